@@ -1,0 +1,1 @@
+rtl/fp/fp_pkg.sv
