@@ -1,0 +1,1 @@
+"""The HDCA model: float arithmetic, dynamics, reference solver and scenarios."""
