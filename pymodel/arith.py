@@ -1,0 +1,128 @@
+"""The scalars that the algorithm text is evaluated with.
+
+The text (:mod:`pymodel.linalg`, :mod:`pymodel.hdca`, :mod:`pymodel.dynamics`) uses ``+``, ``-``,
+``*`` and unary ``-`` on scalars, and asks its arithmetic for everything else:
+
+``const(x)``      a scalar from a Python float
+``recip(x)``      1 / x
+``sincos(x)``     (sin x, cos x)
+``to_float(x)``   the scalar's value as a Python float
+
+The order of the operations in the text is the specification; an arithmetic never reorders them.
+:class:`pymodel.graph.Graph` is a third arithmetic, which records instead of computing.
+"""
+
+import math
+
+from pymodel.fp import BINARY32, Format
+
+
+class Float64:
+    """Python floats: the reference evaluation of the text (IEEE 754 binary64, no flush)."""
+
+    name = "float64"
+    flags = 0
+
+    def const(self, x):
+        return float(x)
+
+    def recip(self, x):
+        return 1.0 / x if x else math.copysign(math.inf, x)
+
+    def sincos(self, x):
+        return math.sin(x), math.cos(x)
+
+    def to_float(self, x):
+        return x
+
+
+class BitExact:
+    """The twin of the RTL: scalars of any :class:`~pymodel.fp.Format`, equal bit for bit.
+
+    Attributes
+    ----------
+    fmt : Format
+    flags : int
+        Sticky float flags of all operations so far (bits 4..0 as in ``fflags``).
+    """
+
+    def __init__(self, fmt: Format = BINARY32):
+        self.fmt = fmt
+        self.flags = 0
+        self.scalar = _scalar_type(self)
+
+    @property
+    def name(self):
+        return "float32" if self.fmt == BINARY32 else f"{self.fmt.exp_w}/{self.fmt.man_w}"
+
+    def const(self, x):
+        return self.scalar(self.fmt.from_float(float(x)))
+
+    def recip(self, x):
+        bits, flags = self.fmt.recip(x.bits)
+        self.flags |= flags
+        return self.scalar(bits)
+
+    def sincos(self, x):
+        angle = self.fmt.to_float(x.bits)
+        if not math.isfinite(angle):
+            return self.const(math.nan), self.const(math.nan)
+        return self.const(math.sin(angle)), self.const(math.cos(angle))
+
+    def to_float(self, x):
+        return self.fmt.to_float(x.bits)
+
+
+def _scalar_type(arithmetic):
+    """A scalar class bound to one arithmetic (closures keep an operation to a few calls)."""
+    add, mul, sign = arithmetic.fmt.add, arithmetic.fmt.mul, arithmetic.fmt.sign_mask
+
+    class Scalar:
+        __slots__ = ("bits",)
+
+        def __init__(self, bits):
+            self.bits = bits
+
+        def __add__(self, other):
+            bits, flags = add(self.bits, other.bits)
+            arithmetic.flags |= flags
+            return Scalar(bits)
+
+        def __sub__(self, other):
+            bits, flags = add(self.bits, other.bits ^ sign)
+            arithmetic.flags |= flags
+            return Scalar(bits)
+
+        def __mul__(self, other):
+            bits, flags = mul(self.bits, other.bits)
+            arithmetic.flags |= flags
+            return Scalar(bits)
+
+        def __neg__(self):
+            return Scalar(self.bits ^ sign)
+
+        def __repr__(self):
+            return f"Scalar({self.bits:#x} = {arithmetic.to_float(self)!r})"
+
+    return Scalar
+
+
+def parse(name: str):
+    """The arithmetic called ``name``: ``float64``, ``float32`` or ``<EXP_W>/<MAN_W>``.
+
+    Raises
+    ------
+    ValueError
+        For any other name, or a format outside EXP_W 4..11, MAN_W 2..52.
+    """
+    if name == "float64":
+        return Float64()
+    if name == "float32":
+        return BitExact(BINARY32)
+    try:
+        exp_w, man_w = (int(part) for part in name.split("/"))
+    except ValueError:
+        raise ValueError(
+            f"arithmetic {name!r}: must be float32, float64 or <EXP_W>/<MAN_W> such as 5/10"
+        ) from None
+    return BitExact(Format(exp_w, man_w))
