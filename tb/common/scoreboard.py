@@ -1,0 +1,113 @@
+"""Checking in common code: what was expected, what came, and a mismatch one can read."""
+
+from collections import defaultdict, deque
+
+import cocotb
+from cocotb.utils import get_sim_time
+
+
+class Scoreboard:
+    """Counts and checks the transactions of one test.
+
+    Compare at once with :meth:`compare` (or :meth:`compare_lanes`), or across time with
+    :meth:`expect` and :meth:`observe`, which form one first-in first-out queue a channel.
+    :meth:`finish`, called after each test, fails if nothing was checked or something expected
+    never came.
+
+    Attributes
+    ----------
+    rng : numpy.random.Generator
+        Seeded from the run's seed and the test's name: a test run alone sees the same stimulus.
+    transactions : int
+        Values checked so far.
+    """
+
+    def __init__(self, test, rng, rerun):
+        self.test = test
+        self.rng = rng
+        self.rerun = rerun
+        self.transactions = 0
+        self._queues = defaultdict(deque)
+
+    def compare(self, signal, got, want, fmt=None, cycle=None, context=""):
+        """Check one value, bit for bit.
+
+        Parameters
+        ----------
+        signal : str
+            Name in the RTL.
+        got, want : int
+        fmt : pymodel.fp.Format, optional
+            If given, the value is a float of this format.
+        cycle : int, optional
+            Clock cycle (otherwise the simulated time is shown).
+        context : str
+            What led to it, e.g. the operands.
+
+        Raises
+        ------
+        AssertionError
+            With a report, if they differ.
+        """
+        self.transactions += 1
+        if got != want:
+            raise AssertionError(self.report(signal, got, want, fmt, cycle, context))
+
+    def compare_lanes(self, signal, got, wants, width, fmt=None, cycle=None, context=None):
+        """Check a packed vector of ``len(wants)`` values of ``width`` bits, lane 0 lowest.
+
+        ``context(lane)`` is called for the first lane that differs.
+        """
+        lanes = [(got >> (width * lane)) & ((1 << width) - 1) for lane in range(len(wants))]
+        self.transactions += len(wants)
+        if lanes == list(wants):
+            return
+        lane = next(i for i, (g, w) in enumerate(zip(lanes, wants, strict=True)) if g != w)
+        text = context(lane) if context else ""
+        raise AssertionError(
+            self.report(f"{signal}[{lane}]", lanes[lane], int(wants[lane]), fmt, cycle, text)
+        )
+
+    def expect(self, channel, want, fmt=None, context=""):
+        """Queue a value that must come next on a channel."""
+        self._queues[channel].append((want, fmt, context))
+
+    def observe(self, channel, got, cycle=None):
+        """Check a value that came on a channel against the oldest one expected there."""
+        if not self._queues[channel]:
+            raise AssertionError(
+                f"{channel}: {got:#x} came {_when(cycle)} but nothing was expected\n"
+                f"  rerun  {self.rerun}"
+            )
+        want, fmt, context = self._queues[channel].popleft()
+        self.compare(channel, got, want, fmt, cycle, context)
+
+    def finish(self):
+        """Fail if no transaction was checked or a queue still holds expected values."""
+        left = {channel: len(queue) for channel, queue in self._queues.items() if queue}
+        assert not left, f"{self.test}: expected but never came: {left}\n  rerun  {self.rerun}"
+        assert self.transactions, f"{self.test}: no transaction was checked"
+        cocotb.log.info("%s: %d values checked", self.test, self.transactions)
+
+    def report(self, signal, got, want, fmt=None, cycle=None, context=""):
+        """The text of a mismatch: both values in every reading, where, and how to see it again."""
+        lines = [f"{signal} differs {_when(cycle)}{f' ({context})' if context else ''}"]
+        columns = [("", "got", "expected"), ("hex", f"{got:#x}", f"{want:#x}")]
+        if fmt is None:
+            columns.append(("decimal", str(got), str(want)))
+        else:
+            columns += [
+                ("decimal", repr(fmt.to_float(got)), repr(fmt.to_float(want))),
+                ("s/exp/man", *("{}/{}/{:#x}".format(*fmt.fields(x)) for x in (got, want))),
+            ]
+        width = max(len(got_text) for _, got_text, _ in columns)
+        lines += [f"  {name:<10}{g:<{width}}  {w}" for name, g, w in columns]
+        if fmt is not None:
+            distance = fmt.ulp_distance(got, want)
+            lines.append(f"  {'ULP':<10}{'NaN involved' if distance is None else distance}")
+        lines.append(f"  {'rerun':<10}{self.rerun}")
+        return "\n".join(lines)
+
+
+def _when(cycle):
+    return f"at {get_sim_time('ns'):g} ns" if cycle is None else f"at cycle {cycle}"

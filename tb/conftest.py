@@ -1,0 +1,78 @@
+"""Command-line options of the benches (the Makefile's SIM, SEED, TEST, CONFIG, WAVES)."""
+
+import os
+import random
+import shutil
+
+import pytest
+
+from tb.common.bench import DEFAULT_SEED, SIMULATORS
+
+
+def pytest_addoption(parser):
+    group = parser.getgroup("benches")
+    group.addoption("--sim", choices=(*SIMULATORS, "all"), default="all", help="simulator")
+    group.addoption("--seed", default=str(DEFAULT_SEED), help="a number, or 'random'")
+    group.addoption("--cocotb-test", help="run only this cocotb test of the bench")
+    group.addoption("--config", help="run only this configuration of the bench")
+    group.addoption("--waves", action="store_true", help="write one FST a test to build/waves")
+
+
+def pytest_configure(config):
+    seed = config.getoption("seed")
+    if hasattr(config, "workerinput"):
+        config.bench_seed = config.workerinput["bench_seed"]
+    elif seed == "random":
+        config.bench_seed = random.SystemRandom().randrange(2**31)
+    elif seed.isdigit():
+        config.bench_seed = int(seed)
+    else:
+        raise pytest.UsageError(f"--seed must be a number or 'random', not {seed!r}")
+
+
+class _Workers:
+    """Gives every xdist worker the seed that the session chose."""
+
+    @staticmethod
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(node):
+        node.workerinput["bench_seed"] = node.config.bench_seed
+
+
+def pytest_sessionstart(session):
+    session.config.pluginmanager.register(_Workers())
+
+
+def pytest_report_header(config):
+    return f"bench seed: {config.bench_seed}"
+
+
+def pytest_collection_modifyitems(config, items):
+    sim, name = config.getoption("sim"), config.getoption("config")
+    have = {sim: shutil.which(command) for sim, command in
+            (("icarus", "iverilog"), ("verilator", "verilator"))}
+    chosen, dropped = [], []
+    for item in items:
+        case = getattr(item, "callspec", None)
+        if case is None or "simulator" not in case.params:
+            chosen.append(item)
+            continue
+        wanted = sim in (case.params["simulator"], "all")
+        wanted = wanted and name in (None, case.params["config"])
+        (chosen if wanted else dropped).append(item)
+        if not have[case.params["simulator"]] and not os.environ.get("CI"):
+            item.add_marker(pytest.mark.skip(f"{case.params['simulator']} is not installed"))
+    config.hook.pytest_deselected(items=dropped)
+    items[:] = chosen
+
+
+@pytest.fixture
+def bench_options(request):
+    """Options of :meth:`tb.common.bench.Bench.run`, from the command line."""
+    config = request.config
+    return {
+        "seed": config.bench_seed,
+        "testcase": config.getoption("cocotb_test"),
+        "waves": config.getoption("waves"),
+        "live": config.getoption("capture") == "no",
+    }
