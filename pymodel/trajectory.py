@@ -1,0 +1,158 @@
+"""What a run leaves behind: the kept steps as a table, and a summary.
+
+`run.csv` has one row a kept step, the start included, and the columns `t`, `q0..`, `qd0..`,
+`p0..`, `kinetic`, `potential`, `loop_position`, `loop_velocity`.  Numbers are printed with `repr`
+of the Python float, the shortest text that reads back to the same bits.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+JOINT_COLUMNS = ("q", "qd", "p")
+SCALAR_COLUMNS = ("kinetic", "potential", "loop_position", "loop_velocity")
+
+
+class TrajectoryError(ValueError):
+    """A file that is not a table of a run, or values that cannot be written as one."""
+
+
+@dataclass
+class Trajectory:
+    """The kept steps of a run of n bodies at T times, float64 arrays.
+
+    t s (T,), q rad and qd rad/s (T, n), p joint momenta in N m s (T, n; augmented momenta in
+    closed loops), kinetic and potential energy J (T,), loop_position m and loop_velocity m/s
+    (T,; 0 without loops).  `flags` are the sticky float flags of the run (not in the table).
+    """
+
+    t: np.ndarray
+    q: np.ndarray
+    qd: np.ndarray
+    p: np.ndarray
+    kinetic: np.ndarray
+    potential: np.ndarray
+    loop_position: np.ndarray
+    loop_velocity: np.ndarray
+    flags: int = 0
+
+    def __post_init__(self) -> None:
+        """Turn everything into float64 arrays; raises TrajectoryError if the shapes differ."""
+        for name in ("t", *JOINT_COLUMNS, *SCALAR_COLUMNS):
+            setattr(self, name, np.asarray(getattr(self, name), dtype=np.float64))
+        if self.t.ndim != 1 or self.q.ndim != 2:
+            raise TrajectoryError(f"t {self.t.shape} and q {self.q.shape} must be (T,) and (T, n)")
+        shapes = dict.fromkeys(JOINT_COLUMNS, (len(self.t), self.q.shape[1]))
+        shapes |= dict.fromkeys(SCALAR_COLUMNS, (len(self.t),))
+        for name, shape in shapes.items():
+            if getattr(self, name).shape != shape:
+                raise TrajectoryError(f"{name} has shape {getattr(self, name).shape}, not {shape}")
+
+    def __len__(self) -> int:
+        """Number of kept times."""
+        return len(self.t)
+
+    @property
+    def joints(self) -> int:
+        """Number of joints, which is that of bodies."""
+        return self.q.shape[1]
+
+    def columns(self) -> dict[str, np.ndarray]:
+        """The columns of the table by name, in their order, each of shape (T,)."""
+        table = {"t": self.t}
+        for name in JOINT_COLUMNS:
+            table |= {f"{name}{k}": getattr(self, name)[:, k] for k in range(self.joints)}
+        return table | {name: getattr(self, name) for name in SCALAR_COLUMNS}
+
+
+def column_names(joints: int) -> list[str]:
+    """The header of a table of `joints` joints."""
+    numbered = [f"{name}{k}" for name in JOINT_COLUMNS for k in range(joints)]
+    return ["t", *numbered, *SCALAR_COLUMNS]
+
+
+def write_csv(path: str | os.PathLike[str], trajectory: Trajectory) -> None:
+    """Write the table of a run; what `read_csv` makes of it is the same bit for bit."""
+    columns = trajectory.columns()
+    # tolist() gives Python floats, whose repr is the bare number.
+    rows = zip(*(column.tolist() for column in columns.values()), strict=True)
+    with open(path, "w", encoding="ascii", newline="") as file:
+        file.write(",".join(columns) + "\n")
+        file.writelines(",".join(map(repr, row)) + "\n" for row in rows)
+
+
+def read_csv(path: str | os.PathLike[str]) -> Trajectory:
+    """Read the table of a run.
+
+    Raises TrajectoryError, one line with file, line and reason, if it is not one.
+    """
+    try:
+        text = Path(path).read_text(encoding="ascii")
+    except OSError as error:
+        raise TrajectoryError(f"{path}: cannot read: {error.strerror or error}") from None
+    except UnicodeDecodeError as error:
+        raise TrajectoryError(f"{path}: not a table of a run: {error.reason}") from None
+    lines = csv.reader(text.splitlines())
+    header = next(lines, [])
+    joints = (len(header) - 1 - len(SCALAR_COLUMNS)) // len(JOINT_COLUMNS)
+    if joints < 1 or header != column_names(joints):
+        raise TrajectoryError(f"{path}: line 1: not the header of a run (t, q0.., qd0.., p0.., ..)")
+    values = []
+    for number, row in enumerate(lines, start=2):
+        if len(row) != len(header):
+            raise TrajectoryError(
+                f"{path}: line {number}: {len(row)} values for {len(header)} columns"
+            )
+        try:
+            values.append([float(item) for item in row])
+        except ValueError as error:
+            raise TrajectoryError(f"{path}: line {number}: {error}") from None
+    table = np.array(values).reshape(len(values), len(header)).T
+    joint = {
+        name: table[1 + k * joints : 1 + (k + 1) * joints].T.copy()
+        for k, name in enumerate(JOINT_COLUMNS)
+    }
+    scalar = dict(zip(SCALAR_COLUMNS, table[-len(SCALAR_COLUMNS) :].copy(), strict=True))
+    return Trajectory(t=table[0].copy(), **joint, **scalar)
+
+
+def write_summary(path: str | os.PathLike[str], summary: Mapping[str, Any]) -> None:
+    """Write `summary` as JSON, its keys in the order given.
+
+    NumPy scalars and arrays become numbers and lists.  Raises TrajectoryError naming the key of a
+    number that is not finite (JSON has no such numbers) or of a value that has no JSON form;
+    then nothing is written.
+    """
+    text = json.dumps(_jsonable(summary, ""), indent=2, allow_nan=False, ensure_ascii=False)
+    Path(path).write_text(text + "\n", encoding="utf-8")
+
+
+def _jsonable(value: Any, key: str) -> Any:
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, Mapping):
+        result = {}
+        for name, item in value.items():
+            inner = f"{key}.{name}" if key else str(name)
+            if not isinstance(name, str):
+                raise TrajectoryError(f"summary: {inner}: keys must be strings, got {name!r}")
+            result[name] = _jsonable(item, inner)
+        return result
+    if isinstance(value, list | tuple):
+        return [_jsonable(item, f"{key}[{index}]") for index, item in enumerate(value)]
+    if isinstance(value, float) and not math.isfinite(value):
+        raise TrajectoryError(f"summary: {key}: {value!r} is not a finite number")
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    raise TrajectoryError(f"summary: {key}: no JSON form for {type(value).__name__}")
