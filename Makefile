@@ -28,9 +28,9 @@ run: venv ## SCENARIO=f.toml [TARGET=model|coprocessor SIM=icarus|verilator ARIT
 
 ##@ Verification
 .PHONY: test
-test: setup ## whole regression, every bench under both simulators; JUnit in build/report
+test: setup ## whole regression, every bench under both simulators, and build/report/index.html
 	@rm -rf build/results build/report
-	@$(PYTEST) -n 2 --dist worksteal --junitxml=build/report/junit.xml
+	@$(PYTEST) -n 2 --dist worksteal --junitxml=build/report/junit.xml -p scripts.report
 
 .PHONY: $(BENCHES)
 $(BENCHES): setup
@@ -48,12 +48,20 @@ lint: venv ## Verilator -Wall and verible over the RTL, ruff over the Python
 	@$(SETUP) verilator
 	@$(PY) scripts/lint.py
 
+.PHONY: report
+report: venv ## build/report/index.html from the results at hand
+	@$(PY) scripts/report.py
+
 ##@ Housekeeping
 .PHONY: setup venv
 setup: venv ## Python packages and simulators (done by the others when needed)
 	@$(SETUP) icarus verilator
 venv:
 	@$(SETUP) venv
+
+.PHONY: doctor
+doctor: ## what is installed, what is missing, how to get it
+	@$(firstword $(PYTHON) $(shell command -v python3 2>/dev/null)) scripts/doctor.py
 
 .PHONY: clean distclean
 clean: ## remove build/

@@ -85,10 +85,10 @@ setup_verilator() {
     return
   fi
   rm -f "$failed"
-  # Verilator writes FST waveforms with zlib; its other compressors are bundled.
-  if ! echo '#include <zlib.h>' | g++ -E -x c++ - >/dev/null 2>&1; then
-    apt_install zlib1g-dev ||
-      say "WAVES=1 under Verilator needs: $(sudo_word)apt-get install -y zlib1g-dev"
+  # Verilator's FST writer: Debian's needs zlib and bundles lz4, upstream's needs both.
+  if ! printf '#include <zlib.h>\n#include <lz4.h>\n' | g++ -E -x c++ - >/dev/null 2>&1; then
+    apt_install zlib1g-dev liblz4-dev ||
+      say "WAVES=1 under Verilator needs: $(sudo_word)apt-get install -y zlib1g-dev liblz4-dev"
   fi
 }
 

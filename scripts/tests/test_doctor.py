@@ -1,0 +1,107 @@
+"""The doctor against machines made of fake tools."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from scripts import doctor
+
+
+@pytest.fixture
+def machine(tmp_path, monkeypatch):
+    """An empty PATH; call the result with a name and what its --version or -V prints."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", str(folder))
+    monkeypatch.delenv("VERILATOR_ROOT", raising=False)
+
+    def add(name: str, says: str) -> Path:
+        tool = folder / name
+        tool.write_text(f"#!/bin/sh\necho '{says}'\n")
+        tool.chmod(0o755)
+        return tool
+
+    return add
+
+
+def test_old_verilator_is_caught(machine, tmp_path):
+    machine("verilator", "Verilator 5.006 2023-01-22 rev (Debian 5.006-3)")
+    (finding,) = doctor.check_verilator(tmp_path)
+    assert finding.state == doctor.NOTE
+    assert "too old: 5.006" in finding.found and "5.036" in finding.found
+    assert finding.fix == "scripts/get_verilator.sh"
+
+
+@pytest.mark.parametrize("version", ["5.036", "5.048", "6.000"])
+def test_new_verilator_is_fine(machine, tmp_path, version):
+    machine("verilator", f"Verilator {version} 2026-04-26 rev v{version}")
+    (finding,) = doctor.check_verilator(tmp_path)
+    assert finding.state == doctor.OK and version in finding.found
+
+
+def test_fetched_verilator_is_found_beside_an_old_one(machine, tmp_path):
+    machine("verilator", "Verilator 5.006 2023-01-22")
+    own = tmp_path / ".tools/verilator/usr/bin"
+    own.mkdir(parents=True)
+    machine("new", "Verilator 5.048 2026-04-26").rename(own / "verilator")
+    (finding,) = doctor.check_verilator(tmp_path)
+    assert finding.state == doctor.OK and "5.048" in finding.found
+
+
+def test_stale_verilator_root_is_noted(machine, tmp_path, monkeypatch):
+    monkeypatch.setenv("VERILATOR_ROOT", "/gone")
+    first = doctor.check_verilator(tmp_path)[0]
+    assert first.what == "VERILATOR_ROOT" and first.fix == "unset VERILATOR_ROOT"
+
+
+def test_missing_icarus_is_caught(machine):
+    finding = doctor.check_icarus()
+    assert finding.state == doctor.MISSING
+    assert finding.fix.endswith("apt-get install -y iverilog")
+
+
+def test_icarus_version_is_read(machine):
+    machine("vvp", "")
+    machine("iverilog", "Icarus Verilog version 11.0 (stable) ()")
+    assert doctor.check_icarus().state == doctor.OK
+    machine("iverilog", "Icarus Verilog version 10.3 (stable) ()")
+    assert doctor.check_icarus().state == doctor.MISSING
+
+
+def test_missing_venv_and_wrong_package_are_caught(tmp_path):
+    (tmp_path / "requirements.txt").write_text("pytest==0.0.1  # not this one\n# comment\n")
+    assert doctor.check_packages(tmp_path).fix == "make setup"
+    (tmp_path / ".venv/bin").mkdir(parents=True)
+    python = tmp_path / ".venv/bin/python"
+    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    python.chmod(0o755)
+    finding = doctor.check_packages(tmp_path)
+    assert finding.state == doctor.MISSING and "pinned: 0.0.1" in finding.found
+
+
+def test_requirements_are_all_pinned():
+    lines = (doctor.ROOT / "requirements.txt").read_text().splitlines()
+    wanted = [line for line in lines if line and not line.startswith("#")]
+    assert len(doctor.pinned(doctor.ROOT / "requirements.txt")) == len(wanted) > 0
+
+
+def test_exit_status_without_icarus(machine, tmp_path):
+    """As `make doctor` runs it, from any folder."""
+    done = subprocess.run(
+        [sys.executable, str(doctor.ROOT / "scripts/doctor.py")],
+        env={"PATH": os.environ["PATH"]},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1
+    assert "MISSING Icarus Verilog" in done.stdout
+    assert "MISSING make" in done.stdout
+
+
+def test_the_two_oldest_verilators_agree():
+    text = (doctor.ROOT / "scripts/get_verilator.sh").read_text()
+    assert f"need={doctor.dotted(doctor.VERILATOR_NEEDED)} " in text

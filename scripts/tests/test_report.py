@@ -1,0 +1,106 @@
+"""The HTML report from small made-up results."""
+
+import base64
+import json
+
+import pytest
+
+from scripts import report
+
+PASSING = {
+    "bench": "fp_mul",
+    "config": "binary32-s0",
+    "simulator": "icarus",
+    "params": {"EXP_W": 8, "MAN_W": 23, "STAGES": 0},
+    "seed": 7,
+    "transactions": 20000,
+    "tests": [
+        {"name": "random", "result": "pass", "wall_s": 2.0, "sim_ns": 200000.0, "message": ""}
+    ],
+    "wall_s": 3.5,
+    "result": "pass",
+    "rerun": "make fp_mul SIM=icarus SEED=7 CONFIG=binary32-s0",
+}
+FAILING = {
+    **PASSING,
+    "bench": "fp_sub",
+    "simulator": "verilator",
+    "result": "fail",
+    "tests": [
+        {"name": "corners", "result": "pass", "wall_s": 0.1, "sim_ns": 50.0, "message": ""},
+        {"name": "random", "result": "fail", "wall_s": 1.0, "sim_ns": 90.0, "message": "y_o <x>"},
+    ],
+    "rerun": "make fp_sub SIM=verilator SEED=7 CONFIG=binary32-s0",
+}
+JUNIT = """<?xml version="1.0"?><testsuites><testsuite name="pytest">
+<testcase classname="pymodel.tests.test_arith" name="test_a" time="0.5" />
+<testcase classname="pymodel.tests.test_arith.TestMul" name="test_b" time="0.25" />
+<testcase classname="tb.fp_sub.test_fp_sub" name="test_run" time="1"><failure
+ message="short">AssertionError: long text</failure></testcase>
+<testcase classname="scripts.tests.test_x" name="test_s" time="0"><skipped message="" /></testcase>
+</testsuite></testsuites>"""
+PIXEL = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+
+
+@pytest.fixture
+def build(tmp_path):
+    results, page = tmp_path / "results", tmp_path / "report"
+    results.mkdir()
+    page.mkdir()
+    (tmp_path / "pendulum").mkdir()
+    (results / "a.json").write_text(json.dumps(PASSING))
+    (results / "b.json").write_text(json.dumps(FAILING))
+    (page / "junit.xml").write_text(JUNIT)
+    (tmp_path / "pendulum" / "angles.png").write_bytes(PIXEL)
+    return tmp_path
+
+
+def test_failed_run_comes_first_and_is_open(build):
+    page = report.write_report(build).read_text()
+    assert page.index("fp_sub") < page.index("fp_mul")
+    assert page.count("<details open>") == 2  # the failed bench run and the failed pytest case
+    assert "y_o &lt;x&gt;" in page
+    assert "make fp_sub SIM=verilator SEED=7" in page
+    assert "40,000 transactions" in page
+
+
+def test_plots_are_embedded(build):
+    page = report.write_report(build).read_text()
+    assert base64.b64encode(PIXEL).decode() in page
+    assert "http://" not in page and "https://" not in page
+
+
+def test_pytest_cases_are_summed_per_file(build):
+    files = {f.name: f for f in report.read_junit(build / "report" / "junit.xml")}
+    arith = files["pymodel/tests/test_arith.py"]
+    assert (arith.passed, arith.seconds, arith.failed) == (2, 0.75, False)
+    assert files["scripts/tests/test_x.py"].skipped == 1
+    assert next(iter(files)) == "tb/fp_sub/test_fp_sub.py"
+    assert files["tb/fp_sub/test_fp_sub.py"].failures[0][1].startswith("AssertionError")
+
+
+def test_unreadable_result_is_a_failed_run(build):
+    (build / "results" / "torn.json").write_text('{"bench": "fp_')
+    first = report.read_bench_runs(build / "results")
+    assert [r.bench for r in first if r.failed] == ["fp_sub", "torn"]
+    assert "unreadable" in report.write_report(build).read_text()
+
+
+def test_a_failed_test_makes_the_run_failed():
+    tests = [{"name": "t", "result": "fail"}]
+    assert report.BenchRun("b", result="pass", tests=tests).failed
+    assert not report.BenchRun("b", result="pass").failed
+
+
+def test_nothing_to_report(tmp_path):
+    assert "No bench has left a result" in report.write_report(tmp_path).read_text()
+
+
+@pytest.mark.parametrize(
+    "seconds, text",
+    [(0, "0 s"), (1.5e-8, "15 ns"), (2e-4, "200 us"), (0.9996, "1000 ms"), (75, "1 min 15 s")],
+)
+def test_duration(seconds, text):
+    assert report.duration(seconds) == text
