@@ -65,7 +65,8 @@ setup_venv() {
 
 setup_icarus() {
   if command -v iverilog >/dev/null && command -v vvp >/dev/null; then return; fi
-  apt_install iverilog || need 'Icarus Verilog' "$(sudo_word)apt-get install -y iverilog"
+  { apt_install iverilog && command -v iverilog >/dev/null; } ||
+    need 'Icarus Verilog' "$(sudo_word)apt-get install -y iverilog"
 }
 
 # A failed fetch is remembered for a day, so that every make does not try again.
