@@ -61,7 +61,7 @@ venv:
 
 .PHONY: doctor
 doctor: ## what is installed, what is missing, how to get it
-	@$(firstword $(PYTHON) $(shell command -v python3 2>/dev/null)) scripts/doctor.py
+	@python=$$($(SETUP) python) && $$python scripts/doctor.py
 
 .PHONY: clean distclean
 clean: ## remove build/

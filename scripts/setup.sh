@@ -1,6 +1,7 @@
 #!/bin/sh
 # Provide what the Makefile needs; does nothing, quickly, when it is there.
 #
+#   scripts/setup.sh python      print the Python that .venv is made with
 #   scripts/setup.sh venv        .venv with the packages of requirements.txt
 #   scripts/setup.sh icarus      Icarus Verilog, installed with apt when that is possible
 #   scripts/setup.sh verilator   Verilator, optional: Icarus alone runs everything, only slower
@@ -8,6 +9,8 @@
 # Exit status 2: something required is missing; the line before says which command installs it.
 set -eu
 cd "$(dirname "$0")/.."
+# The Makefile puts .venv/bin first on PATH; .venv must not be made with itself.
+PATH=$(printf %s "$PATH" | tr : '\n' | grep -vxF "$PWD/.venv/bin" | paste -sd: -)
 
 say() { printf 'set-up: %s\n' "$*" >&2; }
 need() { say "$1 is missing. Install it with:"; printf '  %s\n' "$2" >&2; exit 2; }
@@ -38,7 +41,7 @@ sudo_word() { if [ "$(id -u)" -ne 0 ]; then echo 'sudo '; fi; }
 find_python() {
   for candidate in ${PYTHON:-} python3.11 python3 python3.12 python3.13; do
     if "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
-      echo "$candidate"
+      command -v "$candidate"
       return
     fi
   done
@@ -93,6 +96,10 @@ setup_verilator() {
   fi
 }
 
+if [ "$*" = python ]; then
+  find_python
+  exit
+fi
 mkdir -p .tools
 if command -v flock >/dev/null; then
   exec 8>.tools/setup.lock

@@ -1,0 +1,48 @@
+"""What lint finds to lint."""
+
+from scripts import lint
+
+FP_UNIT = """// module comment (
+module fp_unit
+  import fp_pkg::*;
+#(
+    parameter int EXP_W = 8,  // parameter int NOT_ME = 1
+    parameter int MAN_W = 23
+) (
+    input logic clk_i
+);
+  localparam int W = 1 + EXP_W + MAN_W;
+endmodule
+"""
+
+
+def make_tree(root):
+    for name, text in {
+        "rtl/fp/fp_pkg.sv": "package fp_pkg;\nendpackage\n",
+        "rtl/fp/fp_unit.sv": FP_UNIT,
+        "rtl/top/plain.sv": "module plain (\n    input logic clk_i\n);\nendmodule\n",
+        "rtl/rtl.f": "// order\nrtl/fp/fp_pkg.sv\n\nrtl/fp/fp_unit.sv  // unit\nrtl/top/plain.sv\n",
+    }.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def test_file_list_without_comments(tmp_path):
+    make_tree(tmp_path)
+    files = ["rtl/fp/fp_pkg.sv", "rtl/fp/fp_unit.sv", "rtl/top/plain.sv"]
+    assert lint.rtl_files(tmp_path) == files
+
+
+def test_modules_and_their_parameters(tmp_path):
+    make_tree(tmp_path)
+    assert lint.modules(tmp_path / "rtl/fp/fp_unit.sv") == {"fp_unit": {"EXP_W", "MAN_W"}}
+    assert lint.modules(tmp_path / "rtl/fp/fp_pkg.sv") == {}
+
+
+def test_corner_parameters_only_where_a_module_has_them(tmp_path):
+    make_tree(tmp_path)
+    jobs = dict(lint.lint_jobs(tmp_path))
+    names = ["fp_unit", "fp_unit EXP_W=4 MAN_W=2", "fp_unit EXP_W=11 MAN_W=52", "plain"]
+    assert list(jobs) == names
+    assert jobs[names[1]] == ["--top-module", "fp_unit", "-GEXP_W=4", "-GMAN_W=2"]
