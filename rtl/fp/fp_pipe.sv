@@ -1,0 +1,22 @@
+// One optional register stage of a datapath, without reset.
+//
+// Latency: 1 clock if ENABLE, else 0. Throughput: one word a clock.
+
+module fp_pipe #(
+  parameter int WIDTH = 1,
+  parameter bit ENABLE = 1'b1
+) (
+  input  logic             clk_i,
+  input  logic [WIDTH-1:0] data_i,
+  output logic [WIDTH-1:0] data_o
+);
+
+  if (ENABLE) begin : gen_register
+    logic [WIDTH-1:0] data_q;
+    always_ff @(posedge clk_i) data_q <= data_i;
+    assign data_o = data_q;
+  end else begin : gen_wire
+    assign data_o = data_i;
+  end
+
+endmodule

@@ -1,0 +1,27 @@
+// Names shared by the float units.
+//
+// Flags are five bits in the order of the RISC-V fflags register. Arithmetic rules, the same in
+// every unit: round to nearest even; subnormal operands count as zeros of their sign; a result
+// that, rounded with an unbounded exponent range, lies below the smallest normal becomes a zero
+// of its sign; every NaN result is the canonical quiet NaN. pymodel/fp.py states them as code.
+
+package fp_pkg;
+
+  localparam int FLAGS_W = 5;
+
+  localparam int INEXACT = 0;
+  localparam int UNDERFLOW = 1;
+  localparam int OVERFLOW = 2;
+  localparam int DIV_BY_ZERO = 3;
+  localparam int INVALID = 4;
+
+  // Register stages a unit can be given.
+  localparam int MAX_STAGES = 6;
+
+  // Ranges of the format parameters.
+  localparam int MIN_EXP_W = 4;
+  localparam int MAX_EXP_W = 11;
+  localparam int MIN_MAN_W = 2;
+  localparam int MAX_MAN_W = 52;
+
+endpackage
