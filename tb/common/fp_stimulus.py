@@ -1,0 +1,139 @@
+"""Stimulus for the float units and their model, generic over the format.
+
+Numbers are bits: Python ints, or numpy uint64 arrays for the mass-produced ones.
+"""
+
+import numpy as np
+
+ALL_PAIRS_MAX_WIDTH = 10
+
+
+def corners(fmt):
+    """Numbers around which the arithmetic changes its behaviour, of both signs."""
+    one, normal, man_w = fmt.one, fmt.min_normal, fmt.man_w
+    quiet, ones = fmt.quiet_bit, fmt.min_normal - 1
+    largest_exponent = 2 * fmt.bias
+    positive = [
+        # zeros and subnormals, NaNs quiet and signaling
+        *(0, 1, ones),
+        *(fmt.inf, fmt.canonical_nan, fmt.canonical_nan | 1, fmt.inf | ones),
+        *(fmt.inf | 1, fmt.inf | (quiet - 1)),
+        # both ends of the range; reciprocals turn to zero in the two highest binades
+        *(normal, normal + 1, normal | quiet, normal | ones, 2 * normal, 2 * normal | ones),
+        *(fmt.max_finite, fmt.max_finite - 1, fmt.max_finite ^ quiet),
+        *((largest_exponent << man_w) + step for step in (-normal, 1 - normal, -1, 0, 1)),
+        # around one, and factors whose product rounds into the next binade
+        *(one - 2, one - 1, one, one + 1, one + 2, one | quiet, one | ones, one + normal),
+        *(one + normal + 1, one - normal, one - normal + 1),
+    ]
+    # halves, units and one and a half units in the last place of 1, of 2 and of the largest
+    for exponent in (fmt.bias, fmt.bias + 1, largest_exponent):
+        for place in (man_w, man_w + 1, man_w + 2):
+            if exponent > place:
+                ulp = (exponent - place) << man_w
+                positive += [ulp, ulp | quiet, ulp + 1, ulp - 1]
+    positive = dict.fromkeys(positive)
+    return [*positive, *(fmt.neg(x) for x in positive)]
+
+
+def all_pairs(fmt):
+    """Every pair of numbers of a small format, as two arrays.
+
+    Raises:
+        ValueError: the format has more than 10 bits.
+    """
+    if fmt.width > ALL_PAIRS_MAX_WIDTH:
+        raise ValueError(f"all pairs of a {fmt.width}-bit format are too many")
+    numbers = np.arange(1 << fmt.width, dtype=np.uint64)
+    return np.repeat(numbers, len(numbers)), np.tile(numbers, len(numbers))
+
+
+def corner_pairs(fmt):
+    """Every pair of corners, as two arrays."""
+    numbers = np.array(corners(fmt), dtype=np.uint64)
+    return np.repeat(numbers, len(numbers)), np.tile(numbers, len(numbers))
+
+
+def random_pairs(fmt, rng, n):
+    """``n`` pairs in random order, evenly from every distribution of ``DISTRIBUTIONS``.
+
+    Returns:
+        Two uint64 arrays of length ``n``.
+    """
+    shares = np.diff(np.linspace(0, n, len(DISTRIBUTIONS) + 1).astype(int))
+    parts = [
+        distribution(fmt, rng, share)
+        for distribution, share in zip(DISTRIBUTIONS, shares, strict=True)
+    ]
+    a, b = (np.concatenate(side) for side in zip(*parts, strict=True))
+    order = rng.permutation(n)
+    return a[order], b[order]
+
+
+def uniform(fmt, rng, n):
+    """Any bits."""
+    return _bits(rng, n, fmt.width), _bits(rng, n, fmt.width)
+
+
+def near_exponents(fmt, rng, n):
+    """Exponents at most so far apart that the smaller operand still matters to a sum."""
+    exponent = rng.integers(0, 1 << fmt.exp_w, n)
+    distance = rng.integers(-fmt.man_w - 4, fmt.man_w + 5, n)
+    return _random(fmt, rng, exponent), _random(fmt, rng, exponent + distance)
+
+
+def cancellation(fmt, rng, n):
+    """A number and nearly its negative: sums lose many leading bits, or all."""
+    a, _ = uniform(fmt, rng, n)
+    step = rng.integers(0, 1 << rng.integers(0, fmt.man_w + 1, n)).astype(np.uint64)
+    below = _bits(rng, n, 1) == 1
+    b = np.where(below, a - np.minimum(step, a), a + step) & np.uint64(2 * fmt.sign_mask - 1)
+    return a, b ^ np.uint64(fmt.sign_mask)
+
+
+def overflow(fmt, rng, n):
+    """Sums and products around the largest finite number."""
+    top = 2 * fmt.bias
+    product = np.arange(n) % 2 == 0
+    a = rng.integers(np.where(product, fmt.bias, top - 1), top + 1)
+    b = np.where(product, top + fmt.bias - a, top) + rng.integers(-2, 2, n)
+    return _random(fmt, rng, a), _random(fmt, rng, b)
+
+
+def flush(fmt, rng, n):
+    """Sums and products around the smallest normal."""
+    product = np.arange(n) % 2 == 0
+    a = rng.integers(1, np.where(product, fmt.bias + 1, 4))
+    b = np.where(product, fmt.bias + 1 - a + rng.integers(-2, 2, n), rng.integers(0, 4, n))
+    return _random(fmt, rng, a), _random(fmt, rng, b)
+
+
+def one_corner(fmt, rng, n):
+    """A corner with any number."""
+    a = rng.choice(np.array(corners(fmt), dtype=np.uint64), n)
+    b, _ = uniform(fmt, rng, n)
+    swap = _bits(rng, n, 1) == 1
+    return np.where(swap, b, a), np.where(swap, a, b)
+
+
+DISTRIBUTIONS = (uniform, near_exponents, cancellation, overflow, flush, one_corner)
+
+
+def _bits(rng, n, width):
+    return rng.integers(0, 1 << width, n, dtype=np.uint64)
+
+
+def _random(fmt, rng, exponent):
+    """Numbers of the exponents given (clipped to the format's), with any sign.
+
+    A third of the mantissas ends in zeros and a third in ones, from a random place: products and
+    sums of such numbers are ties, or carry far.
+    """
+    n = len(exponent)
+    mantissa = _bits(rng, n, fmt.man_w)
+    tail = (np.uint64(1) << rng.integers(0, fmt.man_w + 1, n, dtype=np.uint64)) - np.uint64(1)
+    kind = rng.integers(0, 3, n)
+    mantissa = np.where(kind == 0, mantissa & ~tail, np.where(kind == 1, mantissa | tail, mantissa))
+    exponent = np.clip(exponent, 0, (1 << fmt.exp_w) - 1).astype(np.uint64)
+    sign = _bits(rng, n, 1) << np.uint64(fmt.width - 1)
+    return sign | (exponent << np.uint64(fmt.man_w)) | mantissa
