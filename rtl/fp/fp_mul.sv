@@ -118,7 +118,6 @@ module fp_mul #(
   // Section 2: product in [1, 4), two bits before the point
   // ---------------------------------------------------------------------------------------------
   product_t product_d, product_q;
-
   logic [SIG_W+HIGH_W-1:0] upper;
 
   assign upper = partial_q.high + {{HIGH_W{1'b0}}, partial_q.low[SIG_W+LOW_W-1:LOW_W]};

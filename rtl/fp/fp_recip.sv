@@ -34,6 +34,14 @@ module fp_recip #(
   // counts as one row, and so does the rounding, so the outer sections get fewer.
   localparam int SECTIONS = STAGES > 1 ? STAGES : 1;
 
+  function automatic int rows_before(input int section);
+    int rows;
+    rows = (ROWS + 2) * section / SECTIONS - 1;
+    if (rows < 0) rows = 0;
+    if (rows > ROWS) rows = ROWS;
+    rows_before = rows;
+  endfunction
+
   typedef struct packed {
     logic                  sign;
     logic                  nan;
@@ -94,8 +102,6 @@ module fp_recip #(
   endfunction
 
   for (genvar i = 0; i < SECTIONS; i++) begin : gen_section
-    localparam int FIRST = i == 0 ? 0 : (ROWS + 2) * i / SECTIONS - 1;
-    localparam int AFTER = i == SECTIONS - 1 ? ROWS : (ROWS + 2) * (i + 1) / SECTIONS - 1;
     state_t state_in, state_d, state_q;
 
     if (i == 0) begin : gen_first
@@ -104,7 +110,7 @@ module fp_recip #(
       assign state_in = gen_section[i-1].state_q;
     end
 
-    assign state_d = divide(state_in, AFTER - FIRST);
+    assign state_d = divide(state_in, rows_before(i + 1) - rows_before(i));
 
     fp_pipe #(.WIDTH($bits(state_t)), .ENABLE(i < SECTIONS - 1)) u_cut (
       .clk_i, .data_i(state_d), .data_o(state_q)

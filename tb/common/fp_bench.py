@@ -1,0 +1,142 @@
+"""What the benches of the float units share: configurations, and a stream of operands.
+
+A bench runs ``fp_lanes``: many copies of its unit side by side, lane i with ``i % 7`` register
+stages, so that every vector count covers every depth of the pipeline.
+"""
+
+from collections import deque
+
+import cocotb
+import numpy as np
+from cocotb.clock import Clock
+from cocotb.triggers import FallingEdge, Timer
+
+from pymodel.fp import Format, flag_text
+from tb.common.bench import Bench, Config
+from tb.common.clock import PERIOD_NS
+from tb.common.fp_stimulus import ALL_PAIRS_MAX_WIDTH, all_pairs, corner_pairs, random_pairs
+
+UNITS = ("fp_add", "fp_mul", "fp_recip")
+FORMATS = {
+    "binary32": (8, 23),
+    "half": (5, 10),
+    "bfloat16": (8, 7),
+    "binary64": (11, 52),
+    "e4m3": (4, 3),
+    "e5m2": (5, 2),
+}
+MAX_STAGES = 6
+FLAGS_W = 5
+CHUNK_STEPS = 1024  # steps prepared at a time
+
+
+class FloatBench(Bench):
+    """The bench of one unit, compared with one operation of ``pymodel.fp.Format``.
+
+    Parameters
+    ----------
+    file : str
+        The bench's ``__file__``.
+    operation : str
+        Name of the method.
+    """
+
+    def __init__(self, file, unit, operation):
+        configs = []
+        for name, (exp_w, man_w) in FORMATS.items():
+            main = name == "binary32"
+            params = {"UNIT": UNITS.index(unit), "EXP_W": exp_w, "MAN_W": man_w}
+            params["LANES"] = 9 * (MAX_STAGES + 1) if main else 2 * (MAX_STAGES + 1)
+            vectors = {"verilator": 1 << 20 if main else 1 << 17, "icarus": 1 << 14}
+            configs.append(Config(name, params, {"vectors": vectors}))
+        super().__init__(file, "fp_lanes", configs, sources=["tb/common/fp_lanes.sv"])
+        self.operation = operation
+
+    @property
+    def fmt(self):
+        """The format that this simulation runs."""
+        return Format(self.params["EXP_W"], self.params["MAN_W"])
+
+    @property
+    def vectors(self):
+        """How many random operands (or pairs of them) this simulation gets."""
+        return self.settings["vectors"][self.simulator]
+
+    def corner_pairs(self):
+        """Every pair of corners."""
+        return corner_pairs(self.fmt)
+
+    def many_pairs(self, rng):
+        """Every pair of a small format, random pairs of a large one."""
+        if self.fmt.width <= ALL_PAIRS_MAX_WIDTH:
+            return all_pairs(self.fmt)
+        return random_pairs(self.fmt, rng, self.vectors)
+
+    async def stream(self, dut, board, *operands):
+        """Feed operands, new ones every clock; check each lane exactly its stages later.
+
+        Operands change at the falling edge and results are read just before the rising one, so
+        that a lane without stages must have answered already.
+
+        Parameters
+        ----------
+        operands : numpy.ndarray
+            One uint64 array for each operand, all of one length.
+        """
+        lanes = range(self.params["LANES"])
+        stages = [lane % (MAX_STAGES + 1) for lane in lanes]
+        ports = (dut.a_i, dut.b_i)[: len(operands)]
+        history = deque(maxlen=MAX_STAGES + 1)  # newest first
+        edge, before_edge = FallingEdge(dut.clk_i), Timer(PERIOD_NS // 2 - 1, "ns")
+        cocotb.start_soon(Clock(dut.clk_i, PERIOD_NS, unit="ns", impl="gpi").start())
+        for cycle, (words, vectors) in enumerate(self._steps(operands)):
+            await edge
+            for port, word in zip(ports, words, strict=True):
+                port.value = word
+            history.appendleft(vectors)
+            await before_edge
+            if len(history) > MAX_STAGES:
+                expected = [history[stages[lane]][lane] for lane in lanes]
+                self._check(dut, board, expected, cycle)
+
+    def _check(self, dut, board, expected, cycle):
+        fmt = self.fmt
+
+        def context(lane):
+            *operands, _, flags = expected[lane]
+            words = " ".join(f"{name}={x:#x}" for name, x in zip("ab", operands, strict=False))
+            stages = lane % (MAX_STAGES + 1)
+            return f"{self.operation} {words}, flags {flag_text(flags)}, {stages} stages"
+
+        *_, bits, flags = zip(*expected, strict=True)
+        board.compare_lanes("y_o", int(dut.y_o.value), bits, fmt.width, fmt, cycle, context)
+        board.compare_lanes("flags_o", int(dut.flags_o.value), flags, FLAGS_W, None, cycle, context)
+
+    def _steps(self, operands):
+        """What each step drives, and its lanes' vectors: (operand, ..., result, flags).
+
+        The first step comes again before and the last one after the others, for as long as the
+        deepest pipeline takes to fill and to drain.
+        """
+        lanes, width = self.params["LANES"], self.fmt.width
+        function = getattr(self.fmt, self.operation)
+        fill = MAX_STAGES * lanes
+        drain = fill + -len(operands[0]) % lanes
+        operands = [np.pad(side, (fill, drain), mode="edge") for side in operands]
+        chunk = CHUNK_STEPS * lanes
+        for start in range(0, len(operands[0]), chunk):
+            sides = [side[start : start + chunk] for side in operands]
+            packed = zip(*(_pack(side, lanes, width) for side in sides), strict=True)
+            sides = [side.tolist() for side in sides]
+            results = map(function, *sides)
+            vectors = [(*args, *y) for *args, y in zip(*sides, results, strict=True)]
+            for step, words in enumerate(packed):
+                yield words, vectors[step * lanes : (step + 1) * lanes]
+
+
+def _pack(values, lanes, width):
+    """Whole vectors of lanes as Python ints, lane 0 lowest."""
+    octets = values.astype("<u8").view(np.uint8).reshape(-1, 8)
+    binary = np.unpackbits(octets, axis=1, bitorder="little")[:, :width]
+    vectors = np.packbits(binary.reshape(-1, lanes * width), axis=1, bitorder="little")
+    return [int.from_bytes(vector.tobytes(), "little") for vector in vectors]
