@@ -124,12 +124,13 @@ def point_velocity(
 
 
 def kinetic_energy(scenario: Scenario, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-    """Kinetic energy of the whole mechanism, J, (...)."""
+    """Kinetic energy of the whole mechanism, J, (...); infinite beyond the range of float64."""
     velocity = centre_of_mass_velocities(scenario, q, qd)
     rate = angular_velocities(scenario, qd)
     mass = np.array([body.mass for body in scenario.bodies])
     inertia = np.array([body.inertia for body in scenario.bodies])
-    return 0.5 * ((velocity**2).sum(axis=-1) @ mass + rate**2 @ inertia)
+    with np.errstate(over="ignore"):  # a run that explodes gets here before it is stopped
+        return 0.5 * ((velocity**2).sum(axis=-1) @ mass + rate**2 @ inertia)
 
 
 def potential_energy(scenario: Scenario, q: np.ndarray) -> np.ndarray:

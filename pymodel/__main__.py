@@ -1,0 +1,192 @@
+"""Command line of the model: `python -m pymodel <subcommand>`.
+
+A subcommand is one function with the decorator `subcommand`; its first docstring line is the
+help, its argument adds the options.  Exit status: 0 done, 1 the answer is no (a run that broke
+off, files that differ), 2 bad input, told in one line on stderr.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import NoReturn
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from pymodel.scenario import ScenarioError, load
+from pymodel.trajectory import TrajectoryError, read_csv
+
+DONE, NO, BAD_INPUT = 0, 1, 2
+
+Options = Callable[[argparse.ArgumentParser], None]
+Command = Callable[[argparse.Namespace], int]
+COMMANDS: dict[str, tuple[Command, Options]] = {}
+
+
+class InputError(ValueError):
+    """Arguments that make no sense; `str()` is the line for the user."""
+
+
+def subcommand(options: Options) -> Callable[[Command], Command]:
+    """Register a function as the subcommand of its name; `options` adds its arguments."""
+
+    def register(function: Command) -> Command:
+        COMMANDS[function.__name__] = (function, options)
+        return function
+
+    return register
+
+
+def _simulate_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("scenario", help="scenario file (TOML)")
+    parser.add_argument(
+        "--arith",
+        default="float32",
+        metavar="FORMAT",
+        help="float32 (default), float64, or <EXP_W>/<MAN_W> such as 5/10",
+    )
+    parser.add_argument("--out", required=True, metavar="DIR", help="folder for the results")
+    parser.add_argument(
+        "--shape", default="balanced", help="assembly tree: balanced (default), left or right"
+    )
+    parser.add_argument(
+        "--no-reference", action="store_true", help="skip the reference solver and comparison"
+    )
+
+
+@subcommand(_simulate_options)
+def simulate(arguments: argparse.Namespace) -> int:
+    """run a scenario on the model, compare it with the reference, write tables and plots"""
+    # Here, because the others need neither the algorithm nor matplotlib.
+    from pymodel import arith, dynamics, report
+    from pymodel.simulate import NonFiniteError
+    from pymodel.simulate import simulate as run
+
+    scenario = load(arguments.scenario)
+    try:
+        name = arith.parse(arguments.arith).name
+    except ValueError as error:
+        raise InputError(str(error)) from None
+    if arguments.shape not in dynamics.SHAPES:
+        known = ", ".join(dynamics.SHAPES)
+        raise InputError(f"--shape: must be one of {known}, got {arguments.shape!r}")
+    # Before the run, which may take a while: a folder that cannot be made is bad input.
+    Path(arguments.out).mkdir(parents=True, exist_ok=True)
+
+    stopped = None
+    try:
+        with report.progress(f"{scenario.name}: {name}") as update:
+            trajectory = run(scenario, name, progress=update, shape=arguments.shape)
+    except (dynamics.SingularError, NonFiniteError) as error:
+        stopped, trajectory = str(error), error.trajectory
+    if trajectory is not None and len(finite := report.finite_part(trajectory)) < len(trajectory):
+        stopped = stopped or f"{scenario.source}: an energy is not finite"
+        trajectory = finite
+    if stopped:
+        print(f"{stopped}; the run ends there", file=sys.stderr)
+        if not trajectory:
+            return NO
+    twin = None
+    if name != "float64":
+        try:
+            with report.progress(f"{scenario.name}: float64 twin") as update:
+                twin = run(scenario, "float64", progress=update, shape=arguments.shape)
+        except (dynamics.SingularError, NonFiniteError) as error:
+            twin = error.trajectory
+        if twin is None or len(report.finite_part(twin)) < len(trajectory):
+            print("the float64 twin ends before the run and is left out", file=sys.stderr)
+            twin = None
+    summary = report.finish_run(
+        scenario,
+        trajectory,
+        arguments.out,
+        target="model",
+        arith=name,
+        extra={"shape": arguments.shape, "stopped": stopped},
+        float64_twin=twin,
+        with_reference=not arguments.no_reference,
+    )
+    report.print_summary(summary, arguments.out)
+    return DONE if stopped is None else NO
+
+
+def _compare_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("a", help="run.csv")
+    parser.add_argument("b", help="run.csv to compare with")
+
+
+@subcommand(_compare_options)
+def compare(arguments: argparse.Namespace) -> int:
+    """compare two run.csv column by column; exit status 1 if any bit differs"""
+    a, b = read_csv(arguments.a), read_csv(arguments.b)
+    if a.joints != b.joints:
+        raise InputError(f"{arguments.b}: {b.joints} joints, but {arguments.a} has {a.joints}")
+    rows = min(len(a), len(b))
+    table = Table(title=f"{arguments.a} and {arguments.b}: {rows} rows")
+    for name in ("column", "max abs difference", "bits", "rows that differ", "first at t [s]"):
+        table.add_column(name, justify="left" if name in ("column", "bits") else "right")
+    same = len(a) == len(b)
+    for (name, left), right in zip(a.columns().items(), b.columns().values(), strict=True):
+        left, right = np.ascontiguousarray(left[:rows]), np.ascontiguousarray(right[:rows])
+        differ = np.flatnonzero(left.view(np.uint64) != right.view(np.uint64))
+        if not len(differ):
+            table.add_row(name, "0", "identical", "0", "")
+            continue
+        same = False
+        with np.errstate(invalid="ignore"):  # inf - inf
+            worst = np.abs(left - right).max()
+        first = repr(float(a.t[differ[0]]))
+        table.add_row(name, f"{worst:.6g}", "differ", str(len(differ)), first)
+    console = Console()
+    console.print(table)
+    if len(a) != len(b):
+        text = f"rows: {len(a)} in {arguments.a}, {len(b)} in {arguments.b}"
+        console.print(text, highlight=False, soft_wrap=True)
+    console.print("bit-identical" if same else "different")
+    return DONE if same else NO
+
+
+def _plot_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("dir", help="folder with the run.csv of an earlier run")
+
+
+@subcommand(_plot_options)
+def plot(arguments: argparse.Namespace) -> int:
+    """draw the plots of an earlier run again"""
+    from pymodel import report
+
+    for path in report.replot(arguments.dir):
+        print(path)
+    return DONE
+
+
+class _Parser(argparse.ArgumentParser):
+    """Reports a mistake in one line; --help has the rest."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(BAD_INPUT, f"{self.prog}: {message} (see --help)\n")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line and return its exit status."""
+    parser = _Parser(prog="python -m pymodel", description="The HDCA model.")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="subcommand")
+    for name, (function, options) in COMMANDS.items():
+        text = (function.__doc__ or "").partition("\n")[0]
+        options(commands.add_parser(name, help=text, description=text))
+    chosen = parser.parse_args(arguments)
+    try:
+        return COMMANDS[chosen.command][0](chosen)
+    except (ScenarioError, TrajectoryError, InputError) as error:
+        print(error, file=sys.stderr)
+    except OSError as error:
+        print(f"{error.filename}: {error.strerror}" if error.filename else error, file=sys.stderr)
+    return BAD_INPUT
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,167 @@
+"""The command line: what the subcommands do, their exit status, and one line for bad input."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pymodel.__main__ import main
+from pymodel.scenario import load
+from pymodel.simulate import simulate
+from pymodel.trajectory import column_names, read_csv, write_csv
+
+ROOT = Path(__file__).parents[2]
+SCENARIO = (
+    (ROOT / "scenarios" / "double_pendulum.toml").read_text().replace("end = 1.0", "end = 0.01")
+)
+
+
+@pytest.fixture
+def scenario(tmp_path):
+    path = tmp_path / "short.toml"
+    path.write_text(SCENARIO)
+    return path
+
+
+def lines(capsys):
+    """stderr as lines; stdout must be empty."""
+    out, err = capsys.readouterr()
+    assert out == ""
+    return err.splitlines()
+
+
+def test_simulate_writes_what_the_contract_asks_for(scenario, tmp_path, capsys):
+    out = tmp_path / "run"
+    assert main(["simulate", str(scenario), "--out", str(out)]) == 0
+    text = capsys.readouterr().out
+    assert "short" not in text and "double_pendulum: float32 on model" in text and "mJ" in text
+    summary = json.loads((out / "summary.json").read_text())
+    run = read_csv(out / "run.csv")
+    assert (summary["steps"], summary["arith"], len(run)) == (100, "float32", 101)
+    assert summary["flags"] == ["NX"]
+    assert np.array_equal(run.t, load(scenario).times)
+    assert 0 < summary["kinetic_rounding_max_J"] < 1e-4
+    for name in ("joints", "kinetic_energy", "overview"):
+        assert (out / f"{name}.png").stat().st_size > 10_000
+    # What stands in the table is the run itself, bit for bit.
+    again = simulate(load(scenario), "float32")
+    for name, column in run.columns().items():
+        assert column.tobytes() == again.columns()[name].tobytes()
+
+
+@pytest.mark.parametrize(("arith", "name"), [("float64", "float64"), ("8/23", "float32")])
+def test_arithmetics(scenario, tmp_path, arith, name):
+    out = tmp_path / "run"
+    arguments = ["simulate", str(scenario), "--arith", arith, "--out", str(out), "--no-reference"]
+    assert main(arguments) == 0
+    summary = json.loads((out / "summary.json").read_text())
+    assert summary["arith"] == name and summary["reference"] is None
+    assert (out / "float64.csv").exists() == (name != "float64")
+    assert not (out / "reference.csv").exists()
+
+
+def test_compare(scenario, tmp_path, capsys):
+    run = simulate(load(scenario), "float64")
+    a, b, c = (tmp_path / name for name in ("a.csv", "b.csv", "c.csv"))
+    write_csv(a, run)
+    write_csv(b, run)
+    assert main(["compare", str(a), str(b)]) == 0
+    assert "bit-identical" in capsys.readouterr().out
+
+    run.qd[7, 1] += 0.25
+    run.p[0, 0] = -0.0  # the same number, but not the same bits
+    write_csv(b, run)
+    assert main(["compare", str(a), str(b)]) == 1
+    rows = {line.split()[1]: line for line in capsys.readouterr().out.splitlines() if "│" in line}
+    assert "0.25" in rows["qd1"] and "differ" in rows["qd1"] and "0.0007" in rows["qd1"]
+    assert "differ" in rows["p0"]
+    assert "identical" in rows["qd0"] and "identical" in rows["t"]
+
+    c.write_text("".join(a.read_text().splitlines(keepends=True)[:-1]))
+    assert main(["compare", str(a), str(c)]) == 1
+    assert f"rows: 101 in {a}, 100 in {c}" in capsys.readouterr().out
+
+
+def test_plot_draws_again(scenario, tmp_path, capsys):
+    out = tmp_path / "run"
+    main(["simulate", str(scenario), "--arith", "float64", "--out", str(out)])
+    (out / "overview.png").unlink()
+    capsys.readouterr()
+    assert main(["plot", str(out)]) == 0
+    assert str(out / "overview.png") in capsys.readouterr().out
+    assert (out / "overview.png").exists()
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("arith", ["5/10", "float64"])
+def test_a_run_that_breaks_off_keeps_what_it_has(tmp_path, capsys, arith):
+    """A spring so stiff that explicit Euler leaves the range of the format after some steps."""
+    path = tmp_path / "stiff.toml"
+    text = SCENARIO.replace("step = 1e-4", "step = 1e-3").replace("end = 0.01", "end = 0.1")
+    path.write_text(text + "spring = 1e4\nrest = 1.0\n")
+    out = tmp_path / "run"
+    arguments = ["simulate", str(path), "--arith", arith, "--out", str(out), "--no-reference"]
+    assert main(arguments) == 1
+    text, err = capsys.readouterr()
+    assert "stopped at" in text
+    err = err.splitlines()
+    assert len(err) == 1 and err[0].startswith(f"{path}: ") and "the run ends there" in err[0]
+    summary = json.loads((out / "summary.json").read_text())
+    assert err[0] == f"{summary['stopped']}; the run ends there"
+    assert 1 < summary["rows"] == len(read_csv(out / "run.csv")) < 101
+
+
+BAD = {
+    "no_file": (["simulate", "none.toml", "--out", "o"], "none.toml: cannot read: No such file"),
+    "arith": (["simulate", "short.toml", "--out", "o", "--arith", "half"], "'half'"),
+    "format": (["simulate", "short.toml", "--out", "o", "--arith", "3/99"], "3"),
+    "shape": (
+        ["simulate", "short.toml", "--out", "o", "--shape", "round"],
+        "--shape: must be one of balanced, left, right, got 'round'",
+    ),
+    "out": (["simulate", "short.toml", "--out", "short.toml"], "short.toml: File exists"),
+    "no_run": (["compare", "none.csv", "none.csv"], "none.csv: cannot read: No such file"),
+    "no_table": (["compare", "short.toml", "short.toml"], "short.toml: line 1: not the header"),
+    "joints": (["compare", "one.csv", "two.csv"], "two.csv: 2 joints, but one.csv has 1"),
+    "no_dir": (["plot", "nowhere"], "nowhere/run.csv: cannot read: No such file"),
+    "mistake": (
+        ["simulate", "bad.toml", "--out", "o"],
+        'bad.toml: body[0].mas: unknown key, did you mean "mass"?',
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_bad_input_is_one_line_and_status_2(scenario, tmp_path, monkeypatch, capsys, kind):
+    monkeypatch.chdir(tmp_path)
+    Path("bad.toml").write_text(SCENARIO.replace("mass", "mas", 1))
+    Path("one.csv").write_text(",".join(column_names(1)) + "\n")
+    Path("two.csv").write_text(",".join(column_names(2)) + "\n")
+    arguments, text = BAD[kind]
+    assert main(arguments) == 2
+    err = lines(capsys)
+    assert len(err) == 1 and text in err[0]
+    assert not (tmp_path / "o").exists()
+
+
+@pytest.mark.parametrize("arguments", [[], ["simulate", "short.toml"], ["fly"]])
+def test_wrong_arguments_are_one_line_and_status_2(capsys, arguments):
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    assert caught.value.code == 2
+    err = lines(capsys)
+    assert len(err) == 1 and err[0].startswith("python -m pymodel")
+
+
+def test_as_a_program(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "pymodel", "simulate", str(tmp_path / "x.toml"), "--out", "o"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 2 and done.stdout == ""
+    assert done.stderr == f"{tmp_path / 'x.toml'}: cannot read: No such file or directory\n"
