@@ -58,6 +58,13 @@ class BitExact:
     def const(self, x):
         return self.scalar(self.fmt.from_float(float(x)))
 
+    def adopt(self, values):
+        """The same values in nested tuples, as scalars of this arithmetic, whose flags count."""
+        if not isinstance(values, tuple):
+            return self.scalar(values.bits)
+        adopted = map(self.adopt, values)
+        return values._make(adopted) if hasattr(values, "_make") else tuple(adopted)
+
     def recip(self, x):
         bits, flags = self.fmt.recip(x.bits)
         self.flags |= flags

@@ -112,7 +112,8 @@ class Chain:
     def initial_state(self, scenario):
         """(q, p) at t = 0, computed in float64 and rounded once."""
         momenta = joint_momenta(scenario, scenario.q0, scenario.qd0)
-        return tuple([self.arithmetic.const(x) for x in values] for values in (scenario.q0, momenta))
+        const = self.arithmetic.const
+        return tuple([const(x) for x in values] for values in (scenario.q0, momenta))
 
 
 def build_tree(shape, n):
@@ -156,7 +157,8 @@ def joint_momenta(scenario, q, q_dot):
     inertia = np.array([body.inertia for body in scenario.bodies])
     linear = mass[:, None] * kinematics.centre_of_mass_velocities(scenario, q, q_dot)
     spin = inertia * kinematics.angular_velocities(scenario, q_dot)
-    arm = kinematics.centres_of_mass(scenario, q) - kinematics.handle_positions(scenario, q)[:, None]
+    handle = kinematics.handle_positions(scenario, q)
+    arm = kinematics.centres_of_mass(scenario, q) - handle[:, None]
     orbital = arm[..., 0] * linear[:, 1] - arm[..., 1] * linear[:, 0]  # (joint k, body j)
     return np.triu(orbital + spin).sum(axis=1)
 
@@ -348,8 +350,8 @@ def answer(arithmetic, request):
         If the joint's matrix cannot be inverted.
     """
     if isinstance(request, Assemble):
-        compound, joint, determinant = hdca.assemble(arithmetic, request.a, request.b)
-        if not arithmetic.to_float(determinant):
+        compound, joint, singular = hdca.assemble(arithmetic, request.a, request.b)
+        if singular:
             raise SingularError("joint matrix (33) is singular")
         return compound, joint
     return hdca.disassemble(*request)

@@ -24,6 +24,23 @@ class Coefficients(NamedTuple):
     xi_20: tuple  # 3
 
 
+WORDS = 33  # scalars in a body's coefficients
+
+
+def to_words(coefficients):
+    """The 33 scalars in the order of the registers: row by row, xi_11 first."""
+    matrices = (entry for m in coefficients[:3] for row in m for entry in row)
+    return [*matrices, *coefficients.xi_10, *coefficients.xi_20]
+
+
+def from_words(words):
+    """The inverse of :func:`to_words`."""
+    matrices = (
+        tuple(tuple(words[9 * m + 3 * i : 9 * m + 3 * i + 3]) for i in range(3)) for m in range(3)
+    )
+    return Coefficients(*matrices, tuple(words[27:30]), tuple(words[30:33]))
+
+
 class Joint(NamedTuple):
     """What the disassembly needs of the joint that an assembly eliminated."""
 
@@ -33,10 +50,10 @@ class Joint(NamedTuple):
 
 
 def joint_inverse(arithmetic, xi_22_a, xi_11_b):
-    """(33): C = -[D^T (xi_11^B + xi_22^A) D]^-1; also the determinant of the bracket."""
+    """(33): C = -[D^T (xi_11^B + xi_22^A) D]^-1, and whether the bracket is singular."""
     m = tuple(tuple(xi_11_b[i][j] + xi_22_a[i][j] for j in range(2)) for i in range(2))
-    inverse, determinant = inv_adjugate_2x2(arithmetic, m)
-    return tuple(tuple(-entry for entry in row) for row in inverse), determinant
+    inverse, singular = inv_adjugate_2x2(arithmetic, m)
+    return tuple(tuple(-entry for entry in row) for row in inverse), singular
 
 
 def relative_bias(xi_20_a, xi_10_b):
@@ -109,10 +126,10 @@ def assemble(arithmetic, a, b):
     -------
     compound : Coefficients
     joint : Joint
-    determinant : scalar
-        Of the matrix inverted in (33), zero where the joint is singular.
+    singular : bool
+        The matrix in (33) has determinant zero or a non-finite inverse.
     """
-    c, determinant = joint_inverse(arithmetic, a.xi_22, b.xi_11)
+    c, singular = joint_inverse(arithmetic, a.xi_22, b.xi_11)
     w_a = weight_a(c, a.xi_12)
     w_b = weight_b(c, b.xi_12)
     beta_hat = joint_bias(c, relative_bias(a.xi_20, b.xi_10))
@@ -123,7 +140,7 @@ def assemble(arithmetic, a, b):
         xi_10=compound_xi_10(a.xi_10, a.xi_12, beta_hat),
         xi_20=compound_xi_20(b.xi_20, b.xi_12, beta_hat),
     )
-    return compound, Joint(w_a, w_b, beta_hat), determinant
+    return compound, Joint(w_a, w_b, beta_hat), singular
 
 
 def _symmetric(entry):

@@ -1,5 +1,7 @@
 """Small dense linear algebra, part of the algorithm text (generic over its scalars)."""
 
+import math
+
 
 def dot(a, b):
     """a0 b0 + a1 b1 of two 2-vectors: the only sum of products that the algorithm needs."""
@@ -18,12 +20,14 @@ def inv_adjugate_2x2(arithmetic, m):
     Returns
     -------
     inverse : 2x2
-    determinant : scalar
-        Zero for a singular matrix; the inverse is then not finite.
+    singular : bool
+        The determinant is zero, or an entry of the inverse is not finite.
     """
     adjugate, determinant = adjugate_determinant_2x2(m)
     r = arithmetic.recip(determinant)
-    return tuple(tuple(entry * r for entry in row) for row in adjugate), determinant
+    inverse = tuple(tuple(entry * r for entry in row) for row in adjugate)
+    finite = all(math.isfinite(arithmetic.to_float(entry)) for row in inverse for entry in row)
+    return inverse, arithmetic.to_float(determinant) == 0.0 or not finite
 
 
 def solve_2x2(arithmetic, m, b):

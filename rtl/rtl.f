@@ -5,4 +5,13 @@ rtl/fp/fp_round.sv
 rtl/fp/fp_add.sv
 rtl/fp/fp_mul.sv
 rtl/fp/fp_recip.sv
-rtl/fp/fp_pool.sv
+rtl/fp/fp_units.sv
+rtl/linalg/linked_dot.sv
+rtl/linalg/inv_adjugate_2x2.sv
+rtl/hdca/hdca_pkg.sv
+rtl/hdca/hdca_assembly.sv
+rtl/hdca/hdca_disassembly.sv
+rtl/hdca/hdca_engine.sv
+rtl/axil/axil_slave.sv
+rtl/top/hdca_coprocessor_regs_pkg.sv
+rtl/top/hdca_coprocessor.sv

@@ -30,17 +30,10 @@ def pytest_configure(config):
         raise pytest.UsageError(f"--seed must be a number or 'random', not {seed!r}")
 
 
-class _Workers:
-    """Gives every xdist worker the seed that the session chose."""
-
-    @staticmethod
-    @pytest.hookimpl(optionalhook=True)
-    def pytest_configure_node(node):
-        node.workerinput["bench_seed"] = node.config.bench_seed
-
-
-def pytest_sessionstart(session):
-    session.config.pluginmanager.register(_Workers())
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node):
+    """Give every xdist worker the seed that the session chose."""
+    node.workerinput["bench_seed"] = node.config.bench_seed
 
 
 def pytest_report_header(config):

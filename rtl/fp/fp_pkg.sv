@@ -15,6 +15,10 @@ package fp_pkg;
   localparam int DIV_BY_ZERO = 3;
   localparam int INVALID = 4;
 
+  // What a row of units (fp_units) is made of.
+  localparam int UNIT_ADD = 0;
+  localparam int UNIT_MUL = 1;
+
   // Register stages a unit can be given.
   localparam int MAX_STAGES = 6;
 

@@ -160,7 +160,15 @@ class Bench:
         return test
 
     def run(
-        self, simulator, config, seed=DEFAULT_SEED, testcase=None, waves=False, live=False, settings=None
+        self,
+        simulator,
+        config,
+        seed=DEFAULT_SEED,
+        testcase=None,
+        waves=False,
+        live=False,
+        settings=None,
+        watch=None,
     ):
         """Build and run one configuration; pytest-fail with a readable message unless it passes.
 
@@ -174,6 +182,8 @@ class Bench:
             Copy the simulator's output to the terminal.
         settings : dict
             Override the configuration's settings.
+        watch : callable(str)
+            Sees every line that the simulator prints.
 
         Returns
         -------
@@ -181,8 +191,8 @@ class Bench:
             The result row, also written to ``build/results``.
         """
         if testcase and testcase not in self.tests:
-            pytest.fail(f"{self.name}: no test {testcase!r}; tests: {', '.join(self.tests)}",
-                        pytrace=False)
+            names = ", ".join(self.tests)
+            pytest.fail(f"{self.name}: no test {testcase!r}; tests: {names}", pytrace=False)
         rerun = rerun_command(self.name, simulator, seed, config, testcase)
         row = {
             "bench": self.name,
@@ -196,7 +206,7 @@ class Bench:
         # waves are kept apart by running each test by itself
         parts = (testcase,) if testcase or not waves else self.tests
         outcomes = [
-            self._simulate(simulator, config, seed, part, waves, live, settings or {})
+            self._simulate(simulator, config, seed, part, waves, live, settings or {}, watch)
             for part in parts
         ]
         tests = [test for outcome, _ in outcomes for test in outcome]
@@ -214,6 +224,7 @@ class Bench:
             "tests": tests,
             "wall_s": round(time.monotonic() - start, 2),
             "result": "fail" if problems else "pass",
+            "message": "\n\n".join(problems),
         }
         results = BUILD / "results"
         results.mkdir(parents=True, exist_ok=True)
@@ -222,7 +233,7 @@ class Bench:
             pytest.fail("\n\n".join([*problems, f"rerun: {rerun}"]), pytrace=False)
         return row
 
-    def _simulate(self, simulator, config, seed, testcase, waves, live, settings):
+    def _simulate(self, simulator, config, seed, testcase, waves, live, settings, watch):
         """One simulator run; returns (list of test results, what went wrong besides them)."""
         params = self.configs[config].params
         key = hashlib.sha256(repr((sorted(params.items()), waves)).encode()).hexdigest()[:8]
@@ -251,7 +262,8 @@ class Bench:
             testcase=rf"\.{testcase}$" if testcase else None,
             extra_env={RUN_ENV: json.dumps(context), "COCOTB_RESULTS_FILE": str(results)},
         )
-        engine.log, engine.live, engine.limit_s = log, live, self.wall_limit_s
+        engine.log, engine.limit_s = log, self.wall_limit_s
+        engine.watch = watch or (_echo if live else lambda line: None)
         problem = None
         try:
             with _environment(COCOTB_RESULTS_FILE=str(results)):
@@ -289,12 +301,20 @@ def _read_results(results, counts):
                 "name": case.get("name"),
                 "result": "pass" if bad is None else "fail",
                 "wall_s": float(case.get("time") or 0),
-                "sim_ns": float(case.get("sim_time_ns") or 0),
+                "sim_ns": _sim_ns(case),
                 "transactions": counted.get(case.get("name"), 0),
                 "message": message or "",
             }
         )
     return tests
+
+
+def _sim_ns(case):
+    """Simulated time of a test case, which cocotb 2.1 keeps in two properties."""
+    properties = {p.get("name"): p.get("value") for p in case.iter("property")}
+    scale = {"fs": 1e-6, "ps": 1e-3, "ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9, "sec": 1e9}
+    unit = scale.get(properties.get("sim_time_unit"), 0.0)
+    return float(properties.get("sim_time_duration") or 0) * unit
 
 
 def _keep_wave(folder, toplevel, bench, name):
@@ -304,6 +324,11 @@ def _keep_wave(folder, toplevel, bench, name):
         if dump.exists():
             shutil.move(dump, waves / f"{name}.fst")
             print(f"waveform: {(waves / name).relative_to(ROOT)}.fst")
+
+
+def _echo(line):
+    sys.stdout.write(line)
+    sys.stdout.flush()
 
 
 def _tail(log, lines=25):
@@ -350,9 +375,7 @@ class _Logged:
                 try:
                     for line in process.stdout:
                         log.write(line)
-                        if self.live:
-                            sys.stdout.write(line)
-                            sys.stdout.flush()
+                        self.watch(line)
                     status = process.wait()
                 finally:
                     watchdog.cancel()
@@ -371,11 +394,12 @@ class _Verilator(_Logged, cocotb_test.simulator.Verilator):
     def build_command(self):
         # Only the top level's signals are driven and read: making just those public is faster.
         public = Path(self.sim_dir) / "public.vlt"
-        rule = f'`verilator_config\npublic_flat_rw -module "{self.toplevel}" -var "*"\n'
+        rule = f'`verilator_config\npublic_flat_rw -module "{self.toplevel_module}" -var "*"\n'
         if not public.exists() or public.read_text() != rule:
             public.write_text(rule)
         # Registers start, and x is resolved, at random: nothing may depend on either.
-        self.compile_args += ["--x-initial", "unique", "--x-assign", "unique", str(public)]
+        self.compile_args += ["--x-initial", "unique", "--x-assign", "unique"]
+        self.compile_args += [str(public), str(ROOT / "rtl" / "lint.vlt")]
         self.plus_args += ["+verilator+rand+reset+2"]
         self.plus_args += [f"+verilator+seed+{int(self.env['COCOTB_RANDOM_SEED']) % 2**31 or 1}"]
         if self.waves:

@@ -1,0 +1,171 @@
+"""The arithmetic that records: evaluates the algorithm text into a data-flow graph.
+
+Equal operations on equal operands become one node (common subexpressions are shared; the operands
+of additions and multiplications are ordered first), sums with zero and products with zero or one
+fold away, and negation is a sign on an edge, as it is free in hardware. What remains can be
+counted and measured without running anything.
+"""
+
+from collections import Counter
+from typing import NamedTuple
+
+OPERATIONS = ("add", "mul", "rec", "sincos")
+
+
+class Ref:
+    """A signed reference to a node; what the text sees as a scalar."""
+
+    __slots__ = ("graph", "node", "negative")
+
+    def __init__(self, graph, node, negative=False):
+        self.graph = graph
+        self.node = node
+        self.negative = negative
+
+    def __neg__(self):
+        return Ref(self.graph, self.node, not self.negative)
+
+    def __add__(self, other):
+        return self.graph.add(self, other)
+
+    def __sub__(self, other):
+        return self.graph.add(self, -other)
+
+    def __mul__(self, other):
+        return self.graph.mul(self, other)
+
+    @property
+    def key(self):
+        return self.node, self.negative
+
+
+class Node(NamedTuple):
+    op: str  # const, input, add, mul, rec, sincos, sin, cos
+    args: tuple  # of (node, negative); for const and input: (value,)
+
+
+class Graph:
+    """Arithmetic whose scalars are :class:`Ref`; see the module's docstring.
+
+    Parameters
+    ----------
+    fold : bool
+        False: every operation of the text stays a node of its own, nothing is shared or folded
+        (what hardware with a unit for each operation does).
+    """
+
+    name = "graph"
+    flags = 0
+
+    def __init__(self, fold=True):
+        self.fold = fold
+        self.nodes = []
+        self._known = {}
+
+    def _node(self, op, *args, unique=False):
+        node = Node(op, args)
+        if not unique and node in self._known:
+            return Ref(self, self._known[node])
+        self.nodes.append(node)
+        self._known[node] = len(self.nodes) - 1
+        return Ref(self, len(self.nodes) - 1)
+
+    def input(self, name):
+        """A scalar known only at run time."""
+        return self._node("input", name)
+
+    def const(self, x):
+        """A parameter; zero and one fold."""
+        x = float(x)
+        if self.fold and x < 0:
+            return -self.const(-x)
+        return self._node("const", x)
+
+    def _value(self, ref):
+        node = self.nodes[ref.node]
+        return node.args[0] if self.fold and node.op == "const" else None
+
+    def add(self, a, b):
+        if self._value(a) == 0:
+            return b
+        if self._value(b) == 0:
+            return a
+        return self._node("add", *sorted((a.key, b.key)), unique=not self.fold)
+
+    def mul(self, a, b):
+        for x, y in ((a, b), (b, a)):
+            if self._value(x) == 0:
+                return self.const(0.0)
+            if self._value(x) == 1:
+                return -y if x.negative else y
+        product = self._node("mul", *sorted(((a.node, False), (b.node, False))),
+                             unique=not self.fold)
+        return -product if a.negative != b.negative else product
+
+    def recip(self, x):
+        r = self._node("rec", (x.node, False), unique=not self.fold)
+        return -r if x.negative else r
+
+    def sincos(self, x):
+        both = self._node("sincos", x.key, unique=not self.fold)
+        return self._node("sin", both.key), self._node("cos", both.key)
+
+    def to_float(self, x):  # what is recorded is never zero, infinite, or compared
+        return 1.0
+
+    # --- questions about the graph --------------------------------------------------------------
+
+    def reachable(self, outputs):
+        """Indices of all nodes that the outputs (an iterable of Ref) depend on, ascending."""
+        seen, stack = set(), [ref.node for ref in outputs]
+        while stack:
+            index = stack.pop()
+            if index not in seen:
+                seen.add(index)
+                stack += self._operands(index)
+        return sorted(seen)
+
+    def _operands(self, index):
+        node = self.nodes[index]
+        return [] if node.op in ("const", "input") else [arg[0] for arg in node.args]
+
+    def count(self, outputs):
+        """Operations needed for the outputs: {"add": .., "mul": .., "rec": .., "sincos": ..}."""
+        found = Counter(self.nodes[index].op for index in self.reachable(outputs))
+        return {op: found[op] for op in OPERATIONS}
+
+    def critical_path(self, outputs, latency):
+        """Longest dependency path: (its latency, operations on it).
+
+        Parameters
+        ----------
+        latency : dict
+            Cycles of each of :data:`OPERATIONS`.
+        """
+        longest = {}
+        for index in self.reachable(outputs):  # operands have smaller indices
+            op = self.nodes[index].op
+            length, path = max(
+                (longest[arg] for arg in self._operands(index)), default=(0, ()), key=lambda x: x[0]
+            )
+            if op in OPERATIONS:
+                length, path = length + latency[op], (*path, op)
+            longest[index] = length, path
+        length, path = max((longest[ref.node] for ref in outputs), key=lambda x: x[0])
+        return length, {op: path.count(op) for op in OPERATIONS}
+
+
+def symbols(graph, name, shape):
+    """A scalar, vector or matrix (nested tuples) of inputs ``name``, ``name[0]``, ..."""
+    if not shape:
+        return graph.input(name)
+    return tuple(symbols(graph, f"{name}[{i}]", shape[1:]) for i in range(shape[0]))
+
+
+def flatten(values):
+    """All Refs in nested tuples and lists (other values are left out)."""
+    if isinstance(values, Ref):
+        return [values]
+    if not isinstance(values, (tuple, list)):
+        return []
+    return [ref for value in values for ref in flatten(value)]

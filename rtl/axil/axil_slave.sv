@@ -1,0 +1,111 @@
+// AXI4-Lite slave: turns the five channels into single-cycle register accesses.
+//
+// A write happens (`write_o` high for one cycle, with address, data and strobes) once address and
+// data have both arrived, in either order; a read once its address has arrived. The register block
+// answers combinationally in that cycle: `write_error_i`, `read_data_i`, `read_error_i`. An error
+// becomes SLVERR. A waiting response holds back the next access of its direction only.
+//
+// Addresses are word addresses (the two low bits of a byte address are ignored, as the strobes
+// select bytes). `prot` is ignored.
+//
+// Latency: 1 cycle from the last of AW, W (or AR) to the access, response valid 1 cycle after it.
+// Throughput: one write and one read a cycle.
+module axil_slave #(
+    parameter int ADDR_W = 12,
+    localparam int DATA_W = 32,
+    localparam int STRB_W = DATA_W / 8,
+    localparam int WORD_W = ADDR_W - 2
+) (
+    input logic clk_i,
+    input logic rst_ni,
+
+    input  logic [ADDR_W-1:0] s_axil_awaddr,
+    input  logic [2:0] s_axil_awprot,
+    input  logic s_axil_awvalid,
+    output logic s_axil_awready,
+    input  logic [DATA_W-1:0] s_axil_wdata,
+    input  logic [STRB_W-1:0] s_axil_wstrb,
+    input  logic s_axil_wvalid,
+    output logic s_axil_wready,
+    output logic [1:0] s_axil_bresp,
+    output logic s_axil_bvalid,
+    input  logic s_axil_bready,
+    input  logic [ADDR_W-1:0] s_axil_araddr,
+    input  logic [2:0] s_axil_arprot,
+    input  logic s_axil_arvalid,
+    output logic s_axil_arready,
+    output logic [DATA_W-1:0] s_axil_rdata,
+    output logic [1:0] s_axil_rresp,
+    output logic s_axil_rvalid,
+    input  logic s_axil_rready,
+
+    output logic write_o,
+    output logic [WORD_W-1:0] write_addr_o,
+    output logic [DATA_W-1:0] write_data_o,
+    output logic [STRB_W-1:0] write_strb_o,
+    input  logic write_error_i,
+    output logic read_o,
+    output logic [WORD_W-1:0] read_addr_o,
+    input  logic [DATA_W-1:0] read_data_i,
+    input  logic read_error_i
+);
+
+  localparam logic [1:0] OKAY = 2'b00;
+  localparam logic [1:0] SLVERR = 2'b10;
+
+  if (ADDR_W < 3) begin : g_check_addr_w
+    initial $fatal(1, "axil_slave: ADDR_W must be at least 3, got %0d", ADDR_W);
+  end
+
+  logic unused;
+  assign unused = &{1'b0, s_axil_awprot, s_axil_arprot, s_axil_awaddr[1:0], s_axil_araddr[1:0]};
+
+  // ---------------------------------------------------------------------------------------------
+  // Write: AW and W each wait in a register of their own
+  // ---------------------------------------------------------------------------------------------
+  logic aw_full_q, w_full_q;
+  assign write_o = aw_full_q && w_full_q && (!s_axil_bvalid || s_axil_bready);
+  assign s_axil_awready = !aw_full_q || write_o;
+  assign s_axil_wready = !w_full_q || write_o;
+
+  always_ff @(posedge clk_i) begin
+    if (s_axil_awvalid && s_axil_awready) write_addr_o <= s_axil_awaddr[ADDR_W-1:2];
+    if (s_axil_wvalid && s_axil_wready) begin
+      write_data_o <= s_axil_wdata;
+      write_strb_o <= s_axil_wstrb;
+    end
+    if (write_o) s_axil_bresp <= write_error_i ? SLVERR : OKAY;
+    if (!rst_ni) begin
+      aw_full_q <= 1'b0;
+      w_full_q <= 1'b0;
+      s_axil_bvalid <= 1'b0;
+    end else begin
+      aw_full_q <= s_axil_awvalid || (aw_full_q && !write_o);
+      w_full_q <= s_axil_wvalid || (w_full_q && !write_o);
+      s_axil_bvalid <= write_o || (s_axil_bvalid && !s_axil_bready);
+    end
+  end
+
+  // ---------------------------------------------------------------------------------------------
+  // Read
+  // ---------------------------------------------------------------------------------------------
+  logic ar_full_q;
+  assign read_o = ar_full_q && (!s_axil_rvalid || s_axil_rready);
+  assign s_axil_arready = !ar_full_q || read_o;
+
+  always_ff @(posedge clk_i) begin
+    if (s_axil_arvalid && s_axil_arready) read_addr_o <= s_axil_araddr[ADDR_W-1:2];
+    if (read_o) begin
+      s_axil_rdata <= read_error_i ? '0 : read_data_i;
+      s_axil_rresp <= read_error_i ? SLVERR : OKAY;
+    end
+    if (!rst_ni) begin
+      ar_full_q <= 1'b0;
+      s_axil_rvalid <= 1'b0;
+    end else begin
+      ar_full_q <= s_axil_arvalid || (ar_full_q && !read_o);
+      s_axil_rvalid <= read_o || (s_axil_rvalid && !s_axil_rready);
+    end
+  end
+
+endmodule

@@ -1,0 +1,198 @@
+"""The HDCA engine against the model: every output word, flag and status, latencies, and states."""
+
+from cocotb.triggers import FallingEdge
+
+from pymodel import hdca
+from pymodel.arith import BitExact
+from pymodel.fp import Format
+from tb.common import bodies, clock
+from tb.common.bench import Bench, Config
+from tb.common.words import pack, unpack
+
+
+def _config(name, passes=2, stages=(0, 0, 0), fmt=(8, 23), sims=("icarus", "verilator"), runs=100):
+    add, mul, rec = stages
+    params = {
+        "EXP_W": fmt[0], "MAN_W": fmt[1], "PASSES": passes,
+        "ADD_STAGES": add, "MUL_STAGES": mul, "REC_STAGES": rec,
+    }  # fmt: skip
+    return Config(name, params, {"runs": {"icarus": runs // 4, "verilator": runs}}, sims)
+
+
+BENCH = Bench(
+    __file__,
+    toplevel="hdca_engine",
+    configs=[
+        _config("two-passes", runs=2000),
+        _config("one-pass", passes=1, runs=2000),
+        _config("pipelined", stages=(3, 2, 6)),
+        _config("one-pass-pipelined", passes=1, stages=(1, 4, 5), sims=("verilator",)),
+        _config("half", fmt=(5, 10)),
+        _config("bfloat16", fmt=(8, 7), passes=1, sims=("verilator",)),
+        _config("binary64", fmt=(11, 52), sims=("verilator",)),
+    ],
+)
+
+ASSEMBLY, DISASSEMBLY = 0, 1
+BODY_WORDS, WEIGHT_WORDS, IMPULSE_WORDS = 33, 6, 2
+
+
+class Engine:
+    """Drives one engine and compares it with the model."""
+
+    def __init__(self, dut, board):
+        self.dut, self.board = dut, board
+        self.fmt = Format(BENCH.params["EXP_W"], BENCH.params["MAN_W"])
+        self.stages = [BENCH.params[f"{unit}_STAGES"] for unit in ("ADD", "MUL", "REC")]
+
+    def new_arithmetic(self):
+        return BitExact(self.fmt)
+
+    async def reset(self):
+        for port in ("run_i", "phase_i", "clear_i", "body_a_i", "body_b_i", "t_1c_i", "t_2c_i"):
+            getattr(self.dut, port).value = 0
+        await clock.start(self.dut)
+
+    def latency(self, phase):
+        """Busy cycles of a run, from the units' stages (see the RTL headers)."""
+        add, mul, rec = self.stages
+        if phase == DISASSEMBLY:
+            return 3 * add + mul + 1
+        first = 5 * add + 4 * mul + rec + 1
+        return first if BENCH.params["PASSES"] == 1 else first + 2 * add + mul + 1
+
+    async def start(self, phase):
+        self.dut.phase_i.value = phase
+        self.dut.run_i.value = 1
+        await FallingEdge(self.dut.clk_i)
+        self.dut.run_i.value = 0
+
+    async def run(self, phase):
+        """One run to its end; its length is checked, and that done comes in the last cycle."""
+        await self.start(phase)
+        cycles = 0
+        while int(self.dut.busy_o.value):
+            cycles += 1
+            last = cycles == self.latency(phase)
+            self.board.compare("done_o", int(self.dut.done_o.value), int(last), cycle=cycles)
+            await FallingEdge(self.dut.clk_i)
+        self.board.compare("busy cycles", cycles, self.latency(phase))
+        self.board.compare("read_o", int(self.dut.read_o.value), 1)
+
+    def put(self, port, words):
+        getattr(self.dut, port).value = pack([word.bits for word in words], self.fmt.width)
+
+    def check(self, port, words, context=""):
+        got = unpack(int(getattr(self.dut, port).value), len(words), self.fmt.width)
+        for i, (value, word) in enumerate(zip(got, words, strict=True)):
+            self.board.compare(f"{port}[{i}]", value, word.bits, self.fmt, context=context)
+
+    async def assemble(self, a, b, context=""):
+        """Assembly in both; returns the model's joint."""
+        arithmetic = self.new_arithmetic()
+        a, b = arithmetic.adopt((a, b))
+        compound, joint, singular = hdca.assemble(arithmetic, a, b)
+        self.put("body_a_i", hdca.to_words(a))
+        self.put("body_b_i", hdca.to_words(b))
+        await self.run(ASSEMBLY)
+        self.check("weight_a_o", [*joint.W_A[0], *joint.W_A[1]], context)
+        self.check("weight_b_o", [*joint.W_B[0], *joint.W_B[1]], context)
+        self.check("beta_hat_o", joint.beta_hat, context)
+        self.check("compound_o", hdca.to_words(compound), context)
+        self.check_status(arithmetic.flags, int(singular), context)
+        return joint
+
+    async def disassemble(self, joint, t_1c, t_2c, context=""):
+        arithmetic = self.new_arithmetic()
+        t_1b = hdca.disassemble(*arithmetic.adopt((joint, t_1c, t_2c)))
+        self.put("t_1c_i", t_1c)
+        self.put("t_2c_i", t_2c)
+        await self.run(DISASSEMBLY)
+        self.check("t_1b_o", t_1b, context)
+        self.check_status(arithmetic.flags, 0, context)
+
+    def check_status(self, flags, singular, context=""):
+        self.board.compare("flags_o", int(self.dut.flags_o.value), flags, context=context)
+        self.board.compare("singular_o", int(self.dut.singular_o.value), singular, context=context)
+
+    def random_impulse(self):
+        arithmetic = self.new_arithmetic()
+        return tuple(arithmetic.const(x) for x in self.board.rng.normal(size=2))
+
+
+@BENCH.test(timeout_us=10_000)
+async def random_bodies(dut, board):
+    """Assembly, then disassembly with both impulses non-zero: physical and arbitrary bodies."""
+    engine = Engine(dut, board)
+    await engine.reset()
+    for run in range(BENCH.settings["runs"][BENCH.simulator]):
+        a, b = (bodies.any_body(engine.new_arithmetic(), board.rng) for _ in range(2))
+        joint = await engine.assemble(a, b, f"run {run}")
+        t_1c, t_2c = engine.random_impulse(), engine.random_impulse()
+        await engine.disassemble(joint, t_1c, t_2c, f"run {run}")
+
+
+@BENCH.test(timeout_us=1_000)
+async def singular_joint(dut, board):
+    """A joint matrix of determinant zero, and one whose inverse overflows, raise the status."""
+    engine = Engine(dut, board)
+    await engine.reset()
+    scale = engine.fmt.to_float(engine.fmt.min_normal)
+    for entries in ([0, 0, 0, 0], [1, 1, 1, 1], [1, 0, 0, scale], [1, 2, 2, 4], [1, 0, 0, 1]):
+        a, b = (bodies.physical(engine.new_arithmetic(), board.rng) for _ in range(2))
+        words = [hdca.to_words(body) for body in (a, b)]
+        const = engine.new_arithmetic().const
+        for i, entry in zip((0, 1, 3, 4), entries, strict=True):
+            words[0][18 + i] = const(0.0)  # xi_22 of A
+            words[1][i] = const(entry)  # xi_11 of B
+        await engine.assemble(*map(hdca.from_words, words), f"joint matrix {entries}")
+    board.compare("regular matrix after singular ones", int(dut.singular_o.value), 0)
+
+
+@BENCH.test(timeout_us=1_000)
+async def states(dut, board):
+    """Figure 4: idle, busy, read; a run while busy does nothing; clear; reset from anywhere."""
+    engine = Engine(dut, board)
+    await engine.reset()
+
+    def expect(idle, busy, read):
+        for port, want in (("idle_o", idle), ("busy_o", busy), ("read_o", read)):
+            board.compare(port, int(getattr(dut, port).value), want)
+
+    a, b = (bodies.physical(engine.new_arithmetic(), board.rng) for _ in range(2))
+    expect(1, 0, 0)
+    joint = await engine.assemble(a, b)
+    expect(0, 0, 1)
+    # a second run straight from read, with more run pulses while it is busy
+    await engine.start(ASSEMBLY)
+    cycles = 0
+    while int(dut.busy_o.value):
+        expect(0, 1, 0)
+        dut.run_i.value = 1
+        dut.phase_i.value = DISASSEMBLY
+        cycles += 1
+        if int(dut.done_o.value):
+            dut.run_i.value = 0
+        await FallingEdge(dut.clk_i)
+    board.compare("busy cycles of a run with refused runs", cycles, engine.latency(ASSEMBLY))
+    expect(0, 0, 1)
+    engine.check("beta_hat_o", joint.beta_hat)
+    dut.clear_i.value = 1
+    await FallingEdge(dut.clk_i)
+    dut.clear_i.value = 0
+    expect(1, 0, 0)
+    # reset in every cycle of a run leaves it clean: the next run is right
+    for when in range(engine.latency(ASSEMBLY)):
+        await engine.start(ASSEMBLY)
+        for _ in range(when):
+            await FallingEdge(dut.clk_i)
+        expect(0, 1, 0)
+        dut.rst_ni.value = 0
+        await FallingEdge(dut.clk_i)
+        dut.rst_ni.value = 1
+        expect(1, 0, 0)
+        board.compare("compound_o after reset", int(dut.compound_o.value), 0)
+        await engine.assemble(a, b, f"after a reset in cycle {when}")
+
+
+test_hdca_engine = BENCH.pytest()

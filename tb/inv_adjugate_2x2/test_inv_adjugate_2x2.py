@@ -1,0 +1,100 @@
+"""The 2x2 inverter against the model: entries, flags, singular status, latency."""
+
+import cocotb
+import numpy as np
+from cocotb.clock import Clock
+from cocotb.triggers import ClockCycles, FallingEdge, Timer
+
+from pymodel import linalg
+from pymodel.arith import BitExact
+from pymodel.fp import Format
+from tb.common.bench import Bench, Config
+from tb.common.clock import PERIOD_NS
+from tb.common.fp_stimulus import corners
+from tb.common.words import pack, unpack
+
+
+def _config(name, fmt=(8, 23), stages=(0, 0, 0), runs=8000):
+    params = {"EXP_W": fmt[0], "MAN_W": fmt[1]}
+    params |= dict(zip(("ADD_STAGES", "MUL_STAGES", "REC_STAGES"), stages, strict=True))
+    return Config(name, params, {"runs": {"icarus": runs // 8, "verilator": runs}})
+
+
+BENCH = Bench(
+    __file__,
+    toplevel="inv_adjugate_2x2_linked",
+    sources=["tb/inv_adjugate_2x2/inv_adjugate_2x2_linked.sv"],
+    configs=[
+        _config("binary32"),
+        _config("pipelined", stages=(2, 3, 4), runs=1600),
+        _config("half", fmt=(5, 10)),
+        _config("e4m3", fmt=(4, 3)),
+        _config("binary64", fmt=(11, 52)),
+    ],
+)
+
+
+class Inverter:
+    def __init__(self, dut, board):
+        self.dut, self.board = dut, board
+        self.fmt = Format(BENCH.params["EXP_W"], BENCH.params["MAN_W"])
+        self.latency = 2 * BENCH.params["MUL_STAGES"] + BENCH.params["ADD_STAGES"]
+        self.latency += BENCH.params["REC_STAGES"]
+        cocotb.start_soon(Clock(dut.clk_i, PERIOD_NS, unit="ns", impl="gpi").start())
+
+    async def check(self, bits, context):
+        """Invert one matrix given as four bit patterns."""
+        arithmetic = BitExact(self.fmt)
+        m = [arithmetic.scalar(x) for x in bits]
+        inverse, singular = linalg.inv_adjugate_2x2(arithmetic, (m[:2], m[2:]))
+        await FallingEdge(self.dut.clk_i)
+        self.dut.a_i.value = pack(bits, self.fmt.width)
+        if self.latency:
+            await ClockCycles(self.dut.clk_i, self.latency)
+        await Timer(1, "ns")
+        got = unpack(int(self.dut.y_o.value), 4, self.fmt.width)
+        for i, want in enumerate(entry.bits for row in inverse for entry in row):
+            self.board.compare(f"y_o[{i}]", got[i], want, self.fmt, context=context)
+        self.board.compare("singular_o", int(self.dut.singular_o.value), int(singular),
+                           context=context)
+        self.board.compare("flags_o", int(self.dut.flags_o.value), arithmetic.flags,
+                           context=context)
+        return singular
+
+
+@BENCH.test(timeout_us=10_000)
+async def random_matrices(dut, board):
+    """General, symmetric positive definite, badly scaled, nearly singular, and special values."""
+    inverter = Inverter(dut, board)
+    rng, fmt = board.rng, inverter.fmt
+    special = corners(fmt)
+    for run in range(BENCH.settings["runs"][BENCH.simulator]):
+        kind = ("general", "spd", "scaled", "nearly singular", "special")[run % 5]
+        m = rng.normal(size=(2, 2))
+        if kind == "spd":
+            m = m @ m.T
+        elif kind == "scaled":
+            m *= 2.0 ** rng.integers(-fmt.bias // 2, fmt.bias // 2, size=(2, 1))
+        elif kind == "nearly singular":
+            m[1] = m[0] * rng.normal() * (1 + rng.normal(size=2) * 2.0 ** -fmt.man_w)
+        bits = [fmt.from_float(x) for x in m.flat]
+        if kind == "special":
+            for i in np.flatnonzero(rng.random(4) < 0.6):
+                bits[i] = special[rng.integers(len(special))]
+        await inverter.check(bits, f"run {run}, {kind} matrix {[hex(x) for x in bits]}")
+
+
+@BENCH.test(timeout_us=100)
+async def singular_matrices(dut, board):
+    """Determinant zero, and inverses that are not finite, are never silent."""
+    inverter = Inverter(dut, board)
+    fmt = inverter.fmt
+    tiny, nan = fmt.to_float(fmt.min_normal), float("nan")
+    for m in ((0, 0, 0, 0), (1, 1, 1, 1), (1, 2, 2, 4), (1, 0, 0, 0), (tiny, 0, 0, tiny),
+              (1, 0, 0, nan), (float("inf"), 0, 0, 1)):
+        singular = await inverter.check([fmt.from_float(x) for x in m], f"matrix {m}")
+        board.compare("model says singular", int(singular), 1, context=f"matrix {m}")
+    assert not await inverter.check([fmt.from_float(x) for x in (2, 1, 1, 2)], "regular matrix")
+
+
+test_inv_adjugate_2x2 = BENCH.pytest()
