@@ -53,6 +53,7 @@ def _simulate_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--shape", default="balanced", help="assembly tree: balanced (default), left or right"
     )
+    parser.add_argument("--steps", type=int, help="run this many steps instead of until the end")
     parser.add_argument(
         "--no-reference", action="store_true", help="skip the reference solver and comparison"
     )
@@ -62,11 +63,9 @@ def _simulate_options(parser: argparse.ArgumentParser) -> None:
 def simulate(arguments: argparse.Namespace) -> int:
     """run a scenario on the model, compare it with the reference, write tables and plots"""
     # Here, because the others need neither the algorithm nor matplotlib.
-    from pymodel import arith, dynamics, report
-    from pymodel.simulate import NonFiniteError
-    from pymodel.simulate import simulate as run
+    from pymodel import arith, dynamics, session
 
-    scenario = load(arguments.scenario)
+    scenario = load(arguments.scenario, steps=arguments.steps)
     try:
         name = arith.parse(arguments.arith).name
     except ValueError as error:
@@ -77,41 +76,19 @@ def simulate(arguments: argparse.Namespace) -> int:
     # Before the run, which may take a while: a folder that cannot be made is bad input.
     Path(arguments.out).mkdir(parents=True, exist_ok=True)
 
-    stopped = None
-    try:
-        with report.progress(f"{scenario.name}: {name}") as update:
-            trajectory = run(scenario, name, progress=update, shape=arguments.shape)
-    except (dynamics.SingularError, NonFiniteError) as error:
-        stopped, trajectory = str(error), error.trajectory
-    if trajectory is not None and len(finite := report.finite_part(trajectory)) < len(trajectory):
-        stopped = stopped or f"{scenario.source}: an energy is not finite"
-        trajectory = finite
-    if stopped:
-        print(f"{stopped}; the run ends there", file=sys.stderr)
-        if not trajectory:
-            return NO
-    twin = None
-    if name != "float64":
-        try:
-            with report.progress(f"{scenario.name}: float64 twin") as update:
-                twin = run(scenario, "float64", progress=update, shape=arguments.shape)
-        except (dynamics.SingularError, NonFiniteError) as error:
-            twin = error.trajectory
-        if twin is None or len(report.finite_part(twin)) < len(trajectory):
-            print("the float64 twin ends before the run and is left out", file=sys.stderr)
-            twin = None
-    summary = report.finish_run(
+    trajectory, stopped = session.run(scenario, name, arguments.shape)
+    _, status = session.finish(
         scenario,
         trajectory,
+        stopped,
         arguments.out,
         target="model",
-        arith=name,
-        extra={"shape": arguments.shape, "stopped": stopped},
-        float64_twin=twin,
+        arithmetic=name,
+        shape=arguments.shape,
+        extra={"shape": arguments.shape},
         with_reference=not arguments.no_reference,
     )
-    report.print_summary(summary, arguments.out)
-    return DONE if stopped is None else NO
+    return status
 
 
 def _compare_options(parser: argparse.ArgumentParser) -> None:

@@ -16,7 +16,7 @@ import math
 import os
 import re
 import tomllib
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -120,8 +120,8 @@ class Scenario:
         return np.array([body.qd for body in self.bodies])
 
 
-def load(path: str | os.PathLike[str]) -> Scenario:
-    """Read the scenario file at `path`.
+def load(path: str | os.PathLike[str], steps: int | None = None) -> Scenario:
+    """Read the scenario file at `path`; `steps`, if given, replaces the end of the run.
 
     Raises ScenarioError if it cannot be read, is not TOML, or makes no sense.
     """
@@ -134,7 +134,12 @@ def load(path: str | os.PathLike[str]) -> Scenario:
         raise ScenarioError(source, "", f"not TOML: byte {error.start} is not UTF-8 text") from None
     except (tomllib.TOMLDecodeError, ValueError, RecursionError) as error:
         raise ScenarioError(source, "", f"not TOML: {_plain(str(error))}") from None
-    return parse(data, source)
+    scenario = parse(data, source)
+    if steps is None:
+        return scenario
+    if steps < 1:
+        raise ScenarioError(source, "steps", f"must be at least 1, got {steps}")
+    return replace(scenario, end=steps * scenario.step)
 
 
 def parse(data: dict[str, Any], source: str = "<scenario>") -> Scenario:

@@ -104,7 +104,8 @@ class Bench:
 
     @property
     def params(self):
-        return self.config.params
+        """Parameters of the top-level module, as far as given."""
+        return self._run["params"]
 
     @property
     def settings(self):
@@ -155,7 +156,9 @@ class Bench:
 
         @pytest.mark.parametrize(("simulator", "config"), cases)
         def test(simulator, config, bench_options):
-            self.run(simulator, config, **bench_options)
+            row = self.run(simulator, config, **bench_options)
+            if row["result"] != "pass":
+                pytest.fail(row["message"], pytrace=False)
 
         return test
 
@@ -168,9 +171,10 @@ class Bench:
         waves=False,
         live=False,
         settings=None,
+        params=None,
         watch=None,
     ):
-        """Build and run one configuration; pytest-fail with a readable message unless it passes.
+        """Build and run one configuration.
 
         Parameters
         ----------
@@ -181,38 +185,39 @@ class Bench:
         live : bool
             Copy the simulator's output to the terminal.
         settings : dict
-            Override the configuration's settings.
+            Override some of the configuration's settings.
+        params : dict
+            Override some of the configuration's top-level parameters.
         watch : callable(str)
             Sees every line that the simulator prints.
 
         Returns
         -------
         dict
-            The result row, also written to ``build/results``.
+            The result row, also written to ``build/results``: ``result`` is "pass" or "fail",
+            ``message`` says what failed and how to run it again.
         """
-        if testcase and testcase not in self.tests:
-            names = ", ".join(self.tests)
-            pytest.fail(f"{self.name}: no test {testcase!r}; tests: {names}", pytrace=False)
         rerun = rerun_command(self.name, simulator, seed, config, testcase)
         row = {
             "bench": self.name,
             "config": config,
             "simulator": simulator,
-            "params": self.configs[config].params,
+            "params": self.configs[config].params | (params or {}),
             "seed": seed,
             "rerun": rerun,
         }
+        given = {"settings": settings or {}, "params": row["params"]}
         start = time.monotonic()
         # waves are kept apart by running each test by itself
         parts = (testcase,) if testcase or not waves else self.tests
+        watch = watch or (_echo if live else lambda line: None)
         outcomes = [
-            self._simulate(simulator, config, seed, part, waves, live, settings or {}, watch)
-            for part in parts
+            self._simulate(simulator, config, seed, part, waves, given, watch) for part in parts
         ]
         tests = [test for outcome, _ in outcomes for test in outcome]
         problems = [problem for _, problem in outcomes if problem]
-        if not tests:
-            problems = problems or ["no test ran"]
+        if not tests and not problems:
+            problems = [f"no such test; {self.name} has {', '.join(self.tests)}"]
         problems += [f"{t['name']}: {t['message']}" for t in tests if t["result"] != "pass"]
         problems += [
             f"{t['name']}: passed without a single transaction"
@@ -224,18 +229,16 @@ class Bench:
             "tests": tests,
             "wall_s": round(time.monotonic() - start, 2),
             "result": "fail" if problems else "pass",
-            "message": "\n\n".join(problems),
+            "message": "\n\n".join([*problems, f"rerun: {rerun}"]) if problems else "",
         }
         results = BUILD / "results"
         results.mkdir(parents=True, exist_ok=True)
         (results / f"{self.name}-{config}-{simulator}.json").write_text(json.dumps(row, indent=1))
-        if problems:
-            pytest.fail("\n\n".join([*problems, f"rerun: {rerun}"]), pytrace=False)
         return row
 
-    def _simulate(self, simulator, config, seed, testcase, waves, live, settings, watch):
+    def _simulate(self, simulator, config, seed, testcase, waves, given, watch):
         """One simulator run; returns (list of test results, what went wrong besides them)."""
-        params = self.configs[config].params
+        params = given["params"]
         key = hashlib.sha256(repr((sorted(params.items()), waves)).encode()).hexdigest()[:8]
         folder = BUILD / "sim" / self.name / f"{config}-{simulator}-{key}"
         folder.mkdir(parents=True, exist_ok=True)
@@ -246,7 +249,7 @@ class Bench:
             "config": config,
             "simulator": simulator,
             "seed": seed,
-            "settings": settings,
+            **given,
             "counts": str(counts),
         }
         engine = {"icarus": _Icarus, "verilator": _Verilator}[simulator](
@@ -263,7 +266,7 @@ class Bench:
             extra_env={RUN_ENV: json.dumps(context), "COCOTB_RESULTS_FILE": str(results)},
         )
         engine.log, engine.limit_s = log, self.wall_limit_s
-        engine.watch = watch or (_echo if live else lambda line: None)
+        engine.watch = watch
         problem = None
         try:
             with _environment(COCOTB_RESULTS_FILE=str(results)):
@@ -272,7 +275,17 @@ class Bench:
             if not results.exists():
                 problem = f"{error.code}\n{_tail(log)}"
         if waves and testcase:
-            _keep_wave(folder, self.toplevel, self.name, f"{config}-{simulator}-{testcase}")
+            about = {
+                "bench": self.name,
+                "config": config,
+                "simulator": simulator,
+                "test": testcase,
+                "toplevel": self.toplevel,
+                "params": params,
+                "seed": seed,
+                "rerun": rerun_command(self.name, simulator, seed, config, testcase, waves=True),
+            }
+            _keep_wave(folder, about)
         return _read_results(results, counts), problem
 
 
@@ -317,13 +330,16 @@ def _sim_ns(case):
     return float(properties.get("sim_time_duration") or 0) * unit
 
 
-def _keep_wave(folder, toplevel, bench, name):
-    waves = BUILD / "waves" / bench
+def _keep_wave(folder, about):
+    """Move what a simulation dumped to build/waves, with a JSON beside it that tells what it is."""
+    waves = BUILD / "waves" / about["bench"]
     waves.mkdir(parents=True, exist_ok=True)
-    for dump in (folder / f"{toplevel}.fst", folder / "dump.fst"):
+    wave = waves / f"{about['config']}-{about['simulator']}-{about['test']}.fst"
+    for dump in (folder / f"{about['toplevel']}.fst", folder / "dump.fst"):
         if dump.exists():
-            shutil.move(dump, waves / f"{name}.fst")
-            print(f"waveform: {(waves / name).relative_to(ROOT)}.fst")
+            shutil.move(dump, wave)
+            wave.with_suffix(".json").write_text(json.dumps(about, indent=1))
+            print(f"waveform: {wave.relative_to(ROOT)}")
 
 
 def _echo(line):

@@ -8,7 +8,8 @@ from pymodel.regs import HDCA_COPROCESSOR
 from tb.common.axil import Registers
 from tb.common.clock import PERIOD_NS
 
-ASSEMBLY, DISASSEMBLY = 0, 1
+PHASES = ("assembly", "disassembly")
+ASSEMBLY, DISASSEMBLY = range(2)
 
 
 class HdcaCoprocessor(Registers):
@@ -17,52 +18,61 @@ class HdcaCoprocessor(Registers):
     Attributes
     ----------
     cycles : Counter
-        Clock cycles spent so far in ``write``, ``run`` and ``read`` (bus accesses included),
-        separately for both phases: ``assembly write``, ...
-    engine_cycles : Counter
-        What the CYCLES register said, summed for ``assembly`` and ``disassembly``.
+        Clock cycles spent so far, bus accesses included: ``assembly write``, ``assembly run``,
+        ``assembly read``, ``disassembly write``, ...
+    words : Counter
+        Register words moved, by the same keys (polls of STATUS count as ``run``).
+    engine_cycles, runs : Counter
+        Sum of what CYCLES said, and number of runs, of ``assembly`` and ``disassembly``.
+    status : int
+        STATUS as it was when the last run had ended.
     """
 
     def __init__(self, dut):
         super().__init__(dut, HDCA_COPROCESSOR)
         self.cycles = Counter()
+        self.words = Counter()
         self.engine_cycles = Counter()
+        self.runs = Counter()
+        self.status = 0
         self._since = 0
 
-    def _spent(self, what):
-        now = round(get_sim_time("ns") / PERIOD_NS)
-        if what:
-            self.cycles[what] += now - self._since
-        self._since = now
+    def _start_watch(self):
+        self._since = round(get_sim_time("ns") / PERIOD_NS)
+
+    def _account(self, phase, what, words):
+        before = self._since
+        self._start_watch()
+        self.cycles[f"{PHASES[phase]} {what}"] += self._since - before
+        self.words[f"{PHASES[phase]} {what}"] += words
 
     async def run(self, phase):
-        """Start a phase and poll until it is done."""
-        run = self.mask("CTRL", "RUN")
-        await self.write("CTRL", run | (self.mask("CTRL", "PHASE") if phase else 0))
-        while self.field("STATUS", "BUSY", await self.read("STATUS")):
-            pass
+        """Start a phase and poll until it is done; returns the number of polls."""
+        command = self.mask("CTRL", "RUN") | (self.mask("CTRL", "PHASE") if phase else 0)
+        await self.write("CTRL", command)
+        polls = 0
+        while not polls or self.field("STATUS", "BUSY", self.status):
+            self.status = await self.read("STATUS")
+            polls += 1
+        return polls
+
+    async def _phase(self, phase, operands, result):
+        self._start_watch()
+        for name, words in operands.items():
+            await self.write(name, *words)
+        self._account(phase, "write", sum(map(len, operands.values())))
+        polls = await self.run(phase)
+        self._account(phase, "run", 1 + polls)
+        words = await self.read(result)
+        self._account(phase, "read", len(words))
+        self.engine_cycles[PHASES[phase]] += await self.read("CYCLES")
+        self.runs[PHASES[phase]] += 1
+        return words
 
     async def assemble(self, a, b):
         """Words of body A and B in (33 each), words of the compound body out (33)."""
-        self._spent(None)
-        await self.write("BODY_A", *a)
-        await self.write("BODY_B", *b)
-        self._spent("assembly write")
-        await self.run(ASSEMBLY)
-        self._spent("assembly run")
-        compound = await self.read("COMPOUND")
-        self._spent("assembly read")
-        self.engine_cycles["assembly"] += await self.read("CYCLES")
-        return compound
+        return await self._phase(ASSEMBLY, {"BODY_A": a, "BODY_B": b}, "COMPOUND")
 
     async def disassemble(self, t_1c, t_2c):
         """Impulses on the handles of C in (2 words each), impulse on handle 1 of B out."""
-        self._spent(None)
-        await self.write("T_1C", *t_1c, *t_2c)
-        self._spent("disassembly write")
-        await self.run(DISASSEMBLY)
-        self._spent("disassembly run")
-        t_1b = await self.read("T_1B")
-        self._spent("disassembly read")
-        self.engine_cycles["disassembly"] += await self.read("CYCLES")
-        return t_1b
+        return await self._phase(DISASSEMBLY, {"T_1C": [*t_1c, *t_2c]}, "T_1B")

@@ -1,0 +1,195 @@
+"""Run a scenario on the model or on the RTL co-processor: what ``make run`` calls.
+
+Exit status: 0 done, 1 the run broke off or the hardware differed from the model, 2 bad input,
+told in one line.
+"""
+
+import argparse
+import json
+import re
+import shutil
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from pymodel import arith, report, session  # noqa: E402
+from pymodel.__main__ import main as model_main  # noqa: E402
+from pymodel.scenario import ScenarioError, load  # noqa: E402
+from pymodel.trajectory import read_csv  # noqa: E402
+
+DIFFERS, BAD_INPUT = 1, 2
+BUS_W = 32  # bits of a register
+CONFIG = "double_pendulum"  # configuration of the co-simulation bench that others derive from
+
+
+class InputError(ValueError):
+    """Arguments that make no sense together; the text is the line for the user."""
+
+
+def usable_simulator(name):
+    """The simulator asked for; for ``auto`` Verilator if it is there, else Icarus."""
+    wanted = {"icarus": "iverilog", "verilator": "verilator"}
+    if name == "auto":
+        name = "verilator" if shutil.which("verilator") else "icarus"
+    if not shutil.which(wanted[name]):
+        raise InputError(f"--sim {name}: not installed; `make doctor` says how to get it")
+    return name
+
+
+def simulator_version(name):
+    """First line of what the simulator says about itself."""
+    command = {"icarus": ["iverilog", "-V"], "verilator": ["verilator", "--version"]}[name]
+    text = subprocess.run(command, capture_output=True, text=True).stdout
+    return text.splitlines()[0].strip() if text else "unknown"
+
+
+def check_coprocessor(scenario, arithmetic):
+    """Refuse what the co-processor cannot run; returns the RTL parameters of the format."""
+    parsed = arith.parse(arithmetic)
+    if not isinstance(parsed, arith.BitExact):
+        raise InputError("--arith float64: on the model only (--target model)")
+    if parsed.fmt.width > BUS_W:
+        raise InputError(f"--arith {arithmetic}: wider than the {BUS_W}-bit registers")
+    if len(scenario.bodies) != 2 or not scenario.is_chain or scenario.loops:
+        raise InputError(f"{scenario.source}: body: the co-processor runs chains of two")
+    return {"EXP_W": parsed.fmt.exp_w, "MAN_W": parsed.fmt.man_w}
+
+
+def cosimulate(scenario, source, simulator, arithmetic, out, steps, seed, waves=False):
+    """Run the co-simulation bench; returns (its result row, what it left in cosim.json)."""
+    from tb.cosim.test_cosim import BENCH, PROGRESS
+
+    params = check_coprocessor(scenario, arithmetic)
+    left = Path(out) / "cosim.json"
+    left.unlink(missing_ok=True)
+    with report.progress(f"{scenario.name}: {simulator}, building") as update:
+
+        def watch(line):
+            found = re.match(rf"{PROGRESS} (\d+) (\d+)$", line)
+            if found:
+                update(int(found[1]), int(found[2]))
+
+        row = BENCH.run(
+            simulator,
+            CONFIG,
+            seed=seed,
+            waves=waves,
+            params=params,
+            settings={"scenario": str(source.resolve()), "steps": steps, "out": str(out.resolve())},
+            watch=watch,
+        )
+    return row, json.loads(left.read_text()) if left.exists() else None
+
+
+def cycle_rows(left):
+    """Rows of the table of cycles: phase, part, words and cycles a step, cycles of the run."""
+    evaluations = left["evaluations"]
+    rows = [
+        (*key.split(), left["registers_moved"][key] / evaluations, cycles / evaluations, cycles)
+        for key, cycles in left["bus_and_run_cycles"].items()
+    ]
+    return rows
+
+
+def print_cycles(left, console):
+    """Our measurement of what the paper's table 6 measures: where the cycles go."""
+    table = Table(title="clock cycles (our bus; `run` includes starting and polling)")
+    for name in ("phase", "part", "words/step", "cycles/step", "cycles"):
+        table.add_column(name, justify="left" if name in ("phase", "part") else "right")
+    rows = cycle_rows(left)
+    for phase, part, words, per_step, cycles in rows:
+        table.add_row(phase, part, f"{words:.1f}", f"{per_step:.1f}", str(cycles))
+    total = sum(row[-1] for row in rows)
+    table.add_section()
+    table.add_row("total", "", f"{sum(row[2] for row in rows):.1f}",
+                  f"{total / left['evaluations']:.1f}", str(total))  # fmt: skip
+    busy = sum(left["engine_cycles"].values())
+    table.add_row("of it", "arithmetic", "", f"{busy / left['evaluations']:.1f}", str(busy))
+    console.print(table)
+
+
+def run_coprocessor(arguments):
+    """The scenario with the RTL doing assembly and disassembly."""
+    source, out = Path(arguments.scenario), Path(arguments.out)
+    simulator = usable_simulator(arguments.sim)
+    scenario = load(source, arguments.steps)
+    check_coprocessor(scenario, arguments.arith)
+    out.mkdir(parents=True, exist_ok=True)
+    row, left = cosimulate(
+        scenario, source, simulator, arguments.arith, out, arguments.steps, arguments.seed,
+        arguments.waves,
+    )  # fmt: skip
+    if left is None:
+        print(row["message"], file=sys.stderr)
+        return DIFFERS
+    trajectory = read_csv(out / "run.csv")
+    trajectory.flags = left["flags"]
+    identical = row["result"] == "pass"
+    cycles = sum(left["bus_and_run_cycles"].values())
+    extra = {
+        "simulator": simulator,
+        "seed": arguments.seed,
+        "identical_to_model": identical,
+        "worst_difference_to_model": 0.0 if identical else None,
+        "words_compared": left["words_compared"],
+        "cycles": cycles,
+        "cycles_by_part": left["bus_and_run_cycles"],
+        "engine_cycles": left["engine_cycles"],
+        "registers_moved": left["registers_moved"],
+        "versions": {
+            simulator: simulator_version(simulator),
+            "cocotb": version("cocotb"),
+            "cocotbext-axi": version("cocotbext-axi"),
+        },
+    }
+    summary, status = session.finish(
+        scenario, trajectory, left["stopped"], out,
+        target="coprocessor", arithmetic=arguments.arith, extra=extra,
+    )  # fmt: skip
+    console = Console()
+    print_cycles(left, console)
+    if identical:
+        console.print(
+            f"{scenario.steps} steps, {left['words_compared']} words: bit-identical to the model"
+        )
+        return status
+    print(row["message"], file=sys.stderr)
+    return DIFFERS
+
+
+def parser():
+    result = argparse.ArgumentParser(prog="scripts/run.py", description=__doc__.splitlines()[0])
+    result.add_argument("--scenario", required=True, help="scenario file (TOML)")
+    result.add_argument("--target", choices=("model", "coprocessor"), default="model")
+    result.add_argument("--sim", choices=("auto", "icarus", "verilator"), default="auto")
+    result.add_argument("--arith", default="float32", help="float32, float64 or <EXP_W>/<MAN_W>")
+    result.add_argument("--out", required=True, help="folder for the results")
+    result.add_argument("--steps", type=int, help="run this many steps instead of until the end")
+    result.add_argument("--seed", type=int, default=1, help="start values of the simulator")
+    result.add_argument("--waves", action="store_true", help="FST into build/waves/cosim")
+    return result
+
+
+def main(arguments=None):
+    arguments = parser().parse_args(arguments)
+    if arguments.target == "model":
+        words = ["simulate", arguments.scenario, "--arith", arguments.arith, "--out", arguments.out]
+        return model_main(words + (["--steps", str(arguments.steps)] if arguments.steps else []))
+    try:
+        return run_coprocessor(arguments)
+    except (ScenarioError, InputError, ValueError) as error:
+        print(error, file=sys.stderr)
+    except OSError as error:
+        print(f"{error.filename}: {error.strerror}", file=sys.stderr)
+    return BAD_INPUT
+
+
+if __name__ == "__main__":
+    sys.exit(main())
