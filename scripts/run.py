@@ -7,7 +7,6 @@ told in one line.
 import argparse
 import json
 import re
-import shutil
 import subprocess
 import sys
 from importlib.metadata import version
@@ -35,10 +34,11 @@ class InputError(ValueError):
 
 def usable_simulator(name):
     """The simulator asked for; for ``auto`` Verilator if it is there, else Icarus."""
-    wanted = {"icarus": "iverilog", "verilator": "verilator"}
+    from tb.common.bench import usable
+
     if name == "auto":
-        name = "verilator" if shutil.which("verilator") else "icarus"
-    if not shutil.which(wanted[name]):
+        name = "verilator" if usable("verilator") else "icarus"
+    if not usable(name):
         raise InputError(f"--sim {name}: not installed; `make doctor` says how to get it")
     return name
 

@@ -2,11 +2,10 @@
 
 import os
 import random
-import shutil
 
 import pytest
 
-from tb.common.bench import DEFAULT_SEED, SIMULATORS
+from tb.common.bench import DEFAULT_SEED, SIMULATORS, usable
 
 
 def pytest_addoption(parser):
@@ -42,8 +41,7 @@ def pytest_report_header(config):
 
 def pytest_collection_modifyitems(config, items):
     sim, name = config.getoption("sim"), config.getoption("config")
-    have = {sim: shutil.which(command) for sim, command in
-            (("icarus", "iverilog"), ("verilator", "verilator"))}
+    have = {simulator: usable(simulator) for simulator in SIMULATORS}
     chosen, dropped = [], []
     for item in items:
         case = getattr(item, "callspec", None)

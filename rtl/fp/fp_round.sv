@@ -103,11 +103,9 @@ module fp_round #(
   assign overflow = selected_q.finite && (&magnitude[EXP_W+MAN_W-1:MAN_W]);
   assign y_o = {selected_q.sign, magnitude};
 
-  assign flags_o[fp_pkg::INVALID] = selected_q.invalid;
-  assign flags_o[fp_pkg::DIV_BY_ZERO] = selected_q.div_by_zero;
-  assign flags_o[fp_pkg::OVERFLOW] = overflow;
-  assign flags_o[fp_pkg::UNDERFLOW] = selected_q.tiny;
-  assign flags_o[fp_pkg::INEXACT] = overflow || selected_q.tiny
-                                    || (selected_q.finite && selected_q.inexact);
+  logic inexact;
+  assign inexact = overflow || selected_q.tiny || (selected_q.finite && selected_q.inexact);
+  // In the order of fp_pkg, highest bit first; one concatenation, as Icarus is slow at parts.
+  assign flags_o = {selected_q.invalid, selected_q.div_by_zero, overflow, selected_q.tiny, inexact};
 
 endmodule

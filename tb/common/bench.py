@@ -64,6 +64,14 @@ class Config:
     sims: tuple = SIMULATORS
 
 
+def usable(simulator):
+    """Whether a simulator is installed, and new enough for cocotb (Debian's Verilator is not)."""
+    if simulator == "icarus":
+        return shutil.which("iverilog") is not None
+    check = [ROOT / "scripts" / "get_verilator.sh", "--check"]
+    return subprocess.run(check, capture_output=True).returncode == 0
+
+
 def rtl_sources():
     """Every RTL file in compile order, from the one list ``rtl/rtl.f``."""
     lines = (ROOT / "rtl" / "rtl.f").read_text().splitlines()

@@ -13,6 +13,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from pymodel import dynamics, hdca, simulate
 from pymodel.arith import BitExact
@@ -37,7 +38,7 @@ BENCH = Bench(
     __file__,
     toplevel="hdca_coprocessor",
     configs=[
-        _config("double_pendulum", "double_pendulum", sims=("verilator",)),
+        _config("double_pendulum", "double_pendulum", sims=()),  # whole: see test_demo
         _config("double_pendulum-short", "double_pendulum", steps=300, sims=("icarus",)),
         _config("general_chain_2", "general_chain_2", steps=40),
         _config("pipelined", "double_pendulum", steps=100, params=PIPELINED, sims=("verilator",)),
@@ -161,3 +162,21 @@ def _leave_behind(scenario, recorder, coprocessor, hardware, stopped):
 
 
 test_cosim = BENCH.pytest()
+
+
+@pytest.mark.parametrize(("simulator", "config"), [("verilator", "double_pendulum")])
+def test_demo(simulator, config, bench_options):
+    """What `make pendulum` does: 10 000 steps, bit-identical, as accurate as Euler's method is."""
+    from scripts import run
+
+    out = BUILD / "pendulum"
+    words = ["--scenario", str(ROOT / "scenarios" / f"{config}.toml"), "--target", "coprocessor"]
+    words += ["--sim", simulator, "--out", str(out), "--seed", str(bench_options["seed"])]
+    assert run.main(words + ["--waves"] * bench_options["waves"]) == 0
+    summary = json.loads((out / "summary.json").read_text())
+    assert summary["identical_to_model"]
+    assert summary["steps"] == 10_000
+    # 9.1 mJ is the truncation error of explicit Euler at this step; rounding adds about 1 %
+    assert summary["kinetic_difference_max_J"] == pytest.approx(9.1e-3, abs=0.05e-3)
+    assert summary["kinetic_rounding_max_J"] < 0.1e-3
+    assert len(list(out.glob("*.png"))) >= 3
