@@ -69,7 +69,7 @@ def cosimulate(scenario, source, simulator, arithmetic, out, steps, seed, waves=
     params = check_coprocessor(scenario, arithmetic)
     left = Path(out) / "cosim.json"
     left.unlink(missing_ok=True)
-    with report.progress(f"{scenario.name}: {simulator}, building") as update:
+    with report.progress(f"{scenario.name}: {simulator}") as update:
 
         def watch(line):
             found = re.match(rf"{PROGRESS} (\d+) (\d+)$", line)

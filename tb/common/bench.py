@@ -377,6 +377,10 @@ class _environment:
 class _Logged:
     """Runs a simulator's commands with their output in a file and a limit on their time."""
 
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.logger.propagate = False  # what cocotb-test says of itself is in the log too
+
     def execute(self, cmds):
         with open(self.log, "w") as log:
             for cmd in cmds:
