@@ -8,6 +8,7 @@ off, files that differ), 2 bad input, told in one line on stderr.
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -16,8 +17,9 @@ from typing import NoReturn
 import numpy as np
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
-from pymodel.scenario import ScenarioError, load
+from pymodel.scenario import Scenario, ScenarioError, load
 from pymodel.trajectory import TrajectoryError, read_csv
 
 DONE, NO, BAD_INPUT = 0, 1, 2
@@ -63,16 +65,14 @@ def _simulate_options(parser: argparse.ArgumentParser) -> None:
 def simulate(arguments: argparse.Namespace) -> int:
     """run a scenario on the model, compare it with the reference, write tables and plots"""
     # Here, because the others need neither the algorithm nor matplotlib.
-    from pymodel import arith, dynamics, session
+    from pymodel import arith, session
 
     scenario = load(arguments.scenario, steps=arguments.steps)
     try:
         name = arith.parse(arguments.arith).name
     except ValueError as error:
         raise InputError(str(error)) from None
-    if arguments.shape not in dynamics.SHAPES:
-        known = ", ".join(dynamics.SHAPES)
-        raise InputError(f"--shape: must be one of {known}, got {arguments.shape!r}")
+    _check_shape(arguments.shape)
     # Before the run, which may take a while: a folder that cannot be made is bad input.
     Path(arguments.out).mkdir(parents=True, exist_ok=True)
 
@@ -89,6 +89,14 @@ def simulate(arguments: argparse.Namespace) -> int:
         with_reference=not arguments.no_reference,
     )
     return status
+
+
+def _check_shape(shape: str) -> None:
+    from pymodel import dynamics
+
+    if shape not in dynamics.SHAPES:
+        known = ", ".join(dynamics.SHAPES)
+        raise InputError(f"--shape: must be one of {known}, got {shape!r}")
 
 
 def _compare_options(parser: argparse.ArgumentParser) -> None:
@@ -139,6 +147,117 @@ def plot(arguments: argparse.Namespace) -> int:
     for path in report.replot(arguments.dir):
         print(path)
     return DONE
+
+
+# Units that paper 000, section 4.3, has for two passes; it does not say how many reciprocals.
+PAPER_POOL = {"add": 57, "mul": 75}
+OPERATION_SIGNS = {"add": "+", "mul": "x", "rec": "1/x"}
+
+# Title, headings, rows; columns with these headings hold text, the others numbers.
+TableData = tuple[str, tuple[str, ...], list[tuple[str, ...]]]
+TEXT_COLUMNS = ("sub-design", "equation", "units", "operation")
+
+
+def _count_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("scenario", nargs="?", help="scenario file (TOML): count its step too")
+    parser.add_argument(
+        "--shape", default="balanced", help="assembly tree: balanced (default), left or right"
+    )
+    parser.add_argument("--markdown", action="store_true", help="print markdown tables")
+
+
+@subcommand(_count_options)
+def count(arguments: argparse.Namespace) -> int:
+    """count the float operations of the sub-designs, and of a scenario's whole step"""
+    _check_shape(arguments.shape)
+    tables = _subdesign_tables()
+    if arguments.scenario:
+        tables.append(_step_table(load(arguments.scenario), arguments.shape))
+    if arguments.markdown:
+        print("\n".join(_markdown(*table) for table in tables), end="")
+        return DONE
+    console = Console()
+    for title, headings, rows in tables:
+        table = Table(title=Text(title))  # Text: brackets are no markup
+        for heading in headings:
+            text = heading in TEXT_COLUMNS
+            table.add_column(Text(heading), justify="left" if text else "right", no_wrap=not text)
+        for row in rows:
+            table.add_row(*map(Text, row))
+        console.print(table)
+    return DONE
+
+
+def _subdesign_tables() -> list[TableData]:
+    """Our own table 4, and the units that its passes need."""
+    from pymodel import count as counting
+    from pymodel import hdca
+
+    rows = counting.subdesigns()
+    formulas = [_formula(function) for _, function, *_ in hdca.SUBDESIGNS]
+    passes = {0: "own units", 1: "1", 2: "2"}
+    lines = [
+        (
+            str(number),
+            row["name"],
+            f"({row['equation']})",
+            formula,
+            *(str(row[op]) for op in OPERATION_SIGNS),
+            passes[row["pass"]],
+        )
+        for number, (row, formula) in enumerate(zip(rows, formulas, strict=True), start=1)
+    ]
+    total = (str(sum(row[op] for row in rows)) for op in OPERATION_SIGNS)
+    lines.append(("", "total", "", "", *total, ""))
+    pool = counting.pool(rows)
+    units = [
+        (text, *(str(pool[op][key]) for op in OPERATION_SIGNS))
+        for key, text in (("two_passes", "two passes"), ("one_pass", "one pass"))
+    ]
+    units.append(
+        ("paper 000, two passes", *(str(PAPER_POOL.get(op, "-")) for op in OPERATION_SIGNS))
+    )
+    signs = tuple(OPERATION_SIGNS.values())
+    return [
+        (
+            "Operations of the sub-designs",
+            ("no.", "sub-design", "eq.", "equation", *signs, "pass"),
+            lines,
+        ),
+        ("Float units, both phases together", ("units", *signs), units),
+    ]
+
+
+def _formula(function: Callable) -> str:
+    """The equation in the first line of a sub-design's docstring, without the words behind it."""
+    line = (function.__doc__ or "").partition("\n")[0]
+    return re.match(r"\(\d+\): (.*?)(?:[;,] .*| \(symmetric\))?\.$", line).group(1)
+
+
+def _step_table(scenario: Scenario, shape: str) -> TableData:
+    """Operations and the longest dependency path of one whole step."""
+    from pymodel import count as counting
+
+    step = counting.step(scenario, shape)
+    rows = [
+        (OPERATION_SIGNS.get(op, op), *map(str, (step["operations"][op], step["path"][op], cycles)))
+        for op, cycles in counting.LATENCY.items()
+    ]
+    rows.append(("cycles", "", str(step["critical_path"]), ""))
+    title = f"One step of {scenario.name}: {len(scenario.bodies)} bodies, {scenario.integrator}"
+    headings = ("operation", "in all", "on the longest path", "latency [cycles]")
+    return f"{title}, {shape} tree", headings, rows
+
+
+def _markdown(title: str, headings: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    """A table as markdown; equations as code."""
+    equation = headings.index("equation") if "equation" in headings else -1
+    marks = [" --- " if heading in TEXT_COLUMNS else " ---: " for heading in headings]
+    lines = [f"### {title}", "", f"| {' | '.join(headings)} |", f"|{'|'.join(marks)}|"]
+    for row in rows:
+        cells = [f"`{c}`" if k == equation and c else c for k, c in enumerate(row)]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join([*lines, ""])
 
 
 class _Parser(argparse.ArgumentParser):

@@ -1,6 +1,7 @@
 """The command line: what the subcommands do, their exit status, and one line for bad input."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -114,7 +115,80 @@ def test_a_run_that_breaks_off_keeps_what_it_has(tmp_path, capsys, arith):
     assert 1 < summary["rows"] == len(read_csv(out / "run.csv")) < 101
 
 
+def markdown_tables(text):
+    """Rows of cells by title."""
+    tables = {}
+    for line in text.splitlines():
+        if line.startswith("### "):
+            rows = tables[line[4:]] = []
+        elif line:
+            rows.append([cell.strip() for cell in line.split("|")[1:-1]])
+    return tables
+
+
+def test_count_prints_the_subdesigns_and_the_pool(capsys):
+    assert main(["count", "--markdown"]) == 0
+    designs, units = markdown_tables(capsys.readouterr().out).values()
+    assert designs[0] == ["no.", "sub-design", "eq.", "equation", "+", "x", "1/x", "pass"]
+    assert [row[0] for row in designs[2:]] == [*map(str, range(1, 12)), ""]
+    for row in (
+        ["1", "joint_inverse", "(33)", "`C = -[D^T (xi_11^B + xi_22^A) D]^-1`", *"561", "1"],
+        ["9", "compound_xi_12", "(28)", "`xi_12^C = -xi_12^A D W^B`", "9", "18", "0", "2"],
+        ["10", "compound_xi_22", "(30)", "`xi_22^C = xi_22^B + xi_21^B D W^B`",
+         "12", "12", "0", "2"],
+        ["11", "disassemble", "(45)",
+         "`T_1^B = -T_2^A = D (W^B T_2^C - W^A T_1^C + beta_hat)`", *"880", "own units"],
+        ["", "total", "", "", "74", "96", "1", ""],
+    ):  # fmt: skip
+        assert row in designs
+    assert units[2:] == [
+        ["two passes", "41", "54", "1"],
+        ["one pass", "74", "96", "1"],
+        ["paper 000, two passes", "57", "75", "-"],
+    ]
+
+
+def test_count_of_a_scenario(capsys):
+    path = str(ROOT / "scenarios" / "double_pendulum.toml")
+    assert main(["count", path, "--markdown"]) == 0
+    title, step = markdown_tables(capsys.readouterr().out).popitem()
+    assert title == "One step of double_pendulum: 2 bodies, euler, balanced tree"
+    assert step[2:] == [
+        ["+", "56", "16", "3"],
+        ["x", "89", "14", "3"],
+        ["1/x", "2", "2", "8"],
+        ["sincos", "2", "1", "16"],
+        ["cycles", "", "122", ""],
+    ]
+    chain = str(ROOT / "scenarios" / "chain_8.toml")
+    cycles = []
+    for shape in ("balanced", "left"):
+        main(["count", chain, "--markdown", "--shape", shape])
+        title, step = markdown_tables(capsys.readouterr().out).popitem()
+        assert title.endswith(f"{shape} tree")
+        cycles.append(int(step[-1][2]))
+    assert cycles[0] < cycles[1]
+
+
+def test_count_draws_the_same_tables(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "150")
+    path = str(ROOT / "scenarios" / "double_pendulum.toml")
+    main(["count", path, "--markdown"])
+    expected = markdown_tables(capsys.readouterr().out)
+    assert main(["count", path]) == 0
+    out = capsys.readouterr().out
+    drawn = [[cell.strip() for cell in re.split("[│┃]", line)[1:-1]]
+             for line in out.splitlines() if line[0] in "│┃"]
+    rows = [[cell.strip("`") for cell in row] for table in expected.values() for row in table
+            if "---" not in row]
+    assert drawn == rows
+    assert all(title in out for title in expected)
+
+
 BAD = {
+    "count_tree": (["count", "short.toml", "--shape", "bushy"], "--shape: must be one of balanced"),
+    "count_loop": (["count", "loop.toml"], "loop.toml: loop: the model runs open chains"),
+    "count_none": (["count", "none.toml"], "none.toml: cannot read: No such file"),
     "no_file": (["simulate", "none.toml", "--out", "o"], "none.toml: cannot read: No such file"),
     "arith": (["simulate", "short.toml", "--out", "o", "--arith", "half"], "'half'"),
     "format": (["simulate", "short.toml", "--out", "o", "--arith", "3/99"], "3"),
@@ -138,6 +212,7 @@ BAD = {
 def test_bad_input_is_one_line_and_status_2(scenario, tmp_path, monkeypatch, capsys, kind):
     monkeypatch.chdir(tmp_path)
     Path("bad.toml").write_text(SCENARIO.replace("mass", "mas", 1))
+    Path("loop.toml").write_text((ROOT / "scenarios" / "four_bar.toml").read_text())
     Path("one.csv").write_text(",".join(column_names(1)) + "\n")
     Path("two.csv").write_text(",".join(column_names(2)) + "\n")
     arguments, text = BAD[kind]
