@@ -39,9 +39,15 @@ $(BENCHES): setup
 	  $(if $(filter-out 0,$(WAVES)),--waves)
 
 .PHONY: waves
-waves: venv ## BENCH=<bench>: open its last waveform with the bench's layout
+waves: venv ## BENCH=<bench> [CONFIG= FILE=]: open its last waveform with the bench's layout
 	@$(if $(BENCH),,$(error say which: make waves BENCH=<bench>; benches: $(BENCHES)))
-	@$(PY) scripts/waves.py $(BENCH)
+	@$(PY) scripts/waves.py $(BENCH) $(if $(FILE),--file $(FILE)) $(if $(CONFIG),--config $(CONFIG))
+
+.PHONY: bench results
+bench: setup ## speed of model and co-simulation, into build/bench
+	@$(PY) scripts/bench.py
+results: venv ## docs/results.md from what `make test` and `make bench` left in build/
+	@$(PY) scripts/results.py
 
 .PHONY: lint
 lint: venv ## Verilator -Wall and verible over the RTL, ruff over the Python

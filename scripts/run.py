@@ -25,7 +25,6 @@ from pymodel.trajectory import read_csv  # noqa: E402
 
 DIFFERS, BAD_INPUT = 1, 2
 BUS_W = 32  # bits of a register
-CONFIG = "double_pendulum"  # configuration of the co-simulation bench that others derive from
 
 
 class InputError(ValueError):
@@ -64,7 +63,7 @@ def check_coprocessor(scenario, arithmetic):
 
 def cosimulate(scenario, source, simulator, arithmetic, out, steps, seed, waves=False):
     """Run the co-simulation bench; returns (its result row, what it left in cosim.json)."""
-    from tb.cosim.test_cosim import BENCH, PROGRESS
+    from tb.cosim.test_cosim import BENCH, CONFIG, PROGRESS
 
     params = check_coprocessor(scenario, arithmetic)
     left = Path(out) / "cosim.json"

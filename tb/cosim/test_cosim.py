@@ -33,12 +33,13 @@ def _config(name, scenario, steps=None, sims=("icarus", "verilator"), params=Non
     return Config(name, params or {}, settings, sims)
 
 
+CONFIG = "double_pendulum"  # the configuration that runs of other scenarios derive from
 PIPELINED = {"ADD_STAGES": 3, "MUL_STAGES": 3, "REC_STAGES": 6}
 BENCH = Bench(
     __file__,
     toplevel="hdca_coprocessor",
     configs=[
-        _config("double_pendulum", "double_pendulum", sims=()),  # whole: see test_demo
+        _config(CONFIG, "double_pendulum", sims=()),  # whole: see test_demo
         _config("double_pendulum-short", "double_pendulum", steps=300, sims=("icarus",)),
         _config("general_chain_2", "general_chain_2", steps=40),
         _config("pipelined", "double_pendulum", steps=100, params=PIPELINED, sims=("verilator",)),
@@ -164,7 +165,7 @@ def _leave_behind(scenario, recorder, coprocessor, hardware, stopped):
 test_cosim = BENCH.pytest()
 
 
-@pytest.mark.parametrize(("simulator", "config"), [("verilator", "double_pendulum")])
+@pytest.mark.parametrize(("simulator", "config"), [("verilator", CONFIG)])
 def test_demo(simulator, config, bench_options):
     """What `make pendulum` does: 10 000 steps, bit-identical, as accurate as Euler's method is."""
     from scripts import run
