@@ -41,7 +41,9 @@ def evaluate(arithmetic, scenario, q, p, shape="balanced"):
     chain = dynamics.Chain(arithmetic, scenario, shape)
     state = ([arithmetic.const(x) for x in values] for values in (q, p))
     rates = dynamics.serve(arithmetic, dynamics.rates(chain, *state))
-    return [np.array([arithmetic.to_float(x) for x in values]) for values in rates]
+    return [
+        np.array([arithmetic.to_float(x) for x in values]) for values in (rates.q_dot, rates.p_dot)
+    ]
 
 
 def difference(value, expected):
