@@ -19,6 +19,7 @@ import hashlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -40,6 +41,7 @@ SIMULATORS = ("icarus", "verilator")
 DEFAULT_SEED = 1
 TIMESCALE = "1ns/1ps"
 RUN_ENV = "BENCH_RUN"
+GRACE_S = 10  # between asking a simulator to stop and killing it
 
 
 @dataclass(frozen=True)
@@ -280,7 +282,7 @@ class Bench:
             with _environment(COCOTB_RESULTS_FILE=str(results)):
                 engine.run()
         except SystemExit as error:
-            if not results.exists():
+            if isinstance(error, _TooLong) or not results.exists():
                 problem = f"{error.code}\n{_tail(log)}"
         if waves and testcase:
             about = {
@@ -374,6 +376,20 @@ class _environment:
             os.environ.pop(name) if value is None else os.environ.__setitem__(name, value)
 
 
+class _TooLong(SystemExit):
+    """A command was stopped at its limit on wall-clock time."""
+
+
+def _stop(process, expired):
+    """End a command that takes too long, gently at first: its waveform is then complete."""
+    expired.set()
+    process.send_signal(signal.SIGINT)
+    try:
+        process.wait(GRACE_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+
+
 class _Logged:
     """Runs a simulator's commands with their output in a file and a limit on their time."""
 
@@ -396,9 +412,7 @@ class _Logged:
                     errors="replace",
                 )
                 expired = threading.Event()
-                watchdog = threading.Timer(
-                    self.limit_s, lambda p=process, e=expired: (e.set(), p.kill())
-                )
+                watchdog = threading.Timer(self.limit_s, _stop, (process, expired))
                 watchdog.start()
                 try:
                     for line in process.stdout:
@@ -409,13 +423,15 @@ class _Logged:
                     watchdog.cancel()
                     process.kill()
                 if expired.is_set():
-                    raise SystemExit(f"{Path(cmd[0]).name} took more than {self.limit_s} s")
+                    raise _TooLong(f"{Path(cmd[0]).name} took more than {self.limit_s} s")
                 if status:
                     raise SystemExit(f"{Path(cmd[0]).name} ended with status {status}")
 
 
 class _Icarus(_Logged, cocotb_test.simulator.Icarus):
-    pass
+    def run_command(self):
+        self.simulation_args = ["-n"]  # no prompt after $stop or an interrupt
+        return super().run_command()
 
 
 class _Verilator(_Logged, cocotb_test.simulator.Verilator):
