@@ -177,9 +177,14 @@ def _traces(item: dict, wave: Wave) -> list[Trace]:
 
 def ports(wave: Wave) -> list[Group]:
     """The layout of a bench that has none: the top level's ports, or all its signals."""
-    inside = [s for path, s in wave.signals.items() if path.rpartition(".")[0] == wave.top]
-    named = [s for s in inside if re.search(r"(_i|_ni|_o)$|^[sm]_axi", s.path.split(".")[-1])]
-    traces = [Trace(s.path.split(".")[-1], s, "auto", 0, s.width) for s in named or inside]
+    # Verilator splits a packed array `a_i` into `a_i.a_i[0]`, `a_i.a_i[1]`, ...
+    below = re.compile(re.escape(wave.top) + r"\.(?:(\w+)\.(?=\1\[))?(\w+)(\[\d+\])*")
+    found = [(match, s) for path, s in wave.signals.items() if (match := below.fullmatch(path))]
+    named = [(m, s) for m, s in found if re.search(r"(_i|_ni|_o)$|^[sm]_axi", m[2])]
+    traces = [
+        Trace(signal.path.rpartition(".")[2], signal, "auto", 0, signal.width)
+        for _, signal in named or found
+    ]
     return [Group(wave.top, False, traces)]
 
 

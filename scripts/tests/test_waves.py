@@ -203,6 +203,10 @@ def test_surfer_commands(wave):
 def test_bench_without_layout_shows_its_ports(wave):
     (group,) = waves.ports(wave(8, 23))
     assert [trace.name for trace in group.traces] == ["clk_i", "x_i"]
+    split = scope("a_i", variable("a_i[0] [15:0]", 16))
+    made = wave(5, 10, hierarchy=scope("dut", variable("clk_i", 1), variable("sum", 1), split))
+    (group,) = waves.ports(made)
+    assert [trace.name for trace in group.traces] == ["clk_i", "a_i[0]"]
 
 
 def test_repeat_and_parameters():
