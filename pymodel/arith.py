@@ -7,6 +7,7 @@ The text (:mod:`pymodel.linalg`, :mod:`pymodel.hdca`, :mod:`pymodel.dynamics`) u
 ``recip(x)``      1 / x
 ``sincos(x)``     (sin x, cos x)
 ``to_float(x)``   the scalar's value as a Python float
+``larger(x, y)``  |x| > |y|, a bool: for pivoting
 
 The order of the operations in the text is the specification; an arithmetic never reorders them.
 :class:`pymodel.graph.Graph` is a third arithmetic, which records instead of computing.
@@ -34,6 +35,9 @@ class Float64:
 
     def to_float(self, x):
         return x
+
+    def larger(self, x, y):
+        return abs(x) > abs(y)
 
 
 class BitExact:
@@ -78,6 +82,11 @@ class BitExact:
 
     def to_float(self, x):
         return self.fmt.to_float(x.bits)
+
+    def larger(self, x, y):
+        """By the bits without the sign, as hardware compares: a NaN is larger than infinity."""
+        magnitude = self.fmt.sign_mask - 1
+        return x.bits & magnitude > y.bits & magnitude
 
 
 def _scalar_type(arithmetic):

@@ -44,3 +44,80 @@ def prefix_sums(values):
     half = (len(values) + 1) // 2
     left, right = prefix_sums(values[:half]), prefix_sums(values[half:])
     return left + [left[-1] + value for value in right]
+
+
+def tree_sum(values):
+    """Sum of scalars by a balanced binary tree: neighbours are added, level by level.
+
+    Of an odd number the last goes on to the next level as it is. So more terms of value -0, which
+    change no sum, would not change the shape either: hardware has one tree for all lengths.
+    """
+    values = list(values)
+    while len(values) > 1:
+        sums = [x + y for x, y in zip(values[::2], values[1::2], strict=False)]
+        values = sums + values[2 * len(sums) :]
+    return values[0]
+
+
+def inv_ldup(arithmetic, a):
+    """Inverse of an n x n matrix by LDUP factorisation with partial pivoting, paper 000 (60)-(82).
+
+    P A = L D U, A^-1 = U^-1 D^-1 L^-1 P. (74) is read as P A = L A_{n-1}, and the row of
+    l-hat in (81) as k instead of k - 1.
+
+    Takes (n-1) n (n+1) multiplications, (n-1)^2 n additions and n reciprocals.
+
+    Parameters
+    ----------
+    a : n x n
+
+    Returns
+    -------
+    inverse : n x n
+    singular : bool
+        A pivot is zero, or an entry of the inverse is not finite.
+    """
+    n = len(a)
+    x = [list(row) for row in a]  # A_k, with the columns of L below its diagonal
+    pivots, c = [], []
+    singular = False
+    for k in range(n):
+        pivot = k  # (60)
+        for i in range(k + 1, n):
+            if arithmetic.larger(x[i][k], x[pivot][k]):
+                pivot = i
+        x[k], x[pivot] = x[pivot], x[k]  # (61), and the rows of L in (69)
+        pivots.append(pivot)
+        singular |= arithmetic.to_float(x[k][k]) == 0.0
+        c.append(arithmetic.recip(x[k][k]))  # (62), (75)
+        for i in range(k + 1, n):
+            x[i][k] = c[k] * x[i][k]  # (66), (69)
+            for j in range(k + 1, n):
+                x[i][j] = x[i][j] - x[i][k] * x[k][j]  # (68)
+    u_transposed = [[c[j] * x[j][i] for j in range(i)] for i in range(n)]  # (77)
+    l_hat = _inv_unit_lower(x)
+    u_hat_transposed = _inv_unit_lower(u_transposed)  # (79)
+    b = [[None] * i + [c[i]] + [u_hat_transposed[j][i] * c[j] for j in range(i + 1, n)]
+         for i in range(n)]  # (80)  # fmt: skip
+
+    def y(i, j):  # (81)
+        products = [b[i][k] * l_hat[k][j] for k in reversed(range(max(i, j + 1), n))]
+        return tree_sum(products + [b[i][j]] if i <= j else products)
+
+    inverse = [[y(i, j) for j in range(n)] for i in range(n)]
+    for k, pivot in reversed(list(enumerate(pivots))):  # (82)
+        for row in inverse:
+            row[k], row[pivot] = row[pivot], row[k]
+    finite = all(math.isfinite(arithmetic.to_float(entry)) for row in inverse for entry in row)
+    return tuple(map(tuple, inverse)), singular or not finite
+
+
+def _inv_unit_lower(m):
+    """(78): inverse of a lower triangular matrix with ones on its diagonal, which are not read."""
+    n = len(m)
+    hat = [[None] * i for i in range(n)]
+    for i in range(n):
+        for j in reversed(range(i)):
+            products = [hat[i][k] * m[k][j] for k in range(j + 1, i)]
+            hat[i][j] = -tree_sum([*products, m[i][j]])
+    return hat
