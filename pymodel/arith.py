@@ -31,7 +31,7 @@ class Float64:
         return 1.0 / x if x else math.copysign(math.inf, x)
 
     def sincos(self, x):
-        return math.sin(x), math.cos(x)
+        return (math.sin(x), math.cos(x)) if math.isfinite(x) else (math.nan, math.nan)
 
     def to_float(self, x):
         return x

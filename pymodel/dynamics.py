@@ -1,11 +1,13 @@
 """One time step of a planar chain by HDCA: the algorithm text around the assembly.
 
 Everything here is generic over its scalars (see :mod:`pymodel.arith`), and is written as
-generators: assembly and disassembly are *requested* (``yield``) from whoever drives the
-generator, so that the same text runs on the model alone (:func:`serve`) and with the RTL
-answering (the co-simulation bench).
+generators: assembly, disassembly and the connection of a closed chain to the ground are
+*requested* (``yield``) from whoever drives the generator, so that the same text runs on the model
+alone (:func:`serve`) and with the RTL answering (the co-simulation benches).
 
-Equation numbers are those of paper 000. For open chains: T_2 = 0 at the free end.
+Equation numbers are those of paper 000, corrected where docs/theory.md says so. An open chain has
+T_2 = 0 at its free end. A closed one is cut at the ground pin of its last body; its momenta are
+augmented, p = dT/dq-dot - J_c^T sigma with the impulse sigma of the cut pin.
 """
 
 from functools import reduce
@@ -13,9 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pymodel import hdca, kinematics
-from pymodel.linalg import dot, prefix_sums, solve_2x2
-from pymodel.scenario import ScenarioError
+from pymodel import hdca, kinematics, linalg
+from pymodel.linalg import dot, prefix_sums
+from pymodel.scenario import GROUND, ScenarioError
 
 SHAPES = ("balanced", "left", "right")
 
@@ -35,13 +37,29 @@ class Disassemble(NamedTuple):
     t_2c: tuple
 
 
+class ConnectBase(NamedTuple):
+    """Request: connect the ends of the chain to the ground, (40) or (42).
+
+    The answer is t with matrix t = rhs: the impulses t_1, or t_1 and t_2, in one tuple.
+    """
+
+    matrix: tuple  # 2x2, or eta (43), 4x4
+    rhs: tuple  # 2 or 4
+    base: str  # how, see BASES
+
+
 class SingularError(ArithmeticError):
     """A joint or base matrix has determinant zero or a non-finite inverse."""
 
 
 class Rates(NamedTuple):
+    """What one evaluation gives."""
+
     q_dot: list  # rad/s
     p_dot: list  # N m
+    p: list  # N m s; the momenta it belongs to, re-based if that was asked for
+    t_cut: tuple  # N s, impulse on the cut end; zero for an open chain
+    eta: tuple  # 4x4 matrix of the closed base, None for an open chain
 
 
 class BodyConstants(NamedTuple):
@@ -60,31 +78,33 @@ class BodyConstants(NamedTuple):
 
 
 class Chain:
-    """A scenario's open chain, prepared for one arithmetic and one shape of the assembly tree.
+    """A scenario's chain, prepared for one arithmetic and one shape of the assembly tree.
 
     Parameters
     ----------
     arithmetic : Float64, BitExact or Graph
     scenario : pymodel.scenario.Scenario
+        An open chain on the ground, or one whose last body is pinned to the ground again.
     shape : str or nested tuple
         ``balanced``, ``left``, ``right``, or a tree of body indices such as ``((0, 1), 2)``.
+    base : str
+        How a closed chain is connected to the ground, see :data:`BASES`.
+    rebase : int
+        Re-base the momenta of a closed chain every so many steps; 0 = never.
 
     Raises
     ------
     ScenarioError
-        If the mechanism is not an open chain on the ground.
+        If the mechanism is neither.
     """
 
-    def __init__(self, arithmetic, scenario, shape="balanced"):
-        if not scenario.is_chain or scenario.loops:
-            key = "loop" if scenario.loops else "body"
-            raise ScenarioError(
-                scenario.source,
-                key,
-                "the model runs open chains so far: each body on the one before it, no loops",
-            )
+    def __init__(self, arithmetic, scenario, shape="balanced", base="ldl", rebase=0):
+        _check_topology(scenario)
         self.arithmetic = arithmetic
         self.size = len(scenario.bodies)
+        self.closed = bool(scenario.loops)
+        self.base = base
+        self.rebase = rebase
         self.tree = build_tree(shape, self.size)
         self.step = arithmetic.const(scenario.step)
         self.half_step = arithmetic.const(scenario.step / 2)
@@ -96,7 +116,10 @@ class Chain:
     def _constants(self, scenario, k):
         bodies, gravity = scenario.bodies, scenario.gravity
         body = bodies[k]
-        tip = bodies[k + 1].attach if k + 1 < self.size else body.tip
+        if k + 1 < self.size:
+            tip = bodies[k + 1].attach
+        else:
+            tip = scenario.loops[0].point if self.closed else body.tip
         outboard_mass = sum(other.mass for other in bodies[k + 1 :])
         const = self.arithmetic.const
         return BodyConstants(
@@ -109,11 +132,28 @@ class Chain:
             *map(const, (body.torque, body.spring, body.rest, body.damping)),
         )
 
+    def rebases_at(self, step):
+        """Whether the momenta are to be re-based before this step."""
+        return bool(self.closed and self.rebase and step % self.rebase == 0)
+
     def initial_state(self, scenario):
         """(q, p) at t = 0, computed in float64 and rounded once."""
         momenta = joint_momenta(scenario, scenario.q0, scenario.qd0)
         const = self.arithmetic.const
         return tuple([const(x) for x in values] for values in (scenario.q0, momenta))
+
+
+def _check_topology(scenario):
+    last = len(scenario.bodies) - 1
+    if not scenario.is_chain:
+        key, reason = "body", "the model runs chains so far: each body on the one before it"
+    elif len(scenario.loops) > 1:
+        key, reason = "loop", "the model closes one loop so far"
+    elif any(loop.body != last or loop.to != GROUND for loop in scenario.loops):
+        key, reason = "loop", "the model closes loops from the last body to the ground so far"
+    else:
+        return
+    raise ScenarioError(scenario.source, key, reason)
 
 
 def build_tree(shape, n):
@@ -207,11 +247,28 @@ def body_coefficients(body, s_1c, s_2c, net_momentum):
     )
 
 
-def base_open(arithmetic, compound):
-    """(40): T_1 = -D (D^T xi_11 D)^-1 D^T xi_10 of a chain on the ground with a free end."""
-    xi_11, xi_10 = compound.xi_11, compound.xi_10
-    m = tuple(tuple(xi_11[i][j] for j in range(2)) for i in range(2))
-    return solve_2x2(arithmetic, m, (-xi_10[0], -xi_10[1]))
+def base_open(compound):
+    """(40): D^T xi_11 D t_1 = -D^T xi_10 of a chain on the ground with a free end."""
+    matrix = tuple(row[:2] for row in compound.xi_11[:2])
+    return ConnectBase(matrix, tuple(-x for x in compound.xi_10[:2]), "adjugate")
+
+
+def base_closed(compound, base):
+    """(43) and the right-hand side of (42), corrected: eta [t_1; t_2] = -D^T [xi_10; xi_20]."""
+    xi_11, xi_12, xi_22 = compound.xi_11, compound.xi_12, compound.xi_22
+    upper = tuple((*xi_11[i][:2], *xi_12[i][:2]) for i in range(2))
+    lower = tuple((xi_12[0][i], xi_12[1][i], *xi_22[i][:2]) for i in range(2))
+    bias = (*compound.xi_10[:2], *compound.xi_20[:2])
+    return ConnectBase((*upper, *lower), tuple(-x for x in bias), base)
+
+
+#: Ways to connect the base: name -> (arithmetic, matrix, right-hand side) -> (x, singular).
+#: ``adjugate`` is for open chains, the others for closed ones.
+BASES = {
+    "adjugate": linalg.solve_adjugate_2x2,
+    "ldl": linalg.solve_ldl,
+    "blocks": linalg.solve_blocks,
+}
 
 
 def angular_velocity(coefficients, t_1, t_2):
@@ -243,17 +300,21 @@ def _disassembly(tree, joints, t_1, t_2, impulses):
     yield from _disassembly(tree[1], joints_b, t_1b, t_2, impulses)
 
 
-def rates(chain, q, p):
-    """q-dot and p-dot of an open chain: (13)-(19), (27)-(40), (45)-(51).
+def rates(chain, q, p, t_cut=None):
+    """q-dot and p-dot of a chain: (13)-(19), (27)-(51).
 
     Parameters
     ----------
     q, p : list of n scalars
         Joint angles relative to the parent (rad), joint momenta (N m s).
+    t_cut : 2-vector, optional
+        Re-base first: p_k += (r_c - r_k) x t_cut. This adds J_c^T times a constant to p, which
+        changes no motion; with the impulse that the cut pin had a step ago it keeps sigma, and
+        with it the rounding errors, small.
 
     Yields
     ------
-    Assemble, Disassemble
+    Assemble, ConnectBase, Disassemble
         Requests, to be answered with ``send``.
 
     Returns
@@ -268,6 +329,9 @@ def rates(chain, q, p):
         heading.append((cos, sin))
     s_1c = [rotate(heading[k], bodies[k].com) for k in range(n)]
     s_12 = [rotate(heading[k], bodies[k].tip) for k in range(n)]
+    if t_cut is not None:
+        arms = [prefix_sums([s[axis] for s in s_12[::-1]])[::-1] for axis in range(2)]
+        p = [p[k] + cross((arms[0][k], arms[1][k]), t_cut) for k in range(n)]
     leaves = []
     for k in range(n):
         s_2c = (s_1c[k][0] - s_12[k][0], s_1c[k][1] - s_12[k][1])
@@ -276,10 +340,17 @@ def rates(chain, q, p):
 
     # assembly, base, disassembly
     compound, joints = yield from _assembly(chain.tree, leaves)
-    t_1 = base_open(chain.arithmetic, compound)
+    eta = None
+    if chain.closed:
+        request = base_closed(compound, chain.base)
+        eta = request.matrix
+        t = yield request
+        t_1, t_2 = t[:2], t[2:]
+    else:
+        t_1 = yield base_open(compound)
+        t_2 = (chain.zero, chain.zero)
     impulses = [None] * n
-    free_end = (chain.zero, chain.zero)
-    yield from _disassembly(chain.tree, joints, t_1, free_end, impulses)
+    yield from _disassembly(chain.tree, joints, t_1, t_2, impulses)
 
     # (49): q-dot; velocity of handle 1 of each body, the ground pin at rest
     omega = [angular_velocity(leaves[k], *impulses[k]) for k in range(n)]
@@ -300,31 +371,32 @@ def rates(chain, q, p):
         p_dot[k] + ((body.torque - body.spring * (q[k] - body.rest)) - body.damping * q_dot[k])
         for k, body in enumerate(bodies)
     ]
-    return Rates(q_dot, p_dot)
+    return Rates(q_dot, p_dot, p, t_2, eta)
 
 
 def _advance(x, step, slope):
     return [x[k] + step * slope[k] for k in range(len(x))]
 
 
-def _euler(chain, q, p):
+def _euler(chain, q, p, t_cut=None):
     """Explicit Euler."""
-    now = yield from rates(chain, q, p)
-    return _advance(q, chain.step, now.q_dot), _advance(p, chain.step, now.p_dot), now
+    now = yield from rates(chain, q, p, t_cut)
+    return _advance(q, chain.step, now.q_dot), _advance(now.p, chain.step, now.p_dot), now
 
 
-def _semi_implicit(chain, q, p):
+def _semi_implicit(chain, q, p, t_cut=None):
     """Momenta first; then the angles, with the velocities that the new momenta give."""
-    now = yield from rates(chain, q, p)
-    p_new = _advance(p, chain.step, now.p_dot)
+    now = yield from rates(chain, q, p, t_cut)
+    p_new = _advance(now.p, chain.step, now.p_dot)
     new = yield from rates(chain, q, p_new)
     return _advance(q, chain.step, new.q_dot), p_new, now
 
 
-def _rk4(chain, q, p):
+def _rk4(chain, q, p, t_cut=None):
     """The classical Runge-Kutta method of order 4."""
     half, step, sixth = chain.half_step, chain.step, chain.sixth_step
-    k1 = yield from rates(chain, q, p)
+    k1 = yield from rates(chain, q, p, t_cut)
+    p = k1.p
     k2 = yield from rates(chain, _advance(q, half, k1.q_dot), _advance(p, half, k1.p_dot))
     k3 = yield from rates(chain, _advance(q, half, k2.q_dot), _advance(p, half, k2.p_dot))
     k4 = yield from rates(chain, _advance(q, step, k3.q_dot), _advance(p, step, k3.p_dot))
@@ -332,12 +404,11 @@ def _rk4(chain, q, p):
     def combine(a, b, c, d):
         return [(w + z) + ((x + x) + (y + y)) for w, x, y, z in zip(a, b, c, d, strict=True)]
 
-    slopes = (combine(*(getattr(k, name) for k in (k1, k2, k3, k4))) for name in Rates._fields)
-    q_slope, p_slope = slopes
+    q_slope, p_slope = (combine(*(k[i] for k in (k1, k2, k3, k4))) for i in range(2))
     return _advance(q, sixth, q_slope), _advance(p, sixth, p_slope), k1
 
 
-#: name in the scenario file -> generator (chain, q, p) returning (q, p, rates at the start)
+#: name in the scenario file -> generator (chain, q, p, t_cut) returning (q, p, rates at the start)
 INTEGRATORS = {"euler": _euler, "semi-implicit": _semi_implicit, "rk4": _rk4}
 
 
@@ -347,13 +418,18 @@ def answer(arithmetic, request):
     Raises
     ------
     SingularError
-        If the joint's matrix cannot be inverted.
+        If a joint's matrix, or that of the closed base, cannot be inverted.
     """
     if isinstance(request, Assemble):
         compound, joint, singular = hdca.assemble(arithmetic, request.a, request.b)
         if singular:
             raise SingularError("joint matrix (33) is singular")
         return compound, joint
+    if isinstance(request, ConnectBase):
+        t, singular = BASES[request.base](arithmetic, request.matrix, request.rhs)
+        if singular:
+            raise SingularError("the matrix of the base connection is singular")
+        return t
     return hdca.disassemble(*request)
 
 

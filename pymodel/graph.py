@@ -6,6 +6,7 @@ fold away, and negation is a sign on an edge, as it is free in hardware. What re
 counted and measured without running anything.
 """
 
+import math
 from collections import Counter
 from typing import NamedTuple
 
@@ -77,7 +78,7 @@ class Graph:
     def const(self, x):
         """A parameter; zero and one fold."""
         x = float(x)
-        if self.fold and x < 0:
+        if self.fold and math.copysign(1.0, x) < 0:
             return -self.const(-x)
         return self._node("const", x)
 

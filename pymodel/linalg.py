@@ -21,20 +21,102 @@ def inv_adjugate_2x2(arithmetic, m):
     -------
     inverse : 2x2
     singular : bool
-        The determinant is zero, or an entry of the inverse is not finite.
+        The determinant is zero or not finite, or an entry of the inverse is not finite.
     """
     adjugate, determinant = adjugate_determinant_2x2(m)
     r = arithmetic.recip(determinant)
     inverse = tuple(tuple(entry * r for entry in row) for row in adjugate)
-    finite = all(math.isfinite(arithmetic.to_float(entry)) for row in inverse for entry in row)
-    return inverse, arithmetic.to_float(determinant) == 0.0 or not finite
+    entries = (entry for row in inverse for entry in row)
+    return inverse, _degenerate(arithmetic, determinant) or not _finite(arithmetic, entries)
 
 
-def solve_2x2(arithmetic, m, b):
-    """x with m x = b, for a 2x2 matrix: the adjugate times b, then one reciprocal."""
+def solve_adjugate_2x2(arithmetic, m, b):
+    """x with m x = b, for a 2x2 matrix: the adjugate times b, then one reciprocal.
+
+    Returns
+    -------
+    x : 2
+    singular : bool
+        The determinant is zero or not finite, or x is not finite.
+    """
     adjugate, determinant = adjugate_determinant_2x2(m)
     r = arithmetic.recip(determinant)
-    return dot(adjugate[0], b) * r, dot(adjugate[1], b) * r
+    x = dot(adjugate[0], b) * r, dot(adjugate[1], b) * r
+    return x, _degenerate(arithmetic, determinant) or not _finite(arithmetic, x)
+
+
+def solve_ldl(arithmetic, a, b):
+    """x with a x = b for a symmetric positive definite matrix, by a = L D L^T without pivoting.
+
+    Reads the lower triangle of ``a`` (n x n). Every pivot is inverted once.
+
+    Returns
+    -------
+    x : n
+    singular : bool
+        A pivot is zero or not finite, or x is not finite.
+    """
+    n = len(b)
+    a = [list(row) for row in a]
+    lower = [[None] * n for _ in range(n)]
+    reciprocals, singular = [], False
+    for k in range(n):
+        singular |= _degenerate(arithmetic, a[k][k])
+        reciprocals.append(arithmetic.recip(a[k][k]))
+        for i in range(k + 1, n):
+            lower[i][k] = a[i][k] * reciprocals[k]
+        for i in range(k + 1, n):
+            for j in range(k + 1, i + 1):
+                a[i][j] = a[i][j] - lower[i][k] * a[j][k]
+    x = list(b)
+    for i in range(n):
+        for j in range(i):
+            x[i] = x[i] - lower[i][j] * x[j]
+    x = [x[i] * reciprocals[i] for i in range(n)]
+    for i in reversed(range(n)):
+        for j in range(i + 1, n):
+            x[i] = x[i] - lower[j][i] * x[j]
+    return tuple(x), singular or not _finite(arithmetic, x)
+
+
+def solve_blocks(arithmetic, a, b):
+    """x with a x = b for a symmetric positive definite 4x4 matrix, by two 2x2 inverses.
+
+    The first two unknowns are eliminated with the inverse of the leading block.
+
+    Returns
+    -------
+    x : 4
+    singular : bool
+        A 2x2 block is singular, or x is not finite.
+    """
+    leading, coupling = (tuple(row[c : c + 2] for row in a[:2]) for c in (0, 2))
+    trailing = tuple(row[2:] for row in a[2:])
+    inverse, singular = inv_adjugate_2x2(arithmetic, leading)
+    # half = leading^-1 coupling; schur = trailing - coupling^T half
+    columns = tuple(zip(*coupling, strict=True))
+    half = tuple(tuple(dot(row, column) for column in columns) for row in inverse)
+    half_columns = tuple(zip(*half, strict=True))
+    schur = tuple(
+        tuple(trailing[i][j] - dot(columns[i], half_columns[j]) for j in range(2))
+        for i in range(2)
+    )
+    first = tuple(dot(row, b[:2]) for row in inverse)
+    inverse, singular_too = inv_adjugate_2x2(arithmetic, schur)
+    rest = tuple(b[2 + i] - dot(columns[i], first) for i in range(2))
+    x_2 = tuple(dot(row, rest) for row in inverse)
+    x_1 = tuple(first[i] - dot(half[i], x_2) for i in range(2))
+    x = (*x_1, *x_2)
+    return x, singular or singular_too or not _finite(arithmetic, x)
+
+
+def _degenerate(arithmetic, divisor):
+    value = arithmetic.to_float(divisor)
+    return value == 0.0 or not math.isfinite(value)
+
+
+def _finite(arithmetic, values):
+    return all(math.isfinite(arithmetic.to_float(value)) for value in values)
 
 
 def prefix_sums(values):

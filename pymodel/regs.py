@@ -182,7 +182,8 @@ def markdown(maps):
         for register in map_.registers:
             last = register.offset + WORD_BYTES * (register.words - 1)
             span = f"0x{register.offset:03x}" + (f" .. 0x{last:03x}" if register.words > 1 else "")
-            cells = (span, register.name, register.access, register.words, register.text)
+            text = register.text.replace("|", "\\|")
+            cells = (span, register.name, register.access, register.words, text)
             lines.append(f"| {' | '.join(map(str, cells))} |")
         for register in map_.registers:
             if register.fields:

@@ -25,23 +25,37 @@ class Recorder:
     def __init__(self, scenario, arithmetic):
         self.scenario = scenario
         self.arithmetic = arithmetic
+        self.step = 0  # the one being computed
         self.rows = []
 
-    def keep(self, step, q, p, rates):
-        """Record the state before step number ``step``.
+    def where(self, reason):
+        """A reason to stop, with the file and the step."""
+        return f"{self.scenario.source}: step {self.step}: {reason}"
+
+    def check(self, *vectors):
+        """The vectors as floats.
 
         Raises
         ------
         NonFiniteError
-            If any value is not finite; nothing of this step is recorded.
+            If any value is not finite.
         """
-        if step % self.scenario.save:
-            return
-        to_float = self.arithmetic.to_float
-        row = [[to_float(x) for x in values] for values in (q, rates.q_dot, p)]
-        if not all(math.isfinite(x) for values in row for x in values):
-            raise NonFiniteError(f"{self.scenario.source}: step {step}: result is not finite")
-        self.rows.append((step, *row))
+        floats = [[self.arithmetic.to_float(x) for x in vector] for vector in vectors]
+        if not all(math.isfinite(x) for values in floats for x in values):
+            raise NonFiniteError(self.where("result is not finite"))
+        return floats
+
+    def keep(self, q, rates):
+        """Record the state before the present step, if it is one of those to keep.
+
+        Raises
+        ------
+        NonFiniteError
+            If a value of any step is not finite; nothing of this step is recorded.
+        """
+        row = self.check(q, rates.q_dot, rates.p)
+        if self.step % self.scenario.save == 0:
+            self.rows.append((self.step, *row))
 
     def trajectory(self):
         """The :class:`Trajectory` of all rows kept so far; energies and loop errors in float64."""
@@ -59,6 +73,11 @@ class Recorder:
         trajectory.flags = self.arithmetic.flags
         return trajectory
 
+    def partial(self, error):
+        """The error, with what there is so far as its ``trajectory`` (None if nothing)."""
+        error.trajectory = self.trajectory() if self.rows else None
+        return error
+
 
 def run(chain, scenario, recorder, progress=None):
     """A whole run as a generator of requests (see :mod:`pymodel.dynamics`).
@@ -72,17 +91,21 @@ def run(chain, scenario, recorder, progress=None):
     progress : callable(step, steps), optional
     """
     q, p = chain.initial_state(scenario)
+    t_cut = None  # impulse to re-base with, when a step asks for it
     for step in range(scenario.steps):
-        q_new, p_new, now = yield from chain.integrate(chain, q, p)
-        recorder.keep(step, q, p, now)
-        q, p = q_new, p_new
+        q_new, p, now = yield from chain.integrate(chain, q, p, t_cut)
+        recorder.keep(q, now)
+        q = q_new
+        recorder.step = step + 1
+        recorder.check(q, p)
+        t_cut = now.t_cut if chain.rebases_at(recorder.step) else None
         if progress:
-            progress(step + 1, scenario.steps)
-    last = yield from dynamics.rates(chain, q, p)
-    recorder.keep(scenario.steps, q, p, last)
+            progress(recorder.step, scenario.steps)
+    last = yield from dynamics.rates(chain, q, p, t_cut)
+    recorder.keep(q, last)
 
 
-def simulate(scenario, arithmetic="float64", progress=None, shape="balanced"):
+def simulate(scenario, arithmetic="float64", progress=None, **options):
     """Run a scenario on the model.
 
     Parameters
@@ -90,8 +113,8 @@ def simulate(scenario, arithmetic="float64", progress=None, shape="balanced"):
     scenario : Scenario
     arithmetic : str or an arithmetic
         ``float64``, ``float32``, ``<EXP_W>/<MAN_W>``, or an object of :mod:`pymodel.arith`.
-    shape : str or nested tuple
-        The assembly tree, see :func:`pymodel.dynamics.build_tree`.
+    options
+        ``shape``, ``base``, ``rebase`` of :class:`pymodel.dynamics.Chain`.
 
     Returns
     -------
@@ -101,16 +124,17 @@ def simulate(scenario, arithmetic="float64", progress=None, shape="balanced"):
     Raises
     ------
     ScenarioError
-        If the mechanism is not an open chain.
+        If the mechanism is one that the model cannot run.
     SingularError, NonFiniteError
         If the run cannot go on; the exception's ``trajectory`` holds the steps so far.
     """
     ar = arith.parse(arithmetic) if isinstance(arithmetic, str) else arithmetic
-    chain = dynamics.Chain(ar, scenario, shape)
+    chain = dynamics.Chain(ar, scenario, **options)
     recorder = Recorder(scenario, ar)
     try:
         dynamics.serve(ar, run(chain, scenario, recorder, progress))
-    except (dynamics.SingularError, NonFiniteError) as error:
-        error.trajectory = recorder.trajectory() if recorder.rows else None
-        raise
+    except dynamics.SingularError as error:
+        raise recorder.partial(dynamics.SingularError(recorder.where(error))) from None
+    except NonFiniteError as error:
+        raise recorder.partial(error) from None
     return recorder.trajectory()

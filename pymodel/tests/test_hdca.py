@@ -159,7 +159,8 @@ def test_two_by_two(seed):
     exact = np.linalg.inv(matrix)
     assert not singular
     np.testing.assert_allclose(inverse, exact, rtol=0, atol=1e-13 * np.abs(exact).max())
-    x = linalg.solve_2x2(Float64(), m, b)
+    x, singular = linalg.solve_adjugate_2x2(Float64(), m, b)
+    assert not singular
     np.testing.assert_allclose(x, exact @ b, rtol=0, atol=1e-13 * np.abs(exact).max() * 3)
     assert linalg.dot(b, (2.0, -3.0)) == 2.0 * b[0] - 3.0 * b[1]
 
@@ -169,6 +170,30 @@ def test_singular_matrices_are_told():
     assert linalg.inv_adjugate_2x2(Float64(), ((1e-200, 0.0), (0.0, 1e-200)))[1]
     assert linalg.inv_adjugate_2x2(Float64(), ((np.inf, 0.0), (0.0, 1.0)))[1]
     assert not linalg.inv_adjugate_2x2(Float64(), ((1e-100, 0.0), (0.0, 1e-100)))[1]
+    # a determinant beyond the largest number would give an inverse of zeros
+    assert linalg.inv_adjugate_2x2(Float64(), ((1e200, 0.0), (0.0, 1e200)))[1]
+    assert linalg.solve_adjugate_2x2(Float64(), ((1e200, 0.0), (0.0, 1e200)), (1.0, 1.0))[1]
+
+
+@pytest.mark.parametrize("solve", [linalg.solve_ldl, linalg.solve_blocks])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_solvers_of_the_closed_base(solve, seed):
+    rng = np.random.default_rng(seed)
+    root, b = rng.normal(size=(4, 4)), rng.normal(size=4)
+    matrix = root @ root.T + 0.1 * np.eye(4)
+    x, singular = solve(Float64(), tuple(map(tuple, matrix)), tuple(b))
+    assert not singular
+    exact = np.linalg.solve(matrix, b)
+    bound = 1e-15 * np.linalg.cond(matrix) * np.abs(exact).max()
+    np.testing.assert_allclose(x, exact, rtol=0, atol=10 * bound)
+
+
+@pytest.mark.parametrize("solve", [linalg.solve_ldl, linalg.solve_blocks])
+def test_solvers_of_the_closed_base_tell_singular_matrices(solve):
+    eta = np.diag([1.0, 1.0, 1.0, 0.0])
+    assert solve(Float64(), tuple(map(tuple, eta)), (1.0,) * 4)[1]
+    assert solve(Float64(), ((1.0,) * 4,) * 4, (1.0,) * 4)[1]
+    assert solve(Float64(), tuple(map(tuple, np.diag([np.inf] * 4))), (1.0,) * 4)[1]
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 8, 33])

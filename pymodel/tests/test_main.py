@@ -187,7 +187,6 @@ def test_count_draws_the_same_tables(capsys, monkeypatch):
 
 BAD = {
     "count_tree": (["count", "short.toml", "--shape", "bushy"], "--shape: must be one of balanced"),
-    "count_loop": (["count", "loop.toml"], "loop.toml: loop: the model runs open chains"),
     "count_none": (["count", "none.toml"], "none.toml: cannot read: No such file"),
     "no_file": (["simulate", "none.toml", "--out", "o"], "none.toml: cannot read: No such file"),
     "arith": (["simulate", "short.toml", "--out", "o", "--arith", "half"], "'half'"),

@@ -9,7 +9,7 @@
 // A `start_i` pulse begins; bodies must be held while `busy_o`. `done_o` pulses in the last cycle
 // of `busy_o`; results, singular and flags are valid after it and hold until the next run or reset.
 // `flags_o` are the flags of this run (fp_pkg order); `singular_o`: the matrix in (33) has
-// determinant zero or a non-finite inverse.
+// determinant zero or not finite, or a non-finite inverse.
 //
 // Latency: pass 1 takes 5 ADD + 4 MUL + REC + 1 cycles, pass 2 takes 2 ADD + MUL + 1, in units'
 // STAGES. Throughput: one assembly a latency.

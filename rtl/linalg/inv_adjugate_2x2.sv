@@ -3,7 +3,7 @@
 //   y = adj(a) / det(a)        det = a00 a11 - a01 a10
 //
 // Matrices are flat vectors, entry (i, j) at word 2 i + j. `singular_o` says that the determinant
-// is zero or that an entry of the inverse is not finite.
+// is zero or not finite, or that an entry of the inverse is not finite.
 //
 // Resources: 6 multipliers, 1 adder, 1 reciprocal (operands out, results in).
 // Latency: 2 MUL + 1 ADD + 1 REC of the units' latencies, during which the operands are held.
@@ -48,6 +48,7 @@ module inv_adjugate_2x2 #(
   for (genvar e = 0; e < ENTRIES; e++) begin : g_entry
     assign not_finite[e] = &y_o[W*e+MAN_W+:EXP_W];
   end
-  assign singular_o = (determinant[MAN_W+:EXP_W] == '0) | (|not_finite);
+  assign singular_o = (determinant[MAN_W+:EXP_W] == '0) | (&determinant[MAN_W+:EXP_W])
+                    | (|not_finite);
 
 endmodule

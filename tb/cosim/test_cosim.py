@@ -61,6 +61,8 @@ class Hardware:
         self.step = 0
 
     async def answer(self, request):
+        if isinstance(request, dynamics.ConnectBase):
+            return dynamics.answer(self.processor, request)
         if isinstance(request, dynamics.Assemble):
             return await self._assemble(*self.model.adopt(request))
         joint, t_1c, t_2c = self.model.adopt((self.joint, request.t_1c, request.t_2c))
@@ -74,7 +76,7 @@ class Hardware:
         compound, self.joint, _ = hdca.assemble(self.model, a, b)
         self._check("COMPOUND", got, hdca.to_words(compound))
         if self.coprocessor.field("STATUS", "SINGULAR", self.coprocessor.status):
-            raise dynamics.SingularError(f"step {self.step}: joint matrix (33) is singular")
+            raise dynamics.SingularError("joint matrix (33) is singular")
         return hdca.from_words(self._scalars(got)), None  # the joint stays in the hardware
 
     def _scalars(self, words):
@@ -122,7 +124,9 @@ async def co_simulation(dut, board):
     stopped = None
     try:
         await _drive(run, hardware)
-    except (dynamics.SingularError, simulate.NonFiniteError) as error:
+    except dynamics.SingularError as error:
+        stopped = recorder.where(error)
+    except simulate.NonFiniteError as error:
         stopped = str(error)
     _leave_behind(scenario, recorder, coprocessor, hardware, stopped)
 
