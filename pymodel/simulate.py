@@ -91,6 +91,7 @@ def run(chain, scenario, recorder, progress=None):
     progress : callable(step, steps), optional
     """
     q, p = chain.initial_state(scenario)
+    recorder.check(q, p)
     t_cut = None  # impulse to re-base with, when a step asks for it
     for step in range(scenario.steps):
         q_new, p, now = yield from chain.integrate(chain, q, p, t_cut)
