@@ -37,12 +37,12 @@ def solve_adjugate_2x2(arithmetic, m, b):
     -------
     x : 2
     singular : bool
-        The determinant is zero or not finite, or x is not finite.
+        The determinant is zero or not finite.
     """
     adjugate, determinant = adjugate_determinant_2x2(m)
     r = arithmetic.recip(determinant)
     x = dot(adjugate[0], b) * r, dot(adjugate[1], b) * r
-    return x, _degenerate(arithmetic, determinant) or not _finite(arithmetic, x)
+    return x, _degenerate(arithmetic, determinant)
 
 
 def solve_ldl(arithmetic, a, b):
@@ -54,7 +54,7 @@ def solve_ldl(arithmetic, a, b):
     -------
     x : n
     singular : bool
-        A pivot is zero or not finite, or x is not finite.
+        A pivot is zero or not finite.
     """
     n = len(b)
     a = [list(row) for row in a]
@@ -76,7 +76,7 @@ def solve_ldl(arithmetic, a, b):
     for i in reversed(range(n)):
         for j in range(i + 1, n):
             x[i] = x[i] - lower[j][i] * x[j]
-    return tuple(x), singular or not _finite(arithmetic, x)
+    return tuple(x), singular
 
 
 def solve_blocks(arithmetic, a, b):
@@ -88,7 +88,7 @@ def solve_blocks(arithmetic, a, b):
     -------
     x : 4
     singular : bool
-        A 2x2 block is singular, or x is not finite.
+        A 2x2 block is singular.
     """
     leading, coupling = (tuple(row[c : c + 2] for row in a[:2]) for c in (0, 2))
     trailing = tuple(row[2:] for row in a[2:])
@@ -106,8 +106,7 @@ def solve_blocks(arithmetic, a, b):
     rest = tuple(b[2 + i] - dot(columns[i], first) for i in range(2))
     x_2 = tuple(dot(row, rest) for row in inverse)
     x_1 = tuple(first[i] - dot(half[i], x_2) for i in range(2))
-    x = (*x_1, *x_2)
-    return x, singular or singular_too or not _finite(arithmetic, x)
+    return (*x_1, *x_2), singular or singular_too
 
 
 def _degenerate(arithmetic, divisor):
