@@ -55,6 +55,19 @@ def _simulate_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--shape", default="balanced", help="assembly tree: balanced (default), left or right"
     )
+    parser.add_argument(
+        "--base",
+        choices=("ldup", "ldl", "blocks"),
+        default="ldup",
+        help="how the base of a closed chain is solved (default: ldup)",
+    )
+    parser.add_argument(
+        "--rebase",
+        type=int,
+        default=0,
+        metavar="K",
+        help="re-base the momenta of a closed chain every K steps (default: never)",
+    )
     parser.add_argument("--steps", type=int, help="run this many steps instead of until the end")
     parser.add_argument(
         "--no-reference", action="store_true", help="skip the reference solver and comparison"
@@ -73,10 +86,13 @@ def simulate(arguments: argparse.Namespace) -> int:
     except ValueError as error:
         raise InputError(str(error)) from None
     _check_shape(arguments.shape)
+    if arguments.rebase < 0:
+        raise InputError(f"--rebase: must be 0 (never) or more, got {arguments.rebase}")
     # Before the run, which may take a while: a folder that cannot be made is bad input.
     Path(arguments.out).mkdir(parents=True, exist_ok=True)
 
-    trajectory, stopped = session.run(scenario, name, arguments.shape)
+    options = {"shape": arguments.shape, "base": arguments.base, "rebase": arguments.rebase}
+    trajectory, stopped = session.run(scenario, name, **options)
     _, status = session.finish(
         scenario,
         trajectory,
@@ -84,9 +100,8 @@ def simulate(arguments: argparse.Namespace) -> int:
         arguments.out,
         target="model",
         arithmetic=name,
-        shape=arguments.shape,
-        extra={"shape": arguments.shape},
         with_reference=not arguments.no_reference,
+        **options,
     )
     return status
 

@@ -23,6 +23,7 @@ class Float64:
 
     name = "float64"
     flags = 0
+    unit_roundoff = 2.0**-53
 
     def const(self, x):
         return float(x)
@@ -48,11 +49,14 @@ class BitExact:
     fmt : Format
     flags : int
         Sticky float flags of all operations so far (bits 4..0 as in ``fflags``).
+    unit_roundoff : float
+        Largest relative error of one rounding.
     """
 
     def __init__(self, fmt: Format = BINARY32):
         self.fmt = fmt
         self.flags = 0
+        self.unit_roundoff = 2.0 ** -(fmt.man_w + 1)
         self.scalar = _scalar_type(self)
 
     @property

@@ -88,7 +88,7 @@ class Chain:
     shape : str or nested tuple
         ``balanced``, ``left``, ``right``, or a tree of body indices such as ``((0, 1), 2)``.
     base : str
-        How a closed chain is connected to the ground, see :data:`BASES`.
+        How a closed chain is connected to the ground: ``ldup``, ``ldl`` or ``blocks``.
     rebase : int
         Re-base the momenta of a closed chain every so many steps; 0 = never.
 
@@ -98,7 +98,7 @@ class Chain:
         If the mechanism is neither.
     """
 
-    def __init__(self, arithmetic, scenario, shape="balanced", base="ldl", rebase=0):
+    def __init__(self, arithmetic, scenario, shape="balanced", base="ldup", rebase=0):
         _check_topology(scenario)
         self.arithmetic = arithmetic
         self.size = len(scenario.bodies)
@@ -263,9 +263,11 @@ def base_closed(compound, base):
 
 
 #: Ways to connect the base: name -> (arithmetic, matrix, right-hand side) -> (x, singular).
-#: ``adjugate`` is for open chains, the others for closed ones.
+#: ``adjugate`` is for open chains; the others for closed ones: the paper's inverse, and two that
+#: need no pivoting because eta is symmetric positive definite.
 BASES = {
     "adjugate": linalg.solve_adjugate_2x2,
+    "ldup": linalg.solve_ldup,
     "ldl": linalg.solve_ldl,
     "blocks": linalg.solve_blocks,
 }

@@ -27,6 +27,13 @@ class Coefficients(NamedTuple):
 WORDS = 33  # scalars in a body's coefficients
 
 
+#: What each word is, in the order of the registers.
+WORD_NAMES = (
+    *(f"xi_{m}[{i}][{j}]" for m in (11, 12, 22) for i in range(3) for j in range(3)),
+    *(f"xi_{v}[{i}]" for v in (10, 20) for i in range(3)),
+)
+
+
 def to_words(coefficients):
     """The 33 scalars in the order of the registers: row by row, xi_11 first."""
     matrices = (entry for m in coefficients[:3] for row in m for entry in row)

@@ -193,6 +193,26 @@ def inv_ldup(arithmetic, a):
     return tuple(map(tuple, inverse)), singular or not finite
 
 
+def solve_ldup(arithmetic, a, b):
+    """x = a^-1 b by the inverse of :func:`inv_ldup`, as the paper does it.
+
+    Returns
+    -------
+    x : n
+    singular : bool
+        As for the inverse.
+    """
+    inverse, singular = inv_ldup(arithmetic, a)
+    return product(inverse, b), singular
+
+
+def product(matrix, vector):
+    """Matrix times vector, each sum by a balanced tree."""
+    return tuple(
+        tree_sum([x * y for x, y in zip(row, vector, strict=True)]) for row in matrix
+    )
+
+
 def _inv_unit_lower(m):
     """(78): inverse of a lower triangular matrix with ones on its diagonal, which are not read."""
     n = len(m)

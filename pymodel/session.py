@@ -4,12 +4,12 @@ import sys
 from pathlib import Path
 
 from pymodel import arith, dynamics, report
-from pymodel.simulate import NonFiniteError, simulate
+from pymodel.simulate import CONDITION_WARNING, NonFiniteError, simulate
 
 DONE, BROKE_OFF = 0, 1
 
 
-def run(scenario, arithmetic, shape="balanced", title=None):
+def run(scenario, arithmetic, title=None, **options):
     """Run the model with a progress display.
 
     Parameters
@@ -17,6 +17,8 @@ def run(scenario, arithmetic, shape="balanced", title=None):
     scenario : Scenario
     arithmetic : str
         As for :func:`pymodel.arith.parse`.
+    options
+        As for :class:`pymodel.dynamics.Chain`.
 
     Returns
     -------
@@ -28,7 +30,7 @@ def run(scenario, arithmetic, shape="balanced", title=None):
     stopped = None
     try:
         with report.progress(title or f"{scenario.name}: {arithmetic}") as update:
-            trajectory = simulate(scenario, arithmetic, progress=update, shape=shape)
+            trajectory = simulate(scenario, arithmetic, progress=update, **options)
     except (dynamics.SingularError, NonFiniteError) as error:
         stopped, trajectory = str(error), error.trajectory
     if trajectory is not None and len(finite := report.finite_part(trajectory)) < len(trajectory):
@@ -45,9 +47,9 @@ def finish(
     *,
     target,
     arithmetic,
-    shape="balanced",
     extra=None,
     with_reference=True,
+    **options,
 ):
     """Finish any run: float64 twin, tables, plots, summary on the terminal.
 
@@ -61,10 +63,16 @@ def finish(
         print(f"{stopped}; the run ends there", file=sys.stderr)
     if not trajectory:
         return None, BROKE_OFF
+    if trajectory.condition is not None and trajectory.condition > CONDITION_WARNING:
+        print(
+            f"{scenario.source}: warning: near a singular posture, the condition of eta reaches "
+            f"{trajectory.condition:.1e} at t = {trajectory.condition_time:.6g} s",
+            file=sys.stderr,
+        )
     name = arith.parse(arithmetic).name
     twin = None
     if name != "float64":
-        twin, _ = run(scenario, "float64", shape, title=f"{scenario.name}: float64 twin")
+        twin, _ = run(scenario, "float64", title=f"{scenario.name}: float64 twin", **options)
         if twin is None or len(twin) < len(trajectory):
             print("the float64 twin ends before the run and is left out", file=sys.stderr)
             twin = None
@@ -74,7 +82,9 @@ def finish(
         Path(out),
         target=target,
         arith=name,
-        extra={"stopped": stopped} | (extra or {}),
+        extra={"stopped": stopped, "eta_condition_max": trajectory.condition}
+        | options
+        | (extra or {}),
         float64_twin=twin,
         with_reference=with_reference,
     )

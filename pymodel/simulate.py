@@ -12,6 +12,11 @@ class NonFiniteError(ArithmeticError):
     """A step gave a result that is not a number, or infinite."""
 
 
+#: Above this condition number of eta a closed chain is near a singular posture: in binary32 three
+#: digits of the impulses are left.
+CONDITION_WARNING = 1e4
+
+
 class Recorder:
     """Collects the kept steps of a run and turns them into a trajectory.
 
@@ -27,6 +32,8 @@ class Recorder:
         self.arithmetic = arithmetic
         self.step = 0  # the one being computed
         self.rows = []
+        self.condition = None  # largest condition number of eta (43) so far
+        self.condition_step = None
 
     def where(self, reason):
         """A reason to stop, with the file and the step."""
@@ -52,10 +59,23 @@ class Recorder:
         ------
         NonFiniteError
             If a value of any step is not finite; nothing of this step is recorded.
+        SingularError
+            If eta has no correct digit left in this arithmetic.
         """
         row = self.check(q, rates.q_dot, rates.p)
+        if rates.eta is not None:
+            self._check_condition(self.check(*rates.eta))
         if self.step % self.scenario.save == 0:
             self.rows.append((self.step, *row))
+
+    def _check_condition(self, eta):
+        condition = float(np.linalg.cond(eta))
+        if self.condition is None or not condition <= self.condition:
+            self.condition, self.condition_step = condition, self.step
+        if not condition * self.arithmetic.unit_roundoff < 1:
+            raise dynamics.SingularError(
+                f"eta (43) is singular to working precision, condition {condition:.1e}"
+            )
 
     def trajectory(self):
         """The :class:`Trajectory` of all rows kept so far; energies and loop errors in float64."""
@@ -71,6 +91,9 @@ class Recorder:
             loop_velocity=kinematics.loop_velocity(self.scenario, q, qd),
         )
         trajectory.flags = self.arithmetic.flags
+        if self.condition is not None:
+            trajectory.condition = self.condition
+            trajectory.condition_time = self.condition_step * self.scenario.step
         return trajectory
 
     def partial(self, error):

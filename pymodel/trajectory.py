@@ -32,7 +32,8 @@ class Trajectory:
 
     t s (T,), q rad and qd rad/s (T, n), p joint momenta in N m s (T, n; augmented momenta in
     closed loops), kinetic and potential energy J (T,), loop_position m and loop_velocity m/s
-    (T,; 0 without loops).  `flags` are the sticky float flags of the run (not in the table).
+    (T,; 0 without loops).  Not in the table: `flags`, the sticky float flags of the run, and for
+    closed chains `condition`, the largest condition number of eta, at `condition_time` s.
     """
 
     t: np.ndarray
@@ -44,6 +45,8 @@ class Trajectory:
     loop_position: np.ndarray
     loop_velocity: np.ndarray
     flags: int = 0
+    condition: float | None = None
+    condition_time: float | None = None
 
     def __post_init__(self) -> None:
         """Turn everything into float64 arrays; raises TrajectoryError if the shapes differ."""

@@ -20,7 +20,7 @@ sys.path.insert(0, str(ROOT))
 from pymodel.scenario import load  # noqa: E402
 from pymodel.simulate import simulate  # noqa: E402
 from tb.common.bench import BUILD, usable  # noqa: E402
-from tb.cosim.test_cosim import BENCH, CONFIG  # noqa: E402
+from tb.cosim_hdca.test_cosim_hdca import BENCH, CONFIG  # noqa: E402
 
 STEPS = {"float64": 2000, "float32": 1000, "verilator": 1000, "icarus": 100}
 

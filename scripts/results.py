@@ -59,7 +59,7 @@ def cycles():
     runs = {
         "combinational units": read(BUILD / "pendulum" / "cosim.json", "make test"),
         "units of 3, 3, 6 stages (add, mul, rec)": read(
-            BUILD / "cosim" / "pipelined-verilator" / "cosim.json", "make test"
+            BUILD / "cosim_hdca" / "pipelined-verilator" / "cosim.json", "make test"
         ),
     }
     rows = []
@@ -131,7 +131,7 @@ def speed():
 
 SECTIONS = (
     ("Accuracy of the demo", accuracy, "make pendulum"),
-    ("Where the cycles go", cycles, "make cosim SIM=verilator"),
+    ("Where the cycles go", cycles, "make cosim_hdca SIM=verilator"),
     ("Sub-designs of the assembly engine", subdesigns, ".venv/bin/python -m pymodel count"),
     ("Operations of a whole time step", operations, "make results"),
     ("Regression", regression, "make test"),

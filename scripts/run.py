@@ -49,24 +49,43 @@ def simulator_version(name):
     return text.splitlines()[0].strip() if text else "unknown"
 
 
-def check_coprocessor(scenario, arithmetic):
-    """Refuse what the co-processor cannot run; returns the RTL parameters of the format."""
+def coprocessor_bench(scenario):
+    """The co-simulation bench whose co-processor has a part in this mechanism."""
+    if scenario.is_chain and scenario.loops:
+        from tb.cosim_ldup import test_cosim_ldup
+
+        return test_cosim_ldup
+    if scenario.is_chain and len(scenario.bodies) == 2:
+        from tb.cosim_hdca import test_cosim_hdca
+
+        return test_cosim_hdca
+    reason = "the co-processors run open chains of two bodies and closed chains"
+    raise InputError(f"{scenario.source}: body: {reason}")
+
+
+def format_parameters(arithmetic):
+    """The RTL parameters of a format; refuses what a register cannot hold."""
     parsed = arith.parse(arithmetic)
     if not isinstance(parsed, arith.BitExact):
         raise InputError("--arith float64: on the model only (--target model)")
     if parsed.fmt.width > BUS_W:
         raise InputError(f"--arith {arithmetic}: wider than the {BUS_W}-bit registers")
-    if len(scenario.bodies) != 2 or not scenario.is_chain or scenario.loops:
-        raise InputError(f"{scenario.source}: body: the co-processor runs chains of two")
     return {"EXP_W": parsed.fmt.exp_w, "MAN_W": parsed.fmt.man_w}
 
 
-def cosimulate(scenario, source, simulator, arithmetic, out, steps, seed, waves=False):
+def cosimulate(scenario, simulator, arguments):
     """Run the co-simulation bench; returns (its result row, what it left in cosim.json)."""
-    from tb.cosim.test_cosim import BENCH, CONFIG, PROGRESS
+    from tb.common.cosim import PROGRESS
 
-    params = check_coprocessor(scenario, arithmetic)
-    left = Path(out) / "cosim.json"
+    module = coprocessor_bench(scenario)
+    out = Path(arguments.out)
+    settings = {
+        "scenario": str(Path(arguments.scenario).resolve()),
+        "steps": arguments.steps,
+        "rebase": arguments.rebase,
+        "out": str(out.resolve()),
+    }
+    left = out / "cosim.json"
     left.unlink(missing_ok=True)
     with report.progress(f"{scenario.name}: {simulator}") as update:
 
@@ -75,13 +94,13 @@ def cosimulate(scenario, source, simulator, arithmetic, out, steps, seed, waves=
             if found:
                 update(int(found[1]), int(found[2]))
 
-        row = BENCH.run(
+        row = module.BENCH.run(
             simulator,
-            CONFIG,
-            seed=seed,
-            waves=waves,
-            params=params,
-            settings={"scenario": str(source.resolve()), "steps": steps, "out": str(out.resolve())},
+            module.CONFIG,
+            seed=arguments.seed,
+            waves=arguments.waves,
+            params=format_parameters(arguments.arith),
+            settings=settings,
             watch=watch,
         )
     return row, json.loads(left.read_text()) if left.exists() else None
@@ -115,21 +134,19 @@ def print_cycles(left, console):
 
 
 def run_coprocessor(arguments):
-    """The scenario with the RTL doing assembly and disassembly."""
-    source, out = Path(arguments.scenario), Path(arguments.out)
+    """The scenario with the RTL doing its part."""
+    out = Path(arguments.out)
     simulator = usable_simulator(arguments.sim)
-    scenario = load(source, arguments.steps)
-    check_coprocessor(scenario, arguments.arith)
+    scenario = load(arguments.scenario, arguments.steps)
+    coprocessor_bench(scenario), format_parameters(arguments.arith)  # refuse before building
     out.mkdir(parents=True, exist_ok=True)
-    row, left = cosimulate(
-        scenario, source, simulator, arguments.arith, out, arguments.steps, arguments.seed,
-        arguments.waves,
-    )  # fmt: skip
-    if left is None:
-        print(row["message"], file=sys.stderr)
+    row, left = cosimulate(scenario, simulator, arguments)
+    if left is None or not left["rows"]:
+        print(row["message"] or left["stopped"], file=sys.stderr)
         return DIFFERS
     trajectory = read_csv(out / "run.csv")
     trajectory.flags = left["flags"]
+    trajectory.condition, trajectory.condition_time = left["condition"], left["condition_time"]
     identical = row["result"] == "pass"
     cycles = sum(left["bus_and_run_cycles"].values())
     extra = {
@@ -150,13 +167,13 @@ def run_coprocessor(arguments):
     }
     summary, status = session.finish(
         scenario, trajectory, left["stopped"], out,
-        target="coprocessor", arithmetic=arguments.arith, extra=extra,
+        target="coprocessor", arithmetic=arguments.arith, extra=extra, rebase=arguments.rebase,
     )  # fmt: skip
     console = Console()
     print_cycles(left, console)
     if identical:
         console.print(
-            f"{scenario.steps} steps, {left['words_compared']} words: bit-identical to the model"
+            f"{left['rows'] - 1} steps, {left['words_compared']} words: bit-identical to the model"
         )
         return status
     print(row["message"], file=sys.stderr)
@@ -171,8 +188,11 @@ def parser():
     result.add_argument("--arith", default="float32", help="float32, float64 or <EXP_W>/<MAN_W>")
     result.add_argument("--out", required=True, help="folder for the results")
     result.add_argument("--steps", type=int, help="run this many steps instead of until the end")
+    result.add_argument(
+        "--rebase", type=int, default=0, help="re-base a closed chain's momenta every so many steps"
+    )
     result.add_argument("--seed", type=int, default=1, help="start values of the simulator")
-    result.add_argument("--waves", action="store_true", help="FST into build/waves/cosim")
+    result.add_argument("--waves", action="store_true", help="FST into build/waves/cosim_*")
     return result
 
 
@@ -180,6 +200,7 @@ def main(arguments=None):
     arguments = parser().parse_args(arguments)
     if arguments.target == "model":
         words = ["simulate", arguments.scenario, "--arith", arguments.arith, "--out", arguments.out]
+        words += ["--rebase", str(arguments.rebase)]
         return model_main(words + (["--steps", str(arguments.steps)] if arguments.steps else []))
     try:
         return run_coprocessor(arguments)

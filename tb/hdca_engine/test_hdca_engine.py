@@ -82,10 +82,11 @@ class Engine:
     def put(self, port, words):
         getattr(self.dut, port).value = pack([word.bits for word in words], self.fmt.width)
 
-    def check(self, port, words, context=""):
+    def check(self, port, words, context="", names=None):
         got = unpack(int(getattr(self.dut, port).value), len(words), self.fmt.width)
         for i, (value, word) in enumerate(zip(got, words, strict=True)):
-            self.board.compare(f"{port}[{i}]", value, word.bits, self.fmt, context=context)
+            signal = f"{port}[{i}]" + (f" = {names[i]}" if names else "")
+            self.board.compare(signal, value, word.bits, self.fmt, context=context)
 
     async def assemble(self, a, b, context=""):
         """Assembly in both; returns the model's joint."""
@@ -98,7 +99,7 @@ class Engine:
         self.check("weight_a_o", [*joint.W_A[0], *joint.W_A[1]], context)
         self.check("weight_b_o", [*joint.W_B[0], *joint.W_B[1]], context)
         self.check("beta_hat_o", joint.beta_hat, context)
-        self.check("compound_o", hdca.to_words(compound), context)
+        self.check("compound_o", hdca.to_words(compound), context, hdca.WORD_NAMES)
         self.check_status(arithmetic.flags, int(singular), context)
         return joint
 

@@ -1,0 +1,152 @@
+"""Co-simulation: Python plays the processor, a co-processor answers what it can.
+
+Everything that the co-processor does not do runs in the bit-exact arithmetic. Each of its answers
+is compared with the model word by word, and at the end the whole trajectory with an all-model run.
+
+A bench's settings: ``scenario`` (path), ``steps`` (default: the scenario's), ``rebase``, ``out``
+(folder for run.csv and cosim.json).
+"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from pymodel import dynamics, simulate
+from pymodel.arith import BitExact
+from pymodel.fp import Format
+from pymodel.scenario import load
+from pymodel.trajectory import write_csv
+from tb.common import clock
+from tb.common.bench import BUILD, ROOT
+
+PROGRESS = "@progress"  # a line of output: @progress <steps done> <steps>
+PROGRESS_LINES = 200
+
+
+class Hardware:
+    """Answers the algorithm's requests; a subclass sends some of them to its co-processor.
+
+    Attributes
+    ----------
+    processor : BitExact
+        What Python computes in, and what the answers are scalars of.
+    model : BitExact
+        What the hardware must do; its flags are those that the hardware must have.
+    """
+
+    def __init__(self, board, coprocessor, fmt):
+        self.board = board
+        self.coprocessor = coprocessor
+        self.fmt = fmt
+        self.processor = BitExact(fmt)
+        self.model = BitExact(fmt)
+        self.recorder = None
+
+    async def answer(self, request):
+        """The answer to a request of :mod:`pymodel.dynamics`."""
+        return dynamics.answer(self.processor, request)
+
+    def scalars(self, words):
+        """Words from the hardware, as the processor's scalars."""
+        return tuple(self.processor.scalar(word) for word in words)
+
+    def check(self, name, got, want, names=None):
+        """Compare words from the hardware with the model's scalars."""
+        for i, (g, w) in enumerate(zip(got, want, strict=True)):
+            signal = f"{name}[{i}]" + (f" = {names[i]}" if names else "")
+            context = f"step {self.recorder.step}"
+            self.board.compare(signal, g, w.bits, self.fmt, context=context)
+
+
+def bits(scalars):
+    """Words to send."""
+    return [scalar.bits for scalar in scalars]
+
+
+async def co_simulate(bench, dut, board, hardware_type, coprocessor_type):
+    """The body of a co-simulation test."""
+    settings = bench.settings
+    scenario = load(ROOT / settings["scenario"], settings.get("steps"))
+    options = {"rebase": settings.get("rebase") or 0}
+    fmt = Format(bench.params.get("EXP_W", 8), bench.params.get("MAN_W", 23))
+    await clock.hold_reset(dut)
+    coprocessor = coprocessor_type(dut)
+    await clock.release_reset(dut)
+
+    hardware = hardware_type(board, coprocessor, fmt)
+    recorder = hardware.recorder = simulate.Recorder(scenario, hardware.processor)
+    chain = dynamics.Chain(hardware.processor, scenario, **options)
+    stopped = None
+    try:
+        await _drive(simulate.run(chain, scenario, recorder, _progress), hardware)
+    except dynamics.SingularError as error:
+        stopped = recorder.where(error)
+    except simulate.NonFiniteError as error:
+        stopped = str(error)
+    _leave_behind(bench, scenario, hardware, stopped)
+
+    flags = coprocessor.field("STATUS", "FLAGS", await coprocessor.read("STATUS"))
+    board.compare("STATUS.FLAGS", flags, hardware.model.flags)
+    model, model_stopped = _all_model(scenario, BitExact(fmt), options)
+    assert stopped == model_stopped, f"hardware: {stopped}; all-model run: {model_stopped}"
+    if model is not None:
+        _compare(board, recorder.trajectory(), model)
+        board.compare("float flags of the run", hardware.processor.flags | flags, model.flags)
+
+
+async def _drive(generator, hardware):
+    """Like dynamics.serve, with the hardware answering."""
+    reply = None
+    while True:
+        try:
+            request = generator.send(reply)
+        except StopIteration:
+            return
+        reply = await hardware.answer(request)
+
+
+def _progress(step, steps):
+    if step % max(1, steps // PROGRESS_LINES) == 0:
+        print(PROGRESS, step, steps, flush=True)
+
+
+def _all_model(scenario, arithmetic, options):
+    try:
+        return simulate.simulate(scenario, arithmetic, **options), None
+    except (dynamics.SingularError, simulate.NonFiniteError) as error:
+        return error.trajectory, str(error)
+
+
+def _compare(board, run, model):
+    """Every value of every kept step, exactly."""
+    for name, column in run.columns().items():
+        want = model.columns()[name]
+        assert len(column) == len(want), f"{len(column)} rows, all-model run {len(want)}"
+        differ = np.flatnonzero(column.view(np.uint64) != want.view(np.uint64))
+        first = [f"row {i}: {column[i]!r}, model {want[i]!r}" for i in differ[:1]]
+        board.compare(f"differing rows of {name}", len(differ), 0, context="".join(first))
+
+
+def _leave_behind(bench, scenario, hardware, stopped):
+    default = BUILD / bench.name / f"{bench.config.name}-{bench.simulator}"
+    out = Path(bench.settings.get("out") or default)
+    out.mkdir(parents=True, exist_ok=True)
+    coprocessor = hardware.coprocessor
+    run = hardware.recorder.trajectory() if hardware.recorder.rows else None
+    if run is not None:
+        write_csv(out / "run.csv", run)
+    report = {
+        "steps": scenario.steps,
+        "stopped": stopped,
+        "rows": 0 if run is None else len(run),
+        "flags": hardware.processor.flags | hardware.model.flags,
+        "condition": run and run.condition,
+        "condition_time": run and run.condition_time,
+        "evaluations": max(coprocessor.runs.values()),
+        "bus_and_run_cycles": dict(coprocessor.cycles),
+        "engine_cycles": dict(coprocessor.engine_cycles),
+        "registers_moved": dict(coprocessor.words),
+        "words_compared": hardware.board.transactions,
+    }
+    (out / "cosim.json").write_text(json.dumps(report, indent=1))
