@@ -179,6 +179,22 @@ def loop_velocity(scenario: Scenario, q: np.ndarray, qd: np.ndarray) -> np.ndarr
     return np.linalg.norm(rates, axis=-1).max(axis=-1, initial=0.0)
 
 
+def loop_angle_error(scenario: Scenario, q: np.ndarray) -> np.ndarray:
+    """Error of the sum of the inner angles of the first loop, rad, (...).
+
+    The inner angles of a closed polygon add up; here the last one is measured at the pin that the
+    loop should end in, so the error is the angle, seen from handle 1 of the last body, between
+    that body's own pin and the pin that it should be on.
+    """
+    q = np.asarray(q, dtype=np.float64)
+    loop = scenario.loops[0]
+    handle = handle_positions(scenario, q)[..., loop.body, :]
+    own = point_position(scenario, q, loop.body, loop.point) - handle
+    wanted = point_position(scenario, q, loop.to, loop.at) - handle
+    cross = own[..., 0] * wanted[..., 1] - own[..., 1] * wanted[..., 0]
+    return np.arctan2(cross, (own * wanted).sum(axis=-1))
+
+
 def loop_jacobian(scenario: Scenario, q: np.ndarray) -> np.ndarray:
     """Derivative of the loop gaps of one posture q (n,) by the joint angles, m, (2 loops, n)."""
     n = len(scenario.bodies)

@@ -20,7 +20,7 @@ from pymodel import kinematics
 from pymodel.scenario import Scenario
 from pymodel.trajectory import Trajectory
 
-FILES = ("joints.png", "kinetic_energy.png", "overview.png")
+FILES = ("joints.png", "kinetic_energy.png", "overview.png", "loop.png")
 
 BLUE, VERMILION, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 JOINT_COLOURS = (BLUE, VERMILION, GREEN, PURPLE, "#E69F00", "#56B4E9", "#8C564B", "#999999")
@@ -76,6 +76,8 @@ def plot_run(
         ]
         if scenario is not None:
             figures.append(_overview(curves, reference, title, scenario))
+            if scenario.loops:
+                figures.append(_loop(curves, title, scenario))
         for name, figure in zip(FILES, figures, strict=False):
             paths.append(out / name)
             figure.savefig(paths[-1], dpi=DPI)
@@ -167,6 +169,27 @@ def _kinetic(curves: list, reference: Trajectory | None, title: str) -> Figure:
         _beside(axes)
     panels[-1].set_xlabel("time [s]")
     _limit_time(panels, run)
+    return figure
+
+
+def _loop(curves: list, title: str, scenario: Scenario) -> Figure:
+    figure = Figure(figsize=(9, 7.5), layout="constrained")
+    figure.suptitle(f"{title}: closure of the loop")
+    panels = figure.subplots(3, 1, sharex=True)
+    for label, run, colour, dash, width in curves:
+        style = {"color": colour, "ls": dash, "lw": 0.6 * width, "label": label}
+        panels[0].plot(run.t, run.loop_position, **style)
+        panels[1].plot(run.t, run.loop_velocity, **style)
+        panels[2].plot(run.t, kinematics.loop_angle_error(scenario, run.q), **style)
+    for axes, text in zip(
+        panels, ("position error [m]", "velocity error [m/s]", "sum of inner angles, error [rad]"),
+        strict=True,
+    ):
+        axes.set_ylabel(text)
+        axes.yaxis.set_major_formatter(SMALL_NUMBERS)
+        _beside(axes)
+    panels[-1].set_xlabel("time [s]")
+    _limit_time(panels, curves[0][1])
     return figure
 
 

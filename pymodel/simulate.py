@@ -16,6 +16,10 @@ class NonFiniteError(ArithmeticError):
 #: digits of the impulses are left.
 CONDITION_WARNING = 1e4
 
+#: Condition number of eta times unit roundoff above which the base counts as unsolvable: not even
+#: two digits of the impulses are left.
+UNSOLVABLE = 1e-2
+
 
 class Recorder:
     """Collects the kept steps of a run and turns them into a trajectory.
@@ -60,7 +64,7 @@ class Recorder:
         NonFiniteError
             If a value of any step is not finite; nothing of this step is recorded.
         SingularError
-            If eta has no correct digit left in this arithmetic.
+            If eta is too near to singular for this arithmetic, see :data:`UNSOLVABLE`.
         """
         row = self.check(q, rates.q_dot, rates.p)
         if rates.eta is not None:
@@ -72,9 +76,10 @@ class Recorder:
         condition = float(np.linalg.cond(eta))
         if self.condition is None or not condition <= self.condition:
             self.condition, self.condition_step = condition, self.step
-        if not condition * self.arithmetic.unit_roundoff < 1:
+        if not condition * self.arithmetic.unit_roundoff < UNSOLVABLE:
             raise dynamics.SingularError(
-                f"eta (43) is singular to working precision, condition {condition:.1e}"
+                f"singular posture: eta (43) has condition {condition:.1e}, "
+                f"too much for {self.arithmetic.name}"
             )
 
     def trajectory(self):
