@@ -1,6 +1,7 @@
 # What it can do: `make help`. Everything it needs is set up by itself on first use.
 #
-# Variables: SCENARIO TARGET SIM ARITH STEPS OUT (run), SIM SEED TEST CONFIG WAVES (benches).
+# Variables: SCENARIO TARGET SIM ARITH STEPS REBASE OUT SEED WAVES (run), SIM SEED TEST CONFIG WAVES
+# (benches).
 
 .DEFAULT_GOAL := help
 unexport VERILATOR_ROOT # a stale one makes newer Verilators refuse to run
@@ -24,7 +25,9 @@ run: venv ## SCENARIO=f.toml [TARGET=model|coprocessor SIM=icarus|verilator ARIT
 	@$(if $(filter-out model,$(TARGET)),$(SETUP) icarus verilator)
 	@$(PY) scripts/run.py --scenario $(SCENARIO) --target $(or $(TARGET),model) \
 	  --sim $(or $(SIM),auto) --arith $(or $(ARITH),float32) \
-	  --out $(or $(OUT),build/$(basename $(notdir $(SCENARIO)))) $(if $(STEPS),--steps $(STEPS))
+	  --out $(or $(OUT),build/$(basename $(notdir $(SCENARIO)))) $(if $(STEPS),--steps $(STEPS)) \
+	  $(if $(REBASE),--rebase $(REBASE)) $(if $(SEED),--seed $(SEED)) \
+	  $(if $(filter-out 0,$(WAVES)),--waves)
 
 ##@ Verification
 .PHONY: test
@@ -43,9 +46,11 @@ waves: venv ## BENCH=<bench> [CONFIG= FILE=]: open its last waveform with the be
 	@$(if $(BENCH),,$(error say which: make waves BENCH=<bench>; benches: $(BENCHES)))
 	@$(PY) scripts/waves.py $(BENCH) $(if $(FILE),--file $(FILE)) $(if $(CONFIG),--config $(CONFIG))
 
-.PHONY: bench results
+.PHONY: bench longrun results
 bench: setup ## speed of model and co-simulation, into build/bench
 	@$(PY) scripts/bench.py
+longrun: venv ## 100 s of the four-bar, with and without re-basing, into build/longrun
+	@$(PY) scripts/longrun.py
 results: venv ## docs/results.md from what `make test` and `make bench` left in build/
 	@$(PY) scripts/results.py
 
