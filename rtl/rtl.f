@@ -8,6 +8,10 @@ rtl/fp/fp_recip.sv
 rtl/fp/fp_units.sv
 rtl/linalg/linked_dot.sv
 rtl/linalg/inv_adjugate_2x2.sv
+rtl/linalg/ldup_pkg.sv
+rtl/linalg/inv_ldup_parallel.sv
+rtl/linalg/inv_ldup_serial.sv
+rtl/linalg/ldup_engine.sv
 rtl/hdca/hdca_pkg.sv
 rtl/hdca/hdca_assembly.sv
 rtl/hdca/hdca_disassembly.sv

@@ -1,0 +1,205 @@
+"""The LDUP inverters against the model: entries, flags, singular status, latency, resets.
+
+Runs ldup_engine, which links an inverter to float units and which co-processors use.
+"""
+
+from math import ceil, log2
+
+import numpy as np
+from cocotb.triggers import FallingEdge
+
+from pymodel.arith import BitExact
+from pymodel.fp import Format
+from pymodel.graph import Graph, flatten, symbols
+from pymodel.linalg import inv_ldup
+from tb.common import clock, matrices
+from tb.common.bench import SIMULATORS, Bench, Config
+from tb.common.words import pack, unpack
+
+
+def _config(n, parallel, fmt=(8, 23), stages=(0, 0, 0), sims=("verilator",), runs=2000, icarus=0):
+    name = f"{'parallel' if parallel else 'serial'}-{n}"
+    name += "" if fmt == (8, 23) else f"-{fmt[0]}.{fmt[1]}"
+    name += "-pipelined" if any(stages) else ""
+    params = {"N": n, "PARALLEL": int(parallel), "EXP_W": fmt[0], "MAN_W": fmt[1]}
+    params |= dict(zip(("ADD_STAGES", "MUL_STAGES", "REC_STAGES"), stages, strict=True))
+    return Config(name, params, {"runs": {"icarus": icarus, "verilator": runs}}, sims)
+
+
+HALF = (5, 10)
+BENCH = Bench(
+    __file__,
+    toplevel="ldup_engine",
+    configs=[
+        _config(2, True, sims=SIMULATORS, icarus=300),
+        _config(2, False, HALF, sims=SIMULATORS, icarus=100),
+        _config(3, True, HALF, stages=(1, 0, 2)),
+        _config(3, False),
+        _config(4, True, sims=SIMULATORS, icarus=40),
+        _config(4, False, sims=SIMULATORS, icarus=40),
+        _config(4, True, stages=(2, 3, 4), runs=500),
+        _config(4, False, stages=(2, 3, 4), runs=500),
+        _config(6, True, HALF, runs=600),
+        _config(6, False, runs=600),
+    ],
+)
+
+
+def latency():
+    """Busy cycles of a run, from the units' stages."""
+    n = BENCH.params["N"]
+    stages = {op: BENCH.params[f"{op.upper()}_STAGES"] for op in ("add", "mul", "rec")}
+    add, mul, rec = stages.values()
+    if BENCH.params["PARALLEL"]:  # the longest path through the model's operations
+        graph = Graph(fold=False)
+        inverse, _ = inv_ldup(graph, symbols(graph, "a", (n, n)))
+        return graph.critical_path(flatten(inverse), stages)[0] + 1
+    steps = [
+        (n, rec),  # reciprocals
+        (n * (n - 1) // 2, 2 * mul + add),  # elimination rows
+        (2 * (n - 1), mul),  # rows of U and B
+        (n * (n - 1) + n * n, mul + ceil(log2(n)) * add),  # entries of inverses and of the product
+        (n - 1, 0),  # exchanges of columns
+    ]
+    return sum(times * (cycles + 1) for times, cycles in steps)
+
+
+class Inverter:
+    """Drives one engine and compares it with the model."""
+
+    def __init__(self, dut, board):
+        self.dut, self.board = dut, board
+        self.n = BENCH.params["N"]
+        self.fmt = Format(BENCH.params["EXP_W"], BENCH.params["MAN_W"])
+        self.latency = latency()
+
+    async def reset(self):
+        for port in ("run_i", "clear_i", "a_i"):
+            getattr(self.dut, port).value = 0
+        await clock.start(self.dut)
+
+    async def start(self, bits):
+        self.dut.a_i.value = pack(bits, self.fmt.width)
+        self.dut.run_i.value = 1
+        await FallingEdge(self.dut.clk_i)
+        self.dut.run_i.value = 0
+
+    async def check(self, bits, context):
+        """Invert one matrix given as n * n bit patterns; returns whether it is singular."""
+        n, board = self.n, self.board
+        await self.start(bits)
+        cycles = 0
+        while int(self.dut.busy_o.value):
+            cycles += 1
+            assert cycles <= self.latency, f"still busy after {cycles} cycles ({context})"
+            last = cycles == self.latency
+            board.compare("done_o", int(self.dut.done_o.value), int(last), context=context)
+            await FallingEdge(self.dut.clk_i)
+        board.compare("busy cycles", cycles, self.latency, context=context)
+        board.compare("read_o", int(self.dut.read_o.value), 1, context=context)
+        arithmetic = BitExact(self.fmt)
+        scalars = [arithmetic.scalar(x) for x in bits]
+        rows = [scalars[n * i : n * i + n] for i in range(n)]
+        inverse, singular = inv_ldup(arithmetic, rows)
+        got = unpack(int(self.dut.y_o.value), n * n, self.fmt.width)
+        for i, want in enumerate(entry.bits for row in inverse for entry in row):
+            board.compare(f"y_o[{i // n}][{i % n}]", got[i], want, self.fmt, context=context)
+        board.compare("singular_o", int(self.dut.singular_o.value), int(singular), context=context)
+        board.compare("flags_o", int(self.dut.flags_o.value), arithmetic.flags, context=context)
+        return singular
+
+
+async def _start(dut, board):
+    inverter = Inverter(dut, board)
+    await inverter.reset()
+    return inverter
+
+
+@BENCH.test(timeout_us=10_000)
+async def random_matrices(dut, board):
+    """Every kind of matrix, one after the other without a pause."""
+    inverter = await _start(dut, board)
+    singular = []
+    for run in range(BENCH.settings["runs"][BENCH.simulator]):
+        kind = matrices.KINDS[run % len(matrices.KINDS)]
+        bits = matrices.random_matrix(inverter.fmt, inverter.n, kind, board.rng)
+        context = f"run {run}, {kind} matrix {[hex(x) for x in bits]}"
+        singular.append(await inverter.check(bits, context))
+    assert 0 < sum(singular) < len(singular) / 2
+
+
+@BENCH.test(timeout_us=1_000)
+async def singular_matrices(dut, board):
+    """Zero pivots, and inverses that are not finite, are never silent, and nothing hangs."""
+    inverter = await _start(dut, board)
+    n, fmt = inverter.n, inverter.fmt
+    regular = 2 * np.eye(n) + np.ones((n, n))
+    for m in matrices.singular_matrices(fmt, n):
+        bits = [fmt.from_float(x) for x in m.flat]
+        singular = await inverter.check(bits, f"matrix {m.tolist()}")
+        board.compare("model says singular", int(singular), 1, context=f"matrix {m.tolist()}")
+    bits = [fmt.from_float(x) for x in regular.flat]
+    bits[0] = 1  # a subnormal
+    await inverter.check(bits, "a subnormal entry")
+    bits = [1 if i % (n + 1) == 0 else 0 for i in range(n * n)]
+    assert await inverter.check(bits, "subnormal pivots count as zero")
+    bits = [fmt.from_float(x) for x in regular.flat]
+    assert not await inverter.check(bits, "regular matrix after singular ones")
+
+
+@BENCH.test(timeout_us=1_000)
+async def equal_pivots(dut, board):
+    """Of entries of equal magnitude the first becomes the pivot, whatever the signs."""
+    inverter = await _start(dut, board)
+    n, fmt, rng = inverter.n, inverter.fmt, board.rng
+    for run in range(40 if BENCH.simulator == "verilator" else 8):
+        m = rng.choice([-1.0, 1.0, 1.0 + 2.0**-fmt.man_w], size=(n, n))
+        m += np.diag(rng.integers(0, 2, size=n))
+        await inverter.check([fmt.from_float(x) for x in m.flat], f"run {run}: {m.tolist()}")
+
+
+@BENCH.test(timeout_us=10_000)
+async def states(dut, board):
+    """Idle, busy, read; a run while busy does nothing; clear; reset in every cycle of a run."""
+    inverter = await _start(dut, board)
+    fmt, n = inverter.fmt, inverter.n
+
+    def expect(idle, busy, read):
+        for port, want in (("idle_o", idle), ("busy_o", busy), ("read_o", read)):
+            board.compare(port, int(getattr(dut, port).value), want)
+
+    bits = matrices.random_matrix(fmt, n, "permuted", board.rng)
+    expect(1, 0, 0)
+    await inverter.check(bits, "first")
+    expect(0, 0, 1)
+    before = int(dut.y_o.value)
+    await inverter.start(bits)
+    cycles = 0
+    while int(dut.busy_o.value):
+        expect(0, 1, 0)
+        cycles += 1
+        dut.run_i.value = not int(dut.done_o.value)
+        await FallingEdge(dut.clk_i)
+    board.compare("busy cycles of a run with refused runs", cycles, inverter.latency)
+    board.compare("y_o after refused runs", int(dut.y_o.value), before)
+    expect(0, 0, 1)
+    dut.clear_i.value = 1
+    await FallingEdge(dut.clk_i)
+    dut.clear_i.value = 0
+    expect(1, 0, 0)
+    stride = 1 if BENCH.simulator == "verilator" else 5
+    for when in range(0, inverter.latency, stride):
+        await inverter.start(matrices.random_matrix(fmt, n, "special", board.rng))
+        for _ in range(when):
+            await FallingEdge(dut.clk_i)
+        expect(0, 1, 0)
+        dut.rst_ni.value = 0
+        await FallingEdge(dut.clk_i)
+        dut.rst_ni.value = 1
+        expect(1, 0, 0)
+        for port in ("y_o", "singular_o", "flags_o"):
+            board.compare(f"{port} after reset", int(getattr(dut, port).value), 0)
+        await inverter.check(bits, f"after a reset in cycle {when}")
+
+
+test_inv_ldup = BENCH.pytest()
