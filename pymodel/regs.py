@@ -57,61 +57,88 @@ class Map:
         return next(register for register in self.registers if register.name == name)
 
 
-def status_fields(*extra):
-    """The fields of STATUS; bits 0..3 and 8..12 are the same in every map."""
+ID, VERSION, CONFIG, CTRL, STATUS, CYCLES = range(0x000, 0x018, WORD_BYTES)
+ADDR_W = 12
+
+
+def common_registers(identity="four letters", config=(), ctrl=()):
+    """The registers that every map begins with, at the same offsets with the same fields.
+
+    Parameters
+    ----------
+    identity : str
+        What ID reads as.
+    config, ctrl : sequence of Field
+        Fields of CONFIG and CTRL beside the common ones.
+    """
     return (
-        Field("IDLE", 0, 1, "waiting for operands"),
-        Field("BUSY", 1, 1, "a run is going on"),
-        Field("DONE", 2, 1, "results can be read; write 1 to return to idle"),
-        Field("ERROR", 3, 1, "sticky: a run or an operand write came while busy; write 1 to clear"),
-        *extra,
-        Field("FLAGS", 8, 5, "sticky float flags of all runs, fflags order; write 1 to clear"),
-    )
-
-
-HDCA_COPROCESSOR = Map(
-    "hdca_coprocessor",
-    addr_w=12,
-    text="Assembly and disassembly of two bodies (paper 000, 4.3). Floats stand in the low bits of "
-    "their word. Matrices row by row: xi_11, xi_12, xi_22 (9 words each), xi_10, xi_20 (3 each).",
-    registers=(
-        Register("ID", 0x000, READ_ONLY, "ASCII `HDCA`"),
-        Register("VERSION", 0x004, READ_ONLY, "major << 16 | minor"),
+        Register("ID", ID, READ_ONLY, f"ASCII {identity}"),
+        Register("VERSION", VERSION, READ_ONLY, "major << 16 | minor"),
         Register(
             "CONFIG",
-            0x008,
+            CONFIG,
             READ_ONLY,
             "parameters of this instance",
             fields=(
                 Field("EXP_W", 0, 4, "exponent bits of the float format"),
                 Field("MAN_W", 4, 6, "mantissa bits of the float format"),
-                Field("PASSES", 12, 2, "passes of the assembly"),
+                *(field for field in config if field.low < 16),
                 Field("ADD_STAGES", 16, 3, "register stages of an adder"),
                 Field("MUL_STAGES", 20, 3, "register stages of a multiplier"),
-                Field("REC_STAGES", 24, 3, "register stages of the reciprocal"),
+                Field("REC_STAGES", 24, 3, "register stages of a reciprocal"),
+                *(field for field in config if field.low >= 16),
             ),
         ),
         Register(
             "CTRL",
-            0x00C,
+            CTRL,
             READ_WRITE,
             "commands; run and reset read as 0",
             fields=(
-                Field("RUN", 0, 1, "start the phase chosen by PHASE"),
+                Field("RUN", 0, 1, "start"),
                 Field("RESET", 1, 1, "stop any run, clear results and status; operands stay"),
-                Field("PHASE", 2, 1, "0: assembly, 1: disassembly"),
+                *ctrl,
             ),
         ),
         Register(
             "STATUS",
-            0x010,
+            STATUS,
             READ_WRITE,
             "state and sticky status",
-            fields=status_fields(
-                Field("SINGULAR", 4, 1, "sticky: a joint matrix was singular; write 1 to clear")
+            fields=(
+                Field("IDLE", 0, 1, "waiting for operands"),
+                Field("BUSY", 1, 1, "a run is going on"),
+                Field("DONE", 2, 1, "results can be read; write 1 to return to idle"),
+                Field("ERROR", 3, 1,
+                      "sticky: a run or an operand write came while busy; write 1 to clear"),
+                Field("SINGULAR", 4, 1,
+                      "sticky: a matrix to invert was singular; write 1 to clear"),
+                Field("FLAGS", 8, 5,
+                      "sticky float flags of all runs, fflags order; write 1 to clear"),
             ),
         ),
-        Register("CYCLES", 0x014, READ_ONLY, "length of the last run, clock cycles"),
+        Register("CYCLES", CYCLES, READ_ONLY, "length of the last run, clock cycles"),
+    )  # fmt: skip
+
+
+COPROCESSOR = Map(
+    "coprocessor",
+    addr_w=ADDR_W,
+    text="What every co-processor below begins with. Floats stand in the low bits of their word.",
+    registers=common_registers(),
+)
+
+HDCA_COPROCESSOR = Map(
+    "hdca_coprocessor",
+    addr_w=ADDR_W,
+    text="Assembly and disassembly of two bodies (paper 000, 4.3). "
+    "Matrices row by row: xi_11, xi_12, xi_22 (9 words each), xi_10, xi_20 (3 each).",
+    registers=(
+        *common_registers(
+            "`HDCA`",
+            config=[Field("PASSES", 12, 2, "passes of the assembly")],
+            ctrl=[Field("PHASE", 2, 1, "what to run; 0: assembly, 1: disassembly")],
+        ),
         Register("BODY_A", 0x100, READ_WRITE, "coefficients of body A", words=33),
         Register("BODY_B", 0x200, READ_WRITE, "coefficients of body B", words=33),
         Register("COMPOUND", 0x300, READ_ONLY, "coefficients of the compound body C", words=33),
@@ -124,7 +151,33 @@ HDCA_COPROCESSOR = Map(
     ),
 )
 
-MAPS = (HDCA_COPROCESSOR,)
+LDUP_MAX_N = 8
+
+
+def ldup_coprocessor(n):
+    """The map of an instance for n x n matrices; that of the largest is the documented one."""
+    return Map(
+        "ldup_coprocessor",
+        addr_w=ADDR_W,
+        text="Inverse of an N x N matrix by LDUP factorisation (paper 000, 3.2). CONFIG tells N, "
+        f"up to {LDUP_MAX_N}. Matrices row by row; words after the first N * N are not mapped.",
+        registers=(
+            *common_registers(
+                "`LDUP`",
+                config=[
+                    Field("PARALLEL", 12, 1, "1: a float unit for each operation; 0: shared"),
+                    Field("N", 28, 4, "size of the matrix"),
+                ],
+            ),
+            Register("MATRIX", 0x100, READ_WRITE, "matrix to invert", words=n * n),
+            Register("INVERSE", 0x300, READ_ONLY, "its inverse, when done", words=n * n),
+        ),
+    )
+
+
+LDUP_COPROCESSOR = ldup_coprocessor(LDUP_MAX_N)
+
+MAPS = (COPROCESSOR, HDCA_COPROCESSOR, LDUP_COPROCESSOR)
 
 _GENERATED = "Generated by `python -m pymodel.regs` from pymodel/regs.py; do not edit."
 

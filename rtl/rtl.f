@@ -16,6 +16,11 @@ rtl/hdca/hdca_pkg.sv
 rtl/hdca/hdca_assembly.sv
 rtl/hdca/hdca_disassembly.sv
 rtl/hdca/hdca_engine.sv
+rtl/top/coprocessor_regs_pkg.sv
+rtl/axil/address_pkg.sv
 rtl/axil/axil_slave.sv
+rtl/axil/coprocessor_control.sv
 rtl/top/hdca_coprocessor_regs_pkg.sv
 rtl/top/hdca_coprocessor.sv
+rtl/top/ldup_coprocessor_regs_pkg.sv
+rtl/top/ldup_coprocessor.sv

@@ -1,9 +1,11 @@
-"""Stimulus for the matrix inverters: square matrices of every kind."""
+"""What the benches of the matrix inverters share: matrices of every kind, and latencies."""
 
 import math
 
 import numpy as np
 
+from pymodel.graph import Graph, flatten, symbols
+from pymodel.linalg import inv_ldup
 from tb.common.fp_stimulus import corners
 
 KINDS = ("general", "spd", "permuted", "scaled", "nearly singular", "singular", "special")
@@ -43,3 +45,23 @@ def singular_matrices(fmt, n):
     overflow[n - 1, n - 1] = fmt.to_float(fmt.min_normal)
     overflow[0, n - 1] = fmt.to_float(fmt.max_finite)
     return [*found, overflow]
+
+
+def inversion_latency(params):
+    """Busy cycles of an ldup_engine with these parameters, from the units' stages."""
+    n = params["N"]
+    stages = {op: params[f"{op.upper()}_STAGES"] for op in ("add", "mul", "rec")}
+    add, mul, rec = stages.values()
+    if params["PARALLEL"]:  # the longest path through the model's operations
+        graph = Graph(fold=False)
+        inverse, _ = inv_ldup(graph, symbols(graph, "a", (n, n)))
+        return graph.critical_path(flatten(inverse), stages)[0] + 1
+    steps = [
+        (n, rec),  # reciprocals
+        (n * (n - 1) // 2, 2 * mul + add),  # elimination rows
+        (2 * (n - 1), mul),  # rows of U and B
+        # entries of the two inverses and of the product
+        (n * (n - 1) + n * n, mul + math.ceil(math.log2(n)) * add),
+        (n - 1, 0),  # exchanges of columns
+    ]
+    return sum(times * (cycles + 1) for times, cycles in steps)

@@ -3,14 +3,11 @@
 Runs ldup_engine, which links an inverter to float units and which co-processors use.
 """
 
-from math import ceil, log2
-
 import numpy as np
 from cocotb.triggers import FallingEdge
 
 from pymodel.arith import BitExact
 from pymodel.fp import Format
-from pymodel.graph import Graph, flatten, symbols
 from pymodel.linalg import inv_ldup
 from tb.common import clock, matrices
 from tb.common.bench import SIMULATORS, Bench, Config
@@ -45,25 +42,6 @@ BENCH = Bench(
 )
 
 
-def latency():
-    """Busy cycles of a run, from the units' stages."""
-    n = BENCH.params["N"]
-    stages = {op: BENCH.params[f"{op.upper()}_STAGES"] for op in ("add", "mul", "rec")}
-    add, mul, rec = stages.values()
-    if BENCH.params["PARALLEL"]:  # the longest path through the model's operations
-        graph = Graph(fold=False)
-        inverse, _ = inv_ldup(graph, symbols(graph, "a", (n, n)))
-        return graph.critical_path(flatten(inverse), stages)[0] + 1
-    steps = [
-        (n, rec),  # reciprocals
-        (n * (n - 1) // 2, 2 * mul + add),  # elimination rows
-        (2 * (n - 1), mul),  # rows of U and B
-        (n * (n - 1) + n * n, mul + ceil(log2(n)) * add),  # entries of inverses and of the product
-        (n - 1, 0),  # exchanges of columns
-    ]
-    return sum(times * (cycles + 1) for times, cycles in steps)
-
-
 class Inverter:
     """Drives one engine and compares it with the model."""
 
@@ -71,7 +49,7 @@ class Inverter:
         self.dut, self.board = dut, board
         self.n = BENCH.params["N"]
         self.fmt = Format(BENCH.params["EXP_W"], BENCH.params["MAN_W"])
-        self.latency = latency()
+        self.latency = matrices.inversion_latency(BENCH.params)
 
     async def reset(self):
         for port in ("run_i", "clear_i", "a_i"):

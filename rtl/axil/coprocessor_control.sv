@@ -1,0 +1,198 @@
+// What every co-processor has: the AXI4-Lite bus, and the registers that all maps begin with (ID,
+// VERSION, CONFIG, CTRL, STATUS, CYCLES; docs/register_map.md). The co-processor adds its operands
+// and results, and its engine.
+//
+// Operands: for each write of an address that is not among these registers, the co-processor says
+// with `write_is_operand_i` whether an operand stands there. If so and nothing runs, `write_o` is
+// high for one cycle: it takes `write_data_o` where `write_mask_o` is set. An operand write while
+// busy answers SLVERR and sets STATUS.ERROR; any other address answers SLVERR.
+// Reads: it answers `read_addr_o` with `read_data_i`, and with `read_hit_i` if anything is there.
+//
+// Engine: `run_o` and `clear_o` are one-cycle pulses, `engine_rst_no` its reset. A run while busy is
+// refused and sets STATUS.ERROR; a reset wins over a run. `singular_i` and `flags_i` are those of the
+// run that ended, one cycle after `done_i`; they accumulate here until cleared by writing 1.
+// OPTIONS are the bits of CTRL that are kept, read back and given to the engine on `options_o`
+// together with `run_o`; they do not change while busy.
+//
+// Latency: axil_slave's; a run starts in the cycle of the write. Throughput: one access a cycle.
+module coprocessor_control
+  import coprocessor_regs_pkg::*;
+#(
+    parameter logic [31:0] ID_VALUE = "NONE",
+    parameter logic [31:0] VERSION_VALUE = 32'h0001_0000,
+    parameter logic [31:0] CONFIG_VALUE = '0,
+    parameter logic [31:0] OPTIONS = '0,
+    localparam int DATA_W = 32
+) (
+    input logic clk_i,
+    input logic rst_ni,
+
+    input  logic [ADDR_W-1:0] s_axil_awaddr,
+    input  logic [2:0] s_axil_awprot,
+    input  logic s_axil_awvalid,
+    output logic s_axil_awready,
+    input  logic [DATA_W-1:0] s_axil_wdata,
+    input  logic [DATA_W/8-1:0] s_axil_wstrb,
+    input  logic s_axil_wvalid,
+    output logic s_axil_wready,
+    output logic [1:0] s_axil_bresp,
+    output logic s_axil_bvalid,
+    input  logic s_axil_bready,
+    input  logic [ADDR_W-1:0] s_axil_araddr,
+    input  logic [2:0] s_axil_arprot,
+    input  logic s_axil_arvalid,
+    output logic s_axil_arready,
+    output logic [DATA_W-1:0] s_axil_rdata,
+    output logic [1:0] s_axil_rresp,
+    output logic s_axil_rvalid,
+    input  logic s_axil_rready,
+
+    output logic write_o,
+    output logic [WORD_W-1:0] write_addr_o,
+    output logic [DATA_W-1:0] write_data_o,
+    output logic [DATA_W-1:0] write_mask_o,
+    input  logic write_is_operand_i,
+    output logic [WORD_W-1:0] read_addr_o,
+    input  logic [DATA_W-1:0] read_data_i,
+    input  logic read_hit_i,
+
+    output logic engine_rst_no,
+    output logic run_o,
+    output logic clear_o,
+    output logic [DATA_W-1:0] options_o,
+    input  logic idle_i,
+    input  logic busy_i,
+    input  logic read_i,
+    input  logic done_i,
+    input  logic singular_i,
+    input  logic [fp_pkg::FLAGS_W-1:0] flags_i
+);
+
+  // ---------------------------------------------------------------------------------------------
+  // Bus
+  // ---------------------------------------------------------------------------------------------
+  logic write, read, write_error, read_error;
+  logic [DATA_W-1:0] read_data;
+  logic [DATA_W/8-1:0] write_strb;
+
+  axil_slave #(
+      .ADDR_W(ADDR_W)
+  ) u_axil (
+      .clk_i(clk_i),
+      .rst_ni(rst_ni),
+      .s_axil_awaddr(s_axil_awaddr),
+      .s_axil_awprot(s_axil_awprot),
+      .s_axil_awvalid(s_axil_awvalid),
+      .s_axil_awready(s_axil_awready),
+      .s_axil_wdata(s_axil_wdata),
+      .s_axil_wstrb(s_axil_wstrb),
+      .s_axil_wvalid(s_axil_wvalid),
+      .s_axil_wready(s_axil_wready),
+      .s_axil_bresp(s_axil_bresp),
+      .s_axil_bvalid(s_axil_bvalid),
+      .s_axil_bready(s_axil_bready),
+      .s_axil_araddr(s_axil_araddr),
+      .s_axil_arprot(s_axil_arprot),
+      .s_axil_arvalid(s_axil_arvalid),
+      .s_axil_arready(s_axil_arready),
+      .s_axil_rdata(s_axil_rdata),
+      .s_axil_rresp(s_axil_rresp),
+      .s_axil_rvalid(s_axil_rvalid),
+      .s_axil_rready(s_axil_rready),
+      .write_o(write),
+      .write_addr_o(write_addr_o),
+      .write_data_o(write_data_o),
+      .write_strb_o(write_strb),
+      .write_error_i(write_error),
+      .read_o(read),
+      .read_addr_o(read_addr_o),
+      .read_data_i(read_data),
+      .read_error_i(read_error)
+  );
+
+  for (genvar byte_ = 0; byte_ < DATA_W / 8; byte_++) begin : g_mask
+    assign write_mask_o[8*byte_+:8] = {8{write_strb[byte_]}};
+  end
+
+  // ---------------------------------------------------------------------------------------------
+  // Writes; reset wins over run
+  // ---------------------------------------------------------------------------------------------
+  logic to_ctrl, to_status, refused, soft_reset;
+  logic [DATA_W-1:0] command, clear_bits, options_q;
+  assign to_ctrl = write_addr_o == CTRL;
+  assign to_status = write_addr_o == STATUS;
+  assign command = write_data_o & write_mask_o;
+  assign write_error = !(to_ctrl | to_status | (write_is_operand_i && !busy_i));
+  assign write_o = write && write_is_operand_i && !busy_i;
+  assign refused = write && busy_i && (write_is_operand_i || (to_ctrl && command[CTRL_RUN]));
+
+  assign soft_reset = write && to_ctrl && command[CTRL_RESET];
+  assign engine_rst_no = rst_ni && !soft_reset;
+  assign run_o = write && to_ctrl && command[CTRL_RUN] && !soft_reset;
+  assign clear_o = clear_bits[STATUS_DONE];
+  assign clear_bits = write && to_status ? command : '0;
+  assign options_o = write && to_ctrl ? ((options_q & ~write_mask_o) | command) & OPTIONS
+                                      : options_q;
+
+  // ---------------------------------------------------------------------------------------------
+  // Status
+  // ---------------------------------------------------------------------------------------------
+  logic error_q, singular_q, done_q, singular;
+  logic [fp_pkg::FLAGS_W-1:0] flags_q, flags;
+  logic [DATA_W-1:0] cycles_q;
+  assign singular = singular_q || (done_q && singular_i);
+  assign flags = flags_q | (done_q ? flags_i : '0);
+
+  always_ff @(posedge clk_i) begin
+    if (!engine_rst_no) begin
+      options_q <= '0;
+      done_q <= 1'b0;
+      error_q <= 1'b0;
+      singular_q <= 1'b0;
+      flags_q <= '0;
+      cycles_q <= '0;
+    end else begin
+      if (!busy_i) options_q <= options_o;
+      done_q <= done_i;  // the engine's status is valid one cycle after `done_i`
+      error_q <= refused || (error_q && !clear_bits[STATUS_ERROR]);
+      singular_q <= (done_q && singular_i) || (singular_q && !clear_bits[STATUS_SINGULAR]);
+      flags_q <= (done_q ? flags_i : '0)
+               | (flags_q & ~clear_bits[STATUS_FLAGS+:fp_pkg::FLAGS_W]);
+      if (run_o && !busy_i) cycles_q <= '0;
+      else if (busy_i) cycles_q <= cycles_q + 1'b1;
+    end
+  end
+
+  // ---------------------------------------------------------------------------------------------
+  // Reads
+  // ---------------------------------------------------------------------------------------------
+  logic [DATA_W-1:0] status;
+
+  always_comb begin
+    status = '0;
+    status[STATUS_IDLE] = idle_i;
+    status[STATUS_BUSY] = busy_i;
+    status[STATUS_DONE] = read_i;
+    status[STATUS_ERROR] = error_q;
+    status[STATUS_SINGULAR] = singular;
+    status[STATUS_FLAGS+:fp_pkg::FLAGS_W] = flags;
+  end
+
+  always_comb begin
+    read_error = 1'b0;
+    if (read_addr_o == ID) read_data = ID_VALUE;
+    else if (read_addr_o == VERSION) read_data = VERSION_VALUE;
+    else if (read_addr_o == CONFIG) read_data = CONFIG_VALUE;
+    else if (read_addr_o == CTRL) read_data = options_q;
+    else if (read_addr_o == STATUS) read_data = status;
+    else if (read_addr_o == CYCLES) read_data = cycles_q;
+    else begin
+      read_data = read_data_i;
+      read_error = !read_hit_i;
+    end
+  end
+
+  logic unused;
+  assign unused = &{1'b0, read};
+
+endmodule

@@ -1,0 +1,78 @@
+"""What the processor does with a co-processor: runs, and what they cost it."""
+
+from collections import Counter
+
+from cocotb.utils import get_sim_time
+
+from tb.common.axil import Registers
+from tb.common.clock import PERIOD_NS
+
+
+class Coprocessor(Registers):
+    """Operands in, run, results out, through the registers.
+
+    Attributes
+    ----------
+    cycles : Counter
+        Clock cycles spent so far, bus accesses included, by what was run: ``<phase> write``,
+        ``<phase> run``, ``<phase> read``.
+    words : Counter
+        Register words moved, by the same keys (polls of STATUS count as ``run``).
+    engine_cycles, runs : Counter
+        Sum of what CYCLES said, and number of runs, by phase.
+    status : int
+        STATUS as it was when the last run had ended.
+    """
+
+    def __init__(self, dut, map_):
+        super().__init__(dut, map_)
+        self.cycles = Counter()
+        self.words = Counter()
+        self.engine_cycles = Counter()
+        self.runs = Counter()
+        self.status = 0
+        self._since = 0
+
+    def _start_watch(self):
+        self._since = round(get_sim_time("ns") / PERIOD_NS)
+
+    def _account(self, phase, what, words):
+        before = self._since
+        self._start_watch()
+        self.cycles[f"{phase} {what}"] += self._since - before
+        self.words[f"{phase} {what}"] += words
+
+    async def run(self, *options):
+        """Start a run with these fields of CTRL set, poll until done; returns the polls."""
+        await self.write("CTRL", self.mask("CTRL", "RUN", *options))
+        polls = 0
+        while not polls or self.field("STATUS", "BUSY", self.status):
+            self.status = await self.read("STATUS")
+            polls += 1
+        return polls
+
+    async def perform(self, phase, options, operands, result):
+        """One accounted run.
+
+        Parameters
+        ----------
+        phase : str
+            What it counts as.
+        options : sequence of str
+            Fields of CTRL to set.
+        operands : dict
+            Register -> words, written first.
+        result : str
+            Register that is read and returned.
+        """
+        self._start_watch()
+        for name, words in operands.items():
+            await self.write(name, *words)
+        self._account(phase, "write", sum(map(len, operands.values())))
+        polls = await self.run(*options)
+        self._account(phase, "run", 1 + polls)
+        words = await self.read(result)
+        self._account(phase, "read", len(words))
+        self.engine_cycles[phase] += await self.read("CYCLES")
+        self.runs[phase] += 1
+        return words

@@ -1,0 +1,277 @@
+"""The tests that every co-processor must pass: results, status, errors, stalls, strobes, resets.
+
+A bench says in a subclass of :class:`Bus` what its co-processor does, and registers the tests::
+
+    globals().update(coprocessor_bench.register(BENCH, MyBus))
+"""
+
+from cocotb.triggers import ClockCycles, FallingEdge
+
+from pymodel.fp import Format
+from pymodel.regs import READ_WRITE, WORD_BYTES
+from tb.common import clock
+
+VERSION = 0x0001_0000
+ALL_BITS = 0xFFFF_FFFF
+BUS_CYCLES = 30  # a run longer than this meets the accesses that follow it on the bus
+RESETS = 48  # about so many, spread over the cycles of a run
+
+
+class Bus:
+    """A co-processor, the model's expectation of it, and the scoreboard.
+
+    Attributes that a subclass gives: ``IDENTITY`` (four bytes), ``OPERANDS`` and ``RESULTS``
+    (names of registers), and the methods that raise NotImplementedError here.
+    """
+
+    IDENTITY = b"????"
+    OPERANDS = ()
+    RESULTS = ()
+
+    def __init__(self, bench, dut, board):
+        self.bench, self.dut, self.board = bench, dut, board
+        self.params = bench.params
+        self.fmt = Format(self.params["EXP_W"], self.params["MAN_W"])
+        self.registers = self.driver(dut)
+
+    def driver(self, dut):
+        """The :class:`tb.common.coprocessor.Coprocessor` of this DUT."""
+        raise NotImplementedError
+
+    def random_operands(self):
+        """Operands of one round."""
+        raise NotImplementedError
+
+    def singular_operands(self):
+        """Operands that the model calls singular, and operands that it does not."""
+        raise NotImplementedError
+
+    async def round(self, operands, context):
+        """All that the co-processor does, once, checked; (flags, singular) of the model."""
+        raise NotImplementedError
+
+    def latency(self):
+        """CYCLES of a run with no option of CTRL set."""
+        raise NotImplementedError
+
+    def last_latency(self):
+        """CYCLES of the last run of a round."""
+        return self.latency()
+
+    # --- checks ---------------------------------------------------------------------------------
+
+    async def compare(self, name, want, fmt=None, context=""):
+        """Read a register and check all its words."""
+        got = await self.registers.read(name)
+        got, want = ([x] if isinstance(x, int) else list(x) for x in (got, want))
+        for i, (g, w) in enumerate(zip(got, want, strict=True)):
+            self.board.compare(f"{name}[{i}]", g, w, fmt, context=context)
+
+    def check(self, name, got, want, context):
+        """Check words against the model's scalars."""
+        for i, (g, w) in enumerate(zip(got, want, strict=True)):
+            self.board.compare(f"{name}[{i}]", g, w.bits, self.fmt, context=context)
+
+    async def status(self, flags=0, context="", **fields):
+        """Check STATUS: the flags, and the fields given (all others 0)."""
+        want = flags << self.registers.map["STATUS"].field("FLAGS").low
+        for name, value in fields.items():
+            want |= self.registers.mask("STATUS", name) if value else 0
+        await self.compare("STATUS", want, context=context)
+
+    async def read_all(self, names):
+        return {name: await self.registers.read(name) for name in names}
+
+    async def compare_all(self, words, context):
+        """Check that registers still read as :meth:`read_all` found them."""
+        for name, want in words.items():
+            await self.compare(name, want, context=context)
+
+    async def command(self, *fields):
+        await self.registers.write("CTRL", self.registers.mask("CTRL", *fields))
+
+
+async def _start(bench, bus_type, dut, board):
+    await clock.hold_reset(dut)
+    bus = bus_type(bench, dut, board)
+    await clock.release_reset(dut)
+    return bus
+
+
+async def back_to_back_runs(bus):
+    """Runs without a pause or a clear; results, CYCLES, and flags that accumulate until cleared."""
+    await bus.status(IDLE=1)
+    flags, singular = 0, False
+    for run in range(bus.bench.settings["runs"][bus.bench.simulator]):
+        new_flags, new_singular = await bus.round(bus.random_operands(), f"run {run}")
+        flags, singular = flags | new_flags, singular or new_singular
+        await bus.status(flags, DONE=1, SINGULAR=singular, context=f"run {run}")
+        await bus.compare("CYCLES", bus.last_latency())
+        if run % 8 == 7:  # clear one flag, then everything
+            inexact = 1 << bus.registers.map["STATUS"].field("FLAGS").low
+            await bus.registers.write("STATUS", inexact)
+            await bus.status(flags & ~1, DONE=1, SINGULAR=singular, context="inexact cleared")
+            await bus.registers.write("STATUS", ALL_BITS)
+            await bus.status(IDLE=1, context="all cleared")
+            flags, singular = 0, False
+
+
+async def stalled_runs(bus):
+    """The same with every channel held back at random."""
+    bus.registers.stall(bus.board.rng)
+    flags, singular = 0, False
+    for run in range(bus.bench.settings["runs"][bus.bench.simulator] // 4):
+        new_flags, new_singular = await bus.round(bus.random_operands(), f"run {run}")
+        flags, singular = flags | new_flags, singular or new_singular
+    await bus.status(flags, DONE=1, SINGULAR=singular)
+
+
+async def identity(bus):
+    """ID, VERSION and CONFIG tell what this instance is."""
+    await bus.compare("ID", int.from_bytes(bus.IDENTITY, "big"))
+    await bus.compare("VERSION", VERSION)
+    word = await bus.registers.read("CONFIG")
+    for field in bus.registers.map["CONFIG"].fields:
+        bus.board.compare(f"CONFIG.{field.name}", field.get(word), bus.params[field.name])
+
+
+async def byte_strobes(bus):
+    """Writes of one to four bytes at every offset change those bytes of operands, and no other."""
+    rng = bus.board.rng
+    bus.registers.stall(rng, 0.2)
+    mask = (1 << bus.fmt.width) - 1
+    for name in bus.OPERANDS:
+        register = bus.registers.map[name]
+        words = [int(x) for x in rng.integers(1 << 32, size=register.words)]
+        await bus.registers.write(name, *words)
+        data = bytearray(b"".join(word.to_bytes(WORD_BYTES, "little") for word in words))
+        for _ in range(12):
+            offset = int(rng.integers(len(data)))
+            length = int(rng.integers(1, min(WORD_BYTES + 1, len(data) - offset + 1)))
+            patch = rng.bytes(length)
+            await bus.registers.write_bytes(register.offset + offset, patch)
+            data[offset : offset + length] = patch
+        want = [
+            int.from_bytes(data[i : i + WORD_BYTES], "little") & mask
+            for i in range(0, len(data), WORD_BYTES)
+        ]
+        await bus.compare(name, want)
+
+
+async def bad_addresses(bus):
+    """Every word of the address space answers as the map says; errors change nothing."""
+    await bus.round(bus.random_operands(), "first")
+    registers, board = bus.registers, bus.board
+    mapped = {
+        register.offset + WORD_BYTES * word: register
+        for register in registers.map.registers
+        for word in range(register.words)
+    }
+    before = await bus.read_all((*bus.OPERANDS, *bus.RESULTS, "STATUS"))
+    for address in range(0, 1 << registers.map.addr_w, WORD_BYTES):
+        register = mapped.get(address)
+        _, okay = await registers.read_bytes(address, WORD_BYTES)
+        board.compare(f"read of {address:#x} is OKAY", int(okay), int(register is not None))
+        if register is None or register.access != READ_WRITE:
+            okay = await registers.write_bytes(address, b"\xff\xff\xff\xff")
+            board.compare(f"write of {address:#x} is OKAY", int(okay), 0)
+    await bus.compare_all(before, "after all erroneous accesses")
+
+
+async def access_while_busy(bus):
+    """A run while busy is refused and sets error; operands are locked; the run is not disturbed."""
+    registers, board = bus.registers, bus.board
+    await bus.round(bus.random_operands(), "before")
+    before = await bus.read_all((*bus.OPERANDS, *bus.RESULTS))
+    await registers.write("STATUS", ALL_BITS)
+    if bus.latency() < BUS_CYCLES:
+        # the bus is slower than the run: writes straight after one another, so that one meets it
+        run = registers.mask("CTRL", "RUN").to_bytes(WORD_BYTES, "little")
+        offset = registers.map["CTRL"].offset
+        for write in [registers.master.init_write(offset, run) for _ in range(8)]:
+            await write.wait()
+        word = await registers.read("STATUS")
+    else:
+        options = [field.name for field in registers.map["CTRL"].fields if field.low > 1]
+        await bus.command("RUN")
+        await bus.command("RUN", *options)
+        name = bus.OPERANDS[0]
+        okay = await registers.write_bytes(registers.map[name].offset, bytes(WORD_BYTES))
+        board.compare(f"write of {name} while busy is OKAY", int(okay), 0)
+        word = await registers.read("STATUS")
+        board.compare("BUSY", registers.field("STATUS", "BUSY", word), 1)
+    board.compare("ERROR", registers.field("STATUS", "ERROR", word), 1)
+    while registers.field("STATUS", "BUSY", await registers.read("STATUS")):
+        pass
+    await bus.compare_all(before, "after refused accesses")
+    await bus.compare("CTRL", 0)
+    await bus.compare("CYCLES", bus.latency())
+    await registers.write("STATUS", registers.mask("STATUS", "ERROR"))
+    word = await registers.read("STATUS")
+    board.compare("ERROR after clear", registers.field("STATUS", "ERROR", word), 0)
+
+
+async def resets(bus):
+    """Reset by CTRL and by the pin, in the cycles of a run: idle, clean, the next run right."""
+    operands = bus.random_operands()
+    span = bus.latency() + 8
+    for i, when in enumerate(range(0, span, -(-span // RESETS))):
+        context = f"reset {when} cycles after a run"
+        await bus.round(operands, f"before reset {when}")
+        held = await bus.read_all(bus.OPERANDS)
+        await bus.command("RUN")
+        await ClockCycles(bus.dut.clk_i, when)
+        if i % 2:
+            await bus.command("RESET", "RUN")  # reset wins
+        else:
+            held = {name: [0] * len(words) for name, words in held.items()}
+            await FallingEdge(bus.dut.clk_i)
+            bus.dut.rst_ni.value = 0
+            await ClockCycles(bus.dut.clk_i, 2)
+            await FallingEdge(bus.dut.clk_i)
+            bus.dut.rst_ni.value = 1
+        await bus.compare_all(held, context)
+        await bus.status(IDLE=1, context=context)
+        for name in ("CYCLES", *bus.RESULTS):
+            words = bus.registers.map[name].words
+            await bus.compare(name, [0] * words if words > 1 else 0, context=context)
+
+
+async def singular_status(bus):
+    """A singular matrix sets the sticky status and the float flags; a regular run keeps it set."""
+    singular, regular = bus.singular_operands()
+    flags, is_singular = await bus.round(singular, "singular")
+    bus.board.compare("the model agrees", int(is_singular), 1)
+    await bus.status(flags, DONE=1, SINGULAR=1)
+    more_flags, is_singular = await bus.round(regular, "regular")
+    bus.board.compare("the model agrees", int(is_singular), 0)
+    await bus.status(flags | more_flags, DONE=1, SINGULAR=1)
+    clear = bus.registers.mask("STATUS", "SINGULAR")
+    await bus.registers.write("STATUS", clear)
+    await bus.status(flags | more_flags, DONE=1)
+
+
+TESTS = (
+    back_to_back_runs, stalled_runs, identity, byte_strobes, bad_addresses, access_while_busy,
+    resets, singular_status,
+)  # fmt: skip
+
+
+def register(bench, bus_type):
+    """Register all tests with a bench.
+
+    Returns
+    -------
+    dict
+        Name -> cocotb test; a bench puts them into its module, where cocotb looks for them.
+    """
+
+    def bind(test):
+        async def body(dut, board):
+            await test(await _start(bench, bus_type, dut, board))
+
+        body.__name__ = body.__qualname__ = test.__name__
+        body.__doc__, body.__module__ = test.__doc__, bus_type.__module__
+        return bench.test(timeout_us=20_000)(body)
+
+    return {test.__name__: bind(test) for test in TESTS}

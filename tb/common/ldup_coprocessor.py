@@ -1,0 +1,23 @@
+"""What the processor does with an ldup_coprocessor: one driver for the bench and co-simulation."""
+
+from pymodel.regs import ldup_coprocessor
+from tb.common.coprocessor import Coprocessor
+
+
+class LdupCoprocessor(Coprocessor):
+    """Inverts matrices, accounted as ``inversion``.
+
+    Parameters
+    ----------
+    dut
+        The top level.
+    n : int
+        Size of its matrices.
+    """
+
+    def __init__(self, dut, n=4):
+        super().__init__(dut, ldup_coprocessor(n))
+
+    async def invert(self, words):
+        """Words of a matrix in, row by row, words of its inverse out (n * n each)."""
+        return await self.perform("inversion", (), {"MATRIX": words}, "INVERSE")
