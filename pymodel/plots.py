@@ -20,7 +20,8 @@ from pymodel import kinematics
 from pymodel.scenario import Scenario
 from pymodel.trajectory import Trajectory
 
-FILES = ("joints.png", "kinetic_energy.png", "overview.png", "loop.png")
+FILES = ("joints.png", "kinetic_energy.png", "overview.png")
+LOOP_FILE = "loop.png"  # with FILES, for a mechanism with loops
 
 BLUE, VERMILION, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 JOINT_COLOURS = (BLUE, VERMILION, GREEN, PURPLE, "#E69F00", "#56B4E9", "#8C564B", "#999999")
@@ -78,7 +79,7 @@ def plot_run(
             figures.append(_overview(curves, reference, title, scenario))
             if scenario.loops:
                 figures.append(_loop(curves, title, scenario))
-        for name, figure in zip(FILES, figures, strict=False):
+        for name, figure in zip((*FILES, LOOP_FILE), figures, strict=False):
             paths.append(out / name)
             figure.savefig(paths[-1], dpi=DPI)
     return paths

@@ -91,7 +91,7 @@ def finish_run(
     out = Path(out_dir)
     out.mkdir(parents=True, exist_ok=True)
     source = Path(scenario.source)
-    for name in (RUN, REFERENCE, TWIN, SUMMARY, *plots.FILES):
+    for name in (RUN, REFERENCE, TWIN, SUMMARY, *plots.FILES, plots.LOOP_FILE):
         (out / name).unlink(missing_ok=True)
     if source.is_file() and source.resolve() != (out / SCENARIO).resolve():
         shutil.copyfile(source, out / SCENARIO)
