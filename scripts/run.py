@@ -114,7 +114,7 @@ def cycle_rows(left):
 def print_cycles(left, console):
     """Our measurement of what the paper's table 6 measures: where the cycles go."""
     table = Table(title="clock cycles (our bus; `run` includes starting and polling)")
-    for name in ("phase", "part", "words/step", "cycles/step", "cycles"):
+    for name in ("phase", "part", "words/evaluation", "cycles/evaluation", "cycles"):
         table.add_column(name, justify="left" if name in ("phase", "part") else "right")
     rows = cycle_rows(left)
     for phase, part, words, per_step, cycles in rows:

@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 from scipy.special import ellipj, ellipk
 
 from pymodel import kinematics, reference
-from pymodel.reference import Lagrangian, NoReferenceError
+from pymodel.reference import Lagrangian
 from pymodel.scenario import Body, Scenario, load
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
@@ -270,11 +270,3 @@ def test_exact_times_and_start():
     assert run.t.tobytes() == t.tobytes()
     assert np.array_equal(run.q[0], scenario.q0) and np.array_equal(run.qd[0], scenario.qd0)
     assert reference.simulate(scenario, np.array([0.0])).q.shape == (1, 2)
-
-
-def test_a_constrained_mechanism_is_refused():
-    scenario = load(SCENARIOS / "four_bar.toml")
-    with pytest.raises(NoReferenceError) as caught:
-        reference.simulate(scenario, scenario.times)
-    line = f"{scenario.source}: loop: the reference solver takes open mechanisms only"
-    assert str(caught.value) == line
