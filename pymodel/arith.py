@@ -3,11 +3,12 @@
 The text (:mod:`pymodel.linalg`, :mod:`pymodel.hdca`, :mod:`pymodel.dynamics`) uses ``+``, ``-``,
 ``*`` and unary ``-`` on scalars, and asks its arithmetic for everything else:
 
-``const(x)``      a scalar from a Python float
-``recip(x)``      1 / x
-``sincos(x)``     (sin x, cos x)
-``to_float(x)``   the scalar's value as a Python float
-``larger(x, y)``  |x| > |y|, a bool: for pivoting
+``const(x)``            a scalar from a Python float
+``parameter(name, x)``  the same for a parameter of the mechanism, known by its name
+``recip(x)``            1 / x
+``sincos(x)``           (sin x, cos x)
+``to_float(x)``         the scalar's value as a Python float
+``larger(x, y)``        |x| > |y|, a bool: for pivoting
 
 The order of the operations in the text is the specification; an arithmetic never reorders them.
 :class:`pymodel.graph.Graph` is a third arithmetic, which records instead of computing.
@@ -26,6 +27,9 @@ class Float64:
     unit_roundoff = 2.0**-53
 
     def const(self, x):
+        return float(x)
+
+    def parameter(self, name, x):
         return float(x)
 
     def recip(self, x):
@@ -47,17 +51,22 @@ class BitExact:
     Attributes
     ----------
     fmt : Format
+    fold_zeros : bool
+        Parameters that are zero are structure, as in a traced program: with such a 0, x + 0 is x
+        and 0 x is 0, without an operation. (Computed, they would differ in the sign of a zero.)
     flags : int
         Sticky float flags of all operations so far (bits 4..0 as in ``fflags``).
     unit_roundoff : float
         Largest relative error of one rounding.
     """
 
-    def __init__(self, fmt: Format = BINARY32):
+    def __init__(self, fmt: Format = BINARY32, fold_zeros=False):
         self.fmt = fmt
+        self.fold_zeros = fold_zeros
         self.flags = 0
         self.unit_roundoff = 2.0 ** -(fmt.man_w + 1)
         self.scalar = _scalar_type(self)
+        self._structural_zero = _structural_zero(self.scalar)
 
     @property
     def name(self):
@@ -65,6 +74,9 @@ class BitExact:
 
     def const(self, x):
         return self.scalar(self.fmt.from_float(float(x)))
+
+    def parameter(self, name, x):
+        return self._structural_zero if self.fold_zeros and x == 0 else self.const(x)
 
     def adopt(self, values):
         """The same values in nested tuples, as scalars of this arithmetic, whose flags count."""
@@ -127,7 +139,32 @@ def _scalar_type(arithmetic):
     return Scalar
 
 
-def parse(name: str):
+def _structural_zero(scalar):
+    """The zero that is never computed with. As a subclass its reflected operators come first."""
+
+    class StructuralZero(scalar):
+        __slots__ = ()
+
+        def __add__(self, other):
+            return other
+
+        __radd__ = __rsub__ = __add__
+
+        def __sub__(self, other):
+            return -other
+
+        def __mul__(self, other):
+            return self
+
+        __rmul__ = __mul__
+
+        def __neg__(self):
+            return self
+
+    return StructuralZero(0)
+
+
+def parse(name: str, fold_zeros=False):
     """The arithmetic called ``name``: ``float64``, ``float32`` or ``<EXP_W>/<MAN_W>``.
 
     Raises
@@ -138,11 +175,11 @@ def parse(name: str):
     if name == "float64":
         return Float64()
     if name == "float32":
-        return BitExact(BINARY32)
+        return BitExact(BINARY32, fold_zeros)
     try:
         exp_w, man_w = (int(part) for part in name.split("/"))
     except ValueError:
         raise ValueError(
             f"arithmetic {name!r}: must be float32, float64 or <EXP_W>/<MAN_W> such as 5/10"
         ) from None
-    return BitExact(Format(exp_w, man_w))
+    return BitExact(Format(exp_w, man_w), fold_zeros)

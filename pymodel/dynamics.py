@@ -106,10 +106,10 @@ class Chain:
         self.base = base
         self.rebase = rebase
         self.tree = build_tree(shape, self.size)
-        self.step = arithmetic.const(scenario.step)
-        self.half_step = arithmetic.const(scenario.step / 2)
-        self.sixth_step = arithmetic.const(scenario.step / 6)
-        self.zero = arithmetic.const(0.0)
+        self.step = arithmetic.parameter("step", scenario.step)
+        self.half_step = arithmetic.parameter("step / 2", scenario.step / 2)
+        self.sixth_step = arithmetic.parameter("step / 6", scenario.step / 6)
+        self.zero = arithmetic.parameter("zero", 0.0)
         self.integrate = INTEGRATORS[scenario.integrator]
         self.bodies = [self._constants(scenario, k) for k in range(self.size)]
 
@@ -121,15 +121,21 @@ class Chain:
         else:
             tip = scenario.loops[0].point if self.closed else body.tip
         outboard_mass = sum(other.mass for other in bodies[k + 1 :])
-        const = self.arithmetic.const
+
+        def scalar(name, x):
+            return self.arithmetic.parameter(f"body[{k}].{name}", x)
+
+        def vector(name, v):
+            return tuple(scalar(f"{name}.{axis}", x) for axis, x in zip("xy", v, strict=True))
+
         return BodyConstants(
-            const(1.0 / body.mass),
-            const(1.0 / body.inertia),
-            tuple(map(const, body.com)),
-            tuple(map(const, tip)),
-            tuple(const(body.mass * g) for g in gravity),
-            tuple(const(outboard_mass * g) for g in gravity),
-            *map(const, (body.torque, body.spring, body.rest, body.damping)),
+            scalar("inverse_mass", 1.0 / body.mass),
+            scalar("inverse_inertia", 1.0 / body.inertia),
+            vector("com", body.com),
+            vector("tip", tip),
+            vector("weight", [body.mass * g for g in gravity]),
+            vector("outboard_weight", [outboard_mass * g for g in gravity]),
+            *(scalar(name, getattr(body, name)) for name in BodyConstants._fields[-4:]),
         )
 
     def rebases_at(self, step):

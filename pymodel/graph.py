@@ -11,6 +11,7 @@ from collections import Counter
 from typing import NamedTuple
 
 OPERATIONS = ("add", "mul", "rec", "sincos")
+LEAVES = ("const", "parameter", "input")
 
 
 class Ref:
@@ -41,8 +42,8 @@ class Ref:
 
 
 class Node(NamedTuple):
-    op: str  # const, input, add, mul, rec, sincos, sin, cos
-    args: tuple  # of (node, negative); for const and input: (value,)
+    op: str  # const, parameter, input, add, mul, rec, sincos, sin, cos
+    args: tuple  # of (node, negative); for const: (value,); for parameter and input: (name,)
 
 
 class Graph:
@@ -53,6 +54,11 @@ class Graph:
     fold : bool
         False: every operation of the text stays a node of its own, nothing is shared or folded
         (what hardware with a unit for each operation does).
+
+    Attributes
+    ----------
+    parameters : dict
+        Name -> value (float) of each parameter that was asked for.
     """
 
     name = "graph"
@@ -60,6 +66,7 @@ class Graph:
 
     def __init__(self, fold=True):
         self.fold = fold
+        self.parameters = {}
         self.nodes = []
         self._known = {}
 
@@ -75,8 +82,15 @@ class Graph:
         """A scalar known only at run time."""
         return self._node("input", name)
 
+    def parameter(self, name, x):
+        """A scalar known when a run starts: its value goes to :attr:`parameters`; zero folds."""
+        if self.fold and x == 0:
+            return self.const(0.0)
+        self.parameters[name] = x
+        return self._node("parameter", name)
+
     def const(self, x):
-        """A parameter; zero and one fold."""
+        """A number that the text itself contains; zero and one fold."""
         x = float(x)
         if self.fold and math.copysign(1.0, x) < 0:
             return -self.const(-x)
@@ -131,7 +145,7 @@ class Graph:
 
     def _operands(self, index):
         node = self.nodes[index]
-        return [] if node.op in ("const", "input") else [arg[0] for arg in node.args]
+        return [] if node.op in LEAVES else [arg[0] for arg in node.args]
 
     def count(self, outputs):
         """Operations needed for the outputs: {"add": .., "mul": .., "rec": .., "sincos": ..}."""

@@ -35,6 +35,8 @@ def run(graph, outputs, inputs):
     for node in graph.nodes:
         if node.op == "const":
             values.append(node.args[0])
+        elif node.op == "parameter":
+            values.append(graph.parameters[node.args[0]])
         elif node.op == "input":
             values.append(inputs[node.args[0]])
         else:
@@ -171,6 +173,16 @@ def test_folding_parameters_of_zero_and_one(name):
     less, all_ = (graph.count(record(graph, scenario)) for graph in (folded, plain))
     assert less["mul"] < 0.9 * all_["mul"] and less["add"] < 0.9 * all_["add"]
     assert less["rec"] == all_["rec"] == less["sincos"] == all_["sincos"] == len(scenario.bodies)
+
+
+def test_parameters_are_data_but_for_zero():
+    graph = Graph()
+    a, b, zero = (graph.parameter(name, x) for name, x in (("a", 2.0), ("b", 2.0), ("c", 0.0)))
+    assert a.key != b.key, "equal values today are not the same parameter"
+    assert graph.parameters == {"a": 2.0, "b": 2.0}
+    assert (a + zero).key == a.key and (zero - a).key == (-a).key
+    assert (a * zero).key == graph.const(0.0).key
+    Graph(fold=False).parameter("c", 0.0)
 
 
 def test_symbols_and_flatten():
