@@ -1,0 +1,220 @@
+"""Programs of the step engine: the machine they run on, their words, and their binary form.
+
+The engine (rtl/step) is a very long instruction word machine without control flow: every clock
+cycle one word tells each lane where its operands come from, and each bank what it stores. A lane is
+a float unit behind a register for its operands; what enters it in cycle t leaves it in cycle
+t + latency. A bank is a part of the register file; it stores the results of its lane only.
+
+An operand comes from a read port of any bank, or straight from a result that leaves a lane in this
+cycle. What is stored in a cycle can be read from the next one on.
+"""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+from pymodel.fp import BINARY32, Format
+
+BUS_W = 32  # bits of a register
+
+
+class ProgramError(ValueError):
+    """A program that the machine cannot run."""
+
+
+class Lane(NamedTuple):
+    """A float unit with its operand registers."""
+
+    op: str  # add, mul, rec, sincos
+    operands: int
+    banks: tuple  # where its results go: one bank, for sincos those of the sine and the cosine
+
+
+class Location(NamedTuple):
+    """A register."""
+
+    bank: int
+    address: int
+
+
+class Read(NamedTuple):
+    """Source of an operand: a read port of a bank."""
+
+    bank: int
+    port: int
+
+
+class Bypass(NamedTuple):
+    """Source of an operand: the result that the bank is offered in this cycle."""
+
+    bank: int
+
+
+class Operand(NamedTuple):
+    source: Read | Bypass
+    negative: bool = False
+
+
+@dataclass
+class Word:
+    """One cycle.
+
+    Attributes
+    ----------
+    reads : dict
+        :class:`Read` -> address.
+    issues : dict
+        Lane (its index) -> tuple of :class:`Operand`. A lane without an entry idles.
+    writes : dict
+        Bank -> address.
+    sine : bool
+        The bank that the reciprocal and the sine share is offered the sine.
+    """
+
+    reads: dict = field(default_factory=dict)
+    issues: dict = field(default_factory=dict)
+    writes: dict = field(default_factory=dict)
+    sine: bool = False
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Parameters of a step engine, and what follows from them.
+
+    Parameters
+    ----------
+    adders, multipliers : int
+        Lanes of each kind; beside them there are one reciprocal and one sin/cos.
+    add_stages, mul_stages, rec_stages, sincos_stages : int
+        Register stages of the float units.
+    depth : int
+        Registers of a bank, a power of two.
+    reads : int
+        Read ports of a bank.
+    program_depth : int
+        Words of the program memory.
+    fmt : Format
+    """
+
+    adders: int = 2
+    multipliers: int = 2
+    add_stages: int = 2
+    mul_stages: int = 2
+    rec_stages: int = 6
+    sincos_stages: int = 12
+    depth: int = 64
+    reads: int = 2
+    program_depth: int = 1024
+    fmt: Format = BINARY32
+
+    @cached_property
+    def lanes(self):
+        """All lanes: adders, multipliers, the reciprocal, sin/cos."""
+        units = [("add", 2)] * self.adders + [("mul", 2)] * self.multipliers + [("rec", 1)]
+        lanes = [Lane(op, operands, (bank,)) for bank, (op, operands) in enumerate(units)]
+        return (*lanes, Lane("sincos", 1, (self.shared_bank, self.shared_bank + 1)))
+
+    @property
+    def shared_bank(self):
+        """The bank of the reciprocal and the sine; that of the cosine is the next and last one."""
+        return self.adders + self.multipliers
+
+    @property
+    def banks(self):
+        return self.shared_bank + 2
+
+    @cached_property
+    def latency(self):
+        """Cycles from an operation's issue to its result: {op: cycles}."""
+        stages = (self.add_stages, self.mul_stages, self.rec_stages, self.sincos_stages)
+        return {op: 1 + n for op, n in zip(("add", "mul", "rec", "sincos"), stages, strict=True)}
+
+    # --- layout of a word, lowest bits first: reads, writes, sine, operands ------------------------
+
+    @property
+    def address_w(self):
+        return (self.depth - 1).bit_length()
+
+    @property
+    def select_w(self):
+        return (self.banks * (self.reads + 1) - 1).bit_length()
+
+    @property
+    def word_w(self):
+        """Bits of a program word."""
+        ports = sum(lane.operands for lane in self.lanes)
+        return (
+            self.banks * self.reads * self.address_w
+            + self.banks * (1 + self.address_w)
+            + 1
+            + ports * (1 + self.select_w)
+        )
+
+    @property
+    def bus_words(self):
+        """Bus words that a program word takes."""
+        return -(-self.word_w // BUS_W)
+
+    def encode(self, word):
+        """The bits of a :class:`Word`, as an int."""
+        fields = []
+        for bank in range(self.banks):
+            for port in range(self.reads):
+                fields.append((word.reads.get(Read(bank, port), 0), self.address_w))
+        for bank in range(self.banks):
+            fields.append((word.writes.get(bank, 0), self.address_w))
+            fields.append((bank in word.writes, 1))
+        fields.append((word.sine, 1))
+        for index, lane in enumerate(self.lanes):
+            idle = (Operand(Read(0, 0)),) * lane.operands
+            for operand in word.issues.get(index, idle):
+                fields.append((self._select(operand.source), self.select_w))
+                fields.append((operand.negative, 1))
+        bits = shift = 0
+        for value, width in fields:
+            if not 0 <= value < 1 << width:
+                raise ProgramError(f"field of {width} bits cannot hold {value}")
+            bits |= int(value) << shift
+            shift += width
+        return bits
+
+    def _select(self, source):
+        """Number of an operand's source: the read ports of all banks, then the bypasses."""
+        if isinstance(source, Read):
+            return source.bank * self.reads + source.port
+        return self.banks * self.reads + source.bank
+
+
+@dataclass
+class Program:
+    """A step as words, and where its data stands.
+
+    Attributes
+    ----------
+    machine : Machine
+    words : list of Word
+        The main segment, and after it the special one if there is any.
+    main, special : int
+        Lengths of the segments, cycles; the special one runs instead of the main one every so many
+        steps (to re-base momenta), 0 = there is none.
+    parameters : dict
+        :class:`Location` -> bits.
+    state, observables : dict
+        Name -> :class:`Location`; a state is there before a step and its successor after it, an
+        observable after the step that computes it.
+    registers : list
+        Registers in use of each bank.
+    """
+
+    machine: Machine
+    words: list
+    main: int
+    special: int = 0
+    parameters: dict = field(default_factory=dict)
+    state: dict = field(default_factory=dict)
+    observables: dict = field(default_factory=dict)
+    registers: list = field(default_factory=list)
+
+    def encoded(self):
+        """The words' bits."""
+        return [self.machine.encode(word) for word in self.words]
