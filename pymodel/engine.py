@@ -102,7 +102,7 @@ class Engine:
 
     def _step(self, words):
         """One pass through a segment; whether all that it stored is finite and valid."""
-        machine, healthy = self.machine, True
+        machine, fmt, healthy = self.machine, self.machine.fmt, True
         pipelines = [deque([None] * machine.latency[lane.op]) for lane in machine.lanes]
         for word in words:
             self.cycles += 1
@@ -117,7 +117,7 @@ class Engine:
                 bits, flags = offered[bank]
                 self.file[bank][address] = bits
                 self.flags |= flags
-                healthy &= machine.fmt.is_finite(bits) and not flags & INVALID
+                healthy &= bits & ~fmt.sign_mask < fmt.inf and not flags & INVALID
         if any(result is not None for pipeline in pipelines for result in pipeline):
             raise ProgramError(f"cycle {self.cycles}: the step ends with results in the lanes")
         return healthy
