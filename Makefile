@@ -19,6 +19,11 @@ pendulum: ## double pendulum on the RTL co-processor, into build/pendulum
 	@$(MAKE) --no-print-directory run SCENARIO=scenarios/double_pendulum.toml \
 	  TARGET=coprocessor OUT=$(or $(OUT),build/pendulum)
 
+.PHONY: fourbar
+fourbar: ## four-bar, its base matrix inverted by the RTL, into build/fourbar
+	@$(MAKE) --no-print-directory run SCENARIO=scenarios/four_bar.toml \
+	  TARGET=coprocessor OUT=$(or $(OUT),build/fourbar)
+
 .PHONY: run
 run: venv ## SCENARIO=f.toml [TARGET=model|coprocessor SIM=icarus|verilator ARITH= STEPS= OUT=]
 	@$(if $(SCENARIO),,$(error say which: make run SCENARIO=scenarios/double_pendulum.toml))

@@ -51,11 +51,16 @@ def simulator_version(name):
 
 def coprocessor_bench(scenario):
     """The co-simulation bench whose co-processor has a part in this mechanism."""
-    from tb.cosim_hdca import test_cosim_hdca
+    if scenario.is_chain and scenario.loops:
+        from tb.cosim_ldup import test_cosim_ldup
 
-    if len(scenario.bodies) != 2 or not scenario.is_chain or scenario.loops:
-        raise InputError(f"{scenario.source}: body: the co-processor runs open chains of two")
-    return test_cosim_hdca
+        return test_cosim_ldup
+    if scenario.is_chain and len(scenario.bodies) == 2:
+        from tb.cosim_hdca import test_cosim_hdca
+
+        return test_cosim_hdca
+    reason = "the co-processors run open chains of two bodies and closed chains"
+    raise InputError(f"{scenario.source}: body: {reason}")
 
 
 def format_parameters(arithmetic):

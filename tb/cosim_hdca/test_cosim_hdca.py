@@ -68,4 +68,4 @@ test_cosim_hdca = BENCH.pytest()
 @pytest.mark.parametrize(("simulator", "config"), [("verilator", CONFIG)])
 def test_demo(simulator, config, bench_options):
     """What `make pendulum` does: 9.1 mJ is Euler's truncation error, rounding adds about 1 %."""
-    demo.judge("pendulum", config, simulator, bench_options, 9.1e-3, rounding_below_j=0.1e-3)
+    demo.judge("pendulum", config, simulator, bench_options, 9.1e-3, 9.1e-3, 0.1e-3)
