@@ -91,6 +91,11 @@ class BitExact:
         return self.scalar(bits)
 
     def sincos(self, x):
+        """As `fp_sincos` does; float64's values rounded once, where the format is too wide."""
+        if self.fmt.has_sincos:
+            sin, cos, flags = self.fmt.sincos(x.bits)
+            self.flags |= flags
+            return self.scalar(sin), self.scalar(cos)
         angle = self.fmt.to_float(x.bits)
         if not math.isfinite(angle):
             return self.const(math.nan), self.const(math.nan)

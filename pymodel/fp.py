@@ -14,11 +14,14 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from pymodel import sincos as fixed
+
 INVALID, DIV_BY_ZERO, OVERFLOW, UNDERFLOW, INEXACT = 16, 8, 4, 2, 1
 FLAG_NAMES = {INVALID: "NV", DIV_BY_ZERO: "DZ", OVERFLOW: "OF", UNDERFLOW: "UF", INEXACT: "NX"}
 
 Binary = Callable[[int, int], tuple[int, int]]
 Unary = Callable[[int], tuple[int, int]]
+Rotation = Callable[[int], tuple[int, int, int]]
 
 
 def flag_text(flags: int) -> str:
@@ -31,6 +34,9 @@ class Format:
     """A binary float format of 1 + ``exp_w`` + ``man_w`` bits; numbers are held as int bits.
 
     ``add``, ``mul`` and ``recip`` take bits and return ``(bits, flags)``, correctly rounded.
+    ``sincos`` takes an angle in rad and returns ``(sine, cosine, flags)``, each within 0.75 ULP;
+    infinities and magnitudes of 2**17 or more give two NaNs and INVALID. It is there for formats
+    up to 8/23: see ``has_sincos``.
     Bits above the format's width must be zero; this is not checked.
 
     Raises:
@@ -42,6 +48,7 @@ class Format:
     add: Binary = field(init=False, repr=False, compare=False)
     mul: Binary = field(init=False, repr=False, compare=False)
     recip: Unary = field(init=False, repr=False, compare=False)
+    sincos: Rotation = field(init=False, repr=False, compare=False)
     _round: Callable[[int, int, int], tuple[int, int]] = field(
         init=False, repr=False, compare=False
     )
@@ -53,7 +60,9 @@ class Format:
             raise ValueError(f"man_w is {self.man_w}, must lie in 2..52")
         round_ = _rounder(self)
         add, mul, recip = _operations(self, round_)
-        for name, function in {"_round": round_, "add": add, "mul": mul, "recip": recip}.items():
+        functions = {"_round": round_, "add": add, "mul": mul, "recip": recip}
+        functions["sincos"] = _sincos(self, round_) if self.has_sincos else _no_sincos
+        for name, function in functions.items():
             object.__setattr__(self, name, function)  # the dataclass is frozen
 
     def __reduce__(self) -> tuple:
@@ -106,6 +115,11 @@ class Format:
     def one(self) -> int:
         """Bits of 1.0."""
         return self.bias << self.man_w
+
+    @property
+    def has_sincos(self) -> bool:
+        """Whether the format fits binary32, as ``sincos`` needs."""
+        return self.exp_w <= 8 and self.man_w < fixed.SIGNIFICAND_W
 
     def fields(self, bits: int) -> tuple[int, int, int]:
         """Sign, biased exponent and mantissa (without the implicit bit)."""
@@ -261,6 +275,50 @@ def _operations(fmt: Format, round_: Callable) -> tuple[Binary, Binary, Unary]:
         return round_(sign, quotient << 1 | sticky, 2 * bias - 3 - (magnitude >> man_w))
 
     return add, mul, recip
+
+
+def _sincos(fmt: Format, round_: Callable) -> Rotation:
+    """Build ``sincos`` of a format."""
+    man_w, bias, sign_mask = fmt.man_w, fmt.bias, fmt.sign_mask
+    inf, nan, one = fmt.inf, fmt.canonical_nan, fmt.one
+    implicit, mantissa_mask, magnitude_mask = fmt.min_normal, fmt.min_normal - 1, sign_mask - 1
+    too_large = min(inf, (bias + fixed.MAX_EXPONENT + 1) << man_w)
+    pad = fixed.SIGNIFICAND_W - 1 - man_w
+    # The exponents that `round_` takes, of the fixed-point values and a sticky bit behind them.
+    sin_bias = bias + man_w - fixed.NORMAL_W
+    cos_exponent = bias + man_w - fixed.VALUE_F - 1
+    tables, evaluate = fixed.tables(), fixed.fixed_point
+
+    def sincos(a: int) -> tuple[int, int, int]:
+        sign, magnitude = a & sign_mask, a & magnitude_mask
+        if magnitude > inf:
+            return nan, nan, INVALID if fmt.is_signaling(a) else 0
+        if magnitude >= too_large:
+            return nan, nan, INVALID
+        if magnitude < implicit:
+            return sign, one, 0
+        significand = ((a & mantissa_mask) | implicit) << pad
+        count, negative, sin, sin_exponent, cos = evaluate(
+            significand, (magnitude >> man_w) - bias, tables
+        )
+        half_turn = sign_mask if count & 2 else 0
+        sin_sign = half_turn ^ (sign_mask if negative else 0)
+        if count & 1:  # a quarter turn: the sine becomes the cosine, and the cosine minus the sine
+            sin_sign, cos_sign = sin_sign ^ sign_mask, half_turn ^ sign
+        else:
+            sin_sign, cos_sign = sin_sign ^ sign, half_turn
+        # Neither is ever exact, nor half way: the last bit stands for what is not known.
+        r_sin, flags = round_(sin_sign, sin << 1 | 1, sin_bias + sin_exponent)
+        r_cos, more = round_(cos_sign, cos << 1 | 1, cos_exponent)
+        if count & 1:
+            return r_cos, r_sin, flags | more
+        return r_sin, r_cos, flags | more
+
+    return sincos
+
+
+def _no_sincos(a: int) -> tuple[int, int, int]:
+    raise ValueError("sincos needs a format of exp_w 4..8 and man_w 2..23")
 
 
 BINARY32 = Format(8, 23)

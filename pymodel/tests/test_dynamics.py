@@ -1,6 +1,7 @@
 """The HDCA model: against Lagrange's equations, in every format, along whole runs."""
 
 import dataclasses
+import math
 from itertools import pairwise
 from pathlib import Path
 
@@ -452,15 +453,18 @@ def test_sticky_flags():
 
 
 def test_twin_of_sine_and_cosine():
-    """Until the unit has a model: float64's value of the scalar, rounded once; never a trap."""
+    """The unit's, with its flags; wider formats take float64's, rounded once; never a trap."""
     twin = BitExact()
     sin, cos = twin.sincos(twin.const(0.7))
-    angle = np.float64(np.float32(0.7))
-    assert (twin.to_float(sin), twin.to_float(cos)) == (
-        np.float32(np.sin(angle)), np.float32(np.cos(angle)),
-    )
+    assert (sin.bits, cos.bits, twin.flags) == BINARY32.sincos(twin.const(0.7).bits)
+    assert twin.flags == INEXACT
+    wide = BitExact(Format(11, 52))
+    sin, cos = wide.sincos(wide.const(0.7))
+    assert (wide.to_float(sin), wide.to_float(cos)) == (math.sin(0.7), math.cos(0.7))
     for odd in (np.inf, -np.inf, np.nan):
-        assert all(np.isnan(twin.to_float(x)) for x in twin.sincos(twin.const(odd)))
+        for ar in (twin, wide):
+            assert all(np.isnan(ar.to_float(x)) for x in ar.sincos(ar.const(odd)))
+    assert twin.flags == INEXACT | INVALID
 
 
 def test_names_of_arithmetics():
@@ -502,25 +506,39 @@ def test_a_singular_first_step_leaves_no_trajectory():
     assert stopped.value.trajectory is None
 
 
+STIFF = "8/24"  # a format as wide in exponents as float32, whose sine takes any angle
+
+
 def test_numbers_that_run_away_end_the_run():
     bar = Body(1.0, 0.01, com=(0.2, 0.0), tip=(0.4, 0.0), q=0.1, spring=1e6)
     scenario = Scenario("stiff", (0.0, -9.8), step=1.0, end=20.0, bodies=(bar,), source="s.toml")
     with pytest.raises(NonFiniteError, match=r"^s\.toml: step 11: result is not finite$") as stop:
-        simulate(scenario, "float32")
+        simulate(scenario, STIFF)
     partial = stop.value.trajectory
     assert partial.t.tolist() == list(range(11)) and np.isfinite(partial.qd).all()
     assert partial.flags & OVERFLOW
     # seen at steps that are not kept, too, the last included
     sparse = dataclasses.replace(scenario, save=1000, end=scenario.step * 11)
     with pytest.raises(NonFiniteError, match=r"^s\.toml: step 11: result is not finite$"):
-        simulate(sparse, "float32")
+        simulate(sparse, STIFF)
     with pytest.raises(NonFiniteError):  # infinite angles have no sine
         huge = dataclasses.replace(bar, qd=1e300)
         simulate(dataclasses.replace(scenario, step=1e9, end=5e9, bodies=(huge,)), "float64")
     fast = dataclasses.replace(scenario, bodies=(dataclasses.replace(bar, qd=1e39),))
     with pytest.raises(NonFiniteError, match="step 0") as stop:
-        simulate(fast, "float32")
+        simulate(fast, STIFF)
     assert stop.value.trajectory is None
+
+
+def test_angles_beyond_the_sine_end_the_run():
+    """A bar that turns 2**16 rad a step: at 2**17 rad its sine is NaN, and nothing goes on."""
+    bar = Body(1.0, 1e6, com=(0.0, 0.0), tip=(0.4, 0.0), qd=2.0**16)
+    scenario = Scenario("fast", (0.0, 0.0), step=1.0, end=20.0, bodies=(bar,), source="s.toml")
+    with pytest.raises(SingularError, match=r"^s\.toml: step 2: ") as stop:
+        simulate(scenario, "float32")
+    partial = stop.value.trajectory
+    assert partial.q[:, 0].tolist() == [0.0, 2.0**16]
+    assert partial.flags & INVALID
 
 
 @pytest.mark.parametrize(
