@@ -1,6 +1,7 @@
 """Closed chains on the model: against constrained Lagrangian equations, re-based, singular."""
 
 import dataclasses
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -26,12 +27,20 @@ def evaluate(scenario, q, p, t_cut=None, **options):
     return dynamics.serve(arithmetic, dynamics.rates(chain, list(q), list(p), t_cut))
 
 
+#: name -> maker of a random loop; the ground counts as a bar
+LOOPS = {
+    "Grashof four-bar": partial(random_four_bar, grashof=True),
+    "non-Grashof four-bar": partial(random_four_bar, grashof=False),
+    "five-bar": partial(random_loop, n=4),
+    "six-bar": partial(random_loop, n=5),
+    "seven-bar": partial(random_loop, n=6),
+    "eight-bar": partial(random_loop, n=7),
+}
+
+
 def loops(seed):
     rng = np.random.default_rng(seed)
-    yield random_four_bar(rng, grashof=True)
-    yield random_four_bar(rng, grashof=False)
-    for n in range(4, 8):
-        yield random_loop(rng, n)
+    return [make(rng) for make in LOOPS.values()]
 
 
 @pytest.mark.parametrize("base", BASES)
@@ -75,6 +84,26 @@ def test_whole_runs(name):
         assert run.loop_velocity.max() < 1e-11
     assert errors[1] < 1e-6
     assert np.log2(errors[0] / errors[1]) > 3.7
+
+
+@pytest.mark.parametrize(
+    ("name", "seed"),
+    [
+        ("Grashof four-bar", 0),
+        ("non-Grashof four-bar", 2),
+        ("five-bar", 1),
+        ("eight-bar", 1),
+    ],
+)
+def test_a_second_of_random_loops(name, seed):
+    """They swing through 1.8 to 4.4 rad; RK4 with this step leaves a relative 1.3e-10 at worst."""
+    rng = np.random.default_rng(seed)
+    scenario = LOOPS[name](rng, step=5e-4, end=1.0, integrator="rk4", save=10)
+    run = simulate(scenario)
+    exact = reference.simulate(scenario, run.t)
+    for quantity in ("q", "qd", "p"):
+        assert difference(getattr(run, quantity), getattr(exact, quantity)) < BOUND
+    assert run.loop_position.max() < 1e-10 and run.loop_velocity.max() < 1e-11
 
 
 @pytest.mark.parametrize("rebase", [1, 7])
