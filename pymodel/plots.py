@@ -61,9 +61,10 @@ def plot_run(
 ) -> list[Path]:
     """Plot a run into `out_dir` and return the paths of the PNG files.
 
-    reference: the exact motion at the same times, for the differences.  twin: the same algorithm
-    in exact arithmetic at the same times, which tells rounding from truncation.  scenario: its
-    geometry, without which there is no overview.  label and twin_label name the curves.
+    reference: the exact motion at the same times, for the differences; it may end earlier.
+    twin: the same algorithm in exact arithmetic at the same times, which tells rounding from
+    truncation.  scenario: its geometry, without which there is no overview.  label and twin_label
+    name the curves.
     """
     out = Path(out_dir)
     curves = [(label, trajectory, VERMILION, "-", 2.2)]
@@ -133,9 +134,10 @@ def _limit_time(panels: np.ndarray | list[Axes], trajectory: Trajectory) -> None
 
 
 def _plot_differences(axes: Axes, curves: list, reference: Trajectory) -> None:
-    for label, run, colour, dash, width in curves:
-        difference = MILLI * (run.kinetic - reference.kinetic)
-        axes.plot(run.t, difference, color=colour, ls=dash, lw=width, label=f"{label} - reference")
+    for name, run, colour, dash, width in curves:
+        difference = MILLI * (run.kinetic[: len(reference)] - reference.kinetic)
+        label = f"{name} - reference"
+        axes.plot(reference.t, difference, color=colour, ls=dash, lw=width, label=label)
     axes.set_ylabel(r"$T - T_\mathrm{ref}$ [mJ]")
     axes.yaxis.set_major_formatter(SMALL_NUMBERS)
 

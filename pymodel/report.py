@@ -44,9 +44,10 @@ def flag_names(flags: int) -> list[str]:
 def differences(run: Trajectory, exact: Trajectory) -> dict[str, dict[str, Any]]:
     """Worst absolute difference of each quantity, its unit, and the time (s) where it occurs.
 
-    Both at the same times; over all joints for q, qd and p.
+    Both at the same times, as far as `exact` goes; over all joints for q, qd and p.
     """
     result = {}
+    run = _first_rows(run, len(exact))
     for name, unit in UNITS.items():
         distance = np.abs(getattr(run, name) - getattr(exact, name))
         over_time = distance.reshape(len(run), -1).max(axis=1)
@@ -81,7 +82,8 @@ def finish_run(
         float64 is its own twin.  If the run stopped early, only that part of the twin counts.
     with_reference
         Whether to compute the reference at the run's times.  Mechanisms that it cannot solve
-        get a summary without it, and the reason.
+        get a summary without it, and the reason; where it ends before the run, at a singular
+        posture, the run is compared until there.
 
     Files: run.csv, reference.csv and float64.csv (where known), summary.json, scenario.toml,
     joints.png, kinetic_energy.png, overview.png; those of an earlier run are replaced or removed.
@@ -105,14 +107,15 @@ def finish_run(
         try:
             exact, reason = reference.simulate(scenario, trajectory.t), None
         except reference.NoReferenceError as error:
-            reason = str(error)
-        else:
+            exact, reason = error.trajectory, str(error)
+        if exact is not None:
             write_csv(out / REFERENCE, exact)
 
     summary = _summary(scenario, trajectory, target, arith)
     own_twin = trajectory if twin is None and arith == "float64" else twin
     summary |= {
         "reference": f"DOP853, tolerance {reference.TOLERANCE:g}" if exact is not None else None,
+        "reference_end_s": None if exact is None else exact.t[-1],
         "reference_missing": reason,
         "differences_to_reference": None if exact is None else differences(trajectory, exact),
         "kinetic_difference_max_J": _worst_kinetic(trajectory, exact),
@@ -156,7 +159,7 @@ def _first_rows(run: Trajectory, count: int) -> Trajectory:
 def _worst_kinetic(run: Trajectory | None, other: Trajectory | None) -> float | None:
     if run is None or other is None:
         return None
-    return float(np.abs(run.kinetic - other.kinetic).max())
+    return float(np.abs(run.kinetic[: len(other)] - other.kinetic).max())
 
 
 def _summary(scenario: Scenario, run: Trajectory, target: str, arith: str) -> dict[str, Any]:
@@ -194,7 +197,9 @@ def replot(out_dir: str | Path) -> list[Path]:
         for name in (RUN, REFERENCE, TWIN)
     )
     for name, other in zip((REFERENCE, TWIN), others, strict=True):
-        if other is not None and not np.array_equal(other.t, run.t):
+        # the reference may end before the run
+        times = run.t if other is None or name == TWIN else run.t[: len(other)]
+        if other is not None and not np.array_equal(other.t, times):
             raise TrajectoryError(f"{out / name}: not at the times of {RUN}")
     exact, twin = others
     try:
@@ -235,8 +240,10 @@ def print_summary(
     for name, worst in (summary["differences_to_reference"] or {}).items():
         if name in ("q", "qd", "p"):
             table.add_row(f"worst {name} - reference", f"{worst['max']:.3g}", worst["unit"])
-    if summary["reference_missing"]:
+    if summary["reference"] is None:
         table.add_row("reference", "none", "")
+    elif summary["reference_missing"]:
+        table.add_row("reference ends at", f"{summary['reference_end_s']:.6g}", "s")
     table.add_row("worst change of energy", f"{MILLI * summary['energy_change_max_J']:.4g}", "mJ")
     if summary["loop_position_max_m"] or summary["loop_velocity_max_m_s"]:
         table.add_row("worst loop gap", f"{summary['loop_position_max_m']:.3g}", "m")

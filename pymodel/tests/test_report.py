@@ -12,6 +12,7 @@ from rich.console import Console
 
 from pymodel import plots, reference, report
 from pymodel.scenario import load
+from pymodel.simulate import simulate
 from pymodel.trajectory import Trajectory, TrajectoryError, read_csv
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
@@ -38,6 +39,13 @@ def exact(scenario):
 
 def finish(scenario, run, out, **options):
     return report.finish_run(scenario, run, out, target="model", arith="float32", **options)
+
+
+def printed(summary, out):
+    """What a user sees of a summary."""
+    console = Console(file=io.StringIO(), width=100)
+    report.print_summary(summary, out, console)
+    return console.file.getvalue()
 
 
 def is_picture(path):
@@ -120,6 +128,27 @@ def test_loops_have_a_reference_and_a_picture_of_their_own(tmp_path):
     assert all(is_picture(tmp_path / name) for name in PLOTS | {plots.LOOP_FILE})
 
 
+def test_a_reference_that_ends_at_a_singular_posture_is_kept_until_there(tmp_path):
+    """The rhombus under gravity along -y goes flat at 0.262 s; in float64 the model steps over."""
+    scenario = load(SCENARIOS / "four_bar.toml")
+    scenario = dataclasses.replace(scenario, gravity=(0.0, -9.80665), step=1e-3, end=0.3)
+    run = simulate(scenario)
+    summary = report.finish_run(scenario, run, tmp_path, target="model", arith="float64")
+    exact = read_csv(tmp_path / "reference.csv")
+    assert len(run) == 301 and len(exact) == 262
+    assert exact.t.tobytes() == run.t[:262].tobytes()
+    assert summary["reference_end_s"] == exact.t[-1]
+    assert "loop: singular posture at t = 0.261" in summary["reference_missing"]
+    worst = np.abs(run.kinetic[:262] - exact.kinetic).max()
+    assert summary["kinetic_difference_max_J"] == worst
+    differences = summary["differences_to_reference"]
+    assert differences["kinetic"]["max"] == worst
+    assert all(0 < row["max"] and row["time_s"] <= exact.t[-1] for row in differences.values())
+    assert all(is_picture(tmp_path / name) for name in PLOTS | {plots.LOOP_FILE})
+    assert len(report.replot(tmp_path)) == 4
+    assert "reference ends at" in printed(summary, tmp_path)
+
+
 def test_extra_must_not_replace_an_entry(tmp_path, scenario, exact):
     with pytest.raises(ValueError, match="^extra: flags, steps: already in the summary$"):
         finish(scenario, exact, tmp_path, extra={"steps": 1, "flags": 2})
@@ -170,10 +199,7 @@ def test_replot_needs_the_table_only(tmp_path, scenario, exact):
 def test_the_table_shows_millijoules(tmp_path, scenario, exact):
     run = shifted(exact, "kinetic", 50, 9.125e-3)
     summary = finish(scenario, run, tmp_path, float64_twin=exact)
-    console = Console(file=io.StringIO(), width=100)
-    report.print_summary(summary, tmp_path, console)
-    text = console.file.getvalue()
-    lines = [line for line in text.splitlines() if "run - " in line]
+    lines = [line for line in printed(summary, tmp_path).splitlines() if "run - " in line]
     assert len(lines) == 2 and all("9.125" in line and "mJ" in line for line in lines)
 
 
