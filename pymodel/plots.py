@@ -110,7 +110,8 @@ def _joints(trajectory: Trajectory, reference: Trajectory | None, title: str, la
         for k in range(count):
             colour = colours(k / (count - 1)) if many else colours(k)
             values = getattr(trajectory, name)[:, k]
-            axes.plot(trajectory.t, values, color=colour, label=f"joint {k}")
+            width = STYLE["lines.linewidth"] * (1.0 if many else 2.5 - 1.5 * (k + 1) / count)
+            axes.plot(trajectory.t, values, color=colour, lw=width, label=f"joint {k}")
             if reference is not None:
                 exact = getattr(reference, name)[:, k]
                 axes.plot(reference.t, exact, color="black", lw=0.9, ls=(0, (1, 3)))
@@ -180,17 +181,18 @@ def _loop(curves: list, title: str, scenario: Scenario) -> Figure:
     figure.suptitle(f"{title}: closure of the loop")
     panels = figure.subplots(3, 1, sharex=True)
     for label, run, colour, dash, width in curves:
-        style = {"color": colour, "ls": dash, "lw": 0.6 * width, "label": label}
+        style = {"color": colour, "ls": dash, "lw": 0.4 * width, "label": label}
         panels[0].plot(run.t, run.loop_position, **style)
         panels[1].plot(run.t, run.loop_velocity, **style)
         panels[2].plot(run.t, kinematics.loop_angle_error(scenario, run.q), **style)
     for axes, text in zip(
-        panels, ("position error [m]", "velocity error [m/s]", "sum of inner angles, error [rad]"),
+        panels,
+        ("vector loop length [m]", "its velocity [m/s]", "sum of inner angles, error [rad]"),
         strict=True,
     ):
         axes.set_ylabel(text)
         axes.yaxis.set_major_formatter(SMALL_NUMBERS)
-        _beside(axes)
+    _beside(panels[0])
     panels[-1].set_xlabel("time [s]")
     _limit_time(panels, curves[0][1])
     return figure
