@@ -11,8 +11,9 @@ from typing import NamedTuple
 from pymodel.fp import INVALID
 from pymodel.program import Location, ProgramError, Read
 
-#: Cycles of a run beside its words and its trace: the first word has to be fetched.
-START_CYCLES = 1
+#: Cycles of a run beside its words and its trace: the first word passes the registers behind the
+#: sequencer and the program memory, and after the last one its results are judged.
+START_CYCLES = 3
 
 
 class Result(NamedTuple):
@@ -81,7 +82,7 @@ class Engine:
         """
         segments = (program.words[: program.main], program.words[program.main :])
         trace = []
-        self.steps_done, self.cycles = 0, START_CYCLES if steps else 0
+        self.steps_done, self.cycles = 0, START_CYCLES
         for step in range(steps):
             saved = save and step % save == 0
             if saved:

@@ -61,7 +61,11 @@ ID, VERSION, CONFIG, CTRL, STATUS, CYCLES = range(0x000, 0x018, WORD_BYTES)
 ADDR_W = 12
 
 
-def common_registers(identity="four letters", config=(), ctrl=()):
+FAULT = ("FAULT", "sticky: a run met what spoils it (each map has its name); write 1 to clear")
+SINGULAR = ("SINGULAR", "sticky: a matrix to invert was singular; write 1 to clear")
+
+
+def common_registers(identity="four letters", config=(), ctrl=(), fault=FAULT):
     """The registers that every map begins with, at the same offsets with the same fields.
 
     Parameters
@@ -70,6 +74,8 @@ def common_registers(identity="four letters", config=(), ctrl=()):
         What ID reads as.
     config, ctrl : sequence of Field
         Fields of CONFIG and CTRL beside the common ones.
+    fault : (str, str)
+        Name and text of the fault bit of STATUS.
     """
     return (
         Register("ID", ID, READ_ONLY, f"ASCII {identity}"),
@@ -110,9 +116,9 @@ def common_registers(identity="four letters", config=(), ctrl=()):
                 Field("BUSY", 1, 1, "a run is going on"),
                 Field("DONE", 2, 1, "results can be read; write 1 to return to idle"),
                 Field("ERROR", 3, 1,
-                      "sticky: a run or an operand write came while busy; write 1 to clear"),
-                Field("SINGULAR", 4, 1,
-                      "sticky: a matrix to invert was singular; write 1 to clear"),
+                      "sticky: a run was refused, or an access to what is locked while busy; "
+                      "write 1 to clear"),
+                Field(fault[0], 4, 1, fault[1]),
                 Field("FLAGS", 8, 5,
                       "sticky float flags of all runs, fflags order; write 1 to clear"),
             ),
@@ -136,6 +142,7 @@ HDCA_COPROCESSOR = Map(
     registers=(
         *common_registers(
             "`HDCA`",
+            fault=SINGULAR,
             config=[Field("PASSES", 12, 2, "passes of the assembly")],
             ctrl=[Field("PHASE", 2, 1, "what to run; 0: assembly, 1: disassembly")],
         ),
@@ -164,6 +171,7 @@ def ldup_coprocessor(n):
         registers=(
             *common_registers(
                 "`LDUP`",
+                fault=SINGULAR,
                 config=[
                     Field("PARALLEL", 12, 1, "1: a float unit for each operation; 0: shared"),
                     Field("N", 28, 4, "size of the matrix"),
@@ -177,7 +185,81 @@ def ldup_coprocessor(n):
 
 LDUP_COPROCESSOR = ldup_coprocessor(LDUP_MAX_N)
 
-MAPS = (COPROCESSOR, HDCA_COPROCESSOR, LDUP_COPROCESSOR)
+STEP_MAX_WORD = 64  # bus words of a program word
+
+
+def step_engine(bus_words):
+    """The map of an instance whose program words take so many bus words."""
+    return Map(
+        "step_engine",
+        addr_w=ADDR_W,
+        text="Runs a program for whole steps (pymodel/program.py). A location is "
+        "bank << 16 | address. A segment of length 0, one that does not lie in the program memory, "
+        "and a trace longer than its list refuse a run. While busy, register file, trace list, and "
+        "program can neither be written nor read (`STATUS.ERROR`), and registers not be written. "
+        "A location, index or program address that is out of range answers SLVERR and changes "
+        f"nothing. PROGRAM_WORD has the words that a program word takes, up to {STEP_MAX_WORD}. "
+        "A reset by CTRL empties the trace; memories and the registers written here stay.",
+        registers=(
+            *common_registers(
+                "`STEP`",
+                fault=(
+                    "STOPPED",
+                    "sticky: a stored result was infinite, not a number or invalid, and the run "
+                    "ended after its step; write 1 to clear",
+                ),
+            ),
+            Register(
+                "LANES",
+                0x040,
+                READ_ONLY,
+                "parameters of this instance",
+                fields=(
+                    Field("NUM_ADD", 0, 8, "adders"),
+                    Field("NUM_MUL", 8, 8, "multipliers"),
+                    Field("SINCOS_STAGES", 16, 8, "register stages of the sine and cosine"),
+                    Field("READS", 24, 8, "read ports of a bank"),
+                ),
+            ),
+            Register("FILE_DEPTH", 0x044, READ_ONLY, "registers of a bank"),
+            Register("PROGRAM_DEPTH", 0x048, READ_ONLY, "words of the program memory"),
+            Register("TRACE_DEPTH", 0x04C, READ_ONLY, "words that the trace holds"),
+            Register("TRACE_REGISTERS", 0x050, READ_ONLY, "entries of the trace list"),
+            Register("STEPS", 0x060, READ_WRITE, "steps of a run"),
+            Register("STEPS_DONE", 0x064, READ_ONLY,
+                     "steps that this or the last run finished; the number of the step that "
+                     "stopped it"),
+            Register("SAVE", 0x068, READ_WRITE, "trace steps 0, SAVE, 2 SAVE, ...; 0: none"),
+            Register("EVERY", 0x06C, READ_WRITE,
+                     "the special segment runs in steps EVERY, 2 EVERY, ...; 0: in none"),
+            Register("MAIN_START", 0x070, READ_WRITE, "address of the main segment"),
+            Register("MAIN_LENGTH", 0x074, READ_WRITE, "its words"),
+            Register("SPECIAL_START", 0x078, READ_WRITE, "address of the special segment"),
+            Register("SPECIAL_LENGTH", 0x07C, READ_WRITE, "its words"),
+            Register("TRACE_BEFORE", 0x080, READ_WRITE,
+                     "entries of the trace list, from the first on, traced before such a step"),
+            Register("TRACE_AFTER", 0x084, READ_WRITE, "entries following them, traced after it"),
+            Register("TRACE_COUNT", 0x088, READ_ONLY, "words that can be read from TRACE_DATA"),
+            Register("TRACE_DATA", 0x08C, READ_ONLY,
+                     "the oldest word of the trace; a read takes it away, SLVERR if there is none"),
+            Register("TRACE_INDEX", 0x090, READ_WRITE, "entry of the trace list that comes next"),
+            Register("TRACE_ENTRY", 0x094, READ_WRITE,
+                     "a location to trace; an access moves TRACE_INDEX to the next entry"),
+            Register("FILE_ADDRESS", 0x0A0, READ_WRITE, "location that comes next"),
+            Register("FILE_DATA", 0x0A4, READ_WRITE,
+                     "the register there; an access moves FILE_ADDRESS to the next location, bank "
+                     "by bank"),
+            Register("PROGRAM_STORE", 0x0B0, READ_WRITE,
+                     "a write stores PROGRAM_WORD at this address of the program"),
+            Register("PROGRAM_WORD", 0x100, READ_WRITE, "program word, lowest bits first",
+                     words=bus_words),
+        ),
+    )  # fmt: skip
+
+
+STEP_ENGINE = step_engine(STEP_MAX_WORD)
+
+MAPS = (COPROCESSOR, HDCA_COPROCESSOR, LDUP_COPROCESSOR, STEP_ENGINE)
 
 _GENERATED = "Generated by `python -m pymodel.regs` from pymodel/regs.py; do not edit."
 

@@ -6,11 +6,14 @@
 // with `write_is_operand_i` whether an operand stands there. If so and nothing runs, `write_o` is
 // high for one cycle: it takes `write_data_o` where `write_mask_o` is set. An operand write while
 // busy answers SLVERR and sets STATUS.ERROR; any other address answers SLVERR.
-// Reads: it answers `read_addr_o` with `read_data_i`, and with `read_hit_i` if anything is there.
+// Reads: it answers `read_addr_o` with `read_data_i`, and with `read_hit_i` if anything is there;
+// `read_o` is high in the cycle of a read that it answers. With `read_is_operand_i` it stands behind
+// the same lock as a write: while busy SLVERR, and STATUS.ERROR.
 //
-// Engine: `run_o` and `clear_o` are one-cycle pulses, `engine_rst_no` its reset. A run while busy is
-// refused and sets STATUS.ERROR; a reset wins over a run. `singular_i` and `flags_i` are those of the
-// run that ended, one cycle after `done_i`; they accumulate here until cleared by writing 1.
+// Engine: `run_o` and `clear_o` are one-cycle pulses, `engine_rst_no` its reset. A run while busy, or
+// without `runnable_i`, is refused and sets STATUS.ERROR; a reset wins over a run. `fault_i` and
+// `flags_i` are those of the run that ended, one cycle after `done_i`; they accumulate here until
+// cleared by writing 1. What a fault is, the co-processor's map says.
 // OPTIONS are the bits of CTRL that are kept, read back and given to the engine on `options_o`
 // together with `run_o`; they do not change while busy.
 //
@@ -52,11 +55,14 @@ module coprocessor_control
     output logic [DATA_W-1:0] write_data_o,
     output logic [DATA_W-1:0] write_mask_o,
     input  logic write_is_operand_i,
+    output logic read_o,
     output logic [WORD_W-1:0] read_addr_o,
     input  logic [DATA_W-1:0] read_data_i,
     input  logic read_hit_i,
+    input  logic read_is_operand_i,
 
     output logic engine_rst_no,
+    input  logic runnable_i,
     output logic run_o,
     output logic clear_o,
     output logic [DATA_W-1:0] options_o,
@@ -64,7 +70,7 @@ module coprocessor_control
     input  logic busy_i,
     input  logic read_i,
     input  logic done_i,
-    input  logic singular_i,
+    input  logic fault_i,
     input  logic [fp_pkg::FLAGS_W-1:0] flags_i
 );
 
@@ -117,18 +123,20 @@ module coprocessor_control
   // ---------------------------------------------------------------------------------------------
   // Writes; reset wins over run
   // ---------------------------------------------------------------------------------------------
-  logic to_ctrl, to_status, refused, soft_reset;
+  logic to_ctrl, to_status, run, locked, refused, soft_reset;
   logic [DATA_W-1:0] command, clear_bits, options_q;
   assign to_ctrl = write_addr_o == CTRL;
   assign to_status = write_addr_o == STATUS;
   assign command = write_data_o & write_mask_o;
   assign write_error = !(to_ctrl | to_status | (write_is_operand_i && !busy_i));
   assign write_o = write && write_is_operand_i && !busy_i;
-  assign refused = write && busy_i && (write_is_operand_i || (to_ctrl && command[CTRL_RUN]));
+  assign run = write && to_ctrl && command[CTRL_RUN];
+  assign locked = busy_i && ((write && write_is_operand_i) || (read && read_is_operand_i));
+  assign refused = locked || (run && (busy_i || !runnable_i));
 
   assign soft_reset = write && to_ctrl && command[CTRL_RESET];
   assign engine_rst_no = rst_ni && !soft_reset;
-  assign run_o = write && to_ctrl && command[CTRL_RUN] && !soft_reset;
+  assign run_o = run && runnable_i && !soft_reset;
   assign clear_o = clear_bits[STATUS_DONE];
   assign clear_bits = write && to_status ? command : '0;
   assign options_o = write && to_ctrl ? ((options_q & ~write_mask_o) | command) & OPTIONS
@@ -137,10 +145,10 @@ module coprocessor_control
   // ---------------------------------------------------------------------------------------------
   // Status
   // ---------------------------------------------------------------------------------------------
-  logic error_q, singular_q, done_q, singular;
+  logic error_q, fault_q, done_q, fault;
   logic [fp_pkg::FLAGS_W-1:0] flags_q, flags;
   logic [DATA_W-1:0] cycles_q;
-  assign singular = singular_q || (done_q && singular_i);
+  assign fault = fault_q || (done_q && fault_i);
   assign flags = flags_q | (done_q ? flags_i : '0);
 
   always_ff @(posedge clk_i) begin
@@ -148,14 +156,14 @@ module coprocessor_control
       options_q <= '0;
       done_q <= 1'b0;
       error_q <= 1'b0;
-      singular_q <= 1'b0;
+      fault_q <= 1'b0;
       flags_q <= '0;
       cycles_q <= '0;
     end else begin
       if (!busy_i) options_q <= options_o;
       done_q <= done_i;  // the engine's status is valid one cycle after `done_i`
       error_q <= refused || (error_q && !clear_bits[STATUS_ERROR]);
-      singular_q <= (done_q && singular_i) || (singular_q && !clear_bits[STATUS_SINGULAR]);
+      fault_q <= (done_q && fault_i) || (fault_q && !clear_bits[STATUS_FAULT]);
       flags_q <= (done_q ? flags_i : '0)
                | (flags_q & ~clear_bits[STATUS_FLAGS+:fp_pkg::FLAGS_W]);
       if (run_o && !busy_i) cycles_q <= '0;
@@ -174,7 +182,7 @@ module coprocessor_control
     status[STATUS_BUSY] = busy_i;
     status[STATUS_DONE] = read_i;
     status[STATUS_ERROR] = error_q;
-    status[STATUS_SINGULAR] = singular;
+    status[STATUS_FAULT] = fault;
     status[STATUS_FLAGS+:fp_pkg::FLAGS_W] = flags;
   end
 
@@ -188,11 +196,10 @@ module coprocessor_control
     else if (read_addr_o == CYCLES) read_data = cycles_q;
     else begin
       read_data = read_data_i;
-      read_error = !read_hit_i;
+      read_error = !read_hit_i || (busy_i && read_is_operand_i);
     end
   end
 
-  logic unused;
-  assign unused = &{1'b0, read};
+  assign read_o = read && !(busy_i && read_is_operand_i);
 
 endmodule

@@ -34,7 +34,7 @@ package coprocessor_regs_pkg;
   localparam int STATUS_BUSY = 1;
   localparam int STATUS_DONE = 2;
   localparam int STATUS_ERROR = 3;
-  localparam int STATUS_SINGULAR = 4;
+  localparam int STATUS_FAULT = 4;
   localparam int STATUS_FLAGS = 8;
   localparam int STATUS_FLAGS_W = 5;
 

@@ -60,7 +60,7 @@ module ldup_coprocessor
   // ---------------------------------------------------------------------------------------------
   // Bus, control and status
   // ---------------------------------------------------------------------------------------------
-  logic write, to_operand, read_hit;
+  logic write, to_operand, read, read_hit;
   logic [WORD_W-1:0] write_addr, read_addr;
   logic [DATA_W-1:0] write_data, write_mask, read_data, options;
   logic engine_rst_n, run, clear, idle, busy, done_state, done, singular;
@@ -97,10 +97,13 @@ module ldup_coprocessor
       .write_data_o(write_data),
       .write_mask_o(write_mask),
       .write_is_operand_i(to_operand),
+      .read_o(read),
       .read_addr_o(read_addr),
       .read_data_i(read_data),
       .read_hit_i(read_hit),
+      .read_is_operand_i(1'b0),
       .engine_rst_no(engine_rst_n),
+      .runnable_i(1'b1),
       .run_o(run),
       .clear_o(clear),
       .options_o(options),
@@ -108,7 +111,7 @@ module ldup_coprocessor
       .busy_i(busy),
       .read_i(done_state),
       .done_i(done),
-      .singular_i(singular),
+      .fault_i(singular),
       .flags_i(flags)
   );
 
@@ -174,6 +177,6 @@ module ldup_coprocessor
   end
 
   logic unused;
-  assign unused = &{1'b0, options};
+  assign unused = &{1'b0, options, read};
 
 endmodule

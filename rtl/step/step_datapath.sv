@@ -1,0 +1,209 @@
+// Lanes and register file of the step engine: does what a program word says, one word a cycle.
+//
+// Each operand comes from a read port of a bank or from what a bank is offered in this cycle, its
+// sign flipped or not, into the operand registers at the end of the cycle; every field stands in
+// `word_i` as it is used. A lane's result comes 1 + its STAGES cycles after the word that issued it
+// and is there for one cycle: stored by the word of that cycle, taken as an operand, or lost. Lanes
+// have no reset, they are harmless: only a word stores.
+//
+// `flags_o` and `fault_o` are sticky from `start_i` on and follow one cycle after the word: flags of
+// results that were stored; whether one of these was infinite, not a number, or invalid.
+// `squash_i`: this word stores nothing.
+//
+// Beside the program: `tap_data_o` is what read port 0 of `tap_bank_i` gives, and `host_write_i`
+// stores `host_data_i` in that bank at the word's address for it (of a word that stores nothing).
+//
+// Latency: 1 + STAGES of the unit. Throughput: one operation a lane and cycle.
+module step_datapath #(
+    parameter int NUM_ADD = 2,
+    parameter int NUM_MUL = 2,
+    parameter int EXP_W = 8,
+    parameter int MAN_W = 23,
+    parameter int ADD_STAGES = 2,
+    parameter int MUL_STAGES = 2,
+    parameter int REC_STAGES = 6,
+    parameter int SINCOS_STAGES = 12,
+    parameter int DEPTH = 64,
+    parameter int READS = 2,
+    localparam int W = 1 + EXP_W + MAN_W,
+    localparam int BANKS = step_pkg::num_banks(NUM_ADD, NUM_MUL),
+    localparam int BANK_W = $clog2(BANKS),
+    localparam int WORD_W = step_pkg::word_w(NUM_ADD, NUM_MUL, READS, DEPTH)
+) (
+    input logic clk_i,
+    input logic rst_ni,
+    input logic start_i,
+    input logic [WORD_W-1:0] word_i,
+    input logic squash_i,
+
+    input  logic [BANK_W-1:0] tap_bank_i,
+    output logic [W-1:0] tap_data_o,
+    input  logic host_write_i,
+    input  logic [W-1:0] host_data_i,
+
+    output logic fault_o,
+    output logic [fp_pkg::FLAGS_W-1:0] flags_o
+);
+
+  localparam int ADDRESS_W = $clog2(DEPTH);
+  localparam int SELECT_W = step_pkg::select_w(BANKS, READS);
+  localparam int BINARY = NUM_ADD + NUM_MUL;  // lanes of two operands; the shared bank follows
+  localparam int OPERANDS = step_pkg::num_operands(NUM_ADD, NUM_MUL);
+  localparam int PORTS = BANKS * READS;
+
+  if (NUM_ADD < 1 || NUM_MUL < 1) begin : g_check
+    initial $fatal(1, "step_datapath: NUM_ADD %0d and NUM_MUL %0d must be at least 1",
+                   NUM_ADD, NUM_MUL);
+  end
+
+  // ---------------------------------------------------------------------------------------------
+  // Sources of operands: read ports, then what the banks are offered
+  // ---------------------------------------------------------------------------------------------
+  wire [W-1:0] source[PORTS+BANKS];
+  wire [W-1:0] tap[BANKS];
+  logic [BANKS-1:0] store;
+  logic [BANKS-1:0][fp_pkg::FLAGS_W-1:0] flags;
+  logic [BANKS-1:0] bad;
+
+  for (genvar bank = 0; bank < BANKS; bank++) begin : g_bank
+    localparam int StoreAt = step_pkg::store_at(bank, BANKS, READS, ADDRESS_W);
+    localparam int ReadAt = step_pkg::read_at(bank, 0, READS, ADDRESS_W);
+    logic [READS*W-1:0] read_data;
+    logic [W-1:0] offered;
+    logic host_write;
+
+    assign offered = source[PORTS+bank];
+    assign store[bank] = word_i[StoreAt+ADDRESS_W] && !squash_i;
+    assign bad[bank] = &offered[W-2:MAN_W] || flags[bank][fp_pkg::INVALID];
+    assign host_write = host_write_i && tap_bank_i == BANK_W'(bank);
+
+    step_bank #(
+        .W(W),
+        .DEPTH(DEPTH),
+        .READS(READS)
+    ) u_bank (
+        .clk_i(clk_i),
+        .write_i(store[bank] || host_write),
+        .write_address_i(word_i[StoreAt+:ADDRESS_W]),
+        .write_data_i(host_write_i ? host_data_i : offered),
+        .read_address_i(word_i[ReadAt+:READS*ADDRESS_W]),
+        .read_data_o(read_data)
+    );
+
+    assign tap[bank] = read_data[W-1:0];
+    for (genvar port = 0; port < READS; port++) begin : g_port
+      assign source[bank*READS+port] = read_data[W*port+:W];
+    end
+  end
+
+  assign tap_data_o = tap[tap_bank_i];
+
+  // ---------------------------------------------------------------------------------------------
+  // Operand registers
+  // ---------------------------------------------------------------------------------------------
+  wire [W-1:0] operand[OPERANDS];
+
+  for (genvar i = 0; i < OPERANDS; i++) begin : g_operand
+    localparam int SelectAt = step_pkg::operand_at(i, BANKS, READS, ADDRESS_W);
+    logic [SELECT_W-1:0] select;
+    logic negate;
+    logic [W-1:0] operand_q;
+    assign select = word_i[SelectAt+:SELECT_W];
+    assign negate = word_i[SelectAt+SELECT_W];
+    always_ff @(posedge clk_i) operand_q <= source[select] ^ {negate, {(W - 1) {1'b0}}};
+    assign operand[i] = operand_q;
+  end
+
+  // ---------------------------------------------------------------------------------------------
+  // Lanes
+  // ---------------------------------------------------------------------------------------------
+  for (genvar lane = 0; lane < BINARY; lane++) begin : g_lane
+    if (lane < NUM_ADD) begin : g_add
+      fp_add #(
+          .EXP_W(EXP_W),
+          .MAN_W(MAN_W),
+          .STAGES(ADD_STAGES)
+      ) u_add (
+          .clk_i(clk_i),
+          .a_i(operand[2*lane]),
+          .b_i(operand[2*lane+1]),
+          .y_o(source[PORTS+lane]),
+          .flags_o(flags[lane])
+      );
+    end else begin : g_mul
+      fp_mul #(
+          .EXP_W(EXP_W),
+          .MAN_W(MAN_W),
+          .STAGES(MUL_STAGES)
+      ) u_mul (
+          .clk_i(clk_i),
+          .a_i(operand[2*lane]),
+          .b_i(operand[2*lane+1]),
+          .y_o(source[PORTS+lane]),
+          .flags_o(flags[lane])
+      );
+    end
+  end
+
+  logic [W-1:0] reciprocal, sine;
+  logic [fp_pkg::FLAGS_W-1:0] reciprocal_flags, sincos_flags;
+  logic sine_offered;
+
+  fp_recip #(
+      .EXP_W(EXP_W),
+      .MAN_W(MAN_W),
+      .STAGES(REC_STAGES)
+  ) u_recip (
+      .clk_i(clk_i),
+      .a_i(operand[2*BINARY]),
+      .y_o(reciprocal),
+      .flags_o(reciprocal_flags)
+  );
+
+  fp_sincos #(
+      .EXP_W(EXP_W),
+      .MAN_W(MAN_W),
+      .STAGES(SINCOS_STAGES)
+  ) u_sincos (
+      .clk_i(clk_i),
+      .a_i(operand[2*BINARY+1]),
+      .sin_o(sine),
+      .cos_o(source[PORTS+BINARY+1]),
+      .flags_o(sincos_flags)
+  );
+
+  assign sine_offered = word_i[step_pkg::sine_at(BANKS, READS, ADDRESS_W)];
+  assign source[PORTS+BINARY] = sine_offered ? sine : reciprocal;
+  assign flags[BINARY] = sine_offered ? sincos_flags : reciprocal_flags;
+  assign flags[BINARY+1] = sincos_flags;
+
+  // ---------------------------------------------------------------------------------------------
+  // Flags and faults of what is stored
+  // ---------------------------------------------------------------------------------------------
+  logic [fp_pkg::FLAGS_W-1:0] raised, flags_q;
+  logic fault_q;
+
+  function automatic logic [fp_pkg::FLAGS_W-1:0] of_stored(
+      input logic [BANKS-1:0] stored, input logic [BANKS-1:0][fp_pkg::FLAGS_W-1:0] each);
+    logic [fp_pkg::FLAGS_W-1:0] all;
+    all = '0;
+    for (int bank = 0; bank < BANKS; bank++) if (stored[bank]) all = all | each[bank];
+    return all;
+  endfunction
+
+  assign raised = of_stored(store, flags);
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni || start_i) begin
+      flags_q <= '0;
+      fault_q <= 1'b0;
+    end else begin
+      flags_q <= flags_q | raised;
+      fault_q <= fault_q || |(store & bad);
+    end
+  end
+
+  assign flags_o = flags_q;
+  assign fault_o = fault_q;
+
+endmodule

@@ -1,0 +1,64 @@
+// Program memory of the step engine, and the word that is executed.
+//
+// The memory (block RAM) is read into its output register with `fetch_i`; with `load_i` the word
+// register takes that word, or with `access_i` besides one that stores nothing and has the register
+// `address_i` of every bank at read port 0 and at the write port. So neither the program's addresses
+// nor any other ones pass a multiplexer on their way to the register file.
+//
+// Latency: 2 cycles from `pc_i` to `word_o`. Throughput: one word a cycle.
+module step_program #(
+    parameter int NUM_ADD = 2,
+    parameter int NUM_MUL = 2,
+    parameter int DEPTH = 64,
+    parameter int READS = 2,
+    parameter int PROGRAM_DEPTH = 1024,
+    localparam int ADDRESS_W = $clog2(DEPTH),
+    localparam int PC_W = $clog2(PROGRAM_DEPTH),
+    localparam int WORD_W = step_pkg::word_w(NUM_ADD, NUM_MUL, READS, DEPTH)
+) (
+    input logic clk_i,
+
+    input logic store_i,
+    input logic [PC_W-1:0] store_pc_i,
+    input logic [WORD_W-1:0] store_word_i,
+
+    input  logic fetch_i,
+    input  logic [PC_W-1:0] pc_i,
+    input  logic load_i,
+    input  logic access_i,
+    input  logic [ADDRESS_W-1:0] address_i,
+    output logic [WORD_W-1:0] word_o
+);
+
+  localparam int BANKS = step_pkg::num_banks(NUM_ADD, NUM_MUL);
+
+  if (PROGRAM_DEPTH < 2) begin : g_check
+    initial $fatal(1, "step_program: PROGRAM_DEPTH %0d must be at least 2", PROGRAM_DEPTH);
+  end
+
+  logic [WORD_W-1:0] memory_q[PROGRAM_DEPTH];
+  logic [WORD_W-1:0] fetched_q, word_q;
+
+  function automatic logic [WORD_W-1:0] accessing(input logic [WORD_W-1:0] word,
+                                                  input logic [ADDRESS_W-1:0] address);
+    logic [WORD_W-1:0] result;
+    result = word;
+    for (int bank = 0; bank < BANKS; bank++) begin
+      result[step_pkg::read_at(bank, 0, READS, ADDRESS_W)+:ADDRESS_W] = address;
+      result[step_pkg::store_at(bank, BANKS, READS, ADDRESS_W)+:ADDRESS_W+1] = {1'b0, address};
+    end
+    return result;
+  endfunction
+
+  always_ff @(posedge clk_i) begin
+    if (store_i) memory_q[store_pc_i] <= store_word_i;
+    if (fetch_i) fetched_q <= memory_q[pc_i];
+    if (load_i) begin
+      if (access_i) word_q <= accessing(fetched_q, address_i);
+      else word_q <= fetched_q;
+    end
+  end
+
+  assign word_o = word_q;
+
+endmodule

@@ -1,0 +1,452 @@
+// Step engine: runs a program for whole time steps, behind AXI4-Lite registers
+// (docs/register_map.md). A very long instruction word machine without control flow: few pipelined
+// float lanes, a banked register file, a program memory, and a trace of chosen registers
+// (pymodel/program.py describes the machine and its words, pymodel/engine.py is its twin).
+//
+// Software writes program, registers and trace list, starts a run of STEPS steps, empties the trace
+// meanwhile, and reads the registers. Float formats of up to 32 bits; a float stands in the low bits
+// of its word, the rest reads as zero.
+//
+// Bus, commands and status: coprocessor_control. The parts: step_sequencer, step_program,
+// step_datapath (with step_bank), step_trace.
+//
+// Latency of a run: 3 cycles, one for each word of each step, one for each traced register, and those
+// in which the trace is full. Throughput: one program word a cycle.
+module step_engine
+  import address_pkg::*;
+  import step_engine_regs_pkg::*;
+#(
+    parameter int NUM_ADD = 2,
+    parameter int NUM_MUL = 2,
+    parameter int EXP_W = 8,
+    parameter int MAN_W = 23,
+    parameter int ADD_STAGES = 2,
+    parameter int MUL_STAGES = 2,
+    parameter int REC_STAGES = 6,
+    parameter int SINCOS_STAGES = 12,
+    parameter int DEPTH = 64,
+    parameter int READS = 2,
+    // verilator lint_off VARHIDDEN  // the registers that tell these parameters have their names
+    parameter int PROGRAM_DEPTH = 1024,
+    parameter int TRACE_DEPTH = 512,
+    parameter int TRACE_REGISTERS = 128,
+    // verilator lint_on VARHIDDEN
+    localparam int DATA_W = 32,
+    localparam int W = 1 + EXP_W + MAN_W
+) (
+    input logic clk_i,
+    input logic rst_ni,
+
+    input  logic [ADDR_W-1:0] s_axil_awaddr,
+    input  logic [2:0] s_axil_awprot,
+    input  logic s_axil_awvalid,
+    output logic s_axil_awready,
+    input  logic [DATA_W-1:0] s_axil_wdata,
+    input  logic [DATA_W/8-1:0] s_axil_wstrb,
+    input  logic s_axil_wvalid,
+    output logic s_axil_wready,
+    output logic [1:0] s_axil_bresp,
+    output logic s_axil_bvalid,
+    input  logic s_axil_bready,
+    input  logic [ADDR_W-1:0] s_axil_araddr,
+    input  logic [2:0] s_axil_arprot,
+    input  logic s_axil_arvalid,
+    output logic s_axil_arready,
+    output logic [DATA_W-1:0] s_axil_rdata,
+    output logic [1:0] s_axil_rresp,
+    output logic s_axil_rvalid,
+    input  logic s_axil_rready
+);
+
+  localparam int BANKS = step_pkg::num_banks(NUM_ADD, NUM_MUL);
+  localparam int BANK_W = $clog2(BANKS);
+  localparam int ADDRESS_W = $clog2(DEPTH);
+  localparam int LOCATION_W = BANK_W + ADDRESS_W;
+  localparam int PC_W = $clog2(PROGRAM_DEPTH);
+  localparam int ENTRY_W = $clog2(TRACE_REGISTERS);
+  localparam int WORD_BITS = step_pkg::word_w(NUM_ADD, NUM_MUL, READS, DEPTH);
+  localparam int BUS_WORDS = (WORD_BITS + DATA_W - 1) / DATA_W;
+  localparam int BANK_AT = 16;  // lowest bit of the bank in a location on the bus
+  localparam int LANES_FIELD = 1 << LANES_NUM_ADD_W;
+
+  localparam logic [DATA_W-1:0] CONFIG_VALUE =
+      (EXP_W << CONFIG_EXP_W) | (MAN_W << CONFIG_MAN_W) | (ADD_STAGES << CONFIG_ADD_STAGES) |
+      (MUL_STAGES << CONFIG_MUL_STAGES) | (REC_STAGES << CONFIG_REC_STAGES);
+  localparam logic [DATA_W-1:0] LANES_VALUE =
+      (NUM_ADD << LANES_NUM_ADD) | (NUM_MUL << LANES_NUM_MUL) |
+      (SINCOS_STAGES << LANES_SINCOS_STAGES) | (READS << LANES_READS);
+
+  if (W > DATA_W) begin : g_check_width
+    initial $fatal(1, "step_engine: a float of %0d bits does not fit a 32-bit word", W);
+  end
+  if (NUM_ADD >= LANES_FIELD || NUM_MUL >= LANES_FIELD || READS >= LANES_FIELD) begin : g_lanes
+    initial $fatal(1, "step_engine: NUM_ADD %0d, NUM_MUL %0d, READS %0d must be below %0d",
+                   NUM_ADD, NUM_MUL, READS, LANES_FIELD);
+  end
+  if (DEPTH > 1 << BANK_AT) begin : g_check_depth
+    initial $fatal(1, "step_engine: DEPTH %0d does not fit a location", DEPTH);
+  end
+  if (BUS_WORDS > PROGRAM_WORD_WORDS) begin : g_check_word
+    initial $fatal(1, "step_engine: a program word of %0d bits does not fit the registers",
+                   WORD_BITS);
+  end
+
+  // ---------------------------------------------------------------------------------------------
+  // Bus, control and status
+  // ---------------------------------------------------------------------------------------------
+  logic write, write_hit, read, read_hit, read_locked;
+  logic [WORD_W-1:0] write_addr, read_addr;
+  logic [DATA_W-1:0] write_data, write_mask, read_data, options;
+  logic engine_rst_n, runnable, run, clear, idle, busy, done_state, done, fault;
+  logic [fp_pkg::FLAGS_W-1:0] flags;
+
+  coprocessor_control #(
+      .ID_VALUE("STEP"),
+      .VERSION_VALUE(32'h0001_0000),
+      .CONFIG_VALUE(CONFIG_VALUE)
+  ) u_control (
+      .clk_i(clk_i),
+      .rst_ni(rst_ni),
+      .s_axil_awaddr(s_axil_awaddr),
+      .s_axil_awprot(s_axil_awprot),
+      .s_axil_awvalid(s_axil_awvalid),
+      .s_axil_awready(s_axil_awready),
+      .s_axil_wdata(s_axil_wdata),
+      .s_axil_wstrb(s_axil_wstrb),
+      .s_axil_wvalid(s_axil_wvalid),
+      .s_axil_wready(s_axil_wready),
+      .s_axil_bresp(s_axil_bresp),
+      .s_axil_bvalid(s_axil_bvalid),
+      .s_axil_bready(s_axil_bready),
+      .s_axil_araddr(s_axil_araddr),
+      .s_axil_arprot(s_axil_arprot),
+      .s_axil_arvalid(s_axil_arvalid),
+      .s_axil_arready(s_axil_arready),
+      .s_axil_rdata(s_axil_rdata),
+      .s_axil_rresp(s_axil_rresp),
+      .s_axil_rvalid(s_axil_rvalid),
+      .s_axil_rready(s_axil_rready),
+      .write_o(write),
+      .write_addr_o(write_addr),
+      .write_data_o(write_data),
+      .write_mask_o(write_mask),
+      .write_is_operand_i(write_hit),
+      .read_o(read),
+      .read_addr_o(read_addr),
+      .read_data_i(read_data),
+      .read_hit_i(read_hit),
+      .read_is_operand_i(read_locked),
+      .engine_rst_no(engine_rst_n),
+      .runnable_i(runnable),
+      .run_o(run),
+      .clear_o(clear),
+      .options_o(options),
+      .idle_i(idle),
+      .busy_i(busy),
+      .read_i(done_state),
+      .done_i(done),
+      .fault_i(fault),
+      .flags_i(flags)
+  );
+
+  // ---------------------------------------------------------------------------------------------
+  // Locations on the bus and inside; bytes that a write leaves
+  // ---------------------------------------------------------------------------------------------
+  function automatic logic [DATA_W-1:0] to_bus(input logic [LOCATION_W-1:0] location);
+    logic [DATA_W-1:0] word;
+    word = '0;
+    word[BANK_AT+:BANK_W] = location[ADDRESS_W+:BANK_W];
+    word[0+:ADDRESS_W] = location[0+:ADDRESS_W];
+    return word;
+  endfunction
+
+  // verilator lint_off UNUSEDSIGNAL  // the bits between are checked by is_location
+  function automatic logic [LOCATION_W-1:0] from_bus(input logic [DATA_W-1:0] word);
+    return {word[BANK_AT+:BANK_W], word[0+:ADDRESS_W]};
+  endfunction
+  // verilator lint_on UNUSEDSIGNAL
+
+  function automatic logic is_location(input logic [DATA_W-1:0] word);
+    return to_bus(from_bus(word)) == word && 32'(word[BANK_AT+:BANK_W]) < BANKS;
+  endfunction
+
+  function automatic logic [LOCATION_W-1:0] next_location(input logic [LOCATION_W-1:0] location);
+    next_location = location + 1'b1;
+    if (location == {BANK_W'(BANKS - 1), {ADDRESS_W{1'b1}}}) next_location = '0;
+  endfunction
+
+  function automatic logic [DATA_W-1:0] merge(input logic [DATA_W-1:0] held,
+                                              input logic [DATA_W-1:0] data,
+                                              input logic [DATA_W-1:0] mask);
+    return (held & ~mask) | (data & mask);
+  endfunction
+
+  // ---------------------------------------------------------------------------------------------
+  // Writes
+  // ---------------------------------------------------------------------------------------------
+  logic [DATA_W-1:0] steps_q, save_q, every_q, before_q, after_q;
+  logic [DATA_W-1:0] main_start_q, main_length_q, special_start_q, special_length_q;
+  logic [PC_W-1:0] store_pc_q;
+  logic [ENTRY_W-1:0] entry_q;
+  logic [LOCATION_W-1:0] file_q, file_d, list_entry;
+  logic [BUS_WORDS*DATA_W-1:0] word_q;
+  logic [W-1:0] tap_data;
+
+  logic [DATA_W-1:0] merged_pc, merged_entry, merged_list, merged_file, merged_data;
+  logic list_is_location, file_is_location, store, write_list, write_file;
+  int to;
+  assign to = 32'(write_addr);
+  assign merged_pc = merge(DATA_W'(store_pc_q), write_data, write_mask);
+  assign merged_entry = merge(DATA_W'(entry_q), write_data, write_mask);
+  assign merged_list = merge(to_bus(list_entry), write_data, write_mask);
+  assign merged_file = merge(to_bus(file_q), write_data, write_mask);
+  assign merged_data = merge(DATA_W'(tap_data), write_data, write_mask);
+  assign list_is_location = is_location(merged_list);
+  assign file_is_location = is_location(merged_file);
+
+  always_comb begin
+    write_hit = 1'b0;
+    if (write_addr == STEPS || write_addr == SAVE || write_addr == EVERY) write_hit = 1'b1;
+    if (write_addr == MAIN_START || write_addr == MAIN_LENGTH) write_hit = 1'b1;
+    if (write_addr == SPECIAL_START || write_addr == SPECIAL_LENGTH) write_hit = 1'b1;
+    if (write_addr == TRACE_BEFORE || write_addr == TRACE_AFTER) write_hit = 1'b1;
+    if (write_addr == TRACE_INDEX) write_hit = merged_entry < TRACE_REGISTERS;
+    if (write_addr == TRACE_ENTRY) write_hit = list_is_location;
+    if (write_addr == FILE_ADDRESS) write_hit = file_is_location;
+    if (write_addr == FILE_DATA) write_hit = 1'b1;
+    if (write_addr == PROGRAM_STORE) write_hit = merged_pc < PROGRAM_DEPTH;
+    if (in_range(to, 32'(PROGRAM_WORD), BUS_WORDS)) write_hit = 1'b1;
+  end
+
+  assign store = write && write_addr == PROGRAM_STORE;
+  assign write_list = write && write_addr == TRACE_ENTRY;
+  assign write_file = write && write_addr == FILE_DATA;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      steps_q <= '0;
+      save_q <= '0;
+      every_q <= '0;
+      main_start_q <= '0;
+      main_length_q <= '0;
+      special_start_q <= '0;
+      special_length_q <= '0;
+      before_q <= '0;
+      after_q <= '0;
+      store_pc_q <= '0;
+      word_q <= '0;
+    end else if (write) begin
+      if (write_addr == STEPS) steps_q <= merge(steps_q, write_data, write_mask);
+      if (write_addr == SAVE) save_q <= merge(save_q, write_data, write_mask);
+      if (write_addr == EVERY) every_q <= merge(every_q, write_data, write_mask);
+      if (write_addr == MAIN_START) main_start_q <= merge(main_start_q, write_data, write_mask);
+      if (write_addr == MAIN_LENGTH) main_length_q <= merge(main_length_q, write_data, write_mask);
+      if (write_addr == SPECIAL_START)
+        special_start_q <= merge(special_start_q, write_data, write_mask);
+      if (write_addr == SPECIAL_LENGTH)
+        special_length_q <= merge(special_length_q, write_data, write_mask);
+      if (write_addr == TRACE_BEFORE) before_q <= merge(before_q, write_data, write_mask);
+      if (write_addr == TRACE_AFTER) after_q <= merge(after_q, write_data, write_mask);
+      if (store) store_pc_q <= merged_pc[PC_W-1:0];
+      for (int i = 0; i < BUS_WORDS; i++)
+        if (write_addr == PROGRAM_WORD + WORD_W'(i))
+          word_q[DATA_W*i+:DATA_W] <= merge(word_q[DATA_W*i+:DATA_W], write_data, write_mask);
+    end
+  end
+
+  // ---------------------------------------------------------------------------------------------
+  // Positions that move with each access
+  // ---------------------------------------------------------------------------------------------
+  logic read_list, read_file, pop;
+  assign read_list = read && read_addr == TRACE_ENTRY;
+  assign read_file = read && read_addr == FILE_DATA;
+  assign pop = read && read_addr == TRACE_DATA;
+
+  assign file_d = write && write_addr == FILE_ADDRESS ? from_bus(merged_file)
+                : write_file || read_file ? next_location(file_q) : file_q;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      file_q <= '0;
+      entry_q <= '0;
+    end else begin
+      file_q <= file_d;
+      if (write && write_addr == TRACE_INDEX) entry_q <= merged_entry[ENTRY_W-1:0];
+      else if (write_list || read_list)
+        entry_q <= 32'(entry_q) == TRACE_REGISTERS - 1 ? '0 : entry_q + 1'b1;
+    end
+  end
+
+  // ---------------------------------------------------------------------------------------------
+  // May these segments and this trace be run?
+  // ---------------------------------------------------------------------------------------------
+  function automatic logic fits(input logic [DATA_W-1:0] a, input logic [DATA_W-1:0] b,
+                                input int depth);
+    return {1'b0, a} + {1'b0, b} <= (DATA_W + 1)'(depth);
+  endfunction
+
+  logic main_fits, special_fits, trace_fits;
+  assign main_fits = main_length_q != '0 && fits(main_start_q, main_length_q, PROGRAM_DEPTH);
+  assign special_fits = special_length_q != '0 &&
+                        fits(special_start_q, special_length_q, PROGRAM_DEPTH);
+  assign trace_fits = fits(before_q, after_q, TRACE_REGISTERS);
+  assign runnable = main_fits && (every_q == '0 || special_fits) && (save_q == '0 || trace_fits);
+
+  // ---------------------------------------------------------------------------------------------
+  // Engine
+  // ---------------------------------------------------------------------------------------------
+  logic start, fetch, load, access, squash, push, full;
+  logic [DATA_W-1:0] steps_done;
+  logic [PC_W-1:0] pc;
+  logic [ADDRESS_W-1:0] access_address;
+  logic [BANK_W-1:0] tap_bank;
+  logic [WORD_BITS-1:0] word;
+  logic [W-1:0] trace_data;
+  logic [$clog2(TRACE_DEPTH):0] trace_count;
+
+  step_sequencer #(
+      .BANKS(BANKS),
+      .DEPTH(DEPTH),
+      .PROGRAM_DEPTH(PROGRAM_DEPTH),
+      .TRACE_REGISTERS(TRACE_REGISTERS)
+  ) u_sequencer (
+      .clk_i(clk_i),
+      .rst_ni(engine_rst_n),
+      .run_i(run),
+      .clear_i(clear),
+      .idle_o(idle),
+      .busy_o(busy),
+      .read_o(done_state),
+      .done_o(done),
+      .start_o(start),
+      .steps_done_o(steps_done),
+      .steps_i(steps_q),
+      .save_i(save_q),
+      .every_i(every_q),
+      .main_start_i(main_start_q[PC_W-1:0]),
+      .main_length_i(main_length_q[PC_W:0]),
+      .special_start_i(special_start_q[PC_W-1:0]),
+      .special_length_i(special_length_q[PC_W:0]),
+      .before_i(before_q[ENTRY_W:0]),
+      .after_i(after_q[ENTRY_W:0]),
+      .fetch_o(fetch),
+      .pc_o(pc),
+      .load_o(load),
+      .access_o(access),
+      .address_o(access_address),
+      .bank_o(tap_bank),
+      .squash_o(squash),
+      .fault_i(fault),
+      .push_o(push),
+      .full_i(full),
+      .host_location_i(file_d),
+      .list_write_i(write_list),
+      .list_index_i(entry_q),
+      .list_data_i(from_bus(merged_list)),
+      .list_data_o(list_entry)
+  );
+
+  step_program #(
+      .NUM_ADD(NUM_ADD),
+      .NUM_MUL(NUM_MUL),
+      .DEPTH(DEPTH),
+      .READS(READS),
+      .PROGRAM_DEPTH(PROGRAM_DEPTH)
+  ) u_program (
+      .clk_i(clk_i),
+      .store_i(store),
+      .store_pc_i(merged_pc[PC_W-1:0]),
+      .store_word_i(word_q[WORD_BITS-1:0]),
+      .fetch_i(fetch),
+      .pc_i(pc),
+      .load_i(load),
+      .access_i(access),
+      .address_i(access_address),
+      .word_o(word)
+  );
+
+  step_datapath #(
+      .NUM_ADD(NUM_ADD),
+      .NUM_MUL(NUM_MUL),
+      .EXP_W(EXP_W),
+      .MAN_W(MAN_W),
+      .ADD_STAGES(ADD_STAGES),
+      .MUL_STAGES(MUL_STAGES),
+      .REC_STAGES(REC_STAGES),
+      .SINCOS_STAGES(SINCOS_STAGES),
+      .DEPTH(DEPTH),
+      .READS(READS)
+  ) u_datapath (
+      .clk_i(clk_i),
+      .rst_ni(engine_rst_n),
+      .start_i(start),
+      .word_i(word),
+      .squash_i(squash),
+      .tap_bank_i(tap_bank),
+      .tap_data_o(tap_data),
+      .host_write_i(write_file),
+      .host_data_i(merged_data[W-1:0]),
+      .fault_o(fault),
+      .flags_o(flags)
+  );
+
+  step_trace #(
+      .W(W),
+      .DEPTH(TRACE_DEPTH)
+  ) u_trace (
+      .clk_i(clk_i),
+      .rst_ni(engine_rst_n),
+      .push_i(push),
+      .data_i(tap_data),
+      .full_o(full),
+      .pop_i(pop),
+      .data_o(trace_data),
+      .count_o(trace_count)
+  );
+
+  // ---------------------------------------------------------------------------------------------
+  // Reads
+  // ---------------------------------------------------------------------------------------------
+  int from;
+  logic [DATA_W-1:0] list_on_bus, file_on_bus;
+  assign from = 32'(read_addr);
+  assign list_on_bus = to_bus(list_entry);
+  assign file_on_bus = to_bus(file_q);
+  assign read_locked = read_addr == TRACE_ENTRY || read_addr == FILE_DATA;
+
+  always_comb begin
+    read_hit = 1'b1;
+    read_data = '0;
+    if (read_addr == LANES) read_data = LANES_VALUE;
+    else if (read_addr == FILE_DEPTH) read_data = DEPTH;
+    else if (read_addr == step_engine_regs_pkg::PROGRAM_DEPTH) read_data = PROGRAM_DEPTH;
+    else if (read_addr == step_engine_regs_pkg::TRACE_DEPTH) read_data = TRACE_DEPTH;
+    else if (read_addr == step_engine_regs_pkg::TRACE_REGISTERS) read_data = TRACE_REGISTERS;
+    else if (read_addr == STEPS) read_data = steps_q;
+    else if (read_addr == STEPS_DONE) read_data = steps_done;
+    else if (read_addr == SAVE) read_data = save_q;
+    else if (read_addr == EVERY) read_data = every_q;
+    else if (read_addr == MAIN_START) read_data = main_start_q;
+    else if (read_addr == MAIN_LENGTH) read_data = main_length_q;
+    else if (read_addr == SPECIAL_START) read_data = special_start_q;
+    else if (read_addr == SPECIAL_LENGTH) read_data = special_length_q;
+    else if (read_addr == TRACE_BEFORE) read_data = before_q;
+    else if (read_addr == TRACE_AFTER) read_data = after_q;
+    else if (read_addr == TRACE_COUNT) read_data = DATA_W'(trace_count);
+    else if (read_addr == TRACE_INDEX) read_data = DATA_W'(entry_q);
+    else if (read_addr == TRACE_ENTRY) read_data = list_on_bus;
+    else if (read_addr == FILE_ADDRESS) read_data = file_on_bus;
+    else if (read_addr == FILE_DATA) read_data = DATA_W'(tap_data);
+    else if (read_addr == PROGRAM_STORE) read_data = DATA_W'(store_pc_q);
+    else if (read_addr == TRACE_DATA) begin
+      read_data = DATA_W'(trace_data);
+      read_hit = trace_count != '0;
+    end else if (in_range(from, 32'(PROGRAM_WORD), BUS_WORDS))
+      read_data = word_q[DATA_W*index(from, 32'(PROGRAM_WORD))+:DATA_W];
+    else read_hit = 1'b0;
+  end
+
+  logic unused;
+  assign unused = &{1'b0, options};
+
+endmodule
