@@ -102,6 +102,7 @@ def cosimulate(scenario, simulator, arguments):
             params=format_parameters(arguments.arith),
             settings=settings,
             watch=watch,
+            results=arguments.results,
         )
     return row, json.loads(left.read_text()) if left.exists() else None
 
@@ -192,6 +193,7 @@ def parser():
         "--rebase", type=int, default=0, help="re-base a closed chain's momenta every so many steps"
     )
     result.add_argument("--seed", type=int, default=1, help="start values of the simulator")
+    result.add_argument("--results", help="folder for the bench's result row (the regression's)")
     result.add_argument("--waves", action="store_true", help="FST into build/waves/cosim_*")
     return result
 

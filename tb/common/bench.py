@@ -37,6 +37,7 @@ from tb.common.scoreboard import Scoreboard
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build"
+RESULTS = BUILD / "results"  # the regression's result rows
 SIMULATORS = ("icarus", "verilator")
 DEFAULT_SEED = 1
 TIMESCALE = "1ns/1ps"
@@ -166,7 +167,7 @@ class Bench:
 
         @pytest.mark.parametrize(("simulator", "config"), cases)
         def test(simulator, config, bench_options):
-            row = self.run(simulator, config, **bench_options)
+            row = self.run(simulator, config, results=RESULTS, **bench_options)
             if row["result"] != "pass":
                 pytest.fail(row["message"], pytrace=False)
 
@@ -183,6 +184,7 @@ class Bench:
         settings=None,
         params=None,
         watch=None,
+        results=None,
     ):
         """Build and run one configuration.
 
@@ -200,12 +202,14 @@ class Bench:
             Override some of the configuration's top-level parameters.
         watch : callable(str)
             Sees every line that the simulator prints.
+        results : path, optional
+            Folder that the result row is written to.
 
         Returns
         -------
         dict
-            The result row, also written to ``build/results``: ``result`` is "pass" or "fail",
-            ``message`` says what failed and how to run it again.
+            The result row: ``result`` is "pass" or "fail", ``message`` says what failed and how to
+            run it again.
         """
         rerun = rerun_command(self.name, simulator, seed, config, testcase)
         row = {
@@ -241,9 +245,10 @@ class Bench:
             "result": "fail" if problems else "pass",
             "message": "\n\n".join([*problems, f"rerun: {rerun}"]) if problems else "",
         }
-        results = BUILD / "results"
-        results.mkdir(parents=True, exist_ok=True)
-        (results / f"{self.name}-{config}-{simulator}.json").write_text(json.dumps(row, indent=1))
+        if results:
+            Path(results).mkdir(parents=True, exist_ok=True)
+            file = Path(results) / f"{self.name}-{config}-{simulator}.json"
+            file.write_text(json.dumps(row, indent=1))
         return row
 
     def _simulate(self, simulator, config, seed, testcase, waves, given, watch):

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tb.common.bench import BUILD, ROOT
+from tb.common.bench import BUILD, RESULTS, ROOT
 
 TOLERANCE_J = 0.05e-3  # of the demos' figures, which are quoted to 0.1 mJ
 
@@ -27,6 +27,7 @@ def judge(name, config, simulator, options, difference_j, truncation_j, rounding
     out = BUILD / name
     words = ["--scenario", str(ROOT / "scenarios" / f"{config}.toml"), "--target", "coprocessor"]
     words += ["--sim", simulator, "--out", str(out), "--seed", str(options["seed"])]
+    words += ["--results", str(RESULTS)]
     assert run.main(words + ["--waves"] * options["waves"]) == 0
     summary = json.loads((out / "summary.json").read_text())
     assert summary["identical_to_model"]
