@@ -37,8 +37,9 @@ def table(head, rows):
     return "\n".join("| " + " | ".join(map(str, row)) + " |" for row in cells)
 
 
-def accuracy():
-    summary = read(BUILD / "pendulum" / "summary.json", "make test")
+def accuracy(demo, title):
+    """What the summary of a demo says."""
+    summary = read(BUILD / demo / "summary.json", f"make {demo}")
     rows = [
         ("steps", f"{summary['steps']} of {summary['step_s']:g} s, explicit Euler"),
         ("identical to the model, bit for bit", "yes" if summary["identical_to_model"] else "NO"),
@@ -51,7 +52,21 @@ def accuracy():
          f"{MILLI * summary['kinetic_rounding_max_J']:.3f}"),
         ("reference", summary["reference"]),
     ]  # fmt: skip
-    return table(("double pendulum, float32, RTL assembly and disassembly", "value"), rows)
+    if summary["loop_position_max_m"]:
+        rows += [
+            ("vector loop length, largest [m]", f"{summary['loop_position_max_m']:.2e}"),
+            ("loop velocity error, largest [m/s]", f"{summary['loop_velocity_max_m_s']:.2e}"),
+            ("condition of eta, largest", f"{summary['eta_condition_max']:.1f}"),
+        ]
+    return table((title, "value"), rows)
+
+
+def pendulum():
+    return accuracy("pendulum", "double pendulum, float32, RTL assembly and disassembly")
+
+
+def four_bar():
+    return accuracy("fourbar", "four-bar, float32, eta inverted by the RTL")
 
 
 def long_run():
@@ -64,12 +79,8 @@ def long_run():
     return table(("four-bar, float32, worst up to", "1 s", "10 s", "100 s"), rows)
 
 
-def cycles():
-    """Our version of the paper's table 6, for both kinds of float units."""
-    folders = {
-        "combinational units": "pendulum",
-        "units of 3, 3, 6 stages (add, mul, rec)": "cosim_hdca/pipelined-verilator",
-    }
+def cycles(hardware, folders):
+    """Where the cycles of a step go; `folders`: which hardware -> its co-simulation."""
     runs = {name: read(BUILD / path / "cosim.json", "make test") for name, path in folders.items()}
     rows = []
     for name, run in runs.items():
@@ -81,7 +92,30 @@ def cycles():
         busy = sum(run["engine_cycles"].values())
         rows.append((name, "**total**", "", f"**{total / n:.1f}**", "100%"))
         rows.append((name, "of it computing", "", f"{busy / n:.1f}", f"{busy / total:.0%}"))
-    return table(("float units", "part", "words a step", "cycles a step", "share"), rows)
+    return table((hardware, "part", "words a step", "cycles a step", "share"), rows)
+
+
+def pendulum_cycles():
+    """Our version of the paper's table 6."""
+    return cycles(
+        "float units",
+        {
+            "combinational": "pendulum",
+            "3, 3, 6 stages (add, mul, rec)": "cosim_hdca/pipelined-verilator",
+        },
+    )
+
+
+def four_bar_cycles():
+    """Our version of the paper's table 7."""
+    return cycles(
+        "inverter, float units",
+        {
+            "serial, combinational": "fourbar",
+            "serial, 3, 3, 6 stages (add, mul, rec)": "cosim_ldup/pipelined-verilator",
+            "parallel, 3, 3, 6 stages": "cosim_ldup/parallel-pipelined-verilator",
+        },
+    )
 
 
 def subdesigns():
@@ -139,8 +173,10 @@ def speed():
 
 
 SECTIONS = (
-    ("Double pendulum: accuracy", accuracy, "make pendulum"),
-    ("Double pendulum: where the cycles go", cycles, "make cosim_hdca SIM=verilator"),
+    ("Double pendulum: accuracy", pendulum, "make pendulum"),
+    ("Double pendulum: where the cycles go", pendulum_cycles, "make cosim_hdca SIM=verilator"),
+    ("Four-bar: accuracy", four_bar, "make fourbar"),
+    ("Four-bar: where the cycles go", four_bar_cycles, "make cosim_ldup SIM=verilator"),
     ("Four-bar on the model: 100 s", long_run, "make longrun"),
     ("Sub-designs of the assembly engine", subdesigns, ".venv/bin/python -m pymodel count"),
     ("Operations of a whole time step", operations, "make results"),
@@ -148,11 +184,16 @@ SECTIONS = (
     ("Speed of the simulations", speed, "make bench"),
 )
 
+BUS_NOTE = (
+    "Cycles on our simulated bus, one AXI4-Lite word a clock at best; `run` includes the command "
+    "and polling STATUS."
+)
 NOTES = {
     "Double pendulum: accuracy": "![kinetic energy](img/kinetic_energy.png)",
-    "Double pendulum: where the cycles go": "Cycles on our simulated bus, one AXI4-Lite word a "
-    "clock at best; `run` includes the command and polling STATUS. The paper reports 19 µs a step "
-    "for register writes.",
+    "Double pendulum: where the cycles go": f"{BUS_NOTE} The paper reports 19 µs a step for "
+    "register writes.",
+    "Four-bar: accuracy": "![four-bar](img/four_bar.png)\n\n![loop](img/loop.png)",
+    "Four-bar: where the cycles go": BUS_NOTE,
     "Four-bar on the model: 100 s": "![loop errors](img/loop_errors.png)",
     "Sub-designs of the assembly engine": "Equations of the paper. xi_11 and xi_22 are symmetric: "
     "their upper triangle is computed. Impulses are 2-vectors. (29) is a transpose, for nothing.",
@@ -163,6 +204,8 @@ NOTES = {
 PICTURES = {
     "pendulum": "pendulum/overview",
     "kinetic_energy": "pendulum/kinetic_energy",
+    "four_bar": "fourbar/overview",
+    "loop": "fourbar/loop",
     "loop_errors": "longrun/loop_errors",
 }
 
