@@ -74,9 +74,13 @@ class Graph:
         node = Node(op, args)
         if not unique and node in self._known:
             return Ref(self, self._known[node])
+        return Ref(self, self.append(node))
+
+    def append(self, node):
+        """Add a node as it is, nothing shared or folded; returns its index."""
         self.nodes.append(node)
         self._known[node] = len(self.nodes) - 1
-        return Ref(self, len(self.nodes) - 1)
+        return len(self.nodes) - 1
 
     def input(self, name):
         """A scalar known only at run time."""
@@ -135,15 +139,21 @@ class Graph:
 
     def reachable(self, outputs):
         """Indices of all nodes that the outputs (an iterable of Ref) depend on, ascending."""
-        seen, stack = set(), [ref.node for ref in outputs]
+        nodes = {ref.node for ref in outputs}
+        return sorted(nodes | self.ancestors(nodes))
+
+    def ancestors(self, indices):
+        """All nodes that some nodes depend on."""
+        seen, stack = set(), [arg for index in indices for arg in self.operands(index)]
         while stack:
             index = stack.pop()
             if index not in seen:
                 seen.add(index)
-                stack += self._operands(index)
-        return sorted(seen)
+                stack += self.operands(index)
+        return seen
 
-    def _operands(self, index):
+    def operands(self, index):
+        """Nodes that a node reads."""
         node = self.nodes[index]
         return [] if node.op in LEAVES else [arg[0] for arg in node.args]
 
@@ -164,7 +174,7 @@ class Graph:
         for index in self.reachable(outputs):  # operands have smaller indices
             op = self.nodes[index].op
             length, path = max(
-                (longest[arg] for arg in self._operands(index)), default=(0, ()), key=lambda x: x[0]
+                (longest[arg] for arg in self.operands(index)), default=(0, ()), key=lambda x: x[0]
             )
             if op in OPERATIONS:
                 length, path = length + latency[op], (*path, op)

@@ -94,6 +94,12 @@ class Machine:
     program_depth : int
         Words of the program memory.
     fmt : Format
+
+    Raises
+    ------
+    ValueError
+        For fewer than one lane of a kind, fewer than two read ports (the operands of an addition
+        may stand in one bank), or a depth that is no power of two.
     """
 
     adders: int = 2
@@ -106,6 +112,13 @@ class Machine:
     reads: int = 2
     program_depth: int = 1024
     fmt: Format = BINARY32
+
+    def __post_init__(self):
+        for name, least in (("adders", 1), ("multipliers", 1), ("reads", 2), ("depth", 2)):
+            if getattr(self, name) < least:
+                raise ValueError(f"{name} is {getattr(self, name)}, must be at least {least}")
+        if self.depth & (self.depth - 1):
+            raise ValueError(f"depth is {self.depth}, must be a power of two")
 
     @cached_property
     def lanes(self):
@@ -129,7 +142,7 @@ class Machine:
         stages = (self.add_stages, self.mul_stages, self.rec_stages, self.sincos_stages)
         return {op: 1 + n for op, n in zip(("add", "mul", "rec", "sincos"), stages, strict=True)}
 
-    # --- layout of a word, lowest bits first: reads, writes, sine, operands ------------------------
+    # --- layout of a word, lowest bits first: reads, writes, sine, operands -----------------------
 
     @property
     def address_w(self):
@@ -194,27 +207,34 @@ class Program:
     machine : Machine
     words : list of Word
         The main segment, and after it the special one if there is any.
-    main, special : int
-        Lengths of the segments, cycles; the special one runs instead of the main one every so many
-        steps (to re-base momenta), 0 = there is none.
-    parameters : dict
-        :class:`Location` -> bits.
-    state, observables : dict
-        Name -> :class:`Location`; a state is there before a step and its successor after it, an
-        observable after the step that computes it.
-    registers : list
+    main : int
+        Length of the main segment, cycles. The special one runs instead of it every so many steps
+        (to re-base momenta).
+    parameters, state, observables : dict
+        Name -> :class:`Location`. Parameters stay; a state is there before a step and its successor
+        after it; an observable is there after the step that computes it.
+    registers : list of int
         Registers in use of each bank.
     """
 
     machine: Machine
     words: list
     main: int
-    special: int = 0
-    parameters: dict = field(default_factory=dict)
-    state: dict = field(default_factory=dict)
-    observables: dict = field(default_factory=dict)
-    registers: list = field(default_factory=list)
+    parameters: dict
+    state: dict
+    observables: dict
+    registers: list
+
+    @property
+    def special(self):
+        """Length of the special segment, cycles; 0 = there is none."""
+        return len(self.words) - self.main
 
     def encoded(self):
         """The words' bits."""
         return [self.machine.encode(word) for word in self.words]
+
+    def image(self, values):
+        """Registers to load: {Location: bits}, from bits by name of parameters and states."""
+        homes = self.parameters | self.state
+        return {homes[name]: bits for name, bits in values.items() if name in homes}

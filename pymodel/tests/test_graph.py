@@ -128,7 +128,7 @@ def test_critical_path_is_the_longest_one(n):
     for index, node in enumerate(graph.nodes):
         finish[index] = start[index] + LATENCY.get(node.op, 0)
         for user in range(index + 1, len(graph.nodes)):
-            if index in graph._operands(user):
+            if index in graph.operands(user):
                 start[user] = max(start[user], finish[index])
     length, path = graph.critical_path(outputs, LATENCY)
     assert length == max(finish[ref.node] for ref in outputs)

@@ -143,7 +143,7 @@ def test_nothing_of_pass_2_is_needed_in_pass_1():
     scope["assemble"](graph, a, b)
     assert set(owner.values()) == set(known) - {"disassemble"}
     for node, number in in_pass.items():
-        for operand in graph._operands(node):
+        for operand in graph.operands(node):
             assert in_pass.get(operand, 1) <= number, owner[node]
 
 

@@ -1,0 +1,156 @@
+"""Whole runs on a step engine: what it is loaded with, and what its trace means.
+
+Nothing here depends on whether the engine is the model (:class:`pymodel.engine.Engine`) or the RTL.
+"""
+
+from dataclasses import dataclass
+
+from pymodel import dynamics
+from pymodel.arith import BitExact
+from pymodel.program import Program
+from pymodel.scenario import ScenarioError
+from pymodel.schedule import schedule
+from pymodel.simulate import Recorder
+from pymodel.trace import context_name, interleave, trace
+
+#: How a closed base is connected on the engine by default: without pivoting, which it cannot do.
+BASE = "ldl"
+BASES = (BASE, "blocks")
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run of one or more independent systems on one engine.
+
+    Attributes
+    ----------
+    scenarios : tuple of Scenario
+    program : Program
+    image : dict
+        :class:`pymodel.program.Location` -> bits: all registers to load.
+    steps : int
+        Steps of the engine: one more than those of the scenario, as the velocities of the last
+        state come from evaluating it.
+    every, save : int
+        As for :meth:`pymodel.engine.Engine.run`.
+    before, after : dict
+        Name -> :class:`pymodel.program.Location` of the registers to trace.
+    """
+
+    scenarios: tuple
+    program: Program
+    image: dict
+    steps: int
+    every: int
+    save: int
+    before: dict
+    after: dict
+
+    def trajectories(self, words, stopped_at=None):
+        """What a trace says: a list of (trajectory or None, reason to stop or None), one a system.
+
+        Parameters
+        ----------
+        words : sequence of int
+            The trace.
+        stopped_at : int, optional
+            Step in which the engine stopped because a result was not finite.
+        """
+        names = [*self.before, *self.after]
+        size, fmt = len(names), self.program.machine.fmt
+        whole = range(0, len(words) - size + 1, size)  # a step that stops leaves half a row
+        rows = [dict(zip(names, words[i : i + size], strict=True)) for i in whole]
+        return [
+            self._trajectory(context, scenario, rows, BitExact(fmt), stopped_at)
+            for context, scenario in enumerate(self.scenarios)
+        ]
+
+    def _trajectory(self, context, scenario, rows, arithmetic, stopped_at):
+        recorder = Recorder(scenario, arithmetic)
+        momenta = "p_used" if self.every and scenario.loops else "p"
+        chain = dynamics.Chain(BitExact(arithmetic.fmt, fold_zeros=True), scenario)
+        stopped = None
+        try:
+            for index, row in enumerate(rows):
+                recorder.step = index * scenario.save
+                q, p, qd = (
+                    [arithmetic.scalar(row[context_name(context, f"{name}[{k}]")])
+                     for k in range(len(scenario.bodies))]
+                    for name in ("q", momenta, "qd")
+                )  # fmt: skip
+                recorder.keep(q, dynamics.Rates(qd, None, p, None, _eta(chain, q, p)))
+        except dynamics.SingularError as error:
+            stopped = recorder.where(error)
+        if stopped is None and stopped_at is not None:
+            recorder.step = stopped_at
+            stopped = recorder.where("a result is infinite or not a number")
+        return recorder.trajectory() if recorder.rows else None, stopped
+
+
+def _eta(chain, q, p):
+    """The matrix of the closed base, (43), which the engine does not show; None without loops."""
+    if not chain.closed:
+        return None
+    generator, reply = dynamics.rates(chain, q, p), None
+    while not isinstance(request := generator.send(reply), dynamics.ConnectBase):
+        reply = dynamics.answer(chain.arithmetic, request)
+    return request.matrix
+
+
+def prepare(machine, scenarios, base=BASE, rebase=0, shape="balanced"):
+    """Trace and schedule a run, and put its parameters and initial states in place.
+
+    Parameters
+    ----------
+    machine : pymodel.program.Machine
+    scenarios : sequence of Scenario
+        Independent systems that run interleaved, with the same number of steps.
+    base, rebase, shape
+        As for :class:`pymodel.dynamics.Chain`; base must be one of :data:`BASES`.
+
+    Returns
+    -------
+    Run
+
+    Raises
+    ------
+    ScenarioError
+        If the scenarios cannot run, or not together.
+    pymodel.program.ProgramError
+        If the machine is too small for them.
+    """
+    first, *others = scenarios
+    for other in others:
+        for key in ("steps", "save"):
+            if getattr(other, key) != getattr(first, key):
+                raise ScenarioError(other.source, key, f"not that of {first.source}")
+    every = rebase if any(scenario.loops for scenario in scenarios) else 0
+
+    def rebasing(scenario):
+        return bool(every and scenario.loops)
+
+    def step(rebase_now):
+        return interleave([
+            trace(scenario, rebasing(scenario), rebasing(scenario) and rebase_now,
+                  base=base, shape=shape)
+            for scenario in scenarios
+        ])  # fmt: skip
+
+    main, special = step(False), step(True) if every else None
+    program = schedule(machine, main, special)
+    values = main.values(machine.fmt) | (special.values(machine.fmt) if special else {})
+    before, after = {}, dict(program.observables)
+    for context, scenario in enumerate(scenarios):
+        chain = dynamics.Chain(BitExact(machine.fmt), scenario)
+        for letter, vector in zip("qp", chain.initial_state(scenario), strict=True):
+            for k, x in enumerate(vector):
+                name = context_name(context, f"{letter}[{k}]")
+                values[name] = x.bits
+                if letter == "q" or not rebasing(scenario):
+                    before[name] = program.state[name]
+        if rebasing(scenario):
+            values |= {context_name(context, f"t_cut.{axis}"): 0 for axis in "xy"}
+    return Run(
+        tuple(scenarios), program, program.image(values), first.steps + 1, every, first.save,
+        before, after,
+    )  # fmt: skip
