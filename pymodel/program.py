@@ -98,8 +98,8 @@ class Machine:
     Raises
     ------
     ValueError
-        For fewer than one lane of a kind, fewer than two read ports (the operands of an addition
-        may stand in one bank), or a depth that is no power of two.
+        For fewer than one lane of a kind, fewer than one read port, or a depth that is no power of
+        two.
     """
 
     adders: int = 2
@@ -114,7 +114,7 @@ class Machine:
     fmt: Format = BINARY32
 
     def __post_init__(self):
-        for name, least in (("adders", 1), ("multipliers", 1), ("reads", 2), ("depth", 2)):
+        for name, least in (("adders", 1), ("multipliers", 1), ("reads", 1), ("depth", 2)):
             if getattr(self, name) < least:
                 raise ValueError(f"{name} is {getattr(self, name)}, must be at least {least}")
         if self.depth & (self.depth - 1):

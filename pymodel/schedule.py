@@ -54,8 +54,10 @@ def schedule(machine, main, special=None):
     Raises
     ------
     ProgramError
-        If the machine has too few registers or program words, or has no sin/cos.
+        If the machine has too few registers or program words, only one read port, or no sin/cos.
     """
+    if machine.reads < 2:
+        raise ProgramError("a bank has one read port, but both operands of an operation may be in it")
     steps = [step for step in (main, special) if step is not None]
     homes = _Homes(machine, steps)
     words, lengths, registers = [], [], [0] * machine.banks

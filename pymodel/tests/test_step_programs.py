@@ -138,6 +138,8 @@ def test_a_machine_that_is_too_small():
         prepare(dataclasses.replace(ROOMY, depth=8), [scenario("five_bar")])
     with pytest.raises(ProgramError, match=r"has \d+ words, the engine holds 64"):
         prepare(dataclasses.replace(ROOMY, program_depth=64), [scenario("five_bar")])
+    with pytest.raises(ProgramError, match="a bank has one read port"):
+        prepare(dataclasses.replace(ROOMY, reads=1), [scenario("five_bar")])
 
 
 def test_a_run_that_cannot_go_on():
@@ -316,7 +318,7 @@ def test_words_are_packed_without_gaps():
     assert machine.encode(Word()) == 0
 
 
-@pytest.mark.parametrize("bad", [{"adders": 0}, {"reads": 1}, {"depth": 48}])
+@pytest.mark.parametrize("bad", [{"adders": 0}, {"reads": 0}, {"depth": 48}])
 def test_machines_that_make_no_sense(bad):
     with pytest.raises(ValueError, match=f"^{next(iter(bad))} is "):
         Machine(**bad)
