@@ -57,7 +57,7 @@ def schedule(machine, main, special=None):
         If the machine has too few registers or program words, only one read port, or no sin/cos.
     """
     if machine.reads < 2:
-        raise ProgramError("a bank has one read port, but both operands of an operation may be in it")
+        raise ProgramError("a bank has one read port, but may hold both operands of an operation")
     steps = [step for step in (main, special) if step is not None]
     homes = _Homes(machine, steps)
     words, lengths, registers = [], [], [0] * machine.banks
