@@ -8,7 +8,6 @@
 //
 // `flags_o` and `fault_o` are sticky from `start_i` on and follow one cycle after the word: flags of
 // results that were stored; whether one of these was infinite, not a number, or invalid.
-// `squash_i`: this word stores nothing.
 //
 // Beside the program: `tap_data_o` is what read port 0 of `tap_bank_i` gives, and `host_write_i`
 // stores `host_data_i` in that bank at the word's address for it (of a word that stores nothing).
@@ -34,7 +33,6 @@ module step_datapath #(
     input logic rst_ni,
     input logic start_i,
     input logic [WORD_W-1:0] word_i,
-    input logic squash_i,
 
     input  logic [BANK_W-1:0] tap_bank_i,
     output logic [W-1:0] tap_data_o,
@@ -73,7 +71,7 @@ module step_datapath #(
     logic host_write;
 
     assign offered = source[PORTS+bank];
-    assign store[bank] = word_i[StoreAt+ADDRESS_W] && !squash_i;
+    assign store[bank] = word_i[StoreAt+ADDRESS_W];
     assign bad[bank] = &offered[W-2:MAN_W] || flags[bank][fp_pkg::INVALID];
     assign host_write = host_write_i && tap_bank_i == BANK_W'(bank);
 

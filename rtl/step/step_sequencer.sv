@@ -8,7 +8,8 @@
 // Items (words, traced registers, the end) go through two registers, beside the program memory and
 // the word register (step_program). Nothing is ever known too late for the next item, so there are
 // no bubbles. In the cycle after the last word of a step its fault is known: if there is one, the
-// run ends there, and the item that has come too far is squashed.
+// run ends there. The item that has come too far does no harm: a register is not traced, and the first
+// word of a step has no result to store yet.
 //
 //   cycle of a run       1        2        3       ..   2 + items   3 + items
 //   `fetch_o`, `pc_o`    item 0   item 1
@@ -62,7 +63,6 @@ module step_sequencer #(
     output logic access_o,
     output logic [ADDRESS_W-1:0] address_o,
     output logic [BANK_W-1:0] bank_o,
-    output logic squash_o,
     input  logic fault_i,
 
     output logic push_o,
@@ -211,7 +211,6 @@ module step_sequencer #(
   logic [COUNT_W-1:0] steps_done_q;
 
   assign stop = step_over_q && fault_i;
-  assign squash_o = stop;
   assign done_o = stop || (executed_valid_q && executed_q == END);
   assign steps_done_o = steps_done_q;
 

@@ -66,6 +66,7 @@ module step_engine
   localparam int ENTRY_W = $clog2(TRACE_REGISTERS);
   localparam int WORD_BITS = step_pkg::word_w(NUM_ADD, NUM_MUL, READS, DEPTH);
   localparam int BUS_WORDS = (WORD_BITS + DATA_W - 1) / DATA_W;
+  localparam int TRACE_COUNT_W = $clog2(TRACE_DEPTH) + 1;
   localparam int BANK_AT = 16;  // lowest bit of the bank in a location on the bus
   localparam int LANES_FIELD = 1 << LANES_NUM_ADD_W;
 
@@ -295,14 +296,14 @@ module step_engine
   // ---------------------------------------------------------------------------------------------
   // Engine
   // ---------------------------------------------------------------------------------------------
-  logic start, fetch, load, access, squash, push, full;
+  logic start, fetch, load, access, push, full;
   logic [DATA_W-1:0] steps_done;
   logic [PC_W-1:0] pc;
   logic [ADDRESS_W-1:0] access_address;
   logic [BANK_W-1:0] tap_bank;
   logic [WORD_BITS-1:0] word;
   logic [W-1:0] trace_data;
-  logic [$clog2(TRACE_DEPTH):0] trace_count;
+  logic [TRACE_COUNT_W-1:0] trace_count;
 
   step_sequencer #(
       .BANKS(BANKS),
@@ -335,7 +336,6 @@ module step_engine
       .access_o(access),
       .address_o(access_address),
       .bank_o(tap_bank),
-      .squash_o(squash),
       .fault_i(fault),
       .push_o(push),
       .full_i(full),
@@ -381,7 +381,6 @@ module step_engine
       .rst_ni(engine_rst_n),
       .start_i(start),
       .word_i(word),
-      .squash_i(squash),
       .tap_bank_i(tap_bank),
       .tap_data_o(tap_data),
       .host_write_i(write_file),
