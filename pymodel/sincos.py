@@ -12,12 +12,13 @@ narrower than binary32 are padded with zeros. Three steps, all in integers:
    absolute and r is normalised, sin(r) is as good for a tiny r as for any other.
 3. **Swap and negate** by n modulo 4: the caller's part, together with the one rounding.
 
-:func:`fixed_point` evaluates on Python ints and on numpy arrays alike.
-``python -m pymodel.sincos --check COUNT`` measures the errors.
+:func:`fixed_point` evaluates on Python ints and on numpy arrays alike. ``python -m pymodel.sincos``
+writes the constants and tables of the RTL, ``--check COUNT`` measures the errors.
 """
 
 import argparse
 import functools
+from pathlib import Path
 from typing import NamedTuple
 
 SIGNIFICAND_W = 24
@@ -30,15 +31,14 @@ DIGIT_W = 6  # bits of n that address one table
 ANGLE_F = 57  # fraction bits of r, modulo 2
 RHO_F = 26  # fraction bits of rho
 INDEX_W = 8  # top bits of rho, the segment
-OFFSET_W = RHO_F - INDEX_W  # the rest, counted from the middle of the segment
-QUADRATIC_OFFSET_W = 9  # its top bits, all that the quadratic term needs
+OFFSET_W = RHO_F - INDEX_W  # the rest
+COARSE_W = 9  # its top bits, all that the quadratic term needs
 
-# Fraction bits of the polynomials: value, slope, and half of the second derivative
+# Polynomials: fraction bits of value, slope, and half of the second derivative
 VALUE_F = 29
 SLOPE_F = 20
 QUADRATIC_F = 9
-COS_QUADRATIC_W = 8
-SINC_QUADRATIC_W = 7
+QUADRATIC_W = 8  # one less than a half would need, and a half is nearly reached
 
 # Last product
 NORMAL_W = 29  # bits of r, normalised
@@ -49,8 +49,9 @@ class Tables(NamedTuple):
     """Everything that is looked up, as tuples of ints or as numpy arrays.
 
     ``multiples[k][j]`` is -j 2**(k DIGIT_W) pi/2 modulo 2. The others have one entry a segment:
-    the value at its middle, the slope there (downwards for cos, upwards for g), and half the
-    second derivative, unsigned all of them.
+    the value at its middle, half the second derivative, and the slope (downwards for cos, upwards
+    for g): that of the chord from the middle to the start, as the quadratic term counts from there.
+    All are unsigned.
     """
 
     multiples: tuple
@@ -91,7 +92,7 @@ def fixed_point(significand, exponent, tables, bit_length=int.bit_length, choose
         abs(sin r) = sin * 2**(sin_exponent - NORMAL_W + 1), with sin in 1 .. 2 less one bit
         nearly: its first or second bit is set.
     cos
-        cos(r) with `VALUE_F` fraction bits, at most 1 and one unit.
+        cos(r) with `VALUE_F` fraction bits, more than 1 by a few units at most.
     """
     right = MAX_EXPONENT - exponent
     inverse_f = INVERSE_W + SIGNIFICAND_W - 1 - MAX_EXPONENT  # fraction bits of the product
@@ -108,9 +109,10 @@ def fixed_point(significand, exponent, tables, bit_length=int.bit_length, choose
 
     rho = angle >> (ANGLE_F - RHO_F)
     index = rho >> OFFSET_W
-    offset = (rho & _ones(OFFSET_W)) - (1 << (OFFSET_W - 1))
-    coarse = offset >> (OFFSET_W - QUADRATIC_OFFSET_W)
-    drop = QUADRATIC_F + INDEX_W + QUADRATIC_OFFSET_W - SLOPE_F
+    from_start = rho & _ones(OFFSET_W)
+    coarse = from_start >> (OFFSET_W - COARSE_W)
+    offset = from_start - (1 << (OFFSET_W - 1))
+    drop = QUADRATIC_F + INDEX_W + COARSE_W - SLOPE_F
     cos_slope = tables.cos_slope[index] + (tables.cos_quadratic[index] * coarse >> drop)
     sinc_slope = tables.sinc_slope[index] + (tables.sinc_quadratic[index] * coarse >> drop)
     drop = SLOPE_F + RHO_F - VALUE_F
@@ -195,18 +197,19 @@ def _polynomials(index):
     """
     # rho stands for all that it may have been before it was cut off: its middle
     middle = ((2 * index + 1) << (PI_F - INDEX_W - 1)) + (1 << (PI_F - RHO_F - 1))
-    coarse_middle = INDEX_W + QUADRATIC_OFFSET_W + 1  # likewise, a power of 1/2
     sin, cos = _sin_cos(middle)
     sinc = sin * _ONE // middle
     slope = (sinc - cos) * _ONE // middle  # of g = 1 - sinc
     curvature = sinc - 2 * slope * _ONE // middle
 
     # half of cos(0) would need one more bit
-    cos_quadratic = min(_rounded(cos // 2, QUADRATIC_F), _ones(COS_QUADRATIC_W))
+    cos_quadratic = min(_rounded(cos // 2, QUADRATIC_F), _ones(QUADRATIC_W))
     sinc_quadratic = _rounded(curvature // 2, QUADRATIC_F)
-    quadratic_unit = 1 << (PI_F - QUADRATIC_F)
-    cos_slope = sin + (cos_quadratic * quadratic_unit >> coarse_middle)
-    sinc_slope = slope + (sinc_quadratic * quadratic_unit >> coarse_middle)
+    # from the middle to the middle of the first of the coarse offsets
+    back = (1 << COARSE_W) - 1
+    quadratic_f = PI_F - QUADRATIC_F - INDEX_W - COARSE_W - 1
+    cos_slope = sin - (cos_quadratic * back << quadratic_f)
+    sinc_slope = slope - (sinc_quadratic * back << quadratic_f)
     unit = 1 << (PI_F - VALUE_F)
     return (
         _rounded(cos - unit // 2, VALUE_F),
@@ -217,6 +220,72 @@ def _polynomials(index):
         _rounded(sinc_slope, SLOPE_F),
         sinc_quadratic,
     )
+
+
+# --- the RTL's constants --------------------------------------------------------------------------
+
+GENERATED = "Generated by `python -m pymodel.sincos` from pymodel/sincos.py; do not edit."
+PACKAGE = "rtl/fp/fp_sincos_pkg.sv"
+_CONSTANTS = {
+    "SIGNIFICAND_W": "of the argument, binary32's for every format",
+    "MAX_EXPONENT": "of an argument in range",
+    "INVERSE_W": "bits of 2/pi",
+    "COUNT_W": "quarter turns in the argument",
+    "DIGIT_W": "their bits that address one table of multiples",
+    "ANGLE_F": "fraction bits of the reduced argument, modulo 2",
+    "RHO_F": "fraction bits of its magnitude, as the polynomials take it",
+    "INDEX_W": "top bits of it, the segment",
+    "OFFSET_W": "the rest",
+    "COARSE_W": "top bits of the rest, for the quadratic term",
+    "VALUE_F": "fraction bits of a polynomial's value",
+    "SLOPE_F": "of its slope",
+    "QUADRATIC_F": "of its quadratic coefficient",
+    "NORMAL_W": "bits of the reduced argument, normalised",
+    "FACTOR_F": "fraction bits of 1 - sin(rho) / rho",
+}
+
+
+def package():
+    """The SystemVerilog package of constants and tables."""
+    lines = [
+        f"// {GENERATED}",
+        "// Constants and tables of fp_sincos; the model explains them.",
+        "package fp_sincos_pkg;",
+        "",
+    ]
+    for name, text in _CONSTANTS.items():
+        lines.append(f"  localparam int {name} = {globals()[name]};  // {text}")
+    lines.append(f"  localparam logic [INVERSE_W-1:0] INVERSE = {INVERSE_W}'d{INVERSE};")
+    columns = tables()._asdict()
+    multiples = columns.pop("multiples")
+    widths = {name: max(column).bit_length() for name, column in columns.items()}
+    lines += ["", "  // Fields of a segment, the first one in the highest bits"]
+    lines += [f"  localparam int {name.upper()}_W = {w};" for name, w in widths.items()]
+    lines.append(f"  localparam int SEGMENT_W = {sum(widths.values())};")
+    for name, table in zip(("low", "middle", "high"), multiples, strict=True):
+        text = f"The {name} digit's multiple of -pi/2, modulo 2"
+        digit_w = (len(table) - 1).bit_length()
+        lines += _lookup(f"multiple_{name}", text, digit_w, "ANGLE_F", table, ANGLE_F + 1)
+    rows = [0] * _segments()
+    for name, column in columns.items():
+        rows = [row << widths[name] | entry for row, entry in zip(rows, column, strict=True)]
+    text = "The coefficients of a segment; the others are never reached"
+    lines += _lookup("segment", text, INDEX_W, "SEGMENT_W-1", rows, sum(widths.values()))
+    return "\n".join([*lines, "", "endpackage", ""])
+
+
+def _lookup(name, text, index_w, high, table, width):
+    """A function with one case an entry, of which every tool makes a ROM or logic."""
+    return [
+        "",
+        f"  // {text}",
+        f"  function automatic logic [{high}:0] {name}(input logic [{index_w - 1}:0] index);",
+        "    case (index)",
+        *(f"      {index_w}'d{j}: {name} = {width}'h{x:x};" for j, x in enumerate(table)),
+        f"      default: {name} = '0;",
+        "    endcase",
+        "  endfunction",
+    ]
 
 
 # --- the command ---------------------------------------------------------------------------------
@@ -231,6 +300,9 @@ def main():
         from pymodel.sincos_check import check
 
         check(count)
+    else:
+        (Path(__file__).parents[1] / PACKAGE).write_text(package())
+        print(PACKAGE)
 
 
 if __name__ == "__main__":

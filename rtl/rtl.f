@@ -5,6 +5,8 @@ rtl/fp/fp_round.sv
 rtl/fp/fp_add.sv
 rtl/fp/fp_mul.sv
 rtl/fp/fp_recip.sv
+rtl/fp/fp_sincos_pkg.sv
+rtl/fp/fp_sincos.sv
 rtl/fp/fp_units.sv
 rtl/linalg/linked_dot.sv
 rtl/linalg/inv_adjugate_2x2.sv

@@ -30,6 +30,7 @@ OWN_SETS: dict[str, list[dict[str, int]]] = {
         {"EXP_W": 11, "MAN_W": 52, "EXPONENT_W": 13},
         *FP_SETS[2:],
     ],
+    "fp_sincos": [*FP_SETS[:1], {"STAGES": 0}, {"STAGES": 16}],  # formats up to binary32
 }
 
 MODULE = re.compile(r"^\s*module\s+(\w+)(?:\s*import\s[^;]*;)*([^;]*);", re.M)

@@ -1,9 +1,11 @@
 """Sine and cosine of the float model, against decimal arithmetic of 60 digits and the machine."""
 
+import re
 import subprocess
 import sys
 from decimal import Decimal, getcontext
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from pymodel.fp import BINARY32, INEXACT, INVALID, UNDERFLOW, Format, flag_text
 from pymodel.tests.test_fp import Rational
 from tb.common.fp_stimulus import corners, random_pairs
 
+ROOT = Path(__file__).parents[2]
 E4M3, E5M2, HALF, BFLOAT16 = Format(4, 3), Format(5, 2), Format(5, 10), Format(8, 7)
 FORMATS = [E4M3, E5M2, HALF, BFLOAT16, BINARY32]
 PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494459230781640628621")
@@ -170,24 +173,60 @@ def test_wider_formats_have_none(fmt):
 # --- the tables -----------------------------------------------------------------------------------
 
 
-def test_every_segment_is_there_and_no_value_leaves_its_width():
+def test_every_segment_is_there_and_nothing_leaves_its_width():
+    """What the RTL's widths rely on, for every offset in every segment."""
     tables = sincos.tables()
     assert [len(table) for table in tables.multiples] == [64, 64, 32]
     segments = len(tables.cos_value)
     # The argument that is farthest from the multiple of pi/2 that it is reduced by: 0.828 < 212/256
     assert segments == 212
-    offsets = np.arange(-(1 << (sincos.OFFSET_W - 1)), 1 << (sincos.OFFSET_W - 1))
-    assert len(offsets) * segments > 2**sincos.RHO_F * 0.828
-    coarse = offsets >> (sincos.OFFSET_W - sincos.QUADRATIC_OFFSET_W)
+    from_start = np.arange(1 << sincos.OFFSET_W)
+    coarse = from_start >> (sincos.OFFSET_W - sincos.COARSE_W)
+    offset = from_start - (1 << (sincos.OFFSET_W - 1))
     for index in range(segments):
-        value, slope, quadratic = (column[index] for column in tables[4:])
-        slopes = slope + (quadratic * coarse >> 6)
-        g = value + (slopes * offsets >> 17) >> 2
-        assert slopes.min() >= 0 and g.min() >= 0 and g.max() < 2**24
-        assert index or g[0] == 0  # the sine of a tiny number is the number
+        slopes, values = [], []
+        for value, slope, quadratic in (tables[1:4], tables[4:]):
+            assert 0 <= quadratic[index] < 1 << sincos.QUADRATIC_W and slope[index] >= 0
+            slopes.append(slope[index] + (quadratic[index] * coarse >> 6))
+            values.append((value[index], slopes[-1] * offset >> 17))
+        assert np.max(slopes) < 1 << sincos.SLOPE_F
+        (cos, cos_linear), (factor, sinc_linear) = values
+        assert (cos - cos_linear).min() > 0.67 * 2**sincos.VALUE_F
+        assert (cos - cos_linear).max() < 2**sincos.VALUE_F + 8  # rounded, it is 1
+        factor = factor + sinc_linear
+        assert factor.min() >= 0 and factor.max() < 2 ** (sincos.VALUE_F - 3)
+        assert index or factor[0] >> 2 == 0  # the sine of a tiny number is the number
 
 
-def test_as_a_program():
+def test_package_is_up_to_date():
+    """`python -m pymodel.sincos` writes it."""
+    assert (ROOT / sincos.PACKAGE).read_text() == sincos.package()
+
+
+def test_tables_of_the_rtl_are_the_models():
+    """Read back from the package's text, not through the generator."""
+    text = (ROOT / sincos.PACKAGE).read_text()
+    constants = {name: int(x) for name, x in re.findall(r"localparam int (\w+) = (\d+);", text)}
+    assert re.search(r"INVERSE = 17'd(\d+);", text)[1] == str(sincos.INVERSE)
+    for name in ("ANGLE_F", "RHO_F", "OFFSET_W", "VALUE_F", "NORMAL_W", "FACTOR_F"):
+        assert constants[name] == getattr(sincos, name)
+    entries = {}
+    for index, name, entry in re.findall(r"\d+'d(\d+): (\w+) = \d+'h(\w+);", text):
+        entries.setdefault(name, []).append(int(entry, 16))
+        assert len(entries[name]) == int(index) + 1
+    tables = sincos.tables()
+    multiples = [tuple(entries[f"multiple_{digit}"]) for digit in ("low", "middle", "high")]
+    assert tuple(multiples) == tables.multiples
+    assert set(map(len, tables[1:])) == {len(entries["segment"])}
+    for row, segment in zip(zip(*tables[1:], strict=True), entries["segment"], strict=True):
+        for name, field in reversed(list(zip(sincos.Tables._fields[1:], row, strict=True))):
+            width = constants[f"{name.upper()}_W"]
+            assert segment & ((1 << width) - 1) == field
+            segment >>= width
+        assert segment == 0
+
+
+def test_check_as_a_program():
     done = subprocess.run([sys.executable, "-m", "pymodel.sincos", "--check", "1000"],
                           capture_output=True, text=True, check=True)
     assert [line.split(":")[0] for line in done.stdout.splitlines()] == [

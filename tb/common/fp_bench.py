@@ -1,7 +1,7 @@
 """What the benches of the float units share: configurations, and a stream of operands.
 
 A bench runs ``fp_lanes``: many copies of its unit side by side, lane i with ``i % 7`` register
-stages, so that every vector count covers every depth of the pipeline.
+stages (or ``i % 17``), so that every vector count covers every depth of the pipeline.
 """
 
 from collections import deque
@@ -16,7 +16,7 @@ from tb.common.bench import Bench, Config
 from tb.common.clock import PERIOD_NS
 from tb.common.fp_stimulus import ALL_PAIRS_MAX_WIDTH, all_pairs, corner_pairs, random_pairs
 
-UNITS = ("fp_add", "fp_mul", "fp_recip")
+UNITS = ("fp_add", "fp_mul", "fp_recip", "fp_sincos")
 FORMATS = {
     "binary32": (8, 23),
     "half": (5, 10),
@@ -25,7 +25,8 @@ FORMATS = {
     "e4m3": (4, 3),
     "e5m2": (5, 2),
 }
-MAX_STAGES = 6
+MAX_STAGES = 6  # of all units but fp_sincos
+LANES_MAIN, LANES_OTHER = 63, 17  # or a little less: as many of each depth as of any other
 FLAGS_W = 5
 CHUNK_STEPS = 1024  # steps prepared at a time
 
@@ -37,20 +38,34 @@ class FloatBench(Bench):
     ----------
     file : str
         The bench's ``__file__``.
+    unit : str
+        Its module, one of `UNITS`.
     operation : str
         Name of the method.
+    formats : dict
+        Name of a configuration -> (exp_w, man_w).
+    results : tuple of str
+        The ports with the method's results, flags left out.
+    max_stages : int
+        The most register stages that the unit can be given.
     """
 
-    def __init__(self, file, unit, operation):
+    def __init__(
+        self, file, unit, operation, formats=FORMATS, results=("y_o",), max_stages=MAX_STAGES
+    ):
         configs = []
-        for name, (exp_w, man_w) in FORMATS.items():
+        depths = max_stages + 1
+        for name, (exp_w, man_w) in formats.items():
             main = name == "binary32"
             params = {"UNIT": UNITS.index(unit), "EXP_W": exp_w, "MAN_W": man_w}
-            params["LANES"] = 9 * (MAX_STAGES + 1) if main else 2 * (MAX_STAGES + 1)
+            params["MAX_STAGES"] = max_stages
+            params["LANES"] = (LANES_MAIN if main else LANES_OTHER) // depths * depths
             vectors = {"verilator": 1 << 20 if main else 1 << 17, "icarus": 1 << 14}
             configs.append(Config(name, params, {"vectors": vectors}))
         super().__init__(file, "fp_lanes", configs, sources=["tb/common/fp_lanes.sv"])
         self.operation = operation
+        self.results = results
+        self.max_stages = max_stages
 
     @property
     def fmt(self):
@@ -84,9 +99,9 @@ class FloatBench(Bench):
             One uint64 array for each operand, all of one length.
         """
         lanes = range(self.params["LANES"])
-        stages = [lane % (MAX_STAGES + 1) for lane in lanes]
+        stages = [lane % (self.max_stages + 1) for lane in lanes]
         ports = (dut.a_i, dut.b_i)[: len(operands)]
-        history = deque(maxlen=MAX_STAGES + 1)  # newest first
+        history = deque(maxlen=self.max_stages + 1)  # newest first
         edge, before_edge = FallingEdge(dut.clk_i), Timer(PERIOD_NS // 2 - 1, "ns")
         cocotb.start_soon(Clock(dut.clk_i, PERIOD_NS, unit="ns", impl="gpi").start())
         for cycle, (words, vectors) in enumerate(self._steps(operands)):
@@ -95,32 +110,37 @@ class FloatBench(Bench):
                 port.value = word
             history.appendleft(vectors)
             await before_edge
-            if len(history) > MAX_STAGES:
+            if len(history) > self.max_stages:
                 expected = [history[stages[lane]][lane] for lane in lanes]
                 self._check(dut, board, expected, cycle)
 
     def _check(self, dut, board, expected, cycle):
         fmt = self.fmt
 
+        operands = len(expected[0]) - len(self.results) - 1
+
         def context(lane):
-            *operands, _, flags = expected[lane]
-            words = " ".join(f"{name}={x:#x}" for name, x in zip("ab", operands, strict=False))
-            stages = lane % (MAX_STAGES + 1)
+            *words, flags = expected[lane]
+            words = zip("ab", words[:operands], strict=False)
+            words = " ".join(f"{name}={x:#x}" for name, x in words)
+            stages = lane % (self.max_stages + 1)
             return f"{self.operation} {words}, flags {flag_text(flags)}, {stages} stages"
 
-        *_, bits, flags = zip(*expected, strict=True)
-        board.compare_lanes("y_o", int(dut.y_o.value), bits, fmt.width, fmt, cycle, context)
+        *words, flags = zip(*expected, strict=True)
+        for port, bits in zip(self.results, words[operands:], strict=True):
+            got = int(getattr(dut, port).value)
+            board.compare_lanes(port, got, bits, fmt.width, fmt, cycle, context)
         board.compare_lanes("flags_o", int(dut.flags_o.value), flags, FLAGS_W, None, cycle, context)
 
     def _steps(self, operands):
-        """What each step drives, and its lanes' vectors: (operand, ..., result, flags).
+        """What each step drives, and its lanes' vectors: (operand, ..., result, ..., flags).
 
         The first step comes again before and the last one after the others, for as long as the
         deepest pipeline takes to fill and to drain.
         """
         lanes, width = self.params["LANES"], self.fmt.width
         function = getattr(self.fmt, self.operation)
-        fill = MAX_STAGES * lanes
+        fill = self.max_stages * lanes
         drain = fill + -len(operands[0]) % lanes
         operands = [np.pad(side, (fill, drain), mode="edge") for side in operands]
         chunk = CHUNK_STEPS * lanes

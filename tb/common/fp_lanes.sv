@@ -4,21 +4,23 @@
 // Latency: lane i has i % (MAX_STAGES + 1) stages. Throughput: one operation a clock and lane.
 
 module fp_lanes #(
-  parameter int UNIT  = 0,  // 0 fp_add, 1 fp_mul, 2 fp_recip (b_i unused)
+  parameter int UNIT = 0,  // 0 fp_add, 1 fp_mul, 2 fp_recip, 3 fp_sincos (the last two without b_i)
   parameter int LANES = 63,
   parameter int EXP_W = 8,
   parameter int MAN_W = 23,
+  parameter int MAX_STAGES = fp_pkg::MAX_STAGES,
   localparam int W = 1 + EXP_W + MAN_W
 ) (
   input  logic                                  clk_i,
   input  logic [LANES-1:0][W-1:0]               a_i,
   input  logic [LANES-1:0][W-1:0]               b_i,
   output logic [LANES-1:0][W-1:0]               y_o,
+  output logic [LANES-1:0][W-1:0]               z_o,  // the cosine of fp_sincos, otherwise zero
   output logic [LANES-1:0][fp_pkg::FLAGS_W-1:0] flags_o
 );
 
   for (genvar i = 0; i < LANES; i++) begin : gen_lane
-    localparam int STAGES = i % (fp_pkg::MAX_STAGES + 1);
+    localparam int STAGES = i % (MAX_STAGES + 1);
     if (UNIT == 0) begin : gen_add
       fp_add #(.EXP_W(EXP_W), .MAN_W(MAN_W), .STAGES(STAGES)) u_dut (
         .clk_i, .a_i(a_i[i]), .b_i(b_i[i]), .y_o(y_o[i]), .flags_o(flags_o[i])
@@ -27,10 +29,17 @@ module fp_lanes #(
       fp_mul #(.EXP_W(EXP_W), .MAN_W(MAN_W), .STAGES(STAGES)) u_dut (
         .clk_i, .a_i(a_i[i]), .b_i(b_i[i]), .y_o(y_o[i]), .flags_o(flags_o[i])
       );
-    end else begin : gen_recip
+    end else if (UNIT == 2) begin : gen_recip
       fp_recip #(.EXP_W(EXP_W), .MAN_W(MAN_W), .STAGES(STAGES)) u_dut (
         .clk_i, .a_i(a_i[i]), .y_o(y_o[i]), .flags_o(flags_o[i])
       );
+    end else begin : gen_sincos
+      fp_sincos #(.EXP_W(EXP_W), .MAN_W(MAN_W), .STAGES(STAGES)) u_dut (
+        .clk_i, .a_i(a_i[i]), .sin_o(y_o[i]), .cos_o(z_o[i]), .flags_o(flags_o[i])
+      );
+    end
+    if (UNIT != 3) begin : gen_no_second_result
+      assign z_o[i] = '0;
     end
   end
 

@@ -1,0 +1,605 @@
+// Float sine and cosine of an angle in rad, both at once. Rules and flags: fp_pkg.sv; what is
+// computed, and how well: pymodel/sincos.py. An angle of 2^17 or more in magnitude gives two NaNs
+// and the flag invalid, as infinity does. flags_o is that of both results.
+//
+// Latency: STAGES clocks, 0 = combinational. Throughput: one operation a clock.
+
+module fp_sincos
+  import fp_sincos_pkg::*;
+#(
+  parameter int EXP_W  = 8,
+  parameter int MAN_W  = 23,
+  parameter int STAGES = 0
+) (
+  input  logic                       clk_i,
+  input  logic [EXP_W+MAN_W:0]       a_i,
+  output logic [EXP_W+MAN_W:0]       sin_o,
+  output logic [EXP_W+MAN_W:0]       cos_o,
+  output logic [fp_pkg::FLAGS_W-1:0] flags_o
+);
+
+  localparam int SECTIONS = 16;
+
+  fp_check #(
+    .EXP_W(EXP_W),
+    .MAN_W(MAN_W),
+    .STAGES(STAGES),
+    .MAX_EXP_W(8),  // binary32's
+    .MAX_MAN_W(SIGNIFICAND_W - 1),
+    .MAX_STAGES(SECTIONS)
+  ) u_check ();
+
+  localparam int W = 1 + EXP_W + MAN_W;
+
+  // Exponents in two's complement: biased ones of results down to 2^-32, and shifts to the right.
+  localparam int EXPONENT_W = (EXP_W > 5 ? EXP_W : 5) + 2;
+  localparam logic [EXPONENT_W-1:0] BIAS = (1 << (EXP_W - 1)) - 1;
+  localparam logic [EXPONENT_W-1:0] LARGEST = BIAS + MAX_EXPONENT[EXPONENT_W-1:0];
+
+  // The reduced argument has fewer leading zeros than 2^NORM_LEVELS.
+  localparam int NORM_LEVELS = 5;
+  localparam int FIRST_FINE = 3;
+
+  // Registered cuts: bit i is behind section i + 1, the last one the output. Sections with a
+  // multiplier, a shifter or a long carry take about three times as long as the shortest one.
+  localparam logic [SECTIONS-1:0] CUT =
+      STAGES == 1  ? 16'b1000000000000000 :
+      STAGES == 2  ? 16'b1000000001000000 :
+      STAGES == 3  ? 16'b1000001000010000 :
+      STAGES == 4  ? 16'b1000010001001000 :
+      STAGES == 5  ? 16'b1000100100100100 :
+      STAGES == 6  ? 16'b1001001001010010 :
+      STAGES == 7  ? 16'b1001010101010010 :
+      STAGES == 8  ? 16'b1001010101010101 :
+      STAGES == 9  ? 16'b1001010101110101 :
+      STAGES == 10 ? 16'b1010110101110101 :
+      STAGES == 11 ? 16'b1010111011110101 :
+      STAGES == 12 ? 16'b1010111011111011 :
+      STAGES == 13 ? 16'b1010111111111011 :
+      STAGES == 14 ? 16'b1110111111111011 :
+      STAGES == 15 ? 16'b1111111111111011 :
+      STAGES == 16 ? 16'b1111111111111111 : 16'b0000000000000000;
+
+  // r is the argument less `count` quarter turns. Sine and cosine of r become those of the argument.
+  typedef struct packed {
+    logic                  swap;
+    logic                  sin_negative;
+    logic                  cos_negative;
+    logic                  nan;
+    logic                  invalid;
+    logic                  zero;
+    logic [EXPONENT_W-1:0] exponent;  // biased, of the argument and then of r
+  } common_t;
+
+  // ---------------------------------------------------------------------------------------------
+  // Section 1: classify; the argument times 2/pi
+  // ---------------------------------------------------------------------------------------------
+  localparam int PRODUCT_W = SIGNIFICAND_W + INVERSE_W;
+  // The largest argument's product, all but one bit of its fraction cut off.
+  localparam int TURNS_W = COUNT_W + 1;
+
+  typedef struct packed {
+    common_t                  common;
+    logic [SIGNIFICAND_W-1:0] significand;
+    logic [TURNS_W-1:0]       turns;
+    logic [EXPONENT_W-1:0]    right;  // places that both are to be shifted
+  } scaled_t;
+
+  function automatic scaled_t scale(input logic [W-1:0] a);
+    logic special, fraction, zero, out_of_range;
+    logic [SIGNIFICAND_W-1:0] significand;
+    logic [EXPONENT_W-1:0] exponent, right;
+    logic [PRODUCT_W-1:0] product;
+    special = &a[W-2:MAN_W];
+    fraction = a[MAN_W-1:0] != '0;
+    zero = a[W-2:MAN_W] == '0;
+    exponent = {{(EXPONENT_W - EXP_W) {1'b0}}, a[W-2:MAN_W]};
+    right = LARGEST - exponent;
+    out_of_range = special || right[EXPONENT_W-1];
+    significand = '0;
+    if (!zero) significand[SIGNIFICAND_W-1:SIGNIFICAND_W-1-MAN_W] = {1'b1, a[MAN_W-1:0]};
+    product = {{INVERSE_W{1'b0}}, significand} * {{SIGNIFICAND_W{1'b0}}, INVERSE};
+
+    scale.common.swap = 1'b0;
+    scale.common.sin_negative = a[W-1];
+    scale.common.cos_negative = 1'b0;
+    scale.common.nan = out_of_range;
+    scale.common.invalid = out_of_range && !(special && fraction && a[MAN_W-1]);
+    scale.common.zero = zero;
+    scale.common.exponent = exponent;
+    scale.significand = significand;
+    scale.turns = product[PRODUCT_W-1-:TURNS_W];
+    scale.right = right;
+  endfunction
+
+  scaled_t scaled_d, scaled_q;
+
+  assign scaled_d = scale(a_i);
+
+  fp_pipe #(.WIDTH($bits(scaled_t)), .ENABLE(CUT[0])) u_cut_1 (
+    .clk_i, .data_i(scaled_d), .data_o(scaled_q)
+  );
+
+  // ---------------------------------------------------------------------------------------------
+  // Section 2: in fixed point, the argument modulo 2 and its quarter turns to the nearest integer
+  // ---------------------------------------------------------------------------------------------
+  localparam int SHIFTED_W = MAX_EXPONENT + 1 + RHO_F;
+
+  typedef struct packed {
+    common_t                  common;
+    logic [SIGNIFICAND_W-1:0] significand;
+    logic [COUNT_W-1:0]       count;
+    logic [RHO_F:0]           argument;
+  } fixed_t;
+
+  function automatic fixed_t fix(input scaled_t in);
+    logic [SHIFTED_W-1:0] shifted;
+    logic [TURNS_W-1:0] turns;
+    shifted = {in.significand, {(SHIFTED_W - SIGNIFICAND_W) {1'b0}}} >> in.right;
+    turns = (in.turns >> in.right) + {{COUNT_W{1'b0}}, 1'b1};
+    fix.common = in.common;
+    fix.significand = in.significand;
+    fix.count = turns[TURNS_W-1:1];
+    fix.argument = shifted[RHO_F:0];
+  endfunction
+
+  fixed_t fixed_d, fixed_q;
+
+  assign fixed_d = fix(scaled_q);
+
+  fp_pipe #(.WIDTH($bits(fixed_t)), .ENABLE(CUT[1])) u_cut_2 (
+    .clk_i, .data_i(fixed_d), .data_o(fixed_q)
+  );
+
+  // ---------------------------------------------------------------------------------------------
+  // Section 3: look the quarter turns up; what they do to the signs
+  // ---------------------------------------------------------------------------------------------
+  typedef struct packed {
+    common_t                  common;
+    logic [SIGNIFICAND_W-1:0] significand;
+    logic                     reduced;  // the count is not zero
+  } kept_t;
+
+  typedef struct packed {
+    kept_t            kept;
+    logic [RHO_F:0]   argument;
+    logic [ANGLE_F:0] low;
+    logic [ANGLE_F:0] middle;
+    logic [ANGLE_F:0] high;
+  } multiples_t;
+
+  function automatic common_t rotate(input common_t in, input logic [1:0] quarters);
+    rotate = in;
+    rotate.swap = quarters[0];
+    rotate.sin_negative = quarters[1] ^ (quarters[0] || in.sin_negative);
+    rotate.cos_negative = quarters[1] ^ (quarters[0] && in.sin_negative);
+  endfunction
+
+  function automatic multiples_t look_up(input fixed_t in);
+    look_up.kept.common = rotate(in.common, in.count[1:0]);
+    look_up.kept.significand = in.significand;
+    look_up.kept.reduced = in.count != '0;
+    look_up.argument = in.argument;
+    look_up.low = multiple_low(in.count[DIGIT_W-1:0]);
+    look_up.middle = multiple_middle(in.count[2*DIGIT_W-1:DIGIT_W]);
+    look_up.high = multiple_high(in.count[COUNT_W-1:2*DIGIT_W]);
+  endfunction
+
+  multiples_t multiples_d, multiples_q;
+
+  assign multiples_d = look_up(fixed_q);
+
+  fp_pipe #(.WIDTH($bits(multiples_t)), .ENABLE(CUT[2])) u_cut_3 (
+    .clk_i, .data_i(multiples_d), .data_o(multiples_q)
+  );
+
+  // ---------------------------------------------------------------------------------------------
+  // Sections 4 and 5: reduce, four numbers to two and to one
+  // ---------------------------------------------------------------------------------------------
+  typedef struct packed {
+    kept_t            kept;
+    logic [ANGLE_F:0] left;
+    logic [ANGLE_F:0] right;
+  } halves_t;
+
+  typedef struct packed {
+    kept_t            kept;
+    logic [ANGLE_F:0] value;
+  } angle_t;
+
+  function automatic halves_t add_pairs(input multiples_t in);
+    add_pairs.kept = in.kept;
+    add_pairs.left = in.low + in.middle;
+    add_pairs.right = in.high + {in.argument, {(ANGLE_F - RHO_F) {1'b0}}};
+  endfunction
+
+  function automatic angle_t add_halves(input halves_t in);
+    add_halves.kept = in.kept;
+    add_halves.value = in.left + in.right;
+  endfunction
+
+  halves_t halves_d, halves_q;
+  angle_t angle_d, angle_q;
+
+  assign halves_d = add_pairs(multiples_q);
+
+  fp_pipe #(.WIDTH($bits(halves_t)), .ENABLE(CUT[3])) u_cut_4 (
+    .clk_i, .data_i(halves_d), .data_o(halves_q)
+  );
+
+  assign angle_d = add_halves(halves_q);
+
+  fp_pipe #(.WIDTH($bits(angle_t)), .ENABLE(CUT[4])) u_cut_5 (
+    .clk_i, .data_i(angle_d), .data_o(angle_q)
+  );
+
+  // ---------------------------------------------------------------------------------------------
+  // Section 6: magnitude, normalised by the large steps
+  // ---------------------------------------------------------------------------------------------
+  typedef struct packed {
+    kept_t                  kept;
+    logic [RHO_F-1:0]       rho;
+    logic [ANGLE_F-1:0]     normal;
+    logic [NORM_LEVELS-1:0] leading_zeros;
+  } magnitude_t;
+
+  function automatic magnitude_t normalise(input magnitude_t in, input int first, input int last);
+    logic [ANGLE_F-1:0] normal;
+    logic [NORM_LEVELS-1:0] leading_zeros;
+    normal = in.normal;
+    leading_zeros = in.leading_zeros;
+    for (int k = first; k >= last; k--) begin
+      if ((normal >> (ANGLE_F - (1 << k))) == '0) begin
+        normal = normal << (1 << k);
+        leading_zeros[k] = 1'b1;
+      end
+    end
+    normalise.kept = in.kept;
+    normalise.rho = in.rho;
+    normalise.normal = normal;
+    normalise.leading_zeros = leading_zeros;
+  endfunction
+
+  function automatic magnitude_t take_magnitude(input angle_t in);
+    logic negative;
+    logic [ANGLE_F-1:0] magnitude;
+    magnitude_t whole;
+    negative = in.value[ANGLE_F];
+    // The complement is the negated number less one unit, which does not matter.
+    magnitude = in.value[ANGLE_F-1:0] ^ {ANGLE_F{negative}};
+    whole.kept = in.kept;
+    whole.kept.common.sin_negative = in.kept.common.sin_negative ^ negative;
+    whole.rho = magnitude[ANGLE_F-1-:RHO_F];
+    whole.normal = magnitude;
+    whole.leading_zeros = '0;
+    take_magnitude = normalise(whole, NORM_LEVELS - 1, FIRST_FINE);
+  endfunction
+
+  magnitude_t magnitude_d, magnitude_q;
+
+  assign magnitude_d = take_magnitude(angle_q);
+
+  fp_pipe #(.WIDTH($bits(magnitude_t)), .ENABLE(CUT[5])) u_cut_6 (
+    .clk_i, .data_i(magnitude_d), .data_o(magnitude_q)
+  );
+
+  // ---------------------------------------------------------------------------------------------
+  // Section 7: look the segment up; normalise by the small steps, or take the argument as it is
+  // ---------------------------------------------------------------------------------------------
+  typedef struct packed {
+    logic [COS_VALUE_W-1:0]      cos_value;
+    logic [COS_SLOPE_W-1:0]      cos_slope;
+    logic [COS_QUADRATIC_W-1:0]  cos_quadratic;
+    logic [SINC_VALUE_W-1:0]     sinc_value;
+    logic [SINC_SLOPE_W-1:0]     sinc_slope;
+    logic [SINC_QUADRATIC_W-1:0] sinc_quadratic;
+  } segment_t;
+
+  typedef struct packed {
+    common_t             common;
+    logic [NORMAL_W-1:0] normal;
+  } reduced_t;
+
+  typedef struct packed {
+    reduced_t            r;
+    segment_t            segment;
+    logic [OFFSET_W-1:0] offset;
+  } place_t;
+
+  function automatic reduced_t reduce(input magnitude_t in);
+    magnitude_t fine;
+    fine = normalise(in, FIRST_FINE - 1, 0);
+    reduce.common = in.kept.common;
+    if (in.kept.reduced) begin
+      reduce.common.exponent = BIAS - {{(EXPONENT_W - 1) {1'b0}}, 1'b1}
+                               - {{(EXPONENT_W - NORM_LEVELS) {1'b0}}, fine.leading_zeros};
+      reduce.normal = fine.normal[ANGLE_F-1:ANGLE_F-NORMAL_W];
+    end else begin
+      reduce.normal = {in.kept.significand, {(NORMAL_W - SIGNIFICAND_W) {1'b0}}};
+    end
+  endfunction
+
+  place_t place_d, place_q;
+
+  assign place_d.r = reduce(magnitude_q);
+  assign place_d.segment = segment(magnitude_q.rho[RHO_F-1:OFFSET_W]);
+  assign place_d.offset = magnitude_q.rho[OFFSET_W-1:0];
+
+  fp_pipe #(.WIDTH($bits(place_t)), .ENABLE(CUT[6])) u_cut_7 (
+    .clk_i, .data_i(place_d), .data_o(place_q)
+  );
+
+  // ---------------------------------------------------------------------------------------------
+  // Section 8: both quadratic terms by one multiplier, the coefficients as far apart as they reach
+  // ---------------------------------------------------------------------------------------------
+  localparam int SINC_TERM_W = SINC_QUADRATIC_W + COARSE_W;
+  localparam int COS_TERM_W = COS_QUADRATIC_W + COARSE_W;
+  localparam int TERMS_W = COS_TERM_W + SINC_TERM_W;
+
+  typedef struct packed {
+    reduced_t               r;
+    segment_t               segment;
+    logic [OFFSET_W-1:0]    offset;
+    logic [COS_TERM_W-1:0]  cos_term;
+    logic [SINC_TERM_W-1:0] sinc_term;
+  } terms_t;
+
+  function automatic logic [TERMS_W-1:0] quadratics(input segment_t in,
+                                                    input logic [COARSE_W-1:0] coarse);
+    logic [TERMS_W-1:0] coefficients;
+    coefficients = {{COARSE_W{1'b0}}, in.cos_quadratic, {COARSE_W{1'b0}}, in.sinc_quadratic};
+    quadratics = coefficients * {{(TERMS_W - COARSE_W) {1'b0}}, coarse};
+  endfunction
+
+  terms_t terms_d, terms_q;
+
+  assign terms_d.r = place_q.r;
+  assign terms_d.segment = place_q.segment;
+  assign terms_d.offset = place_q.offset;
+  assign {terms_d.cos_term, terms_d.sinc_term} =
+      quadratics(place_q.segment, place_q.offset[OFFSET_W-1:OFFSET_W-COARSE_W]);
+
+  fp_pipe #(.WIDTH($bits(terms_t)), .ENABLE(CUT[7])) u_cut_8 (
+    .clk_i, .data_i(terms_d), .data_o(terms_q)
+  );
+
+  // ---------------------------------------------------------------------------------------------
+  // Section 9: slopes, of chords from the middle of the segment
+  // ---------------------------------------------------------------------------------------------
+  localparam int TERM_DROP = QUADRATIC_F + INDEX_W + COARSE_W - SLOPE_F;
+
+  typedef struct packed {
+    reduced_t                r;
+    logic [COS_VALUE_W-1:0]  cos_value;
+    logic [SINC_VALUE_W-1:0] sinc_value;
+    logic [SLOPE_F-1:0]      cos_slope;
+    logic [SLOPE_F-1:0]      sinc_slope;
+    logic [OFFSET_W-1:0]     offset;
+  } slopes_t;
+
+  function automatic slopes_t slopes(input terms_t in);
+    slopes.r = in.r;
+    slopes.cos_value = in.segment.cos_value;
+    slopes.sinc_value = in.segment.sinc_value;
+    slopes.cos_slope = {{(SLOPE_F - COS_SLOPE_W) {1'b0}}, in.segment.cos_slope}
+        + {{(SLOPE_F - COS_TERM_W + TERM_DROP) {1'b0}}, in.cos_term[COS_TERM_W-1:TERM_DROP]};
+    slopes.sinc_slope = {{(SLOPE_F - SINC_SLOPE_W) {1'b0}}, in.segment.sinc_slope}
+        + {{(SLOPE_F - SINC_TERM_W + TERM_DROP) {1'b0}}, in.sinc_term[SINC_TERM_W-1:TERM_DROP]};
+    // The offset counts from the middle now.
+    slopes.offset = {!in.offset[OFFSET_W-1], in.offset[OFFSET_W-2:0]};
+  endfunction
+
+  slopes_t slopes_d, slopes_q;
+
+  assign slopes_d = slopes(terms_q);
+
+  fp_pipe #(.WIDTH($bits(slopes_t)), .ENABLE(CUT[8])) u_cut_9 (
+    .clk_i, .data_i(slopes_d), .data_o(slopes_q)
+  );
+
+  // ---------------------------------------------------------------------------------------------
+  // Section 10: slopes times offset
+  // ---------------------------------------------------------------------------------------------
+  localparam int LINEAR_DROP = SLOPE_F + RHO_F - VALUE_F;
+  localparam int LINEAR_W = SLOPE_F + OFFSET_W - LINEAR_DROP;
+
+  typedef struct packed {
+    reduced_t                r;
+    logic [COS_VALUE_W-1:0]  cos_value;
+    logic [SINC_VALUE_W-1:0] sinc_value;
+    logic [LINEAR_W-1:0]     cos_linear;
+    logic [LINEAR_W-1:0]     sinc_linear;
+  } linear_t;
+
+  function automatic logic [LINEAR_W-1:0] linear(input logic [SLOPE_F-1:0] slope,
+                                                 input logic [OFFSET_W-1:0] offset);
+    logic signed [SLOPE_F+OFFSET_W-1:0] a, b, product;
+    a = {{OFFSET_W{1'b0}}, slope};
+    b = {{SLOPE_F{offset[OFFSET_W-1]}}, offset};
+    product = a * b;
+    linear = product[SLOPE_F+OFFSET_W-1:LINEAR_DROP];
+  endfunction
+
+  linear_t linear_d, linear_q;
+
+  assign linear_d.r = slopes_q.r;
+  assign linear_d.cos_value = slopes_q.cos_value;
+  assign linear_d.sinc_value = slopes_q.sinc_value;
+  assign linear_d.cos_linear = linear(slopes_q.cos_slope, slopes_q.offset);
+  assign linear_d.sinc_linear = linear(slopes_q.sinc_slope, slopes_q.offset);
+
+  fp_pipe #(.WIDTH($bits(linear_t)), .ENABLE(CUT[9])) u_cut_10 (
+    .clk_i, .data_i(linear_d), .data_o(linear_q)
+  );
+
+  // ---------------------------------------------------------------------------------------------
+  // Section 11: cosine, and the factor of the sine
+  // ---------------------------------------------------------------------------------------------
+  localparam int COS_W = VALUE_F + 1;
+  localparam int FACTOR_DROP = VALUE_F - FACTOR_F;
+  localparam int FACTOR_W = SINC_VALUE_W - FACTOR_DROP;
+
+  typedef struct packed {
+    reduced_t            r;
+    logic [COS_W-1:0]    cos;
+    logic [FACTOR_W-1:0] factor;
+  } values_t;
+
+  function automatic values_t evaluate(input linear_t in);
+    logic [SINC_VALUE_W-1:0] factor;
+    factor = in.sinc_value
+        + {{(SINC_VALUE_W - LINEAR_W) {in.sinc_linear[LINEAR_W-1]}}, in.sinc_linear};
+    evaluate.r = in.r;
+    evaluate.cos = {{(COS_W - COS_VALUE_W) {1'b0}}, in.cos_value}
+        - {{(COS_W - LINEAR_W) {in.cos_linear[LINEAR_W-1]}}, in.cos_linear};
+    evaluate.factor = factor[SINC_VALUE_W-1:FACTOR_DROP];
+  endfunction
+
+  values_t values_d, values_q;
+
+  assign values_d = evaluate(linear_q);
+
+  fp_pipe #(.WIDTH($bits(values_t)), .ENABLE(CUT[10])) u_cut_11 (
+    .clk_i, .data_i(values_d), .data_o(values_q)
+  );
+
+  // ---------------------------------------------------------------------------------------------
+  // Sections 12, 13 and 14: sin r = r - r factor, in partial products of a DSP block's width
+  // ---------------------------------------------------------------------------------------------
+  localparam int LOW_W = 17;
+  localparam int HIGH_W = NORMAL_W - LOW_W;
+  localparam int UPPER_W = HIGH_W + FACTOR_W;
+  localparam int LESS_W = NORMAL_W + FACTOR_W - FACTOR_F;
+
+  typedef struct packed {
+    reduced_t                  r;
+    logic [COS_W-1:0]          cos;
+    logic [LOW_W+FACTOR_W-1:0] low;
+    logic [UPPER_W-1:0]        high;
+  } partial_t;
+
+  typedef struct packed {
+    reduced_t          r;
+    logic [COS_W-1:0]  cos;
+    logic [LESS_W-1:0] less;
+  } product_t;
+
+  typedef struct packed {
+    common_t             common;
+    logic [COS_W-1:0]    cos;
+    logic [NORMAL_W-1:0] sin;
+  } result_t;
+
+  function automatic partial_t multiply(input values_t in);
+    multiply.r = in.r;
+    multiply.cos = in.cos;
+    multiply.low = {{FACTOR_W{1'b0}}, in.r.normal[LOW_W-1:0]} * {{LOW_W{1'b0}}, in.factor};
+    multiply.high = {{FACTOR_W{1'b0}}, in.r.normal[NORMAL_W-1:LOW_W]}
+                    * {{HIGH_W{1'b0}}, in.factor};
+  endfunction
+
+  function automatic product_t sum_up(input partial_t in);
+    logic [UPPER_W-1:0] upper;
+    upper = in.high + {{(HIGH_W) {1'b0}}, in.low[LOW_W+FACTOR_W-1:LOW_W]};
+    sum_up.r = in.r;
+    sum_up.cos = in.cos;
+    sum_up.less = upper[UPPER_W-1:FACTOR_F-LOW_W];
+  endfunction
+
+  function automatic result_t subtract(input product_t in);
+    subtract.common = in.r.common;
+    subtract.cos = in.cos;
+    subtract.sin = in.r.normal - {{(NORMAL_W - LESS_W) {1'b0}}, in.less};
+  endfunction
+
+  partial_t partial_d, partial_q;
+  product_t product_d, product_q;
+  result_t result_d, result_q;
+
+  assign partial_d = multiply(values_q);
+
+  fp_pipe #(.WIDTH($bits(partial_t)), .ENABLE(CUT[11])) u_cut_12 (
+    .clk_i, .data_i(partial_d), .data_o(partial_q)
+  );
+
+  assign product_d = sum_up(partial_q);
+
+  fp_pipe #(.WIDTH($bits(product_t)), .ENABLE(CUT[12])) u_cut_13 (
+    .clk_i, .data_i(product_d), .data_o(product_q)
+  );
+
+  assign result_d = subtract(product_q);
+
+  fp_pipe #(.WIDTH($bits(result_t)), .ENABLE(CUT[13])) u_cut_14 (
+    .clk_i, .data_i(result_d), .data_o(result_q)
+  );
+
+  // ---------------------------------------------------------------------------------------------
+  // Sections 15 and 16: normalise by at most one place, round, swap. Results are never half way
+  // ---------------------------------------------------------------------------------------------
+  logic [W-1:0] r_sin, r_cos;
+  logic [fp_pkg::FLAGS_W-1:0] sin_flags, cos_flags;
+  logic swap, sin_below, cos_below;
+  logic [MAN_W:0] sin_digits, cos_digits;  // mantissa and the bit that rounds
+
+  // Sines of normalised angles are at least 0.89 times them; cosines lie from 0.67 to 1.
+  assign sin_below = !result_q.sin[NORMAL_W-1];
+  assign cos_below = !result_q.cos[COS_W-1];
+  assign sin_digits = sin_below ? result_q.sin[NORMAL_W-3:NORMAL_W-3-MAN_W]
+                                : result_q.sin[NORMAL_W-2:NORMAL_W-2-MAN_W];
+  assign cos_digits = cos_below ? result_q.cos[COS_W-3:COS_W-3-MAN_W]
+                                : result_q.cos[COS_W-2:COS_W-2-MAN_W];
+
+  fp_round #(
+    .EXP_W(EXP_W),
+    .MAN_W(MAN_W),
+    .EXPONENT_W(EXPONENT_W),
+    .CUT(CUT[14])
+  ) u_round_sin (
+    .clk_i,
+    .sign_i(result_q.common.sin_negative),
+    .nan_i(result_q.common.nan),
+    .inf_i(1'b0),
+    .zero_i(result_q.common.zero),
+    .invalid_i(result_q.common.invalid),
+    .div_by_zero_i(1'b0),
+    .exponent_i(result_q.common.exponent - {{(EXPONENT_W - 1) {1'b0}}, sin_below}),
+    .mantissa_i(sin_digits[MAN_W:1]),
+    .round_up_i(sin_digits[0]),
+    .inexact_i(1'b1),
+    .y_o(r_sin),
+    .flags_o(sin_flags)
+  );
+
+  fp_round #(
+    .EXP_W(EXP_W),
+    .MAN_W(MAN_W),
+    .EXPONENT_W(EXPONENT_W),
+    .CUT(CUT[14])
+  ) u_round_cos (
+    .clk_i,
+    .sign_i(result_q.common.cos_negative),
+    .nan_i(result_q.common.nan),
+    .inf_i(1'b0),
+    .zero_i(1'b0),
+    .invalid_i(result_q.common.invalid),
+    .div_by_zero_i(1'b0),
+    .exponent_i(BIAS - {{(EXPONENT_W - 1) {1'b0}}, cos_below}),
+    .mantissa_i(cos_digits[MAN_W:1]),
+    .round_up_i(cos_digits[0]),
+    .inexact_i(!result_q.common.zero),
+    .y_o(r_cos),
+    .flags_o(cos_flags)
+  );
+
+  fp_pipe #(.WIDTH(1), .ENABLE(CUT[14])) u_cut_15 (
+    .clk_i, .data_i(result_q.common.swap), .data_o(swap)
+  );
+
+  fp_pipe #(.WIDTH(2 * W + fp_pkg::FLAGS_W), .ENABLE(CUT[15])) u_output (
+    .clk_i,
+    .data_i({swap ? {r_cos, r_sin} : {r_sin, r_cos}, sin_flags | cos_flags}),
+    .data_o({sin_o, cos_o, flags_o})
+  );
+
+endmodule
