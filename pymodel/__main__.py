@@ -66,7 +66,7 @@ def _simulate_options(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=0,
         metavar="K",
-        help="re-base the momenta of a closed chain every K steps (default: never)",
+        help="re-base the momenta of a mechanism with loops every K steps (default: never)",
     )
     parser.add_argument("--steps", type=int, help="run this many steps instead of until the end")
     parser.add_argument(

@@ -58,11 +58,11 @@ def step(scenario, shape="balanced"):
         ``operations`` and ``path`` ({op: count}), ``critical_path`` (cycles at :data:`LATENCY`).
     """
     graph = Graph()
-    chain = dynamics.Chain(graph, scenario, shape)
-    n = chain.size
+    mechanism = dynamics.mechanism(graph, scenario, shape)
+    n = mechanism.size
     q = [graph.input(f"q{k}") for k in range(n)]
     p = [graph.input(f"p{k}") for k in range(n)]
-    q_new, p_new, _ = dynamics.serve(graph, chain.integrate(chain, q, p))
+    q_new, p_new, _ = dynamics.serve(graph, mechanism.integrate(mechanism, q, p))
     outputs = [*q_new, *p_new]
     length, path = graph.critical_path(outputs, LATENCY)
     return {"operations": graph.count(outputs), "critical_path": length, "path": path}

@@ -1,13 +1,17 @@
-"""One time step of a planar chain by HDCA: the algorithm text around the assembly.
+"""One time step of a planar mechanism by HDCA: the algorithm text around the assembly.
 
 Everything here is generic over its scalars (see :mod:`pymodel.arith`), and is written as
 generators: assembly, disassembly and the connection of a closed chain to the ground are
 *requested* (``yield``) from whoever drives the generator, so that the same text runs on the model
 alone (:func:`serve`) and with the RTL answering (the co-simulation benches).
 
-Equation numbers are those of paper 000, corrected where docs/theory.md says so. An open chain has
-T_2 = 0 at its free end. A closed one is cut at the ground pin of its last body; its momenta are
-augmented, p = dT/dq-dot - J_c^T sigma with the impulse sigma of the cut pin.
+Equation numbers are those of paper 000, corrected where docs/theory.md says so. Loops are cut at
+their pins; the momenta of a mechanism with loops are augmented, p = dT/dq-dot - J_c^T sigma with
+the impulses sigma of the cut pins.
+
+:func:`mechanism` prepares a scenario: as a :class:`Chain` of bodies with two handles, the paper's
+case, if it is one, else as a :class:`Mechanism` of any tree and any loops. They differ in how they
+find the impulses of the joints, and share everything else.
 """
 
 from functools import reduce
@@ -16,10 +20,10 @@ from typing import NamedTuple
 import numpy as np
 
 from pymodel import hdca, kinematics, linalg
-from pymodel.linalg import dot, prefix_sums
+from pymodel.compound import Compound, Elimination, eliminate, recover
+from pymodel.linalg import dot, prefix_sums, tree_sum
 from pymodel.scenario import GROUND, ScenarioError
-
-SHAPES = ("balanced", "left", "right")
+from pymodel.topology import SHAPES, Topology
 
 
 class Assemble(NamedTuple):
@@ -48,6 +52,21 @@ class ConnectBase(NamedTuple):
     base: str  # how, see BASES
 
 
+class Eliminate(NamedTuple):
+    """Request: eliminate the joint between two handles; the answer is (Compound, Elimination)."""
+
+    parts: tuple  # compounds of the handles; one if it is the same or a is the ground
+    a: tuple | None  # handle, None for the ground
+    b: tuple
+
+
+class Recover(NamedTuple):
+    """Request: impulse on handle b of a joint that was eliminated; the answer is a 2-vector."""
+
+    elimination: Elimination
+    impulses: dict  # handle -> 2-vector
+
+
 class SingularError(ArithmeticError):
     """A joint or base matrix has determinant zero or a non-finite inverse."""
 
@@ -58,8 +77,8 @@ class Rates(NamedTuple):
     q_dot: list  # rad/s
     p_dot: list  # N m
     p: list  # N m s; the momenta it belongs to, re-based if that was asked for
-    t_cut: tuple  # N s, impulse on the cut end; zero for an open chain
-    eta: tuple  # 4x4 matrix of the closed base, None for an open chain
+    t_cut: tuple  # N s, impulses of the loops' pins on their bodies, 2 each; zero for an open chain
+    eta: tuple  # matrix that connects what closes the loops, None without
 
 
 class BodyConstants(NamedTuple):
@@ -68,44 +87,47 @@ class BodyConstants(NamedTuple):
     inverse_mass: object  # 1/kg
     inverse_inertia: object  # 1/(kg m^2)
     com: tuple  # m, handle 1 to centre of mass, body frame
-    tip: tuple  # m, handle 1 to handle 2 (where the next body is attached), body frame
+    handles: tuple  # m, handle 1 to handle 2 and further ones, body frame
     weight: tuple  # N
-    outboard_weight: tuple  # N, of all bodies after this one
+    carried_weight: tuple  # N, of this body and all that it carries
     torque: object  # N m
     spring: object  # N m/rad
     rest: object  # rad
     damping: object  # N m s/rad
 
 
-class Chain:
-    """A scenario's chain, prepared for one arithmetic and one shape of the assembly tree.
+class Mechanism:
+    """A scenario's mechanism, prepared for one arithmetic and one order of assembly.
+
+    Any tree of bodies on the ground, with any loops. Joints are eliminated one by one
+    (:mod:`pymodel.compound`), those of loops as soon as their bodies are in one compound.
 
     Parameters
     ----------
     arithmetic : Float64, BitExact or Graph
     scenario : pymodel.scenario.Scenario
-        An open chain on the ground, or one whose last body is pinned to the ground again.
-    shape : str or nested tuple
-        ``balanced``, ``left``, ``right``, or a tree of body indices such as ``((0, 1), 2)``.
-    base : str
-        How a closed chain is connected to the ground: ``ldup``, ``ldl`` or ``blocks``.
+    shape : str or sequence of int
+        Order of assembly, see :meth:`pymodel.topology.Topology.assembly_order`.
     rebase : int
-        Re-base the momenta of a closed chain every so many steps; 0 = never.
+        Re-base the momenta of a mechanism with loops every so many steps; 0 = never.
 
-    Raises
-    ------
-    ScenarioError
-        If the mechanism is neither.
+    Attributes
+    ----------
+    size : int
+        Number of bodies.
+    closed : bool
+        Whether it has loops.
+    integrate
+        Generator (mechanism, q, p, t_cut) returning (q, p, rates at the start).
     """
 
-    def __init__(self, arithmetic, scenario, shape="balanced", base="ldup", rebase=0):
-        _check_topology(scenario)
+    def __init__(self, arithmetic, scenario, shape="balanced", rebase=0):
         self.arithmetic = arithmetic
         self.size = len(scenario.bodies)
         self.closed = bool(scenario.loops)
-        self.base = base
         self.rebase = rebase
-        self.tree = build_tree(shape, self.size)
+        self.topology = Topology(scenario)
+        self.assembly = self._assembly(shape)
         self.step = arithmetic.parameter("step", scenario.step)
         self.half_step = arithmetic.parameter("step / 2", scenario.step / 2)
         self.sixth_step = arithmetic.parameter("step / 6", scenario.step / 6)
@@ -113,14 +135,15 @@ class Chain:
         self.integrate = INTEGRATORS[scenario.integrator]
         self.bodies = [self._constants(scenario, k) for k in range(self.size)]
 
+    def _assembly(self, shape):
+        return self.topology.assembly_order(shape)
+
+    def _handles(self, scenario, k):
+        return self.topology.points[k]
+
     def _constants(self, scenario, k):
-        bodies, gravity = scenario.bodies, scenario.gravity
-        body = bodies[k]
-        if k + 1 < self.size:
-            tip = bodies[k + 1].attach
-        else:
-            tip = scenario.loops[0].point if self.closed else body.tip
-        outboard_mass = sum(other.mass for other in bodies[k + 1 :])
+        body, gravity = scenario.bodies[k], scenario.gravity
+        carried_mass = sum(scenario.bodies[j].mass for j in self.topology.carried[k])
 
         def scalar(name, x):
             return self.arithmetic.parameter(f"body[{k}].{name}", x)
@@ -128,13 +151,14 @@ class Chain:
         def vector(name, v):
             return tuple(scalar(f"{name}.{axis}", x) for axis, x in zip("xy", v, strict=True))
 
+        handles = enumerate(self._handles(scenario, k), start=2)
         return BodyConstants(
             scalar("inverse_mass", 1.0 / body.mass),
             scalar("inverse_inertia", 1.0 / body.inertia),
             vector("com", body.com),
-            vector("tip", tip),
+            tuple(vector(f"handle[{i}]", point) for i, point in handles),
             vector("weight", [body.mass * g for g in gravity]),
-            vector("outboard_weight", [outboard_mass * g for g in gravity]),
+            vector("carried_weight", [carried_mass * g for g in gravity]),
             *(scalar(name, getattr(body, name)) for name in BodyConstants._fields[-4:]),
         )
 
@@ -148,18 +172,127 @@ class Chain:
         const = self.arithmetic.const
         return tuple([const(x) for x in values] for values in (scenario.q0, momenta))
 
+    def impulses(self, bodies):
+        """Assembly, connection to the ground, disassembly.
 
-def _check_topology(scenario):
-    last = len(scenario.bodies) - 1
-    if not scenario.is_chain:
-        key, reason = "body", "the model runs chains so far: each body on the one before it"
-    elif len(scenario.loops) > 1:
-        key, reason = "loop", "the model closes one loop so far"
-    elif any(loop.body != last or loop.to != GROUND for loop in scenario.loops):
-        key, reason = "loop", "the model closes loops from the last body to the ground so far"
-    else:
-        return
-    raise ScenarioError(scenario.source, key, reason)
+        Parameters
+        ----------
+        bodies : list of FreeBody
+
+        Yields
+        ------
+        Eliminate, Recover
+
+        Returns
+        -------
+        impulses : list of lists of 2-vectors
+            On each body, at handle 1 and at each of its other handles; N s.
+        t_cut, eta
+            As in :class:`Rates`. Eta has the brackets of (33) of the joints that close loops on
+            its diagonal, 2x2 each. Where constraints depend on each other, one is singular.
+        """
+        topology = self.topology
+        part = {}  # handle -> the compound that it is on
+        for body, handles in zip(bodies, topology.handles, strict=True):
+            part |= dict.fromkeys(handles, leaf(body, handles))
+        eliminated = {}
+        for index in self.assembly:
+            a, b = topology.joints[index]
+            parts = (part[b],) if a is None or part[a] is part[b] else (part[a], part[b])
+            compound, eliminated[index] = yield Eliminate(parts, a, b)
+            part |= dict.fromkeys(compound.xi_0, compound)
+
+        found = {}  # handle -> impulse on it
+        for index in reversed(self.assembly):
+            a, b = topology.joints[index]
+            elimination = eliminated[index]
+            found[b] = yield Recover(elimination, {h: found[h] for h in elimination.weights})
+            if a is not None:
+                found[a] = tuple(-t for t in found[b])
+
+        def total(handles, place):
+            at_place = [found[handle] for handle in handles if handle.place == place]
+            return tuple(tree_sum(axis) for axis in zip(*at_place, strict=True))
+
+        impulses = [
+            [total(handles, place) for place in range(len(body.xi_0))]
+            for body, handles in zip(bodies, topology.handles, strict=True)
+        ]
+        t_cut = tuple(t for joint in topology.loops for t in found[joint.b])
+        matrices = [eliminated[joint.b.joint].matrix for joint in topology.loops]
+        return impulses, t_cut, linalg.block_diagonal(matrices, self.zero) if matrices else None
+
+
+class Chain(Mechanism):
+    """Each body on the one before it, the last one free or pinned to the ground again.
+
+    Bodies have two handles: the paper's assembly, base and disassembly, (27)-(46).
+
+    Parameters
+    ----------
+    arithmetic, scenario, rebase
+        As for :class:`Mechanism`.
+    shape : str or nested tuple
+        ``balanced``, ``left``, ``right``, or a tree of body indices such as ``((0, 1), 2)``.
+    base : str
+        How a closed chain is connected to the ground: ``ldup``, ``ldl`` or ``blocks``.
+
+    Raises
+    ------
+    ScenarioError
+        If the mechanism is another one.
+    """
+
+    def __init__(self, arithmetic, scenario, shape="balanced", base="ldup", rebase=0):
+        if not self.runs(scenario):
+            reason = "no chain of each body on the one before it, open or closed to the ground"
+            raise ScenarioError(scenario.source, "body", reason)
+        super().__init__(arithmetic, scenario, shape, rebase)
+        self.base = base
+
+    @staticmethod
+    def runs(scenario):
+        """Whether a scenario is such a chain."""
+        ends = [(loop.body, loop.to) for loop in scenario.loops]
+        return scenario.is_chain and ends in ([], [(len(scenario.bodies) - 1, GROUND)])
+
+    def _assembly(self, shape):
+        return build_tree(shape, self.size)
+
+    def _handles(self, scenario, k):
+        return super()._handles(scenario, k) or [scenario.bodies[k].tip]
+
+    def impulses(self, bodies):
+        """As for any mechanism, but requests Assemble, ConnectBase, Disassemble; eta is (43)."""
+        leaves = [body.coefficients() for body in bodies]
+        compound, joints = yield from _assembly(self.assembly, leaves)
+        eta = None
+        if self.closed:
+            request = base_closed(compound, self.base)
+            eta = request.matrix
+            t = yield request
+            t_1, t_2 = t[:2], t[2:]
+        else:
+            t_1 = yield base_open(compound)
+            t_2 = (self.zero, self.zero)
+        impulses = [None] * self.size
+        yield from _disassembly(self.assembly, joints, t_1, t_2, impulses)
+        return impulses, t_2, eta
+
+
+def mechanism(arithmetic, scenario, shape="balanced", base="ldup", rebase=0):
+    """A scenario prepared for one arithmetic: a :class:`Chain` if it is one, else a `Mechanism`.
+
+    Parameters
+    ----------
+    arithmetic, scenario, shape, rebase
+        As for these.
+    base : str
+        As for :class:`Chain`; other mechanisms need 2x2 inverses only.
+    """
+    if Chain.runs(scenario):
+        return Chain(arithmetic, scenario, shape, base, rebase)
+    return Mechanism(arithmetic, scenario, shape, rebase)
 
 
 def build_tree(shape, n):
@@ -197,7 +330,7 @@ def _leaves(tree):
 def joint_momenta(scenario, q, q_dot):
     """Joint momenta p_k = H^T sum of S M V over the outboard bodies, (6)-(7); float64, shape (n,).
 
-    The angular momentum (N m s) about handle 1 of body k of that body and all after it.
+    The angular momentum (N m s) about handle 1 of body k of that body and all that it carries.
     """
     mass = np.array([body.mass for body in scenario.bodies])
     inertia = np.array([body.inertia for body in scenario.bodies])
@@ -206,7 +339,10 @@ def joint_momenta(scenario, q, q_dot):
     handle = kinematics.handle_positions(scenario, q)
     arm = kinematics.centres_of_mass(scenario, q) - handle[:, None]
     orbital = arm[..., 0] * linear[:, 1] - arm[..., 1] * linear[:, 0]  # (joint k, body j)
-    return np.triu(orbital + spin).sum(axis=1)
+    carries = np.zeros(orbital.shape, dtype=bool)
+    for k, carried in enumerate(Topology(scenario).carried):
+        carries[k, carried] = True
+    return np.where(carries, orbital + spin, 0.0).sum(axis=1)
 
 
 def rotate(cos_sin, v):
@@ -220,36 +356,62 @@ def cross(a, b):
     return a[0] * b[1] - a[1] * b[0]
 
 
-def body_coefficients(body, s_1c, s_2c, net_momentum):
-    """(13)-(19): inverse inertias of a free body at its two handles, and its bias velocities.
+class FreeBody(NamedTuple):
+    """(13)-(19): coefficients of a body alone, for any number of handles, numbered from 0."""
 
-    With leaf form xi_gh = S_gC^-T M_C^-1 S_hC^-1. ``s_1c``, ``s_2c`` (m): handles to centre of
-    mass, ground frame; ``net_momentum`` = p_1 - p_2 (N m s).
+    xi: dict  # (g, h) with g <= h -> xi_gh, 3x3
+    xi_0: list  # xi_g0, 3-vectors
+
+    def coefficients(self):
+        """Those of a body with two handles."""
+        xi, xi_0 = self
+        return hdca.Coefficients(xi[0, 0], xi[0, 1], xi[1, 1], xi_0[0], xi_0[1])
+
+
+def free_body(body, levers, net_momentum):
+    """(13)-(19): inverse inertias of a free body at its handles, and its bias velocities.
+
+    With xi_gh = S_gC^-T M_C^-1 S_hC^-1. ``levers`` (m): from each handle to the centre of mass,
+    ground frame; ``net_momentum`` (N m s): of the joint at handle 1, less those at the others.
     """
     zero_tilt = body.inverse_inertia
+    rotations = [(s[1] * zero_tilt, -(s[0] * zero_tilt)) for s in levers]  # (s_y, -s_x) / J
 
-    def lever(s):  # rotation row of xi: (s_y, -s_x) / J
-        return s[1] * zero_tilt, -(s[0] * zero_tilt)
-
-    def xi(s_g, rotation_g, s_h, rotation_h):
-        coupling = -(s_h[0] * rotation_g[0])
-        mirrored = coupling if s_g is s_h else rotation_g[1] * s_h[1]
+    def xi(g, h):
+        s, rotation_g, rotation_h = levers[h], rotations[g], rotations[h]
+        coupling = -(s[0] * rotation_g[0])
+        mirrored = coupling if g == h else rotation_g[1] * s[1]
         return (
-            (body.inverse_mass + s_h[1] * rotation_g[0], coupling, rotation_g[0]),
-            (mirrored, body.inverse_mass - s_h[0] * rotation_g[1], rotation_g[1]),
+            (body.inverse_mass + s[1] * rotation_g[0], coupling, rotation_g[0]),
+            (mirrored, body.inverse_mass - s[0] * rotation_g[1], rotation_g[1]),
             (rotation_h[0], rotation_h[1], zero_tilt),
         )
 
     def bias(rotation):
         return net_momentum * rotation[0], net_momentum * rotation[1], net_momentum * zero_tilt
 
-    rotation_1, rotation_2 = lever(s_1c), lever(s_2c)
-    return hdca.Coefficients(
-        xi_11=xi(s_1c, rotation_1, s_1c, rotation_1),
-        xi_12=xi(s_1c, rotation_1, s_2c, rotation_2),
-        xi_22=xi(s_2c, rotation_2, s_2c, rotation_2),
-        xi_10=bias(rotation_1),
-        xi_20=bias(rotation_2),
+    count = range(len(levers))
+    return FreeBody(
+        {(g, h): xi(g, h) for g in count for h in count if g <= h},
+        [bias(rotation) for rotation in rotations],
+    )
+
+
+def body_coefficients(body, s_1c, s_2c, net_momentum):
+    """The same of a body with two handles; ``net_momentum`` = p_1 - p_2."""
+    return free_body(body, (s_1c, s_2c), net_momentum).coefficients()
+
+
+def leaf(body, handles):
+    """A free body as a compound: D^T xi_gh D and D^T xi_g0 at the handles of its joints."""
+
+    def translations(matrix):
+        return tuple(row[:2] for row in matrix[:2])
+
+    pairs = [(g, h) for g in handles for h in handles if g <= h]
+    return Compound(
+        {(g, h): translations(body.xi[g.place, h.place]) for g, h in pairs},
+        {g: body.xi_0[g.place][:2] for g in handles},
     )
 
 
@@ -279,11 +441,10 @@ BASES = {
 }
 
 
-def angular_velocity(coefficients, t_1, t_2):
-    """Rotation part of (11): omega = H^T (xi_11 T_1 + xi_12 T_2 + xi_10)."""
-    return (
-        dot(coefficients.xi_11[2], t_1) + dot(coefficients.xi_12[2], t_2)
-    ) + coefficients.xi_10[2]
+def angular_velocity(body, impulses):
+    """Rotation part of (11): omega = H^T (sum over h of xi_1h T_h, plus xi_10)."""
+    terms = [dot(body.xi[0, h][2], t) for h, t in enumerate(impulses)]
+    return tree_sum(terms) + body.xi_0[0][2]
 
 
 def _assembly(tree, leaves):
@@ -308,106 +469,146 @@ def _disassembly(tree, joints, t_1, t_2, impulses):
     yield from _disassembly(tree[1], joints_b, t_1b, t_2, impulses)
 
 
-def rates(chain, q, p, t_cut=None):
-    """q-dot and p-dot of a chain: (13)-(19), (27)-(51).
+def turned(omega, s):
+    """omega x s of a planar arm."""
+    return -(omega * s[1]), omega * s[0]
+
+
+def rates(mechanism, q, p, t_cut=None):
+    """q-dot and p-dot of a mechanism: (13)-(19), (27)-(51).
 
     Parameters
     ----------
+    mechanism : Mechanism
     q, p : list of n scalars
         Joint angles relative to the parent (rad), joint momenta (N m s).
-    t_cut : 2-vector, optional
-        Re-base first: p_k += (r_c - r_k) x t_cut. This adds J_c^T times a constant to p, which
-        changes no motion; with the impulse that the cut pin had a step ago it keeps sigma, and
-        with it the rounding errors, small.
+    t_cut : 2 scalars for each loop, optional
+        Re-base first, see :func:`_rebased`.
 
     Yields
     ------
     Assemble, ConnectBase, Disassemble
-        Requests, to be answered with ``send``.
+        Requests of a chain, to be answered with ``send``.
+    Eliminate, Recover
+        Those of other mechanisms.
 
     Returns
     -------
     Rates
     """
-    n, bodies = chain.size, chain.bodies
+    bodies, topology = mechanism.bodies, mechanism.topology
+    everybody, joints = range(mechanism.size), topology.joints
     # body update
     heading = []
-    for theta in prefix_sums(q):
-        sin, cos = chain.arithmetic.sincos(theta)
+    for theta in topology.outward_sums(q):
+        sin, cos = mechanism.arithmetic.sincos(theta)
         heading.append((cos, sin))
-    s_1c = [rotate(heading[k], bodies[k].com) for k in range(n)]
-    s_12 = [rotate(heading[k], bodies[k].tip) for k in range(n)]
+    s_1c = [rotate(heading[k], bodies[k].com) for k in everybody]
+    arms = [[rotate(heading[k], s) for s in bodies[k].handles] for k in everybody]
+
+    def arm(handle):  # from handle 1 of its body, to a handle elsewhere
+        return arms[handle.body][handle.place - 1]
+
+    hanging = [k for k in everybody if joints[k].a is not None]  # on another body
+    s_12 = {k: arm(joints[k].a) for k in hanging}  # from handle 1 of the parent to that of k
     if t_cut is not None:
-        arms = [prefix_sums([s[axis] for s in s_12[::-1]])[::-1] for axis in range(2)]
-        p = [p[k] + cross((arms[0][k], arms[1][k]), t_cut) for k in range(n)]
-    leaves = []
-    for k in range(n):
-        s_2c = (s_1c[k][0] - s_12[k][0], s_1c[k][1] - s_12[k][1])
-        net_momentum = p[k] - p[k + 1] if k + 1 < n else p[k]
-        leaves.append(body_coefficients(bodies[k], s_1c[k], s_2c, net_momentum))
+        p = _rebased(topology, p, s_12, arm, t_cut)
+    free = []
+    for k in everybody:
+        levers = [s_1c[k], *((s_1c[k][0] - s[0], s_1c[k][1] - s[1]) for s in arms[k])]
+        outer = [p[c] for c in topology.children[k]]
+        free.append(free_body(bodies[k], levers, p[k] - tree_sum(outer) if outer else p[k]))
 
-    # assembly, base, disassembly
-    compound, joints = yield from _assembly(chain.tree, leaves)
-    eta = None
-    if chain.closed:
-        request = base_closed(compound, chain.base)
-        eta = request.matrix
-        t = yield request
-        t_1, t_2 = t[:2], t[2:]
-    else:
-        t_1 = yield base_open(compound)
-        t_2 = (chain.zero, chain.zero)
-    impulses = [None] * n
-    yield from _disassembly(chain.tree, joints, t_1, t_2, impulses)
+    impulses, t_cut, eta = yield from mechanism.impulses(free)
 
-    # (49): q-dot; velocity of handle 1 of each body, the ground pin at rest
-    omega = [angular_velocity(leaves[k], *impulses[k]) for k in range(n)]
-    q_dot = [omega[0]] + [omega[k] - omega[k - 1] for k in range(1, n)]
-    tip_velocity = [(-(omega[k] * s_12[k][1]), omega[k] * s_12[k][0]) for k in range(n - 1)]
-    velocity = list(zip(*(prefix_sums(list(axis)) for axis in zip(*tip_velocity, strict=True)),
-                        strict=True))
+    # (49): q-dot; velocity of handle 1 of each body, ground pins at rest
+    omega = [angular_velocity(free[k], impulses[k]) for k in everybody]
+    parents = topology.parents
+    q_dot = [omega[k] - omega[parents[k]] if k in s_12 else omega[k] for k in everybody]
+    relative = {k: turned(omega[parents[k]], s_12[k]) for k in hanging}
+    velocity = [
+        topology.outward_sums([relative[k][axis] if k in relative else None for k in everybody])
+        for axis in range(2)
+    ]
 
-    # (38), (39), (47): torque of the articulated loads, summed over the outboard bodies
-    moment = [cross(s_1c[k], bodies[k].weight) for k in range(n)]
-    for k in range(n - 1):
-        moment[k] = moment[k] + cross(s_12[k], bodies[k].outboard_weight)
-    load = prefix_sums(moment[::-1])[::-1]
+    # (38), (39), (47): torque of the articulated loads, summed over the carried bodies
+    torques = [
+        [cross(s_1c[k], bodies[k].weight)]
+        + [cross(s_12[c], bodies[c].carried_weight) for c in topology.children[k]]
+        for k in everybody
+    ]
+    for index, (a, b) in enumerate(topology.loops):
+        if a is not None:  # v_c x T_c at the two ends of a pin that moves
+            v, own = (velocity[0][b.body], velocity[1][b.body]), turned(omega[b.body], arm(b))
+            v = own if v[0] is None else (v[0] + own[0], v[1] + own[1])
+            moment = cross(v, t_cut[2 * index : 2 * index + 2])
+            torques[b.body].append(-moment)
+            torques[a.body].append(moment)
+    load = topology.inward_sums([tree_sum(terms) for terms in torques])
 
     # (50), (51): p-dot
-    p_dot = [load[0]] + [load[k] - cross(velocity[k - 1], impulses[k][0]) for k in range(1, n)]
+    p_dot = [
+        load[k] - cross((velocity[0][k], velocity[1][k]), impulses[k][0]) if k in s_12 else load[k]
+        for k in everybody
+    ]
     p_dot = [
         p_dot[k] + ((body.torque - body.spring * (q[k] - body.rest)) - body.damping * q_dot[k])
         for k, body in enumerate(bodies)
     ]
-    return Rates(q_dot, p_dot, p, t_2, eta)
+    return Rates(q_dot, p_dot, p, t_cut, eta)
+
+
+def _rebased(topology, p, s_12, arm, t_cut):
+    """The momenta with J_c^T t_cut added: p_k += (r_c - r_k) x T_c for each loop, cut at c.
+
+    For the joints that carry the loop's body; - for those that carry the other one, and nothing
+    for those that carry both. It changes no motion; with the impulses that the cut pins had a step
+    ago it keeps sigma, and with it the rounding errors, small.
+    """
+    p = list(p)
+    for index, (a, b) in enumerate(topology.loops):
+        t = t_cut[2 * index : 2 * index + 2]
+        other = GROUND if a is None else a.body
+        for end, way in (
+            (b, topology.way(b.body, other)),
+            (a, topology.way(other, b.body)),
+        ):
+            if not way:
+                continue
+            outward = [*(s_12[k] for k in way[1:]), arm(end)]
+            x, y = (prefix_sums([s[axis] for s in outward[::-1]])[::-1] for axis in range(2))
+            for i, k in enumerate(way):
+                moment = cross((x[i], y[i]), t)
+                p[k] = p[k] + moment if end is b else p[k] - moment
+    return p
 
 
 def _advance(x, step, slope):
     return [x[k] + step * slope[k] for k in range(len(x))]
 
 
-def _euler(chain, q, p, t_cut=None):
+def _euler(mechanism, q, p, t_cut=None):
     """Explicit Euler."""
-    now = yield from rates(chain, q, p, t_cut)
-    return _advance(q, chain.step, now.q_dot), _advance(now.p, chain.step, now.p_dot), now
+    now = yield from rates(mechanism, q, p, t_cut)
+    return _advance(q, mechanism.step, now.q_dot), _advance(now.p, mechanism.step, now.p_dot), now
 
 
-def _semi_implicit(chain, q, p, t_cut=None):
+def _semi_implicit(mechanism, q, p, t_cut=None):
     """Momenta first; then the angles, with the velocities that the new momenta give."""
-    now = yield from rates(chain, q, p, t_cut)
-    p_new = _advance(now.p, chain.step, now.p_dot)
-    new = yield from rates(chain, q, p_new)
-    return _advance(q, chain.step, new.q_dot), p_new, now
+    now = yield from rates(mechanism, q, p, t_cut)
+    p_new = _advance(now.p, mechanism.step, now.p_dot)
+    new = yield from rates(mechanism, q, p_new)
+    return _advance(q, mechanism.step, new.q_dot), p_new, now
 
 
-def _rk4(chain, q, p, t_cut=None):
+def _rk4(mechanism, q, p, t_cut=None):
     """The classical Runge-Kutta method of order 4."""
-    half, step, sixth = chain.half_step, chain.step, chain.sixth_step
-    k1 = yield from rates(chain, q, p, t_cut)
+    half, step, sixth = mechanism.half_step, mechanism.step, mechanism.sixth_step
+    k1 = yield from rates(mechanism, q, p, t_cut)
     p = k1.p
-    k2 = yield from rates(chain, _advance(q, half, k1.q_dot), _advance(p, half, k1.p_dot))
-    k3 = yield from rates(chain, _advance(q, half, k2.q_dot), _advance(p, half, k2.p_dot))
-    k4 = yield from rates(chain, _advance(q, step, k3.q_dot), _advance(p, step, k3.p_dot))
+    k2 = yield from rates(mechanism, _advance(q, half, k1.q_dot), _advance(p, half, k1.p_dot))
+    k3 = yield from rates(mechanism, _advance(q, half, k2.q_dot), _advance(p, half, k2.p_dot))
+    k4 = yield from rates(mechanism, _advance(q, step, k3.q_dot), _advance(p, step, k3.p_dot))
 
     def combine(a, b, c, d):
         return [(w + z) + ((x + x) + (y + y)) for w, x, y, z in zip(a, b, c, d, strict=True)]
@@ -416,7 +617,7 @@ def _rk4(chain, q, p, t_cut=None):
     return _advance(q, sixth, q_slope), _advance(p, sixth, p_slope), k1
 
 
-#: name in the scenario file -> generator (chain, q, p, t_cut) returning (q, p, rates at the start)
+#: name in the scenario file -> generator (mechanism, q, p, t_cut) -> (q, p, rates at the start)
 INTEGRATORS = {"euler": _euler, "semi-implicit": _semi_implicit, "rk4": _rk4}
 
 
@@ -438,6 +639,13 @@ def answer(arithmetic, request):
         if singular:
             raise SingularError("the matrix of the base connection is singular")
         return t
+    if isinstance(request, Eliminate):
+        compound, elimination, singular = eliminate(arithmetic, *request)
+        if singular:
+            raise SingularError("joint matrix (33) is singular")
+        return compound, elimination
+    if isinstance(request, Recover):
+        return recover(*request)
     return hdca.disassemble(*request)
 
 

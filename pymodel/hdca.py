@@ -11,7 +11,7 @@ of the paper's resource sharing that runs each.
 
 from typing import NamedTuple
 
-from pymodel.linalg import dot, inv_adjugate_2x2
+from pymodel.linalg import dot, inv_adjugate_2x2, symmetric
 
 
 class Coefficients(NamedTuple):
@@ -97,7 +97,7 @@ def compound_xi_20(xi_20_b, xi_12_b, beta_hat):
 
 def compound_xi_11(xi_11_a, xi_12_a, w_a):
     """(27): xi_11^C = xi_11^A + xi_12^A D W^A (symmetric)."""
-    return _symmetric(lambda i, j: xi_11_a[i][j] + dot(xi_12_a[i], (w_a[0][j], w_a[1][j])))
+    return symmetric(3, lambda i, j: xi_11_a[i][j] + dot(xi_12_a[i], (w_a[0][j], w_a[1][j])))
 
 
 def compound_xi_12(xi_12_a, w_b):
@@ -109,8 +109,8 @@ def compound_xi_12(xi_12_a, w_b):
 
 def compound_xi_22(xi_22_b, xi_12_b, w_b):
     """(30): xi_22^C = xi_22^B + xi_21^B D W^B (symmetric)."""
-    return _symmetric(
-        lambda i, j: xi_22_b[i][j] + dot((xi_12_b[0][i], xi_12_b[1][i]), (w_b[0][j], w_b[1][j]))
+    return symmetric(
+        3, lambda i, j: xi_22_b[i][j] + dot((xi_12_b[0][i], xi_12_b[1][i]), (w_b[0][j], w_b[1][j]))
     )
 
 
@@ -148,11 +148,6 @@ def assemble(arithmetic, a, b):
         xi_20=compound_xi_20(b.xi_20, b.xi_12, beta_hat),
     )
     return compound, Joint(w_a, w_b, beta_hat), singular
-
-
-def _symmetric(entry):
-    upper = {(i, j): entry(i, j) for i in range(3) for j in range(i, 3)}
-    return tuple(tuple(upper[min(i, j), max(i, j)] for j in range(3)) for i in range(3))
 
 
 #: The eleven sub-designs: name, function, equation, shapes of its operands (None = the

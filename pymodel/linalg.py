@@ -8,6 +8,21 @@ def dot(a, b):
     return a[0] * b[0] + a[1] * b[1]
 
 
+def symmetric(n, entry):
+    """n x n matrix with ``entry(i, j)`` in its upper triangle, mirrored below."""
+    upper = {(i, j): entry(i, j) for i in range(n) for j in range(i, n)}
+    return tuple(tuple(upper[min(i, j), max(i, j)] for j in range(n)) for i in range(n))
+
+
+def block_diagonal(blocks, zero):
+    """The matrix with 2x2 blocks on its diagonal."""
+    n = 2 * len(blocks)
+    return tuple(
+        tuple(blocks[i // 2][i % 2][j % 2] if i // 2 == j // 2 else zero for j in range(n))
+        for i in range(n)
+    )
+
+
 def adjugate_determinant_2x2(m):
     """Adjugate (2x2) and determinant of a 2x2 matrix."""
     (a, b), (c, d) = m
@@ -120,7 +135,7 @@ def _finite(arithmetic, values):
 
 def prefix_sums(values):
     """Inclusive prefix sums of scalars in logarithmic depth (Sklansky's scan)."""
-    if len(values) == 1:
+    if len(values) <= 1:
         return list(values)
     half = (len(values) + 1) // 2
     left, right = prefix_sums(values[:half]), prefix_sums(values[half:])

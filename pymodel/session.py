@@ -18,7 +18,7 @@ def run(scenario, arithmetic, title=None, **options):
     arithmetic : str
         As for :func:`pymodel.arith.parse`.
     options
-        As for :class:`pymodel.dynamics.Chain`.
+        As for :func:`pymodel.dynamics.mechanism`.
 
     Returns
     -------

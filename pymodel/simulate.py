@@ -12,7 +12,7 @@ class NonFiniteError(ArithmeticError):
     """A step gave a result that is not a number, or infinite."""
 
 
-#: Above this condition number of eta a closed chain is near a singular posture: in binary32 three
+#: Above this condition number of eta a mechanism is near a singular posture: in binary32 three
 #: digits of the impulses are left.
 CONDITION_WARNING = 1e4
 
@@ -107,30 +107,30 @@ class Recorder:
         return error
 
 
-def run(chain, scenario, recorder, progress=None):
+def run(mechanism, scenario, recorder, progress=None):
     """A whole run as a generator of requests (see :mod:`pymodel.dynamics`).
 
     The state is kept before every step and after the last, so ``steps + 1`` times.
 
     Parameters
     ----------
-    chain : dynamics.Chain
+    mechanism : dynamics.Mechanism
     recorder : Recorder
     progress : callable(step, steps), optional
     """
-    q, p = chain.initial_state(scenario)
+    q, p = mechanism.initial_state(scenario)
     recorder.check(q, p)
     t_cut = None  # impulse to re-base with, when a step asks for it
     for step in range(scenario.steps):
-        q_new, p, now = yield from chain.integrate(chain, q, p, t_cut)
+        q_new, p, now = yield from mechanism.integrate(mechanism, q, p, t_cut)
         recorder.keep(q, now)
         q = q_new
         recorder.step = step + 1
         recorder.check(q, p)
-        t_cut = now.t_cut if chain.rebases_at(recorder.step) else None
+        t_cut = now.t_cut if mechanism.rebases_at(recorder.step) else None
         if progress:
             progress(recorder.step, scenario.steps)
-    last = yield from dynamics.rates(chain, q, p, t_cut)
+    last = yield from dynamics.rates(mechanism, q, p, t_cut)
     recorder.keep(q, last)
 
 
@@ -143,7 +143,7 @@ def simulate(scenario, arithmetic="float64", progress=None, **options):
     arithmetic : str or an arithmetic
         ``float64``, ``float32``, ``<EXP_W>/<MAN_W>``, or an object of :mod:`pymodel.arith`.
     options
-        ``shape``, ``base``, ``rebase`` of :class:`pymodel.dynamics.Chain`.
+        ``shape``, ``base``, ``rebase`` of :func:`pymodel.dynamics.mechanism`.
 
     Returns
     -------
@@ -158,10 +158,10 @@ def simulate(scenario, arithmetic="float64", progress=None, **options):
         If the run cannot go on; the exception's ``trajectory`` holds the steps so far.
     """
     ar = arith.parse(arithmetic) if isinstance(arithmetic, str) else arithmetic
-    chain = dynamics.Chain(ar, scenario, **options)
+    mechanism = dynamics.mechanism(ar, scenario, **options)
     recorder = Recorder(scenario, ar)
     try:
-        dynamics.serve(ar, run(chain, scenario, recorder, progress))
+        dynamics.serve(ar, run(mechanism, scenario, recorder, progress))
     except dynamics.SingularError as error:
         raise recorder.partial(dynamics.SingularError(recorder.where(error))) from None
     except NonFiniteError as error:

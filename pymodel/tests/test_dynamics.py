@@ -13,7 +13,7 @@ from pymodel import dynamics, hdca, reference
 from pymodel.arith import BitExact, Float64, parse
 from pymodel.dynamics import SingularError
 from pymodel.fp import BINARY32, DIV_BY_ZERO, INEXACT, INVALID, OVERFLOW, UNDERFLOW, Format
-from pymodel.scenario import Body, Loop, Scenario, ScenarioError, load
+from pymodel.scenario import Body, Scenario, load
 from pymodel.simulate import NonFiniteError, simulate
 from pymodel.tests.chains import difference, evaluate, random_chain, random_tree
 
@@ -164,7 +164,8 @@ def test_base_of_an_open_chain_keeps_the_pin_at_rest():
     t_1 = dynamics.answer(Float64(), dynamics.base_open(a))
     velocity = np.array(a.xi_11)[:, :2] @ t_1 + a.xi_10
     np.testing.assert_allclose(velocity[:2], 0.0, rtol=0, atol=1e-13 * np.abs(a.xi_10).max())
-    turning = dynamics.angular_velocity(a, t_1, (0.0, 0.0))
+    free = dynamics.FreeBody({(0, 0): a.xi_11, (0, 1): a.xi_12}, [a.xi_10])
+    turning = dynamics.angular_velocity(free, [t_1, (0.0, 0.0)])
     assert turning == pytest.approx(velocity[2], rel=1e-13)
 
 
@@ -539,26 +540,3 @@ def test_angles_beyond_the_sine_end_the_run():
     partial = stop.value.trajectory
     assert partial.q[:, 0].tolist() == [0.0, 2.0**16]
     assert partial.flags & INVALID
-
-
-@pytest.mark.parametrize(
-    ("kind", "line"),
-    [
-        ("tree", "body: the model runs chains so far: each body on the one before it"),
-        ("two_roots", "body: the model runs chains so far: each body on the one before it"),
-        ("inner", "loop: the model closes loops from the last body to the ground so far"),
-        ("two_loops", "loop: the model closes one loop so far"),
-    ],
-)
-def test_what_is_no_chain_is_refused_in_one_line(kind, line):
-    scenario = random_chain(np.random.default_rng(1), 3)
-    *chain, last = scenario.bodies
-    if kind in ("tree", "two_roots"):
-        bodies = (*chain, dataclasses.replace(last, parent=0 if kind == "tree" else -1))
-        scenario = dataclasses.replace(scenario, bodies=bodies)
-    else:
-        loop = Loop(body=1 if kind == "inner" else 2, point=(0.1, 0.0), to=-1, at=(0.5, 0.0))
-        scenario = dataclasses.replace(scenario, loops=(loop,) * (2 if kind == "two_loops" else 1))
-    with pytest.raises(ScenarioError) as refused:
-        simulate(dataclasses.replace(scenario, source="f.toml"))
-    assert str(refused.value) == f"f.toml: {line}"

@@ -17,14 +17,14 @@ SCENARIOS = Path(__file__).parents[2] / "scenarios"
 LATENCY = {"add": 3, "mul": 5, "rec": 11, "sincos": 17}
 
 
-def run(graph, outputs, inputs):
-    """Evaluate a graph in float64: the values of its outputs."""
-    exact, values = Float64(), []
+def run(graph, outputs, inputs, arithmetic=None):
+    """Evaluate a graph, in float64 by default: the values of its outputs."""
+    arithmetic, values = arithmetic or Float64(), []
     operations = {
         "add": operator.add,
         "mul": operator.mul,
-        "rec": exact.recip,
-        "sincos": exact.sincos,
+        "rec": arithmetic.recip,
+        "sincos": arithmetic.sincos,
         "sin": operator.itemgetter(0),
         "cos": operator.itemgetter(1),
     }
@@ -34,9 +34,9 @@ def run(graph, outputs, inputs):
 
     for node in graph.nodes:
         if node.op == "const":
-            values.append(node.args[0])
+            values.append(arithmetic.const(node.args[0]))
         elif node.op == "parameter":
-            values.append(graph.parameters[node.args[0]])
+            values.append(arithmetic.const(graph.parameters[node.args[0]]))
         elif node.op == "input":
             values.append(inputs[node.args[0]])
         else:
@@ -47,9 +47,9 @@ def run(graph, outputs, inputs):
 
 def record(graph, scenario):
     """One step of a scenario: the refs of q and p after it, of q-dot and p-dot before it."""
-    chain = dynamics.Chain(graph, scenario)
-    q, p = ([graph.input((name, k)) for k in range(chain.size)] for name in "qp")
-    q_new, p_new, rates = dynamics.serve(graph, chain.integrate(chain, q, p))
+    mechanism = dynamics.mechanism(graph, scenario)
+    q, p = ([graph.input((name, k)) for k in range(mechanism.size)] for name in "qp")
+    q_new, p_new, rates = dynamics.serve(graph, mechanism.integrate(mechanism, q, p))
     return flatten([q_new, p_new, rates.q_dot, rates.p_dot])
 
 
