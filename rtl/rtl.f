@@ -26,3 +26,11 @@ rtl/top/hdca_coprocessor_regs_pkg.sv
 rtl/top/hdca_coprocessor.sv
 rtl/top/ldup_coprocessor_regs_pkg.sv
 rtl/top/ldup_coprocessor.sv
+rtl/step/step_pkg.sv
+rtl/step/step_bank.sv
+rtl/step/step_datapath.sv
+rtl/step/step_program.sv
+rtl/step/step_trace.sv
+rtl/step/step_sequencer.sv
+rtl/top/step_engine_regs_pkg.sv
+rtl/top/step_engine.sv

@@ -42,12 +42,12 @@ class Registers:
 
     async def write_bytes(self, address, data):
         """Write bytes anywhere; True if every response was OKAY, False after a SLVERR."""
-        return _okay((await self.master.write(address, data)).resp)
+        return okay((await self.master.write(address, data)).resp)
 
     async def read_bytes(self, address, length):
         """Read bytes anywhere: (data, True if every response was OKAY)."""
         response = await self.master.read(address, length)
-        return response.data, _okay(response.resp)
+        return response.data, okay(response.resp)
 
     async def write(self, name, *words):
         """Write consecutive words from the start of a register."""
@@ -74,6 +74,7 @@ class Registers:
         return sum(self.map[register].field(field).mask for field in fields)
 
 
-def _okay(response):
+def okay(response):
+    """True for OKAY, False for SLVERR; nothing else may come."""
     assert response in (AxiResp.OKAY, AxiResp.SLVERR), response
     return response == AxiResp.OKAY

@@ -1,0 +1,257 @@
+"""What the processor does with the step engine: loads a program, runs it, takes its trace."""
+
+from dataclasses import dataclass
+
+from cocotb.triggers import Timer
+
+from pymodel.fp import Format
+from pymodel.program import Location, Machine
+from pymodel.regs import WORD_BYTES, step_engine
+from tb.common.axil import okay
+from tb.common.clock import PERIOD_NS
+from tb.common.coprocessor import Coprocessor
+
+BANK_AT = 16  # of a location on the bus: bank << 16 | address
+
+
+def rtl_parameters(machine):
+    """Parameters of the module step_engine that make it this machine."""
+    return {
+        "NUM_ADD": machine.adders,
+        "NUM_MUL": machine.multipliers,
+        "EXP_W": machine.fmt.exp_w,
+        "MAN_W": machine.fmt.man_w,
+        "ADD_STAGES": machine.add_stages,
+        "MUL_STAGES": machine.mul_stages,
+        "REC_STAGES": machine.rec_stages,
+        "SINCOS_STAGES": machine.sincos_stages,
+        "DEPTH": machine.depth,
+        "READS": machine.reads,
+        "PROGRAM_DEPTH": machine.program_depth,
+    }
+
+
+def machine_of(parameters):
+    """The machine that these parameters make; the inverse of :func:`rtl_parameters`."""
+    return Machine(
+        adders=parameters["NUM_ADD"],
+        multipliers=parameters["NUM_MUL"],
+        add_stages=parameters["ADD_STAGES"],
+        mul_stages=parameters["MUL_STAGES"],
+        rec_stages=parameters["REC_STAGES"],
+        sincos_stages=parameters["SINCOS_STAGES"],
+        depth=parameters["DEPTH"],
+        reads=parameters["READS"],
+        program_depth=parameters["PROGRAM_DEPTH"],
+        fmt=Format(parameters["EXP_W"], parameters["MAN_W"]),
+    )
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run left behind.
+
+    Attributes
+    ----------
+    trace : list of int
+        As :meth:`pymodel.engine.Engine.run` returns it.
+    cycles, steps_done : int
+        Registers CYCLES and STEPS_DONE.
+    status : int
+        STATUS after the run; see :meth:`tb.common.axil.Registers.field`.
+    stopped : bool
+    flags : int
+        Sticky float flags, those of earlier runs included unless cleared.
+    """
+
+    trace: list
+    cycles: int
+    steps_done: int
+    status: int
+    stopped: bool
+    flags: int
+
+
+class StepEngine(Coprocessor):
+    """A step engine behind its bus.
+
+    Parameters
+    ----------
+    dut
+        The module step_engine.
+    machine : pymodel.program.Machine
+        What it is.
+    """
+
+    def __init__(self, dut, machine):
+        super().__init__(dut, step_engine(machine.bus_words))
+        self.machine = machine
+        self.trace_depth = 0  # read from the hardware when first needed
+        self._lists = ((), ())
+
+    # --- many accesses to one register -----------------------------------------------------------
+
+    async def write_each(self, name, words):
+        """Write words to one register, one after the other, as fast as the bus takes them."""
+        offset = self.map[name].offset
+        pending = [
+            self.master.init_write(offset, word.to_bytes(WORD_BYTES, "little")) for word in words
+        ]
+        for write in pending:
+            await write.wait()
+            assert okay(write.data.resp), f"write of {name}: SLVERR"
+
+    async def read_each(self, name, count):
+        """Read one register so many times."""
+        offset = self.map[name].offset
+        pending = [self.master.init_read(offset, WORD_BYTES) for _ in range(count)]
+        words = []
+        for read in pending:
+            await read.wait()
+            assert okay(read.data.resp), f"read of {name}: SLVERR"
+            words.append(int.from_bytes(read.data.data, "little"))
+        return words
+
+    # --- memories --------------------------------------------------------------------------------
+
+    async def load_program(self, words, start=0):
+        """Store program words (ints, see :meth:`pymodel.program.Program.encoded`)."""
+        self._start_watch()
+        size = self.machine.bus_words * WORD_BYTES
+        offset = self.map["PROGRAM_WORD"].offset
+        store = self.map["PROGRAM_STORE"].offset
+        pending = []
+        for address, word in enumerate(words, start):
+            pending.append(self.master.init_write(offset, word.to_bytes(size, "little")))
+            pending.append(self.master.init_write(store, address.to_bytes(WORD_BYTES, "little")))
+        for write in pending:
+            await write.wait()
+            assert okay(write.data.resp), "write of the program: SLVERR"
+        self._account("program", "write", len(words) * (self.machine.bus_words + 1))
+
+    async def write_registers(self, registers):
+        """Store bits: {Location: bits}."""
+        self._start_watch()
+        accesses = 0
+        for locations in _neighbours(sorted(registers), self.machine.depth):
+            await self.write("FILE_ADDRESS", on_bus(locations[0]))
+            await self.write_each("FILE_DATA", [registers[x] for x in locations])
+            accesses += 1 + len(locations)
+        self._account("registers", "write", accesses)
+
+    async def read_registers(self, locations):
+        """Bits of registers: {Location: bits}."""
+        self._start_watch()
+        found, accesses = {}, 0
+        for group in _neighbours(sorted(set(locations)), self.machine.depth):
+            await self.write("FILE_ADDRESS", on_bus(group[0]))
+            found |= zip(group, await self.read_each("FILE_DATA", len(group)), strict=True)
+            accesses += 1 + len(group)
+        self._account("registers", "read", accesses)
+        return found
+
+    async def read_file(self):
+        """All registers, as :attr:`pymodel.engine.Engine.file` has them."""
+        machine = self.machine
+        every = [Location(b, a) for b in range(machine.banks) for a in range(machine.depth)]
+        found = await self.read_registers(every)
+        words = [found[location] for location in every]
+        return [words[i : i + machine.depth] for i in range(0, len(words), machine.depth)]
+
+    # --- runs ------------------------------------------------------------------------------------
+
+    async def prepare(self, program, steps, every=0, save=0, before=(), after=(), start=0):
+        """Write the registers of a run; the arguments are those of the model's engine.
+
+        ``start`` is where the program was loaded. The trace list is written when it changed.
+        """
+        self._start_watch()
+        segments = (start, program.main, start + program.main, len(program.words) - program.main)
+        lists = (tuple(before), tuple(after))
+        await self.write("STEPS", steps)
+        await self.write("SAVE", save, every, *segments, len(before), len(after))
+        if lists != self._lists:
+            await self.write("TRACE_INDEX", 0)
+            await self.write_each("TRACE_ENTRY", map(on_bus, (*before, *after)))
+            self._lists = lists
+        self._account("run", "write", 10 + len(before) + len(after))
+
+    async def start(self):
+        """Start the run that was prepared."""
+        await self.write("CTRL", self.mask("CTRL", "RUN"))
+
+    async def take(self, trace):
+        """Take what the trace holds, onto the end of a list; returns the number of words."""
+        count = await self.read("TRACE_COUNT")
+        trace += await self.read_each("TRACE_DATA", count)
+        return count
+
+    async def finish(self, interval=64, trace=None):
+        """Wait for the end of a run, taking its trace meanwhile.
+
+        Parameters
+        ----------
+        interval : int
+            Cycles between looking; the fewer, the slower the simulation.
+        trace : list of int, optional
+            What was taken before.
+
+        Returns
+        -------
+        Outcome
+        """
+        self._start_watch()
+        trace = [] if trace is None else trace
+        accesses = 1
+        while True:
+            self.status = await self.read("STATUS")
+            taken = await self.take(trace)
+            accesses += 2 + taken
+            if not self.field("STATUS", "BUSY", self.status):
+                break
+            await Timer(interval * PERIOD_NS, "ns")
+        while await self.take(trace):  # the last word was seen a cycle after it came
+            pass
+        cycles, steps_done = await self.read("CYCLES"), await self.read("STEPS_DONE")
+        self._account("run", "run", accesses + 2)
+        self.engine_cycles["run"] += cycles
+        self.runs["run"] += 1
+        stopped = bool(self.field("STATUS", "STOPPED", self.status))
+        flags = self.field("STATUS", "FLAGS", self.status)
+        return Outcome(trace, cycles, steps_done, self.status, stopped, flags)
+
+    async def run(self, program, steps, every=0, save=0, before=(), after=(), start=0):
+        """Prepare, start and finish a run; the arguments are those of the model's engine.
+
+        The program must have been loaded. The trace is taken often enough not to hold up the run.
+        """
+        self.trace_depth = self.trace_depth or await self.read("TRACE_DEPTH")
+        await self.prepare(program, steps, every, save, before, after, start)
+        await self.start()
+        return await self.finish(self.interval(program, steps, save, len(before) + len(after)))
+
+    def interval(self, program, steps, save, traced):
+        """Cycles between looking: in which half of the trace fills, or half of the run passes."""
+        lengths = [n for n in (program.main, len(program.words) - program.main) if n]
+        cycles = steps * max(lengths) // 2
+        if save and traced:
+            cycles = min(cycles, self.trace_depth // (2 * traced) * save * min(lengths))
+        return max(cycles, 1)
+
+
+def on_bus(location):
+    """A location as registers hold it."""
+    return location.bank << BANK_AT | location.address
+
+
+def _neighbours(locations, depth):
+    """Sorted locations in groups that FILE_ADDRESS passes without being written."""
+    groups, expected = [], None
+    for location in locations:
+        position = location.bank * depth + location.address
+        if position == expected:
+            groups[-1].append(location)
+        else:
+            groups.append([location])
+        expected = position + 1
+    return groups

@@ -1,0 +1,237 @@
+"""Random valid programs of the step engine, and what they cover."""
+
+from collections import Counter
+
+from pymodel.engine import Engine
+from pymodel.program import Bypass, Location, Operand, Program, Read, Word
+from tb.common.fp_stimulus import corners
+
+REPAIRS = 200  # runs of the model in which a program is made healthy
+SPECIALS = 0.04  # part of the registers that hold corners of the format
+
+
+class Coverage:
+    """What programs did whose results were stored; :meth:`missing` tells what they did not.
+
+    - ``path``: an operand of a lane from a source, with and without its sign flipped
+    - ``store``: a bank stored the result of a lane (reciprocal and sine share one), and a result
+      that came in the cycle after another one of its lane
+    - ``next``, ``same``: a port read a register in the cycle after it was stored, in the same cycle
+    """
+
+    def __init__(self, machine):
+        self.machine = machine
+        self.count = Counter()
+        sources = [Read(b, p) for b in range(machine.banks) for p in range(machine.reads)]
+        self.wanted = {("next", source) for source in sources}
+        self.wanted |= {("same", source) for source in sources}
+        sources += [Bypass(bank) for bank in range(machine.banks)]
+        for index, lane in enumerate(machine.lanes):
+            self.wanted |= {
+                ("path", index, port, source, negative)
+                for port in range(lane.operands)
+                for source in sources
+                for negative in (False, True)
+            }
+            self.wanted |= {("store", index, bank, chased) for bank in lane.banks
+                            for chased in (False, True)}  # fmt: skip
+
+    def missing(self):
+        return [item for item in self.wanted if not self.count[item]]
+
+    def collect(self, words):
+        """Add a segment."""
+        machine = self.machine
+        for cycle, word in enumerate(words):
+            for index, operands in word.issues.items():
+                if not self._stored(words, cycle, index):
+                    continue
+                for port, (source, negative) in enumerate(operands):
+                    self.count["path", index, port, source, bool(negative)] += 1
+                    if isinstance(source, Read):
+                        self._hazards(words, cycle, source)
+        for index in range(len(machine.lanes)):
+            for cycle, word in enumerate(words):
+                if index in word.issues:
+                    chased = cycle > 0 and index in words[cycle - 1].issues
+                    for bank in self._stored(words, cycle, index):
+                        self.count["store", index, bank, chased] += 1
+
+    def _stored(self, words, cycle, index):
+        """Banks that store the result of what a lane was issued in a cycle."""
+        lane = self.machine.lanes[index]
+        arrival = words[cycle + self.machine.latency[lane.op]]
+        shared = self.machine.shared_bank
+        return [
+            bank
+            for bank in lane.banks
+            if bank in arrival.writes and (bank != shared or arrival.sine == (lane.op == "sincos"))
+        ]
+
+    def _hazards(self, words, cycle, source):
+        address = words[cycle].reads[source]
+        if words[cycle].writes.get(source.bank) == address:
+            self.count["same", source] += 1
+        if cycle and words[cycle - 1].writes.get(source.bank) == address:
+            self.count["next", source] += 1
+
+
+class Programs:
+    """A generator of programs.
+
+    Parameters
+    ----------
+    machine : pymodel.program.Machine
+    rng : numpy.random.Generator
+        The programs are a function of its state.
+    """
+
+    def __init__(self, machine, rng):
+        self.machine = machine
+        self.rng = rng
+        self.coverage = Coverage(machine)
+        self._corners = corners(machine.fmt)
+
+    def registers(self):
+        """Bits for all registers: numbers of order one, and some corners of the format."""
+        machine, fmt, rng = self.machine, self.machine.fmt, self.rng
+        found = {}
+        for bank in range(machine.banks):
+            for address in range(machine.depth):
+                value = fmt.from_float(float(rng.normal() * 2.0 ** rng.integers(-3, 4)))
+                if rng.random() < SPECIALS:
+                    value = self._corners[int(rng.integers(len(self._corners)))]
+                found[Location(bank, address)] = value
+        return found
+
+    def program(self, length, special=0, apart=False):
+        """A program of these segment lengths.
+
+        ``apart``: no register is both read and stored, so that whatever is stored does not depend
+        on the steps before.
+        """
+        words = self.segment(length, apart) + self.segment(special, apart)
+        return Program(
+            self.machine, words, length, parameters={}, state={}, observables={}, registers=[]
+        )
+
+    def healthy(self, registers, steps, every=0, **program):
+        """A program that runs all its steps from these registers: what would stop it is not stored.
+
+        Coverage is collected.
+        """
+        program = self.program(**program)
+        for _ in range(REPAIRS):
+            faults = _faults(self.machine, program, registers, steps, every)
+            for word, bank in faults:
+                del word.writes[bank]
+            if not faults:
+                break
+        else:
+            raise AssertionError(f"no healthy program after {REPAIRS} repairs")
+        self.coverage.collect(program.words[: program.main])
+        self.coverage.collect(program.words[program.main :])
+        return program
+
+    def segment(self, length, apart=False):
+        """One segment: a list of words."""
+        machine, rng = self.machine, self.rng
+        busy = rng.uniform(0.2, 1.0)  # of the lanes
+        arrivals = [set() for _ in range(length)]  # lanes
+        words = []
+        for cycle in range(length):
+            word = Word(sine=bool(rng.integers(2)))
+            offered = self._offered(word, arrivals[cycle])
+            before = words[-1].writes if words else {}
+            for bank in offered:
+                if rng.random() < 0.8:
+                    word.writes[bank] = self._address("store", apart)
+            for bank in range(machine.banks):
+                for port in range(machine.reads):
+                    word.reads[Read(bank, port)] = self._read_address(bank, word, before, apart)
+            for index, lane in enumerate(machine.lanes):
+                arrival = cycle + machine.latency[lane.op]
+                if arrival < length and rng.random() < busy:
+                    arrivals[arrival].add(index)
+                    word.issues[index] = tuple(
+                        self._operand(index, port, offered) for port in range(lane.operands)
+                    )
+            used = {operand.source for operands in word.issues.values() for operand in operands}
+            word.reads = {read: address for read, address in word.reads.items() if read in used}
+            words.append(word)
+        return words
+
+    def _offered(self, word, arrived):
+        """Banks that are offered a result; chooses reciprocal or sine if only one is there."""
+        lanes = self.machine.lanes
+        shared = self.machine.shared_bank
+        there = {lanes[index].op for index in arrived} & {"rec", "sincos"}
+        if len(there) == 1:
+            word.sine = there == {"sincos"}
+        banks = {lanes[index].banks[0] for index in arrived if lanes[index].op in ("add", "mul")}
+        banks |= {shared} if there else set()
+        return sorted(banks | ({shared + 1} if "sincos" in there else set()))
+
+    def _address(self, what, apart):
+        depth = self.machine.depth
+        if not apart:
+            return int(self.rng.integers(depth))
+        half = depth // 2
+        return int(self.rng.integers(half)) + (half if what == "store" else 0)
+
+    def _read_address(self, bank, word, before, apart):
+        choice = self.rng.random()
+        if not apart and choice < 0.3 and bank in before:
+            return before[bank]
+        if not apart and choice > 0.8 and bank in word.writes:
+            return word.writes[bank]
+        return self._address("read", apart)
+
+    def _operand(self, index, port, offered):
+        """A random operand, rather one that is not covered yet."""
+        machine, rng = self.machine, self.rng
+        if offered and rng.random() < 0.3:
+            source = Bypass(offered[int(rng.integers(len(offered)))])
+        else:
+            source = Read(int(rng.integers(machine.banks)), int(rng.integers(machine.reads)))
+        operand = Operand(source, bool(rng.integers(2)))
+        sources = [Read(b, p) for b in range(machine.banks) for p in range(machine.reads)]
+        sources += map(Bypass, offered)
+        wanted = [
+            Operand(source, negative)
+            for source in sources
+            for negative in (False, True)
+            if not self.coverage.count["path", index, port, source, negative]
+        ]
+        if wanted and rng.random() < 0.5:
+            operand = wanted[int(rng.integers(len(wanted)))]
+        return operand
+
+
+class _Bank(list):
+    """A bank of the model that takes down which stores are not of finite numbers."""
+
+    def __init__(self, values, number, engine, faults):
+        super().__init__(values)
+        self.number, self.engine, self.faults = number, engine, faults
+
+    def __setitem__(self, address, bits):
+        fmt = self.engine.machine.fmt
+        if bits & ~fmt.sign_mask >= fmt.inf:
+            self.faults.append((self.engine.cycles, self.number))
+        super().__setitem__(address, bits)
+
+
+def _faults(machine, program, registers, steps, every):
+    """What stops a run: [(word, bank)], empty if nothing does."""
+    engine, faults = Engine(machine), []
+    engine.load(registers)
+    engine.file = [_Bank(bank, i, engine, faults) for i, bank in enumerate(engine.file)]
+    engine.run(program, steps, every)
+    if not engine.stopped:
+        return []
+    stopped = engine.steps_done
+    special = bool(every and stopped and stopped % every == 0)
+    words = program.words[program.main :] if special else program.words[: program.main]
+    first = engine.cycles - len(words) + 1
+    return [(words[cycle - first], bank) for cycle, bank in faults]

@@ -1,0 +1,571 @@
+"""The step engine through its bus, against the cycle-accurate model.
+
+After every run the whole register file, flags, cycles, steps done and trace are the model's.
+"""
+
+from dataclasses import dataclass, field
+
+import cocotb
+from cocotb.triggers import ClockCycles, FallingEdge
+
+from pymodel.engine import START_CYCLES, Engine
+from pymodel.fp import Format
+from pymodel.program import Location, Machine, Operand, Program, Read, Word
+from pymodel.regs import READ_WRITE, WORD_BYTES
+from tb.common import coprocessor_bench
+from tb.common.axil import okay
+from tb.common.bench import SIMULATORS, Bench, Config
+from tb.common.coprocessor_bench import ALL_BITS
+from tb.common.step_engine import StepEngine, machine_of, on_bus, rtl_parameters
+from tb.common.step_programs import Programs
+
+HALF = Format(5, 10)
+
+
+def _config(name, machine, trace=(64, 16), sims=SIMULATORS, programs=120):
+    params = rtl_parameters(machine)
+    params |= dict(zip(("TRACE_DEPTH", "TRACE_REGISTERS"), trace, strict=True))
+    return Config(name, params, {"programs": {"icarus": 6, "verilator": programs}}, sims)
+
+
+def _stages(add, mul, rec, sincos):
+    return {"add_stages": add, "mul_stages": mul, "rec_stages": rec, "sincos_stages": sincos}
+
+
+BENCH = Bench(
+    __file__,
+    toplevel="step_engine",
+    configs=[
+        _config("default", Machine(), trace=(512, 128), programs=60),
+        _config("least-half", Machine(1, 1, **_stages(0, 0, 0, 0), depth=8, reads=1,
+                                      program_depth=96, fmt=HALF), trace=(2, 2)),
+        _config("one-port", Machine(1, 1, **_stages(3, 0, 6, 3), depth=16, reads=1,
+                                    program_depth=128), trace=(16, 5), sims=("verilator",)),
+        _config("most-stages", Machine(2, 2, **_stages(6, 6, 6, 16), depth=32, reads=2,
+                                       program_depth=200), sims=("verilator",)),
+        _config("three-adders-half", Machine(3, 1, **_stages(0, 3, 6, 0), depth=16, reads=2,
+                                             program_depth=256, fmt=HALF), sims=("verilator",)),
+    ],
+)  # fmt: skip
+
+
+@dataclass
+class Run:
+    """Arguments of a run, for the model and for the hardware alike."""
+
+    program: object
+    steps: int = 1
+    every: int = 0
+    save: int = 0
+    before: tuple = ()
+    after: tuple = ()
+    start: int = 0
+    registers: dict = field(default_factory=dict)
+
+    @property
+    def arguments(self):
+        return self.program, self.steps, self.every, self.save, self.before, self.after
+
+
+class Bus(coprocessor_bench.Bus):
+    """The engine beside its model. A round is a short program on new registers."""
+
+    IDENTITY = b"STEP"
+    OPERANDS = (
+        "STEPS", "SAVE", "EVERY", "MAIN_START", "MAIN_LENGTH", "SPECIAL_START", "SPECIAL_LENGTH",
+        "TRACE_BEFORE", "TRACE_AFTER", "PROGRAM_WORD",
+    )  # fmt: skip
+    RESULTS = ("CYCLES", "STEPS_DONE", "TRACE_COUNT")
+    EMPTY = ("TRACE_DATA",)
+
+    def __init__(self, bench, dut, board):
+        super().__init__(bench, dut, board)
+        self.operand_w = 8 * WORD_BYTES
+        self.rng = board.rng
+        self.programs = Programs(self.machine, board.rng)
+        self.entries = self.params["TRACE_REGISTERS"]
+        self.model = Engine(self.machine)
+
+    @property
+    def machine(self):
+        return machine_of(self.params)
+
+    def driver(self, dut):
+        return StepEngine(dut, self.machine)
+
+    async def round(self, operands, context):
+        await self.define_memories()
+        await self.check_run(self.random_run(), context)
+        return self.model.flags, self.model.stopped
+
+    def random_operands(self):
+        return None
+
+    # --- runs -----------------------------------------------------------------------------------
+
+    def random_run(self, healthy=True, steps=None, apart=False, traced=True, length=None):
+        """A run of one random program, from new registers."""
+        rng, machine = self.rng, self.machine
+        longest = max(machine.latency.values())
+        steps = int(rng.integers(1, 7)) if steps is None else steps
+        every = int(rng.integers(0, 4))
+        length = length or int(rng.integers(1, 2 * longest + 20))
+        special = int(rng.integers(1, 2 * longest + 10)) if every else 0
+        shape = {"length": length, "special": special, "apart": apart}
+        registers = self.programs.registers()
+        if healthy:
+            program = self.programs.healthy(registers, max(steps, every + 1), every, **shape)
+        else:
+            program = self.programs.program(**shape)
+        run = Run(program, steps, every, registers=registers)
+        run.start = self.random_start(len(program.words))
+        if traced:
+            run.save = int(rng.integers(0, 4))
+            before = int(rng.integers(0, self.entries + 1))
+            run.before = self.random_locations(before)
+            run.after = self.random_locations(int(rng.integers(0, self.entries - before + 1)))
+        return run
+
+    def stopping_run(self, step):
+        """A run that ends in this step: each one divides by what is left to count down."""
+        machine, fmt = self.machine, self.fmt
+        count, one = Location(0, 1), Location(1, 2)
+        reciprocal = machine.adders + machine.multipliers
+        reads = {Read(0, 0): count.address, Read(1, 0): one.address}
+        words = [Word(reads) for _ in range(1 + max(machine.latency.values()))]
+        words[0].issues = {
+            0: (Operand(Read(0, 0)), Operand(Read(1, 0), True)),
+            reciprocal: (Operand(Read(0, 0)),),
+        }
+        words[machine.latency["add"]].writes[0] = count.address
+        words[machine.latency["rec"]].writes[machine.shared_bank] = 0
+        program = Program(
+            machine, words, len(words), parameters={}, state={}, observables={}, registers=[]
+        )
+        registers = {count: fmt.from_float(step), one: fmt.one}
+        before, after = self.random_locations(1), self.random_locations(1)
+        return Run(program, step + 3, 0, 1, before, after, registers=registers)
+
+    def random_start(self, length):
+        """Where a program begins: often at an end of the memory."""
+        last = self.machine.program_depth - length
+        return int(self.rng.choice([0, last, self.rng.integers(last + 1)]))
+
+    def random_locations(self, count):
+        machine, rng = self.machine, self.rng
+        return tuple(
+            Location(int(rng.integers(machine.banks)), int(rng.integers(machine.depth)))
+            for _ in range(count)
+        )
+
+    async def load(self, run):
+        """Program and registers into the hardware, registers into the model."""
+        await self.registers.load_program(run.program.encoded(), run.start)
+        await self.registers.write_registers(run.registers)
+        self.model.load(run.registers)
+
+    async def check_run(self, run, context):
+        """Load, run and check everything, sticky status since the last clear included."""
+        await self.load(run)
+        outcome = await self.registers.run(*run.arguments, start=run.start)
+        await self.check(run, outcome, context)
+
+    async def check(self, run, outcome, context):
+        """Check what a run left behind."""
+        trace = self.model.run(*run.arguments)
+        compare, fmt = self.board.compare, self.fmt
+        context = f"{context}: {len(run.program.words)} words, {run.steps} steps"
+        compare("STEPS_DONE", outcome.steps_done, self.model.steps_done, context=context)
+        compare("STOPPED", int(outcome.stopped), int(self.model.stopped), context=context)
+        for i, (got, want) in enumerate(zip(outcome.trace, trace, strict=False)):
+            compare(f"trace[{i}]", got, want, fmt, context=context)
+        compare("words traced", len(outcome.trace), len(trace), context=context)
+        compare("FLAGS", outcome.flags, self.model.flags, context=context)
+        if len(trace) <= self.params["TRACE_DEPTH"]:  # else the trace may have been full
+            compare("CYCLES", outcome.cycles, self.model.cycles, context=context)
+        await self.check_file(context)
+
+    async def check_file(self, context):
+        for b, (got, want) in enumerate(
+            zip(await self.registers.read_file(), self.model.file, strict=True)
+        ):
+            for a, (g, w) in enumerate(zip(got, want, strict=True)):
+                self.board.compare(f"file[{b}][{a}]", g, w, self.fmt, context=context)
+
+    async def clear(self):
+        await self.registers.write("STATUS", ALL_BITS)
+        self.model.flags, self.model.stopped = 0, False
+
+    async def define_memories(self):
+        """Write what is not reset: until then registers and trace list may be anything."""
+        registers = self.programs.registers()
+        await self.registers.write_registers(registers)
+        self.model.load(registers)
+        await self.registers.write("TRACE_INDEX", 0)
+        await self.registers.write_each("TRACE_ENTRY", [0] * self.entries)
+
+
+async def _start(dut, board):
+    return await coprocessor_bench.start(BENCH, Bus, dut, board)
+
+
+@BENCH.test(timeout_us=20_000)
+async def random_programs(dut, board):
+    """Every operand path, every lane, hazards, segments, traces; status accumulates until cleared.
+
+    Under Verilator until all of :class:`tb.common.step_programs.Coverage` is met.
+    """
+    bus = await _start(dut, board)
+    await bus.define_memories()
+    count = BENCH.settings["programs"][BENCH.simulator]
+    for number in range(count):
+        await bus.check_run(bus.random_run(), f"program {number}")
+        if number % 4 == 3:
+            await bus.clear()
+            await bus.status(IDLE=1, context="all cleared")
+    missing = bus.programs.coverage.missing()
+    dut._log.info("coverage: %d of %d", len(bus.programs.coverage.wanted) - len(missing),
+                  len(bus.programs.coverage.wanted))  # fmt: skip
+    if BENCH.simulator == "verilator":
+        assert not missing, f"not covered after {count} programs: {missing[:20]}"
+
+
+@BENCH.test(timeout_us=20_000)
+async def stalled_bus(dut, board):
+    """The same with every channel of the bus held back at random; nothing is taken twice."""
+    bus = await _start(dut, board)
+    await bus.define_memories()
+    bus.registers.stall(board.rng)
+    for number in range(BENCH.settings["programs"][BENCH.simulator] // 20 + 1):
+        await bus.check_run(bus.random_run(), f"program {number}")
+
+
+@BENCH.test(timeout_us=20_000)
+async def stops(dut, board):
+    """A run ends after the step that stores what is infinite or not a number; all else is kept."""
+    bus = await _start(dut, board)
+    await bus.define_memories()
+    for number in range(BENCH.settings["programs"][BENCH.simulator] // 3):
+        run = bus.random_run(healthy=False, steps=int(bus.rng.integers(1, 9)))
+        await bus.clear()
+        await bus.check_run(run, f"program {number}")
+        await bus.status(bus.model.flags, DONE=1, STOPPED=bus.model.stopped)
+    for step in range(4):
+        await bus.clear()
+        await bus.check_run(bus.stopping_run(step), f"to stop in step {step}")
+        await bus.status(bus.model.flags, DONE=1, STOPPED=1)
+        await bus.compare("STEPS_DONE", step)
+    await bus.check_run(bus.random_run(), "after a stop")
+    await bus.status(bus.model.flags, DONE=1, STOPPED=1, context="sticky")
+    await bus.registers.write("STATUS", bus.registers.mask("STATUS", "STOPPED"))
+    await bus.status(bus.model.flags, DONE=1, context="cleared")
+
+
+@BENCH.test(timeout_us=20_000)
+async def full_traces(dut, board):
+    """A full trace holds up the run and loses nothing, taken late or soon; CYCLES has the waits."""
+    bus = await _start(dut, board)
+    await bus.define_memories()
+    registers, depth = bus.registers, bus.params["TRACE_DEPTH"]
+    for number in range(8 if BENCH.simulator == "verilator" else 3):
+        run = bus.random_run(steps=1, apart=True, traced=False)
+        split = int(bus.rng.integers(bus.entries + 1)) if number else bus.entries
+        run.before = bus.random_locations(split)
+        run.after = bus.random_locations(bus.entries - split)
+        run.save = 1 + number % 2
+        run.steps = run.save * (depth // bus.entries + 2) + int(bus.rng.integers(4))
+        await bus.load(run)
+        await registers.prepare(*run.arguments, start=run.start)
+        await registers.start()
+        waits = [0]
+        watch = cocotb.start_soon(_count_waits(dut, waits))
+        while waits[0] < 20:  # until the run waits
+            await ClockCycles(dut.clk_i, 20)
+            assert int(dut.busy.value), "the run ended without filling the trace"
+        await bus.compare("TRACE_COUNT", depth)
+        taken = await registers.read_each("TRACE_DATA", int(bus.rng.integers(1, depth + 1)))
+        outcome = await registers.finish(int(bus.rng.integers(1, 60)), taken)
+        watch.cancel()
+        await bus.check(run, outcome, f"run {number}")
+        board.compare("CYCLES beside waits", outcome.cycles - waits[0], bus.model.cycles)
+
+
+async def _count_waits(dut, waits):
+    """Count the cycles in which the run waits for room in the trace."""
+    while True:
+        await FallingEdge(dut.clk_i)
+        waits[0] += int(dut.push.value) and int(dut.full.value)
+
+
+@BENCH.test(timeout_us=20_000)
+async def eager_reads(dut, board):
+    """Reads of TRACE_DATA without asking for TRACE_COUNT: SLVERR, or the word that is next."""
+    bus = await _start(dut, board)
+    await bus.define_memories()
+    registers = bus.registers
+    offset = registers.map["TRACE_DATA"].offset
+    for number in range(6 if BENCH.simulator == "verilator" else 2):
+        run = bus.random_run(steps=1, apart=True, traced=False, length=12 + number)
+        run.every, run.save, run.steps = 0, 1, 60
+        run.before, run.after = bus.random_locations(1), bus.random_locations(number % 2)
+        await bus.load(run)
+        await registers.prepare(*run.arguments, start=run.start)
+        await registers.start()
+        trace, refused = [], 0
+        while int(dut.busy.value):
+            reads = [registers.master.init_read(offset, WORD_BYTES) for _ in range(10)]
+            for read in reads:
+                await read.wait()
+                if okay(read.data.resp):
+                    trace.append(int.from_bytes(read.data.data, "little"))
+                else:
+                    refused += 1
+        assert refused > 10 and len(trace) > 10, (refused, len(trace))
+        await bus.check(run, await registers.finish(trace=trace), f"run {number}")
+
+
+@BENCH.test(timeout_us=20_000)
+async def resets(dut, board):
+    """Reset by CTRL and by the pin, in the cycles of a run: idle, clean, the next run right.
+
+    That may follow at once, while lanes still hold results of the run before: they are not stored.
+    """
+    bus = await _start(dut, board)
+    await bus.define_memories()
+    registers = bus.registers
+    run = bus.random_run(steps=3, apart=True, length=max(bus.machine.latency.values()) + 12)
+    run.save = 1
+    half = bus.machine.depth // 2  # of the registers are not stored: a broken run leaves these
+    run.before, run.after = (bus.random_locations(bus.entries // 2) for _ in range(2))
+    run.before = tuple(x._replace(address=x.address % half) for x in run.before)
+    await bus.check_run(run, "before all resets")
+    span = bus.model.cycles + 4
+    count = 45 if BENCH.simulator == "verilator" else 9
+    for i, when in enumerate(range(0, span, -(-span // count))):
+        context = f"reset {when} cycles after a run"
+        await registers.prepare(*run.arguments, start=run.start)
+        held = await bus.read_all(bus.OPERANDS)
+        await registers.start()
+        await ClockCycles(dut.clk_i, when)
+        if i % 3 == 0:
+            await FallingEdge(dut.clk_i)
+            dut.rst_ni.value = 0
+            await ClockCycles(dut.clk_i, 1 + i % 2)
+            await FallingEdge(dut.clk_i)
+            dut.rst_ni.value = 1
+            held = {name: 0 for name in held if name != "PROGRAM_WORD"}
+        else:
+            await bus.command("RESET", "RUN")  # reset wins
+        bus.model.flags, bus.model.stopped = 0, False
+        if i % 3 == 2:  # at once
+            await registers.start()
+        else:
+            await bus.status(IDLE=1, context=context)
+            for name in bus.RESULTS:
+                await bus.compare(name, 0, context=context)
+            _, readable = await registers.read_bytes(
+                registers.map["TRACE_DATA"].offset, WORD_BYTES
+            )
+            board.compare("read of TRACE_DATA is OKAY", int(readable), 0, context=context)
+            await bus.compare_all(held, context)
+            await registers.prepare(*run.arguments, start=run.start)
+            await registers.start()
+        await bus.check(run, await registers.finish(1), context)
+
+
+@BENCH.test(timeout_us=20_000)
+async def access_while_busy(dut, board):
+    """While busy memories and registers are locked; status and trace are not, nor is the run."""
+    bus = await _start(dut, board)
+    await bus.define_memories()
+    registers = bus.registers
+    run = bus.random_run(steps=1, length=40, apart=True)
+    run.save, run.before, run.after = 50, bus.random_locations(1), bus.random_locations(1)
+    run.every, run.steps = 0, 12_000 // run.program.main
+    await bus.load(run)
+    await registers.prepare(*run.arguments, start=run.start)
+    await registers.write("TRACE_INDEX", 1)
+    await registers.write("FILE_ADDRESS", 3)
+    held = await bus.read_all((*bus.OPERANDS, "TRACE_INDEX", "FILE_ADDRESS", "PROGRAM_STORE"))
+    error = registers.mask("STATUS", "ERROR")
+    await registers.start()
+
+    async def expect_error(want, context):
+        word = await registers.read("STATUS")
+        board.compare("BUSY", registers.field("STATUS", "BUSY", word), 1, context=context)
+        board.compare("ERROR", registers.field("STATUS", "ERROR", word), want, context=context)
+        await registers.write("STATUS", error)
+
+    trace = []
+    while not await registers.take(trace):
+        pass
+    for register in registers.map.registers:
+        name = register.name
+        if name in ("CTRL", "STATUS", "TRACE_DATA"):
+            continue
+        _, done = await registers.read_bytes(register.offset, WORD_BYTES)
+        locked = name in ("FILE_DATA", "TRACE_ENTRY")
+        board.compare(f"read of {name} is OKAY", int(done), int(not locked))
+        await expect_error(int(locked), f"read of {name}")
+        done = await registers.write_bytes(register.offset, bytes(WORD_BYTES))
+        board.compare(f"write of {name} is OKAY", int(done), 0)
+        await expect_error(int(register.access == READ_WRITE), f"write of {name}")
+    await bus.command("RUN")
+    await expect_error(1, "run")
+    outcome = await registers.finish(trace=trace)
+    await bus.compare_all(held, "after refused accesses")
+    await bus.check(run, outcome, "with refused accesses")
+    await bus.status(bus.model.flags, DONE=1)
+
+
+@BENCH.test(timeout_us=20_000)
+async def refused_runs(dut, board):
+    """A run with a segment or a trace that cannot be is refused; one without steps is not."""
+    bus = await _start(dut, board)
+    await bus.define_memories()
+    registers, depth = bus.registers, bus.machine.program_depth
+    run = bus.random_run(steps=2, traced=False)
+    run.every = 0
+    await bus.check_run(run, "before")
+    cycles = bus.model.cycles
+    fits, tail = (0, 1), (0, depth)
+    beyond = [(0, 0), (depth - 1, 0), (depth, 1), (depth - 1, 2), (0, depth + 1), (1, depth),
+              (2**32 - 1, 1), (2**31, 2**31), (1 << 16, 1)]  # fmt: skip
+    # save, every, main, special, traced before and after
+    configurations = [
+        *((0, 0, segment, fits, 0, 0) for segment in beyond),
+        *((0, 5, fits, segment, 0, 0) for segment in beyond),
+        *((3, 0, tail, fits, *traced) for traced in (
+            (bus.entries, 1), (1, bus.entries), (bus.entries + 1, 0), (2**32 - 1, 1), (2**31,) * 2
+        )),
+    ]  # fmt: skip
+    for save, every, main, special, before, after in configurations:
+        context = f"{save}, {every}, {main}, {special}, {before}, {after}"
+        await registers.write("SAVE", save, every, *main, *special, before, after)
+        await bus.command("RUN")
+        await bus.status(bus.model.flags, DONE=1, ERROR=1, context=context)
+        await bus.compare("CYCLES", cycles)
+        await registers.write("STATUS", registers.mask("STATUS", "ERROR"))
+    # What is not asked for need not be possible.
+    run.steps = 0
+    await registers.prepare(*run.arguments, start=run.start)
+    await registers.write("SPECIAL_START", depth, 0)
+    await registers.write("TRACE_BEFORE", bus.entries, 1)
+    await registers.start()
+    await bus.check(run, await registers.finish(), "no steps")
+    await bus.compare("CYCLES", START_CYCLES)
+    await bus.status(bus.model.flags, DONE=1)
+
+
+@BENCH.test(timeout_us=20_000)
+async def positions(dut, board):
+    """Positions move, wrap and keep their range; bytes are written one by one."""
+    bus = await _start(dut, board)
+    await bus.define_memories()
+    registers, machine, rng = bus.registers, bus.machine, bus.rng
+    banks, depth, entries = machine.banks, machine.depth, bus.entries
+    last = Location(banks - 1, depth - 1)
+
+    async def refuse(name, *words):
+        before = await registers.read(name)
+        for word in words:
+            done = await registers.write_bytes(
+                registers.map[name].offset, word.to_bytes(WORD_BYTES, "little")
+            )
+            board.compare(f"write of {word:#x} to {name} is OKAY", int(done), 0)
+            await bus.compare(name, before)
+
+    # register file: the end, the range, bytes
+    await registers.write("FILE_ADDRESS", on_bus(last))
+    got = await registers.read_each("FILE_DATA", 2)
+    for location, word in zip((last, Location(0, 0)), got, strict=True):
+        board.compare(f"{location}", word, bus.model.read(location), bus.fmt)
+    await bus.compare("FILE_ADDRESS", on_bus(Location(0, 1)))
+    out = [banks << 16, depth, on_bus(last) + 1, 1 << 31, 1 << 15, (255 << 16) | 1, ALL_BITS]
+    await refuse("FILE_ADDRESS", *(word for word in out if not _is_location(word, machine)))
+    for _ in range(40):
+        location = bus.random_locations(1)[0]
+        await registers.write("FILE_ADDRESS", on_bus(location))
+        low = int(rng.integers(WORD_BYTES))
+        patch = rng.bytes(int(rng.integers(1, WORD_BYTES - low + 1)))
+        await registers.write_bytes(registers.map["FILE_DATA"].offset + low, patch)
+        data = bytearray(bus.model.read(location).to_bytes(WORD_BYTES, "little"))
+        data[low : low + len(patch)] = patch
+        word = int.from_bytes(data, "little") & ((1 << bus.fmt.width) - 1)
+        bus.model.load({location: word})
+    await bus.check_file("after single bytes")
+
+    # trace list
+    listed = [on_bus(location) for location in bus.random_locations(entries)]
+    await registers.write("TRACE_INDEX", entries - 1)
+    await registers.write_each("TRACE_ENTRY", [listed[-1], *listed[:-1]])
+    await bus.compare("TRACE_INDEX", entries - 1)
+    await refuse("TRACE_INDEX", entries, ALL_BITS, 1 << 31, 1 << 8)
+    await registers.write("TRACE_INDEX", 0)
+    for word in out:
+        if not _is_location(word, machine):
+            done = await registers.write_bytes(
+                registers.map["TRACE_ENTRY"].offset, word.to_bytes(WORD_BYTES, "little")
+            )
+            board.compare(f"write of {word:#x} to TRACE_ENTRY is OKAY", int(done), 0)
+    await registers.write_bytes(registers.map["TRACE_ENTRY"].offset, b"\x01")
+    listed[0] = listed[0] & ~0xFF | 1
+    await bus.compare("TRACE_INDEX", 1)
+    await registers.write("TRACE_INDEX", 0)
+    for i, (g, w) in enumerate(
+        zip(await registers.read_each("TRACE_ENTRY", entries), listed, strict=True)
+    ):
+        board.compare(f"trace list[{i}]", g, w)
+    await bus.compare("TRACE_INDEX", 0)
+
+    # program
+    run = bus.random_run(steps=2, traced=False)
+    await bus.load(run)
+    size = WORD_BYTES * machine.bus_words
+    for address, word in enumerate(run.program.encoded(), run.start):
+        data, at = word.to_bytes(size, "little"), 0
+        while at < size:
+            length = int(rng.integers(1, 7))
+            await registers.write_bytes(
+                registers.map["PROGRAM_WORD"].offset + at, data[at : at + length]
+            )
+            at += length
+        if address >> 8 == (await registers.read("PROGRAM_STORE")) >> 8:
+            await registers.write_bytes(
+                registers.map["PROGRAM_STORE"].offset, bytes([address & 0xFF])
+            )
+        else:
+            await registers.write("PROGRAM_STORE", address)
+        await registers.write("PROGRAM_WORD", *[ALL_BITS] * machine.bus_words)
+    beyond = machine.program_depth
+    memory = 1 << (beyond - 1).bit_length()
+    await refuse("PROGRAM_STORE", beyond, memory + run.start, (1 << 31) + run.start, ALL_BITS)
+    outcome = await registers.run(*run.arguments, start=run.start)
+    await bus.check(run, outcome, "program written in bytes")
+    await bus.status(bus.model.flags, DONE=1)
+
+
+def _is_location(word, machine):
+    return word >> 16 < machine.banks and word & 0xFFFF < machine.depth
+
+
+@BENCH.test(timeout_us=20_000)
+async def long_run(dut, board):
+    """Hundreds of steps, with many cycles between the looks at them."""
+    bus = await _start(dut, board)
+    await bus.define_memories()
+    run = bus.random_run(steps=2, apart=True, length=60)
+    run.steps = 400 if BENCH.simulator == "verilator" else 20
+    run.save, run.before, run.after = 3, bus.random_locations(1), bus.random_locations(1)
+    await bus.check_run(run, "long")
+
+
+globals().update(
+    coprocessor_bench.register(
+        BENCH,
+        Bus,
+        (coprocessor_bench.identity, coprocessor_bench.byte_strobes,
+         coprocessor_bench.bad_addresses),
+    )
+)  # fmt: skip
+test_step_engine = BENCH.pytest()
