@@ -6,7 +6,7 @@ import pytest
 
 from tb.common.bench import BUILD, RESULTS, ROOT
 
-TOLERANCE_J = 0.05e-3  # of the demos' figures, which are quoted to 0.1 mJ
+TOLERANCE_J = 0.05e-3  # of the demos' figures
 
 
 def judge(name, config, simulator, options, difference_j, truncation_j, rounding_below_j):
