@@ -1,7 +1,7 @@
 # What it can do: `make help`. Everything it needs is set up by itself on first use.
 #
-# Variables: SCENARIO TARGET SIM ARITH STEPS REBASE OUT SEED WAVES (run), SIM SEED TEST CONFIG WAVES
-# (benches).
+# Variables: SCENARIO TARGET SIM ARITH STEPS REBASE BASE LANES OUT SEED WAVES (run, demos), SIM SEED
+# TEST CONFIG WAVES (benches).
 
 .DEFAULT_GOAL := help
 unexport VERILATOR_ROOT # a stale one makes newer Verilators refuse to run
@@ -13,26 +13,24 @@ SETUP := scripts/setup.sh
 PYTEST := $(PY) -m pytest
 BENCHES := $(filter-out common,$(patsubst tb/%/Makefile,%,$(wildcard tb/*/Makefile)))
 
-##@ Demos and runs
-.PHONY: pendulum
-pendulum: ## double pendulum on the RTL co-processor, into build/pendulum
-	@$(MAKE) --no-print-directory run SCENARIO=scenarios/double_pendulum.toml \
-	  TARGET=coprocessor OUT=$(or $(OUT),build/pendulum)
+RUN_OPTIONS = $(if $(ARITH),--arith $(ARITH)) $(if $(STEPS),--steps $(STEPS)) \
+  $(if $(REBASE),--rebase $(REBASE)) $(if $(BASE),--base $(BASE)) $(if $(LANES),--lanes $(LANES)) \
+  $(if $(SEED),--seed $(SEED)) $(if $(filter-out 0,$(WAVES)),--waves)
 
-.PHONY: fourbar
-fourbar: ## four-bar, its base matrix inverted by the RTL, into build/fourbar
-	@$(MAKE) --no-print-directory run SCENARIO=scenarios/four_bar.toml \
-	  TARGET=coprocessor OUT=$(or $(OUT),build/fourbar)
+##@ Demos and runs
+.PHONY: pendulum fourbar
+pendulum: setup ## double pendulum on co-processor and step engine, into build/pendulum
+fourbar: setup ## four-bar on co-processor and step engine, into build/fourbar
+pendulum fourbar:
+	@$(PY) scripts/demo.py $@ --sim $(or $(SIM),auto) $(if $(OUT),--out $(OUT)) $(RUN_OPTIONS)
 
 .PHONY: run
-run: venv ## SCENARIO=f.toml [TARGET=model|coprocessor SIM=icarus|verilator ARITH= STEPS= OUT=]
+run: venv ## SCENARIO=f.toml [TARGET=model|coprocessor|step SIM= ARITH= STEPS= OUT= LANES=2+2]
 	@$(if $(SCENARIO),,$(error say which: make run SCENARIO=scenarios/double_pendulum.toml))
 	@$(if $(filter-out model,$(TARGET)),$(SETUP) icarus verilator)
 	@$(PY) scripts/run.py --scenario $(SCENARIO) --target $(or $(TARGET),model) \
-	  --sim $(or $(SIM),auto) --arith $(or $(ARITH),float32) \
-	  --out $(or $(OUT),build/$(basename $(notdir $(SCENARIO)))) $(if $(STEPS),--steps $(STEPS)) \
-	  $(if $(REBASE),--rebase $(REBASE)) $(if $(SEED),--seed $(SEED)) \
-	  $(if $(filter-out 0,$(WAVES)),--waves)
+	  --sim $(or $(SIM),auto) --out $(or $(OUT),build/$(basename $(notdir $(SCENARIO)))) \
+	  $(RUN_OPTIONS)
 
 ##@ Verification
 .PHONY: test
@@ -52,8 +50,9 @@ waves: venv ## BENCH=<bench> [CONFIG= FILE=]: open its last waveform with the be
 	@$(PY) scripts/waves.py $(BENCH) $(if $(FILE),--file $(FILE)) $(if $(CONFIG),--config $(CONFIG))
 
 .PHONY: bench longrun results
-bench: setup ## speed of model and co-simulation, into build/bench
+bench: setup ## speed of the simulations, cycles of the step engine, into build/bench
 	@$(PY) scripts/bench.py
+	@$(PY) scripts/bench_step.py
 longrun: venv ## 100 s of the four-bar, with and without re-basing, into build/longrun
 	@$(PY) scripts/longrun.py
 results: venv ## docs/results.md from what `make test` and `make bench` left in build/

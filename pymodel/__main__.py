@@ -11,6 +11,7 @@ import argparse
 import re
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
 
@@ -262,6 +263,98 @@ def _step_table(scenario: Scenario, shape: str) -> TableData:
     title = f"One step of {scenario.name}: {len(scenario.bodies)} bodies, {scenario.integrator}"
     headings = ("operation", "in all", "on the longest path", "latency [cycles]")
     return f"{title}, {shape} tree", headings, rows
+
+
+def _program_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("scenario", help="scenario file (TOML)")
+    parser.add_argument(
+        "--base",
+        choices=("ldl", "blocks"),
+        default="ldl",
+        help="how the base of a closed chain is solved (default: ldl)",
+    )
+
+
+@subcommand(_program_options)
+def trace(arguments: argparse.Namespace) -> int:
+    """print one whole step as the operations that the step engine has to do"""
+    from pymodel import tracing
+
+    step = tracing.trace(load(arguments.scenario), base=arguments.base)
+    print("\n".join(tracing.listing(step)))
+    return DONE
+
+
+def _schedule_options(parser: argparse.ArgumentParser) -> None:
+    _program_options(parser)
+    parser.add_argument("--lanes", default="2+2", help="adders + multipliers (default: 2+2)")
+    parser.add_argument(
+        "--stages",
+        metavar="ADD,MUL,REC,SINCOS",
+        help="register stages of the float units (default: the engine's)",
+    )
+    parser.add_argument(
+        "--contexts", type=int, default=1, help="copies that run interleaved (default: 1)"
+    )
+    parser.add_argument("--out", metavar="DIR", help="folder for gantt.png and program.hex")
+
+
+@subcommand(_schedule_options)
+def schedule(arguments: argparse.Namespace) -> int:
+    """schedule a step on the step engine's lanes: cycles, limits, use, registers, a picture"""
+    from pymodel import gantt, tracing
+    from pymodel.program import Machine
+    from pymodel.schedule import schedule as place
+
+    try:
+        machine = Machine.parse(arguments.lanes, arguments.stages)
+    except ValueError as error:
+        raise InputError(str(error)) from None
+    if arguments.contexts < 1:
+        raise InputError(f"--contexts: must be at least 1, got {arguments.contexts}")
+    scenario = load(arguments.scenario)
+    one = tracing.trace(scenario, base=arguments.base)
+    step = tracing.interleave([one] * arguments.contexts) if arguments.contexts > 1 else one
+    program = place(machine.boundless, step)
+    program = replace(program, machine=machine.holding(program))
+    found = gantt.summary(program, step)
+    title = f"{scenario.name} on {arguments.lanes} lanes"
+    if arguments.contexts > 1:
+        title += f", {arguments.contexts} systems"
+    table = Table(title=f"One step of {title}")
+    table.add_column("")
+    table.add_column("cycles", justify="right")
+    table.add_row("program", str(found["cycles"]))
+    if arguments.contexts > 1:
+        table.add_row("a system", f"{found['cycles'] / arguments.contexts:.1f}")
+    for name, text in (
+        ("dependencies", "longest path"),
+        ("lanes", "operations by lanes"),
+        ("both", "no schedule is shorter than"),
+    ):
+        table.add_row(text, str(found["bounds"][name]))
+    console = Console()
+    console.print(table)
+    table = Table(title="Lanes")
+    for name in ("lanes", "operations", "use", "latency"):
+        table.add_column(name, justify="left" if name == "lanes" else "right")
+    for op, use in found["use"].items():
+        cells = (str(found["operations"][op]), f"{use:.0%}", str(machine.latency[op]))
+        table.add_row(gantt.LANE_NAMES[op], *cells)
+    console.print(table)
+    print(
+        f"{found['words']} program words of {found['word_bits']} bits at {found['registers']} "
+        "registers in the fullest bank"
+    )
+    if arguments.out:
+        out = Path(arguments.out)
+        out.mkdir(parents=True, exist_ok=True)
+        gantt.plot(program, out / "gantt.png", f"{title}: {found['cycles']} cycles a step")
+        digits = -(-found["word_bits"] // 4)
+        words = (f"{word:0{digits}x}\n" for word in program.encoded())
+        (out / "program.hex").write_text("".join(words))
+        print(out / "gantt.png", out / "program.hex", sep="\n")
+    return DONE
 
 
 def _markdown(title: str, headings: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:

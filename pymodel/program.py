@@ -9,7 +9,8 @@ An operand comes from a read port of any bank, or straight from a result that le
 cycle. What is stored in a cycle can be read from the next one on.
 """
 
-from dataclasses import dataclass, field
+import re
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -119,6 +120,44 @@ class Machine:
                 raise ValueError(f"{name} is {getattr(self, name)}, must be at least {least}")
         if self.depth & (self.depth - 1):
             raise ValueError(f"depth is {self.depth}, must be a power of two")
+
+    @classmethod
+    def parse(cls, lanes, stages=None, **parameters):
+        """A machine from ``<adders>+<multipliers>`` and ``<add>,<mul>,<rec>,<sincos>`` stages.
+
+        Raises
+        ------
+        ValueError
+            If one of them is written otherwise, or as for the machine itself.
+        """
+        found = re.fullmatch(r"(\d+)\+(\d+)", lanes)
+        if not found:
+            raise ValueError(f"lanes {lanes!r}: must be <adders>+<multipliers>, such as 2+2")
+        parameters |= {"adders": int(found[1]), "multipliers": int(found[2])}
+        if stages is not None:
+            depths = re.fullmatch(r"(\d+),(\d+),(\d+),(\d+)", stages)
+            if not depths:
+                raise ValueError(f"stages {stages!r}: must be four numbers, such as 2,2,6,12")
+            names = ("add_stages", "mul_stages", "rec_stages", "sincos_stages")
+            parameters |= zip(names, map(int, depths.groups()), strict=True)
+        return cls(**parameters)
+
+    @property
+    def boundless(self):
+        """The same with memories for any program, to find out what one needs."""
+        return replace(self, depth=1 << 24, program_depth=1 << 32)
+
+    def holding(self, program):
+        """The same with memories as large as a program needs, but no smaller than they are."""
+
+        def power_of_two(least):
+            return 1 << (least - 1).bit_length()
+
+        return replace(
+            self,
+            depth=max(self.depth, power_of_two(max(program.registers))),
+            program_depth=max(self.program_depth, power_of_two(len(program.words))),
+        )
 
     @cached_property
     def lanes(self):

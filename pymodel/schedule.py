@@ -44,7 +44,7 @@ def schedule(machine, main, special=None):
     Parameters
     ----------
     machine : pymodel.program.Machine
-    main, special : pymodel.trace.Step
+    main, special : pymodel.tracing.Step
         With the same states and observables.
 
     Returns

@@ -11,7 +11,7 @@ from pymodel.program import Program
 from pymodel.scenario import ScenarioError
 from pymodel.schedule import schedule
 from pymodel.simulate import Recorder
-from pymodel.trace import context_name, interleave, trace
+from pymodel.tracing import context_name, interleave, t_cut_names, trace
 
 #: How a closed base is connected on the engine by default: without pivoting, which it cannot do.
 BASE = "ldl"
@@ -46,6 +46,10 @@ class Run:
     before: dict
     after: dict
 
+    def steps_traced(self, words):
+        """Steps that a trace of so many words has come to."""
+        return words // (len(self.before) + len(self.after)) * self.save
+
     def trajectories(self, words, stopped_at=None):
         """What a trace says: a list of (trajectory or None, reason to stop or None), one a system.
 
@@ -68,7 +72,7 @@ class Run:
     def _trajectory(self, context, scenario, rows, arithmetic, stopped_at):
         recorder = Recorder(scenario, arithmetic)
         momenta = "p_used" if self.every and scenario.loops else "p"
-        chain = dynamics.Chain(BitExact(arithmetic.fmt, fold_zeros=True), scenario)
+        mechanism = dynamics.mechanism(BitExact(arithmetic.fmt, fold_zeros=True), scenario)
         stopped = None
         try:
             for index, row in enumerate(rows):
@@ -78,7 +82,7 @@ class Run:
                      for k in range(len(scenario.bodies))]
                     for name in ("q", momenta, "qd")
                 )  # fmt: skip
-                recorder.keep(q, dynamics.Rates(qd, None, p, None, _eta(chain, q, p)))
+                recorder.keep(q, dynamics.Rates(qd, None, p, None, _eta(mechanism, q, p)))
         except dynamics.SingularError as error:
             stopped = recorder.where(error)
         if stopped is None and stopped_at is not None:
@@ -87,14 +91,19 @@ class Run:
         return recorder.trajectory() if recorder.rows else None, stopped
 
 
-def _eta(chain, q, p):
-    """The matrix of the closed base, (43), which the engine does not show; None without loops."""
-    if not chain.closed:
+def _eta(mechanism, q, p):
+    """What connects the loops, (43), which the engine does not show; None without loops."""
+    if not mechanism.closed:
         return None
-    generator, reply = dynamics.rates(chain, q, p), None
-    while not isinstance(request := generator.send(reply), dynamics.ConnectBase):
-        reply = dynamics.answer(chain.arithmetic, request)
-    return request.matrix
+    return dynamics.serve(mechanism.arithmetic, dynamics.rates(mechanism, q, p)).eta
+
+
+def fitting(machine, scenarios, **options):
+    """The machine, its memories made as large as a run of these scenarios needs.
+
+    For the arguments and errors see :func:`prepare`.
+    """
+    return machine.holding(prepare(machine.boundless, scenarios, **options).program)
 
 
 def prepare(machine, scenarios, base=BASE, rebase=0, shape="balanced"):
@@ -106,7 +115,7 @@ def prepare(machine, scenarios, base=BASE, rebase=0, shape="balanced"):
     scenarios : sequence of Scenario
         Independent systems that run interleaved, with the same number of steps.
     base, rebase, shape
-        As for :class:`pymodel.dynamics.Chain`; base must be one of :data:`BASES`.
+        As for :func:`pymodel.dynamics.mechanism`; base must be one of :data:`BASES`.
 
     Returns
     -------
@@ -141,15 +150,15 @@ def prepare(machine, scenarios, base=BASE, rebase=0, shape="balanced"):
     values = main.values(machine.fmt) | (special.values(machine.fmt) if special else {})
     before, after = {}, dict(program.observables)
     for context, scenario in enumerate(scenarios):
-        chain = dynamics.Chain(BitExact(machine.fmt), scenario)
-        for letter, vector in zip("qp", chain.initial_state(scenario), strict=True):
+        mechanism = dynamics.mechanism(BitExact(machine.fmt), scenario)
+        for letter, vector in zip("qp", mechanism.initial_state(scenario), strict=True):
             for k, x in enumerate(vector):
                 name = context_name(context, f"{letter}[{k}]")
                 values[name] = x.bits
                 if letter == "q" or not rebasing(scenario):
                     before[name] = program.state[name]
         if rebasing(scenario):
-            values |= {context_name(context, f"t_cut.{axis}"): 0 for axis in "xy"}
+            values |= {context_name(context, name): 0 for name in t_cut_names(scenario)}
     return Run(
         tuple(scenarios), program, program.image(values), first.steps + 1, every, first.save,
         before, after,

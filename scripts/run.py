@@ -1,4 +1,4 @@
-"""Run a scenario on the model or on the RTL co-processor: what ``make run`` calls.
+"""Run a scenario on the model, an RTL co-processor or the step engine: what ``make run`` calls.
 
 Exit status: 0 done, 1 the run broke off or the hardware differed from the model, 2 bad input,
 told in one line.
@@ -18,8 +18,9 @@ from rich.table import Table
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from pymodel import arith, report, session  # noqa: E402
+from pymodel import arith, dynamics, report, session, stepping  # noqa: E402
 from pymodel.__main__ import main as model_main  # noqa: E402
+from pymodel.program import Machine  # noqa: E402
 from pymodel.scenario import ScenarioError, load  # noqa: E402
 from pymodel.trajectory import read_csv  # noqa: E402
 
@@ -51,16 +52,47 @@ def simulator_version(name):
 
 def coprocessor_bench(scenario):
     """The co-simulation bench whose co-processor has a part in this mechanism."""
-    if scenario.is_chain and scenario.loops:
+    is_chain = dynamics.Chain.runs(scenario)
+    if is_chain and scenario.loops:
         from tb.cosim_ldup import test_cosim_ldup
 
         return test_cosim_ldup
-    if scenario.is_chain and len(scenario.bodies) == 2:
+    if is_chain and len(scenario.bodies) == 2:
         from tb.cosim_hdca import test_cosim_hdca
 
         return test_cosim_hdca
     reason = "the co-processors run open chains of two bodies and closed chains"
     raise InputError(f"{scenario.source}: body: {reason}")
+
+
+def on_coprocessor(scenario, arguments):
+    """What to build and run for a co-processor: (bench, parameters, settings, float units)."""
+    bench = coprocessor_bench(scenario)
+    settings = {
+        "scenario": str(Path(arguments.scenario).resolve()),
+        "steps": arguments.steps,
+        "rebase": arguments.rebase,
+    }
+    return bench, format_parameters(arguments.arith), settings, bench.FLOAT_UNITS
+
+
+def on_step_engine(scenario, arguments):
+    """The same for the step engine, its memories as large as the scenario's program needs."""
+    from tb.common.step_engine import rtl_parameters
+    from tb.cosim_step import test_cosim_step as bench
+
+    format_parameters(arguments.arith)
+    options = {"base": arguments.base, "rebase": arguments.rebase}
+    machine = Machine.parse(arguments.lanes, fmt=arith.parse(arguments.arith).fmt)
+    if not machine.fmt.has_sincos:
+        raise InputError(f"--arith {arguments.arith}: sine and cosine end at binary32")
+    one = {"scenario": str(Path(arguments.scenario).resolve()), "steps": arguments.steps, **options}
+    machine = stepping.fitting(machine, [scenario], **options)
+    units = {"add": machine.adders, "mul": machine.multipliers, "rec": 1, "sincos": 1}
+    return bench, rtl_parameters(machine), {"runs": [one]}, units
+
+
+HARDWARE = {"coprocessor": on_coprocessor, "step": on_step_engine}
 
 
 def format_parameters(arithmetic):
@@ -73,18 +105,11 @@ def format_parameters(arithmetic):
     return {"EXP_W": parsed.fmt.exp_w, "MAN_W": parsed.fmt.man_w}
 
 
-def cosimulate(scenario, simulator, arguments):
+def cosimulate(scenario, simulator, arguments, bench, parameters, settings):
     """Run the co-simulation bench; returns (its result row, what it left in cosim.json)."""
     from tb.common.cosim import PROGRESS
 
-    module = coprocessor_bench(scenario)
     out = Path(arguments.out)
-    settings = {
-        "scenario": str(Path(arguments.scenario).resolve()),
-        "steps": arguments.steps,
-        "rebase": arguments.rebase,
-        "out": str(out.resolve()),
-    }
     left = out / "cosim.json"
     left.unlink(missing_ok=True)
     with report.progress(f"{scenario.name}: {simulator}") as update:
@@ -94,13 +119,13 @@ def cosimulate(scenario, simulator, arguments):
             if found:
                 update(int(found[1]), int(found[2]))
 
-        row = module.BENCH.run(
+        row = bench.BENCH.run(
             simulator,
-            module.CONFIG,
+            bench.CONFIG,
             seed=arguments.seed,
             waves=arguments.waves,
-            params=format_parameters(arguments.arith),
-            settings=settings,
+            params=parameters,
+            settings=settings | {"out": str(out.resolve())},
             watch=watch,
             results=arguments.results,
         )
@@ -134,14 +159,14 @@ def print_cycles(left, console):
     console.print(table)
 
 
-def run_coprocessor(arguments):
-    """The scenario with the RTL doing its part."""
+def run_hardware(arguments):
+    """The scenario with the RTL doing its part, or all of it."""
     out = Path(arguments.out)
     simulator = usable_simulator(arguments.sim)
     scenario = load(arguments.scenario, arguments.steps)
-    coprocessor_bench(scenario), format_parameters(arguments.arith)  # refuse before building
+    bench, parameters, settings, units = HARDWARE[arguments.target](scenario, arguments)
     out.mkdir(parents=True, exist_ok=True)
-    row, left = cosimulate(scenario, simulator, arguments)
+    row, left = cosimulate(scenario, simulator, arguments, bench, parameters, settings)
     if left is None or not left["rows"]:
         print(row["message"] or left["stopped"], file=sys.stderr)
         return DIFFERS
@@ -160,15 +185,21 @@ def run_coprocessor(arguments):
         "cycles_by_part": left["bus_and_run_cycles"],
         "engine_cycles": left["engine_cycles"],
         "registers_moved": left["registers_moved"],
+        "evaluations": left["evaluations"],
+        "in_hardware": bench.IN_HARDWARE,
+        "float_units": units,
         "versions": {
             simulator: simulator_version(simulator),
             "cocotb": version("cocotb"),
             "cocotbext-axi": version("cocotbext-axi"),
         },
     }
+    options = {"rebase": arguments.rebase}
+    if arguments.target == "step":
+        options["base"] = arguments.base
     summary, status = session.finish(
         scenario, trajectory, left["stopped"], out,
-        target="coprocessor", arithmetic=arguments.arith, extra=extra, rebase=arguments.rebase,
+        target=arguments.target, arithmetic=arguments.arith, extra=extra, **options,
     )  # fmt: skip
     console = Console()
     print_cycles(left, console)
@@ -184,7 +215,7 @@ def run_coprocessor(arguments):
 def parser():
     result = argparse.ArgumentParser(prog="scripts/run.py", description=__doc__.splitlines()[0])
     result.add_argument("--scenario", required=True, help="scenario file (TOML)")
-    result.add_argument("--target", choices=("model", "coprocessor"), default="model")
+    result.add_argument("--target", choices=("model", *HARDWARE), default="model")
     result.add_argument("--sim", choices=("auto", "icarus", "verilator"), default="auto")
     result.add_argument("--arith", default="float32", help="float32, float64 or <EXP_W>/<MAN_W>")
     result.add_argument("--out", required=True, help="folder for the results")
@@ -192,6 +223,11 @@ def parser():
     result.add_argument(
         "--rebase", type=int, default=0, help="re-base a closed chain's momenta every so many steps"
     )
+    result.add_argument(
+        "--base", choices=stepping.BASES, default=stepping.BASE,
+        help="how the step engine solves the base of a closed chain",
+    )  # fmt: skip
+    result.add_argument("--lanes", default="2+2", help="adders + multipliers of the step engine")
     result.add_argument("--seed", type=int, default=1, help="start values of the simulator")
     result.add_argument("--results", help="folder for the bench's result row (the regression's)")
     result.add_argument("--waves", action="store_true", help="FST into build/waves/cosim_*")
@@ -205,7 +241,7 @@ def main(arguments=None):
         words += ["--rebase", str(arguments.rebase)]
         return model_main(words + (["--steps", str(arguments.steps)] if arguments.steps else []))
     try:
-        return run_coprocessor(arguments)
+        return run_hardware(arguments)
     except (ScenarioError, InputError, ValueError) as error:
         print(error, file=sys.stderr)
     except OSError as error:

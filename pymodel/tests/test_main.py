@@ -53,6 +53,46 @@ def test_simulate_writes_what_the_contract_asks_for(scenario, tmp_path, capsys):
         assert column.tobytes() == again.columns()[name].tobytes()
 
 
+def test_trace_lists_every_operation(capsys):
+    assert main(["trace", str(ROOT / "scenarios" / "double_pendulum.toml")]) == 0
+    text = capsys.readouterr().out.splitlines()
+    assert sum(" = add " in line for line in text) == 56
+    assert sum(" = mul " in line for line in text) == 89
+    assert [line.split(" := ")[0] for line in text[-6:]] == [
+        f"{name}[{k}]" for name in ("q", "p", "qd") for k in range(2)
+    ]
+    assert any(re.fullmatch(r"%\d+ = mul step, %\d+", line) for line in text)
+
+
+def test_schedule_reports_and_draws(tmp_path, capsys):
+    words = ["schedule", str(ROOT / "scenarios" / "four_bar.toml"), "--lanes", "3+2"]
+    words += ["--stages", "2,2,7,15", "--contexts", "2", "--base", "blocks"]
+    assert main([*words, "--out", str(tmp_path)]) == 0
+    text = capsys.readouterr().out
+    cycles = int(re.search(r"program *│ *(\d+)", text)[1])
+    shortest = int(re.search(r"no schedule is shorter than *│ *(\d+)", text)[1])
+    assert shortest <= cycles <= 1.1 * shortest
+    assert f"{cycles / 2:.1f}" in text and "3+2 lanes, 2" in text
+    program = (tmp_path / "program.hex").read_text().splitlines()
+    bits = int(re.search(r"program words of (\d+) bits", text)[1])
+    assert len(program) == cycles and {len(word) for word in program} == {-(-bits // 4)}
+    assert (tmp_path / "gantt.png").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "said"),
+    [
+        ("--lanes", "2", "lanes '2': must be <adders>+<multipliers>, such as 2+2"),
+        ("--lanes", "0+2", "adders is 0, must be at least 1"),
+        ("--stages", "1,2", "stages '1,2': must be four numbers, such as 2,2,6,12"),
+        ("--contexts", "0", "--contexts: must be at least 1, got 0"),
+    ],
+)
+def test_machines_that_make_no_sense(scenario, capsys, option, value, said):
+    assert main(["schedule", str(scenario), option, value]) == 2
+    assert lines(capsys) == [said]
+
+
 @pytest.mark.parametrize(("arith", "name"), [("float64", "float64"), ("8/23", "float32")])
 def test_arithmetics(scenario, tmp_path, arith, name):
     out = tmp_path / "run"

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pymodel import trace as tracing
+from pymodel import tracing
 from pymodel.arith import BitExact
 from pymodel.engine import START_CYCLES, Engine
 from pymodel.fp import BINARY32, Format
@@ -80,6 +80,14 @@ def test_loops(name, rebase, base):
 @pytest.mark.parametrize("integrator", ["semi-implicit", "rk4"])
 def test_rebased_loops_with_other_integrators(integrator):
     check(ROOMY, [scenario("general_four_bar", integrator=integrator)], rebase=2)
+
+
+@pytest.mark.parametrize("integrator", ["euler", "rk4"])
+@pytest.mark.parametrize(
+    ("name", "rebase"), [("tree", 0), ("coupled_loops", 0), ("coupled_loops", 3)]
+)
+def test_trees_and_coupled_loops(name, rebase, integrator):
+    check(ROOMY, [scenario(name, integrator=integrator)], rebase=rebase)
 
 
 def test_random_loops():

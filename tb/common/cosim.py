@@ -79,19 +79,24 @@ async def co_simulate(bench, dut, board, hardware_type, coprocessor_type):
     chain = dynamics.Chain(hardware.processor, scenario, **options)
     stopped = None
     try:
-        await _drive(simulate.run(chain, scenario, recorder, _progress), hardware)
+        await _drive(simulate.run(chain, scenario, recorder, progress), hardware)
     except dynamics.SingularError as error:
         stopped = recorder.where(error)
     except simulate.NonFiniteError as error:
         stopped = str(error)
-    _leave_behind(bench, scenario, hardware, stopped)
+    run = recorder.trajectory() if recorder.rows else None
+    leave_behind(
+        bench, scenario, run, stopped, coprocessor,
+        flags=hardware.processor.flags | hardware.model.flags,
+        evaluations=max(coprocessor.runs.values()), compared=board.transactions,
+    )  # fmt: skip
 
     flags = coprocessor.field("STATUS", "FLAGS", await coprocessor.read("STATUS"))
     board.compare("STATUS.FLAGS", flags, hardware.model.flags)
-    model, model_stopped = _all_model(scenario, BitExact(fmt), options)
+    model, model_stopped = all_model(scenario, BitExact(fmt), **options)
     assert stopped == model_stopped, f"hardware: {stopped}; all-model run: {model_stopped}"
     if model is not None:
-        _compare(board, recorder.trajectory(), model)
+        compare(board, run, model)
         board.compare("float flags of the run", hardware.processor.flags | flags, model.flags)
 
 
@@ -106,47 +111,65 @@ async def _drive(generator, hardware):
         reply = await hardware.answer(request)
 
 
-def _progress(step, steps):
+def progress(step, steps):
+    """Print how far the run is, for whoever watches the output."""
     if step % max(1, steps // PROGRESS_LINES) == 0:
         print(PROGRESS, step, steps, flush=True)
 
 
-def _all_model(scenario, arithmetic, options):
+def all_model(scenario, arithmetic, **options):
+    """The run on the model alone: (trajectory or None, reason to stop or None)."""
     try:
         return simulate.simulate(scenario, arithmetic, **options), None
     except (dynamics.SingularError, simulate.NonFiniteError) as error:
         return error.trajectory, str(error)
 
 
-def _compare(board, run, model):
-    """Every value of every kept step, exactly."""
+def compare(board, run, model, rows=None):
+    """Every value of every kept step, exactly; of the first ``rows`` steps only if given."""
     for name, column in run.columns().items():
-        want = model.columns()[name]
+        want = model.columns()[name][:rows]
         assert len(column) == len(want), f"{len(column)} rows, all-model run {len(want)}"
         differ = np.flatnonzero(column.view(np.uint64) != want.view(np.uint64))
         first = [f"row {i}: {column[i]!r}, model {want[i]!r}" for i in differ[:1]]
         board.compare(f"differing rows of {name}", len(differ), 0, context="".join(first))
 
 
-def _leave_behind(bench, scenario, hardware, stopped):
+def leave_behind(
+    bench, scenario, run, stopped, coprocessor, *, flags, evaluations, compared, **more
+):
+    """Write run.csv and cosim.json, which scripts/run.py makes a report of.
+
+    Parameters
+    ----------
+    run : Trajectory or None
+    stopped : str or None
+        Why the run ended early.
+    flags : int
+        Sticky float flags of everything that the run computed.
+    evaluations : int
+        Times that the rates were evaluated: what costs are divided by.
+    compared : int
+        Words from the hardware that were compared with the model.
+    more
+        More entries for cosim.json.
+    """
     default = BUILD / bench.name / f"{bench.config.name}-{bench.simulator}"
     out = Path(bench.settings.get("out") or default)
     out.mkdir(parents=True, exist_ok=True)
-    coprocessor = hardware.coprocessor
-    run = hardware.recorder.trajectory() if hardware.recorder.rows else None
     if run is not None:
         write_csv(out / "run.csv", run)
     report = {
         "steps": scenario.steps,
         "stopped": stopped,
         "rows": 0 if run is None else len(run),
-        "flags": hardware.processor.flags | hardware.model.flags,
+        "flags": flags,
         "condition": run and run.condition,
         "condition_time": run and run.condition_time,
-        "evaluations": max(coprocessor.runs.values()),
+        "evaluations": evaluations,
         "bus_and_run_cycles": dict(coprocessor.cycles),
         "engine_cycles": dict(coprocessor.engine_cycles),
         "registers_moved": dict(coprocessor.words),
-        "words_compared": hardware.board.transactions,
+        "words_compared": compared,
     }
-    (out / "cosim.json").write_text(json.dumps(report, indent=1))
+    (out / "cosim.json").write_text(json.dumps(report | more, indent=1))

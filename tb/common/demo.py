@@ -4,13 +4,13 @@ import json
 
 import pytest
 
-from tb.common.bench import BUILD, RESULTS, ROOT
+from tb.common.bench import BUILD, RESULTS
 
 TOLERANCE_J = 0.05e-3  # of the demos' figures
 
 
-def judge(name, config, simulator, options, difference_j, truncation_j, rounding_below_j):
-    """Run a demo through scripts/run.py into build/<name> and judge its summary.
+def judge(name, simulator, options, difference_j, truncation_j, rounding_below_j):
+    """Run a demo through scripts/demo.py into build/<name> and judge its summaries.
 
     Parameters
     ----------
@@ -22,20 +22,20 @@ def judge(name, config, simulator, options, difference_j, truncation_j, rounding
     rounding_below_j : float
         Bound on the difference between the two runs.
     """
-    from scripts import run
+    from scripts import demo
 
     out = BUILD / name
-    words = ["--scenario", str(ROOT / "scenarios" / f"{config}.toml"), "--target", "coprocessor"]
-    words += ["--sim", simulator, "--out", str(out), "--seed", str(options["seed"])]
+    words = [name, "--out", str(out), "--sim", simulator, "--seed", str(options["seed"])]
     words += ["--results", str(RESULTS)]
-    assert run.main(words + ["--waves"] * options["waves"]) == 0
-    summary = json.loads((out / "summary.json").read_text())
-    assert summary["identical_to_model"]
-    assert summary["steps"] == 10_000
-    for key, quoted in (
-        ("kinetic_difference_max_J", difference_j),
-        ("kinetic_difference_float64_max_J", truncation_j),
-    ):
-        assert summary[key] == pytest.approx(quoted, abs=TOLERANCE_J)
-    assert summary["kinetic_rounding_max_J"] < rounding_below_j
-    assert len(list(out.glob("*.png"))) >= 3
+    assert demo.main(words + ["--waves"] * options["waves"]) == 0
+    for folder in (out, out / "step"):
+        summary = json.loads((folder / "summary.json").read_text())
+        assert summary["identical_to_model"]
+        assert summary["steps"] == 10_000
+        for key, quoted in (
+            ("kinetic_difference_max_J", difference_j),
+            ("kinetic_difference_float64_max_J", truncation_j),
+        ):
+            assert summary[key] == pytest.approx(quoted, abs=TOLERANCE_J)
+        assert summary["kinetic_rounding_max_J"] < rounding_below_j
+        assert len(list(folder.glob("*.png"))) >= 3

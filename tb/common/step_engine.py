@@ -158,6 +158,12 @@ class StepEngine(Coprocessor):
         words = [found[location] for location in every]
         return [words[i : i + machine.depth] for i in range(0, len(words), machine.depth)]
 
+    async def forget(self):
+        """Clear sticky status and what was accounted so far."""
+        await self.write("STATUS", (1 << 8 * WORD_BYTES) - 1)
+        for account in (self.cycles, self.words, self.engine_cycles, self.runs):
+            account.clear()
+
     # --- runs ------------------------------------------------------------------------------------
 
     async def prepare(self, program, steps, every=0, save=0, before=(), after=(), start=0):
@@ -186,7 +192,7 @@ class StepEngine(Coprocessor):
         trace += await self.read_each("TRACE_DATA", count)
         return count
 
-    async def finish(self, interval=64, trace=None):
+    async def finish(self, interval=64, trace=None, watch=None):
         """Wait for the end of a run, taking its trace meanwhile.
 
         Parameters
@@ -195,6 +201,8 @@ class StepEngine(Coprocessor):
             Cycles between looking; the fewer, the slower the simulation.
         trace : list of int, optional
             What was taken before.
+        watch : callable, optional
+            Called with the number of words taken so far, now and then.
 
         Returns
         -------
@@ -207,6 +215,8 @@ class StepEngine(Coprocessor):
             self.status = await self.read("STATUS")
             taken = await self.take(trace)
             accesses += 2 + taken
+            if watch:
+                watch(len(trace))
             if not self.field("STATUS", "BUSY", self.status):
                 break
             await Timer(interval * PERIOD_NS, "ns")
@@ -220,7 +230,9 @@ class StepEngine(Coprocessor):
         flags = self.field("STATUS", "FLAGS", self.status)
         return Outcome(trace, cycles, steps_done, self.status, stopped, flags)
 
-    async def run(self, program, steps, every=0, save=0, before=(), after=(), start=0):
+    async def run(
+        self, program, steps, every=0, save=0, before=(), after=(), start=0, watch=None
+    ):
         """Prepare, start and finish a run; the arguments are those of the model's engine.
 
         The program must have been loaded. The trace is taken often enough not to hold up the run.
@@ -228,7 +240,8 @@ class StepEngine(Coprocessor):
         self.trace_depth = self.trace_depth or await self.read("TRACE_DEPTH")
         await self.prepare(program, steps, every, save, before, after, start)
         await self.start()
-        return await self.finish(self.interval(program, steps, save, len(before) + len(after)))
+        interval = self.interval(program, steps, save, len(before) + len(after))
+        return await self.finish(interval, watch=watch)
 
     def interval(self, program, steps, save, traced):
         """Cycles between looking: in which half of the trace fills, or half of the run passes."""

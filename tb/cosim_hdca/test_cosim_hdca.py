@@ -2,11 +2,13 @@
 
 import pytest
 
-from pymodel import dynamics, hdca
+from pymodel import count, dynamics, hdca
 from tb.common import cosim, demo
 from tb.common.bench import Bench, Config
 from tb.common.hdca_coprocessor import HdcaCoprocessor
 
+IN_HARDWARE = "assembly, disassembly"
+FLOAT_UNITS = {op: row["two_passes"] for op, row in count.pool(count.subdesigns()).items()}
 CONFIG = "double_pendulum"  # the configuration that runs of other scenarios derive from
 
 
@@ -68,4 +70,4 @@ test_cosim_hdca = BENCH.pytest()
 @pytest.mark.parametrize(("simulator", "config"), [("verilator", CONFIG)])
 def test_demo(simulator, config, bench_options):
     """What `make pendulum` does: 9.1 mJ is Euler's truncation error, rounding adds about 1 %."""
-    demo.judge("pendulum", config, simulator, bench_options, 9.1e-3, 9.1e-3, 0.1e-3)
+    demo.judge("pendulum", simulator, bench_options, 9.1e-3, 9.1e-3, 0.1e-3)

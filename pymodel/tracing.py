@@ -32,7 +32,7 @@ class Step:
     ----------
     graph : Graph
     state : dict
-        Name -> :class:`Transition`: ``q[k]``, ``p[k]``, with re-basing ``t_cut.x``, ``t_cut.y``.
+        Name -> :class:`Transition`: ``q[k]``, ``p[k]``, with re-basing ``t_cut[loop].x``, ``.y``.
     observables : dict
         Name -> Ref: ``qd[k]``, and with re-basing ``p_used[k]``, the momenta that they belong to.
     context : dict
@@ -120,6 +120,11 @@ def leaf_name(index, node):
     return repr(node.args[0]) if node.op == "const" else f"node {index}"
 
 
+def t_cut_names(scenario):
+    """Names of the impulses on the pins that close the loops, as states of a re-basing run."""
+    return [f"t_cut[{loop}].{axis}" for loop in range(len(scenario.loops)) for axis in "xy"]
+
+
 def trace(scenario, rebasing=False, rebase_now=False, **options):
     """Trace one step of a scenario's mechanism.
 
@@ -127,21 +132,21 @@ def trace(scenario, rebasing=False, rebase_now=False, **options):
     ----------
     scenario : pymodel.scenario.Scenario
     rebasing : bool
-        The run re-bases momenta in some steps: the impulse on the cut pin is a state.
+        The run re-bases momenta in some steps: the impulses on the loops' pins are states.
     rebase_now : bool
         This is the step that does it.
     options
-        ``shape``, ``base`` of :class:`pymodel.dynamics.Chain`.
+        ``shape``, ``base`` of :func:`pymodel.dynamics.mechanism`.
 
     Returns
     -------
     Step
     """
     graph = Graph()
-    chain = dynamics.Chain(graph, scenario, **options)
-    q, p = ([graph.input(f"{name}[{k}]") for k in range(chain.size)] for name in "qp")
-    t_cut = [graph.input(f"t_cut.{axis}") for axis in "xy"] if rebasing else []
-    generator = chain.integrate(chain, q, p, tuple(t_cut) if rebase_now else None)
+    mechanism = dynamics.mechanism(graph, scenario, **options)
+    q, p = ([graph.input(f"{name}[{k}]") for k in range(mechanism.size)] for name in "qp")
+    t_cut = [graph.input(name) for name in t_cut_names(scenario)] if rebasing else []
+    generator = mechanism.integrate(mechanism, q, p, tuple(t_cut) if rebase_now else None)
     q_new, p_new, rates = dynamics.serve(graph, generator)
     new = [*q_new, *p_new, *(rates.t_cut if rebasing else ())]
     olds = [*q, *p, *t_cut]
@@ -241,3 +246,19 @@ def _add_system(whole, step, context):
         (name(own), Transition(ref(old), ref(new))) for own, (old, new) in step.state.items()
     )
     whole.observables.update((name(own), ref(value)) for own, value in step.observables.items())
+
+
+def listing(step):
+    """The operations of a step as text: a list of lines, each names its result and operands."""
+    nodes, names = step.graph.nodes, step.leaves()
+
+    def operand(node, negative):
+        return ("-" if negative else "") + names.get(node, f"%{node}")
+
+    lines = []
+    for index in step.graph.reachable(step.outputs):
+        node = nodes[index]
+        if index not in names:
+            lines.append(f"%{index} = {node.op} " + ", ".join(operand(*arg) for arg in node.args))
+    outputs = {name: new for name, (_, new) in step.state.items()} | step.observables
+    return lines + [f"{name} := {operand(*ref.key)}" for name, ref in outputs.items()]
