@@ -49,10 +49,12 @@ waves: venv ## BENCH=<bench> [CONFIG= FILE=]: open its last waveform with the be
 	@$(if $(BENCH),,$(error say which: make waves BENCH=<bench>; benches: $(BENCHES)))
 	@$(PY) scripts/waves.py $(BENCH) $(if $(FILE),--file $(FILE)) $(if $(CONFIG),--config $(CONFIG))
 
-.PHONY: bench longrun results
+.PHONY: bench sincos longrun results
 bench: setup ## speed of the simulations, cycles of the step engine, into build/bench
 	@$(PY) scripts/bench.py
 	@$(PY) scripts/bench_step.py
+sincos: venv ## worst errors of sine and cosine over every binary32 angle, about a minute
+	@$(PY) -m pymodel.sincos --check 0
 longrun: venv ## 100 s of the four-bar, with and without re-basing, into build/longrun
 	@$(PY) scripts/longrun.py
 results: venv ## docs/results.md from what `make test` and `make bench` left in build/

@@ -162,9 +162,11 @@ def print_cycles(left, console):
 def run_hardware(arguments):
     """The scenario with the RTL doing its part, or all of it."""
     out = Path(arguments.out)
-    simulator = usable_simulator(arguments.sim)
+    if arguments.rebase < 0:
+        raise InputError(f"--rebase: must be 0 (never) or more, got {arguments.rebase}")
     scenario = load(arguments.scenario, arguments.steps)
     bench, parameters, settings, units = HARDWARE[arguments.target](scenario, arguments)
+    simulator = usable_simulator(arguments.sim)
     out.mkdir(parents=True, exist_ok=True)
     row, left = cosimulate(scenario, simulator, arguments, bench, parameters, settings)
     if left is None or not left["rows"]:

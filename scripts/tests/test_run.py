@@ -1,0 +1,62 @@
+"""What `make run` and the demos refuse, and how they say it; the runs themselves are benches'."""
+
+from pathlib import Path
+
+import pytest
+
+from scripts import demo, run
+
+SCENARIOS = Path(__file__).parents[2] / "scenarios"
+
+
+def attempt(tmp_path, name, *options):
+    words = ["--scenario", str(SCENARIOS / f"{name}.toml"), "--out", str(tmp_path / "out")]
+    return run.main([*words, *options])
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "said"),
+    [
+        ("chain_8", ["--target", "coprocessor"], "the co-processors run open chains of two"),
+        ("tree", ["--target", "coprocessor"], "the co-processors run open chains of two"),
+        ("coupled_loops", ["--target", "coprocessor"], "the co-processors run open chains of two"),
+        ("tree", ["--target", "step", "--arith", "float64"], "--arith float64: on the model only"),
+        ("tree", ["--target", "step", "--arith", "11/52"], "--arith 11/52: wider than the 32-bit"),
+        ("tree", ["--target", "step", "--arith", "9/20"], "--arith 9/20: sine and cosine end at"),
+        ("tree", ["--target", "step", "--arith", "x"], "arithmetic 'x': must be float32, float64"),
+        ("tree", ["--target", "step", "--lanes", "2x2"], "lanes '2x2': must be <adders>+"),
+        ("tree", ["--target", "step", "--lanes", "0+1"], "adders is 0, must be at least 1"),
+        ("four_bar", ["--target", "step", "--rebase", "-1"], "--rebase: must be 0 (never) or more"),
+    ],
+)
+def test_what_cannot_run_is_one_line_and_status_2(tmp_path, capsys, name, options, said):
+    assert attempt(tmp_path, name, *options) == run.BAD_INPUT
+    out, err = capsys.readouterr()
+    assert not out and said in err and len(err.splitlines()) == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_demo_that_cannot_run_stops_there(tmp_path, capsys):
+    words = ["pendulum", "--out", str(tmp_path / "out"), "--arith", "float64"]
+    assert demo.main(words) == run.BAD_INPUT
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_the_comparison_of_a_demo():
+    coprocessor = {
+        "in_hardware": "assembly",
+        "cycles_by_part": {"a": 30, "b": 20},
+        "engine_cycles": {"a": 10},
+        "registers_moved": {"a": 5},
+        "evaluations": 10,
+        "float_units": {"add": 41, "mul": 54, "rec": 1},
+        "identical_to_model": True,
+        "kinetic_difference_max_J": 9.1e-3,
+        "kinetic_difference_float64_max_J": 9e-3,
+    }
+    step = coprocessor | {"float_units": {"add": 2, "sincos": 1}, "identical_to_model": False}
+    rows = {row[0]: row[1:] for row in demo.rows(coprocessor, step)}
+    assert rows["cycles a step, bus included"] == ("", "5.0", "5.0")
+    assert rows["float units"] == ("", "41 +, 54 ×, 1 1/x", "2 +, 1 sin cos")
+    assert rows["identical to the model"] == ("", "yes", "NO")
+    assert rows["kinetic energy - reference [mJ]"] == ("9.000 (float64)", "9.100", "9.100")
