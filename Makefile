@@ -1,7 +1,7 @@
 # What it can do: `make help`. Everything it needs is set up by itself on first use.
 #
 # Variables: SCENARIO TARGET SIM ARITH STEPS REBASE BASE LANES OUT SEED WAVES (run, demos), SIM SEED
-# TEST CONFIG WAVES (benches).
+# TEST CONFIG WAVES (benches), UNITS FAMILY (synth).
 
 .DEFAULT_GOAL := help
 unexport VERILATOR_ROOT # a stale one makes newer Verilators refuse to run
@@ -59,6 +59,11 @@ longrun: venv ## 100 s of the four-bar, with and without re-basing, into build/l
 	@$(PY) scripts/longrun.py
 results: venv ## docs/results.md from what `make test` and `make bench` left in build/
 	@$(PY) scripts/results.py
+
+.PHONY: synth
+synth: venv ## area and clock of the hardware, into build/synth [UNITS="fp_add .." FAMILY=ecp5]
+	@$(SETUP) synth
+	@$(PY) scripts/synth.py $(UNITS) $(if $(FAMILY),--family $(FAMILY))
 
 .PHONY: lint
 lint: venv ## Verilator -Wall and verible over the RTL, ruff over the Python

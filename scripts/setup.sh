@@ -3,6 +3,7 @@
 #
 #   scripts/setup.sh python      print the Python that .venv is made with
 #   scripts/setup.sh venv        .venv with the packages of requirements.txt
+#   scripts/setup.sh synth       the synthesis tools of requirements-synth.txt, into .venv too
 #   scripts/setup.sh icarus      Icarus Verilog, installed with apt when that is possible
 #   scripts/setup.sh verilator   Verilator, optional: Icarus alone runs everything, only slower
 #                                (CI=true makes it required)
@@ -66,6 +67,14 @@ setup_venv() {
   touch .venv/.stamp
 }
 
+setup_synth() {
+  if [ -f .venv/.stamp-synth ] && [ ! requirements-synth.txt -nt .venv/.stamp-synth ]; then return; fi
+  say "synthesis tools into .venv (once, about 270 MB)"
+  .venv/bin/python -m pip install -qq --disable-pip-version-check -r requirements-synth.txt ||
+    { say 'pip could not install requirements-synth.txt (see above)'; exit 2; }
+  touch .venv/.stamp-synth
+}
+
 setup_icarus() {
   if command -v iverilog >/dev/null && command -v vvp >/dev/null; then return; fi
   { apt_install iverilog && command -v iverilog >/dev/null; } ||
@@ -108,6 +117,7 @@ fi
 for part in "$@"; do
   case $part in
     venv) setup_venv ;;
+    synth) setup_synth ;;
     icarus) setup_icarus ;;
     verilator) setup_verilator ;;
     *) say "unknown part: $part"; exit 2 ;;
