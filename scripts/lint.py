@@ -25,11 +25,6 @@ FP_SETS = [
 ]
 # Modules with sets of their own, instead of these.
 OWN_SETS: dict[str, list[dict[str, int]]] = {
-    "fp_round": [  # its exponent is as wide as the caller's arithmetic needs
-        {"EXP_W": 4, "MAN_W": 2, "EXPONENT_W": 6},
-        {"EXP_W": 11, "MAN_W": 52, "EXPONENT_W": 13},
-        *FP_SETS[2:],
-    ],
     "fp_sincos": [*FP_SETS[:1], {"STAGES": 0}, {"STAGES": 16}],  # formats up to binary32
 }
 

@@ -29,7 +29,7 @@ module fp_add #(
   localparam int NORM_LEVELS = $clog2(SUM_W);
   localparam int FIRST_FINE = NORM_LEVELS / 2;
   // Exponents minus leading zeros, in two's complement.
-  localparam int EXPONENT_W = (EXP_W > NORM_LEVELS ? EXP_W : NORM_LEVELS) + 2;
+  localparam int EXPONENT_W = (EXP_W > NORM_LEVELS ? EXP_W : NORM_LEVELS) + 1;
   localparam int DISTANCE_W = EXP_W > ALIGN_LEVELS ? EXP_W : ALIGN_LEVELS;
 
   // Registered cuts: bit i is the one behind section i + 1, the last one the output.
@@ -49,16 +49,16 @@ module fp_add #(
     logic             infinity;
     logic             zero;       // both operands are zeros
     logic             invalid;
-    logic [EXP_W-1:0] exponent;   // of the larger operand
+    logic [EXP_W-1:0] exponent;   // of the larger operand; plus one from section 2 on
   } common_t;
 
   typedef struct packed {
-    common_t               common;
-    logic                  subtract;
-    logic [MAN_W-1:0]      greater;
-    logic [MAN_W-1:0]      lesser;
-    logic                  lesser_is_zero;
-    logic [DISTANCE_W-1:0] distance;
+    common_t          common;
+    logic             subtract;
+    logic [MAN_W-1:0] greater;
+    logic [MAN_W-1:0] lesser;
+    logic             lesser_is_zero;
+    logic [EXP_W-1:0] lesser_exponent;
   } ordered_t;
 
   typedef struct packed {
@@ -75,12 +75,19 @@ module fp_add #(
     logic [NORM_LEVELS-1:0] leading_zeros;
   } sum_t;
 
+  typedef struct packed {
+    common_t               common;
+    logic [SUM_W-1:0]      value;
+    logic [EXPONENT_W-1:0] exponent;
+  } normal_t;
+
   // ---------------------------------------------------------------------------------------------
   // Section 1: order by magnitude, classify
   // ---------------------------------------------------------------------------------------------
   function automatic ordered_t order(input logic [W-1:0] a, input logic [W-1:0] b);
     logic [W-1:0] greater, lesser;
-    logic subtract, greater_special, lesser_special, greater_nan, lesser_nan, inf_minus_inf;
+    logic subtract, greater_special, lesser_special, greater_zero, lesser_zero;
+    logic greater_nan, lesser_nan, inf_minus_inf;
     if (a[W-2:0] >= b[W-2:0]) begin
       greater = a;
       lesser = b;
@@ -89,8 +96,11 @@ module fp_add #(
       lesser = a;
     end
     subtract = a[W-1] ^ b[W-1];
-    greater_special = &greater[W-2:MAN_W];
-    lesser_special = &lesser[W-2:MAN_W];
+    // From both operands rather than the ordered ones: the larger one is special if any is.
+    greater_special = (&a[W-2:MAN_W]) || (&b[W-2:MAN_W]);
+    lesser_special = (&a[W-2:MAN_W]) && (&b[W-2:MAN_W]);
+    greater_zero = a[W-2:MAN_W] == '0 && b[W-2:MAN_W] == '0;
+    lesser_zero = a[W-2:MAN_W] == '0 || b[W-2:MAN_W] == '0;
     greater_nan = greater_special && greater[MAN_W-1:0] != '0;
     lesser_nan = lesser_special && lesser[MAN_W-1:0] != '0;
     inf_minus_inf = lesser_special && !greater_nan && subtract;
@@ -98,14 +108,14 @@ module fp_add #(
     order.subtract = subtract;
     order.greater = greater[MAN_W-1:0];
     order.lesser = lesser[MAN_W-1:0];
-    order.lesser_is_zero = lesser[W-2:MAN_W] == '0;
-    order.distance = {{(DISTANCE_W - EXP_W) {1'b0}}, greater[W-2:MAN_W] - lesser[W-2:MAN_W]};
+    order.lesser_is_zero = lesser_zero;
+    order.lesser_exponent = lesser[W-2:MAN_W];
 
     order.common.sign = greater[W-1];
     order.common.zero_sign = a[W-1] && b[W-1];
     order.common.nan = greater_nan || inf_minus_inf;
     order.common.infinity = greater_special;
-    order.common.zero = greater[W-2:MAN_W] == '0;
+    order.common.zero = greater_zero;
     order.common.invalid = (greater_nan && !greater[MAN_W-1]) || (lesser_nan && !lesser[MAN_W-1])
                            || inf_minus_inf;
     order.common.exponent = greater[W-2:MAN_W];
@@ -126,7 +136,7 @@ module fp_add #(
     logic [ALIGNED_W-1:0] lesser;
     logic [DISTANCE_W-1:0] distance;
     logic lost;
-    distance = in.distance;
+    distance = {{(DISTANCE_W - EXP_W) {1'b0}}, in.common.exponent - in.lesser_exponent};
     lesser = {1'b1, in.lesser, 2'b00};
     lost = 1'b0;
     for (int k = ALIGN_LEVELS - 1; k >= 0; k--) begin
@@ -144,6 +154,7 @@ module fp_add #(
       lesser = '0;
     end
     align.common = in.common;
+    align.common.exponent = in.common.exponent + EXP_W'(1);
     align.subtract = in.subtract;
     align.greater = in.greater;
     align.lesser = lesser;
@@ -195,7 +206,8 @@ module fp_add #(
     normalise.leading_zeros = leading_zeros;
   endfunction
 
-  sum_t coarse_d, coarse_q, fine_d, fine_q;
+  sum_t coarse_d, coarse_q, fine;
+  normal_t fine_d, fine_q;
 
   assign coarse_d = normalise(sum_q, NORM_LEVELS - 1, FIRST_FINE);
 
@@ -203,17 +215,22 @@ module fp_add #(
     .clk_i, .data_i(coarse_d), .data_o(coarse_q)
   );
 
-  assign fine_d = normalise(coarse_q, FIRST_FINE - 1, 0);
+  assign fine = normalise(coarse_q, FIRST_FINE - 1, 0);
+  // Leading zeros count from the carry; section 2 has added the one that makes up for it.
+  assign fine_d.common = fine.common;
+  assign fine_d.value = fine.value;
+  assign fine_d.exponent = {{(EXPONENT_W - EXP_W) {1'b0}}, fine.common.exponent}
+                           - {{(EXPONENT_W - NORM_LEVELS) {1'b0}}, fine.leading_zeros};
 
-  fp_pipe #(.WIDTH($bits(sum_t)), .ENABLE(CUT[4])) u_cut_5 (
+  fp_pipe #(.WIDTH($bits(normal_t)), .ENABLE(CUT[4])) u_cut_5 (
     .clk_i, .data_i(fine_d), .data_o(fine_q)
   );
 
   // ---------------------------------------------------------------------------------------------
-  // Section 6: round. Leading zeros count from the carry, so one is added to the exponent
+  // Section 6: round. A sum below the smallest normal is exact, both operands being multiples of the
+  // smallest subnormal: rounding never makes it normal
   // ---------------------------------------------------------------------------------------------
-  logic sign, guard, sticky, zero;
-  logic [EXPONENT_W-1:0] exponent;
+  logic sign, guard, sticky, zero, tiny, too_large;
   logic [W-1:0] y;
   logic [fp_pkg::FLAGS_W-1:0] flags;
 
@@ -221,15 +238,12 @@ module fp_add #(
   assign sticky = |fine_q.value[2:0];
   assign zero = fine_q.common.zero || !fine_q.value[SUM_W-1];
   assign sign = (zero && !fine_q.common.infinity) ? fine_q.common.zero_sign : fine_q.common.sign;
-  assign exponent = {{(EXPONENT_W - EXP_W) {1'b0}}, fine_q.common.exponent}
-                    - {{(EXPONENT_W - NORM_LEVELS) {1'b0}}, fine_q.leading_zeros}
-                    + {{(EXPONENT_W - 1) {1'b0}}, 1'b1};
+  assign tiny = fine_q.exponent[EXPONENT_W-1] || fine_q.exponent == '0;
+  assign too_large = !fine_q.exponent[EXPONENT_W-1] && (&fine_q.exponent[EXP_W-1:0]);
 
   fp_round #(
     .EXP_W(EXP_W),
-    .MAN_W(MAN_W),
-    .EXPONENT_W(EXPONENT_W),
-    .TINY_IS_EXACT(1'b1)  // operands are multiples of the smallest subnormal, so are sums
+    .MAN_W(MAN_W)
   ) u_round (
     .clk_i,
     .sign_i(sign),
@@ -238,7 +252,10 @@ module fp_add #(
     .zero_i(zero),
     .invalid_i(fine_q.common.invalid),
     .div_by_zero_i(1'b0),
-    .exponent_i(exponent),
+    .tiny_i(tiny),
+    .too_large_i(too_large),
+    .exponent_i(fine_q.exponent[EXP_W-1:0]),
+    .carry_i(1'b0),
     .mantissa_i(fine_q.value[SUM_W-2:4]),
     .round_up_i(guard && (sticky || fine_q.value[4])),
     .inexact_i(guard || sticky),

@@ -26,9 +26,8 @@ module fp_mul #(
   localparam int LOW_W = MAN_W > DSP_W ? DSP_W : MAN_W;
   localparam int HIGH_W = SIG_W - LOW_W;
 
-  // Sum of two exponents less the bias, plus one; two's complement.
-  localparam int EXPONENT_W = EXP_W + 2;
-  localparam logic [EXPONENT_W-1:0] BIAS = (1 << (EXP_W - 1)) - 1;
+  // The exponents' sum plus one. Less 2^(EXP_W-1), it is the biased exponent of a product in [1, 2).
+  localparam int EXPONENT_W = EXP_W + 1;
 
   // Registered cuts: bit 0 is behind the ports, bit i behind section i, the last one the output.
   localparam logic [5:0] CUT =
@@ -46,7 +45,7 @@ module fp_mul #(
     logic                  infinity;
     logic                  zero;
     logic                  invalid;
-    logic [EXPONENT_W-1:0] exponent;  // of the product less its normalisation
+    logic [EXPONENT_W-1:0] exponent;  // sum plus one
   } common_t;
 
   typedef struct packed {
@@ -61,11 +60,13 @@ module fp_mul #(
   } product_t;
 
   typedef struct packed {
-    common_t               common;
-    logic [EXPONENT_W-1:0] exponent;
-    logic [MAN_W-1:0]      mantissa;
-    logic                  round_up;
-    logic                  inexact;
+    common_t          common;
+    logic             carry;  // product in [2, 4)
+    logic             tiny;
+    logic             too_large;
+    logic [MAN_W-1:0] mantissa;
+    logic             round_up;
+    logic             inexact;
   } normal_t;
 
   // ---------------------------------------------------------------------------------------------
@@ -81,7 +82,7 @@ module fp_mul #(
   // Section 1: classify, add the exponents, two partial products
   // ---------------------------------------------------------------------------------------------
   function automatic common_t classify(input logic [W-1:0] a, input logic [W-1:0] b);
-    logic special_a, special_b, nan_a, nan_b, zero_a, zero_b, zero_times_inf;
+    logic special_a, special_b, nan_a, nan_b, zero_a, zero_b, zero_times_inf, unused;
     special_a = &a[W-2:MAN_W];
     special_b = &b[W-2:MAN_W];
     nan_a = special_a && a[MAN_W-1:0] != '0;
@@ -95,7 +96,8 @@ module fp_mul #(
     classify.infinity = special_a || special_b;
     classify.zero = zero_a || zero_b;
     classify.invalid = (nan_a && !a[MAN_W-1]) || (nan_b && !b[MAN_W-1]) || zero_times_inf;
-    classify.exponent = {2'b00, a[W-2:MAN_W]} + {2'b00, b[W-2:MAN_W]} - BIAS;
+    // The lowest bit makes the carry in.
+    {classify.exponent, unused} = {1'b0, a[W-2:MAN_W], 1'b1} + {1'b0, b[W-2:MAN_W], 1'b1};
   endfunction
 
   partial_t partial_d, partial_q;
@@ -132,7 +134,8 @@ module fp_mul #(
   // Section 3: normalise by at most one place, decide the rounding
   // ---------------------------------------------------------------------------------------------
   function automatic normal_t normalise(input product_t in);
-    logic carry, guard, sticky;
+    logic carry, guard, sticky, top, middle, reaches_one;
+    logic [EXP_W-2:0] low;
     logic [MAN_W-1:0] mantissa;
     carry = in.value[PRODUCT_W-1];
     if (carry) begin
@@ -144,7 +147,13 @@ module fp_mul #(
     end
     sticky = (|in.value[SIG_W-3:0]) || (carry && in.value[SIG_W-2]);
     normalise.common = in.common;
-    normalise.exponent = in.common.exponent + {{(EXPONENT_W - 1) {1'b0}}, carry};
+    // Biased exponent + carry <= 0, and >= all ones, in terms of the sum. At exponent 0 a product just
+    // below 2 still rounds up to the smallest normal; one just below 4 does not exist.
+    {top, middle, low} = in.common.exponent;
+    reaches_one = carry || (&in.value[PRODUCT_W-3:SIG_W-2]);
+    normalise.carry = carry;
+    normalise.tiny = !top && (!middle || (low == '0 && !reaches_one));
+    normalise.too_large = top && (middle || ((&low[EXP_W-2:1]) && (low[0] || carry)));
     normalise.mantissa = mantissa;
     normalise.round_up = guard && (sticky || mantissa[0]);
     normalise.inexact = guard || sticky;
@@ -167,7 +176,6 @@ module fp_mul #(
   fp_round #(
     .EXP_W(EXP_W),
     .MAN_W(MAN_W),
-    .EXPONENT_W(EXPONENT_W),
     .CUT(CUT[4])
   ) u_round (
     .clk_i,
@@ -177,7 +185,10 @@ module fp_mul #(
     .zero_i(normal_q.common.zero),
     .invalid_i(normal_q.common.invalid),
     .div_by_zero_i(1'b0),
-    .exponent_i(normal_q.exponent),
+    .tiny_i(normal_q.tiny),
+    .too_large_i(normal_q.too_large),
+    .exponent_i(normal_q.common.exponent[EXP_W-1:0] ^ {1'b1, {(EXP_W - 1) {1'b0}}}),
+    .carry_i(normal_q.carry),
     .mantissa_i(normal_q.mantissa),
     .round_up_i(normal_q.round_up),
     .inexact_i(normal_q.inexact),

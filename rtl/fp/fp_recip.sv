@@ -128,10 +128,14 @@ module fp_recip #(
 
   assign divided = gen_section[SECTIONS-1].state_q;
 
+  // Never too large: the smallest operand's reciprocal is finite.
+  logic tiny;
+  assign tiny = divided.common.exponent[EXPONENT_W-1]
+                || (divided.common.exponent == '0 && !(&divided.quotient));
+
   fp_round #(
     .EXP_W(EXP_W),
-    .MAN_W(MAN_W),
-    .EXPONENT_W(EXPONENT_W)
+    .MAN_W(MAN_W)
   ) u_round (
     .clk_i,
     .sign_i(divided.common.sign),
@@ -140,7 +144,10 @@ module fp_recip #(
     .zero_i(divided.common.zero),
     .invalid_i(divided.common.invalid),
     .div_by_zero_i(divided.common.infinity),
-    .exponent_i(divided.common.exponent),
+    .tiny_i(tiny),
+    .too_large_i(1'b0),
+    .exponent_i(divided.common.exponent[EXP_W-1:0]),
+    .carry_i(1'b0),
     .mantissa_i(divided.quotient[ROWS-1:1]),
     .round_up_i(divided.quotient[0]),
     .inexact_i(!divided.common.exact),

@@ -541,6 +541,8 @@ module fp_sincos
   logic [fp_pkg::FLAGS_W-1:0] sin_flags, cos_flags;
   logic swap, sin_below, cos_below;
   logic [MAN_W:0] sin_digits, cos_digits;  // mantissa and the bit that rounds
+  logic [EXPONENT_W-1:0] sin_exponent;
+  logic sin_tiny;
 
   // Sines of normalised angles are at least 0.89 times them; cosines lie from 0.67 to 1.
   assign sin_below = !result_q.sin[NORMAL_W-1];
@@ -549,11 +551,12 @@ module fp_sincos
                                 : result_q.sin[NORMAL_W-2:NORMAL_W-2-MAN_W];
   assign cos_digits = cos_below ? result_q.cos[COS_W-3:COS_W-3-MAN_W]
                                 : result_q.cos[COS_W-2:COS_W-2-MAN_W];
+  assign sin_exponent = result_q.common.exponent - {{(EXPONENT_W - 1) {1'b0}}, sin_below};
+  assign sin_tiny = sin_exponent[EXPONENT_W-1] || (sin_exponent == '0 && !(&sin_digits));
 
   fp_round #(
     .EXP_W(EXP_W),
     .MAN_W(MAN_W),
-    .EXPONENT_W(EXPONENT_W),
     .CUT(CUT[14])
   ) u_round_sin (
     .clk_i,
@@ -563,7 +566,10 @@ module fp_sincos
     .zero_i(result_q.common.zero),
     .invalid_i(result_q.common.invalid),
     .div_by_zero_i(1'b0),
-    .exponent_i(result_q.common.exponent - {{(EXPONENT_W - 1) {1'b0}}, sin_below}),
+    .tiny_i(sin_tiny),
+    .too_large_i(1'b0),
+    .exponent_i(sin_exponent[EXP_W-1:0]),
+    .carry_i(1'b0),
     .mantissa_i(sin_digits[MAN_W:1]),
     .round_up_i(sin_digits[0]),
     .inexact_i(1'b1),
@@ -574,7 +580,6 @@ module fp_sincos
   fp_round #(
     .EXP_W(EXP_W),
     .MAN_W(MAN_W),
-    .EXPONENT_W(EXPONENT_W),
     .CUT(CUT[14])
   ) u_round_cos (
     .clk_i,
@@ -584,7 +589,10 @@ module fp_sincos
     .zero_i(1'b0),
     .invalid_i(result_q.common.invalid),
     .div_by_zero_i(1'b0),
-    .exponent_i(BIAS - {{(EXPONENT_W - 1) {1'b0}}, cos_below}),
+    .tiny_i(1'b0),
+    .too_large_i(1'b0),
+    .exponent_i(BIAS[EXP_W-1:0] - {{(EXP_W - 1) {1'b0}}, cos_below}),
+    .carry_i(1'b0),
     .mantissa_i(cos_digits[MAN_W:1]),
     .round_up_i(cos_digits[0]),
     .inexact_i(!result_q.common.zero),
