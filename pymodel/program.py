@@ -94,6 +94,8 @@ class Machine:
         Read ports of a bank.
     program_depth : int
         Words of the program memory.
+    trace_registers : int
+        Entries of the trace list.
     fmt : Format
 
     Raises
@@ -112,6 +114,7 @@ class Machine:
     depth: int = 64
     reads: int = 2
     program_depth: int = 1024
+    trace_registers: int = 128
     fmt: Format = BINARY32
 
     def __post_init__(self):
@@ -145,7 +148,7 @@ class Machine:
     @property
     def boundless(self):
         """The same with memories for any program, to find out what one needs."""
-        return replace(self, depth=1 << 24, program_depth=1 << 32)
+        return replace(self, depth=1 << 24, program_depth=1 << 32, trace_registers=1 << 24)
 
     def holding(self, program):
         """The same with memories as large as a program needs, but no smaller than they are."""
@@ -157,6 +160,9 @@ class Machine:
             self,
             depth=max(self.depth, power_of_two(max(program.registers))),
             program_depth=max(self.program_depth, power_of_two(len(program.words))),
+            trace_registers=max(
+                self.trace_registers, power_of_two(len(program.state) + len(program.observables))
+            ),
         )
 
     @cached_property

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pymodel import dynamics
 from pymodel.arith import BitExact
-from pymodel.program import Program
+from pymodel.program import Program, ProgramError
 from pymodel.scenario import ScenarioError
 from pymodel.schedule import schedule
 from pymodel.simulate import Recorder
@@ -159,6 +159,11 @@ def prepare(machine, scenarios, base=BASE, rebase=0, shape="balanced"):
                     before[name] = program.state[name]
         if rebasing(scenario):
             values |= {context_name(context, name): 0 for name in t_cut_names(scenario)}
+    if len(before) + len(after) > machine.trace_registers:
+        raise ProgramError(
+            f"the run traces {len(before) + len(after)} registers, the engine's list has "
+            f"{machine.trace_registers}"
+        )
     return Run(
         tuple(scenarios), program, program.image(values), first.steps + 1, every, first.save,
         before, after,

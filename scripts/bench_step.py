@@ -30,7 +30,7 @@ CONTEXTS = (1, 4, 8)
 DEMOS = ("double_pendulum", "four_bar")
 CHAINS = (2, 4, 8, 16, 32)
 STEPS = 20
-ROOMY = Machine(depth=4096, program_depth=1 << 15)
+ROOMY = Machine(depth=4096, program_depth=1 << 15, trace_registers=1024)
 
 
 def chain_file(n):

@@ -15,7 +15,7 @@ from pymodel.program import Bypass, Location, Machine, Operand, Program, Program
 from pymodel.scenario import ScenarioError, load
 from pymodel.schedule import bounds, schedule
 from pymodel.simulate import simulate
-from pymodel.stepping import prepare
+from pymodel.stepping import fitting, prepare
 from pymodel.tests.chains import random_chain
 from pymodel.tests.loops import random_loop
 
@@ -148,6 +148,16 @@ def test_a_machine_that_is_too_small():
         prepare(dataclasses.replace(ROOMY, program_depth=64), [scenario("five_bar")])
     with pytest.raises(ProgramError, match="a bank has one read port"):
         prepare(dataclasses.replace(ROOMY, reads=1), [scenario("five_bar")])
+
+
+def test_memories_as_large_as_a_run_needs():
+    long = dataclasses.replace(random_chain(np.random.default_rng(1), 48), step=1e-4, end=1e-4)
+    with pytest.raises(ProgramError, match=r"traces 144 registers, the engine's list has 128"):
+        prepare(ROOMY, [long])
+    machine = fitting(Machine(), [long])
+    assert machine.trace_registers == 256 and machine.depth > 64 and machine.program_depth > 1024
+    check(machine, [long])
+    assert fitting(Machine(), [scenario("double_pendulum")]) == Machine()
 
 
 def test_a_run_that_cannot_go_on():

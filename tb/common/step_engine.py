@@ -28,6 +28,7 @@ def rtl_parameters(machine):
         "DEPTH": machine.depth,
         "READS": machine.reads,
         "PROGRAM_DEPTH": machine.program_depth,
+        "TRACE_REGISTERS": machine.trace_registers,
     }
 
 
@@ -43,6 +44,7 @@ def machine_of(parameters):
         depth=parameters["DEPTH"],
         reads=parameters["READS"],
         program_depth=parameters["PROGRAM_DEPTH"],
+        trace_registers=parameters["TRACE_REGISTERS"],
         fmt=Format(parameters["EXP_W"], parameters["MAN_W"]),
     )
 

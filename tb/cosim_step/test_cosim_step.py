@@ -99,6 +99,7 @@ async def _one(board, engine, settings, done):
         run.program, run.steps, run.every, run.save, run.before.values(), run.after.values(),
         watch=lambda taken: cosim.progress(run.steps_traced(taken), scenarios[0].steps),
     )  # fmt: skip
+    assert outcome.stopped or outcome.steps_done == run.steps, "the engine refused the run"
     found = run.trajectories(outcome.trace, outcome.steps_done if outcome.stopped else None)
     (first, stopped), *_ = found
     done.append({
