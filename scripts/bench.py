@@ -4,7 +4,6 @@ Speed of the simulations: steps per second of the double pendulum on the model, 
 bit-exact, and with the RTL in the loop, all in one run; ratios to the float64 model.
 """
 
-import dataclasses
 import json
 import os
 import sys
@@ -23,14 +22,6 @@ from tb.common.bench import BUILD, usable  # noqa: E402
 from tb.cosim_hdca.test_cosim_hdca import BENCH, CONFIG  # noqa: E402
 
 STEPS = {"float64": 2000, "float32": 1000, "verilator": 1000, "icarus": 100}
-
-
-def chain(n):
-    """The double pendulum's bar, n times."""
-    scenario = load(ROOT / "scenarios" / "double_pendulum.toml")
-    first, second = scenario.bodies
-    rest = [dataclasses.replace(second, parent=k) for k in range(n - 1)]
-    return dataclasses.replace(scenario, name=f"chain_{n}", bodies=(first, *rest))
 
 
 def model_speed(arithmetic):

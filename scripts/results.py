@@ -13,8 +13,10 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from pymodel import count  # noqa: E402
+from pymodel.program import Machine  # noqa: E402
+from pymodel.scenario import load  # noqa: E402
 from scripts import demo as demos  # noqa: E402
-from scripts.bench import chain  # noqa: E402
+from scripts.bench_step import chain_file  # noqa: E402
 
 BUILD, DOCS = ROOT / "build", ROOT / "docs"
 CHAINS = (1, 2, 4, 8, 16, 32, 64)
@@ -176,7 +178,7 @@ def subdesigns():
 def operations():
     rows = []
     for n in CHAINS:
-        step = count.step(chain(n))
+        step = count.step(load(chain_file(n)))
         ops, path = step["operations"], step["path"]
         rows.append((n, ops["mul"], ops["add"], ops["rec"], ops["sincos"],
                      " + ".join(f"{path[op]} {op}" for op in ("mul", "add", "rec", "sincos")),
@@ -230,6 +232,7 @@ BUS_NOTE = (
     "Cycles on our simulated bus, one AXI4-Lite word a clock at best; `run` includes the command "
     "and polling STATUS."
 )
+STAGES = ", ".join(str(cycles - 1) for cycles in Machine().latency.values())
 NOTES = {
     "Double pendulum: accuracy": "![kinetic energy](img/kinetic_energy.png)",
     "Double pendulum: where the cycles go": f"{BUS_NOTE} The paper reports 19 µs a step for "
@@ -239,7 +242,7 @@ NOTES = {
     "Four-bar on the model: 100 s": "![loop errors](img/loop_errors.png)",
     "Co-processors and step engine side by side": "Cycles count what our simulated bus takes. The "
     "step engine's include the registers that it traces in every step. The co-processors' units "
-    "here are combinational, the step engine's have 2, 2, 6, 12 stages (add, mul, rec, sin cos).",
+    f"here are combinational, the step engine's have {STAGES} stages (add, mul, rec, sin cos).",
     "Step engine: cycles a system and step": "Without tracing; stages as above; closed base by "
     "LDLᵀ.\n\n![step engine](img/step_engine.png)",
     "Sub-designs of the assembly engine": "Equations of the paper. xi_11 and xi_22 are symmetric: "

@@ -8,6 +8,7 @@ A bench's settings: ``scenario`` (path), ``steps`` (default: the scenario's), ``
 """
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,7 @@ from pymodel.trajectory import write_csv
 from tb.common import clock
 from tb.common.bench import BUILD, ROOT
 
+BINARY64 = Format(11, 52)
 PROGRESS = "@progress"  # a line of output: @progress <steps done> <steps>
 PROGRESS_LINES = 200
 
@@ -96,7 +98,7 @@ async def co_simulate(bench, dut, board, hardware_type, coprocessor_type):
     model, model_stopped = all_model(scenario, BitExact(fmt), **options)
     assert stopped == model_stopped, f"hardware: {stopped}; all-model run: {model_stopped}"
     if model is not None:
-        compare(board, run, model)
+        compare(board, run, model, fmt)
         board.compare("float flags of the run", hardware.processor.flags | flags, model.flags)
 
 
@@ -125,14 +127,21 @@ def all_model(scenario, arithmetic, **options):
         return error.trajectory, str(error)
 
 
-def compare(board, run, model, rows=None):
-    """Every value of every kept step, exactly; of the first ``rows`` steps only if given."""
+def compare(board, run, model, fmt, rows=None):
+    """Every value of every kept step, exactly; of the first ``rows`` steps only if given.
+
+    Coordinates, velocities and momenta are floats of ``fmt``, all else is computed in float64.
+    """
     for name, column in run.columns().items():
         want = model.columns()[name][:rows]
         assert len(column) == len(want), f"{len(column)} rows, all-model run {len(want)}"
         differ = np.flatnonzero(column.view(np.uint64) != want.view(np.uint64))
-        first = [f"row {i}: {column[i]!r}, model {want[i]!r}" for i in differ[:1]]
-        board.compare(f"differing rows of {name}", len(differ), 0, context="".join(first))
+        first = int(differ[0]) if len(differ) else 0
+        own = fmt if re.fullmatch(r"(q|qd|p)\d+", name) else BINARY64
+        board.transactions += len(column) - 1  # and one more by the comparison
+        got, expected = (own.from_float(float(values[first])) for values in (column, want))
+        context = f"row {first} of run.csv, the first of {len(differ)} rows"
+        board.compare(name, got, expected, own, context=context)
 
 
 def leave_behind(

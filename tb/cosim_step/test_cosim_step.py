@@ -121,7 +121,7 @@ async def _one(board, engine, settings, done):
         # The engine's last row needs a whole step; the model keeps it before the step's end.
         missing = len(model) - len(got)
         assert missing in ((0, 1) if stopped else (0,)), f"{scenario.name}: {missing} rows missing"
-        cosim.compare(board, got, model, rows=len(got))
+        cosim.compare(board, got, model, engine.machine.fmt, rows=len(got))
         board.compare(f"{scenario.name}: flags of the model that are not the engine's",
                       arithmetic.flags & ~outcome.flags, 0)  # fmt: skip
 

@@ -3,6 +3,7 @@
 After every run the whole register file, flags, cycles, steps done and trace are the model's.
 """
 
+import re
 from dataclasses import dataclass, field
 
 import cocotb
@@ -14,7 +15,7 @@ from pymodel.program import Location, Machine, Operand, Program, Read, Word
 from pymodel.regs import READ_WRITE, WORD_BYTES
 from tb.common import coprocessor_bench
 from tb.common.axil import okay
-from tb.common.bench import SIMULATORS, Bench, Config
+from tb.common.bench import ROOT, SIMULATORS, Bench, Config
 from tb.common.coprocessor_bench import ALL_BITS
 from tb.common.step_engine import StepEngine, machine_of, on_bus, rtl_parameters
 from tb.common.step_programs import Programs
@@ -571,3 +572,10 @@ globals().update(
     )
 )  # fmt: skip
 test_step_engine = BENCH.pytest()
+
+
+def test_the_defaults_of_the_rtl_are_those_of_the_model():
+    text = (ROOT / "rtl" / "top" / "step_engine.sv").read_text()
+    defaults = dict(re.findall(r"parameter int (\w+) = (\d+)", text))
+    for name, value in rtl_parameters(Machine()).items():
+        assert int(defaults[name]) == value, name
