@@ -41,8 +41,6 @@
 #define STEP_ENGINE_LANES_NUM_MUL_MASK 0x0000ff00u
 #define STEP_ENGINE_LANES_SINCOS_STAGES_SHIFT 16u
 #define STEP_ENGINE_LANES_SINCOS_STAGES_MASK 0x00ff0000u
-#define STEP_ENGINE_LANES_READS_SHIFT 24u
-#define STEP_ENGINE_LANES_READS_MASK 0xff000000u
 #define STEP_ENGINE_FILE_DEPTH 0x044u /* RO: registers of a bank */
 #define STEP_ENGINE_PROGRAM_DEPTH 0x048u /* RO: words of the program memory */
 #define STEP_ENGINE_TRACE_DEPTH 0x04cu /* RO: words that the trace holds */

@@ -9,7 +9,7 @@ from collections import deque
 from typing import NamedTuple
 
 from pymodel.fp import INVALID
-from pymodel.program import Location, ProgramError, Read
+from pymodel.program import OFFERED, Location, Port, ProgramError
 
 #: Cycles of a run beside its words and its trace: the first word passes the registers behind the
 #: sequencer and the program memory, and after the last one its results are judged.
@@ -136,15 +136,17 @@ class Engine:
 
     def _operate(self, index, operands, reads, offered):
         fmt, values = self.machine.fmt, []
-        for source, negative in operands:
-            if isinstance(source, Read):
-                bits = self.read(Location(source.bank, reads[source]))
+        op, sides, _ = self.machine.lanes[index]
+        for (bank, negative), side in zip(operands, sides, strict=True):
+            port = Port(bank, side)
+            address = reads[port]
+            if address is OFFERED:
+                bits = offered[bank] and offered[bank][0]
             else:
-                bits = offered[source.bank] and offered[source.bank][0]
+                bits = self.read(Location(bank, address))
             if bits is None:
-                raise ProgramError(f"cycle {self.cycles}: lane {index} reads nothing at {source}")
+                raise ProgramError(f"cycle {self.cycles}: lane {index} reads nothing at {port}")
             values.append(bits ^ (fmt.sign_mask if negative else 0))
-        op = self.machine.lanes[index].op
         if op == "sincos":
             sine, cosine, flags = fmt.sincos(*values)
             return Result((sine, cosine), flags)

@@ -5,8 +5,10 @@ cycle one word tells each lane where its operands come from, and each bank what 
 a float unit behind a register for its operands; what enters it in cycle t leaves it in cycle
 t + latency. A bank is a part of the register file; it stores the results of its lane only.
 
-An operand comes from a read port of any bank, or straight from a result that leaves a lane in this
-cycle. What is stored in a cycle can be read from the next one on.
+A bank has a read port on each of two sides: those of side 0 feed the first operands and the
+reciprocal, those of side 1 the second operands and sine and cosine. A port gives a register, or
+what the bank is offered in this cycle: a result that leaves its lane now. What is stored in a cycle
+can be read from the next one on.
 """
 
 import re
@@ -17,6 +19,8 @@ from typing import NamedTuple
 from pymodel.fp import BINARY32, Format
 
 BUS_W = 32  # bits of a register
+SIDES = 2
+OFFERED = None  # instead of an address: what the bank is offered in this cycle
 
 
 class ProgramError(ValueError):
@@ -27,7 +31,7 @@ class Lane(NamedTuple):
     """A float unit with its operand registers."""
 
     op: str  # add, mul, rec, sincos
-    operands: int
+    sides: tuple  # of the read ports that feed its operands, one each
     banks: tuple  # where its results go: one bank, for sincos those of the sine and the cosine
 
 
@@ -38,21 +42,17 @@ class Location(NamedTuple):
     address: int
 
 
-class Read(NamedTuple):
-    """Source of an operand: a read port of a bank."""
+class Port(NamedTuple):
+    """A read port of a bank."""
 
     bank: int
-    port: int
-
-
-class Bypass(NamedTuple):
-    """Source of an operand: the result that the bank is offered in this cycle."""
-
-    bank: int
+    side: int
 
 
 class Operand(NamedTuple):
-    source: Read | Bypass
+    """What the bank's port on the operand's side gives, or its negative."""
+
+    bank: int
     negative: bool = False
 
 
@@ -63,7 +63,7 @@ class Word:
     Attributes
     ----------
     reads : dict
-        :class:`Read` -> address.
+        :class:`Port` -> address, or ``OFFERED``.
     issues : dict
         Lane (its index) -> tuple of :class:`Operand`. A lane without an entry idles.
     writes : dict
@@ -90,8 +90,6 @@ class Machine:
         Register stages of the float units.
     depth : int
         Registers of a bank, a power of two.
-    reads : int
-        Read ports of a bank.
     program_depth : int
         Words of the program memory.
     trace_registers : int
@@ -101,8 +99,7 @@ class Machine:
     Raises
     ------
     ValueError
-        For fewer than one lane of a kind, fewer than one read port, or a depth that is no power of
-        two.
+        For fewer than one lane of a kind, or a depth that is no power of two.
     """
 
     adders: int = 2
@@ -112,13 +109,12 @@ class Machine:
     rec_stages: int = 6
     sincos_stages: int = 12
     depth: int = 64
-    reads: int = 2
     program_depth: int = 1024
     trace_registers: int = 128
     fmt: Format = BINARY32
 
     def __post_init__(self):
-        for name, least in (("adders", 1), ("multipliers", 1), ("reads", 1), ("depth", 2)):
+        for name, least in (("adders", 1), ("multipliers", 1), ("depth", 2)):
             if getattr(self, name) < least:
                 raise ValueError(f"{name} is {getattr(self, name)}, must be at least {least}")
         if self.depth & (self.depth - 1):
@@ -168,9 +164,10 @@ class Machine:
     @cached_property
     def lanes(self):
         """All lanes: adders, multipliers, the reciprocal, sin/cos."""
-        units = [("add", 2)] * self.adders + [("mul", 2)] * self.multipliers + [("rec", 1)]
-        lanes = [Lane(op, operands, (bank,)) for bank, (op, operands) in enumerate(units)]
-        return (*lanes, Lane("sincos", 1, (self.shared_bank, self.shared_bank + 1)))
+        binary = ["add"] * self.adders + ["mul"] * self.multipliers
+        lanes = [Lane(op, (0, 1), (bank,)) for bank, op in enumerate(binary)]
+        lanes.append(Lane("rec", (0,), (self.shared_bank,)))
+        return (*lanes, Lane("sincos", (1,), (self.shared_bank, self.shared_bank + 1)))
 
     @property
     def shared_bank(self):
@@ -194,19 +191,15 @@ class Machine:
         return (self.depth - 1).bit_length()
 
     @property
-    def select_w(self):
-        return (self.banks * (self.reads + 1) - 1).bit_length()
+    def bank_w(self):
+        return (self.banks - 1).bit_length()
 
     @property
     def word_w(self):
         """Bits of a program word."""
-        ports = sum(lane.operands for lane in self.lanes)
-        return (
-            self.banks * self.reads * self.address_w
-            + self.banks * (1 + self.address_w)
-            + 1
-            + ports * (1 + self.select_w)
-        )
+        operands = sum(len(lane.sides) for lane in self.lanes)
+        addresses = self.banks * (SIDES + 1)
+        return addresses * (self.address_w + 1) + 1 + operands * (self.bank_w + 1)
 
     @property
     def bus_words(self):
@@ -217,16 +210,18 @@ class Machine:
         """The bits of a :class:`Word`, as an int."""
         fields = []
         for bank in range(self.banks):
-            for port in range(self.reads):
-                fields.append((word.reads.get(Read(bank, port), 0), self.address_w))
+            for side in range(SIDES):
+                address = word.reads.get(Port(bank, side), 0)
+                fields.append((0 if address is OFFERED else address, self.address_w))
+                fields.append((address is OFFERED, 1))
         for bank in range(self.banks):
             fields.append((word.writes.get(bank, 0), self.address_w))
             fields.append((bank in word.writes, 1))
         fields.append((word.sine, 1))
         for index, lane in enumerate(self.lanes):
-            idle = (Operand(Read(0, 0)),) * lane.operands
+            idle = (Operand(0),) * len(lane.sides)
             for operand in word.issues.get(index, idle):
-                fields.append((self._select(operand.source), self.select_w))
+                fields.append((operand.bank, self.bank_w))
                 fields.append((operand.negative, 1))
         bits = shift = 0
         for value, width in fields:
@@ -235,12 +230,6 @@ class Machine:
             bits |= int(value) << shift
             shift += width
         return bits
-
-    def _select(self, source):
-        """Number of an operand's source: the read ports of all banks, then the bypasses."""
-        if isinstance(source, Read):
-            return source.bank * self.reads + source.port
-        return self.banks * self.reads + source.bank
 
 
 @dataclass

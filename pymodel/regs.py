@@ -218,7 +218,6 @@ def step_engine(bus_words):
                     Field("NUM_ADD", 0, 8, "adders"),
                     Field("NUM_MUL", 8, 8, "multipliers"),
                     Field("SINCOS_STAGES", 16, 8, "register stages of the sine and cosine"),
-                    Field("READS", 24, 8, "read ports of a bank"),
                 ),
             ),
             Register("FILE_DEPTH", 0x044, READ_ONLY, "registers of a bank"),

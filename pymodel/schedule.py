@@ -1,7 +1,8 @@
 """The scheduler: a traced step becomes a program of the step engine.
 
 List scheduling: cycle by cycle, the ready operation with the longest way to the end goes first, if
-a lane and the read ports that it needs are free. Registers are allocated afterwards, bank by bank,
+a lane and the read ports that it needs are free; its operands may change places. Registers are
+allocated afterwards, bank by bank,
 for the time between a value's arrival and its last read. Parameters, states and observables have
 registers of their own throughout.
 
@@ -13,21 +14,14 @@ import heapq
 from collections import Counter, defaultdict
 from typing import NamedTuple
 
-from pymodel.program import (
-    Bypass,
-    Location,
-    Operand,
-    Program,
-    ProgramError,
-    Read,
-    Word,
-)
+from pymodel.program import OFFERED, Location, Operand, Port, Program, ProgramError, Word
 
 #: How far a system runs ahead of the next one, in cycles of its longest path: all are tried.
-STAGGERS = (0, 4, 10, 20, 40)
+STAGGERS = (0, 2, 4, 6, 8, 10, 12, 14, 17, 20, 24, 30, 40)
 STAGGERS_WHEN_LARGE = (10,)
 LARGE = 4000  # operations
 MAX_TRIES = 24  # operations a cycle that are looked at, for each kind, beyond the lanes
+READ_WEIGHT = 2  # of a parameter's read against a result, when parameters are spread over banks
 
 
 class Issue(NamedTuple):
@@ -54,10 +48,8 @@ def schedule(machine, main, special=None):
     Raises
     ------
     ProgramError
-        If the machine has too few registers or program words, only one read port, or no sin/cos.
+        If the machine has too few registers or program words, or no sin/cos.
     """
-    if machine.reads < 2:
-        raise ProgramError("a bank has one read port, but may hold both operands of an operation")
     steps = [step for step in (main, special) if step is not None]
     homes = _Homes(machine, steps)
     words, lengths, registers = [], [], [0] * machine.banks
@@ -157,12 +149,55 @@ class _Homes:
         homes = {}
         for name, count in sorted(reads.items(), key=lambda item: (-item[1], item[0])):
             bank = min(range(machine.banks), key=lambda b: (load[b], b))
-            load[bank] += max(count, 1)
+            load[bank] += READ_WEIGHT * max(count, 1)
             homes[name] = self._take(bank)
         return homes
 
     def first_free(self, bank):
         return self._used[bank]
+
+
+class _Sides:
+    """Which operand reads on which side, in one cycle.
+
+    Two values of a bank need different sides. Operations of two operands may be turned round, so
+    this ties operations together in groups that are only turned as a whole; one with an operation
+    of a single operand is never turned.
+    """
+
+    def __init__(self):
+        self.turned = {}  # operation -> are its operands exchanged?
+        self._group = {}  # operation -> list of the operations in its group, shared by them
+        self._fixed = []
+        self._readers = defaultdict(list)  # bank -> [(value, operation, side if not turned)]
+
+    def take(self, operation, sides, values):
+        """Give an operation the ports for its values, [(bank, value)], if that is possible."""
+        turns = {}  # id of a group -> the group, must it be turned?
+        for side, (bank, value) in zip(sides, values, strict=True):
+            for other_value, other, other_side in self._readers[bank]:
+                if other_value != value:
+                    group = self._group[other]
+                    turn = side == other_side ^ self.turned[other]
+                    if turns.setdefault(id(group), (group, turn))[1] != turn:
+                        return False
+        single = len(sides) == 1
+        in_fixed, turned = turns.pop(id(self._fixed), (None, False))
+        if single and turned:
+            return False
+
+        merged = self._fixed if single or in_fixed else []
+        for group, turn in turns.values():
+            for member in group:
+                self.turned[member] ^= turn ^ turned
+                self._group[member] = merged
+            merged += group
+        merged.append(operation)
+        self._group[operation] = merged
+        self.turned[operation] = turned
+        for side, (bank, value) in zip(sides, values, strict=True):
+            self._readers[bank].append((value, operation, side))
+        return True
 
 
 class _Placement:
@@ -171,6 +206,8 @@ class _Placement:
     Attributes
     ----------
     issues : list of Issue
+    sides : list of _Sides
+        Of each cycle.
     bank, arrival : dict
         Of each value (node): where it is stored, and in which cycle; a leaf arrives before 0.
     writes : dict
@@ -182,7 +219,7 @@ class _Placement:
     def __init__(self, machine, step, homes, stagger):
         self.machine, self.step = machine, step
         self.nodes = step.graph.nodes
-        self.issues, self.bank, self.arrival = [], {}, {}
+        self.issues, self.sides, self.bank, self.arrival = [], [], {}, {}
         self.writes = {}
         for name, ref in _outputs(step).items():
             self.writes[ref.node] = name
@@ -244,7 +281,8 @@ class _Placement:
                 heapq.heappush(ready[self.nodes[index].op], (self.priority[index], index))
             free = {op: list(some) for op, some in lanes.items()}
             tries = {op: len(some) + MAX_TRIES for op, some in lanes.items()}
-            ports, aside = defaultdict(list), []
+            sides, aside = _Sides(), []
+            self.sides.append(sides)
             while True:
                 kinds = [op for op in lanes if free[op] and ready[op] and tries[op]]
                 if not kinds:
@@ -252,7 +290,7 @@ class _Placement:
                 op = min(kinds, key=lambda kind: ready[kind][0])
                 entry = heapq.heappop(ready[op])
                 tries[op] -= 1
-                if self._issue(entry[1], cycle, free[op], ports):
+                if self._issue(entry[1], cycle, free[op], sides):
                     left -= 1
                 else:
                     aside.append((op, entry))
@@ -260,27 +298,24 @@ class _Placement:
                 heapq.heappush(ready[op], entry)
             cycle += 1
 
-    def _issue(self, index, cycle, free, ports):
+    def _issue(self, index, cycle, free, sides):
         """Issue an operation in a cycle if that is possible."""
         node = self.nodes[index]
         lane = self._lane(index, free)
         if lane is None or self.unread.get(self.before.get(index), 0):
             return False
-        done = cycle + self.machine.latency[node.op]
-        shared = self.machine.shared_bank
+        machine = self.machine
+        done = cycle + machine.latency[node.op]
+        shared = machine.shared_bank
         banks = [self._bank_of(value, lane) for value in self.results[index]]
         if shared in banks and done in self._shared:
             return False
-        wanted = {arg for arg, _ in node.args if self.arrival[arg] != cycle}
-        fresh = Counter(self.bank[arg] for arg in wanted if arg not in ports[self.bank[arg]])
-        if any(len(ports[bank]) + n > self.machine.reads for bank, n in fresh.items()):
+        values = [(self.bank[arg], arg) for arg, _ in node.args]
+        if not sides.take(index, machine.lanes[lane].sides, values):
             return False
 
-        for arg in sorted(wanted):
-            if arg not in ports[self.bank[arg]]:
-                ports[self.bank[arg]].append(arg)
         free.remove(lane)
-        self._load[lane] += 1
+        self._load[lane] += sum(len(self.readers[value]) for value in self.results[index])
         if shared in banks:
             self._shared.add(done)
         self.issues.append(Issue(cycle, lane, index))
@@ -295,6 +330,11 @@ class _Placement:
                     args = (arg for arg, _ in self.nodes[reader].args)
                     self.ready_at[max(self.arrival[arg] for arg in args)].append(reader)
         return True
+
+    def arguments(self, issue):
+        """Of an operation, in the order of its lane's operands."""
+        args = self.nodes[issue.node].args
+        return args[::-1] if self.sides[issue.cycle].turned[issue.node] else args
 
     def _lane(self, index, free):
         if index in self.writes:
@@ -355,28 +395,17 @@ def _allocate(machine, step, placement, homes):
 def _words(machine, step, placement, address):
     words = [Word() for _ in range(placement.length)]
     for issue in placement.issues:
-        word, node = words[issue.cycle], placement.nodes[issue.node]
-        operands = []
-        for arg, negative in node.args:
-            bank = placement.bank[arg]
-            if placement.arrival[arg] == issue.cycle:
-                source = Bypass(bank)
-            else:
-                source = _port(word, bank, address[arg], machine.reads)
-            operands.append(Operand(source, negative))
-        word.issues[issue.lane] = tuple(operands)
+        word = words[issue.cycle]
+        args = placement.arguments(issue)
+        for (arg, _), side in zip(args, machine.lanes[issue.lane].sides, strict=True):
+            fresh = placement.arrival[arg] == issue.cycle
+            word.reads[Port(placement.bank[arg], side)] = OFFERED if fresh else address[arg]
+        word.issues[issue.lane] = tuple(
+            Operand(placement.bank[arg], negative) for arg, negative in args
+        )
         for value in placement.results[issue.node]:
             done = words[placement.arrival[value]]
             done.writes[placement.bank[value]] = address[value]
             if placement.nodes[value].op == "sin":
                 done.sine = True
     return words
-
-
-def _port(word, bank, address, reads):
-    """A read port of the bank that reads the address in this word, taken now if none does yet."""
-    for port in range(reads):
-        read = Read(bank, port)
-        if word.reads.setdefault(read, address) == address:
-            return read
-    raise AssertionError("the placement promised a free read port")

@@ -11,7 +11,16 @@ from pymodel.arith import BitExact
 from pymodel.engine import START_CYCLES, Engine
 from pymodel.fp import BINARY32, Format
 from pymodel.graph import Graph, Ref
-from pymodel.program import Bypass, Location, Machine, Operand, Program, ProgramError, Read, Word
+from pymodel.program import (
+    OFFERED,
+    Location,
+    Machine,
+    Operand,
+    Port,
+    Program,
+    ProgramError,
+    Word,
+)
 from pymodel.scenario import ScenarioError, load
 from pymodel.schedule import bounds, schedule
 from pymodel.simulate import simulate
@@ -97,13 +106,10 @@ def test_random_loops():
 
 
 @pytest.mark.parametrize("lanes", [(1, 1), (1, 3), (3, 1), (8, 8)])
-@pytest.mark.parametrize("reads", [2, 4])
 @pytest.mark.parametrize("stages", [(0, 0, 0, 0), (2, 2, 7, 15), (6, 1, 3, 0), (1, 6, 6, 16)])
-def test_machines(lanes, reads, stages):
+def test_machines(lanes, stages):
     names = ("adders", "multipliers", "add_stages", "mul_stages", "rec_stages", "sincos_stages")
-    machine = dataclasses.replace(
-        ROOMY, reads=reads, **dict(zip(names, (*lanes, *stages), strict=True))
-    )
+    machine = dataclasses.replace(ROOMY, **dict(zip(names, (*lanes, *stages), strict=True)))
     prepared, engine = check(machine, [scenario("general_four_bar", 2)])
     low = max(bounds(machine, tracing.trace(scenario("general_four_bar"), base="ldl")).values())
     assert low < prepared.program.main
@@ -146,8 +152,6 @@ def test_a_machine_that_is_too_small():
         prepare(dataclasses.replace(ROOMY, depth=8), [scenario("five_bar")])
     with pytest.raises(ProgramError, match=r"has \d+ words, the engine holds 64"):
         prepare(dataclasses.replace(ROOMY, program_depth=64), [scenario("five_bar")])
-    with pytest.raises(ProgramError, match="a bank has one read port"):
-        prepare(dataclasses.replace(ROOMY, reads=1), [scenario("five_bar")])
 
 
 def test_memories_as_large_as_a_run_needs():
@@ -283,7 +287,7 @@ def test_any_graph(seed):
     step = tracing.with_copies(random_step(rng))
     machine = dataclasses.replace(
         ROOMY, adders=int(rng.integers(1, 4)), multipliers=int(rng.integers(1, 3)),
-        reads=int(rng.integers(2, 4)), add_stages=int(rng.integers(0, 4)),
+        add_stages=int(rng.integers(0, 4)),
     )  # fmt: skip
     program, engine = schedule(machine, step), Engine(machine)
     fmt = machine.fmt
@@ -321,22 +325,24 @@ def test_a_copy_is_made_only_where_it_is_needed():
 def test_words_are_packed_without_gaps():
     machine = Machine(adders=1, multipliers=2, depth=32)
     every = Word(
-        reads={Read(b, p): 31 for b in range(5) for p in range(2)},
-        issues={k: (Operand(Bypass(4), True),) * lane.operands
+        reads={Port(b, side): OFFERED if b == 4 else 31 for b in range(5) for side in range(2)},
+        issues={k: (Operand(4, True),) * len(lane.sides)
                 for k, lane in enumerate(machine.lanes)},
         writes={b: 31 for b in range(5)},
         sine=True,
     )  # fmt: skip
-    assert machine.word_w == 10 * 5 + 5 * 6 + 1 + 8 * (4 + 1)
+    assert machine.word_w == 15 * 6 + 1 + 8 * (3 + 1)
     bits = machine.encode(every)
-    low, operands = 81, 14 | 16  # the last source: 5 banks of 2 ports, then the bypass of bank 4
-    assert bits & (1 << low) - 1 == (1 << low) - 1
-    assert [bits >> low + 5 * k & 31 for k in range(8)] == [operands] * 8
+    ports = [bits >> 6 * k & 63 for k in range(10)]
+    assert ports == [31] * 8 + [32] * 2
+    assert [bits >> 60 + 6 * k & 63 for k in range(5)] == [31 | 32] * 5
+    assert bits >> 90 & 1
+    assert [bits >> 91 + 4 * k & 15 for k in range(8)] == [4 | 8] * 8
     assert bits >> machine.word_w == 0
     assert machine.encode(Word()) == 0
 
 
-@pytest.mark.parametrize("bad", [{"adders": 0}, {"reads": 0}, {"depth": 48}])
+@pytest.mark.parametrize("bad", [{"adders": 0}, {"multipliers": 0}, {"depth": 48}])
 def test_machines_that_make_no_sense(bad):
     with pytest.raises(ValueError, match=f"^{next(iter(bad))} is "):
         Machine(**bad)
@@ -351,14 +357,14 @@ def test_the_model_refuses_programs_that_make_no_sense():
         engine.load({Location(0, 0): BINARY32.one})
         engine.run(program, 1)
 
-    read = {Read(0, 0): 0}
-    twice = (Operand(Read(0, 0)),) * 2
+    read = {Port(0, 0): 0, Port(0, 1): 0}
+    twice = (Operand(0),) * 2
     with pytest.raises(ProgramError, match="nothing to store in bank 1"):
         attempt(Word(writes={1: 0}))
     with pytest.raises(ProgramError, match="reads nothing at"):
-        attempt(Word({Read(0, 0): 1}, {0: twice}))
-    with pytest.raises(ProgramError, match="reads nothing at Bypass"):
-        attempt(Word(issues={0: (Operand(Bypass(0)),) * 2}))
+        attempt(Word({Port(0, 0): 0, Port(0, 1): 1}, {0: twice}))
+    with pytest.raises(ProgramError, match="reads nothing at"):
+        attempt(Word({Port(0, 0): 0, Port(0, 1): OFFERED}, {0: twice}))
     with pytest.raises(ProgramError, match="ends with results in the lanes"):
         attempt(Word(read, {0: twice}))
     attempt(Word(read, {0: twice}), Word(), Word(), Word(writes={0: 1}))

@@ -5,13 +5,17 @@
 // answers combinationally in that cycle: `write_error_i`, `read_data_i`, `read_error_i`. An error
 // becomes SLVERR. A waiting response holds back the next access of its direction only.
 //
+// Before an access, address and data stand for SETUP cycles in which there is none of the other
+// direction either: what the register block computes of them may pass so many registers.
+//
 // Addresses are word addresses (the two low bits of a byte address are ignored, as the strobes
 // select bytes). `prot` is ignored.
 //
-// Latency: 1 cycle from the last of AW, W (or AR) to the access, response valid 1 cycle after it.
-// Throughput: one write and one read a cycle.
+// Latency: 1 + SETUP cycles from the last of AW, W (or AR) to the access, response valid 1 cycle
+// after it. Throughput: one write and one read every 1 + SETUP cycles.
 module axil_slave #(
     parameter int ADDR_W = 12,
+    parameter int SETUP = 0,
     localparam int DATA_W = 32,
     localparam int STRB_W = DATA_W / 8,
     localparam int WORD_W = ADDR_W - 2
@@ -53,6 +57,9 @@ module axil_slave #(
   localparam logic [1:0] OKAY = 2'b00;
   localparam logic [1:0] SLVERR = 2'b10;
 
+  if (SETUP < 0) begin : g_check_setup
+    initial $fatal(1, "axil_slave: SETUP must be at least 0, got %0d", SETUP);
+  end
   if (ADDR_W < 3) begin : g_check_addr_w
     initial $fatal(1, "axil_slave: ADDR_W must be at least 3, got %0d", ADDR_W);
   end
@@ -61,10 +68,44 @@ module axil_slave #(
   assign unused = &{1'b0, s_axil_awprot, s_axil_arprot, s_axil_awaddr[1:0], s_axil_araddr[1:0]};
 
   // ---------------------------------------------------------------------------------------------
+  // When an access happens: once it is due, or SETUP cycles after it and all others
+  // ---------------------------------------------------------------------------------------------
+  logic write_due, read_due;
+
+  if (SETUP == 0) begin : g_at_once
+    assign write_o = write_due;
+    assign read_o = read_due;
+  end else begin : g_set_up
+    localparam int COUNT_W = $clog2(SETUP + 1);
+    localparam logic [COUNT_W-1:0] LAST = COUNT_W'(SETUP - 1);
+    logic write_q, read_q, access;
+    logic [COUNT_W-1:0] write_count_q, read_count_q;
+    assign write_o = write_q;
+    assign read_o = read_q;
+    assign access = write_q || read_q;
+
+    always_ff @(posedge clk_i) begin
+      write_q <= write_due && !access && write_count_q == LAST;
+      read_q <= read_due && !access && read_count_q == LAST;
+      if (!rst_ni) begin
+        write_q <= 1'b0;
+        read_q <= 1'b0;
+      end
+      if (!rst_ni || access) begin
+        write_count_q <= '0;
+        read_count_q <= '0;
+      end else begin
+        if (write_due && write_count_q != LAST) write_count_q <= write_count_q + 1'b1;
+        if (read_due && read_count_q != LAST) read_count_q <= read_count_q + 1'b1;
+      end
+    end
+  end
+
+  // ---------------------------------------------------------------------------------------------
   // Write: AW and W each wait in a register of their own
   // ---------------------------------------------------------------------------------------------
   logic aw_full_q, w_full_q;
-  assign write_o = aw_full_q && w_full_q && (!s_axil_bvalid || s_axil_bready);
+  assign write_due = aw_full_q && w_full_q && (!s_axil_bvalid || s_axil_bready);
   assign s_axil_awready = !aw_full_q || write_o;
   assign s_axil_wready = !w_full_q || write_o;
 
@@ -90,7 +131,7 @@ module axil_slave #(
   // Read
   // ---------------------------------------------------------------------------------------------
   logic ar_full_q;
-  assign read_o = ar_full_q && (!s_axil_rvalid || s_axil_rready);
+  assign read_due = ar_full_q && (!s_axil_rvalid || s_axil_rready);
   assign s_axil_arready = !ar_full_q || read_o;
 
   always_ff @(posedge clk_i) begin

@@ -17,7 +17,9 @@
 // OPTIONS are the bits of CTRL that are kept, read back and given to the engine on `options_o`
 // together with `run_o`; they do not change while busy.
 //
-// Latency: axil_slave's; a run starts in the cycle of the write. Throughput: one access a cycle.
+// The co-processor may take SETUP cycles for its answers (axil_slave).
+//
+// Latency: axil_slave's; a run starts in the cycle of the write. Throughput: axil_slave's.
 module coprocessor_control
   import coprocessor_regs_pkg::*;
 #(
@@ -25,6 +27,7 @@ module coprocessor_control
     parameter logic [31:0] VERSION_VALUE = 32'h0001_0000,
     parameter logic [31:0] CONFIG_VALUE = '0,
     parameter logic [31:0] OPTIONS = '0,
+    parameter int SETUP = 0,
     localparam int DATA_W = 32
 ) (
     input logic clk_i,
@@ -82,7 +85,8 @@ module coprocessor_control
   logic [DATA_W/8-1:0] write_strb;
 
   axil_slave #(
-      .ADDR_W(ADDR_W)
+      .ADDR_W(ADDR_W),
+      .SETUP(SETUP)
   ) u_axil (
       .clk_i(clk_i),
       .rst_ni(rst_ni),

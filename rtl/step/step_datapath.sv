@@ -23,11 +23,10 @@ module step_datapath #(
     parameter int REC_STAGES = 6,
     parameter int SINCOS_STAGES = 12,
     parameter int DEPTH = 64,
-    parameter int READS = 2,
     localparam int W = 1 + EXP_W + MAN_W,
     localparam int BANKS = step_pkg::num_banks(NUM_ADD, NUM_MUL),
     localparam int BANK_W = $clog2(BANKS),
-    localparam int WORD_W = step_pkg::word_w(NUM_ADD, NUM_MUL, READS, DEPTH)
+    localparam int WORD_W = step_pkg::word_w(NUM_ADD, NUM_MUL, DEPTH)
 ) (
     input logic clk_i,
     input logic rst_ni,
@@ -44,10 +43,10 @@ module step_datapath #(
 );
 
   localparam int ADDRESS_W = $clog2(DEPTH);
-  localparam int SELECT_W = step_pkg::select_w(BANKS, READS);
+  localparam int SIDES = step_pkg::SIDES;
   localparam int BINARY = NUM_ADD + NUM_MUL;  // lanes of two operands; the shared bank follows
   localparam int OPERANDS = step_pkg::num_operands(NUM_ADD, NUM_MUL);
-  localparam int PORTS = BANKS * READS;
+  localparam int SINCOS_OPERAND = SIDES * BINARY + 1;
 
   if (NUM_ADD < 1 || NUM_MUL < 1) begin : g_check
     initial $fatal(1, "step_datapath: NUM_ADD %0d and NUM_MUL %0d must be at least 1",
@@ -55,46 +54,41 @@ module step_datapath #(
   end
 
   // ---------------------------------------------------------------------------------------------
-  // Sources of operands: read ports, then what the banks are offered
+  // Register file
   // ---------------------------------------------------------------------------------------------
-  wire [W-1:0] source[PORTS+BANKS];
-  wire [W-1:0] tap[BANKS];
+  wire [W-1:0] offered[BANKS];
+  wire [W-1:0] first[BANKS];  // what the ports of side 0 give
+  wire [W-1:0] second[BANKS];
   logic [BANKS-1:0] store;
   logic [BANKS-1:0][fp_pkg::FLAGS_W-1:0] flags;
   logic [BANKS-1:0] bad;
 
   for (genvar bank = 0; bank < BANKS; bank++) begin : g_bank
-    localparam int StoreAt = step_pkg::store_at(bank, BANKS, READS, ADDRESS_W);
-    localparam int ReadAt = step_pkg::read_at(bank, 0, READS, ADDRESS_W);
-    logic [READS*W-1:0] read_data;
-    logic [W-1:0] offered;
+    localparam int StoreAt = step_pkg::store_at(bank, BANKS, ADDRESS_W);
+    localparam int FirstAt = step_pkg::read_at(bank, 0, ADDRESS_W);
+    localparam int SecondAt = step_pkg::read_at(bank, 1, ADDRESS_W);
     logic host_write;
 
-    assign offered = source[PORTS+bank];
     assign store[bank] = word_i[StoreAt+ADDRESS_W];
-    assign bad[bank] = &offered[W-2:MAN_W] || flags[bank][fp_pkg::INVALID];
+    assign bad[bank] = &offered[bank][W-2:MAN_W] || flags[bank][fp_pkg::INVALID];
     assign host_write = host_write_i && tap_bank_i == BANK_W'(bank);
 
     step_bank #(
         .W(W),
-        .DEPTH(DEPTH),
-        .READS(READS)
+        .DEPTH(DEPTH)
     ) u_bank (
         .clk_i(clk_i),
         .write_i(store[bank] || host_write),
         .write_address_i(word_i[StoreAt+:ADDRESS_W]),
-        .write_data_i(host_write_i ? host_data_i : offered),
-        .read_address_i(word_i[ReadAt+:READS*ADDRESS_W]),
-        .read_data_o(read_data)
+        .write_data_i(host_write_i ? host_data_i : offered[bank]),
+        .offered_i(offered[bank]),
+        .take_i({word_i[SecondAt+ADDRESS_W], word_i[FirstAt+ADDRESS_W]}),
+        .read_address_i({word_i[SecondAt+:ADDRESS_W], word_i[FirstAt+:ADDRESS_W]}),
+        .read_data_o({second[bank], first[bank]})
     );
-
-    assign tap[bank] = read_data[W-1:0];
-    for (genvar port = 0; port < READS; port++) begin : g_port
-      assign source[bank*READS+port] = read_data[W*port+:W];
-    end
   end
 
-  assign tap_data_o = tap[tap_bank_i];
+  assign tap_data_o = first[tap_bank_i];
 
   // ---------------------------------------------------------------------------------------------
   // Operand registers
@@ -102,13 +96,18 @@ module step_datapath #(
   wire [W-1:0] operand[OPERANDS];
 
   for (genvar i = 0; i < OPERANDS; i++) begin : g_operand
-    localparam int SelectAt = step_pkg::operand_at(i, BANKS, READS, ADDRESS_W);
-    logic [SELECT_W-1:0] select;
+    localparam int BankAt = step_pkg::operand_at(i, BANKS, ADDRESS_W);
+    logic [BANK_W-1:0] from;
     logic negate;
-    logic [W-1:0] operand_q;
-    assign select = word_i[SelectAt+:SELECT_W];
-    assign negate = word_i[SelectAt+SELECT_W];
-    always_ff @(posedge clk_i) operand_q <= source[select] ^ {negate, {(W - 1) {1'b0}}};
+    logic [W-1:0] data, operand_q;
+    assign from = word_i[BankAt+:BANK_W];
+    assign negate = word_i[BankAt+BANK_W];
+    if (i % SIDES == 0) begin : g_first
+      assign data = first[from];
+    end else begin : g_second
+      assign data = second[from];
+    end
+    always_ff @(posedge clk_i) operand_q <= data ^ {negate, {(W - 1) {1'b0}}};
     assign operand[i] = operand_q;
   end
 
@@ -123,9 +122,9 @@ module step_datapath #(
           .STAGES(ADD_STAGES)
       ) u_add (
           .clk_i(clk_i),
-          .a_i(operand[2*lane]),
-          .b_i(operand[2*lane+1]),
-          .y_o(source[PORTS+lane]),
+          .a_i(operand[SIDES*lane]),
+          .b_i(operand[SIDES*lane+1]),
+          .y_o(offered[lane]),
           .flags_o(flags[lane])
       );
     end else begin : g_mul
@@ -135,9 +134,9 @@ module step_datapath #(
           .STAGES(MUL_STAGES)
       ) u_mul (
           .clk_i(clk_i),
-          .a_i(operand[2*lane]),
-          .b_i(operand[2*lane+1]),
-          .y_o(source[PORTS+lane]),
+          .a_i(operand[SIDES*lane]),
+          .b_i(operand[SIDES*lane+1]),
+          .y_o(offered[lane]),
           .flags_o(flags[lane])
       );
     end
@@ -153,7 +152,7 @@ module step_datapath #(
       .STAGES(REC_STAGES)
   ) u_recip (
       .clk_i(clk_i),
-      .a_i(operand[2*BINARY]),
+      .a_i(operand[SIDES*BINARY]),
       .y_o(reciprocal),
       .flags_o(reciprocal_flags)
   );
@@ -164,14 +163,14 @@ module step_datapath #(
       .STAGES(SINCOS_STAGES)
   ) u_sincos (
       .clk_i(clk_i),
-      .a_i(operand[2*BINARY+1]),
+      .a_i(operand[SINCOS_OPERAND]),
       .sin_o(sine),
-      .cos_o(source[PORTS+BINARY+1]),
+      .cos_o(offered[BINARY+1]),
       .flags_o(sincos_flags)
   );
 
-  assign sine_offered = word_i[step_pkg::sine_at(BANKS, READS, ADDRESS_W)];
-  assign source[PORTS+BINARY] = sine_offered ? sine : reciprocal;
+  assign sine_offered = word_i[step_pkg::sine_at(BANKS, ADDRESS_W)];
+  assign offered[BINARY] = sine_offered ? sine : reciprocal;
   assign flags[BINARY] = sine_offered ? sincos_flags : reciprocal_flags;
   assign flags[BINARY+1] = sincos_flags;
 

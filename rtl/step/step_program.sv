@@ -2,7 +2,7 @@
 //
 // The memory (block RAM) is read into its output register with `fetch_i`; with `load_i` the word
 // register takes that word, or with `access_i` besides one that stores nothing and has the register
-// `address_i` of every bank at read port 0 and at the write port. So neither the program's addresses
+// `address_i` of every bank at the read port of side 0 and at the write port. So neither the program's addresses
 // nor any other ones pass a multiplexer on their way to the register file.
 //
 // Latency: 2 cycles from `pc_i` to `word_o`. Throughput: one word a cycle.
@@ -10,11 +10,10 @@ module step_program #(
     parameter int NUM_ADD = 2,
     parameter int NUM_MUL = 2,
     parameter int DEPTH = 64,
-    parameter int READS = 2,
     parameter int PROGRAM_DEPTH = 1024,
     localparam int ADDRESS_W = $clog2(DEPTH),
     localparam int PC_W = $clog2(PROGRAM_DEPTH),
-    localparam int WORD_W = step_pkg::word_w(NUM_ADD, NUM_MUL, READS, DEPTH)
+    localparam int WORD_W = step_pkg::word_w(NUM_ADD, NUM_MUL, DEPTH)
 ) (
     input logic clk_i,
 
@@ -44,8 +43,8 @@ module step_program #(
     logic [WORD_W-1:0] result;
     result = word;
     for (int bank = 0; bank < BANKS; bank++) begin
-      result[step_pkg::read_at(bank, 0, READS, ADDRESS_W)+:ADDRESS_W] = address;
-      result[step_pkg::store_at(bank, BANKS, READS, ADDRESS_W)+:ADDRESS_W+1] = {1'b0, address};
+      result[step_pkg::read_at(bank, 0, ADDRESS_W)+:ADDRESS_W+1] = {1'b0, address};
+      result[step_pkg::store_at(bank, BANKS, ADDRESS_W)+:ADDRESS_W+1] = {1'b0, address};
     end
     return result;
   endfunction

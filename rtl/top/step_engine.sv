@@ -25,7 +25,6 @@ module step_engine
     parameter int REC_STAGES = 6,
     parameter int SINCOS_STAGES = 12,
     parameter int DEPTH = 64,
-    parameter int READS = 2,
     // verilator lint_off VARHIDDEN  // the registers that tell these parameters have their names
     parameter int PROGRAM_DEPTH = 1024,
     parameter int TRACE_DEPTH = 512,
@@ -64,10 +63,11 @@ module step_engine
   localparam int LOCATION_W = BANK_W + ADDRESS_W;
   localparam int PC_W = $clog2(PROGRAM_DEPTH);
   localparam int ENTRY_W = $clog2(TRACE_REGISTERS);
-  localparam int WORD_BITS = step_pkg::word_w(NUM_ADD, NUM_MUL, READS, DEPTH);
+  localparam int WORD_BITS = step_pkg::word_w(NUM_ADD, NUM_MUL, DEPTH);
   localparam int BUS_WORDS = (WORD_BITS + DATA_W - 1) / DATA_W;
   localparam int TRACE_COUNT_W = $clog2(TRACE_DEPTH) + 1;
   localparam int BANK_AT = 16;  // lowest bit of the bank in a location on the bus
+  localparam int SETUP = 2;  // cycles from a new location to what stands there, in read_data_q
   localparam int LANES_FIELD = 1 << LANES_NUM_ADD_W;
 
   localparam logic [DATA_W-1:0] CONFIG_VALUE =
@@ -75,14 +75,14 @@ module step_engine
       (MUL_STAGES << CONFIG_MUL_STAGES) | (REC_STAGES << CONFIG_REC_STAGES);
   localparam logic [DATA_W-1:0] LANES_VALUE =
       (NUM_ADD << LANES_NUM_ADD) | (NUM_MUL << LANES_NUM_MUL) |
-      (SINCOS_STAGES << LANES_SINCOS_STAGES) | (READS << LANES_READS);
+      (SINCOS_STAGES << LANES_SINCOS_STAGES);
 
   if (W > DATA_W) begin : g_check_width
     initial $fatal(1, "step_engine: a float of %0d bits does not fit a 32-bit word", W);
   end
-  if (NUM_ADD >= LANES_FIELD || NUM_MUL >= LANES_FIELD || READS >= LANES_FIELD) begin : g_lanes
-    initial $fatal(1, "step_engine: NUM_ADD %0d, NUM_MUL %0d, READS %0d must be below %0d",
-                   NUM_ADD, NUM_MUL, READS, LANES_FIELD);
+  if (NUM_ADD >= LANES_FIELD || NUM_MUL >= LANES_FIELD) begin : g_lanes
+    initial $fatal(1, "step_engine: NUM_ADD %0d and NUM_MUL %0d must be below %0d",
+                   NUM_ADD, NUM_MUL, LANES_FIELD);
   end
   if (DEPTH > 1 << BANK_AT) begin : g_check_depth
     initial $fatal(1, "step_engine: DEPTH %0d does not fit a location", DEPTH);
@@ -95,16 +95,17 @@ module step_engine
   // ---------------------------------------------------------------------------------------------
   // Bus, control and status
   // ---------------------------------------------------------------------------------------------
-  logic write, write_hit, read, read_hit, read_locked;
+  logic write, write_hit_q, read, read_hit_q, read_locked;
   logic [WORD_W-1:0] write_addr, read_addr;
-  logic [DATA_W-1:0] write_data, write_mask, read_data, options;
-  logic engine_rst_n, runnable, run, clear, idle, busy, done_state, done, fault;
+  logic [DATA_W-1:0] write_data, write_mask, read_data_q, options;
+  logic engine_rst_n, runnable_q, run, clear, idle, busy, done_state, done, fault;
   logic [fp_pkg::FLAGS_W-1:0] flags;
 
   coprocessor_control #(
       .ID_VALUE("STEP"),
       .VERSION_VALUE(32'h0001_0000),
-      .CONFIG_VALUE(CONFIG_VALUE)
+      .CONFIG_VALUE(CONFIG_VALUE),
+      .SETUP(SETUP)
   ) u_control (
       .clk_i(clk_i),
       .rst_ni(rst_ni),
@@ -131,14 +132,14 @@ module step_engine
       .write_addr_o(write_addr),
       .write_data_o(write_data),
       .write_mask_o(write_mask),
-      .write_is_operand_i(write_hit),
+      .write_is_operand_i(write_hit_q),
       .read_o(read),
       .read_addr_o(read_addr),
-      .read_data_i(read_data),
-      .read_hit_i(read_hit),
+      .read_data_i(read_data_q),
+      .read_hit_i(read_hit_q),
       .read_is_operand_i(read_locked),
       .engine_rst_no(engine_rst_n),
-      .runnable_i(runnable),
+      .runnable_i(runnable_q),
       .run_o(run),
       .clear_o(clear),
       .options_o(options),
@@ -189,12 +190,16 @@ module step_engine
   logic [DATA_W-1:0] main_start_q, main_length_q, special_start_q, special_length_q;
   logic [PC_W-1:0] store_pc_q;
   logic [ENTRY_W-1:0] entry_q;
-  logic [LOCATION_W-1:0] file_q, file_d, list_entry;
+  logic [LOCATION_W-1:0] file_q, list_entry;
   logic [BUS_WORDS*DATA_W-1:0] word_q;
   logic [W-1:0] tap_data;
 
+  // What a write merges with what is held, and whether it is one: known before it.
+  // verilator lint_off UNUSEDSIGNAL  // high bits of what write_hit_q has found small enough
   logic [DATA_W-1:0] merged_pc, merged_entry, merged_list, merged_file, merged_data;
-  logic list_is_location, file_is_location, store, write_list, write_file;
+  logic [DATA_W-1:0] merged_pc_q, merged_entry_q, merged_list_q, merged_file_q, merged_data_q;
+  // verilator lint_on UNUSEDSIGNAL
+  logic write_hit, store, write_list, write_file;
   int to;
   assign to = 32'(write_addr);
   assign merged_pc = merge(DATA_W'(store_pc_q), write_data, write_mask);
@@ -202,8 +207,6 @@ module step_engine
   assign merged_list = merge(to_bus(list_entry), write_data, write_mask);
   assign merged_file = merge(to_bus(file_q), write_data, write_mask);
   assign merged_data = merge(DATA_W'(tap_data), write_data, write_mask);
-  assign list_is_location = is_location(merged_list);
-  assign file_is_location = is_location(merged_file);
 
   always_comb begin
     write_hit = 1'b0;
@@ -212,11 +215,20 @@ module step_engine
     if (write_addr == SPECIAL_START || write_addr == SPECIAL_LENGTH) write_hit = 1'b1;
     if (write_addr == TRACE_BEFORE || write_addr == TRACE_AFTER) write_hit = 1'b1;
     if (write_addr == TRACE_INDEX) write_hit = merged_entry < TRACE_REGISTERS;
-    if (write_addr == TRACE_ENTRY) write_hit = list_is_location;
-    if (write_addr == FILE_ADDRESS) write_hit = file_is_location;
+    if (write_addr == TRACE_ENTRY) write_hit = is_location(merged_list);
+    if (write_addr == FILE_ADDRESS) write_hit = is_location(merged_file);
     if (write_addr == FILE_DATA) write_hit = 1'b1;
     if (write_addr == PROGRAM_STORE) write_hit = merged_pc < PROGRAM_DEPTH;
     if (in_range(to, 32'(PROGRAM_WORD), BUS_WORDS)) write_hit = 1'b1;
+  end
+
+  always_ff @(posedge clk_i) begin
+    merged_pc_q <= merged_pc;
+    merged_entry_q <= merged_entry;
+    merged_list_q <= merged_list;
+    merged_file_q <= merged_file;
+    merged_data_q <= merged_data;
+    write_hit_q <= write_hit;
   end
 
   assign store = write && write_addr == PROGRAM_STORE;
@@ -248,7 +260,7 @@ module step_engine
         special_length_q <= merge(special_length_q, write_data, write_mask);
       if (write_addr == TRACE_BEFORE) before_q <= merge(before_q, write_data, write_mask);
       if (write_addr == TRACE_AFTER) after_q <= merge(after_q, write_data, write_mask);
-      if (store) store_pc_q <= merged_pc[PC_W-1:0];
+      if (store) store_pc_q <= merged_pc_q[PC_W-1:0];
       for (int i = 0; i < BUS_WORDS; i++)
         if (write_addr == PROGRAM_WORD + WORD_W'(i))
           word_q[DATA_W*i+:DATA_W] <= merge(word_q[DATA_W*i+:DATA_W], write_data, write_mask);
@@ -261,18 +273,16 @@ module step_engine
   logic read_list, read_file, pop;
   assign read_list = read && read_addr == TRACE_ENTRY;
   assign read_file = read && read_addr == FILE_DATA;
-  assign pop = read && read_addr == TRACE_DATA;
-
-  assign file_d = write && write_addr == FILE_ADDRESS ? from_bus(merged_file)
-                : write_file || read_file ? next_location(file_q) : file_q;
+  assign pop = read && read_addr == TRACE_DATA && read_hit_q;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       file_q <= '0;
       entry_q <= '0;
     end else begin
-      file_q <= file_d;
-      if (write && write_addr == TRACE_INDEX) entry_q <= merged_entry[ENTRY_W-1:0];
+      if (write && write_addr == FILE_ADDRESS) file_q <= from_bus(merged_file_q);
+      else if (write_file || read_file) file_q <= next_location(file_q);
+      if (write && write_addr == TRACE_INDEX) entry_q <= merged_entry_q[ENTRY_W-1:0];
       else if (write_list || read_list)
         entry_q <= 32'(entry_q) == TRACE_REGISTERS - 1 ? '0 : entry_q + 1'b1;
     end
@@ -291,7 +301,8 @@ module step_engine
   assign special_fits = special_length_q != '0 &&
                         fits(special_start_q, special_length_q, PROGRAM_DEPTH);
   assign trace_fits = fits(before_q, after_q, TRACE_REGISTERS);
-  assign runnable = main_fits && (every_q == '0 || special_fits) && (save_q == '0 || trace_fits);
+  always_ff @(posedge clk_i)
+    runnable_q <= main_fits && (every_q == '0 || special_fits) && (save_q == '0 || trace_fits);
 
   // ---------------------------------------------------------------------------------------------
   // Engine
@@ -339,10 +350,10 @@ module step_engine
       .fault_i(fault),
       .push_o(push),
       .full_i(full),
-      .host_location_i(file_d),
+      .host_location_i(file_q),
       .list_write_i(write_list),
       .list_index_i(entry_q),
-      .list_data_i(from_bus(merged_list)),
+      .list_data_i(from_bus(merged_list_q)),
       .list_data_o(list_entry)
   );
 
@@ -350,12 +361,11 @@ module step_engine
       .NUM_ADD(NUM_ADD),
       .NUM_MUL(NUM_MUL),
       .DEPTH(DEPTH),
-      .READS(READS),
       .PROGRAM_DEPTH(PROGRAM_DEPTH)
   ) u_program (
       .clk_i(clk_i),
       .store_i(store),
-      .store_pc_i(merged_pc[PC_W-1:0]),
+      .store_pc_i(merged_pc_q[PC_W-1:0]),
       .store_word_i(word_q[WORD_BITS-1:0]),
       .fetch_i(fetch),
       .pc_i(pc),
@@ -374,8 +384,7 @@ module step_engine
       .MUL_STAGES(MUL_STAGES),
       .REC_STAGES(REC_STAGES),
       .SINCOS_STAGES(SINCOS_STAGES),
-      .DEPTH(DEPTH),
-      .READS(READS)
+      .DEPTH(DEPTH)
   ) u_datapath (
       .clk_i(clk_i),
       .rst_ni(engine_rst_n),
@@ -384,7 +393,7 @@ module step_engine
       .tap_bank_i(tap_bank),
       .tap_data_o(tap_data),
       .host_write_i(write_file),
-      .host_data_i(merged_data[W-1:0]),
+      .host_data_i(merged_data_q[W-1:0]),
       .fault_o(fault),
       .flags_o(flags)
   );
@@ -407,7 +416,8 @@ module step_engine
   // Reads
   // ---------------------------------------------------------------------------------------------
   int from;
-  logic [DATA_W-1:0] list_on_bus, file_on_bus;
+  logic read_hit;
+  logic [DATA_W-1:0] read_data, list_on_bus, file_on_bus;
   assign from = 32'(read_addr);
   assign list_on_bus = to_bus(list_entry);
   assign file_on_bus = to_bus(file_q);
@@ -443,6 +453,11 @@ module step_engine
     end else if (in_range(from, 32'(PROGRAM_WORD), BUS_WORDS))
       read_data = word_q[DATA_W*index(from, 32'(PROGRAM_WORD))+:DATA_W];
     else read_hit = 1'b0;
+  end
+
+  always_ff @(posedge clk_i) begin
+    read_data_q <= read_data;
+    read_hit_q <= read_hit;
   end
 
   logic unused;

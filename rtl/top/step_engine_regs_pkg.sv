@@ -49,8 +49,6 @@ package step_engine_regs_pkg;
   localparam int LANES_NUM_MUL_W = 8;
   localparam int LANES_SINCOS_STAGES = 16;
   localparam int LANES_SINCOS_STAGES_W = 8;
-  localparam int LANES_READS = 24;
-  localparam int LANES_READS_W = 8;
 
   // registers of a bank
   localparam logic [WORD_W-1:0] FILE_DEPTH = 10'h11;

@@ -26,7 +26,6 @@ def rtl_parameters(machine):
         "REC_STAGES": machine.rec_stages,
         "SINCOS_STAGES": machine.sincos_stages,
         "DEPTH": machine.depth,
-        "READS": machine.reads,
         "PROGRAM_DEPTH": machine.program_depth,
         "TRACE_REGISTERS": machine.trace_registers,
     }
@@ -42,7 +41,6 @@ def machine_of(parameters):
         rec_stages=parameters["REC_STAGES"],
         sincos_stages=parameters["SINCOS_STAGES"],
         depth=parameters["DEPTH"],
-        reads=parameters["READS"],
         program_depth=parameters["PROGRAM_DEPTH"],
         trace_registers=parameters["TRACE_REGISTERS"],
         fmt=Format(parameters["EXP_W"], parameters["MAN_W"]),

@@ -3,7 +3,7 @@
 from collections import Counter
 
 from pymodel.engine import Engine
-from pymodel.program import Bypass, Location, Operand, Program, Read, Word
+from pymodel.program import OFFERED, SIDES, Location, Operand, Port, Program, Word
 from tb.common.fp_stimulus import corners
 
 REPAIRS = 200  # runs of the model in which a program is made healthy
@@ -13,7 +13,8 @@ SPECIALS = 0.04  # part of the registers that hold corners of the format
 class Coverage:
     """What programs did whose results were stored; :meth:`missing` tells what they did not.
 
-    - ``path``: an operand of a lane from a source, with and without its sign flipped
+    - ``path``: an operand of a lane from a register of a bank, or from what the bank is offered,
+      with and without its sign flipped
     - ``store``: a bank stored the result of a lane (reciprocal and sine share one), and a result
       that came in the cycle after another one of its lane
     - ``next``, ``same``: a port read a register in the cycle after it was stored, in the same cycle
@@ -22,15 +23,14 @@ class Coverage:
     def __init__(self, machine):
         self.machine = machine
         self.count = Counter()
-        sources = [Read(b, p) for b in range(machine.banks) for p in range(machine.reads)]
-        self.wanted = {("next", source) for source in sources}
-        self.wanted |= {("same", source) for source in sources}
-        sources += [Bypass(bank) for bank in range(machine.banks)]
+        ports = [Port(bank, side) for bank in range(machine.banks) for side in range(SIDES)]
+        self.wanted = {(what, port) for what in ("next", "same") for port in ports}
         for index, lane in enumerate(machine.lanes):
             self.wanted |= {
-                ("path", index, port, source, negative)
-                for port in range(lane.operands)
-                for source in sources
+                ("path", index, port, fresh, negative)
+                for port in ports
+                if port.side in lane.sides
+                for fresh in (False, True)
                 for negative in (False, True)
             }
             self.wanted |= {("store", index, bank, chased) for bank in lane.banks
@@ -46,10 +46,13 @@ class Coverage:
             for index, operands in word.issues.items():
                 if not self._stored(words, cycle, index):
                     continue
-                for port, (source, negative) in enumerate(operands):
-                    self.count["path", index, port, source, bool(negative)] += 1
-                    if isinstance(source, Read):
-                        self._hazards(words, cycle, source)
+                sides = machine.lanes[index].sides
+                for side, (bank, negative) in zip(sides, operands, strict=True):
+                    port = Port(bank, side)
+                    fresh = word.reads[port] is OFFERED
+                    self.count["path", index, port, fresh, bool(negative)] += 1
+                    if not fresh:
+                        self._hazards(words, cycle, port)
         for index in range(len(machine.lanes)):
             for cycle, word in enumerate(words):
                 if index in word.issues:
@@ -68,12 +71,12 @@ class Coverage:
             if bank in arrival.writes and (bank != shared or arrival.sine == (lane.op == "sincos"))
         ]
 
-    def _hazards(self, words, cycle, source):
-        address = words[cycle].reads[source]
-        if words[cycle].writes.get(source.bank) == address:
-            self.count["same", source] += 1
-        if cycle and words[cycle - 1].writes.get(source.bank) == address:
-            self.count["next", source] += 1
+    def _hazards(self, words, cycle, port):
+        address = words[cycle].reads[port]
+        if words[cycle].writes.get(port.bank) == address:
+            self.count["same", port] += 1
+        if cycle and words[cycle - 1].writes.get(port.bank) == address:
+            self.count["next", port] += 1
 
 
 class Programs:
@@ -147,17 +150,25 @@ class Programs:
                 if rng.random() < 0.8:
                     word.writes[bank] = self._address("store", apart)
             for bank in range(machine.banks):
-                for port in range(machine.reads):
-                    word.reads[Read(bank, port)] = self._read_address(bank, word, before, apart)
+                for side in range(SIDES):
+                    if bank in offered and rng.random() < 0.3:
+                        address = OFFERED
+                    else:
+                        address = self._read_address(bank, word, before, apart)
+                    word.reads[Port(bank, side)] = address
             for index, lane in enumerate(machine.lanes):
                 arrival = cycle + machine.latency[lane.op]
                 if arrival < length and rng.random() < busy:
                     arrivals[arrival].add(index)
                     word.issues[index] = tuple(
-                        self._operand(index, port, offered) for port in range(lane.operands)
+                        self._operand(index, side, word) for side in lane.sides
                     )
-            used = {operand.source for operands in word.issues.values() for operand in operands}
-            word.reads = {read: address for read, address in word.reads.items() if read in used}
+            used = {
+                Port(operand.bank, side)
+                for index, operands in word.issues.items()
+                for operand, side in zip(operands, machine.lanes[index].sides, strict=True)
+            }
+            word.reads = {port: address for port, address in word.reads.items() if port in used}
             words.append(word)
         return words
 
@@ -187,22 +198,19 @@ class Programs:
             return word.writes[bank]
         return self._address("read", apart)
 
-    def _operand(self, index, port, offered):
+    def _operand(self, index, side, word):
         """A random operand, rather one that is not covered yet."""
         machine, rng = self.machine, self.rng
-        if offered and rng.random() < 0.3:
-            source = Bypass(offered[int(rng.integers(len(offered)))])
-        else:
-            source = Read(int(rng.integers(machine.banks)), int(rng.integers(machine.reads)))
-        operand = Operand(source, bool(rng.integers(2)))
-        sources = [Read(b, p) for b in range(machine.banks) for p in range(machine.reads)]
-        sources += map(Bypass, offered)
-        wanted = [
-            Operand(source, negative)
-            for source in sources
-            for negative in (False, True)
-            if not self.coverage.count["path", index, port, source, negative]
-        ]
+        operand = Operand(int(rng.integers(machine.banks)), bool(rng.integers(2)))
+        wanted = []
+        for bank in range(machine.banks):
+            port = Port(bank, side)
+            fresh = word.reads[port] is OFFERED
+            wanted += [
+                Operand(bank, negative)
+                for negative in (False, True)
+                if not self.coverage.count["path", index, port, fresh, negative]
+            ]
         if wanted and rng.random() < 0.5:
             operand = wanted[int(rng.integers(len(wanted)))]
         return operand

@@ -11,7 +11,7 @@ from cocotb.triggers import ClockCycles, FallingEdge
 
 from pymodel.engine import START_CYCLES, Engine
 from pymodel.fp import Format
-from pymodel.program import Location, Machine, Operand, Program, Read, Word
+from pymodel.program import Location, Machine, Operand, Port, Program, Word
 from pymodel.regs import READ_WRITE, WORD_BYTES
 from tb.common import coprocessor_bench
 from tb.common.axil import okay
@@ -38,13 +38,13 @@ BENCH = Bench(
     toplevel="step_engine",
     configs=[
         _config("default", Machine(), trace=(512, 128), programs=60),
-        _config("least-half", Machine(1, 1, **_stages(0, 0, 0, 0), depth=8, reads=1,
+        _config("least-half", Machine(1, 1, **_stages(0, 0, 0, 0), depth=8,
                                       program_depth=96, fmt=HALF), trace=(2, 2)),
-        _config("one-port", Machine(1, 1, **_stages(3, 0, 6, 3), depth=16, reads=1,
-                                    program_depth=128), trace=(16, 5), sims=("verilator",)),
-        _config("most-stages", Machine(2, 2, **_stages(6, 6, 6, 16), depth=32, reads=2,
+        _config("mixed-stages", Machine(1, 1, **_stages(3, 0, 6, 3), depth=16,
+                                        program_depth=128), trace=(16, 5), sims=("verilator",)),
+        _config("most-stages", Machine(2, 2, **_stages(6, 6, 6, 16), depth=32,
                                        program_depth=200), sims=("verilator",)),
-        _config("three-adders-half", Machine(3, 1, **_stages(0, 3, 6, 0), depth=16, reads=2,
+        _config("three-adders-half", Machine(3, 1, **_stages(0, 3, 6, 0), depth=16,
                                              program_depth=256, fmt=HALF), sims=("verilator",)),
     ],
 )  # fmt: skip
@@ -132,11 +132,11 @@ class Bus(coprocessor_bench.Bus):
         machine, fmt = self.machine, self.fmt
         count, one = Location(0, 1), Location(1, 2)
         reciprocal = machine.adders + machine.multipliers
-        reads = {Read(0, 0): count.address, Read(1, 0): one.address}
+        reads = {Port(0, 0): count.address, Port(1, 1): one.address}
         words = [Word(reads) for _ in range(1 + max(machine.latency.values()))]
         words[0].issues = {
-            0: (Operand(Read(0, 0)), Operand(Read(1, 0), True)),
-            reciprocal: (Operand(Read(0, 0)),),
+            0: (Operand(0), Operand(1, True)),
+            reciprocal: (Operand(0),),
         }
         words[machine.latency["add"]].writes[0] = count.address
         words[machine.latency["rec"]].writes[machine.shared_bank] = 0
