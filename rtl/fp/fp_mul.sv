@@ -26,6 +26,8 @@ module fp_mul #(
   localparam int LOW_W = MAN_W > DSP_W ? DSP_W : MAN_W;
   localparam int HIGH_W = SIG_W - LOW_W;
 
+  localparam logic [SIG_W+LOW_W-1:0] HALF = 1 << (MAN_W - 1);
+
   // The exponents' sum plus one. Less 2^(EXP_W-1), it is the biased exponent of a product in [1, 2).
   localparam int EXPONENT_W = EXP_W + 1;
 
@@ -109,7 +111,8 @@ module fp_mul #(
   assign {sig_b_high, sig_b_low} = {1'b1, b_q[MAN_W-1:0]};
 
   assign partial_d.common = classify(a_q, b_q);
-  assign partial_d.low = {{LOW_W{1'b0}}, sig_a} * {{SIG_W{1'b0}}, sig_b_low};
+  assign partial_d.low = {{LOW_W{1'b0}}, sig_a} * {{SIG_W{1'b0}}, sig_b_low}
+                         + HALF;
   assign partial_d.high = {{HIGH_W{1'b0}}, sig_a} * {{SIG_W{1'b0}}, sig_b_high};
 
   fp_pipe #(.WIDTH($bits(partial_t)), .ENABLE(CUT[1])) u_cut_1 (
@@ -134,29 +137,23 @@ module fp_mul #(
   // Section 3: normalise by at most one place, decide the rounding
   // ---------------------------------------------------------------------------------------------
   function automatic normal_t normalise(input product_t in);
-    logic carry, guard, sticky, top, middle, reaches_one;
+    logic carry, guard, below, zeros, top, middle;
     logic [EXP_W-2:0] low;
     logic [MAN_W-1:0] mantissa;
     carry = in.value[PRODUCT_W-1];
-    if (carry) begin
-      mantissa = in.value[PRODUCT_W-2:SIG_W];
-      guard = in.value[SIG_W-1];
-    end else begin
-      mantissa = in.value[PRODUCT_W-3:SIG_W-1];
-      guard = in.value[SIG_W-2];
-    end
-    sticky = (|in.value[SIG_W-3:0]) || (carry && in.value[SIG_W-2]);
+    guard = in.value[SIG_W-1];
+    below = in.value[SIG_W-2];
+    zeros = in.value[SIG_W-3:0] == '0;
+    if (carry) mantissa = in.value[PRODUCT_W-2:SIG_W];
+    else mantissa = {in.value[PRODUCT_W-3:SIG_W], guard && (below || !zeros)};
     normalise.common = in.common;
-    // Biased exponent + carry <= 0, and >= all ones, in terms of the sum. At exponent 0 a product just
-    // below 2 still rounds up to the smallest normal; one just below 4 does not exist.
     {top, middle, low} = in.common.exponent;
-    reaches_one = carry || (&in.value[PRODUCT_W-3:SIG_W-2]);
     normalise.carry = carry;
-    normalise.tiny = !top && (!middle || (low == '0 && !reaches_one));
+    normalise.tiny = !top && (!middle || (low == '0 && !carry));
     normalise.too_large = top && (middle || ((&low[EXP_W-2:1]) && (low[0] || carry)));
     normalise.mantissa = mantissa;
-    normalise.round_up = guard && (sticky || mantissa[0]);
-    normalise.inexact = guard || sticky;
+    normalise.round_up = carry && guard && below && (!zeros || mantissa[0]);
+    normalise.inexact = !(zeros && below) || (carry && guard);
   endfunction
 
   normal_t normal_d, normal_q;
