@@ -4,6 +4,12 @@ rtl/fp/fp_pipe.sv
 rtl/fp/fp_round.sv
 rtl/fp/fp_add.sv
 rtl/fp/fp_mul.sv
+rtl/fp/fp_recip_cut.sv
+rtl/fp/fp_recip_operand.sv
+rtl/fp/fp_recip_pack.sv
+rtl/fp/fp_recip_array.sv
+rtl/fp/fp_recip_table.sv
+rtl/fp/fp_recip_pipeline.sv
 rtl/fp/fp_recip.sv
 rtl/fp/fp_sincos_pkg.sv
 rtl/fp/fp_sincos.sv

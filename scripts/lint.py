@@ -25,6 +25,7 @@ FP_SETS = [
 ]
 # Modules with sets of their own, instead of these.
 OWN_SETS: dict[str, list[dict[str, int]]] = {
+    "fp_recip_table": [*FP_SETS[:1], {"CUTS": 5}],  # formats up to binary32
     "fp_sincos": [*FP_SETS[:1], {"STAGES": 0}, {"STAGES": 16}],  # formats up to binary32
 }
 

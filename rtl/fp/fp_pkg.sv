@@ -19,6 +19,12 @@ package fp_pkg;
   localparam int UNIT_ADD = 0;
   localparam int UNIT_MUL = 1;
 
+  // How a reciprocal divides (fp_recip, fp_recip_stream).
+  localparam int RECIP_ARRAY = 0;
+  localparam int RECIP_TABLE = 1;
+  localparam int RECIP_ITERATIVE = 2;  // fp_recip_stream only
+  localparam int RECIP_TABLE_MAX_MAN_W = 23;
+
   // Register stages a unit can be given.
   localparam int MAX_STAGES = 6;
 

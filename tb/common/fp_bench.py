@@ -48,10 +48,19 @@ class FloatBench(Bench):
         The ports with the method's results, flags left out.
     max_stages : int
         The most register stages that the unit can be given.
+    twin : str, optional
+        A port that must show what the last of `results` does.
     """
 
     def __init__(
-        self, file, unit, operation, formats=FORMATS, results=("y_o",), max_stages=MAX_STAGES
+        self,
+        file,
+        unit,
+        operation,
+        formats=FORMATS,
+        results=("y_o",),
+        max_stages=MAX_STAGES,
+        twin=None,
     ):
         configs = []
         depths = max_stages + 1
@@ -66,6 +75,7 @@ class FloatBench(Bench):
         self.operation = operation
         self.results = results
         self.max_stages = max_stages
+        self.twin = twin
 
     @property
     def fmt(self):
@@ -130,6 +140,10 @@ class FloatBench(Bench):
         for port, bits in zip(self.results, words[operands:], strict=True):
             got = int(getattr(dut, port).value)
             board.compare_lanes(port, got, bits, fmt.width, fmt, cycle, context)
+        if self.twin:
+            twin = int(getattr(dut, self.twin).value)
+            if twin != got:
+                board.compare_lanes(self.twin, twin, bits, fmt.width, fmt, cycle, context)
         board.compare_lanes("flags_o", int(dut.flags_o.value), flags, FLAGS_W, None, cycle, context)
 
     def _steps(self, operands):

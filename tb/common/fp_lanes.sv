@@ -15,7 +15,8 @@ module fp_lanes #(
   input  logic [LANES-1:0][W-1:0]               a_i,
   input  logic [LANES-1:0][W-1:0]               b_i,
   output logic [LANES-1:0][W-1:0]               y_o,
-  output logic [LANES-1:0][W-1:0]               z_o,  // the cosine of fp_sincos, otherwise zero
+  // The cosine of fp_sincos; the reciprocal by the table of fp_recip, where there is one; or zero.
+  output logic [LANES-1:0][W-1:0]               z_o,
   output logic [LANES-1:0][fp_pkg::FLAGS_W-1:0] flags_o
 );
 
@@ -30,15 +31,31 @@ module fp_lanes #(
         .clk_i, .a_i(a_i[i]), .b_i(b_i[i]), .y_o(y_o[i]), .flags_o(flags_o[i])
       );
     end else if (UNIT == 2) begin : gen_recip
-      fp_recip #(.EXP_W(EXP_W), .MAN_W(MAN_W), .STAGES(STAGES)) u_dut (
-        .clk_i, .a_i(a_i[i]), .y_o(y_o[i]), .flags_o(flags_o[i])
+      localparam bit TABLE = MAN_W <= fp_pkg::RECIP_TABLE_MAX_MAN_W;
+      logic [fp_pkg::FLAGS_W-1:0] flags, table_flags;
+      fp_recip #(
+        .EXP_W(EXP_W),
+        .MAN_W(MAN_W),
+        .STAGES(STAGES)
+      ) u_dut (
+        .clk_i, .a_i(a_i[i]), .y_o(y_o[i]), .flags_o(flags)
       );
+      fp_recip #(
+        .EXP_W(EXP_W),
+        .MAN_W(MAN_W),
+        .STAGES(STAGES),
+        .METHOD(TABLE ? fp_pkg::RECIP_TABLE : fp_pkg::RECIP_ARRAY)
+      ) u_table (
+        .clk_i, .a_i(a_i[i]), .y_o(z_o[i]), .flags_o(table_flags)
+      );
+      // Flags that differ show as all of them, which no operation raises.
+      assign flags_o[i] = flags == table_flags ? flags : '1;
     end else begin : gen_sincos
       fp_sincos #(.EXP_W(EXP_W), .MAN_W(MAN_W), .STAGES(STAGES)) u_dut (
         .clk_i, .a_i(a_i[i]), .sin_o(y_o[i]), .cos_o(z_o[i]), .flags_o(flags_o[i])
       );
     end
-    if (UNIT != 3) begin : gen_no_second_result
+    if (UNIT < 2) begin : gen_no_second_result
       assign z_o[i] = '0;
     end
   end

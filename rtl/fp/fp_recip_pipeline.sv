@@ -1,0 +1,94 @@
+// fp_recip as a pipeline that can be held: its registers move only with enable_i.
+//
+// Latency: STAGES clocks with enable_i, 0 = combinational. Throughput: one operation a clock.
+
+module fp_recip_pipeline #(
+  parameter int EXP_W  = 8,
+  parameter int MAN_W  = 23,
+  parameter int STAGES = 0,
+  parameter int METHOD = fp_pkg::RECIP_ARRAY
+) (
+  input  logic                       clk_i,
+  input  logic                       enable_i,
+  input  logic [EXP_W+MAN_W:0]       a_i,
+  output logic [EXP_W+MAN_W:0]       y_o,
+  output logic [fp_pkg::FLAGS_W-1:0] flags_o
+);
+
+  fp_check #(.EXP_W(EXP_W), .MAN_W(MAN_W), .STAGES(STAGES)) u_check ();
+
+  if (METHOD != fp_pkg::RECIP_ARRAY && METHOD != fp_pkg::RECIP_TABLE) begin : gen_bad_method
+    initial $fatal(1, "fp_recip: METHOD is %0d, must be RECIP_ARRAY or RECIP_TABLE", METHOD);
+  end
+
+  localparam int W = 1 + EXP_W + MAN_W;
+  // The last register is the output's, the others lie in the division, and beside it.
+  localparam int CUTS = STAGES > 0 ? STAGES - 1 : 0;
+
+  // ---------------------------------------------------------------------------------------------
+  // Classify, and keep the outcome for as long as the division takes
+  // ---------------------------------------------------------------------------------------------
+  typedef struct packed {
+    logic                       sign;
+    logic [EXP_W-1:0]           exponent;
+    logic                       finite;
+    logic                       nan;
+    logic [fp_pkg::FLAGS_W-1:0] flags;
+  } class_t;
+
+  logic [CUTS:0][$bits(class_t)-1:0] delayed;
+  class_t operand, divided;
+
+  fp_recip_operand #(.EXP_W(EXP_W), .MAN_W(MAN_W)) u_operand (
+    .a_i,
+    .sign_o(operand.sign),
+    .exponent_o(operand.exponent),
+    .finite_o(operand.finite),
+    .nan_o(operand.nan),
+    .flags_o(operand.flags)
+  );
+
+  assign delayed[0] = operand;
+  for (genvar i = 0; i < CUTS; i++) begin : gen_delay
+    fp_recip_cut #(.WIDTH($bits(class_t))) u_cut (
+      .clk_i, .enable_i, .data_i(delayed[i]), .data_o(delayed[i+1])
+    );
+  end
+  assign divided = delayed[CUTS];
+
+  // ---------------------------------------------------------------------------------------------
+  // Divide
+  // ---------------------------------------------------------------------------------------------
+  logic [MAN_W-1:0] mantissa;
+  logic round_up;
+
+  if (METHOD == fp_pkg::RECIP_TABLE) begin : gen_table
+    fp_recip_table #(.MAN_W(MAN_W), .CUTS(CUTS)) u_divide (
+      .clk_i, .enable_i, .fraction_i(a_i[MAN_W-1:0]), .mantissa_o(mantissa), .round_up_o(round_up)
+    );
+  end else begin : gen_array
+    fp_recip_array #(.MAN_W(MAN_W), .CUTS(CUTS)) u_divide (
+      .clk_i, .enable_i, .fraction_i(a_i[MAN_W-1:0]), .mantissa_o(mantissa), .round_up_o(round_up)
+    );
+  end
+
+  // ---------------------------------------------------------------------------------------------
+  // Round and pack
+  // ---------------------------------------------------------------------------------------------
+  logic [W-1:0] y;
+
+  fp_recip_pack #(.EXP_W(EXP_W), .MAN_W(MAN_W)) u_pack (
+    .sign_i(divided.sign),
+    .exponent_i(divided.exponent),
+    .finite_i(divided.finite),
+    .nan_i(divided.nan),
+    .mantissa_i(mantissa),
+    .round_up_i(round_up),
+    .y_o(y)
+  );
+
+  fp_recip_cut #(.WIDTH(W + fp_pkg::FLAGS_W), .ENABLE(STAGES > 0)) u_output (
+    .clk_i, .enable_i, .data_i({y, divided.flags}), .data_o({y_o, flags_o})
+  );
+
+endmodule

@@ -1,0 +1,220 @@
+// Quotient of a float reciprocal, correctly rounded: a table and one Newton step.
+//
+// The significand is m in [1, 2), and p the middle of the segment of m that its top bits name.
+//   coarse      y = (2p - m) / p^2: one table, and 2p - m is m with its low bits complemented
+//   its error   e = 1 - m y, about ((m - p) / p)^2: exact, so that only its low bits are needed
+//   quotient    q = y + y e
+// All is rounded towards zero: e stays positive, and q lies less than 1.5 units in the last place
+// below 1 / m. The sign of m (q + 1/2 unit) - 1, again exact in a few low bits, then tells whether
+// to add one. pymodel/tests/test_recip_table.py proves the widths by trying every significand.
+//
+// Binary32: four multiplications that fit a DSP48 each, and a table of 64 x 17 bits.
+//
+// Latency: CUTS clocks with enable_i, 0 = combinational. Throughput: one operation a clock.
+
+module fp_recip_table #(
+  parameter int MAN_W = 23,
+  parameter int CUTS  = 0    // at most 5
+) (
+  input  logic             clk_i,
+  input  logic             enable_i,
+  input  logic [MAN_W-1:0] fraction_i,
+  output logic [MAN_W-1:0] mantissa_o,  // of a quotient in [1/2, 1)
+  output logic             round_up_o
+);
+
+  if (MAN_W > fp_pkg::RECIP_TABLE_MAX_MAN_W) begin : gen_bad_man_w
+    initial $fatal(1, "fp_recip_table: MAN_W is %0d, at most %0d: take another METHOD",
+                   MAN_W, fp_pkg::RECIP_TABLE_MAX_MAN_W);
+  end
+
+  localparam int SIG_W = MAN_W + 1;
+
+  // Segments; bits of 1 / p^2, of 2p - m, and the error's leading zeros.
+  localparam int INDEX_W = (MAN_W + 4) / 4;
+  localparam int LOW_W = MAN_W - INDEX_W;
+  localparam int SQUARE_W = 2 * INDEX_W + 5;
+  localparam int MIRROR_W = SQUARE_W + 1;
+  localparam int ERROR_ZEROS = 2 * INDEX_W + 1;
+  // The coarse quotient gets two bits more, but not more than the quotient: the smallest formats'
+  // errors have that many zeros less.
+  localparam int WANTED_W = ERROR_ZEROS + 2;
+  localparam int COARSE_W = WANTED_W < SIG_W ? WANTED_W : SIG_W;
+  localparam int LESS_ZEROS = WANTED_W - COARSE_W;
+  // Places from the coarse quotient to the quotient.
+  localparam int COARSE_SHIFT = SIG_W - COARSE_W;
+  // The error, in units of 2^-(COARSE_W + MAN_W), and its top bits, which y e is made from.
+  localparam int ERROR_W = COARSE_W + MAN_W - ERROR_ZEROS + LESS_ZEROS;
+  localparam int ERROR_TOP_W = ERROR_ZEROS + LESS_ZEROS;
+  localparam int CORRECTION_W = SIG_W - ERROR_ZEROS + LESS_ZEROS;
+  // m (2q + 1) - 2^(2 SIG_W) in integers lies in (-2m, m].
+  localparam int REST_W = SIG_W + 2;
+
+  // Registered cuts: bit i is behind section i + 1.
+  localparam logic [4:0] CUT =
+      CUTS == 1 ? 5'b00100 :
+      CUTS == 2 ? 5'b01010 :
+      CUTS == 3 ? 5'b01110 :
+      CUTS == 4 ? 5'b11110 :
+      CUTS == 5 ? 5'b11111 : 5'b00000;
+
+  // What sections hand on. `product` is m y less its leading ones: the error's negative.
+  typedef struct packed {
+    logic [SIG_W-1:0]    significand;
+    logic [SQUARE_W-1:0] square;  // 1 / p^2
+  } looked_up_t;
+
+  typedef struct packed {
+    logic [SIG_W-1:0]    significand;
+    logic [COARSE_W-1:0] coarse;
+  } coarse_t;
+
+  typedef struct packed {
+    logic [SIG_W-1:0]    significand;
+    logic [COARSE_W-1:0] coarse;
+    logic [ERROR_W-1:0]  product;
+  } error_t;
+
+  typedef struct packed {
+    logic [SIG_W-1:0]        significand;
+    logic [COARSE_W-1:0]     coarse;
+    logic [ERROR_W-1:0]      product;
+    logic [CORRECTION_W-1:0] correction;  // y e
+  } corrected_t;
+
+  typedef struct packed {
+    logic [MAN_W-1:0]   mantissa;
+    logic [ERROR_W-1:0] product;
+    logic [REST_W-1:0]  more;      // m (2 y e + 1 unit)
+  } rest_t;
+
+  typedef struct packed {
+    logic [MAN_W-1:0] mantissa;
+    logic             round_up;
+  } quotient_t;
+
+  // ---------------------------------------------------------------------------------------------
+  // Section 1: look up 1 / p^2
+  // ---------------------------------------------------------------------------------------------
+  localparam int SEGMENTS = 1 << INDEX_W;
+  localparam int TABLE_W = SEGMENTS * SQUARE_W;
+
+  function automatic logic [TABLE_W-1:0] inverse_squares();
+    logic [63:0] twice_p, square;
+    inverse_squares = '0;
+    for (int i = 0; i < SEGMENTS; i++) begin
+      twice_p = 64'(2 * SEGMENTS + 2 * i + 1);
+      square = (64'd1 << (SQUARE_W + 2 * INDEX_W + 2)) / (twice_p * twice_p);
+      inverse_squares[i*SQUARE_W+:SQUARE_W] = square[SQUARE_W-1:0];
+    end
+  endfunction
+
+  localparam logic [TABLE_W-1:0] INVERSE_SQUARES = inverse_squares();
+
+  function automatic looked_up_t look_up(input logic [MAN_W-1:0] fraction);
+    look_up.significand = {1'b1, fraction};
+    look_up.square = INVERSE_SQUARES[32'(fraction[MAN_W-1:LOW_W])*SQUARE_W+:SQUARE_W];
+  endfunction
+
+  looked_up_t looked_up_d, looked_up_q;
+
+  assign looked_up_d = look_up(fraction_i);
+
+  fp_recip_cut #(.WIDTH($bits(looked_up_t)), .ENABLE(CUT[0])) u_cut_1 (
+    .clk_i, .enable_i, .data_i(looked_up_d), .data_o(looked_up_q)
+  );
+
+  // ---------------------------------------------------------------------------------------------
+  // Section 2: coarse quotient y
+  // ---------------------------------------------------------------------------------------------
+  function automatic coarse_t approximate(input looked_up_t in);
+    logic [SIG_W+MIRROR_W-1:0] mirror;
+    logic [SQUARE_W+MIRROR_W-1:0] product;
+    mirror = {1'b1, in.significand[MAN_W-1:LOW_W], ~in.significand[LOW_W-1:0], {MIRROR_W{1'b1}}};
+    product = {{MIRROR_W{1'b0}}, in.square}
+              * {{SQUARE_W{1'b0}}, mirror[SIG_W+MIRROR_W-1:SIG_W]};
+    approximate.significand = in.significand;
+    approximate.coarse = product[2*SQUARE_W-1-:COARSE_W];
+  endfunction
+
+  coarse_t coarse_d, coarse_q;
+
+  assign coarse_d = approximate(looked_up_q);
+
+  fp_recip_cut #(.WIDTH($bits(coarse_t)), .ENABLE(CUT[1])) u_cut_2 (
+    .clk_i, .enable_i, .data_i(coarse_d), .data_o(coarse_q)
+  );
+
+  // ---------------------------------------------------------------------------------------------
+  // Section 3: its error e
+  // ---------------------------------------------------------------------------------------------
+  function automatic error_t find_error(input coarse_t in);
+    find_error.significand = in.significand;
+    find_error.coarse = in.coarse;
+    find_error.product = ERROR_W'(in.significand) * ERROR_W'(in.coarse);
+  endfunction
+
+  error_t error_d, error_q;
+
+  assign error_d = find_error(coarse_q);
+
+  fp_recip_cut #(.WIDTH($bits(error_t)), .ENABLE(CUT[2])) u_cut_3 (
+    .clk_i, .enable_i, .data_i(error_d), .data_o(error_q)
+  );
+
+  // ---------------------------------------------------------------------------------------------
+  // Section 4: correction y e
+  // ---------------------------------------------------------------------------------------------
+  function automatic corrected_t correct(input error_t in);
+    logic [ERROR_W+ERROR_TOP_W-1:0] error;
+    logic [COARSE_W+ERROR_TOP_W-1:0] product;
+    // The complement is the negative, but for a bit far below.
+    error = {~in.product, {ERROR_TOP_W{1'b1}}};
+    product = {{COARSE_W{1'b0}}, error[ERROR_W+ERROR_TOP_W-1-:ERROR_TOP_W]}
+              * {{ERROR_TOP_W{1'b0}}, in.coarse};
+    correct.significand = in.significand;
+    correct.coarse = in.coarse;
+    correct.product = in.product;
+    correct.correction = product[COARSE_W+ERROR_TOP_W-1-:CORRECTION_W];
+  endfunction
+
+  corrected_t corrected_d, corrected_q;
+
+  assign corrected_d = correct(error_q);
+
+  fp_recip_cut #(.WIDTH($bits(corrected_t)), .ENABLE(CUT[3])) u_cut_4 (
+    .clk_i, .enable_i, .data_i(corrected_d), .data_o(corrected_q)
+  );
+
+  // ---------------------------------------------------------------------------------------------
+  // Section 5: quotient q; what the correction and half a unit add to m y
+  // ---------------------------------------------------------------------------------------------
+  function automatic rest_t add_up(input corrected_t in);
+    logic [SIG_W-1:0] quotient;
+    quotient = (SIG_W'(in.coarse) << COARSE_SHIFT) + SIG_W'(in.correction);
+    add_up.mantissa = quotient[MAN_W-1:0];
+    add_up.product = in.product;
+    add_up.more = REST_W'(in.significand) * REST_W'({in.correction, 1'b1});
+  endfunction
+
+  rest_t rest_d, rest_q;
+
+  assign rest_d = add_up(corrected_q);
+
+  fp_recip_cut #(.WIDTH($bits(rest_t)), .ENABLE(CUT[4])) u_cut_5 (
+    .clk_i, .enable_i, .data_i(rest_d), .data_o(rest_q)
+  );
+
+  // ---------------------------------------------------------------------------------------------
+  // Section 6: decide the rounding
+  // ---------------------------------------------------------------------------------------------
+  function automatic quotient_t decide(input rest_t in);
+    logic [REST_W-1:0] rest;
+    rest = in.more + (REST_W'(in.product) << (COARSE_SHIFT + 1));
+    decide.mantissa = in.mantissa;
+    decide.round_up = rest[REST_W-1];
+  endfunction
+
+  assign {mantissa_o, round_up_o} = decide(rest_q);
+
+endmodule
