@@ -11,6 +11,8 @@ rtl/fp/fp_recip_array.sv
 rtl/fp/fp_recip_table.sv
 rtl/fp/fp_recip_pipeline.sv
 rtl/fp/fp_recip.sv
+rtl/fp/fp_recip_iterative.sv
+rtl/fp/fp_recip_stream.sv
 rtl/fp/fp_sincos_pkg.sv
 rtl/fp/fp_sincos.sv
 rtl/fp/fp_units.sv

@@ -1,0 +1,86 @@
+"""Driver and checker of a unit between two valid/ready handshakes."""
+
+from cocotb.triggers import FallingEdge, Timer
+
+from tb.common.clock import PERIOD_NS
+
+IDLE_CYCLES = 8  # after the last result, for what must not come
+OCTET = 8  # bits
+
+
+class Stream:
+    """One operand in, its results out, in order.
+
+    A word moves at a rising clock edge at which valid and ready are both high. Inputs change at
+    the falling edge, outputs are read just before the rising one, so that handshakes may be
+    combinational.
+
+    Parameters
+    ----------
+    dut, board
+        With ``clk_i``, ``valid_i``, ``ready_o``, ``valid_o``, ``ready_i``; and the scoreboard.
+    operand : str
+        The port that takes the operand.
+    results : dict
+        Name of an output port -> the float format of its values, or None.
+    function : callable
+        Maps an operand to the values of all results.
+    """
+
+    def __init__(self, dut, board, operand, results, function):
+        self.dut, self.board = dut, board
+        self.operand, self.results, self.function = operand, results, function
+
+    async def run(self, operands, valid_share=1.0, ready_share=1.0):
+        """Send all operands and take every result; nothing may come behind the last one.
+
+        Parameters
+        ----------
+        operands : list of int
+        valid_share, ready_share : float
+            In how many of the cycles an operand is offered (a refused one stays), and a result
+            may be taken. An operand that is not offered reads as random bits.
+
+        Returns
+        -------
+        int
+            Clock cycles from the first offer to the last result.
+        """
+        dut, board, rng = self.dut, self.board, self.board.rng
+        port = getattr(dut, self.operand)
+        sent = taken = cycle = last = 0
+        offered = refused = None  # an operand, and the results that were not taken
+        idle = 0  # cycles since all has come
+        while idle < IDLE_CYCLES:
+            await FallingEdge(dut.clk_i)
+            if offered is None and sent < len(operands) and rng.random() < valid_share:
+                offered = operands[sent]
+            dut.valid_i.value = int(offered is not None)
+            port.value = _bits(rng, len(port)) if offered is None else offered
+            ready = int(rng.random() < ready_share)
+            dut.ready_i.value = ready
+            await Timer(PERIOD_NS // 2 - 1, "ns")
+            cycle += 1
+
+            if offered is not None and int(dut.ready_o.value):
+                values = self.function(offered)
+                for (name, fmt), value in zip(self.results.items(), values, strict=True):
+                    board.expect(name, value, fmt, f"{self.operand} = {offered:#x}")
+                offered, sent = None, sent + 1
+
+            valid = int(dut.valid_o.value)
+            got = [int(getattr(dut, name).value) for name in self.results] if valid else None
+            if refused is not None:
+                assert got == refused, f"cycle {cycle}: {got}, {refused} before it was taken"
+            refused = got if valid and not ready else None
+            if valid and ready:
+                for name, value in zip(self.results, got, strict=True):
+                    board.observe(name, value, cycle)
+                taken, last = taken + 1, cycle
+            idle = idle + 1 if taken == len(operands) else 0
+        return last
+
+
+def _bits(rng, width):
+    octets = rng.bytes(-(-width // OCTET))
+    return int.from_bytes(octets, "little") & ((1 << width) - 1)
