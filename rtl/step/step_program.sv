@@ -35,7 +35,7 @@ module step_program #(
     initial $fatal(1, "step_program: PROGRAM_DEPTH %0d must be at least 2", PROGRAM_DEPTH);
   end
 
-  logic [WORD_W-1:0] memory_q[PROGRAM_DEPTH];
+  (* no_rw_check *) logic [WORD_W-1:0] memory_q[PROGRAM_DEPTH];  // never stored to during a run
   logic [WORD_W-1:0] fetched_q, word_q;
 
   function automatic logic [WORD_W-1:0] accessing(input logic [WORD_W-1:0] word,

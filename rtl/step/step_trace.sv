@@ -1,8 +1,9 @@
 // Trace of the step engine: a FIFO (block RAM) that the engine fills and software empties, at any
-// time. `data_o` is the oldest word, there while `count_o` is not 0; a word counts from two cycles
-// after its push on. A push while full or a pop while empty does nothing.
+// time. `data_o` is the oldest word if `count_o` is not 0, from two cycles after a pop on; a word
+// counts from four cycles after its push on. A push while full does nothing; a pop while empty is
+// not allowed.
 //
-// Latency: 2 cycles from push to `data_o`. Throughput: one push and one pop a cycle.
+// Latency: 4 cycles from push to `data_o`. Throughput: one push a cycle, a pop every second one.
 module step_trace #(
     parameter int W = 32,
     parameter int DEPTH = 512,
@@ -26,29 +27,37 @@ module step_trace #(
     initial $fatal(1, "step_trace: DEPTH %0d must be a power of two from 2 on", DEPTH);
   end
 
-  // Pointers have one bit more than an index: full and empty differ. The memory is always read at
-  // the oldest word of the next cycle, so that a word written now is seen one cycle late.
-  logic [W-1:0] memory_q[DEPTH];
-  logic [W-1:0] data_q;
-  logic [COUNT_W-1:0] write_q, written_q, read_q, read_d;
-  logic push;
+  // Words on their way: registered, written, fetched, in data_q. The memory is always read at the
+  // oldest word of the next cycle. Pointers have one bit more than an index: full and empty differ.
+  localparam int DELAY = 3;
+
+  (* no_rw_check *) logic [W-1:0] memory_q[DEPTH];  // a word that is written does not count yet
+  logic [W-1:0] pushed_q, fetched_q, data_q;
+  logic [INDEX_W-1:0] to_q;
+  logic [COUNT_W-1:0] write_q, read_q, read_d;
+  logic [DELAY*COUNT_W-1:0] written_q;  // write_q in the cycles before, the last one on top
+  logic push, push_q;
 
   assign full_o = write_q == (read_q ^ {1'b1, {INDEX_W{1'b0}}});
   assign push = push_i && !full_o;
-  assign count_o = written_q - read_q;
-  assign read_d = read_q + COUNT_W'(pop_i && count_o != '0);
+  assign count_o = written_q[(DELAY-1)*COUNT_W+:COUNT_W] - read_q;
+  assign read_d = read_q + COUNT_W'(pop_i);
   assign data_o = data_q;
 
   always_ff @(posedge clk_i) begin
-    if (push) memory_q[write_q[INDEX_W-1:0]] <= data_i;
-    data_q <= memory_q[read_d[INDEX_W-1:0]];
+    push_q <= push;
+    pushed_q <= data_i;
+    to_q <= write_q[INDEX_W-1:0];
+    if (push_q) memory_q[to_q] <= pushed_q;
+    fetched_q <= memory_q[read_d[INDEX_W-1:0]];
+    data_q <= fetched_q;
     if (!rst_ni) begin
       write_q <= '0;
       written_q <= '0;
       read_q <= '0;
     end else begin
       write_q <= write_q + COUNT_W'(push);
-      written_q <= write_q;
+      written_q <= {written_q[0+:(DELAY-1)*COUNT_W], write_q};
       read_q <= read_d;
     end
   end

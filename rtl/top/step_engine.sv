@@ -67,7 +67,7 @@ module step_engine
   localparam int BUS_WORDS = (WORD_BITS + DATA_W - 1) / DATA_W;
   localparam int TRACE_COUNT_W = $clog2(TRACE_DEPTH) + 1;
   localparam int BANK_AT = 16;  // lowest bit of the bank in a location on the bus
-  localparam int SETUP = 2;  // cycles from a new location to what stands there, in read_data_q
+  localparam int SETUP = 3;  // cycles from a new location to what stands there, in read_data_q
   localparam int LANES_FIELD = 1 << LANES_NUM_ADD_W;
 
   localparam logic [DATA_W-1:0] CONFIG_VALUE =
@@ -192,7 +192,7 @@ module step_engine
   logic [ENTRY_W-1:0] entry_q;
   logic [LOCATION_W-1:0] file_q, list_entry;
   logic [BUS_WORDS*DATA_W-1:0] word_q;
-  logic [W-1:0] tap_data;
+  logic [W-1:0] tap_data, tap_q;
 
   // What a write merges with what is held, and whether it is one: known before it.
   // verilator lint_off UNUSEDSIGNAL  // high bits of what write_hit_q has found small enough
@@ -206,7 +206,7 @@ module step_engine
   assign merged_entry = merge(DATA_W'(entry_q), write_data, write_mask);
   assign merged_list = merge(to_bus(list_entry), write_data, write_mask);
   assign merged_file = merge(to_bus(file_q), write_data, write_mask);
-  assign merged_data = merge(DATA_W'(tap_data), write_data, write_mask);
+  assign merged_data = merge(DATA_W'(tap_q), write_data, write_mask);
 
   always_comb begin
     write_hit = 1'b0;
@@ -223,6 +223,7 @@ module step_engine
   end
 
   always_ff @(posedge clk_i) begin
+    tap_q <= tap_data;
     merged_pc_q <= merged_pc;
     merged_entry_q <= merged_entry;
     merged_list_q <= merged_list;
@@ -445,7 +446,7 @@ module step_engine
     else if (read_addr == TRACE_INDEX) read_data = DATA_W'(entry_q);
     else if (read_addr == TRACE_ENTRY) read_data = list_on_bus;
     else if (read_addr == FILE_ADDRESS) read_data = file_on_bus;
-    else if (read_addr == FILE_DATA) read_data = DATA_W'(tap_data);
+    else if (read_addr == FILE_DATA) read_data = DATA_W'(tap_q);
     else if (read_addr == PROGRAM_STORE) read_data = DATA_W'(store_pc_q);
     else if (read_addr == TRACE_DATA) begin
       read_data = DATA_W'(trace_data);
