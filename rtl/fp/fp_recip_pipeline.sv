@@ -21,6 +21,13 @@ module fp_recip_pipeline #(
     initial $fatal(1, "fp_recip: METHOD is %0d, must be RECIP_ARRAY or RECIP_TABLE", METHOD);
   end
 
+  // The table of a wider format would not even elaborate.
+  localparam bit TOO_WIDE = METHOD == fp_pkg::RECIP_TABLE && MAN_W > fp_pkg::RECIP_TABLE_MAX_MAN_W;
+  if (TOO_WIDE) begin : gen_too_wide
+    initial $fatal(1, "fp_recip: RECIP_TABLE goes up to MAN_W %0d, not %0d: take another METHOD",
+                   fp_pkg::RECIP_TABLE_MAX_MAN_W, MAN_W);
+  end
+
   localparam int W = 1 + EXP_W + MAN_W;
   // The last register is the output's, the others lie in the division, and beside it.
   localparam int CUTS = STAGES > 0 ? STAGES - 1 : 0;
@@ -62,7 +69,7 @@ module fp_recip_pipeline #(
   logic [MAN_W-1:0] mantissa;
   logic round_up;
 
-  if (METHOD == fp_pkg::RECIP_TABLE) begin : gen_table
+  if (METHOD == fp_pkg::RECIP_TABLE && !TOO_WIDE) begin : gen_table
     fp_recip_table #(.MAN_W(MAN_W), .CUTS(CUTS)) u_divide (
       .clk_i, .enable_i, .fraction_i(a_i[MAN_W-1:0]), .mantissa_o(mantissa), .round_up_o(round_up)
     );
