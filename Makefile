@@ -1,7 +1,7 @@
 # What it can do: `make help`. Everything it needs is set up by itself on first use.
 #
 # Variables: SCENARIO TARGET SIM ARITH STEPS REBASE BASE LANES OUT SEED WAVES (run, demos), SIM SEED
-# TEST CONFIG WAVES (benches), UNITS FAMILY (synth).
+# TEST CONFIG WAVES (benches), UNITS FAMILY SEEDS (synth).
 
 .DEFAULT_GOAL := help
 unexport VERILATOR_ROOT # a stale one makes newer Verilators refuse to run
@@ -60,10 +60,15 @@ longrun: venv ## 100 s of the four-bar, with and without re-basing, into build/l
 results: venv ## docs/results.md from what `make test` and `make bench` left in build/
 	@$(PY) scripts/results.py
 
-.PHONY: synth
-synth: venv ## area and clock of the hardware, into build/synth [UNITS="fp_add .." FAMILY=ecp5]
+.PHONY: synth cost
+synth: venv ## area and clock of all hardware, hours [UNITS="fp_add step_engine:2+2" FAMILY= SEEDS=3]
 	@$(SETUP) synth
-	@$(PY) scripts/synth.py $(UNITS) $(if $(FAMILY),--family $(FAMILY))
+	@$(PY) scripts/synth.py $(UNITS) $(if $(FAMILY),--family $(FAMILY)) \
+	  $(if $(SEEDS),--seeds $(SEEDS))
+cost: venv ## docs/hardware_cost.md from what `make synth` left in build/, errors by format
+	@$(PY) scripts/formats.py
+	@$(PY) scripts/pareto.py
+	@$(PY) scripts/hardware_cost.py
 
 .PHONY: lint
 lint: venv ## Verilator -Wall and verible over the RTL, ruff over the Python

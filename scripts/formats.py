@@ -1,0 +1,196 @@
+"""How many bits does the job need? Errors of both demos in several float formats, by the model.
+
+Runs the demos in every format that `make synth` measures the step engine in, and in float64, into
+build/formats/<demo>-<format>; the summaries say how far they are from the reference. Writes
+build/formats/formats.json and, with the costs that build/synth/summary.json has, formats.png.
+Exit status 2, after one line, for bad input.
+"""
+
+import argparse
+import contextlib
+import io
+import json
+import multiprocessing
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from pymodel import plots, stepping  # noqa: E402
+from pymodel.__main__ import main as model  # noqa: E402
+from scripts import synth  # noqa: E402
+from scripts.bench_step import DEMOS  # noqa: E402
+
+OUT = ROOT / "build" / "formats"
+RESULT = OUT / "formats.json"
+FLOAT64 = "float64"
+MILLI = 1e3
+COST_STYLE = {
+    "lut": ("LUT", plots.BLUE, "o"),
+    "dsp": ("DSP48E1", plots.VERMILION, "s"),
+    "ff": ("FF", plots.PURPLE, "^"),
+    "fmax_mhz": ("clock", plots.GREEN, "D"),
+}
+COST_FAMILY = {"fmax_mhz": "ecp5"}
+DEMO_COLOURS = dict(zip(DEMOS, (plots.BLUE, plots.VERMILION), strict=True))
+
+
+def arithmetics():
+    """Names of all formats as the model's command line takes them, fewest mantissa bits first."""
+    formats = sorted(synth.FORMATS, key=lambda fmt: fmt[1])
+    return [*(f"{exp_w}/{man_w}" for exp_w, man_w in formats), FLOAT64]
+
+
+def simulate(task):
+    """One run: a row of the result. A run that stops is judged up to there."""
+    demo, arithmetic, steps = task
+    out = OUT / f"{demo}-{arithmetic.replace('/', '-')}"
+    summary = out / "summary.json"
+    summary.unlink(missing_ok=True)
+    words = ["simulate", str(ROOT / "scenarios" / f"{demo}.toml"), "--arith", arithmetic]
+    words += ["--out", str(out), "--base", stepping.BASE]
+    words += ["--steps", str(steps)] if steps else []
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        model(words)
+    found = json.loads(summary.read_text()) if summary.exists() else {}
+    row = {"demo": demo, "arith": arithmetic, "ran": bool(found)}
+    row |= {name: found.get(name) for name in (
+        "stopped", "end_s", "kinetic_difference_max_J", "kinetic_difference_float64_max_J",
+        "kinetic_rounding_max_J", "loop_position_max_m", "loop_velocity_max_m_s", "flags",
+    )}  # fmt: skip
+    differences = found.get("differences_to_reference") or {}
+    row["angle_max_rad"] = differences.get("q", {}).get("max")
+    return row
+
+
+def run_all(steps):
+    tasks = [(demo, name, steps) for demo in DEMOS for name in arithmetics()]
+    rows = []
+    with multiprocessing.Pool(2) as pool:
+        for row in pool.imap(simulate, tasks):
+            rows.append(row)
+            print(f"{row['demo']} in {row['arith']}: {row['stopped'] or 'done'}", file=sys.stderr)
+    return rows
+
+
+def costs(rows):
+    """{arithmetic: {what: number}} of the step engine, as far as it was measured."""
+    found = {}
+    for row in rows:
+        if row["unit"] == "step_engine" and f"{synth.SWEEP_LANES}+" in row["config"]:
+            values = found.setdefault("{}/{}".format(*row["format"]), {})
+            for name in COST_STYLE:
+                if row["family"] == COST_FAMILY.get(name, "xc7") and row[name] is not None:
+                    values[name] = row[name]
+    return found
+
+
+def label(arithmetic):
+    if arithmetic == FLOAT64:
+        return FLOAT64
+    fmt = tuple(map(int, arithmetic.split("/")))
+    name = synth.format_name(fmt)
+    return f"{arithmetic}\n{name if name != arithmetic else ''}\n{1 + sum(fmt)} bits"
+
+
+def plot(rows, engine, path):
+    """Errors of both demos, and what the engine costs, over the formats."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    names = arithmetics()[:-1]
+    places = range(len(names))
+    with matplotlib.rc_context(plots.STYLE):
+        figure, axes = pyplot.subplots(1, 3, figsize=(15, 5), layout="constrained")
+        energy, motion, cost = axes
+        for demo, colour in DEMO_COLOURS.items():
+            found = {row["arith"]: row for row in rows if row["demo"] == demo}
+            text = demo.replace("_", " ")
+            _curve(energy, found, names, "kinetic_difference_max_J", colour, f"{text}: run")
+            _curve(energy, found, names, "kinetic_rounding_max_J", colour, f"{text}: rounding",
+                   style=":", marker="v")  # fmt: skip
+            _limit(energy, found, "kinetic_difference_max_J", colour, f"{text}: float64")
+            _curve(motion, found, names, "angle_max_rad", colour, f"{text}: angle [rad]")
+            _limit(motion, found, "angle_max_rad", colour, f"{text}: angle, float64")
+        closed = {row["arith"]: row for row in rows if row["demo"] == "four_bar"}
+        _curve(motion, closed, names, "loop_position_max_m", plots.GREEN, "four bar: loop gap [m]",
+               style="-.", marker="D")  # fmt: skip
+        energy.set_title("kinetic energy, worst difference to the reference [J]")
+        motion.set_title("worst angle error, and gap of the closed loop")
+        for axis in (energy, motion):
+            axis.set_yscale("log")
+        _plot_costs(cost, engine, names)
+        for axis in axes:
+            axis.set_xticks(places, map(label, names))
+            axis.set_xlim(-0.5, len(names) - 0.5)
+            if axis.lines:
+                axis.legend(fontsize=8)
+        figure.savefig(path, dpi=plots.DPI)
+        pyplot.close(figure)
+
+
+def _curve(axis, found, names, key, colour, text, style="-", marker="o"):
+    """A quantity over the formats; runs that stopped early are crossed out."""
+    points = [(i, found[name]) for i, name in enumerate(names) if name in found]
+    points = [(i, row) for i, row in points if row[key]]
+    axis.plot([i for i, _ in points], [row[key] for _, row in points], style, marker=marker,
+              color=colour, label=text)  # fmt: skip
+    for i, row in points:
+        if row["stopped"]:
+            axis.plot(i, row[key], "x", color="black", markersize=12)
+            axis.annotate(f"stops at {row['end_s']:.2g} s", (i, row[key]), fontsize=8,
+                          xytext=(8, 4), textcoords="offset points")  # fmt: skip
+
+
+def _limit(axis, found, key, colour, text):
+    if FLOAT64 in found and found[FLOAT64][key]:
+        axis.axhline(found[FLOAT64][key], color=colour, linestyle="--", linewidth=1, label=text)
+
+
+def _plot_costs(axis, engine, names):
+    lanes = f"{synth.SWEEP_LANES} + {synth.SWEEP_LANES}"
+    axis.set_title(f"step engine, {lanes} lanes, relative to binary32")
+    whole = engine.get(names[-1], {})
+    for key, (text, colour, marker) in COST_STYLE.items():
+        points = [(i, engine[name][key]) for i, name in enumerate(names)
+                  if key in engine.get(name, {}) and whole.get(key)]  # fmt: skip
+        if not points:
+            continue
+        heights = [value / whole[key] for _, value in points]
+        axis.plot([i for i, _ in points], heights, marker=marker, color=colour, label=text)
+        for (i, value), height in zip(points, heights, strict=True):
+            axis.annotate(f"{value:g}", (i, height), fontsize=8, color=colour,
+                          xytext=(0, 6), textcoords="offset points", ha="center")  # fmt: skip
+    axis.set_ylim(bottom=0)
+    if not axis.lines:
+        axis.text(0.5, 0.5, "not measured: make synth", transform=axis.transAxes, ha="center")
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--steps", type=int, help="run this many steps instead of until the end")
+    parser.add_argument("--replot", action="store_true", help="draw what earlier runs left")
+    arguments = parser.parse_args(arguments)
+    try:
+        if arguments.steps is not None:
+            synth.positive("steps", arguments.steps)
+        if arguments.replot and not RESULT.exists():
+            raise synth.SynthError(f"{RESULT.relative_to(ROOT)} is missing: run without --replot")
+        OUT.mkdir(parents=True, exist_ok=True)
+        rows = json.loads(RESULT.read_text()) if arguments.replot else run_all(arguments.steps)
+        RESULT.write_text(json.dumps(rows, indent=1) + "\n")
+        plot(rows, costs(synth.current(synth.read_summary()[0])), OUT / "formats.png")
+    except synth.SynthError as error:
+        print(f"formats: {error}", file=sys.stderr)
+        return 2
+    for path in (RESULT, OUT / "formats.png"):
+        print(path.relative_to(ROOT))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
