@@ -4,9 +4,9 @@ Two flows. xc7: `synth_xilinx`, cells (not sites) and the logic delay that Yosys
 not counted. ecp5: place and route on the LFE5U-85F of speed grade 6, the best clock of some seeds.
 
 A unit is measured inside a generated module that leaves its flags open; on ecp5 that module also
-registers what goes in and out, and its registers are in the count. Tops are synthesised module by
-module: Yosys optimises nothing across their borders. One that is too large for the LFE5U-85F has no
-clock.
+registers what goes in and out, and its registers are in the count. The co-processors are
+synthesised module by module: Yosys optimises nothing across their borders. What is too large for
+the LFE5U-85F has no clock.
 
 Writes summary.json into build/synth: one row a measurement, as soon as it is there. A row is kept
 as long as what the tools were given is the same: RTL of the module and of what it instantiates,
@@ -49,7 +49,7 @@ PLACE = "--85k --package CABGA756 --speed 6 --freq 250 --lpf-allow-unconstrained
 FAMILIES = ("xc7", "ecp5")
 # One abc9 delay target so long that it minimises area, in ps.
 AREA = "scratchpad -set abc9.D 60000"
-# `sta` takes very long where paths are long and many, as through combinational co-processors.
+# `sta` takes very long where paths are long and many.
 STA_LIMIT_S = 900
 # LUTs that a cell of distributed memory or a shift register takes.
 MEMORY_LUTS = {"SRL16E": 1, "SRLC32E": 1, "RAM32X1S": 1, "RAM64X1S": 1, "RAM32X1D": 2}
@@ -59,6 +59,7 @@ ZYNQ_7020 = {"lut": 53_200, "dsp": 220, "bram": 140, "ff": 106_400}
 LFE5U_85F = {"lut": 83_640, "dsp": 156, "bram": 208, "ff": 83_640}
 ECP5_LUTS = {"LUT4": 1, "CCU2C": 2, "TRELLIS_DPR16X4": 4}
 NO_ROOM = re.compile(r"no bels remaining|unable to find legal placement", re.I)
+NOT_TIMED = "not timed: wires form loops"
 BINARY32 = (8, 23)
 # The formats of the arithmetic sweep: EXP_W, MAN_W.
 FORMATS = (BINARY32, (8, 15), (8, 11), (5, 10), (8, 7))
@@ -89,6 +90,10 @@ class Job:
         `PORT_WIDTHS` tells follows the name: `count_o:6`.
     parameters : dict
         Those of the module beside the format.
+    hierarchical : bool
+        Synthesised module by module; all at once would take more than ten minutes.
+    timed : bool
+        False where wires form loops, which no state ever closes: no tool finds their delay.
     """
 
     unit: str
@@ -99,6 +104,8 @@ class Job:
     outputs: tuple[str, ...] = ()
     parameters: dict[str, int] = field(default_factory=dict, hash=False)
     fmt: tuple[int, int] = BINARY32
+    hierarchical: bool = False
+    timed: bool = True
 
     @property
     def key(self):
@@ -148,9 +155,9 @@ def unit_jobs(
         yield Job(unit, config, "ecp5", stages, inputs, outputs, values, fmt)
 
 
-def top_jobs(unit, config, fmt=BINARY32, **parameters):
+def top_jobs(unit, config, parameters, **options):
     for family in FAMILIES:
-        yield Job(unit, config, family, parameters=parameters, fmt=fmt)
+        yield Job(unit, config, family, parameters=parameters, **options)
 
 
 def engine_jobs(lanes, fmt=BINARY32):
@@ -158,13 +165,16 @@ def engine_jobs(lanes, fmt=BINARY32):
     config = f"{lanes}+{lanes} lanes" + (f", {format_name(fmt)}" if fmt != BINARY32 else "")
     machine = Machine()
     stages = {f"{op.upper()}_STAGES": getattr(machine, f"{op}_stages") for op in LANE_UNITS}
-    return top_jobs("step_engine", config, fmt, NUM_ADD=lanes, NUM_MUL=lanes, **stages)
+    return top_jobs(
+        "step_engine", config, {"NUM_ADD": lanes, "NUM_MUL": lanes} | stages, fmt=fmt
+    )
 
 
 def coprocessor_jobs(unit, config, **parameters):
-    """Combinational units, and those with 3, 3, 6 stages."""
-    yield from top_jobs(unit, f"{config}combinational", **parameters)
-    yield from top_jobs(unit, f"{config}3, 3, 6 stages", **PIPELINED, **parameters)
+    """Combinational units, and those with 3, 3, 6 stages. Units are linked in loops."""
+    options = {"hierarchical": True}
+    yield from top_jobs(unit, f"{config}combinational", parameters, **options, timed=False)
+    yield from top_jobs(unit, f"{config}3, 3, 6 stages", parameters | PIPELINED, **options)
 
 
 LANE_UNITS = {"add": "fp_add", "mul": "fp_mul", "rec": "fp_recip", "sincos": "fp_sincos"}
@@ -328,21 +338,22 @@ def yosys_script(job):
     """The commands of Yosys for a job; its files are those of `job.name`."""
     files, base = needed_files(job.unit), OUT / job.name
     if job.inputs:
-        top, values, hierarchical = "bench", "", False
+        top, options = "bench", ""
         files = [*files, f"{base}.sv"]
     else:
-        top, hierarchical = job.unit, True
-        values = "".join(f" -G {name}={value}" for name, value in job.values.items())
-    flatten = ["flatten", "opt_clean"] if hierarchical else []
+        top = job.unit
+        options = "".join(f" -G {name}={value}" for name, value in job.values.items())
+    options += " --keep-hierarchy" if job.hierarchical else ""
+    flatten = ["flatten", "opt_clean"] if job.hierarchical else []
     stat = f"tee -q -o {base}.stat.json stat -json -top {top}"
-    script = [f"read_slang -j1 --top {top}{values} {' '.join(files)}"]
+    script = [f"read_slang -j1 --top {top}{options} {' '.join(files)}"]
     if job.family == "xc7":
         script += [AREA] if "area" in job.config else []
-        whole = "" if hierarchical else " -flatten"
+        whole = "" if job.hierarchical else " -flatten"
         script.append(f"synth_xilinx -family xc7{whole} -noiopad -noclkbuf -top {top}")
         script += [stat, *flatten, f"select {top}", f"write_rtlil -selected {base}.il"]
     else:
-        parts = " -noflatten" if hierarchical else ""
+        parts = " -noflatten" if job.hierarchical else ""
         script += [f"synth_ecp5{parts} -top {top}", *flatten, stat, f"write_json {base}.json"]
     return "; ".join(script)
 
@@ -384,6 +395,8 @@ def place_and_route(job, seeds, commands):
     """What nextpnr makes of the netlist of a job: part of its row."""
     counts = ecp5_counts(json.loads(read_output(job, "stat.json")))
     over = too_much(counts, LFE5U_85F)
+    if not over and not job.timed:
+        return counts | {"note": NOT_TIMED}
     results = []
     for seed in range(1, seeds + 1) if not over else ():
         report = OUT / f"{job.name}.{seed}.json"
@@ -431,7 +444,7 @@ def measure(job, seeds):
             row |= cell_counts(json.loads(read_output(job, "stat.json")))
             over = too_much(row | {"lut": row["lut"] + row["lutram"]}, ZYNQ_7020)
             row["note"] = f"does not fit a Zynq 7020: {over}" if over else None
-            row["logic_ns"] = find_delay(job, commands)
+            row["logic_ns"] = find_delay(job, commands) if job.timed else None
         else:
             row |= place_and_route(job, seeds, commands)
     except SynthError as error:

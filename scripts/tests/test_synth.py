@@ -70,11 +70,13 @@ def test_wrapper_leaves_flags_open_and_registers_on_ecp5():
     assert ".flags_o(flags_o_w)" in registered and registered.count("always_ff") == 3
 
 
-def test_tops_are_not_flattened_before_mapping():
-    script = synth.yosys_script(TOP)
-    assert "--top step_engine -G NUM_ADD=2" in script
+def test_coprocessors_are_flattened_after_mapping():
+    parts = {"hierarchical": True, "parameters": {"PARALLEL": 1}}
+    script = synth.yosys_script(synth.Job("ldup_coprocessor", "parallel", "ecp5", **parts))
+    assert "--top ldup_coprocessor -G PARALLEL=1 --keep-hierarchy" in script
     assert script.index("-noflatten") < script.index("; flatten;")
-    assert "-flatten" in synth.yosys_script(ADD)
+    assert "--top step_engine -G NUM_ADD=2 rtl" in synth.yosys_script(TOP)
+    assert "-flatten" in synth.yosys_script(ADD) and "keep" not in synth.yosys_script(ADD)
 
 
 def test_rows_of_another_source_are_dropped():
@@ -105,6 +107,13 @@ def test_what_does_not_fit_is_said():
     assert counts == {"lut": 128, "dsp": 160, "ff": 9, "lutram": 8, "bram": 3.0}
     assert synth.too_much(counts, synth.LFE5U_85F) == "160 of 156 DSP"
     assert synth.too_much(counts, synth.ZYNQ_7020) == ""
+
+
+def test_loops_of_wires_are_not_timed(monkeypatch):
+    small = ECP5_STAT.replace("160", "16")
+    monkeypatch.setattr(synth, "read_output", lambda job, ending: small)
+    loops = synth.Job("ldup_coprocessor", "combinational", "ecp5", timed=False)
+    assert synth.place_and_route(loops, 3, [])["note"] == synth.NOT_TIMED
 
 
 def test_too_large_for_ecp5_is_a_row_without_a_clock(monkeypatch):
