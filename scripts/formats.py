@@ -55,11 +55,13 @@ def simulate(task):
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
         model(words)
     found = json.loads(summary.read_text()) if summary.exists() else {}
-    row = {"demo": demo, "arith": arithmetic, "ran": bool(found)}
+    row = {"demo": demo, "arith": arithmetic}
     row |= {name: found.get(name) for name in (
         "stopped", "end_s", "kinetic_difference_max_J", "kinetic_difference_float64_max_J",
         "kinetic_rounding_max_J", "loop_position_max_m", "loop_velocity_max_m_s", "flags",
     )}  # fmt: skip
+    if not found:  # not even the first step
+        row["stopped"] = said.getvalue().strip().splitlines()[-1]
     differences = found.get("differences_to_reference") or {}
     row["angle_max_rad"] = differences.get("q", {}).get("max")
     return row
@@ -92,7 +94,7 @@ def label(arithmetic):
         return FLOAT64
     fmt = tuple(map(int, arithmetic.split("/")))
     name = synth.format_name(fmt)
-    return f"{arithmetic}\n{name if name != arithmetic else ''}\n{1 + sum(fmt)} bits"
+    return f"{arithmetic}\n{1 + sum(fmt)} bits" + (f"\n{name}" if name != arithmetic else "")
 
 
 def plot(rows, engine, path):
@@ -116,6 +118,13 @@ def plot(rows, engine, path):
             _limit(energy, found, "kinetic_difference_max_J", colour, f"{text}: float64")
             _curve(motion, found, names, "angle_max_rad", colour, f"{text}: angle [rad]")
             _limit(motion, found, "angle_max_rad", colour, f"{text}: angle, float64")
+            never = [i for i, name in enumerate(names) if name in found
+                     and found[name]["end_s"] is None]  # fmt: skip
+            for axis in (energy, motion):
+                for i in never:
+                    axis.annotate(f"{text}\ncannot start", (i, 1), fontsize=8, color=colour,
+                                  xycoords=("data", "axes fraction"), ha="center", va="top",
+                                  xytext=(0, -4), textcoords="offset points")  # fmt: skip
         closed = {row["arith"]: row for row in rows if row["demo"] == "four_bar"}
         _curve(motion, closed, names, "loop_position_max_m", plots.GREEN, "four bar: loop gap [m]",
                style="-.", marker="D")  # fmt: skip
@@ -123,6 +132,7 @@ def plot(rows, engine, path):
         motion.set_title("worst angle error, and gap of the closed loop")
         for axis in (energy, motion):
             axis.set_yscale("log")
+            axis.margins(y=0.12)
         _plot_costs(cost, engine, names)
         for axis in axes:
             axis.set_xticks(places, map(label, names))

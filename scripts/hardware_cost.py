@@ -268,7 +268,7 @@ def sweep(rows):
             cell(row["angle_max_rad"], "{:.2g}"),
             cell(row["loop_position_max_m"] or None, "{:.2g}"),
             f"at {row['end_s']:.3g} s" if row["stopped"] and row["end_s"] is not None
-            else "at once" if row["stopped"] or not row["ran"] else "no",
+            else "at once" if row["stopped"] else "no",
         ))  # fmt: skip
     head = ("demo", "format", "LUT", "DSP48E1", "FF", "MHz", "energy − reference [mJ]",
             "of it rounding [mJ]", "angle − reference [rad]", "loop gap [m]", "stops")  # fmt: skip

