@@ -61,7 +61,7 @@ results: venv ## docs/results.md from what `make test` and `make bench` left in 
 	@$(PY) scripts/results.py
 
 .PHONY: synth cost
-synth: venv ## area and clock of all hardware, hours [UNITS="fp_add step_engine:2+2" FAMILY= SEEDS=3]
+synth: venv ## area and clock of all hardware [UNITS="fp_add step_engine:2+2" FAMILY=ecp5 SEEDS=3]
 	@$(SETUP) synth
 	@$(PY) scripts/synth.py $(UNITS) $(if $(FAMILY),--family $(FAMILY)) \
 	  $(if $(SEEDS),--seeds $(SEEDS))

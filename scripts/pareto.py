@@ -29,6 +29,7 @@ OPS = tuple(synth.LANE_UNITS)
 PAPER_US = 19.0  # a step's register writes alone
 PAPER_DSP = 150  # of its 75 multipliers
 GOAL_US, GOAL_LUT, GOAL_DSP = 1.5, 8000, 12
+TICKS_US = (0.5, 1, 2, 3, 5, 10, 20)
 COLOURS = dict(zip(synth.ENGINE_LANES, ("#D55E00", "#E69F00", "#009E73", "#0072B2"), strict=True))
 BEST = 3  # combinations that are printed for each number of lanes
 
@@ -185,7 +186,8 @@ def plot(points, path):
                               xytext=(9, 7), textcoords="offset points", weight="bold")  # fmt: skip
             axis.axhline(PAPER_US, color="grey", linestyle="--")
             axis.set_yscale("log")
-            axis.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+            axis.set_yticks(TICKS_US, map("{:g}".format, TICKS_US))
+            axis.yaxis.set_minor_formatter("")
         lut, dsp = axes
         dsp.plot(PAPER_DSP, PAPER_US, "*", color="grey", markersize=16)
         goal = f"goal of 2+2 lanes: {GOAL_US} µs, {GOAL_LUT} LUT, {GOAL_DSP} DSP"

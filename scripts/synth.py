@@ -578,22 +578,23 @@ def shorten(command):
 
 
 def chosen_jobs(names, families):
-    """The jobs of the units named, `unit` or `unit:part of its config`; all without names."""
-    wanted = [name.partition(":")[::2] for name in names]
-    for unit, part in wanted:
-        configs = {job.config for job in JOBS if job.unit == unit}
-        if not configs:
+    """The jobs of the units named; all without names.
+
+    `unit`, or `unit:part` of its config or name: `step_engine:2+2`, `fp_add:speed-3`.
+    """
+    chosen = set() if names else {job.key for job in JOBS}
+    for name in names:
+        unit, _, part = name.partition(":")
+        mine = [job for job in JOBS if job.unit == unit]
+        some = {job.key for job in mine if part in job.config or part in job.name}
+        if not mine:
             units = " ".join(sorted({job.unit for job in JOBS}))
             raise SynthError(f"no such unit: {unit}; there are: {units}")
-        if not any(part in config for config in configs):
-            known = "; ".join(sorted(configs))
+        if not some:
+            known = "; ".join(sorted({job.config for job in mine}))
             raise SynthError(f"{unit} has no config with {part!r}; there are: {known}")
-    return [
-        job
-        for job in JOBS
-        if job.family in families
-        and (not names or any(job.unit == unit and part in job.config for unit, part in wanted))
-    ]
+        chosen |= some
+    return [job for job in JOBS if job.key in chosen and job.family in families]
 
 
 def forecast(jobs, reused, seconds, workers):
@@ -639,7 +640,7 @@ def positive(name, value):
 
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("units", nargs="*", help="module[:part of its config] (default: all)")
+    parser.add_argument("units", nargs="*", help="module[:part of a config or name] (default: all)")
     parser.add_argument("--family", choices=FAMILIES, action="append", help="only this flow")
     parser.add_argument("--seeds", type=int, default=3, help="placements on ecp5 (default 3)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="at the same time")

@@ -161,6 +161,10 @@ def test_goals():
 def test_chosen_by_unit_and_config():
     chosen = synth.chosen_jobs(["step_engine:1+1"], ["ecp5"])
     assert [(j.config, j.family) for j in chosen] == [("1+1 lanes", "ecp5")]
+    chosen = synth.chosen_jobs(["fp_add:speed-3", "fp_mul:flags"], synth.FAMILIES)
+    assert [j.name for j in chosen] == [
+        "fp_add-speed-3-xc7", "fp_add-speed-3-ecp5", "fp_mul-area-flags-0-xc7"
+    ]  # fmt: skip
     assert len(synth.chosen_jobs([], synth.FAMILIES)) == len(synth.JOBS)
 
 
