@@ -473,6 +473,15 @@ def read_summary(path=None):
         raise SynthError(f"{path} is not a summary: remove it") from None
 
 
+def add_to_summary(job, row):
+    """Write a row beside those that are there, of other runs too."""
+    rows, seconds = read_summary()
+    summary = {"rows": ordered([*rows, row]), "seconds": seconds | {job.name: row["seconds"]}}
+    new = SUMMARY.with_suffix(".new")
+    new.write_text(json.dumps(summary, indent=1) + "\n")
+    new.replace(SUMMARY)
+
+
 def current(rows, seeds=None):
     """The rows that a measurement (with so many seeds) would give again, in the order of JOBS."""
     found = {key(row): row for row in rows}
@@ -661,9 +670,7 @@ def main(arguments=None):
         def keep(job, row):
             with lock:
                 rows[job.key] = row
-                seconds[job.name] = row["seconds"]
-                summary = {"rows": ordered(rows.values()), "seconds": seconds}
-                SUMMARY.write_text(json.dumps(summary, indent=1) + "\n")
+                add_to_summary(job, row)
 
         measure_all(todo, seeds, workers, console, keep)
     except SynthError as error:

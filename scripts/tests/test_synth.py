@@ -87,6 +87,15 @@ def test_rows_of_another_source_are_dropped():
     assert synth.ordered([stale, unknown, good, good | {"lut": 2}])[0]["lut"] == 2
 
 
+def test_rows_are_kept_beside_those_of_other_runs(monkeypatch, tmp_path):
+    monkeypatch.setattr(synth, "SUMMARY", tmp_path / "summary.json")
+    for stages in (1, 0, 1):
+        synth.add_to_summary(job(stages=stages), row(stages=stages, seconds=stages))
+    rows, seconds = synth.read_summary()
+    assert [r["stages"] for r in rows] == [0, 1]
+    assert seconds == {job().name: 0, job(stages=1).name: 1}
+
+
 def test_seeds_are_part_of_the_source_on_ecp5_alone():
     placed = job(config="speed", family="ecp5")
     assert synth.source(placed, 1) != synth.source(placed, 3)
