@@ -207,9 +207,13 @@ def times(rows):
 
 def engine_clocks(rows):
     """The engine's clock beside that of its slowest unit, and the goal of 2+2 lanes, as a list."""
+    configs = {
+        name: synth.config_of("speed", synth.LANE_VARIANTS[op])
+        for op, name in synth.LANE_UNITS.items()
+    }
     placed_units = {
         (row["unit"], row["stages"]): row["fmax_mhz"] for row in rows
-        if row["family"] == "ecp5" and row["config"] == "speed"
+        if row["family"] == "ecp5" and row["config"] == configs.get(row["unit"])
     }  # fmt: skip
     lines = []
     for (unit, config), (cells, placed) in tops(rows).items():

@@ -76,7 +76,7 @@ def combine(rows, step=None):
         if engine["fmax_mhz"]:
             slowest = min((unit["fmax_mhz"] for unit in own), default=None) if own else None
             points.append(_point(
-                step, lanes, engine["stages"], ("",) * len(OPS), engine["fmax_mhz"],
+                step, lanes, engine["stages"], synth.LANE_VARIANTS.values(), engine["fmax_mhz"],
                 engine["lut"], engine["dsp"],
             ) | {"measured": True, "slowest_unit_mhz": slowest})  # fmt: skip
         if not own:
@@ -101,7 +101,8 @@ def combine(rows, step=None):
 
 def _own_units(choices, stages):
     """The units that a measured engine has; None if one was not measured itself."""
-    found = [choices[op].get(("", n)) for op, n in zip(OPS, stages, strict=True)]
+    keys = zip(OPS, stages, strict=True)
+    found = [choices[op].get((synth.LANE_VARIANTS[op], n)) for op, n in keys]
     return None if None in found else found
 
 

@@ -136,22 +136,26 @@ class SynthError(Exception):
     """A tool that is missing or failed, or bad input, in one line."""
 
 
+def config_of(mode, *extra):
+    """The name of a configuration: `area`, `speed, table`, `speed, half`."""
+    return ", ".join([mode, *filter(None, extra)])
+
+
 def unit_jobs(
     unit, inputs, outputs, all_stages, variant="", fmt=BINARY32, modes=("speed", "area"),
     **parameters,
 ):  # fmt: skip
     """A unit with these STAGES (None: without that parameter), and others with fixed values."""
-    extra = [variant] if variant else []
-    extra += [format_name(fmt)] if fmt != BINARY32 else []
+    extra = (variant, format_name(fmt) if fmt != BINARY32 else "")
     for stages in all_stages:
         values = ({} if stages is None else {"STAGES": stages}) | parameters
         for mode in modes:
-            config = ", ".join([mode, *extra])
+            config = config_of(mode, *extra)
             yield Job(unit, config, "xc7", stages, inputs, outputs, values, fmt)
         if stages == 0 and "area" in modes:
-            config = ", ".join(["area", "flags", *extra])
+            config = config_of("area", "flags", *extra)
             yield Job(unit, config, "xc7", stages, inputs, (*outputs, "flags_o"), values, fmt)
-        config = ", ".join(["speed", *extra])
+        config = config_of("speed", *extra)
         yield Job(unit, config, "ecp5", stages, inputs, outputs, values, fmt)
 
 
@@ -178,6 +182,8 @@ def coprocessor_jobs(unit, config, **parameters):
 
 
 LANE_UNITS = {"add": "fp_add", "mul": "fp_mul", "rec": "fp_recip", "sincos": "fp_sincos"}
+# Variants of the units (see unit_jobs) that the step engine has.
+LANE_VARIANTS = dict.fromkeys(LANE_UNITS, "")
 ENGINE_LANES = (1, 2, 4, 8)
 SWEEP_LANES = 2
 PIPELINED = {"ADD_STAGES": 3, "MUL_STAGES": 3, "REC_STAGES": 6}
@@ -516,8 +522,7 @@ class Goal:
 
     def is_for(self, row):
         """Whether it is the row's goal."""
-        mode = "area" if row["family"] == "xc7" else "speed"
-        config = ", ".join([mode, self.variant] if self.variant else [mode])
+        config = config_of("area" if row["family"] == "xc7" else "speed", self.variant)
         return (row["unit"], row["stages"], row["config"]) == (self.unit, self.stages, config)
 
     def limits(self, family):
