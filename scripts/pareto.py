@@ -56,7 +56,8 @@ def whole_engines(rows):
     """{lanes: {what: number}} of the engines that were measured on xc7, placed or not."""
     found = {}
     for row in rows:
-        if row["unit"] == "step_engine" and row["format"] == list(synth.BINARY32):
+        mine = row["unit"] == "step_engine" and row["format"] == list(synth.BINARY32)
+        if mine and row["lut"] is not None:
             entry = found.setdefault(row["parameters"]["NUM_ADD"], {"fmax_mhz": None})
             if row["family"] == "ecp5":
                 entry["fmax_mhz"] = row["fmax_mhz"]

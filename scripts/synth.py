@@ -51,6 +51,7 @@ FAMILIES = ("xc7", "ecp5")
 AREA = "scratchpad -set abc9.D 60000"
 # `sta` takes very long where paths are long and many.
 STA_LIMIT_S = 900
+TOP_LIMIT_S = 3600  # for the synthesis of a top
 # LUTs that a cell of distributed memory or a shift register takes.
 MEMORY_LUTS = {"SRL16E": 1, "SRLC32E": 1, "RAM32X1S": 1, "RAM64X1S": 1, "RAM32X1D": 2}
 MEMORY_LUTS |= {"RAM64X1D": 2, "RAM128X1D": 4, "RAM32M": 4, "RAM64M": 4}
@@ -440,12 +441,13 @@ def measure(job, seeds):
     script = yosys_script(job)
     commands = [shlex.join([YOSYS, "-q", "-p", script])]
     row = {key: getattr(job, key) for key in ("unit", "config", "stages", "family")}
-    row |= {key: None for key in ("lut", "dsp", "ff", "logic_ns", "fmax_mhz", "note")}
+    row |= dict.fromkeys(("lut", "dsp", "ff", "lutram", "bram", "logic_ns", "fmax_mhz", "note"))
     row |= {"format": list(job.fmt), "parameters": job.values}
     try:
         if job.inputs:
             (ROOT / OUT / f"{job.name}.sv").write_text(wrapper(job))
-        run(YOSYS, ["-q", "-p", script], OUT / f"{job.name}.yosys.log")
+        limit_s = None if job.inputs else TOP_LIMIT_S
+        run(YOSYS, ["-q", "-p", script], OUT / f"{job.name}.yosys.log", limit_s)
         if job.family == "xc7":
             row |= cell_counts(json.loads(read_output(job, "stat.json")))
             over = too_much(row | {"lut": row["lut"] + row["lutram"]}, ZYNQ_7020)
@@ -453,6 +455,8 @@ def measure(job, seeds):
             row["logic_ns"] = find_delay(job, commands) if job.timed else None
         else:
             row |= place_and_route(job, seeds, commands)
+    except subprocess.TimeoutExpired:
+        row["note"] = f"not measured: synthesis takes more than {TOP_LIMIT_S // 60} min"
     except SynthError as error:
         raise SynthError(f"{job.name}: {error}") from None
     seconds = round(time.monotonic() - start, 1)

@@ -137,6 +137,8 @@ def test_a_delay_that_takes_too_long_is_none(monkeypatch):
 
     monkeypatch.setattr(synth, "run", late)
     assert synth.find_delay(job(), []) is None
+    found = synth.measure(TOP, 3)
+    assert found["lut"] is None and found["note"].startswith("not measured: ")
 
 
 def test_ports_of_other_units():
