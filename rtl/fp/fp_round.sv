@@ -88,8 +88,8 @@ module fp_round #(
   logic [EXP_W+MAN_W-1:0] magnitude;
   logic unused, overflow;
 
-  // The lowest bit turns the rounding into the adder's carry in.
-  assign {magnitude, unused} = {selected_q.exponent, selected_q.mantissa, 1'b1}
+  // The lowest bits turn the rounding into a carry.
+  assign {magnitude, unused} = {selected_q.exponent, selected_q.mantissa, selected_q.round_up}
                                + {{(EXP_W - 1) {1'b0}}, selected_q.carry, {MAN_W{1'b0}},
                                   selected_q.round_up};
   assign overflow = selected_q.finite && (&magnitude[EXP_W+MAN_W-1:MAN_W]);

@@ -50,6 +50,8 @@ class FloatBench(Bench):
         The most register stages that the unit can be given.
     twin : str, optional
         A port that must show what the last of `results` does.
+    variants : dict
+        Name of a further configuration -> (name of its format, more parameters of the unit).
     """
 
     def __init__(
@@ -61,12 +63,15 @@ class FloatBench(Bench):
         results=("y_o",),
         max_stages=MAX_STAGES,
         twin=None,
+        variants=None,
     ):
         configs = []
         depths = max_stages + 1
-        for name, (exp_w, man_w) in formats.items():
+        variants = {name: (name, {}) for name in formats} | (variants or {})
+        for name, (format_name, more) in variants.items():
+            exp_w, man_w = formats[format_name]
             main = name == "binary32"
-            params = {"UNIT": UNITS.index(unit), "EXP_W": exp_w, "MAN_W": man_w}
+            params = {"UNIT": UNITS.index(unit), "EXP_W": exp_w, "MAN_W": man_w} | more
             params["MAX_STAGES"] = max_stages
             params["LANES"] = (LANES_MAIN if main else LANES_OTHER) // depths * depths
             vectors = {"verilator": 1 << 20 if main else 1 << 17, "icarus": 1 << 14}
@@ -89,13 +94,21 @@ class FloatBench(Bench):
 
     def corner_pairs(self):
         """Every pair of corners."""
-        return corner_pairs(self.fmt)
+        return self._allowed(corner_pairs(self.fmt))
 
     def many_pairs(self, rng):
         """Every pair of a small format, random pairs of a large one."""
         if self.fmt.width <= ALL_PAIRS_MAX_WIDTH:
-            return all_pairs(self.fmt)
-        return random_pairs(self.fmt, rng, self.vectors)
+            return self._allowed(all_pairs(self.fmt))
+        return self._allowed(random_pairs(self.fmt, rng, self.vectors))
+
+    def _allowed(self, pairs):
+        """The pairs that the unit takes: without SPECIALS, only those of finite numbers."""
+        if self.params.get("SPECIALS", 1):
+            return pairs
+        inf = np.uint64(self.fmt.inf)
+        finite = np.all([side & inf != inf for side in pairs], axis=0)
+        return [side[finite] for side in pairs]
 
     async def stream(self, dut, board, *operands):
         """Feed operands, new ones every clock; check each lane exactly its stages later.

@@ -9,6 +9,8 @@ module fp_lanes #(
   parameter int EXP_W = 8,
   parameter int MAN_W = 23,
   parameter int MAX_STAGES = fp_pkg::MAX_STAGES,
+  parameter bit SPECIALS = 1'b1,  // of fp_mul
+  parameter int DSP_W = 24,  // of fp_mul
   localparam int W = 1 + EXP_W + MAN_W
 ) (
   input  logic                                  clk_i,
@@ -27,7 +29,9 @@ module fp_lanes #(
         .clk_i, .a_i(a_i[i]), .b_i(b_i[i]), .y_o(y_o[i]), .flags_o(flags_o[i])
       );
     end else if (UNIT == 1) begin : gen_mul
-      fp_mul #(.EXP_W(EXP_W), .MAN_W(MAN_W), .STAGES(STAGES)) u_dut (
+      fp_mul #(
+        .EXP_W(EXP_W), .MAN_W(MAN_W), .STAGES(STAGES), .SPECIALS(SPECIALS), .DSP_W(DSP_W)
+      ) u_dut (
         .clk_i, .a_i(a_i[i]), .b_i(b_i[i]), .y_o(y_o[i]), .flags_o(flags_o[i])
       );
     end else if (UNIT == 2) begin : gen_recip
