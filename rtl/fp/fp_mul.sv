@@ -210,7 +210,7 @@ module fp_mul #(
     judge.exponent = {!middle, low};
     judge.upper = top;
     judge.outside = top == middle;
-    judge.at_edge = low[EXP_W-2:1] == {(EXP_W - 2) {top}};
+    judge.at_edge = low[EXP_W-2:1] == {(EXP_W - 2) {!middle}};
   endfunction
 
   // Three rows of a full adder without its carries' chain: {sums, carries}.
