@@ -16,7 +16,7 @@
 //   fetched                       item 0   item 1
 //   executed                               item 0       last item   end (`done_o`)
 //
-// States and commands as in the other engines: a run while busy does nothing, `done_o` pulses in the
+// The operands of a run stand from one cycle before it on. States and commands as in the other engines: a run while busy does nothing, `done_o` pulses in the
 // last busy cycle. `stopped` is `fault_i` after the run.
 //
 // Between runs the word register shows `host_location_i` (bank and address), from the next cycle on;
@@ -114,44 +114,70 @@ module step_sequencer #(
   logic [ENTRY_W:0] entries_left_q;
   logic [COUNT_W-1:0] steps_left_q, save_left_q, every_left_q;
   logic saved_q, saved_d, special_d, advance;
-  logic last_word, last_entry, last_step, step_ends, enter;
+  logic step_ends, enter;
 
-  assign last_word = words_left_q == (PC_W + 1)'(1);
-  assign last_entry = entries_left_q == (ENTRY_W + 1)'(1);
-  assign last_step = steps_left_q == COUNT_W'(1);
-  assign step_ends = item_q == AFTER ? last_entry
-                   : item_q == WORDS && last_word && !(saved_q && after_i != '0);
-  assign enter = start || (step_ends && !last_step);
-  assign saved_d = save_i != '0 && (start || save_left_q == COUNT_W'(1));
-  assign special_d = every_i != '0 && !start && every_left_q == COUNT_W'(1);
+  // What a count says is known one cycle ahead, so that no comparison stands before a decision.
+  logic last_word_q, last_entry_q, last_step_q;  // the count is 1
+  logic save_due_q, every_due_q;  // the count is 1
+  logic some_before_q, some_after_q, some_save_q, some_every_q, no_step_q;  // of the operands
+  logic one_before_q, one_after_q, one_save_q, one_every_q, one_step_q, one_main_q, one_special_q;
+
+  always_ff @(posedge clk_i) begin
+    some_before_q <= before_i != '0;
+    some_after_q <= after_i != '0;
+    some_save_q <= save_i != '0;
+    some_every_q <= every_i != '0;
+    no_step_q <= steps_i == '0;
+    one_before_q <= before_i == (ENTRY_W + 1)'(1);
+    one_after_q <= after_i == (ENTRY_W + 1)'(1);
+    one_save_q <= save_i == COUNT_W'(1);
+    one_every_q <= every_i == COUNT_W'(1);
+    one_step_q <= steps_i == COUNT_W'(1);
+    one_main_q <= main_length_i == (PC_W + 1)'(1);
+    one_special_q <= special_length_i == (PC_W + 1)'(1);
+  end
+
+  assign step_ends = item_q == AFTER ? last_entry_q
+                   : item_q == WORDS && last_word_q && !(saved_q && some_after_q);
+  assign enter = start || (step_ends && !last_step_q);
+  assign saved_d = some_save_q && (start || save_due_q);
+  assign special_d = some_every_q && !start && every_due_q;
 
   always_ff @(posedge clk_i) begin
     if (start || (busy_q && advance)) begin
-      if (start && steps_i == '0) begin
+      if (start && no_step_q) begin
         item_q <= END;
       end else if (enter) begin
-        item_q <= saved_d && before_i != '0 ? BEFORE : WORDS;
+        item_q <= saved_d && some_before_q ? BEFORE : WORDS;
         pc_q <= special_d ? special_start_i : main_start_i;
         words_left_q <= special_d ? special_length_i : main_length_i;
+        last_word_q <= special_d ? one_special_q : one_main_q;
         entry_q <= '0;
         entries_left_q <= before_i;
+        last_entry_q <= one_before_q;
         saved_q <= saved_d;
         steps_left_q <= start ? steps_i : steps_left_q - 1'b1;
+        last_step_q <= start ? one_step_q : steps_left_q == COUNT_W'(2);
         save_left_q <= saved_d ? save_i : save_left_q - 1'b1;
+        save_due_q <= saved_d ? one_save_q : save_left_q == COUNT_W'(2);
         every_left_q <= start || special_d ? every_i : every_left_q - 1'b1;
+        every_due_q <= start || special_d ? one_every_q : every_left_q == COUNT_W'(2);
       end else if (step_ends) begin
         item_q <= END;
       end else if (item_q == WORDS) begin
         pc_q <= pc_q + 1'b1;
         words_left_q <= words_left_q - 1'b1;
-        if (last_word) begin
+        last_word_q <= words_left_q == (PC_W + 1)'(2);
+        if (last_word_q) begin
           item_q <= AFTER;
           entries_left_q <= after_i;
+          last_entry_q <= one_after_q;
         end
       end else if (item_q != END) begin
         entry_q <= entry_q + 1'b1;
         entries_left_q <= entries_left_q - 1'b1;
-        if (last_entry) item_q <= WORDS;
+        last_entry_q <= entries_left_q == (ENTRY_W + 1)'(2);
+        if (last_entry_q) item_q <= WORDS;
       end
     end
   end
@@ -176,7 +202,7 @@ module step_sequencer #(
   always_ff @(posedge clk_i) begin
     if (advance) begin
       fetched_q <= item_q;
-      fetched_last_q <= last_word;
+      fetched_last_q <= last_word_q;
       location_q <= list_data;
       executed_q <= fetched_q;
       executed_last_q <= fetched_last_q;

@@ -34,12 +34,13 @@ module step_trace #(
   (* no_rw_check *) logic [W-1:0] memory_q[DEPTH];  // a word that is written does not count yet
   logic [W-1:0] pushed_q, fetched_q, data_q;
   logic [INDEX_W-1:0] to_q;
-  logic [COUNT_W-1:0] write_q, read_q, read_d;
+  logic [COUNT_W-1:0] write_q, write_d, read_q, read_d;
   logic [DELAY*COUNT_W-1:0] written_q;  // write_q in the cycles before, the last one on top
-  logic push, push_q;
+  logic push, push_q, full_q;
 
-  assign full_o = write_q == (read_q ^ {1'b1, {INDEX_W{1'b0}}});
-  assign push = push_i && !full_o;
+  assign full_o = full_q;
+  assign push = push_i && !full_q;
+  assign write_d = write_q + COUNT_W'(push);
   assign count_o = written_q[(DELAY-1)*COUNT_W+:COUNT_W] - read_q;
   assign read_d = read_q + COUNT_W'(pop_i);
   assign data_o = data_q;
@@ -52,11 +53,13 @@ module step_trace #(
     fetched_q <= memory_q[read_d[INDEX_W-1:0]];
     data_q <= fetched_q;
     if (!rst_ni) begin
+      full_q <= 1'b0;
       write_q <= '0;
       written_q <= '0;
       read_q <= '0;
     end else begin
-      write_q <= write_q + COUNT_W'(push);
+      full_q <= write_d == (read_d ^ {1'b1, {INDEX_W{1'b0}}});
+      write_q <= write_d;
       written_q <= {written_q[0+:(DELAY-1)*COUNT_W], write_q};
       read_q <= read_d;
     end

@@ -190,7 +190,7 @@ module step_engine
   logic [DATA_W-1:0] main_start_q, main_length_q, special_start_q, special_length_q;
   logic [PC_W-1:0] store_pc_q;
   logic [ENTRY_W-1:0] entry_q;
-  logic [LOCATION_W-1:0] file_q, list_entry;
+  logic [LOCATION_W-1:0] file_q, list_entry, list_entry_q;
   logic [BUS_WORDS*DATA_W-1:0] word_q;
   logic [W-1:0] tap_data, tap_q;
 
@@ -204,7 +204,7 @@ module step_engine
   assign to = 32'(write_addr);
   assign merged_pc = merge(DATA_W'(store_pc_q), write_data, write_mask);
   assign merged_entry = merge(DATA_W'(entry_q), write_data, write_mask);
-  assign merged_list = merge(to_bus(list_entry), write_data, write_mask);
+  assign merged_list = merge(to_bus(list_entry_q), write_data, write_mask);
   assign merged_file = merge(to_bus(file_q), write_data, write_mask);
   assign merged_data = merge(DATA_W'(tap_q), write_data, write_mask);
 
@@ -224,6 +224,7 @@ module step_engine
 
   always_ff @(posedge clk_i) begin
     tap_q <= tap_data;
+    list_entry_q <= list_entry;
     merged_pc_q <= merged_pc;
     merged_entry_q <= merged_entry;
     merged_list_q <= merged_list;
@@ -420,7 +421,7 @@ module step_engine
   logic read_hit;
   logic [DATA_W-1:0] read_data, list_on_bus, file_on_bus;
   assign from = 32'(read_addr);
-  assign list_on_bus = to_bus(list_entry);
+  assign list_on_bus = to_bus(list_entry_q);
   assign file_on_bus = to_bus(file_q);
   assign read_locked = read_addr == TRACE_ENTRY || read_addr == FILE_DATA;
 
