@@ -43,7 +43,7 @@ module fp_add #(
       STAGES == 2 ? 7'b1001000 :
       STAGES == 3 ? 7'b1010100 :
       STAGES == 4 ? 7'b1101010 :
-      STAGES == 5 ? 7'b1111010 :
+      STAGES == 5 ? 7'b1101110 :
       STAGES == 6 ? 7'b1111110 : 7'b0000000;
   // The output register is cleared for a result that becomes zero, which takes no logic. Without a
   // register its bits are masked before they are rounded.
@@ -154,18 +154,27 @@ module fp_add #(
   // Section 2: swap and align by one place
   // ---------------------------------------------------------------------------------------------
   function automatic swapped_t swap(input compared_t in);
-    logic [ALIGNED_W-1:0] lesser;
+    logic [ALIGNED_W-1:0] from_a, from_b, lesser;
     logic implicit_one;
     // None in an infinity or NaN: they are told apart by the sum being zero.
     implicit_one = !in.common.special;
-    lesser = in.swap ? {1'b0, implicit_one, in.a, 1'b0} : {implicit_one, in.b, 2'b00};
+    from_a = {1'b0, implicit_one, in.a, 1'b0};
+    from_b = {implicit_one, in.b, 2'b00};
+    // The same either way: mapped smaller among other logic, and faster among registers.
+    if (STAGES == 0) begin
+      lesser = in.swap ? (in.shift[0] ? from_a >> 1 : from_a)
+                       : (in.shift[0] ? from_b >> 1 : from_b);
+    end else begin
+      lesser = in.swap ? from_a : from_b;
+      lesser = in.shift[0] ? lesser >> 1 : lesser;
+    end
     swap.common = in.common;
     swap.a = in.a;
     swap.b = in.b;
     swap.swap = in.swap;
     swap.discard = in.discard;
     swap.shift = in.shift[SHIFT_W-1:1];
-    swap.lesser = in.shift[0] ? lesser >> 1 : lesser;
+    swap.lesser = lesser;
   endfunction
 
   swapped_t swapped_d, swapped_q;
@@ -314,7 +323,7 @@ module fp_add #(
     logic [MAN_W-1:0] mantissa;
     logic [EXP_W+MAN_W-1:0] rounded;
     logic carry, guard, sticky, nonzero, negated, ones, below_zero, is_zero, minus_one;
-    logic sign, nan, finite, tiny, flush, saturate, keep, overflow, inexact, unused;
+    logic sign, nan, finite, tiny, too_large, flush, saturate, keep, overflow, inexact, unused;
     magnitude = in.value ^ {SUM_W{in.invert}};
     carry = magnitude[SUM_W-1];
     nonzero = carry || magnitude[SUM_W-2];
@@ -331,7 +340,8 @@ module fp_add #(
     tiny = is_zero ? !(carry || ones) : below_zero && !(minus_one && carry && ones);
 
     nan = in.common.special && (nonzero || in.common.no_sum);
-    saturate = in.common.special || in.too_large;
+    too_large = CLEAR ? in.too_large : carry && in.exponent == EXPONENT_W'(1);
+    saturate = in.common.special || too_large;
     finite = !in.common.special && !in.common.zero && nonzero;
     flush = !saturate && (in.common.zero || !nonzero || tiny);
     sign = (in.common.sign ^ negated) && !nan
