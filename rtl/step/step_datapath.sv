@@ -149,7 +149,8 @@ module step_datapath #(
   fp_recip #(
       .EXP_W(EXP_W),
       .MAN_W(MAN_W),
-      .STAGES(REC_STAGES)
+      .STAGES(REC_STAGES),
+      .METHOD(MAN_W <= fp_pkg::RECIP_TABLE_MAX_MAN_W ? fp_pkg::RECIP_TABLE : fp_pkg::RECIP_ARRAY)
   ) u_recip (
       .clk_i(clk_i),
       .a_i(operand[SIDES*BINARY]),
