@@ -27,8 +27,8 @@ module fp_add #(
   // Aligned operand: significand, guard bit, round bit. A subtraction that needs more than a
   // one-bit normalisation had operands at most one place apart: two bits and a sticky suffice.
   localparam int ALIGNED_W = MAN_W + 3;
-  // Bits of a shift. All ones shift everything out.
-  localparam int SHIFT_W = $clog2(ALIGNED_W + 1);
+  // Bits of a shift. Ones in all but the last shift everything out.
+  localparam int SHIFT_W = $clog2(ALIGNED_W + 2);
   localparam int DISTANCE_W = EXP_W > SHIFT_W ? EXP_W : SHIFT_W;
   // Sum: carry or sign, significand, guard, round, sticky.
   localparam int SUM_W = MAN_W + 5;
@@ -37,14 +37,20 @@ module fp_add #(
   // Exponents minus leading zeros.
   localparam int EXPONENT_W = (EXP_W > ZEROS_W ? EXP_W : ZEROS_W) + 1;
 
+  // Groups of eight bits of a sum. The first that is not zero is shifted to the top, and then its
+  // first pair of bits that is not zero.
+  localparam int GROUPS = (SUM_W + 7) / 8;
+  // Each group's pairs are looked at beside the groups, not after them: faster but larger.
+  localparam bit EARLY_PAIRS = STAGES > 0;
+
   // Registered cuts: bit i is the one behind section i + 1, the last one the output.
-  localparam logic [6:0] CUT =
-      STAGES == 1 ? 7'b1000000 :
-      STAGES == 2 ? 7'b1001000 :
-      STAGES == 3 ? 7'b1010100 :
-      STAGES == 4 ? 7'b1101010 :
-      STAGES == 5 ? 7'b1101110 :
-      STAGES == 6 ? 7'b1111110 : 7'b0000000;
+  localparam logic [7:0] CUT =
+      STAGES == 1 ? 8'b1000_0000 :
+      STAGES == 2 ? 8'b1000_1000 :
+      STAGES == 3 ? 8'b1001_0100 :
+      STAGES == 4 ? 8'b1100_1010 :
+      STAGES == 5 ? 8'b1100_1110 :
+      STAGES == 6 ? 8'b1101_1110 : 8'b0000_0000;
   // The output register is cleared for a result that becomes zero, which takes no logic. Without a
   // register its bits are masked before they are rounded.
   localparam bit CLEAR = STAGES > 0;
@@ -66,7 +72,8 @@ module fp_add #(
     logic [MAN_W-1:0]   b;
     logic               swap;     // the exponent of b is the greater one
     logic               discard;  // the other operand does not count
-    logic [SHIFT_W-1:0] shift;
+    logic               odd;      // the exponents differ by an odd number
+    logic [SHIFT_W-1:1] shift;
   } compared_t;
 
   typedef struct packed {
@@ -93,8 +100,19 @@ module fp_add #(
     logic               too_large;  // exponent not below all ones
     logic               invert;     // the magnitude is the inverse of value
     logic [SUM_W-1:0]   value;
-    logic [ZEROS_W-1:0] zeros;
   } sum_t;
+
+  typedef struct packed {
+    sum_t                added;
+    logic [ZEROS_W-1:0]  zeros;  // those in front of the group that holds the leading one
+    logic [2*GROUPS-1:0] pairs;  // of each group, the number of its leading pairs that are zero
+  } counted_t;
+
+  typedef struct packed {
+    sum_t               added;
+    logic [ZEROS_W-1:0] zeros;
+    logic [1:0]         pairs;  // of the group that is on top
+  } coarse_t;
 
   typedef struct packed {
     common_t               common;
@@ -122,15 +140,17 @@ module fp_add #(
     nan_a = special_a && a[MAN_W-1:0] != '0;
     nan_b = special_b && b[MAN_W-1:0] != '0;
     discard = zero_a || zero_b || (special_a != special_b);
-    // Short of one if swapped: the swap itself shifts by one then.
+    // Short of one if swapped: the swap itself shifts by one then. So it does what is needed for an
+    // odd distance, which is known before the carries.
     distance = {{(DISTANCE_W - EXP_W) {1'b0}}, difference[EXP_W-1:0] ^ {EXP_W{swap}}};
 
     compare.a = a[MAN_W-1:0];
     compare.b = b[MAN_W-1:0];
     compare.swap = swap;
     compare.discard = discard;
-    compare.shift = distance[SHIFT_W-1:0]
-                    | {SHIFT_W{discard || (distance >> SHIFT_W) != '0}};
+    compare.odd = a[MAN_W] ^ b[MAN_W];
+    compare.shift = distance[SHIFT_W-1:1]
+                    | {(SHIFT_W - 1) {discard || (distance >> SHIFT_W) != '0}};
 
     compare.common.sign = swap ? b[W-1] : a[W-1];
     compare.common.subtract = subtract;
@@ -160,20 +180,13 @@ module fp_add #(
     implicit_one = !in.common.special;
     from_a = {1'b0, implicit_one, in.a, 1'b0};
     from_b = {implicit_one, in.b, 2'b00};
-    // The same either way: mapped smaller among other logic, and faster among registers.
-    if (STAGES == 0) begin
-      lesser = in.swap ? (in.shift[0] ? from_a >> 1 : from_a)
-                       : (in.shift[0] ? from_b >> 1 : from_b);
-    end else begin
-      lesser = in.swap ? from_a : from_b;
-      lesser = in.shift[0] ? lesser >> 1 : lesser;
-    end
+    lesser = in.swap ? (in.odd ? from_a : from_a >> 1) : (in.odd ? from_b >> 1 : from_b);
     swap.common = in.common;
     swap.a = in.a;
     swap.b = in.b;
     swap.swap = in.swap;
     swap.discard = in.discard;
-    swap.shift = in.shift[SHIFT_W-1:1];
+    swap.shift = in.shift;
     swap.lesser = lesser;
   endfunction
 
@@ -234,7 +247,6 @@ module fp_add #(
     add.too_large = !in.common.subtract && value[SUM_W-1]
                     && (&in.common.exponent[EXP_W-1:1]) && !in.common.exponent[0];
     add.value = value;
-    add.zeros = '0;
   endfunction
 
   sum_t sum_d, sum_q;
@@ -246,7 +258,40 @@ module fp_add #(
   );
 
   // ---------------------------------------------------------------------------------------------
-  // Sections 5 and 6: normalise, by the large steps and then by the small ones
+  // Section 5: count the leading zeros of the magnitude
+  // ---------------------------------------------------------------------------------------------
+  // Of the four pairs of a group, all but the last tell.
+  function automatic logic [1:0] leading_pairs(input logic [5:0] top);
+    leading_pairs[1] = top[5:2] == '0;
+    leading_pairs[0] = top[5:4] == '0 && (top[3:2] != '0 || top[1:0] == '0);
+  endfunction
+
+  function automatic counted_t count(input sum_t in);
+    logic [8*GROUPS-1:0] magnitude;
+    logic [ZEROS_W-1:0] zeros;
+    logic [2*GROUPS-1:0] pairs;
+    magnitude = '0;
+    magnitude[8*GROUPS-1-:SUM_W] = in.value ^ {SUM_W{in.invert}};
+    count.added = in;
+    zeros = ZEROS_W'(8 * (GROUPS - 1));
+    for (int g = GROUPS - 1; g >= 0; g--) begin
+      if (magnitude[8*(GROUPS-1-g)+:8] != '0) zeros = ZEROS_W'(8 * g);
+      pairs[2*g+:2] = leading_pairs(magnitude[8*(GROUPS-1-g)+2+:6]);
+    end
+    count.zeros = zeros;
+    count.pairs = pairs;
+  endfunction
+
+  counted_t counted_d, counted_q;
+
+  assign counted_d = count(sum_q);
+
+  fp_pipe #(.WIDTH($bits(counted_t)), .ENABLE(CUT[4])) u_cut_5 (
+    .clk_i, .data_i(counted_d), .data_o(counted_q)
+  );
+
+  // ---------------------------------------------------------------------------------------------
+  // Sections 6 and 7: normalise, by groups and then by pairs
   // ---------------------------------------------------------------------------------------------
   // Ones come in if subtracting: zeros of a magnitude that is inverted.
   function automatic logic [SUM_W-1:0] shift_left(
@@ -258,64 +303,68 @@ module fp_add #(
     end
   endfunction
 
-  function automatic sum_t normalise(input sum_t in, input int first, input int last);
-    logic [SUM_W-1:0] value, change;
+  // By 0 to 3 times so many places: a multiplexer of four inputs.
+  function automatic logic [SUM_W-1:0] shift_times(
+    input logic [SUM_W-1:0] value, input logic fill, input logic [1:0] times, input int places
+  );
+    shift_times = times[1] ? (times[0] ? shift_left(value, fill, 3 * places)
+                                       : shift_left(value, fill, 2 * places))
+                           : (times[0] ? shift_left(value, fill, places) : value);
+  endfunction
+
+  function automatic coarse_t shift_group(input counted_t in);
+    sum_t added;
+    logic [SUM_W-1:0] value;
     logic [ZEROS_W-1:0] zeros;
-    logic fill, zero_1, zero_2, zero_3;
-    value = in.value;
+    added = in.added;
+    value = added.value;
     zeros = in.zeros;
-    fill = in.common.subtract;
-    for (int k = first; k >= last; k -= 2) begin
-      // Leading zeros of the magnitude are bits equal to a top bit that is zero in the magnitude.
-      change = value ^ (value << 1);
-      zero_1 = value[SUM_W-1] == in.invert && (change >> (SUM_W + 1 - (1 << k))) == '0;
-      zero_2 = ((change << ((1 << k) - 1)) >> (SUM_W - (1 << k))) == '0;
-      zero_3 = ((change << ((2 << k) - 1)) >> (SUM_W - (1 << k))) == '0;
-      zeros[k+1] = zero_1 && zero_2;
-      zeros[k] = zero_1 && (!zero_2 || zero_3);
-      value = zeros[k+1] ? (zeros[k] ? shift_left(value, fill, 3 << k)
-                                     : shift_left(value, fill, 2 << k))
-                         : (zeros[k] ? shift_left(value, fill, 1 << k) : value);
+    for (int k = ZEROS_W - 2; k >= 3; k -= 2) begin
+      value = shift_times(value, added.common.subtract, zeros[k+:2], 1 << k);
     end
-    normalise.common = in.common;
-    normalise.too_large = in.too_large;
-    normalise.invert = in.invert;
-    normalise.value = value;
-    normalise.zeros = zeros;
+    added.value = value;
+    shift_group.added = added;
+    shift_group.zeros = in.zeros;
+    shift_group.pairs = 2'(in.pairs >> (in.zeros >> 2));
   endfunction
 
-  function automatic normal_t normal(input logic [SUM_W-1:0] coarse, input sum_t fine);
+  function automatic normal_t shift_pair(input coarse_t in);
+    sum_t added;
+    logic [SUM_W-1:0] value;
+    logic [1:0] pairs;
     logic [EXP_W-1:0] exponent;
-    exponent = fine.common.exponent;
-    normal.common = fine.common;
-    normal.too_large = fine.too_large;
-    normal.invert = fine.invert;
-    normal.value = fine.value;
-    // Below the eight bits that hold the leading one, whatever the fine shift is.
-    normal.low_ones = (~coarse << 8) == '0;
+    added = in.added;
+    value = added.value;
+    pairs = EARLY_PAIRS ? in.pairs : leading_pairs(value[SUM_W-1-:6] ^ {6{added.invert}});
+    exponent = added.common.exponent;
+    shift_pair.common = added.common;
+    shift_pair.too_large = added.too_large;
+    shift_pair.invert = added.invert;
+    shift_pair.value = shift_times(value, added.common.subtract, pairs, 2);
+    // Below the eight bits that hold the leading one, whatever this shift is.
+    shift_pair.low_ones = (~value << 8) == '0;
     // The inverse of the exponent, which is that of a value without carry, less one.
-    normal.exponent = {{(EXPONENT_W - ZEROS_W) {1'b0}}, fine.zeros}
-                      + {{(EXPONENT_W - EXP_W) {1'b0}}, ~exponent};
+    shift_pair.exponent = {{(EXPONENT_W - ZEROS_W) {1'b0}}, in.zeros | ZEROS_W'({pairs, 1'b0})}
+                          + {{(EXPONENT_W - EXP_W) {1'b0}}, ~exponent};
   endfunction
 
-  sum_t coarse_d, coarse_q, fine;
+  coarse_t coarse_d, coarse_q;
   normal_t normal_d, normal_q;
 
-  assign coarse_d = normalise(sum_q, ZEROS_W - 2, 3);
+  assign coarse_d = shift_group(counted_q);
 
-  fp_pipe #(.WIDTH($bits(sum_t)), .ENABLE(CUT[4])) u_cut_5 (
+  fp_pipe #(.WIDTH($bits(coarse_t)), .ENABLE(CUT[5])) u_cut_6 (
     .clk_i, .data_i(coarse_d), .data_o(coarse_q)
   );
 
-  assign fine = normalise(coarse_q, 1, 1);
-  assign normal_d = normal(coarse_q.value, fine);
+  assign normal_d = shift_pair(coarse_q);
 
-  fp_pipe #(.WIDTH($bits(normal_t)), .ENABLE(CUT[5])) u_cut_6 (
+  fp_pipe #(.WIDTH($bits(normal_t)), .ENABLE(CUT[6])) u_cut_7 (
     .clk_i, .data_i(normal_d), .data_o(normal_q)
   );
 
   // ---------------------------------------------------------------------------------------------
-  // Section 7: normalise by the last place and round. A sum below the smallest normal is exact,
+  // Section 8: normalise by the last place and round. A sum below the smallest normal is exact,
   // both operands being multiples of the smallest subnormal
   // ---------------------------------------------------------------------------------------------
   function automatic logic [W+fp_pkg::FLAGS_W-1:0] round(input normal_t in);
@@ -364,7 +413,7 @@ module fp_add #(
 
   assign result_d = round(normal_q);
 
-  fp_pipe #(.WIDTH(W + fp_pkg::FLAGS_W), .ENABLE(CUT[6])) u_output (
+  fp_pipe #(.WIDTH(W + fp_pkg::FLAGS_W), .ENABLE(CUT[7])) u_output (
     .clk_i, .data_i(result_d), .data_o({y_o, flags_o})
   );
 
