@@ -2,14 +2,22 @@
 // computed, and how well: pymodel/sincos.py. An angle of 2^17 or more in magnitude gives two NaNs
 // and the flag invalid, as infinity does. flags_o is that of both results.
 //
+// DSP_W is the wide unsigned factor of the device's multipliers, as fp_mul explains it. No result
+// depends on it.
+//
 // Latency: STAGES clocks, 0 = combinational. Throughput: one operation a clock.
+
+`ifndef FP_MUL_DSP_W
+`define FP_MUL_DSP_W 24
+`endif
 
 module fp_sincos
   import fp_sincos_pkg::*;
 #(
   parameter int EXP_W  = 8,
   parameter int MAN_W  = 23,
-  parameter int STAGES = 0
+  parameter int STAGES = 0,
+  parameter int DSP_W  = `FP_MUL_DSP_W
 ) (
   input  logic                       clk_i,
   input  logic [EXP_W+MAN_W:0]       a_i,
@@ -54,10 +62,10 @@ module fp_sincos
       STAGES == 9  ? 16'b1001010101110101 :
       STAGES == 10 ? 16'b1010110101110101 :
       STAGES == 11 ? 16'b1010111011110101 :
-      STAGES == 12 ? 16'b1010111011111011 :
-      STAGES == 13 ? 16'b1010111111111011 :
-      STAGES == 14 ? 16'b1110111111111011 :
-      STAGES == 15 ? 16'b1111111111111011 :
+      STAGES == 12 ? 16'b1010111101110111 :
+      STAGES == 13 ? 16'b1110111101110111 :
+      STAGES == 14 ? 16'b1110111111110111 :
+      STAGES == 15 ? 16'b1110111111111111 :
       STAGES == 16 ? 16'b1111111111111111 : 16'b0000000000000000;
 
   // r is the argument less `count` quarter turns. Sine and cosine of r become those of the argument.
@@ -98,7 +106,9 @@ module fp_sincos
     out_of_range = special || right[EXPONENT_W-1];
     significand = '0;
     if (!zero) significand[SIGNIFICAND_W-1:SIGNIFICAND_W-1-MAN_W] = {1'b1, a[MAN_W-1:0]};
-    product = {{INVERSE_W{1'b0}}, significand} * {{SIGNIFICAND_W{1'b0}}, INVERSE};
+    // The shift to the right removes all of a zero's turns, so that the product need not wait for it.
+    product = {{INVERSE_W{1'b0}}, 1'b1, a[MAN_W-1:0], {(SIGNIFICAND_W - 1 - MAN_W) {1'b0}}}
+              * {{SIGNIFICAND_W{1'b0}}, INVERSE};
 
     scale.common.swap = 1'b0;
     scale.common.sin_negative = a[W-1];
@@ -234,8 +244,18 @@ module fp_sincos
   );
 
   // ---------------------------------------------------------------------------------------------
-  // Section 6: magnitude, normalised by the large steps
+  // Section 6: magnitude, normalised by the large steps; look the segment up. A block of memory
+  // is slow to read: its register is cut 6, and cut 7 stands before the multiplier
   // ---------------------------------------------------------------------------------------------
+  typedef struct packed {
+    logic [COS_VALUE_W-1:0]      cos_value;
+    logic [COS_SLOPE_W-1:0]      cos_slope;
+    logic [COS_QUADRATIC_W-1:0]  cos_quadratic;
+    logic [SINC_VALUE_W-1:0]     sinc_value;
+    logic [SINC_SLOPE_W-1:0]     sinc_slope;
+    logic [SINC_QUADRATIC_W-1:0] sinc_quadratic;
+  } segment_t;
+
   typedef struct packed {
     kept_t                  kept;
     logic [RHO_F-1:0]       rho;
@@ -276,25 +296,22 @@ module fp_sincos
   endfunction
 
   magnitude_t magnitude_d, magnitude_q;
+  segment_t segment_d, segment_q;
 
   assign magnitude_d = take_magnitude(angle_q);
+  assign segment_d = segment(magnitude_d.rho[RHO_F-1:OFFSET_W]);
 
   fp_pipe #(.WIDTH($bits(magnitude_t)), .ENABLE(CUT[5])) u_cut_6 (
     .clk_i, .data_i(magnitude_d), .data_o(magnitude_q)
   );
 
-  // ---------------------------------------------------------------------------------------------
-  // Section 7: look the segment up; normalise by the small steps, or take the argument as it is
-  // ---------------------------------------------------------------------------------------------
-  typedef struct packed {
-    logic [COS_VALUE_W-1:0]      cos_value;
-    logic [COS_SLOPE_W-1:0]      cos_slope;
-    logic [COS_QUADRATIC_W-1:0]  cos_quadratic;
-    logic [SINC_VALUE_W-1:0]     sinc_value;
-    logic [SINC_SLOPE_W-1:0]     sinc_slope;
-    logic [SINC_QUADRATIC_W-1:0] sinc_quadratic;
-  } segment_t;
+  fp_pipe #(.WIDTH($bits(segment_t)), .ENABLE(CUT[5])) u_segment (
+    .clk_i, .data_i(segment_d), .data_o(segment_q)
+  );
 
+  // ---------------------------------------------------------------------------------------------
+  // Section 7: normalise by the small steps, or take the argument as it is
+  // ---------------------------------------------------------------------------------------------
   typedef struct packed {
     common_t             common;
     logic [NORMAL_W-1:0] normal;
@@ -322,7 +339,7 @@ module fp_sincos
   place_t place_d, place_q;
 
   assign place_d.r = reduce(magnitude_q);
-  assign place_d.segment = segment(magnitude_q.rho[RHO_F-1:OFFSET_W]);
+  assign place_d.segment = segment_q;
   assign place_d.offset = magnitude_q.rho[OFFSET_W-1:0];
 
   fp_pipe #(.WIDTH($bits(place_t)), .ENABLE(CUT[6])) u_cut_7 (
@@ -330,7 +347,8 @@ module fp_sincos
   );
 
   // ---------------------------------------------------------------------------------------------
-  // Section 8: both quadratic terms by one multiplier, the coefficients as far apart as they reach
+  // Section 8: both quadratic terms, by one multiplier where it is wide enough: the coefficients as
+  // far apart as they reach
   // ---------------------------------------------------------------------------------------------
   localparam int SINC_TERM_W = SINC_QUADRATIC_W + COARSE_W;
   localparam int COS_TERM_W = COS_QUADRATIC_W + COARSE_W;
@@ -347,8 +365,16 @@ module fp_sincos
   function automatic logic [TERMS_W-1:0] quadratics(input segment_t in,
                                                     input logic [COARSE_W-1:0] coarse);
     logic [TERMS_W-1:0] coefficients;
-    coefficients = {{COARSE_W{1'b0}}, in.cos_quadratic, {COARSE_W{1'b0}}, in.sinc_quadratic};
-    quadratics = coefficients * {{(TERMS_W - COARSE_W) {1'b0}}, coarse};
+    logic [COS_TERM_W-1:0] cos_term;
+    logic [SINC_TERM_W-1:0] sinc_term;
+    if (DSP_W < TERMS_W - COARSE_W) begin
+      cos_term = {{COARSE_W{1'b0}}, in.cos_quadratic} * {{COS_QUADRATIC_W{1'b0}}, coarse};
+      sinc_term = {{COARSE_W{1'b0}}, in.sinc_quadratic} * {{SINC_QUADRATIC_W{1'b0}}, coarse};
+      quadratics = {cos_term, sinc_term};
+    end else begin
+      coefficients = {{COARSE_W{1'b0}}, in.cos_quadratic, {COARSE_W{1'b0}}, in.sinc_quadratic};
+      quadratics = coefficients * {{(TERMS_W - COARSE_W) {1'b0}}, coarse};
+    end
   endfunction
 
   terms_t terms_d, terms_q;
@@ -541,7 +567,7 @@ module fp_sincos
   logic [fp_pkg::FLAGS_W-1:0] sin_flags, cos_flags;
   logic swap, sin_below, cos_below;
   logic [MAN_W:0] sin_digits, cos_digits;  // mantissa and the bit that rounds
-  logic [EXPONENT_W-1:0] sin_exponent;
+  logic [EXP_W-1:0] sin_exponent;
   logic sin_tiny;
 
   // Sines of normalised angles are at least 0.89 times them; cosines lie from 0.67 to 1.
@@ -551,8 +577,11 @@ module fp_sincos
                                 : result_q.sin[NORMAL_W-2:NORMAL_W-2-MAN_W];
   assign cos_digits = cos_below ? result_q.cos[COS_W-3:COS_W-3-MAN_W]
                                 : result_q.cos[COS_W-2:COS_W-2-MAN_W];
-  assign sin_exponent = result_q.common.exponent - {{(EXPONENT_W - 1) {1'b0}}, sin_below};
-  assign sin_tiny = sin_exponent[EXPONENT_W-1] || (sin_exponent == '0 && !(&sin_digits));
+  assign sin_exponent = result_q.common.exponent[EXP_W-1:0] - {{(EXP_W - 1) {1'b0}}, sin_below};
+  // The exponent after normalising would tell it too, but later.
+  assign sin_tiny = result_q.common.exponent[EXPONENT_W-1]
+      || (sin_below && result_q.common.exponent == '0)
+      || (result_q.common.exponent == {{(EXPONENT_W - 1) {1'b0}}, sin_below} && !(&sin_digits));
 
   fp_round #(
     .EXP_W(EXP_W),
@@ -568,7 +597,7 @@ module fp_sincos
     .div_by_zero_i(1'b0),
     .tiny_i(sin_tiny),
     .too_large_i(1'b0),
-    .exponent_i(sin_exponent[EXP_W-1:0]),
+    .exponent_i(sin_exponent),
     .carry_i(1'b0),
     .mantissa_i(sin_digits[MAN_W:1]),
     .round_up_i(sin_digits[0]),
