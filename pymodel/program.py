@@ -104,10 +104,10 @@ class Machine:
 
     adders: int = 2
     multipliers: int = 2
-    add_stages: int = 2
+    add_stages: int = 3
     mul_stages: int = 2
-    rec_stages: int = 6
-    sincos_stages: int = 12
+    rec_stages: int = 5
+    sincos_stages: int = 13
     depth: int = 64
     program_depth: int = 1024
     trace_registers: int = 128
@@ -136,7 +136,7 @@ class Machine:
         if stages is not None:
             depths = re.fullmatch(r"(\d+),(\d+),(\d+),(\d+)", stages)
             if not depths:
-                raise ValueError(f"stages {stages!r}: must be four numbers, such as 2,2,6,12")
+                raise ValueError(f"stages {stages!r}: must be four numbers, such as 3,2,5,13")
             names = ("add_stages", "mul_stages", "rec_stages", "sincos_stages")
             parameters |= zip(names, map(int, depths.groups()), strict=True)
         return cls(**parameters)

@@ -191,7 +191,7 @@ def test_a_singular_posture_ends_the_run():
 def test_cycles_of_the_demos(name, adders, contexts, most):
     """With units of 2, 2, 7 and 15 stages, as the longest paths of the model are quoted."""
     machine = dataclasses.replace(
-        ROOMY, adders=adders, multipliers=adders, rec_stages=7, sincos_stages=15
+        ROOMY, adders=adders, multipliers=adders, add_stages=2, rec_stages=7, sincos_stages=15
     )
     step = tracing.interleave([tracing.trace(scenario(name), base="ldl")] * contexts)
     program, low = schedule(machine, step), bounds(machine, step)
@@ -367,4 +367,4 @@ def test_the_model_refuses_programs_that_make_no_sense():
         attempt(Word({Port(0, 0): 0, Port(0, 1): OFFERED}, {0: twice}))
     with pytest.raises(ProgramError, match="ends with results in the lanes"):
         attempt(Word(read, {0: twice}))
-    attempt(Word(read, {0: twice}), Word(), Word(), Word(writes={0: 1}))
+    attempt(Word(read, {0: twice}), *[Word()] * machine.add_stages, Word(writes={0: 1}))

@@ -20,10 +20,10 @@ module step_engine
     parameter int NUM_MUL = 2,
     parameter int EXP_W = 8,
     parameter int MAN_W = 23,
-    parameter int ADD_STAGES = 2,
+    parameter int ADD_STAGES = 3,
     parameter int MUL_STAGES = 2,
-    parameter int REC_STAGES = 6,
-    parameter int SINCOS_STAGES = 12,
+    parameter int REC_STAGES = 5,
+    parameter int SINCOS_STAGES = 13,
     parameter int DEPTH = 64,
     // verilator lint_off VARHIDDEN  // the registers that tell these parameters have their names
     parameter int PROGRAM_DEPTH = 1024,
