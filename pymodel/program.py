@@ -106,7 +106,7 @@ class Machine:
     multipliers: int = 2
     add_stages: int = 3
     mul_stages: int = 2
-    rec_stages: int = 5
+    rec_stages: int = 6
     sincos_stages: int = 13
     depth: int = 64
     program_depth: int = 1024
@@ -136,7 +136,7 @@ class Machine:
         if stages is not None:
             depths = re.fullmatch(r"(\d+),(\d+),(\d+),(\d+)", stages)
             if not depths:
-                raise ValueError(f"stages {stages!r}: must be four numbers, such as 3,2,5,13")
+                raise ValueError(f"stages {stages!r}: must be four numbers, such as 3,2,6,13")
             names = ("add_stages", "mul_stages", "rec_stages", "sincos_stages")
             parameters |= zip(names, map(int, depths.groups()), strict=True)
         return cls(**parameters)

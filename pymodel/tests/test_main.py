@@ -84,7 +84,7 @@ def test_schedule_reports_and_draws(tmp_path, capsys):
     [
         ("--lanes", "2", "lanes '2': must be <adders>+<multipliers>, such as 2+2"),
         ("--lanes", "0+2", "adders is 0, must be at least 1"),
-        ("--stages", "1,2", "stages '1,2': must be four numbers, such as 3,2,5,13"),
+        ("--stages", "1,2", "stages '1,2': must be four numbers, such as 3,2,6,13"),
         ("--contexts", "0", "--contexts: must be at least 1, got 0"),
     ],
 )

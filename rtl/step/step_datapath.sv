@@ -20,7 +20,7 @@ module step_datapath #(
     parameter int MAN_W = 23,
     parameter int ADD_STAGES = 3,
     parameter int MUL_STAGES = 2,
-    parameter int REC_STAGES = 5,
+    parameter int REC_STAGES = 6,
     parameter int SINCOS_STAGES = 13,
     parameter int DEPTH = 64,
     localparam int W = 1 + EXP_W + MAN_W,
@@ -99,9 +99,7 @@ module step_datapath #(
     localparam int BankAt = step_pkg::operand_at(i, BANKS, ADDRESS_W);
     logic [BANK_W-1:0] from;
     logic negate;
-    logic [W-1:0] data;
-    // Yosys would move it behind the table of fp_recip, as the register of a ROM.
-    (* keep *) logic [W-1:0] operand_q;
+    logic [W-1:0] data, operand_q;
     assign from = word_i[BankAt+:BANK_W];
     assign negate = word_i[BankAt+BANK_W];
     if (i % SIDES == 0) begin : g_first

@@ -22,7 +22,7 @@ module step_engine
     parameter int MAN_W = 23,
     parameter int ADD_STAGES = 3,
     parameter int MUL_STAGES = 2,
-    parameter int REC_STAGES = 5,
+    parameter int REC_STAGES = 6,
     parameter int SINCOS_STAGES = 13,
     parameter int DEPTH = 64,
     // verilator lint_off VARHIDDEN  // the registers that tell these parameters have their names
