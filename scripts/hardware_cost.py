@@ -180,8 +180,38 @@ def cycles(unit, parameters):
     }
 
 
-def clock(cells, placed):
+def counted(rows):
+    """The float units of each co-processor, as a list."""
+    lines = []
+    for key, flows in tops(rows).items():
+        units = next((row["units"] for row in flows if row.get("units")), None)
+        if units:
+            number = ", ".join(f"{n} `{unit}`" for unit, n in units.items() if n)
+            lines.append(f"- {title(*key)}: {number}")
+    return "\n".join(lines)
+
+
+def unit_clock(rows, unit, stages, variant=""):
+    """The clock in MHz that a unit was placed with; None if it was not."""
+    wanted = ("ecp5", unit, synth.config_of("speed", variant), stages)
+    for row in rows:
+        if (row["family"], row["unit"], row["config"], row["stages"]) == wanted:
+            return row["fmax_mhz"]
+    return None
+
+
+def slowest_box(rows, row):
+    """The clock of a co-processor's slowest unit: None without registers, or if not measured."""
+    stages = synth.box_stages(row["parameters"])
+    found = [unit_clock(rows, unit, n) for unit, n in stages.items() if row["units"][unit]]
+    return min(found) if all(found) and all(stages.values()) else None
+
+
+def clock(rows, cells, placed):
     """(MHz or None, where it is from)"""
+    if (cells or placed).get("units"):
+        mhz = slowest_box(rows, cells or placed)
+        return mhz, "slowest unit" if mhz else NONE
     if placed.get("fmax_mhz"):
         return placed["fmax_mhz"], "ecp5"
     if cells.get("logic_ns"):
@@ -192,7 +222,7 @@ def clock(cells, placed):
 def times(rows):
     lines = []
     for key, (cells, placed) in tops(rows).items():
-        mhz, where = clock(cells, placed)
+        mhz, where = clock(rows, cells, placed)
         for task, n in cycles(key[0], (cells or placed)["parameters"]).items():
             rate = 1e6 * mhz / n if mhz else None
             share = rate / cells["dsp"] if rate and cells.get("dsp") else None
@@ -207,21 +237,14 @@ def times(rows):
 
 def engine_clocks(rows):
     """The engine's clock beside that of its slowest unit, and the goal of 2+2 lanes, as a list."""
-    configs = {
-        name: synth.config_of("speed", synth.LANE_VARIANTS[op])
-        for op, name in synth.LANE_UNITS.items()
-    }
-    placed_units = {
-        (row["unit"], row["stages"]): row["fmax_mhz"] for row in rows
-        if row["family"] == "ecp5" and row["config"] == configs.get(row["unit"])
-    }  # fmt: skip
     lines = []
     for (unit, config), (cells, placed) in tops(rows).items():
         if unit != "step_engine" or not placed.get("fmax_mhz"):
             continue
         stages = {name: placed["parameters"][f"{op.upper()}_STAGES"]
                   for op, name in synth.LANE_UNITS.items()}  # fmt: skip
-        found = {name: placed_units.get((name, n)) for name, n in stages.items()}
+        found = {name: unit_clock(rows, name, stages[name], synth.LANE_VARIANTS[op])
+                 for op, name in synth.LANE_UNITS.items()}  # fmt: skip
         if None in found.values():
             continue
         slowest = min(found, key=found.get)
@@ -333,7 +356,11 @@ Command: `make synth UNITS="fp_add fp_mul fp_recip fp_sincos"`
 ## Tops
 
 The co-processors' units are combinational or have 3, 3, 6 stages (add, mul, rec), the step engine's
-those of its defaults.
+those of its defaults. A co-processor's row is not one netlist: it is its own logic plus, for each
+float unit, what that unit takes alone with its flags. Nothing is optimised across the border of a
+unit, and nothing was placed. The units:
+
+{counted(rows)}
 
 {areas(rows)}
 
@@ -344,7 +371,8 @@ Command: `make synth UNITS="step_engine hdca_coprocessor ldup_coprocessor"`
 Cycles as the scheduler and the model of our simulated bus have them; both equal what the benches
 measure ([results](results.md)). The step engine does the whole step. Of the co-processors' steps
 this is their part only, and moving its words; the processor does the rest. The paper reports
-19 µs a step for register writes. A clock from xc7 has no wires in it: too fast.
+19 µs a step for register writes. A clock from xc7 has no wires in it: too fast. That of a slowest
+unit, placed alone, is a bound that the co-processor around it may miss.
 
 {times(rows)}
 

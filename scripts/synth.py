@@ -5,9 +5,13 @@ not counted. ecp5: place and route on the LFE5U-85F of speed grade 6, the best c
 of one seed for large tops.
 
 A unit is measured inside a generated module that leaves its flags open; on ecp5 that module also
-registers what goes in and out, and its registers are in the count. The co-processors are
-synthesised module by module: Yosys optimises nothing across their borders. What is too large for
-the LFE5U-85F has no clock.
+registers what goes in and out, and its registers are in the count. What is too large for the
+LFE5U-85F has no clock.
+
+The co-processors have up to a hundred float units, too much to synthesise at once. Their units are
+black boxes: a row is their own logic plus, for each box, what that unit takes alone, flags
+included. Nothing is optimised across the boxes' borders, nothing is placed, and no delay or clock
+is found. `units` of the row says how many boxes there are.
 
 Writes summary.json into build/synth: one row a measurement, as soon as it is there. A row is kept
 as long as what the tools were given is the same: RTL of the module and of what it instantiates,
@@ -54,7 +58,6 @@ DEFINES = {"xc7": "", "ecp5": " -D FP_MUL_DSP_W=18"}
 AREA = "scratchpad -set abc9.D 60000"
 # `sta` takes very long where paths are long and many.
 STA_LIMIT_S = 900
-TOP_LIMIT_S = 3600  # for the synthesis of a top
 # LUTs that a cell of distributed memory or a shift register takes.
 MEMORY_LUTS = {"SRL16E": 1, "SRLC32E": 1, "RAM32X1S": 1, "RAM64X1S": 1, "RAM32X1D": 2}
 MEMORY_LUTS |= {"RAM64X1D": 2, "RAM128X1D": 4, "RAM32M": 4, "RAM64M": 4}
@@ -63,7 +66,9 @@ ZYNQ_7020 = {"lut": 53_200, "dsp": 220, "bram": 140, "ff": 106_400}
 LFE5U_85F = {"lut": 83_640, "dsp": 156, "bram": 208, "ff": 83_640}
 ECP5_LUTS = {"LUT4": 1, "CCU2C": 2, "TRELLIS_DPR16X4": 4}
 NO_ROOM = re.compile(r"no bels remaining|unable to find legal placement", re.I)
-NOT_TIMED = "not timed: wires form loops"
+NOT_TIMED = "not timed: float units counted apart"
+# Float units that are boxes in a co-processor, and its parameter with their STAGES.
+BOXES = {"fp_add": "ADD_STAGES", "fp_mul": "MUL_STAGES", "fp_recip": "REC_STAGES"}
 BINARY32 = (8, 23)
 # The formats of the arithmetic sweep: EXP_W, MAN_W.
 FORMATS = (BINARY32, (8, 19), (8, 15), (5, 10), (8, 7))
@@ -94,12 +99,10 @@ class Job:
         `PORT_WIDTHS` tells follows the name: `count_o:6`.
     parameters : dict
         Those of the module beside the format.
-    hierarchical : bool
-        Synthesised module by module; all at once would take more than ten minutes.
+    boxed : bool
+        Float units are black boxes, each counted as that unit alone: neither timed nor placed.
     most_seeds : int
         Placements at most, as those of large tops take long.
-    timed : bool
-        False where wires form loops, which no state ever closes: no tool finds their delay.
     """
 
     unit: str
@@ -110,9 +113,8 @@ class Job:
     outputs: tuple[str, ...] = ()
     parameters: dict[str, int] = field(default_factory=dict, hash=False)
     fmt: tuple[int, int] = BINARY32
-    hierarchical: bool = False
+    boxed: bool = False
     most_seeds: int = 3
-    timed: bool = True
 
     @property
     def key(self):
@@ -182,10 +184,21 @@ def engine_jobs(lanes, fmt=BINARY32):
 
 
 def coprocessor_jobs(unit, config, **parameters):
-    """Combinational units, and those with 3, 3, 6 stages. Units are linked in loops."""
-    options = {"hierarchical": True}
-    yield from top_jobs(unit, f"{config}combinational", parameters, **options, timed=False)
-    yield from top_jobs(unit, f"{config}3, 3, 6 stages", parameters | PIPELINED, **options)
+    """Combinational units, and those with 3, 3, 6 stages."""
+    yield from top_jobs(unit, f"{config}combinational", parameters, boxed=True)
+    yield from top_jobs(unit, f"{config}3, 3, 6 stages", parameters | PIPELINED, boxed=True)
+
+
+def box_stages(parameters):
+    """{unit: STAGES} of a co-processor's boxes."""
+    return {unit: parameters.get(name, 0) for unit, name in BOXES.items()}
+
+
+def box_jobs(job):
+    """Each unit of a co-processor alone, its flags connected as they are there."""
+    for unit, stages in box_stages(job.parameters).items() if job.boxed else ():
+        values = {"STAGES": stages}
+        yield Job(unit, config_of("speed", "box"), job.family, stages, parameters=values)
 
 
 LANE_UNITS = {"add": "fp_add", "mul": "fp_mul", "rec": "fp_recip", "sincos": "fp_sincos"}
@@ -245,6 +258,7 @@ def source(job, seeds):
     """Changes with all that the tools are given: rows of other sources are not comparable."""
     files = [*needed_files(job.unit), REQUIREMENTS]
     given = [yosys_script(job), sta_script(job), wrapper(job) if job.inputs else ""]
+    given += map(yosys_script, box_jobs(job))
     given += [f"{PLACE} {seeds}"] if job.family == "ecp5" else []
     content = [(ROOT / file).read_bytes() for file in files]
     return hashlib.sha256(b"\0".join([*content, *map(str.encode, given)])).hexdigest()[:16]
@@ -284,10 +298,22 @@ def ecp5_counts(stat):
     }
 
 
+def counts_of(job):
+    """Those of a job that Yosys has run."""
+    count = cell_counts if job.family == "xc7" else ecp5_counts
+    return count(json.loads(read_output(job, "stat.json")))
+
+
 def too_much(counts, device):
     """What a device has too little of, as text: '216 of 156 DSP'; empty if all fits."""
     over = (name for name, limit in device.items() if counts[name] > limit)
     return ", ".join(f"{counts[name]:g} of {device[name]} {name.upper()}" for name in over)
+
+
+def zynq_note(counts):
+    """None, or what a Zynq 7020 has too little of; a LUT of a memory is one of its LUTs."""
+    over = too_much(counts | {"lut": counts["lut"] + counts["lutram"]}, ZYNQ_7020)
+    return f"does not fit a Zynq 7020: {over}" if over else None
 
 
 def logic_delay(text):
@@ -354,19 +380,26 @@ def yosys_script(job):
     else:
         top = job.unit
         options = "".join(f" -G {name}={value}" for name, value in job.values.items())
-    options += " --keep-hierarchy" if job.hierarchical else ""
-    flatten = ["flatten", "opt_clean"] if job.hierarchical else []
+    if job.boxed:
+        options += "".join(f" --blackboxed-module {unit}" for unit in BOXES)
     stat = f"tee -q -o {base}.stat.json stat -json -top {top}"
     script = [f"read_slang -j1{DEFINES[job.family]} --top {top}{options} {' '.join(files)}"]
+    script += map(forget_parameters, BOXES if job.boxed else ())
     if job.family == "xc7":
         script += [AREA] if "area" in job.config else []
-        whole = "" if job.hierarchical else " -flatten"
-        script.append(f"synth_xilinx -family xc7{whole} -noiopad -noclkbuf -top {top}")
-        script += [stat, *flatten, f"select {top}", f"write_rtlil -selected {base}.il"]
+        script.append(f"synth_xilinx -family xc7 -flatten -noiopad -noclkbuf -top {top}")
+        script += [stat, f"select {top}", f"write_rtlil -selected {base}.il"]
     else:
-        parts = " -noflatten" if job.hierarchical else ""
-        script += [f"synth_ecp5{parts} -top {top}", *flatten, stat, f"write_json {base}.json"]
+        script += [f"synth_ecp5 -top {top}", stat, f"write_json {base}.json"]
     return "; ".join(script)
+
+
+def forget_parameters(unit):
+    """The command that takes the parameters from boxes: with them abc9 wants the module's RTL."""
+    (file,) = (file for file in needed_files(unit) if unit in words_of(file)[0])
+    text = (ROOT / file).read_text()
+    names = re.findall(r"\b(?:local)?param(?:eter)?\b[^=;]*?(\w+)\s*=", text)
+    return f"setparam{''.join(f' -unset {name}' for name in names)} t:{unit}"
 
 
 def sta_script(job):
@@ -377,6 +410,32 @@ def sta_script(job):
     base = OUT / job.name
     library = "read_verilog -specify -lib +/xilinx/cells_sim.v"
     return f"read_rtlil {base}.il; {library}; tee -q -o {base}.sta.txt sta"
+
+
+BOX_LOCK = threading.Lock()
+
+
+@functools.cache
+def count_box(job):
+    """Counts of a unit alone; call with BOX_LOCK held."""
+    run(YOSYS, ["-q", "-p", yosys_script(job)], OUT / f"{job.name}.yosys.log")
+    return counts_of(job)
+
+
+def add_boxes(job, commands):
+    """The counts of a co-processor whose boxes are filled: part of its row."""
+    cells = json.loads(read_output(job, "stat.json"))["design"]["num_cells_by_type"]
+    total, units = counts_of(job), {}
+    for box in box_jobs(job):
+        commands.append(shlex.join([YOSYS, "-q", "-p", yosys_script(box)]))
+        with BOX_LOCK:
+            each = count_box(box)
+        units[box.unit] = cells.get(box.unit, 0)
+        total = {name: n + units[box.unit] * each[name] for name, n in total.items()}
+    if job.family == "xc7":
+        return total | {"units": units, "note": zynq_note(total)}
+    over = too_much(total, LFE5U_85F)
+    return total | {"units": units, "note": f"does not fit: {over}" if over else NOT_TIMED}
 
 
 def run(tool, arguments, log, limit_s=None):
@@ -404,10 +463,8 @@ def read_output(job, ending):
 
 def place_and_route(job, seeds, commands):
     """What nextpnr makes of the netlist of a job: part of its row."""
-    counts = ecp5_counts(json.loads(read_output(job, "stat.json")))
+    counts = counts_of(job)
     over = too_much(counts, LFE5U_85F)
-    if not over and not job.timed:
-        return counts | {"note": NOT_TIMED}
     results = []
     for seed in range(1, min(seeds, job.most_seeds) + 1) if not over else ():
         report = OUT / f"{job.name}.{seed}.json"
@@ -450,17 +507,14 @@ def measure(job, seeds):
     try:
         if job.inputs:
             (ROOT / OUT / f"{job.name}.sv").write_text(wrapper(job))
-        limit_s = None if job.inputs else TOP_LIMIT_S
-        run(YOSYS, ["-q", "-p", script], OUT / f"{job.name}.yosys.log", limit_s)
-        if job.family == "xc7":
-            row |= cell_counts(json.loads(read_output(job, "stat.json")))
-            over = too_much(row | {"lut": row["lut"] + row["lutram"]}, ZYNQ_7020)
-            row["note"] = f"does not fit a Zynq 7020: {over}" if over else None
-            row["logic_ns"] = find_delay(job, commands) if job.timed else None
+        run(YOSYS, ["-q", "-p", script], OUT / f"{job.name}.yosys.log")
+        if job.boxed:
+            row |= add_boxes(job, commands)
+        elif job.family == "xc7":
+            row |= counts_of(job)
+            row |= {"note": zynq_note(row), "logic_ns": find_delay(job, commands)}
         else:
             row |= place_and_route(job, seeds, commands)
-    except subprocess.TimeoutExpired:
-        row["note"] = f"not measured: synthesis takes more than {TOP_LIMIT_S // 60} min"
     except SynthError as error:
         raise SynthError(f"{job.name}: {error}") from None
     seconds = round(time.monotonic() - start, 1)
@@ -588,6 +642,7 @@ def show(rows, console):
     console.print(table)
     console.print("xc7: Yosys cells (LUT1-6, inverters not counted), delay of the logic alone.")
     console.print("ecp5: nextpnr on LFE5U-85F-6, registers of the wrapper included.")
+    console.print("Co-processors: own logic, and each float unit counted as that unit alone.")
     console.print(f"Commands: in {OUT}/summary.json and in each log of {OUT}, for example")
     for row in {row["family"]: row for row in reversed(rows)}.values():
         for command in row["commands"][:2]:

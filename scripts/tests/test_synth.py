@@ -26,6 +26,9 @@ REPORT = {
 }
 ADD = synth.Job("fp_add", "speed", "xc7", 3, ("a_i", "b_i"), ("y_o",), {"STAGES": 3})
 TOP = synth.Job("step_engine", "2+2 lanes", "ecp5", parameters={"NUM_ADD": 2})
+BOXED = synth.Job(
+    "ldup_coprocessor", "parallel", "ecp5", parameters={"PARALLEL": 1, "MUL_STAGES": 3}, boxed=True
+)
 ECP5_STAT = """{"design": {"num_cells_by_type": {"LUT4": 100, "CCU2C": 10, "TRELLIS_DPR16X4": 2,
   "MULT18X18D": 160, "TRELLIS_FF": 9, "DP16KD": 3}}}"""
 
@@ -71,13 +74,42 @@ def test_wrapper_leaves_flags_open_and_registers_on_ecp5():
     assert ".flags_o(flags_o_w)" in registered and registered.count("always_ff") == 3
 
 
-def test_coprocessors_are_flattened_after_mapping():
-    parts = {"hierarchical": True, "parameters": {"PARALLEL": 1}}
-    script = synth.yosys_script(synth.Job("ldup_coprocessor", "parallel", "ecp5", **parts))
-    assert "--top ldup_coprocessor -G PARALLEL=1 --keep-hierarchy" in script
-    assert script.index("-noflatten") < script.index("; flatten;")
+def test_float_units_of_coprocessors_are_boxes():
+    script = synth.yosys_script(BOXED)
+    assert "--top ldup_coprocessor -G PARALLEL=1 -G MUL_STAGES=3 --blackboxed-module fp_" in script
+    assert script.count("--blackboxed-module") == script.count("setparam") == 3
+    assert "-unset EXP_W" in synth.forget_parameters("fp_recip")
     assert "--top step_engine -G NUM_ADD=2 rtl" in synth.yosys_script(TOP)
-    assert "-flatten" in synth.yosys_script(ADD) and "keep" not in synth.yosys_script(ADD)
+    assert "-flatten" in synth.yosys_script(ADD) and "boxed" not in synth.yosys_script(ADD)
+
+
+def test_a_box_is_counted_as_that_unit_alone():
+    boxes = [*synth.box_jobs(BOXED)]
+    assert [(box.unit, box.stages) for box in boxes] == [
+        ("fp_add", 0), ("fp_mul", 3), ("fp_recip", 0)
+    ]  # fmt: skip
+    assert "--top fp_mul -G STAGES=3 rtl" in synth.yosys_script(boxes[1])
+    assert not [*synth.box_jobs(ADD)] and not {box.name for box in boxes} & {
+        job.name for job in synth.JOBS
+    }
+
+
+@pytest.mark.parametrize(
+    "multipliers, note", [(2, synth.NOT_TIMED), (20, "does not fit: 164 of 156 DSP")]
+)
+def test_own_logic_and_so_many_units(monkeypatch, multipliers, note):
+    own = {"LUT4": 100, "MULT18X18D": 4, "fp_mul": multipliers, "fp_recip": 1}
+    stat = json.dumps({"design": {"num_cells_by_type": own}})
+    each = {"lut": 30, "dsp": 8, "ff": 5, "lutram": 0, "bram": 0.0}
+    monkeypatch.setattr(synth, "read_output", lambda job, ending: stat)
+    monkeypatch.setattr(
+        synth, "count_box", lambda box: each if box.unit == "fp_mul" else each | {"dsp": 0}
+    )
+    commands = []
+    found = synth.add_boxes(BOXED, commands)
+    assert found["units"] == {"fp_add": 0, "fp_mul": multipliers, "fp_recip": 1}
+    assert found["lut"] == 100 + 30 * (multipliers + 1) and found["dsp"] == 4 + 8 * multipliers
+    assert found["note"] == note and "fmax_mhz" not in found and len(commands) == 3
 
 
 def test_rows_of_another_source_are_dropped():
@@ -108,6 +140,7 @@ def test_a_job_depends_on_the_modules_that_it_instantiates():
     assert "rtl/fp/fp_pkg.sv" in adder and "rtl/fp/fp_mul.sv" not in adder
     assert {"rtl/fp/fp_mul.sv", "rtl/step/step_bank.sv"} <= set(engine)
     assert not any(file.startswith("rtl/hdca/") for file in engine)
+    assert "rtl/fp/fp_mul.sv" in synth.needed_files("ldup_coprocessor")
     with pytest.raises(synth.SynthError):
         synth.needed_files("fp_nothing")
 
@@ -117,13 +150,6 @@ def test_what_does_not_fit_is_said():
     assert counts == {"lut": 128, "dsp": 160, "ff": 9, "lutram": 8, "bram": 3.0}
     assert synth.too_much(counts, synth.LFE5U_85F) == "160 of 156 DSP"
     assert synth.too_much(counts, synth.ZYNQ_7020) == ""
-
-
-def test_loops_of_wires_are_not_timed(monkeypatch):
-    small = ECP5_STAT.replace("160", "16")
-    monkeypatch.setattr(synth, "read_output", lambda job, ending: small)
-    loops = synth.Job("ldup_coprocessor", "combinational", "ecp5", timed=False)
-    assert synth.place_and_route(loops, 3, [])["note"] == synth.NOT_TIMED
 
 
 def test_too_large_for_ecp5_is_a_row_without_a_clock(monkeypatch):
@@ -138,8 +164,6 @@ def test_a_delay_that_takes_too_long_is_none(monkeypatch):
 
     monkeypatch.setattr(synth, "run", late)
     assert synth.find_delay(job(), []) is None
-    found = synth.measure(TOP, 3)
-    assert found["lut"] is None and found["note"].startswith("not measured: ")
 
 
 def test_ports_of_other_units():
@@ -223,9 +247,11 @@ def measured_rows():
         if one.family == "ecp5":
             row["fmax_mhz"] = 30.0 + 20 * stages if one.inputs else 61.0
         else:
-            row["logic_ns"] = 8.0 if one.timed else None
-        if not one.timed:
-            row |= {"fmax_mhz": None, "note": synth.NOT_TIMED if one.family == "ecp5" else None}
+            row["logic_ns"] = 8.0
+        if one.boxed:
+            note = synth.NOT_TIMED if one.family == "ecp5" else None
+            units = {"fp_add": 41, "fp_mul": 54, "fp_recip": 1}
+            row |= {"logic_ns": None, "fmax_mhz": None, "note": note, "units": units}
         rows.append(row | {"source": synth.source(one, 3)})
     return rows
 
@@ -311,7 +337,10 @@ def test_document_holds_every_top_and_goal(monkeypatch, tmp_path, points):
     assert "not measured" in hardware_cost.document(rest, swept())
     assert "at 0.5 s" in text and "at once" in text
     assert "double pendulum: from 8/19 on" in text
-    assert synth.NOT_TIMED in text
+    assert synth.NOT_TIMED in text and "41 `fp_add`, 54 `fp_mul`, 1 `fp_recip`" in text
+    lines = [line for line in text.splitlines() if line.startswith("| `hdca_coprocessor`")]
+    assert any("| 90.0 | slowest unit |" in line for line in lines if "3, 3, 6" in line)
+    assert not any("slowest unit" in line for line in lines if "combinational" in line)
     assert "measurements were not made" not in text
 
 
