@@ -219,7 +219,7 @@ JOBS = [
     *unit_jobs("fp_mul", *BINARY, range(7)),
     *unit_jobs("fp_mul", *BINARY, (0,), "zero only", SPECIALS=0),
     *unit_jobs("fp_recip", *UNARY, (0, 6)),
-    *unit_jobs("fp_recip", *UNARY, sorted({0, 4, 5, 6, REC_STAGES}), "table", **TABLE),
+    *unit_jobs("fp_recip", *UNARY, sorted({0, 6, REC_STAGES}), "table", **TABLE),
     *unit_jobs("fp_recip_iterative", *HANDSHAKE, (None,)),
     *unit_jobs("fp_sincos", *SINCOS, sorted({0, 12, 16, SINCOS_STAGES})),
     *(job for lanes in ENGINE_LANES for job in engine_jobs(lanes)),
@@ -603,7 +603,7 @@ GOALS = [
     Goal("fp_mul", 5, fmax_mhz=140),
     Goal("fp_recip", 0, cells=665, dsp=0),
     Goal("fp_recip", 0, "table", lut=262, dsp=4),
-    Goal("fp_recip", 5, "table", fmax_mhz=100),
+    Goal("fp_recip", 6, "table", fmax_mhz=100),
     Goal("fp_recip_iterative", None, cells=60, dsp=0, fmax_mhz=190),
 ]
 
