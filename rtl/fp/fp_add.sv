@@ -51,9 +51,12 @@ module fp_add #(
       STAGES == 4 ? 8'b1100_1010 :
       STAGES == 5 ? 8'b1100_1110 :
       STAGES == 6 ? 8'b1101_1110 : 8'b0000_0000;
-  // The output register is cleared for a result that becomes zero, which takes no logic. Without a
-  // register its bits are masked before they are rounded.
+  // The output register is cleared for a result that becomes zero, and its mantissa for an infinity
+  // or NaN, which takes no logic. Without a register the bits are masked before they are rounded.
   localparam bit CLEAR = STAGES > 0;
+
+  // So is the lesser operand if it does not count. Without a register there it is shifted out.
+  localparam bit CLEAR_LESSER = CUT[1];
 
   // What every section hands on.
   typedef struct packed {
@@ -92,35 +95,44 @@ module fp_add #(
     logic [MAN_W-1:0]     b;
     logic                 swap;
     logic [ALIGNED_W-1:0] lesser;
-    logic                 sticky;
+    logic [1:0]           lost;  // ones that left on the right: before the last shift, in it
   } aligned_t;
 
   typedef struct packed {
     common_t            common;
-    logic               too_large;  // exponent not below all ones
-    logic               invert;     // the magnitude is the inverse of value
+    logic               invert;  // the magnitude is the inverse of value
     logic [SUM_W-1:0]   value;
   } sum_t;
 
   typedef struct packed {
     sum_t                added;
-    logic [ZEROS_W-1:0]  zeros;  // those in front of the group that holds the leading one
-    logic [2*GROUPS-1:0] pairs;  // of each group, the number of its leading pairs that are zero
+    logic                too_large;  // exponent not below all ones
+    logic                sticky;     // any of the two lowest bits, once normalised
+    logic                low_ones;   // only ones below the group that holds the leading one
+    logic [ZEROS_W-1:0]  zeros;      // those in front of that group
+    logic [2*GROUPS-1:0] pairs;      // of each group, the number of its leading pairs that are zero
+    logic [GROUPS-1:0]   upper;      // its leading one is the upper bit of its pair
   } counted_t;
 
   typedef struct packed {
     sum_t               added;
+    logic               too_large;
+    logic               sticky;
+    logic               low_ones;
     logic [ZEROS_W-1:0] zeros;
     logic [1:0]         pairs;  // of the group that is on top
+    logic               upper;
   } coarse_t;
 
   typedef struct packed {
     common_t               common;
-    logic                  too_large;
+    logic                  saturate;  // exponent becomes all ones
     logic                  invert;
     logic [SUM_W-1:0]      value;
+    logic                  carry;     // the magnitude's leading one is its top bit
+    logic                  sticky;
     logic                  low_ones;  // below the leading one, but for the top bits
-    logic [EXPONENT_W-1:0] exponent;  // its inverse, less one
+    logic [EXPONENT_W-1:0] exponent;  // inverse of the result's less one
   } normal_t;
 
   // ---------------------------------------------------------------------------------------------
@@ -150,7 +162,8 @@ module fp_add #(
     compare.discard = discard;
     compare.odd = a[MAN_W] ^ b[MAN_W];
     compare.shift = distance[SHIFT_W-1:1]
-                    | {(SHIFT_W - 1) {discard || (distance >> SHIFT_W) != '0}};
+                    | {(SHIFT_W - 1) {(discard && !CLEAR_LESSER)
+                                           || (distance >> SHIFT_W) != '0}};
 
     compare.common.sign = swap ? b[W-1] : a[W-1];
     compare.common.subtract = subtract;
@@ -187,7 +200,7 @@ module fp_add #(
     swap.swap = in.swap;
     swap.discard = in.discard;
     swap.shift = in.shift;
-    swap.lesser = lesser;
+    swap.lesser = CLEAR_LESSER && in.discard ? '0 : lesser;
   endfunction
 
   swapped_t swapped_d, swapped_q;
@@ -205,17 +218,19 @@ module fp_add #(
     logic [ALIGNED_W-1:0] lesser, below;
     logic [SHIFT_W:1] shift;
     logic [1:0] places;
-    logic lost;
+    logic lost, lost_before, discard;
     lesser = in.lesser;
     shift = {1'b0, in.shift};
     lost = 1'b0;
-    // Two bits of the shift at a time: a multiplexer of four inputs.
-    for (int k = 1; k < SHIFT_W; k += 2) begin
+    lost_before = 1'b0;
+    // Two bits of the shift at a time, the highest first: a multiplexer of four inputs.
+    for (int k = ((SHIFT_W - 2) / 2) * 2 + 1; k > 0; k -= 2) begin
       places = shift[k+:2];
       below = ~({ALIGNED_W{1'b1}} << (1 << k));
-      lost = lost || (places != 2'd0 && (lesser & below) != '0)
-                  || (places[1] && ((lesser >> (1 << k)) & below) != '0)
-                  || (places == 2'd3 && ((lesser >> (2 << k)) & below) != '0);
+      lost_before = lost_before || lost;
+      lost = (places != 2'd0 && (lesser & below) != '0)
+             || (places[1] && ((lesser >> (1 << k)) & below) != '0)
+             || (places == 2'd3 && ((lesser >> (2 << k)) & below) != '0);
       lesser = places[1] ? (places[0] ? lesser >> (3 << k) : lesser >> (2 << k))
                          : (places[0] ? lesser >> (1 << k) : lesser);
     end
@@ -224,7 +239,8 @@ module fp_add #(
     align.b = in.b;
     align.swap = in.swap;
     align.lesser = lesser;
-    align.sticky = lost && !in.discard;
+    discard = in.discard && !CLEAR_LESSER;
+    align.lost = {lost_before && !discard, lost && !discard};
   endfunction
 
   aligned_t aligned_d, aligned_q;
@@ -239,14 +255,12 @@ module fp_add #(
   // Section 4: add or subtract
   // ---------------------------------------------------------------------------------------------
   function automatic sum_t add(input aligned_t in);
-    logic [SUM_W-1:0] greater, value;
-    greater = {1'b0, !in.common.special, in.swap ? in.b : in.a, 3'b000};
-    value = {1'b0, in.lesser, in.sticky} + (greater ^ {SUM_W{in.common.subtract}});
+    logic [SUM_W:0] greater;
+    greater = {2'b00, !in.common.special, in.swap ? in.b : in.a, 3'b000};
     add.common = in.common;
-    add.invert = in.common.subtract && value[SUM_W-1];
-    add.too_large = !in.common.subtract && value[SUM_W-1]
-                    && (&in.common.exponent[EXP_W-1:1]) && !in.common.exponent[0];
-    add.value = value;
+    // One more bit of the sum is the sign of a difference, and zero of a sum.
+    {add.invert, add.value} = {2'b00, in.lesser, in.lost != '0}
+                              + (greater ^ {(SUM_W + 1) {in.common.subtract}});
   endfunction
 
   sum_t sum_d, sum_q;
@@ -266,18 +280,43 @@ module fp_add #(
     leading_pairs[0] = top[5:4] == '0 && (top[3:2] != '0 || top[1:0] == '0);
   endfunction
 
+  // Whether the leading one is the upper bit of its pair.
+  function automatic logic leading_upper(input logic [6:0] top);
+    leading_upper = top[6] || (!top[5] && (top[4] || (!top[3] && (top[2] || (!top[1] && top[0])))));
+  endfunction
+
   function automatic counted_t count(input sum_t in);
-    logic [8*GROUPS-1:0] magnitude;
+    logic [8*GROUPS-1:0] magnitude, inverse;
+    logic ones, low_ones;
+    logic [GROUPS-1:0] upper;
     logic [ZEROS_W-1:0] zeros;
     logic [2*GROUPS-1:0] pairs;
     magnitude = '0;
     magnitude[8*GROUPS-1-:SUM_W] = in.value ^ {SUM_W{in.invert}};
+    inverse = '0;
+    inverse[8*GROUPS-1-:SUM_W] = ~in.value;
     count.added = in;
     zeros = ZEROS_W'(8 * (GROUPS - 1));
+    ones = 1'b1;
+    low_ones = 1'b1;
     for (int g = GROUPS - 1; g >= 0; g--) begin
-      if (magnitude[8*(GROUPS-1-g)+:8] != '0) zeros = ZEROS_W'(8 * g);
+      if (magnitude[8*(GROUPS-1-g)+:8] != '0) begin
+        zeros = ZEROS_W'(8 * g);
+        low_ones = ones;
+      end
+      ones = ones && inverse[8*(GROUPS-1-g)+:8] == '0;
       pairs[2*g+:2] = leading_pairs(magnitude[8*(GROUPS-1-g)+2+:6]);
+      upper[g] = leading_upper(magnitude[8*(GROUPS-1-g)+1+:7]);
     end
+    // The top bit of a sum is its carry.
+    count.too_large = !in.common.subtract && in.value[SUM_W-1]
+                      && (&in.common.exponent[EXP_W-1:1]) && !in.common.exponent[0];
+    count.low_ones = low_ones;
+    // They only stay where they are if the top pair is not zero. Else zeros come in, or the ones of
+    // a difference without inverse, which ends in ones anyway.
+    count.sticky = in.value[1:0] != {2{in.invert}}
+                   && (magnitude[8*GROUPS-1-:2] != '0 || (in.common.subtract && !in.invert));
+    count.upper = upper;
     count.zeros = zeros;
     count.pairs = pairs;
   endfunction
@@ -324,8 +363,12 @@ module fp_add #(
     end
     added.value = value;
     shift_group.added = added;
+    shift_group.too_large = in.too_large;
+    shift_group.sticky = in.sticky;
+    shift_group.low_ones = in.low_ones;
     shift_group.zeros = in.zeros;
     shift_group.pairs = 2'(in.pairs >> (in.zeros >> 2));
+    shift_group.upper = 1'(in.upper >> (in.zeros >> 3));
   endfunction
 
   function automatic normal_t shift_pair(input coarse_t in);
@@ -333,19 +376,24 @@ module fp_add #(
     logic [SUM_W-1:0] value;
     logic [1:0] pairs;
     logic [EXP_W-1:0] exponent;
+    logic carry;
     added = in.added;
     value = added.value;
     pairs = EARLY_PAIRS ? in.pairs : leading_pairs(value[SUM_W-1-:6] ^ {6{added.invert}});
     exponent = added.common.exponent;
     shift_pair.common = added.common;
-    shift_pair.too_large = added.too_large;
+    shift_pair.saturate = added.common.special || (CLEAR && in.too_large);
     shift_pair.invert = added.invert;
-    shift_pair.value = shift_times(value, added.common.subtract, pairs, 2);
-    // Below the eight bits that hold the leading one, whatever this shift is.
-    shift_pair.low_ones = (~value << 8) == '0;
-    // The inverse of the exponent, which is that of a value without carry, less one.
-    shift_pair.exponent = {{(EXPONENT_W - ZEROS_W) {1'b0}}, in.zeros | ZEROS_W'({pairs, 1'b0})}
-                          + {{(EXPONENT_W - EXP_W) {1'b0}}, ~exponent};
+    value = shift_times(value, added.common.subtract, pairs, 2);
+    shift_pair.value = value;
+    shift_pair.low_ones = in.low_ones;
+    shift_pair.sticky = in.sticky;
+    carry = EARLY_PAIRS ? in.upper : value[SUM_W-1] ^ added.invert;
+    shift_pair.carry = carry;
+    // All leading zeros less the exponent less one: rounding adds that one again.
+    shift_pair.exponent =
+        {{(EXPONENT_W - ZEROS_W) {1'b0}}, in.zeros | ZEROS_W'({pairs, !carry})}
+        + {{(EXPONENT_W - EXP_W) {1'b0}}, ~exponent};
   endfunction
 
   coarse_t coarse_d, coarse_q;
@@ -371,39 +419,39 @@ module fp_add #(
     logic [SUM_W-1:0] magnitude;
     logic [MAN_W-1:0] mantissa;
     logic [EXP_W+MAN_W-1:0] rounded;
-    logic carry, guard, sticky, nonzero, negated, ones, below_zero, is_zero, minus_one;
-    logic sign, nan, finite, tiny, too_large, flush, saturate, keep, overflow, inexact, unused;
+    logic carry, guard, sticky, nonzero, negated, ones;
+    logic sign, nan, finite, tiny, flush, saturate, keep, keep_mantissa, overflow, inexact, unused;
     magnitude = in.value ^ {SUM_W{in.invert}};
-    carry = magnitude[SUM_W-1];
+    carry = in.carry;
     nonzero = carry || magnitude[SUM_W-2];
     negated = in.common.subtract && !in.invert;
     mantissa = carry ? magnitude[SUM_W-2:4] : magnitude[SUM_W-3:3];
     guard = carry ? magnitude[3] : magnitude[2];
-    sticky = (|magnitude[1:0]) || (carry && magnitude[2]);
+    sticky = in.sticky || (carry && magnitude[2]);
 
-    // Exponent + carry <= 0, unless 11..1 and the missing one make it 1.
+    // Exponent <= 0, unless 11..1 and the missing one make it 1.
     ones = negated && in.low_ones && ((~in.value << 1) >> (SUM_W - 7)) == '0;
-    below_zero = (in.exponent >> EXP_W) != '0;
-    is_zero = !below_zero && (&in.exponent[EXP_W-1:0]);
-    minus_one = in.exponent == EXPONENT_W'(1 << EXP_W);
-    tiny = is_zero ? !(carry || ones) : below_zero && !(minus_one && carry && ones);
+    tiny = (in.exponent >> EXP_W) != '0 && !(ones && in.exponent[EXP_W-1:0] == '0);
 
     nan = in.common.special && (nonzero || in.common.no_sum);
-    too_large = CLEAR ? in.too_large : carry && in.exponent == EXPONENT_W'(1);
-    saturate = in.common.special || too_large;
+    saturate = in.saturate || (!CLEAR && in.exponent == EXPONENT_W'(1));
     finite = !in.common.special && !in.common.zero && nonzero;
     flush = !saturate && (in.common.zero || !nonzero || tiny);
     sign = (in.common.sign ^ negated) && !nan
            && (in.common.special || finite || !in.common.subtract);
 
     keep = !saturate && (CLEAR || !flush);
+    keep_mantissa = CLEAR || keep;
     {rounded, unused} =
         {~in.exponent[EXP_W-1:0] & {EXP_W{keep}} | {EXP_W{saturate}},
-         mantissa & {MAN_W{keep}} | {nan, {(MAN_W - 1) {1'b0}}}, guard && keep}
-        + {{(EXP_W - 1) {1'b0}}, carry && keep, {MAN_W{1'b0}}, sticky || mantissa[0]};
+         mantissa & {keep, {(MAN_W - 1) {keep_mantissa}}} | {nan, {(MAN_W - 1) {1'b0}}},
+         guard && keep}
+        + {{(EXP_W - 1) {1'b0}}, keep, {MAN_W{1'b0}}, sticky || mantissa[0]};
+    // Before the register's clear, which else were logic.
+    overflow = finite && !tiny && (&rounded[EXP_W+MAN_W-1:MAN_W]);
     if (CLEAR && flush) rounded = '0;
+    if (CLEAR && (flush || saturate)) rounded[MAN_W-2:0] = '0;
 
-    overflow = finite && (&rounded[EXP_W+MAN_W-1:MAN_W]);
     inexact = finite && (overflow || tiny || ((guard || sticky) && !negated));
     // In the order of fp_pkg, highest bit first; one concatenation, as Icarus is slow at parts.
     round = {sign, rounded, in.common.invalid, 1'b0, overflow, finite && tiny, inexact};
