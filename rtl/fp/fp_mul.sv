@@ -300,7 +300,6 @@ module fp_mul #(
     .inf_i(normal_q.common.infinity),
     .zero_i(normal_q.common.zero),
     .invalid_i(normal_q.common.invalid),
-    .div_by_zero_i(1'b0),
     .tiny_i(normal_q.tiny),
     .too_large_i(normal_q.too_large),
     .exponent_i(normal_q.common.exponent),

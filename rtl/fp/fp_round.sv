@@ -1,4 +1,4 @@
-// Last section of every float unit: rounds up or not, packs, and raises the flags.
+// Last section of fp_mul and fp_sincos: rounds up or not, packs, and raises the flags.
 //
 // A finite nonzero result comes as sign, exponent and mantissa (implicit bit left out) of its
 // magnitude rounded down, with the decision whether to round up. Its exponent is exponent_i +
@@ -18,7 +18,6 @@ module fp_round #(
   input  logic                        inf_i,          // result is an exact infinity
   input  logic                        zero_i,         // result is an exact zero
   input  logic                        invalid_i,      // flag, only with nan_i
-  input  logic                        div_by_zero_i,  // flag, only with inf_i
   input  logic                        tiny_i,         // below the smallest normal once rounded
   input  logic                        too_large_i,    // exponent not below all ones
   input  logic [EXP_W-1:0]            exponent_i,     // biased, its low bits
@@ -40,7 +39,6 @@ module fp_round #(
     logic             tiny;    // below the smallest normal, after rounding
     logic             inexact;
     logic             invalid;
-    logic             div_by_zero;
   } selected_t;
 
   // ---------------------------------------------------------------------------------------------
@@ -48,7 +46,7 @@ module fp_round #(
   // ---------------------------------------------------------------------------------------------
   function automatic selected_t select(
     input logic sign, input logic nan, input logic infinity, input logic zero,
-    input logic invalid, input logic div_by_zero, input logic tiny, input logic too_large,
+    input logic invalid, input logic tiny, input logic too_large,
     input logic [EXP_W-1:0] exponent, input logic carry, input logic [MAN_W-1:0] mantissa,
     input logic round_up, input logic inexact
   );
@@ -58,7 +56,6 @@ module fp_round #(
     select.tiny = select.finite && tiny;
     select.inexact = inexact;
     select.invalid = invalid;
-    select.div_by_zero = div_by_zero;
     // Explicit masks, so that the last multiplexer before it and the mask share a LUT.
     saturate = nan || infinity || (too_large && !zero);
     keep = !(nan || infinity || zero || tiny || too_large);
@@ -70,8 +67,8 @@ module fp_round #(
 
   selected_t selected_d, selected_q;
 
-  assign selected_d = select(sign_i, nan_i, inf_i, zero_i, invalid_i, div_by_zero_i, tiny_i,
-                             too_large_i, exponent_i, carry_i, mantissa_i, round_up_i, inexact_i);
+  assign selected_d = select(sign_i, nan_i, inf_i, zero_i, invalid_i, tiny_i, too_large_i,
+                             exponent_i, carry_i, mantissa_i, round_up_i, inexact_i);
 
   fp_pipe #(
     .WIDTH ($bits(selected_t)),
@@ -98,6 +95,6 @@ module fp_round #(
   logic inexact;
   assign inexact = overflow || selected_q.tiny || (selected_q.finite && selected_q.inexact);
   // In the order of fp_pkg, highest bit first; one concatenation, as Icarus is slow at parts.
-  assign flags_o = {selected_q.invalid, selected_q.div_by_zero, overflow, selected_q.tiny, inexact};
+  assign flags_o = {selected_q.invalid, 1'b0, overflow, selected_q.tiny, inexact};
 
 endmodule
