@@ -212,7 +212,8 @@ module fp_add #(
   );
 
   // ---------------------------------------------------------------------------------------------
-  // Section 3: align by the other places; what leaves on the right is kept as one sticky bit
+  // Section 3: align by the other places; what leaves on the right is kept as sticky bits, two of
+  // them, as that of the last shift is late
   // ---------------------------------------------------------------------------------------------
   function automatic aligned_t align(input swapped_t in);
     logic [ALIGNED_W-1:0] lesser, below;
