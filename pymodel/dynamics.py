@@ -443,8 +443,8 @@ BASES = {
 
 def angular_velocity(body, impulses):
     """Rotation part of (11): omega = H^T (sum over h of xi_1h T_h, plus xi_10)."""
-    first, *others = (dot(body.xi[0, h][2], t) for h, t in enumerate(impulses))
-    return tree_sum([first + body.xi_0[0][2], *others])  # those of inner joints come last
+    terms = [dot(body.xi[0, h][2], t) for h, t in enumerate(impulses)]
+    return tree_sum(terms) + body.xi_0[0][2]
 
 
 def _assembly(tree, leaves):
@@ -548,11 +548,13 @@ def rates(mechanism, q, p, t_cut=None):
 
     # (50), (51): p-dot
     p_dot = [
-        load[k] + ((body.torque - body.spring * (q[k] - body.rest)) - body.damping * q_dot[k])
+        load[k] - cross((velocity[0][k], velocity[1][k]), impulses[k][0]) if k in s_12 else load[k]
+        for k in everybody
+    ]
+    p_dot = [
+        p_dot[k] + ((body.torque - body.spring * (q[k] - body.rest)) - body.damping * q_dot[k])
         for k, body in enumerate(bodies)
     ]
-    for k in s_12:
-        p_dot[k] = p_dot[k] - cross((velocity[0][k], velocity[1][k]), impulses[k][0])
     return Rates(q_dot, p_dot, p, t_cut, eta)
 
 

@@ -93,7 +93,7 @@ def test_layout_of_the_rtl():
 
 #: Operations of one step, and cycles of the longest path with latencies 3, 3, 8, 16.
 STEPS = {
-    "double_pendulum": ({"add": 56, "mul": 89, "rec": 2, "sincos": 2}, 119),
+    "double_pendulum": ({"add": 56, "mul": 89, "rec": 2, "sincos": 2}, 122),
     "compound_pendulum": ({"add": 9, "mul": 23, "rec": 1, "sincos": 1}, 60),
     "chain_8": ({"add": 462, "mul": 613, "rec": 8, "sincos": 8}, 234),
 }
@@ -111,7 +111,7 @@ def test_a_whole_step(name):
 
 def test_path_of_the_double_pendulum():
     step = count.step(load(ROOT / "scenarios" / "double_pendulum.toml"))
-    assert step["path"] == {"add": 15, "mul": 14, "rec": 2, "sincos": 1}
+    assert step["path"] == {"add": 16, "mul": 14, "rec": 2, "sincos": 1}
 
 
 def test_cost_is_linear_and_time_is_logarithmic_in_the_bodies():

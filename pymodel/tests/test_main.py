@@ -194,11 +194,11 @@ def test_count_of_a_scenario(capsys):
     title, step = markdown_tables(capsys.readouterr().out).popitem()
     assert title == "One step of double_pendulum: 2 bodies, euler, balanced tree"
     assert step[2:] == [
-        ["+", "56", "15", "3"],
+        ["+", "56", "16", "3"],
         ["x", "89", "14", "3"],
         ["1/x", "2", "2", "8"],
         ["sincos", "2", "1", "16"],
-        ["cycles", "", "119", ""],
+        ["cycles", "", "122", ""],
     ]
     chain = str(ROOT / "scenarios" / "chain_8.toml")
     cycles = []
