@@ -8,7 +8,7 @@
 // below 1 / m. The sign of m (q + 1/2 unit) - 1, again exact in a few low bits, then tells whether
 // to add one. pymodel/tests/test_recip_table.py proves the widths by trying every significand.
 //
-// Binary32: four multiplications that fit a DSP48 each, and a table of 64 x 17 bits.
+// Binary32: three multiplications that fit a DSP48 each, one in logic, and a table of 64 x 17 bits.
 //
 // Latency: CUTS clocks with enable_i, 0 = combinational. Throughput: one operation a clock.
 
@@ -42,7 +42,7 @@ module fp_recip_table #(
   localparam int ERROR_W = COARSE_W + MAN_W - ERROR_ZEROS + LESS_ZEROS;
   localparam int ERROR_TOP_W = ERROR_ZEROS + LESS_ZEROS;
   localparam int CORRECTION_W = SIG_W - ERROR_ZEROS + LESS_ZEROS;
-  // m (2q + 1) - 2^(2 SIG_W) in integers lies in (-2m, m].
+  // The rest, m (2q + 1) - 2^(2 SIG_W) in integers, lies in (-2m, m].
   localparam int REST_W = SIG_W + 2;
 
   // Registered cuts: bit i is behind section i + 1.
@@ -73,14 +73,14 @@ module fp_recip_table #(
   typedef struct packed {
     logic [SIG_W-1:0]        significand;
     logic [COARSE_W-1:0]     coarse;
-    logic [ERROR_W-1:0]      product;
     logic [CORRECTION_W-1:0] correction;  // y e
+    logic [REST_W-1:0]       rest;        // with y for q
   } corrected_t;
 
   typedef struct packed {
-    logic [MAN_W-1:0]   mantissa;
-    logic [ERROR_W-1:0] product;
-    logic [REST_W-1:0]  more;      // m (2 y e + 1 unit)
+    logic [MAN_W-1:0]  mantissa;
+    logic [REST_W-1:0] rest;  // in two parts
+    logic [REST_W-1:0] more;
   } rest_t;
 
   typedef struct packed {
@@ -158,7 +158,7 @@ module fp_recip_table #(
   );
 
   // ---------------------------------------------------------------------------------------------
-  // Section 4: correction y e
+  // Section 4: correction y e; the rest but for it
   // ---------------------------------------------------------------------------------------------
   function automatic corrected_t correct(input error_t in);
     logic [ERROR_W+ERROR_TOP_W-1:0] error;
@@ -169,8 +169,8 @@ module fp_recip_table #(
               * {{ERROR_TOP_W{1'b0}}, in.coarse};
     correct.significand = in.significand;
     correct.coarse = in.coarse;
-    correct.product = in.product;
     correct.correction = product[COARSE_W+ERROR_TOP_W-1-:CORRECTION_W];
+    correct.rest = (REST_W'(in.product) << (COARSE_SHIFT + 1)) + REST_W'(in.significand);
   endfunction
 
   corrected_t corrected_d, corrected_q;
@@ -182,14 +182,51 @@ module fp_recip_table #(
   );
 
   // ---------------------------------------------------------------------------------------------
-  // Section 5: quotient q; what the correction and half a unit add to m y
+  // Section 5: quotient q; twice the correction times m, which completes the rest
   // ---------------------------------------------------------------------------------------------
+  // Eleven bits do not deserve a DSP block, so a row for every two bits of the correction: Booth's
+  // digits -2 to 2. A sum would turn into compressors in Yosys, with many more LUTs. So each row is
+  // a difference that keeps its place, shares its LUTs with the choice of the multiple, and has one
+  // more bit for the carry in. The rows make two chains, of two adders and of three.
+  localparam int ROWS = CORRECTION_W / 2 + 1;
+  localparam int LOW_ROWS = ROWS / 3;  // the rest goes with so many
+  localparam int DIGITS_W = 2 * ROWS + 1;
+
+  function automatic logic [REST_W-1:0] multiple(input logic [SIG_W-1:0] significand,
+                                                 input logic [2:0] digit);
+    multiple = '0;
+    if (digit[1] ^ digit[0]) multiple = REST_W'(significand);
+    else if (digit[2] ^ digit[1]) multiple = REST_W'({significand, 1'b0});
+  endfunction
+
+  // A sum plus 2 4^index times a digit times the significand.
+  function automatic logic [REST_W-1:0] add_row(
+    input logic [REST_W-1:0] sum, input logic [SIG_W-1:0] significand,
+    input logic [DIGITS_W-1:0] digits, input int index
+  );
+    logic negative, unused;
+    logic [REST_W-1:0] row, upper, lower_bits;
+    negative = digits[2*index+2];
+    row = multiple(significand, digits[2*index+:3]) ^ {REST_W{negative}};
+    {upper, unused} = {sum >> (2 * index + 1), negative} - {~row, 1'b1};
+    lower_bits = ~({REST_W{1'b1}} << (2 * index + 1));
+    add_row = (upper << (2 * index + 1)) | (sum & lower_bits);
+  endfunction
+
   function automatic rest_t add_up(input corrected_t in);
     logic [SIG_W-1:0] quotient;
+    logic [DIGITS_W-1:0] digits;
+    logic [REST_W-1:0] rest, more;
     quotient = (SIG_W'(in.coarse) << COARSE_SHIFT) + SIG_W'(in.correction);
+    digits = DIGITS_W'({in.correction, 1'b0});
+    rest = in.rest;
+    for (int i = 0; i < LOW_ROWS; i++) rest = add_row(rest, in.significand, digits, i);
+    // The last digit is never negative.
+    more = multiple(in.significand, digits[2*ROWS-2+:3]) << (2 * ROWS - 1);
+    for (int i = ROWS - 2; i >= LOW_ROWS; i--) more = add_row(more, in.significand, digits, i);
     add_up.mantissa = quotient[MAN_W-1:0];
-    add_up.product = in.product;
-    add_up.more = REST_W'(in.significand) * REST_W'({in.correction, 1'b1});
+    add_up.rest = rest;
+    add_up.more = more;
   endfunction
 
   rest_t rest_d, rest_q;
@@ -205,7 +242,7 @@ module fp_recip_table #(
   // ---------------------------------------------------------------------------------------------
   function automatic quotient_t decide(input rest_t in);
     logic [REST_W-1:0] rest;
-    rest = in.more + (REST_W'(in.product) << (COARSE_SHIFT + 1));
+    rest = in.rest + in.more;
     decide.mantissa = in.mantissa;
     decide.round_up = rest[REST_W-1];
   endfunction
