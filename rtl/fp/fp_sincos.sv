@@ -2,22 +2,14 @@
 // computed, and how well: pymodel/sincos.py. An angle of 2^17 or more in magnitude gives two NaNs
 // and the flag invalid, as infinity does. flags_o is that of both results.
 //
-// DSP_W is the wide unsigned factor of the device's multipliers, as fp_mul explains it. No result
-// depends on it.
-//
 // Latency: STAGES clocks, 0 = combinational. Throughput: one operation a clock.
-
-`ifndef FP_MUL_DSP_W
-`define FP_MUL_DSP_W 24
-`endif
 
 module fp_sincos
   import fp_sincos_pkg::*;
 #(
   parameter int EXP_W  = 8,
   parameter int MAN_W  = 23,
-  parameter int STAGES = 0,
-  parameter int DSP_W  = `FP_MUL_DSP_W
+  parameter int STAGES = 0
 ) (
   input  logic                       clk_i,
   input  logic [EXP_W+MAN_W:0]       a_i,
@@ -310,7 +302,7 @@ module fp_sincos
   );
 
   // ---------------------------------------------------------------------------------------------
-  // Section 7: normalise by the small steps, or take the argument as it is
+  // Section 7: normalise by the small steps, or take the argument as it is; prepare section 8
   // ---------------------------------------------------------------------------------------------
   typedef struct packed {
     common_t             common;
@@ -321,6 +313,7 @@ module fp_sincos
     reduced_t            r;
     segment_t            segment;
     logic [OFFSET_W-1:0] offset;
+    logic [COARSE_W+1:0] triple;  // of the offset's coarse part
   } place_t;
 
   function automatic reduced_t reduce(input magnitude_t in);
@@ -336,54 +329,74 @@ module fp_sincos
     end
   endfunction
 
+  function automatic logic [COARSE_W+1:0] three_times(input logic [COARSE_W-1:0] coarse);
+    three_times = {2'b00, coarse} + {1'b0, coarse, 1'b0};
+  endfunction
+
   place_t place_d, place_q;
 
   assign place_d.r = reduce(magnitude_q);
   assign place_d.segment = segment_q;
   assign place_d.offset = magnitude_q.rho[OFFSET_W-1:0];
+  assign place_d.triple = three_times(magnitude_q.rho[OFFSET_W-1:OFFSET_W-COARSE_W]);
 
   fp_pipe #(.WIDTH($bits(place_t)), .ENABLE(CUT[6])) u_cut_7 (
     .clk_i, .data_i(place_d), .data_o(place_q)
   );
 
   // ---------------------------------------------------------------------------------------------
-  // Section 8: both quadratic terms, by one multiplier where it is wide enough: the coefficients as
-  // far apart as they reach
+  // Section 8: both quadratic terms, in halves. They are too narrow for DSP blocks: two bits of a
+  // coefficient choose a multiple of the coarse offset
   // ---------------------------------------------------------------------------------------------
-  localparam int SINC_TERM_W = SINC_QUADRATIC_W + COARSE_W;
-  localparam int COS_TERM_W = COS_QUADRATIC_W + COARSE_W;
-  localparam int TERMS_W = COS_TERM_W + SINC_TERM_W;
+  localparam int NIBBLE_W = 4;  // a coefficient has at most two
+  localparam int HALF_W = NIBBLE_W + COARSE_W;
 
+  // Without the lower halves' last bits: what is added is above them, and they are cut off.
   typedef struct packed {
-    reduced_t               r;
-    segment_t               segment;
-    logic [OFFSET_W-1:0]    offset;
-    logic [COS_TERM_W-1:0]  cos_term;
-    logic [SINC_TERM_W-1:0] sinc_term;
+    reduced_t            r;
+    segment_t            segment;
+    logic [OFFSET_W-1:0] offset;
+    logic [HALF_W-1:0]   cos_upper;
+    logic [COARSE_W-1:0] cos_lower;
+    logic [HALF_W-1:0]   sinc_upper;
+    logic [COARSE_W-1:0] sinc_lower;
   } terms_t;
 
-  function automatic logic [TERMS_W-1:0] quadratics(input segment_t in,
-                                                    input logic [COARSE_W-1:0] coarse);
-    logic [TERMS_W-1:0] coefficients;
-    logic [COS_TERM_W-1:0] cos_term;
-    logic [SINC_TERM_W-1:0] sinc_term;
-    if (DSP_W < TERMS_W - COARSE_W) begin
-      cos_term = {{COARSE_W{1'b0}}, in.cos_quadratic} * {{COS_QUADRATIC_W{1'b0}}, coarse};
-      sinc_term = {{COARSE_W{1'b0}}, in.sinc_quadratic} * {{SINC_QUADRATIC_W{1'b0}}, coarse};
-      quadratics = {cos_term, sinc_term};
-    end else begin
-      coefficients = {{COARSE_W{1'b0}}, in.cos_quadratic, {COARSE_W{1'b0}}, in.sinc_quadratic};
-      quadratics = coefficients * {{(TERMS_W - COARSE_W) {1'b0}}, coarse};
-    end
+  function automatic logic [COARSE_W+1:0] multiple(input logic [1:0] digit,
+                                                   input logic [COARSE_W-1:0] coarse,
+                                                   input logic [COARSE_W+1:0] triple);
+    if (digit[1]) multiple = digit[0] ? triple : {1'b0, coarse, 1'b0};
+    else multiple = digit[0] ? {2'b00, coarse} : '0;
+  endfunction
+
+  function automatic logic [HALF_W-1:0] times(input logic [NIBBLE_W-1:0] nibble,
+                                              input logic [COARSE_W-1:0] coarse,
+                                              input logic [COARSE_W+1:0] triple);
+    times = {2'b00, multiple(nibble[1:0], coarse, triple)}
+            + {multiple(nibble[3:2], coarse, triple), 2'b00};
+  endfunction
+
+  function automatic terms_t quadratics(input place_t in);
+    logic [COARSE_W-1:0] coarse;
+    logic [2*NIBBLE_W-1:0] cos, sinc;
+    logic [HALF_W-1:0] cos_lower, sinc_lower;
+    coarse = in.offset[OFFSET_W-1:OFFSET_W-COARSE_W];
+    cos = in.segment.cos_quadratic;
+    sinc = {{(2 * NIBBLE_W - SINC_QUADRATIC_W) {1'b0}}, in.segment.sinc_quadratic};
+    cos_lower = times(cos[NIBBLE_W-1:0], coarse, in.triple);
+    sinc_lower = times(sinc[NIBBLE_W-1:0], coarse, in.triple);
+    quadratics.r = in.r;
+    quadratics.segment = in.segment;
+    quadratics.offset = in.offset;
+    quadratics.cos_upper = times(cos[2*NIBBLE_W-1:NIBBLE_W], coarse, in.triple);
+    quadratics.cos_lower = cos_lower[HALF_W-1:NIBBLE_W];
+    quadratics.sinc_upper = times(sinc[2*NIBBLE_W-1:NIBBLE_W], coarse, in.triple);
+    quadratics.sinc_lower = sinc_lower[HALF_W-1:NIBBLE_W];
   endfunction
 
   terms_t terms_d, terms_q;
 
-  assign terms_d.r = place_q.r;
-  assign terms_d.segment = place_q.segment;
-  assign terms_d.offset = place_q.offset;
-  assign {terms_d.cos_term, terms_d.sinc_term} =
-      quadratics(place_q.segment, place_q.offset[OFFSET_W-1:OFFSET_W-COARSE_W]);
+  assign terms_d = quadratics(place_q);
 
   fp_pipe #(.WIDTH($bits(terms_t)), .ENABLE(CUT[7])) u_cut_8 (
     .clk_i, .data_i(terms_d), .data_o(terms_q)
@@ -392,7 +405,8 @@ module fp_sincos
   // ---------------------------------------------------------------------------------------------
   // Section 9: slopes, of chords from the middle of the segment
   // ---------------------------------------------------------------------------------------------
-  localparam int TERM_DROP = QUADRATIC_F + INDEX_W + COARSE_W - SLOPE_F;
+  // Bits of a term to cut off, less those of its lower half that are cut off already.
+  localparam int TERM_DROP = QUADRATIC_F + INDEX_W + COARSE_W - SLOPE_F - NIBBLE_W;
 
   typedef struct packed {
     reduced_t                r;
@@ -403,14 +417,24 @@ module fp_sincos
     logic [OFFSET_W-1:0]     offset;
   } slopes_t;
 
+  // One sum, of which Yosys compresses the three numbers before it adds.
+  function automatic logic [SLOPE_F-1:0] add_term(input logic [SLOPE_F-1:0] slope,
+                                                  input logic [HALF_W-1:0] upper,
+                                                  input logic [COARSE_W-1:0] lower);
+    logic [SLOPE_F+TERM_DROP-1:0] sum;
+    sum = {slope, {TERM_DROP{1'b0}}} + {{(SLOPE_F + TERM_DROP - HALF_W) {1'b0}}, upper}
+          + {{(SLOPE_F + TERM_DROP - COARSE_W) {1'b0}}, lower};
+    add_term = sum[SLOPE_F+TERM_DROP-1:TERM_DROP];
+  endfunction
+
   function automatic slopes_t slopes(input terms_t in);
     slopes.r = in.r;
     slopes.cos_value = in.segment.cos_value;
     slopes.sinc_value = in.segment.sinc_value;
-    slopes.cos_slope = {{(SLOPE_F - COS_SLOPE_W) {1'b0}}, in.segment.cos_slope}
-        + {{(SLOPE_F - COS_TERM_W + TERM_DROP) {1'b0}}, in.cos_term[COS_TERM_W-1:TERM_DROP]};
-    slopes.sinc_slope = {{(SLOPE_F - SINC_SLOPE_W) {1'b0}}, in.segment.sinc_slope}
-        + {{(SLOPE_F - SINC_TERM_W + TERM_DROP) {1'b0}}, in.sinc_term[SINC_TERM_W-1:TERM_DROP]};
+    slopes.cos_slope = add_term({{(SLOPE_F - COS_SLOPE_W) {1'b0}}, in.segment.cos_slope},
+                                in.cos_upper, in.cos_lower);
+    slopes.sinc_slope = add_term({{(SLOPE_F - SINC_SLOPE_W) {1'b0}}, in.segment.sinc_slope},
+                                 in.sinc_upper, in.sinc_lower);
     // The offset counts from the middle now.
     slopes.offset = {!in.offset[OFFSET_W-1], in.offset[OFFSET_W-2:0]};
   endfunction
