@@ -6,7 +6,6 @@
 .DEFAULT_GOAL := help
 unexport VERILATOR_ROOT # a stale one makes newer Verilators refuse to run
 export PATH := $(CURDIR)/.venv/bin:$(CURDIR)/.tools/verilator/usr/bin:$(PATH)
-export OBJCACHE ?= $(if $(shell command -v ccache 2>/dev/null),ccache)
 
 PY := .venv/bin/python
 SETUP := scripts/setup.sh

@@ -188,7 +188,7 @@ def check_ccache() -> Finding:
     path = shutil.which("ccache")
     if path:
         return Finding("ccache", OK, path)
-    return Finding("ccache", NOTE, "none: rebuilds take longer", sudo("apt-get install -y ccache"))
+    return Finding("ccache", NOTE, "none: builds take longer", sudo("apt-get install -y ccache"))
 
 
 def examine(root: Path = ROOT) -> list[Finding]:

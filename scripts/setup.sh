@@ -6,7 +6,7 @@
 #   scripts/setup.sh synth       the synthesis tools of requirements-synth.txt, into .venv too
 #   scripts/setup.sh icarus      Icarus Verilog, installed with apt when that is possible
 #   scripts/setup.sh verilator   Verilator, optional: Icarus alone runs everything, only slower
-#                                (CI=true makes it required)
+#                                (CI=true makes it required); and ccache, for quicker builds
 # Exit status 2: something required is missing; the line before says which command installs it.
 set -eu
 cd "$(dirname "$0")/.."
@@ -82,9 +82,10 @@ setup_icarus() {
 }
 
 # A failed fetch is remembered for a day, so that every make does not try again.
+failed_lately() { [ -n "$(find ".tools/$1.failed" -mtime -1 2>/dev/null)" ]; }
+
 setup_verilator() {
-  failed=.tools/verilator.failed
-  if [ "${CI:-}" != true ] && [ -n "$(find "$failed" -mtime -1 2>/dev/null)" ]; then
+  if [ "${CI:-}" != true ] && failed_lately verilator; then
     scripts/get_verilator.sh --check >/dev/null 2>&1 ||
       { say 'no Verilator, Icarus only (scripts/get_verilator.sh tries again)'; return; }
   elif ! scripts/get_verilator.sh >/dev/null; then
@@ -93,15 +94,20 @@ setup_verilator() {
       exit 2
     fi
     mkdir -p .tools
-    touch "$failed"
+    touch .tools/verilator.failed
     say 'going on with Icarus only: everything runs, only slower'
     return
   fi
-  rm -f "$failed"
+  rm -f .tools/verilator.failed
   # Verilator's FST writer: Debian's needs zlib and bundles lz4, upstream's needs both.
   if ! printf '#include <zlib.h>\n#include <lz4.h>\n' | g++ -E -x c++ - >/dev/null 2>&1; then
     apt_install zlib1g-dev liblz4-dev ||
       say "WAVES=1 under Verilator needs: $(sudo_word)apt-get install -y zlib1g-dev liblz4-dev"
+  fi
+  # Optional: without it every build compiles Verilator's own sources anew.
+  if ! command -v ccache >/dev/null && ! failed_lately ccache && ! apt_install ccache; then
+    touch .tools/ccache.failed
+    say "builds take longer without ccache: $(sudo_word)apt-get install -y ccache"
   fi
 }
 

@@ -446,6 +446,9 @@ class _Verilator(_Logged, cocotb_test.simulator.Verilator):
         rule = f'`verilator_config\npublic_flat_rw -module "{self.toplevel_module}" -var "*"\n'
         if not public.exists() or public.read_text() != rule:
             public.write_text(rule)
+        # Verilator's own sources are then compiled once, not in every build.
+        if shutil.which("ccache"):
+            self.env.setdefault("OBJCACHE", "ccache")
         # Registers start, and x is resolved, at random: nothing may depend on either.
         self.compile_args += ["--x-initial", "unique", "--x-assign", "unique"]
         self.compile_args += [str(public), str(ROOT / "rtl" / "lint.vlt")]
