@@ -446,6 +446,8 @@ class _Verilator(_Logged, cocotb_test.simulator.Verilator):
         rule = f'`verilator_config\npublic_flat_rw -module "{self.toplevel_module}" -var "*"\n'
         if not public.exists() or public.read_text() != rule:
             public.write_text(rule)
+        # Optimising for size, Verilator's default, takes longer than most runs gain by it.
+        self.make_args += ["OPT_FAST=-O1"]
         # Verilator's own sources are then compiled once, not in every build.
         if shutil.which("ccache"):
             self.env.setdefault("OBJCACHE", "ccache")
