@@ -42,6 +42,7 @@ SIMULATORS = ("icarus", "verilator")
 DEFAULT_SEED = 1
 TIMESCALE = "1ns/1ps"
 RUN_ENV = "BENCH_RUN"
+PORTS = ("*_i", "*_ni", "*_o", "s_axil_*")  # of every top level
 GRACE_S = 10  # between asking a simulator to stop and killing it
 
 
@@ -93,15 +94,18 @@ class Bench:
     configs : list of Config
     sources : list of path
         Files beside ``rtl/rtl.f``, relative to the repository.
+    signals : tuple of str
+        What the tests read of the top level besides its ports.
     wall_limit_s : float
         A simulation that takes longer is killed and has failed.
     """
 
-    def __init__(self, file, toplevel, configs, sources=(), wall_limit_s=900):
+    def __init__(self, file, toplevel, configs, sources=(), signals=(), wall_limit_s=900):
         self.name = Path(file).parent.name
         self.toplevel = toplevel
         self.configs = {config.name: config for config in configs}
         self.sources = [*rtl_sources(), *(ROOT / source for source in sources)]
+        self.signals = signals
         self.wall_limit_s = wall_limit_s
         self.tests = []
         self._run = json.loads(os.environ.get(RUN_ENV, "null"))
@@ -281,7 +285,7 @@ class Bench:
             extra_env={RUN_ENV: json.dumps(context), "COCOTB_RESULTS_FILE": str(results)},
         )
         engine.log, engine.limit_s = log, self.wall_limit_s
-        engine.watch = watch
+        engine.watch, engine.public = watch, (*PORTS, *self.signals)
         problem = None
         try:
             with _environment(COCOTB_RESULTS_FILE=str(results)):
@@ -441,11 +445,13 @@ class _Icarus(_Logged, cocotb_test.simulator.Icarus):
 
 class _Verilator(_Logged, cocotb_test.simulator.Verilator):
     def build_command(self):
-        # Only the top level's signals are driven and read: making just those public is faster.
+        # What is public may change from outside: its logic is translated once more for that.
         public = Path(self.sim_dir) / "public.vlt"
-        rule = f'`verilator_config\npublic_flat_rw -module "{self.toplevel_module}" -var "*"\n'
-        if not public.exists() or public.read_text() != rule:
-            public.write_text(rule)
+        rules = "`verilator_config\n"
+        for name in self.public:
+            rules += f'public_flat_rw -module "{self.toplevel_module}" -var "{name}"\n'
+        if not public.exists() or public.read_text() != rules:
+            public.write_text(rules)
         # Optimising for size, Verilator's default, takes longer than most runs gain by it.
         self.make_args += ["OPT_FAST=-O1"]
         # Verilator's own sources are then compiled once, not in every build.

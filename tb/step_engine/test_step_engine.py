@@ -47,6 +47,7 @@ BENCH = Bench(
         _config("three-adders-half", Machine(3, 1, **_stages(0, 3, 6, 0), depth=16,
                                              program_depth=256, fmt=HALF), sims=("verilator",)),
     ],
+    signals=("busy", "full", "push"),
 )  # fmt: skip
 
 
