@@ -1,8 +1,8 @@
 """Whole runs in hardware: the step engine runs the program of a scenario, Python takes the trace.
 
-Settings: ``runs``, each with a ``scenario`` (path), and as wanted ``steps``, ``save``,
-``integrator`` (default: the scenario's), ``contexts`` (copies that run interleaved), ``base`` and
-``rebase``; ``out`` (folder for run.csv and cosim.json of the last run).
+Settings: ``runs``, each with a ``scenario`` (path), and as wanted ``steps``, ``step`` (s),
+``save``, ``integrator`` (default: the scenario's), ``contexts`` (copies that run interleaved),
+``base`` and ``rebase``; ``out`` (folder for run.csv and cosim.json of the last run).
 """
 
 from dataclasses import replace
@@ -30,14 +30,15 @@ COMBINATIONAL = replace(
     ROOMY, adders=1, multipliers=3, add_stages=0, mul_stages=0, rec_stages=0, sincos_stages=0
 )
 VERILATOR, ICARUS = ("verilator",), ("icarus",)
-SHIPPED = [  # whole runs of what scenarios/ has; test_demo has the two demos
-    _run("general_four_bar", rebase=1),
-    _run("five_bar", rebase=7, base="blocks", save=5),
-    _run("compound_pendulum"),
+COARSE = 1e-3  # s: ten times the step of most scenarios
+SHIPPED = [  # the whole motion of what scenarios/ has, in 1000 steps; test_demo has the two demos
+    _run("general_four_bar", step=COARSE, rebase=1),
+    _run("five_bar", step=COARSE, rebase=7, base="blocks", save=5),
+    _run("compound_pendulum", step=COARSE),
     _run("general_chain_2"),
-    _run("chain_8", save=10),
-    _run("tree", save=10),
-    _run("coupled_loops", save=10, rebase=5),
+    _run("chain_8", step=COARSE, save=10),
+    _run("tree", step=COARSE, save=10),
+    _run("coupled_loops", step=COARSE, save=10, rebase=5),
 ]
 OTHER = [
     _run("general_four_bar", steps=200, integrator="rk4"),
@@ -66,7 +67,7 @@ APART = 0.01
 def systems(settings):
     """The scenarios of a run: copies of one, the first joint turned a little in each."""
     first = load(ROOT / settings["scenario"], settings.get("steps"))
-    given = {key: settings[key] for key in ("save", "integrator") if settings.get(key)}
+    given = {key: settings[key] for key in ("step", "save", "integrator") if settings.get(key)}
     first = replace(first, **given)
     head, *rest = first.bodies
     return [
