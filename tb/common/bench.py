@@ -453,7 +453,8 @@ class _Verilator(_Logged, cocotb_test.simulator.Verilator):
         if not public.exists() or public.read_text() != rules:
             public.write_text(rules)
         # Optimising for size, Verilator's default, takes longer than most runs gain by it.
-        self.make_args += ["OPT_FAST=-O1"]
+        # In one compilation it needs no precompiled header, most of a small model's time.
+        self.make_args += ["OPT_FAST=-O1", "VM_PARALLEL_BUILDS=0"]
         # Verilator's own sources are then compiled once, not in every build.
         if shutil.which("ccache"):
             self.env.setdefault("OBJCACHE", "ccache")
