@@ -9,6 +9,8 @@ from tb.common import bodies, clock
 from tb.common.bench import Bench, Config
 from tb.common.words import pack, unpack
 
+ICARUS_RUNS = 100  # at most: a run takes it 0.1 s
+
 
 def _config(name, passes=2, stages=(0, 0, 0), fmt=(8, 23), sims=("icarus", "verilator"), runs=100):
     add, mul, rec = stages
@@ -16,7 +18,8 @@ def _config(name, passes=2, stages=(0, 0, 0), fmt=(8, 23), sims=("icarus", "veri
         "EXP_W": fmt[0], "MAN_W": fmt[1], "PASSES": passes,
         "ADD_STAGES": add, "MUL_STAGES": mul, "REC_STAGES": rec,
     }  # fmt: skip
-    return Config(name, params, {"runs": {"icarus": runs // 4, "verilator": runs}}, sims)
+    icarus = min(runs // 4, ICARUS_RUNS)
+    return Config(name, params, {"runs": {"icarus": icarus, "verilator": runs}}, sims)
 
 
 BENCH = Bench(
