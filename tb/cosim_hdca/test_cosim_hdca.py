@@ -24,7 +24,7 @@ BENCH = Bench(
     configs=[
         _config(CONFIG, "double_pendulum", sims=()),  # whole: see test_demo
         _config("double_pendulum-short", "double_pendulum", steps=100, sims=("icarus",)),
-        _config("general_chain_2", "general_chain_2", steps=40),
+        _config("general_chain_2", "general_chain_2", steps=20),
         _config("pipelined", "double_pendulum", steps=100, params=PIPELINED, sims=("verilator",)),
         _config("half", "double_pendulum", steps=100, params={"EXP_W": 5, "MAN_W": 10}),
     ],

@@ -32,11 +32,11 @@ BENCH = Bench(
         _config(2, False, HALF, sims=SIMULATORS, icarus=100),
         _config(3, True, HALF, stages=(1, 0, 2)),
         _config(3, False),
-        _config(4, True, sims=SIMULATORS, icarus=40),
+        _config(4, True, sims=SIMULATORS, icarus=21),
         _config(4, False, sims=SIMULATORS, icarus=40),
         _config(4, True, stages=(2, 3, 4), runs=500),
         _config(4, False, stages=(2, 3, 4), runs=500),
-        _config(6, True, HALF, runs=600),
+        _config(5, True, HALF, runs=600),
         _config(6, False, runs=600),
     ],
 )
