@@ -36,7 +36,7 @@ BENCH = Bench(
         _config(4, False, sims=SIMULATORS, icarus=40),
         _config(4, True, stages=(2, 3, 4), runs=500),
         _config(4, False, stages=(2, 3, 4), runs=500),
-        _config(5, True, HALF, runs=600),
+        _config(6, True, HALF, runs=600),
         _config(6, False, runs=600),
     ],
 )
