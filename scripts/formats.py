@@ -26,11 +26,12 @@ OUT = ROOT / "build" / "formats"
 RESULT = OUT / "formats.json"
 FLOAT64 = "float64"
 MILLI = 1e3
+# What the engine costs: text, colour.
 COST_STYLE = {
-    "lut": ("LUT", plots.BLUE, "o"),
-    "dsp": ("DSP48E1", plots.VERMILION, "s"),
-    "ff": ("FF", plots.PURPLE, "^"),
-    "fmax_mhz": ("clock", plots.GREEN, "D"),
+    "lut": ("LUT", plots.BLUE),
+    "dsp": ("DSP48E1", plots.VERMILION),
+    "ff": ("FF", plots.PURPLE),
+    "fmax_mhz": ("MHz", plots.GREEN),
 }
 COST_FAMILY = {"fmax_mhz": "ecp5"}
 DEMO_COLOURS = dict(zip(DEMOS, (plots.BLUE, plots.VERMILION), strict=True))
@@ -107,8 +108,10 @@ def plot(rows, engine, path):
     names = arithmetics()[:-1]
     places = range(len(names))
     with matplotlib.rc_context(plots.STYLE):
-        figure, axes = pyplot.subplots(1, 3, figsize=(15, 5), layout="constrained")
-        energy, motion, cost = axes
+        figure = pyplot.figure(figsize=(15, 5), layout="constrained")
+        grid = figure.add_gridspec(len(COST_STYLE), 3)
+        energy, motion = (figure.add_subplot(grid[:, column]) for column in range(2))
+        costs = [figure.add_subplot(grid[row, 2]) for row in range(len(COST_STYLE))]
         for demo, colour in DEMO_COLOURS.items():
             found = {row["arith"]: row for row in rows if row["demo"] == demo}
             text = demo.replace("_", " ")
@@ -133,12 +136,11 @@ def plot(rows, engine, path):
         for axis in (energy, motion):
             axis.set_yscale("log")
             axis.margins(y=0.12)
-        _plot_costs(cost, engine, names)
-        for axis in axes:
-            axis.set_xticks(places, map(label, names))
+            axis.legend(fontsize=8)
+        _plot_costs(costs, engine, names)
+        for axis in (energy, motion, *costs):
+            axis.set_xticks(places, map(label, names) if axis not in costs[:-1] else [])
             axis.set_xlim(-0.5, len(names) - 0.5)
-            if axis.lines:
-                axis.legend(fontsize=8)
         figure.savefig(path, dpi=plots.DPI)
         pyplot.close(figure)
 
@@ -161,23 +163,19 @@ def _limit(axis, found, key, colour, text):
         axis.axhline(found[FLOAT64][key], color=colour, linestyle="--", linewidth=1, label=text)
 
 
-def _plot_costs(axis, engine, names):
+def _plot_costs(axes, engine, names):
+    """A bar chart of each cost, one above the other."""
     lanes = f"{synth.SWEEP_LANES} + {synth.SWEEP_LANES}"
-    axis.set_title(f"step engine, {lanes} lanes, relative to binary32")
-    whole = engine.get(names[-1], {})
-    for key, (text, colour, marker) in COST_STYLE.items():
-        points = [(i, engine[name][key]) for i, name in enumerate(names)
-                  if key in engine.get(name, {}) and whole.get(key)]  # fmt: skip
-        if not points:
-            continue
-        heights = [value / whole[key] for _, value in points]
-        axis.plot([i for i, _ in points], heights, marker=marker, color=colour, label=text)
-        for (i, value), height in zip(points, heights, strict=True):
-            axis.annotate(f"{value:g}", (i, height), fontsize=8, color=colour,
-                          xytext=(0, 6), textcoords="offset points", ha="center")  # fmt: skip
-    axis.set_ylim(bottom=0)
-    if not axis.lines:
-        axis.text(0.5, 0.5, "not measured: make synth", transform=axis.transAxes, ha="center")
+    axes[0].set_title(f"step engine, {lanes} lanes")
+    for axis, (key, (text, colour)) in zip(axes, COST_STYLE.items(), strict=True):
+        axis.set_ylabel(text)
+        found = {i: engine.get(name, {}).get(key) for i, name in enumerate(names)}
+        found = {i: value for i, value in found.items() if value is not None}
+        axis.bar_label(axis.bar(found.keys(), found.values(), 0.6, color=colour), fontsize=8)
+        axis.set_axisbelow(True)
+        axis.margins(y=0.3)
+        if not found:
+            axis.text(0.5, 0.5, "not measured: make synth", transform=axis.transAxes, ha="center")
 
 
 def main(arguments=None):

@@ -31,6 +31,8 @@ PAPER_DSP = 150  # of its 75 multipliers
 GOAL_US, GOAL_LUT, GOAL_DSP = 1.5, 8000, 12
 TICKS_US = (0.5, 1, 2, 3, 5, 10, 20)
 COLOURS = dict(zip(synth.ENGINE_LANES, ("#D55E00", "#E69F00", "#009E73", "#0072B2"), strict=True))
+# Labels of placed engines, in points from them: those of neighbours are apart.
+LABEL_AT = dict(zip(synth.ENGINE_LANES, ((-12, 12), (0, -20), (14, 12), (14, -20)), strict=True))
 BEST = 3  # combinations that are printed for each number of lanes
 
 
@@ -185,7 +187,8 @@ def plot(points, path):
                 axis.plot(point[cost], point["us"], "o", color=COLOURS[point["lanes"]],
                           markersize=11, markeredgecolor="black")  # fmt: skip
                 axis.annotate(f"{point['lanes']}+{point['lanes']}", (point[cost], point["us"]),
-                              xytext=(9, 7), textcoords="offset points", weight="bold")  # fmt: skip
+                              xytext=LABEL_AT[point["lanes"]], textcoords="offset points",
+                              ha="center", weight="bold")  # fmt: skip
             axis.axhline(PAPER_US, color="grey", linestyle="--")
             axis.set_yscale("log")
             axis.set_yticks(TICKS_US, map("{:g}".format, TICKS_US))
@@ -210,7 +213,7 @@ def plot(points, path):
         lut.set_title("double pendulum on the step engine: every combination of stages")
         for lanes, colour in COLOURS.items():
             lut.plot([], [], "o", color=colour, label=f"{lanes}+{lanes} lanes")
-        lut.legend(fontsize=8)
+        lut.legend(fontsize=8, loc="upper right", bbox_to_anchor=(1, 0.86))
         dsp.set_title("small: clock of the slowest unit; large: engine placed and routed")
         figure.savefig(path, dpi=plots.DPI)
         pyplot.close(figure)
