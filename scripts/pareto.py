@@ -32,7 +32,7 @@ GOAL_US, GOAL_LUT, GOAL_DSP = 1.5, 8000, 12
 TICKS_US = (0.5, 1, 2, 3, 5, 10, 20)
 COLOURS = dict(zip(synth.ENGINE_LANES, ("#D55E00", "#E69F00", "#009E73", "#0072B2"), strict=True))
 # Labels of placed engines, in points from them: those of neighbours are apart.
-LABEL_AT = dict(zip(synth.ENGINE_LANES, ((-12, 12), (0, -20), (14, 12), (14, -20)), strict=True))
+LABEL_AT = dict(zip(synth.ENGINE_LANES, ((-12, 12), (0, -20), (5, 13), (14, -20)), strict=True))
 BEST = 3  # combinations that are printed for each number of lanes
 
 
