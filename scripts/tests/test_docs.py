@@ -1,0 +1,56 @@
+"""What is written by hand about the numbers, compared with the generated tables."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from pymodel.program import Machine
+from scripts import hardware_cost
+
+ROOT = Path(__file__).resolve().parents[2]
+DEFAULT = Machine()
+STAGES = (DEFAULT.add_stages, DEFAULT.mul_stages, DEFAULT.rec_stages, DEFAULT.sincos_stages)
+README, RESULTS, COST = "README.md", "docs/results.md", "docs/hardware_cost.md"
+
+#: (what README says, the number in it in groups), (where else it stands), as regular expressions.
+QUOTED = [
+    (r"kinetic energy ([\d.]+) mJ", RESULTS, r"run − reference, largest \[mJ\] \| ([\d.]+)"),
+    (r"of which ([\d.]+) mJ is rounding and", RESULTS, r"that is rounding \[mJ\] \| ([\d.]+)"),
+    (r"closed to ([\d.e-]+) m\.", RESULTS, r"vector loop length, largest \[m\] \| ([\d.e-]+)"),
+    (r"step costs (\d+) bus", RESULTS, r"bus included \|  \| ([\d.]+)"),
+    (r"engine needs (\d+) for", RESULTS, r"\| double_pendulum \| 1 \|(?:[^|]*\|){2} ([\d.]+)"),
+    (r"units (\d+) a step", RESULTS, r"\| double_pendulum \| 8 \|(?:[^|]*\|){3} ([\d.]+)"),
+    (r"runs at (\d+) MHz", COST, r"- 2\+2 lanes: ([\d.]+) MHz"),
+    (r"MHz: ([\d.]+) µs a step", COST, r"- 2\+2 lanes: ([\d.]+) µs a step"),
+    (r"with (\d+) DSP48E1", COST, r"- 2\+2 lanes: (\d+) DSP48E1"),
+    (r"DSP48E1 and (\d)000 LUT", COST, r"- 2\+2 lanes: (\d)\d\d\d LUT"),
+]
+
+
+def number(file, pattern):
+    """The first number that a pattern finds in a file, as text."""
+    found = re.search(pattern, (ROOT / file).read_text())
+    assert found, f"{file} has no {pattern}"
+    return found[1]
+
+
+@pytest.mark.parametrize(("quote", "file", "source"), QUOTED, ids=lambda text: text[:24])
+def test_readme_quotes_the_tables(quote, file, source):
+    said, measured = number(README, quote), number(file, source)
+    mantissa = said.partition("e")[0]
+    places = len(mantissa.partition(".")[2])
+    form = f".{places}{'e' if 'e' in said else 'f'}"
+    assert float(said) == float(format(float(measured), form)), f"{file}: {measured}"
+
+
+def test_the_tables_are_of_the_default_stages():
+    stages = ", ".join(map(str, STAGES))
+    assert f"the step engine's have {stages} stages" in (ROOT / RESULTS).read_text()
+
+
+def test_the_choice_is_that_of_the_defaults():
+    *others, last = STAGES
+    text = f"{', '.join(map(str, others))} and {last} stages on {DEFAULT.adders} + "
+    assert text + f"{DEFAULT.multipliers} lanes" in hardware_cost.CHOICE
+    assert hardware_cost.CHOICE in (ROOT / COST).read_text()
