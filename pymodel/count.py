@@ -22,7 +22,8 @@ def subdesigns():
         graph = Graph(fold=False)
         names = inspect.signature(function).parameters
         operands = [
-            graph if shape is None
+            graph
+            if shape is None
             else hdca.Joint(*(symbols(graph, f, s) for f, s in _JOINT_SHAPES.items()))
             if shape is hdca.Joint
             else symbols(graph, operand, shape)

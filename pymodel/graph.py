@@ -117,8 +117,9 @@ class Graph:
                 return self.const(0.0)
             if self._value(x) == 1:
                 return -y if x.negative else y
-        product = self._node("mul", *sorted(((a.node, False), (b.node, False))),
-                             unique=not self.fold)
+        product = self._node(
+            "mul", *sorted(((a.node, False), (b.node, False))), unique=not self.fold
+        )
         return -product if a.negative != b.negative else product
 
     def recip(self, x):

@@ -113,8 +113,7 @@ def solve_blocks(arithmetic, a, b):
     half = tuple(tuple(dot(row, column) for column in columns) for row in inverse)
     half_columns = tuple(zip(*half, strict=True))
     schur = tuple(
-        tuple(trailing[i][j] - dot(columns[i], half_columns[j]) for j in range(2))
-        for i in range(2)
+        tuple(trailing[i][j] - dot(columns[i], half_columns[j]) for j in range(2)) for i in range(2)
     )
     first = tuple(dot(row, b[:2]) for row in inverse)
     inverse, singular_too = inv_adjugate_2x2(arithmetic, schur)
@@ -193,8 +192,10 @@ def inv_ldup(arithmetic, a):
     u_transposed = [[c[j] * x[j][i] for j in range(i)] for i in range(n)]  # (77)
     l_hat = _inv_unit_lower(x)
     u_hat_transposed = _inv_unit_lower(u_transposed)  # (79)
-    b = [[None] * i + [c[i]] + [u_hat_transposed[j][i] * c[j] for j in range(i + 1, n)]
-         for i in range(n)]  # (80)  # fmt: skip
+    b = [
+        [None] * i + [c[i]] + [u_hat_transposed[j][i] * c[j] for j in range(i + 1, n)]
+        for i in range(n)
+    ]  # (80)
 
     def y(i, j):  # (81)
         products = [b[i][k] * l_hat[k][j] for k in reversed(range(max(i, j + 1), n))]
@@ -223,9 +224,7 @@ def solve_ldup(arithmetic, a, b):
 
 def product(matrix, vector):
     """Matrix times vector, each sum by a balanced tree."""
-    return tuple(
-        tree_sum([x * y for x, y in zip(row, vector, strict=True)]) for row in matrix
-    )
+    return tuple(tree_sum([x * y for x, y in zip(row, vector, strict=True)]) for row in matrix)
 
 
 def _inv_unit_lower(m):

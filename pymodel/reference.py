@@ -414,9 +414,7 @@ def _simulate_loops(equations: Lagrangian, t: np.ndarray) -> Trajectory:
         return np.concatenate((qd, *equations.constrained_accelerations(q, qd)))
 
     def solver_from(time: float, state: np.ndarray, step: float | None = None) -> DOP853:
-        return DOP853(
-            rates, time, state, t[-1], first_step=step, rtol=TOLERANCE, atol=TOLERANCE
-        )
+        return DOP853(rates, time, state, t[-1], first_step=step, rtol=TOLERANCE, atol=TOLERANCE)
 
     def result(states: np.ndarray) -> Trajectory:
         q, qd = equations.onto_loops(states[:, :n], states[:, n : 2 * n])

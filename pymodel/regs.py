@@ -115,16 +115,21 @@ def common_registers(identity="four letters", config=(), ctrl=(), fault=FAULT):
                 Field("IDLE", 0, 1, "waiting for operands"),
                 Field("BUSY", 1, 1, "a run is going on"),
                 Field("DONE", 2, 1, "results can be read; write 1 to return to idle"),
-                Field("ERROR", 3, 1,
-                      "sticky: a run was refused, or an access to what is locked while busy; "
-                      "write 1 to clear"),
+                Field(
+                    "ERROR",
+                    3,
+                    1,
+                    "sticky: a run was refused, or an access to what is locked while busy; "
+                    "write 1 to clear",
+                ),
                 Field(fault[0], 4, 1, fault[1]),
-                Field("FLAGS", 8, 5,
-                      "sticky float flags of all runs, fflags order; write 1 to clear"),
+                Field(
+                    "FLAGS", 8, 5, "sticky float flags of all runs, fflags order; write 1 to clear"
+                ),
             ),
         ),
         Register("CYCLES", CYCLES, READ_ONLY, "length of the last run, clock cycles"),
-    )  # fmt: skip
+    )
 
 
 COPROCESSOR = Map(
@@ -225,35 +230,67 @@ def step_engine(bus_words):
             Register("TRACE_DEPTH", 0x04C, READ_ONLY, "words that the trace holds"),
             Register("TRACE_REGISTERS", 0x050, READ_ONLY, "entries of the trace list"),
             Register("STEPS", 0x060, READ_WRITE, "steps of a run"),
-            Register("STEPS_DONE", 0x064, READ_ONLY,
-                     "steps that this or the last run finished; the number of the step that "
-                     "stopped it"),
+            Register(
+                "STEPS_DONE",
+                0x064,
+                READ_ONLY,
+                "steps that this or the last run finished; the number of the step that stopped it",
+            ),
             Register("SAVE", 0x068, READ_WRITE, "trace steps 0, SAVE, 2 SAVE, ...; 0: none"),
-            Register("EVERY", 0x06C, READ_WRITE,
-                     "the special segment runs in steps EVERY, 2 EVERY, ...; 0: in none"),
+            Register(
+                "EVERY",
+                0x06C,
+                READ_WRITE,
+                "the special segment runs in steps EVERY, 2 EVERY, ...; 0: in none",
+            ),
             Register("MAIN_START", 0x070, READ_WRITE, "address of the main segment"),
             Register("MAIN_LENGTH", 0x074, READ_WRITE, "its words"),
             Register("SPECIAL_START", 0x078, READ_WRITE, "address of the special segment"),
             Register("SPECIAL_LENGTH", 0x07C, READ_WRITE, "its words"),
-            Register("TRACE_BEFORE", 0x080, READ_WRITE,
-                     "entries of the trace list, from the first on, traced before such a step"),
+            Register(
+                "TRACE_BEFORE",
+                0x080,
+                READ_WRITE,
+                "entries of the trace list, from the first on, traced before such a step",
+            ),
             Register("TRACE_AFTER", 0x084, READ_WRITE, "entries following them, traced after it"),
             Register("TRACE_COUNT", 0x088, READ_ONLY, "words that can be read from TRACE_DATA"),
-            Register("TRACE_DATA", 0x08C, READ_ONLY,
-                     "the oldest word of the trace; a read takes it away, SLVERR if there is none"),
+            Register(
+                "TRACE_DATA",
+                0x08C,
+                READ_ONLY,
+                "the oldest word of the trace; a read takes it away, SLVERR if there is none",
+            ),
             Register("TRACE_INDEX", 0x090, READ_WRITE, "entry of the trace list that comes next"),
-            Register("TRACE_ENTRY", 0x094, READ_WRITE,
-                     "a location to trace; an access moves TRACE_INDEX to the next entry"),
+            Register(
+                "TRACE_ENTRY",
+                0x094,
+                READ_WRITE,
+                "a location to trace; an access moves TRACE_INDEX to the next entry",
+            ),
             Register("FILE_ADDRESS", 0x0A0, READ_WRITE, "location that comes next"),
-            Register("FILE_DATA", 0x0A4, READ_WRITE,
-                     "the register there; an access moves FILE_ADDRESS to the next location, bank "
-                     "by bank"),
-            Register("PROGRAM_STORE", 0x0B0, READ_WRITE,
-                     "a write stores PROGRAM_WORD at this address of the program"),
-            Register("PROGRAM_WORD", 0x100, READ_WRITE, "program word, lowest bits first",
-                     words=bus_words),
+            Register(
+                "FILE_DATA",
+                0x0A4,
+                READ_WRITE,
+                "the register there; an access moves FILE_ADDRESS to the next location, bank "
+                "by bank",
+            ),
+            Register(
+                "PROGRAM_STORE",
+                0x0B0,
+                READ_WRITE,
+                "a write stores PROGRAM_WORD at this address of the program",
+            ),
+            Register(
+                "PROGRAM_WORD",
+                0x100,
+                READ_WRITE,
+                "program word, lowest bits first",
+                words=bus_words,
+            ),
         ),
-    )  # fmt: skip
+    )
 
 
 STEP_ENGINE = step_engine(STEP_MAX_WORD)

@@ -117,13 +117,9 @@ class _Homes:
         names = {}  # as an ordered set
         for step in steps:
             names |= dict.fromkeys((*step.state, *step.observables))
-        self.outputs = {
-            name: self._take(k % machine.adders) for k, name in enumerate(names)
-        }
+        self.outputs = {name: self._take(k % machine.adders) for k, name in enumerate(names)}
         self.state = {name: self.outputs[name] for step in steps for name in step.state}
-        self.observables = {
-            name: self.outputs[name] for step in steps for name in step.observables
-        }
+        self.observables = {name: self.outputs[name] for step in steps for name in step.observables}
         self.parameters = self._spread(machine, steps)
 
     def _take(self, bank):

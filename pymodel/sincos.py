@@ -293,8 +293,12 @@ def _lookup(name, text, index_w, high, table, width):
 
 def main():
     parser = argparse.ArgumentParser(prog="python -m pymodel.sincos", description=__doc__)
-    parser.add_argument("--check", type=int, metavar="COUNT",
-                        help="measure the errors of COUNT random angles, of all if it is 0")
+    parser.add_argument(
+        "--check",
+        type=int,
+        metavar="COUNT",
+        help="measure the errors of COUNT random angles, of all if it is 0",
+    )
     count = parser.parse_args().check
     if count is not None:
         from pymodel.sincos_check import check

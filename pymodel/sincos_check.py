@@ -67,9 +67,7 @@ class Worst:
             error = np.abs(got - exact)
             ulp = np.exp2(np.floor(np.log2(np.abs(exact))) - BINARY32.man_w)
             self.ulp = _larger(self.ulp, error / ulp, x)
-            self.near_zero = _larger(
-                self.near_zero, np.where(np.abs(exact) < 2.0**-8, error, 0), x
-            )
+            self.near_zero = _larger(self.near_zero, np.where(np.abs(exact) < 2.0**-8, error, 0), x)
             self.wrong += int(np.count_nonzero(got != exact.astype(np.float32)))
             self.results += len(x)
         return self
@@ -123,10 +121,13 @@ def convergents():
                 first = -(-(SIGNIFICANDS - start) // denominator)
                 steps = range(max(first, 1), max(first, 1) + MULTIPLES)
                 found |= {(exponent, start + k * denominator) for k in steps}
-    return np.array(sorted(
-        ((exponent + BINARY32.bias) << BINARY32.man_w) + significand - SIGNIFICANDS
-        for exponent, significand in found if SIGNIFICANDS <= significand < 2 * SIGNIFICANDS
-    ))
+    return np.array(
+        sorted(
+            ((exponent + BINARY32.bias) << BINARY32.man_w) + significand - SIGNIFICANDS
+            for exponent, significand in found
+            if SIGNIFICANDS <= significand < 2 * SIGNIFICANDS
+        )
+    )
 
 
 def tiny_and_large():

@@ -78,10 +78,12 @@ class Run:
             for index, row in enumerate(rows):
                 recorder.step = index * scenario.save
                 q, p, qd = (
-                    [arithmetic.scalar(row[context_name(context, f"{name}[{k}]")])
-                     for k in range(len(scenario.bodies))]
+                    [
+                        arithmetic.scalar(row[context_name(context, f"{name}[{k}]")])
+                        for k in range(len(scenario.bodies))
+                    ]
                     for name in ("q", momenta, "qd")
-                )  # fmt: skip
+                )
                 recorder.keep(q, dynamics.Rates(qd, None, p, None, _eta(mechanism, q, p)))
         except dynamics.SingularError as error:
             stopped = recorder.where(error)
@@ -139,11 +141,18 @@ def prepare(machine, scenarios, base=BASE, rebase=0, shape="balanced"):
         return bool(every and scenario.loops)
 
     def step(rebase_now):
-        return interleave([
-            trace(scenario, rebasing(scenario), rebasing(scenario) and rebase_now,
-                  base=base, shape=shape)
-            for scenario in scenarios
-        ])  # fmt: skip
+        return interleave(
+            [
+                trace(
+                    scenario,
+                    rebasing(scenario),
+                    rebasing(scenario) and rebase_now,
+                    base=base,
+                    shape=shape,
+                )
+                for scenario in scenarios
+            ]
+        )
 
     main, special = step(False), step(True) if every else None
     program = schedule(machine, main, special)
@@ -165,6 +174,12 @@ def prepare(machine, scenarios, base=BASE, rebase=0, shape="balanced"):
             f"{machine.trace_registers}"
         )
     return Run(
-        tuple(scenarios), program, program.image(values), first.steps + 1, every, first.save,
-        before, after,
-    )  # fmt: skip
+        tuple(scenarios),
+        program,
+        program.image(values),
+        first.steps + 1,
+        every,
+        first.save,
+        before,
+        after,
+    )

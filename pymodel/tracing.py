@@ -150,8 +150,9 @@ def trace(scenario, rebasing=False, rebase_now=False, **options):
     q_new, p_new, rates = dynamics.serve(graph, generator)
     new = [*q_new, *p_new, *(rates.t_cut if rebasing else ())]
     olds = [*q, *p, *t_cut]
-    state = {graph.nodes[old.node].args[0]: Transition(old, x)
-             for old, x in zip(olds, new, strict=True)}  # fmt: skip
+    state = {
+        graph.nodes[old.node].args[0]: Transition(old, x) for old, x in zip(olds, new, strict=True)
+    }
     observables = {f"qd[{k}]": x for k, x in enumerate(rates.q_dot)}
     if rebasing:
         observables |= {f"p_used[{k}]": x for k, x in enumerate(rates.p)}

@@ -64,9 +64,11 @@ def run(lanes):
     ]
     out = OUT / f"step_engine-{lanes}+{lanes}"
     result = BENCH.run(
-        "verilator", CONFIG, params=rtl_parameters(machine),
+        "verilator",
+        CONFIG,
+        params=rtl_parameters(machine),
         settings={"runs": runs, "out": str(out)},
-    )  # fmt: skip
+    )
     if result["result"] != "pass":
         raise SystemExit(result["message"])
     measured = json.loads((out / "cosim.json").read_text())["runs"]
@@ -75,19 +77,21 @@ def run(lanes):
         step = trace(load(settings["scenario"]), base=stepping.BASE)
         low = bounds(machine, interleave([step] * one["contexts"]))
         cycles = (one["cycles"] - one["traced"] - START_CYCLES) / one["steps"]
-        rows.append({
-            "scenario": one["scenario"],
-            "adders": lanes,
-            "multipliers": lanes,
-            "contexts": one["contexts"],
-            "cycles_per_system_step": cycles / one["contexts"],
-            "critical_path": low["dependencies"],
-            "operations": len(step.operations()),
-            "identical": True,  # or the run above had failed
-            "bound_dependencies_or_lanes": max(low["dependencies"], low["lanes"]),
-            "bound_both": low["both"],
-            "cycles": cycles,
-        })  # fmt: skip
+        rows.append(
+            {
+                "scenario": one["scenario"],
+                "adders": lanes,
+                "multipliers": lanes,
+                "contexts": one["contexts"],
+                "cycles_per_system_step": cycles / one["contexts"],
+                "critical_path": low["dependencies"],
+                "operations": len(step.operations()),
+                "identical": True,  # or the run above had failed
+                "bound_dependencies_or_lanes": max(low["dependencies"], low["lanes"]),
+                "bound_both": low["both"],
+                "cycles": cycles,
+            }
+        )
     return rows
 
 
@@ -103,10 +107,11 @@ def print_table(rows):
         for contexts in CONTEXTS:
             found = [cells[scenario, contexts, lanes] for lanes in LANES]
             table.add_row(
-                scenario, str(contexts),
+                scenario,
+                str(contexts),
                 *(f"{r['cycles_per_system_step']:.1f}" for r in found),
                 str(found[0]["critical_path"]),
-            )  # fmt: skip
+            )
     Console().print(table)
 
 
@@ -120,15 +125,27 @@ def plot(rows):
     figure, (growth, filled) = pyplot.subplots(1, 2, figsize=(12, 5), layout="constrained")
     colours = dict(zip(LANES, ("#d55e00", "#e69f00", "#009e73", "#0072b2"), strict=True))
     for lanes in LANES:
-        chains = [r for r in rows if r["scenario"].startswith("chain_") and r["contexts"] == 1
-                  and r["adders"] == lanes]  # fmt: skip
-        growth.plot(CHAINS, [r["cycles"] for r in chains], "o-", color=colours[lanes],
-                    label=f"{lanes} + {lanes} lanes")  # fmt: skip
+        chains = [
+            r
+            for r in rows
+            if r["scenario"].startswith("chain_") and r["contexts"] == 1 and r["adders"] == lanes
+        ]
+        growth.plot(
+            CHAINS,
+            [r["cycles"] for r in chains],
+            "o-",
+            color=colours[lanes],
+            label=f"{lanes} + {lanes} lanes",
+        )
         for scenario, style in (("double_pendulum", "o-"), ("four_bar", "s--")):
             found = [r for r in rows if r["scenario"] == scenario and r["adders"] == lanes]
-            filled.plot(CONTEXTS, [r["cycles_per_system_step"] for r in found], style,
-                        color=colours[lanes],
-                        label=f"{scenario.replace('_', ' ')}, {lanes} + {lanes}")  # fmt: skip
+            filled.plot(
+                CONTEXTS,
+                [r["cycles_per_system_step"] for r in found],
+                style,
+                color=colours[lanes],
+                label=f"{scenario.replace('_', ' ')}, {lanes} + {lanes}",
+            )
     limit = [r for r in chains if r["adders"] == LANES[-1]]
     growth.plot(CHAINS, [r["critical_path"] for r in limit], "k:", label="dependencies alone")
     growth.set_xscale("log", base=2)
@@ -167,8 +184,11 @@ def main():
     with multiprocessing.Pool(2) as pool:
         for some in pool.imap(run, LANES, chunksize=1):
             rows += some
-            print(f"{some[0]['adders']}+{some[0]['multipliers']} lanes: {len(some)} runs",
-                  file=sys.stderr, flush=True)  # fmt: skip
+            print(
+                f"{some[0]['adders']}+{some[0]['multipliers']} lanes: {len(some)} runs",
+                file=sys.stderr,
+                flush=True,
+            )
     order = list(scenario_files())
     rows.sort(key=lambda r: (order.index(r["scenario"]), r["contexts"], r["adders"]))
     (OUT / "step_engine.json").write_text(json.dumps(rows, indent=1) + "\n")

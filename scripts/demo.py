@@ -45,9 +45,12 @@ def rows(coprocessor, step):
         ("bus words a step", "", *a_step("registers_moved")),
         ("float units", "", *each(units)),
         ("identical to the model", "", *each(lambda s: "yes" if s["identical_to_model"] else "NO")),
-        ("kinetic energy - reference [mJ]", f"{MILLI * model:.3f} (float64)",
-         *each(lambda s: f"{MILLI * s['kinetic_difference_max_J']:.3f}")),
-    ]  # fmt: skip
+        (
+            "kinetic energy - reference [mJ]",
+            f"{MILLI * model:.3f} (float64)",
+            *each(lambda s: f"{MILLI * s['kinetic_difference_max_J']:.3f}"),
+        ),
+    ]
 
 
 def main(arguments=None):

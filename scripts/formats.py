@@ -57,10 +57,19 @@ def simulate(task):
         model(words)
     found = json.loads(summary.read_text()) if summary.exists() else {}
     row = {"demo": demo, "arith": arithmetic}
-    row |= {name: found.get(name) for name in (
-        "stopped", "end_s", "kinetic_difference_max_J", "kinetic_difference_float64_max_J",
-        "kinetic_rounding_max_J", "loop_position_max_m", "loop_velocity_max_m_s", "flags",
-    )}  # fmt: skip
+    row |= {
+        name: found.get(name)
+        for name in (
+            "stopped",
+            "end_s",
+            "kinetic_difference_max_J",
+            "kinetic_difference_float64_max_J",
+            "kinetic_rounding_max_J",
+            "loop_position_max_m",
+            "loop_velocity_max_m_s",
+            "flags",
+        )
+    }
     if not found:  # not even the first step
         row["stopped"] = said.getvalue().strip().splitlines()[-1]
     differences = found.get("differences_to_reference") or {}
@@ -116,21 +125,46 @@ def plot(rows, engine, path):
             found = {row["arith"]: row for row in rows if row["demo"] == demo}
             text = demo.replace("_", " ")
             _curve(energy, found, names, "kinetic_difference_max_J", colour, f"{text}: run")
-            _curve(energy, found, names, "kinetic_rounding_max_J", colour, f"{text}: rounding",
-                   style=":", marker="v")  # fmt: skip
+            _curve(
+                energy,
+                found,
+                names,
+                "kinetic_rounding_max_J",
+                colour,
+                f"{text}: rounding",
+                style=":",
+                marker="v",
+            )
             _limit(energy, found, "kinetic_difference_max_J", colour, f"{text}: float64")
             _curve(motion, found, names, "angle_max_rad", colour, f"{text}: angle [rad]")
             _limit(motion, found, "angle_max_rad", colour, f"{text}: angle, float64")
-            never = [i for i, name in enumerate(names) if name in found
-                     and found[name]["end_s"] is None]  # fmt: skip
+            never = [
+                i for i, name in enumerate(names) if name in found and found[name]["end_s"] is None
+            ]
             for axis in (energy, motion):
                 for i in never:
-                    axis.annotate(f"{text}\ncannot start", (i, 1), fontsize=8, color=colour,
-                                  xycoords=("data", "axes fraction"), ha="center", va="top",
-                                  xytext=(0, -4), textcoords="offset points")  # fmt: skip
+                    axis.annotate(
+                        f"{text}\ncannot start",
+                        (i, 1),
+                        fontsize=8,
+                        color=colour,
+                        xycoords=("data", "axes fraction"),
+                        ha="center",
+                        va="top",
+                        xytext=(0, -4),
+                        textcoords="offset points",
+                    )
         closed = {row["arith"]: row for row in rows if row["demo"] == "four_bar"}
-        _curve(motion, closed, names, "loop_position_max_m", plots.GREEN, "four bar: loop gap [m]",
-               style="-.", marker="D")  # fmt: skip
+        _curve(
+            motion,
+            closed,
+            names,
+            "loop_position_max_m",
+            plots.GREEN,
+            "four bar: loop gap [m]",
+            style="-.",
+            marker="D",
+        )
         energy.set_title("kinetic energy, worst difference to the reference [J]")
         motion.set_title("worst angle error, and gap of the closed loop")
         for axis in (energy, motion):
@@ -149,13 +183,24 @@ def _curve(axis, found, names, key, colour, text, style="-", marker="o"):
     """A quantity over the formats; runs that stopped early are crossed out."""
     points = [(i, found[name]) for i, name in enumerate(names) if name in found]
     points = [(i, row) for i, row in points if row[key]]
-    axis.plot([i for i, _ in points], [row[key] for _, row in points], style, marker=marker,
-              color=colour, label=text)  # fmt: skip
+    axis.plot(
+        [i for i, _ in points],
+        [row[key] for _, row in points],
+        style,
+        marker=marker,
+        color=colour,
+        label=text,
+    )
     for i, row in points:
         if row["stopped"]:
             axis.plot(i, row[key], "x", color="black", markersize=12)
-            axis.annotate(f"stops at {row['end_s']:.2g} s", (i, row[key]), fontsize=8,
-                          xytext=(8, 4), textcoords="offset points")  # fmt: skip
+            axis.annotate(
+                f"stops at {row['end_s']:.2g} s",
+                (i, row[key]),
+                fontsize=8,
+                xytext=(8, 4),
+                textcoords="offset points",
+            )
 
 
 def _limit(axis, found, key, colour, text):

@@ -25,8 +25,12 @@ TASKS = ("double_pendulum", "four_bar")
 
 #: What others have: (what, goal in synth.GOALS, paper, best open peer), LUT / DSP.
 PEERS = [
-    ("add, combinational", ("fp_add", 0, ""), "339 / 0",
-     "FloPoCo 343 to 357 (own format), HardFloat's core 499"),
+    (
+        "add, combinational",
+        ("fp_add", 0, ""),
+        "339 / 0",
+        "FloPoCo 343 to 357 (own format), HardFloat's core 499",
+    ),
     ("add, 3 stages", ("fp_add", 3, ""), NONE, "bsg 532 LUT, 106 MHz"),
     ("add, 6 stages", ("fp_add", 6, ""), NONE, "bsg 532 LUT, 106 MHz"),
     ("multiply, combinational", ("fp_mul", 0, ""), NONE, "FloPoCo 74 / 2"),
@@ -34,11 +38,15 @@ PEERS = [
     ("multiply, 3 stages", ("fp_mul", 3, ""), NONE, "bsg 90 MHz"),
     ("multiply, 5 stages", ("fp_mul", 5, ""), NONE, "bsg 90 MHz"),
     ("reciprocal, array, combinational", ("fp_recip", 0, ""), "1409 / 0", NONE),
-    ("reciprocal, iterative", ("fp_recip_iterative", None, ""), NONE,
-     "HardFloat's divider 640 / 0"),
+    (
+        "reciprocal, iterative",
+        ("fp_recip_iterative", None, ""),
+        NONE,
+        "HardFloat's divider 640 / 0",
+    ),
     ("reciprocal, table, combinational", ("fp_recip", 0, "table"), NONE, "7 DSP, and wrong"),
     ("reciprocal, table, 6 stages", ("fp_recip", 6, "table"), NONE, NONE),
-]  # fmt: skip
+]
 
 #: Why the defaults of the step engine are what they are: written by hand, once measured.
 CHOICE = """The defaults are 3, 2, 6 and 13 stages on 2 + 2 lanes. By the clocks of the units no
@@ -92,8 +100,11 @@ def verdict(goal, rows):
     for row in mine:
         if row["family"] == "xc7":
             inverters = f" + {row['inv']} INV" if row["inv"] else ""
-            measured.append(f"{row['lut']}{inverters} / {row['dsp']}, {row['logic_ns']:.1f} ns"
-                            if row["logic_ns"] else f"{row['lut']}{inverters} / {row['dsp']}")
+            measured.append(
+                f"{row['lut']}{inverters} / {row['dsp']}, {row['logic_ns']:.1f} ns"
+                if row["logic_ns"]
+                else f"{row['lut']}{inverters} / {row['dsp']}"
+            )
         else:
             measured.append(f"{cell(row['fmax_mhz'])} MHz")
         for name, limit in goal.limits(row["family"]).items():
@@ -122,14 +133,30 @@ def units(rows):
     lines = []
     for (unit, variant, stages), flows in found.items():
         area, speed, placed = (flows.get(flow, {}) for flow in ("area", "speed", "ecp5"))
-        lines.append((
-            ", ".join([f"`{unit}`", variant] if variant else [f"`{unit}`"]), cell(stages),
-            *(cell(area.get(name)) for name in ("lut", "inv", "dsp", "ff")),
-            cell(speed.get("lut")), cell(speed.get("logic_ns"), "{:.1f}"),
-            *(cell(placed.get(name)) for name in ("lut", "dsp", "ff", "fmax_mhz")),
-        ))  # fmt: skip
-    head = ("unit", "stages", "LUT, least area", "INV", "DSP", "FF", "LUT, speed", "logic ns",
-            "ecp5 LUT", "DSP", "FF", "MHz")  # fmt: skip
+        lines.append(
+            (
+                ", ".join([f"`{unit}`", variant] if variant else [f"`{unit}`"]),
+                cell(stages),
+                *(cell(area.get(name)) for name in ("lut", "inv", "dsp", "ff")),
+                cell(speed.get("lut")),
+                cell(speed.get("logic_ns"), "{:.1f}"),
+                *(cell(placed.get(name)) for name in ("lut", "dsp", "ff", "fmax_mhz")),
+            )
+        )
+    head = (
+        "unit",
+        "stages",
+        "LUT, least area",
+        "INV",
+        "DSP",
+        "FF",
+        "LUT, speed",
+        "logic ns",
+        "ecp5 LUT",
+        "DSP",
+        "FF",
+        "MHz",
+    )
     return table(head, lines)
 
 
@@ -158,16 +185,29 @@ def zynq(row):
 def areas(rows):
     lines = []
     for key, (cells, placed) in tops(rows).items():
-        lines.append((
-            title(*key),
-            *(cell(cells.get(name)) for name in ("lut", "lutram", "dsp", "ff", "bram")),
-            zynq(cells), *(cell(placed.get(name)) for name in ("lut", "dsp", "bram")),
-            placed.get("note") or cell(placed.get("fmax_mhz")),
-        ))  # fmt: skip
+        lines.append(
+            (
+                title(*key),
+                *(cell(cells.get(name)) for name in ("lut", "lutram", "dsp", "ff", "bram")),
+                zynq(cells),
+                *(cell(placed.get(name)) for name in ("lut", "dsp", "bram")),
+                placed.get("note") or cell(placed.get("fmax_mhz")),
+            )
+        )
     limits = synth.ZYNQ_7020
-    head = ("top", "LUT", "LUTRAM", "DSP48E1", "FF", "BRAM36",
-            f"fits a Zynq 7020 ({limits['lut']} LUT, {limits['dsp']} DSP)",
-            "ecp5 LUT", "18 × 18", "BRAM", "MHz")  # fmt: skip
+    head = (
+        "top",
+        "LUT",
+        "LUTRAM",
+        "DSP48E1",
+        "FF",
+        "BRAM36",
+        f"fits a Zynq 7020 ({limits['lut']} LUT, {limits['dsp']} DSP)",
+        "ecp5 LUT",
+        "18 × 18",
+        "BRAM",
+        "MHz",
+    )
     return table(head, lines)
 
 
@@ -231,12 +271,28 @@ def times(rows):
         for task, n in cycles(key[0], (cells or placed)["parameters"]).items():
             rate = 1e6 * mhz / n if mhz else None
             share = rate / cells["dsp"] if rate and cells.get("dsp") else None
-            lines.append((
-                title(*key), task.replace("_", " "), n, cell(mhz, "{:.1f}"), where,
-                cell(mhz and n / mhz, "{:.2f}"), cell(rate, "{:,.0f}"), cell(share, "{:,.0f}"),
-            ))  # fmt: skip
-    head = ("top", "task", "cycles a step", "MHz", "clock of", "**µs a step**", "steps/s",
-            "steps/s and DSP48E1")  # fmt: skip
+            lines.append(
+                (
+                    title(*key),
+                    task.replace("_", " "),
+                    n,
+                    cell(mhz, "{:.1f}"),
+                    where,
+                    cell(mhz and n / mhz, "{:.2f}"),
+                    cell(rate, "{:,.0f}"),
+                    cell(share, "{:,.0f}"),
+                )
+            )
+    head = (
+        "top",
+        "task",
+        "cycles a step",
+        "MHz",
+        "clock of",
+        "**µs a step**",
+        "steps/s",
+        "steps/s and DSP48E1",
+    )
     return table(head, lines)
 
 
@@ -246,10 +302,14 @@ def engine_clocks(rows):
     for (unit, config), (cells, placed) in tops(rows).items():
         if unit != "step_engine" or not placed.get("fmax_mhz"):
             continue
-        stages = {name: placed["parameters"][f"{op.upper()}_STAGES"]
-                  for op, name in synth.LANE_UNITS.items()}  # fmt: skip
-        found = {name: unit_clock(rows, name, stages[name], synth.LANE_VARIANTS[op])
-                 for op, name in synth.LANE_UNITS.items()}  # fmt: skip
+        stages = {
+            name: placed["parameters"][f"{op.upper()}_STAGES"]
+            for op, name in synth.LANE_UNITS.items()
+        }
+        found = {
+            name: unit_clock(rows, name, stages[name], synth.LANE_VARIANTS[op])
+            for op, name in synth.LANE_UNITS.items()
+        }
         if None in found.values():
             continue
         slowest = min(found, key=found.get)
@@ -263,9 +323,11 @@ def engine_clocks(rows):
         if placed["parameters"]["NUM_ADD"] == synth.SWEEP_LANES and cells:
             us = cycles(unit, placed["parameters"])["double_pendulum"] / placed["fmax_mhz"]
             luts = cells["lut"] + cells["lutram"]
-            values = ((us, pareto.GOAL_US, f"{us:.2f} µs a step of the double pendulum"),
-                      (cells["dsp"], pareto.GOAL_DSP, f"{cells['dsp']} DSP48E1"),
-                      (luts, pareto.GOAL_LUT, f"{luts} LUT, memories included"))  # fmt: skip
+            values = (
+                (us, pareto.GOAL_US, f"{us:.2f} µs a step of the double pendulum"),
+                (cells["dsp"], pareto.GOAL_DSP, f"{cells['dsp']} DSP48E1"),
+                (luts, pareto.GOAL_LUT, f"{luts} LUT, memories included"),
+            )
             for value, limit, text in values:
                 word = "met" if value <= limit else "**missed**"
                 lines.append(f"- {config}: {text}; at most {limit:g}: {word}")
@@ -281,13 +343,26 @@ def choices():
     for lanes in sorted({point["lanes"] for point in points}):
         measured = [point for point in points if point["measured"] and point["lanes"] == lanes]
         for point in pareto.best(points, lanes)[:1] + measured:
-            lines.append((
-                pareto.name(point), point["cycles"], f"{point['fmax_mhz']:.1f}",
-                f"{point['us']:.2f}", point["lut"], point["dsp"],
-                "placed engine" if point["measured"] else "slowest unit",
-            ))  # fmt: skip
-    head = ("lanes; stages of add, mul, rec, sin cos", "cycles", "MHz", "µs a step", "LUT",
-            "DSP48E1", "clock of")  # fmt: skip
+            lines.append(
+                (
+                    pareto.name(point),
+                    point["cycles"],
+                    f"{point['fmax_mhz']:.1f}",
+                    f"{point['us']:.2f}",
+                    point["lut"],
+                    point["dsp"],
+                    "placed engine" if point["measured"] else "slowest unit",
+                )
+            )
+    head = (
+        "lanes; stages of add, mul, rec, sin cos",
+        "cycles",
+        "MHz",
+        "µs a step",
+        "LUT",
+        "DSP48E1",
+        "clock of",
+    )
     return table(head, lines)
 
 
@@ -296,18 +371,37 @@ def sweep(rows):
     lines = []
     for row in read(formats.RESULT, "make cost"):
         cost = engine.get(row["arith"], {})
-        lines.append((
-            row["demo"].replace("_", " "), formats.label(row["arith"]).replace("\n", " "),
-            *(cell(cost.get(name)) for name in ("lut", "dsp", "ff", "fmax_mhz")),
-            *(cell(row[name] and MILLI * row[name], "{:.3g}") for name in
-              ("kinetic_difference_max_J", "kinetic_rounding_max_J")),
-            cell(row["angle_max_rad"], "{:.2g}"),
-            cell(row["loop_position_max_m"] or None, "{:.2g}"),
-            f"at {row['end_s']:.3g} s" if row["stopped"] and row["end_s"] is not None
-            else "at once" if row["stopped"] else "no",
-        ))  # fmt: skip
-    head = ("demo", "format", "LUT", "DSP48E1", "FF", "MHz", "energy − reference [mJ]",
-            "of it rounding [mJ]", "angle − reference [rad]", "loop gap [m]", "stops")  # fmt: skip
+        lines.append(
+            (
+                row["demo"].replace("_", " "),
+                formats.label(row["arith"]).replace("\n", " "),
+                *(cell(cost.get(name)) for name in ("lut", "dsp", "ff", "fmax_mhz")),
+                *(
+                    cell(row[name] and MILLI * row[name], "{:.3g}")
+                    for name in ("kinetic_difference_max_J", "kinetic_rounding_max_J")
+                ),
+                cell(row["angle_max_rad"], "{:.2g}"),
+                cell(row["loop_position_max_m"] or None, "{:.2g}"),
+                f"at {row['end_s']:.3g} s"
+                if row["stopped"] and row["end_s"] is not None
+                else "at once"
+                if row["stopped"]
+                else "no",
+            )
+        )
+    head = (
+        "demo",
+        "format",
+        "LUT",
+        "DSP48E1",
+        "FF",
+        "MHz",
+        "energy − reference [mJ]",
+        "of it rounding [mJ]",
+        "angle − reference [rad]",
+        "loop gap [m]",
+        "stops",
+    )
     return table(head, lines)
 
 
@@ -316,15 +410,21 @@ def enough(rows):
     sentences = []
     for demo in TASKS:
         mine = [row for row in rows if row["demo"] == demo and row["arith"] != formats.FLOAT64]
-        good = [row for row in mine if not row["stopped"] and row["kinetic_rounding_max_J"]
-                is not None and row["kinetic_rounding_max_J"]
-                < row["kinetic_difference_float64_max_J"]]  # fmt: skip
+        good = [
+            row
+            for row in mine
+            if not row["stopped"]
+            and row["kinetic_rounding_max_J"] is not None
+            and row["kinetic_rounding_max_J"] < row["kinetic_difference_float64_max_J"]
+        ]
         name = demo.replace("_", " ")
         if good:
             least = min(good, key=lambda row: int(row["arith"].split("/")[1]))
             first = formats.label(least["arith"]).split("\n")[0]
-            sentences.append(f"{name}: from {first} on, rounding adds less error to the kinetic "
-                             "energy than the step size does.")  # fmt: skip
+            sentences.append(
+                f"{name}: from {first} on, rounding adds less error to the kinetic "
+                "energy than the step size does."
+            )
         else:
             sentences.append(f"{name}: in none of these formats.")
     return "\n".join(f"- {sentence}" for sentence in sentences)
@@ -333,8 +433,12 @@ def enough(rows):
 def commands(rows):
     """One command of each kind, of rows that were measured."""
     lines = []
-    for unit, family in (("fp_add", "xc7"), ("fp_add", "ecp5"), ("step_engine", "xc7"),
-                         ("step_engine", "ecp5")):  # fmt: skip
+    for unit, family in (
+        ("fp_add", "xc7"),
+        ("fp_add", "ecp5"),
+        ("step_engine", "xc7"),
+        ("step_engine", "ecp5"),
+    ):
         row = next((r for r in rows if r["unit"] == unit and r["family"] == family), None)
         for line in (row or {"commands": []})["commands"][:2]:
             lines.append(f"{unit}, {family}:\n    {synth.shorten(line)}")

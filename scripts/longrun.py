@@ -42,8 +42,13 @@ def run(name):
     result = simulate(scenario, "float32", progress, rebase=REBASE[name])
     errors = {"loop_position": result.loop_position, "loop_velocity": result.loop_velocity}
     columns = np.column_stack([result.t, *errors.values()])
-    np.savetxt(OUT / f"rebase_{REBASE[name]}.csv", columns, delimiter=",", comments="",
-               header="t,loop_position,loop_velocity")  # fmt: skip
+    np.savetxt(
+        OUT / f"rebase_{REBASE[name]}.csv",
+        columns,
+        delimiter=",",
+        comments="",
+        header="t,loop_position,loop_velocity",
+    )
     worst = {
         key: [float(error[result.t <= horizon].max()) for horizon in HORIZONS_S]
         for key, error in errors.items()

@@ -49,8 +49,11 @@ def units(rows, op):
         # Without infinities a multiplier cannot be used: the engine stops at them.
         if plain and row["stages"] and mode == "speed" and "zero only" not in variant:
             entry = found.setdefault((", ".join(variant), row["stages"]), {})
-            entry |= {"fmax_mhz": row["fmax_mhz"]} if row["family"] == "ecp5" else {
-                "lut": row["lut"], "dsp": row["dsp"]}  # fmt: skip
+            entry |= (
+                {"fmax_mhz": row["fmax_mhz"]}
+                if row["family"] == "ecp5"
+                else {"lut": row["lut"], "dsp": row["dsp"]}
+            )
     return {key: entry for key, entry in found.items() if len(entry) == 3}
 
 
@@ -78,10 +81,18 @@ def combine(rows, step=None):
         own = _own_units(choices, engine["stages"])
         if engine["fmax_mhz"]:
             slowest = min((unit["fmax_mhz"] for unit in own), default=None) if own else None
-            points.append(_point(
-                step, lanes, engine["stages"], synth.LANE_VARIANTS.values(), engine["fmax_mhz"],
-                engine["lut"], engine["dsp"],
-            ) | {"measured": True, "slowest_unit_mhz": slowest})  # fmt: skip
+            points.append(
+                _point(
+                    step,
+                    lanes,
+                    engine["stages"],
+                    synth.LANE_VARIANTS.values(),
+                    engine["fmax_mhz"],
+                    engine["lut"],
+                    engine["dsp"],
+                )
+                | {"measured": True, "slowest_unit_mhz": slowest}
+            )
         if not own:
             continue
         rest = {
@@ -92,13 +103,18 @@ def combine(rows, step=None):
         for combination in itertools.product(*(choices[op].items() for op in OPS)):
             clock = min(unit["fmax_mhz"] for _, unit in combination)
             area = {
-                what: rest[what] + sum(unit[what] * lanes_of(op, lanes)
-                                       for op, (_, unit) in zip(OPS, combination, strict=True))
+                what: rest[what]
+                + sum(
+                    unit[what] * lanes_of(op, lanes)
+                    for op, (_, unit) in zip(OPS, combination, strict=True)
+                )
                 for what in rest
-            }  # fmt: skip
+            }
             variants, stages = zip(*(key for key, _ in combination), strict=True)
-            points.append(_point(step, lanes, list(stages), variants, clock, **area)
-                          | {"measured": False, "slowest_unit_mhz": clock})  # fmt: skip
+            points.append(
+                _point(step, lanes, list(stages), variants, clock, **area)
+                | {"measured": False, "slowest_unit_mhz": clock}
+            )
     return points
 
 
@@ -119,9 +135,15 @@ def _point(step, lanes, stages, variants, clock, lut, dsp):
         _CYCLES[key] = step_cycles.on_engine(step, adders=lanes, multipliers=lanes, **depths)
     cycles = _CYCLES[key]
     return {
-        "lanes": lanes, "stages": stages, "variants": list(variants), "cycles": cycles,
-        "fmax_mhz": clock, "us": cycles / clock, "lut": lut, "dsp": dsp,
-    }  # fmt: skip
+        "lanes": lanes,
+        "stages": stages,
+        "variants": list(variants),
+        "cycles": cycles,
+        "fmax_mhz": clock,
+        "us": cycles / clock,
+        "lut": lut,
+        "dsp": dsp,
+    }
 
 
 def front(points, *costs):
@@ -136,8 +158,10 @@ def front(points, *costs):
 
 def name(point):
     """`2+2 lanes, 3, 3, 6, 12 stages`, with the variants of units that have any."""
-    depths = (f"{n} {variant}".strip() for n, variant
-              in zip(point["stages"], point["variants"], strict=True))  # fmt: skip
+    depths = (
+        f"{n} {variant}".strip()
+        for n, variant in zip(point["stages"], point["variants"], strict=True)
+    )
     return f"{point['lanes']}+{point['lanes']} lanes, {', '.join(depths)} stages"
 
 
@@ -157,10 +181,14 @@ def show(points, console):
         measured = [point for point in points if point["measured"] and point["lanes"] == lanes]
         for point in best(points, lanes) + measured:
             table.add_row(
-                name(point), str(point["cycles"]), f"{point['fmax_mhz']:.1f}",
-                f"{point['us']:.2f}", str(point["lut"]), str(point["dsp"]),
+                name(point),
+                str(point["cycles"]),
+                f"{point['fmax_mhz']:.1f}",
+                f"{point['us']:.2f}",
+                str(point["lut"]),
+                str(point["dsp"]),
                 "placed" if point["measured"] else "slowest unit's",
-            )  # fmt: skip
+            )
         table.add_section()
     console.print(table)
 
@@ -178,17 +206,42 @@ def plot(points, path):
         for axis, cost in zip(axes, ("lut", "dsp"), strict=True):
             for lanes, colour in COLOURS.items():
                 some = [point for point in estimates if point["lanes"] == lanes]
-                axis.plot([p[cost] for p in some], [p["us"] for p in some], ".", color=colour,
-                          alpha=0.35, markersize=5, markeredgewidth=0)  # fmt: skip
+                axis.plot(
+                    [p[cost] for p in some],
+                    [p["us"] for p in some],
+                    ".",
+                    color=colour,
+                    alpha=0.35,
+                    markersize=5,
+                    markeredgewidth=0,
+                )
             edge = front(estimates, cost)
-            axis.step([p[cost] for p in reversed(edge)], [p["us"] for p in reversed(edge)], "-",
-                      where="post", color="black", linewidth=1, label="best estimates")  # fmt: skip
+            axis.step(
+                [p[cost] for p in reversed(edge)],
+                [p["us"] for p in reversed(edge)],
+                "-",
+                where="post",
+                color="black",
+                linewidth=1,
+                label="best estimates",
+            )
             for point in (point for point in points if point["measured"]):
-                axis.plot(point[cost], point["us"], "o", color=COLOURS[point["lanes"]],
-                          markersize=11, markeredgecolor="black")  # fmt: skip
-                axis.annotate(f"{point['lanes']}+{point['lanes']}", (point[cost], point["us"]),
-                              xytext=LABEL_AT[point["lanes"]], textcoords="offset points",
-                              ha="center", weight="bold")  # fmt: skip
+                axis.plot(
+                    point[cost],
+                    point["us"],
+                    "o",
+                    color=COLOURS[point["lanes"]],
+                    markersize=11,
+                    markeredgecolor="black",
+                )
+                axis.annotate(
+                    f"{point['lanes']}+{point['lanes']}",
+                    (point[cost], point["us"]),
+                    xytext=LABEL_AT[point["lanes"]],
+                    textcoords="offset points",
+                    ha="center",
+                    weight="bold",
+                )
             axis.axhline(PAPER_US, color="grey", linestyle="--")
             axis.set_yscale("log")
             axis.set_yticks(TICKS_US, map("{:g}".format, TICKS_US))
@@ -197,19 +250,33 @@ def plot(points, path):
         dsp.plot(PAPER_DSP, PAPER_US, "*", color="grey", markersize=16)
         goal = f"goal of 2+2 lanes: {GOAL_US} µs, {GOAL_LUT} LUT, {GOAL_DSP} DSP"
         for axis, limit in ((lut, GOAL_LUT), (dsp, GOAL_DSP)):
-            axis.plot((0, limit, limit), (GOAL_US, GOAL_US, 0.1), ":", color=plots.PURPLE,
-                      label=goal)  # fmt: skip
+            axis.plot(
+                (0, limit, limit), (GOAL_US, GOAL_US, 0.1), ":", color=plots.PURPLE, label=goal
+            )
             axis.set_xlim(left=0)
         shown = [point["us"] for point in points]
         lut.set_ylim(min([*shown, GOAL_US]) / 1.3, max([*shown, PAPER_US]) * 1.4)
         lut.set_xlabel("LUT (xc7 cells, those of memories included)")
         dsp.set_xlabel("DSP48E1")
         lut.set_ylabel("time of a step [µs]")
-        lut.annotate("paper: register writes alone", (0.02, PAPER_US), fontsize=9, color="grey",
-                     xycoords=("axes fraction", "data"), xytext=(0, 5),
-                     textcoords="offset points")  # fmt: skip
-        dsp.annotate("paper: multipliers", (PAPER_DSP, PAPER_US), fontsize=9, color="grey",
-                     xytext=(-8, -16), textcoords="offset points", ha="right")  # fmt: skip
+        lut.annotate(
+            "paper: register writes alone",
+            (0.02, PAPER_US),
+            fontsize=9,
+            color="grey",
+            xycoords=("axes fraction", "data"),
+            xytext=(0, 5),
+            textcoords="offset points",
+        )
+        dsp.annotate(
+            "paper: multipliers",
+            (PAPER_DSP, PAPER_US),
+            fontsize=9,
+            color="grey",
+            xytext=(-8, -16),
+            textcoords="offset points",
+            ha="right",
+        )
         lut.set_title("double pendulum on the step engine: every combination of stages")
         for lanes, colour in COLOURS.items():
             lut.plot([], [], "o", color=colour, label=f"{lanes}+{lanes} lanes")
@@ -224,12 +291,14 @@ def check(rows):
     missing = [unit for op, unit in synth.LANE_UNITS.items() if not units(rows, op)]
     if not whole_engines(rows):
         missing.append("step_engine")
-    elif not any(_own_units({op: units(rows, op) for op in OPS}, engine["stages"])
-                 for engine in whole_engines(rows).values()):  # fmt: skip
+    elif not any(
+        _own_units({op: units(rows, op) for op in OPS}, engine["stages"])
+        for engine in whole_engines(rows).values()
+    ):
         missing = missing or [f"units of {Machine()}"]
     if missing:
         what = " ".join(missing)
-        raise synth.SynthError(f"not measured: run `make synth UNITS=\"{what}\"` first")
+        raise synth.SynthError(f'not measured: run `make synth UNITS="{what}"` first')
 
 
 def main(arguments=None):

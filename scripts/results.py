@@ -47,14 +47,20 @@ def accuracy(demo, title):
         ("steps", f"{summary['steps']} of {summary['step_s']:g} s, explicit Euler"),
         ("identical to the model, bit for bit", "yes" if summary["identical_to_model"] else "NO"),
         ("register words compared", summary["words_compared"]),
-        ("kinetic energy, run − reference, largest [mJ]",
-         f"{MILLI * summary['kinetic_difference_max_J']:.3f}"),
-        ("of this: the same algorithm in float64 − reference [mJ]",
-         f"{MILLI * summary['kinetic_difference_float64_max_J']:.3f}"),
-        ("run − float64, that is rounding [mJ]",
-         f"{MILLI * summary['kinetic_rounding_max_J']:.3f}"),
+        (
+            "kinetic energy, run − reference, largest [mJ]",
+            f"{MILLI * summary['kinetic_difference_max_J']:.3f}",
+        ),
+        (
+            "of this: the same algorithm in float64 − reference [mJ]",
+            f"{MILLI * summary['kinetic_difference_float64_max_J']:.3f}",
+        ),
+        (
+            "run − float64, that is rounding [mJ]",
+            f"{MILLI * summary['kinetic_rounding_max_J']:.3f}",
+        ),
         ("reference", summary["reference"]),
-    ]  # fmt: skip
+    ]
     if summary["loop_position_max_m"]:
         rows += [
             ("vector loop length, largest [m]", f"{summary['loop_position_max_m']:.2e}"),
@@ -162,10 +168,15 @@ def step_engine():
 
 def subdesigns():
     rows = [
-        (f"{row['name']} ({row['equation']})", row["add"], row["mul"], row["rec"],
-         row["pass"] or "always connected")
+        (
+            f"{row['name']} ({row['equation']})",
+            row["add"],
+            row["mul"],
+            row["rec"],
+            row["pass"] or "always connected",
+        )
         for row in count.subdesigns()
-    ]  # fmt: skip
+    ]
     pool = count.pool(count.subdesigns())
     units = [
         (f"**{text}**", *(pool[op][key] for op in ("add", "mul", "rec")), "")
@@ -180,9 +191,17 @@ def operations():
     for n in CHAINS:
         step = count.step(load(chain_file(n)))
         ops, path = step["operations"], step["path"]
-        rows.append((n, ops["mul"], ops["add"], ops["rec"], ops["sincos"],
-                     " + ".join(f"{path[op]} {op}" for op in ("mul", "add", "rec", "sincos")),
-                     step["critical_path"]))  # fmt: skip
+        rows.append(
+            (
+                n,
+                ops["mul"],
+                ops["add"],
+                ops["rec"],
+                ops["sincos"],
+                " + ".join(f"{path[op]} {op}" for op in ("mul", "add", "rec", "sincos")),
+                step["critical_path"],
+            )
+        )
     latency = ", ".join(f"{op} {cycles}" for op, cycles in count.LATENCY.items())
     head = ("bodies", "×", "+", "1/x", "sin and cos", "dependency path", f"cycles ({latency})")
     return table(head, rows)
@@ -200,10 +219,17 @@ def regression():
     rows = []
     for bench, sims in benches.items():
         for sim, runs in sims.items():
-            rows.append((bench, sim, len(runs), sum(len(run["tests"]) for run in runs),
-                         f"{sum(run['transactions'] for run in runs):,}",
-                         f"{sum(run['wall_s'] for run in runs):.0f}",
-                         "pass" if all(run["result"] == "pass" for run in runs) else "**FAIL**"))
+            rows.append(
+                (
+                    bench,
+                    sim,
+                    len(runs),
+                    sum(len(run["tests"]) for run in runs),
+                    f"{sum(run['transactions'] for run in runs):,}",
+                    f"{sum(run['wall_s'] for run in runs):.0f}",
+                    "pass" if all(run["result"] == "pass" for run in runs) else "**FAIL**",
+                )
+            )
     head = ("bench", "simulator", "configurations", "tests", "values checked", "s", "result")
     return table(head, rows)
 

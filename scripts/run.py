@@ -152,8 +152,13 @@ def print_cycles(left, console):
         table.add_row(phase, part, f"{words:.1f}", f"{per_step:.1f}", str(cycles))
     total = sum(row[-1] for row in rows)
     table.add_section()
-    table.add_row("total", "", f"{sum(row[2] for row in rows):.1f}",
-                  f"{total / left['evaluations']:.1f}", str(total))  # fmt: skip
+    table.add_row(
+        "total",
+        "",
+        f"{sum(row[2] for row in rows):.1f}",
+        f"{total / left['evaluations']:.1f}",
+        str(total),
+    )
     busy = sum(left["engine_cycles"].values())
     table.add_row("of it", "arithmetic", "", f"{busy / left['evaluations']:.1f}", str(busy))
     console.print(table)
@@ -200,9 +205,15 @@ def run_hardware(arguments):
     if arguments.target == "step":
         options["base"] = arguments.base
     summary, status = session.finish(
-        scenario, trajectory, left["stopped"], out,
-        target=arguments.target, arithmetic=arguments.arith, extra=extra, **options,
-    )  # fmt: skip
+        scenario,
+        trajectory,
+        left["stopped"],
+        out,
+        target=arguments.target,
+        arithmetic=arguments.arith,
+        extra=extra,
+        **options,
+    )
     console = Console()
     print_cycles(left, console)
     if identical:
@@ -226,9 +237,11 @@ def parser():
         "--rebase", type=int, default=0, help="re-base a closed chain's momenta every so many steps"
     )
     result.add_argument(
-        "--base", choices=stepping.BASES, default=stepping.BASE,
+        "--base",
+        choices=stepping.BASES,
+        default=stepping.BASE,
         help="how the step engine solves the base of a closed chain",
-    )  # fmt: skip
+    )
     result.add_argument("--lanes", default="2+2", help="adders + multipliers of the step engine")
     result.add_argument("--seed", type=int, default=1, help="start values of the simulator")
     result.add_argument("--results", help="folder for the bench's result row (the regression's)")

@@ -158,9 +158,15 @@ def config_of(mode, *extra):
 
 
 def unit_jobs(
-    unit, inputs, outputs, all_stages, variant="", fmt=BINARY32, modes=("speed", "area"),
+    unit,
+    inputs,
+    outputs,
+    all_stages,
+    variant="",
+    fmt=BINARY32,
+    modes=("speed", "area"),
     **parameters,
-):  # fmt: skip
+):
     """A unit with these STAGES (None: without that parameter), and others with fixed values."""
     extra = (variant, format_name(fmt) if fmt != BINARY32 else "")
     for stages in all_stages:
@@ -453,9 +459,13 @@ def run(tool, arguments, log, limit_s=None):
     command = [str(BIN / tool), *arguments]
     try:
         done = subprocess.run(
-            command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            command,
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
             timeout=limit_s,
-        )  # fmt: skip
+        )
     except OSError:
         message = f"{tool} is missing: run `make synth`, or pip install -r {REQUIREMENTS}"
         raise SynthError(message) from None

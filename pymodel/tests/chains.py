@@ -23,9 +23,7 @@ def random_chain(rng, n, **keys):
         for k in range(n)
     ]
     gravity = tuple(rng.uniform(-10, 10, 2))
-    return Scenario(
-        "random", gravity, **{"step": 1e-3, "end": 0.1, **keys}, bodies=tuple(bodies)
-    )
+    return Scenario("random", gravity, **{"step": 1e-3, "end": 0.1, **keys}, bodies=tuple(bodies))
 
 
 def random_tree(rng, first, last):

@@ -14,8 +14,7 @@ from pymodel.tests.chains import random_chain
 ROOT = Path(__file__).parents[2]
 PACKAGE = (ROOT / "rtl" / "hdca" / "hdca_pkg.sv").read_text()
 CONSTANTS = {
-    name: int(value)
-    for name, value in re.findall(r"localparam int (\w+) = (\d+);", PACKAGE)
+    name: int(value) for name, value in re.findall(r"localparam int (\w+) = (\d+);", PACKAGE)
 }
 ROWS = count.subdesigns()
 

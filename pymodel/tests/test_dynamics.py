@@ -94,8 +94,9 @@ def test_every_assembly_tree_gives_the_same(n):
     q, p = state(scenario)
     balanced = evaluate(Float64(), scenario, q, p)
     for shape in ("left", "right", *(random_tree(rng, 0, n) for _ in range(3))):
-        for value, expected in zip(evaluate(Float64(), scenario, q, p, shape), balanced,
-                                   strict=True):
+        for value, expected in zip(
+            evaluate(Float64(), scenario, q, p, shape), balanced, strict=True
+        ):
             assert difference(value, expected) < rounding(n)
 
 
@@ -189,8 +190,9 @@ def test_trees():
         dynamics.build_tree("bushy", 3)
 
 
-@pytest.mark.parametrize(("integrator", "evaluations"), [("euler", 1), ("semi-implicit", 2),
-                                                         ("rk4", 4)])
+@pytest.mark.parametrize(
+    ("integrator", "evaluations"), [("euler", 1), ("semi-implicit", 2), ("rk4", 4)]
+)
 def test_a_step_asks_for_every_joint_once_an_evaluation(integrator, evaluations):
     """Whoever drives the generator sees all requests, and only its answers count."""
     scenario = random_chain(np.random.default_rng(5), 6, integrator=integrator)
@@ -261,9 +263,7 @@ STEPPERS = {"euler": explicit_euler, "semi-implicit": momenta_first, "rk4": rung
 @pytest.mark.parametrize("integrator", STEPPERS)
 def test_two_steps_by_textbook(integrator):
     """The same two steps of the reference's rates, integrated by numpy."""
-    scenario = random_chain(
-        np.random.default_rng(4), 3, step=0.01, end=0.02, integrator=integrator
-    )
+    scenario = random_chain(np.random.default_rng(4), 3, step=0.01, end=0.02, integrator=integrator)
     run = simulate(scenario)
     q = scenario.q0
     p = reference.momenta(scenario, q, scenario.qd0)
@@ -419,8 +419,9 @@ def test_rounding_of_binary32_grows_with_the_chain(n):
     assert TYPICAL_BINARY32[n] / 5 < np.median(rounding_errors(BINARY32, n)) < TYPICAL_BINARY32[n]
 
 
-@pytest.mark.parametrize(("fmt", "n"), [(Format(5, 10), 2), (Format(5, 10), 8), (Format(8, 7), 2)],
-                         ids=str)
+@pytest.mark.parametrize(
+    ("fmt", "n"), [(Format(5, 10), 2), (Format(5, 10), 8), (Format(8, 7), 2)], ids=str
+)
 def test_rounding_scales_with_the_format(fmt, n):
     """The same numbers in units of the format's rounding (longer chains: no digit is left)."""
     units = TYPICAL_BINARY32[n] / UNIT_BINARY32

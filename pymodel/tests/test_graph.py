@@ -111,7 +111,8 @@ def test_critical_path_of_a_known_graph():
     deep = sin * c + graph.recip(c)  # add, sincos, mul, add: 3 + 17 + 5 + 3
     shallow = (a * b) * c
     assert graph.critical_path([deep, shallow], LATENCY) == (
-        28, {"add": 2, "mul": 1, "rec": 0, "sincos": 1},
+        28,
+        {"add": 2, "mul": 1, "rec": 0, "sincos": 1},
     )
     slow = LATENCY | {"rec": 40}
     assert graph.critical_path([deep], slow) == (43, {"add": 1, "mul": 0, "rec": 1, "sincos": 0})
@@ -149,8 +150,11 @@ def compare_with_numbers(graph, scenario, exactly):
     exact = Float64()
     chain = dynamics.Chain(exact, scenario)
     q, p = chain.initial_state(scenario)
-    inputs = {(name, k): x for name, values in zip("qp", (q, p), strict=True)
-              for k, x in enumerate(values)}
+    inputs = {
+        (name, k): x
+        for name, values in zip("qp", (q, p), strict=True)
+        for k, x in enumerate(values)
+    }
     q_new, p_new, rates = dynamics.serve(exact, chain.integrate(chain, q, p))
     expected = [*q_new, *p_new, *rates.q_dot, *rates.p_dot]
     values = run(graph, outputs, inputs)
@@ -187,8 +191,12 @@ def test_parameters_are_data_but_for_zero():
 
 def test_symbols_and_flatten():
     graph = Graph()
-    joint = hdca.Joint(*(symbols(graph, name, shape) for name, shape in
-                         (("W_A", (2, 3)), ("W_B", (2, 3)), ("beta_hat", (2,)))))
+    joint = hdca.Joint(
+        *(
+            symbols(graph, name, shape)
+            for name, shape in (("W_A", (2, 3)), ("W_B", (2, 3)), ("beta_hat", (2,)))
+        )
+    )
     assert joint.W_B[1][2].key == graph.input("W_B[1][2]").key
     assert symbols(graph, "x", ()).key == graph.input("x").key
     refs = flatten([joint, graph, 5, ([joint.beta_hat[0]],)])

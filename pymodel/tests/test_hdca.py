@@ -43,6 +43,7 @@ def test_a_compound_moves_as_its_two_bodies_do(seed):
     for _ in range(3):
         t_1c, t_2c = np.zeros((2, 3))
         t_1c[:2], t_2c[:2] = rng.normal(size=(2, 2))
+
         # D^T (V_1^B - V_2^A) is affine in the impulse s on handle 1 of B (-s on handle 2 of A)
         def gap(s, t_1c=t_1c, t_2c=t_2c):
             v_a, v_b = velocities(a, t_1c, -D @ s), velocities(b, D @ s, t_2c)

@@ -174,12 +174,26 @@ def test_count_prints_the_subdesigns_and_the_pool(capsys):
     for row in (
         ["1", "joint_inverse", "(33)", "`C = -[D^T (xi_11^B + xi_22^A) D]^-1`", *"561", "1"],
         ["9", "compound_xi_12", "(28)", "`xi_12^C = -xi_12^A D W^B`", "9", "18", "0", "2"],
-        ["10", "compound_xi_22", "(30)", "`xi_22^C = xi_22^B + xi_21^B D W^B`",
-         "12", "12", "0", "2"],
-        ["11", "disassemble", "(45)",
-         "`T_1^B = -T_2^A = D (W^B T_2^C - W^A T_1^C + beta_hat)`", *"880", "own units"],
+        [
+            "10",
+            "compound_xi_22",
+            "(30)",
+            "`xi_22^C = xi_22^B + xi_21^B D W^B`",
+            "12",
+            "12",
+            "0",
+            "2",
+        ],
+        [
+            "11",
+            "disassemble",
+            "(45)",
+            "`T_1^B = -T_2^A = D (W^B T_2^C - W^A T_1^C + beta_hat)`",
+            *"880",
+            "own units",
+        ],
         ["", "total", "", "", "74", "96", "1", ""],
-    ):  # fmt: skip
+    ):
         assert row in designs
     assert units[2:] == [
         ["two passes", "41", "54", "1"],
@@ -217,10 +231,17 @@ def test_count_draws_the_same_tables(capsys, monkeypatch):
     expected = markdown_tables(capsys.readouterr().out)
     assert main(["count", path]) == 0
     out = capsys.readouterr().out
-    drawn = [[cell.strip() for cell in re.split("[│┃]", line)[1:-1]]
-             for line in out.splitlines() if line[0] in "│┃"]
-    rows = [[cell.strip("`") for cell in row] for table in expected.values() for row in table
-            if "---" not in row]
+    drawn = [
+        [cell.strip() for cell in re.split("[│┃]", line)[1:-1]]
+        for line in out.splitlines()
+        if line[0] in "│┃"
+    ]
+    rows = [
+        [cell.strip("`") for cell in row]
+        for table in expected.values()
+        for row in table
+        if "---" not in row
+    ]
     assert drawn == rows
     assert all(title in out for title in expected)
 

@@ -101,10 +101,14 @@ def test_rates_and_impulses_of_random_loops(n, loops, seed):
         assert np.linalg.eigvalsh(eta).min() > 0
 
 
-@pytest.mark.parametrize("scenario", [
-    *(random_chain(np.random.default_rng(n), n) for n in (1, 2, 3, 8, 33)),
-    *(random_loop(np.random.default_rng(n), n) for n in (3, 4, 6)),
-], ids=lambda scenario: f"{len(scenario.bodies)}-{len(scenario.loops)}")  # fmt: skip
+@pytest.mark.parametrize(
+    "scenario",
+    [
+        *(random_chain(np.random.default_rng(n), n) for n in (1, 2, 3, 8, 33)),
+        *(random_loop(np.random.default_rng(n), n) for n in (3, 4, 6)),
+    ],
+    ids=lambda scenario: f"{len(scenario.bodies)}-{len(scenario.loops)}",
+)
 def test_a_chain_is_a_mechanism(scenario):
     """To rounding, and re-basing bit for bit."""
     rng = np.random.default_rng(1)
@@ -181,9 +185,7 @@ def test_eliminating_a_joint(kind):
         root = rng.normal(size=(2 * len(handles),) * 2)
         dense, bias = root @ root.T, rng.normal(size=2 * len(handles))
         at = {h: slice(2 * i, 2 * i + 2) for i, h in enumerate(handles)}
-        blocks = {
-            (g, h): tuple(map(tuple, dense[at[g], at[h]])) for g in at for h in at if g <= h
-        }
+        blocks = {(g, h): tuple(map(tuple, dense[at[g], at[h]])) for g in at for h in at if g <= h}
         xi_0 = {h: tuple(bias[at[h]]) for h in at}
         return compound.Compound(blocks, xi_0), dense, bias
 
@@ -218,9 +220,7 @@ def test_eliminating_a_joint(kind):
         np.testing.assert_allclose(found, s, rtol=1e-11)
         v = xi @ (t + gap.T @ s) + bias
         for g in whole.xi_0:
-            got = whole.xi_0[g] + sum(
-                np.array(whole.block(g, h)) @ outer[h] for h in whole.xi_0
-            )
+            got = whole.xi_0[g] + sum(np.array(whole.block(g, h)) @ outer[h] for h in whole.xi_0)
             np.testing.assert_allclose(got, v[columns(g)], rtol=1e-10, atol=1e-11)
 
 
@@ -234,8 +234,9 @@ def test_sums_along_the_tree():
         inward = [sum(values[j] for j in carried) for carried in topology.carried]
         assert topology.inward_sums(values) == inward
         assert all((j in topology.carried[k]) == (k in ways[j]) for j in range(n) for k in range(n))
-        hanging = [None if p == GROUND else x for p, x in
-                   zip(topology.parents, values, strict=True)]  # fmt: skip
+        hanging = [
+            None if p == GROUND else x for p, x in zip(topology.parents, values, strict=True)
+        ]
         want = [sum(values[j] for j in way[1:]) if len(way) > 1 else None for way in ways]
         assert topology.outward_sums(hanging) == want
         light = [sum(path[0] in way for path in topology.paths) for way in ways]
@@ -414,8 +415,7 @@ def test_a_singular_joint_is_told():
     bar = Body(600.0, 10.0, com=(0.2, 0.0), tip=(0.4, 0.0))
     scenario = load(SCENARIOS / "tree.toml")
     bodies = tuple(
-        dataclasses.replace(bar, parent=body.parent, attach=body.attach)
-        for body in scenario.bodies
+        dataclasses.replace(bar, parent=body.parent, attach=body.attach) for body in scenario.bodies
     )
     with pytest.raises(SingularError, match=r"joint matrix \(33\) is singular") as stopped:
         simulate(dataclasses.replace(scenario, bodies=bodies), BitExact(Format(5, 10)))

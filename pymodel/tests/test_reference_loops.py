@@ -275,9 +275,7 @@ def test_jacobian_by_complex_steps_and_its_rate_by_differences(scenario):
     np.testing.assert_allclose(gap, points(scenario, q)[1], rtol=0, atol=1e-14)
     expected = gradient(lambda x: points(scenario, x)[1], q)
     np.testing.assert_allclose(jacobian, expected, rtol=0, atol=1e-14)
-    np.testing.assert_allclose(
-        jacobian, kinematics.loop_jacobian(scenario, q), rtol=0, atol=1e-14
-    )
+    np.testing.assert_allclose(jacobian, kinematics.loop_jacobian(scenario, q), rtol=0, atol=1e-14)
     step = 1e-5
     ahead, behind = (equations.gaps(q + sign * step * qd)[1] for sign in (1, -1))
     rate = equations.jacobian_rate(q, qd)
@@ -425,8 +423,7 @@ def test_typed_decimals_are_taken_onto_the_loops():
     """The angles by the least change, the velocities as the momenta of the file have them."""
     exact = load(SCENARIOS / "general_four_bar.toml")
     bodies = tuple(
-        dataclasses.replace(body, q=round(body.q, 6), qd=round(body.qd, 6))
-        for body in exact.bodies
+        dataclasses.replace(body, q=round(body.q, 6), qd=round(body.qd, 6)) for body in exact.bodies
     )
     scenario = dataclasses.replace(exact, bodies=bodies)
     assert kinematics.loop_position(scenario, scenario.q0) > 1e-8
@@ -507,9 +504,7 @@ def bars(count, q, loop_pins):
 )
 def test_dependent_constraints_are_refused_in_one_line(count, q, pins):
     scenario = bars(count, q, pins)
-    line = (
-        "b.toml: loop: constraints depend on each other at this posture (redundant or singular)"
-    )
+    line = "b.toml: loop: constraints depend on each other at this posture (redundant or singular)"
     for call in (reference.simulate, reference.canonical_rates, reference.impulses):
         arguments = [scenario.times] if call is reference.simulate else [scenario.q0, scenario.q0]
         with pytest.raises(NoReferenceError) as caught:

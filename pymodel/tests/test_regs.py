@@ -90,10 +90,15 @@ def test_fields_of_config_hold_their_parameters(map_):
 @every_map
 def test_constants_of_the_rtl_and_of_c_are_the_maps(map_):
     """Read back from the generated texts, not through the generator."""
-    package = dict(re.findall(r"localparam .*?(\w+) = (?:\d+'h)?(\w+);",
-                              (ROOT / f"rtl/top/{map_.name}_regs_pkg.sv").read_text()))
-    header = dict(re.findall(r"#define (\w+) (\w+)u\b",
-                             (ROOT / f"docs/{map_.name}_regs.h").read_text()))
+    package = dict(
+        re.findall(
+            r"localparam .*?(\w+) = (?:\d+'h)?(\w+);",
+            (ROOT / f"rtl/top/{map_.name}_regs_pkg.sv").read_text(),
+        )
+    )
+    header = dict(
+        re.findall(r"#define (\w+) (\w+)u\b", (ROOT / f"docs/{map_.name}_regs.h").read_text())
+    )
     prefix = map_.name.upper()
     assert int(package["ADDR_W"]) == int(package["WORD_W"]) + 2 == map_.addr_w
     for register in map_.registers:
@@ -117,13 +122,25 @@ def test_masks_of_neighbours():
 
 def test_overlaps_would_be_noticed():
     """The checks above, on a map that is wrong."""
-    wrong = regs.Map("wrong", 4, "", (
-        regs.Register("A", 0, READ_ONLY, "a", words=2),
-        regs.Register("B", 4, READ_ONLY, "b", fields=(
-            regs.Field("X", 0, 2, ""), regs.Field("Y", 1, 2, ""))),
-    ))  # fmt: skip
-    for check in (test_registers_lie_apart_inside_the_address_space,
-                  test_fields_lie_apart_inside_the_word):
+    wrong = regs.Map(
+        "wrong",
+        4,
+        "",
+        (
+            regs.Register("A", 0, READ_ONLY, "a", words=2),
+            regs.Register(
+                "B",
+                4,
+                READ_ONLY,
+                "b",
+                fields=(regs.Field("X", 0, 2, ""), regs.Field("Y", 1, 2, "")),
+            ),
+        ),
+    )
+    for check in (
+        test_registers_lie_apart_inside_the_address_space,
+        test_fields_lie_apart_inside_the_word,
+    ):
         with pytest.raises(AssertionError, match="overlaps"):
             check(wrong)
 
@@ -133,8 +150,12 @@ def test_as_a_program(tmp_path):
     for path in ("pymodel", "docs", "rtl/top"):
         (tmp_path / path).mkdir(parents=True)
     (tmp_path / "pymodel" / "regs.py").write_text((ROOT / "pymodel" / "regs.py").read_text())
-    done = subprocess.run([sys.executable, str(tmp_path / "pymodel" / "regs.py")],
-                          capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, str(tmp_path / "pymodel" / "regs.py")],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     files = regs.generated_files()
     assert done.stdout.split() == list(files)
     assert all((tmp_path / path).read_text() == text for path, text in files.items())

@@ -96,12 +96,14 @@ def test_errors_over_many_angles():
 
 def test_arrays_and_ints_give_the_same():
     rng = np.random.default_rng(SEED)
-    bits = np.concatenate([
-        sincos_check.random(rng, 50_000),
-        sincos_check.near_multiples(1).ravel()[::11],
-        sincos_check.convergents(),
-        sincos_check.tiny_and_large(),
-    ])  # fmt: skip
+    bits = np.concatenate(
+        [
+            sincos_check.random(rng, 50_000),
+            sincos_check.near_multiples(1).ravel()[::11],
+            sincos_check.convergents(),
+            sincos_check.tiny_and_large(),
+        ]
+    )
     got = zip(*(side.tolist() for side in sincos_check.sincos_of(bits)), strict=True)
     assert [BINARY32.sincos(x)[:2] for x in bits.tolist()] == list(got)
 
@@ -227,8 +229,16 @@ def test_tables_of_the_rtl_are_the_models():
 
 
 def test_check_as_a_program():
-    done = subprocess.run([sys.executable, "-m", "pymodel.sincos", "--check", "1000"],
-                          capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "pymodel.sincos", "--check", "1000"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert [line.split(":")[0] for line in done.stdout.splitlines()] == [
-        "near multiples of pi/2", "convergents", "ends of binades", "random", "all",
+        "near multiples of pi/2",
+        "convergents",
+        "ends of binades",
+        "random",
+        "all",
     ]

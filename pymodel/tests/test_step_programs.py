@@ -43,9 +43,13 @@ def run(machine, scenarios, **options):
     engine = Engine(machine)
     engine.load(prepared.image)
     words = engine.run(
-        prepared.program, prepared.steps, prepared.every, prepared.save,
-        prepared.before.values(), prepared.after.values(),
-    )  # fmt: skip
+        prepared.program,
+        prepared.steps,
+        prepared.every,
+        prepared.save,
+        prepared.before.values(),
+        prepared.after.values(),
+    )
     stopped_at = engine.steps_done if engine.stopped else None
     return prepared, engine, prepared.trajectories(words, stopped_at)
 
@@ -75,8 +79,9 @@ def test_open_chains(name, integrator):
 
 @pytest.mark.parametrize("n", [1, 3, 5, 32])
 def test_random_chains(n):
-    check(ROOMY, [dataclasses.replace(random_chain(np.random.default_rng(n), n), step=1e-4,
-                                      end=3e-4)])  # fmt: skip
+    check(
+        ROOMY, [dataclasses.replace(random_chain(np.random.default_rng(n), n), step=1e-4, end=3e-4)]
+    )
 
 
 @pytest.mark.parametrize("base", ["ldl", "blocks"])
@@ -273,8 +278,12 @@ def evaluate(step, fmt, state):
             found[index] = ar.const(node.args[0])
         else:
             args = [value(*arg) for arg in node.args]
-            operate = {"add": lambda x, y: x + y, "mul": lambda x, y: x * y,
-                       "rec": ar.recip, "sincos": ar.sincos}[node.op]  # fmt: skip
+            operate = {
+                "add": lambda x, y: x + y,
+                "mul": lambda x, y: x * y,
+                "rec": ar.recip,
+                "sincos": ar.sincos,
+            }[node.op]
             found[index] = operate(*args)
     outputs = {name: new for name, (_, new) in step.state.items()} | step.observables
     return {name: value(ref.node, ref.negative).bits for name, ref in outputs.items()}
@@ -286,9 +295,11 @@ def test_any_graph(seed):
     rng = np.random.default_rng(seed)
     step = tracing.with_copies(random_step(rng))
     machine = dataclasses.replace(
-        ROOMY, adders=int(rng.integers(1, 4)), multipliers=int(rng.integers(1, 3)),
+        ROOMY,
+        adders=int(rng.integers(1, 4)),
+        multipliers=int(rng.integers(1, 3)),
         add_stages=int(rng.integers(0, 4)),
-    )  # fmt: skip
+    )
     program, engine = schedule(machine, step), Engine(machine)
     fmt = machine.fmt
     state = {name: fmt.from_float(float(rng.normal())) for name in step.state}
@@ -326,11 +337,10 @@ def test_words_are_packed_without_gaps():
     machine = Machine(adders=1, multipliers=2, depth=32)
     every = Word(
         reads={Port(b, side): OFFERED if b == 4 else 31 for b in range(5) for side in range(2)},
-        issues={k: (Operand(4, True),) * len(lane.sides)
-                for k, lane in enumerate(machine.lanes)},
+        issues={k: (Operand(4, True),) * len(lane.sides) for k, lane in enumerate(machine.lanes)},
         writes={b: 31 for b in range(5)},
         sine=True,
-    )  # fmt: skip
+    )
     assert machine.word_w == 15 * 6 + 1 + 8 * (3 + 1)
     bits = machine.encode(every)
     ports = [bits >> 6 * k & 63 for k in range(10)]

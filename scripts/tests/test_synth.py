@@ -86,8 +86,10 @@ def test_float_units_of_coprocessors_are_boxes():
 def test_a_box_is_counted_as_that_unit_alone():
     boxes = [*synth.box_jobs(BOXED)]
     assert [(box.unit, box.stages) for box in boxes] == [
-        ("fp_add", 0), ("fp_mul", 3), ("fp_recip", 0)
-    ]  # fmt: skip
+        ("fp_add", 0),
+        ("fp_mul", 3),
+        ("fp_recip", 0),
+    ]
     assert "--top fp_mul -G STAGES=3 rtl" in synth.yosys_script(boxes[1])
     assert not [*synth.box_jobs(ADD)] and not {box.name for box in boxes} & {
         job.name for job in synth.JOBS
@@ -170,8 +172,10 @@ def test_ports_of_other_units():
     inputs, outputs = ("rst_ni", "valid_i", "a_i"), ("ready_o", "y_o", "count_o:6")
     jobs = [*synth.unit_jobs("fp_other", inputs, outputs, (None,), "iterative", WIDTH=2)]
     assert [(j.config, j.stages) for j in jobs] == [
-        ("speed, iterative", None), ("area, iterative", None), ("speed, iterative", None)
-    ]  # fmt: skip
+        ("speed, iterative", None),
+        ("area, iterative", None),
+        ("speed, iterative", None),
+    ]
     text = synth.wrapper(jobs[0])
     assert "fp_other #(.WIDTH(2)) u_unit(" in text and "STAGES" not in text
     assert "input logic [0:0] valid_i" in text and "output logic [5:0] count_o" in text
@@ -199,8 +203,10 @@ def test_chosen_by_unit_and_config():
     assert [(j.config, j.family) for j in chosen] == [("1+1 lanes", "ecp5")]
     chosen = synth.chosen_jobs(["fp_mul:speed-3", "fp_add:flags"], synth.FAMILIES)
     assert [j.name for j in chosen] == [
-        "fp_add-area-flags-0-xc7", "fp_mul-speed-3-xc7", "fp_mul-speed-3-ecp5"
-    ]  # fmt: skip
+        "fp_add-area-flags-0-xc7",
+        "fp_mul-speed-3-xc7",
+        "fp_mul-speed-3-ecp5",
+    ]
     assert len(synth.chosen_jobs([], synth.FAMILIES)) == len(synth.JOBS)
 
 
@@ -259,8 +265,14 @@ def measured_rows():
 @pytest.fixture(scope="module")
 def points():
     machine = Machine()  # other depths only take time
-    few = (None, 2, machine.add_stages, machine.mul_stages, machine.rec_stages,
-           machine.sincos_stages)  # fmt: skip
+    few = (
+        None,
+        2,
+        machine.add_stages,
+        machine.mul_stages,
+        machine.rec_stages,
+        machine.sincos_stages,
+    )
     return pareto.combine([row for row in measured_rows() if row["stages"] in few])
 
 
@@ -287,8 +299,13 @@ def test_estimates_equal_the_measured_engine_in_area_and_use_the_slowest_unit(po
     engines = [point for point in points if point["measured"]]
     assert [point["lanes"] for point in engines] == [1, 2, 4, 8]
     for engine in engines:
-        same = next(p for p in points if not p["measured"] and p["lanes"] == engine["lanes"]
-                    and p["stages"] == engine["stages"])  # fmt: skip
+        same = next(
+            p
+            for p in points
+            if not p["measured"]
+            and p["lanes"] == engine["lanes"]
+            and p["stages"] == engine["stages"]
+        )
         assert (same["lut"], same["dsp"]) == (engine["lut"], engine["dsp"])
         assert same["fmax_mhz"] == 30.0 + 20 * min(engine["stages"])
         assert same["us"] == pytest.approx(same["cycles"] / same["fmax_mhz"])
@@ -310,12 +327,20 @@ def swept():
     for demo in formats.DEMOS:
         for name in formats.arithmetics():
             rounding = 1e-4 if name in ("8/23", "8/19") else 0.5
-            rows.append({
-                "demo": demo, "arith": name, "stopped": None, "end_s": 1.0,
-                "kinetic_difference_max_J": 0.01 + rounding, "kinetic_rounding_max_J": rounding,
-                "kinetic_difference_float64_max_J": 0.01, "loop_position_max_m": 1e-6,
-                "loop_velocity_max_m_s": 1e-5, "angle_max_rad": 1e-3,
-            })  # fmt: skip
+            rows.append(
+                {
+                    "demo": demo,
+                    "arith": name,
+                    "stopped": None,
+                    "end_s": 1.0,
+                    "kinetic_difference_max_J": 0.01 + rounding,
+                    "kinetic_rounding_max_J": rounding,
+                    "kinetic_difference_float64_max_J": 0.01,
+                    "loop_position_max_m": 1e-6,
+                    "loop_velocity_max_m_s": 1e-5,
+                    "angle_max_rad": 1e-3,
+                }
+            )
     rows[0] |= {"stopped": "singular", "end_s": 0.5}
     rows[1] = dict.fromkeys(rows[1]) | {"demo": rows[1]["demo"], "arith": rows[1]["arith"]}
     rows[1]["stopped"] = "singular"

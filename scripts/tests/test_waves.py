@@ -211,8 +211,12 @@ def test_bench_without_layout_shows_its_ports(wave):
 
 def test_repeat_and_parameters():
     assert waves.expand(["m[2][N]", "e"], {"N": 2}) == [
-        "m[0][0]", "m[0][1]", "m[1][0]", "m[1][1]", "e",
-    ]  # fmt: skip
+        "m[0][0]",
+        "m[0][1]",
+        "m[1][0]",
+        "m[1][1]",
+        "e",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -277,8 +281,13 @@ def test_layout_names_what_the_rtl_has(path):
 
 def test_every_bench_has_a_layout():
     assert {path.parent.name for path in LAYOUTS} >= {
-        "fp_add", "fp_mul", "fp_recip", "inv_adjugate_2x2", "hdca_engine", "hdca_coprocessor",
-    }  # fmt: skip
+        "fp_add",
+        "fp_mul",
+        "fp_recip",
+        "inv_adjugate_2x2",
+        "hdca_engine",
+        "hdca_coprocessor",
+    }
 
 
 @pytest.mark.parametrize("bench", ["hdca_engine", "hdca_coprocessor"])

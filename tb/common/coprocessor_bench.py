@@ -256,9 +256,15 @@ async def singular_status(bus):
 
 
 TESTS = (
-    back_to_back_runs, stalled_runs, identity, byte_strobes, bad_addresses, access_while_busy,
-    resets, singular_status,
-)  # fmt: skip
+    back_to_back_runs,
+    stalled_runs,
+    identity,
+    byte_strobes,
+    bad_addresses,
+    access_while_busy,
+    resets,
+    singular_status,
+)
 
 
 def register(bench, bus_type, tests=TESTS):

@@ -88,10 +88,15 @@ async def co_simulate(bench, dut, board, hardware_type, coprocessor_type):
         stopped = str(error)
     run = recorder.trajectory() if recorder.rows else None
     leave_behind(
-        bench, scenario, run, stopped, coprocessor,
+        bench,
+        scenario,
+        run,
+        stopped,
+        coprocessor,
         flags=hardware.processor.flags | hardware.model.flags,
-        evaluations=max(coprocessor.runs.values()), compared=board.transactions,
-    )  # fmt: skip
+        evaluations=max(coprocessor.runs.values()),
+        compared=board.transactions,
+    )
 
     flags = coprocessor.field("STATUS", "FLAGS", await coprocessor.read("STATUS"))
     board.compare("STATUS.FLAGS", flags, hardware.model.flags)

@@ -230,9 +230,7 @@ class StepEngine(Coprocessor):
         flags = self.field("STATUS", "FLAGS", self.status)
         return Outcome(trace, cycles, steps_done, self.status, stopped, flags)
 
-    async def run(
-        self, program, steps, every=0, save=0, before=(), after=(), start=0, watch=None
-    ):
+    async def run(self, program, steps, every=0, save=0, before=(), after=(), start=0, watch=None):
         """Prepare, start and finish a run; the arguments are those of the model's engine.
 
         The program must have been loaded. The trace is taken often enough not to hold up the run.

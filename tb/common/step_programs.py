@@ -33,8 +33,9 @@ class Coverage:
                 for fresh in (False, True)
                 for negative in (False, True)
             }
-            self.wanted |= {("store", index, bank, chased) for bank in lane.banks
-                            for chased in (False, True)}  # fmt: skip
+            self.wanted |= {
+                ("store", index, bank, chased) for bank in lane.banks for chased in (False, True)
+            }
 
     def missing(self):
         return [item for item in self.wanted if not self.count[item]]

@@ -28,10 +28,15 @@ BENCH = Bench(
         _config("general_four_bar", "general_four_bar", steps=150),
         _config("five_bar-rebased", "five_bar", steps=150, rebase=10),
         _config("pipelined", "four_bar", steps=100, params=PIPELINED, sims=("verilator",)),
-        _config("parallel-pipelined", "four_bar", steps=100, params=PIPELINED | {"PARALLEL": 1},
-                sims=("verilator",)),
+        _config(
+            "parallel-pipelined",
+            "four_bar",
+            steps=100,
+            params=PIPELINED | {"PARALLEL": 1},
+            sims=("verilator",),
+        ),
     ],
-)  # fmt: skip
+)
 
 
 class Hardware(cosim.Hardware):

@@ -54,11 +54,12 @@ BENCH = Bench(
     configs=[
         Config(CONFIG, rtl_parameters(ROOMY), {"runs": SHIPPED + OTHER}, VERILATOR),
         Config("short", rtl_parameters(DEFAULT), {"runs": SHORT}, ICARUS),
-        Config("half", rtl_parameters(replace(ROOMY, fmt=Format(5, 10))), {"runs": MIXED},
-               VERILATOR),
+        Config(
+            "half", rtl_parameters(replace(ROOMY, fmt=Format(5, 10))), {"runs": MIXED}, VERILATOR
+        ),
         Config("combinational", rtl_parameters(COMBINATIONAL), {"runs": MIXED}, VERILATOR),
     ],
-)  # fmt: skip
+)
 
 #: Systems of one run start this far apart, rad: each has a trajectory of its own.
 APART = 0.01
@@ -97,23 +98,37 @@ async def _one(board, engine, settings, done):
     await engine.load_program(run.program.encoded())
     await engine.write_registers(run.image)
     outcome = await engine.run(
-        run.program, run.steps, run.every, run.save, run.before.values(), run.after.values(),
+        run.program,
+        run.steps,
+        run.every,
+        run.save,
+        run.before.values(),
+        run.after.values(),
         watch=lambda taken: cosim.progress(run.steps_traced(taken), scenarios[0].steps),
-    )  # fmt: skip
+    )
     assert outcome.stopped or outcome.steps_done == run.steps, "the engine refused the run"
     found = run.trajectories(outcome.trace, outcome.steps_done if outcome.stopped else None)
     (first, stopped), *_ = found
-    done.append({
-        "scenario": scenarios[0].name,
-        "contexts": len(scenarios),
-        "cycles": outcome.cycles,
-        "steps": outcome.steps_done,
-        "traced": len(outcome.trace),
-    })  # fmt: skip
+    done.append(
+        {
+            "scenario": scenarios[0].name,
+            "contexts": len(scenarios),
+            "cycles": outcome.cycles,
+            "steps": outcome.steps_done,
+            "traced": len(outcome.trace),
+        }
+    )
     cosim.leave_behind(
-        BENCH, scenarios[0], first, stopped, engine, flags=outcome.flags,
-        evaluations=outcome.steps_done, compared=len(outcome.trace), runs=done,
-    )  # fmt: skip
+        BENCH,
+        scenarios[0],
+        first,
+        stopped,
+        engine,
+        flags=outcome.flags,
+        evaluations=outcome.steps_done,
+        compared=len(outcome.trace),
+        runs=done,
+    )
 
     for scenario, (got, stopped) in zip(scenarios, found, strict=True):
         arithmetic = BitExact(engine.machine.fmt, fold_zeros=True)
@@ -123,8 +138,11 @@ async def _one(board, engine, settings, done):
         missing = len(model) - len(got)
         assert missing in ((0, 1) if stopped else (0,)), f"{scenario.name}: {missing} rows missing"
         cosim.compare(board, got, model, engine.machine.fmt, rows=len(got))
-        board.compare(f"{scenario.name}: flags of the model that are not the engine's",
-                      arithmetic.flags & ~outcome.flags, 0)  # fmt: skip
+        board.compare(
+            f"{scenario.name}: flags of the model that are not the engine's",
+            arithmetic.flags & ~outcome.flags,
+            0,
+        )
 
 
 test_cosim_step = BENCH.pytest()

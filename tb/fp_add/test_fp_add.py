@@ -4,9 +4,7 @@ from tb.common.fp_bench import FORMATS, FloatBench
 
 # Of the other formats none has a power of two less four as MAN_W: the adder's shift is then one
 # bit wider than the number of places asks for.
-BENCH = FloatBench(
-    __file__, unit="fp_add", operation="add", formats=FORMATS | {"e5m12": (5, 12)}
-)
+BENCH = FloatBench(__file__, unit="fp_add", operation="add", formats=FORMATS | {"e5m12": (5, 12)})
 
 
 @BENCH.test(timeout_us=10_000)

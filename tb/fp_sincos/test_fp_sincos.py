@@ -39,9 +39,16 @@ async def corners(dut, board):
     fmt = BENCH.fmt
     ends = np.arange(2 * fmt.bias + 2)[:, None] << fmt.man_w
     ends = np.abs(ends + np.arange(-2, 3)).ravel()  # below zero comes back as a subnormal
-    await BENCH.stream(dut, board, np.concatenate([
-        np.array(corners_of(fmt), dtype=np.uint64), both_signs(ends),
-    ]))  # fmt: skip
+    await BENCH.stream(
+        dut,
+        board,
+        np.concatenate(
+            [
+                np.array(corners_of(fmt), dtype=np.uint64),
+                both_signs(ends),
+            ]
+        ),
+    )
 
 
 @BENCH.test(timeout_us=10_000)

@@ -15,9 +15,13 @@ ICARUS_RUNS = 100  # at most: a run takes it 0.1 s
 def _config(name, passes=2, stages=(0, 0, 0), fmt=(8, 23), sims=("icarus", "verilator"), runs=100):
     add, mul, rec = stages
     params = {
-        "EXP_W": fmt[0], "MAN_W": fmt[1], "PASSES": passes,
-        "ADD_STAGES": add, "MUL_STAGES": mul, "REC_STAGES": rec,
-    }  # fmt: skip
+        "EXP_W": fmt[0],
+        "MAN_W": fmt[1],
+        "PASSES": passes,
+        "ADD_STAGES": add,
+        "MUL_STAGES": mul,
+        "REC_STAGES": rec,
+    }
     icarus = min(runs // 4, ICARUS_RUNS)
     return Config(name, params, {"runs": {"icarus": icarus, "verilator": runs}}, sims)
 

@@ -55,10 +55,12 @@ class Inverter:
         got = unpack(int(self.dut.y_o.value), 4, self.fmt.width)
         for i, want in enumerate(entry.bits for row in inverse for entry in row):
             self.board.compare(f"y_o[{i}]", got[i], want, self.fmt, context=context)
-        self.board.compare("singular_o", int(self.dut.singular_o.value), int(singular),
-                           context=context)
-        self.board.compare("flags_o", int(self.dut.flags_o.value), arithmetic.flags,
-                           context=context)
+        self.board.compare(
+            "singular_o", int(self.dut.singular_o.value), int(singular), context=context
+        )
+        self.board.compare(
+            "flags_o", int(self.dut.flags_o.value), arithmetic.flags, context=context
+        )
         return singular
 
 
@@ -76,7 +78,7 @@ async def random_matrices(dut, board):
         elif kind == "scaled":
             m *= 2.0 ** rng.integers(-fmt.bias // 2, fmt.bias // 2, size=(2, 1))
         elif kind == "nearly singular":
-            m[1] = m[0] * rng.normal() * (1 + rng.normal(size=2) * 2.0 ** -fmt.man_w)
+            m[1] = m[0] * rng.normal() * (1 + rng.normal(size=2) * 2.0**-fmt.man_w)
         bits = [fmt.from_float(x) for x in m.flat]
         if kind == "special":
             for i in np.flatnonzero(rng.random(4) < 0.6):
@@ -90,8 +92,15 @@ async def singular_matrices(dut, board):
     inverter = Inverter(dut, board)
     fmt = inverter.fmt
     tiny, nan = fmt.to_float(fmt.min_normal), float("nan")
-    for m in ((0, 0, 0, 0), (1, 1, 1, 1), (1, 2, 2, 4), (1, 0, 0, 0), (tiny, 0, 0, tiny),
-              (1, 0, 0, nan), (float("inf"), 0, 0, 1)):
+    for m in (
+        (0, 0, 0, 0),
+        (1, 1, 1, 1),
+        (1, 2, 2, 4),
+        (1, 0, 0, 0),
+        (tiny, 0, 0, tiny),
+        (1, 0, 0, nan),
+        (float("inf"), 0, 0, 1),
+    ):
         singular = await inverter.check([fmt.from_float(x) for x in m], f"matrix {m}")
         board.compare("model says singular", int(singular), 1, context=f"matrix {m}")
     assert not await inverter.check([fmt.from_float(x) for x in (2, 1, 1, 2)], "regular matrix")

@@ -38,17 +38,30 @@ BENCH = Bench(
     toplevel="step_engine",
     configs=[
         _config("default", Machine(), trace=(512, 128), programs=60),
-        _config("least-half", Machine(1, 1, **_stages(0, 0, 0, 0), depth=8,
-                                      program_depth=96, fmt=HALF), trace=(2, 2)),
-        _config("mixed-stages", Machine(1, 1, **_stages(3, 0, 6, 3), depth=16,
-                                        program_depth=128), trace=(16, 5), sims=("verilator",)),
-        _config("most-stages", Machine(2, 2, **_stages(6, 6, 6, 16), depth=32,
-                                       program_depth=200), sims=("verilator",)),
-        _config("three-adders-half", Machine(3, 1, **_stages(0, 3, 6, 0), depth=16,
-                                             program_depth=256, fmt=HALF), sims=("verilator",)),
+        _config(
+            "least-half",
+            Machine(1, 1, **_stages(0, 0, 0, 0), depth=8, program_depth=96, fmt=HALF),
+            trace=(2, 2),
+        ),
+        _config(
+            "mixed-stages",
+            Machine(1, 1, **_stages(3, 0, 6, 3), depth=16, program_depth=128),
+            trace=(16, 5),
+            sims=("verilator",),
+        ),
+        _config(
+            "most-stages",
+            Machine(2, 2, **_stages(6, 6, 6, 16), depth=32, program_depth=200),
+            sims=("verilator",),
+        ),
+        _config(
+            "three-adders-half",
+            Machine(3, 1, **_stages(0, 3, 6, 0), depth=16, program_depth=256, fmt=HALF),
+            sims=("verilator",),
+        ),
     ],
     signals=("busy", "full", "push"),
-)  # fmt: skip
+)
 
 
 @dataclass
@@ -74,9 +87,17 @@ class Bus(coprocessor_bench.Bus):
 
     IDENTITY = b"STEP"
     OPERANDS = (
-        "STEPS", "SAVE", "EVERY", "MAIN_START", "MAIN_LENGTH", "SPECIAL_START", "SPECIAL_LENGTH",
-        "TRACE_BEFORE", "TRACE_AFTER", "PROGRAM_WORD",
-    )  # fmt: skip
+        "STEPS",
+        "SAVE",
+        "EVERY",
+        "MAIN_START",
+        "MAIN_LENGTH",
+        "SPECIAL_START",
+        "SPECIAL_LENGTH",
+        "TRACE_BEFORE",
+        "TRACE_AFTER",
+        "PROGRAM_WORD",
+    )
     RESULTS = ("CYCLES", "STEPS_DONE", "TRACE_COUNT")
     EMPTY = ("TRACE_DATA",)
 
@@ -226,8 +247,11 @@ async def random_programs(dut, board):
             await bus.clear()
             await bus.status(IDLE=1, context="all cleared")
     missing = bus.programs.coverage.missing()
-    dut._log.info("coverage: %d of %d", len(bus.programs.coverage.wanted) - len(missing),
-                  len(bus.programs.coverage.wanted))  # fmt: skip
+    dut._log.info(
+        "coverage: %d of %d",
+        len(bus.programs.coverage.wanted) - len(missing),
+        len(bus.programs.coverage.wanted),
+    )
     if BENCH.simulator == "verilator":
         assert not missing, f"not covered after {count} programs: {missing[:20]}"
 
@@ -367,9 +391,7 @@ async def resets(dut, board):
             await bus.status(IDLE=1, context=context)
             for name in bus.RESULTS:
                 await bus.compare(name, 0, context=context)
-            _, readable = await registers.read_bytes(
-                registers.map["TRACE_DATA"].offset, WORD_BYTES
-            )
+            _, readable = await registers.read_bytes(registers.map["TRACE_DATA"].offset, WORD_BYTES)
             board.compare("read of TRACE_DATA is OKAY", int(readable), 0, context=context)
             await bus.compare_all(held, context)
             await registers.prepare(*run.arguments, start=run.start)
@@ -433,16 +455,32 @@ async def refused_runs(dut, board):
     await bus.check_run(run, "before")
     cycles = bus.model.cycles
     fits, tail = (0, 1), (0, depth)
-    beyond = [(0, 0), (depth - 1, 0), (depth, 1), (depth - 1, 2), (0, depth + 1), (1, depth),
-              (2**32 - 1, 1), (2**31, 2**31), (1 << 16, 1)]  # fmt: skip
+    beyond = [
+        (0, 0),
+        (depth - 1, 0),
+        (depth, 1),
+        (depth - 1, 2),
+        (0, depth + 1),
+        (1, depth),
+        (2**32 - 1, 1),
+        (2**31, 2**31),
+        (1 << 16, 1),
+    ]
     # save, every, main, special, traced before and after
     configurations = [
         *((0, 0, segment, fits, 0, 0) for segment in beyond),
         *((0, 5, fits, segment, 0, 0) for segment in beyond),
-        *((3, 0, tail, fits, *traced) for traced in (
-            (bus.entries, 1), (1, bus.entries), (bus.entries + 1, 0), (2**32 - 1, 1), (2**31,) * 2
-        )),
-    ]  # fmt: skip
+        *(
+            (3, 0, tail, fits, *traced)
+            for traced in (
+                (bus.entries, 1),
+                (1, bus.entries),
+                (bus.entries + 1, 0),
+                (2**32 - 1, 1),
+                (2**31,) * 2,
+            )
+        ),
+    ]
     for save, every, main, special, before, after in configurations:
         context = f"{save}, {every}, {main}, {special}, {before}, {after}"
         await registers.write("SAVE", save, every, *main, *special, before, after)
@@ -568,10 +606,13 @@ globals().update(
     coprocessor_bench.register(
         BENCH,
         Bus,
-        (coprocessor_bench.identity, coprocessor_bench.byte_strobes,
-         coprocessor_bench.bad_addresses),
+        (
+            coprocessor_bench.identity,
+            coprocessor_bench.byte_strobes,
+            coprocessor_bench.bad_addresses,
+        ),
     )
-)  # fmt: skip
+)
 test_step_engine = BENCH.pytest()
 
 
