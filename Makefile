@@ -21,13 +21,13 @@ RUN_OPTIONS = $(if $(ARITH),--arith $(ARITH)) $(if $(STEPS),--steps $(STEPS)) \
 pendulum: setup ## double pendulum on co-processor and step engine, into build/pendulum
 fourbar: setup ## four-bar on co-processor and step engine, into build/fourbar
 pendulum fourbar:
-	@$(PY) scripts/demo.py $@ --sim $(or $(SIM),auto) $(if $(OUT),--out $(OUT)) $(RUN_OPTIONS)
+	@$(PY) -m scripts.demo $@ --sim $(or $(SIM),auto) $(if $(OUT),--out $(OUT)) $(RUN_OPTIONS)
 
 .PHONY: run
 run: venv ## SCENARIO=f.toml [TARGET=model|coprocessor|step SIM= ARITH= STEPS= OUT= LANES=2+2]
 	@$(if $(SCENARIO),,$(error say which: make run SCENARIO=scenarios/double_pendulum.toml))
 	@$(if $(filter-out model,$(TARGET)),$(SETUP) icarus verilator)
-	@$(PY) scripts/run.py --scenario $(SCENARIO) --target $(or $(TARGET),model) \
+	@$(PY) -m scripts.run --scenario $(SCENARIO) --target $(or $(TARGET),model) \
 	  --sim $(or $(SIM),auto) --out $(or $(OUT),build/$(basename $(notdir $(SCENARIO)))) \
 	  $(RUN_OPTIONS)
 
@@ -46,37 +46,37 @@ $(BENCHES): setup
 .PHONY: waves
 waves: venv ## BENCH=<bench> [CONFIG= FILE=]: open its last waveform with the bench's layout
 	@$(if $(BENCH),,$(error say which: make waves BENCH=<bench>; benches: $(BENCHES)))
-	@$(PY) scripts/waves.py $(BENCH) $(if $(FILE),--file $(FILE)) $(if $(CONFIG),--config $(CONFIG))
+	@$(PY) -m scripts.waves $(BENCH) $(if $(FILE),--file $(FILE)) $(if $(CONFIG),--config $(CONFIG))
 
 .PHONY: bench sincos longrun results
 bench: setup ## speed of the simulations, cycles of the step engine, into build/bench
-	@$(PY) scripts/bench.py
-	@$(PY) scripts/bench_step.py
+	@$(PY) -m scripts.bench
+	@$(PY) -m scripts.bench_step
 sincos: venv ## worst errors of sine and cosine over every binary32 angle, about a minute
-	@$(PY) -m pymodel.sincos --check 0
+	@$(PY) -m pymodel.arith.sincos_error
 longrun: venv ## 100 s of the four-bar, with and without re-basing, into build/longrun
-	@$(PY) scripts/longrun.py
+	@$(PY) -m scripts.longrun
 results: venv ## docs/results.md from what `make test` and `make bench` left in build/
-	@$(PY) scripts/results.py
+	@$(PY) -m scripts.results
 
 .PHONY: synth cost
 synth: venv ## area and clock of all hardware [UNITS="fp_add step_engine:2+2" FAMILY=ecp5 SEEDS=3]
 	@$(SETUP) synth
-	@$(PY) scripts/synth.py $(UNITS) $(if $(FAMILY),--family $(FAMILY)) \
+	@$(PY) -m scripts.synth $(UNITS) $(if $(FAMILY),--family $(FAMILY)) \
 	  $(if $(SEEDS),--seeds $(SEEDS))
 cost: venv ## docs/hardware_cost.md from what `make synth` left in build/, errors by format
-	@$(PY) scripts/formats.py
-	@$(PY) scripts/pareto.py
-	@$(PY) scripts/hardware_cost.py
+	@$(PY) -m scripts.formats
+	@$(PY) -m scripts.pareto
+	@$(PY) -m scripts.hardware_cost
 
 .PHONY: lint
 lint: venv ## Verilator -Wall and verible over the RTL, ruff over the Python
 	@$(SETUP) verilator
-	@$(PY) scripts/lint.py
+	@$(PY) -m scripts.lint
 
 .PHONY: report
 report: venv ## build/report/index.html from the results at hand
-	@$(PY) scripts/report.py
+	@$(PY) -m scripts.report
 
 ##@ Housekeeping
 .PHONY: setup venv

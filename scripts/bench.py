@@ -6,20 +6,18 @@ bit-exact, and with the RTL in the loop, all in one run; ratios to the float64 m
 
 import json
 import os
-import sys
 import time
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+from pymodel.mechanism.scenario_file import load
+from pymodel.runs.simulate import simulate
+from tb.common.bench import BUILD, usable
+from tb.cosim_hdca.test_cosim_hdca import BENCH, CONFIG
 
-from pymodel.scenario import load  # noqa: E402
-from pymodel.simulate import simulate  # noqa: E402
-from tb.common.bench import BUILD, usable  # noqa: E402
-from tb.cosim_hdca.test_cosim_hdca import BENCH, CONFIG  # noqa: E402
+ROOT = Path(__file__).resolve().parents[1]
 
 STEPS = {"float64": 2000, "float32": 1000, "verilator": 1000, "icarus": 100}
 

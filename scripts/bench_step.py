@@ -14,15 +14,15 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+from pymodel.compile import gantt
+from pymodel.compile.kernel import interleave, trace
+from pymodel.compile.schedule import bounds, schedule
+from pymodel.machine.isa import Machine
+from pymodel.machine.model import START_CYCLES
+from pymodel.mechanism.scenario_file import load
+from pymodel.runs import engine_runs
 
-from pymodel import gantt, stepping  # noqa: E402
-from pymodel.engine import START_CYCLES  # noqa: E402
-from pymodel.program import Machine  # noqa: E402
-from pymodel.scenario import load  # noqa: E402
-from pymodel.schedule import bounds, schedule  # noqa: E402
-from pymodel.tracing import interleave, trace  # noqa: E402
+ROOT = Path(__file__).resolve().parents[1]
 
 OUT = ROOT / "build" / "bench"
 LANES = (1, 2, 4, 8)
@@ -74,7 +74,7 @@ def run(lanes):
     measured = json.loads((out / "cosim.json").read_text())["runs"]
     rows = []
     for one, settings in zip(measured, runs, strict=True):
-        step = trace(load(settings["scenario"]), base=stepping.BASE)
+        step = trace(load(settings["scenario"]), base=engine_runs.BASE)
         low = bounds(machine, interleave([step] * one["contexts"]))
         cycles = (one["cycles"] - one["traced"] - START_CYCLES) / one["steps"]
         rows.append(

@@ -11,10 +11,9 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+from scripts import run
 
-from scripts import run  # noqa: E402
+ROOT = Path(__file__).resolve().parents[1]
 
 DEMOS = {"pendulum": "double_pendulum", "fourbar": "four_bar"}
 MILLI = 1e3

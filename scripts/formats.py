@@ -14,13 +14,12 @@ import multiprocessing
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+from pymodel.cli import main as model
+from pymodel.runs import engine_runs, plots
+from scripts import synth
+from scripts.bench_step import DEMOS
 
-from pymodel import plots, stepping  # noqa: E402
-from pymodel.__main__ import main as model  # noqa: E402
-from scripts import synth  # noqa: E402
-from scripts.bench_step import DEMOS  # noqa: E402
+ROOT = Path(__file__).resolve().parents[1]
 
 OUT = ROOT / "build" / "formats"
 RESULT = OUT / "formats.json"
@@ -50,7 +49,7 @@ def simulate(task):
     summary = out / "summary.json"
     summary.unlink(missing_ok=True)
     words = ["simulate", str(ROOT / "scenarios" / f"{demo}.toml"), "--arith", arithmetic]
-    words += ["--out", str(out), "--base", stepping.BASE]
+    words += ["--out", str(out), "--base", engine_runs.BASE]
     words += ["--steps", str(steps)] if steps else []
     said = io.StringIO()
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):

@@ -9,11 +9,10 @@ import shutil
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+from scripts import formats, pareto, step_cycles, synth
+from scripts.results import MissingError, read, table
 
-from scripts import formats, pareto, step_cycles, synth  # noqa: E402
-from scripts.results import MissingError, read, table  # noqa: E402
+ROOT = Path(__file__).resolve().parents[1]
 
 DOC = ROOT / "docs" / "hardware_cost.md"
 IMAGES = ROOT / "docs" / "img"

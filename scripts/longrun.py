@@ -13,11 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+from pymodel.mechanism.scenario_file import load
+from pymodel.runs.simulate import simulate
 
-from pymodel.scenario import load  # noqa: E402
-from pymodel.simulate import simulate  # noqa: E402
+ROOT = Path(__file__).resolve().parents[1]
 
 OUT = ROOT / "build" / "longrun"
 END_S = 100.0

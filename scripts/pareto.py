@@ -16,12 +16,11 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+from pymodel.machine.isa import Machine
+from pymodel.runs import plots
+from scripts import step_cycles, synth
 
-from pymodel import plots  # noqa: E402
-from pymodel.program import Machine  # noqa: E402
-from scripts import step_cycles, synth  # noqa: E402
+ROOT = Path(__file__).resolve().parents[1]
 
 SCENARIO = "double_pendulum"
 JSON, PICTURE = synth.OUT / "pareto.json", synth.OUT / "pareto.png"

@@ -9,14 +9,13 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+from pymodel.compile import count
+from pymodel.machine.isa import Machine
+from pymodel.mechanism.scenario_file import load
+from scripts import demo as demos
+from scripts.bench_step import chain_file
 
-from pymodel import count  # noqa: E402
-from pymodel.program import Machine  # noqa: E402
-from pymodel.scenario import load  # noqa: E402
-from scripts import demo as demos  # noqa: E402
-from scripts.bench_step import chain_file  # noqa: E402
+ROOT = Path(__file__).resolve().parents[1]
 
 BUILD, DOCS = ROOT / "build", ROOT / "docs"
 CHAINS = (1, 2, 4, 8, 16, 32, 64)

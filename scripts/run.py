@@ -15,14 +15,16 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+from pymodel.algorithms.step import Chain
+from pymodel.arith import scalars
+from pymodel.cli import main as model_main
+from pymodel.machine.isa import Machine
+from pymodel.mechanism.scenario import ScenarioError
+from pymodel.mechanism.scenario_file import load
+from pymodel.runs import engine_runs, report, session
+from pymodel.runs.trajectory import read_csv
 
-from pymodel import arith, dynamics, report, session, stepping  # noqa: E402
-from pymodel.__main__ import main as model_main  # noqa: E402
-from pymodel.program import Machine  # noqa: E402
-from pymodel.scenario import ScenarioError, load  # noqa: E402
-from pymodel.trajectory import read_csv  # noqa: E402
+ROOT = Path(__file__).resolve().parents[1]
 
 DIFFERS, BAD_INPUT = 1, 2
 BUS_W = 32  # bits of a register
@@ -52,7 +54,7 @@ def simulator_version(name):
 
 def coprocessor_bench(scenario):
     """The co-simulation bench whose co-processor has a part in this mechanism."""
-    is_chain = dynamics.Chain.runs(scenario)
+    is_chain = Chain.runs(scenario)
     if is_chain and scenario.loops:
         from tb.cosim_ldup import test_cosim_ldup
 
@@ -83,11 +85,11 @@ def on_step_engine(scenario, arguments):
 
     format_parameters(arguments.arith)
     options = {"base": arguments.base, "rebase": arguments.rebase}
-    machine = Machine.parse(arguments.lanes, fmt=arith.parse(arguments.arith).fmt)
+    machine = Machine.parse(arguments.lanes, fmt=scalars.parse(arguments.arith).fmt)
     if not machine.fmt.has_sincos:
         raise InputError(f"--arith {arguments.arith}: sine and cosine end at binary32")
     one = {"scenario": str(Path(arguments.scenario).resolve()), "steps": arguments.steps, **options}
-    machine = stepping.fitting(machine, [scenario], **options)
+    machine = engine_runs.fitting(machine, [scenario], **options)
     units = {"add": machine.adders, "mul": machine.multipliers, "rec": 1, "sincos": 1}
     return bench, rtl_parameters(machine), {"runs": [one]}, units
 
@@ -97,8 +99,8 @@ HARDWARE = {"coprocessor": on_coprocessor, "step": on_step_engine}
 
 def format_parameters(arithmetic):
     """The RTL parameters of a format; refuses what a register cannot hold."""
-    parsed = arith.parse(arithmetic)
-    if not isinstance(parsed, arith.BitExact):
+    parsed = scalars.parse(arithmetic)
+    if not isinstance(parsed, scalars.BitExact):
         raise InputError("--arith float64: on the model only (--target model)")
     if parsed.fmt.width > BUS_W:
         raise InputError(f"--arith {arithmetic}: wider than the {BUS_W}-bit registers")
@@ -238,8 +240,8 @@ def parser():
     )
     result.add_argument(
         "--base",
-        choices=stepping.BASES,
-        default=stepping.BASE,
+        choices=engine_runs.BASES,
+        default=engine_runs.BASE,
         help="how the step engine solves the base of a closed chain",
     )
     result.add_argument("--lanes", default="2+2", help="adders + multipliers of the step engine")

@@ -3,28 +3,27 @@
 The benches measure the same: tables of docs/results.md.
 """
 
-import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+from pymodel.algorithms import two_handles
+from pymodel.compile.kernel import trace
+from pymodel.compile.schedule import schedule
+from pymodel.machine.isa import Machine
+from pymodel.mechanism.scenario_file import load
+from pymodel.runs import engine_runs
 
-from pymodel import hdca, stepping  # noqa: E402
-from pymodel.program import Machine  # noqa: E402
-from pymodel.scenario import load  # noqa: E402
-from pymodel.schedule import schedule  # noqa: E402
-from pymodel.tracing import trace  # noqa: E402
+ROOT = Path(__file__).resolve().parents[1]
 
 #: The simulated bus: a block of words takes so many cycles more, an access alone so many.
 BLOCK, ACCESS = 3, 4
-BODY_WORDS = len(hdca.WORD_NAMES)
+BODY_WORDS = len(two_handles.WORD_NAMES)
 IMPULSE_WORDS = 2
 ETA_SIZE = 4  # of a planar chain with both ends on the ground
 
 
 def traced(scenario):
     """The step of a shipped scenario, by its name."""
-    return trace(load(ROOT / "scenarios" / f"{scenario}.toml"), base=stepping.BASE)
+    return trace(load(ROOT / "scenarios" / f"{scenario}.toml"), base=engine_runs.BASE)
 
 
 def on_engine(step, **parameters):

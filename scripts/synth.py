@@ -38,11 +38,10 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+from pymodel.machine.isa import Machine
+from scripts.lint import rtl_files
 
-from pymodel.program import Machine  # noqa: E402
-from scripts.lint import rtl_files  # noqa: E402
+ROOT = Path(__file__).resolve().parent.parent
 
 # The tools see no path outside the folder they run in: everything is relative to ROOT.
 OUT = Path("build/synth")

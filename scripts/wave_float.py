@@ -11,7 +11,7 @@ import functools
 import sys
 from collections.abc import Callable
 
-from pymodel.fp import Format, flag_text
+from pymodel.arith.fp import Format, flag_text
 
 MIN_DIGITS = 6  # fewer tell small formats' numbers apart, but lie far from them
 MAX_DIGITS = 17  # enough for a float64, the widest format

@@ -21,13 +21,12 @@ import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from scripts import fst
+
 ROOT = Path(__file__).resolve().parent.parent
 LAYOUT = "waves.toml"
 RADIXES = ("auto", "bin", "hex", "decimal", "signed", "float", "flags")
 VIEWERS = ("gtkwave", "surfer")  # the first one found is used
-
-sys.path.insert(0, str(ROOT))  # run as a file, by the Makefile
-from scripts import fst  # noqa: E402
 
 
 class Problem(Exception):

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from pymodel import dynamics
-from pymodel.scenario import Body, Scenario
+from pymodel.algorithms.requests import serve
+from pymodel.algorithms.step import Chain, rates
+from pymodel.mechanism.scenario import Body, Scenario
 
 
 def random_chain(rng, n, **keys):
@@ -36,11 +37,11 @@ def random_tree(rng, first, last):
 
 def evaluate(arithmetic, scenario, q, p, shape="balanced"):
     """q-dot and p-dot as float64 arrays, from float64 values that are rounded to the format."""
-    chain = dynamics.Chain(arithmetic, scenario, shape)
+    chain = Chain(arithmetic, scenario, shape)
     state = ([arithmetic.const(x) for x in values] for values in (q, p))
-    rates = dynamics.serve(arithmetic, dynamics.rates(chain, *state))
+    found = serve(arithmetic, rates(chain, *state))
     return [
-        np.array([arithmetic.to_float(x) for x in values]) for values in (rates.q_dot, rates.p_dot)
+        np.array([arithmetic.to_float(x) for x in values]) for values in (found.q_dot, found.p_dot)
     ]
 
 

@@ -5,9 +5,9 @@ from itertools import product
 
 import numpy as np
 
-from pymodel import kinematics
-from pymodel.reference import Lagrangian
-from pymodel.scenario import GROUND, Loop, Scenario
+from pymodel.mechanism import kinematics
+from pymodel.mechanism.scenario import GROUND, Loop, Scenario
+from pymodel.runs.lagrangian import Lagrangian
 from pymodel.tests.chains import random_chain
 
 CONDITION = 100.0  # of J M^-1 J^T at the start; the demo's rhombus has 5 there

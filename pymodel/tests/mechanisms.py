@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 
-from pymodel.scenario import GROUND
+from pymodel.mechanism.scenario import GROUND
 from pymodel.tests import loops
 from pymodel.tests.chains import random_chain
 

@@ -1,5 +1,5 @@
 // Float sine and cosine of an angle in rad, both at once. Rules and flags: fp_pkg.sv; what is
-// computed, and how well: pymodel/sincos.py. An angle of 2^17 or more in magnitude gives two NaNs
+// computed, and how well: pymodel/arith/sincos.py. An angle of 2^17 or more in magnitude gives two NaNs
 // and the flag invalid, as infinity does. flags_o is that of both results.
 //
 // Latency: STAGES clocks, 0 = combinational. Throughput: one operation a clock.

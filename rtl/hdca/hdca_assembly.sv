@@ -1,5 +1,5 @@
 // Assembly phase of two bodies A and B into the compound body C, paper 000 (27)-(37), on float
-// units linked from outside (section 4.5). Mirrors pymodel.hdca.assemble operation by operation.
+// units linked from outside (section 4.5). Mirrors pymodel.algorithms.two_handles.assemble operation by operation.
 //
 // The ten sub-designs run in two passes that share the units, PASSES = 2:
 //   pass 1: (33) C, (34) b, (35) W^A, (36) W^B, (37) beta_hat, (31) xi_10, (32) xi_20

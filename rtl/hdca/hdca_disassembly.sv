@@ -2,7 +2,7 @@
 //
 //   T_1^B = -T_2^A = D (W^B T_2^C - W^A T_1^C + beta_hat)
 //
-// Impulses are 2-vectors (T = D s). Mirrors pymodel.hdca.disassemble operation by operation.
+// Impulses are 2-vectors (T = D s). Mirrors pymodel.algorithms.two_handles.disassemble operation by operation.
 //
 // A `start_i` pulse begins; operands must be held while `busy_o`. `done_o` pulses in the last
 // cycle of `busy_o`; the result and `flags_o` (of this run) are valid after it and hold.

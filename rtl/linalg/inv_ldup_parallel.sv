@@ -1,6 +1,6 @@
 // Inverse of an N x N matrix by LDUP factorisation with partial pivoting, paper 000 (60)-(82), on
 // float units linked from outside: one for each operation of the algorithm, as in the paper.
-// Mirrors pymodel.linalg.inv_ldup operation by operation.
+// Mirrors pymodel.algorithms.linalg.inv_ldup operation by operation.
 //
 // Same ports, start, results and bits as inv_ldup_serial, which has the units of one elimination
 // row. They are two modules because they share nothing but the tree of additions: here the whole

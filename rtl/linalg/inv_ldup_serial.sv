@@ -1,6 +1,6 @@
 // Inverse of an N x N matrix by LDUP factorisation with partial pivoting, paper 000 (60)-(82), on
 // float units linked from outside: those of one elimination row, used step after step.
-// Mirrors pymodel.linalg.inv_ldup operation by operation.
+// Mirrors pymodel.algorithms.linalg.inv_ldup operation by operation.
 //
 // Same ports, start, results and bits as inv_ldup_parallel (see there); but `a_i` is taken at the
 // start and need not be held, and `y_o` is the one matrix that everything happens in: it is the

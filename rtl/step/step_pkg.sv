@@ -1,4 +1,4 @@
-// Layout of a program word of the step engine, lowest bits first (pymodel/program.py):
+// Layout of a program word of the step engine, lowest bits first (pymodel/machine/isa.py):
 //
 //   for each bank, for each of its read ports:  address, take what the bank is offered instead
 //   for each bank:                              address to store at, store

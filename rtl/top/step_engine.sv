@@ -1,7 +1,7 @@
 // Step engine: runs a program for whole time steps, behind AXI4-Lite registers
 // (docs/register_map.md). A very long instruction word machine without control flow: few pipelined
 // float lanes, a banked register file, a program memory, and a trace of chosen registers
-// (pymodel/program.py describes the machine and its words, pymodel/engine.py is its twin).
+// (pymodel/machine/isa.py describes the machine and its words, pymodel/machine/model.py is its twin).
 //
 // Software writes program, registers and trace list, starts a run of STEPS steps, empties the trace
 // meanwhile, and reads the registers. Float formats of up to 32 bits; a float stands in the low bits

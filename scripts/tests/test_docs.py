@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pymodel.program import Machine
+from pymodel.machine.isa import Machine
 from scripts import hardware_cost
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from pymodel.program import Machine
+from pymodel.machine.isa import Machine
 from scripts import formats, hardware_cost, pareto, step_cycles, synth
 
 STAT = """{"modules": {"\\\\bench": {"num_cells_by_type": {"LUT2": 999}}},

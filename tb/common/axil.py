@@ -19,7 +19,7 @@ class Registers:
     ----------
     dut
         The top level.
-    map_ : pymodel.regs.Map
+    map_ : pymodel.machine.registers.Map
     """
 
     def __init__(self, dut, map_):

@@ -7,8 +7,8 @@ A bench says in a subclass of :class:`Bus` what its co-processor does, and regis
 
 from cocotb.triggers import ClockCycles, FallingEdge
 
-from pymodel.fp import Format
-from pymodel.regs import READ_WRITE, WORD_BYTES
+from pymodel.arith.fp import Format
+from pymodel.machine.registers import READ_WRITE, WORD_BYTES
 from tb.common import clock
 
 VERSION = 0x0001_0000

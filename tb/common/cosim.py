@@ -13,11 +13,14 @@ from pathlib import Path
 
 import numpy as np
 
-from pymodel import dynamics, simulate
-from pymodel.arith import BitExact
-from pymodel.fp import Format
-from pymodel.scenario import load
-from pymodel.trajectory import write_csv
+from pymodel.algorithms.requests import SingularError, answer
+from pymodel.algorithms.step import Chain
+from pymodel.arith.fp import Format
+from pymodel.arith.scalars import BitExact
+from pymodel.mechanism.scenario_file import load
+from pymodel.runs import simulate
+from pymodel.runs.recorder import NonFiniteError, Recorder
+from pymodel.runs.trajectory import write_csv
 from tb.common import clock
 from tb.common.bench import BUILD, ROOT
 
@@ -46,8 +49,8 @@ class Hardware:
         self.recorder = None
 
     async def answer(self, request):
-        """The answer to a request of :mod:`pymodel.dynamics`."""
-        return dynamics.answer(self.processor, request)
+        """The answer to a request of :mod:`pymodel.algorithms.step`."""
+        return answer(self.processor, request)
 
     def scalars(self, words):
         """Words from the hardware, as the processor's scalars."""
@@ -77,14 +80,14 @@ async def co_simulate(bench, dut, board, hardware_type, coprocessor_type):
     await clock.release_reset(dut)
 
     hardware = hardware_type(board, coprocessor, fmt)
-    recorder = hardware.recorder = simulate.Recorder(scenario, hardware.processor)
-    chain = dynamics.Chain(hardware.processor, scenario, **options)
+    recorder = hardware.recorder = Recorder(scenario, hardware.processor)
+    chain = Chain(hardware.processor, scenario, **options)
     stopped = None
     try:
         await _drive(simulate.run(chain, scenario, recorder, progress), hardware)
-    except dynamics.SingularError as error:
+    except SingularError as error:
         stopped = recorder.where(error)
-    except simulate.NonFiniteError as error:
+    except NonFiniteError as error:
         stopped = str(error)
     run = recorder.trajectory() if recorder.rows else None
     leave_behind(
@@ -108,7 +111,7 @@ async def co_simulate(bench, dut, board, hardware_type, coprocessor_type):
 
 
 async def _drive(generator, hardware):
-    """Like dynamics.serve, with the hardware answering."""
+    """Like serve, with the hardware answering."""
     reply = None
     while True:
         try:
@@ -128,7 +131,7 @@ def all_model(scenario, arithmetic, **options):
     """The run on the model alone: (trajectory or None, reason to stop or None)."""
     try:
         return simulate.simulate(scenario, arithmetic, **options), None
-    except (dynamics.SingularError, simulate.NonFiniteError) as error:
+    except (SingularError, NonFiniteError) as error:
         return error.trajectory, str(error)
 
 

@@ -11,10 +11,10 @@ import numpy as np
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, Timer
 
-from pymodel.fp import Format, flag_text
+from pymodel.arith.fp import Format, flag_text
+from pymodel.arith.stimulus import ALL_PAIRS_MAX_WIDTH, all_pairs, corner_pairs, random_pairs
 from tb.common.bench import Bench, Config
 from tb.common.clock import PERIOD_NS
-from tb.common.fp_stimulus import ALL_PAIRS_MAX_WIDTH, all_pairs, corner_pairs, random_pairs
 
 UNITS = ("fp_add", "fp_mul", "fp_recip", "fp_sincos")
 FORMATS = {
@@ -32,7 +32,7 @@ CHUNK_STEPS = 1024  # steps prepared at a time
 
 
 class FloatBench(Bench):
-    """The bench of one unit, compared with one operation of ``pymodel.fp.Format``.
+    """The bench of one unit, compared with one operation of ``pymodel.arith.fp.Format``.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """What the processor does with an hdca_coprocessor: one driver for the bench and co-simulation."""
 
-from pymodel.regs import HDCA_COPROCESSOR
+from pymodel.machine.registers import HDCA_COPROCESSOR
 from tb.common.coprocessor import Coprocessor
 
 

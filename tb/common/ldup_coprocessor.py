@@ -1,6 +1,6 @@
 """What the processor does with an ldup_coprocessor: one driver for the bench and co-simulation."""
 
-from pymodel.regs import ldup_coprocessor
+from pymodel.machine.registers import ldup_coprocessor
 from tb.common.coprocessor import Coprocessor
 
 

@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
-from pymodel.graph import Graph, flatten, symbols
-from pymodel.linalg import inv_ldup
-from tb.common.fp_stimulus import corners
+from pymodel.algorithms.linalg import inv_ldup
+from pymodel.arith.stimulus import corners
+from pymodel.compile.graph import Graph, flatten, symbols
 
 KINDS = ("general", "spd", "permuted", "scaled", "nearly singular", "singular", "special")
 SPECIAL_SHARE = 0.2  # entries of a special matrix that are corners of the format

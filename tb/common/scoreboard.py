@@ -37,7 +37,7 @@ class Scoreboard:
         signal : str
             Name in the RTL.
         got, want : int
-        fmt : pymodel.fp.Format, optional
+        fmt : pymodel.arith.fp.Format, optional
             If given, the value is a float of this format.
         cycle : int, optional
             Clock cycle (otherwise the simulated time is shown).

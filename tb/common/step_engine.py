@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from cocotb.triggers import Timer
 
-from pymodel.fp import Format
-from pymodel.program import Location, Machine
-from pymodel.regs import WORD_BYTES, step_engine
+from pymodel.arith.fp import Format
+from pymodel.machine.isa import Location, Machine
+from pymodel.machine.registers import WORD_BYTES, step_engine
 from tb.common.axil import okay
 from tb.common.clock import PERIOD_NS
 from tb.common.coprocessor import Coprocessor
@@ -54,7 +54,7 @@ class Outcome:
     Attributes
     ----------
     trace : list of int
-        As :meth:`pymodel.engine.Engine.run` returns it.
+        As :meth:`pymodel.machine.model.Engine.run` returns it.
     cycles, steps_done : int
         Registers CYCLES and STEPS_DONE.
     status : int
@@ -79,7 +79,7 @@ class StepEngine(Coprocessor):
     ----------
     dut
         The module step_engine.
-    machine : pymodel.program.Machine
+    machine : pymodel.machine.isa.Machine
         What it is.
     """
 
@@ -115,7 +115,7 @@ class StepEngine(Coprocessor):
     # --- memories --------------------------------------------------------------------------------
 
     async def load_program(self, words, start=0):
-        """Store program words (ints, see :meth:`pymodel.program.Program.encoded`)."""
+        """Store program words (ints, see :meth:`pymodel.machine.isa.Program.encoded`)."""
         self._start_watch()
         size = self.machine.bus_words * WORD_BYTES
         offset = self.map["PROGRAM_WORD"].offset
@@ -151,7 +151,7 @@ class StepEngine(Coprocessor):
         return found
 
     async def read_file(self):
-        """All registers, as :attr:`pymodel.engine.Engine.file` has them."""
+        """All registers, as :attr:`pymodel.machine.model.Engine.file` has them."""
         machine = self.machine
         every = [Location(b, a) for b in range(machine.banks) for a in range(machine.depth)]
         found = await self.read_registers(every)

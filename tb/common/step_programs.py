@@ -2,9 +2,9 @@
 
 from collections import Counter
 
-from pymodel.engine import Engine
-from pymodel.program import OFFERED, SIDES, Location, Operand, Port, Program, Word
-from tb.common.fp_stimulus import corners
+from pymodel.arith.stimulus import corners
+from pymodel.machine.isa import OFFERED, SIDES, Location, Operand, Port, Program, Word
+from pymodel.machine.model import Engine
 
 REPAIRS = 200  # runs of the model in which a program is made healthy
 SPECIALS = 0.04  # part of the registers that hold corners of the format
@@ -85,7 +85,7 @@ class Programs:
 
     Parameters
     ----------
-    machine : pymodel.program.Machine
+    machine : pymodel.machine.isa.Machine
     rng : numpy.random.Generator
         The programs are a function of its state.
     """

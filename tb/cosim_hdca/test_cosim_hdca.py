@@ -2,7 +2,9 @@
 
 import pytest
 
-from pymodel import count, dynamics, hdca
+from pymodel.algorithms import two_handles
+from pymodel.algorithms.requests import Assemble, Disassemble, SingularError
+from pymodel.compile import count
 from tb.common import cosim, demo
 from tb.common.bench import Bench, Config
 from tb.common.hdca_coprocessor import HdcaCoprocessor
@@ -37,24 +39,24 @@ class Hardware(cosim.Hardware):
     joint = None  # the model's idea of the joint that the hardware holds
 
     async def answer(self, request):
-        if isinstance(request, dynamics.Assemble):
+        if isinstance(request, Assemble):
             return await self._assemble(*self.model.adopt(request))
-        if isinstance(request, dynamics.Disassemble):
+        if isinstance(request, Disassemble):
             return await self._disassemble(*self.model.adopt((request.t_1c, request.t_2c)))
         return await super().answer(request)
 
     async def _assemble(self, a, b):
-        words = [cosim.bits(hdca.to_words(body)) for body in (a, b)]
+        words = [cosim.bits(two_handles.to_words(body)) for body in (a, b)]
         got = await self.coprocessor.assemble(*words)
-        compound, self.joint, _ = hdca.assemble(self.model, a, b)
-        self.check("COMPOUND", got, hdca.to_words(compound), hdca.WORD_NAMES)
+        compound, self.joint, _ = two_handles.assemble(self.model, a, b)
+        self.check("COMPOUND", got, two_handles.to_words(compound), two_handles.WORD_NAMES)
         if self.coprocessor.field("STATUS", "SINGULAR", self.coprocessor.status):
-            raise dynamics.SingularError("joint matrix (33) is singular")
-        return hdca.from_words(self.scalars(got)), None  # the joint stays in the hardware
+            raise SingularError("joint matrix (33) is singular")
+        return two_handles.from_words(self.scalars(got)), None  # the joint stays in the hardware
 
     async def _disassemble(self, t_1c, t_2c):
         got = await self.coprocessor.disassemble(cosim.bits(t_1c), cosim.bits(t_2c))
-        self.check("T_1B", got, hdca.disassemble(self.joint, t_1c, t_2c))
+        self.check("T_1B", got, two_handles.disassemble(self.joint, t_1c, t_2c))
         return self.scalars(got)
 
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from pymodel import dynamics, linalg
+from pymodel.algorithms import linalg
+from pymodel.algorithms.requests import ConnectBase, SingularError
 from tb.common import cosim, demo
 from tb.common.bench import SIMULATORS, Bench, Config
 from tb.common.ldup_coprocessor import LdupCoprocessor
@@ -43,7 +44,7 @@ class Hardware(cosim.Hardware):
     """The inverse of eta comes from the co-processor; the processor multiplies by it."""
 
     async def answer(self, request):
-        if not isinstance(request, dynamics.ConnectBase):
+        if not isinstance(request, ConnectBase):
             return await super().answer(request)
         eta = self.model.adopt(request.matrix)
         got = await self.coprocessor.invert(cosim.bits(x for row in eta for x in row))
@@ -51,7 +52,7 @@ class Hardware(cosim.Hardware):
         names = [f"eta^-1[{i}][{j}]" for i in range(SIZE) for j in range(SIZE)]
         self.check("INVERSE", got, [x for row in inverse for x in row], names)
         if self.coprocessor.field("STATUS", "SINGULAR", self.coprocessor.status):
-            raise dynamics.SingularError("the matrix of the base connection is singular")
+            raise SingularError("the matrix of the base connection is singular")
         words = self.scalars(got)
         rows = tuple(words[SIZE * i : SIZE * (i + 1)] for i in range(SIZE))
         return linalg.product(rows, request.rhs)

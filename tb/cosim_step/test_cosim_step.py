@@ -7,11 +7,11 @@ Settings: ``runs``, each with a ``scenario`` (path), and as wanted ``steps``, ``
 
 from dataclasses import replace
 
-from pymodel import stepping
-from pymodel.arith import BitExact
-from pymodel.fp import Format
-from pymodel.program import Machine
-from pymodel.scenario import load
+from pymodel.arith.fp import Format
+from pymodel.arith.scalars import BitExact
+from pymodel.machine.isa import Machine
+from pymodel.mechanism.scenario_file import load
+from pymodel.runs import engine_runs
 from tb.common import clock, cosim
 from tb.common.bench import ROOT, Bench, Config
 from tb.common.step_engine import StepEngine, machine_of, rtl_parameters
@@ -92,8 +92,11 @@ async def co_simulation(dut, board):
 async def _one(board, engine, settings, done):
     """One run; what it cost is added to ``done``."""
     scenarios = systems(settings)
-    options = {"base": settings.get("base") or stepping.BASE, "rebase": settings.get("rebase") or 0}
-    run = stepping.prepare(engine.machine, scenarios, **options)
+    options = {
+        "base": settings.get("base") or engine_runs.BASE,
+        "rebase": settings.get("rebase") or 0,
+    }
+    run = engine_runs.prepare(engine.machine, scenarios, **options)
     await engine.forget()
     await engine.load_program(run.program.encoded())
     await engine.write_registers(run.image)

@@ -5,9 +5,9 @@ Each lane divides by both methods side by side (``z_o`` is the table's result).
 
 import numpy as np
 
+from pymodel.arith.stimulus import corners as corners_of
+from pymodel.arith.stimulus import random_pairs
 from tb.common.fp_bench import FloatBench
-from tb.common.fp_stimulus import corners as corners_of
-from tb.common.fp_stimulus import random_pairs
 
 BENCH = FloatBench(__file__, unit="fp_recip", operation="recip", twin="z_o")
 EVERY_NUMBER_WIDTH = 16

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from pymodel.fp import Format
+from pymodel.arith.fp import Format
+from pymodel.arith.stimulus import corners, random_pairs
 from tb.common import clock
 from tb.common.bench import Bench, Config
-from tb.common.fp_stimulus import corners, random_pairs
 from tb.common.stream import Stream
 
 ARRAY, TABLE, ITERATIVE = 0, 1, 2  # METHOD

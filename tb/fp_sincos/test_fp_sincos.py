@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from pymodel import sincos, sincos_check
+from pymodel.arith import sincos, sincos_error
+from pymodel.arith.stimulus import corners as corners_of
+from pymodel.arith.stimulus import random_pairs
 from tb.common.fp_bench import FloatBench
-from tb.common.fp_stimulus import corners as corners_of
-from tb.common.fp_stimulus import random_pairs
 
 FORMATS = {
     "binary32": (8, 23),
@@ -69,7 +69,7 @@ async def angles_in_range(dut, board):
     """Random significands, exponents evenly from those where more than x and 1 comes out."""
     fmt, rng, count = BENCH.fmt, board.rng, BENCH.vectors // 4
     largest = min(sincos.MAX_EXPONENT, fmt.bias)
-    exponent = rng.integers(max(sincos_check.SMALLEST, 1 - fmt.bias), largest + 1, count) + fmt.bias
+    exponent = rng.integers(max(sincos_error.SMALLEST, 1 - fmt.bias), largest + 1, count) + fmt.bias
     sign = rng.integers(0, 2, count) << (fmt.width - 1)
     numbers = sign | exponent << fmt.man_w | rng.integers(0, fmt.min_normal, count)
     await BENCH.stream(dut, board, numbers.astype(np.uint64))
@@ -79,8 +79,8 @@ async def angles_in_range(dut, board):
 async def near_multiples_of_a_quarter_turn(dut, board):
     """Where most bits cancel: binary32's angles, as the format rounds them."""
     fmt, share = BENCH.fmt, TURNS_SHARE[BENCH.simulator]
-    near = sincos_check.near_multiples(1)[board.rng.integers(share) :: share]
-    bits = np.concatenate([near.ravel(), sincos_check.convergents()])
+    near = sincos_error.near_multiples(1)[board.rng.integers(share) :: share]
+    bits = np.concatenate([near.ravel(), sincos_error.convergents()])
     angles = bits.astype(np.uint32).view(np.float32).astype(float).tolist()
     numbers = np.unique(np.array([fmt.from_float(x) for x in angles], dtype=np.uint64))
     await BENCH.stream(dut, board, both_signs(board.rng.permutation(numbers)))

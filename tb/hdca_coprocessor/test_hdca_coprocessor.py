@@ -1,7 +1,7 @@
 """The HDCA co-processor through its bus: the tests of every co-processor, on both phases."""
 
-from pymodel import hdca
-from pymodel.arith import BitExact
+from pymodel.algorithms import two_handles
+from pymodel.arith.scalars import BitExact
 from tb.common import bodies, coprocessor_bench
 from tb.common.bench import Bench, Config
 from tb.common.hdca_coprocessor import HdcaCoprocessor
@@ -44,24 +44,29 @@ class Bus(coprocessor_bench.Bus):
 
     def singular_operands(self):
         arithmetic = BitExact(self.fmt)
-        a, b = (hdca.to_words(bodies.physical(arithmetic, self.board.rng)) for _ in range(2))
-        regular = hdca.from_words(a), hdca.from_words(b)
+        a, b = (two_handles.to_words(bodies.physical(arithmetic, self.board.rng)) for _ in range(2))
+        regular = two_handles.from_words(a), two_handles.from_words(b)
         for i in (0, 1, 3, 4):  # D^T xi_22^A D and D^T xi_11^B D
             a[18 + i] = b[i] = arithmetic.const(0.0)
         impulses = [(arithmetic.const(1.0), arithmetic.const(-1.0))] * 2
-        return (hdca.from_words(a), hdca.from_words(b), *impulses), (*regular, *impulses)
+        return (two_handles.from_words(a), two_handles.from_words(b), *impulses), (
+            *regular,
+            *impulses,
+        )
 
     async def round(self, operands, context):
         arithmetic = BitExact(self.fmt)
         a, b, t_1c, t_2c = arithmetic.adopt(tuple(operands))
-        compound, joint, singular = hdca.assemble(arithmetic, a, b)
-        got = await self.registers.assemble(_bits(hdca.to_words(a)), _bits(hdca.to_words(b)))
-        self.check("COMPOUND", got, hdca.to_words(compound), context)
+        compound, joint, singular = two_handles.assemble(arithmetic, a, b)
+        got = await self.registers.assemble(
+            _bits(two_handles.to_words(a)), _bits(two_handles.to_words(b))
+        )
+        self.check("COMPOUND", got, two_handles.to_words(compound), context)
         await self.compare("WEIGHT_A", _bits([*joint.W_A[0], *joint.W_A[1]]), self.fmt, context)
         await self.compare("WEIGHT_B", _bits([*joint.W_B[0], *joint.W_B[1]]), self.fmt, context)
         await self.compare("BETA_HAT", _bits(joint.beta_hat), self.fmt, context)
         got = await self.registers.disassemble(_bits(t_1c), _bits(t_2c))
-        self.check("T_1B", got, hdca.disassemble(joint, t_1c, t_2c), context)
+        self.check("T_1B", got, two_handles.disassemble(joint, t_1c, t_2c), context)
         return arithmetic.flags, singular
 
     def _stages(self):

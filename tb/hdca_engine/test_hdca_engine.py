@@ -2,9 +2,9 @@
 
 from cocotb.triggers import FallingEdge
 
-from pymodel import hdca
-from pymodel.arith import BitExact
-from pymodel.fp import Format
+from pymodel.algorithms import two_handles
+from pymodel.arith.fp import Format
+from pymodel.arith.scalars import BitExact
 from tb.common import bodies, clock
 from tb.common.bench import Bench, Config
 from tb.common.words import pack, unpack
@@ -99,20 +99,20 @@ class Engine:
         """Assembly in both; returns the model's joint."""
         arithmetic = self.new_arithmetic()
         a, b = arithmetic.adopt((a, b))
-        compound, joint, singular = hdca.assemble(arithmetic, a, b)
-        self.put("body_a_i", hdca.to_words(a))
-        self.put("body_b_i", hdca.to_words(b))
+        compound, joint, singular = two_handles.assemble(arithmetic, a, b)
+        self.put("body_a_i", two_handles.to_words(a))
+        self.put("body_b_i", two_handles.to_words(b))
         await self.run(ASSEMBLY)
         self.check("weight_a_o", [*joint.W_A[0], *joint.W_A[1]], context)
         self.check("weight_b_o", [*joint.W_B[0], *joint.W_B[1]], context)
         self.check("beta_hat_o", joint.beta_hat, context)
-        self.check("compound_o", hdca.to_words(compound), context, hdca.WORD_NAMES)
+        self.check("compound_o", two_handles.to_words(compound), context, two_handles.WORD_NAMES)
         self.check_status(arithmetic.flags, int(singular), context)
         return joint
 
     async def disassemble(self, joint, t_1c, t_2c, context=""):
         arithmetic = self.new_arithmetic()
-        t_1b = hdca.disassemble(*arithmetic.adopt((joint, t_1c, t_2c)))
+        t_1b = two_handles.disassemble(*arithmetic.adopt((joint, t_1c, t_2c)))
         self.put("t_1c_i", t_1c)
         self.put("t_2c_i", t_2c)
         await self.run(DISASSEMBLY)
@@ -148,12 +148,12 @@ async def singular_joint(dut, board):
     scale = engine.fmt.to_float(engine.fmt.min_normal)
     for entries in ([0, 0, 0, 0], [1, 1, 1, 1], [1, 0, 0, scale], [1, 2, 2, 4], [1, 0, 0, 1]):
         a, b = (bodies.physical(engine.new_arithmetic(), board.rng) for _ in range(2))
-        words = [hdca.to_words(body) for body in (a, b)]
+        words = [two_handles.to_words(body) for body in (a, b)]
         const = engine.new_arithmetic().const
         for i, entry in zip((0, 1, 3, 4), entries, strict=True):
             words[0][18 + i] = const(0.0)  # xi_22 of A
             words[1][i] = const(entry)  # xi_11 of B
-        await engine.assemble(*map(hdca.from_words, words), f"joint matrix {entries}")
+        await engine.assemble(*map(two_handles.from_words, words), f"joint matrix {entries}")
     board.compare("regular matrix after singular ones", int(dut.singular_o.value), 0)
 
 

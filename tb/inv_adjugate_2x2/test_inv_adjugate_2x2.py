@@ -5,12 +5,12 @@ import numpy as np
 from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, FallingEdge, Timer
 
-from pymodel import linalg
-from pymodel.arith import BitExact
-from pymodel.fp import Format
+from pymodel.algorithms import linalg
+from pymodel.arith.fp import Format
+from pymodel.arith.scalars import BitExact
+from pymodel.arith.stimulus import corners
 from tb.common.bench import Bench, Config
 from tb.common.clock import PERIOD_NS
-from tb.common.fp_stimulus import corners
 from tb.common.words import pack, unpack
 
 

@@ -6,9 +6,9 @@ Runs ldup_engine, which links an inverter to float units and which co-processors
 import numpy as np
 from cocotb.triggers import FallingEdge
 
-from pymodel.arith import BitExact
-from pymodel.fp import Format
-from pymodel.linalg import inv_ldup
+from pymodel.algorithms.linalg import inv_ldup
+from pymodel.arith.fp import Format
+from pymodel.arith.scalars import BitExact
 from tb.common import clock, matrices
 from tb.common.bench import SIMULATORS, Bench, Config
 from tb.common.words import pack, unpack

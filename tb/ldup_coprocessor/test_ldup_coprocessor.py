@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from pymodel.arith import BitExact
-from pymodel.linalg import inv_ldup
+from pymodel.algorithms.linalg import inv_ldup
+from pymodel.arith.scalars import BitExact
 from tb.common import coprocessor_bench, matrices
 from tb.common.bench import SIMULATORS, Bench, Config
 from tb.common.ldup_coprocessor import LdupCoprocessor

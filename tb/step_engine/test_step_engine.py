@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 import cocotb
 from cocotb.triggers import ClockCycles, FallingEdge
 
-from pymodel.engine import START_CYCLES, Engine
-from pymodel.fp import Format
-from pymodel.program import Location, Machine, Operand, Port, Program, Word
-from pymodel.regs import READ_WRITE, WORD_BYTES
+from pymodel.arith.fp import Format
+from pymodel.machine.isa import Location, Machine, Operand, Port, Program, Word
+from pymodel.machine.model import START_CYCLES, Engine
+from pymodel.machine.registers import READ_WRITE, WORD_BYTES
 from tb.common import coprocessor_bench
 from tb.common.axil import okay
 from tb.common.bench import ROOT, SIMULATORS, Bench, Config

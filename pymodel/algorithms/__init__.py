@@ -1,0 +1,1 @@
+"""The algorithm text, generic over its scalars."""

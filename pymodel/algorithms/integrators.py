@@ -1,0 +1,60 @@
+"""Integrators: one time step from the rates of change."""
+
+from pymodel.algorithms.step import rates
+
+
+def _advance(x, step, slope):
+    return [x[k] + step * slope[k] for k in range(len(x))]
+
+
+def _euler(mechanism, q, p, t_cut=None):
+    """Explicit Euler."""
+    now = yield from rates(mechanism, q, p, t_cut)
+    return _advance(q, mechanism.step, now.q_dot), _advance(now.p, mechanism.step, now.p_dot), now
+
+
+def _semi_implicit(mechanism, q, p, t_cut=None):
+    """Momenta first; then the angles, with the velocities that the new momenta give."""
+    now = yield from rates(mechanism, q, p, t_cut)
+    p_new = _advance(now.p, mechanism.step, now.p_dot)
+    new = yield from rates(mechanism, q, p_new)
+    return _advance(q, mechanism.step, new.q_dot), p_new, now
+
+
+def _rk4(mechanism, q, p, t_cut=None):
+    """The classical Runge-Kutta method of order 4."""
+    half, step, sixth = mechanism.half_step, mechanism.step, mechanism.sixth_step
+    k1 = yield from rates(mechanism, q, p, t_cut)
+    p = k1.p
+    k2 = yield from rates(mechanism, _advance(q, half, k1.q_dot), _advance(p, half, k1.p_dot))
+    k3 = yield from rates(mechanism, _advance(q, half, k2.q_dot), _advance(p, half, k2.p_dot))
+    k4 = yield from rates(mechanism, _advance(q, step, k3.q_dot), _advance(p, step, k3.p_dot))
+
+    def combine(a, b, c, d):
+        return [(w + z) + ((x + x) + (y + y)) for w, x, y, z in zip(a, b, c, d, strict=True)]
+
+    q_slope, p_slope = (combine(*(k[i] for k in (k1, k2, k3, k4))) for i in range(2))
+    return _advance(q, sixth, q_slope), _advance(p, sixth, p_slope), k1
+
+
+#: name in the scenario file -> generator (mechanism, q, p, t_cut) -> (q, p, rates at the start)
+INTEGRATORS = {"euler": _euler, "semi-implicit": _semi_implicit, "rk4": _rk4}
+
+
+def integrate(mechanism, q, p, t_cut=None):
+    """One time step with the mechanism's integrator.
+
+    Parameters
+    ----------
+    mechanism : pymodel.algorithms.step.Mechanism
+    q, p, t_cut
+        As for :func:`pymodel.algorithms.step.rates`, whose requests it yields.
+
+    Returns
+    -------
+    q, p : list of n scalars
+        After the step.
+    rates : pymodel.algorithms.step.Rates
+        At its start.
+    """
+    return (yield from INTEGRATORS[mechanism.integrator](mechanism, q, p, t_cut))

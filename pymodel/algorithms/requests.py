@@ -1,0 +1,106 @@
+"""What the algorithm text asks of whoever runs it: assembly, disassembly, connection of the base.
+
+The text is written as generators (:mod:`pymodel.algorithms.step`) that *request* (``yield``) these
+steps, so that the same text runs on the model alone (:func:`serve`) and with the RTL answering
+(the co-simulation benches).
+"""
+
+from typing import NamedTuple
+
+from pymodel.algorithms import linalg, two_handles
+from pymodel.algorithms.many_handles import Elimination, eliminate, recover
+
+
+class Assemble(NamedTuple):
+    """Request: assemble A and B; the answer is (compound, joint)."""
+
+    a: two_handles.Coefficients
+    b: two_handles.Coefficients
+
+
+class Disassemble(NamedTuple):
+    """Request: impulses of the joint inside a compound body; the answer is T_1^B (2-vector)."""
+
+    joint: two_handles.Joint
+    t_1c: tuple
+    t_2c: tuple
+
+
+class ConnectBase(NamedTuple):
+    """Request: connect the ends of the chain to the ground, (40) or (42).
+
+    The answer is t with matrix t = rhs: the impulses t_1, or t_1 and t_2, in one tuple.
+    """
+
+    matrix: tuple  # 2x2, or eta (43), 4x4
+    rhs: tuple  # 2 or 4
+    base: str  # how, see BASES
+
+
+class Eliminate(NamedTuple):
+    """Request: eliminate the joint between two handles; the answer is (Compound, Elimination)."""
+
+    parts: tuple  # compounds of the handles; one if it is the same or a is the ground
+    a: tuple | None  # handle, None for the ground
+    b: tuple
+
+
+class Recover(NamedTuple):
+    """Request: impulse on handle b of a joint that was eliminated; the answer is a 2-vector."""
+
+    elimination: Elimination
+    impulses: dict  # handle -> 2-vector
+
+
+class SingularError(ArithmeticError):
+    """A joint or base matrix has determinant zero or a non-finite inverse."""
+
+
+#: Ways to connect the base: name -> (arithmetic, matrix, right-hand side) -> (x, singular).
+#: ``adjugate`` is for open chains; the others for closed ones: the paper's inverse, and two that
+#: need no pivoting because eta is symmetric positive definite.
+BASES = {
+    "adjugate": linalg.solve_adjugate_2x2,
+    "ldup": linalg.solve_ldup,
+    "ldl": linalg.solve_ldl,
+    "blocks": linalg.solve_blocks,
+}
+
+
+def answer(arithmetic, request):
+    """The model's own answer to one request.
+
+    Raises
+    ------
+    SingularError
+        If a joint's matrix, or that of the closed base, cannot be inverted.
+    """
+    if isinstance(request, Assemble):
+        compound, joint, singular = two_handles.assemble(arithmetic, request.a, request.b)
+        if singular:
+            raise SingularError("joint matrix (33) is singular")
+        return compound, joint
+    if isinstance(request, ConnectBase):
+        t, singular = BASES[request.base](arithmetic, request.matrix, request.rhs)
+        if singular:
+            raise SingularError("the matrix of the base connection is singular")
+        return t
+    if isinstance(request, Eliminate):
+        compound, elimination, singular = eliminate(arithmetic, *request)
+        if singular:
+            raise SingularError("joint matrix (33) is singular")
+        return compound, elimination
+    if isinstance(request, Recover):
+        return recover(*request)
+    return two_handles.disassemble(*request)
+
+
+def serve(arithmetic, generator):
+    """Run a generator of this module to its end with the model answering; returns its value."""
+    reply = None
+    while True:
+        try:
+            request = generator.send(reply)
+        except StopIteration as stop:
+            return stop.value
+        reply = answer(arithmetic, request)

@@ -1,0 +1,1 @@
+"""Arithmetic: floats of any format, and the scalars that the algorithm text is written in."""

@@ -1,0 +1,195 @@
+"""How wrong `Format.sincos` is: measured over many binary32 angles, every narrower format's among
+them. ``python -m pymodel.arith.sincos_error [COUNT]`` prints it."""
+
+import argparse
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from pymodel.arith import sincos
+from pymodel.arith.fp import BINARY32
+
+SIGNIFICANDS = 1 << BINARY32.man_w
+SMALLEST, LARGEST = -14, sincos.MAX_EXPONENT  # binades of which many are taken; below, sin x is x
+MULTIPLES = 16  # of each convergent
+CHUNK = 1 << 20
+SEED = 1
+
+_TABLES = sincos.tables()
+_ARRAYS = sincos.Tables(
+    tuple(map(np.array, _TABLES.multiples)), *(np.array(column) for column in _TABLES[1:])
+)
+
+
+def _bit_length(x):
+    """Of an array of int64 in 0 .. 2**62; `frexp` alone would round 2**57 - 1 up."""
+    high, low = np.frexp(x >> 30)[1], np.frexp(x & ((1 << 30) - 1))[1]
+    return np.where(high > 0, high + 30, low).astype(np.int64)
+
+
+def sincos_of(bits):
+    """`BINARY32.sincos` of an array of positive numbers in its range: the bits of both results."""
+    bits = bits.astype(np.int64)
+    exponent = (bits >> BINARY32.man_w) - BINARY32.bias
+    significand = bits & (SIGNIFICANDS - 1) | SIGNIFICANDS
+    count, negative, sin, sin_exponent, cos = sincos.fixed_point(
+        significand, exponent, _ARRAYS, _bit_length, np.where
+    )
+    half_turn, quarter_turn = count >> 1 & 1, count & 1
+    sin = _round(sin, sin_exponent - sincos.NORMAL_W + 1, half_turn ^ negative ^ quarter_turn)
+    cos = _round(cos, -sincos.VALUE_F, half_turn)
+    return np.where(quarter_turn, cos, sin), np.where(quarter_turn, sin, cos)
+
+
+def _round(value, exponent, negative):
+    """Bits of value * 2**exponent, half an ULP rounded up; nothing is that small or that large."""
+    drop = _bit_length(value) - BINARY32.man_w - 1
+    rounded = (value >> (drop - 1)) + 1 >> 1
+    field = BINARY32.bias + exponent + drop + BINARY32.man_w - 1
+    return negative << (BINARY32.width - 1) | (field << BINARY32.man_w) + rounded
+
+
+@dataclass
+class Worst:
+    """The largest errors of a set of angles, each with its angle."""
+
+    ulp: tuple = (0.0, 0.0)
+    near_zero: tuple = (0.0, 0.0)  #: absolute, of results below 2**-8
+    wrong: int = 0  #: results that are not correctly rounded
+    results: int = 0
+
+    def add(self, bits):
+        """Take some more angles in, bits of positive numbers."""
+        x = bits.astype(np.uint32).view(np.float32).astype(np.float64)
+        for got, exact in zip(sincos_of(bits), (np.sin(x), np.cos(x)), strict=True):
+            got = got.astype(np.uint32).view(np.float32)
+            # The machine's float64 functions are right to 2**-52, 2**-28 ULP of binary32.
+            error = np.abs(got - exact)
+            ulp = np.exp2(np.floor(np.log2(np.abs(exact))) - BINARY32.man_w)
+            self.ulp = _larger(self.ulp, error / ulp, x)
+            self.near_zero = _larger(self.near_zero, np.where(np.abs(exact) < 2.0**-8, error, 0), x)
+            self.wrong += int(np.count_nonzero(got != exact.astype(np.float32)))
+            self.results += len(x)
+        return self
+
+    def __str__(self):
+        return (
+            f"{self.results} results: error at most {self.ulp[0]:.4f} ULP (at {self.ulp[1]!r}), "
+            f"next to zeros {self.near_zero[0]:.2e} (at {self.near_zero[1]!r}), "
+            f"{100 * (1 - self.wrong / self.results):.1f} % correctly rounded"
+        )
+
+
+def _larger(before, errors, x):
+    at = int(np.argmax(errors))
+    return max(before, (float(errors[at]), float(x[at])))
+
+
+# --- the angles ----------------------------------------------------------------------------------
+
+
+def near_multiples(neighbours=3, limit=1 << (LARGEST + 1)):
+    """The floats around every multiple of pi/2 in range, the nearest one and its neighbours."""
+    multiples = np.arange(1, int(limit / (np.pi / 2)) + 1) * (np.pi / 2)
+    nearest = multiples.astype(np.float32).view(np.uint32).astype(np.int64)
+    bits = nearest[:, None] + np.arange(-neighbours, neighbours + 1)
+    return bits[bits < in_range_end()]
+
+
+def in_range_end():
+    """Bits of the first positive number out of the range."""
+    return (BINARY32.bias + LARGEST + 1) << BINARY32.man_w
+
+
+def convergents():
+    """The floats that come nearest to multiples of pi/2, where reducing them cancels most.
+
+    S 2**(e - 23) is nearly n pi/2 if n / S is a convergent of the continued fraction of
+    2**(e - 22) / pi, or S a small multiple of one, or of one and its predecessor.
+    """
+    found = set()
+    for exponent in range(SMALLEST, LARGEST + 1):
+        ratio = Fraction(1 << sincos.PI_F, sincos.PI) * Fraction(2) ** (exponent + 1) / SIGNIFICANDS
+        before, denominator = 1, 0
+        while before + denominator < 2 * SIGNIFICANDS:
+            whole = int(ratio)
+            before, denominator = denominator, whole * denominator + before
+            if denominator == 0 or ratio == whole:
+                break
+            ratio = 1 / (ratio - whole)
+            for start in (0, before):
+                first = -(-(SIGNIFICANDS - start) // denominator)
+                steps = range(max(first, 1), max(first, 1) + MULTIPLES)
+                found |= {(exponent, start + k * denominator) for k in steps}
+    return np.array(
+        sorted(
+            ((exponent + BINARY32.bias) << BINARY32.man_w) + significand - SIGNIFICANDS
+            for exponent, significand in found
+            if SIGNIFICANDS <= significand < 2 * SIGNIFICANDS
+        )
+    )
+
+
+def tiny_and_large():
+    """The ends of every binade, from the smallest normal to the end of the range."""
+    ends = np.arange(1, (in_range_end() >> BINARY32.man_w) + 1)[:, None] << BINARY32.man_w
+    bits = (ends + np.arange(-8, 8)).ravel()
+    return bits[(bits >= BINARY32.min_normal) & (bits < in_range_end())]
+
+
+def random(rng, count):
+    """Any significand; exponents evenly from those where something happens."""
+    exponent = rng.integers(SMALLEST, LARGEST + 1, count) + BINARY32.bias
+    return (exponent << BINARY32.man_w) + rng.integers(0, SIGNIFICANDS, count)
+
+
+def every(exponents=range(SMALLEST, LARGEST + 1)):
+    """All numbers of some binades, an array each part of one."""
+    for exponent in exponents:
+        first = (exponent + BINARY32.bias) << BINARY32.man_w
+        for start in range(first, first + SIGNIFICANDS, CHUNK):
+            yield np.arange(start, start + CHUNK)
+
+
+def check(count, report=print):
+    """Measure the directed angles and `count` random ones; all in range, if `count` is 0."""
+    sets = {
+        "near multiples of pi/2": [near_multiples()],
+        "convergents": [convergents()],
+        "ends of binades": [tiny_and_large()],
+    }
+    if count:
+        rng = np.random.default_rng(SEED)
+        sizes = [CHUNK] * (count // CHUNK) + [count % CHUNK] * (count % CHUNK > 0)
+        sets["random"] = (random(rng, size) for size in sizes)
+    else:
+        sets[f"every one from 2**{SMALLEST}"] = every()
+    total = Worst()
+    for name, parts in sets.items():
+        worst = Worst()
+        for bits in parts:
+            worst.add(bits)
+            total.add(bits)
+        report(f"{name}: {worst}")
+    report(f"all: {total}")
+    return total
+
+
+def main():
+    """Print the errors."""
+    parser = argparse.ArgumentParser(
+        prog="python -m pymodel.arith.sincos_error", description=__doc__
+    )
+    parser.add_argument(
+        "count",
+        type=int,
+        nargs="?",
+        default=0,
+        help="random angles to measure; 0, the default: all",
+    )
+    check(parser.parse_args().count)
+
+
+if __name__ == "__main__":
+    main()

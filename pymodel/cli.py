@@ -1,0 +1,398 @@
+"""Command line of the model: `python -m pymodel <subcommand>`.
+
+A subcommand is one function with the decorator `subcommand`; its first docstring line is the
+help, its argument adds the options.  Exit status: 0 done, 1 the answer is no (a run that broke
+off, files that differ), 2 bad input, told in one line on stderr.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import NoReturn
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from pymodel.mechanism.scenario import Scenario, ScenarioError
+from pymodel.mechanism.scenario_file import load
+from pymodel.runs.trajectory import TrajectoryError, read_csv
+
+DONE, NO, BAD_INPUT = 0, 1, 2
+
+Options = Callable[[argparse.ArgumentParser], None]
+Command = Callable[[argparse.Namespace], int]
+COMMANDS: dict[str, tuple[Command, Options]] = {}
+
+
+class InputError(ValueError):
+    """Arguments that make no sense; `str()` is the line for the user."""
+
+
+def subcommand(options: Options) -> Callable[[Command], Command]:
+    """Register a function as the subcommand of its name; `options` adds its arguments."""
+
+    def register(function: Command) -> Command:
+        COMMANDS[function.__name__] = (function, options)
+        return function
+
+    return register
+
+
+def _simulate_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("scenario", help="scenario file (TOML)")
+    parser.add_argument(
+        "--arith",
+        default="float32",
+        metavar="FORMAT",
+        help="float32 (default), float64, or <EXP_W>/<MAN_W> such as 5/10",
+    )
+    parser.add_argument("--out", required=True, metavar="DIR", help="folder for the results")
+    parser.add_argument(
+        "--shape", default="balanced", help="assembly tree: balanced (default), left or right"
+    )
+    parser.add_argument(
+        "--base",
+        choices=("ldup", "ldl", "blocks"),
+        default="ldup",
+        help="how the base of a closed chain is solved (default: ldup)",
+    )
+    parser.add_argument(
+        "--rebase",
+        type=int,
+        default=0,
+        metavar="K",
+        help="re-base the momenta of a mechanism with loops every K steps (default: never)",
+    )
+    parser.add_argument("--steps", type=int, help="run this many steps instead of until the end")
+    parser.add_argument(
+        "--no-reference", action="store_true", help="skip the reference solver and comparison"
+    )
+
+
+@subcommand(_simulate_options)
+def simulate(arguments: argparse.Namespace) -> int:
+    """run a scenario on the model, compare it with the reference, write tables and plots"""
+    # Here, because the others need neither the algorithm nor matplotlib.
+    from pymodel.arith import scalars
+    from pymodel.runs import session
+
+    scenario = load(arguments.scenario, steps=arguments.steps)
+    try:
+        name = scalars.parse(arguments.arith).name
+    except ValueError as error:
+        raise InputError(str(error)) from None
+    _check_shape(arguments.shape)
+    if arguments.rebase < 0:
+        raise InputError(f"--rebase: must be 0 (never) or more, got {arguments.rebase}")
+    # Before the run, which may take a while: a folder that cannot be made is bad input.
+    Path(arguments.out).mkdir(parents=True, exist_ok=True)
+
+    options = {"shape": arguments.shape, "base": arguments.base, "rebase": arguments.rebase}
+    trajectory, stopped = session.run(scenario, name, **options)
+    _, status = session.finish(
+        scenario,
+        trajectory,
+        stopped,
+        arguments.out,
+        target="model",
+        arithmetic=name,
+        with_reference=not arguments.no_reference,
+        **options,
+    )
+    return status
+
+
+def _check_shape(shape: str) -> None:
+    from pymodel.mechanism.topology import SHAPES
+
+    if shape not in SHAPES:
+        known = ", ".join(SHAPES)
+        raise InputError(f"--shape: must be one of {known}, got {shape!r}")
+
+
+def _compare_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("a", help="run.csv")
+    parser.add_argument("b", help="run.csv to compare with")
+
+
+@subcommand(_compare_options)
+def compare(arguments: argparse.Namespace) -> int:
+    """compare two run.csv column by column; exit status 1 if any bit differs"""
+    a, b = read_csv(arguments.a), read_csv(arguments.b)
+    if a.joints != b.joints:
+        raise InputError(f"{arguments.b}: {b.joints} joints, but {arguments.a} has {a.joints}")
+    rows = min(len(a), len(b))
+    table = Table(title=f"{arguments.a} and {arguments.b}: {rows} rows")
+    for name in ("column", "max abs difference", "bits", "rows that differ", "first at t [s]"):
+        table.add_column(name, justify="left" if name in ("column", "bits") else "right")
+    same = len(a) == len(b)
+    for (name, left), right in zip(a.columns().items(), b.columns().values(), strict=True):
+        left, right = np.ascontiguousarray(left[:rows]), np.ascontiguousarray(right[:rows])
+        differ = np.flatnonzero(left.view(np.uint64) != right.view(np.uint64))
+        if not len(differ):
+            table.add_row(name, "0", "identical", "0", "")
+            continue
+        same = False
+        with np.errstate(invalid="ignore"):  # inf - inf
+            worst = np.abs(left - right).max()
+        first = repr(float(a.t[differ[0]]))
+        table.add_row(name, f"{worst:.6g}", "differ", str(len(differ)), first)
+    console = Console()
+    console.print(table)
+    if len(a) != len(b):
+        text = f"rows: {len(a)} in {arguments.a}, {len(b)} in {arguments.b}"
+        console.print(text, highlight=False, soft_wrap=True)
+    console.print("bit-identical" if same else "different")
+    return DONE if same else NO
+
+
+def _plot_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("dir", help="folder with the run.csv of an earlier run")
+
+
+@subcommand(_plot_options)
+def plot(arguments: argparse.Namespace) -> int:
+    """draw the plots of an earlier run again"""
+    from pymodel.runs import report
+
+    for path in report.replot(arguments.dir):
+        print(path)
+    return DONE
+
+
+# Units that paper 000, section 4.3, has for two passes; it does not say how many reciprocals.
+PAPER_POOL = {"add": 57, "mul": 75}
+OPERATION_SIGNS = {"add": "+", "mul": "x", "rec": "1/x"}
+
+# Title, headings, rows; columns with these headings hold text, the others numbers.
+TableData = tuple[str, tuple[str, ...], list[tuple[str, ...]]]
+TEXT_COLUMNS = ("sub-design", "equation", "units", "operation")
+
+
+def _count_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("scenario", nargs="?", help="scenario file (TOML): count its step too")
+    parser.add_argument(
+        "--shape", default="balanced", help="assembly tree: balanced (default), left or right"
+    )
+    parser.add_argument("--markdown", action="store_true", help="print markdown tables")
+
+
+@subcommand(_count_options)
+def count(arguments: argparse.Namespace) -> int:
+    """count the float operations of the sub-designs, and of a scenario's whole step"""
+    _check_shape(arguments.shape)
+    tables = _subdesign_tables()
+    if arguments.scenario:
+        tables.append(_step_table(load(arguments.scenario), arguments.shape))
+    if arguments.markdown:
+        print("\n".join(_markdown(*table) for table in tables), end="")
+        return DONE
+    console = Console()
+    for title, headings, rows in tables:
+        table = Table(title=Text(title))  # Text: brackets are no markup
+        for heading in headings:
+            text = heading in TEXT_COLUMNS
+            table.add_column(Text(heading), justify="left" if text else "right", no_wrap=not text)
+        for row in rows:
+            table.add_row(*map(Text, row))
+        console.print(table)
+    return DONE
+
+
+def _subdesign_tables() -> list[TableData]:
+    """Our own table 4, and the units that its passes need."""
+    from pymodel.algorithms import two_handles
+    from pymodel.compile import count as counting
+
+    rows = counting.subdesigns()
+    formulas = [_formula(function) for _, function, *_ in two_handles.SUBDESIGNS]
+    passes = {0: "own units", 1: "1", 2: "2"}
+    lines = [
+        (
+            str(number),
+            row["name"],
+            f"({row['equation']})",
+            formula,
+            *(str(row[op]) for op in OPERATION_SIGNS),
+            passes[row["pass"]],
+        )
+        for number, (row, formula) in enumerate(zip(rows, formulas, strict=True), start=1)
+    ]
+    total = (str(sum(row[op] for row in rows)) for op in OPERATION_SIGNS)
+    lines.append(("", "total", "", "", *total, ""))
+    pool = counting.pool(rows)
+    units = [
+        (text, *(str(pool[op][key]) for op in OPERATION_SIGNS))
+        for key, text in (("two_passes", "two passes"), ("one_pass", "one pass"))
+    ]
+    units.append(
+        ("paper 000, two passes", *(str(PAPER_POOL.get(op, "-")) for op in OPERATION_SIGNS))
+    )
+    signs = tuple(OPERATION_SIGNS.values())
+    return [
+        (
+            "Operations of the sub-designs",
+            ("no.", "sub-design", "eq.", "equation", *signs, "pass"),
+            lines,
+        ),
+        ("Float units, both phases together", ("units", *signs), units),
+    ]
+
+
+def _formula(function: Callable) -> str:
+    """The equation in the first line of a sub-design's docstring, without the words behind it."""
+    line = (function.__doc__ or "").partition("\n")[0]
+    return re.match(r"\(\d+\): (.*?)(?:[;,] .*| \(symmetric\))?\.$", line).group(1)
+
+
+def _step_table(scenario: Scenario, shape: str) -> TableData:
+    """Operations and the longest dependency path of one whole step."""
+    from pymodel.compile import count as counting
+
+    step = counting.step(scenario, shape)
+    rows = [
+        (OPERATION_SIGNS.get(op, op), *map(str, (step["operations"][op], step["path"][op], cycles)))
+        for op, cycles in counting.LATENCY.items()
+    ]
+    rows.append(("cycles", "", str(step["critical_path"]), ""))
+    title = f"One step of {scenario.name}: {len(scenario.bodies)} bodies, {scenario.integrator}"
+    headings = ("operation", "in all", "on the longest path", "latency [cycles]")
+    return f"{title}, {shape} tree", headings, rows
+
+
+def _program_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("scenario", help="scenario file (TOML)")
+    parser.add_argument(
+        "--base",
+        choices=("ldl", "blocks"),
+        default="ldl",
+        help="how the base of a closed chain is solved (default: ldl)",
+    )
+
+
+@subcommand(_program_options)
+def trace(arguments: argparse.Namespace) -> int:
+    """print one whole step as the operations that the step engine has to do"""
+    from pymodel.compile import kernel
+
+    step = kernel.trace(load(arguments.scenario), base=arguments.base)
+    print("\n".join(kernel.listing(step)))
+    return DONE
+
+
+def _schedule_options(parser: argparse.ArgumentParser) -> None:
+    _program_options(parser)
+    parser.add_argument("--lanes", default="2+2", help="adders + multipliers (default: 2+2)")
+    parser.add_argument(
+        "--stages",
+        metavar="ADD,MUL,REC,SINCOS",
+        help="register stages of the float units (default: the engine's)",
+    )
+    parser.add_argument(
+        "--contexts", type=int, default=1, help="copies that run interleaved (default: 1)"
+    )
+    parser.add_argument("--out", metavar="DIR", help="folder for gantt.png and program.hex")
+
+
+@subcommand(_schedule_options)
+def schedule(arguments: argparse.Namespace) -> int:
+    """schedule a step on the step engine's lanes: cycles, limits, use, registers, a picture"""
+    from pymodel.compile import gantt, kernel
+    from pymodel.compile.schedule import schedule as place
+    from pymodel.machine.isa import Machine
+
+    try:
+        machine = Machine.parse(arguments.lanes, arguments.stages)
+    except ValueError as error:
+        raise InputError(str(error)) from None
+    if arguments.contexts < 1:
+        raise InputError(f"--contexts: must be at least 1, got {arguments.contexts}")
+    scenario = load(arguments.scenario)
+    one = kernel.trace(scenario, base=arguments.base)
+    step = kernel.interleave([one] * arguments.contexts) if arguments.contexts > 1 else one
+    program = place(machine.boundless, step)
+    program = replace(program, machine=machine.holding(program))
+    found = gantt.summary(program, step)
+    title = f"{scenario.name} on {arguments.lanes} lanes"
+    if arguments.contexts > 1:
+        title += f", {arguments.contexts} systems"
+    table = Table(title=f"One step of {title}")
+    table.add_column("")
+    table.add_column("cycles", justify="right")
+    table.add_row("program", str(found["cycles"]))
+    if arguments.contexts > 1:
+        table.add_row("a system", f"{found['cycles'] / arguments.contexts:.1f}")
+    for name, text in (
+        ("dependencies", "longest path"),
+        ("lanes", "operations by lanes"),
+        ("both", "no schedule is shorter than"),
+    ):
+        table.add_row(text, str(found["bounds"][name]))
+    console = Console()
+    console.print(table)
+    table = Table(title="Lanes")
+    for name in ("lanes", "operations", "use", "latency"):
+        table.add_column(name, justify="left" if name == "lanes" else "right")
+    for op, use in found["use"].items():
+        cells = (str(found["operations"][op]), f"{use:.0%}", str(machine.latency[op]))
+        table.add_row(gantt.LANE_NAMES[op], *cells)
+    console.print(table)
+    print(
+        f"{found['words']} program words of {found['word_bits']} bits at {found['registers']} "
+        "registers in the fullest bank"
+    )
+    if arguments.out:
+        out = Path(arguments.out)
+        out.mkdir(parents=True, exist_ok=True)
+        gantt.plot(program, out / "gantt.png", f"{title}: {found['cycles']} cycles a step")
+        digits = -(-found["word_bits"] // 4)
+        words = (f"{word:0{digits}x}\n" for word in program.encoded())
+        (out / "program.hex").write_text("".join(words))
+        print(out / "gantt.png", out / "program.hex", sep="\n")
+    return DONE
+
+
+def _markdown(title: str, headings: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    """A table as markdown; equations as code."""
+    equation = headings.index("equation") if "equation" in headings else -1
+    marks = [" --- " if heading in TEXT_COLUMNS else " ---: " for heading in headings]
+    lines = [f"### {title}", "", f"| {' | '.join(headings)} |", f"|{'|'.join(marks)}|"]
+    for row in rows:
+        cells = [f"`{c}`" if k == equation and c else c for k, c in enumerate(row)]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join([*lines, ""])
+
+
+class _Parser(argparse.ArgumentParser):
+    """Reports a mistake in one line; --help has the rest."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(BAD_INPUT, f"{self.prog}: {message} (see --help)\n")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line and return its exit status."""
+    parser = _Parser(prog="python -m pymodel", description="The HDCA model.")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="subcommand")
+    for name, (function, options) in COMMANDS.items():
+        text = (function.__doc__ or "").partition("\n")[0]
+        options(commands.add_parser(name, help=text, description=text))
+    chosen = parser.parse_args(arguments)
+    try:
+        return COMMANDS[chosen.command][0](chosen)
+    except (ScenarioError, TrajectoryError, InputError) as error:
+        print(error, file=sys.stderr)
+    except OSError as error:
+        print(f"{error.filename}: {error.strerror}" if error.filename else error, file=sys.stderr)
+    return BAD_INPUT
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""From the algorithm text to programs: recording, scheduling, register allocation, counting."""

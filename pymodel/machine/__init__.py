@@ -1,0 +1,1 @@
+"""The hardware as data: instruction set and register maps, and the step engine's twin."""

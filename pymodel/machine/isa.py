@@ -1,0 +1,274 @@
+"""Programs of the step engine: the machine they run on, their words, and their binary form.
+
+The engine (rtl/step) is a very long instruction word machine without control flow: every clock
+cycle one word tells each lane where its operands come from, and each bank what it stores. A lane is
+a float unit behind a register for its operands; what enters it in cycle t leaves it in cycle
+t + latency. A bank is a part of the register file; it stores the results of its lane only.
+
+A bank has a read port on each of two sides: those of side 0 feed the first operands and the
+reciprocal, those of side 1 the second operands and sine and cosine. A port gives a register, or
+what the bank is offered in this cycle: a result that leaves its lane now. What is stored in a cycle
+can be read from the next one on.
+"""
+
+import re
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import NamedTuple
+
+from pymodel.arith.fp import BINARY32, Format
+
+BUS_W = 32  # bits of a register
+SIDES = 2
+OFFERED = None  # instead of an address: what the bank is offered in this cycle
+
+
+class ProgramError(ValueError):
+    """A program that the machine cannot run."""
+
+
+class Lane(NamedTuple):
+    """A float unit with its operand registers."""
+
+    op: str  # add, mul, rec, sincos
+    sides: tuple  # of the read ports that feed its operands, one each
+    banks: tuple  # where its results go: one bank, for sincos those of the sine and the cosine
+
+
+class Location(NamedTuple):
+    """A register."""
+
+    bank: int
+    address: int
+
+
+class Port(NamedTuple):
+    """A read port of a bank."""
+
+    bank: int
+    side: int
+
+
+class Operand(NamedTuple):
+    """What the bank's port on the operand's side gives, or its negative."""
+
+    bank: int
+    negative: bool = False
+
+
+@dataclass
+class Word:
+    """One cycle.
+
+    Attributes
+    ----------
+    reads : dict
+        :class:`Port` -> address, or ``OFFERED``.
+    issues : dict
+        Lane (its index) -> tuple of :class:`Operand`. A lane without an entry idles.
+    writes : dict
+        Bank -> address.
+    sine : bool
+        The bank that the reciprocal and the sine share is offered the sine.
+    """
+
+    reads: dict = field(default_factory=dict)
+    issues: dict = field(default_factory=dict)
+    writes: dict = field(default_factory=dict)
+    sine: bool = False
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Parameters of a step engine, and what follows from them.
+
+    Parameters
+    ----------
+    adders, multipliers : int
+        Lanes of each kind; beside them there are one reciprocal and one sin/cos.
+    add_stages, mul_stages, rec_stages, sincos_stages : int
+        Register stages of the float units.
+    depth : int
+        Registers of a bank, a power of two.
+    program_depth : int
+        Words of the program memory.
+    trace_registers : int
+        Entries of the trace list.
+    fmt : Format
+
+    Raises
+    ------
+    ValueError
+        For fewer than one lane of a kind, or a depth that is no power of two.
+    """
+
+    adders: int = 2
+    multipliers: int = 2
+    add_stages: int = 3
+    mul_stages: int = 2
+    rec_stages: int = 6
+    sincos_stages: int = 13
+    depth: int = 64
+    program_depth: int = 1024
+    trace_registers: int = 128
+    fmt: Format = BINARY32
+
+    def __post_init__(self):
+        for name, least in (("adders", 1), ("multipliers", 1), ("depth", 2)):
+            if getattr(self, name) < least:
+                raise ValueError(f"{name} is {getattr(self, name)}, must be at least {least}")
+        if self.depth & (self.depth - 1):
+            raise ValueError(f"depth is {self.depth}, must be a power of two")
+
+    @classmethod
+    def parse(cls, lanes, stages=None, **parameters):
+        """A machine from ``<adders>+<multipliers>`` and ``<add>,<mul>,<rec>,<sincos>`` stages.
+
+        Raises
+        ------
+        ValueError
+            If one of them is written otherwise, or as for the machine itself.
+        """
+        found = re.fullmatch(r"(\d+)\+(\d+)", lanes)
+        if not found:
+            raise ValueError(f"lanes {lanes!r}: must be <adders>+<multipliers>, such as 2+2")
+        parameters |= {"adders": int(found[1]), "multipliers": int(found[2])}
+        if stages is not None:
+            depths = re.fullmatch(r"(\d+),(\d+),(\d+),(\d+)", stages)
+            if not depths:
+                raise ValueError(f"stages {stages!r}: must be four numbers, such as 3,2,6,13")
+            names = ("add_stages", "mul_stages", "rec_stages", "sincos_stages")
+            parameters |= zip(names, map(int, depths.groups()), strict=True)
+        return cls(**parameters)
+
+    @property
+    def boundless(self):
+        """The same with memories for any program, to find out what one needs."""
+        return replace(self, depth=1 << 24, program_depth=1 << 32, trace_registers=1 << 24)
+
+    def holding(self, program):
+        """The same with memories as large as a program needs, but no smaller than they are."""
+
+        def power_of_two(least):
+            return 1 << (least - 1).bit_length()
+
+        return replace(
+            self,
+            depth=max(self.depth, power_of_two(max(program.registers))),
+            program_depth=max(self.program_depth, power_of_two(len(program.words))),
+            trace_registers=max(
+                self.trace_registers, power_of_two(len(program.state) + len(program.observables))
+            ),
+        )
+
+    @cached_property
+    def lanes(self):
+        """All lanes: adders, multipliers, the reciprocal, sin/cos."""
+        binary = ["add"] * self.adders + ["mul"] * self.multipliers
+        lanes = [Lane(op, (0, 1), (bank,)) for bank, op in enumerate(binary)]
+        lanes.append(Lane("rec", (0,), (self.shared_bank,)))
+        return (*lanes, Lane("sincos", (1,), (self.shared_bank, self.shared_bank + 1)))
+
+    @property
+    def shared_bank(self):
+        """The bank of the reciprocal and the sine; that of the cosine is the next and last one."""
+        return self.adders + self.multipliers
+
+    @property
+    def banks(self):
+        return self.shared_bank + 2
+
+    @cached_property
+    def latency(self):
+        """Cycles from an operation's issue to its result: {op: cycles}."""
+        stages = (self.add_stages, self.mul_stages, self.rec_stages, self.sincos_stages)
+        return {op: 1 + n for op, n in zip(("add", "mul", "rec", "sincos"), stages, strict=True)}
+
+    # --- layout of a word, lowest bits first: reads, writes, sine, operands -----------------------
+
+    @property
+    def address_w(self):
+        return (self.depth - 1).bit_length()
+
+    @property
+    def bank_w(self):
+        return (self.banks - 1).bit_length()
+
+    @property
+    def word_w(self):
+        """Bits of a program word."""
+        operands = sum(len(lane.sides) for lane in self.lanes)
+        addresses = self.banks * (SIDES + 1)
+        return addresses * (self.address_w + 1) + 1 + operands * (self.bank_w + 1)
+
+    @property
+    def bus_words(self):
+        """Bus words that a program word takes."""
+        return -(-self.word_w // BUS_W)
+
+    def encode(self, word):
+        """The bits of a :class:`Word`, as an int."""
+        fields = []
+        for bank in range(self.banks):
+            for side in range(SIDES):
+                address = word.reads.get(Port(bank, side), 0)
+                fields.append((0 if address is OFFERED else address, self.address_w))
+                fields.append((address is OFFERED, 1))
+        for bank in range(self.banks):
+            fields.append((word.writes.get(bank, 0), self.address_w))
+            fields.append((bank in word.writes, 1))
+        fields.append((word.sine, 1))
+        for index, lane in enumerate(self.lanes):
+            idle = (Operand(0),) * len(lane.sides)
+            for operand in word.issues.get(index, idle):
+                fields.append((operand.bank, self.bank_w))
+                fields.append((operand.negative, 1))
+        bits = shift = 0
+        for value, width in fields:
+            if not 0 <= value < 1 << width:
+                raise ProgramError(f"field of {width} bits cannot hold {value}")
+            bits |= int(value) << shift
+            shift += width
+        return bits
+
+
+@dataclass
+class Program:
+    """A step as words, and where its data stands.
+
+    Attributes
+    ----------
+    machine : Machine
+    words : list of Word
+        The main segment, and after it the special one if there is any.
+    main : int
+        Length of the main segment, cycles. The special one runs instead of it every so many steps
+        (to re-base momenta).
+    parameters, state, observables : dict
+        Name -> :class:`Location`. Parameters stay; a state is there before a step and its successor
+        after it; an observable is there after the step that computes it.
+    registers : list of int
+        Registers in use of each bank.
+    """
+
+    machine: Machine
+    words: list
+    main: int
+    parameters: dict
+    state: dict
+    observables: dict
+    registers: list
+
+    @property
+    def special(self):
+        """Length of the special segment, cycles; 0 = there is none."""
+        return len(self.words) - self.main
+
+    def encoded(self):
+        """The words' bits."""
+        return [self.machine.encode(word) for word in self.words]
+
+    def image(self, values):
+        """Registers to load: {Location: bits}, from bits by name of parameters and states."""
+        homes = self.parameters | self.state
+        return {homes[name]: bits for name, bits in values.items() if name in homes}

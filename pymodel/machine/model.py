@@ -1,0 +1,154 @@
+"""Cycle-accurate model of the step engine (rtl/step): runs programs word by word.
+
+It is the twin of the hardware: registers, flags, trace, cycles and the reason to stop are equal
+after every run. It also is the judge of a schedule: a program that stores what no lane gives, or
+reads what was never stored, is refused.
+"""
+
+from collections import deque
+from typing import NamedTuple
+
+from pymodel.arith.fp import INVALID
+from pymodel.machine.isa import OFFERED, Location, Port, ProgramError
+
+#: Cycles of a run beside its words and its trace: the first word passes the registers behind the
+#: sequencer and the program memory, and after the last one its results are judged.
+START_CYCLES = 3
+
+
+class Result(NamedTuple):
+    """What comes out of a lane: one word for each of its banks, and the flags of the operation."""
+
+    words: tuple
+    flags: int
+
+
+class Engine:
+    """A step engine.
+
+    Parameters
+    ----------
+    machine : pymodel.machine.isa.Machine
+
+    Attributes
+    ----------
+    file : list of list of int
+        Registers: bits, or None where nothing was ever stored.
+    flags : int
+        Sticky float flags of all results that were stored.
+    stopped : bool
+        Sticky: a stored result was invalid, infinite or not a number; the run ended after its step.
+    steps_done : int
+        Steps that the last run finished; those with a stored result as above do not count.
+    cycles : int
+        Length of the last run.
+    """
+
+    def __init__(self, machine):
+        self.machine = machine
+        self.file = [[None] * machine.depth for _ in range(machine.banks)]
+        self.flags = 0
+        self.stopped = False
+        self.steps_done = 0
+        self.cycles = 0
+
+    def load(self, registers):
+        """Store bits: {Location: bits}."""
+        for (bank, address), bits in registers.items():
+            self.file[bank][address] = bits
+
+    def read(self, location):
+        """Bits of a register."""
+        return self.file[location.bank][location.address]
+
+    def run(self, program, steps, every=0, save=0, before=(), after=()):
+        """Run a program for some steps.
+
+        Parameters
+        ----------
+        program : Program
+        steps : int
+        every : int
+            The special segment runs in steps every, 2 every, ... instead of the main one; 0: never.
+        save : int
+            Trace steps 0, save, 2 save, ...; 0: none.
+        before, after : sequence of Location
+            Registers to trace before and after such a step.
+
+        Returns
+        -------
+        list of int
+            The trace. What stands after a step that stops the run is not traced.
+        """
+        segments = (program.words[: program.main], program.words[program.main :])
+        trace = []
+        self.steps_done, self.cycles = 0, START_CYCLES
+        for step in range(steps):
+            saved = save and step % save == 0
+            if saved:
+                self._trace(before, trace)
+            special = bool(every and step and step % every == 0)
+            healthy = self._step(segments[special])
+            if not healthy:
+                self.stopped = True
+                break
+            if saved:
+                self._trace(after, trace)
+            self.steps_done += 1
+        return trace
+
+    def _trace(self, locations, trace):
+        trace += [self.read(location) for location in locations]
+        self.cycles += len(locations)
+
+    def _step(self, words):
+        """One pass through a segment; whether all that it stored is finite and valid."""
+        machine, fmt, healthy = self.machine, self.machine.fmt, True
+        pipelines = [deque([None] * machine.latency[lane.op]) for lane in machine.lanes]
+        for word in words:
+            self.cycles += 1
+            arrived = [pipeline.popleft() for pipeline in pipelines]
+            offered = self._offered(arrived, word.sine)
+            for index, pipeline in enumerate(pipelines):
+                operands = word.issues.get(index)
+                pipeline.append(operands and self._operate(index, operands, word.reads, offered))
+            for bank, address in word.writes.items():
+                if offered[bank] is None:
+                    raise ProgramError(f"cycle {self.cycles}: nothing to store in bank {bank}")
+                bits, flags = offered[bank]
+                self.file[bank][address] = bits
+                self.flags |= flags
+                healthy &= bits & ~fmt.sign_mask < fmt.inf and not flags & INVALID
+        if any(result is not None for pipeline in pipelines for result in pipeline):
+            raise ProgramError(f"cycle {self.cycles}: the step ends with results in the lanes")
+        return healthy
+
+    def _offered(self, arrived, sine):
+        """(bits, flags) that each bank is offered, None where nothing leaves a lane."""
+        machine = self.machine
+        *simple, reciprocal, sincos = arrived
+        offered = [result and (result.words[0], result.flags) for result in simple]
+        shared = sincos if sine else reciprocal
+        offered.append(shared and (shared.words[0], shared.flags))
+        offered.append(sincos and (sincos.words[1], sincos.flags))
+        assert len(offered) == machine.banks
+        return offered
+
+    def _operate(self, index, operands, reads, offered):
+        fmt, values = self.machine.fmt, []
+        op, sides, _ = self.machine.lanes[index]
+        for (bank, negative), side in zip(operands, sides, strict=True):
+            port = Port(bank, side)
+            address = reads[port]
+            if address is OFFERED:
+                bits = offered[bank] and offered[bank][0]
+            else:
+                bits = self.read(Location(bank, address))
+            if bits is None:
+                raise ProgramError(f"cycle {self.cycles}: lane {index} reads nothing at {port}")
+            values.append(bits ^ (fmt.sign_mask if negative else 0))
+        if op == "sincos":
+            sine, cosine, flags = fmt.sincos(*values)
+            return Result((sine, cosine), flags)
+        bits, flags = {"add": fmt.add, "mul": fmt.mul, "rec": fmt.recip}[op](*values)
+        return Result((bits,), flags)

@@ -1,0 +1,56 @@
+"""What a mechanism with loops must fulfil at its initial state."""
+
+import math
+
+import numpy as np
+
+from pymodel.mechanism import kinematics
+from pymodel.mechanism.scenario import Scenario, ScenarioError
+
+# The numbers of a scenario are typed decimals: pi/4 written with six of them is off by 1.6e-7 rad,
+# and a loop adds up a few such errors.  A gap beyond a millionth of the mechanism is a mistake.
+CLOSURE_TOLERANCE = 1e-6
+# Constraint rows count as dependent below this share of the largest singular value.  It is far
+# above rounding (1e-16) and below a four-bar held 1e-8 rad from its flat posture.
+RANK_TOLERANCE = 1e-9
+
+
+def check_loops(scenario: Scenario) -> None:
+    """Refuse loops that are open, whose pins drift apart, or that depend on each other."""
+    if not scenario.loops:
+        return
+    q, qd = scenario.q0, scenario.qd0
+    size = _size(scenario)
+    gaps = kinematics.loop_gaps(scenario, q)
+    speeds = kinematics.loop_gap_velocities(scenario, q, qd)
+    turn = float(np.abs(kinematics.angular_velocities(scenario, qd)).max())
+    for index, (gap, speed) in enumerate(zip(gaps, speeds, strict=True)):
+        distance = math.hypot(*gap)
+        if distance > CLOSURE_TOLERANCE * size:
+            raise ScenarioError(
+                scenario.source,
+                f"loop[{index}]",
+                f"does not close at the initial posture: the pins are {distance:.3g} m apart",
+            )
+        slip = math.hypot(*speed)
+        if slip > CLOSURE_TOLERANCE * size * turn:
+            raise ScenarioError(
+                scenario.source,
+                f"loop[{index}]",
+                f"initial velocities do not fit: the pins part at {slip:.3g} m/s",
+            )
+    jacobian = kinematics.loop_jacobian(scenario, q)
+    values = np.linalg.svd(jacobian, compute_uv=False)
+    if len(scenario.bodies) < len(jacobian) or values[-1] <= RANK_TOLERANCE * values[0]:
+        raise ScenarioError(
+            scenario.source,
+            "loop",
+            "constraints depend on each other at the initial posture (redundant or singular)",
+        )
+
+
+def _size(scenario: Scenario) -> float:
+    """Length in m that no pin of the mechanism can be away from the first one."""
+    arms = [body.attach for body in scenario.bodies]
+    arms += [arm for loop in scenario.loops for arm in (loop.point, loop.at)]
+    return sum(math.hypot(*arm) for arm in arms)

@@ -1,0 +1,181 @@
+"""How a mechanism hangs together: its tree of bodies, its joints, and in which order they assemble.
+
+Indices only; the algorithm text that follows them is in :mod:`pymodel.algorithms`. Joint k connects
+body k with its parent, the joints after those of the n bodies are the pins that close loops.
+"""
+
+from functools import reduce
+from typing import NamedTuple
+
+from pymodel.mechanism.scenario import GROUND
+
+SHAPES = ("balanced", "left", "right")
+
+
+class Handle(NamedTuple):
+    """Where a joint acts on a body; handles of a body sort by their place."""
+
+    body: int
+    place: int  # 0: handle 1, the joint to the parent; i: the i-th other point of the body
+    joint: int
+
+
+class Joint(NamedTuple):
+    """A revolute joint. The impulse on handle b is that on handle a reversed."""
+
+    a: Handle | None  # None on the ground
+    b: Handle
+
+
+class Topology:
+    """The tree and the joints of a scenario.
+
+    Attributes
+    ----------
+    parents : list of int
+    children : list of lists
+        Bodies that hang on a body.
+    carried : list of lists
+        Each body and all that hang on it, directly or not, ascending.
+    points : list of lists
+        Points of each body other than handle 1 where joints act, m, each once, body frame.
+    joints : list of Joint
+        Those of the tree, then those that close loops.
+    handles : list of lists of Handle
+        Handles of each body, one for each joint on it, sorted.
+    paths : list of lists
+        The tree as disjoint paths. Each goes outward, on to the child that carries most (heavy
+        paths), so that the way from the ground to a body leaves a path at most log2 n times.
+    """
+
+    def __init__(self, scenario):
+        bodies = scenario.bodies
+        n = self.size = len(bodies)
+        self.parents = [body.parent for body in bodies]
+        self.children = [[c for c in range(n) if self.parents[c] == k] for k in range(n)]
+        self.carried = [[k] for k in range(n)]
+        for k in reversed(range(n)):  # parents stand before their children
+            self.carried[k] += sorted(j for c in self.children[k] for j in self.carried[c])
+        self.points = [[] for _ in bodies]
+        self.joints = [
+            Joint(self._handle(body.parent, body.attach, k), Handle(k, 0, k))
+            for k, body in enumerate(bodies)
+        ]
+        self.joints += [
+            Joint(self._handle(loop.to, loop.at, j), self._handle(loop.body, loop.point, j))
+            for j, loop in enumerate(scenario.loops, start=n)
+        ]
+        self.handles = [[] for _ in bodies]
+        for handle in sorted(h for joint in self.joints for h in joint if h is not None):
+            self.handles[handle.body].append(handle)
+        heavy = [max(c, key=lambda k: len(self.carried[k])) if c else None for c in self.children]
+        self.paths = []
+        for k, parent in enumerate(self.parents):
+            if parent == GROUND or heavy[parent] != k:
+                self.paths.append([k])
+                while (outer := heavy[self.paths[-1][-1]]) is not None:
+                    self.paths[-1].append(outer)
+
+    def _handle(self, body, point, joint):
+        if body == GROUND:
+            return None
+        if point not in self.points[body]:
+            self.points[body].append(point)
+        return Handle(body, 1 + self.points[body].index(point), joint)
+
+    @property
+    def loops(self):
+        """The joints that close loops."""
+        return self.joints[self.size :]
+
+    def way(self, body, other):
+        """Bodies from the ground outward to ``body``, without those that carry ``other`` too."""
+        way = []
+        while body != GROUND and other not in self.carried[body]:
+            way.append(body)
+            body = self.parents[body]
+        return way[::-1]
+
+    def assembly_order(self, shape="balanced"):
+        """Indices of all joints in the order in which they are eliminated.
+
+        A loop is closed as soon as both its bodies (or body and ground) are in one compound.
+
+        Parameters
+        ----------
+        shape : str or sequence of int
+            Order of the tree's joints: ``balanced`` (cut at the joint that leaves the most equal
+            halves, then cut these), ``left`` (from the ground outward), ``right`` (inward), or
+            any order.
+
+        Raises
+        ------
+        ValueError
+            If ``shape`` is unknown, or not every joint of the tree once.
+        """
+        if isinstance(shape, str):
+            if shape not in SHAPES:
+                raise ValueError(f"shape {shape!r}: must be one of {', '.join(SHAPES)}")
+            outward = list(range(self.size))
+            shape = {"left": outward, "right": outward[::-1]}.get(shape) or self._bisection()
+        if sorted(shape) != list(range(self.size)):
+            raise ValueError(f"shape: joints must be 0..{self.size - 1} in any order")
+        compound = {k: {k} for k in (GROUND, *range(self.size))}
+        order, open_loops = [], list(range(self.size, len(self.joints)))
+        for joint in shape:
+            order.append(joint)
+            merged = compound[joint] | compound[self.parents[joint]]
+            compound |= dict.fromkeys(merged, merged)
+            closed = [j for j in open_loops if self._is_within(self.joints[j], merged)]
+            order += closed
+            open_loops = [j for j in open_loops if j not in closed]
+        return order
+
+    def _is_within(self, joint, bodies):
+        return joint.b.body in bodies and (joint.a.body if joint.a else GROUND) in bodies
+
+    def _bisection(self):
+        """The tree with the ground, cut into halves again and again: last cuts first."""
+        cuts, parts = [], [{GROUND, *range(self.size)}]
+        while parts:
+            part = parts.pop()
+            inside = [k for k in part if k != GROUND and self.parents[k] in part]
+            if not inside:
+                continue
+            outer = {k: part.intersection(self.carried[k]) for k in inside}
+            cut = min(inside, key=lambda k: (abs(len(part) - 2 * len(outer[k])), -k))
+            cuts.append(cut)
+            parts += [part - outer[cut], outer[cut]]
+        return cuts[::-1]
+
+
+def build_tree(shape, n):
+    """The binary assembly tree over bodies 0..n-1 as nested pairs; a leaf is an index.
+
+    Raises
+    ------
+    ValueError
+        If ``shape`` is unknown, or its leaves are not 0..n-1 in order.
+    """
+    if isinstance(shape, str):
+        if shape == "balanced":
+            return _balanced(0, n)
+        if shape == "left":
+            return reduce(lambda tree, k: (tree, k), range(1, n), 0)
+        if shape == "right":
+            return reduce(lambda tree, k: (k, tree), reversed(range(n - 1)), n - 1)
+        raise ValueError(f"shape {shape!r}: must be one of {', '.join(SHAPES)}")
+    if _leaves(shape) != list(range(n)):
+        raise ValueError(f"shape: leaves must be 0..{n - 1} in order")
+    return shape
+
+
+def _balanced(first, last):
+    if last - first == 1:
+        return first
+    middle = (first + last + 1) // 2
+    return _balanced(first, middle), _balanced(middle, last)
+
+
+def _leaves(tree):
+    return [tree] if isinstance(tree, int) else _leaves(tree[0]) + _leaves(tree[1])

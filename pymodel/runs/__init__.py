@@ -1,0 +1,1 @@
+"""Whole runs and what they leave behind: trajectories, the reference, reports, plots."""

@@ -1,0 +1,494 @@
+"""Independent reference: Lagrange's equations in joint coordinates, solved to about 1e-12.
+
+M(q) qdd + h(q, qd) = f(q, qd) with the joint-space mass matrix M built from body Jacobians, its
+exact derivative by the joint angles, and an adaptive Runge-Kutta pair of order 8 (DOP853).  No
+articulated quantity, no divide and conquer and no fixed step: nothing in common with the HDCA
+whose results it judges, except the scenario.
+
+A planar revolute joint k moves the centre of mass of every body i that hangs on it as a lever
+r_Ci - r_k turned by 90 degrees:
+
+    d r_Ci / d q_k        = Om (r_Ci - r_k)
+    d2 r_Ci / d q_k d q_l = -(r_Ci - r_max(k, l))      (the outer of the two joints)
+
+and is 0 if i does not hang on k (and l).  Everything below follows from these two lines, which
+hold for any other point of body i as well.
+
+Closed loops are cut: the equations are those of the spanning tree, and each loop adds the
+constraint that its gap (point on `body` minus point on `to`) keeps its value 0.  With
+J = d gap / dq and the multipliers lambda,
+
+    M qdd + h = f + J^T lambda,    J qdd = -J-dot qd,
+
+lambda is the force of the pin on the point of `body`; `to` gets the opposite.  What the HDCA calls
+p in a closed loop are the augmented momenta
+
+    p = M qd - J^T sigma,    sigma-dot = lambda,    sigma(0) = 0,
+
+with sigma the impulse of the cut pin on `body` since t = 0.  J qd = 0 makes sigma a function of
+q and p, and p-dot = dT/dq - dV/dq + tau - J-dot^T sigma holds no multiplier any more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.integrate import DOP853, DenseOutput, solve_ivp
+from scipy.linalg import cho_factor, cho_solve, solve_triangular
+
+from pymodel.mechanism import kinematics
+from pymodel.mechanism.scenario import Scenario
+from pymodel.runs.trajectory import Trajectory
+
+# Requested local error of the solver, relative and absolute.  Between its own steps the solver
+# interpolates with order 7, which costs a digit: this keeps q within 1e-12 rad over a second of
+# the compound pendulum (1e-12 here would give 8e-12).
+TOLERANCE = 1e-13
+# States times joints whose levers are held at once, which bounds the memory of long runs.
+MOMENTA_CHUNK = 10_000
+# Newton steps that take a state back onto the loops.  It is never far away: each step squares what
+# is left, and the last one is for the rounding of the one before.
+NEWTON_STEPS = 3
+# Gap in m, or speed of a gap in m/s, from which the solver restarts on the loops.
+DRIFT = 1e-13
+# Condition number of J M^-1 J^T from which a posture counts as singular: a rhombus gets there
+# 0.05 degrees from flat.
+SINGULAR_CONDITION = 1e6
+# Halvings of a step of the solver to find the time of a singular posture in it.
+BISECTIONS = 40
+
+
+class NoReferenceError(ValueError):
+    """The reference cannot solve this scenario; one line says why.
+
+    trajectory
+        The part of the motion that could be solved, None if there is none.
+    """
+
+    def __init__(self, message: str, trajectory: Trajectory | None = None) -> None:
+        super().__init__(message)
+        self.trajectory = trajectory
+
+
+@dataclass(frozen=True)
+class _Posture:
+    """What the equations need of a posture q (n,).
+
+    first  (n, n, 2)     first[i, k] = d r_Ci / d q_k, m
+    second (n, n, n, 2)  second[i, k, l] = d2 r_Ci / d q_k d q_l, m
+    """
+
+    first: np.ndarray
+    second: np.ndarray
+
+
+class _Saddle:
+    """M x = f + J^T s with J x = c, for one posture, by orthogonal factors of L^-1 J^T (M = L L^T).
+
+    The factors keep J x = c to rounding, and J M^-1 J^T, whose condition is the square, is never
+    formed.  `condition` is that square.
+    """
+
+    def __init__(self, matrix: np.ndarray, jacobian: np.ndarray) -> None:
+        self.lower = np.linalg.cholesky(matrix)
+        self.basis, self.upper = np.linalg.qr(
+            solve_triangular(self.lower, jacobian.T, lower=True, check_finite=False)
+        )
+
+    @property
+    def condition(self) -> float:
+        if self.upper.shape[0] < self.upper.shape[1]:  # more constraints than joints
+            return np.inf
+        largest, least = np.linalg.svd(self.upper, compute_uv=False)[[0, -1]]
+        return float((largest / least) ** 2) if least > 0.0 else np.inf
+
+    def solve(self, f: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """x (n,) and s (constraints,); raises LinAlgError if a constraint is empty."""
+        y = solve_triangular(self.lower, f, lower=True, check_finite=False)
+        along = solve_triangular(self.upper, c, trans="T", check_finite=False) - self.basis.T @ y
+        x = solve_triangular(
+            self.lower, y + self.basis @ along, trans="T", lower=True, check_finite=False
+        )
+        return x, solve_triangular(self.upper, along, check_finite=False)
+
+
+class Lagrangian:
+    """The equations of motion of a mechanism in the coordinates of its tree of joints.
+
+    `mass_matrix`, `forces`, `accelerations` and `momenta` are those of the tree with its loops
+    cut; `constrained_accelerations` and `canonical_rates` are those of the whole mechanism.
+    """
+
+    def __init__(self, scenario: Scenario) -> None:
+        bodies = scenario.bodies
+        n = len(bodies)
+        self.scenario = scenario
+        self.mass = np.array([body.mass for body in bodies])
+        self.inertia = np.array([body.inertia for body in bodies])
+        self.weight = self.mass[:, None] * np.array(scenario.gravity)
+        self.torque = np.array([body.torque for body in bodies])
+        self.spring = np.array([body.spring for body in bodies])
+        self.rest = np.array([body.rest for body in bodies])
+        self.damping = np.array([body.damping for body in bodies])
+        # moves[i, k]: body i hangs on joint k.  Parents come first, so one pass is enough, and of
+        # two joints that move the same body the outer one has the larger index.
+        self.moves = np.eye(n, dtype=bool)
+        for k, body in enumerate(bodies):
+            if body.parent >= 0:
+                self.moves[k] |= self.moves[body.parent]
+        self.outer = np.maximum.outer(np.arange(n), np.arange(n))
+        # Bodies turn by the sum of their joints' angles, so this part of M is constant.
+        turns = self.moves.astype(float)
+        self.rotary = turns.T @ (self.inertia[:, None] * turns)
+
+    def _levers(self, q: np.ndarray) -> np.ndarray:
+        """r_Ci - r_k at [..., i, k, :] for q (..., n), 0 if body i does not hang on joint k."""
+        com = kinematics.centres_of_mass(self.scenario, q)
+        pin = kinematics.handle_positions(self.scenario, q)
+        return (com[..., :, None, :] - pin[..., None, :, :]) * self.moves[..., None]
+
+    def _posture(self, q: np.ndarray) -> _Posture:
+        lever = self._levers(q)
+        first = np.stack((-lever[..., 1], lever[..., 0]), axis=-1)
+        both = self.moves[:, :, None] & self.moves[:, None, :]
+        return _Posture(first=first, second=-lever[:, self.outer] * both[..., None])
+
+    def _mass_matrix(self, posture: _Posture) -> np.ndarray:
+        scaled = posture.first * self.mass[:, None, None]
+        return np.einsum("ikx,ilx->kl", scaled, posture.first, optimize=True) + self.rotary
+
+    def mass_matrix(self, q: np.ndarray) -> np.ndarray:
+        """M(q) in kg m^2, (n, n), symmetric positive definite."""
+        return self._mass_matrix(self._posture(q))
+
+    def mass_matrix_derivative(self, q: np.ndarray) -> np.ndarray:
+        """dM/dq in kg m^2, (n, n, n): the last index is the joint angle."""
+        posture = self._posture(q)
+        scaled = posture.first * self.mass[:, None, None]
+        half = np.einsum("ikj,il->klj", posture.second[..., 0], scaled[..., 0])
+        half += np.einsum("ikj,il->klj", posture.second[..., 1], scaled[..., 1])
+        return half + half.transpose(1, 0, 2)
+
+    def _forces(self, posture: _Posture, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+        gravity = np.einsum("ix,ikx->k", self.weight, posture.first)
+        return gravity + self.torque - self.spring * (q - self.rest) - self.damping * qd
+
+    def forces(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+        """Gravity, springs, damping and joint torques by joint, N m, (n,)."""
+        return self._forces(self._posture(q), q, qd)
+
+    def _free_forces(self, posture: _Posture, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+        """f - h, N m, (n,)."""
+        # Acceleration of the centres of mass at qdd = 0, and the inertia forces it causes.
+        centripetal = np.einsum("iklx,k,l->ix", posture.second, qd, qd, optimize=True)
+        inertial = np.einsum("i,ix,ikx->k", self.mass, centripetal, posture.first, optimize=True)
+        return self._forces(posture, q, qd) - inertial
+
+    def accelerations(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+        """qdd = M^-1 (f - h) of the tree in rad/s^2, (n,)."""
+        posture = self._posture(q)
+        right = self._free_forces(posture, q, qd)
+        return cho_solve(cho_factor(self._mass_matrix(posture)), right)
+
+    def _gap_levers(self, pins: np.ndarray, ends: list[tuple]) -> np.ndarray:
+        """Om times the levers of the loops' points on the joints, (..., 2 loops, n).
+
+        pins (..., n, 2) of the joints and ends [(of body, of to)] (..., 2) are positions or all
+        velocities: the result is J = d gap / dq or its time derivative.
+        """
+        n = pins.shape[-2]
+        turned = np.zeros((*pins.shape[:-2], len(ends), 2, n))
+        for index, (loop, pair) in enumerate(zip(self.scenario.loops, ends, strict=True)):
+            for sign, body, end in zip((1.0, -1.0), (loop.body, loop.to), pair, strict=True):
+                if body >= 0:
+                    lever = sign * (end[..., None, :] - pins) * self.moves[body][:, None]
+                    turned[..., index, 0, :] -= lever[..., 1]
+                    turned[..., index, 1, :] += lever[..., 0]
+        return turned.reshape(*pins.shape[:-2], 2 * len(ends), n)
+
+    def gaps(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Gaps of the loops (..., 2 loops), m, and J (..., 2 loops, n), m, at q (..., n)."""
+        mechanism = self.scenario
+        ends = [
+            (
+                kinematics.point_position(mechanism, q, loop.body, loop.point),
+                kinematics.point_position(mechanism, q, loop.to, loop.at),
+            )
+            for loop in mechanism.loops
+        ]
+        pins = kinematics.handle_positions(mechanism, q)
+        value = np.stack([body - to for body, to in ends], axis=-2)
+        return value.reshape(*pins.shape[:-2], -1), self._gap_levers(pins, ends)
+
+    def jacobian_rate(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+        """J-dot of the loops in m/s, (..., 2 loops, n)."""
+        mechanism = self.scenario
+        ends = [
+            (
+                kinematics.point_velocity(mechanism, q, qd, loop.body, loop.point),
+                kinematics.point_velocity(mechanism, q, qd, loop.to, loop.at),
+            )
+            for loop in mechanism.loops
+        ]
+        return self._gap_levers(kinematics.handle_velocities(mechanism, q, qd), ends)
+
+    def onto_loops(self, q: np.ndarray, qd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The nearest state (least change, in rad and rad/s) that fits the loops; (..., n) each."""
+        for _ in range(NEWTON_STEPS):
+            gap, jacobian = self.gaps(q)
+            q = q - (np.linalg.pinv(jacobian) @ gap[..., None])[..., 0]
+        _, jacobian = self.gaps(q)
+        inverse = np.linalg.pinv(jacobian)
+        for _ in range(2):  # the second for the rounding of the first
+            qd = qd - (inverse @ (jacobian @ qd[..., None]))[..., 0]
+        return q, qd
+
+    def condition(self, q: np.ndarray) -> float:
+        """Condition number of J M^-1 J^T at q (n,): infinite for dependent loop constraints."""
+        return _Saddle(self.mass_matrix(q), self.gaps(q)[1]).condition
+
+    def constrained_accelerations(
+        self, q: np.ndarray, qd: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """qdd in rad/s^2, (n,), and the forces lambda of the cut pins on `body` in N, (2 loops,).
+
+        For a state that fits the loops.  Raises numpy.linalg.LinAlgError in singular postures.
+        """
+        posture = self._posture(q)
+        saddle = _Saddle(self._mass_matrix(posture), self.gaps(q)[1])
+        return saddle.solve(self._free_forces(posture, q, qd), -self.jacobian_rate(q, qd) @ qd)
+
+    def velocities(self, q: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """qd (rad/s) and sigma (N s) from M qd = p + J^T sigma and J qd = 0; (n,), (2 loops,).
+
+        Raises numpy.linalg.LinAlgError in singular postures.
+        """
+        if not self.scenario.loops:
+            return cho_solve(cho_factor(self.mass_matrix(q)), p), np.zeros(0)
+        gap, jacobian = self.gaps(q)
+        return _Saddle(self.mass_matrix(q), jacobian).solve(p, np.zeros(len(gap)))
+
+    def momenta(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+        """p = dT/dqd = M qd in N m s for q and qd (..., n), the same shape."""
+        q, qd = np.asarray(q, dtype=np.float64), np.asarray(qd, dtype=np.float64)
+        if q.ndim > 1 and len(q) > 1 and q.size > MOMENTA_CHUNK:
+            return np.concatenate(
+                [
+                    self.momenta(*part)
+                    for part in zip(np.array_split(q, 2), np.array_split(qd, 2), strict=True)
+                ]
+            )
+        lever = self._levers(q)
+        # M qd without forming M: first^T (m first qd), and the constant part for the rotation.
+        moment = np.einsum("...ikx,...k->...ix", lever, qd) * self.mass[:, None]
+        return np.einsum("...ikx,...ix->...k", lever, moment) + qd @ self.rotary
+
+    def canonical_rates(self, q: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Hamilton's equations: qd, and pd_k = 1/2 qd^T dM/dq_k qd - dV/dq_k + tau_k.
+
+        With loops p are the augmented momenta and pd has the term -J-dot^T sigma as well.
+        q rad and p N m s, (n,); returns qd rad/s and pd N m, (n,).
+        """
+        posture = self._posture(q)
+        qd, sigma = self.velocities(q, p)
+        # 1/2 qd^T dM/dq_k qd = sum_i m_i v_i . dv_i/dq_k with v_i = first_i qd.
+        velocity = np.einsum("ikx,k->ix", posture.first, qd)
+        change = np.einsum("iklx,l->ikx", posture.second, qd)
+        inertial = np.einsum("i,ix,ikx->k", self.mass, velocity, change, optimize=True)
+        pd = inertial + self._forces(posture, q, qd)
+        if self.scenario.loops:
+            pd = pd - self.jacobian_rate(q, qd).T @ sigma
+        return qd, pd
+
+
+def momenta(scenario: Scenario, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+    """Joint momenta dT/dqd = M(q) qd of the tree in N m s; q and qd are (..., n).
+
+    With loops these are not the p of a run, which are augmented: see `impulses`.
+    """
+    return Lagrangian(scenario).momenta(q, qd)
+
+
+def canonical_rates(
+    scenario: Scenario, q: np.ndarray, p: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """qd (rad/s) and pd (N m) of one state (q, p), each (n,); augmented momenta with loops.
+
+    Raises NoReferenceError if the loop constraints depend on each other.
+    """
+    q, p = np.asarray(q, dtype=np.float64), np.asarray(p, dtype=np.float64)
+    equations = Lagrangian(scenario)
+    _refuse_singular(equations, q)
+    return equations.canonical_rates(q, p)
+
+
+def impulses(scenario: Scenario, q: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """Impulses sigma (N s) of the cut pins on the points of their `body`, (..., loops, 2).
+
+    q and p (..., n), p being augmented: p = momenta(q, qd) - J^T sigma.  Raises NoReferenceError
+    if the loop constraints depend on each other.
+    """
+    q, p = np.asarray(q, dtype=np.float64), np.asarray(p, dtype=np.float64)
+    equations = Lagrangian(scenario)
+    n = q.shape[-1]
+    rows = []
+    for angles, values in zip(q.reshape(-1, n), p.reshape(-1, n), strict=True):
+        _refuse_singular(equations, angles)
+        rows.append(equations.velocities(angles, values)[1])
+    return np.array(rows).reshape(*q.shape[:-1], len(scenario.loops), 2)
+
+
+def _refuse_singular(equations: Lagrangian, q: np.ndarray) -> None:
+    if equations.scenario.loops and not equations.condition(q) < SINGULAR_CONDITION:
+        raise NoReferenceError(
+            f"{equations.scenario.source}: loop: constraints depend on each other at this posture "
+            "(redundant or singular)"
+        )
+
+
+def simulate(scenario: Scenario, t: np.ndarray) -> Trajectory:
+    """The motion from the scenario's initial state, evaluated at the times `t` (s, ascending).
+
+    The scenario's step, end and integrator play no part.  With loops, an initial state that fits
+    them only to its typed decimals is first moved onto them: the angles by the least change, the
+    velocities to those that the momenta M qd of the file have (`canonical_rates`); p are the
+    augmented momenta.
+
+    Raises NoReferenceError if the solver gives up, if loop constraints depend on each other, and
+    if loops pass a singular posture; its `trajectory` is the part until then.
+    """
+    t = np.asarray(t, dtype=np.float64)
+    equations = Lagrangian(scenario)
+    if scenario.loops:
+        return _simulate_loops(equations, t)
+    n = len(scenario.bodies)
+
+    def rates(_: float, state: np.ndarray) -> np.ndarray:
+        q, qd = state[:n], state[n:]
+        return np.concatenate((qd, equations.accelerations(q, qd)))
+
+    start = np.concatenate((scenario.q0, scenario.qd0))
+    state = np.repeat(start[:, None], len(t), axis=1)
+    if t.any():
+        solution = solve_ivp(
+            rates, (0.0, t[-1]), start, method="DOP853", t_eval=t, rtol=TOLERANCE, atol=TOLERANCE
+        )
+        if not solution.success:
+            raise NoReferenceError(f"{scenario.source}: reference solver: {solution.message}")
+        state = solution.y
+    q, qd = state[:n].T, state[n:].T
+    return _trajectory(scenario, t, q, qd, equations.momenta(q, qd))
+
+
+def _trajectory(
+    scenario: Scenario, t: np.ndarray, q: np.ndarray, qd: np.ndarray, p: np.ndarray
+) -> Trajectory:
+    return Trajectory(
+        t=t,
+        q=q,
+        qd=qd,
+        p=p,
+        kinetic=kinematics.kinetic_energy(scenario, q, qd),
+        potential=kinematics.potential_energy(scenario, q),
+        loop_position=kinematics.loop_position(scenario, q),
+        loop_velocity=kinematics.loop_velocity(scenario, q, qd),
+    )
+
+
+def _simulate_loops(equations: Lagrangian, t: np.ndarray) -> Trajectory:
+    """`simulate` of a mechanism with loops: the state is (q, qd, sigma).
+
+    The right-hand side keeps the second derivative of the gaps 0, so that they drift by the
+    solver's own errors only.  Every result is taken onto the loops, and the solver starts again
+    there from a step after which the drift is more than rounding.
+    """
+    scenario = equations.scenario
+    n = len(scenario.bodies)
+    _refuse_singular(equations, scenario.q0)
+    q, _ = equations.onto_loops(scenario.q0, scenario.qd0)
+    qd, sigma = equations.velocities(q, equations.momenta(q, scenario.qd0))
+
+    def rates(_: float, state: np.ndarray) -> np.ndarray:
+        q, qd = state[:n], state[n : 2 * n]
+        return np.concatenate((qd, *equations.constrained_accelerations(q, qd)))
+
+    def solver_from(time: float, state: np.ndarray, step: float | None = None) -> DOP853:
+        return DOP853(rates, time, state, t[-1], first_step=step, rtol=TOLERANCE, atol=TOLERANCE)
+
+    def result(states: np.ndarray) -> Trajectory:
+        q, qd = equations.onto_loops(states[:, :n], states[:, n : 2 * n])
+        _, jacobian = equations.gaps(q)
+        pull = np.einsum("tck,tc->tk", jacobian, states[:, 2 * n :])
+        return _trajectory(scenario, t[: len(q)], q, qd, equations.momenta(q, qd) - pull)
+
+    start = np.concatenate((q, qd, sigma))
+    states = np.repeat(start[None], len(t), axis=0)
+    if not t.any():
+        return result(states)
+    solver = solver_from(0.0, start)
+    done = int(np.searchsorted(t, 0.0, side="right"))
+    problem = None
+    while solver.status == "running" and problem is None:
+        try:
+            message = solver.step()
+        except np.linalg.LinAlgError:
+            problem = f"loop: singular posture after t = {solver.t:.4g} s"
+            break
+        if solver.status == "failed":
+            problem = f"reference solver: {message}"
+            break
+        motion = solver.dense_output()
+        end = _singular_time(equations, motion)
+        if end is not None:
+            problem = f"loop: singular posture at t = {end:.4g} s"
+        last = int(np.searchsorted(t, solver.t if end is None else end, side="right"))
+        if last > done:
+            states[done:last] = motion(t[done:last]).T
+            done = last
+        if solver.status == "running" and problem is None:
+            q, qd = solver.y[:n], solver.y[n : 2 * n]
+            gap, jacobian = equations.gaps(q)
+            if max(abs(gap).max(), abs(jacobian @ qd).max()) > DRIFT:
+                state = np.concatenate((*equations.onto_loops(q, qd), solver.y[2 * n :]))
+                step = min(solver.step_size, t[-1] - solver.t)
+                solver = solver_from(solver.t, state, step)
+    if problem is not None:
+        raise NoReferenceError(
+            f"{scenario.source}: {problem}", result(states[:done]) if done else None
+        )
+    return result(states)
+
+
+def _singular_time(equations: Lagrangian, motion: DenseOutput) -> float | None:
+    """The first time (s) in one step of the solver when the posture is singular, None if none.
+
+    A motion that passes a singular posture of a linkage (a bar mechanism that goes flat) between
+    two steps is seen by det [J; N^T], N being the directions free at the start of the step: it
+    passes zero.
+    """
+    n = len(equations.scenario.bodies)
+    before, after = motion.t_old, motion.t
+    _, jacobian = equations.gaps(motion(before)[:n])
+    free = np.linalg.svd(jacobian)[2][len(jacobian) :]
+
+    def side(jacobian: np.ndarray) -> float:
+        return np.linalg.slogdet(np.concatenate((jacobian, free)))[0]
+
+    start = side(jacobian)
+
+    def bad(time: float) -> bool:
+        q = motion(time)[:n]
+        if not equations.condition(q) < SINGULAR_CONDITION:
+            return True
+        return side(equations.gaps(q)[1]) != start
+
+    if not bad(after):
+        return None
+    for _ in range(BISECTIONS):
+        middle = 0.5 * (before + after)
+        if bad(middle):
+            after = middle
+        else:
+            before = middle
+    return after

@@ -1,0 +1,303 @@
+"""Plots of a run as PNG files: joint motion, kinetic energy and its error, and an overview.
+
+Colours are those of Okabe and Ito, which stay apart for colour-blind readers; curves that may
+cover each other also differ in dash and width.  Legends stand beside the axes, never on the data.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.colors import Colormap, ListedColormap, Normalize
+from matplotlib.figure import Figure
+
+from pymodel.mechanism import kinematics
+from pymodel.mechanism.scenario import Scenario
+from pymodel.runs.trajectory import Trajectory
+
+FILES = ("joints.png", "kinetic_energy.png", "overview.png")
+LOOP_FILE = "loop.png"  # with FILES, for a mechanism with loops
+
+BLUE, VERMILION, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
+JOINT_COLOURS = (BLUE, VERMILION, GREEN, PURPLE, "#E69F00", "#56B4E9", "#8C564B", "#999999")
+DPI = 150
+INSTANTS = 9  # postures drawn in the overview
+FAINTEST = 0.3  # opacity of the first of them
+MILLI = 1e3
+SMALL_NUMBERS = "{x:.3g}"  # each tick whole: a common factor above the axes hits the legend
+# Time runs from light to dark, without the palest end, which vanishes on white.
+TIME_COLOURS = ListedColormap(mpl.colormaps["cividis_r"](np.linspace(0.12, 1.0, 256)))
+# A tip that travels less than this share of the mechanism's extent is a fixed pin.
+FIXED_SHARE = 1e-2
+
+STYLE = {
+    "font.size": 10,
+    "axes.grid": True,
+    "grid.alpha": 0.3,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.titlesize": 10,
+    "axes.titlelocation": "left",
+    "legend.frameon": False,
+    "lines.linewidth": 1.6,
+}
+
+
+def plot_run(
+    trajectory: Trajectory,
+    reference: Trajectory | None,
+    out_dir: str | os.PathLike[str],
+    title: str,
+    *,
+    label: str = "run",
+    twin: Trajectory | None = None,
+    twin_label: str = "float64",
+    scenario: Scenario | None = None,
+) -> list[Path]:
+    """Plot a run into `out_dir` and return the paths of the PNG files.
+
+    reference: the exact motion at the same times, for the differences; it may end earlier.
+    twin: the same algorithm in exact arithmetic at the same times, which tells rounding from
+    truncation.  scenario: its geometry, without which there is no overview.  label and twin_label
+    name the curves.
+    """
+    out = Path(out_dir)
+    curves = [(label, trajectory, VERMILION, "-", 2.2)]
+    if twin is not None and twin is not trajectory:
+        curves.append((twin_label, twin, BLUE, (0, (4, 2)), 1.3))
+    paths = []
+    with mpl.rc_context(STYLE):
+        figures = [
+            _joints(trajectory, reference, title, label),
+            _kinetic(curves, reference, title),
+        ]
+        if scenario is not None:
+            figures.append(_overview(curves, reference, title, scenario))
+            if scenario.loops:
+                figures.append(_loop(curves, title, scenario))
+        for name, figure in zip((*FILES, LOOP_FILE), figures, strict=False):
+            paths.append(out / name)
+            figure.savefig(paths[-1], dpi=DPI)
+    return paths
+
+
+def _beside(axes: Axes) -> None:
+    """Put the legend to the right of the axes."""
+    axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0)
+
+
+def _above(axes: Axes) -> None:
+    """Put the legend as one line on top of the axes, where a title would be."""
+    axes.legend(
+        loc="lower left", bbox_to_anchor=(0.0, 1.0), borderaxespad=0.2, ncols=4, borderpad=0.0
+    )
+
+
+def _joints(trajectory: Trajectory, reference: Trajectory | None, title: str, label: str) -> Figure:
+    figure = Figure(figsize=(9, 6), layout="constrained")
+    figure.suptitle(f"{title}: joint motion")
+    panels = figure.subplots(2, 1, sharex=True)
+    count = trajectory.joints
+    many = count > len(JOINT_COLOURS)
+    colours: Colormap = mpl.colormaps["cividis"] if many else ListedColormap(JOINT_COLOURS)
+    names = (("q", "joint angle $q$ [rad]"), ("qd", r"joint velocity $\dot q$ [rad/s]"))
+    for axes, (name, text) in zip(panels, names, strict=True):
+        for k in range(count):
+            colour = colours(k / (count - 1)) if many else colours(k)
+            values = getattr(trajectory, name)[:, k]
+            width = STYLE["lines.linewidth"] * (1.0 if many else 2.5 - 1.5 * (k + 1) / count)
+            axes.plot(trajectory.t, values, color=colour, lw=width, label=f"joint {k}")
+            if reference is not None:
+                exact = getattr(reference, name)[:, k]
+                axes.plot(reference.t, exact, color="black", lw=0.9, ls=(0, (1, 3)))
+        axes.set_ylabel(text)
+    dotted = "" if reference is None else ", dotted: reference"
+    panels[0].set_title(f"solid: {label}{dotted}")
+    panels[-1].set_xlabel("time [s]")
+    if many:
+        scale = mpl.cm.ScalarMappable(Normalize(0, count - 1), colours)
+        figure.colorbar(scale, ax=panels, label="joint")
+    else:
+        _beside(panels[0])
+    _limit_time(panels, trajectory)
+    return figure
+
+
+def _limit_time(panels: np.ndarray | list[Axes], trajectory: Trajectory) -> None:
+    if len(trajectory) > 1:
+        for axes in panels:
+            axes.set_xlim(trajectory.t[0], trajectory.t[-1])
+
+
+def _plot_differences(axes: Axes, curves: list, reference: Trajectory) -> None:
+    for name, run, colour, dash, width in curves:
+        difference = MILLI * (run.kinetic[: len(reference)] - reference.kinetic)
+        label = f"{name} - reference"
+        axes.plot(reference.t, difference, color=colour, ls=dash, lw=width, label=label)
+    axes.set_ylabel(r"$T - T_\mathrm{ref}$ [mJ]")
+    axes.yaxis.set_major_formatter(SMALL_NUMBERS)
+
+
+def _kinetic(curves: list, reference: Trajectory | None, title: str) -> Figure:
+    rows = 1 + (reference is not None) + (len(curves) > 1)
+    figure = Figure(figsize=(9, 1.2 + 2.3 * rows), layout="constrained")
+    figure.suptitle(f"{title}: kinetic energy")
+    panels = figure.subplots(rows, 1, sharex=True, squeeze=False)[:, 0]
+    label, run, colour, dash, width = curves[0]
+    panels[0].plot(run.t, run.kinetic, color=colour, ls=dash, lw=width, label=label)
+    if reference is not None:
+        panels[0].plot(
+            reference.t, reference.kinetic, color="black", ls=(0, (2, 3)), lw=1.2, label="reference"
+        )
+        _plot_differences(panels[1], curves, reference)
+        panels[1].set_title("difference to the reference")
+    panels[0].set_ylabel("kinetic energy $T$ [J]")
+    if len(curves) > 1:
+        twin_label, twin, *_ = curves[1]
+        panels[-1].plot(
+            run.t,
+            MILLI * (run.kinetic - twin.kinetic),
+            color=GREEN,
+            lw=1.0,
+            label=f"{label} - {twin_label}",
+        )
+        panels[-1].yaxis.set_major_formatter(SMALL_NUMBERS)
+        panels[-1].set_title("part of it that is rounding")
+        panels[-1].set_ylabel(f"$T - T_\\mathrm{{{twin_label}}}$ [mJ]")
+    for axes in panels:
+        _beside(axes)
+    panels[-1].set_xlabel("time [s]")
+    _limit_time(panels, run)
+    return figure
+
+
+def _loop(curves: list, title: str, scenario: Scenario) -> Figure:
+    figure = Figure(figsize=(9, 7.5), layout="constrained")
+    figure.suptitle(f"{title}: closure of the loop")
+    panels = figure.subplots(3, 1, sharex=True)
+    for label, run, colour, dash, width in curves:
+        style = {"color": colour, "ls": dash, "lw": 0.4 * width, "label": label}
+        panels[0].plot(run.t, run.loop_position, **style)
+        panels[1].plot(run.t, run.loop_velocity, **style)
+        panels[2].plot(run.t, kinematics.loop_angle_error(scenario, run.q), **style)
+    for axes, text in zip(
+        panels,
+        ("vector loop length [m]", "its velocity [m/s]", "sum of inner angles, error [rad]"),
+        strict=True,
+    ):
+        axes.set_ylabel(text)
+        axes.yaxis.set_major_formatter(SMALL_NUMBERS)
+    _beside(panels[0])
+    panels[-1].set_xlabel("time [s]")
+    _limit_time(panels, curves[0][1])
+    return figure
+
+
+def _overview(curves: list, reference: Trajectory | None, title: str, scenario: Scenario) -> Figure:
+    label, run, colour, _, width = curves[0]
+    figure = Figure(figsize=(12, 5.6), layout="constrained")
+    figure.suptitle(f"{title} ({label})", fontsize=13)
+    grid = figure.add_gridspec(2, 2, width_ratios=(1.15, 1.0))
+    _draw_motion(figure, figure.add_subplot(grid[:, 0]), run, scenario)
+
+    energy = figure.add_subplot(grid[0, 1])
+    energy.plot(run.t, run.kinetic, color=VERMILION, label="kinetic")
+    energy.plot(run.t, run.potential, color=BLUE, ls=(0, (5, 2)), label="potential")
+    energy.plot(run.t, run.kinetic + run.potential, color="black", ls=(0, (1, 1.5)), label="sum")
+    energy.set_ylabel("energy [J]")
+    _above(energy)
+
+    error = figure.add_subplot(grid[1, 1], sharex=energy)
+    if reference is not None:
+        _plot_differences(error, curves, reference)
+    elif scenario.loops:
+        error.plot(run.t, MILLI * run.loop_position, color=colour, lw=width, label="loop gap")
+        error.set_ylabel("gap of the loops [mm]")
+    else:
+        total = run.kinetic + run.potential
+        error.plot(run.t, MILLI * (total - total[0]), color=colour, lw=width, label=label)
+        error.set_ylabel("gain of the sum [mJ]")
+    error.yaxis.set_major_formatter(SMALL_NUMBERS)
+    _above(error)
+    error.set_xlabel("time [s]")
+    _limit_time([energy, error], run)
+    return figure
+
+
+def _traced_points(scenario: Scenario, run: Trajectory) -> list[np.ndarray]:
+    """Paths (T, 2) worth drawing: moving free tips; without one, the farthest-going tip."""
+    tips = kinematics.tip_positions(scenario, run.q)
+    parents = {body.parent for body in scenario.bodies}
+    travel = np.ptp(tips, axis=0).max(axis=-1)
+    free = [k for k in range(run.joints) if k not in parents]
+    moving = [k for k in free if travel[k] > FIXED_SHARE * travel.max()]
+    return [tips[:, k] for k in moving or [int(travel.argmax())]]
+
+
+def _draw_motion(figure: Figure, axes: Axes, run: Trajectory, scenario: Scenario) -> None:
+    times = Normalize(run.t[0], run.t[-1] if len(run) > 1 else run.t[0] + 1.0)
+    colours = TIME_COLOURS
+    drawn = np.unique(np.linspace(0, len(run) - 1, INSTANTS).round().astype(int))
+    handles = kinematics.handle_positions(scenario, run.q[drawn])
+    members = _members(scenario)
+    for place, row in enumerate(drawn):
+        fade = FAINTEST + (1 - FAINTEST) * (place / max(len(drawn) - 1, 1)) ** 2
+        for k, points in enumerate(members):
+            start = handles[place, k]
+            for point in points:
+                end = kinematics.point_position(scenario, run.q[row], k, point)
+                axes.plot(
+                    *np.stack((start, end)).T,
+                    color=colours(times(run.t[row])),
+                    alpha=fade,
+                    lw=5,
+                    solid_capstyle="round",
+                    zorder=2 + place,
+                )
+            axes.plot(*start, "o", ms=5, mfc="white", mec="black", alpha=fade, zorder=3 + place)
+    for path in _traced_points(scenario, run):
+        segments = np.stack((path[:-1], path[1:]), axis=1)
+        trace = LineCollection(segments, cmap=colours, norm=times, lw=1.4, zorder=1.5)
+        trace.set_array(run.t[:-1])
+        axes.add_collection(trace)
+    for pin in _ground_pins(scenario):
+        axes.plot(*pin, "^", ms=12, color="black", zorder=INSTANTS + 4)
+    axes.margins(0.06)
+    _square_limits(axes)
+    axes.set_xlabel("x [m]")
+    axes.set_ylabel("y [m]")
+    axes.set_title("bars at equal intervals of time, and the path of the tip")
+    scale = mpl.cm.ScalarMappable(times, colours)
+    figure.colorbar(scale, ax=axes, label="time [s]", shrink=0.8, aspect=40)
+
+
+def _square_limits(axes: Axes) -> None:
+    """Equal scales in a square box: constrained layout loses labels when it has to adapt one."""
+    (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
+    half = max(right - left, top - bottom) / 2
+    axes.set_xlim((left + right) / 2 - half, (left + right) / 2 + half)
+    axes.set_ylim((bottom + top) / 2 - half, (bottom + top) / 2 + half)
+    axes.set_aspect("equal", adjustable="box")
+
+
+def _members(scenario: Scenario) -> list[list[tuple[float, float]]]:
+    """What each body is drawn as: points of it that are joined to its handle 1."""
+    points = [[body.tip] for body in scenario.bodies]
+    for body in scenario.bodies:
+        if body.parent >= 0 and body.attach not in points[body.parent]:
+            points[body.parent].append(body.attach)
+    for loop in scenario.loops:
+        for index, point in ((loop.body, loop.point), (loop.to, loop.at)):
+            if index >= 0 and point not in points[index]:
+                points[index].append(point)
+    return points
+
+
+def _ground_pins(scenario: Scenario) -> list[tuple[float, float]]:
+    pins = [body.attach for body in scenario.bodies if body.parent < 0]
+    return pins + [loop.at for loop in scenario.loops if loop.to < 0]

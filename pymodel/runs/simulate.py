@@ -1,0 +1,69 @@
+"""Whole runs of the model."""
+
+from pymodel.algorithms.integrators import integrate
+from pymodel.algorithms.requests import SingularError, serve
+from pymodel.algorithms.step import prepare, rates
+from pymodel.arith import scalars
+from pymodel.runs.recorder import NonFiniteError, Recorder
+
+
+def run(mechanism, scenario, recorder, progress=None):
+    """A whole run as a generator of requests (see :mod:`pymodel.algorithms.step`).
+
+    The state is kept before every step and after the last, so ``steps + 1`` times.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    recorder : Recorder
+    progress : callable(step, steps), optional
+    """
+    q, p = mechanism.initial_state(scenario)
+    recorder.check(q, p)
+    t_cut = None  # impulse to re-base with, when a step asks for it
+    for step in range(scenario.steps):
+        q_new, p, now = yield from integrate(mechanism, q, p, t_cut)
+        recorder.keep(q, now)
+        q = q_new
+        recorder.step = step + 1
+        recorder.check(q, p)
+        t_cut = now.t_cut if mechanism.rebases_at(recorder.step) else None
+        if progress:
+            progress(recorder.step, scenario.steps)
+    last = yield from rates(mechanism, q, p, t_cut)
+    recorder.keep(q, last)
+
+
+def simulate(scenario, arithmetic="float64", progress=None, **options):
+    """Run a scenario on the model.
+
+    Parameters
+    ----------
+    scenario : Scenario
+    arithmetic : str or an arithmetic
+        ``float64``, ``float32``, ``<EXP_W>/<MAN_W>``, or an object of :mod:`pymodel.arith.scalars`.
+    options
+        ``shape``, ``base``, ``rebase`` of :func:`pymodel.prepare`.
+
+    Returns
+    -------
+    Trajectory
+        Its ``flags`` are the sticky float flags of the run (0 for float64).
+
+    Raises
+    ------
+    ScenarioError
+        If the mechanism is one that the model cannot run.
+    SingularError, NonFiniteError
+        If the run cannot go on; the exception's ``trajectory`` holds the steps so far.
+    """
+    ar = scalars.parse(arithmetic) if isinstance(arithmetic, str) else arithmetic
+    mechanism = prepare(ar, scenario, **options)
+    recorder = Recorder(scenario, ar)
+    try:
+        serve(ar, run(mechanism, scenario, recorder, progress))
+    except SingularError as error:
+        raise recorder.partial(SingularError(recorder.where(error))) from None
+    except NonFiniteError as error:
+        raise recorder.partial(error) from None
+    return recorder.trajectory()

@@ -1,0 +1,169 @@
+"""The recording arithmetic: what it shares and folds, counts, and that it means the same."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from pymodel.algorithms import two_handles
+from pymodel.algorithms.integrators import integrate
+from pymodel.algorithms.requests import serve
+from pymodel.algorithms.step import Chain
+from pymodel.arith.scalars import Float64
+from pymodel.compile.graph import OPERATIONS, Graph, Ref, flatten, symbols
+from pymodel.mechanism.scenario_file import load
+from pymodel.tests.chains import difference, random_chain
+from pymodel.tests.places import SCENARIOS
+from pymodel.tests.recordings import record, run
+
+LATENCY = {"add": 3, "mul": 5, "rec": 11, "sincos": 17}
+
+
+def test_equal_operations_are_one_node():
+    graph = Graph()
+    a, b = graph.input("a"), graph.input("b")
+    assert (a + b).key == (b + a).key and (a * b).key == (b * a).key
+    assert (a * b).key == (-a * -b).key and (-a * b).key == (-(a * b)).key == (a * -b).key
+    assert (a - b).key == (-b + a).key != (b - a).key
+    assert graph.recip(-a).key == (-graph.recip(a)).key
+    assert graph.sincos(a) != graph.sincos(-a)
+    assert [x.key for x in graph.sincos(a)] == [x.key for x in graph.sincos(a)]
+    # a+b, a-b, b-a, ab, 1/a, and sincos of two arguments: nothing else was made
+    assert [graph.count(all_refs(graph))[op] for op in OPERATIONS] == [3, 1, 1, 2]
+    assert graph.input("a").key == a.key
+
+
+def all_refs(graph):
+    return [Ref(graph, k) for k in range(len(graph.nodes))]
+
+
+def test_zeros_and_ones_fold():
+    graph = Graph()
+    a, zero, one = graph.input("a"), graph.const(0.0), graph.const(1.0)
+    assert (a + zero).key == (zero + a).key == (a - zero).key == a.key
+    assert (zero - a).key == (-a).key
+    assert (a * one).key == (one * a).key == a.key
+    assert (a * graph.const(-1.0)).key == (-a).key
+    assert (a * zero).key == (zero * a).key == zero.key
+    assert graph.count(all_refs(graph)) == dict.fromkeys(OPERATIONS, 0)
+    two = graph.const(2.0)
+    assert graph.const(-2.0).key == (-two).key and graph.const(2).key == two.key
+    assert graph.count([a * two, a * graph.const(-2.0), a + two])["mul"] == 1
+
+
+def test_without_folding_every_operation_stays():
+    graph = Graph(fold=False)
+    a, zero, one = graph.input("a"), graph.const(0.0), graph.const(1.0)
+    refs = [a + zero, a + zero, a * one, a * zero, zero * a, graph.recip(a), graph.recip(a)]
+    refs += graph.sincos(a) + graph.sincos(a)
+    assert len({ref.key for ref in refs}) == len(refs)
+    assert [graph.count(refs)[op] for op in OPERATIONS] == [2, 3, 2, 2]
+
+
+def test_only_what_the_outputs_need_is_counted():
+    graph = Graph()
+    a, b, c = (graph.input(name) for name in "abc")
+    used = a * b + c
+    _ = graph.recip(a) * c
+    assert graph.count([used]) == {"add": 1, "mul": 1, "rec": 0, "sincos": 0}
+    assert graph.reachable([used]) == [0, 1, 2, 3, 4]
+    assert graph.count([graph.sincos(a)[0]])["sincos"] == 1
+
+
+def test_critical_path_of_a_known_graph():
+    graph = Graph()
+    a, b, c = (graph.input(name) for name in "abc")
+    sin, _ = graph.sincos(a + b)
+    deep = sin * c + graph.recip(c)  # add, sincos, mul, add: 3 + 17 + 5 + 3
+    shallow = (a * b) * c
+    assert graph.critical_path([deep, shallow], LATENCY) == (
+        28,
+        {"add": 2, "mul": 1, "rec": 0, "sincos": 1},
+    )
+    slow = LATENCY | {"rec": 40}
+    assert graph.critical_path([deep], slow) == (43, {"add": 1, "mul": 0, "rec": 1, "sincos": 0})
+    assert graph.critical_path([a, -b], LATENCY) == (0, dict.fromkeys(OPERATIONS, 0))
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 8])
+def test_critical_path_is_the_longest_one(n):
+    """Against relaxation from the inputs, which follows the edges the other way."""
+    graph = Graph()
+    outputs = record(graph, random_chain(np.random.default_rng(n), n))
+    start = [0] * len(graph.nodes)
+    finish = list(start)
+    for index, node in enumerate(graph.nodes):
+        finish[index] = start[index] + LATENCY.get(node.op, 0)
+        for user in range(index + 1, len(graph.nodes)):
+            if index in graph.operands(user):
+                start[user] = max(start[user], finish[index])
+    length, path = graph.critical_path(outputs, LATENCY)
+    assert length == max(finish[ref.node] for ref in outputs)
+    assert length == sum(LATENCY[op] * count for op, count in path.items())
+
+
+@pytest.mark.parametrize("integrator", ["euler", "semi-implicit", "rk4"])
+@pytest.mark.parametrize("fold", [False, True])
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_the_recorded_step_is_the_step(n, fold, integrator):
+    """Bit for bit where nothing is folded; to rounding else (sharing and 0, 1 change no value)."""
+    scenario = random_chain(np.random.default_rng(n), n, integrator=integrator)
+    compare_with_numbers(Graph(fold), scenario, exactly=not fold)
+
+
+def compare_with_numbers(graph, scenario, exactly):
+    outputs = record(graph, scenario)
+    exact = Float64()
+    chain = Chain(exact, scenario)
+    q, p = chain.initial_state(scenario)
+    inputs = {
+        (name, k): x
+        for name, values in zip("qp", (q, p), strict=True)
+        for k, x in enumerate(values)
+    }
+    q_new, p_new, rates = serve(exact, integrate(chain, q, p))
+    expected = [*q_new, *p_new, *rates.q_dot, *rates.p_dot]
+    values = run(graph, outputs, inputs)
+    assert len(values) == 4 * chain.size
+    if exactly:
+        assert np.array(values).tobytes() == np.array(expected).tobytes()
+    else:
+        assert difference(values, expected) < 1e-13
+
+
+@pytest.mark.parametrize("name", ["double_pendulum", "chain_8"])
+def test_folding_parameters_of_zero_and_one(name):
+    """The demos have many of them: folded, there is less to do and the same result."""
+    scenario = load(SCENARIOS / f"{name}.toml")
+    bodies = (dataclasses.replace(body, qd=0.7 + k) for k, body in enumerate(scenario.bodies))
+    scenario = dataclasses.replace(scenario, bodies=tuple(bodies))
+    folded, plain = Graph(), Graph(fold=False)
+    compare_with_numbers(folded, scenario, exactly=False)
+    compare_with_numbers(plain, scenario, exactly=True)
+    less, all_ = (graph.count(record(graph, scenario)) for graph in (folded, plain))
+    assert less["mul"] < 0.9 * all_["mul"] and less["add"] < 0.9 * all_["add"]
+    assert less["rec"] == all_["rec"] == less["sincos"] == all_["sincos"] == len(scenario.bodies)
+
+
+def test_parameters_are_data_but_for_zero():
+    graph = Graph()
+    a, b, zero = (graph.parameter(name, x) for name, x in (("a", 2.0), ("b", 2.0), ("c", 0.0)))
+    assert a.key != b.key, "equal values today are not the same parameter"
+    assert graph.parameters == {"a": 2.0, "b": 2.0}
+    assert (a + zero).key == a.key and (zero - a).key == (-a).key
+    assert (a * zero).key == graph.const(0.0).key
+    Graph(fold=False).parameter("c", 0.0)
+
+
+def test_symbols_and_flatten():
+    graph = Graph()
+    joint = two_handles.Joint(
+        *(
+            symbols(graph, name, shape)
+            for name, shape in (("W_A", (2, 3)), ("W_B", (2, 3)), ("beta_hat", (2,)))
+        )
+    )
+    assert joint.W_B[1][2].key == graph.input("W_B[1][2]").key
+    assert symbols(graph, "x", ()).key == graph.input("x").key
+    refs = flatten([joint, graph, 5, ([joint.beta_hat[0]],)])
+    assert len(refs) == 15 and refs[-1].key == refs[12].key

@@ -1,0 +1,150 @@
+"""Register maps: consistent in themselves, and everything generated from them is up to date."""
+
+import re
+from itertools import pairwise
+
+import pytest
+
+from pymodel.machine import registers
+from pymodel.machine.registers import MAPS, READ_ONLY, READ_WRITE, WORD_BYTES
+from pymodel.tests.places import ROOT
+
+WORD_BITS = 32
+#: Every top has these, so that software can tell what it talks to: name, offset, access.
+CONTRACT = [
+    ("ID", 0x00, READ_ONLY),
+    ("VERSION", 0x04, READ_ONLY),
+    ("CONFIG", 0x08, READ_ONLY),
+    ("CTRL", 0x0C, READ_WRITE),
+    ("STATUS", 0x10, READ_WRITE),
+    ("CYCLES", 0x14, READ_ONLY),
+]
+
+every_map = pytest.mark.parametrize("map_", MAPS, ids=lambda map_: map_.name)
+
+
+@pytest.mark.parametrize("path", registers.generated_files())
+def test_generated_files_are_up_to_date(path):
+    """`python -m pymodel.machine.registers` writes them."""
+    assert (ROOT / path).read_text() == registers.generated_files()[path]
+
+
+def test_each_map_is_generated_three_times():
+    names = {map_.name for map_ in MAPS}
+    assert len(names) == len(MAPS)
+    files = {f"rtl/top/{name}_regs_pkg.sv" for name in names}
+    files |= {f"docs/{name}_regs.h" for name in names} | {"docs/register_map.md"}
+    assert set(registers.generated_files()) == files
+
+
+@every_map
+def test_registers_lie_apart_inside_the_address_space(map_):
+    spans = sorted((r.offset, r.offset + WORD_BYTES * r.words, r.name) for r in map_.registers)
+    for (_, end, name), (start, _, following) in pairwise(spans):
+        assert end <= start, f"{name} overlaps {following}"
+    assert spans[0][0] == 0 and spans[-1][1] <= 1 << map_.addr_w
+    for register in map_.registers:
+        assert register.offset % WORD_BYTES == 0 and register.words >= 1
+        assert register.access in (READ_ONLY, READ_WRITE)
+        assert map_[register.name] is register
+        assert re.fullmatch(r"[A-Z][A-Z0-9_]*", register.name) and register.text
+
+
+@every_map
+def test_fields_lie_apart_inside_the_word(map_):
+    for register in map_.registers:
+        taken = 0
+        for field in register.fields:
+            assert field.width >= 1 and field.low >= 0 and field.low + field.width <= WORD_BITS
+            assert not taken & field.mask, f"{register.name}.{field.name} overlaps"
+            taken |= field.mask
+            assert register.field(field.name) is field
+            assert field.get(field.mask) == (1 << field.width) - 1
+            assert field.get(~field.mask & 0xFFFF_FFFF) == 0
+            assert field.get(0xFFFF_FFFF) << field.low == field.mask
+        assert not register.fields or register.words == 1
+
+
+@every_map
+def test_the_contracts_registers(map_):
+    found = [(r.name, r.offset, r.access) for r in map_.registers[: len(CONTRACT)]]
+    assert found == CONTRACT
+    control, status = map_["CTRL"], map_["STATUS"]
+    assert (control.field("RUN").mask, control.field("RESET").mask) == (1, 2)
+    common = {"IDLE": 1, "BUSY": 2, "DONE": 4, "ERROR": 8, "FLAGS": 0x1F00}
+    assert {name: status.field(name).mask for name in common} == common
+
+
+@every_map
+def test_fields_of_config_hold_their_parameters(map_):
+    """Formats up to 11/52, up to 6 register stages."""
+    widths = {"EXP_W": 4, "MAN_W": 6, "PASSES": 2, "STAGES": 3}
+    for field in map_["CONFIG"].fields:
+        needed = [w for name, w in widths.items() if field.name.endswith(name)]
+        assert not needed or field.width >= needed[0]
+
+
+@every_map
+def test_constants_of_the_rtl_and_of_c_are_the_maps(map_):
+    """Read back from the generated texts, not through the generator."""
+    package = dict(
+        re.findall(
+            r"localparam .*?(\w+) = (?:\d+'h)?(\w+);",
+            (ROOT / f"rtl/top/{map_.name}_regs_pkg.sv").read_text(),
+        )
+    )
+    header = dict(
+        re.findall(r"#define (\w+) (\w+)u\b", (ROOT / f"docs/{map_.name}_regs.h").read_text())
+    )
+    prefix = map_.name.upper()
+    assert int(package["ADDR_W"]) == int(package["WORD_W"]) + 2 == map_.addr_w
+    for register in map_.registers:
+        assert int(package[register.name], 16) * WORD_BYTES == register.offset
+        assert int(header[f"{prefix}_{register.name}"], 16) == register.offset
+        if register.words > 1:
+            assert int(package[f"{register.name}_WORDS"]) == register.words
+            assert int(header[f"{prefix}_{register.name}_WORDS"]) == register.words
+        for field in register.fields:
+            name = f"{register.name}_{field.name}"
+            assert int(package[name]) == field.low
+            assert int(package.get(f"{name}_W", 1)) == field.width
+            mask, shift = (int(header[f"{prefix}_{name}_{x}"], 0) for x in ("MASK", "SHIFT"))
+            assert (mask, shift) == (field.mask, field.low)
+
+
+def test_masks_of_neighbours():
+    field = registers.Field("X", 4, 6, "")
+    assert field.mask == 0x3F0 and field.get(0xFFFF_FA5F) == 0x25
+
+
+def test_overlaps_would_be_noticed():
+    """The checks above, on a map that is wrong."""
+    wrong = registers.Map(
+        "wrong",
+        4,
+        "",
+        (
+            registers.Register("A", 0, READ_ONLY, "a", words=2),
+            registers.Register(
+                "B",
+                4,
+                READ_ONLY,
+                "b",
+                fields=(registers.Field("X", 0, 2, ""), registers.Field("Y", 1, 2, "")),
+            ),
+        ),
+    )
+    for check in (
+        test_registers_lie_apart_inside_the_address_space,
+        test_fields_lie_apart_inside_the_word,
+    ):
+        with pytest.raises(AssertionError, match="overlaps"):
+            check(wrong)
+
+
+def test_as_a_program(tmp_path, monkeypatch, capsys):
+    """The generator writes below the folder that it is given."""
+    registers.main(tmp_path)
+    files = registers.generated_files()
+    assert capsys.readouterr().out.split() == list(files)
+    assert all((tmp_path / path).read_text() == text for path, text in files.items())

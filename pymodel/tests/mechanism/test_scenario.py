@@ -1,0 +1,338 @@
+"""Scenario files: what the good ones mean, and the exact line that each kind of mistake earns."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+
+from pymodel.mechanism.scenario import Body, Loop, Scenario, ScenarioError
+from pymodel.mechanism.scenario_file import load, parse
+from pymodel.tests.places import SCENARIOS
+
+HEAD = """\
+name = "test"
+gravity = [0.0, -9.8]
+"""
+TIME = """\
+[time]
+step = 0.001
+end = 1.0
+"""
+BODY = """\
+[[body]]
+mass = 1.0
+inertia = 0.01
+com = [0.2, 0.0]
+tip = [0.4, 0.0]
+"""
+# A rhombus of side 0.4 with right angles, its last pin on the ground.
+BARS = BODY + "q = 1.570796327\n" + 2 * (BODY + "q = -1.570796327\n")
+LOOP = """\
+[[loop]]
+body = 2
+point = [0.4, 0.0]
+to = -1
+at = [0.4, 0.0]
+"""
+PLAIN = HEAD + TIME + BODY + BODY
+CLOSED = HEAD + TIME + BARS + LOOP
+
+
+def written(tmp_path, text):
+    path = tmp_path / "x.toml"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def test_defaults(tmp_path):
+    path = written(tmp_path, PLAIN)
+    first = Body(mass=1.0, inertia=0.01, com=(0.2, 0.0), tip=(0.4, 0.0))
+    second = dataclasses.replace(first, parent=0, attach=(0.4, 0.0))
+    assert load(path) == Scenario(
+        name="test",
+        gravity=(0.0, -9.8),
+        step=0.001,
+        end=1.0,
+        bodies=(first, second),
+        loops=(),
+        integrator="euler",
+        save=1,
+        source=str(path),
+    )
+    for value in (first.parent, first.attach, first.q, first.qd, first.torque):
+        assert value in (-1, (0.0, 0.0), 0.0)
+    assert (first.spring, first.rest, first.damping) == (0.0, 0.0, 0.0)
+
+
+def test_every_key(tmp_path):
+    text = CLOSED.replace("end = 1.0", 'end = 1\nintegrator = "rk4"\nsave = 10').replace(
+        "q = 1.570796327",
+        "parent = -1\nattach = [0, 0]\nq = 1.570796327\nqd = 0\ntorque = 1.5\n"
+        "spring = 2\nrest = 0.25\ndamping = 0.5",
+    )
+    scenario = load(written(tmp_path, text))
+    assert (scenario.end, scenario.integrator, scenario.save) == (1.0, "rk4", 10)
+    assert isinstance(scenario.end, float) and isinstance(scenario.bodies[0].spring, float)
+    body = scenario.bodies[0]
+    assert (body.torque, body.spring, body.rest, body.damping) == (1.5, 2.0, 0.25, 0.5)
+    assert scenario.loops == (Loop(2, (0.4, 0.0), -1, (0.4, 0.0)),)
+    assert scenario.steps == 1000
+    assert scenario.times.tolist() == [10 * k * 0.001 for k in range(101)]
+    assert scenario.q0.tolist() == [1.570796327, -1.570796327, -1.570796327]
+    assert scenario.qd0.tolist() == [0.0, 0.0, 0.0]
+
+
+def test_tree_attaches_to_the_parents_tip_by_default(tmp_path):
+    branch = BODY.replace("0.4", "0.3") + "parent = 0\n"
+    scenario = load(written(tmp_path, PLAIN + branch + branch + "attach = [0.1, 0.2]\n"))
+    assert [body.parent for body in scenario.bodies] == [-1, 0, 0, 0]
+    assert scenario.bodies[2].attach == (0.4, 0.0)
+    assert scenario.bodies[3].attach == (0.1, 0.2)
+    assert not scenario.is_chain
+    assert load(written(tmp_path, PLAIN)).is_chain
+
+
+def test_scenario_is_frozen():
+    scenario = load(SCENARIOS / "four_bar.toml")
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        scenario.step = 1.0
+
+
+def test_the_contracts_example_with_six_decimals_closes(tmp_path):
+    text = CLOSED.replace("1.570796327", "0.785398", 1)
+    text = text.replace("-1.570796327", "-0.785398", 1).replace("-1.570796327", "-2.356194")
+    assert len(load(written(tmp_path, text)).loops) == 1
+
+
+def test_demo_files():
+    names = sorted(path.stem for path in SCENARIOS.glob("*.toml"))
+    assert {"chain_8", "compound_pendulum", "double_pendulum", "four_bar"} <= set(names)
+    for name in names:
+        assert load(SCENARIOS / f"{name}.toml").name == name
+    pendulum = load(SCENARIOS / "double_pendulum.toml")
+    assert pendulum.steps == 10_000 and len(pendulum.bodies) == 2 and pendulum.is_chain
+    linkage = load(SCENARIOS / "four_bar.toml")
+    assert linkage.gravity == (0.0, 9.80665)
+    expected = [math.pi / 4, -math.pi / 4, math.pi / 4 - math.pi]
+    np.testing.assert_allclose(linkage.q0, expected, rtol=1e-15)
+    for body in pendulum.bodies + linkage.bodies:
+        assert (body.mass, body.com, body.tip) == (1.0, (0.2, 0.0), (0.4, 0.0))
+        assert body.inertia == pytest.approx(0.4**2 / 12, rel=1e-15)
+    chain = load(SCENARIOS / "chain_8.toml")
+    assert len(chain.bodies) == 8 and all(chain.qd0) and len({b.mass for b in chain.bodies}) == 8
+
+
+def edit(text, old, new):
+    assert old in text
+    return text.replace(old, new, 1)
+
+
+def second(new):
+    """The plain file with more keys in its second body."""
+    return PLAIN + new + "\n"
+
+
+MISTAKES = {
+    # unknown keys
+    "unknown_top": ("colour = 1\n" + PLAIN, "colour: unknown key"),
+    "unknown_top_close": (
+        edit(PLAIN, "gravity", "gravty"),
+        'gravty: unknown key, did you mean "gravity"?',
+    ),
+    "unknown_time": (
+        edit(PLAIN, "step", "setp"),
+        'time.setp: unknown key, did you mean "step"?',
+    ),
+    "unknown_body": (
+        edit(PLAIN, "mass", "mas"),
+        'body[0].mas: unknown key, did you mean "mass"?',
+    ),
+    "unknown_loop": (
+        edit(CLOSED, "point", "points"),
+        'loop[0].points: unknown key, did you mean "point"?',
+    ),
+    "unknown_odd": ('"two\\nlines" = 1\n' + PLAIN, '"two\\nlines": unknown key'),
+    # missing keys
+    "no_name": (edit(PLAIN, 'name = "test"\n', ""), "name: required key is missing"),
+    "no_time": (HEAD + BODY, "time: required key is missing"),
+    "no_step": (edit(PLAIN, "step = 0.001\n", ""), "time.step: required key is missing"),
+    "no_mass": (edit(PLAIN, "mass = 1.0\n", ""), "body[0].mass: required key is missing"),
+    "no_to": (edit(CLOSED, "to = -1\n", ""), "loop[0].to: required key is missing"),
+    # wrong types
+    "name_number": (edit(PLAIN, '"test"', "5"), "name: must be a string, got an integer"),
+    "mass_bool": (
+        edit(PLAIN, "mass = 1.0", "mass = true"),
+        "body[0].mass: must be a number, got a boolean",
+    ),
+    "mass_string": (
+        edit(PLAIN, "mass = 1.0", 'mass = "1.0"'),
+        "body[0].mass: must be a number, got a string",
+    ),
+    "q_array": (second("q = [1.0]"), "body[1].q: must be a number, got an array"),
+    "q_date": (second("q = 2020-01-01"), "body[1].q: must be a number, got a date or time"),
+    "save_float": (
+        edit(PLAIN, "end = 1.0", "end = 1.0\nsave = 2.0"),
+        "time.save: must be an integer, got a float",
+    ),
+    "parent_bool": (second("parent = true"), "body[1].parent: must be an integer, got a boolean"),
+    "time_number": (HEAD + "time = 1\n" + BODY, "time: must be a table [time], got an integer"),
+    "body_table": (
+        HEAD + TIME + edit(BODY, "[[body]]", "[body]"),
+        "body: must be an array of tables [[body]], got a table",
+    ),
+    "integrator_number": (
+        edit(PLAIN, "end = 1.0", "end = 1.0\nintegrator = 4"),
+        "time.integrator: must be a string, got an integer",
+    ),
+    # vectors
+    "vector_number": (
+        edit(PLAIN, "[0.0, -9.8]", "-9.8"),
+        "gravity: must be a vector of 2 numbers, got a float",
+    ),
+    "vector_short": (
+        edit(PLAIN, "com = [0.2, 0.0]", "com = [0.2]"),
+        "body[0].com: must be a vector of 2 numbers, got 1",
+    ),
+    "vector_long": (
+        edit(CLOSED, "at = [0.4, 0.0]", "at = [0.4, 0.0, 0.0]"),
+        "loop[0].at: must be a vector of 2 numbers, got 3",
+    ),
+    "vector_of_bool": (
+        edit(PLAIN, "tip = [0.4, 0.0]", "tip = [0.4, false]"),
+        "body[0].tip: must be a vector of 2 numbers, got a boolean",
+    ),
+    # not finite
+    "nan": (second("qd = nan"), "body[1].qd: must be finite, got nan"),
+    "inf": (edit(PLAIN, "mass = 1.0", "mass = inf"), "body[0].mass: must be finite, got inf"),
+    "vector_inf": (edit(PLAIN, "-9.8", "-inf"), "gravity: must be finite, got -inf"),
+    "huge": (second("q = 1" + 400 * "0"), "body[1].q: must be finite, got inf"),
+    # ranges
+    "name_empty": (
+        edit(PLAIN, '"test"', '" "'),
+        "name: must be a line of printable text, got ' '",
+    ),
+    "mass_zero": (
+        edit(PLAIN, "mass = 1.0", "mass = 0"),
+        "body[0].mass: must be positive, got 0.0",
+    ),
+    "mass_negative": (
+        HEAD + TIME + BODY + edit(BODY, "mass = 1.0", "mass = -1.0"),
+        "body[1].mass: must be positive, got -1.0",
+    ),
+    "inertia_negative": (
+        edit(PLAIN, "inertia = 0.01", "inertia = -0.01"),
+        "body[0].inertia: must be positive, got -0.01",
+    ),
+    "step_zero": (edit(PLAIN, "0.001", "0.0"), "time.step: must be positive, got 0.0"),
+    "end_negative": (
+        edit(PLAIN, "end = 1.0", "end = -1.0"),
+        "time.end: must be positive, got -1.0",
+    ),
+    "end_short": (
+        edit(PLAIN, "end = 1.0", "end = 0.0005"),
+        "time.end: must be at least one step (0.001 s), got 0.0005",
+    ),
+    "step_tiny": (
+        edit(PLAIN, "0.001", "1e-320"),
+        "time.step: too small for an end of 1.0 s, got 1e-320",
+    ),
+    "save_zero": (
+        edit(PLAIN, "end = 1.0", "end = 1.0\nsave = 0"),
+        "time.save: must be 1 or more, got 0",
+    ),
+    "integrator": (
+        edit(PLAIN, "end = 1.0", 'end = 1.0\nintegrator = "verlet"'),
+        'time.integrator: must be one of euler, semi-implicit, rk4, got "verlet"',
+    ),
+    # parents
+    "parent_self": (second("parent = 1"), "body[1].parent: cycle of parents: 1 -> 1"),
+    "parent_cycle": (
+        HEAD + TIME + BODY + BODY + "parent = 2\n" + BODY,
+        "body[1].parent: cycle of parents: 1 -> 2 -> 1",
+    ),
+    "parent_later": (
+        HEAD + TIME + BODY + BODY + "parent = 2\n" + BODY + "parent = 0\n",
+        "body[1].parent: must be an earlier body or -1 for ground, got 2",
+    ),
+    "parent_unknown": (
+        second("parent = 7"),
+        "body[1].parent: no body 7: bodies are 0 to 1, ground is -1",
+    ),
+    "parent_below_ground": (
+        second("parent = -2"),
+        "body[1].parent: no body -2: bodies are 0 to 1, ground is -1",
+    ),
+    "no_bodies": (HEAD + TIME, "body: no bodies: at least one [[body]] is required"),
+    # loops
+    "loop_itself": (
+        edit(CLOSED, "to = -1", "to = 2"),
+        "loop[0].to: a loop cannot join body 2 to itself",
+    ),
+    "loop_body": (
+        edit(CLOSED, "body = 2", "body = 3"),
+        "loop[0].body: no body 3: bodies are 0 to 2",
+    ),
+    "loop_ground": (
+        edit(CLOSED, "body = 2", "body = -1"),
+        "loop[0].body: no body -1: bodies are 0 to 2",
+    ),
+    "loop_to": (
+        edit(CLOSED, "to = -1", "to = 5"),
+        "loop[0].to: no body 5: bodies are 0 to 2, ground is -1",
+    ),
+    "loop_open": (
+        edit(CLOSED, "at = [0.4, 0.0]", "at = [0.4, 0.01]"),
+        "loop[0]: does not close at the initial posture: the pins are 0.01 m apart",
+    ),
+    "loop_slips": (
+        edit(CLOSED, "q = 1.570796327", "q = 1.570796327\nqd = 1.0"),
+        "loop[0]: initial velocities do not fit: the pins part at 0.4 m/s",
+    ),
+    "loop_redundant": (
+        CLOSED + LOOP,
+        "loop: constraints depend on each other at the initial posture (redundant or singular)",
+    ),
+    "loop_flat": (
+        HEAD + TIME + BODY + BODY + BODY + "q = 3.14159265358979\n" + LOOP,
+        "loop: constraints depend on each other at the initial posture (redundant or singular)",
+    ),
+    # not a scenario at all
+    "not_toml": (
+        "name = \n",
+        "not TOML: Invalid value (at line 1, column 8)",
+    ),
+    "not_text": (b'name = "\xff"\n', "not TOML: byte 8 is not UTF-8 text"),
+    "empty": ("", "name: required key is missing"),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_mistake_is_one_line_with_file_key_and_reason(tmp_path, mistake):
+    text, line = MISTAKES[mistake]
+    path = written(tmp_path, text)
+    with pytest.raises(ScenarioError) as caught:
+        load(path)
+    assert str(caught.value) == f"{path}: {line}"
+
+
+def test_no_such_file(tmp_path):
+    with pytest.raises(ScenarioError) as caught:
+        load(tmp_path / "none.toml")
+    assert str(caught.value) == f"{tmp_path / 'none.toml'}: cannot read: No such file or directory"
+    with pytest.raises(ScenarioError, match="cannot read: Is a directory$"):
+        load(tmp_path)
+
+
+def test_parse_names_its_source():
+    with pytest.raises(ScenarioError) as caught:
+        parse({"name": "a", "gravity": [0, 0]}, "here")
+    assert str(caught.value) == "here: time: required key is missing"
+
+
+def test_a_moving_loop_with_fitting_velocities_is_accepted(tmp_path):
+    # The rhombus stays a parallelogram: opposite bars turn together, the coupler does not turn.
+    text = HEAD + TIME
+    for q, qd in (("1.570796327", 2), ("-1.570796327", -2), ("-1.570796327", 2)):
+        text += BODY + f"q = {q}\nqd = {qd}\n"
+    assert load(written(tmp_path, text + LOOP)).qd0.tolist() == [2.0, -2.0, 2.0]

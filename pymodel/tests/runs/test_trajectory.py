@@ -1,0 +1,149 @@
+"""Tables read back bit for bit; summaries are plain JSON or refused by key."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pymodel.runs.trajectory import (
+    Trajectory,
+    TrajectoryError,
+    column_names,
+    read_csv,
+    write_csv,
+    write_summary,
+)
+
+
+def trajectory(table, joints):
+    """A trajectory whose columns are those of `table`, shape (T, 5 + 3 joints)."""
+    table = np.asarray(table, dtype=np.float64)
+    q, qd, p = (table[:, 1 + k * joints : 1 + (k + 1) * joints] for k in range(3))
+    return Trajectory(table[:, 0], q, qd, p, *table[:, -4:].T)
+
+
+def bits(run):
+    return {name: column.tobytes() for name, column in run.columns().items()}
+
+
+def test_columns_are_those_of_the_contract(tmp_path):
+    run = trajectory([np.arange(11.0), np.arange(11.0) / 10], 2)
+    path = tmp_path / "run.csv"
+    write_csv(path, run)
+    assert path.read_text() == (
+        "t,q0,q1,qd0,qd1,p0,p1,kinetic,potential,loop_position,loop_velocity\n"
+        "0.0,1.0,2.0,3.0,4.0,5.0,6.0,7.0,8.0,9.0,10.0\n"
+        "0.0,0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,1.0\n"
+    )
+    assert list(run.columns()) == column_names(2)
+    assert (len(run), run.joints, run.flags) == (2, 2, 0)
+
+
+@pytest.mark.parametrize("joints", [1, 3])
+def test_random_bit_patterns_read_back_bit_for_bit(tmp_path, joints):
+    rng = np.random.default_rng(joints)
+    patterns = rng.integers(0, 2**64, size=(2000, 5 + 3 * joints), dtype=np.uint64)
+    table = patterns.view(np.float64)
+    table[~np.isfinite(table)] = -0.0
+    run = trajectory(table, joints)
+    write_csv(tmp_path / "run.csv", run)
+    assert bits(read_csv(tmp_path / "run.csv")) == bits(run)
+
+
+@given(st.lists(st.floats(allow_nan=False), min_size=8, max_size=8))
+def test_any_number_reads_back_bit_for_bit(tmp_path_factory, row):
+    path = tmp_path_factory.getbasetemp() / "row.csv"
+    run = trajectory([row], 1)
+    write_csv(path, run)
+    assert bits(read_csv(path)) == bits(run)
+
+
+def test_float32_values_survive(tmp_path):
+    table = np.random.default_rng(1).normal(size=(50, 8)).astype(np.float32)
+    run = trajectory(table, 1)
+    write_csv(tmp_path / "run.csv", run)
+    back = read_csv(tmp_path / "run.csv")
+    assert (back.q.astype(np.float32) == table[:, 1:2]).all()
+
+
+def test_no_rows(tmp_path):
+    run = trajectory(np.zeros((0, 8)), 1)
+    write_csv(tmp_path / "run.csv", run)
+    assert len(read_csv(tmp_path / "run.csv")) == 0
+
+
+def test_shapes_are_checked():
+    with pytest.raises(TrajectoryError, match=r"^qd has shape \(2, 1\), not \(2, 2\)$"):
+        Trajectory([0, 1], np.zeros((2, 2)), np.zeros((2, 1)), *[None] * 5)
+    with pytest.raises(TrajectoryError, match=r"must be \(T,\) and \(T, n\)"):
+        Trajectory([0, 1], [0, 1], [0, 1], *[np.zeros(2)] * 5)
+
+
+BROKEN = {
+    "header": ("a,b\n1,2\n", "line 1: not the header of a run (t, q0.., qd0.., p0.., ..)"),
+    "empty": ("", "line 1: not the header of a run (t, q0.., qd0.., p0.., ..)"),
+    "short": (",".join(column_names(1)) + "\n1,2\n", "line 2: 2 values for 8 columns"),
+    "text": (
+        ",".join(column_names(1)) + "\n" + "1,2,3,4,5,6,7,8\n" + "1,2,3,x,5,6,7,8\n",
+        "line 3: could not convert string to float: 'x'",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+def test_broken_tables_are_refused_in_one_line(tmp_path, kind):
+    text, reason = BROKEN[kind]
+    path = tmp_path / "run.csv"
+    path.write_text(text)
+    with pytest.raises(TrajectoryError) as caught:
+        read_csv(path)
+    assert str(caught.value) == f"{path}: {reason}"
+
+
+def test_missing_table(tmp_path):
+    with pytest.raises(TrajectoryError, match="cannot read: No such file or directory$"):
+        read_csv(tmp_path / "none.csv")
+
+
+def test_summary_keeps_its_order_and_takes_numpy(tmp_path):
+    summary = {
+        "z": np.float64(0.1),
+        "a": np.int32(3),
+        "flag": np.bool_(True),
+        "array": np.arange(3),
+        "nested": {"none": None, "path": Path("x")},
+        "list": (1, "two"),
+    }
+    path = tmp_path / "summary.json"
+    write_summary(path, summary)
+    text = path.read_text()
+    assert json.loads(text) == {
+        "z": 0.1,
+        "a": 3,
+        "flag": True,
+        "array": [0, 1, 2],
+        "nested": {"none": None, "path": "x"},
+        "list": [1, "two"],
+    }
+    assert list(json.loads(text)) == list(summary)
+    assert text.endswith("}\n")
+
+
+@pytest.mark.parametrize(
+    ("summary", "line"),
+    [
+        ({"a": {"b": [1.0, np.nan]}}, "summary: a.b[1]: nan is not a finite number"),
+        ({"a": np.array([np.inf])}, "summary: a[0]: inf is not a finite number"),
+        ({"a": {1: 2}}, "summary: a.1: keys must be strings, got 1"),
+        ({"a": object()}, "summary: a: no JSON form for object"),
+    ],
+)
+def test_what_json_cannot_hold_is_refused_by_key(tmp_path, summary, line):
+    path = tmp_path / "summary.json"
+    with pytest.raises(TrajectoryError) as caught:
+        write_summary(path, summary)
+    assert str(caught.value) == line
+    assert not path.exists()
