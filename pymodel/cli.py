@@ -20,6 +20,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from pymodel.algorithms.requests import BASE, CLOSED_BASES, RECORDED_BASES
+from pymodel.compile.kernel import Kernel
 from pymodel.mechanism.scenario import Scenario, ScenarioError
 from pymodel.mechanism.scenario_file import load
 from pymodel.runs.trajectory import TrajectoryError, read_csv
@@ -28,18 +30,18 @@ DONE, NO, BAD_INPUT = 0, 1, 2
 
 Options = Callable[[argparse.ArgumentParser], None]
 Command = Callable[[argparse.Namespace], int]
-COMMANDS: dict[str, tuple[Command, Options]] = {}
+COMMANDS: dict[str, tuple[Command, Options, tuple[str, ...]]] = {}
 
 
 class InputError(ValueError):
     """Arguments that make no sense; `str()` is the line for the user."""
 
 
-def subcommand(options: Options) -> Callable[[Command], Command]:
+def subcommand(options: Options, aliases: tuple[str, ...] = ()) -> Callable[[Command], Command]:
     """Register a function as the subcommand of its name; `options` adds its arguments."""
 
     def register(function: Command) -> Command:
-        COMMANDS[function.__name__] = (function, options)
+        COMMANDS[function.__name__] = (function, options, aliases)
         return function
 
     return register
@@ -59,9 +61,9 @@ def _simulate_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--base",
-        choices=("ldup", "ldl", "blocks"),
-        default="ldup",
-        help="how the base of a closed chain is solved (default: ldup)",
+        choices=CLOSED_BASES,
+        default=BASE,
+        help=f"how the base of a closed chain is solved (default: {BASE})",
     )
     parser.add_argument(
         "--rebase",
@@ -78,7 +80,7 @@ def _simulate_options(parser: argparse.ArgumentParser) -> None:
 
 @subcommand(_simulate_options)
 def simulate(arguments: argparse.Namespace) -> int:
-    """run a scenario on the model, compare it with the reference, write tables and plots"""
+    """Run a scenario on the model, compare it with the reference, write tables and plots."""
     # Here, because the others need neither the algorithm nor matplotlib.
     from pymodel.arith import scalars
     from pymodel.runs import session
@@ -124,7 +126,7 @@ def _compare_options(parser: argparse.ArgumentParser) -> None:
 
 @subcommand(_compare_options)
 def compare(arguments: argparse.Namespace) -> int:
-    """compare two run.csv column by column; exit status 1 if any bit differs"""
+    """Compare two run.csv column by column; exit status 1 if any bit differs."""
     a, b = read_csv(arguments.a), read_csv(arguments.b)
     if a.joints != b.joints:
         raise InputError(f"{arguments.b}: {b.joints} joints, but {arguments.a} has {a.joints}")
@@ -159,7 +161,7 @@ def _plot_options(parser: argparse.ArgumentParser) -> None:
 
 @subcommand(_plot_options)
 def plot(arguments: argparse.Namespace) -> int:
-    """draw the plots of an earlier run again"""
+    """Draw the plots of an earlier run again."""
     from pymodel.runs import report
 
     for path in report.replot(arguments.dir):
@@ -186,7 +188,7 @@ def _count_options(parser: argparse.ArgumentParser) -> None:
 
 @subcommand(_count_options)
 def count(arguments: argparse.Namespace) -> int:
-    """count the float operations of the sub-designs, and of a scenario's whole step"""
+    """Count the float operations of the sub-designs, and of a scenario's whole step."""
     _check_shape(arguments.shape)
     tables = _subdesign_tables()
     if arguments.scenario:
@@ -256,7 +258,7 @@ def _step_table(scenario: Scenario, shape: str) -> TableData:
     """Operations and the longest dependency path of one whole step."""
     from pymodel.compile import count as counting
 
-    step = counting.step(scenario, shape)
+    step = counting.step(scenario, shape=shape)
     rows = [
         (OPERATION_SIGNS.get(op, op), *map(str, (step["operations"][op], step["path"][op], cycles)))
         for op, cycles in counting.LATENCY.items()
@@ -267,28 +269,58 @@ def _step_table(scenario: Scenario, shape: str) -> TableData:
     return f"{title}, {shape} tree", headings, rows
 
 
-def _program_options(parser: argparse.ArgumentParser) -> None:
+def _no_options(parser: argparse.ArgumentParser) -> None:
+    pass
+
+
+@subcommand(_no_options)
+def functions(arguments: argparse.Namespace) -> int:
+    """List the functions that can be compiled."""
+    from pymodel.compile.registry import REGISTRY
+
+    table = Table("function", "what it does", title="Functions that can be compiled")
+    for entry in REGISTRY.values():
+        table.add_row(entry.name, Text(entry.text))
+    Console().print(table)
+    return DONE
+
+
+def _kernel_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("scenario", help="scenario file (TOML)")
     parser.add_argument(
+        "--function", default="step", help="what to compile, see `functions` (default: step)"
+    )
+    parser.add_argument(
         "--base",
-        choices=("ldl", "blocks"),
-        default="ldl",
-        help="how the base of a closed chain is solved (default: ldl)",
+        choices=RECORDED_BASES,
+        default=BASE,
+        help=f"how the base of a closed chain is solved (default: {BASE})",
     )
 
 
-@subcommand(_program_options)
-def trace(arguments: argparse.Namespace) -> int:
-    """print one whole step as the operations that the step engine has to do"""
-    from pymodel.compile import kernel
+def _kernel(arguments: argparse.Namespace) -> tuple[Scenario, Kernel]:
+    """Record what the options name."""
+    from pymodel.compile.registry import REGISTRY, compiled
 
-    step = kernel.trace(load(arguments.scenario), base=arguments.base)
-    print("\n".join(kernel.listing(step)))
+    if arguments.function not in REGISTRY:
+        known = ", ".join(REGISTRY)
+        raise InputError(f"--function: must be one of {known}, got {arguments.function!r}")
+    scenario = load(arguments.scenario)
+    return scenario, compiled(arguments.function, scenario, base=arguments.base)
+
+
+@subcommand(_kernel_options, aliases=("trace",))
+def record(arguments: argparse.Namespace) -> int:
+    """Print a function, by default one time step, as the operations that the engine has to do."""
+    from pymodel.compile.kernel import listing
+
+    _, kernel = _kernel(arguments)
+    print("\n".join(listing(kernel)))
     return DONE
 
 
 def _schedule_options(parser: argparse.ArgumentParser) -> None:
-    _program_options(parser)
+    _kernel_options(parser)
     parser.add_argument("--lanes", default="2+2", help="adders + multipliers (default: 2+2)")
     parser.add_argument(
         "--stages",
@@ -303,8 +335,9 @@ def _schedule_options(parser: argparse.ArgumentParser) -> None:
 
 @subcommand(_schedule_options)
 def schedule(arguments: argparse.Namespace) -> int:
-    """schedule a step on the step engine's lanes: cycles, limits, use, registers, a picture"""
-    from pymodel.compile import gantt, kernel
+    """Schedule a function on the engine's lanes: cycles, limits, use, registers, a picture."""
+    from pymodel.compile import gantt
+    from pymodel.compile.kernel import interleave
     from pymodel.compile.schedule import schedule as place
     from pymodel.machine.isa import Machine
 
@@ -314,16 +347,15 @@ def schedule(arguments: argparse.Namespace) -> int:
         raise InputError(str(error)) from None
     if arguments.contexts < 1:
         raise InputError(f"--contexts: must be at least 1, got {arguments.contexts}")
-    scenario = load(arguments.scenario)
-    one = kernel.trace(scenario, base=arguments.base)
-    step = kernel.interleave([one] * arguments.contexts) if arguments.contexts > 1 else one
-    program = place(machine.boundless, step)
+    scenario, one = _kernel(arguments)
+    kernel = interleave([one] * arguments.contexts) if arguments.contexts > 1 else one
+    program = place(machine.boundless, kernel)
     program = replace(program, machine=machine.holding(program))
-    found = gantt.summary(program, step)
+    found = gantt.summary(program, kernel)
     title = f"{scenario.name} on {arguments.lanes} lanes"
     if arguments.contexts > 1:
         title += f", {arguments.contexts} systems"
-    table = Table(title=f"One step of {title}")
+    table = Table(title=f"One {arguments.function} of {title}")
     table.add_column("")
     table.add_column("cycles", justify="right")
     table.add_row("program", str(found["cycles"]))
@@ -351,7 +383,9 @@ def schedule(arguments: argparse.Namespace) -> int:
     if arguments.out:
         out = Path(arguments.out)
         out.mkdir(parents=True, exist_ok=True)
-        gantt.plot(program, out / "gantt.png", f"{title}: {found['cycles']} cycles a step")
+        gantt.plot(
+            program, out / "gantt.png", f"{title}: {found['cycles']} cycles a {arguments.function}"
+        )
         digits = -(-found["word_bits"] // 4)
         words = (f"{word:0{digits}x}\n" for word in program.encoded())
         (out / "program.hex").write_text("".join(words))
@@ -381,18 +415,16 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit status."""
     parser = _Parser(prog="python -m pymodel", description="The HDCA model.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="subcommand")
-    for name, (function, options) in COMMANDS.items():
-        text = (function.__doc__ or "").partition("\n")[0]
-        options(commands.add_parser(name, help=text, description=text))
+    for name, (function, options, aliases) in COMMANDS.items():
+        text = (function.__doc__ or "").partition("\n")[0].rstrip(".")
+        command = commands.add_parser(name, aliases=aliases, help=text, description=text)
+        command.set_defaults(run=function)
+        options(command)
     chosen = parser.parse_args(arguments)
     try:
-        return COMMANDS[chosen.command][0](chosen)
+        return chosen.run(chosen)
     except (ScenarioError, TrajectoryError, InputError) as error:
         print(error, file=sys.stderr)
     except OSError as error:
         print(f"{error.filename}: {error.strerror}" if error.filename else error, file=sys.stderr)
     return BAD_INPUT
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -15,12 +15,12 @@ from rich.console import Console
 from rich.table import Table
 
 from pymodel.compile import gantt
-from pymodel.compile.kernel import interleave, trace
+from pymodel.compile.kernel import interleave
+from pymodel.compile.registry import compiled
 from pymodel.compile.schedule import bounds, schedule
 from pymodel.machine.isa import Machine
 from pymodel.machine.model import START_CYCLES
 from pymodel.mechanism.scenario_file import load
-from pymodel.runs import engine_runs
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -74,7 +74,7 @@ def run(lanes):
     measured = json.loads((out / "cosim.json").read_text())["runs"]
     rows = []
     for one, settings in zip(measured, runs, strict=True):
-        step = trace(load(settings["scenario"]), base=engine_runs.BASE)
+        step = compiled("step", load(settings["scenario"]))
         low = bounds(machine, interleave([step] * one["contexts"]))
         cycles = (one["cycles"] - one["traced"] - START_CYCLES) / one["steps"]
         rows.append(
@@ -170,7 +170,7 @@ def plot(rows):
 
 def draw_schedule():
     """When the engine does what, for the double pendulum."""
-    step = trace(load(scenario_files()["double_pendulum"]))
+    step = compiled("step", load(scenario_files()["double_pendulum"]))
     program = schedule(Machine(), step)
     path = OUT / "gantt.png"
     gantt.plot(program, path, f"double pendulum on 2 + 2 lanes: {program.main} cycles a step")

@@ -15,6 +15,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from pymodel.algorithms.requests import RECORDED_BASES
 from pymodel.algorithms.step import Chain
 from pymodel.arith import scalars
 from pymodel.cli import main as model_main
@@ -168,6 +169,8 @@ def print_cycles(left, console):
 
 def run_hardware(arguments):
     """The scenario with the RTL doing its part, or all of it."""
+    from tb.common import cosim
+
     out = Path(arguments.out)
     if arguments.rebase < 0:
         raise InputError(f"--rebase: must be 0 (never) or more, got {arguments.rebase}")
@@ -203,9 +206,8 @@ def run_hardware(arguments):
             "cocotbext-axi": version("cocotbext-axi"),
         },
     }
-    options = {"rebase": arguments.rebase}
-    if arguments.target == "step":
-        options["base"] = arguments.base
+    base = arguments.base if arguments.target == "step" else cosim.BASE
+    options = {"rebase": arguments.rebase, "base": base}
     summary, status = session.finish(
         scenario,
         trajectory,
@@ -240,7 +242,7 @@ def parser():
     )
     result.add_argument(
         "--base",
-        choices=engine_runs.BASES,
+        choices=RECORDED_BASES,
         default=engine_runs.BASE,
         help="how the step engine solves the base of a closed chain",
     )

@@ -6,11 +6,10 @@ The benches measure the same: tables of docs/results.md.
 from pathlib import Path
 
 from pymodel.algorithms import two_handles
-from pymodel.compile.kernel import trace
+from pymodel.compile.registry import compiled
 from pymodel.compile.schedule import schedule
 from pymodel.machine.isa import Machine
 from pymodel.mechanism.scenario_file import load
-from pymodel.runs import engine_runs
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -23,7 +22,7 @@ ETA_SIZE = 4  # of a planar chain with both ends on the ground
 
 def traced(scenario):
     """The step of a shipped scenario, by its name."""
-    return trace(load(ROOT / "scenarios" / f"{scenario}.toml"), base=engine_runs.BASE)
+    return compiled("step", load(ROOT / "scenarios" / f"{scenario}.toml"))
 
 
 def on_engine(step, **parameters):

@@ -1,19 +1,23 @@
 """Integrators: one time step from the rates of change."""
 
-from pymodel.algorithms.step import rates
+from collections.abc import Sequence
+from typing import Any
+
+from pymodel.algorithms.step import Mechanism, Requests, rates
+from pymodel.arith.scalars import S
 
 
-def _advance(x, step, slope):
+def _advance(x: Sequence[S], step: S, slope: Sequence[S]) -> list[S]:
     return [x[k] + step * slope[k] for k in range(len(x))]
 
 
-def _euler(mechanism, q, p, t_cut=None):
+def _euler(mechanism: Mechanism, q: list, p: list, t_cut: Any = None) -> Requests:
     """Explicit Euler."""
     now = yield from rates(mechanism, q, p, t_cut)
     return _advance(q, mechanism.step, now.q_dot), _advance(now.p, mechanism.step, now.p_dot), now
 
 
-def _semi_implicit(mechanism, q, p, t_cut=None):
+def _semi_implicit(mechanism: Mechanism, q: list, p: list, t_cut: Any = None) -> Requests:
     """Momenta first; then the angles, with the velocities that the new momenta give."""
     now = yield from rates(mechanism, q, p, t_cut)
     p_new = _advance(now.p, mechanism.step, now.p_dot)
@@ -21,7 +25,7 @@ def _semi_implicit(mechanism, q, p, t_cut=None):
     return _advance(q, mechanism.step, new.q_dot), p_new, now
 
 
-def _rk4(mechanism, q, p, t_cut=None):
+def _rk4(mechanism: Mechanism, q: list, p: list, t_cut: Any = None) -> Requests:
     """The classical Runge-Kutta method of order 4."""
     half, step, sixth = mechanism.half_step, mechanism.step, mechanism.sixth_step
     k1 = yield from rates(mechanism, q, p, t_cut)
@@ -30,7 +34,7 @@ def _rk4(mechanism, q, p, t_cut=None):
     k3 = yield from rates(mechanism, _advance(q, half, k2.q_dot), _advance(p, half, k2.p_dot))
     k4 = yield from rates(mechanism, _advance(q, step, k3.q_dot), _advance(p, step, k3.p_dot))
 
-    def combine(a, b, c, d):
+    def combine(a: list, b: list, c: list, d: list) -> list:
         return [(w + z) + ((x + x) + (y + y)) for w, x, y, z in zip(a, b, c, d, strict=True)]
 
     q_slope, p_slope = (combine(*(k[i] for k in (k1, k2, k3, k4))) for i in range(2))
@@ -41,7 +45,7 @@ def _rk4(mechanism, q, p, t_cut=None):
 INTEGRATORS = {"euler": _euler, "semi-implicit": _semi_implicit, "rk4": _rk4}
 
 
-def integrate(mechanism, q, p, t_cut=None):
+def integrate(mechanism: Mechanism, q: list, p: list, t_cut: Any = None) -> Requests:
     """One time step with the mechanism's integrator.
 
     Parameters

@@ -1,22 +1,23 @@
 """Small dense linear algebra, part of the algorithm text (generic over its scalars)."""
 
-import math
+from collections.abc import Callable, Iterable, Sequence
 
 from pymodel.algorithms.sums import tree_sum
+from pymodel.arith.scalars import Matrix, S, SupportsArithmetic, Vector
 
 
-def dot(a, b):
+def dot(a: Vector[S], b: Vector[S]) -> S:
     """a0 b0 + a1 b1 of two 2-vectors: the only sum of products that the algorithm needs."""
     return a[0] * b[0] + a[1] * b[1]
 
 
-def symmetric(n, entry):
+def symmetric(n: int, entry: Callable[[int, int], S]) -> Matrix[S]:
     """n x n matrix with ``entry(i, j)`` in its upper triangle, mirrored below."""
     upper = {(i, j): entry(i, j) for i in range(n) for j in range(i, n)}
     return tuple(tuple(upper[min(i, j), max(i, j)] for j in range(n)) for i in range(n))
 
 
-def block_diagonal(blocks, zero):
+def block_diagonal(blocks: Sequence[Matrix[S]], zero: S) -> Matrix[S]:
     """The matrix with 2x2 blocks on its diagonal."""
     n = 2 * len(blocks)
     return tuple(
@@ -25,13 +26,13 @@ def block_diagonal(blocks, zero):
     )
 
 
-def adjugate_determinant_2x2(m):
+def adjugate_determinant_2x2(m: Matrix[S]) -> tuple[Matrix[S], S]:
     """Adjugate (2x2) and determinant of a 2x2 matrix."""
     (a, b), (c, d) = m
     return ((d, -b), (-c, a)), a * d - b * c
 
 
-def inv_adjugate_2x2(arithmetic, m):
+def inv_adjugate_2x2(arithmetic: SupportsArithmetic[S], m: Matrix[S]) -> tuple[Matrix[S], bool]:
     """Inverse of a 2x2 matrix by its adjugate, paper 000 (53).
 
     Returns
@@ -47,7 +48,9 @@ def inv_adjugate_2x2(arithmetic, m):
     return inverse, _degenerate(arithmetic, determinant) or not _finite(arithmetic, entries)
 
 
-def solve_adjugate_2x2(arithmetic, m, b):
+def solve_adjugate_2x2(
+    arithmetic: SupportsArithmetic[S], m: Matrix[S], b: Vector[S]
+) -> tuple[Vector[S], bool]:
     """x with m x = b, for a 2x2 matrix: the adjugate times b, then one reciprocal.
 
     Returns
@@ -62,7 +65,9 @@ def solve_adjugate_2x2(arithmetic, m, b):
     return x, _degenerate(arithmetic, determinant)
 
 
-def solve_ldl(arithmetic, a, b):
+def solve_ldl(
+    arithmetic: SupportsArithmetic[S], a: Matrix[S], b: Vector[S]
+) -> tuple[Vector[S], bool]:
     """x with a x = b for a symmetric positive definite matrix, by a = L D L^T without pivoting.
 
     Reads the lower triangle of ``a`` (n x n). Every pivot is inverted once.
@@ -96,7 +101,9 @@ def solve_ldl(arithmetic, a, b):
     return tuple(x), singular
 
 
-def solve_blocks(arithmetic, a, b):
+def solve_blocks(
+    arithmetic: SupportsArithmetic[S], a: Matrix[S], b: Vector[S]
+) -> tuple[Vector[S], bool]:
     """x with a x = b for a symmetric positive definite 4x4 matrix, by two 2x2 inverses.
 
     The first two unknowns are eliminated with the inverse of the leading block.
@@ -125,16 +132,15 @@ def solve_blocks(arithmetic, a, b):
     return (*x_1, *x_2), singular or singular_too
 
 
-def _degenerate(arithmetic, divisor):
-    value = arithmetic.to_float(divisor)
-    return value == 0.0 or not math.isfinite(value)
+def _degenerate(arithmetic: SupportsArithmetic[S], divisor: S) -> bool:
+    return arithmetic.is_zero(divisor) or not arithmetic.is_finite(divisor)
 
 
-def _finite(arithmetic, values):
-    return all(math.isfinite(arithmetic.to_float(value)) for value in values)
+def _finite(arithmetic: SupportsArithmetic[S], values: Iterable[S]) -> bool:
+    return all(map(arithmetic.is_finite, values))
 
 
-def inv_ldup(arithmetic, a):
+def inv_ldup(arithmetic: SupportsArithmetic[S], a: Matrix[S]) -> tuple[Matrix[S], bool]:
     """Inverse of an n x n matrix by LDUP factorisation with partial pivoting, paper 000 (60)-(82).
 
     P A = L D U, A^-1 = U^-1 D^-1 L^-1 P. (74) is read as P A = L A_{n-1}, and the row of
@@ -163,7 +169,7 @@ def inv_ldup(arithmetic, a):
                 pivot = i
         x[k], x[pivot] = x[pivot], x[k]  # (61), and the rows of L in (69)
         pivots.append(pivot)
-        singular |= arithmetic.to_float(x[k][k]) == 0.0
+        singular |= arithmetic.is_zero(x[k][k])
         c.append(arithmetic.recip(x[k][k]))  # (62), (75)
         for i in range(k + 1, n):
             x[i][k] = c[k] * x[i][k]  # (66), (69)
@@ -177,7 +183,7 @@ def inv_ldup(arithmetic, a):
         for i in range(n)
     ]  # (80)
 
-    def y(i, j):  # (81)
+    def y(i: int, j: int) -> S:  # (81)
         products = [b[i][k] * l_hat[k][j] for k in reversed(range(max(i, j + 1), n))]
         return tree_sum(products + [b[i][j]] if i <= j else products)
 
@@ -185,11 +191,13 @@ def inv_ldup(arithmetic, a):
     for k, pivot in reversed(list(enumerate(pivots))):  # (82)
         for row in inverse:
             row[k], row[pivot] = row[pivot], row[k]
-    finite = all(math.isfinite(arithmetic.to_float(entry)) for row in inverse for entry in row)
+    finite = _finite(arithmetic, (entry for row in inverse for entry in row))
     return tuple(map(tuple, inverse)), singular or not finite
 
 
-def solve_ldup(arithmetic, a, b):
+def solve_ldup(
+    arithmetic: SupportsArithmetic[S], a: Matrix[S], b: Vector[S]
+) -> tuple[Vector[S], bool]:
     """x = a^-1 b by the inverse of :func:`inv_ldup`, as the paper does it.
 
     Returns
@@ -202,12 +210,12 @@ def solve_ldup(arithmetic, a, b):
     return product(inverse, b), singular
 
 
-def product(matrix, vector):
+def product(matrix: Matrix[S], vector: Vector[S]) -> Vector[S]:
     """Matrix times vector, each sum by a balanced tree."""
     return tuple(tree_sum([x * y for x, y in zip(row, vector, strict=True)]) for row in matrix)
 
 
-def _inv_unit_lower(m):
+def _inv_unit_lower(m: Matrix[S]) -> list[list[S]]:
     """(78): inverse of a lower triangular matrix with ones on its diagonal, which are not read."""
     n = len(m)
     hat = [[None] * i for i in range(n)]

@@ -7,11 +7,13 @@ all blocks are 2x2 and all impulses 2-vectors. Equation numbers of paper 000 nam
 equation generalises.
 """
 
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from pymodel.algorithms.linalg import dot, inv_adjugate_2x2, symmetric
 from pymodel.algorithms.sums import tree_sum
 from pymodel.algorithms.two_handles import joint_bias, relative_bias
+from pymodel.arith.scalars import Matrix, S, SupportsArithmetic, Vector
 
 
 class Compound(NamedTuple):
@@ -23,7 +25,7 @@ class Compound(NamedTuple):
     xi: dict  # (g, h) -> D^T xi_gh D, 2x2, 1/kg
     xi_0: dict  # g -> D^T xi_g0, 2-vector, m/s
 
-    def block(self, g, h):
+    def block(self, g: Any, h: Any) -> Matrix | None:
         """xi_gh; None, for zero, across two compounds and for the ground (None)."""
         if g is None or h is None:
             return None
@@ -41,7 +43,9 @@ class Elimination(NamedTuple):
     beta_hat: tuple  # 2, N s
 
 
-def eliminate(arithmetic, parts, a, b):
+def eliminate(
+    arithmetic: SupportsArithmetic[S], parts: Sequence[Compound], a: Any, b: Any
+) -> tuple[Compound, Elimination, bool]:
     """Connect handle b to handle a, or to the ground if a is None, (27)-(37).
 
     With G_h = (xi_hb - xi_ha) D: C = -[D^T (G_b - G_a)]^-1, W_h = C G_h^T,
@@ -65,7 +69,7 @@ def eliminate(arithmetic, parts, a, b):
         {key: bias for part in parts for key, bias in part.xi_0.items()},
     )
 
-    def relative(h):  # G_h; None for the ground
+    def relative(h: Any) -> Matrix[S] | None:  # G_h; None for the ground
         return _difference(whole.block(h, b), whole.block(h, a))
 
     matrix = _difference(relative(b), relative(a), mirrored=True)
@@ -85,7 +89,7 @@ def eliminate(arithmetic, parts, a, b):
     return Compound(xi, xi_0), Elimination(matrix, weights, beta_hat), singular
 
 
-def recover(elimination, impulses):
+def recover(elimination: Elimination, impulses: Mapping[Any, Vector[S]]) -> Vector[S]:
     """(45): t_b = -t_a = sum of W_h t_h over the handles that were left, plus beta-hat.
 
     Parameters
@@ -95,7 +99,7 @@ def recover(elimination, impulses):
     """
     weights, beta_hat = elimination.weights, elimination.beta_hat
 
-    def component(i):
+    def component(i: int) -> S:
         if not weights:
             return beta_hat[i]
         return tree_sum([dot(weights[h][i], impulses[h]) for h in weights]) + beta_hat[i]
@@ -103,24 +107,26 @@ def recover(elimination, impulses):
     return component(0), component(1)
 
 
-def _matrix(entry, mirrored=False):
+def _matrix(entry: Callable[[int, int], S], mirrored: bool = False) -> Matrix[S]:
     """2x2; if mirrored its lower triangle is not computed but that of a symmetric matrix."""
     if mirrored:
         return symmetric(2, entry)
     return tuple(tuple(entry(i, j) for j in range(2)) for i in range(2))
 
 
-def _difference(x, y, mirrored=False):
+def _difference(
+    x: Matrix[S] | None, y: Matrix[S] | None, mirrored: bool = False
+) -> Matrix[S] | None:
     """x - y, of which one may be None, for zero."""
     if y is None:
         return x
     return _matrix(lambda i, j: x[i][j] - y[i][j] if x else -y[i][j], mirrored)
 
 
-def _updated(x, g, w, mirrored):
+def _updated(x: Matrix[S] | None, g: Matrix[S], w: Matrix[S], mirrored: bool) -> Matrix[S]:
     """x + G W, where x may be None, for zero."""
 
-    def entry(i, j):
+    def entry(i: int, j: int) -> S:
         product = dot(g[i], (w[0][j], w[1][j]))
         return x[i][j] + product if x else product
 

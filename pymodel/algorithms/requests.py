@@ -5,10 +5,27 @@ steps, so that the same text runs on the model alone (:func:`serve`) and with th
 (the co-simulation benches).
 """
 
-from typing import NamedTuple
+from collections.abc import Generator
+from typing import Any, NamedTuple
 
 from pymodel.algorithms import linalg, two_handles
 from pymodel.algorithms.many_handles import Elimination, eliminate, recover
+from pymodel.arith.scalars import SupportsArithmetic
+
+#: How the base of a closed chain is connected where nobody says otherwise.
+BASE = "ldl"
+#: Ways that need no pivoting, as eta is symmetric positive definite: a recording can have them.
+RECORDED_BASES = (BASE, "blocks")
+#: All ways to connect the base of a closed chain; ``ldup`` is the paper's inverse.
+CLOSED_BASES = (*RECORDED_BASES, "ldup")
+
+#: name -> (arithmetic, matrix, right-hand side) -> (x, singular); ``adjugate`` is for open chains.
+_SOLVERS = {
+    "adjugate": linalg.solve_adjugate_2x2,
+    "ldup": linalg.solve_ldup,
+    "ldl": linalg.solve_ldl,
+    "blocks": linalg.solve_blocks,
+}
 
 
 class Assemble(NamedTuple):
@@ -34,7 +51,7 @@ class ConnectBase(NamedTuple):
 
     matrix: tuple  # 2x2, or eta (43), 4x4
     rhs: tuple  # 2 or 4
-    base: str  # how, see BASES
+    base: str  # how: adjugate, or one of CLOSED_BASES
 
 
 class Eliminate(NamedTuple):
@@ -56,18 +73,7 @@ class SingularError(ArithmeticError):
     """A joint or base matrix has determinant zero or a non-finite inverse."""
 
 
-#: Ways to connect the base: name -> (arithmetic, matrix, right-hand side) -> (x, singular).
-#: ``adjugate`` is for open chains; the others for closed ones: the paper's inverse, and two that
-#: need no pivoting because eta is symmetric positive definite.
-BASES = {
-    "adjugate": linalg.solve_adjugate_2x2,
-    "ldup": linalg.solve_ldup,
-    "ldl": linalg.solve_ldl,
-    "blocks": linalg.solve_blocks,
-}
-
-
-def answer(arithmetic, request):
+def answer(arithmetic: SupportsArithmetic, request: Any) -> Any:
     """The model's own answer to one request.
 
     Raises
@@ -81,7 +87,7 @@ def answer(arithmetic, request):
             raise SingularError("joint matrix (33) is singular")
         return compound, joint
     if isinstance(request, ConnectBase):
-        t, singular = BASES[request.base](arithmetic, request.matrix, request.rhs)
+        t, singular = _SOLVERS[request.base](arithmetic, request.matrix, request.rhs)
         if singular:
             raise SingularError("the matrix of the base connection is singular")
         return t
@@ -95,7 +101,7 @@ def answer(arithmetic, request):
     return two_handles.disassemble(*request)
 
 
-def serve(arithmetic, generator):
+def serve(arithmetic: SupportsArithmetic, generator: Generator) -> Any:
     """Run a generator of this module to its end with the model answering; returns its value."""
     reply = None
     while True:

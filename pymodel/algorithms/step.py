@@ -14,16 +14,20 @@ case, if it is one, else as a :class:`Mechanism` of any tree and any loops. They
 find the impulses of the joints, and share everything else.
 """
 
-from typing import NamedTuple
+from collections.abc import Generator, Sequence
+from typing import Any, NamedTuple
 
 from pymodel.algorithms import linalg, two_handles
 from pymodel.algorithms.linalg import dot
 from pymodel.algorithms.many_handles import Compound
-from pymodel.algorithms.requests import Assemble, ConnectBase, Disassemble, Eliminate, Recover
+from pymodel.algorithms.requests import BASE, Assemble, ConnectBase, Disassemble, Eliminate, Recover
 from pymodel.algorithms.sums import inward_sums, outward_sums, prefix_sums, tree_sum
+from pymodel.arith.scalars import Matrix, S, SupportsArithmetic, Vector
 from pymodel.mechanism.kinematics import joint_momenta
-from pymodel.mechanism.scenario import GROUND, ScenarioError
+from pymodel.mechanism.scenario import GROUND, Scenario, ScenarioError
 from pymodel.mechanism.topology import Topology, build_tree
+
+Requests = Generator[Any, Any, Any]  #: yields requests, is sent their answers, returns a value
 
 
 class Rates(NamedTuple):
@@ -77,7 +81,13 @@ class Mechanism:
         Its name, see :mod:`pymodel.algorithms.integrators`.
     """
 
-    def __init__(self, arithmetic, scenario, shape="balanced", rebase=0):
+    def __init__(
+        self,
+        arithmetic: SupportsArithmetic,
+        scenario: Scenario,
+        shape: str | Sequence = "balanced",
+        rebase: int = 0,
+    ) -> None:
         self.arithmetic = arithmetic
         self.size = len(scenario.bodies)
         self.closed = bool(scenario.loops)
@@ -91,44 +101,47 @@ class Mechanism:
         self.integrator = scenario.integrator
         self.bodies = [self._constants(scenario, k) for k in range(self.size)]
 
-    def _assembly(self, shape):
+    def _assembly(self, shape: str | Sequence) -> Any:
         return self.topology.assembly_order(shape)
 
-    def _handles(self, scenario, k):
+    def _handles(self, scenario: Scenario, k: int) -> Sequence:
         return self.topology.points[k]
 
-    def _constants(self, scenario, k):
+    def _constants(self, scenario: Scenario, k: int) -> BodyConstants:
         body, gravity = scenario.bodies[k], scenario.gravity
         carried_mass = sum(scenario.bodies[j].mass for j in self.topology.carried[k])
 
-        def scalar(name, x):
+        def scalar(name: str, x: float) -> Any:
             return self.arithmetic.parameter(f"body[{k}].{name}", x)
 
-        def vector(name, v):
+        def vector(name: str, v: Sequence[float]) -> tuple:
             return tuple(scalar(f"{name}.{axis}", x) for axis, x in zip("xy", v, strict=True))
 
         handles = enumerate(self._handles(scenario, k), start=2)
         return BodyConstants(
-            scalar("inverse_mass", 1.0 / body.mass),
-            scalar("inverse_inertia", 1.0 / body.inertia),
-            vector("com", body.com),
-            tuple(vector(f"handle[{i}]", point) for i, point in handles),
-            vector("weight", [body.mass * g for g in gravity]),
-            vector("carried_weight", [carried_mass * g for g in gravity]),
-            *(scalar(name, getattr(body, name)) for name in BodyConstants._fields[-4:]),
+            inverse_mass=scalar("inverse_mass", 1.0 / body.mass),
+            inverse_inertia=scalar("inverse_inertia", 1.0 / body.inertia),
+            com=vector("com", body.com),
+            handles=tuple(vector(f"handle[{i}]", point) for i, point in handles),
+            weight=vector("weight", [body.mass * g for g in gravity]),
+            carried_weight=vector("carried_weight", [carried_mass * g for g in gravity]),
+            torque=scalar("torque", body.torque),
+            spring=scalar("spring", body.spring),
+            rest=scalar("rest", body.rest),
+            damping=scalar("damping", body.damping),
         )
 
-    def rebases_at(self, step):
+    def rebases_at(self, step: int) -> bool:
         """Whether the momenta are to be re-based before this step."""
         return bool(self.closed and self.rebase and step % self.rebase == 0)
 
-    def initial_state(self, scenario):
+    def initial_state(self, scenario: Scenario) -> tuple[list, list]:
         """(q, p) at t = 0, computed in float64 and rounded once."""
         momenta = joint_momenta(scenario, scenario.q0, scenario.qd0)
         const = self.arithmetic.const
         return tuple([const(x) for x in values] for values in (scenario.q0, momenta))
 
-    def impulses(self, bodies):
+    def impulses(self, bodies: Sequence["FreeBody"]) -> Requests:
         """Assembly, connection to the ground, disassembly.
 
         Parameters
@@ -166,7 +179,7 @@ class Mechanism:
             if a is not None:
                 found[a] = tuple(-t for t in found[b])
 
-        def total(handles, place):
+        def total(handles: Sequence, place: int) -> tuple:
             at_place = [found[handle] for handle in handles if handle.place == place]
             return tuple(tree_sum(axis) for axis in zip(*at_place, strict=True))
 
@@ -191,7 +204,8 @@ class Chain(Mechanism):
     shape : str or nested tuple
         ``balanced``, ``left``, ``right``, or a tree of body indices such as ``((0, 1), 2)``.
     base : str
-        How a closed chain is connected to the ground: ``ldup``, ``ldl`` or ``blocks``.
+        How a closed chain is connected to the ground, one of
+        :data:`pymodel.algorithms.requests.CLOSED_BASES`.
 
     Raises
     ------
@@ -199,7 +213,14 @@ class Chain(Mechanism):
         If the mechanism is another one.
     """
 
-    def __init__(self, arithmetic, scenario, shape="balanced", base="ldup", rebase=0):
+    def __init__(
+        self,
+        arithmetic: SupportsArithmetic,
+        scenario: Scenario,
+        shape: str | Sequence = "balanced",
+        base: str = BASE,
+        rebase: int = 0,
+    ) -> None:
         if not self.runs(scenario):
             reason = "no chain of each body on the one before it, open or closed to the ground"
             raise ScenarioError(scenario.source, "body", reason)
@@ -207,18 +228,18 @@ class Chain(Mechanism):
         self.base = base
 
     @staticmethod
-    def runs(scenario):
+    def runs(scenario: Scenario) -> bool:
         """Whether a scenario is such a chain."""
         ends = [(loop.body, loop.to) for loop in scenario.loops]
         return scenario.is_chain and ends in ([], [(len(scenario.bodies) - 1, GROUND)])
 
-    def _assembly(self, shape):
+    def _assembly(self, shape: str | Sequence) -> Any:
         return build_tree(shape, self.size)
 
-    def _handles(self, scenario, k):
+    def _handles(self, scenario: Scenario, k: int) -> Sequence:
         return super()._handles(scenario, k) or [scenario.bodies[k].tip]
 
-    def impulses(self, bodies):
+    def impulses(self, bodies: Sequence["FreeBody"]) -> Requests:
         """As for any mechanism, but requests Assemble, ConnectBase, Disassemble; eta is (43)."""
         leaves = [body.coefficients() for body in bodies]
         compound, joints = yield from _assembly(self.assembly, leaves)
@@ -236,7 +257,13 @@ class Chain(Mechanism):
         return impulses, t_2, eta
 
 
-def prepare(arithmetic, scenario, shape="balanced", base="ldup", rebase=0):
+def prepare(
+    arithmetic: SupportsArithmetic,
+    scenario: Scenario,
+    shape: str | Sequence = "balanced",
+    base: str = BASE,
+    rebase: int = 0,
+) -> Mechanism:
     """A scenario prepared for one arithmetic: a :class:`Chain` if it is one, else a `Mechanism`.
 
     Parameters
@@ -251,13 +278,13 @@ def prepare(arithmetic, scenario, shape="balanced", base="ldup", rebase=0):
     return Mechanism(arithmetic, scenario, shape, rebase)
 
 
-def rotate(cos_sin, v):
+def rotate(cos_sin: Vector[S], v: Vector[S]) -> Vector[S]:
     """A body-frame vector in the ground frame, R(theta) v."""
     c, s = cos_sin
     return c * v[0] - s * v[1], s * v[0] + c * v[1]
 
 
-def cross(a, b):
+def cross(a: Vector[S], b: Vector[S]) -> S:
     """a x b of two planar vectors."""
     return a[0] * b[1] - a[1] * b[0]
 
@@ -268,13 +295,13 @@ class FreeBody(NamedTuple):
     xi: dict  # (g, h) with g <= h -> xi_gh, 3x3
     xi_0: list  # xi_g0, 3-vectors
 
-    def coefficients(self):
+    def coefficients(self) -> two_handles.Coefficients:
         """Those of a body with two handles."""
         xi, xi_0 = self
         return two_handles.Coefficients(xi[0, 0], xi[0, 1], xi[1, 1], xi_0[0], xi_0[1])
 
 
-def free_body(body, levers, net_momentum):
+def free_body(body: BodyConstants, levers: Sequence[Vector[S]], net_momentum: S) -> FreeBody:
     """(13)-(19): inverse inertias of a free body at its handles, and its bias velocities.
 
     With xi_gh = S_gC^-T M_C^-1 S_hC^-1. ``levers`` (m): from each handle to the centre of mass,
@@ -283,7 +310,7 @@ def free_body(body, levers, net_momentum):
     zero_tilt = body.inverse_inertia
     rotations = [(s[1] * zero_tilt, -(s[0] * zero_tilt)) for s in levers]  # (s_y, -s_x) / J
 
-    def xi(g, h):
+    def xi(g: int, h: int) -> Matrix[S]:
         s, rotation_g, rotation_h = levers[h], rotations[g], rotations[h]
         coupling = -(s[0] * rotation_g[0])
         mirrored = coupling if g == h else rotation_g[1] * s[1]
@@ -293,7 +320,7 @@ def free_body(body, levers, net_momentum):
             (rotation_h[0], rotation_h[1], zero_tilt),
         )
 
-    def bias(rotation):
+    def bias(rotation: Vector[S]) -> Vector[S]:
         return net_momentum * rotation[0], net_momentum * rotation[1], net_momentum * zero_tilt
 
     count = range(len(levers))
@@ -303,15 +330,17 @@ def free_body(body, levers, net_momentum):
     )
 
 
-def body_coefficients(body, s_1c, s_2c, net_momentum):
+def body_coefficients(
+    body: BodyConstants, s_1c: Vector[S], s_2c: Vector[S], net_momentum: S
+) -> two_handles.Coefficients:
     """The same of a body with two handles; ``net_momentum`` = p_1 - p_2."""
     return free_body(body, (s_1c, s_2c), net_momentum).coefficients()
 
 
-def leaf(body, handles):
+def leaf(body: FreeBody, handles: Sequence) -> Compound:
     """A free body as a compound: D^T xi_gh D and D^T xi_g0 at the handles of its joints."""
 
-    def translations(matrix):
+    def translations(matrix: Matrix[S]) -> Matrix[S]:
         return tuple(row[:2] for row in matrix[:2])
 
     pairs = [(g, h) for g in handles for h in handles if g <= h]
@@ -321,13 +350,13 @@ def leaf(body, handles):
     )
 
 
-def base_open(compound):
+def base_open(compound: two_handles.Coefficients) -> ConnectBase:
     """(40): D^T xi_11 D t_1 = -D^T xi_10 of a chain on the ground with a free end."""
     matrix = tuple(row[:2] for row in compound.xi_11[:2])
     return ConnectBase(matrix, tuple(-x for x in compound.xi_10[:2]), "adjugate")
 
 
-def base_closed(compound, base):
+def base_closed(compound: two_handles.Coefficients, base: str) -> ConnectBase:
     """(43) and the right-hand side of (42), corrected: eta [t_1; t_2] = -D^T [xi_10; xi_20]."""
     xi_11, xi_12, xi_22 = compound.xi_11, compound.xi_12, compound.xi_22
     upper = tuple((*xi_11[i][:2], *xi_12[i][:2]) for i in range(2))
@@ -336,13 +365,13 @@ def base_closed(compound, base):
     return ConnectBase((*upper, *lower), tuple(-x for x in bias), base)
 
 
-def angular_velocity(body, impulses):
+def angular_velocity(body: FreeBody, impulses: Sequence[Vector[S]]) -> S:
     """Rotation part of (11): omega = H^T (sum over h of xi_1h T_h, plus xi_10)."""
     terms = [dot(body.xi[0, h][2], t) for h, t in enumerate(impulses)]
     return tree_sum(terms) + body.xi_0[0][2]
 
 
-def _assembly(tree, leaves):
+def _assembly(tree: Any, leaves: Sequence) -> Requests:
     """Assemble a tree; returns its coefficients and a tree of the joints, for the way back."""
     if isinstance(tree, int):
         return leaves[tree], None
@@ -352,7 +381,7 @@ def _assembly(tree, leaves):
     return compound, (joint, joints_a, joints_b)
 
 
-def _disassembly(tree, joints, t_1, t_2, impulses):
+def _disassembly(tree: Any, joints: Any, t_1: tuple, t_2: tuple, impulses: list) -> Requests:
     """Fill ``impulses[k] = (T_1, T_2)`` for every body of a tree, (45) and (46)."""
     if isinstance(tree, int):
         impulses[tree] = (t_1, t_2)
@@ -364,12 +393,12 @@ def _disassembly(tree, joints, t_1, t_2, impulses):
     yield from _disassembly(tree[1], joints_b, t_1b, t_2, impulses)
 
 
-def turned(omega, s):
+def turned(omega: S, s: Vector[S]) -> Vector[S]:
     """omega x s of a planar arm."""
     return -(omega * s[1]), omega * s[0]
 
 
-def rates(mechanism, q, p, t_cut=None):
+def rates(mechanism: Mechanism, q: list, p: list, t_cut: Any = None) -> Requests:
     """q-dot and p-dot of a mechanism: (13)-(19), (27)-(51).
 
     Parameters
@@ -401,7 +430,7 @@ def rates(mechanism, q, p, t_cut=None):
     s_1c = [rotate(heading[k], bodies[k].com) for k in everybody]
     arms = [[rotate(heading[k], s) for s in bodies[k].handles] for k in everybody]
 
-    def arm(handle):  # from handle 1 of its body, to a handle elsewhere
+    def arm(handle: Any) -> Vector:  # from handle 1 of its body, to a handle elsewhere
         return arms[handle.body][handle.place - 1]
 
     hanging = [k for k in everybody if joints[k].a is not None]  # on another body
@@ -453,7 +482,7 @@ def rates(mechanism, q, p, t_cut=None):
     return Rates(q_dot, p_dot, p, t_cut, eta)
 
 
-def _rebased(topology, p, s_12, arm, t_cut):
+def _rebased(topology: Topology, p: list, s_12: dict, arm: Any, t_cut: tuple) -> list:
     """The momenta with J_c^T t_cut added: p_k += (r_c - r_k) x T_c for each loop, cut at c.
 
     For the joints that carry the loop's body; - for those that carry the other one, and nothing

@@ -1,9 +1,13 @@
 """Sums of scalars, part of the algorithm text: their order is the specification."""
 
+from collections.abc import Iterable, Sequence
+
+from pymodel.arith.scalars import S
 from pymodel.mechanism.scenario import GROUND
+from pymodel.mechanism.topology import Topology
 
 
-def prefix_sums(values):
+def prefix_sums(values: Sequence[S]) -> list[S]:
     """Inclusive prefix sums of scalars in logarithmic depth (Sklansky's scan)."""
     if len(values) <= 1:
         return list(values)
@@ -12,7 +16,7 @@ def prefix_sums(values):
     return left + [left[-1] + value for value in right]
 
 
-def tree_sum(values):
+def tree_sum(values: Iterable[S]) -> S:
     """Sum of scalars by a balanced binary tree: neighbours are added, level by level.
 
     Of an odd number the last goes on to the next level as it is. So more terms of value -0, which
@@ -25,7 +29,7 @@ def tree_sum(values):
     return values[0]
 
 
-def outward_sums(topology, values):
+def outward_sums(topology: Topology, values: Sequence[S | None]) -> list[S | None]:
     """Sum of each body's scalar and those of all it hangs on; None does not count.
 
     A prefix sum on every path: additions in a row grow with the logarithm of its length.
@@ -40,7 +44,7 @@ def outward_sums(topology, values):
     return sums
 
 
-def inward_sums(topology, values):
+def inward_sums(topology: Topology, values: Sequence[S]) -> list[S]:
     """Sum of each body's scalar and those of all that it carries, by suffix sums of paths."""
     sums = [None] * topology.size
     for path in reversed(topology.paths):

@@ -9,9 +9,11 @@ Each function below is one sub-design of section 4.3; :data:`SUBDESIGNS` names t
 of the paper's resource sharing that runs each.
 """
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from pymodel.algorithms.linalg import dot, inv_adjugate_2x2, symmetric
+from pymodel.arith.scalars import Matrix, S, SupportsArithmetic, Vector
 
 
 class Coefficients(NamedTuple):
@@ -34,13 +36,13 @@ WORD_NAMES = (
 )
 
 
-def to_words(coefficients):
+def to_words(coefficients: Coefficients) -> list[Any]:
     """The 33 scalars in the order of the registers: row by row, xi_11 first."""
     matrices = (entry for m in coefficients[:3] for row in m for entry in row)
     return [*matrices, *coefficients.xi_10, *coefficients.xi_20]
 
 
-def from_words(words):
+def from_words(words: Sequence[Any]) -> Coefficients:
     """The inverse of :func:`to_words`."""
     matrices = (
         tuple(tuple(words[9 * m + 3 * i : 9 * m + 3 * i + 3]) for i in range(3)) for m in range(3)
@@ -56,72 +58,76 @@ class Joint(NamedTuple):
     beta_hat: tuple  # 2, N s
 
 
-def joint_inverse(arithmetic, xi_22_a, xi_11_b):
+def joint_inverse(
+    arithmetic: SupportsArithmetic[S], xi_22_a: Matrix[S], xi_11_b: Matrix[S]
+) -> tuple[Matrix[S], bool]:
     """(33): C = -[D^T (xi_11^B + xi_22^A) D]^-1, and whether the bracket is singular."""
     m = tuple(tuple(xi_11_b[i][j] + xi_22_a[i][j] for j in range(2)) for i in range(2))
     inverse, singular = inv_adjugate_2x2(arithmetic, m)
     return tuple(tuple(-entry for entry in row) for row in inverse), singular
 
 
-def relative_bias(xi_20_a, xi_10_b):
+def relative_bias(xi_20_a: Vector[S], xi_10_b: Vector[S]) -> Vector[S]:
     """(34): b = D^T (xi_10^B - xi_20^A)."""
     return tuple(xi_10_b[i] - xi_20_a[i] for i in range(2))
 
 
-def weight_a(c, xi_12_a):
+def weight_a(c: Matrix[S], xi_12_a: Matrix[S]) -> Matrix[S]:
     """(35): W^A = C D^T xi_21^A."""
     return tuple(tuple(dot(c[i], xi_12_a[j]) for j in range(3)) for i in range(2))
 
 
-def weight_b(c, xi_12_b):
+def weight_b(c: Matrix[S], xi_12_b: Matrix[S]) -> Matrix[S]:
     """(36): W^B = C D^T xi_12^B."""
     return tuple(
         tuple(dot(c[i], (xi_12_b[0][j], xi_12_b[1][j])) for j in range(3)) for i in range(2)
     )
 
 
-def joint_bias(c, b):
+def joint_bias(c: Matrix[S], b: Vector[S]) -> Vector[S]:
     """(37): beta_hat = C b."""
     return dot(c[0], b), dot(c[1], b)
 
 
-def compound_xi_10(xi_10_a, xi_12_a, beta_hat):
+def compound_xi_10(xi_10_a: Vector[S], xi_12_a: Matrix[S], beta_hat: Vector[S]) -> Vector[S]:
     """(31): xi_10^C = xi_10^A - xi_12^A D beta_hat."""
     return tuple(xi_10_a[i] - dot(xi_12_a[i], beta_hat) for i in range(3))
 
 
-def compound_xi_20(xi_20_b, xi_12_b, beta_hat):
+def compound_xi_20(xi_20_b: Vector[S], xi_12_b: Matrix[S], beta_hat: Vector[S]) -> Vector[S]:
     """(32): xi_20^C = xi_20^B + xi_21^B D beta_hat."""
     return tuple(xi_20_b[i] + dot((xi_12_b[0][i], xi_12_b[1][i]), beta_hat) for i in range(3))
 
 
-def compound_xi_11(xi_11_a, xi_12_a, w_a):
+def compound_xi_11(xi_11_a: Matrix[S], xi_12_a: Matrix[S], w_a: Matrix[S]) -> Matrix[S]:
     """(27): xi_11^C = xi_11^A + xi_12^A D W^A (symmetric)."""
     return symmetric(3, lambda i, j: xi_11_a[i][j] + dot(xi_12_a[i], (w_a[0][j], w_a[1][j])))
 
 
-def compound_xi_12(xi_12_a, w_b):
+def compound_xi_12(xi_12_a: Matrix[S], w_b: Matrix[S]) -> Matrix[S]:
     """(28): xi_12^C = -xi_12^A D W^B; (29) is its transpose."""
     return tuple(
         tuple(-dot(xi_12_a[i], (w_b[0][j], w_b[1][j])) for j in range(3)) for i in range(3)
     )
 
 
-def compound_xi_22(xi_22_b, xi_12_b, w_b):
+def compound_xi_22(xi_22_b: Matrix[S], xi_12_b: Matrix[S], w_b: Matrix[S]) -> Matrix[S]:
     """(30): xi_22^C = xi_22^B + xi_21^B D W^B (symmetric)."""
     return symmetric(
         3, lambda i, j: xi_22_b[i][j] + dot((xi_12_b[0][i], xi_12_b[1][i]), (w_b[0][j], w_b[1][j]))
     )
 
 
-def disassemble(joint, t_1c, t_2c):
+def disassemble(joint: Joint, t_1c: Vector[S], t_2c: Vector[S]) -> Vector[S]:
     """(45): T_1^B = -T_2^A = D (W^B T_2^C - W^A T_1^C + beta_hat); all impulses as 2-vectors."""
     return tuple(
         (dot(joint.W_B[i], t_2c) - dot(joint.W_A[i], t_1c)) + joint.beta_hat[i] for i in range(2)
     )
 
 
-def assemble(arithmetic, a, b):
+def assemble(
+    arithmetic: SupportsArithmetic[S], a: Coefficients, b: Coefficients
+) -> tuple[Coefficients, Joint, bool]:
     """Assembly phase of two bodies A and B, (27)-(37).
 
     Parameters

@@ -1,22 +1,73 @@
 """The scalars that the algorithm text is evaluated with.
 
 The text (:mod:`pymodel.algorithms`) uses ``+``, ``-``, ``*`` and unary ``-`` on scalars, and asks
-its arithmetic for everything else:
+its arithmetic for everything else: :class:`SupportsArithmetic` lists it. The order of the
+operations in the text is the specification; an arithmetic never reorders them.
 
-``const(x)``            a scalar from a Python float
-``parameter(name, x)``  the same for a parameter of the mechanism, known by its name
-``recip(x)``            1 / x
-``sincos(x)``           (sin x, cos x)
-``to_float(x)``         the scalar's value as a Python float
-``larger(x, y)``        |x| > |y|, a bool: for pivoting
-
-The order of the operations in the text is the specification; an arithmetic never reorders them.
+:class:`Float64` is the reference, :class:`BitExact` the twin of the hardware;
 :class:`pymodel.compile.graph.Graph` is a third arithmetic, which records instead of computing.
 """
 
 import math
+from collections.abc import Sequence
+from typing import Any, Protocol, TypeVar
 
 from pymodel.arith.fp import BINARY32, Format
+
+
+class SupportsScalar(Protocol):
+    """What the text does with a scalar."""
+
+    def __add__(self, other: Any) -> Any: ...
+    def __sub__(self, other: Any) -> Any: ...
+    def __mul__(self, other: Any) -> Any: ...
+    def __neg__(self) -> Any: ...
+
+
+S = TypeVar("S", bound=SupportsScalar)  #: a scalar of an arithmetic
+Vector = Sequence[S]
+Matrix = Sequence[Sequence[S]]  #: rows
+
+
+class SupportsArithmetic(Protocol[S]):
+    """What the text asks an arithmetic for.
+
+    Attributes
+    ----------
+    name : str
+    flags : int
+        Sticky float flags of all operations so far (bits 4..0 as in ``fflags``).
+    """
+
+    name: str
+    flags: int
+
+    def const(self, x: float) -> S:
+        """Round a Python float to a scalar."""
+
+    def parameter(self, name: str, x: float) -> S:
+        """Give a parameter of the mechanism, known by its name; zero may fold."""
+
+    def structural(self, name: str, x: float) -> S:
+        """Give a parameter that is structure where it is 0 or +-1 (a joint axis): these fold."""
+
+    def recip(self, x: S) -> S:
+        """1 / x."""
+
+    def sincos(self, x: S) -> tuple[S, S]:
+        """(sin x, cos x)."""
+
+    def is_zero(self, x: S) -> bool:
+        """Whether x is zero: for a status, never to choose operations."""
+
+    def is_finite(self, x: S) -> bool:
+        """Whether x is finite: for a status, never to choose operations."""
+
+    def larger(self, x: S, y: S) -> bool:
+        """|x| > |y|: for pivoting, which a recording refuses."""
+
+    def to_float(self, x: S) -> float:
+        """The scalar's value as a Python float; a recording has none."""
 
 
 class Float64:
@@ -26,72 +77,102 @@ class Float64:
     flags = 0
     unit_roundoff = 2.0**-53
 
-    def const(self, x):
+    def const(self, x: float) -> float:
+        """Return x."""
         return float(x)
 
-    def parameter(self, name, x):
+    def parameter(self, name: str, x: float) -> float:
+        """Return x."""
         return float(x)
 
-    def recip(self, x):
+    structural = parameter
+
+    def recip(self, x: float) -> float:
+        """Return 1 / x; infinite for zero."""
         return 1.0 / x if x else math.copysign(math.inf, x)
 
-    def sincos(self, x):
+    def sincos(self, x: float) -> tuple[float, float]:
+        """Return (sin x, cos x), two NaNs for what is not finite."""
         return (math.sin(x), math.cos(x)) if math.isfinite(x) else (math.nan, math.nan)
 
-    def to_float(self, x):
-        return x
+    def is_zero(self, x: float) -> bool:
+        """Return whether x is zero."""
+        return x == 0.0
 
-    def larger(self, x, y):
+    def is_finite(self, x: float) -> bool:
+        """Return whether x is finite."""
+        return math.isfinite(x)
+
+    def larger(self, x: float, y: float) -> bool:
+        """Return |x| > |y|."""
         return abs(x) > abs(y)
+
+    def to_float(self, x: float) -> float:
+        """Return x."""
+        return x
 
 
 class BitExact:
-    """The twin of the RTL: scalars of any :class:`~pymodel.arith.fp.Format`, equal bit for bit.
+    """The twin of the hardware: scalars of any format, equal bit for bit.
+
+    Parameters
+    ----------
+    fmt : Format
+    fold : bool
+        Structure folds, as in a recording: parameters that are zero are never computed with (x + 0
+        is x, 0 x is 0), nor are structural factors of +-1. (Computed, they would differ in the sign
+        of a zero.)
 
     Attributes
     ----------
-    fmt : Format
-    fold_zeros : bool
-        Parameters that are zero are structure, as in a traced program: with such a 0, x + 0 is x
-        and 0 x is 0, without an operation. (Computed, they would differ in the sign of a zero.)
     flags : int
         Sticky float flags of all operations so far (bits 4..0 as in ``fflags``).
     unit_roundoff : float
         Largest relative error of one rounding.
     """
 
-    def __init__(self, fmt: Format = BINARY32, fold_zeros=False):
+    def __init__(self, fmt: Format = BINARY32, fold: bool = False) -> None:
         self.fmt = fmt
-        self.fold_zeros = fold_zeros
+        self.fold = fold
         self.flags = 0
         self.unit_roundoff = 2.0 ** -(fmt.man_w + 1)
         self.scalar = _scalar_type(self)
-        self._structural_zero = _structural_zero(self.scalar)
+        self._zero, self._one = _structural_scalars(self)
 
     @property
-    def name(self):
+    def name(self) -> str:
+        """``float32`` or ``<EXP_W>/<MAN_W>``."""
         return "float32" if self.fmt == BINARY32 else f"{self.fmt.exp_w}/{self.fmt.man_w}"
 
-    def const(self, x):
+    def const(self, x: float) -> Any:
+        """Round x once."""
         return self.scalar(self.fmt.from_float(float(x)))
 
-    def parameter(self, name, x):
-        return self._structural_zero if self.fold_zeros and x == 0 else self.const(x)
+    def parameter(self, name: str, x: float) -> Any:
+        """Round x once; a zero is structure if this arithmetic folds."""
+        return self._zero if self.fold and x == 0 else self.const(x)
 
-    def adopt(self, values):
-        """The same values in nested tuples, as scalars of this arithmetic, whose flags count."""
+    def structural(self, name: str, x: float) -> Any:
+        """Round x once; 0 and +-1 are structure if this arithmetic folds."""
+        if self.fold and abs(x) == 1:
+            return self._one if x == 1 else -self._one
+        return self.parameter(name, x)
+
+    def adopt(self, values: Any) -> Any:
+        """Turn scalars of another arithmetic, in nested tuples, into this one's."""
         if not isinstance(values, tuple):
             return self.scalar(values.bits)
         adopted = map(self.adopt, values)
         return values._make(adopted) if hasattr(values, "_make") else tuple(adopted)
 
-    def recip(self, x):
+    def recip(self, x: Any) -> Any:
+        """Return 1 / x, correctly rounded."""
         bits, flags = self.fmt.recip(x.bits)
         self.flags |= flags
         return self.scalar(bits)
 
-    def sincos(self, x):
-        """As `fp_sincos` does; float64's values rounded once, where the format is too wide."""
+    def sincos(self, x: Any) -> tuple[Any, Any]:
+        """Evaluate as `fp_sincos`; float64's values rounded once, where the format is too wide."""
         if self.fmt.has_sincos:
             sin, cos, flags = self.fmt.sincos(x.bits)
             self.flags |= flags
@@ -101,76 +182,100 @@ class BitExact:
             return self.const(math.nan), self.const(math.nan)
         return self.const(math.sin(angle)), self.const(math.cos(angle))
 
-    def to_float(self, x):
-        return self.fmt.to_float(x.bits)
+    def is_zero(self, x: Any) -> bool:
+        """Return whether x is zero of either sign."""
+        return self.to_float(x) == 0.0
 
-    def larger(self, x, y):
-        """By the bits without the sign, as hardware compares: a NaN is larger than infinity."""
+    def is_finite(self, x: Any) -> bool:
+        """Return whether x is neither infinite nor a NaN."""
+        return math.isfinite(self.to_float(x))
+
+    def larger(self, x: Any, y: Any) -> bool:
+        """Compare the bits without the sign, as hardware does: a NaN is larger than infinity."""
         magnitude = self.fmt.sign_mask - 1
         return x.bits & magnitude > y.bits & magnitude
 
+    def to_float(self, x: Any) -> float:
+        """Return the value of x."""
+        return self.fmt.to_float(x.bits)
 
-def _scalar_type(arithmetic):
+
+def _scalar_type(arithmetic: BitExact) -> type:
     """A scalar class bound to one arithmetic (closures keep an operation to a few calls)."""
     add, mul, sign = arithmetic.fmt.add, arithmetic.fmt.mul, arithmetic.fmt.sign_mask
 
     class Scalar:
         __slots__ = ("bits",)
 
-        def __init__(self, bits):
+        def __init__(self, bits: int) -> None:
             self.bits = bits
 
-        def __add__(self, other):
+        def __add__(self, other: Any) -> Any:
             bits, flags = add(self.bits, other.bits)
             arithmetic.flags |= flags
             return Scalar(bits)
 
-        def __sub__(self, other):
+        def __sub__(self, other: Any) -> Any:
             bits, flags = add(self.bits, other.bits ^ sign)
             arithmetic.flags |= flags
             return Scalar(bits)
 
-        def __mul__(self, other):
+        def __mul__(self, other: Any) -> Any:
             bits, flags = mul(self.bits, other.bits)
             arithmetic.flags |= flags
             return Scalar(bits)
 
-        def __neg__(self):
+        def __neg__(self) -> Any:
             return Scalar(self.bits ^ sign)
 
-        def __repr__(self):
+        def __repr__(self) -> str:
             return f"Scalar({self.bits:#x} = {arithmetic.to_float(self)!r})"
 
     return Scalar
 
 
-def _structural_zero(scalar):
-    """The zero that is never computed with. As a subclass its reflected operators come first."""
+def _structural_scalars(arithmetic: BitExact) -> tuple[Any, Any]:
+    """The zero and the one that are never computed with.
+
+    As subclasses of the scalars their reflected operators come first.
+    """
+    scalar, fmt = arithmetic.scalar, arithmetic.fmt
 
     class StructuralZero(scalar):
         __slots__ = ()
 
-        def __add__(self, other):
+        def __add__(self, other: Any) -> Any:
             return other
 
         __radd__ = __rsub__ = __add__
 
-        def __sub__(self, other):
+        def __sub__(self, other: Any) -> Any:
             return -other
 
-        def __mul__(self, other):
+        def __mul__(self, other: Any) -> Any:
             return self
 
         __rmul__ = __mul__
 
-        def __neg__(self):
+        def __neg__(self) -> Any:
             return self
 
-    return StructuralZero(0)
+    class StructuralOne(scalar):
+        __slots__ = ()
+
+        def __mul__(self, other: Any) -> Any:
+            return -other if self.bits & fmt.sign_mask else other
+
+        __rmul__ = __mul__
+
+        def __neg__(self) -> Any:
+            return StructuralOne(self.bits ^ fmt.sign_mask)
+
+    return StructuralZero(0), StructuralOne(fmt.from_float(1.0))
 
 
-def parse(name: str, fold_zeros=False):
-    """The arithmetic called ``name``: ``float64``, ``float32`` or ``<EXP_W>/<MAN_W>``.
+def parse(name: str, fold: bool = False) -> Float64 | BitExact:
+    """Find the arithmetic called ``name``: ``float64``, ``float32`` or ``<EXP_W>/<MAN_W>``.
 
     Raises
     ------
@@ -180,11 +285,11 @@ def parse(name: str, fold_zeros=False):
     if name == "float64":
         return Float64()
     if name == "float32":
-        return BitExact(BINARY32, fold_zeros)
+        return BitExact(BINARY32, fold)
     try:
         exp_w, man_w = (int(part) for part in name.split("/"))
     except ValueError:
         raise ValueError(
             f"arithmetic {name!r}: must be float32, float64 or <EXP_W>/<MAN_W> such as 5/10"
         ) from None
-    return BitExact(Format(exp_w, man_w), fold_zeros)
+    return BitExact(Format(exp_w, man_w), fold)

@@ -1,19 +1,20 @@
 """Operation counts, read off the algorithm text."""
 
 import inspect
+from typing import Any
 
 from pymodel.algorithms import two_handles
-from pymodel.algorithms.integrators import integrate
-from pymodel.algorithms.requests import serve
-from pymodel.algorithms.step import prepare
-from pymodel.compile.graph import Graph, flatten, symbols
+from pymodel.compile.graph import Graph, Ref, flatten, symbols
+from pymodel.compile.kernel import Kernel
+from pymodel.compile.registry import compiled
+from pymodel.mechanism.scenario import Scenario
 
 #: Latencies (cycles) that critical paths are quoted with.
 LATENCY = {"add": 3, "mul": 3, "rec": 8, "sincos": 16}
 
 
-def subdesigns():
-    """Operations of each sub-design of the assembly and disassembly, nothing shared or folded.
+def subdesigns() -> list[dict[str, Any]]:
+    """Count the operations of each sub-design, nothing shared or folded.
 
     Returns
     -------
@@ -41,8 +42,8 @@ def subdesigns():
 _JOINT_SHAPES = {"W_A": (2, 3), "W_B": (2, 3), "beta_hat": (2,)}
 
 
-def pool(rows):
-    """Units that the paper's sharing needs: the larger pass, plus the always connected ones."""
+def pool(rows: list[dict[str, Any]]) -> dict[str, dict[str, int]]:
+    """Count the units of the paper's sharing: the larger pass, and what is always connected."""
     total = {}
     for op in ("add", "mul", "rec"):
         per_pass = [sum(row[op] for row in rows if row["pass"] == p) for p in (0, 1, 2)]
@@ -50,23 +51,36 @@ def pool(rows):
     return total
 
 
-def step(scenario, shape="balanced"):
-    """Operations and dependency path of one whole time step of a scenario.
+class Unpivoted(Graph):
+    """Counts an algorithm with pivoting as if every pivot stood where it belongs.
+
+    Exchanged rows are wires: they change neither the number of operations nor the longest path.
+    What is recorded must not be run.
+    """
+
+    def larger(self, x: Ref, y: Ref) -> bool:
+        """Return False: no exchange."""
+        return False
+
+
+def kernel(kernel: Kernel) -> dict[str, Any]:
+    """Count the operations of a kernel and find its longest dependency path.
 
     Masses, lengths, gravity and step count as parameters; products of parameters alone are never
-    part of the text. Common terms are shared, zeros and ones fold, results nobody needs drop out.
+    part of the text. Common terms are shared, structure folds, results nobody needs drop out.
+    Carried values count if there are any, and otherwise the outputs: what a time step shows beside
+    its state costs nothing more.
 
     Returns
     -------
     dict
         ``operations`` and ``path`` ({op: count}), ``critical_path`` (cycles at :data:`LATENCY`).
     """
-    graph = Graph()
-    mechanism = prepare(graph, scenario, shape)
-    n = mechanism.size
-    q = [graph.input(f"q{k}") for k in range(n)]
-    p = [graph.input(f"p{k}") for k in range(n)]
-    q_new, p_new, _ = serve(graph, integrate(mechanism, q, p))
-    outputs = [*q_new, *p_new]
-    length, path = graph.critical_path(outputs, LATENCY)
-    return {"operations": graph.count(outputs), "critical_path": length, "path": path}
+    results = [new for _, new in kernel.carried.values()] or list(kernel.outputs.values())
+    length, path = kernel.graph.critical_path(results, LATENCY)
+    return {"operations": kernel.graph.count(results), "critical_path": length, "path": path}
+
+
+def step(scenario: Scenario, **options: Any) -> dict[str, Any]:
+    """Count one time step of a scenario; the options are those of its mechanism."""
+    return kernel(compiled("step", scenario, **options))

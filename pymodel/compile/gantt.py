@@ -2,19 +2,20 @@
 
 from collections import Counter
 
+from pymodel.compile.kernel import storable
 from pymodel.compile.schedule import bounds
 
 COLOURS = {"add": "#0072b2", "mul": "#d55e00", "rec": "#009e73", "sincos": "#cc79a7"}
 LANE_NAMES = {"add": "+", "mul": "×", "rec": "1/x", "sincos": "sin cos"}
 
 
-def summary(program, step):
+def summary(program, kernel):
     """Figures of a program's main segment.
 
     Parameters
     ----------
     program : pymodel.machine.isa.Program
-    step : pymodel.compile.kernel.Step
+    kernel : pymodel.compile.kernel.Kernel
         What it was scheduled from.
 
     Returns
@@ -25,10 +26,11 @@ def summary(program, step):
         ``word_bits`` of the program memory.
     """
     lanes = Counter(lane.op for lane in program.machine.lanes)
-    operations = Counter(step.graph.nodes[index].op for index in step.operations())
+    (stored,) = storable([kernel])
+    operations = Counter(stored.graph.nodes[index].op for index in stored.operations)
     return {
         "cycles": program.main,
-        "bounds": bounds(program.machine, step),
+        "bounds": bounds(program.machine, kernel),
         "operations": {op: operations[op] for op in lanes},
         "use": {op: operations[op] / (count * program.main) for op, count in lanes.items()},
         "registers": max(program.registers),

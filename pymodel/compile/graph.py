@@ -1,49 +1,64 @@
-"""The arithmetic that records: evaluates the algorithm text into a data-flow graph.
+"""The arithmetic that records: the algorithm text leaves a data-flow graph.
 
 Equal operations on equal operands become one node (common subexpressions are shared; the operands
-of additions and multiplications are ordered first), sums with zero and products with zero or one
-fold away, and negation is a sign on an edge, as it is free in hardware. What remains can be
-counted and measured without running anything.
+of additions and multiplications are ordered first), and negation is a sign on an edge, as it is
+free in hardware. What is zero by structure folds away, and so do factors of plus or minus one where
+the text says that they are structure: exactly what :class:`pymodel.arith.scalars.BitExact` with
+``fold=True`` mirrors, so that both give the same bits. What remains can be counted, scheduled, and
+evaluated on any arithmetic.
 """
 
 import math
+import operator
 from collections import Counter
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from pymodel.arith.scalars import S, SupportsArithmetic
 
 OPERATIONS = ("add", "mul", "rec", "sincos")
 LEAVES = ("const", "parameter", "input")
 
 
+class RecordingError(TypeError):
+    """The text asked a recording for a value: what it does would depend on the data."""
+
+
 class Ref:
-    """A signed reference to a node; what the text sees as a scalar."""
+    """A signed reference to a node: what the text sees as a scalar."""
 
     __slots__ = ("graph", "node", "negative")
 
-    def __init__(self, graph, node, negative=False):
+    def __init__(self, graph: "Graph", node: int, negative: bool = False) -> None:
         self.graph = graph
         self.node = node
         self.negative = negative
 
-    def __neg__(self):
+    def __neg__(self) -> "Ref":
+        if self.graph.structure(self) == 0:
+            return self
         return Ref(self.graph, self.node, not self.negative)
 
-    def __add__(self, other):
+    def __add__(self, other: "Ref") -> "Ref":
         return self.graph.add(self, other)
 
-    def __sub__(self, other):
+    def __sub__(self, other: "Ref") -> "Ref":
         return self.graph.add(self, -other)
 
-    def __mul__(self, other):
+    def __mul__(self, other: "Ref") -> "Ref":
         return self.graph.mul(self, other)
 
     @property
-    def key(self):
+    def key(self) -> tuple[int, bool]:
+        """Node and sign: what an edge of the graph holds."""
         return self.node, self.negative
 
 
 class Node(NamedTuple):
+    """An operation or a leaf."""
+
     op: str  # const, parameter, input, add, mul, rec, sincos, sin, cos
-    args: tuple  # of (node, negative); for const: (value,); for parameter and input: (name,)
+    args: tuple  # of (node, negative); const: (value, is it structure?); other leaves: (name,)
 
 
 class Graph:
@@ -57,6 +72,8 @@ class Graph:
 
     Attributes
     ----------
+    nodes : list of Node
+        Operands stand before what reads them.
     parameters : dict
         Name -> value (float) of each parameter that was asked for.
     """
@@ -64,88 +81,190 @@ class Graph:
     name = "graph"
     flags = 0
 
-    def __init__(self, fold=True):
+    def __init__(self, fold: bool = True) -> None:
         self.fold = fold
-        self.parameters = {}
-        self.nodes = []
-        self._known = {}
+        self.parameters: dict[str, float] = {}
+        self.nodes: list[Node] = []
+        self._known: dict[Node, int] = {}
 
-    def _node(self, op, *args, unique=False):
+    def _node(self, op: str, *args: Any, unique: bool = False) -> Ref:
         node = Node(op, args)
         if not unique and node in self._known:
             return Ref(self, self._known[node])
         return Ref(self, self.append(node))
 
-    def append(self, node):
+    def append(self, node: Node) -> int:
         """Add a node as it is, nothing shared or folded; returns its index."""
         self.nodes.append(node)
         self._known[node] = len(self.nodes) - 1
         return len(self.nodes) - 1
 
-    def input(self, name):
-        """A scalar known only at run time."""
+    # --- leaves -----------------------------------------------------------------------------------
+
+    def input(self, name: str) -> Ref:
+        """Return a scalar that is known only when the graph is evaluated."""
         return self._node("input", name)
 
-    def parameter(self, name, x):
-        """A scalar known when a run starts: its value goes to :attr:`parameters`; zero folds."""
+    def const(self, x: float) -> Ref:
+        """Return a number of the text; it is data and never folds."""
+        return self._constant(float(x), False)
+
+    def parameter(self, name: str, x: float) -> Ref:
+        """Return a scalar that seldom changes, its value kept in :attr:`parameters`; 0 folds."""
         if self.fold and x == 0:
-            return self.const(0.0)
+            return self._constant(0.0, True)
         self.parameters[name] = x
         return self._node("parameter", name)
 
-    def const(self, x):
-        """A number that the text itself contains; zero and one fold."""
-        x = float(x)
-        if self.fold and math.copysign(1.0, x) < 0:
-            return -self.const(-x)
-        return self._node("const", x)
+    def structural(self, name: str, x: float) -> Ref:
+        """Return a parameter of which plus and minus one fold, too: an entry of a joint axis."""
+        if self.fold and abs(x) == 1:
+            return self._constant(x, True)
+        return self.parameter(name, x)
 
-    def _value(self, ref):
+    def _constant(self, x: float, structure: bool) -> Ref:
+        if math.copysign(1.0, x) < 0:
+            return -self._constant(-x, structure)
+        return self._node("const", x, structure)
+
+    def structure(self, ref: Ref) -> float | None:
+        """Return 0.0 or 1.0 if that is what a node is by structure, otherwise None."""
         node = self.nodes[ref.node]
-        return node.args[0] if self.fold and node.op == "const" else None
+        return node.args[0] if node.op == "const" and node.args[1] else None
 
-    def add(self, a, b):
-        if self._value(a) == 0:
+    # --- operations -------------------------------------------------------------------------------
+
+    def add(self, a: Ref, b: Ref) -> Ref:
+        """Record a + b."""
+        if self.structure(a) == 0:
             return b
-        if self._value(b) == 0:
+        if self.structure(b) == 0:
             return a
         return self._node("add", *sorted((a.key, b.key)), unique=not self.fold)
 
-    def mul(self, a, b):
+    def mul(self, a: Ref, b: Ref) -> Ref:
+        """Record a b."""
         for x, y in ((a, b), (b, a)):
-            if self._value(x) == 0:
-                return self.const(0.0)
-            if self._value(x) == 1:
+            if self.structure(x) == 0:
+                return x
+            if self.structure(x) == 1:
                 return -y if x.negative else y
-        product = self._node(
-            "mul", *sorted(((a.node, False), (b.node, False))), unique=not self.fold
-        )
+        factors = sorted(((a.node, False), (b.node, False)))
+        product = self._node("mul", *factors, unique=not self.fold)
         return -product if a.negative != b.negative else product
 
-    def recip(self, x):
+    def recip(self, x: Ref) -> Ref:
+        """Record 1 / x."""
         r = self._node("rec", (x.node, False), unique=not self.fold)
         return -r if x.negative else r
 
-    def sincos(self, x):
+    def sincos(self, x: Ref) -> tuple[Ref, Ref]:
+        """Record sine and cosine of x."""
         both = self._node("sincos", x.key, unique=not self.fold)
         return self._node("sin", both.key), self._node("cos", both.key)
 
-    def to_float(self, x):  # what is recorded is never zero, infinite, or compared
-        return 1.0
+    # --- what depends on data ---------------------------------------------------------------------
 
-    def larger(self, x, y):  # no exchange: the operations do not depend on the data
+    def is_zero(self, x: Ref) -> bool:
+        """Return False: whether a result is zero shows when it is computed, and changes nothing."""
         return False
 
-    # --- questions about the graph --------------------------------------------------------------
+    def is_finite(self, x: Ref) -> bool:
+        """Return True: the hardware stops by itself at a result that is not finite."""
+        return True
 
-    def reachable(self, outputs):
-        """Indices of all nodes that the outputs (an iterable of Ref) depend on, ascending."""
+    def to_float(self, x: Ref) -> float:
+        """Refuse: a recorded scalar has no value.
+
+        Raises
+        ------
+        RecordingError
+            Always.
+        """
+        raise RecordingError("a recording has no values")
+
+    def larger(self, x: Ref, y: Ref) -> bool:
+        """Refuse: what is recorded would depend on the data.
+
+        Raises
+        ------
+        RecordingError
+            Always.
+        """
+        raise RecordingError(
+            "a recording cannot compare two scalars: choose an algorithm without pivoting"
+        )
+
+    # --- evaluation -------------------------------------------------------------------------------
+
+    def evaluate(
+        self,
+        arithmetic: SupportsArithmetic[S],
+        inputs: Mapping[str, S],
+        outputs: Iterable[Ref],
+        parameters: Mapping[str, S] | None = None,
+    ) -> list[S]:
+        """Evaluate the graph on any arithmetic.
+
+        Parameters
+        ----------
+        arithmetic : SupportsArithmetic
+        inputs : dict
+            Name -> scalar of the arithmetic, at least of the inputs that are needed.
+        outputs : iterable of Ref
+        parameters : dict, optional
+            Name -> scalar, in place of the recorded values.
+
+        Returns
+        -------
+        list
+            The outputs' scalars. Each node is evaluated at most once.
+
+        Raises
+        ------
+        KeyError
+            If an input is missing.
+        """
+        outputs = list(outputs)
+        parameters = parameters or {}
+        operations = {
+            "add": operator.add,
+            "mul": operator.mul,
+            "rec": arithmetic.recip,
+            "sincos": arithmetic.sincos,
+            "sin": operator.itemgetter(0),
+            "cos": operator.itemgetter(1),
+        }
+        values: dict[int, Any] = {}
+
+        def value(node: int, negative: bool) -> S:
+            return -values[node] if negative else values[node]
+
+        for index in self.reachable(outputs):
+            op, args = self.nodes[index]
+            if op == "const":
+                values[index] = arithmetic.const(args[0])
+            elif op == "parameter":
+                (name,) = args
+                given = parameters.get(name)
+                values[index] = arithmetic.const(self.parameters[name]) if given is None else given
+            elif op == "input":
+                values[index] = inputs[args[0]]
+            else:
+                values[index] = operations[op](*(value(*arg) for arg in args))
+        return [value(*ref.key) for ref in outputs]
+
+    # --- questions about the graph ----------------------------------------------------------------
+
+    def reachable(self, outputs: Iterable[Ref]) -> list[int]:
+        """Return the indices of all nodes that the outputs depend on, ascending."""
         nodes = {ref.node for ref in outputs}
         return sorted(nodes | self.ancestors(nodes))
 
-    def ancestors(self, indices):
-        """All nodes that some nodes depend on."""
-        seen, stack = set(), [arg for index in indices for arg in self.operands(index)]
+    def ancestors(self, indices: Iterable[int]) -> set[int]:
+        """Return all nodes that some nodes depend on."""
+        seen: set[int] = set()
+        stack = [arg for index in indices for arg in self.operands(index)]
         while stack:
             index = stack.pop()
             if index not in seen:
@@ -153,25 +272,35 @@ class Graph:
                 stack += self.operands(index)
         return seen
 
-    def operands(self, index):
-        """Nodes that a node reads."""
+    def operands(self, index: int) -> list[int]:
+        """Return the nodes that a node reads."""
         node = self.nodes[index]
         return [] if node.op in LEAVES else [arg[0] for arg in node.args]
 
-    def count(self, outputs):
-        """Operations needed for the outputs: {"add": .., "mul": .., "rec": .., "sincos": ..}."""
+    def count(self, outputs: Iterable[Ref]) -> dict[str, int]:
+        """Count the operations needed for the outputs: {"add": .., "mul": .., ...}."""
         found = Counter(self.nodes[index].op for index in self.reachable(outputs))
         return {op: found[op] for op in OPERATIONS}
 
-    def critical_path(self, outputs, latency):
-        """Longest dependency path: (its latency, operations on it).
+    def critical_path(
+        self, outputs: Sequence[Ref], latency: Mapping[str, int]
+    ) -> tuple[int, dict[str, int]]:
+        """Find the longest dependency path.
 
         Parameters
         ----------
+        outputs : sequence of Ref
         latency : dict
             Cycles of each of :data:`OPERATIONS`.
+
+        Returns
+        -------
+        length : int
+            Its latency, cycles.
+        operations : dict
+            {op: count} on it.
         """
-        longest = {}
+        longest: dict[int, tuple[int, tuple[str, ...]]] = {}
         for index in self.reachable(outputs):  # operands have smaller indices
             op = self.nodes[index].op
             length, path = max(
@@ -184,17 +313,17 @@ class Graph:
         return length, {op: path.count(op) for op in OPERATIONS}
 
 
-def symbols(graph, name, shape):
-    """A scalar, vector or matrix (nested tuples) of inputs ``name``, ``name[0]``, ..."""
+def symbols(graph: Graph, name: str, shape: tuple[int, ...]) -> Any:
+    """Make a scalar, vector or matrix (nested tuples) of inputs ``name``, ``name[0]``, ..."""
     if not shape:
         return graph.input(name)
     return tuple(symbols(graph, f"{name}[{i}]", shape[1:]) for i in range(shape[0]))
 
 
-def flatten(values):
-    """All Refs in nested tuples and lists (other values are left out)."""
+def flatten(values: Any) -> list[Ref]:
+    """List all Refs in nested tuples and lists (other values are left out)."""
     if isinstance(values, Ref):
         return [values]
-    if not isinstance(values, (tuple, list)):
+    if not isinstance(values, tuple | list):
         return []
     return [ref for value in values for ref in flatten(value)]

@@ -1,207 +1,323 @@
-"""The tracer: the algorithm text of a whole step as a data-flow graph, ready to be scheduled.
+"""Kernels: recorded functions of scalars, ready to be counted, scheduled and evaluated.
 
-What a program fixes is the topology: how many bodies, how they hang together, which parameters are
-zero, the integrator. Masses, lengths, gravity and the step are parameters, loaded when a run
-starts.
+A kernel has *inputs*, new for each evaluation; *carried* values, which an evaluation finds and
+replaces; *outputs*; and *parameters*, data that seldom changes. A time step is a kernel whose
+states are carried; a plain function call carries nothing. What a kernel fixes is the structure:
+which operations there are, and which parameters are zero.
 """
 
-from collections import defaultdict
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from __future__ import annotations
 
-from pymodel.algorithms.integrators import integrate
-from pymodel.algorithms.requests import serve
-from pymodel.algorithms.step import prepare
-from pymodel.arith.scalars import BitExact
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from pymodel.arith.fp import Format
+from pymodel.arith.scalars import BitExact, S, SupportsArithmetic
 from pymodel.compile.graph import LEAVES, OPERATIONS, Graph, Node, Ref
 
+#: A function of scalars: (arithmetic, {name: scalar}) -> {name: scalar}.
+Function = Callable[[Any, Mapping[str, Any]], Mapping[str, Any]]
 
-class Transition(NamedTuple):
-    """A state: what the step finds, and what it leaves."""
+
+class Carried(NamedTuple):
+    """A carried value: what an evaluation finds, and what it leaves for the next one."""
 
     old: Ref
     new: Ref
 
 
 @dataclass(frozen=True)
-class Step:
-    """A traced step of one or more systems.
-
-    Every output is an addition of its own, and the readers of a state can all come before the
-    addition that gives its successor: so that can be written over the state.
+class Kernel:
+    """A recorded function of scalars.
 
     Attributes
     ----------
     graph : Graph
-    state : dict
-        Name -> :class:`Transition`: ``q[k]``, ``p[k]``, with re-basing ``t_cut[loop].x``, ``.y``.
-    observables : dict
-        Name -> Ref: ``qd[k]``, and with re-basing ``p_used[k]``, the momenta that they belong to.
+    inputs, outputs : dict
+        Name -> Ref.
+    carried : dict
+        Name -> :class:`Carried`.
     context : dict
         Node -> number of the system it belongs to; empty for a single one.
     """
 
     graph: Graph
-    state: dict
-    observables: dict
-    context: dict
+    inputs: dict[str, Ref]
+    outputs: dict[str, Ref]
+    carried: dict[str, Carried] = field(default_factory=dict)
+    context: dict[int, int] = field(default_factory=dict)
 
     @property
-    def outputs(self):
-        """Everything that the step has to compute, as Refs."""
-        return [*(new for _, new in self.state.values()), *self.observables.values()]
+    def parameters(self) -> dict[str, float]:
+        """Name -> value of the parameters."""
+        return self.graph.parameters
 
-    def operations(self):
-        """Nodes that a step computes, operands first; not those of parameters alone."""
-        nodes, constant = self.graph.nodes, self._constant()
-        reachable = self.graph.reachable(self.outputs)
-        return [i for i in reachable if nodes[i].op in OPERATIONS and i not in constant]
+    @property
+    def results(self) -> dict[str, Ref]:
+        """Name -> Ref of all that an evaluation computes: carried values, then outputs."""
+        return {name: new for name, (_, new) in self.carried.items()} | self.outputs
 
-    def readers(self):
-        """{node: operations that read it}."""
-        nodes, found = self.graph.nodes, defaultdict(list)
-        for index in self.operations():
-            for arg, _ in nodes[index].args:
-                found[arg].append(index)
-        return found
+    @cached_property
+    def needed(self) -> list[int]:
+        """Nodes that the results depend on, operands first."""
+        return self.graph.reachable(self.results.values())
 
-    def _constant(self):
-        """Nodes that depend on parameters and constants alone, but for outputs."""
+    @cached_property
+    def fixed(self) -> set[int]:
+        """Nodes that depend on parameters and constants alone; a carried value never counts."""
         nodes, found = self.graph.nodes, set()
-        computed = {ref.node for ref in self.outputs if nodes[ref.node].op in OPERATIONS}
-        for index in self.graph.reachable(self.outputs):  # operands first
-            fixed = all(arg in found for arg in self.graph.operands(index))
-            if fixed and index not in computed and nodes[index].op != "input":
+        computed = {new.node for _, new in self.carried.values()}
+        for index in self.needed:
+            if nodes[index].op == "input" or (index in computed and nodes[index].op not in LEAVES):
+                continue
+            if all(arg in found for arg in self.graph.operands(index)):
                 found.add(index)
         return found
 
-    def leaves(self):
-        """{node: name} of all values that are there before a step, states included."""
-        nodes, constant = self.graph.nodes, self._constant()
-        names = {}
-        for index in self.graph.reachable(self.outputs):
+    @cached_property
+    def operations(self) -> list[int]:
+        """Nodes that an evaluation computes, operands first; not the fixed ones."""
+        nodes, fixed = self.graph.nodes, self.fixed
+        return [i for i in self.needed if nodes[i].op in OPERATIONS and i not in fixed]
+
+    @cached_property
+    def readers(self) -> dict[int, list[int]]:
+        """Node -> operations that read it."""
+        found = defaultdict(list)
+        for index in self.operations:
+            for arg, _ in self.graph.nodes[index].args:
+                found[arg].append(index)
+        return dict(found)
+
+    @cached_property
+    def leaves(self) -> dict[int, str]:
+        """Node -> name of all values that are there before an evaluation."""
+        nodes, names = self.graph.nodes, {}
+        for index in self.needed:
             if nodes[index].op == "input":
                 names[index] = nodes[index].args[0]
-            elif index in constant:
-                names[index] = leaf_name(index, nodes[index])
+            elif index in self.fixed and nodes[index].op != "sincos":
+                names[index] = _fixed_name(index, nodes[index])
         return names
 
-    def values(self, fmt):
-        """Bits of the parameters: {name: bits}; what depends on parameters alone is computed."""
-        arithmetic, nodes = BitExact(fmt), self.graph.nodes
-        found, bits = {}, {}
+    @property
+    def fixed_leaves(self) -> dict[int, str]:
+        """Node -> name of the leaves that are data of the program: neither inputs nor carried."""
+        nodes = self.graph.nodes
+        return {i: name for i, name in self.leaves.items() if nodes[i].op != "input"}
 
-        def operand(arg):
-            return -found[arg[0]] if arg[1] else found[arg[0]]
+    def values(self, fmt: Format) -> dict[str, int]:
+        """Evaluate what depends on parameters and constants alone.
 
-        for index in sorted(self._constant()):
-            node = nodes[index]
-            if node.op == "parameter":
-                found[index] = arithmetic.const(self.graph.parameters[node.args[0]])
-            elif node.op == "const":
-                found[index] = arithmetic.const(node.args[0])
-            elif node.op in ("sin", "cos"):
-                found[index] = found[node.args[0][0]][node.op == "cos"]
-            else:
-                args = [operand(arg) for arg in node.args]
-                found[index] = {
-                    "add": lambda x, y: x + y,
-                    "mul": lambda x, y: x * y,
-                    "rec": arithmetic.recip,
-                    "sincos": arithmetic.sincos,
-                }[node.op](*args)
-            if node.op != "sincos":
-                bits[leaf_name(index, node)] = found[index].bits
-        return bits
+        Returns
+        -------
+        dict
+            Name of each fixed leaf -> its bits in this format.
+        """
+        leaves = self.fixed_leaves
+        refs = [Ref(self.graph, index) for index in leaves]
+        scalars = self.graph.evaluate(BitExact(fmt), {}, refs)
+        return {name: x.bits for name, x in zip(leaves.values(), scalars, strict=True)}
+
+    def evaluate(
+        self,
+        arithmetic: SupportsArithmetic[S],
+        inputs: Mapping[str, S],
+        parameters: Mapping[str, S] | None = None,
+    ) -> dict[str, S]:
+        """Evaluate the kernel once.
+
+        Parameters
+        ----------
+        arithmetic : SupportsArithmetic
+        inputs : dict
+            Name -> scalar of the inputs and of the carried values.
+        parameters : dict, optional
+            Name -> scalar, in place of the recorded values.
+
+        Returns
+        -------
+        dict
+            Name -> scalar of the carried values after it, and of the outputs.
+        """
+        results = self.results
+        values = self.graph.evaluate(arithmetic, inputs, results.values(), parameters)
+        return dict(zip(results, values, strict=True))
 
 
-def leaf_name(index, node):
+def _fixed_name(index: int, node: Node) -> str:
     """Name of a parameter, a constant, or what is computed from them."""
     if node.op == "parameter":
         return node.args[0]
     return repr(node.args[0]) if node.op == "const" else f"node {index}"
 
 
-def t_cut_names(scenario):
-    """Names of the impulses on the pins that close the loops, as states of a re-basing run."""
-    return [f"t_cut[{loop}].{axis}" for loop in range(len(scenario.loops)) for axis in "xy"]
-
-
-def trace(scenario, rebasing=False, rebase_now=False, **options):
-    """Trace one step of a scenario's mechanism.
+def record(
+    function: Function,
+    inputs: Iterable[str] = (),
+    carried: Iterable[str] = (),
+    parameters: Mapping[str, float] | None = None,
+) -> Kernel:
+    """Record a function of scalars.
 
     Parameters
     ----------
-    scenario : pymodel.mechanism.scenario.Scenario
-    rebasing : bool
-        The run re-bases momenta in some steps: the impulses on the loops' pins are states.
-    rebase_now : bool
-        This is the step that does it.
-    options
-        ``shape``, ``base`` of :func:`pymodel.prepare`.
+    function : callable
+        ``function(arithmetic, values)`` with a dict of scalars by name, which returns a dict of
+        scalars by name: the new value of each carried one, and the outputs. It may ask the
+        arithmetic for more parameters. It must not decide on values: see
+        :class:`pymodel.compile.graph.RecordingError`.
+    inputs, carried : iterable of str
+        Names of the inputs and of the carried values.
+    parameters : dict, optional
+        Name -> value (float) of parameters that the function finds among its scalars.
 
     Returns
     -------
-    Step
+    Kernel
+
+    Raises
+    ------
+    ValueError
+        If a name is taken twice, or the function does not return a carried value.
+    pymodel.compile.graph.RecordingError
+        If the function asks for a value.
     """
+    inputs, carried, parameters = list(inputs), list(carried), parameters or {}
+    names = [*inputs, *carried, *parameters]
+    twice = {name for name in names if names.count(name) > 1}
+    if twice:
+        raise ValueError(f"names taken twice: {', '.join(sorted(twice))}")
     graph = Graph()
-    mechanism = prepare(graph, scenario, **options)
-    q, p = ([graph.input(f"{name}[{k}]") for k in range(mechanism.size)] for name in "qp")
-    t_cut = [graph.input(name) for name in t_cut_names(scenario)] if rebasing else []
-    generator = integrate(mechanism, q, p, tuple(t_cut) if rebase_now else None)
-    q_new, p_new, rates = serve(graph, generator)
-    new = [*q_new, *p_new, *(rates.t_cut if rebasing else ())]
-    olds = [*q, *p, *t_cut]
-    state = {
-        graph.nodes[old.node].args[0]: Transition(old, x) for old, x in zip(olds, new, strict=True)
-    }
-    observables = {f"qd[{k}]": x for k, x in enumerate(rates.q_dot)}
-    if rebasing:
-        observables |= {f"p_used[{k}]": x for k, x in enumerate(rates.p)}
-    return with_copies(Step(graph, state, observables, {}))
+    before = {name: graph.input(name) for name in (*inputs, *carried)}
+    given = {name: graph.parameter(name, x) for name, x in parameters.items()}
+    results = dict(function(graph, before | given))
+    missing = [name for name in carried if name not in results]
+    if missing:
+        raise ValueError(f"the function returns no new value of {', '.join(missing)}")
+    transitions = {name: Carried(before[name], results.pop(name)) for name in carried}
+    return Kernel(graph, {name: before[name] for name in inputs}, results, transitions)
 
 
-def with_copies(step):
-    """The step with outputs copied where they are not what :class:`Step` promises.
+# --- results that can be stored -------------------------------------------------------------------
 
-    A copy is x + (-0), which changes no value and raises no flag.
+
+def storable(kernels: Sequence[Kernel]) -> list[Kernel]:
+    """Make every result of kernels that share their homes one that can be stored.
+
+    A carried value is written over its predecessor, so an addition of its own gives it, and all
+    readers of the predecessor can come before that one. An output is any value that is there at
+    the end; by which kind of operation must not differ among the kernels. Where this does not hold
+    a copy is added: x + (-0), which changes no value and raises no flag.
+
+    Parameters
+    ----------
+    kernels : sequence of Kernel
+        Segments of one program.
+
+    Returns
+    -------
+    list of Kernel
+        With the same results in value. A kernel that needs no copy is returned as it is.
     """
-    graph, operations = step.graph, set(step.operations())
-    minus_zero = -graph.const(0.0)
-    readers = step.readers()
+    found = [_with_storable_results(kernel) for kernel in kernels]
+    kinds = defaultdict(set)
+    for kernel in found:
+        for name, kind in result_kinds(kernel).items():
+            kinds[name].add(kind)
+    mixed = {name for name, some in kinds.items() if len(some) > 1}
+    return [_with_copied_outputs(kernel, mixed) for kernel in found]
+
+
+def result_kinds(kernel: Kernel) -> dict[str, str]:
+    """Tell of each result what gives it: an operation's kind, or ``name:`` and who has it.
+
+    Results that share their place with another value name that one.
+    """
+    nodes, leaves, owners, kinds = kernel.graph.nodes, kernel.leaves, {}, {}
+    for name, ref in kernel.results.items():
+        if ref.node in leaves:
+            kinds[name] = f"name:{leaves[ref.node]}"
+        elif ref.node in owners:
+            kinds[name] = f"name:{owners[ref.node]}"
+        else:
+            owners[ref.node] = name
+            kinds[name] = nodes[ref.node].op
+    return kinds
+
+
+def _with_storable_results(kernel: Kernel) -> Kernel:
+    graph, computed = kernel.graph, set(kernel.operations)
+    readers = kernel.readers
     after = defaultdict(list, {node: list(some) for node, some in readers.items()})
-    taken = set()
+    for index in kernel.needed:
+        if graph.nodes[index].op in ("sin", "cos"):
+            after[graph.nodes[index].args[0][0]].append(index)
+    taken: set[int] = set()
+    replaced = {old.node for old, _ in kernel.carried.values()}
 
-    def copy(ref):
-        return Ref(graph, graph.append(Node("add", (ref.key, minus_zero.key))))
+    def is_sum(ref: Ref) -> bool:
+        return ref.node in computed and graph.nodes[ref.node].op == "add" and not ref.negative
 
-    def simple(ref):
-        return (
-            ref.node in operations - taken
-            and graph.nodes[ref.node].op == "add"
-            and not ref.negative
-        )
-
-    def successor(old, new):
-        waits_for = set(readers[old.node]) - {new.node}
-        if simple(new) and not _reachable(after, new.node) & waits_for:
+    def successor(old: Ref, new: Ref) -> Ref:
+        waits_for = set(readers.get(old.node, ())) - {new.node}
+        own = is_sum(new) and new.node not in taken
+        if own and not _following(after, new.node) & waits_for:
             taken.add(new.node)
             for reader in waits_for:
                 after[reader].append(new.node)
             return new
-        # A copy reads no state but its own: then nobody waits for it.
-        is_other_state = graph.nodes[new.node].op == "input" and new.node != old.node
-        return copy(copy(new) if is_other_state else new)
+        # A copy reads no carried value but its own: then nobody waits for it.
+        return _copy(_copy(new) if new.node in replaced - {old.node} else new)
 
-    state = {name: Transition(old, successor(old, new)) for name, (old, new) in step.state.items()}
-    observables = {}
-    for name, ref in step.observables.items():
-        observables[name] = ref if simple(ref) else copy(ref)
-        taken.add(ref.node)
-    return replace(step, state=state, observables=observables)
+    carried = {
+        name: Carried(old, successor(old, new)) for name, (old, new) in kernel.carried.items()
+    }
+
+    def output(ref: Ref) -> Ref:
+        if not ref.negative and ref.node not in replaced:
+            return ref
+        return _negated(kernel, ref) or _copy(ref)
+
+    outputs = {name: output(ref) for name, ref in kernel.outputs.items()}
+    return _replaced(kernel, carried, outputs)
 
 
-def _reachable(after, start):
+def _with_copied_outputs(kernel: Kernel, names: set[str]) -> Kernel:
+    outputs = {n: _copy(ref) if n in names else ref for n, ref in kernel.outputs.items()}
+    return _replaced(kernel, kernel.carried, outputs)
+
+
+def _replaced(kernel: Kernel, carried: dict[str, Carried], outputs: dict[str, Ref]) -> Kernel:
+    """The kernel with these results; itself if they are what it has."""
+    new = replace(kernel, carried=carried, outputs=outputs)
+    same = [x.key for x in new.results.values()] == [x.key for x in kernel.results.values()]
+    return kernel if same else new
+
+
+def _copy(ref: Ref) -> Ref:
+    """A new operation x + (-0)."""
+    graph = ref.graph
+    return Ref(graph, graph.append(Node("add", (ref.key, (-graph.const(0.0)).key))))
+
+
+def _negated(kernel: Kernel, ref: Ref) -> Ref | None:
+    """A product or reciprocal that nobody else reads, with its sign in an operand; else None."""
+    node = kernel.graph.nodes[ref.node]
+    results = [x.node for x in kernel.results.values()]
+    if node.op not in ("mul", "rec") or ref.node in kernel.fixed:
+        return None
+    if kernel.readers.get(ref.node) or results.count(ref.node) > 1:
+        return None
+    (first, negative), *others = node.args
+    turned = Node(node.op, ((first, not negative), *others))
+    return Ref(kernel.graph, kernel.graph.append(turned))
+
+
+def _following(after: Mapping[int, list[int]], start: int) -> set[int]:
     """All nodes that come after a node."""
     seen, stack = set(), [start]
     while stack:
@@ -212,56 +328,59 @@ def _reachable(after, start):
     return seen
 
 
-def context_name(context, name):
-    """Name of a value of one of several interleaved systems."""
+# --- several systems ------------------------------------------------------------------------------
+
+
+def context_name(context: int, name: str) -> str:
+    """Name a value of one of several interleaved systems."""
     return f"{context}: {name}"
 
 
-def interleave(steps):
-    """One step of several independent systems; their names get the system's number in front."""
-    whole = Step(Graph(), {}, {}, {})
-    for context, step in enumerate(steps):
-        _add_system(whole, step, context)
+def interleave(kernels: Sequence[Kernel]) -> Kernel:
+    """Make one kernel of several independent ones; names get the system's number in front."""
+    whole = Kernel(Graph(), {}, {})
+    for context, kernel in enumerate(kernels):
+        _add_system(whole, kernel, context)
     return whole
 
 
-def _add_system(whole, step, context):
+def _add_system(whole: Kernel, kernel: Kernel, context: int) -> None:
     graph, moved = whole.graph, {}
 
-    def ref(old):
+    def ref(old: Ref) -> Ref:
         return Ref(graph, moved[old.node], old.negative)
 
-    def name(own):
+    def name(own: str) -> str:
         return context_name(context, own)
 
-    for index, node in enumerate(step.graph.nodes):
+    for index, node in enumerate(kernel.graph.nodes):
         if node.op == "const":
-            moved[index] = graph.const(node.args[0]).node
-            continue
-        if node.op in LEAVES:
+            args = node.args
+        elif node.op in LEAVES:
             args = (name(node.args[0]),)
         else:
             args = tuple((moved[arg], negative) for arg, negative in node.args)
         moved[index] = graph.append(Node(node.op, args))
-        whole.context[moved[index]] = context
-    graph.parameters.update((name(own), value) for own, value in step.graph.parameters.items())
-    whole.state.update(
-        (name(own), Transition(ref(old), ref(new))) for own, (old, new) in step.state.items()
+        if node.op != "const":
+            whole.context[moved[index]] = context
+    graph.parameters.update((name(own), value) for own, value in kernel.parameters.items())
+    whole.inputs.update((name(own), ref(x)) for own, x in kernel.inputs.items())
+    whole.outputs.update((name(own), ref(x)) for own, x in kernel.outputs.items())
+    whole.carried.update(
+        (name(own), Carried(ref(old), ref(new))) for own, (old, new) in kernel.carried.items()
     )
-    whole.observables.update((name(own), ref(value)) for own, value in step.observables.items())
 
 
-def listing(step):
-    """The operations of a step as text: a list of lines, each names its result and operands."""
-    nodes, names = step.graph.nodes, step.leaves()
+def listing(kernel: Kernel) -> list[str]:
+    """Write the operations of a kernel as text: each line names its result and operands."""
+    nodes, names = kernel.graph.nodes, kernel.leaves
 
-    def operand(node, negative):
+    def operand(node: int, negative: bool) -> str:
         return ("-" if negative else "") + names.get(node, f"%{node}")
 
     lines = []
-    for index in step.graph.reachable(step.outputs):
+    for index in kernel.needed:
         node = nodes[index]
-        if index not in names:
+        if index not in kernel.fixed and node.op != "input":
             lines.append(f"%{index} = {node.op} " + ", ".join(operand(*arg) for arg in node.args))
-    outputs = {name: new for name, (_, new) in step.state.items()} | step.observables
-    return lines + [f"{name} := {operand(*ref.key)}" for name, ref in outputs.items()]
+    return lines + [f"{name} := {operand(*ref.key)}" for name, ref in kernel.results.items()]

@@ -1,4 +1,4 @@
-"""Programs of the step engine: the machine they run on, their words, and their binary form.
+"""Instruction set of the step engine: the machine, its words, and their binary form.
 
 The engine (rtl/step) is a very long instruction word machine without control flow: every clock
 cycle one word tells each lane where its operands come from, and each bank what it stores. A lane is
@@ -12,15 +12,25 @@ can be read from the next one on.
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from enum import Enum
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pymodel.arith.fp import BINARY32, Format
 
 BUS_W = 32  # bits of a register
 SIDES = 2
-OFFERED = None  # instead of an address: what the bank is offered in this cycle
+
+
+class Source(Enum):
+    """Where a read port takes its word from, instead of an address."""
+
+    OFFERED = "what the bank is offered in this cycle"
+
+
+OFFERED = Source.OFFERED
 
 
 class ProgramError(ValueError):
@@ -113,7 +123,7 @@ class Machine:
     trace_registers: int = 128
     fmt: Format = BINARY32
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name, least in (("adders", 1), ("multipliers", 1), ("depth", 2)):
             if getattr(self, name) < least:
                 raise ValueError(f"{name} is {getattr(self, name)}, must be at least {least}")
@@ -121,7 +131,7 @@ class Machine:
             raise ValueError(f"depth is {self.depth}, must be a power of two")
 
     @classmethod
-    def parse(cls, lanes, stages=None, **parameters):
+    def parse(cls, lanes: str, stages: str | None = None, **parameters: Any) -> "Machine":
         """A machine from ``<adders>+<multipliers>`` and ``<add>,<mul>,<rec>,<sincos>`` stages.
 
         Raises
@@ -142,14 +152,14 @@ class Machine:
         return cls(**parameters)
 
     @property
-    def boundless(self):
+    def boundless(self) -> "Machine":
         """The same with memories for any program, to find out what one needs."""
         return replace(self, depth=1 << 24, program_depth=1 << 32, trace_registers=1 << 24)
 
-    def holding(self, program):
+    def holding(self, program: "Program") -> "Machine":
         """The same with memories as large as a program needs, but no smaller than they are."""
 
-        def power_of_two(least):
+        def power_of_two(least: int) -> int:
             return 1 << (least - 1).bit_length()
 
         return replace(
@@ -157,12 +167,12 @@ class Machine:
             depth=max(self.depth, power_of_two(max(program.registers))),
             program_depth=max(self.program_depth, power_of_two(len(program.words))),
             trace_registers=max(
-                self.trace_registers, power_of_two(len(program.state) + len(program.observables))
+                self.trace_registers, power_of_two(len(program.carried) + len(program.outputs))
             ),
         )
 
     @cached_property
-    def lanes(self):
+    def lanes(self) -> tuple[Lane, ...]:
         """All lanes: adders, multipliers, the reciprocal, sin/cos."""
         binary = ["add"] * self.adders + ["mul"] * self.multipliers
         lanes = [Lane(op, (0, 1), (bank,)) for bank, op in enumerate(binary)]
@@ -170,16 +180,28 @@ class Machine:
         return (*lanes, Lane("sincos", (1,), (self.shared_bank, self.shared_bank + 1)))
 
     @property
-    def shared_bank(self):
+    def shared_bank(self) -> int:
         """The bank of the reciprocal and the sine; that of the cosine is the next and last one."""
         return self.adders + self.multipliers
 
     @property
-    def banks(self):
+    def banks(self) -> int:
+        """Number of banks."""
         return self.shared_bank + 2
 
     @cached_property
-    def latency(self):
+    def result_banks(self) -> dict[str, list[int]]:
+        """Banks that the results of a kind of operation go to: {add, mul, rec, sin, cos: banks}."""
+        banks = {"add": [], "mul": [], "rec": []}
+        for lane in self.lanes:
+            if lane.op == "sincos":
+                banks["sin"], banks["cos"] = [lane.banks[0]], [lane.banks[1]]
+            else:
+                banks[lane.op] += lane.banks
+        return banks
+
+    @cached_property
+    def latency(self) -> dict[str, int]:
         """Cycles from an operation's issue to its result: {op: cycles}."""
         stages = (self.add_stages, self.mul_stages, self.rec_stages, self.sincos_stages)
         return {op: 1 + n for op, n in zip(("add", "mul", "rec", "sincos"), stages, strict=True)}
@@ -187,26 +209,28 @@ class Machine:
     # --- layout of a word, lowest bits first: reads, writes, sine, operands -----------------------
 
     @property
-    def address_w(self):
+    def address_w(self) -> int:
+        """Bits of an address in a bank."""
         return (self.depth - 1).bit_length()
 
     @property
-    def bank_w(self):
+    def bank_w(self) -> int:
+        """Bits of a bank's number."""
         return (self.banks - 1).bit_length()
 
     @property
-    def word_w(self):
+    def word_w(self) -> int:
         """Bits of a program word."""
         operands = sum(len(lane.sides) for lane in self.lanes)
         addresses = self.banks * (SIDES + 1)
         return addresses * (self.address_w + 1) + 1 + operands * (self.bank_w + 1)
 
     @property
-    def bus_words(self):
+    def bus_words(self) -> int:
         """Bus words that a program word takes."""
         return -(-self.word_w // BUS_W)
 
-    def encode(self, word):
+    def encode(self, word: Word) -> int:
         """The bits of a :class:`Word`, as an int."""
         fields = []
         for bank in range(self.banks):
@@ -234,7 +258,7 @@ class Machine:
 
 @dataclass
 class Program:
-    """A step as words, and where its data stands.
+    """A kernel as words, and where its data stands.
 
     Attributes
     ----------
@@ -242,11 +266,14 @@ class Program:
     words : list of Word
         The main segment, and after it the special one if there is any.
     main : int
-        Length of the main segment, cycles. The special one runs instead of it every so many steps
-        (to re-base momenta).
-    parameters, state, observables : dict
-        Name -> :class:`Location`. Parameters stay; a state is there before a step and its successor
-        after it; an observable is there after the step that computes it.
+        Length of the main segment, cycles. The special one runs instead of it every so many
+        evaluations (to re-base momenta).
+    inputs, carried, outputs, parameters : dict
+        Name -> :class:`Location`. Inputs and parameters stay; a carried value is there before an
+        evaluation and its successor after it; an output is there after the evaluation. Inputs are
+        at consecutive locations: the same address of bank after bank, then the next address.
+    data : dict
+        Name -> bits of the parameters, as recorded: not part of what the program is.
     registers : list of int
         Registers in use of each bank.
     """
@@ -254,21 +281,30 @@ class Program:
     machine: Machine
     words: list
     main: int
-    parameters: dict
-    state: dict
-    observables: dict
     registers: list
+    inputs: dict = field(default_factory=dict)
+    carried: dict = field(default_factory=dict)
+    outputs: dict = field(default_factory=dict)
+    parameters: dict = field(default_factory=dict)
+    data: dict = field(default_factory=dict, compare=False)
 
     @property
-    def special(self):
+    def special(self) -> int:
         """Length of the special segment, cycles; 0 = there is none."""
         return len(self.words) - self.main
 
-    def encoded(self):
+    def encoded(self) -> list[int]:
         """The words' bits."""
         return [self.machine.encode(word) for word in self.words]
 
-    def image(self, values):
-        """Registers to load: {Location: bits}, from bits by name of parameters and states."""
-        homes = self.parameters | self.state
-        return {homes[name]: bits for name, bits in values.items() if name in homes}
+    def image(self, values: Mapping[str, int]) -> dict[Location, int]:
+        """Registers to load: {Location: bits}.
+
+        Parameters
+        ----------
+        values : dict
+            Name -> bits of inputs and carried values, and of parameters that differ from
+            :attr:`data`.
+        """
+        homes = self.parameters | self.inputs | self.carried
+        return {homes[name]: bits for name, bits in (self.data | values).items()}

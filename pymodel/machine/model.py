@@ -6,10 +6,21 @@ reads what was never stored, is refused.
 """
 
 from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from pymodel.arith.fp import INVALID
-from pymodel.machine.isa import OFFERED, Location, Port, ProgramError
+from pymodel.machine.isa import (
+    OFFERED,
+    Location,
+    Machine,
+    Operand,
+    Port,
+    Program,
+    ProgramError,
+    Source,
+    Word,
+)
 
 #: Cycles of a run beside its words and its trace: the first word passes the registers behind the
 #: sequencer and the program memory, and after the last one its results are judged.
@@ -23,8 +34,8 @@ class Result(NamedTuple):
     flags: int
 
 
-class Engine:
-    """A step engine.
+class Twin:
+    """The model of a step engine.
 
     Parameters
     ----------
@@ -44,7 +55,7 @@ class Engine:
         Length of the last run.
     """
 
-    def __init__(self, machine):
+    def __init__(self, machine: Machine) -> None:
         self.machine = machine
         self.file = [[None] * machine.depth for _ in range(machine.banks)]
         self.flags = 0
@@ -52,17 +63,25 @@ class Engine:
         self.steps_done = 0
         self.cycles = 0
 
-    def load(self, registers):
+    def load(self, registers: Mapping[Location, int]) -> None:
         """Store bits: {Location: bits}."""
         for (bank, address), bits in registers.items():
             self.file[bank][address] = bits
 
-    def read(self, location):
+    def read(self, location: Location) -> int | None:
         """Bits of a register."""
         return self.file[location.bank][location.address]
 
-    def run(self, program, steps, every=0, save=0, before=(), after=()):
-        """Run a program for some steps.
+    def run(
+        self,
+        program: Program,
+        steps: int,
+        every: int = 0,
+        save: int = 0,
+        before: Iterable[Location] = (),
+        after: Iterable[Location] = (),
+    ) -> list[int]:
+        """Run a program for some steps: evaluations of its kernel, one after the other.
 
         Parameters
         ----------
@@ -97,11 +116,11 @@ class Engine:
             self.steps_done += 1
         return trace
 
-    def _trace(self, locations, trace):
+    def _trace(self, locations: Iterable[Location], trace: list[int]) -> None:
         trace += [self.read(location) for location in locations]
         self.cycles += len(locations)
 
-    def _step(self, words):
+    def _step(self, words: Sequence[Word]) -> bool:
         """One pass through a segment; whether all that it stored is finite and valid."""
         machine, fmt, healthy = self.machine, self.machine.fmt, True
         pipelines = [deque([None] * machine.latency[lane.op]) for lane in machine.lanes]
@@ -123,7 +142,7 @@ class Engine:
             raise ProgramError(f"cycle {self.cycles}: the step ends with results in the lanes")
         return healthy
 
-    def _offered(self, arrived, sine):
+    def _offered(self, arrived: Sequence[Result | None], sine: bool) -> list:
         """(bits, flags) that each bank is offered, None where nothing leaves a lane."""
         machine = self.machine
         *simple, reciprocal, sincos = arrived
@@ -134,7 +153,13 @@ class Engine:
         assert len(offered) == machine.banks
         return offered
 
-    def _operate(self, index, operands, reads, offered):
+    def _operate(
+        self,
+        index: int,
+        operands: Sequence[Operand],
+        reads: Mapping[Port, int | Source],
+        offered: Sequence,
+    ) -> Result:
         fmt, values = self.machine.fmt, []
         op, sides, _ = self.machine.lanes[index]
         for (bank, negative), side in zip(operands, sides, strict=True):

@@ -1,24 +1,124 @@
-"""Whole runs on a step engine: what it is loaded with, and what its trace means.
+"""Runs and calls on a step engine: what it is loaded with, and what its trace means.
 
-Nothing here depends on whether the engine is the model (:class:`pymodel.machine.model.Engine`) or
-the RTL.
+A :class:`Run` is a trajectory: time steps, one after the other, of one or more mechanisms. A
+:class:`Call` evaluates a kernel that carries nothing, once for each set of inputs. Nothing here
+depends on whether the engine is the model (:class:`pymodel.machine.model.Twin`) or the RTL.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from pymodel.algorithms import step as hdca_step
-from pymodel.algorithms.requests import SingularError, serve
-from pymodel.algorithms.step import Rates, rates
+from pymodel.algorithms import step
+from pymodel.algorithms.requests import BASE, SingularError, serve
 from pymodel.arith.scalars import BitExact
-from pymodel.compile.kernel import context_name, interleave, t_cut_names, trace
+from pymodel.compile.kernel import Kernel, context_name, interleave
+from pymodel.compile.registry import compiled, t_cut_names
 from pymodel.compile.schedule import schedule
-from pymodel.machine.isa import Program, ProgramError
-from pymodel.mechanism.scenario import ScenarioError
+from pymodel.machine.isa import Location, Machine, Program, ProgramError
+from pymodel.machine.model import Twin
+from pymodel.mechanism.scenario import Scenario, ScenarioError
 from pymodel.runs.recorder import Recorder
+from pymodel.runs.trajectory import Trajectory
 
-#: How a closed base is connected on the engine by default: without pivoting, which it cannot do.
-BASE = "ldl"
-BASES = (BASE, "blocks")
+# --- calls ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Call:
+    """A function on one engine: from inputs to outputs.
+
+    Attributes
+    ----------
+    kernel : Kernel
+    program : Program
+    image : dict
+        Location -> bits: what to load once, the parameters.
+    """
+
+    kernel: Kernel
+    program: Program
+    image: dict[Location, int]
+
+    @property
+    def outputs(self) -> dict[str, Location]:
+        """Name -> Location: what to trace after an evaluation."""
+        return self.program.outputs
+
+    def registers(self, inputs: Mapping[str, int]) -> dict[Location, int]:
+        """Find what to load for one evaluation.
+
+        Parameters
+        ----------
+        inputs : dict
+            Name -> bits of every input.
+
+        Returns
+        -------
+        dict
+            Location -> bits, consecutive locations.
+
+        Raises
+        ------
+        ValueError
+            If an input is missing, or a name is no input.
+        """
+        homes = self.program.inputs
+        if inputs.keys() != homes.keys():
+            differ = ", ".join(sorted(inputs.keys() ^ homes.keys()))
+            raise ValueError(f"inputs must be {', '.join(homes)}; missing or unknown: {differ}")
+        return {homes[name]: inputs[name] for name in homes}
+
+    def results(self, trace: Sequence[int]) -> dict[str, int]:
+        """Read one evaluation's trace: name -> bits of every output."""
+        return dict(zip(self.outputs, trace, strict=True))
+
+    def on_twin(self, batch: Iterable[Mapping[str, int]]) -> tuple[list[dict[str, int]], Twin]:
+        """Evaluate a batch on the engine's model.
+
+        Parameters
+        ----------
+        batch : iterable of dict
+            Name -> bits of every input, for each evaluation.
+
+        Returns
+        -------
+        results : list of dict
+            Name -> bits of every output; it ends early where a result is not finite.
+        twin : Twin
+            The engine afterwards: its flags, its cycles, whether it stopped.
+        """
+        twin, results = Twin(self.program.machine), []
+        twin.load(self.image)
+        for inputs in batch:
+            twin.load(self.registers(inputs))
+            trace = twin.run(self.program, steps=1, save=1, after=self.outputs.values())
+            if twin.stopped:
+                break
+            results.append(self.results(trace))
+        return results, twin
+
+
+def prepare_call(machine: Machine, kernel: Kernel) -> Call:
+    """Schedule a kernel that carries nothing, and put its parameters in place.
+
+    Raises
+    ------
+    ValueError
+        If the kernel carries values.
+    pymodel.machine.isa.ProgramError
+        If the machine is too small for it.
+    """
+    if kernel.carried:
+        raise ValueError(f"a call carries nothing, this kernel {', '.join(kernel.carried)}")
+    program = schedule(machine, kernel)
+    _check_trace(machine, len(program.outputs))
+    return Call(kernel, program, program.image({}))
+
+
+# --- runs -----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -35,26 +135,28 @@ class Run:
         Steps of the engine: one more than those of the scenario, as the velocities of the last
         state come from evaluating it.
     every, save : int
-        As for :meth:`pymodel.machine.model.Engine.run`.
+        As for :meth:`pymodel.machine.model.Twin.run`.
     before, after : dict
         Name -> :class:`pymodel.machine.isa.Location` of the registers to trace.
     """
 
-    scenarios: tuple
+    scenarios: tuple[Scenario, ...]
     program: Program
-    image: dict
+    image: dict[Location, int]
     steps: int
     every: int
     save: int
-    before: dict
-    after: dict
+    before: dict[str, Location]
+    after: dict[str, Location]
 
-    def steps_traced(self, words):
-        """Steps that a trace of so many words has come to."""
+    def steps_traced(self, words: int) -> int:
+        """Count the steps that a trace of so many words has come to."""
         return words // (len(self.before) + len(self.after)) * self.save
 
-    def trajectories(self, words, stopped_at=None):
-        """What a trace says: a list of (trajectory or None, reason to stop or None), one a system.
+    def trajectories(
+        self, words: Sequence[int], stopped_at: int | None = None
+    ) -> list[tuple[Trajectory | None, str | None]]:
+        """Read a trace.
 
         Parameters
         ----------
@@ -62,6 +164,11 @@ class Run:
             The trace.
         stopped_at : int, optional
             Step in which the engine stopped because a result was not finite.
+
+        Returns
+        -------
+        list
+            (trajectory or None, reason to stop or None) of each system.
         """
         names = [*self.before, *self.after]
         size, fmt = len(names), self.program.machine.fmt
@@ -72,10 +179,17 @@ class Run:
             for context, scenario in enumerate(self.scenarios)
         ]
 
-    def _trajectory(self, context, scenario, rows, arithmetic, stopped_at):
+    def _trajectory(
+        self,
+        context: int,
+        scenario: Scenario,
+        rows: Sequence[Mapping[str, int]],
+        arithmetic: BitExact,
+        stopped_at: int | None,
+    ) -> tuple[Trajectory | None, str | None]:
         recorder = Recorder(scenario, arithmetic)
         momenta = "p_used" if self.every and scenario.loops else "p"
-        mechanism = hdca_step.prepare(BitExact(arithmetic.fmt, fold_zeros=True), scenario)
+        mechanism = step.prepare(BitExact(arithmetic.fmt, fold=True), scenario)
         stopped = None
         try:
             for index, row in enumerate(rows):
@@ -87,7 +201,8 @@ class Run:
                     ]
                     for name in ("q", momenta, "qd")
                 )
-                recorder.keep(q, Rates(qd, None, p, None, _eta(mechanism, q, p)))
+                rates = step.Rates(q_dot=qd, p_dot=None, p=p, t_cut=None, eta=_eta(mechanism, q, p))
+                recorder.keep(q, rates)
         except SingularError as error:
             stopped = recorder.where(error)
         if stopped is None and stopped_at is not None:
@@ -96,23 +211,29 @@ class Run:
         return recorder.trajectory() if recorder.rows else None, stopped
 
 
-def _eta(mechanism, q, p):
+def _eta(mechanism: step.Mechanism, q: list, p: list) -> Any:
     """What connects the loops, (43), which the engine does not show; None without loops."""
     if not mechanism.closed:
         return None
-    return serve(mechanism.arithmetic, rates(mechanism, q, p)).eta
+    return serve(mechanism.arithmetic, step.rates(mechanism, q, p)).eta
 
 
-def fitting(machine, scenarios, **options):
-    """The machine, its memories made as large as a run of these scenarios needs.
+def fitting(machine: Machine, scenarios: Sequence[Scenario], **options: Any) -> Machine:
+    """Make the memories of a machine as large as a run of these scenarios needs.
 
     For the arguments and errors see :func:`prepare`.
     """
     return machine.holding(prepare(machine.boundless, scenarios, **options).program)
 
 
-def prepare(machine, scenarios, base=BASE, rebase=0, shape="balanced"):
-    """Trace and schedule a run, and put its parameters and initial states in place.
+def prepare(
+    machine: Machine,
+    scenarios: Sequence[Scenario],
+    base: str = BASE,
+    rebase: int = 0,
+    shape: str = "balanced",
+) -> Run:
+    """Record and schedule a run, and put its parameters and initial states in place.
 
     Parameters
     ----------
@@ -120,7 +241,8 @@ def prepare(machine, scenarios, base=BASE, rebase=0, shape="balanced"):
     scenarios : sequence of Scenario
         Independent systems that run interleaved, with the same number of steps.
     base, rebase, shape
-        As for :func:`pymodel.prepare`; base must be one of :data:`BASES`.
+        As for :func:`pymodel.algorithms.step.prepare`; base must be one of
+        :data:`pymodel.algorithms.requests.RECORDED_BASES`.
 
     Returns
     -------
@@ -140,16 +262,17 @@ def prepare(machine, scenarios, base=BASE, rebase=0, shape="balanced"):
                 raise ScenarioError(other.source, key, f"not that of {first.source}")
     every = rebase if any(scenario.loops for scenario in scenarios) else 0
 
-    def rebasing(scenario):
+    def rebasing(scenario: Scenario) -> bool:
         return bool(every and scenario.loops)
 
-    def step(rebase_now):
+    def kernel(rebase_now: bool) -> Kernel:
         return interleave(
             [
-                trace(
+                compiled(
+                    "step",
                     scenario,
-                    rebasing(scenario),
-                    rebasing(scenario) and rebase_now,
+                    rebasing=rebasing(scenario),
+                    rebase_now=rebasing(scenario) and rebase_now,
                     base=base,
                     shape=shape,
                 )
@@ -157,32 +280,34 @@ def prepare(machine, scenarios, base=BASE, rebase=0, shape="balanced"):
             ]
         )
 
-    main, special = step(False), step(True) if every else None
+    main, special = kernel(False), kernel(True) if every else None
     program = schedule(machine, main, special)
-    values = main.values(machine.fmt) | (special.values(machine.fmt) if special else {})
-    before, after = {}, dict(program.observables)
+    values, before, after = {}, {}, dict(program.outputs)
     for context, scenario in enumerate(scenarios):
-        mechanism = hdca_step.prepare(BitExact(machine.fmt), scenario)
+        mechanism = step.prepare(BitExact(machine.fmt), scenario)
         for letter, vector in zip("qp", mechanism.initial_state(scenario), strict=True):
             for k, x in enumerate(vector):
                 name = context_name(context, f"{letter}[{k}]")
                 values[name] = x.bits
                 if letter == "q" or not rebasing(scenario):
-                    before[name] = program.state[name]
+                    before[name] = program.carried[name]
         if rebasing(scenario):
             values |= {context_name(context, name): 0 for name in t_cut_names(scenario)}
-    if len(before) + len(after) > machine.trace_registers:
-        raise ProgramError(
-            f"the run traces {len(before) + len(after)} registers, the engine's list has "
-            f"{machine.trace_registers}"
-        )
+    _check_trace(machine, len(before) + len(after))
     return Run(
-        tuple(scenarios),
-        program,
-        program.image(values),
-        first.steps + 1,
-        every,
-        first.save,
-        before,
-        after,
+        scenarios=tuple(scenarios),
+        program=program,
+        image=program.image(values),
+        steps=first.steps + 1,
+        every=every,
+        save=first.save,
+        before=before,
+        after=after,
     )
+
+
+def _check_trace(machine: Machine, traced: int) -> None:
+    if traced > machine.trace_registers:
+        raise ProgramError(
+            f"{traced} registers are traced, the engine's list has {machine.trace_registers}"
+        )

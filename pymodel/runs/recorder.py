@@ -1,11 +1,16 @@
 """The kept steps of a run, wherever it runs, and what stops it."""
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from pymodel.algorithms.requests import SingularError
+from pymodel.algorithms.step import Rates
+from pymodel.arith.scalars import BitExact, Float64
 from pymodel.mechanism import kinematics
+from pymodel.mechanism.scenario import Scenario
 from pymodel.runs.trajectory import Trajectory
 
 
@@ -32,7 +37,7 @@ class Recorder:
         What the recorded scalars belong to.
     """
 
-    def __init__(self, scenario, arithmetic):
+    def __init__(self, scenario: Scenario, arithmetic: Float64 | BitExact) -> None:
         self.scenario = scenario
         self.arithmetic = arithmetic
         self.step = 0  # the one being computed
@@ -40,11 +45,11 @@ class Recorder:
         self.condition = None  # largest condition number of eta (43) so far
         self.condition_step = None
 
-    def where(self, reason):
+    def where(self, reason: Any) -> str:
         """A reason to stop, with the file and the step."""
         return f"{self.scenario.source}: step {self.step}: {reason}"
 
-    def check(self, *vectors):
+    def check(self, *vectors: Sequence) -> list[list[float]]:
         """The vectors as floats.
 
         Raises
@@ -57,7 +62,7 @@ class Recorder:
             raise NonFiniteError(self.where("result is not finite"))
         return floats
 
-    def keep(self, q, rates):
+    def keep(self, q: Sequence, rates: Rates) -> None:
         """Record the state before the present step, if it is one of those to keep.
 
         Raises
@@ -73,7 +78,7 @@ class Recorder:
         if self.step % self.scenario.save == 0:
             self.rows.append((self.step, *row))
 
-    def _check_condition(self, eta):
+    def _check_condition(self, eta: Sequence[Sequence[float]]) -> None:
         condition = float(np.linalg.cond(eta))
         if self.condition is None or not condition <= self.condition:
             self.condition, self.condition_step = condition, self.step
@@ -83,7 +88,7 @@ class Recorder:
                 f"too much for {self.arithmetic.name}"
             )
 
-    def trajectory(self):
+    def trajectory(self) -> Trajectory:
         """The :class:`Trajectory` of all rows kept so far; energies and loop errors in float64."""
         steps, q, qd, p = (np.array(column, dtype=float) for column in zip(*self.rows, strict=True))
         trajectory = Trajectory(
@@ -102,7 +107,7 @@ class Recorder:
             trajectory.condition_time = self.condition_step * self.scenario.step
         return trajectory
 
-    def partial(self, error):
+    def partial(self, error: Exception) -> Exception:
         """The error, with what there is so far as its ``trajectory`` (None if nothing)."""
         error.trajectory = self.trajectory() if self.rows else None
         return error

@@ -1,13 +1,22 @@
 """Whole runs of the model."""
 
+from collections.abc import Callable
+from typing import Any
+
 from pymodel.algorithms.integrators import integrate
 from pymodel.algorithms.requests import SingularError, serve
-from pymodel.algorithms.step import prepare, rates
+from pymodel.algorithms.step import Mechanism, Requests, prepare, rates
 from pymodel.arith import scalars
+from pymodel.mechanism.scenario import Scenario
 from pymodel.runs.recorder import NonFiniteError, Recorder
+from pymodel.runs.trajectory import Trajectory
+
+Progress = Callable[[int, int], None]  #: (steps done, steps)
 
 
-def run(mechanism, scenario, recorder, progress=None):
+def run(
+    mechanism: Mechanism, scenario: Scenario, recorder: Recorder, progress: Progress | None = None
+) -> Requests:
     """A whole run as a generator of requests (see :mod:`pymodel.algorithms.step`).
 
     The state is kept before every step and after the last, so ``steps + 1`` times.
@@ -34,7 +43,12 @@ def run(mechanism, scenario, recorder, progress=None):
     recorder.keep(q, last)
 
 
-def simulate(scenario, arithmetic="float64", progress=None, **options):
+def simulate(
+    scenario: Scenario,
+    arithmetic: str | scalars.Float64 | scalars.BitExact = "float64",
+    progress: Progress | None = None,
+    **options: Any,
+) -> Trajectory:
     """Run a scenario on the model.
 
     Parameters

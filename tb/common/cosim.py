@@ -25,6 +25,7 @@ from tb.common import clock
 from tb.common.bench import BUILD, ROOT
 
 BINARY64 = Format(11, 52)
+BASE = "ldup"  # how the co-processors' runs connect a closed base: the inverse that is in hardware
 PROGRESS = "@progress"  # a line of output: @progress <steps done> <steps>
 PROGRESS_LINES = 200
 
@@ -73,7 +74,7 @@ async def co_simulate(bench, dut, board, hardware_type, coprocessor_type):
     """The body of a co-simulation test."""
     settings = bench.settings
     scenario = load(ROOT / settings["scenario"], settings.get("steps"))
-    options = {"rebase": settings.get("rebase") or 0}
+    options = {"rebase": settings.get("rebase") or 0, "base": BASE}
     fmt = Format(bench.params.get("EXP_W", 8), bench.params.get("MAN_W", 23))
     await clock.hold_reset(dut)
     coprocessor = coprocessor_type(dut)

@@ -6,7 +6,8 @@ import numpy as np
 
 from pymodel.algorithms.linalg import inv_ldup
 from pymodel.arith.stimulus import corners
-from pymodel.compile.graph import Graph, flatten, symbols
+from pymodel.compile.count import Unpivoted
+from pymodel.compile.graph import flatten, symbols
 
 KINDS = ("general", "spd", "permuted", "scaled", "nearly singular", "singular", "special")
 SPECIAL_SHARE = 0.2  # entries of a special matrix that are corners of the format
@@ -53,7 +54,7 @@ def inversion_latency(params):
     stages = {op: params[f"{op.upper()}_STAGES"] for op in ("add", "mul", "rec")}
     add, mul, rec = stages.values()
     if params["PARALLEL"]:  # the longest path through the model's operations
-        graph = Graph(fold=False)
+        graph = Unpivoted(fold=False)
         inverse, _ = inv_ldup(graph, symbols(graph, "a", (n, n)))
         return graph.critical_path(flatten(inverse), stages)[0] + 1
     steps = [

@@ -54,7 +54,7 @@ class Outcome:
     Attributes
     ----------
     trace : list of int
-        As :meth:`pymodel.machine.model.Engine.run` returns it.
+        As :meth:`pymodel.machine.model.Twin.run` returns it.
     cycles, steps_done : int
         Registers CYCLES and STEPS_DONE.
     status : int
@@ -151,7 +151,7 @@ class StepEngine(Coprocessor):
         return found
 
     async def read_file(self):
-        """All registers, as :attr:`pymodel.machine.model.Engine.file` has them."""
+        """All registers, as :attr:`pymodel.machine.model.Twin.file` has them."""
         machine = self.machine
         every = [Location(b, a) for b in range(machine.banks) for a in range(machine.depth)]
         found = await self.read_registers(every)

@@ -4,7 +4,7 @@ from collections import Counter
 
 from pymodel.arith.stimulus import corners
 from pymodel.machine.isa import OFFERED, SIDES, Location, Operand, Port, Program, Word
-from pymodel.machine.model import Engine
+from pymodel.machine.model import Twin
 
 REPAIRS = 200  # runs of the model in which a program is made healthy
 SPECIALS = 0.04  # part of the registers that hold corners of the format
@@ -115,9 +115,7 @@ class Programs:
         on the steps before.
         """
         words = self.segment(length, apart) + self.segment(special, apart)
-        return Program(
-            self.machine, words, length, parameters={}, state={}, observables={}, registers=[]
-        )
+        return Program(self.machine, words, main=length, registers=[])
 
     def healthy(self, registers, steps, every=0, **program):
         """A program that runs all its steps from these registers: what would stop it is not stored.
@@ -233,7 +231,7 @@ class _Bank(list):
 
 def _faults(machine, program, registers, steps, every):
     """What stops a run: [(word, bank)], empty if nothing does."""
-    engine, faults = Engine(machine), []
+    engine, faults = Twin(machine), []
     engine.load(registers)
     engine.file = [_Bank(bank, i, engine, faults) for i, bank in enumerate(engine.file)]
     engine.run(program, steps, every)

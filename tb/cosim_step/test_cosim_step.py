@@ -134,7 +134,7 @@ async def _one(board, engine, settings, done):
     )
 
     for scenario, (got, stopped) in zip(scenarios, found, strict=True):
-        arithmetic = BitExact(engine.machine.fmt, fold_zeros=True)
+        arithmetic = BitExact(engine.machine.fmt, fold=True)
         model, model_stopped = cosim.all_model(scenario, arithmetic, **options)
         assert bool(stopped) == bool(model_stopped), f"hardware: {stopped}; model: {model_stopped}"
         # The engine's last row needs a whole step; the model keeps it before the step's end.

@@ -11,7 +11,7 @@ from cocotb.triggers import ClockCycles, FallingEdge
 
 from pymodel.arith.fp import Format
 from pymodel.machine.isa import Location, Machine, Operand, Port, Program, Word
-from pymodel.machine.model import START_CYCLES, Engine
+from pymodel.machine.model import START_CYCLES, Twin
 from pymodel.machine.registers import READ_WRITE, WORD_BYTES
 from tb.common import coprocessor_bench
 from tb.common.axil import okay
@@ -107,7 +107,7 @@ class Bus(coprocessor_bench.Bus):
         self.rng = board.rng
         self.programs = Programs(self.machine, board.rng)
         self.entries = self.params["TRACE_REGISTERS"]
-        self.model = Engine(self.machine)
+        self.model = Twin(self.machine)
 
     @property
     def machine(self):
@@ -162,9 +162,7 @@ class Bus(coprocessor_bench.Bus):
         }
         words[machine.latency["add"]].writes[0] = count.address
         words[machine.latency["rec"]].writes[machine.shared_bank] = 0
-        program = Program(
-            machine, words, len(words), parameters={}, state={}, observables={}, registers=[]
-        )
+        program = Program(machine, words, main=len(words), registers=[])
         registers = {count: fmt.from_float(step), one: fmt.one}
         before, after = self.random_locations(1), self.random_locations(1)
         return Run(program, step + 3, 0, 1, before, after, registers=registers)

@@ -9,7 +9,8 @@ from pymodel.algorithms.linalg import inv_ldup
 from pymodel.algorithms.sums import tree_sum
 from pymodel.arith.fp import BINARY32, Format
 from pymodel.arith.scalars import BitExact, Float64
-from pymodel.compile.graph import Graph, flatten, symbols
+from pymodel.compile.count import Unpivoted
+from pymodel.compile.graph import flatten, symbols
 
 SIZES = range(2, 9)
 EPSILON = {"float64": 2.0**-53, "float32": 2.0**-24}  # unit roundoff
@@ -138,7 +139,7 @@ def test_a_subnormal_pivot_counts_as_zero():
 @every_size
 def test_operations(n):
     """000 (86)-(92)."""
-    graph = Graph(fold=False)
+    graph = Unpivoted(fold=False)
     inverse, singular = inv_ldup(graph, symbols(graph, "a", (n, n)))
     assert not singular
     expected = {"mul": (n - 1) * n * (n + 1), "add": (n - 1) ** 2 * n, "rec": n, "sincos": 0}
@@ -150,7 +151,7 @@ def test_operations(n):
 
 @pytest.mark.parametrize("n", range(1, 18))
 def test_trees_are_balanced(n):
-    graph = Graph(fold=False)
+    graph = Unpivoted(fold=False)
     terms = symbols(graph, "x", (n,))
     depth, path = graph.critical_path([tree_sum(terms)], dict.fromkeys(("add", "mul", "rec"), 1))
     assert depth == path["add"] == math.ceil(math.log2(n))

@@ -30,7 +30,7 @@ from pymodel.tests.mechanisms import (
     random_tree,
 )
 from pymodel.tests.places import SCENARIOS
-from pymodel.tests.recordings import record, run
+from pymodel.tests.recordings import record
 
 SEEDS = range(8)
 BOUND = 1e-11  # relative, float64; the largest differences seen are in the docstrings
@@ -307,14 +307,14 @@ def test_the_recorded_step_is_the_step_with_folded_zeros(name, integrator, fmt):
     """Bit for bit."""
     scenario = load(SCENARIOS / f"{name}.toml")
     scenario = dataclasses.replace(scenario, integrator=integrator, step=1e-2)
-    twin = BitExact(fmt, fold_zeros=True)
+    twin = BitExact(fmt, fold=True)
     mechanism = prepare(twin, scenario)
     q, p = mechanism.initial_state(scenario)
     p = [x + twin.const(0.1) for x in p]
     inputs = {(name, k): x for name, xs in zip("qp", (q, p), strict=True) for k, x in enumerate(xs)}
     q_new, p_new, now = serve(twin, integrate(mechanism, q, p))
     graph = Graph()
-    values = run(graph, record(graph, scenario), inputs, twin)
+    values = graph.evaluate(twin, inputs, record(graph, scenario))
     expected = [*q_new, *p_new, *now.q_dot, *now.p_dot]
     assert [x.bits for x in values] == [x.bits for x in expected]
     assert len({x.bits for x in values}) > len(values) / 2

@@ -14,7 +14,7 @@ from pymodel.tests.places import SCENARIOS
 
 @pytest.mark.parametrize("value", [1.5, 0.0, -0.0, math.inf, math.nan])
 def test_a_zero_parameter_is_structure(value):
-    ar = BitExact(fold_zeros=True)
+    ar = BitExact(fold=True)
     x, zero = ar.const(value), ar.parameter("com.y", 0.0)
     for same in (x + zero, zero + x, x - zero):
         assert same.bits == x.bits
@@ -26,15 +26,15 @@ def test_a_zero_parameter_is_structure(value):
 
 def test_other_parameters_are_numbers():
     assert parse("float32").parameter("com.y", 0.0) is not parse("float32").parameter("com.y", 0.0)
-    folding = parse("float32", fold_zeros=True)
+    folding = parse("float32", fold=True)
     assert type(folding.parameter("mass", 2.0)) is folding.scalar
-    assert parse("5/10", fold_zeros=True).fold_zeros and not parse("5/10").fold_zeros
+    assert parse("5/10", fold=True).fold and not parse("5/10").fold
 
 
 @pytest.mark.parametrize("name", ["double_pendulum", "general_four_bar"])
 def test_folding_zeros_changes_no_value(name):
     """Here not even the sign of a zero: equal bit for bit."""
     scenario = dataclasses.replace(load(SCENARIOS / f"{name}.toml"), end=2e-3)
-    computed, folded = (simulate(scenario, BitExact(fold_zeros=fold)) for fold in (False, True))
+    computed, folded = (simulate(scenario, BitExact(fold=fold)) for fold in (False, True))
     for column, values in computed.columns().items():
         np.testing.assert_array_equal(folded.columns()[column].view(int), values.view(int))

@@ -119,7 +119,7 @@ def test_cost_is_linear_and_time_is_logarithmic_in_the_bodies():
     for n in (4, 8, 16, 32, 64):
         scenario = random_chain(np.random.default_rng(n), n)
         balanced[n] = count.step(scenario)
-        left[n] = count.step(scenario, "left")
+        left[n] = count.step(scenario, shape="left")
     mul = {n: step["operations"]["mul"] for n, step in balanced.items()}
     assert (mul[64] - mul[32]) / 32 == pytest.approx((mul[32] - mul[16]) / 16, rel=0.02)
     steps = np.diff([balanced[n]["critical_path"] for n in balanced])

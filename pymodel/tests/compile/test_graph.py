@@ -1,20 +1,21 @@
 """The recording arithmetic: what it shares and folds, counts, and that it means the same."""
 
 import dataclasses
+import itertools
 
 import numpy as np
 import pytest
 
-from pymodel.algorithms import two_handles
+from pymodel.algorithms import linalg, two_handles
 from pymodel.algorithms.integrators import integrate
 from pymodel.algorithms.requests import serve
 from pymodel.algorithms.step import Chain
-from pymodel.arith.scalars import Float64
-from pymodel.compile.graph import OPERATIONS, Graph, Ref, flatten, symbols
+from pymodel.arith.scalars import BitExact, Float64
+from pymodel.compile.graph import OPERATIONS, Graph, RecordingError, Ref, flatten, symbols
 from pymodel.mechanism.scenario_file import load
 from pymodel.tests.chains import difference, random_chain
 from pymodel.tests.places import SCENARIOS
-from pymodel.tests.recordings import record, run
+from pymodel.tests.recordings import record
 
 LATENCY = {"add": 3, "mul": 5, "rec": 11, "sincos": 17}
 
@@ -37,23 +38,78 @@ def all_refs(graph):
     return [Ref(graph, k) for k in range(len(graph.nodes))]
 
 
-def test_zeros_and_ones_fold():
+def test_structure_folds():
     graph = Graph()
-    a, zero, one = graph.input("a"), graph.const(0.0), graph.const(1.0)
+    a, zero = graph.input("a"), graph.parameter("zero", 0.0)
+    one, minus_one = graph.structural("axis.x", 1.0), graph.structural("axis.y", -1.0)
     assert (a + zero).key == (zero + a).key == (a - zero).key == a.key
-    assert (zero - a).key == (-a).key
+    assert (zero - a).key == (-a).key and (-zero).key == zero.key
     assert (a * one).key == (one * a).key == a.key
-    assert (a * graph.const(-1.0)).key == (-a).key
-    assert (a * zero).key == (zero * a).key == zero.key
+    assert (a * minus_one).key == (minus_one * a).key == (-a).key
+    assert (a * zero).key == (zero * -a).key == zero.key
+    assert graph.structural("axis.z", 0.0).key == zero.key
     assert graph.count(all_refs(graph)) == dict.fromkeys(OPERATIONS, 0)
-    two = graph.const(2.0)
-    assert graph.const(-2.0).key == (-two).key and graph.const(2).key == two.key
-    assert graph.count([a * two, a * graph.const(-2.0), a + two])["mul"] == 1
+    assert graph.parameters == {}
+
+
+def test_numbers_and_other_parameters_are_data():
+    """Also where they are zero or one: what folds must not depend on data."""
+    graph = Graph()
+    a, half = graph.input("a"), graph.structural("axis.x", 0.5)
+    sums = [a + graph.const(0.0), a * graph.const(1.0), a * graph.parameter("b", 1.0), a * half]
+    assert len({ref.key for ref in sums}) == 4
+    assert graph.const(-2.0).key == (-graph.const(2.0)).key and graph.const(2).key
+    assert graph.const(-0.0).negative and graph.const(0.0).key != graph.const(-0.0).key
+
+
+@pytest.mark.parametrize("ask", ["to_float", "larger"])
+def test_a_recording_takes_no_decision_on_data(ask):
+    graph = Graph()
+    a, b = graph.input("a"), graph.input("b")
+    with pytest.raises(RecordingError):
+        graph.to_float(a) if ask == "to_float" else graph.larger(a, b)
+    with pytest.raises(RecordingError, match="without pivoting"):
+        linalg.inv_ldup(graph, ((a, b), (b, a)))
+
+
+@pytest.mark.parametrize("values", [(0.0, 1.0, -1.0, 2.5), (-0.0, -1.0, 1.0, 0.0)])
+def test_what_folds_is_what_the_twin_folds(values):
+    """The same bits on every way, the signs of zeros included."""
+
+    def text(arithmetic, x, y):
+        axis = [arithmetic.structural(f"axis[{i}]", c) for i, c in enumerate((0, 1, -1, 0.6))]
+        load = [arithmetic.parameter(f"load[{i}]", c) for i, c in enumerate((0, -3.0))]
+        products = [a * b for a in (*axis, *load) for b in (x, -y)]
+        sums = [a + b for a in products for b in (x, load[0], -load[1])]
+        return [
+            *products,
+            *sums,
+            *(-a * axis[2] for a in sums),
+            *(a - b for a in axis for b in load),
+        ]
+
+    graph, twin = Graph(), BitExact(fold=True)
+    outputs = text(graph, graph.input("x"), graph.input("y"))
+    for x, y in itertools.product(values, repeat=2):
+        inputs = {"x": twin.const(x), "y": twin.const(y)}
+        want = text(twin, inputs["x"], inputs["y"])
+        got = graph.evaluate(BitExact(), inputs, outputs)
+        assert [a.bits for a in got] == [a.bits for a in want]
+
+
+def test_parameters_can_be_given_anew():
+    graph = Graph()
+    a, b = graph.input("a"), graph.parameter("b", 2.0)
+    product = [a * b]
+    assert graph.evaluate(Float64(), {"a": 3.0}, product) == [6.0]
+    assert graph.evaluate(Float64(), {"a": 3.0}, product, {"b": 5.0}) == [15.0]
+    with pytest.raises(KeyError):
+        graph.evaluate(Float64(), {}, product)
 
 
 def test_without_folding_every_operation_stays():
     graph = Graph(fold=False)
-    a, zero, one = graph.input("a"), graph.const(0.0), graph.const(1.0)
+    a, zero, one = graph.input("a"), graph.parameter("z", 0.0), graph.structural("o", 1.0)
     refs = [a + zero, a + zero, a * one, a * zero, zero * a, graph.recip(a), graph.recip(a)]
     refs += graph.sincos(a) + graph.sincos(a)
     assert len({ref.key for ref in refs}) == len(refs)
@@ -123,7 +179,7 @@ def compare_with_numbers(graph, scenario, exactly):
     }
     q_new, p_new, rates = serve(exact, integrate(chain, q, p))
     expected = [*q_new, *p_new, *rates.q_dot, *rates.p_dot]
-    values = run(graph, outputs, inputs)
+    values = graph.evaluate(exact, inputs, outputs)
     assert len(values) == 4 * chain.size
     if exactly:
         assert np.array(values).tobytes() == np.array(expected).tobytes()
@@ -151,7 +207,7 @@ def test_parameters_are_data_but_for_zero():
     assert a.key != b.key, "equal values today are not the same parameter"
     assert graph.parameters == {"a": 2.0, "b": 2.0}
     assert (a + zero).key == a.key and (zero - a).key == (-a).key
-    assert (a * zero).key == graph.const(0.0).key
+    assert (a * zero).key == zero.key
     Graph(fold=False).parameter("c", 0.0)
 
 

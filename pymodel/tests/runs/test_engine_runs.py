@@ -1,4 +1,4 @@
-"""From the text to programs of the step engine: traced, scheduled, run cycle by cycle."""
+"""Runs and calls on the model of the step engine, against direct evaluation."""
 
 import dataclasses
 
@@ -7,23 +7,14 @@ import pytest
 
 from pymodel.arith.fp import BINARY32, Format
 from pymodel.arith.scalars import BitExact
-from pymodel.compile import kernel
-from pymodel.compile.graph import Graph, Ref
-from pymodel.compile.schedule import bounds, schedule
-from pymodel.machine.isa import (
-    OFFERED,
-    Location,
-    Machine,
-    Operand,
-    Port,
-    Program,
-    ProgramError,
-    Word,
-)
-from pymodel.machine.model import START_CYCLES, Engine
+from pymodel.compile.kernel import record
+from pymodel.compile.registry import REGISTRY, compiled
+from pymodel.compile.schedule import bounds
+from pymodel.machine.isa import Location, Machine, ProgramError
+from pymodel.machine.model import START_CYCLES, Twin
 from pymodel.mechanism.scenario import ScenarioError
 from pymodel.mechanism.scenario_file import load
-from pymodel.runs.engine_runs import fitting, prepare
+from pymodel.runs.engine_runs import fitting, prepare, prepare_call
 from pymodel.runs.simulate import simulate
 from pymodel.tests.chains import random_chain
 from pymodel.tests.loops import random_loop
@@ -40,7 +31,7 @@ def scenario(name, steps=STEPS, **changes):
 def run(machine, scenarios, **options):
     """A run on the engine's model: (the prepared run, the engine, what it found)."""
     prepared = prepare(machine, scenarios, **options)
-    engine = Engine(machine)
+    engine = Twin(machine)
     engine.load(prepared.image)
     words = engine.run(
         prepared.program,
@@ -64,7 +55,7 @@ def check(machine, scenarios, base="ldl", rebase=0):
     """A run on the engine's model is that of the direct evaluation."""
     prepared, engine, found = run(machine, scenarios, base=base, rebase=rebase)
     for (got, stopped), one in zip(found, scenarios, strict=True):
-        arithmetic = BitExact(machine.fmt, fold_zeros=True)
+        arithmetic = BitExact(machine.fmt, fold=True)
         assert stopped is None and not engine.stopped
         assert_same(got, simulate(one, arithmetic, base=base, rebase=rebase))
     assert engine.steps_done == prepared.steps
@@ -116,7 +107,7 @@ def test_machines(lanes, stages):
     names = ("adders", "multipliers", "add_stages", "mul_stages", "rec_stages", "sincos_stages")
     machine = dataclasses.replace(ROOMY, **dict(zip(names, (*lanes, *stages), strict=True)))
     prepared, engine = check(machine, [scenario("general_four_bar", 2)])
-    low = max(bounds(machine, kernel.trace(scenario("general_four_bar"), base="ldl")).values())
+    low = max(bounds(machine, compiled("step", scenario("general_four_bar"))).values())
     assert low < prepared.program.main
     assert engine.cycles - START_CYCLES == prepared.steps * (prepared.program.main + 9)
 
@@ -161,7 +152,7 @@ def test_a_machine_that_is_too_small():
 
 def test_memories_as_large_as_a_run_needs():
     long = dataclasses.replace(random_chain(np.random.default_rng(1), 48), step=1e-4, end=1e-4)
-    with pytest.raises(ProgramError, match=r"traces 144 registers, the engine's list has 128"):
+    with pytest.raises(ProgramError, match=r"144 registers are traced, the engine's list has 128"):
         prepare(ROOMY, [long])
     machine = fitting(Machine(), [long])
     assert machine.trace_registers == 256 and machine.depth > 64 and machine.program_depth > 1024
@@ -174,7 +165,7 @@ def test_a_run_that_cannot_go_on():
     heavy = scenario("double_pendulum", 60, gravity=(0.0, -3e38))
     _, engine, [(got, stopped)] = run(ROOMY, [heavy])
     with pytest.raises(ArithmeticError) as error:
-        simulate(heavy, BitExact(fold_zeros=True))
+        simulate(heavy, BitExact(fold=True))
     want = error.value.trajectory
     assert engine.stopped and f"step {engine.steps_done}: a result is infinite" in stopped
     assert np.isfinite(np.array([*got.columns().values()])).all()
@@ -189,190 +180,83 @@ def test_a_singular_posture_ends_the_run():
     assert "singular posture" in stopped and got.t[-1] < 0.263 and got.condition > 1e5
 
 
-@pytest.mark.parametrize(
-    ("name", "adders", "contexts", "most"),
-    [("double_pendulum", 2, 1, 130), ("four_bar", 2, 1, 260), ("double_pendulum", 4, 8, 8 * 26)],
-)
-def test_cycles_of_the_demos(name, adders, contexts, most):
-    """With units of 2, 2, 7 and 15 stages, as the longest paths of the model are quoted."""
-    machine = dataclasses.replace(
-        ROOMY, adders=adders, multipliers=adders, add_stages=2, rec_stages=7, sincos_stages=15
-    )
-    step = kernel.interleave([kernel.trace(scenario(name), base="ldl")] * contexts)
-    program, low = schedule(machine, step), bounds(machine, step)
-    assert max(low.values()) == low["both"] < program.main <= most
-    assert program.main <= 1.1 * low["both"]
+# --- calls ----------------------------------------------------------------------------------------
 
 
-def test_cycles_grow_with_the_logarithm_of_bodies():
-    """While lanes suffice."""
-    machine = dataclasses.replace(ROOMY, adders=64, multipliers=64)
-    rng = np.random.default_rng(1)
-    cycles = [schedule(machine, kernel.trace(random_chain(rng, n))).main for n in (2, 4, 8, 16, 32)]
-    growth = np.diff(cycles)
-    assert (growth > 0).all() and growth.max() < 1.5 * growth.min() + 20, cycles
+def three(arithmetic, values):
+    """A function that is no time step: a product, a sum that shares it, a reciprocal."""
+    a, b, c = (values[name] for name in "abc")
+    product = a * b
+    return {"product": product, "sum": product + c, "reciprocal": arithmetic.recip(a + c)}
 
 
-# --- the tracer -----------------------------------------------------------------------------------
+@pytest.mark.parametrize("fmt", [BINARY32, Format(5, 10)], ids=str)
+def test_a_function_that_is_no_time_step(fmt):
+    """Recorded, scheduled, and run on the engine's model: the bits of the function itself."""
+    kernel = record(three, inputs="ab", parameters={"c": 0.75})
+    call = prepare_call(dataclasses.replace(Machine(), fmt=fmt), kernel)
+    batch = [{"a": fmt.from_float(k / 3), "b": fmt.from_float(1.7 - k)} for k in range(20)]
+    results, twin = call.on_twin(batch)
+    assert not twin.stopped and len(results) == len(batch)
+    for inputs, got in zip(batch, results, strict=True):
+        direct = BitExact(fmt)
+        given = {name: direct.scalar(bits) for name, bits in inputs.items()}
+        want = three(direct, given | {"c": direct.const(0.75)})
+        assert got == {name: x.bits for name, x in want.items()}
+    assert sorted(op.op for op in kernel.graph.nodes if op.op in ("add", "mul", "rec")) == [
+        "add",
+        "add",
+        "mul",
+        "rec",
+    ], "an output costs nothing beside its operation"
 
 
-def test_parameters_alone_are_computed_before():
-    graph = Graph()
-    x, a, b = graph.input("x"), graph.parameter("a", 3.0), graph.parameter("b", 0.1)
-    new = x + graph.recip(a * b)
-    step = kernel.Step(graph, {"x": kernel.Transition(x, new)}, {}, {})
-    assert [graph.nodes[i].op for i in step.operations()] == ["add"]
-    ar = BitExact()
-    product = ar.recip(ar.const(3.0) * ar.const(0.1))
-    values = step.values(BINARY32)
-    assert product.bits in values.values() and values["a"] == ar.const(3.0).bits
-    program = schedule(Machine(), step)
-    engine = Engine(Machine())
-    engine.load(program.image(values | {"x": ar.const(1.0).bits}))
-    engine.run(program, 2)
-    want = ar.const(1.0) + product + product
-    assert engine.read(program.state["x"]) == want.bits
+def test_inputs_are_filled_in_one_sweep():
+    """They stand one after the other in the order of the bus, whatever else there is."""
+    call = prepare_call(ROOMY, compiled("rates", scenario("chain_8")))
+    locations = list(call.program.inputs.values())
+    assert [*call.program.inputs] == [f"{x}[{k}]" for x in "qp" for k in range(8)]
+    banks = ROOMY.banks
+    assert locations == [Location(k % banks, k // banks) for k in range(16)]
+    others = {*call.program.parameters.values(), *call.program.outputs.values()}
+    assert not others & set(locations)
 
 
-def random_step(rng, inputs=3, size=40):
-    """Any graph: states that swap, copy and mix, outputs that are leaves or constant."""
-    graph = Graph(fold=False)
-    old = [graph.input(f"x{k}") for k in range(inputs)]
-    values = [*old, graph.parameter("a", 0.75), graph.parameter("b", -1.25)]
-    for _ in range(size):
-        x, y = (values[rng.integers(len(values))] for _ in range(2))
-        kind = rng.integers(5)
-        if kind < 2:
-            values.append(x + y if rng.random() < 0.5 else x - y)
-        elif kind == 2:
-            values.append(-(x * y))
-        elif kind == 3:
-            values += graph.sincos(x)
-        else:
-            values.append(graph.recip(x))
-    pick = rng.integers(len(values), size=2 * inputs)
-    sign = rng.random(2 * inputs) < 0.3
-    chosen = [-values[i] if s else values[i] for i, s in zip(pick, sign, strict=True)]
-    state = {f"x{k}": kernel.Transition(old[k], chosen[k]) for k in range(inputs)}
-    observables = {f"y{k}": chosen[inputs + k] for k in range(inputs)}
-    return kernel.Step(graph, state, observables, {})
-
-
-def evaluate(step, fmt, state):
-    """One step directly: {name of a state or observable: bits}."""
-    ar = BitExact(fmt)
-    given = {name: ar.scalar(bits) for name, bits in (step.values(fmt) | state).items()}
-    found = {}
-
-    def value(node, negative):
-        return -found[node] if negative else found[node]
-
-    for index, node in enumerate(step.graph.nodes):
-        if node.op in ("sin", "cos"):
-            found[index] = found[node.args[0][0]][node.op == "cos"]
-        elif node.op in ("input", "parameter"):
-            found[index] = given.get(node.args[0], ar.const(0.0))
-        elif node.op == "const":
-            found[index] = ar.const(node.args[0])
-        else:
-            args = [value(*arg) for arg in node.args]
-            operate = {
-                "add": lambda x, y: x + y,
-                "mul": lambda x, y: x * y,
-                "rec": ar.recip,
-                "sincos": ar.sincos,
-            }[node.op]
-            found[index] = operate(*args)
-    outputs = {name: new for name, (_, new) in step.state.items()} | step.observables
-    return {name: value(ref.node, ref.negative).bits for name, ref in outputs.items()}
-
-
-@pytest.mark.parametrize("seed", range(40))
-def test_any_graph(seed):
-    """Whatever the states do, three steps of the program are three evaluations of the graph."""
-    rng = np.random.default_rng(seed)
-    step = kernel.with_copies(random_step(rng))
-    machine = dataclasses.replace(
-        ROOMY,
-        adders=int(rng.integers(1, 4)),
-        multipliers=int(rng.integers(1, 3)),
-        add_stages=int(rng.integers(0, 4)),
-    )
-    program, engine = schedule(machine, step), Engine(machine)
-    fmt = machine.fmt
-    state = {name: fmt.from_float(float(rng.normal())) for name in step.state}
-    engine.load(program.image(step.values(fmt) | state))
+@pytest.mark.parametrize("name", ["double_pendulum", "four_bar", "coupled_loops"])
+def test_calls_of_the_rates(name):
+    """Every call of a batch is one direct evaluation; nothing is left over from the one before."""
+    one = scenario(name)
+    kernel = compiled("rates", one)
+    call = prepare_call(ROOMY, kernel)
+    rng, fmt = np.random.default_rng(3), ROOMY.fmt
+    batch = []
     for _ in range(3):
-        want = evaluate(step, fmt, state)
-        engine.run(program, 1)
-        if engine.stopped:
-            break
-        for name, home in (program.state | program.observables).items():
-            got = engine.read(home)
-            assert fmt.fields(got) == fmt.fields(want[name]), name
-        state = {name: want[name] for name in step.state}
+        q = one.q0 + rng.normal(scale=0.1, size=len(one.bodies))
+        p = rng.normal(size=len(one.bodies))
+        values = [*q, *p]
+        names = REGISTRY["rates"].signature(one).inputs
+        batch.append({n: fmt.from_float(float(x)) for n, x in zip(names, values, strict=True)})
+    results, twin = call.on_twin(batch)
+    assert twin.cycles == START_CYCLES + call.program.main + len(call.outputs)
+    for inputs, got in zip(batch, results, strict=True):
+        direct = BitExact(fmt)
+        want = kernel.evaluate(direct, {n: direct.scalar(bits) for n, bits in inputs.items()})
+        assert got == {n: x.bits for n, x in want.items()}
 
 
-def test_a_copy_is_made_only_where_it_is_needed():
-    graph = Graph()
-    x, y = graph.input("x"), graph.input("y")
-    simple, early = x + y, y + y
-    late = simple * early + x
-    state = {
-        "x": kernel.Transition(x, early),  # `simple` and `late` read x, but not before `early`
-        "y": kernel.Transition(y, late),
-    }
-    step = kernel.with_copies(kernel.Step(graph, state, {"seen": Ref(graph, x.node)}, {}))
-    assert step.state["y"].new.key == late.key
-    assert step.state["x"].new.key != early.key, "x is read by what depends on its successor"
-    assert graph.nodes[step.observables["seen"].node].op == "add"
+def test_a_call_that_is_not_finite_ends_the_batch():
+    call = prepare_call(Machine(), record(three, inputs="abc"))
+    one, zero = BINARY32.one, 0
+    batch = [{"a": one, "b": one, "c": one}, {"a": zero, "b": one, "c": zero}] * 2
+    results, twin = call.on_twin(batch)
+    assert twin.stopped and len(results) == 1
 
 
-# --- the machine and its model --------------------------------------------------------------------
-
-
-def test_words_are_packed_without_gaps():
-    machine = Machine(adders=1, multipliers=2, depth=32)
-    every = Word(
-        reads={Port(b, side): OFFERED if b == 4 else 31 for b in range(5) for side in range(2)},
-        issues={k: (Operand(4, True),) * len(lane.sides) for k, lane in enumerate(machine.lanes)},
-        writes={b: 31 for b in range(5)},
-        sine=True,
-    )
-    assert machine.word_w == 15 * 6 + 1 + 8 * (3 + 1)
-    bits = machine.encode(every)
-    ports = [bits >> 6 * k & 63 for k in range(10)]
-    assert ports == [31] * 8 + [32] * 2
-    assert [bits >> 60 + 6 * k & 63 for k in range(5)] == [31 | 32] * 5
-    assert bits >> 90 & 1
-    assert [bits >> 91 + 4 * k & 15 for k in range(8)] == [4 | 8] * 8
-    assert bits >> machine.word_w == 0
-    assert machine.encode(Word()) == 0
-
-
-@pytest.mark.parametrize("bad", [{"adders": 0}, {"multipliers": 0}, {"depth": 48}])
-def test_machines_that_make_no_sense(bad):
-    with pytest.raises(ValueError, match=f"^{next(iter(bad))} is "):
-        Machine(**bad)
-
-
-def test_the_model_refuses_programs_that_make_no_sense():
-    machine = Machine()
-
-    def attempt(*words):
-        program = Program(machine, list(words), len(words), {}, {}, {}, [])
-        engine = Engine(machine)
-        engine.load({Location(0, 0): BINARY32.one})
-        engine.run(program, 1)
-
-    read = {Port(0, 0): 0, Port(0, 1): 0}
-    twice = (Operand(0),) * 2
-    with pytest.raises(ProgramError, match="nothing to store in bank 1"):
-        attempt(Word(writes={1: 0}))
-    with pytest.raises(ProgramError, match="reads nothing at"):
-        attempt(Word({Port(0, 0): 0, Port(0, 1): 1}, {0: twice}))
-    with pytest.raises(ProgramError, match="reads nothing at"):
-        attempt(Word({Port(0, 0): 0, Port(0, 1): OFFERED}, {0: twice}))
-    with pytest.raises(ProgramError, match="ends with results in the lanes"):
-        attempt(Word(read, {0: twice}))
-    attempt(Word(read, {0: twice}), *[Word()] * machine.add_stages, Word(writes={0: 1}))
+def test_calls_that_make_no_sense():
+    call = prepare_call(Machine(), record(three, inputs="abc"))
+    with pytest.raises(ValueError, match="inputs must be a, b, c; missing or unknown: c"):
+        call.registers({"a": 0, "b": 0})
+    with pytest.raises(ValueError, match=r"carries nothing, this kernel q\[0\], "):
+        prepare_call(Machine(), compiled("step", scenario("double_pendulum")))
+    with pytest.raises(ProgramError, match="3 registers are traced, the engine's list has 2"):
+        prepare_call(Machine(trace_registers=2), record(three, inputs="abc"))

@@ -1,0 +1,150 @@
+"""Where values stand: homes of what stays, and addresses of what comes and goes.
+
+Inputs, carried values, outputs and parameters have registers of their own throughout, the same in
+all segments of a program. Inputs come first: one after the other through the banks, so that a host
+or a feeder fills them in one sweep over consecutive locations. A result that is nothing but another
+value shares that one's home. All other results get a register for the time between their arrival
+and their last read.
+"""
+
+import heapq
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+
+from pymodel.compile.kernel import Kernel, result_kinds
+from pymodel.compile.placement import Placement
+from pymodel.machine.isa import Location, Machine
+
+READ_WEIGHT = 2  # of a parameter's read against a result, when parameters are spread over banks
+
+
+class Homes:
+    """Registers of their own for inputs, carried values, outputs and parameters.
+
+    Parameters
+    ----------
+    machine : Machine
+    kernels : sequence of Kernel
+        Segments of one program, as :func:`pymodel.compile.kernel.storable` gives them.
+
+    Attributes
+    ----------
+    inputs, carried, outputs, parameters : dict
+        Name -> Location.
+    """
+
+    def __init__(self, machine: Machine, kernels: Sequence[Kernel]) -> None:
+        self.banks = machine.banks
+        self._used = [0] * machine.banks
+        names = dict.fromkeys(name for kernel in kernels for name in kernel.inputs)
+        self.inputs = {name: self._take(k % machine.banks) for k, name in enumerate(names)}
+        kinds = {}
+        for kernel in kernels:
+            kinds |= result_kinds(kernel)
+        results = self._results(machine, kinds)
+        self.carried = {name: results[name] for k in kernels for name in k.carried}
+        self.parameters = self._spread(machine, kernels)
+        own = results | self.inputs | self.parameters
+        self.outputs = {}
+        for name in dict.fromkeys(name for kernel in kernels for name in kernel.outputs):
+            shared = kinds[name].partition(":")[2]
+            self.outputs[name] = own[shared or name]
+
+    def _take(self, bank: int) -> Location:
+        self._used[bank] += 1
+        return Location(bank, self._used[bank] - 1)
+
+    def _results(self, machine: Machine, kinds: dict[str, str]) -> dict[str, Location]:
+        """Homes of results that an operation gives: in banks of its lanes, one after the other."""
+        banks = machine.result_banks
+        count, homes = Counter(), {}
+        for name, kind in kinds.items():
+            if kind in banks:
+                homes[name] = self._take(banks[kind][count[kind] % len(banks[kind])])
+                count[kind] += 1
+        return homes
+
+    def _spread(self, machine: Machine, kernels: Sequence[Kernel]) -> dict[str, Location]:
+        """Parameters go to the banks that are read least."""
+        reads, results = Counter(), Counter()
+        load = [0.0] * machine.banks
+        for kernel in kernels:
+            nodes, leaves, parameters = kernel.graph.nodes, kernel.leaves, kernel.fixed_leaves
+            for index in kernel.operations:
+                results[nodes[index].op] += 1
+                for arg, _ in nodes[index].args:
+                    if arg in parameters:
+                        reads[parameters[arg]] += 1
+                    elif leaves.get(arg) in self.inputs:
+                        load[self.inputs[leaves[arg]].bank] += READ_WEIGHT
+            reads.update(dict.fromkeys(parameters.values(), 0))
+        lanes = Counter(lane.op for lane in machine.lanes)
+        for lane in machine.lanes:
+            for bank in lane.banks:
+                load[bank] += results[lane.op] / lanes[lane.op]
+        homes = {}
+        for name, count in sorted(reads.items(), key=lambda item: (-item[1], item[0])):
+            bank = min(range(machine.banks), key=lambda b: (load[b], b))
+            load[bank] += READ_WEIGHT * max(count, 1)
+            homes[name] = self._take(bank)
+        return homes
+
+    def of_leaf(self, name: str) -> Location:
+        """Home of an input, a carried value or a parameter."""
+        for homes in (self.inputs, self.carried, self.parameters):
+            if name in homes:
+                return homes[name]
+        raise KeyError(name)
+
+    def of_results(self, kernel: Kernel) -> dict[int, Location]:
+        """Value (node) -> home of each result that an operation gives."""
+        homes = self.outputs | self.carried
+        kinds = result_kinds(kernel)
+        return {
+            ref.node: homes[name]
+            for name, ref in kernel.results.items()
+            if not kinds[name].startswith("name:")
+        }
+
+    def first_free(self, bank: int) -> int:
+        """First address of a bank that is nobody's home."""
+        return self._used[bank]
+
+
+def addresses(placement: Placement, homes: Homes) -> tuple[dict[int, int], list[int]]:
+    """Find an address for each value.
+
+    Returns
+    -------
+    address : dict
+        Value (node) -> address in its bank.
+    used : list of int
+        Registers in use of each bank.
+    """
+    kernel, arrival = placement.kernel, placement.arrival
+    last_read = defaultdict(int)
+    for issue in placement.issues:
+        for arg, _ in issue.args:
+            if arrival[arg] != issue.cycle:
+                last_read[arg] = max(last_read[arg], issue.cycle)
+    stays = homes.of_results(kernel)
+    address = {node: homes.of_leaf(name).address for node, name in kernel.leaves.items()}
+    temporary = defaultdict(list)
+    for issue in placement.issues:
+        for value in placement.values[issue.node]:
+            if value in stays:
+                address[value] = stays[value].address
+            else:
+                temporary[placement.bank[value]].append((arrival[value], value))
+    used = [homes.first_free(bank) for bank in range(homes.banks)]
+    for bank, values in temporary.items():
+        busy, free = [], []  # heaps: (last read, address), addresses
+        for first, value in sorted(values):
+            while busy and busy[0][0] <= first:
+                heapq.heappush(free, heapq.heappop(busy)[1])
+            if not free:
+                free.append(used[bank])
+                used[bank] += 1
+            address[value] = heapq.heappop(free)
+            heapq.heappush(busy, (max(last_read[value], first + 1), address[value]))
+    return address, used

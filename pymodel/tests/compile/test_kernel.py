@@ -1,0 +1,209 @@
+"""Kernels: recorded, made storable, scheduled and run on the engine's model as they evaluate."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from pymodel.arith.fp import BINARY32
+from pymodel.arith.scalars import BitExact, Float64
+from pymodel.compile.graph import Graph, RecordingError, Ref
+from pymodel.compile.kernel import Carried, Kernel, interleave, listing, record, storable
+from pymodel.compile.registry import REGISTRY, compiled
+from pymodel.compile.schedule import schedule
+from pymodel.machine.isa import Machine
+from pymodel.machine.model import Twin
+from pymodel.mechanism.scenario_file import load
+from pymodel.tests.places import SCENARIOS
+
+ROOMY = Machine(depth=1024, program_depth=1 << 16)
+
+
+def counter(arithmetic, values):
+    """Carries x, which grows by a b each time; shows the square of what it found."""
+    x = values["x"]
+    return {"x": x + values["a"] * values["b"], "square": x * x}
+
+
+def test_a_recorded_function():
+    kernel = record(counter, inputs=["a"], carried=["x"], parameters={"b": 0.5})
+    assert [*kernel.inputs] == ["a"] and [*kernel.carried] == ["x"]
+    assert [*kernel.outputs] == ["square"] and kernel.parameters == {"b": 0.5}
+    assert [*kernel.results] == ["x", "square"]
+    assert kernel.evaluate(Float64(), {"a": 4.0, "x": 3.0}) == {"x": 5.0, "square": 9.0}
+    assert kernel.evaluate(Float64(), {"a": 4.0, "x": 3.0}, {"b": 2.0})["x"] == 11.0
+    assert listing(kernel)[-2:] == ["x := %4", "square := %5"]
+
+
+def test_functions_that_cannot_be_recorded():
+    with pytest.raises(ValueError, match="names taken twice: a"):
+        record(counter, inputs=["a", "x"], parameters={"a": 1.0, "b": 1.0})
+    with pytest.raises(ValueError, match="returns no new value of y"):
+        record(counter, inputs=["a", "b", "x"], carried=["y"])
+    with pytest.raises(RecordingError, match="without pivoting"):
+        compiled("step", load(SCENARIOS / "four_bar.toml"), base="ldup")
+    with pytest.raises(ValueError, match="function 'stepp': must be one of step, rates"):
+        compiled("stepp", load(SCENARIOS / "four_bar.toml"))
+
+
+@pytest.mark.parametrize("name", REGISTRY)
+@pytest.mark.parametrize("scenario", ["double_pendulum", "general_four_bar", "coupled_loops"])
+def test_signatures_of_the_registry(name, scenario):
+    """What an entry says that its function takes and gives is what it takes and gives."""
+    scenario = load(SCENARIOS / f"{scenario}.toml")
+    rebases = name == "step" and scenario.loops
+    for options in ({}, {"rebasing": True}) if rebases else ({},):
+        kernel = compiled(name, scenario, **options)
+        signature = REGISTRY[name].signature(scenario, **options)
+        assert kernel.inputs.keys() == signature.inputs.keys()
+        assert kernel.carried.keys() == signature.carried.keys()
+        assert kernel.outputs.keys() == signature.outputs.keys()
+        units = signature.inputs | signature.carried | signature.outputs
+        assert all(units.values())
+
+
+def test_parameters_alone_are_computed_before():
+    def function(arithmetic, values):
+        return {"x": values["x"] + arithmetic.recip(values["a"] * values["b"])}
+
+    kernel = record(function, carried=["x"], parameters={"a": 3.0, "b": 0.1})
+    assert [kernel.graph.nodes[i].op for i in kernel.operations] == ["add"]
+    ar = BitExact()
+    product = ar.recip(ar.const(3.0) * ar.const(0.1))
+    values = kernel.values(BINARY32)
+    assert product.bits in values.values()
+    program = schedule(Machine(), kernel)
+    twin = Twin(Machine())
+    twin.load(program.image({"x": ar.const(1.0).bits}))
+    twin.run(program, 2)
+    want = ar.const(1.0) + product + product
+    assert twin.read(program.carried["x"]) == want.bits
+
+
+# --- results that can be stored ------------------------------------------------------------------
+
+
+def cost(kernel):
+    """Operations that storing the results adds."""
+    (stored,) = storable([kernel])
+    return len(stored.operations) - len(kernel.operations)
+
+
+def test_outputs_cost_as_little_as_they_can():
+    """A product, an input, a parameter, the same twice: nothing. Only a negative sum is copied."""
+
+    def function(arithmetic, values):
+        a, b, c = (values[name] for name in "abc")
+        sin, cos = arithmetic.sincos(a)
+        product = a * b
+        return {
+            "product": product,
+            "again": product,
+            "negative product": -(b * b),
+            "negative reciprocal": -arithmetic.recip(b),
+            "input": a,
+            "parameter": c,
+            "zero": arithmetic.parameter("zero", 0.0),
+            "of parameters": c * c,
+            "negative parameter": -c,
+            "sine": sin,
+            "cosine": cos,
+            "sum": a + product,
+        }
+
+    assert cost(record(function, inputs="ab", parameters={"c": 3.0})) == 0
+    negative = record(lambda _, v: {"y": -(v["a"] + v["b"])}, inputs="ab")
+    assert cost(negative) == 1, "-(a + b) is not (-a) + (-b) where the sum is zero"
+    seen = record(lambda _, v: {"x": v["x"] + v["a"], "old": v["x"]}, inputs="a", carried="x")
+    assert cost(seen) == 1, "what a carried value was is gone after the evaluation"
+    after = record(lambda _, v: {"x": v["x"] + v["a"], "new": v["x"] + v["a"]}, "a", "x")
+    assert cost(after) == 0
+
+
+def test_a_copy_is_made_only_where_it_is_needed():
+    graph = Graph()
+    x, y = graph.input("x"), graph.input("y")
+    simple, early = x + y, y + y
+    late = simple * early + x
+    carried = {
+        "x": Carried(x, early),  # `simple` and `late` read x, but not before `early`
+        "y": Carried(y, late),
+    }
+    (kernel,) = storable([Kernel(graph, {}, {"seen": Ref(graph, x.node)}, carried)])
+    assert kernel.carried["y"].new.key == late.key
+    assert kernel.carried["x"].new.key != early.key, "x is read by what depends on its successor"
+    assert graph.nodes[kernel.outputs["seen"].node].op == "add"
+
+
+def test_segments_agree_on_their_outputs():
+    """An output that a segment multiplies and another one adds is copied in both."""
+    one = record(lambda _, v: {"y": v["a"] * v["b"], "z": v["a"] + v["b"]}, inputs="ab")
+    other = record(lambda _, v: {"y": v["a"] + v["b"], "z": v["b"] + v["a"]}, inputs="ab")
+    stored = storable([one, other])
+    for kernel in stored:
+        assert {kernel.graph.nodes[ref.node].op for ref in kernel.outputs.values()} == {"add"}
+    assert [len(k.operations) for k in stored] == [4, 3]
+
+
+def random_kernel(rng, carried=3, inputs=2, size=40):
+    """Any kernel: carried values that swap, copy and mix; outputs of all kinds."""
+    graph = Graph(fold=bool(rng.integers(2)))
+    old = [graph.input(f"x{k}") for k in range(carried)]
+    new = [graph.input(f"u{k}") for k in range(inputs)]
+    values = [*old, *new, graph.parameter("a", 0.75), graph.parameter("b", -1.25)]
+    values += [graph.const(1.0), graph.structural("s", -1.0), graph.parameter("z", 0.0)]
+    for _ in range(size):
+        x, y = (values[rng.integers(len(values))] for _ in range(2))
+        kind = rng.integers(5)
+        if kind < 2:
+            values.append(x + y if rng.random() < 0.5 else x - y)
+        elif kind == 2:
+            values.append(-(x * y))
+        elif kind == 3:
+            values += graph.sincos(x)
+        elif graph.structure(x) is None:
+            values.append(graph.recip(x))
+    pick = rng.integers(len(values), size=3 * carried)
+    sign = rng.random(3 * carried) < 0.3
+    chosen = [-values[i] if s else values[i] for i, s in zip(pick, sign, strict=True)]
+    return Kernel(
+        graph,
+        {f"u{k}": ref for k, ref in enumerate(new)},
+        {f"y{k}": ref for k, ref in enumerate(chosen[carried:])},
+        {f"x{k}": Carried(old[k], chosen[k]) for k in range(carried)},
+    )
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_any_kernel(seed):
+    """Whatever carried values do, three runs of the program are three evaluations of the graph."""
+    rng = np.random.default_rng(seed)
+    kernel = random_kernel(rng, carried=int(rng.integers(1, 4)))
+    if seed % 5 == 0:
+        kernel = interleave([kernel, random_kernel(rng)])
+    machine = dataclasses.replace(
+        ROOMY,
+        adders=int(rng.integers(1, 4)),
+        multipliers=int(rng.integers(1, 3)),
+        add_stages=int(rng.integers(0, 4)),
+    )
+    program, twin = schedule(machine, kernel), Twin(machine)
+    fmt = machine.fmt
+
+    def numbers(names):
+        return {name: fmt.from_float(float(rng.normal())) for name in names}
+
+    carried = numbers(kernel.carried)
+    twin.load(program.image(carried))
+    for _ in range(3):
+        inputs = numbers(kernel.inputs)
+        twin.load(program.image(inputs))
+        direct = BitExact(fmt)
+        given = {name: direct.scalar(bits) for name, bits in (inputs | carried).items()}
+        want = {name: x.bits for name, x in kernel.evaluate(direct, given).items()}
+        twin.run(program, 1)
+        if twin.stopped:
+            break
+        for name, home in (program.carried | program.outputs).items():
+            assert fmt.fields(twin.read(home)) == fmt.fields(want[name]), name
+        carried = {name: want[name] for name in kernel.carried}

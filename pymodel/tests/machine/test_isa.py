@@ -1,0 +1,30 @@
+"""The step engine's machine and the bits of its words."""
+
+import pytest
+
+from pymodel.machine.isa import OFFERED, Machine, Operand, Port, Word
+
+
+def test_words_are_packed_without_gaps():
+    machine = Machine(adders=1, multipliers=2, depth=32)
+    every = Word(
+        reads={Port(b, side): OFFERED if b == 4 else 31 for b in range(5) for side in range(2)},
+        issues={k: (Operand(4, True),) * len(lane.sides) for k, lane in enumerate(machine.lanes)},
+        writes={b: 31 for b in range(5)},
+        sine=True,
+    )
+    assert machine.word_w == 15 * 6 + 1 + 8 * (3 + 1)
+    bits = machine.encode(every)
+    ports = [bits >> 6 * k & 63 for k in range(10)]
+    assert ports == [31] * 8 + [32] * 2
+    assert [bits >> 60 + 6 * k & 63 for k in range(5)] == [31 | 32] * 5
+    assert bits >> 90 & 1
+    assert [bits >> 91 + 4 * k & 15 for k in range(8)] == [4 | 8] * 8
+    assert bits >> machine.word_w == 0
+    assert machine.encode(Word()) == 0
+
+
+@pytest.mark.parametrize("bad", [{"adders": 0}, {"multipliers": 0}, {"depth": 48}])
+def test_machines_that_make_no_sense(bad):
+    with pytest.raises(ValueError, match=f"^{next(iter(bad))} is "):
+        Machine(**bad)
