@@ -1,7 +1,8 @@
 """How a mechanism hangs together: its tree of bodies, its joints, and in which order they assemble.
 
-Indices only; the algorithm text that follows them is in :mod:`pymodel.algorithms`. Joint k connects
-body k with its parent, the joints after those of the n bodies are the pins that close loops.
+Indices, and the points where joints act; the sums and eliminations that follow them are in
+:mod:`pymodel.algorithms`. Joint k connects body k with its parent, the joints after those of the n
+bodies close loops. All joints are pins.
 """
 
 from functools import reduce
@@ -20,8 +21,8 @@ class Handle(NamedTuple):
     joint: int
 
 
-class Joint(NamedTuple):
-    """A revolute joint. The impulse on handle b is that on handle a reversed."""
+class Pin(NamedTuple):
+    """A revolute joint, by its handles. The impulse on handle b is that on handle a reversed."""
 
     a: Handle | None  # None on the ground
     b: Handle
@@ -39,7 +40,7 @@ class Topology:
         Each body and all that hang on it, directly or not, ascending.
     points : list of lists
         Points of each body other than handle 1 where joints act, m, each once, body frame.
-    joints : list of Joint
+    joints : list of Pin
         Those of the tree, then those that close loops.
     handles : list of lists of Handle
         Handles of each body, one for each joint on it, sorted.
@@ -58,11 +59,11 @@ class Topology:
             self.carried[k] += sorted(j for c in self.children[k] for j in self.carried[c])
         self.points = [[] for _ in bodies]
         self.joints = [
-            Joint(self._handle(body.parent, body.attach, k), Handle(k, 0, k))
+            Pin(self._handle(body.parent, body.attach, k), Handle(k, 0, k))
             for k, body in enumerate(bodies)
         ]
         self.joints += [
-            Joint(self._handle(loop.to, loop.at, j), self._handle(loop.body, loop.point, j))
+            Pin(self._handle(loop.to, loop.at, j), self._handle(loop.body, loop.point, j))
             for j, loop in enumerate(scenario.loops, start=n)
         ]
         self.handles = [[] for _ in bodies]
