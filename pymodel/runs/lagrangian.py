@@ -1,9 +1,9 @@
 """Independent reference: Lagrange's equations in joint coordinates, solved to about 1e-12.
 
-M(q) qdd + h(q, qd) = f(q, qd) with the joint-space mass matrix M built from body Jacobians, its
-exact derivative by the joint angles, and an adaptive Runge-Kutta pair of order 8 (DOP853).  No
-articulated quantity, no divide and conquer and no fixed step: nothing in common with the HDCA
-whose results it judges, except the scenario.
+M(q) qdd + h(q, qd) = f(q, qd) with the joint-space mass matrix M built from body Jacobians, the
+exact derivatives of these by the joint angles, and an adaptive Runge-Kutta pair of order 8
+(DOP853). No articulated quantity, no divide and conquer and no fixed step: nothing in common with
+the HDCA whose results it judges, except the scenario.
 
 A planar revolute joint k moves the centre of mass of every body i that hangs on it as a lever
 r_Ci - r_k turned by 90 degrees:
@@ -161,14 +161,6 @@ class Lagrangian:
     def mass_matrix(self, q: np.ndarray) -> np.ndarray:
         """M(q) in kg m^2, (n, n), symmetric positive definite."""
         return self._mass_matrix(self._posture(q))
-
-    def mass_matrix_derivative(self, q: np.ndarray) -> np.ndarray:
-        """dM/dq in kg m^2, (n, n, n): the last index is the joint angle."""
-        posture = self._posture(q)
-        scaled = posture.first * self.mass[:, None, None]
-        half = np.einsum("ikj,il->klj", posture.second[..., 0], scaled[..., 0])
-        half += np.einsum("ikj,il->klj", posture.second[..., 1], scaled[..., 1])
-        return half + half.transpose(1, 0, 2)
 
     def _forces(self, posture: _Posture, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         gravity = np.einsum("ix,ikx->k", self.weight, posture.first)
