@@ -27,12 +27,12 @@ def random_chain(rng, n, **keys):
     return Scenario("random", gravity, **{"step": 1e-3, "end": 0.1, **keys}, bodies=tuple(bodies))
 
 
-def random_tree(rng, first, last):
+def random_assembly(rng, first, last):
     """An assembly tree over bodies first..last-1, cut at random places."""
     if last - first == 1:
         return first
     cut = int(rng.integers(first + 1, last))
-    return random_tree(rng, first, cut), random_tree(rng, cut, last)
+    return random_assembly(rng, first, cut), random_assembly(rng, cut, last)
 
 
 def evaluate(arithmetic, scenario, q, p, shape="balanced"):

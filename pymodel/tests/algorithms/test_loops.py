@@ -12,7 +12,7 @@ from pymodel.arith.scalars import BitExact, Float64
 from pymodel.mechanism.scenario_file import load
 from pymodel.runs import lagrangian
 from pymodel.runs.simulate import simulate
-from pymodel.tests.chains import difference, random_tree
+from pymodel.tests.chains import difference, random_assembly
 from pymodel.tests.loops import random_four_bar, random_loop
 from pymodel.tests.places import SCENARIOS
 
@@ -51,7 +51,7 @@ def test_rates_with_momenta_of_any_kind(seed, base):
     for scenario in loops(seed):
         q = scenario.q0
         p = lagrangian.momenta(scenario, q, scenario.qd0) + rng.normal(size=len(q))
-        tree = random_tree(rng, 0, len(q))
+        tree = random_assembly(rng, 0, len(q))
         got = evaluate(scenario, q, p, base=base, shape=tree)
         q_dot, p_dot = lagrangian.canonical_rates(scenario, q, p)
         assert difference(got.q_dot, q_dot) < BOUND

@@ -28,7 +28,7 @@ from pymodel.mechanism.topology import SHAPES, build_tree
 from pymodel.runs import lagrangian
 from pymodel.runs.recorder import NonFiniteError
 from pymodel.runs.simulate import simulate
-from pymodel.tests.chains import difference, evaluate, random_chain, random_tree
+from pymodel.tests.chains import difference, evaluate, random_assembly, random_chain
 from pymodel.tests.places import SCENARIOS
 
 SIZES = (1, 2, 3, 5, 7, 8, 16, 33, 64)
@@ -106,7 +106,7 @@ def test_every_assembly_tree_gives_the_same(n):
     scenario = random_chain(rng, n)
     q, p = state(scenario)
     balanced = evaluate(Float64(), scenario, q, p)
-    for shape in ("left", "right", *(random_tree(rng, 0, n) for _ in range(3))):
+    for shape in ("left", "right", *(random_assembly(rng, 0, n) for _ in range(3))):
         for value, expected in zip(
             evaluate(Float64(), scenario, q, p, shape), balanced, strict=True
         ):
