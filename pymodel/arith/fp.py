@@ -25,7 +25,7 @@ Rotation = Callable[[int], tuple[int, int, int]]
 
 
 def flag_text(flags: int) -> str:
-    """Names of the flags that are set, for example ``"OF+NX"``; ``"-"`` if none is."""
+    """Name the flags that are set, for example ``"OF+NX"``; ``"-"`` if none is."""
     return "+".join(name for bit, name in FLAG_NAMES.items() if flags & bit) or "-"
 
 
@@ -33,14 +33,30 @@ def flag_text(flags: int) -> str:
 class Format:
     """A binary float format of 1 + ``exp_w`` + ``man_w`` bits; numbers are held as int bits.
 
-    ``add``, ``mul`` and ``recip`` take bits and return ``(bits, flags)``, correctly rounded.
-    ``sincos`` takes an angle in rad and returns ``(sine, cosine, flags)``, each within 0.75 ULP;
-    infinities and magnitudes of 2**17 or more give two NaNs and INVALID. It is there for formats
-    up to 8/23: see ``has_sincos``.
     Bits above the format's width must be zero; this is not checked.
 
-    Raises:
-        ValueError: ``exp_w`` outside 4..11 or ``man_w`` outside 2..52.
+    Parameters
+    ----------
+    exp_w : int
+        Bits of the exponent, 4 to 11.
+    man_w : int
+        Bits of the mantissa without the implicit one, 2 to 52.
+
+    Attributes
+    ----------
+    add, mul : callable
+        ``(a, b) -> (bits, flags)``, correctly rounded.
+    recip : callable
+        ``(a) -> (bits, flags)``, correctly rounded.
+    sincos : callable
+        ``(angle) -> (sine, cosine, flags)``, the angle in rad, each result within 0.75 ULP.
+        Infinities and magnitudes of 2**17 or more give two NaNs and INVALID. Raises ValueError
+        in formats beyond 8/23: see :attr:`has_sincos`.
+
+    Raises
+    ------
+    ValueError
+        If ``exp_w`` or ``man_w`` is out of its range.
     """
 
     exp_w: int
@@ -122,7 +138,7 @@ class Format:
         return self.exp_w <= 8 and self.man_w < fixed.SIGNIFICAND_W
 
     def fields(self, bits: int) -> tuple[int, int, int]:
-        """Sign, biased exponent and mantissa (without the implicit bit)."""
+        """Split bits into sign, biased exponent and mantissa (without the implicit bit)."""
         return (
             bits >> (self.exp_w + self.man_w),
             (bits >> self.man_w) & ((1 << self.exp_w) - 1),
@@ -130,19 +146,19 @@ class Format:
         )
 
     def is_nan(self, bits: int) -> bool:
-        """True for a quiet or signaling NaN."""
+        """Whether the number is a NaN, quiet or signaling."""
         return bits & ~self.sign_mask > self.inf
 
     def is_signaling(self, bits: int) -> bool:
-        """True for a NaN whose top mantissa bit is 0."""
+        """Whether the number is a NaN whose top mantissa bit is 0."""
         return self.is_nan(bits) and not bits & self.quiet_bit
 
     def neg(self, a: int) -> int:
-        """The operand with its sign bit flipped, NaN or not (IEEE 754 ``negate``)."""
+        """Flip the sign bit, of a NaN too (IEEE 754 ``negate``)."""
         return a ^ self.sign_mask
 
     def from_float(self, x: float) -> int:
-        """Bits of ``x`` rounded to the format, under the same flush and overflow rules."""
+        """Round ``x`` to the format, under the rules of its operations; returns the bits."""
         if math.isnan(x):
             return self.canonical_nan
         sign = self.sign_mask if math.copysign(1.0, x) < 0 else 0
@@ -155,7 +171,7 @@ class Format:
         return self._round(sign, significand, exponent + self.bias + self.man_w)[0]
 
     def to_float(self, bits: int) -> float:
-        """The number as a Python float, exact; a subnormal reads as a zero of its sign."""
+        """Convert to a Python float, exactly; a subnormal reads as a zero of its sign."""
         sign, exponent, mantissa = self.fields(bits)
         if self.is_nan(bits):
             return math.nan
@@ -168,10 +184,20 @@ class Format:
         return -magnitude if sign else magnitude
 
     def ulp_distance(self, a: int, b: int) -> int | None:
-        """How many steps between neighbouring numbers lie between two numbers.
+        """Count the steps from number to neighbouring number between two numbers.
 
         Subnormals are zeros, the two zeros are one number, and infinity follows the largest
-        finite number. None if an operand is a NaN.
+        finite number.
+
+        Parameters
+        ----------
+        a, b : int
+            Bits of the numbers.
+
+        Returns
+        -------
+        int or None
+            The distance in ULP; None if an operand is a NaN.
         """
         if self.is_nan(a) or self.is_nan(b):
             return None

@@ -1,4 +1,4 @@
-"""Sine and cosine in fixed point: what `Format.sincos` rounds, and `rtl/fp/fp_sincos.sv` computes.
+"""Sine and cosine in fixed point, which ``Format.sincos`` rounds and ``fp_sincos.sv`` computes.
 
 An argument comes as a significand of 24 bits and an exponent, whatever the float format: formats
 narrower than binary32 are padded with zeros. Three steps, all in integers:
@@ -17,9 +17,15 @@ narrower than binary32 are padded with zeros. Three steps, all in integers:
 ``python -m pymodel.arith.sincos_error`` measures the errors.
 """
 
+from __future__ import annotations
+
 import functools
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:  # numbers one by one do without numpy
+    import numpy as np
 
 SIGNIFICAND_W = 24
 MAX_EXPONENT = 16  #: the range is abs(x) < 2**(MAX_EXPONENT + 1)
@@ -46,53 +52,67 @@ FACTOR_F = 27  # fraction bits of g
 
 
 class Tables(NamedTuple):
-    """Everything that is looked up, as tuples of ints or as numpy arrays.
+    """Everything that is looked up, as tuples of ints or as numpy arrays; all are unsigned.
 
-    ``multiples[k][j]`` is -j 2**(k DIGIT_W) pi/2 modulo 2. The others have one entry a segment:
-    the value at its middle, half the second derivative, and the slope (downwards for cos, upwards
-    for g): that of the chord from the middle to the start, as the quadratic term counts from there.
-    All are unsigned.
+    Attributes
+    ----------
+    multiples : tuple
+        Three tables; ``multiples[k][j]`` is -j 2**(k ``DIGIT_W``) pi/2 modulo 2.
+    cos_value, sinc_value : tuple of int or numpy.ndarray
+        One entry a segment, as all that follow: cos, or g, at the segment's middle.
+    cos_slope, sinc_slope : tuple of int or numpy.ndarray
+        Slope, downwards for cos and upwards for g, of the chord from the middle to the start: the
+        quadratic term counts from there.
+    cos_quadratic, sinc_quadratic : tuple of int or numpy.ndarray
+        Half the second derivative.
     """
 
-    multiples: tuple
-    cos_value: tuple
-    cos_slope: tuple
-    cos_quadratic: tuple
-    sinc_value: tuple
-    sinc_slope: tuple
-    sinc_quadratic: tuple
+    multiples: tuple[tuple[int, ...] | np.ndarray, ...]
+    cos_value: tuple[int, ...] | np.ndarray
+    cos_slope: tuple[int, ...] | np.ndarray
+    cos_quadratic: tuple[int, ...] | np.ndarray
+    sinc_value: tuple[int, ...] | np.ndarray
+    sinc_slope: tuple[int, ...] | np.ndarray
+    sinc_quadratic: tuple[int, ...] | np.ndarray
 
 
 # --- the evaluation ------------------------------------------------------------------------------
 
 
-def _choose(condition, yes, no):
+def _choose(condition: bool, yes: int, no: int) -> int:
     return yes if condition else no
 
 
-def fixed_point(significand, exponent, tables, bit_length=int.bit_length, choose=_choose):
+def fixed_point(
+    significand: int | np.ndarray,
+    exponent: int | np.ndarray,
+    tables: Tables,
+    bit_length: Callable = int.bit_length,
+    choose: Callable = _choose,
+) -> tuple[int | np.ndarray, ...]:
     """Sine and cosine of the reduced argument.
 
     Parameters
     ----------
     significand, exponent : int or numpy.ndarray of int64
-        The argument is significand * 2**(exponent - 23), with 24 bits in the significand and an
-        exponent of at most `MAX_EXPONENT`.
+        The argument is significand * 2**(exponent - 23), in rad, with 24 bits in the significand
+        and an exponent of at most ``MAX_EXPONENT``. Arrays have one shape, which is the results'.
     tables : Tables
+        Of arrays, if the numbers are arrays.
     bit_length, choose : callable
-        Of the kind of the numbers; ``numpy.where`` is the `choose` of arrays.
+        Of the kind of the numbers; ``numpy.where`` is the ``choose`` of arrays.
 
     Returns
     -------
-    count
+    count : int or numpy.ndarray
         n: x = n pi/2 + r.
-    negative
+    negative : int or numpy.ndarray
         1 if r < 0, else 0.
-    sin, sin_exponent
-        abs(sin r) = sin * 2**(sin_exponent - NORMAL_W + 1), with sin in 1 .. 2 less one bit
+    sin, sin_exponent : int or numpy.ndarray
+        abs(sin r) = sin * 2**(sin_exponent - ``NORMAL_W`` + 1), with sin in 1 .. 2 less one bit
         nearly: its first or second bit is set.
-    cos
-        cos(r) with `VALUE_F` fraction bits, more than 1 by a few units at most.
+    cos : int or numpy.ndarray
+        cos(r) with ``VALUE_F`` fraction bits, more than 1 by a few units at most.
     """
     right = MAX_EXPONENT - exponent
     inverse_f = INVERSE_W + SIGNIFICAND_W - 1 - MAX_EXPONENT  # fraction bits of the product
@@ -130,7 +150,7 @@ def fixed_point(significand, exponent, tables, bit_length=int.bit_length, choose
     return count, negative, sin, choose(few, exponent, -1 - zeros), cos
 
 
-def _ones(width):
+def _ones(width: int) -> int:
     return (1 << width) - 1
 
 
@@ -140,8 +160,8 @@ PI_F = 192  #: fraction bits of PI, and of everything here until it is rounded
 _ONE = 1 << PI_F
 
 
-def _arctan_of_inverse(k):
-    """arctan(1/k), its power series."""
+def _arctan_of_inverse(k: int) -> int:
+    """Sum the power series of arctan(1/k)."""
     total, power, n = 0, _ONE // k, 1
     while power:
         total += power // n if n % 4 == 1 else -(power // n)
@@ -153,23 +173,23 @@ def _arctan_of_inverse(k):
 PI = 4 * (4 * _arctan_of_inverse(5) - _arctan_of_inverse(239))  # Machin's formula
 
 
-def _rounded(x, fraction_bits):
-    """A number of `PI_F` fraction bits, to the nearest with fewer of them."""
+def _rounded(x: int, fraction_bits: int) -> int:
+    """Round a number of ``PI_F`` fraction bits to the nearest with fewer of them."""
     return (x >> (PI_F - fraction_bits - 1)) + 1 >> 1
 
 
 INVERSE = _rounded(_ONE * _ONE * 2 // PI, INVERSE_W)
 
 
-def _segments():
-    """How many segments abs(r) can reach: half a quarter turn, and what INVERSE is wrong by."""
+def _segments() -> int:
+    """Count the segments that abs(r) reaches: half a quarter turn, and the error of INVERSE."""
     wrong = abs((INVERSE << (PI_F - INVERSE_W)) - _ONE * _ONE * 2 // PI) << (MAX_EXPONENT + 1)
     largest = (_ONE // 2 + wrong) * (PI // 2) >> PI_F
     return (largest >> (PI_F - INDEX_W)) + 1
 
 
-def _sin_cos(x):
-    """Sine and cosine by their power series."""
+def _sin_cos(x: int) -> tuple[int, int]:
+    """Sum the power series of sine and cosine."""
     sums, term, k = [0, 0], _ONE, 0
     while term:
         sums[k % 2] += term if k % 4 < 2 else -term
@@ -179,8 +199,8 @@ def _sin_cos(x):
 
 
 @functools.cache
-def tables():
-    """The tables as tuples of ints, computed once."""
+def tables() -> Tables:
+    """Compute the tables, once, as tuples of ints."""
     modulus = 2 << ANGLE_F
     multiples = []
     for low in range(0, COUNT_W, DIGIT_W):
@@ -190,10 +210,11 @@ def tables():
     return Tables(tuple(multiples), *rows)
 
 
-def _polynomials(index):
-    """One row of `Tables`, its multiples left out.
+def _polynomials(index: int) -> tuple[int, int, int, int, int, int]:
+    """Compute a segment's entries of :class:`Tables`, in the order of its fields.
 
-    All roundings in `fixed_point` are downwards; what they take away on the average is added here.
+    All roundings in :func:`fixed_point` are downwards; what they take away on the average is
+    added here.
     """
     # rho stands for all that it may have been before it was cut off: its middle
     middle = ((2 * index + 1) << (PI_F - INDEX_W - 1)) + (1 << (PI_F - RHO_F - 1))
@@ -245,8 +266,8 @@ _CONSTANTS = {
 }
 
 
-def package():
-    """The SystemVerilog package of constants and tables."""
+def package() -> str:
+    """Write the constants and tables as a SystemVerilog package, the text of ``PACKAGE``."""
     lines = [
         f"// {GENERATED}",
         "// Constants and tables of fp_sincos; the model explains them.",
@@ -274,8 +295,10 @@ def package():
     return "\n".join([*lines, "", "endpackage", ""])
 
 
-def _lookup(name, text, index_w, high, table, width):
-    """A function with one case an entry, of which every tool makes a ROM or logic."""
+def _lookup(
+    name: str, text: str, index_w: int, high: str, table: Sequence[int], width: int
+) -> list[str]:
+    """Write a function with one case an entry, of which every tool makes a ROM or logic."""
     return [
         "",
         f"  // {text}",
@@ -291,8 +314,8 @@ def _lookup(name, text, index_w, high, table, width):
 # --- the command ---------------------------------------------------------------------------------
 
 
-def main():
-    """Write the package."""
+def main() -> None:
+    """Write the package into the repository."""
     (Path(__file__).parents[2] / PACKAGE).write_text(package())
     print(PACKAGE)
 

@@ -1,7 +1,11 @@
-"""How wrong `Format.sincos` is: measured over many binary32 angles, every narrower format's among
-them. ``python -m pymodel.arith.sincos_error [COUNT]`` prints it."""
+"""Measure the errors of ``Format.sincos`` over binary32 angles, and print them.
+
+The angles of every narrower format are among them.
+``python -m pymodel.arith.sincos_error [COUNT]`` is the command.
+"""
 
 import argparse
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -22,14 +26,25 @@ _ARRAYS = sincos.Tables(
 )
 
 
-def _bit_length(x):
-    """Of an array of int64 in 0 .. 2**62; `frexp` alone would round 2**57 - 1 up."""
+def _bit_length(x: np.ndarray) -> np.ndarray:
+    """Bit lengths of int64 in 0 .. 2**62; ``frexp`` alone would round 2**57 - 1 up."""
     high, low = np.frexp(x >> 30)[1], np.frexp(x & ((1 << 30) - 1))[1]
     return np.where(high > 0, high + 30, low).astype(np.int64)
 
 
-def sincos_of(bits):
-    """`BINARY32.sincos` of an array of positive numbers in its range: the bits of both results."""
+def sincos_of(bits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Evaluate ``BINARY32.sincos`` on an array.
+
+    Parameters
+    ----------
+    bits : numpy.ndarray of int, shape (n,)
+        Positive normal numbers in its range, rad.
+
+    Returns
+    -------
+    sin, cos : numpy.ndarray of int64, shape (n,)
+        Bits of the results.
+    """
     bits = bits.astype(np.int64)
     exponent = (bits >> BINARY32.man_w) - BINARY32.bias
     significand = bits & (SIGNIFICANDS - 1) | SIGNIFICANDS
@@ -42,7 +57,7 @@ def sincos_of(bits):
     return np.where(quarter_turn, cos, sin), np.where(quarter_turn, sin, cos)
 
 
-def _round(value, exponent, negative):
+def _round(value: np.ndarray, exponent: np.ndarray | int, negative: np.ndarray) -> np.ndarray:
     """Bits of value * 2**exponent, half an ULP rounded up; nothing is that small or that large."""
     drop = _bit_length(value) - BINARY32.man_w - 1
     rounded = (value >> (drop - 1)) + 1 >> 1
@@ -52,15 +67,27 @@ def _round(value, exponent, negative):
 
 @dataclass
 class Worst:
-    """The largest errors of a set of angles, each with its angle."""
+    """The largest errors of a set of angles, each with its angle.
 
-    ulp: tuple = (0.0, 0.0)
-    near_zero: tuple = (0.0, 0.0)  #: absolute, of results below 2**-8
-    wrong: int = 0  #: results that are not correctly rounded
+    Attributes
+    ----------
+    ulp : tuple of float
+        Largest error in ULP, and its angle in rad.
+    near_zero : tuple of float
+        Largest absolute error of results below 2**-8, and its angle in rad.
+    wrong : int
+        Number of results that are not correctly rounded.
+    results : int
+        Number of results, two an angle.
+    """
+
+    ulp: tuple[float, float] = (0.0, 0.0)
+    near_zero: tuple[float, float] = (0.0, 0.0)
+    wrong: int = 0
     results: int = 0
 
-    def add(self, bits):
-        """Take some more angles in, bits of positive numbers."""
+    def add(self, bits: np.ndarray) -> "Worst":
+        """Take more angles in, given as bits of positive numbers; returns itself."""
         x = bits.astype(np.uint32).view(np.float32).astype(np.float64)
         for got, exact in zip(sincos_of(bits), (np.sin(x), np.cos(x)), strict=True):
             got = got.astype(np.uint32).view(np.float32)
@@ -73,7 +100,7 @@ class Worst:
             self.results += len(x)
         return self
 
-    def __str__(self):
+    def __str__(self) -> str:
         return (
             f"{self.results} results: error at most {self.ulp[0]:.4f} ULP (at {self.ulp[1]!r}), "
             f"next to zeros {self.near_zero[0]:.2e} (at {self.near_zero[1]!r}), "
@@ -81,7 +108,7 @@ class Worst:
         )
 
 
-def _larger(before, errors, x):
+def _larger(before: tuple[float, float], errors: np.ndarray, x: np.ndarray) -> tuple[float, float]:
     at = int(np.argmax(errors))
     return max(before, (float(errors[at]), float(x[at])))
 
@@ -89,24 +116,42 @@ def _larger(before, errors, x):
 # --- the angles ----------------------------------------------------------------------------------
 
 
-def near_multiples(neighbours=3, limit=1 << (LARGEST + 1)):
-    """The floats around every multiple of pi/2 in range, the nearest one and its neighbours."""
+def near_multiples(neighbours: int = 3, limit: int = 1 << (LARGEST + 1)) -> np.ndarray:
+    """Floats around the multiples of pi/2: the nearest one and its neighbours.
+
+    Parameters
+    ----------
+    neighbours : int
+        How many to take on either side of the nearest one.
+    limit : int
+        Multiples up to this angle in rad; all in range by default.
+
+    Returns
+    -------
+    numpy.ndarray of int64, shape (n,)
+        Bits.
+    """
     multiples = np.arange(1, int(limit / (np.pi / 2)) + 1) * (np.pi / 2)
     nearest = multiples.astype(np.float32).view(np.uint32).astype(np.int64)
     bits = nearest[:, None] + np.arange(-neighbours, neighbours + 1)
     return bits[bits < in_range_end()]
 
 
-def in_range_end():
+def in_range_end() -> int:
     """Bits of the first positive number out of the range."""
     return (BINARY32.bias + LARGEST + 1) << BINARY32.man_w
 
 
-def convergents():
-    """The floats that come nearest to multiples of pi/2, where reducing them cancels most.
+def convergents() -> np.ndarray:
+    """Floats that come nearest to multiples of pi/2, where reducing them cancels most.
 
     S 2**(e - 23) is nearly n pi/2 if n / S is a convergent of the continued fraction of
     2**(e - 22) / pi, or S a small multiple of one, or of one and its predecessor.
+
+    Returns
+    -------
+    numpy.ndarray of int64, shape (n,)
+        Bits, ascending.
     """
     found = set()
     for exponent in range(SMALLEST, LARGEST + 1):
@@ -131,29 +176,42 @@ def convergents():
     )
 
 
-def tiny_and_large():
-    """The ends of every binade, from the smallest normal to the end of the range."""
+def tiny_and_large() -> np.ndarray:
+    """Bits of the ends of every binade, from the smallest normal to the end of the range."""
     ends = np.arange(1, (in_range_end() >> BINARY32.man_w) + 1)[:, None] << BINARY32.man_w
     bits = (ends + np.arange(-8, 8)).ravel()
     return bits[(bits >= BINARY32.min_normal) & (bits < in_range_end())]
 
 
-def random(rng, count):
-    """Any significand; exponents evenly from those where something happens."""
+def random(rng: np.random.Generator, count: int) -> np.ndarray:
+    """Bits of any significands, with exponents evenly from those where something happens."""
     exponent = rng.integers(SMALLEST, LARGEST + 1, count) + BINARY32.bias
     return (exponent << BINARY32.man_w) + rng.integers(0, SIGNIFICANDS, count)
 
 
-def every(exponents=range(SMALLEST, LARGEST + 1)):
-    """All numbers of some binades, an array each part of one."""
+def every(exponents: range = range(SMALLEST, LARGEST + 1)) -> Iterator[np.ndarray]:
+    """Yield all numbers of some binades, in arrays of bits of ``CHUNK`` numbers each."""
     for exponent in exponents:
         first = (exponent + BINARY32.bias) << BINARY32.man_w
         for start in range(first, first + SIGNIFICANDS, CHUNK):
             yield np.arange(start, start + CHUNK)
 
 
-def check(count, report=print):
-    """Measure the directed angles and `count` random ones; all in range, if `count` is 0."""
+def check(count: int, report: Callable[[str], None] = print) -> Worst:
+    """Measure the directed angles, then random ones or all.
+
+    Parameters
+    ----------
+    count : int
+        Number of random angles; 0 for all of the range instead.
+    report : callable
+        Takes a line of text for each set of angles, and one for all.
+
+    Returns
+    -------
+    Worst
+        The errors of all sets together.
+    """
     sets = {
         "near multiples of pi/2": [near_multiples()],
         "convergents": [convergents()],
@@ -176,7 +234,7 @@ def check(count, report=print):
     return total
 
 
-def main():
+def main() -> None:
     """Print the errors."""
     parser = argparse.ArgumentParser(
         prog="python -m pymodel.arith.sincos_error", description=__doc__

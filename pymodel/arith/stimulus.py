@@ -1,14 +1,17 @@
 """Stimulus for the float units and their model, generic over the format.
 
-Numbers are bits: Python ints, or numpy uint64 arrays for the mass-produced ones.
+Numbers are bits: Python ints, or numpy uint64 arrays for the mass-produced ones. Pairs are two
+arrays of one length, the first operands and the second ones.
 """
 
 import numpy as np
 
+from pymodel.arith.fp import Format
+
 ALL_PAIRS_MAX_WIDTH = 10
 
 
-def corners(fmt):
+def corners(fmt: Format) -> list[int]:
     """Numbers around which the arithmetic changes its behaviour, of both signs."""
     one, normal, man_w = fmt.one, fmt.min_normal, fmt.man_w
     quiet, ones = fmt.quiet_bit, fmt.min_normal - 1
@@ -36,11 +39,13 @@ def corners(fmt):
     return [*positive, *(fmt.neg(x) for x in positive)]
 
 
-def all_pairs(fmt):
-    """Every pair of numbers of a small format, as two arrays.
+def all_pairs(fmt: Format) -> tuple[np.ndarray, np.ndarray]:
+    """Every pair of numbers of a small format.
 
-    Raises:
-        ValueError: the format has more than 10 bits.
+    Raises
+    ------
+    ValueError
+        If the format has more than 10 bits.
     """
     if fmt.width > ALL_PAIRS_MAX_WIDTH:
         raise ValueError(f"all pairs of a {fmt.width}-bit format are too many")
@@ -48,17 +53,18 @@ def all_pairs(fmt):
     return np.repeat(numbers, len(numbers)), np.tile(numbers, len(numbers))
 
 
-def corner_pairs(fmt):
-    """Every pair of corners, as two arrays."""
+def corner_pairs(fmt: Format) -> tuple[np.ndarray, np.ndarray]:
+    """Every pair of :func:`corners`."""
     numbers = np.array(corners(fmt), dtype=np.uint64)
     return np.repeat(numbers, len(numbers)), np.tile(numbers, len(numbers))
 
 
-def random_pairs(fmt, rng, n):
-    """``n`` pairs in random order, evenly from every distribution of ``DISTRIBUTIONS``.
+def random_pairs(fmt: Format, rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Draw ``n`` pairs in random order, evenly from every distribution of ``DISTRIBUTIONS``.
 
-    Returns:
-        Two uint64 arrays of length ``n``.
+    Returns
+    -------
+    a, b : numpy.ndarray of uint64, shape (n,)
     """
     shares = np.diff(np.linspace(0, n, len(DISTRIBUTIONS) + 1).astype(int))
     parts = [
@@ -70,20 +76,20 @@ def random_pairs(fmt, rng, n):
     return a[order], b[order]
 
 
-def uniform(fmt, rng, n):
-    """Any bits."""
+def uniform(fmt: Format, rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Draw any bits."""
     return _bits(rng, n, fmt.width), _bits(rng, n, fmt.width)
 
 
-def near_exponents(fmt, rng, n):
-    """Exponents at most so far apart that the smaller operand still matters to a sum."""
+def near_exponents(fmt: Format, rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Draw exponents at most so far apart that the smaller operand still matters to a sum."""
     exponent = rng.integers(0, 1 << fmt.exp_w, n)
     distance = rng.integers(-fmt.man_w - 4, fmt.man_w + 5, n)
     return _random(fmt, rng, exponent), _random(fmt, rng, exponent + distance)
 
 
-def cancellation(fmt, rng, n):
-    """A number and nearly its negative: sums lose many leading bits, or all."""
+def cancellation(fmt: Format, rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Draw a number and nearly its negative: sums lose many leading bits, or all."""
     a, _ = uniform(fmt, rng, n)
     step = rng.integers(0, 1 << rng.integers(0, fmt.man_w + 1, n)).astype(np.uint64)
     below = _bits(rng, n, 1) == 1
@@ -91,8 +97,8 @@ def cancellation(fmt, rng, n):
     return a, b ^ np.uint64(fmt.sign_mask)
 
 
-def overflow(fmt, rng, n):
-    """Sums and products around the largest finite number."""
+def overflow(fmt: Format, rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Draw operands of sums and products around the largest finite number."""
     top = 2 * fmt.bias
     product = np.arange(n) % 2 == 0
     a = rng.integers(np.where(product, fmt.bias, top - 1), top + 1)
@@ -100,16 +106,16 @@ def overflow(fmt, rng, n):
     return _random(fmt, rng, a), _random(fmt, rng, b)
 
 
-def flush(fmt, rng, n):
-    """Sums and products around the smallest normal."""
+def flush(fmt: Format, rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Draw operands of sums and products around the smallest normal."""
     product = np.arange(n) % 2 == 0
     a = rng.integers(1, np.where(product, fmt.bias + 1, 4))
     b = np.where(product, fmt.bias + 1 - a + rng.integers(-2, 2, n), rng.integers(0, 4, n))
     return _random(fmt, rng, a), _random(fmt, rng, b)
 
 
-def one_corner(fmt, rng, n):
-    """A corner with any number."""
+def one_corner(fmt: Format, rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Draw a corner with any number, in either order."""
     a = rng.choice(np.array(corners(fmt), dtype=np.uint64), n)
     b, _ = uniform(fmt, rng, n)
     swap = _bits(rng, n, 1) == 1
@@ -119,12 +125,12 @@ def one_corner(fmt, rng, n):
 DISTRIBUTIONS = (uniform, near_exponents, cancellation, overflow, flush, one_corner)
 
 
-def _bits(rng, n, width):
+def _bits(rng: np.random.Generator, n: int, width: int) -> np.ndarray:
     return rng.integers(0, 1 << width, n, dtype=np.uint64)
 
 
-def _random(fmt, rng, exponent):
-    """Numbers of the exponents given (clipped to the format's), with any sign.
+def _random(fmt: Format, rng: np.random.Generator, exponent: np.ndarray) -> np.ndarray:
+    """Draw numbers of the exponents given (clipped to the format's), with any sign.
 
     A third of the mantissas ends in zeros and a third in ones, from a random place: products and
     sums of such numbers are ties, or carry far.

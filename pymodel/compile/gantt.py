@@ -1,29 +1,32 @@
 """What a program does when, as numbers and as a picture."""
 
+import os
 from collections import Counter
+from typing import Any
 
-from pymodel.compile.kernel import storable
+from pymodel.compile.kernel import Kernel, storable
 from pymodel.compile.schedule import bounds
+from pymodel.machine.isa import Program
 
 COLOURS = {"add": "#0072b2", "mul": "#d55e00", "rec": "#009e73", "sincos": "#cc79a7"}
 LANE_NAMES = {"add": "+", "mul": "×", "rec": "1/x", "sincos": "sin cos"}
 
 
-def summary(program, kernel):
+def summary(program: Program, kernel: Kernel) -> dict[str, Any]:
     """Figures of a program's main segment.
 
     Parameters
     ----------
-    program : pymodel.machine.isa.Program
-    kernel : pymodel.compile.kernel.Kernel
+    program : Program
+    kernel : Kernel
         What it was scheduled from.
 
     Returns
     -------
     dict
-        ``cycles``; ``bounds`` (see :func:`pymodel.compile.schedule.bounds`); ``operations`` and
-        ``use`` (0 to 1) by kind of lane; ``registers`` of the fullest bank; ``words`` and
-        ``word_bits`` of the program memory.
+        ``cycles``; ``bounds`` (see :func:`pymodel.compile.schedule.bounds`), in cycles;
+        ``operations`` and ``use`` (0 to 1) by kind of lane; ``registers`` of the fullest bank;
+        ``words`` and ``word_bits`` of the program memory.
     """
     lanes = Counter(lane.op for lane in program.machine.lanes)
     (stored,) = storable([kernel])
@@ -39,8 +42,16 @@ def summary(program, kernel):
     }
 
 
-def plot(program, path, title):
-    """Draw the main segment: a row for each lane, a bar from an operation's issue to its result."""
+def plot(program: Program, path: str | os.PathLike[str], title: str) -> None:
+    """Draw the main segment: a row for each lane, a bar from an operation's issue to its result.
+
+    Parameters
+    ----------
+    program : Program
+    path : str or path-like
+        PNG file to write.
+    title : str
+    """
     import matplotlib
 
     matplotlib.use("Agg")

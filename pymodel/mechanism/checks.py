@@ -8,15 +8,26 @@ from pymodel.mechanism import kinematics
 from pymodel.mechanism.scenario import Scenario, ScenarioError
 
 # The numbers of a scenario are typed decimals: pi/4 written with six of them is off by 1.6e-7 rad,
-# and a loop adds up a few such errors.  A gap beyond a millionth of the mechanism is a mistake.
+# and a loop adds up a few such errors. A gap beyond a millionth of the mechanism is a mistake.
 CLOSURE_TOLERANCE = 1e-6
-# Constraint rows count as dependent below this share of the largest singular value.  It is far
+# Constraint rows count as dependent below this share of the largest singular value. It is far
 # above rounding (1e-16) and below a four-bar held 1e-8 rad from its flat posture.
 RANK_TOLERANCE = 1e-9
 
 
 def check_loops(scenario: Scenario) -> None:
-    """Refuse loops that are open, whose pins drift apart, or that depend on each other."""
+    """Refuse loops that are open, whose pins drift apart, or that depend on each other.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        With loops or without.
+
+    Raises
+    ------
+    ScenarioError
+        Naming the loop and by how much it fails.
+    """
     if not scenario.loops:
         return
     q, qd = scenario.q0, scenario.qd0
@@ -50,7 +61,7 @@ def check_loops(scenario: Scenario) -> None:
 
 
 def _size(scenario: Scenario) -> float:
-    """Length in m that no pin of the mechanism can be away from the first one."""
+    """Sum the arms: a length in m that no pin of the mechanism can be away from the first one."""
     arms = [body.attach for body in scenario.bodies]
     arms += [arm for loop in scenario.loops for arm in (loop.point, loop.at)]
     return sum(math.hypot(*arm) for arm in arms)

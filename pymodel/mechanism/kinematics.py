@@ -1,9 +1,10 @@
 """Positions, velocities, energies and loop errors of a mechanism, in float64.
 
-Observables of a state (q, qd), independent of the HDCA: they judge its results.  Any tree of
-bodies, with or without loops.  `q` and `qd` have the shape (..., n), usually (T, n) for T kept
-times of n bodies or (n,) for one posture; the leading shape carries over to the results.  Joint
-angles are relative to the parent, absolute angles to the ground.  SI units, ground frame.
+Observables of a state (q, qd), independent of the HDCA: they judge its results. Any tree of
+bodies, with or without loops. The joint angles ``q`` (rad) and velocities ``qd`` (rad/s) have the
+shape (..., n), usually (T, n) for T kept times of n bodies or (n,) for one posture; the leading
+shape carries over to the results, which are float64. Joint angles are relative to the parent,
+absolute angles to the ground. SI units, ground frame.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from pymodel.mechanism.topology import Topology
 
 
 def _sum_over_ancestors(scenario: Scenario, values: np.ndarray) -> np.ndarray:
-    """Sum of each body's value and those of all bodies it hangs on, shape (..., n)."""
+    """Add to each body's value those of all bodies it hangs on, shape (..., n)."""
     total = np.array(values, dtype=np.float64)
     for k, body in enumerate(scenario.bodies):
         if body.parent >= 0:
@@ -24,14 +25,14 @@ def _sum_over_ancestors(scenario: Scenario, values: np.ndarray) -> np.ndarray:
 
 
 def _rotate(angle: np.ndarray, vector: Vector) -> np.ndarray:
-    """`vector` of a frame turned by `angle` (...), in the ground frame, shape (..., 2)."""
+    """Turn ``vector`` by ``angle`` (...), from a body's frame to the ground's; shape (..., 2)."""
     x, y = vector
     c, s = np.cos(angle), np.sin(angle)
     return np.stack((c * x - s * y, s * x + c * y), axis=-1)
 
 
 def _cross(rate: np.ndarray, vector: np.ndarray) -> np.ndarray:
-    """Velocity of the arm `vector` (..., 2) turning at `rate` (...): Om vector rate."""
+    """Velocity of the arm ``vector`` (..., 2) turning at ``rate`` (...): Om vector rate."""
     return np.stack((-vector[..., 1] * rate, vector[..., 0] * rate), axis=-1)
 
 
@@ -101,7 +102,22 @@ def centre_of_mass_velocities(scenario: Scenario, q: np.ndarray, qd: np.ndarray)
 
 
 def point_position(scenario: Scenario, q: np.ndarray, body: int, point: Vector) -> np.ndarray:
-    """Position of `point` of `body` (its frame, from handle 1; -1: ground frame), m, (..., 2)."""
+    """Position of a point of a body, m, (..., 2).
+
+    Parameters
+    ----------
+    scenario : Scenario
+    q : numpy.ndarray, shape (..., n)
+        Joint angles, rad.
+    body : int
+        Index of the body; negative for the ground.
+    point : tuple of float
+        m, from handle 1 in the body's frame, or in the ground frame.
+
+    Returns
+    -------
+    numpy.ndarray, shape (..., 2)
+    """
     q = np.asarray(q, dtype=np.float64)
     if body < 0:
         return np.broadcast_to(np.array(point), (*q.shape[:-1], 2)).copy()
@@ -112,7 +128,7 @@ def point_position(scenario: Scenario, q: np.ndarray, body: int, point: Vector) 
 def point_velocity(
     scenario: Scenario, q: np.ndarray, qd: np.ndarray, body: int, point: Vector
 ) -> np.ndarray:
-    """Velocity of `point` of `body` (its frame, from handle 1; -1: ground), m/s, (..., 2)."""
+    """Velocity of a point of a body, m/s, (..., 2); arguments as in :func:`point_position`."""
     q = np.asarray(q, dtype=np.float64)
     if body < 0:
         return np.zeros((*q.shape[:-1], 2))
@@ -145,7 +161,7 @@ def potential_energy(scenario: Scenario, q: np.ndarray) -> np.ndarray:
 
 
 def loop_gaps(scenario: Scenario, q: np.ndarray) -> np.ndarray:
-    """Vector from the pin on `to` to the pin on `body` of each loop, m, (..., loops, 2)."""
+    """Vector from the pin on ``to`` to the pin on ``body`` of each loop, m, (..., loops, 2)."""
     q = np.asarray(q, dtype=np.float64)
     gaps = [
         point_position(scenario, q, loop.body, loop.point)
@@ -156,7 +172,7 @@ def loop_gaps(scenario: Scenario, q: np.ndarray) -> np.ndarray:
 
 
 def loop_gap_velocities(scenario: Scenario, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-    """Time derivative of `loop_gaps`, m/s, (..., loops, 2)."""
+    """Time derivative of :func:`loop_gaps`, m/s, (..., loops, 2)."""
     q = np.asarray(q, dtype=np.float64)
     rates = [
         point_velocity(scenario, q, qd, loop.body, loop.point)
@@ -183,6 +199,11 @@ def loop_angle_error(scenario: Scenario, q: np.ndarray) -> np.ndarray:
     The inner angles of a closed polygon add up; here the last one is measured at the pin that the
     loop should end in, so the error is the angle, seen from handle 1 of the last body, between
     that body's own pin and the pin that it should be on.
+
+    Raises
+    ------
+    IndexError
+        If there is no loop.
     """
     q = np.asarray(q, dtype=np.float64)
     loop = scenario.loops[0]
@@ -194,17 +215,40 @@ def loop_angle_error(scenario: Scenario, q: np.ndarray) -> np.ndarray:
 
 
 def loop_jacobian(scenario: Scenario, q: np.ndarray) -> np.ndarray:
-    """Derivative of the loop gaps of one posture q (n,) by the joint angles, m, (2 loops, n)."""
+    """Derivative of the loop gaps by the joint angles.
+
+    Parameters
+    ----------
+    scenario : Scenario
+    q : numpy.ndarray, shape (n,)
+        One posture, rad.
+
+    Returns
+    -------
+    numpy.ndarray, shape (2 loops, n)
+        m.
+    """
     n = len(scenario.bodies)
     # The gap velocity is linear in qd: one unit velocity a joint gives the columns exactly.
     columns = loop_gap_velocities(scenario, np.broadcast_to(q, (n, n)), np.eye(n))
     return columns.reshape(n, -1).T
 
 
-def joint_momenta(scenario, q, q_dot):
-    """Joint momenta p_k = H^T sum of S M V over the outboard bodies, (6)-(7); float64, shape (n,).
+def joint_momenta(scenario: Scenario, q: np.ndarray, q_dot: np.ndarray) -> np.ndarray:
+    """Joint momenta p_k = H^T sum of S M V over the outboard bodies, (6)-(7) of paper 000.
 
-    The angular momentum (N m s) about handle 1 of body k of that body and all that it carries.
+    p_k is the angular momentum about handle 1 of body k, of that body and all that it carries.
+
+    Parameters
+    ----------
+    scenario : Scenario
+    q, q_dot : numpy.ndarray, shape (n,)
+        Joint angles (rad) and velocities (rad/s) of one posture.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n,)
+        N m s.
     """
     mass = np.array([body.mass for body in scenario.bodies])
     inertia = np.array([body.inertia for body in scenario.bodies])

@@ -1,7 +1,7 @@
 """A scenario: the mechanism, its initial state, and the time grid of a run.
 
-Bodies are numbered from 0 in the order of the file and parents stand before their children.  A
-body has handle 1 at the joint to its parent and handle 2 at `tip`; vectors are in metres, angles
+Bodies are numbered from 0 in the order of the file and parents stand before their children. A
+body has handle 1 at the joint to its parent and handle 2 at ``tip``; vectors are in metres, angles
 in radians, everything else in SI units.
 """
 
@@ -18,7 +18,16 @@ Vector = tuple[float, float]
 
 
 class ScenarioError(ValueError):
-    """A scenario that makes no sense; `str()` is the single line `file: key: reason`."""
+    """A scenario that makes no sense; ``str()`` is the single line ``file: key: reason``.
+
+    Parameters
+    ----------
+    source : str
+        File, or what stands for it.
+    key : str
+        Path of the key, as ``body[1].mass``; empty if the whole file is meant.
+    reason : str
+    """
 
     def __init__(self, source: str, key: str, reason: str) -> None:
         self.source = source
@@ -31,9 +40,30 @@ class ScenarioError(ValueError):
 class Body:
     """One rigid body and the pin that hangs it on its parent.
 
-    mass kg, inertia kg m^2 about the centre of mass; com and tip from handle 1 in the body frame,
-    attach in the parent's frame from its handle 1 (ground frame if parent is -1), m.  q rad and
-    qd rad/s are relative to the parent.  Joint torque: torque - spring (q - rest) - damping qd.
+    The joint's torque is torque - spring (q - rest) - damping qd.
+
+    Parameters
+    ----------
+    mass : float
+        kg.
+    inertia : float
+        kg m^2, about the centre of mass.
+    com, tip : tuple of float
+        Centre of mass and handle 2, m, from handle 1 in the body frame.
+    parent : int
+        Index of the parent, ``GROUND`` for the ground.
+    attach : tuple of float
+        Place of the pin, m, in the parent's frame from its handle 1, or in the ground frame.
+    q, qd : float
+        Initial angle (rad) and velocity (rad/s), relative to the parent.
+    torque : float
+        N m.
+    spring : float
+        N m/rad.
+    rest : float
+        Angle of the relaxed spring, rad.
+    damping : float
+        N m s/rad.
     """
 
     mass: float
@@ -52,7 +82,18 @@ class Body:
 
 @dataclass(frozen=True)
 class Loop:
-    """An extra pin: `point` of `body` (its frame) stays on `at` of `to` (its frame; -1 ground)."""
+    """An extra pin, which closes a loop: a point of one body stays on a point of another.
+
+    Parameters
+    ----------
+    body : int
+    point : tuple of float
+        m, from handle 1 of ``body`` in its frame.
+    to : int
+        The other body, ``GROUND`` for the ground.
+    at : tuple of float
+        m, from handle 1 of ``to`` in its frame, or in the ground frame.
+    """
 
     body: int
     point: Vector
@@ -62,7 +103,25 @@ class Loop:
 
 @dataclass(frozen=True)
 class Scenario:
-    """A mechanism with its initial state (in the bodies), gravity (m/s^2) and time grid (s)."""
+    """A mechanism with its initial state (in the bodies), gravity and time grid.
+
+    Parameters
+    ----------
+    name : str
+    gravity : tuple of float
+        m/s^2, ground frame.
+    step, end : float
+        Length of a step and of the run, s.
+    bodies : tuple of Body
+        Parents before their children.
+    loops : tuple of Loop
+    integrator : str
+        One of ``INTEGRATORS``.
+    save : int
+        Every ``save``-th step is kept.
+    source : str
+        File, or what stands for it in messages.
+    """
 
     name: str
     gravity: Vector
@@ -81,12 +140,12 @@ class Scenario:
 
     @property
     def times(self) -> np.ndarray:
-        """Kept times in s, the start included: every `save`-th step k at k * step."""
+        """Kept times in s, the start included: every ``save``-th step k at k * step."""
         return np.arange(0, self.steps + 1, self.save) * self.step
 
     @property
     def is_chain(self) -> bool:
-        """True if every body hangs on the previous one (wherever on it), the first on ground."""
+        """Whether each body hangs on the one before (anywhere on it), the first on the ground."""
         return all(body.parent == k - 1 for k, body in enumerate(self.bodies))
 
     @property

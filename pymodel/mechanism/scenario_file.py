@@ -1,8 +1,8 @@
 """Scenario files: a :class:`~pymodel.mechanism.scenario.Scenario` written in TOML.
 
-`load` reads a file and `parse` a dictionary of the same shape; both return a frozen `Scenario` or
-raise `ScenarioError`, whose text is one line naming the file, the key and the reason.  Everything
-that makes no sense is refused here, so that nothing behind this module has to check it again.
+:func:`load` reads a file and :func:`parse` a dictionary of the same shape. Both return a frozen
+``Scenario`` or raise ``ScenarioError``, whose text is one line that names file, key and reason.
+Everything that makes no sense is refused here: nothing behind this module has to check it again.
 """
 
 from __future__ import annotations
@@ -29,9 +29,22 @@ from pymodel.mechanism.scenario import (
 
 
 def load(path: str | os.PathLike[str], steps: int | None = None) -> Scenario:
-    """Read the scenario file at `path`; `steps`, if given, replaces the end of the run.
+    """Read a scenario file.
 
-    Raises ScenarioError if it cannot be read, is not TOML, or makes no sense.
+    Parameters
+    ----------
+    path : str or path-like
+    steps : int, optional
+        Number of steps of the run, instead of its ``end``.
+
+    Returns
+    -------
+    Scenario
+
+    Raises
+    ------
+    ScenarioError
+        If the file cannot be read, is not TOML, or makes no sense, or if ``steps`` is below 1.
     """
     source = _plain(os.fspath(path))
     try:
@@ -53,7 +66,20 @@ def load(path: str | os.PathLike[str], steps: int | None = None) -> Scenario:
 def parse(data: dict[str, Any], source: str = "<scenario>") -> Scenario:
     """Build a scenario from the dictionary that a scenario file holds.
 
-    `source` stands for the file in messages.  Raises ScenarioError.
+    Parameters
+    ----------
+    data : dict
+    source : str
+        Stands for the file in messages.
+
+    Returns
+    -------
+    Scenario
+
+    Raises
+    ------
+    ScenarioError
+        If the scenario makes no sense.
     """
     top = _Table(source, "", data, ("name", "gravity", "time", "body", "loop"))
     name = top.string("name")
@@ -146,7 +172,7 @@ def _parent_of(value: Any, default: int) -> int:
 
 
 def _cycle(parents: list[int], start: int) -> list[int]:
-    """The cycle of parents that `start` lies on, from `start` back to it; empty if none."""
+    """Follow parents from ``start`` back to it; an empty list if it lies on no cycle."""
     path = [start]
     while 0 <= parents[path[-1]] < len(parents) and len(path) <= len(parents):
         path.append(parents[path[-1]])
@@ -156,7 +182,7 @@ def _cycle(parents: list[int], start: int) -> list[int]:
 
 
 def _plain(text: str) -> str:
-    """Text as one printable line."""
+    """Make text one printable line."""
     return text if text.isprintable() else text.encode("unicode_escape").decode("ascii")
 
 
@@ -179,7 +205,7 @@ def _kind(value: Any) -> str:
 
 
 class _Table:
-    """One table of the file: refuses keys other than `known`, gives typed access to the rest."""
+    """One table of the file: refuses keys other than ``known``, gives typed access to the rest."""
 
     def __init__(
         self, source: str, path: str, data: dict[str, Any], known: tuple[str, ...]

@@ -5,51 +5,79 @@ Indices, and the points where joints act; the sums and eliminations that follow 
 bodies close loops. All joints are pins.
 """
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from functools import reduce
 from typing import NamedTuple
 
-from pymodel.mechanism.scenario import GROUND
+from pymodel.mechanism.scenario import GROUND, Scenario, Vector
 
 SHAPES = ("balanced", "left", "right")
 
 
 class Handle(NamedTuple):
-    """Where a joint acts on a body; handles of a body sort by their place."""
+    """Where a joint acts on a body; handles of a body sort by their place.
+
+    Attributes
+    ----------
+    body : int
+    place : int
+        0 is handle 1, the joint to the parent; i is the i-th other point of the body.
+    joint : int
+        Index of the joint.
+    """
 
     body: int
-    place: int  # 0: handle 1, the joint to the parent; i: the i-th other point of the body
+    place: int
     joint: int
 
 
 class Pin(NamedTuple):
-    """A revolute joint, by its handles. The impulse on handle b is that on handle a reversed."""
+    """A revolute joint, as the handles that it connects.
 
-    a: Handle | None  # None on the ground
+    The impulse on handle b is that on handle a reversed.
+
+    Attributes
+    ----------
+    a : Handle or None
+        None on the ground.
+    b : Handle
+    """
+
+    a: Handle | None
     b: Handle
 
 
 class Topology:
     """The tree and the joints of a scenario.
 
+    Parameters
+    ----------
+    scenario : Scenario
+
     Attributes
     ----------
+    size : int
+        Number of bodies.
     parents : list of int
-    children : list of lists
-        Bodies that hang on a body.
-    carried : list of lists
+        Parent of each body, ``GROUND`` for the ground.
+    children : list of list of int
+        Bodies that hang on each body.
+    carried : list of list of int
         Each body and all that hang on it, directly or not, ascending.
-    points : list of lists
+    points : list of list of tuple of float
         Points of each body other than handle 1 where joints act, m, each once, body frame.
     joints : list of Pin
-        Those of the tree, then those that close loops.
-    handles : list of lists of Handle
+        The joints of the tree, then those that close loops.
+    handles : list of list of Handle
         Handles of each body, one for each joint on it, sorted.
-    paths : list of lists
+    paths : list of list of int
         The tree as disjoint paths. Each goes outward, on to the child that carries most (heavy
         paths), so that the way from the ground to a body leaves a path at most log2 n times.
     """
 
-    def __init__(self, scenario):
+    def __init__(self, scenario: Scenario) -> None:
         bodies = scenario.bodies
         n = self.size = len(bodies)
         self.parents = [body.parent for body in bodies]
@@ -77,7 +105,7 @@ class Topology:
                 while (outer := heavy[self.paths[-1][-1]]) is not None:
                     self.paths[-1].append(outer)
 
-    def _handle(self, body, point, joint):
+    def _handle(self, body: int, point: Vector, joint: int) -> Handle | None:
         if body == GROUND:
             return None
         if point not in self.points[body]:
@@ -85,19 +113,29 @@ class Topology:
         return Handle(body, 1 + self.points[body].index(point), joint)
 
     @property
-    def loops(self):
+    def loops(self) -> list[Pin]:
         """The joints that close loops."""
         return self.joints[self.size :]
 
-    def way(self, body, other):
-        """Bodies from the ground outward to ``body``, without those that carry ``other`` too."""
+    def way(self, body: int, other: int) -> list[int]:
+        """Bodies from the ground outward to ``body``, without those that carry ``other`` too.
+
+        Parameters
+        ----------
+        body, other : int
+            Bodies; ``body`` may be ``GROUND``, whose way is empty.
+
+        Returns
+        -------
+        list of int
+        """
         way = []
         while body != GROUND and other not in self.carried[body]:
             way.append(body)
             body = self.parents[body]
         return way[::-1]
 
-    def assembly_order(self, shape="balanced"):
+    def assembly_order(self, shape: str | Sequence[int] = "balanced") -> list[int]:
         """Indices of all joints in the order in which they are eliminated.
 
         A loop is closed as soon as both its bodies (or body and ground) are in one compound.
@@ -109,10 +147,14 @@ class Topology:
             halves, then cut these), ``left`` (from the ground outward), ``right`` (inward), or
             any order.
 
+        Returns
+        -------
+        list of int
+
         Raises
         ------
         ValueError
-            If ``shape`` is unknown, or not every joint of the tree once.
+            If ``shape`` is unknown, or does not name every joint of the tree once.
         """
         if isinstance(shape, str):
             if shape not in SHAPES:
@@ -132,11 +174,11 @@ class Topology:
             open_loops = [j for j in open_loops if j not in closed]
         return order
 
-    def _is_within(self, joint, bodies):
+    def _is_within(self, joint: Pin, bodies: set[int]) -> bool:
         return joint.b.body in bodies and (joint.a.body if joint.a else GROUND) in bodies
 
-    def _bisection(self):
-        """The tree with the ground, cut into halves again and again: last cuts first."""
+    def _bisection(self) -> list[int]:
+        """Cut the tree with the ground into halves again and again: last cuts first."""
         cuts, parts = [], [{GROUND, *range(self.size)}]
         while parts:
             part = parts.pop()
@@ -150,8 +192,21 @@ class Topology:
         return cuts[::-1]
 
 
-def build_tree(shape, n):
-    """The binary assembly tree over bodies 0..n-1 as nested pairs; a leaf is an index.
+def build_tree(shape: str | int | tuple, n: int) -> int | tuple:
+    """Build the binary assembly tree over the bodies of a chain.
+
+    Parameters
+    ----------
+    shape : str, int or tuple
+        ``balanced``, ``left`` (from the ground outward), ``right`` (inward), or a tree, which is
+        checked.
+    n : int
+        Number of bodies.
+
+    Returns
+    -------
+    int or tuple
+        Nested pairs whose leaves are the indices 0..n-1.
 
     Raises
     ------
@@ -171,12 +226,12 @@ def build_tree(shape, n):
     return shape
 
 
-def _balanced(first, last):
+def _balanced(first: int, last: int) -> int | tuple:
     if last - first == 1:
         return first
     middle = (first + last + 1) // 2
     return _balanced(first, middle), _balanced(middle, last)
 
 
-def _leaves(tree):
+def _leaves(tree: int | tuple) -> list[int]:
     return [tree] if isinstance(tree, int) else _leaves(tree[0]) + _leaves(tree[1])

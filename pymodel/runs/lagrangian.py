@@ -11,21 +11,21 @@ r_Ci - r_k turned by 90 degrees:
     d r_Ci / d q_k        = Om (r_Ci - r_k)
     d2 r_Ci / d q_k d q_l = -(r_Ci - r_max(k, l))      (the outer of the two joints)
 
-and is 0 if i does not hang on k (and l).  Everything below follows from these two lines, which
+and is 0 if i does not hang on k (and l). Everything below follows from these two lines, which
 hold for any other point of body i as well.
 
 Closed loops are cut: the equations are those of the spanning tree, and each loop adds the
-constraint that its gap (point on `body` minus point on `to`) keeps its value 0.  With
+constraint that its gap (point on ``body`` minus point on ``to``) keeps its value 0. With
 J = d gap / dq and the multipliers lambda,
 
     M qdd + h = f + J^T lambda,    J qdd = -J-dot qd,
 
-lambda is the force of the pin on the point of `body`; `to` gets the opposite.  What the HDCA calls
-p in a closed loop are the augmented momenta
+lambda is the force of the pin on the point of ``body``; ``to`` gets the opposite. What the HDCA
+calls p in a closed loop are the augmented momenta
 
     p = M qd - J^T sigma,    sigma-dot = lambda,    sigma(0) = 0,
 
-with sigma the impulse of the cut pin on `body` since t = 0.  J qd = 0 makes sigma a function of
+with sigma the impulse of the cut pin on ``body`` since t = 0. J qd = 0 makes sigma a function of
 q and p, and p-dot = dT/dq - dV/dq + tau - J-dot^T sigma holds no multiplier any more.
 """
 
@@ -41,13 +41,13 @@ from pymodel.mechanism import kinematics
 from pymodel.mechanism.scenario import Scenario
 from pymodel.runs.trajectory import Trajectory
 
-# Requested local error of the solver, relative and absolute.  Between its own steps the solver
+# Requested local error of the solver, relative and absolute. Between its own steps the solver
 # interpolates with order 7, which costs a digit: this keeps q within 1e-12 rad over a second of
 # the compound pendulum (1e-12 here would give 8e-12).
 TOLERANCE = 1e-13
 # States times joints whose levers are held at once, which bounds the memory of long runs.
 MOMENTA_CHUNK = 10_000
-# Newton steps that take a state back onto the loops.  It is never far away: each step squares what
+# Newton steps that take a state back onto the loops. It is never far away: each step squares what
 # is left, and the last one is for the rounding of the one before.
 NEWTON_STEPS = 3
 # Gap in m, or speed of a gap in m/s, from which the solver restarts on the loops.
@@ -62,8 +62,11 @@ BISECTIONS = 40
 class NoReferenceError(ValueError):
     """The reference cannot solve this scenario; one line says why.
 
-    trajectory
-        The part of the motion that could be solved, None if there is none.
+    Parameters
+    ----------
+    message : str
+    trajectory : Trajectory, optional
+        The part of the motion that could be solved.
     """
 
     def __init__(self, message: str, trajectory: Trajectory | None = None) -> None:
@@ -75,8 +78,12 @@ class NoReferenceError(ValueError):
 class _Posture:
     """What the equations need of a posture q (n,).
 
-    first  (n, n, 2)     first[i, k] = d r_Ci / d q_k, m
-    second (n, n, n, 2)  second[i, k, l] = d2 r_Ci / d q_k d q_l, m
+    Attributes
+    ----------
+    first : numpy.ndarray, shape (n, n, 2)
+        first[i, k] = d r_Ci / d q_k, m.
+    second : numpy.ndarray, shape (n, n, n, 2)
+        second[i, k, l] = d2 r_Ci / d q_k d q_l, m.
     """
 
     first: np.ndarray
@@ -87,7 +94,7 @@ class _Saddle:
     """M x = f + J^T s with J x = c, for one posture, by orthogonal factors of L^-1 J^T (M = L L^T).
 
     The factors keep J x = c to rounding, and J M^-1 J^T, whose condition is the square, is never
-    formed.  `condition` is that square.
+    formed.
     """
 
     def __init__(self, matrix: np.ndarray, jacobian: np.ndarray) -> None:
@@ -98,13 +105,14 @@ class _Saddle:
 
     @property
     def condition(self) -> float:
+        """Condition number of J M^-1 J^T; infinite if constraints depend on each other."""
         if self.upper.shape[0] < self.upper.shape[1]:  # more constraints than joints
             return np.inf
         largest, least = np.linalg.svd(self.upper, compute_uv=False)[[0, -1]]
         return float((largest / least) ** 2) if least > 0.0 else np.inf
 
     def solve(self, f: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """x (n,) and s (constraints,); raises LinAlgError if a constraint is empty."""
+        """Solve for x (n,) and s (constraints,); raises LinAlgError if a constraint is empty."""
         y = solve_triangular(self.lower, f, lower=True, check_finite=False)
         along = solve_triangular(self.upper, c, trans="T", check_finite=False) - self.basis.T @ y
         x = solve_triangular(
@@ -116,8 +124,14 @@ class _Saddle:
 class Lagrangian:
     """The equations of motion of a mechanism in the coordinates of its tree of joints.
 
-    `mass_matrix`, `forces`, `accelerations` and `momenta` are those of the tree with its loops
-    cut; `constrained_accelerations` and `canonical_rates` are those of the whole mechanism.
+    The tree with its loops cut: :meth:`mass_matrix`, :meth:`forces`, :meth:`accelerations` and
+    :meth:`momenta`. The whole mechanism: :meth:`constrained_accelerations`, :meth:`velocities` and
+    :meth:`canonical_rates`. n joints, q in rad, qd in rad/s, p in N m s.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        Its step, end and integrator play no part.
     """
 
     def __init__(self, scenario: Scenario) -> None:
@@ -131,7 +145,7 @@ class Lagrangian:
         self.spring = np.array([body.spring for body in bodies])
         self.rest = np.array([body.rest for body in bodies])
         self.damping = np.array([body.damping for body in bodies])
-        # moves[i, k]: body i hangs on joint k.  Parents come first, so one pass is enough, and of
+        # moves[i, k]: body i hangs on joint k. Parents come first, so one pass is enough, and of
         # two joints that move the same body the outer one has the larger index.
         self.moves = np.eye(n, dtype=bool)
         for k, body in enumerate(bodies):
@@ -159,7 +173,7 @@ class Lagrangian:
         return np.einsum("ikx,ilx->kl", scaled, posture.first, optimize=True) + self.rotary
 
     def mass_matrix(self, q: np.ndarray) -> np.ndarray:
-        """M(q) in kg m^2, (n, n), symmetric positive definite."""
+        """Joint-space mass matrix M(q), kg m^2, (n, n), symmetric positive definite."""
         return self._mass_matrix(self._posture(q))
 
     def _forces(self, posture: _Posture, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
@@ -171,14 +185,14 @@ class Lagrangian:
         return self._forces(self._posture(q), q, qd)
 
     def _free_forces(self, posture: _Posture, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-        """f - h, N m, (n,)."""
+        """Forces less inertia forces, f - h, N m, (n,)."""
         # Acceleration of the centres of mass at qdd = 0, and the inertia forces it causes.
         centripetal = np.einsum("iklx,k,l->ix", posture.second, qd, qd, optimize=True)
         inertial = np.einsum("i,ix,ikx->k", self.mass, centripetal, posture.first, optimize=True)
         return self._forces(posture, q, qd) - inertial
 
     def accelerations(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-        """qdd = M^-1 (f - h) of the tree in rad/s^2, (n,)."""
+        """Accelerations qdd = M^-1 (f - h) of the tree, rad/s^2, (n,)."""
         posture = self._posture(q)
         right = self._free_forces(posture, q, qd)
         return cho_solve(cho_factor(self._mass_matrix(posture)), right)
@@ -186,8 +200,8 @@ class Lagrangian:
     def _gap_levers(self, pins: np.ndarray, ends: list[tuple]) -> np.ndarray:
         """Om times the levers of the loops' points on the joints, (..., 2 loops, n).
 
-        pins (..., n, 2) of the joints and ends [(of body, of to)] (..., 2) are positions or all
-        velocities: the result is J = d gap / dq or its time derivative.
+        ``pins`` (..., n, 2) of the joints and ``ends`` [(of body, of to)] (..., 2) are all
+        positions or all velocities: the result is J = d gap / dq or its time derivative.
         """
         n = pins.shape[-2]
         turned = np.zeros((*pins.shape[:-2], len(ends), 2, n))
@@ -200,7 +214,19 @@ class Lagrangian:
         return turned.reshape(*pins.shape[:-2], 2 * len(ends), n)
 
     def gaps(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Gaps of the loops (..., 2 loops), m, and J (..., 2 loops, n), m, at q (..., n)."""
+        """Gaps of the loops and their derivative by the joint angles.
+
+        Parameters
+        ----------
+        q : numpy.ndarray, shape (..., n)
+
+        Returns
+        -------
+        gap : numpy.ndarray, shape (..., 2 loops)
+            m.
+        jacobian : numpy.ndarray, shape (..., 2 loops, n)
+            J, m.
+        """
         mechanism = self.scenario
         ends = [
             (
@@ -214,7 +240,7 @@ class Lagrangian:
         return value.reshape(*pins.shape[:-2], -1), self._gap_levers(pins, ends)
 
     def jacobian_rate(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-        """J-dot of the loops in m/s, (..., 2 loops, n)."""
+        """Time derivative of J along (q, qd), m/s, (..., 2 loops, n)."""
         mechanism = self.scenario
         ends = [
             (
@@ -226,7 +252,16 @@ class Lagrangian:
         return self._gap_levers(kinematics.handle_velocities(mechanism, q, qd), ends)
 
     def onto_loops(self, q: np.ndarray, qd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The nearest state (least change, in rad and rad/s) that fits the loops; (..., n) each."""
+        """Find the nearest state that fits the loops: least change, in rad and rad/s.
+
+        Parameters
+        ----------
+        q, qd : numpy.ndarray, shape (..., n)
+
+        Returns
+        -------
+        q, qd : numpy.ndarray, shape (..., n)
+        """
         for _ in range(NEWTON_STEPS):
             gap, jacobian = self.gaps(q)
             q = q - (np.linalg.pinv(jacobian) @ gap[..., None])[..., 0]
@@ -243,18 +278,48 @@ class Lagrangian:
     def constrained_accelerations(
         self, q: np.ndarray, qd: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """qdd in rad/s^2, (n,), and the forces lambda of the cut pins on `body` in N, (2 loops,).
+        """Accelerations of the mechanism, and the forces of its cut pins.
 
-        For a state that fits the loops.  Raises numpy.linalg.LinAlgError in singular postures.
+        Parameters
+        ----------
+        q, qd : numpy.ndarray, shape (n,)
+            A state that fits the loops.
+
+        Returns
+        -------
+        qdd : numpy.ndarray, shape (n,)
+            rad/s^2.
+        forces : numpy.ndarray, shape (2 loops,)
+            lambda, N, on the points of ``body``.
+
+        Raises
+        ------
+        numpy.linalg.LinAlgError
+            In singular postures.
         """
         posture = self._posture(q)
         saddle = _Saddle(self._mass_matrix(posture), self.gaps(q)[1])
         return saddle.solve(self._free_forces(posture, q, qd), -self.jacobian_rate(q, qd) @ qd)
 
     def velocities(self, q: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """qd (rad/s) and sigma (N s) from M qd = p + J^T sigma and J qd = 0; (n,), (2 loops,).
+        """Solve M qd = p + J^T sigma with J qd = 0.
 
-        Raises numpy.linalg.LinAlgError in singular postures.
+        Parameters
+        ----------
+        q, p : numpy.ndarray, shape (n,)
+            Joint angles and (augmented) momenta.
+
+        Returns
+        -------
+        qd : numpy.ndarray, shape (n,)
+            rad/s.
+        sigma : numpy.ndarray, shape (2 loops,)
+            Impulses of the cut pins on the points of ``body``, N s.
+
+        Raises
+        ------
+        numpy.linalg.LinAlgError
+            In singular postures.
         """
         if not self.scenario.loops:
             return cho_solve(cho_factor(self.mass_matrix(q)), p), np.zeros(0)
@@ -262,7 +327,7 @@ class Lagrangian:
         return _Saddle(self.mass_matrix(q), jacobian).solve(p, np.zeros(len(gap)))
 
     def momenta(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-        """p = dT/dqd = M qd in N m s for q and qd (..., n), the same shape."""
+        """Momenta p = dT/dqd = M qd of the tree, N m s, (..., n) as q and qd."""
         q, qd = np.asarray(q, dtype=np.float64), np.asarray(qd, dtype=np.float64)
         if q.ndim > 1 and len(q) > 1 and q.size > MOMENTA_CHUNK:
             return np.concatenate(
@@ -280,7 +345,20 @@ class Lagrangian:
         """Hamilton's equations: qd, and pd_k = 1/2 qd^T dM/dq_k qd - dV/dq_k + tau_k.
 
         With loops p are the augmented momenta and pd has the term -J-dot^T sigma as well.
-        q rad and p N m s, (n,); returns qd rad/s and pd N m, (n,).
+
+        Parameters
+        ----------
+        q, p : numpy.ndarray, shape (n,)
+
+        Returns
+        -------
+        qd, pd : numpy.ndarray, shape (n,)
+            rad/s and N m.
+
+        Raises
+        ------
+        numpy.linalg.LinAlgError
+            In singular postures.
         """
         posture = self._posture(q)
         qd, sigma = self.velocities(q, p)
@@ -295,9 +373,9 @@ class Lagrangian:
 
 
 def momenta(scenario: Scenario, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-    """Joint momenta dT/dqd = M(q) qd of the tree in N m s; q and qd are (..., n).
+    """Joint momenta dT/dqd = M(q) qd of the tree, N m s, (..., n) as q and qd.
 
-    With loops these are not the p of a run, which are augmented: see `impulses`.
+    With loops these are not the p of a run, which are augmented: see :func:`impulses`.
     """
     return Lagrangian(scenario).momenta(q, qd)
 
@@ -305,9 +383,23 @@ def momenta(scenario: Scenario, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
 def canonical_rates(
     scenario: Scenario, q: np.ndarray, p: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """qd (rad/s) and pd (N m) of one state (q, p), each (n,); augmented momenta with loops.
+    """Hamilton's equations of one state.
 
-    Raises NoReferenceError if the loop constraints depend on each other.
+    Parameters
+    ----------
+    scenario : Scenario
+    q, p : numpy.ndarray, shape (n,)
+        Joint angles, rad, and momenta, N m s; with loops the augmented ones.
+
+    Returns
+    -------
+    qd, pd : numpy.ndarray, shape (n,)
+        rad/s and N m.
+
+    Raises
+    ------
+    NoReferenceError
+        If the loop constraints depend on each other.
     """
     q, p = np.asarray(q, dtype=np.float64), np.asarray(p, dtype=np.float64)
     equations = Lagrangian(scenario)
@@ -316,10 +408,23 @@ def canonical_rates(
 
 
 def impulses(scenario: Scenario, q: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """Impulses sigma (N s) of the cut pins on the points of their `body`, (..., loops, 2).
+    """Impulses sigma of the cut pins on the points of their ``body``.
 
-    q and p (..., n), p being augmented: p = momenta(q, qd) - J^T sigma.  Raises NoReferenceError
-    if the loop constraints depend on each other.
+    Parameters
+    ----------
+    scenario : Scenario
+    q, p : numpy.ndarray, shape (..., n)
+        Joint angles, rad, and augmented momenta p = momenta(q, qd) - J^T sigma, N m s.
+
+    Returns
+    -------
+    numpy.ndarray, shape (..., loops, 2)
+        N s.
+
+    Raises
+    ------
+    NoReferenceError
+        If the loop constraints depend on each other.
     """
     q, p = np.asarray(q, dtype=np.float64), np.asarray(p, dtype=np.float64)
     equations = Lagrangian(scenario)
@@ -340,15 +445,28 @@ def _refuse_singular(equations: Lagrangian, q: np.ndarray) -> None:
 
 
 def simulate(scenario: Scenario, t: np.ndarray) -> Trajectory:
-    """The motion from the scenario's initial state, evaluated at the times `t` (s, ascending).
+    """Solve the motion from the scenario's initial state.
 
-    The scenario's step, end and integrator play no part.  With loops, an initial state that fits
+    The scenario's step, end and integrator play no part. With loops, an initial state that fits
     them only to its typed decimals is first moved onto them: the angles by the least change, the
-    velocities to those that the momenta M qd of the file have (`canonical_rates`); p are the
-    augmented momenta.
+    velocities to those that the momenta M qd of the file have (:func:`canonical_rates`).
 
-    Raises NoReferenceError if the solver gives up, if loop constraints depend on each other, and
-    if loops pass a singular posture; its `trajectory` is the part until then.
+    Parameters
+    ----------
+    scenario : Scenario
+    t : numpy.ndarray, shape (T,)
+        Times of the results, s, ascending from 0 or later.
+
+    Returns
+    -------
+    Trajectory
+        With loops its p are the augmented momenta.
+
+    Raises
+    ------
+    NoReferenceError
+        If the solver gives up, if loop constraints depend on each other, or if loops pass a
+        singular posture. Its ``trajectory`` is the part until then.
     """
     t = np.asarray(t, dtype=np.float64)
     equations = Lagrangian(scenario)
@@ -389,10 +507,10 @@ def _trajectory(
 
 
 def _simulate_loops(equations: Lagrangian, t: np.ndarray) -> Trajectory:
-    """`simulate` of a mechanism with loops: the state is (q, qd, sigma).
+    """Solve a mechanism with loops, as :func:`simulate` does: the state is (q, qd, sigma).
 
     The right-hand side keeps the second derivative of the gaps 0, so that they drift by the
-    solver's own errors only.  Every result is taken onto the loops, and the solver starts again
+    solver's own errors only. Every result is taken onto the loops, and the solver starts again
     there from a step after which the drift is more than rounding.
     """
     scenario = equations.scenario
@@ -453,7 +571,7 @@ def _simulate_loops(equations: Lagrangian, t: np.ndarray) -> Trajectory:
 
 
 def _singular_time(equations: Lagrangian, motion: DenseOutput) -> float | None:
-    """The first time (s) in one step of the solver when the posture is singular, None if none.
+    """Find the first time (s) in one step of the solver when the posture is singular, if any.
 
     A motion that passes a singular posture of a linkage (a bar mechanism that goes flat) between
     two steps is seen by det [J; N^T], N being the directions free at the start of the step: it

@@ -1,7 +1,7 @@
 """Plots of a run as PNG files: joint motion, kinetic energy and its error, and an overview.
 
 Colours are those of Okabe and Ito, which stay apart for colour-blind readers; curves that may
-cover each other also differ in dash and width.  Legends stand beside the axes, never on the data.
+cover each other also differ in dash and width. Legends stand beside the axes, never on the data.
 """
 
 from __future__ import annotations
@@ -59,12 +59,27 @@ def plot_run(
     twin_label: str = "float64",
     scenario: Scenario | None = None,
 ) -> list[Path]:
-    """Plot a run into `out_dir` and return the paths of the PNG files.
+    """Plot a run as PNG files, ``FILES`` and with loops ``LOOP_FILE``.
 
-    reference: the exact motion at the same times, for the differences; it may end earlier.
-    twin: the same algorithm in exact arithmetic at the same times, which tells rounding from
-    truncation.  scenario: its geometry, without which there is no overview.  label and twin_label
-    name the curves.
+    Parameters
+    ----------
+    trajectory : Trajectory
+    reference : Trajectory or None
+        The exact motion at the same times, for the differences; it may end earlier.
+    out_dir : str or path-like
+        A folder that exists.
+    title : str
+    label, twin_label : str
+        Names of the curves of the run and of its twin.
+    twin : Trajectory, optional
+        The same algorithm in exact arithmetic at the same times: it tells rounding from truncation.
+    scenario : Scenario, optional
+        The geometry, without which there is no overview.
+
+    Returns
+    -------
+    list of pathlib.Path
+        The files.
     """
     out = Path(out_dir)
     curves = [(label, trajectory, VERMILION, "-", 2.2)]
@@ -277,7 +292,7 @@ def _draw_motion(figure: Figure, axes: Axes, run: Trajectory, scenario: Scenario
 
 
 def _square_limits(axes: Axes) -> None:
-    """Equal scales in a square box: constrained layout loses labels when it has to adapt one."""
+    """Set equal scales in a square box: constrained layout loses labels when it adapts one."""
     (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
     half = max(right - left, top - bottom) / 2
     axes.set_xlim((left + right) / 2 - half, (left + right) / 2 + half)
@@ -286,7 +301,7 @@ def _square_limits(axes: Axes) -> None:
 
 
 def _members(scenario: Scenario) -> list[list[tuple[float, float]]]:
-    """What each body is drawn as: points of it that are joined to its handle 1."""
+    """List what each body is drawn as: points of it that are joined to its handle 1."""
     points = [[body.tip] for body in scenario.bodies]
     for body in scenario.bodies:
         if body.parent >= 0 and body.attach not in points[body.parent]:
