@@ -2,6 +2,7 @@
 
 import dataclasses
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -15,8 +16,8 @@ ATTEMPTS = 10_000
 LOADS = ("torque", "spring", "rest", "damping")
 
 
-def damped_chain(rng: np.random.Generator, n: int, **keys) -> Scenario:
-    """A `random_chain` whose springs pull and whose damping brakes, so that long runs stay tame."""
+def damped_chain(rng: np.random.Generator, n: int, **keys: Any) -> Scenario:
+    """Draw a ``random_chain`` that stays tame in long runs: springs pull and damping brakes."""
     scenario = random_chain(rng, n, **keys)
     bodies = tuple(
         dataclasses.replace(body, spring=abs(body.spring), damping=0.1 * abs(body.damping))
@@ -26,10 +27,23 @@ def damped_chain(rng: np.random.Generator, n: int, **keys) -> Scenario:
 
 
 def close(rng: np.random.Generator, scenario: Scenario, pairs: list[tuple[int, int]]) -> Scenario:
-    """The tree with a pin between the bodies of each pair (-1: ground), where they are now.
+    """Pin bodies of a tree to each other, where they are now.
 
-    The pin is at a random point of the first body.  The velocities become those nearest to the
-    tree's that fit the loops, both to rounding (about 1e-16 m and m/s).
+    The velocities become those nearest to the tree's that fit the loops, both to rounding (about
+    1e-16 m and m/s).
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    scenario : Scenario
+        Without loops.
+    pairs : list of tuple of int
+        Two bodies, the second one ``GROUND`` for the ground. The pin is at a random point of the
+        first one.
+
+    Returns
+    -------
+    Scenario
     """
     q = scenario.q0
     angle = kinematics.absolute_angles(scenario, q)
@@ -61,18 +75,38 @@ def condition(scenario: Scenario) -> float:
 
 
 def unloaded(scenario: Scenario) -> Scenario:
-    """The same without joint torques, springs and damping: it keeps its energy."""
+    """Take joint torques, springs and damping away: what is left keeps its energy."""
     nothing = dict.fromkeys(LOADS, 0.0)
     bodies = tuple(dataclasses.replace(body, **nothing) for body in scenario.bodies)
     return dataclasses.replace(scenario, bodies=bodies)
 
 
-def random_loop(rng: np.random.Generator, n: int, *, loads: bool = True, **keys) -> Scenario:
-    """One loop of n >= 3 moving bodies: a random chain whose last body is pinned to the ground.
+def random_loop(rng: np.random.Generator, n: int, *, loads: bool = True, **keys: Any) -> Scenario:
+    """Draw one loop of moving bodies: a random chain whose last body is pinned to the ground.
 
-    Moving, with offsets in both axes, joint torques, springs and damping (unless `loads` is
-    False), and far from singular at the start.  `keys` (step, end, integrator, save) replace those
-    of `damped_chain`.  Four-bars (n = 3) stay away from singular postures wherever they move.
+    It moves, has offsets in both axes, and is far from singular at the start. Four-bars (n = 3)
+    stay away from singular postures wherever they move.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    n : int
+        Number of bodies, 3 or more.
+    loads : bool
+        Whether joints have torques, springs and damping.
+    **keys
+        Of the scenario, as in :func:`pymodel.tests.chains.random_chain`.
+
+    Returns
+    -------
+    Scenario
+
+    Raises
+    ------
+    ValueError
+        If ``n`` is below 3.
+    RuntimeError
+        If no attempt gives such a loop.
     """
     if n < 3:
         raise ValueError(f"n: a loop that moves has 3 bodies or more, got {n}")
@@ -85,9 +119,15 @@ def random_loop(rng: np.random.Generator, n: int, *, loads: bool = True, **keys)
 
 
 def random_four_bar(
-    rng: np.random.Generator, grashof: bool, *, loads: bool = True, **keys
+    rng: np.random.Generator, grashof: bool, *, loads: bool = True, **keys: Any
 ) -> Scenario:
-    """A `random_loop` of 3 bodies in which some link can turn fully (Grashof), or none can."""
+    """Draw a ``random_loop`` of 3 bodies in which some link can turn fully (Grashof), or none can.
+
+    Raises
+    ------
+    RuntimeError
+        If no attempt gives such a four-bar.
+    """
     for _ in range(ATTEMPTS):
         scenario = random_loop(rng, 3, loads=loads, **keys)
         if is_grashof(scenario) == grashof:
@@ -111,7 +151,7 @@ def is_grashof(scenario: Scenario) -> bool:
 
 
 def _flatness(scenario: Scenario) -> float:
-    """How far a four-bar stays from going flat: 0 if its links fit onto a line, as a share."""
+    """How far a four-bar stays from flat, as a share: 0 if its links fit onto a line."""
     length = link_lengths(scenario)
     folded = [abs(length @ np.array([1, *signs])) for signs in product((1, -1), repeat=3)]
     return min(folded) / length.sum()

@@ -1,28 +1,30 @@
 """Random trees, and trees with loops, for the tests of the model."""
 
 import dataclasses
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from pymodel.mechanism.scenario import GROUND
+from pymodel.mechanism.scenario import GROUND, Scenario
 from pymodel.tests import loops
 from pymodel.tests.chains import random_chain
 
 
-def hang(scenario, parents):
-    """The bodies of a chain, hung as a tree instead: at their own points of these parents."""
+def hang(scenario: Scenario, parents: Sequence[int]) -> Scenario:
+    """Hang the bodies of a chain as a tree instead: at their own points of these parents."""
     bodies = zip(scenario.bodies, parents, strict=True)
     bodies = tuple(dataclasses.replace(body, parent=parent) for body, parent in bodies)
     return dataclasses.replace(scenario, bodies=bodies)
 
 
-def random_parents(rng, n):
-    """Any forest: each body on the ground or on an earlier one."""
+def random_parents(rng: np.random.Generator, n: int) -> list[int]:
+    """Draw any forest: each body hangs on the ground or on an earlier one."""
     return [int(rng.integers(GROUND, k)) for k in range(n)]
 
 
-def random_tree(rng, n, **keys):
-    """A tree of n bodies like `random_chain`; some joints are where others of their body are."""
+def random_tree(rng: np.random.Generator, n: int, **keys: Any) -> Scenario:
+    """Draw a tree, like ``random_chain``; some joints are where others of their body are."""
     scenario = hang(random_chain(rng, n, **keys), random_parents(rng, n))
     bodies = list(scenario.bodies)
     for k, body in enumerate(bodies):
@@ -34,37 +36,59 @@ def random_tree(rng, n, **keys):
     return dataclasses.replace(scenario, bodies=tuple(bodies))
 
 
-def chain(n):
+def chain(n: int) -> list[int]:
+    """Parents of a chain: each body hangs on the one before."""
     return [k - 1 for k in range(n)]
 
 
-def comb(n):
-    """A chain of every second body, with the other ones as teeth."""
+def comb(n: int) -> list[int]:
+    """Parents of a comb: a chain of every second body, with the other ones as teeth."""
     return [k - 1 if k % 2 else max(k - 2, GROUND) for k in range(n)]
 
 
-def star(n):
+def star(n: int) -> list[int]:
+    """Parents of a star: all other bodies hang on body 0."""
     return [GROUND] + [0] * (n - 1)
 
 
-def roots(n):
+def roots(n: int) -> list[int]:
+    """Parents of bodies that all hang on the ground."""
     return [GROUND] * n
 
 
-def fork(n):
-    """Two chains on body 0."""
+def fork(n: int) -> list[int]:
+    """Parents of a fork: two chains on body 0."""
     return [GROUND, 0, 0, *range(1, n - 2)]
 
 
-def binary(n):
+def binary(n: int) -> list[int]:
+    """Parents of a binary tree, level by level."""
     return [(k - 1) // 2 if k else GROUND for k in range(n)]
 
 
 FORMS = {form.__name__: form for form in (chain, comb, star, roots, fork, binary)}
 
 
-def random_mechanism(rng, n, loop_count, **keys):
-    """A random tree with pins between any bodies, or body and ground, well-conditioned."""
+def random_mechanism(rng: np.random.Generator, n: int, loop_count: int, **keys: Any) -> Scenario:
+    """Draw a tree with pins between any bodies, or body and ground, well-conditioned.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    n, loop_count : int
+        Number of bodies and of pins.
+    **keys
+        Of the scenario, as in :func:`pymodel.tests.chains.random_chain`.
+
+    Returns
+    -------
+    Scenario
+
+    Raises
+    ------
+    RuntimeError
+        If no attempt gives such a mechanism.
+    """
     for _ in range(loops.ATTEMPTS):
         tree = hang(loops.damped_chain(rng, n, **keys), random_parents(rng, n))
         pairs = []
