@@ -24,6 +24,7 @@ from pymodel.algorithms.requests import BASE, CLOSED_BASES, RECORDED_BASES
 from pymodel.compile.kernel import Kernel
 from pymodel.mechanism.scenario import Scenario, ScenarioError
 from pymodel.mechanism.scenario_file import load
+from pymodel.runs.input_error import InputError
 from pymodel.runs.trajectory import TrajectoryError, read_csv
 
 DONE, NO, BAD_INPUT = 0, 1, 2
@@ -31,10 +32,6 @@ DONE, NO, BAD_INPUT = 0, 1, 2
 Options = Callable[[argparse.ArgumentParser], None]
 Command = Callable[[argparse.Namespace], int]
 COMMANDS: dict[str, tuple[Command, Options, tuple[str, ...]]] = {}
-
-
-class InputError(ValueError):
-    """Arguments that make no sense; `str()` is the line for the user."""
 
 
 def subcommand(options: Options, aliases: tuple[str, ...] = ()) -> Callable[[Command], Command]:
@@ -82,31 +79,18 @@ def _simulate_options(parser: argparse.ArgumentParser) -> None:
 def simulate(arguments: argparse.Namespace) -> int:
     """Run a scenario on the model, compare it with the reference, write tables and plots."""
     # Here, because the others need neither the algorithm nor matplotlib.
-    from pymodel.arith import scalars
     from pymodel.runs import session
 
     scenario = load(arguments.scenario, steps=arguments.steps)
-    try:
-        name = scalars.parse(arguments.arith).name
-    except ValueError as error:
-        raise InputError(str(error)) from None
     _check_shape(arguments.shape)
-    if arguments.rebase < 0:
-        raise InputError(f"--rebase: must be 0 (never) or more, got {arguments.rebase}")
-    # Before the run, which may take a while: a folder that cannot be made is bad input.
-    Path(arguments.out).mkdir(parents=True, exist_ok=True)
-
-    options = {"shape": arguments.shape, "base": arguments.base, "rebase": arguments.rebase}
-    trajectory, stopped = session.run(scenario, name, **options)
-    _, status = session.finish(
+    _, status = session.run_model(
         scenario,
-        trajectory,
-        stopped,
+        arguments.arith,
         arguments.out,
-        target="model",
-        arithmetic=name,
         with_reference=not arguments.no_reference,
-        **options,
+        shape=arguments.shape,
+        base=arguments.base,
+        rebase=arguments.rebase,
     )
     return status
 
@@ -162,9 +146,9 @@ def _plot_options(parser: argparse.ArgumentParser) -> None:
 @subcommand(_plot_options)
 def plot(arguments: argparse.Namespace) -> int:
     """Draw the plots of an earlier run again."""
-    from pymodel.runs import report
+    from pymodel.runs import files
 
-    for path in report.replot(arguments.dir):
+    for path in files.replot(arguments.dir):
         print(path)
     return DONE
 

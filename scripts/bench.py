@@ -14,8 +14,9 @@ from rich.table import Table
 
 from pymodel.mechanism.scenario_file import load
 from pymodel.runs.simulate import simulate
-from tb.common.bench import BUILD, usable
-from tb.cosim_hdca.test_cosim_hdca import BENCH, CONFIG
+from tb.common.places import BUILD
+from tb.common.simulators import usable
+from tb.cosim_hdca.bench import BENCH, CONFIG
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -53,7 +53,7 @@ def scenario_files():
 def run(lanes):
     """All scenarios on so many adders and multipliers each: rows of the result."""
     from tb.common.step_engine import rtl_parameters
-    from tb.cosim_step.test_cosim_step import BENCH, CONFIG
+    from tb.cosim_step.bench import BENCH, CONFIG
 
     machine = replace(ROOMY, adders=lanes, multipliers=lanes)
     files = scenario_files()

@@ -4,36 +4,37 @@ The co-processor's run goes to build/<name>, the step engine's to build/<name>/s
 """
 
 import argparse
-import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
-from scripts import run
+from pymodel.runs.summary import MILLI, Summary
+from scripts.run import run
+from scripts.run_options import RunOptions, add_options
 
 ROOT = Path(__file__).resolve().parents[1]
 
 DEMOS = {"pendulum": "double_pendulum", "fourbar": "four_bar"}
-MILLI = 1e3
 COLUMNS = ("model", "co-processor", "step engine")
 UNITS = {"add": "+", "mul": "×", "rec": "1/x", "sincos": "sin cos"}
 
 
-def units(summary):
+def units(summary: Summary) -> str:
     """Float units as text."""
     return ", ".join(f"{n} {UNITS[op]}" for op, n in summary["float_units"].items())
 
 
-def rows(coprocessor, step):
+def rows(coprocessor: Summary, step: Summary) -> list[tuple[str, ...]]:
     """Rows of the comparison: what, model, co-processor, step engine."""
-    pair = (coprocessor, step)
 
-    def each(text):
-        return [text(summary) for summary in pair]
+    def each(text: Callable[[Summary], str]) -> list[str]:
+        return [text(summary) for summary in (coprocessor, step)]
 
-    def a_step(total):
+    def a_step(total: str) -> list[str]:
         return each(lambda s: f"{sum(s[total].values()) / s['evaluations']:.1f}")
 
     model = coprocessor["kinetic_difference_float64_max_J"]
@@ -52,27 +53,51 @@ def rows(coprocessor, step):
     ]
 
 
-def main(arguments=None):
-    parser = argparse.ArgumentParser(prog="scripts/demo.py", description=__doc__.splitlines()[0])
-    parser.add_argument("name", choices=DEMOS)
-    parser.add_argument("--out", help="folder for the results (default: build/<name>)")
-    arguments, others = parser.parse_known_args(arguments)
-    out = Path(arguments.out or ROOT / "build" / arguments.name)
-    scenario = ROOT / "scenarios" / f"{DEMOS[arguments.name]}.toml"
+def demo(name: str, out: Path, **options: Any) -> tuple[list[Summary], int]:
+    """Run a demo and print the comparison.
+
+    Parameters
+    ----------
+    name
+        One of :data:`DEMOS`.
+    out
+        Folder for the results.
+    options
+        Further ones of :class:`scripts.run_options.RunOptions`.
+
+    Returns
+    -------
+    summaries : list of dict
+        Of the co-processor and the step engine.
+    status : int
+        That of the first run that failed, or 0.
+    """
+    scenario = str(ROOT / "scenarios" / f"{DEMOS[name]}.toml")
     summaries = []
     for target, folder in (("coprocessor", out), ("step", out / "step")):
-        words = ["--scenario", str(scenario), "--target", target, "--out", str(folder)]
-        status = run.main(words + others)
+        summary, status = run(RunOptions(scenario, str(folder), target, **options))
         if status:
-            return status
-        summaries.append(json.loads((folder / "summary.json").read_text()))
+            return summaries, status
+        summaries.append(summary)
     table = Table(title=f"{summaries[0]['scenario']}: {summaries[0]['steps']} steps")
-    for name in ("", *COLUMNS):
-        table.add_column(name)
+    for column in ("", *COLUMNS):
+        table.add_column(column)
     for row in rows(*summaries):
         table.add_row(*row)
     Console().print(table)
-    return 0
+    return summaries, 0
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line and return its exit status."""
+    parser = argparse.ArgumentParser(prog="scripts.demo", description=__doc__.splitlines()[0])
+    parser.add_argument("name", choices=DEMOS)
+    parser.add_argument("--out", help="folder for the results (default: build/<name>)")
+    add_options(parser)
+    options = vars(parser.parse_args(arguments))
+    name, out = options.pop("name"), options.pop("out")
+    _, status = demo(name, Path(out or ROOT / "build" / name), **options)
+    return status
 
 
 if __name__ == "__main__":

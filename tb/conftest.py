@@ -5,7 +5,8 @@ import random
 
 import pytest
 
-from tb.common.bench import DEFAULT_SEED, SIMULATORS, usable
+from tb.common.bench import DEFAULT_SEED
+from tb.common.simulators import SIMULATORS, usable
 
 
 def pytest_addoption(parser):

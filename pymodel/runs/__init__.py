@@ -1,1 +1,1 @@
-"""Whole runs and what they leave behind: trajectories, the reference, reports, plots."""
+"""Whole runs and what they leave behind: trajectories, the reference, summaries, plots."""

@@ -1,69 +1,122 @@
-"""A model run as the command lines do it: the run, its float64 twin, and what is left behind."""
+"""A run as the command lines do it: the model with a progress display, and every run's end.
 
+:func:`finish` is the one way from a finished run to its files; the model and simulated hardware
+both take it, so that their results can be laid side by side.
+"""
+
+from __future__ import annotations
+
+import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from pymodel.algorithms.requests import SingularError
 from pymodel.arith import scalars
-from pymodel.runs import report
+from pymodel.mechanism.scenario import Scenario
+from pymodel.runs.files import write_run
+from pymodel.runs.finished import FinishedRun
+from pymodel.runs.input_error import InputError
+from pymodel.runs.progress import progress
 from pymodel.runs.recorder import CONDITION_WARNING, NonFiniteError
 from pymodel.runs.simulate import simulate
+from pymodel.runs.summary import Summary, print_summary
+from pymodel.runs.trajectory import Trajectory
 
-DONE, BROKE_OFF = 0, 1
+DONE, BROKE_OFF = 0, 1  # exit status of a run
 
 
-def run(scenario, arithmetic, title=None, **options):
-    """Run the model with a progress display.
+def run_model(
+    scenario: Scenario,
+    arithmetic: str,
+    out: str | os.PathLike[str],
+    *,
+    shape: str = "balanced",
+    base: str = "ldup",
+    rebase: int = 0,
+    with_reference: bool = True,
+) -> tuple[Summary | None, int]:
+    """Run a scenario on the model and finish the run; returns what :func:`finish` does.
 
     Parameters
     ----------
-    scenario : Scenario
-    arithmetic : str
+    scenario
+        The scenario.
+    arithmetic
         As for :func:`pymodel.arith.scalars.parse`.
-    options
-        As for :func:`pymodel.prepare`.
+    out
+        The folder.
+    shape, base, rebase
+        As for :func:`pymodel.runs.simulate.simulate`.
+    with_reference
+        Whether to compare with the reference.
 
-    Returns
-    -------
-    trajectory : Trajectory or None
-        None if not even the first step could be evaluated.
-    stopped : str or None
-        Why the run broke off.
+    Raises
+    ------
+    InputError
+        If the arithmetic or an option makes no sense.
+    OSError
+        If the folder cannot be made: before the run, which may take a while.
     """
+    try:
+        name = scalars.parse(arithmetic).name
+    except ValueError as error:
+        raise InputError(str(error)) from None
+    check_rebase(rebase)
+    Path(out).mkdir(parents=True, exist_ok=True)
+    options = {"shape": shape, "base": base, "rebase": rebase}
+    trajectory, stopped = _simulate(scenario, name, f"{scenario.name}: {name}", options)
+    run = FinishedRun(scenario, trajectory, stopped, "model", name, options)
+    return finish(run, out, with_reference=with_reference)
+
+
+def check_rebase(steps: int) -> None:
+    """Refuse a number of steps between re-basings that makes no sense, by an InputError."""
+    if steps < 0:
+        raise InputError(f"--rebase: must be 0 (never) or more, got {steps}")
+
+
+def _simulate(
+    scenario: Scenario, arithmetic: str, title: str, options: Mapping[str, Any]
+) -> tuple[Trajectory | None, str | None]:
+    """The model's trajectory as far as it is finite, and why the run broke off."""
     stopped = None
     try:
-        with report.progress(title or f"{scenario.name}: {arithmetic}") as update:
+        with progress(title) as update:
             trajectory = simulate(scenario, arithmetic, progress=update, **options)
     except (SingularError, NonFiniteError) as error:
         stopped, trajectory = str(error), error.trajectory
-    if trajectory is not None and len(finite := report.finite_part(trajectory)) < len(trajectory):
+    if trajectory is not None and len(finite := trajectory.finite_part()) < len(trajectory):
         stopped = stopped or f"{scenario.source}: an energy is not finite"
         trajectory = finite
     return trajectory, stopped
 
 
 def finish(
-    scenario,
-    trajectory,
-    stopped,
-    out,
-    *,
-    target,
-    arithmetic,
-    extra=None,
-    with_reference=True,
-    **options,
-):
-    """Finish any run: float64 twin, tables, plots, summary on the terminal.
+    run: FinishedRun, out: str | os.PathLike[str], *, with_reference: bool = True
+) -> tuple[Summary | None, int]:
+    """Finish any run: its float64 twin, its files, its summary on the terminal.
+
+    Parameters
+    ----------
+    run
+        The run; where it broke off, what there is so far is saved.
+    out
+        Folder for the files.
+    with_reference
+        Whether to compare with the reference.
 
     Returns
     -------
     summary : dict or None
+        None if not even the first step was kept.
     status : int
-        :data:`DONE`, or :data:`BROKE_OFF` with what there is so far saved.
+        :data:`DONE` or :data:`BROKE_OFF`.
     """
-    if stopped:
-        print(f"{stopped}; the run ends there", file=sys.stderr)
+    if run.stopped:
+        print(f"{run.stopped}; the run ends there", file=sys.stderr)
+    trajectory, scenario = run.trajectory, run.scenario
     if not trajectory:
         return None, BROKE_OFF
     if trajectory.condition is not None and trajectory.condition > CONDITION_WARNING:
@@ -72,24 +125,13 @@ def finish(
             f"{trajectory.condition:.1e} at t = {trajectory.condition_time:.6g} s",
             file=sys.stderr,
         )
-    name = scalars.parse(arithmetic).name
     twin = None
-    if name != "float64":
-        twin, _ = run(scenario, "float64", title=f"{scenario.name}: float64 twin", **options)
+    if run.arithmetic != "float64":
+        title = f"{scenario.name}: float64 twin"
+        twin, _ = _simulate(scenario, "float64", title, run.options)
         if twin is None or len(twin) < len(trajectory):
             print("the float64 twin ends before the run and is left out", file=sys.stderr)
             twin = None
-    summary = report.finish_run(
-        scenario,
-        trajectory,
-        Path(out),
-        target=target,
-        arith=name,
-        extra={"stopped": stopped, "eta_condition_max": trajectory.condition}
-        | options
-        | (extra or {}),
-        float64_twin=twin,
-        with_reference=with_reference,
-    )
-    report.print_summary(summary, out)
-    return summary, BROKE_OFF if stopped else DONE
+    summary = write_run(run, out, twin=twin, with_reference=with_reference)
+    print_summary(summary, out)
+    return summary, BROKE_OFF if run.stopped else DONE

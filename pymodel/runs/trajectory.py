@@ -1,4 +1,4 @@
-"""What a run leaves behind: the kept steps as a table, and a summary.
+"""The kept steps of a run, and the table that they are written to.
 
 `run.csv` has one row a kept step, the start included, and the columns `t`, `q0..`, `qd0..`,
 `p0..`, `kinetic`, `potential`, `loop_position`, `loop_velocity`.  Numbers are printed with `repr`
@@ -8,13 +8,9 @@ of the Python float, the shortest text that reads back to the same bits.
 from __future__ import annotations
 
 import csv
-import json
-import math
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -69,6 +65,21 @@ class Trajectory:
         """Number of joints, which is that of bodies."""
         return self.q.shape[1]
 
+    def first(self, count: int) -> Trajectory:
+        """Its first rows, with the flags of the whole run and without the condition."""
+        if len(self) <= count:
+            return self
+        names = ("t", *JOINT_COLUMNS, *SCALAR_COLUMNS)
+        return Trajectory(**{name: getattr(self, name)[:count] for name in names}, flags=self.flags)
+
+    def finite_part(self) -> Trajectory:
+        """The rows before the first one with a number that is not finite.
+
+        A run that explodes ends with finite angles whose energies are beyond float64.
+        """
+        finite = np.all([np.isfinite(column) for column in self.columns().values()], axis=0)
+        return self if finite.all() else self.first(int(finite.argmin()))
+
     def columns(self) -> dict[str, np.ndarray]:
         """The columns of the table by name, in their order, each of shape (T,)."""
         table = {"t": self.t}
@@ -96,7 +107,10 @@ def write_csv(path: str | os.PathLike[str], trajectory: Trajectory) -> None:
 def read_csv(path: str | os.PathLike[str]) -> Trajectory:
     """Read the table of a run.
 
-    Raises TrajectoryError, one line with file, line and reason, if it is not one.
+    Raises
+    ------
+    TrajectoryError
+        If it is not one: one line with file, line and reason.
     """
     try:
         text = Path(path).read_text(encoding="ascii")
@@ -119,43 +133,10 @@ def read_csv(path: str | os.PathLike[str]) -> Trajectory:
             values.append([float(item) for item in row])
         except ValueError as error:
             raise TrajectoryError(f"{path}: line {number}: {error}") from None
-    table = np.array(values).reshape(len(values), len(header)).T
+    table = np.array(values).reshape(len(values), len(header))
+    columns = dict(zip(header, table.T.copy(), strict=True))
     joint = {
-        name: table[1 + k * joints : 1 + (k + 1) * joints].T.copy()
-        for k, name in enumerate(JOINT_COLUMNS)
+        name: np.column_stack([columns[f"{name}{k}"] for k in range(joints)])
+        for name in JOINT_COLUMNS
     }
-    scalar = dict(zip(SCALAR_COLUMNS, table[-len(SCALAR_COLUMNS) :].copy(), strict=True))
-    return Trajectory(t=table[0].copy(), **joint, **scalar)
-
-
-def write_summary(path: str | os.PathLike[str], summary: Mapping[str, Any]) -> None:
-    """Write `summary` as JSON, its keys in the order given.
-
-    NumPy scalars and arrays become numbers and lists.  Raises TrajectoryError naming the key of a
-    number that is not finite (JSON has no such numbers) or of a value that has no JSON form;
-    then nothing is written.
-    """
-    text = json.dumps(_jsonable(summary, ""), indent=2, allow_nan=False, ensure_ascii=False)
-    Path(path).write_text(text + "\n", encoding="utf-8")
-
-
-def _jsonable(value: Any, key: str) -> Any:
-    if isinstance(value, np.ndarray | np.generic):
-        value = value.tolist()
-    if isinstance(value, Mapping):
-        result = {}
-        for name, item in value.items():
-            inner = f"{key}.{name}" if key else str(name)
-            if not isinstance(name, str):
-                raise TrajectoryError(f"summary: {inner}: keys must be strings, got {name!r}")
-            result[name] = _jsonable(item, inner)
-        return result
-    if isinstance(value, list | tuple):
-        return [_jsonable(item, f"{key}[{index}]") for index, item in enumerate(value)]
-    if isinstance(value, float) and not math.isfinite(value):
-        raise TrajectoryError(f"summary: {key}: {value!r} is not a finite number")
-    if value is None or isinstance(value, str | bool | int | float):
-        return value
-    if isinstance(value, os.PathLike):
-        return os.fspath(value)
-    raise TrajectoryError(f"summary: {key}: no JSON form for {type(value).__name__}")
+    return Trajectory(columns["t"], **joint, **{name: columns[name] for name in SCALAR_COLUMNS})

@@ -1,15 +1,22 @@
 """The tests that every co-processor must pass: results, status, errors, stalls, strobes, resets.
 
-A bench says in a subclass of :class:`Bus` what its co-processor does, and registers the tests::
+A bench says in a subclass of :class:`Bus` what its co-processor does, and names the tests::
 
-    globals().update(coprocessor_bench.register(BENCH, MyBus))
+    of_bus = coprocessor_bench.tests_of(BENCH, MyBus)
+    identity = of_bus(coprocessor_bench.identity)
 """
+
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any
 
 from cocotb.triggers import ClockCycles, FallingEdge
 
 from pymodel.arith.fp import Format
 from pymodel.machine.registers import READ_WRITE, WORD_BYTES
 from tb.common import clock
+from tb.common.bench import Bench
+from tb.common.coprocessor import Coprocessor
+from tb.common.scoreboard import Scoreboard
 
 VERSION = 0x0001_0000
 ALL_BITS = 0xFFFF_FFFF
@@ -29,71 +36,78 @@ class Bus:
     RESULTS = ()
     EMPTY = ()  # registers that may be read, but answer SLVERR as long as nothing is there
 
-    def __init__(self, bench, dut, board):
+    def __init__(self, bench: Bench, dut: Any, board: Scoreboard) -> None:
         self.bench, self.dut, self.board = bench, dut, board
         self.params = bench.params
         self.fmt = Format(self.params["EXP_W"], self.params["MAN_W"])
         self.operand_w = self.fmt.width  # bits of an operand register that hold
         self.registers = self.driver(dut)
 
-    def driver(self, dut):
-        """The :class:`tb.common.coprocessor.Coprocessor` of this DUT."""
+    def driver(self, dut: Any) -> Coprocessor:
+        """What drives the registers of this DUT."""
         raise NotImplementedError
 
-    def random_operands(self):
+    def random_operands(self) -> Any:
         """Operands of one round."""
         raise NotImplementedError
 
-    def singular_operands(self):
+    def singular_operands(self) -> tuple[Any, Any]:
         """Operands that the model calls singular, and operands that it does not."""
         raise NotImplementedError
 
-    async def round(self, operands, context):
+    async def round(self, operands: Any, context: str) -> tuple[int, bool]:
         """All that the co-processor does, once, checked; (flags, singular) of the model."""
         raise NotImplementedError
 
-    def latency(self):
+    def latency(self) -> int:
         """CYCLES of a run with no option of CTRL set."""
         raise NotImplementedError
 
-    def last_latency(self):
+    def last_latency(self) -> int:
         """CYCLES of the last run of a round."""
         return self.latency()
 
     # --- checks ---------------------------------------------------------------------------------
 
-    async def compare(self, name, want, fmt=None, context=""):
+    async def compare(
+        self, name: str, want: int | list[int], fmt: Format | None = None, context: str = ""
+    ) -> None:
         """Read a register and check all its words."""
         got = await self.registers.read(name)
         got, want = ([x] if isinstance(x, int) else list(x) for x in (got, want))
         for i, (g, w) in enumerate(zip(got, want, strict=True)):
             self.board.compare(f"{name}[{i}]", g, w, fmt, context=context)
 
-    def check(self, name, got, want, context):
+    def check(self, name: str, got: Iterable[int], want: Iterable, context: str) -> None:
         """Check words against the model's scalars."""
         for i, (g, w) in enumerate(zip(got, want, strict=True)):
             self.board.compare(f"{name}[{i}]", g, w.bits, self.fmt, context=context)
 
-    async def status(self, flags=0, context="", **fields):
+    async def status(self, flags: int = 0, context: str = "", **fields: int) -> None:
         """Check STATUS: the flags, and the fields given (all others 0)."""
         want = flags << self.registers.map["STATUS"].field("FLAGS").low
         for name, value in fields.items():
             want |= self.registers.mask("STATUS", name) if value else 0
         await self.compare("STATUS", want, context=context)
 
-    async def read_all(self, names):
+    async def read_all(self, names: Iterable[str]) -> dict[str, int | list[int]]:
+        """What registers read as, by name."""
         return {name: await self.registers.read(name) for name in names}
 
-    async def compare_all(self, words, context):
+    async def compare_all(self, words: dict[str, int | list[int]], context: str) -> None:
         """Check that registers still read as :meth:`read_all` found them."""
         for name, want in words.items():
             await self.compare(name, want, context=context)
 
-    async def command(self, *fields):
+    async def command(self, *fields: str) -> None:
+        """Write CTRL with these fields set."""
         await self.registers.write("CTRL", self.registers.mask("CTRL", *fields))
 
 
-async def start(bench, bus_type, dut, board):
+BusTest = Callable[[Bus], Awaitable[None]]
+
+
+async def start(bench: Bench, bus_type: type[Bus], dut: Any, board: Scoreboard) -> Bus:
     """Clock, reset, and the bus, an instance of ``bus_type``."""
     await clock.hold_reset(dut)
     bus = bus_type(bench, dut, board)
@@ -101,7 +115,7 @@ async def start(bench, bus_type, dut, board):
     return bus
 
 
-async def back_to_back_runs(bus):
+async def back_to_back_runs(bus: Bus) -> None:
     """Runs without a pause or a clear; results, CYCLES, and flags that accumulate until cleared."""
     await bus.status(IDLE=1)
     flags, singular = 0, False
@@ -119,7 +133,7 @@ async def back_to_back_runs(bus):
             flags, singular = 0, False
 
 
-async def stalled_runs(bus):
+async def stalled_runs(bus: Bus) -> None:
     """The same with every channel held back at random."""
     bus.registers.stall(bus.board.rng)
     flags, singular = 0, False
@@ -129,7 +143,7 @@ async def stalled_runs(bus):
     await bus.status(flags, DONE=1, SINGULAR=singular)
 
 
-async def identity(bus):
+async def identity(bus: Bus) -> None:
     """ID, VERSION and CONFIG tell what this instance is."""
     await bus.compare("ID", int.from_bytes(bus.IDENTITY, "big"))
     await bus.compare("VERSION", VERSION)
@@ -138,7 +152,7 @@ async def identity(bus):
         bus.board.compare(f"CONFIG.{field.name}", field.get(word), bus.params[field.name])
 
 
-async def byte_strobes(bus):
+async def byte_strobes(bus: Bus) -> None:
     """Writes of one to four bytes at every offset change those bytes of operands, and no other."""
     rng = bus.board.rng
     bus.registers.stall(rng, 0.2)
@@ -161,7 +175,7 @@ async def byte_strobes(bus):
         await bus.compare(name, want)
 
 
-async def bad_addresses(bus):
+async def bad_addresses(bus: Bus) -> None:
     """Every word of the address space answers as the map says; errors change nothing."""
     await bus.round(bus.random_operands(), "first")
     registers, board = bus.registers, bus.board
@@ -182,7 +196,7 @@ async def bad_addresses(bus):
     await bus.compare_all(before, "after all erroneous accesses")
 
 
-async def access_while_busy(bus):
+async def access_while_busy(bus: Bus) -> None:
     """A run while busy is refused and sets error; operands are locked; the run is not disturbed."""
     registers, board = bus.registers, bus.board
     await bus.round(bus.random_operands(), "before")
@@ -215,7 +229,7 @@ async def access_while_busy(bus):
     board.compare("ERROR after clear", registers.field("STATUS", "ERROR", word), 0)
 
 
-async def resets(bus):
+async def resets(bus: Bus) -> None:
     """Reset by CTRL and by the pin, in the cycles of a run: idle, clean, the next run right."""
     operands = bus.random_operands()
     span = bus.latency() + 8
@@ -241,7 +255,7 @@ async def resets(bus):
             await bus.compare(name, [0] * words if words > 1 else 0, context=context)
 
 
-async def singular_status(bus):
+async def singular_status(bus: Bus) -> None:
     """A singular matrix sets the sticky status and the float flags; a regular run keeps it set."""
     singular, regular = bus.singular_operands()
     flags, is_singular = await bus.round(singular, "singular")
@@ -255,33 +269,15 @@ async def singular_status(bus):
     await bus.status(flags | more_flags, DONE=1)
 
 
-TESTS = (
-    back_to_back_runs,
-    stalled_runs,
-    identity,
-    byte_strobes,
-    bad_addresses,
-    access_while_busy,
-    resets,
-    singular_status,
-)
+def tests_of(bench: Bench, bus_type: type[Bus]) -> Callable[[BusTest], Any]:
+    """What makes a cocotb test of one of the functions above, for a bench and its kind of bus."""
 
-
-def register(bench, bus_type, tests=TESTS):
-    """Register tests with a bench.
-
-    Returns
-    -------
-    dict
-        Name -> cocotb test; a bench puts them into its module, where cocotb looks for them.
-    """
-
-    def bind(test):
+    def test(function: BusTest) -> Any:
         async def body(dut, board):
-            await test(await start(bench, bus_type, dut, board))
+            await function(await start(bench, bus_type, dut, board))
 
-        body.__name__ = body.__qualname__ = test.__name__
-        body.__doc__, body.__module__ = test.__doc__, bus_type.__module__
+        body.__name__ = body.__qualname__ = function.__name__
+        body.__doc__, body.__module__ = function.__doc__, bus_type.__module__
         return bench.test(timeout_us=20_000)(body)
 
-    return {test.__name__: bind(test) for test in tests}
+    return test

@@ -4,12 +4,13 @@ Everything that the co-processor does not do runs in the bit-exact arithmetic. E
 is compared with the model word by word, and at the end the whole trajectory with an all-model run.
 
 A bench's settings: ``scenario`` (path), ``steps`` (default: the scenario's), ``rebase``, ``out``
-(folder for run.csv and cosim.json).
+(folder for what :mod:`tb.common.handover` writes).
 """
 
-import json
 import re
-from pathlib import Path
+from collections.abc import Generator, Iterable, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -17,17 +18,21 @@ from pymodel.algorithms.requests import SingularError, answer
 from pymodel.algorithms.step import Chain
 from pymodel.arith.fp import Format
 from pymodel.arith.scalars import BitExact
+from pymodel.mechanism.scenario import Scenario
 from pymodel.mechanism.scenario_file import load
 from pymodel.runs import simulate
 from pymodel.runs.recorder import NonFiniteError, Recorder
-from pymodel.runs.trajectory import write_csv
+from pymodel.runs.trajectory import Trajectory
 from tb.common import clock
-from tb.common.bench import BUILD, ROOT
+from tb.common.bench import Bench
+from tb.common.coprocessor import Coprocessor
+from tb.common.handover import Handover, folder_of, print_progress
+from tb.common.places import ROOT
+from tb.common.scoreboard import Scoreboard
 
 BINARY64 = Format(11, 52)
 BASE = "ldup"  # how the co-processors' runs connect a closed base: the inverse that is in hardware
-PROGRESS = "@progress"  # a line of output: @progress <steps done> <steps>
-PROGRESS_LINES = 200
+TEST = "co_simulation"  # the cocotb test of every co-simulation bench
 
 
 class Hardware:
@@ -41,23 +46,25 @@ class Hardware:
         What the hardware must do; its flags are those that the hardware must have.
     """
 
-    def __init__(self, board, coprocessor, fmt):
+    def __init__(self, board: Scoreboard, coprocessor: Coprocessor, fmt: Format) -> None:
         self.board = board
         self.coprocessor = coprocessor
         self.fmt = fmt
         self.processor = BitExact(fmt)
         self.model = BitExact(fmt)
-        self.recorder = None
+        self.recorder: Recorder | None = None
 
-    async def answer(self, request):
+    async def answer(self, request: Any) -> Any:
         """The answer to a request of :mod:`pymodel.algorithms.step`."""
         return answer(self.processor, request)
 
-    def scalars(self, words):
+    def scalars(self, words: Iterable[int]) -> tuple:
         """Words from the hardware, as the processor's scalars."""
         return tuple(self.processor.scalar(word) for word in words)
 
-    def check(self, name, got, want, names=None):
+    def check(
+        self, name: str, got: Iterable[int], want: Iterable, names: Sequence[str] | None = None
+    ) -> None:
         """Compare words from the hardware with the model's scalars."""
         for i, (g, w) in enumerate(zip(got, want, strict=True)):
             signal = f"{name}[{i}]" + (f" = {names[i]}" if names else "")
@@ -65,13 +72,19 @@ class Hardware:
             self.board.compare(signal, g, w.bits, self.fmt, context=context)
 
 
-def bits(scalars):
+def bits(scalars: Iterable) -> list[int]:
     """Words to send."""
     return [scalar.bits for scalar in scalars]
 
 
-async def co_simulate(bench, dut, board, hardware_type, coprocessor_type):
-    """The body of a co-simulation test."""
+async def co_simulate(
+    bench: Bench,
+    dut: Any,
+    board: Scoreboard,
+    hardware_type: type[Hardware],
+    coprocessor_type: type[Coprocessor],
+) -> None:
+    """The body of a co-simulation test: a whole run, compared with that of the model."""
     settings = bench.settings
     scenario = load(ROOT / settings["scenario"], settings.get("steps"))
     options = {"rebase": settings.get("rebase") or 0, "base": BASE}
@@ -85,22 +98,21 @@ async def co_simulate(bench, dut, board, hardware_type, coprocessor_type):
     chain = Chain(hardware.processor, scenario, **options)
     stopped = None
     try:
-        await _drive(simulate.run(chain, scenario, recorder, progress), hardware)
+        await _drive(simulate.run(chain, scenario, recorder, print_progress), hardware)
     except SingularError as error:
         stopped = recorder.where(error)
     except NonFiniteError as error:
         stopped = str(error)
     run = recorder.trajectory() if recorder.rows else None
-    leave_behind(
-        bench,
-        scenario,
-        run,
-        stopped,
+    flags = hardware.processor.flags | hardware.model.flags
+    Handover.of(
         coprocessor,
-        flags=hardware.processor.flags | hardware.model.flags,
+        steps=scenario.steps,
+        trajectory=run and replace(run, flags=flags),
+        stopped=stopped,
         evaluations=max(coprocessor.runs.values()),
-        compared=board.transactions,
-    )
+        words_compared=board.transactions,
+    ).write(folder_of(bench))
 
     flags = coprocessor.field("STATUS", "FLAGS", await coprocessor.read("STATUS"))
     board.compare("STATUS.FLAGS", flags, hardware.model.flags)
@@ -111,7 +123,7 @@ async def co_simulate(bench, dut, board, hardware_type, coprocessor_type):
         board.compare("float flags of the run", hardware.processor.flags | flags, model.flags)
 
 
-async def _drive(generator, hardware):
+async def _drive(generator: Generator, hardware: Hardware) -> None:
     """Like serve, with the hardware answering."""
     reply = None
     while True:
@@ -122,21 +134,19 @@ async def _drive(generator, hardware):
         reply = await hardware.answer(request)
 
 
-def progress(step, steps):
-    """Print how far the run is, for whoever watches the output."""
-    if step % max(1, steps // PROGRESS_LINES) == 0:
-        print(PROGRESS, step, steps, flush=True)
-
-
-def all_model(scenario, arithmetic, **options):
-    """The run on the model alone: (trajectory or None, reason to stop or None)."""
+def all_model(
+    scenario: Scenario, arithmetic: BitExact, **options: Any
+) -> tuple[Trajectory | None, str | None]:
+    """The run on the model alone: its trajectory, and the reason to stop."""
     try:
         return simulate.simulate(scenario, arithmetic, **options), None
     except (SingularError, NonFiniteError) as error:
         return error.trajectory, str(error)
 
 
-def compare(board, run, model, fmt, rows=None):
+def compare(
+    board: Scoreboard, run: Trajectory, model: Trajectory, fmt: Format, rows: int | None = None
+) -> None:
     """Every value of every kept step, exactly; of the first ``rows`` steps only if given.
 
     Coordinates, velocities and momenta are floats of ``fmt``, all else is computed in float64.
@@ -151,43 +161,3 @@ def compare(board, run, model, fmt, rows=None):
         got, expected = (own.from_float(float(values[first])) for values in (column, want))
         context = f"row {first} of run.csv, the first of {len(differ)} rows"
         board.compare(name, got, expected, own, context=context)
-
-
-def leave_behind(
-    bench, scenario, run, stopped, coprocessor, *, flags, evaluations, compared, **more
-):
-    """Write run.csv and cosim.json, which scripts/run.py makes a report of.
-
-    Parameters
-    ----------
-    run : Trajectory or None
-    stopped : str or None
-        Why the run ended early.
-    flags : int
-        Sticky float flags of everything that the run computed.
-    evaluations : int
-        Times that the rates were evaluated: what costs are divided by.
-    compared : int
-        Words from the hardware that were compared with the model.
-    more
-        More entries for cosim.json.
-    """
-    default = BUILD / bench.name / f"{bench.config.name}-{bench.simulator}"
-    out = Path(bench.settings.get("out") or default)
-    out.mkdir(parents=True, exist_ok=True)
-    if run is not None:
-        write_csv(out / "run.csv", run)
-    report = {
-        "steps": scenario.steps,
-        "stopped": stopped,
-        "rows": 0 if run is None else len(run),
-        "flags": flags,
-        "condition": run and run.condition,
-        "condition_time": run and run.condition_time,
-        "evaluations": evaluations,
-        "bus_and_run_cycles": dict(coprocessor.cycles),
-        "engine_cycles": dict(coprocessor.engine_cycles),
-        "registers_moved": dict(coprocessor.words),
-        "words_compared": compared,
-    }
-    (out / "cosim.json").write_text(json.dumps(report | more, indent=1))

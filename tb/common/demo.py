@@ -1,41 +1,37 @@
-"""The demos as a user runs them, judged by the regression."""
+"""What the regression asks of a demo."""
 
-import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tb.common.bench import BUILD, RESULTS
-
+STEPS = 10_000
 TOLERANCE_J = 0.05e-3  # of the demos' figures
 
 
-def judge(name, simulator, options, difference_j, truncation_j, rounding_below_j):
-    """Run a demo through scripts/demo.py into build/<name> and judge its summaries.
+def judge(
+    summaries: Sequence[dict[str, Any]],
+    folders: Sequence[Path],
+    difference_j: float,
+    rounding_below_j: float,
+) -> None:
+    """Judge the runs of a demo; AssertionError if one is not as it must be.
 
     Parameters
     ----------
-    difference_j : float
-        Largest difference of the kinetic energy to the reference, met within TOLERANCE_J.
-    truncation_j : float
-        The same of the algorithm in float64: a property of the integrator and its step, met within
-        TOLERANCE_J.
-    rounding_below_j : float
-        Bound on the difference between the two runs.
+    summaries, folders
+        Those of the co-processor and the step engine.
+    difference_j
+        Largest difference of the kinetic energy to the reference, met within TOLERANCE_J by the run
+        and by the algorithm in float64: a property of the integrator and its step.
+    rounding_below_j
+        Bound on the difference between the two.
     """
-    from scripts import demo
-
-    out = BUILD / name
-    words = [name, "--out", str(out), "--sim", simulator, "--seed", str(options["seed"])]
-    words += ["--results", str(RESULTS)]
-    assert demo.main(words + ["--waves"] * options["waves"]) == 0
-    for folder in (out, out / "step"):
-        summary = json.loads((folder / "summary.json").read_text())
+    for summary, folder in zip(summaries, folders, strict=True):
         assert summary["identical_to_model"]
-        assert summary["steps"] == 10_000
-        for key, quoted in (
-            ("kinetic_difference_max_J", difference_j),
-            ("kinetic_difference_float64_max_J", truncation_j),
-        ):
-            assert summary[key] == pytest.approx(quoted, abs=TOLERANCE_J)
+        assert summary["steps"] == STEPS
+        for key in ("kinetic_difference_max_J", "kinetic_difference_float64_max_J"):
+            assert summary[key] == pytest.approx(difference_j, abs=TOLERANCE_J)
         assert summary["kinetic_rounding_max_J"] < rounding_below_j
         assert len(list(folder.glob("*.png"))) >= 3

@@ -1,36 +1,10 @@
 """Co-simulation of open two-body chains: assembly and disassembly in the RTL, every step."""
 
-import pytest
-
 from pymodel.algorithms import two_handles
 from pymodel.algorithms.requests import Assemble, Disassemble, SingularError
-from pymodel.compile import count
-from tb.common import cosim, demo
-from tb.common.bench import Bench, Config
+from tb.common import cosim
 from tb.common.hdca_coprocessor import HdcaCoprocessor
-
-IN_HARDWARE = "assembly, disassembly"
-FLOAT_UNITS = {op: row["two_passes"] for op, row in count.pool(count.subdesigns()).items()}
-CONFIG = "double_pendulum"  # the configuration that runs of other scenarios derive from
-
-
-def _config(name, scenario, steps=None, sims=("icarus", "verilator"), params=None):
-    settings = {"scenario": f"scenarios/{scenario}.toml", "steps": steps}
-    return Config(name, params or {}, settings, sims)
-
-
-PIPELINED = {"ADD_STAGES": 3, "MUL_STAGES": 3, "REC_STAGES": 6}
-BENCH = Bench(
-    __file__,
-    toplevel="hdca_coprocessor",
-    configs=[
-        _config(CONFIG, "double_pendulum", sims=()),  # whole: see test_demo
-        _config("double_pendulum-short", "double_pendulum", steps=100, sims=("icarus",)),
-        _config("general_chain_2", "general_chain_2", steps=20),
-        _config("pipelined", "double_pendulum", steps=100, params=PIPELINED, sims=("verilator",)),
-        _config("half", "double_pendulum", steps=100, params={"EXP_W": 5, "MAN_W": 10}),
-    ],
-)
+from tb.cosim_hdca.bench import BENCH
 
 
 class Hardware(cosim.Hardware):
@@ -67,9 +41,3 @@ async def co_simulation(dut, board):
 
 
 test_cosim_hdca = BENCH.pytest()
-
-
-@pytest.mark.parametrize(("simulator", "config"), [("verilator", CONFIG)])
-def test_demo(simulator, config, bench_options):
-    """What `make pendulum` does: 9.1 mJ is Euler's truncation error, rounding adds about 1 %."""
-    demo.judge("pendulum", simulator, bench_options, 9.1e-3, 9.1e-3, 0.1e-3)

@@ -1,43 +1,10 @@
 """Co-simulation of closed chains: the RTL inverts the matrix eta of the base, every step."""
 
-import pytest
-
 from pymodel.algorithms import linalg
 from pymodel.algorithms.requests import ConnectBase, SingularError
-from tb.common import cosim, demo
-from tb.common.bench import SIMULATORS, Bench, Config
+from tb.common import cosim
 from tb.common.ldup_coprocessor import LdupCoprocessor
-
-CONFIG = "four_bar"  # the configuration that runs of other scenarios derive from
-SIZE = 4  # eta of a planar chain with both ends on the ground
-IN_HARDWARE = "inverse of eta"
-FLOAT_UNITS = {"add": SIZE - 1, "mul": SIZE, "rec": 1}  # of one elimination row
-PIPELINED = {"ADD_STAGES": 3, "MUL_STAGES": 3, "REC_STAGES": 6}
-
-
-def _config(name, scenario, steps=None, sims=SIMULATORS, params=None, rebase=0):
-    settings = {"scenario": f"scenarios/{scenario}.toml", "steps": steps, "rebase": rebase}
-    return Config(name, {"N": SIZE} | (params or {}), settings, sims)
-
-
-BENCH = Bench(
-    __file__,
-    toplevel="ldup_coprocessor",
-    configs=[
-        _config(CONFIG, "four_bar", sims=()),  # whole: see test_demo
-        _config("four_bar-short", "four_bar", steps=150, sims=("icarus",)),
-        _config("general_four_bar", "general_four_bar", steps=150),
-        _config("five_bar-rebased", "five_bar", steps=150, rebase=10),
-        _config("pipelined", "four_bar", steps=100, params=PIPELINED, sims=("verilator",)),
-        _config(
-            "parallel-pipelined",
-            "four_bar",
-            steps=100,
-            params=PIPELINED | {"PARALLEL": 1},
-            sims=("verilator",),
-        ),
-    ],
-)
+from tb.cosim_ldup.bench import BENCH, SIZE
 
 
 class Hardware(cosim.Hardware):
@@ -65,9 +32,3 @@ async def co_simulation(dut, board):
 
 
 test_cosim_ldup = BENCH.pytest()
-
-
-@pytest.mark.parametrize(("simulator", "config"), [("verilator", CONFIG)])
-def test_demo(simulator, config, bench_options):
-    """What `make fourbar` does: Euler's truncation is 5.8 mJ, rounding adds less than 0.1 mJ."""
-    demo.judge("fourbar", simulator, bench_options, 5.8e-3, 5.8e-3, 0.1e-3)

@@ -1,10 +1,6 @@
 """The float adder against the model, bit for bit with all flags, at every number of stages."""
 
-from tb.common.fp_bench import FORMATS, FloatBench
-
-# Of the other formats none has a power of two less four as MAN_W: the adder's shift is then one
-# bit wider than the number of places asks for.
-BENCH = FloatBench(__file__, unit="fp_add", operation="add", formats=FORMATS | {"e5m12": (5, 12)})
+from tb.fp_add.bench import BENCH
 
 
 @BENCH.test(timeout_us=10_000)

@@ -7,9 +7,8 @@ import numpy as np
 
 from pymodel.arith.stimulus import corners as corners_of
 from pymodel.arith.stimulus import random_pairs
-from tb.common.fp_bench import FloatBench
+from tb.fp_recip.bench import BENCH
 
-BENCH = FloatBench(__file__, unit="fp_recip", operation="recip", twin="z_o")
 EVERY_NUMBER_WIDTH = 16
 EVERY_SIGNIFICAND_WIDTH = 32
 

@@ -5,33 +5,10 @@ import numpy as np
 from pymodel.arith.fp import Format
 from pymodel.arith.stimulus import corners, random_pairs
 from tb.common import clock
-from tb.common.bench import Bench, Config
 from tb.common.stream import Stream
+from tb.fp_recip_stream.bench import BENCH, ITERATIVE
 
-ARRAY, TABLE, ITERATIVE = 0, 1, 2  # METHOD
 GAPS = [(1.0, 1.0), (0.3, 1.0), (1.0, 0.3), (0.6, 0.6), (0.1, 0.2)]  # valid, ready
-
-
-def _config(name, method, stages=0, fmt=(8, 23), sims=("icarus", "verilator")):
-    params = {"EXP_W": fmt[0], "MAN_W": fmt[1], "STAGES": stages, "METHOD": method}
-    vectors = 100 if method == ITERATIVE else 400
-    return Config(name, params, {"vectors": {"icarus": vectors, "verilator": 2 * vectors}}, sims)
-
-
-BENCH = Bench(
-    __file__,
-    toplevel="fp_recip_stream",
-    configs=[
-        _config("array", ARRAY, stages=3),
-        _config("array-binary64", ARRAY, stages=6, fmt=(11, 52), sims=("icarus",)),
-        _config("table", TABLE, stages=6),
-        _config("table-combinational", TABLE, sims=("icarus",)),
-        _config("table-one-stage", TABLE, stages=1, fmt=(5, 10), sims=("icarus",)),
-        _config("iterative", ITERATIVE),
-        _config("iterative-binary64", ITERATIVE, fmt=(11, 52), sims=("icarus",)),
-        _config("iterative-e5m2", ITERATIVE, fmt=(5, 2), sims=("icarus",)),
-    ],
-)
 
 
 async def _start(dut, board):

@@ -5,24 +5,8 @@ import numpy as np
 from pymodel.arith import sincos, sincos_error
 from pymodel.arith.stimulus import corners as corners_of
 from pymodel.arith.stimulus import random_pairs
-from tb.common.fp_bench import FloatBench
+from tb.fp_sincos.bench import BENCH
 
-FORMATS = {
-    "binary32": (8, 23),
-    "half": (5, 10),
-    "e6m14": (6, 14),
-    "e4m14": (4, 14),  # whose subnormals, taken as they are, would have a cosine below 1
-    "e4m3": (4, 3),
-    "e5m2": (5, 2),
-}
-BENCH = FloatBench(
-    __file__,
-    unit="fp_sincos",
-    operation="sincos",
-    formats=FORMATS,
-    results=("y_o", "z_o"),
-    max_stages=16,
-)
 EVERY_NUMBER_WIDTH = 16
 TURNS_SHARE = {"verilator": 5, "icarus": 101}  # one of so many multiples of pi/2
 

@@ -3,26 +3,8 @@
 from pymodel.algorithms import two_handles
 from pymodel.arith.scalars import BitExact
 from tb.common import bodies, coprocessor_bench
-from tb.common.bench import Bench, Config
 from tb.common.hdca_coprocessor import HdcaCoprocessor
-
-
-def _config(name, passes=2, stages=(0, 0, 0), fmt=(8, 23), runs=40):
-    params = {"EXP_W": fmt[0], "MAN_W": fmt[1], "PASSES": passes}
-    params |= dict(zip(("ADD_STAGES", "MUL_STAGES", "REC_STAGES"), stages, strict=True))
-    return Config(name, params, {"runs": {"icarus": runs // 4, "verilator": runs}})
-
-
-BENCH = Bench(
-    __file__,
-    toplevel="hdca_coprocessor",
-    configs=[
-        _config("two-passes"),
-        _config("one-pass", passes=1),
-        _config("pipelined", stages=(3, 3, 6)),
-        _config("half", fmt=(5, 10)),
-    ],
-)
+from tb.hdca_coprocessor.bench import BENCH
 
 
 class Bus(coprocessor_bench.Bus):
@@ -86,5 +68,14 @@ def _bits(scalars):
     return [scalar.bits for scalar in scalars]
 
 
-globals().update(coprocessor_bench.register(BENCH, Bus))
+of_bus = coprocessor_bench.tests_of(BENCH, Bus)
+back_to_back_runs = of_bus(coprocessor_bench.back_to_back_runs)
+stalled_runs = of_bus(coprocessor_bench.stalled_runs)
+identity = of_bus(coprocessor_bench.identity)
+byte_strobes = of_bus(coprocessor_bench.byte_strobes)
+bad_addresses = of_bus(coprocessor_bench.bad_addresses)
+access_while_busy = of_bus(coprocessor_bench.access_while_busy)
+resets = of_bus(coprocessor_bench.resets)
+singular_status = of_bus(coprocessor_bench.singular_status)
+
 test_hdca_coprocessor = BENCH.pytest()

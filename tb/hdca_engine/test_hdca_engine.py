@@ -6,39 +6,8 @@ from pymodel.algorithms import two_handles
 from pymodel.arith.fp import Format
 from pymodel.arith.scalars import BitExact
 from tb.common import bodies, clock
-from tb.common.bench import Bench, Config
 from tb.common.words import pack, unpack
-
-ICARUS_RUNS = 100  # at most: a run takes it 0.1 s
-
-
-def _config(name, passes=2, stages=(0, 0, 0), fmt=(8, 23), sims=("icarus", "verilator"), runs=100):
-    add, mul, rec = stages
-    params = {
-        "EXP_W": fmt[0],
-        "MAN_W": fmt[1],
-        "PASSES": passes,
-        "ADD_STAGES": add,
-        "MUL_STAGES": mul,
-        "REC_STAGES": rec,
-    }
-    icarus = min(runs // 4, ICARUS_RUNS)
-    return Config(name, params, {"runs": {"icarus": icarus, "verilator": runs}}, sims)
-
-
-BENCH = Bench(
-    __file__,
-    toplevel="hdca_engine",
-    configs=[
-        _config("two-passes", runs=2000),
-        _config("one-pass", passes=1, runs=2000),
-        _config("pipelined", stages=(3, 2, 6)),
-        _config("one-pass-pipelined", passes=1, stages=(1, 4, 5), sims=("verilator",)),
-        _config("half", fmt=(5, 10)),
-        _config("bfloat16", fmt=(8, 7), passes=1, sims=("verilator",)),
-        _config("binary64", fmt=(11, 52), sims=("verilator",)),
-    ],
-)
+from tb.hdca_engine.bench import BENCH
 
 ASSEMBLY, DISASSEMBLY = 0, 1
 BODY_WORDS, WEIGHT_WORDS, IMPULSE_WORDS = 33, 6, 2

@@ -9,29 +9,9 @@ from pymodel.algorithms import linalg
 from pymodel.arith.fp import Format
 from pymodel.arith.scalars import BitExact
 from pymodel.arith.stimulus import corners
-from tb.common.bench import Bench, Config
 from tb.common.clock import PERIOD_NS
 from tb.common.words import pack, unpack
-
-
-def _config(name, fmt=(8, 23), stages=(0, 0, 0), runs=8000):
-    params = {"EXP_W": fmt[0], "MAN_W": fmt[1]}
-    params |= dict(zip(("ADD_STAGES", "MUL_STAGES", "REC_STAGES"), stages, strict=True))
-    return Config(name, params, {"runs": {"icarus": runs // 8, "verilator": runs}})
-
-
-BENCH = Bench(
-    __file__,
-    toplevel="inv_adjugate_2x2_linked",
-    sources=["tb/inv_adjugate_2x2/inv_adjugate_2x2_linked.sv"],
-    configs=[
-        _config("binary32"),
-        _config("pipelined", stages=(2, 3, 4), runs=1600),
-        _config("half", fmt=(5, 10)),
-        _config("e4m3", fmt=(4, 3)),
-        _config("binary64", fmt=(11, 52)),
-    ],
-)
+from tb.inv_adjugate_2x2.bench import BENCH
 
 
 class Inverter:

@@ -10,36 +10,8 @@ from pymodel.algorithms.linalg import inv_ldup
 from pymodel.arith.fp import Format
 from pymodel.arith.scalars import BitExact
 from tb.common import clock, matrices
-from tb.common.bench import SIMULATORS, Bench, Config
 from tb.common.words import pack, unpack
-
-
-def _config(n, parallel, fmt=(8, 23), stages=(0, 0, 0), sims=("verilator",), runs=2000, icarus=0):
-    name = f"{'parallel' if parallel else 'serial'}-{n}"
-    name += "" if fmt == (8, 23) else f"-{fmt[0]}.{fmt[1]}"
-    name += "-pipelined" if any(stages) else ""
-    params = {"N": n, "PARALLEL": int(parallel), "EXP_W": fmt[0], "MAN_W": fmt[1]}
-    params |= dict(zip(("ADD_STAGES", "MUL_STAGES", "REC_STAGES"), stages, strict=True))
-    return Config(name, params, {"runs": {"icarus": icarus, "verilator": runs}}, sims)
-
-
-HALF = (5, 10)
-BENCH = Bench(
-    __file__,
-    toplevel="ldup_engine",
-    configs=[
-        _config(2, True, sims=SIMULATORS, icarus=300),
-        _config(2, False, HALF, sims=SIMULATORS, icarus=100),
-        _config(3, True, HALF, stages=(1, 0, 2)),
-        _config(3, False),
-        _config(4, True, sims=SIMULATORS, icarus=21),
-        _config(4, False, sims=SIMULATORS, icarus=40),
-        _config(4, True, stages=(2, 3, 4), runs=500),
-        _config(4, False, stages=(2, 3, 4), runs=500),
-        _config(6, True, HALF, runs=600),
-        _config(6, False, runs=600),
-    ],
-)
+from tb.inv_ldup.bench import BENCH
 
 
 class Inverter:

@@ -5,26 +5,8 @@ import numpy as np
 from pymodel.algorithms.linalg import inv_ldup
 from pymodel.arith.scalars import BitExact
 from tb.common import coprocessor_bench, matrices
-from tb.common.bench import SIMULATORS, Bench, Config
 from tb.common.ldup_coprocessor import LdupCoprocessor
-
-
-def _config(name, n=4, parallel=False, stages=(0, 0, 0), fmt=(8, 23), sims=SIMULATORS, runs=80):
-    params = {"N": n, "PARALLEL": int(parallel), "EXP_W": fmt[0], "MAN_W": fmt[1]}
-    params |= dict(zip(("ADD_STAGES", "MUL_STAGES", "REC_STAGES"), stages, strict=True))
-    return Config(name, params, {"runs": {"icarus": runs // 4, "verilator": runs}}, sims)
-
-
-BENCH = Bench(
-    __file__,
-    toplevel="ldup_coprocessor",
-    configs=[
-        _config("serial"),
-        _config("parallel", parallel=True),
-        _config("half-2-parallel-pipelined", n=2, parallel=True, stages=(3, 3, 6), fmt=(5, 10)),
-        _config("serial-8-pipelined", n=8, stages=(1, 2, 3), sims=("verilator",), runs=20),
-    ],
-)
+from tb.ldup_coprocessor.bench import BENCH
 
 
 class Bus(coprocessor_bench.Bus):
@@ -63,5 +45,14 @@ class Bus(coprocessor_bench.Bus):
         return matrices.inversion_latency(self.params)
 
 
-globals().update(coprocessor_bench.register(BENCH, Bus))
+of_bus = coprocessor_bench.tests_of(BENCH, Bus)
+back_to_back_runs = of_bus(coprocessor_bench.back_to_back_runs)
+stalled_runs = of_bus(coprocessor_bench.stalled_runs)
+identity = of_bus(coprocessor_bench.identity)
+byte_strobes = of_bus(coprocessor_bench.byte_strobes)
+bad_addresses = of_bus(coprocessor_bench.bad_addresses)
+access_while_busy = of_bus(coprocessor_bench.access_while_busy)
+resets = of_bus(coprocessor_bench.resets)
+singular_status = of_bus(coprocessor_bench.singular_status)
+
 test_ldup_coprocessor = BENCH.pytest()

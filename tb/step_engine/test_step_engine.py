@@ -9,59 +9,16 @@ from dataclasses import dataclass, field
 import cocotb
 from cocotb.triggers import ClockCycles, FallingEdge
 
-from pymodel.arith.fp import Format
 from pymodel.machine.isa import Location, Machine, Operand, Port, Program, Word
 from pymodel.machine.model import START_CYCLES, Twin
 from pymodel.machine.registers import READ_WRITE, WORD_BYTES
 from tb.common import coprocessor_bench
 from tb.common.axil import okay
-from tb.common.bench import ROOT, SIMULATORS, Bench, Config
+from tb.common.bench import ROOT
 from tb.common.coprocessor_bench import ALL_BITS
 from tb.common.step_engine import StepEngine, machine_of, on_bus, rtl_parameters
 from tb.common.step_programs import Programs
-
-HALF = Format(5, 10)
-
-
-def _config(name, machine, trace=(64, 16), sims=SIMULATORS, programs=120):
-    params = rtl_parameters(machine)
-    params |= dict(zip(("TRACE_DEPTH", "TRACE_REGISTERS"), trace, strict=True))
-    return Config(name, params, {"programs": {"icarus": 6, "verilator": programs}}, sims)
-
-
-def _stages(add, mul, rec, sincos):
-    return {"add_stages": add, "mul_stages": mul, "rec_stages": rec, "sincos_stages": sincos}
-
-
-BENCH = Bench(
-    __file__,
-    toplevel="step_engine",
-    configs=[
-        _config("default", Machine(), trace=(512, 128), programs=60),
-        _config(
-            "least-half",
-            Machine(1, 1, **_stages(0, 0, 0, 0), depth=8, program_depth=96, fmt=HALF),
-            trace=(2, 2),
-        ),
-        _config(
-            "mixed-stages",
-            Machine(1, 1, **_stages(3, 0, 6, 3), depth=16, program_depth=128),
-            trace=(16, 5),
-            sims=("verilator",),
-        ),
-        _config(
-            "most-stages",
-            Machine(2, 2, **_stages(6, 6, 6, 16), depth=32, program_depth=200),
-            sims=("verilator",),
-        ),
-        _config(
-            "three-adders-half",
-            Machine(3, 1, **_stages(0, 3, 6, 0), depth=16, program_depth=256, fmt=HALF),
-            sims=("verilator",),
-        ),
-    ],
-    signals=("busy", "full", "push"),
-)
+from tb.step_engine.bench import BENCH
 
 
 @dataclass
@@ -600,17 +557,11 @@ async def long_run(dut, board):
     await bus.check_run(run, "long")
 
 
-globals().update(
-    coprocessor_bench.register(
-        BENCH,
-        Bus,
-        (
-            coprocessor_bench.identity,
-            coprocessor_bench.byte_strobes,
-            coprocessor_bench.bad_addresses,
-        ),
-    )
-)
+of_bus = coprocessor_bench.tests_of(BENCH, Bus)
+identity = of_bus(coprocessor_bench.identity)
+byte_strobes = of_bus(coprocessor_bench.byte_strobes)
+bad_addresses = of_bus(coprocessor_bench.bad_addresses)
+
 test_step_engine = BENCH.pytest()
 
 

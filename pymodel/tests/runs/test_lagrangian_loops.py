@@ -12,8 +12,9 @@ from pymodel.mechanism import kinematics
 from pymodel.mechanism.scenario import Body, Loop, Scenario
 from pymodel.mechanism.scenario_file import load
 from pymodel.runs import lagrangian
+from pymodel.runs.files import write_run
+from pymodel.runs.finished import FinishedRun
 from pymodel.runs.lagrangian import Lagrangian, NoReferenceError
-from pymodel.runs.report import finish_run
 from pymodel.runs.trajectory import read_csv
 from pymodel.tests import loops
 from pymodel.tests.places import SCENARIOS
@@ -410,10 +411,10 @@ def test_files_are_closed_and_far_from_singular(name):
         assert len(set(loops.link_lengths(scenario).round(3))) == 4
 
 
-def test_finish_run_compares_loops_with_the_reference(tmp_path):
+def test_write_run_compares_loops_with_the_reference(tmp_path):
     scenario = dataclasses.replace(load(SCENARIOS / "general_four_bar.toml"), end=0.02)
     run = lagrangian.simulate(scenario, scenario.times)
-    summary = finish_run(scenario, run, tmp_path, target="model", arith="float64")
+    summary = write_run(FinishedRun(scenario, run, arithmetic="float64"), tmp_path)
     assert summary["reference_missing"] is None
     assert summary["differences_to_reference"]["p"]["max"] == 0.0
     exact = read_csv(tmp_path / "lagrangian.csv")

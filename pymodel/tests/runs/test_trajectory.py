@@ -1,7 +1,4 @@
-"""Tables read back bit for bit; summaries are plain JSON or refused by key."""
-
-import json
-from pathlib import Path
+"""Tables read back bit for bit, or are refused by line."""
 
 import numpy as np
 import pytest
@@ -14,7 +11,6 @@ from pymodel.runs.trajectory import (
     column_names,
     read_csv,
     write_csv,
-    write_summary,
 )
 
 
@@ -106,44 +102,3 @@ def test_broken_tables_are_refused_in_one_line(tmp_path, kind):
 def test_missing_table(tmp_path):
     with pytest.raises(TrajectoryError, match="cannot read: No such file or directory$"):
         read_csv(tmp_path / "none.csv")
-
-
-def test_summary_keeps_its_order_and_takes_numpy(tmp_path):
-    summary = {
-        "z": np.float64(0.1),
-        "a": np.int32(3),
-        "flag": np.bool_(True),
-        "array": np.arange(3),
-        "nested": {"none": None, "path": Path("x")},
-        "list": (1, "two"),
-    }
-    path = tmp_path / "summary.json"
-    write_summary(path, summary)
-    text = path.read_text()
-    assert json.loads(text) == {
-        "z": 0.1,
-        "a": 3,
-        "flag": True,
-        "array": [0, 1, 2],
-        "nested": {"none": None, "path": "x"},
-        "list": [1, "two"],
-    }
-    assert list(json.loads(text)) == list(summary)
-    assert text.endswith("}\n")
-
-
-@pytest.mark.parametrize(
-    ("summary", "line"),
-    [
-        ({"a": {"b": [1.0, np.nan]}}, "summary: a.b[1]: nan is not a finite number"),
-        ({"a": np.array([np.inf])}, "summary: a[0]: inf is not a finite number"),
-        ({"a": {1: 2}}, "summary: a.1: keys must be strings, got 1"),
-        ({"a": object()}, "summary: a: no JSON form for object"),
-    ],
-)
-def test_what_json_cannot_hold_is_refused_by_key(tmp_path, summary, line):
-    path = tmp_path / "summary.json"
-    with pytest.raises(TrajectoryError) as caught:
-        write_summary(path, summary)
-    assert str(caught.value) == line
-    assert not path.exists()

@@ -1,0 +1,127 @@
+"""The folder of a run: tables, summary, scenario and plots, written once and drawn again."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import numpy as np
+
+from pymodel.mechanism.scenario_file import load
+from pymodel.runs import lagrangian, plots
+from pymodel.runs.finished import FinishedRun
+from pymodel.runs.summary import Summary, label, summarise, write_summary
+from pymodel.runs.trajectory import Trajectory, TrajectoryError, read_csv, write_csv
+
+RUN, REFERENCE, TWIN = "run.csv", "lagrangian.csv", "float64.csv"
+SUMMARY, SCENARIO = "summary.json", "scenario.toml"
+
+
+def write_run(
+    run: FinishedRun,
+    out_dir: str | os.PathLike[str],
+    *,
+    twin: Trajectory | None = None,
+    with_reference: bool = True,
+) -> Summary:
+    """Write everything that a run leaves behind into a folder and return its summary.
+
+    Files: run.csv, lagrangian.csv and float64.csv (where known), summary.json, scenario.toml,
+    joints.png, kinetic_energy.png, overview.png, and loop.png for a mechanism with loops; those of
+    an earlier run are replaced or removed.
+
+    Parameters
+    ----------
+    run
+        The run; its trajectory has at least one step.
+    out_dir
+        The folder.
+    twin
+        The same algorithm in float64, see :func:`pymodel.runs.summary.summarise`. If the run
+        stopped early, only that part of the twin counts.
+    with_reference
+        Whether to compute the reference at the run's times. Mechanisms that it cannot solve get a
+        summary without it, and the reason; where it ends before the run, at a singular posture,
+        the run is compared until there.
+
+    Raises
+    ------
+    OSError
+        If a file cannot be written.
+    TrajectoryError
+        If a number is not finite.
+    """
+    out = Path(out_dir)
+    out.mkdir(parents=True, exist_ok=True)
+    source = Path(run.scenario.source)
+    for name in (RUN, REFERENCE, TWIN, SUMMARY, *plots.FILES, plots.LOOP_FILE):
+        (out / name).unlink(missing_ok=True)
+    if source.is_file() and source.resolve() != (out / SCENARIO).resolve():
+        shutil.copyfile(source, out / SCENARIO)
+
+    write_csv(out / RUN, run.trajectory)
+    if twin is not None:
+        twin = twin.first(len(run.trajectory))
+        write_csv(out / TWIN, twin)
+    exact, missing = None, "not asked for"
+    if with_reference:
+        exact, missing = _reference(run)
+        if exact is not None:
+            write_csv(out / REFERENCE, exact)
+    summary = summarise(run, exact, missing, twin)
+    write_summary(out / SUMMARY, summary)
+    plots.plot_run(
+        run.trajectory,
+        exact,
+        out,
+        run.scenario.name,
+        label=label(summary),
+        twin=twin,
+        scenario=run.scenario,
+    )
+    return summary
+
+
+def _reference(run: FinishedRun) -> tuple[Trajectory | None, str | None]:
+    """The reference as far as it goes, and why no further."""
+    try:
+        return lagrangian.simulate(run.scenario, run.trajectory.t), None
+    except lagrangian.NoReferenceError as error:
+        return error.trajectory, str(error)
+
+
+def replot(out_dir: str | os.PathLike[str]) -> list[Path]:
+    """Plot again what :func:`write_run` left in a folder; only run.csv is required.
+
+    Returns
+    -------
+    list of Path
+        The PNG files.
+
+    Raises
+    ------
+    TrajectoryError, ScenarioError
+        If a file is broken, or not of this run.
+    """
+    out = Path(out_dir)
+    run, *others = (
+        read_csv(out / name) if name == RUN or (out / name).exists() else None
+        for name in (RUN, REFERENCE, TWIN)
+    )
+    for name, other in zip((REFERENCE, TWIN), others, strict=True):
+        # the reference may end before the run
+        times = run.t if other is None or name == TWIN else run.t[: len(other)]
+        if other is not None and not np.array_equal(other.t, times):
+            raise TrajectoryError(f"{out / name}: not at the times of {RUN}")
+    exact, twin = others
+    try:
+        summary = json.loads((out / SUMMARY).read_text(encoding="utf-8"))
+        title, name = summary["scenario"], label(summary)
+    except (OSError, ValueError, KeyError, TypeError):
+        title, name = out.resolve().name, "run"
+    scenario = load(out / SCENARIO) if (out / SCENARIO).exists() else None
+    if scenario is not None and len(scenario.bodies) != run.joints:
+        raise TrajectoryError(f"{out / SCENARIO}: not the mechanism of {RUN}")
+    return plots.plot_run(run, exact, out, title, label=name, twin=twin, scenario=scenario)

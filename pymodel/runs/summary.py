@@ -1,0 +1,213 @@
+"""The summary of a run: its numbers by name, as a JSON file and as a table on the terminal."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import platform
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy
+from rich.console import Console
+from rich.table import Table
+
+from pymodel.arith.fp import FLAG_NAMES
+from pymodel.runs import lagrangian
+from pymodel.runs.finished import FinishedRun, HardwareResult
+from pymodel.runs.trajectory import Trajectory, TrajectoryError
+
+Summary = dict[str, Any]
+
+UNITS = {"q": "rad", "qd": "rad/s", "p": "N m s", "kinetic": "J", "potential": "J"}
+MILLI = 1e3
+
+
+def flag_names(flags: int) -> list[str]:
+    """Names of the sticky float flags that are set, as in the RISC-V `fflags`."""
+    return [name for bit, name in FLAG_NAMES.items() if flags & bit]
+
+
+def label(summary: Mapping[str, Any]) -> str:
+    """What a run is called beside others: its arithmetic, and where it ran if not on the model."""
+    target, arithmetic = summary["target"], summary["arith"]
+    return arithmetic if target == "model" else f"{target} {arithmetic}"
+
+
+def differences(run: Trajectory, exact: Trajectory) -> dict[str, dict[str, Any]]:
+    """Worst absolute difference of each quantity, its unit, and the time (s) where it occurs.
+
+    Both at the same times, as far as `exact` goes; over all joints for q, qd and p.
+    """
+    result = {}
+    run = run.first(len(exact))
+    for name, unit in UNITS.items():
+        distance = np.abs(getattr(run, name) - getattr(exact, name))
+        over_time = distance.reshape(len(run), -1).max(axis=1)
+        worst = int(over_time.argmax())
+        result[name] = {"max": over_time[worst], "unit": unit, "time_s": run.t[worst]}
+    return result
+
+
+def summarise(
+    run: FinishedRun,
+    exact: Trajectory | None,
+    missing: str | None,
+    twin: Trajectory | None,
+) -> Summary:
+    """The summary of a run that has kept at least one step.
+
+    Parameters
+    ----------
+    run
+        The run.
+    exact
+        The reference at the run's times, or at the first of them.
+    missing
+        Why there is no reference, or none for all of the run.
+    twin
+        The same algorithm in float64, which separates rounding from truncation. A run in float64
+        is its own twin.
+
+    Raises
+    ------
+    ValueError
+        If an option of the run has the name of another entry.
+    """
+    trajectory = run.trajectory
+    own_twin = trajectory if twin is None and run.arithmetic == "float64" else twin
+    versions = {"python": platform.python_version(), "numpy": np.__version__}
+    versions["scipy"] = scipy.__version__
+    energy = trajectory.kinetic + trajectory.potential
+    summary = {
+        "scenario": run.scenario.name,
+        "source": run.scenario.source,
+        "target": run.target,
+        "arith": run.arithmetic,
+        "integrator": run.scenario.integrator,
+        "step_s": run.scenario.step,
+        "steps": run.scenario.steps,
+        "rows": len(trajectory),
+        "end_s": trajectory.t[-1],
+        "flags": flag_names(trajectory.flags),
+        "versions": versions | dict(run.hardware.versions if run.hardware else {}),
+        "energy_change_max_J": float(np.abs(energy - energy[0]).max()),
+        "loop_position_max_m": trajectory.loop_position.max(),
+        "loop_velocity_max_m_s": trajectory.loop_velocity.max(),
+        "reference": f"DOP853, tolerance {lagrangian.TOLERANCE:g}" if exact is not None else None,
+        "reference_end_s": None if exact is None else exact.t[-1],
+        "reference_missing": missing,
+        "differences_to_reference": None if exact is None else differences(trajectory, exact),
+        "kinetic_difference_max_J": _worst_kinetic(trajectory, exact),
+        "kinetic_difference_float64_max_J": _worst_kinetic(own_twin, exact),
+        "kinetic_rounding_max_J": _worst_kinetic(trajectory, own_twin),
+        "stopped": run.stopped,
+        "eta_condition_max": trajectory.condition,
+    }
+    hardware = _of_hardware(run.hardware) if run.hardware else {}
+    clash = (summary.keys() | hardware.keys()) & run.options.keys()
+    if clash:
+        raise ValueError(f"options: {', '.join(sorted(clash))}: already in the summary")
+    return summary | dict(run.options) | hardware
+
+
+def _of_hardware(result: HardwareResult) -> Summary:
+    return {
+        "simulator": result.simulator,
+        "seed": result.seed,
+        "identical_to_model": result.identical,
+        "worst_difference_to_model": 0.0 if result.identical else None,
+        "words_compared": result.words_compared,
+        "cycles": result.cycles,
+        "cycles_by_part": dict(result.cycles_by_part),
+        "engine_cycles": dict(result.engine_cycles),
+        "registers_moved": dict(result.registers_moved),
+        "evaluations": result.evaluations,
+        "in_hardware": result.in_hardware,
+        "float_units": dict(result.float_units),
+    }
+
+
+def _worst_kinetic(run: Trajectory | None, other: Trajectory | None) -> float | None:
+    if run is None or other is None:
+        return None
+    return float(np.abs(run.kinetic[: len(other)] - other.kinetic).max())
+
+
+def write_summary(path: str | os.PathLike[str], summary: Mapping[str, Any]) -> None:
+    """Write a summary as JSON, its keys in the order given.
+
+    NumPy scalars and arrays become numbers and lists.
+
+    Raises
+    ------
+    TrajectoryError
+        Naming the key of a number that is not finite (JSON has no such numbers) or of a value that
+        has no JSON form; then nothing is written.
+    """
+    text = json.dumps(_jsonable(summary, ""), indent=2, allow_nan=False, ensure_ascii=False)
+    Path(path).write_text(text + "\n", encoding="utf-8")
+
+
+def _jsonable(value: Any, key: str) -> Any:
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, Mapping):
+        result = {}
+        for name, item in value.items():
+            inner = f"{key}.{name}" if key else str(name)
+            if not isinstance(name, str):
+                raise TrajectoryError(f"summary: {inner}: keys must be strings, got {name!r}")
+            result[name] = _jsonable(item, inner)
+        return result
+    if isinstance(value, list | tuple):
+        return [_jsonable(item, f"{key}[{index}]") for index, item in enumerate(value)]
+    if isinstance(value, float) and not math.isfinite(value):
+        raise TrajectoryError(f"summary: {key}: {value!r} is not a finite number")
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    raise TrajectoryError(f"summary: {key}: no JSON form for {type(value).__name__}")
+
+
+def print_summary(
+    summary: Mapping[str, Any], out_dir: str | os.PathLike[str], console: Console | None = None
+) -> None:
+    """Print the summary of a run as a short table, and the folder of its files."""
+    console = console or Console()
+    table = Table(title=f"{summary['scenario']}: {summary['arith']} on {summary['target']}")
+    table.add_column("quantity")
+    table.add_column("value", justify="right")
+    table.add_column("unit")
+    steps = f"{summary['steps']} of {summary['step_s']:g} s, {summary['integrator']}"
+    table.add_row("steps", steps, "")
+    if summary["stopped"]:
+        table.add_row("stopped at", f"{summary['end_s']:.6g}", "s")
+    for key in ("cycles", "seed"):
+        if key in summary:
+            table.add_row(key, str(summary[key]), "")
+    table.add_row("float flags", " ".join(summary["flags"]) or "none", "")
+    for key, text in (
+        ("kinetic_difference_max_J", "kinetic energy: run - reference"),
+        ("kinetic_difference_float64_max_J", "of this float64 - reference"),
+        ("kinetic_rounding_max_J", "and run - float64 (rounding)"),
+    ):
+        if summary[key] is not None:
+            table.add_row(text, f"{MILLI * summary[key]:.4g}", "mJ")
+    for name, worst in (summary["differences_to_reference"] or {}).items():
+        if name in ("q", "qd", "p"):
+            table.add_row(f"worst {name} - reference", f"{worst['max']:.3g}", worst["unit"])
+    if summary["reference"] is None:
+        table.add_row("reference", "none", "")
+    elif summary["reference_missing"]:
+        table.add_row("reference ends at", f"{summary['reference_end_s']:.6g}", "s")
+    table.add_row("worst change of energy", f"{MILLI * summary['energy_change_max_J']:.4g}", "mJ")
+    if summary["loop_position_max_m"] or summary["loop_velocity_max_m_s"]:
+        table.add_row("worst loop gap", f"{summary['loop_position_max_m']:.3g}", "m")
+        table.add_row("worst loop velocity", f"{summary['loop_velocity_max_m_s']:.3g}", "m/s")
+    console.print(table)
+    console.print(f"files in {out_dir}", highlight=False, soft_wrap=True)

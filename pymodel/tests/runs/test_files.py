@@ -1,0 +1,217 @@
+"""What a run leaves behind: files, differences, plots, and what is said when parts are missing."""
+
+import dataclasses
+import io
+import json
+import struct
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from pymodel.mechanism.scenario_file import load
+from pymodel.runs import files, lagrangian, plots
+from pymodel.runs.finished import FinishedRun, HardwareResult
+from pymodel.runs.simulate import simulate
+from pymodel.runs.summary import print_summary
+from pymodel.runs.trajectory import Trajectory, TrajectoryError, read_csv
+from pymodel.tests.places import SCENARIOS
+
+PLOTS = set(plots.FILES)
+ALL_FILES = PLOTS | {"run.csv", "lagrangian.csv", "float64.csv", "summary.json", "scenario.toml"}
+
+
+def shifted(run, name, row, amount):
+    """`run` with one value of the quantity `name` moved."""
+    values = getattr(run, name).copy()
+    values[row] += amount
+    return dataclasses.replace(run, **{name: values})
+
+
+@pytest.fixture(scope="module")
+def scenario():
+    return dataclasses.replace(load(SCENARIOS / "double_pendulum.toml"), end=0.02)
+
+
+@pytest.fixture(scope="module")
+def exact(scenario):
+    return lagrangian.simulate(scenario, scenario.times)
+
+
+HARDWARE = HardwareResult(
+    simulator="icarus",
+    seed=7,
+    identical=True,
+    words_compared=99,
+    cycles_by_part={"run write": 5, "run run": 7},
+    engine_cycles={"run": 3},
+    registers_moved={"run write": 2, "run run": 1},
+    evaluations=4,
+    in_hardware="all",
+    float_units={"add": 1},
+    versions={"icarus": "11.0"},
+)
+
+
+def finish(scenario, trajectory, out, arithmetic="float32", options=None, hardware=None, **more):
+    target = "step" if hardware else "model"
+    run = FinishedRun(scenario, trajectory, None, target, arithmetic, options or {}, hardware)
+    return files.write_run(run, out, **more)
+
+
+def printed(summary, out):
+    """What a user sees of a summary."""
+    console = Console(file=io.StringIO(), width=100)
+    print_summary(summary, out, console)
+    return console.file.getvalue()
+
+
+def is_picture(path):
+    """A PNG of some size whose pixels are not all alike."""
+    data = path.read_bytes()
+    width, height = struct.unpack(">II", data[16:24])
+    return data.startswith(b"\x89PNG\r\n") and width > 900 and height > 500 and len(data) > 10_000
+
+
+def test_files_and_the_parts_of_the_kinetic_difference(tmp_path, scenario, exact):
+    twin = shifted(exact, "kinetic", 50, 3e-3)
+    run = shifted(shifted(twin, "kinetic", 50, 1e-3), "q", 70, [0.0, -2e-3])
+    run.flags = 0b00101
+    out = tmp_path / "new" / "dir"
+    summary = finish(scenario, run, out, hardware=HARDWARE, twin=twin)
+    assert {path.name for path in out.iterdir()} == ALL_FILES
+    assert all(is_picture(out / name) for name in PLOTS)
+    assert json.loads((out / "summary.json").read_text()) == summary
+    assert summary["kinetic_difference_max_J"] == pytest.approx(4e-3, rel=1e-9)
+    assert summary["kinetic_difference_float64_max_J"] == pytest.approx(3e-3, rel=1e-9)
+    assert summary["kinetic_rounding_max_J"] == pytest.approx(1e-3, rel=1e-9)
+    worst = summary["differences_to_reference"]["q"]
+    assert worst["max"] == pytest.approx(2e-3, rel=1e-9) and worst["unit"] == "rad"
+    assert worst["time_s"] == scenario.times[70]
+    assert summary["differences_to_reference"]["p"]["max"] == 0.0
+    assert summary["flags"] == ["OF", "NX"]
+    assert (summary["steps"], summary["rows"], summary["cycles"]) == (200, 201, 12)
+    assert set(summary["versions"]) == {"python", "numpy", "scipy", "icarus"}
+
+
+def test_the_reference_stands_at_exactly_the_kept_times(tmp_path, scenario, exact):
+    finish(scenario, exact, tmp_path)
+    run, other = read_csv(tmp_path / "run.csv"), read_csv(tmp_path / "lagrangian.csv")
+    assert run.t.tobytes() == other.t.tobytes() == scenario.times.tobytes()
+
+
+def test_a_float64_run_is_its_own_twin(tmp_path, scenario, exact):
+    run = shifted(exact, "kinetic", 3, 1e-3)
+    summary = finish(scenario, run, tmp_path, "float64")
+    difference = summary["kinetic_difference_max_J"]
+    assert summary["kinetic_difference_float64_max_J"] == difference
+    assert difference == pytest.approx(1e-3, rel=1e-9)
+    assert summary["kinetic_rounding_max_J"] == 0.0
+    assert not (tmp_path / "float64.csv").exists()
+
+
+def test_unknown_parts_are_null_and_old_files_go(tmp_path, scenario, exact):
+    finish(scenario, exact, tmp_path, twin=exact)
+    summary = finish(scenario, exact, tmp_path, with_reference=False)
+    assert summary["reference"] is None and summary["reference_missing"] == "not asked for"
+    assert summary["differences_to_reference"] is None
+    assert summary["kinetic_difference_max_J"] is None
+    assert summary["kinetic_rounding_max_J"] is None
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left == ALL_FILES - {"lagrangian.csv", "float64.csv"}
+
+
+def test_a_run_that_stopped_early_is_compared_as_far_as_it_went(tmp_path, scenario, exact):
+    columns = (f.name for f in dataclasses.fields(exact) if f.default is dataclasses.MISSING)
+    short = Trajectory(*(getattr(exact, name)[:80] for name in columns))
+    summary = finish(scenario, short, tmp_path, twin=exact)
+    assert summary["rows"] == 80 and summary["kinetic_rounding_max_J"] == 0.0
+    assert len(read_csv(tmp_path / "float64.csv")) == 80
+
+
+def test_loops_have_a_reference_and_a_picture_of_their_own(tmp_path):
+    scenario = dataclasses.replace(load(SCENARIOS / "four_bar.toml"), end=0.01)
+    t = scenario.times
+    zero = np.zeros((len(t), 3))
+    run = Trajectory(t, zero + scenario.q0, zero, zero, *np.zeros((4, len(t))))
+    summary = finish(scenario, run, tmp_path)
+    assert summary["reference_missing"] is None
+    assert summary["differences_to_reference"]["q"]["max"] > 0
+    assert all(is_picture(tmp_path / name) for name in PLOTS | {plots.LOOP_FILE})
+
+
+def test_a_reference_that_ends_at_a_singular_posture_is_kept_until_there(tmp_path):
+    """The rhombus under gravity along -y goes flat at 0.262 s; in float64 the model steps over."""
+    scenario = load(SCENARIOS / "four_bar.toml")
+    scenario = dataclasses.replace(scenario, gravity=(0.0, -9.80665), step=1e-3, end=0.3)
+    run = simulate(scenario)
+    summary = finish(scenario, run, tmp_path, "float64")
+    exact = read_csv(tmp_path / "lagrangian.csv")
+    assert len(run) == 301 and len(exact) == 262
+    assert exact.t.tobytes() == run.t[:262].tobytes()
+    assert summary["reference_end_s"] == exact.t[-1]
+    assert "loop: singular posture at t = 0.261" in summary["reference_missing"]
+    worst = np.abs(run.kinetic[:262] - exact.kinetic).max()
+    assert summary["kinetic_difference_max_J"] == worst
+    differences = summary["differences_to_reference"]
+    assert differences["kinetic"]["max"] == worst
+    assert all(0 < row["max"] and row["time_s"] <= exact.t[-1] for row in differences.values())
+    assert all(is_picture(tmp_path / name) for name in PLOTS | {plots.LOOP_FILE})
+    assert len(files.replot(tmp_path)) == 4
+    assert "reference ends at" in printed(summary, tmp_path)
+
+
+def test_options_must_not_replace_an_entry(tmp_path, scenario, exact):
+    with pytest.raises(ValueError, match="^options: flags, steps: already in the summary$"):
+        finish(scenario, exact, tmp_path, options={"steps": 1, "flags": 2})
+    with pytest.raises(ValueError, match="^options: cycles: already in the summary$"):
+        finish(scenario, exact, tmp_path, options={"cycles": 1}, hardware=HARDWARE)
+
+
+def test_numbers_that_are_not_finite_are_refused_by_name(tmp_path, scenario, exact):
+    run = shifted(exact, "kinetic", 3, np.nan)
+    with pytest.raises(TrajectoryError, match="^summary: energy_change_max_J: nan is not"):
+        finish(scenario, run, tmp_path)
+    assert np.isnan(read_csv(tmp_path / "run.csv").kinetic[3])
+
+
+@pytest.mark.parametrize("shape", ["chain", "tree"])
+def test_many_joints_and_trees_can_be_drawn(tmp_path, shape):
+    scenario = load(SCENARIOS / "chain_8.toml")
+    extra = (dataclasses.replace(scenario.bodies[-1], parent=2 if shape == "tree" else 7),) * 4
+    scenario = dataclasses.replace(scenario, bodies=scenario.bodies + extra, end=0.01)
+    run = lagrangian.simulate(scenario, scenario.times)
+    paths = plots.plot_run(run, run, tmp_path, "many", twin=run, scenario=scenario)
+    assert [path.name for path in paths] == list(plots.FILES)
+    assert all(is_picture(path) for path in paths)
+
+
+def test_without_the_mechanism_there_is_no_overview(tmp_path, exact):
+    paths = plots.plot_run(exact, None, tmp_path, "bare")
+    assert [path.name for path in paths] == list(plots.FILES[:2])
+
+
+def test_replot(tmp_path, scenario, exact):
+    finish(scenario, exact, tmp_path, twin=shifted(exact, "kinetic", 3, 1e-3))
+    before = {name: (tmp_path / name).read_bytes() for name in PLOTS}
+    for name in PLOTS:
+        (tmp_path / name).unlink()
+    assert {path.name for path in files.replot(tmp_path)} == PLOTS
+    assert {name: (tmp_path / name).read_bytes() for name in PLOTS} == before
+
+
+def test_replot_needs_the_table_only(tmp_path, scenario, exact):
+    finish(scenario, exact, tmp_path)
+    for name in ALL_FILES - {"run.csv"}:
+        (tmp_path / name).unlink(missing_ok=True)
+    assert len(files.replot(tmp_path)) == 2
+    (tmp_path / "scenario.toml").write_text((SCENARIOS / "four_bar.toml").read_text())
+    with pytest.raises(TrajectoryError, match="scenario.toml: not the mechanism of run.csv$"):
+        files.replot(tmp_path)
+
+
+def test_the_table_shows_millijoules(tmp_path, scenario, exact):
+    run = shifted(exact, "kinetic", 50, 9.125e-3)
+    summary = finish(scenario, run, tmp_path, twin=exact)
+    lines = [line for line in printed(summary, tmp_path).splitlines() if "run - " in line]
+    assert len(lines) == 2 and all("9.125" in line and "mJ" in line for line in lines)

@@ -1,0 +1,28 @@
+"""How far a run is: lines now and then, or a bar."""
+
+import io
+
+from rich.console import Console
+
+from pymodel.runs import progress
+
+
+def test_progress_prints_plain_lines_now_and_then(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    console = Console(file=io.StringIO(), width=40)
+    with progress.progress("a run whose name is longer than the line", console) as update:
+        for done in range(1, 13):
+            now[0] += 1.0
+            update(done, 12)
+    name = "a run whose name is longer than the line"
+    expected = [f"{name}: 5 of 12 steps", f"{name}: 10 of 12 steps"]
+    assert console.file.getvalue().splitlines() == expected
+
+
+def test_progress_bar_on_a_terminal_leaves_nothing_behind():
+    console = Console(file=io.StringIO(), width=80, force_terminal=True)
+    with progress.progress("run", console) as update:
+        for done in range(1, 101):
+            update(done, 100)
+    assert "100 of 100 steps" in console.file.getvalue()

@@ -1,0 +1,137 @@
+"""A scenario with the RTL doing its part, or all of it, under a simulator."""
+
+import sys
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from pymodel.arith import scalars
+from pymodel.mechanism.scenario import Scenario
+from pymodel.mechanism.scenario_file import load
+from pymodel.runs.finished import FinishedRun, HardwareResult
+from pymodel.runs.input_error import InputError
+from pymodel.runs.progress import progress
+from pymodel.runs.session import check_rebase, finish
+from pymodel.runs.summary import Summary
+from scripts.hardware_targets import TARGETS, Target
+from scripts.run_options import AUTO, RunOptions
+from tb.common.cosim import TEST
+from tb.common.handover import Handover, read_progress
+from tb.common.simulators import simulator_version, usable
+
+DIFFERS = 1  # exit status
+
+
+def run_hardware(options: RunOptions) -> tuple[Summary | None, int]:
+    """Run a scenario on a co-processor or the step engine.
+
+    Returns
+    -------
+    summary : dict or None
+        None if not even the first step was kept.
+    status : int
+        That of :func:`pymodel.runs.session.finish`, or :data:`DIFFERS`.
+
+    Raises
+    ------
+    InputError, ScenarioError, ValueError
+        If what is asked for makes no sense.
+    """
+    check_rebase(options.rebase)
+    scenario = load(options.scenario, options.steps)
+    target = TARGETS[options.target](scenario, options)
+    simulator = _usable_simulator(options.simulator)
+    Path(options.out).mkdir(parents=True, exist_ok=True)
+    row, left = _cosimulate(scenario, simulator, options, target)
+    if left is None or left.trajectory is None:
+        print(row["message"] or left.stopped, file=sys.stderr)
+        return None, DIFFERS
+    hardware = HardwareResult(
+        simulator=simulator,
+        seed=options.seed,
+        identical=row["result"] == "pass",
+        words_compared=left.words_compared,
+        cycles_by_part=left.bus_and_run_cycles,
+        engine_cycles=left.engine_cycles,
+        registers_moved=left.registers_moved,
+        evaluations=left.evaluations,
+        in_hardware=target.in_hardware,
+        float_units=target.float_units,
+        versions={simulator: simulator_version(simulator)}
+        | {name: version(name) for name in ("cocotb", "cocotbext-axi")},
+    )
+    arithmetic = scalars.parse(options.arithmetic).name
+    run = FinishedRun(
+        scenario,
+        left.trajectory,
+        left.stopped,
+        options.target,
+        arithmetic,
+        target.options,
+        hardware,
+    )
+    summary, status = finish(run, options.out)
+    console = Console()
+    _print_cycles(hardware, console)
+    if hardware.identical:
+        said = f"{len(left.trajectory) - 1} steps, {left.words_compared} words"
+        console.print(f"{said}: bit-identical to the model")
+        return summary, status
+    print(row["message"], file=sys.stderr)
+    return summary, DIFFERS
+
+
+def _usable_simulator(name: str) -> str:
+    """The simulator asked for; for ``auto`` Verilator if it is there, else Icarus."""
+    if name == AUTO:
+        name = "verilator" if usable("verilator") else "icarus"
+    if not usable(name):
+        raise InputError(f"--sim {name}: not installed; `make doctor` says how to get it")
+    return name
+
+
+def _cosimulate(
+    scenario: Scenario, simulator: str, options: RunOptions, target: Target
+) -> tuple[dict[str, Any], Handover | None]:
+    """Run the co-simulation bench: its result row, and what its simulator's process left."""
+    out = Path(options.out).resolve()
+    Handover.forget(out)
+    with progress(f"{scenario.name}: {simulator}") as update:
+
+        def watch(line: str) -> None:
+            if found := read_progress(line):
+                update(*found)
+
+        row = target.bench.run(
+            simulator,
+            target.config,
+            seed=options.seed,
+            testcase=TEST if options.waves else None,
+            waves=options.waves,
+            params=target.params,
+            settings=target.settings | {"out": str(out)},
+            watch=watch,
+            results=options.results,
+        )
+    return row, Handover.read(out)
+
+
+def _print_cycles(hardware: HardwareResult, console: Console) -> None:
+    """Our measurement of what the paper's table 6 measures: where the cycles go."""
+    table = Table(title="clock cycles (our bus; `run` includes starting and polling)")
+    for name in ("phase", "part", "words/evaluation", "cycles/evaluation", "cycles"):
+        table.add_column(name, justify="left" if name in ("phase", "part") else "right")
+    evaluations, moved = hardware.evaluations, hardware.registers_moved
+    for part, cycles in hardware.cycles_by_part.items():
+        words = f"{moved[part] / evaluations:.1f}"
+        table.add_row(*part.split(), words, f"{cycles / evaluations:.1f}", str(cycles))
+    table.add_section()
+    words, total = sum(moved.values()), hardware.cycles
+    cells = (f"{words / evaluations:.1f}", f"{total / evaluations:.1f}", str(total))
+    table.add_row("total", "", *cells)
+    busy = sum(hardware.engine_cycles.values())
+    table.add_row("of it", "arithmetic", "", f"{busy / evaluations:.1f}", str(busy))
+    console.print(table)

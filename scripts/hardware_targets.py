@@ -1,0 +1,115 @@
+"""What to build for a run in hardware: the bench, its parameters and settings."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pymodel.algorithms.step import Chain
+from pymodel.arith import scalars
+from pymodel.machine.isa import BUS_W, Machine
+from pymodel.mechanism.scenario import Scenario
+from pymodel.runs import engine_runs
+from pymodel.runs.input_error import InputError
+from scripts.run_options import RunOptions
+from tb.common.bench import Bench
+from tb.common.step_engine import rtl_parameters
+from tb.cosim_hdca import bench as cosim_hdca
+from tb.cosim_ldup import bench as cosim_ldup
+from tb.cosim_step import bench as cosim_step
+
+
+@dataclass(frozen=True)
+class Target:
+    """Hardware that runs a scenario.
+
+    Attributes
+    ----------
+    bench, config
+        The co-simulation bench, and the configuration that is run with other
+    params, settings
+        parameters and settings.
+    in_hardware
+        What it does, in words.
+    float_units
+        Number of its float units by operation.
+    options
+        Options of the algorithm.
+    """
+
+    bench: Bench
+    config: str
+    params: dict[str, int]
+    settings: dict[str, Any]
+    in_hardware: str
+    float_units: dict[str, int]
+    options: dict[str, Any]
+
+
+def coprocessor(scenario: Scenario, options: RunOptions) -> Target:
+    """The co-processor that has a part in this mechanism.
+
+    Raises
+    ------
+    InputError
+        If there is none, or it cannot compute in this format.
+    """
+    is_chain = Chain.runs(scenario)
+    if is_chain and scenario.loops:
+        chosen = cosim_ldup
+    elif is_chain and len(scenario.bodies) == 2:
+        chosen = cosim_hdca
+    else:
+        reason = "the co-processors run open chains of two bodies and closed chains"
+        raise InputError(f"{scenario.source}: body: {reason}")
+    algorithm = {"rebase": options.rebase}
+    return Target(
+        bench=chosen.BENCH,
+        config=chosen.CONFIG,
+        params=_format_parameters(options.arithmetic),
+        settings=_one_run(options) | algorithm,
+        in_hardware=chosen.IN_HARDWARE,
+        float_units=chosen.FLOAT_UNITS,
+        options=algorithm,
+    )
+
+
+def step_engine(scenario: Scenario, options: RunOptions) -> Target:
+    """The step engine, its memories as large as the scenario's program needs.
+
+    Raises
+    ------
+    InputError, ValueError
+        If it cannot compute in this format, or the lanes make no sense.
+    """
+    _format_parameters(options.arithmetic)
+    machine = Machine.parse(options.lanes, fmt=scalars.parse(options.arithmetic).fmt)
+    if not machine.fmt.has_sincos:
+        raise InputError(f"--arith {options.arithmetic}: sine and cosine end at binary32")
+    algorithm = {"base": options.base, "rebase": options.rebase}
+    machine = engine_runs.fitting(machine, [scenario], **algorithm)
+    return Target(
+        bench=cosim_step.BENCH,
+        config=cosim_step.CONFIG,
+        params=rtl_parameters(machine),
+        settings={"runs": [_one_run(options) | algorithm]},
+        in_hardware=cosim_step.IN_HARDWARE,
+        float_units={"add": machine.adders, "mul": machine.multipliers, "rec": 1, "sincos": 1},
+        options=algorithm,
+    )
+
+
+TARGETS = {"coprocessor": coprocessor, "step": step_engine}
+
+
+def _one_run(options: RunOptions) -> dict[str, Any]:
+    return {"scenario": str(Path(options.scenario).resolve()), "steps": options.steps}
+
+
+def _format_parameters(arithmetic: str) -> dict[str, int]:
+    """The RTL parameters of a format; refuses what a register cannot hold."""
+    parsed = scalars.parse(arithmetic)
+    if not isinstance(parsed, scalars.BitExact):
+        raise InputError("--arith float64: on the model only (--target model)")
+    if parsed.fmt.width > BUS_W:
+        raise InputError(f"--arith {arithmetic}: wider than the {BUS_W}-bit registers")
+    return {"EXP_W": parsed.fmt.exp_w, "MAN_W": parsed.fmt.man_w}

@@ -1,0 +1,187 @@
+"""One configuration of a bench, built and simulated in a folder of its own."""
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from tb.common.places import BUILD, ROOT
+from tb.common.results import read_results
+from tb.common.simulators import TooLongError, make_simulator
+
+TIMESCALE = "1ns/1ps"
+TASK_ENV = "BENCH_RUN"
+
+
+@dataclass(frozen=True)
+class Task:
+    """What the simulator's process is to do, told to it through the environment.
+
+    Attributes
+    ----------
+    bench, config, simulator
+        Names.
+    seed
+        Of the stimulus, and of the simulator's start values.
+    params
+        Parameters of the top-level module.
+    settings
+        Those of the configuration that are overridden.
+    counts
+        File that the scoreboards' counts are added to.
+    """
+
+    bench: str
+    config: str
+    simulator: str
+    seed: int
+    params: dict[str, Any]
+    settings: dict[str, Any]
+    counts: str = ""
+
+    @classmethod
+    def told(cls) -> "Task | None":
+        """The task of this process; None outside a simulator."""
+        text = os.environ.get(TASK_ENV)
+        return cls(**json.loads(text)) if text else None
+
+    def rerun(self, testcase: str | None = None, waves: bool = False) -> str:
+        """The command that does it again."""
+        words = ["make", self.bench, f"SIM={self.simulator}", f"CONFIG={self.config}"]
+        words += [f"SEED={self.seed}"]
+        words += [f"TEST={testcase}"] if testcase else []
+        words += ["WAVES=1"] if waves else []
+        return " ".join(words)
+
+
+@dataclass(frozen=True)
+class Device:
+    """The device under test, and how it is simulated.
+
+    Attributes
+    ----------
+    toplevel
+        Top-level module.
+    sources
+        All files, in compile order.
+    signals
+        What the tests read of the top level besides its ports.
+    wall_limit_s
+        A simulation that takes longer is killed and has failed.
+    """
+
+    toplevel: str
+    sources: tuple[Path, ...]
+    signals: tuple[str, ...]
+    wall_limit_s: float
+
+
+def simulate(
+    device: Device,
+    task: Task,
+    testcase: str | None,
+    waves: bool,
+    watch: Callable[[str], None],
+) -> tuple[list[dict[str, Any]], str | None]:
+    """Build and simulate once.
+
+    Parameters
+    ----------
+    device, task
+        What is simulated, and what is done with it.
+    testcase
+        The only cocotb test to run; None for all.
+    waves
+        Dump waves; with a test case they are kept in build/waves.
+    watch
+        Sees every line of the output.
+
+    Returns
+    -------
+    tests : list of dict
+        See :func:`tb.common.results.read_results`.
+    problem : str or None
+        What went wrong besides them.
+    """
+    params = task.params
+    key = hashlib.sha256(repr((sorted(params.items()), waves)).encode()).hexdigest()[:8]
+    folder = BUILD / "sim" / task.bench / f"{task.config}-{task.simulator}-{key}"
+    folder.mkdir(parents=True, exist_ok=True)
+    junit, counts, log = folder / "results.xml", folder / "counts.jsonl", folder / "sim.log"
+    for stale in (junit, counts):
+        stale.unlink(missing_ok=True)
+    told = json.dumps(asdict(task) | {"counts": str(counts)})
+    simulator = make_simulator(
+        task.simulator,
+        log=log,
+        limit_s=device.wall_limit_s,
+        watch=watch,
+        signals=device.signals,
+        toplevel=device.toplevel,
+        module=f"tb.{task.bench}.test_{task.bench}",
+        python_search=[str(ROOT)],
+        verilog_sources=[str(source) for source in device.sources],
+        parameters=params,
+        sim_build=str(folder),
+        timescale=TIMESCALE,
+        seed=task.seed,
+        waves=waves,
+        testcase=rf"\.{testcase}$" if testcase else None,
+        extra_env={TASK_ENV: told, "COCOTB_RESULTS_FILE": str(junit)},
+    )
+    problem = None
+    try:
+        with _environment(COCOTB_RESULTS_FILE=str(junit)):
+            simulator.run()
+    except SystemExit as error:
+        if isinstance(error, TooLongError) or not junit.exists():
+            problem = f"{error.code}\n{_tail(log)}"
+    if waves and testcase:
+        _keep_wave(folder, device, task, testcase)
+    return read_results(junit, counts), problem
+
+
+def _keep_wave(folder: Path, device: Device, task: Task, testcase: str) -> None:
+    """Move what a simulation dumped to build/waves, with a JSON beside it that tells what it is."""
+    about = {
+        "bench": task.bench,
+        "config": task.config,
+        "simulator": task.simulator,
+        "test": testcase,
+        "toplevel": device.toplevel,
+        "params": task.params,
+        "seed": task.seed,
+        "rerun": task.rerun(testcase, waves=True),
+    }
+    waves = BUILD / "waves" / task.bench
+    waves.mkdir(parents=True, exist_ok=True)
+    wave = waves / f"{task.config}-{task.simulator}-{testcase}.fst"
+    for dump in (folder / f"{device.toplevel}.fst", folder / "dump.fst"):
+        if dump.exists():
+            shutil.move(dump, wave)
+            wave.with_suffix(".json").write_text(json.dumps(about, indent=1))
+            print(f"waveform: {wave.relative_to(ROOT)}")
+
+
+def _tail(log: Path, lines: int = 25) -> str:
+    return "\n".join(log.read_text(errors="replace").splitlines()[-lines:]) if log.exists() else ""
+
+
+@contextlib.contextmanager
+def _environment(**variables: str) -> Iterator[None]:
+    """Environment variables for the length of a ``with`` (cocotb-test reads them itself)."""
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value

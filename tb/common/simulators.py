@@ -1,0 +1,158 @@
+"""The simulators, as cocotb-test drives them, with a log, a limit on time, and our options."""
+
+import shutil
+import signal
+import subprocess
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import cocotb_test.simulator
+
+from tb.common.places import ROOT
+
+SIMULATORS = ("icarus", "verilator")
+PORTS = ("*_i", "*_ni", "*_o", "s_axil_*")  # of every top level
+GRACE_S = 10  # between asking a simulator to stop and killing it
+
+
+class TooLongError(SystemExit):
+    """A command was stopped at its limit on wall-clock time."""
+
+
+def usable(simulator: str) -> bool:
+    """Whether a simulator is installed, and new enough for cocotb (Debian's Verilator is not)."""
+    if simulator == "icarus":
+        return shutil.which("iverilog") is not None
+    check = [ROOT / "scripts" / "get_verilator.sh", "--check"]
+    return subprocess.run(check, capture_output=True).returncode == 0
+
+
+def simulator_version(simulator: str) -> str:
+    """First line of what a simulator says about itself."""
+    command = {"icarus": ["iverilog", "-V"], "verilator": ["verilator", "--version"]}[simulator]
+    text = subprocess.run(command, capture_output=True, text=True).stdout
+    return text.splitlines()[0].strip() if text else "unknown"
+
+
+def make_simulator(name: str, **options) -> cocotb_test.simulator.Simulator:
+    """A simulator whose ``run()`` builds and simulates.
+
+    Parameters
+    ----------
+    name
+        One of :data:`SIMULATORS`.
+    options
+        Those of :class:`Logged`, and of cocotb-test's class.
+    """
+    return {"icarus": Icarus, "verilator": Verilator}[name](**options)
+
+
+class Logged:
+    """Runs a simulator's commands with their output in a file and a limit on their time.
+
+    Parameters
+    ----------
+    log
+        File for the output.
+    limit_s
+        Wall-clock seconds after which a command is stopped: TooLongError.
+    watch
+        Sees every line of the output.
+    signals
+        What tests read of the top level besides its ports.
+    options
+        Those of cocotb-test's class.
+    """
+
+    def __init__(
+        self,
+        log: Path,
+        limit_s: float,
+        watch: Callable[[str], None],
+        signals: tuple[str, ...] = (),
+        **options,
+    ) -> None:
+        super().__init__(**options)
+        self.log, self.limit_s, self.watch = log, limit_s, watch
+        self.public = (*PORTS, *signals)
+        self.logger.propagate = False  # what cocotb-test says of itself is in the log too
+
+    def execute(self, cmds: list[list[str]]) -> None:
+        """Run the commands one after the other; SystemExit at the first that fails."""
+        with open(self.log, "w") as log:
+            for cmd in cmds:
+                log.write(" ".join(cmd) + "\n")
+                log.flush()
+                process = subprocess.Popen(
+                    cmd,
+                    cwd=self.work_dir,
+                    env=self.env,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.STDOUT,
+                    text=True,
+                    errors="replace",
+                )
+                expired = threading.Event()
+                watchdog = threading.Timer(self.limit_s, _stop, (process, expired))
+                watchdog.start()
+                try:
+                    for line in process.stdout:
+                        log.write(line)
+                        self.watch(line)
+                    status = process.wait()
+                finally:
+                    watchdog.cancel()
+                    process.kill()
+                if expired.is_set():
+                    raise TooLongError(f"{Path(cmd[0]).name} took more than {self.limit_s} s")
+                if status:
+                    raise SystemExit(f"{Path(cmd[0]).name} ended with status {status}")
+
+
+def _stop(process: subprocess.Popen, expired: threading.Event) -> None:
+    """End a command that takes too long, gently at first: its waveform is then complete."""
+    expired.set()
+    process.send_signal(signal.SIGINT)
+    try:
+        process.wait(GRACE_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+
+
+class Icarus(Logged, cocotb_test.simulator.Icarus):
+    """Icarus Verilog."""
+
+    def run_command(self) -> list[str]:
+        """The command that simulates."""
+        self.simulation_args = ["-n"]  # no prompt after $stop or an interrupt
+        return super().run_command()
+
+
+class Verilator(Logged, cocotb_test.simulator.Verilator):
+    """Verilator."""
+
+    def build_command(self) -> list[list[str]]:
+        """The commands that build."""
+        # What is public may change from outside: its logic is translated once more for that.
+        public = Path(self.sim_dir) / "public.vlt"
+        rules = "`verilator_config\n"
+        for name in self.public:
+            rules += f'public_flat_rw -module "{self.toplevel_module}" -var "{name}"\n'
+        if not public.exists() or public.read_text() != rules:
+            public.write_text(rules)
+        # Optimising for size, Verilator's default, takes longer than most runs gain by it.
+        # In one compilation it needs no precompiled header, most of a small model's time.
+        self.make_args += ["OPT_FAST=-O1", "VM_PARALLEL_BUILDS=0"]
+        # Verilator's own sources are then compiled once, not in every build.
+        if shutil.which("ccache"):
+            self.env.setdefault("OBJCACHE", "ccache")
+        # Registers start, and x is resolved, at random: nothing may depend on either.
+        self.compile_args += ["--x-initial", "unique", "--x-assign", "unique"]
+        self.compile_args += [str(public), str(ROOT / "rtl" / "lint.vlt")]
+        self.plus_args += ["+verilator+rand+reset+2"]
+        self.plus_args += [f"+verilator+seed+{int(self.env['COCOTB_RANDOM_SEED']) % 2**31 or 1}"]
+        if self.waves:
+            self.plus_args += ["--trace"]
+        compile_, *rest = super().build_command()
+        return [[word for word in compile_ if word != "--public-flat-rw"], *rest]

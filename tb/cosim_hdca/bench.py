@@ -1,0 +1,28 @@
+"""Co-simulation of open two-body chains with the HDCA co-processor."""
+
+from pymodel.compile import count
+from tb.common.bench import Bench, Config, stage_parameters
+from tb.common.simulators import SIMULATORS
+
+IN_HARDWARE = "assembly, disassembly"
+FLOAT_UNITS = {op: row["two_passes"] for op, row in count.pool(count.subdesigns()).items()}
+CONFIG = "double_pendulum"  # the configuration that runs of other scenarios derive from
+
+
+def _config(name, scenario, steps=None, sims=SIMULATORS, params=None):
+    settings = {"scenario": f"scenarios/{scenario}.toml", "steps": steps}
+    return Config(name, params or {}, settings, sims)
+
+
+PIPELINED = stage_parameters(3, 3, 6)
+BENCH = Bench(
+    __file__,
+    toplevel="hdca_coprocessor",
+    configs=[
+        _config(CONFIG, "double_pendulum", sims=()),  # whole: see test_demo
+        _config("double_pendulum-short", "double_pendulum", steps=100, sims=("icarus",)),
+        _config("general_chain_2", "general_chain_2", steps=20),
+        _config("pipelined", "double_pendulum", steps=100, params=PIPELINED, sims=("verilator",)),
+        _config("half", "double_pendulum", steps=100, params={"EXP_W": 5, "MAN_W": 10}),
+    ],
+)

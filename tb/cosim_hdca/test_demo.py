@@ -1,0 +1,24 @@
+"""The demo whose co-processor this bench runs, as a user runs it."""
+
+import pytest
+
+from scripts.demo import demo
+from tb.common.demo import judge
+from tb.common.places import BUILD, RESULTS
+from tb.cosim_hdca.bench import CONFIG
+
+
+@pytest.mark.parametrize(("simulator", "config"), [("verilator", CONFIG)])
+def test_demo(simulator, config, bench_options):
+    """What `make pendulum` does: 9.1 mJ is Euler's truncation error, rounding adds about 1 %."""
+    out = BUILD / "pendulum"
+    summaries, status = demo(
+        "pendulum",
+        out,
+        simulator=simulator,
+        seed=bench_options["seed"],
+        waves=bench_options["waves"],
+        results=str(RESULTS),
+    )
+    assert status == 0
+    judge(summaries, (out, out / "step"), difference_j=9.1e-3, rounding_below_j=0.1e-3)

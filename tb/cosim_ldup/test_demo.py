@@ -1,0 +1,24 @@
+"""The demo whose co-processor this bench runs, as a user runs it."""
+
+import pytest
+
+from scripts.demo import demo
+from tb.common.demo import judge
+from tb.common.places import BUILD, RESULTS
+from tb.cosim_ldup.bench import CONFIG
+
+
+@pytest.mark.parametrize(("simulator", "config"), [("verilator", CONFIG)])
+def test_demo(simulator, config, bench_options):
+    """What `make fourbar` does: Euler's truncation is 5.8 mJ, rounding adds less than 0.1 mJ."""
+    out = BUILD / "fourbar"
+    summaries, status = demo(
+        "fourbar",
+        out,
+        simulator=simulator,
+        seed=bench_options["seed"],
+        waves=bench_options["waves"],
+        results=str(RESULTS),
+    )
+    assert status == 0
+    judge(summaries, (out, out / "step"), difference_j=5.8e-3, rounding_below_j=0.1e-3)

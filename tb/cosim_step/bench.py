@@ -1,0 +1,75 @@
+"""Whole runs on the step engine.
+
+Settings: ``runs``, each with a ``scenario`` (path), and as wanted ``steps``, ``step`` (s),
+``save``, ``integrator`` (default: the scenario's), ``contexts`` (copies that run interleaved),
+``base`` and ``rebase``; ``out`` (folder for what the last run hands over).
+"""
+
+from dataclasses import replace
+
+from pymodel.arith.fp import Format
+from pymodel.machine.isa import Machine
+from pymodel.mechanism.scenario_file import load
+from tb.common.bench import Bench, Config
+from tb.common.places import ROOT
+from tb.common.step_engine import rtl_parameters
+
+IN_HARDWARE = "the whole step"
+CONFIG = "programs"  # the configuration that runs of other scenarios derive from
+
+
+def _run(name, **settings):
+    return {"scenario": f"scenarios/{name}.toml"} | settings
+
+
+DEFAULT = Machine()
+ROOMY = replace(DEFAULT, depth=512, program_depth=4096)
+COMBINATIONAL = replace(
+    ROOMY, adders=1, multipliers=3, add_stages=0, mul_stages=0, rec_stages=0, sincos_stages=0
+)
+VERILATOR, ICARUS = ("verilator",), ("icarus",)
+COARSE = 1e-3  # s: ten times the step of most scenarios
+SHIPPED = [  # the whole motion of what scenarios/ has, in 1000 steps; test_demo has the two demos
+    _run("general_four_bar", step=COARSE, rebase=1),
+    _run("five_bar", step=COARSE, rebase=7, base="blocks", save=5),
+    _run("compound_pendulum", step=COARSE),
+    _run("general_chain_2"),
+    _run("chain_8", step=COARSE, save=10),
+    _run("tree", step=COARSE, save=10),
+    _run("coupled_loops", step=COARSE, save=10, rebase=5),
+]
+OTHER = [
+    _run("general_four_bar", steps=200, integrator="rk4"),
+    _run("general_chain_2", steps=300, integrator="semi-implicit"),
+    _run("double_pendulum", steps=200, contexts=8),
+    _run("four_bar", steps=100, contexts=3, rebase=2),
+]
+MIXED = [_run("general_chain_2", steps=200), _run("four_bar", steps=100)]
+SHORT = [_run("double_pendulum", steps=4), _run("four_bar", steps=3, rebase=2)]
+BENCH = Bench(
+    __file__,
+    toplevel="step_engine",
+    configs=[
+        Config(CONFIG, rtl_parameters(ROOMY), {"runs": SHIPPED + OTHER}, VERILATOR),
+        Config("short", rtl_parameters(DEFAULT), {"runs": SHORT}, ICARUS),
+        Config(
+            "half", rtl_parameters(replace(ROOMY, fmt=Format(5, 10))), {"runs": MIXED}, VERILATOR
+        ),
+        Config("combinational", rtl_parameters(COMBINATIONAL), {"runs": MIXED}, VERILATOR),
+    ],
+)
+
+#: Systems of one run start this far apart, rad: each has a trajectory of its own.
+APART = 0.01
+
+
+def systems(settings):
+    """The scenarios of a run: copies of one, the first joint turned a little in each."""
+    first = load(ROOT / settings["scenario"], settings.get("steps"))
+    given = {key: settings[key] for key in ("step", "save", "integrator") if settings.get(key)}
+    first = replace(first, **given)
+    head, *rest = first.bodies
+    return [
+        replace(first, bodies=(replace(head, q=head.q + APART * context), *rest))
+        for context in range(settings.get("contexts") or 1)
+    ]

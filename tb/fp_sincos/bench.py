@@ -1,0 +1,20 @@
+"""Sine and cosine, in lanes of every number of stages."""
+
+from tb.common.fp_bench import FloatBench
+
+FORMATS = {
+    "binary32": (8, 23),
+    "half": (5, 10),
+    "e6m14": (6, 14),
+    "e4m14": (4, 14),  # whose subnormals, taken as they are, would have a cosine below 1
+    "e4m3": (4, 3),
+    "e5m2": (5, 2),
+}
+BENCH = FloatBench(
+    __file__,
+    unit="fp_sincos",
+    operation="sincos",
+    formats=FORMATS,
+    results=("y_o", "z_o"),
+    max_stages=16,
+)

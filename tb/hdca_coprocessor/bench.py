@@ -1,0 +1,21 @@
+"""The HDCA co-processor behind its bus."""
+
+from tb.common.bench import Bench, Config, stage_parameters
+
+
+def _config(name, passes=2, stages=(0, 0, 0), fmt=(8, 23), runs=40):
+    params = {"EXP_W": fmt[0], "MAN_W": fmt[1], "PASSES": passes}
+    params |= stage_parameters(*stages)
+    return Config(name, params, {"runs": {"icarus": runs // 4, "verilator": runs}})
+
+
+BENCH = Bench(
+    __file__,
+    toplevel="hdca_coprocessor",
+    configs=[
+        _config("two-passes"),
+        _config("one-pass", passes=1),
+        _config("pipelined", stages=(3, 3, 6)),
+        _config("half", fmt=(5, 10)),
+    ],
+)

@@ -1,0 +1,28 @@
+"""The HDCA engine: assembly, disassembly, unit pool."""
+
+from tb.common.bench import Bench, Config, stage_parameters
+from tb.common.simulators import SIMULATORS
+
+ICARUS_RUNS = 100  # at most: a run takes it 0.1 s
+
+
+def _config(name, passes=2, stages=(0, 0, 0), fmt=(8, 23), sims=SIMULATORS, runs=100):
+    params = {"EXP_W": fmt[0], "MAN_W": fmt[1], "PASSES": passes}
+    params |= stage_parameters(*stages)
+    icarus = min(runs // 4, ICARUS_RUNS)
+    return Config(name, params, {"runs": {"icarus": icarus, "verilator": runs}}, sims)
+
+
+BENCH = Bench(
+    __file__,
+    toplevel="hdca_engine",
+    configs=[
+        _config("two-passes", runs=2000),
+        _config("one-pass", passes=1, runs=2000),
+        _config("pipelined", stages=(3, 2, 6)),
+        _config("one-pass-pipelined", passes=1, stages=(1, 4, 5), sims=("verilator",)),
+        _config("half", fmt=(5, 10)),
+        _config("bfloat16", fmt=(8, 7), passes=1, sims=("verilator",)),
+        _config("binary64", fmt=(11, 52), sims=("verilator",)),
+    ],
+)

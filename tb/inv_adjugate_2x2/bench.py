@@ -1,0 +1,23 @@
+"""The 2x2 inverter, linked to float units."""
+
+from tb.common.bench import Bench, Config, stage_parameters
+
+
+def _config(name, fmt=(8, 23), stages=(0, 0, 0), runs=8000):
+    params = {"EXP_W": fmt[0], "MAN_W": fmt[1]}
+    params |= stage_parameters(*stages)
+    return Config(name, params, {"runs": {"icarus": runs // 8, "verilator": runs}})
+
+
+BENCH = Bench(
+    __file__,
+    toplevel="inv_adjugate_2x2_linked",
+    sources=["tb/inv_adjugate_2x2/inv_adjugate_2x2_linked.sv"],
+    configs=[
+        _config("binary32"),
+        _config("pipelined", stages=(2, 3, 4), runs=1600),
+        _config("half", fmt=(5, 10)),
+        _config("e4m3", fmt=(4, 3)),
+        _config("binary64", fmt=(11, 52)),
+    ],
+)

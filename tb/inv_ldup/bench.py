@@ -1,0 +1,35 @@
+"""The LDUP inverters.
+
+Builds ldup_engine, which links an inverter to float units and which co-processors use.
+"""
+
+from tb.common.bench import Bench, Config, stage_parameters
+from tb.common.simulators import SIMULATORS
+
+
+def _config(n, parallel, fmt=(8, 23), stages=(0, 0, 0), sims=("verilator",), runs=2000, icarus=0):
+    name = f"{'parallel' if parallel else 'serial'}-{n}"
+    name += "" if fmt == (8, 23) else f"-{fmt[0]}.{fmt[1]}"
+    name += "-pipelined" if any(stages) else ""
+    params = {"N": n, "PARALLEL": int(parallel), "EXP_W": fmt[0], "MAN_W": fmt[1]}
+    params |= stage_parameters(*stages)
+    return Config(name, params, {"runs": {"icarus": icarus, "verilator": runs}}, sims)
+
+
+HALF = (5, 10)
+BENCH = Bench(
+    __file__,
+    toplevel="ldup_engine",
+    configs=[
+        _config(2, True, sims=SIMULATORS, icarus=300),
+        _config(2, False, HALF, sims=SIMULATORS, icarus=100),
+        _config(3, True, HALF, stages=(1, 0, 2)),
+        _config(3, False),
+        _config(4, True, sims=SIMULATORS, icarus=21),
+        _config(4, False, sims=SIMULATORS, icarus=40),
+        _config(4, True, stages=(2, 3, 4), runs=500),
+        _config(4, False, stages=(2, 3, 4), runs=500),
+        _config(6, True, HALF, runs=600),
+        _config(6, False, runs=600),
+    ],
+)

@@ -1,0 +1,22 @@
+"""The LDUP co-processor behind its bus."""
+
+from tb.common.bench import Bench, Config, stage_parameters
+from tb.common.simulators import SIMULATORS
+
+
+def _config(name, n=4, parallel=False, stages=(0, 0, 0), fmt=(8, 23), sims=SIMULATORS, runs=80):
+    params = {"N": n, "PARALLEL": int(parallel), "EXP_W": fmt[0], "MAN_W": fmt[1]}
+    params |= stage_parameters(*stages)
+    return Config(name, params, {"runs": {"icarus": runs // 4, "verilator": runs}}, sims)
+
+
+BENCH = Bench(
+    __file__,
+    toplevel="ldup_coprocessor",
+    configs=[
+        _config("serial"),
+        _config("parallel", parallel=True),
+        _config("half-2-parallel-pipelined", n=2, parallel=True, stages=(3, 3, 6), fmt=(5, 10)),
+        _config("serial-8-pipelined", n=8, stages=(1, 2, 3), sims=("verilator",), runs=20),
+    ],
+)

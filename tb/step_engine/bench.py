@@ -1,0 +1,50 @@
+"""The step engine behind its bus."""
+
+from pymodel.arith.fp import Format
+from pymodel.machine.isa import Machine
+from tb.common.bench import Bench, Config
+from tb.common.simulators import SIMULATORS
+from tb.common.step_engine import rtl_parameters
+
+HALF = Format(5, 10)
+
+
+def _config(name, machine, trace=(64, 16), sims=SIMULATORS, programs=120):
+    params = rtl_parameters(machine)
+    params |= dict(zip(("TRACE_DEPTH", "TRACE_REGISTERS"), trace, strict=True))
+    return Config(name, params, {"programs": {"icarus": 6, "verilator": programs}}, sims)
+
+
+def _stages(add, mul, rec, sincos):
+    return {"add_stages": add, "mul_stages": mul, "rec_stages": rec, "sincos_stages": sincos}
+
+
+BENCH = Bench(
+    __file__,
+    toplevel="step_engine",
+    configs=[
+        _config("default", Machine(), trace=(512, 128), programs=60),
+        _config(
+            "least-half",
+            Machine(1, 1, **_stages(0, 0, 0, 0), depth=8, program_depth=96, fmt=HALF),
+            trace=(2, 2),
+        ),
+        _config(
+            "mixed-stages",
+            Machine(1, 1, **_stages(3, 0, 6, 3), depth=16, program_depth=128),
+            trace=(16, 5),
+            sims=("verilator",),
+        ),
+        _config(
+            "most-stages",
+            Machine(2, 2, **_stages(6, 6, 6, 16), depth=32, program_depth=200),
+            sims=("verilator",),
+        ),
+        _config(
+            "three-adders-half",
+            Machine(3, 1, **_stages(0, 3, 6, 0), depth=16, program_depth=256, fmt=HALF),
+            sims=("verilator",),
+        ),
+    ],
+    signals=("busy", "full", "push"),
+)
