@@ -2,6 +2,7 @@
 
 import os
 import random
+from typing import Any
 
 import pytest
 
@@ -59,7 +60,7 @@ def pytest_collection_modifyitems(config, items):
 
 
 @pytest.fixture
-def bench_options(request):
+def bench_options(request: pytest.FixtureRequest) -> dict[str, Any]:
     """Options of :meth:`tb.common.bench.Bench.run`, from the command line."""
     config = request.config
     return {

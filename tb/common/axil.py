@@ -3,12 +3,16 @@
 import itertools
 import logging
 import warnings
+from typing import Any
+
+import numpy as np
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)  # cocotbext-axi under cocotb 2
     from cocotbext.axi import AxiLiteBus, AxiLiteMaster, AxiResp
 
-WORD_BYTES = 4
+from pymodel.machine.registers import WORD_BYTES, Map
+
 CHANNELS = ("aw", "w", "b", "ar", "r")
 
 
@@ -19,16 +23,17 @@ class Registers:
     ----------
     dut
         The top level.
-    map_ : pymodel.machine.registers.Map
+    map_
+        What registers there are.
     """
 
-    def __init__(self, dut, map_):
+    def __init__(self, dut: Any, map_: Map) -> None:
         logging.getLogger(f"cocotb.{dut._name}.s_axil").setLevel(logging.WARNING)
         bus = AxiLiteBus.from_prefix(dut, "s_axil")
         self.master = AxiLiteMaster(bus, dut.clk_i, dut.rst_ni, reset_active_level=False)
         self.map = map_
 
-    def stall(self, rng, probability=0.5):
+    def stall(self, rng: np.random.Generator, probability: float = 0.5) -> None:
         """Hold back every channel at random from now on; probability 0 ends it."""
         for name in CHANNELS:
             half = self.master.write_if if name in ("aw", "w", "b") else self.master.read_if
@@ -40,21 +45,21 @@ class Registers:
                 channel.clear_pause_generator()
                 channel.pause = False
 
-    async def write_bytes(self, address, data):
+    async def write_bytes(self, address: int, data: bytes) -> bool:
         """Write bytes anywhere; True if every response was OKAY, False after a SLVERR."""
         return okay((await self.master.write(address, data)).resp)
 
-    async def read_bytes(self, address, length):
+    async def read_bytes(self, address: int, length: int) -> tuple[bytes, bool]:
         """Read bytes anywhere: (data, True if every response was OKAY)."""
         response = await self.master.read(address, length)
         return response.data, okay(response.resp)
 
-    async def write(self, name, *words):
+    async def write(self, name: str, *words: int) -> None:
         """Write consecutive words from the start of a register."""
         data = b"".join(word.to_bytes(WORD_BYTES, "little") for word in words)
         assert await self.write_bytes(self.map[name].offset, data), f"write of {name}: SLVERR"
 
-    async def read(self, name):
+    async def read(self, name: str) -> int | list[int]:
         """All words of a register: an int, or a list if the map says that it has several."""
         register = self.map[name]
         data, okay = await self.read_bytes(register.offset, WORD_BYTES * register.words)
@@ -65,16 +70,16 @@ class Registers:
         ]
         return words if register.words > 1 else words[0]
 
-    def field(self, register, field, word):
+    def field(self, register: str, field: str, word: int) -> int:
         """Value of a register's field in a word read from it."""
         return self.map[register].field(field).get(word)
 
-    def mask(self, register, *fields):
+    def mask(self, register: str, *fields: str) -> int:
         """Bits of some fields of a register."""
         return sum(self.map[register].field(field).mask for field in fields)
 
 
-def okay(response):
+def okay(response: AxiResp) -> bool:
     """True for OKAY, False for SLVERR; nothing else may come."""
     assert response in (AxiResp.OKAY, AxiResp.SLVERR), response
     return response == AxiResp.OKAY

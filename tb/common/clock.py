@@ -1,5 +1,7 @@
 """Clock and reset of every synchronous bench."""
 
+from typing import Any
+
 import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, FallingEdge
@@ -7,20 +9,20 @@ from cocotb.triggers import ClockCycles, FallingEdge
 PERIOD_NS = 10
 
 
-async def hold_reset(dut, cycles=2):
+async def hold_reset(dut: Any, cycles: int = 2) -> None:
     """Start ``clk_i`` and hold ``rst_ni`` low; drive the inputs next, then release."""
     dut.rst_ni.value = 0
     cocotb.start_soon(Clock(dut.clk_i, PERIOD_NS, unit="ns", impl="gpi").start())
     await ClockCycles(dut.clk_i, cycles)
 
 
-async def release_reset(dut):
+async def release_reset(dut: Any) -> None:
     """Let ``rst_ni`` go high away from the clock edge."""
     await FallingEdge(dut.clk_i)
     dut.rst_ni.value = 1
 
 
-async def start(dut):
+async def start(dut: Any) -> None:
     """Clock, reset, and release."""
     await hold_reset(dut)
     await release_reset(dut)

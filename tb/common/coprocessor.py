@@ -1,9 +1,12 @@
 """What the processor does with a co-processor: runs, and what they cost it."""
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from cocotb.utils import get_sim_time
 
+from pymodel.machine.registers import Map
 from tb.common.axil import Registers
 from tb.common.clock import PERIOD_NS
 
@@ -24,7 +27,7 @@ class Coprocessor(Registers):
         STATUS as it was when the last run had ended.
     """
 
-    def __init__(self, dut, map_):
+    def __init__(self, dut: Any, map_: Map) -> None:
         super().__init__(dut, map_)
         self.cycles = Counter()
         self.words = Counter()
@@ -42,7 +45,7 @@ class Coprocessor(Registers):
         self.cycles[f"{phase} {what}"] += self._since - before
         self.words[f"{phase} {what}"] += words
 
-    async def run(self, *options):
+    async def run(self, *options: str) -> int:
         """Start a run with these fields of CTRL set, poll until done; returns the polls."""
         await self.write("CTRL", self.mask("CTRL", "RUN", *options))
         polls = 0
@@ -51,18 +54,20 @@ class Coprocessor(Registers):
             polls += 1
         return polls
 
-    async def perform(self, phase, options, operands, result):
+    async def perform(
+        self, phase: str, options: Sequence[str], operands: Mapping[str, Sequence[int]], result: str
+    ) -> list[int]:
         """One accounted run.
 
         Parameters
         ----------
-        phase : str
+        phase
             What it counts as.
-        options : sequence of str
+        options
             Fields of CTRL to set.
-        operands : dict
+        operands
             Register -> words, written first.
-        result : str
+        result
             Register that is read and returned.
         """
         self._start_watch()

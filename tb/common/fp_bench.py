@@ -5,6 +5,7 @@ stages (or ``i % 17``), so that every vector count covers every depth of the pip
 """
 
 from collections import deque
+from typing import Any
 
 import cocotb
 import numpy as np
@@ -15,6 +16,7 @@ from pymodel.arith.fp import Format, flag_text
 from pymodel.arith.stimulus import ALL_PAIRS_MAX_WIDTH, all_pairs, corner_pairs, random_pairs
 from tb.common.bench import Bench, Config
 from tb.common.clock import PERIOD_NS
+from tb.common.scoreboard import Scoreboard
 
 UNITS = ("fp_add", "fp_mul", "fp_recip", "fp_sincos")
 FORMATS = {
@@ -36,35 +38,35 @@ class FloatBench(Bench):
 
     Parameters
     ----------
-    file : str
-        The bench's ``__file__``.
-    unit : str
+    file
+        The ``__file__`` of its bench.py.
+    unit
         Its module, one of `UNITS`.
-    operation : str
+    operation
         Name of the method.
-    formats : dict
+    formats
         Name of a configuration -> (exp_w, man_w).
-    results : tuple of str
+    results
         The ports with the method's results, flags left out.
-    max_stages : int
+    max_stages
         The most register stages that the unit can be given.
-    twin : str, optional
+    twin
         A port that must show what the last of `results` does.
-    variants : dict
+    variants
         Name of a further configuration -> (name of its format, more parameters of the unit).
     """
 
     def __init__(
         self,
-        file,
-        unit,
-        operation,
-        formats=FORMATS,
-        results=("y_o",),
-        max_stages=MAX_STAGES,
-        twin=None,
-        variants=None,
-    ):
+        file: str,
+        unit: str,
+        operation: str,
+        formats: dict[str, tuple[int, int]] = FORMATS,
+        results: tuple[str, ...] = ("y_o",),
+        max_stages: int = MAX_STAGES,
+        twin: str | None = None,
+        variants: dict[str, tuple[str, dict[str, int]]] | None = None,
+    ) -> None:
         configs = []
         depths = max_stages + 1
         variants = {name: (name, {}) for name in formats} | (variants or {})
@@ -83,20 +85,20 @@ class FloatBench(Bench):
         self.twin = twin
 
     @property
-    def fmt(self):
+    def fmt(self) -> Format:
         """The format that this simulation runs."""
         return Format(self.params["EXP_W"], self.params["MAN_W"])
 
     @property
-    def vectors(self):
+    def vectors(self) -> int:
         """How many random operands (or pairs of them) this simulation gets."""
         return self.settings["vectors"][self.simulator]
 
-    def corner_pairs(self):
+    def corner_pairs(self) -> list[np.ndarray]:
         """Every pair of corners."""
         return self._allowed(corner_pairs(self.fmt))
 
-    def many_pairs(self, rng):
+    def many_pairs(self, rng: np.random.Generator) -> list[np.ndarray]:
         """Every pair of a small format, random pairs of a large one."""
         if self.fmt.width <= ALL_PAIRS_MAX_WIDTH:
             return self._allowed(all_pairs(self.fmt))
@@ -110,7 +112,7 @@ class FloatBench(Bench):
         finite = np.all([side & inf != inf for side in pairs], axis=0)
         return [side[finite] for side in pairs]
 
-    async def stream(self, dut, board, *operands):
+    async def stream(self, dut: Any, board: Scoreboard, *operands: np.ndarray) -> None:
         """Feed operands, new ones every clock; check each lane exactly its stages later.
 
         Operands change at the falling edge and results are read just before the rising one, so
@@ -118,7 +120,7 @@ class FloatBench(Bench):
 
         Parameters
         ----------
-        operands : numpy.ndarray
+        operands
             One uint64 array for each operand, all of one length.
         """
         lanes = range(self.params["LANES"])

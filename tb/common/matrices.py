@@ -1,10 +1,12 @@
 """What the benches of the matrix inverters share: matrices of every kind, and latencies."""
 
 import math
+from typing import Any
 
 import numpy as np
 
 from pymodel.algorithms.linalg import inv_ldup
+from pymodel.arith.fp import Format
 from pymodel.arith.stimulus import corners
 from pymodel.compile.count import Unpivoted
 from pymodel.compile.graph import flatten, symbols
@@ -13,8 +15,8 @@ KINDS = ("general", "spd", "permuted", "scaled", "nearly singular", "singular", 
 SPECIAL_SHARE = 0.2  # entries of a special matrix that are corners of the format
 
 
-def random_matrix(fmt, n, kind, rng):
-    """Bit patterns of the n * n entries, row by row."""
+def random_matrix(fmt: Format, n: int, kind: str, rng: np.random.Generator) -> list[int]:
+    """Bit patterns of the n * n entries, row by row; kind is one of :data:`KINDS`."""
     m = rng.normal(size=(n, n))
     if kind == "spd":
         m = m @ m.T
@@ -34,7 +36,7 @@ def random_matrix(fmt, n, kind, rng):
     return bits
 
 
-def singular_matrices(fmt, n):
+def singular_matrices(fmt: Format, n: int) -> list[np.ndarray]:
     """Matrices without a finite inverse, as float64 that the format holds."""
     regular = 2 * np.eye(n) + np.ones((n, n))
     found = [np.zeros((n, n)), np.ones((n, n))]
@@ -48,7 +50,7 @@ def singular_matrices(fmt, n):
     return [*found, overflow]
 
 
-def inversion_latency(params):
+def inversion_latency(params: dict[str, Any]) -> int:
     """Busy cycles of an ldup_engine with these parameters, from the units' stages."""
     n = params["N"]
     stages = {op: params[f"{op.upper()}_STAGES"] for op in ("add", "mul", "rec")}

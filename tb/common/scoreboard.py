@@ -1,9 +1,13 @@
 """Checking in common code: what was expected, what came, and a mismatch one can read."""
 
 from collections import defaultdict, deque
+from collections.abc import Callable, Sequence
 
 import cocotb
+import numpy as np
 from cocotb.utils import get_sim_time
+
+from pymodel.arith.fp import Format
 
 
 class Scoreboard:
@@ -22,38 +26,56 @@ class Scoreboard:
         Values checked so far.
     """
 
-    def __init__(self, test, rng, rerun):
+    def __init__(self, test: str, rng: np.random.Generator, rerun: str) -> None:
         self.test = test
         self.rng = rng
         self.rerun = rerun
         self.transactions = 0
         self._queues = defaultdict(deque)
 
-    def compare(self, signal, got, want, fmt=None, cycle=None, context=""):
+    def compare(
+        self,
+        signal: str,
+        got: int,
+        want: int,
+        fmt: Format | None = None,
+        cycle: int | None = None,
+        context: str = "",
+    ) -> None:
         """Check one value, bit for bit.
 
         Parameters
         ----------
-        signal : str
+        signal
             Name in the RTL.
-        got, want : int
-        fmt : pymodel.arith.fp.Format, optional
+        got, want
+            The values.
+        fmt
             If given, the value is a float of this format.
-        cycle : int, optional
+        cycle
             Clock cycle (otherwise the simulated time is shown).
-        context : str
+        context
             What led to it, e.g. the operands.
 
         Raises
         ------
         AssertionError
-            With a report, if they differ.
+            If they differ; its text is that of :meth:`mismatch`.
         """
         self.transactions += 1
         if got != want:
-            raise AssertionError(self.report(signal, got, want, fmt, cycle, context))
+            raise AssertionError(self.mismatch(signal, got, want, fmt, cycle, context))
 
-    def compare_lanes(self, signal, got, wants, width, fmt=None, cycle=None, context=None):
+    def compare_lanes(
+        self,
+        signal: str,
+        got: int,
+        wants: Sequence[int],
+        width: int,
+        fmt: Format | None = None,
+        cycle: int | None = None,
+        context: Callable[[int], str] | None = None,
+    ) -> None:
         """Check a packed vector of ``len(wants)`` values of ``width`` bits, lane 0 lowest.
 
         ``context(lane)`` is called for the first lane that differs.
@@ -65,14 +87,14 @@ class Scoreboard:
         lane = next(i for i, (g, w) in enumerate(zip(lanes, wants, strict=True)) if g != w)
         text = context(lane) if context else ""
         raise AssertionError(
-            self.report(f"{signal}[{lane}]", lanes[lane], int(wants[lane]), fmt, cycle, text)
+            self.mismatch(f"{signal}[{lane}]", lanes[lane], int(wants[lane]), fmt, cycle, text)
         )
 
-    def expect(self, channel, want, fmt=None, context=""):
+    def expect(self, channel: str, want: int, fmt: Format | None = None, context: str = "") -> None:
         """Queue a value that must come next on a channel."""
         self._queues[channel].append((want, fmt, context))
 
-    def observe(self, channel, got, cycle=None):
+    def observe(self, channel: str, got: int, cycle: int | None = None) -> None:
         """Check a value that came on a channel against the oldest one expected there."""
         if not self._queues[channel]:
             raise AssertionError(
@@ -82,14 +104,22 @@ class Scoreboard:
         want, fmt, context = self._queues[channel].popleft()
         self.compare(channel, got, want, fmt, cycle, context)
 
-    def finish(self):
+    def finish(self) -> None:
         """Fail if no transaction was checked or a queue still holds expected values."""
         left = {channel: len(queue) for channel, queue in self._queues.items() if queue}
         assert not left, f"{self.test}: expected but never came: {left}\n  rerun  {self.rerun}"
         assert self.transactions, f"{self.test}: no transaction was checked"
         cocotb.log.info("%s: %d values checked", self.test, self.transactions)
 
-    def report(self, signal, got, want, fmt=None, cycle=None, context=""):
+    def mismatch(
+        self,
+        signal: str,
+        got: int,
+        want: int,
+        fmt: Format | None = None,
+        cycle: int | None = None,
+        context: str = "",
+    ) -> str:
         """The text of a mismatch: both values in every reading, where, and how to see it again."""
         lines = [f"{signal} differs {_when(cycle)}{f' ({context})' if context else ''}"]
         columns = [("", "got", "expected"), ("hex", f"{got:#x}", f"{want:#x}")]
@@ -109,5 +139,5 @@ class Scoreboard:
         return "\n".join(lines)
 
 
-def _when(cycle):
+def _when(cycle: int | None) -> str:
     return f"at {get_sim_time('ns'):g} ns" if cycle is None else f"at cycle {cycle}"

@@ -1,11 +1,13 @@
 """What the processor does with the step engine: loads a program, runs it, takes its trace."""
 
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from cocotb.triggers import Timer
 
 from pymodel.arith.fp import Format
-from pymodel.machine.isa import Location, Machine
+from pymodel.machine.isa import Location, Machine, Program
 from pymodel.machine.registers import WORD_BYTES, step_engine
 from tb.common.axil import okay
 from tb.common.clock import PERIOD_NS
@@ -14,7 +16,7 @@ from tb.common.coprocessor import Coprocessor
 BANK_AT = 16  # of a location on the bus: bank << 16 | address
 
 
-def rtl_parameters(machine):
+def rtl_parameters(machine: Machine) -> dict[str, int]:
     """Parameters of the module step_engine that make it this machine."""
     return {
         "NUM_ADD": machine.adders,
@@ -31,7 +33,7 @@ def rtl_parameters(machine):
     }
 
 
-def machine_of(parameters):
+def machine_of(parameters: Mapping[str, int]) -> Machine:
     """The machine that these parameters make; the inverse of :func:`rtl_parameters`."""
     return Machine(
         adders=parameters["NUM_ADD"],
@@ -53,18 +55,19 @@ class Outcome:
 
     Attributes
     ----------
-    trace : list of int
+    trace
         As :meth:`pymodel.machine.model.Twin.run` returns it.
-    cycles, steps_done : int
+    cycles, steps_done
         Registers CYCLES and STEPS_DONE.
-    status : int
+    status
         STATUS after the run; see :meth:`tb.common.axil.Registers.field`.
-    stopped : bool
-    flags : int
+    stopped
+        Whether a result that was not finite ended it.
+    flags
         Sticky float flags, those of earlier runs included unless cleared.
     """
 
-    trace: list
+    trace: list[int]
     cycles: int
     steps_done: int
     status: int
@@ -79,11 +82,11 @@ class StepEngine(Coprocessor):
     ----------
     dut
         The module step_engine.
-    machine : pymodel.machine.isa.Machine
+    machine
         What it is.
     """
 
-    def __init__(self, dut, machine):
+    def __init__(self, dut: Any, machine: Machine) -> None:
         super().__init__(dut, step_engine(machine.bus_words))
         self.machine = machine
         self.trace_depth = 0  # read from the hardware when first needed
@@ -91,7 +94,7 @@ class StepEngine(Coprocessor):
 
     # --- many accesses to one register -----------------------------------------------------------
 
-    async def write_each(self, name, words):
+    async def write_each(self, name: str, words: Iterable[int]) -> None:
         """Write words to one register, one after the other, as fast as the bus takes them."""
         offset = self.map[name].offset
         pending = [
@@ -101,7 +104,7 @@ class StepEngine(Coprocessor):
             await write.wait()
             assert okay(write.data.resp), f"write of {name}: SLVERR"
 
-    async def read_each(self, name, count):
+    async def read_each(self, name: str, count: int) -> list[int]:
         """Read one register so many times."""
         offset = self.map[name].offset
         pending = [self.master.init_read(offset, WORD_BYTES) for _ in range(count)]
@@ -114,7 +117,7 @@ class StepEngine(Coprocessor):
 
     # --- memories --------------------------------------------------------------------------------
 
-    async def load_program(self, words, start=0):
+    async def load_program(self, words: Sequence[int], start: int = 0) -> None:
         """Store program words (ints, see :meth:`pymodel.machine.isa.Program.encoded`)."""
         self._start_watch()
         size = self.machine.bus_words * WORD_BYTES
@@ -129,7 +132,7 @@ class StepEngine(Coprocessor):
             assert okay(write.data.resp), "write of the program: SLVERR"
         self._account("program", "write", len(words) * (self.machine.bus_words + 1))
 
-    async def write_registers(self, registers):
+    async def write_registers(self, registers: Mapping[Location, int]) -> None:
         """Store bits: {Location: bits}."""
         self._start_watch()
         accesses = 0
@@ -139,7 +142,7 @@ class StepEngine(Coprocessor):
             accesses += 1 + len(locations)
         self._account("registers", "write", accesses)
 
-    async def read_registers(self, locations):
+    async def read_registers(self, locations: Iterable[Location]) -> dict[Location, int]:
         """Bits of registers: {Location: bits}."""
         self._start_watch()
         found, accesses = {}, 0
@@ -150,7 +153,7 @@ class StepEngine(Coprocessor):
         self._account("registers", "read", accesses)
         return found
 
-    async def read_file(self):
+    async def read_file(self) -> list[list[int]]:
         """All registers, as :attr:`pymodel.machine.model.Twin.file` has them."""
         machine = self.machine
         every = [Location(b, a) for b in range(machine.banks) for a in range(machine.depth)]
@@ -158,7 +161,7 @@ class StepEngine(Coprocessor):
         words = [found[location] for location in every]
         return [words[i : i + machine.depth] for i in range(0, len(words), machine.depth)]
 
-    async def forget(self):
+    async def forget(self) -> None:
         """Clear sticky status and what was accounted so far."""
         await self.write("STATUS", (1 << 8 * WORD_BYTES) - 1)
         for account in (self.cycles, self.words, self.engine_cycles, self.runs):
@@ -166,7 +169,16 @@ class StepEngine(Coprocessor):
 
     # --- runs ------------------------------------------------------------------------------------
 
-    async def prepare(self, program, steps, every=0, save=0, before=(), after=(), start=0):
+    async def prepare(
+        self,
+        program: Program,
+        steps: int,
+        every: int = 0,
+        save: int = 0,
+        before: Collection[Location] = (),
+        after: Collection[Location] = (),
+        start: int = 0,
+    ) -> None:
         """Write the registers of a run; the arguments are those of the model's engine.
 
         ``start`` is where the program was loaded. The trace list is written when it changed.
@@ -182,31 +194,32 @@ class StepEngine(Coprocessor):
             self._lists = lists
         self._account("run", "write", 10 + len(before) + len(after))
 
-    async def start(self):
+    async def start(self) -> None:
         """Start the run that was prepared."""
         await self.write("CTRL", self.mask("CTRL", "RUN"))
 
-    async def take(self, trace):
+    async def take(self, trace: list[int]) -> int:
         """Take what the trace holds, onto the end of a list; returns the number of words."""
         count = await self.read("TRACE_COUNT")
         trace += await self.read_each("TRACE_DATA", count)
         return count
 
-    async def finish(self, interval=64, trace=None, watch=None):
+    async def finish(
+        self,
+        interval: int = 64,
+        trace: list[int] | None = None,
+        watch: Callable[[int], None] | None = None,
+    ) -> Outcome:
         """Wait for the end of a run, taking its trace meanwhile.
 
         Parameters
         ----------
-        interval : int
+        interval
             Cycles between looking; the fewer, the slower the simulation.
-        trace : list of int, optional
+        trace
             What was taken before.
-        watch : callable, optional
+        watch
             Called with the number of words taken so far, now and then.
-
-        Returns
-        -------
-        Outcome
         """
         self._start_watch()
         trace = [] if trace is None else trace
@@ -230,7 +243,17 @@ class StepEngine(Coprocessor):
         flags = self.field("STATUS", "FLAGS", self.status)
         return Outcome(trace, cycles, steps_done, self.status, stopped, flags)
 
-    async def run(self, program, steps, every=0, save=0, before=(), after=(), start=0, watch=None):
+    async def run(
+        self,
+        program: Program,
+        steps: int,
+        every: int = 0,
+        save: int = 0,
+        before: Collection[Location] = (),
+        after: Collection[Location] = (),
+        start: int = 0,
+        watch: Callable[[int], None] | None = None,
+    ) -> Outcome:
         """Prepare, start and finish a run; the arguments are those of the model's engine.
 
         The program must have been loaded. The trace is taken often enough not to hold up the run.
@@ -241,7 +264,7 @@ class StepEngine(Coprocessor):
         interval = self.interval(program, steps, save, len(before) + len(after))
         return await self.finish(interval, watch=watch)
 
-    def interval(self, program, steps, save, traced):
+    def interval(self, program: Program, steps: int, save: int, traced: int) -> int:
         """Cycles between looking: in which half of the trace fills, or half of the run passes."""
         lengths = [n for n in (program.main, len(program.words) - program.main) if n]
         cycles = steps * max(lengths) // 2
@@ -250,12 +273,12 @@ class StepEngine(Coprocessor):
         return max(cycles, 1)
 
 
-def on_bus(location):
+def on_bus(location: Location) -> int:
     """A location as registers hold it."""
     return location.bank << BANK_AT | location.address
 
 
-def _neighbours(locations, depth):
+def _neighbours(locations: Iterable[Location], depth: int) -> list[list[Location]]:
     """Sorted locations in groups that FILE_ADDRESS passes without being written."""
     groups, expected = [], None
     for location in locations:

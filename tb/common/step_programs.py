@@ -1,9 +1,21 @@
 """Random valid programs of the step engine, and what they cover."""
 
 from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
 
 from pymodel.arith.stimulus import corners
-from pymodel.machine.isa import OFFERED, SIDES, Location, Operand, Port, Program, Word
+from pymodel.machine.isa import (
+    OFFERED,
+    SIDES,
+    Location,
+    Machine,
+    Operand,
+    Port,
+    Program,
+    Word,
+)
 from pymodel.machine.model import Twin
 
 REPAIRS = 200  # runs of the model in which a program is made healthy
@@ -20,7 +32,7 @@ class Coverage:
     - ``next``, ``same``: a port read a register in the cycle after it was stored, in the same cycle
     """
 
-    def __init__(self, machine):
+    def __init__(self, machine: Machine) -> None:
         self.machine = machine
         self.count = Counter()
         ports = [Port(bank, side) for bank in range(machine.banks) for side in range(SIDES)]
@@ -37,10 +49,11 @@ class Coverage:
                 ("store", index, bank, chased) for bank in lane.banks for chased in (False, True)
             }
 
-    def missing(self):
+    def missing(self) -> list[tuple]:
+        """What is wanted and has not been met."""
         return [item for item in self.wanted if not self.count[item]]
 
-    def collect(self, words):
+    def collect(self, words: Sequence[Word]) -> None:
         """Add a segment."""
         machine = self.machine
         for cycle, word in enumerate(words):
@@ -85,18 +98,19 @@ class Programs:
 
     Parameters
     ----------
-    machine : pymodel.machine.isa.Machine
-    rng : numpy.random.Generator
+    machine
+        What they run on.
+    rng
         The programs are a function of its state.
     """
 
-    def __init__(self, machine, rng):
+    def __init__(self, machine: Machine, rng: np.random.Generator) -> None:
         self.machine = machine
         self.rng = rng
         self.coverage = Coverage(machine)
         self._corners = corners(machine.fmt)
 
-    def registers(self):
+    def registers(self) -> dict[Location, int]:
         """Bits for all registers: numbers of order one, and some corners of the format."""
         machine, fmt, rng = self.machine, self.machine.fmt, self.rng
         found = {}
@@ -108,7 +122,7 @@ class Programs:
                 found[Location(bank, address)] = value
         return found
 
-    def program(self, length, special=0, apart=False):
+    def program(self, length: int, special: int = 0, apart: bool = False) -> Program:
         """A program of these segment lengths.
 
         ``apart``: no register is both read and stored, so that whatever is stored does not depend
@@ -117,7 +131,13 @@ class Programs:
         words = self.segment(length, apart) + self.segment(special, apart)
         return Program(self.machine, words, main=length, registers=[])
 
-    def healthy(self, registers, steps, every=0, **program):
+    def healthy(
+        self,
+        registers: dict[Location, int],
+        steps: int,
+        every: int = 0,
+        **program: int | bool,
+    ) -> Program:
         """A program that runs all its steps from these registers: what would stop it is not stored.
 
         Coverage is collected.
@@ -135,7 +155,7 @@ class Programs:
         self.coverage.collect(program.words[program.main :])
         return program
 
-    def segment(self, length, apart=False):
+    def segment(self, length: int, apart: bool = False) -> list[Word]:
         """One segment: a list of words."""
         machine, rng = self.machine, self.rng
         busy = rng.uniform(0.2, 1.0)  # of the lanes

@@ -1,8 +1,14 @@
 """Driver and checker of a unit between two valid/ready handshakes."""
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
 from cocotb.triggers import FallingEdge, Timer
 
+from pymodel.arith.fp import Format
 from tb.common.clock import PERIOD_NS
+from tb.common.scoreboard import Scoreboard
 
 IDLE_CYCLES = 8  # after the last result, for what must not come
 OCTET = 8  # bits
@@ -19,25 +25,35 @@ class Stream:
     ----------
     dut, board
         With ``clk_i``, ``valid_i``, ``ready_o``, ``valid_o``, ``ready_i``; and the scoreboard.
-    operand : str
+    operand
         The port that takes the operand.
-    results : dict
+    results
         Name of an output port -> the float format of its values, or None.
-    function : callable
+    function
         Maps an operand to the values of all results.
     """
 
-    def __init__(self, dut, board, operand, results, function):
+    def __init__(
+        self,
+        dut: Any,
+        board: Scoreboard,
+        operand: str,
+        results: dict[str, Format | None],
+        function: Callable[[int], Sequence[int]],
+    ) -> None:
         self.dut, self.board = dut, board
         self.operand, self.results, self.function = operand, results, function
 
-    async def run(self, operands, valid_share=1.0, ready_share=1.0):
+    async def run(
+        self, operands: Sequence[int], valid_share: float = 1.0, ready_share: float = 1.0
+    ) -> int:
         """Send all operands and take every result; nothing may come behind the last one.
 
         Parameters
         ----------
-        operands : list of int
-        valid_share, ready_share : float
+        operands
+            Bit patterns.
+        valid_share, ready_share
             In how many of the cycles an operand is offered (a refused one stays), and a result
             may be taken. An operand that is not offered reads as random bits.
 
@@ -81,6 +97,6 @@ class Stream:
         return last
 
 
-def _bits(rng, width):
+def _bits(rng: np.random.Generator, width: int) -> int:
     octets = rng.bytes(-(-width // OCTET))
     return int.from_bytes(octets, "little") & ((1 << width) - 1)

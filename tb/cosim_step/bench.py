@@ -6,9 +6,11 @@ Settings: ``runs``, each with a ``scenario`` (path), and as wanted ``steps``, ``
 """
 
 from dataclasses import replace
+from typing import Any
 
 from pymodel.arith.fp import Format
 from pymodel.machine.isa import Machine
+from pymodel.mechanism.scenario import Scenario
 from pymodel.mechanism.scenario_file import load
 from tb.common.bench import Bench, Config
 from tb.common.places import ROOT
@@ -63,7 +65,7 @@ BENCH = Bench(
 APART = 0.01
 
 
-def systems(settings):
+def systems(settings: dict[str, Any]) -> list[Scenario]:
     """The scenarios of a run: copies of one, the first joint turned a little in each."""
     first = load(ROOT / settings["scenario"], settings.get("steps"))
     given = {key: settings[key] for key in ("step", "save", "integrator") if settings.get(key)}

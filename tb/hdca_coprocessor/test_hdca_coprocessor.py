@@ -51,17 +51,11 @@ class Bus(coprocessor_bench.Bus):
         self.check("T_1B", got, two_handles.disassemble(joint, t_1c, t_2c), context)
         return arithmetic.flags, singular
 
-    def _stages(self):
-        return [self.params[f"{unit}_STAGES"] for unit in ("ADD", "MUL", "REC")]
-
     def latency(self):
-        add, mul, rec = self._stages()
-        first = 5 * add + 4 * mul + rec + 1
-        return first if self.params["PASSES"] == 1 else first + 2 * add + mul + 1
+        return bodies.assembly_latency(self.params)
 
     def last_latency(self):
-        add, mul, _ = self._stages()
-        return 3 * add + mul + 1
+        return bodies.disassembly_latency(self.params)
 
 
 def _bits(scalars):

@@ -19,7 +19,6 @@ class Engine:
     def __init__(self, dut, board):
         self.dut, self.board = dut, board
         self.fmt = Format(BENCH.params["EXP_W"], BENCH.params["MAN_W"])
-        self.stages = [BENCH.params[f"{unit}_STAGES"] for unit in ("ADD", "MUL", "REC")]
 
     def new_arithmetic(self):
         return BitExact(self.fmt)
@@ -30,12 +29,9 @@ class Engine:
         await clock.start(self.dut)
 
     def latency(self, phase):
-        """Busy cycles of a run, from the units' stages (see the RTL headers)."""
-        add, mul, rec = self.stages
-        if phase == DISASSEMBLY:
-            return 3 * add + mul + 1
-        first = 5 * add + 4 * mul + rec + 1
-        return first if BENCH.params["PASSES"] == 1 else first + 2 * add + mul + 1
+        """Busy cycles of a run."""
+        of_phase = {ASSEMBLY: bodies.assembly_latency, DISASSEMBLY: bodies.disassembly_latency}
+        return of_phase[phase](BENCH.params)
 
     async def start(self, phase):
         self.dut.phase_i.value = phase
