@@ -18,6 +18,7 @@ from matplotlib.figure import Figure
 
 from pymodel.mechanism import kinematics
 from pymodel.mechanism.scenario import Scenario
+from pymodel.runs.summary import MILLI
 from pymodel.runs.trajectory import Trajectory
 
 FILES = ("joints.png", "kinetic_energy.png", "overview.png")
@@ -28,7 +29,6 @@ JOINT_COLOURS = (BLUE, VERMILION, GREEN, PURPLE, "#E69F00", "#56B4E9", "#8C564B"
 DPI = 150
 INSTANTS = 9  # postures drawn in the overview
 FAINTEST = 0.3  # opacity of the first of them
-MILLI = 1e3
 SMALL_NUMBERS = "{x:.3g}"  # each tick whole: a common factor above the axes hits the legend
 # Time runs from light to dark, without the palest end, which vanishes on white.
 TIME_COLOURS = ListedColormap(mpl.colormaps["cividis_r"](np.linspace(0.12, 1.0, 256)))

@@ -4,7 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from pymodel.mechanism.scenario_file import load
+from pymodel.runs.simulate import simulate
 from scripts import demo, run
+from tb.common.handover import Handover, print_progress, read_progress
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 
@@ -60,3 +63,29 @@ def test_the_comparison_of_a_demo():
     assert rows["float units"] == ("", "41 +, 54 ×, 1 1/x", "2 +, 1 sin cos")
     assert rows["identical to the model"] == ("", "yes", "NO")
     assert rows["kinetic energy - reference [mJ]"] == ("9.000 (float64)", "9.100", "9.100")
+
+
+def test_a_run_is_handed_over_bit_for_bit(tmp_path):
+    scenario = load(SCENARIOS / "four_bar.toml", steps=3)
+    trajectory = simulate(scenario, "float32", rebase=1)
+    given = Handover(3, trajectory, "why", 4, {"a run": 1}, {"a": 1}, {"a run": 2}, 5, [{"b": 6}])
+    given.write(tmp_path)
+    taken = Handover.read(tmp_path)
+    for name, column in trajectory.columns().items():
+        assert column.tobytes() == taken.trajectory.columns()[name].tobytes()
+    for name in ("flags", "condition", "condition_time"):
+        assert getattr(trajectory, name) is not None
+        assert getattr(taken.trajectory, name) == getattr(trajectory, name)
+    rest = vars(given) | {"trajectory": None}
+    assert vars(taken) | {"trajectory": None} == rest
+    Handover.forget(tmp_path)
+    assert Handover.read(tmp_path) is None
+    Handover(**rest).write(tmp_path)
+    assert Handover.read(tmp_path).trajectory is None
+
+
+def test_progress_goes_over_the_output(capsys):
+    print_progress(50, 1000)
+    print_progress(51, 1000)
+    assert [read_progress(line) for line in capsys.readouterr().out.splitlines()] == [(50, 1000)]
+    assert read_progress("a line") is None

@@ -122,9 +122,7 @@ def test_unknown_parts_are_null_and_old_files_go(tmp_path, scenario, exact):
 
 
 def test_a_run_that_stopped_early_is_compared_as_far_as_it_went(tmp_path, scenario, exact):
-    columns = (f.name for f in dataclasses.fields(exact) if f.default is dataclasses.MISSING)
-    short = Trajectory(*(getattr(exact, name)[:80] for name in columns))
-    summary = finish(scenario, short, tmp_path, twin=exact)
+    summary = finish(scenario, exact.first(80), tmp_path, twin=exact)
     assert summary["rows"] == 80 and summary["kinetic_rounding_max_J"] == 0.0
     assert len(read_csv(tmp_path / "float64.csv")) == 80
 

@@ -17,8 +17,9 @@ from pymodel.runs.trajectory import (
 def trajectory(table, joints):
     """A trajectory whose columns are those of `table`, shape (T, 5 + 3 joints)."""
     table = np.asarray(table, dtype=np.float64)
-    q, qd, p = (table[:, 1 + k * joints : 1 + (k + 1) * joints] for k in range(3))
-    return Trajectory(table[:, 0], q, qd, p, *table[:, -4:].T)
+    t, *joint, kinetic, potential, position, velocity = table.T
+    q, qd, p = (np.transpose(joint[k * joints : (k + 1) * joints]) for k in range(3))
+    return Trajectory(t, q, qd, p, kinetic, potential, position, velocity)
 
 
 def bits(run):
@@ -73,7 +74,7 @@ def test_no_rows(tmp_path):
 
 def test_shapes_are_checked():
     with pytest.raises(TrajectoryError, match=r"^qd has shape \(2, 1\), not \(2, 2\)$"):
-        Trajectory([0, 1], np.zeros((2, 2)), np.zeros((2, 1)), *[None] * 5)
+        Trajectory([0, 1], np.zeros((2, 2)), np.zeros((2, 1)), np.zeros((2, 2)), *[np.zeros(2)] * 4)
     with pytest.raises(TrajectoryError, match=r"must be \(T,\) and \(T, n\)"):
         Trajectory([0, 1], [0, 1], [0, 1], *[np.zeros(2)] * 5)
 
