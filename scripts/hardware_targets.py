@@ -11,6 +11,7 @@ from pymodel.mechanism.scenario import Scenario
 from pymodel.runs import engine_runs
 from pymodel.runs.input_error import InputError
 from scripts.run_options import RunOptions
+from tb.common import cosim
 from tb.common.bench import Bench
 from tb.common.step_engine import rtl_parameters
 from tb.cosim_hdca import bench as cosim_hdca
@@ -61,7 +62,7 @@ def coprocessor(scenario: Scenario, options: RunOptions) -> Target:
     else:
         reason = "the co-processors run open chains of two bodies and closed chains"
         raise InputError(f"{scenario.source}: body: {reason}")
-    algorithm = {"rebase": options.rebase}
+    algorithm = {"base": cosim.BASE, "rebase": options.rebase}
     return Target(
         bench=chosen.BENCH,
         config=chosen.CONFIG,

@@ -3,7 +3,7 @@
 import argparse
 from dataclasses import dataclass
 
-from pymodel.runs import engine_runs
+from pymodel.algorithms.requests import BASE, RECORDED_BASES
 from tb.common.bench import DEFAULT_SEED
 from tb.common.simulators import SIMULATORS
 
@@ -45,7 +45,7 @@ class RunOptions:
     arithmetic: str = "float32"
     steps: int | None = None
     rebase: int = 0
-    base: str = engine_runs.BASE
+    base: str = BASE
     lanes: str = "2+2"
     seed: int = DEFAULT_SEED
     waves: bool = False

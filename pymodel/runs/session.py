@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pymodel.algorithms.requests import SingularError
+from pymodel.algorithms.requests import BASE, SingularError
 from pymodel.arith import scalars
 from pymodel.mechanism.scenario import Scenario
 from pymodel.runs.files import write_run
@@ -33,7 +33,7 @@ def run_model(
     out: str | os.PathLike[str],
     *,
     shape: str = "balanced",
-    base: str = "ldup",
+    base: str = BASE,
     rebase: int = 0,
     with_reference: bool = True,
 ) -> tuple[Summary | None, int]:
