@@ -19,8 +19,8 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from pymodel.arith.fp import BINARY32, Format
+from pymodel.machine.registers import BUS_W
 
-BUS_W = 32  # bits of a register
 SIDES = 2
 
 

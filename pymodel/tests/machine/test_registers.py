@@ -1,15 +1,17 @@
 """Register maps: consistent in themselves, and everything generated from them is up to date."""
 
 import re
+import shutil
+import subprocess
 from itertools import pairwise
 
 import pytest
 
-from pymodel.machine import registers
-from pymodel.machine.registers import MAPS, READ_ONLY, READ_WRITE, WORD_BYTES
+from pymodel.machine import register_files, registers
+from pymodel.machine.registers import BUS_W, MAPS, READ_ONLY, READ_WRITE, WORD_BYTES
 from pymodel.tests.places import ROOT
 
-WORD_BITS = 32
+COMPILER = shutil.which("cc") or shutil.which("gcc")
 #: Every top has these, so that software can tell what it talks to: name, offset, access.
 CONTRACT = [
     ("ID", 0x00, READ_ONLY),
@@ -23,18 +25,18 @@ CONTRACT = [
 every_map = pytest.mark.parametrize("map_", MAPS, ids=lambda map_: map_.name)
 
 
-@pytest.mark.parametrize("path", registers.generated_files())
+@pytest.mark.parametrize("path", register_files.generated_files())
 def test_generated_files_are_up_to_date(path):
-    """`python -m pymodel.machine.registers` writes them."""
-    assert (ROOT / path).read_text() == registers.generated_files()[path]
+    """`python -m pymodel.machine.register_files` writes them."""
+    assert (ROOT / path).read_text() == register_files.generated_files()[path]
 
 
 def test_each_map_is_generated_three_times():
     names = {map_.name for map_ in MAPS}
     assert len(names) == len(MAPS)
     files = {f"rtl/top/{name}_regs_pkg.sv" for name in names}
-    files |= {f"docs/{name}_regs.h" for name in names} | {"docs/register_map.md"}
-    assert set(registers.generated_files()) == files
+    files |= {f"sw/{name}_regs.h" for name in names} | {"docs/register_map.md"}
+    assert set(register_files.generated_files()) == files
 
 
 @every_map
@@ -55,7 +57,7 @@ def test_fields_lie_apart_inside_the_word(map_):
     for register in map_.registers:
         taken = 0
         for field in register.fields:
-            assert field.width >= 1 and field.low >= 0 and field.low + field.width <= WORD_BITS
+            assert field.width >= 1 and field.low >= 0 and field.low + field.width <= BUS_W
             assert not taken & field.mask, f"{register.name}.{field.name} overlaps"
             taken |= field.mask
             assert register.field(field.name) is field
@@ -63,6 +65,27 @@ def test_fields_lie_apart_inside_the_word(map_):
             assert field.get(~field.mask & 0xFFFF_FFFF) == 0
             assert field.get(0xFFFF_FFFF) << field.low == field.mask
         assert not register.fields or register.words == 1
+
+
+@pytest.mark.skipif(COMPILER is None, reason="no C compiler")
+@every_map
+def test_headers_compile(map_, tmp_path):
+    """Every constant is one of C, with the map's value."""
+    prefix, values = map_.name.upper(), {}
+    for register in map_.registers:
+        values[f"{prefix}_{register.name}"] = register.offset
+        for field in register.fields:
+            values[f"{prefix}_{register.name}_{field.name}_MASK"] = field.mask
+    checks = [
+        f"typedef char a{i}[{n} == {v}u ? 1 : -1];" for i, (n, v) in enumerate(values.items())
+    ]
+    source = tmp_path / "check.c"
+    source.write_text("\n".join([f'#include "{map_.name}_regs.h"', *checks, ""]))
+    command = [COMPILER, "-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-fsyntax-only"]
+    done = subprocess.run(
+        [*command, "-I", str(ROOT / "sw"), str(source)], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
 
 
 @every_map
@@ -94,7 +117,7 @@ def test_constants_of_the_rtl_and_of_c_are_the_maps(map_):
         )
     )
     header = dict(
-        re.findall(r"#define (\w+) (\w+)u\b", (ROOT / f"docs/{map_.name}_regs.h").read_text())
+        re.findall(r"#define (\w+) (\w+)u\b", (ROOT / f"sw/{map_.name}_regs.h").read_text())
     )
     prefix = map_.name.upper()
     assert int(package["ADDR_W"]) == int(package["WORD_W"]) + 2 == map_.addr_w
@@ -144,7 +167,7 @@ def test_overlaps_would_be_noticed():
 
 def test_as_a_program(tmp_path, monkeypatch, capsys):
     """The generator writes below the folder that it is given."""
-    registers.main(tmp_path)
-    files = registers.generated_files()
+    register_files.main(tmp_path)
+    files = register_files.generated_files()
     assert capsys.readouterr().out.split() == list(files)
     assert all((tmp_path / path).read_text() == text for path, text in files.items())
