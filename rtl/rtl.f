@@ -31,8 +31,10 @@ rtl/axil/address_pkg.sv
 rtl/axil/axil_slave.sv
 rtl/axil/coprocessor_control.sv
 rtl/top/hdca_coprocessor_regs_pkg.sv
+rtl/top/hdca_coprocessor_regs.sv
 rtl/top/hdca_coprocessor.sv
 rtl/top/ldup_coprocessor_regs_pkg.sv
+rtl/top/ldup_coprocessor_regs.sv
 rtl/top/ldup_coprocessor.sv
 rtl/step/step_pkg.sv
 rtl/step/step_bank.sv
@@ -41,4 +43,5 @@ rtl/step/step_program.sv
 rtl/step/step_trace.sv
 rtl/step/step_sequencer.sv
 rtl/top/step_engine_regs_pkg.sv
+rtl/top/step_engine_regs.sv
 rtl/top/step_engine.sv

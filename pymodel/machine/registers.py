@@ -1,14 +1,25 @@
 """Register maps of the co-processors, written once, as data.
 
-From them :mod:`pymodel.machine.register_files` writes constants of the RTL, C headers and the
-documentation.
+Beside address and fields, a map says of each register where its value lives (:class:`Home`). From
+the maps :mod:`pymodel.machine.register_files` writes constants and register blocks of the RTL, C
+headers and the documentation.
 """
 
 from dataclasses import dataclass
+from enum import Enum
 
 BUS_W = 32  # bits of a register
 WORD_BYTES = BUS_W // 8
 READ_ONLY, READ_WRITE = "RO", "RW"
+
+
+class Home(Enum):
+    """Where the value of a register lives."""
+
+    CONTROL = "in coprocessor_control, for every top the same"
+    HELD = "in the register block: software writes it, the hardware reads it"
+    GIVEN = "in the hardware, which only shows it"
+    THROUGH = "in the hardware, which a write, and perhaps a read, acts on"
 
 
 @dataclass(frozen=True)
@@ -31,30 +42,84 @@ class Field:
 
 @dataclass(frozen=True)
 class Register:
-    """One register, or ``words`` consecutive ones; ``offset`` in bytes."""
+    """One register, or consecutive ones.
+
+    Attributes
+    ----------
+    offset : int
+        Byte address of the first.
+    access : str
+        ``READ_ONLY`` or ``READ_WRITE``.
+    words : int
+        How many there are.
+    size : str
+        The same in parameters of the map, where not all instances have the same number.
+    floats : bool
+        Each holds a float.
+    checked : bool
+        Of those ``THROUGH`` the hardware: it says whether an access may be.
+    read_acts : bool
+        Likewise: a read acts on the hardware, too.
+    locked : bool
+        Cannot be read while busy.
+    """
 
     name: str
     offset: int
     access: str
+    home: Home
     text: str
     words: int = 1
+    size: str = ""
     fields: tuple = ()
+    floats: bool = False
+    checked: bool = False
+    read_acts: bool = False
+    locked: bool = False
 
     def field(self, name):
+        """The field of this name."""
         return next(field for field in self.fields if field.name == name)
 
 
 @dataclass(frozen=True)
 class Map:
-    """The registers of one top-level module; ``name`` is the module's."""
+    """The registers of one top-level module.
+
+    Attributes
+    ----------
+    name : str
+        The module's.
+    addr_w : int
+        Bits of a byte address.
+    registers : tuple of Register
+    parameters : tuple of (str, int, str)
+        Name, value and meaning of those that tell instances of different size apart.
+    """
 
     name: str
     addr_w: int
     text: str
     registers: tuple
+    parameters: tuple = ()
 
     def __getitem__(self, name):
         return next(register for register in self.registers if register.name == name)
+
+
+def held(name, offset, text, **shape):
+    """A register of the block: software writes it, the hardware reads it."""
+    return Register(name, offset, READ_WRITE, Home.HELD, text, **shape)
+
+
+def given(name, offset, text, **shape):
+    """A register that the hardware only shows."""
+    return Register(name, offset, READ_ONLY, Home.GIVEN, text, **shape)
+
+
+def through(name, offset, access, text, **shape):
+    """A register through which software acts on the hardware."""
+    return Register(name, offset, access, Home.THROUGH, text, **shape)
 
 
 ID, VERSION, CONFIG, CTRL, STATUS, CYCLES = range(0x000, 0x018, WORD_BYTES)
@@ -78,12 +143,13 @@ def common_registers(identity="four letters", config=(), ctrl=(), fault=FAULT):
         Name and text of the fault bit of STATUS.
     """
     return (
-        Register("ID", ID, READ_ONLY, f"ASCII {identity}"),
-        Register("VERSION", VERSION, READ_ONLY, "major << 16 | minor"),
+        Register("ID", ID, READ_ONLY, Home.CONTROL, f"ASCII {identity}"),
+        Register("VERSION", VERSION, READ_ONLY, Home.CONTROL, "major << 16 | minor"),
         Register(
             "CONFIG",
             CONFIG,
             READ_ONLY,
+            Home.CONTROL,
             "parameters of this instance",
             fields=(
                 Field("EXP_W", 0, 4, "exponent bits of the float format"),
@@ -99,6 +165,7 @@ def common_registers(identity="four letters", config=(), ctrl=(), fault=FAULT):
             "CTRL",
             CTRL,
             READ_WRITE,
+            Home.CONTROL,
             "commands; run and reset read as 0",
             fields=(
                 Field("RUN", 0, 1, "start"),
@@ -110,6 +177,7 @@ def common_registers(identity="four letters", config=(), ctrl=(), fault=FAULT):
             "STATUS",
             STATUS,
             READ_WRITE,
+            Home.CONTROL,
             "state and sticky status",
             fields=(
                 Field("IDLE", 0, 1, "waiting for operands"),
@@ -128,7 +196,7 @@ def common_registers(identity="four letters", config=(), ctrl=(), fault=FAULT):
                 ),
             ),
         ),
-        Register("CYCLES", CYCLES, READ_ONLY, "length of the last run, clock cycles"),
+        Register("CYCLES", CYCLES, READ_ONLY, Home.CONTROL, "length of the last run, clock cycles"),
     )
 
 
@@ -151,15 +219,15 @@ HDCA_COPROCESSOR = Map(
             config=[Field("PASSES", 12, 2, "passes of the assembly")],
             ctrl=[Field("PHASE", 2, 1, "what to run; 0: assembly, 1: disassembly")],
         ),
-        Register("BODY_A", 0x100, READ_WRITE, "coefficients of body A", words=33),
-        Register("BODY_B", 0x200, READ_WRITE, "coefficients of body B", words=33),
-        Register("COMPOUND", 0x300, READ_ONLY, "coefficients of the compound body C", words=33),
-        Register("T_1C", 0x400, READ_WRITE, "impulse on handle 1 of C, x and y", words=2),
-        Register("T_2C", 0x408, READ_WRITE, "impulse on handle 2 of C, x and y", words=2),
-        Register("T_1B", 0x410, READ_ONLY, "impulse on handle 1 of B, x and y", words=2),
-        Register("WEIGHT_A", 0x500, READ_ONLY, "W^A of the last assembly, 2x3", words=6),
-        Register("WEIGHT_B", 0x520, READ_ONLY, "W^B of the last assembly, 2x3", words=6),
-        Register("BETA_HAT", 0x540, READ_ONLY, "beta_hat of the last assembly", words=2),
+        held("BODY_A", 0x100, "coefficients of body A", words=33, floats=True),
+        held("BODY_B", 0x200, "coefficients of body B", words=33, floats=True),
+        given("COMPOUND", 0x300, "coefficients of the compound body C", words=33, floats=True),
+        held("T_1C", 0x400, "impulse on handle 1 of C, x and y", words=2, floats=True),
+        held("T_2C", 0x408, "impulse on handle 2 of C, x and y", words=2, floats=True),
+        given("T_1B", 0x410, "impulse on handle 1 of B, x and y", words=2, floats=True),
+        given("WEIGHT_A", 0x500, "W^A of the last assembly, 2x3", words=6, floats=True),
+        given("WEIGHT_B", 0x520, "W^B of the last assembly, 2x3", words=6, floats=True),
+        given("BETA_HAT", 0x540, "beta_hat of the last assembly", words=2, floats=True),
     ),
 )
 
@@ -173,6 +241,7 @@ def ldup_coprocessor(n):
         addr_w=ADDR_W,
         text="Inverse of an N x N matrix by LDUP factorisation (paper 000, 3.2). CONFIG tells N, "
         f"up to {LDUP_MAX_N}. Matrices row by row; words after the first N * N are not mapped.",
+        parameters=(("N", n, "size of the matrix"),),
         registers=(
             *common_registers(
                 "`LDUP`",
@@ -182,8 +251,8 @@ def ldup_coprocessor(n):
                     Field("N", 28, 4, "size of the matrix"),
                 ],
             ),
-            Register("MATRIX", 0x100, READ_WRITE, "matrix to invert", words=n * n),
-            Register("INVERSE", 0x300, READ_ONLY, "its inverse, when done", words=n * n),
+            held("MATRIX", 0x100, "matrix to invert", words=n * n, size="N*N", floats=True),
+            given("INVERSE", 0x300, "its inverse, when done", words=n * n, size="N*N", floats=True),
         ),
     )
 
@@ -205,6 +274,7 @@ def step_engine(bus_words):
         "A location, index or program address that is out of range answers SLVERR and changes "
         f"nothing. PROGRAM_WORD has the words that a program word takes, up to {STEP_MAX_WORD}. "
         "A reset by CTRL empties the trace; memories and the registers written here stay.",
+        parameters=(("BUS_WORDS", bus_words, "bus words of a program word"),),
         registers=(
             *common_registers(
                 "`STEP`",
@@ -214,10 +284,9 @@ def step_engine(bus_words):
                     "ended after its step; write 1 to clear",
                 ),
             ),
-            Register(
+            given(
                 "LANES",
                 0x040,
-                READ_ONLY,
                 "parameters of this instance",
                 fields=(
                     Field("NUM_ADD", 0, 8, "adders"),
@@ -225,69 +294,80 @@ def step_engine(bus_words):
                     Field("SINCOS_STAGES", 16, 8, "register stages of the sine and cosine"),
                 ),
             ),
-            Register("FILE_DEPTH", 0x044, READ_ONLY, "registers of a bank"),
-            Register("PROGRAM_DEPTH", 0x048, READ_ONLY, "words of the program memory"),
-            Register("TRACE_DEPTH", 0x04C, READ_ONLY, "words that the trace holds"),
-            Register("TRACE_REGISTERS", 0x050, READ_ONLY, "entries of the trace list"),
-            Register("STEPS", 0x060, READ_WRITE, "steps of a run"),
-            Register(
+            given("FILE_DEPTH", 0x044, "registers of a bank"),
+            given("PROGRAM_DEPTH", 0x048, "words of the program memory"),
+            given("TRACE_DEPTH", 0x04C, "words that the trace holds"),
+            given("TRACE_REGISTERS", 0x050, "entries of the trace list"),
+            held("STEPS", 0x060, "steps of a run"),
+            given(
                 "STEPS_DONE",
                 0x064,
-                READ_ONLY,
                 "steps that this or the last run finished; the number of the step that stopped it",
             ),
-            Register("SAVE", 0x068, READ_WRITE, "trace steps 0, SAVE, 2 SAVE, ...; 0: none"),
-            Register(
-                "EVERY",
-                0x06C,
-                READ_WRITE,
-                "the special segment runs in steps EVERY, 2 EVERY, ...; 0: in none",
+            held("SAVE", 0x068, "trace steps 0, SAVE, 2 SAVE, ...; 0: none"),
+            held(
+                "EVERY", 0x06C, "the special segment runs in steps EVERY, 2 EVERY, ...; 0: in none"
             ),
-            Register("MAIN_START", 0x070, READ_WRITE, "address of the main segment"),
-            Register("MAIN_LENGTH", 0x074, READ_WRITE, "its words"),
-            Register("SPECIAL_START", 0x078, READ_WRITE, "address of the special segment"),
-            Register("SPECIAL_LENGTH", 0x07C, READ_WRITE, "its words"),
-            Register(
+            held("MAIN_START", 0x070, "address of the main segment"),
+            held("MAIN_LENGTH", 0x074, "its words"),
+            held("SPECIAL_START", 0x078, "address of the special segment"),
+            held("SPECIAL_LENGTH", 0x07C, "its words"),
+            held(
                 "TRACE_BEFORE",
                 0x080,
-                READ_WRITE,
                 "entries of the trace list, from the first on, traced before such a step",
             ),
-            Register("TRACE_AFTER", 0x084, READ_WRITE, "entries following them, traced after it"),
-            Register("TRACE_COUNT", 0x088, READ_ONLY, "words that can be read from TRACE_DATA"),
-            Register(
+            held("TRACE_AFTER", 0x084, "entries following them, traced after it"),
+            given("TRACE_COUNT", 0x088, "words that can be read from TRACE_DATA"),
+            through(
                 "TRACE_DATA",
                 0x08C,
                 READ_ONLY,
                 "the oldest word of the trace; a read takes it away, SLVERR if there is none",
+                floats=True,
+                checked=True,
+                read_acts=True,
             ),
-            Register("TRACE_INDEX", 0x090, READ_WRITE, "entry of the trace list that comes next"),
-            Register(
+            through(
+                "TRACE_INDEX",
+                0x090,
+                READ_WRITE,
+                "entry of the trace list that comes next",
+                checked=True,
+            ),
+            through(
                 "TRACE_ENTRY",
                 0x094,
                 READ_WRITE,
                 "a location to trace; an access moves TRACE_INDEX to the next entry",
+                checked=True,
+                read_acts=True,
+                locked=True,
             ),
-            Register("FILE_ADDRESS", 0x0A0, READ_WRITE, "location that comes next"),
-            Register(
+            through("FILE_ADDRESS", 0x0A0, READ_WRITE, "location that comes next", checked=True),
+            through(
                 "FILE_DATA",
                 0x0A4,
                 READ_WRITE,
                 "the register there; an access moves FILE_ADDRESS to the next location, bank "
                 "by bank",
+                floats=True,
+                read_acts=True,
+                locked=True,
             ),
-            Register(
+            through(
                 "PROGRAM_STORE",
                 0x0B0,
                 READ_WRITE,
                 "a write stores PROGRAM_WORD at this address of the program",
+                checked=True,
             ),
-            Register(
+            held(
                 "PROGRAM_WORD",
                 0x100,
-                READ_WRITE,
                 "program word, lowest bits first",
                 words=bus_words,
+                size="BUS_WORDS",
             ),
         ),
     )

@@ -23,12 +23,11 @@
 module coprocessor_control
   import coprocessor_regs_pkg::*;
 #(
-    parameter logic [31:0] ID_VALUE = "NONE",
-    parameter logic [31:0] VERSION_VALUE = 32'h0001_0000,
-    parameter logic [31:0] CONFIG_VALUE = '0,
-    parameter logic [31:0] OPTIONS = '0,
-    parameter int SETUP = 0,
-    localparam int DATA_W = 32
+    parameter logic [DATA_W-1:0] ID_VALUE = "NONE",
+    parameter logic [DATA_W-1:0] VERSION_VALUE = 32'h0001_0000,
+    parameter logic [DATA_W-1:0] CONFIG_VALUE = '0,
+    parameter logic [DATA_W-1:0] OPTIONS = '0,
+    parameter int SETUP = 0
 ) (
     input logic clk_i,
     input logic rst_ni,

@@ -10,7 +10,6 @@
 // Latency: a run takes as long as its phase in hdca_engine; CYCLES tells.
 // Throughput: one run at a time.
 module hdca_coprocessor
-  import address_pkg::*;
   import hdca_pkg::*;
   import hdca_coprocessor_regs_pkg::*;
 #(
@@ -20,7 +19,6 @@ module hdca_coprocessor
     parameter int ADD_STAGES = 0,
     parameter int MUL_STAGES = 0,
     parameter int REC_STAGES = 0,
-    localparam int DATA_W = 32,
     localparam int W = 1 + EXP_W + MAN_W
 ) (
     input logic clk_i,
@@ -59,7 +57,7 @@ module hdca_coprocessor
   // ---------------------------------------------------------------------------------------------
   // Bus, control and status
   // ---------------------------------------------------------------------------------------------
-  logic write, to_operand, read, read_hit;
+  logic write, write_hit, read, read_hit;
   logic [WORD_W-1:0] write_addr, read_addr;
   logic [DATA_W-1:0] write_data, write_mask, read_data, options;
   logic engine_rst_n, run, clear, idle, busy, done_state, done, singular;
@@ -96,7 +94,7 @@ module hdca_coprocessor
       .write_addr_o(write_addr),
       .write_data_o(write_data),
       .write_mask_o(write_mask),
-      .write_is_operand_i(to_operand),
+      .write_is_operand_i(write_hit),
       .read_o(read),
       .read_addr_o(read_addr),
       .read_data_i(read_data),
@@ -118,8 +116,8 @@ module hdca_coprocessor
   // ---------------------------------------------------------------------------------------------
   // Engine
   // ---------------------------------------------------------------------------------------------
-  logic [COEFF_WORDS*W-1:0] body_a_q, body_b_q, compound;
-  logic [IMPULSE_WORDS*W-1:0] t_1c_q, t_2c_q, t_1b, beta_hat;
+  logic [COEFF_WORDS*W-1:0] body_a, body_b, compound;
+  logic [IMPULSE_WORDS*W-1:0] t_1c, t_2c, t_1b, beta_hat;
   logic [WEIGHT_WORDS*W-1:0] weight_a, weight_b;
 
   hdca_engine #(
@@ -139,89 +137,45 @@ module hdca_coprocessor
       .busy_o(busy),
       .read_o(done_state),
       .done_o(done),
-      .body_a_i(body_a_q),
-      .body_b_i(body_b_q),
+      .body_a_i(body_a),
+      .body_b_i(body_b),
       .compound_o(compound),
       .weight_a_o(weight_a),
       .weight_b_o(weight_b),
       .beta_hat_o(beta_hat),
-      .t_1c_i(t_1c_q),
-      .t_2c_i(t_2c_q),
+      .t_1c_i(t_1c),
+      .t_2c_i(t_2c),
       .t_1b_o(t_1b),
       .singular_o(singular),
       .flags_o(flags)
   );
 
   // ---------------------------------------------------------------------------------------------
-  // Writes
+  // Registers
   // ---------------------------------------------------------------------------------------------
-  logic to_body_a, to_body_b, to_t_1c, to_t_2c;
-  int to;
-  assign to = 32'(write_addr);
-  assign to_body_a = in_range(to, 32'(BODY_A), BODY_A_WORDS);
-  assign to_body_b = in_range(to, 32'(BODY_B), BODY_B_WORDS);
-  assign to_t_1c = in_range(to, 32'(T_1C), T_1C_WORDS);
-  assign to_t_2c = in_range(to, 32'(T_2C), T_2C_WORDS);
-  assign to_operand = to_body_a | to_body_b | to_t_1c | to_t_2c;
-
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      body_a_q <= '0;
-      body_b_q <= '0;
-      t_1c_q <= '0;
-      t_2c_q <= '0;
-    end else if (write) begin
-      for (int i = 0; i < COEFF_WORDS; i++) begin
-        if (write_addr == BODY_A + WORD_W'(i))
-          body_a_q[i*W+:W] <= (body_a_q[i*W+:W] & ~write_mask[W-1:0])
-                            | (write_data[W-1:0] & write_mask[W-1:0]);
-        if (write_addr == BODY_B + WORD_W'(i))
-          body_b_q[i*W+:W] <= (body_b_q[i*W+:W] & ~write_mask[W-1:0])
-                            | (write_data[W-1:0] & write_mask[W-1:0]);
-      end
-      for (int i = 0; i < IMPULSE_WORDS; i++) begin
-        if (write_addr == T_1C + WORD_W'(i))
-          t_1c_q[i*W+:W] <= (t_1c_q[i*W+:W] & ~write_mask[W-1:0])
-                          | (write_data[W-1:0] & write_mask[W-1:0]);
-        if (write_addr == T_2C + WORD_W'(i))
-          t_2c_q[i*W+:W] <= (t_2c_q[i*W+:W] & ~write_mask[W-1:0])
-                          | (write_data[W-1:0] & write_mask[W-1:0]);
-      end
-    end
-  end
-
-  // ---------------------------------------------------------------------------------------------
-  // Reads
-  // ---------------------------------------------------------------------------------------------
-  logic [W-1:0] coefficient_a, coefficient_b, coefficient_c, from_weight_a, from_weight_b;
-  logic [W-1:0] from_t_1c, from_t_2c, from_t_1b, from_beta_hat;
-  int from;
-  assign from = 32'(read_addr);
-
-  assign coefficient_a = body_a_q[W*index(from, 32'(BODY_A))+:W];
-  assign coefficient_b = body_b_q[W*index(from, 32'(BODY_B))+:W];
-  assign coefficient_c = compound[W*index(from, 32'(COMPOUND))+:W];
-  assign from_t_1c = t_1c_q[W*index(from, 32'(T_1C))+:W];
-  assign from_t_2c = t_2c_q[W*index(from, 32'(T_2C))+:W];
-  assign from_t_1b = t_1b[W*index(from, 32'(T_1B))+:W];
-  assign from_weight_a = weight_a[W*index(from, 32'(WEIGHT_A))+:W];
-  assign from_weight_b = weight_b[W*index(from, 32'(WEIGHT_B))+:W];
-  assign from_beta_hat = beta_hat[W*index(from, 32'(BETA_HAT))+:W];
-
-  always_comb begin
-    read_hit = 1'b1;
-    read_data = '0;
-    if (in_range(from, 32'(BODY_A), BODY_A_WORDS)) read_data = DATA_W'(coefficient_a);
-    else if (in_range(from, 32'(BODY_B), BODY_B_WORDS)) read_data = DATA_W'(coefficient_b);
-    else if (in_range(from, 32'(COMPOUND), COMPOUND_WORDS)) read_data = DATA_W'(coefficient_c);
-    else if (in_range(from, 32'(T_1C), T_1C_WORDS)) read_data = DATA_W'(from_t_1c);
-    else if (in_range(from, 32'(T_2C), T_2C_WORDS)) read_data = DATA_W'(from_t_2c);
-    else if (in_range(from, 32'(T_1B), T_1B_WORDS)) read_data = DATA_W'(from_t_1b);
-    else if (in_range(from, 32'(WEIGHT_A), WEIGHT_A_WORDS)) read_data = DATA_W'(from_weight_a);
-    else if (in_range(from, 32'(WEIGHT_B), WEIGHT_B_WORDS)) read_data = DATA_W'(from_weight_b);
-    else if (in_range(from, 32'(BETA_HAT), BETA_HAT_WORDS)) read_data = DATA_W'(from_beta_hat);
-    else read_hit = 1'b0;
-  end
+  hdca_coprocessor_regs #(
+      .W(W)
+  ) u_registers (
+      .clk_i(clk_i),
+      .rst_ni(rst_ni),
+      .write_i(write),
+      .write_addr_i(write_addr),
+      .write_data_i(write_data),
+      .write_mask_i(write_mask),
+      .write_hit_o(write_hit),
+      .read_addr_i(read_addr),
+      .read_data_o(read_data),
+      .read_hit_o(read_hit),
+      .body_a_o(body_a),
+      .body_b_o(body_b),
+      .t_1c_o(t_1c),
+      .t_2c_o(t_2c),
+      .compound_i(compound),
+      .t_1b_i(t_1b),
+      .weight_a_i(weight_a),
+      .weight_b_i(weight_b),
+      .beta_hat_i(beta_hat)
+  );
 
   logic unused;
   assign unused = &{1'b0, options, read};

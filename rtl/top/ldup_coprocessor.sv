@@ -7,7 +7,6 @@
 // Latency: a run takes as long as the inverter in ldup_engine; CYCLES tells.
 // Throughput: one run at a time.
 module ldup_coprocessor
-  import address_pkg::*;
   import ldup_coprocessor_regs_pkg::*;
 #(
     parameter int N = 4,
@@ -17,7 +16,6 @@ module ldup_coprocessor
     parameter int ADD_STAGES = 0,
     parameter int MUL_STAGES = 0,
     parameter int REC_STAGES = 0,
-    localparam int DATA_W = 32,
     localparam int W = 1 + EXP_W + MAN_W
 ) (
     input logic clk_i,
@@ -60,7 +58,7 @@ module ldup_coprocessor
   // ---------------------------------------------------------------------------------------------
   // Bus, control and status
   // ---------------------------------------------------------------------------------------------
-  logic write, to_operand, read, read_hit;
+  logic write, write_hit, read, read_hit;
   logic [WORD_W-1:0] write_addr, read_addr;
   logic [DATA_W-1:0] write_data, write_mask, read_data, options;
   logic engine_rst_n, run, clear, idle, busy, done_state, done, singular;
@@ -96,7 +94,7 @@ module ldup_coprocessor
       .write_addr_o(write_addr),
       .write_data_o(write_data),
       .write_mask_o(write_mask),
-      .write_is_operand_i(to_operand),
+      .write_is_operand_i(write_hit),
       .read_o(read),
       .read_addr_o(read_addr),
       .read_data_i(read_data),
@@ -118,7 +116,7 @@ module ldup_coprocessor
   // ---------------------------------------------------------------------------------------------
   // Engine
   // ---------------------------------------------------------------------------------------------
-  logic [WORDS*W-1:0] matrix_q, inverse;
+  logic [WORDS*W-1:0] matrix, inverse;
 
   ldup_engine #(
       .N(N),
@@ -137,44 +135,32 @@ module ldup_coprocessor
       .busy_o(busy),
       .read_o(done_state),
       .done_o(done),
-      .a_i(matrix_q),
+      .a_i(matrix),
       .y_o(inverse),
       .singular_o(singular),
       .flags_o(flags)
   );
 
   // ---------------------------------------------------------------------------------------------
-  // Writes
+  // Registers
   // ---------------------------------------------------------------------------------------------
-  assign to_operand = in_range(32'(write_addr), 32'(MATRIX), WORDS);
-
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      matrix_q <= '0;
-    end else if (write) begin
-      for (int i = 0; i < WORDS; i++)
-        if (write_addr == MATRIX + WORD_W'(i))
-          matrix_q[i*W+:W] <= (matrix_q[i*W+:W] & ~write_mask[W-1:0])
-                            | (write_data[W-1:0] & write_mask[W-1:0]);
-    end
-  end
-
-  // ---------------------------------------------------------------------------------------------
-  // Reads
-  // ---------------------------------------------------------------------------------------------
-  logic [W-1:0] from_matrix, from_inverse;
-  int from;
-  assign from = 32'(read_addr);
-  assign from_matrix = matrix_q[W*index(from, 32'(MATRIX))+:W];
-  assign from_inverse = inverse[W*index(from, 32'(INVERSE))+:W];
-
-  always_comb begin
-    read_hit = 1'b1;
-    read_data = '0;
-    if (in_range(from, 32'(MATRIX), WORDS)) read_data = DATA_W'(from_matrix);
-    else if (in_range(from, 32'(INVERSE), WORDS)) read_data = DATA_W'(from_inverse);
-    else read_hit = 1'b0;
-  end
+  ldup_coprocessor_regs #(
+      .N(N),
+      .W(W)
+  ) u_registers (
+      .clk_i(clk_i),
+      .rst_ni(rst_ni),
+      .write_i(write),
+      .write_addr_i(write_addr),
+      .write_data_i(write_data),
+      .write_mask_i(write_mask),
+      .write_hit_o(write_hit),
+      .read_addr_i(read_addr),
+      .read_data_o(read_data),
+      .read_hit_o(read_hit),
+      .matrix_o(matrix),
+      .inverse_i(inverse)
+  );
 
   logic unused;
   assign unused = &{1'b0, options, read};

@@ -13,7 +13,6 @@
 // Latency of a run: 3 cycles, one for each word of each step, one for each traced register, and those
 // in which the trace is full. Throughput: one program word a cycle.
 module step_engine
-  import address_pkg::*;
   import step_engine_regs_pkg::*;
 #(
     parameter int NUM_ADD = 2,
@@ -30,7 +29,6 @@ module step_engine
     parameter int TRACE_DEPTH = 512,
     parameter int TRACE_REGISTERS = 128,
     // verilator lint_on VARHIDDEN
-    localparam int DATA_W = 32,
     localparam int W = 1 + EXP_W + MAN_W
 ) (
     input logic clk_i,
@@ -67,7 +65,7 @@ module step_engine
   localparam int BUS_WORDS = (WORD_BITS + DATA_W - 1) / DATA_W;
   localparam int TRACE_COUNT_W = $clog2(TRACE_DEPTH) + 1;
   localparam int BANK_AT = 16;  // lowest bit of the bank in a location on the bus
-  localparam int SETUP = 3;  // cycles from a new location to what stands there, in read_data_q
+  localparam int SETUP = 3;  // cycles from a new location to what stands there, in read_data
   localparam int LANES_FIELD = 1 << LANES_NUM_ADD_W;
 
   localparam logic [DATA_W-1:0] CONFIG_VALUE =
@@ -95,9 +93,9 @@ module step_engine
   // ---------------------------------------------------------------------------------------------
   // Bus, control and status
   // ---------------------------------------------------------------------------------------------
-  logic write, write_hit_q, read, read_hit_q, read_locked;
+  logic write, write_hit, read, read_hit, read_locked;
   logic [WORD_W-1:0] write_addr, read_addr;
-  logic [DATA_W-1:0] write_data, write_mask, read_data_q, options;
+  logic [DATA_W-1:0] write_data, write_mask, read_data, options;
   logic engine_rst_n, runnable_q, run, clear, idle, busy, done_state, done, fault;
   logic [fp_pkg::FLAGS_W-1:0] flags;
 
@@ -132,11 +130,11 @@ module step_engine
       .write_addr_o(write_addr),
       .write_data_o(write_data),
       .write_mask_o(write_mask),
-      .write_is_operand_i(write_hit_q),
+      .write_is_operand_i(write_hit),
       .read_o(read),
       .read_addr_o(read_addr),
-      .read_data_i(read_data_q),
-      .read_hit_i(read_hit_q),
+      .read_data_i(read_data),
+      .read_hit_i(read_hit),
       .read_is_operand_i(read_locked),
       .engine_rst_no(engine_rst_n),
       .runnable_i(runnable_q),
@@ -152,7 +150,7 @@ module step_engine
   );
 
   // ---------------------------------------------------------------------------------------------
-  // Locations on the bus and inside; bytes that a write leaves
+  // Locations on the bus and inside
   // ---------------------------------------------------------------------------------------------
   function automatic logic [DATA_W-1:0] to_bus(input logic [LOCATION_W-1:0] location);
     logic [DATA_W-1:0] word;
@@ -177,114 +175,106 @@ module step_engine
     if (location == {BANK_W'(BANKS - 1), {ADDRESS_W{1'b1}}}) next_location = '0;
   endfunction
 
-  function automatic logic [DATA_W-1:0] merge(input logic [DATA_W-1:0] held,
-                                              input logic [DATA_W-1:0] data,
-                                              input logic [DATA_W-1:0] mask);
-    return (held & ~mask) | (data & mask);
-  endfunction
-
   // ---------------------------------------------------------------------------------------------
-  // Writes
+  // Registers
   // ---------------------------------------------------------------------------------------------
-  logic [DATA_W-1:0] steps_q, save_q, every_q, before_q, after_q;
-  logic [DATA_W-1:0] main_start_q, main_length_q, special_start_q, special_length_q;
+  logic [DATA_W-1:0] steps, save, every, trace_before, trace_after;
+  logic [DATA_W-1:0] main_start, main_length, special_start, special_length;
+  logic [DATA_W-1:0] steps_done, list_on_bus, file_on_bus;
+  // What a write writes, and the same a cycle ahead, for the hardware to say whether it can be.
+  // verilator lint_off UNUSEDSIGNAL  // high bits: of a program word, of what was found small enough
+  logic [BUS_WORDS*DATA_W-1:0] stored_word;
+  logic [DATA_W-1:0] new_pc, new_entry, new_listed, new_file;
+  // verilator lint_on UNUSEDSIGNAL
+  logic [DATA_W-1:0] merged_pc, merged_entry, merged_listed, merged_file;
+  logic store, write_entry, write_list, read_list, write_address, write_file, read_file, pop;
+  logic [W-1:0] new_data, tap_data, tap_q, trace_data;
+  logic [TRACE_COUNT_W-1:0] trace_count;
   logic [PC_W-1:0] store_pc_q;
   logic [ENTRY_W-1:0] entry_q;
   logic [LOCATION_W-1:0] file_q, list_entry, list_entry_q;
-  logic [BUS_WORDS*DATA_W-1:0] word_q;
-  logic [W-1:0] tap_data, tap_q;
+  assign list_on_bus = to_bus(list_entry_q);
+  assign file_on_bus = to_bus(file_q);
 
-  // What a write merges with what is held, and whether it is one: known before it.
-  // verilator lint_off UNUSEDSIGNAL  // high bits of what write_hit_q has found small enough
-  logic [DATA_W-1:0] merged_pc, merged_entry, merged_list, merged_file, merged_data;
-  logic [DATA_W-1:0] merged_pc_q, merged_entry_q, merged_list_q, merged_file_q, merged_data_q;
-  // verilator lint_on UNUSEDSIGNAL
-  logic write_hit, store, write_list, write_file;
-  int to;
-  assign to = 32'(write_addr);
-  assign merged_pc = merge(DATA_W'(store_pc_q), write_data, write_mask);
-  assign merged_entry = merge(DATA_W'(entry_q), write_data, write_mask);
-  assign merged_list = merge(to_bus(list_entry_q), write_data, write_mask);
-  assign merged_file = merge(to_bus(file_q), write_data, write_mask);
-  assign merged_data = merge(DATA_W'(tap_q), write_data, write_mask);
-
-  always_comb begin
-    write_hit = 1'b0;
-    if (write_addr == STEPS || write_addr == SAVE || write_addr == EVERY) write_hit = 1'b1;
-    if (write_addr == MAIN_START || write_addr == MAIN_LENGTH) write_hit = 1'b1;
-    if (write_addr == SPECIAL_START || write_addr == SPECIAL_LENGTH) write_hit = 1'b1;
-    if (write_addr == TRACE_BEFORE || write_addr == TRACE_AFTER) write_hit = 1'b1;
-    if (write_addr == TRACE_INDEX) write_hit = merged_entry < TRACE_REGISTERS;
-    if (write_addr == TRACE_ENTRY) write_hit = is_location(merged_list);
-    if (write_addr == FILE_ADDRESS) write_hit = is_location(merged_file);
-    if (write_addr == FILE_DATA) write_hit = 1'b1;
-    if (write_addr == PROGRAM_STORE) write_hit = merged_pc < PROGRAM_DEPTH;
-    if (in_range(to, 32'(PROGRAM_WORD), BUS_WORDS)) write_hit = 1'b1;
-  end
+  step_engine_regs #(
+      .BUS_WORDS(BUS_WORDS),
+      .W(W)
+  ) u_registers (
+      .clk_i(clk_i),
+      .rst_ni(rst_ni),
+      .write_i(write),
+      .write_addr_i(write_addr),
+      .write_data_i(write_data),
+      .write_mask_i(write_mask),
+      .write_hit_o(write_hit),
+      .read_addr_i(read_addr),
+      .read_data_o(read_data),
+      .read_hit_o(read_hit),
+      .read_i(read),
+      .read_locked_o(read_locked),
+      .steps_o(steps),
+      .save_o(save),
+      .every_o(every),
+      .main_start_o(main_start),
+      .main_length_o(main_length),
+      .special_start_o(special_start),
+      .special_length_o(special_length),
+      .trace_before_o(trace_before),
+      .trace_after_o(trace_after),
+      .program_word_o(stored_word),
+      .lanes_i(LANES_VALUE),
+      .file_depth_i(DEPTH),
+      .program_depth_i(PROGRAM_DEPTH),
+      .trace_depth_i(TRACE_DEPTH),
+      .trace_registers_i(TRACE_REGISTERS),
+      .steps_done_i(steps_done),
+      .trace_count_i(DATA_W'(trace_count)),
+      .trace_data_i(trace_data),
+      .trace_data_ok_i(trace_count != '0),
+      .trace_data_read_o(pop),
+      .trace_index_i(DATA_W'(entry_q)),
+      .trace_index_ok_i(merged_entry < TRACE_REGISTERS),
+      .trace_index_write_o(write_entry),
+      .trace_index_o(new_entry),
+      .trace_index_merged_o(merged_entry),
+      .trace_entry_i(list_on_bus),
+      .trace_entry_ok_i(is_location(merged_listed)),
+      .trace_entry_read_o(read_list),
+      .trace_entry_write_o(write_list),
+      .trace_entry_o(new_listed),
+      .trace_entry_merged_o(merged_listed),
+      .file_address_i(file_on_bus),
+      .file_address_ok_i(is_location(merged_file)),
+      .file_address_write_o(write_address),
+      .file_address_o(new_file),
+      .file_address_merged_o(merged_file),
+      .file_data_i(tap_q),
+      .file_data_read_o(read_file),
+      .file_data_write_o(write_file),
+      .file_data_o(new_data),
+      .program_store_i(DATA_W'(store_pc_q)),
+      .program_store_ok_i(merged_pc < PROGRAM_DEPTH),
+      .program_store_write_o(store),
+      .program_store_o(new_pc),
+      .program_store_merged_o(merged_pc)
+  );
 
   always_ff @(posedge clk_i) begin
     tap_q <= tap_data;
     list_entry_q <= list_entry;
-    merged_pc_q <= merged_pc;
-    merged_entry_q <= merged_entry;
-    merged_list_q <= merged_list;
-    merged_file_q <= merged_file;
-    merged_data_q <= merged_data;
-    write_hit_q <= write_hit;
   end
 
-  assign store = write && write_addr == PROGRAM_STORE;
-  assign write_list = write && write_addr == TRACE_ENTRY;
-  assign write_file = write && write_addr == FILE_DATA;
-
+  // The last stored program address, and positions that move with each access
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      steps_q <= '0;
-      save_q <= '0;
-      every_q <= '0;
-      main_start_q <= '0;
-      main_length_q <= '0;
-      special_start_q <= '0;
-      special_length_q <= '0;
-      before_q <= '0;
-      after_q <= '0;
       store_pc_q <= '0;
-      word_q <= '0;
-    end else if (write) begin
-      if (write_addr == STEPS) steps_q <= merge(steps_q, write_data, write_mask);
-      if (write_addr == SAVE) save_q <= merge(save_q, write_data, write_mask);
-      if (write_addr == EVERY) every_q <= merge(every_q, write_data, write_mask);
-      if (write_addr == MAIN_START) main_start_q <= merge(main_start_q, write_data, write_mask);
-      if (write_addr == MAIN_LENGTH) main_length_q <= merge(main_length_q, write_data, write_mask);
-      if (write_addr == SPECIAL_START)
-        special_start_q <= merge(special_start_q, write_data, write_mask);
-      if (write_addr == SPECIAL_LENGTH)
-        special_length_q <= merge(special_length_q, write_data, write_mask);
-      if (write_addr == TRACE_BEFORE) before_q <= merge(before_q, write_data, write_mask);
-      if (write_addr == TRACE_AFTER) after_q <= merge(after_q, write_data, write_mask);
-      if (store) store_pc_q <= merged_pc_q[PC_W-1:0];
-      for (int i = 0; i < BUS_WORDS; i++)
-        if (write_addr == PROGRAM_WORD + WORD_W'(i))
-          word_q[DATA_W*i+:DATA_W] <= merge(word_q[DATA_W*i+:DATA_W], write_data, write_mask);
-    end
-  end
-
-  // ---------------------------------------------------------------------------------------------
-  // Positions that move with each access
-  // ---------------------------------------------------------------------------------------------
-  logic read_list, read_file, pop;
-  assign read_list = read && read_addr == TRACE_ENTRY;
-  assign read_file = read && read_addr == FILE_DATA;
-  assign pop = read && read_addr == TRACE_DATA && read_hit_q;
-
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
       file_q <= '0;
       entry_q <= '0;
     end else begin
-      if (write && write_addr == FILE_ADDRESS) file_q <= from_bus(merged_file_q);
+      if (store) store_pc_q <= new_pc[PC_W-1:0];
+      if (write_address) file_q <= from_bus(new_file);
       else if (write_file || read_file) file_q <= next_location(file_q);
-      if (write && write_addr == TRACE_INDEX) entry_q <= merged_entry_q[ENTRY_W-1:0];
+      if (write_entry) entry_q <= new_entry[ENTRY_W-1:0];
       else if (write_list || read_list)
         entry_q <= 32'(entry_q) == TRACE_REGISTERS - 1 ? '0 : entry_q + 1'b1;
     end
@@ -299,24 +289,21 @@ module step_engine
   endfunction
 
   logic main_fits, special_fits, trace_fits;
-  assign main_fits = main_length_q != '0 && fits(main_start_q, main_length_q, PROGRAM_DEPTH);
-  assign special_fits = special_length_q != '0 &&
-                        fits(special_start_q, special_length_q, PROGRAM_DEPTH);
-  assign trace_fits = fits(before_q, after_q, TRACE_REGISTERS);
+  assign main_fits = main_length != '0 && fits(main_start, main_length, PROGRAM_DEPTH);
+  assign special_fits = special_length != '0 &&
+                        fits(special_start, special_length, PROGRAM_DEPTH);
+  assign trace_fits = fits(trace_before, trace_after, TRACE_REGISTERS);
   always_ff @(posedge clk_i)
-    runnable_q <= main_fits && (every_q == '0 || special_fits) && (save_q == '0 || trace_fits);
+    runnable_q <= main_fits && (every == '0 || special_fits) && (save == '0 || trace_fits);
 
   // ---------------------------------------------------------------------------------------------
   // Engine
   // ---------------------------------------------------------------------------------------------
   logic start, fetch, load, access, push, full;
-  logic [DATA_W-1:0] steps_done;
   logic [PC_W-1:0] pc;
   logic [ADDRESS_W-1:0] access_address;
   logic [BANK_W-1:0] tap_bank;
   logic [WORD_BITS-1:0] word;
-  logic [W-1:0] trace_data;
-  logic [TRACE_COUNT_W-1:0] trace_count;
 
   step_sequencer #(
       .BANKS(BANKS),
@@ -334,15 +321,15 @@ module step_engine
       .done_o(done),
       .start_o(start),
       .steps_done_o(steps_done),
-      .steps_i(steps_q),
-      .save_i(save_q),
-      .every_i(every_q),
-      .main_start_i(main_start_q[PC_W-1:0]),
-      .main_length_i(main_length_q[PC_W:0]),
-      .special_start_i(special_start_q[PC_W-1:0]),
-      .special_length_i(special_length_q[PC_W:0]),
-      .before_i(before_q[ENTRY_W:0]),
-      .after_i(after_q[ENTRY_W:0]),
+      .steps_i(steps),
+      .save_i(save),
+      .every_i(every),
+      .main_start_i(main_start[PC_W-1:0]),
+      .main_length_i(main_length[PC_W:0]),
+      .special_start_i(special_start[PC_W-1:0]),
+      .special_length_i(special_length[PC_W:0]),
+      .before_i(trace_before[ENTRY_W:0]),
+      .after_i(trace_after[ENTRY_W:0]),
       .fetch_o(fetch),
       .pc_o(pc),
       .load_o(load),
@@ -355,7 +342,7 @@ module step_engine
       .host_location_i(file_q),
       .list_write_i(write_list),
       .list_index_i(entry_q),
-      .list_data_i(from_bus(merged_list_q)),
+      .list_data_i(from_bus(new_listed)),
       .list_data_o(list_entry)
   );
 
@@ -367,8 +354,8 @@ module step_engine
   ) u_program (
       .clk_i(clk_i),
       .store_i(store),
-      .store_pc_i(merged_pc_q[PC_W-1:0]),
-      .store_word_i(word_q[WORD_BITS-1:0]),
+      .store_pc_i(new_pc[PC_W-1:0]),
+      .store_word_i(stored_word[WORD_BITS-1:0]),
       .fetch_i(fetch),
       .pc_i(pc),
       .load_i(load),
@@ -395,7 +382,7 @@ module step_engine
       .tap_bank_i(tap_bank),
       .tap_data_o(tap_data),
       .host_write_i(write_file),
-      .host_data_i(merged_data_q[W-1:0]),
+      .host_data_i(new_data),
       .fault_o(fault),
       .flags_o(flags)
   );
@@ -413,54 +400,6 @@ module step_engine
       .data_o(trace_data),
       .count_o(trace_count)
   );
-
-  // ---------------------------------------------------------------------------------------------
-  // Reads
-  // ---------------------------------------------------------------------------------------------
-  int from;
-  logic read_hit;
-  logic [DATA_W-1:0] read_data, list_on_bus, file_on_bus;
-  assign from = 32'(read_addr);
-  assign list_on_bus = to_bus(list_entry_q);
-  assign file_on_bus = to_bus(file_q);
-  assign read_locked = read_addr == TRACE_ENTRY || read_addr == FILE_DATA;
-
-  always_comb begin
-    read_hit = 1'b1;
-    read_data = '0;
-    if (read_addr == LANES) read_data = LANES_VALUE;
-    else if (read_addr == FILE_DEPTH) read_data = DEPTH;
-    else if (read_addr == step_engine_regs_pkg::PROGRAM_DEPTH) read_data = PROGRAM_DEPTH;
-    else if (read_addr == step_engine_regs_pkg::TRACE_DEPTH) read_data = TRACE_DEPTH;
-    else if (read_addr == step_engine_regs_pkg::TRACE_REGISTERS) read_data = TRACE_REGISTERS;
-    else if (read_addr == STEPS) read_data = steps_q;
-    else if (read_addr == STEPS_DONE) read_data = steps_done;
-    else if (read_addr == SAVE) read_data = save_q;
-    else if (read_addr == EVERY) read_data = every_q;
-    else if (read_addr == MAIN_START) read_data = main_start_q;
-    else if (read_addr == MAIN_LENGTH) read_data = main_length_q;
-    else if (read_addr == SPECIAL_START) read_data = special_start_q;
-    else if (read_addr == SPECIAL_LENGTH) read_data = special_length_q;
-    else if (read_addr == TRACE_BEFORE) read_data = before_q;
-    else if (read_addr == TRACE_AFTER) read_data = after_q;
-    else if (read_addr == TRACE_COUNT) read_data = DATA_W'(trace_count);
-    else if (read_addr == TRACE_INDEX) read_data = DATA_W'(entry_q);
-    else if (read_addr == TRACE_ENTRY) read_data = list_on_bus;
-    else if (read_addr == FILE_ADDRESS) read_data = file_on_bus;
-    else if (read_addr == FILE_DATA) read_data = DATA_W'(tap_q);
-    else if (read_addr == PROGRAM_STORE) read_data = DATA_W'(store_pc_q);
-    else if (read_addr == TRACE_DATA) begin
-      read_data = DATA_W'(trace_data);
-      read_hit = trace_count != '0;
-    end else if (in_range(from, 32'(PROGRAM_WORD), BUS_WORDS))
-      read_data = word_q[DATA_W*index(from, 32'(PROGRAM_WORD))+:DATA_W];
-    else read_hit = 1'b0;
-  end
-
-  always_ff @(posedge clk_i) begin
-    read_data_q <= read_data;
-    read_hit_q <= read_hit;
-  end
 
   logic unused;
   assign unused = &{1'b0, options};

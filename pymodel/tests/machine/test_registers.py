@@ -1,5 +1,6 @@
 """Register maps: consistent in themselves, and everything generated from them is up to date."""
 
+import math
 import re
 import shutil
 import subprocess
@@ -8,7 +9,7 @@ from itertools import pairwise
 import pytest
 
 from pymodel.machine import register_files, registers
-from pymodel.machine.registers import BUS_W, MAPS, READ_ONLY, READ_WRITE, WORD_BYTES
+from pymodel.machine.registers import BUS_W, MAPS, READ_ONLY, READ_WRITE, WORD_BYTES, Home
 from pymodel.tests.places import ROOT
 
 COMPILER = shutil.which("cc") or shutil.which("gcc")
@@ -31,10 +32,12 @@ def test_generated_files_are_up_to_date(path):
     assert (ROOT / path).read_text() == register_files.generated_files()[path]
 
 
-def test_each_map_is_generated_three_times():
+def test_each_map_becomes_constants_header_documentation_and_a_block():
+    """The common registers need no block: coprocessor_control is theirs."""
     names = {map_.name for map_ in MAPS}
     assert len(names) == len(MAPS)
     files = {f"rtl/top/{name}_regs_pkg.sv" for name in names}
+    files |= {f"rtl/top/{name}_regs.sv" for name in names - {"coprocessor"}}
     files |= {f"sw/{name}_regs.h" for name in names} | {"docs/register_map.md"}
     assert set(register_files.generated_files()) == files
 
@@ -65,6 +68,29 @@ def test_fields_lie_apart_inside_the_word(map_):
             assert field.get(~field.mask & 0xFFFF_FFFF) == 0
             assert field.get(0xFFFF_FFFF) << field.low == field.mask
         assert not register.fields or register.words == 1
+
+
+@every_map
+def test_homes_of_registers(map_):
+    """What each home needs, and what only those through the hardware can have."""
+    for register in map_.registers:
+        common = register.name in {name for name, _, _ in CONTRACT}
+        assert (register.home is Home.CONTROL) == common
+        if register.home in (Home.HELD, Home.GIVEN):
+            assert (register.access == READ_WRITE) == (register.home is Home.HELD)
+        if register.home is Home.THROUGH:
+            assert register.words == 1
+        else:
+            assert not (register.checked or register.read_acts or register.locked)
+
+
+@every_map
+def test_sizes_are_the_words_of_the_instance(map_):
+    """An instance's number of words is what the RTL computes from its parameters."""
+    values = {name: value for name, value, _ in map_.parameters}
+    for register in map_.registers:
+        factors = [values[name] for name in register.size.split("*") if name]
+        assert not factors or math.prod(factors) == register.words
 
 
 @pytest.mark.skipif(COMPILER is None, reason="no C compiler")
@@ -147,11 +173,10 @@ def test_overlaps_would_be_noticed():
         4,
         "",
         (
-            registers.Register("A", 0, READ_ONLY, "a", words=2),
-            registers.Register(
+            registers.given("A", 0, "a", words=2),
+            registers.given(
                 "B",
                 4,
-                READ_ONLY,
                 "b",
                 fields=(registers.Field("X", 0, 2, ""), registers.Field("Y", 1, 2, "")),
             ),
