@@ -10,10 +10,11 @@
 // `read_o` is high in the cycle of a read that it answers. With `read_is_operand_i` it stands behind
 // the same lock as a write: while busy SLVERR, and STATUS.ERROR.
 //
-// Engine: `run_o` and `clear_o` are one-cycle pulses, `engine_rst_no` its reset. A run while busy, or
-// without `runnable_i`, is refused and sets STATUS.ERROR; a reset wins over a run. `fault_i` and
-// `flags_i` are those of the run that ended, one cycle after `done_i`; they accumulate here until
-// cleared by writing 1. What a fault is, the co-processor's map says.
+// Engine: `run_o` and `clear_o` are one-cycle pulses, `engine_rst_no` its reset. `idle_i`, `busy_i`
+// and `done_state_i` are its states; `done_i` ends a run. A run while busy, or without `runnable_i`,
+// is refused and sets STATUS.ERROR; a reset wins over a run. `fault_i` and `flags_i` are those of the
+// run that ended, one cycle after `done_i`; they accumulate here until cleared by writing 1. What a
+// fault is, the co-processor's map says.
 // OPTIONS are the bits of CTRL that are kept, read back and given to the engine on `options_o`
 // together with `run_o`; they do not change while busy.
 //
@@ -70,7 +71,7 @@ module coprocessor_control
     output logic [DATA_W-1:0] options_o,
     input  logic idle_i,
     input  logic busy_i,
-    input  logic read_i,
+    input  logic done_state_i,
     input  logic done_i,
     input  logic fault_i,
     input  logic [fp_pkg::FLAGS_W-1:0] flags_i
@@ -183,7 +184,7 @@ module coprocessor_control
     status = '0;
     status[STATUS_IDLE] = idle_i;
     status[STATUS_BUSY] = busy_i;
-    status[STATUS_DONE] = read_i;
+    status[STATUS_DONE] = done_state_i;
     status[STATUS_ERROR] = error_q;
     status[STATUS_FAULT] = fault;
     status[STATUS_FLAGS+:fp_pkg::FLAGS_W] = flags;

@@ -107,7 +107,7 @@ module hdca_coprocessor
       .options_o(options),
       .idle_i(idle),
       .busy_i(busy),
-      .read_i(done_state),
+      .done_state_i(done_state),
       .done_i(done),
       .fault_i(singular),
       .flags_i(flags)

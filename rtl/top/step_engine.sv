@@ -143,7 +143,7 @@ module step_engine
       .options_o(options),
       .idle_i(idle),
       .busy_i(busy),
-      .read_i(done_state),
+      .done_state_i(done_state),
       .done_i(done),
       .fault_i(fault),
       .flags_i(flags)
