@@ -60,7 +60,7 @@
 #define STEP_ENGINE_TRACE_INDEX 0x090u /* RW: entry of the trace list that comes next */
 #define STEP_ENGINE_TRACE_ENTRY 0x094u /* RW: a location to trace; an access moves TRACE_INDEX to the next entry */
 #define STEP_ENGINE_FILE_ADDRESS 0x0a0u /* RW: location that comes next */
-#define STEP_ENGINE_FILE_DATA 0x0a4u /* RW: the register there; an access moves FILE_ADDRESS to the next location, bank by bank */
+#define STEP_ENGINE_FILE_DATA 0x0a4u /* RW: the register there; an access moves FILE_ADDRESS to the same address of the next bank, after the last bank to the next address of bank 0 */
 #define STEP_ENGINE_PROGRAM_STORE 0x0b0u /* RW: a write stores PROGRAM_WORD at this address of the program */
 #define STEP_ENGINE_PROGRAM_WORD 0x100u /* RW: program word, lowest bits first */
 #define STEP_ENGINE_PROGRAM_WORD_WORDS 64u

@@ -349,8 +349,8 @@ def step_engine(bus_words):
                 "FILE_DATA",
                 0x0A4,
                 READ_WRITE,
-                "the register there; an access moves FILE_ADDRESS to the next location, bank "
-                "by bank",
+                "the register there; an access moves FILE_ADDRESS to the same address of the next "
+                "bank, after the last bank to the next address of bank 0",
                 floats=True,
                 read_acts=True,
                 locked=True,

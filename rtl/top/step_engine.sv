@@ -170,9 +170,15 @@ module step_engine
     return to_bus(from_bus(word)) == word && 32'(word[BANK_AT+:BANK_W]) < BANKS;
   endfunction
 
+  // The same address of the next bank, after the last bank the next address of bank 0
   function automatic logic [LOCATION_W-1:0] next_location(input logic [LOCATION_W-1:0] location);
-    next_location = location + 1'b1;
-    if (location == {BANK_W'(BANKS - 1), {ADDRESS_W{1'b1}}}) next_location = '0;
+    logic [BANK_W-1:0] bank;
+    logic [ADDRESS_W-1:0] address;
+    {bank, address} = location;
+    if (bank == BANK_W'(BANKS - 1)) begin
+      return {BANK_W'(0), address + 1'b1};
+    end
+    return {bank + 1'b1, address};
   endfunction
 
   // ---------------------------------------------------------------------------------------------

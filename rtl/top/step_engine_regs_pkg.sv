@@ -108,7 +108,8 @@ package step_engine_regs_pkg;
   // location that comes next
   localparam logic [WORD_W-1:0] FILE_ADDRESS = 10'h28;
 
-  // the register there; an access moves FILE_ADDRESS to the next location, bank by bank
+  // the register there; an access moves FILE_ADDRESS to the same address of the next bank, after
+  // the last bank to the next address of bank 0
   localparam logic [WORD_W-1:0] FILE_DATA = 10'h29;
 
   // a write stores PROGRAM_WORD at this address of the program

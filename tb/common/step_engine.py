@@ -136,7 +136,7 @@ class StepEngine(Coprocessor):
         """Store bits: {Location: bits}."""
         self._start_watch()
         accesses = 0
-        for locations in _neighbours(sorted(registers), self.machine.depth):
+        for locations in _neighbours(registers, self.machine.banks):
             await self.write("FILE_ADDRESS", on_bus(locations[0]))
             await self.write_each("FILE_DATA", [registers[x] for x in locations])
             accesses += 1 + len(locations)
@@ -146,7 +146,7 @@ class StepEngine(Coprocessor):
         """Bits of registers: {Location: bits}."""
         self._start_watch()
         found, accesses = {}, 0
-        for group in _neighbours(sorted(set(locations)), self.machine.depth):
+        for group in _neighbours(locations, self.machine.banks):
             await self.write("FILE_ADDRESS", on_bus(group[0]))
             found |= zip(group, await self.read_each("FILE_DATA", len(group)), strict=True)
             accesses += 1 + len(group)
@@ -278,14 +278,12 @@ def on_bus(location: Location) -> int:
     return location.bank << BANK_AT | location.address
 
 
-def _neighbours(locations: Iterable[Location], depth: int) -> list[list[Location]]:
-    """Sorted locations in groups that FILE_ADDRESS passes without being written."""
+def _neighbours(locations: Iterable[Location], banks: int) -> list[list[Location]]:
+    """Locations in groups that FILE_ADDRESS passes without being written: bank after bank."""
     groups, expected = [], None
-    for location in locations:
-        position = location.bank * depth + location.address
-        if position == expected:
-            groups[-1].append(location)
-        else:
-            groups.append([location])
+    for position in sorted({x.address * banks + x.bank for x in locations}):
+        if position != expected:
+            groups.append([])
+        groups[-1].append(Location(position % banks, position // banks))
         expected = position + 1
     return groups

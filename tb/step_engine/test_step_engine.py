@@ -477,6 +477,9 @@ async def positions(dut, board):
     got = await registers.read_each("FILE_DATA", 2)
     for location, word in zip((last, Location(0, 0)), got, strict=True):
         board.compare(f"{location}", word, bus.model.read(location), bus.fmt)
+    await bus.compare("FILE_ADDRESS", on_bus(Location(1, 0)))
+    await registers.write("FILE_ADDRESS", on_bus(Location(banks - 1, 0)))
+    await registers.read("FILE_DATA")
     await bus.compare("FILE_ADDRESS", on_bus(Location(0, 1)))
     out = [banks << 16, depth, on_bus(last) + 1, 1 << 31, 1 << 15, (255 << 16) | 1, ALL_BITS]
     await refuse("FILE_ADDRESS", *(word for word in out if not _is_location(word, machine)))
