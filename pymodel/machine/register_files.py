@@ -23,6 +23,7 @@ def package(map_: Map) -> str:
     word_w = map_.addr_w - (WORD_BYTES - 1).bit_length()
     lines = [f"// {_GENERATED}", f"package {map_.name}_regs_pkg;", ""]
     lines.append(f"  localparam int DATA_W = {BUS_W};")
+    lines.append(f"  localparam int STRB_W = {WORD_BYTES};")
     lines.append(f"  localparam int ADDR_W = {map_.addr_w};")
     lines.append(f"  localparam int WORD_W = {word_w};  // width of a word address")
     for register in map_.registers:

@@ -7,74 +7,75 @@
 // high for one cycle: it takes `write_data_o` where `write_mask_o` is set. An operand write while
 // busy answers SLVERR and sets STATUS.ERROR; any other address answers SLVERR.
 // Reads: it answers `read_addr_o` with `read_data_i`, and with `read_hit_i` if anything is there;
-// `read_o` is high in the cycle of a read that it answers. With `read_is_operand_i` it stands behind
-// the same lock as a write: while busy SLVERR, and STATUS.ERROR.
+// `read_o` is high in the cycle of a read that it answers. With `read_is_operand_i` it stands
+// behind the same lock as a write: while busy SLVERR, and STATUS.ERROR.
 //
 // Engine: `run_o` and `clear_o` are one-cycle pulses, `engine_rst_no` its reset. `idle_i`, `busy_i`
-// and `done_state_i` are its states; `done_i` ends a run. A run while busy, or without `runnable_i`,
-// is refused and sets STATUS.ERROR; a reset wins over a run. `fault_i` and `flags_i` are those of the
-// run that ended, one cycle after `done_i`; they accumulate here until cleared by writing 1. What a
-// fault is, the co-processor's map says.
+// and `done_state_i` are its states; `done_i` ends a run. A run while busy, or without
+// `runnable_i`, is refused and sets STATUS.ERROR; a reset wins over a run. `fault_i` and `flags_i`
+// are those of the run that ended, one cycle after `done_i`; they accumulate here until cleared by
+// writing 1. What a fault is, the co-processor's map says.
 // OPTIONS are the bits of CTRL that are kept, read back and given to the engine on `options_o`
 // together with `run_o`; they do not change while busy.
 //
 // The co-processor may take SETUP cycles for its answers (axil_slave).
 //
 // Latency: axil_slave's; a run starts in the cycle of the write. Throughput: axil_slave's.
+
 module coprocessor_control
   import coprocessor_regs_pkg::*;
 #(
-    parameter logic [DATA_W-1:0] ID_VALUE = "NONE",
-    parameter logic [DATA_W-1:0] VERSION_VALUE = 32'h0001_0000,
-    parameter logic [DATA_W-1:0] CONFIG_VALUE = '0,
-    parameter logic [DATA_W-1:0] OPTIONS = '0,
-    parameter int SETUP = 0
+  parameter logic [DATA_W-1:0] ID_VALUE = "NONE",
+  parameter logic [DATA_W-1:0] VERSION_VALUE = 32'h0001_0000,
+  parameter logic [DATA_W-1:0] CONFIG_VALUE = '0,
+  parameter logic [DATA_W-1:0] OPTIONS = '0,
+  parameter int SETUP = 0
 ) (
-    input logic clk_i,
-    input logic rst_ni,
+  input  logic clk_i,
+  input  logic rst_ni,
 
-    input  logic [ADDR_W-1:0] s_axil_awaddr,
-    input  logic [2:0] s_axil_awprot,
-    input  logic s_axil_awvalid,
-    output logic s_axil_awready,
-    input  logic [DATA_W-1:0] s_axil_wdata,
-    input  logic [DATA_W/8-1:0] s_axil_wstrb,
-    input  logic s_axil_wvalid,
-    output logic s_axil_wready,
-    output logic [1:0] s_axil_bresp,
-    output logic s_axil_bvalid,
-    input  logic s_axil_bready,
-    input  logic [ADDR_W-1:0] s_axil_araddr,
-    input  logic [2:0] s_axil_arprot,
-    input  logic s_axil_arvalid,
-    output logic s_axil_arready,
-    output logic [DATA_W-1:0] s_axil_rdata,
-    output logic [1:0] s_axil_rresp,
-    output logic s_axil_rvalid,
-    input  logic s_axil_rready,
+  input  logic [ADDR_W-1:0] s_axil_awaddr,
+  input  logic [2:0]        s_axil_awprot,
+  input  logic              s_axil_awvalid,
+  output logic              s_axil_awready,
+  input  logic [DATA_W-1:0] s_axil_wdata,
+  input  logic [STRB_W-1:0] s_axil_wstrb,
+  input  logic              s_axil_wvalid,
+  output logic              s_axil_wready,
+  output logic [1:0]        s_axil_bresp,
+  output logic              s_axil_bvalid,
+  input  logic              s_axil_bready,
+  input  logic [ADDR_W-1:0] s_axil_araddr,
+  input  logic [2:0]        s_axil_arprot,
+  input  logic              s_axil_arvalid,
+  output logic              s_axil_arready,
+  output logic [DATA_W-1:0] s_axil_rdata,
+  output logic [1:0]        s_axil_rresp,
+  output logic              s_axil_rvalid,
+  input  logic              s_axil_rready,
 
-    output logic write_o,
-    output logic [WORD_W-1:0] write_addr_o,
-    output logic [DATA_W-1:0] write_data_o,
-    output logic [DATA_W-1:0] write_mask_o,
-    input  logic write_is_operand_i,
-    output logic read_o,
-    output logic [WORD_W-1:0] read_addr_o,
-    input  logic [DATA_W-1:0] read_data_i,
-    input  logic read_hit_i,
-    input  logic read_is_operand_i,
+  output logic              write_o,
+  output logic [WORD_W-1:0] write_addr_o,
+  output logic [DATA_W-1:0] write_data_o,
+  output logic [DATA_W-1:0] write_mask_o,
+  input  logic              write_is_operand_i,
+  output logic              read_o,
+  output logic [WORD_W-1:0] read_addr_o,
+  input  logic [DATA_W-1:0] read_data_i,
+  input  logic              read_hit_i,
+  input  logic              read_is_operand_i,
 
-    output logic engine_rst_no,
-    input  logic runnable_i,
-    output logic run_o,
-    output logic clear_o,
-    output logic [DATA_W-1:0] options_o,
-    input  logic idle_i,
-    input  logic busy_i,
-    input  logic done_state_i,
-    input  logic done_i,
-    input  logic fault_i,
-    input  logic [fp_pkg::FLAGS_W-1:0] flags_i
+  output logic                       engine_rst_no,
+  input  logic                       runnable_i,
+  output logic                       run_o,
+  output logic                       clear_o,
+  output logic [DATA_W-1:0]          options_o,
+  input  logic                       idle_i,
+  input  logic                       busy_i,
+  input  logic                       done_state_i,
+  input  logic                       done_i,
+  input  logic                       fault_i,
+  input  logic [fp_pkg::FLAGS_W-1:0] flags_i
 );
 
   // ---------------------------------------------------------------------------------------------
@@ -82,46 +83,48 @@ module coprocessor_control
   // ---------------------------------------------------------------------------------------------
   logic write, read, write_error, read_error;
   logic [DATA_W-1:0] read_data;
-  logic [DATA_W/8-1:0] write_strb;
+  logic [STRB_W-1:0] write_strb;
 
   axil_slave #(
-      .ADDR_W(ADDR_W),
-      .SETUP(SETUP)
+    .ADDR_W(ADDR_W),
+    .SETUP(SETUP)
   ) u_axil (
-      .clk_i(clk_i),
-      .rst_ni(rst_ni),
-      .s_axil_awaddr(s_axil_awaddr),
-      .s_axil_awprot(s_axil_awprot),
-      .s_axil_awvalid(s_axil_awvalid),
-      .s_axil_awready(s_axil_awready),
-      .s_axil_wdata(s_axil_wdata),
-      .s_axil_wstrb(s_axil_wstrb),
-      .s_axil_wvalid(s_axil_wvalid),
-      .s_axil_wready(s_axil_wready),
-      .s_axil_bresp(s_axil_bresp),
-      .s_axil_bvalid(s_axil_bvalid),
-      .s_axil_bready(s_axil_bready),
-      .s_axil_araddr(s_axil_araddr),
-      .s_axil_arprot(s_axil_arprot),
-      .s_axil_arvalid(s_axil_arvalid),
-      .s_axil_arready(s_axil_arready),
-      .s_axil_rdata(s_axil_rdata),
-      .s_axil_rresp(s_axil_rresp),
-      .s_axil_rvalid(s_axil_rvalid),
-      .s_axil_rready(s_axil_rready),
-      .write_o(write),
-      .write_addr_o(write_addr_o),
-      .write_data_o(write_data_o),
-      .write_strb_o(write_strb),
-      .write_error_i(write_error),
-      .read_o(read),
-      .read_addr_o(read_addr_o),
-      .read_data_i(read_data),
-      .read_error_i(read_error)
+    .clk_i,
+    .rst_ni,
+    .s_axil_awaddr,
+    .s_axil_awprot,
+    .s_axil_awvalid,
+    .s_axil_awready,
+    .s_axil_wdata,
+    .s_axil_wstrb,
+    .s_axil_wvalid,
+    .s_axil_wready,
+    .s_axil_bresp,
+    .s_axil_bvalid,
+    .s_axil_bready,
+    .s_axil_araddr,
+    .s_axil_arprot,
+    .s_axil_arvalid,
+    .s_axil_arready,
+    .s_axil_rdata,
+    .s_axil_rresp,
+    .s_axil_rvalid,
+    .s_axil_rready,
+    .write_o(write),
+    .write_addr_o,
+    .write_data_o,
+    .write_strb_o(write_strb),
+    .write_error_i(write_error),
+    .read_o(read),
+    .read_addr_o,
+    .read_data_i(read_data),
+    .read_error_i(read_error)
   );
 
-  for (genvar byte_ = 0; byte_ < DATA_W / 8; byte_++) begin : g_mask
-    assign write_mask_o[8*byte_+:8] = {8{write_strb[byte_]}};
+  localparam int BYTE_W = DATA_W / STRB_W;
+
+  for (genvar i = 0; i < STRB_W; i++) begin : gen_mask
+    assign write_mask_o[BYTE_W*i+:BYTE_W] = {BYTE_W{write_strb[i]}};
   end
 
   // ---------------------------------------------------------------------------------------------
@@ -143,8 +146,8 @@ module coprocessor_control
   assign run_o = run && runnable_i && !soft_reset;
   assign clear_o = clear_bits[STATUS_DONE];
   assign clear_bits = write && to_status ? command : '0;
-  assign options_o = write && to_ctrl ? ((options_q & ~write_mask_o) | command) & OPTIONS
-                                      : options_q;
+  assign options_o =
+      write && to_ctrl ? ((options_q & ~write_mask_o) | command) & OPTIONS : options_q;
 
   // ---------------------------------------------------------------------------------------------
   // Status
@@ -164,14 +167,19 @@ module coprocessor_control
       flags_q <= '0;
       cycles_q <= '0;
     end else begin
-      if (!busy_i) options_q <= options_o;
+      if (!busy_i) begin
+        options_q <= options_o;
+      end
       done_q <= done_i;  // the engine's status is valid one cycle after `done_i`
       error_q <= refused || (error_q && !clear_bits[STATUS_ERROR]);
       fault_q <= (done_q && fault_i) || (fault_q && !clear_bits[STATUS_FAULT]);
-      flags_q <= (done_q ? flags_i : '0)
-               | (flags_q & ~clear_bits[STATUS_FLAGS+:fp_pkg::FLAGS_W]);
-      if (run_o && !busy_i) cycles_q <= '0;
-      else if (busy_i) cycles_q <= cycles_q + 1'b1;
+      flags_q <= (done_q ? flags_i : '0) |
+                 (flags_q & ~clear_bits[STATUS_FLAGS+:fp_pkg::FLAGS_W]);
+      if (run_o && !busy_i) begin
+        cycles_q <= '0;
+      end else if (busy_i) begin
+        cycles_q <= cycles_q + 1'b1;
+      end
     end
   end
 
@@ -192,13 +200,19 @@ module coprocessor_control
 
   always_comb begin
     read_error = 1'b0;
-    if (read_addr_o == ID) read_data = ID_VALUE;
-    else if (read_addr_o == VERSION) read_data = VERSION_VALUE;
-    else if (read_addr_o == CONFIG) read_data = CONFIG_VALUE;
-    else if (read_addr_o == CTRL) read_data = options_q;
-    else if (read_addr_o == STATUS) read_data = status;
-    else if (read_addr_o == CYCLES) read_data = cycles_q;
-    else begin
+    if (read_addr_o == ID) begin
+      read_data = ID_VALUE;
+    end else if (read_addr_o == VERSION) begin
+      read_data = VERSION_VALUE;
+    end else if (read_addr_o == CONFIG) begin
+      read_data = CONFIG_VALUE;
+    end else if (read_addr_o == CTRL) begin
+      read_data = options_q;
+    end else if (read_addr_o == STATUS) begin
+      read_data = status;
+    end else if (read_addr_o == CYCLES) begin
+      read_data = cycles_q;
+    end else begin
       read_data = read_data_i;
       read_error = !read_hit_i || (busy_i && read_is_operand_i);
     end

@@ -9,40 +9,41 @@
 //
 // Latency: a run takes as long as its phase in hdca_engine; CYCLES tells.
 // Throughput: one run at a time.
+
 module hdca_coprocessor
   import hdca_pkg::*;
   import hdca_coprocessor_regs_pkg::*;
 #(
-    parameter int EXP_W = 8,
-    parameter int MAN_W = 23,
-    parameter int PASSES = 2,
-    parameter int ADD_STAGES = 0,
-    parameter int MUL_STAGES = 0,
-    parameter int REC_STAGES = 0,
-    localparam int W = 1 + EXP_W + MAN_W
+  parameter int EXP_W = 8,
+  parameter int MAN_W = 23,
+  parameter int PASSES = 2,
+  parameter int ADD_STAGES = 0,
+  parameter int MUL_STAGES = 0,
+  parameter int REC_STAGES = 0,
+  localparam int W = 1 + EXP_W + MAN_W
 ) (
-    input logic clk_i,
-    input logic rst_ni,
+  input  logic clk_i,
+  input  logic rst_ni,
 
-    input  logic [ADDR_W-1:0] s_axil_awaddr,
-    input  logic [2:0] s_axil_awprot,
-    input  logic s_axil_awvalid,
-    output logic s_axil_awready,
-    input  logic [DATA_W-1:0] s_axil_wdata,
-    input  logic [DATA_W/8-1:0] s_axil_wstrb,
-    input  logic s_axil_wvalid,
-    output logic s_axil_wready,
-    output logic [1:0] s_axil_bresp,
-    output logic s_axil_bvalid,
-    input  logic s_axil_bready,
-    input  logic [ADDR_W-1:0] s_axil_araddr,
-    input  logic [2:0] s_axil_arprot,
-    input  logic s_axil_arvalid,
-    output logic s_axil_arready,
-    output logic [DATA_W-1:0] s_axil_rdata,
-    output logic [1:0] s_axil_rresp,
-    output logic s_axil_rvalid,
-    input  logic s_axil_rready
+  input  logic [ADDR_W-1:0] s_axil_awaddr,
+  input  logic [2:0]        s_axil_awprot,
+  input  logic              s_axil_awvalid,
+  output logic              s_axil_awready,
+  input  logic [DATA_W-1:0] s_axil_wdata,
+  input  logic [STRB_W-1:0] s_axil_wstrb,
+  input  logic              s_axil_wvalid,
+  output logic              s_axil_wready,
+  output logic [1:0]        s_axil_bresp,
+  output logic              s_axil_bvalid,
+  input  logic              s_axil_bready,
+  input  logic [ADDR_W-1:0] s_axil_araddr,
+  input  logic [2:0]        s_axil_arprot,
+  input  logic              s_axil_arvalid,
+  output logic              s_axil_arready,
+  output logic [DATA_W-1:0] s_axil_rdata,
+  output logic [1:0]        s_axil_rresp,
+  output logic              s_axil_rvalid,
+  input  logic              s_axil_rready
 );
 
   localparam logic [DATA_W-1:0] CONFIG_VALUE =
@@ -50,8 +51,8 @@ module hdca_coprocessor
       (ADD_STAGES << CONFIG_ADD_STAGES) | (MUL_STAGES << CONFIG_MUL_STAGES) |
       (REC_STAGES << CONFIG_REC_STAGES);
 
-  if (W > DATA_W) begin : g_check_width
-    initial $fatal(1, "hdca_coprocessor: a float of %0d bits does not fit a 32-bit word", W);
+  if (W > DATA_W) begin : gen_check_width
+    initial $fatal(1, "%m: a float of %0d bits does not fit a word of %0d", W, DATA_W);
   end
 
   // ---------------------------------------------------------------------------------------------
@@ -64,53 +65,53 @@ module hdca_coprocessor
   logic [fp_pkg::FLAGS_W-1:0] flags;
 
   coprocessor_control #(
-      .ID_VALUE("HDCA"),
-      .VERSION_VALUE(32'h0001_0000),
-      .CONFIG_VALUE(CONFIG_VALUE),
-      .OPTIONS(32'h1 << CTRL_PHASE)
+    .ID_VALUE("HDCA"),
+    .VERSION_VALUE(32'h0001_0000),
+    .CONFIG_VALUE(CONFIG_VALUE),
+    .OPTIONS(32'h1 << CTRL_PHASE)
   ) u_control (
-      .clk_i(clk_i),
-      .rst_ni(rst_ni),
-      .s_axil_awaddr(s_axil_awaddr),
-      .s_axil_awprot(s_axil_awprot),
-      .s_axil_awvalid(s_axil_awvalid),
-      .s_axil_awready(s_axil_awready),
-      .s_axil_wdata(s_axil_wdata),
-      .s_axil_wstrb(s_axil_wstrb),
-      .s_axil_wvalid(s_axil_wvalid),
-      .s_axil_wready(s_axil_wready),
-      .s_axil_bresp(s_axil_bresp),
-      .s_axil_bvalid(s_axil_bvalid),
-      .s_axil_bready(s_axil_bready),
-      .s_axil_araddr(s_axil_araddr),
-      .s_axil_arprot(s_axil_arprot),
-      .s_axil_arvalid(s_axil_arvalid),
-      .s_axil_arready(s_axil_arready),
-      .s_axil_rdata(s_axil_rdata),
-      .s_axil_rresp(s_axil_rresp),
-      .s_axil_rvalid(s_axil_rvalid),
-      .s_axil_rready(s_axil_rready),
-      .write_o(write),
-      .write_addr_o(write_addr),
-      .write_data_o(write_data),
-      .write_mask_o(write_mask),
-      .write_is_operand_i(write_hit),
-      .read_o(read),
-      .read_addr_o(read_addr),
-      .read_data_i(read_data),
-      .read_hit_i(read_hit),
-      .read_is_operand_i(1'b0),
-      .engine_rst_no(engine_rst_n),
-      .runnable_i(1'b1),
-      .run_o(run),
-      .clear_o(clear),
-      .options_o(options),
-      .idle_i(idle),
-      .busy_i(busy),
-      .done_state_i(done_state),
-      .done_i(done),
-      .fault_i(singular),
-      .flags_i(flags)
+    .clk_i,
+    .rst_ni,
+    .s_axil_awaddr,
+    .s_axil_awprot,
+    .s_axil_awvalid,
+    .s_axil_awready,
+    .s_axil_wdata,
+    .s_axil_wstrb,
+    .s_axil_wvalid,
+    .s_axil_wready,
+    .s_axil_bresp,
+    .s_axil_bvalid,
+    .s_axil_bready,
+    .s_axil_araddr,
+    .s_axil_arprot,
+    .s_axil_arvalid,
+    .s_axil_arready,
+    .s_axil_rdata,
+    .s_axil_rresp,
+    .s_axil_rvalid,
+    .s_axil_rready,
+    .write_o(write),
+    .write_addr_o(write_addr),
+    .write_data_o(write_data),
+    .write_mask_o(write_mask),
+    .write_is_operand_i(write_hit),
+    .read_o(read),
+    .read_addr_o(read_addr),
+    .read_data_i(read_data),
+    .read_hit_i(read_hit),
+    .read_is_operand_i(1'b0),
+    .engine_rst_no(engine_rst_n),
+    .runnable_i(1'b1),
+    .run_o(run),
+    .clear_o(clear),
+    .options_o(options),
+    .idle_i(idle),
+    .busy_i(busy),
+    .done_state_i(done_state),
+    .done_i(done),
+    .fault_i(singular),
+    .flags_i(flags)
   );
 
   // ---------------------------------------------------------------------------------------------
@@ -121,60 +122,60 @@ module hdca_coprocessor
   logic [WEIGHT_WORDS*W-1:0] weight_a, weight_b;
 
   hdca_engine #(
-      .EXP_W(EXP_W),
-      .MAN_W(MAN_W),
-      .PASSES(PASSES),
-      .ADD_STAGES(ADD_STAGES),
-      .MUL_STAGES(MUL_STAGES),
-      .REC_STAGES(REC_STAGES)
+    .EXP_W(EXP_W),
+    .MAN_W(MAN_W),
+    .PASSES(PASSES),
+    .ADD_STAGES(ADD_STAGES),
+    .MUL_STAGES(MUL_STAGES),
+    .REC_STAGES(REC_STAGES)
   ) u_engine (
-      .clk_i(clk_i),
-      .rst_ni(engine_rst_n),
-      .run_i(run),
-      .phase_i(options[CTRL_PHASE]),
-      .clear_i(clear),
-      .idle_o(idle),
-      .busy_o(busy),
-      .read_o(done_state),
-      .done_o(done),
-      .body_a_i(body_a),
-      .body_b_i(body_b),
-      .compound_o(compound),
-      .weight_a_o(weight_a),
-      .weight_b_o(weight_b),
-      .beta_hat_o(beta_hat),
-      .t_1c_i(t_1c),
-      .t_2c_i(t_2c),
-      .t_1b_o(t_1b),
-      .singular_o(singular),
-      .flags_o(flags)
+    .clk_i,
+    .rst_ni(engine_rst_n),
+    .run_i(run),
+    .phase_i(options[CTRL_PHASE]),
+    .clear_i(clear),
+    .idle_o(idle),
+    .busy_o(busy),
+    .read_o(done_state),
+    .done_o(done),
+    .body_a_i(body_a),
+    .body_b_i(body_b),
+    .compound_o(compound),
+    .weight_a_o(weight_a),
+    .weight_b_o(weight_b),
+    .beta_hat_o(beta_hat),
+    .t_1c_i(t_1c),
+    .t_2c_i(t_2c),
+    .t_1b_o(t_1b),
+    .singular_o(singular),
+    .flags_o(flags)
   );
 
   // ---------------------------------------------------------------------------------------------
   // Registers
   // ---------------------------------------------------------------------------------------------
   hdca_coprocessor_regs #(
-      .W(W)
+    .W(W)
   ) u_registers (
-      .clk_i(clk_i),
-      .rst_ni(rst_ni),
-      .write_i(write),
-      .write_addr_i(write_addr),
-      .write_data_i(write_data),
-      .write_mask_i(write_mask),
-      .write_hit_o(write_hit),
-      .read_addr_i(read_addr),
-      .read_data_o(read_data),
-      .read_hit_o(read_hit),
-      .body_a_o(body_a),
-      .body_b_o(body_b),
-      .t_1c_o(t_1c),
-      .t_2c_o(t_2c),
-      .compound_i(compound),
-      .t_1b_i(t_1b),
-      .weight_a_i(weight_a),
-      .weight_b_i(weight_b),
-      .beta_hat_i(beta_hat)
+    .clk_i,
+    .rst_ni,
+    .write_i(write),
+    .write_addr_i(write_addr),
+    .write_data_i(write_data),
+    .write_mask_i(write_mask),
+    .write_hit_o(write_hit),
+    .read_addr_i(read_addr),
+    .read_data_o(read_data),
+    .read_hit_o(read_hit),
+    .body_a_o(body_a),
+    .body_b_o(body_b),
+    .t_1c_o(t_1c),
+    .t_2c_o(t_2c),
+    .compound_i(compound),
+    .t_1b_i(t_1b),
+    .weight_a_i(weight_a),
+    .weight_b_i(weight_b),
+    .beta_hat_i(beta_hat)
   );
 
   logic unused;

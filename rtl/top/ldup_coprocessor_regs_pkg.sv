@@ -2,6 +2,7 @@
 package ldup_coprocessor_regs_pkg;
 
   localparam int DATA_W = 32;
+  localparam int STRB_W = 4;
   localparam int ADDR_W = 12;
   localparam int WORD_W = 10;  // width of a word address
 

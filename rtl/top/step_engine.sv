@@ -1,58 +1,60 @@
 // Step engine: runs a program for whole time steps, behind AXI4-Lite registers
 // (docs/register_map.md). A very long instruction word machine without control flow: few pipelined
 // float lanes, a banked register file, a program memory, and a trace of chosen registers
-// (pymodel/machine/isa.py describes the machine and its words, pymodel/machine/model.py is its twin).
+// (pymodel/machine/isa.py describes the machine and its words, pymodel/machine/model.py is its
+// twin).
 //
 // Software writes program, registers and trace list, starts a run of STEPS steps, empties the trace
-// meanwhile, and reads the registers. Float formats of up to 32 bits; a float stands in the low bits
-// of its word, the rest reads as zero.
+// meanwhile, and reads the registers. Float formats of up to 32 bits; a float stands in the low
+// bits of its word, the rest reads as zero.
 //
 // Bus, commands and status: coprocessor_control. The parts: step_sequencer, step_program,
 // step_datapath (with step_bank), step_trace.
 //
-// Latency of a run: 3 cycles, one for each word of each step, one for each traced register, and those
-// in which the trace is full. Throughput: one program word a cycle.
+// Latency of a run: 3 cycles, one for each word of each step, one for each traced register, and
+// those in which the trace is full. Throughput: one program word a cycle.
+
 module step_engine
   import step_engine_regs_pkg::*;
 #(
-    parameter int NUM_ADD = 2,
-    parameter int NUM_MUL = 2,
-    parameter int EXP_W = 8,
-    parameter int MAN_W = 23,
-    parameter int ADD_STAGES = 3,
-    parameter int MUL_STAGES = 2,
-    parameter int REC_STAGES = 6,
-    parameter int SINCOS_STAGES = 13,
-    parameter int DEPTH = 64,
-    // verilator lint_off VARHIDDEN  // the registers that tell these parameters have their names
-    parameter int PROGRAM_DEPTH = 1024,
-    parameter int TRACE_DEPTH = 512,
-    parameter int TRACE_REGISTERS = 128,
-    // verilator lint_on VARHIDDEN
-    localparam int W = 1 + EXP_W + MAN_W
+  parameter int NUM_ADD = 2,
+  parameter int NUM_MUL = 2,
+  parameter int EXP_W = 8,
+  parameter int MAN_W = 23,
+  parameter int ADD_STAGES = 3,
+  parameter int MUL_STAGES = 2,
+  parameter int REC_STAGES = 6,
+  parameter int SINCOS_STAGES = 13,
+  parameter int DEPTH = 64,
+  // verilator lint_off VARHIDDEN  // the registers that tell these parameters have their names
+  parameter int PROGRAM_DEPTH = 1024,
+  parameter int TRACE_DEPTH = 512,
+  parameter int TRACE_REGISTERS = 128,
+  // verilator lint_on VARHIDDEN
+  localparam int W = 1 + EXP_W + MAN_W
 ) (
-    input logic clk_i,
-    input logic rst_ni,
+  input  logic clk_i,
+  input  logic rst_ni,
 
-    input  logic [ADDR_W-1:0] s_axil_awaddr,
-    input  logic [2:0] s_axil_awprot,
-    input  logic s_axil_awvalid,
-    output logic s_axil_awready,
-    input  logic [DATA_W-1:0] s_axil_wdata,
-    input  logic [DATA_W/8-1:0] s_axil_wstrb,
-    input  logic s_axil_wvalid,
-    output logic s_axil_wready,
-    output logic [1:0] s_axil_bresp,
-    output logic s_axil_bvalid,
-    input  logic s_axil_bready,
-    input  logic [ADDR_W-1:0] s_axil_araddr,
-    input  logic [2:0] s_axil_arprot,
-    input  logic s_axil_arvalid,
-    output logic s_axil_arready,
-    output logic [DATA_W-1:0] s_axil_rdata,
-    output logic [1:0] s_axil_rresp,
-    output logic s_axil_rvalid,
-    input  logic s_axil_rready
+  input  logic [ADDR_W-1:0] s_axil_awaddr,
+  input  logic [2:0]        s_axil_awprot,
+  input  logic              s_axil_awvalid,
+  output logic              s_axil_awready,
+  input  logic [DATA_W-1:0] s_axil_wdata,
+  input  logic [STRB_W-1:0] s_axil_wstrb,
+  input  logic              s_axil_wvalid,
+  output logic              s_axil_wready,
+  output logic [1:0]        s_axil_bresp,
+  output logic              s_axil_bvalid,
+  input  logic              s_axil_bready,
+  input  logic [ADDR_W-1:0] s_axil_araddr,
+  input  logic [2:0]        s_axil_arprot,
+  input  logic              s_axil_arvalid,
+  output logic              s_axil_arready,
+  output logic [DATA_W-1:0] s_axil_rdata,
+  output logic [1:0]        s_axil_rresp,
+  output logic              s_axil_rvalid,
+  input  logic              s_axil_rready
 );
 
   localparam int BANKS = step_pkg::num_banks(NUM_ADD, NUM_MUL);
@@ -75,19 +77,18 @@ module step_engine
       (NUM_ADD << LANES_NUM_ADD) | (NUM_MUL << LANES_NUM_MUL) |
       (SINCOS_STAGES << LANES_SINCOS_STAGES);
 
-  if (W > DATA_W) begin : g_check_width
-    initial $fatal(1, "step_engine: a float of %0d bits does not fit a 32-bit word", W);
+  if (W > DATA_W) begin : gen_check_width
+    initial $fatal(1, "%m: a float of %0d bits does not fit a word of %0d", W, DATA_W);
   end
-  if (NUM_ADD >= LANES_FIELD || NUM_MUL >= LANES_FIELD) begin : g_lanes
-    initial $fatal(1, "step_engine: NUM_ADD %0d and NUM_MUL %0d must be below %0d",
+  if (NUM_ADD >= LANES_FIELD || NUM_MUL >= LANES_FIELD) begin : gen_check_lanes
+    initial $fatal(1, "%m: NUM_ADD %0d and NUM_MUL %0d must be below %0d",
                    NUM_ADD, NUM_MUL, LANES_FIELD);
   end
-  if (DEPTH > 1 << BANK_AT) begin : g_check_depth
-    initial $fatal(1, "step_engine: DEPTH %0d does not fit a location", DEPTH);
+  if (DEPTH > 1 << BANK_AT) begin : gen_check_depth
+    initial $fatal(1, "%m: DEPTH %0d does not fit a location", DEPTH);
   end
-  if (BUS_WORDS > PROGRAM_WORD_WORDS) begin : g_check_word
-    initial $fatal(1, "step_engine: a program word of %0d bits does not fit the registers",
-                   WORD_BITS);
+  if (BUS_WORDS > PROGRAM_WORD_WORDS) begin : gen_check_word
+    initial $fatal(1, "%m: a program word of %0d bits does not fit the registers", WORD_BITS);
   end
 
   // ---------------------------------------------------------------------------------------------
@@ -100,53 +101,53 @@ module step_engine
   logic [fp_pkg::FLAGS_W-1:0] flags;
 
   coprocessor_control #(
-      .ID_VALUE("STEP"),
-      .VERSION_VALUE(32'h0001_0000),
-      .CONFIG_VALUE(CONFIG_VALUE),
-      .SETUP(SETUP)
+    .ID_VALUE("STEP"),
+    .VERSION_VALUE(32'h0001_0000),
+    .CONFIG_VALUE(CONFIG_VALUE),
+    .SETUP(SETUP)
   ) u_control (
-      .clk_i(clk_i),
-      .rst_ni(rst_ni),
-      .s_axil_awaddr(s_axil_awaddr),
-      .s_axil_awprot(s_axil_awprot),
-      .s_axil_awvalid(s_axil_awvalid),
-      .s_axil_awready(s_axil_awready),
-      .s_axil_wdata(s_axil_wdata),
-      .s_axil_wstrb(s_axil_wstrb),
-      .s_axil_wvalid(s_axil_wvalid),
-      .s_axil_wready(s_axil_wready),
-      .s_axil_bresp(s_axil_bresp),
-      .s_axil_bvalid(s_axil_bvalid),
-      .s_axil_bready(s_axil_bready),
-      .s_axil_araddr(s_axil_araddr),
-      .s_axil_arprot(s_axil_arprot),
-      .s_axil_arvalid(s_axil_arvalid),
-      .s_axil_arready(s_axil_arready),
-      .s_axil_rdata(s_axil_rdata),
-      .s_axil_rresp(s_axil_rresp),
-      .s_axil_rvalid(s_axil_rvalid),
-      .s_axil_rready(s_axil_rready),
-      .write_o(write),
-      .write_addr_o(write_addr),
-      .write_data_o(write_data),
-      .write_mask_o(write_mask),
-      .write_is_operand_i(write_hit),
-      .read_o(read),
-      .read_addr_o(read_addr),
-      .read_data_i(read_data),
-      .read_hit_i(read_hit),
-      .read_is_operand_i(read_locked),
-      .engine_rst_no(engine_rst_n),
-      .runnable_i(runnable_q),
-      .run_o(run),
-      .clear_o(clear),
-      .options_o(options),
-      .idle_i(idle),
-      .busy_i(busy),
-      .done_state_i(done_state),
-      .done_i(done),
-      .fault_i(fault),
-      .flags_i(flags)
+    .clk_i,
+    .rst_ni,
+    .s_axil_awaddr,
+    .s_axil_awprot,
+    .s_axil_awvalid,
+    .s_axil_awready,
+    .s_axil_wdata,
+    .s_axil_wstrb,
+    .s_axil_wvalid,
+    .s_axil_wready,
+    .s_axil_bresp,
+    .s_axil_bvalid,
+    .s_axil_bready,
+    .s_axil_araddr,
+    .s_axil_arprot,
+    .s_axil_arvalid,
+    .s_axil_arready,
+    .s_axil_rdata,
+    .s_axil_rresp,
+    .s_axil_rvalid,
+    .s_axil_rready,
+    .write_o(write),
+    .write_addr_o(write_addr),
+    .write_data_o(write_data),
+    .write_mask_o(write_mask),
+    .write_is_operand_i(write_hit),
+    .read_o(read),
+    .read_addr_o(read_addr),
+    .read_data_i(read_data),
+    .read_hit_i(read_hit),
+    .read_is_operand_i(read_locked),
+    .engine_rst_no(engine_rst_n),
+    .runnable_i(runnable_q),
+    .run_o(run),
+    .clear_o(clear),
+    .options_o(options),
+    .idle_i(idle),
+    .busy_i(busy),
+    .done_state_i(done_state),
+    .done_i(done),
+    .fault_i(fault),
+    .flags_i(flags)
   );
 
   // ---------------------------------------------------------------------------------------------
@@ -188,7 +189,7 @@ module step_engine
   logic [DATA_W-1:0] main_start, main_length, special_start, special_length;
   logic [DATA_W-1:0] steps_done, list_on_bus, file_on_bus;
   // What a write writes, and the same a cycle ahead, for the hardware to say whether it can be.
-  // verilator lint_off UNUSEDSIGNAL  // high bits: of a program word, of what was found small enough
+  // verilator lint_off UNUSEDSIGNAL  // high bits: of a program word, of what is found small
   logic [BUS_WORDS*DATA_W-1:0] stored_word;
   logic [DATA_W-1:0] new_pc, new_entry, new_listed, new_file;
   // verilator lint_on UNUSEDSIGNAL
@@ -203,66 +204,66 @@ module step_engine
   assign file_on_bus = to_bus(file_q);
 
   step_engine_regs #(
-      .BUS_WORDS(BUS_WORDS),
-      .W(W)
+    .BUS_WORDS(BUS_WORDS),
+    .W(W)
   ) u_registers (
-      .clk_i(clk_i),
-      .rst_ni(rst_ni),
-      .write_i(write),
-      .write_addr_i(write_addr),
-      .write_data_i(write_data),
-      .write_mask_i(write_mask),
-      .write_hit_o(write_hit),
-      .read_addr_i(read_addr),
-      .read_data_o(read_data),
-      .read_hit_o(read_hit),
-      .read_i(read),
-      .read_locked_o(read_locked),
-      .steps_o(steps),
-      .save_o(save),
-      .every_o(every),
-      .main_start_o(main_start),
-      .main_length_o(main_length),
-      .special_start_o(special_start),
-      .special_length_o(special_length),
-      .trace_before_o(trace_before),
-      .trace_after_o(trace_after),
-      .program_word_o(stored_word),
-      .lanes_i(LANES_VALUE),
-      .file_depth_i(DEPTH),
-      .program_depth_i(PROGRAM_DEPTH),
-      .trace_depth_i(TRACE_DEPTH),
-      .trace_registers_i(TRACE_REGISTERS),
-      .steps_done_i(steps_done),
-      .trace_count_i(DATA_W'(trace_count)),
-      .trace_data_i(trace_data),
-      .trace_data_ok_i(trace_count != '0),
-      .trace_data_read_o(pop),
-      .trace_index_i(DATA_W'(entry_q)),
-      .trace_index_ok_i(merged_entry < TRACE_REGISTERS),
-      .trace_index_write_o(write_entry),
-      .trace_index_o(new_entry),
-      .trace_index_merged_o(merged_entry),
-      .trace_entry_i(list_on_bus),
-      .trace_entry_ok_i(is_location(merged_listed)),
-      .trace_entry_read_o(read_list),
-      .trace_entry_write_o(write_list),
-      .trace_entry_o(new_listed),
-      .trace_entry_merged_o(merged_listed),
-      .file_address_i(file_on_bus),
-      .file_address_ok_i(is_location(merged_file)),
-      .file_address_write_o(write_address),
-      .file_address_o(new_file),
-      .file_address_merged_o(merged_file),
-      .file_data_i(tap_q),
-      .file_data_read_o(read_file),
-      .file_data_write_o(write_file),
-      .file_data_o(new_data),
-      .program_store_i(DATA_W'(store_pc_q)),
-      .program_store_ok_i(merged_pc < PROGRAM_DEPTH),
-      .program_store_write_o(store),
-      .program_store_o(new_pc),
-      .program_store_merged_o(merged_pc)
+    .clk_i,
+    .rst_ni,
+    .write_i(write),
+    .write_addr_i(write_addr),
+    .write_data_i(write_data),
+    .write_mask_i(write_mask),
+    .write_hit_o(write_hit),
+    .read_addr_i(read_addr),
+    .read_data_o(read_data),
+    .read_hit_o(read_hit),
+    .read_i(read),
+    .read_locked_o(read_locked),
+    .steps_o(steps),
+    .save_o(save),
+    .every_o(every),
+    .main_start_o(main_start),
+    .main_length_o(main_length),
+    .special_start_o(special_start),
+    .special_length_o(special_length),
+    .trace_before_o(trace_before),
+    .trace_after_o(trace_after),
+    .program_word_o(stored_word),
+    .lanes_i(LANES_VALUE),
+    .file_depth_i(DEPTH),
+    .program_depth_i(PROGRAM_DEPTH),
+    .trace_depth_i(TRACE_DEPTH),
+    .trace_registers_i(TRACE_REGISTERS),
+    .steps_done_i(steps_done),
+    .trace_count_i(DATA_W'(trace_count)),
+    .trace_data_i(trace_data),
+    .trace_data_ok_i(trace_count != '0),
+    .trace_data_read_o(pop),
+    .trace_index_i(DATA_W'(entry_q)),
+    .trace_index_ok_i(merged_entry < TRACE_REGISTERS),
+    .trace_index_write_o(write_entry),
+    .trace_index_o(new_entry),
+    .trace_index_merged_o(merged_entry),
+    .trace_entry_i(list_on_bus),
+    .trace_entry_ok_i(is_location(merged_listed)),
+    .trace_entry_read_o(read_list),
+    .trace_entry_write_o(write_list),
+    .trace_entry_o(new_listed),
+    .trace_entry_merged_o(merged_listed),
+    .file_address_i(file_on_bus),
+    .file_address_ok_i(is_location(merged_file)),
+    .file_address_write_o(write_address),
+    .file_address_o(new_file),
+    .file_address_merged_o(merged_file),
+    .file_data_i(tap_q),
+    .file_data_read_o(read_file),
+    .file_data_write_o(write_file),
+    .file_data_o(new_data),
+    .program_store_i(DATA_W'(store_pc_q)),
+    .program_store_ok_i(merged_pc < PROGRAM_DEPTH),
+    .program_store_write_o(store),
+    .program_store_o(new_pc),
+    .program_store_merged_o(merged_pc)
   );
 
   always_ff @(posedge clk_i) begin
@@ -277,30 +278,40 @@ module step_engine
       file_q <= '0;
       entry_q <= '0;
     end else begin
-      if (store) store_pc_q <= new_pc[PC_W-1:0];
-      if (write_address) file_q <= from_bus(new_file);
-      else if (write_file || read_file) file_q <= next_location(file_q);
-      if (write_entry) entry_q <= new_entry[ENTRY_W-1:0];
-      else if (write_list || read_list)
+      if (store) begin
+        store_pc_q <= new_pc[PC_W-1:0];
+      end
+      if (write_address) begin
+        file_q <= from_bus(new_file);
+      end else if (write_file || read_file) begin
+        file_q <= next_location(file_q);
+      end
+      if (write_entry) begin
+        entry_q <= new_entry[ENTRY_W-1:0];
+      end else if (write_list || read_list) begin
         entry_q <= 32'(entry_q) == TRACE_REGISTERS - 1 ? '0 : entry_q + 1'b1;
+      end
     end
   end
 
   // ---------------------------------------------------------------------------------------------
   // May these segments and this trace be run?
   // ---------------------------------------------------------------------------------------------
-  function automatic logic fits(input logic [DATA_W-1:0] a, input logic [DATA_W-1:0] b,
-                                input int depth);
+  function automatic logic fits(
+    input logic [DATA_W-1:0] a, input logic [DATA_W-1:0] b, input int depth
+  );
     return {1'b0, a} + {1'b0, b} <= (DATA_W + 1)'(depth);
   endfunction
 
   logic main_fits, special_fits, trace_fits;
   assign main_fits = main_length != '0 && fits(main_start, main_length, PROGRAM_DEPTH);
-  assign special_fits = special_length != '0 &&
-                        fits(special_start, special_length, PROGRAM_DEPTH);
+  assign special_fits =
+      special_length != '0 && fits(special_start, special_length, PROGRAM_DEPTH);
   assign trace_fits = fits(trace_before, trace_after, TRACE_REGISTERS);
-  always_ff @(posedge clk_i)
+
+  always_ff @(posedge clk_i) begin
     runnable_q <= main_fits && (every == '0 || special_fits) && (save == '0 || trace_fits);
+  end
 
   // ---------------------------------------------------------------------------------------------
   // Engine
@@ -312,99 +323,99 @@ module step_engine
   logic [WORD_BITS-1:0] word;
 
   step_sequencer #(
-      .BANKS(BANKS),
-      .DEPTH(DEPTH),
-      .PROGRAM_DEPTH(PROGRAM_DEPTH),
-      .TRACE_REGISTERS(TRACE_REGISTERS)
+    .BANKS(BANKS),
+    .DEPTH(DEPTH),
+    .PROGRAM_DEPTH(PROGRAM_DEPTH),
+    .TRACE_REGISTERS(TRACE_REGISTERS)
   ) u_sequencer (
-      .clk_i(clk_i),
-      .rst_ni(engine_rst_n),
-      .run_i(run),
-      .clear_i(clear),
-      .idle_o(idle),
-      .busy_o(busy),
-      .read_o(done_state),
-      .done_o(done),
-      .start_o(start),
-      .steps_done_o(steps_done),
-      .steps_i(steps),
-      .save_i(save),
-      .every_i(every),
-      .main_start_i(main_start[PC_W-1:0]),
-      .main_length_i(main_length[PC_W:0]),
-      .special_start_i(special_start[PC_W-1:0]),
-      .special_length_i(special_length[PC_W:0]),
-      .before_i(trace_before[ENTRY_W:0]),
-      .after_i(trace_after[ENTRY_W:0]),
-      .fetch_o(fetch),
-      .pc_o(pc),
-      .load_o(load),
-      .access_o(access),
-      .address_o(access_address),
-      .bank_o(tap_bank),
-      .fault_i(fault),
-      .push_o(push),
-      .full_i(full),
-      .host_location_i(file_q),
-      .list_write_i(write_list),
-      .list_index_i(entry_q),
-      .list_data_i(from_bus(new_listed)),
-      .list_data_o(list_entry)
+    .clk_i,
+    .rst_ni(engine_rst_n),
+    .run_i(run),
+    .clear_i(clear),
+    .idle_o(idle),
+    .busy_o(busy),
+    .read_o(done_state),
+    .done_o(done),
+    .start_o(start),
+    .steps_done_o(steps_done),
+    .steps_i(steps),
+    .save_i(save),
+    .every_i(every),
+    .main_start_i(main_start[PC_W-1:0]),
+    .main_length_i(main_length[PC_W:0]),
+    .special_start_i(special_start[PC_W-1:0]),
+    .special_length_i(special_length[PC_W:0]),
+    .before_i(trace_before[ENTRY_W:0]),
+    .after_i(trace_after[ENTRY_W:0]),
+    .fetch_o(fetch),
+    .pc_o(pc),
+    .load_o(load),
+    .access_o(access),
+    .address_o(access_address),
+    .bank_o(tap_bank),
+    .fault_i(fault),
+    .push_o(push),
+    .full_i(full),
+    .host_location_i(file_q),
+    .list_write_i(write_list),
+    .list_index_i(entry_q),
+    .list_data_i(from_bus(new_listed)),
+    .list_data_o(list_entry)
   );
 
   step_program #(
-      .NUM_ADD(NUM_ADD),
-      .NUM_MUL(NUM_MUL),
-      .DEPTH(DEPTH),
-      .PROGRAM_DEPTH(PROGRAM_DEPTH)
+    .NUM_ADD(NUM_ADD),
+    .NUM_MUL(NUM_MUL),
+    .DEPTH(DEPTH),
+    .PROGRAM_DEPTH(PROGRAM_DEPTH)
   ) u_program (
-      .clk_i(clk_i),
-      .store_i(store),
-      .store_pc_i(new_pc[PC_W-1:0]),
-      .store_word_i(stored_word[WORD_BITS-1:0]),
-      .fetch_i(fetch),
-      .pc_i(pc),
-      .load_i(load),
-      .access_i(access),
-      .address_i(access_address),
-      .word_o(word)
+    .clk_i,
+    .store_i(store),
+    .store_pc_i(new_pc[PC_W-1:0]),
+    .store_word_i(stored_word[WORD_BITS-1:0]),
+    .fetch_i(fetch),
+    .pc_i(pc),
+    .load_i(load),
+    .access_i(access),
+    .address_i(access_address),
+    .word_o(word)
   );
 
   step_datapath #(
-      .NUM_ADD(NUM_ADD),
-      .NUM_MUL(NUM_MUL),
-      .EXP_W(EXP_W),
-      .MAN_W(MAN_W),
-      .ADD_STAGES(ADD_STAGES),
-      .MUL_STAGES(MUL_STAGES),
-      .REC_STAGES(REC_STAGES),
-      .SINCOS_STAGES(SINCOS_STAGES),
-      .DEPTH(DEPTH)
+    .NUM_ADD(NUM_ADD),
+    .NUM_MUL(NUM_MUL),
+    .EXP_W(EXP_W),
+    .MAN_W(MAN_W),
+    .ADD_STAGES(ADD_STAGES),
+    .MUL_STAGES(MUL_STAGES),
+    .REC_STAGES(REC_STAGES),
+    .SINCOS_STAGES(SINCOS_STAGES),
+    .DEPTH(DEPTH)
   ) u_datapath (
-      .clk_i(clk_i),
-      .rst_ni(engine_rst_n),
-      .start_i(start),
-      .word_i(word),
-      .tap_bank_i(tap_bank),
-      .tap_data_o(tap_data),
-      .host_write_i(write_file),
-      .host_data_i(new_data),
-      .fault_o(fault),
-      .flags_o(flags)
+    .clk_i,
+    .rst_ni(engine_rst_n),
+    .start_i(start),
+    .word_i(word),
+    .tap_bank_i(tap_bank),
+    .tap_data_o(tap_data),
+    .host_write_i(write_file),
+    .host_data_i(new_data),
+    .fault_o(fault),
+    .flags_o(flags)
   );
 
   step_trace #(
-      .W(W),
-      .DEPTH(TRACE_DEPTH)
+    .W(W),
+    .DEPTH(TRACE_DEPTH)
   ) u_trace (
-      .clk_i(clk_i),
-      .rst_ni(engine_rst_n),
-      .push_i(push),
-      .data_i(tap_data),
-      .full_o(full),
-      .pop_i(pop),
-      .data_o(trace_data),
-      .count_o(trace_count)
+    .clk_i,
+    .rst_ni(engine_rst_n),
+    .push_i(push),
+    .data_i(tap_data),
+    .full_o(full),
+    .pop_i(pop),
+    .data_o(trace_data),
+    .count_o(trace_count)
   );
 
   logic unused;
