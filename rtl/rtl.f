@@ -4,7 +4,6 @@ rtl/fp/fp_pipe.sv
 rtl/fp/fp_round.sv
 rtl/fp/fp_add.sv
 rtl/fp/fp_mul.sv
-rtl/fp/fp_recip_cut.sv
 rtl/fp/fp_recip_operand.sv
 rtl/fp/fp_recip_pack.sv
 rtl/fp/fp_recip_array.sv

@@ -180,7 +180,7 @@ module fp_add #(
   assign compared_d = compare(a_i, b_i);
 
   fp_pipe #(.WIDTH($bits(compared_t)), .ENABLE(CUT[0])) u_cut_1 (
-    .clk_i, .data_i(compared_d), .data_o(compared_q)
+    .clk_i, .enable_i(1'b1), .data_i(compared_d), .data_o(compared_q)
   );
 
   // ---------------------------------------------------------------------------------------------
@@ -208,7 +208,7 @@ module fp_add #(
   assign swapped_d = swap(compared_q);
 
   fp_pipe #(.WIDTH($bits(swapped_t)), .ENABLE(CUT[1])) u_cut_2 (
-    .clk_i, .data_i(swapped_d), .data_o(swapped_q)
+    .clk_i, .enable_i(1'b1), .data_i(swapped_d), .data_o(swapped_q)
   );
 
   // ---------------------------------------------------------------------------------------------
@@ -249,7 +249,7 @@ module fp_add #(
   assign aligned_d = align(swapped_q);
 
   fp_pipe #(.WIDTH($bits(aligned_t)), .ENABLE(CUT[2])) u_cut_3 (
-    .clk_i, .data_i(aligned_d), .data_o(aligned_q)
+    .clk_i, .enable_i(1'b1), .data_i(aligned_d), .data_o(aligned_q)
   );
 
   // ---------------------------------------------------------------------------------------------
@@ -269,7 +269,7 @@ module fp_add #(
   assign sum_d = add(aligned_q);
 
   fp_pipe #(.WIDTH($bits(sum_t)), .ENABLE(CUT[3])) u_cut_4 (
-    .clk_i, .data_i(sum_d), .data_o(sum_q)
+    .clk_i, .enable_i(1'b1), .data_i(sum_d), .data_o(sum_q)
   );
 
   // ---------------------------------------------------------------------------------------------
@@ -327,7 +327,7 @@ module fp_add #(
   assign counted_d = count(sum_q);
 
   fp_pipe #(.WIDTH($bits(counted_t)), .ENABLE(CUT[4])) u_cut_5 (
-    .clk_i, .data_i(counted_d), .data_o(counted_q)
+    .clk_i, .enable_i(1'b1), .data_i(counted_d), .data_o(counted_q)
   );
 
   // ---------------------------------------------------------------------------------------------
@@ -403,13 +403,13 @@ module fp_add #(
   assign coarse_d = shift_group(counted_q);
 
   fp_pipe #(.WIDTH($bits(coarse_t)), .ENABLE(CUT[5])) u_cut_6 (
-    .clk_i, .data_i(coarse_d), .data_o(coarse_q)
+    .clk_i, .enable_i(1'b1), .data_i(coarse_d), .data_o(coarse_q)
   );
 
   assign normal_d = shift_pair(coarse_q);
 
   fp_pipe #(.WIDTH($bits(normal_t)), .ENABLE(CUT[6])) u_cut_7 (
-    .clk_i, .data_i(normal_d), .data_o(normal_q)
+    .clk_i, .enable_i(1'b1), .data_i(normal_d), .data_o(normal_q)
   );
 
   // ---------------------------------------------------------------------------------------------
@@ -463,7 +463,7 @@ module fp_add #(
   assign result_d = round(normal_q);
 
   fp_pipe #(.WIDTH(W + fp_pkg::FLAGS_W), .ENABLE(CUT[7])) u_output (
-    .clk_i, .data_i(result_d), .data_o({y_o, flags_o})
+    .clk_i, .enable_i(1'b1), .data_i(result_d), .data_o({y_o, flags_o})
   );
 
 endmodule

@@ -123,7 +123,7 @@ module fp_mul #(
   logic [W-1:0] a_q, b_q;
 
   fp_pipe #(.WIDTH(2 * W), .ENABLE(CUT[0])) u_operands (
-    .clk_i, .data_i({a_i, b_i}), .data_o({a_q, b_q})
+    .clk_i, .enable_i(1'b1), .data_i({a_i, b_i}), .data_o({a_q, b_q})
   );
 
   // ---------------------------------------------------------------------------------------------
@@ -192,7 +192,7 @@ module fp_mul #(
   end
 
   fp_pipe #(.WIDTH($bits(partial_t)), .ENABLE(CUT[1])) u_cut_1 (
-    .clk_i, .data_i(partial_d), .data_o(partial_q)
+    .clk_i, .enable_i(1'b1), .data_i(partial_d), .data_o(partial_q)
   );
 
   // ---------------------------------------------------------------------------------------------
@@ -236,7 +236,7 @@ module fp_mul #(
   end
 
   fp_pipe #(.WIDTH($bits(rows_t)), .ENABLE(CUT[2])) u_cut_2 (
-    .clk_i, .data_i(rows_d), .data_o(rows_q)
+    .clk_i, .enable_i(1'b1), .data_i(rows_d), .data_o(rows_q)
   );
 
   // ---------------------------------------------------------------------------------------------
@@ -248,7 +248,7 @@ module fp_mul #(
   assign product_d.value = {rows_q.row_2 + rows_q.row_1, rows_q.tail};
 
   fp_pipe #(.WIDTH($bits(product_t)), .ENABLE(CUT[3])) u_cut_3 (
-    .clk_i, .data_i(product_d), .data_o(product_q)
+    .clk_i, .enable_i(1'b1), .data_i(product_d), .data_o(product_q)
   );
 
   // ---------------------------------------------------------------------------------------------
@@ -278,7 +278,7 @@ module fp_mul #(
   assign normal_d = normalise(product_q);
 
   fp_pipe #(.WIDTH($bits(normal_t)), .ENABLE(CUT[4])) u_cut_4 (
-    .clk_i, .data_i(normal_d), .data_o(normal_q)
+    .clk_i, .enable_i(1'b1), .data_i(normal_d), .data_o(normal_q)
   );
 
   // ---------------------------------------------------------------------------------------------
@@ -312,7 +312,7 @@ module fp_mul #(
   );
 
   fp_pipe #(.WIDTH(W + fp_pkg::FLAGS_W), .ENABLE(CUT[5])) u_output (
-    .clk_i, .data_i({y, flags}), .data_o({y_o, flags_o})
+    .clk_i, .enable_i(1'b1), .data_i({y, flags}), .data_o({y_o, flags_o})
   );
 
 endmodule

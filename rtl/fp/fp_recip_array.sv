@@ -78,7 +78,7 @@ module fp_recip_array #(
 
     assign state_d = divide(state_in, rows_before(i + 1) - rows_before(i));
 
-    fp_recip_cut #(.WIDTH($bits(state_t)), .ENABLE(i < CUTS)) u_cut (
+    fp_pipe #(.WIDTH($bits(state_t)), .ENABLE(i < CUTS)) u_cut (
       .clk_i, .enable_i, .data_i(state_d), .data_o(state_q)
     );
   end

@@ -57,7 +57,7 @@ module fp_recip_pipeline #(
 
   assign delayed[0] = operand;
   for (genvar i = 0; i < CUTS; i++) begin : gen_delay
-    fp_recip_cut #(.WIDTH($bits(class_t))) u_cut (
+    fp_pipe #(.WIDTH($bits(class_t))) u_cut (
       .clk_i, .enable_i, .data_i(delayed[i]), .data_o(delayed[i+1])
     );
   end
@@ -94,7 +94,7 @@ module fp_recip_pipeline #(
     .y_o(y)
   );
 
-  fp_recip_cut #(.WIDTH(W + fp_pkg::FLAGS_W), .ENABLE(STAGES > 0)) u_output (
+  fp_pipe #(.WIDTH(W + fp_pkg::FLAGS_W), .ENABLE(STAGES > 0)) u_output (
     .clk_i, .enable_i, .data_i({y, divided.flags}), .data_o({y_o, flags_o})
   );
 

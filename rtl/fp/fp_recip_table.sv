@@ -115,7 +115,7 @@ module fp_recip_table #(
 
   assign looked_up_d = look_up(fraction_i);
 
-  fp_recip_cut #(.WIDTH($bits(looked_up_t)), .ENABLE(CUT[0])) u_cut_1 (
+  fp_pipe #(.WIDTH($bits(looked_up_t)), .ENABLE(CUT[0])) u_cut_1 (
     .clk_i, .enable_i, .data_i(looked_up_d), .data_o(looked_up_q)
   );
 
@@ -136,7 +136,7 @@ module fp_recip_table #(
 
   assign coarse_d = approximate(looked_up_q);
 
-  fp_recip_cut #(.WIDTH($bits(coarse_t)), .ENABLE(CUT[1])) u_cut_2 (
+  fp_pipe #(.WIDTH($bits(coarse_t)), .ENABLE(CUT[1])) u_cut_2 (
     .clk_i, .enable_i, .data_i(coarse_d), .data_o(coarse_q)
   );
 
@@ -153,7 +153,7 @@ module fp_recip_table #(
 
   assign error_d = find_error(coarse_q);
 
-  fp_recip_cut #(.WIDTH($bits(error_t)), .ENABLE(CUT[2])) u_cut_3 (
+  fp_pipe #(.WIDTH($bits(error_t)), .ENABLE(CUT[2])) u_cut_3 (
     .clk_i, .enable_i, .data_i(error_d), .data_o(error_q)
   );
 
@@ -177,7 +177,7 @@ module fp_recip_table #(
 
   assign corrected_d = correct(error_q);
 
-  fp_recip_cut #(.WIDTH($bits(corrected_t)), .ENABLE(CUT[3])) u_cut_4 (
+  fp_pipe #(.WIDTH($bits(corrected_t)), .ENABLE(CUT[3])) u_cut_4 (
     .clk_i, .enable_i, .data_i(corrected_d), .data_o(corrected_q)
   );
 
@@ -233,7 +233,7 @@ module fp_recip_table #(
 
   assign rest_d = add_up(corrected_q);
 
-  fp_recip_cut #(.WIDTH($bits(rest_t)), .ENABLE(CUT[4])) u_cut_5 (
+  fp_pipe #(.WIDTH($bits(rest_t)), .ENABLE(CUT[4])) u_cut_5 (
     .clk_i, .enable_i, .data_i(rest_d), .data_o(rest_q)
   );
 

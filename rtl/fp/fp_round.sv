@@ -75,6 +75,7 @@ module fp_round #(
     .ENABLE(CUT)
   ) u_cut (
     .clk_i,
+    .enable_i(1'b1),
     .data_i(selected_d),
     .data_o(selected_q)
   );

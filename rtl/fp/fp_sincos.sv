@@ -119,7 +119,7 @@ module fp_sincos
   assign scaled_d = scale(a_i);
 
   fp_pipe #(.WIDTH($bits(scaled_t)), .ENABLE(CUT[0])) u_cut_1 (
-    .clk_i, .data_i(scaled_d), .data_o(scaled_q)
+    .clk_i, .enable_i(1'b1), .data_i(scaled_d), .data_o(scaled_q)
   );
 
   // ---------------------------------------------------------------------------------------------
@@ -150,7 +150,7 @@ module fp_sincos
   assign fixed_d = fix(scaled_q);
 
   fp_pipe #(.WIDTH($bits(fixed_t)), .ENABLE(CUT[1])) u_cut_2 (
-    .clk_i, .data_i(fixed_d), .data_o(fixed_q)
+    .clk_i, .enable_i(1'b1), .data_i(fixed_d), .data_o(fixed_q)
   );
 
   // ---------------------------------------------------------------------------------------------
@@ -192,7 +192,7 @@ module fp_sincos
   assign multiples_d = look_up(fixed_q);
 
   fp_pipe #(.WIDTH($bits(multiples_t)), .ENABLE(CUT[2])) u_cut_3 (
-    .clk_i, .data_i(multiples_d), .data_o(multiples_q)
+    .clk_i, .enable_i(1'b1), .data_i(multiples_d), .data_o(multiples_q)
   );
 
   // ---------------------------------------------------------------------------------------------
@@ -226,13 +226,13 @@ module fp_sincos
   assign halves_d = add_pairs(multiples_q);
 
   fp_pipe #(.WIDTH($bits(halves_t)), .ENABLE(CUT[3])) u_cut_4 (
-    .clk_i, .data_i(halves_d), .data_o(halves_q)
+    .clk_i, .enable_i(1'b1), .data_i(halves_d), .data_o(halves_q)
   );
 
   assign angle_d = add_halves(halves_q);
 
   fp_pipe #(.WIDTH($bits(angle_t)), .ENABLE(CUT[4])) u_cut_5 (
-    .clk_i, .data_i(angle_d), .data_o(angle_q)
+    .clk_i, .enable_i(1'b1), .data_i(angle_d), .data_o(angle_q)
   );
 
   // ---------------------------------------------------------------------------------------------
@@ -294,11 +294,11 @@ module fp_sincos
   assign segment_d = segment(magnitude_d.rho[RHO_F-1:OFFSET_W]);
 
   fp_pipe #(.WIDTH($bits(magnitude_t)), .ENABLE(CUT[5])) u_cut_6 (
-    .clk_i, .data_i(magnitude_d), .data_o(magnitude_q)
+    .clk_i, .enable_i(1'b1), .data_i(magnitude_d), .data_o(magnitude_q)
   );
 
   fp_pipe #(.WIDTH($bits(segment_t)), .ENABLE(CUT[5])) u_segment (
-    .clk_i, .data_i(segment_d), .data_o(segment_q)
+    .clk_i, .enable_i(1'b1), .data_i(segment_d), .data_o(segment_q)
   );
 
   // ---------------------------------------------------------------------------------------------
@@ -341,7 +341,7 @@ module fp_sincos
   assign place_d.triple = three_times(magnitude_q.rho[OFFSET_W-1:OFFSET_W-COARSE_W]);
 
   fp_pipe #(.WIDTH($bits(place_t)), .ENABLE(CUT[6])) u_cut_7 (
-    .clk_i, .data_i(place_d), .data_o(place_q)
+    .clk_i, .enable_i(1'b1), .data_i(place_d), .data_o(place_q)
   );
 
   // ---------------------------------------------------------------------------------------------
@@ -399,7 +399,7 @@ module fp_sincos
   assign terms_d = quadratics(place_q);
 
   fp_pipe #(.WIDTH($bits(terms_t)), .ENABLE(CUT[7])) u_cut_8 (
-    .clk_i, .data_i(terms_d), .data_o(terms_q)
+    .clk_i, .enable_i(1'b1), .data_i(terms_d), .data_o(terms_q)
   );
 
   // ---------------------------------------------------------------------------------------------
@@ -444,7 +444,7 @@ module fp_sincos
   assign slopes_d = slopes(terms_q);
 
   fp_pipe #(.WIDTH($bits(slopes_t)), .ENABLE(CUT[8])) u_cut_9 (
-    .clk_i, .data_i(slopes_d), .data_o(slopes_q)
+    .clk_i, .enable_i(1'b1), .data_i(slopes_d), .data_o(slopes_q)
   );
 
   // ---------------------------------------------------------------------------------------------
@@ -479,7 +479,7 @@ module fp_sincos
   assign linear_d.sinc_linear = linear(slopes_q.sinc_slope, slopes_q.offset);
 
   fp_pipe #(.WIDTH($bits(linear_t)), .ENABLE(CUT[9])) u_cut_10 (
-    .clk_i, .data_i(linear_d), .data_o(linear_q)
+    .clk_i, .enable_i(1'b1), .data_i(linear_d), .data_o(linear_q)
   );
 
   // ---------------------------------------------------------------------------------------------
@@ -510,7 +510,7 @@ module fp_sincos
   assign values_d = evaluate(linear_q);
 
   fp_pipe #(.WIDTH($bits(values_t)), .ENABLE(CUT[10])) u_cut_11 (
-    .clk_i, .data_i(values_d), .data_o(values_q)
+    .clk_i, .enable_i(1'b1), .data_i(values_d), .data_o(values_q)
   );
 
   // ---------------------------------------------------------------------------------------------
@@ -569,19 +569,19 @@ module fp_sincos
   assign partial_d = multiply(values_q);
 
   fp_pipe #(.WIDTH($bits(partial_t)), .ENABLE(CUT[11])) u_cut_12 (
-    .clk_i, .data_i(partial_d), .data_o(partial_q)
+    .clk_i, .enable_i(1'b1), .data_i(partial_d), .data_o(partial_q)
   );
 
   assign product_d = sum_up(partial_q);
 
   fp_pipe #(.WIDTH($bits(product_t)), .ENABLE(CUT[12])) u_cut_13 (
-    .clk_i, .data_i(product_d), .data_o(product_q)
+    .clk_i, .enable_i(1'b1), .data_i(product_d), .data_o(product_q)
   );
 
   assign result_d = subtract(product_q);
 
   fp_pipe #(.WIDTH($bits(result_t)), .ENABLE(CUT[13])) u_cut_14 (
-    .clk_i, .data_i(result_d), .data_o(result_q)
+    .clk_i, .enable_i(1'b1), .data_i(result_d), .data_o(result_q)
   );
 
   // ---------------------------------------------------------------------------------------------
@@ -652,11 +652,12 @@ module fp_sincos
   );
 
   fp_pipe #(.WIDTH(1), .ENABLE(CUT[14])) u_cut_15 (
-    .clk_i, .data_i(result_q.common.swap), .data_o(swap)
+    .clk_i, .enable_i(1'b1), .data_i(result_q.common.swap), .data_o(swap)
   );
 
   fp_pipe #(.WIDTH(2 * W + fp_pkg::FLAGS_W), .ENABLE(CUT[15])) u_output (
     .clk_i,
+    .enable_i(1'b1),
     .data_i({swap ? {r_cos, r_sin} : {r_sin, r_cos}, sin_flags | cos_flags}),
     .data_o({sin_o, cos_o, flags_o})
   );
