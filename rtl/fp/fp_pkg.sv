@@ -15,9 +15,11 @@ package fp_pkg;
   localparam int DIV_BY_ZERO = 3;
   localparam int INVALID = 4;
 
-  // What a row of units (fp_units) is made of.
+  // Numbers of the units; a row of them (fp_units) is of one of the first two.
   localparam int UNIT_ADD = 0;
   localparam int UNIT_MUL = 1;
+  localparam int UNIT_RECIP = 2;
+  localparam int UNIT_SINCOS = 3;
 
   // How a reciprocal divides (fp_recip, fp_recip_stream).
   localparam int RECIP_ARRAY = 0;

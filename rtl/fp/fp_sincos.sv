@@ -19,12 +19,13 @@ module fp_sincos
 );
 
   localparam int SECTIONS = 16;
+  localparam int BINARY32_EXP_W = 8;
 
   fp_check #(
     .EXP_W(EXP_W),
     .MAN_W(MAN_W),
     .STAGES(STAGES),
-    .MAX_EXP_W(8),  // binary32's
+    .MAX_EXP_W(BINARY32_EXP_W),
     .MAX_MAN_W(SIGNIFICAND_W - 1),
     .MAX_STAGES(SECTIONS)
   ) u_check ();
@@ -32,7 +33,8 @@ module fp_sincos
   localparam int W = 1 + EXP_W + MAN_W;
 
   // Exponents in two's complement: biased ones of results down to 2^-32, and shifts to the right.
-  localparam int EXPONENT_W = (EXP_W > 5 ? EXP_W : 5) + 2;
+  localparam int SHIFT_W = 5;  // of so many places
+  localparam int EXPONENT_W = (EXP_W > SHIFT_W ? EXP_W : SHIFT_W) + 2;
   localparam logic [EXPONENT_W-1:0] BIAS = (1 << (EXP_W - 1)) - 1;
   localparam logic [EXPONENT_W-1:0] LARGEST = BIAS + MAX_EXPONENT[EXPONENT_W-1:0];
 

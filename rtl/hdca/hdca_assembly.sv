@@ -66,13 +66,13 @@ module hdca_assembly
   // ---------------------------------------------------------------------------------------------
   // Operands: D selects rows and columns 0, 1
   // ---------------------------------------------------------------------------------------------
-  logic [9*W-1:0] a_xi_11, a_xi_12, a_xi_22, b_xi_11, b_xi_12, b_xi_22;
-  logic [3*W-1:0] a_xi_10, a_xi_20, b_xi_10, b_xi_20;
+  logic [MATRIX_WORDS*W-1:0] a_xi_11, a_xi_12, a_xi_22, b_xi_11, b_xi_12, b_xi_22;
+  logic [VECTOR_WORDS*W-1:0] a_xi_10, a_xi_20, b_xi_10, b_xi_20;
   assign {a_xi_20, a_xi_10, a_xi_22, a_xi_12, a_xi_11} = body_a_i;
   assign {b_xi_20, b_xi_10, b_xi_22, b_xi_12, b_xi_11} = body_b_i;
 
   // xi_12^A D by columns, D^T xi_12^B by rows
-  logic [3*W-1:0] a_column_0, a_column_1, b_row_0, b_row_1;
+  logic [VECTOR_WORDS*W-1:0] a_column_0, a_column_1, b_row_0, b_row_1;
   assign a_column_0 = {a_xi_12[6*W+:W], a_xi_12[3*W+:W], a_xi_12[0*W+:W]};
   assign a_column_1 = {a_xi_12[7*W+:W], a_xi_12[4*W+:W], a_xi_12[1*W+:W]};
   assign b_row_0 = b_xi_12[0*W+:3*W];
@@ -84,25 +84,25 @@ module hdca_assembly
   assign unused = &{1'b0, a_xi_11, a_xi_12, a_xi_22, a_xi_20, b_xi_11, b_xi_12, b_xi_22, b_xi_10};
 
   // Upper triangle of a 3x3 matrix row by row, and the symmetric matrix from it
-  function automatic logic [UPPER_WORDS*W-1:0] upper(input logic [9*W-1:0] m);
+  function automatic logic [UPPER_WORDS*W-1:0] upper(input logic [MATRIX_WORDS*W-1:0] m);
     return {m[8*W+:W], m[5*W+:W], m[4*W+:W], m[0*W+:3*W]};
   endfunction
 
-  function automatic logic [9*W-1:0] symmetric(input logic [UPPER_WORDS*W-1:0] u);
+  function automatic logic [MATRIX_WORDS*W-1:0] symmetric(input logic [UPPER_WORDS*W-1:0] u);
     return {u[5*W+:W], u[4*W+:W], u[2*W+:W], u[4*W+:W], u[3*W+:W], u[1*W+:W], u[0*W+:3*W]};
   endfunction
 
   // For each entry (i, j) of an upper triangle: v[i], or v[j]
-  function automatic logic [UPPER_WORDS*W-1:0] by_row(input logic [3*W-1:0] v);
+  function automatic logic [UPPER_WORDS*W-1:0] by_row(input logic [VECTOR_WORDS*W-1:0] v);
     return {v[2*W+:W], {2{v[1*W+:W]}}, {3{v[0*W+:W]}}};
   endfunction
 
-  function automatic logic [UPPER_WORDS*W-1:0] by_column(input logic [3*W-1:0] v);
+  function automatic logic [UPPER_WORDS*W-1:0] by_column(input logic [VECTOR_WORDS*W-1:0] v);
     return {v[2*W+:W], v[1*W+:2*W], v[0*W+:3*W]};
   endfunction
 
   // For each entry (i, j) of a 3x3 matrix: v[i]
-  function automatic logic [9*W-1:0] by_row_of_3(input logic [3*W-1:0] v);
+  function automatic logic [MATRIX_WORDS*W-1:0] by_row_of_3(input logic [VECTOR_WORDS*W-1:0] v);
     return {{3{v[2*W+:W]}}, {3{v[1*W+:W]}}, {3{v[0*W+:W]}}};
   endfunction
 
@@ -210,12 +210,12 @@ module hdca_assembly
   );
 
   // (31) xi_10^C = xi_10^A - xi_12^A D beta_hat
-  logic [3*W-1:0] xi_10;
+  logic [VECTOR_WORDS*W-1:0] xi_10;
   logic [COMPOUND_XI_10_MUL*W-1:0] xi_10_mul_a, xi_10_mul_b, xi_10_mul_y;
   logic [COMPOUND_XI_10_ADD*W-1:0] xi_10_add_a, xi_10_add_b, xi_10_add_y;
   linked_dot #(
       .W(W),
-      .N(3),
+      .N(VECTOR_WORDS),
       .ADDEND(1),
       .NEGATE(1)
   ) u_compound_xi_10 (
@@ -234,12 +234,12 @@ module hdca_assembly
   );
 
   // (32) xi_20^C = xi_20^B + xi_21^B D beta_hat
-  logic [3*W-1:0] xi_20;
+  logic [VECTOR_WORDS*W-1:0] xi_20;
   logic [COMPOUND_XI_20_MUL*W-1:0] xi_20_mul_a, xi_20_mul_b, xi_20_mul_y;
   logic [COMPOUND_XI_20_ADD*W-1:0] xi_20_add_a, xi_20_add_b, xi_20_add_y;
   linked_dot #(
       .W(W),
-      .N(3),
+      .N(VECTOR_WORDS),
       .ADDEND(1)
   ) u_compound_xi_20 (
       .a_0_i(b_row_0),
@@ -259,7 +259,7 @@ module hdca_assembly
   // ---------------------------------------------------------------------------------------------
   // Pass 2; its weights are those of pass 1, held (PASSES = 2) or as they come (PASSES = 1)
   // ---------------------------------------------------------------------------------------------
-  logic [3*W-1:0] wa_row_0, wa_row_1, wb_row_0, wb_row_1;
+  logic [VECTOR_WORDS*W-1:0] wa_row_0, wa_row_1, wb_row_0, wb_row_1;
   assign {wa_row_1, wa_row_0} = PASSES == 1 ? weight_a : weight_a_o;
   assign {wb_row_1, wb_row_0} = PASSES == 1 ? weight_b : weight_b_o;
 
@@ -287,19 +287,19 @@ module hdca_assembly
   );
 
   // (28) xi_12^C = -xi_12^A D W^B
-  logic [9*W-1:0] xi_12;
+  logic [MATRIX_WORDS*W-1:0] xi_12;
   logic [COMPOUND_XI_12_MUL*W-1:0] xi_12_mul_a, xi_12_mul_b, xi_12_mul_y;
   logic [COMPOUND_XI_12_ADD*W-1:0] xi_12_add_a, xi_12_add_b, xi_12_add_y;
   linked_dot #(
       .W(W),
-      .N(9),
+      .N(MATRIX_WORDS),
       .NEGATE(1)
   ) u_compound_xi_12 (
       .a_0_i(by_row_of_3(a_column_0)),
       .b_0_i({3{wb_row_0}}),
       .a_1_i(by_row_of_3(a_column_1)),
       .b_1_i({3{wb_row_1}}),
-      .addend_i({9 * W{1'b0}}),
+      .addend_i({MATRIX_WORDS * W{1'b0}}),
       .y_o(xi_12),
       .mul_a_o(xi_12_mul_a),
       .mul_b_o(xi_12_mul_b),
@@ -414,16 +414,16 @@ module hdca_assembly
         weight_a_o <= weight_a;
         weight_b_o <= weight_b;
         beta_hat_o <= beta_hat;
-        compound_o[XI_10*W+:3*W] <= xi_10;
-        compound_o[XI_20*W+:3*W] <= xi_20;
+        compound_o[XI_10*W+:VECTOR_WORDS*W] <= xi_10;
+        compound_o[XI_20*W+:VECTOR_WORDS*W] <= xi_20;
         singular_o <= singular;
         flags_o <= unit_flags;
       end
       if (end_pass_2) flags_o <= flags_o | unit_flags;
       if (done_o) begin
-        compound_o[XI_11*W+:9*W] <= symmetric(xi_11);
-        compound_o[XI_12*W+:9*W] <= xi_12;
-        compound_o[XI_22*W+:9*W] <= symmetric(xi_22);
+        compound_o[XI_11*W+:MATRIX_WORDS*W] <= symmetric(xi_11);
+        compound_o[XI_12*W+:MATRIX_WORDS*W] <= xi_12;
+        compound_o[XI_22*W+:MATRIX_WORDS*W] <= symmetric(xi_22);
       end
     end
   end

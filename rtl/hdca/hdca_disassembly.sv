@@ -53,7 +53,7 @@ module hdca_disassembly
 
   // W^B T_2^C
   logic [4*W-1:0] b_mul_a, b_mul_b, b_mul_y, a_mul_a, a_mul_b, a_mul_y, a_add_a, a_add_b, a_add_y;
-  logic [2*W-1:0] b_add_a, b_add_b, b_add_y, from_b, difference, t_1b;
+  logic [IMPULSE_WORDS*W-1:0] b_add_a, b_add_b, b_add_y, from_b, difference, t_1b;
   linked_dot #(
       .W(W),
       .N(IMPULSE_WORDS)

@@ -10,6 +10,11 @@ package hdca_pkg;
   localparam logic PHASE_ASSEMBLY = 1'b0;
   localparam logic PHASE_DISASSEMBLY = 1'b1;
 
+  // Words of a 3x3 matrix, of its upper triangle, of a 3-vector
+  localparam int MATRIX_WORDS = 9;
+  localparam int UPPER_WORDS = 6;
+  localparam int VECTOR_WORDS = 3;
+
   // Word offsets in a body
   localparam int XI_11 = 0;
   localparam int XI_12 = 9;
@@ -21,9 +26,6 @@ package hdca_pkg;
   // Word counts of what joins two bodies: W^A and W^B are 2x3, beta_hat is a 2-vector
   localparam int WEIGHT_WORDS = 6;
   localparam int IMPULSE_WORDS = 2;
-
-  // Entries of a symmetric 3x3 matrix
-  localparam int UPPER_WORDS = 6;
 
   // Multiplications and additions of each sub-design
   localparam int JOINT_INVERSE_MUL = 6;

@@ -11,15 +11,17 @@
 module inv_adjugate_2x2 #(
     parameter int EXP_W = 8,
     parameter int MAN_W = 23,
-    localparam int W = 1 + EXP_W + MAN_W
+    localparam int W = 1 + EXP_W + MAN_W,
+    localparam int ENTRIES = 4,
+    localparam int NUM_MUL = 2 + ENTRIES
 ) (
-    input  logic [4*W-1:0] a_i,
-    output logic [4*W-1:0] y_o,
+    input  logic [ENTRIES*W-1:0] a_i,
+    output logic [ENTRIES*W-1:0] y_o,
     output logic singular_o,
 
-    output logic [6*W-1:0] mul_a_o,
-    output logic [6*W-1:0] mul_b_o,
-    input  logic [6*W-1:0] mul_y_i,
+    output logic [NUM_MUL*W-1:0] mul_a_o,
+    output logic [NUM_MUL*W-1:0] mul_b_o,
+    input  logic [NUM_MUL*W-1:0] mul_y_i,
     output logic [W-1:0] add_a_o,
     output logic [W-1:0] add_b_o,
     input  logic [W-1:0] add_y_i,
@@ -27,7 +29,6 @@ module inv_adjugate_2x2 #(
     input  logic [W-1:0] rec_y_i
 );
 
-  localparam int ENTRIES = 4;
   localparam logic [W-1:0] SIGN = {1'b1, {(W - 1) {1'b0}}};
 
   logic [W-1:0] a00, a01, a10, a11, diagonal, antidiagonal, determinant;

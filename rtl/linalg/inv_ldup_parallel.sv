@@ -26,9 +26,9 @@ module inv_ldup_parallel #(
     parameter int MUL_STAGES = 0,
     parameter int REC_STAGES = 0,
     localparam int W = 1 + EXP_W + MAN_W,
-    localparam int NUM_MUL = ldup_pkg::num_mul(N, 1),
-    localparam int NUM_ADD = ldup_pkg::num_add(N, 1),
-    localparam int NUM_REC = ldup_pkg::num_rec(N, 1)
+    localparam int NUM_MUL = ldup_pkg::num_mul(N, ldup_pkg::PARALLEL),
+    localparam int NUM_ADD = ldup_pkg::num_add(N, ldup_pkg::PARALLEL),
+    localparam int NUM_REC = ldup_pkg::num_rec(N, ldup_pkg::PARALLEL)
 ) (
     input  logic clk_i,
     input  logic rst_ni,
@@ -55,7 +55,8 @@ module inv_ldup_parallel #(
 );
 
   if (N < ldup_pkg::MIN_N || N > ldup_pkg::MAX_N) begin : g_check_n
-    initial $fatal(1, "inv_ldup_parallel: N must lie in 2..8, got %0d", N);
+    initial $fatal(1, "inv_ldup_parallel: N is %0d, must lie in %0d..%0d",
+                   N, ldup_pkg::MIN_N, ldup_pkg::MAX_N);
   end
 
   function automatic int triangle_latency();

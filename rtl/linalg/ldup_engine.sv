@@ -14,7 +14,7 @@
 // Latency: 1 cycle + that of the inverter. Throughput: one matrix a latency.
 module ldup_engine #(
     parameter int N = 4,
-    parameter bit PARALLEL = 0,
+    parameter bit PARALLEL = ldup_pkg::SERIAL,
     parameter int EXP_W = 8,
     parameter int MAN_W = 23,
     parameter int ADD_STAGES = 0,

@@ -15,13 +15,14 @@
 package step_pkg;
 
   localparam int SIDES = 2;
+  localparam int UNARY_LANES = 2;  // reciprocal, sine and cosine; with as many banks
 
   function automatic int num_banks(input int adders, input int multipliers);
-    return adders + multipliers + 2;
+    return adders + multipliers + UNARY_LANES;
   endfunction
 
   function automatic int num_operands(input int adders, input int multipliers);
-    return SIDES * (adders + multipliers) + 2;
+    return SIDES * (adders + multipliers) + UNARY_LANES;
   endfunction
 
   // Bits of the number of a bank

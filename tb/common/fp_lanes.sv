@@ -4,7 +4,7 @@
 // Latency: lane i has i % (MAX_STAGES + 1) stages. Throughput: one operation a clock and lane.
 
 module fp_lanes #(
-  parameter int UNIT = 0,  // 0 fp_add, 1 fp_mul, 2 fp_recip, 3 fp_sincos (the last two without b_i)
+  parameter int UNIT = fp_pkg::UNIT_ADD,  // those without a second operand leave b_i open
   parameter int LANES = 63,
   parameter int EXP_W = 8,
   parameter int MAN_W = 23,
@@ -24,17 +24,17 @@ module fp_lanes #(
 
   for (genvar i = 0; i < LANES; i++) begin : gen_lane
     localparam int STAGES = i % (MAX_STAGES + 1);
-    if (UNIT == 0) begin : gen_add
+    if (UNIT == fp_pkg::UNIT_ADD) begin : gen_add
       fp_add #(.EXP_W(EXP_W), .MAN_W(MAN_W), .STAGES(STAGES)) u_dut (
         .clk_i, .a_i(a_i[i]), .b_i(b_i[i]), .y_o(y_o[i]), .flags_o(flags_o[i])
       );
-    end else if (UNIT == 1) begin : gen_mul
+    end else if (UNIT == fp_pkg::UNIT_MUL) begin : gen_mul
       fp_mul #(
         .EXP_W(EXP_W), .MAN_W(MAN_W), .STAGES(STAGES), .SPECIALS(SPECIALS), .DSP_W(DSP_W)
       ) u_dut (
         .clk_i, .a_i(a_i[i]), .b_i(b_i[i]), .y_o(y_o[i]), .flags_o(flags_o[i])
       );
-    end else if (UNIT == 2) begin : gen_recip
+    end else if (UNIT == fp_pkg::UNIT_RECIP) begin : gen_recip
       localparam bit TABLE = MAN_W <= fp_pkg::RECIP_TABLE_MAX_MAN_W;
       logic [fp_pkg::FLAGS_W-1:0] flags, table_flags;
       fp_recip #(
@@ -59,7 +59,7 @@ module fp_lanes #(
         .clk_i, .a_i(a_i[i]), .sin_o(y_o[i]), .cos_o(z_o[i]), .flags_o(flags_o[i])
       );
     end
-    if (UNIT < 2) begin : gen_no_second_result
+    if (UNIT == fp_pkg::UNIT_ADD || UNIT == fp_pkg::UNIT_MUL) begin : gen_no_second_result
       assign z_o[i] = '0;
     end
   end

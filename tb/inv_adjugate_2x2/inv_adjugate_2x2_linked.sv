@@ -6,16 +6,17 @@ module inv_adjugate_2x2_linked #(
     parameter int ADD_STAGES = 0,
     parameter int MUL_STAGES = 0,
     parameter int REC_STAGES = 0,
-    localparam int W = 1 + EXP_W + MAN_W
+    localparam int W = 1 + EXP_W + MAN_W,
+    localparam int ENTRIES = 4
 ) (
     input  logic clk_i,
-    input  logic [4*W-1:0] a_i,
-    output logic [4*W-1:0] y_o,
+    input  logic [ENTRIES*W-1:0] a_i,
+    output logic [ENTRIES*W-1:0] y_o,
     output logic singular_o,
     output logic [fp_pkg::FLAGS_W-1:0] flags_o
 );
 
-  localparam int NUM_MUL = 6;
+  localparam int NUM_MUL = 2 + ENTRIES;
 
   logic [NUM_MUL*W-1:0] mul_a, mul_b, mul_y;
   logic [W-1:0] add_a, add_b, add_y, rec_a, rec_y;
