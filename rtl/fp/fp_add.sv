@@ -9,8 +9,8 @@
 // Latency: STAGES clocks, 0 = combinational. Throughput: one operation a clock.
 
 module fp_add #(
-  parameter int EXP_W  = 8,
-  parameter int MAN_W  = 23,
+  parameter int EXP_W = 8,
+  parameter int MAN_W = 23,
   parameter int STAGES = 0
 ) (
   input  logic                       clk_i,
@@ -22,17 +22,36 @@ module fp_add #(
 
   fp_check #(.EXP_W(EXP_W), .MAN_W(MAN_W), .STAGES(STAGES)) u_check ();
 
+  //              W-1    W-2 .. MAN_W   MAN_W-1 .. 0
+  //           +-------+--------------+--------------+
+  //   operand | sign  |   exponent   |   mantissa   |
+  //           +-------+--------------+--------------+
   localparam int W = 1 + EXP_W + MAN_W;
 
-  // Aligned operand: significand, guard bit, round bit. A subtraction that needs more than a
-  // one-bit normalisation had operands at most one place apart: two bits and a sticky suffice.
+  // The operands as they are added. The lesser one, aligned, has a guard and a round bit, and a
+  // sticky bit for all below: a subtraction that needs more than a one-bit normalisation had
+  // operands at most one place apart. The last bit left is the sign of a difference.
+  //
+  //             SUM_W  SUM_W-1  SUM_W-2  SUM_W-3 .. 3    2       1       0
+  //           +-------+-------+---------+------------+-------+-------+--------+
+  //   greater |   0   |   0   |    1    |  mantissa  |   0   |   0   |   0    |
+  //   lesser  |   0   |   0   |     significand      | guard | round | sticky |
+  //           +-------+-------+----------------------+-------+-------+--------+
+  //   sum     | sign  | carry |     significand      | guard | round | sticky |
+  //           +-------+-------+----------------------+-------+-------+--------+
+  //                           |<----------- ALIGNED_W ------------->|
+  //                   |<------------------------ SUM_W ---------------------->|
   localparam int ALIGNED_W = MAN_W + 3;
+  localparam int SUM_W = MAN_W + 5;
   // Bits of a shift. Ones in all but the last shift everything out.
   localparam int SHIFT_W = $clog2(ALIGNED_W + 2);
   localparam int DISTANCE_W = EXP_W > SHIFT_W ? EXP_W : SHIFT_W;
-  // Sum: carry or sign, significand, guard, round, sticky.
-  localparam int SUM_W = MAN_W + 5;
-  // Bits of the leading zeros, an odd number: pairs, and the last one.
+  // Leading zeros of a sum, an odd number of bits: pairs, and the last one.
+  //
+  //            ZEROS_W-1 .. 3    2 .. 1       0
+  //           +--------------+----------+----------+
+  //   zeros   |    groups    |  pairs   | one more |
+  //           +--------------+----------+----------+
   localparam int ZEROS_W = ($clog2(SUM_W) / 2) * 2 + 1;
   // Exponents minus leading zeros.
   localparam int EXPONENT_W = (EXP_W > ZEROS_W ? EXP_W : ZEROS_W) + 1;
@@ -415,6 +434,13 @@ module fp_add #(
   // ---------------------------------------------------------------------------------------------
   // Section 8: normalise by the last place and round. A sum below the smallest normal is exact,
   // both operands being multiples of the smallest subnormal
+  //
+  //             SUM_W-1  SUM_W-2                         4       3       2     1 .. 0
+  //            +-------+---------------------------------+-------+----------------+
+  //   carry    |   1   |            mantissa             | guard |     sticky     |
+  //            +-------+-------+-------------------------+-------+-------+--------+
+  //   no carry |   0   |   1   |            mantissa             | guard | sticky |
+  //            +-------+-------+---------------------------------+-------+--------+
   // ---------------------------------------------------------------------------------------------
   function automatic logic [W+fp_pkg::FLAGS_W-1:0] round(input normal_t in);
     logic [SUM_W-1:0] magnitude;
@@ -450,8 +476,12 @@ module fp_add #(
         + {{(EXP_W - 1) {1'b0}}, keep, {MAN_W{1'b0}}, sticky || mantissa[0]};
     // Before the register's clear, which else were logic.
     overflow = finite && !tiny && (&rounded[EXP_W+MAN_W-1:MAN_W]);
-    if (CLEAR && flush) rounded = '0;
-    if (CLEAR && (flush || saturate)) rounded[MAN_W-2:0] = '0;
+    if (CLEAR && flush) begin
+      rounded = '0;
+    end
+    if (CLEAR && (flush || saturate)) begin
+      rounded[MAN_W-2:0] = '0;
+    end
 
     inexact = finite && (overflow || tiny || ((guard || sticky) && !negated));
     // In the order of fp_pkg, highest bit first; one concatenation, as Icarus is slow at parts.

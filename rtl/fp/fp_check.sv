@@ -10,13 +10,15 @@ module fp_check #(
 );
 
   if (EXP_W < fp_pkg::MIN_EXP_W || EXP_W > MAX_EXP_W) begin : gen_bad_exp_w
-    initial $fatal(1, "EXP_W is %0d, must lie in %0d..%0d", EXP_W, fp_pkg::MIN_EXP_W, MAX_EXP_W);
+    initial $fatal(1, "%m: EXP_W is %0d, must lie in %0d..%0d",
+                   EXP_W, fp_pkg::MIN_EXP_W, MAX_EXP_W);
   end
   if (MAN_W < fp_pkg::MIN_MAN_W || MAN_W > MAX_MAN_W) begin : gen_bad_man_w
-    initial $fatal(1, "MAN_W is %0d, must lie in %0d..%0d", MAN_W, fp_pkg::MIN_MAN_W, MAX_MAN_W);
+    initial $fatal(1, "%m: MAN_W is %0d, must lie in %0d..%0d",
+                   MAN_W, fp_pkg::MIN_MAN_W, MAX_MAN_W);
   end
   if (STAGES < 0 || STAGES > MAX_STAGES) begin : gen_bad_stages
-    initial $fatal(1, "STAGES is %0d, must lie in 0..%0d", STAGES, MAX_STAGES);
+    initial $fatal(1, "%m: STAGES is %0d, must lie in 0..%0d", STAGES, MAX_STAGES);
   end
 
 endmodule

@@ -18,11 +18,11 @@
 `endif
 
 module fp_mul #(
-  parameter int EXP_W    = 8,
-  parameter int MAN_W    = 23,
-  parameter int STAGES   = 0,
+  parameter int EXP_W = 8,
+  parameter int MAN_W = 23,
+  parameter int STAGES = 0,
   parameter bit SPECIALS = 1'b1,
-  parameter int DSP_W    = `FP_MUL_DSP_W
+  parameter int DSP_W = `FP_MUL_DSP_W
 ) (
   input  logic                       clk_i,
   input  logic [EXP_W+MAN_W:0]       a_i,
@@ -48,11 +48,20 @@ module fp_mul #(
   localparam int HALF_BIT = MAN_W - 1;
   localparam logic [PRODUCT_W-1:0] HALF = 1 << HALF_BIT;
 
-  // The lowest bits come from the lowest partial product alone, and only matter if not all zero.
+  // The partial products. The lowest bits come from the lowest one alone, and only matter if not
+  // all zero. With CUT_A, `straight` is two products side by side, and `skew_a` one more row.
+  //
+  //             PRODUCT_W-1                 B_LOW_W  TAIL_W           0
+  //            +------------------+-----------------------------------+
+  //   straight |        0         |             a * low b             |
+  //            +------------------+-------------+-------+-------------+
+  //   skew_b   |          a * high b            |   0   |
+  //            +--------------------------------+-------+
+  //            |<---------------- SUM_W --------------->|<- TAIL_W -->|
   localparam int TAIL_W = B_LOW_W < HALF_BIT ? B_LOW_W : HALF_BIT;
   localparam int SUM_W = PRODUCT_W - TAIL_W;
 
-  // The exponents' sum plus one. Less 2^(EXP_W-1), it is the biased exponent of a product in [1, 2).
+  // The exponents' sum plus one: less 2^(EXP_W-1), the biased exponent of a product in [1, 2).
   localparam int EXPONENT_W = EXP_W + 1;
 
   // Registered cuts: bit 0 is behind the ports, bit i behind section i, the last one the output.
@@ -253,6 +262,13 @@ module fp_mul #(
 
   // ---------------------------------------------------------------------------------------------
   // Section 4: range and rounding of either binade
+  //
+  //           SUM_W  SUM_W-1 .. LAST  LAST-1  LAST-2  LAST-3 .. 0
+  //          +------+------------------+------+------+-------------+
+  //   [2, 4) |  1   |     mantissa     | half |        rest        |
+  //          +------+---+--------------+------+------+-------------+
+  //   [1, 2) |  0   | 1 |       mantissa      | half |     rest    |
+  //          +------+---+---------------------+------+-------------+
   // ---------------------------------------------------------------------------------------------
   localparam int LAST = SUM_W - MAN_W;  // last place of a product in [2, 4)
 

@@ -3,7 +3,7 @@
 // Flags are five bits in the order of the RISC-V fflags register. Arithmetic rules, the same in
 // every unit: round to nearest even; subnormal operands count as zeros of their sign; a result
 // that, rounded with an unbounded exponent range, lies below the smallest normal becomes a zero
-// of its sign; every NaN result is the canonical quiet NaN. pymodel/arith/fp.py states them as code.
+// of its sign; every NaN result is the canonical quiet NaN. pymodel/arith/fp.py has them as code.
 
 package fp_pkg;
 

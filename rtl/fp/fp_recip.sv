@@ -6,8 +6,8 @@
 // Latency: STAGES clocks, 0 = combinational. Throughput: one operation a clock.
 
 module fp_recip #(
-  parameter int EXP_W  = 8,
-  parameter int MAN_W  = 23,
+  parameter int EXP_W = 8,
+  parameter int MAN_W = 23,
   parameter int STAGES = 0,
   parameter int METHOD = fp_pkg::RECIP_ARRAY
 ) (

@@ -9,7 +9,7 @@
 
 module fp_recip_array #(
   parameter int MAN_W = 23,
-  parameter int CUTS  = 0
+  parameter int CUTS = 0
 ) (
   input  logic             clk_i,
   input  logic             enable_i,
@@ -18,9 +18,17 @@ module fp_recip_array #(
   output logic             round_up_o
 );
 
-  // Remainders lie in [-divisor, divisor]: the significand's bits and a sign.
+  // Remainders lie in [-divisor, divisor]. A row of the array makes one bit of the quotient behind
+  // its leading 1.
+  //
+  //               MAN_W+1   MAN_W  MAN_W-1 .. 0
+  //             +---------+-------+--------------+
+  //   divisor   |    0    |   1   |   fraction   |
+  //   remainder |  sign   |       significand    |
+  //             +---------+-------+------+-------+
+  //   quotient  |        mantissa        | guard |
+  //             +------------------------+-------+
   localparam int REMAINDER_W = MAN_W + 2;
-  // Quotient bits behind the leading 1, the last one being the guard bit: one array row each.
   localparam int ROWS = MAN_W + 1;
 
   // The rows are spread over the sections between the cuts. Preparing the first remainder counts as
@@ -30,8 +38,12 @@ module fp_recip_array #(
   function automatic int rows_before(input int section);
     int rows;
     rows = (ROWS + 2) * section / SECTIONS - 1;
-    if (rows < 0) rows = 0;
-    if (rows > ROWS) rows = ROWS;
+    if (rows < 0) begin
+      rows = 0;
+    end
+    if (rows > ROWS) begin
+      rows = ROWS;
+    end
     rows_before = rows;
   endfunction
 

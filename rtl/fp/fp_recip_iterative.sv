@@ -39,8 +39,11 @@ module fp_recip_iterative #(
   assign accept = valid_i && !busy_q;
 
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) busy_q <= 1'b0;
-    else busy_q <= busy_q ? !(done && ready_i) : valid_i;
+    if (!rst_ni) begin
+      busy_q <= 1'b0;
+    end else begin
+      busy_q <= busy_q ? !(done && ready_i) : valid_i;
+    end
   end
 
   // ---------------------------------------------------------------------------------------------

@@ -3,8 +3,8 @@
 // Latency: STAGES clocks with enable_i, 0 = combinational. Throughput: one operation a clock.
 
 module fp_recip_pipeline #(
-  parameter int EXP_W  = 8,
-  parameter int MAN_W  = 23,
+  parameter int EXP_W = 8,
+  parameter int MAN_W = 23,
   parameter int STAGES = 0,
   parameter int METHOD = fp_pkg::RECIP_ARRAY
 ) (
@@ -18,13 +18,13 @@ module fp_recip_pipeline #(
   fp_check #(.EXP_W(EXP_W), .MAN_W(MAN_W), .STAGES(STAGES)) u_check ();
 
   if (METHOD != fp_pkg::RECIP_ARRAY && METHOD != fp_pkg::RECIP_TABLE) begin : gen_bad_method
-    initial $fatal(1, "fp_recip: METHOD is %0d, must be RECIP_ARRAY or RECIP_TABLE", METHOD);
+    initial $fatal(1, "%m: METHOD is %0d, must be RECIP_ARRAY or RECIP_TABLE", METHOD);
   end
 
   // The table of a wider format would not even elaborate.
   localparam bit TOO_WIDE = METHOD == fp_pkg::RECIP_TABLE && MAN_W > fp_pkg::RECIP_TABLE_MAX_MAN_W;
   if (TOO_WIDE) begin : gen_too_wide
-    initial $fatal(1, "fp_recip: RECIP_TABLE goes up to MAN_W %0d, not %0d: take another METHOD",
+    initial $fatal(1, "%m: RECIP_TABLE goes up to MAN_W %0d, not %0d: take another METHOD",
                    fp_pkg::RECIP_TABLE_MAX_MAN_W, MAN_W);
   end
 

@@ -1,13 +1,13 @@
 // Float reciprocal, correctly rounded, between two handshakes: y = 1 / a, by any METHOD of fp_pkg.
-// Rules and flags: fp_pkg.sv. Operands are taken with valid_i and ready_o, results, which stay until
-// they are taken, with valid_o and ready_i, in order.
+// Rules and flags: fp_pkg.sv. Operands are taken with valid_i and ready_o. Results are taken with
+// valid_o and ready_i, in order; one that is not taken stays and stops the pipeline.
 //
-// RECIP_ARRAY, RECIP_TABLE: latency STAGES clocks, one operation a clock; a result that is not taken
-// stops the pipeline. RECIP_ITERATIVE: see fp_recip_iterative; STAGES has no meaning.
+// Latency: STAGES clocks, 0 = combinational. Throughput: one operation a clock. With
+// RECIP_ITERATIVE both are those of fp_recip_iterative, and STAGES has no meaning.
 
 module fp_recip_stream #(
-  parameter int EXP_W  = 8,
-  parameter int MAN_W  = 23,
+  parameter int EXP_W = 8,
+  parameter int MAN_W = 23,
   parameter int STAGES = 0,
   parameter int METHOD = fp_pkg::RECIP_ARRAY
 ) (
@@ -44,8 +44,11 @@ module fp_recip_stream #(
     if (STAGES > 0) begin : gen_valid
       logic [STAGES-1:0] valid_q;
       always_ff @(posedge clk_i) begin
-        if (!rst_ni) valid_q <= '0;
-        else if (enable) valid_q <= STAGES'({valid_q, valid_i});
+        if (!rst_ni) begin
+          valid_q <= '0;
+        end else if (enable) begin
+          valid_q <= STAGES'({valid_q, valid_i});
+        end
       end
       assign valid_o = valid_q[STAGES-1];
     end else begin : gen_wire

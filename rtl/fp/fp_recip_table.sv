@@ -14,7 +14,7 @@
 
 module fp_recip_table #(
   parameter int MAN_W = 23,  // at most fp_pkg::RECIP_TABLE_MAX_MAN_W
-  parameter int CUTS  = 0    // at most 5
+  parameter int CUTS = 0  // at most 5
 ) (
   input  logic             clk_i,
   input  logic             enable_i,
@@ -25,6 +25,21 @@ module fp_recip_table #(
 
   localparam int SIG_W = MAN_W + 1;
 
+  //               SIG_W-1  MAN_W-1 .. LOW_W   LOW_W-1 .. 0
+  //             +---------+-----------------+--------------+
+  //   m         |    1    |     segment     |     low      |
+  //             +---------+---------+-------+--------------+
+  //   y         |       coarse      |  0 (COARSE_SHIFT)    |
+  //   y e       |    0    |          correction            |
+  //             +---------+--------------------------------+
+  //   quotient  |                 y + y e                  |
+  //             +------------------------------------------+
+  //
+  //   m y       |    ones    |     product (ERROR_W)       |   COARSE_W + MAN_W bits
+  //             +------------+--------------+--------------+
+  //   e         |   zeros    |     top      |     rest     |
+  //             +------------+--------------+--------------+
+  //
   // Segments; bits of 1 / p^2, of 2p - m, and the error's leading zeros.
   localparam int INDEX_W = (MAN_W + 4) / 4;
   localparam int LOW_W = MAN_W - INDEX_W;
@@ -192,11 +207,15 @@ module fp_recip_table #(
   localparam int LOW_ROWS = ROWS / 3;  // the rest goes with so many
   localparam int DIGITS_W = 2 * ROWS + 1;
 
-  function automatic logic [REST_W-1:0] multiple(input logic [SIG_W-1:0] significand,
-                                                 input logic [2:0] digit);
+  function automatic logic [REST_W-1:0] multiple(
+    input logic [SIG_W-1:0] significand, input logic [2:0] digit
+  );
     multiple = '0;
-    if (digit[1] ^ digit[0]) multiple = REST_W'(significand);
-    else if (digit[2] ^ digit[1]) multiple = REST_W'({significand, 1'b0});
+    if (digit[1] ^ digit[0]) begin
+      multiple = REST_W'(significand);
+    end else if (digit[2] ^ digit[1]) begin
+      multiple = REST_W'({significand, 1'b0});
+    end
   endfunction
 
   // A sum plus 2 4^index times a digit times the significand.
@@ -220,10 +239,14 @@ module fp_recip_table #(
     quotient = (SIG_W'(in.coarse) << COARSE_SHIFT) + SIG_W'(in.correction);
     digits = DIGITS_W'({in.correction, 1'b0});
     rest = in.rest;
-    for (int i = 0; i < LOW_ROWS; i++) rest = add_row(rest, in.significand, digits, i);
+    for (int i = 0; i < LOW_ROWS; i++) begin
+      rest = add_row(rest, in.significand, digits, i);
+    end
     // The last digit is never negative.
     more = multiple(in.significand, digits[2*ROWS-2+:3]) << (2 * ROWS - 1);
-    for (int i = ROWS - 2; i >= LOW_ROWS; i--) more = add_row(more, in.significand, digits, i);
+    for (int i = ROWS - 2; i >= LOW_ROWS; i--) begin
+      more = add_row(more, in.significand, digits, i);
+    end
     add_up.mantissa = quotient[MAN_W-1:0];
     add_up.rest = rest;
     add_up.more = more;

@@ -12,21 +12,21 @@ module fp_round #(
   parameter int MAN_W = 23,
   parameter bit CUT = 1'b0  // register between the two sections
 ) (
-  input  logic                        clk_i,
-  input  logic                        sign_i,
-  input  logic                        nan_i,          // result is NaN; wins over inf_i and zero_i
-  input  logic                        inf_i,          // result is an exact infinity
-  input  logic                        zero_i,         // result is an exact zero
-  input  logic                        invalid_i,      // flag, only with nan_i
-  input  logic                        tiny_i,         // below the smallest normal once rounded
-  input  logic                        too_large_i,    // exponent not below all ones
-  input  logic [EXP_W-1:0]            exponent_i,     // biased, its low bits
-  input  logic                        carry_i,
-  input  logic [MAN_W-1:0]            mantissa_i,
-  input  logic                        round_up_i,
-  input  logic                        inexact_i,
-  output logic [EXP_W+MAN_W:0]        y_o,
-  output logic [fp_pkg::FLAGS_W-1:0]  flags_o
+  input  logic                       clk_i,
+  input  logic                       sign_i,
+  input  logic                       nan_i,          // result is NaN; wins over inf_i and zero_i
+  input  logic                       inf_i,          // result is an exact infinity
+  input  logic                       zero_i,         // result is an exact zero
+  input  logic                       invalid_i,      // flag, only with nan_i
+  input  logic                       tiny_i,         // below the smallest normal once rounded
+  input  logic                       too_large_i,    // exponent not below all ones
+  input  logic [EXP_W-1:0]           exponent_i,     // biased, its low bits
+  input  logic                       carry_i,
+  input  logic [MAN_W-1:0]           mantissa_i,
+  input  logic                       round_up_i,
+  input  logic                       inexact_i,
+  output logic [EXP_W+MAN_W:0]       y_o,
+  output logic [fp_pkg::FLAGS_W-1:0] flags_o
 );
 
   typedef struct packed {
@@ -71,7 +71,7 @@ module fp_round #(
                              exponent_i, carry_i, mantissa_i, round_up_i, inexact_i);
 
   fp_pipe #(
-    .WIDTH ($bits(selected_t)),
+    .WIDTH($bits(selected_t)),
     .ENABLE(CUT)
   ) u_cut (
     .clk_i,

@@ -1,14 +1,14 @@
 // Float sine and cosine of an angle in rad, both at once. Rules and flags: fp_pkg.sv; what is
-// computed, and how well: pymodel/arith/sincos.py. An angle of 2^17 or more in magnitude gives two NaNs
-// and the flag invalid, as infinity does. flags_o is that of both results.
+// computed, and how well: pymodel/arith/sincos.py. An angle of 2^17 or more in magnitude gives two
+// NaNs and the flag invalid, as infinity does. flags_o is that of both results.
 //
 // Latency: STAGES clocks, 0 = combinational. Throughput: one operation a clock.
 
 module fp_sincos
   import fp_sincos_pkg::*;
 #(
-  parameter int EXP_W  = 8,
-  parameter int MAN_W  = 23,
+  parameter int EXP_W = 8,
+  parameter int MAN_W = 23,
   parameter int STAGES = 0
 ) (
   input  logic                       clk_i,
@@ -62,7 +62,7 @@ module fp_sincos
       STAGES == 15 ? 16'b1110111111111111 :
       STAGES == 16 ? 16'b1111111111111111 : 16'b0000000000000000;
 
-  // r is the argument less `count` quarter turns. Sine and cosine of r become those of the argument.
+  // r is the argument less `count` quarter turns; its sine and cosine become the argument's.
   typedef struct packed {
     logic                  swap;
     logic                  sin_negative;
@@ -99,8 +99,10 @@ module fp_sincos
     right = LARGEST - exponent;
     out_of_range = special || right[EXPONENT_W-1];
     significand = '0;
-    if (!zero) significand[SIGNIFICAND_W-1:SIGNIFICAND_W-1-MAN_W] = {1'b1, a[MAN_W-1:0]};
-    // The shift to the right removes all of a zero's turns, so that the product need not wait for it.
+    if (!zero) begin
+      significand[SIGNIFICAND_W-1:SIGNIFICAND_W-1-MAN_W] = {1'b1, a[MAN_W-1:0]};
+    end
+    // The shift to the right removes all of a zero's turns: the product need not wait for it.
     product = {{INVERSE_W{1'b0}}, 1'b1, a[MAN_W-1:0], {(SIGNIFICAND_W - 1 - MAN_W) {1'b0}}}
               * {{SIGNIFICAND_W{1'b0}}, INVERSE};
 
@@ -127,6 +129,13 @@ module fp_sincos
   // ---------------------------------------------------------------------------------------------
   // Section 2: in fixed point, the argument modulo 2 and its quarter turns to the nearest integer
   // ---------------------------------------------------------------------------------------------
+  //
+  //                 RHO_F  RHO_F-1 .. 0
+  //              +-------+----------------------+
+  //   argument   | units |       fraction       |  modulo 2
+  //              +-------+----------------------+
+  //   turns      |     count (COUNT_W)   | half |
+  //              +-----------------------+------+
   localparam int SHIFTED_W = MAX_EXPONENT + 1 + RHO_F;
 
   typedef struct packed {
@@ -240,6 +249,16 @@ module fp_sincos
   // ---------------------------------------------------------------------------------------------
   // Section 6: magnitude, normalised by the large steps; look the segment up. A block of memory
   // is slow to read: its register is cut 6, and cut 7 stands before the multiplier
+  //
+  //             ANGLE_F  ANGLE_F-1 ..                           0
+  //            +-------+-----------------------------------------+
+  //   angle    | sign  |                 fraction                |
+  //            +-------+-------------+-----------------+---------+
+  //   rho      |       |   segment   |      offset     |
+  //            +-------+-------------+--------+--------+
+  //   offset   |                     | coarse |  fine  |
+  //            +---------------------+--------+--------+
+  //                    |<- INDEX_W ->|<-- OFFSET_W --->|
   // ---------------------------------------------------------------------------------------------
   typedef struct packed {
     logic [COS_VALUE_W-1:0]      cos_value;
@@ -364,16 +383,20 @@ module fp_sincos
     logic [COARSE_W-1:0] sinc_lower;
   } terms_t;
 
-  function automatic logic [COARSE_W+1:0] multiple(input logic [1:0] digit,
-                                                   input logic [COARSE_W-1:0] coarse,
-                                                   input logic [COARSE_W+1:0] triple);
-    if (digit[1]) multiple = digit[0] ? triple : {1'b0, coarse, 1'b0};
-    else multiple = digit[0] ? {2'b00, coarse} : '0;
+  function automatic logic [COARSE_W+1:0] multiple(
+    input logic [1:0] digit, input logic [COARSE_W-1:0] coarse, input logic [COARSE_W+1:0] triple
+  );
+    if (digit[1]) begin
+      multiple = digit[0] ? triple : {1'b0, coarse, 1'b0};
+    end else begin
+      multiple = digit[0] ? {2'b00, coarse} : '0;
+    end
   endfunction
 
-  function automatic logic [HALF_W-1:0] times(input logic [NIBBLE_W-1:0] nibble,
-                                              input logic [COARSE_W-1:0] coarse,
-                                              input logic [COARSE_W+1:0] triple);
+  function automatic logic [HALF_W-1:0] times(
+    input logic [NIBBLE_W-1:0] nibble, input logic [COARSE_W-1:0] coarse,
+    input logic [COARSE_W+1:0] triple
+  );
     times = {2'b00, multiple(nibble[1:0], coarse, triple)}
             + {multiple(nibble[3:2], coarse, triple), 2'b00};
   endfunction
@@ -420,9 +443,10 @@ module fp_sincos
   } slopes_t;
 
   // One sum, of which Yosys compresses the three numbers before it adds.
-  function automatic logic [SLOPE_F-1:0] add_term(input logic [SLOPE_F-1:0] slope,
-                                                  input logic [HALF_W-1:0] upper,
-                                                  input logic [COARSE_W-1:0] lower);
+  function automatic logic [SLOPE_F-1:0] add_term(
+    input logic [SLOPE_F-1:0] slope, input logic [HALF_W-1:0] upper,
+    input logic [COARSE_W-1:0] lower
+  );
     logic [SLOPE_F+TERM_DROP-1:0] sum;
     sum = {slope, {TERM_DROP{1'b0}}} + {{(SLOPE_F + TERM_DROP - HALF_W) {1'b0}}, upper}
           + {{(SLOPE_F + TERM_DROP - COARSE_W) {1'b0}}, lower};
@@ -463,8 +487,9 @@ module fp_sincos
     logic [LINEAR_W-1:0]     sinc_linear;
   } linear_t;
 
-  function automatic logic [LINEAR_W-1:0] linear(input logic [SLOPE_F-1:0] slope,
-                                                 input logic [OFFSET_W-1:0] offset);
+  function automatic logic [LINEAR_W-1:0] linear(
+    input logic [SLOPE_F-1:0] slope, input logic [OFFSET_W-1:0] offset
+  );
     logic signed [SLOPE_F+OFFSET_W-1:0] a, b, product;
     a = {{OFFSET_W{1'b0}}, slope};
     b = {{SLOPE_F{offset[OFFSET_W-1]}}, offset};

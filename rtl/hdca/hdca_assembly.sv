@@ -1,5 +1,6 @@
 // Assembly phase of two bodies A and B into the compound body C, paper 000 (27)-(37), on float
-// units linked from outside (section 4.5). Mirrors pymodel.algorithms.two_handles.assemble operation by operation.
+// units linked from outside (section 4.5). Mirrors pymodel.algorithms.two_handles.assemble
+// operation by operation.
 //
 // The ten sub-designs run in two passes that share the units, PASSES = 2:
 //   pass 1: (33) C, (34) b, (35) W^A, (36) W^B, (37) beta_hat, (31) xi_10, (32) xi_20
@@ -13,49 +14,50 @@
 //
 // Latency: pass 1 takes 5 ADD + 4 MUL + REC + 1 cycles, pass 2 takes 2 ADD + MUL + 1, in units'
 // STAGES. Throughput: one assembly a latency.
+
 module hdca_assembly
   import hdca_pkg::*;
 #(
-    parameter int EXP_W = 8,
-    parameter int MAN_W = 23,
-    parameter int PASSES = 2,
-    parameter int ADD_STAGES = 0,
-    parameter int MUL_STAGES = 0,
-    parameter int REC_STAGES = 0,
-    localparam int W = 1 + EXP_W + MAN_W,
-    localparam int NUM_MUL = assembly_mul(PASSES),
-    localparam int NUM_ADD = assembly_add(PASSES)
+  parameter int EXP_W = 8,
+  parameter int MAN_W = 23,
+  parameter int PASSES = 2,
+  parameter int ADD_STAGES = 0,
+  parameter int MUL_STAGES = 0,
+  parameter int REC_STAGES = 0,
+  localparam int W = 1 + EXP_W + MAN_W,
+  localparam int NUM_MUL = assembly_mul(PASSES),
+  localparam int NUM_ADD = assembly_add(PASSES)
 ) (
-    input  logic clk_i,
-    input  logic rst_ni,
-    input  logic start_i,
-    output logic busy_o,
-    output logic done_o,
+  input  logic clk_i,
+  input  logic rst_ni,
+  input  logic start_i,
+  output logic busy_o,
+  output logic done_o,
 
-    input  logic [COEFF_WORDS*W-1:0] body_a_i,
-    input  logic [COEFF_WORDS*W-1:0] body_b_i,
-    output logic [COEFF_WORDS*W-1:0] compound_o,
-    output logic [WEIGHT_WORDS*W-1:0] weight_a_o,
-    output logic [WEIGHT_WORDS*W-1:0] weight_b_o,
-    output logic [IMPULSE_WORDS*W-1:0] beta_hat_o,
-    output logic singular_o,
-    output logic [fp_pkg::FLAGS_W-1:0] flags_o,
+  input  logic [COEFF_WORDS*W-1:0]   body_a_i,
+  input  logic [COEFF_WORDS*W-1:0]   body_b_i,
+  output logic [COEFF_WORDS*W-1:0]   compound_o,
+  output logic [WEIGHT_WORDS*W-1:0]  weight_a_o,
+  output logic [WEIGHT_WORDS*W-1:0]  weight_b_o,
+  output logic [IMPULSE_WORDS*W-1:0] beta_hat_o,
+  output logic                       singular_o,
+  output logic [fp_pkg::FLAGS_W-1:0] flags_o,
 
-    output logic [NUM_MUL*W-1:0] mul_a_o,
-    output logic [NUM_MUL*W-1:0] mul_b_o,
-    input  logic [NUM_MUL*W-1:0] mul_y_i,
-    input  logic [fp_pkg::FLAGS_W-1:0] mul_flags_i,
-    output logic [NUM_ADD*W-1:0] add_a_o,
-    output logic [NUM_ADD*W-1:0] add_b_o,
-    input  logic [NUM_ADD*W-1:0] add_y_i,
-    input  logic [fp_pkg::FLAGS_W-1:0] add_flags_i,
-    output logic [W-1:0] rec_a_o,
-    input  logic [W-1:0] rec_y_i,
-    input  logic [fp_pkg::FLAGS_W-1:0] rec_flags_i
+  output logic [NUM_MUL*W-1:0]       mul_a_o,
+  output logic [NUM_MUL*W-1:0]       mul_b_o,
+  input  logic [NUM_MUL*W-1:0]       mul_y_i,
+  input  logic [fp_pkg::FLAGS_W-1:0] mul_flags_i,
+  output logic [NUM_ADD*W-1:0]       add_a_o,
+  output logic [NUM_ADD*W-1:0]       add_b_o,
+  input  logic [NUM_ADD*W-1:0]       add_y_i,
+  input  logic [fp_pkg::FLAGS_W-1:0] add_flags_i,
+  output logic [W-1:0]               rec_a_o,
+  input  logic [W-1:0]               rec_y_i,
+  input  logic [fp_pkg::FLAGS_W-1:0] rec_flags_i
 );
 
-  if (PASSES != 1 && PASSES != 2) begin : g_check_passes
-    initial $fatal(1, "hdca_assembly: PASSES must be 1 or 2, got %0d", PASSES);
+  if (PASSES != 1 && PASSES != 2) begin : gen_check_passes
+    initial $fatal(1, "%m: PASSES must be 1 or 2, got %0d", PASSES);
   end
 
   localparam int PASS_1_LATENCY = 5 * ADD_STAGES + 4 * MUL_STAGES + REC_STAGES;
@@ -119,20 +121,20 @@ module hdca_assembly
   assign inverse_add_b = {det_add_b, a_xi_22[3*W+:2*W], a_xi_22[0*W+:2*W]};
   assign {det_add_y, joint_matrix} = inverse_add_y;
   inv_adjugate_2x2 #(
-      .EXP_W(EXP_W),
-      .MAN_W(MAN_W)
+    .EXP_W(EXP_W),
+    .MAN_W(MAN_W)
   ) u_joint_inverse (
-      .a_i(joint_matrix),
-      .y_o(joint_inverse),
-      .singular_o(singular),
-      .mul_a_o(inverse_mul_a),
-      .mul_b_o(inverse_mul_b),
-      .mul_y_i(inverse_mul_y),
-      .add_a_o(det_add_a),
-      .add_b_o(det_add_b),
-      .add_y_i(det_add_y),
-      .rec_a_o(rec_a_o),
-      .rec_y_i(rec_y_i)
+    .a_i(joint_matrix),
+    .y_o(joint_inverse),
+    .singular_o(singular),
+    .mul_a_o(inverse_mul_a),
+    .mul_b_o(inverse_mul_b),
+    .mul_y_i(inverse_mul_y),
+    .add_a_o(det_add_a),
+    .add_b_o(det_add_b),
+    .add_y_i(det_add_y),
+    .rec_a_o,
+    .rec_y_i
   );
   assign {c_11, c_10, c_01, c_00} = joint_inverse ^ {4{SIGN}};
 
@@ -148,21 +150,21 @@ module hdca_assembly
   logic [WEIGHT_A_MUL*W-1:0] wa_mul_a, wa_mul_b, wa_mul_y;
   logic [WEIGHT_A_ADD*W-1:0] wa_add_a, wa_add_b, wa_add_y;
   linked_dot #(
-      .W(W),
-      .N(WEIGHT_WORDS)
+    .W(W),
+    .N(WEIGHT_WORDS)
   ) u_weight_a (
-      .a_0_i({{3{c_10}}, {3{c_00}}}),
-      .b_0_i({2{a_column_0}}),
-      .a_1_i({{3{c_11}}, {3{c_01}}}),
-      .b_1_i({2{a_column_1}}),
-      .addend_i({WEIGHT_WORDS * W{1'b0}}),
-      .y_o(weight_a),
-      .mul_a_o(wa_mul_a),
-      .mul_b_o(wa_mul_b),
-      .mul_y_i(wa_mul_y),
-      .add_a_o(wa_add_a),
-      .add_b_o(wa_add_b),
-      .add_y_i(wa_add_y)
+    .a_0_i({{3{c_10}}, {3{c_00}}}),
+    .b_0_i({2{a_column_0}}),
+    .a_1_i({{3{c_11}}, {3{c_01}}}),
+    .b_1_i({2{a_column_1}}),
+    .addend_i({WEIGHT_WORDS * W{1'b0}}),
+    .y_o(weight_a),
+    .mul_a_o(wa_mul_a),
+    .mul_b_o(wa_mul_b),
+    .mul_y_i(wa_mul_y),
+    .add_a_o(wa_add_a),
+    .add_b_o(wa_add_b),
+    .add_y_i(wa_add_y)
   );
 
   // (36) W^B = C D^T xi_12^B
@@ -170,21 +172,21 @@ module hdca_assembly
   logic [WEIGHT_B_MUL*W-1:0] wb_mul_a, wb_mul_b, wb_mul_y;
   logic [WEIGHT_B_ADD*W-1:0] wb_add_a, wb_add_b, wb_add_y;
   linked_dot #(
-      .W(W),
-      .N(WEIGHT_WORDS)
+    .W(W),
+    .N(WEIGHT_WORDS)
   ) u_weight_b (
-      .a_0_i({{3{c_10}}, {3{c_00}}}),
-      .b_0_i({2{b_row_0}}),
-      .a_1_i({{3{c_11}}, {3{c_01}}}),
-      .b_1_i({2{b_row_1}}),
-      .addend_i({WEIGHT_WORDS * W{1'b0}}),
-      .y_o(weight_b),
-      .mul_a_o(wb_mul_a),
-      .mul_b_o(wb_mul_b),
-      .mul_y_i(wb_mul_y),
-      .add_a_o(wb_add_a),
-      .add_b_o(wb_add_b),
-      .add_y_i(wb_add_y)
+    .a_0_i({{3{c_10}}, {3{c_00}}}),
+    .b_0_i({2{b_row_0}}),
+    .a_1_i({{3{c_11}}, {3{c_01}}}),
+    .b_1_i({2{b_row_1}}),
+    .addend_i({WEIGHT_WORDS * W{1'b0}}),
+    .y_o(weight_b),
+    .mul_a_o(wb_mul_a),
+    .mul_b_o(wb_mul_b),
+    .mul_y_i(wb_mul_y),
+    .add_a_o(wb_add_a),
+    .add_b_o(wb_add_b),
+    .add_y_i(wb_add_y)
   );
 
   // (37) beta_hat = C b
@@ -192,21 +194,21 @@ module hdca_assembly
   logic [JOINT_BIAS_MUL*W-1:0] beta_mul_a, beta_mul_b, beta_mul_y;
   logic [JOINT_BIAS_ADD*W-1:0] beta_add_a, beta_add_b, beta_add_y;
   linked_dot #(
-      .W(W),
-      .N(IMPULSE_WORDS)
+    .W(W),
+    .N(IMPULSE_WORDS)
   ) u_joint_bias (
-      .a_0_i({c_10, c_00}),
-      .b_0_i({2{b_0}}),
-      .a_1_i({c_11, c_01}),
-      .b_1_i({2{b_1}}),
-      .addend_i({IMPULSE_WORDS * W{1'b0}}),
-      .y_o(beta_hat),
-      .mul_a_o(beta_mul_a),
-      .mul_b_o(beta_mul_b),
-      .mul_y_i(beta_mul_y),
-      .add_a_o(beta_add_a),
-      .add_b_o(beta_add_b),
-      .add_y_i(beta_add_y)
+    .a_0_i({c_10, c_00}),
+    .b_0_i({2{b_0}}),
+    .a_1_i({c_11, c_01}),
+    .b_1_i({2{b_1}}),
+    .addend_i({IMPULSE_WORDS * W{1'b0}}),
+    .y_o(beta_hat),
+    .mul_a_o(beta_mul_a),
+    .mul_b_o(beta_mul_b),
+    .mul_y_i(beta_mul_y),
+    .add_a_o(beta_add_a),
+    .add_b_o(beta_add_b),
+    .add_y_i(beta_add_y)
   );
 
   // (31) xi_10^C = xi_10^A - xi_12^A D beta_hat
@@ -214,23 +216,23 @@ module hdca_assembly
   logic [COMPOUND_XI_10_MUL*W-1:0] xi_10_mul_a, xi_10_mul_b, xi_10_mul_y;
   logic [COMPOUND_XI_10_ADD*W-1:0] xi_10_add_a, xi_10_add_b, xi_10_add_y;
   linked_dot #(
-      .W(W),
-      .N(VECTOR_WORDS),
-      .ADDEND(1),
-      .NEGATE(1)
+    .W(W),
+    .N(VECTOR_WORDS),
+    .ADDEND(1),
+    .NEGATE(1)
   ) u_compound_xi_10 (
-      .a_0_i(a_column_0),
-      .b_0_i({3{beta_hat[0*W+:W]}}),
-      .a_1_i(a_column_1),
-      .b_1_i({3{beta_hat[1*W+:W]}}),
-      .addend_i(a_xi_10),
-      .y_o(xi_10),
-      .mul_a_o(xi_10_mul_a),
-      .mul_b_o(xi_10_mul_b),
-      .mul_y_i(xi_10_mul_y),
-      .add_a_o(xi_10_add_a),
-      .add_b_o(xi_10_add_b),
-      .add_y_i(xi_10_add_y)
+    .a_0_i(a_column_0),
+    .b_0_i({3{beta_hat[0*W+:W]}}),
+    .a_1_i(a_column_1),
+    .b_1_i({3{beta_hat[1*W+:W]}}),
+    .addend_i(a_xi_10),
+    .y_o(xi_10),
+    .mul_a_o(xi_10_mul_a),
+    .mul_b_o(xi_10_mul_b),
+    .mul_y_i(xi_10_mul_y),
+    .add_a_o(xi_10_add_a),
+    .add_b_o(xi_10_add_b),
+    .add_y_i(xi_10_add_y)
   );
 
   // (32) xi_20^C = xi_20^B + xi_21^B D beta_hat
@@ -238,22 +240,22 @@ module hdca_assembly
   logic [COMPOUND_XI_20_MUL*W-1:0] xi_20_mul_a, xi_20_mul_b, xi_20_mul_y;
   logic [COMPOUND_XI_20_ADD*W-1:0] xi_20_add_a, xi_20_add_b, xi_20_add_y;
   linked_dot #(
-      .W(W),
-      .N(VECTOR_WORDS),
-      .ADDEND(1)
+    .W(W),
+    .N(VECTOR_WORDS),
+    .ADDEND(1)
   ) u_compound_xi_20 (
-      .a_0_i(b_row_0),
-      .b_0_i({3{beta_hat[0*W+:W]}}),
-      .a_1_i(b_row_1),
-      .b_1_i({3{beta_hat[1*W+:W]}}),
-      .addend_i(b_xi_20),
-      .y_o(xi_20),
-      .mul_a_o(xi_20_mul_a),
-      .mul_b_o(xi_20_mul_b),
-      .mul_y_i(xi_20_mul_y),
-      .add_a_o(xi_20_add_a),
-      .add_b_o(xi_20_add_b),
-      .add_y_i(xi_20_add_y)
+    .a_0_i(b_row_0),
+    .b_0_i({3{beta_hat[0*W+:W]}}),
+    .a_1_i(b_row_1),
+    .b_1_i({3{beta_hat[1*W+:W]}}),
+    .addend_i(b_xi_20),
+    .y_o(xi_20),
+    .mul_a_o(xi_20_mul_a),
+    .mul_b_o(xi_20_mul_b),
+    .mul_y_i(xi_20_mul_y),
+    .add_a_o(xi_20_add_a),
+    .add_b_o(xi_20_add_b),
+    .add_y_i(xi_20_add_y)
   );
 
   // ---------------------------------------------------------------------------------------------
@@ -268,22 +270,22 @@ module hdca_assembly
   logic [COMPOUND_XI_11_MUL*W-1:0] xi_11_mul_a, xi_11_mul_b, xi_11_mul_y;
   logic [COMPOUND_XI_11_ADD*W-1:0] xi_11_add_a, xi_11_add_b, xi_11_add_y;
   linked_dot #(
-      .W(W),
-      .N(UPPER_WORDS),
-      .ADDEND(1)
+    .W(W),
+    .N(UPPER_WORDS),
+    .ADDEND(1)
   ) u_compound_xi_11 (
-      .a_0_i(by_row(a_column_0)),
-      .b_0_i(by_column(wa_row_0)),
-      .a_1_i(by_row(a_column_1)),
-      .b_1_i(by_column(wa_row_1)),
-      .addend_i(upper(a_xi_11)),
-      .y_o(xi_11),
-      .mul_a_o(xi_11_mul_a),
-      .mul_b_o(xi_11_mul_b),
-      .mul_y_i(xi_11_mul_y),
-      .add_a_o(xi_11_add_a),
-      .add_b_o(xi_11_add_b),
-      .add_y_i(xi_11_add_y)
+    .a_0_i(by_row(a_column_0)),
+    .b_0_i(by_column(wa_row_0)),
+    .a_1_i(by_row(a_column_1)),
+    .b_1_i(by_column(wa_row_1)),
+    .addend_i(upper(a_xi_11)),
+    .y_o(xi_11),
+    .mul_a_o(xi_11_mul_a),
+    .mul_b_o(xi_11_mul_b),
+    .mul_y_i(xi_11_mul_y),
+    .add_a_o(xi_11_add_a),
+    .add_b_o(xi_11_add_b),
+    .add_y_i(xi_11_add_y)
   );
 
   // (28) xi_12^C = -xi_12^A D W^B
@@ -291,22 +293,22 @@ module hdca_assembly
   logic [COMPOUND_XI_12_MUL*W-1:0] xi_12_mul_a, xi_12_mul_b, xi_12_mul_y;
   logic [COMPOUND_XI_12_ADD*W-1:0] xi_12_add_a, xi_12_add_b, xi_12_add_y;
   linked_dot #(
-      .W(W),
-      .N(MATRIX_WORDS),
-      .NEGATE(1)
+    .W(W),
+    .N(MATRIX_WORDS),
+    .NEGATE(1)
   ) u_compound_xi_12 (
-      .a_0_i(by_row_of_3(a_column_0)),
-      .b_0_i({3{wb_row_0}}),
-      .a_1_i(by_row_of_3(a_column_1)),
-      .b_1_i({3{wb_row_1}}),
-      .addend_i({MATRIX_WORDS * W{1'b0}}),
-      .y_o(xi_12),
-      .mul_a_o(xi_12_mul_a),
-      .mul_b_o(xi_12_mul_b),
-      .mul_y_i(xi_12_mul_y),
-      .add_a_o(xi_12_add_a),
-      .add_b_o(xi_12_add_b),
-      .add_y_i(xi_12_add_y)
+    .a_0_i(by_row_of_3(a_column_0)),
+    .b_0_i({3{wb_row_0}}),
+    .a_1_i(by_row_of_3(a_column_1)),
+    .b_1_i({3{wb_row_1}}),
+    .addend_i({MATRIX_WORDS * W{1'b0}}),
+    .y_o(xi_12),
+    .mul_a_o(xi_12_mul_a),
+    .mul_b_o(xi_12_mul_b),
+    .mul_y_i(xi_12_mul_y),
+    .add_a_o(xi_12_add_a),
+    .add_b_o(xi_12_add_b),
+    .add_y_i(xi_12_add_y)
   );
 
   // (30) xi_22^C = xi_22^B + xi_21^B D W^B
@@ -314,22 +316,22 @@ module hdca_assembly
   logic [COMPOUND_XI_22_MUL*W-1:0] xi_22_mul_a, xi_22_mul_b, xi_22_mul_y;
   logic [COMPOUND_XI_22_ADD*W-1:0] xi_22_add_a, xi_22_add_b, xi_22_add_y;
   linked_dot #(
-      .W(W),
-      .N(UPPER_WORDS),
-      .ADDEND(1)
+    .W(W),
+    .N(UPPER_WORDS),
+    .ADDEND(1)
   ) u_compound_xi_22 (
-      .a_0_i(by_row(b_row_0)),
-      .b_0_i(by_column(wb_row_0)),
-      .a_1_i(by_row(b_row_1)),
-      .b_1_i(by_column(wb_row_1)),
-      .addend_i(upper(b_xi_22)),
-      .y_o(xi_22),
-      .mul_a_o(xi_22_mul_a),
-      .mul_b_o(xi_22_mul_b),
-      .mul_y_i(xi_22_mul_y),
-      .add_a_o(xi_22_add_a),
-      .add_b_o(xi_22_add_b),
-      .add_y_i(xi_22_add_y)
+    .a_0_i(by_row(b_row_0)),
+    .b_0_i(by_column(wb_row_0)),
+    .a_1_i(by_row(b_row_1)),
+    .b_1_i(by_column(wb_row_1)),
+    .addend_i(upper(b_xi_22)),
+    .y_o(xi_22),
+    .mul_a_o(xi_22_mul_a),
+    .mul_b_o(xi_22_mul_b),
+    .mul_y_i(xi_22_mul_y),
+    .add_a_o(xi_22_add_a),
+    .add_b_o(xi_22_add_b),
+    .add_y_i(xi_22_add_y)
   );
 
   // ---------------------------------------------------------------------------------------------
@@ -359,14 +361,14 @@ module hdca_assembly
 
   assign p1_mul_y = mul_y_i[0+:PASS_1_MUL*W];
   assign p1_add_y = add_y_i[0+:PASS_1_ADD*W];
-  if (PASSES == 1) begin : g_all_at_once
+  if (PASSES == 1) begin : gen_all_at_once
     assign mul_a_o = in_pass_1_q ? {p2_mul_a, p1_mul_a} : '0;
     assign mul_b_o = in_pass_1_q ? {p2_mul_b, p1_mul_b} : '0;
     assign add_a_o = in_pass_1_q ? {p2_add_a, p1_add_a} : '0;
     assign add_b_o = in_pass_1_q ? {p2_add_b, p1_add_b} : '0;
     assign p2_mul_y = mul_y_i[PASS_1_MUL*W+:PASS_2_MUL*W];
     assign p2_add_y = add_y_i[PASS_1_ADD*W+:PASS_2_ADD*W];
-  end else begin : g_rerouted
+  end else begin : gen_rerouted
     localparam int MUL_BITS = NUM_MUL * W;
     localparam int ADD_BITS = NUM_ADD * W;
     assign mul_a_o = in_pass_1_q ? MUL_BITS'(p1_mul_a) : in_pass_2_q ? MUL_BITS'(p2_mul_a) : '0;
@@ -419,7 +421,9 @@ module hdca_assembly
         singular_o <= singular;
         flags_o <= unit_flags;
       end
-      if (end_pass_2) flags_o <= flags_o | unit_flags;
+      if (end_pass_2) begin
+        flags_o <= flags_o | unit_flags;
+      end
       if (done_o) begin
         compound_o[XI_11*W+:MATRIX_WORDS*W] <= symmetric(xi_11);
         compound_o[XI_12*W+:MATRIX_WORDS*W] <= xi_12;

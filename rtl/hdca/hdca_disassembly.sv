@@ -2,41 +2,43 @@
 //
 //   T_1^B = -T_2^A = D (W^B T_2^C - W^A T_1^C + beta_hat)
 //
-// Impulses are 2-vectors (T = D s). Mirrors pymodel.algorithms.two_handles.disassemble operation by operation.
+// Impulses are 2-vectors (T = D s). Mirrors pymodel.algorithms.two_handles.disassemble operation
+// by operation.
 //
 // A `start_i` pulse begins; operands must be held while `busy_o`. `done_o` pulses in the last
 // cycle of `busy_o`; the result and `flags_o` (of this run) are valid after it and hold.
 //
 // Latency: 3 ADD + MUL + 1 cycles, in units' STAGES. Throughput: one disassembly a latency.
+
 module hdca_disassembly
   import hdca_pkg::*;
 #(
-    parameter int W = 32,
-    parameter int ADD_STAGES = 0,
-    parameter int MUL_STAGES = 0
+  parameter int W = 32,
+  parameter int ADD_STAGES = 0,
+  parameter int MUL_STAGES = 0
 ) (
-    input  logic clk_i,
-    input  logic rst_ni,
-    input  logic start_i,
-    output logic busy_o,
-    output logic done_o,
+  input  logic clk_i,
+  input  logic rst_ni,
+  input  logic start_i,
+  output logic busy_o,
+  output logic done_o,
 
-    input  logic [WEIGHT_WORDS*W-1:0] weight_a_i,
-    input  logic [WEIGHT_WORDS*W-1:0] weight_b_i,
-    input  logic [IMPULSE_WORDS*W-1:0] beta_hat_i,
-    input  logic [IMPULSE_WORDS*W-1:0] t_1c_i,
-    input  logic [IMPULSE_WORDS*W-1:0] t_2c_i,
-    output logic [IMPULSE_WORDS*W-1:0] t_1b_o,
-    output logic [fp_pkg::FLAGS_W-1:0] flags_o,
+  input  logic [WEIGHT_WORDS*W-1:0]  weight_a_i,
+  input  logic [WEIGHT_WORDS*W-1:0]  weight_b_i,
+  input  logic [IMPULSE_WORDS*W-1:0] beta_hat_i,
+  input  logic [IMPULSE_WORDS*W-1:0] t_1c_i,
+  input  logic [IMPULSE_WORDS*W-1:0] t_2c_i,
+  output logic [IMPULSE_WORDS*W-1:0] t_1b_o,
+  output logic [fp_pkg::FLAGS_W-1:0] flags_o,
 
-    output logic [DISASSEMBLE_MUL*W-1:0] mul_a_o,
-    output logic [DISASSEMBLE_MUL*W-1:0] mul_b_o,
-    input  logic [DISASSEMBLE_MUL*W-1:0] mul_y_i,
-    input  logic [fp_pkg::FLAGS_W-1:0] mul_flags_i,
-    output logic [DISASSEMBLE_ADD*W-1:0] add_a_o,
-    output logic [DISASSEMBLE_ADD*W-1:0] add_b_o,
-    input  logic [DISASSEMBLE_ADD*W-1:0] add_y_i,
-    input  logic [fp_pkg::FLAGS_W-1:0] add_flags_i
+  output logic [DISASSEMBLE_MUL*W-1:0] mul_a_o,
+  output logic [DISASSEMBLE_MUL*W-1:0] mul_b_o,
+  input  logic [DISASSEMBLE_MUL*W-1:0] mul_y_i,
+  input  logic [fp_pkg::FLAGS_W-1:0]   mul_flags_i,
+  output logic [DISASSEMBLE_ADD*W-1:0] add_a_o,
+  output logic [DISASSEMBLE_ADD*W-1:0] add_b_o,
+  input  logic [DISASSEMBLE_ADD*W-1:0] add_y_i,
+  input  logic [fp_pkg::FLAGS_W-1:0]   add_flags_i
 );
 
   localparam int LATENCY = 3 * ADD_STAGES + MUL_STAGES;
@@ -55,42 +57,42 @@ module hdca_disassembly
   logic [4*W-1:0] b_mul_a, b_mul_b, b_mul_y, a_mul_a, a_mul_b, a_mul_y, a_add_a, a_add_b, a_add_y;
   logic [IMPULSE_WORDS*W-1:0] b_add_a, b_add_b, b_add_y, from_b, difference, t_1b;
   linked_dot #(
-      .W(W),
-      .N(IMPULSE_WORDS)
+    .W(W),
+    .N(IMPULSE_WORDS)
   ) u_from_b (
-      .a_0_i(b_column_0),
-      .b_0_i({2{t_2c_i[0*W+:W]}}),
-      .a_1_i(b_column_1),
-      .b_1_i({2{t_2c_i[1*W+:W]}}),
-      .addend_i({IMPULSE_WORDS * W{1'b0}}),
-      .y_o(from_b),
-      .mul_a_o(b_mul_a),
-      .mul_b_o(b_mul_b),
-      .mul_y_i(b_mul_y),
-      .add_a_o(b_add_a),
-      .add_b_o(b_add_b),
-      .add_y_i(b_add_y)
+    .a_0_i(b_column_0),
+    .b_0_i({2{t_2c_i[0*W+:W]}}),
+    .a_1_i(b_column_1),
+    .b_1_i({2{t_2c_i[1*W+:W]}}),
+    .addend_i({IMPULSE_WORDS * W{1'b0}}),
+    .y_o(from_b),
+    .mul_a_o(b_mul_a),
+    .mul_b_o(b_mul_b),
+    .mul_y_i(b_mul_y),
+    .add_a_o(b_add_a),
+    .add_b_o(b_add_b),
+    .add_y_i(b_add_y)
   );
 
   // W^B T_2^C - W^A T_1^C
   linked_dot #(
-      .W(W),
-      .N(IMPULSE_WORDS),
-      .ADDEND(1),
-      .NEGATE(1)
+    .W(W),
+    .N(IMPULSE_WORDS),
+    .ADDEND(1),
+    .NEGATE(1)
   ) u_difference (
-      .a_0_i(a_column_0),
-      .b_0_i({2{t_1c_i[0*W+:W]}}),
-      .a_1_i(a_column_1),
-      .b_1_i({2{t_1c_i[1*W+:W]}}),
-      .addend_i(from_b),
-      .y_o(difference),
-      .mul_a_o(a_mul_a),
-      .mul_b_o(a_mul_b),
-      .mul_y_i(a_mul_y),
-      .add_a_o(a_add_a),
-      .add_b_o(a_add_b),
-      .add_y_i(a_add_y)
+    .a_0_i(a_column_0),
+    .b_0_i({2{t_1c_i[0*W+:W]}}),
+    .a_1_i(a_column_1),
+    .b_1_i({2{t_1c_i[1*W+:W]}}),
+    .addend_i(from_b),
+    .y_o(difference),
+    .mul_a_o(a_mul_a),
+    .mul_b_o(a_mul_b),
+    .mul_y_i(a_mul_y),
+    .add_a_o(a_add_a),
+    .add_b_o(a_add_b),
+    .add_y_i(a_add_y)
   );
 
   // Units; idle ones see zeros. The last two adders add beta_hat.

@@ -11,38 +11,39 @@
 //
 // Latency: 1 cycle + that of the phase (see hdca_assembly, hdca_disassembly).
 // Throughput: one run a latency.
+
 module hdca_engine
   import hdca_pkg::*;
 #(
-    parameter int EXP_W = 8,
-    parameter int MAN_W = 23,
-    parameter int PASSES = 2,
-    parameter int ADD_STAGES = 0,
-    parameter int MUL_STAGES = 0,
-    parameter int REC_STAGES = 0,
-    localparam int W = 1 + EXP_W + MAN_W
+  parameter int EXP_W = 8,
+  parameter int MAN_W = 23,
+  parameter int PASSES = 2,
+  parameter int ADD_STAGES = 0,
+  parameter int MUL_STAGES = 0,
+  parameter int REC_STAGES = 0,
+  localparam int W = 1 + EXP_W + MAN_W
 ) (
-    input  logic clk_i,
-    input  logic rst_ni,
-    input  logic run_i,
-    input  logic phase_i,
-    input  logic clear_i,
-    output logic idle_o,
-    output logic busy_o,
-    output logic read_o,
-    output logic done_o,
+  input  logic clk_i,
+  input  logic rst_ni,
+  input  logic run_i,
+  input  logic phase_i,
+  input  logic clear_i,
+  output logic idle_o,
+  output logic busy_o,
+  output logic read_o,
+  output logic done_o,
 
-    input  logic [COEFF_WORDS*W-1:0] body_a_i,
-    input  logic [COEFF_WORDS*W-1:0] body_b_i,
-    output logic [COEFF_WORDS*W-1:0] compound_o,
-    output logic [WEIGHT_WORDS*W-1:0] weight_a_o,
-    output logic [WEIGHT_WORDS*W-1:0] weight_b_o,
-    output logic [IMPULSE_WORDS*W-1:0] beta_hat_o,
-    input  logic [IMPULSE_WORDS*W-1:0] t_1c_i,
-    input  logic [IMPULSE_WORDS*W-1:0] t_2c_i,
-    output logic [IMPULSE_WORDS*W-1:0] t_1b_o,
-    output logic singular_o,
-    output logic [fp_pkg::FLAGS_W-1:0] flags_o
+  input  logic [COEFF_WORDS*W-1:0]   body_a_i,
+  input  logic [COEFF_WORDS*W-1:0]   body_b_i,
+  output logic [COEFF_WORDS*W-1:0]   compound_o,
+  output logic [WEIGHT_WORDS*W-1:0]  weight_a_o,
+  output logic [WEIGHT_WORDS*W-1:0]  weight_b_o,
+  output logic [IMPULSE_WORDS*W-1:0] beta_hat_o,
+  input  logic [IMPULSE_WORDS*W-1:0] t_1c_i,
+  input  logic [IMPULSE_WORDS*W-1:0] t_2c_i,
+  output logic [IMPULSE_WORDS*W-1:0] t_1b_o,
+  output logic                       singular_o,
+  output logic [fp_pkg::FLAGS_W-1:0] flags_o
 );
 
   localparam int ASM_MUL = assembly_mul(PASSES);
@@ -71,7 +72,9 @@ module hdca_engine
       phase_q <= PHASE_ASSEMBLY;
     end else begin
       read_q <= done_o || (read_q && !clear_i && !run_i);
-      if (run_i && !busy_o) phase_q <= phase_i;
+      if (run_i && !busy_o) begin
+        phase_q <= phase_i;
+      end
     end
   end
 
@@ -86,134 +89,134 @@ module hdca_engine
   logic [fp_pkg::FLAGS_W-1:0] asm_mul_flags, asm_add_flags, dis_mul_flags, dis_add_flags, rec_flags;
 
   fp_units #(
-      .UNIT(fp_pkg::UNIT_MUL),
-      .N(ASM_MUL),
-      .EXP_W(EXP_W),
-      .MAN_W(MAN_W),
-      .STAGES(MUL_STAGES)
+    .UNIT(fp_pkg::UNIT_MUL),
+    .N(ASM_MUL),
+    .EXP_W(EXP_W),
+    .MAN_W(MAN_W),
+    .STAGES(MUL_STAGES)
   ) u_asm_mul (
-      .clk_i(clk_i),
-      .a_i(asm_mul_a),
-      .b_i(asm_mul_b),
-      .y_o(asm_mul_y),
-      .flags_o(asm_mul_flags)
+    .clk_i,
+    .a_i(asm_mul_a),
+    .b_i(asm_mul_b),
+    .y_o(asm_mul_y),
+    .flags_o(asm_mul_flags)
   );
 
   fp_units #(
-      .UNIT(fp_pkg::UNIT_ADD),
-      .N(ASM_ADD),
-      .EXP_W(EXP_W),
-      .MAN_W(MAN_W),
-      .STAGES(ADD_STAGES)
+    .UNIT(fp_pkg::UNIT_ADD),
+    .N(ASM_ADD),
+    .EXP_W(EXP_W),
+    .MAN_W(MAN_W),
+    .STAGES(ADD_STAGES)
   ) u_asm_add (
-      .clk_i(clk_i),
-      .a_i(asm_add_a),
-      .b_i(asm_add_b),
-      .y_o(asm_add_y),
-      .flags_o(asm_add_flags)
+    .clk_i,
+    .a_i(asm_add_a),
+    .b_i(asm_add_b),
+    .y_o(asm_add_y),
+    .flags_o(asm_add_flags)
   );
 
   fp_units #(
-      .UNIT(fp_pkg::UNIT_MUL),
-      .N(DISASSEMBLE_MUL),
-      .EXP_W(EXP_W),
-      .MAN_W(MAN_W),
-      .STAGES(MUL_STAGES)
+    .UNIT(fp_pkg::UNIT_MUL),
+    .N(DISASSEMBLE_MUL),
+    .EXP_W(EXP_W),
+    .MAN_W(MAN_W),
+    .STAGES(MUL_STAGES)
   ) u_dis_mul (
-      .clk_i(clk_i),
-      .a_i(dis_mul_a),
-      .b_i(dis_mul_b),
-      .y_o(dis_mul_y),
-      .flags_o(dis_mul_flags)
+    .clk_i,
+    .a_i(dis_mul_a),
+    .b_i(dis_mul_b),
+    .y_o(dis_mul_y),
+    .flags_o(dis_mul_flags)
   );
 
   fp_units #(
-      .UNIT(fp_pkg::UNIT_ADD),
-      .N(DISASSEMBLE_ADD),
-      .EXP_W(EXP_W),
-      .MAN_W(MAN_W),
-      .STAGES(ADD_STAGES)
+    .UNIT(fp_pkg::UNIT_ADD),
+    .N(DISASSEMBLE_ADD),
+    .EXP_W(EXP_W),
+    .MAN_W(MAN_W),
+    .STAGES(ADD_STAGES)
   ) u_dis_add (
-      .clk_i(clk_i),
-      .a_i(dis_add_a),
-      .b_i(dis_add_b),
-      .y_o(dis_add_y),
-      .flags_o(dis_add_flags)
+    .clk_i,
+    .a_i(dis_add_a),
+    .b_i(dis_add_b),
+    .y_o(dis_add_y),
+    .flags_o(dis_add_flags)
   );
 
   fp_recip #(
-      .EXP_W(EXP_W),
-      .MAN_W(MAN_W),
-      .STAGES(REC_STAGES)
+    .EXP_W(EXP_W),
+    .MAN_W(MAN_W),
+    .STAGES(REC_STAGES)
   ) u_rec (
-      .clk_i(clk_i),
-      .a_i(rec_a),
-      .y_o(rec_y),
-      .flags_o(rec_flags)
+    .clk_i,
+    .a_i(rec_a),
+    .y_o(rec_y),
+    .flags_o(rec_flags)
   );
 
   // ---------------------------------------------------------------------------------------------
   // Phases
   // ---------------------------------------------------------------------------------------------
   hdca_assembly #(
-      .EXP_W(EXP_W),
-      .MAN_W(MAN_W),
-      .PASSES(PASSES),
-      .ADD_STAGES(ADD_STAGES),
-      .MUL_STAGES(MUL_STAGES),
-      .REC_STAGES(REC_STAGES)
+    .EXP_W(EXP_W),
+    .MAN_W(MAN_W),
+    .PASSES(PASSES),
+    .ADD_STAGES(ADD_STAGES),
+    .MUL_STAGES(MUL_STAGES),
+    .REC_STAGES(REC_STAGES)
   ) u_assembly (
-      .clk_i(clk_i),
-      .rst_ni(rst_ni),
-      .start_i(assembly_start),
-      .busy_o(assembly_busy),
-      .done_o(assembly_done),
-      .body_a_i(body_a_i),
-      .body_b_i(body_b_i),
-      .compound_o(compound_o),
-      .weight_a_o(weight_a_o),
-      .weight_b_o(weight_b_o),
-      .beta_hat_o(beta_hat_o),
-      .singular_o(assembly_singular),
-      .flags_o(assembly_flags),
-      .mul_a_o(asm_mul_a),
-      .mul_b_o(asm_mul_b),
-      .mul_y_i(asm_mul_y),
-      .mul_flags_i(asm_mul_flags),
-      .add_a_o(asm_add_a),
-      .add_b_o(asm_add_b),
-      .add_y_i(asm_add_y),
-      .add_flags_i(asm_add_flags),
-      .rec_a_o(rec_a),
-      .rec_y_i(rec_y),
-      .rec_flags_i(rec_flags)
+    .clk_i,
+    .rst_ni,
+    .start_i(assembly_start),
+    .busy_o(assembly_busy),
+    .done_o(assembly_done),
+    .body_a_i,
+    .body_b_i,
+    .compound_o,
+    .weight_a_o,
+    .weight_b_o,
+    .beta_hat_o,
+    .singular_o(assembly_singular),
+    .flags_o(assembly_flags),
+    .mul_a_o(asm_mul_a),
+    .mul_b_o(asm_mul_b),
+    .mul_y_i(asm_mul_y),
+    .mul_flags_i(asm_mul_flags),
+    .add_a_o(asm_add_a),
+    .add_b_o(asm_add_b),
+    .add_y_i(asm_add_y),
+    .add_flags_i(asm_add_flags),
+    .rec_a_o(rec_a),
+    .rec_y_i(rec_y),
+    .rec_flags_i(rec_flags)
   );
 
   hdca_disassembly #(
-      .W(W),
-      .ADD_STAGES(ADD_STAGES),
-      .MUL_STAGES(MUL_STAGES)
+    .W(W),
+    .ADD_STAGES(ADD_STAGES),
+    .MUL_STAGES(MUL_STAGES)
   ) u_disassembly (
-      .clk_i(clk_i),
-      .rst_ni(rst_ni),
-      .start_i(disassembly_start),
-      .busy_o(disassembly_busy),
-      .done_o(disassembly_done),
-      .weight_a_i(weight_a_o),
-      .weight_b_i(weight_b_o),
-      .beta_hat_i(beta_hat_o),
-      .t_1c_i(t_1c_i),
-      .t_2c_i(t_2c_i),
-      .t_1b_o(t_1b_o),
-      .flags_o(disassembly_flags),
-      .mul_a_o(dis_mul_a),
-      .mul_b_o(dis_mul_b),
-      .mul_y_i(dis_mul_y),
-      .mul_flags_i(dis_mul_flags),
-      .add_a_o(dis_add_a),
-      .add_b_o(dis_add_b),
-      .add_y_i(dis_add_y),
-      .add_flags_i(dis_add_flags)
+    .clk_i,
+    .rst_ni,
+    .start_i(disassembly_start),
+    .busy_o(disassembly_busy),
+    .done_o(disassembly_done),
+    .weight_a_i(weight_a_o),
+    .weight_b_i(weight_b_o),
+    .beta_hat_i(beta_hat_o),
+    .t_1c_i,
+    .t_2c_i,
+    .t_1b_o,
+    .flags_o(disassembly_flags),
+    .mul_a_o(dis_mul_a),
+    .mul_b_o(dis_mul_b),
+    .mul_y_i(dis_mul_y),
+    .mul_flags_i(dis_mul_flags),
+    .add_a_o(dis_add_a),
+    .add_b_o(dis_add_b),
+    .add_y_i(dis_add_y),
+    .add_flags_i(dis_add_flags)
   );
 
 endmodule

@@ -3,7 +3,8 @@
 // A body (or compound body) has COEFF_WORDS float words: xi_11, xi_12, xi_22 (3x3, row by row),
 // xi_10, xi_20 (3). xi_21 is the transpose of xi_12. Every vector of words holds word 0 lowest.
 //
-// The operation counts are those of pymodel.algorithms.two_handles.SUBDESIGNS; pymodel/tests compares them.
+// The operation counts are those of pymodel.algorithms.two_handles.SUBDESIGNS, as a test checks.
+
 package hdca_pkg;
 
   // What a run of the engine does

@@ -18,51 +18,54 @@
 //   REC + MUL + sum over m = 2 .. N-1 of (MUL + clog2(m) ADD)          (triangular inverses)
 // and then, with the cycle that stores the result, by 2 MUL + clog2(N) ADD + 1.
 // Throughput: one matrix a latency.
+
 module inv_ldup_parallel #(
-    parameter int N = 4,
-    parameter int EXP_W = 8,
-    parameter int MAN_W = 23,
-    parameter int ADD_STAGES = 0,
-    parameter int MUL_STAGES = 0,
-    parameter int REC_STAGES = 0,
-    localparam int W = 1 + EXP_W + MAN_W,
-    localparam int NUM_MUL = ldup_pkg::num_mul(N, ldup_pkg::PARALLEL),
-    localparam int NUM_ADD = ldup_pkg::num_add(N, ldup_pkg::PARALLEL),
-    localparam int NUM_REC = ldup_pkg::num_rec(N, ldup_pkg::PARALLEL)
+  parameter int N = 4,
+  parameter int EXP_W = 8,
+  parameter int MAN_W = 23,
+  parameter int ADD_STAGES = 0,
+  parameter int MUL_STAGES = 0,
+  parameter int REC_STAGES = 0,
+  localparam int W = 1 + EXP_W + MAN_W,
+  localparam int NUM_MUL = ldup_pkg::num_mul(N, ldup_pkg::PARALLEL),
+  localparam int NUM_ADD = ldup_pkg::num_add(N, ldup_pkg::PARALLEL),
+  localparam int NUM_REC = ldup_pkg::num_rec(N, ldup_pkg::PARALLEL)
 ) (
-    input  logic clk_i,
-    input  logic rst_ni,
-    input  logic start_i,
-    output logic busy_o,
-    output logic done_o,
+  input  logic clk_i,
+  input  logic rst_ni,
+  input  logic start_i,
+  output logic busy_o,
+  output logic done_o,
 
-    input  logic [N*N*W-1:0] a_i,
-    output logic [N*N*W-1:0] y_o,
-    output logic singular_o,
-    output logic [fp_pkg::FLAGS_W-1:0] flags_o,
+  input  logic [N*N*W-1:0]           a_i,
+  output logic [N*N*W-1:0]           y_o,
+  output logic                       singular_o,
+  output logic [fp_pkg::FLAGS_W-1:0] flags_o,
 
-    output logic [NUM_MUL*W-1:0] mul_a_o,
-    output logic [NUM_MUL*W-1:0] mul_b_o,
-    input  logic [NUM_MUL*W-1:0] mul_y_i,
-    input  logic [fp_pkg::FLAGS_W-1:0] mul_flags_i,
-    output logic [NUM_ADD*W-1:0] add_a_o,
-    output logic [NUM_ADD*W-1:0] add_b_o,
-    input  logic [NUM_ADD*W-1:0] add_y_i,
-    input  logic [fp_pkg::FLAGS_W-1:0] add_flags_i,
-    output logic [NUM_REC*W-1:0] rec_a_o,
-    input  logic [NUM_REC*W-1:0] rec_y_i,
-    input  logic [fp_pkg::FLAGS_W-1:0] rec_flags_i
+  output logic [NUM_MUL*W-1:0]       mul_a_o,
+  output logic [NUM_MUL*W-1:0]       mul_b_o,
+  input  logic [NUM_MUL*W-1:0]       mul_y_i,
+  input  logic [fp_pkg::FLAGS_W-1:0] mul_flags_i,
+  output logic [NUM_ADD*W-1:0]       add_a_o,
+  output logic [NUM_ADD*W-1:0]       add_b_o,
+  input  logic [NUM_ADD*W-1:0]       add_y_i,
+  input  logic [fp_pkg::FLAGS_W-1:0] add_flags_i,
+  output logic [NUM_REC*W-1:0]       rec_a_o,
+  input  logic [NUM_REC*W-1:0]       rec_y_i,
+  input  logic [fp_pkg::FLAGS_W-1:0] rec_flags_i
 );
 
-  if (N < ldup_pkg::MIN_N || N > ldup_pkg::MAX_N) begin : g_check_n
-    initial $fatal(1, "inv_ldup_parallel: N is %0d, must lie in %0d..%0d",
+  if (N < ldup_pkg::MIN_N || N > ldup_pkg::MAX_N) begin : gen_check_n
+    initial $fatal(1, "%m: N is %0d, must lie in %0d..%0d",
                    N, ldup_pkg::MIN_N, ldup_pkg::MAX_N);
   end
 
   function automatic int triangle_latency();
     int cycles;
     cycles = REC_STAGES + MUL_STAGES;
-    for (int m = 2; m < N; m++) cycles = cycles + MUL_STAGES + $clog2(m) * ADD_STAGES;
+    for (int m = 2; m < N; m++) begin
+      cycles = cycles + MUL_STAGES + $clog2(m) * ADD_STAGES;
+    end
     return cycles;
   endfunction
 
@@ -90,8 +93,9 @@ module inv_ldup_parallel #(
   // `x` holds A_k and the columns of L, then D^-1 on its diagonal and the inverses of L and U
   // beside it, then the product: everything in place.
   function automatic logic [(N*N+2*NUM_MUL+2*NUM_ADD+NUM_REC)*W:0] data_path(
-      input logic [N*N*W-1:0] x, input logic [NUM_MUL*W-1:0] mul_y,
-      input logic [NUM_ADD*W-1:0] add_y, input logic [NUM_REC*W-1:0] rec_y);
+    input logic [N*N*W-1:0] x, input logic [NUM_MUL*W-1:0] mul_y,
+    input logic [NUM_ADD*W-1:0] add_y, input logic [NUM_REC*W-1:0] rec_y
+  );
     /* verilator no_inline_task */  // once in the simulator's code, not ten times
     logic [NUM_MUL*W-1:0] mul_a, mul_b;
     logic [NUM_ADD*W-1:0] add_a, add_b;
@@ -110,7 +114,11 @@ module inv_ldup_parallel #(
     for (int k = 0; k < N; k++) begin
       // (60), (61), (69): the largest of the column, by its bits without the sign, moves up
       pivot = k;
-      for (int i = k + 1; i < N; i++) if (x[at(i, k)+:W-1] > x[at(pivot, k)+:W-1]) pivot = i;
+      for (int i = k + 1; i < N; i++) begin
+        if (x[at(i, k)+:W-1] > x[at(pivot, k)+:W-1]) begin
+          pivot = i;
+        end
+      end
       row = x[at(k, 0)+:N*W];
       x[at(k, 0)+:N*W] = x[at(pivot, 0)+:N*W];
       x[at(pivot, 0)+:N*W] = row;
@@ -145,8 +153,8 @@ module inv_ldup_parallel #(
     end
 
     // (78) for L; (79) for U, transposed
-    for (int transposed = 0; transposed < 2; transposed++)
-      for (int i = N - 1; i > 0; i--)
+    for (int transposed = 0; transposed < 2; transposed++) begin
+      for (int i = N - 1; i > 0; i--) begin
         for (int j = i - 1; j >= 0; j--) begin
           t = '0;
           terms = 0;
@@ -159,27 +167,31 @@ module inv_ldup_parallel #(
           end
           t[W*terms+:W] = x[at_either(transposed, i, j)+:W];
           terms = terms + 1;
-          for (int stride = 1; stride < N; stride = 2 * stride)
+          for (int stride = 1; stride < N; stride = 2 * stride) begin
             for (int first = 0; first + stride < terms; first = first + 2 * stride) begin
               add_a[W*add+:W] = t[W*first+:W];
               add_b[W*add+:W] = t[W*(first+stride)+:W];
               t[W*first+:W] = add_y[W*add+:W];
               add = add + 1;
             end
+          end
           x[at_either(transposed, i, j)+:W] = t[0+:W] ^ SIGN;
         end
+      end
+    end
 
     // (80)
-    for (int i = 0; i < N; i++)
+    for (int i = 0; i < N; i++) begin
       for (int j = i + 1; j < N; j++) begin
         mul_a[W*mul+:W] = x[at(i, j)+:W];
         mul_b[W*mul+:W] = x[at(j, j)+:W];
         x[at(i, j)+:W] = mul_y[W*mul+:W];
         mul = mul + 1;
       end
+    end
 
     // (81)
-    for (int i = 0; i < N; i++)
+    for (int i = 0; i < N; i++) begin
       for (int j = 0; j < N; j++) begin
         t = '0;
         terms = 0;
@@ -194,24 +206,27 @@ module inv_ldup_parallel #(
           t[W*terms+:W] = x[at(i, j)+:W];
           terms = terms + 1;
         end
-        for (int stride = 1; stride < N; stride = 2 * stride)
+        for (int stride = 1; stride < N; stride = 2 * stride) begin
           for (int first = 0; first + stride < terms; first = first + 2 * stride) begin
             add_a[W*add+:W] = t[W*first+:W];
             add_b[W*add+:W] = t[W*(first+stride)+:W];
             t[W*first+:W] = add_y[W*add+:W];
             add = add + 1;
           end
+        end
         x[at(i, j)+:W] = t[0+:W];
       end
+    end
 
     // (82)
-    for (int k = N - 2; k >= 0; k--)
+    for (int k = N - 2; k >= 0; k--) begin
       for (int i = 0; i < N; i++) begin
         pivot = 32'(pivots[INDEX_W*k+:INDEX_W]);
         word = x[at(i, k)+:W];
         x[at(i, k)+:W] = x[at(i, pivot)+:W];
         x[at(i, pivot)+:W] = word;
       end
+    end
 
     return {x, zero_pivot, rec_a, add_b, add_a, mul_b, mul_a};
   endfunction
@@ -225,7 +240,9 @@ module inv_ldup_parallel #(
   function automatic logic not_finite(input logic [N*N*W-1:0] m);
     logic found;
     found = 1'b0;
-    for (int e = 0; e < N * N; e++) found = found | (&m[W*e+MAN_W+:EXP_W]);
+    for (int e = 0; e < N * N; e++) begin
+      found = found | (&m[W*e+MAN_W+:EXP_W]);
+    end
     return found;
   endfunction
 

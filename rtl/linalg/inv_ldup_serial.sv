@@ -16,44 +16,45 @@
 //   N (REC + 1) + N (N-1)/2 (2 MUL + ADD + 1) + 2 (N-1) (MUL + 1)
 //   + N (2 N - 1) (MUL + D ADD + 1) + N - 1
 // Throughput: one matrix a latency.
+
 module inv_ldup_serial #(
-    parameter int N = 4,
-    parameter int EXP_W = 8,
-    parameter int MAN_W = 23,
-    parameter int ADD_STAGES = 0,
-    parameter int MUL_STAGES = 0,
-    parameter int REC_STAGES = 0,
-    localparam int W = 1 + EXP_W + MAN_W,
-    localparam int NUM_MUL = ldup_pkg::num_mul(N, ldup_pkg::SERIAL),
-    localparam int NUM_ADD = ldup_pkg::num_add(N, ldup_pkg::SERIAL),
-    localparam int NUM_REC = ldup_pkg::num_rec(N, ldup_pkg::SERIAL)
+  parameter int N = 4,
+  parameter int EXP_W = 8,
+  parameter int MAN_W = 23,
+  parameter int ADD_STAGES = 0,
+  parameter int MUL_STAGES = 0,
+  parameter int REC_STAGES = 0,
+  localparam int W = 1 + EXP_W + MAN_W,
+  localparam int NUM_MUL = ldup_pkg::num_mul(N, ldup_pkg::SERIAL),
+  localparam int NUM_ADD = ldup_pkg::num_add(N, ldup_pkg::SERIAL),
+  localparam int NUM_REC = ldup_pkg::num_rec(N, ldup_pkg::SERIAL)
 ) (
-    input  logic clk_i,
-    input  logic rst_ni,
-    input  logic start_i,
-    output logic busy_o,
-    output logic done_o,
+  input  logic clk_i,
+  input  logic rst_ni,
+  input  logic start_i,
+  output logic busy_o,
+  output logic done_o,
 
-    input  logic [N*N*W-1:0] a_i,
-    output logic [N*N*W-1:0] y_o,
-    output logic singular_o,
-    output logic [fp_pkg::FLAGS_W-1:0] flags_o,
+  input  logic [N*N*W-1:0]           a_i,
+  output logic [N*N*W-1:0]           y_o,
+  output logic                       singular_o,
+  output logic [fp_pkg::FLAGS_W-1:0] flags_o,
 
-    output logic [NUM_MUL*W-1:0] mul_a_o,
-    output logic [NUM_MUL*W-1:0] mul_b_o,
-    input  logic [NUM_MUL*W-1:0] mul_y_i,
-    input  logic [fp_pkg::FLAGS_W-1:0] mul_flags_i,
-    output logic [NUM_ADD*W-1:0] add_a_o,
-    output logic [NUM_ADD*W-1:0] add_b_o,
-    input  logic [NUM_ADD*W-1:0] add_y_i,
-    input  logic [fp_pkg::FLAGS_W-1:0] add_flags_i,
-    output logic [NUM_REC*W-1:0] rec_a_o,
-    input  logic [NUM_REC*W-1:0] rec_y_i,
-    input  logic [fp_pkg::FLAGS_W-1:0] rec_flags_i
+  output logic [NUM_MUL*W-1:0]       mul_a_o,
+  output logic [NUM_MUL*W-1:0]       mul_b_o,
+  input  logic [NUM_MUL*W-1:0]       mul_y_i,
+  input  logic [fp_pkg::FLAGS_W-1:0] mul_flags_i,
+  output logic [NUM_ADD*W-1:0]       add_a_o,
+  output logic [NUM_ADD*W-1:0]       add_b_o,
+  input  logic [NUM_ADD*W-1:0]       add_y_i,
+  input  logic [fp_pkg::FLAGS_W-1:0] add_flags_i,
+  output logic [NUM_REC*W-1:0]       rec_a_o,
+  input  logic [NUM_REC*W-1:0]       rec_y_i,
+  input  logic [fp_pkg::FLAGS_W-1:0] rec_flags_i
 );
 
-  if (N < ldup_pkg::MIN_N || N > ldup_pkg::MAX_N) begin : g_check_n
-    initial $fatal(1, "inv_ldup_serial: N is %0d, must lie in %0d..%0d",
+  if (N < ldup_pkg::MIN_N || N > ldup_pkg::MAX_N) begin : gen_check_n
+    initial $fatal(1, "%m: N is %0d, must lie in %0d..%0d",
                    N, ldup_pkg::MIN_N, ldup_pkg::MAX_N);
   end
 
@@ -105,30 +106,58 @@ module inv_ldup_serial #(
 
   // Next step, i, j
   function automatic logic [STEP_W+2*INDEX_W-1:0] following(
-      input logic [STEP_W-1:0] step, input logic [INDEX_W-1:0] i, input logic [INDEX_W-1:0] j);
+    input logic [STEP_W-1:0] step, input logic [INDEX_W-1:0] i, input logic [INDEX_W-1:0] j
+  );
     case (step)
-      RECIPROCAL:
-      if (j == last) return {INVERT_L, last, last - 1'b1};
-      else return {ELIMINATE, j + 1'b1, j};
-      ELIMINATE:
-      if (i == last) return {SCALE_U, i, j};
-      else return {ELIMINATE, i + 1'b1, j};
+      RECIPROCAL: begin
+        if (j == last) begin
+          return {INVERT_L, last, last - 1'b1};
+        end else begin
+          return {ELIMINATE, j + 1'b1, j};
+        end
+      end
+      ELIMINATE: begin
+        if (i == last) begin
+          return {SCALE_U, i, j};
+        end else begin
+          return {ELIMINATE, i + 1'b1, j};
+        end
+      end
       SCALE_U: return {RECIPROCAL, i, j + 1'b1};
-      INVERT_L, INVERT_U:
-      if (j != '0) return {step, i, j - 1'b1};
-      else if (i != INDEX_W'(1)) return {step, i - 1'b1, i - 1'b1 - 1'b1};
-      else if (step == INVERT_L) return {INVERT_U, last, last - 1'b1};
-      else return {SCALE_B, {2 * INDEX_W{1'b0}}};
-      SCALE_B:
-      if (j == last - 1'b1) return {PRODUCT, {2 * INDEX_W{1'b0}}};
-      else return {SCALE_B, i, j + 1'b1};
-      PRODUCT:
-      if (j != last) return {PRODUCT, i, j + 1'b1};
-      else if (i != last) return {PRODUCT, i + 1'b1, {INDEX_W{1'b0}}};
-      else return {PERMUTE, i, last - 1'b1};
-      PERMUTE:
-      if (j != '0) return {PERMUTE, i, j - 1'b1};
-      else return {IDLE, {2 * INDEX_W{1'b0}}};
+      INVERT_L, INVERT_U: begin
+        if (j != '0) begin
+          return {step, i, j - 1'b1};
+        end else if (i != INDEX_W'(1)) begin
+          return {step, i - 1'b1, i - 1'b1 - 1'b1};
+        end else if (step == INVERT_L) begin
+          return {INVERT_U, last, last - 1'b1};
+        end else begin
+          return {SCALE_B, {2 * INDEX_W{1'b0}}};
+        end
+      end
+      SCALE_B: begin
+        if (j == last - 1'b1) begin
+          return {PRODUCT, {2 * INDEX_W{1'b0}}};
+        end else begin
+          return {SCALE_B, i, j + 1'b1};
+        end
+      end
+      PRODUCT: begin
+        if (j != last) begin
+          return {PRODUCT, i, j + 1'b1};
+        end else if (i != last) begin
+          return {PRODUCT, i + 1'b1, {INDEX_W{1'b0}}};
+        end else begin
+          return {PERMUTE, i, last - 1'b1};
+        end
+      end
+      PERMUTE: begin
+        if (j != '0) begin
+          return {PERMUTE, i, j - 1'b1};
+        end else begin
+          return {IDLE, {2 * INDEX_W{1'b0}}};
+        end
+      end
       default: return {IDLE, {2 * INDEX_W{1'b0}}};
     endcase
   endfunction
@@ -139,8 +168,11 @@ module inv_ldup_serial #(
       count_q <= '0;
     end else begin
       count_q <= busy_o && !end_step ? count_q + 1'b1 : '0;
-      if (!busy_o) step_q <= start_i ? RECIPROCAL : IDLE;
-      else if (end_step) {step_q, i_q, j_q} <= following(step_q, i_q, j_q);
+      if (!busy_o) begin
+        step_q <= start_i ? RECIPROCAL : IDLE;
+      end else if (end_step) begin
+        {step_q, i_q, j_q} <= following(step_q, i_q, j_q);
+      end
     end
   end
 
@@ -158,7 +190,11 @@ module inv_ldup_serial #(
   function automatic logic [INDEX_W-1:0] find_pivot(input logic [N*N*W-1:0] x, input int k);
     int found;
     found = k;
-    for (int i = 1; i < N; i++) if (i > k && x[at(i, k)+:W-1] > x[at(found, k)+:W-1]) found = i;
+    for (int i = 1; i < N; i++) begin
+      if (i > k && x[at(i, k)+:W-1] > x[at(found, k)+:W-1]) begin
+        found = i;
+      end
+    end
     return INDEX_W'(found);
   endfunction
 
@@ -169,8 +205,9 @@ module inv_ldup_serial #(
 
   // {operands b, operands a} of the multipliers
   function automatic logic [2*NUM_MUL*W-1:0] multiplicands(
-      input logic [STEP_W-1:0] step, input int i, input int j, input logic [N*N*W-1:0] x,
-      input logic [W-1:0] product_0);
+    input logic [STEP_W-1:0] step, input int i, input int j, input logic [N*N*W-1:0] x,
+    input logic [W-1:0] product_0
+  );
     logic [NUM_MUL*W-1:0] a, b;
     int k;
     a = '0;
@@ -203,26 +240,34 @@ module inv_ldup_serial #(
 
   // Terms of a sum
   function automatic logic [N*W-1:0] terms(
-      input logic [STEP_W-1:0] step, input int i, input int j, input logic [N*N*W-1:0] x,
-      input logic [NUM_MUL*W-1:0] products);
+    input logic [STEP_W-1:0] step, input int i, input int j, input logic [N*N*W-1:0] x,
+    input logic [NUM_MUL*W-1:0] products
+  );
     logic [N*W-1:0] t;
     int k;
     t = {N{MINUS_ZERO}};
     for (int m = 0; m < N; m++) begin
       k = step == PRODUCT ? N - 1 - m : j + 1 + m;
       if (step == PRODUCT) begin
-        if (in_product(i, j, k)) t[W*m+:W] = products[W*m+:W];
-        else if (k == j && i <= j) t[W*m+:W] = x[at(i, j)+:W];
-      end else if (k < i) t[W*m+:W] = products[W*m+:W];
-      else if (k == i) t[W*m+:W] = step == INVERT_L ? x[at(i, j)+:W] : x[at(j, i)+:W];
+        if (in_product(i, j, k)) begin
+          t[W*m+:W] = products[W*m+:W];
+        end else if (k == j && i <= j) begin
+          t[W*m+:W] = x[at(i, j)+:W];
+        end
+      end else if (k < i) begin
+        t[W*m+:W] = products[W*m+:W];
+      end else if (k == i) begin
+        t[W*m+:W] = step == INVERT_L ? x[at(i, j)+:W] : x[at(j, i)+:W];
+      end
     end
     return t;
   endfunction
 
   // {sum, operands b, operands a} of the adders, whose results are `y`: a balanced tree, or a row
   function automatic logic [N*W+NUM_ADD*W-1:0] addends(
-      input logic [STEP_W-1:0] step, input int i, input int j, input logic [N*N*W-1:0] x,
-      input logic [NUM_MUL*W-1:0] products, input logic [NUM_ADD*W-1:0] y);
+    input logic [STEP_W-1:0] step, input int i, input int j, input logic [N*N*W-1:0] x,
+    input logic [NUM_MUL*W-1:0] products, input logic [NUM_ADD*W-1:0] y
+  );
     logic [NUM_ADD*W-1:0] a, b;
     logic [N*W-1:0] t;
     int adder;
@@ -231,20 +276,22 @@ module inv_ldup_serial #(
     t = '0;
     adder = 0;
     if (step == ELIMINATE) begin
-      for (int m = 1; m < N; m++)
+      for (int m = 1; m < N; m++) begin
         if (m > j) begin
           a[W*(m-1)+:W] = x[at(i, m)+:W];
           b[W*(m-1)+:W] = products[W*m+:W] ^ MINUS_ZERO;
         end
+      end
     end else if (step == INVERT_L || step == INVERT_U || step == PRODUCT) begin
       t = terms(step, i, j, x, products);
-      for (int stride = 1; stride < N; stride = 2 * stride)
+      for (int stride = 1; stride < N; stride = 2 * stride) begin
         for (int first = 0; first + stride < N; first = first + 2 * stride) begin
           a[W*adder+:W] = t[W*first+:W];
           b[W*adder+:W] = t[W*(first+stride)+:W];
           t[W*first+:W] = y[W*adder+:W];
           adder = adder + 1;
         end
+      end
     end
     return {t[0+:W], b, a};
   endfunction
@@ -259,9 +306,10 @@ module inv_ldup_serial #(
   // ---------------------------------------------------------------------------------------------
   // The matrix after a step
   function automatic logic [N*N*W-1:0] result(
-      input logic [STEP_W-1:0] step, input int i, input int j, input int other,
-      input logic [N*N*W-1:0] x, input logic [NUM_MUL*W-1:0] products,
-      input logic [NUM_ADD*W-1:0] sums, input logic [W-1:0] total, input logic [W-1:0] reciprocal);
+    input logic [STEP_W-1:0] step, input int i, input int j, input int other,
+    input logic [N*N*W-1:0] x, input logic [NUM_MUL*W-1:0] products,
+    input logic [NUM_ADD*W-1:0] sums, input logic [W-1:0] total, input logic [W-1:0] reciprocal
+  );
     logic [N*W-1:0] row;
     logic [W-1:0] word;
     if (step == RECIPROCAL) begin
@@ -270,13 +318,25 @@ module inv_ldup_serial #(
       x[at(other, 0)+:N*W] = row;
       x[at(j, j)+:W] = reciprocal;
     end
-    if (step == ELIMINATE) x[at(i, j)+:W] = products[0+:W];
-    if (step == INVERT_L) x[at(i, j)+:W] = total ^ MINUS_ZERO;
-    if (step == INVERT_U) x[at(j, i)+:W] = total ^ MINUS_ZERO;
-    if (step == PRODUCT) x[at(i, j)+:W] = total;
+    if (step == ELIMINATE) begin
+      x[at(i, j)+:W] = products[0+:W];
+    end
+    if (step == INVERT_L) begin
+      x[at(i, j)+:W] = total ^ MINUS_ZERO;
+    end
+    if (step == INVERT_U) begin
+      x[at(j, i)+:W] = total ^ MINUS_ZERO;
+    end
+    if (step == PRODUCT) begin
+      x[at(i, j)+:W] = total;
+    end
     for (int m = 0; m < N; m++) begin
-      if (step == ELIMINATE && m > j) x[at(i, m)+:W] = sums[W*(m-1)+:W];
-      if ((step == SCALE_U || step == SCALE_B) && m > j) x[at(j, m)+:W] = products[W*m+:W];
+      if (step == ELIMINATE && m > j) begin
+        x[at(i, m)+:W] = sums[W*(m-1)+:W];
+      end
+      if ((step == SCALE_U || step == SCALE_B) && m > j) begin
+        x[at(j, m)+:W] = products[W*m+:W];
+      end
       if (step == PERMUTE) begin
         word = x[at(m, j)+:W];
         x[at(m, j)+:W] = x[at(m, other)+:W];
@@ -302,11 +362,12 @@ module inv_ldup_serial #(
       flags_o <= '0;
     end else if (end_step) begin
       x_q <= result(step_q, 32'(i_q), 32'(j_q), 32'(exchange), x_q, mul_y_i, add_y_i, sum, rec_y_i);
-      if (step_q == RECIPROCAL) pivots_q[INDEX_W*j_q+:INDEX_W] <= pivot;
+      if (step_q == RECIPROCAL) begin
+        pivots_q[INDEX_W*j_q+:INDEX_W] <= pivot;
+      end
       singular_o <= singular_o | (step_q == RECIPROCAL && rec_a_o[MAN_W+:EXP_W] == '0)
-                  | (step_q == PRODUCT && (&sum[MAN_W+:EXP_W]));
-      flags_o <= flags_o | mul_flags_i | add_flags_i
-               | (step_q == RECIPROCAL ? rec_flags_i : '0);
+                    | (step_q == PRODUCT && (&sum[MAN_W+:EXP_W]));
+      flags_o <= flags_o | mul_flags_i | add_flags_i | (step_q == RECIPROCAL ? rec_flags_i : '0);
     end
   end
 

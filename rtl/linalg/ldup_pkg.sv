@@ -1,6 +1,7 @@
 // Sizes of the LDUP inverters, and the float units that they link to.
 //
 // The counts are those of pymodel.algorithms.linalg.inv_ldup, paper 000 (86)-(92).
+
 package ldup_pkg;
 
   localparam int MIN_N = 2;

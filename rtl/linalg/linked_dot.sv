@@ -11,27 +11,28 @@
 // sums, then N more with ADDEND.
 // Latency: MUL + (1 + ADDEND) ADD of the units' latencies, during which the operands are held.
 // Throughput: one result a latency.
-module linked_dot #(
-    parameter int W = 32,
-    parameter int N = 1,
-    parameter bit ADDEND = 0,
-    parameter bit NEGATE = 0,
-    localparam int NUM_MUL = 2 * N,
-    localparam int NUM_ADD = ADDEND ? 2 * N : N
-) (
-    input  logic [N*W-1:0] a_0_i,
-    input  logic [N*W-1:0] b_0_i,
-    input  logic [N*W-1:0] a_1_i,
-    input  logic [N*W-1:0] b_1_i,
-    input  logic [N*W-1:0] addend_i,
-    output logic [N*W-1:0] y_o,
 
-    output logic [NUM_MUL*W-1:0] mul_a_o,
-    output logic [NUM_MUL*W-1:0] mul_b_o,
-    input  logic [NUM_MUL*W-1:0] mul_y_i,
-    output logic [NUM_ADD*W-1:0] add_a_o,
-    output logic [NUM_ADD*W-1:0] add_b_o,
-    input  logic [NUM_ADD*W-1:0] add_y_i
+module linked_dot #(
+  parameter int W = 32,
+  parameter int N = 1,
+  parameter bit ADDEND = 0,
+  parameter bit NEGATE = 0,
+  localparam int NUM_MUL = 2 * N,
+  localparam int NUM_ADD = ADDEND ? 2 * N : N
+) (
+  input  logic [N*W-1:0] a_0_i,
+  input  logic [N*W-1:0] b_0_i,
+  input  logic [N*W-1:0] a_1_i,
+  input  logic [N*W-1:0] b_1_i,
+  input  logic [N*W-1:0] addend_i,
+  output logic [N*W-1:0] y_o,
+
+  output logic [NUM_MUL*W-1:0] mul_a_o,
+  output logic [NUM_MUL*W-1:0] mul_b_o,
+  input  logic [NUM_MUL*W-1:0] mul_y_i,
+  output logic [NUM_ADD*W-1:0] add_a_o,
+  output logic [NUM_ADD*W-1:0] add_b_o,
+  input  logic [NUM_ADD*W-1:0] add_y_i
 );
 
   // Sign bits of all elements
@@ -42,17 +43,17 @@ module linked_dot #(
   assign mul_b_o = {b_1_i, b_0_i};
   assign {product_1, product_0} = mul_y_i;
 
-  if (NEGATE) begin : g_negated
+  if (NEGATE) begin : gen_negated
     assign sum = add_y_i[0+:N*W] ^ SIGNS;
-  end else begin : g_plain
+  end else begin : gen_plain
     assign sum = add_y_i[0+:N*W];
   end
 
-  if (ADDEND) begin : g_addend
+  if (ADDEND) begin : gen_addend
     assign add_a_o = {addend_i, product_0};
     assign add_b_o = {sum, product_1};
     assign y_o = add_y_i[N*W+:N*W];
-  end else begin : g_no_addend
+  end else begin : gen_no_addend
     logic unused;
     assign unused = &{1'b0, addend_i};
     assign add_a_o = product_0;

@@ -4,31 +4,36 @@
 //
 // Latency: reads are combinational; what is written can be read from the next cycle on.
 // Throughput: one write and two reads a cycle.
+
 module step_bank #(
-    parameter int W = 32,
-    parameter int DEPTH = 64,
-    localparam int ADDRESS_W = $clog2(DEPTH),
-    localparam int SIDES = step_pkg::SIDES
+  parameter int W = 32,
+  parameter int DEPTH = 64,
+  localparam int ADDRESS_W = $clog2(DEPTH),
+  localparam int SIDES = step_pkg::SIDES
 ) (
-    input  logic clk_i,
-    input  logic write_i,
-    input  logic [ADDRESS_W-1:0] write_address_i,
-    input  logic [W-1:0] write_data_i,
-    input  logic [W-1:0] offered_i,
-    input  logic [SIDES-1:0] take_i,
-    input  logic [SIDES*ADDRESS_W-1:0] read_address_i,
-    output logic [SIDES*W-1:0] read_data_o
+  input  logic                       clk_i,
+  input  logic                       write_i,
+  input  logic [ADDRESS_W-1:0]       write_address_i,
+  input  logic [W-1:0]               write_data_i,
+  input  logic [W-1:0]               offered_i,
+  input  logic [SIDES-1:0]           take_i,
+  input  logic [SIDES*ADDRESS_W-1:0] read_address_i,
+  output logic [SIDES*W-1:0]         read_data_o
 );
 
-  if (DEPTH < 2 || DEPTH != 1 << ADDRESS_W) begin : g_check
-    initial $fatal(1, "step_bank: DEPTH %0d must be a power of two from 2 on", DEPTH);
+  if (DEPTH < 2 || DEPTH != 1 << ADDRESS_W) begin : gen_check
+    initial $fatal(1, "%m: DEPTH %0d must be a power of two from 2 on", DEPTH);
   end
 
   (* ram_style = "distributed" *) logic [W-1:0] memory_q[DEPTH];
 
-  always_ff @(posedge clk_i) if (write_i) memory_q[write_address_i] <= write_data_i;
+  always_ff @(posedge clk_i) begin
+    if (write_i) begin
+      memory_q[write_address_i] <= write_data_i;
+    end
+  end
 
-  for (genvar side = 0; side < SIDES; side++) begin : g_side
+  for (genvar side = 0; side < SIDES; side++) begin : gen_side
     assign read_data_o[W*side+:W] =
         take_i[side] ? offered_i : memory_q[read_address_i[ADDRESS_W*side+:ADDRESS_W]];
   end

@@ -5,13 +5,19 @@
 //   one bit:                                    the shared bank takes the sine
 //   for each operand of each lane:              bank, negate
 //
-// Lanes: adders, multipliers (two operands each), reciprocal, sine and cosine (one each). Banks: one
-// for each adder and multiplier, one that reciprocal and sine share, one for the cosine. A bank has
-// a read port on each of two sides: side 0 feeds the first operands and the reciprocal, side 1 the
-// second operands and sine and cosine.
+//      operand_at            sine_at      store_at               read_at            0
+//   +-----+---------------+---------+-----+-----------------+-----+----------------+
+//   | ... | negate | bank |  sine   | ... | store | address | ... | take | address |
+//   +-----+---------------+---------+-----+-----------------+-----+----------------+
+//
+// Lanes: adders, multipliers (two operands each), reciprocal, sine and cosine (one each). Banks:
+// one for each adder and multiplier, one that reciprocal and sine share, one for the cosine. A bank
+// has a read port on each of two sides: side 0 feeds the first operands and the reciprocal, side 1
+// the second operands and sine and cosine.
 //
 // Counts go by the numbers of `adders` and `multipliers` and `depth` registers of a bank. No
 // hardware.
+
 package step_pkg;
 
   localparam int SIDES = 2;

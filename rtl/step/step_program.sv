@@ -2,44 +2,46 @@
 //
 // The memory (block RAM) is read into its output register with `fetch_i`; with `load_i` the word
 // register takes that word, or with `access_i` besides one that stores nothing and has the register
-// `address_i` of every bank at the read port of side 0 and at the write port. So neither the program's addresses
-// nor any other ones pass a multiplexer on their way to the register file.
+// `address_i` of every bank at the read port of side 0 and at the write port. So neither the
+// program's addresses nor any other ones pass a multiplexer on their way to the register file.
 //
 // Latency: 2 cycles from `pc_i` to `word_o`. Throughput: one word a cycle.
+
 module step_program #(
-    parameter int NUM_ADD = 2,
-    parameter int NUM_MUL = 2,
-    parameter int DEPTH = 64,
-    parameter int PROGRAM_DEPTH = 1024,
-    localparam int ADDRESS_W = $clog2(DEPTH),
-    localparam int PC_W = $clog2(PROGRAM_DEPTH),
-    localparam int WORD_W = step_pkg::word_w(NUM_ADD, NUM_MUL, DEPTH)
+  parameter int NUM_ADD = 2,
+  parameter int NUM_MUL = 2,
+  parameter int DEPTH = 64,
+  parameter int PROGRAM_DEPTH = 1024,
+  localparam int ADDRESS_W = $clog2(DEPTH),
+  localparam int PC_W = $clog2(PROGRAM_DEPTH),
+  localparam int WORD_W = step_pkg::word_w(NUM_ADD, NUM_MUL, DEPTH)
 ) (
-    input logic clk_i,
+  input  logic clk_i,
 
-    input logic store_i,
-    input logic [PC_W-1:0] store_pc_i,
-    input logic [WORD_W-1:0] store_word_i,
+  input  logic              store_i,
+  input  logic [PC_W-1:0]   store_pc_i,
+  input  logic [WORD_W-1:0] store_word_i,
 
-    input  logic fetch_i,
-    input  logic [PC_W-1:0] pc_i,
-    input  logic load_i,
-    input  logic access_i,
-    input  logic [ADDRESS_W-1:0] address_i,
-    output logic [WORD_W-1:0] word_o
+  input  logic                 fetch_i,
+  input  logic [PC_W-1:0]      pc_i,
+  input  logic                 load_i,
+  input  logic                 access_i,
+  input  logic [ADDRESS_W-1:0] address_i,
+  output logic [WORD_W-1:0]    word_o
 );
 
   localparam int BANKS = step_pkg::num_banks(NUM_ADD, NUM_MUL);
 
-  if (PROGRAM_DEPTH < 2) begin : g_check
-    initial $fatal(1, "step_program: PROGRAM_DEPTH %0d must be at least 2", PROGRAM_DEPTH);
+  if (PROGRAM_DEPTH < 2) begin : gen_check
+    initial $fatal(1, "%m: PROGRAM_DEPTH %0d must be at least 2", PROGRAM_DEPTH);
   end
 
   (* no_rw_check *) logic [WORD_W-1:0] memory_q[PROGRAM_DEPTH];  // never stored to during a run
   logic [WORD_W-1:0] fetched_q, word_q;
 
-  function automatic logic [WORD_W-1:0] accessing(input logic [WORD_W-1:0] word,
-                                                  input logic [ADDRESS_W-1:0] address);
+  function automatic logic [WORD_W-1:0] accessing(
+    input logic [WORD_W-1:0] word, input logic [ADDRESS_W-1:0] address
+  );
     logic [WORD_W-1:0] result;
     result = word;
     for (int bank = 0; bank < BANKS; bank++) begin
@@ -50,11 +52,18 @@ module step_program #(
   endfunction
 
   always_ff @(posedge clk_i) begin
-    if (store_i) memory_q[store_pc_i] <= store_word_i;
-    if (fetch_i) fetched_q <= memory_q[pc_i];
+    if (store_i) begin
+      memory_q[store_pc_i] <= store_word_i;
+    end
+    if (fetch_i) begin
+      fetched_q <= memory_q[pc_i];
+    end
     if (load_i) begin
-      if (access_i) word_q <= accessing(fetched_q, address_i);
-      else word_q <= fetched_q;
+      if (access_i) begin
+        word_q <= accessing(fetched_q, address_i);
+      end else begin
+        word_q <= fetched_q;
+      end
     end
   end
 

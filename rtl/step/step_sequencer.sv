@@ -8,75 +8,77 @@
 // Items (words, traced registers, the end) go through two registers, beside the program memory and
 // the word register (step_program). Nothing is ever known too late for the next item, so there are
 // no bubbles. In the cycle after the last word of a step its fault is known: if there is one, the
-// run ends there. The item that has come too far does no harm: a register is not traced, and the first
-// word of a step has no result to store yet.
+// run ends there. The item that has come too far does no harm: a register is not traced, and the
+// first word of a step has no result to store yet.
 //
 //   cycle of a run       1        2        3       ..   2 + items   3 + items
 //   `fetch_o`, `pc_o`    item 0   item 1
 //   fetched                       item 0   item 1
 //   executed                               item 0       last item   end (`done_o`)
 //
-// The operands of a run stand from one cycle before it on. States and commands as in the other engines: a run while busy does nothing, `done_o` pulses in the
-// last busy cycle. `stopped` is `fault_i` after the run.
+// The operands of a run stand from one cycle before it on. States and commands as in the other
+// engines: a run while busy does nothing, `done_o` pulses in the last busy cycle. `stopped` is
+// `fault_i` after the run.
 //
-// Between runs the word register shows `host_location_i` (bank and address), from the next cycle on;
-// `address_o` is what the word register takes with `access_o`, `bank_o` the bank of the location in
-// it. The host reads and writes the trace list in between, too.
+// Between runs the word register shows `host_location_i` (bank and address), from the next cycle
+// on; `address_o` is what the word register takes with `access_o`, `bank_o` the bank of the
+// location in it. The host reads and writes the trace list in between, too.
 //
 // Latency: 3 cycles beside the items. Throughput: one item a cycle.
+
 module step_sequencer #(
-    parameter int BANKS = 6,
-    parameter int DEPTH = 64,
-    parameter int PROGRAM_DEPTH = 1024,
-    parameter int TRACE_REGISTERS = 128,
-    localparam int COUNT_W = 32,
-    localparam int BANK_W = $clog2(BANKS),
-    localparam int ADDRESS_W = $clog2(DEPTH),
-    localparam int LOCATION_W = BANK_W + ADDRESS_W,
-    localparam int PC_W = $clog2(PROGRAM_DEPTH),
-    localparam int ENTRY_W = $clog2(TRACE_REGISTERS)
+  parameter int BANKS = 6,
+  parameter int DEPTH = 64,
+  parameter int PROGRAM_DEPTH = 1024,
+  parameter int TRACE_REGISTERS = 128,
+  localparam int COUNT_W = 32,
+  localparam int BANK_W = $clog2(BANKS),
+  localparam int ADDRESS_W = $clog2(DEPTH),
+  localparam int LOCATION_W = BANK_W + ADDRESS_W,
+  localparam int PC_W = $clog2(PROGRAM_DEPTH),
+  localparam int ENTRY_W = $clog2(TRACE_REGISTERS)
 ) (
-    input  logic clk_i,
-    input  logic rst_ni,
-    input  logic run_i,
-    input  logic clear_i,
-    output logic idle_o,
-    output logic busy_o,
-    output logic read_o,
-    output logic done_o,
-    output logic start_o,
-    output logic [COUNT_W-1:0] steps_done_o,
+  input  logic               clk_i,
+  input  logic               rst_ni,
+  input  logic               run_i,
+  input  logic               clear_i,
+  output logic               idle_o,
+  output logic               busy_o,
+  output logic               read_o,
+  output logic               done_o,
+  output logic               start_o,
+  output logic [COUNT_W-1:0] steps_done_o,
 
-    input logic [COUNT_W-1:0] steps_i,
-    input logic [COUNT_W-1:0] save_i,
-    input logic [COUNT_W-1:0] every_i,
-    input logic [PC_W-1:0] main_start_i,
-    input logic [PC_W:0] main_length_i,
-    input logic [PC_W-1:0] special_start_i,
-    input logic [PC_W:0] special_length_i,
-    input logic [ENTRY_W:0] before_i,
-    input logic [ENTRY_W:0] after_i,
+  input  logic [COUNT_W-1:0] steps_i,
+  input  logic [COUNT_W-1:0] save_i,
+  input  logic [COUNT_W-1:0] every_i,
+  input  logic [PC_W-1:0]    main_start_i,
+  input  logic [PC_W:0]      main_length_i,
+  input  logic [PC_W-1:0]    special_start_i,
+  input  logic [PC_W:0]      special_length_i,
+  input  logic [ENTRY_W:0]   before_i,
+  input  logic [ENTRY_W:0]   after_i,
 
-    output logic fetch_o,
-    output logic [PC_W-1:0] pc_o,
-    output logic load_o,
-    output logic access_o,
-    output logic [ADDRESS_W-1:0] address_o,
-    output logic [BANK_W-1:0] bank_o,
-    input  logic fault_i,
+  output logic                 fetch_o,
+  output logic [PC_W-1:0]      pc_o,
+  output logic                 load_o,
+  output logic                 access_o,
+  output logic [ADDRESS_W-1:0] address_o,
+  output logic [BANK_W-1:0]    bank_o,
+  input  logic                 fault_i,
 
-    output logic push_o,
-    input  logic full_i,
+  output logic push_o,
+  input  logic full_i,
 
-    input  logic [LOCATION_W-1:0] host_location_i,
-    input  logic list_write_i,
-    input  logic [ENTRY_W-1:0] list_index_i,
-    input  logic [LOCATION_W-1:0] list_data_i,
-    output logic [LOCATION_W-1:0] list_data_o
+  input  logic [LOCATION_W-1:0] host_location_i,
+  input  logic                  list_write_i,
+  input  logic [ENTRY_W-1:0]    list_index_i,
+  input  logic [LOCATION_W-1:0] list_data_i,
+  output logic [LOCATION_W-1:0] list_data_o
 );
 
-  if (TRACE_REGISTERS < 2) begin : g_check
-    initial $fatal(1, "step_sequencer: TRACE_REGISTERS %0d must be at least 2", TRACE_REGISTERS);
+  if (TRACE_REGISTERS < 2) begin : gen_check
+    initial $fatal(1, "%m: TRACE_REGISTERS %0d must be at least 2", TRACE_REGISTERS);
   end
 
   // ---------------------------------------------------------------------------------------------
@@ -177,7 +179,9 @@ module step_sequencer #(
         entry_q <= entry_q + 1'b1;
         entries_left_q <= entries_left_q - 1'b1;
         last_entry_q <= entries_left_q == (ENTRY_W + 1)'(2);
-        if (last_entry_q) item_q <= WORDS;
+        if (last_entry_q) begin
+          item_q <= WORDS;
+        end
       end
     end
   end
@@ -188,7 +192,11 @@ module step_sequencer #(
   assign list_data = list_q[busy_q ? entry_q : list_index_i];
   assign list_data_o = list_data;
 
-  always_ff @(posedge clk_i) if (list_write_i) list_q[list_index_i] <= list_data_i;
+  always_ff @(posedge clk_i) begin
+    if (list_write_i) begin
+      list_q[list_index_i] <= list_data_i;
+    end
+  end
 
   // ---------------------------------------------------------------------------------------------
   // The item that is fetched, and the one that is executed
@@ -207,7 +215,9 @@ module step_sequencer #(
       executed_q <= fetched_q;
       executed_last_q <= fetched_last_q;
     end
-    if (host || advance) bank_q <= location[LOCATION_W-1:ADDRESS_W];
+    if (host || advance) begin
+      bank_q <= location[LOCATION_W-1:ADDRESS_W];
+    end
     if (host) begin
       fetched_valid_q <= 1'b0;
       executed_valid_q <= 1'b0;
@@ -242,8 +252,11 @@ module step_sequencer #(
 
   always_ff @(posedge clk_i) begin
     step_over_q <= !host && executed_valid_q && executed_q == WORDS && executed_last_q;
-    if (!rst_ni || start) steps_done_q <= '0;
-    else if (step_over_q && !stop) steps_done_q <= steps_done_q + 1'b1;
+    if (!rst_ni || start) begin
+      steps_done_q <= '0;
+    end else if (step_over_q && !stop) begin
+      steps_done_q <= steps_done_q + 1'b1;
+    end
   end
 
 endmodule

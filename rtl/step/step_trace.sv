@@ -4,27 +4,28 @@
 // not allowed.
 //
 // Latency: 4 cycles from push to `data_o`. Throughput: one push a cycle, a pop every second one.
+
 module step_trace #(
-    parameter int W = 32,
-    parameter int DEPTH = 512,
-    localparam int COUNT_W = $clog2(DEPTH) + 1
+  parameter int W = 32,
+  parameter int DEPTH = 512,
+  localparam int COUNT_W = $clog2(DEPTH) + 1
 ) (
-    input logic clk_i,
-    input logic rst_ni,
+  input  logic clk_i,
+  input  logic rst_ni,
 
-    input  logic push_i,
-    input  logic [W-1:0] data_i,
-    output logic full_o,
+  input  logic         push_i,
+  input  logic [W-1:0] data_i,
+  output logic         full_o,
 
-    input  logic pop_i,
-    output logic [W-1:0] data_o,
-    output logic [COUNT_W-1:0] count_o
+  input  logic               pop_i,
+  output logic [W-1:0]       data_o,
+  output logic [COUNT_W-1:0] count_o
 );
 
   localparam int INDEX_W = COUNT_W - 1;
 
-  if (DEPTH < 2 || DEPTH != 1 << INDEX_W) begin : g_check
-    initial $fatal(1, "step_trace: DEPTH %0d must be a power of two from 2 on", DEPTH);
+  if (DEPTH < 2 || DEPTH != 1 << INDEX_W) begin : gen_check
+    initial $fatal(1, "%m: DEPTH %0d must be a power of two from 2 on", DEPTH);
   end
 
   // Words on their way: registered, written, fetched, in data_q. The memory is always read at the
@@ -49,7 +50,9 @@ module step_trace #(
     push_q <= push;
     pushed_q <= data_i;
     to_q <= write_q[INDEX_W-1:0];
-    if (push_q) memory_q[to_q] <= pushed_q;
+    if (push_q) begin
+      memory_q[to_q] <= pushed_q;
+    end
     fetched_q <= memory_q[read_d[INDEX_W-1:0]];
     data_q <= fetched_q;
     if (!rst_ni) begin

@@ -13,10 +13,10 @@ module fp_lanes #(
   parameter int DSP_W = 24,  // of fp_mul
   localparam int W = 1 + EXP_W + MAN_W
 ) (
-  input  logic                                  clk_i,
-  input  logic [LANES-1:0][W-1:0]               a_i,
-  input  logic [LANES-1:0][W-1:0]               b_i,
-  output logic [LANES-1:0][W-1:0]               y_o,
+  input  logic                    clk_i,
+  input  logic [LANES-1:0][W-1:0] a_i,
+  input  logic [LANES-1:0][W-1:0] b_i,
+  output logic [LANES-1:0][W-1:0] y_o,
   // The cosine of fp_sincos; the reciprocal by the table of fp_recip, where there is one; or zero.
   output logic [LANES-1:0][W-1:0]               z_o,
   output logic [LANES-1:0][fp_pkg::FLAGS_W-1:0] flags_o
