@@ -12,8 +12,8 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-FILE_LIST = "rtl/rtl.f"
+from scripts.rtl_files import FILE_LIST, ROOT, rtl_files
+
 WAIVERS = "rtl/lint.vlt"
 
 # The smallest and the largest format of the specification, no and most register stages.
@@ -31,13 +31,6 @@ OWN_SETS: dict[str, list[dict[str, int]]] = {
 
 MODULE = re.compile(r"^\s*module\s+(\w+)(?:\s*import\s[^;]*;)*([^;]*);", re.M)
 PARAMETER = re.compile(r"\bparameter\b[^,=]*?(\w+)\s*=")
-
-
-def rtl_files(root: Path = ROOT) -> list[str]:
-    """The source files that rtl/rtl.f names, in compile order, relative to the repository."""
-    lines = (root / FILE_LIST).read_text().splitlines()
-    words = [re.split(r"\s+#|//", line)[0].strip() for line in lines if not line.startswith("#")]
-    return [word for word in words if word and not word.startswith(("+", "-"))]
 
 
 def modules(path: Path) -> dict[str, set[str]]:
