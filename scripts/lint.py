@@ -1,4 +1,5 @@
-"""`make lint`: every RTL module under Verilator -Wall and verible, the Python under ruff.
+"""`make lint`: every RTL module under Verilator -Wall, verible and scripts.rtl_style, the Python
+under ruff.
 
 Each module of rtl/rtl.f is linted as top, with its default parameters and, in rtl/fp, with the
 corner parameter sets of `FP_SETS` (only the parameters that a module has). One line a failure,
@@ -9,12 +10,23 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
+from scripts import rtl_style
 from scripts.rtl_files import FILE_LIST, ROOT, rtl_files
 
+BIN = Path(sys.executable).parent
 WAIVERS = "rtl/lint.vlt"
+VERIBLE_RULES = ".rules.verible_lint"
+
+# TO DELETE with the merge of rtl/top and rtl/axil: folders whose files are in the old dialect.
+OLD_DIALECT = ("rtl/top/", "rtl/axil/")
+
+#: What is checked, and how: whether all is well, and what there is to say.
+Check = tuple[str, Callable[[], tuple[bool, str]]]
 
 # The smallest and the largest format of the specification, no and most register stages.
 FP_SETS = [
@@ -39,6 +51,11 @@ def modules(path: Path) -> dict[str, set[str]]:
     return {m[1]: set(PARAMETER.findall(m[2])) for m in MODULE.finditer(text)}
 
 
+def bench_files(root: Path = ROOT) -> list[str]:
+    """The wrappers around devices under test, which rtl/rtl.f does not name."""
+    return sorted(str(path.relative_to(root)) for path in root.glob("tb/*/*.sv"))
+
+
 def lint_jobs(root: Path = ROOT) -> list[tuple[str, list[str]]]:
     """(label, verilator arguments) for each module and parameter set."""
     jobs = []
@@ -58,12 +75,42 @@ def run(command: list[str]) -> tuple[bool, str]:
     return done.returncode == 0, (done.stdout + done.stderr).strip()
 
 
-def check(label: str, command: list[str]) -> tuple[str, bool, str]:
-    return (label, *run(command))
+def check_style(file: str) -> tuple[bool, str]:
+    found = rtl_style.violations((ROOT / file).read_text())
+    return not found, "\n".join(f"{file}:{line}: {message}" for line, message in found)
 
 
 def find_verilator() -> bool:
     return run(["scripts/get_verilator.sh", "--check"])[0]
+
+
+def verilator_checks() -> list[Check]:
+    command = ["verilator", "--lint-only", "-Wall", "--quiet"]
+    return [
+        (f"verilator: {label}", partial(run, [*command, *arguments, WAIVERS, "-f", FILE_LIST]))
+        for label, arguments in lint_jobs()
+    ]
+
+
+def dialect_checks() -> list[Check]:
+    checks: list[Check] = []
+    command = [str(BIN / "verible-verilog-lint"), "--rules_config", VERIBLE_RULES]
+    command += ["--waiver_files", "rtl/lint.vbl"]
+    for file in [*rtl_files(), *bench_files()]:
+        old = file.startswith(OLD_DIALECT)
+        less = ["--rules=-explicit-begin,-dff-name-style"] if old else []
+        checks.append((f"verible: {file}", partial(run, [*command, *less, file])))
+        if not old:
+            checks.append((f"style: {file}", partial(check_style, file)))
+    return checks
+
+
+def python_checks() -> list[Check]:
+    ruff = str(BIN / "ruff")
+    return [
+        ("ruff: Python", partial(run, [ruff, "check", "--quiet", "."])),
+        ("ruff: format", partial(run, [ruff, "format", "--check", "--quiet", "."])),
+    ]
 
 
 def main() -> int:
@@ -71,25 +118,15 @@ def main() -> int:
     if missing:
         print(f"lint: {FILE_LIST} names what is not there: {' '.join(missing)}")
         return 1
-    python_bin = Path(sys.executable).parent
-    work: list[tuple[str, list[str]]] = []
+    checks = [*dialect_checks(), *python_checks()]
     skipped = []
     if find_verilator():
-        flags = ["verilator", "--lint-only", "-Wall", "--quiet"]
-        waivers = [WAIVERS] if (ROOT / WAIVERS).exists() else []
-        work += [
-            (f"verilator: {label}", [*flags, *arguments, *waivers, "-f", FILE_LIST])
-            for label, arguments in lint_jobs()
-        ]
+        checks = [*verilator_checks(), *checks]
     else:
         skipped.append("verilator (no Verilator >= 5.036; `make doctor` tells how to get it)")
-    verible = [str(python_bin / "verible-verilog-lint"), "--rules_config", ".rules.verible_lint"]
-    verible += ["--waiver_files", "rtl/lint.vbl"]
-    work += [(f"verible: {file}", [*verible, file]) for file in rtl_files()]
-    work.append(("ruff: Python", [str(python_bin / "ruff"), "check", "--quiet", "."]))
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        results = list(pool.map(lambda job: check(*job), work))
+        results = list(pool.map(lambda check: (check[0], *check[1]()), checks))
     failed = [(label, said) for label, good, said in results if not good]
     said_before = set()
     for label, said in failed:
@@ -99,7 +136,7 @@ def main() -> int:
         said_before.add(said)
     for name in skipped:
         print(f"skipped: {name}")
-    print(f"lint: {len(work) - len(failed)} passed, {len(failed)} failed, {len(skipped)} skipped")
+    print(f"lint: {len(checks) - len(failed)} passed, {len(failed)} failed, {len(skipped)} skipped")
     return 1 if failed or (skipped and os.environ.get("CI") == "true") else 0
 
 

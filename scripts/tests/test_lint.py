@@ -6,10 +6,10 @@ FP_UNIT = """// module comment (
 module fp_unit
   import fp_pkg::*;
 #(
-    parameter int EXP_W = 8,  // parameter int NOT_ME = 1
-    parameter int MAN_W = 23
+  parameter int EXP_W = 8,  // parameter int NOT_ME = 1
+  parameter int MAN_W = 23
 ) (
-    input logic clk_i
+  input logic clk_i
 );
   localparam int W = 1 + EXP_W + MAN_W;
 endmodule
@@ -20,7 +20,7 @@ def make_tree(root):
     for name, text in {
         "rtl/fp/fp_pkg.sv": "package fp_pkg;\nendpackage\n",
         "rtl/fp/fp_unit.sv": FP_UNIT,
-        "rtl/top/plain.sv": "module plain (\n    input logic clk_i\n);\nendmodule\n",
+        "rtl/top/plain.sv": "module plain (\n  input logic clk_i\n);\nendmodule\n",
         "rtl/rtl.f": "rtl/fp/fp_pkg.sv\nrtl/fp/fp_unit.sv\nrtl/top/plain.sv\n",
     }.items():
         path = root / name
@@ -40,3 +40,13 @@ def test_corner_parameters_only_where_a_module_has_them(tmp_path):
     names = ["fp_unit", "fp_unit EXP_W=4 MAN_W=2", "fp_unit EXP_W=11 MAN_W=52", "plain"]
     assert list(jobs) == names
     assert jobs[names[1]] == ["--top-module", "fp_unit", "-GEXP_W=4", "-GMAN_W=2"]
+
+
+def test_style_tells_file_and_line(tmp_path, monkeypatch):
+    monkeypatch.setattr(lint, "ROOT", tmp_path)
+    make_tree(tmp_path)
+    file = "rtl/top/plain.sv"
+    assert lint.check_style(file) == (True, "")
+    (tmp_path / file).write_text("module plain (\n    input logic clk_i\n);\nendmodule\n")
+    good, said = lint.check_style(file)
+    assert not good and said.startswith(f"{file}:2: 2 spaces")
