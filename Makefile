@@ -62,12 +62,12 @@ results: venv ## docs/results.md from what `make test` and `make bench` left in 
 .PHONY: synth cost
 synth: venv ## area and clock of all hardware [UNITS="fp_add step_engine:2+2" FAMILY=ecp5 SEEDS=3]
 	@$(SETUP) synth
-	@$(PY) -m scripts.synth $(UNITS) $(if $(FAMILY),--family $(FAMILY)) \
+	@$(PY) -m scripts.cost.synth $(UNITS) $(if $(FAMILY),--family $(FAMILY)) \
 	  $(if $(SEEDS),--seeds $(SEEDS))
 cost: venv ## docs/hardware_cost.md from what `make synth` left in build/, errors by format
-	@$(PY) -m scripts.formats
-	@$(PY) -m scripts.pareto
-	@$(PY) -m scripts.hardware_cost
+	@$(PY) -m scripts.cost.formats
+	@$(PY) -m scripts.cost.pareto
+	@$(PY) -m scripts.cost.document
 
 .PHONY: lint
 lint: venv ## Verilator -Wall and verible over the RTL, ruff over the Python

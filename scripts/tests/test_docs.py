@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pymodel.machine.isa import Machine
-from scripts import hardware_cost
+from scripts.cost.sections.lanes import CHOICE
 
 ROOT = Path(__file__).resolve().parents[2]
 DEFAULT = Machine()
@@ -52,5 +52,5 @@ def test_the_tables_are_of_the_default_stages():
 def test_the_choice_is_that_of_the_defaults():
     *others, last = STAGES
     text = f"{', '.join(map(str, others))} and {last} stages on {DEFAULT.adders} + "
-    assert text + f"{DEFAULT.multipliers} lanes" in hardware_cost.CHOICE
-    assert hardware_cost.CHOICE in (ROOT / COST).read_text()
+    assert text + f"{DEFAULT.multipliers} lanes" in CHOICE
+    assert CHOICE in (ROOT / COST).read_text()

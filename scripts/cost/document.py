@@ -1,0 +1,139 @@
+"""Write docs/hardware_cost.md and its pictures from what `make synth` left in build/.
+
+Run by `make cost`, after `formats` and `pareto`. Numbers are never typed by hand, but for those of
+others. Exit status 2, after one line, when something has to run first.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from scripts.cost import formats_result, pareto
+from scripts.cost.engine import SWEEP_LANES
+from scripts.cost.errors import CostError
+from scripts.cost.formats_result import Run
+from scripts.cost.jobs import JOBS
+from scripts.cost.rows import Row
+from scripts.cost.sections.commands import commands
+from scripts.cost.sections.engine_goals import engine_goals
+from scripts.cost.sections.formats import enough, sweep
+from scripts.cost.sections.introduction import INTRODUCTION
+from scripts.cost.sections.lanes import CHOICE, choices
+from scripts.cost.sections.peers import peers
+from scripts.cost.sections.times import times
+from scripts.cost.sections.tops import areas, counted
+from scripts.cost.sections.units import units
+from scripts.cost.summary import current, read_summary
+from scripts.documents import MissingError, copy_pictures, read
+from scripts.places import DOCS, ROOT
+
+DOC = DOCS / "hardware_cost.md"
+PICTURES = {"pareto": ROOT / pareto.PICTURE, "formats": formats_result.PICTURE}
+
+
+def document(rows: Sequence[Row], runs: Sequence[Run]) -> str:
+    """The text, from rows of `make synth` and runs of `formats`.
+
+    Raises
+    ------
+    MissingError
+        If `pareto` has not run.
+    """
+    missing = len(JOBS) - len(rows)
+    note = f"\n{missing} of {len(JOBS)} measurements were not made.\n" if missing else ""
+    return f"""{INTRODUCTION}{note}
+## Float units beside others
+
+LUT / DSP of binary32 for least area, logic delay; clock on ecp5. The other figures are those of the
+paper and of other open units, measured with the same commands.
+
+{peers(rows)}
+
+## All float units
+
+{units(rows)}
+
+Command: `make synth UNITS="fp_add fp_mul fp_recip fp_sincos"`
+
+## Tops
+
+The co-processors' units are combinational or have 3, 3, 6 stages (add, mul, rec), the step engine's
+those of its defaults. A co-processor's row is not one netlist: it is its own logic plus, for each
+float unit, what that unit takes alone with its flags. Nothing is optimised across the border of a
+unit, and nothing was placed. The units:
+
+{counted(rows)}
+
+{areas(rows)}
+
+Command: `make synth UNITS="step_engine hdca_coprocessor ldup_coprocessor"`
+
+## Time of a step
+
+Cycles as the scheduler and the model of our simulated bus have them; both equal what the benches
+measure ([results](results.md)). The step engine does the whole step. Of the co-processors' steps
+this is their part only, and moving its words; the processor does the rest. The paper reports
+19 µs a step for register writes. A clock from xc7 has no wires in it: too fast. That of a slowest
+unit, placed alone, is a bound that the co-processor around it may miss.
+
+{times(rows)}
+
+{engine_goals(rows)}
+
+## Which lanes and stages
+
+Every combination of lanes and stages, scheduled for the double pendulum: time of a step against
+area. The small points have the clock of their slowest unit, the large ones were placed and routed
+as a whole.
+
+![time of a step against area](img/pareto.png)
+
+The fastest of each number of lanes, and the engines measured:
+
+{choices()}
+
+{CHOICE}
+
+Command: `make cost`
+
+## How many bits does this job need?
+
+The demos in five formats, evaluated by the bit-exact model, against the reference; dashed, the same
+algorithm in float64: what is left is the truncation error of the step size. The engine has
+{SWEEP_LANES} + {SWEEP_LANES} lanes.
+
+![errors and cost by format](img/formats.png)
+
+{enough(runs)}
+
+{sweep(rows, runs)}
+
+Command: `make cost`
+
+## Commands
+
+As they ran, for the first row of each kind. All of them are in `build/synth/summary.json`.
+
+{commands(rows)}
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command."""
+    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args(arguments)
+    try:
+        rows = current(read_summary()[0])
+        if not rows:
+            raise MissingError("no current row in build/synth/summary.json: run `make synth` first")
+        text = document(rows, read(formats_result.RESULT, "make cost"))
+        copy_pictures(PICTURES, "make cost")
+    except (MissingError, CostError) as error:
+        print(f"hardware_cost: {error}", file=sys.stderr)
+        return 2
+    DOC.write_text(text)
+    print(DOC.relative_to(ROOT))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,116 @@
+"""How many bits does the job need? Errors of both demos in several float formats, by the model.
+
+Runs the demos in every format that `make synth` measures the step engine in, and in float64, into
+build/formats/<demo>-<format>; the summaries say how far they are from the reference. Writes
+build/formats/formats.json and, with the costs that build/synth/summary.json has, formats.png.
+Exit status 2, after one line, for bad input.
+"""
+
+import argparse
+import contextlib
+import io
+import json
+import multiprocessing
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from pymodel.mechanism.scenario_file import load
+from pymodel.runs import engine_runs, session
+from scripts.cost.errors import CostError, positive
+from scripts.cost.formats_plot import plot
+from scripts.cost.formats_result import OUT, PICTURE, RESULT, Run, arithmetics, costs
+from scripts.cost.summary import current, read_summary
+from scripts.places import DEMOS, ROOT, scenario_file
+
+#: What is kept of the summary of a run.
+KEPT = (
+    "stopped",
+    "end_s",
+    "kinetic_difference_max_J",
+    "kinetic_difference_float64_max_J",
+    "kinetic_rounding_max_J",
+    "loop_position_max_m",
+    "loop_velocity_max_m_s",
+    "flags",
+)
+
+
+def run_model(demo: str, arithmetic: str, steps: int | None) -> tuple[dict[str, Any], str | None]:
+    """Run a demo on the model and leave its files in its folder, silently.
+
+    Parameters
+    ----------
+    demo : str
+        A shipped scenario.
+    arithmetic : str
+    steps : int, optional
+        Instead of those of the scenario.
+
+    Returns
+    -------
+    summary : dict
+        Empty if not even the first step could be evaluated.
+    stopped : str or None
+        Why the run broke off.
+    """
+    out = OUT / f"{demo}-{arithmetic.replace('/', '-')}"
+    (out / "summary.json").unlink(missing_ok=True)
+    scenario = load(scenario_file(demo), steps)
+    options = {"shape": "balanced", "base": engine_runs.BASE, "rebase": 0}
+    # Two processes write at the same time: neither shows its progress or its summary.
+    silence = io.StringIO()
+    with contextlib.redirect_stdout(silence), contextlib.redirect_stderr(silence):
+        run, stopped = session.run(scenario, arithmetic, **options)
+        summary, _ = session.finish(
+            scenario, run, stopped, out, target="model", arithmetic=arithmetic, **options
+        )
+    return summary or {}, stopped
+
+
+def study(task: tuple[str, str, int | None]) -> Run:
+    """A row of the result, of (demo, arithmetic, steps). A run that stops is judged up to there."""
+    demo, arithmetic, _ = task
+    summary, stopped = run_model(*task)
+    row = {"demo": demo, "arith": arithmetic} | {name: summary.get(name) for name in KEPT}
+    differences = summary.get("differences_to_reference") or {}
+    angle = differences.get("q", {}).get("max")
+    return row | {"stopped": stopped, "angle_max_rad": angle}
+
+
+def run_all(steps: int | None) -> list[Run]:
+    """Both demos in all formats, each told on stderr when it is done."""
+    tasks = [(demo, name, steps) for demo in DEMOS for name in arithmetics()]
+    rows = []
+    with multiprocessing.Pool(2) as pool:
+        for row in pool.imap(study, tasks):
+            rows.append(row)
+            print(f"{row['demo']} in {row['arith']}: {row['stopped'] or 'done'}", file=sys.stderr)
+    return rows
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--steps", type=int, help="run this many steps instead of until the end")
+    parser.add_argument("--replot", action="store_true", help="draw what earlier runs left")
+    options = parser.parse_args(arguments)
+    try:
+        if options.steps is not None:
+            positive("steps", options.steps)
+        if options.replot and not RESULT.exists():
+            raise CostError(f"{RESULT.relative_to(ROOT)} is missing: run without --replot")
+        OUT.mkdir(parents=True, exist_ok=True)
+        rows = json.loads(RESULT.read_text()) if options.replot else run_all(options.steps)
+        RESULT.write_text(json.dumps(rows, indent=1) + "\n")
+        plot(rows, costs(current(read_summary()[0])), PICTURE)
+    except CostError as error:
+        print(f"formats: {error}", file=sys.stderr)
+        return 2
+    for path in (RESULT, PICTURE):
+        print(path.relative_to(ROOT))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

