@@ -1,10 +1,10 @@
 """GTKWave filter: hexadecimal values on stdin, what they mean on stdout, line by line.
 
-    python -m scripts.wave_float EXP_W MAN_W      floats of that format, as decimals
-    python -m scripts.wave_float flags            exception flags, as OF+NX
+    python -m scripts.waves.float_filter EXP_W MAN_W      floats of that format, as decimals
+    python -m scripts.waves.float_filter flags            exception flags, as OF+NX
 
-GTKWave starts it through a wrapper that scripts/waves.py writes ("translate filter process"), and
-waits for one line after each line.
+GTKWave starts it through a script that `filters` writes ("translate filter process"), and waits for
+one line after each line.
 """
 
 import functools
@@ -34,8 +34,10 @@ def decimal(fmt: Format, bits: int) -> str:
 def translator(arguments: list[str]) -> Callable[[str], str]:
     """From a value as GTKWave writes it to its text.
 
-    Raises:
-        ValueError: the arguments are not those of the module's docstring.
+    Raises
+    ------
+    ValueError
+        If the arguments are not those of the module's docstring.
     """
     if arguments == ["flags"]:
         convert = flag_text
@@ -55,10 +57,11 @@ def translator(arguments: list[str]) -> Callable[[str], str]:
 
 
 def main() -> int:
+    """The command."""
     try:
         translate = translator(sys.argv[1:])
     except ValueError as error:
-        print(f"wave_float: {error}; usage: wave_float EXP_W MAN_W | flags", file=sys.stderr)
+        print(f"float_filter: {error}; usage: float_filter EXP_W MAN_W | flags", file=sys.stderr)
         return 2
     for line in sys.stdin:
         print(translate(line.strip()), flush=True)

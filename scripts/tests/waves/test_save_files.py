@@ -1,0 +1,116 @@
+"""The files made from a layout and a waveform."""
+
+import pytest
+
+from scripts.tests.waves.made import FORMATS, scope, variable, words
+from scripts.waves.filters import filter_scripts
+from scripts.waves.gtkwave import gtkwave_save
+from scripts.waves.layout import expand
+from scripts.waves.lines import arrange, ports
+from scripts.waves.problem import Problem
+from scripts.waves.surfer import item_number, surfer_commands
+
+
+@pytest.mark.parametrize("fmt", FORMATS, ids=str)
+def test_gtkwave_save(wave, fmt):
+    width = 1 + sum(fmt)
+    made = wave(*fmt, hierarchy=words(*fmt))
+    entry = {"path": "x_i", "radix": "float", "words": ["v[3]"]}
+    layout = {"group": [{"name": "all", "closed": True, "signals": ["clk_i", "gone", entry]}]}
+    groups, missing = arrange(layout, made)
+    assert missing == ["gone"]
+    lines = gtkwave_save(groups, made).splitlines()
+    body = lines[lines.index("@c00200") :]
+    assert body[:4] == ["@c00200", "-all", "@28", "dut.clk_i"]
+    assert body[-2:] == ["@1401200", "-all"]
+    filtered = f"^>1 ./wave_{fmt[0]}_{fmt[1]}.sh"
+    full = f"dut.x_i[{3 * width - 1}:0]"
+    for i in range(3):  # word 0 is the lowest: GTKWave counts bits from the left
+        flags, name, bits = body[4 + 3 * i : 7 + 3 * i]
+        assert (flags, name) == ("@4022", filtered)
+        left = (2 - i) * width
+        assert bits.split() == [f"#{{v[{i}]}}", *(f"({left + b}){full}" for b in range(width))]
+    (script,) = filter_scripts(groups, made).values()
+    assert script.endswith(f"-m scripts.waves.float_filter {fmt[0]} {fmt[1]}\n")
+
+
+def test_every_radix(wave):
+    made = wave(8, 23)
+    radixes = {"hex": "22", "decimal": "24", "signed": "424", "bin": "28", "flags": "4022"}
+    signals = [{"path": "u_add.y_o", "radix": radix, "name": radix} for radix in radixes]
+    groups, _ = arrange({"group": [{"name": "all", "signals": signals}]}, made)
+    text = gtkwave_save(groups, made)
+    for radix, flags in radixes.items():
+        extra = "^>1 ./wave_flags.sh\n" if radix == "flags" else ""
+        assert f"@{flags}\n{extra}+{{{radix}}} dut.u_add.y_o[31:0]\n" in text
+
+
+def test_float_in_a_wider_word_is_its_low_bits(wave):
+    made = wave(5, 10)
+    layout = {"group": [{"name": "g", "signals": [{"path": "u_add.y_o", "radix": "float"}]}]}
+    (group,), _ = arrange(layout, made)
+    assert (group.lines[0].low, group.lines[0].width) == (0, 16)
+    assert "#{y_o} (16)dut.u_add.y_o[31:0] (17)" in gtkwave_save([group], made)
+
+
+def test_packed_array_that_verilator_splits(wave):
+    parts = scope("a_i", *(variable(f"a_i[{i}] [15:0]", 16) for i in (1, 0)))
+    made = wave(5, 10, hierarchy=scope("dut", variable("clk_i", 1), parts))
+    made.params["LANES"] = 2
+    entry = {"path": "a_i", "radix": "float", "words": ["a[LANES]"]}
+    groups, missing = arrange({"group": [{"name": "g", "signals": [entry]}]}, made)
+    assert missing == []
+    assert [(line.name, line.signal.name) for line in groups[0].lines] == [
+        ("a[0]", "dut.a_i.a_i[0][15:0]"),
+        ("a[1]", "dut.a_i.a_i[1][15:0]"),
+    ]
+
+
+def test_surfer_commands(wave):
+    made = wave(8, 23)
+    signals = ["clk_i", {"path": "u_add.y_o", "radix": "float"}]
+    signals.append({"path": "x_i", "radix": "float", "words": ["x[3]"]})
+    groups, _ = arrange({"group": [{"name": "ins, outs", "signals": signals}]}, made)
+    assert surfer_commands(groups, made).splitlines() == [
+        "divider_add ins_outs",
+        "variable_add dut.clk_i",
+        "variable_add dut.u_add.y_o",
+        "item_focus c_dut.u_add.y_o",
+        "item_set_format FP: 32-bit IEEE 754",
+        "variable_add dut.x_i",
+        "item_focus d_dut.x_i",
+        "item_set_format Hexadecimal",
+        "item_unfocus",
+    ]
+    assert item_number(15, 16) == "ap" and item_number(3, 15) == "d"
+
+
+def test_bench_without_layout_shows_its_ports(wave):
+    (group,) = ports(wave(8, 23))
+    assert [line.name for line in group.lines] == ["clk_i", "x_i"]
+    split = scope("a_i", variable("a_i[0] [15:0]", 16))
+    made = wave(5, 10, hierarchy=scope("dut", variable("clk_i", 1), variable("sum", 1), split))
+    (group,) = ports(made)
+    assert [line.name for line in group.lines] == ["clk_i", "a_i[0]"]
+
+
+def test_repeat_and_parameters():
+    assert expand(["m[2][N]", "e"], {"N": 2}) == [
+        "m[0][0]",
+        "m[0][1]",
+        "m[1][0]",
+        "m[1][1]",
+        "e",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        ({"path": "x_i", "radix": "flaot"}, "no radix 'flaot'"),
+        ({"path": "x_i", "words": ["x[5]"]}, "96 bits are not 5 words"),
+    ],
+)
+def test_wrong_layout_is_one_line(wave, entry, said):
+    with pytest.raises(Problem, match=said):
+        arrange({"group": [{"name": "g", "signals": [entry]}]}, wave(8, 23))

@@ -1,0 +1,103 @@
+"""Lines of a viewer: what a waveform has of a layout."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from scripts.waves.fst import Signal
+from scripts.waves.layout import Item, expand, sections
+from scripts.waves.problem import Problem
+from scripts.waves.waveform import Waveform
+
+PORT = re.compile(r"(_i|_ni|_o)$|^[sm]_axi")
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line: a signal, or `width` of its bits from `low` on."""
+
+    name: str
+    signal: Signal
+    radix: str
+    low: int
+    width: int
+
+    @property
+    def whole(self) -> bool:
+        """Whether it has all bits of its signal."""
+        return self.width == self.signal.width
+
+
+def whole(signal: Signal, radix: str = "auto", name: str = "") -> Line:
+    """The line of all bits of a signal."""
+    return Line(name or signal.last_name, signal, radix, 0, signal.width)
+
+
+@dataclass
+class Group:
+    """Lines under a heading, folded at first or not."""
+
+    name: str
+    closed: bool = False
+    lines: list[Line] = field(default_factory=list)
+
+
+def arrange(layout: Mapping[str, Any], wave: Waveform) -> tuple[list[Group], list[str]]:
+    """The layout's groups for a waveform, and the paths that it does not have.
+
+    Raises
+    ------
+    Problem
+        If the layout is wrong.
+    """
+    groups, missing = [], []
+    for section in sections(layout):
+        group = Group(section.name, section.closed)
+        for item in section.items:
+            lines = _lines(item, wave)
+            group.lines += lines
+            missing += [] if lines else [item.path]
+        groups += [group] if group.lines else []
+    return groups, missing
+
+
+def _lines(item: Item, wave: Waveform) -> list[Line]:
+    """The lines of a signal; none if the waveform does not have it."""
+    signal = wave.signals.get(f"{wave.top}.{item.path}")
+    if item.words:
+        names = expand(item.words, wave.params)
+        return _cut(item, signal, names) if signal else _parts(item, wave, names)
+    if not signal:
+        return []
+    line = whole(signal, item.radix, item.name)
+    if item.radix == "float" and wave.float_format:
+        # a float lies in the low bits of a wider word
+        width = min(signal.width, 1 + sum(wave.float_format))
+        return [Line(line.name, signal, item.radix, 0, width)]
+    return [line]
+
+
+def _cut(item: Item, signal: Signal, names: list[str]) -> list[Line]:
+    """A signal cut into words."""
+    width, rest = divmod(signal.width, len(names))
+    if rest:
+        raise Problem(f"{item.path}: {signal.width} bits are not {len(names)} words")
+    return [Line(name, signal, item.radix, width * i, width) for i, name in enumerate(names)]
+
+
+def _parts(item: Item, wave: Waveform, names: list[str]) -> list[Line]:
+    """Verilator splits packed arrays: word i is the signal <path>.<last name>[i]."""
+    path = f"{wave.top}.{item.path}"
+    last = path.rpartition(".")[2]
+    parts = {name: wave.signals.get(f"{path}.{last}[{i}]") for i, name in enumerate(names)}
+    return [whole(part, item.radix, name) for name, part in parts.items() if part]
+
+
+def ports(wave: Waveform) -> list[Group]:
+    """Groups of a bench without a layout: the top level's ports, or all its signals."""
+    # Verilator splits a packed array `a_i` into `a_i.a_i[0]`, `a_i.a_i[1]`, ...
+    below = re.compile(re.escape(wave.top) + r"\.(?:(\w+)\.(?=\1\[))?(\w+)(\[\d+\])*")
+    found = [(match, s) for path, s in wave.signals.items() if (match := below.fullmatch(path))]
+    named = [(match, s) for match, s in found if PORT.search(match[2])]
+    return [Group(wave.top, False, [whole(signal) for _, signal in named or found])]

@@ -1,0 +1,71 @@
+"""The viewers, and the files that are written for them."""
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+from scripts.waves.choose import shown
+from scripts.waves.filters import filter_scripts
+from scripts.waves.gtkwave import gtkwave_save
+from scripts.waves.layout import read_layout
+from scripts.waves.lines import arrange, ports
+from scripts.waves.problem import Problem
+from scripts.waves.surfer import surfer_commands
+from scripts.waves.waveform import Waveform
+
+VIEWERS = ("gtkwave", "surfer")  # the first one found is used
+
+
+def write(wave: Waveform, bench: str) -> dict[str, Path]:
+    """Write the files of each viewer beside the waveform; says what the layout names in vain.
+
+    Returns
+    -------
+    dict
+        Viewer -> its file.
+
+    Raises
+    ------
+    Problem
+        If the layout is wrong.
+    """
+    layout = read_layout(bench, wave.about.get("toplevel", ""))
+    groups, missing = arrange(layout, wave) if layout else (ports(wave), [])
+    if missing:
+        print(f"waves: not in this waveform: {', '.join(missing)}")
+    if not wave.about:
+        print(f"waves: no {wave.path.with_suffix('.json').name}, so floats stay hexadecimal")
+    for name, text in filter_scripts(groups, wave).items():
+        script = wave.path.with_name(name)
+        script.write_text(text)
+        script.chmod(0o755)
+    files = {"gtkwave": wave.path.with_suffix(".gtkw"), "surfer": wave.path.with_suffix(".sucl")}
+    files["gtkwave"].write_text(gtkwave_save(groups, wave))
+    files["surfer"].write_text(surfer_commands(groups, wave))
+    return files
+
+
+def viewer_command(wave: Path, files: dict[str, Path]) -> list[str]:
+    """The command that opens a waveform, to be run in its folder.
+
+    Raises
+    ------
+    Problem
+        Without a viewer, or without a display.
+    """
+    found = next((viewer for viewer in VIEWERS if shutil.which(viewer)), None)
+    if found is None:
+        raise Problem(
+            "no waveform viewer; install GTKWave (apt-get install gtkwave, brew install gtkwave) "
+            f"or Surfer (https://surfer-project.org), then open {shown(wave)}"
+        )
+    needs_display = sys.platform.startswith("linux")
+    if needs_display and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+        raise Problem(
+            f"no display (DISPLAY is not set): on a machine with one, open {shown(wave)} "
+            f"with {found} and {files[found].name}"
+        )
+    if found == "gtkwave":
+        return [found, wave.name, files[found].name]
+    return [found, "--command-file", files[found].name, wave.name]
