@@ -35,7 +35,7 @@ run: venv ## SCENARIO=f.toml [TARGET=model|coprocessor|step SIM= ARITH= STEPS= O
 .PHONY: test
 test: setup ## whole regression, every bench under both simulators, and build/report/index.html
 	@rm -rf build/results build/report
-	@$(PYTEST) -n 2 --dist worksteal --junitxml=build/report/junit.xml -p scripts.report
+	@$(PYTEST) -n 2 --dist worksteal --junitxml=build/report/junit.xml -p scripts.report.plugin
 
 .PHONY: $(BENCHES)
 $(BENCHES): setup
@@ -50,12 +50,12 @@ waves: venv ## BENCH=<bench> [CONFIG= FILE=]: open its last waveform with the be
 
 .PHONY: bench sincos longrun results
 bench: setup ## speed of the simulations, cycles of the step engine, into build/bench
-	@$(PY) -m scripts.bench
-	@$(PY) -m scripts.bench_step
+	@$(PY) -m scripts.benchmarks.speed
+	@$(PY) -m scripts.benchmarks.step_engine
 sincos: venv ## worst errors of sine and cosine over every binary32 angle, about a minute
 	@$(PY) -m pymodel.arith.sincos_error
 longrun: venv ## 100 s of the four-bar, with and without re-basing, into build/longrun
-	@$(PY) -m scripts.longrun
+	@$(PY) -m scripts.benchmarks.longrun
 results: venv ## docs/results.md from what `make test` and `make bench` left in build/
 	@$(PY) -m scripts.results
 

@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,23 +38,23 @@ def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     return "\n".join("| " + " | ".join(map(str, row)) + " |" for row in cells)
 
 
-def copy_pictures(pictures: Mapping[str, Path], command: str) -> None:
-    """Copy pictures into docs/img.
+def copy_picture(name: str, source: Path, command: str) -> None:
+    """Copy a picture into docs/img.
 
     Parameters
     ----------
-    pictures : mapping
-        Name in docs/img without its ending -> file.
+    name : str
+        What it is called there, without its ending.
+    source : Path
     command : str
-        What makes the files.
+        What makes the file.
 
     Raises
     ------
     MissingError
         One line with the command, if there is no such file.
     """
+    if not source.exists():
+        raise MissingError(f"{name}.png is missing: run `{command}` first")
     IMAGES.mkdir(parents=True, exist_ok=True)
-    for name, source in pictures.items():
-        if not source.exists():
-            raise MissingError(f"{name}.png is missing: run `{command}` first")
-        shutil.copyfile(source, IMAGES / f"{name}.png")
+    shutil.copyfile(source, IMAGES / f"{name}.png")

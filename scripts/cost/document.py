@@ -24,7 +24,7 @@ from scripts.cost.sections.times import times
 from scripts.cost.sections.tops import areas, counted
 from scripts.cost.sections.units import units
 from scripts.cost.summary import current, read_summary
-from scripts.documents import MissingError, copy_pictures, read
+from scripts.documents import MissingError, copy_picture, read
 from scripts.places import DOCS, ROOT
 
 DOC = DOCS / "hardware_cost.md"
@@ -126,7 +126,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not rows:
             raise MissingError("no current row in build/synth/summary.json: run `make synth` first")
         text = document(rows, read(formats_result.RESULT, "make cost"))
-        copy_pictures(PICTURES, "make cost")
+        for name, source in PICTURES.items():
+            copy_picture(name, source, "make cost")
     except (MissingError, CostError) as error:
         print(f"hardware_cost: {error}", file=sys.stderr)
         return 2

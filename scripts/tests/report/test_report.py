@@ -5,7 +5,9 @@ import json
 
 import pytest
 
-from scripts import report
+from scripts.report.bench_runs import BenchRun, read_bench_runs
+from scripts.report.page import duration, write_report
+from scripts.report.pytest_files import read_junit
 
 PASSING = {
     "bench": "fp_mul",
@@ -58,7 +60,7 @@ def build(tmp_path):
 
 
 def test_failed_run_comes_first_and_is_open(build):
-    page = report.write_report(build).read_text()
+    page = write_report(build).read_text()
     assert page.index("fp_sub") < page.index("fp_mul")
     assert page.count("<details open>") == 2  # the failed bench run and the failed pytest case
     assert "y_o &lt;x&gt;" in page
@@ -67,13 +69,13 @@ def test_failed_run_comes_first_and_is_open(build):
 
 
 def test_plots_are_embedded(build):
-    page = report.write_report(build).read_text()
+    page = write_report(build).read_text()
     assert base64.b64encode(PIXEL).decode() in page
     assert "http://" not in page and "https://" not in page
 
 
 def test_pytest_cases_are_summed_per_file(build):
-    files = {f.name: f for f in report.read_junit(build / "report" / "junit.xml")}
+    files = {f.name: f for f in read_junit(build / "report" / "junit.xml")}
     arith = files["pymodel/tests/test_arith.py"]
     assert (arith.passed, arith.seconds, arith.failed) == (2, 0.75, False)
     assert files["scripts/tests/test_x.py"].skipped == 1
@@ -83,19 +85,19 @@ def test_pytest_cases_are_summed_per_file(build):
 
 def test_unreadable_result_is_a_failed_run(build):
     (build / "results" / "torn.json").write_text('{"bench": "fp_')
-    first = report.read_bench_runs(build / "results")
+    first = read_bench_runs(build / "results")
     assert [r.bench for r in first if r.failed] == ["fp_sub", "torn"]
-    assert "unreadable" in report.write_report(build).read_text()
+    assert "unreadable" in write_report(build).read_text()
 
 
 def test_a_failed_test_makes_the_run_failed():
     tests = [{"name": "t", "result": "fail"}]
-    assert report.BenchRun("b", result="pass", tests=tests).failed
-    assert not report.BenchRun("b", result="pass").failed
+    assert BenchRun("b", result="pass", tests=tests).failed
+    assert not BenchRun("b", result="pass").failed
 
 
 def test_nothing_to_report(tmp_path):
-    assert "No bench has left a result" in report.write_report(tmp_path).read_text()
+    assert "No bench has left a result" in write_report(tmp_path).read_text()
 
 
 @pytest.mark.parametrize(
@@ -103,4 +105,4 @@ def test_nothing_to_report(tmp_path):
     [(0, "0 s"), (1.5e-8, "15 ns"), (2e-4, "200 us"), (0.9996, "1000 ms"), (75, "1 min 15 s")],
 )
 def test_duration(seconds, text):
-    assert report.duration(seconds) == text
+    assert duration(seconds) == text

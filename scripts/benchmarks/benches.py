@@ -1,0 +1,77 @@
+"""The benches whose runs are measured: the only module here that imports from tb/."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from pymodel.machine.isa import Machine
+from tb.common.bench import usable
+from tb.common.step_engine import rtl_parameters
+from tb.cosim_hdca.test_cosim_hdca import BENCH as HDCA_BENCH
+from tb.cosim_hdca.test_cosim_hdca import CONFIG as HDCA_CONFIG
+from tb.cosim_step.test_cosim_step import BENCH as STEP_BENCH
+from tb.cosim_step.test_cosim_step import CONFIG as STEP_CONFIG
+
+SIMULATORS = ("verilator", "icarus")
+
+
+def usable_simulators() -> list[str]:
+    """Those that are installed, the faster one first."""
+    return [name for name in SIMULATORS if usable(name)]
+
+
+def run_hdca(simulator: str, steps: int) -> float:
+    """Run the double pendulum with the HDCA co-processor.
+
+    Returns
+    -------
+    float
+        Seconds of the test itself, the build not counted.
+
+    Raises
+    ------
+    SystemExit
+        If the hardware differs from the model.
+    """
+    row = HDCA_BENCH.run(simulator, HDCA_CONFIG, settings={"steps": steps})
+    _check(row)
+    return sum(test["wall_s"] for test in row["tests"])
+
+
+def run_step_engine(
+    machine: Machine, runs: Sequence[dict[str, Any]], out: Path
+) -> list[dict[str, Any]]:
+    """Run scenarios on a step engine under Verilator.
+
+    Parameters
+    ----------
+    machine : Machine
+    runs : sequence of dict
+        Settings of tb/cosim_step: scenario, steps, save, contexts.
+    out : Path
+        Folder for what the co-simulation leaves.
+
+    Returns
+    -------
+    list of dict
+        What cosim.json says of each run: scenario, contexts, steps, cycles, traced.
+
+    Raises
+    ------
+    SystemExit
+        If the hardware differs from the model.
+    """
+    row = STEP_BENCH.run(
+        "verilator",
+        STEP_CONFIG,
+        params=rtl_parameters(machine),
+        settings={"runs": list(runs), "out": str(out)},
+    )
+    _check(row)
+    return json.loads((out / "cosim.json").read_text())["runs"]
+
+
+def _check(row: dict[str, Any]) -> None:
+    if row["result"] != "pass":
+        raise SystemExit(row["message"])

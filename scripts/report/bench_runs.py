@@ -1,0 +1,54 @@
+"""Results of the benches, build/results/*.json: one file a run."""
+
+import json
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+
+@dataclass
+class BenchRun:
+    """One build of a bench simulated once, with all of its tests.
+
+    The attributes are those of a result row of tb/common/bench.py.
+    """
+
+    bench: str
+    config: str = ""
+    simulator: str = ""
+    params: dict[str, int] = field(default_factory=dict)
+    seed: int | None = None
+    transactions: int = 0
+    tests: list[dict[str, Any]] = field(default_factory=list)
+    wall_s: float = 0.0
+    result: str = "fail"
+    rerun: str = ""
+    message: str = ""
+
+    @property
+    def failed(self) -> bool:
+        """Whether the run or one of its tests did."""
+        return self.result != "pass" or any(t.get("result") != "pass" for t in self.tests)
+
+    @property
+    def sim_ns(self) -> float:
+        """Simulated time of all tests."""
+        return sum(t.get("sim_ns") or 0 for t in self.tests)
+
+    @property
+    def ordered_tests(self) -> list[dict[str, Any]]:
+        """Failed tests first."""
+        return sorted(self.tests, key=lambda t: t.get("result") == "pass")
+
+
+def read_bench_runs(folder: Path) -> list[BenchRun]:
+    """Bench runs, failed ones first; a file that cannot be read is a failed run."""
+    known = {field.name for field in fields(BenchRun)}
+    runs = []
+    for path in sorted(folder.glob("*.json")):
+        try:
+            data = json.loads(path.read_text())
+            runs.append(BenchRun(**{k: v for k, v in data.items() if k in known}))
+        except (OSError, ValueError, TypeError, AttributeError) as error:
+            runs.append(BenchRun(bench=path.stem, message=f"{path.name} is unreadable: {error}"))
+    return sorted(runs, key=lambda r: (not r.failed, r.bench, r.config, r.simulator))

@@ -1,0 +1,74 @@
+"""The page: the template, filled."""
+
+import base64
+import datetime
+import subprocess
+from pathlib import Path
+
+import jinja2
+
+from scripts.places import ROOT
+from scripts.report.bench_runs import read_bench_runs
+from scripts.report.pytest_files import read_junit
+
+TEMPLATE = "page.html"
+
+
+def read_plots(build: Path) -> list[tuple[str, str]]:
+    """(caption, data URI) of the demo's plots and of those beside the report."""
+    paths = sorted((build / "pendulum").glob("*.png")) + sorted((build / "report").rglob("*.png"))
+    return [
+        (
+            path.relative_to(build).as_posix(),
+            "data:image/png;base64," + base64.b64encode(path.read_bytes()).decode(),
+        )
+        for path in paths
+    ]
+
+
+def duration(seconds: float) -> str:
+    """1.5e-5 -> '15 us'; three digits, unit by size."""
+    if seconds >= 60:
+        return f"{int(seconds // 60)} min {int(seconds % 60):02d} s"
+    for unit, factor in (("s", 1), ("ms", 1e3), ("us", 1e6), ("ns", 1e9)):
+        if seconds * factor >= 1:
+            return f"{seconds * factor:.3g} {unit}".replace("e+03", "000")
+    return "0 s"
+
+
+def _first_line(*command: str) -> str:
+    try:
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=20)
+    except (OSError, subprocess.TimeoutExpired):
+        return "none"
+    return (done.stdout.strip() or "none").splitlines()[0]
+
+
+def write_report(build: Path) -> Path:
+    """Write `build`/report/index.html and return its path."""
+    runs = read_bench_runs(build / "results")
+    files = read_junit(build / "report" / "junit.xml")
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters["duration"] = duration
+    page = environment.get_template(TEMPLATE).render(
+        runs=runs,
+        files=files,
+        plots=read_plots(build),
+        failed_runs=sum(run.failed for run in runs),
+        failed_cases=sum(len(file.failures) for file in files),
+        cases=sum(len(f.failures) + f.passed for f in files),
+        transactions=sum(run.transactions or 0 for run in runs),
+        date=datetime.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z"),
+        commit=_first_line("git", "describe", "--always", "--dirty"),
+        tools=[_first_line("iverilog", "-V"), _first_line("verilator", "--version")],
+    )
+    target = build / "report" / "index.html"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(page, encoding="utf-8")
+    return target
