@@ -87,7 +87,7 @@ venv:
 
 .PHONY: doctor
 doctor: ## what is installed, what is missing, how to get it
-	@python=$$($(SETUP) python) && $$python scripts/doctor.py
+	@python=$$($(SETUP) python || command -v python3) && $$python -m scripts.doctor
 
 .PHONY: clean distclean
 clean: ## remove build/

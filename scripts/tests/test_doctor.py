@@ -1,5 +1,6 @@
 """The doctor against machines made of fake tools."""
 
+import ast
 import os
 import subprocess
 import sys
@@ -7,7 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from scripts import doctor
+from scripts.doctor.finding import MISSING, NOTE, OK
+from scripts.doctor.python import check_packages, pinned
+from scripts.doctor.simulators import VERILATOR_NEEDED, check_icarus, check_verilator
+from scripts.doctor.versions import dotted
+from scripts.places import ROOT
 
 
 @pytest.fixture
@@ -29,8 +34,8 @@ def machine(tmp_path, monkeypatch):
 
 def test_old_verilator_is_caught(machine, tmp_path):
     machine("verilator", "Verilator 5.006 2023-01-22 rev (Debian 5.006-3)")
-    (finding,) = doctor.check_verilator(tmp_path)
-    assert finding.state == doctor.NOTE
+    (finding,) = check_verilator(tmp_path)
+    assert finding.state == NOTE
     assert "too old: 5.006" in finding.found and "5.036" in finding.found
     assert finding.fix == "scripts/get_verilator.sh"
 
@@ -38,8 +43,8 @@ def test_old_verilator_is_caught(machine, tmp_path):
 @pytest.mark.parametrize("version", ["5.036", "5.048", "6.000"])
 def test_new_verilator_is_fine(machine, tmp_path, version):
     machine("verilator", f"Verilator {version} 2026-04-26 rev v{version}")
-    (finding,) = doctor.check_verilator(tmp_path)
-    assert finding.state == doctor.OK and version in finding.found
+    (finding,) = check_verilator(tmp_path)
+    assert finding.state == OK and version in finding.found
 
 
 def test_fetched_verilator_is_found_beside_an_old_one(machine, tmp_path):
@@ -47,53 +52,53 @@ def test_fetched_verilator_is_found_beside_an_old_one(machine, tmp_path):
     own = tmp_path / ".tools/verilator/usr/bin"
     own.mkdir(parents=True)
     machine("new", "Verilator 5.048 2026-04-26").rename(own / "verilator")
-    (finding,) = doctor.check_verilator(tmp_path)
-    assert finding.state == doctor.OK and "5.048" in finding.found
+    (finding,) = check_verilator(tmp_path)
+    assert finding.state == OK and "5.048" in finding.found
 
 
 def test_stale_verilator_root_is_noted(machine, tmp_path, monkeypatch):
     monkeypatch.setenv("VERILATOR_ROOT", "/gone")
-    first = doctor.check_verilator(tmp_path)[0]
+    first = check_verilator(tmp_path)[0]
     assert first.what == "VERILATOR_ROOT" and first.fix == "unset VERILATOR_ROOT"
 
 
 def test_missing_icarus_is_caught(machine):
-    finding = doctor.check_icarus()
-    assert finding.state == doctor.MISSING
+    finding = check_icarus()
+    assert finding.state == MISSING
     assert finding.fix.endswith("apt-get install -y iverilog")
 
 
 def test_icarus_version_is_read(machine):
     machine("vvp", "")
     machine("iverilog", "Icarus Verilog version 11.0 (stable) ()")
-    assert doctor.check_icarus().state == doctor.OK
+    assert check_icarus().state == OK
     machine("iverilog", "Icarus Verilog version 10.3 (stable) ()")
-    assert doctor.check_icarus().state == doctor.MISSING
+    assert check_icarus().state == MISSING
 
 
 def test_missing_venv_and_wrong_package_are_caught(tmp_path):
     (tmp_path / "requirements.txt").write_text("pytest==0.0.1  # not this one\n# comment\n")
-    assert doctor.check_packages(tmp_path).fix == "make setup"
+    assert check_packages(tmp_path).fix == "make setup"
     (tmp_path / ".venv/bin").mkdir(parents=True)
     python = tmp_path / ".venv/bin/python"
     python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
     python.chmod(0o755)
-    finding = doctor.check_packages(tmp_path)
-    assert finding.state == doctor.MISSING and "pinned: 0.0.1" in finding.found
+    finding = check_packages(tmp_path)
+    assert finding.state == MISSING and "pinned: 0.0.1" in finding.found
 
 
 def test_requirements_are_all_pinned():
-    lines = (doctor.ROOT / "requirements.txt").read_text().splitlines()
+    lines = (ROOT / "requirements.txt").read_text().splitlines()
     wanted = [line for line in lines if line and not line.startswith("#")]
-    assert len(doctor.pinned(doctor.ROOT / "requirements.txt")) == len(wanted) > 0
+    assert len(pinned(ROOT / "requirements.txt")) == len(wanted) > 0
 
 
-def test_exit_status_without_icarus(machine, tmp_path):
-    """As `make doctor` runs it, from any folder."""
+def test_exit_status_without_icarus(machine):
+    """As `make doctor` runs it."""
     done = subprocess.run(
-        [sys.executable, str(doctor.ROOT / "scripts/doctor.py")],
+        [sys.executable, "-m", "scripts.doctor"],
         env={"PATH": os.environ["PATH"]},
-        cwd=tmp_path,
+        cwd=ROOT,
         capture_output=True,
         text=True,
     )
@@ -103,5 +108,12 @@ def test_exit_status_without_icarus(machine, tmp_path):
 
 
 def test_the_two_oldest_verilators_agree():
-    text = (doctor.ROOT / "scripts/get_verilator.sh").read_text()
-    assert f"need={doctor.dotted(doctor.VERILATOR_NEEDED)} " in text
+    text = (ROOT / "scripts/get_verilator.sh").read_text()
+    assert f"need={dotted(VERILATOR_NEEDED)} " in text
+
+
+@pytest.mark.parametrize(
+    "path", [ROOT / "scripts/places.py", *sorted((ROOT / "scripts/doctor").glob("*.py"))], ids=str
+)
+def test_old_pythons_can_read_it(path):
+    ast.parse(path.read_text(), feature_version=(3, 6))
