@@ -1,4 +1,4 @@
-"""100 s of the four-bar in float32, with and without re-basing: does the loop stay closed?
+"""Whether the loop stays closed: 100 s of the four-bar in float32, with and without re-basing.
 
 `make longrun` writes build/longrun/: loop errors of both runs over time (CSV), their worst values
 up to 1, 10 and 100 s (errors.json), and a plot. Two processes, about half an hour.

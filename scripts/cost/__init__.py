@@ -7,5 +7,7 @@ Each module uses only those above it:
 - tools, rtl, wrapper, counts; yosys, nextpnr: the flows; boxes, measure: a row
 - source, summary: rows of earlier runs
 - goals, show; synth: the command of `make synth`
-- cycles, pareto, formats, document: the commands of `make cost`
+- formats_result, formats_plot; formats: the first command of `make cost`
+- cycles, measured, points, pareto_plot; pareto: the second
+- sections; document: the third
 """

@@ -1,5 +1,6 @@
 """Measurements of float units."""
 
+import functools
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -55,12 +56,11 @@ def unit_jobs(
     flagged = (*ports.outputs, "flags_o")
     for stages in all_stages:
         values = ({} if stages is None else {"STAGES": stages}) | parameters
-
-        def job(config, family, outputs, stages=stages, values=values):
-            return Job(unit, config, family, stages, ports.inputs, outputs, values, fmt)
-
-        yield job(config_of(SPEED, *extra), "xc7", ports.outputs)
-        yield job(config_of(AREA, *extra), "xc7", ports.outputs)
+        job = functools.partial(
+            Job, unit, stages=stages, inputs=ports.inputs, parameters=values, fmt=fmt
+        )
+        yield job(config_of(SPEED, *extra), "xc7", outputs=ports.outputs)
+        yield job(config_of(AREA, *extra), "xc7", outputs=ports.outputs)
         if stages == 0:
-            yield job(config_of(AREA, FLAGS, *extra), "xc7", flagged)
-        yield job(config_of(SPEED, *extra), "ecp5", ports.outputs)
+            yield job(config_of(AREA, FLAGS, *extra), "xc7", outputs=flagged)
+        yield job(config_of(SPEED, *extra), "ecp5", outputs=ports.outputs)

@@ -12,7 +12,7 @@ PYTHON_NEEDED = (3, 11)
 
 
 def check_python() -> Finding:
-    """This Python."""
+    """The Python that runs the doctor."""
     found = f"{sys.version.split()[0]} ({sys.executable})"
     if sys.version_info[:2] >= PYTHON_NEEDED:
         return Finding("Python", OK, found)

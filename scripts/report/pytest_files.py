@@ -34,7 +34,7 @@ class PytestFile:
 
 
 def _file_of(classname: str) -> str:
-    """pymodel.tests.test_arith.TestAdd -> pymodel/tests/test_arith.py"""
+    """The file of a test class: pymodel/tests/test_arith.py of pymodel.tests.test_arith.TestAdd."""
     parts = classname.split(".")
     ends = [i for i, part in enumerate(parts) if part.startswith("test_")]
     return "/".join(parts[: ends[-1] + 1]) + ".py" if ends else classname

@@ -1,5 +1,7 @@
 """Made-up jobs and rows that the tests of the costs share."""
 
+from typing import Any
+
 from scripts.cost.coprocessors import NOT_TIMED
 from scripts.cost.job import Job
 from scripts.cost.jobs import JOBS
@@ -15,7 +17,7 @@ ECP5_STAT = """{"design": {"num_cells_by_type": {"LUT4": 100, "CCU2C": 10, "TREL
   "MULT18X18D": 160, "TRELLIS_FF": 9, "DP16KD": 3}}}"""
 
 
-def row(**values) -> Row:
+def row(**values: Any) -> Row:
     """A row of an adder, with these values."""
     return {"unit": "fp_add", "config": "area", "stages": 0, "family": "xc7"} | values
 
