@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 
 from scripts import rtl_style
-from scripts.rtl_files import FILE_LIST, ROOT, rtl_files
+from tb.common.rtl_files import FILE_LIST, ROOT, rtl_files
 
 BIN = Path(sys.executable).parent
 WAIVERS = "rtl/lint.vlt"

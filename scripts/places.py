@@ -2,8 +2,10 @@
 
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-BUILD = ROOT / "build"
+from tb.common.places import BUILD, ROOT
+
+__all__ = ["BUILD", "DEMOS", "DOCS", "IMAGES", "ROOT", "SCENARIOS", "scenario_file"]
+
 DOCS = ROOT / "docs"
 IMAGES = DOCS / "img"
 SCENARIOS = ROOT / "scenarios"

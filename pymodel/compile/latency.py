@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from pymodel.algorithms.linalg import inv_ldup
-from pymodel.compile.graph import Graph, flatten, symbols
+from pymodel.compile.count import Unpivoted
+from pymodel.compile.graph import flatten, symbols
 
 
 class Stages(NamedTuple):
@@ -74,7 +75,7 @@ def inversion(n: int, parallel: bool, stages: Stages) -> int:
     stages : Stages
     """
     if parallel:  # the longest path through the model's operations
-        graph = Graph(fold=False)
+        graph = Unpivoted(fold=False)
         inverse, _ = inv_ldup(graph, symbols(graph, "a", (n, n)))
         return graph.critical_path(flatten(inverse), stages._asdict())[0] + 1
     add, mul, rec = stages

@@ -59,16 +59,43 @@ def run_model(
     OSError
         If the folder cannot be made: before the run, which may take a while.
     """
-    try:
-        name = scalars.parse(arithmetic).name
-    except ValueError as error:
-        raise InputError(str(error)) from None
+    _name(arithmetic)
     check_rebase(rebase)
     Path(out).mkdir(parents=True, exist_ok=True)
+    run = simulated(scenario, arithmetic, shape, base, rebase)
+    return finish(run, out, with_reference=with_reference)
+
+
+def simulated(
+    scenario: Scenario,
+    arithmetic: str,
+    shape: str = "balanced",
+    base: str = BASE,
+    rebase: int = 0,
+) -> FinishedRun:
+    """Run a scenario on the model, with its progress on the terminal, and leave no files.
+
+    Parameters
+    ----------
+    scenario, arithmetic, shape, base, rebase
+        As for :func:`run_model`.
+
+    Raises
+    ------
+    InputError
+        If the arithmetic makes no sense.
+    """
+    name = _name(arithmetic)
     options = {"shape": shape, "base": base, "rebase": rebase}
     trajectory, stopped = _simulate(scenario, name, f"{scenario.name}: {name}", options)
-    run = FinishedRun(scenario, trajectory, stopped, "model", name, options)
-    return finish(run, out, with_reference=with_reference)
+    return FinishedRun(scenario, trajectory, stopped, "model", name, options)
+
+
+def _name(arithmetic: str) -> str:
+    try:
+        return scalars.parse(arithmetic).name
+    except ValueError as error:
+        raise InputError(str(error)) from None
 
 
 def check_rebase(steps: int) -> None:

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from pymodel.machine.isa import Machine
-from tb.common.bench import usable
+from tb.common.simulators import usable
 from tb.common.step_engine import rtl_parameters
-from tb.cosim_hdca.test_cosim_hdca import BENCH as HDCA_BENCH
-from tb.cosim_hdca.test_cosim_hdca import CONFIG as HDCA_CONFIG
-from tb.cosim_step.test_cosim_step import BENCH as STEP_BENCH
-from tb.cosim_step.test_cosim_step import CONFIG as STEP_CONFIG
+from tb.cosim_hdca.bench import BENCH as HDCA_BENCH
+from tb.cosim_hdca.bench import CONFIG as HDCA_CONFIG
+from tb.cosim_step.bench import BENCH as STEP_BENCH
+from tb.cosim_step.bench import CONFIG as STEP_CONFIG
 
 SIMULATORS = ("verilator", "icarus")
 

@@ -17,12 +17,12 @@ from rich.console import Console
 from rich.table import Table
 
 from pymodel.compile import gantt
-from pymodel.compile.kernel import interleave, trace
+from pymodel.compile.kernel import interleave
+from pymodel.compile.registry import compiled
 from pymodel.compile.schedule import bounds, schedule
 from pymodel.machine.isa import Machine
 from pymodel.machine.model import START_CYCLES
 from pymodel.mechanism.scenario_file import load
-from pymodel.runs import engine_runs
 from scripts.benchmarks.benches import run_step_engine
 from scripts.benchmarks.scenarios import CONTEXTS, LANES, OUT, scenario_files
 from scripts.benchmarks.step_engine_plot import plot
@@ -55,7 +55,7 @@ def run(lanes: int) -> list[Row]:
 
 def _row(machine: Machine, measured: Row, scenario: str) -> Row:
     """Cycles of a run, beside what no schedule could beat."""
-    step = trace(load(scenario), base=engine_runs.BASE)
+    step = compiled("step", load(scenario))
     low = bounds(machine, interleave([step] * measured["contexts"]))
     cycles = (measured["cycles"] - measured["traced"] - START_CYCLES) / measured["steps"]
     return {
@@ -96,7 +96,7 @@ def print_table(rows: Sequence[Row]) -> None:
 
 def draw_schedule() -> Path:
     """When the engine does what, for the double pendulum."""
-    step = trace(load(scenario_file("double_pendulum")))
+    step = compiled("step", load(scenario_file("double_pendulum")))
     program = schedule(Machine(), step)
     path = OUT / "gantt.png"
     gantt.plot(program, path, f"double pendulum on 2 + 2 lanes: {program.main} cycles a step")

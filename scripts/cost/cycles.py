@@ -7,12 +7,12 @@ import functools
 
 from pymodel.algorithms import two_handles
 from pymodel.compile import latency
-from pymodel.compile.kernel import Step, trace
+from pymodel.compile.kernel import Kernel
 from pymodel.compile.latency import Stages
+from pymodel.compile.registry import compiled
 from pymodel.compile.schedule import schedule
 from pymodel.machine.isa import Machine
 from pymodel.mechanism.scenario_file import load
-from pymodel.runs import engine_runs
 from scripts.places import scenario_file
 
 #: The simulated bus: a block of words takes so many cycles more, an access alone so many.
@@ -23,9 +23,9 @@ ETA_SIZE = 4  # rows of eta of a planar chain with both ends on the ground
 
 
 @functools.cache
-def recorded(scenario: str) -> Step:
+def recorded(scenario: str) -> Kernel:
     """The step of a shipped scenario, by its name."""
-    return trace(load(scenario_file(scenario)), base=engine_runs.BASE)
+    return compiled("step", load(scenario_file(scenario)))
 
 
 @functools.cache

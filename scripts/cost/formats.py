@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pymodel.mechanism.scenario_file import load
-from pymodel.runs import engine_runs, session
+from pymodel.runs import session
 from scripts.cost.errors import CostError, positive
 from scripts.cost.formats_plot import plot
 from scripts.cost.formats_result import OUT, PICTURE, RESULT, Run, arithmetics, costs
@@ -57,15 +57,12 @@ def run_model(demo: str, arithmetic: str, steps: int | None) -> tuple[dict[str, 
     out = OUT / f"{demo}-{arithmetic.replace('/', '-')}"
     (out / "summary.json").unlink(missing_ok=True)
     scenario = load(scenario_file(demo), steps)
-    options = {"shape": "balanced", "base": engine_runs.BASE, "rebase": 0}
     # Two processes write at the same time: neither shows its progress or its summary.
     silence = io.StringIO()
     with contextlib.redirect_stdout(silence), contextlib.redirect_stderr(silence):
-        run, stopped = session.run(scenario, arithmetic, **options)
-        summary, _ = session.finish(
-            scenario, run, stopped, out, target="model", arithmetic=arithmetic, **options
-        )
-    return summary or {}, stopped
+        run = session.simulated(scenario, arithmetic)
+        summary, _ = session.finish(run, out)
+    return summary or {}, run.stopped
 
 
 def study(task: tuple[str, str, int | None]) -> Run:

@@ -4,8 +4,8 @@ import functools
 import re
 
 from scripts.cost.errors import CostError
-from scripts.lint import rtl_files
 from scripts.places import ROOT
+from tb.common.rtl_files import rtl_files
 
 
 @functools.cache

@@ -1,6 +1,6 @@
 """How far runs are from the reference."""
 
-from pymodel.runs.report import MILLI
+from pymodel.runs.summary import MILLI
 from scripts.documents import read, table
 from scripts.places import BUILD
 

@@ -1,6 +1,6 @@
 """The file list of the RTL."""
 
-from scripts.rtl_files import ROOT, rtl_files
+from tb.common.rtl_files import ROOT, rtl_files
 
 
 def test_list_without_comments(tmp_path):

@@ -31,6 +31,7 @@ import pytest
 
 from tb.common.places import RESULTS, ROOT
 from tb.common.results import add_count, problems_of
+from tb.common.rtl_files import rtl_files
 from tb.common.scoreboard import Scoreboard
 from tb.common.simulation import Device, Task, simulate
 from tb.common.simulators import SIMULATORS
@@ -59,17 +60,6 @@ class Config:
     params: dict[str, Any] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
     sims: tuple[str, ...] = SIMULATORS
-
-
-def stage_parameters(add: int, mul: int, rec: int) -> dict[str, int]:
-    """Parameters of a top level: register stages of its adders, multipliers, reciprocals."""
-    return {"ADD_STAGES": add, "MUL_STAGES": mul, "REC_STAGES": rec}
-
-
-def rtl_sources() -> list[Path]:
-    """Every RTL file in compile order, from the one list ``rtl/rtl.f``."""
-    lines = (ROOT / "rtl" / "rtl.f").read_text().splitlines()
-    return [ROOT / line for line in map(str.strip, lines) if line and not line.startswith("//")]
 
 
 class Bench:
@@ -102,7 +92,7 @@ class Bench:
     ) -> None:
         self.name = Path(file).parent.name
         self.configs = {config.name: config for config in configs}
-        files = (*rtl_sources(), *(ROOT / source for source in sources))
+        files = (*(ROOT / file for file in rtl_files()), *(ROOT / source for source in sources))
         self.device = Device(toplevel, files, signals, wall_limit_s)
         self.tests: list[str] = []
         self._task = Task.told()

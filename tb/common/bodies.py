@@ -1,6 +1,4 @@
-"""What the benches of the HDCA phases share: coefficients of bodies, and latencies."""
-
-from typing import Any
+"""What the benches of the HDCA phases share: coefficients of bodies."""
 
 import numpy as np
 
@@ -42,15 +40,3 @@ def any_body(arithmetic: BitExact, rng: np.random.Generator) -> two_handles.Coef
     if kind < 2:
         return physical(arithmetic, rng)
     return arbitrary(arithmetic, rng, special=0.0 if kind == 2 else 0.1)
-
-
-def assembly_latency(params: dict[str, Any]) -> int:
-    """Busy cycles of an assembly, from the units' stages (see hdca_assembly.sv)."""
-    add, mul, rec = (params[f"{unit}_STAGES"] for unit in ("ADD", "MUL", "REC"))
-    first = 5 * add + 4 * mul + rec + 1
-    return first if params["PASSES"] == 1 else first + 2 * add + mul + 1
-
-
-def disassembly_latency(params: dict[str, Any]) -> int:
-    """Busy cycles of a disassembly (see hdca_disassembly.sv)."""
-    return 3 * params["ADD_STAGES"] + params["MUL_STAGES"] + 1

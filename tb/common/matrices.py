@@ -1,15 +1,11 @@
-"""What the benches of the matrix inverters share: matrices of every kind, and latencies."""
+"""What the benches of the matrix inverters share: matrices of every kind."""
 
 import math
-from typing import Any
 
 import numpy as np
 
-from pymodel.algorithms.linalg import inv_ldup
 from pymodel.arith.fp import Format
 from pymodel.arith.stimulus import corners
-from pymodel.compile.count import Unpivoted
-from pymodel.compile.graph import flatten, symbols
 
 KINDS = ("general", "spd", "permuted", "scaled", "nearly singular", "singular", "special")
 SPECIAL_SHARE = 0.2  # entries of a special matrix that are corners of the format
@@ -48,23 +44,3 @@ def singular_matrices(fmt: Format, n: int) -> list[np.ndarray]:
     overflow[n - 1, n - 1] = fmt.to_float(fmt.min_normal)
     overflow[0, n - 1] = fmt.to_float(fmt.max_finite)
     return [*found, overflow]
-
-
-def inversion_latency(params: dict[str, Any]) -> int:
-    """Busy cycles of an ldup_engine with these parameters, from the units' stages."""
-    n = params["N"]
-    stages = {op: params[f"{op.upper()}_STAGES"] for op in ("add", "mul", "rec")}
-    add, mul, rec = stages.values()
-    if params["PARALLEL"]:  # the longest path through the model's operations
-        graph = Unpivoted(fold=False)
-        inverse, _ = inv_ldup(graph, symbols(graph, "a", (n, n)))
-        return graph.critical_path(flatten(inverse), stages)[0] + 1
-    steps = [
-        (n, rec),  # reciprocals
-        (n * (n - 1) // 2, 2 * mul + add),  # elimination rows
-        (2 * (n - 1), mul),  # rows of U and B
-        # entries of the two inverses and of the product
-        (n * (n - 1) + n * n, mul + math.ceil(math.log2(n)) * add),
-        (n - 1, 0),  # exchanges of columns
-    ]
-    return sum(times * (cycles + 1) for times, cycles in steps)

@@ -1,7 +1,8 @@
 """Co-simulation of open two-body chains with the HDCA co-processor."""
 
 from pymodel.compile import count
-from tb.common.bench import Bench, Config, stage_parameters
+from pymodel.compile.latency import PIPELINED
+from tb.common.bench import Bench, Config
 from tb.common.simulators import SIMULATORS
 
 IN_HARDWARE = "assembly, disassembly"
@@ -14,7 +15,6 @@ def _config(name, scenario, steps=None, sims=SIMULATORS, params=None):
     return Config(name, params or {}, settings, sims)
 
 
-PIPELINED = stage_parameters(3, 3, 6)
 BENCH = Bench(
     __file__,
     toplevel="hdca_coprocessor",
@@ -22,7 +22,13 @@ BENCH = Bench(
         _config(CONFIG, "double_pendulum", sims=()),  # whole: see test_demo
         _config("double_pendulum-short", "double_pendulum", steps=100, sims=("icarus",)),
         _config("general_chain_2", "general_chain_2", steps=20),
-        _config("pipelined", "double_pendulum", steps=100, params=PIPELINED, sims=("verilator",)),
+        _config(
+            "pipelined",
+            "double_pendulum",
+            steps=100,
+            params=PIPELINED.parameters(),
+            sims=("verilator",),
+        ),
         _config("half", "double_pendulum", steps=100, params={"EXP_W": 5, "MAN_W": 10}),
     ],
 )

@@ -1,13 +1,13 @@
 """Co-simulation of closed chains with the LDUP co-processor."""
 
-from tb.common.bench import Bench, Config, stage_parameters
+from pymodel.compile.latency import PIPELINED
+from tb.common.bench import Bench, Config
 from tb.common.simulators import SIMULATORS
 
 CONFIG = "four_bar"  # the configuration that runs of other scenarios derive from
 SIZE = 4  # eta of a planar chain with both ends on the ground
 IN_HARDWARE = "inverse of eta"
 FLOAT_UNITS = {"add": SIZE - 1, "mul": SIZE, "rec": 1}  # of one elimination row
-PIPELINED = stage_parameters(3, 3, 6)
 
 
 def _config(name, scenario, steps=None, sims=SIMULATORS, params=None, rebase=0):
@@ -23,12 +23,14 @@ BENCH = Bench(
         _config("four_bar-short", "four_bar", steps=150, sims=("icarus",)),
         _config("general_four_bar", "general_four_bar", steps=150),
         _config("five_bar-rebased", "five_bar", steps=150, rebase=10),
-        _config("pipelined", "four_bar", steps=100, params=PIPELINED, sims=("verilator",)),
+        _config(
+            "pipelined", "four_bar", steps=100, params=PIPELINED.parameters(), sims=("verilator",)
+        ),
         _config(
             "parallel-pipelined",
             "four_bar",
             steps=100,
-            params=PIPELINED | {"PARALLEL": 1},
+            params=PIPELINED.parameters() | {"PARALLEL": 1},
             sims=("verilator",),
         ),
     ],

@@ -1,11 +1,12 @@
 """The HDCA co-processor behind its bus."""
 
-from tb.common.bench import Bench, Config, stage_parameters
+from pymodel.compile.latency import Stages
+from tb.common.bench import Bench, Config
 
 
 def _config(name, passes=2, stages=(0, 0, 0), fmt=(8, 23), runs=40):
     params = {"EXP_W": fmt[0], "MAN_W": fmt[1], "PASSES": passes}
-    params |= stage_parameters(*stages)
+    params |= Stages(*stages).parameters()
     return Config(name, params, {"runs": {"icarus": runs // 4, "verilator": runs}})
 
 

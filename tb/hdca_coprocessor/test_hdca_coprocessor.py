@@ -2,6 +2,7 @@
 
 from pymodel.algorithms import two_handles
 from pymodel.arith.scalars import BitExact
+from pymodel.compile import latency
 from tb.common import bodies, coprocessor_bench
 from tb.common.hdca_coprocessor import HdcaCoprocessor
 from tb.hdca_coprocessor.bench import BENCH
@@ -52,10 +53,10 @@ class Bus(coprocessor_bench.Bus):
         return arithmetic.flags, singular
 
     def latency(self):
-        return bodies.assembly_latency(self.params)
+        return latency.assembly(latency.Stages.of(self.params), self.params["PASSES"])
 
     def last_latency(self):
-        return bodies.disassembly_latency(self.params)
+        return latency.disassembly(latency.Stages.of(self.params))
 
 
 def _bits(scalars):

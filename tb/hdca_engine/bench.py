@@ -1,6 +1,7 @@
 """The HDCA engine: assembly, disassembly, unit pool."""
 
-from tb.common.bench import Bench, Config, stage_parameters
+from pymodel.compile.latency import Stages
+from tb.common.bench import Bench, Config
 from tb.common.simulators import SIMULATORS
 
 ICARUS_RUNS = 100  # at most: a run takes it 0.1 s
@@ -8,7 +9,7 @@ ICARUS_RUNS = 100  # at most: a run takes it 0.1 s
 
 def _config(name, passes=2, stages=(0, 0, 0), fmt=(8, 23), sims=SIMULATORS, runs=100):
     params = {"EXP_W": fmt[0], "MAN_W": fmt[1], "PASSES": passes}
-    params |= stage_parameters(*stages)
+    params |= Stages(*stages).parameters()
     icarus = min(runs // 4, ICARUS_RUNS)
     return Config(name, params, {"runs": {"icarus": icarus, "verilator": runs}}, sims)
 

@@ -5,6 +5,7 @@ from cocotb.triggers import FallingEdge
 from pymodel.algorithms import two_handles
 from pymodel.arith.fp import Format
 from pymodel.arith.scalars import BitExact
+from pymodel.compile import latency
 from tb.common import bodies, clock
 from tb.common.words import pack, unpack
 from tb.hdca_engine.bench import BENCH
@@ -30,8 +31,10 @@ class Engine:
 
     def latency(self, phase):
         """Busy cycles of a run."""
-        of_phase = {ASSEMBLY: bodies.assembly_latency, DISASSEMBLY: bodies.disassembly_latency}
-        return of_phase[phase](BENCH.params)
+        stages = latency.Stages.of(BENCH.params)
+        if phase == DISASSEMBLY:
+            return latency.disassembly(stages)
+        return latency.assembly(stages, BENCH.params["PASSES"])
 
     async def start(self, phase):
         self.dut.phase_i.value = phase

@@ -1,11 +1,12 @@
 """The 2x2 inverter, linked to float units."""
 
-from tb.common.bench import Bench, Config, stage_parameters
+from pymodel.compile.latency import Stages
+from tb.common.bench import Bench, Config
 
 
 def _config(name, fmt=(8, 23), stages=(0, 0, 0), runs=8000):
     params = {"EXP_W": fmt[0], "MAN_W": fmt[1]}
-    params |= stage_parameters(*stages)
+    params |= Stages(*stages).parameters()
     return Config(name, params, {"runs": {"icarus": runs // 8, "verilator": runs}})
 
 

@@ -3,7 +3,8 @@
 Builds ldup_engine, which links an inverter to float units and which co-processors use.
 """
 
-from tb.common.bench import Bench, Config, stage_parameters
+from pymodel.compile.latency import Stages
+from tb.common.bench import Bench, Config
 from tb.common.simulators import SIMULATORS
 
 
@@ -12,7 +13,7 @@ def _config(n, parallel, fmt=(8, 23), stages=(0, 0, 0), sims=("verilator",), run
     name += "" if fmt == (8, 23) else f"-{fmt[0]}.{fmt[1]}"
     name += "-pipelined" if any(stages) else ""
     params = {"N": n, "PARALLEL": int(parallel), "EXP_W": fmt[0], "MAN_W": fmt[1]}
-    params |= stage_parameters(*stages)
+    params |= Stages(*stages).parameters()
     return Config(name, params, {"runs": {"icarus": icarus, "verilator": runs}}, sims)
 
 

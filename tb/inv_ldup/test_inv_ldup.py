@@ -9,6 +9,7 @@ from cocotb.triggers import FallingEdge
 from pymodel.algorithms.linalg import inv_ldup
 from pymodel.arith.fp import Format
 from pymodel.arith.scalars import BitExact
+from pymodel.compile import latency
 from tb.common import clock, matrices
 from tb.common.words import pack, unpack
 from tb.inv_ldup.bench import BENCH
@@ -21,7 +22,8 @@ class Inverter:
         self.dut, self.board = dut, board
         self.n = BENCH.params["N"]
         self.fmt = Format(BENCH.params["EXP_W"], BENCH.params["MAN_W"])
-        self.latency = matrices.inversion_latency(BENCH.params)
+        stages = latency.Stages.of(BENCH.params)
+        self.latency = latency.inversion(self.n, BENCH.params["PARALLEL"], stages)
 
     async def reset(self):
         for port in ("run_i", "clear_i", "a_i"):

@@ -1,12 +1,13 @@
 """The LDUP co-processor behind its bus."""
 
-from tb.common.bench import Bench, Config, stage_parameters
+from pymodel.compile.latency import Stages
+from tb.common.bench import Bench, Config
 from tb.common.simulators import SIMULATORS
 
 
 def _config(name, n=4, parallel=False, stages=(0, 0, 0), fmt=(8, 23), sims=SIMULATORS, runs=80):
     params = {"N": n, "PARALLEL": int(parallel), "EXP_W": fmt[0], "MAN_W": fmt[1]}
-    params |= stage_parameters(*stages)
+    params |= Stages(*stages).parameters()
     return Config(name, params, {"runs": {"icarus": runs // 4, "verilator": runs}}, sims)
 
 

@@ -4,6 +4,7 @@ import numpy as np
 
 from pymodel.algorithms.linalg import inv_ldup
 from pymodel.arith.scalars import BitExact
+from pymodel.compile import latency
 from tb.common import coprocessor_bench, matrices
 from tb.common.ldup_coprocessor import LdupCoprocessor
 from tb.ldup_coprocessor.bench import BENCH
@@ -42,7 +43,8 @@ class Bus(coprocessor_bench.Bus):
         return arithmetic.flags, singular
 
     def latency(self):
-        return matrices.inversion_latency(self.params)
+        stages = latency.Stages.of(self.params)
+        return latency.inversion(self.params["N"], self.params["PARALLEL"], stages)
 
 
 of_bus = coprocessor_bench.tests_of(BENCH, Bus)

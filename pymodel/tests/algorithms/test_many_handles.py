@@ -12,7 +12,7 @@ from pymodel.algorithms.step import Chain, Mechanism, Rates, prepare, rates
 from pymodel.algorithms.sums import inward_sums, outward_sums
 from pymodel.arith.fp import Format
 from pymodel.arith.scalars import BitExact, Float64
-from pymodel.compile import count
+from pymodel.compile import count, registry
 from pymodel.compile.graph import Graph
 from pymodel.mechanism.kinematics import joint_momenta
 from pymodel.mechanism.scenario import GROUND, Body, Loop, ScenarioError
@@ -270,7 +270,7 @@ def test_order_of_assembly():
 @pytest.mark.parametrize("form", ["chain", "comb", "fork", "binary"])
 def test_time_is_logarithmic_in_the_bodies(form, monkeypatch):
     """Also where each body carries a second one, and where chains branch."""
-    monkeypatch.setattr(count, "prepare", Mechanism)
+    monkeypatch.setattr(registry, "prepare", Mechanism)
     sizes = (7, 15, 31, 63)
     steps = [
         count.step(hang(random_chain(np.random.default_rng(n), n), FORMS[form](n)[:n]))

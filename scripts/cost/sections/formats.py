@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pymodel.runs.report import MILLI
+from pymodel.runs.summary import MILLI
 from scripts.cost.formats_result import COSTS, FLOAT64, Run, costs, label
 from scripts.cost.rows import Row
 from scripts.cost.sections.cells import cell

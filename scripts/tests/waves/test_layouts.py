@@ -43,7 +43,7 @@ def declared(bench, toplevel: str, path: str) -> bool:
 @pytest.mark.parametrize("path", LAYOUTS, ids=lambda path: path.parent.name)
 def test_layout_names_what_the_rtl_has(path):
     name = path.parent.name
-    bench = importlib.import_module(f"tb.{name}.test_{name}").BENCH
+    bench = importlib.import_module(f"tb.{name}.bench").BENCH.device
     layout = read_layout(name)
     named = 0
     for group in layout["group"]:

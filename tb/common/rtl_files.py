@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from tb.common.places import ROOT
+
 FILE_LIST = "rtl/rtl.f"
 
 
