@@ -1,6 +1,8 @@
 """What is written by hand about the numbers, compared with the generated tables."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -54,3 +56,18 @@ def test_the_choice_is_that_of_the_defaults():
     text = f"{', '.join(map(str, others))} and {last} stages on {DEFAULT.adders} + "
     assert text + f"{DEFAULT.multipliers} lanes" in CHOICE
     assert CHOICE in (ROOT / COST).read_text()
+
+
+EXAMPLES = [
+    pytest.param(path, code, id=f"{path.stem}-{number}")
+    for path in sorted((ROOT / "docs").glob("*.md"))
+    for number, code in enumerate(re.findall(r"```python\n(.*?)```", path.read_text(), re.S))
+]
+
+
+@pytest.mark.parametrize(("path", "code"), EXAMPLES)
+def test_examples_run(path, code):
+    """The Python that the documents show does something, and ends well."""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
