@@ -456,9 +456,9 @@ module fp_add #(
     guard = carry ? magnitude[3] : magnitude[2];
     sticky = in.sticky || (carry && magnitude[2]);
 
-    // Exponent <= 0, unless 11..1 and the missing one make it 1.
+    // Exponent <= 0, unless it is 0, and 11..1 and the missing one make it 1.
     ones = negated && in.low_ones && ((~in.value << 1) >> (SUM_W - 7)) == '0;
-    tiny = (in.exponent >> EXP_W) != '0 && !(ones && in.exponent[EXP_W-1:0] == '0);
+    tiny = (in.exponent >> EXP_W) != '0 && !(ones && in.exponent == EXPONENT_W'(1) << EXP_W);
 
     nan = in.common.special && (nonzero || in.common.no_sum);
     saturate = in.saturate || (!CLEAR && in.exponent == EXPONENT_W'(1));
