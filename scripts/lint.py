@@ -1,5 +1,4 @@
-"""`make lint`: every RTL module under Verilator -Wall, verible and scripts.rtl_style, the Python
-under ruff.
+"""`make lint`: the RTL under Verilator -Wall, verible and scripts.rtl_style, Python under ruff.
 
 Each module of rtl/rtl.f is linted as top, with its default parameters and, in rtl/fp, with the
 corner parameter sets of `FP_SETS` (only the parameters that a module has). One line a failure,
@@ -69,20 +68,24 @@ def lint_jobs(root: Path = ROOT) -> list[tuple[str, list[str]]]:
 
 
 def run(command: list[str]) -> tuple[bool, str]:
+    """Run a command in the repository: whether it succeeded, and all that it printed."""
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     return done.returncode == 0, (done.stdout + done.stderr).strip()
 
 
 def check_style(file: str) -> tuple[bool, str]:
+    """Whether a file keeps to scripts.rtl_style, and one line for each violation."""
     found = rtl_style.violations((ROOT / file).read_text())
     return not found, "\n".join(f"{file}:{line}: {message}" for line, message in found)
 
 
 def find_verilator() -> bool:
+    """Whether there is a Verilator that is new enough."""
     return run(["scripts/get_verilator.sh", "--check"])[0]
 
 
 def verilator_checks() -> list[Check]:
+    """Verilator -Wall, for each of :func:`lint_jobs`."""
     command = ["verilator", "--lint-only", "-Wall", "--quiet"]
     return [
         (f"verilator: {label}", partial(run, [*command, *arguments, WAIVERS, "-f", FILE_LIST]))
@@ -91,6 +94,7 @@ def verilator_checks() -> list[Check]:
 
 
 def dialect_checks() -> list[Check]:
+    """verible and scripts.rtl_style, for each file of RTL and each wrapper of a bench."""
     checks: list[Check] = []
     command = [str(BIN / "verible-verilog-lint"), "--rules_config", VERIBLE_RULES]
     command += ["--waiver_files", "rtl/lint.vbl"]
@@ -101,6 +105,7 @@ def dialect_checks() -> list[Check]:
 
 
 def python_checks() -> list[Check]:
+    """Ruff, for what the Python says and for its format."""
     ruff = str(BIN / "ruff")
     return [
         ("ruff: Python", partial(run, [ruff, "check", "--quiet", "."])),
@@ -109,6 +114,7 @@ def python_checks() -> list[Check]:
 
 
 def main() -> int:
+    """Run all checks side by side and print what failed; the exit status."""
     missing = [file for file in rtl_files() if not (ROOT / file).exists()]
     if missing:
         print(f"lint: {FILE_LIST} names what is not there: {' '.join(missing)}")

@@ -161,7 +161,7 @@ _ANSWERS_THROUGH = """\
 class _Rtl:
     """A register in SystemVerilog."""
 
-    def __init__(self, register: Register):
+    def __init__(self, register: Register) -> None:
         self.register = register
         self.address = register.name
         self.name = register.name.lower()
@@ -170,20 +170,20 @@ class _Rtl:
         self.width = "W" if register.floats else "DATA_W"
         self.type = f"logic [{self.width if self.single else f'{self.words}*{self.width}'}-1:0]"
 
-    def hit(self, address):
-        """Is it there?"""
+    def hit(self, address: str) -> str:
+        """Condition that an address is one of its own."""
         if self.single:
             return f"{address} == {self.address}"
         return f"in_range(32'({address}), 32'({self.address}), {self.words})"
 
-    def merged(self, word):
+    def merged(self, word: str) -> str:
         """One of its words after a write."""
         if self.width == "DATA_W":
             return f"merge({word}, write_data_i, write_mask_i)"
         return f"{self.width}'(merge(DATA_W'({word}), write_data_i, write_mask_i))"
 
     @property
-    def ports(self):
+    def ports(self) -> list[tuple[str, str, str]]:
         """Those of its own: direction, type, name."""
         if self.register.home is Home.HELD:
             return [("output", self.type, f"{self.name}_o")]
@@ -200,13 +200,13 @@ class _Rtl:
         return ports
 
     @property
-    def write_hit(self):
-        """Can what is written be taken?"""
+    def write_hit(self) -> str:
+        """Condition that what is written can be taken."""
         hit = self.hit("write_addr_i")
         return f"({hit} && {self.name}_ok_i)" if self.register.checked else hit
 
     @property
-    def update(self):
+    def update(self) -> list[str]:
         """How a write changes it, if it is held."""
         if self.single:
             return [
@@ -225,18 +225,18 @@ class _Rtl:
         ]
 
     @property
-    def source(self):
+    def source(self) -> str:
         """Where a read takes it from."""
         return f"{self.name}_{'q' if self.register.home is Home.HELD else 'i'}"
 
     @property
-    def word(self):
+    def word(self) -> str:
         """The word of several that is read."""
         index = f"{self.width}*index(32'(read_addr_i), 32'({self.address}))"
         return f"{self.source}[{index}+:{self.width}]"
 
     @property
-    def read(self):
+    def read(self) -> list[str]:
         """The branch of the multiplexer."""
         word = self.source if self.single else self.name
         data = word if self.width == "DATA_W" else f"DATA_W'({word})"
@@ -246,12 +246,12 @@ class _Rtl:
         return lines
 
     @property
-    def merged_ahead(self):
+    def merged_ahead(self) -> str:
         """What a write through it would write, or where that is known already."""
         return f"{self.name}_merged_o" if self.register.checked else self.merged(f"{self.name}_i")
 
     @property
-    def actions(self):
+    def actions(self) -> list[str]:
         """What a read or write does through it."""
         lines = []
         if self.register.read_acts:
@@ -315,7 +315,7 @@ def _lines(lines: Iterable[str], indent: int = 2) -> str:
     return "\n".join(" " * indent + line for line in lines)
 
 
-def _group(title, registers):
+def _group(title: str, registers: Iterable[_Rtl]) -> str:
     """The ports of some registers, in columns."""
     ports = [port for register in registers for port in register.ports]
     width = max(len(type_) for _, type_, _ in ports)
@@ -323,7 +323,7 @@ def _group(title, registers):
     return "\n".join([f"  // {title}", ",\n".join(columns)])
 
 
-def _branches(branches):
+def _branches(branches: Iterable[list[str]]) -> str:
     """A chain of if and else if, at the end of which nothing is hit."""
     first, *others = branches
     lines = [*first, *(line for head, *rest in others for line in (f"end else {head}", *rest))]
@@ -379,7 +379,7 @@ def markdown(maps: Iterable[Map]) -> str:
     return "\n".join([*lines, ""])
 
 
-def _table_head(*names):
+def _table_head(*names: str) -> list[str]:
     return [f"| {' | '.join(names)} |", f"|{' --- |' * len(names)}"]
 
 

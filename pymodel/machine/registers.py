@@ -5,6 +5,7 @@ the maps :mod:`pymodel.machine.register_files` writes constants and register blo
 headers and the documentation.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -32,10 +33,11 @@ class Field:
     text: str
 
     @property
-    def mask(self):
+    def mask(self) -> int:
+        """Ones where the field stands in a register's word."""
         return ((1 << self.width) - 1) << self.low
 
-    def get(self, word):
+    def get(self, word: int) -> int:
         """The field's value in a register's word."""
         return (word & self.mask) >> self.low
 
@@ -71,13 +73,13 @@ class Register:
     text: str
     words: int = 1
     size: str = ""
-    fields: tuple = ()
+    fields: tuple[Field, ...] = ()
     floats: bool = False
     checked: bool = False
     read_acts: bool = False
     locked: bool = False
 
-    def field(self, name):
+    def field(self, name: str) -> Field:
         """The field of this name."""
         return next(field for field in self.fields if field.name == name)
 
@@ -100,24 +102,30 @@ class Map:
     name: str
     addr_w: int
     text: str
-    registers: tuple
-    parameters: tuple = ()
+    registers: tuple[Register, ...]
+    parameters: tuple[tuple[str, int, str], ...] = ()
 
-    def __getitem__(self, name):
+    def __getitem__(self, name: str) -> Register:
         return next(register for register in self.registers if register.name == name)
 
 
-def held(name, offset, text, **shape):
+def held(
+    name: str, offset: int, text: str, **shape: int | bool | str | tuple[Field, ...]
+) -> Register:
     """A register of the block: software writes it, the hardware reads it."""
     return Register(name, offset, READ_WRITE, Home.HELD, text, **shape)
 
 
-def given(name, offset, text, **shape):
+def given(
+    name: str, offset: int, text: str, **shape: int | bool | str | tuple[Field, ...]
+) -> Register:
     """A register that the hardware only shows."""
     return Register(name, offset, READ_ONLY, Home.GIVEN, text, **shape)
 
 
-def through(name, offset, access, text, **shape):
+def through(
+    name: str, offset: int, access: str, text: str, **shape: int | bool | str | tuple[Field, ...]
+) -> Register:
     """A register through which software acts on the hardware."""
     return Register(name, offset, access, Home.THROUGH, text, **shape)
 
@@ -130,7 +138,12 @@ FAULT = ("FAULT", "sticky: a run met what spoils it (each map has its name); wri
 SINGULAR = ("SINGULAR", "sticky: a matrix to invert was singular; write 1 to clear")
 
 
-def common_registers(identity="four letters", config=(), ctrl=(), fault=FAULT):
+def common_registers(
+    identity: str = "four letters",
+    config: Sequence[Field] = (),
+    ctrl: Sequence[Field] = (),
+    fault: tuple[str, str] = FAULT,
+) -> tuple[Register, ...]:
     """The registers that every map begins with, at the same offsets with the same fields.
 
     Parameters
@@ -234,7 +247,7 @@ HDCA_COPROCESSOR = Map(
 LDUP_MAX_N = 8
 
 
-def ldup_coprocessor(n):
+def ldup_coprocessor(n: int) -> Map:
     """The map of an instance for n x n matrices; that of the largest is the documented one."""
     return Map(
         "ldup_coprocessor",
@@ -262,7 +275,7 @@ LDUP_COPROCESSOR = ldup_coprocessor(LDUP_MAX_N)
 STEP_MAX_WORD = 64  # bus words of a program word
 
 
-def step_engine(bus_words):
+def step_engine(bus_words: int) -> Map:
     """The map of an instance whose program words take so many bus words."""
     return Map(
         "step_engine",

@@ -126,7 +126,7 @@ class Bench:
             name = function.__name__
             self.tests.append(name)
 
-            async def body(dut):
+            async def body(dut: Any) -> None:
                 task = self._task
                 rng = np.random.default_rng([task.seed, *name.encode()])
                 rerun = task.rerun(name, waves=True)
@@ -155,7 +155,7 @@ class Bench:
         ]
 
         @pytest.mark.parametrize(("simulator", "config"), cases)
-        def test(simulator, config, bench_options):
+        def test(simulator: str, config: str, bench_options: dict[str, Any]) -> None:
             row = self.run(simulator, config, results=RESULTS, **bench_options)
             if row["result"] != "pass":
                 pytest.fail(row["message"], pytrace=False)

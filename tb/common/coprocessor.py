@@ -36,10 +36,10 @@ class Coprocessor(Registers):
         self.status = 0
         self._since = 0
 
-    def _start_watch(self):
+    def _start_watch(self) -> None:
         self._since = round(get_sim_time("ns") / PERIOD_NS)
 
-    def _account(self, phase, what, words):
+    def _account(self, phase: str, what: str, words: int) -> None:
         before = self._since
         self._start_watch()
         self.cycles[f"{phase} {what}"] += self._since - before

@@ -273,7 +273,7 @@ def tests_of(bench: Bench, bus_type: type[Bus]) -> Callable[[BusTest], Any]:
     """What makes a cocotb test of one of the functions above, for a bench and its kind of bus."""
 
     def test(function: BusTest) -> Any:
-        async def body(dut, board):
+        async def body(dut: Any, board: Scoreboard) -> None:
             await function(await start(bench, bus_type, dut, board))
 
         body.__name__ = body.__qualname__ = function.__name__

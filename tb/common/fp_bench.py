@@ -5,6 +5,7 @@ stages (or ``i % 17``), so that every vector count covers every depth of the pip
 """
 
 from collections import deque
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import cocotb
@@ -94,17 +95,17 @@ class FloatBench(Bench):
         """How many random operands (or pairs of them) this simulation gets."""
         return self.settings["vectors"][self.simulator]
 
-    def corner_pairs(self) -> list[np.ndarray]:
+    def corner_pairs(self) -> Sequence[np.ndarray]:
         """Every pair of corners."""
         return self._allowed(corner_pairs(self.fmt))
 
-    def many_pairs(self, rng: np.random.Generator) -> list[np.ndarray]:
+    def many_pairs(self, rng: np.random.Generator) -> Sequence[np.ndarray]:
         """Every pair of a small format, random pairs of a large one."""
         if self.fmt.width <= ALL_PAIRS_MAX_WIDTH:
             return self._allowed(all_pairs(self.fmt))
         return self._allowed(random_pairs(self.fmt, rng, self.vectors))
 
-    def _allowed(self, pairs):
+    def _allowed(self, pairs: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
         """The pairs that the unit takes: without SPECIALS, only those of finite numbers."""
         if self.params.get("SPECIALS", 1):
             return pairs
@@ -139,12 +140,14 @@ class FloatBench(Bench):
                 expected = [history[stages[lane]][lane] for lane in lanes]
                 self._check(dut, board, expected, cycle)
 
-    def _check(self, dut, board, expected, cycle):
+    def _check(
+        self, dut: Any, board: Scoreboard, expected: Sequence[tuple[int, ...]], cycle: int
+    ) -> None:
         fmt = self.fmt
 
         operands = len(expected[0]) - len(self.results) - 1
 
-        def context(lane):
+        def context(lane: int) -> str:
             *words, flags = expected[lane]
             words = zip("ab", words[:operands], strict=False)
             words = " ".join(f"{name}={x:#x}" for name, x in words)
@@ -161,7 +164,9 @@ class FloatBench(Bench):
                 board.compare_lanes(self.twin, twin, bits, fmt.width, fmt, cycle, context)
         board.compare_lanes("flags_o", int(dut.flags_o.value), flags, FLAGS_W, None, cycle, context)
 
-    def _steps(self, operands):
+    def _steps(
+        self, operands: Sequence[np.ndarray]
+    ) -> Iterator[tuple[tuple[int, ...], list[tuple[int, ...]]]]:
         """What each step drives, and its lanes' vectors: (operand, ..., result, ..., flags).
 
         The first step comes again before and the last one after the others, for as long as the
@@ -183,7 +188,7 @@ class FloatBench(Bench):
                 yield words, vectors[step * lanes : (step + 1) * lanes]
 
 
-def _pack(values, lanes, width):
+def _pack(values: np.ndarray, lanes: int, width: int) -> list[int]:
     """Whole vectors of lanes as Python ints, lane 0 lowest."""
     octets = values.astype("<u8").view(np.uint8).reshape(-1, 8)
     binary = np.unpackbits(octets, axis=1, bitorder="little")[:, :width]

@@ -6,6 +6,7 @@ import subprocess
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import cocotb_test.simulator
 
@@ -35,7 +36,7 @@ def simulator_version(simulator: str) -> str:
     return text.splitlines()[0].strip() if text else "unknown"
 
 
-def make_simulator(name: str, **options) -> cocotb_test.simulator.Simulator:
+def make_simulator(name: str, **options: Any) -> cocotb_test.simulator.Simulator:
     """A simulator whose ``run()`` builds and simulates.
 
     Parameters
@@ -71,7 +72,7 @@ class Logged:
         limit_s: float,
         watch: Callable[[str], None],
         signals: tuple[str, ...] = (),
-        **options,
+        **options: Any,
     ) -> None:
         super().__init__(**options)
         self.log, self.limit_s, self.watch = log, limit_s, watch

@@ -1,7 +1,7 @@
 """Random valid programs of the step engine, and what they cover."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -74,7 +74,7 @@ class Coverage:
                     for bank in self._stored(words, cycle, index):
                         self.count["store", index, bank, chased] += 1
 
-    def _stored(self, words, cycle, index):
+    def _stored(self, words: Sequence[Word], cycle: int, index: int) -> list[int]:
         """Banks that store the result of what a lane was issued in a cycle."""
         lane = self.machine.lanes[index]
         arrival = words[cycle + self.machine.latency[lane.op]]
@@ -85,7 +85,7 @@ class Coverage:
             if bank in arrival.writes and (bank != shared or arrival.sine == (lane.op == "sincos"))
         ]
 
-    def _hazards(self, words, cycle, port):
+    def _hazards(self, words: Sequence[Word], cycle: int, port: Port) -> None:
         address = words[cycle].reads[port]
         if words[cycle].writes.get(port.bank) == address:
             self.count["same", port] += 1
@@ -191,7 +191,7 @@ class Programs:
             words.append(word)
         return words
 
-    def _offered(self, word, arrived):
+    def _offered(self, word: Word, arrived: set[int]) -> list[int]:
         """Banks that are offered a result; chooses reciprocal or sine if only one is there."""
         lanes = self.machine.lanes
         shared = self.machine.shared_bank
@@ -202,14 +202,14 @@ class Programs:
         banks |= {shared} if there else set()
         return sorted(banks | ({shared + 1} if "sincos" in there else set()))
 
-    def _address(self, what, apart):
+    def _address(self, what: str, apart: bool) -> int:
         depth = self.machine.depth
         if not apart:
             return int(self.rng.integers(depth))
         half = depth // 2
         return int(self.rng.integers(half)) + (half if what == "store" else 0)
 
-    def _read_address(self, bank, word, before, apart):
+    def _read_address(self, bank: int, word: Word, before: Mapping[int, int], apart: bool) -> int:
         choice = self.rng.random()
         if not apart and choice < 0.3 and bank in before:
             return before[bank]
@@ -217,7 +217,7 @@ class Programs:
             return word.writes[bank]
         return self._address("read", apart)
 
-    def _operand(self, index, side, word):
+    def _operand(self, index: int, side: int, word: Word) -> Operand:
         """A random operand, rather one that is not covered yet."""
         machine, rng = self.machine, self.rng
         operand = Operand(int(rng.integers(machine.banks)), bool(rng.integers(2)))
@@ -238,18 +238,22 @@ class Programs:
 class _Bank(list):
     """A bank of the model that takes down which stores are not of finite numbers."""
 
-    def __init__(self, values, number, engine, faults):
+    def __init__(
+        self, values: Iterable[int | None], number: int, engine: Twin, faults: list[tuple[int, int]]
+    ) -> None:
         super().__init__(values)
         self.number, self.engine, self.faults = number, engine, faults
 
-    def __setitem__(self, address, bits):
+    def __setitem__(self, address: int, bits: int) -> None:
         fmt = self.engine.machine.fmt
         if bits & ~fmt.sign_mask >= fmt.inf:
             self.faults.append((self.engine.cycles, self.number))
         super().__setitem__(address, bits)
 
 
-def _faults(machine, program, registers, steps, every):
+def _faults(
+    machine: Machine, program: Program, registers: Mapping[Location, int], steps: int, every: int
+) -> list[tuple[Word, int]]:
     """What stops a run: [(word, bank)], empty if nothing does."""
     engine, faults = Twin(machine), []
     engine.load(registers)

@@ -10,7 +10,13 @@ FLOAT_UNITS = {op: row["two_passes"] for op, row in count.pool(count.subdesigns(
 CONFIG = "double_pendulum"  # the configuration that runs of other scenarios derive from
 
 
-def _config(name, scenario, steps=None, sims=SIMULATORS, params=None):
+def _config(
+    name: str,
+    scenario: str,
+    steps: int | None = None,
+    sims: tuple[str, ...] = SIMULATORS,
+    params: dict[str, int] | None = None,
+) -> Config:
     settings = {"scenario": f"scenarios/{scenario}.toml", "steps": steps}
     return Config(name, params or {}, settings, sims)
 

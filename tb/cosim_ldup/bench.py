@@ -10,7 +10,14 @@ IN_HARDWARE = "inverse of eta"
 FLOAT_UNITS = {"add": SIZE - 1, "mul": SIZE, "rec": 1}  # of one elimination row
 
 
-def _config(name, scenario, steps=None, sims=SIMULATORS, params=None, rebase=0):
+def _config(
+    name: str,
+    scenario: str,
+    steps: int | None = None,
+    sims: tuple[str, ...] = SIMULATORS,
+    params: dict[str, int] | None = None,
+    rebase: int = 0,
+) -> Config:
     settings = {"scenario": f"scenarios/{scenario}.toml", "steps": steps, "rebase": rebase}
     return Config(name, {"N": SIZE} | (params or {}), settings, sims)
 

@@ -20,7 +20,7 @@ IN_HARDWARE = "the whole step"
 CONFIG = "programs"  # the configuration that runs of other scenarios derive from
 
 
-def _run(name, **settings):
+def _run(name: str, **settings: int | float | str) -> dict[str, int | float | str]:
     return {"scenario": f"scenarios/{name}.toml"} | settings
 
 

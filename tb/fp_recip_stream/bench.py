@@ -6,7 +6,13 @@ from tb.common.simulators import SIMULATORS
 ARRAY, TABLE, ITERATIVE = 0, 1, 2  # METHOD
 
 
-def _config(name, method, stages=0, fmt=(8, 23), sims=SIMULATORS):
+def _config(
+    name: str,
+    method: int,
+    stages: int = 0,
+    fmt: tuple[int, int] = (8, 23),
+    sims: tuple[str, ...] = SIMULATORS,
+) -> Config:
     params = {"EXP_W": fmt[0], "MAN_W": fmt[1], "STAGES": stages, "METHOD": method}
     vectors = 100 if method == ITERATIVE else 400
     return Config(name, params, {"vectors": {"icarus": vectors, "verilator": 2 * vectors}}, sims)

@@ -4,7 +4,13 @@ from pymodel.compile.latency import Stages
 from tb.common.bench import Bench, Config
 
 
-def _config(name, passes=2, stages=(0, 0, 0), fmt=(8, 23), runs=40):
+def _config(
+    name: str,
+    passes: int = 2,
+    stages: tuple[int, int, int] = (0, 0, 0),
+    fmt: tuple[int, int] = (8, 23),
+    runs: int = 40,
+) -> Config:
     params = {"EXP_W": fmt[0], "MAN_W": fmt[1], "PASSES": passes}
     params |= Stages(*stages).parameters()
     return Config(name, params, {"runs": {"icarus": runs // 4, "verilator": runs}})

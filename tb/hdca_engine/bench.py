@@ -7,7 +7,14 @@ from tb.common.simulators import SIMULATORS
 ICARUS_RUNS = 100  # at most: a run takes it 0.1 s
 
 
-def _config(name, passes=2, stages=(0, 0, 0), fmt=(8, 23), sims=SIMULATORS, runs=100):
+def _config(
+    name: str,
+    passes: int = 2,
+    stages: tuple[int, int, int] = (0, 0, 0),
+    fmt: tuple[int, int] = (8, 23),
+    sims: tuple[str, ...] = SIMULATORS,
+    runs: int = 100,
+) -> Config:
     params = {"EXP_W": fmt[0], "MAN_W": fmt[1], "PASSES": passes}
     params |= Stages(*stages).parameters()
     icarus = min(runs // 4, ICARUS_RUNS)

@@ -4,7 +4,12 @@ from pymodel.compile.latency import Stages
 from tb.common.bench import Bench, Config
 
 
-def _config(name, fmt=(8, 23), stages=(0, 0, 0), runs=8000):
+def _config(
+    name: str,
+    fmt: tuple[int, int] = (8, 23),
+    stages: tuple[int, int, int] = (0, 0, 0),
+    runs: int = 8000,
+) -> Config:
     params = {"EXP_W": fmt[0], "MAN_W": fmt[1]}
     params |= Stages(*stages).parameters()
     return Config(name, params, {"runs": {"icarus": runs // 8, "verilator": runs}})

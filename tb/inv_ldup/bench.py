@@ -8,7 +8,15 @@ from tb.common.bench import Bench, Config
 from tb.common.simulators import SIMULATORS
 
 
-def _config(n, parallel, fmt=(8, 23), stages=(0, 0, 0), sims=("verilator",), runs=2000, icarus=0):
+def _config(
+    n: int,
+    parallel: bool,
+    fmt: tuple[int, int] = (8, 23),
+    stages: tuple[int, int, int] = (0, 0, 0),
+    sims: tuple[str, ...] = ("verilator",),
+    runs: int = 2000,
+    icarus: int = 0,
+) -> Config:
     name = f"{'parallel' if parallel else 'serial'}-{n}"
     name += "" if fmt == (8, 23) else f"-{fmt[0]}.{fmt[1]}"
     name += "-pipelined" if any(stages) else ""

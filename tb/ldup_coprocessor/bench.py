@@ -5,7 +5,15 @@ from tb.common.bench import Bench, Config
 from tb.common.simulators import SIMULATORS
 
 
-def _config(name, n=4, parallel=False, stages=(0, 0, 0), fmt=(8, 23), sims=SIMULATORS, runs=80):
+def _config(
+    name: str,
+    n: int = 4,
+    parallel: bool = False,
+    stages: tuple[int, int, int] = (0, 0, 0),
+    fmt: tuple[int, int] = (8, 23),
+    sims: tuple[str, ...] = SIMULATORS,
+    runs: int = 80,
+) -> Config:
     params = {"N": n, "PARALLEL": int(parallel), "EXP_W": fmt[0], "MAN_W": fmt[1]}
     params |= Stages(*stages).parameters()
     return Config(name, params, {"runs": {"icarus": runs // 4, "verilator": runs}}, sims)

@@ -9,13 +9,19 @@ from tb.common.step_engine import rtl_parameters
 HALF = Format(5, 10)
 
 
-def _config(name, machine, trace=(64, 16), sims=SIMULATORS, programs=120):
+def _config(
+    name: str,
+    machine: Machine,
+    trace: tuple[int, int] = (64, 16),
+    sims: tuple[str, ...] = SIMULATORS,
+    programs: int = 120,
+) -> Config:
     params = rtl_parameters(machine)
     params |= dict(zip(("TRACE_DEPTH", "TRACE_REGISTERS"), trace, strict=True))
     return Config(name, params, {"programs": {"icarus": 6, "verilator": programs}}, sims)
 
 
-def _stages(add, mul, rec, sincos):
+def _stages(add: int, mul: int, rec: int, sincos: int) -> dict[str, int]:
     return {"add_stages": add, "mul_stages": mul, "rec_stages": rec, "sincos_stages": sincos}
 
 
