@@ -136,7 +136,8 @@ class Kernel:
         inputs : dict
             Name -> scalar of the inputs and of the carried values.
         parameters : dict, optional
-            Name -> scalar, in place of the recorded values.
+            Name -> scalar, in place of the recorded values. A parameter that was recorded as zero
+            is structure and cannot be given another value.
 
         Returns
         -------

@@ -71,3 +71,20 @@ def test_examples_run(path, code):
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout
+
+
+def texts():
+    """What names files of the repository: documents, RTL, the Makefile."""
+    tops = [ROOT / name for name in (README, "CONTRIBUTING.md", "Makefile")]
+    return [*tops, *(ROOT / "docs").glob("*.md"), *(ROOT / "rtl").rglob("*.sv")]
+
+
+def test_files_that_are_named_exist():
+    """A file that moved takes its mentions along."""
+    path = re.compile(r"\b(?:scripts|pymodel|tb|rtl|docs|sw)/[\w/]+\.(?:py|svh?|md|sh|h)\b")
+    named = [(text, name) for text in texts() for name in path.findall(text.read_text())]
+    assert len(named) > 20
+    gone = {
+        (str(text.relative_to(ROOT)), name) for text, name in named if not (ROOT / name).exists()
+    }
+    assert not gone
