@@ -32,9 +32,9 @@ def read(path: Path, command: str) -> Any:
     return json.loads(path.read_text())
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """A Markdown table; the first column left, the others right."""
-    cells = [head, ["---"] + ["---:"] * (len(head) - 1), *rows]
+def table(head: Sequence[str], rows: Iterable[Sequence[Any]], numbers: bool = True) -> str:
+    """A Markdown table; the first column left, the others right if they are numbers."""
+    cells = [head, ["---"] + ["---:" if numbers else "---"] * (len(head) - 1), *rows]
     return "\n".join("| " + " | ".join(map(str, row)) + " |" for row in cells)
 
 

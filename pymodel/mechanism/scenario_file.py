@@ -12,10 +12,11 @@ import math
 import os
 import re
 import tomllib
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from pymodel.mechanism import schema
 from pymodel.mechanism.checks import check_loops
 from pymodel.mechanism.scenario import (
     GROUND,
@@ -81,27 +82,27 @@ def parse(data: dict[str, Any], source: str = "<scenario>") -> Scenario:
     ScenarioError
         If the scenario makes no sense.
     """
-    top = _Table(source, "", data, ("name", "gravity", "time", "body", "loop"))
-    name = top.string("name")
+    top = _Table(source, "", data, schema.SCENARIO)
+    name = top.get("name")
     if not name.strip() or not name.isprintable():
         raise top.error("name", f"must be a line of printable text, got {name!r}")
-    gravity = top.vector("gravity")
-    time = top.table("time", ("step", "end", "integrator", "save"))
-    step = time.positive("step")
-    end = time.positive("end")
+    gravity = top.get("gravity")
+    time = top.table("time", schema.TIME)
+    step = time.get("step")
+    end = time.get("end")
     if end < step:
         raise time.error("end", f"must be at least one step ({step!r} s), got {end!r}")
     if not math.isfinite(end / step):
         raise time.error("step", f"too small for an end of {end!r} s, got {step!r}")
-    integrator = time.string("integrator", INTEGRATORS[0])
+    integrator = time.get("integrator")
     if integrator not in INTEGRATORS:
         known = ", ".join(INTEGRATORS)
         raise time.error("integrator", f"must be one of {known}, got {_quote(integrator)}")
-    save = time.integer("save", 1)
+    save = time.get("save")
     if save < 1:
         raise time.error("save", f"must be 1 or more, got {save}")
 
-    tables = top.tables("body", tuple(field.name for field in fields(Body)))
+    tables = top.tables("body", schema.BODY)
     if not tables:
         raise top.error("body", "no bodies: at least one [[body]] is required")
     parents = [
@@ -111,8 +112,7 @@ def parse(data: dict[str, Any], source: str = "<scenario>") -> Scenario:
     bodies: list[Body] = []
     for index, table in enumerate(tables):
         bodies.append(_body(table, index, bodies, parents))
-    loop_keys = tuple(field.name for field in fields(Loop))
-    loops = tuple(_loop(table, len(bodies)) for table in top.tables("loop", loop_keys))
+    loops = tuple(_loop(table, len(bodies)) for table in top.tables("loop", schema.LOOP))
     scenario = Scenario(
         name=name,
         gravity=gravity,
@@ -129,7 +129,7 @@ def parse(data: dict[str, Any], source: str = "<scenario>") -> Scenario:
 
 
 def _body(table: _Table, index: int, earlier: list[Body], parents: list[int]) -> Body:
-    parent = table.integer("parent", index - 1)
+    parent = table.get("parent", index - 1)
     if parent < GROUND or parent >= len(parents):
         last = len(parents) - 1
         raise table.error("parent", f"no body {parent}: bodies are 0 to {last}, ground is -1")
@@ -138,31 +138,25 @@ def _body(table: _Table, index: int, earlier: list[Body], parents: list[int]) ->
         if cycle:
             raise table.error("parent", f"cycle of parents: {' -> '.join(map(str, cycle))}")
         raise table.error("parent", f"must be an earlier body or -1 for ground, got {parent}")
-    body = Body(
-        mass=table.positive("mass"),
-        inertia=table.positive("inertia"),
-        com=table.vector("com"),
-        tip=table.vector("tip"),
-        parent=parent,
-        attach=table.vector("attach", (0.0, 0.0) if parent == GROUND else earlier[parent].tip),
-        **{
-            key: table.number(key, 0.0)
-            for key in ("q", "qd", "torque", "spring", "rest", "damping")
-        },
-    )
-    return body
+    attach = table.get("attach", (0.0, 0.0) if parent == GROUND else earlier[parent].tip)
+    plain = {
+        key.name: table.get(key.name)
+        for key in schema.BODY
+        if key.default is not schema.Default.COMPUTED
+    }
+    return Body(parent=parent, attach=attach, **plain)
 
 
 def _loop(table: _Table, count: int) -> Loop:
-    body = table.integer("body")
-    to = table.integer("to")
+    body = table.get("body")
+    to = table.get("to")
     for key, index, lowest in (("body", body, 0), ("to", to, GROUND)):
         if not lowest <= index < count:
             ground = ", ground is -1" if lowest == GROUND else ""
             raise table.error(key, f"no body {index}: bodies are 0 to {count - 1}{ground}")
     if body == to:
         raise table.error("to", f"a loop cannot join body {body} to itself")
-    loop = Loop(body=body, point=table.vector("point"), to=to, at=table.vector("at"))
+    loop = Loop(body=body, point=table.get("point"), to=to, at=table.get("at"))
     return loop
 
 
@@ -191,7 +185,6 @@ def _quote(text: str) -> str:
 
 
 _KINDS = ((bool, "a boolean"), (int, "an integer"), (float, "a float"), (str, "a string"))
-_MISSING = object()
 
 
 def _kind(value: Any) -> str:
@@ -205,17 +198,18 @@ def _kind(value: Any) -> str:
 
 
 class _Table:
-    """One table of the file: refuses keys other than ``known``, gives typed access to the rest."""
+    """One table of the file, read by the keys of its schema; it has no others."""
 
     def __init__(
-        self, source: str, path: str, data: dict[str, Any], known: tuple[str, ...]
+        self, source: str, path: str, data: dict[str, Any], keys: tuple[schema.Key, ...]
     ) -> None:
         self.source = source
         self.path = path
         self.data = data
+        self.keys = {key.name: key for key in keys}
         for key in data:
-            if key not in known:
-                close = difflib.get_close_matches(key, known, n=1)
+            if key not in self.keys:
+                close = difflib.get_close_matches(key, self.keys, n=1)
                 hint = f", did you mean {_quote(close[0])}?" if close else ""
                 raise self.error(key, f"unknown key{hint}")
 
@@ -223,14 +217,43 @@ class _Table:
         shown = key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else _quote(key)
         return ScenarioError(self.source, f"{self.path}{shown}", reason)
 
-    def value(self, key: str, default: Any = _MISSING) -> Any:
+    def get(self, key: str, default: Any = None) -> Any:
+        """The value of a key, of the kind that the schema says; ``default`` if it is computed."""
+        read = {
+            "string": self._string,
+            "number": self._number,
+            "positive": self._positive,
+            "integer": self._integer,
+            "vector": self._vector,
+        }[self.keys[key].kind]
+        return read(key, self.value(key, default))
+
+    def value(self, key: str, default: Any = None) -> Any:
+        """The value of a key as it stands in the file, or its default."""
         if key in self.data:
             return self.data[key]
-        if default is _MISSING:
+        known = self.keys[key].default
+        if known is schema.Default.REQUIRED:
             raise self.error(key, "required key is missing")
-        return default
+        return default if known is schema.Default.COMPUTED else known
 
-    def _number(self, key: str, value: Any, what: str) -> float:
+    def table(self, key: str, keys: tuple[schema.Key, ...]) -> _Table:
+        value = self.value(key)
+        if not isinstance(value, dict):
+            raise self.error(key, f"must be a table [{key}], got {_kind(value)}")
+        return _Table(self.source, f"{self.path}{key}.", value, keys)
+
+    def tables(self, key: str, keys: tuple[schema.Key, ...]) -> list[_Table]:
+        value = self.value(key)
+        whole = isinstance(value, list | tuple) and all(isinstance(item, dict) for item in value)
+        if not whole:
+            raise self.error(key, f"must be an array of tables [[{key}]], got {_kind(value)}")
+        return [
+            _Table(self.source, f"{self.path}{key}[{index}].", item, keys)
+            for index, item in enumerate(value)
+        ]
+
+    def _finite(self, key: str, value: Any, what: str) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise self.error(key, f"{what}, got {_kind(value)}")
         try:
@@ -241,48 +264,30 @@ class _Table:
             raise self.error(key, f"must be finite, got {number!r}")
         return number
 
-    def number(self, key: str, default: Any = _MISSING) -> float:
-        return self._number(key, self.value(key, default), "must be a number")
+    def _number(self, key: str, value: Any) -> float:
+        return self._finite(key, value, "must be a number")
 
-    def positive(self, key: str) -> float:
-        number = self.number(key)
+    def _positive(self, key: str, value: Any) -> float:
+        number = self._number(key, value)
         if number <= 0.0:
             raise self.error(key, f"must be positive, got {number!r}")
         return number
 
-    def integer(self, key: str, default: Any = _MISSING) -> int:
-        value = self.value(key, default)
+    def _integer(self, key: str, value: Any) -> int:
         if isinstance(value, bool) or not isinstance(value, int):
             raise self.error(key, f"must be an integer, got {_kind(value)}")
         return value
 
-    def string(self, key: str, default: Any = _MISSING) -> str:
-        value = self.value(key, default)
+    def _string(self, key: str, value: Any) -> str:
         if not isinstance(value, str):
             raise self.error(key, f"must be a string, got {_kind(value)}")
         return value
 
-    def vector(self, key: str, default: Any = _MISSING) -> Vector:
-        value = self.value(key, default)
+    def _vector(self, key: str, value: Any) -> Vector:
         what = "must be a vector of 2 numbers"
         if not isinstance(value, list | tuple):
             raise self.error(key, f"{what}, got {_kind(value)}")
         if len(value) != 2:
             raise self.error(key, f"{what}, got {len(value)}")
-        x, y = (self._number(key, item, what) for item in value)
+        x, y = (self._finite(key, item, what) for item in value)
         return x, y
-
-    def table(self, key: str, known: tuple[str, ...]) -> _Table:
-        value = self.value(key)
-        if not isinstance(value, dict):
-            raise self.error(key, f"must be a table [{key}], got {_kind(value)}")
-        return _Table(self.source, f"{self.path}{key}.", value, known)
-
-    def tables(self, key: str, known: tuple[str, ...]) -> list[_Table]:
-        value = self.value(key, [])
-        if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
-            raise self.error(key, f"must be an array of tables [[{key}]], got {_kind(value)}")
-        return [
-            _Table(self.source, f"{self.path}{key}[{index}].", item, known)
-            for index, item in enumerate(value)
-        ]

@@ -1,0 +1,41 @@
+"""The reference of scenario files, against the parser."""
+
+import re
+import tomllib
+
+from pymodel.mechanism.scenario import Body, Loop
+from pymodel.mechanism.scenario_file import parse
+from pymodel.mechanism.schema import BODY, LOOP, TABLES, Default
+from pymodel.runs.simulate import simulate
+from scripts import scenario_reference
+
+
+def test_the_reference_is_not_stale():
+    """`make reference` writes it."""
+    assert scenario_reference.DOC.read_text() == scenario_reference.document()
+
+
+def test_its_example_runs():
+    """A mechanism that is written from the reference alone."""
+    (example,) = re.findall(r"```toml\n(.*?)```", scenario_reference.document(), re.S)
+    scenario = parse(tomllib.loads(example) | {"time": {"step": 1e-4, "end": 0.01}})
+    run = simulate(scenario)
+    assert len(run) == 101 and run.loop_position.max() < 1e-6
+
+
+def test_every_key_of_the_mechanism_is_in_the_schema():
+    assert [key.name for key in BODY] == list(Body.__dataclass_fields__)
+    assert [key.name for key in LOOP] == list(Loop.__dataclass_fields__)
+
+
+def test_defaults_are_those_of_the_mechanism():
+    for key in BODY:
+        if not isinstance(key.default, Default):
+            assert key.default == Body.__dataclass_fields__[key.name].default, key.name
+
+
+def test_every_key_says_what_it_means():
+    for keys in TABLES.values():
+        for key in keys:
+            assert key.text and key.kind in scenario_reference.KINDS
+            assert key.default is not Default.COMPUTED or key.default_text
