@@ -27,7 +27,7 @@ class RunOptions:
     steps
         So many instead of until the end.
     rebase
-        Re-base a closed chain's momenta every so many steps; 0 never.
+        Re-base the momenta of a mechanism with loops every so many steps; 0 never.
     base, lanes
         How the step engine solves the base of a closed chain, and its adders + multipliers.
     seed
@@ -60,7 +60,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text = "float32, float64 or <EXP_W>/<MAN_W>"
     add("--arith", dest="arithmetic", default=RunOptions.arithmetic, help=text)
     add("--steps", type=int, help="run this many steps instead of until the end")
-    text = "re-base a closed chain's momenta every so many steps"
+    text = "re-base the momenta of a mechanism with loops every so many steps"
     add("--rebase", type=int, default=RunOptions.rebase, help=text)
     text = "how the step engine solves the base of a closed chain"
     add("--base", choices=RECORDED_BASES, default=RunOptions.base, help=text)

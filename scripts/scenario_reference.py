@@ -45,7 +45,7 @@ time grid of a run, written in [TOML](https://toml.io). All numbers are in SI un
 - A joint's torque on its body is `torque - spring (q - rest) - damping qd`; its parent feels the
   reverse.
 
-A file that cannot be run is refused in one line that names file, key and reason, with exit status 2.
+A file that cannot be run is refused in one line that names file, key and reason; exit status 2.
 """
 
 HEADINGS = {

@@ -240,7 +240,7 @@ class Chain(Mechanism):
         return super()._handles(scenario, k) or [scenario.bodies[k].tip]
 
     def impulses(self, bodies: Sequence["FreeBody"]) -> Requests:
-        """As for any mechanism, but requests Assemble, ConnectBase, Disassemble; eta is (43)."""
+        """Impulses of a chain, by Assemble, ConnectBase and Disassemble; eta is (43)."""
         leaves = [body.coefficients() for body in bodies]
         compound, joints = yield from _assembly(self.assembly, leaves)
         eta = None
@@ -269,7 +269,7 @@ def prepare(
     Parameters
     ----------
     arithmetic, scenario, shape, rebase
-        As for these.
+        As for Mechanism and Chain.
     base : str
         As for :class:`Chain`; other mechanisms need 2x2 inverses only.
     """
@@ -296,7 +296,7 @@ class FreeBody(NamedTuple):
     xi_0: list  # xi_g0, 3-vectors
 
     def coefficients(self) -> two_handles.Coefficients:
-        """Those of a body with two handles."""
+        """Coefficients of a body with two handles."""
         xi, xi_0 = self
         return two_handles.Coefficients(xi[0, 0], xi[0, 1], xi[1, 1], xi_0[0], xi_0[1])
 
@@ -333,7 +333,7 @@ def free_body(body: BodyConstants, levers: Sequence[Vector[S]], net_momentum: S)
 def body_coefficients(
     body: BodyConstants, s_1c: Vector[S], s_2c: Vector[S], net_momentum: S
 ) -> two_handles.Coefficients:
-    """The same of a body with two handles; ``net_momentum`` = p_1 - p_2."""
+    """Coefficients of a free body with two handles; ``net_momentum`` = p_1 - p_2."""
     return free_body(body, (s_1c, s_2c), net_momentum).coefficients()
 
 
@@ -485,9 +485,11 @@ def rates(mechanism: Mechanism, q: list, p: list, t_cut: Any = None) -> Requests
 def _rebased(topology: Topology, p: list, s_12: dict, arm: Any, t_cut: tuple) -> list:
     """The momenta with J_c^T t_cut added: p_k += (r_c - r_k) x T_c for each loop, cut at c.
 
-    For the joints that carry the loop's body; - for those that carry the other one, and nothing
-    for those that carry both. It changes no motion; with the impulses that the cut pins had a step
-    ago it keeps sigma, and with it the rounding errors, small.
+    Plus for joints that carry only the loop's first body, minus for those that carry only the other
+    one, nothing for those that carry both.
+
+    It changes no motion; with the impulses that the cut pins had a step ago it keeps sigma, and with
+    it the rounding errors, small.
     """
     p = list(p)
     for index, (a, b) in enumerate(topology.loops):

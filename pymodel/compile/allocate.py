@@ -1,4 +1,4 @@
-"""Where values stand: homes of what stays, and addresses of what comes and goes.
+"""Register allocation: homes of what stays, and addresses of what comes and goes.
 
 Inputs, carried values, outputs and parameters have registers of their own throughout, the same in
 all segments of a program. Inputs come first: one after the other through the banks, so that a host

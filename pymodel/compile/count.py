@@ -55,7 +55,7 @@ class Unpivoted(Graph):
     """Counts an algorithm with pivoting as if every pivot stood where it belongs.
 
     Exchanged rows are wires: they change neither the number of operations nor the longest path.
-    What is recorded must not be run.
+    For counting only: such a recording must not be scheduled.
     """
 
     def larger(self, x: Ref, y: Ref) -> bool:
@@ -66,8 +66,8 @@ class Unpivoted(Graph):
 def kernel(kernel: Kernel) -> dict[str, Any]:
     """Count the operations of a kernel and find its longest dependency path.
 
-    Masses, lengths, gravity and step count as parameters; products of parameters alone are never
-    part of the text. Common terms are shared, structure folds, results nobody needs drop out.
+    Masses, lengths, gravity and the step size are parameters; products of parameters alone are
+    never part of the text. Common terms are shared, structure folds, results nobody needs drop out.
     Carried values count if there are any, and otherwise the outputs: what a time step shows beside
     its state costs nothing more.
 

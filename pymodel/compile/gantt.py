@@ -1,4 +1,4 @@
-"""What a program does when, as numbers and as a picture."""
+"""Statistics and Gantt chart of a program."""
 
 import os
 from collections import Counter

@@ -1,8 +1,8 @@
 """The arithmetic that records: the algorithm text leaves a data-flow graph.
 
-Equal operations on equal operands become one node (common subexpressions are shared; the operands
-of additions and multiplications are ordered first), and negation is a sign on an edge, as it is
-free in hardware. What is zero by structure folds away, and so do factors of plus or minus one where
+Equal operations on equal operands become one node, after the operands of sums and products are put
+in a canonical order: common subexpressions are shared. Negation is a sign on an edge, as it is free
+in hardware. What is zero by structure folds away, and so do factors of plus or minus one where
 the text says that they are structure: exactly what :class:`pymodel.arith.scalars.BitExact` with
 ``fold=True`` mirrors, so that both give the same bits. What remains can be counted, scheduled, and
 evaluated on any arithmetic.
@@ -21,7 +21,7 @@ LEAVES = ("const", "parameter", "input")
 
 
 class RecordingError(TypeError):
-    """The text asked a recording for a value: what it does would depend on the data."""
+    """The algorithm asked a recorded scalar for its value: its course would depend on data."""
 
 
 class Ref:

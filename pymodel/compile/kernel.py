@@ -207,7 +207,7 @@ def record(
 
 
 def storable(kernels: Sequence[Kernel]) -> list[Kernel]:
-    """Make every result of kernels that share their homes one that can be stored.
+    """Rewrite kernels that share registers so that every result can be stored.
 
     A carried value is written over its predecessor, so an addition of its own gives it, and all
     readers of the predecessor can come before that one. An output is any value that is there at
@@ -234,9 +234,9 @@ def storable(kernels: Sequence[Kernel]) -> list[Kernel]:
 
 
 def result_kinds(kernel: Kernel) -> dict[str, str]:
-    """Tell of each result what gives it: an operation's kind, or ``name:`` and who has it.
+    """Map each result to the kind of its operation, or to ``name:<owner>``.
 
-    Results that share their place with another value name that one.
+    An owner is the leaf or the earlier result that the result is equal to.
     """
     nodes, leaves, owners, kinds = kernel.graph.nodes, kernel.leaves, {}, {}
     for name, ref in kernel.results.items():

@@ -26,7 +26,7 @@ class Stages(NamedTuple):
 
     @classmethod
     def of(cls, parameters: Mapping[str, int]) -> Stages:
-        """Those that RTL parameters say; 0, as in the RTL, for one that is not set."""
+        """Stages from RTL parameters; those that are not set are 0, as in the RTL."""
         return cls(*(parameters.get(name, 0) for name in cls.PARAMETERS))
 
     def parameters(self) -> dict[str, int]:
@@ -40,7 +40,7 @@ class Stages(NamedTuple):
 
 
 COMBINATIONAL = Stages(0, 0, 0)
-#: Those that pipelined co-processors are simulated and measured with.
+#: Stages with which pipelined co-processors are simulated and measured.
 PIPELINED = Stages(3, 3, 6)
 
 

@@ -1,4 +1,4 @@
-"""What a schedule is before its values have addresses."""
+"""A schedule before register allocation."""
 
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -4,8 +4,8 @@ List scheduling: cycle by cycle, the ready operation with the longest way to the
 a lane and the read ports that it needs are free; its operands may change places. Registers are
 allocated afterwards (:mod:`pymodel.compile.allocate`).
 
-The new value of a carried one overwrites the old one, so it is written after all others have read
-that, by a lane of its bank.
+The new value of a carried one is written in place, by a lane of its bank, after the last read of
+the old value.
 """
 
 import heapq

@@ -3,7 +3,8 @@
 The engine (rtl/step) is a very long instruction word machine without control flow: every clock
 cycle one word tells each lane where its operands come from, and each bank what it stores. A lane is
 a float unit behind a register for its operands; what enters it in cycle t leaves it in cycle
-t + latency. A bank is a part of the register file; it stores the results of its lane only.
+t + latency. A bank is a part of the register file; it stores the results of its own lane only (the
+shared bank those of the reciprocal and the sine).
 
 A bank has a read port on each of two sides: those of side 0 feed the first operands and the
 reciprocal, those of side 1 the second operands and sine and cosine. A port gives a register, or
@@ -153,11 +154,11 @@ class Machine:
 
     @property
     def boundless(self) -> "Machine":
-        """The same with memories for any program, to find out what one needs."""
+        """The machine with unlimited memories, to find out what a program needs."""
         return replace(self, depth=1 << 24, program_depth=1 << 32, trace_registers=1 << 24)
 
     def holding(self, program: "Program") -> "Machine":
-        """The same with memories as large as a program needs, but no smaller than they are."""
+        """The machine with its memories enlarged to hold a program."""
 
         def power_of_two(least: int) -> int:
             return 1 << (least - 1).bit_length()

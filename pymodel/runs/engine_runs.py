@@ -212,7 +212,7 @@ class Run:
 
 
 def _eta(mechanism: step.Mechanism, q: list, p: list) -> Any:
-    """What connects the loops, (43), which the engine does not show; None without loops."""
+    """The matrix eta of the loop closures, which the engine does not show; None without loops."""
     if not mechanism.closed:
         return None
     return serve(mechanism.arithmetic, step.rates(mechanism, q, p)).eta
