@@ -485,11 +485,9 @@ def rates(mechanism: Mechanism, q: list, p: list, t_cut: Any = None) -> Requests
 def _rebased(topology: Topology, p: list, s_12: dict, arm: Any, t_cut: tuple) -> list:
     """The momenta with J_c^T t_cut added: p_k += (r_c - r_k) x T_c for each loop, cut at c.
 
-    Plus for joints that carry only the loop's first body, minus for those that carry only the other
-    one, nothing for those that carry both.
-
-    It changes no motion; with the impulses that the cut pins had a step ago it keeps sigma, and with
-    it the rounding errors, small.
+    Plus for joints that carry only the loop's first body, minus for those that carry only the
+    other one, nothing for those that carry both. It changes no motion; with the impulses that the
+    cut pins had a step ago it keeps sigma, and with it the rounding errors, small.
     """
     p = list(p)
     for index, (a, b) in enumerate(topology.loops):
