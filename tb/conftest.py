@@ -41,6 +41,20 @@ def pytest_report_header(config):
     return f"bench seed: {config.bench_seed}"
 
 
+def pytest_generate_tests(metafunc):
+    """A case for each simulator and configuration of a bench, random ones from the seed."""
+    bench = getattr(metafunc.function, "bench", None)
+    if bench is None:
+        return
+    chosen = bench.chosen(metafunc.config.bench_seed, metafunc.config.getoption("config"))
+    cases = [
+        pytest.param(simulator, config.name, id=f"{simulator}-{config.name}")
+        for config in chosen
+        for simulator in config.sims
+    ]
+    metafunc.parametrize(("simulator", "config"), cases)
+
+
 def pytest_collection_modifyitems(config, items):
     sim, name = config.getoption("sim"), config.getoption("config")
     have = {simulator: usable(simulator) for simulator in SIMULATORS}

@@ -21,7 +21,6 @@ import json
 import sys
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -29,37 +28,15 @@ import cocotb
 import numpy as np
 import pytest
 
+from tb.common.configs import Config, RandomConfigs
 from tb.common.places import RESULTS, ROOT
 from tb.common.results import add_count, problems_of
 from tb.common.rtl_files import rtl_files
 from tb.common.scoreboard import Scoreboard
 from tb.common.simulation import Device, Task, simulate
-from tb.common.simulators import SIMULATORS
 
 DEFAULT_SEED = 1
 TestBody = Callable[[Any, Scoreboard], Awaitable[None]]
-
-
-@dataclass(frozen=True)
-class Config:
-    """One way to build and run a bench.
-
-    Parameters
-    ----------
-    name
-        Shown in results; chosen with ``CONFIG=``.
-    params
-        Parameters of the top-level module.
-    settings
-        Anything JSON that the bench's stimulus reads from ``BENCH.settings`` (vector counts, ...).
-    sims
-        The simulators it runs under.
-    """
-
-    name: str
-    params: dict[str, Any] = field(default_factory=dict)
-    settings: dict[str, Any] = field(default_factory=dict)
-    sims: tuple[str, ...] = SIMULATORS
 
 
 class Bench:
@@ -72,7 +49,9 @@ class Bench:
     toplevel
         Top-level module.
     configs
-        Its configurations.
+        Its fixed configurations.
+    random
+        Those that each run draws some of, besides.
     sources
         Files beside ``rtl/rtl.f``, relative to the repository.
     signals
@@ -86,12 +65,14 @@ class Bench:
         file: str,
         toplevel: str,
         configs: Sequence[Config],
+        random: RandomConfigs | None = None,
         sources: Sequence[str] = (),
         signals: tuple[str, ...] = (),
         wall_limit_s: float = 900,
     ) -> None:
         self.name = Path(file).parent.name
         self.configs = {config.name: config for config in configs}
+        self.random = random
         files = (*(ROOT / file for file in rtl_files()), *(ROOT / source for source in sources))
         self.device = Device(toplevel, files, signals, wall_limit_s)
         self.tests: list[str] = []
@@ -102,7 +83,7 @@ class Bench:
     @property
     def config(self) -> Config:
         """The configuration that this simulation runs."""
-        return self.configs[self._task.config]
+        return self.config_named(self._task.config)
 
     @property
     def params(self) -> dict[str, Any]:
@@ -146,20 +127,48 @@ class Bench:
 
     # --- outside the simulator ------------------------------------------------------------------
 
-    def pytest(self) -> Callable[..., None]:
-        """The pytest function of the bench: one case for each simulator and configuration."""
-        cases = [
-            pytest.param(sim, config.name, id=f"{sim}-{config.name}")
-            for config in self.configs.values()
-            for sim in config.sims
-        ]
+    def config_named(self, name: str) -> Config:
+        """The configuration of a name, be it fixed or one of the space of random ones.
 
-        @pytest.mark.parametrize(("simulator", "config"), cases)
+        Raises
+        ------
+        KeyError
+            If there is none.
+        """
+        config = self.configs.get(name) or (self.random and self.random.named(name))
+        if config is None:
+            raise KeyError(f"{self.name} has no configuration {name}")
+        return config
+
+    def chosen(self, seed: int, name: str | None = None) -> list[Config]:
+        """The configurations of a run.
+
+        Parameters
+        ----------
+        seed
+            That random ones are drawn from, the same ones for the same seed.
+        name
+            If it is that of a random configuration, this one takes the place of those drawn.
+        """
+        random = []
+        if self.random:
+            one = self.random.named(name) if name else None
+            rng = np.random.default_rng([seed, *self.name.encode()])
+            random = [one] if one else self.random.draw(rng)
+        return [*self.configs.values(), *random]
+
+    def pytest(self) -> Callable[..., None]:
+        """The pytest function of the bench: one case for each simulator and configuration.
+
+        The seed of the session decides which cases there are: ``tb/conftest.py`` makes them.
+        """
+
         def test(simulator: str, config: str, bench_options: dict[str, Any]) -> None:
             row = self.run(simulator, config, results=RESULTS, **bench_options)
             if row["result"] != "pass":
                 pytest.fail(row["message"], pytrace=False)
 
+        test.bench = self
         return test
 
     def run(
@@ -205,7 +214,7 @@ class Bench:
             The result row: ``result`` is "pass" or "fail", ``message`` says what failed and how to
             run it again.
         """
-        params = self.configs[config].params | (params or {})
+        params = self.config_named(config).params | (params or {})
         task = Task(self.name, config, simulator, seed, params, settings or {})
         rerun = task.rerun(testcase)
         start = time.monotonic()

@@ -15,8 +15,9 @@ from cocotb.triggers import FallingEdge, Timer
 
 from pymodel.arith.fp import Format, flag_text
 from pymodel.arith.stimulus import ALL_PAIRS_MAX_WIDTH, all_pairs, corner_pairs, random_pairs
-from tb.common.bench import Bench, Config
+from tb.common.bench import Bench
 from tb.common.clock import PERIOD_NS
+from tb.common.configs import Config, RandomConfigs
 from tb.common.scoreboard import Scoreboard
 
 UNITS = ("fp_add", "fp_mul", "fp_recip", "fp_sincos")
@@ -28,6 +29,10 @@ FORMATS = {
     "e4m3": (4, 3),
     "e5m2": (5, 2),
 }
+# The formats that fp_pkg allows.
+EXP_W, MAN_W = range(4, 12), range(2, 53)
+RANDOM_FORMATS = 4  # in a run
+RANDOM_VECTORS = 1 << 13  # in each of their tests
 MAX_STAGES = 6  # of all units but fp_sincos
 LANES_MAIN, LANES_OTHER = 63, 17  # or a little less: as many of each depth as of any other
 FLAGS_W = 5
@@ -47,6 +52,8 @@ class FloatBench(Bench):
         Name of the method.
     formats
         Name of a configuration -> (exp_w, man_w).
+    exp_w, man_w
+        What the unit takes, of which each run draws some formats more.
     results
         The ports with the method's results, flags left out.
     max_stages
@@ -63,6 +70,8 @@ class FloatBench(Bench):
         unit: str,
         operation: str,
         formats: dict[str, tuple[int, int]] = FORMATS,
+        exp_w: range = EXP_W,
+        man_w: range = MAN_W,
         results: tuple[str, ...] = ("y_o",),
         max_stages: int = MAX_STAGES,
         twin: str | None = None,
@@ -70,16 +79,23 @@ class FloatBench(Bench):
     ) -> None:
         configs = []
         depths = max_stages + 1
+        unit_params = {"UNIT": UNITS.index(unit), "MAX_STAGES": max_stages}
         variants = {name: (name, {}) for name in formats} | (variants or {})
         for name, (format_name, more) in variants.items():
-            exp_w, man_w = formats[format_name]
+            exp_w_, man_w_ = formats[format_name]
             main = name == "binary32"
-            params = {"UNIT": UNITS.index(unit), "EXP_W": exp_w, "MAN_W": man_w} | more
-            params["MAX_STAGES"] = max_stages
+            params = unit_params | {"EXP_W": exp_w_, "MAN_W": man_w_} | more
             params["LANES"] = (LANES_MAIN if main else LANES_OTHER) // depths * depths
             vectors = {"verilator": 1 << 20 if main else 1 << 17, "icarus": 1 << 14}
             configs.append(Config(name, params, {"vectors": vectors}))
-        super().__init__(file, "fp_lanes", configs, sources=["tb/common/fp_lanes.sv"])
+        random = RandomConfigs(
+            {"EXP_W": exp_w, "MAN_W": man_w},
+            count=RANDOM_FORMATS,
+            settings={"vectors": {"icarus": RANDOM_VECTORS}, "most": RANDOM_VECTORS},
+            constants=unit_params | {"LANES": depths},
+        )
+        sources = ["tb/common/fp_lanes.sv"]
+        super().__init__(file, "fp_lanes", configs, random, sources)
         self.operation = operation
         self.results = results
         self.max_stages = max_stages
@@ -122,8 +138,13 @@ class FloatBench(Bench):
         Parameters
         ----------
         operands
-            One uint64 array for each operand, all of one length.
+            One uint64 array for each operand, all of one length. Of more than the setting `most`
+            allows, as many are taken at random.
         """
+        most = self.settings.get("most", len(operands[0]))
+        if most < len(operands[0]):
+            taken = board.rng.choice(len(operands[0]), most, replace=False)
+            operands = tuple(side[taken] for side in operands)
         lanes = range(self.params["LANES"])
         stages = [lane % (self.max_stages + 1) for lane in lanes]
         ports = (dut.a_i, dut.b_i)[: len(operands)]

@@ -14,7 +14,8 @@ from pymodel.compile.kernel import Kernel, record
 from pymodel.compile.registry import compiled
 from pymodel.machine.isa import Machine
 from pymodel.mechanism.scenario_file import load
-from tb.common.bench import Bench, Config
+from tb.common.bench import Bench
+from tb.common.configs import Config
 from tb.common.places import ROOT
 from tb.common.step_engine import rtl_parameters
 

@@ -2,7 +2,8 @@
 
 from pymodel.compile import count
 from pymodel.compile.latency import PIPELINED
-from tb.common.bench import Bench, Config
+from tb.common.bench import Bench
+from tb.common.configs import Config
 from tb.common.simulators import SIMULATORS
 
 IN_HARDWARE = "assembly, disassembly"

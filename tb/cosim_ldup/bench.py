@@ -1,7 +1,8 @@
 """Co-simulation of closed chains with the LDUP co-processor."""
 
 from pymodel.compile.latency import PIPELINED
-from tb.common.bench import Bench, Config
+from tb.common.bench import Bench
+from tb.common.configs import Config
 from tb.common.simulators import SIMULATORS
 
 CONFIG = "four_bar"  # the configuration that runs of other scenarios derive from

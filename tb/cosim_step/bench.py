@@ -12,7 +12,8 @@ from pymodel.arith.fp import Format
 from pymodel.machine.isa import Machine
 from pymodel.mechanism.scenario import Scenario
 from pymodel.mechanism.scenario_file import load
-from tb.common.bench import Bench, Config
+from tb.common.bench import Bench
+from tb.common.configs import Config
 from tb.common.places import ROOT
 from tb.common.step_engine import rtl_parameters
 

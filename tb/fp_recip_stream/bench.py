@@ -1,6 +1,7 @@
 """The reciprocal between handshakes, by every method."""
 
-from tb.common.bench import Bench, Config
+from tb.common.bench import Bench
+from tb.common.configs import Config
 from tb.common.simulators import SIMULATORS
 
 ARRAY, TABLE, ITERATIVE = 0, 1, 2  # METHOD

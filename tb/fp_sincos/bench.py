@@ -15,6 +15,8 @@ BENCH = FloatBench(
     unit="fp_sincos",
     operation="sincos",
     formats=FORMATS,
+    exp_w=range(4, 9),
+    man_w=range(2, 24),
     results=("y_o", "z_o"),
     max_stages=16,
 )

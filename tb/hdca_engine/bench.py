@@ -1,7 +1,8 @@
 """The HDCA engine: assembly, disassembly, unit pool."""
 
 from pymodel.compile.latency import Stages
-from tb.common.bench import Bench, Config
+from tb.common.bench import Bench
+from tb.common.configs import Config
 from tb.common.simulators import SIMULATORS
 
 ICARUS_RUNS = 100  # at most: a run takes it 0.1 s

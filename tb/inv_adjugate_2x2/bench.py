@@ -1,7 +1,8 @@
 """The 2x2 inverter, linked to float units."""
 
 from pymodel.compile.latency import Stages
-from tb.common.bench import Bench, Config
+from tb.common.bench import Bench
+from tb.common.configs import Config
 
 
 def _config(

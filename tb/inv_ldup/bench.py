@@ -4,7 +4,8 @@ Builds ldup_engine, which links an inverter to float units and which co-processo
 """
 
 from pymodel.compile.latency import Stages
-from tb.common.bench import Bench, Config
+from tb.common.bench import Bench
+from tb.common.configs import Config
 from tb.common.simulators import SIMULATORS
 
 

@@ -1,7 +1,8 @@
 """The LDUP co-processor behind its bus."""
 
 from pymodel.compile.latency import Stages
-from tb.common.bench import Bench, Config
+from tb.common.bench import Bench
+from tb.common.configs import Config
 from tb.common.simulators import SIMULATORS
 
 

@@ -2,7 +2,8 @@
 
 from pymodel.arith.fp import Format
 from pymodel.machine.isa import Machine
-from tb.common.bench import Bench, Config
+from tb.common.bench import Bench
+from tb.common.configs import Config
 from tb.common.simulators import SIMULATORS
 from tb.common.step_engine import rtl_parameters
 

@@ -1,0 +1,94 @@
+"""Configurations of a bench: fixed ones, and those that each run draws from its seed."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from tb.common.simulators import SIMULATORS
+
+PREFIX = "random-"
+
+
+@dataclass(frozen=True)
+class Config:
+    """One way to build and run a bench.
+
+    Parameters
+    ----------
+    name
+        Shown in results; chosen with ``CONFIG=``.
+    params
+        Parameters of the top-level module.
+    settings
+        Anything JSON that the bench's stimulus reads from ``BENCH.settings`` (vector counts, ...).
+    sims
+        The simulators it runs under.
+    """
+
+    name: str
+    params: dict[str, Any] = field(default_factory=dict)
+    settings: dict[str, Any] = field(default_factory=dict)
+    sims: tuple[str, ...] = SIMULATORS
+
+
+@dataclass(frozen=True)
+class RandomConfigs:
+    """A space of configurations of which each run draws some, for Icarus.
+
+    The values of a configuration's parameters are its name, such as ``random-6.17``: the name
+    alone runs it again, drawn or not.
+
+    Parameters
+    ----------
+    ranges
+        Name of a parameter -> its values, in the order of a configuration's name.
+    count
+        How many a run draws.
+    settings
+        Those of every configuration.
+    constants
+        Further parameters of the top-level module.
+    legal
+        Whether values that lie in their ranges go together.
+    """
+
+    ranges: dict[str, Sequence[int]]
+    count: int
+    settings: dict[str, Any] = field(default_factory=dict)
+    constants: dict[str, int] = field(default_factory=dict)
+    legal: Callable[[dict[str, int]], bool] = lambda values: True
+
+    @property
+    def form(self) -> str:
+        """What the names look like: ``random-<EXP_W>.<MAN_W>``."""
+        return PREFIX + ".".join(f"<{name}>" for name in self.ranges)
+
+    def config(self, values: dict[str, int]) -> Config:
+        """The configuration of these values."""
+        name = PREFIX + ".".join(str(values[name]) for name in self.ranges)
+        return Config(name, self.constants | values, self.settings, sims=("icarus",))
+
+    def named(self, name: str) -> Config | None:
+        """The configuration of a name; None if it is none, or not one of this space."""
+        words = name.removeprefix(PREFIX).split(".")
+        if len(words) != len(self.ranges) or not all(word.isdecimal() for word in words):
+            return None
+        values = dict(zip(self.ranges, map(int, words), strict=True))
+        config = self.config(values)
+        return config if config.name == name and self._holds(values) else None
+
+    def draw(self, rng: np.random.Generator) -> list[Config]:
+        """Different configurations, as many as `count`."""
+        drawn = {}
+        while len(drawn) < self.count:
+            values = {name: int(rng.choice(range_)) for name, range_ in self.ranges.items()}
+            if self._holds(values):
+                config = self.config(values)
+                drawn[config.name] = config
+        return list(drawn.values())
+
+    def _holds(self, values: dict[str, int]) -> bool:
+        inside = all(value in self.ranges[name] for name, value in values.items())
+        return inside and self.legal(values)
