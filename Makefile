@@ -1,7 +1,7 @@
 # What it can do: `make help`. Everything it needs is set up by itself on first use.
 #
 # Variables: SCENARIO TARGET SIM ARITH STEPS REBASE BASE LANES OUT SEED WAVES (run, demos), SIM SEED
-# TEST CONFIG WAVES (benches), UNITS FAMILY SEEDS (synth).
+# TEST CONFIG WAVES (benches), UNITS FORMATS SEED (formats), UNITS FAMILY SEEDS (synth).
 
 .DEFAULT_GOAL := help
 unexport VERILATOR_ROOT # a stale one makes newer Verilators refuse to run
@@ -42,6 +42,12 @@ $(BENCHES): setup
 	@$(PYTEST) tb/$@ $(if $(SIM),--sim=$(SIM)) $(if $(SEED),--seed=$(SEED)) \
 	  $(if $(TEST),--cocotb-test=$(TEST)) $(if $(CONFIG),--config=$(CONFIG)) \
 	  $(if $(filter-out 0,$(WAVES)),--waves)
+
+.PHONY: formats
+formats: venv ## all float formats of up to 32 bits under Icarus [UNITS="fp_add" FORMATS="4/20 5/26"]
+	@$(SETUP) icarus
+	@$(PY) -m scripts.sweeps.formats $(UNITS) $(if $(FORMATS),--formats "$(FORMATS)") \
+	  $(if $(SEED),--seed $(SEED))
 
 .PHONY: waves
 waves: venv ## BENCH=<bench> [CONFIG= FILE=]: open its last waveform with the bench's layout

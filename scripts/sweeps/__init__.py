@@ -1,0 +1,1 @@
+"""Benches run over whole ranges of parameters, too long for the regression."""
