@@ -115,9 +115,9 @@ def compare(arguments: argparse.Namespace) -> int:
     if a.joints != b.joints:
         raise InputError(f"{arguments.b}: {b.joints} joints, but {arguments.a} has {a.joints}")
     rows = min(len(a), len(b))
-    table = Table(title=f"{arguments.a} and {arguments.b}: {rows} rows")
+    table = Table(title=Text(f"{arguments.a} and {arguments.b}: {rows} rows"))
     for name in ("column", "max abs difference", "bits", "rows that differ", "first at t [s]"):
-        table.add_column(name, justify="left" if name in ("column", "bits") else "right")
+        table.add_column(Text(name), justify="left" if name in ("column", "bits") else "right")
     same = len(a) == len(b)
     for (name, left), right in zip(a.columns().items(), b.columns().values(), strict=True):
         left, right = np.ascontiguousarray(left[:rows]), np.ascontiguousarray(right[:rows])
@@ -134,7 +134,7 @@ def compare(arguments: argparse.Namespace) -> int:
     console.print(table)
     if len(a) != len(b):
         text = f"rows: {len(a)} in {arguments.a}, {len(b)} in {arguments.b}"
-        console.print(text, highlight=False, soft_wrap=True)
+        console.print(text, markup=False, highlight=False, soft_wrap=True)
     console.print("bit-identical" if same else "different")
     return DONE if same else NO
 
@@ -339,7 +339,7 @@ def schedule(arguments: argparse.Namespace) -> int:
     title = f"{scenario.name} on {arguments.lanes} lanes"
     if arguments.contexts > 1:
         title += f", {arguments.contexts} systems"
-    table = Table(title=f"One {arguments.function} of {title}")
+    table = Table(title=Text(f"One {arguments.function} of {title}"))
     table.add_column("")
     table.add_column("cycles", justify="right")
     table.add_row("program", str(found["cycles"]))

@@ -11,6 +11,7 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from pymodel.runs.summary import MILLI, Summary
 from scripts.run import run
@@ -53,6 +54,17 @@ def rows(coprocessor: Summary, step: Summary) -> list[tuple[str, ...]]:
     ]
 
 
+def comparison(coprocessor: Summary, step: Summary) -> Table:
+    """The comparison as a table for the terminal."""
+    title = f"{coprocessor['scenario']}: {coprocessor['steps']} steps"
+    table = Table(title=Text(title))  # Text: brackets are no markup
+    for column in ("", *COLUMNS):
+        table.add_column(column)
+    for row in rows(coprocessor, step):
+        table.add_row(*map(Text, row))
+    return table
+
+
 def demo(name: str, out: Path, **options: Any) -> tuple[list[Summary], int]:
     """Run a demo and print the comparison.
 
@@ -79,12 +91,7 @@ def demo(name: str, out: Path, **options: Any) -> tuple[list[Summary], int]:
         if status:
             return summaries, status
         summaries.append(summary)
-    table = Table(title=f"{summaries[0]['scenario']}: {summaries[0]['steps']} steps")
-    for column in ("", *COLUMNS):
-        table.add_column(column)
-    for row in rows(*summaries):
-        table.add_row(*row)
-    Console().print(table)
+    Console().print(comparison(*summaries))
     return summaries, 0
 
 

@@ -75,7 +75,7 @@ def plot(program: Program, path: str | os.PathLike[str], title: str) -> None:
     axis.invert_yaxis()
     axis.set_xlim(0, program.main)
     axis.set_xlabel("cycle (dark: an operation enters the lane; light: it is under way)")
-    axis.set_title(title)
+    axis.set_title(title, parse_math=False)
     axis.grid(axis="x", alpha=0.3)
     figure.savefig(path, dpi=130)
     pyplot.close(figure)

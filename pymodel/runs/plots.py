@@ -115,7 +115,7 @@ def _above(axes: Axes) -> None:
 
 def _joints(trajectory: Trajectory, reference: Trajectory | None, title: str, label: str) -> Figure:
     figure = Figure(figsize=(9, 6), layout="constrained")
-    figure.suptitle(f"{title}: joint motion")
+    figure.suptitle(f"{title}: joint motion", parse_math=False)
     panels = figure.subplots(2, 1, sharex=True)
     count = trajectory.joints
     many = count > len(JOINT_COLOURS)
@@ -161,7 +161,7 @@ def _plot_differences(axes: Axes, curves: list, reference: Trajectory) -> None:
 def _kinetic(curves: list, reference: Trajectory | None, title: str) -> Figure:
     rows = 1 + (reference is not None) + (len(curves) > 1)
     figure = Figure(figsize=(9, 1.2 + 2.3 * rows), layout="constrained")
-    figure.suptitle(f"{title}: kinetic energy")
+    figure.suptitle(f"{title}: kinetic energy", parse_math=False)
     panels = figure.subplots(rows, 1, sharex=True, squeeze=False)[:, 0]
     label, run, colour, dash, width = curves[0]
     panels[0].plot(run.t, run.kinetic, color=colour, ls=dash, lw=width, label=label)
@@ -193,7 +193,7 @@ def _kinetic(curves: list, reference: Trajectory | None, title: str) -> Figure:
 
 def _loop(curves: list, title: str, scenario: Scenario) -> Figure:
     figure = Figure(figsize=(9, 7.5), layout="constrained")
-    figure.suptitle(f"{title}: closure of the loop")
+    figure.suptitle(f"{title}: closure of the loop", parse_math=False)
     panels = figure.subplots(3, 1, sharex=True)
     for label, run, colour, dash, width in curves:
         style = {"color": colour, "ls": dash, "lw": 0.4 * width, "label": label}
@@ -216,7 +216,7 @@ def _loop(curves: list, title: str, scenario: Scenario) -> Figure:
 def _overview(curves: list, reference: Trajectory | None, title: str, scenario: Scenario) -> Figure:
     label, run, colour, _, width = curves[0]
     figure = Figure(figsize=(12, 5.6), layout="constrained")
-    figure.suptitle(f"{title} ({label})", fontsize=13)
+    figure.suptitle(f"{title} ({label})", fontsize=13, parse_math=False)
     grid = figure.add_gridspec(2, 2, width_ratios=(1.15, 1.0))
     _draw_motion(figure, figure.add_subplot(grid[:, 0]), run, scenario)
 

@@ -37,12 +37,12 @@ def progress(description: str, console: Console | None = None) -> Iterator[Calla
             if now - last >= LINE_INTERVAL:
                 last = now
                 text = f"{description}: {done} of {total} steps"
-                console.print(text, highlight=False, soft_wrap=True)
+                console.print(text, markup=False, highlight=False, soft_wrap=True)
 
         yield line
         return
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         TextColumn("{task.completed} of {task.total} steps"),
         TimeRemainingColumn(),

@@ -14,6 +14,7 @@ import numpy as np
 import scipy
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from pymodel.arith.fp import FLAG_NAMES
 from pymodel.runs import lagrangian
@@ -179,7 +180,8 @@ def print_summary(
 ) -> None:
     """Print the summary of a run as a short table, and the folder of its files."""
     console = console or Console()
-    table = Table(title=f"{summary['scenario']}: {summary['arith']} on {summary['target']}")
+    title = f"{summary['scenario']}: {summary['arith']} on {summary['target']}"
+    table = Table(title=Text(title))  # Text: brackets are no markup
     table.add_column("quantity")
     table.add_column("value", justify="right")
     table.add_column("unit")
@@ -210,4 +212,4 @@ def print_summary(
         table.add_row("worst loop gap", f"{summary['loop_position_max_m']:.3g}", "m")
         table.add_row("worst loop velocity", f"{summary['loop_velocity_max_m_s']:.3g}", "m/s")
     console.print(table)
-    console.print(f"files in {out_dir}", highlight=False, soft_wrap=True)
+    console.print(f"files in {out_dir}", markup=False, highlight=False, soft_wrap=True)

@@ -1,8 +1,10 @@
 """What `make run` and the demos refuse, and how they say it; the runs themselves are benches'."""
 
+import io
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from pymodel.mechanism.scenario_file import load
 from pymodel.runs.simulate import simulate
@@ -58,11 +60,17 @@ def test_the_comparison_of_a_demo():
         "kinetic_difference_float64_max_J": 9e-3,
     }
     step = coprocessor | {"float_units": {"add": 2, "sincos": 1}, "identical_to_model": False}
-    rows = {row[0]: row[1:] for row in demo.rows(coprocessor, step)}
+    both = coprocessor, step
+    rows = {row[0]: row[1:] for row in demo.rows(*both)}
     assert rows["cycles a step, bus included"] == ("", "5.0", "5.0")
     assert rows["float units"] == ("", "41 +, 54 ×, 1 1/x", "2 +, 1 sin cos")
     assert rows["identical to the model"] == ("", "yes", "NO")
     assert rows["kinetic energy - reference [mJ]"] == ("9.000 (float64)", "9.100", "9.100")
+
+    console = Console(file=io.StringIO(), width=150)
+    console.print(demo.comparison(*({"scenario": "[b]x[/i]", "steps": 9} | s for s in both)))
+    shown = console.file.getvalue()
+    assert "[b]x[/i]: 9 steps" in shown and "kinetic energy - reference [mJ]" in shown
 
 
 def test_a_run_is_handed_over_bit_for_bit(tmp_path):
