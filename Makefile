@@ -1,7 +1,7 @@
 # What it can do: `make help`. Everything it needs is set up by itself on first use.
 #
-# Variables: SCENARIO TARGET SIM ARITH STEPS REBASE BASE LANES OUT SEED WAVES (run, demos), SIM SEED
-# TEST CONFIG WAVES (benches), UNITS FORMATS SEED (formats), UNITS FAMILY SEEDS (synth).
+# Variables: SCENARIO TARGET SIM ARITH STEPS REBASE BASE LANES OUT SEED WAVES REFERENCE=0 (run, demos),
+# SIM SEED TEST CONFIG WAVES (benches), UNITS FORMATS SEED (formats), UNITS FAMILY SEEDS (synth).
 
 .DEFAULT_GOAL := help
 unexport VERILATOR_ROOT # a stale one makes newer Verilators refuse to run
@@ -14,7 +14,8 @@ BENCHES := $(filter-out common,$(patsubst tb/%/Makefile,%,$(wildcard tb/*/Makefi
 
 RUN_OPTIONS = $(if $(ARITH),--arith $(ARITH)) $(if $(STEPS),--steps $(STEPS)) \
   $(if $(REBASE),--rebase $(REBASE)) $(if $(BASE),--base $(BASE)) $(if $(LANES),--lanes $(LANES)) \
-  $(if $(SEED),--seed $(SEED)) $(if $(filter-out 0,$(WAVES)),--waves)
+  $(if $(SEED),--seed $(SEED)) $(if $(filter-out 0,$(WAVES)),--waves) \
+  $(if $(filter 0,$(REFERENCE)),--no-reference)
 
 ##@ Demos and runs
 .PHONY: pendulum fourbar
@@ -24,7 +25,7 @@ pendulum fourbar:
 	@$(PY) -m scripts.demo $@ --sim $(or $(SIM),auto) $(if $(OUT),--out $(OUT)) $(RUN_OPTIONS)
 
 .PHONY: run
-run: venv ## SCENARIO=f.toml [TARGET=model|coprocessor|step SIM= ARITH= STEPS= OUT= LANES=2+2]
+run: venv ## SCENARIO=f.toml [TARGET=model|coprocessor|step SIM= ARITH= STEPS= OUT= LANES=2+2 REFERENCE=0]
 	@$(if $(SCENARIO),,$(error say which: make run SCENARIO=scenarios/double_pendulum.toml))
 	@$(if $(filter-out model,$(TARGET)),$(SETUP) icarus verilator)
 	@$(PY) -m scripts.run --scenario $(SCENARIO) --target $(or $(TARGET),model) \

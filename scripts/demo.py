@@ -38,7 +38,10 @@ def rows(coprocessor: Summary, step: Summary) -> list[tuple[str, ...]]:
     def a_step(total: str) -> list[str]:
         return each(lambda s: f"{sum(s[total].values()) / s['evaluations']:.1f}")
 
-    model = coprocessor["kinetic_difference_float64_max_J"]
+    def milli(energy: float | None) -> str:  # J; None where the reference was left out
+        return "" if energy is None else f"{MILLI * energy:.3f}"
+
+    model = milli(coprocessor["kinetic_difference_float64_max_J"])
     return [
         ("in hardware", "nothing", *each(lambda s: s["in_hardware"])),
         ("cycles a step, bus included", "", *a_step("cycles_by_part")),
@@ -48,8 +51,8 @@ def rows(coprocessor: Summary, step: Summary) -> list[tuple[str, ...]]:
         ("identical to the model", "", *each(lambda s: "yes" if s["identical_to_model"] else "NO")),
         (
             "kinetic energy - reference [mJ]",
-            f"{MILLI * model:.3f} (float64)",
-            *each(lambda s: f"{MILLI * s['kinetic_difference_max_J']:.3f}"),
+            f"{model} (float64)" if model else "",
+            *each(lambda s: milli(s["kinetic_difference_max_J"])),
         ),
     ]
 

@@ -73,7 +73,7 @@ def run_hardware(options: RunOptions) -> tuple[Summary | None, int]:
         target.options,
         hardware,
     )
-    summary, status = finish(run, options.out)
+    summary, status = finish(run, options.out, with_reference=options.reference)
     console = Console()
     _print_cycles(hardware, console)
     if hardware.identical:

@@ -31,7 +31,13 @@ def run(options: RunOptions) -> tuple[Summary | None, int]:
     try:
         if options.target == MODEL:
             scenario = load(options.scenario, options.steps)
-            return run_model(scenario, options.arithmetic, options.out, rebase=options.rebase)
+            return run_model(
+                scenario,
+                options.arithmetic,
+                options.out,
+                rebase=options.rebase,
+                with_reference=options.reference,
+            )
         return run_hardware(options)
     except ValueError as error:
         print(error, file=sys.stderr)

@@ -36,6 +36,8 @@ class RunOptions:
         Write an FST into build/waves.
     results
         Folder for the bench's result row.
+    reference
+        Compare with the reference solver.
     """
 
     scenario: str
@@ -50,6 +52,7 @@ class RunOptions:
     seed: int = DEFAULT_SEED
     waves: bool = False
     results: str | None = None
+    reference: bool = True
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -69,4 +72,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--seed", type=int, default=RunOptions.seed, help="start values of the simulator")
     text = "folder for the bench's result row (the regression's)"
     add("--results", help=text)
+    text = "skip the reference solver and comparison"
+    add("--no-reference", dest="reference", action="store_false", help=text)
     add("--waves", action="store_true", help="FST into build/waves/cosim_*")

@@ -12,6 +12,7 @@ import numpy as np
 from pymodel.mechanism.scenario_file import load
 from pymodel.runs import lagrangian, plots
 from pymodel.runs.finished import FinishedRun
+from pymodel.runs.progress import progress
 from pymodel.runs.summary import Summary, label, summarise, write_summary
 from pymodel.runs.trajectory import Trajectory, TrajectoryError, read_csv, write_csv
 
@@ -43,8 +44,8 @@ def write_run(
         stopped early, only that part of the twin counts.
     with_reference
         Whether to compute the reference at the run's times. Mechanisms that it cannot solve get a
-        summary without it, and the reason; where it ends before the run, at a singular posture,
-        the run is compared until there.
+        summary without it, and the reason; where it ends before the run, at a singular posture or
+        because it has worked for too long, the run is compared until there.
 
     Raises
     ------
@@ -87,7 +88,8 @@ def write_run(
 def _reference(run: FinishedRun) -> tuple[Trajectory | None, str | None]:
     """The reference as far as it goes, and why no further."""
     try:
-        return lagrangian.simulate(run.scenario, run.trajectory.t), None
+        with progress(f"{run.scenario.name}: reference") as update:
+            return lagrangian.simulate(run.scenario, run.trajectory.t, update), None
     except lagrangian.NoReferenceError as error:
         return error.trajectory, str(error)
 

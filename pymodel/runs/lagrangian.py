@@ -31,15 +31,18 @@ q and p, and p-dot = dT/dq - dV/dq + tau - J-dot^T sigma holds no multiplier any
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.integrate import DOP853, DenseOutput, solve_ivp
+from scipy.integrate import DOP853, DenseOutput
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 from pymodel.mechanism import kinematics
 from pymodel.mechanism.scenario import Scenario
 from pymodel.runs.trajectory import Trajectory
+
+Progress = Callable[[int, int], None]  #: (results done, results)
 
 # Requested local error of the solver, relative and absolute. Between its own steps the solver
 # interpolates with order 7, which costs a digit: this keeps q within 1e-12 rad over a second of
@@ -55,6 +58,11 @@ DRIFT = 1e-13
 # Condition number of J M^-1 J^T from which a posture counts as singular: a rhombus gets there
 # 0.05 degrees from flat.
 SINGULAR_CONDITION = 1e6
+# Evaluations of the accelerations after which the solver gives up: so many for each result, and at
+# least so many. A second of a shipped scenario takes 850 to 6700; only motions whose frequencies
+# are far above those that the run's steps resolve come to the bound.
+EVALUATIONS_PER_RESULT = 10
+MIN_EVALUATIONS = 50_000
 # Halvings of a step of the solver to find the time of a singular posture in it.
 BISECTIONS = 40
 
@@ -195,7 +203,7 @@ class Lagrangian:
         """Accelerations qdd = M^-1 (f - h) of the tree, rad/s^2, (n,)."""
         posture = self._posture(q)
         right = self._free_forces(posture, q, qd)
-        return cho_solve(cho_factor(self._mass_matrix(posture)), right)
+        return cho_solve(cho_factor(self._mass_matrix(posture)), right, check_finite=False)
 
     def _gap_levers(self, pins: np.ndarray, ends: list[tuple]) -> np.ndarray:
         """Om times the levers of the loops' points on the joints, (..., 2 loops, n).
@@ -444,7 +452,7 @@ def _refuse_singular(equations: Lagrangian, q: np.ndarray) -> None:
         )
 
 
-def simulate(scenario: Scenario, t: np.ndarray) -> Trajectory:
+def simulate(scenario: Scenario, t: np.ndarray, progress: Progress | None = None) -> Trajectory:
     """Solve the motion from the scenario's initial state.
 
     The scenario's step, end and integrator play no part. With loops, an initial state that fits
@@ -456,6 +464,8 @@ def simulate(scenario: Scenario, t: np.ndarray) -> Trajectory:
     scenario : Scenario
     t : numpy.ndarray, shape (T,)
         Times of the results, s, ascending from 0 or later.
+    progress : callable(done, results), optional
+        Called at every evaluation.
 
     Returns
     -------
@@ -465,30 +475,38 @@ def simulate(scenario: Scenario, t: np.ndarray) -> Trajectory:
     Raises
     ------
     NoReferenceError
-        If the solver gives up, if loop constraints depend on each other, or if loops pass a
+        If the solver gives up or has worked for too long (:data:`MIN_EVALUATIONS`), if the motion
+        leaves the range of float64, if loop constraints depend on each other, or if loops pass a
         singular posture. Its ``trajectory`` is the part until then.
     """
     t = np.asarray(t, dtype=np.float64)
     equations = Lagrangian(scenario)
-    if scenario.loops:
-        return _simulate_loops(equations, t)
+    solve = _solve_loops if scenario.loops else _solve_tree
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # refused by their results
+        trajectory, problem = solve(equations, t, progress)
+        finite = trajectory.finite_part()
+    if len(finite) < len(trajectory):
+        problem = "reference solver: an energy is not finite"
+    if problem is not None:
+        raise NoReferenceError(f"{scenario.source}: {problem}", finite if len(finite) else None)
+    return trajectory
+
+
+def _solve_tree(
+    equations: Lagrangian, t: np.ndarray, progress: Progress | None
+) -> tuple[Trajectory, str | None]:
+    """Solve a mechanism without loops: the state is (q, qd)."""
+    scenario = equations.scenario
     n = len(scenario.bodies)
 
-    def rates(_: float, state: np.ndarray) -> np.ndarray:
+    def rates(state: np.ndarray) -> np.ndarray:
         q, qd = state[:n], state[n:]
         return np.concatenate((qd, equations.accelerations(q, qd)))
 
     start = np.concatenate((scenario.q0, scenario.qd0))
-    state = np.repeat(start[:, None], len(t), axis=1)
-    if t.any():
-        solution = solve_ivp(
-            rates, (0.0, t[-1]), start, method="DOP853", t_eval=t, rtol=TOLERANCE, atol=TOLERANCE
-        )
-        if not solution.success:
-            raise NoReferenceError(f"{scenario.source}: reference solver: {solution.message}")
-        state = solution.y
-    q, qd = state[:n].T, state[n:].T
-    return _trajectory(scenario, t, q, qd, equations.momenta(q, qd))
+    states, problem = _Solver(rates, t, progress).run(start)
+    q, qd = states[:, :n], states[:, n:]
+    return _trajectory(scenario, t[: len(q)], q, qd, equations.momenta(q, qd)), problem
 
 
 def _trajectory(
@@ -506,8 +524,10 @@ def _trajectory(
     )
 
 
-def _simulate_loops(equations: Lagrangian, t: np.ndarray) -> Trajectory:
-    """Solve a mechanism with loops, as :func:`simulate` does: the state is (q, qd, sigma).
+def _solve_loops(
+    equations: Lagrangian, t: np.ndarray, progress: Progress | None
+) -> tuple[Trajectory, str | None]:
+    """Solve a mechanism with loops: the state is (q, qd, sigma).
 
     The right-hand side keeps the second derivative of the gaps 0, so that they drift by the
     solver's own errors only. Every result is taken onto the loops, and the solver starts again
@@ -519,55 +539,126 @@ def _simulate_loops(equations: Lagrangian, t: np.ndarray) -> Trajectory:
     q, _ = equations.onto_loops(scenario.q0, scenario.qd0)
     qd, sigma = equations.velocities(q, equations.momenta(q, scenario.qd0))
 
-    def rates(_: float, state: np.ndarray) -> np.ndarray:
+    def rates(state: np.ndarray) -> np.ndarray:
         q, qd = state[:n], state[n : 2 * n]
         return np.concatenate((qd, *equations.constrained_accelerations(q, qd)))
 
-    def solver_from(time: float, state: np.ndarray, step: float | None = None) -> DOP853:
-        return DOP853(rates, time, state, t[-1], first_step=step, rtol=TOLERANCE, atol=TOLERANCE)
+    def singular_time(motion: DenseOutput) -> float | None:
+        return _singular_time(equations, motion)
 
-    def result(states: np.ndarray) -> Trajectory:
-        q, qd = equations.onto_loops(states[:, :n], states[:, n : 2 * n])
-        _, jacobian = equations.gaps(q)
-        pull = np.einsum("tck,tc->tk", jacobian, states[:, 2 * n :])
-        return _trajectory(scenario, t[: len(q)], q, qd, equations.momenta(q, qd) - pull)
+    def mended(state: np.ndarray) -> np.ndarray | None:
+        q, qd = state[:n], state[n : 2 * n]
+        gap, jacobian = equations.gaps(q)
+        if max(abs(gap).max(), abs(jacobian @ qd).max()) <= DRIFT:
+            return None
+        return np.concatenate((*equations.onto_loops(q, qd), state[2 * n :]))
 
-    start = np.concatenate((q, qd, sigma))
-    states = np.repeat(start[None], len(t), axis=0)
-    if not t.any():
-        return result(states)
-    solver = solver_from(0.0, start)
-    done = int(np.searchsorted(t, 0.0, side="right"))
-    problem = None
-    while solver.status == "running" and problem is None:
+    solver = _Solver(rates, t, progress, singular_time, mended)
+    states, problem = solver.run(np.concatenate((q, qd, sigma)))
+    q, qd = equations.onto_loops(states[:, :n], states[:, n : 2 * n])
+    _, jacobian = equations.gaps(q)
+    pull = np.einsum("tck,tc->tk", jacobian, states[:, 2 * n :])
+    p = equations.momenta(q, qd) - pull
+    return _trajectory(scenario, t[: len(q)], q, qd, p), problem
+
+
+class _TooMuchWorkError(Exception):
+    """The solver has used up its evaluations."""
+
+
+class _Solver:
+    """DOP853 from a state at t = 0 s to all times of results, with bounded work.
+
+    Parameters
+    ----------
+    rates : callable
+        State -> its time derivative; raises LinAlgError in singular postures.
+    t : numpy.ndarray, shape (T,)
+        Times of the results, s.
+    progress : callable(done, results), optional
+    singular_time : callable, optional
+        Dense output of a step -> time of a singular posture in it, s, or None.
+    mended : callable, optional
+        State at the end of a step -> the state to start again from, or None to go on.
+    """
+
+    def __init__(
+        self,
+        rates: Callable[[np.ndarray], np.ndarray],
+        t: np.ndarray,
+        progress: Progress | None = None,
+        singular_time: Callable[[DenseOutput], float | None] = lambda _: None,
+        mended: Callable[[np.ndarray], np.ndarray | None] = lambda _: None,
+    ) -> None:
+        self.rates = rates
+        self.t = t
+        self.progress = progress
+        self.singular_time = singular_time
+        self.mended = mended
+        self.evaluations = max(MIN_EVALUATIONS, EVALUATIONS_PER_RESULT * len(t))
+        self.left = self.evaluations
+        self.done = int(np.searchsorted(t, 0.0, side="right"))  # results
+        self.time = 0.0  # s, as far as it is solved
+
+    def _counted_rates(self, _: float, state: np.ndarray) -> np.ndarray:
+        if not self.left:
+            raise _TooMuchWorkError
+        self.left -= 1
+        if self.progress:
+            self.progress(self.done, len(self.t))
+        # A trial step that is too long may overflow: the solver takes a shorter one.
+        return self.rates(state) if np.isfinite(state).all() else np.full_like(state, np.nan)
+
+    def _from(self, state: np.ndarray, step: float | None = None) -> DOP853:
+        rates, end = self._counted_rates, self.t[-1]
+        return DOP853(rates, self.time, state, end, first_step=step, rtol=TOLERANCE, atol=TOLERANCE)
+
+    def run(self, start: np.ndarray) -> tuple[np.ndarray, str | None]:
+        """The states at the times as far as they could be solved, and why no further.
+
+        Parameters
+        ----------
+        start : numpy.ndarray, shape (s,)
+            The state at t = 0 s.
+
+        Returns
+        -------
+        states : numpy.ndarray, shape (up to T, s)
+        problem : str or None
+        """
+        states = np.repeat(start[None], len(self.t), axis=0)
+        if not self.t.any():
+            return states, None
         try:
-            message = solver.step()
+            problem = self._fill(states)
         except np.linalg.LinAlgError:
-            problem = f"loop: singular posture after t = {solver.t:.4g} s"
-            break
-        if solver.status == "failed":
-            problem = f"reference solver: {message}"
-            break
-        motion = solver.dense_output()
-        end = _singular_time(equations, motion)
-        if end is not None:
-            problem = f"loop: singular posture at t = {end:.4g} s"
-        last = int(np.searchsorted(t, solver.t if end is None else end, side="right"))
-        if last > done:
-            states[done:last] = motion(t[done:last]).T
-            done = last
-        if solver.status == "running" and problem is None:
-            q, qd = solver.y[:n], solver.y[n : 2 * n]
-            gap, jacobian = equations.gaps(q)
-            if max(abs(gap).max(), abs(jacobian @ qd).max()) > DRIFT:
-                state = np.concatenate((*equations.onto_loops(q, qd), solver.y[2 * n :]))
-                step = min(solver.step_size, t[-1] - solver.t)
-                solver = solver_from(solver.t, state, step)
-    if problem is not None:
-        raise NoReferenceError(
-            f"{scenario.source}: {problem}", result(states[:done]) if done else None
-        )
-    return result(states)
+            problem = f"the equations of motion are singular after t = {self.time:.4g} s"
+        except _TooMuchWorkError:
+            problem = (
+                f"reference solver: given up at t = {self.time:.4g} of {self.t[-1]:.4g} s, "
+                f"after {self.evaluations} evaluations"
+            )
+        return (states if problem is None else states[: self.done]), problem
+
+    def _fill(self, states: np.ndarray) -> str | None:
+        """Write the states step by step; returns why they end early."""
+        solver = self._from(states[0])
+        while solver.status == "running":
+            message = solver.step()
+            if solver.status == "failed":
+                return f"reference solver: {message}"
+            motion = solver.dense_output()
+            end = self.singular_time(motion)
+            self.time = solver.t
+            last = int(np.searchsorted(self.t, self.time if end is None else end, side="right"))
+            if last > self.done:
+                states[self.done : last] = motion(self.t[self.done : last]).T
+                self.done = last
+            if end is not None:
+                return f"loop: singular posture at t = {end:.4g} s"
+            if solver.status == "running" and (state := self.mended(solver.y)) is not None:
+                solver = self._from(state, min(solver.step_size, self.t[-1] - self.time))
+        return None
 
 
 def _singular_time(equations: Lagrangian, motion: DenseOutput) -> float | None:

@@ -160,5 +160,7 @@ def finish(
             print("the float64 twin ends before the run and is left out", file=sys.stderr)
             twin = None
     summary = write_run(run, out, twin=twin, with_reference=with_reference)
+    if with_reference and summary["reference_missing"]:
+        print(f"{summary['reference_missing']}; the reference ends there", file=sys.stderr)
     print_summary(summary, out)
     return summary, BROKE_OFF if run.stopped else DONE

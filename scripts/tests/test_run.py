@@ -1,6 +1,7 @@
 """What `make run` and the demos refuse, and how they say it; the runs themselves are benches'."""
 
 import io
+import json
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,9 @@ def test_the_comparison_of_a_demo():
     assert rows["identical to the model"] == ("", "yes", "NO")
     assert rows["kinetic energy - reference [mJ]"] == ("9.000 (float64)", "9.100", "9.100")
 
+    left_out = {"kinetic_difference_max_J": None, "kinetic_difference_float64_max_J": None}
+    assert demo.rows(*(summary | left_out for summary in both))[-1][1:] == ("", "", "")
+
     console = Console(file=io.StringIO(), width=150)
     console.print(demo.comparison(*({"scenario": "[b]x[/i]", "steps": 9} | s for s in both)))
     shown = console.file.getvalue()
@@ -97,3 +101,10 @@ def test_progress_goes_over_the_output(capsys):
     print_progress(51, 1000)
     assert [read_progress(line) for line in capsys.readouterr().out.splitlines()] == [(50, 1000)]
     assert read_progress("a line") is None
+
+
+def test_the_reference_can_be_left_out(tmp_path, capsys):
+    assert attempt(tmp_path, "double_pendulum", "--steps", "3", "--no-reference") == 0
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert summary["reference_missing"] == "not asked for"
+    assert not (tmp_path / "out" / "lagrangian.csv").exists()

@@ -279,3 +279,36 @@ def test_exact_times_and_start():
     assert run.t.tobytes() == t.tobytes()
     assert np.array_equal(run.q[0], scenario.q0) and np.array_equal(run.qd[0], scenario.qd0)
     assert lagrangian.simulate(scenario, np.array([0.0])).q.shape == (1, 2)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("change", "solved"),
+    [({"q": 1e10}, True), ({"spring": 1e30}, False), ({"step": 1e6}, False)],
+)
+def test_work_is_bounded_and_what_there_is_is_kept(monkeypatch, change, solved):
+    """Motions that the solver would follow for hours: it says where it gave up, and shows itself."""
+    monkeypatch.setattr(lagrangian, "MIN_EVALUATIONS", 2000)
+    scenario = load(SCENARIOS / "double_pendulum.toml", steps=20)
+    step = change.pop("step", scenario.step)
+    first, second = scenario.bodies
+    bodies = (dataclasses.replace(first, **change), second)
+    scenario = dataclasses.replace(scenario, step=step, end=20 * step, bodies=bodies)
+    shown = []
+    with pytest.raises(lagrangian.NoReferenceError) as caught:
+        lagrangian.simulate(scenario, scenario.times, lambda *done: shown.append(done))
+    message = f"{scenario.source}: reference solver: given up at t = "
+    end = f" of {20 * step:.4g} s, after 2000 evaluations"
+    assert str(caught.value).startswith(message) and str(caught.value).endswith(end)
+    kept = caught.value.trajectory
+    assert (len(kept) > 1) == solved and np.array_equal(kept.q[0], scenario.q0)
+    assert len(shown) == 2000 and shown[-1] == (len(kept), 21)
+
+
+def test_work_may_grow_with_the_number_of_results(monkeypatch):
+    monkeypatch.setattr(lagrangian, "MIN_EVALUATIONS", 1)
+    scenario = load(SCENARIOS / "double_pendulum.toml", steps=100)
+    lagrangian.simulate(scenario, scenario.times)
+    with pytest.raises(lagrangian.NoReferenceError, match="after 10 evaluations") as caught:
+        lagrangian.simulate(scenario, scenario.times[-1:])
+    assert caught.value.trajectory is None
