@@ -153,8 +153,6 @@ def plot(arguments: argparse.Namespace) -> int:
     return DONE
 
 
-# Units that paper 000, section 4.3, has for two passes; it does not say how many reciprocals.
-PAPER_POOL = {"add": 57, "mul": 75}
 OPERATION_SIGNS = {"add": "+", "mul": "x", "rec": "1/x"}
 
 # Title, headings, rows; columns with these headings hold text, the others numbers.
@@ -219,7 +217,10 @@ def _subdesign_tables() -> list[TableData]:
         for key, text in (("two_passes", "two passes"), ("one_pass", "one pass"))
     ]
     units.append(
-        ("paper 000, two passes", *(str(PAPER_POOL.get(op, "-")) for op in OPERATION_SIGNS))
+        (
+            "paper 000, two passes",
+            *(str(counting.PAPER_POOL.get(op, "-")) for op in OPERATION_SIGNS),
+        )
     )
     signs = tuple(OPERATION_SIGNS.values())
     return [

@@ -57,6 +57,7 @@ def run_hardware(options: RunOptions) -> tuple[Summary | None, int]:
         cycles_by_part=left.bus_and_run_cycles,
         engine_cycles=left.engine_cycles,
         registers_moved=left.registers_moved,
+        registers_traced=sum(run["traced"] for run in left.runs),
         evaluations=left.evaluations,
         in_hardware=target.in_hardware,
         float_units=target.float_units,
@@ -132,6 +133,7 @@ def _print_cycles(hardware: HardwareResult, console: Console) -> None:
     words, total = sum(moved.values()), hardware.cycles
     cells = (f"{words / evaluations:.1f}", f"{total / evaluations:.1f}", str(total))
     table.add_row("total", "", *cells)
-    busy = sum(hardware.engine_cycles.values())
-    table.add_row("of it", "arithmetic", "", f"{busy / evaluations:.1f}", str(busy))
+    for part, cycles in (("computing", hardware.computing), ("tracing", hardware.registers_traced)):
+        if cycles:
+            table.add_row("of it", part, "", f"{cycles / evaluations:.1f}", str(cycles))
     console.print(table)

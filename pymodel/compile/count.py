@@ -12,6 +12,9 @@ from pymodel.mechanism.scenario import Scenario
 #: Latencies (cycles) that critical paths are quoted with.
 LATENCY = {"add": 3, "mul": 3, "rec": 8, "sincos": 16}
 
+#: Units that paper 000, section 4.3, has for two passes; it does not say how many reciprocals.
+PAPER_POOL = {"add": 57, "mul": 75}
+
 
 def subdesigns() -> list[dict[str, Any]]:
     """Count the operations of each sub-design, nothing shared or folded.

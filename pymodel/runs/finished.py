@@ -27,9 +27,11 @@ class HardwareResult:
     cycles_by_part
         Clock cycles, bus accesses included, by part: `<phase> write`, `run` or `read`.
     engine_cycles
-        Clock cycles of it that the hardware computed, by phase.
+        Clock cycles of it that the hardware ran, by phase.
     registers_moved
         Register words over the bus, by part.
+    registers_traced
+        Registers that the step engine traced, a clock cycle each.
     evaluations
         Times that the rates were evaluated: what costs are divided by.
     in_hardware
@@ -47,6 +49,7 @@ class HardwareResult:
     cycles_by_part: Mapping[str, int]
     engine_cycles: Mapping[str, int]
     registers_moved: Mapping[str, int]
+    registers_traced: int
     evaluations: int
     in_hardware: str
     float_units: Mapping[str, int]
@@ -56,6 +59,11 @@ class HardwareResult:
     def cycles(self) -> int:
         """Clock cycles of the whole run, bus accesses included."""
         return sum(self.cycles_by_part.values())
+
+    @property
+    def computing(self) -> int:
+        """Clock cycles of it that the hardware computed, without those of its trace."""
+        return sum(self.engine_cycles.values()) - self.registers_traced
 
 
 @dataclass(frozen=True)

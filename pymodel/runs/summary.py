@@ -17,6 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pymodel.arith.fp import FLAG_NAMES
+from pymodel.mechanism.scenario import Scenario
 from pymodel.runs import lagrangian
 from pymodel.runs.finished import FinishedRun, HardwareResult
 from pymodel.runs.trajectory import Trajectory, TrajectoryError
@@ -25,6 +26,8 @@ Summary = dict[str, Any]
 
 UNITS = {"q": "rad", "qd": "rad/s", "p": "N m s", "kinetic": "J", "potential": "J"}
 MILLI = 1e3
+# What the change of kinetic and potential energy is called: an error only where both are conserved.
+ENERGY_NAMES = {True: "worst drift of energy", False: "change of energy (motors, dampers)"}
 
 
 def flag_names(flags: int) -> list[str]:
@@ -51,6 +54,11 @@ def differences(run: Trajectory, exact: Trajectory) -> dict[str, dict[str, Any]]
         worst = int(over_time.argmax())
         result[name] = {"max": over_time[worst], "unit": unit, "time_s": run.t[worst]}
     return result
+
+
+def is_conservative(scenario: Scenario) -> bool:
+    """Whether kinetic plus potential energy is constant: no motor and no damper does work."""
+    return not any(body.torque or body.damping for body in scenario.bodies)
 
 
 def summarise(
@@ -95,6 +103,7 @@ def summarise(
         "end_s": trajectory.t[-1],
         "flags": flag_names(trajectory.flags),
         "versions": versions | dict(run.hardware.versions if run.hardware else {}),
+        "conservative": is_conservative(run.scenario),
         "energy_change_max_J": float(np.abs(energy - energy[0]).max()),
         "loop_position_max_m": trajectory.loop_position.max(),
         "loop_velocity_max_m_s": trajectory.loop_velocity.max(),
@@ -126,6 +135,8 @@ def _of_hardware(result: HardwareResult) -> Summary:
         "cycles_by_part": dict(result.cycles_by_part),
         "engine_cycles": dict(result.engine_cycles),
         "registers_moved": dict(result.registers_moved),
+        "cycles_computing": result.computing,
+        "registers_traced": result.registers_traced,
         "evaluations": result.evaluations,
         "in_hardware": result.in_hardware,
         "float_units": dict(result.float_units),
@@ -207,9 +218,13 @@ def print_summary(
         table.add_row("reference", "none", "")
     elif summary["reference_missing"]:
         table.add_row("reference ends at", f"{summary['reference_end_s']:.6g}", "s")
-    table.add_row("worst change of energy", f"{MILLI * summary['energy_change_max_J']:.4g}", "mJ")
+    energy = f"{MILLI * summary['energy_change_max_J']:.4g}"
+    table.add_row(ENERGY_NAMES[summary["conservative"]], energy, "mJ")
     if summary["loop_position_max_m"] or summary["loop_velocity_max_m_s"]:
         table.add_row("worst loop gap", f"{summary['loop_position_max_m']:.3g}", "m")
         table.add_row("worst loop velocity", f"{summary['loop_velocity_max_m_s']:.3g}", "m/s")
     console.print(table)
+    if reason := summary["reference_missing"]:
+        what = "the reference ends early" if summary["reference"] else "no reference"
+        console.print(f"{what}: {reason}", markup=False, highlight=False, soft_wrap=True)
     console.print(f"files in {out_dir}", markup=False, highlight=False, soft_wrap=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import csv
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -66,11 +66,11 @@ class Trajectory:
         return self.q.shape[1]
 
     def first(self, count: int) -> Trajectory:
-        """Its first rows, with the flags of the whole run and without the condition."""
+        """Its first rows, with the flags and the condition of the whole run."""
         if len(self) <= count:
             return self
         names = ("t", *JOINT_COLUMNS, *SCALAR_COLUMNS)
-        return Trajectory(**{name: getattr(self, name)[:count] for name in names}, flags=self.flags)
+        return replace(self, **{name: getattr(self, name)[:count] for name in names})
 
     def finite_part(self) -> Trajectory:
         """The rows before the first one with a number that is not finite.

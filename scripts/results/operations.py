@@ -26,7 +26,8 @@ def subdesigns() -> str:
         (f"**{text}**", *(pool[op][key] for op in ("add", "mul", "rec")), "")
         for text, key in (("pool, two passes", "two_passes"), ("pool, one pass", "one_pass"))
     ]
-    paper = [("paper 000, two passes", 57, 75, 1, "")]
+    theirs = (count.PAPER_POOL.get(op, "-") for op in ("add", "mul", "rec"))
+    paper = [("paper 000, two passes", *theirs, "")]
     return table(("sub-design (equation)", "+", "×", "1/x", "pass"), rows + units + paper)
 
 

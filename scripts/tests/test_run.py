@@ -51,8 +51,9 @@ def test_a_demo_that_cannot_run_stops_there(tmp_path, capsys):
 def test_the_comparison_of_a_demo():
     coprocessor = {
         "in_hardware": "assembly",
-        "cycles_by_part": {"a": 30, "b": 20},
-        "engine_cycles": {"a": 10},
+        "cycles": 50,
+        "cycles_computing": 10,
+        "registers_traced": 0,
         "registers_moved": {"a": 5},
         "evaluations": 10,
         "float_units": {"add": 41, "mul": 54, "rec": 1},
@@ -62,8 +63,11 @@ def test_the_comparison_of_a_demo():
     }
     step = coprocessor | {"float_units": {"add": 2, "sincos": 1}, "identical_to_model": False}
     both = coprocessor, step
+    step["registers_traced"] = 60
     rows = {row[0]: row[1:] for row in demo.rows(*both)}
     assert rows["cycles a step, bus included"] == ("", "5.0", "5.0")
+    assert rows["of it computing"] == ("", "1.0", "1.0")
+    assert rows["of it tracing registers"] == ("", "0.0", "6.0")
     assert rows["float units"] == ("", "41 +, 54 ×, 1 1/x", "2 +, 1 sin cos")
     assert rows["identical to the model"] == ("", "yes", "NO")
     assert rows["kinetic energy - reference [mJ]"] == ("9.000 (float64)", "9.100", "9.100")

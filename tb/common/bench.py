@@ -28,14 +28,17 @@ import cocotb
 import numpy as np
 import pytest
 
+from tb.common.clock import PERIOD_NS
 from tb.common.configs import Config, RandomConfigs
 from tb.common.places import RESULTS, ROOT
-from tb.common.results import add_count, problems_of
+from tb.common.results import add_note, problems_of
 from tb.common.rtl_files import rtl_files
 from tb.common.scoreboard import Scoreboard
 from tb.common.simulation import Device, Task, simulate
+from tb.common.waiting import HangError, within
 
 DEFAULT_SEED = 1
+CYCLES_PER_US = 1000 // PERIOD_NS
 TestBody = Callable[[Any, Scoreboard], Awaitable[None]]
 
 
@@ -77,6 +80,7 @@ class Bench:
         self.device = Device(toplevel, files, signals, wall_limit_s)
         self.tests: list[str] = []
         self._task = Task.told()
+        self._hang = ""  # the test that has met one
 
     # --- inside the simulator -------------------------------------------------------------------
 
@@ -100,8 +104,12 @@ class Bench:
         """Name of the simulator."""
         return self._task.simulator
 
-    def test(self, timeout_us: float) -> Callable[[TestBody], Any]:
-        """Register ``async def test(dut, board)`` as a cocotb test with a simulated-time limit."""
+    def test(self, timeout_us: int) -> Callable[[TestBody], Any]:
+        """Register ``async def test(dut, board)`` as a cocotb test with a simulated-time limit.
+
+        After a hang the tests that follow are skipped: what does not answer would not answer them.
+        """
+        limit = timeout_us * CYCLES_PER_US
 
         def decorate(function: TestBody) -> Any:
             name = function.__name__
@@ -109,19 +117,26 @@ class Bench:
 
             async def body(dut: Any) -> None:
                 task = self._task
+                if self._hang:
+                    reason = f"{self._hang} hangs"
+                    add_note(task.notes, name, skipped=reason)
+                    pytest.skip(reason)
                 rng = np.random.default_rng([task.seed, *name.encode()])
                 rerun = task.rerun(name, waves=True)
                 board = Scoreboard(name, rng, rerun)
                 cocotb.log.info("seed %d: %s", task.seed, rerun)
                 try:
-                    await function(dut, board)
+                    await within(limit, function(dut, board), lambda: "the end of the test")
                     board.finish()
+                except HangError as error:
+                    self._hang = name
+                    raise AssertionError(f"{error}\n  rerun  {rerun}") from None
                 finally:
-                    add_count(task.counts, name, board.transactions)
+                    add_note(task.notes, name, board.transactions)
 
             functools.update_wrapper(body, function)
             del body.__wrapped__  # cocotb must see the signature (dut)
-            return cocotb.test(timeout_time=timeout_us, timeout_unit="us")(body)
+            return cocotb.test()(body)
 
         return decorate
 

@@ -9,6 +9,14 @@ from cocotb.utils import get_sim_time
 from pymodel.machine.registers import Map
 from tb.common.axil import Registers
 from tb.common.clock import PERIOD_NS
+from tb.common.waiting import HangError
+
+RUN_CYCLES = 20_000  # more than any run of a co-processor takes
+
+
+def now() -> int:
+    """Clock cycles since the simulation began."""
+    return round(get_sim_time("ns") / PERIOD_NS)
 
 
 class Coprocessor(Registers):
@@ -37,7 +45,7 @@ class Coprocessor(Registers):
         self._since = 0
 
     def _start_watch(self) -> None:
-        self._since = round(get_sim_time("ns") / PERIOD_NS)
+        self._since = now()
 
     def _account(self, phase: str, what: str, words: int) -> None:
         before = self._since
@@ -48,11 +56,28 @@ class Coprocessor(Registers):
     async def run(self, *options: str) -> int:
         """Start a run with these fields of CTRL set, poll until done; returns the polls."""
         await self.write("CTRL", self.mask("CTRL", "RUN", *options))
-        polls = 0
+        return await self.wait_until_idle(RUN_CYCLES)
+
+    async def wait_until_idle(self, cycles: int) -> int:
+        """Poll STATUS until it is no longer BUSY; returns the polls.
+
+        Raises
+        ------
+        HangError
+            If that takes more than so many clock cycles.
+        """
+        polls, end = 0, now() + cycles
         while not polls or self.field("STATUS", "BUSY", self.status):
+            if now() > end:
+                raise HangError(f"a run to end, {self.state()}", cycles)
             self.status = await self.read("STATUS")
             polls += 1
         return polls
+
+    def state(self) -> str:
+        """STATUS as it was read last, in words."""
+        fields = self.map["STATUS"].fields
+        return "STATUS " + ", ".join(f"{f.name} {f.get(self.status)}" for f in fields)
 
     async def perform(
         self, phase: str, options: Sequence[str], operands: Mapping[str, Sequence[int]], result: str

@@ -206,8 +206,9 @@ async def access_while_busy(bus: Bus) -> None:
         # the bus is slower than the run: writes straight after one another, so that one meets it
         run = registers.mask("CTRL", "RUN").to_bytes(WORD_BYTES, "little")
         offset = registers.map["CTRL"].offset
-        for write in [registers.master.init_write(offset, run) for _ in range(8)]:
-            await write.wait()
+        await registers.written(
+            "CTRL", [registers.master.init_write(offset, run) for _ in range(8)]
+        )
         word = await registers.read("STATUS")
     else:
         options = [field.name for field in registers.map["CTRL"].fields if field.low > 1]
@@ -219,8 +220,7 @@ async def access_while_busy(bus: Bus) -> None:
         word = await registers.read("STATUS")
         board.compare("BUSY", registers.field("STATUS", "BUSY", word), 1)
     board.compare("ERROR", registers.field("STATUS", "ERROR", word), 1)
-    while registers.field("STATUS", "BUSY", await registers.read("STATUS")):
-        pass
+    await registers.wait_until_idle(bus.latency() + BUS_CYCLES)
     await bus.compare_all(before, "after refused accesses")
     await bus.compare("CTRL", 0)
     await bus.compare("CYCLES", bus.latency())

@@ -1,6 +1,10 @@
-"""What a simulation says of its tests: cocotb's JUnit file, and the counts of the scoreboards."""
+"""What a simulation says of its tests.
+
+Three files have it: cocotb's JUnit file, the notes that the tests leave, and the log.
+"""
 
 import json
+import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
@@ -8,50 +12,89 @@ from typing import Any
 NANOSECONDS = {"fs": 1e-6, "ps": 1e-3, "ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9, "sec": 1e9}
 
 
-def add_count(file: str | Path, test: str, transactions: int) -> None:
-    """Add what the scoreboard of a test has counted to a file, one JSON line a test."""
+# A line of cocotb's own in the log, and the further lines of one.
+COCOTB_LINE = re.compile(r" *[-.\d]+ns (DEBUG|INFO|WARNING|ERROR|CRITICAL) | {40}")
+# The lines of a traceback, without the exception at its end.
+TRACEBACK = re.compile(r"(Traceback \(most recent call last\):\n(?:  .*\n)+)")
+# What cocotb says of every test that was still to run when the simulator ended by itself.
+ENDED = "the simulation ended prematurely"
+
+
+def add_note(file: str | Path, test: str, transactions: int = 0, skipped: str = "") -> None:
+    """Add to a file, as one JSON line, what a test has checked, or why it was skipped."""
     with open(file, "a") as lines:
-        lines.write(json.dumps([test, transactions]) + "\n")
+        lines.write(json.dumps([test, {"transactions": transactions, "message": skipped}]) + "\n")
 
 
-def read_results(junit: Path, counts: Path) -> list[dict[str, Any]]:
+def read_results(junit: Path, notes: Path, log: Path) -> list[dict[str, Any]]:
     """The tests of a simulation.
 
     Parameters
     ----------
     junit
         What cocotb wrote; may be missing.
-    counts
-        What :func:`add_count` wrote; may be missing.
+    notes
+        What :func:`add_note` wrote; may be missing.
+    log
+        The output of the simulator.
 
     Returns
     -------
     list of dict
-        For each test that ran: ``name``, ``result`` ("pass" or "fail"), ``wall_s``, ``sim_ns``,
-        ``transactions`` and ``message`` (why it failed).
+        For each test: ``name``, ``result`` ("pass", "fail" or "skip"), ``wall_s``, ``sim_ns``,
+        ``transactions``, ``message`` (why it failed or was skipped) and ``traceback``.
     """
     if not junit.exists():
         return []
-    counted = {}
-    if counts.exists():
-        counted = dict(json.loads(line) for line in counts.read_text().splitlines())
+    noted = {}
+    if notes.exists():
+        noted = dict(json.loads(line) for line in notes.read_text().splitlines())
     tests = []
     for case in ET.parse(junit).iter("testcase"):
+        note = noted.get(case.get("name"), {"transactions": 0, "message": ""})
+        result, message, traceback = "pass", "", ""
         if case.find("skipped") is not None:
-            continue
-        bad = case.find("failure") if case.find("failure") is not None else case.find("error")
-        message = "" if bad is None else (bad.text or bad.get("message") or bad.get("error_msg"))
+            result, message = "skip", note["message"]
+        for bad in (*case.findall("failure"), *case.findall("error")):
+            result, (traceback, message) = "fail", _reason(bad)
         tests.append(
             {
                 "name": case.get("name"),
-                "result": "pass" if bad is None else "fail",
+                "result": result,
                 "wall_s": float(case.get("time") or 0),
                 "sim_ns": _sim_ns(case),
-                "transactions": counted.get(case.get("name"), 0),
-                "message": message or "",
+                "transactions": note["transactions"],
+                "message": message,
+                "traceback": traceback,
             }
         )
+    _explain_end(tests, log)
     return tests
+
+
+def _reason(bad: ET.Element) -> tuple[str, str]:
+    """The traceback of a failure, if there is one, and the exception with its text."""
+    text = (bad.text or bad.get("message") or bad.get("error_msg") or "").strip()
+    found = TRACEBACK.match(text)
+    return (found[1], text[found.end() :]) if found else ("", text)
+
+
+def _explain_end(tests: list[dict[str, Any]], log: Path) -> None:
+    """Where the simulator ended by itself: its message for one test, the others are skipped."""
+    ended = [test for test in tests if ENDED in test["message"]]
+    for test in ended[:1]:
+        test["message"] = f"the simulator ended the run:\n{last_words(log.read_text())}"
+    for test in ended[1:]:
+        test |= {"result": "skip", "message": f"the simulator had ended in {ended[0]['name']}"}
+
+
+def last_words(log: str) -> str:
+    """What a simulator printed last before cocotb noticed that it had ended."""
+    before = log[: log.find(ENDED)].splitlines()[:-2]  # cocotb names the test, then the failure
+    words = []
+    while before and not COCOTB_LINE.match(before[-1]):
+        words.insert(0, before.pop())
+    return "\n".join(words) or "it said nothing"
 
 
 def _sim_ns(case: ET.Element) -> float:
@@ -62,7 +105,21 @@ def _sim_ns(case: ET.Element) -> float:
 
 
 def problems_of(tests: list[dict[str, Any]]) -> list[str]:
-    """What is wrong with tests: those that failed, and those that passed without a check."""
-    failed = [f"{t['name']}: {t['message']}" for t in tests if t["result"] != "pass"]
+    """What is wrong with tests: those that failed, passed without a check, or were skipped.
+
+    A mismatch and a hang say by themselves where to look; any other failure has its traceback.
+    """
+    failed = []
+    for test in (t for t in tests if t["result"] == "fail"):
+        failed.append(f"{test['name']}: {test['message']}")
+        if test["traceback"] and "rerun" not in test["message"]:
+            failed.append(test["traceback"])
     idle = [t["name"] for t in tests if t["result"] == "pass" and not t["transactions"]]
-    return failed + [f"{name}: passed without a single transaction" for name in idle]
+    skipped: dict[str, list[str]] = {}
+    for test in (t for t in tests if t["result"] == "skip"):
+        skipped.setdefault(test["message"], []).append(test["name"])
+    return [
+        *failed,
+        *(f"{name}: passed without a single transaction" for name in idle),
+        *(f"not run, as {reason}: {', '.join(names)}" for reason, names in skipped.items()),
+    ]

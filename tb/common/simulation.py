@@ -32,8 +32,8 @@ class Task:
         Parameters of the top-level module.
     settings
         Those of the configuration that are overridden.
-    counts
-        File that the scoreboards' counts are added to.
+    notes
+        File that the tests add to, see :func:`tb.common.results.add_note`.
     """
 
     bench: str
@@ -42,7 +42,7 @@ class Task:
     seed: int
     params: dict[str, Any]
     settings: dict[str, Any]
-    counts: str = ""
+    notes: str = ""
 
     @classmethod
     def told(cls) -> "Task | None":
@@ -112,10 +112,10 @@ def simulate(
     key = hashlib.sha256(repr((sorted(params.items()), waves)).encode()).hexdigest()[:8]
     folder = BUILD / "sim" / task.bench / f"{task.config}-{task.simulator}-{key}"
     folder.mkdir(parents=True, exist_ok=True)
-    junit, counts, log = folder / "results.xml", folder / "counts.jsonl", folder / "sim.log"
-    for stale in (junit, counts):
+    junit, notes, log = folder / "results.xml", folder / "notes.jsonl", folder / "sim.log"
+    for stale in (junit, notes):
         stale.unlink(missing_ok=True)
-    told = json.dumps(asdict(task) | {"counts": str(counts)})
+    told = json.dumps(asdict(task) | {"notes": str(notes)})
     simulator = make_simulator(
         task.simulator,
         log=log,
@@ -143,7 +143,7 @@ def simulate(
             problem = f"{error.code}\n{_tail(log)}"
     if waves and testcase:
         _keep_wave(folder, device, task, testcase)
-    return read_results(junit, counts), problem
+    return read_results(junit, notes, log), problem
 
 
 def _keep_wave(folder: Path, device: Device, task: Task, testcase: str) -> None:

@@ -8,12 +8,14 @@ from cocotb.triggers import Timer
 
 from pymodel.arith.fp import Format
 from pymodel.machine.isa import Location, Machine, Program
+from pymodel.machine.model import START_CYCLES
 from pymodel.machine.registers import WORD_BYTES, step_engine
-from tb.common.axil import okay
 from tb.common.clock import PERIOD_NS
-from tb.common.coprocessor import Coprocessor
+from tb.common.coprocessor import Coprocessor, now
+from tb.common.waiting import HangError
 
 BANK_AT = 16  # of a location on the bus: bank << 16 | address
+MARGIN_CYCLES = 100  # between a run's word in the trace, or its end, and what the bus shows of it
 
 
 def rtl_parameters(machine: Machine) -> dict[str, int]:
@@ -91,6 +93,8 @@ class StepEngine(Coprocessor):
         self.machine = machine
         self.trace_depth = 0  # read from the hardware when first needed
         self._lists = ((), ())
+        self._pace = 0  # cycles in which the run that was prepared traces something, or ends
+        self._words = 0  # that it traces at most
 
     # --- many accesses to one register -----------------------------------------------------------
 
@@ -100,19 +104,14 @@ class StepEngine(Coprocessor):
         pending = [
             self.master.init_write(offset, word.to_bytes(WORD_BYTES, "little")) for word in words
         ]
-        for write in pending:
-            await write.wait()
-            assert okay(write.data.resp), f"write of {name}: SLVERR"
+        await self.written(name, pending)
 
     async def read_each(self, name: str, count: int) -> list[int]:
         """Read one register so many times."""
         offset = self.map[name].offset
         pending = [self.master.init_read(offset, WORD_BYTES) for _ in range(count)]
-        words = []
-        for read in pending:
-            await read.wait()
-            assert okay(read.data.resp), f"read of {name}: SLVERR"
-            words.append(int.from_bytes(read.data.data, "little"))
+        words = await self.answers(name, pending)
+        assert None not in words, f"read of {name}: SLVERR"
         return words
 
     # --- memories --------------------------------------------------------------------------------
@@ -127,9 +126,7 @@ class StepEngine(Coprocessor):
         for address, word in enumerate(words, start):
             pending.append(self.master.init_write(offset, word.to_bytes(size, "little")))
             pending.append(self.master.init_write(store, address.to_bytes(WORD_BYTES, "little")))
-        for write in pending:
-            await write.wait()
-            assert okay(write.data.resp), "write of the program: SLVERR"
+        await self.written("PROGRAM_WORD", pending)
         self._account("program", "write", len(words) * (self.machine.bus_words + 1))
 
     async def write_registers(self, registers: Mapping[Location, int]) -> None:
@@ -193,14 +190,27 @@ class StepEngine(Coprocessor):
             await self.write_each("TRACE_ENTRY", map(on_bus, (*before, *after)))
             self._lists = lists
         self._account("run", "write", 10 + len(before) + len(after))
+        traced = save and len(before) + len(after)
+        self._pace = (min(steps, save) if traced else steps) * max(_lengths(program))
+        self._words = -(-steps // save) * traced if traced else 0
 
     async def start(self) -> None:
         """Start the run that was prepared."""
         await self.write("CTRL", self.mask("CTRL", "RUN"))
 
     async def take(self, trace: list[int]) -> int:
-        """Take what the trace holds, onto the end of a list; returns the number of words."""
+        """Take what the trace holds, onto the end of a list; returns the number of words.
+
+        Raises
+        ------
+        AssertionError
+            If that are more than the run traces.
+        """
         count = await self.read("TRACE_COUNT")
+        if len(trace) + count > self._words:
+            raise AssertionError(
+                f"TRACE_COUNT {count} after {len(trace)} words, the run traces {self._words}"
+            )
         trace += await self.read_each("TRACE_DATA", count)
         return count
 
@@ -220,10 +230,17 @@ class StepEngine(Coprocessor):
             What was taken before.
         watch
             Called with the number of words taken so far, now and then.
+
+        Raises
+        ------
+        HangError
+            If it neither ends nor traces a word when it should.
         """
         self._start_watch()
         trace = [] if trace is None else trace
         accesses = 1
+        limit = self._pace + START_CYCLES + MARGIN_CYCLES
+        last = now()
         while True:
             self.status = await self.read("STATUS")
             taken = await self.take(trace)
@@ -232,6 +249,10 @@ class StepEngine(Coprocessor):
                 watch(len(trace))
             if not self.field("STATUS", "BUSY", self.status):
                 break
+            if taken:
+                last = now()
+            if now() - last > limit:
+                raise HangError(f"a run to end, {len(trace)} words traced, {self.state()}", limit)
             await Timer(interval * PERIOD_NS, "ns")
         while await self.take(trace):  # the last word was seen a cycle after it came
             pass
@@ -266,7 +287,7 @@ class StepEngine(Coprocessor):
 
     def interval(self, program: Program, steps: int, save: int, traced: int) -> int:
         """Cycles between looking: in which half of the trace fills, or half of the run passes."""
-        lengths = [n for n in (program.main, len(program.words) - program.main) if n]
+        lengths = _lengths(program)
         cycles = steps * max(lengths) // 2
         if save and traced:
             cycles = min(cycles, self.trace_depth // (2 * traced) * save * min(lengths))
@@ -276,6 +297,11 @@ class StepEngine(Coprocessor):
 def on_bus(location: Location) -> int:
     """A location as registers hold it."""
     return location.bank << BANK_AT | location.address
+
+
+def _lengths(program: Program) -> list[int]:
+    """Words of the segments that a program has."""
+    return [n for n in (program.main, len(program.words) - program.main) if n]
 
 
 def _neighbours(locations: Iterable[Location], banks: int) -> list[list[Location]]:

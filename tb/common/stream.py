@@ -9,8 +9,10 @@ from cocotb.triggers import FallingEdge, Timer
 from pymodel.arith.fp import Format
 from tb.common.clock import PERIOD_NS
 from tb.common.scoreboard import Scoreboard
+from tb.common.waiting import HangError
 
 IDLE_CYCLES = 8  # after the last result, for what must not come
+STALL_CYCLES = 1000  # without a handshake: far more than any latency, and than both ends pause
 OCTET = 8  # bits
 
 
@@ -61,10 +63,15 @@ class Stream:
         -------
         int
             Clock cycles from the first offer to the last result.
+
+        Raises
+        ------
+        HangError
+            If neither an operand nor a result passes for long.
         """
         dut, board, rng = self.dut, self.board, self.board.rng
         port = getattr(dut, self.operand)
-        sent = taken = cycle = last = 0
+        sent = taken = cycle = last = passed = 0
         offered = refused = None  # an operand, and the results that were not taken
         idle = 0  # cycles since all has come
         while idle < IDLE_CYCLES:
@@ -82,7 +89,7 @@ class Stream:
                 values = self.function(offered)
                 for (name, fmt), value in zip(self.results.items(), values, strict=True):
                     board.expect(name, value, fmt, f"{self.operand} = {offered:#x}")
-                offered, sent = None, sent + 1
+                offered, sent, passed = None, sent + 1, cycle
 
             valid = int(dut.valid_o.value)
             got = [int(getattr(dut, name).value) for name in self.results] if valid else None
@@ -92,7 +99,14 @@ class Stream:
             if valid and ready:
                 for name, value in zip(self.results, got, strict=True):
                     board.observe(name, value, cycle)
-                taken, last = taken + 1, cycle
+                taken, last, passed = taken + 1, cycle, cycle
+            if cycle - passed > STALL_CYCLES:
+                ends = ("valid_i", "ready_o", "valid_o", "ready_i")
+                levels = ", ".join(f"{name} {getattr(dut, name).value}" for name in ends)
+                raise HangError(
+                    f"{sent} operands and {taken} results of {len(operands)} have passed, {levels}",
+                    STALL_CYCLES,
+                )
             idle = idle + 1 if taken == len(operands) else 0
         return last
 

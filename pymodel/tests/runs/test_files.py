@@ -46,6 +46,7 @@ HARDWARE = HardwareResult(
     cycles_by_part={"run write": 5, "run run": 7},
     engine_cycles={"run": 3},
     registers_moved={"run write": 2, "run run": 1},
+    registers_traced=1,
     evaluations=4,
     in_hardware="all",
     float_units={"add": 1},

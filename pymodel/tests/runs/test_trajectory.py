@@ -79,6 +79,15 @@ def test_shapes_are_checked():
         Trajectory([0, 1], [0, 1], [0, 1], *[np.zeros(2)] * 5)
 
 
+def test_first_rows_keep_flags_and_condition_of_the_whole_run():
+    run = trajectory(np.arange(24.0).reshape(3, 8), 1)
+    run.flags, run.condition, run.condition_time = 5, 2e6, 8.0
+    run.kinetic[2] = np.inf
+    for cut in (run.first(2), run.finite_part()):
+        assert cut.t.tolist() == [0.0, 8.0]
+        assert (cut.flags, cut.condition, cut.condition_time) == (5, 2e6, 8.0)
+
+
 BROKEN = {
     "header": ("a,b\n1,2\n", "line 1: not the header of a run (t, q0.., qd0.., p0.., ..)"),
     "empty": ("", "line 1: not the header of a run (t, q0.., qd0.., p0.., ..)"),

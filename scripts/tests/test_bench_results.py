@@ -1,0 +1,83 @@
+"""What a simulation says of its tests, from made-up files."""
+
+import pytest
+
+from tb.common.results import add_note, problems_of, read_results
+
+ENDED = "cocotb.regression.SimFailure: the simulation ended prematurely. This could be ..."
+LOG = f"""vvp -n step_engine.vvp
+     0.00ns INFO     cocotb.regression                  running a (1/2)
+                                                            What it does.
+     0.00ns INFO     test                               seed 1: make step_engine TEST=a
+FATAL: step_trace.sv:28: step_engine.u_trace: DEPTH 3 must be a power of two
+       Time: 0 Scope: step_engine.u_trace
+     0.00ns WARNING  cocotb.regression                  a failed
+                                                        {ENDED}
+     0.00ns WARNING  cocotb.regression                  b failed
+                                                        {ENDED}
+"""
+MISMATCH = """Traceback (most recent call last):
+  File "bench.py", line 1, in body
+    await function(dut, board)
+AssertionError: y_o differs at 5 ns
+  hex  0x1  0x2
+  rerun  make fp_add TEST=a
+"""
+
+
+@pytest.fixture
+def results(tmp_path):
+    """Results of tests whose outcomes are given as elements of cocotb's file."""
+
+    def read(log="", **outcomes):
+        cases = (f'<testcase name="{name}">{text}</testcase>' for name, text in outcomes.items())
+        (tmp_path / "results.xml").write_text(f"<testsuites>{''.join(cases)}</testsuites>")
+        (tmp_path / "sim.log").write_text(log)
+        return read_results(*(tmp_path / name for name in ("results.xml", "notes", "sim.log")))
+
+    return read
+
+
+def failure(text):
+    return f"<failure>{text}</failure>"
+
+
+def test_what_the_simulator_said_at_its_end_is_shown_once(results):
+    problems = problems_of(results(LOG, a=failure(ENDED), b=failure(ENDED), c=failure(ENDED)))
+    assert problems == [
+        "a: the simulator ended the run:\n"
+        "FATAL: step_trace.sv:28: step_engine.u_trace: DEPTH 3 must be a power of two\n"
+        "       Time: 0 Scope: step_engine.u_trace",
+        "not run, as the simulator had ended in a: b, c",
+    ]
+
+
+def test_a_simulator_that_ends_without_a_word(results):
+    log = "".join(line + "\n" for line in LOG.splitlines() if "FATAL" not in line)
+    log = log.replace("       Time: 0 Scope: step_engine.u_trace\n", "")
+    assert problems_of(results(log, a=failure(ENDED)))[0].endswith("it said nothing")
+
+
+def test_a_skipped_test_says_why(results, tmp_path):
+    add_note(tmp_path / "notes", "a", transactions=3)
+    add_note(tmp_path / "notes", "b", skipped="a hangs")
+    tests = results(a=failure("AssertionError: hang"), b="<skipped/>")
+    assert [(t["result"], t["transactions"]) for t in tests] == [("fail", 3), ("skip", 0)]
+    assert problems_of(tests) == ["a: AssertionError: hang", "not run, as a hangs: b"]
+
+
+def test_a_mismatch_is_shown_without_traceback(results):
+    (test,) = results(a=failure(MISMATCH))
+    assert test["message"].startswith("AssertionError: y_o differs")
+    assert test["traceback"].startswith("Traceback")
+    assert problems_of([test]) == [f"a: {test['message']}"]
+
+
+def test_any_other_failure_has_its_traceback(results):
+    error = MISMATCH.partition("AssertionError")[0] + "ValueError: no such register"
+    (test,) = results(a=failure(error))
+    assert problems_of([test]) == ["a: ValueError: no such register", test["traceback"]]
+
+
+def test_a_test_that_checks_nothing_is_a_problem(results):
+    assert problems_of(results(a="")) == ["a: passed without a single transaction"]
