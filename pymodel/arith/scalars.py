@@ -9,6 +9,7 @@ operations in the text is the specification; an arithmetic never reorders them.
 """
 
 import math
+import re
 from collections.abc import Sequence
 from typing import Any, Protocol, TypeVar
 
@@ -286,10 +287,9 @@ def parse(name: str, fold: bool = False) -> Float64 | BitExact:
         return Float64()
     if name == "float32":
         return BitExact(BINARY32, fold)
-    try:
-        exp_w, man_w = (int(part) for part in name.split("/"))
-    except ValueError:
+    found = re.fullmatch(r"([0-9]{1,2})/([0-9]{1,2})", name)
+    if not found:
         raise ValueError(
             f"arithmetic {name!r}: must be float32, float64 or <EXP_W>/<MAN_W> such as 5/10"
-        ) from None
-    return BitExact(Format(exp_w, man_w), fold)
+        )
+    return BitExact(Format(int(found[1]), int(found[2])), fold)

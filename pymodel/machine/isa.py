@@ -140,12 +140,12 @@ class Machine:
         ValueError
             If one of them is written otherwise, or as for the machine itself.
         """
-        found = re.fullmatch(r"(\d+)\+(\d+)", lanes)
+        found = re.fullmatch(r"([0-9]+)\+([0-9]+)", lanes)
         if not found:
             raise ValueError(f"lanes {lanes!r}: must be <adders>+<multipliers>, such as 2+2")
         parameters |= {"adders": int(found[1]), "multipliers": int(found[2])}
         if stages is not None:
-            depths = re.fullmatch(r"(\d+),(\d+),(\d+),(\d+)", stages)
+            depths = re.fullmatch(r"([0-9]+),([0-9]+),([0-9]+),([0-9]+)", stages)
             if not depths:
                 raise ValueError(f"stages {stages!r}: must be four numbers, such as 3,2,6,13")
             names = ("add_stages", "mul_stages", "rec_stages", "sincos_stages")

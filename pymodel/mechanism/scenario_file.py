@@ -28,6 +28,8 @@ from pymodel.mechanism.scenario import (
     Vector,
 )
 
+MAX_STEPS = 2**32 - 2  # the step engine counts them, and one evaluation more, in 32 bits
+
 
 def load(path: str | os.PathLike[str], steps: int | None = None) -> Scenario:
     """Read a scenario file.
@@ -45,7 +47,8 @@ def load(path: str | os.PathLike[str], steps: int | None = None) -> Scenario:
     Raises
     ------
     ScenarioError
-        If the file cannot be read, is not TOML, or makes no sense, or if ``steps`` is below 1.
+        If the file cannot be read, is not TOML, or makes no sense, or if ``steps`` is below 1 or
+        above :data:`MAX_STEPS`.
     """
     source = _plain(os.fspath(path))
     try:
@@ -59,8 +62,8 @@ def load(path: str | os.PathLike[str], steps: int | None = None) -> Scenario:
     scenario = parse(data, source)
     if steps is None:
         return scenario
-    if steps < 1:
-        raise ScenarioError(source, "steps", f"must be at least 1, got {steps}")
+    if not 1 <= steps <= MAX_STEPS:
+        raise ScenarioError(source, "steps", f"must lie in 1..{MAX_STEPS}, got {steps}")
     return replace(scenario, end=steps * scenario.step)
 
 
@@ -92,7 +95,7 @@ def parse(data: dict[str, Any], source: str = "<scenario>") -> Scenario:
     end = time.get("end")
     if end < step:
         raise time.error("end", f"must be at least one step ({step!r} s), got {end!r}")
-    if not math.isfinite(end / step):
+    if end / step > MAX_STEPS:
         raise time.error("step", f"too small for an end of {end!r} s, got {step!r}")
     integrator = time.get("integrator")
     if integrator not in INTEGRATORS:
@@ -211,7 +214,7 @@ class _Table:
             if key not in self.keys:
                 close = difflib.get_close_matches(key, self.keys, n=1)
                 hint = f", did you mean {_quote(close[0])}?" if close else ""
-                raise self.error(key, f"unknown key{hint}")
+                raise self.error(key, f"unknown key{hint} (known: {', '.join(known)})")
 
     def error(self, key: str, reason: str) -> ScenarioError:
         shown = key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else _quote(key)
@@ -259,7 +262,7 @@ class _Table:
         try:
             number = float(value)
         except OverflowError:
-            number = math.inf
+            number = math.inf if value > 0 else -math.inf
         if not math.isfinite(number):
             raise self.error(key, f"must be finite, got {number!r}")
         return number

@@ -263,7 +263,7 @@ BAD = {
     "no_dir": (["plot", "nowhere"], "nowhere/run.csv: cannot read: No such file"),
     "mistake": (
         ["simulate", "bad.toml", "--out", "o"],
-        'bad.toml: body[0].mas: unknown key, did you mean "mass"?',
+        'bad.toml: body[0].mas: unknown key, did you mean "mass"? (known: mass, inertia, com, ',
     ),
 }
 

@@ -31,6 +31,16 @@ def test_other_parameters_are_numbers():
     assert parse("5/10", fold=True).fold and not parse("5/10").fold
 
 
+@pytest.mark.parametrize(
+    "name", ["half", "8/", "8/2 3", "-8/23", "٨/٢٣", "8_/23", "8/" + "9" * 5000]
+)
+def test_what_names_no_arithmetic(name):
+    with pytest.raises(
+        ValueError, match="must be float32, float64 or <EXP_W>/<MAN_W> such as 5/10"
+    ):
+        parse(name)
+
+
 @pytest.mark.parametrize("name", ["double_pendulum", "general_four_bar"])
 def test_folding_zeros_changes_no_value(name):
     """Here not even the sign of a zero: equal bit for bit."""

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from pymodel.mechanism.scenario import Body, Loop, Scenario, ScenarioError
-from pymodel.mechanism.scenario_file import load, parse
+from pymodel.mechanism.scenario_file import MAX_STEPS, load, parse
 from pymodel.tests.places import SCENARIOS
 
 HEAD = """\
@@ -133,26 +133,28 @@ def second(new):
     return PLAIN + new + "\n"
 
 
+TOP_KEYS = "known: name, gravity, time, body, loop"
 MISTAKES = {
     # unknown keys
-    "unknown_top": ("colour = 1\n" + PLAIN, "colour: unknown key"),
+    "unknown_top": ("colour = 1\n" + PLAIN, f"colour: unknown key ({TOP_KEYS})"),
     "unknown_top_close": (
         edit(PLAIN, "gravity", "gravty"),
-        'gravty: unknown key, did you mean "gravity"?',
+        f'gravty: unknown key, did you mean "gravity"? ({TOP_KEYS})',
     ),
     "unknown_time": (
         edit(PLAIN, "step", "setp"),
-        'time.setp: unknown key, did you mean "step"?',
+        'time.setp: unknown key, did you mean "step"? (known: step, end, integrator, save)',
     ),
     "unknown_body": (
         edit(PLAIN, "mass", "mas"),
-        'body[0].mas: unknown key, did you mean "mass"?',
+        'body[0].mas: unknown key, did you mean "mass"? (known: mass, inertia, com, tip, parent, '
+        "attach, q, qd, torque, spring, rest, damping)",
     ),
     "unknown_loop": (
         edit(CLOSED, "point", "points"),
-        'loop[0].points: unknown key, did you mean "point"?',
+        'loop[0].points: unknown key, did you mean "point"? (known: body, point, to, at)',
     ),
-    "unknown_odd": ('"two\\nlines" = 1\n' + PLAIN, '"two\\nlines": unknown key'),
+    "unknown_odd": ('"two\\nlines" = 1\n' + PLAIN, f'"two\\nlines": unknown key ({TOP_KEYS})'),
     # missing keys
     "no_name": (edit(PLAIN, 'name = "test"\n', ""), "name: required key is missing"),
     "no_time": (HEAD + BODY, "time: required key is missing"),
@@ -207,6 +209,7 @@ MISTAKES = {
     "inf": (edit(PLAIN, "mass = 1.0", "mass = inf"), "body[0].mass: must be finite, got inf"),
     "vector_inf": (edit(PLAIN, "-9.8", "-inf"), "gravity: must be finite, got -inf"),
     "huge": (second("q = 1" + 400 * "0"), "body[1].q: must be finite, got inf"),
+    "huge_negative": (second("q = -1" + 400 * "0"), "body[1].q: must be finite, got -inf"),
     # ranges
     "name_empty": (
         edit(PLAIN, '"test"', '" "'),
@@ -236,6 +239,10 @@ MISTAKES = {
     "step_tiny": (
         edit(PLAIN, "0.001", "1e-320"),
         "time.step: too small for an end of 1.0 s, got 1e-320",
+    ),
+    "steps_beyond_the_engine": (
+        edit(PLAIN, "0.001", "1e-10"),
+        "time.step: too small for an end of 1.0 s, got 1e-10",
     ),
     "save_zero": (
         edit(PLAIN, "end = 1.0", "end = 1.0\nsave = 0"),
@@ -314,6 +321,14 @@ def test_mistake_is_one_line_with_file_key_and_reason(tmp_path, mistake):
     with pytest.raises(ScenarioError) as caught:
         load(path)
     assert str(caught.value) == f"{path}: {line}"
+
+
+@pytest.mark.parametrize("steps", [0, -1, MAX_STEPS + 1, 10**300])
+def test_numbers_of_steps_that_nothing_runs(tmp_path, steps):
+    path = written(tmp_path, PLAIN)
+    with pytest.raises(ScenarioError) as caught:
+        load(path, steps)
+    assert str(caught.value) == f"{path}: steps: must lie in 1..4294967294, got {steps}"
 
 
 def test_no_such_file(tmp_path):
