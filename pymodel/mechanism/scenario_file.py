@@ -214,7 +214,7 @@ class _Table:
             if key not in self.keys:
                 close = difflib.get_close_matches(key, self.keys, n=1)
                 hint = f", did you mean {_quote(close[0])}?" if close else ""
-                raise self.error(key, f"unknown key{hint} (known: {', '.join(known)})")
+                raise self.error(key, f"unknown key{hint} (known: {', '.join(self.keys)})")
 
     def error(self, key: str, reason: str) -> ScenarioError:
         shown = key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else _quote(key)
