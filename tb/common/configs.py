@@ -9,6 +9,16 @@ import numpy as np
 from tb.common.simulators import SIMULATORS
 
 PREFIX = "random-"
+# The values that the RTL allows: formats, and stages of a float unit (fp_pkg).
+FORMATS = {"EXP_W": range(4, 12), "MAN_W": range(2, 53)}
+MAX_STAGES = 6
+STAGES = dict.fromkeys(("ADD_STAGES", "MUL_STAGES", "REC_STAGES"), range(MAX_STAGES + 1))
+WORD_W = 32  # of the co-processors' buses
+
+
+def fits_word(values: dict[str, int]) -> bool:
+    """Whether a float of the format fits a word of a co-processor's bus."""
+    return 1 + values["EXP_W"] + values["MAN_W"] <= WORD_W
 
 
 @dataclass(frozen=True)

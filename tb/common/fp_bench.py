@@ -17,7 +17,8 @@ from pymodel.arith.fp import Format, flag_text
 from pymodel.arith.stimulus import ALL_PAIRS_MAX_WIDTH, all_pairs, corner_pairs, random_pairs
 from tb.common.bench import Bench
 from tb.common.clock import PERIOD_NS
-from tb.common.configs import Config, RandomConfigs
+from tb.common.configs import FORMATS as LEGAL_FORMATS
+from tb.common.configs import MAX_STAGES, Config, RandomConfigs
 from tb.common.scoreboard import Scoreboard
 
 UNITS = ("fp_add", "fp_mul", "fp_recip", "fp_sincos")
@@ -29,11 +30,8 @@ FORMATS = {
     "e4m3": (4, 3),
     "e5m2": (5, 2),
 }
-# The formats that fp_pkg allows.
-EXP_W, MAN_W = range(4, 12), range(2, 53)
 RANDOM_FORMATS = 4  # in a run
 RANDOM_VECTORS = 1 << 13  # in each of their tests
-MAX_STAGES = 6  # of all units but fp_sincos
 LANES_MAIN, LANES_OTHER = 63, 17  # or a little less: as many of each depth as of any other
 FLAGS_W = 5
 CHUNK_STEPS = 1024  # steps prepared at a time
@@ -52,12 +50,12 @@ class FloatBench(Bench):
         Name of the method.
     formats
         Name of a configuration -> (exp_w, man_w).
-    exp_w, man_w
-        What the unit takes, of which each run draws some formats more.
+    legal
+        The values of EXP_W and MAN_W that the unit takes, of which each run draws some more.
     results
         The ports with the method's results, flags left out.
     max_stages
-        The most register stages that the unit can be given.
+        The most register stages that the unit can be given; all but fp_sincos can have six.
     twin
         A port that must show what the last of `results` does.
     variants
@@ -70,8 +68,7 @@ class FloatBench(Bench):
         unit: str,
         operation: str,
         formats: dict[str, tuple[int, int]] = FORMATS,
-        exp_w: range = EXP_W,
-        man_w: range = MAN_W,
+        legal: dict[str, range] = LEGAL_FORMATS,
         results: tuple[str, ...] = ("y_o",),
         max_stages: int = MAX_STAGES,
         twin: str | None = None,
@@ -82,14 +79,14 @@ class FloatBench(Bench):
         unit_params = {"UNIT": UNITS.index(unit), "MAX_STAGES": max_stages}
         variants = {name: (name, {}) for name in formats} | (variants or {})
         for name, (format_name, more) in variants.items():
-            exp_w_, man_w_ = formats[format_name]
+            exp_w, man_w = formats[format_name]
             main = name == "binary32"
-            params = unit_params | {"EXP_W": exp_w_, "MAN_W": man_w_} | more
+            params = unit_params | {"EXP_W": exp_w, "MAN_W": man_w} | more
             params["LANES"] = (LANES_MAIN if main else LANES_OTHER) // depths * depths
             vectors = {"verilator": 1 << 20 if main else 1 << 17, "icarus": 1 << 14}
             configs.append(Config(name, params, {"vectors": vectors}))
         random = RandomConfigs(
-            {"EXP_W": exp_w, "MAN_W": man_w},
+            legal,
             count=RANDOM_FORMATS,
             settings={"vectors": {"icarus": RANDOM_VECTORS}, "most": RANDOM_VECTORS},
             constants=unit_params | {"LANES": depths},

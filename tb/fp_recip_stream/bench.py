@@ -1,10 +1,11 @@
 """The reciprocal between handshakes, by every method."""
 
 from tb.common.bench import Bench
-from tb.common.configs import Config
+from tb.common.configs import FORMATS, MAX_STAGES, Config, RandomConfigs
 from tb.common.simulators import SIMULATORS
 
 ARRAY, TABLE, ITERATIVE = 0, 1, 2  # METHOD
+TABLE_MAX_MAN_W = 23
 
 
 def _config(
@@ -17,6 +18,11 @@ def _config(
     params = {"EXP_W": fmt[0], "MAN_W": fmt[1], "STAGES": stages, "METHOD": method}
     vectors = 100 if method == ITERATIVE else 400
     return Config(name, params, {"vectors": {"icarus": vectors, "verilator": 2 * vectors}}, sims)
+
+
+def _has_method(values: dict[str, int]) -> bool:
+    """Whether the method divides significands of this width."""
+    return values["METHOD"] != TABLE or values["MAN_W"] <= TABLE_MAX_MAN_W
 
 
 BENCH = Bench(
@@ -32,4 +38,10 @@ BENCH = Bench(
         _config("iterative-binary64", ITERATIVE, fmt=(11, 52), sims=("icarus",)),
         _config("iterative-e5m2", ITERATIVE, fmt=(5, 2), sims=("icarus",)),
     ],
+    random=RandomConfigs(
+        FORMATS | {"METHOD": range(3), "STAGES": range(MAX_STAGES + 1)},
+        count=3,
+        settings={"vectors": {"icarus": 60}},
+        legal=_has_method,
+    ),
 )

@@ -15,8 +15,7 @@ BENCH = FloatBench(
     unit="fp_sincos",
     operation="sincos",
     formats=FORMATS,
-    exp_w=range(4, 9),
-    man_w=range(2, 24),
+    legal={"EXP_W": range(4, 9), "MAN_W": range(2, 24)},
     results=("y_o", "z_o"),
     max_stages=16,
 )

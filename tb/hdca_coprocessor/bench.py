@@ -2,7 +2,7 @@
 
 from pymodel.compile.latency import Stages
 from tb.common.bench import Bench
-from tb.common.configs import Config
+from tb.common.configs import FORMATS, STAGES, Config, RandomConfigs, fits_word
 
 
 def _config(
@@ -26,4 +26,10 @@ BENCH = Bench(
         _config("pipelined", stages=(3, 3, 6)),
         _config("half", fmt=(5, 10)),
     ],
+    random=RandomConfigs(
+        FORMATS | {"PASSES": range(1, 3)} | STAGES,
+        count=1,
+        settings={"runs": {"icarus": 8}},
+        legal=fits_word,
+    ),
 )

@@ -5,7 +5,7 @@ Builds ldup_engine, which links an inverter to float units and which co-processo
 
 from pymodel.compile.latency import Stages
 from tb.common.bench import Bench
-from tb.common.configs import Config
+from tb.common.configs import FORMATS, STAGES, Config, RandomConfigs
 from tb.common.simulators import SIMULATORS
 
 
@@ -26,6 +26,11 @@ def _config(
     return Config(name, params, {"runs": {"icarus": icarus, "verilator": runs}}, sims)
 
 
+def _is_small(values: dict[str, int]) -> bool:
+    """Whether Icarus takes seconds only: a parallel inverter has 90 units for N = 4."""
+    return values["N"] < 4 or not values["PARALLEL"]
+
+
 HALF = (5, 10)
 BENCH = Bench(
     __file__,
@@ -42,4 +47,10 @@ BENCH = Bench(
         _config(6, True, HALF, runs=600),
         _config(6, False, runs=600),
     ],
+    random=RandomConfigs(
+        {"N": range(2, 5), "PARALLEL": range(2)} | FORMATS | STAGES,
+        count=1,
+        settings={"runs": {"icarus": 21}},
+        legal=_is_small,
+    ),
 )

@@ -2,7 +2,7 @@
 
 from pymodel.compile.latency import Stages
 from tb.common.bench import Bench
-from tb.common.configs import Config
+from tb.common.configs import FORMATS, STAGES, Config, RandomConfigs, fits_word
 from tb.common.simulators import SIMULATORS
 
 
@@ -29,4 +29,10 @@ BENCH = Bench(
         _config("half-2-parallel-pipelined", n=2, parallel=True, stages=(3, 3, 6), fmt=(5, 10)),
         _config("serial-8-pipelined", n=8, stages=(1, 2, 3), sims=("verilator",), runs=20),
     ],
+    random=RandomConfigs(
+        {"N": range(2, 4), "PARALLEL": range(2)} | FORMATS | STAGES,
+        count=1,
+        settings={"runs": {"icarus": 12}},
+        legal=fits_word,
+    ),
 )

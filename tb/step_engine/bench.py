@@ -3,7 +3,7 @@
 from pymodel.arith.fp import Format
 from pymodel.machine.isa import Machine
 from tb.common.bench import Bench
-from tb.common.configs import Config
+from tb.common.configs import STAGES, Config, RandomConfigs
 from tb.common.simulators import SIMULATORS
 from tb.common.step_engine import rtl_parameters
 
@@ -53,5 +53,14 @@ BENCH = Bench(
             sims=("verilator",),
         ),
     ],
+    random=RandomConfigs(
+        {"NUM_ADD": range(1, 4), "NUM_MUL": range(1, 4), "EXP_W": range(4, 9)}
+        | {"MAN_W": range(2, 24)}
+        | STAGES
+        | {"SINCOS_STAGES": range(17), "DEPTH": (8, 16, 32), "PROGRAM_DEPTH": range(96, 257)}
+        | {"TRACE_DEPTH": (2, 4, 8, 16, 32), "TRACE_REGISTERS": range(2, 17)},
+        count=1,
+        settings={"programs": {"icarus": 4}},
+    ),
     signals=("busy", "full", "push"),
 )

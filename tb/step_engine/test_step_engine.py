@@ -440,7 +440,8 @@ async def refused_runs(dut, board):
         context = f"{save}, {every}, {main}, {special}, {before}, {after}"
         await registers.write("SAVE", save, every, *main, *special, before, after)
         await bus.command("RUN")
-        await bus.status(bus.model.flags, DONE=1, ERROR=1, context=context)
+        stopped = bus.model.stopped
+        await bus.status(bus.model.flags, DONE=1, ERROR=1, STOPPED=stopped, context=context)
         await bus.compare("CYCLES", cycles)
         await registers.write("STATUS", registers.mask("STATUS", "ERROR"))
     # What is not asked for need not be possible.
@@ -451,7 +452,7 @@ async def refused_runs(dut, board):
     await registers.start()
     await bus.check(run, await registers.finish(), "no steps")
     await bus.compare("CYCLES", START_CYCLES)
-    await bus.status(bus.model.flags, DONE=1)
+    await bus.status(bus.model.flags, DONE=1, STOPPED=bus.model.stopped)
 
 
 @BENCH.test(timeout_us=20_000)
