@@ -367,7 +367,8 @@ module inv_ldup_serial #(
       end
       singular_o <= singular_o | (step_q == RECIPROCAL && rec_a_o[MAN_W+:EXP_W] == '0)
                     | (step_q == PRODUCT && (&sum[MAN_W+:EXP_W]));
-      flags_o <= flags_o | mul_flags_i | add_flags_i | (step_q == RECIPROCAL ? rec_flags_i : '0);
+      // Adders and multipliers may still hold what a reset cut short in the first reciprocal.
+      flags_o <= flags_o | (step_q == RECIPROCAL ? rec_flags_i : mul_flags_i | add_flags_i);
     end
   end
 

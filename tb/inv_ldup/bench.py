@@ -38,6 +38,8 @@ BENCH = Bench(
     configs=[
         _config(2, True, sims=SIMULATORS, icarus=300),
         _config(2, False, HALF, sims=SIMULATORS, icarus=100),
+        # The first reciprocal ends while multipliers still hold what a reset cut short.
+        _config(2, False, HALF, stages=(0, 5, 0), sims=SIMULATORS, icarus=20),
         _config(3, True, HALF, stages=(1, 0, 2)),
         _config(3, False),
         _config(4, True, sims=SIMULATORS, icarus=21),
