@@ -23,6 +23,7 @@ class BenchRun:
     wall_s: float = 0.0
     result: str = "fail"
     rerun: str = ""
+    problems: list[str] = field(default_factory=list)
     message: str = ""
 
     @property
@@ -50,5 +51,5 @@ def read_bench_runs(folder: Path) -> list[BenchRun]:
             data = json.loads(path.read_text())
             runs.append(BenchRun(**{k: v for k, v in data.items() if k in known}))
         except (OSError, ValueError, TypeError, AttributeError) as error:
-            runs.append(BenchRun(bench=path.stem, message=f"{path.name} is unreadable: {error}"))
+            runs.append(BenchRun(bench=path.stem, problems=[f"{path.name} is unreadable: {error}"]))
     return sorted(runs, key=lambda r: (not r.failed, r.bench, r.config, r.simulator))

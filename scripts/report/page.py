@@ -59,6 +59,7 @@ def write_report(build: Path) -> Path:
     page = environment.get_template(TEMPLATE).render(
         runs=runs,
         files=files,
+        told={run.message.strip() for run in runs},
         plots=read_plots(build),
         failed_runs=sum(run.failed for run in runs),
         failed_cases=sum(len(file.failures) for file in files),

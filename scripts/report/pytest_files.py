@@ -18,14 +18,14 @@ class PytestFile:
     seconds : float
         Time of all.
     failures : list of tuple
-        Case and message of those that failed.
+        Case, message in a line, and full text of those that failed.
     """
 
     name: str
     passed: int = 0
     skipped: int = 0
     seconds: float = 0.0
-    failures: list[tuple[str, str]] = field(default_factory=list)
+    failures: list[tuple[str, str, str]] = field(default_factory=list)
 
     @property
     def failed(self) -> bool:
@@ -51,8 +51,9 @@ def read_junit(path: Path) -> list[PytestFile]:
         entry.seconds += float(case.get("time") or 0)
         bad = [e for e in case if e.tag in ("failure", "error")]
         if bad:
-            text = bad[0].text or bad[0].get("message") or ""
-            entry.failures.append((case.get("name", "?"), text.strip()))
+            short = bad[0].get("message") or ""
+            text = (bad[0].text or short).strip()
+            entry.failures.append((case.get("name", "?"), short.partition("\n")[0], text))
         elif case.find("skipped") is not None:
             entry.skipped += 1
         else:

@@ -226,8 +226,8 @@ class Bench:
         Returns
         -------
         dict
-            The result row: ``result`` is "pass" or "fail", ``message`` says what failed and how to
-            run it again.
+            The result row: ``result`` is "pass" or "fail", ``problems`` are those besides the
+            tests, ``message`` says all that failed and how to run it again.
         """
         params = self.config_named(config).params | (params or {})
         task = Task(self.name, config, simulator, seed, params, settings or {})
@@ -238,10 +238,10 @@ class Bench:
         watch = watch or (_echo if live else lambda line: None)
         outcomes = [simulate(self.device, task, part, waves, watch) for part in parts]
         tests = [test for found, _ in outcomes for test in found]
-        problems = [problem for _, problem in outcomes if problem]
-        if not tests and not problems:
-            problems = [f"no such test; {self.name} has {', '.join(self.tests)}"]
-        problems += problems_of(tests)
+        outside = [problem for _, problem in outcomes if problem]
+        if not tests and not outside:
+            outside = [f"no such test; {self.name} has {', '.join(self.tests)}"]
+        problems = outside + problems_of(tests)
         row = {
             "bench": self.name,
             "config": config,
@@ -253,6 +253,7 @@ class Bench:
             "tests": tests,
             "wall_s": round(time.monotonic() - start, 2),
             "result": "fail" if problems else "pass",
+            "problems": outside,
             "message": "\n\n".join([*problems, f"rerun: {rerun}"]) if problems else "",
         }
         if results:

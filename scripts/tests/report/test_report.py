@@ -62,10 +62,22 @@ def build(tmp_path):
 def test_failed_run_comes_first_and_is_open(build):
     page = write_report(build).read_text()
     assert page.index("fp_sub") < page.index("fp_mul")
-    assert page.count("<details open>") == 2  # the failed bench run and the failed pytest case
+    assert page.count("<details open>") == 1  # the failed bench run
     assert "y_o &lt;x&gt;" in page
     assert "make fp_sub SIM=verilator SEED=7" in page
     assert "40,000 transactions" in page
+
+
+def test_every_message_stands_once(build):
+    row = FAILING | {"message": f"random: y_o <x>\n\nrerun: {FAILING['rerun']}"}
+    row["tests"][1]["traceback"] = "Traceback (most recent call last):"
+    (build / "results" / "b.json").write_text(json.dumps(row))
+    text = row["message"].replace("<", "&lt;").replace(">", "&gt;")
+    (build / "report" / "junit.xml").write_text(JUNIT.replace("AssertionError: long text", text))
+    page = write_report(build).read_text()
+    assert page.count("y_o &lt;x&gt;") == 1
+    assert "see its bench above" in page
+    assert "<details><summary>traceback</summary>" in page
 
 
 def test_plots_are_embedded(build):
@@ -80,7 +92,10 @@ def test_pytest_cases_are_summed_per_file(build):
     assert (arith.passed, arith.seconds, arith.failed) == (2, 0.75, False)
     assert files["scripts/tests/test_x.py"].skipped == 1
     assert next(iter(files)) == "tb/fp_sub/test_fp_sub.py"
-    assert files["tb/fp_sub/test_fp_sub.py"].failures[0][1].startswith("AssertionError")
+    assert files["tb/fp_sub/test_fp_sub.py"].failures[0][1:] == (
+        "short",
+        "AssertionError: long text",
+    )
 
 
 def test_unreadable_result_is_a_failed_run(build):
