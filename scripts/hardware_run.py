@@ -100,7 +100,8 @@ def _cosimulate(
     """Run the co-simulation bench: its result row, and what its simulator's process left."""
     out = Path(options.out).resolve()
     Handover.forget(out)
-    with progress(f"{scenario.name}: {simulator}") as update:
+    building = f"building {target.bench.device.toplevel}"
+    with progress(f"{scenario.name}: {simulator}", building) as update:
 
         def watch(line: str) -> None:
             if found := read_progress(line):

@@ -2,6 +2,7 @@
 
 import io
 
+import pytest
 from rich.console import Console
 
 from pymodel.runs import progress
@@ -11,9 +12,9 @@ def test_progress_prints_plain_lines_now_and_then(monkeypatch):
     now = [0.0]
     monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
     console = Console(file=io.StringIO(), width=40)
-    with progress.progress("a run whose name is longer than the line", console) as update:
+    with progress.progress("a run whose name is longer than the line", console=console) as update:
         for done in range(1, 13):
-            now[0] += 1.0
+            now[0] += 6.0
             update(done, 12)
     name = "a run whose name is longer than the line"
     expected = [f"{name}: 5 of 12 steps", f"{name}: 10 of 12 steps"]
@@ -22,7 +23,16 @@ def test_progress_prints_plain_lines_now_and_then(monkeypatch):
 
 def test_progress_bar_on_a_terminal_leaves_nothing_behind():
     console = Console(file=io.StringIO(), width=80, force_terminal=True)
-    with progress.progress("run", console) as update:
+    with progress.progress("run", console=console) as update:
         for done in range(1, 101):
             update(done, 100)
     assert "100 of 100 steps" in console.file.getvalue()
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_progress_says_what_goes_on_before_the_first_step(terminal):
+    console = Console(file=io.StringIO(), width=80, force_terminal=terminal)
+    with progress.progress("run", "building the [top]", console):
+        pass
+    assert "building the [top]" in console.file.getvalue()
+    assert "None" not in console.file.getvalue()
