@@ -60,6 +60,22 @@ def finish(scenario, trajectory, out, arithmetic="float32", options=None, hardwa
     return files.write_run(run, out, **more)
 
 
+def test_the_screen_says_why_the_reference_ends_and_names_the_energy(
+    scenario, exact, tmp_path, monkeypatch, capsys
+):
+    def ends(*_):
+        raise lagrangian.NoReferenceError("[singular] posture", exact.first(5))
+
+    monkeypatch.setattr(lagrangian, "simulate", ends)
+    damped = dataclasses.replace(scenario.bodies[0], damping=0.1)
+    driven = dataclasses.replace(scenario, bodies=(damped, *scenario.bodies[1:]))
+    for system, name in ((scenario, "worst drift of energy"), (driven, "change of energy (motors")):
+        print_summary(finish(system, exact, tmp_path), tmp_path)
+        text = capsys.readouterr().out
+        assert "the reference ends early: [singular] posture" in text
+        assert name in text
+
+
 def printed(summary, out):
     """What a user sees of a summary."""
     console = Console(file=io.StringIO(), width=100)
