@@ -47,7 +47,7 @@ def run_hardware(options: RunOptions) -> tuple[Summary | None, int]:
     Path(options.out).mkdir(parents=True, exist_ok=True)
     row, left = _cosimulate(scenario, simulator, options, target)
     if left is None or left.trajectory is None:
-        print(row["message"] or left.stopped, file=sys.stderr)
+        print(row["message"] or f"{left.stopped}; the run ends there", file=sys.stderr)
         return None, DIFFERS
     hardware = HardwareResult(
         simulator=simulator,

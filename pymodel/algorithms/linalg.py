@@ -1,5 +1,6 @@
 """Small dense linear algebra, part of the algorithm text (generic over its scalars)."""
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 
 from pymodel.algorithms.sums import tree_sum
@@ -30,6 +31,14 @@ def adjugate_determinant_2x2(m: Matrix[S]) -> tuple[Matrix[S], S]:
     """Adjugate (2x2) and determinant of a 2x2 matrix."""
     (a, b), (c, d) = m
     return ((d, -b), (-c, a)), a * d - b * c
+
+
+def condition_2x2(m: Matrix[float]) -> float:
+    """Condition number of a symmetric positive definite 2x2 matrix; infinite if it is not."""
+    (a, b), (_, c) = m
+    determinant = a * c - b * b
+    largest = 0.5 * (a + c + math.hypot(a - c, 2.0 * b))  # eigenvalue
+    return largest * (largest / determinant) if determinant > 0.0 else math.inf
 
 
 def inv_adjugate_2x2(arithmetic: SupportsArithmetic[S], m: Matrix[S]) -> tuple[Matrix[S], bool]:

@@ -5,12 +5,12 @@ steps, so that the same text runs on the model alone (:func:`serve`) and with th
 (the co-simulation benches).
 """
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import Any, NamedTuple
 
 from pymodel.algorithms import linalg, two_handles
 from pymodel.algorithms.many_handles import Elimination, eliminate, recover
-from pymodel.arith.scalars import SupportsArithmetic
+from pymodel.arith.scalars import Matrix, SupportsArithmetic
 
 #: How the base of a closed chain is connected where nobody says otherwise.
 BASE = "ldl"
@@ -101,8 +101,37 @@ def answer(arithmetic: SupportsArithmetic, request: Any) -> Any:
     return two_handles.disassemble(*request)
 
 
-def serve(arithmetic: SupportsArithmetic, generator: Generator) -> Any:
-    """Run a generator of this module to its end with the model answering; returns its value."""
+def joint_matrix(
+    request: Any, reply: Any, to_float: Callable[[Any], float]
+) -> Matrix[float] | None:
+    """The bracket of (33) that a request made the model invert, 2x2, 1/kg; None for others.
+
+    In float64, beside the algorithm: it takes part in no result.
+    """
+    if isinstance(request, Assemble):
+        pairs = zip(request.a.xi_22[:2], request.b.xi_11[:2], strict=True)
+        return [
+            [to_float(x) + to_float(y) for x, y in zip(a[:2], b[:2], strict=True)] for a, b in pairs
+        ]
+    if isinstance(request, Eliminate):
+        return [[to_float(x) for x in row] for row in reply[1].matrix]
+    return None
+
+
+def serve(
+    arithmetic: SupportsArithmetic,
+    generator: Generator,
+    watch: Callable[[Any, Any], None] = lambda request, reply: None,
+) -> Any:
+    """Run a generator of requests to its end with the model answering; returns its value.
+
+    Parameters
+    ----------
+    arithmetic : Float64, BitExact or Graph
+    generator : Generator
+    watch : callable, optional
+        Is shown every request and its answer.
+    """
     reply = None
     while True:
         try:
@@ -110,3 +139,4 @@ def serve(arithmetic: SupportsArithmetic, generator: Generator) -> Any:
         except StopIteration as stop:
             return stop.value
         reply = answer(arithmetic, request)
+        watch(request, reply)

@@ -174,8 +174,9 @@ class Run:
         size, fmt = len(names), self.program.machine.fmt
         whole = range(0, len(words) - size + 1, size)  # a step that stops leaves half a row
         rows = [dict(zip(names, words[i : i + size], strict=True)) for i in whole]
+        half = dict(zip(names, words[len(rows) * size :], strict=False))
         return [
-            self._trajectory(context, scenario, rows, BitExact(fmt), stopped_at)
+            self._trajectory(context, scenario, rows, half, BitExact(fmt), stopped_at)
             for context, scenario in enumerate(self.scenarios)
         ]
 
@@ -184,10 +185,11 @@ class Run:
         context: int,
         scenario: Scenario,
         rows: Sequence[Mapping[str, int]],
+        half: Mapping[str, int],
         arithmetic: BitExact,
         stopped_at: int | None,
     ) -> tuple[Trajectory | None, str | None]:
-        recorder = Recorder(scenario, arithmetic)
+        recorder, fmt = Recorder(scenario, arithmetic), arithmetic.fmt
         momenta = "p_used" if self.every and scenario.loops else "p"
         mechanism = step.prepare(BitExact(arithmetic.fmt, fold=True), scenario)
         stopped = None
@@ -207,6 +209,9 @@ class Run:
             stopped = recorder.where(error)
         if stopped is None and stopped_at is not None:
             recorder.step = stopped_at
+            names = [context_name(context, f"q[{k}]") for k in range(len(scenario.bodies))]
+            if half.keys() >= set(names):
+                recorder.q = [fmt.to_float(half[name]) for name in names]
             stopped = recorder.where("a result is infinite or not a number")
         return recorder.trajectory() if recorder.rows else None, stopped
 

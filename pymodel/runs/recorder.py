@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from pymodel.algorithms.requests import SingularError
+from pymodel.algorithms.linalg import condition_2x2
+from pymodel.algorithms.requests import SingularError, joint_matrix
 from pymodel.algorithms.step import Rates
 from pymodel.arith.scalars import BitExact, Float64
+from pymodel.arith.sincos import MAX_EXPONENT
 from pymodel.mechanism import kinematics
-from pymodel.mechanism.scenario import Scenario
+from pymodel.mechanism.scenario import GROUND, Scenario
 from pymodel.runs.trajectory import Trajectory
 
 
@@ -22,9 +24,25 @@ class NonFiniteError(ArithmeticError):
 #: digits of the impulses are left.
 CONDITION_WARNING = 1e4
 
-#: Condition number of eta times unit roundoff above which the base counts as unsolvable: not even
-#: two digits of the impulses are left.
+#: Condition number of eta, or of a joint matrix (33), times unit roundoff above which it counts as
+#: unsolvable: not even two digits of the impulses are left.
 UNSOLVABLE = 1e-2
+
+#: Condition number of a joint matrix (33), squared, times unit roundoff above which a run warns:
+#: not even two digits of the velocities are left (docs/theory.md: where digits are lost).
+JOINT_WARNING = 1e-2
+
+#: Condition number of a joint matrix (33) that is never an alarm: that of ordinary bodies is below
+#: 25. A format so coarse that this is too much is seen by the rounding of its runs.
+ORDINARY_JOINT = 100.0
+
+#: Angles in rad from which the sine and cosine of the hardware give NaN.
+ANGLE_LIMIT = 2.0 ** (MAX_EXPONENT + 1)
+
+
+def joint_limit(unit_roundoff: float) -> float:
+    """Condition number of a joint matrix (33) from which a format cannot bear it."""
+    return max(UNSOLVABLE / unit_roundoff, ORDINARY_JOINT)
 
 
 class Recorder:
@@ -35,19 +53,77 @@ class Recorder:
     scenario : Scenario
     arithmetic : Float64 or BitExact
         What the recorded scalars belong to.
+    limit : float, optional
+        Condition number of a joint matrix (33) from which the run ends; by default what the
+        arithmetic can bear, see :func:`joint_limit`.
     """
 
-    def __init__(self, scenario: Scenario, arithmetic: Float64 | BitExact) -> None:
+    def __init__(
+        self,
+        scenario: Scenario,
+        arithmetic: Float64 | BitExact,
+        limit: float | None = None,
+    ) -> None:
         self.scenario = scenario
         self.arithmetic = arithmetic
         self.step = 0  # the one being computed
         self.rows = []
         self.condition = None  # largest condition number of eta (43) so far
         self.condition_step = None
+        self.limit = limit or joint_limit(arithmetic.unit_roundoff)
+        self.joint_condition = None  # largest condition number of a joint matrix (33) so far
+        self.joint_condition_step = None
+        self.q = scenario.q0.tolist()  # rad, before the present step
 
     def where(self, reason: Any) -> str:
-        """A reason to stop, with the file and the step."""
-        return f"{self.scenario.source}: step {self.step}: {reason}"
+        """A reason to stop, with the file and the step; if an angle is too large, that one."""
+        return f"{self.scenario.source}: step {self.step}: {self._angle_too_large() or reason}"
+
+    def _angle_too_large(self) -> str | None:
+        """What to say if the hardware has no sine of a body's angle."""
+        arithmetic = self.arithmetic
+        if not (isinstance(arithmetic, BitExact) and arithmetic.fmt.has_sincos):
+            return None
+        angles = []
+        for k, body in enumerate(self.scenario.bodies):
+            inner = 0.0 if body.parent == GROUND else angles[body.parent]
+            angles.append(arithmetic.to_float(arithmetic.const(inner + self.q[k])))
+            if abs(angles[k]) >= ANGLE_LIMIT:
+                return (
+                    f"body[{k}]: its angle, the sum of the joint angles up to it, is "
+                    f"{angles[k]:.9g} rad; sine and cosine end at 2^17 = {ANGLE_LIMIT:.0f} rad"
+                )
+        return None
+
+    def begin(self, q: Sequence, p: Sequence) -> None:
+        """Take the state before the present step.
+
+        Raises
+        ------
+        NonFiniteError
+            If any value is not finite.
+        """
+        self.q, _ = self.check(q, p)
+
+    def watch(self, request: Any, reply: Any) -> None:
+        """Watch the condition of the joint matrices (33), as :func:`requests.serve` shows them.
+
+        Raises
+        ------
+        SingularError
+            If one is too near to singular, see ``limit``.
+        """
+        matrix = joint_matrix(request, reply, self.arithmetic.to_float)
+        if matrix is None:
+            return
+        condition = condition_2x2(matrix)
+        if self.joint_condition is None or condition > self.joint_condition:
+            self.joint_condition, self.joint_condition_step = condition, self.step
+        if condition >= self.limit:
+            raise SingularError(
+                f"joint matrix (33) has condition {condition:.1e}, "
+                f"too much for {self.arithmetic.name}"
+            )
 
     def check(self, *vectors: Sequence) -> list[list[float]]:
         """The vectors as floats.
@@ -105,6 +181,9 @@ class Recorder:
         if self.condition is not None:
             trajectory.condition = self.condition
             trajectory.condition_time = self.condition_step * self.scenario.step
+        if self.joint_condition is not None:
+            trajectory.joint_condition = self.joint_condition
+            trajectory.joint_condition_time = self.joint_condition_step * self.scenario.step
         return trajectory
 
     def partial(self, error: Exception) -> Exception:

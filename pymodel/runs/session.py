@@ -9,8 +9,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from pymodel.algorithms.requests import BASE, SingularError
 from pymodel.arith import scalars
@@ -19,12 +22,21 @@ from pymodel.runs.files import write_run
 from pymodel.runs.finished import FinishedRun
 from pymodel.runs.input_error import InputError
 from pymodel.runs.progress import progress
-from pymodel.runs.recorder import CONDITION_WARNING, NonFiniteError
+from pymodel.runs.recorder import (
+    CONDITION_WARNING,
+    JOINT_WARNING,
+    ORDINARY_JOINT,
+    NonFiniteError,
+    joint_limit,
+)
 from pymodel.runs.simulate import simulate
 from pymodel.runs.summary import Summary, print_summary
 from pymodel.runs.trajectory import Trajectory
 
 DONE, BROKE_OFF = 0, 1  # exit status of a run
+
+#: Share of the motion's largest kinetic energy above which a run warns of its rounding.
+ROUNDING_WARNING = 1e-2
 
 
 def run_model(
@@ -146,6 +158,7 @@ def finish(
     trajectory, scenario = run.trajectory, run.scenario
     if not trajectory:
         return None, BROKE_OFF
+    status = BROKE_OFF if run.stopped else DONE
     if trajectory.condition is not None and trajectory.condition > CONDITION_WARNING:
         print(
             f"{scenario.source}: warning: near a singular posture, the condition of eta reaches "
@@ -156,11 +169,54 @@ def finish(
     if run.arithmetic != "float64":
         title = f"{scenario.name}: float64 twin"
         twin, _ = _simulate(scenario, "float64", title, run.options)
+        if twin is not None and trajectory.joint_condition is None:  # hardware does not watch it
+            worst = {
+                name: getattr(twin, name) for name in ("joint_condition", "joint_condition_time")
+            }
+            trajectory = replace(trajectory, **worst)
+            run = replace(run, trajectory=trajectory)
         if twin is None or len(twin) < len(trajectory):
             print("the float64 twin ends before the run and is left out", file=sys.stderr)
             twin = None
+    if not _judge_joints(run):
+        status = BROKE_OFF
+    if twin is not None and not run.stopped:
+        _judge_rounding(run, twin)
     summary = write_run(run, out, twin=twin, with_reference=with_reference)
     if with_reference and summary["reference_missing"]:
         print(f"{summary['reference_missing']}; the reference ends there", file=sys.stderr)
     print_summary(summary, out)
-    return summary, BROKE_OFF if run.stopped else DONE
+    return summary, status
+
+
+def _judge_joints(run: FinishedRun) -> bool:
+    """Warn of joint matrices (33) that cost too many digits; False beyond :func:`joint_limit`."""
+    trajectory = run.trajectory
+    roundoff = scalars.parse(run.arithmetic).unit_roundoff
+    condition = trajectory.joint_condition
+    if condition is None or condition < ORDINARY_JOINT or condition**2 * roundoff < JOINT_WARNING:
+        return True
+    digits = "few digits" if condition**2 * roundoff < 1.0 else "no digits"
+    print(
+        f"{run.scenario.source}: warning: the condition of a joint matrix (33) reaches "
+        f"{condition:.1e} at t = {trajectory.joint_condition_time:.6g} s: in {run.arithmetic} "
+        f"{digits} of the velocities are left",
+        file=sys.stderr,
+    )
+    return condition < joint_limit(roundoff)
+
+
+def _judge_rounding(run: FinishedRun, twin: Trajectory) -> None:
+    """Warn if a finished run differs from its float64 twin by more than a share of its energy."""
+    kinetic = twin.kinetic[: len(run.trajectory)]
+    rounding = np.abs(run.trajectory.kinetic - kinetic).max()
+    # Of a mechanism at rest all motion is rounding: below that of its potential energy it is none.
+    noise = scalars.parse(run.arithmetic).unit_roundoff * np.abs(twin.potential).max()
+    energy = max(kinetic.max(), noise)
+    if rounding > ROUNDING_WARNING * energy:
+        print(
+            f"{run.scenario.source}: warning: rounding reaches {rounding:.3g} J, more than "
+            f"{ROUNDING_WARNING:.0%} of the motion's energy ({energy:.3g} J): "
+            f"{run.arithmetic} has too few digits for this run",
+            file=sys.stderr,
+        )

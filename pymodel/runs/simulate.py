@@ -28,14 +28,14 @@ def run(
     progress : callable(step, steps), optional
     """
     q, p = mechanism.initial_state(scenario)
-    recorder.check(q, p)
+    recorder.begin(q, p)
     t_cut = None  # impulse to re-base with, when a step asks for it
     for step in range(scenario.steps):
         q_new, p, now = yield from integrate(mechanism, q, p, t_cut)
         recorder.keep(q, now)
         q = q_new
         recorder.step = step + 1
-        recorder.check(q, p)
+        recorder.begin(q, p)
         t_cut = now.t_cut if mechanism.rebases_at(recorder.step) else None
         if progress:
             progress(recorder.step, scenario.steps)
@@ -47,6 +47,7 @@ def simulate(
     scenario: Scenario,
     arithmetic: str | scalars.Float64 | scalars.BitExact = "float64",
     progress: Progress | None = None,
+    limit: float | None = None,
     **options: Any,
 ) -> Trajectory:
     """Run a scenario on the model.
@@ -56,6 +57,8 @@ def simulate(
     scenario : Scenario
     arithmetic : str or an arithmetic
         ``float64``, ``float32``, ``<EXP_W>/<MAN_W>``, or an object of :mod:`pymodel.arith.scalars`.
+    limit : float, optional
+        As for :class:`pymodel.runs.recorder.Recorder`.
     options
         ``shape``, ``base``, ``rebase`` of :func:`pymodel.prepare`.
 
@@ -73,9 +76,9 @@ def simulate(
     """
     ar = scalars.parse(arithmetic) if isinstance(arithmetic, str) else arithmetic
     mechanism = prepare(ar, scenario, **options)
-    recorder = Recorder(scenario, ar)
+    recorder = Recorder(scenario, ar, limit)
     try:
-        serve(ar, run(mechanism, scenario, recorder, progress))
+        serve(ar, run(mechanism, scenario, recorder, progress), recorder.watch)
     except SingularError as error:
         raise recorder.partial(SingularError(recorder.where(error))) from None
     except NonFiniteError as error:

@@ -115,7 +115,8 @@ def summarise(
         "kinetic_difference_float64_max_J": _worst_kinetic(own_twin, exact),
         "kinetic_rounding_max_J": _worst_kinetic(trajectory, own_twin),
         "stopped": run.stopped,
-        "eta_condition_max": trajectory.condition,
+        "eta_condition_max": _finite(trajectory.condition),
+        "joint_condition_max": _finite(trajectory.joint_condition),
     }
     hardware = _of_hardware(run.hardware) if run.hardware else {}
     clash = (summary.keys() | hardware.keys()) & run.options.keys()
@@ -141,6 +142,11 @@ def _of_hardware(result: HardwareResult) -> Summary:
         "in_hardware": result.in_hardware,
         "float_units": dict(result.float_units),
     }
+
+
+def _finite(condition: float | None) -> float | None:
+    """A condition number; None for that of a singular matrix, which JSON cannot hold."""
+    return condition if condition is not None and math.isfinite(condition) else None
 
 
 def _worst_kinetic(run: Trajectory | None, other: Trajectory | None) -> float | None:

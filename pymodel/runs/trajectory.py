@@ -29,7 +29,8 @@ class Trajectory:
     t s (T,), q rad and qd rad/s (T, n), p joint momenta in N m s (T, n; augmented momenta in
     closed loops), kinetic and potential energy J (T,), loop_position m and loop_velocity m/s
     (T,; 0 without loops).  Not in the table: `flags`, the sticky float flags of the run, and for
-    closed chains `condition`, the largest condition number of eta, at `condition_time` s.
+    closed chains `condition`, the largest condition number of eta, at `condition_time` s;
+    `joint_condition` and `joint_condition_time` are those of the joint matrices (33), if watched.
     """
 
     t: np.ndarray
@@ -43,6 +44,8 @@ class Trajectory:
     flags: int = 0
     condition: float | None = None
     condition_time: float | None = None
+    joint_condition: float | None = None
+    joint_condition_time: float | None = None
 
     def __post_init__(self) -> None:
         """Turn everything into float64 arrays; raises TrajectoryError if the shapes differ."""
@@ -66,7 +69,7 @@ class Trajectory:
         return self.q.shape[1]
 
     def first(self, count: int) -> Trajectory:
-        """Its first rows, with the flags and the condition of the whole run."""
+        """Its first rows, with the flags and the conditions of the whole run."""
         if len(self) <= count:
             return self
         names = ("t", *JOINT_COLUMNS, *SCALAR_COLUMNS)

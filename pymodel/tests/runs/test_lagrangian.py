@@ -287,7 +287,7 @@ def test_exact_times_and_start():
     [({"q": 1e10}, True), ({"spring": 1e30}, False), ({"step": 1e6}, False)],
 )
 def test_work_is_bounded_and_what_there_is_is_kept(monkeypatch, change, solved):
-    """Motions that the solver would follow for hours: it says where it gave up."""
+    """Motions that take hours to follow: the solver says where it gave up, and shows progress."""
     monkeypatch.setattr(lagrangian, "MIN_EVALUATIONS", 2000)
     scenario = load(SCENARIOS / "double_pendulum.toml", steps=20)
     step = change.pop("step", scenario.step)

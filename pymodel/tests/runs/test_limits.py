@@ -1,0 +1,153 @@
+"""Runs that a format cannot bear say so: joint matrices near to singular, rounding, angles."""
+
+import dataclasses
+import json
+import math
+
+import numpy as np
+import pytest
+
+from pymodel.algorithms.linalg import condition_2x2
+from pymodel.algorithms.requests import SingularError
+from pymodel.arith.scalars import BitExact, Float64
+from pymodel.machine.isa import Machine
+from pymodel.machine.model import Twin
+from pymodel.mechanism.scenario_file import load
+from pymodel.runs import engine_runs, session
+from pymodel.runs.finished import FinishedRun, HardwareResult
+from pymodel.runs.recorder import JOINT_WARNING
+from pymodel.runs.simulate import simulate
+from pymodel.tests.places import SCENARIOS
+
+SHIPPED = sorted(path.stem for path in SCENARIOS.glob("*.toml"))
+HARDWARE = HardwareResult(
+    simulator="icarus",
+    seed=1,
+    identical=True,
+    words_compared=1,
+    cycles_by_part={"run run": 1},
+    engine_cycles={"run": 1},
+    registers_moved={"run run": 1},
+    evaluations=1,
+    in_hardware="all",
+    float_units={"add": 1},
+    versions={},
+)
+
+
+def near_points(inertia, steps=20, **first):
+    """A double pendulum whose bodies are nearly point masses, at their tips."""
+    scenario = load(SCENARIOS / "double_pendulum.toml", steps=steps)
+    bodies = [dataclasses.replace(b, inertia=inertia, com=b.tip) for b in scenario.bodies]
+    bodies[0] = dataclasses.replace(bodies[0], **first)
+    return dataclasses.replace(scenario, bodies=tuple(bodies))
+
+
+def finished(scenario, arithmetic, out):
+    return session.run_model(scenario, arithmetic, out, with_reference=False)
+
+
+def test_condition_of_2x2_matrices():
+    rng = np.random.default_rng(1)
+    for _ in range(100):
+        q, _ = np.linalg.qr(rng.normal(size=(2, 2)))
+        m = q @ np.diag(10 ** rng.uniform(-3, 3, 2)) @ q.T
+        m[1, 0] = m[0, 1]
+        assert condition_2x2(m) == pytest.approx(np.linalg.cond(m), rel=1e-6)
+    assert condition_2x2(((1.0, 1.0), (1.0, 1.0))) == math.inf
+
+
+@pytest.mark.parametrize(("arithmetic", "inertia"), [("float32", 1e-6), ("float64", 1e-10)])
+def test_near_point_masses_warn(tmp_path, capsys, arithmetic, inertia):
+    summary, _ = finished(near_points(inertia), arithmetic, tmp_path)
+    expected = 1 + 0.4**2 / 2 / inertia
+    assert summary["joint_condition_max"] == pytest.approx(expected, rel=1e-2)
+    written = json.loads((tmp_path / "summary.json").read_text())
+    assert written["joint_condition_max"] == summary["joint_condition_max"]
+    first, *_ = capsys.readouterr().err.splitlines()
+    assert f"warning: the condition of a joint matrix (33) reaches {expected:.1e} at t = " in first
+    assert first.endswith(f"in {arithmetic} no digits of the velocities are left")
+
+
+def test_a_joint_that_the_format_cannot_bear_stops_the_run():
+    with pytest.raises(
+        SingularError, match=r"step 0: joint matrix \(33\) has condition 8\.\de\+06"
+    ):
+        simulate(near_points(1e-8), "float32")
+    assert len(simulate(near_points(1e-8), "float64")) == 21
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_shipped_scenarios_do_not_warn(name):
+    run = simulate(load(SCENARIOS / f"{name}.toml", steps=200))
+    roundoff = BitExact().unit_roundoff
+    if name == "compound_pendulum":  # its only joint is the base
+        assert run.joint_condition is None
+    else:
+        assert run.joint_condition**2 * roundoff < JOINT_WARNING / 100
+        assert run.joint_condition_time <= run.t[-1]
+
+
+@pytest.mark.parametrize(("inertia", "status"), [(1e-6, 0), (1e-8, 1)])
+def test_hardware_is_watched_by_its_twin(tmp_path, capsys, inertia, status):
+    scenario = near_points(inertia)
+    limited = simulate(scenario, BitExact(fold=True), limit=math.inf)
+    unwatched = dataclasses.replace(limited, joint_condition=None, joint_condition_time=None)
+    run = FinishedRun(scenario, unwatched, None, "step", "float32", {}, HARDWARE)
+    summary, got = session.finish(run, tmp_path, with_reference=False)
+    assert got == status and summary["joint_condition_max"] > 1e4
+    assert "joint matrix (33) reaches" in capsys.readouterr().err
+
+
+def test_rounding_above_a_share_of_the_energy_warns(tmp_path, capsys):
+    scenario = load(SCENARIOS / "double_pendulum.toml", steps=200)
+    summary, status = finished(scenario, "5/5", tmp_path)
+    (line,) = capsys.readouterr().err.splitlines()[-1:]
+    assert status == 0 and summary["kinetic_rounding_max_J"] > 0
+    assert "warning: rounding reaches" in line and "more than 1% of the motion's energy" in line
+    finished(scenario, "float32", tmp_path)
+    assert not capsys.readouterr().err
+
+
+def test_a_mechanism_at_rest_does_not_warn_of_its_rounding(tmp_path, capsys):
+    scenario = near_points(0.01, q=-math.pi / 2)
+    finished(scenario, "float32", tmp_path)
+    assert not capsys.readouterr().err
+
+
+def test_watching_changes_no_result_and_no_flag():
+    """The observer computes in float64: same bits, same flags."""
+    scenario = load(SCENARIOS / "tree.toml", steps=5)
+    exact, watched = BitExact(), simulate(scenario, "float32")
+    unwatched = simulate(scenario, exact, limit=math.inf)
+    for name, column in watched.columns().items():
+        assert column.tobytes() == unwatched.columns()[name].tobytes()
+    assert watched.flags == exact.flags
+
+
+@pytest.mark.parametrize("angles", [(2e5, 0.0), (1e5, 5e4)])
+def test_an_angle_beyond_the_sine_is_named(tmp_path, capsys, angles):
+    scenario = near_points(0.01, q=angles[0])
+    bodies = (scenario.bodies[0], dataclasses.replace(scenario.bodies[1], q=angles[1]))
+    scenario = dataclasses.replace(scenario, bodies=bodies)
+    body = 1 if angles[1] else 0
+    said = f"step 0: body[{body}]: its angle, the sum of the joint angles up to it, is "
+    said += f"{sum(angles):.0f} rad"
+    assert finished(scenario, "float32", tmp_path) == (None, 1)
+    (line,) = capsys.readouterr().err.splitlines()
+    assert said in line and "sine and cosine end at 2^17 = 131072 rad" in line
+    assert len(simulate(scenario, Float64())) == 21
+
+    machine = engine_runs.fitting(Machine.parse("2+2"), [scenario])
+    run, twin = engine_runs.prepare(machine, [scenario]), Twin(machine)
+    twin.load(run.image)
+    trace = twin.run(
+        run.program,
+        steps=run.steps,
+        save=run.save,
+        before=run.before.values(),
+        after=run.after.values(),
+    )
+    assert twin.stopped
+    ((trajectory, stopped),) = run.trajectories(trace, 0)
+    assert trajectory is None and said in stopped
