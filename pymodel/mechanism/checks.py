@@ -15,6 +15,7 @@ CLOSURE_TOLERANCE = 1e-6
 RANK_TOLERANCE = 1e-9
 
 
+@np.errstate(over="ignore", invalid="ignore")  # what is not finite is refused
 def check_loops(scenario: Scenario) -> None:
     """Refuse loops that are open, whose pins drift apart, or that depend on each other.
 
@@ -36,14 +37,16 @@ def check_loops(scenario: Scenario) -> None:
     speeds = kinematics.loop_gap_velocities(scenario, q, qd)
     turn = float(np.abs(kinematics.angular_velocities(scenario, qd)).max())
     for index, (gap, speed) in enumerate(zip(gaps, speeds, strict=True)):
-        distance = math.hypot(*gap)
+        distance, slip = math.hypot(*gap), math.hypot(*speed)
+        if not math.isfinite(distance + slip + size):
+            reason = "lengths or velocities are too large: where its pins are overflows float64"
+            raise ScenarioError(scenario.source, f"loop[{index}]", reason)
         if distance > CLOSURE_TOLERANCE * size:
             raise ScenarioError(
                 scenario.source,
                 f"loop[{index}]",
                 f"does not close at the initial posture: the pins are {distance:.3g} m apart",
             )
-        slip = math.hypot(*speed)
         if slip > CLOSURE_TOLERANCE * size * turn:
             raise ScenarioError(
                 scenario.source,

@@ -29,6 +29,8 @@ from pymodel.mechanism.scenario import (
 )
 
 MAX_STEPS = 2**32 - 2  # the step engine counts them, and one evaluation more, in 32 bits
+# Relative deviation of the end of a run from whole steps that passes for rounding.
+END_TOLERANCE = 1e-9
 
 
 def load(path: str | os.PathLike[str], steps: int | None = None) -> Scenario:
@@ -97,6 +99,11 @@ def parse(data: dict[str, Any], source: str = "<scenario>") -> Scenario:
         raise time.error("end", f"must be at least one step ({step!r} s), got {end!r}")
     if end / step > MAX_STEPS:
         raise time.error("step", f"too small for an end of {end!r} s, got {step!r}")
+    steps = round(end / step)
+    if not math.isclose(steps * step, end, rel_tol=END_TOLERANCE):
+        below = math.floor(end / step) * step
+        near = f"{below:.12g} or {below + step:.12g}"
+        raise time.error("end", f"must be a multiple of the step ({step!r} s): {near}, got {end!r}")
     integrator = time.get("integrator")
     if integrator not in INTEGRATORS:
         known = ", ".join(INTEGRATORS)

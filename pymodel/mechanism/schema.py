@@ -65,7 +65,7 @@ SCENARIO = (
 
 TIME = (
     Key("step", "positive", "s", "time step"),
-    Key("end", "positive", "s", "end of the run, at least one step"),
+    Key("end", "positive", "s", "end of the run, a multiple of the step"),
     Key(
         "integrator",
         "string",

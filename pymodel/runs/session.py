@@ -132,6 +132,7 @@ def _simulate(
     return trajectory, stopped
 
 
+@np.errstate(over="ignore", invalid="ignore")  # its numbers may be beyond float64
 def finish(
     run: FinishedRun, out: str | os.PathLike[str], *, with_reference: bool = True
 ) -> tuple[Summary | None, int]:

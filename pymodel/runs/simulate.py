@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from pymodel.algorithms.integrators import integrate
 from pymodel.algorithms.requests import SingularError, serve
 from pymodel.algorithms.step import Mechanism, Requests, prepare, rates
@@ -43,6 +45,7 @@ def run(
     recorder.keep(q, last)
 
 
+@np.errstate(over="ignore", invalid="ignore")  # a result that is not finite ends the run
 def simulate(
     scenario: Scenario,
     arithmetic: str | scalars.Float64 | scalars.BitExact = "float64",

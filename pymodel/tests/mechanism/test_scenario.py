@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+import tomllib
 
 import numpy as np
 import pytest
@@ -351,3 +352,27 @@ def test_a_moving_loop_with_fitting_velocities_is_accepted(tmp_path):
     for q, qd in (("1.570796327", 2), ("-1.570796327", -2), ("-1.570796327", 2)):
         text += BODY + f"q = {q}\nqd = {qd}\n"
     assert load(written(tmp_path, text + LOOP)).qd0.tolist() == [2.0, -2.0, 2.0]
+
+
+def test_an_end_that_is_no_multiple_of_the_step_is_refused():
+    text = (SCENARIOS / "double_pendulum.toml").read_text()
+    for step, end, near in ((0.03, 0.05, "0.03 or 0.06"), (0.3, 1.0, "0.9 or 1.2")):
+        data = tomllib.loads(text)
+        data["time"] = {"step": step, "end": end}
+        with pytest.raises(ScenarioError) as caught:
+            parse(data, "a.toml")
+        reason = f"must be a multiple of the step ({step} s): {near}, got {end}"
+        assert str(caught.value) == f"a.toml: time.end: {reason}"
+    for step, end, steps in ((1e-4, 1.0, 10_000), (0.1, 0.3, 3), (1e-3, 8.191, 8191)):
+        data["time"] = {"step": step, "end": end}
+        assert parse(data).steps == steps
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("change", [("at", [1e308, -1.5e308]), ("point", [1.7e308, 1.7e308])])
+def test_pins_beyond_float64_are_refused(change):
+    data = tomllib.loads((SCENARIOS / "four_bar.toml").read_text())
+    key, value = change
+    data["loop"][0][key] = value
+    with pytest.raises(ScenarioError, match=r"loop\[0\]: (?!.*inf)"):
+        parse(data)

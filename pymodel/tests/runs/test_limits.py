@@ -151,3 +151,10 @@ def test_an_angle_beyond_the_sine_is_named(tmp_path, capsys, angles):
     assert twin.stopped
     ((trajectory, stopped),) = run.trajectories(trace, 0)
     assert trajectory is None and said in stopped
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_mechanism_beyond_float64_ends_in_one_line(tmp_path, capsys):
+    scenario = near_points(1.0, tip=(1.7e308, 1.7e308), qd=1e200)
+    assert finished(scenario, "float64", tmp_path) == (None, 1)
+    assert len(capsys.readouterr().err.splitlines()) == 1
