@@ -76,8 +76,11 @@ class Recorder:
         self.q = scenario.q0.tolist()  # rad, before the present step
 
     def where(self, reason: Any) -> str:
-        """A reason to stop, with the file and the step; if an angle is too large, that one."""
-        return f"{self.scenario.source}: step {self.step}: {self._angle_too_large() or reason}"
+        """A reason to stop, with the file, the step, and the angle that is too large, if any."""
+        if angle := self._angle_too_large():
+            # Of NaN for sine and cosine the joint matrices look singular, which they are not.
+            reason = angle if isinstance(reason, SingularError) else f"{reason}: {angle}"
+        return f"{self.scenario.source}: step {self.step}: {reason}"
 
     def _angle_too_large(self) -> str | None:
         """What to say if the hardware has no sine of a body's angle."""
