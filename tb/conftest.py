@@ -1,18 +1,25 @@
 """Command-line options of the benches (the Makefile's SIM, SEED, TEST, CONFIG, WAVES)."""
 
+import importlib
 import os
 import random
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tb.common.bench import DEFAULT_SEED
+from tb.common import interrupt
+from tb.common.bench import DEFAULT_SEED, MAX_SEED
 from tb.common.simulators import SIMULATORS, usable
+
+ALL = "all"
+TB = Path(__file__).resolve().parent
 
 
 def pytest_addoption(parser):
     group = parser.getgroup("benches")
-    group.addoption("--sim", choices=(*SIMULATORS, "all"), default="all", help="simulator")
+    group.addoption("--sim", default=ALL, help="icarus, verilator or all")
     group.addoption("--seed", default=str(DEFAULT_SEED), help="a number, or 'random'")
     group.addoption("--cocotb-test", help="run only this cocotb test of the bench")
     group.addoption("--config", help="run only this configuration of the bench")
@@ -20,15 +27,55 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    seed = config.getoption("seed")
+    interrupt.install()
+    check_simulator(config.getoption("sim"))
+    config.bench_seed = chosen_seed(config)
+    check_names(config)
+
+
+def refuse(variable, value, allowed):
+    """End pytest before it starts, with one line in the Makefile's words."""
+    raise pytest.UsageError(f"{variable}={value}: must be {allowed}")
+
+
+def check_simulator(name):
+    if name not in (*SIMULATORS, ALL):
+        refuse("SIM", name, f"{', '.join(SIMULATORS)} or {ALL}")
+    if name != ALL and not usable(name):
+        raise pytest.UsageError(f"SIM={name}: not installed; `make doctor` says how to get it")
+
+
+def chosen_seed(config):
     if hasattr(config, "workerinput"):
-        config.bench_seed = config.workerinput["bench_seed"]
-    elif seed == "random":
-        config.bench_seed = random.SystemRandom().randrange(2**31)
-    elif seed.isdigit():
-        config.bench_seed = int(seed)
-    else:
-        raise pytest.UsageError(f"--seed must be a number or 'random', not {seed!r}")
+        return config.workerinput["bench_seed"]
+    seed = config.getoption("seed")
+    if seed == "random":
+        return random.SystemRandom().randrange(MAX_SEED + 1)
+    if not re.fullmatch("[0-9]{1,10}", seed) or int(seed) > MAX_SEED:
+        refuse("SEED", seed, f"a whole number, 0 to {MAX_SEED}, or random")
+    return int(seed)
+
+
+def check_names(config):
+    """Refuse a configuration or a cocotb test that the bench does not have."""
+    name, test = config.getoption("config"), config.getoption("cocotb_test")
+    folders = [Path(argument).resolve() for argument in config.args]
+    benches = [folder.name for folder in folders if folder.parent == TB]
+    if (name is None and test is None) or len(benches) != 1:
+        return
+    (bench,) = benches
+    # As a simulator does: the bench knows its tests once their module is imported.
+    found = importlib.import_module(f"tb.{bench}.test_{bench}").BENCH
+    if name is not None and name not in found.configs:
+        refuse("CONFIG", name, f"one of {', '.join(found.configs)}")
+    if test is not None and test not in found.tests:
+        refuse("TEST", test, f"one of {', '.join(found.tests)}")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_keyboard_interrupt(excinfo):
+    """Spare pytest the sources of a traceback that it does not print: seconds."""
+    excinfo.traceback = excinfo.traceback[-1:]
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -69,6 +116,10 @@ def pytest_collection_modifyitems(config, items):
         (chosen if wanted else dropped).append(item)
         if not have[case.params["simulator"]] and not os.environ.get("CI"):
             item.add_marker(pytest.mark.skip(f"{case.params['simulator']} is not installed"))
+    if dropped and not chosen:
+        cases = [item.callspec.params for item in dropped]
+        sims = {case["simulator"] for case in cases if name in (None, case["config"])}
+        refuse("SIM", sim, " or ".join(sorted(sims)) + (f" for CONFIG={name}" if name else ""))
     config.hook.pytest_deselected(items=dropped)
     items[:] = chosen
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -56,9 +58,30 @@ def write_run(
     """
     out = Path(out_dir)
     out.mkdir(parents=True, exist_ok=True)
-    source = Path(run.scenario.source)
+    with replaced(out):
+        return _write_run(run, out, twin, with_reference)
+
+
+@contextlib.contextmanager
+def replaced(out: Path) -> Iterator[None]:
+    """Replace the files of a run: remove the earlier ones now, and all of them at Ctrl-C."""
+    _remove(out)
+    try:
+        yield
+    except KeyboardInterrupt:
+        _remove(out)
+        raise
+
+
+def _remove(out: Path) -> None:
     for name in (RUN, REFERENCE, TWIN, SUMMARY, *plots.FILES, plots.LOOP_FILE):
         (out / name).unlink(missing_ok=True)
+
+
+def _write_run(
+    run: FinishedRun, out: Path, twin: Trajectory | None, with_reference: bool
+) -> Summary:
+    source = Path(run.scenario.source)
     if source.is_file() and source.resolve() != (out / SCENARIO).resolve():
         shutil.copyfile(source, out / SCENARIO)
 

@@ -5,8 +5,17 @@ import pytest
 from scripts.places import BUILD, ROOT
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Write it: by now junit.xml is written, and the closing line is still to come."""
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, exitstatus: pytest.ExitCode | int
+) -> None:
+    """Write it: by now junit.xml is written, and the closing line is still to come.
+
+    There is none of a regression that was interrupted.
+    """
+    if exitstatus == pytest.ExitCode.INTERRUPTED:
+        (BUILD / "report" / "junit.xml").unlink(missing_ok=True)
+        terminalreporter.write_line("report: not written, the regression was interrupted")
+        return
     try:
         from scripts.report.page import write_report
 

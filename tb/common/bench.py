@@ -37,7 +37,7 @@ from tb.common.scoreboard import Scoreboard
 from tb.common.simulation import Device, Task, simulate
 from tb.common.waiting import HangError, within
 
-DEFAULT_SEED = 1
+DEFAULT_SEED, MAX_SEED = 1, 2**31 - 1
 CYCLES_PER_US = 1000 // PERIOD_NS
 TestBody = Callable[[Any, Scoreboard], Awaitable[None]]
 

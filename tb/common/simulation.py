@@ -12,7 +12,7 @@ from typing import Any
 
 from tb.common.places import BUILD, ROOT
 from tb.common.results import read_results
-from tb.common.simulators import TooLongError, make_simulator
+from tb.common.simulators import UNFINISHED, TooLongError, make_simulator
 
 TIMESCALE = "1ns/1ps"
 TASK_ENV = "BENCH_RUN"
@@ -111,6 +111,8 @@ def simulate(
     params = task.params
     key = hashlib.sha256(repr((sorted(params.items()), waves)).encode()).hexdigest()[:8]
     folder = BUILD / "sim" / task.bench / f"{task.config}-{task.simulator}-{key}"
+    if (folder / UNFINISHED).exists():
+        shutil.rmtree(folder)
     folder.mkdir(parents=True, exist_ok=True)
     junit, notes, log = folder / "results.xml", folder / "notes.jsonl", folder / "sim.log"
     for stale in (junit, notes):

@@ -14,6 +14,7 @@ from tb.common.places import ROOT
 
 SIMULATORS = ("icarus", "verilator")
 PORTS = ("*_i", "*_ni", "*_o", "s_axil_*")  # of every top level
+UNFINISHED = "unfinished"  # file in a build folder while it is being built
 GRACE_S = 10  # between asking a simulator to stop and killing it
 
 
@@ -75,14 +76,25 @@ class Logged:
         **options: Any,
     ) -> None:
         super().__init__(**options)
+        # cocotb-test's handlers fail the running test, and the next one starts.
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, self.old_sigint_h)
+            signal.signal(signal.SIGTERM, self.old_sigterm_h)
         self.log, self.limit_s, self.watch = log, limit_s, watch
         self.public = (*PORTS, *signals)
         self.logger.propagate = False  # what cocotb-test says of itself is in the log too
 
     def execute(self, cmds: list[list[str]]) -> None:
-        """Run the commands one after the other; SystemExit at the first that fails."""
+        """Run the commands, the last of which simulates; SystemExit at the first that fails.
+
+        While the others build, :data:`UNFINISHED` is in the folder.
+        """
+        unfinished = Path(self.sim_dir) / UNFINISHED
+        unfinished.touch()
         with open(self.log, "w") as log:
             for cmd in cmds:
+                if cmd is cmds[-1]:
+                    unfinished.unlink()
                 log.write(" ".join(cmd) + "\n")
                 log.flush()
                 process = subprocess.Popen(
@@ -96,8 +108,9 @@ class Logged:
                 )
                 expired = threading.Event()
                 watchdog = threading.Timer(self.limit_s, _stop, (process, expired))
-                watchdog.start()
+                watchdog.daemon = True  # Ctrl-C may come before anyone can cancel it
                 try:
+                    watchdog.start()
                     for line in process.stdout:
                         log.write(line)
                         self.watch(line)
@@ -105,6 +118,7 @@ class Logged:
                 finally:
                     watchdog.cancel()
                     process.kill()
+                    process.wait()
                 if expired.is_set():
                     raise TooLongError(f"{Path(cmd[0]).name} took more than {self.limit_s} s")
                 if status:
