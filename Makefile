@@ -1,7 +1,7 @@
 # What it can do: `make help`. Everything it needs is set up by itself on first use.
 #
-# Variables: SCENARIO TARGET SIM ARITH STEPS REBASE BASE LANES OUT SEED WAVES REFERENCE=0 (run, demos),
-# SIM SEED TEST CONFIG WAVES (benches), UNITS FORMATS SEED (formats), UNITS FAMILY SEEDS (synth).
+# Variables: see RUN_TAKES, DEMO_TAKES, BENCH_TAKES below; UNITS FORMATS SEED (formats), UNITS FAMILY
+# SEEDS (synth).
 
 .DEFAULT_GOAL := help
 unexport VERILATOR_ROOT # a stale one makes newer Verilators refuse to run
@@ -12,7 +12,17 @@ SETUP := scripts/setup.sh
 PYTEST := $(PY) -m pytest
 BENCHES := $(filter-out common,$(patsubst tb/%/Makefile,%,$(wildcard tb/*/Makefile)))
 
-RUN_OPTIONS = $(if $(ARITH),--arith $(ARITH)) $(if $(STEPS),--steps $(STEPS)) \
+DEMO_TAKES := SIM ARITH STEPS REBASE BASE LANES OUT SEED WAVES REFERENCE
+RUN_TAKES := SCENARIO TARGET $(DEMO_TAKES)
+BENCH_TAKES := SIM SEED TEST CONFIG WAVES
+# $(call takes,NAMES): refuse a variable of the command line that the target has no use for.
+takes = $(foreach name,$(filter-out $1,$(RUN_TAKES) $(BENCH_TAKES)),$(if \
+  $(filter command,$(origin $(name))),$(error $(name)=$($(name)): make $@ takes $(or $1,no variables))))
+
+# What SIM needs; both simulators where it does not say which. Another one is refused in Python.
+SIMULATORS = $(if $(filter-out all auto,$(SIM)),$(filter icarus verilator,$(SIM)),icarus verilator)
+
+RUN_OPTIONS = $(if $(SIM),--sim $(SIM)) $(if $(ARITH),--arith $(ARITH)) $(if $(STEPS),--steps $(STEPS)) \
   $(if $(REBASE),--rebase $(REBASE)) $(if $(BASE),--base $(BASE)) $(if $(LANES),--lanes $(LANES)) \
   $(if $(SEED),--seed $(SEED)) $(if $(filter-out 0,$(WAVES)),--waves) \
   $(if $(filter 0,$(REFERENCE)),--no-reference)
@@ -22,24 +32,28 @@ RUN_OPTIONS = $(if $(ARITH),--arith $(ARITH)) $(if $(STEPS),--steps $(STEPS)) \
 pendulum: setup ## double pendulum on co-processor and step engine, into build/pendulum
 fourbar: setup ## four-bar on co-processor and step engine, into build/fourbar
 pendulum fourbar:
-	@$(PY) -m scripts.demo $@ --sim $(or $(SIM),auto) $(if $(OUT),--out $(OUT)) $(RUN_OPTIONS)
+	@$(call takes,$(DEMO_TAKES))
+	@$(PY) -m scripts.demo $@ $(if $(OUT),--out $(OUT)) $(RUN_OPTIONS)
 
 .PHONY: run
 run: venv ## SCENARIO=f.toml [TARGET=model|coprocessor|step SIM= ARITH= STEPS= OUT= LANES=2+2 REFERENCE=0]
 	@$(if $(SCENARIO),,$(error say which: make run SCENARIO=scenarios/double_pendulum.toml))
-	@$(if $(filter-out model,$(TARGET)),$(SETUP) icarus verilator)
+	@$(call takes,$(RUN_TAKES))
+	@$(if $(filter coprocessor step,$(TARGET)),$(SETUP) $(SIMULATORS))
 	@$(PY) -m scripts.run --scenario $(SCENARIO) --target $(or $(TARGET),model) \
-	  --sim $(or $(SIM),auto) --out $(or $(OUT),build/$(basename $(notdir $(SCENARIO)))) \
+	  --out $(or $(OUT),build/$(basename $(notdir $(SCENARIO)))) \
 	  $(RUN_OPTIONS)
 
 ##@ Verification
 .PHONY: test
 test: setup ## whole regression, every bench under both simulators, and build/report/index.html
+	@$(call takes,)
 	@rm -rf build/results build/report
 	@$(PYTEST) -n 2 --dist worksteal --junitxml=build/report/junit.xml -p scripts.report.plugin
 
 .PHONY: $(BENCHES)
 $(BENCHES): setup
+	@$(call takes,$(BENCH_TAKES))
 	@$(PYTEST) tb/$@ $(if $(SIM),--sim=$(SIM)) $(if $(SEED),--seed=$(SEED)) \
 	  $(if $(TEST),--cocotb-test=$(TEST)) $(if $(CONFIG),--config=$(CONFIG)) \
 	  $(if $(filter-out 0,$(WAVES)),--waves)
@@ -90,7 +104,7 @@ report: venv ## build/report/index.html from the results at hand
 ##@ Housekeeping
 .PHONY: setup venv
 setup: venv ## Python packages and simulators (done by the others when needed)
-	@$(SETUP) icarus verilator
+	@$(SETUP) $(SIMULATORS)
 venv:
 	@$(SETUP) venv
 

@@ -1,9 +1,9 @@
 """A demo on everything that can run it, side by side: ``make pendulum``, ``make fourbar``.
 
-The co-processor's run goes to build/<name>, the step engine's to build/<name>/step.
+The co-processor's run goes to build/<name>, the step engine's to build/<name>/step. ``BASE`` and
+``LANES`` are the step engine's: the co-processor's are fixed.
 """
 
-import argparse
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -14,8 +14,8 @@ from rich.table import Table
 from rich.text import Text
 
 from pymodel.runs.summary import MILLI, Summary
-from scripts.run import run
-from scripts.run_options import RunOptions, add_options
+from scripts.run import run, status_of
+from scripts.run_options import COPROCESSOR, STEP, OptionParser, RunOptions, add_options
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -97,11 +97,21 @@ def demo(name: str, out: Path, **options: Any) -> tuple[list[Summary], int]:
         Of the co-processor and the step engine.
     status : int
         That of the first run that failed, or 0.
+
+    Raises
+    ------
+    ValueError, OSError
+        As for :func:`scripts.run.run`.
     """
     scenario = str(ROOT / "scenarios" / f"{DEMOS[name]}.toml")
+    common = {name: value for name, value in options.items() if name not in ("base", "lanes")}
+    runs = (
+        RunOptions(scenario, str(out), COPROCESSOR, **common),
+        RunOptions(scenario, str(out / "step"), STEP, **options),
+    )
     summaries = []
-    for target, folder in (("coprocessor", out), ("step", out / "step")):
-        summary, status = run(RunOptions(scenario, str(folder), target, **options))
+    for each in runs:
+        summary, status = run(each)
         if status:
             return summaries, status
         summaries.append(summary)
@@ -113,14 +123,17 @@ def demo(name: str, out: Path, **options: Any) -> tuple[list[Summary], int]:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit status."""
-    parser = argparse.ArgumentParser(prog="scripts.demo", description=__doc__.splitlines()[0])
+    parser = OptionParser(prog="scripts.demo", description=__doc__.splitlines()[0])
     parser.add_argument("name", choices=DEMOS)
     parser.add_argument("--out", help="folder for the results (default: build/<name>)")
     add_options(parser)
-    options = vars(parser.parse_args(arguments))
-    name, out = options.pop("name"), options.pop("out")
-    _, status = demo(name, Path(out or ROOT / "build" / name), **options)
-    return status
+
+    def run_demo() -> int:
+        options = vars(parser.parse_args(arguments))
+        name, out = options.pop("name"), options.pop("out")
+        return demo(name, Path(out or ROOT / "build" / name), **options)[1]
+
+    return status_of(run_demo)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from rich.table import Table
 from pymodel.arith import scalars
 from pymodel.mechanism.scenario import Scenario
 from pymodel.mechanism.scenario_file import load
+from pymodel.runs.files import replaced
 from pymodel.runs.finished import FinishedRun, HardwareResult
 from pymodel.runs.input_error import InputError
 from pymodel.runs.progress import progress
@@ -44,7 +45,16 @@ def run_hardware(options: RunOptions) -> tuple[Summary | None, int]:
     scenario = load(options.scenario, options.steps)
     target = TARGETS[options.target](scenario, options)
     simulator = _usable_simulator(options.simulator)
-    Path(options.out).mkdir(parents=True, exist_ok=True)
+    out = Path(options.out)
+    out.mkdir(parents=True, exist_ok=True)
+    with replaced(out):
+        return _run(scenario, simulator, options, target)
+
+
+def _run(
+    scenario: Scenario, simulator: str, options: RunOptions, target: Target
+) -> tuple[Summary | None, int]:
+    """The run itself: co-simulate, finish, print what it cost."""
     row, left = _cosimulate(scenario, simulator, options, target)
     if left is None or left.trajectory is None:
         print(row["message"] or f"{left.stopped}; the run ends there", file=sys.stderr)
@@ -90,7 +100,7 @@ def _usable_simulator(name: str) -> str:
     if name == AUTO:
         name = "verilator" if usable("verilator") else "icarus"
     if not usable(name):
-        raise InputError(f"--sim {name}: not installed; `make doctor` says how to get it")
+        raise InputError(f"SIM={name}: not installed; `make doctor` says how to get it")
     return name
 
 
@@ -107,17 +117,21 @@ def _cosimulate(
             if found := read_progress(line):
                 update(*found)
 
-        row = target.bench.run(
-            simulator,
-            target.config,
-            seed=options.seed,
-            testcase=TEST if options.waves else None,
-            waves=options.waves,
-            params=target.params,
-            settings=target.settings | {"out": str(out)},
-            watch=watch,
-            results=options.results,
-        )
+        try:
+            row = target.bench.run(
+                simulator,
+                target.config,
+                seed=options.seed,
+                testcase=TEST if options.waves else None,
+                waves=options.waves,
+                params=target.params,
+                settings=target.settings | {"out": str(out)},
+                watch=watch,
+                results=options.results,
+            )
+        except KeyboardInterrupt:
+            Handover.forget(out)
+            raise
     return row, Handover.read(out)
 
 

@@ -10,8 +10,7 @@ from pymodel.machine.isa import BUS_W, Machine
 from pymodel.mechanism.scenario import Scenario
 from pymodel.runs import engine_runs
 from pymodel.runs.input_error import InputError
-from scripts.run_options import RunOptions
-from tb.common import cosim
+from scripts.run_options import COPROCESSOR, STEP, RunOptions
 from tb.common.bench import Bench
 from tb.common.step_engine import rtl_parameters
 from tb.cosim_hdca import bench as cosim_hdca
@@ -62,7 +61,7 @@ def coprocessor(scenario: Scenario, options: RunOptions) -> Target:
     else:
         reason = "the co-processors run open chains of two bodies and closed chains"
         raise InputError(f"{scenario.source}: body: {reason}")
-    algorithm = {"base": cosim.BASE, "rebase": options.rebase}
+    algorithm = {"base": options.base, "rebase": options.rebase}
     return Target(
         bench=chosen.BENCH,
         config=chosen.CONFIG,
@@ -85,7 +84,7 @@ def step_engine(scenario: Scenario, options: RunOptions) -> Target:
     _format_parameters(options.arithmetic)
     machine = Machine.parse(options.lanes, fmt=scalars.parse(options.arithmetic).fmt)
     if not machine.fmt.has_sincos:
-        raise InputError(f"--arith {options.arithmetic}: sine and cosine end at binary32")
+        raise InputError(f"ARITH={options.arithmetic}: sine and cosine end at binary32")
     algorithm = {"base": options.base, "rebase": options.rebase}
     machine = engine_runs.fitting(machine, [scenario], **algorithm)
     return Target(
@@ -99,7 +98,7 @@ def step_engine(scenario: Scenario, options: RunOptions) -> Target:
     )
 
 
-TARGETS = {"coprocessor": coprocessor, "step": step_engine}
+TARGETS = {COPROCESSOR: coprocessor, STEP: step_engine}
 
 
 def _one_run(options: RunOptions) -> dict[str, Any]:
@@ -110,7 +109,7 @@ def _format_parameters(arithmetic: str) -> dict[str, int]:
     """The RTL parameters of a format; refuses what a register cannot hold."""
     parsed = scalars.parse(arithmetic)
     if not isinstance(parsed, scalars.BitExact):
-        raise InputError("--arith float64: on the model only (--target model)")
+        raise InputError("ARITH=float64: only for TARGET=model")
     if parsed.fmt.width > BUS_W:
-        raise InputError(f"--arith {arithmetic}: wider than the {BUS_W}-bit registers")
+        raise InputError(f"ARITH={arithmetic}: wider than the {BUS_W}-bit registers")
     return {"EXP_W": parsed.fmt.exp_w, "MAN_W": parsed.fmt.man_w}

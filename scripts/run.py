@@ -1,25 +1,24 @@
 """Run a scenario on the model, an RTL co-processor or the step engine: what ``make run`` calls.
 
 Exit status: 0 done, 1 the run broke off or the hardware differed from the model, 2 bad input,
-told in one line.
+130 Ctrl-C; the last two in one line.
 """
 
-import argparse
 import sys
+from collections.abc import Callable
 
 from pymodel.mechanism.scenario_file import load
 from pymodel.runs.session import run_model
 from pymodel.runs.summary import Summary
 from scripts.hardware_run import run_hardware
 from scripts.hardware_targets import TARGETS
-from scripts.run_options import RunOptions, add_options
+from scripts.run_options import MODEL, OptionParser, RunOptions, add_options, one_of
 
-BAD_INPUT = 2
-MODEL = "model"
+BAD_INPUT, INTERRUPTED = 2, 130  # exit status
 
 
 def run(options: RunOptions) -> tuple[Summary | None, int]:
-    """Run a scenario and leave its files; what makes no sense is told on stderr.
+    """Run a scenario and leave its files.
 
     Returns
     -------
@@ -27,34 +26,48 @@ def run(options: RunOptions) -> tuple[Summary | None, int]:
         None if not even the first step was kept.
     status : int
         The exit status.
+
+    Raises
+    ------
+    ValueError, OSError
+        If what is asked for makes no sense, or a file cannot be read or written.
     """
-    try:
-        if options.target == MODEL:
-            scenario = load(options.scenario, options.steps)
-            return run_model(
-                scenario,
-                options.arithmetic,
-                options.out,
-                rebase=options.rebase,
-                with_reference=options.reference,
-            )
+    if options.target != MODEL:
         return run_hardware(options)
+    scenario = load(options.scenario, options.steps)
+    return run_model(
+        scenario,
+        options.arithmetic,
+        options.out,
+        base=options.base,
+        rebase=options.rebase,
+        with_reference=options.reference,
+    )
+
+
+def status_of(command: Callable[[], int]) -> int:
+    """Run a command to its exit status; bad input and Ctrl-C are told on stderr in one line."""
+    try:
+        return command()
     except ValueError as error:
         print(error, file=sys.stderr)
     except OSError as error:
         print(f"{error.filename}: {error.strerror}" if error.filename else error, file=sys.stderr)
-    return None, BAD_INPUT
+    except KeyboardInterrupt:
+        print("ended by Ctrl-C; this run leaves no files", file=sys.stderr)
+        return INTERRUPTED
+    return BAD_INPUT
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit status."""
-    parser = argparse.ArgumentParser(prog="scripts.run", description=__doc__.splitlines()[0])
+    parser = OptionParser(prog="scripts.run", description=__doc__.splitlines()[0])
     parser.add_argument("--scenario", required=True, help="scenario file (TOML)")
-    parser.add_argument("--target", choices=(MODEL, *TARGETS), default=RunOptions.target)
+    targets = one_of("TARGET", MODEL, *TARGETS)
+    parser.add_argument("--target", type=targets, default=RunOptions.target)
     parser.add_argument("--out", required=True, help="folder for the results")
     add_options(parser)
-    _, status = run(RunOptions(**vars(parser.parse_args(arguments))))
-    return status
+    return status_of(lambda: run(RunOptions(**vars(parser.parse_args(arguments))))[1])
 
 
 if __name__ == "__main__":

@@ -1,13 +1,40 @@
-"""What a run is asked for: the options of ``make run`` and of the demos."""
+"""What a run is asked for: the options of ``make run`` and of the demos.
+
+Messages name an option as the Makefile does: ``STEPS=0: must be ...``.
+"""
 
 import argparse
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, NoReturn
 
-from pymodel.algorithms.requests import BASE, RECORDED_BASES
-from tb.common.bench import DEFAULT_SEED
+from pymodel.algorithms.requests import BASE, CLOSED_BASES, RECORDED_BASES
+from pymodel.arith import scalars
+from pymodel.machine.isa import Machine
+from pymodel.mechanism.scenario_file import MAX_STEPS
+from pymodel.runs.input_error import InputError
+from tb.common import cosim
+from tb.common.bench import DEFAULT_SEED, MAX_SEED
 from tb.common.simulators import SIMULATORS
 
 AUTO = "auto"  # the fastest simulator that is there
+MODEL, COPROCESSOR, STEP = "model", "coprocessor", "step"
+LANES = "2+2"
+
+#: How a target can connect the base of a closed chain, its default first.
+BASES = {
+    MODEL: (BASE, *(base for base in CLOSED_BASES if base != BASE)),
+    COPROCESSOR: (cosim.BASE,),
+    STEP: (BASE, *(base for base in RECORDED_BASES if base != BASE)),
+}
+#: Options that only some targets can use: the option's name in the Makefile, and the targets.
+USED_BY = {
+    "simulator": ("SIM", (COPROCESSOR, STEP)),
+    "seed": ("SEED", (COPROCESSOR, STEP)),
+    "waves": ("WAVES", (COPROCESSOR, STEP)),
+    "lanes": ("LANES", (STEP,)),
+}
 
 
 @dataclass(frozen=True)
@@ -21,57 +48,146 @@ class RunOptions:
     target
         Where it runs: ``model``, ``coprocessor`` or ``step``.
     simulator
-        ``auto``, ``icarus`` or ``verilator``.
+        ``auto``, ``icarus`` or ``verilator``; default ``auto``.
     arithmetic
         ``float32``, ``float64`` (on the model only) or ``<EXP_W>/<MAN_W>``.
     steps
         So many instead of until the end.
     rebase
         Re-base the momenta of a mechanism with loops every so many steps; 0 never.
-    base, lanes
-        How the step engine solves the base of a closed chain, and its adders + multipliers.
+    base
+        How the base of a closed chain is solved, see :data:`BASES`; None for the target's default.
+    lanes
+        Adders + multipliers of the step engine; default :data:`LANES`.
     seed
-        Start values of the simulator.
+        Start values of the simulator; default :data:`tb.common.bench.DEFAULT_SEED`.
     waves
         Write an FST into build/waves.
     results
         Folder for the bench's result row.
     reference
         Compare with the reference solver.
+
+    Raises
+    ------
+    InputError
+        If the target cannot use an option that is given.
     """
 
     scenario: str
     out: str
-    target: str = "model"
-    simulator: str = AUTO
+    target: str = MODEL
+    simulator: str | None = None
     arithmetic: str = "float32"
     steps: int | None = None
     rebase: int = 0
-    base: str = BASE
-    lanes: str = "2+2"
-    seed: int = DEFAULT_SEED
+    base: str | None = None
+    lanes: str | None = None
+    seed: int | None = None
     waves: bool = False
     results: str | None = None
     reference: bool = True
+
+    def __post_init__(self) -> None:
+        for option, (name, targets) in USED_BY.items():
+            given = getattr(self, option)
+            if given not in (None, False) and self.target not in targets:
+                word = f"{name}={1 if given is True else given}"
+                raise InputError(f"{word}: only for TARGET={' or '.join(targets)}")
+        bases = BASES[self.target]
+        if self.base not in (None, *bases):
+            allowed = f"must be {_either(bases)} for TARGET={self.target}"
+            raise InputError(f"BASE={self.base}: {allowed}")
+        defaults = {
+            "simulator": AUTO,
+            "base": bases[0],
+            "lanes": LANES,
+            "seed": DEFAULT_SEED,
+        }
+        for option, default in defaults.items():
+            if getattr(self, option) is None:
+                object.__setattr__(self, option, default)
+
+
+class OptionParser(argparse.ArgumentParser):
+    """Raises an InputError for what it refuses, in one line."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(exit_on_error=False, **options)
+
+    def parse_args(self, *arguments: Any) -> argparse.Namespace:
+        """Parse; a refused value's message is that of its type alone."""
+        try:
+            return super().parse_args(*arguments)
+        except argparse.ArgumentError as error:
+            raise InputError(error.message) from None
+
+    def error(self, message: str) -> NoReturn:
+        """Refuse what is not one option's value."""
+        raise InputError(message)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add everything but scenario, target and folder; each argument is named as its option."""
     add = parser.add_argument
-    simulators = (AUTO, *SIMULATORS)
-    add("--sim", dest="simulator", choices=simulators, default=RunOptions.simulator)
+    add("--sim", dest="simulator", type=one_of("SIM", AUTO, *SIMULATORS))
     text = "float32, float64 or <EXP_W>/<MAN_W>"
-    add("--arith", dest="arithmetic", default=RunOptions.arithmetic, help=text)
-    add("--steps", type=int, help="run this many steps instead of until the end")
+    add("--arith", dest="arithmetic", type=_arithmetic, default=RunOptions.arithmetic, help=text)
+    text = "run this many steps instead of until the end"
+    add("--steps", type=whole("STEPS", 1, MAX_STEPS), help=text)
     text = "re-base the momenta of a mechanism with loops every so many steps"
-    add("--rebase", type=int, default=RunOptions.rebase, help=text)
-    text = "how the step engine solves the base of a closed chain"
-    add("--base", choices=RECORDED_BASES, default=RunOptions.base, help=text)
-    text = "adders + multipliers of the step engine"
-    add("--lanes", default=RunOptions.lanes, help=text)
-    add("--seed", type=int, default=RunOptions.seed, help="start values of the simulator")
+    add("--rebase", type=whole("REBASE", 0, MAX_STEPS), default=RunOptions.rebase, help=text)
+    text = "how the base of a closed chain is solved"
+    add("--base", help=text)
+    add("--lanes", type=_lanes, help="adders + multipliers of the step engine")
+    add("--seed", type=whole("SEED", 0, MAX_SEED), help="start values of the simulator")
     text = "folder for the bench's result row (the regression's)"
     add("--results", help=text)
     text = "skip the reference solver and comparison"
     add("--no-reference", dest="reference", action="store_false", help=text)
     add("--waves", action="store_true", help="FST into build/waves/cosim_*")
+
+
+def one_of(name: str, *allowed: str) -> Callable[[str], str]:
+    """A type of argparse: one of some words."""
+
+    def parse(text: str) -> str:
+        if text not in allowed:
+            raise argparse.ArgumentTypeError(f"{name}={text}: must be {_either(allowed)}")
+        return text
+
+    return parse
+
+
+def whole(name: str, least: int, most: int) -> Callable[[str], int]:
+    """A type of argparse: a whole number of a range."""
+
+    def parse(text: str) -> int:
+        if not re.fullmatch("[0-9]{1,20}", text) or not least <= int(text) <= most:
+            allowed = f"a whole number, {least} to {most}"
+            raise argparse.ArgumentTypeError(f"{name}={text}: must be {allowed}")
+        return int(text)
+
+    return parse
+
+
+def _arithmetic(text: str) -> str:
+    try:
+        return scalars.parse(text).name
+    except ValueError:
+        allowed = "float32, float64 or <EXP_W>/<MAN_W> with EXP_W 4 to 11 and MAN_W 2 to 52"
+        raise argparse.ArgumentTypeError(f"ARITH={text}: must be {allowed}") from None
+
+
+def _lanes(text: str) -> str:
+    try:
+        Machine.parse(text)
+    except ValueError:
+        allowed = "<adders>+<multipliers>, at least 1+1"
+        raise argparse.ArgumentTypeError(f"LANES={text}: must be {allowed}") from None
+    return text
+
+
+def _either(words: tuple[str, ...]) -> str:
+    *others, last = words
+    return f"{', '.join(others)} or {last}" if others else last

@@ -78,7 +78,7 @@ setup_synth() {
 setup_icarus() {
   if command -v iverilog >/dev/null && command -v vvp >/dev/null; then return; fi
   { apt_install iverilog && command -v iverilog >/dev/null; } ||
-    need 'Icarus Verilog' "$(sudo_word)apt-get install -y iverilog"
+    need 'Icarus Verilog (SIM=verilator does without)' "$(sudo_word)apt-get install -y iverilog"
 }
 
 # A failed fetch is remembered for a day, so that every make does not try again.
@@ -87,7 +87,7 @@ failed_lately() { [ -n "$(find ".tools/$1.failed" -mtime -1 2>/dev/null)" ]; }
 setup_verilator() {
   if [ "${CI:-}" != true ] && failed_lately verilator; then
     scripts/get_verilator.sh --check >/dev/null 2>&1 ||
-      { say 'no Verilator, Icarus only (scripts/get_verilator.sh tries again)'; return; }
+      { say 'no Verilator (scripts/get_verilator.sh tries again)'; return; }
   elif ! scripts/get_verilator.sh >/dev/null; then
     if [ "${CI:-}" = true ]; then
       say 'Verilator is required in CI'
@@ -95,7 +95,7 @@ setup_verilator() {
     fi
     mkdir -p .tools
     touch .tools/verilator.failed
-    say 'going on with Icarus only: everything runs, only slower'
+    say 'going on without Verilator: Icarus runs everything, only slower'
     return
   fi
   rm -f .tools/verilator.failed

@@ -9,7 +9,9 @@ from rich.console import Console
 
 from pymodel.mechanism.scenario_file import load
 from pymodel.runs.simulate import simulate
+from pymodel.runs.trajectory import read_csv
 from scripts import demo, run
+from scripts.run_options import BASES
 from tb.common.handover import Handover, print_progress, read_progress
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
@@ -26,13 +28,37 @@ def attempt(tmp_path, name, *options):
         ("chain_8", ["--target", "coprocessor"], "the co-processors run open chains of two"),
         ("tree", ["--target", "coprocessor"], "the co-processors run open chains of two"),
         ("coupled_loops", ["--target", "coprocessor"], "the co-processors run open chains of two"),
-        ("tree", ["--target", "step", "--arith", "float64"], "--arith float64: on the model only"),
-        ("tree", ["--target", "step", "--arith", "11/52"], "--arith 11/52: wider than the 32-bit"),
-        ("tree", ["--target", "step", "--arith", "9/20"], "--arith 9/20: sine and cosine end at"),
-        ("tree", ["--target", "step", "--arith", "x"], "arithmetic 'x': must be float32, float64"),
-        ("tree", ["--target", "step", "--lanes", "2x2"], "lanes '2x2': must be <adders>+"),
-        ("tree", ["--target", "step", "--lanes", "0+1"], "adders is 0, must be at least 1"),
-        ("four_bar", ["--target", "step", "--rebase", "-1"], "--rebase: must be 0 (never) or more"),
+        (
+            "tree",
+            ["--target", "step", "--arith", "float64"],
+            "ARITH=float64: only for TARGET=model",
+        ),
+        ("tree", ["--target", "step", "--arith", "11/52"], "ARITH=11/52: wider than the 32-bit"),
+        ("tree", ["--target", "step", "--arith", "9/20"], "ARITH=9/20: sine and cosine end at"),
+        ("tree", ["--target", "step", "--arith", "x"], "ARITH=x: must be float32, float64 or"),
+        ("tree", ["--target", "step", "--lanes", "2x2"], "LANES=2x2: must be <adders>+<multip"),
+        ("tree", ["--target", "step", "--lanes", "0+1"], "LANES=0+1: must be <adders>+<multip"),
+        ("tree", ["--target", "fpga"], "TARGET=fpga: must be model, coprocessor or step"),
+        ("tree", ["--steps", "0"], "STEPS=0: must be a whole number, 1 to 4294967294"),
+        ("tree", ["--steps", "-1"], "STEPS=-1: must be a whole number, 1 to"),
+        ("tree", ["--steps", "9" * 300], f"STEPS={'9' * 300}: must be a whole number, 1 to"),
+        ("tree", ["--steps", "١"], "STEPS=١: must be a whole number, 1 to"),
+        ("tree", ["--arith", "٨/٢٣"], "ARITH=٨/٢٣: must be float32, float64 or"),
+        ("tree", ["--lanes", "2+2"], "LANES=2+2: only for TARGET=step"),
+        ("tree", ["--seed", "2"], "SEED=2: only for TARGET=coprocessor or step"),
+        ("tree", ["--sim", "icarus"], "SIM=icarus: only for TARGET=coprocessor or step"),
+        ("tree", ["--sim", "vcs"], "SIM=vcs: must be auto, icarus or verilator"),
+        ("tree", ["--waves"], "WAVES=1: only for TARGET=coprocessor or step"),
+        ("tree", ["--base", "qr"], "BASE=qr: must be ldl, blocks or ldup for TARGET=model"),
+        ("tree", ["--target", "step", "--base", "ldup"], "BASE=ldup: must be ldl or blocks for"),
+        ("four_bar", ["--target", "coprocessor", "--base", "ldl"], "BASE=ldl: must be ldup for"),
+        ("four_bar", ["--target", "coprocessor", "--lanes", "2+2"], "LANES=2+2: only for TARGET"),
+        ("four_bar", ["two", "words"], "unrecognized arguments: two words"),
+        (
+            "four_bar",
+            ["--target", "step", "--rebase", "-1"],
+            "REBASE=-1: must be a whole number, 0 to",
+        ),
     ],
 )
 def test_what_cannot_run_is_one_line_and_status_2(tmp_path, capsys, name, options, said):
@@ -40,6 +66,29 @@ def test_what_cannot_run_is_one_line_and_status_2(tmp_path, capsys, name, option
     out, err = capsys.readouterr()
     assert not out and said in err and len(err.splitlines()) == 1
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("base", [None, "blocks", "ldup"])
+def test_the_model_takes_every_base_and_names_it(tmp_path, base):
+    """The trajectory is that of the base, and the default is the step engine's."""
+    options = ["--steps", "20", *(["--base", base] if base else [])]
+    assert attempt(tmp_path, "four_bar", *options) == 0
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert summary["base"] == (base or BASES["step"][0])
+    scenario = load(SCENARIOS / "four_bar.toml", steps=20)
+    expected = simulate(scenario, "float32", base=base or "ldl")
+    assert read_csv(tmp_path / "out" / "run.csv").q.tobytes() == expected.q.tobytes()
+
+
+@pytest.mark.parametrize("moment", ["scripts.run.run_model", "pymodel.runs.files.plots.plot_run"])
+def test_ctrl_c_leaves_no_files(tmp_path, capsys, monkeypatch, moment):
+    def interrupt(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(moment, interrupt)
+    assert attempt(tmp_path, "double_pendulum", "--steps", "3") == run.INTERRUPTED == 130
+    assert capsys.readouterr().err == "ended by Ctrl-C; this run leaves no files\n"
+    assert not list(tmp_path.rglob("*.csv")) and not list(tmp_path.rglob("*.json"))
 
 
 def test_a_demo_that_cannot_run_stops_there(tmp_path, capsys):

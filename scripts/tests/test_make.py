@@ -1,0 +1,151 @@
+"""The Makefile as a user calls it: what it refuses, what it sets up, and Ctrl-C."""
+
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from scripts.places import BUILD, ROOT
+from tb.common.simulators import UNFINISHED
+
+PENDULUM = "SCENARIO=scenarios/double_pendulum.toml"
+LIMIT_S = 300
+CTRL_C_LIMIT_S = 60  # of a loaded machine; alone it takes a second
+
+
+@pytest.fixture
+def environment():
+    """Without what the `make` outside gives to those that it starts."""
+    outer = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES")
+    return {name: value for name, value in os.environ.items() if name not in outer}
+
+
+@pytest.fixture
+def make(environment):
+    def run(*words):
+        return subprocess.run(
+            ["make", *words],
+            cwd=ROOT,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=LIMIT_S,
+        )
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["run", PENDULUM, "STEPS=0"], "STEPS=0: must be a whole number, 1 to 4294967294"),
+        (["run", PENDULUM, "LANES=3+3"], "LANES=3+3: only for TARGET=step"),
+        (["run", PENDULUM, "TEST=x"], "TEST=x: make run takes SCENARIO TARGET SIM ARITH"),
+        (["fourbar", "BASE=ldup"], "BASE=ldup: must be ldl or blocks for TARGET=step"),
+        (["fourbar", "TARGET=model"], "TARGET=model: make fourbar takes SIM ARITH STEPS"),
+        (["test", "SIM=icarus"], "SIM=icarus: make test takes no variables"),
+        (["fp_add", "LANES=2+2"], "LANES=2+2: make fp_add takes SIM SEED TEST CONFIG WAVES"),
+        (["fp_add", "SIM=vcs"], "SIM=vcs: must be icarus, verilator or all"),
+        (["fp_add", "CONFIG=nope"], "CONFIG=nope: must be one of binary32, half, "),
+        (["fp_add", "TEST=nope"], "TEST=nope: must be one of corners, many_operands"),
+        (["fp_add", "SEED=²"], "SEED=²: must be a whole number, 0 to 2147483647, or random"),
+    ],
+)
+def test_what_is_refused_is_one_line_and_status_2(make, words, said):
+    done = make(*words)
+    assert done.returncode == 2 and not done.stdout
+    # Make adds a line of its own after a command that failed, pytest an empty one.
+    lines = [line for line in done.stderr.splitlines() if line and "Error" not in line]
+    assert len(lines) == 1 and said in lines[0]
+
+
+def test_a_simulator_that_does_not_run_the_configuration(make):
+    done = make("cosim_step", "SIM=icarus", "CONFIG=half")
+    assert done.returncode == 2
+    assert "SIM=icarus: must be verilator for CONFIG=half" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("variables", "parts"),
+    [
+        ((), "icarus verilator"),
+        (("SIM=all",), "icarus verilator"),
+        (("SIM=icarus",), "icarus"),
+        (("SIM=verilator",), "verilator"),
+    ],
+)
+@pytest.mark.parametrize("words", [("fp_add",), ("pendulum",), ("run", PENDULUM, "TARGET=step")])
+def test_only_the_simulator_that_runs_is_set_up(make, words, variables, parts):
+    said = make("-n", *words, *variables).stdout.splitlines()
+    assert f"scripts/setup.sh {parts}" in said
+
+
+def test_the_model_needs_no_simulator(make):
+    said = make("-n", "run", PENDULUM).stdout
+    assert "icarus" not in said and "verilator" not in said
+
+
+def session_members(session):
+    """Command names of the processes of a session that still run."""
+    stats = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):  # it has ended meanwhile
+            stats.append(path.read_text())
+    found = [re.match(r"\d+ \((.*)\) (\S) \d+ \d+ (\d+) ", text) for text in stats]
+    return [match[1] for match in found if match[2] != "Z" and int(match[3]) == session]
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks processes up in /proc")
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("fp_recip", "SIM=icarus", "WAVES=1"),  # WAVES: a build folder that no other test uses
+        ("run", PENDULUM, "TARGET=step", "SIM=icarus"),
+    ],
+)
+def test_ctrl_c_ends_everything(environment, tmp_path, words):
+    out = tmp_path / "out"
+    if words[0] == "run":
+        words = (*words, f"OUT={out}")
+    process = subprocess.Popen(
+        ["make", *words],
+        cwd=ROOT,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    until = time.monotonic() + LIMIT_S
+    while "vvp" not in session_members(process.pid):
+        assert process.poll() is None and time.monotonic() < until
+        time.sleep(0.1)
+    os.killpg(process.pid, signal.SIGINT)
+    try:
+        said, _ = process.communicate(timeout=CTRL_C_LIMIT_S)
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+    assert process.returncode == -signal.SIGINT  # a shell's 130
+    assert session_members(process.pid) == []
+    assert said.count("ended by Ctrl-C") == 1 and "Traceback" not in said
+    assert not out.exists() or not list(out.iterdir())
+
+
+def test_a_build_that_was_cut_short_is_built_again(make, tmp_path):
+    """As if a power cut had left half of what Icarus compiles to."""
+    words = ("run", PENDULUM, "TARGET=step", "SIM=icarus", "LANES=1+3", "STEPS=2")
+    words += (f"OUT={tmp_path}",)
+    assert make(*words).returncode == 0
+    logs = (BUILD / "sim" / "cosim_step").glob("programs-icarus-*/sim.log")
+    folder = max(logs, key=lambda log: log.stat().st_mtime).parent
+    compiled = folder / "step_engine.vvp"
+    compiled.write_text(compiled.read_text()[:1000])
+    (folder / UNFINISHED).touch()
+    done = make(*words)
+    assert done.returncode == 0 and "bit-identical" in done.stdout
