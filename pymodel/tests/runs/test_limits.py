@@ -27,6 +27,7 @@ HARDWARE = HardwareResult(
     words_compared=1,
     cycles_by_part={"run run": 1},
     engine_cycles={"run": 1},
+    registers_traced=0,
     registers_moved={"run run": 1},
     evaluations=1,
     in_hardware="all",

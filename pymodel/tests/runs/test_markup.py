@@ -48,6 +48,6 @@ def test_a_comparison_shows_files_and_units_as_they_are(scenario, capsys):
 def test_progress_shows_the_name_as_it_is(terminal, monkeypatch):
     monkeypatch.setattr("pymodel.runs.progress.LINE_INTERVAL", 0.0)
     console = Console(file=io.StringIO(), width=100, force_terminal=terminal)
-    with progress(NAME, console) as update:
+    with progress(NAME, console=console) as update:
         update(1, 1)
     assert NAME in console.file.getvalue()
