@@ -26,9 +26,16 @@ def three(arithmetic: SupportsArithmetic, values: Mapping[str, Any]) -> dict[str
     return {"product": a * b, "sum": a * b + c, "reciprocal": arithmetic.recip(a + c)}
 
 
+def signs(arithmetic: SupportsArithmetic, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Give differences and negatives: signs of operands, and an output that is a copy."""
+    a, b = (values[name] for name in "ab")
+    return {"difference": a - b, "negative product": -(a * b), "negative sum": -(a + b)}
+
+
 #: Functions beside those of the registry: name -> their recording.
 FUNCTIONS = {
     "three": lambda: record(three, inputs="abc"),
+    "signs": lambda: record(signs, inputs="ab"),
     "three of two": lambda: record(three, inputs="ab", parameters={"c": -0.3}),
 }
 
@@ -52,7 +59,7 @@ BENCH = Bench(
     toplevel="step_engine",
     configs=[
         Config("functions", rtl_parameters(ROOMY), {"calls": THREE + MECHANISMS}, ("verilator",)),
-        Config("short", rtl_parameters(Machine()), {"calls": THREE[:1]}, ("icarus",)),
+        Config("short", rtl_parameters(Machine()), {"calls": THREE[:2]}, ("icarus",)),
         Config(
             "half",
             rtl_parameters(replace(ROOMY, fmt=Format(5, 10))),
