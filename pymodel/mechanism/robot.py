@@ -1,0 +1,158 @@
+"""Robots: trees of rigid links in space, with revolute and prismatic joints.
+
+A link's frame stands at its joint, the joint's axis is its z axis. What
+:mod:`pymodel.mechanism.urdf` reads has this form; :mod:`pymodel.mechanism.reduction` rewrites it so
+that its dynamics cost fewer operations.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+FIXED_BASE = -1  #: parent of a link whose joint stands on the ground
+
+REVOLUTE = "revolute"
+PRISMATIC = "prismatic"
+FREE = "free"  #: the six degrees of freedom of a floating base
+
+GRAVITY = 9.81  #: m/s^2, downwards along the ground's z axis; Pinocchio's value
+
+
+@dataclass(frozen=True, eq=False)
+class Link:
+    """A rigid link and the joint that carries it.
+
+    Attributes
+    ----------
+    name : str
+        Of the link.
+    joint : str
+        Name of its joint.
+    kind : str
+        :data:`REVOLUTE` (continuous joints, too), :data:`PRISMATIC`, or :data:`FREE`.
+    parent : int
+        Index of the link that it hangs on, or :data:`FIXED_BASE`.
+    rotation : ndarray, shape (3, 3)
+        From this link's frame to its parent's, at q = 0; the last column is the joint's axis.
+    offset : ndarray, shape (3,)
+        Origin of this link's frame in its parent's, at q = 0, m.
+    inertia : ndarray, shape (4, 4)
+        Pseudo-inertia matrix about the frame's origin: sum of m r r^T (kg m^2), the first moment
+        m r (kg m) in the last row and column, and the mass (kg) in the corner.
+    damping : float
+        Viscous friction of the joint, N m s/rad or N s/m.
+    armature : float
+        Inertia of the joint's drive, seen at the joint, kg m^2 or kg.
+    frame_rotation : ndarray, shape (3, 3)
+        From the frame in which external wrenches on the link are given (URDF's, that of its joint)
+        to this link's.
+    frame_offset : ndarray, shape (3,)
+        That frame's origin in this link's frame, m.
+    """
+
+    name: str
+    joint: str
+    kind: str
+    parent: int
+    rotation: np.ndarray
+    offset: np.ndarray
+    inertia: np.ndarray
+    damping: float = 0.0
+    armature: float = 0.0
+    frame_rotation: np.ndarray = None
+    frame_offset: np.ndarray = None
+
+    def __post_init__(self) -> None:
+        if self.frame_rotation is None:
+            object.__setattr__(self, "frame_rotation", np.eye(3))
+        if self.frame_offset is None:
+            object.__setattr__(self, "frame_offset", np.zeros(3))
+
+    @property
+    def mass(self) -> float:
+        """Mass, kg."""
+        return float(self.inertia[3, 3])
+
+    @property
+    def first_moment(self) -> np.ndarray:
+        """Mass times centre of mass, shape (3,), kg m."""
+        return self.inertia[:3, 3]
+
+
+@dataclass(frozen=True, eq=False)
+class Robot:
+    """A tree of links; parents stand before their children.
+
+    Attributes
+    ----------
+    name : str
+    links : tuple of Link
+        Those that move. With a floating base the first one is the base, of kind :data:`FREE`.
+    gravity : float
+        m/s^2, downwards along the ground's z axis.
+    source : str
+        File that it came from.
+    notes : tuple of str
+        What a user should know of how it was read, a line each: snapped placements, mimic joints.
+    """
+
+    name: str
+    links: tuple[Link, ...]
+    gravity: float = GRAVITY
+    source: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def floating(self) -> bool:
+        """Whether the base floats."""
+        return bool(self.links) and self.links[0].kind == FREE
+
+    @property
+    def first(self) -> int:
+        """Index of the first link with a joint of one degree of freedom."""
+        return int(self.floating)
+
+    @property
+    def nv(self) -> int:
+        """Degrees of freedom: length of velocities, accelerations and torques."""
+        return len(self.links) + 5 * self.floating
+
+    @property
+    def nq(self) -> int:
+        """Length of a configuration: one more than :attr:`nv` for a floating base's quaternion."""
+        return self.nv + self.floating
+
+    def dof(self, link: int) -> int:
+        """Degree of freedom of a link's joint; the base's are 0..5 (linear first)."""
+        return link + 5 if self.floating else link
+
+    @cached_property
+    def dof_parents(self) -> tuple[int, ...]:
+        """For each degree of freedom the next one towards the base, or -1.
+
+        The six of a floating base hang one on the other.
+        """
+        base = list(range(-1, 5)) if self.floating else []
+        joints = (link.parent for link in self.links[self.first :])
+        return tuple(
+            base
+            + [
+                -1 if p == FIXED_BASE else 5 if self.links[p].kind == FREE else self.dof(p)
+                for p in joints
+            ]
+        )
+
+    def ancestors(self, dof: int) -> list[int]:
+        """List the degrees of freedom that one hangs on, nearest first, without itself."""
+        found, dof = [], self.dof_parents[dof]
+        while dof >= 0:
+            found.append(dof)
+            dof = self.dof_parents[dof]
+        return found
+
+    def __str__(self) -> str:
+        base = "floating" if self.floating else "fixed"
+        return f"{self.name}: {self.nv} degrees of freedom, {base} base"
