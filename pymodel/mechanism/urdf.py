@@ -1,0 +1,422 @@
+"""Robots from URDF files.
+
+The XML is read by ``urdf_parser_py``, the parser of the ROS project: it names the element of a
+mistake, makes up no numbers, loads in 0.1 s and needs lxml and PyYAML alone. ``yourdfpy`` takes a
+missing mass for 0 and a missing moment of inertia for 1 kg m^2, and brings 25 packages for meshes
+(270 MB, 0.7 s).
+
+Conventions are Pinocchio's, so that results can be compared: the order of the joints (depth first,
+by the names of the joints), links on fixed joints lumped into what carries them, a floating base
+that is called ``root_joint``, a mimic joint as a joint of its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import math
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+from urdf_parser_py.urdf import Joint as UrdfJoint
+from urdf_parser_py.urdf import Link as UrdfLink
+from urdf_parser_py.urdf import Pose as UrdfPose
+from urdf_parser_py.xml_reflection.core import ParseError
+
+from pymodel.mechanism.robot import FIXED_BASE, FREE, PRISMATIC, REVOLUTE, Link, Robot
+
+ROOT_JOINT = "root_joint"  #: name of a floating base's joint
+
+FIXED = "fixed"
+KINDS = {"revolute": REVOLUTE, "continuous": REVOLUTE, "prismatic": PRISMATIC}
+
+SNAP_ROTATION = 1e-5  #: entries of a placement's rotation that lie so near 0 and +-1 become that
+SNAP_OFFSET = 1e-9  #: entries of a placement's offset that are smaller become 0, m
+ROUNDING = 1e-12  #: what is smaller comes from rounding
+
+#: Elements of links and joints that bear on dynamics; the rest (meshes, limits) is not parsed.
+READ = ("inertial", "origin", "parent", "child", "axis", "dynamics", "mimic")
+
+
+class RobotError(ValueError):
+    """A robot that makes no sense; ``str()`` is the single line ``file: element: reason``.
+
+    Parameters
+    ----------
+    source : str
+        File.
+    element : str
+        Link or joint, as ``joint elbow``; empty if the whole file is meant.
+    reason : str
+    """
+
+    def __init__(self, source: str, element: str, reason: str) -> None:
+        self.source, self.element, self.reason = source, element, " ".join(reason.split())
+        super().__init__(": ".join(filter(None, (source, element, self.reason))))
+
+
+def load(
+    path: str | os.PathLike[str],
+    floating: bool = False,
+    damping: bool = False,
+    armature: float | Mapping[str, float] = 0.0,
+) -> Robot:
+    """Read a robot.
+
+    Entries of a joint's placement that almost are 0 or +-1, as an angle of 1.5708 leaves them,
+    become that; the robot's notes say where.
+
+    Parameters
+    ----------
+    path
+        URDF file.
+    floating
+        Whether the root link is a floating base; otherwise it stands on the ground.
+    damping
+        Whether the file's joint damping acts. Pinocchio's inverse dynamics leave it out.
+    armature
+        Inertia of the drives, seen at the joints, kg m^2 or kg: one value for all joints, or by
+        joint's name, 0 for those that are not named.
+
+    Raises
+    ------
+    RobotError
+        If the file cannot be read or is no URDF; if its links do not form a tree; if a number is
+        not finite; if no joint moves; if a joint's type is not known, or planar or floating; if
+        its axis is zero; if the armature is negative or of no joint.
+        If a mass or a moment of inertia (ixx, iyy, izz) is negative. If a link, with what is fixed
+        to it, has no inertia about (along) its own joint's axis, unless the joint has armature; if
+        a floating base has none about some axis. Links that resist their own joints make the mass
+        matrix positive definite at all configurations; others, as a massless link between two
+        joints, leave some where it is singular.
+        Products of inertia that no body has (Atlas' torso) are a note, as they are common.
+    """
+    source = os.fspath(path)
+    file = _parsed(source)
+    root, children = _tree(source, file)
+    joints = {joint.name: joint for joint in file.joints}
+    bodies = _lumped(source, file, root, children, floating)
+    if not bodies:
+        raise RobotError(source, "", "no joint moves")
+    moving = [body.joint for body in bodies if body.joint != ROOT_JOINT]
+    notes = []
+    snapped = Counter({body.joint: body.snap() for body in bodies})
+    if snapped.total():
+        names = ", ".join(f"{name} ({count})" for name, count in snapped.items() if count)
+        notes.append(f"{snapped.total()} entries of placements snapped to 0, 1 or -1: {names}")
+    notes += _joint_notes([joints[name] for name in moving], damping)
+    drives = _armature(source, armature, moving)
+    links = []
+    for body in bodies:
+        parent = np.eye(3) if body.parent == FIXED_BASE else bodies[body.parent].frame
+        link = Link(
+            name=body.name,
+            joint=body.joint,
+            kind=body.kind,
+            parent=body.parent,
+            rotation=parent.T @ body.rotation @ body.frame + 0.0,  # -0 becomes 0
+            offset=parent.T @ body.offset + 0.0,
+            inertia=moved(body.inertia, body.frame.T, np.zeros(3)) + 0.0,
+            damping=_damping(joints[body.joint]) if damping and body.joint in joints else 0.0,
+            armature=drives.get(body.joint, 0.0),
+            frame_rotation=body.frame.T,
+        )
+        _check_inertia(source, link)
+        links.append(link)
+    notes += _inertia_notes(links)
+    return Robot(file.name, tuple(links), source=source, notes=tuple(notes))
+
+
+def moved(inertia: np.ndarray, rotation: np.ndarray, offset: np.ndarray) -> np.ndarray:
+    """Pseudo-inertia in another frame.
+
+    Parameters
+    ----------
+    inertia : ndarray, shape (4, 4)
+    rotation : ndarray, shape (3, 3)
+        From the frame of ``inertia`` to the other.
+    offset : ndarray, shape (3,)
+        Origin of the frame of ``inertia`` in the other, m.
+    """
+    placement = np.eye(4)
+    placement[:3, :3], placement[:3, 3] = rotation, offset
+    return placement @ inertia @ placement.T
+
+
+@dataclass
+class _File:
+    """What a file holds."""
+
+    name: str
+    links: list[UrdfLink]
+    joints: list[UrdfJoint]
+
+
+def _parsed(source: str) -> _File:
+    """The file as the library's objects."""
+    try:
+        tree = ElementTree.fromstring(Path(source).read_bytes())
+    except OSError as error:
+        raise RobotError(source, "", f"cannot read: {error.strerror or error}") from None
+    except ElementTree.ParseError as error:
+        raise RobotError(source, "", f"not XML: {error}") from None
+    if tree.tag != "robot":
+        raise RobotError(source, "", f"not URDF: the root element is <{tree.tag}>, not <robot>")
+    if not tree.get("name"):
+        raise RobotError(source, "", "<robot> has no name")
+    links = [_element(source, UrdfLink, element) for element in tree.findall("link")]
+    joints = [_element(source, UrdfJoint, element) for element in tree.findall("joint")]
+    return _File(tree.get("name"), links, joints)
+
+
+def _element(source: str, kind: type, element: ElementTree.Element) -> UrdfLink | UrdfJoint:
+    """A link or joint as the library's object."""
+    for child in list(element):
+        if child.tag not in READ:
+            element.remove(child)
+    try:
+        with contextlib.redirect_stderr(io.StringIO()):  # unknown attributes
+            return kind.from_xml_string(ElementTree.tostring(element))
+    except (ParseError, AssertionError, AttributeError, TypeError, ValueError) as error:
+        reason = str(error.e if isinstance(error, ParseError) else error)
+        raise RobotError(
+            source, f"{element.tag} {element.get('name', '')}".strip(), reason
+        ) from None
+
+
+def _tree(source: str, file: _File) -> tuple[str, dict[str, list[UrdfJoint]]]:
+    """Root link, and the joints on each link by name."""
+    for what, elements in (("link", file.links), ("joint", file.joints)):
+        for name, count in Counter(element.name for element in elements).items():
+            if count > 1:
+                raise RobotError(source, f"{what} {name}", f"{count} {what}s have this name")
+    links = [link.name for link in file.links]
+    children: dict[str, list[UrdfJoint]] = {name: [] for name in links}
+    above: dict[str, UrdfJoint] = {}
+    for joint in sorted(file.joints, key=lambda joint: joint.name):
+        for link in (joint.parent, joint.child):
+            if link not in children:
+                raise RobotError(source, f"joint {joint.name}", f"there is no link {link}")
+        other = above.setdefault(joint.child, joint)
+        if other is not joint:
+            reason = f"closed chain: hangs on joint {other.name} and on joint {joint.name}"
+            raise RobotError(source, f"link {joint.child}", reason)
+        children[joint.parent].append(joint)
+    roots = [name for name in links if name not in above]
+    if len(roots) > 1:
+        raise RobotError(source, "", f"several links hang on no joint: {', '.join(roots)}")
+    reached = list(roots)
+    for link in reached:
+        reached += [joint.child for joint in children[link]]
+    loose = [name for name in links if name not in reached]
+    if loose:
+        raise RobotError(source, f"link {loose[0]}", "closed chain: it hangs on itself")
+    if not roots:
+        raise RobotError(source, "", "no links")
+    _check_joints(source, file.joints)
+    return roots[0], children
+
+
+def _check_joints(source: str, joints: list[UrdfJoint]) -> None:
+    """Refuse the types that are no single degree of freedom."""
+    for kind in ("planar", "floating"):
+        found = [joint.name for joint in joints if joint.type == kind]
+        if found:
+            names = ", ".join(found)
+            raise RobotError(source, f"joint {names}", f"a {kind} joint inside the tree")
+    for joint in joints:
+        if joint.type not in (FIXED, *KINDS):
+            raise RobotError(source, f"joint {joint.name}", f"unknown type {joint.type}")
+
+
+@dataclass
+class _Body:
+    """A moving link in URDF's frames, with what is fixed to it."""
+
+    name: str
+    joint: str
+    kind: str
+    parent: int
+    rotation: np.ndarray
+    offset: np.ndarray
+    frame: np.ndarray  # from the frame whose z is the joint's axis to URDF's
+    inertia: np.ndarray
+
+    def snap(self) -> int:
+        """Snap the placement; returns how many entries changed by more than rounding."""
+        rotation = _snapped(self.rotation)
+        offset = np.where(np.abs(self.offset) < SNAP_OFFSET, 0.0, self.offset)
+        changes = np.abs(np.column_stack((rotation - self.rotation, offset - self.offset)))
+        self.rotation, self.offset = rotation, offset
+        return int(np.sum(changes > ROUNDING))
+
+
+def _snapped(rotation: np.ndarray) -> np.ndarray:
+    """The rotation whose entries near 0 and +-1 are exactly that.
+
+    Snapped entries alone make no rotation where an angle of 1.5708 follows others of any value.
+    So the nearest rotation is taken and snapped again, until both agree.
+    """
+    for _ in range(100):  # the distance halves
+        whole = np.round(rotation)
+        rotation = np.where(np.abs(rotation - whole) < SNAP_ROTATION, whole, rotation)
+        u, _, v = np.linalg.svd(rotation)
+        if np.abs(u @ v - rotation).max() < 1e-15:
+            break
+        rotation = u @ v
+    return rotation + 0.0  # -0 becomes 0
+
+
+def _lumped(
+    source: str, file: _File, root: str, children: dict[str, list[UrdfJoint]], floating: bool
+) -> list[_Body]:
+    """Links that move, depth first, each with those that are fixed to it."""
+    links = {link.name: link for link in file.links}
+    bodies: list[_Body] = []
+    identity = np.eye(3), np.zeros(3)
+    carrier = FIXED_BASE
+    inertia = _inertia(source, links[root])
+    if floating:
+        bodies.append(_Body(root, ROOT_JOINT, FREE, FIXED_BASE, *identity, np.eye(3), inertia))
+        carrier = 0
+
+    # Joints still to come, the next one last; each with the body that carries its parent link, and
+    # that link's placement in it.
+    pending = [(joint, carrier, *identity) for joint in reversed(children[root])]
+    while pending:
+        joint, carrier, rotation, offset = pending.pop()
+        turn, shift = _placement(source, f"joint {joint.name}", joint.origin)
+        rotation, offset = rotation @ turn, offset + rotation @ shift
+        inertia = _inertia(source, links[joint.child])
+        if joint.type == FIXED:
+            if carrier != FIXED_BASE:
+                bodies[carrier].inertia += moved(inertia, rotation, offset)
+        else:
+            if joint.name in (body.joint for body in bodies):
+                raise RobotError(source, f"joint {joint.name}", "the floating base has this name")
+            kind, frame = KINDS[joint.type], _frame(source, joint)
+            bodies.append(
+                _Body(joint.child, joint.name, kind, carrier, rotation, offset, frame, inertia)
+            )
+            carrier, (rotation, offset) = len(bodies) - 1, identity
+        pending += [(each, carrier, rotation, offset) for each in reversed(children[joint.child])]
+    return bodies
+
+
+def _placement(source: str, element: str, pose: UrdfPose | None) -> tuple[np.ndarray, np.ndarray]:
+    """Rotation and offset of an origin: turns about the fixed axes x, y, z, in this order."""
+    if pose is None:
+        return np.eye(3), np.zeros(3)
+    offset, angles = np.array(pose.xyz or (0, 0, 0), float), pose.rpy or (0, 0, 0)
+    if not np.isfinite([*offset, *angles]).all():
+        raise RobotError(source, element, "its origin is not finite")
+    (cx, cy, cz), (sx, sy, sz) = np.cos(angles), np.sin(angles)
+    about_x = np.array([[1, 0, 0], [0, cx, -sx], [0, sx, cx]])
+    about_y = np.array([[cy, 0, sy], [0, 1, 0], [-sy, 0, cy]])
+    about_z = np.array([[cz, -sz, 0], [sz, cz, 0], [0, 0, 1]])
+    return about_z @ about_y @ about_x, offset
+
+
+def _inertia(source: str, link: UrdfLink) -> np.ndarray:
+    """Pseudo-inertia about the origin of URDF's link frame, shape (4, 4); zero if it has none."""
+    inertial, element = link.inertial, f"link {link.name}"
+    if inertial is None:
+        return np.zeros((4, 4))
+    if inertial.inertia is None:
+        raise RobotError(source, element, "a mass without moments of inertia")
+    mass, moments = inertial.mass, np.array(inertial.inertia.to_matrix())
+    if not (math.isfinite(mass) and np.isfinite(moments).all()):
+        raise RobotError(source, element, "its inertia is not finite")
+    for what, value in (("mass", mass), ("moment of inertia", moments.diagonal().min())):
+        if value < -ROUNDING:
+            raise RobotError(source, element, f"its {what} is negative: {value}")
+    inertia = np.zeros((4, 4))
+    inertia[:3, :3] = np.trace(moments) / 2 * np.eye(3) - moments
+    inertia[3, 3] = mass
+    return moved(inertia, *_placement(source, element, inertial.origin))
+
+
+def _frame(source: str, joint: UrdfJoint) -> np.ndarray:
+    """From a frame whose z axis is the joint's axis to URDF's; a signed permutation if possible."""
+    axis = np.array(joint.axis or (1, 0, 0), float)
+    length = np.linalg.norm(axis)
+    if not (math.isfinite(length) and length > 0):
+        reason = "its axis is zero" if length == 0 else "its axis is not finite"
+        raise RobotError(source, f"joint {joint.name}", reason)
+    axis = axis / length
+    axis = np.where(np.abs(axis) < ROUNDING, 0.0, axis)
+    main = int(np.argmax(np.abs(axis)))
+    others = (main + 1) % 3, (main + 2) % 3
+    across = np.eye(3)[min(others, key=lambda k: abs(axis[k]))]
+    across = across - (across @ axis) * axis
+    across /= np.linalg.norm(across)
+    return np.column_stack((across, np.cross(axis, across), axis))
+
+
+def _joint_notes(joints: list[UrdfJoint], damping: bool) -> Iterator[str]:
+    """What of the moving joints a user may not expect."""
+    mimics = [f"{joint.name} ({joint.mimic.joint})" for joint in joints if joint.mimic]
+    if mimics:
+        yield f"mimic joints are joints of their own: {', '.join(mimics)}"
+    damped = [joint.name for joint in joints if _damping(joint)]
+    if damped and not damping:
+        yield f"damping is not applied: {', '.join(damped)}"
+    rubbing = [joint.name for joint in joints if joint.dynamics and joint.dynamics.friction]
+    if rubbing:
+        yield f"dry friction is not applied: {', '.join(rubbing)}"
+
+
+def _damping(joint: UrdfJoint) -> float:
+    return (joint.dynamics and joint.dynamics.damping) or 0.0
+
+
+def _armature(
+    source: str, armature: float | Mapping[str, float], joints: list[str]
+) -> dict[str, float]:
+    """The armature of each joint that has one."""
+    drives = dict(armature if isinstance(armature, Mapping) else dict.fromkeys(joints, armature))
+    for name, value in drives.items():
+        if name not in joints:
+            raise RobotError(source, "armature", f"there is no moving joint {name}")
+        if not (math.isfinite(value) and value >= 0):
+            reason = f"its armature must be a number that is not negative, got {value}"
+            raise RobotError(source, f"joint {name}", reason)
+    return drives
+
+
+def _check_inertia(source: str, link: Link) -> None:
+    """Refuse a link that leaves its joint without inertia."""
+    element, spread = f"link {link.name}", np.trace(link.inertia[:3, :3])
+    if link.kind == FREE:
+        if not (link.mass > 0 and abs(_moments(link)[0]) > ROUNDING * spread):
+            raise RobotError(source, element, "a floating base without inertia")
+        return
+    about_axis = link.inertia[0, 0] + link.inertia[1, 1]
+    resisting = link.mass if link.kind == PRISMATIC else about_axis
+    if resisting <= ROUNDING * spread and not link.armature > 0:
+        reason = f"no inertia, with what is fixed to it, that resists joint {link.joint}"
+        raise RobotError(source, element, reason)
+
+
+def _moments(link: Link) -> np.ndarray:
+    """Principal moments of inertia about the centre of mass, ascending, kg m^2."""
+    about_centre = link.inertia[:3, :3].copy()
+    if link.mass:
+        about_centre -= np.outer(link.first_moment, link.first_moment) / link.mass
+    return np.linalg.eigvalsh(np.trace(about_centre) * np.eye(3) - about_centre)
+
+
+def _inertia_notes(links: list[Link]) -> Iterator[str]:
+    """Inertias that no body has, as the products of inertia are too large."""
+    found = [
+        f"{link.name} ({lowest:.3g} kg m^2)"
+        for link in links
+        if (lowest := _moments(link)[0]) < -ROUNDING * np.trace(link.inertia[:3, :3])
+    ]
+    if found:
+        yield f"a principal moment of inertia is negative: {', '.join(found)}"

@@ -1,0 +1,300 @@
+"""Robots from URDF files: as Pinocchio reads them, and what is refused."""
+
+import numpy as np
+import pinocchio
+import pytest
+
+from pymodel.mechanism import urdf
+from pymodel.mechanism.robot import FREE, PRISMATIC, REVOLUTE
+from pymodel.tests.robots import (
+    NAMES,
+    ROBOTS,
+    pinocchio_inverse_dynamics,
+    pinocchio_model,
+    random_state,
+    random_urdf,
+)
+from pymodel.tests.spatial import inverse_dynamics
+
+BASES = pytest.mark.parametrize("floating", [False, True], ids=["fixed", "floating"])
+
+INERTIAL = (
+    "<inertial><mass value='2'/>"
+    "<inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial>"
+)
+
+
+def link(name, inertial=INERTIAL):
+    return f"<link name='{name}'>{inertial}</link>"
+
+
+def joint(name, parent, child, kind="revolute", more="<axis xyz='0 0 1'/>"):
+    ends = f"<parent link='{parent}'/><child link='{child}'/>"
+    return f"<joint name='{name}' type='{kind}'>{ends}{more}</joint>"
+
+
+LINKS = link("a") + link("b")
+ARM = LINKS + joint("j", "a", "b")
+
+
+@pytest.fixture
+def load(tmp_path):
+    """Load a robot from the elements of its file."""
+
+    def loaded(elements, **options):
+        path = tmp_path / "robot.urdf"
+        path.write_text(f"<robot name='r'>{elements}</robot>")
+        return urdf.load(path, **options)
+
+    return loaded
+
+
+def assert_as_pinocchio(robot, rng, states=5):
+    model = pinocchio_model(robot)
+    assert list(model.names)[1:] == [link.joint for link in robot.links]
+    assert list(model.parents)[1:] == [link.parent + 1 for link in robot.links]
+    assert model.nv == robot.nv
+    for _ in range(states):
+        state = random_state(robot, rng)
+        want = pinocchio_inverse_dynamics(model, state)
+        assert np.abs(inverse_dynamics(robot, *state) - want).max() < 1e-12 * np.abs(want).max()
+
+
+@BASES
+@pytest.mark.parametrize("name", NAMES)
+def test_inverse_dynamics_as_pinocchio(name, floating):
+    robot = urdf.load(ROBOTS / f"{name}.urdf", floating)
+    assert_as_pinocchio(robot, np.random.default_rng(1))
+
+
+@BASES
+@pytest.mark.parametrize("seed", range(20))
+def test_random_trees_as_pinocchio(seed, floating, tmp_path):
+    rng = np.random.default_rng(seed)
+    path = tmp_path / "random.urdf"
+    path.write_text(random_urdf(rng))
+    assert_as_pinocchio(urdf.load(path, floating, armature=0.2), rng)
+
+
+@pytest.mark.parametrize(("name", "fixed"), [("iiwa14", 7), ("hyq", 12), ("atlas", 30)])
+def test_degrees_of_freedom(name, fixed):
+    path = ROBOTS / f"{name}.urdf"
+    assert (urdf.load(path).nv, urdf.load(path, floating=True).nv) == (fixed, fixed + 6)
+    base = urdf.load(path, floating=True).links[0]
+    assert (base.joint, base.kind) == ("root_joint", FREE)
+    assert str(urdf.load(path)) == f"{name}: {fixed} degrees of freedom, fixed base"
+
+
+def test_snapped_placements_are_close_to_those_of_the_file():
+    for name in NAMES:
+        robot = urdf.load(ROBOTS / f"{name}.urdf", floating=True)
+        file = pinocchio.buildModelFromUrdf(robot.source, pinocchio.JointModelFreeFlyer())
+        for ours, theirs in zip(
+            pinocchio_model(robot).jointPlacements, file.jointPlacements, strict=True
+        ):
+            assert np.abs(ours.homogeneous - theirs.homogeneous).max() < 1e-5
+
+
+def test_right_angles_are_snapped_and_noted(load):
+    elements = LINKS + joint("j", "a", "b", more="<origin rpy='1.5708 0 0' xyz='1e-10 0 1'/>")
+    robot = load(elements + link("c") + joint("k", "b", "c"))
+    # The default axis is x; our frame is (y, z, x).
+    assert robot.links[0].rotation.tolist() == [[0, 0, 1], [0, -1, 0], [1, 0, 0]]
+    assert robot.links[0].offset.tolist() == [0, 0, 1]
+    assert robot.notes == ("5 entries of placements snapped to 0, 1 or -1: j (5)",)
+
+
+def test_angles_as_they_should_be_are_not_noted(load):
+    placement = "<origin rpy='1.5707963267948966 0.2 0' xyz='1 2 3'/><axis xyz='0 0 1'/>"
+    robot = load(LINKS + joint("j", "a", "b", more=placement))
+    assert robot.notes == ()
+    assert np.count_nonzero(robot.links[0].rotation) == 5
+
+
+def test_a_snapped_placement_is_a_rotation(load):
+    placement = "<origin rpy='1.5708 0.3 0.4'/><axis xyz='0 0 1'/>"
+    rotation = load(LINKS + joint("j", "a", "b", more=placement)).links[0].rotation
+    assert rotation[2, 2] == 0
+    assert np.abs(rotation.T @ rotation - np.eye(3)).max() < 1e-15
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("main", range(3))
+def test_a_main_axis_is_a_signed_permutation(load, main, sign):
+    axis = sign * np.eye(3)[main]
+    xyz = " ".join(map(str, 2 * axis))
+    (found,) = load(LINKS + joint("j", "a", "b", more=f"<axis xyz='{xyz}'/>")).links
+    assert found.rotation[:, 2].tolist() == axis.tolist()
+    assert set(found.rotation.ravel()) <= {0.0, 1.0, -1.0}
+    assert np.linalg.det(found.rotation) == pytest.approx(1)
+    assert np.array_equal(found.frame_rotation, found.rotation.T)
+    assert not np.signbit(found.rotation[found.rotation == 0]).any()
+
+
+def test_kinds_of_joints(load):
+    robot = load(
+        LINKS
+        + link("c")
+        + link("d")
+        + joint("j", "a", "b", "continuous")
+        + joint("k", "b", "c", "prismatic")
+        + joint("l", "c", "d", "fixed")
+    )
+    assert [link.kind for link in robot.links] == [REVOLUTE, PRISMATIC]
+    assert robot.links[1].mass == 4
+
+
+def test_a_mimic_joint_is_a_joint_of_its_own(load):
+    mimic = joint("k", "b", "c", more="<mimic joint='j'/>")
+    robot = load(ARM + link("c") + mimic)
+    assert robot.nv == 2
+    assert robot.notes == ("mimic joints are joints of their own: k (j)",)
+
+
+def test_damping_of_the_file(load):
+    elements = LINKS + joint("j", "a", "b", more="<dynamics damping='0.5' friction='1'/>")
+    friction = "dry friction is not applied: j"
+    left_out, applied = load(elements), load(elements, damping=True)
+    assert left_out.links[0].damping == 0 and applied.links[0].damping == 0.5
+    assert left_out.notes == ("damping is not applied: j", friction)
+    assert applied.notes == (friction,)
+
+
+def test_armature_by_joint_and_for_all(load):
+    elements = ARM + link("c") + joint("k", "b", "c")
+    for armature, want in ((0.1, [0.1, 0.1]), ({"k": 0.2}, [0.0, 0.2])):
+        robot = load(elements, armature=armature, floating=True)
+        assert [link.armature for link in robot.links] == [0.0, *want]
+
+
+def test_armature_replaces_inertia(load):
+    elements = link("a") + link("b", "") + joint("j", "a", "b")
+    assert load(elements, armature=0.1).links[0].mass == 0
+
+
+def test_products_of_inertia_that_no_body_has_are_noted():
+    notes = urdf.load(ROBOTS / "atlas.urdf").notes
+    assert any("a principal moment of inertia is negative: utorso (-0.653" in x for x in notes)
+
+
+def test_the_rest_of_a_file_is_not_read(load):
+    robot = load(
+        ARM + "<gazebo><x/></gazebo><transmission name='t'/><material name='m'><y/></material>"
+    )
+    assert robot.nv == 1
+
+
+@pytest.mark.parametrize(
+    ("elements", "message"),
+    [
+        ("", "no links"),
+        ("<link/>", "link: Required attribute not set in XML: name"),
+        (link("a"), "no joint moves"),
+        (LINKS + joint("j", "a", "b", "fixed"), "no joint moves"),
+        (LINKS + joint("j", "a", "b", "floating"), "joint j: a floating joint inside the tree"),
+        (LINKS + joint("j", "a", "b", "planar"), "joint j: a planar joint inside the tree"),
+        (LINKS + joint("j", "a", "b", "unknown"), "joint j: unknown type unknown"),
+        (LINKS + joint("j", "a", "b", "ball"), "joint j: Invalid joint type: ball"),
+        (LINKS + joint("j", "a", "x"), "joint j: there is no link x"),
+        (LINKS + joint("j", "x", "b"), "joint j: there is no link x"),
+        (
+            LINKS + "<joint name='j' type='fixed'><parent link='a'/></joint>",
+            "joint j: Required element not set in XML: child",
+        ),
+        (LINKS, "several links hang on no joint: a, b"),
+        (ARM + joint("k", "a", "b"), "link b: closed chain: hangs on joint j and on joint k"),
+        (ARM + joint("k", "b", "a"), "link a: closed chain: it hangs on itself"),
+        (
+            ARM + link("c") + link("d") + joint("k", "c", "d") + joint("l", "d", "c"),
+            "link c: closed chain: it hangs on itself",
+        ),
+        (ARM + link("a"), "link a: 2 links have this name"),
+        (ARM + link("c") + joint("j", "b", "c"), "joint j: 2 joints have this name"),
+        (link("a") + link("b", "") + joint("j", "a", "b"), "link b: no inertia"),
+        (
+            link("a") + link("b", "") + link("c") + joint("j", "a", "b") + joint("k", "b", "c"),
+            "link b: no inertia, with what is fixed to it, that resists joint j",
+        ),
+        (
+            link("a") + link("b", "") + joint("j", "a", "b", "prismatic"),
+            "link b: no inertia, with what is fixed to it, that resists joint j",
+        ),
+        (
+            link("a") + link("b", INERTIAL.replace("'1'", "'0'")) + joint("j", "a", "b"),
+            "link b: no inertia, with what is fixed to it, that resists joint j",
+        ),
+        (ARM.replace("value='2'", "value='-2'"), "link a: its mass is negative: -2.0"),
+        (ARM.replace("ixx='1'", "ixx='-1'"), "link a: its moment of inertia is negative: -1.0"),
+        (ARM.replace("value='2'", "value='nan'"), "link a: its inertia is not finite"),
+        (ARM.replace("ixy='0'", "ixy='inf'"), "link a: its inertia is not finite"),
+        (
+            ARM.replace("value='2'", "value='two'"),
+            "link a: could not convert string to float: 'two'",
+        ),
+        (ARM.replace("<mass value='2'/>", ""), "link a: Required element not set in XML: mass"),
+        (ARM.replace("<mass value='2'/>", "<mass/>"), "link a: float() argument must be"),
+        (ARM.replace("ixx='1'", ""), "link a: Required attribute not set in XML: ixx"),
+        (
+            link("a") + link("b", "<inertial><mass value='1'/></inertial>") + joint("j", "a", "b"),
+            "link b: a mass without moments of inertia",
+        ),
+        (LINKS + joint("j", "a", "b", more="<axis xyz='0 0 0'/>"), "joint j: its axis is zero"),
+        (
+            LINKS + joint("j", "a", "b", more="<axis xyz='0 nan 0'/>"),
+            "joint j: its axis is not fin",
+        ),
+        (LINKS + joint("j", "a", "b", more="<axis xyz='0 1'/>"), "joint j: Invalid vector length"),
+        (
+            LINKS + joint("j", "a", "b", more="<origin xyz='0 0 inf'/>"),
+            "joint j: its origin is not",
+        ),
+    ],
+)
+def test_bad_files_are_refused_in_one_line(load, elements, message):
+    with pytest.raises(urdf.RobotError) as caught:
+        load(elements)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert "robot.urdf: " in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("elements", "options", "message"),
+    [
+        (ARM, {"armature": -1.0}, "joint j: its armature must be a number that is not negative"),
+        (ARM, {"armature": float("nan")}, "joint j: its armature must be a number that is not"),
+        (ARM, {"armature": {"k": 1.0}}, "armature: there is no moving joint k"),
+        (
+            link("a", "") + link("b") + joint("j", "a", "b"),
+            {"floating": True},
+            "link a: a floating base without inertia",
+        ),
+        (
+            LINKS + joint("root_joint", "a", "b"),
+            {"floating": True},
+            "joint root_joint: the floating base has this name",
+        ),
+    ],
+)
+def test_bad_options_are_refused_in_one_line(load, elements, options, message):
+    with pytest.raises(urdf.RobotError) as caught:
+        load(elements, **options)
+    assert message in str(caught.value)
+
+
+def test_files_that_are_no_urdf(tmp_path):
+    path = tmp_path / "x.urdf"
+    for content, message in (
+        (None, "cannot read: No such file or directory"),
+        ("", "not XML: no element found: line 1, column 0"),
+        ("hello", "not XML: syntax error: line 1, column 0"),
+        ("<sdf/>", "not URDF: the root element is <sdf>, not <robot>"),
+        ("<robot/>", "<robot> has no name"),
+    ):
+        if content is not None:
+            path.write_text(content)
+        with pytest.raises(urdf.RobotError) as caught:
+            urdf.load(path)
+        assert str(caught.value) == f"{path}: {message}"
+    with pytest.raises(urdf.RobotError, match="cannot read: Is a directory$"):
+        urdf.load(tmp_path)

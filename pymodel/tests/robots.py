@@ -1,0 +1,105 @@
+"""Robots for the tests: the repository's, random ones, and their twins in Pinocchio."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pinocchio
+
+from pymodel.mechanism.robot import FIXED_BASE, Robot
+from pymodel.tests.places import ROOT
+
+ROBOTS = ROOT / "robots"
+NAMES = ("iiwa14", "hyq", "atlas")
+
+AXES = ("1 0 0", "0 1 0", "0 0 1", "-1 0 0", "0 -1 0", "0 0 -1", "0 0 2", "0 0.6 0.8", "1 2 -3")
+ANGLES = (0, 0, 1.5708, -1.5708, 3.14159, 0.3, -1.1)
+TYPES = ("revolute", "continuous", "prismatic", "fixed")
+
+
+class State(NamedTuple):
+    """Arguments of inverse dynamics."""
+
+    q: np.ndarray
+    qd: np.ndarray
+    qdd: np.ndarray
+    wrenches: np.ndarray
+
+
+def random_state(robot: Robot, rng: np.random.Generator) -> State:
+    """A state with a wrench on each link; the quaternion is a unit one."""
+    q = rng.uniform(-1, 1, robot.nq)
+    if robot.floating:
+        q[3:7] /= np.linalg.norm(q[3:7])
+    wrenches = rng.uniform(-5, 5, (len(robot.links), 6))
+    return State(q, *rng.uniform(-1, 1, (2, robot.nv)), wrenches)
+
+
+def random_urdf(rng: np.random.Generator, links: int = 10) -> str:
+    """A tree of mixed joints; names in no order, fixed joints and links without mass in between."""
+    text = [f"<link name='link0'>{random_inertial(rng)}</link>"]
+    for index, order in enumerate(rng.permutation(links - 1), start=1):
+        kind = "revolute" if index == 1 else rng.choice(TYPES)
+        inertial = "" if kind == "fixed" and rng.random() < 0.5 else random_inertial(rng)
+        joint = (
+            f"<joint name='joint{order}' type='{kind}'>{random_origin(rng)}"
+            f"<parent link='link{rng.integers(index)}'/><child link='link{index}'/>"
+            f"<axis xyz='{rng.choice(AXES)}'/>"
+            "<limit lower='-3' upper='3' effort='1' velocity='1'/></joint>"
+        )
+        text += [f"<link name='link{index}'>{inertial}</link>", joint]
+    return f"<robot name='random'>{''.join(rng.permutation(text))}</robot>"
+
+
+def random_origin(rng: np.random.Generator) -> str:
+    """A placement, with offsets that are often zero and angles that are often right."""
+    offset = rng.uniform(-0.5, 0.5, 3).round(2) * rng.integers(0, 2, 3)
+    angles = rng.choice(ANGLES, 3)
+    return f"<origin xyz='{' '.join(map(str, offset))}' rpy='{' '.join(map(str, angles))}'/>"
+
+
+def random_inertial(rng: np.random.Generator) -> str:
+    """Mass and moments of inertia of a cloud of points."""
+    points = rng.uniform(-0.2, 0.2, (5, 3))
+    second = points.T @ points
+    moments = np.trace(second) * np.eye(3) - second
+    entries = (
+        f"i{'xyz'[i]}{'xyz'[j]}='{float(moments[i, j])!r}'" for i in range(3) for j in range(i, 3)
+    )
+    mass = f"<mass value='{rng.uniform(0.5, 5)}'/>"
+    return f"<inertial>{random_origin(rng)}{mass}<inertia {' '.join(entries)}/></inertial>"
+
+
+def pinocchio_model(robot: Robot) -> pinocchio.Model:
+    """Pinocchio's model of the robot's file, with the robot's snapped placements and armature."""
+    base = [pinocchio.JointModelFreeFlyer()] if robot.floating else []
+    model = pinocchio.buildModelFromUrdf(robot.source, *base)
+    for index, link in enumerate(robot.links):
+        parent = np.eye(3)
+        if link.parent != FIXED_BASE:
+            parent = robot.links[link.parent].frame_rotation
+        rotation = parent.T @ link.rotation @ link.frame_rotation
+        model.jointPlacements[index + 1] = pinocchio.SE3(rotation, parent.T @ link.offset)
+    model.armature = np.array(
+        [0.0] * 6 * robot.floating + [x.armature for x in robot.links[robot.first :]]
+    )
+    return model
+
+
+def pinocchio_configuration(model: pinocchio.Model, q: np.ndarray) -> np.ndarray:
+    """A configuration as Pinocchio has it: a continuous joint by cosine and sine."""
+    q, found = list(q), []
+    for joint in list(model.joints)[1:]:
+        if joint.nq == 2:
+            angle = q.pop(0)
+            found += [np.cos(angle), np.sin(angle)]
+        else:
+            found += [q.pop(0) for _ in range(joint.nq)]
+    return np.array(found)
+
+
+def pinocchio_inverse_dynamics(model: pinocchio.Model, state: State) -> np.ndarray:
+    """Pinocchio's ``rnea``, shape (nv,)."""
+    wrenches = pinocchio.StdVec_Force()
+    wrenches.extend([pinocchio.Force.Zero(), *map(pinocchio.Force, state.wrenches)])
+    q = pinocchio_configuration(model, state.q)
+    return pinocchio.rnea(model, model.createData(), q, state.qd, state.qdd, wrenches).copy()
