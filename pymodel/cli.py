@@ -22,6 +22,7 @@ from rich.text import Text
 
 from pymodel.algorithms.requests import BASE, CLOSED_BASES, RECORDED_BASES
 from pymodel.compile.kernel import Kernel
+from pymodel.mechanism import urdf
 from pymodel.mechanism.scenario import Scenario, ScenarioError
 from pymodel.mechanism.scenario_file import load
 from pymodel.runs.input_error import InputError
@@ -150,6 +151,21 @@ def plot(arguments: argparse.Namespace) -> int:
 
     for path in files.replot(arguments.dir):
         print(path)
+    return DONE
+
+
+def _joints_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("robot", help="robot file (URDF)")
+    parser.add_argument("--floating", action="store_true", help="let the base float")
+
+
+@subcommand(_joints_options)
+def joints(arguments: argparse.Namespace) -> int:
+    """List the joints of a robot in the order of the columns; on stderr what was read."""
+    robot = urdf.load(arguments.robot, arguments.floating)
+    print(robot, *robot.notes, sep="\n", file=sys.stderr)
+    for link in robot.links:
+        print(link.joint)
     return DONE
 
 
@@ -408,7 +424,7 @@ def main(arguments: list[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
     try:
         return chosen.run(chosen)
-    except (ScenarioError, TrajectoryError, InputError) as error:
+    except (ScenarioError, urdf.RobotError, TrajectoryError, InputError) as error:
         print(error, file=sys.stderr)
     except OSError as error:
         print(f"{error.filename}: {error.strerror}" if error.filename else error, file=sys.stderr)

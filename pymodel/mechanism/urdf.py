@@ -183,10 +183,9 @@ def _element(source: str, kind: type, element: ElementTree.Element) -> UrdfLink 
         with contextlib.redirect_stderr(io.StringIO()):  # unknown attributes
             return kind.from_xml_string(ElementTree.tostring(element))
     except (ParseError, AssertionError, AttributeError, TypeError, ValueError) as error:
+        name = f"{element.tag} {element.get('name', '')}".strip()
         reason = str(error.e if isinstance(error, ParseError) else error)
-        raise RobotError(
-            source, f"{element.tag} {element.get('name', '')}".strip(), reason
-        ) from None
+        raise RobotError(source, name, reason) from None
 
 
 def _tree(source: str, file: _File) -> tuple[str, dict[str, list[UrdfJoint]]]:

@@ -260,6 +260,8 @@ BAD = {
     "no_run": (["compare", "none.csv", "none.csv"], "none.csv: cannot read: No such file"),
     "no_table": (["compare", "short.toml", "short.toml"], "short.toml: line 1: not the header"),
     "joints": (["compare", "one.csv", "two.csv"], "two.csv: 2 joints, but one.csv has 1"),
+    "no_robot": (["joints", "none.urdf"], "none.urdf: cannot read: No such file"),
+    "no_urdf": (["joints", "short.toml"], "short.toml: not XML: "),
     "no_dir": (["plot", "nowhere"], "nowhere/run.csv: cannot read: No such file"),
     "mistake": (
         ["simulate", "bad.toml", "--out", "o"],
@@ -289,6 +291,20 @@ def test_wrong_arguments_are_one_line_and_status_2(capsys, arguments):
     assert caught.value.code == 2
     err = lines(capsys)
     assert len(err) == 1 and err[0].startswith("python -m pymodel")
+
+
+def test_joints_are_one_a_line(capsys):
+    path = str(ROOT / "robots" / "iiwa14.urdf")
+    names = [f"iiwa_joint_{k}" for k in range(1, 8)]
+    for options, base, want in (
+        ([], "7 degrees of freedom, fixed base", names),
+        (["--floating"], "13 degrees of freedom, floating base", ["root_joint", *names]),
+    ):
+        assert main(["joints", path, *options]) == 0
+        out, err = capsys.readouterr()
+        assert out.splitlines() == want
+        assert err.splitlines()[0] == f"iiwa14: {base}"
+        assert "snapped" in err
 
 
 def test_as_a_program(tmp_path):
