@@ -1,0 +1,77 @@
+"""All robots of PyPI's example-robot-data (a large download): as Pinocchio reads them, or refused.
+
+Needs `pip install example-robot-data`; run alone with `pytest -m example_robots`.
+"""
+
+from importlib import metadata
+
+import numpy as np
+import pytest
+
+from pymodel.mechanism import urdf
+from pymodel.mechanism.reduction import reduced
+from pymodel.tests.robots import pinocchio_inverse_dynamics, pinocchio_model, random_state
+from pymodel.tests.spatial import inverse_dynamics
+
+pytestmark = pytest.mark.example_robots
+
+try:
+    FILES = [path for path in metadata.files("example-robot-data") if path.suffix == ".urdf"]
+except metadata.PackageNotFoundError:
+    pytest.skip("the package example-robot-data is not installed", allow_module_level=True)
+
+BASES = pytest.mark.parametrize("floating", [False, True], ids=["fixed", "floating"])
+ROBOTS = pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+
+MASSLESS = "that resists joint"
+REFUSED = {
+    "human.urdf": MASSLESS,
+    "icub.urdf": MASSLESS,
+    "icub_reduced.urdf": MASSLESS,
+    "romeo.urdf": MASSLESS,
+    "romeo_laas_small.urdf": MASSLESS,
+    "ur3.urdf": "<robot> has no name",  # Pinocchio refuses it, too
+}
+REFUSED_ON_THE_GROUND = {
+    "iris_simple.urdf": "no joint moves",
+    "quadrotor_base.urdf": "no joint moves",
+}
+
+
+def assert_as_pinocchio(robot):
+    model, rng = pinocchio_model(robot), np.random.default_rng(1)
+    assert list(model.names)[1:] == [link.joint for link in robot.links]
+    assert list(model.parents)[1:] == [link.parent + 1 for link in robot.links]
+    small = reduced(robot)
+    for _ in range(5):
+        state = random_state(robot, rng)
+        want = pinocchio_inverse_dynamics(model, state)
+        for found in (robot, small):
+            assert np.abs(inverse_dynamics(found, *state) - want).max() < 1e-12 * np.abs(want).max()
+
+
+@BASES
+@ROBOTS
+def test_as_pinocchio_or_refused(path, floating):
+    refusal = REFUSED | ({} if floating else REFUSED_ON_THE_GROUND)
+    try:
+        robot = urdf.load(path.locate(), floating)
+    except urdf.RobotError as error:
+        assert refusal[path.name] in str(error)
+    else:
+        assert path.name not in refusal
+        assert_as_pinocchio(robot)
+
+
+@BASES
+@pytest.mark.parametrize(
+    "path",
+    [path for path in FILES if REFUSED.get(path.name) == MASSLESS],
+    ids=lambda path: path.name,
+)
+def test_massless_links_with_armature(path, floating):
+    assert_as_pinocchio(urdf.load(path.locate(), floating, armature=0.01))
+
+
+def test_most_are_read():
+    assert len(FILES) - len(REFUSED) - len(REFUSED_ON_THE_GROUND) >= 50
