@@ -88,7 +88,7 @@ def load(
     RobotError
         If the file cannot be read or is no URDF; if its links do not form a tree; if a number is
         not finite; if no joint moves; if a joint's type is not known, or planar or floating; if
-        its axis is zero; if the armature is negative or of no joint.
+        its axis is zero; if damping or armature is negative; if armature is of no joint.
         If a mass or a moment of inertia (ixx, iyy, izz) is negative. If a link, with what is fixed
         to it, has no inertia about (along) its own joint's axis, unless the joint has armature; if
         a floating base has none about some axis. Links that resist their own joints make the mass
@@ -99,18 +99,14 @@ def load(
     source = os.fspath(path)
     file = _parsed(source)
     root, children = _tree(source, file)
-    joints = {joint.name: joint for joint in file.joints}
     bodies = _lumped(source, file, root, children, floating)
     if not bodies:
         raise RobotError(source, "", "no joint moves")
-    moving = [body.joint for body in bodies if body.joint != ROOT_JOINT]
-    notes = []
-    snapped = Counter({body.joint: body.snap() for body in bodies})
-    if snapped.total():
-        names = ", ".join(f"{name} ({count})" for name, count in snapped.items() if count)
-        notes.append(f"{snapped.total()} entries of placements snapped to 0, 1 or -1: {names}")
-    notes += _joint_notes([joints[name] for name in moving], damping)
-    drives = _armature(source, armature, moving)
+    notes = [*_snap_notes(bodies)]
+    joints = {joint.name: joint for joint in file.joints}
+    moving = [joints[body.joint] for body in bodies if body.kind != FREE]
+    dampings = {joint.name: _damping(joint) for joint in moving} if damping else {}
+    armatures = _armature(source, armature, [joint.name for joint in moving])
     links = []
     for body in bodies:
         parent = np.eye(3) if body.parent == FIXED_BASE else bodies[body.parent].frame
@@ -122,13 +118,13 @@ def load(
             rotation=parent.T @ body.rotation @ body.frame + 0.0,  # -0 becomes 0
             offset=parent.T @ body.offset + 0.0,
             inertia=moved(body.inertia, body.frame.T, np.zeros(3)) + 0.0,
-            damping=_damping(joints[body.joint]) if damping and body.joint in joints else 0.0,
-            armature=drives.get(body.joint, 0.0),
+            damping=dampings.get(body.joint, 0.0),
+            armature=armatures.get(body.joint, 0.0),
             frame_rotation=body.frame.T,
         )
         _check_inertia(source, link)
         links.append(link)
-    notes += _inertia_notes(links)
+    notes += [*_joint_notes(moving, damping), *_inertia_notes(links)]
     return Robot(file.name, tuple(links), source=source, notes=tuple(notes))
 
 
@@ -163,7 +159,7 @@ def _parsed(source: str) -> _File:
         tree = ElementTree.fromstring(Path(source).read_bytes())
     except OSError as error:
         raise RobotError(source, "", f"cannot read: {error.strerror or error}") from None
-    except ElementTree.ParseError as error:
+    except (ElementTree.ParseError, LookupError) as error:  # LookupError: its encoding
         raise RobotError(source, "", f"not XML: {error}") from None
     if tree.tag != "robot":
         raise RobotError(source, "", f"not URDF: the root element is <{tree.tag}>, not <robot>")
@@ -222,7 +218,7 @@ def _tree(source: str, file: _File) -> tuple[str, dict[str, list[UrdfJoint]]]:
 
 
 def _check_joints(source: str, joints: list[UrdfJoint]) -> None:
-    """Refuse the types that are no single degree of freedom."""
+    """Refuse types that are no single degree of freedom, and damping that drives."""
     for kind in ("planar", "floating"):
         found = [joint.name for joint in joints if joint.type == kind]
         if found:
@@ -231,6 +227,13 @@ def _check_joints(source: str, joints: list[UrdfJoint]) -> None:
     for joint in joints:
         if joint.type not in (FIXED, *KINDS):
             raise RobotError(source, f"joint {joint.name}", f"unknown type {joint.type}")
+        _not_negative(source, joint.name, "damping", _damping(joint))
+
+
+def _not_negative(source: str, joint: str, what: str, value: float) -> None:
+    if not (math.isfinite(value) and value >= 0):
+        reason = f"its {what} must be a number that is not negative, got {value}"
+        raise RobotError(source, f"joint {joint}", reason)
 
 
 @dataclass
@@ -357,6 +360,14 @@ def _frame(source: str, joint: UrdfJoint) -> np.ndarray:
     return np.column_stack((across, np.cross(axis, across), axis))
 
 
+def _snap_notes(bodies: list[_Body]) -> Iterator[str]:
+    """Snap the placements; say what changed."""
+    counts = {body.joint: body.snap() for body in bodies}
+    if any(counts.values()):
+        names = ", ".join(f"{name} ({count})" for name, count in counts.items() if count)
+        yield f"{sum(counts.values())} entries of placements snapped to 0, 1 or -1: {names}"
+
+
 def _joint_notes(joints: list[UrdfJoint], damping: bool) -> Iterator[str]:
     """What of the moving joints a user may not expect."""
     mimics = [f"{joint.name} ({joint.mimic.joint})" for joint in joints if joint.mimic]
@@ -382,9 +393,7 @@ def _armature(
     for name, value in drives.items():
         if name not in joints:
             raise RobotError(source, "armature", f"there is no moving joint {name}")
-        if not (math.isfinite(value) and value >= 0):
-            reason = f"its armature must be a number that is not negative, got {value}"
-            raise RobotError(source, f"joint {name}", reason)
+        _not_negative(source, name, "armature", value)
     return drives
 
 

@@ -167,6 +167,15 @@ def test_armature_by_joint_and_for_all(load):
         assert [link.armature for link in robot.links] == [0.0, *want]
 
 
+def test_any_joint_may_be_called_as_the_base(load):
+    more = "<dynamics damping='0.5'/>"
+    robot = load(LINKS + joint("root_joint", "a", "b", more=more), damping=True, armature=0.1)
+    assert (robot.links[0].damping, robot.links[0].armature) == (0.5, 0.1)
+    fixed = LINKS + link("c") + joint("root_joint", "a", "b", "fixed", more) + joint("j", "b", "c")
+    base = load(fixed, floating=True, damping=True).links[0]
+    assert (base.joint, base.damping) == ("root_joint", 0.0)
+
+
 def test_armature_replaces_inertia(load):
     elements = link("a") + link("b", "") + joint("j", "a", "b")
     assert load(elements, armature=0.1).links[0].mass == 0
@@ -201,6 +210,11 @@ def test_the_rest_of_a_file_is_not_read(load):
             LINKS + "<joint name='j' type='fixed'><parent link='a'/></joint>",
             "joint j: Required element not set in XML: child",
         ),
+        (
+            LINKS + joint("j", "a", "b", more="<dynamics damping='nan'/>"),
+            "joint j: its damping must be a number that is not negative, got nan",
+        ),
+        (LINKS + joint("j", "a", "b", more="<dynamics damping='-1'/>"), "its damping must be"),
         (LINKS, "several links hang on no joint: a, b"),
         (ARM + joint("k", "a", "b"), "link b: closed chain: hangs on joint j and on joint k"),
         (ARM + joint("k", "b", "a"), "link a: closed chain: it hangs on itself"),
@@ -288,6 +302,10 @@ def test_files_that_are_no_urdf(tmp_path):
         (None, "cannot read: No such file or directory"),
         ("", "not XML: no element found: line 1, column 0"),
         ("hello", "not XML: syntax error: line 1, column 0"),
+        (
+            "<?xml version='1.0' encoding='x'?><robot/>",
+            "not XML: unknown encoding: x",
+        ),
         ("<sdf/>", "not URDF: the root element is <sdf>, not <robot>"),
         ("<robot/>", "<robot> has no name"),
     ):
