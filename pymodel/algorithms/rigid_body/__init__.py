@@ -1,0 +1,1 @@
+"""Rigid-body functions of robots in space, as algorithm text."""

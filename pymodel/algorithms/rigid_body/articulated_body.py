@@ -1,0 +1,209 @@
+"""Forward dynamics by articulated bodies (Featherstone 1983), in link frames (paper 002, FD)."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from pymodel.algorithms.rigid_body.inverse_dynamics import External
+from pymodel.algorithms.rigid_body.mass_matrix import factorised, solved
+from pymodel.algorithms.rigid_body.tree import Tree, point_accelerations
+from pymodel.algorithms.rigid_body.vectors import (
+    Matrix3,
+    Vector3,
+    Wrench,
+    add,
+    apply,
+    column,
+    cross,
+    cross_matrix,
+    cross_z,
+    dot,
+    product,
+    scale,
+    sum_of,
+    sum_of_wrenches,
+    trace_minus,
+    transpose,
+)
+from pymodel.arith.terms import Term, total
+
+
+class _Body(NamedTuple):
+    """An articulated body: moment = A alpha + H a + bias, force = H^T alpha + M a + bias."""
+
+    A: Matrix3
+    H: Matrix3
+    M: Matrix3
+    bias: Wrench
+
+
+class _Joint(NamedTuple):
+    """What a joint's acceleration is, from that of its link without it.
+
+    qdd = t - moment . alpha - force . a
+    """
+
+    moment: Vector3
+    force: Vector3
+    t: Term
+
+
+def forward_dynamics(
+    tree: Tree, tau: Sequence[Term], external: External | None = None
+) -> list[Term]:
+    """qdd of the joints under tau: M^-1 (tau - C)."""
+    still = [tree.zero] * tree.nv
+    motions = tree.motions(still)  # only w is taken: what else it holds does not count
+    rates = [point_accelerations(motion.w, tree.origin) for motion in motions]
+    gathered = [[_rigid_body(tree, i, rates[i], (external or {}).get(i))] for i in tree.links]
+    drive, joints = {}, {}
+    for i in reversed(tree.joints):
+        drive[i] = _joint_bias(tree, i, motions[i].w)
+        body = _gathered(gathered[i])
+        joints[i], body = _through_joint(tree, i, body, drive[i], tau[tree.dof[i]])
+        if not tree.on_ground(i):
+            bias = apply(rates[tree.parent[i]], tree.arm[i])
+            gathered[tree.parent[i]].append(_moved_to_parent(tree, i, body, bias))
+    return _accelerations(tree, gathered, joints, drive, rates, tau)
+
+
+def _rigid_body(tree: Tree, i: int, rates: Matrix3, external: Sequence[Term] | None) -> _Body:
+    second, first, mass = tree.inertia[i]
+    M = tuple(scale(mass, axis) for axis in tree.axes)
+    bias = tree.inertial_wrench(i, rates, tree.origin)
+    if external is not None:
+        outside = tree.external_wrench(i, external)
+        bias = Wrench(
+            *(
+                tuple(x - y for x, y in zip(*pair, strict=True))
+                for pair in zip(bias, outside, strict=True)
+            )
+        )
+    return _Body(trace_minus(second), cross_matrix(first), M, bias)
+
+
+def _gathered(bodies: Sequence[_Body]) -> _Body:
+    """Sum of bodies; biases are summed when all are there."""
+    A, H, M = (tuple(bodies[0][k]) for k in range(3))
+    for body in bodies[1:]:
+        A, H, M = sum_of(A, body.A), sum_of(H, body.H), sum_of(M, body.M)
+    return _Body(A, H, M, sum_of_wrenches(*(body.bias for body in bodies)))
+
+
+def _joint_bias(tree: Tree, i: int, w: Vector3) -> Vector3:
+    """Acceleration of link i, angular or of its origin, that the joint's rate brings along."""
+    bias = scale(tree.qd[tree.dof[i]], cross_z(w))
+    return tuple(x + x for x in bias) if tree.slides[i] else bias
+
+
+def _through_joint(
+    tree: Tree, i: int, body: _Body, joint_bias: Vector3, tau: Term
+) -> tuple[_Joint, _Body]:
+    """Solve for the joint's acceleration, and find the body that its parent feels."""
+    A, H, M, bias = body
+    if tree.slides[i]:
+        moment, force = column(H, 2), column(M, 2)
+        bias = sum_of_wrenches(bias, Wrench(apply(H, joint_bias), apply(M, joint_bias)))
+    else:
+        moment, force = column(A, 2), tuple(H[2])
+        biases = apply(A, joint_bias), apply(transpose(H), joint_bias)
+        bias = sum_of_wrenches(bias, Wrench(*biases))
+    own = tree.along(i, Wrench(moment, force)) + tree.armature[i]
+    d = tree.terms.recip(own)
+    k = tree.dof[i]
+    t = d * (tau - tree.damping[i] * tree.qd[k] - tree.along(i, bias))
+    joint = _Joint(scale(d, moment), scale(d, force), t)
+    if tree.on_ground(i):
+        return joint, body
+    A = _reduced(A, joint.moment, moment, symmetric=True)
+    H = _reduced(H, joint.moment, force)
+    M = _reduced(M, joint.force, force, symmetric=True)
+    bias = Wrench(add(bias.moment, scale(t, moment)), add(bias.force, scale(t, force)))
+    return joint, _without_joint(tree, i, _Body(A, H, M, bias), tau)
+
+
+def _reduced(m: Matrix3, a: Vector3, b: Vector3, symmetric: bool = False) -> Matrix3:
+    """M - a b^T."""
+    found = [[None] * 3 for _ in range(3)]
+    for r in range(3):
+        for c in range(3):
+            mirrored = symmetric and c < r
+            found[r][c] = found[c][r] if mirrored else m[r][c] - a[r] * b[c]
+    return found
+
+
+def _without_joint(tree: Tree, i: int, body: _Body, tau: Term) -> _Body:
+    """Enter what is known: along a joint without a drive's inertia the parent feels only tau."""
+    if not tree.armature[i].is_zero:
+        return body
+    z, zero = 2, tree.zero
+    tau = tau - tree.damping[i] * tree.qd[tree.dof[i]]
+    A, H, M = ([list(row) for row in m] for m in body[:3])
+    moment, force = (list(v) for v in body.bias)
+    for k in range(3):
+        if tree.slides[i]:
+            M[z][k] = M[k][z] = H[k][z] = zero
+        else:
+            A[z][k] = A[k][z] = H[z][k] = zero
+    (force if tree.slides[i] else moment)[z] = tau
+    return _Body(A, H, M, Wrench(moment, force))
+
+
+def _moved_to_parent(tree: Tree, i: int, body: _Body, bias: Vector3) -> _Body:
+    """About the parent's origin, where link i's has the acceleration a + alpha x arm + bias."""
+    arm, back = cross_matrix(tree.arm[i]), cross_matrix(tuple(-x for x in tree.arm[i]))
+    A, H, M = (tree.up_matrix(i, m) for m in body[:3])
+    moved = sum_of(H, product(arm, M))
+    # Two products: what H does with the arm's acceleration, and the moment of all force.
+    A = sum_of(A, product(H, back), transpose(product(moved, back)))
+    moment, force = tree.up(i, body.bias.moment), tree.up(i, body.bias.force)
+    force = add(force, apply(M, bias))
+    moment = add(moment, apply(H, bias), cross(tree.arm[i], force))
+    return _Body(A, moved, M, Wrench(moment, force))
+
+
+def _accelerations(
+    tree: Tree,
+    gathered: Sequence[Sequence[_Body]],
+    joints: dict[int, _Joint],
+    drive: dict[int, Vector3],
+    rates: Sequence[Matrix3],
+    tau: Sequence[Term],
+) -> list[Term]:
+    """Outward recursion of accelerations."""
+    qdd, moving = [tree.zero] * tree.nv, {}
+    if tree.robot.floating:
+        alpha, a = _base_acceleration(tree, _gathered(gathered[0]), tau)
+        offset = add(cross(tree.qd[3:6], tree.qd[:3]), tree.gravity)
+        qdd[:6] = *(x - y for x, y in zip(a, offset, strict=True)), *alpha
+        moving[0] = alpha, a
+    for i in tree.joints:
+        parent = tree.parent[i]
+        if tree.on_ground(i):
+            alpha, a = tree.origin, tree.down(i, tree.gravity)
+        else:
+            alpha, a = moving[parent]
+            arm = tree.arm[i]
+            a = tree.down(i, add(a, cross(alpha, arm), apply(rates[parent], arm)))
+            alpha = tree.down(i, alpha)
+        joint = joints[i]
+        x = total([joint.t, -dot(joint.moment, alpha), -dot(joint.force, a)])
+        qdd[tree.dof[i]] = x
+        with_rate = add(a if tree.slides[i] else alpha, drive[i])
+        with_rate = with_rate[0], with_rate[1], with_rate[2] + x
+        moving[i] = (alpha, with_rate) if tree.slides[i] else (with_rate, a)
+    return qdd
+
+
+def _base_acceleration(tree: Tree, body: _Body, tau: Sequence[Term]) -> tuple[Vector3, Vector3]:
+    A, H, M, bias = body
+    matrix = {}
+    for r in range(3):
+        for c in range(3):
+            matrix[3 + r, c] = H[c][r]
+            if c <= r:
+                matrix[r, c], matrix[3 + r, 3 + c] = A[r][c], M[r][c]
+    given = (*tau[3:6], *tau[:3])
+    b = [x - y for x, y in zip(given, (*bias.moment, *bias.force), strict=True)]
+    ancestors = tree.ancestors[:6]
+    x = solved(ancestors, factorised(ancestors, matrix), b)
+    return tuple(x[:3]), tuple(x[3:])

@@ -1,0 +1,303 @@
+"""The seven rigid-body functions, from named scalars to named scalars (paper 002, section II).
+
+Names are those of the columns of a call: ``q0``, ``qd0``, ``qdd0``, ``tau0``, ``m0_0``,
+``minv0_0``, ``dtau_dq0_0``, ``dtau_dqd0_0``, ``dqdd_dq0_0``, ``dqdd_dqd0_0`` (row_column), and
+``fext<link>_0`` to ``_5`` for the force and the moment on a link. Matrices are full.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pymodel.algorithms.rigid_body import articulated_body
+from pymodel.algorithms.rigid_body.derivatives import Derivatives, inverse_dynamics_derivatives
+from pymodel.algorithms.rigid_body.inverse_dynamics import External, inverse_dynamics
+from pymodel.algorithms.rigid_body.mass_matrix import (
+    Factors,
+    Sparse,
+    factorised,
+    inverse,
+    inverse_of_L,
+    mass_matrix,
+    multiplied,
+    solved,
+    solved_by_inverse,
+)
+from pymodel.algorithms.rigid_body.tree import Tree
+from pymodel.algorithms.rigid_body.vectors import cross
+from pymodel.arith.scalars import S, SupportsArithmetic
+from pymodel.arith.terms import Term, Terms
+from pymodel.mechanism.robot import Robot
+
+FACTORS = "factors"  #: solve by the factors of M
+ARTICULATED = "articulated"  #: articulated bodies
+INVERSE_FACTORS = "inverse factors"  #: multiply by the inverses of the factors of M
+
+#: Matrices by the name of their columns' beginning, row by row.
+SYMMETRIC = ("m", "minv")
+
+
+@dataclass(frozen=True)
+class Signature:
+    """What a function takes and gives: beginnings of the names of its columns.
+
+    Attributes
+    ----------
+    name, text : str
+        What it is called, and what it does in a line.
+    takes, gives : tuple of str
+    methods : tuple of str
+        Ways to evaluate it, for a user to choose from; the first is the default.
+    forces : bool
+        Whether external wrenches on links change it.
+    """
+
+    name: str
+    text: str
+    takes: tuple[str, ...]
+    gives: tuple[str, ...]
+    methods: tuple[str, ...] = ("",)
+    forces: bool = True
+
+
+#: The seven functions.
+FUNCTIONS: dict[str, Signature] = {
+    entry.name: entry
+    for entry in (
+        Signature("ID", "inverse dynamics: tau from q, qd, qdd", ("q", "qd", "qdd"), ("tau",)),
+        Signature(
+            "FD",
+            "forward dynamics: qdd from q, qd, tau",
+            ("q", "qd", "tau"),
+            ("qdd",),
+            (FACTORS, ARTICULATED),
+        ),
+        Signature("M", "mass matrix from q", ("q",), ("m",), forces=False),
+        Signature("Minv", "inverse of the mass matrix from q", ("q",), ("minv",), forces=False),
+        Signature(
+            "dID",
+            "derivatives of inverse dynamics by q and qd, from q, qd, qdd",
+            ("q", "qd", "qdd"),
+            ("dtau_dq", "dtau_dqd"),
+        ),
+        Signature(
+            "dFD",
+            "derivatives of forward dynamics by q and qd, from q, qd, tau",
+            ("q", "qd", "tau"),
+            ("dqdd_dq", "dqdd_dqd"),
+            (FACTORS, INVERSE_FACTORS),
+        ),
+        Signature(
+            "diFD",
+            "derivatives of forward dynamics by q and qd, from q, qd, qdd and the inverse of M",
+            ("q", "qd", "qdd", "minv"),
+            ("dqdd_dq", "dqdd_dqd"),
+        ),
+    )
+}
+
+
+def columns(robot: Robot, name: str) -> list[str]:
+    """Name the columns of a vector or matrix: ``q0``, ... or ``m0_0``, ..."""
+    n = robot.nv
+    if name == "q":
+        return [f"q{k}" for k in range(robot.nq)]
+    if name in ("qd", "qdd", "tau"):
+        return [f"{name}{k}" for k in range(n)]
+    return [f"{name}{i}_{j}" for i in range(n) for j in range(n)]
+
+
+def force_columns(links: Iterable[int]) -> list[str]:
+    """Name the columns of external wrenches: force, then moment."""
+    return [f"fext{link}_{k}" for link in links for k in range(6)]
+
+
+def inputs(robot: Robot, function: str, external: Iterable[int] = ()) -> list[str]:
+    """Name the scalars that a function takes; of a symmetric matrix the lower triangle."""
+    n, found = robot.nv, []
+    for name in FUNCTIONS[function].takes:
+        if name in SYMMETRIC:
+            found += [f"{name}{i}_{j}" for i in range(n) for j in range(i + 1)]
+        else:
+            found += columns(robot, name)
+    return found + force_columns(external)
+
+
+def outputs(robot: Robot, function: str) -> list[str]:
+    """Name the columns that a function gives."""
+    return [name for kind in FUNCTIONS[function].gives for name in columns(robot, kind)]
+
+
+def evaluate(
+    function: str,
+    robot: Robot,
+    arithmetic: SupportsArithmetic[S],
+    values: Mapping[str, S],
+    method: str = "",
+    external: Sequence[int] = (),
+    parameters_as_data: bool = False,
+) -> dict[str, S]:
+    """Evaluate a function on any arithmetic.
+
+    Parameters
+    ----------
+    function : str
+        A key of :data:`FUNCTIONS`.
+    robot : Robot
+    arithmetic : SupportsArithmetic
+    values : dict
+        Name -> scalar of :func:`inputs`; SI units, Pinocchio's conventions.
+    method : str
+        One of the function's; by default its first.
+    external : sequence of int
+        Links with external wrenches, given in the frames of URDF's links.
+    parameters_as_data : bool
+        As for :class:`pymodel.arith.terms.Terms`.
+
+    Returns
+    -------
+    dict
+        Column -> scalar of what is not zero by structure; of a symmetric matrix the lower triangle.
+    """
+    terms = Terms(arithmetic, parameters_as_data)
+    given = {name: terms.given(values[name]) for name in inputs(robot, function, external)}
+    found = _EVALUATE[function](_Inputs(terms, robot, given, external), method)
+    found = {name: term for name, term in found.items() if not term.is_zero}
+    return dict(zip(found, terms.results(found.values()), strict=True))
+
+
+@dataclass(frozen=True)
+class _Inputs:
+    """Terms of a call."""
+
+    terms: Terms
+    robot: Robot
+    given: Mapping[str, Term]
+    links: Sequence[int]
+
+    def vector(self, name: str) -> list[Term]:
+        return [self.given[column] for column in columns(self.robot, name)]
+
+    def symmetric(self, name: str) -> Sparse:
+        n = range(self.robot.nv)
+        return {(i, j): self.given[f"{name}{max(i, j)}_{min(i, j)}"] for i in n for j in n}
+
+    @property
+    def tree(self) -> Tree:
+        rates = self.vector("qd") if "qd0" in self.given else None
+        return Tree(self.terms, self.robot, self.vector("q"), rates)
+
+    @property
+    def external(self) -> External:
+        names = {link: force_columns([link]) for link in self.links}
+        return {link: [self.given[name] for name in some] for link, some in names.items()}
+
+
+def _named(name: str, vector: Sequence[Term]) -> dict[str, Term]:
+    return {f"{name}{k}": x for k, x in enumerate(vector)}
+
+
+def _matrix(name: str, entries: Sparse) -> dict[str, Term]:
+    return {f"{name}{i}_{j}": x for (i, j), x in sorted(entries.items())}
+
+
+def _lower(name: str, entries: Sparse) -> dict[str, Term]:
+    return _matrix(name, {(i, j): x for (i, j), x in entries.items() if j <= i})
+
+
+def _id(given: _Inputs, method: str) -> dict[str, Term]:
+    return _named("tau", inverse_dynamics(given.tree, given.vector("qdd"), given.external))
+
+
+def _fd(given: _Inputs, method: str) -> dict[str, Term]:
+    tree, tau = given.tree, given.vector("tau")
+    if method == ARTICULATED:
+        return _named("qdd", articulated_body.forward_dynamics(tree, tau, given.external))
+    factors = factorised(tree.ancestors, mass_matrix(tree))
+    return _named("qdd", solved(tree.ancestors, factors, _forces(tree, tau, given.external)))
+
+
+def _forces(tree: Tree, tau: Sequence[Term], external: External) -> list[Term]:
+    """tau - C: what accelerates the joints."""
+    still = inverse_dynamics(tree, [tree.zero] * tree.nv, external)
+    return [x - c for x, c in zip(tau, still, strict=True)]
+
+
+def _m(given: _Inputs, method: str) -> dict[str, Term]:
+    return _lower("m", mass_matrix(given.tree))
+
+
+def _minv(given: _Inputs, method: str) -> dict[str, Term]:
+    tree = given.tree
+    return _lower("minv", inverse(tree, factorised(tree.ancestors, mass_matrix(tree))))
+
+
+def _did(given: _Inputs, method: str) -> dict[str, Term]:
+    _, found = inverse_dynamics_derivatives(given.tree, given.vector("qdd"), given.external)
+    return _matrix("dtau_dq", found.dq) | _matrix("dtau_dqd", found.dqd)
+
+
+def _dfd(given: _Inputs, method: str) -> dict[str, Term]:
+    tree = given.tree
+    factors = factorised(tree.ancestors, mass_matrix(tree))
+    solve = _solver(tree, factors, method)
+    qdd = solve(_forces(tree, given.vector("tau"), given.external))
+    _, found = inverse_dynamics_derivatives(tree, qdd, given.external)
+    return _accelerations(tree, found, solve)
+
+
+def _solver(tree: Tree, factors: Factors, method: str) -> Callable[[list[Term]], list[Term]]:
+    if method == INVERSE_FACTORS:
+        W = inverse_of_L(tree, factors.L)
+        return lambda b: solved_by_inverse(tree, W, factors.d, b)
+    return lambda b: solved(tree.ancestors, factors, b)
+
+
+def _difd(given: _Inputs, method: str) -> dict[str, Term]:
+    tree, minv = given.tree, given.symmetric("minv")
+    _, found = inverse_dynamics_derivatives(tree, given.vector("qdd"), given.external)
+    return _accelerations(tree, found, lambda b: multiplied(tree, minv, b))
+
+
+def _accelerations(
+    tree: Tree, found: Derivatives, solve: Callable[[list[Term]], list[Term]]
+) -> dict[str, Term]:
+    """-M^-1 dtau: derivatives of qdd; those by a floating base's own motion are known."""
+    result = {}
+    for name, matrix in (("dqdd_dq", found.dq), ("dqdd_dqd", found.dqd)):
+        for k in range(tree.nv):
+            known = _known_column(tree, name, k)
+            if known is None:
+                column = solve([matrix.get((i, k), tree.zero) for i in range(tree.nv)])
+                known = [-x for x in column]
+            result |= {f"{name}{i}_{k}": x for i, x in enumerate(known)}
+    return {
+        name: result[name] for kind in ("dqdd_dq", "dqdd_dqd") for name in columns(tree.robot, kind)
+    }
+
+
+def _known_column(tree: Tree, name: str, k: int) -> list[Term] | None:
+    """Derivatives by a floating base's position, orientation and velocity.
+
+    Only the base's own acceleration depends on these, as its frame turns: by its position nothing,
+    by its orientation gravity's part, by its velocity what turning adds.
+    """
+    if not tree.robot.floating or k >= (6 if name == "dqdd_dq" else 3):
+        return None
+    rest = [tree.zero] * (tree.nv - 3)
+    if name == "dqdd_dqd":
+        return [*(-x for x in cross(tree.qd[3:6], tree.axes[k])), *rest]
+    if k < 3:
+        return [tree.zero] * tree.nv
+    return [*cross(tree.axes[k - 3], tree.gravity), *rest]
+
+
+_EVALUATE: dict[str, Callable[[_Inputs, str], dict[str, Any]]] = {
+    "ID": _id,
+    "FD": _fd,
+    "M": _m,
+    "Minv": _minv,
+    "dID": _did,
+    "dFD": _dfd,
+    "diFD": _difd,
+}
