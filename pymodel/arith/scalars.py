@@ -13,6 +13,8 @@ import re
 from collections.abc import Sequence
 from typing import Any, Protocol, TypeVar
 
+import numpy as np
+
 from pymodel.arith.fp import BINARY32, Format
 
 
@@ -111,6 +113,27 @@ class Float64:
     def to_float(self, x: float) -> float:
         """Return x."""
         return x
+
+
+class Float64Arrays(Float64):
+    """Arrays of float64 as scalars: many evaluations of the text at once."""
+
+    def recip(self, x: np.ndarray) -> np.ndarray:
+        """Return 1 / x; infinite for zero."""
+        with np.errstate(divide="ignore"):
+            return np.divide(1.0, x)
+
+    def sincos(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return (sin x, cos x)."""
+        return np.sin(x), np.cos(x)
+
+    def is_zero(self, x: np.ndarray) -> bool:
+        """Return whether an entry is zero."""
+        return bool(np.any(np.asarray(x) == 0.0))
+
+    def is_finite(self, x: np.ndarray) -> bool:
+        """Return whether all entries are finite."""
+        return bool(np.all(np.isfinite(x)))
 
 
 class BitExact:

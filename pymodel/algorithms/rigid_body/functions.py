@@ -33,7 +33,8 @@ FACTORS = "factors"  #: solve by the factors of M
 ARTICULATED = "articulated"  #: articulated bodies
 INVERSE_FACTORS = "inverse factors"  #: multiply by the inverses of the factors of M
 
-#: Matrices by the name of their columns' beginning, row by row.
+#: Beginnings of the names of columns: what is a vector, and what a symmetric matrix.
+VECTORS = ("q", "qd", "qdd", "tau")
 SYMMETRIC = ("m", "minv")
 
 
@@ -102,7 +103,7 @@ def columns(robot: Robot, name: str) -> list[str]:
     n = robot.nv
     if name == "q":
         return [f"q{k}" for k in range(robot.nq)]
-    if name in ("qd", "qdd", "tau"):
+    if name in VECTORS:
         return [f"{name}{k}" for k in range(n)]
     return [f"{name}{i}_{j}" for i in range(n) for j in range(n)]
 

@@ -1,0 +1,374 @@
+"""Calls of a robot's functions: tables of columns in, tables of columns out.
+
+A call is a row. Columns have the names of
+:mod:`pymodel.algorithms.rigid_body.functions`; all numbers are float64 outside, and rounded once
+into the arithmetic of the call.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from pymodel.algorithms.rigid_body.functions import (
+    FUNCTIONS,
+    SYMMETRIC,
+    columns,
+    force_columns,
+    inputs,
+    outputs,
+)
+from pymodel.arith import scalars
+from pymodel.arith.fp import BINARY32, Format
+from pymodel.compile.robot_kernels import recorded
+from pymodel.machine.isa import Machine
+from pymodel.mechanism.robot import Robot
+from pymodel.runs.engine_runs import Call, prepare_call
+from pymodel.runs.input_error import InputError
+
+#: Column -> one number a row.
+Table = dict[str, np.ndarray]
+
+MODEL, STEP = "model", "step"
+TARGETS = (MODEL, STEP)
+
+#: Difference to float64, relative to the largest entry of the row, above which a row is warned of.
+SPOILED = 0.01
+#: How far the length of a quaternion may be from 1 without a word.
+UNIT = 1e-6
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a batch of calls gave.
+
+    Attributes
+    ----------
+    table : Table
+        All output columns, zeros by structure included.
+    flags : int
+        Sticky float flags, bits 4..0 as in ``fflags``; 0 in float64.
+    cycles : int or None
+        Clock cycles of one call on the engine.
+    warnings : tuple of str
+    """
+
+    table: Table
+    flags: int = 0
+    cycles: int | None = None
+    warnings: tuple[str, ...] = ()
+
+
+def input_columns(robot: Robot, function: str, external: Sequence[int] = ()) -> list[str]:
+    """Name the columns that a call needs; matrices are full."""
+    names = [name for kind in FUNCTIONS[function].takes for name in columns(robot, kind)]
+    return names + force_columns(external)
+
+
+def call(
+    robot: Robot,
+    function: str,
+    table: Mapping[str, np.ndarray],
+    arithmetic: str = "float64",
+    target: str = MODEL,
+    machine: Machine | None = None,
+    external: Sequence[int] = (),
+) -> Answer:
+    """Evaluate a function of a robot once for each row of a table.
+
+    Parameters
+    ----------
+    robot : Robot
+    function : str
+        ID, FD, M, Minv, dID, dFD or diFD.
+    table : dict
+        Column -> array of one number a row, SI units: all of :func:`input_columns`.
+    arithmetic : str
+        ``float64``, ``float32`` or ``<EXP_W>/<MAN_W>``.
+    target : str
+        ``model``: directly; ``step``: on the cycle-accurate model of the step engine, which has no
+        float64.
+    machine : Machine, optional
+        Lanes of the engine; its memories are made as large as the program needs.
+    external : sequence of int
+        Links with external wrenches, which the columns ``fext<link>_0`` to ``_5`` give.
+
+    Returns
+    -------
+    Answer
+
+    Raises
+    ------
+    InputError
+        If the function, the arithmetic or the target is unknown, or the inputs make no call.
+    """
+    if function not in FUNCTIONS:
+        raise InputError(f"function {function!r}: must be one of {', '.join(FUNCTIONS)}")
+    if target not in TARGETS:
+        raise InputError(f"target {target!r}: must be one of {', '.join(TARGETS)}")
+    external = tuple(external)
+    arithmetic = _arithmetic(arithmetic, target)
+    given, warnings = _checked(robot, function, table, external)
+    exact = recorded(robot, function, external=external).evaluate(scalars.Float64Arrays(), given)
+    if isinstance(arithmetic, scalars.Float64):
+        return Answer(_full(robot, function, exact, given), warnings=(*warnings, *_spoiled(exact)))
+    fmt, rows = arithmetic.fmt, _rows(given)
+    batch = [{name: fmt.from_float(float(x[k])) for name, x in given.items()} for k in range(rows)]
+    if target == STEP:
+        engine = prepare(machine or Machine(), robot, function, fmt, external)
+        found, flags = _on_engine(engine, batch)
+        cycles = engine.program.main
+    else:
+        found, flags, cycles = *_on_model(robot, function, arithmetic, batch, external), None
+    values = {
+        name: np.array([fmt.to_float(row[name]) if row else np.nan for row in found])
+        for name in exact
+    }
+    return Answer(
+        _full(robot, function, values, given),
+        flags,
+        cycles,
+        (*warnings, *_spoiled(values, exact)),
+    )
+
+
+def prepare(
+    machine: Machine,
+    robot: Robot,
+    function: str,
+    fmt: Format = BINARY32,
+    external: Sequence[int] = (),
+    parameters_as_data: bool = False,
+) -> Call:
+    """Schedule a robot's function on an engine whose memories are as large as it needs.
+
+    For the arguments see :func:`call` and :func:`pymodel.compile.robot_kernels.recorded`.
+    """
+    kernel = recorded(robot, function, None, tuple(external), parameters_as_data)
+    found = prepare_call(replace(machine, fmt=fmt).boundless, kernel)
+    holding = replace(machine, fmt=fmt).holding(found.program)
+    return replace(found, program=replace(found.program, machine=holding))
+
+
+def _arithmetic(name: str, target: str) -> scalars.Float64 | scalars.BitExact:
+    try:
+        found = scalars.parse(name)
+    except ValueError as error:
+        raise InputError(str(error)) from None
+    if target == STEP and isinstance(found, scalars.Float64):
+        raise InputError("target step: the engine has no float64; take float32 or such as 5/10")
+    if target == STEP and not found.fmt.has_sincos:
+        raise InputError(f"target step: the engine has no sine for the format {name}")
+    return found
+
+
+def _rows(given: Mapping[str, np.ndarray]) -> int:
+    return len(next(iter(given.values())))
+
+
+def _on_engine(engine: Call, batch: Sequence[Mapping[str, int]]) -> tuple[list, int]:
+    """Evaluate a batch on the engine's twin; a row that is not finite is left out as None."""
+    found, flags = [], 0
+    while len(found) < len(batch):
+        results, twin = engine.on_twin(batch[len(found) :])
+        found += results
+        flags |= twin.flags
+        if twin.stopped:
+            found.append(None)
+    return found, flags
+
+
+def _on_model(
+    robot: Robot,
+    function: str,
+    arithmetic: scalars.BitExact,
+    batch: Sequence[Mapping[str, int]],
+    external: Sequence[int],
+) -> tuple[list, int]:
+    kernel, found = recorded(robot, function, external=external), []
+    for row in batch:
+        given = {name: arithmetic.scalar(bits) for name, bits in row.items()}
+        results = kernel.evaluate(arithmetic, given)
+        found.append({name: x.bits for name, x in results.items()})
+    return found, arithmetic.flags
+
+
+# --- inputs ---------------------------------------------------------------------------------------
+
+
+def _checked(
+    robot: Robot, function: str, table: Mapping[str, np.ndarray], external: Sequence[int]
+) -> tuple[dict[str, np.ndarray], list[str]]:
+    """The kernel's inputs, and what is to be said of them."""
+    names = input_columns(robot, function, external)
+    missing = [name for name in names if name not in table]
+    if missing:
+        raise InputError(f"{function} of {robot.name}: missing columns {_some(missing)}")
+    unknown = [name for name in table if name not in names]
+    if unknown:
+        raise InputError(f"{function} of {robot.name}: unknown columns {_some(unknown)}")
+    given = {name: np.asarray(table[name], float).reshape(-1) for name in names}
+    if len({len(x) for x in given.values()}) != 1:
+        raise InputError(f"{function} of {robot.name}: columns differ in length")
+    if not _rows(given):
+        raise InputError(f"{function} of {robot.name}: no row")
+    for name, x in given.items():
+        wrong = np.flatnonzero(~np.isfinite(x))
+        if len(wrong):
+            raise InputError(f"row {wrong[0] + 1}: {name} is {x[wrong[0]]!r}, must be finite")
+    warnings = _unit_quaternions(robot, given)
+    _symmetric(robot, function, given)
+    return {name: given[name] for name in inputs(robot, function, external)}, warnings
+
+
+def _some(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:4])
+    return shown if len(names) <= 4 else f"{shown}, ... ({len(names)} in all)"
+
+
+def _unit_quaternions(robot: Robot, given: dict[str, np.ndarray]) -> list[str]:
+    """Normalise a floating base's quaternions: an error would be one of gravity."""
+    if not robot.floating or "q3" not in given:
+        return []
+    names = [f"q{k}" for k in range(3, 7)]
+    length = np.sqrt(sum(given[name] ** 2 for name in names))
+    if not length.all():
+        row = int(np.flatnonzero(length == 0)[0])
+        raise InputError(f"row {row + 1}: the quaternion q3..q6 is zero")
+    for name in names:
+        given[name] = given[name] / length
+    off = np.flatnonzero(np.abs(length - 1) > UNIT)
+    if not len(off):
+        return []
+    return [f"row {off[0] + 1}: the quaternion's length is {length[off[0]]:.6g}; normalised"]
+
+
+def _symmetric(robot: Robot, function: str, given: Mapping[str, np.ndarray]) -> None:
+    """Refuse a matrix that is not symmetric: only its lower triangle is read."""
+    for kind in set(FUNCTIONS[function].takes) & set(SYMMETRIC):
+        for i in range(robot.nv):
+            for j in range(i):
+                low, high = given[f"{kind}{i}_{j}"], given[f"{kind}{j}_{i}"]
+                if not np.allclose(low, high, rtol=1e-6, atol=1e-9):
+                    raise InputError(f"{kind}{i}_{j} and {kind}{j}_{i} differ: not symmetric")
+
+
+# --- outputs --------------------------------------------------------------------------------------
+
+
+def _full(
+    robot: Robot, function: str, values: Mapping[str, np.ndarray], given: Mapping[str, np.ndarray]
+) -> Table:
+    """All columns: mirrored where symmetric, zero where the structure says so."""
+    zero = np.zeros(_rows(given))
+    (kind, *_) = FUNCTIONS[function].gives
+    if kind in SYMMETRIC:
+        n = range(robot.nv)
+        pairs = {f"{kind}{i}_{j}": f"{kind}{max(i, j)}_{min(i, j)}" for i in n for j in n}
+        return {name: values.get(lower, zero) for name, lower in pairs.items()}
+    return {name: values.get(name, zero) for name in outputs(robot, function)}
+
+
+def _spoiled(
+    values: Mapping[str, np.ndarray], exact: Mapping[str, np.ndarray] | None = None
+) -> list[str]:
+    """Warn of rows that are not finite, or that rounding has spoiled."""
+    found = np.array(list(values.values()))
+    finite = np.isfinite(found).all(axis=0)
+    warnings = [
+        f"row {row + 1}: a result is infinite or not a number" for row in np.flatnonzero(~finite)
+    ]
+    if exact is not None:
+        reference = np.array(list(exact.values()))
+        largest = np.abs(reference).max(axis=0)
+        with np.errstate(invalid="ignore"):
+            error = np.abs(found - reference).max(axis=0)
+        warnings += [
+            f"row {row + 1}: rounding changes a result by {error[row] / largest[row]:.1%} of the "
+            "largest; take a wider format"
+            for row in np.flatnonzero(finite & (error > SPOILED * largest))
+        ]
+    return warnings
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+
+def read_table(path: str | Path) -> Table:
+    """Read a CSV file: a line of names, then one row a call.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read or makes no table; the message names file and line.
+    """
+    try:
+        with Path(path).open(newline="") as file:
+            lines = list(csv.reader(file))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise InputError(f"{path}: {error}") from None
+    rows = [(number, line) for number, line in enumerate(lines, 1) if line]
+    if not rows:
+        raise InputError(f"{path}: empty")
+    names = [name.strip() for name in rows[0][1]]
+    twice = {name for name in names if names.count(name) > 1}
+    if twice:
+        raise InputError(f"{path}: columns twice: {_some(sorted(twice))}")
+    values = []
+    for number, line in rows[1:]:
+        if len(line) != len(names):
+            raise InputError(f"{path}: line {number}: {len(line)} values under {len(names)} names")
+        values.append([_number(path, number, *pair) for pair in zip(names, line, strict=True)])
+    table = np.array(values, float).reshape(len(values), len(names))
+    return {name: table[:, k] for k, name in enumerate(names)}
+
+
+def _number(path: str | Path, line: int, name: str, text: str) -> float:
+    try:
+        return float(text) if text.isascii() and "_" not in text else math.nan
+    except ValueError:
+        raise InputError(f"{path}: line {line}: {name} is {text!r}, must be a number") from None
+
+
+def write_table(path: str | Path, table: Table) -> None:
+    """Write a CSV file; numbers read back exactly."""
+    path = Path(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("w", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(table)
+            writer.writerows(
+                [repr(float(x)) for x in row] for row in zip(*table.values(), strict=True)
+            )
+    except OSError as error:
+        raise InputError(f"{path}: {error}") from None
+
+
+# --- random states --------------------------------------------------------------------------------
+
+
+def random_states(robot: Robot, function: str, rows: int, seed: int) -> Table:
+    """Draw inputs: joints, rates, accelerations and torques in -1..1, unit quaternions.
+
+    ``minv`` is the inverse of the mass matrix there, in float64.
+    """
+    rng = np.random.default_rng(seed)
+    table = {
+        name: rng.uniform(-1.0, 1.0, rows)
+        for name in input_columns(robot, function)
+        if not name.startswith("minv")
+    }
+    if robot.floating:
+        quaternion = rng.normal(size=(4, rows))
+        quaternion /= np.linalg.norm(quaternion, axis=0)
+        table |= {f"q{k + 3}": x for k, x in enumerate(quaternion)}
+    if "minv" in FUNCTIONS[function].takes:
+        state = {name: table[name] for name in input_columns(robot, "Minv")}
+        table |= call(robot, "Minv", state).table
+    return table
