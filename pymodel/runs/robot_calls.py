@@ -114,10 +114,12 @@ def call(
     external = tuple(external)
     arithmetic = _arithmetic(arithmetic, target)
     given, warnings = _checked(robot, function, table, external)
+    rows = len(next(iter(given.values())))
     exact = recorded(robot, function, external=external).evaluate(scalars.Float64Arrays(), given)
+    exact = {name: np.broadcast_to(x, rows) for name, x in exact.items()}
     if isinstance(arithmetic, scalars.Float64):
-        return Answer(_full(robot, function, exact, given), warnings=(*warnings, *_spoiled(exact)))
-    fmt, rows = arithmetic.fmt, _rows(given)
+        return Answer(_full(robot, function, exact, rows), warnings=(*warnings, *_spoiled(exact)))
+    fmt = arithmetic.fmt
     batch = [{name: fmt.from_float(float(x[k])) for name, x in given.items()} for k in range(rows)]
     if target == STEP:
         engine = prepare(machine or Machine(), robot, function, fmt, external)
@@ -130,7 +132,7 @@ def call(
         for name in exact
     }
     return Answer(
-        _full(robot, function, values, given),
+        _full(robot, function, values, rows),
         flags,
         cycles,
         (*warnings, *_spoiled(values, exact)),
@@ -165,10 +167,6 @@ def _arithmetic(name: str, target: str) -> scalars.Float64 | scalars.BitExact:
     if target == STEP and not found.fmt.has_sincos:
         raise InputError(f"target step: the engine has no sine for the format {name}")
     return found
-
-
-def _rows(given: Mapping[str, np.ndarray]) -> int:
-    return len(next(iter(given.values())))
 
 
 def _on_engine(engine: Call, batch: Sequence[Mapping[str, int]]) -> tuple[list, int]:
@@ -215,7 +213,7 @@ def _checked(
     given = {name: np.asarray(table[name], float).reshape(-1) for name in names}
     if len({len(x) for x in given.values()}) != 1:
         raise InputError(f"{function} of {robot.name}: columns differ in length")
-    if not _rows(given):
+    if not len(given[names[0]]):
         raise InputError(f"{function} of {robot.name}: no row")
     for name, x in given.items():
         wrong = np.flatnonzero(~np.isfinite(x))
@@ -261,11 +259,9 @@ def _symmetric(robot: Robot, function: str, given: Mapping[str, np.ndarray]) -> 
 # --- outputs --------------------------------------------------------------------------------------
 
 
-def _full(
-    robot: Robot, function: str, values: Mapping[str, np.ndarray], given: Mapping[str, np.ndarray]
-) -> Table:
+def _full(robot: Robot, function: str, values: Mapping[str, np.ndarray], rows: int) -> Table:
     """All columns: mirrored where symmetric, zero where the structure says so."""
-    zero = np.zeros(_rows(given))
+    zero = np.zeros(rows)
     (kind, *_) = FUNCTIONS[function].gives
     if kind in SYMMETRIC:
         n = range(robot.nv)
