@@ -6,7 +6,7 @@ from typing import Any
 from pymodel.algorithms import two_handles
 from pymodel.compile.graph import Graph, Ref, flatten, symbols
 from pymodel.compile.kernel import Kernel
-from pymodel.compile.registry import compiled
+from pymodel.compile.registry import recorded
 from pymodel.mechanism.scenario import Scenario
 
 #: Latencies (cycles) that critical paths are quoted with.
@@ -86,4 +86,4 @@ def kernel(kernel: Kernel) -> dict[str, Any]:
 
 def step(scenario: Scenario, **options: Any) -> dict[str, Any]:
     """Count one time step of a scenario; the options are those of its mechanism."""
-    return kernel(compiled("step", scenario, **options))
+    return kernel(recorded("step", scenario, **options))

@@ -15,7 +15,7 @@ from pymodel.algorithms import step
 from pymodel.algorithms.requests import BASE, SingularError, serve
 from pymodel.arith.scalars import BitExact
 from pymodel.compile.kernel import Kernel, context_name, interleave
-from pymodel.compile.registry import compiled, t_cut_names
+from pymodel.compile.registry import recorded, t_cut_names
 from pymodel.compile.schedule import schedule
 from pymodel.machine.isa import Location, Machine, Program, ProgramError
 from pymodel.machine.model import Twin
@@ -273,7 +273,7 @@ def prepare(
     def kernel(rebase_now: bool) -> Kernel:
         return interleave(
             [
-                compiled(
+                recorded(
                     "step",
                     scenario,
                     rebasing=rebasing(scenario),
