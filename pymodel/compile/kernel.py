@@ -109,17 +109,35 @@ class Kernel:
         nodes = self.graph.nodes
         return {i: name for i, name in self.leaves.items() if nodes[i].op != "input"}
 
-    def values(self, fmt: Format) -> dict[str, int]:
+    def values(self, fmt: Format, parameters: Mapping[str, float] | None = None) -> dict[str, int]:
         """Evaluate what depends on parameters and constants alone.
+
+        Parameters
+        ----------
+        fmt : Format
+        parameters : dict, optional
+            Name -> value (float) of every parameter, in place of the recorded values: the same
+            structure with other data, for :meth:`pymodel.machine.isa.Program.image`.
 
         Returns
         -------
         dict
             Name of each fixed leaf -> its bits in this format.
+
+        Raises
+        ------
+        ValueError
+            If these are not the kernel's parameters: one that was zero when it was recorded is
+            structure, and not among them.
         """
-        leaves = self.fixed_leaves
+        arithmetic, leaves = BitExact(fmt), self.fixed_leaves
+        parameters = self.parameters if parameters is None else parameters
+        if parameters.keys() != self.parameters.keys():
+            differ = ", ".join(sorted(parameters.keys() ^ self.parameters.keys()))
+            raise ValueError(f"not the parameters of this kernel; missing or unknown: {differ}")
         refs = [Ref(self.graph, index) for index in leaves]
-        scalars = self.graph.evaluate(BitExact(fmt), {}, refs)
+        given = {name: arithmetic.const(x) for name, x in parameters.items()}
+        scalars = self.graph.evaluate(arithmetic, {}, refs, given)
         return {name: x.bits for name, x in zip(leaves.values(), scalars, strict=True)}
 
     def evaluate(

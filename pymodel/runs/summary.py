@@ -44,7 +44,16 @@ def label(summary: Mapping[str, Any]) -> str:
 def differences(run: Trajectory, exact: Trajectory) -> dict[str, dict[str, Any]]:
     """Worst absolute difference of each quantity, its unit, and the time (s) where it occurs.
 
-    Both at the same times, as far as `exact` goes; over all joints for q, qd and p.
+    Parameters
+    ----------
+    run, exact : Trajectory
+        At the same times, as far as `exact` goes.
+
+    Returns
+    -------
+    dict
+        Of q, qd, p, kinetic and potential: name -> ``max`` (over all joints for q, qd and p), ``unit`` and
+        ``time_s``.
     """
     result = {}
     run = run.first(len(exact))

@@ -11,7 +11,7 @@ from pymodel.compile.kernel import record
 from pymodel.compile.registry import REGISTRY, recorded
 from pymodel.compile.schedule import bounds
 from pymodel.machine.isa import Location, Machine, ProgramError
-from pymodel.machine.model import START_CYCLES, Twin
+from pymodel.machine.model import START_CYCLES
 from pymodel.mechanism.scenario import ScenarioError
 from pymodel.mechanism.scenario_file import load
 from pymodel.runs.engine_runs import fitting, prepare, prepare_call
@@ -31,18 +31,8 @@ def scenario(name, steps=STEPS, **changes):
 def run(machine, scenarios, **options):
     """A run on the engine's model: (the prepared run, the engine, what it found)."""
     prepared = prepare(machine, scenarios, **options)
-    engine = Twin(machine)
-    engine.load(prepared.image)
-    words = engine.run(
-        prepared.program,
-        prepared.steps,
-        prepared.every,
-        prepared.save,
-        prepared.before.values(),
-        prepared.after.values(),
-    )
-    stopped_at = engine.steps_done if engine.stopped else None
-    return prepared, engine, prepared.trajectories(words, stopped_at)
+    found, engine = prepared.on_twin()
+    return prepared, engine, found
 
 
 def assert_same(got, want):
