@@ -30,7 +30,7 @@ def run(options: RunOptions) -> tuple[Summary | None, int]:
     Raises
     ------
     ValueError, OSError
-        If what is asked for makes no sense, or a file cannot be read or written.
+        If what is asked for cannot be done, or a file cannot be read or written.
     """
     if options.target != MODEL:
         return run_hardware(options)

@@ -88,7 +88,7 @@ def kernel(kernel: Kernel) -> dict[str, Any]:
 
     Masses, lengths, gravity and the step size are parameters; products of parameters alone are
     never part of the text. Common terms are shared, structure folds, results nobody needs drop out.
-    Carried values count if there are any, and otherwise the outputs: what a time step shows beside
+    Carried values count if there are any, and otherwise the outputs: what a time step shows besides
     its state costs nothing more.
 
     Returns

@@ -324,7 +324,7 @@ def _copy(ref: Ref) -> Ref:
 
 
 def _negated(kernel: Kernel, ref: Ref) -> Ref | None:
-    """A product or reciprocal that nobody else reads, with its sign in an operand; else None."""
+    """A product or reciprocal that nobody else reads, with its sign in an operand, or None."""
     node = kernel.graph.nodes[ref.node]
     results = [x.node for x in kernel.results.values()]
     if node.op not in ("mul", "rec") or ref.node in kernel.fixed:

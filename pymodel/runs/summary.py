@@ -36,7 +36,7 @@ def flag_names(flags: int) -> list[str]:
 
 
 def label(summary: Mapping[str, Any]) -> str:
-    """What a run is called beside others: its arithmetic, and where it ran if not on the model."""
+    """What a run is called next to others: its arithmetic, and where it ran if not on the model."""
     target, arithmetic = summary["target"], summary["arith"]
     return arithmetic if target == "model" else f"{target} {arithmetic}"
 
@@ -52,8 +52,8 @@ def differences(run: Trajectory, exact: Trajectory) -> dict[str, dict[str, Any]]
     Returns
     -------
     dict
-        Of q, qd, p, kinetic and potential: name -> ``max`` (over all joints for q, qd and p), ``unit`` and
-        ``time_s``.
+        Name of q, qd, p, kinetic and potential -> ``max`` (over all joints for the first three),
+        ``unit`` and ``time_s``.
     """
     result = {}
     run = run.first(len(exact))

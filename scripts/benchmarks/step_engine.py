@@ -54,7 +54,7 @@ def run(lanes: int) -> list[Row]:
 
 
 def _row(machine: Machine, measured: Row, scenario: str) -> Row:
-    """Cycles of a run, beside what no schedule could beat."""
+    """Cycles of a run, next to what no schedule could beat."""
     step = recorded("step", load(scenario))
     low = bounds(machine, interleave([step] * measured["contexts"]))
     cycles = (measured["cycles"] - measured["traced"] - START_CYCLES) / measured["steps"]

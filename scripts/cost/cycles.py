@@ -30,7 +30,7 @@ def step_of(scenario: str) -> Kernel:
 
 @functools.cache
 def on_engine(scenario: str, machine: Machine) -> int:
-    """Of a shipped scenario on the step engine: untraced registers, one system.
+    """Cycles of a shipped scenario on the step engine: untraced registers, one system.
 
     The sizes of the machine's memories do not matter.
     """

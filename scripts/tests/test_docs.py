@@ -15,7 +15,7 @@ DEFAULT = Machine()
 STAGES = (DEFAULT.add_stages, DEFAULT.mul_stages, DEFAULT.rec_stages, DEFAULT.sincos_stages)
 README, RESULTS, COST = "README.md", "docs/results.md", "docs/hardware_cost.md"
 
-#: (what README says, the number in it in groups), (where else it stands), as regular expressions.
+#: (what README says, the number in it in groups), (where it stands, too), as regular expressions.
 QUOTED = [
     (r"kinetic energy ([\d.]+) mJ", RESULTS, r"run − reference, largest \[mJ\] \| ([\d.]+)"),
     (r"of which ([\d.]+) mJ is rounding and", RESULTS, r"that is rounding \[mJ\] \| ([\d.]+)"),

@@ -198,7 +198,7 @@ def test_a_function_that_is_no_time_step(fmt):
         "add",
         "mul",
         "rec",
-    ], "an output costs nothing beside its operation"
+    ], "an output costs nothing besides its operation"
 
 
 def test_inputs_are_filled_in_one_sweep():
