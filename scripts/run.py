@@ -1,4 +1,4 @@
-"""Run a scenario on the model, an RTL co-processor or the step engine: what ``make run`` calls.
+"""Run a scenario on the model, an RTL co-processor or the step engine: what `make run` calls.
 
 Exit status: 0 done, 1 the run broke off or the hardware differed from the model, 2 bad input,
 130 Ctrl-C; the last two in one line.
