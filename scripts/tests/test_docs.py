@@ -23,7 +23,7 @@ QUOTED = [
     (r"step costs (\d+) bus", RESULTS, r"bus included \|  \| ([\d.]+)"),
     (r"engine needs (\d+) for", RESULTS, r"\| double_pendulum \| 1 \|(?:[^|]*\|){2} ([\d.]+)"),
     (r"units (\d+) a step", RESULTS, r"\| double_pendulum \| 8 \|(?:[^|]*\|){3} ([\d.]+)"),
-    (r"runs at (\d+) MHz", COST, r"- 2\+2 lanes: ([\d.]+) MHz"),
+    (r"engine reaches (\d+) MHz", COST, r"- 2\+2 lanes: ([\d.]+) MHz"),
     (r"MHz: ([\d.]+) µs a step", COST, r"- 2\+2 lanes: ([\d.]+) µs a step"),
     (r"with (\d+) DSP48E1", COST, r"- 2\+2 lanes: (\d+) DSP48E1"),
     (r"DSP48E1 and (\d)000 LUT", COST, r"- 2\+2 lanes: (\d)\d\d\d LUT"),
