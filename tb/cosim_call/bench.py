@@ -32,7 +32,7 @@ def signs(arithmetic: SupportsArithmetic, values: Mapping[str, Any]) -> dict[str
     return {"difference": a - b, "negative product": -(a * b), "negative sum": -(a + b)}
 
 
-#: Functions beside those of the registry: name -> their recording.
+#: Functions besides those of the registry: name -> their recording.
 FUNCTIONS = {
     "three": lambda: record(three, inputs="abc"),
     "signs": lambda: record(signs, inputs="ab"),
