@@ -55,7 +55,7 @@ class Register:
     words : int
         How many there are.
     size : str
-        Its words in parameters of the map, where not all instances have the same number.
+        ``words`` as a formula of the map's parameters, where instances differ in it.
     floats : bool
         Each holds a float.
     checked : bool
