@@ -97,11 +97,9 @@ class Kernel:
         """Node -> name of all values that are there before an evaluation."""
         nodes, names = self.graph.nodes, {}
         for index in self.needed:
-            if nodes[index].op == "input":
-                names[index] = nodes[index].args[0]
-            elif index in self.fixed and nodes[index].op != "sincos":
-                names[index] = _fixed_name(index, nodes[index])
-        return names
+            if nodes[index].op == "input" or index in self.fixed:
+                names[index] = _name(nodes[index], names)
+        return {index: name for index, name in names.items() if nodes[index].op != "sincos"}
 
     @property
     def fixed_leaves(self) -> dict[int, str]:
@@ -167,11 +165,14 @@ class Kernel:
         return dict(zip(results, values, strict=True))
 
 
-def _fixed_name(index: int, node: Node) -> str:
-    """Name of a parameter, a constant, or what is computed from them."""
-    if node.op == "parameter":
+def _name(node: Node, names: Mapping[int, str]) -> str:
+    """Name of a leaf; of what is computed from parameters the formula, the same in all kernels."""
+    if node.op in ("input", "parameter"):
         return node.args[0]
-    return repr(node.args[0]) if node.op == "const" else f"node {index}"
+    if node.op == "const":
+        return repr(node.args[0])
+    operands = (("-" if negative else "") + names[arg] for arg, negative in node.args)
+    return f"{node.op}({', '.join(operands)})"
 
 
 def record(

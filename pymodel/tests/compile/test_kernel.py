@@ -80,6 +80,24 @@ def test_parameters_alone_are_computed_before():
     assert twin.read(program.carried["x"]) == want.bits
 
 
+def test_two_segments_that_compute_other_values_of_parameters():
+    """Each reads its own, also where both are the first node after the parameters."""
+
+    def inverse(arithmetic, values):
+        return {"x": values["x"] + arithmetic.recip(values["a"])}
+
+    def square(arithmetic, values):
+        return {"x": values["x"] + values["a"] * values["a"]}
+
+    main, other = (record(f, carried=["x"], parameters={"a": 3.0}) for f in (inverse, square))
+    program = schedule(Machine(), main, other)
+    ar, twin = BitExact(), Twin(Machine())
+    twin.load(program.image({"x": ar.const(1.0).bits}))
+    twin.run(program, 3, every=2)
+    third, nine = ar.recip(ar.const(3.0)), ar.const(3.0) * ar.const(3.0)
+    assert twin.read(program.carried["x"]) == (ar.const(1.0) + third + third + nine).bits
+
+
 # --- results that can be stored ------------------------------------------------------------------
 
 
