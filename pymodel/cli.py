@@ -276,10 +276,10 @@ def _no_options(parser: argparse.ArgumentParser) -> None:
 
 @subcommand(_no_options)
 def functions(arguments: argparse.Namespace) -> int:
-    """List the functions that can be compiled."""
+    """List the functions that can be recorded."""
     from pymodel.compile.registry import REGISTRY
 
-    table = Table("function", "what it does", title="Functions that can be compiled")
+    table = Table("function", "what it does", title="Functions that can be recorded")
     for entry in REGISTRY.values():
         table.add_row(entry.name, Text(entry.text))
     Console().print(table)
@@ -289,7 +289,7 @@ def functions(arguments: argparse.Namespace) -> int:
 def _kernel_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("scenario", help="scenario file (TOML)")
     parser.add_argument(
-        "--function", default="step", help="what to compile, see `functions` (default: step)"
+        "--function", default="step", help="what to record, see `functions` (default: step)"
     )
     parser.add_argument(
         "--base",
@@ -301,13 +301,13 @@ def _kernel_options(parser: argparse.ArgumentParser) -> None:
 
 def _kernel(arguments: argparse.Namespace) -> tuple[Scenario, Kernel]:
     """Record what the options name."""
-    from pymodel.compile.registry import REGISTRY, compiled
+    from pymodel.compile.registry import REGISTRY, recorded
 
     if arguments.function not in REGISTRY:
         known = ", ".join(REGISTRY)
         raise InputError(f"--function: must be one of {known}, got {arguments.function!r}")
     scenario = load(arguments.scenario)
-    return scenario, compiled(arguments.function, scenario, base=arguments.base)
+    return scenario, recorded(arguments.function, scenario, base=arguments.base)
 
 
 @subcommand(_kernel_options, aliases=("trace",))

@@ -1,4 +1,4 @@
-"""A demo on everything that can run it, side by side: ``make pendulum``, ``make fourbar``.
+"""A demo on everything that can run it, side by side: `make pendulum`, `make fourbar`.
 
 The co-processor's run goes to build/<name>, the step engine's to build/<name>/step. ``BASE`` and
 ``LANES`` are the step engine's: the co-processor's are fixed.

@@ -79,7 +79,7 @@ def step_engine(scenario: Scenario, options: RunOptions) -> Target:
     Raises
     ------
     InputError, ValueError
-        If it cannot compute in this format, or the lanes make no sense.
+        If it cannot compute in this format or on these lanes.
     """
     _format_parameters(options.arithmetic)
     machine = Machine.parse(options.lanes, fmt=scalars.parse(options.arithmetic).fmt)

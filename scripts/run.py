@@ -1,4 +1,4 @@
-"""Run a scenario on the model, an RTL co-processor or the step engine: what ``make run`` calls.
+"""Run a scenario on the model, an RTL co-processor or the step engine: what `make run` calls.
 
 Exit status: 0 done, 1 the run broke off or the hardware differed from the model, 2 bad input,
 130 Ctrl-C; the last two in one line.
@@ -30,7 +30,7 @@ def run(options: RunOptions) -> tuple[Summary | None, int]:
     Raises
     ------
     ValueError, OSError
-        If what is asked for makes no sense, or a file cannot be read or written.
+        If what is asked for cannot be done, or a file cannot be read or written.
     """
     if options.target != MODEL:
         return run_hardware(options)

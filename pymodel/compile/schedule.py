@@ -25,7 +25,7 @@ MAX_TRIES = 24  # operations a cycle that are looked at, for each kind, beyond t
 
 
 def schedule(machine: Machine, main: Kernel, special: Kernel | None = None) -> Program:
-    """Schedule a kernel, and the special one that replaces it every so many times.
+    """Schedule a kernel, and the one that replaces it every so many times to re-base momenta.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ from pymodel.machine.isa import (
     Word,
 )
 
-#: Cycles of a run beside its words and its trace: the first word passes the registers behind the
+#: Cycles of a run besides its words and its trace: the first word passes the registers behind the
 #: sequencer and the program memory, and after the last one its results are judged.
 START_CYCLES = 3
 
@@ -88,7 +88,8 @@ class Twin:
         program : Program
         steps : int
         every : int
-            The special segment runs in steps every, 2 every, ... instead of the main one; 0: never.
+            The re-basing segment runs in steps every, 2 every, ... instead of the main one; 0:
+            never.
         save : int
             Trace steps 0, save, 2 save, ...; 0: none.
         before, after : sequence of Location

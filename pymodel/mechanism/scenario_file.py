@@ -2,7 +2,7 @@
 
 :func:`load` reads a file and :func:`parse` a dictionary of the same shape. Both return a frozen
 ``Scenario`` or raise ``ScenarioError``, whose text is one line that names file, key and reason.
-Everything that makes no sense is refused here: nothing behind this module has to check it again.
+What cannot be run is refused here: nothing behind this module has to check it again.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def load(path: str | os.PathLike[str], steps: int | None = None) -> Scenario:
     Raises
     ------
     ScenarioError
-        If the file cannot be read, is not TOML, or makes no sense, or if ``steps`` is below 1 or
+        If the file cannot be read, is not TOML, or cannot be run, or if ``steps`` is below 1 or
         above :data:`MAX_STEPS`.
     """
     source = _plain(os.fspath(path))
@@ -85,7 +85,7 @@ def parse(data: dict[str, Any], source: str = "<scenario>") -> Scenario:
     Raises
     ------
     ScenarioError
-        If the scenario makes no sense.
+        If the scenario cannot be run.
     """
     top = _Table(source, "", data, schema.SCENARIO)
     name = top.get("name")

@@ -1,7 +1,7 @@
 """Write docs/results.md and its pictures from what other commands left in build/.
 
-Run by `make results` after `make test`, `make bench` and `make longrun`. Numbers are never typed by
-hand. Exit status 2, after one line, when something has to run first.
+Run by `make results` after `make test`, `make benchmarks` and `make longrun`. Numbers are never
+typed by hand. Exit status 2, after one line, when something has to run first.
 """
 
 import sys
@@ -18,8 +18,8 @@ PICTURES = {
     "four_bar": ("fourbar/overview.png", "make fourbar"),
     "loop": ("fourbar/loop.png", "make fourbar"),
     "loop_errors": ("longrun/loop_errors.png", "make longrun"),
-    "step_engine": ("bench/step_engine.png", "make bench"),
-    "gantt": ("bench/gantt.png", "make bench"),
+    "step_engine": ("bench/step_engine.png", "make benchmarks"),
+    "gantt": ("bench/gantt.png", "make benchmarks"),
 }
 
 

@@ -158,7 +158,7 @@ def print_failed(failed: Sequence[dict[str, Any]], console: Console) -> None:
 
 
 def _first_problem(row: dict[str, Any]) -> str:
-    """The line of a failed run's message that says what differs, or else its first line."""
+    """The line of a failed run's message that says what differs, or its first line."""
     lines = row["message"].splitlines()
     said = [line.removeprefix(ASSERTION) for line in lines if line.startswith(ASSERTION)]
     return said[0] if said else lines[0]

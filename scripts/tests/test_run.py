@@ -161,3 +161,10 @@ def test_the_reference_can_be_left_out(tmp_path, capsys):
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     assert summary["reference_missing"] == "not asked for"
     assert not (tmp_path / "out" / "lagrangian.csv").exists()
+
+
+@pytest.mark.parametrize("main", [run.main, demo.main])
+def test_help_is_plain_text(main, capsys):
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    assert "``" not in capsys.readouterr().out

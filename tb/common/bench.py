@@ -56,7 +56,7 @@ class Bench:
     random
         Those that each run draws some of, besides.
     sources
-        Files beside ``rtl/rtl.f``, relative to the repository.
+        Files besides ``rtl/rtl.f``, relative to the repository.
     signals
         What the tests read of the top level besides its ports.
     wall_limit_s

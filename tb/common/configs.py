@@ -57,7 +57,7 @@ class RandomConfigs:
     count
         How many a run draws.
     settings
-        Those of every configuration.
+        Settings of every configuration.
     constants
         Further parameters of the top-level module.
     legal

@@ -31,7 +31,7 @@ class Task:
     params
         Parameters of the top-level module.
     settings
-        Those of the configuration that are overridden.
+        Settings of the configuration that are overridden.
     notes
         File that the tests add to, see :func:`tb.common.results.add_note`.
     """

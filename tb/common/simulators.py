@@ -45,7 +45,7 @@ def make_simulator(name: str, **options: Any) -> cocotb_test.simulator.Simulator
     name
         One of :data:`SIMULATORS`.
     options
-        Those of :class:`Logged`, and of cocotb-test's class.
+        Arguments of :class:`Logged`, and of cocotb-test's class.
     """
     return {"icarus": Icarus, "verilator": Verilator}[name](**options)
 
@@ -64,7 +64,7 @@ class Logged:
     signals
         What tests read of the top level besides its ports.
     options
-        Those of cocotb-test's class.
+        Arguments of cocotb-test's class.
     """
 
     def __init__(

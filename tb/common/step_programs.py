@@ -23,7 +23,7 @@ SPECIALS = 0.04  # part of the registers that hold corners of the format
 
 
 class Coverage:
-    """What programs did whose results were stored; :meth:`missing` tells what they did not.
+    """What programs did whose results were stored; :meth:`missing` names what they did not.
 
     - ``path``: an operand of a lane from a register of a bank, or from what the bank is offered,
       with and without its sign flipped

@@ -40,7 +40,7 @@ class Run:
 
 
 class Bus(coprocessor_bench.Bus):
-    """The engine beside its model. A round is a short program on new registers."""
+    """The engine next to its model. A round is a short program on new registers."""
 
     IDENTITY = b"STEP"
     OPERANDS = (
@@ -159,7 +159,7 @@ class Bus(coprocessor_bench.Bus):
             compare(f"trace[{i}]", got, want, fmt, context=context)
         compare("words traced", len(outcome.trace), len(trace), context=context)
         compare("FLAGS", outcome.flags, self.model.flags, context=context)
-        if len(trace) <= self.params["TRACE_DEPTH"]:  # else the trace may have been full
+        if len(trace) <= self.params["TRACE_DEPTH"]:  # otherwise the trace may have been full
             compare("CYCLES", outcome.cycles, self.model.cycles, context=context)
         await self.check_file(context)
 
@@ -213,7 +213,7 @@ async def random_programs(dut, board):
 
 @BENCH.test(timeout_us=20_000)
 async def stalled_bus(dut, board):
-    """The same with every channel of the bus held back at random; nothing is taken twice."""
+    """Runs with every channel of the bus held back at random; nothing is taken twice."""
     bus = await _start(dut, board)
     await bus.define_memories()
     bus.registers.stall(board.rng)
@@ -268,7 +268,7 @@ async def full_traces(dut, board):
         outcome = await registers.finish(int(bus.rng.integers(1, 60)), taken)
         watch.cancel()
         await bus.check(run, outcome, f"run {number}")
-        board.compare("CYCLES beside waits", outcome.cycles - waits[0], bus.model.cycles)
+        board.compare("CYCLES besides waits", outcome.cycles - waits[0], bus.model.cycles)
 
 
 async def _count_waits(dut, waits):
