@@ -18,6 +18,7 @@ from tb.common.bench import ROOT
 from tb.common.coprocessor_bench import ALL_BITS
 from tb.common.step_engine import StepEngine, machine_of, on_bus, rtl_parameters
 from tb.common.step_programs import Programs
+from tb.common.step_watch import seen_from_inside
 from tb.step_engine.bench import BENCH
 
 
@@ -150,9 +151,17 @@ class Bus(coprocessor_bench.Bus):
 
     async def check(self, run, outcome, context):
         """Check what a run left behind."""
+        found = self.model.registers
         trace = self.model.run(*run.arguments)
-        compare, fmt = self.board.compare, self.fmt
         context = f"{context}: {len(run.program.words)} words, {run.steps} steps"
+        names = ("program", "steps", "every", "save", "before", "after")
+        arguments = dict(zip(names, run.arguments, strict=True)) | {"start": run.start}
+        async with seen_from_inside(self.registers, self.board, found, **arguments):
+            await self.check_outcome(outcome, trace, context)
+
+    async def check_outcome(self, outcome, trace, context):
+        """Check what a run left behind against the model, which has run, too."""
+        compare, fmt = self.board.compare, self.fmt
         compare("STEPS_DONE", outcome.steps_done, self.model.steps_done, context=context)
         compare("STOPPED", int(outcome.stopped), int(self.model.stopped), context=context)
         for i, (got, want) in enumerate(zip(outcome.trace, trace, strict=False)):
