@@ -6,8 +6,8 @@ the model's, cycle by cycle, up to the first that differs. A green run pays noth
 """
 
 from collections import defaultdict
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
@@ -276,11 +276,12 @@ async def seen_from_inside(
         judge = Judge(program, registers, steps, every)
         await engine.write("CTRL", engine.mask("CTRL", "RESET"))
         await engine.write_registers(registers)
-        run = cocotb.start_soon(engine.run(program, steps, every, **arguments))
+        run = cocotb.start_soon(_end_of(engine.run(program, steps, every, **arguments)))
         wrong = await _first_wrong_store(engine, judge, run)
         first, *rest = str(error).splitlines()
         if wrong is None:
-            text = "every store of this run, done once more, was right"
+            text = "done once more, the run stores nothing wrong: look at trace, sequencer and bus"
+            rest = rest or [f"  rerun     {board.rerun}"]
             raise AssertionError("\n".join([first, f"  inside    {text}", *rest])) from None
         details = [*wrong.details, ("seen as", first)]
         text = board.mismatch(
@@ -292,6 +293,12 @@ async def seen_from_inside(
             details=details,
         )
         raise AssertionError(text) from None
+
+
+async def _end_of(run: Awaitable[Any]) -> None:
+    """The end of a run, wrong or not."""
+    with suppress(AssertionError):
+        await run
 
 
 async def _first_wrong_store(engine: StepEngine, judge: Judge, run: Any) -> WrongStore | None:
