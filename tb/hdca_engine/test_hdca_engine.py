@@ -48,6 +48,7 @@ class Engine:
         cycles = 0
         while int(self.dut.busy_o.value):
             cycles += 1
+            assert cycles <= self.latency(phase), f"still busy after {cycles} cycles"
             last = cycles == self.latency(phase)
             self.board.compare("done_o", int(self.dut.done_o.value), int(last), cycle=cycles)
             await FallingEdge(self.dut.clk_i)
@@ -147,6 +148,7 @@ async def states(dut, board):
         dut.run_i.value = 1
         dut.phase_i.value = DISASSEMBLY
         cycles += 1
+        assert cycles <= engine.latency(ASSEMBLY), f"still busy after {cycles} cycles"
         if int(dut.done_o.value):
             dut.run_i.value = 0
         await FallingEdge(dut.clk_i)

@@ -130,6 +130,7 @@ async def states(dut, board):
     while int(dut.busy_o.value):
         expect(0, 1, 0)
         cycles += 1
+        assert cycles <= inverter.latency, f"still busy after {cycles} cycles"
         dut.run_i.value = not int(dut.done_o.value)
         await FallingEdge(dut.clk_i)
     board.compare("busy cycles of a run with refused runs", cycles, inverter.latency)
