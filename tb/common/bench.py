@@ -27,6 +27,7 @@ from typing import Any
 import cocotb
 import numpy as np
 import pytest
+from cocotb.triggers import Timer
 from cocotb.utils import get_sim_time
 
 from tb.common.clock import PERIOD_NS
@@ -40,6 +41,7 @@ from tb.common.waiting import HangError, within
 
 DEFAULT_SEED, MAX_SEED = 1, 2**31 - 1
 CYCLES_PER_US = 1000 // PERIOD_NS
+TAIL_NS = 50 * PERIOD_NS  # of a waveform behind a failure: a viewer's window must not end there
 TestBody = Callable[[Any, Scoreboard], Awaitable[None]]
 
 
@@ -134,6 +136,8 @@ class Bench:
                 except Exception as error:
                     why, *_ = f"{error}".splitlines() or [type(error).__name__]
                     failure = {"ns": get_sim_time("ns"), "why": why} | board.failure
+                    if task.waves:
+                        await Timer(TAIL_NS, "ns")
                     if not isinstance(error, HangError):
                         raise
                     self._hang = name

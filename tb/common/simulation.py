@@ -34,6 +34,8 @@ class Task:
         Those of the configuration that are overridden.
     notes
         File that the tests add to, see :func:`tb.common.results.add_note`.
+    waves
+        Waves are dumped.
     """
 
     bench: str
@@ -43,6 +45,7 @@ class Task:
     params: dict[str, Any]
     settings: dict[str, Any]
     notes: str = ""
+    waves: bool = False
 
     @classmethod
     def told(cls) -> "Task | None":
@@ -118,7 +121,7 @@ def simulate(
     junit, notes, log = folder / "results.xml", folder / "notes.jsonl", folder / "sim.log"
     for stale in (junit, notes):
         stale.unlink(missing_ok=True)
-    told = json.dumps(asdict(task) | {"notes": str(notes)})
+    told = json.dumps(asdict(task) | {"notes": str(notes), "waves": waves})
     simulator = make_simulator(
         task.simulator,
         log=log,
