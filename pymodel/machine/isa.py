@@ -294,6 +294,11 @@ class Program:
         """Length of the re-basing segment, cycles; 0 = there is none."""
         return len(self.words) - self.main
 
+    def segment(self, step: int, every: int) -> list[Word]:
+        """Words of a step; the special segment runs in steps every, 2 every, ...; 0: never."""
+        special = bool(every and step and step % every == 0)
+        return self.words[self.main :] if special else self.words[: self.main]
+
     def encoded(self) -> list[int]:
         """The words' bits."""
         return [self.machine.encode(word) for word in self.words]

@@ -14,6 +14,7 @@ from pymodel.compile.kernel import Kernel, record
 from pymodel.compile.registry import recorded
 from pymodel.machine.isa import Machine
 from pymodel.mechanism.scenario_file import load
+from tb.common import step_watch
 from tb.common.bench import Bench
 from tb.common.configs import Config
 from tb.common.places import ROOT
@@ -67,4 +68,5 @@ BENCH = Bench(
             ("verilator",),
         ),
     ],
+    signals=step_watch.SIGNALS,
 )

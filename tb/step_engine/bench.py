@@ -2,6 +2,7 @@
 
 from pymodel.arith.fp import Format
 from pymodel.machine.isa import Machine
+from tb.common import step_watch
 from tb.common.bench import Bench
 from tb.common.configs import STAGES, Config, RandomConfigs
 from tb.common.simulators import SIMULATORS
@@ -62,5 +63,5 @@ BENCH = Bench(
         count=1,
         settings={"programs": {"icarus": 4}},
     ),
-    signals=("busy", "full", "push"),
+    signals=("busy", "full", "push", *step_watch.SIGNALS),
 )

@@ -13,12 +13,16 @@ from pymodel.machine.isa import Location, Machine, Operand, Port, Program, Word
 from pymodel.machine.model import START_CYCLES, Twin
 from pymodel.machine.registers import READ_WRITE, WORD_BYTES
 from tb.common import coprocessor_bench
-from tb.common.axil import okay
 from tb.common.bench import ROOT
 from tb.common.coprocessor_bench import ALL_BITS
 from tb.common.step_engine import StepEngine, machine_of, on_bus, rtl_parameters
 from tb.common.step_programs import Programs
+from tb.common.step_watch import seen_from_inside
+from tb.common.waiting import Deadline
 from tb.step_engine.bench import BENCH
+
+BUS_CYCLES = 10  # more than a word of the trace takes on the bus
+RUN_CYCLES = 1000  # more than a run takes beside its steps
 
 
 @dataclass
@@ -150,9 +154,17 @@ class Bus(coprocessor_bench.Bus):
 
     async def check(self, run, outcome, context):
         """Check what a run left behind."""
+        found = self.model.registers
         trace = self.model.run(*run.arguments)
-        compare, fmt = self.board.compare, self.fmt
         context = f"{context}: {len(run.program.words)} words, {run.steps} steps"
+        names = ("program", "steps", "every", "save", "before", "after")
+        arguments = dict(zip(names, run.arguments, strict=True)) | {"start": run.start}
+        async with seen_from_inside(self.registers, self.board, found, **arguments):
+            await self.check_outcome(outcome, trace, context)
+
+    async def check_outcome(self, outcome, trace, context):
+        """Check what a run left behind against the model, which has run, too."""
+        compare, fmt = self.board.compare, self.fmt
         compare("STEPS_DONE", outcome.steps_done, self.model.steps_done, context=context)
         compare("STOPPED", int(outcome.stopped), int(self.model.stopped), context=context)
         for i, (got, want) in enumerate(zip(outcome.trace, trace, strict=False)):
@@ -169,6 +181,12 @@ class Bus(coprocessor_bench.Bus):
         ):
             for a, (g, w) in enumerate(zip(got, want, strict=True)):
                 self.board.compare(f"file[{b}][{a}]", g, w, self.fmt, context=context)
+
+    def deadline(self, run, what):
+        """The limit of a wait for something that a run does in all its steps."""
+        words, traced = len(run.program.words), len(run.before) + len(run.after)
+        cycles = run.steps * (words + BUS_CYCLES * traced) + RUN_CYCLES
+        return Deadline(cycles, lambda: what)
 
     async def clear(self):
         await self.registers.write("STATUS", ALL_BITS)
@@ -260,7 +278,9 @@ async def full_traces(dut, board):
         await registers.start()
         waits = [0]
         watch = cocotb.start_soon(_count_waits(dut, waits))
-        while waits[0] < 20:  # until the run waits
+        limit = bus.deadline(run, "a full trace to hold up the run")
+        while waits[0] < 20:
+            limit.check()
             await ClockCycles(dut.clk_i, 20)
             assert int(dut.busy.value), "the run ended without filling the trace"
         await bus.compare("TRACE_COUNT", depth)
@@ -293,14 +313,13 @@ async def eager_reads(dut, board):
         await registers.prepare(*run.arguments, start=run.start)
         await registers.start()
         trace, refused = [], 0
+        limit = bus.deadline(run, "a run to end while its trace is read")
         while int(dut.busy.value):
+            limit.check()
             reads = [registers.master.init_read(offset, WORD_BYTES) for _ in range(10)]
-            for read in reads:
-                await read.wait()
-                if okay(read.data.resp):
-                    trace.append(int.from_bytes(read.data.data, "little"))
-                else:
-                    refused += 1
+            words = await registers.answers("TRACE_DATA", reads)
+            refused += words.count(None)
+            trace += [word for word in words if word is not None]
         assert refused > 10 and len(trace) > 10, (refused, len(trace))
         await bus.check(run, await registers.finish(trace=trace), f"run {number}")
 
@@ -378,8 +397,9 @@ async def access_while_busy(dut, board):
         await registers.write("STATUS", error)
 
     trace = []
+    limit = bus.deadline(run, "the first word of the trace")
     while not await registers.take(trace):
-        pass
+        limit.check()
     for register in registers.map.registers:
         name = register.name
         if name in ("CTRL", "STATUS", "TRACE_DATA"):
