@@ -69,15 +69,15 @@ waves: venv ## BENCH=<bench> [CONFIG= FILE=]: open its last waveform with the be
 	@$(if $(BENCH),,$(error say which: make waves BENCH=<bench>; benches: $(BENCHES)))
 	@$(PY) -m scripts.waves $(BENCH) $(if $(FILE),--file $(FILE)) $(if $(CONFIG),--config $(CONFIG))
 
-.PHONY: benchmarks sincos longrun results reference
-benchmarks: setup ## speed of the simulations, cycles of the step engine, into build/bench
+.PHONY: bench sincos longrun results reference
+bench: setup ## speed of the simulations, cycles of the step engine, into build/bench
 	@$(PY) -m scripts.benchmarks.speed
 	@$(PY) -m scripts.benchmarks.step_engine
 sincos: venv ## worst errors of sine and cosine over every binary32 angle, about a minute
 	@$(PY) -m pymodel.arith.sincos_error
 longrun: venv ## 100 s of the four-bar, with and without re-basing, into build/longrun
 	@$(PY) -m scripts.benchmarks.longrun
-results: venv ## docs/results.md from what `make test benchmarks longrun` left in build/
+results: venv ## docs/results.md from what `make test bench longrun` left in build/
 	@$(PY) -m scripts.results
 reference: venv ## docs/scenario.md, the reference of scenario files
 	@$(PY) -m scripts.scenario_reference

@@ -1,4 +1,4 @@
-"""Speed of the simulations, part of `make benchmarks`: steps per second of the double pendulum.
+"""Speed of the simulations, part of `make bench`: steps per second of the double pendulum.
 
 On the model, in float64 and bit-exact, and with the RTL in the loop, all in one run; ratios to the
 float64 model. Prints a table and writes build/bench/speed.json.
@@ -42,7 +42,7 @@ def main() -> None:
         speeds[name] = cosim_speed(simulator)
     base = speeds["model, float64"]
     rows = [{"what": k, "steps_per_s": v, "ratio": v / base} for k, v in speeds.items()]
-    table = Table(title=f"double pendulum, {os.cpu_count()} cores; command: make benchmarks")
+    table = Table(title=f"double pendulum, {os.cpu_count()} cores; command: make bench")
     table.add_column("what")
     for name in ("steps/s", "ratio to the float64 model"):
         table.add_column(name, justify="right")

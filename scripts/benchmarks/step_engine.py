@@ -1,4 +1,4 @@
-"""Cycles of the step engine, part of `make benchmarks`: the RTL runs under Verilator.
+"""Cycles of the step engine, part of `make bench`: the RTL runs under Verilator.
 
 Cycles a step of the demos and of chains of bars, for several numbers of lanes and of systems that
 run interleaved. Every run is compared with the model. Writes step_engine.json, step_engine.png and

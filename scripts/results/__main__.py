@@ -1,6 +1,6 @@
 """Write docs/results.md and its pictures from what other commands left in build/.
 
-Run by `make results` after `make test`, `make benchmarks` and `make longrun`. Numbers are never
+Run by `make results` after `make test`, `make bench` and `make longrun`. Numbers are never
 typed by hand. Exit status 2, after one line, when something has to run first.
 """
 
@@ -18,8 +18,8 @@ PICTURES = {
     "four_bar": ("fourbar/overview.png", "make fourbar"),
     "loop": ("fourbar/loop.png", "make fourbar"),
     "loop_errors": ("longrun/loop_errors.png", "make longrun"),
-    "step_engine": ("bench/step_engine.png", "make benchmarks"),
-    "gantt": ("bench/gantt.png", "make benchmarks"),
+    "step_engine": ("bench/step_engine.png", "make bench"),
+    "gantt": ("bench/gantt.png", "make bench"),
 }
 
 

@@ -1,4 +1,4 @@
-"""What `make benchmarks` measured."""
+"""What `make bench` measured."""
 
 from collections import defaultdict
 
@@ -8,7 +8,7 @@ from scripts.places import BUILD
 
 def step_engine() -> str:
     """Cycles a system and step, by lanes and systems."""
-    report = read(BUILD / "bench" / "step_engine.json", "make benchmarks")
+    report = read(BUILD / "bench" / "step_engine.json", "make bench")
     lanes = sorted({row["adders"] for row in report})
     found = defaultdict(dict)
     for row in report:
@@ -36,6 +36,6 @@ def step_engine() -> str:
 
 def speed() -> str:
     """Steps per second of the simulations."""
-    report = read(BUILD / "bench" / "speed.json", "make benchmarks")
+    report = read(BUILD / "bench" / "speed.json", "make bench")
     rows = [(row["what"], f"{row['steps_per_s']:,.0f}", f"{row['ratio']:.2f}") for row in report]
     return table(("double pendulum", "steps/s", "ratio to the float64 model"), rows)

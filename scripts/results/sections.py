@@ -92,7 +92,7 @@ SECTIONS = (
     Section(
         "Step engine: cycles a system and step",
         step_engine,
-        "make benchmarks",
+        "make bench",
         "Without tracing; stages as above; closed base by LDLᵀ.\n\n"
         "![step engine](img/step_engine.png)",
     ),
@@ -110,5 +110,5 @@ SECTIONS = (
         "Chain of bars, explicit Euler; terms shared, zeros folded.",
     ),
     Section("Regression", regression, "make test"),
-    Section("Speed of the simulations", speed, "make benchmarks"),
+    Section("Speed of the simulations", speed, "make bench"),
 )
