@@ -59,7 +59,6 @@ def _simulate_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--base",
         choices=CLOSED_BASES,
-        default=BASE,
         help=f"how the base of a closed chain is solved (default: {BASE})",
     )
     parser.add_argument(
@@ -83,13 +82,14 @@ def simulate(arguments: argparse.Namespace) -> int:
 
     scenario = load(arguments.scenario, steps=arguments.steps)
     _check_shape(arguments.shape)
+    _check_used(scenario, arguments.base, arguments.rebase)
     _, status = session.run_model(
         scenario,
         arguments.arith,
         arguments.out,
         with_reference=not arguments.no_reference,
         shape=arguments.shape,
-        base=arguments.base,
+        base=arguments.base or BASE,
         rebase=arguments.rebase,
     )
     return status
@@ -101,6 +101,13 @@ def _check_shape(shape: str) -> None:
     if shape not in SHAPES:
         known = ", ".join(SHAPES)
         raise InputError(f"--shape: must be one of {known}, got {shape!r}")
+
+
+def _check_used(scenario: Scenario, base: str | None, rebase: int = 0) -> None:
+    from pymodel.runs.unused_options import unused_options
+
+    for option, use in unused_options(scenario, base, rebase).items():
+        raise InputError(f"--{option}: {use}")
 
 
 def _compare_options(parser: argparse.ArgumentParser) -> None:
@@ -278,7 +285,6 @@ def _kernel_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--base",
         choices=RECORDED_BASES,
-        default=BASE,
         help=f"how the base of a closed chain is solved (default: {BASE})",
     )
 
@@ -291,7 +297,8 @@ def _kernel(arguments: argparse.Namespace) -> tuple[Scenario, Kernel]:
         known = ", ".join(REGISTRY)
         raise InputError(f"--function: must be one of {known}, got {arguments.function!r}")
     scenario = load(arguments.scenario)
-    return scenario, compiled(arguments.function, scenario, base=arguments.base)
+    _check_used(scenario, arguments.base)
+    return scenario, compiled(arguments.function, scenario, base=arguments.base or BASE)
 
 
 @subcommand(_kernel_options, aliases=("trace",))

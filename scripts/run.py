@@ -39,9 +39,8 @@ def run(options: RunOptions) -> tuple[Summary | None, int]:
         scenario,
         options.arithmetic,
         options.out,
-        base=options.base,
-        rebase=options.rebase,
         with_reference=options.reference,
+        **options.algorithm(scenario),
     )
 
 
