@@ -2,7 +2,7 @@
 
 A subcommand is one function with the decorator `subcommand`; its first docstring line is the
 help, its argument adds the options.  Exit status: 0 done, 1 the answer is no (a run that broke
-off, files that differ), 2 bad input, told in one line on stderr.
+off, files that differ), 2 bad input, 130 Ctrl-C, both told in one line on stderr.
 """
 
 from __future__ import annotations

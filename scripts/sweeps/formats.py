@@ -180,11 +180,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except InputError as error:
         print(f"formats: {error}", file=sys.stderr)
         return 2
-    try:
-        failed = run_all(jobs, os.cpu_count() or 1, console)
-    except KeyboardInterrupt:
-        print("formats: stopped", file=sys.stderr)
-        return 128 + signal.SIGINT
+    failed = run_all(jobs, os.cpu_count() or 1, console)
     if failed:
         print_failed(failed, console)
     console.print(f"{len(jobs)} formats, {len(failed)} failed", highlight=False)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from pymodel import commands
 from pymodel.mechanism.scenario_file import load
 from pymodel.runs.simulate import simulate
 from pymodel.runs.trajectory import read_csv
@@ -99,7 +100,7 @@ def test_ctrl_c_leaves_no_files(tmp_path, capsys, monkeypatch, moment):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(moment, interrupt)
-    assert attempt(tmp_path, "double_pendulum", "--steps", "3") == run.INTERRUPTED == 130
+    assert attempt(tmp_path, "double_pendulum", "--steps", "3") == commands.INTERRUPTED == 130
     assert capsys.readouterr().err == "ended by Ctrl-C; this run leaves no files\n"
     assert not list(tmp_path.rglob("*.csv")) and not list(tmp_path.rglob("*.json"))
 
