@@ -2,7 +2,7 @@
 
 A subcommand is one function with the decorator `subcommand`; its first docstring line is the
 help, its argument adds the options.  Exit status: 0 done, 1 the answer is no (a run that broke
-off, files that differ), 2 bad input, told in one line on stderr.
+off, files that differ), 2 bad input, 130 Ctrl-C, both told in one line on stderr.
 """
 
 from __future__ import annotations
@@ -60,7 +60,6 @@ def _simulate_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--base",
         choices=CLOSED_BASES,
-        default=BASE,
         help=f"how the base of a closed chain is solved (default: {BASE})",
     )
     parser.add_argument(
@@ -84,13 +83,14 @@ def simulate(arguments: argparse.Namespace) -> int:
 
     scenario = load(arguments.scenario, steps=arguments.steps)
     _check_shape(arguments.shape)
+    _check_used(scenario, arguments.base, arguments.rebase)
     _, status = session.run_model(
         scenario,
         arguments.arith,
         arguments.out,
         with_reference=not arguments.no_reference,
         shape=arguments.shape,
-        base=arguments.base,
+        base=arguments.base or BASE,
         rebase=arguments.rebase,
     )
     return status
@@ -102,6 +102,13 @@ def _check_shape(shape: str) -> None:
     if shape not in SHAPES:
         known = ", ".join(SHAPES)
         raise InputError(f"--shape: must be one of {known}, got {shape!r}")
+
+
+def _check_used(scenario: Scenario, base: str | None, rebase: int = 0) -> None:
+    from pymodel.runs.unused_options import unused_options
+
+    for option, use in unused_options(scenario, base, rebase).items():
+        raise InputError(f"--{option}: {use}")
 
 
 def _compare_options(parser: argparse.ArgumentParser) -> None:
@@ -294,7 +301,6 @@ def _kernel_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--base",
         choices=RECORDED_BASES,
-        default=BASE,
         help=f"how the base of a closed chain is solved (default: {BASE})",
     )
 
@@ -307,7 +313,8 @@ def _kernel(arguments: argparse.Namespace) -> tuple[Scenario, Kernel]:
         known = ", ".join(REGISTRY)
         raise InputError(f"--function: must be one of {known}, got {arguments.function!r}")
     scenario = load(arguments.scenario)
-    return scenario, recorded(arguments.function, scenario, base=arguments.base)
+    _check_used(scenario, arguments.base)
+    return scenario, recorded(arguments.function, scenario, base=arguments.base or BASE)
 
 
 @subcommand(_kernel_options, aliases=("trace",))

@@ -61,7 +61,7 @@ def coprocessor(scenario: Scenario, options: RunOptions) -> Target:
     else:
         reason = "the co-processors run open chains of two bodies and closed chains"
         raise InputError(f"{scenario.source}: body: {reason}")
-    algorithm = {"base": options.base, "rebase": options.rebase}
+    algorithm = options.algorithm(scenario)
     return Target(
         bench=chosen.BENCH,
         config=chosen.CONFIG,
@@ -85,7 +85,7 @@ def step_engine(scenario: Scenario, options: RunOptions) -> Target:
     machine = Machine.parse(options.lanes, fmt=scalars.parse(options.arithmetic).fmt)
     if not machine.fmt.has_sincos:
         raise InputError(f"ARITH={options.arithmetic}: sine and cosine end at binary32")
-    algorithm = {"base": options.base, "rebase": options.rebase}
+    algorithm = options.algorithm(scenario)
     machine = engine_runs.fitting(machine, [scenario], **algorithm)
     return Target(
         bench=cosim_step.BENCH,

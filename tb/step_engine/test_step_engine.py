@@ -94,7 +94,9 @@ class Bus(coprocessor_bench.Bus):
         steps = int(rng.integers(1, 7)) if steps is None else steps
         every = int(rng.integers(0, 4))
         length = length or int(rng.integers(1, 2 * longest + 20))
+        length = min(length, machine.program_depth - bool(every))
         special = int(rng.integers(1, 2 * longest + 10)) if every else 0
+        special = min(special, machine.program_depth - length)
         shape = {"length": length, "special": special, "apart": apart}
         registers = self.programs.registers()
         if healthy:
@@ -113,10 +115,11 @@ class Bus(coprocessor_bench.Bus):
     def stopping_run(self, step):
         """A run that ends in this step: each one divides by what is left to count down."""
         machine, fmt = self.machine, self.fmt
-        count, one = Location(0, 1), Location(1, 2)
+        count, one = Location(0, 1), Location(1, 0)
         reciprocal = machine.adders + machine.multipliers
         reads = {Port(0, 0): count.address, Port(1, 1): one.address}
-        words = [Word(reads) for _ in range(1 + max(machine.latency.values()))]
+        last = max(machine.latency["add"], machine.latency["rec"])
+        words = [Word(reads) for _ in range(1 + last)]
         words[0].issues = {
             0: (Operand(0), Operand(1, True)),
             reciprocal: (Operand(0),),
@@ -385,7 +388,7 @@ async def access_while_busy(dut, board):
     await bus.load(run)
     await registers.prepare(*run.arguments, start=run.start)
     await registers.write("TRACE_INDEX", 1)
-    await registers.write("FILE_ADDRESS", 3)
+    await registers.write("FILE_ADDRESS", 1)
     held = await bus.read_all((*bus.OPERANDS, "TRACE_INDEX", "FILE_ADDRESS", "PROGRAM_STORE"))
     error = registers.mask("STATUS", "ERROR")
     await registers.start()
