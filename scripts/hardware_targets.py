@@ -7,6 +7,7 @@ from typing import Any
 from pymodel.algorithms.step import Chain
 from pymodel.arith import scalars
 from pymodel.machine.isa import BUS_W, Machine
+from pymodel.machine.registers import STEP_MAX_WORD
 from pymodel.mechanism.scenario import Scenario
 from pymodel.runs import engine_runs
 from pymodel.runs.input_error import InputError
@@ -83,10 +84,12 @@ def step_engine(scenario: Scenario, options: RunOptions) -> Target:
     """
     _format_parameters(options.arithmetic)
     machine = Machine.parse(options.lanes, fmt=scalars.parse(options.arithmetic).fmt)
+    _check_word(machine, options)  # before a schedule on ten thousand lanes
     if not machine.fmt.has_sincos:
         raise InputError(f"ARITH={options.arithmetic}: sine and cosine end at binary32")
     algorithm = options.algorithm(scenario)
     machine = engine_runs.fitting(machine, [scenario], **algorithm)
+    _check_word(machine, options)
     return Target(
         bench=cosim_step.BENCH,
         config=cosim_step.CONFIG,
@@ -99,6 +102,16 @@ def step_engine(scenario: Scenario, options: RunOptions) -> Target:
 
 
 TARGETS = {COPROCESSOR: coprocessor, STEP: step_engine}
+
+
+def _check_word(machine: Machine, options: RunOptions) -> None:
+    """Refuse lanes and banks that make program words wider than the registers for one."""
+    if machine.bus_words > STEP_MAX_WORD:
+        most = STEP_MAX_WORD * BUS_W
+        raise InputError(
+            f"LANES={options.lanes}: a program word of {machine.word_w} bits, of at most {most}: "
+            "must be fewer lanes"
+        )
 
 
 def _one_run(options: RunOptions) -> dict[str, Any]:

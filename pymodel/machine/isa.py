@@ -222,7 +222,7 @@ class Machine:
     @property
     def word_w(self) -> int:
         """Bits of a program word."""
-        operands = sum(len(lane.sides) for lane in self.lanes)
+        operands = SIDES * (self.adders + self.multipliers) + 2  # of the lanes with one operand
         addresses = self.banks * (SIDES + 1)
         return addresses * (self.address_w + 1) + 1 + operands * (self.bank_w + 1)
 

@@ -109,8 +109,8 @@ def parse(data: dict[str, Any], source: str = "<scenario>") -> Scenario:
         known = ", ".join(INTEGRATORS)
         raise time.error("integrator", f"must be one of {known}, got {_quote(integrator)}")
     save = time.get("save")
-    if save < 1:
-        raise time.error("save", f"must be 1 or more, got {save}")
+    if not 1 <= save <= MAX_STEPS:
+        raise time.error("save", f"must lie in 1..{MAX_STEPS}, got {save}")
 
     tables = top.tables("body", schema.BODY)
     if not tables:
