@@ -163,7 +163,7 @@ def prepare_call(machine: Machine, kernel: Kernel) -> Call:
     """
     if kernel.carried:
         raise ValueError(f"a call carries nothing, this kernel {', '.join(kernel.carried)}")
-    program = schedule(machine, kernel)
+    program = schedule(machine, kernel, thorough=True)
     _check_trace(machine, len(program.outputs))
     return Call(kernel, program, program.image({}))
 
