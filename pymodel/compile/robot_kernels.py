@@ -2,10 +2,11 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple
 
-from pymodel.algorithms.rigid_body.functions import FUNCTIONS, evaluate, inputs
+from pymodel.algorithms.rigid_body import control
+from pymodel.algorithms.rigid_body.functions import FUNCTIONS, columns, evaluate, inputs
 from pymodel.compile.graph import OPERATIONS
 from pymodel.compile.kernel import Kernel, record
 from pymodel.mechanism.robot import Robot
@@ -71,6 +72,27 @@ def recorded(
         return evaluate(function, robot, arithmetic, values, method, external, parameters_as_data)
 
     return record(text, inputs(robot, function, external))
+
+
+def closed_loop(robot: Robot, settings: Mapping[str, float]) -> Kernel:
+    """Record a time step of a robot under PD control with gravity compensation.
+
+    Parameters
+    ----------
+    robot : Robot
+        With a fixed base, reduced or not.
+    settings : dict
+        Name -> value of ``target0``, ``kp0``, ``kd0``, ... and ``step``; see
+        :func:`pymodel.algorithms.rigid_body.control.closed_loop`.
+
+    Returns
+    -------
+    Kernel
+        It carries ``q0``, ``qd0``, ...; its outputs are the torques ``tau0``, ... The settings,
+        gravity and the robot's numbers are its parameters.
+    """
+    carried = [name for kind in control.CARRIED for name in columns(robot, kind)]
+    return record(partial(control.closed_loop, robot), carried=carried, parameters=settings)
 
 
 @cache

@@ -211,14 +211,20 @@ def _id(given: _Inputs, method: str) -> dict[str, Term]:
 
 
 def _fd(given: _Inputs, method: str) -> dict[str, Term]:
-    tree, tau = given.tree, given.vector("tau")
+    return _named("qdd", forward_dynamics(given.tree, given.vector("tau"), given.external, method))
+
+
+def forward_dynamics(
+    tree: Tree, tau: Sequence[Term], external: External | None = None, method: str = FACTORS
+) -> list[Term]:
+    """qdd of the joints on which tau acts."""
     if method == ARTICULATED:
-        return _named("qdd", articulated_body.forward_dynamics(tree, tau, given.external))
+        return articulated_body.forward_dynamics(tree, tau, external)
     factors = factorised(tree.ancestors, mass_matrix(tree))
-    return _named("qdd", solved(tree.ancestors, factors, _forces(tree, tau, given.external)))
+    return solved(tree.ancestors, factors, _forces(tree, tau, external))
 
 
-def _forces(tree: Tree, tau: Sequence[Term], external: External) -> list[Term]:
+def _forces(tree: Tree, tau: Sequence[Term], external: External | None) -> list[Term]:
     """tau - C: what accelerates the joints."""
     still = inverse_dynamics(tree, [tree.zero] * tree.nv, external)
     return [x - c for x, c in zip(tau, still, strict=True)]

@@ -1,0 +1,209 @@
+"""A robot under control, for whole seconds: PD control with gravity compensation.
+
+The same run is evaluated in any arithmetic (:func:`simulate`), and step by step by an engine
+(:func:`prepare`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from pymodel.algorithms.rigid_body import control
+from pymodel.arith.scalars import S, SupportsArithmetic
+from pymodel.compile.kernel import Kernel
+from pymodel.compile.robot_kernels import closed_loop
+from pymodel.compile.schedule import schedule
+from pymodel.machine.isa import Location, Machine, Program
+from pymodel.machine.model import Twin
+from pymodel.mechanism.reduction import reduced
+from pymodel.mechanism.robot import Robot
+from pymodel.runs.input_error import InputError
+from pymodel.runs.recorder import NonFiniteError
+from pymodel.runs.robot_calls import Table
+from pymodel.runs.robot_model import RobotModel
+
+STEP = 1e-3  # s
+SECONDS = 1.0
+BENT = 0.25  # rad or m, of the joints at the start, in turn to either side; the target mirrors it
+FREQUENCY = 10.0  # rad/s, of a joint that its own inertia alone holds back
+
+
+@dataclass(frozen=True)
+class ClosedLoop:
+    """A motion under control.
+
+    Attributes
+    ----------
+    robot : Robot
+        With a fixed base.
+    start, target : ndarray, shape (nv,)
+        Configurations, rad and m. It starts at rest.
+    kp, kd : ndarray, shape (nv,)
+        Gains, N m/rad and N m s/rad, or N/m and N s/m.
+    step : float
+        s.
+    steps : int
+
+    Raises
+    ------
+    InputError
+        If the robot's base floats.
+    """
+
+    robot: Robot
+    start: np.ndarray
+    target: np.ndarray
+    kp: np.ndarray
+    kd: np.ndarray
+    step: float = STEP
+    steps: int = round(SECONDS / STEP)
+
+    def __post_init__(self) -> None:
+        if self.robot.floating:
+            raise InputError(f"{self.robot}: a closed loop needs a fixed base")
+
+    @cached_property
+    def kernel(self) -> Kernel:
+        """A time step."""
+        settings = {
+            f"{name}{k}": float(x)
+            for name in control.SETTINGS
+            for k, x in enumerate(getattr(self, name))
+        }
+        return closed_loop(reduced(self.robot), settings | {control.STEP: self.step})
+
+    @property
+    def initial(self) -> dict[str, float]:
+        """Name -> value of what a step carries, at the start."""
+        still = dict.fromkeys(self.kernel.carried, 0.0)
+        return still | {f"q{k}": float(x) for k, x in enumerate(self.start)}
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of what is kept of a step: its state ``q``, ``qd``, and the torques ``tau``."""
+        return [*self.kernel.carried, *self.kernel.outputs]
+
+    def table(self, rows: Sequence[Sequence[float]]) -> Table:
+        """Name the columns of rows: ``t`` (s), ``q0`` (rad, m), ... ``qd0``, ... ``tau0``, ..."""
+        values = np.array(rows, float).reshape(len(rows), len(self.columns))
+        time = {"t": self.step * np.arange(len(rows))}
+        return time | {name: values[:, k] for k, name in enumerate(self.columns)}
+
+
+def bent(robot: Robot, steps: int = round(SECONDS / STEP), step: float = STEP) -> ClosedLoop:
+    """A motion for any robot: from bent joints to the mirrored posture.
+
+    The gains are scaled with the diagonal of the mass matrix M at the start: as M is at most nv
+    times its diagonal, no mode has less than 1 / sqrt(nv) of the critical damping there.
+    """
+    start = np.where(np.arange(robot.nv) % 2, -BENT, BENT)
+    if robot.floating:
+        raise InputError(f"{robot}: a closed loop needs a fixed base")
+    inertia = np.diag(RobotModel(robot).mass_matrix(start))
+    kp, kd = FREQUENCY**2 * inertia, 2 * FREQUENCY * inertia
+    return ClosedLoop(robot, start, -start, kp, kd, step, steps)
+
+
+def simulate(
+    loop: ClosedLoop,
+    arithmetic: SupportsArithmetic[S],
+    update: Callable[[int, int], None] = lambda done, total: None,
+) -> list[list[S]]:
+    """Evaluate the steps, and the one that follows the last for its torques.
+
+    Parameters
+    ----------
+    loop : ClosedLoop
+    arithmetic : SupportsArithmetic
+    update : callable
+        Is told the steps done and all steps, now and then.
+
+    Returns
+    -------
+    list
+        Rows of scalars, :attr:`ClosedLoop.columns` of each step; ``steps`` + 1 of them.
+
+    Raises
+    ------
+    NonFiniteError
+        If a step gives what is infinite or not a number.
+    """
+    rows, kernel = [], loop.kernel
+    state = {name: arithmetic.const(x) for name, x in loop.initial.items()}
+    for step in range(loop.steps + 1):
+        found = kernel.evaluate(arithmetic, state)
+        if not all(map(arithmetic.is_finite, found.values())):
+            raise NonFiniteError(f"step {step}: a result is infinite or not a number")
+        rows.append([*state.values(), *(found[name] for name in kernel.outputs)])
+        state = {name: found[name] for name in state}
+        update(step, loop.steps)
+    return rows
+
+
+def as_floats(arithmetic: SupportsArithmetic[S], rows: Sequence[Sequence[S]]) -> Iterator[list]:
+    """Rows of scalars as rows of Python floats."""
+    return ([arithmetic.to_float(x) for x in row] for row in rows)
+
+
+# --- on an engine ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class LoopRun:
+    """A closed loop on one engine.
+
+    Attributes
+    ----------
+    loop : ClosedLoop
+    program : Program
+    image : dict
+        Location -> bits: all registers to load.
+    """
+
+    loop: ClosedLoop
+    program: Program
+    image: dict[Location, int]
+
+    @property
+    def steps(self) -> int:
+        """Steps of the engine: one more than those of the loop, which its last torques need."""
+        return self.loop.steps + 1
+
+    @property
+    def before(self) -> dict[str, Location]:
+        """Name -> Location of what is traced before a step."""
+        return self.program.carried
+
+    @property
+    def after(self) -> dict[str, Location]:
+        """Name -> Location of what is traced after a step."""
+        return self.program.outputs
+
+    def rows(self, words: Sequence[int]) -> list[list[int]]:
+        """Rows of a trace, as :func:`simulate` gives them; one that is not whole is left out."""
+        size = len(self.loop.columns)
+        return [list(words[i : i + size]) for i in range(0, len(words) - size + 1, size)]
+
+    def on_twin(self) -> tuple[list[list[int]], Twin]:
+        """Run on the engine's model: rows of bits, and the engine afterwards."""
+        twin = Twin(self.program.machine)
+        twin.load(self.image)
+        registers = self.before.values(), self.after.values()
+        return self.rows(twin.run(self.program, self.steps, 0, 1, *registers)), twin
+
+
+def prepare(machine: Machine, loop: ClosedLoop) -> LoopRun:
+    """Schedule a closed loop, and put its parameters and its start in place.
+
+    Raises
+    ------
+    pymodel.machine.isa.ProgramError
+        If the machine is too small for it.
+    """
+    program = schedule(machine, loop.kernel, thorough=True)
+    start = {name: machine.fmt.from_float(x) for name, x in loop.initial.items()}
+    return LoopRun(loop, program, program.image(start))
