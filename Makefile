@@ -33,14 +33,14 @@ pendulum: setup ## double pendulum on co-processor and step engine, into build/p
 fourbar: setup ## four-bar on co-processor and step engine, into build/fourbar
 pendulum fourbar:
 	@$(call takes,$(DEMO_TAKES))
-	@$(PY) -m scripts.demo $@ $(if $(OUT),--out $(OUT)) $(RUN_OPTIONS)
+	@$(PY) -m scripts.command scripts.demo $@ $(if $(OUT),--out $(OUT)) $(RUN_OPTIONS)
 
 .PHONY: run
 run: venv ## SCENARIO=f.toml [TARGET=model|coprocessor|step SIM= ARITH= STEPS= OUT= LANES=2+2 REFERENCE=0]
 	@$(if $(SCENARIO),,$(error say which: make run SCENARIO=scenarios/double_pendulum.toml))
 	@$(call takes,$(RUN_TAKES))
 	@$(if $(filter coprocessor step,$(TARGET)),$(SETUP) $(SIMULATORS))
-	@$(PY) -m scripts.run --scenario $(SCENARIO) --target $(or $(TARGET),model) \
+	@$(PY) -m scripts.command scripts.run --scenario $(SCENARIO) --target $(or $(TARGET),model) \
 	  --out $(or $(OUT),build/$(basename $(notdir $(SCENARIO)))) \
 	  $(RUN_OPTIONS)
 
@@ -61,7 +61,7 @@ $(BENCHES): setup
 .PHONY: formats
 formats: venv ## all float formats of up to 32 bits under Icarus [UNITS="fp_add" FORMATS="4/20 5/26"]
 	@$(SETUP) icarus
-	@$(PY) -m scripts.sweeps.formats $(UNITS) $(if $(FORMATS),--formats "$(FORMATS)") \
+	@$(PY) -m scripts.command scripts.sweeps.formats $(UNITS) $(if $(FORMATS),--formats "$(FORMATS)") \
 	  $(if $(SEED),--seed $(SEED))
 
 .PHONY: waves

@@ -2,6 +2,6 @@
 
 import sys
 
-from pymodel.cli import main
+from pymodel.commands import run_command
 
-sys.exit(main())
+sys.exit(run_command("pymodel.cli", sys.argv[1:]))

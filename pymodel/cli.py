@@ -2,7 +2,7 @@
 
 A subcommand is one function with the decorator `subcommand`; its first docstring line is the
 help, its argument adds the options.  Exit status: 0 done, 1 the answer is no (a run that broke
-off, files that differ), 2 bad input, told in one line on stderr.
+off, files that differ), 2 bad input, 130 Ctrl-C, both told in one line on stderr.
 """
 
 from __future__ import annotations
@@ -61,7 +61,6 @@ def _simulate_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--base",
         choices=CLOSED_BASES,
-        default=BASE,
         help=f"how the base of a closed chain is solved (default: {BASE})",
     )
     parser.add_argument(
@@ -85,13 +84,14 @@ def simulate(arguments: argparse.Namespace) -> int:
 
     scenario = load(arguments.scenario, steps=arguments.steps)
     _check_shape(arguments.shape)
+    _check_used(scenario, arguments.base, arguments.rebase)
     _, status = session.run_model(
         scenario,
         arguments.arith,
         arguments.out,
         with_reference=not arguments.no_reference,
         shape=arguments.shape,
-        base=arguments.base,
+        base=arguments.base or BASE,
         rebase=arguments.rebase,
     )
     return status
@@ -103,6 +103,13 @@ def _check_shape(shape: str) -> None:
     if shape not in SHAPES:
         known = ", ".join(SHAPES)
         raise InputError(f"--shape: must be one of {known}, got {shape!r}")
+
+
+def _check_used(scenario: Scenario, base: str | None, rebase: int = 0) -> None:
+    from pymodel.runs.unused_options import unused_options
+
+    for option, use in unused_options(scenario, base, rebase).items():
+        raise InputError(f"--{option}: {use}")
 
 
 def _compare_options(parser: argparse.ArgumentParser) -> None:
@@ -280,10 +287,10 @@ def _no_options(parser: argparse.ArgumentParser) -> None:
 
 @subcommand(_no_options)
 def functions(arguments: argparse.Namespace) -> int:
-    """List the functions that can be compiled."""
+    """List the functions that can be recorded."""
     from pymodel.compile.registry import REGISTRY
 
-    table = Table("function", "what it does", title="Functions that can be compiled")
+    table = Table("function", "what it does", title="Functions that can be recorded")
     for entry in REGISTRY.values():
         table.add_row(entry.name, Text(entry.text))
     Console().print(table)
@@ -293,25 +300,25 @@ def functions(arguments: argparse.Namespace) -> int:
 def _kernel_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("scenario", help="scenario file (TOML)")
     parser.add_argument(
-        "--function", default="step", help="what to compile, see `functions` (default: step)"
+        "--function", default="step", help="what to record, see `functions` (default: step)"
     )
     parser.add_argument(
         "--base",
         choices=RECORDED_BASES,
-        default=BASE,
         help=f"how the base of a closed chain is solved (default: {BASE})",
     )
 
 
 def _kernel(arguments: argparse.Namespace) -> tuple[Scenario, Kernel]:
     """Record what the options name."""
-    from pymodel.compile.registry import REGISTRY, compiled
+    from pymodel.compile.registry import REGISTRY, recorded
 
     if arguments.function not in REGISTRY:
         known = ", ".join(REGISTRY)
         raise InputError(f"--function: must be one of {known}, got {arguments.function!r}")
     scenario = load(arguments.scenario)
-    return scenario, compiled(arguments.function, scenario, base=arguments.base)
+    _check_used(scenario, arguments.base)
+    return scenario, recorded(arguments.function, scenario, base=arguments.base or BASE)
 
 
 @subcommand(_kernel_options, aliases=("trace",))

@@ -1,4 +1,4 @@
-"""A demo on everything that can run it, side by side: ``make pendulum``, ``make fourbar``.
+"""A demo on everything that can run it, side by side: `make pendulum`, `make fourbar`.
 
 The co-processor's run goes to build/<name>, the step engine's to build/<name>/step. ``BASE`` and
 ``LANES`` are the step engine's: the co-processor's are fixed.
@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from pymodel.mechanism.scenario_file import load
 from pymodel.runs.summary import MILLI, Summary
 from scripts.run import run, status_of
 from scripts.run_options import COPROCESSOR, STEP, OptionParser, RunOptions, add_options
@@ -109,6 +110,8 @@ def demo(name: str, out: Path, **options: Any) -> tuple[list[Summary], int]:
         RunOptions(scenario, str(out), COPROCESSOR, **common),
         RunOptions(scenario, str(out / "step"), STEP, **options),
     )
+    for each in runs:
+        each.algorithm(load(scenario))  # refuses before the first run what the second cannot use
     summaries = []
     for each in runs:
         summary, status = run(each)

@@ -45,7 +45,7 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# Programs built for a newer libc are run under the libc unpacked beside them.
+# Programs built for a newer libc are run under the libc unpacked next to them.
 run_under_own_libc() {
   for program in verilator_bin verilator_bin_dbg verilator_coverage_bin_dbg; do
     if [ ! -f "$1/$program" ] || "$1/$program" --version >/dev/null 2>&1; then continue; fi
@@ -59,7 +59,7 @@ for loader in "$here"/../lib/*-linux-gnu*/ld-linux*.so* "$here"/../lib/ld-linux*
   libs=$(echo "$here"/../lib/*-linux-gnu*)
   exec "$loader" --library-path "$libs" "$here/${0##*/}.elf" "$@"
 done
-echo "$0: the dynamic loader beside it is missing" >&2
+echo "$0: the dynamic loader next to it is missing" >&2
 exit 127
 WRAPPER
     chmod 755 "$1/$program"

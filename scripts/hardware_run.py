@@ -39,7 +39,7 @@ def run_hardware(options: RunOptions) -> tuple[Summary | None, int]:
     Raises
     ------
     InputError, ScenarioError, ValueError
-        If what is asked for makes no sense.
+        If what is asked for cannot be done.
     """
     check_rebase(options.rebase)
     scenario = load(options.scenario, options.steps)
@@ -96,7 +96,7 @@ def _run(
 
 
 def _usable_simulator(name: str) -> str:
-    """The simulator asked for; for ``auto`` Verilator if it is there, else Icarus."""
+    """The simulator asked for; for ``auto`` Verilator if it is there, otherwise Icarus."""
     if name == AUTO:
         name = "verilator" if usable("verilator") else "icarus"
     if not usable(name):

@@ -7,6 +7,7 @@ from typing import Any
 from pymodel.algorithms.step import Chain
 from pymodel.arith import scalars
 from pymodel.machine.isa import BUS_W, Machine
+from pymodel.machine.registers import STEP_MAX_WORD
 from pymodel.mechanism.scenario import Scenario
 from pymodel.runs import engine_runs
 from pymodel.runs.input_error import InputError
@@ -61,7 +62,7 @@ def coprocessor(scenario: Scenario, options: RunOptions) -> Target:
     else:
         reason = "the co-processors run open chains of two bodies and closed chains"
         raise InputError(f"{scenario.source}: body: {reason}")
-    algorithm = {"base": options.base, "rebase": options.rebase}
+    algorithm = options.algorithm(scenario)
     return Target(
         bench=chosen.BENCH,
         config=chosen.CONFIG,
@@ -79,14 +80,16 @@ def step_engine(scenario: Scenario, options: RunOptions) -> Target:
     Raises
     ------
     InputError, ValueError
-        If it cannot compute in this format, or the lanes make no sense.
+        If it cannot compute in this format or on these lanes.
     """
     _format_parameters(options.arithmetic)
     machine = Machine.parse(options.lanes, fmt=scalars.parse(options.arithmetic).fmt)
+    _check_word(machine, options)  # before a schedule on ten thousand lanes
     if not machine.fmt.has_sincos:
         raise InputError(f"ARITH={options.arithmetic}: sine and cosine end at binary32")
-    algorithm = {"base": options.base, "rebase": options.rebase}
+    algorithm = options.algorithm(scenario)
     machine = engine_runs.fitting(machine, [scenario], **algorithm)
+    _check_word(machine, options)
     return Target(
         bench=cosim_step.BENCH,
         config=cosim_step.CONFIG,
@@ -99,6 +102,16 @@ def step_engine(scenario: Scenario, options: RunOptions) -> Target:
 
 
 TARGETS = {COPROCESSOR: coprocessor, STEP: step_engine}
+
+
+def _check_word(machine: Machine, options: RunOptions) -> None:
+    """Refuse lanes and banks that make program words wider than the registers for one."""
+    if machine.bus_words > STEP_MAX_WORD:
+        most = STEP_MAX_WORD * BUS_W
+        raise InputError(
+            f"LANES={options.lanes}: a program word of {machine.word_w} bits, of at most {most}: "
+            "must be fewer lanes"
+        )
 
 
 def _one_run(options: RunOptions) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Run a scenario on the model, an RTL co-processor or the step engine: what ``make run`` calls.
+"""Run a scenario on the model, an RTL co-processor or the step engine: what `make run` calls.
 
 Exit status: 0 done, 1 the run broke off or the hardware differed from the model, 2 bad input,
 130 Ctrl-C; the last two in one line.
@@ -7,6 +7,7 @@ Exit status: 0 done, 1 the run broke off or the hardware differed from the model
 import sys
 from collections.abc import Callable
 
+from pymodel.commands import INTERRUPTED, MESSAGE
 from pymodel.mechanism.scenario_file import load
 from pymodel.runs.session import run_model
 from pymodel.runs.summary import Summary
@@ -14,7 +15,7 @@ from scripts.hardware_run import run_hardware
 from scripts.hardware_targets import TARGETS
 from scripts.run_options import MODEL, OptionParser, RunOptions, add_options, one_of
 
-BAD_INPUT, INTERRUPTED = 2, 130  # exit status
+BAD_INPUT = 2  # exit status
 
 
 def run(options: RunOptions) -> tuple[Summary | None, int]:
@@ -30,7 +31,7 @@ def run(options: RunOptions) -> tuple[Summary | None, int]:
     Raises
     ------
     ValueError, OSError
-        If what is asked for makes no sense, or a file cannot be read or written.
+        If what is asked for cannot be done, or a file cannot be read or written.
     """
     if options.target != MODEL:
         return run_hardware(options)
@@ -39,9 +40,8 @@ def run(options: RunOptions) -> tuple[Summary | None, int]:
         scenario,
         options.arithmetic,
         options.out,
-        base=options.base,
-        rebase=options.rebase,
         with_reference=options.reference,
+        **options.algorithm(scenario),
     )
 
 
@@ -54,7 +54,7 @@ def status_of(command: Callable[[], int]) -> int:
     except OSError as error:
         print(f"{error.filename}: {error.strerror}" if error.filename else error, file=sys.stderr)
     except KeyboardInterrupt:
-        print("ended by Ctrl-C; this run leaves no files", file=sys.stderr)
+        print(f"{MESSAGE}; this run leaves no files", file=sys.stderr)
         return INTERRUPTED
     return BAD_INPUT
 

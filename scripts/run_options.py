@@ -12,8 +12,10 @@ from typing import Any, NoReturn
 from pymodel.algorithms.requests import BASE, CLOSED_BASES, RECORDED_BASES
 from pymodel.arith import scalars
 from pymodel.machine.isa import Machine
+from pymodel.mechanism.scenario import Scenario
 from pymodel.mechanism.scenario_file import MAX_STEPS
 from pymodel.runs.input_error import InputError
+from pymodel.runs.unused_options import unused_options
 from tb.common import cosim
 from tb.common.bench import DEFAULT_SEED, MAX_SEED
 from tb.common.simulators import SIMULATORS
@@ -56,7 +58,8 @@ class RunOptions:
     rebase
         Re-base the momenta of a mechanism with loops every so many steps; 0 never.
     base
-        How the base of a closed chain is solved, see :data:`BASES`; None for the target's default.
+        How the base of a closed chain is solved, see :data:`BASES`; None for the target's default:
+        see :meth:`algorithm`.
     lanes
         Adders + multipliers of the step engine; default :data:`LANES`.
     seed
@@ -100,13 +103,24 @@ class RunOptions:
             raise InputError(f"BASE={self.base}: {allowed}")
         defaults = {
             "simulator": AUTO,
-            "base": bases[0],
             "lanes": LANES,
             "seed": DEFAULT_SEED,
         }
         for option, default in defaults.items():
             if getattr(self, option) is None:
                 object.__setattr__(self, option, default)
+
+    def algorithm(self, scenario: Scenario) -> dict[str, Any]:
+        """The options of the algorithm, ``base`` and ``rebase``.
+
+        Raises
+        ------
+        InputError
+            If one is given that would change nothing for this scenario.
+        """
+        for option, use in unused_options(scenario, self.base, self.rebase).items():
+            raise InputError(f"{option.upper()}={getattr(self, option)}: {use}")
+        return {"base": self.base or BASES[self.target][0], "rebase": self.rebase}
 
 
 class OptionParser(argparse.ArgumentParser):

@@ -40,8 +40,13 @@ time grid of a run, written in [TOML](https://toml.io). All numbers are in SI un
   their children.
 - Vectors of a body (`com`, `tip`, the points of loops) start at its handle 1 and turn with it:
   its *body frame*. The body's x axis is at the sum of the joint angles from the ground outward.
-- A `[[loop]]` is one pin more, between two bodies or a body and the ground. It must be closed by
-  the initial angles, and the initial velocities must keep it closed.
+- A `[[loop]]` is one more pin, between two bodies or a body and the ground. The initial angles must
+  close it and the initial velocities keep it closed, within a millionth of the mechanism's size
+  (the lengths of `attach`, `point` and `at`, summed): angles with seven decimals do. The message
+  for an open loop says how far its pins are apart. A mechanism with loops that starts at rest and
+  is moved by a torque needs no fitting velocities.
+- Each loop takes two degrees of freedom. Loops that hold the mechanism twice, or a posture from
+  which it can move in two ways, are refused.
 - A joint's torque on its body is `torque - spring (q - rest) - damping qd`; its parent feels the
   reverse.
 
@@ -98,8 +103,22 @@ to = -1
 at = [0.3, -0.1]
 ```
 
-Save it as `mine.toml` and run it with `make run SCENARIO=mine.toml`. Shipped examples stand in
-[`scenarios/`](../scenarios).
+Save it as `mine.toml` and run it with `make run SCENARIO=mine.toml`, or with
+`.venv/bin/python -m pymodel simulate mine.toml --out build/mine`. Angles, velocities, momenta,
+energies and the gap of the loops are in `run.csv` of that folder, plots next to it. The path of a
+point, here of the coupler's middle, is a line of Python:
+
+```python
+import pymodel
+from pymodel.mechanism.kinematics import point_position
+
+scenario = pymodel.load("scenarios/four_bar.toml", steps=100)
+run = pymodel.simulate(scenario)
+path = point_position(scenario, run.q, 1, (0.15, 0.0))  # shape (T, 2), m, ground frame
+print(path[0], path[-1])
+```
+
+Shipped examples stand in [`scenarios/`](../scenarios).
 """
 
 

@@ -48,10 +48,10 @@
 #define STEP_ENGINE_STEPS 0x060u /* RW: steps of a run */
 #define STEP_ENGINE_STEPS_DONE 0x064u /* RO: steps that this or the last run finished; the number of the step that stopped it */
 #define STEP_ENGINE_SAVE 0x068u /* RW: trace steps 0, SAVE, 2 SAVE, ...; 0: none */
-#define STEP_ENGINE_EVERY 0x06cu /* RW: the special segment runs in steps EVERY, 2 EVERY, ...; 0: in none */
+#define STEP_ENGINE_EVERY 0x06cu /* RW: the re-basing segment runs in steps EVERY, 2 EVERY, ...; 0: never */
 #define STEP_ENGINE_MAIN_START 0x070u /* RW: address of the main segment */
 #define STEP_ENGINE_MAIN_LENGTH 0x074u /* RW: its words */
-#define STEP_ENGINE_SPECIAL_START 0x078u /* RW: address of the special segment */
+#define STEP_ENGINE_SPECIAL_START 0x078u /* RW: address of the re-basing segment */
 #define STEP_ENGINE_SPECIAL_LENGTH 0x07cu /* RW: its words */
 #define STEP_ENGINE_TRACE_BEFORE 0x080u /* RW: entries of the trace list, from the first on, traced before such a step */
 #define STEP_ENGINE_TRACE_AFTER 0x084u /* RW: entries following them, traced after it */

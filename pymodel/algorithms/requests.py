@@ -106,7 +106,7 @@ def joint_matrix(
 ) -> Matrix[float] | None:
     """The bracket of (33) that a request made the model invert, 2x2, 1/kg; None for others.
 
-    In float64, beside the algorithm: it takes part in no result.
+    In float64, apart from the algorithm: it takes part in no result.
     """
     if isinstance(request, Assemble):
         pairs = zip(request.a.xi_22[:2], request.b.xi_11[:2], strict=True)

@@ -10,8 +10,8 @@ their pins; the momenta of a mechanism with loops are augmented, p = dT/dq-dot -
 the impulses sigma of the cut pins.
 
 :func:`prepare` prepares a scenario: as a :class:`Chain` of bodies with two handles, the paper's
-case, if it is one, else as a :class:`Mechanism` of any tree and any loops. They differ in how they
-find the impulses of the joints, and share everything else.
+case, if it is one, otherwise as a :class:`Mechanism` of any tree and any loops. They differ in how
+they find the impulses of the joints, and share everything else.
 """
 
 from collections.abc import Generator, Sequence
@@ -222,7 +222,7 @@ class Chain(Mechanism):
         rebase: int = 0,
     ) -> None:
         if not self.runs(scenario):
-            reason = "no chain of each body on the one before it, open or closed to the ground"
+            reason = "not a chain of each body on the one before it, open or closed to the ground"
             raise ScenarioError(scenario.source, "body", reason)
         super().__init__(arithmetic, scenario, shape, rebase)
         self.base = base
@@ -264,7 +264,7 @@ def prepare(
     base: str = BASE,
     rebase: int = 0,
 ) -> Mechanism:
-    """A scenario prepared for one arithmetic: a :class:`Chain` if it is one, else a `Mechanism`.
+    """A scenario prepared for one arithmetic, as a :class:`Chain` or a :class:`Mechanism`.
 
     Parameters
     ----------
@@ -414,7 +414,7 @@ def rates(mechanism: Mechanism, q: list, p: list, t_cut: Any = None) -> Requests
     Assemble, ConnectBase, Disassemble
         Requests of a chain, to be answered with ``send``.
     Eliminate, Recover
-        Those of other mechanisms.
+        Requests of every other mechanism.
 
     Returns
     -------

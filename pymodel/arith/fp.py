@@ -114,7 +114,7 @@ class Format:
 
     @property
     def quiet_bit(self) -> int:
-        """The mantissa bit that tells a quiet NaN from a signaling one."""
+        """The mantissa bit that is set in a quiet NaN, and not in a signaling one."""
         return 1 << (self.man_w - 1)
 
     @property

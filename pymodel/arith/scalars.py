@@ -4,7 +4,7 @@ The text (:mod:`pymodel.algorithms`) uses ``+``, ``-``, ``*`` and unary ``-`` on
 its arithmetic for everything else: :class:`SupportsArithmetic` lists it. The order of the
 operations in the text is the specification; an arithmetic never reorders them.
 
-:class:`Float64` is the reference, :class:`BitExact` the twin of the hardware;
+:class:`Float64` has the host's floats, :class:`BitExact` equals the hardware in every bit;
 :class:`pymodel.compile.graph.Graph` is a third arithmetic, which records instead of computing.
 """
 
@@ -74,7 +74,7 @@ class SupportsArithmetic(Protocol[S]):
 
 
 class Float64:
-    """Python floats: the reference evaluation of the text (IEEE 754 binary64, no flush)."""
+    """Python floats: the text without the rounding of a narrow format (binary64, no flush)."""
 
     name = "float64"
     flags = 0
@@ -137,7 +137,7 @@ class Float64Arrays(Float64):
 
 
 class BitExact:
-    """The twin of the hardware: scalars of any format, equal bit for bit.
+    """Scalars of any format, equal to the hardware bit for bit.
 
     Parameters
     ----------

@@ -107,7 +107,7 @@ def fixed_point(
     count : int or numpy.ndarray
         n: x = n pi/2 + r.
     negative : int or numpy.ndarray
-        1 if r < 0, else 0.
+        1 if r < 0, otherwise 0.
     sin, sin_exponent : int or numpy.ndarray
         abs(sin r) = sin * 2**(sin_exponent - ``NORMAL_W`` + 1), with sin in 1 .. 2 less one bit
         nearly: its first or second bit is set.

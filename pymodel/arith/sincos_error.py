@@ -1,7 +1,7 @@
-"""Measure the errors of ``Format.sincos`` over binary32 angles, and print them.
+"""Measure the errors of `Format.sincos` over binary32 angles, and print them.
 
 The angles of every narrower format are among them.
-``python -m pymodel.arith.sincos_error [COUNT]`` is the command.
+`python -m pymodel.arith.sincos_error [COUNT]` is the command.
 """
 
 import argparse

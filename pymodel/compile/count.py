@@ -1,12 +1,13 @@
 """Operation counts, read off the algorithm text."""
 
 import inspect
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from pymodel.algorithms import two_handles
 from pymodel.compile.graph import Graph, Ref, flatten, symbols
 from pymodel.compile.kernel import Kernel
-from pymodel.compile.registry import compiled
+from pymodel.compile.registry import recorded
 from pymodel.mechanism.scenario import Scenario
 
 #: Latencies (cycles) that critical paths are quoted with.
@@ -27,22 +28,38 @@ def subdesigns() -> list[dict[str, Any]]:
     rows = []
     for name, function, equation, shapes, in_pass in two_handles.SUBDESIGNS:
         graph = Graph(fold=False)
-        names = inspect.signature(function).parameters
-        operands = [
-            graph
-            if shape is None
-            else two_handles.Joint(*(symbols(graph, f, s) for f, s in _JOINT_SHAPES.items()))
-            if shape is two_handles.Joint
-            else symbols(graph, operand, shape)
-            for operand, shape in zip(names, shapes, strict=True)
-        ]
-        counts = graph.count(flatten(function(*operands)))
+        counts = graph.count(flatten(function(*subdesign_operands(graph, function, shapes))))
         counts.pop("sincos")
         rows.append({"name": name, "equation": equation, "pass": in_pass, **counts})
     return rows
 
 
 _JOINT_SHAPES = {"W_A": (2, 3), "W_B": (2, 3), "beta_hat": (2,)}
+
+
+def subdesign_operands(graph: Graph, function: Callable, shapes: Sequence) -> list[Any]:
+    """Make the operands of a sub-design: inputs of a graph, named as the function's arguments.
+
+    Parameters
+    ----------
+    graph : Graph
+    function, shapes
+        As in :data:`pymodel.algorithms.two_handles.SUBDESIGNS`.
+
+    Returns
+    -------
+    list
+        The graph itself where the shape is None, otherwise nested tuples of Refs.
+    """
+    names = inspect.signature(function).parameters
+    return [
+        graph
+        if shape is None
+        else two_handles.Joint(*(symbols(graph, f, s) for f, s in _JOINT_SHAPES.items()))
+        if shape is two_handles.Joint
+        else symbols(graph, operand, shape)
+        for operand, shape in zip(names, shapes, strict=True)
+    ]
 
 
 def pool(rows: list[dict[str, Any]]) -> dict[str, dict[str, int]]:
@@ -71,7 +88,7 @@ def kernel(kernel: Kernel) -> dict[str, Any]:
 
     Masses, lengths, gravity and the step size are parameters; products of parameters alone are
     never part of the text. Common terms are shared, structure folds, results nobody needs drop out.
-    Carried values count if there are any, and otherwise the outputs: what a time step shows beside
+    Carried values count if there are any, and otherwise the outputs: what a time step shows besides
     its state costs nothing more.
 
     Returns
@@ -86,4 +103,4 @@ def kernel(kernel: Kernel) -> dict[str, Any]:
 
 def step(scenario: Scenario, **options: Any) -> dict[str, Any]:
     """Count one time step of a scenario; the options are those of its mechanism."""
-    return kernel(compiled("step", scenario, **options))
+    return kernel(recorded("step", scenario, **options))

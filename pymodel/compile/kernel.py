@@ -97,11 +97,9 @@ class Kernel:
         """Node -> name of all values that are there before an evaluation."""
         nodes, names = self.graph.nodes, {}
         for index in self.needed:
-            if nodes[index].op == "input":
-                names[index] = nodes[index].args[0]
-            elif index in self.fixed and nodes[index].op != "sincos":
-                names[index] = _fixed_name(index, nodes[index])
-        return names
+            if nodes[index].op == "input" or index in self.fixed:
+                names[index] = _name(nodes[index], names)
+        return {index: name for index, name in names.items() if nodes[index].op != "sincos"}
 
     @property
     def fixed_leaves(self) -> dict[int, str]:
@@ -109,17 +107,35 @@ class Kernel:
         nodes = self.graph.nodes
         return {i: name for i, name in self.leaves.items() if nodes[i].op != "input"}
 
-    def values(self, fmt: Format) -> dict[str, int]:
+    def values(self, fmt: Format, parameters: Mapping[str, float] | None = None) -> dict[str, int]:
         """Evaluate what depends on parameters and constants alone.
+
+        Parameters
+        ----------
+        fmt : Format
+        parameters : dict, optional
+            Name -> value (float) of every parameter, in place of the recorded values: the same
+            structure with other data, for :meth:`pymodel.machine.isa.Program.image`.
 
         Returns
         -------
         dict
             Name of each fixed leaf -> its bits in this format.
+
+        Raises
+        ------
+        ValueError
+            If these are not the kernel's parameters: one that was zero when it was recorded is
+            structure, and not among them.
         """
-        leaves = self.fixed_leaves
+        arithmetic, leaves = BitExact(fmt), self.fixed_leaves
+        parameters = self.parameters if parameters is None else parameters
+        if parameters.keys() != self.parameters.keys():
+            differ = ", ".join(sorted(parameters.keys() ^ self.parameters.keys()))
+            raise ValueError(f"not the parameters of this kernel; missing or unknown: {differ}")
         refs = [Ref(self.graph, index) for index in leaves]
-        scalars = self.graph.evaluate(BitExact(fmt), {}, refs)
+        given = {name: arithmetic.const(x) for name, x in parameters.items()}
+        scalars = self.graph.evaluate(arithmetic, {}, refs, given)
         return {name: x.bits for name, x in zip(leaves.values(), scalars, strict=True)}
 
     def evaluate(
@@ -149,11 +165,14 @@ class Kernel:
         return dict(zip(results, values, strict=True))
 
 
-def _fixed_name(index: int, node: Node) -> str:
-    """Name of a parameter, a constant, or what is computed from them."""
-    if node.op == "parameter":
+def _name(node: Node, names: Mapping[int, str]) -> str:
+    """Name of a leaf; of what is computed from parameters the formula, the same in all kernels."""
+    if node.op in ("input", "parameter"):
         return node.args[0]
-    return repr(node.args[0]) if node.op == "const" else f"node {index}"
+    if node.op == "const":
+        return repr(node.args[0])
+    operands = (("-" if negative else "") + names[arg] for arg, negative in node.args)
+    return f"{node.op}({', '.join(operands)})"
 
 
 def record(
@@ -306,7 +325,7 @@ def _copy(ref: Ref) -> Ref:
 
 
 def _negated(kernel: Kernel, ref: Ref) -> Ref | None:
-    """A product or reciprocal that nobody else reads, with its sign in an operand; else None."""
+    """A product or reciprocal that nobody else reads, with its sign in an operand, or None."""
     node = kernel.graph.nodes[ref.node]
     results = [x.node for x in kernel.results.values()]
     if node.op not in ("mul", "rec") or ref.node in kernel.fixed:

@@ -1,6 +1,6 @@
-"""What can be compiled: functions of scalars by name, with their inputs, outputs and units.
+"""What can be recorded: functions of scalars by name, with their inputs, outputs and units.
 
-Each entry says for a mechanism which values its function takes and gives. :func:`compiled` records
+Each entry says for a mechanism which values its function takes and gives. :func:`recorded` records
 it; the rest of the compile path needs nothing else.
 """
 
@@ -35,7 +35,7 @@ class Signature:
 
 @dataclass(frozen=True)
 class Entry:
-    """A function that can be compiled for any mechanism.
+    """A function that can be recorded for any mechanism.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class Entry:
     function: Callable[..., Function]
 
 
-def compiled(name: str, scenario: Scenario, **options: Any) -> Kernel:
+def recorded(name: str, scenario: Scenario, **options: Any) -> Kernel:
     """Record a function of the registry.
 
     Parameters
@@ -152,7 +152,7 @@ def _rates_function(scenario: Scenario, **options: Any) -> Function:
     return evaluate
 
 
-#: All functions that can be compiled.
+#: All functions that can be recorded.
 REGISTRY: dict[str, Entry] = {
     entry.name: entry
     for entry in (

@@ -9,6 +9,7 @@ the old value.
 """
 
 import heapq
+import itertools
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
@@ -21,17 +22,22 @@ from pymodel.machine.isa import OFFERED, Machine, Operand, Port, Program, Progra
 STAGGERS = (0, 2, 4, 6, 8, 10, 12, 14, 17, 20, 24, 30, 40)
 STAGGERS_WHEN_LARGE = (10,)
 LARGE = 4000  # operations
-MAX_TRIES = 24  # operations a cycle that are looked at, for each kind, beyond the lanes
+TRIES = (24,)  # operations a cycle that are looked at, for each kind, beyond the lanes
+TRIES_WHEN_THOROUGH = (100, 1000)
 
 
-def schedule(machine: Machine, main: Kernel, special: Kernel | None = None) -> Program:
-    """Schedule a kernel, and the special one that replaces it every so many times.
+def schedule(
+    machine: Machine, main: Kernel, special: Kernel | None = None, thorough: bool = False
+) -> Program:
+    """Schedule a kernel, and the one that replaces it every so many times to re-base momenta.
 
     Parameters
     ----------
     machine : pymodel.machine.isa.Machine
     main, special : pymodel.compile.kernel.Kernel
         With the same inputs, carried values and outputs.
+    thorough : bool
+        Try several orders, for the shortest; it takes some times longer.
 
     Returns
     -------
@@ -46,7 +52,7 @@ def schedule(machine: Machine, main: Kernel, special: Kernel | None = None) -> P
     homes = Homes(machine, kernels)
     words, lengths, registers = [], [], [0] * machine.banks
     for kernel in kernels:
-        placement = _best_placement(machine, kernel, homes)
+        placement = _best_placement(machine, kernel, homes, thorough)
         address, used = addresses(placement, homes)
         words += _words(machine, placement, address)
         lengths.append(placement.length)
@@ -164,15 +170,28 @@ class _ListScheduler:
     homes : Homes
     stagger : int
         How far a system runs ahead of the next one, cycles.
+    tries : int
+        Operations a cycle that are looked at, for each kind, beyond the lanes.
+    latest_first : bool
+        Of operations that are equally far from the end, those that the text names last go first.
     """
 
-    def __init__(self, machine: Machine, kernel: Kernel, homes: Homes, stagger: int) -> None:
+    def __init__(
+        self,
+        machine: Machine,
+        kernel: Kernel,
+        homes: Homes,
+        stagger: int,
+        tries: int,
+        latest_first: bool,
+    ) -> None:
+        self.tries = tries
         self.machine, self.kernel, self.nodes = machine, kernel, kernel.graph.nodes
         self.values = values_of(kernel)
         self.homes = homes.of_results(kernel)
         self.bank = {node: homes.of_leaf(name).bank for node, name in kernel.leaves.items()}
         self.arrival = dict.fromkeys(kernel.leaves, -1)
-        self.priority = self._priorities(stagger)
+        self.priority = self._priorities(stagger, latest_first)
         # What an operation waits for: operands, and readers of what it overwrites.
         self.missing = {
             index: sum(arg not in self.arrival for arg, _ in self.nodes[index].args)
@@ -195,7 +214,7 @@ class _ListScheduler:
             if not missing:
                 self.ready_at[0].append(index)
 
-    def _priorities(self, stagger: int) -> dict[int, tuple[int, int]]:
+    def _priorities(self, stagger: int, latest_first: bool) -> dict[int, tuple[int, int]]:
         """Operation -> what sorts it: least for the longest way to the end."""
         kernel, height = self.kernel, {}
         for index in reversed(kernel.operations):
@@ -207,7 +226,10 @@ class _ListScheduler:
             height[index] = self.machine.latency[self.nodes[index].op] + max(below, default=0)
         context = kernel.context
         return {
-            index: (stagger * context.get(index, 0) - height[index], index)
+            index: (
+                stagger * context.get(index, 0) - height[index],
+                -index if latest_first else index,
+            )
             for index in kernel.operations
         }
 
@@ -222,7 +244,7 @@ class _ListScheduler:
             for index in self.ready_at.pop(cycle, ()):
                 heapq.heappush(ready[self.nodes[index].op], (self.priority[index], index))
             free = {op: list(some) for op, some in lanes.items()}
-            tries = {op: len(some) + MAX_TRIES for op, some in lanes.items()}
+            tries = {op: len(some) + self.tries for op, some in lanes.items()}
             sides, aside = _Sides(), []
             self.sides.append(sides)
             while True:
@@ -296,14 +318,16 @@ class _ListScheduler:
         return banks[-1] if self.nodes[value].op == "cos" else banks[0]
 
 
-def _best_placement(machine: Machine, kernel: Kernel, homes: Homes) -> Placement:
+def _best_placement(machine: Machine, kernel: Kernel, homes: Homes, thorough: bool) -> Placement:
     contexts = len(set(kernel.context.values()))
     large = len(kernel.operations) > LARGE
     staggers = STAGGERS_WHEN_LARGE if large else STAGGERS
-    tried = (
-        _ListScheduler(machine, kernel, homes, stagger).place()
-        for stagger in (staggers if contexts > 1 else (0,))
+    orders = itertools.product(
+        staggers if contexts > 1 else (0,),
+        TRIES_WHEN_THOROUGH if thorough else TRIES,
+        (False, True) if thorough else (False,),
     )
+    tried = (_ListScheduler(machine, kernel, homes, *order).place() for order in orders)
     return min(tried, key=lambda placement: placement.length)
 
 

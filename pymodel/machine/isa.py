@@ -1,10 +1,10 @@
 """Instruction set of the step engine: the machine, its words, and their binary form.
 
 The engine (rtl/step) is a very long instruction word machine without control flow: every clock
-cycle one word tells each lane where its operands come from, and each bank what it stores. A lane is
-a float unit behind a register for its operands; what enters it in cycle t leaves it in cycle
-t + latency. A bank is a part of the register file; it stores the results of its own lane only (the
-shared bank those of the reciprocal and the sine).
+cycle one word says for each lane where its operands come from, and for each bank what it stores. A
+lane is a float unit behind a register for its operands; what enters it in cycle t leaves it in
+cycle t + latency. A bank is a part of the register file; it stores the results of its own lane only
+(the shared bank those of the reciprocal and the sine).
 
 A bank has a read port on each of two sides: those of side 0 feed the first operands and the
 reciprocal, those of side 1 the second operands and sine and cosine. A port gives a register, or
@@ -96,7 +96,7 @@ class Machine:
     Parameters
     ----------
     adders, multipliers : int
-        Lanes of each kind; beside them there are one reciprocal and one sin/cos.
+        Lanes of each kind; besides them there are one reciprocal and one sin/cos.
     add_stages, mul_stages, rec_stages, sincos_stages : int
         Register stages of the float units.
     depth : int
@@ -222,7 +222,7 @@ class Machine:
     @property
     def word_w(self) -> int:
         """Bits of a program word."""
-        operands = sum(len(lane.sides) for lane in self.lanes)
+        operands = SIDES * (self.adders + self.multipliers) + 2  # of the lanes with one operand
         addresses = self.banks * (SIDES + 1)
         return addresses * (self.address_w + 1) + 1 + operands * (self.bank_w + 1)
 
@@ -265,10 +265,10 @@ class Program:
     ----------
     machine : Machine
     words : list of Word
-        The main segment, and after it the special one if there is any.
+        The main segment, and after it the re-basing segment if there is one.
     main : int
-        Length of the main segment, cycles. The special one runs instead of it every so many
-        evaluations (to re-base momenta).
+        Length of the main segment, cycles. The re-basing segment runs instead of it every so
+        many evaluations.
     inputs, carried, outputs, parameters : dict
         Name -> :class:`Location`. Inputs and parameters stay; a carried value is there before an
         evaluation and its successor after it; an output is there after the evaluation. Inputs are
@@ -291,8 +291,13 @@ class Program:
 
     @property
     def special(self) -> int:
-        """Length of the special segment, cycles; 0 = there is none."""
+        """Length of the re-basing segment, cycles; 0 = there is none."""
         return len(self.words) - self.main
+
+    def segment(self, step: int, every: int) -> list[Word]:
+        """Words of a step; the special segment runs in steps every, 2 every, ...; 0: never."""
+        special = bool(every and step and step % every == 0)
+        return self.words[self.main :] if special else self.words[: self.main]
 
     def encoded(self) -> list[int]:
         """The words' bits."""

@@ -22,16 +22,30 @@ from pymodel.machine.isa import (
     Word,
 )
 
-#: Cycles of a run beside its words and its trace: the first word passes the registers behind the
+#: Cycles of a run besides its words and its trace: the first word passes the registers behind the
 #: sequencer and the program memory, and after the last one its results are judged.
 START_CYCLES = 3
 
 
 class Result(NamedTuple):
-    """What comes out of a lane: one word for each of its banks, and the flags of the operation."""
+    """What comes out of a lane: one word for each of its banks, the flags, what went in."""
 
     words: tuple
     flags: int
+    operands: tuple
+
+
+class Store(NamedTuple):
+    """What a word stores in a bank, and the operands that it was computed from.
+
+    ``cycle`` counts the words of the step.
+    """
+
+    cycle: int
+    bank: int
+    address: int
+    bits: int
+    operands: tuple
 
 
 class Twin:
@@ -53,6 +67,8 @@ class Twin:
         Steps that the last run finished; those with a stored result as above do not count.
     cycles : int
         Length of the last run.
+    stores : list of Store
+        What the last step stored.
     """
 
     def __init__(self, machine: Machine) -> None:
@@ -62,11 +78,22 @@ class Twin:
         self.stopped = False
         self.steps_done = 0
         self.cycles = 0
+        self.stores: list[Store] = []
 
     def load(self, registers: Mapping[Location, int]) -> None:
         """Store bits: {Location: bits}."""
         for (bank, address), bits in registers.items():
             self.file[bank][address] = bits
+
+    @property
+    def registers(self) -> dict[Location, int]:
+        """Bits of all registers where something was stored: {Location: bits}."""
+        return {
+            Location(bank, address): bits
+            for bank, words in enumerate(self.file)
+            for address, bits in enumerate(words)
+            if bits is not None
+        }
 
     def read(self, location: Location) -> int | None:
         """Bits of a register."""
@@ -88,7 +115,8 @@ class Twin:
         program : Program
         steps : int
         every : int
-            The special segment runs in steps every, 2 every, ... instead of the main one; 0: never.
+            The re-basing segment runs in steps every, 2 every, ... instead of the main one; 0:
+            never.
         save : int
             Trace steps 0, save, 2 save, ...; 0: none.
         before, after : sequence of Location
@@ -99,15 +127,13 @@ class Twin:
         list of int
             The trace. What stands after a step that stops the run is not traced.
         """
-        segments = (program.words[: program.main], program.words[program.main :])
         trace = []
         self.steps_done, self.cycles = 0, START_CYCLES
         for step in range(steps):
             saved = save and step % save == 0
             if saved:
                 self._trace(before, trace)
-            special = bool(every and step and step % every == 0)
-            healthy = self._step(segments[special])
+            healthy = self.step(program.segment(step, every))
             if not healthy:
                 self.stopped = True
                 break
@@ -120,11 +146,12 @@ class Twin:
         trace += [self.read(location) for location in locations]
         self.cycles += len(locations)
 
-    def _step(self, words: Sequence[Word]) -> bool:
+    def step(self, words: Sequence[Word]) -> bool:
         """One pass through a segment; whether all that it stored is finite and valid."""
         machine, fmt, healthy = self.machine, self.machine.fmt, True
+        self.stores = []
         pipelines = [deque([None] * machine.latency[lane.op]) for lane in machine.lanes]
-        for word in words:
+        for cycle, word in enumerate(words):
             self.cycles += 1
             arrived = [pipeline.popleft() for pipeline in pipelines]
             offered = self._offered(arrived, word.sine)
@@ -134,8 +161,9 @@ class Twin:
             for bank, address in word.writes.items():
                 if offered[bank] is None:
                     raise ProgramError(f"cycle {self.cycles}: nothing to store in bank {bank}")
-                bits, flags = offered[bank]
+                bits, flags, operands = offered[bank]
                 self.file[bank][address] = bits
+                self.stores.append(Store(cycle, bank, address, bits, operands))
                 self.flags |= flags
                 healthy &= bits & ~fmt.sign_mask < fmt.inf and not flags & INVALID
         if any(result is not None for pipeline in pipelines for result in pipeline):
@@ -143,14 +171,14 @@ class Twin:
         return healthy
 
     def _offered(self, arrived: Sequence[Result | None], sine: bool) -> list:
-        """(bits, flags) that each bank is offered, None where nothing leaves a lane."""
-        machine = self.machine
+        """(bits, flags, operands) that each bank is offered, None where nothing leaves a lane."""
+
+        def of(result: Result | None, word: int = 0) -> tuple | None:
+            return result and (result.words[word], result.flags, result.operands)
+
         *simple, reciprocal, sincos = arrived
-        offered = [result and (result.words[0], result.flags) for result in simple]
-        shared = sincos if sine else reciprocal
-        offered.append(shared and (shared.words[0], shared.flags))
-        offered.append(sincos and (sincos.words[1], sincos.flags))
-        assert len(offered) == machine.banks
+        offered = [*map(of, simple), of(sincos if sine else reciprocal), of(sincos, 1)]
+        assert len(offered) == self.machine.banks
         return offered
 
     def _operate(
@@ -174,6 +202,6 @@ class Twin:
             values.append(bits ^ (fmt.sign_mask if negative else 0))
         if op == "sincos":
             sine, cosine, flags = fmt.sincos(*values)
-            return Result((sine, cosine), flags)
+            return Result((sine, cosine), flags, tuple(values))
         bits, flags = {"add": fmt.add, "mul": fmt.mul, "rec": fmt.recip}[op](*values)
-        return Result((bits,), flags)
+        return Result((bits,), flags, tuple(values))

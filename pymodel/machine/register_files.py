@@ -44,7 +44,7 @@ def package(map_: Map) -> str:
 _BLOCK = """\
 // {generated}
 //
-// Registers of {name} beside those of coprocessor_control (docs/register_map.md):
+// Registers of {name} besides those of coprocessor_control (docs/register_map.md):
 // decode, update, read multiplexer.
 {about}
 
@@ -121,7 +121,7 @@ _ABOUT_THROUGH = """\
 //
 // Software acts on the hardware through some of them. `*_i` is what they read as, `*_o` what a
 // write makes of that, `*_merged_o` the same a cycle ahead. `*_read_o` and `*_write_o` are high in
-// the cycle of the access. `*_ok_i` tells whether it can be: a read now, or a write of
+// the cycle of the access. `*_ok_i` says whether it can be: a read now, or a write of
 // `*_merged_o`.
 //
 // Latency: 1 cycle from address, data and `*_i` to answers and `*_o`, 1 cycle from a write to what
@@ -184,7 +184,7 @@ class _Rtl:
 
     @property
     def ports(self) -> list[tuple[str, str, str]]:
-        """Those of its own: direction, type, name."""
+        """Ports that this register alone has: direction, type, name."""
         if self.register.home is Home.HELD:
             return [("output", self.type, f"{self.name}_o")]
         ports = [("input ", self.type, f"{self.name}_i")]

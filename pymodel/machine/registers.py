@@ -1,6 +1,6 @@
 """Register maps of the co-processors, written once, as data.
 
-Beside address and fields, a map says of each register where its value lives (:class:`Home`). From
+Besides address and fields, a map says of each register where its value lives (:class:`Home`). From
 the maps :mod:`pymodel.machine.register_files` writes constants and register blocks of the RTL, C
 headers and the documentation.
 """
@@ -55,7 +55,7 @@ class Register:
     words : int
         How many there are.
     size : str
-        The same in parameters of the map, where not all instances have the same number.
+        ``words`` as a formula of the map's parameters, where instances differ in it.
     floats : bool
         Each holds a float.
     checked : bool
@@ -151,7 +151,7 @@ def common_registers(
     identity : str
         What ID reads as.
     config, ctrl : sequence of Field
-        Fields of CONFIG and CTRL beside the common ones.
+        Fields of CONFIG and CTRL besides the common ones.
     fault : (str, str)
         Name and text of the fault bit of STATUS.
     """
@@ -252,7 +252,7 @@ def ldup_coprocessor(n: int) -> Map:
     return Map(
         "ldup_coprocessor",
         addr_w=ADDR_W,
-        text="Inverse of an N x N matrix by LDUP factorisation (paper 000, 3.2). CONFIG tells N, "
+        text="Inverse of an N x N matrix by LDUP factorisation (paper 000, 3.2). CONFIG holds N, "
         f"up to {LDUP_MAX_N}. Matrices row by row; words after the first N * N are not mapped.",
         parameters=(("N", n, "size of the matrix"),),
         registers=(
@@ -319,11 +319,11 @@ def step_engine(bus_words: int) -> Map:
             ),
             held("SAVE", 0x068, "trace steps 0, SAVE, 2 SAVE, ...; 0: none"),
             held(
-                "EVERY", 0x06C, "the special segment runs in steps EVERY, 2 EVERY, ...; 0: in none"
+                "EVERY", 0x06C, "the re-basing segment runs in steps EVERY, 2 EVERY, ...; 0: never"
             ),
             held("MAIN_START", 0x070, "address of the main segment"),
             held("MAIN_LENGTH", 0x074, "its words"),
-            held("SPECIAL_START", 0x078, "address of the special segment"),
+            held("SPECIAL_START", 0x078, "address of the re-basing segment"),
             held("SPECIAL_LENGTH", 0x07C, "its words"),
             held(
                 "TRACE_BEFORE",

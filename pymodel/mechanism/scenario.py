@@ -18,7 +18,7 @@ Vector = tuple[float, float]
 
 
 class ScenarioError(ValueError):
-    """A scenario that makes no sense; ``str()`` is the single line ``file: key: reason``.
+    """A scenario that cannot be run; ``str()`` is the single line ``file: key: reason``.
 
     Parameters
     ----------

@@ -2,7 +2,7 @@
 
 :func:`load` reads a file and :func:`parse` a dictionary of the same shape. Both return a frozen
 ``Scenario`` or raise ``ScenarioError``, whose text is one line that names file, key and reason.
-Everything that makes no sense is refused here: nothing behind this module has to check it again.
+What cannot be run is refused here: nothing behind this module has to check it again.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def load(path: str | os.PathLike[str], steps: int | None = None) -> Scenario:
     Raises
     ------
     ScenarioError
-        If the file cannot be read, is not TOML, or makes no sense, or if ``steps`` is below 1 or
+        If the file cannot be read, is not TOML, or cannot be run, or if ``steps`` is below 1 or
         above :data:`MAX_STEPS`.
     """
     source = _plain(os.fspath(path))
@@ -85,7 +85,7 @@ def parse(data: dict[str, Any], source: str = "<scenario>") -> Scenario:
     Raises
     ------
     ScenarioError
-        If the scenario makes no sense.
+        If the scenario cannot be run.
     """
     top = _Table(source, "", data, schema.SCENARIO)
     name = top.get("name")
@@ -109,8 +109,8 @@ def parse(data: dict[str, Any], source: str = "<scenario>") -> Scenario:
         known = ", ".join(INTEGRATORS)
         raise time.error("integrator", f"must be one of {known}, got {_quote(integrator)}")
     save = time.get("save")
-    if save < 1:
-        raise time.error("save", f"must be 1 or more, got {save}")
+    if not 1 <= save <= MAX_STEPS:
+        raise time.error("save", f"must lie in 1..{MAX_STEPS}, got {save}")
 
     tables = top.tables("body", schema.BODY)
     if not tables:

@@ -11,16 +11,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from pymodel.algorithms import step
 from pymodel.algorithms.requests import BASE, SingularError, serve
 from pymodel.arith.scalars import BitExact
 from pymodel.compile.kernel import Kernel, context_name, interleave
-from pymodel.compile.registry import compiled, t_cut_names
+from pymodel.compile.registry import recorded, t_cut_names
 from pymodel.compile.schedule import schedule
 from pymodel.machine.isa import Location, Machine, Program, ProgramError
 from pymodel.machine.model import Twin
 from pymodel.mechanism.scenario import Scenario, ScenarioError
-from pymodel.runs.recorder import Recorder
+from pymodel.runs.recorder import NonFiniteError, Recorder
 from pymodel.runs.trajectory import Trajectory
 
 # --- calls ----------------------------------------------------------------------------------------
@@ -100,9 +103,56 @@ class Call:
             results.append(self.results(trace))
         return results, twin
 
+    def evaluate(self, inputs: Mapping[str, ArrayLike]) -> dict[str, np.ndarray]:
+        """Evaluate on the engine's model, with numbers instead of bits.
+
+        Parameters
+        ----------
+        inputs : dict
+            Name -> float, or array of shape (N,), of every input. Each number is rounded to the
+            engine's format once; a single one is the same in all N evaluations.
+
+        Returns
+        -------
+        dict
+            Name -> float64 array, shape (N,), of every output; (1,) if all inputs are single
+            numbers. Units are those of the function.
+
+        Raises
+        ------
+        ValueError
+            If an input is missing, a name is no input, or shapes differ.
+        NonFiniteError
+            If a result is infinite or not a number.
+        """
+        fmt = self.program.machine.fmt
+        columns = np.broadcast_arrays(*(np.atleast_1d(x) for x in inputs.values()))
+        rows = zip(*(column.tolist() for column in columns), strict=True)
+        batch = [
+            {name: fmt.from_float(float(x)) for name, x in zip(inputs, row, strict=True)}
+            for row in rows
+        ]
+        results, twin = self.on_twin(batch)
+        if twin.stopped:
+            where = f"evaluation {len(results)}"
+            raise NonFiniteError(f"{where}: a result is infinite, not a number or invalid")
+        return {
+            name: np.array([fmt.to_float(result[name]) for result in results])
+            for name in self.outputs
+        }
+
 
 def prepare_call(machine: Machine, kernel: Kernel) -> Call:
     """Schedule a kernel that carries nothing, and put its parameters in place.
+
+    Parameters
+    ----------
+    machine : pymodel.machine.isa.Machine
+    kernel : Kernel
+
+    Returns
+    -------
+    Call
 
     Raises
     ------
@@ -113,7 +163,7 @@ def prepare_call(machine: Machine, kernel: Kernel) -> Call:
     """
     if kernel.carried:
         raise ValueError(f"a call carries nothing, this kernel {', '.join(kernel.carried)}")
-    program = schedule(machine, kernel)
+    program = schedule(machine, kernel, thorough=True)
     _check_trace(machine, len(program.outputs))
     return Call(kernel, program, program.image({}))
 
@@ -152,6 +202,28 @@ class Run:
     def steps_traced(self, words: int) -> int:
         """Count the steps that a trace of so many words has come to."""
         return words // (len(self.before) + len(self.after)) * self.save
+
+    def on_twin(self) -> tuple[list[tuple[Trajectory | None, str | None]], Twin]:
+        """Run on the engine's model.
+
+        Returns
+        -------
+        found : list
+            Of each system, as for :meth:`trajectories`.
+        twin : Twin
+            The engine afterwards: its flags, its cycles, whether it stopped.
+        """
+        twin = Twin(self.program.machine)
+        twin.load(self.image)
+        words = twin.run(
+            self.program,
+            self.steps,
+            self.every,
+            self.save,
+            self.before.values(),
+            self.after.values(),
+        )
+        return self.trajectories(words, twin.steps_done if twin.stopped else None), twin
 
     def trajectories(
         self, words: Sequence[int], stopped_at: int | None = None
@@ -226,7 +298,20 @@ def _eta(mechanism: step.Mechanism, q: list, p: list) -> Any:
 def fitting(machine: Machine, scenarios: Sequence[Scenario], **options: Any) -> Machine:
     """Make the memories of a machine as large as a run of these scenarios needs.
 
-    For the arguments and errors see :func:`prepare`.
+    Parameters
+    ----------
+    machine, scenarios, **options
+        As for :func:`prepare`.
+
+    Returns
+    -------
+    pymodel.machine.isa.Machine
+        The same lanes and stages.
+
+    Raises
+    ------
+    ScenarioError
+        As for :func:`prepare`.
     """
     return machine.holding(prepare(machine.boundless, scenarios, **options).program)
 
@@ -273,7 +358,7 @@ def prepare(
     def kernel(rebase_now: bool) -> Kernel:
         return interleave(
             [
-                compiled(
+                recorded(
                     "step",
                     scenario,
                     rebasing=rebasing(scenario),

@@ -2,4 +2,4 @@
 
 
 class InputError(ValueError):
-    """Arguments that make no sense; `str()` is the line for the user."""
+    """Arguments out of their range, or that fit no file; `str()` is the line for the user."""

@@ -1,7 +1,7 @@
 """Plots of a run as PNG files: joint motion, kinetic energy and its error, and an overview.
 
 Colours are those of Okabe and Ito, which stay apart for colour-blind readers; curves that may
-cover each other also differ in dash and width. Legends stand beside the axes, never on the data.
+cover each other also differ in dash and width. Legends stand next to the axes, never on the data.
 """
 
 from __future__ import annotations
@@ -72,7 +72,8 @@ def plot_run(
     label, twin_label : str
         Names of the curves of the run and of its twin.
     twin : Trajectory, optional
-        The same algorithm in exact arithmetic at the same times: it tells rounding from truncation.
+        The same algorithm in exact arithmetic at the same times: it separates rounding from
+        truncation.
     scenario : Scenario, optional
         The geometry, without which there is no overview.
 

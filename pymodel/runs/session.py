@@ -67,7 +67,7 @@ def run_model(
     Raises
     ------
     InputError
-        If the arithmetic or an option makes no sense.
+        If the arithmetic is unknown, or an option out of its range.
     OSError
         If the folder cannot be made: before the run, which may take a while.
     """
@@ -95,7 +95,7 @@ def simulated(
     Raises
     ------
     InputError
-        If the arithmetic makes no sense.
+        If the arithmetic is unknown.
     """
     name = _name(arithmetic)
     options = {"shape": shape, "base": base, "rebase": rebase}
@@ -111,7 +111,7 @@ def _name(arithmetic: str) -> str:
 
 
 def check_rebase(steps: int) -> None:
-    """Refuse a number of steps between re-basings that makes no sense, by an InputError."""
+    """Refuse a negative number of steps between re-basings, by an InputError."""
     if steps < 0:
         raise InputError(f"--rebase: must be 0 (never) or more, got {steps}")
 

@@ -63,7 +63,7 @@ def simulate(
     limit : float, optional
         As for :class:`pymodel.runs.recorder.Recorder`.
     options
-        ``shape``, ``base``, ``rebase`` of :func:`pymodel.prepare`.
+        ``shape``, ``base``, ``rebase`` of :func:`pymodel.algorithms.step.prepare`.
 
     Returns
     -------

@@ -36,7 +36,7 @@ def flag_names(flags: int) -> list[str]:
 
 
 def label(summary: Mapping[str, Any]) -> str:
-    """What a run is called beside others: its arithmetic, and where it ran if not on the model."""
+    """What a run is called next to others: its arithmetic, and where it ran if not on the model."""
     target, arithmetic = summary["target"], summary["arith"]
     return arithmetic if target == "model" else f"{target} {arithmetic}"
 
@@ -44,7 +44,16 @@ def label(summary: Mapping[str, Any]) -> str:
 def differences(run: Trajectory, exact: Trajectory) -> dict[str, dict[str, Any]]:
     """Worst absolute difference of each quantity, its unit, and the time (s) where it occurs.
 
-    Both at the same times, as far as `exact` goes; over all joints for q, qd and p.
+    Parameters
+    ----------
+    run, exact : Trajectory
+        At the same times, as far as `exact` goes.
+
+    Returns
+    -------
+    dict
+        Name of q, qd, p, kinetic and potential -> ``max`` (over all joints for the first three),
+        ``unit`` and ``time_s``.
     """
     result = {}
     run = run.first(len(exact))

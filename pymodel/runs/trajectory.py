@@ -98,7 +98,19 @@ def column_names(joints: int) -> list[str]:
 
 
 def write_csv(path: str | os.PathLike[str], trajectory: Trajectory) -> None:
-    """Write the table of a run; what `read_csv` makes of it is the same bit for bit."""
+    """Write the table of a run; what `read_csv` makes of it is the same bit for bit.
+
+    Parameters
+    ----------
+    path : str or path-like
+    trajectory : Trajectory
+        Its flags and conditions are not written.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written.
+    """
     columns = trajectory.columns()
     # tolist() gives Python floats, whose repr is the bare number.
     rows = zip(*(column.tolist() for column in columns.values()), strict=True)
@@ -109,6 +121,15 @@ def write_csv(path: str | os.PathLike[str], trajectory: Trajectory) -> None:
 
 def read_csv(path: str | os.PathLike[str]) -> Trajectory:
     """Read the table of a run.
+
+    Parameters
+    ----------
+    path : str or path-like
+
+    Returns
+    -------
+    Trajectory
+        Without flags and conditions, which are not in the table.
 
     Raises
     ------

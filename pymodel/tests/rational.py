@@ -79,7 +79,7 @@ class Rational:
         return bits, INEXACT if rounded != magnitude else 0
 
     def nan_operand(self, *kinds: str) -> tuple[int, int] | None:
-        """Result of an operation if an operand is a NaN, else None."""
+        """Result of an operation if an operand is a NaN, otherwise None."""
         if "signaling" in kinds:
             return self.nan, INVALID
         return (self.nan, 0) if "quiet" in kinds else None

@@ -256,6 +256,18 @@ BAD = {
         ["simulate", "short.toml", "--out", "o", "--shape", "round"],
         "--shape: must be one of balanced, left, right, got 'round'",
     ),
+    "base": (
+        ["simulate", "short.toml", "--out", "o", "--base", "ldl"],
+        "--base: only for a chain of bodies that is closed to the ground",
+    ),
+    "base of a schedule": (
+        ["schedule", "short.toml", "--base", "blocks"],
+        "--base: only for a chain of bodies that is closed to the ground",
+    ),
+    "rebase": (
+        ["simulate", "short.toml", "--out", "o", "--rebase", "3"],
+        "--rebase: only for a mechanism with loops",
+    ),
     "out": (["simulate", "short.toml", "--out", "short.toml"], "short.toml: File exists"),
     "no_run": (["compare", "none.csv", "none.csv"], "none.csv: cannot read: No such file"),
     "no_table": (["compare", "short.toml", "short.toml"], "short.toml: line 1: not the header"),

@@ -3,8 +3,8 @@
 // One path: align the operand of the smaller exponent, add or subtract, normalise, round. Nothing
 // compares the significands: with equal exponents the difference may take either sign. A difference
 // is computed inverted, so that it needs no carry in: as lesser - greater - 1. If that is negative,
-// its inverse is the magnitude. Else the magnitude is one more, that is value.111...; the ones are
-// shifted in where a magnitude has zeros, and rounding makes them the missing one.
+// its inverse is the magnitude. Otherwise the magnitude is one more, that is value.111...; the ones
+// are shifted in where a magnitude has zeros, and rounding makes them the missing one.
 //
 // Latency: STAGES clocks, 0 = combinational. Throughput: one operation a clock.
 
@@ -59,7 +59,7 @@ module fp_add #(
   // Groups of eight bits of a sum. The first that is not zero is shifted to the top, and then its
   // first pair of bits that is not zero.
   localparam int GROUPS = (SUM_W + 7) / 8;
-  // Each group's pairs are looked at beside the groups, not after them: faster but larger.
+  // Each group's pairs are looked at while the groups are, not after them: faster but larger.
   localparam bit EARLY_PAIRS = STAGES > 0;
 
   // Registered cuts: bit i is the one behind section i + 1, the last one the output.
@@ -294,7 +294,7 @@ module fp_add #(
   // ---------------------------------------------------------------------------------------------
   // Section 5: count the leading zeros of the magnitude
   // ---------------------------------------------------------------------------------------------
-  // Of the four pairs of a group, all but the last tell.
+  // Of the four pairs of a group, all but the last decide.
   function automatic logic [1:0] leading_pairs(input logic [5:0] top);
     leading_pairs[1] = top[5:2] == '0;
     leading_pairs[0] = top[5:4] == '0 && (top[3:2] != '0 || top[1:0] == '0);
@@ -332,8 +332,8 @@ module fp_add #(
     count.too_large = !in.common.subtract && in.value[SUM_W-1]
                       && (&in.common.exponent[EXP_W-1:1]) && !in.common.exponent[0];
     count.low_ones = low_ones;
-    // They only stay where they are if the top pair is not zero. Else zeros come in, or the ones of
-    // a difference without inverse, which ends in ones anyway.
+    // They only stay where they are if the top pair is not zero. Otherwise zeros come in, or the
+    // ones of a difference without inverse, which ends in ones anyway.
     count.sticky = in.value[1:0] != {2{in.invert}}
                    && (magnitude[8*GROUPS-1-:2] != '0 || (in.common.subtract && !in.invert));
     count.upper = upper;
@@ -474,7 +474,7 @@ module fp_add #(
          mantissa & {keep, {(MAN_W - 1) {keep_mantissa}}} | {nan, {(MAN_W - 1) {1'b0}}},
          guard && keep}
         + {{(EXP_W - 1) {1'b0}}, keep, {MAN_W{1'b0}}, sticky || mantissa[0]};
-    // Before the register's clear, which else were logic.
+    // Before the register's clear, which otherwise were logic.
     overflow = finite && !tiny && (&rounded[EXP_W+MAN_W-1:MAN_W]);
     if (CLEAR && flush) begin
       rounded = '0;

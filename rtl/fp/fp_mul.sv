@@ -8,8 +8,8 @@
 // subnormals, overflow and underflow stay as they are.
 //
 // DSP_W is the wide unsigned factor of the device's multipliers: 24 (x 17, Xilinx 7) or 18 (x 18,
-// ECP5); the narrow one is taken as 17. Synthesis for such a device defines FP_MUL_DSP_W = 18.
-// No result depends on it.
+// ECP5), at least 17; the narrow one is taken as 17. Synthesis for such a device defines
+// FP_MUL_DSP_W = 18. No result depends on it.
 //
 // Latency: STAGES clocks, 0 = combinational. Throughput: one operation a clock.
 
@@ -42,7 +42,12 @@ module fp_mul #(
   localparam int DSP_NARROW_W = 17;
   localparam int B_LOW_W = MAN_W > DSP_NARROW_W ? DSP_NARROW_W : MAN_W;
   localparam int B_HIGH_W = SIG_W - B_LOW_W;
-  localparam bit CUT_A = SIG_W > DSP_W;
+  localparam bit TOO_NARROW = DSP_W < DSP_NARROW_W;
+  localparam bit CUT_A = SIG_W > DSP_W && !TOO_NARROW;  // which would not even elaborate
+
+  if (TOO_NARROW) begin : gen_check_dsp_w
+    initial $fatal(1, "%m: DSP_W is %0d, must be at least %0d", DSP_W, DSP_NARROW_W);
+  end
 
   // Half a unit in the last place of a product in [1, 2), which has MAN_W places.
   localparam int HALF_BIT = MAN_W - 1;

@@ -1,7 +1,7 @@
 // One optional register stage of a datapath, without reset. It takes a word with enable_i, and else
 // keeps the one it has; a pipeline that never holds ties enable_i to 1'b1.
 //
-// Latency: 1 clock with enable_i if ENABLE, else 0. Throughput: one word a clock.
+// Latency: 1 clock with enable_i if ENABLE, otherwise 0. Throughput: one word a clock.
 
 module fp_pipe #(
   parameter int WIDTH = 1,

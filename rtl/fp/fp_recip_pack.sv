@@ -1,4 +1,4 @@
-// Rounds a reciprocal's quotient up or not, and packs it with what fp_recip_operand tells.
+// Rounds a reciprocal's quotient up or not, and packs it with what fp_recip_operand found.
 //
 // Latency: 0. Throughput: one result a clock.
 

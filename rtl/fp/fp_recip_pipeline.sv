@@ -29,7 +29,7 @@ module fp_recip_pipeline #(
   end
 
   localparam int W = 1 + EXP_W + MAN_W;
-  // The last register is the output's, the others lie in the division, and beside it.
+  // The last register is the output's, the others lie in the division, and parallel to it.
   localparam int CUTS = STAGES > 0 ? STAGES - 1 : 0;
 
   // ---------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@
 //   its error   e = 1 - m y, about ((m - p) / p)^2: exact, so that only its low bits are needed
 //   quotient    q = y + y e
 // All is rounded towards zero: e stays positive, and q lies less than 1.5 units in the last place
-// below 1 / m. The sign of m (q + 1/2 unit) - 1, again exact in a few low bits, then tells whether
+// below 1 / m. The sign of m (q + 1/2 unit) - 1, again exact in a few low bits, then shows whether
 // to add one. pymodel/tests/arith/test_recip_table.py tries every significand for the widths.
 //
 // Binary32: three multiplications that fit a DSP48 each, one in logic, and a table of 64 x 17 bits.

@@ -2,10 +2,10 @@
 //
 // A finite nonzero result comes as sign, exponent and mantissa (implicit bit left out) of its
 // magnitude rounded down, with the decision whether to round up. Its exponent is exponent_i +
-// carry_i; the adder that rounds adds the carry on its way. Whoever computes the exponent tells
+// carry_i; the adder that rounds adds the carry on its way. Whoever computes the exponent says
 // cheapest whether it is out of range.
 //
-// Latency: 1 clock if CUT, else 0. Throughput: one result a clock.
+// Latency: 1 clock if CUT, otherwise 0. Throughput: one result a clock.
 
 module fp_round #(
   parameter int EXP_W = 8,

@@ -629,7 +629,7 @@ module fp_sincos
   assign cos_digits = cos_below ? result_q.cos[COS_W-3:COS_W-3-MAN_W]
                                 : result_q.cos[COS_W-2:COS_W-2-MAN_W];
   assign sin_exponent = result_q.common.exponent[EXP_W-1:0] - {{(EXP_W - 1) {1'b0}}, sin_below};
-  // The exponent after normalising would tell it too, but later.
+  // The exponent after normalising would show it too, but later.
   assign sin_tiny = result_q.common.exponent[EXPONENT_W-1]
       || (sin_below && result_q.common.exponent == '0)
       || (result_q.common.exponent == {{(EXPONENT_W - 1) {1'b0}}, sin_below} && !(&sin_digits));

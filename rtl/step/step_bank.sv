@@ -22,7 +22,7 @@ module step_bank #(
 );
 
   if (DEPTH < 2 || DEPTH != 1 << ADDRESS_W) begin : gen_check
-    initial $fatal(1, "%m: DEPTH %0d must be a power of two from 2 on", DEPTH);
+    initial $fatal(1, "%m: DEPTH %0d must be a power of two, at least 2", DEPTH);
   end
 
   (* ram_style = "distributed" *) logic [W-1:0] memory_q[DEPTH];

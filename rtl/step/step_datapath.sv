@@ -9,7 +9,7 @@
 // `flags_o` and `fault_o` are sticky from `start_i` on and follow one cycle after the word: flags
 // of results that were stored; whether one of these was infinite, not a number, or invalid.
 //
-// Beside the program: `tap_data_o` is what read port 0 of `tap_bank_i` gives, and `host_write_i`
+// Besides the program: `tap_data_o` is what read port 0 of `tap_bank_i` gives, and `host_write_i`
 // stores `host_data_i` in that bank at the word's address for it (of a word that stores nothing).
 //
 // Latency: 1 + STAGES of the unit. Throughput: one operation a lane and cycle.

@@ -1,15 +1,15 @@
 // Sequencer of the step engine: which word of the program, or which register to trace, comes next.
 //
 // A run is `steps_i` passes, each through the main segment of the program or, in steps every,
-// 2 every, ..., through the special one, back to back. In steps 0, save, 2 save, ... the first
+// 2 every, ..., through the re-basing one, back to back. In steps 0, save, 2 save, ... the first
 // `before_i` entries of the trace list are traced before the pass and the next `after_i` ones after
 // it, one a cycle; a full trace makes them wait. `every_i` or `save_i` = 0: never.
 //
-// Items (words, traced registers, the end) go through two registers, beside the program memory and
-// the word register (step_program). Nothing is ever known too late for the next item, so there are
-// no bubbles. In the cycle after the last word of a step its fault is known: if there is one, the
-// run ends there. The item that has come too far does no harm: a register is not traced, and the
-// first word of a step has no result to store yet.
+// Items (words, traced registers, the end) go through two registers, parallel to the program memory
+// and the word register (step_program). Nothing is ever known too late for the next item, so there
+// are no bubbles. In the cycle after the last word of a step its fault is known: if there is one,
+// the run ends there. The item that has come too far does no harm: a register is not traced, and
+// the first word of a step has no result to store yet.
 //
 //   cycle of a run       1        2        3       ..   2 + items   3 + items
 //   `fetch_o`, `pc_o`    item 0   item 1
@@ -24,7 +24,7 @@
 // on; `address_o` is what the word register takes with `access_o`, `bank_o` the bank of the
 // location in it. The host reads and writes the trace list in between, too.
 //
-// Latency: 3 cycles beside the items. Throughput: one item a cycle.
+// Latency: 3 cycles besides the items. Throughput: one item a cycle.
 
 module step_sequencer #(
   parameter int BANKS = 6,

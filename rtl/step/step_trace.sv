@@ -25,7 +25,7 @@ module step_trace #(
   localparam int INDEX_W = COUNT_W - 1;
 
   if (DEPTH < 2 || DEPTH != 1 << INDEX_W) begin : gen_check
-    initial $fatal(1, "%m: DEPTH %0d must be a power of two from 2 on", DEPTH);
+    initial $fatal(1, "%m: DEPTH %0d must be a power of two, at least 2", DEPTH);
   end
 
   // Words on their way: registered, written, fetched, in data_q. The memory is always read at the

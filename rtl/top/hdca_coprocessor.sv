@@ -7,7 +7,7 @@
 //
 // Bus, commands and status: coprocessor_control.
 //
-// Latency: a run takes as long as its phase in hdca_engine; CYCLES tells.
+// Latency: a run takes as long as its phase in hdca_engine; CYCLES holds it.
 // Throughput: one run at a time.
 
 module hdca_coprocessor

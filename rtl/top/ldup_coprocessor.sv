@@ -4,7 +4,7 @@
 //
 // Bus, commands and status: coprocessor_control.
 //
-// Latency: a run takes as long as the inverter in ldup_engine; CYCLES tells.
+// Latency: a run takes as long as the inverter in ldup_engine; CYCLES holds it.
 // Throughput: one run at a time.
 
 module ldup_coprocessor

@@ -26,7 +26,7 @@ module step_engine
   parameter int REC_STAGES = 6,
   parameter int SINCOS_STAGES = 13,
   parameter int DEPTH = 64,
-  // verilator lint_off VARHIDDEN  // the registers that tell these parameters have their names
+  // verilator lint_off VARHIDDEN  // the registers that hold these parameters have their names
   parameter int PROGRAM_DEPTH = 1024,
   parameter int TRACE_DEPTH = 512,
   parameter int TRACE_REGISTERS = 128,

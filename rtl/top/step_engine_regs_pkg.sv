@@ -73,7 +73,7 @@ package step_engine_regs_pkg;
   // trace steps 0, SAVE, 2 SAVE, ...; 0: none
   localparam logic [WORD_W-1:0] SAVE = 10'h1a;
 
-  // the special segment runs in steps EVERY, 2 EVERY, ...; 0: in none
+  // the re-basing segment runs in steps EVERY, 2 EVERY, ...; 0: never
   localparam logic [WORD_W-1:0] EVERY = 10'h1b;
 
   // address of the main segment
@@ -82,7 +82,7 @@ package step_engine_regs_pkg;
   // its words
   localparam logic [WORD_W-1:0] MAIN_LENGTH = 10'h1d;
 
-  // address of the special segment
+  // address of the re-basing segment
   localparam logic [WORD_W-1:0] SPECIAL_START = 10'h1e;
 
   // its words

@@ -1,1 +1,1 @@
-"""Measurements: `make bench` and `make longrun`. A bench is a testbench, see tb/."""
+"""Measurements: `make bench` and `make longrun`. A testbench is a folder of tb, not of this."""

@@ -18,7 +18,7 @@ from rich.table import Table
 
 from pymodel.compile import gantt
 from pymodel.compile.kernel import interleave
-from pymodel.compile.registry import compiled
+from pymodel.compile.registry import recorded
 from pymodel.compile.schedule import bounds, schedule
 from pymodel.machine.isa import Machine
 from pymodel.machine.model import START_CYCLES
@@ -54,8 +54,8 @@ def run(lanes: int) -> list[Row]:
 
 
 def _row(machine: Machine, measured: Row, scenario: str) -> Row:
-    """Cycles of a run, beside what no schedule could beat."""
-    step = compiled("step", load(scenario))
+    """Cycles of a run, next to what no schedule could beat."""
+    step = recorded("step", load(scenario))
     low = bounds(machine, interleave([step] * measured["contexts"]))
     cycles = (measured["cycles"] - measured["traced"] - START_CYCLES) / measured["steps"]
     return {
@@ -96,7 +96,7 @@ def print_table(rows: Sequence[Row]) -> None:
 
 def draw_schedule() -> Path:
     """When the engine does what, for the double pendulum."""
-    step = compiled("step", load(scenario_file("double_pendulum")))
+    step = recorded("step", load(scenario_file("double_pendulum")))
     program = schedule(Machine(), step)
     path = OUT / "gantt.png"
     gantt.plot(program, path, f"double pendulum on 2 + 2 lanes: {program.main} cycles a step")

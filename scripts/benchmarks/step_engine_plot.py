@@ -43,7 +43,7 @@ def plot(rows: Sequence[dict[str, Any]]) -> Path:
 
 
 def _chains(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Those of chains, one system each."""
+    """Rows of chains, one system each."""
     names = set(map(chain_name, CHAINS))
     return [row for row in rows if row["scenario"] in names and row["contexts"] == 1]
 

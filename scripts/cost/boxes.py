@@ -39,7 +39,7 @@ def fill_boxes(job: Job, counts: Counts) -> tuple[dict[str, Any], list[str]]:
     ----------
     job : Job
     counts : dict
-        Those of its netlist, where the units are boxes.
+        Counts of its netlist, where the units are boxes.
 
     Returns
     -------

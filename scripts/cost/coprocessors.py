@@ -19,7 +19,7 @@ def coprocessor_jobs(unit: str, variant: str = "", **parameters: int) -> Iterato
     unit : str
         The module.
     variant : str
-        What its configurations are called beside the stages.
+        What its configurations are called besides the stages.
     parameters
         Others of the module, with their values.
     """

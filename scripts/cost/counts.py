@@ -51,7 +51,7 @@ def xc7_counts(stat: dict[str, Any]) -> Counts:
 
 
 def ecp5_counts(stat: dict[str, Any]) -> Counts:
-    """The same before place and route on ecp5, where a LUT of a memory is one of the LUTs."""
+    """Counts before place and route on ecp5, where a LUT of a memory is one of the LUTs."""
     cells = cells_of(stat)
     memory = "TRELLIS_DPR16X4"
     return {

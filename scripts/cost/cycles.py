@@ -9,7 +9,7 @@ from pymodel.algorithms import two_handles
 from pymodel.compile import latency
 from pymodel.compile.kernel import Kernel
 from pymodel.compile.latency import Stages
-from pymodel.compile.registry import compiled
+from pymodel.compile.registry import recorded
 from pymodel.compile.schedule import schedule
 from pymodel.machine.isa import Machine
 from pymodel.mechanism.scenario_file import load
@@ -23,18 +23,18 @@ ETA_SIZE = 4  # rows of eta of a planar chain with both ends on the ground
 
 
 @functools.cache
-def recorded(scenario: str) -> Kernel:
+def step_of(scenario: str) -> Kernel:
     """The step of a shipped scenario, by its name."""
-    return compiled("step", load(scenario_file(scenario)))
+    return recorded("step", load(scenario_file(scenario)))
 
 
 @functools.cache
 def on_engine(scenario: str, machine: Machine) -> int:
-    """Of a shipped scenario on the step engine: untraced registers, one system.
+    """Cycles of a shipped scenario on the step engine: untraced registers, one system.
 
     The sizes of the machine's memories do not matter.
     """
-    return schedule(machine.boundless, recorded(scenario)).main
+    return schedule(machine.boundless, step_of(scenario)).main
 
 
 def on_hdca_coprocessor(stages: Stages) -> int:

@@ -20,6 +20,6 @@ def ecp5_note(counts: Mapping[str, float]) -> str | None:
 
 
 def zynq_note(counts: Mapping[str, float]) -> str | None:
-    """The same of a Zynq 7020, where a LUT of a memory is one of its LUTs."""
+    """Shares of a Zynq 7020, where a LUT of a memory is one of its LUTs."""
     over = too_much({**counts, "lut": counts["lut"] + counts["lutram"]}, ZYNQ_7020)
     return f"does not fit a Zynq 7020: {over}" if over else None

@@ -42,7 +42,7 @@ def document(rows: Sequence[Row], runs: Sequence[Run]) -> str:
     missing = len(JOBS) - len(rows)
     note = f"\n{missing} of {len(JOBS)} measurements were not made.\n" if missing else ""
     return f"""{INTRODUCTION}{note}
-## Float units beside others
+## Float units next to others
 
 LUT / DSP of binary32 for least area, logic delay; clock on ecp5. The other figures are those of the
 paper and of other open units, measured with the same commands.

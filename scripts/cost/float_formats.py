@@ -3,7 +3,7 @@
 FloatFormat = tuple[int, int]
 
 BINARY32 = (8, 23)
-#: Those of the arithmetic sweep.
+#: Formats of the arithmetic sweep.
 FORMATS = (BINARY32, (8, 19), (8, 15), (5, 10), (8, 7))
 NAMES = {BINARY32: "binary32", (5, 10): "half", (8, 7): "bfloat16"}
 

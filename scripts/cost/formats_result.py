@@ -1,4 +1,4 @@
-"""What `formats` finds: its rows, and the engine's costs beside them."""
+"""What `formats` finds: its rows, and the engine's costs next to them."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -25,7 +25,7 @@ def arithmetics() -> list[str]:
 
 
 def label(name: str) -> str:
-    """Lines that tell an arithmetic: `5/10`, `16 bits`, `half`."""
+    """Lines that name an arithmetic: `5/10`, `16 bits`, `half`."""
     if name == FLOAT64:
         return FLOAT64
     fmt = next(fmt for fmt in FORMATS if arithmetic(fmt) == name)

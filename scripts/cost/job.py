@@ -9,10 +9,10 @@ FAMILIES = ("xc7", "ecp5")
 AREA, SPEED = "area", "speed"
 #: Placements on ecp5 unless the command line or the job says otherwise.
 SEEDS = 3
-#: Bits of ports that no format tells.
+#: Bits of ports that do not follow from a format.
 PORT_WIDTHS = {"flags_o": 5, "rst_ni": 1, "valid_i": 1, "ready_i": 1, "valid_o": 1, "ready_o": 1}
 
-#: Unit, config, stages and family: what tells a measurement, or its row, from others.
+#: Unit, config, stages and family: what identifies a measurement, or its row.
 Key = tuple[str, str, int | None, str]
 
 
@@ -30,16 +30,16 @@ class Job:
     unit : str
         The module.
     config : str
-        What tells it from others of this module, stages and flow; `area` in it: optimised for that.
+        Its name among those of this module, stages and flow; `area` in it: optimised for that.
     family : str
         The flow, one of `FAMILIES`.
     stages : int or None
         STAGES of a unit; None if it has no such parameter, and for a top.
     inputs, outputs : tuple of str
-        Ports of a unit beside `clk_i`; none for a top. A width that neither the format nor
-        `PORT_WIDTHS` tells follows the name: `count_o:6`.
+        Ports of a unit besides `clk_i`; none for a top. A width that neither the format nor
+        `PORT_WIDTHS` gives follows the name: `count_o:6`.
     parameters : dict
-        Those of the module beside the format.
+        Parameters of the module besides the format.
     fmt : tuple of int
         EXP_W, MAN_W.
     boxed : bool
@@ -61,7 +61,7 @@ class Job:
 
     @property
     def key(self) -> Key:
-        """What tells it from others."""
+        """What identifies it."""
         return self.unit, self.config, self.stages, self.family
 
     @property

@@ -20,7 +20,7 @@ NO_ROOM = re.compile(r"no bels remaining|unable to find legal placement", re.I)
 
 
 def place_options(job: Job) -> str:
-    """Options beside files and seed."""
+    """Options besides files and seed."""
     return PLACE if job.is_unit else f"{PLACE} {PLACE_TOP}"
 
 
@@ -42,7 +42,7 @@ def place_and_route(job: Job, counts: Counts, seeds: int) -> tuple[dict[str, Any
     ----------
     job : Job
     counts : dict
-        Those of the netlist.
+        Counts of the netlist.
     seeds : int
         How many, if the job allows so many.
 

@@ -2,7 +2,7 @@
 
 Every combination of lanes and of measured stages is scheduled; its clock is that of its slowest
 float unit on ecp5, its area that of its units on xc7 and what the measured engine with as many
-lanes has beside them. Engines that were placed as a whole have the clock that they reached.
+lanes has besides them. Engines that were placed as a whole have the clock that they reached.
 """
 
 import itertools

@@ -32,7 +32,7 @@ def read_summary() -> tuple[list[Row], dict[str, float]]:
 
 
 def add_to_summary(job: Job, row: Row) -> None:
-    """Write a row beside those that are there, of other runs too.
+    """Write a row next to those that are there, of other runs too.
 
     Raises
     ------

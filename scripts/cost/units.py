@@ -17,7 +17,7 @@ RECIP_TABLE = 1
 
 
 class Ports(NamedTuple):
-    """Inputs and outputs of a unit beside `clk_i`."""
+    """Inputs and outputs of a unit besides `clk_i`."""
 
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
@@ -47,7 +47,7 @@ def unit_jobs(
     all_stages : iterable of int or None
         Its STAGES, each measured; None: without that parameter.
     variant : str
-        What the configurations are called beside `speed` and `area`.
+        What the configurations are called besides `speed` and `area`.
     fmt : tuple of int
     parameters
         Others of the module, with their values.

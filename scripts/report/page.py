@@ -15,7 +15,7 @@ TEMPLATE = "page.html"
 
 
 def read_plots(build: Path) -> list[tuple[str, str]]:
-    """(caption, data URI) of the demo's plots and of those beside the report."""
+    """(caption, data URI) of the demo's plots and of those next to the report."""
     paths = sorted((build / "pendulum").glob("*.png")) + sorted((build / "report").rglob("*.png"))
     return [
         (

@@ -10,7 +10,7 @@ CHAINS = (1, 2, 4, 8, 16, 32, 64)
 
 
 def subdesigns() -> str:
-    """Those of the assembly engine's sub-designs, and the units that they share."""
+    """Operations of the assembly engine's sub-designs, and the units that they share."""
     rows = [
         (
             f"{row['name']} ({row['equation']})",
@@ -32,7 +32,7 @@ def subdesigns() -> str:
 
 
 def operations() -> str:
-    """Those of a whole time step of chains."""
+    """Operations of a whole time step of chains."""
     rows = []
     for n in CHAINS:
         step = count.step(load(chain_file(n)))

@@ -1,8 +1,8 @@
 """`make formats`: every float format of up to 32 bits, in every float unit, under Icarus.
 
-Each format of each unit is one short run of its bench, with random vectors from the seed, as many
-at a time as there are cores. Prints a table of those that failed, with the commands that run them
-again. Exit status 1 if any failed, 2 for bad input.
+Each format of each unit is one short run of its bench, as many at a time as there are cores; the
+vectors and the unit's other parameters are random ones from the seed. Prints a table of those that
+failed, with the commands that run them again. Exit status 1 if any failed, 2 for bad input.
 """
 
 import argparse
@@ -17,6 +17,7 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
@@ -91,8 +92,9 @@ def chosen_jobs(units: Sequence[str], formats: Sequence[Format], seed: int) -> l
         bench = UNITS[unit]
         wanted = [one for one in formats_of(bench) if not formats or one in formats]
         found |= set(wanted)
+        rng = np.random.default_rng([seed, *unit.encode()])  # for parameters beside the format
         for exp_w, man_w in wanted:
-            config = bench.random.config({"EXP_W": exp_w, "MAN_W": man_w})
+            config = bench.random.draw_one(rng, EXP_W=exp_w, MAN_W=man_w)
             jobs.append(Job(unit, config.name, seed))
     missing = [f"{exp_w}/{man_w}" for exp_w, man_w in formats if (exp_w, man_w) not in found]
     if missing:
@@ -158,7 +160,7 @@ def print_failed(failed: Sequence[dict[str, Any]], console: Console) -> None:
 
 
 def _first_problem(row: dict[str, Any]) -> str:
-    """The line of a failed run's message that says what differs, or else its first line."""
+    """The line of a failed run's message that says what differs, or its first line."""
     lines = row["message"].splitlines()
     said = [line.removeprefix(ASSERTION) for line in lines if line.startswith(ASSERTION)]
     return said[0] if said else lines[0]
@@ -180,11 +182,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except InputError as error:
         print(f"formats: {error}", file=sys.stderr)
         return 2
-    try:
-        failed = run_all(jobs, os.cpu_count() or 1, console)
-    except KeyboardInterrupt:
-        print("formats: stopped", file=sys.stderr)
-        return 128 + signal.SIGINT
+    failed = run_all(jobs, os.cpu_count() or 1, console)
     if failed:
         print_failed(failed, console)
     console.print(f"{len(jobs)} formats, {len(failed)} failed", highlight=False)

@@ -5,6 +5,7 @@ import pytest
 
 from tb.common.configs import RandomConfigs
 from tb.fp_add.bench import BENCH as FP_ADD
+from tb.fp_mul.bench import BENCH as FP_MUL
 from tb.fp_sincos.bench import BENCH as FP_SINCOS
 
 FORMATS = {(exp_w, man_w) for exp_w in range(4, 12) for man_w in range(2, 53)}
@@ -50,6 +51,14 @@ def test_sines_have_their_own_formats():
     assert FP_SINCOS.random.named("random-8.23")
     assert not FP_SINCOS.random.named("random-9.23")
     assert not FP_SINCOS.random.named("random-8.24")
+
+
+def test_given_values_stay_and_the_others_are_drawn():
+    rng = np.random.default_rng(1)
+    drawn = [FP_MUL.random.draw_one(rng, EXP_W=4, MAN_W=20).params for _ in range(200)]
+    assert {(params["EXP_W"], params["MAN_W"]) for params in drawn} == {(4, 20)}
+    assert {params["SPECIALS"] for params in drawn} == {0, 1}
+    assert {params["DSP_W"] for params in drawn} == set(range(17, 54))
 
 
 def test_values_that_do_not_go_together_are_left_out():

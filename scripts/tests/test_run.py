@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from pymodel import commands
 from pymodel.mechanism.scenario_file import load
 from pymodel.runs.simulate import simulate
 from pymodel.runs.trajectory import read_csv
@@ -38,6 +39,8 @@ def attempt(tmp_path, name, *options):
         ("tree", ["--target", "step", "--arith", "x"], "ARITH=x: must be float32, float64 or"),
         ("tree", ["--target", "step", "--lanes", "2x2"], "LANES=2x2: must be <adders>+<multip"),
         ("tree", ["--target", "step", "--lanes", "0+1"], "LANES=0+1: must be <adders>+<multip"),
+        ("tree", ["--target", "step", "--lanes", "30+30"], "LANES=30+30: a program word of 2"),
+        ("tree", ["--target", "step", "--lanes", f"{10**30}+1"], "of at most 2048: must be fewer"),
         ("tree", ["--target", "fpga"], "TARGET=fpga: must be model, coprocessor or step"),
         ("tree", ["--steps", "0"], "STEPS=0: must be a whole number, 1 to 4294967294"),
         ("tree", ["--steps", "-1"], "STEPS=-1: must be a whole number, 1 to"),
@@ -53,6 +56,19 @@ def attempt(tmp_path, name, *options):
         ("tree", ["--target", "step", "--base", "ldup"], "BASE=ldup: must be ldl or blocks for"),
         ("four_bar", ["--target", "coprocessor", "--base", "ldl"], "BASE=ldl: must be ldup for"),
         ("four_bar", ["--target", "coprocessor", "--lanes", "2+2"], "LANES=2+2: only for TARGET"),
+        ("tree", ["--base", "blocks"], "BASE=blocks: only for a chain of bodies that is closed"),
+        ("coupled_loops", ["--base", "ldl"], "BASE=ldl: only for a chain of bodies that is"),
+        ("tree", ["--rebase", "3"], "REBASE=3: only for a mechanism with loops"),
+        (
+            "double_pendulum",
+            ["--target", "coprocessor", "--base", "ldup"],
+            "BASE=ldup: only for a chain of bodies",
+        ),
+        (
+            "double_pendulum",
+            ["--target", "step", "--rebase", "1"],
+            "REBASE=1: only for a mechanism with loops",
+        ),
         ("four_bar", ["two", "words"], "unrecognized arguments: two words"),
         (
             "four_bar",
@@ -86,13 +102,16 @@ def test_ctrl_c_leaves_no_files(tmp_path, capsys, monkeypatch, moment):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(moment, interrupt)
-    assert attempt(tmp_path, "double_pendulum", "--steps", "3") == run.INTERRUPTED == 130
+    assert attempt(tmp_path, "double_pendulum", "--steps", "3") == commands.INTERRUPTED == 130
     assert capsys.readouterr().err == "ended by Ctrl-C; this run leaves no files\n"
     assert not list(tmp_path.rglob("*.csv")) and not list(tmp_path.rglob("*.json"))
 
 
-def test_a_demo_that_cannot_run_stops_there(tmp_path, capsys):
-    words = ["pendulum", "--out", str(tmp_path / "out"), "--arith", "float64"]
+@pytest.mark.parametrize(
+    "options", [("--arith", "float64"), ("--base", "blocks"), ("--rebase", "2")]
+)
+def test_a_demo_that_cannot_run_stops_there(tmp_path, capsys, options):
+    words = ["pendulum", "--out", str(tmp_path / "out"), *options]
     assert demo.main(words) == run.BAD_INPUT
     assert len(capsys.readouterr().err.splitlines()) == 1
 
@@ -161,3 +180,10 @@ def test_the_reference_can_be_left_out(tmp_path, capsys):
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     assert summary["reference_missing"] == "not asked for"
     assert not (tmp_path / "out" / "lagrangian.csv").exists()
+
+
+@pytest.mark.parametrize("main", [run.main, demo.main])
+def test_help_is_plain_text(main, capsys):
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    assert "``" not in capsys.readouterr().out

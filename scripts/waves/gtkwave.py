@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from scripts.waves.failure import window
 from scripts.waves.filters import filter_arguments, filter_name
 from scripts.waves.lines import Group, Line
 from scripts.waves.waveform import Waveform
@@ -18,17 +19,19 @@ FLAGS = {
 }
 FILTERED = HEX | PROCESS | RIGHT
 ZOOM = -14.1  # 2^14.1 ps are 200 pixels: a clock cycle of 10 ns is 114 wide, room for a number
-MARKERS = 26  # none of them is set
+MARKERS = 26  # besides the primary one
 
 
 def gtkwave_save(groups: Sequence[Group], wave: Waveform) -> str:
     """The text of the save file. Its filters are named relative to the waveform's folder."""
+    start, failed, _ = window(wave) or (0, 0, 0)
+    marker = failed or -1  # a failure has marker A, too, which a click does not move
     lines = [
         f"[*] {wave.path.name}, written by scripts/waves",
-        "[timestart] 0",
+        f"[timestart] {start}",
         "[size] 1600 1000",
         "[pos] -1 -1",
-        f"*{ZOOM:f} 0" + " -1" * MARKERS,
+        f"*{ZOOM:f} {failed} {marker}" + " -1" * (MARKERS - 1),
         "[sst_width] 60",
         "[signals_width] 420",
         "[sst_expanded] 0",
@@ -38,6 +41,8 @@ def gtkwave_save(groups: Sequence[Group], wave: Waveform) -> str:
         lines += [f"@{GROUP_BEGIN | BLANK | begin:x}", f"-{group.name}"]
         for line in group.lines:
             lines += _line(line, wave.float_format)
+        for remark in group.remarks:
+            lines += [f"@{BLANK:x}", f"-{remark}"]
         end = CLOSED | COLLAPSED if group.closed else 0
         lines += [f"@{GROUP_END | BLANK | end:x}", f"-{group.name}"]
     return "\n".join(lines) + "\n"

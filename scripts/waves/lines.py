@@ -36,11 +36,12 @@ def whole(signal: Signal, radix: str = "auto", name: str = "") -> Line:
 
 @dataclass
 class Group:
-    """Lines under a heading, folded at first or not."""
+    """Lines under a heading, folded at first or not, and remarks below them."""
 
     name: str
     closed: bool = False
     lines: list[Line] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
 
 
 def arrange(layout: Mapping[str, Any], wave: Waveform) -> tuple[list[Group], list[str]]:

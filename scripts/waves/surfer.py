@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from scripts.waves.failure import window
 from scripts.waves.lines import Group, Line
 from scripts.waves.waveform import Waveform
 
@@ -27,7 +28,7 @@ def surfer_commands(groups: Sequence[Group], wave: Waveform) -> str:
     """The text of the command file. Surfer cannot cut a vector into words: it shows it whole."""
     commands, count = [], 0
     for group in groups:
-        commands.append(f"divider_add {re.sub(r'[^A-Za-z0-9_.]+', '_', group.name)}")
+        commands.append(_divider(group.name))
         count += 1
         by_path = {}
         for line in group.lines:
@@ -39,7 +40,20 @@ def surfer_commands(groups: Sequence[Group], wave: Waveform) -> str:
             if surfer_format:
                 commands.append(f"item_focus {item_number(count - 1, count)}_{path}")
                 commands.append(f"item_set_format {surfer_format}")
-    return "\n".join([*commands, "item_unfocus"]) + "\n"
+        commands += map(_divider, group.remarks)
+        count += len(group.remarks)
+    commands.append("item_unfocus")
+    shown = window(wave)
+    if shown:
+        start, failed, end = shown
+        commands += [f"cursor_set {failed}", f"marker_set failure {failed}"]
+        commands += [f"goto_time {failed}", f"zoom_to {start} {end}"]
+    return "\n".join(commands) + "\n"
+
+
+def _divider(text: str) -> str:
+    """A line of text: one word for Surfer."""
+    return f"divider_add {re.sub(r'[^A-Za-z0-9_.+-]+', '_', text)}"
 
 
 def _format(line: Line, float_format: tuple[int, int] | None) -> str | None:

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from scripts.waves.choose import shown
+from scripts.waves.failure import failure_group
 from scripts.waves.filters import filter_scripts
 from scripts.waves.gtkwave import gtkwave_save
 from scripts.waves.layout import read_layout
@@ -32,6 +33,7 @@ def write(wave: Waveform, bench: str) -> dict[str, Path]:
     """
     layout = read_layout(bench, wave.about.get("toplevel", ""))
     groups, missing = arrange(layout, wave) if layout else (ports(wave), [])
+    groups = [*failure_group(wave), *groups]
     if missing:
         print(f"waves: not in this waveform: {', '.join(missing)}")
     if not wave.about:

@@ -27,6 +27,8 @@ from typing import Any
 import cocotb
 import numpy as np
 import pytest
+from cocotb.triggers import Timer
+from cocotb.utils import get_sim_time
 
 from tb.common.clock import PERIOD_NS
 from tb.common.configs import Config, RandomConfigs
@@ -39,6 +41,7 @@ from tb.common.waiting import HangError, within
 
 DEFAULT_SEED, MAX_SEED = 1, 2**31 - 1
 CYCLES_PER_US = 1000 // PERIOD_NS
+TAIL_NS = 50 * PERIOD_NS  # of a waveform behind a failure: a viewer's window must not end there
 TestBody = Callable[[Any, Scoreboard], Awaitable[None]]
 
 
@@ -56,9 +59,10 @@ class Bench:
     random
         Those that each run draws some of, besides.
     sources
-        Files beside ``rtl/rtl.f``, relative to the repository.
+        Files besides ``rtl/rtl.f``, relative to the repository.
     signals
-        What the tests read of the top level besides its ports.
+        What the tests read besides the ports of the top level: a name in it, or
+        ``<module>.<name>``.
     wall_limit_s
         A simulation that takes longer is killed and has failed.
     """
@@ -125,14 +129,21 @@ class Bench:
                 rerun = task.rerun(name, waves=True)
                 board = Scoreboard(name, rng, rerun)
                 cocotb.log.info("seed %d: %s", task.seed, rerun)
+                failure = None
                 try:
                     await within(limit, function(dut, board), lambda: "the end of the test")
                     board.finish()
-                except HangError as error:
+                except Exception as error:
+                    why, *_ = f"{error}".splitlines() or [type(error).__name__]
+                    failure = {"ns": get_sim_time("ns"), "why": why} | board.failure
+                    if task.waves:
+                        await Timer(TAIL_NS, "ns")
+                    if not isinstance(error, HangError):
+                        raise
                     self._hang = name
                     raise AssertionError(f"{error}\n  rerun  {rerun}") from None
                 finally:
-                    add_note(task.notes, name, board.transactions)
+                    add_note(task.notes, name, board.transactions, failure=failure)
 
             functools.update_wrapper(body, function)
             del body.__wrapped__  # cocotb must see the signature (dut)

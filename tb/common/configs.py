@@ -57,7 +57,7 @@ class RandomConfigs:
     count
         How many a run draws.
     settings
-        Those of every configuration.
+        Settings of every configuration.
     constants
         Further parameters of the top-level module.
     legal
@@ -93,11 +93,17 @@ class RandomConfigs:
         """Different configurations, as many as `count`."""
         drawn = {}
         while len(drawn) < self.count:
-            values = {name: int(rng.choice(range_)) for name, range_ in self.ranges.items()}
-            if self._holds(values):
-                config = self.config(values)
-                drawn[config.name] = config
+            config = self.draw_one(rng)
+            drawn[config.name] = config
         return list(drawn.values())
+
+    def draw_one(self, rng: np.random.Generator, **given: int) -> Config:
+        """A configuration that has the given values, which must be legal; the others are drawn."""
+        while True:
+            values = {name: int(rng.choice(range_)) for name, range_ in self.ranges.items()}
+            values |= given
+            if self._holds(values):
+                return self.config(values)
 
     def _holds(self, values: dict[str, int]) -> bool:
         inside = all(value in self.ranges[name] for name, value in values.items())

@@ -134,7 +134,7 @@ async def back_to_back_runs(bus: Bus) -> None:
 
 
 async def stalled_runs(bus: Bus) -> None:
-    """The same with every channel held back at random."""
+    """Runs with every channel held back at random."""
     bus.registers.stall(bus.board.rng)
     flags, singular = 0, False
     for run in range(bus.bench.settings["runs"][bus.bench.simulator] // 4):
@@ -144,7 +144,7 @@ async def stalled_runs(bus: Bus) -> None:
 
 
 async def identity(bus: Bus) -> None:
-    """ID, VERSION and CONFIG tell what this instance is."""
+    """ID, VERSION and CONFIG say what this instance is."""
     await bus.compare("ID", int.from_bytes(bus.IDENTITY, "big"))
     await bus.compare("VERSION", VERSION)
     word = await bus.registers.read("CONFIG")

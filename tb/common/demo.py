@@ -21,7 +21,7 @@ def judge(
     Parameters
     ----------
     summaries, folders
-        Those of the co-processor and the step engine.
+        Results of the co-processor and the step engine.
     difference_j
         Largest difference of the kinetic energy to the reference, met within TOLERANCE_J by the run
         and by the algorithm in float64: a property of the integrator and its step.

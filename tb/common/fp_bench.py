@@ -51,7 +51,8 @@ class FloatBench(Bench):
     formats
         Name of a configuration -> (exp_w, man_w).
     legal
-        The values of EXP_W and MAN_W that the unit takes, of which each run draws some more.
+        The values of EXP_W and MAN_W that the unit takes, and of parameters of its own; each run
+        draws some more.
     results
         The ports with the method's results, flags left out.
     max_stages

@@ -1,4 +1,4 @@
-"""What a simulator's process tells the one that started it: how far a run is, and its end.
+"""What a simulator's process hands to the one that started it: how far a run is, and its end.
 
 Progress goes over the output, as lines ``@progress <steps done> <steps>``. A finished run goes
 through files: the trajectory as run.csv, all else as cosim.json.
@@ -27,7 +27,7 @@ def print_progress(step: int, steps: int) -> None:
 
 
 def read_progress(line: str) -> tuple[int, int] | None:
-    """Steps done and all steps, if a line of output tells them."""
+    """Steps done and all steps, if a line of output holds them."""
     found = re.match(rf"{PROGRESS} (\d+) (\d+)$", line)
     return (int(found[1]), int(found[2])) if found else None
 

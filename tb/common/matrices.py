@@ -40,7 +40,7 @@ def singular_matrices(fmt: Format, n: int) -> list[np.ndarray]:
         for place in (np.s_[n - 1, :], np.s_[:, n - 1], np.s_[0, :], np.s_[:, 0]):
             found.append(regular.copy())
             found[-1][place] = value
-    overflow = np.eye(n)  # only an entry beside the diagonal is too large
+    overflow = np.eye(n)  # only an entry off the diagonal is too large
     overflow[n - 1, n - 1] = fmt.to_float(fmt.min_normal)
     overflow[0, n - 1] = fmt.to_float(fmt.max_finite)
     return [*found, overflow]

@@ -20,10 +20,34 @@ TRACEBACK = re.compile(r"(Traceback \(most recent call last\):\n(?:  .*\n)+)")
 ENDED = "the simulation ended prematurely"
 
 
-def add_note(file: str | Path, test: str, transactions: int = 0, skipped: str = "") -> None:
-    """Add to a file, as one JSON line, what a test has checked, or why it was skipped."""
+def add_note(
+    file: str | Path,
+    test: str,
+    transactions: int = 0,
+    skipped: str = "",
+    failure: dict[str, Any] | None = None,
+) -> None:
+    """Add to a file, as one JSON line, what a test has checked.
+
+    Parameters
+    ----------
+    file, test
+        The file; the name of the test.
+    transactions
+        Values that it has checked.
+    skipped
+        Why it was skipped.
+    failure
+        When and where it failed: see :func:`scripts.waves.failure.failure_group`.
+    """
+    note = {"transactions": transactions, "message": skipped, "failure": failure}
     with open(file, "a") as lines:
-        lines.write(json.dumps([test, {"transactions": transactions, "message": skipped}]) + "\n")
+        lines.write(json.dumps([test, note]) + "\n")
+
+
+def read_notes(file: Path) -> dict[str, dict[str, Any]]:
+    """What :func:`add_note` wrote, by test; the file may be missing."""
+    return dict(map(json.loads, file.read_text().splitlines())) if file.exists() else {}
 
 
 def read_results(junit: Path, notes: Path, log: Path) -> list[dict[str, Any]]:
@@ -46,9 +70,7 @@ def read_results(junit: Path, notes: Path, log: Path) -> list[dict[str, Any]]:
     """
     if not junit.exists():
         return []
-    noted = {}
-    if notes.exists():
-        noted = dict(json.loads(line) for line in notes.read_text().splitlines())
+    noted = read_notes(notes)
     tests = []
     for case in ET.parse(junit).iter("testcase"):
         note = noted.get(case.get("name"), {"transactions": 0, "message": ""})

@@ -2,6 +2,7 @@
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import cocotb
 import numpy as np
@@ -24,6 +25,9 @@ class Scoreboard:
         Seeded from the run's seed and the test's name: a test run alone sees the same stimulus.
     transactions : int
         Values checked so far.
+    failure : dict
+        What the last mismatch was, for the waveform; see
+        :func:`scripts.waves.failure.failure_group`.
     """
 
     def __init__(self, test: str, rng: np.random.Generator, rerun: str) -> None:
@@ -31,6 +35,7 @@ class Scoreboard:
         self.rng = rng
         self.rerun = rerun
         self.transactions = 0
+        self.failure: dict[str, Any] = {}
         self._queues = defaultdict(deque)
 
     def compare(
@@ -53,7 +58,7 @@ class Scoreboard:
         fmt
             If given, the value is a float of this format.
         cycle
-            Clock cycle (otherwise the simulated time is shown).
+            Clock cycle, shown beside the simulated time.
         context
             What led to it, e.g. the operands.
 
@@ -87,7 +92,9 @@ class Scoreboard:
         lane = next(i for i, (g, w) in enumerate(zip(lanes, wants, strict=True)) if g != w)
         text = context(lane) if context else ""
         raise AssertionError(
-            self.mismatch(f"{signal}[{lane}]", lanes[lane], int(wants[lane]), fmt, cycle, text)
+            self.mismatch(
+                f"{signal}[{lane}]", lanes[lane], int(wants[lane]), fmt, cycle, text, bits=width
+            )
         )
 
     def expect(self, channel: str, want: int, fmt: Format | None = None, context: str = "") -> None:
@@ -114,30 +121,56 @@ class Scoreboard:
     def mismatch(
         self,
         signal: str,
-        got: int,
+        got: int | None,
         want: int,
         fmt: Format | None = None,
         cycle: int | None = None,
         context: str = "",
+        details: Sequence[tuple[str, str]] = (),
+        bits: int | None = None,
     ) -> str:
-        """The text of a mismatch: both values in every reading, where, and how to see it again."""
+        """The text of a mismatch: both values in every reading, where, and how to see it again.
+
+        Parameters
+        ----------
+        signal, want, fmt, cycle, context
+            As for :meth:`compare`.
+        got
+            None where bits are unknown.
+        details
+            Further lines, each with a label.
+        bits
+            Width of a word of a vector; otherwise that of the format.
+        """
+        self.failure = {
+            "signal": signal,
+            "got": " = ".join(dict.fromkeys(_readings(got, fmt)[:2])),
+            "expected": " = ".join(_readings(want, fmt)[:2]),
+            "float": fmt is not None,
+            "bits": bits or (fmt and fmt.width),
+        }
         lines = [f"{signal} differs {_when(cycle)}{f' ({context})' if context else ''}"]
-        columns = [("", "got", "expected"), ("hex", f"{got:#x}", f"{want:#x}")]
-        if fmt is None:
-            columns.append(("decimal", str(got), str(want)))
-        else:
-            columns += [
-                ("decimal", repr(fmt.to_float(got)), repr(fmt.to_float(want))),
-                ("s/exp/man", *("{}/{}/{:#x}".format(*fmt.fields(x)) for x in (got, want))),
-            ]
+        readings = [("got", *_readings(got, fmt)), ("expected", *_readings(want, fmt))]
+        columns = list(zip(("", "hex", "decimal", "s/exp/man"), *readings, strict=False))
         width = max(len(got_text) for _, got_text, _ in columns)
         lines += [f"  {name:<10}{g:<{width}}  {w}" for name, g, w in columns]
-        if fmt is not None:
+        if fmt is not None and got is not None:
             distance = fmt.ulp_distance(got, want)
-            lines.append(f"  {'ULP':<10}{'NaN involved' if distance is None else distance}")
-        lines.append(f"  {'rerun':<10}{self.rerun}")
+            details = [("ULP", "NaN involved" if distance is None else str(distance)), *details]
+        lines += [f"  {label:<10}{text}" for label, text in (*details, ("rerun", self.rerun))]
         return "\n".join(lines)
 
 
+def _readings(bits: int | None, fmt: Format | None) -> list[str]:
+    """A value as hexadecimal and decimal; a float in its parts besides."""
+    if bits is None:
+        return ["x"] * (2 if fmt is None else 3)
+    if fmt is None:
+        return [f"{bits:#x}", str(bits)]
+    parts = "{}/{}/{:#x}".format(*fmt.fields(bits))
+    return [f"{bits:#x}", repr(fmt.to_float(bits)), parts]
+
+
 def _when(cycle: int | None) -> str:
-    return f"at {get_sim_time('ns'):g} ns" if cycle is None else f"at cycle {cycle}"
+    time = f"{get_sim_time('ns'):g} ns"
+    return f"at {time}" if cycle is None else f"at cycle {cycle}, {time}"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tb.common.places import BUILD, ROOT
-from tb.common.results import read_results
+from tb.common.results import read_notes, read_results
 from tb.common.simulators import UNFINISHED, TooLongError, make_simulator
 
 TIMESCALE = "1ns/1ps"
@@ -31,9 +31,11 @@ class Task:
     params
         Parameters of the top-level module.
     settings
-        Those of the configuration that are overridden.
+        Settings of the configuration that are overridden.
     notes
         File that the tests add to, see :func:`tb.common.results.add_note`.
+    waves
+        Waves are dumped.
     """
 
     bench: str
@@ -43,6 +45,7 @@ class Task:
     params: dict[str, Any]
     settings: dict[str, Any]
     notes: str = ""
+    waves: bool = False
 
     @classmethod
     def told(cls) -> "Task | None":
@@ -70,7 +73,8 @@ class Device:
     sources
         All files, in compile order.
     signals
-        What the tests read of the top level besides its ports.
+        What the tests read besides the ports of the top level: a name in it, or
+        ``<module>.<name>``.
     wall_limit_s
         A simulation that takes longer is killed and has failed.
     """
@@ -117,7 +121,7 @@ def simulate(
     junit, notes, log = folder / "results.xml", folder / "notes.jsonl", folder / "sim.log"
     for stale in (junit, notes):
         stale.unlink(missing_ok=True)
-    told = json.dumps(asdict(task) | {"notes": str(notes)})
+    told = json.dumps(asdict(task) | {"notes": str(notes), "waves": waves})
     simulator = make_simulator(
         task.simulator,
         log=log,
@@ -144,11 +148,14 @@ def simulate(
         if isinstance(error, TooLongError) or not junit.exists():
             problem = f"{error.code}\n{_tail(log)}"
     if waves and testcase:
-        _keep_wave(folder, device, task, testcase)
+        failure = read_notes(notes).get(testcase, {}).get("failure")
+        _keep_wave(folder, device, task, testcase, failure)
     return read_results(junit, notes, log), problem
 
 
-def _keep_wave(folder: Path, device: Device, task: Task, testcase: str) -> None:
+def _keep_wave(
+    folder: Path, device: Device, task: Task, testcase: str, failure: dict[str, Any] | None
+) -> None:
     """Move what a simulation dumped to build/waves, with a JSON beside it that tells what it is."""
     about = {
         "bench": task.bench,
@@ -160,6 +167,8 @@ def _keep_wave(folder: Path, device: Device, task: Task, testcase: str) -> None:
         "seed": task.seed,
         "rerun": task.rerun(testcase, waves=True),
     }
+    if failure:
+        about["failure"] = failure
     waves = BUILD / "waves" / task.bench
     waves.mkdir(parents=True, exist_ok=True)
     wave = waves / f"{task.config}-{task.simulator}-{testcase}.fst"

@@ -45,7 +45,7 @@ def make_simulator(name: str, **options: Any) -> cocotb_test.simulator.Simulator
     name
         One of :data:`SIMULATORS`.
     options
-        Those of :class:`Logged`, and of cocotb-test's class.
+        Arguments of :class:`Logged`, and of cocotb-test's class.
     """
     return {"icarus": Icarus, "verilator": Verilator}[name](**options)
 
@@ -62,9 +62,10 @@ class Logged:
     watch
         Sees every line of the output.
     signals
-        What tests read of the top level besides its ports.
+        What tests read besides the ports of the top level: a name in it, or
+        ``<module>.<name>``.
     options
-        Those of cocotb-test's class.
+        Arguments of cocotb-test's class.
     """
 
     def __init__(
@@ -81,7 +82,7 @@ class Logged:
             signal.signal(signal.SIGINT, self.old_sigint_h)
             signal.signal(signal.SIGTERM, self.old_sigterm_h)
         self.log, self.limit_s, self.watch = log, limit_s, watch
-        self.public = (*PORTS, *signals)
+        self.signals = signals
         self.logger.propagate = False  # what cocotb-test says of itself is in the log too
 
     def execute(self, cmds: list[list[str]]) -> None:
@@ -149,11 +150,14 @@ class Verilator(Logged, cocotb_test.simulator.Verilator):
 
     def build_command(self) -> list[list[str]]:
         """The commands that build."""
-        # What is public may change from outside: its logic is translated once more for that.
+        # What may change from outside costs time: its logic is translated once more for that.
         public = Path(self.sim_dir) / "public.vlt"
         rules = "`verilator_config\n"
-        for name in self.public:
+        for name in PORTS:
             rules += f'public_flat_rw -module "{self.toplevel_module}" -var "{name}"\n'
+        for signal_ in self.signals:
+            module, _, name = signal_.rpartition(".")
+            rules += f'public_flat_rd -module "{module or self.toplevel_module}" -var "{name}"\n'
         if not public.exists() or public.read_text() != rules:
             public.write_text(rules)
         # Optimising for size, Verilator's default, takes longer than most runs gain by it.

@@ -209,7 +209,8 @@ class StepEngine(Coprocessor):
         count = await self.read("TRACE_COUNT")
         if len(trace) + count > self._words:
             raise AssertionError(
-                f"TRACE_COUNT {count} after {len(trace)} words, the run traces {self._words}"
+                f"TRACE_COUNT {count} at {now() * PERIOD_NS} ns, after {len(trace)} words; "
+                f"the run traces {self._words}"
             )
         trace += await self.read_each("TRACE_DATA", count)
         return count

@@ -1,7 +1,7 @@
 """Random valid programs of the step engine, and what they cover."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -23,7 +23,7 @@ SPECIALS = 0.04  # part of the registers that hold corners of the format
 
 
 class Coverage:
-    """What programs did whose results were stored; :meth:`missing` tells what they did not.
+    """What programs did whose results were stored; :meth:`missing` names what they did not.
 
     - ``path``: an operand of a lane from a register of a bank, or from what the bank is offered,
       with and without its sign flipped
@@ -235,34 +235,18 @@ class Programs:
         return operand
 
 
-class _Bank(list):
-    """A bank of the model that takes down which stores are not of finite numbers."""
-
-    def __init__(
-        self, values: Iterable[int | None], number: int, engine: Twin, faults: list[tuple[int, int]]
-    ) -> None:
-        super().__init__(values)
-        self.number, self.engine, self.faults = number, engine, faults
-
-    def __setitem__(self, address: int, bits: int) -> None:
-        fmt = self.engine.machine.fmt
-        if bits & ~fmt.sign_mask >= fmt.inf:
-            self.faults.append((self.engine.cycles, self.number))
-        super().__setitem__(address, bits)
-
-
 def _faults(
     machine: Machine, program: Program, registers: Mapping[Location, int], steps: int, every: int
 ) -> list[tuple[Word, int]]:
     """What stops a run: [(word, bank)], empty if nothing does."""
-    engine, faults = Twin(machine), []
+    engine, fmt = Twin(machine), machine.fmt
     engine.load(registers)
-    engine.file = [_Bank(bank, i, engine, faults) for i, bank in enumerate(engine.file)]
     engine.run(program, steps, every)
     if not engine.stopped:
         return []
-    stopped = engine.steps_done
-    special = bool(every and stopped and stopped % every == 0)
-    words = program.words[program.main :] if special else program.words[: program.main]
-    first = engine.cycles - len(words) + 1
-    return [(words[cycle - first], bank) for cycle, bank in faults]
+    words = program.segment(engine.steps_done, every)
+    return [
+        (words[store.cycle], store.bank)
+        for store in engine.stores
+        if store.bits & ~fmt.sign_mask >= fmt.inf
+    ]

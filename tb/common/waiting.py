@@ -26,6 +26,27 @@ class HangError(AssertionError):
         super().__init__(f"hang at {get_sim_time('ns'):g} ns, after {cycles} cycles: {what}")
 
 
+class Deadline:
+    """The limit of a wait that is a loop.
+
+    Parameters
+    ----------
+    cycles
+        The limit, from now on.
+    what
+        Says what is waited for, when it has not come.
+    """
+
+    def __init__(self, cycles: int, what: Callable[[], str]) -> None:
+        self._cycles, self._what = cycles, what
+        self._end = get_sim_time("ns") + cycles * PERIOD_NS
+
+    def check(self) -> None:
+        """Raise HangError if the limit has passed."""
+        if get_sim_time("ns") > self._end:
+            raise HangError(self._what(), self._cycles)
+
+
 async def within(cycles: int, awaitable: Awaitable[Value], what: Callable[[], str]) -> Value:
     """What is awaited, if it comes in so many clock cycles.
 

@@ -11,9 +11,10 @@ from typing import Any
 from pymodel.arith.fp import Format
 from pymodel.arith.scalars import SupportsArithmetic
 from pymodel.compile.kernel import Kernel, record
-from pymodel.compile.registry import compiled
+from pymodel.compile.registry import recorded
 from pymodel.machine.isa import Machine
 from pymodel.mechanism.scenario_file import load
+from tb.common import step_watch
 from tb.common.bench import Bench
 from tb.common.configs import Config
 from tb.common.places import ROOT
@@ -32,7 +33,7 @@ def signs(arithmetic: SupportsArithmetic, values: Mapping[str, Any]) -> dict[str
     return {"difference": a - b, "negative product": -(a * b), "negative sum": -(a + b)}
 
 
-#: Functions beside those of the registry: name -> their recording.
+#: Functions besides those of the registry: name -> their recording.
 FUNCTIONS = {
     "three": lambda: record(three, inputs="abc"),
     "signs": lambda: record(signs, inputs="ab"),
@@ -44,7 +45,7 @@ def kernel_of(settings: Mapping[str, Any]) -> Kernel:
     """Record what the settings of a call name."""
     if settings["function"] in FUNCTIONS:
         return FUNCTIONS[settings["function"]]()
-    return compiled(settings["function"], load(ROOT / settings["scenario"]))
+    return recorded(settings["function"], load(ROOT / settings["scenario"]))
 
 
 def _rates(name: str, batch: int) -> dict[str, Any]:
@@ -67,4 +68,5 @@ BENCH = Bench(
             ("verilator",),
         ),
     ],
+    signals=step_watch.SIGNALS,
 )

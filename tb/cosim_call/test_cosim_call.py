@@ -4,6 +4,7 @@ from pymodel.arith.scalars import BitExact
 from pymodel.runs.engine_runs import prepare_call
 from tb.common import clock
 from tb.common.step_engine import StepEngine, machine_of
+from tb.common.step_watch import seen_from_inside
 from tb.cosim_call.bench import BENCH, kernel_of
 
 
@@ -27,14 +28,17 @@ async def calls(dut, board):
 async def _one(board, engine, kernel, call, context):
     fmt = engine.machine.fmt
     inputs = {name: fmt.from_float(float(board.rng.normal())) for name in kernel.inputs}
-    await engine.write_registers(call.registers(inputs))
-    outcome = await engine.run(call.program, steps=1, save=1, after=call.outputs.values())
+    registers = call.registers(inputs)
+    await engine.write_registers(registers)
     direct = BitExact(fmt, fold=True)
     given = {name: direct.scalar(bits) for name, bits in inputs.items()}
     want = {name: x.bits for name, x in kernel.evaluate(direct, given).items()}
-    assert not outcome.stopped, f"{context}: a result is not finite: {want}"
-    for name, bits in call.results(outcome.trace).items():
-        board.compare(name, bits, want[name], fmt, context=context)
+    arguments = {"program": call.program, "steps": 1, "save": 1, "after": call.outputs.values()}
+    async with seen_from_inside(engine, board, call.image | registers, **arguments):
+        outcome = await engine.run(**arguments)
+        assert not outcome.stopped, f"{context}: a result is not finite: {want}"
+        for name, bits in call.results(outcome.trace).items():
+            board.compare(name, bits, want[name], fmt, context=context)
 
 
 test_cosim_call = BENCH.pytest()

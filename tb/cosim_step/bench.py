@@ -12,6 +12,7 @@ from pymodel.arith.fp import Format
 from pymodel.machine.isa import Machine
 from pymodel.mechanism.scenario import Scenario
 from pymodel.mechanism.scenario_file import load
+from tb.common import step_watch
 from tb.common.bench import Bench
 from tb.common.configs import Config
 from tb.common.places import ROOT
@@ -60,6 +61,7 @@ BENCH = Bench(
         ),
         Config("combinational", rtl_parameters(COMBINATIONAL), {"runs": MIXED}, VERILATOR),
     ],
+    signals=step_watch.SIGNALS,
 )
 
 #: Systems of one run start this far apart, rad: each has a trajectory of its own.

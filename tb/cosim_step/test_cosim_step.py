@@ -7,6 +7,7 @@ from pymodel.runs import engine_runs
 from tb.common import clock, cosim
 from tb.common.handover import Handover, folder_of, print_progress
 from tb.common.step_engine import StepEngine, machine_of
+from tb.common.step_watch import seen_from_inside
 from tb.cosim_step.bench import BENCH, systems
 
 
@@ -30,21 +31,32 @@ async def _one(board, engine, settings, done):
         "rebase": settings.get("rebase") or 0,
     }
     run = engine_runs.prepare(engine.machine, scenarios, **options)
+    arguments = {
+        "program": run.program,
+        "steps": run.steps,
+        "every": run.every,
+        "save": run.save,
+        "before": run.before.values(),
+        "after": run.after.values(),
+    }
     await engine.forget()
     await engine.load_program(run.program.encoded())
     await engine.write_registers(run.image)
-    outcome = await engine.run(
-        run.program,
-        run.steps,
-        run.every,
-        run.save,
-        run.before.values(),
-        run.after.values(),
-        watch=lambda taken: print_progress(run.steps_traced(taken), scenarios[0].steps),
-    )
-    assert outcome.stopped or outcome.steps_done == run.steps, "the engine refused the run"
-    found = run.trajectories(outcome.trace, outcome.steps_done if outcome.stopped else None)
-    (first, stopped), *_ = found
+    async with seen_from_inside(engine, board, run.image, **arguments):
+        outcome = await engine.run(
+            **arguments,
+            watch=lambda taken: print_progress(run.steps_traced(taken), scenarios[0].steps),
+        )
+        assert outcome.stopped or outcome.steps_done == run.steps, "the engine refused the run"
+        found = run.trajectories(outcome.trace, outcome.steps_done if outcome.stopped else None)
+        _hand_over(engine, scenarios, outcome, found[0], done)
+        for scenario, (got, stopped) in zip(scenarios, found, strict=True):
+            _check(board, engine.machine.fmt, scenario, outcome, got, stopped, options)
+
+
+def _hand_over(engine, scenarios, outcome, first, done):
+    """Leave what a run was for the one who started the simulation."""
+    trajectory, stopped = first
     done.append(
         {
             "scenario": scenarios[0].name,
@@ -57,30 +69,32 @@ async def _one(board, engine, settings, done):
     Handover.of(
         engine,
         steps=scenarios[0].steps,
-        trajectory=first and replace(first, flags=outcome.flags),
+        trajectory=trajectory and replace(trajectory, flags=outcome.flags),
         stopped=stopped,
         evaluations=outcome.steps_done,
         words_compared=len(outcome.trace),
         runs=done,
     ).write(folder_of(BENCH))
 
-    for scenario, (got, stopped) in zip(scenarios, found, strict=True):
-        arithmetic = BitExact(engine.machine.fmt, fold=True)
-        model, model_stopped = cosim.all_model(scenario, arithmetic, **options)
-        assert bool(stopped) == bool(model_stopped), f"hardware: {stopped}; model: {model_stopped}"
-        if model is None:  # stopped in its first step
-            assert got is None, f"{scenario.name}: {len(got)} rows, the model has none"
-        else:
-            # The engine's last row needs a whole step; the model keeps it before the step's end.
-            missing = len(model) - len(got)
-            allowed = (0, 1) if stopped else (0,)
-            assert missing in allowed, f"{scenario.name}: {missing} rows missing"
-            cosim.compare(board, got, model, engine.machine.fmt, rows=len(got))
-        board.compare(
-            f"{scenario.name}: flags of the model that are not the engine's",
-            arithmetic.flags & ~outcome.flags,
-            0,
-        )
+
+def _check(board, fmt, scenario, outcome, got, stopped, options):
+    """Compare one trajectory with that of the model."""
+    arithmetic = BitExact(fmt, fold=True)
+    model, model_stopped = cosim.all_model(scenario, arithmetic, **options)
+    assert bool(stopped) == bool(model_stopped), f"hardware: {stopped}; model: {model_stopped}"
+    if model is None:  # stopped in its first step
+        assert got is None, f"{scenario.name}: {len(got)} rows, the model has none"
+    else:
+        # The engine's last row needs a whole step; the model keeps it before the step's end.
+        missing = len(model) - len(got)
+        allowed = (0, 1) if stopped else (0,)
+        assert missing in allowed, f"{scenario.name}: {missing} rows missing"
+        cosim.compare(board, got, model, fmt, rows=len(got))
+    board.compare(
+        f"{scenario.name}: flags of the model that are not the engine's",
+        arithmetic.flags & ~outcome.flags,
+        0,
+    )
 
 
 test_cosim_step = BENCH.pytest()

@@ -1,5 +1,6 @@
 """The float multiplier, in lanes of every number of stages."""
 
+from tb.common.configs import FORMATS
 from tb.common.fp_bench import FloatBench
 
 VARIANTS = {
@@ -9,4 +10,7 @@ VARIANTS = {
     "binary64-dsp18": ("binary64", {"DSP_W": 18}),
 }
 
-BENCH = FloatBench(__file__, unit="fp_mul", operation="mul", variants=VARIANTS)
+# The product is cut in four where a significand, of up to 53 bits, is wider than DSP_W.
+LEGAL = FORMATS | {"SPECIALS": range(2), "DSP_W": range(17, 54)}
+
+BENCH = FloatBench(__file__, unit="fp_mul", operation="mul", legal=LEGAL, variants=VARIANTS)

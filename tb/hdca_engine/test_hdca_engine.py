@@ -7,6 +7,7 @@ from pymodel.arith.fp import Format
 from pymodel.arith.scalars import BitExact
 from pymodel.compile import latency
 from tb.common import bodies, clock
+from tb.common.waiting import Deadline
 from tb.common.words import pack, unpack
 from tb.hdca_engine.bench import BENCH
 
@@ -45,8 +46,9 @@ class Engine:
     async def run(self, phase):
         """One run to its end; its length is checked, and that done comes in the last cycle."""
         await self.start(phase)
-        cycles = 0
+        cycles, limit = 0, Deadline(self.latency(phase), lambda: "a run to end, busy_o 1")
         while int(self.dut.busy_o.value):
+            limit.check()
             cycles += 1
             last = cycles == self.latency(phase)
             self.board.compare("done_o", int(self.dut.done_o.value), int(last), cycle=cycles)
@@ -141,8 +143,9 @@ async def states(dut, board):
     expect(0, 0, 1)
     # a second run straight from read, with more run pulses while it is busy
     await engine.start(ASSEMBLY)
-    cycles = 0
+    cycles, limit = 0, Deadline(engine.latency(ASSEMBLY), lambda: "a run to end, busy_o 1")
     while int(dut.busy_o.value):
+        limit.check()
         expect(0, 1, 0)
         dut.run_i.value = 1
         dut.phase_i.value = DISASSEMBLY

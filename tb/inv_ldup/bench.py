@@ -50,7 +50,7 @@ BENCH = Bench(
         _config(6, False, runs=600),
     ],
     random=RandomConfigs(
-        {"N": range(2, 5), "PARALLEL": range(2)} | FORMATS | STAGES,
+        {"N": range(2, 9), "PARALLEL": range(2)} | FORMATS | STAGES,
         count=1,
         settings={"runs": {"icarus": 21}},
         legal=_is_small,

@@ -2,12 +2,19 @@
 
 from pymodel.arith.fp import Format
 from pymodel.machine.isa import Machine
+from tb.common import step_watch
 from tb.common.bench import Bench
 from tb.common.configs import STAGES, Config, RandomConfigs
 from tb.common.simulators import SIMULATORS
 from tb.common.step_engine import rtl_parameters
 
 HALF = Format(5, 10)
+LANES = (1, 2, 3, 4, 6, 9, 12)
+MOST_LANES = 13  # Icarus takes minutes for more
+
+
+def _is_small(values: dict[str, int]) -> bool:
+    return values["NUM_ADD"] + values["NUM_MUL"] <= MOST_LANES
 
 
 def _config(
@@ -54,13 +61,14 @@ BENCH = Bench(
         ),
     ],
     random=RandomConfigs(
-        {"NUM_ADD": range(1, 4), "NUM_MUL": range(1, 4), "EXP_W": range(4, 9)}
+        {"NUM_ADD": LANES, "NUM_MUL": LANES, "EXP_W": range(4, 9)}
         | {"MAN_W": range(2, 24)}
         | STAGES
-        | {"SINCOS_STAGES": range(17), "DEPTH": (8, 16, 32), "PROGRAM_DEPTH": range(96, 257)}
+        | {"SINCOS_STAGES": range(17), "DEPTH": (2, 4, 8, 16, 32), "PROGRAM_DEPTH": range(16, 257)}
         | {"TRACE_DEPTH": (2, 4, 8, 16, 32), "TRACE_REGISTERS": range(2, 17)},
         count=1,
         settings={"programs": {"icarus": 4}},
+        legal=_is_small,
     ),
-    signals=("busy", "full", "push"),
+    signals=("busy", "full", "push", *step_watch.SIGNALS),
 )

@@ -13,12 +13,16 @@ from pymodel.machine.isa import Location, Machine, Operand, Port, Program, Word
 from pymodel.machine.model import START_CYCLES, Twin
 from pymodel.machine.registers import READ_WRITE, WORD_BYTES
 from tb.common import coprocessor_bench
-from tb.common.axil import okay
 from tb.common.bench import ROOT
 from tb.common.coprocessor_bench import ALL_BITS
 from tb.common.step_engine import StepEngine, machine_of, on_bus, rtl_parameters
 from tb.common.step_programs import Programs
+from tb.common.step_watch import seen_from_inside
+from tb.common.waiting import Deadline
 from tb.step_engine.bench import BENCH
+
+BUS_CYCLES = 10  # more than a word of the trace takes on the bus
+RUN_CYCLES = 1000  # more than a run takes beside its steps
 
 
 @dataclass
@@ -40,7 +44,7 @@ class Run:
 
 
 class Bus(coprocessor_bench.Bus):
-    """The engine beside its model. A round is a short program on new registers."""
+    """The engine next to its model. A round is a short program on new registers."""
 
     IDENTITY = b"STEP"
     OPERANDS = (
@@ -90,7 +94,9 @@ class Bus(coprocessor_bench.Bus):
         steps = int(rng.integers(1, 7)) if steps is None else steps
         every = int(rng.integers(0, 4))
         length = length or int(rng.integers(1, 2 * longest + 20))
+        length = min(length, machine.program_depth - bool(every))
         special = int(rng.integers(1, 2 * longest + 10)) if every else 0
+        special = min(special, machine.program_depth - length)
         shape = {"length": length, "special": special, "apart": apart}
         registers = self.programs.registers()
         if healthy:
@@ -109,10 +115,11 @@ class Bus(coprocessor_bench.Bus):
     def stopping_run(self, step):
         """A run that ends in this step: each one divides by what is left to count down."""
         machine, fmt = self.machine, self.fmt
-        count, one = Location(0, 1), Location(1, 2)
+        count, one = Location(0, 1), Location(1, 0)
         reciprocal = machine.adders + machine.multipliers
         reads = {Port(0, 0): count.address, Port(1, 1): one.address}
-        words = [Word(reads) for _ in range(1 + max(machine.latency.values()))]
+        last = max(machine.latency["add"], machine.latency["rec"])
+        words = [Word(reads) for _ in range(1 + last)]
         words[0].issues = {
             0: (Operand(0), Operand(1, True)),
             reciprocal: (Operand(0),),
@@ -150,16 +157,24 @@ class Bus(coprocessor_bench.Bus):
 
     async def check(self, run, outcome, context):
         """Check what a run left behind."""
+        found = self.model.registers
         trace = self.model.run(*run.arguments)
-        compare, fmt = self.board.compare, self.fmt
         context = f"{context}: {len(run.program.words)} words, {run.steps} steps"
+        names = ("program", "steps", "every", "save", "before", "after")
+        arguments = dict(zip(names, run.arguments, strict=True)) | {"start": run.start}
+        async with seen_from_inside(self.registers, self.board, found, **arguments):
+            await self.check_outcome(outcome, trace, context)
+
+    async def check_outcome(self, outcome, trace, context):
+        """Check what a run left behind against the model, which has run, too."""
+        compare, fmt = self.board.compare, self.fmt
         compare("STEPS_DONE", outcome.steps_done, self.model.steps_done, context=context)
         compare("STOPPED", int(outcome.stopped), int(self.model.stopped), context=context)
         for i, (got, want) in enumerate(zip(outcome.trace, trace, strict=False)):
             compare(f"trace[{i}]", got, want, fmt, context=context)
         compare("words traced", len(outcome.trace), len(trace), context=context)
         compare("FLAGS", outcome.flags, self.model.flags, context=context)
-        if len(trace) <= self.params["TRACE_DEPTH"]:  # else the trace may have been full
+        if len(trace) <= self.params["TRACE_DEPTH"]:  # otherwise the trace may have been full
             compare("CYCLES", outcome.cycles, self.model.cycles, context=context)
         await self.check_file(context)
 
@@ -169,6 +184,12 @@ class Bus(coprocessor_bench.Bus):
         ):
             for a, (g, w) in enumerate(zip(got, want, strict=True)):
                 self.board.compare(f"file[{b}][{a}]", g, w, self.fmt, context=context)
+
+    def deadline(self, run, what):
+        """The limit of a wait for something that a run does in all its steps."""
+        words, traced = len(run.program.words), len(run.before) + len(run.after)
+        cycles = run.steps * (words + BUS_CYCLES * traced) + RUN_CYCLES
+        return Deadline(cycles, lambda: what)
 
     async def clear(self):
         await self.registers.write("STATUS", ALL_BITS)
@@ -213,7 +234,7 @@ async def random_programs(dut, board):
 
 @BENCH.test(timeout_us=20_000)
 async def stalled_bus(dut, board):
-    """The same with every channel of the bus held back at random; nothing is taken twice."""
+    """Runs with every channel of the bus held back at random; nothing is taken twice."""
     bus = await _start(dut, board)
     await bus.define_memories()
     bus.registers.stall(board.rng)
@@ -260,7 +281,9 @@ async def full_traces(dut, board):
         await registers.start()
         waits = [0]
         watch = cocotb.start_soon(_count_waits(dut, waits))
-        while waits[0] < 20:  # until the run waits
+        limit = bus.deadline(run, "a full trace to hold up the run")
+        while waits[0] < 20:
+            limit.check()
             await ClockCycles(dut.clk_i, 20)
             assert int(dut.busy.value), "the run ended without filling the trace"
         await bus.compare("TRACE_COUNT", depth)
@@ -268,7 +291,7 @@ async def full_traces(dut, board):
         outcome = await registers.finish(int(bus.rng.integers(1, 60)), taken)
         watch.cancel()
         await bus.check(run, outcome, f"run {number}")
-        board.compare("CYCLES beside waits", outcome.cycles - waits[0], bus.model.cycles)
+        board.compare("CYCLES besides waits", outcome.cycles - waits[0], bus.model.cycles)
 
 
 async def _count_waits(dut, waits):
@@ -293,14 +316,13 @@ async def eager_reads(dut, board):
         await registers.prepare(*run.arguments, start=run.start)
         await registers.start()
         trace, refused = [], 0
+        limit = bus.deadline(run, "a run to end while its trace is read")
         while int(dut.busy.value):
+            limit.check()
             reads = [registers.master.init_read(offset, WORD_BYTES) for _ in range(10)]
-            for read in reads:
-                await read.wait()
-                if okay(read.data.resp):
-                    trace.append(int.from_bytes(read.data.data, "little"))
-                else:
-                    refused += 1
+            words = await registers.answers("TRACE_DATA", reads)
+            refused += words.count(None)
+            trace += [word for word in words if word is not None]
         assert refused > 10 and len(trace) > 10, (refused, len(trace))
         await bus.check(run, await registers.finish(trace=trace), f"run {number}")
 
@@ -366,7 +388,7 @@ async def access_while_busy(dut, board):
     await bus.load(run)
     await registers.prepare(*run.arguments, start=run.start)
     await registers.write("TRACE_INDEX", 1)
-    await registers.write("FILE_ADDRESS", 3)
+    await registers.write("FILE_ADDRESS", 1)
     held = await bus.read_all((*bus.OPERANDS, "TRACE_INDEX", "FILE_ADDRESS", "PROGRAM_STORE"))
     error = registers.mask("STATUS", "ERROR")
     await registers.start()
@@ -378,8 +400,9 @@ async def access_while_busy(dut, board):
         await registers.write("STATUS", error)
 
     trace = []
+    limit = bus.deadline(run, "the first word of the trace")
     while not await registers.take(trace):
-        pass
+        limit.check()
     for register in registers.map.registers:
         name = register.name
         if name in ("CTRL", "STATUS", "TRACE_DATA"):

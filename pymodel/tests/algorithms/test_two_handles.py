@@ -124,7 +124,7 @@ def test_the_table_of_subdesigns_is_the_assembly():
 
 
 def test_nothing_of_pass_2_is_needed_in_pass_1(monkeypatch):
-    """Pass 1 may use operands and results of pass 1 only: else it could not run first."""
+    """Pass 1 may use operands and results of pass 1 only: otherwise it could not run first."""
     graph = Graph(fold=False)
     a, b = (
         two_handles.from_words([graph.input(f"{x}{k}") for k in range(two_handles.WORDS)])

@@ -162,7 +162,7 @@ def test_critical_path_is_the_longest_one(n):
 @pytest.mark.parametrize("fold", [False, True])
 @pytest.mark.parametrize("n", [1, 2, 5])
 def test_the_recorded_step_is_the_step(n, fold, integrator):
-    """Bit for bit where nothing is folded; to rounding else (sharing and 0, 1 change no value)."""
+    """Bit for bit where nothing is folded, otherwise to rounding (sharing changes no value)."""
     scenario = random_chain(np.random.default_rng(n), n, integrator=integrator)
     compare_with_numbers(Graph(fold), scenario, exactly=not fold)
 

@@ -9,7 +9,7 @@ from pymodel.arith.fp import BINARY32
 from pymodel.arith.scalars import BitExact, Float64
 from pymodel.compile.graph import Graph, RecordingError, Ref
 from pymodel.compile.kernel import Carried, Kernel, interleave, listing, record, storable
-from pymodel.compile.registry import REGISTRY, compiled
+from pymodel.compile.registry import REGISTRY, recorded
 from pymodel.compile.schedule import schedule
 from pymodel.machine.isa import Machine
 from pymodel.machine.model import Twin
@@ -41,9 +41,9 @@ def test_functions_that_cannot_be_recorded():
     with pytest.raises(ValueError, match="returns no new value of y"):
         record(counter, inputs=["a", "b", "x"], carried=["y"])
     with pytest.raises(RecordingError, match="without pivoting"):
-        compiled("step", load(SCENARIOS / "four_bar.toml"), base="ldup")
+        recorded("step", load(SCENARIOS / "four_bar.toml"), base="ldup")
     with pytest.raises(ValueError, match="function 'stepp': must be one of step, rates"):
-        compiled("stepp", load(SCENARIOS / "four_bar.toml"))
+        recorded("stepp", load(SCENARIOS / "four_bar.toml"))
 
 
 @pytest.mark.parametrize("name", REGISTRY)
@@ -53,7 +53,7 @@ def test_signatures_of_the_registry(name, scenario):
     scenario = load(SCENARIOS / f"{scenario}.toml")
     rebases = name == "step" and scenario.loops
     for options in ({}, {"rebasing": True}) if rebases else ({},):
-        kernel = compiled(name, scenario, **options)
+        kernel = recorded(name, scenario, **options)
         signature = REGISTRY[name].signature(scenario, **options)
         assert kernel.inputs.keys() == signature.inputs.keys()
         assert kernel.carried.keys() == signature.carried.keys()
@@ -78,6 +78,24 @@ def test_parameters_alone_are_computed_before():
     twin.run(program, 2)
     want = ar.const(1.0) + product + product
     assert twin.read(program.carried["x"]) == want.bits
+
+
+def test_two_segments_that_compute_other_values_of_parameters():
+    """Each reads its own, also where both are the first node after the parameters."""
+
+    def inverse(arithmetic, values):
+        return {"x": values["x"] + arithmetic.recip(values["a"])}
+
+    def square(arithmetic, values):
+        return {"x": values["x"] + values["a"] * values["a"]}
+
+    main, other = (record(f, carried=["x"], parameters={"a": 3.0}) for f in (inverse, square))
+    program = schedule(Machine(), main, other)
+    ar, twin = BitExact(), Twin(Machine())
+    twin.load(program.image({"x": ar.const(1.0).bits}))
+    twin.run(program, 3, every=2)
+    third, nine = ar.recip(ar.const(3.0)), ar.const(3.0) * ar.const(3.0)
+    assert twin.read(program.carried["x"]) == (ar.const(1.0) + third + third + nine).bits
 
 
 # --- results that can be stored ------------------------------------------------------------------

@@ -45,7 +45,7 @@ def test_formulas_are_those_of_the_documentation(cycles):
 
 @pytest.mark.parametrize(("n", "cycles"), [(2, 12), (4, 47)])
 def test_inversions_of_combinational_units_take_their_steps(n, cycles):
-    """Those of the header of rtl/linalg/inv_ldup_serial.sv; all at once where they are parallel."""
+    """Latencies in the header of rtl/linalg/inv_ldup_serial.sv; all at once where parallel."""
     assert inversion(n, False, COMBINATIONAL) == cycles
     assert inversion(n, True, COMBINATIONAL) == 1
 

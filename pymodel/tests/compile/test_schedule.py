@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pymodel.compile.kernel import interleave
-from pymodel.compile.registry import compiled
+from pymodel.compile.registry import recorded
 from pymodel.compile.schedule import bounds, schedule
 from pymodel.machine.isa import Machine
 from pymodel.mechanism.scenario_file import load
@@ -25,7 +25,7 @@ def test_cycles_of_the_demos(name, adders, contexts, most):
     machine = dataclasses.replace(
         ROOMY, adders=adders, multipliers=adders, add_stages=2, rec_stages=7, sincos_stages=15
     )
-    kernel = interleave([compiled("step", load(SCENARIOS / f"{name}.toml"))] * contexts)
+    kernel = interleave([recorded("step", load(SCENARIOS / f"{name}.toml"))] * contexts)
     program, low = schedule(machine, kernel), bounds(machine, kernel)
     assert max(low.values()) == low["both"] < program.main <= most
     assert program.main <= 1.1 * low["both"]
@@ -36,7 +36,7 @@ def test_cycles_grow_with_the_logarithm_of_bodies():
     machine = dataclasses.replace(ROOMY, adders=64, multipliers=64)
     rng = np.random.default_rng(1)
     cycles = [
-        schedule(machine, compiled("step", random_chain(rng, n))).main for n in (2, 4, 8, 16, 32)
+        schedule(machine, recorded("step", random_chain(rng, n))).main for n in (2, 4, 8, 16, 32)
     ]
     growth = np.diff(cycles)
     assert (growth > 0).all() and growth.max() < 1.5 * growth.min() + 20, cycles

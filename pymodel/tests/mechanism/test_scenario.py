@@ -247,7 +247,11 @@ MISTAKES = {
     ),
     "save_zero": (
         edit(PLAIN, "end = 1.0", "end = 1.0\nsave = 0"),
-        "time.save: must be 1 or more, got 0",
+        "time.save: must lie in 1..4294967294, got 0",
+    ),
+    "save_beyond_the_engine": (
+        edit(PLAIN, "end = 1.0", "end = 1.0\nsave = 5000000000"),
+        "time.save: must lie in 1..4294967294, got 5000000000",
     ),
     "integrator": (
         edit(PLAIN, "end = 1.0", 'end = 1.0\nintegrator = "verlet"'),

@@ -8,10 +8,10 @@ import pytest
 from pymodel.arith.fp import BINARY32, Format
 from pymodel.arith.scalars import BitExact
 from pymodel.compile.kernel import record
-from pymodel.compile.registry import REGISTRY, compiled
+from pymodel.compile.registry import REGISTRY, recorded
 from pymodel.compile.schedule import bounds
 from pymodel.machine.isa import Location, Machine, ProgramError
-from pymodel.machine.model import START_CYCLES, Twin
+from pymodel.machine.model import START_CYCLES
 from pymodel.mechanism.scenario import ScenarioError
 from pymodel.mechanism.scenario_file import load
 from pymodel.runs.engine_runs import fitting, prepare, prepare_call
@@ -31,18 +31,8 @@ def scenario(name, steps=STEPS, **changes):
 def run(machine, scenarios, **options):
     """A run on the engine's model: (the prepared run, the engine, what it found)."""
     prepared = prepare(machine, scenarios, **options)
-    engine = Twin(machine)
-    engine.load(prepared.image)
-    words = engine.run(
-        prepared.program,
-        prepared.steps,
-        prepared.every,
-        prepared.save,
-        prepared.before.values(),
-        prepared.after.values(),
-    )
-    stopped_at = engine.steps_done if engine.stopped else None
-    return prepared, engine, prepared.trajectories(words, stopped_at)
+    found, engine = prepared.on_twin()
+    return prepared, engine, found
 
 
 def assert_same(got, want):
@@ -107,7 +97,7 @@ def test_machines(lanes, stages):
     names = ("adders", "multipliers", "add_stages", "mul_stages", "rec_stages", "sincos_stages")
     machine = dataclasses.replace(ROOMY, **dict(zip(names, (*lanes, *stages), strict=True)))
     prepared, engine = check(machine, [scenario("general_four_bar", 2)])
-    low = max(bounds(machine, compiled("step", scenario("general_four_bar"))).values())
+    low = max(bounds(machine, recorded("step", scenario("general_four_bar"))).values())
     assert low < prepared.program.main
     assert engine.cycles - START_CYCLES == prepared.steps * (prepared.program.main + 9)
 
@@ -208,12 +198,12 @@ def test_a_function_that_is_no_time_step(fmt):
         "add",
         "mul",
         "rec",
-    ], "an output costs nothing beside its operation"
+    ], "an output costs nothing besides its operation"
 
 
 def test_inputs_are_filled_in_one_sweep():
     """They stand one after the other in the order of the bus, whatever else there is."""
-    call = prepare_call(ROOMY, compiled("rates", scenario("chain_8")))
+    call = prepare_call(ROOMY, recorded("rates", scenario("chain_8")))
     locations = list(call.program.inputs.values())
     assert [*call.program.inputs] == [f"{x}[{k}]" for x in "qp" for k in range(8)]
     banks = ROOMY.banks
@@ -226,7 +216,7 @@ def test_inputs_are_filled_in_one_sweep():
 def test_calls_of_the_rates(name):
     """Every call of a batch is one direct evaluation; nothing is left over from the one before."""
     one = scenario(name)
-    kernel = compiled("rates", one)
+    kernel = recorded("rates", one)
     call = prepare_call(ROOMY, kernel)
     rng, fmt = np.random.default_rng(3), ROOMY.fmt
     batch = []
@@ -257,6 +247,6 @@ def test_calls_that_make_no_sense():
     with pytest.raises(ValueError, match="inputs must be a, b, c; missing or unknown: c"):
         call.registers({"a": 0, "b": 0})
     with pytest.raises(ValueError, match=r"carries nothing, this kernel q\[0\], "):
-        prepare_call(Machine(), compiled("step", scenario("double_pendulum")))
+        prepare_call(Machine(), recorded("step", scenario("double_pendulum")))
     with pytest.raises(ProgramError, match="3 registers are traced, the engine's list has 2"):
         prepare_call(Machine(trace_registers=2), record(three, inputs="abc"))

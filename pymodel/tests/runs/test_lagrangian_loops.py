@@ -71,7 +71,7 @@ def random_state(scenario, rng):
 
 
 def rhombus(t, start):
-    """Angle and rate of the demo's crank with gravity along +y if start = pi/4, else mirrored.
+    """Angle and rate of the demo's crank with gravity along +y if start = pi/4, mirrored otherwise.
 
     All sides parallel to one bar and the ground: one pendulum of rate^2 = 1.2 g / L about the
     posture where the crank points along gravity, released at `start` rad from there.
@@ -471,7 +471,7 @@ def test_a_rhombus_that_goes_flat_is_solved_until_then():
 
 
 def test_a_singular_posture_between_two_steps_is_seen(monkeypatch):
-    """A solver with large steps jumps over the flat rhombus; the side of the loop tells."""
+    """A solver with large steps jumps over the flat rhombus; the side of the loop shows it."""
     scenario = load(SCENARIOS / "four_bar.toml")
     scenario = dataclasses.replace(scenario, gravity=(0.0, -9.80665))
     monkeypatch.setattr(lagrangian, "TOLERANCE", 1e-6)

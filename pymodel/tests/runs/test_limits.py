@@ -11,7 +11,6 @@ from pymodel.algorithms.linalg import condition_2x2
 from pymodel.algorithms.requests import SingularError
 from pymodel.arith.scalars import BitExact, Float64
 from pymodel.machine.isa import Machine
-from pymodel.machine.model import Twin
 from pymodel.mechanism.scenario_file import load
 from pymodel.runs import engine_runs, session
 from pymodel.runs.finished import FinishedRun, HardwareResult
@@ -140,17 +139,8 @@ def test_an_angle_beyond_the_sine_is_named(tmp_path, capsys, angles):
     assert len(simulate(scenario, Float64())) == 21
 
     machine = engine_runs.fitting(Machine.parse("2+2"), [scenario])
-    run, twin = engine_runs.prepare(machine, [scenario]), Twin(machine)
-    twin.load(run.image)
-    trace = twin.run(
-        run.program,
-        steps=run.steps,
-        save=run.save,
-        before=run.before.values(),
-        after=run.after.values(),
-    )
+    ((trajectory, stopped),), twin = engine_runs.prepare(machine, [scenario]).on_twin()
     assert twin.stopped
-    ((trajectory, stopped),) = run.trajectories(trace, 0)
     assert trajectory is None
     assert f"step 0: a result is infinite or not a number: {said}" in stopped
 

@@ -1,4 +1,4 @@
-"""The step engine's clock and size beside its goals."""
+"""The step engine's clock and size next to its goals."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from scripts.cost.sections.tops import Top, tops
 
 
 def engine_goals(rows: Sequence[Row]) -> str:
-    """Clocks beside those of the slowest units, and the goals of 2+2 lanes, as a list."""
+    """Clocks next to those of the slowest units, and the goals of 2+2 lanes, as a list."""
     lines = []
     for top in tops(rows):
         if top.unit != ENGINE or not top.placed.get("fmax_mhz"):

@@ -1,4 +1,4 @@
-"""Float units beside the paper's and other open ones."""
+"""Float units next to the paper's and other open ones."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

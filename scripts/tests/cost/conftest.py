@@ -9,7 +9,7 @@ from scripts.tests.cost.made import measured_rows
 
 @pytest.fixture(scope="session")
 def points():
-    """Of the stages that engines have, and few others."""
+    """Measurements of the stages that engines have, and few others."""
     machine = Machine()  # other depths only take time
     few = (
         None,

@@ -31,11 +31,11 @@ def test_every_format_of_up_to_32_bits_is_a_job():
 
 def test_units_and_formats_are_chosen():
     jobs = formats.chosen_jobs(["fp_mul", "fp_sincos"], [(4, 20), (9, 5)], seed=3)
-    assert [(job.unit, job.config) for job in jobs] == [
-        ("fp_mul", "random-4.20"),
-        ("fp_mul", "random-9.5"),
-        ("fp_sincos", "random-4.20"),
-    ]
+    assert [job.unit for job in jobs] == ["fp_mul", "fp_mul", "fp_sincos"]
+    params = [formats.UNITS[job.unit].config_named(job.config).params for job in jobs]
+    assert [(each["EXP_W"], each["MAN_W"]) for each in params] == [(4, 20), (9, 5), (4, 20)]
+    assert params[0].keys() - params[2].keys() == {"SPECIALS", "DSP_W"}
+    assert jobs == formats.chosen_jobs(["fp_mul", "fp_sincos"], [(4, 20), (9, 5)], seed=3)
 
 
 @pytest.mark.parametrize(

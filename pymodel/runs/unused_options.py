@@ -1,0 +1,29 @@
+"""Which options of the algorithm would change nothing for a scenario."""
+
+from pymodel.algorithms.step import Chain
+from pymodel.mechanism.scenario import Scenario
+
+
+def unused_options(scenario: Scenario, base: str | None, rebase: int) -> dict[str, str]:
+    """The options that are given and that the scenario has no use for.
+
+    Parameters
+    ----------
+    scenario
+        The scenario.
+    base
+        How the base of a closed chain is to be solved; None where nobody says.
+    rebase
+        Re-base the momenta every so many steps; 0 never.
+
+    Returns
+    -------
+    dict
+        Name of an option -> what it is for.
+    """
+    unused = {}
+    if base is not None and not (scenario.loops and Chain.runs(scenario)):
+        unused["base"] = "only for a chain of bodies that is closed to the ground"
+    if rebase and not scenario.loops:
+        unused["rebase"] = "only for a mechanism with loops"
+    return unused

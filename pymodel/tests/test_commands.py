@@ -1,0 +1,44 @@
+"""How commands end: by themselves, and by a Ctrl-C that comes early."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from pymodel.commands import INTERRUPTED, MESSAGE
+from pymodel.tests.places import ROOT
+
+START = "import sys; from pymodel.commands import run_command; sys.exit(run_command('one', [7]))"
+CTRL_C = "os.kill(os.getpid(), signal.SIGINT)"
+CAUGHT = f"""
+try:
+    {CTRL_C}
+    time.sleep(60)
+except BaseException:
+    pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("imported", "run", "status", "said"),
+    [
+        ("pass", "return arguments[0]", 7, ""),
+        (CTRL_C, "return 0", INTERRUPTED, f"{MESSAGE}\n"),
+        (CAUGHT, "return 0", INTERRUPTED, f"{MESSAGE}\n"),
+        ("pass", CTRL_C, INTERRUPTED, f"{MESSAGE}\n"),
+    ],
+    ids=["by itself", "while it is imported", "where an import catches it", "while it runs"],
+)
+def test_a_command_ends_in_one_line(tmp_path, imported, run, status, said):
+    module = f"import os, signal, time\n{imported}\ndef main(arguments):\n    {run}\n"
+    (tmp_path / "one.py").write_text(module)
+    path = os.pathsep.join([str(ROOT), str(tmp_path)])
+    done = subprocess.run(
+        [sys.executable, "-c", START],
+        env=os.environ | {"PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        timeout=50,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (status, "", said)

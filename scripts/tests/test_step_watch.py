@@ -1,0 +1,151 @@
+"""What is said of a store of the step engine that is not the model's."""
+
+import pytest
+
+from pymodel.arith.fp import BINARY32
+from pymodel.compile.kernel import record
+from pymodel.machine.isa import Location, Machine
+from pymodel.machine.model import Twin
+from pymodel.runs.engine_runs import prepare_call
+from tb.common import scoreboard
+from tb.common.scoreboard import Scoreboard
+from tb.common.step_watch import Judge
+
+NUMBERS = {"a": 1.5, "b": -2.0, "c": 0.25}
+
+
+def function(arithmetic, values):
+    a, b, c = (values[name] for name in "abc")
+    return {"product": a * b, "rest": c - a * b, "reciprocal": arithmetic.recip(c)}
+
+
+@pytest.fixture
+def call():
+    return prepare_call(Machine(), record(function, inputs="abc"))
+
+
+def first_wrong(call, spoil, steps=2):
+    """Judge two steps of the model itself, after ``spoil(step, cycle, stores, operands)``."""
+    machine, program = call.program.machine, call.program
+    inputs = {name: BINARY32.from_float(x) for name, x in NUMBERS.items()}
+    registers = call.image | call.registers(inputs)
+    judge, twin = Judge(program, registers, steps, every=0), Twin(machine)
+    twin.load(registers)
+    first = [sum(len(lane.sides) for lane in machine.lanes[:i]) for i in range(len(machine.lanes))]
+    for step in range(steps):
+        assert twin.step(program.words)
+        operands = [{} for _ in range(len(program.words) + 1)]
+        for store in twin.stores:
+            lane = next(i for i, x in enumerate(machine.lanes) if store.bank in x.banks)
+            issued = store.cycle - machine.latency[machine.lanes[lane].op]
+            for i, bits in enumerate(store.operands):
+                operands[issued + 1][first[lane] + i] = bits
+        for cycle in range(len(program.words)):
+            stores = {s.bank: (s.address, s.bits) for s in twin.stores if s.cycle == cycle}
+            spoil(step, cycle, stores, operands[cycle])
+            assert judge.issued == list(operands[cycle])
+            wrong = judge.word(stores, operands[cycle])
+            if wrong:
+                return wrong
+    assert judge.no_word({}) is None
+    return None
+
+
+def test_the_model_is_right(call):
+    assert first_wrong(call, lambda *cycle: None) is None
+
+
+def home(call, name) -> tuple[int, Location]:
+    """The cycle in which an output is stored, and its register."""
+    location = call.outputs[name]
+    words = call.program.words
+    (cycle,) = (i for i, w in enumerate(words) if w.writes.get(location.bank) == location.address)
+    return cycle, location
+
+
+def test_wrong_bits(call):
+    cycle, (bank, address) = home(call, "rest")
+
+    def spoil(step, now, stores, operands):
+        if step == 1 and bank in stores and now == cycle:
+            stores[bank] = (address, stores[bank][1] ^ 1)
+
+    wrong = first_wrong(call, spoil)
+    assert wrong.signal == f"u_datapath.gen_bank[{bank}].u_bank.write_data_i"
+    assert wrong.want == BINARY32.from_float(3.25) and wrong.got == wrong.want ^ 1
+    length = len(call.program.words)
+    assert wrong.context == f"step 1, cycle {cycle} of {length}, program word {cycle}"
+    details = dict(wrong.details)
+    assert details["value"] == "rest"
+    assert details["stores"] == f"0x40500000 (3.25) in register {address} of bank {bank}"
+    latency = call.program.machine.latency["add"]
+    assert details["operation"] == f"add in lane {bank}, issued in cycle {cycle - latency}"
+    sources = {details["operand a"], details["operand b"]}
+    stored = home(call, "product")[0]
+    product = f"-(product, stored in cycle {stored}) = 0x40400000 (3.0)"
+    assert sources == {"c = 0x3e800000 (0.25)", product}
+
+
+def test_a_wrong_operand_is_told(call):
+    cycle, (bank, address) = home(call, "product")
+    issued = cycle - call.program.machine.latency["mul"]
+
+    def spoil(step, now, stores, operands):
+        if now == issued + 1:
+            operands.update({i: bits ^ BINARY32.sign_mask for i, bits in operands.items()})
+        if now == cycle:
+            stores[bank] = (address, None)
+
+    wrong = first_wrong(call, spoil)
+    assert wrong.got is None
+    operands = [text for label, text in wrong.details if label.startswith("operand")]
+    assert "a = 0x3fc00000 (1.5), but the lane got 0xbfc00000 (-1.5)" in operands
+
+
+@pytest.mark.parametrize(
+    ("port", "got", "want"), [("write_i", 0, 1), ("write_address_i", 9, None), ("write_i", 1, 0)]
+)
+def test_a_store_that_is_missing_elsewhere_or_too_much(call, port, got, want):
+    cycle, (bank, address) = home(call, "product")
+
+    def spoil(step, now, stores, operands):
+        if want == 0 and now == 0:
+            stores[bank] = (address, 0)
+        elif want == 1 and now == cycle:
+            del stores[bank]
+        elif want is None and now == cycle:
+            stores[bank] = (9, stores[bank][1])
+
+    wrong = first_wrong(call, spoil)
+    assert wrong.signal.endswith(f"gen_bank[{bank}].u_bank.{port}")
+    assert (wrong.got, wrong.want) == (got, address if want is None else want)
+
+
+def test_a_store_without_a_word(call):
+    judge = Judge(call.program, {}, steps=1, every=0)
+    wrong = judge.no_word({3: (0, 0)})
+    assert wrong.signal == "u_datapath.gen_bank[3].u_bank.write_i"
+    assert (wrong.got, wrong.want) == (1, 0)
+
+
+def test_text(monkeypatch):
+    monkeypatch.setattr(scoreboard, "get_sim_time", lambda unit: 52665)
+    board = Scoreboard("runs", None, "make it WAVES=1")
+    text = board.mismatch("y_o[1]", None, BINARY32.one, BINARY32, details=[("value", "q[0]")])
+    assert text.splitlines() == [
+        "y_o[1] differs at 52665 ns",
+        "            got  expected",
+        "  hex       x    0x3f800000",
+        "  decimal   x    1.0",
+        "  s/exp/man x    0/127/0x0",
+        "  value     q[0]",
+        "  rerun     make it WAVES=1",
+    ]
+    assert board.failure == {
+        "signal": "y_o[1]",
+        "got": "x",
+        "expected": "0x3f800000 = 1.0",
+        "float": True,
+        "bits": 32,
+    }
+    assert "differs at cycle 7, 52665 ns\n" in board.mismatch("y_o", 1, 2, cycle=7)

@@ -1,0 +1,316 @@
+"""A red run of the step engine, seen from inside: its first store that is not the model's.
+
+A run is judged by what the bus shows of it: trace, registers, status. Where that is wrong, the
+same run is done once more in the same simulation, and every store of every bank is compared with
+the model's, cycle by cycle, up to the first that differs. A green run pays nothing for it.
+"""
+
+from collections import defaultdict
+from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any
+
+import cocotb
+from cocotb.triggers import FallingEdge
+
+from pymodel.arith.fp import Format
+from pymodel.machine.isa import OFFERED, Location, Operand, Port, Program, Word
+from pymodel.machine.model import Store, Twin
+from tb.common.scoreboard import Scoreboard
+from tb.common.step_engine import StepEngine
+from tb.common.waiting import HangError
+
+#: What is read below the top level.
+SIGNALS = (
+    "step_sequencer.executed_valid_q",
+    "step_sequencer.executed_q",
+    "step_datapath.operand_q",
+    "step_bank.write_i",
+    "step_bank.write_address_i",
+    "step_bank.write_data_i",
+)
+WORDS = 1  # executed_q of a program word
+
+#: Bits of a signal; None if they are not all known.
+Bits = int | None
+
+
+@dataclass(frozen=True)
+class WrongStore:
+    """A store that is not the model's: arguments of :meth:`Scoreboard.mismatch`."""
+
+    signal: str
+    got: Bits
+    want: int
+    fmt: Format | None
+    context: str
+    details: Sequence[tuple[str, str]] = ()
+
+
+class Judge:
+    """Compares what the banks store with the model.
+
+    Parameters
+    ----------
+    program
+        What runs.
+    registers
+        What it finds in the register file.
+    steps, every
+        As for :meth:`pymodel.machine.model.Twin.run`.
+    """
+
+    def __init__(
+        self, program: Program, registers: Mapping[Location, int], steps: int, every: int
+    ) -> None:
+        self.program, self.steps, self.every = program, steps, every
+        self.machine = program.machine
+        self._twin = Twin(self.machine)
+        self._twin.load(registers)
+        self._names = defaultdict(dict)
+        for homes in (program.carried, program.outputs, program.inputs, program.parameters):
+            for name, location in homes.items():
+                self._names[location][name] = None
+        self._step, self._cycle, self._healthy = -1, 0, True
+        self._words: list[Word] = []
+        self._wanted: dict[int, dict[int, Store]] = {}
+        self._operands: list[Mapping[int, Bits]] = []
+        counts = [len(lane.sides) for lane in self.machine.lanes]
+        self._first = list(accumulate(counts, initial=0))  # operand register of each lane
+
+    @property
+    def issued(self) -> list[int]:
+        """The operand registers that the word before has filled."""
+        lanes = self._words[self._cycle - 1].issues if self._cycle else ()
+        return [i for lane in lanes for i in range(self._first[lane], self._first[lane + 1])]
+
+    def word(
+        self, stores: Mapping[int, tuple[Bits, Bits]], operands: Mapping[int, Bits]
+    ) -> WrongStore | None:
+        """Judge the cycle of a program word.
+
+        Parameters
+        ----------
+        stores
+            Bank -> address and bits that it stores.
+        operands
+            What stands in the registers :attr:`issued`.
+        """
+        if self._cycle == len(self._words):
+            self._next_step()
+        self._operands.append(operands)
+        wanted = self._wanted[self._cycle]
+        found = (
+            self._bank(bank, stores.get(bank), wanted.get(bank))
+            for bank in sorted(stores.keys() | wanted.keys())
+        )
+        wrong = next(filter(None, found), None)
+        self._cycle += 1
+        return wrong
+
+    def no_word(self, stores: Mapping[int, tuple[Bits, Bits]]) -> WrongStore | None:
+        """Judge a cycle without one: nothing may be stored."""
+        where = f"after step {self._step}, no program word is executed"
+        return next(
+            (WrongStore(_port(bank, "write_i"), 1, 0, None, where) for bank in stores), None
+        )
+
+    def _next_step(self) -> None:
+        self._step, self._cycle = self._step + 1, 0
+        self._words = self.program.segment(self._step, self.every)
+        self._wanted, self._operands = defaultdict(dict), []
+        # Behind the end of a run its next word may be there for a cycle: it stores nothing.
+        if self._healthy and self._step < self.steps:
+            self._healthy = self._twin.step(self._words)
+            for store in self._twin.stores:
+                self._wanted[store.cycle][store.bank] = store
+
+    def _bank(
+        self, bank: int, got: tuple[Bits, Bits] | None, want: Store | None
+    ) -> WrongStore | None:
+        """What is wrong with what a bank does in this cycle."""
+        first = 0 if self._words[0] is self.program.words[0] else self.program.main
+        context = (
+            f"step {self._step}, cycle {self._cycle} of {len(self._words)}, "
+            f"program word {first + self._cycle}"
+        )
+        details = self._details(want) if want else ()
+
+        def wrong(port: str, got: Bits, want: int, fmt: Format | None = None) -> WrongStore:
+            return WrongStore(_port(bank, port), got, want, fmt, context, details)
+
+        if got is None or want is None:
+            return None if got is want else wrong("write_i", int(want is None), int(got is None))
+        address, bits = got
+        if address != want.address:
+            return wrong("write_address_i", address, want.address)
+        if bits != want.bits:
+            return wrong("write_data_i", bits, want.bits, self.machine.fmt)
+        return None
+
+    def _details(self, store: Store) -> list[tuple[str, str]]:
+        """The operation that gives what is to be stored, and its operands."""
+        machine, fmt = self.machine, self.machine.fmt
+        sine = self._words[store.cycle].sine
+        index, lane = next(
+            (i, lane)
+            for i, lane in enumerate(machine.lanes)
+            if store.bank in lane.banks
+            and (store.bank != machine.shared_bank or sine == (lane.op == "sincos"))
+        )
+        issued = store.cycle - machine.latency[lane.op]
+        location = Location(store.bank, store.address)
+        names = self._names.get(location)
+        lines = [
+            ("stores", f"{_value(fmt, store.bits)} in {_register(location)}"),
+            ("value", ", ".join(names) if names else "a temporary"),
+            ("operation", f"{lane.op} in lane {index}, issued in cycle {issued}"),
+        ]
+        operands = self._words[issued].issues[index]
+        for i, (want, operand, side) in enumerate(
+            zip(store.operands, operands, lane.sides, strict=True)
+        ):
+            got = self._operands[issued + 1][self._first[index] + i]
+            text = f"{self._source(issued, operand, side)} = {_value(fmt, want)}"
+            differs = "" if got == want else f", but the lane got {_value(fmt, got)}"
+            lines.append((f"operand {'ab'[i]}", text + differs))
+        return lines
+
+    def _source(self, cycle: int, operand: Operand, side: int) -> str:
+        """Where an operand comes from."""
+        bank, negative = operand
+        word = self._words[cycle]
+        address = word.reads[Port(bank, side)]
+        fresh = address is OFFERED
+        if fresh:
+            address = word.writes.get(bank)
+        location = Location(bank, address)
+        stored = [
+            store.cycle
+            for store in self._twin.stores
+            if (store.bank, store.address) == location and store.cycle < cycle + fresh
+        ]
+        text = ", ".join(self._names.get(location, ())) or _register(location)
+        if stored:
+            text += f", stored in cycle {stored[-1]}"
+        return f"-({text})" if negative else text
+
+
+def _port(bank: int, name: str) -> str:
+    return f"u_datapath.gen_bank[{bank}].u_bank.{name}"
+
+
+def _register(location: Location) -> str:
+    return f"register {location.address} of bank {location.bank}"
+
+
+def _value(fmt: Format, bits: Bits) -> str:
+    return "unknown bits" if bits is None else f"{bits:#x} ({fmt.to_float(bits)!r})"
+
+
+class _Probe:
+    """What stands in the engine in a cycle."""
+
+    def __init__(self, engine: StepEngine) -> None:
+        dut, machine = engine.dut, engine.machine
+        self._sequencer = dut.u_sequencer
+        self._banks = [dut.u_datapath.gen_bank[i].u_bank for i in range(machine.banks)]
+        operands = range(sum(len(lane.sides) for lane in machine.lanes))
+        self._operands = [dut.u_datapath.gen_operand[i].operand_q for i in operands]
+
+    @property
+    def executes(self) -> bool:
+        """Whether it is the cycle of a program word."""
+        sequencer = self._sequencer
+        return _bits(sequencer.executed_valid_q) == 1 and _bits(sequencer.executed_q) == WORDS
+
+    @property
+    def stores(self) -> dict[int, tuple[Bits, Bits]]:
+        """Bank -> address and bits that it stores."""
+        return {
+            i: (_bits(bank.write_address_i), _bits(bank.write_data_i))
+            for i, bank in enumerate(self._banks)
+            if _bits(bank.write_i) != 0
+        }
+
+    def operands(self, registers: Sequence[int]) -> dict[int, Bits]:
+        """What stands in some of the operand registers."""
+        return {i: _bits(self._operands[i]) for i in registers}
+
+
+def _bits(handle: Any) -> Bits:
+    try:
+        return int(handle.value)
+    except ValueError:
+        return None
+
+
+@asynccontextmanager
+async def seen_from_inside(
+    engine: StepEngine,
+    board: Scoreboard,
+    registers: Mapping[Location, int],
+    program: Program,
+    steps: int,
+    every: int = 0,
+    **arguments: Any,
+) -> AsyncIterator[None]:
+    """Around a run and its checks: where they fail, tell the first store that is wrong.
+
+    Parameters
+    ----------
+    engine, board
+        The engine, with the program loaded; the scoreboard.
+    registers
+        What the run finds in the register file.
+    program, steps, every, arguments
+        Those of :meth:`StepEngine.run`.
+    """
+    try:
+        yield
+    except HangError:
+        raise
+    except AssertionError as error:
+        judge = Judge(program, registers, steps, every)
+        await engine.write("CTRL", engine.mask("CTRL", "RESET"))
+        await engine.write_registers(registers)
+        run = cocotb.start_soon(_end_of(engine.run(program, steps, every, **arguments)))
+        wrong = await _first_wrong_store(engine, judge, run)
+        first, *rest = str(error).splitlines()
+        if wrong is None:
+            text = "done once more, the run stores nothing wrong: look at trace, sequencer and bus"
+            rest = rest or [f"  rerun     {board.rerun}"]
+            raise AssertionError("\n".join([first, f"  inside    {text}", *rest])) from None
+        details = [*wrong.details, ("seen as", first)]
+        text = board.mismatch(
+            wrong.signal,
+            wrong.got,
+            wrong.want,
+            wrong.fmt,
+            context=wrong.context,
+            details=details,
+        )
+        raise AssertionError(text) from None
+
+
+async def _end_of(run: Awaitable[Any]) -> None:
+    """The end of a run, wrong or not."""
+    with suppress(AssertionError):
+        await run
+
+
+async def _first_wrong_store(engine: StepEngine, judge: Judge, run: Any) -> WrongStore | None:
+    """Watch a run, until it ends or stores what is wrong."""
+    probe, edge = _Probe(engine), FallingEdge(engine.dut.clk_i)
+    wrong = None
+    while wrong is None and not run.done():
+        await edge
+        stores = probe.stores
+        if probe.executes:
+            wrong = judge.word(stores, probe.operands(judge.issued))
+        else:
+            wrong = judge.no_word(stores)
+    run.cancel()
+    return wrong
