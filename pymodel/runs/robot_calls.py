@@ -130,7 +130,9 @@ def call(
     exact = kernel.evaluate(scalars.Float64Arrays(), given)
     exact = {name: np.broadcast_to(x, rows) for name, x in exact.items()}
     if isinstance(arithmetic, scalars.Float64):
-        return Answer(_full(robot, function, exact, rows), warnings=(*warnings, *_spoiled(exact)))
+        return Answer(
+            full_table(robot, function, exact, rows), warnings=(*warnings, *_spoiled(exact))
+        )
     batch = _counted(watch, bits_of(arithmetic.fmt, given))
     if target == STEP:
         engine = prepare(machine or Machine(), robot, function, arithmetic.fmt, external)
@@ -139,7 +141,7 @@ def call(
     else:
         found, flags, cycles = *_on_model(kernel, arithmetic, batch), None
     values = floats_of(arithmetic.fmt, kernel.outputs, found)
-    table = _full(robot, function, values, rows)
+    table = full_table(robot, function, values, rows)
     return Answer(table, flags, cycles, (*warnings, *_spoiled(values, exact)))
 
 
@@ -311,8 +313,8 @@ def _symmetric(robot: Robot, function: str, given: Mapping[str, np.ndarray]) -> 
 # --- outputs --------------------------------------------------------------------------------------
 
 
-def _full(robot: Robot, function: str, values: Mapping[str, np.ndarray], rows: int) -> Table:
-    """All columns: mirrored where symmetric, zero where the structure says so."""
+def full_table(robot: Robot, function: str, values: Mapping[str, np.ndarray], rows: int) -> Table:
+    """Complete a kernel's outputs: mirrored where symmetric, zero where structure says so."""
     zero = np.zeros(rows)
     (kind, *_) = FUNCTIONS[function].gives
     if kind in SYMMETRIC:
