@@ -15,8 +15,9 @@ BENCHES := $(filter-out common,$(patsubst tb/%/Makefile,%,$(wildcard tb/*/Makefi
 DEMO_TAKES := SIM ARITH STEPS REBASE BASE LANES OUT SEED WAVES REFERENCE
 RUN_TAKES := SCENARIO TARGET $(DEMO_TAKES)
 BENCH_TAKES := SIM SEED TEST CONFIG WAVES
+ROBOT_TAKES := URDF FUNCTION FLOATING TARGET ROWS SIM ARITH LANES SEED OUT WAVES
 # $(call takes,NAMES): refuse a variable of the command line that the target has no use for.
-takes = $(foreach name,$(filter-out $1,$(RUN_TAKES) $(BENCH_TAKES)),$(if \
+takes = $(foreach name,$(filter-out $1,$(RUN_TAKES) $(BENCH_TAKES) $(ROBOT_TAKES)),$(if \
   $(filter command,$(origin $(name))),$(error $(name)=$($(name)): make $@ takes $(or $1,no variables))))
 
 # What SIM needs; both simulators where it does not say which. Another one is refused in Python.
@@ -43,6 +44,16 @@ run: venv ## SCENARIO=f.toml [TARGET=model|coprocessor|step SIM= ARITH= STEPS= O
 	@$(PY) -m scripts.command scripts.run --scenario $(SCENARIO) --target $(or $(TARGET),model) \
 	  --out $(or $(OUT),build/$(basename $(notdir $(SCENARIO)))) \
 	  $(RUN_OPTIONS)
+
+.PHONY: robot
+robot: venv ## URDF=f.urdf FUNCTION=dFD [FLOATING=1 TARGET=model|step ROWS=16 SIM= ARITH= LANES=2+2 OUT=]
+	@$(if $(and $(URDF),$(FUNCTION)),,$(error say which: make robot URDF=robots/iiwa14.urdf FUNCTION=dFD))
+	@$(call takes,$(ROBOT_TAKES))
+	@$(if $(filter step,$(TARGET)),$(SETUP) $(SIMULATORS))
+	@$(PY) -m scripts.command scripts.robot --urdf $(URDF) --function $(FUNCTION) \
+	  --target $(or $(TARGET),model) $(if $(filter-out 0,$(FLOATING)),--floating) \
+	  $(if $(ROWS),--rows $(ROWS)) $(RUN_OPTIONS) \
+	  --out $(or $(OUT),build/robot/$(basename $(notdir $(URDF)))-$(FUNCTION))
 
 ##@ Verification
 .PHONY: test

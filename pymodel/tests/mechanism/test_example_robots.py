@@ -10,7 +10,8 @@ import pytest
 
 from pymodel.mechanism import urdf
 from pymodel.mechanism.reduction import reduced
-from pymodel.tests.robots import pinocchio_inverse_dynamics, pinocchio_model, random_state
+from pymodel.runs import pinocchio_reference
+from pymodel.tests.robots import pinocchio_inverse_dynamics, random_state
 from pymodel.tests.spatial import inverse_dynamics
 
 pytestmark = pytest.mark.example_robots
@@ -39,7 +40,7 @@ REFUSED_ON_THE_GROUND = {
 
 
 def assert_as_pinocchio(robot):
-    model, rng = pinocchio_model(robot), np.random.default_rng(1)
+    model, rng = pinocchio_reference.model(robot), np.random.default_rng(1)
     assert list(model.names)[1:] == [link.joint for link in robot.links]
     assert list(model.parents)[1:] == [link.parent + 1 for link in robot.links]
     small = reduced(robot)
