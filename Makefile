@@ -55,6 +55,15 @@ robot: venv ## URDF=f.urdf FUNCTION=dFD [FLOATING=1 TARGET=model|step ROWS=16 SI
 	  $(if $(ROWS),--rows $(ROWS)) $(RUN_OPTIONS) \
 	  --out $(or $(OUT),build/robot/$(basename $(notdir $(URDF)))-$(FUNCTION))
 
+.PHONY: closed-loop
+closed-loop: venv ## URDF=f.urdf [TARGET=model|step STEPS=1000 SIM= ARITH= LANES=2+2 OUT=]: PD control, 1 s
+	@$(if $(URDF),,$(error say which: make closed-loop URDF=robots/iiwa14.urdf))
+	@$(call takes,URDF TARGET STEPS SIM ARITH LANES SEED OUT WAVES)
+	@$(if $(filter step,$(TARGET)),$(SETUP) $(SIMULATORS))
+	@$(PY) -m scripts.command scripts.robots.closed_loop --urdf $(URDF) \
+	  --target $(or $(TARGET),model) $(RUN_OPTIONS) \
+	  --out $(or $(OUT),build/closed_loop/$(basename $(notdir $(URDF))))
+
 ##@ Verification
 .PHONY: test
 test: setup ## whole regression, every bench under both simulators, and build/report/index.html

@@ -28,8 +28,9 @@ from pymodel.runs.robot_model import RobotModel
 
 STEP = 1e-3  # s
 SECONDS = 1.0
-BENT = 0.25  # rad or m, of the joints at the start, in turn to either side; the target mirrors it
-FREQUENCY = 10.0  # rad/s, of a joint that its own inertia alone holds back
+BENT = 0.2  # rad or m, of the joints at the start, in turn to either side; the target mirrors it
+FREQUENCY = 12.0  # rad/s, of a joint that its own inertia alone holds back
+DAMPING = 1.5  # of the critical, of such a joint
 
 
 @dataclass(frozen=True)
@@ -98,13 +99,13 @@ def bent(robot: Robot, steps: int = round(SECONDS / STEP), step: float = STEP) -
     """A motion for any robot: from bent joints to the mirrored posture.
 
     The gains are scaled with the diagonal of the mass matrix M at the start: as M is at most nv
-    times its diagonal, no mode has less than 1 / sqrt(nv) of the critical damping there.
+    times its diagonal, no mode has less than 1 / sqrt(nv) of a single joint's damping there.
     """
     start = np.where(np.arange(robot.nv) % 2, -BENT, BENT)
     if robot.floating:
         raise InputError(f"{robot}: a closed loop needs a fixed base")
     inertia = np.diag(RobotModel(robot).mass_matrix(start))
-    kp, kd = FREQUENCY**2 * inertia, 2 * FREQUENCY * inertia
+    kp, kd = FREQUENCY**2 * inertia, 2 * DAMPING * FREQUENCY * inertia
     return ClosedLoop(robot, start, -start, kp, kd, step, steps)
 
 

@@ -17,6 +17,7 @@ from pymodel.algorithms.rigid_body.functions import (
     force_columns,
 )
 from pymodel.mechanism.robot import FIXED_BASE, Robot
+from pymodel.runs.closed_loop import ClosedLoop
 
 
 def model(robot: Robot) -> pinocchio.Model:
@@ -73,6 +74,27 @@ def call(robot: Robot, function: str, table: Mapping[str, np.ndarray]) -> dict[s
         found.append(np.concatenate([x.reshape(-1) for x in results]))
     names = [name for kind in FUNCTIONS[function].gives for name in columns(robot, kind)]
     return dict(zip(names, np.array(found).T, strict=True))
+
+
+def closed_loop(loop: ClosedLoop) -> dict[str, np.ndarray]:
+    """Simulate a closed loop: the same controller and integrator, with Pinocchio's functions.
+
+    Returns
+    -------
+    dict
+        Column -> array of one number a step, as :meth:`ClosedLoop.table`.
+    """
+    its, robot, rows = model(loop.robot), loop.robot, []
+    data, damping = its.createData(), np.array([link.damping for link in robot.links])
+    q, qd = np.array(loop.start), np.zeros(robot.nv)
+    for _ in range(loop.steps + 1):
+        weight = pinocchio.computeGeneralizedGravity(its, data, configuration(its, q))
+        tau = weight + loop.kp * (loop.target - q) - loop.kd * qd
+        rows.append([*q, *qd, *tau])
+        qdd = pinocchio.aba(its, data, configuration(its, q), qd, tau - damping * qd)
+        qd = qd + loop.step * qdd
+        q = q + loop.step * qd
+    return loop.table(rows)
 
 
 def _array(robot: Robot, kind: str, table: Mapping[str, np.ndarray]) -> np.ndarray:

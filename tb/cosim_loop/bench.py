@@ -13,6 +13,7 @@ from tb.common.configs import Config
 from tb.common.step_engine import rtl_parameters
 
 CONFIG = "second"  # the configuration that runs of other robots derive from
+TEST = "closed_loop"  # the cocotb test
 DEFAULT = Machine()
 IIWA, HYQ = "robots/iiwa14.urdf", "robots/hyq.urdf"
 WIDE = replace(DEFAULT, adders=4, multipliers=4)
