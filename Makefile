@@ -102,6 +102,11 @@ results: venv ## docs/results.md from what `make test bench longrun` left in bui
 reference: venv ## docs/scenario.md, the reference of scenario files
 	@$(PY) -m scripts.scenario_reference
 
+.PHONY: robots-tables
+robots-tables: venv ## docs/robots_results.md: errors, cycles, times; after make closed-loop TARGET=step
+	@$(PY) -m scripts.command scripts.robots.measure
+	@$(PY) -m scripts.robots.document
+
 .PHONY: synth cost
 synth: venv ## area and clock of all hardware [UNITS="fp_add step_engine:2+2" FAMILY=ecp5 SEEDS=3]
 	@$(SETUP) synth
@@ -141,6 +146,6 @@ distclean: clean ## remove .venv and .tools too
 .PHONY: help
 help: ## this text
 	@awk -F ':.*## ' '/^##@/ { printf "\n%s\n", substr($$0, 5) } \
-	  /^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	  /^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 	@printf '\nBenches: make <bench> [SIM=icarus|verilator SEED= TEST= CONFIG= WAVES=1]\n  %s\n' \
 	  "$(or $(BENCHES),none yet)"

@@ -1,0 +1,42 @@
+"""What the tables of robots are about, and where their numbers are kept."""
+
+from functools import cache
+
+from pymodel.algorithms.rigid_body.functions import FUNCTIONS
+from pymodel.arith.fp import BINARY32, Format
+from pymodel.mechanism import urdf
+from pymodel.mechanism.reduction import reduced
+from pymodel.mechanism.robot import Robot
+from scripts.places import BUILD, ROOT
+
+OUT = BUILD / "robots"
+MEASURED, PICTURE = OUT / "measured.json", OUT / "formats.png"
+
+#: Robot -> whether its base floats.
+ROBOTS = {"iiwa14": False, "hyq": True, "atlas": True}
+ARM = "iiwa14"  #: the robot of the formats, the closed loop and the comparison
+LANES = (2, 4, 8)  #: adders, and as many multipliers
+#: Programs that take a minute to schedule: on the most lanes only.
+LARGE = (("atlas", "dFD"), ("atlas", "diFD"))
+FORMATS = (
+    Format(5, 10),
+    *(Format(8, man_w) for man_w in (10, 12, 15, 17, 19, 21)),
+    BINARY32,
+)
+#: Those of the closed loop, which is evaluated step by step.
+LOOP_FORMATS = tuple(Format(*widths) for widths in ((5, 10), (8, 12), (8, 15), (8, 19), (8, 23)))
+STATES, SEED = 200, 1
+NAMES = tuple(FUNCTIONS)
+LOOP = "closed loop"  #: beside the functions: a step of the robot under control
+
+
+@cache
+def robot(name: str) -> Robot:
+    """A robot, as its file has it."""
+    return urdf.load(ROOT / "robots" / f"{name}.urdf", ROBOTS[name])
+
+
+@cache
+def small(name: str) -> Robot:
+    """A robot as its functions are recorded."""
+    return reduced(robot(name))

@@ -1,0 +1,46 @@
+"""`make closed-loop` on the model, and what it refuses."""
+
+import json
+
+import pytest
+
+from scripts.places import ROOT
+from scripts.robots.closed_loop import MOTION, PICTURE, main
+
+IIWA = str(ROOT / "robots" / "iiwa14.urdf")
+
+
+def test_a_run_on_the_model(tmp_path, capsys):
+    assert main(["--urdf", IIWA, "--steps", "20", "--out", str(tmp_path)]) == 0
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    assert summary["degrees_of_freedom"] == 7
+    assert 0 < summary["q_error_to_float64"] < 1e-6
+    assert summary["q_error_to_Pinocchio"] < 1e-6
+    assert len((tmp_path / MOTION).read_text().splitlines()) == 22
+    assert (tmp_path / PICTURE).stat().st_size > 10_000
+    assert "7 degrees of freedom" in capsys.readouterr().out
+
+
+def test_float64_is_pinocchio(tmp_path):
+    assert main(["--urdf", IIWA, "--arith", "float64", "--out", str(tmp_path)]) == 0
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    assert summary["q_error_to_Pinocchio"] < 1e-12
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--lanes", "2+2"], "LANES=2+2: only for TARGET=step"),
+        (["--steps", "0"], "STEPS=0: must be a whole number, 1 to 100000"),
+        (["--target", "coprocessor"], "TARGET=coprocessor: must be model or step"),
+        (["--target", "step", "--arith", "float64"], "ARITH=float64: only for TARGET=model"),
+    ],
+)
+def test_refused_in_one_line(tmp_path, capsys, arguments, said):
+    assert main(["--urdf", IIWA, "--out", str(tmp_path), *arguments]) == 2
+    assert capsys.readouterr().err == f"{said}\n"
+
+
+def test_a_missing_robot(tmp_path, capsys):
+    assert main(["--urdf", "none.urdf", "--out", str(tmp_path)]) == 2
+    assert capsys.readouterr().err.startswith("none.urdf: cannot read")
