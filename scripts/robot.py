@@ -10,7 +10,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from rich.console import Console
@@ -19,6 +19,7 @@ from rich.text import Text
 
 from pymodel.compile.robot_kernels import count
 from pymodel.compile.schedule import bounds
+from pymodel.machine.isa import Machine
 from pymodel.mechanism import urdf
 from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.robot import Robot
@@ -43,6 +44,13 @@ DONE, NO = 0, 1  # exit status
 PATIENCE = 1.0  # s of recording without a word
 SAME = 1e-9  # relative difference of float64 to Pinocchio that rounding explains
 UNITS = {"mul": "x", "add": "+", "rec": "1/x", "sincos": "sin cos"}
+
+
+class Hardware(NamedTuple):
+    """A step engine, and what simulates it."""
+
+    machine: Machine
+    simulator: str
 
 
 @dataclass(frozen=True)
@@ -80,27 +88,31 @@ def run(options: RobotOptions) -> int:
         If what is asked for cannot be done, or a file cannot be read or written.
     """
     robot = urdf.load(options.urdf, options.floating)
-    simulator = None if options.target == MODEL else usable_simulator(options.simulator)
+    hardware = None
+    if options.target != MODEL:
+        machine = engine(options.arithmetic, options.lanes)
+        hardware = Hardware(machine, usable_simulator(options.simulator))
     out = Path(options.out)
     out.mkdir(parents=True, exist_ok=True)
     with replaced(out, (INPUTS, OUTPUTS, SUMMARY, FILE)):
-        return _run(options, robot, simulator, out)
+        return _run(options, robot, hardware, out)
 
 
-def _run(options: RobotOptions, robot: Robot, simulator: str | None, out: Path) -> int:
+def _run(options: RobotOptions, robot: Robot, hardware: Hardware | None, out: Path) -> int:
     small, function = reduced(robot), options.function
     name = f"{function} of {robot.name}"
     with progress(name, "recording", unit="calls", patience=PATIENCE) as update:
         states = robot_calls.random_states(small, function, options.rows, options.seed)
         robot_calls.write_table(out / INPUTS, states)
         exact = robot_calls.call(small, function, states).table
-        if simulator is None:
+        if hardware is None:
             answer = robot_calls.call(small, function, states, options.arithmetic, watch=update)
             found = Found(answer.table, answer.flags, {})
         else:
-            prepared = _prepared(options, small)
-    if simulator is not None:
-        found = _on_engine(options, small, simulator, out, prepared)
+            call = robot_calls.prepare(hardware.machine, small, function, hardware.machine.fmt)
+            check_word(call.program.machine, options.lanes)
+    if hardware is not None:
+        found = _on_engine(options, small, hardware.simulator, out, call)
     robot_calls.write_table(out / OUTPUTS, found.table)
     summary = _summary(options, robot, small) | found.figures | {"flags": flag_names(found.flags)}
     summary |= _errors(robot, function, states, found.table, exact, options.arithmetic)
@@ -121,14 +133,6 @@ def _verdict(options: RobotOptions, summary: Mapping[str, Any], found: Found, fi
     if "words_compared" in summary and not found.problem:
         print(f"{options.rows} calls, {summary['words_compared']} words: identical to the text")
     return NO if problems else DONE
-
-
-def _prepared(options: RobotOptions, robot: Robot) -> Call:
-    """The function on the engine that is asked for."""
-    machine = engine(options.arithmetic, options.lanes)
-    call = robot_calls.prepare(machine, robot, options.function, machine.fmt)
-    check_word(call.program.machine, options.lanes)
-    return call
 
 
 def _on_engine(options: RobotOptions, robot: Robot, simulator: str, out: Path, call: Call) -> Found:
