@@ -6,8 +6,9 @@ with Pinocchio where it is installed. Leaves inputs.csv, outputs.csv and summary
 Exit status: 0 done, 1 a result is not finite or the hardware differs, 2 bad input, 130 Ctrl-C.
 """
 
+import contextlib
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,9 +25,7 @@ from pymodel.mechanism import urdf
 from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.robot import Robot
 from pymodel.runs import robot_calls
-from pymodel.runs.engine_runs import Call
 from pymodel.runs.files import SUMMARY, replaced
-from pymodel.runs.input_error import InputError
 from pymodel.runs.progress import progress
 from pymodel.runs.summary import flag_names, write_summary
 from scripts.hardware_run import usable_simulator, watched
@@ -100,19 +99,16 @@ def run(options: RobotOptions) -> int:
 
 def _run(options: RobotOptions, robot: Robot, hardware: Hardware | None, out: Path) -> int:
     small, function = reduced(robot), options.function
-    name = f"{function} of {robot.name}"
-    with progress(name, "recording", unit="calls", patience=PATIENCE) as update:
+    with _progress(options, "recording"):
         states = robot_calls.random_states(small, function, options.rows, options.seed)
         robot_calls.write_table(out / INPUTS, states)
         exact = robot_calls.call(small, function, states).table
-        if hardware is None:
-            answer = robot_calls.call(small, function, states, options.arithmetic, watch=update)
-            found = Found(answer.table, answer.flags, {})
-        else:
-            call = robot_calls.prepare(hardware.machine, small, function, hardware.machine.fmt)
-            check_word(call.program.machine, options.lanes)
-    if hardware is not None:
-        found = _on_engine(options, small, hardware.simulator, out, call)
+    if hardware is None:
+        found = _on_model(options, small, states)
+    else:
+        found = _on_engine(options, small, hardware, out)
+    if found is None:
+        return NO
     robot_calls.write_table(out / OUTPUTS, found.table)
     summary = _summary(options, robot, small) | found.figures | {"flags": flag_names(found.flags)}
     summary |= _errors(robot, function, states, found.table, exact, options.arithmetic)
@@ -120,6 +116,13 @@ def _run(options: RobotOptions, robot: Robot, hardware: Hardware | None, out: Pa
     write_summary(out / SUMMARY, summary | {"finite": finite})
     _print(summary, robot)
     return _verdict(options, summary, found, finite)
+
+
+def _progress(
+    options: RobotOptions, before: str
+) -> contextlib.AbstractContextManager[Callable[[int, int], None]]:
+    name = f"{options.function} of {Path(options.urdf).name}"
+    return progress(name, before, unit="calls", patience=PATIENCE)
 
 
 def _verdict(options: RobotOptions, summary: Mapping[str, Any], found: Found, finite: bool) -> int:
@@ -135,8 +138,20 @@ def _verdict(options: RobotOptions, summary: Mapping[str, Any], found: Found, fi
     return NO if problems else DONE
 
 
-def _on_engine(options: RobotOptions, robot: Robot, simulator: str, out: Path, call: Call) -> Found:
-    """Simulate the engine, which compares every word with the text."""
+def _on_model(options: RobotOptions, robot: Robot, states: robot_calls.Table) -> Found:
+    """Evaluate on the model."""
+    with _progress(options, "recording") as update:
+        answer = robot_calls.call(robot, options.function, states, options.arithmetic, watch=update)
+    return Found(answer.table, answer.flags, {})
+
+
+def _on_engine(options: RobotOptions, robot: Robot, hardware: Hardware, out: Path) -> Found | None:
+    """Simulate the engine, which compares every word with the text; None if that fails."""
+    fmt = hardware.machine.fmt
+    with _progress(options, "scheduling"):
+        call = robot_calls.prepare(hardware.machine, robot, options.function, fmt)
+    machine, simulator = call.program.machine, hardware.simulator
+    check_word(machine, options.lanes)
     settings = {
         "robot": str(Path(options.urdf).resolve()),
         "floating": options.floating,
@@ -152,16 +167,16 @@ def _on_engine(options: RobotOptions, robot: Robot, simulator: str, out: Path, c
         seed=options.seed,
         testcase=cosim_robot.TEST if options.waves else None,
         waves=options.waves,
-        params=rtl_parameters(call.program.machine),
+        params=rtl_parameters(machine),
         settings={"calls": [settings], "out": str(out.resolve())},
         command=options.command(simulator),
     )
     calls = Calls.read(out)
     if calls is None:
-        raise InputError(row["message"])
+        print(row["message"], file=sys.stderr)
+        return None
     Calls.forget(out)
-    machine = call.program.machine
-    values = robot_calls.floats_of(machine.fmt, call.outputs, calls.results)
+    values = robot_calls.floats_of(fmt, call.outputs, calls.results)
     identical = row["result"] == "pass"
     figures = {
         "simulator": simulator,

@@ -131,6 +131,13 @@ def test_the_engine_differs(attempt, simulated, tmp_path, capsys):
     assert not json.loads((tmp_path / "out" / "summary.json").read_text())["identical"]
 
 
+def test_a_simulation_that_fails_is_told(attempt, simulated, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(robot, "watched", lambda *arguments, **options: {"message": "no build"})
+    assert attempt("ID", *STEP) == 1
+    assert capsys.readouterr().err.splitlines()[-1] == "no build"
+    assert not (tmp_path / "out" / "outputs.csv").exists()
+
+
 def test_ctrl_c_leaves_no_files(attempt, simulated, tmp_path, capsys, monkeypatch):
     def interrupt(*arguments, **options):
         raise KeyboardInterrupt
