@@ -22,7 +22,7 @@ from tb.common.waiting import Deadline
 from tb.step_engine.bench import BENCH
 
 BUS_CYCLES = 10  # more than a word of the trace takes on the bus
-RUN_CYCLES = 1000  # more than a run takes beside its steps
+RUN_CYCLES = 1000  # more than a run takes besides its steps
 
 
 @dataclass
