@@ -17,6 +17,8 @@ module step_engine_regs
 #(
   // bus words of a program word
   parameter int BUS_WORDS = 64,
+  // programs that registers describe
+  parameter int NUM_PROGRAMS = 16,
   // bits of a float
   parameter int W = 32
 ) (
@@ -44,6 +46,7 @@ module step_engine_regs
   output logic [DATA_W-1:0]           special_length_o,
   output logic [DATA_W-1:0]           trace_before_o,
   output logic [DATA_W-1:0]           trace_after_o,
+  output logic [DATA_W-1:0]           trace_start_o,
   output logic [BUS_WORDS*DATA_W-1:0] program_word_o,
 
   // given by the hardware
@@ -52,10 +55,16 @@ module step_engine_regs
   input  logic [DATA_W-1:0] program_depth_i,
   input  logic [DATA_W-1:0] trace_depth_i,
   input  logic [DATA_W-1:0] trace_registers_i,
+  input  logic [DATA_W-1:0] programs_i,
   input  logic [DATA_W-1:0] steps_done_i,
   input  logic [DATA_W-1:0] trace_count_i,
 
   // through which software acts on the hardware
+  input  logic [DATA_W-1:0] program_i,
+  input  logic              program_ok_i,
+  output logic              program_write_o,
+  output logic [DATA_W-1:0] program_o,
+  output logic [DATA_W-1:0] program_merged_o,
   input  logic [W-1:0]      trace_data_i,
   input  logic              trace_data_ok_i,
   output logic              trace_data_read_o,
@@ -99,7 +108,9 @@ module step_engine_regs
                      write_addr_i == SPECIAL_LENGTH ||
                      write_addr_i == TRACE_BEFORE ||
                      write_addr_i == TRACE_AFTER ||
+                     write_addr_i == TRACE_START ||
                      in_range(32'(write_addr_i), 32'(PROGRAM_WORD), BUS_WORDS) ||
+                     (write_addr_i == PROGRAM && program_ok_i) ||
                      (write_addr_i == TRACE_INDEX && trace_index_ok_i) ||
                      (write_addr_i == TRACE_ENTRY && trace_entry_ok_i) ||
                      (write_addr_i == FILE_ADDRESS && file_address_ok_i) ||
@@ -116,35 +127,92 @@ module step_engine_regs
   logic [DATA_W-1:0] steps_q;
   logic [DATA_W-1:0] save_q;
   logic [DATA_W-1:0] every_q;
-  logic [DATA_W-1:0] main_start_q;
-  logic [DATA_W-1:0] main_length_q;
-  logic [DATA_W-1:0] special_start_q;
-  logic [DATA_W-1:0] special_length_q;
-  logic [DATA_W-1:0] trace_before_q;
-  logic [DATA_W-1:0] trace_after_q;
+  logic [DATA_W-1:0] main_start;
+  logic [DATA_W-1:0] main_length;
+  logic [DATA_W-1:0] special_start;
+  logic [DATA_W-1:0] special_length;
+  logic [DATA_W-1:0] trace_before;
+  logic [DATA_W-1:0] trace_after;
+  logic [DATA_W-1:0] trace_start;
   logic [BUS_WORDS*DATA_W-1:0] program_word_q;
   assign steps_o = steps_q;
   assign save_o = save_q;
   assign every_o = every_q;
-  assign main_start_o = main_start_q;
-  assign main_length_o = main_length_q;
-  assign special_start_o = special_start_q;
-  assign special_length_o = special_length_q;
-  assign trace_before_o = trace_before_q;
-  assign trace_after_o = trace_after_q;
+  assign main_start_o = main_start;
+  assign main_length_o = main_length;
+  assign special_start_o = special_start;
+  assign special_length_o = special_length;
+  assign trace_before_o = trace_before;
+  assign trace_after_o = trace_after;
+  assign trace_start_o = trace_start;
   assign program_word_o = program_word_q;
+
+  // Held once for each PROGRAM (distributed RAM); zero from a reset until one of them is written
+  localparam int PROGRAM_INDEX_W = $clog2(NUM_PROGRAMS);
+  localparam int PROGRAM_ROW_W = 7 * DATA_W;
+  logic program_row_write;
+  logic [PROGRAM_INDEX_W-1:0] program_index;
+  logic [PROGRAM_ROW_W-1:0] program_rows_q[NUM_PROGRAMS];
+  logic [PROGRAM_ROW_W-1:0] program_row, program_row_d;
+  logic [NUM_PROGRAMS-1:0] program_written_q;
+  assign program_row_write = write_i && (write_addr_i == MAIN_START ||
+                                         write_addr_i == MAIN_LENGTH ||
+                                         write_addr_i == SPECIAL_START ||
+                                         write_addr_i == SPECIAL_LENGTH ||
+                                         write_addr_i == TRACE_BEFORE ||
+                                         write_addr_i == TRACE_AFTER ||
+                                         write_addr_i == TRACE_START);
+  assign program_index = program_i[PROGRAM_INDEX_W-1:0];
+  assign program_row = program_written_q[program_index] ? program_rows_q[program_index] : '0;
+  assign main_start = program_row[0*DATA_W+:DATA_W];
+  assign main_length = program_row[1*DATA_W+:DATA_W];
+  assign special_start = program_row[2*DATA_W+:DATA_W];
+  assign special_length = program_row[3*DATA_W+:DATA_W];
+  assign trace_before = program_row[4*DATA_W+:DATA_W];
+  assign trace_after = program_row[5*DATA_W+:DATA_W];
+  assign trace_start = program_row[6*DATA_W+:DATA_W];
+
+  always_comb begin
+    program_row_d = program_row;
+    if (write_addr_i == MAIN_START) begin
+      program_row_d[0*DATA_W+:DATA_W] = merge(main_start, write_data_i, write_mask_i);
+    end
+    if (write_addr_i == MAIN_LENGTH) begin
+      program_row_d[1*DATA_W+:DATA_W] = merge(main_length, write_data_i, write_mask_i);
+    end
+    if (write_addr_i == SPECIAL_START) begin
+      program_row_d[2*DATA_W+:DATA_W] = merge(special_start, write_data_i, write_mask_i);
+    end
+    if (write_addr_i == SPECIAL_LENGTH) begin
+      program_row_d[3*DATA_W+:DATA_W] = merge(special_length, write_data_i, write_mask_i);
+    end
+    if (write_addr_i == TRACE_BEFORE) begin
+      program_row_d[4*DATA_W+:DATA_W] = merge(trace_before, write_data_i, write_mask_i);
+    end
+    if (write_addr_i == TRACE_AFTER) begin
+      program_row_d[5*DATA_W+:DATA_W] = merge(trace_after, write_data_i, write_mask_i);
+    end
+    if (write_addr_i == TRACE_START) begin
+      program_row_d[6*DATA_W+:DATA_W] = merge(trace_start, write_data_i, write_mask_i);
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      program_written_q <= '0;
+    end else if (program_row_write) begin
+      program_written_q[program_index] <= 1'b1;
+    end
+    if (program_row_write) begin
+      program_rows_q[program_index] <= program_row_d;
+    end
+  end
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       steps_q <= '0;
       save_q <= '0;
       every_q <= '0;
-      main_start_q <= '0;
-      main_length_q <= '0;
-      special_start_q <= '0;
-      special_length_q <= '0;
-      trace_before_q <= '0;
-      trace_after_q <= '0;
       program_word_q <= '0;
     end else if (write_i) begin
       if (write_addr_i == STEPS) begin
@@ -155,24 +223,6 @@ module step_engine_regs
       end
       if (write_addr_i == EVERY) begin
         every_q <= merge(every_q, write_data_i, write_mask_i);
-      end
-      if (write_addr_i == MAIN_START) begin
-        main_start_q <= merge(main_start_q, write_data_i, write_mask_i);
-      end
-      if (write_addr_i == MAIN_LENGTH) begin
-        main_length_q <= merge(main_length_q, write_data_i, write_mask_i);
-      end
-      if (write_addr_i == SPECIAL_START) begin
-        special_start_q <= merge(special_start_q, write_data_i, write_mask_i);
-      end
-      if (write_addr_i == SPECIAL_LENGTH) begin
-        special_length_q <= merge(special_length_q, write_data_i, write_mask_i);
-      end
-      if (write_addr_i == TRACE_BEFORE) begin
-        trace_before_q <= merge(trace_before_q, write_data_i, write_mask_i);
-      end
-      if (write_addr_i == TRACE_AFTER) begin
-        trace_after_q <= merge(trace_after_q, write_data_i, write_mask_i);
       end
       for (int i = 0; i < BUS_WORDS; i++) begin
         if (write_addr_i == PROGRAM_WORD + WORD_W'(i)) begin
@@ -201,17 +251,19 @@ module step_engine_regs
     end else if (read_addr_i == EVERY) begin
       read_data = every_q;
     end else if (read_addr_i == MAIN_START) begin
-      read_data = main_start_q;
+      read_data = main_start;
     end else if (read_addr_i == MAIN_LENGTH) begin
-      read_data = main_length_q;
+      read_data = main_length;
     end else if (read_addr_i == SPECIAL_START) begin
-      read_data = special_start_q;
+      read_data = special_start;
     end else if (read_addr_i == SPECIAL_LENGTH) begin
-      read_data = special_length_q;
+      read_data = special_length;
     end else if (read_addr_i == TRACE_BEFORE) begin
-      read_data = trace_before_q;
+      read_data = trace_before;
     end else if (read_addr_i == TRACE_AFTER) begin
-      read_data = trace_after_q;
+      read_data = trace_after;
+    end else if (read_addr_i == TRACE_START) begin
+      read_data = trace_start;
     end else if (in_range(32'(read_addr_i), 32'(PROGRAM_WORD), BUS_WORDS)) begin
       read_data = program_word;
     end else if (read_addr_i == LANES) begin
@@ -224,10 +276,14 @@ module step_engine_regs
       read_data = trace_depth_i;
     end else if (read_addr_i == TRACE_REGISTERS) begin
       read_data = trace_registers_i;
+    end else if (read_addr_i == PROGRAMS) begin
+      read_data = programs_i;
     end else if (read_addr_i == STEPS_DONE) begin
       read_data = steps_done_i;
     end else if (read_addr_i == TRACE_COUNT) begin
       read_data = trace_count_i;
+    end else if (read_addr_i == PROGRAM) begin
+      read_data = program_i;
     end else if (read_addr_i == TRACE_DATA) begin
       read_data = DATA_W'(trace_data_i);
       read_hit = trace_data_ok_i;
@@ -251,6 +307,7 @@ module step_engine_regs
   // ---------------------------------------------------------------------------------------------
   logic write_hit_q, read_hit_q;
   logic [DATA_W-1:0] read_data_q;
+  logic [DATA_W-1:0] program_q;
   logic [DATA_W-1:0] trace_index_q;
   logic [DATA_W-1:0] trace_entry_q;
   logic [DATA_W-1:0] file_address_q;
@@ -260,6 +317,9 @@ module step_engine_regs
   assign read_hit_o = read_hit_q;
   assign read_data_o = read_data_q;
   assign read_locked_o = read_addr_i == TRACE_ENTRY || read_addr_i == FILE_DATA;
+  assign program_write_o = write_i && write_addr_i == PROGRAM;
+  assign program_o = program_q;
+  assign program_merged_o = merge(program_i, write_data_i, write_mask_i);
   assign trace_data_read_o = read_i && read_addr_i == TRACE_DATA && read_hit_q;
   assign trace_index_write_o = write_i && write_addr_i == TRACE_INDEX;
   assign trace_index_o = trace_index_q;
@@ -282,6 +342,7 @@ module step_engine_regs
     write_hit_q <= write_hit;
     read_hit_q <= read_hit;
     read_data_q <= read_data;
+    program_q <= program_merged_o;
     trace_index_q <= trace_index_merged_o;
     trace_entry_q <= trace_entry_merged_o;
     file_address_q <= file_address_merged_o;

@@ -32,6 +32,7 @@ def rtl_parameters(machine: Machine) -> dict[str, int]:
         "DEPTH": machine.depth,
         "PROGRAM_DEPTH": machine.program_depth,
         "TRACE_REGISTERS": machine.trace_registers,
+        "PROGRAMS": machine.programs,
     }
 
 
@@ -47,6 +48,7 @@ def machine_of(parameters: Mapping[str, int]) -> Machine:
         depth=parameters["DEPTH"],
         program_depth=parameters["PROGRAM_DEPTH"],
         trace_registers=parameters["TRACE_REGISTERS"],
+        programs=parameters["PROGRAMS"],
         fmt=Format(parameters["EXP_W"], parameters["MAN_W"]),
     )
 
