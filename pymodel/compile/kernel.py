@@ -42,6 +42,9 @@ class Kernel:
         Name -> :class:`Carried`.
     context : dict
         Node -> number of the system it belongs to; empty for a single one.
+    owner, name : str
+        Of a program among others, see :func:`apart`. They stand in :attr:`leaves` in front of the
+        names of parameters, and of what is computed from parameters alone.
     """
 
     graph: Graph
@@ -49,6 +52,8 @@ class Kernel:
     outputs: dict[str, Ref]
     carried: dict[str, Carried] = field(default_factory=dict)
     context: dict[int, int] = field(default_factory=dict)
+    owner: str = ""
+    name: str = ""
 
     @property
     def parameters(self) -> dict[str, float]:
@@ -100,7 +105,7 @@ class Kernel:
             if nodes[index].op == "input":
                 names[index] = nodes[index].args[0]
             elif index in self.fixed and nodes[index].op != "sincos":
-                names[index] = _fixed_name(index, nodes[index])
+                names[index] = self._fixed_name(index)
         return names
 
     @property
@@ -148,12 +153,22 @@ class Kernel:
         values = self.graph.evaluate(arithmetic, inputs, results.values(), parameters)
         return dict(zip(results, values, strict=True))
 
+    def _fixed_name(self, index: int) -> str:
+        """Name of a parameter, a constant, or what is computed from them."""
+        node = self.graph.nodes[index]
+        if node.op == "parameter":
+            return self.owner + node.args[0]
+        return repr(node.args[0]) if node.op == "const" else f"{self.name}node {index}"
 
-def _fixed_name(index: int, node: Node) -> str:
-    """Name of a parameter, a constant, or what is computed from them."""
-    if node.op == "parameter":
-        return node.args[0]
-    return repr(node.args[0]) if node.op == "const" else f"node {index}"
+    @property
+    def structure(self) -> tuple:
+        """What a program is made of; kernels that have it in common differ in parameters only."""
+        return (
+            [(index, self.graph.nodes[index]) for index in self.needed],
+            list(self.inputs),
+            [(name, old.key, new.key) for name, (old, new) in self.carried.items()],
+            [(name, ref.key) for name, ref in self.outputs.items()],
+        )
 
 
 def record(
@@ -370,6 +385,25 @@ def _add_system(whole: Kernel, kernel: Kernel, context: int) -> None:
     whole.carried.update(
         (name(own), Carried(ref(old), ref(new))) for own, (old, new) in kernel.carried.items()
     )
+
+
+def apart(
+    kernels: Mapping[str, Kernel], owners: Mapping[str, str] | None = None
+) -> dict[str, Kernel]:
+    """Name kernels that one engine holds at once, to tell what they share from what they do not.
+
+    Parameters
+    ----------
+    kernels : dict
+        Name of a program -> Kernel.
+    owners : dict, optional
+        Name of a program -> whose carried values and parameters it has, such as a robot's name.
+        Without it all have the same ones.
+    """
+    return {
+        name: replace(kernel, owner=f"{owners[name]}: " if owners else "", name=f"{name}: ")
+        for name, kernel in kernels.items()
+    }
 
 
 def listing(kernel: Kernel) -> list[str]:
