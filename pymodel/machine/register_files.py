@@ -6,8 +6,7 @@ and ``docs/register_map.md``.
 """
 
 import textwrap
-from collections.abc import Iterable
-from itertools import groupby
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from pymodel.machine.registers import BUS_W, MAPS, READ_WRITE, WORD_BYTES, Home, Map, Register
@@ -114,32 +113,35 @@ endmodule
 """
 
 _TABLE = """
-  // Held once for each {selector} (distributed RAM); zero from a reset until one of them is written
+  // One row for each {selector} (distributed RAM). What is held is written to its own row all the
+  // time; a write of {selector} takes another row, or zero where none was written since a reset.
   localparam int {selector}_INDEX_W = $clog2({size});
-  localparam int {selector}_ROW_W = {count} * DATA_W;
-  logic {name}_row_write;
-  logic [{selector}_INDEX_W-1:0] {name}_index;
-  logic [{selector}_ROW_W-1:0] {name}_rows_q[{size}];
-  logic [{selector}_ROW_W-1:0] {name}_row, {name}_row_d;
-  logic [{size}-1:0] {name}_written_q;
-  assign {name}_row_write = write_i && ({hit});
+  logic [{count}*DATA_W-1:0] {name}_rows_q[{size}];
+  logic [{size}-1:0] {name}_known_q;
+  logic [{selector}_INDEX_W-1:0] {name}_index, {name}_next;
   assign {name}_index = {name}_i[{selector}_INDEX_W-1:0];
-  assign {name}_row = {name}_written_q[{name}_index] ? {name}_rows_q[{name}_index] : '0;
-{assigned}
+  assign {name}_next = {name}_o[{selector}_INDEX_W-1:0];
 
-  always_comb begin
-    {name}_row_d = {name}_row;
-{update}
+  always_ff @(posedge clk_i) begin
+    {name}_rows_q[{name}_index] <= {{
+{stored}
+    }};
+    if (!rst_ni) begin
+      {name}_known_q <= '0;
+    end else begin
+      {name}_known_q[{name}_index] <= 1'b1;
+    end
   end
 
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      {name}_written_q <= '0;
-    end else if ({name}_row_write) begin
-      {name}_written_q[{name}_index] <= 1'b1;
-    end
-    if ({name}_row_write) begin
-      {name}_rows_q[{name}_index] <= {name}_row_d;
+    if (!rst_ni || ({name}_write_o && !{name}_known_q[{name}_next])) begin
+{reset}
+    end else if ({name}_write_o) begin
+      {{
+{taken}
+      }} <= {name}_rows_q[{name}_next];
+    end else if (write_i) begin
+{update}
     end
   end
 """
@@ -259,9 +261,7 @@ class _Rtl:
     @property
     def source(self) -> str:
         """Where a read takes it from."""
-        if self.register.home is not Home.HELD:
-            return f"{self.name}_i"
-        return self.name if self.register.per else f"{self.name}_q"
+        return f"{self.name}_{'q' if self.register.home is Home.HELD else 'i'}"
 
     @property
     def word(self) -> str:
@@ -311,7 +311,9 @@ def block(map_: Map) -> str:
         for home in (Home.HELD, Home.GIVEN, Home.THROUGH)
     )
     own = [*held, *given, *through]
-    single, tabled = ([r for r in held if bool(r.register.per) is per] for per in (False, True))
+    selectors = dict.fromkeys(r.register.per for r in held)
+    tables = {name: [r for r in held if r.register.per == name] for name in selectors}
+    single = tables.pop("", [])
     written = [r for r in through if r.register.access == READ_WRITE]
     several = [r for r in own if not r.single]
     parameters = [*map_.parameters, ("W", BUS_W, "bits of a float")]
@@ -335,11 +337,11 @@ def block(map_: Map) -> str:
         through_ports=_THROUGH_PORTS if through else "",
         ports=",\n\n".join(ports),
         write_hit=" ||\n                     ".join(r.write_hit for r in [*held, *written]),
-        held_declared=_lines(f"{r.type} {r.source};" for r in held),
-        held_assigned=_lines(f"assign {r.name}_o = {r.source};" for r in held),
-        tables="".join(_tables(tabled)),
-        reset=_lines((f"{r.source} <= '0;" for r in single), 6),
-        update=_lines((line for r in single for line in r.update), 6),
+        held_declared=_lines(f"{r.type} {r.name}_q;" for r in held),
+        held_assigned=_lines(f"assign {r.name}_o = {r.name}_q;" for r in held),
+        tables="".join(_table(*table) for table in tables.items()),
+        reset=_reset(single),
+        update=_update(single),
         words_declared=_lines(f"logic [{r.width}-1:0] {r.name};" for r in several),
         words_assigned=_lines(f"assign {r.name} = {r.word};" for r in several),
         read_data=_branches(r.read for r in own),
@@ -347,29 +349,30 @@ def block(map_: Map) -> str:
     )
 
 
-def _tables(registers: Iterable[_Rtl]) -> Iterable[str]:
-    """The tables of registers that are held more than once, one for each that selects."""
-    for selector, some in groupby(registers, key=lambda r: r.register.per):
-        name, table, update = selector.lower(), list(some), []
-        fields = [f"[{k}*DATA_W+:DATA_W]" for k in range(len(table))]
-        for r, field in zip(table, fields, strict=True):
-            update += [
-                f"if ({r.hit('write_addr_i')}) begin",
-                f"  {name}_row_d{field} = {r.merged(r.source)};",
-                "end",
-            ]
-        yield _TABLE.format(
-            selector=selector,
-            name=name,
-            size=table[0].register.copies,
-            count=len(table),
-            hit=f" ||\n{' ' * (34 + len(name))}".join(r.hit("write_addr_i") for r in table),
-            assigned=_lines(
-                f"assign {r.source} = {name}_row{field};"
-                for r, field in zip(table, fields, strict=True)
-            ),
-            update=_lines(update, 4),
-        )
+def _table(selector: str, registers: Sequence[_Rtl]) -> str:
+    """The table of registers that are held more than once: a row for each value of another."""
+
+    def row(indent: int) -> str:
+        return ",\n".join(" " * indent + f"{r.name}_q" for r in registers)
+
+    return _TABLE.format(
+        selector=selector,
+        name=selector.lower(),
+        size=registers[0].register.copies,
+        count=len(registers),
+        stored=row(6),
+        taken=row(8),
+        reset=_reset(registers),
+        update=_update(registers),
+    )
+
+
+def _reset(registers: Iterable[_Rtl]) -> str:
+    return _lines((f"{r.name}_q <= '0;" for r in registers), 6)
+
+
+def _update(registers: Iterable[_Rtl]) -> str:
+    return _lines((line for r in registers for line in r.update), 6)
 
 
 def _lines(lines: Iterable[str], indent: int = 2) -> str:

@@ -127,84 +127,93 @@ module step_engine_regs
   logic [DATA_W-1:0] steps_q;
   logic [DATA_W-1:0] save_q;
   logic [DATA_W-1:0] every_q;
-  logic [DATA_W-1:0] main_start;
-  logic [DATA_W-1:0] main_length;
-  logic [DATA_W-1:0] special_start;
-  logic [DATA_W-1:0] special_length;
-  logic [DATA_W-1:0] trace_before;
-  logic [DATA_W-1:0] trace_after;
-  logic [DATA_W-1:0] trace_start;
+  logic [DATA_W-1:0] main_start_q;
+  logic [DATA_W-1:0] main_length_q;
+  logic [DATA_W-1:0] special_start_q;
+  logic [DATA_W-1:0] special_length_q;
+  logic [DATA_W-1:0] trace_before_q;
+  logic [DATA_W-1:0] trace_after_q;
+  logic [DATA_W-1:0] trace_start_q;
   logic [BUS_WORDS*DATA_W-1:0] program_word_q;
   assign steps_o = steps_q;
   assign save_o = save_q;
   assign every_o = every_q;
-  assign main_start_o = main_start;
-  assign main_length_o = main_length;
-  assign special_start_o = special_start;
-  assign special_length_o = special_length;
-  assign trace_before_o = trace_before;
-  assign trace_after_o = trace_after;
-  assign trace_start_o = trace_start;
+  assign main_start_o = main_start_q;
+  assign main_length_o = main_length_q;
+  assign special_start_o = special_start_q;
+  assign special_length_o = special_length_q;
+  assign trace_before_o = trace_before_q;
+  assign trace_after_o = trace_after_q;
+  assign trace_start_o = trace_start_q;
   assign program_word_o = program_word_q;
 
-  // Held once for each PROGRAM (distributed RAM); zero from a reset until one of them is written
+  // One row for each PROGRAM (distributed RAM). What is held is written to its own row all the
+  // time; a write of PROGRAM takes another row, or zero where none was written since a reset.
   localparam int PROGRAM_INDEX_W = $clog2(NUM_PROGRAMS);
-  localparam int PROGRAM_ROW_W = 7 * DATA_W;
-  logic program_row_write;
-  logic [PROGRAM_INDEX_W-1:0] program_index;
-  logic [PROGRAM_ROW_W-1:0] program_rows_q[NUM_PROGRAMS];
-  logic [PROGRAM_ROW_W-1:0] program_row, program_row_d;
-  logic [NUM_PROGRAMS-1:0] program_written_q;
-  assign program_row_write = write_i && (write_addr_i == MAIN_START ||
-                                         write_addr_i == MAIN_LENGTH ||
-                                         write_addr_i == SPECIAL_START ||
-                                         write_addr_i == SPECIAL_LENGTH ||
-                                         write_addr_i == TRACE_BEFORE ||
-                                         write_addr_i == TRACE_AFTER ||
-                                         write_addr_i == TRACE_START);
+  logic [7*DATA_W-1:0] program_rows_q[NUM_PROGRAMS];
+  logic [NUM_PROGRAMS-1:0] program_known_q;
+  logic [PROGRAM_INDEX_W-1:0] program_index, program_next;
   assign program_index = program_i[PROGRAM_INDEX_W-1:0];
-  assign program_row = program_written_q[program_index] ? program_rows_q[program_index] : '0;
-  assign main_start = program_row[0*DATA_W+:DATA_W];
-  assign main_length = program_row[1*DATA_W+:DATA_W];
-  assign special_start = program_row[2*DATA_W+:DATA_W];
-  assign special_length = program_row[3*DATA_W+:DATA_W];
-  assign trace_before = program_row[4*DATA_W+:DATA_W];
-  assign trace_after = program_row[5*DATA_W+:DATA_W];
-  assign trace_start = program_row[6*DATA_W+:DATA_W];
+  assign program_next = program_o[PROGRAM_INDEX_W-1:0];
 
-  always_comb begin
-    program_row_d = program_row;
-    if (write_addr_i == MAIN_START) begin
-      program_row_d[0*DATA_W+:DATA_W] = merge(main_start, write_data_i, write_mask_i);
-    end
-    if (write_addr_i == MAIN_LENGTH) begin
-      program_row_d[1*DATA_W+:DATA_W] = merge(main_length, write_data_i, write_mask_i);
-    end
-    if (write_addr_i == SPECIAL_START) begin
-      program_row_d[2*DATA_W+:DATA_W] = merge(special_start, write_data_i, write_mask_i);
-    end
-    if (write_addr_i == SPECIAL_LENGTH) begin
-      program_row_d[3*DATA_W+:DATA_W] = merge(special_length, write_data_i, write_mask_i);
-    end
-    if (write_addr_i == TRACE_BEFORE) begin
-      program_row_d[4*DATA_W+:DATA_W] = merge(trace_before, write_data_i, write_mask_i);
-    end
-    if (write_addr_i == TRACE_AFTER) begin
-      program_row_d[5*DATA_W+:DATA_W] = merge(trace_after, write_data_i, write_mask_i);
-    end
-    if (write_addr_i == TRACE_START) begin
-      program_row_d[6*DATA_W+:DATA_W] = merge(trace_start, write_data_i, write_mask_i);
+  always_ff @(posedge clk_i) begin
+    program_rows_q[program_index] <= {
+      main_start_q,
+      main_length_q,
+      special_start_q,
+      special_length_q,
+      trace_before_q,
+      trace_after_q,
+      trace_start_q
+    };
+    if (!rst_ni) begin
+      program_known_q <= '0;
+    end else begin
+      program_known_q[program_index] <= 1'b1;
     end
   end
 
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      program_written_q <= '0;
-    end else if (program_row_write) begin
-      program_written_q[program_index] <= 1'b1;
-    end
-    if (program_row_write) begin
-      program_rows_q[program_index] <= program_row_d;
+    if (!rst_ni || (program_write_o && !program_known_q[program_next])) begin
+      main_start_q <= '0;
+      main_length_q <= '0;
+      special_start_q <= '0;
+      special_length_q <= '0;
+      trace_before_q <= '0;
+      trace_after_q <= '0;
+      trace_start_q <= '0;
+    end else if (program_write_o) begin
+      {
+        main_start_q,
+        main_length_q,
+        special_start_q,
+        special_length_q,
+        trace_before_q,
+        trace_after_q,
+        trace_start_q
+      } <= program_rows_q[program_next];
+    end else if (write_i) begin
+      if (write_addr_i == MAIN_START) begin
+        main_start_q <= merge(main_start_q, write_data_i, write_mask_i);
+      end
+      if (write_addr_i == MAIN_LENGTH) begin
+        main_length_q <= merge(main_length_q, write_data_i, write_mask_i);
+      end
+      if (write_addr_i == SPECIAL_START) begin
+        special_start_q <= merge(special_start_q, write_data_i, write_mask_i);
+      end
+      if (write_addr_i == SPECIAL_LENGTH) begin
+        special_length_q <= merge(special_length_q, write_data_i, write_mask_i);
+      end
+      if (write_addr_i == TRACE_BEFORE) begin
+        trace_before_q <= merge(trace_before_q, write_data_i, write_mask_i);
+      end
+      if (write_addr_i == TRACE_AFTER) begin
+        trace_after_q <= merge(trace_after_q, write_data_i, write_mask_i);
+      end
+      if (write_addr_i == TRACE_START) begin
+        trace_start_q <= merge(trace_start_q, write_data_i, write_mask_i);
+      end
     end
   end
 
@@ -251,19 +260,19 @@ module step_engine_regs
     end else if (read_addr_i == EVERY) begin
       read_data = every_q;
     end else if (read_addr_i == MAIN_START) begin
-      read_data = main_start;
+      read_data = main_start_q;
     end else if (read_addr_i == MAIN_LENGTH) begin
-      read_data = main_length;
+      read_data = main_length_q;
     end else if (read_addr_i == SPECIAL_START) begin
-      read_data = special_start;
+      read_data = special_start_q;
     end else if (read_addr_i == SPECIAL_LENGTH) begin
-      read_data = special_length;
+      read_data = special_length_q;
     end else if (read_addr_i == TRACE_BEFORE) begin
-      read_data = trace_before;
+      read_data = trace_before_q;
     end else if (read_addr_i == TRACE_AFTER) begin
-      read_data = trace_after;
+      read_data = trace_after_q;
     end else if (read_addr_i == TRACE_START) begin
-      read_data = trace_start;
+      read_data = trace_start_q;
     end else if (in_range(32'(read_addr_i), 32'(PROGRAM_WORD), BUS_WORDS)) begin
       read_data = program_word;
     end else if (read_addr_i == LANES) begin
