@@ -50,17 +50,27 @@ def c_library(name: str, library: Library) -> str:
     lines += _array(f"struct step_program {name}_programs", programs)
     bus_words = [part for word in words for part in _parts(word, machine.bus_words)]
     lines += _array(f"uint32_t {name}_words", map(_hex, bus_words))
-    lines += [c_registers(f"{name}_parameters", library.image)]
+    if library.image:
+        lines += [c_registers(f"{name}_parameters", library.image)]
     entries = sum(len(call.outputs) for call in calls.values())
     sizes = (len(calls), len(words), machine.bus_words, entries, len(library.image))
     fields = [*map(_hex, _kind(machine)), *map(str, sizes)]
-    fields += [f"{name}_{what}" for what in ("programs", "words", "parameters")]
+    fields += [f"{name}_programs", f"{name}_words"]
+    fields.append(f"{name}_parameters" if library.image else "NULL")
     lines += [f"static const struct step_library {name}_library = {{ {', '.join(fields)} }};"]
     return "\n".join([*lines, "", "#endif", ""])
 
 
 def c_registers(name: str, registers: Mapping[Location, int]) -> str:
-    """Write registers with their bits as an array of ``struct step_word``, for ``step_set``."""
+    """Write registers with their bits as an array of ``struct step_word``, for ``step_set``.
+
+    Raises
+    ------
+    ValueError
+        If there are none: C has no empty arrays.
+    """
+    if not registers:
+        raise ValueError(f"{name}: no registers to write")
     banks_first = sorted(registers, key=lambda x: (x.address, x.bank))
     rows = (f"{{ {_hex(_on_bus(x))}, {_hex(registers[x])} }}" for x in banks_first)
     return "\n".join(_array(f"struct step_word {name}", rows))

@@ -75,6 +75,23 @@ enum step_status host_call(uint32_t number, const uint32_t *inputs, uint32_t *ou
 """
 
 
+#: The least that a host with mapped registers does.
+MAPPED = """
+#include "demo.h"
+
+enum step_status add(volatile uint32_t *base, const uint32_t *terms, uint32_t *sum);
+
+enum step_status add(volatile uint32_t *base, const uint32_t *terms, uint32_t *sum) {
+  struct step_engine engine;
+  enum step_status status = step_open(&engine, base);
+  if (status == STEP_OK) {
+    status = step_load(&engine, &demo_library);
+  }
+  return status == STEP_OK ? step_call(&engine, DEMO_SUM, terms, sum, 1000u) : status;
+}
+"""
+
+
 def quotient(arithmetic, values):
     a, b = values["a"], values["b"]
     return {"product": values["gain"] * a * b, "quotient": a * arithmetic.recip(b)}
@@ -290,9 +307,14 @@ def test_what_goes_wrong_has_a_status(host):
 
 
 def test_a_host_with_registers_in_its_memory(tmp_path):
-    """As the header comes, without a definition of STEP_READ and STEP_WRITE; what is unused too."""
+    """As the header comes, without a definition of STEP_READ and STEP_WRITE; no parameters."""
+    kernel = record(lambda _, values: {"sum": values["a"] + values["b"]}, "ab")
+    library = prepare_library(Machine(), {"sum": kernel})
+    with pytest.raises(ValueError, match="exchange: no registers to write"):
+        c_registers("exchange", changed(library.image, library.image))
+    (tmp_path / "demo.h").write_text(c_library("demo", library))
     source = tmp_path / "host.c"
-    source.write_text('#include "step_engine.h"\nint x;\n')
+    source.write_text(MAPPED)
     compile_c(source, "-fsyntax-only")
 
 
