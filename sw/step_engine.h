@@ -239,13 +239,11 @@ static inline enum step_status step_call(const struct step_engine *engine, uint3
     return status;
   }
   for (; busy && looks > 0u; looks--) {
-    busy = step_is_busy(engine);
-    do {
-      count = STEP_READ(engine, STEP_ENGINE_TRACE_COUNT);
-      for (uint32_t i = 0; i < count && taken < program->outputs; i++) {
-        outputs[taken++] = STEP_READ(engine, STEP_ENGINE_TRACE_DATA);
-      }
-    } while (!busy && count > 0u); /* the last word may come after the end was seen */
+    busy = step_is_busy(engine); /* before the trace: if not, all outputs are there */
+    count = STEP_READ(engine, STEP_ENGINE_TRACE_COUNT);
+    for (uint32_t i = 0; i < count && taken < program->outputs; i++) {
+      outputs[taken++] = STEP_READ(engine, STEP_ENGINE_TRACE_DATA);
+    }
   }
   return busy ? STEP_LATE : step_wait(engine, 1u);
 }

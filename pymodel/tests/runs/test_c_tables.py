@@ -42,6 +42,7 @@ static struct step_engine engine;
 enum step_status host_load(reader read, writer write);
 enum step_status host_state(uint32_t number, const uint32_t *values);
 enum step_status host_get_state(uint32_t number, uint32_t *values);
+enum step_status host_write(const uint32_t *locations, const uint32_t *values, uint32_t count);
 enum step_status host_exchange(void);
 enum step_status host_call(uint32_t number, const uint32_t *inputs, uint32_t *outputs,
                            uint32_t looks);
@@ -62,6 +63,10 @@ enum step_status host_state(uint32_t number, const uint32_t *values) {
 enum step_status host_get_state(uint32_t number, uint32_t *values) {
   const struct step_program *program = &demo_library.program[number];
   return step_read(&engine, program->state, values, program->carried);
+}
+
+enum step_status host_write(const uint32_t *locations, const uint32_t *values, uint32_t count) {
+  return step_write(&engine, locations, values, count);
 }
 
 enum step_status host_exchange(void) {
@@ -94,12 +99,12 @@ enum step_status add(volatile uint32_t *base, const uint32_t *terms, uint32_t *s
 
 def quotient(arithmetic, values):
     a, b = values["a"], values["b"]
-    return {"product": values["gain"] * a * b, "quotient": a * arithmetic.recip(b)}
+    return {"sum": values["gain"] * a + b, "quotient": a * arithmetic.recip(b)}
 
 
 def low_pass(arithmetic, values):
     x = values["x"]
-    return {"x": x * values["gain"] + values["a"], "shown": x * x}
+    return {"x": x * values["gain"] + values["a"], "shown": x * x, "before": x + values["a"]}
 
 
 def kernels(gain):
@@ -127,6 +132,7 @@ class RegisterFile:
         self.words, self.list, self.trace = {}, {}, []
         self.status = 0
         self.looks, self.busy = looks, 0
+        self.moves = 0  # writes of FILE_ADDRESS
         machine = self.machine
         self.given = {
             "ID": int.from_bytes(b"STEP", "big"),
@@ -190,6 +196,7 @@ class RegisterFile:
         elif register.per:
             self.rows[self.held[register.per]][name] = word
         else:
+            self.moves += name == "FILE_ADDRESS"
             self.held[name] = word
 
     def run(self):
@@ -271,6 +278,30 @@ def test_calls_from_c(host, looks):
         assert code.host_get_state(1, got) == OK and got[0] == state["x"]
 
 
+def test_any_locations_in_any_order(host):
+    """FILE_ADDRESS is written where a location does not follow the one before, and only there."""
+    library, _, code = host
+    registers = RegisterFile(library)
+    c, machine, rng = Host(code, registers), Machine(), np.random.default_rng(5)
+    assert c.load() == OK
+    for part in (1.0, 0.8, 0.3):
+        there = [
+            Location(bank, address)
+            for address in range(machine.depth)
+            for bank in range(machine.banks)
+            if rng.random() < part
+        ]
+        if part < 0.5:
+            rng.shuffle(there)
+        want = {Location(*x): int(rng.integers(1 << 32)) for x in there}
+        on_bus = [bank << 16 | address for bank, address in want]
+        array = ctypes.c_uint32 * len(want)
+        registers.moves = 0
+        assert code.host_write(array(*on_bus), array(*want.values()), len(want)) == OK
+        assert all(registers.twin.read(x) == bits for x, bits in want.items())
+        assert part < 1 or registers.moves == 1
+
+
 def test_what_goes_wrong_has_a_status(host):
     library, _, code = host
     registers = RegisterFile(library, looks=10)
@@ -298,10 +329,7 @@ def test_what_goes_wrong_has_a_status(host):
         registers.read(registers.map["STATUS"].offset)
     registers.trace.clear()
     assert c.call(0, [one, 0], 2)[0] == STOPPED  # 1 / 0
-    assert c.call(0, [one, one], 2) == (
-        OK,
-        [library.call(0).program.machine.fmt.from_float(0.75), one],
-    )
+    assert c.call(0, [one, one], 2) == (OK, [Machine().fmt.from_float(1.75), one])
     registers.rows[0]["MAIN_LENGTH"] = 0
     assert c.call(0, [one, one], 2)[0] == REFUSED
 
