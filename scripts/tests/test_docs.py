@@ -60,7 +60,7 @@ def test_the_choice_is_that_of_the_defaults():
 
 EXAMPLES = [
     pytest.param(path, code, id=f"{path.stem}-{number}")
-    for path in sorted((ROOT / "docs").glob("*.md"))
+    for path in (*sorted((ROOT / "docs").glob("*.md")), ROOT / "sw/README.md")
     for number, code in enumerate(re.findall(r"```python\n(.*?)```", path.read_text(), re.S))
 ]
 
