@@ -15,8 +15,9 @@ BENCHES := $(filter-out common,$(patsubst tb/%/Makefile,%,$(wildcard tb/*/Makefi
 DEMO_TAKES := SIM ARITH STEPS REBASE BASE LANES OUT SEED WAVES REFERENCE
 RUN_TAKES := SCENARIO TARGET $(DEMO_TAKES)
 BENCH_TAKES := SIM SEED TEST CONFIG WAVES
+ROBOT_TAKES := URDF FUNCTION FLOATING TARGET ROWS SIM ARITH LANES SEED OUT WAVES
 # $(call takes,NAMES): refuse a variable of the command line that the target has no use for.
-takes = $(foreach name,$(filter-out $1,$(RUN_TAKES) $(BENCH_TAKES)),$(if \
+takes = $(foreach name,$(filter-out $1,$(RUN_TAKES) $(BENCH_TAKES) $(ROBOT_TAKES)),$(if \
   $(filter command,$(origin $(name))),$(error $(name)=$($(name)): make $@ takes $(or $1,no variables))))
 
 # What SIM needs; both simulators where it does not say which. Another one is refused in Python.
@@ -44,6 +45,16 @@ run: venv ## SCENARIO=f.toml [TARGET=model|coprocessor|step SIM= ARITH= STEPS= O
 	  --out $(or $(OUT),build/$(basename $(notdir $(SCENARIO)))) \
 	  $(RUN_OPTIONS)
 
+.PHONY: robot
+robot: venv ## URDF=f.urdf FUNCTION=dFD [FLOATING=1 TARGET=model|step ROWS=16 SIM= ARITH= LANES=2+2 OUT=]
+	@$(if $(and $(URDF),$(FUNCTION)),,$(error say which: make robot URDF=robots/iiwa14.urdf FUNCTION=dFD))
+	@$(call takes,$(ROBOT_TAKES))
+	@$(if $(filter step,$(TARGET)),$(SETUP) $(SIMULATORS))
+	@$(PY) -m scripts.command scripts.robot --urdf $(URDF) --function $(FUNCTION) \
+	  --target $(or $(TARGET),model) $(if $(filter-out 0,$(FLOATING)),--floating) \
+	  $(if $(ROWS),--rows $(ROWS)) $(RUN_OPTIONS) \
+	  --out $(or $(OUT),build/robot/$(basename $(notdir $(URDF)))-$(FUNCTION))
+
 ##@ Verification
 .PHONY: test
 test: setup ## whole regression, every bench under both simulators, and build/report/index.html
@@ -57,6 +68,12 @@ $(BENCHES): setup
 	@$(PYTEST) tb/$@ $(if $(SIM),--sim=$(SIM)) $(if $(SEED),--seed=$(SEED)) \
 	  $(if $(TEST),--cocotb-test=$(TEST)) $(if $(CONFIG),--config=$(CONFIG)) \
 	  $(if $(filter-out 0,$(WAVES)),--waves)
+
+.PHONY: example-robots
+example-robots: venv ## the seven functions on 40 robots of PyPI's example-robot-data, a large download
+	@$(call takes,)
+	@$(SETUP) robots
+	@$(PYTEST) -m example_robots pymodel/tests/mechanism/test_example_robots.py
 
 .PHONY: formats
 formats: venv ## all float formats of up to 32 bits under Icarus [UNITS="fp_add" FORMATS="4/20 5/26"]
@@ -121,6 +138,6 @@ distclean: clean ## remove .venv and .tools too
 .PHONY: help
 help: ## this text
 	@awk -F ':.*## ' '/^##@/ { printf "\n%s\n", substr($$0, 5) } \
-	  /^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	  /^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 	@printf '\nBenches: make <bench> [SIM=icarus|verilator SEED= TEST= CONFIG= WAVES=1]\n  %s\n' \
 	  "$(or $(BENCHES),none yet)"

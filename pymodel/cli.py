@@ -20,6 +20,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from pymodel import robot_commands
 from pymodel.algorithms.requests import BASE, CLOSED_BASES, RECORDED_BASES
 from pymodel.compile.kernel import Kernel
 from pymodel.mechanism import urdf
@@ -161,43 +162,34 @@ def plot(arguments: argparse.Namespace) -> int:
     return DONE
 
 
-def _joints_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("robot", help="robot file (URDF)")
-    parser.add_argument("--floating", action="store_true", help="let the base float")
-
-
-@subcommand(_joints_options)
-def joints(arguments: argparse.Namespace) -> int:
-    """List the joints of a robot in the order of the columns; on stderr what was read."""
-    robot = urdf.load(arguments.robot, arguments.floating)
-    print(robot, *robot.notes, sep="\n", file=sys.stderr)
-    for link in robot.links:
-        print(link.joint)
-    return DONE
+subcommand(robot_commands.joints_options)(robot_commands.joints)
+subcommand(robot_commands.call_options)(robot_commands.call)
 
 
 OPERATION_SIGNS = {"add": "+", "mul": "x", "rec": "1/x"}
 
 # Title, headings, rows; columns with these headings hold text, the others numbers.
 TableData = tuple[str, tuple[str, ...], list[tuple[str, ...]]]
-TEXT_COLUMNS = ("sub-design", "equation", "units", "operation")
+TEXT_COLUMNS = ("sub-design", "equation", "units", "operation", "function", "method")
 
 
 def _count_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("scenario", nargs="?", help="scenario file (TOML): count its step too")
+    text = "scenario file (TOML): count its step too; or a robot file (.urdf): count its functions"
+    parser.add_argument("scenario", nargs="?", help=text)
     parser.add_argument(
         "--shape", default="balanced", help="assembly tree: balanced (default), left or right"
     )
+    parser.add_argument("--floating", action="store_true", help="let a robot's base float")
+    text = "take a robot's numbers as data instead of constants"
+    parser.add_argument("--parameters-as-data", action="store_true", help=text)
     parser.add_argument("--markdown", action="store_true", help="print markdown tables")
 
 
 @subcommand(_count_options)
 def count(arguments: argparse.Namespace) -> int:
-    """Count the float operations of the sub-designs, and of a scenario's whole step."""
+    """Count the float operations of the sub-designs and of a scenario's step, or of a robot."""
     _check_shape(arguments.shape)
-    tables = _subdesign_tables()
-    if arguments.scenario:
-        tables.append(_step_table(load(arguments.scenario), arguments.shape))
+    tables = _counted(arguments)
     if arguments.markdown:
         print("\n".join(_markdown(*table) for table in tables), end="")
         return DONE
@@ -211,6 +203,18 @@ def count(arguments: argparse.Namespace) -> int:
             table.add_row(*map(Text, row))
         console.print(table)
     return DONE
+
+
+def _counted(arguments: argparse.Namespace) -> list[TableData]:
+    """The tables of `count`."""
+    path, options = arguments.scenario, (arguments.floating, arguments.parameters_as_data)
+    if path and path.lower().endswith(".urdf"):
+        title, rows = robot_commands.operations(path, *options)
+        return [(title, robot_commands.HEADINGS, rows)]
+    if any(options):
+        raise InputError("--floating, --parameters-as-data: only for a robot file (.urdf)")
+    step = [_step_table(load(path), arguments.shape)] if path else []
+    return _subdesign_tables() + step
 
 
 def _subdesign_tables() -> list[TableData]:

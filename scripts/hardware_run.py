@@ -19,6 +19,7 @@ from pymodel.runs.session import check_rebase, finish
 from pymodel.runs.summary import Summary
 from scripts.hardware_targets import TARGETS, Target
 from scripts.run_options import AUTO, RunOptions
+from tb.common.bench import Bench
 from tb.common.cosim import TEST
 from tb.common.handover import Handover, read_progress
 from tb.common.simulators import simulator_version, usable
@@ -44,7 +45,7 @@ def run_hardware(options: RunOptions) -> tuple[Summary | None, int]:
     check_rebase(options.rebase)
     scenario = load(options.scenario, options.steps)
     target = TARGETS[options.target](scenario, options)
-    simulator = _usable_simulator(options.simulator)
+    simulator = usable_simulator(options.simulator)
     out = Path(options.out)
     out.mkdir(parents=True, exist_ok=True)
     with replaced(out):
@@ -95,8 +96,14 @@ def _run(
     return summary, DIFFERS
 
 
-def _usable_simulator(name: str) -> str:
-    """The simulator asked for; for ``auto`` Verilator if it is there, otherwise Icarus."""
+def usable_simulator(name: str) -> str:
+    """The simulator asked for; for ``auto`` Verilator if it is there, otherwise Icarus.
+
+    Raises
+    ------
+    InputError
+        If it is not installed.
+    """
     if name == AUTO:
         name = "verilator" if usable("verilator") else "icarus"
     if not usable(name):
@@ -110,29 +117,47 @@ def _cosimulate(
     """Run the co-simulation bench: its result row, and what its simulator's process left."""
     out = Path(options.out).resolve()
     Handover.forget(out)
-    building = f"building {target.bench.device.toplevel}"
-    with progress(f"{scenario.name}: {simulator}", building) as update:
+    try:
+        row = watched(
+            target.bench,
+            simulator,
+            target.config,
+            scenario.name,
+            seed=options.seed,
+            testcase=TEST if options.waves else None,
+            waves=options.waves,
+            params=target.params,
+            settings=target.settings | {"out": str(out)},
+            results=options.results,
+        )
+    except KeyboardInterrupt:
+        Handover.forget(out)
+        raise
+    return row, Handover.read(out)
+
+
+def watched(
+    bench: Bench, simulator: str, config: str, name: str, unit: str = "steps", **options: Any
+) -> dict[str, Any]:
+    """Run a bench while its progress is shown; returns its result row.
+
+    Parameters
+    ----------
+    bench, simulator, config
+        What is run.
+    name, unit
+        What its progress is of, and what it counts.
+    options
+        Further ones of :meth:`tb.common.bench.Bench.run`.
+    """
+    building = f"building {bench.device.toplevel}"
+    with progress(f"{name}: {simulator}", building, unit=unit) as update:
 
         def watch(line: str) -> None:
             if found := read_progress(line):
                 update(*found)
 
-        try:
-            row = target.bench.run(
-                simulator,
-                target.config,
-                seed=options.seed,
-                testcase=TEST if options.waves else None,
-                waves=options.waves,
-                params=target.params,
-                settings=target.settings | {"out": str(out)},
-                watch=watch,
-                results=options.results,
-            )
-        except KeyboardInterrupt:
-            Handover.forget(out)
-            raise
-    return row, Handover.read(out)
+        return bench.run(simulator, config, watch=watch, **options)
 
 
 def _print_cycles(hardware: HardwareResult, console: Console) -> None:

@@ -82,14 +82,10 @@ def step_engine(scenario: Scenario, options: RunOptions) -> Target:
     InputError, ValueError
         If it cannot compute in this format or on these lanes.
     """
-    _format_parameters(options.arithmetic)
-    machine = Machine.parse(options.lanes, fmt=scalars.parse(options.arithmetic).fmt)
-    _check_word(machine, options)  # before a schedule on ten thousand lanes
-    if not machine.fmt.has_sincos:
-        raise InputError(f"ARITH={options.arithmetic}: sine and cosine end at binary32")
+    machine = engine(options.arithmetic, options.lanes)
     algorithm = options.algorithm(scenario)
     machine = engine_runs.fitting(machine, [scenario], **algorithm)
-    _check_word(machine, options)
+    check_word(machine, options.lanes)
     return Target(
         bench=cosim_step.BENCH,
         config=cosim_step.CONFIG,
@@ -104,12 +100,28 @@ def step_engine(scenario: Scenario, options: RunOptions) -> Target:
 TARGETS = {COPROCESSOR: coprocessor, STEP: step_engine}
 
 
-def _check_word(machine: Machine, options: RunOptions) -> None:
+def engine(arithmetic: str, lanes: str) -> Machine:
+    """The step engine of a format and lanes, its memories the usual ones.
+
+    Raises
+    ------
+    InputError, ValueError
+        If it cannot compute in this format or on these lanes.
+    """
+    _format_parameters(arithmetic)
+    machine = Machine.parse(lanes, fmt=scalars.parse(arithmetic).fmt)
+    check_word(machine, lanes)  # before a schedule on ten thousand lanes
+    if not machine.fmt.has_sincos:
+        raise InputError(f"ARITH={arithmetic}: sine and cosine end at binary32")
+    return machine
+
+
+def check_word(machine: Machine, lanes: str) -> None:
     """Refuse lanes and banks that make program words wider than the registers for one."""
     if machine.bus_words > STEP_MAX_WORD:
         most = STEP_MAX_WORD * BUS_W
         raise InputError(
-            f"LANES={options.lanes}: a program word of {machine.word_w} bits, of at most {most}: "
+            f"LANES={lanes}: a program word of {machine.word_w} bits, of at most {most}: "
             "must be fewer lanes"
         )
 

@@ -5,7 +5,7 @@ Messages name an option as the Makefile does: ``STEPS=0: must be ...``.
 
 import argparse
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -37,6 +37,38 @@ USED_BY = {
     "waves": ("WAVES", (COPROCESSOR, STEP)),
     "lanes": ("LANES", (STEP,)),
 }
+
+
+DEFAULTS = {"simulator": AUTO, "lanes": LANES, "seed": DEFAULT_SEED}
+
+
+def refuse_unused(options: Any, used_by: Mapping[str, tuple[str, tuple[str, ...]]]) -> None:
+    """Refuse what is given and the target cannot use.
+
+    Parameters
+    ----------
+    options
+        With the attribute ``target``; None and False are not given.
+    used_by
+        As :data:`USED_BY`.
+
+    Raises
+    ------
+    InputError
+        Naming the option as the Makefile does.
+    """
+    for option, (name, targets) in used_by.items():
+        given = getattr(options, option)
+        if given not in (None, False) and options.target not in targets:
+            word = f"{name}={1 if given is True else given}"
+            raise InputError(f"{word}: only for TARGET={' or '.join(targets)}")
+
+
+def fill_in(options: Any) -> None:
+    """Give options that are None their values of :data:`DEFAULTS`, once they have been checked."""
+    for option, default in DEFAULTS.items():
+        if getattr(options, option) is None:
+            object.__setattr__(options, option, default)
 
 
 @dataclass(frozen=True)
@@ -92,23 +124,12 @@ class RunOptions:
     reference: bool = True
 
     def __post_init__(self) -> None:
-        for option, (name, targets) in USED_BY.items():
-            given = getattr(self, option)
-            if given not in (None, False) and self.target not in targets:
-                word = f"{name}={1 if given is True else given}"
-                raise InputError(f"{word}: only for TARGET={' or '.join(targets)}")
+        refuse_unused(self, USED_BY)
         bases = BASES[self.target]
         if self.base not in (None, *bases):
             allowed = f"must be {_either(bases)} for TARGET={self.target}"
             raise InputError(f"BASE={self.base}: {allowed}")
-        defaults = {
-            "simulator": AUTO,
-            "lanes": LANES,
-            "seed": DEFAULT_SEED,
-        }
-        for option, default in defaults.items():
-            if getattr(self, option) is None:
-                object.__setattr__(self, option, default)
+        fill_in(self)
 
     def algorithm(self, scenario: Scenario) -> dict[str, Any]:
         """The options of the algorithm, ``base`` and ``rebase``.
@@ -144,21 +165,27 @@ class OptionParser(argparse.ArgumentParser):
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add everything but scenario, target and folder; each argument is named as its option."""
     add = parser.add_argument
-    add("--sim", dest="simulator", type=one_of("SIM", AUTO, *SIMULATORS))
-    text = "float32, float64 or <EXP_W>/<MAN_W>"
-    add("--arith", dest="arithmetic", type=_arithmetic, default=RunOptions.arithmetic, help=text)
+    add_engine_options(parser)
     text = "run this many steps instead of until the end"
     add("--steps", type=whole("STEPS", 1, MAX_STEPS), help=text)
     text = "re-base the momenta of a mechanism with loops every so many steps"
     add("--rebase", type=whole("REBASE", 0, MAX_STEPS), default=RunOptions.rebase, help=text)
     text = "how the base of a closed chain is solved"
     add("--base", help=text)
-    add("--lanes", type=_lanes, help="adders + multipliers of the step engine")
-    add("--seed", type=whole("SEED", 0, MAX_SEED), help="start values of the simulator")
     text = "folder for the bench's result row (the regression's)"
     add("--results", help=text)
     text = "skip the reference solver and comparison"
     add("--no-reference", dest="reference", action="store_false", help=text)
+
+
+def add_engine_options(parser: argparse.ArgumentParser) -> None:
+    """Add what a simulation of any hardware takes."""
+    add = parser.add_argument
+    add("--sim", dest="simulator", type=one_of("SIM", AUTO, *SIMULATORS))
+    text = "float32, float64 or <EXP_W>/<MAN_W>"
+    add("--arith", dest="arithmetic", type=_arithmetic, default=RunOptions.arithmetic, help=text)
+    add("--lanes", type=_lanes, help="adders + multipliers of the step engine")
+    add("--seed", type=whole("SEED", 0, MAX_SEED), help="of random numbers and start values")
     add("--waves", action="store_true", help="FST into build/waves/cosim_*")
 
 

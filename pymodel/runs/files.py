@@ -6,7 +6,7 @@ import contextlib
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +20,7 @@ from pymodel.runs.trajectory import Trajectory, TrajectoryError, read_csv, write
 
 RUN, REFERENCE, TWIN = "run.csv", "lagrangian.csv", "float64.csv"
 SUMMARY, SCENARIO = "summary.json", "scenario.toml"
+OF_A_RUN = (RUN, REFERENCE, TWIN, SUMMARY, *plots.FILES, plots.LOOP_FILE)
 
 
 def write_run(
@@ -63,18 +64,18 @@ def write_run(
 
 
 @contextlib.contextmanager
-def replaced(out: Path) -> Iterator[None]:
-    """Replace the files of a run: remove the earlier ones now, and all of them at Ctrl-C."""
-    _remove(out)
+def replaced(out: Path, names: Iterable[str] = OF_A_RUN) -> Iterator[None]:
+    """Replace files, those of a run: remove the earlier ones now, and all of them at Ctrl-C."""
+    _remove(out, names)
     try:
         yield
     except KeyboardInterrupt:
-        _remove(out)
+        _remove(out, names)
         raise
 
 
-def _remove(out: Path) -> None:
-    for name in (RUN, REFERENCE, TWIN, SUMMARY, *plots.FILES, plots.LOOP_FILE):
+def _remove(out: Path, names: Iterable[str]) -> None:
+    for name in names:
         (out / name).unlink(missing_ok=True)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 
@@ -16,7 +17,11 @@ LINE_INTERVAL = 30.0  # s between progress lines where there is no terminal
 
 @contextlib.contextmanager
 def progress(
-    description: str, before: str = "", console: Console | None = None
+    description: str,
+    before: str = "",
+    console: Console | None = None,
+    unit: str = "steps",
+    patience: float = 0.0,
 ) -> Iterator[Callable[..., None]]:
     """A progress callback `update(done, total)` for the time of a run.
 
@@ -27,24 +32,36 @@ def progress(
     description
         Stands before the numbers.
     before
-        What goes on until the first update, shown at once.
+        What goes on until the first update.
     console
         Where it is shown; stderr unless given.
+    unit
+        What is counted.
+    patience
+        Seconds until ``before`` is told where there is no terminal; never if all ends sooner.
     """
     console = console or Console(file=sys.stderr)
     last = time.monotonic()
     if not console.is_terminal:
-        if before:
-            _print(console, f"{description}: {before}")
+        text = f"{description}: {before}"
+        timer = threading.Timer(patience, _print, (console, text))
+        if before and patience:
+            timer.start()
+        elif before:
+            _print(console, text)
 
         def line(done: int, total: int) -> None:
             nonlocal last
+            timer.cancel()
             now = time.monotonic()
             if now - last >= LINE_INTERVAL:
                 last = now
-                _print(console, f"{description}: {_steps(done, total)}")
+                _print(console, f"{description}: {done} of {total} {unit}")
 
-        yield line
+        try:
+            yield line
+        finally:
+            timer.cancel()
         return
     columns = (
         TextColumn("{task.description}", markup=False),
@@ -60,13 +77,10 @@ def progress(
             now = time.monotonic()
             if now - last >= BAR_INTERVAL or done == total:
                 last = now
-                bars.update(task, completed=done, total=total, state=_steps(done, total))
+                state = f"{done} of {total} {unit}"
+                bars.update(task, completed=done, total=total, state=state)
 
         yield bar
-
-
-def _steps(done: int, total: int) -> str:
-    return f"{done} of {total} steps"
 
 
 def _print(console: Console, text: str) -> None:

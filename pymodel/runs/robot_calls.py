@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +27,7 @@ from pymodel.algorithms.rigid_body.functions import (
 )
 from pymodel.arith import scalars
 from pymodel.arith.fp import BINARY32, Format
+from pymodel.compile.kernel import Kernel
 from pymodel.compile.robot_kernels import recorded
 from pymodel.machine.isa import Machine
 from pymodel.mechanism.robot import Robot
@@ -50,18 +53,25 @@ class Answer:
     Attributes
     ----------
     table : Table
-        All output columns, zeros by structure included.
+        All output columns, zeros by structure included. The engine ends a call at a result that is
+        not finite: NaN stands in such a row.
     flags : int
         Sticky float flags, bits 4..0 as in ``fflags``; 0 in float64.
     cycles : int or None
         Clock cycles of one call on the engine.
     warnings : tuple of str
+        A line each.
     """
 
     table: Table
     flags: int = 0
     cycles: int | None = None
     warnings: tuple[str, ...] = ()
+
+    @property
+    def finite(self) -> bool:
+        """Whether all results are finite."""
+        return bool(np.isfinite(list(self.table.values())).all())
 
 
 def input_columns(robot: Robot, function: str, external: Sequence[int] = ()) -> list[str]:
@@ -77,7 +87,7 @@ def call(
     arithmetic: str = "float64",
     target: str = MODEL,
     machine: Machine | None = None,
-    external: Sequence[int] = (),
+    watch: Callable[[int, int], None] = lambda done, rows: None,
 ) -> Answer:
     """Evaluate a function of a robot once for each row of a table.
 
@@ -87,7 +97,8 @@ def call(
     function : str
         ID, FD, M, Minv, dID, dFD or diFD.
     table : dict
-        Column -> array of one number a row, SI units: all of :func:`input_columns`.
+        Column -> array of one number a row, SI units: all of :func:`input_columns`. External
+        wrenches act on the links that have columns ``fext<link>_0`` to ``_5``.
     arithmetic : str
         ``float64``, ``float32`` or ``<EXP_W>/<MAN_W>``.
     target : str
@@ -95,8 +106,8 @@ def call(
         float64.
     machine : Machine, optional
         Lanes of the engine; its memories are made as large as the program needs.
-    external : sequence of int
-        Links with external wrenches, which the columns ``fext<link>_0`` to ``_5`` give.
+    watch : callable
+        Told rows done and all rows, now and then.
 
     Returns
     -------
@@ -111,50 +122,76 @@ def call(
         raise InputError(f"function {function!r}: must be one of {', '.join(FUNCTIONS)}")
     if target not in TARGETS:
         raise InputError(f"target {target!r}: must be one of {', '.join(TARGETS)}")
-    external = tuple(external)
     arithmetic = _arithmetic(arithmetic, target)
+    external = _pushed(robot, function, table)
     given, warnings = _checked(robot, function, table, external)
     rows = len(next(iter(given.values())))
-    exact = recorded(robot, function, external=external).evaluate(scalars.Float64Arrays(), given)
+    kernel = recorded(robot, function, external=external)
+    exact = kernel.evaluate(scalars.Float64Arrays(), given)
     exact = {name: np.broadcast_to(x, rows) for name, x in exact.items()}
     if isinstance(arithmetic, scalars.Float64):
-        return Answer(_full(robot, function, exact, rows), warnings=(*warnings, *_spoiled(exact)))
-    fmt = arithmetic.fmt
-    batch = [{name: fmt.from_float(float(x[k])) for name, x in given.items()} for k in range(rows)]
+        return Answer(
+            full_table(robot, function, exact, rows), warnings=(*warnings, *_spoiled(exact))
+        )
+    batch = _counted(watch, bits_of(arithmetic.fmt, given))
     if target == STEP:
-        engine = prepare(machine or Machine(), robot, function, fmt, external)
+        engine = prepare(machine or Machine(), robot, function, arithmetic.fmt, external)
         found, flags = _on_engine(engine, batch)
         cycles = engine.program.main
     else:
-        found, flags, cycles = *_on_model(robot, function, arithmetic, batch, external), None
-    values = {
-        name: np.array([fmt.to_float(row[name]) if row else np.nan for row in found])
-        for name in exact
-    }
-    return Answer(
-        _full(robot, function, values, rows),
-        flags,
-        cycles,
-        (*warnings, *_spoiled(values, exact)),
-    )
+        found, flags, cycles = *_on_model(kernel, arithmetic, batch), None
+    values = floats_of(arithmetic.fmt, kernel.outputs, found)
+    table = full_table(robot, function, values, rows)
+    return Answer(table, flags, cycles, (*warnings, *_spoiled(values, exact)))
 
 
+def machine_of(lanes: str | None) -> Machine:
+    """An engine with these lanes, such as ``8+8``; the usual one by default.
+
+    Raises
+    ------
+    InputError
+        If they are written otherwise.
+    """
+    try:
+        return Machine.parse(lanes) if lanes else Machine()
+    except ValueError as error:
+        raise InputError(str(error)) from None
+
+
+@cache
 def prepare(
     machine: Machine,
     robot: Robot,
     function: str,
     fmt: Format = BINARY32,
-    external: Sequence[int] = (),
+    external: tuple[int, ...] = (),
     parameters_as_data: bool = False,
 ) -> Call:
     """Schedule a robot's function on an engine whose memories are as large as it needs.
 
     For the arguments see :func:`call` and :func:`pymodel.compile.robot_kernels.recorded`.
     """
-    kernel = recorded(robot, function, None, tuple(external), parameters_as_data)
+    kernel = recorded(robot, function, None, external, parameters_as_data)
     found = prepare_call(replace(machine, fmt=fmt).boundless, kernel)
     holding = replace(machine, fmt=fmt).holding(found.program)
     return replace(found, program=replace(found.program, machine=holding))
+
+
+def bits_of(fmt: Format, table: Mapping[str, np.ndarray]) -> list[dict[str, int]]:
+    """Round a table: for each row name -> bits."""
+    rows = zip(*table.values(), strict=True)
+    return [dict(zip(table, (fmt.from_float(float(x)) for x in row), strict=True)) for row in rows]
+
+
+def floats_of(
+    fmt: Format, names: Iterable[str], rows: Sequence[Mapping[str, int] | None]
+) -> dict[str, np.ndarray]:
+    """Read bits, for each row by name, as columns; a row that is None becomes NaN."""
+    return {
+        name: np.array([fmt.to_float(row[name]) if row else np.nan for row in rows])
+        for name in names
+    }
 
 
 def _arithmetic(name: str, target: str) -> scalars.Float64 | scalars.BitExact:
@@ -169,26 +206,29 @@ def _arithmetic(name: str, target: str) -> scalars.Float64 | scalars.BitExact:
     return found
 
 
-def _on_engine(engine: Call, batch: Sequence[Mapping[str, int]]) -> tuple[list, int]:
-    """Evaluate a batch on the engine's twin; a row that is not finite is left out as None."""
-    found, flags = [], 0
-    while len(found) < len(batch):
-        results, twin = engine.on_twin(batch[len(found) :])
-        found += results
-        flags |= twin.flags
-        if twin.stopped:
-            found.append(None)
+def _counted(
+    watch: Callable[[int, int], None], batch: Sequence[Mapping[str, int]]
+) -> Iterator[Mapping[str, int]]:
+    """The rows of a batch, one after the other, while somebody watches."""
+    for done, row in enumerate(batch):
+        watch(done, len(batch))
+        yield row
+
+
+def _on_engine(engine: Call, batch: Iterator[Mapping[str, int]]) -> tuple[list, int]:
+    """Evaluate a batch on the engine's twin; a row that is not finite is None."""
+    found, flags, stopped = [], 0, True
+    while stopped:
+        results, twin = engine.on_twin(batch)
+        stopped, flags = twin.stopped, flags | twin.flags
+        found += [*results, None] if stopped else results
     return found, flags
 
 
 def _on_model(
-    robot: Robot,
-    function: str,
-    arithmetic: scalars.BitExact,
-    batch: Sequence[Mapping[str, int]],
-    external: Sequence[int],
+    kernel: Kernel, arithmetic: scalars.BitExact, batch: Iterator[Mapping[str, int]]
 ) -> tuple[list, int]:
-    kernel, found = recorded(robot, function, external=external), []
+    found = []
     for row in batch:
         given = {name: arithmetic.scalar(bits) for name, bits in row.items()}
         results = kernel.evaluate(arithmetic, given)
@@ -197,6 +237,13 @@ def _on_model(
 
 
 # --- inputs ---------------------------------------------------------------------------------------
+
+
+def _pushed(robot: Robot, function: str, table: Mapping[str, np.ndarray]) -> tuple[int, ...]:
+    """Links on which a table has external wrenches; a function that has no use for them none."""
+    found = {re.fullmatch(r"fext([0-9]{1,4})_[0-5]", name) for name in table} - {None}
+    links = {int(match[1]) for match in found} if FUNCTIONS[function].forces else set()
+    return tuple(sorted(links & set(range(len(robot.links)))))
 
 
 def _checked(
@@ -218,7 +265,9 @@ def _checked(
     for name, x in given.items():
         wrong = np.flatnonzero(~np.isfinite(x))
         if len(wrong):
-            raise InputError(f"row {wrong[0] + 1}: {name} is {x[wrong[0]]!r}, must be finite")
+            raise InputError(
+                f"row {wrong[0] + 1}: {name} is {float(x[wrong[0]])!r}, must be finite"
+            )
     warnings = _unit_quaternions(robot, given)
     _symmetric(robot, function, given)
     return {name: given[name] for name in inputs(robot, function, external)}, warnings
@@ -240,10 +289,13 @@ def _unit_quaternions(robot: Robot, given: dict[str, np.ndarray]) -> list[str]:
         raise InputError(f"row {row + 1}: the quaternion q3..q6 is zero")
     for name in names:
         given[name] = given[name] / length
-    off = np.flatnonzero(np.abs(length - 1) > UNIT)
-    if not len(off):
+    off = np.abs(length - 1)
+    if off.max() <= UNIT:
         return []
-    return [f"row {off[0] + 1}: the quaternion's length is {length[off[0]]:.6g}; normalised"]
+    return [
+        f"{_rows(off > UNIT)}: quaternions differ from length 1 by up to {off.max():.3g}; "
+        "normalised"
+    ]
 
 
 def _symmetric(robot: Robot, function: str, given: Mapping[str, np.ndarray]) -> None:
@@ -252,15 +304,17 @@ def _symmetric(robot: Robot, function: str, given: Mapping[str, np.ndarray]) -> 
         for i in range(robot.nv):
             for j in range(i):
                 low, high = given[f"{kind}{i}_{j}"], given[f"{kind}{j}_{i}"]
-                if not np.allclose(low, high, rtol=1e-6, atol=1e-9):
-                    raise InputError(f"{kind}{i}_{j} and {kind}{j}_{i} differ: not symmetric")
+                differ = np.flatnonzero(~np.isclose(low, high, rtol=1e-6, atol=1e-9))
+                if len(differ):
+                    names = f"{kind}{i}_{j} and {kind}{j}_{i}"
+                    raise InputError(f"row {differ[0] + 1}: {names} differ, must be symmetric")
 
 
 # --- outputs --------------------------------------------------------------------------------------
 
 
-def _full(robot: Robot, function: str, values: Mapping[str, np.ndarray], rows: int) -> Table:
-    """All columns: mirrored where symmetric, zero where the structure says so."""
+def full_table(robot: Robot, function: str, values: Mapping[str, np.ndarray], rows: int) -> Table:
+    """Complete a kernel's outputs: mirrored where symmetric, zero where structure says so."""
     zero = np.zeros(rows)
     (kind, *_) = FUNCTIONS[function].gives
     if kind in SYMMETRIC:
@@ -273,23 +327,29 @@ def _full(robot: Robot, function: str, values: Mapping[str, np.ndarray], rows: i
 def _spoiled(
     values: Mapping[str, np.ndarray], exact: Mapping[str, np.ndarray] | None = None
 ) -> list[str]:
-    """Warn of rows that are not finite, or that rounding has spoiled."""
+    """Warn of rows that are not finite, and of those that rounding has spoiled."""
     found = np.array(list(values.values()))
     finite = np.isfinite(found).all(axis=0)
-    warnings = [
-        f"row {row + 1}: a result is infinite or not a number" for row in np.flatnonzero(~finite)
-    ]
+    warnings = []
+    if not finite.all():
+        warnings.append(f"{_rows(~finite)}: a result is infinite or not a number")
     if exact is not None:
         reference = np.array(list(exact.values()))
-        largest = np.abs(reference).max(axis=0)
-        with np.errstate(invalid="ignore"):
-            error = np.abs(found - reference).max(axis=0)
-        warnings += [
-            f"row {row + 1}: rounding changes a result by {error[row] / largest[row]:.1%} of the "
-            "largest; take a wider format"
-            for row in np.flatnonzero(finite & (error > SPOILED * largest))
-        ]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            error = np.abs(found - reference).max(axis=0) / np.abs(reference).max(axis=0)
+        spoiled = finite & (error > SPOILED)
+        if spoiled.any():
+            warnings.append(
+                f"{_rows(spoiled)}: rounding changes results by up to {error[spoiled].max():.1%} "
+                "of a row's largest; take a wider format"
+            )
     return warnings
+
+
+def _rows(chosen: np.ndarray) -> str:
+    """Name rows, the first one 1."""
+    numbers = [str(row + 1) for row in np.flatnonzero(chosen)]
+    return f"row{'s' if len(numbers) > 1 else ''} {_some(numbers)}"
 
 
 # --- files ----------------------------------------------------------------------------------------

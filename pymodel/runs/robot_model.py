@@ -7,7 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
-from pymodel.algorithms.rigid_body.functions import FUNCTIONS, VECTORS, columns, force_columns
+from pymodel.algorithms.rigid_body.functions import (
+    FUNCTIONS,
+    SYMMETRIC,
+    VECTORS,
+    columns,
+    force_columns,
+)
 from pymodel.compile.robot_kernels import Count, count
 from pymodel.machine.isa import Machine
 from pymodel.mechanism import urdf
@@ -26,6 +32,8 @@ def load(
     damping: bool = False,
     armature: float | Mapping[str, float] = 0.0,
     arithmetic: str = "float64",
+    target: str = robot_calls.MODEL,
+    lanes: str | None = None,
 ) -> RobotModel:
     """Read a robot from its URDF.
 
@@ -40,6 +48,10 @@ def load(
         Inertia of the joints' drives, kg m^2 or kg; by the joint's name, or one for all.
     arithmetic : str
         ``float64``, ``float32`` or ``<EXP_W>/<MAN_W>``.
+    target : str
+        ``model``, or ``step`` for the cycle-accurate model of the engine.
+    lanes : str, optional
+        Adders + multipliers of the engine, as ``8+8``; default 2+2.
 
     Returns
     -------
@@ -47,19 +59,23 @@ def load(
 
     Raises
     ------
-    pymodel.mechanism.urdf.UrdfError
+    pymodel.mechanism.urdf.RobotError
         If the file makes no robot; one line says why.
+    InputError
+        If the lanes are written otherwise.
     """
-    return RobotModel(urdf.load(path, floating, damping, armature), arithmetic)
+    machine = robot_calls.machine_of(lanes)
+    return RobotModel(urdf.load(path, floating, damping, armature), arithmetic, target, machine)
 
 
 class RobotModel:
     """A robot's functions, in Pinocchio's conventions.
 
     A configuration ``q`` has shape (..., nq), rates, accelerations and torques (..., nv); leading
-    axes are a batch. SI units. With a floating base ``q`` begins with position and quaternion
-    (x, y, z, w), ``qd`` and ``qdd`` with the base's velocity and acceleration in its own frame,
-    linear first; derivatives are in the tangent space.
+    axes are a batch, and broadcast. SI units. With a floating base ``q`` begins with position and
+    quaternion (x, y, z, w), ``qd`` and ``qdd`` with the base's velocity and acceleration in its own
+    frame, linear first; derivatives are in the tangent space. Results that are not finite stay
+    infinite or NaN, with a warning.
 
     Parameters
     ----------
@@ -80,6 +96,8 @@ class RobotModel:
         Names in the order of the columns.
     warnings : tuple of str
         Of the last call.
+
+    All functions raise an InputError for arrays of wrong shape, or that are not finite.
     """
 
     def __init__(
@@ -150,42 +168,42 @@ class RobotModel:
     def _call(
         self, function: str, f_ext: Wrenches | None, **given: np.ndarray
     ) -> tuple[np.ndarray, ...]:
-        links = [link.name for link in self.robot.links]
-        table, batch, external = {}, None, []
-        for name, array in given.items():
-            batch = self._enter(table, name, columns(self.robot, name), array, batch)
-        for name, wrench in (f_ext or {}).items():
-            if name not in links:
-                raise InputError(f"f_ext: no link {name!r}; those that move are {', '.join(links)}")
-            external.append(links.index(name))
-            batch = self._enter(
-                table, f"f_ext of {name}", force_columns(external[-1:]), wrench, batch
-            )
+        """Arrays through columns: all batches at once, broadcast to one shape."""
+        parts = [(name, columns(self.robot, name), array) for name, array in given.items()]
+        for link, wrench in (f_ext or {}).items():
+            parts.append((f"f_ext of {link}", force_columns([self._link(link)]), wrench))
+        arrays = [self._rows(name, len(names), array) for name, names, array in parts]
+        try:
+            batch = np.broadcast_shapes(*(array.shape[:-1] for array in arrays))
+        except ValueError:
+            shapes = ", ".join(f"{name} {np.shape(array)}" for name, _, array in parts)
+            raise InputError(f"batches differ: {shapes}") from None
+        table = {}
+        for (_, names, _), array in zip(parts, arrays, strict=True):
+            flat = np.broadcast_to(array, (*batch, len(names))).reshape(-1, len(names))
+            table.update(zip(names, flat.T, strict=True))
         answer = robot_calls.call(
-            self._reduced, function, table, self.arithmetic, self.target, self.machine, external
+            self._reduced, function, table, self.arithmetic, self.target, self.machine
         )
         self.warnings = answer.warnings
-        found = []
-        for kind in FUNCTIONS[function].gives:
-            values = np.stack([answer.table[c] for c in columns(self.robot, kind)], axis=-1)
-            shape = (self.nv,) if kind in VECTORS else (self.nv, self.nv)
-            found.append(values.reshape(*batch, *shape))
-        return tuple(found)
+        return tuple(self._array(answer.table, kind, batch) for kind in FUNCTIONS[function].gives)
 
-    def _enter(
-        self, table: dict, name: str, names: list[str], array: np.ndarray, batch: tuple | None
-    ) -> tuple:
-        """Put an array's entries into columns; the shape of its batch, equal for all."""
+    def _link(self, name: str) -> int:
+        links = [link.name for link in self.robot.links]
+        if name not in links:
+            raise InputError(f"f_ext: no link {name!r}; those that move are {', '.join(links)}")
+        return links.index(name)
+
+    def _rows(self, name: str, size: int, array: np.ndarray) -> np.ndarray:
+        """An array with the entries of one call in the last axis."""
         array = np.asarray(array, float)
-        own = self._entry_shape(len(names), name)
-        if array.shape[array.ndim - len(own) :] != own or array.ndim < len(own):
+        own = (self.nv, self.nv) if name in SYMMETRIC else (size,)
+        batch = array.shape[: max(array.ndim - len(own), 0)]
+        if array.shape != (*batch, *own):
             raise InputError(f"{name}: shape {array.shape}, must end with {own}")
-        shape = array.shape[: array.ndim - len(own)]
-        if batch is not None and shape != batch:
-            raise InputError(f"{name}: shape {array.shape} does not fit a batch of {batch}")
-        flat = array.reshape(-1, len(names))
-        table.update((column, flat[:, k]) for k, column in enumerate(names))
-        return shape
+        return array.reshape(*batch, size)
 
-    def _entry_shape(self, size: int, name: str) -> tuple:
-        return (self.nv, self.nv) if name == "minv" else (size,)
+    def _array(self, table: robot_calls.Table, kind: str, batch: tuple[int, ...]) -> np.ndarray:
+        """A vector or matrix for each call of a batch."""
+        values = np.stack([table[name] for name in columns(self.robot, kind)], axis=-1)
+        return values.reshape(*batch, *([self.nv] if kind in VECTORS else [self.nv] * 2))

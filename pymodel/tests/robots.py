@@ -1,11 +1,13 @@
 """Robots for the tests: the repository's, random ones, and their twins in Pinocchio."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 import pinocchio
 
-from pymodel.mechanism.robot import FIXED_BASE, Robot
+from pymodel.mechanism.robot import Robot
+from pymodel.runs import pinocchio_reference
 from pymodel.tests.places import ROOT
 
 ROBOTS = ROOT / "robots"
@@ -69,37 +71,16 @@ def random_inertial(rng: np.random.Generator) -> str:
     return f"<inertial>{random_origin(rng)}{mass}<inertia {' '.join(entries)}/></inertial>"
 
 
-def pinocchio_model(robot: Robot) -> pinocchio.Model:
-    """Pinocchio's model of the robot's file, with the robot's snapped placements and armature."""
-    base = [pinocchio.JointModelFreeFlyer()] if robot.floating else []
-    model = pinocchio.buildModelFromUrdf(robot.source, *base)
-    for index, link in enumerate(robot.links):
-        parent = np.eye(3)
-        if link.parent != FIXED_BASE:
-            parent = robot.links[link.parent].frame_rotation
-        rotation = parent.T @ link.rotation @ link.frame_rotation
-        model.jointPlacements[index + 1] = pinocchio.SE3(rotation, parent.T @ link.offset)
-    model.armature = np.array(
-        [0.0] * 6 * robot.floating + [x.armature for x in robot.links[robot.first :]]
-    )
-    return model
-
-
-def pinocchio_configuration(model: pinocchio.Model, q: np.ndarray) -> np.ndarray:
-    """A configuration as Pinocchio has it: a continuous joint by cosine and sine."""
-    q, found = list(q), []
-    for joint in list(model.joints)[1:]:
-        if joint.nq == 2:
-            angle = q.pop(0)
-            found += [np.cos(angle), np.sin(angle)]
-        else:
-            found += [q.pop(0) for _ in range(joint.nq)]
-    return np.array(found)
+def relative_error(found: Mapping, expected: Mapping) -> float:
+    """Largest difference of two tables, relative to the largest entry."""
+    assert found.keys() == expected.keys()
+    found, expected = (np.array([table[name] for name in found]) for table in (found, expected))
+    return np.abs(found - expected).max() / np.abs(expected).max()
 
 
 def pinocchio_inverse_dynamics(model: pinocchio.Model, state: State) -> np.ndarray:
     """Pinocchio's ``rnea``, shape (nv,)."""
     wrenches = pinocchio.StdVec_Force()
     wrenches.extend([pinocchio.Force.Zero(), *map(pinocchio.Force, state.wrenches)])
-    q = pinocchio_configuration(model, state.q)
+    q = pinocchio_reference.configuration(model, state.q)
     return pinocchio.rnea(model, model.createData(), q, state.qd, state.qdd, wrenches).copy()

@@ -209,6 +209,7 @@ class Bench:
         params: dict[str, Any] | None = None,
         watch: Callable[[str], None] | None = None,
         results: str | Path | None = None,
+        command: str = "",
     ) -> dict[str, Any]:
         """Build and run one configuration.
 
@@ -233,6 +234,8 @@ class Bench:
             Sees every line that the simulator prints.
         results
             Folder that the result row is written to.
+        command
+            What runs it again, where that takes more than the bench.
 
         Returns
         -------
@@ -241,7 +244,7 @@ class Bench:
             tests, ``message`` says all that failed and how to run it again.
         """
         params = self.config_named(config).params | (params or {})
-        task = Task(self.name, config, simulator, seed, params, settings or {})
+        task = Task(self.name, config, simulator, seed, params, settings or {}, command=command)
         rerun = task.rerun(testcase)
         start = time.monotonic()
         # waves are kept apart by running each test by itself

@@ -36,6 +36,8 @@ class Task:
         File that the tests add to, see :func:`tb.common.results.add_note`.
     waves
         Waves are dumped.
+    command
+        What does it again, if that is not the bench itself.
     """
 
     bench: str
@@ -46,6 +48,7 @@ class Task:
     settings: dict[str, Any]
     notes: str = ""
     waves: bool = False
+    command: str = ""
 
     @classmethod
     def told(cls) -> "Task | None":
@@ -55,9 +58,11 @@ class Task:
 
     def rerun(self, testcase: str | None = None, waves: bool = False) -> str:
         """The command that does it again."""
-        words = ["make", self.bench, f"SIM={self.simulator}", f"CONFIG={self.config}"]
-        words += [f"SEED={self.seed}"]
-        words += [f"TEST={testcase}"] if testcase else []
+        words = [self.command]
+        if not self.command:
+            words = ["make", self.bench, f"SIM={self.simulator}", f"CONFIG={self.config}"]
+            words += [f"SEED={self.seed}"]
+            words += [f"TEST={testcase}"] if testcase else []
         words += ["WAVES=1"] if waves else []
         return " ".join(words)
 

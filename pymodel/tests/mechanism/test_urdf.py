@@ -6,11 +6,11 @@ import pytest
 
 from pymodel.mechanism import urdf
 from pymodel.mechanism.robot import FREE, PRISMATIC, REVOLUTE
+from pymodel.runs import pinocchio_reference
 from pymodel.tests.robots import (
     NAMES,
     ROBOTS,
     pinocchio_inverse_dynamics,
-    pinocchio_model,
     random_state,
     random_urdf,
 )
@@ -50,7 +50,7 @@ def load(tmp_path):
 
 
 def assert_as_pinocchio(robot, rng, states=5):
-    model = pinocchio_model(robot)
+    model = pinocchio_reference.model(robot)
     assert list(model.names)[1:] == [link.joint for link in robot.links]
     assert list(model.parents)[1:] == [link.parent + 1 for link in robot.links]
     assert model.nv == robot.nv
@@ -90,7 +90,7 @@ def test_snapped_placements_are_close_to_those_of_the_file():
         robot = urdf.load(ROBOTS / f"{name}.urdf", floating=True)
         file = pinocchio.buildModelFromUrdf(robot.source, pinocchio.JointModelFreeFlyer())
         for ours, theirs in zip(
-            pinocchio_model(robot).jointPlacements, file.jointPlacements, strict=True
+            pinocchio_reference.model(robot).jointPlacements, file.jointPlacements, strict=True
         ):
             assert np.abs(ours.homogeneous - theirs.homogeneous).max() < 1e-5
 

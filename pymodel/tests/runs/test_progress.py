@@ -1,6 +1,7 @@
 """How far a run is: lines now and then, or a bar."""
 
 import io
+import threading
 
 import pytest
 from rich.console import Console
@@ -27,6 +28,17 @@ def test_progress_bar_on_a_terminal_leaves_nothing_behind():
         for done in range(1, 101):
             update(done, 100)
     assert "100 of 100 steps" in console.file.getvalue()
+
+
+def test_progress_says_what_goes_on_only_if_it_lasts(monkeypatch):
+    console = Console(file=io.StringIO(), width=80)
+    with progress.progress("call", "recording", console, patience=60.0) as update:
+        update(0, 1)
+    assert console.file.getvalue() == ""
+    told = threading.Event()
+    monkeypatch.setattr(progress, "_print", lambda console, text: told.set())
+    with progress.progress("call", "recording", console, patience=0.01):
+        assert told.wait(60)
 
 
 @pytest.mark.parametrize("terminal", [False, True])

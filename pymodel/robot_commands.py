@@ -1,0 +1,117 @@
+"""Subcommands about robots: what `python -m pymodel` does with a URDF file."""
+
+import argparse
+import contextlib
+import sys
+
+from pymodel.algorithms.rigid_body.functions import FUNCTIONS
+from pymodel.arith.fp import flag_text
+from pymodel.compile.robot_kernels import count
+from pymodel.mechanism import urdf
+from pymodel.mechanism.reduction import reduced
+from pymodel.mechanism.robot import Robot
+from pymodel.runs import robot_calls
+from pymodel.runs.input_error import InputError
+from pymodel.runs.progress import progress
+
+DONE, NOT_FINITE = 0, 1  # exit status
+PATIENCE = 1.0  # s of recording without a word
+
+HEADINGS = ("function", "method", "x", "+", "1/x", "sincos", "longest path [cycles]")
+
+
+def joints_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of :func:`joints`."""
+    parser.add_argument("robot", help="robot file (URDF)")
+    parser.add_argument("--floating", action="store_true", help="let the base float")
+
+
+def joints(arguments: argparse.Namespace) -> int:
+    """List the joints of a robot in the order of the columns; on stderr what was read."""
+    robot = urdf.load(arguments.robot, arguments.floating)
+    _tell(robot)
+    for link in robot.links:
+        print(link.joint)
+    return DONE
+
+
+def call_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of :func:`call`."""
+    add = parser.add_argument
+    names = "; ".join(f"{entry.name}: {entry.text}" for entry in FUNCTIONS.values())
+    add("function", metavar="FUNCTION", help=names)
+    joints_options(parser)
+    text = "table (CSV) with a call a row and the columns that the function needs: q0.., qd0.., "
+    text += "qdd0.., tau0.., minv0_0..; fext<link>_0.. to _5 for force and moment on a link"
+    add("--inputs", required=True, metavar="CSV", help=text)
+    add("--out", required=True, metavar="CSV", help="table to write: all outputs, a call a row")
+    text = "float64 (default), float32, or <EXP_W>/<MAN_W> such as 5/10"
+    add("--arith", default="float64", metavar="FORMAT", help=text)
+    text = "model (default), or step: the cycle-accurate model of the step engine, which gives the "
+    text += "bits of the hardware (`make robot TARGET=step` simulates the hardware itself)"
+    add("--target", default=robot_calls.MODEL, metavar="model|step", help=text)
+    add("--lanes", help="adders + multipliers of the step engine (default: 2+2)")
+    add("--damping", action="store_true", help="apply the joint damping of the file")
+    text = "inertia of each joint's drive, kg m^2 or kg (default: 0)"
+    add("--armature", type=float, default=0.0, metavar="X", help=text)
+
+
+def call(arguments: argparse.Namespace) -> int:
+    """Evaluate a function of a robot, once for each row of a table."""
+    target, function = arguments.target, arguments.function
+    if arguments.lanes and target != robot_calls.STEP:
+        raise InputError("--lanes: only for --target step")
+    machine = robot_calls.machine_of(arguments.lanes)
+    robot = urdf.load(arguments.robot, arguments.floating, arguments.damping, arguments.armature)
+    table = robot_calls.read_table(arguments.inputs)
+    with _progress(f"{function} of {robot.name}", "calls") as update:
+        answer = robot_calls.call(
+            reduced(robot), function, table, arguments.arith, target, machine, update
+        )
+    robot_calls.write_table(arguments.out, answer.table)
+    _tell(robot, *answer.warnings)
+    rows = len(next(iter(answer.table.values())))
+    told = [f"{rows} calls of {function}", arguments.arith]
+    told += [f"flags {flag_text(answer.flags)}"] if answer.flags else []
+    told += [f"{answer.cycles} cycles each"] if answer.cycles else []
+    print(f"{arguments.out}: {', '.join(told)}")
+    return DONE if answer.finite else NOT_FINITE
+
+
+def operations(path: str, floating: bool, as_data: bool) -> tuple[str, list[tuple[str, ...]]]:
+    """Count the operations of a robot's functions.
+
+    Parameters
+    ----------
+    path : str
+        Robot file.
+    floating : bool
+        Whether the base floats.
+    as_data : bool
+        The robot's numbers are data instead of constants.
+
+    Returns
+    -------
+    title : str
+    rows : list of tuple of str
+        Under :data:`HEADINGS`.
+    """
+    robot = urdf.load(path, floating)
+    small, rows = reduced(robot), []
+    with _progress(robot.name, "functions") as update:
+        for done, function in enumerate(FUNCTIONS):
+            update(done, len(FUNCTIONS))
+            found = count(small, function, parameters_as_data=as_data)
+            numbers = (found.mul, found.add, found.rec, found.sincos, found.path)
+            rows.append((function, found.method, *map(str, numbers)))
+    _tell(robot)
+    return f"{robot}{', parameters as data' if as_data else ''}", rows
+
+
+def _progress(description: str, unit: str) -> contextlib.AbstractContextManager:
+    return progress(description, "recording", unit=unit, patience=PATIENCE)
+
+
+def _tell(robot: Robot, *warnings: str) -> None:
+    """Say on stderr what was read, and what to beware of."""
+    print(robot, *robot.notes, *warnings, sep="\n", file=sys.stderr)

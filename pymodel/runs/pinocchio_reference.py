@@ -1,0 +1,146 @@
+"""A robot's functions by Pinocchio, to compare with; needs the package ``pin``.
+
+Pinocchio reads the robot's file itself. It gets the snapped placements, the armature, and the
+configuration of a continuous joint as cosine and sine; it has no joint damping.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pinocchio
+
+from pymodel.algorithms.rigid_body.functions import (
+    FUNCTIONS,
+    SYMMETRIC,
+    columns,
+    force_columns,
+)
+from pymodel.mechanism.robot import FIXED_BASE, Robot
+
+
+def model(robot: Robot) -> pinocchio.Model:
+    """Pinocchio's model of the file that a robot was read from, as :mod:`urdf` read it."""
+    base = [pinocchio.JointModelFreeFlyer()] if robot.floating else []
+    found = pinocchio.buildModelFromUrdf(robot.source, *base)
+    for index, link in enumerate(robot.links):
+        parent = np.eye(3)
+        if link.parent != FIXED_BASE:
+            parent = robot.links[link.parent].frame_rotation
+        rotation = parent.T @ link.rotation @ link.frame_rotation
+        found.jointPlacements[index + 1] = pinocchio.SE3(rotation, parent.T @ link.offset)
+    found.armature = np.array(
+        [0.0] * 6 * robot.floating + [x.armature for x in robot.links[robot.first :]]
+    )
+    return found
+
+
+def configuration(model: pinocchio.Model, q: np.ndarray) -> np.ndarray:
+    """A configuration as Pinocchio has it: a continuous joint by cosine and sine."""
+    q, found = list(q), []
+    for joint in list(model.joints)[1:]:
+        if joint.nq == 2:
+            angle = q.pop(0)
+            found += [np.cos(angle), np.sin(angle)]
+        else:
+            found += [q.pop(0) for _ in range(joint.nq)]
+    return np.array(found)
+
+
+def call(robot: Robot, function: str, table: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Evaluate a function once for each row of a table.
+
+    Parameters
+    ----------
+    robot : Robot
+        As it was read, not reduced.
+    function : str
+        A key of :data:`pymodel.algorithms.rigid_body.functions.FUNCTIONS`.
+    table : dict
+        As for :func:`pymodel.runs.robot_calls.call`; quaternions of length 1.
+
+    Returns
+    -------
+    dict
+        Column -> array of one number a row.
+    """
+    its, evaluate = model(robot), _EVALUATE[function]
+    data, found = its.createData(), []
+    arrays = [_array(robot, kind, table) for kind in FUNCTIONS[function].takes]
+    wrenches = _wrenches(robot, table, len(arrays[0]))
+    for forces, q, *others in zip(wrenches, *arrays, strict=True):
+        results = evaluate(its, data, configuration(its, q), *others, forces)
+        found.append(np.concatenate([x.reshape(-1) for x in results]))
+    names = [name for kind in FUNCTIONS[function].gives for name in columns(robot, kind)]
+    return dict(zip(names, np.array(found).T, strict=True))
+
+
+def _array(robot: Robot, kind: str, table: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Columns as an array, the rows of the table first."""
+    found = np.stack([table[name] for name in columns(robot, kind)], axis=-1)
+    return found.reshape(-1, robot.nv, robot.nv) if kind in SYMMETRIC else found
+
+
+def _wrenches(
+    robot: Robot, table: Mapping[str, np.ndarray], rows: int
+) -> Iterator[pinocchio.StdVec_Force]:
+    """External wrenches on Pinocchio's joints, row by row."""
+    still = np.zeros(rows)
+    found = [
+        np.stack([table.get(name, still) for name in force_columns([link])], axis=-1)
+        for link in range(len(robot.links))
+    ]
+    for wrenches in zip(*found, strict=True):
+        forces = pinocchio.StdVec_Force()
+        forces.extend([pinocchio.Force.Zero(), *map(pinocchio.Force, wrenches)])
+        yield forces
+
+
+def _mass_matrix(model: pinocchio.Model, data: pinocchio.Data, q: np.ndarray) -> np.ndarray:
+    upper = np.triu(pinocchio.crba(model, data, q))
+    return upper + np.triu(upper, 1).T
+
+
+def _derivatives(
+    model: pinocchio.Model, data: pinocchio.Data, *state: Any
+) -> tuple[np.ndarray, np.ndarray]:
+    """dtau/dq and dtau/dqd."""
+    pinocchio.computeRNEADerivatives(model, data, *state)
+    return data.dtau_dq.copy(), data.dtau_dv.copy()
+
+
+def _forward_derivatives(
+    model: pinocchio.Model,
+    data: pinocchio.Data,
+    q: np.ndarray,
+    qd: np.ndarray,
+    tau: np.ndarray,
+    forces: pinocchio.StdVec_Force,
+) -> list[np.ndarray]:
+    qdd = pinocchio.aba(model, data, q, qd, tau, forces).copy()
+    minv = np.linalg.inv(_mass_matrix(model, data, q))
+    return [-minv @ x for x in _derivatives(model, data, q, qd, qdd, forces)]
+
+
+def _forward_derivatives_given(
+    model: pinocchio.Model,
+    data: pinocchio.Data,
+    q: np.ndarray,
+    qd: np.ndarray,
+    qdd: np.ndarray,
+    minv: np.ndarray,
+    forces: pinocchio.StdVec_Force,
+) -> list[np.ndarray]:
+    return [-minv @ x for x in _derivatives(model, data, q, qd, qdd, forces)]
+
+
+#: Function -> its results, as a sequence of arrays.
+_EVALUATE = {
+    "ID": lambda *given: [pinocchio.rnea(*given)],
+    "FD": lambda *given: [pinocchio.aba(*given)],
+    "M": lambda *given: [_mass_matrix(*given[:3])],
+    "Minv": lambda *given: [np.linalg.inv(_mass_matrix(*given[:3]))],
+    "dID": _derivatives,
+    "dFD": _forward_derivatives,
+    "diFD": _forward_derivatives_given,
+}

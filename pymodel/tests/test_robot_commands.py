@@ -1,0 +1,215 @@
+"""Subcommands about robots: tables in and out, one line for bad input, counts."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pymodel.cli import main
+from pymodel.mechanism.urdf import load
+from pymodel.runs.robot_calls import random_states, read_table, write_table
+from pymodel.runs.robot_model import load as load_model
+from pymodel.tests.robots import ROBOTS
+
+IIWA, HYQ = str(ROBOTS / "iiwa14.urdf"), str(ROBOTS / "hyq.urdf")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def inputs(function, rows=3, path=IIWA, floating=False, **changed):
+    """Write random states, with some columns changed; a column that is None is left out."""
+    table = random_states(load(path, floating), function, rows, seed=1)
+    table |= {name: np.broadcast_to(x, rows) for name, x in changed.items() if x is not None}
+    write_table(
+        "in.csv", {name: x for name, x in table.items() if changed.get(name, 0) is not None}
+    )
+    return table
+
+
+def call(function, *options, path=IIWA):
+    return main(["call", function, path, "--inputs", "in.csv", "--out", "out.csv", *options])
+
+
+@pytest.mark.parametrize("function", ["ID", "FD", "M", "Minv", "dID", "dFD", "diFD"])
+@pytest.mark.parametrize("floating", [False, True])
+def test_tables_are_what_arrays_give(function, floating, capsys):
+    table = inputs(function, path=HYQ, floating=floating)
+    assert call(function, *["--floating"] * floating, path=HYQ) == 0
+    found, model = read_table("out.csv"), load_model(HYQ, floating)
+
+    def array(kind):
+        width = model.nq if kind == "q" else model.nv
+        if kind == "minv":
+            names = [f"minv{i}_{j}" for i in range(width) for j in range(width)]
+            return np.stack([table[name] for name in names], -1).reshape(-1, width, width)
+        return np.stack([table[f"{kind}{k}"] for k in range(width)], -1)
+
+    takes, method, prefixes = {
+        "ID": (("q", "qd", "qdd"), model.inverse_dynamics, ("tau",)),
+        "FD": (("q", "qd", "tau"), model.forward_dynamics, ("qdd",)),
+        "M": (("q",), model.mass_matrix, ("m",)),
+        "Minv": (("q",), model.inverse_mass_matrix, ("minv",)),
+        "dID": (
+            ("q", "qd", "qdd"),
+            model.inverse_dynamics_derivatives,
+            ("dtau_dq", "dtau_dqd"),
+        ),
+        "dFD": (
+            ("q", "qd", "tau"),
+            model.forward_dynamics_derivatives,
+            ("dqdd_dq", "dqdd_dqd"),
+        ),
+        "diFD": (
+            ("q", "qd", "qdd", "minv"),
+            model.forward_dynamics_derivatives_given,
+            ("dqdd_dq", "dqdd_dqd"),
+        ),
+    }[function]
+    results = method(*map(array, takes))
+    for prefix, result in zip(
+        prefixes, results if isinstance(results, tuple) else (results,), strict=True
+    ):
+        for index in np.ndindex(result.shape[1:]):
+            column = found.pop(prefix + "_".join(map(str, index)))
+            assert column.tobytes() == result[(slice(None), *index)].tobytes()
+    assert not found
+    out, err = capsys.readouterr()
+    assert out == f"out.csv: 3 calls of {function}, float64\n"
+    assert f"{model.nv} degrees of freedom" in err
+
+
+@pytest.mark.parametrize("lanes", ["2+2", "8+8"])
+@pytest.mark.parametrize("function", ["ID", "FD"])
+def test_the_engine_gives_the_bits_of_the_model(function, lanes, capsys):
+    inputs(function)
+    assert call(function, "--arith", "float32") == 0
+    model = Path("out.csv").read_text()
+    assert call(function, "--arith", "float32", "--target", "step", "--lanes", lanes) == 0
+    assert Path("out.csv").read_text() == model
+    assert "cycles each" in capsys.readouterr().out.splitlines()[1]
+    with Path("out.csv").open() as file:
+        numbers = [float(x) for row in list(csv.reader(file))[1:] for x in row]
+    assert numbers and all(x == np.float32(x) for x in numbers)
+
+
+def test_wrenches_on_links():
+    force = {f"fext3_{k}": x for k, x in enumerate((1.0, -2.0, 0.5, 0.1, 0.2, -0.3))}
+    table = inputs("ID", rows=2, **force)
+    assert call("ID") == 0
+    model = load_model(IIWA)
+    q, qd, qdd = (
+        np.stack([table[f"{kind}{k}"] for k in range(7)], -1) for kind in ("q", "qd", "qdd")
+    )
+    wrench = np.tile(list(force.values()), (2, 1))
+    pushed = model.inverse_dynamics(q, qd, qdd, {model.robot.links[3].name: wrench})
+    found = np.stack(list(read_table("out.csv").values()), -1)
+    assert found.tobytes() == pushed.tobytes()
+    assert np.abs(pushed - model.inverse_dynamics(q, qd, qdd)).max() > 0.1
+
+
+def test_warnings_leave_the_status(capsys):
+    inputs("M", rows=2, path=HYQ, floating=True, q3=1.0, q4=1.0, q5=0.0, q6=0.0)
+    assert call("M", "--floating", path=HYQ) == 0
+    assert "rows 1, 2: quaternions differ from length 1 by up to 0.414" in capsys.readouterr().err
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("options", [(), ("--target", "step")], ids=["model", "step"])
+def test_results_that_are_not_finite_stay_in_the_table(options, capsys):
+    """Torques that half precision holds, and accelerations that it does not."""
+    inputs("FD", rows=3, tau6=[0.1, 6e4, 0.2])
+    assert call("FD", "--arith", "5/10", *options) == 1
+    assert "row 2: a result is infinite or not a number" in capsys.readouterr().err.splitlines()
+    rows = np.array(list(read_table("out.csv").values())).T
+    assert [bool(np.isfinite(row).all()) for row in rows] == [True, False, True]
+
+
+NO_INERTIA = """<robot name='bare'><link name='a'/><link name='b'/>
+<joint name='j' type='revolute'><parent link='a'/><child link='b'/><axis xyz='0 0 1'/></joint>
+</robot>"""
+BAD = {
+    "missing column": ({"qd3": None}, "FD", [], "FD of iiwa14: missing columns qd3"),
+    "unknown column": ({"speed": 1.0}, "FD", [], "FD of iiwa14: unknown columns speed"),
+    "wrong size": ({"q7": 1.0}, "FD", [], "FD of iiwa14: unknown columns q7"),
+    "half a wrench": ({"fext2_0": 1.0}, "FD", [], "missing columns fext2_1, fext2_2, fext2_3, "),
+    "wrench on no link": ({"fext7_0": 1.0}, "FD", [], "unknown columns fext7_0"),
+    "useless wrench": ({"fext2_0": 1.0}, "M", [], "M of iiwa14: unknown columns fext2_0"),
+    "not a number": ({"q0": np.nan}, "FD", [], "row 1: q0 is nan, must be finite"),
+    "infinite": ({"q0": np.inf}, "FD", [], "row 1: q0 is inf, must be finite"),
+    "not symmetric": (
+        {"minv2_1": 9.0},
+        "diFD",
+        [],
+        "row 1: minv2_1 and minv1_2 differ, must be symmetric",
+    ),
+    "function": ({}, "IK", [], "function 'IK': must be one of ID, FD, M, Minv, dID, dFD, diFD"),
+    "arithmetic": ({}, "FD", ["--arith", "half"], "'half'"),
+    "target": ({}, "FD", ["--target", "gpu"], "target 'gpu': must be one of model, step"),
+    "engine's format": ({}, "FD", ["--target", "step"], "target step: the engine has no float64"),
+    "lanes": ({}, "FD", ["--target", "step", "--lanes", "2x2"], "lanes '2x2': must be"),
+    "lanes without engine": ({}, "FD", ["--lanes", "2+2"], "--lanes: only for --target step"),
+    "armature": ({}, "FD", ["--armature", "-1"], "armature"),
+    "floating": ({}, "FD", ["--floating"], "missing columns q7, q8, q9, q10, ... (19 in all)"),
+}
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_bad_input_is_one_line_and_status_2(kind, capsys):
+    changed, function, options, said = BAD[kind]
+    inputs(function if function != "IK" else "FD", **changed)
+    assert call(function, *options) == 2
+    out, err = capsys.readouterr()
+    assert not out and said in err and len(err.splitlines()) == 1
+    assert not Path("out.csv").exists()
+
+
+NAMES = [f"{kind}{k}" for kind in ("q", "qd", "qdd") for k in range(7)]
+FILES = {
+    "no row": (f"{','.join(NAMES)}\n", "ID of iiwa14: no row"),
+    "empty": ("", "in.csv: empty"),
+    "word": ("q0\nx\n", "in.csv: line 2: q0 is 'x', must be a number"),
+    "short row": ("q0,q1\n1\n", "in.csv: line 2: 1 values under 2 names"),
+    "twice": ("q0,q0\n1,1\n", "in.csv: columns twice: q0"),
+}
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_bad_tables_are_one_line_and_status_2(kind, capsys):
+    text, said = FILES[kind]
+    Path("in.csv").write_text(text)
+    assert call("ID") == 2
+    assert capsys.readouterr().err == f"{said}\n"
+
+
+def test_bad_robots_are_one_line_and_status_2(capsys):
+    Path("bare.urdf").write_text(NO_INERTIA)
+    inputs("ID")
+    for words in (["call", "ID", "bare.urdf", "--inputs", "in.csv", "--out", "out.csv"],) + tuple(
+        [name, "bare.urdf"] for name in ("count", "joints")
+    ):
+        assert main(words) == 2
+        out, err = capsys.readouterr()
+        assert not out and "link b: no inertia" in err and len(err.splitlines()) == 1
+    assert main(["count", "none.urdf"]) == 2
+    assert capsys.readouterr().err.startswith("none.urdf: cannot read")
+
+
+def test_count_prints_all_functions(capsys):
+    assert main(["count", IIWA, "--markdown"]) == 0
+    out, err = capsys.readouterr()
+    title, _, headings, _, *rows = out.splitlines()
+    assert title == "### iiwa14: 7 degrees of freedom, fixed base"
+    assert headings == "| function | method | x | + | 1/x | sincos | longest path [cycles] |"
+    assert rows[0] == "| ID |  | 220 | 197 | 0 | 6 | 152 |" and len(rows) == 7
+    assert rows[1] == "| FD | factors | 440 | 374 | 5 | 6 | 194 |"
+    assert "7 degrees of freedom" in err and "snapped" in err
+    assert main(["count", IIWA, "--floating", "--parameters-as-data"]) == 0
+    assert "iiwa14: 13 degrees of freedom, floating base, parameters as data" in " ".join(
+        capsys.readouterr().out.split()
+    )
+    assert main(["count", "--floating"]) == 2
+    assert "only for a robot file" in capsys.readouterr().err

@@ -1,0 +1,290 @@
+"""Evaluate a robot's function on random states and compare: what `make robot` calls.
+
+The model is compared with float64, the simulated step engine with the text bit for bit, and both
+with Pinocchio where it is installed. Leaves inputs.csv, outputs.csv and summary.json.
+
+Exit status: 0 done, 1 a result is not finite or the hardware differs, 2 bad input, 130 Ctrl-C.
+"""
+
+import contextlib
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from pymodel.compile.robot_kernels import count
+from pymodel.compile.schedule import bounds
+from pymodel.machine.isa import Machine
+from pymodel.mechanism import urdf
+from pymodel.mechanism.reduction import reduced
+from pymodel.mechanism.robot import Robot
+from pymodel.runs import robot_calls
+from pymodel.runs.files import SUMMARY, replaced
+from pymodel.runs.progress import progress
+from pymodel.runs.summary import flag_names, write_summary
+from scripts.hardware_run import usable_simulator, watched
+from scripts.hardware_targets import check_word, engine
+from scripts.robot_options import RobotOptions, options_of
+from scripts.run import status_of
+from scripts.run_options import MODEL
+from tb.common.simulators import simulator_version
+from tb.common.step_engine import rtl_parameters
+from tb.cosim_robot import bench as cosim_robot
+from tb.cosim_robot.handover import FILE, Calls
+
+INPUTS, OUTPUTS = "inputs.csv", "outputs.csv"
+DONE, NO = 0, 1  # exit status
+PATIENCE = 1.0  # s of recording without a word
+SAME = 1e-9  # relative difference of float64 to Pinocchio that rounding explains
+UNITS = {"mul": "x", "add": "+", "rec": "1/x", "sincos": "sin cos"}
+
+
+class Hardware(NamedTuple):
+    """A step engine, and what simulates it."""
+
+    machine: Machine
+    simulator: str
+
+
+@dataclass(frozen=True)
+class Found:
+    """What the calls gave.
+
+    Attributes
+    ----------
+    table : dict
+        As that of :class:`pymodel.runs.robot_calls.Answer`.
+    flags : int
+    figures : dict
+        Entries of the summary that only this target has.
+    problem : str
+        What went wrong; empty if nothing.
+    """
+
+    table: robot_calls.Table
+    flags: int
+    figures: dict[str, Any]
+    problem: str = ""
+
+
+def run(options: RobotOptions) -> int:
+    """Evaluate, compare, print and leave the files.
+
+    Returns
+    -------
+    int
+        The exit status.
+
+    Raises
+    ------
+    ValueError, OSError
+        If what is asked for cannot be done, or a file cannot be read or written.
+    """
+    robot = urdf.load(options.urdf, options.floating)
+    hardware = None
+    if options.target != MODEL:
+        machine = engine(options.arithmetic, options.lanes)
+        hardware = Hardware(machine, usable_simulator(options.simulator))
+    out = Path(options.out)
+    out.mkdir(parents=True, exist_ok=True)
+    with replaced(out, (INPUTS, OUTPUTS, SUMMARY, FILE)):
+        return _run(options, robot, hardware, out)
+
+
+def _run(options: RobotOptions, robot: Robot, hardware: Hardware | None, out: Path) -> int:
+    small, function = reduced(robot), options.function
+    with _progress(options, "recording"):
+        states = robot_calls.random_states(small, function, options.rows, options.seed)
+        robot_calls.write_table(out / INPUTS, states)
+        exact = robot_calls.call(small, function, states).table
+    if hardware is None:
+        found = _on_model(options, small, states)
+    else:
+        found = _on_engine(options, small, hardware, out)
+    if found is None:
+        return NO
+    robot_calls.write_table(out / OUTPUTS, found.table)
+    summary = _summary(options, robot, small) | found.figures | {"flags": flag_names(found.flags)}
+    summary |= _errors(robot, function, states, found.table, exact, options.arithmetic)
+    finite = bool(np.isfinite(list(found.table.values())).all())
+    write_summary(out / SUMMARY, summary | {"finite": finite})
+    _print(summary, robot)
+    return _verdict(options, summary, found, finite)
+
+
+def _progress(
+    options: RobotOptions, before: str
+) -> contextlib.AbstractContextManager[Callable[[int, int], None]]:
+    name = f"{options.function} of {Path(options.urdf).name}"
+    return progress(name, before, unit="calls", patience=PATIENCE)
+
+
+def _verdict(options: RobotOptions, summary: Mapping[str, Any], found: Found, finite: bool) -> int:
+    """The last lines, and the exit status."""
+    problems = [found.problem] if found.problem else []
+    if not finite:
+        problems.append(f"{options.out}/{OUTPUTS}: a result is infinite or not a number")
+    if (summary.get("float64_error_to_pinocchio") or 0) > SAME:
+        problems.append("float64 differs from Pinocchio")
+    print(*problems, sep="\n", end="\n" * bool(problems), file=sys.stderr)
+    if "words_compared" in summary and not found.problem:
+        print(f"{options.rows} calls, {summary['words_compared']} words: identical to the text")
+    return NO if problems else DONE
+
+
+def _on_model(options: RobotOptions, robot: Robot, states: robot_calls.Table) -> Found:
+    """Evaluate on the model."""
+    with _progress(options, "recording") as update:
+        answer = robot_calls.call(robot, options.function, states, options.arithmetic, watch=update)
+    return Found(answer.table, answer.flags, {})
+
+
+def _on_engine(options: RobotOptions, robot: Robot, hardware: Hardware, out: Path) -> Found | None:
+    """Simulate the engine, which compares every word with the text; None if that fails."""
+    fmt = hardware.machine.fmt
+    with _progress(options, "scheduling"):
+        call = robot_calls.prepare(hardware.machine, robot, options.function, fmt)
+    machine, simulator = call.program.machine, hardware.simulator
+    check_word(machine, options.lanes)
+    settings = {
+        "robot": str(Path(options.urdf).resolve()),
+        "floating": options.floating,
+        "function": options.function,
+        "inputs": str((out / INPUTS).resolve()),
+    }
+    row = watched(
+        cosim_robot.BENCH,
+        simulator,
+        cosim_robot.CONFIG,
+        f"{options.function} of {robot.name}",
+        unit="calls",
+        seed=options.seed,
+        testcase=cosim_robot.TEST if options.waves else None,
+        waves=options.waves,
+        params=rtl_parameters(machine),
+        settings={"calls": [settings], "out": str(out.resolve())},
+        command=options.command(simulator),
+    )
+    calls = Calls.read(out)
+    if calls is None:
+        print(row["message"], file=sys.stderr)
+        return None
+    Calls.forget(out)
+    values = robot_calls.floats_of(fmt, call.outputs, calls.results)
+    identical = row["result"] == "pass"
+    figures = {
+        "simulator": simulator,
+        "versions": {simulator: simulator_version(simulator)},
+        "lanes": options.lanes,
+        "cycles": call.program.main,
+        "cycles_with_start_and_trace": calls.cycles,
+        "bounds": bounds(machine, call.kernel),
+        "registers_of_a_bank": max(call.program.registers),
+        "word_bits": machine.word_w,
+        "words_compared": calls.words_compared,
+        "identical": identical,
+    }
+    table = robot_calls.full_table(robot, options.function, values, options.rows)
+    return Found(table, calls.flags, figures, "" if identical else row["message"])
+
+
+def _summary(options: RobotOptions, robot: Robot, small: Robot) -> dict[str, Any]:
+    """What was evaluated, and what it costs."""
+    found = count(small, options.function)
+    return {
+        "robot": robot.name,
+        "source": options.urdf,
+        "degrees_of_freedom": robot.nv,
+        "floating": robot.floating,
+        "notes": robot.notes,
+        "function": options.function,
+        "method": found.method,
+        "target": options.target,
+        "arith": options.arithmetic,
+        "rows": options.rows,
+        "seed": options.seed,
+        "operations": {op: getattr(found, op) for op in ("mul", "add", "rec", "sincos")},
+        "longest_path": found.path,
+    }
+
+
+def _errors(
+    robot: Robot,
+    function: str,
+    states: robot_calls.Table,
+    found: robot_calls.Table,
+    exact: robot_calls.Table,
+    arithmetic: str,
+) -> dict[str, float | None]:
+    """Errors of the results and of float64; None without Pinocchio, or without a finite row."""
+    errors = {}
+    if arithmetic != "float64":
+        errors["error_to_float64"] = _error(found, exact)
+    try:
+        from pymodel.runs import pinocchio_reference
+    except ModuleNotFoundError:
+        return errors
+    reference = pinocchio_reference.call(robot, function, states)
+    if arithmetic != "float64":
+        errors["error_to_pinocchio"] = _error(found, reference)
+    return errors | {"float64_error_to_pinocchio": _error(exact, reference)}
+
+
+def _error(found: robot_calls.Table, expected: robot_calls.Table) -> float | None:
+    """Largest error of a finite row, relative to the largest entry of the row."""
+    found, expected = (np.array([table[name] for name in expected]) for table in (found, expected))
+    finite = np.isfinite(found).all(axis=0)
+    error = np.abs(found - expected)[:, finite].max(axis=0)
+    return float((error / np.abs(expected)[:, finite].max(axis=0)).max(initial=0.0))
+
+
+def _print(summary: Mapping[str, Any], robot: Robot) -> None:
+    """The table for the terminal."""
+    operations = summary["operations"]
+    rows = [
+        ("robot", str(robot)),
+        *(("", note) for note in robot.notes),
+        ("function", " by ".join(filter(None, (summary["function"], summary["method"])))),
+        ("operations", ", ".join(f"{n} {UNITS[op]}" for op, n in operations.items() if n)),
+        ("longest path [cycles]", str(summary["longest_path"])),
+    ]
+    if "cycles" in summary:
+        both, traced = summary["bounds"]["both"], summary["cycles_with_start_and_trace"]
+        rows += [
+            ("lanes", summary["lanes"]),
+            ("cycles", f"{summary['cycles']} ({traced} with start and trace)"),
+            ("no schedule is shorter than", str(both)),
+            (
+                "program word, registers of a bank",
+                f"{summary['word_bits']} bits, {summary['registers_of_a_bank']}",
+            ),
+        ]
+    arithmetic = summary["arith"]
+    rows.append(("flags", " ".join(summary["flags"]) or "none"))
+    for key, text in (
+        ("error_to_float64", f"{arithmetic} - float64, largest"),
+        ("error_to_pinocchio", f"{arithmetic} - Pinocchio, largest"),
+        ("float64_error_to_pinocchio", "float64 - Pinocchio, largest"),
+    ):
+        if key in summary:
+            rows.append((text, f"{summary[key]:.2g} of the largest entry"))
+    title = f"{summary['rows']} calls, {arithmetic} on {summary['target']}"
+    table = Table(title=Text(title), show_header=False)
+    for row in rows:
+        table.add_row(*map(Text, row))
+    Console().print(table)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line and return its exit status."""
+    return status_of(lambda: run(options_of(arguments)))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

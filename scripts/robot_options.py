@@ -1,0 +1,101 @@
+"""What a robot's function is asked for: the options of ``make robot``."""
+
+import shlex
+from dataclasses import dataclass
+
+from pymodel.algorithms.rigid_body.functions import FUNCTIONS
+from scripts.run_options import (
+    MODEL,
+    STEP,
+    OptionParser,
+    add_engine_options,
+    fill_in,
+    one_of,
+    refuse_unused,
+    whole,
+)
+
+MAX_ROWS = 1_000_000
+#: Options that only the simulated engine can use, as :data:`scripts.run_options.USED_BY`.
+USED_BY = {
+    "simulator": ("SIM", (STEP,)),
+    "waves": ("WAVES", (STEP,)),
+    "lanes": ("LANES", (STEP,)),
+}
+
+
+@dataclass(frozen=True)
+class RobotOptions:
+    """A function of a robot on random states.
+
+    Attributes
+    ----------
+    urdf, out
+        Robot file, and folder for the results.
+    function
+        A key of :data:`pymodel.algorithms.rigid_body.functions.FUNCTIONS`.
+    target
+        Where it runs: ``model`` or ``step``.
+    floating
+        Whether the base floats.
+    rows
+        Number of states.
+    simulator, arithmetic, lanes, seed, waves
+        As for :class:`scripts.run_options.RunOptions`; the seed is that of the states, too.
+
+    Raises
+    ------
+    InputError
+        If the target cannot use an option that is given.
+    """
+
+    urdf: str
+    function: str
+    out: str
+    target: str = MODEL
+    floating: bool = False
+    rows: int = 16
+    simulator: str | None = None
+    arithmetic: str = "float32"
+    lanes: str | None = None
+    seed: int | None = None
+    waves: bool = False
+
+    def __post_init__(self) -> None:
+        refuse_unused(self, USED_BY)
+        fill_in(self)
+
+    def command(self, simulator: str) -> str:
+        """The command that does the same on the engine, under a simulator."""
+        words = {
+            "URDF": self.urdf,
+            "FUNCTION": self.function,
+            "TARGET": self.target,
+            "LANES": self.lanes,
+            "ARITH": self.arithmetic,
+            "SIM": simulator,
+            "SEED": self.seed,
+            "ROWS": self.rows,
+        }
+        words |= {"FLOATING": 1} if self.floating else {}
+        return shlex.join(["make", "robot", *(f"{name}={x}" for name, x in words.items())])
+
+
+def options_of(arguments: list[str] | None) -> RobotOptions:
+    """Read the command line.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read.
+    """
+    parser = OptionParser(prog="scripts.robot", description="A robot's function on random states.")
+    add = parser.add_argument
+    add("--urdf", required=True, help="robot file (URDF)")
+    add("--function", required=True, type=one_of("FUNCTION", *FUNCTIONS))
+    add("--target", type=one_of("TARGET", MODEL, STEP), default=RobotOptions.target)
+    add("--out", required=True, help="folder for the results")
+    add("--floating", action="store_true", help="let the base float")
+    add("--rows", type=whole("ROWS", 1, MAX_ROWS), default=RobotOptions.rows, help="calls")
+    add_engine_options(parser)
+    return RobotOptions(**vars(parser.parse_args(arguments)))

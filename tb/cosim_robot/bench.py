@@ -1,0 +1,51 @@
+"""Rigid-body functions of robots on the step engine, call by call.
+
+Settings: ``calls``, each with a ``robot`` (path), a ``function`` and ``rows`` (how many calls, on
+random states), and as wanted ``floating`` and ``method``; ``inputs`` (path of a table) instead of
+``rows``; and ``out`` (folder for what the last function hands over).
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from pymodel.algorithms.rigid_body.functions import FUNCTIONS
+from pymodel.machine.isa import Machine
+from tb.common.bench import Bench
+from tb.common.configs import Config
+from tb.common.step_engine import rtl_parameters
+
+CONFIG = "narrow"  # the configuration that calls of other robots derive from
+TEST = "calls"  # its cocotb test
+
+
+def _calls(
+    robot: str, functions: Iterable[str] = FUNCTIONS, rows: int = 16, floating: bool = False
+) -> list[dict[str, Any]]:
+    """Functions of a robot, all unless named."""
+    path = f"robots/{robot}.urdf"
+    return [
+        {"robot": path, "function": function, "rows": rows, "floating": floating}
+        for function in functions
+    ]
+
+
+IIWA, HYQ = _calls("iiwa14"), _calls("hyq", floating=True)
+#: Without dFD and diFD: they fit (6000 words of 800 bits), but take minutes to schedule and load.
+ATLAS = [
+    *_calls("atlas", ("ID", "FD", "M", "Minv"), floating=True),
+    *_calls("atlas", ("dID",), rows=4, floating=True),
+]
+#: Machines that hold the largest program of their configurations.
+SHORT = Machine(depth=256)
+NARROW = Machine(depth=1024, program_depth=8192, trace_registers=512)
+WIDE = Machine(8, 8, depth=512, program_depth=2048, trace_registers=2048)
+VERILATOR, ICARUS = ("verilator",), ("icarus",)
+BENCH = Bench(
+    __file__,
+    toplevel="step_engine",
+    configs=[
+        Config(CONFIG, rtl_parameters(NARROW), {"calls": IIWA + HYQ}, VERILATOR),
+        Config("wide", rtl_parameters(WIDE), {"calls": IIWA + HYQ + ATLAS}, VERILATOR),
+        Config("short", rtl_parameters(SHORT), {"calls": _calls("iiwa14", rows=2)}, ICARUS),
+    ],
+)
