@@ -216,7 +216,7 @@ def common_registers(
 COPROCESSOR = Map(
     "coprocessor",
     addr_w=ADDR_W,
-    text="What every co-processor below begins with. Floats stand in the low bits of their word.",
+    text="What every map below begins with. Floats stand in the low bits of their word.",
     registers=common_registers(),
 )
 
@@ -282,11 +282,12 @@ def step_engine(bus_words: int) -> Map:
         addr_w=ADDR_W,
         text="Runs a program for whole steps (pymodel/machine/isa.py). A location is "
         "bank << 16 | address. A segment of length 0, one that does not lie in the program memory, "
-        "and a trace longer than its list refuse a run. While busy, register file, trace list, and "
-        "program can neither be written nor read (`STATUS.ERROR`), and registers not be written. "
-        "A location, index or program address that is out of range answers SLVERR and changes "
-        f"nothing. PROGRAM_WORD has the words that a program word takes, up to {STEP_MAX_WORD}. "
-        "A reset by CTRL empties the trace; memories and the registers written here stay.",
+        "and a trace longer than its list refuse a run. While busy, register file, trace list and "
+        "program can be neither read nor written; of the other registers only CTRL and STATUS can "
+        "be written. A location, index or program address that is out of range answers SLVERR and "
+        "changes nothing. PROGRAM_WORD has as many bus words as a program word, up to "
+        f"{STEP_MAX_WORD}. A reset by CTRL empties the trace; memories and the registers written "
+        "here stay.",
         parameters=(("BUS_WORDS", bus_words, "bus words of a program word"),),
         registers=(
             *common_registers(
