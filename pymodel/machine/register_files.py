@@ -420,9 +420,10 @@ def markdown(maps: Iterable[Map]) -> str:
         "",
         f"<!-- {_GENERATED} -->",
         "",
-        "AXI4-Lite, 32 bit. Byte strobes are honoured. Unmapped addresses and writes to read-only "
-        "ones answer SLVERR and change nothing; so do operand writes while busy, which also set "
-        "`STATUS.ERROR`, as does a refused run.",
+        "AXI4-Lite, 32 bit; RO: read only, RW: read and write. Byte strobes are honoured. Unmapped "
+        "addresses and writes to read-only ones answer SLVERR and change nothing. So do accesses "
+        "that are locked while busy, such as operand writes; they also set `STATUS.ERROR`, as does "
+        "a refused run.",
     ]
     for map_ in maps:
         lines += ["", f"## {map_.name}", "", map_.text, ""]

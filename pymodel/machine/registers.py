@@ -221,7 +221,7 @@ def common_registers(
 COPROCESSOR = Map(
     "coprocessor",
     addr_w=ADDR_W,
-    text="What every co-processor below begins with. Floats stand in the low bits of their word.",
+    text="What every map below begins with. Floats stand in the low bits of their word.",
     registers=common_registers(),
 )
 
@@ -291,12 +291,12 @@ def step_engine(bus_words: int) -> Map:
         addr_w=ADDR_W,
         text="Runs a program for whole steps (pymodel/machine/isa.py). A location is "
         "bank << 16 | address. A segment of length 0, one that does not lie in the program memory, "
-        "and a trace longer than its list refuse a run. While busy, register file, trace list, and "
-        "program can neither be written nor read (`STATUS.ERROR`), and registers not be written. "
-        "A location, index, program address or program number that is out of range answers SLVERR "
-        "and changes nothing. PROGRAM_WORD has the words that a program word takes, up to "
-        f"{STEP_MAX_WORD}. MAIN_START, MAIN_LENGTH, SPECIAL_START, SPECIAL_LENGTH, TRACE_BEFORE, "
-        "TRACE_AFTER and TRACE_START are those of the program that PROGRAM names. "
+        "and a trace longer than its list refuse a run. While busy, register file, trace list and "
+        "program can be neither read nor written; of the other registers only CTRL and STATUS can "
+        "be written. A location, index, program address or program number that is out of range "
+        "answers SLVERR and changes nothing. PROGRAM_WORD has as many bus words as a program word, "
+        f"up to {STEP_MAX_WORD}. MAIN_START, MAIN_LENGTH, SPECIAL_START, SPECIAL_LENGTH, "
+        "TRACE_BEFORE, TRACE_AFTER and TRACE_START are those of the program that PROGRAM names. "
         "A reset by CTRL empties the trace; memories and the registers written here stay.",
         parameters=(
             ("BUS_WORDS", bus_words, "bus words of a program word"),

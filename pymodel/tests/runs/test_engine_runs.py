@@ -174,7 +174,7 @@ def test_a_singular_posture_ends_the_run():
 
 
 def three(arithmetic, values):
-    """A function that is no time step: a product, a sum that shares it, a reciprocal."""
+    """A function that is not a time step: a product, a sum that shares it, a reciprocal."""
     a, b, c = (values[name] for name in "abc")
     product = a * b
     return {"product": product, "sum": product + c, "reciprocal": arithmetic.recip(a + c)}
