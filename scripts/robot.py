@@ -42,6 +42,7 @@ INPUTS, OUTPUTS = "inputs.csv", "outputs.csv"
 DONE, NO = 0, 1  # exit status
 PATIENCE = 1.0  # s of recording without a word
 SAME = 1e-9  # relative difference of float64 to Pinocchio that rounding explains
+TINY = 1e-6  # entry in SI units below which errors are no longer relative: it may be rounding
 UNITS = {"mul": "x", "add": "+", "rec": "1/x", "sincos": "sin cos"}
 
 
@@ -241,7 +242,8 @@ def _error(found: robot_calls.Table, expected: robot_calls.Table) -> float | Non
     found, expected = (np.array([table[name] for name in expected]) for table in (found, expected))
     finite = np.isfinite(found).all(axis=0)
     error = np.abs(found - expected)[:, finite].max(axis=0)
-    return float((error / np.abs(expected)[:, finite].max(axis=0)).max(initial=0.0))
+    largest = np.maximum(np.abs(expected)[:, finite].max(axis=0), TINY)
+    return float((error / largest).max(initial=0.0))
 
 
 def _print(summary: Mapping[str, Any], robot: Robot) -> None:

@@ -8,8 +8,13 @@ from pymodel.machine.isa import Machine
 from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.urdf import load
 from pymodel.runs import robot_calls
+from pymodel.runs.input_error import InputError
 from pymodel.tests.robots import ROBOTS
 
+WHEEL = """<robot name='wheel'><link name='ground'/><link name='disc'><inertial>
+<mass value='1'/><inertia ixx='1' ixy='0' ixz='0' iyy='1' iyz='0' izz='0.5'/></inertial></link>
+<joint name='axle' type='continuous'><parent link='ground'/><child link='disc'/>
+<axis xyz='0 0 1'/></joint></robot>"""
 IIWA = reduced(load(ROBOTS / "iiwa14.urdf"))
 HYQ = reduced(load(ROBOTS / "hyq.urdf", floating=True))
 
@@ -39,6 +44,24 @@ def test_rows_that_rounding_spoils_are_named_in_one_line():
     answer = robot_calls.call(IIWA, "dFD", states, "6/4")
     (warning,) = answer.warnings
     assert warning.startswith("rows 1, 2, 3, 4, ... (8 in all): rounding changes results by up to")
+
+
+@pytest.mark.parametrize("target", robot_calls.TARGETS)
+def test_results_that_are_zero_by_structure(tmp_path, target):
+    """A wheel on a vertical axis through its centre of mass: torque depends on qdd alone."""
+    (tmp_path / "wheel.urdf").write_text(WHEEL)
+    wheel = reduced(load(tmp_path / "wheel.urdf"))
+    states = robot_calls.random_states(wheel, "dID", 3, seed=1)
+    answer = robot_calls.call(wheel, "dID", states, "float32", target)
+    assert {name: x.tolist() for name, x in answer.table.items()} == {
+        "dtau_dq0_0": [0.0] * 3,
+        "dtau_dqd0_0": [0.0] * 3,
+    }
+    assert answer.cycles is None and not answer.warnings
+    with pytest.raises(InputError, match="dID of wheel: all results are zero"):
+        robot_calls.prepare(Machine(), wheel, "dID")
+    answer = robot_calls.call(wheel, "ID", states, "float32", target)
+    assert answer.table["tau0"] == pytest.approx(0.5 * states["qdd0"], rel=1e-6)
 
 
 def test_watching():
