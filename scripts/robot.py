@@ -42,7 +42,6 @@ INPUTS, OUTPUTS = "inputs.csv", "outputs.csv"
 DONE, NO = 0, 1  # exit status
 PATIENCE = 1.0  # s of recording without a word
 SAME = 1e-9  # relative difference of float64 to Pinocchio that rounding explains
-TINY = 1e-6  # entry in SI units below which errors are no longer relative: it may be rounding
 UNITS = {"mul": "x", "add": "+", "rec": "1/x", "sincos": "sin cos"}
 
 
@@ -238,11 +237,11 @@ def _errors(
 
 
 def _error(found: robot_calls.Table, expected: robot_calls.Table) -> float | None:
-    """Largest error of a finite row, relative to the largest entry of the row."""
+    """Largest error of a finite row, relative to its largest entry; absolute if all are zero."""
     found, expected = (np.array([table[name] for name in expected]) for table in (found, expected))
     finite = np.isfinite(found).all(axis=0)
     error = np.abs(found - expected)[:, finite].max(axis=0)
-    largest = np.maximum(np.abs(expected)[:, finite].max(axis=0), TINY)
+    largest = np.abs(expected)[:, finite].max(axis=0) if found.any() else 1.0
     return float((error / largest).max(initial=0.0))
 
 
