@@ -133,7 +133,7 @@ def _verdict(options: RobotOptions, summary: Mapping[str, Any], found: Found, fi
     if summary.get("float64_error_to_pinocchio", 0.0) > SAME:
         problems.append("float64 differs from Pinocchio")
     print(*problems, sep="\n", end="\n" * bool(problems), file=sys.stderr)
-    if "words_compared" in summary and not found.problem:
+    if summary.get("words_compared") and not found.problem:
         print(f"{options.rows} calls, {summary['words_compared']} words: identical to the text")
     return NO if problems else DONE
 
@@ -221,7 +221,7 @@ def _errors(
     found: robot_calls.Table,
     exact: robot_calls.Table,
     arithmetic: str,
-) -> dict[str, float]:
+) -> dict[str, float | None]:
     """Errors of the results and of float64, those to Pinocchio where it is installed."""
     errors = {}
     if arithmetic != "float64":
@@ -236,13 +236,18 @@ def _errors(
     return errors | {"float64_error_to_pinocchio": _error(exact, reference)}
 
 
-def _error(found: robot_calls.Table, expected: robot_calls.Table) -> float:
-    """Largest error of a finite row, relative to its largest entry; absolute if all are zero."""
+def _error(found: robot_calls.Table, expected: robot_calls.Table) -> float | None:
+    """Largest error of a finite row, relative to its largest entry; absolute if all are zero.
+
+    None if no row is finite.
+    """
     found, expected = (np.array([table[name] for name in expected]) for table in (found, expected))
     finite = np.isfinite(found).all(axis=0)
+    if not finite.any():
+        return None
     error = np.abs(found - expected)[:, finite].max(axis=0)
     largest = np.abs(expected)[:, finite].max(axis=0) if found.any() else 1.0
-    return float((error / largest).max(initial=0.0))
+    return float((error / largest).max())
 
 
 def _print(summary: Mapping[str, Any], robot: Robot) -> None:
@@ -274,7 +279,9 @@ def _print(summary: Mapping[str, Any], robot: Robot) -> None:
         ("float64_error_to_pinocchio", "float64 - Pinocchio, largest"),
     ):
         if key in summary:
-            rows.append((text, f"{summary[key]:.2g} of the largest entry"))
+            error = summary[key]
+            said = "no call is finite" if error is None else f"{error:.2g} of the largest entry"
+            rows.append((text, said))
     title = f"{summary['rows']} calls, {arithmetic} on {summary['target']}"
     table = Table(title=Text(title), show_header=False)
     for row in rows:

@@ -152,3 +152,4 @@ def test_errors_are_those_of_the_worst_row():
     exact = {"a": np.array([1.0, 10.0]), "b": np.array([2.0, 0.0])}
     found = {"a": np.array([1.5, 11.0]), "b": np.array([2.0, np.nan])}
     assert robot._error(found, exact) == 0.25
+    assert robot._error({"a": found["b"][1:], "b": found["b"][1:]}, exact) is None
