@@ -78,6 +78,12 @@ $(BENCHES): setup
 	  $(if $(TEST),--cocotb-test=$(TEST)) $(if $(CONFIG),--config=$(CONFIG)) \
 	  $(if $(filter-out 0,$(WAVES)),--waves)
 
+.PHONY: example-robots
+example-robots: venv ## the seven functions on 40 robots of PyPI's example-robot-data, a large download
+	@$(call takes,)
+	@$(SETUP) robots
+	@$(PYTEST) -m example_robots pymodel/tests/mechanism/test_example_robots.py
+
 .PHONY: formats
 formats: venv ## all float formats of up to 32 bits under Icarus [UNITS="fp_add" FORMATS="4/20 5/26"]
 	@$(SETUP) icarus
@@ -146,6 +152,6 @@ distclean: clean ## remove .venv and .tools too
 .PHONY: help
 help: ## this text
 	@awk -F ':.*## ' '/^##@/ { printf "\n%s\n", substr($$0, 5) } \
-	  /^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	  /^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 	@printf '\nBenches: make <bench> [SIM=icarus|verilator SEED= TEST= CONFIG= WAVES=1]\n  %s\n' \
 	  "$(or $(BENCHES),none yet)"

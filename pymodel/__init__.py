@@ -33,6 +33,10 @@ _HOMES = {
     "NoReferenceError": "runs.lagrangian",
     "NonFiniteError": "runs.recorder",
     "SingularError": "algorithms.requests",
+    # robots
+    "load_robot": "runs.robot_model:load",
+    "RobotModel": "runs.robot_model",
+    "RobotError": "mechanism.urdf",
     # programs for the step engine
     "Format": "arith.fp",
     "Machine": "machine.isa",

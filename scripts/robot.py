@@ -6,11 +6,12 @@ with Pinocchio where it is installed. Leaves inputs.csv, outputs.csv and summary
 Exit status: 0 done, 1 a result is not finite or the hardware differs, 2 bad input, 130 Ctrl-C.
 """
 
+import contextlib
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from rich.console import Console
@@ -19,13 +20,12 @@ from rich.text import Text
 
 from pymodel.compile.robot_kernels import count
 from pymodel.compile.schedule import bounds
+from pymodel.machine.isa import Machine
 from pymodel.mechanism import urdf
 from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.robot import Robot
 from pymodel.runs import robot_calls
-from pymodel.runs.engine_runs import Call
 from pymodel.runs.files import SUMMARY, replaced
-from pymodel.runs.input_error import InputError
 from pymodel.runs.progress import progress
 from pymodel.runs.summary import flag_names, write_summary
 from scripts.hardware_run import usable_simulator, watched
@@ -43,6 +43,13 @@ DONE, NO = 0, 1  # exit status
 PATIENCE = 1.0  # s of recording without a word
 SAME = 1e-9  # relative difference of float64 to Pinocchio that rounding explains
 UNITS = {"mul": "x", "add": "+", "rec": "1/x", "sincos": "sin cos"}
+
+
+class Hardware(NamedTuple):
+    """A step engine, and what simulates it."""
+
+    machine: Machine
+    simulator: str
 
 
 @dataclass(frozen=True)
@@ -80,27 +87,28 @@ def run(options: RobotOptions) -> int:
         If what is asked for cannot be done, or a file cannot be read or written.
     """
     robot = urdf.load(options.urdf, options.floating)
-    simulator = None if options.target == MODEL else usable_simulator(options.simulator)
+    hardware = None
+    if options.target != MODEL:
+        machine = engine(options.arithmetic, options.lanes)
+        hardware = Hardware(machine, usable_simulator(options.simulator))
     out = Path(options.out)
     out.mkdir(parents=True, exist_ok=True)
     with replaced(out, (INPUTS, OUTPUTS, SUMMARY, FILE)):
-        return _run(options, robot, simulator, out)
+        return _run(options, robot, hardware, out)
 
 
-def _run(options: RobotOptions, robot: Robot, simulator: str | None, out: Path) -> int:
+def _run(options: RobotOptions, robot: Robot, hardware: Hardware | None, out: Path) -> int:
     small, function = reduced(robot), options.function
-    name = f"{function} of {robot.name}"
-    with progress(name, "recording", unit="calls", patience=PATIENCE) as update:
+    with _progress(options, "recording"):
         states = robot_calls.random_states(small, function, options.rows, options.seed)
         robot_calls.write_table(out / INPUTS, states)
         exact = robot_calls.call(small, function, states).table
-        if simulator is None:
-            answer = robot_calls.call(small, function, states, options.arithmetic, watch=update)
-            found = Found(answer.table, answer.flags, {})
-        else:
-            prepared = _prepared(options, small)
-    if simulator is not None:
-        found = _on_engine(options, small, simulator, out, prepared)
+    if hardware is None:
+        found = _on_model(options, small, states)
+    else:
+        found = _on_engine(options, small, hardware, out)
+    if found is None:
+        return NO
     robot_calls.write_table(out / OUTPUTS, found.table)
     summary = _summary(options, robot, small) | found.figures | {"flags": flag_names(found.flags)}
     summary |= _errors(robot, function, states, found.table, exact, options.arithmetic)
@@ -110,29 +118,40 @@ def _run(options: RobotOptions, robot: Robot, simulator: str | None, out: Path) 
     return _verdict(options, summary, found, finite)
 
 
+def _progress(
+    options: RobotOptions, before: str
+) -> contextlib.AbstractContextManager[Callable[[int, int], None]]:
+    name = f"{options.function} of {Path(options.urdf).name}"
+    return progress(name, before, unit="calls", patience=PATIENCE)
+
+
 def _verdict(options: RobotOptions, summary: Mapping[str, Any], found: Found, finite: bool) -> int:
     """The last lines, and the exit status."""
     problems = [found.problem] if found.problem else []
     if not finite:
         problems.append(f"{options.out}/{OUTPUTS}: a result is infinite or not a number")
-    if (summary.get("float64_error_to_pinocchio") or 0) > SAME:
+    if summary.get("float64_error_to_pinocchio", 0.0) > SAME:
         problems.append("float64 differs from Pinocchio")
     print(*problems, sep="\n", end="\n" * bool(problems), file=sys.stderr)
-    if "words_compared" in summary and not found.problem:
+    if summary.get("words_compared") and not found.problem:
         print(f"{options.rows} calls, {summary['words_compared']} words: identical to the text")
     return NO if problems else DONE
 
 
-def _prepared(options: RobotOptions, robot: Robot) -> Call:
-    """The function on the engine that is asked for."""
-    machine = engine(options.arithmetic, options.lanes)
-    call = robot_calls.prepare(machine, robot, options.function, machine.fmt)
-    check_word(call.program.machine, options.lanes)
-    return call
+def _on_model(options: RobotOptions, robot: Robot, states: robot_calls.Table) -> Found:
+    """Evaluate on the model."""
+    with _progress(options, "recording") as update:
+        answer = robot_calls.call(robot, options.function, states, options.arithmetic, watch=update)
+    return Found(answer.table, answer.flags, {})
 
 
-def _on_engine(options: RobotOptions, robot: Robot, simulator: str, out: Path, call: Call) -> Found:
-    """Simulate the engine, which compares every word with the text."""
+def _on_engine(options: RobotOptions, robot: Robot, hardware: Hardware, out: Path) -> Found | None:
+    """Simulate the engine, which compares every word with the text; None if that fails."""
+    fmt = hardware.machine.fmt
+    with _progress(options, "scheduling"):
+        call = robot_calls.prepare(hardware.machine, robot, options.function, fmt)
+    machine, simulator = call.program.machine, hardware.simulator
+    check_word(machine, options.lanes)
     settings = {
         "robot": str(Path(options.urdf).resolve()),
         "floating": options.floating,
@@ -148,16 +167,16 @@ def _on_engine(options: RobotOptions, robot: Robot, simulator: str, out: Path, c
         seed=options.seed,
         testcase=cosim_robot.TEST if options.waves else None,
         waves=options.waves,
-        params=rtl_parameters(call.program.machine),
+        params=rtl_parameters(machine),
         settings={"calls": [settings], "out": str(out.resolve())},
         command=options.command(simulator),
     )
     calls = Calls.read(out)
     if calls is None:
-        raise InputError(row["message"])
+        print(row["message"], file=sys.stderr)
+        return None
     Calls.forget(out)
-    machine = call.program.machine
-    values = robot_calls.floats_of(machine.fmt, call.outputs, calls.results)
+    values = robot_calls.floats_of(fmt, call.outputs, calls.results)
     identical = row["result"] == "pass"
     figures = {
         "simulator": simulator,
@@ -203,7 +222,7 @@ def _errors(
     exact: robot_calls.Table,
     arithmetic: str,
 ) -> dict[str, float | None]:
-    """Errors of the results and of float64; None without Pinocchio, or without a finite row."""
+    """Errors of the results and of float64, those to Pinocchio where it is installed."""
     errors = {}
     if arithmetic != "float64":
         errors["error_to_float64"] = _error(found, exact)
@@ -218,11 +237,17 @@ def _errors(
 
 
 def _error(found: robot_calls.Table, expected: robot_calls.Table) -> float | None:
-    """Largest error of a finite row, relative to the largest entry of the row."""
+    """Largest error of a finite row, relative to its largest entry; absolute if all are zero.
+
+    None if no row is finite.
+    """
     found, expected = (np.array([table[name] for name in expected]) for table in (found, expected))
     finite = np.isfinite(found).all(axis=0)
+    if not finite.any():
+        return None
     error = np.abs(found - expected)[:, finite].max(axis=0)
-    return float((error / np.abs(expected)[:, finite].max(axis=0)).max(initial=0.0))
+    largest = np.abs(expected)[:, finite].max(axis=0) if found.any() else 1.0
+    return float((error / largest).max())
 
 
 def _print(summary: Mapping[str, Any], robot: Robot) -> None:
@@ -254,7 +279,9 @@ def _print(summary: Mapping[str, Any], robot: Robot) -> None:
         ("float64_error_to_pinocchio", "float64 - Pinocchio, largest"),
     ):
         if key in summary:
-            rows.append((text, f"{summary[key]:.2g} of the largest entry"))
+            error = summary[key]
+            said = "no call is finite" if error is None else f"{error:.2g} of the largest entry"
+            rows.append((text, said))
     title = f"{summary['rows']} calls, {arithmetic} on {summary['target']}"
     table = Table(title=Text(title), show_header=False)
     for row in rows:

@@ -4,6 +4,7 @@
 #   scripts/setup.sh python      print the Python that .venv is made with
 #   scripts/setup.sh venv        .venv with the packages of requirements.txt
 #   scripts/setup.sh synth       the synthesis tools of requirements-synth.txt, into .venv too
+#   scripts/setup.sh robots      the robots of requirements-robots.txt, likewise
 #   scripts/setup.sh icarus      Icarus Verilog, installed with apt when that is possible
 #   scripts/setup.sh verilator   Verilator, optional: Icarus alone runs everything, only slower
 #                                (CI=true makes it required); and ccache, for quicker builds
@@ -67,12 +68,14 @@ setup_venv() {
   touch .venv/.stamp
 }
 
-setup_synth() {
-  if [ -f .venv/.stamp-synth ] && [ ! requirements-synth.txt -nt .venv/.stamp-synth ]; then return; fi
-  say "synthesis tools into .venv (once, about 270 MB)"
-  .venv/bin/python -m pip install -qq --disable-pip-version-check -r requirements-synth.txt ||
-    { say 'pip could not install requirements-synth.txt (see above)'; exit 2; }
-  touch .venv/.stamp-synth
+# setup_more NAME WHAT: the packages of requirements-NAME.txt
+setup_more() {
+  stamp=.venv/.stamp-$1
+  if [ -f "$stamp" ] && [ ! "requirements-$1.txt" -nt "$stamp" ]; then return; fi
+  say "$2 into .venv (once)"
+  .venv/bin/python -m pip install -qq --disable-pip-version-check -r "requirements-$1.txt" ||
+    { say "pip could not install requirements-$1.txt (see above)"; exit 2; }
+  touch "$stamp"
 }
 
 setup_icarus() {
@@ -123,7 +126,8 @@ fi
 for part in "$@"; do
   case $part in
     venv) setup_venv ;;
-    synth) setup_synth ;;
+    synth) setup_more synth 'synthesis tools, about 270 MB,' ;;
+    robots) setup_more robots 'example robots, about 400 MB,' ;;
     icarus) setup_icarus ;;
     verilator) setup_verilator ;;
     *) say "unknown part: $part"; exit 2 ;;

@@ -217,23 +217,14 @@ class Terms(Generic[S]):
             self._factor[product.node] = c, Term(self, x)
         return self._signed(product, negative)
 
-    def results(self, terms: Iterable[Term]) -> list[S]:
-        """Return the values of results: a negative sum that nothing else needs turns all its signs.
-
-        Hardware then stores it as it leaves the adder. (It differs in the sign of a zero only.)
-        """
-        terms = list(terms)
-        needed = self._read | {term.node for term in terms if not term.negative}
-        turned = {term.node for term in terms} & self._sums.keys() - needed
-        values = {
-            node: -self.value(a) - self.value(b)
-            for node in sorted(turned)
-            for a, b in [self._sums[node]]
-        }
-        return [values[term.node] if term.node in turned else self.value(term) for term in terms]
-
     def recip(self, x: Term) -> Term:
-        """1 / x."""
+        """1 / x.
+
+        Raises
+        ------
+        ZeroDivisionError
+            If x is zero by structure: a joint that nothing resists.
+        """
         fixed = self._fixed[x.node]
         whole = None if fixed is None else 1.0 / fixed
         if self._is_number[x.node]:
@@ -272,6 +263,23 @@ class Terms(Generic[S]):
                 return self.zero
         _, node, negative = waiting[0]
         return Term(self, node, negative)
+
+    # --- results ----------------------------------------------------------------------------------
+
+    def results(self, terms: Iterable[Term]) -> list[S]:
+        """Return the values of results: a negative sum that nothing else needs turns all its signs.
+
+        Hardware then stores it as it leaves the adder. (It differs in the sign of a zero only.)
+        """
+        terms = list(terms)
+        needed = self._read | {term.node for term in terms if not term.negative}
+        turned = {term.node for term in terms} & self._sums.keys() - needed
+        values = {
+            node: -self.value(a) - self.value(b)
+            for node in sorted(turned)
+            for a, b in [self._sums[node]]
+        }
+        return [values[term.node] if term.node in turned else self.value(term) for term in terms]
 
 
 def _is_one(x: float) -> bool:

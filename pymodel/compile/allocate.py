@@ -1,15 +1,17 @@
 """Register allocation: homes of what stays, and addresses of what comes and goes.
 
 Inputs, carried values, outputs and parameters have registers of their own throughout, the same in
-all segments of a program. Inputs come first: one after the other through the banks, so that a host
-or a feeder fills them in one sweep over consecutive locations. A result that is nothing but another
-value shares that one's home. All other results get a register for the time between their arrival
-and their last read.
+all segments of a program. Several programs share those of inputs, carried values and parameters;
+all others belong to the program that runs. Inputs come first: one after the other through the
+banks, so that a host or a feeder fills them in one sweep over consecutive locations. A result that
+is nothing but another value shares that one's home. All other results get a register for the time
+between their arrival and their last read.
 """
 
 import heapq
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from copy import copy
 
 from pymodel.compile.kernel import Kernel, result_kinds
 from pymodel.compile.placement import Placement
@@ -25,44 +27,67 @@ class Homes:
     ----------
     machine : Machine
     kernels : sequence of Kernel
-        Segments of one program, as :func:`pymodel.compile.kernel.storable` gives them.
+        As :func:`pymodel.compile.kernel.storable` gives them. Inputs of the same name are the same,
+        and so are parameters and carried values of the same owner and name.
 
     Attributes
     ----------
-    inputs, carried, outputs, parameters : dict
+    inputs, parameters : dict
         Name -> Location.
+    carried, outputs : dict
+        Likewise, of one program: empty before :meth:`of_program`.
     """
 
     def __init__(self, machine: Machine, kernels: Sequence[Kernel]) -> None:
-        self.banks = machine.banks
+        self.machine, self.banks = machine, machine.banks
         self._used = [0] * machine.banks
+        self._results = Counter()  # kind -> results that have a home
         names = dict.fromkeys(name for kernel in kernels for name in kernel.inputs)
         self.inputs = {name: self._take(k % machine.banks) for k, name in enumerate(names)}
-        kinds = {}
+        self._owned = {}  # owner and name -> Location of carried values
         for kernel in kernels:
-            kinds |= result_kinds(kernel)
-        results = self._results(machine, kinds)
-        self.carried = {name: results[name] for k in kernels for name in k.carried}
+            kinds = result_kinds(kernel)
+            for name in kernel.carried:
+                if (kernel.owner, name) not in self._owned:
+                    self._owned[kernel.owner, name] = self._take_result(kinds[name])
         self.parameters = self._spread(machine, kernels)
-        own = results | self.inputs | self.parameters
-        self.outputs = {}
-        for name in dict.fromkeys(name for kernel in kernels for name in kernel.outputs):
-            shared = kinds[name].partition(":")[2]
-            self.outputs[name] = own[shared or name]
+        self.carried, self.outputs = {}, {}
+
+    def of_program(self, kernels: Sequence[Kernel]) -> "Homes":
+        """The homes of one program, with its outputs in registers that other programs may use.
+
+        Parameters
+        ----------
+        kernels : sequence of Kernel
+            Its segments.
+        """
+        own = copy(self)
+        own._used, own._results = list(self._used), Counter(self._results)
+        own.inputs = {name: self.inputs[name] for k in kernels for name in k.inputs}
+        own.carried = {name: self._owned[k.owner, name] for k in kernels for name in k.carried}
+        leaves = {name for k in kernels for name in k.fixed_leaves.values()}
+        own.parameters = {name: x for name, x in self.parameters.items() if name in leaves}
+        own.outputs = {}
+        there = own.parameters | own.inputs | own.carried
+        for kernel in kernels:
+            kinds = result_kinds(kernel)
+            for name in kernel.outputs:
+                shared = kinds[name].partition(":")[2]
+                if shared:
+                    own.outputs[name] = own.outputs.get(shared) or there[shared]
+                elif name not in own.outputs:
+                    own.outputs[name] = own._take_result(kinds[name])
+        return own
 
     def _take(self, bank: int) -> Location:
         self._used[bank] += 1
         return Location(bank, self._used[bank] - 1)
 
-    def _results(self, machine: Machine, kinds: dict[str, str]) -> dict[str, Location]:
-        """Homes of results that an operation gives: in banks of its lanes, one after the other."""
-        banks = machine.result_banks
-        count, homes = Counter(), {}
-        for name, kind in kinds.items():
-            if kind in banks:
-                homes[name] = self._take(banks[kind][count[kind] % len(banks[kind])])
-                count[kind] += 1
-        return homes
+    def _take_result(self, kind: str) -> Location:
+        """Home of a result that an operation gives: in the next bank of its lanes."""
+        banks = self.machine.result_banks[kind]
+        self._results[kind] += 1
+        return self._take(banks[(self._results[kind] - 1) % len(banks)])
 
     def _spread(self, machine: Machine, kernels: Sequence[Kernel]) -> dict[str, Location]:
         """Parameters go to the banks that are read least."""
@@ -75,7 +100,7 @@ class Homes:
                 for arg, _ in nodes[index].args:
                     if arg in parameters:
                         reads[parameters[arg]] += 1
-                    elif leaves.get(arg) in self.inputs:
+                    elif leaves.get(arg) in kernel.inputs:
                         load[self.inputs[leaves[arg]].bank] += READ_WEIGHT
             reads.update(dict.fromkeys(parameters.values(), 0))
         lanes = Counter(lane.op for lane in machine.lanes)

@@ -8,6 +8,7 @@ which operations there are, and which parameters are zero.
 
 from __future__ import annotations
 
+import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,6 +18,8 @@ from typing import Any, NamedTuple
 from pymodel.arith.fp import Format
 from pymodel.arith.scalars import BitExact, S, SupportsArithmetic
 from pymodel.compile.graph import LEAVES, OPERATIONS, Graph, Node, Ref
+
+LONG_NAME, DIGEST = 120, 16  # characters: a longer formula is named by so many of its digest
 
 #: A function of scalars: (arithmetic, {name: scalar}) -> {name: scalar}.
 Function = Callable[[Any, Mapping[str, Any]], Mapping[str, Any]]
@@ -42,6 +45,9 @@ class Kernel:
         Name -> :class:`Carried`.
     context : dict
         Node -> number of the system it belongs to; empty for a single one.
+    owner : str
+        Of a program among others, see :func:`apart`. It stands in :attr:`leaves` in front of the
+        names of parameters.
     """
 
     graph: Graph
@@ -49,6 +55,7 @@ class Kernel:
     outputs: dict[str, Ref]
     carried: dict[str, Carried] = field(default_factory=dict)
     context: dict[int, int] = field(default_factory=dict)
+    owner: str = ""
 
     @property
     def parameters(self) -> dict[str, float]:
@@ -98,7 +105,7 @@ class Kernel:
         nodes, names = self.graph.nodes, {}
         for index in self.needed:
             if nodes[index].op == "input" or index in self.fixed:
-                names[index] = _name(nodes[index], names)
+                names[index] = _name(nodes[index], names, self.owner)
         return {index: name for index, name in names.items() if nodes[index].op != "sincos"}
 
     @property
@@ -164,15 +171,29 @@ class Kernel:
         values = self.graph.evaluate(arithmetic, inputs, results.values(), parameters)
         return dict(zip(results, values, strict=True))
 
+    @property
+    def structure(self) -> tuple:
+        """What a program is made of; kernels that have it in common differ in parameters only."""
+        return (
+            [(index, self.graph.nodes[index]) for index in self.needed],
+            list(self.inputs),
+            [(name, old.key, new.key) for name, (old, new) in self.carried.items()],
+            [(name, ref.key) for name, ref in self.outputs.items()],
+        )
 
-def _name(node: Node, names: Mapping[int, str]) -> str:
+
+def _name(node: Node, names: Mapping[int, str], owner: str) -> str:
     """Name of a leaf; of what is computed from parameters the formula, the same in all kernels."""
-    if node.op in ("input", "parameter"):
+    if node.op == "input":
         return node.args[0]
+    if node.op == "parameter":
+        return owner + node.args[0]
     if node.op == "const":
         return repr(node.args[0])
-    operands = (("-" if negative else "") + names[arg] for arg, negative in node.args)
-    return f"{node.op}({', '.join(operands)})"
+    operands = ", ".join(("-" if negative else "") + names[arg] for arg, negative in node.args)
+    if len(operands) > LONG_NAME:  # a formula of formulas
+        operands = hashlib.sha256(operands.encode()).hexdigest()[:DIGEST]
+    return f"{node.op}({operands})"
 
 
 def record(
@@ -389,6 +410,25 @@ def _add_system(whole: Kernel, kernel: Kernel, context: int) -> None:
     whole.carried.update(
         (name(own), Carried(ref(old), ref(new))) for own, (old, new) in kernel.carried.items()
     )
+
+
+def apart(
+    kernels: Mapping[str, Kernel], owners: Mapping[str, str] | None = None
+) -> dict[str, Kernel]:
+    """Name kernels that one engine holds at once, to tell what they share from what they do not.
+
+    Parameters
+    ----------
+    kernels : dict
+        Name of a program -> Kernel.
+    owners : dict, optional
+        Name of a program -> whose carried values and parameters it has, such as a robot's name.
+        Without it all have the same ones.
+    """
+    return {
+        name: replace(kernel, owner=f"{owners[name]}: " if owners else "")
+        for name, kernel in kernels.items()
+    }
 
 
 def listing(kernel: Kernel) -> list[str]:

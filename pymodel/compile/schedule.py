@@ -11,7 +11,7 @@ the old value.
 import heapq
 import itertools
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from pymodel.compile.allocate import Homes, addresses
 from pymodel.compile.kernel import Kernel, storable
@@ -49,7 +49,54 @@ def schedule(
         If the machine has too few registers or program words.
     """
     kernels = storable([kernel for kernel in (main, special) if kernel is not None])
-    homes = Homes(machine, kernels)
+    homes = Homes(machine, kernels).of_program(kernels)
+    program = _program(machine, kernels, homes, thorough)
+    _check_words(machine, len(program.words))
+    return program
+
+
+def schedule_library(
+    machine: Machine, kernels: Mapping[str, Kernel], thorough: bool = False
+) -> dict[str, Program]:
+    """Schedule kernels that one engine holds at once, each of which can run at any time.
+
+    Inputs of the same name share a register, and so do parameters and carried values of the same
+    owner and name, and constants; programs store nothing there but the carried values. All other
+    registers are free for the program that runs: its outputs stand until another one does.
+
+    Parameters
+    ----------
+    machine : pymodel.machine.isa.Machine
+    kernels : dict
+        Name of a program -> :class:`pymodel.compile.kernel.Kernel`, as
+        :func:`pymodel.compile.kernel.apart` names them.
+    thorough : bool
+        As for :func:`schedule`.
+
+    Returns
+    -------
+    dict
+        Name -> Program. They follow one another in the program memory.
+
+    Raises
+    ------
+    ProgramError
+        If the machine has too few registers, program words, or programs.
+    """
+    members = {name: storable([kernel]) for name, kernel in kernels.items()}
+    homes = Homes(machine, [kernel for segments in members.values() for kernel in segments])
+    programs = {
+        name: _program(machine, segments, homes.of_program(segments), thorough)
+        for name, segments in members.items()
+    }
+    if len(programs) > machine.programs:
+        raise ProgramError(f"{len(programs)} programs, the engine has {machine.programs}")
+    _check_words(machine, sum(len(program.words) for program in programs.values()))
+    return programs
+
+
+def _program(machine: Machine, kernels: Sequence[Kernel], homes: Homes, thorough: bool) -> Program:
+    """Schedule the segments of a program."""
     words, lengths, registers = [], [], [0] * machine.banks
     for kernel in kernels:
         placement = _best_placement(machine, kernel, homes, thorough)
@@ -60,10 +107,6 @@ def schedule(
     if max(registers) > machine.depth:
         raise ProgramError(
             f"the program needs {max(registers)} registers a bank, the engine has {machine.depth}"
-        )
-    if len(words) > machine.program_depth:
-        raise ProgramError(
-            f"the program has {len(words)} words, the engine holds {machine.program_depth}"
         )
     return Program(
         machine=machine,
@@ -76,6 +119,13 @@ def schedule(
         data={k: bits for kernel in kernels for k, bits in kernel.values(machine.fmt).items()},
         registers=registers,
     )
+
+
+def _check_words(machine: Machine, words: int) -> None:
+    if words > machine.program_depth:
+        raise ProgramError(
+            f"the program has {words} words, the engine holds {machine.program_depth}"
+        )
 
 
 def bounds(machine: Machine, kernel: Kernel) -> dict[str, int]:

@@ -105,6 +105,8 @@ class Machine:
         Words of the program memory.
     trace_registers : int
         Entries of the trace list.
+    programs : int
+        Programs that its registers can describe.
     fmt : Format
 
     Raises
@@ -122,6 +124,7 @@ class Machine:
     depth: int = 64
     program_depth: int = 1024
     trace_registers: int = 128
+    programs: int = 16
     fmt: Format = BINARY32
 
     def __post_init__(self) -> None:
@@ -155,21 +158,25 @@ class Machine:
     @property
     def boundless(self) -> "Machine":
         """The machine with unlimited memories, to find out what a program needs."""
-        return replace(self, depth=1 << 24, program_depth=1 << 32, trace_registers=1 << 24)
+        return replace(
+            self, depth=1 << 24, program_depth=1 << 32, trace_registers=1 << 24, programs=1 << 24
+        )
 
-    def holding(self, program: "Program") -> "Machine":
-        """The machine with its memories enlarged to hold a program."""
+    def holding(self, *programs: "Program") -> "Machine":
+        """The machine with its memories enlarged to hold some programs at once."""
 
         def power_of_two(least: int) -> int:
             return 1 << (least - 1).bit_length()
 
+        registers = max(max(program.registers) for program in programs)
+        words = sum(len(program.words) for program in programs)
+        traced = sum(len(program.carried) + len(program.outputs) for program in programs)
         return replace(
             self,
-            depth=max(self.depth, power_of_two(max(program.registers))),
-            program_depth=max(self.program_depth, power_of_two(len(program.words))),
-            trace_registers=max(
-                self.trace_registers, power_of_two(len(program.carried) + len(program.outputs))
-            ),
+            depth=max(self.depth, power_of_two(registers)),
+            program_depth=max(self.program_depth, power_of_two(words)),
+            trace_registers=max(self.trace_registers, power_of_two(traced)),
+            programs=max(self.programs, power_of_two(len(programs))),
         )
 
     @cached_property

@@ -6,7 +6,7 @@ and ``docs/register_map.md``.
 """
 
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from pymodel.machine.registers import BUS_W, MAPS, READ_WRITE, WORD_BYTES, Home, Map, Register
@@ -84,7 +84,7 @@ module {name}_regs
 
 {held_declared}
 {held_assigned}
-
+{tables}
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
 {reset}
@@ -110,6 +110,40 @@ module {name}_regs
 {answers}
 
 endmodule
+"""
+
+_TABLE = """
+  // One row for each {selector} (distributed RAM). What is held is written to its own row all the
+  // time; a write of {selector} takes another row, or zero where none was written since a reset.
+  localparam int {selector}_INDEX_W = $clog2({size});
+  logic [{count}*DATA_W-1:0] {name}_rows_q[{size}];
+  logic [{size}-1:0] {name}_known_q;
+  logic [{selector}_INDEX_W-1:0] {name}_index, {name}_next;
+  assign {name}_index = {name}_i[{selector}_INDEX_W-1:0];
+  assign {name}_next = {name}_o[{selector}_INDEX_W-1:0];
+
+  always_ff @(posedge clk_i) begin
+    {name}_rows_q[{name}_index] <= {{
+{stored}
+    }};
+    if (!rst_ni) begin
+      {name}_known_q <= '0;
+    end else begin
+      {name}_known_q[{name}_index] <= 1'b1;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni || ({name}_write_o && !{name}_known_q[{name}_next])) begin
+{reset}
+    end else if ({name}_write_o) begin
+      {{
+{taken}
+      }} <= {name}_rows_q[{name}_next];
+    end else if (write_i) begin
+{update}
+    end
+  end
 """
 
 _ABOUT = """\
@@ -277,6 +311,9 @@ def block(map_: Map) -> str:
         for home in (Home.HELD, Home.GIVEN, Home.THROUGH)
     )
     own = [*held, *given, *through]
+    selectors = dict.fromkeys(r.register.per for r in held)
+    tables = {name: [r for r in held if r.register.per == name] for name in selectors}
+    single = tables.pop("", [])
     written = [r for r in through if r.register.access == READ_WRITE]
     several = [r for r in own if not r.single]
     parameters = [*map_.parameters, ("W", BUS_W, "bits of a float")]
@@ -302,13 +339,40 @@ def block(map_: Map) -> str:
         write_hit=" ||\n                     ".join(r.write_hit for r in [*held, *written]),
         held_declared=_lines(f"{r.type} {r.name}_q;" for r in held),
         held_assigned=_lines(f"assign {r.name}_o = {r.name}_q;" for r in held),
-        reset=_lines((f"{r.name}_q <= '0;" for r in held), 6),
-        update=_lines((line for r in held for line in r.update), 6),
+        tables="".join(_table(*table) for table in tables.items()),
+        reset=_reset(single),
+        update=_update(single),
         words_declared=_lines(f"logic [{r.width}-1:0] {r.name};" for r in several),
         words_assigned=_lines(f"assign {r.name} = {r.word};" for r in several),
         read_data=_branches(r.read for r in own),
         answers=answers,
     )
+
+
+def _table(selector: str, registers: Sequence[_Rtl]) -> str:
+    """The table of registers that are held more than once: a row for each value of another."""
+
+    def row(indent: int) -> str:
+        return ",\n".join(" " * indent + f"{r.name}_q" for r in registers)
+
+    return _TABLE.format(
+        selector=selector,
+        name=selector.lower(),
+        size=registers[0].register.copies,
+        count=len(registers),
+        stored=row(6),
+        taken=row(8),
+        reset=_reset(registers),
+        update=_update(registers),
+    )
+
+
+def _reset(registers: Iterable[_Rtl]) -> str:
+    return _lines((f"{r.name}_q <= '0;" for r in registers), 6)
+
+
+def _update(registers: Iterable[_Rtl]) -> str:
+    return _lines((line for r in registers for line in r.update), 6)
 
 
 def _lines(lines: Iterable[str], indent: int = 2) -> str:
@@ -356,9 +420,10 @@ def markdown(maps: Iterable[Map]) -> str:
         "",
         f"<!-- {_GENERATED} -->",
         "",
-        "AXI4-Lite, 32 bit. Byte strobes are honoured. Unmapped addresses and writes to read-only "
-        "ones answer SLVERR and change nothing; so do operand writes while busy, which also set "
-        "`STATUS.ERROR`, as does a refused run.",
+        "AXI4-Lite, 32 bit; RO: read only, RW: read and write. Byte strobes are honoured. Unmapped "
+        "addresses and writes to read-only ones answer SLVERR and change nothing. So do accesses "
+        "that are locked while busy, such as operand writes; they also set `STATUS.ERROR`, as does "
+        "a refused run.",
     ]
     for map_ in maps:
         lines += ["", f"## {map_.name}", "", map_.text, ""]

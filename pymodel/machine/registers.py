@@ -56,6 +56,9 @@ class Register:
         How many there are.
     size : str
         ``words`` as a formula of the map's parameters, where instances differ in it.
+    per, copies : str
+        Of those ``HELD`` more than once: the register, ``THROUGH`` the hardware, that says which
+        one it is, and the parameter of the map that says how many there are.
     floats : bool
         Each holds a float.
     checked : bool
@@ -73,6 +76,8 @@ class Register:
     text: str
     words: int = 1
     size: str = ""
+    per: str = ""
+    copies: str = ""
     fields: tuple[Field, ...] = ()
     floats: bool = False
     checked: bool = False
@@ -216,7 +221,7 @@ def common_registers(
 COPROCESSOR = Map(
     "coprocessor",
     addr_w=ADDR_W,
-    text="What every co-processor below begins with. Floats stand in the low bits of their word.",
+    text="What every map below begins with. Floats stand in the low bits of their word.",
     registers=common_registers(),
 )
 
@@ -273,6 +278,10 @@ def ldup_coprocessor(n: int) -> Map:
 LDUP_COPROCESSOR = ldup_coprocessor(LDUP_MAX_N)
 
 STEP_MAX_WORD = 64  # bus words of a program word
+STEP_PROGRAMS = 16
+
+#: Of a register that each program of the step engine has.
+_PER_PROGRAM = {"per": "PROGRAM", "copies": "NUM_PROGRAMS"}
 
 
 def step_engine(bus_words: int) -> Map:
@@ -282,12 +291,17 @@ def step_engine(bus_words: int) -> Map:
         addr_w=ADDR_W,
         text="Runs a program for whole steps (pymodel/machine/isa.py). A location is "
         "bank << 16 | address. A segment of length 0, one that does not lie in the program memory, "
-        "and a trace longer than its list refuse a run. While busy, register file, trace list, and "
-        "program can neither be written nor read (`STATUS.ERROR`), and registers not be written. "
-        "A location, index or program address that is out of range answers SLVERR and changes "
-        f"nothing. PROGRAM_WORD has the words that a program word takes, up to {STEP_MAX_WORD}. "
+        "and a trace longer than its list refuse a run. While busy, register file, trace list and "
+        "program can be neither read nor written; of the other registers only CTRL and STATUS can "
+        "be written. A location, index, program address or program number that is out of range "
+        "answers SLVERR and changes nothing. PROGRAM_WORD has as many bus words as a program word, "
+        f"up to {STEP_MAX_WORD}. MAIN_START, MAIN_LENGTH, SPECIAL_START, SPECIAL_LENGTH, "
+        "TRACE_BEFORE, TRACE_AFTER and TRACE_START are those of the program that PROGRAM names. "
         "A reset by CTRL empties the trace; memories and the registers written here stay.",
-        parameters=(("BUS_WORDS", bus_words, "bus words of a program word"),),
+        parameters=(
+            ("BUS_WORDS", bus_words, "bus words of a program word"),
+            ("NUM_PROGRAMS", STEP_PROGRAMS, "programs that registers describe"),
+        ),
         registers=(
             *common_registers(
                 "`STEP`",
@@ -311,6 +325,14 @@ def step_engine(bus_words: int) -> Map:
             given("PROGRAM_DEPTH", 0x048, "words of the program memory"),
             given("TRACE_DEPTH", 0x04C, "words that the trace holds"),
             given("TRACE_REGISTERS", 0x050, "entries of the trace list"),
+            given("PROGRAMS", 0x054, "programs that registers describe"),
+            through(
+                "PROGRAM",
+                0x05C,
+                READ_WRITE,
+                "number of the program that runs and whose registers are shown; 0 after a reset",
+                checked=True,
+            ),
             held("STEPS", 0x060, "steps of a run"),
             given(
                 "STEPS_DONE",
@@ -321,16 +343,17 @@ def step_engine(bus_words: int) -> Map:
             held(
                 "EVERY", 0x06C, "the re-basing segment runs in steps EVERY, 2 EVERY, ...; 0: never"
             ),
-            held("MAIN_START", 0x070, "address of the main segment"),
-            held("MAIN_LENGTH", 0x074, "its words"),
-            held("SPECIAL_START", 0x078, "address of the re-basing segment"),
-            held("SPECIAL_LENGTH", 0x07C, "its words"),
+            held("MAIN_START", 0x070, "address of the main segment", **_PER_PROGRAM),
+            held("MAIN_LENGTH", 0x074, "its words", **_PER_PROGRAM),
+            held("SPECIAL_START", 0x078, "address of the re-basing segment", **_PER_PROGRAM),
+            held("SPECIAL_LENGTH", 0x07C, "its words", **_PER_PROGRAM),
             held(
                 "TRACE_BEFORE",
                 0x080,
-                "entries of the trace list, from the first on, traced before such a step",
+                "entries of the trace list, from TRACE_START on, traced before such a step",
+                **_PER_PROGRAM,
             ),
-            held("TRACE_AFTER", 0x084, "entries following them, traced after it"),
+            held("TRACE_AFTER", 0x084, "entries following them, traced after it", **_PER_PROGRAM),
             given("TRACE_COUNT", 0x088, "words that can be read from TRACE_DATA"),
             through(
                 "TRACE_DATA",
@@ -356,6 +379,12 @@ def step_engine(bus_words: int) -> Map:
                 checked=True,
                 read_acts=True,
                 locked=True,
+            ),
+            held(
+                "TRACE_START",
+                0x098,
+                "first entry of the trace list that a run traces",
+                **_PER_PROGRAM,
             ),
             through("FILE_ADDRESS", 0x0A0, READ_WRITE, "location that comes next", checked=True),
             through(

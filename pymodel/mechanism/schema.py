@@ -14,7 +14,7 @@ from pymodel.mechanism.scenario import GROUND, INTEGRATORS
 
 
 class Default(Enum):
-    """Defaults that are no values."""
+    """Defaults that are not values."""
 
     REQUIRED = "required"
     COMPUTED = "computed"  # from other keys, by the parser
@@ -88,7 +88,7 @@ BODY = (
         "number of the body that it hangs on, counted from 0 in the order of the file; -1 is the "
         "ground",
         Default.COMPUTED,
-        "the body before it",
+        "the body before it; for body 0 the ground",
     ),
     Key(
         "attach",
@@ -97,7 +97,7 @@ BODY = (
         "where handle 1 is pinned: point of the parent, from its handle 1, in its frame; of the "
         "ground, in the ground frame",
         Default.COMPUTED,
-        "the parent's `tip`; the origin",
+        "the parent's `tip`; the ground's origin",
     ),
     Key("q", "number", "rad", "initial joint angle, relative to the parent", 0.0),
     Key("qd", "number", "rad/s", "initial joint velocity, relative to the parent", 0.0),

@@ -1,14 +1,15 @@
 """Runs and calls on a step engine: what it is loaded with, and what its trace means.
 
 A :class:`Run` is a trajectory: time steps, one after the other, of one or more mechanisms. A
-:class:`Call` evaluates a kernel that carries nothing, once for each set of inputs. Nothing here
-depends on whether the engine is the model (:class:`pymodel.machine.model.Twin`) or the RTL.
+:class:`Call` evaluates a kernel, once for each set of inputs; a :class:`Library` is several calls,
+whose programs the engine holds at once. Nothing here depends on whether the engine is the model
+(:class:`pymodel.machine.model.Twin`) or the RTL.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,9 @@ from numpy.typing import ArrayLike
 from pymodel.algorithms import step
 from pymodel.algorithms.requests import BASE, SingularError, serve
 from pymodel.arith.scalars import BitExact
-from pymodel.compile.kernel import Kernel, context_name, interleave
+from pymodel.compile.kernel import Kernel, apart, context_name, interleave
 from pymodel.compile.registry import recorded, t_cut_names
-from pymodel.compile.schedule import schedule
+from pymodel.compile.schedule import schedule, schedule_library
 from pymodel.machine.isa import Location, Machine, Program, ProgramError
 from pymodel.machine.model import Twin
 from pymodel.mechanism.scenario import Scenario, ScenarioError
@@ -39,11 +40,16 @@ class Call:
     program : Program
     image : dict
         Location -> bits: what to load once, the parameters.
+    number, start, entry : int
+        In a library: the program's number, its first word, and its first entry of the trace list.
     """
 
     kernel: Kernel
     program: Program
     image: dict[Location, int]
+    number: int = 0
+    start: int = 0
+    entry: int = 0
 
     @property
     def outputs(self) -> dict[str, Location]:
@@ -61,22 +67,56 @@ class Call:
         Returns
         -------
         dict
-            Location -> bits, consecutive locations.
+            Location -> bits; consecutive locations, except in a library.
 
         Raises
         ------
         ValueError
             If an input is missing, or a name is no input.
         """
-        homes = self.program.inputs
-        if inputs.keys() != homes.keys():
-            differ = ", ".join(sorted(inputs.keys() ^ homes.keys()))
-            raise ValueError(f"inputs must be {', '.join(homes)}; missing or unknown: {differ}")
-        return {homes[name]: inputs[name] for name in homes}
+        return _placed(self.program.inputs, inputs, "inputs")
+
+    def state(self, values: Mapping[str, int]) -> dict[Location, int]:
+        """Find what to load to begin with: as :meth:`registers`, for every carried value."""
+        return _placed(self.program.carried, values, "carried values")
 
     def results(self, trace: Sequence[int]) -> dict[str, int]:
         """Read one evaluation's trace: name -> bits of every output."""
         return dict(zip(self.outputs, trace, strict=True))
+
+    def with_parameters(self, kernel: Kernel) -> Call:
+        """The call of the same program with the parameters of another kernel.
+
+        Parameters
+        ----------
+        kernel : Kernel
+            Of the same structure: the same function of another robot, for example.
+
+        Raises
+        ------
+        ValueError
+            If the structure differs.
+        """
+        kernel = replace(kernel, owner=self.kernel.owner)
+        if kernel.structure != self.kernel.structure:
+            raise ValueError(
+                "parameters of another structure: operations, inputs, or what is zero differ"
+            )
+        homes, values = self.program.parameters, kernel.values(self.program.machine.fmt)
+        image = self.image | {homes[name]: bits for name, bits in values.items()}
+        return replace(self, kernel=kernel, image=image)
+
+    def evaluate_on(self, twin: Twin, inputs: Mapping[str, int]) -> dict[str, int] | None:
+        """Evaluate once on the engine's model, where the image and any state have been loaded.
+
+        Returns
+        -------
+        dict or None
+            Name -> bits of every output; None after a result that is not finite.
+        """
+        twin.load(self.registers(inputs))
+        trace = twin.run(self.program, steps=1, save=1, after=self.outputs.values())
+        return self.results(trace) if twin.steps_done else None
 
     def on_twin(self, batch: Iterable[Mapping[str, int]]) -> tuple[list[dict[str, int]], Twin]:
         """Evaluate a batch on the engine's model.
@@ -96,11 +136,10 @@ class Call:
         twin, results = Twin(self.program.machine), []
         twin.load(self.image)
         for inputs in batch:
-            twin.load(self.registers(inputs))
-            trace = twin.run(self.program, steps=1, save=1, after=self.outputs.values())
-            if twin.stopped:
+            result = self.evaluate_on(twin, inputs)
+            if result is None:
                 break
-            results.append(self.results(trace))
+            results.append(result)
         return results, twin
 
     def evaluate(self, inputs: Mapping[str, ArrayLike]) -> dict[str, np.ndarray]:
@@ -142,6 +181,20 @@ class Call:
         }
 
 
+def _placed(
+    homes: Mapping[str, Location], values: Mapping[str, int], what: str
+) -> dict[Location, int]:
+    if values.keys() != homes.keys():
+        differ = ", ".join(sorted(values.keys() ^ homes.keys()))
+        raise ValueError(f"{what} must be {', '.join(homes)}; missing or unknown: {differ}")
+    return {homes[name]: values[name] for name in homes}
+
+
+def changed(before: Mapping[Location, int], after: Mapping[Location, int]) -> dict[Location, int]:
+    """Compare images: location -> bits of what to load in the second one's place of the first."""
+    return {location: bits for location, bits in after.items() if before.get(location) != bits}
+
+
 def prepare_call(machine: Machine, kernel: Kernel) -> Call:
     """Schedule a kernel that carries nothing, and put its parameters in place.
 
@@ -166,6 +219,100 @@ def prepare_call(machine: Machine, kernel: Kernel) -> Call:
     program = schedule(machine, kernel, thorough=True)
     _check_trace(machine, len(program.outputs))
     return Call(kernel, program, program.image({}))
+
+
+# --- libraries ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Library:
+    """Functions that one engine holds at once.
+
+    Parameters
+    ----------
+    calls : dict
+        Name -> Call, in the order of their numbers.
+
+    Raises
+    ------
+    ValueError
+        If programs share a parameter and give it different values.
+    """
+
+    calls: dict[str, Call]
+
+    def __post_init__(self) -> None:
+        image = {}
+        for name, call in self.calls.items():
+            for parameter, location in call.program.parameters.items():
+                bits = call.image[location]
+                if image.setdefault(location, bits) != bits:
+                    raise ValueError(
+                        f"{name}: parameter {parameter} is shared and has another value before"
+                    )
+
+    def call(self, which: str | int) -> Call:
+        """The call of a program's name or number."""
+        return self.calls[which] if isinstance(which, str) else [*self.calls.values()][which]
+
+    @property
+    def image(self) -> dict[Location, int]:
+        """Location -> bits: what to load once, the parameters of all."""
+        return {x: bits for call in self.calls.values() for x, bits in call.image.items()}
+
+    def encoded(self) -> list[int]:
+        """The bits of all program words, from address 0 on."""
+        return [word for call in self.calls.values() for word in call.program.encoded()]
+
+    def with_parameters(self, kernels: Mapping[str, Kernel]) -> Library:
+        """The same programs, some of them with the parameters of other kernels.
+
+        Load :func:`changed` of the two images before the next call.
+
+        Parameters
+        ----------
+        kernels : dict
+            Name of a program -> kernel of the same structure.
+
+        Raises
+        ------
+        ValueError
+            If the structure differs, or programs that share parameters do not agree.
+        """
+        exchanged = {name: self.call(name).with_parameters(k) for name, k in kernels.items()}
+        return Library(self.calls | exchanged)
+
+
+def prepare_library(
+    machine: Machine, kernels: Mapping[str, Kernel], owners: Mapping[str, str] | None = None
+) -> Library:
+    """Schedule kernels that one engine holds at once, and put their parameters in place.
+
+    Parameters
+    ----------
+    machine : pymodel.machine.isa.Machine
+    kernels : dict
+        Name of a program -> Kernel. The first one gets number 0.
+    owners : dict, optional
+        As for :func:`pymodel.compile.kernel.apart`.
+
+    Raises
+    ------
+    ValueError
+        If programs share a parameter and give it different values.
+    pymodel.machine.isa.ProgramError
+        If the machine is too small for them.
+    """
+    kernels = apart(kernels, owners)
+    calls, start, entry = {}, 0, 0
+    for number, (name, program) in enumerate(
+        schedule_library(machine, kernels, thorough=True).items()
+    ):
+        calls[name] = Call(kernels[name], program, program.image({}), number, start, entry)
+        start += len(program.words)
+        entry += len(program.outputs)
+    _check_trace(machine, entry)
+    return Library(calls)
 
 
 # --- runs -----------------------------------------------------------------------------------------

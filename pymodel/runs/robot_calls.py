@@ -58,7 +58,8 @@ class Answer:
     flags : int
         Sticky float flags, bits 4..0 as in ``fflags``; 0 in float64.
     cycles : int or None
-        Clock cycles of one call on the engine.
+        Clock cycles of one call on the engine; None without one, and where all results are zero by
+        structure.
     warnings : tuple of str
         A line each.
     """
@@ -129,10 +130,9 @@ def call(
     kernel = recorded(robot, function, external=external)
     exact = kernel.evaluate(scalars.Float64Arrays(), given)
     exact = {name: np.broadcast_to(x, rows) for name, x in exact.items()}
-    if isinstance(arithmetic, scalars.Float64):
-        return Answer(
-            full_table(robot, function, exact, rows), warnings=(*warnings, *_spoiled(exact))
-        )
+    exact = full_table(robot, function, exact, rows)
+    if isinstance(arithmetic, scalars.Float64) or not kernel.outputs:
+        return Answer(exact, warnings=(*warnings, *_spoiled(exact)))
     batch = _counted(watch, bits_of(arithmetic.fmt, given))
     if target == STEP:
         engine = prepare(machine or Machine(), robot, function, arithmetic.fmt, external)
@@ -142,7 +142,7 @@ def call(
         found, flags, cycles = *_on_model(kernel, arithmetic, batch), None
     values = floats_of(arithmetic.fmt, kernel.outputs, found)
     table = full_table(robot, function, values, rows)
-    return Answer(table, flags, cycles, (*warnings, *_spoiled(values, exact)))
+    return Answer(table, flags, cycles, (*warnings, *_spoiled(table, exact)))
 
 
 def machine_of(lanes: str | None) -> Machine:
@@ -171,8 +171,15 @@ def prepare(
     """Schedule a robot's function on an engine whose memories are as large as it needs.
 
     For the arguments see :func:`call` and :func:`pymodel.compile.robot_kernels.recorded`.
+
+    Raises
+    ------
+    InputError
+        If all results are zero by structure.
     """
     kernel = recorded(robot, function, None, external, parameters_as_data)
+    if not kernel.outputs:
+        raise InputError(f"{function} of {robot.name}: all results are zero, there is no program")
     found = prepare_call(replace(machine, fmt=fmt).boundless, kernel)
     holding = replace(machine, fmt=fmt).holding(found.program)
     return replace(found, program=replace(found.program, machine=holding))
@@ -324,9 +331,7 @@ def full_table(robot: Robot, function: str, values: Mapping[str, np.ndarray], ro
     return {name: values.get(name, zero) for name in outputs(robot, function)}
 
 
-def _spoiled(
-    values: Mapping[str, np.ndarray], exact: Mapping[str, np.ndarray] | None = None
-) -> list[str]:
+def _spoiled(values: Table, exact: Table | None = None) -> list[str]:
     """Warn of rows that are not finite, and of those that rounding has spoiled."""
     found = np.array(list(values.values()))
     finite = np.isfinite(found).all(axis=0)

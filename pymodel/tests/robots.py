@@ -72,10 +72,10 @@ def random_inertial(rng: np.random.Generator) -> str:
 
 
 def relative_error(found: Mapping, expected: Mapping) -> float:
-    """Largest difference of two tables, relative to the largest entry."""
+    """Largest difference of two tables, relative to the largest entry; absolute to all zeros."""
     assert found.keys() == expected.keys()
     found, expected = (np.array([table[name] for name in found]) for table in (found, expected))
-    return np.abs(found - expected).max() / np.abs(expected).max()
+    return np.abs(found - expected).max() / (np.abs(expected).max() if found.any() else 1.0)
 
 
 def pinocchio_inverse_dynamics(model: pinocchio.Model, state: State) -> np.ndarray:

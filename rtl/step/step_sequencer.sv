@@ -1,9 +1,9 @@
 // Sequencer of the step engine: which word of the program, or which register to trace, comes next.
 //
 // A run is `steps_i` passes, each through the main segment of the program or, in steps every,
-// 2 every, ..., through the re-basing one, back to back. In steps 0, save, 2 save, ... the first
-// `before_i` entries of the trace list are traced before the pass and the next `after_i` ones after
-// it, one a cycle; a full trace makes them wait. `every_i` or `save_i` = 0: never.
+// 2 every, ..., through the re-basing one, back to back. In steps 0, save, 2 save, ... `before_i`
+// entries of the trace list, from `entry_i` on, are traced before the pass and the next `after_i`
+// ones after it, one a cycle; a full trace makes them wait. `every_i` or `save_i` = 0: never.
 //
 // Items (words, traced registers, the end) go through two registers, parallel to the program memory
 // and the word register (step_program). Nothing is ever known too late for the next item, so there
@@ -56,6 +56,7 @@ module step_sequencer #(
   input  logic [PC_W:0]      main_length_i,
   input  logic [PC_W-1:0]    special_start_i,
   input  logic [PC_W:0]      special_length_i,
+  input  logic [ENTRY_W-1:0] entry_i,
   input  logic [ENTRY_W:0]   before_i,
   input  logic [ENTRY_W:0]   after_i,
 
@@ -154,7 +155,7 @@ module step_sequencer #(
         pc_q <= special_d ? special_start_i : main_start_i;
         words_left_q <= special_d ? special_length_i : main_length_i;
         last_word_q <= special_d ? one_special_q : one_main_q;
-        entry_q <= '0;
+        entry_q <= entry_i;
         entries_left_q <= before_i;
         last_entry_q <= one_before_q;
         saved_q <= saved_d;

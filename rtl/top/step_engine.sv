@@ -5,8 +5,9 @@
 // twin).
 //
 // Software writes program, registers and trace list, starts a run of STEPS steps, empties the trace
-// meanwhile, and reads the registers. Float formats of up to 32 bits; a float stands in the low
-// bits of its word, the rest reads as zero.
+// meanwhile, and reads the registers. The memories hold several programs at once; PROGRAM tells
+// which one runs, a table in step_engine_regs where it and its part of the trace list stand. Float
+// formats of up to 32 bits; a float stands in the low bits of its word, the rest reads as zero.
 //
 // Bus, commands and status: coprocessor_control. The parts: step_sequencer, step_program,
 // step_datapath (with step_bank), step_trace.
@@ -30,6 +31,7 @@ module step_engine
   parameter int PROGRAM_DEPTH = 1024,
   parameter int TRACE_DEPTH = 512,
   parameter int TRACE_REGISTERS = 128,
+  parameter int PROGRAMS = 16,
   // verilator lint_on VARHIDDEN
   localparam int W = 1 + EXP_W + MAN_W
 ) (
@@ -63,6 +65,7 @@ module step_engine
   localparam int LOCATION_W = BANK_W + ADDRESS_W;
   localparam int PC_W = $clog2(PROGRAM_DEPTH);
   localparam int ENTRY_W = $clog2(TRACE_REGISTERS);
+  localparam int PROGRAM_W = $clog2(PROGRAMS);
   localparam int WORD_BITS = step_pkg::word_w(NUM_ADD, NUM_MUL, DEPTH);
   localparam int BUS_WORDS = (WORD_BITS + DATA_W - 1) / DATA_W;
   localparam int TRACE_COUNT_W = $clog2(TRACE_DEPTH) + 1;
@@ -90,6 +93,9 @@ module step_engine
   if (BUS_WORDS > PROGRAM_WORD_WORDS) begin : gen_check_word
     initial $fatal(1, "%m: a program word of %0d bits does not fit the registers", WORD_BITS);
   end
+  if (PROGRAMS < 2) begin : gen_check_programs
+    initial $fatal(1, "%m: PROGRAMS %0d must be at least 2", PROGRAMS);
+  end
 
   // ---------------------------------------------------------------------------------------------
   // Bus, control and status
@@ -102,7 +108,7 @@ module step_engine
 
   coprocessor_control #(
     .ID_VALUE("STEP"),
-    .VERSION_VALUE(32'h0001_0000),
+    .VERSION_VALUE(32'h0001_0001),
     .CONFIG_VALUE(CONFIG_VALUE),
     .SETUP(SETUP)
   ) u_control (
@@ -185,19 +191,21 @@ module step_engine
   // ---------------------------------------------------------------------------------------------
   // Registers
   // ---------------------------------------------------------------------------------------------
-  logic [DATA_W-1:0] steps, save, every, trace_before, trace_after;
+  logic [DATA_W-1:0] steps, save, every, trace_start, trace_before, trace_after;
   logic [DATA_W-1:0] main_start, main_length, special_start, special_length;
   logic [DATA_W-1:0] steps_done, list_on_bus, file_on_bus;
   // What a write writes, and the same a cycle ahead, for the hardware to say whether it can be.
   // verilator lint_off UNUSEDSIGNAL  // high bits: of a program word, of what is found small
   logic [BUS_WORDS*DATA_W-1:0] stored_word;
-  logic [DATA_W-1:0] new_pc, new_entry, new_listed, new_file;
+  logic [DATA_W-1:0] new_pc, new_entry, new_listed, new_file, new_program;
   // verilator lint_on UNUSEDSIGNAL
-  logic [DATA_W-1:0] merged_pc, merged_entry, merged_listed, merged_file;
-  logic store, write_entry, write_list, read_list, write_address, write_file, read_file, pop;
+  logic [DATA_W-1:0] merged_pc, merged_entry, merged_listed, merged_file, merged_program;
+  logic select, store, write_entry, write_list, read_list, write_address, write_file, read_file;
+  logic pop;
   logic [W-1:0] new_data, tap_data, tap_q, trace_data;
   logic [TRACE_COUNT_W-1:0] trace_count;
   logic [PC_W-1:0] store_pc_q;
+  logic [PROGRAM_W-1:0] program_q;
   logic [ENTRY_W-1:0] entry_q;
   logic [LOCATION_W-1:0] file_q, list_entry, list_entry_q;
   assign list_on_bus = to_bus(list_entry_q);
@@ -205,6 +213,7 @@ module step_engine
 
   step_engine_regs #(
     .BUS_WORDS(BUS_WORDS),
+    .NUM_PROGRAMS(PROGRAMS),
     .W(W)
   ) u_registers (
     .clk_i,
@@ -228,14 +237,21 @@ module step_engine
     .special_length_o(special_length),
     .trace_before_o(trace_before),
     .trace_after_o(trace_after),
+    .trace_start_o(trace_start),
     .program_word_o(stored_word),
     .lanes_i(LANES_VALUE),
     .file_depth_i(DEPTH),
     .program_depth_i(PROGRAM_DEPTH),
     .trace_depth_i(TRACE_DEPTH),
     .trace_registers_i(TRACE_REGISTERS),
+    .programs_i(PROGRAMS),
     .steps_done_i(steps_done),
     .trace_count_i(DATA_W'(trace_count)),
+    .program_i(DATA_W'(program_q)),
+    .program_ok_i(merged_program < PROGRAMS),
+    .program_write_o(select),
+    .program_o(new_program),
+    .program_merged_o(merged_program),
     .trace_data_i(trace_data),
     .trace_data_ok_i(trace_count != '0),
     .trace_data_read_o(pop),
@@ -271,13 +287,17 @@ module step_engine
     list_entry_q <= list_entry;
   end
 
-  // The last stored program address, and positions that move with each access
+  // The program that runs, the last stored address, and positions that move with each access
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
+      program_q <= '0;
       store_pc_q <= '0;
       file_q <= '0;
       entry_q <= '0;
     end else begin
+      if (select) begin
+        program_q <= new_program[PROGRAM_W-1:0];
+      end
       if (store) begin
         store_pc_q <= new_pc[PC_W-1:0];
       end
@@ -298,16 +318,17 @@ module step_engine
   // May these segments and this trace be run?
   // ---------------------------------------------------------------------------------------------
   function automatic logic fits(
-    input logic [DATA_W-1:0] a, input logic [DATA_W-1:0] b, input int depth
+    input logic [DATA_W:0] a, input logic [DATA_W-1:0] b, input int depth
   );
-    return {1'b0, a} + {1'b0, b} <= (DATA_W + 1)'(depth);
+    return {1'b0, a} + (DATA_W + 2)'(b) <= (DATA_W + 2)'(depth);
   endfunction
 
   logic main_fits, special_fits, trace_fits;
-  assign main_fits = main_length != '0 && fits(main_start, main_length, PROGRAM_DEPTH);
+  assign main_fits = main_length != '0 && fits({1'b0, main_start}, main_length, PROGRAM_DEPTH);
   assign special_fits =
-      special_length != '0 && fits(special_start, special_length, PROGRAM_DEPTH);
-  assign trace_fits = fits(trace_before, trace_after, TRACE_REGISTERS);
+      special_length != '0 && fits({1'b0, special_start}, special_length, PROGRAM_DEPTH);
+  assign trace_fits =
+      fits({1'b0, trace_start} + {1'b0, trace_before}, trace_after, TRACE_REGISTERS);
 
   always_ff @(posedge clk_i) begin
     runnable_q <= main_fits && (every == '0 || special_fits) && (save == '0 || trace_fits);
@@ -345,6 +366,7 @@ module step_engine
     .main_length_i(main_length[PC_W:0]),
     .special_start_i(special_start[PC_W-1:0]),
     .special_length_i(special_length[PC_W:0]),
+    .entry_i(trace_start[ENTRY_W-1:0]),
     .before_i(trace_before[ENTRY_W:0]),
     .after_i(trace_after[ENTRY_W:0]),
     .fetch_o(fetch),

@@ -17,6 +17,8 @@ module step_engine_regs
 #(
   // bus words of a program word
   parameter int BUS_WORDS = 64,
+  // programs that registers describe
+  parameter int NUM_PROGRAMS = 16,
   // bits of a float
   parameter int W = 32
 ) (
@@ -44,6 +46,7 @@ module step_engine_regs
   output logic [DATA_W-1:0]           special_length_o,
   output logic [DATA_W-1:0]           trace_before_o,
   output logic [DATA_W-1:0]           trace_after_o,
+  output logic [DATA_W-1:0]           trace_start_o,
   output logic [BUS_WORDS*DATA_W-1:0] program_word_o,
 
   // given by the hardware
@@ -52,10 +55,16 @@ module step_engine_regs
   input  logic [DATA_W-1:0] program_depth_i,
   input  logic [DATA_W-1:0] trace_depth_i,
   input  logic [DATA_W-1:0] trace_registers_i,
+  input  logic [DATA_W-1:0] programs_i,
   input  logic [DATA_W-1:0] steps_done_i,
   input  logic [DATA_W-1:0] trace_count_i,
 
   // through which software acts on the hardware
+  input  logic [DATA_W-1:0] program_i,
+  input  logic              program_ok_i,
+  output logic              program_write_o,
+  output logic [DATA_W-1:0] program_o,
+  output logic [DATA_W-1:0] program_merged_o,
   input  logic [W-1:0]      trace_data_i,
   input  logic              trace_data_ok_i,
   output logic              trace_data_read_o,
@@ -99,7 +108,9 @@ module step_engine_regs
                      write_addr_i == SPECIAL_LENGTH ||
                      write_addr_i == TRACE_BEFORE ||
                      write_addr_i == TRACE_AFTER ||
+                     write_addr_i == TRACE_START ||
                      in_range(32'(write_addr_i), 32'(PROGRAM_WORD), BUS_WORDS) ||
+                     (write_addr_i == PROGRAM && program_ok_i) ||
                      (write_addr_i == TRACE_INDEX && trace_index_ok_i) ||
                      (write_addr_i == TRACE_ENTRY && trace_entry_ok_i) ||
                      (write_addr_i == FILE_ADDRESS && file_address_ok_i) ||
@@ -122,6 +133,7 @@ module step_engine_regs
   logic [DATA_W-1:0] special_length_q;
   logic [DATA_W-1:0] trace_before_q;
   logic [DATA_W-1:0] trace_after_q;
+  logic [DATA_W-1:0] trace_start_q;
   logic [BUS_WORDS*DATA_W-1:0] program_word_q;
   assign steps_o = steps_q;
   assign save_o = save_q;
@@ -132,30 +144,55 @@ module step_engine_regs
   assign special_length_o = special_length_q;
   assign trace_before_o = trace_before_q;
   assign trace_after_o = trace_after_q;
+  assign trace_start_o = trace_start_q;
   assign program_word_o = program_word_q;
 
+  // One row for each PROGRAM (distributed RAM). What is held is written to its own row all the
+  // time; a write of PROGRAM takes another row, or zero where none was written since a reset.
+  localparam int PROGRAM_INDEX_W = $clog2(NUM_PROGRAMS);
+  logic [7*DATA_W-1:0] program_rows_q[NUM_PROGRAMS];
+  logic [NUM_PROGRAMS-1:0] program_known_q;
+  logic [PROGRAM_INDEX_W-1:0] program_index, program_next;
+  assign program_index = program_i[PROGRAM_INDEX_W-1:0];
+  assign program_next = program_o[PROGRAM_INDEX_W-1:0];
+
   always_ff @(posedge clk_i) begin
+    program_rows_q[program_index] <= {
+      main_start_q,
+      main_length_q,
+      special_start_q,
+      special_length_q,
+      trace_before_q,
+      trace_after_q,
+      trace_start_q
+    };
     if (!rst_ni) begin
-      steps_q <= '0;
-      save_q <= '0;
-      every_q <= '0;
+      program_known_q <= '0;
+    end else begin
+      program_known_q[program_index] <= 1'b1;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni || (program_write_o && !program_known_q[program_next])) begin
       main_start_q <= '0;
       main_length_q <= '0;
       special_start_q <= '0;
       special_length_q <= '0;
       trace_before_q <= '0;
       trace_after_q <= '0;
-      program_word_q <= '0;
+      trace_start_q <= '0;
+    end else if (program_write_o) begin
+      {
+        main_start_q,
+        main_length_q,
+        special_start_q,
+        special_length_q,
+        trace_before_q,
+        trace_after_q,
+        trace_start_q
+      } <= program_rows_q[program_next];
     end else if (write_i) begin
-      if (write_addr_i == STEPS) begin
-        steps_q <= merge(steps_q, write_data_i, write_mask_i);
-      end
-      if (write_addr_i == SAVE) begin
-        save_q <= merge(save_q, write_data_i, write_mask_i);
-      end
-      if (write_addr_i == EVERY) begin
-        every_q <= merge(every_q, write_data_i, write_mask_i);
-      end
       if (write_addr_i == MAIN_START) begin
         main_start_q <= merge(main_start_q, write_data_i, write_mask_i);
       end
@@ -173,6 +210,28 @@ module step_engine_regs
       end
       if (write_addr_i == TRACE_AFTER) begin
         trace_after_q <= merge(trace_after_q, write_data_i, write_mask_i);
+      end
+      if (write_addr_i == TRACE_START) begin
+        trace_start_q <= merge(trace_start_q, write_data_i, write_mask_i);
+      end
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      steps_q <= '0;
+      save_q <= '0;
+      every_q <= '0;
+      program_word_q <= '0;
+    end else if (write_i) begin
+      if (write_addr_i == STEPS) begin
+        steps_q <= merge(steps_q, write_data_i, write_mask_i);
+      end
+      if (write_addr_i == SAVE) begin
+        save_q <= merge(save_q, write_data_i, write_mask_i);
+      end
+      if (write_addr_i == EVERY) begin
+        every_q <= merge(every_q, write_data_i, write_mask_i);
       end
       for (int i = 0; i < BUS_WORDS; i++) begin
         if (write_addr_i == PROGRAM_WORD + WORD_W'(i)) begin
@@ -212,6 +271,8 @@ module step_engine_regs
       read_data = trace_before_q;
     end else if (read_addr_i == TRACE_AFTER) begin
       read_data = trace_after_q;
+    end else if (read_addr_i == TRACE_START) begin
+      read_data = trace_start_q;
     end else if (in_range(32'(read_addr_i), 32'(PROGRAM_WORD), BUS_WORDS)) begin
       read_data = program_word;
     end else if (read_addr_i == LANES) begin
@@ -224,10 +285,14 @@ module step_engine_regs
       read_data = trace_depth_i;
     end else if (read_addr_i == TRACE_REGISTERS) begin
       read_data = trace_registers_i;
+    end else if (read_addr_i == PROGRAMS) begin
+      read_data = programs_i;
     end else if (read_addr_i == STEPS_DONE) begin
       read_data = steps_done_i;
     end else if (read_addr_i == TRACE_COUNT) begin
       read_data = trace_count_i;
+    end else if (read_addr_i == PROGRAM) begin
+      read_data = program_i;
     end else if (read_addr_i == TRACE_DATA) begin
       read_data = DATA_W'(trace_data_i);
       read_hit = trace_data_ok_i;
@@ -251,6 +316,7 @@ module step_engine_regs
   // ---------------------------------------------------------------------------------------------
   logic write_hit_q, read_hit_q;
   logic [DATA_W-1:0] read_data_q;
+  logic [DATA_W-1:0] program_q;
   logic [DATA_W-1:0] trace_index_q;
   logic [DATA_W-1:0] trace_entry_q;
   logic [DATA_W-1:0] file_address_q;
@@ -260,6 +326,9 @@ module step_engine_regs
   assign read_hit_o = read_hit_q;
   assign read_data_o = read_data_q;
   assign read_locked_o = read_addr_i == TRACE_ENTRY || read_addr_i == FILE_DATA;
+  assign program_write_o = write_i && write_addr_i == PROGRAM;
+  assign program_o = program_q;
+  assign program_merged_o = merge(program_i, write_data_i, write_mask_i);
   assign trace_data_read_o = read_i && read_addr_i == TRACE_DATA && read_hit_q;
   assign trace_index_write_o = write_i && write_addr_i == TRACE_INDEX;
   assign trace_index_o = trace_index_q;
@@ -282,6 +351,7 @@ module step_engine_regs
     write_hit_q <= write_hit;
     read_hit_q <= read_hit;
     read_data_q <= read_data;
+    program_q <= program_merged_o;
     trace_index_q <= trace_index_merged_o;
     trace_entry_q <= trace_entry_merged_o;
     file_address_q <= file_address_merged_o;

@@ -64,6 +64,12 @@ package step_engine_regs_pkg;
   // entries of the trace list
   localparam logic [WORD_W-1:0] TRACE_REGISTERS = 10'h14;
 
+  // programs that registers describe
+  localparam logic [WORD_W-1:0] PROGRAMS = 10'h15;
+
+  // number of the program that runs and whose registers are shown; 0 after a reset
+  localparam logic [WORD_W-1:0] PROGRAM = 10'h17;
+
   // steps of a run
   localparam logic [WORD_W-1:0] STEPS = 10'h18;
 
@@ -88,7 +94,7 @@ package step_engine_regs_pkg;
   // its words
   localparam logic [WORD_W-1:0] SPECIAL_LENGTH = 10'h1f;
 
-  // entries of the trace list, from the first on, traced before such a step
+  // entries of the trace list, from TRACE_START on, traced before such a step
   localparam logic [WORD_W-1:0] TRACE_BEFORE = 10'h20;
 
   // entries following them, traced after it
@@ -105,6 +111,9 @@ package step_engine_regs_pkg;
 
   // a location to trace; an access moves TRACE_INDEX to the next entry
   localparam logic [WORD_W-1:0] TRACE_ENTRY = 10'h25;
+
+  // first entry of the trace list that a run traces
+  localparam logic [WORD_W-1:0] TRACE_START = 10'h26;
 
   // location that comes next
   localparam logic [WORD_W-1:0] FILE_ADDRESS = 10'h28;

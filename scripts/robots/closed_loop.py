@@ -152,7 +152,7 @@ def _on_engine(
         cosim_loop.CONFIG,
         loop.robot.name,
         seed=options.seed,
-        testcase=cosim_loop.TEST if options.waves else None,
+        testcase=cosim_loop.TEST,
         waves=options.waves,
         params=rtl_parameters(machine),
         settings=settings,

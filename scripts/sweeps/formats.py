@@ -92,7 +92,7 @@ def chosen_jobs(units: Sequence[str], formats: Sequence[Format], seed: int) -> l
         bench = UNITS[unit]
         wanted = [one for one in formats_of(bench) if not formats or one in formats]
         found |= set(wanted)
-        rng = np.random.default_rng([seed, *unit.encode()])  # for parameters beside the format
+        rng = np.random.default_rng([seed, *unit.encode()])  # for parameters besides the format
         for exp_w, man_w in wanted:
             config = bench.random.draw_one(rng, EXP_W=exp_w, MAN_W=man_w)
             jobs.append(Job(unit, config.name, seed))

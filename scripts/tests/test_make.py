@@ -14,6 +14,7 @@ from scripts.places import BUILD, ROOT
 from tb.common.simulators import UNFINISHED
 
 PENDULUM = "SCENARIO=scenarios/double_pendulum.toml"
+IIWA = ("URDF=robots/iiwa14.urdf", "FUNCTION=dFD")
 LIMIT_S = 300
 CTRL_C_LIMIT_S = 60  # of a loaded machine; alone it takes a second
 
@@ -48,6 +49,12 @@ def make(environment):
         (["run", PENDULUM, "TEST=x"], "TEST=x: make run takes SCENARIO TARGET SIM ARITH"),
         (["fourbar", "BASE=ldup"], "BASE=ldup: must be ldl or blocks for TARGET=step"),
         (["fourbar", "TARGET=model"], "TARGET=model: make fourbar takes SIM ARITH STEPS"),
+        (["robot", *IIWA, "LANES=2+2"], "LANES=2+2: only for TARGET=step"),
+        (
+            ["robot", *IIWA, "STEPS=3"],
+            "STEPS=3: make robot takes URDF FUNCTION FLOATING TARGET ROWS",
+        ),
+        (["run", PENDULUM, "ROWS=3"], "ROWS=3: make run takes SCENARIO TARGET SIM ARITH"),
         (["test", "SIM=icarus"], "SIM=icarus: make test takes no variables"),
         (["fp_add", "LANES=2+2"], "LANES=2+2: make fp_add takes SIM SEED TEST CONFIG WAVES"),
         (["fp_add", "SIM=vcs"], "SIM=vcs: must be icarus, verilator or all"),
@@ -79,14 +86,22 @@ def test_a_simulator_that_does_not_run_the_configuration(make):
         (("SIM=verilator",), "verilator"),
     ],
 )
-@pytest.mark.parametrize("words", [("fp_add",), ("pendulum",), ("run", PENDULUM, "TARGET=step")])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("fp_add",),
+        ("pendulum",),
+        ("run", PENDULUM, "TARGET=step"),
+        ("robot", *IIWA, "TARGET=step"),
+    ],
+)
 def test_only_the_simulator_that_runs_is_set_up(make, words, variables, parts):
     said = make("-n", *words, *variables).stdout.splitlines()
     assert f"scripts/setup.sh {parts}" in said
 
 
 def test_the_model_needs_no_simulator(make):
-    said = make("-n", "run", PENDULUM).stdout
+    said = make("-n", "run", PENDULUM).stdout + make("-n", "robot", *IIWA).stdout
     assert "icarus" not in said and "verilator" not in said
 
 
@@ -106,11 +121,12 @@ def session_members(session):
     [
         ("fp_recip", "SIM=icarus", "WAVES=1"),  # WAVES: a build folder that no other test uses
         ("run", PENDULUM, "TARGET=step", "SIM=icarus"),
+        ("robot", *IIWA, "TARGET=step", "SIM=icarus"),
     ],
 )
 def test_ctrl_c_ends_everything(environment, tmp_path, words):
     out = tmp_path / "out"
-    if words[0] == "run":
+    if words[0] in ("run", "robot"):
         words = (*words, f"OUT={out}")
     process = subprocess.Popen(
         ["make", *words],

@@ -19,7 +19,7 @@ VIEWERS = ("gtkwave", "surfer")  # the first one found is used
 
 
 def write(wave: Waveform, bench: str) -> dict[str, Path]:
-    """Write the files of each viewer beside the waveform; says what the layout names in vain.
+    """Write the files of each viewer next to the waveform; says what the layout names in vain.
 
     Returns
     -------

@@ -19,7 +19,7 @@ class Waveform:
     signals : dict
         Path in the hierarchy -> `fst.Signal`.
     about : dict
-        What the JSON beside the waveform says; empty without that file.
+        What the JSON next to the waveform says; empty without that file.
     """
 
     path: Path

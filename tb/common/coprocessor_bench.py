@@ -18,7 +18,6 @@ from tb.common.bench import Bench
 from tb.common.coprocessor import Coprocessor
 from tb.common.scoreboard import Scoreboard
 
-VERSION = 0x0001_0000
 ALL_BITS = 0xFFFF_FFFF
 BUS_CYCLES = 30  # a run longer than this meets the accesses that follow it on the bus
 RESETS = 48  # about so many, spread over the cycles of a run
@@ -27,11 +26,13 @@ RESETS = 48  # about so many, spread over the cycles of a run
 class Bus:
     """A co-processor, the model's expectation of it, and the scoreboard.
 
-    Attributes that a subclass gives: ``IDENTITY`` (four bytes), ``OPERANDS`` and ``RESULTS``
-    (names of registers), and the methods that raise NotImplementedError here.
+    Attributes that a subclass gives: ``IDENTITY`` (four bytes), ``VERSION`` if it is not the first,
+    ``OPERANDS`` and ``RESULTS`` (names of registers), and the methods that raise
+    NotImplementedError here.
     """
 
     IDENTITY = b"????"
+    VERSION = 0x0001_0000
     OPERANDS = ()
     RESULTS = ()
     EMPTY = ()  # registers that may be read, but answer SLVERR as long as nothing is there
@@ -146,7 +147,7 @@ async def stalled_runs(bus: Bus) -> None:
 async def identity(bus: Bus) -> None:
     """ID, VERSION and CONFIG say what this instance is."""
     await bus.compare("ID", int.from_bytes(bus.IDENTITY, "big"))
-    await bus.compare("VERSION", VERSION)
+    await bus.compare("VERSION", bus.VERSION)
     word = await bus.registers.read("CONFIG")
     for field in bus.registers.map["CONFIG"].fields:
         bus.board.compare(f"CONFIG.{field.name}", field.get(word), bus.params[field.name])

@@ -58,7 +58,7 @@ class Scoreboard:
         fmt
             If given, the value is a float of this format.
         cycle
-            Clock cycle, shown beside the simulated time.
+            Clock cycle, shown next to the simulated time.
         context
             What led to it, e.g. the operands.
 

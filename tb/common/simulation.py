@@ -161,7 +161,7 @@ def simulate(
 def _keep_wave(
     folder: Path, device: Device, task: Task, testcase: str, failure: dict[str, Any] | None
 ) -> None:
-    """Move what a simulation dumped to build/waves, with a JSON beside it that tells what it is."""
+    """Move what a simulation dumped to build/waves, with a JSON next to it that says what it is."""
     about = {
         "bench": task.bench,
         "config": task.config,

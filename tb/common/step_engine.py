@@ -10,6 +10,7 @@ from pymodel.arith.fp import Format
 from pymodel.machine.isa import Location, Machine, Program
 from pymodel.machine.model import START_CYCLES
 from pymodel.machine.registers import WORD_BYTES, step_engine
+from pymodel.runs.engine_runs import Call, Library
 from tb.common.clock import PERIOD_NS
 from tb.common.coprocessor import Coprocessor, now
 from tb.common.waiting import HangError
@@ -32,6 +33,7 @@ def rtl_parameters(machine: Machine) -> dict[str, int]:
         "DEPTH": machine.depth,
         "PROGRAM_DEPTH": machine.program_depth,
         "TRACE_REGISTERS": machine.trace_registers,
+        "PROGRAMS": machine.programs,
     }
 
 
@@ -47,6 +49,7 @@ def machine_of(parameters: Mapping[str, int]) -> Machine:
         depth=parameters["DEPTH"],
         program_depth=parameters["PROGRAM_DEPTH"],
         trace_registers=parameters["TRACE_REGISTERS"],
+        programs=parameters["PROGRAMS"],
         fmt=Format(parameters["EXP_W"], parameters["MAN_W"]),
     )
 
@@ -92,7 +95,7 @@ class StepEngine(Coprocessor):
         super().__init__(dut, step_engine(machine.bus_words))
         self.machine = machine
         self.trace_depth = 0  # read from the hardware when first needed
-        self._lists = ((), ())
+        self._lists = ((), ())  # None: those of a library
         self._pace = 0  # cycles in which the run that was prepared traces something, or ends
         self._words = 0  # that it traces at most
 
@@ -163,6 +166,31 @@ class StepEngine(Coprocessor):
         await self.write("STATUS", (1 << 8 * WORD_BYTES) - 1)
         for account in (self.cycles, self.words, self.engine_cycles, self.runs):
             account.clear()
+
+    # --- libraries -------------------------------------------------------------------------------
+
+    async def load_library(self, library: Library) -> None:
+        """Load all programs and their parameters, and describe them for runs of one step."""
+        await self.load_program(library.encoded())
+        await self.write_registers(library.image)
+        await self.write("STEPS", 1)
+        for call in library.calls.values():
+            length, outputs = len(call.program.words), call.outputs.values()
+            await self.write("PROGRAM", call.number)
+            await self.write("SAVE", 1, 0, call.start, length, 0, 0, 0, len(outputs))
+            await self.write("TRACE_START", call.entry)
+            if outputs:
+                await self.write("TRACE_INDEX", call.entry)
+                await self.write_each("TRACE_ENTRY", map(on_bus, outputs))
+        self._lists = None
+
+    async def call(self, call: Call, inputs: Mapping[str, int]) -> Outcome:
+        """Write inputs, and run the program of a call of the library that was loaded."""
+        await self.write_registers(call.registers(inputs))
+        await self.write("PROGRAM", call.number)
+        self._pace, self._words = len(call.program.words), len(call.outputs)
+        await self.start()
+        return await self.finish(self._pace)
 
     # --- runs ------------------------------------------------------------------------------------
 

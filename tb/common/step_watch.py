@@ -257,7 +257,7 @@ async def seen_from_inside(
     every: int = 0,
     **arguments: Any,
 ) -> AsyncIterator[None]:
-    """Around a run and its checks: where they fail, tell the first store that is wrong.
+    """Around a run and its checks: where they fail, report the first store that is wrong.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Functions that are no time steps: every output of every call is that of the function itself."""
+"""Functions other than time steps: every output of every call is that of the function itself."""
 
 from pymodel.arith.scalars import BitExact
 from pymodel.runs.engine_runs import prepare_call

@@ -40,7 +40,7 @@ BENCH = Bench(
         _config("default", Machine(), trace=(512, 128), programs=60),
         _config(
             "least-half",
-            Machine(1, 1, **_stages(0, 0, 0, 0), depth=8, program_depth=96, fmt=HALF),
+            Machine(1, 1, **_stages(0, 0, 0, 0), depth=8, program_depth=96, programs=3, fmt=HALF),
             trace=(2, 2),
         ),
         _config(
@@ -65,7 +65,8 @@ BENCH = Bench(
         | {"MAN_W": range(2, 24)}
         | STAGES
         | {"SINCOS_STAGES": range(17), "DEPTH": (2, 4, 8, 16, 32), "PROGRAM_DEPTH": range(16, 257)}
-        | {"TRACE_DEPTH": (2, 4, 8, 16, 32), "TRACE_REGISTERS": range(2, 17)},
+        | {"TRACE_DEPTH": (2, 4, 8, 16, 32), "TRACE_REGISTERS": range(2, 17)}
+        | {"PROGRAMS": range(2, 17)},
         count=1,
         settings={"programs": {"icarus": 4}},
         legal=_is_small,

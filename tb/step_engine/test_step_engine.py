@@ -22,7 +22,7 @@ from tb.common.waiting import Deadline
 from tb.step_engine.bench import BENCH
 
 BUS_CYCLES = 10  # more than a word of the trace takes on the bus
-RUN_CYCLES = 1000  # more than a run takes beside its steps
+RUN_CYCLES = 1000  # more than a run takes besides its steps
 
 
 @dataclass
@@ -47,18 +47,17 @@ class Bus(coprocessor_bench.Bus):
     """The engine next to its model. A round is a short program on new registers."""
 
     IDENTITY = b"STEP"
-    OPERANDS = (
-        "STEPS",
-        "SAVE",
-        "EVERY",
+    VERSION = 0x0001_0001
+    DESCRIPTION = (
         "MAIN_START",
         "MAIN_LENGTH",
         "SPECIAL_START",
         "SPECIAL_LENGTH",
         "TRACE_BEFORE",
         "TRACE_AFTER",
-        "PROGRAM_WORD",
+        "TRACE_START",
     )
+    OPERANDS = ("STEPS", "SAVE", "EVERY", *DESCRIPTION, "PROGRAM_WORD")
     RESULTS = ("CYCLES", "STEPS_DONE", "TRACE_COUNT")
     EMPTY = ("TRACE_DATA",)
 
@@ -467,6 +466,20 @@ async def refused_runs(dut, board):
         await bus.status(bus.model.flags, DONE=1, ERROR=1, STOPPED=stopped, context=context)
         await bus.compare("CYCLES", cycles)
         await registers.write("STATUS", registers.mask("STATUS", "ERROR"))
+    for start, before, after in (
+        (bus.entries, 1, 0),
+        (1, bus.entries, 0),
+        (1, 1, bus.entries - 1),
+        (2**32 - 1, 1, 0),
+        (2**31, 2**31 - 1, 1),
+        (2**32 - 1, 2**32 - 1, 2),
+    ):
+        await registers.write("SAVE", 3, 0, *tail, *fits, before, after)
+        await registers.write("TRACE_START", start)
+        await bus.command("RUN")
+        stopped, context = bus.model.stopped, f"trace from {start}: {before}, {after}"
+        await bus.status(bus.model.flags, DONE=1, ERROR=1, STOPPED=stopped, context=context)
+        await registers.write("STATUS", registers.mask("STATUS", "ERROR"))
     # What is not asked for need not be possible.
     run.steps = 0
     await registers.prepare(*run.arguments, start=run.start)
@@ -571,6 +584,74 @@ async def positions(dut, board):
 
 def _is_location(word, machine):
     return word >> 16 < machine.banks and word & 0xFFFF < machine.depth
+
+
+@BENCH.test(timeout_us=20_000)
+async def descriptions(dut, board):
+    """Each program has a description of its own; PROGRAM keeps its range, resets are as ever."""
+    bus = await _start(dut, board)
+    registers, rng, count = bus.registers, bus.rng, bus.machine.programs
+    size = WORD_BYTES * len(bus.DESCRIPTION)
+    want = {number: bytearray(size) for number in range(count)}
+
+    async def check(context):
+        for number in map(int, rng.permutation(count)):
+            await registers.write("PROGRAM", number)
+            await bus.compare("PROGRAM", number)
+            for i, name in enumerate(bus.DESCRIPTION):
+                word = int.from_bytes(want[number][WORD_BYTES * i :][:WORD_BYTES], "little")
+                await bus.compare(name, word, context=f"program {number}, {context}")
+
+    await bus.compare("PROGRAMS", count)
+    await bus.compare("PROGRAM", 0)
+    await check("before any write")
+    for _ in range(8 * count):
+        number, i = int(rng.integers(count)), int(rng.integers(len(bus.DESCRIPTION)))
+        low = int(rng.integers(WORD_BYTES))
+        patch = rng.bytes(int(rng.integers(1, WORD_BYTES - low + 1)))
+        await registers.write("PROGRAM", number)
+        await registers.write_bytes(registers.map[bus.DESCRIPTION[i]].offset + low, patch)
+        at = WORD_BYTES * i + low
+        want[number][at : at + len(patch)] = patch
+    await check("written")
+    await registers.write("PROGRAM", count - 1)
+    memory = 1 << (count - 1).bit_length()
+    for word in (count, memory, memory + count - 1, 1 << 31, ALL_BITS):
+        data = word.to_bytes(WORD_BYTES, "little")
+        done = await registers.write_bytes(registers.map["PROGRAM"].offset, data)
+        board.compare(f"write of {word:#x} to PROGRAM is OKAY", int(done), 0)
+        await bus.compare("PROGRAM", count - 1)
+    await bus.command("RESET")
+    await bus.compare("PROGRAM", count - 1, context="after RESET")
+    await check("after RESET")
+    await FallingEdge(dut.clk_i)
+    dut.rst_ni.value = 0
+    await ClockCycles(dut.clk_i, 2)
+    await FallingEdge(dut.clk_i)
+    dut.rst_ni.value = 1
+    await bus.compare("PROGRAM", 0, context="after a reset by the pin")
+    want = {number: bytes(size) for number in range(count)}
+    await check("after a reset by the pin")
+
+
+@BENCH.test(timeout_us=20_000)
+async def numbered_programs(dut, board):
+    """Any program of the table runs as the first one does, its trace list anywhere in the list."""
+    bus = await _start(dut, board)
+    await bus.define_memories()
+    registers = bus.registers
+    for _ in range(10 if BENCH.simulator == "verilator" else 4):
+        run, number = bus.random_run(), int(bus.rng.integers(bus.machine.programs))
+        first = int(bus.rng.integers(bus.entries + 1 - len(run.before) - len(run.after)))
+        await registers.write("PROGRAM", number)
+        await bus.load(run)
+        await registers.prepare(*run.arguments, start=run.start)
+        await registers.write("TRACE_START", first)
+        if first < bus.entries:
+            await registers.write("TRACE_INDEX", first)
+            await registers.write_each("TRACE_ENTRY", map(on_bus, (*run.before, *run.after)))
+        await registers.start()
+        await bus.check(run, await registers.finish(1), f"program {number}, entry {first}")
 
 
 @BENCH.test(timeout_us=20_000)

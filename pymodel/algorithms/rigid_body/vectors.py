@@ -77,13 +77,6 @@ def sum_of(*matrices: Matrix3) -> Matrix3:
     return tuple(add(*rows) for rows in zip(*matrices, strict=True))
 
 
-def difference(a: Matrix3, b: Matrix3) -> Matrix3:
-    """A - B."""
-    return tuple(
-        tuple(x - y for x, y in zip(*rows, strict=True)) for rows in zip(a, b, strict=True)
-    )
-
-
 def cross_matrix(v: Vector3) -> Matrix3:
     """[v x], the matrix with [v x] u = v x u."""
     (x, y, z), zero = v, v[0].terms.zero

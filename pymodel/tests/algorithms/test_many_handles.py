@@ -412,7 +412,7 @@ def test_a_singular_posture_ends_the_run_with_what_there_is(limit, reason):
 
 
 def test_dependent_loops_are_singular():
-    """The same pin twice: what eliminating the first leaves of the second is nothing."""
+    """A pin that occurs twice: what eliminating the first leaves of the second is nothing."""
     scenario = random_mechanism(np.random.default_rng(3), 5, 1)
     q, p = scenario.q0, np.ones(5)
     twice = dataclasses.replace(scenario, loops=scenario.loops * 2)

@@ -275,7 +275,7 @@ STEPPERS = {"euler": explicit_euler, "semi-implicit": momenta_first, "rk4": rung
 
 @pytest.mark.parametrize("integrator", STEPPERS)
 def test_two_steps_by_textbook(integrator):
-    """The same two steps of the reference's rates, integrated by numpy."""
+    """Two steps of the reference's rates, integrated by numpy."""
     scenario = random_chain(np.random.default_rng(4), 3, step=0.01, end=0.02, integrator=integrator)
     run = simulate(scenario)
     q = scenario.q0
@@ -379,7 +379,7 @@ class PythonFloats(Float64):
 @pytest.mark.parametrize("integrator", STEPPERS)
 @pytest.mark.parametrize("name", ["double_pendulum", "random"])
 def test_twin_in_binary64_is_the_machines_arithmetic(name, integrator):
-    """The same text in both: every operation of the twin must round as IEEE 754 does."""
+    """Both run one text: every operation of the twin must round as IEEE 754 does."""
     if name == "random":
         scenario = random_chain(np.random.default_rng(5), 5, end=5e-3, integrator=integrator)
     else:
@@ -436,7 +436,7 @@ def test_rounding_of_binary32_grows_with_the_chain(n):
     ("fmt", "n"), [(Format(5, 10), 2), (Format(5, 10), 8), (Format(8, 7), 2)], ids=str
 )
 def test_rounding_scales_with_the_format(fmt, n):
-    """The same numbers in units of the format's rounding (longer chains: no digit is left)."""
+    """These numbers, in units of the format's rounding (longer chains: no digit is left)."""
     units = TYPICAL_BINARY32[n] / UNIT_BINARY32
     median = np.median(rounding_errors(fmt, n)) * 2.0 ** (fmt.man_w + 1)
     assert units / 5 < median < units

@@ -74,7 +74,7 @@ def test_a_recording_takes_no_decision_on_data(ask):
 
 @pytest.mark.parametrize("values", [(0.0, 1.0, -1.0, 2.5), (-0.0, -1.0, 1.0, 0.0)])
 def test_what_folds_is_what_the_twin_folds(values):
-    """The same bits on every way, the signs of zeros included."""
+    """Every way gives the same bits, the signs of zeros included."""
 
     def text(arithmetic, x, y):
         axis = [arithmetic.structural(f"axis[{i}]", c) for i, c in enumerate((0, 1, -1, 0.6))]

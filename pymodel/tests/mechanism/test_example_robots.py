@@ -1,6 +1,6 @@
 """All robots of PyPI's example-robot-data (a large download): as Pinocchio reads them, or refused.
 
-Needs `pip install example-robot-data`; run alone with `pytest -m example_robots`.
+`make example-robots` installs them and runs this.
 """
 
 from importlib import metadata
@@ -8,10 +8,11 @@ from importlib import metadata
 import numpy as np
 import pytest
 
+from pymodel.algorithms.rigid_body.functions import FUNCTIONS
 from pymodel.mechanism import urdf
 from pymodel.mechanism.reduction import reduced
-from pymodel.runs import pinocchio_reference
-from pymodel.tests.robots import pinocchio_inverse_dynamics, random_state
+from pymodel.runs import pinocchio_reference, robot_calls
+from pymodel.tests.robots import pinocchio_inverse_dynamics, random_state, relative_error
 from pymodel.tests.spatial import inverse_dynamics
 
 pytestmark = pytest.mark.example_robots
@@ -23,6 +24,9 @@ except metadata.PackageNotFoundError:
 
 BASES = pytest.mark.parametrize("floating", [False, True], ids=["fixed", "floating"])
 ROBOTS = pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+
+STATES = 20
+MOST = 25  # degrees of freedom; recording derivatives of larger robots takes minutes
 
 MASSLESS = "that resists joint"
 REFUSED = {
@@ -72,6 +76,23 @@ def test_as_pinocchio_or_refused(path, floating):
 )
 def test_massless_links_with_armature(path, floating):
     assert_as_pinocchio(urdf.load(path.locate(), floating, armature=0.01))
+
+
+@BASES
+@ROBOTS
+def test_functions_as_pinocchio(path, floating):
+    try:
+        robot = urdf.load(path.locate(), floating)
+    except urdf.RobotError as error:
+        pytest.skip(str(error))
+    if robot.nv > MOST:
+        pytest.skip(f"{robot.nv} degrees of freedom are too many")
+    small = reduced(robot)
+    for function in FUNCTIONS:
+        states = robot_calls.random_states(small, function, STATES, seed=4)
+        found = robot_calls.call(small, function, states).table
+        expected = pinocchio_reference.call(robot, function, states)
+        assert relative_error(found, expected) < 1e-12, function
 
 
 def test_most_are_read():

@@ -11,10 +11,10 @@ from pymodel.compile.kernel import record
 from pymodel.compile.registry import REGISTRY, recorded
 from pymodel.compile.schedule import bounds
 from pymodel.machine.isa import Location, Machine, ProgramError
-from pymodel.machine.model import START_CYCLES
+from pymodel.machine.model import START_CYCLES, Twin
 from pymodel.mechanism.scenario import ScenarioError
 from pymodel.mechanism.scenario_file import load
-from pymodel.runs.engine_runs import fitting, prepare, prepare_call
+from pymodel.runs.engine_runs import changed, fitting, prepare, prepare_call, prepare_library
 from pymodel.runs.simulate import simulate
 from pymodel.tests.chains import random_chain
 from pymodel.tests.loops import random_loop
@@ -174,7 +174,7 @@ def test_a_singular_posture_ends_the_run():
 
 
 def three(arithmetic, values):
-    """A function that is no time step: a product, a sum that shares it, a reciprocal."""
+    """A function that is not a time step: a product, a sum that shares it, a reciprocal."""
     a, b, c = (values[name] for name in "abc")
     product = a * b
     return {"product": product, "sum": product + c, "reciprocal": arithmetic.recip(a + c)}
@@ -250,3 +250,129 @@ def test_calls_that_make_no_sense():
         prepare_call(Machine(), recorded("step", scenario("double_pendulum")))
     with pytest.raises(ProgramError, match="3 registers are traced, the engine's list has 2"):
         prepare_call(Machine(trace_registers=2), record(three, inputs="abc"))
+
+
+# --- libraries ------------------------------------------------------------------------------------
+
+
+def _scaled(power):
+    """A function of parameters that fold before the run, and of one that does not."""
+
+    def function(arithmetic, values):
+        gain = values["gain"]
+        fixed = gain * gain if power == 2 else gain + gain
+        return {"result": values["a"] * fixed + values["offset"], "sum": values["a"] + values["b"]}
+
+    return function
+
+
+def _low_pass(arithmetic, values):
+    x = values["x"]
+    return {"x": x * values["gain"] + values["a"], "shown": x * x}
+
+
+def _library_kernels(gain=0.75, offset=0.5):
+    parameters = {"gain": gain, "offset": offset}
+    return {
+        "square": record(_scaled(2), "ab", parameters=parameters),
+        "double": record(_scaled(1), "ab", parameters=parameters),
+        "low pass": record(_low_pass, "a", "x", {"gain": gain}),
+    }
+
+
+def _stays(call):
+    program = call.program
+    return {*program.inputs.values(), *program.carried.values(), *program.parameters.values()}
+
+
+def test_programs_of_a_library_share_what_has_one_name():
+    library = prepare_library(Machine(), _library_kernels())
+    square, double, low_pass = (call.program for call in library.calls.values())
+    assert square.inputs == double.inputs and low_pass.inputs == {"a": square.inputs["a"]}
+    common = square.parameters.keys() & double.parameters.keys()
+    assert {"gain", "offset"} <= common and not any("node" in name for name in common)
+    assert all(square.parameters[name] == double.parameters[name] for name in common)
+    assert square.parameters["gain"] == low_pass.parameters["gain"]
+    stays = {location for call in library.calls.values() for location in _stays(call)}
+    for call in library.calls.values():
+        written = {Location(*store) for word in call.program.words for store in word.writes.items()}
+        assert written & stays == set(call.program.carried.values())
+    assert [call.number for call in library.calls.values()] == [0, 1, 2]
+    assert library.encoded()[library.call(1).start :][: len(double.words)] == double.encoded()
+    assert [call.entry for call in library.calls.values()] == [0, 2, 4]
+
+
+def test_owners_have_parameters_and_states_of_their_own():
+    kernels = _library_kernels() | {"other": _library_kernels(0.25)["low pass"]}
+    with pytest.raises(ValueError, match="other: parameter gain is shared and has another value"):
+        prepare_library(Machine(), kernels)
+    owners = dict.fromkeys(kernels, "one") | {"other": "two"}
+    library = prepare_library(Machine(), kernels, owners)
+    one, two = library.call("low pass").program, library.call("other").program
+    assert one.inputs == two.inputs and one.carried["x"] != two.carried["x"]
+    assert one.parameters["one: gain"] != two.parameters["two: gain"]
+
+
+def test_calls_of_a_library_do_not_disturb_each_other():
+    """Each is a direct evaluation, in any order, and after an exchange of parameters."""
+    library, fmt = prepare_library(Machine(), _library_kernels()), Machine().fmt
+    rng, twin, x = np.random.default_rng(8), Twin(Machine()), fmt.one
+    twin.load(library.image | library.call("low pass").state({"x": x}))
+    for index in range(60):
+        if index in (20, 40):
+            exchanged = library.with_parameters(_library_kernels(0.1 * index, 0.5))
+            new = changed(library.image, exchanged.image)
+            assert len(new) == 3  # the gain, its square, and twice of it
+            twin.load(new)
+            library = exchanged
+        call = library.call(int(rng.integers(3)))
+        inputs = {name: fmt.from_float(float(rng.normal())) for name in call.program.inputs}
+        direct = BitExact(fmt)
+        given = {name: direct.scalar(bits) for name, bits in (inputs | {"x": x}).items()}
+        want = {name: y.bits for name, y in call.kernel.evaluate(direct, given).items()}
+        x = want.pop("x", x)
+        assert call.evaluate_on(twin, inputs) == want
+        assert twin.read(library.call("low pass").program.carried["x"]) == x
+
+
+def test_parameters_are_exchanged_for_those_of_the_same_structure_only():
+    library = prepare_library(Machine(), _library_kernels())
+    with pytest.raises(ValueError, match="parameters of another structure"):
+        library.with_parameters({"square": _library_kernels(offset=0.0)["square"]})
+    with pytest.raises(ValueError, match="parameters of another structure"):
+        library.with_parameters({"square": _library_kernels()["double"]})
+    with pytest.raises(ValueError, match="double: parameter gain is shared"):
+        library.with_parameters({"square": _library_kernels(0.25)["square"]})
+
+
+def test_a_call_takes_the_parameters_of_another_scenario():
+    """The masses of another pendulum, without a new program."""
+    one = scenario("double_pendulum")
+    bodies = [dataclasses.replace(body, mass=2 * body.mass) for body in one.bodies]
+    heavy = dataclasses.replace(one, bodies=bodies)
+    call, kernel = prepare_call(ROOMY, recorded("rates", one)), recorded("rates", heavy)
+    exchanged = call.with_parameters(kernel)
+    assert exchanged.program is call.program
+    assert 0 < len(changed(call.image, exchanged.image)) < len(call.image)
+    fmt = ROOMY.fmt
+    inputs = {name: fmt.from_float(0.3) for name in kernel.inputs}
+    results, _ = exchanged.on_twin([inputs])
+    assert results == prepare_call(ROOMY, kernel).on_twin([inputs])[0]
+
+
+def test_libraries_that_do_not_fit():
+    kernels = _library_kernels()
+    words = len(prepare_library(Machine(), kernels).encoded())
+    for small, message in (
+        (Machine(programs=2), "3 programs, the engine has 2"),
+        (Machine(program_depth=words - 1), f"has {words} words, the engine holds {words - 1}"),
+        (Machine(depth=2), "the engine has 2"),
+        (Machine(trace_registers=4), "5 registers are traced, the engine's list has 4"),
+    ):
+        with pytest.raises(ProgramError, match=message):
+            prepare_library(small, kernels)
+    boundless = prepare_library(Machine().boundless, kernels)
+    holding = Machine(depth=2, program_depth=2, trace_registers=2, programs=2).holding(
+        *(call.program for call in boundless.calls.values())
+    )
+    assert prepare_library(holding, kernels).call(2).number == 2

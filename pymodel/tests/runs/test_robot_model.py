@@ -1,0 +1,133 @@
+"""A robot's functions on arrays: shapes, batches, wrenches, arithmetics, and what is refused."""
+
+import numpy as np
+import pytest
+
+from pymodel.mechanism import urdf
+from pymodel.runs.input_error import InputError
+from pymodel.runs.robot_model import RobotModel, load
+from pymodel.tests.robots import ROBOTS, random_state
+
+IIWA, HYQ = ROBOTS / "iiwa14.urdf", ROBOTS / "hyq.urdf"
+
+
+@pytest.fixture(scope="module")
+def iiwa():
+    return load(IIWA)
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(5)
+
+
+def test_names_and_sizes():
+    model = load(HYQ, floating=True)
+    assert (model.nq, model.nv, model.joints[0]) == (19, 18, "root_joint")
+    assert repr(model) == "<hyq: 18 degrees of freedom, floating base>"
+    assert model.count("FD").method == "articulated"
+    with pytest.raises(InputError, match="must be one of ID, FD"):
+        model.count("IK")
+
+
+@pytest.mark.parametrize("batch", [(), (3,), (2, 3)])
+def test_results_have_the_batch_of_the_arguments(iiwa, rng, batch):
+    q, qd, x = rng.uniform(-1, 1, (3, *batch, 7))
+    assert iiwa.inverse_dynamics(q, qd, x).shape == (*batch, 7)
+    assert iiwa.mass_matrix(q).shape == (*batch, 7, 7)
+    minv = iiwa.inverse_mass_matrix(q)
+    for found in (
+        iiwa.inverse_dynamics_derivatives(q, qd, x),
+        iiwa.forward_dynamics_derivatives(q, qd, x),
+        iiwa.forward_dynamics_derivatives_given(q, qd, x, minv),
+    ):
+        assert [part.shape for part in found] == [(*batch, 7, 7)] * 2
+    one = (0,) * len(batch)
+    np.testing.assert_array_equal(
+        iiwa.forward_dynamics(q, qd, x)[one], iiwa.forward_dynamics(q[one], qd[one], x[one])
+    )
+
+
+def test_batches_broadcast(iiwa, rng):
+    q, qd, tau = rng.uniform(-1, 1, (5, 7)), rng.uniform(-1, 1, 7), np.zeros((4, 1, 7))
+    found = iiwa.forward_dynamics(q, qd, tau)
+    assert found.shape == (4, 5, 7)
+    np.testing.assert_array_equal(found[2, 3], iiwa.forward_dynamics(q[3], qd, np.zeros(7)))
+
+
+def test_functions_agree(rng):
+    """FD of ID is the identity, with wrenches on links; derivatives are those of one another."""
+    model = load(HYQ, floating=True)
+    q, qd, qdd, wrenches = random_state(model.robot, rng)
+    pushed = {model.robot.links[k].name: wrenches[k] for k in (0, 3, 7)}
+    tau = model.inverse_dynamics(q, qd, qdd, pushed)
+    np.testing.assert_allclose(model.forward_dynamics(q, qd, tau, pushed), qdd, atol=1e-10)
+    minv = model.inverse_mass_matrix(q)
+    np.testing.assert_allclose(minv @ model.mass_matrix(q), np.eye(18), atol=1e-12)
+    given = model.forward_dynamics_derivatives_given(q, qd, qdd, minv, pushed)
+    both = zip(model.forward_dynamics_derivatives(q, qd, tau, pushed), given, strict=True)
+    for found, again in both:
+        np.testing.assert_allclose(found, again, atol=1e-9)
+
+
+def test_the_engine_has_the_bits_of_the_model(rng):
+    """Direct float32 and the engine's model; both round what float64 gives."""
+    q, qd, x = rng.uniform(-1, 1, (3, 4, 7))
+    twin, engine, exact = (
+        load(IIWA, arithmetic="float32"),
+        load(IIWA, arithmetic="float32", target="step", lanes="8+8"),
+        load(IIWA),
+    )
+    for name in ("inverse_dynamics", "forward_dynamics"):
+        found, again = (getattr(model, name)(q, qd, x) for model in (twin, engine))
+        assert found.tobytes() == again.tobytes()
+        assert (found == found.astype(np.float32)).all()
+        np.testing.assert_allclose(found, getattr(exact, name)(q, qd, x), rtol=1e-4, atol=1e-3)
+
+
+def test_damping_and_armature(tmp_path, rng):
+    q, qd, qdd = rng.uniform(-1, 1, (3, 7))
+    path = tmp_path / "damped.urdf"
+    path.write_text(IIWA.read_text().replace("</joint>", "<dynamics damping='0.5'/></joint>"))
+    plain, damped = load(path), load(path, damping=True, armature=0.1)
+    np.testing.assert_allclose(
+        damped.inverse_dynamics(q, qd, qdd) - plain.inverse_dynamics(q, qd, qdd),
+        0.5 * qd + 0.1 * qdd,
+        atol=1e-12,
+    )
+
+
+def test_what_is_not_finite_is_warned_of(rng):
+    model = RobotModel(urdf.load(IIWA), "4/3")
+    q, qd, tau = rng.uniform(-1, 1, (3, 2, 7))
+    found = model.forward_dynamics(q, qd, np.array([tau[0], np.full(7, 200.0)]))
+    assert not np.isfinite(found[1]).all()
+    assert any("a result is infinite or not a number" in line for line in model.warnings)
+
+
+GOOD = np.zeros(7)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((np.zeros(6), GOOD, GOOD), r"q: shape \(6,\), must end with \(7,\)"),
+        ((0.0, GOOD, GOOD), r"q: shape \(\), must end with \(7,\)"),
+        ((GOOD, np.zeros((7, 1)), GOOD), r"qd: shape \(7, 1\), must end with \(7,\)"),
+        ((np.zeros((2, 7)), GOOD, np.zeros((3, 7))), r"batches differ: q \(2, 7\), qd \(7,\), "),
+        ((GOOD, np.full(7, np.nan), GOOD), "row 1: qd0 is nan, must be finite"),
+        ((GOOD, GOOD, GOOD, {"arm": np.zeros(6)}), "f_ext: no link 'arm'; those that move are"),
+        ((GOOD, GOOD, GOOD, {"iiwa_link_3": np.zeros(5)}), r"f_ext of iiwa_link_3: shape \(5,\)"),
+        ((np.zeros((0, 7)), GOOD, GOOD), "no row"),
+    ],
+)
+def test_what_is_refused(iiwa, arguments, said):
+    with pytest.raises(InputError, match=said):
+        iiwa.inverse_dynamics(*arguments)
+
+
+def test_matrices_of_wrong_shape_and_odd_lanes(iiwa):
+    with pytest.raises(InputError, match=r"minv: shape \(49,\), must end with \(7, 7\)"):
+        iiwa.forward_dynamics_derivatives_given(GOOD, GOOD, GOOD, np.zeros(49))
+    with pytest.raises(InputError, match="lanes '8': must be"):
+        load(IIWA, lanes="8")

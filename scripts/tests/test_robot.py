@@ -1,0 +1,155 @@
+"""What `make robot` refuses, and how the model's results are compared; the engine is a bench's."""
+
+import json
+
+import numpy as np
+import pytest
+
+from pymodel.arith.fp import BINARY32
+from pymodel.mechanism.reduction import reduced
+from pymodel.mechanism.urdf import load
+from pymodel.runs import robot_calls
+from scripts import robot
+from scripts.places import ROOT
+from tb.cosim_robot.handover import Calls
+
+IIWA = str(ROOT / "robots" / "iiwa14.urdf")
+
+
+@pytest.fixture
+def attempt(tmp_path):
+    def run(function, *options, urdf=IIWA):
+        words = ["--urdf", urdf, "--function", function, "--out", str(tmp_path / "out")]
+        return robot.main([*words, *options])
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["IK"], "FUNCTION=IK: must be ID, FD, M, Minv, dID, dFD or diFD"),
+        (["ID", "--target", "gpu"], "TARGET=gpu: must be model or step"),
+        (["ID", "--rows", "0"], "ROWS=0: must be a whole number, 1 to 1000000"),
+        (["ID", "--lanes", "8+8"], "LANES=8+8: only for TARGET=step"),
+        (["ID", "--sim", "icarus"], "SIM=icarus: only for TARGET=step"),
+        (["ID", "--waves"], "WAVES=1: only for TARGET=step"),
+        (["ID", "--lanes", "8x8", "--target", "step"], "LANES=8x8: must be <adders>+<multip"),
+        (["ID", "--arith", "half"], "ARITH=half: must be float32, float64 or"),
+        (["ID", "--arith", "float64", "--target", "step"], "ARITH=float64: only for TARGET=model"),
+        (["ID", "--arith", "9/20", "--target", "step"], "ARITH=9/20: sine and cosine end at"),
+        (["ID", "--lanes", "200+200", "--target", "step"], "LANES=200+200: a program word of"),
+    ],
+)
+def test_what_cannot_run_is_one_line_and_status_2(attempt, tmp_path, capsys, options, said):
+    assert attempt(*options) == 2
+    out, err = capsys.readouterr()
+    assert not out and said in err and len(err.splitlines()) == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_robot_that_makes_none_is_one_line_and_status_2(attempt, tmp_path, capsys):
+    assert attempt("ID", urdf="none.urdf") == 2
+    assert capsys.readouterr().err == "none.urdf: cannot read: No such file or directory\n"
+
+
+@pytest.mark.parametrize("arithmetic", ["float64", "float32"])
+def test_the_model_is_compared_and_leaves_its_files(attempt, tmp_path, capsys, arithmetic):
+    options = ["--arith", arithmetic, "--rows", "4", "--seed", "3", "--floating"]
+    assert attempt("FD", *options) == 0
+    out = capsys.readouterr().out
+    assert "iiwa14: 13 degrees of freedom, floating base" in out and "FD by articulated" in out
+    folder = tmp_path / "out"
+    summary = json.loads((folder / "summary.json").read_text())
+    assert summary["degrees_of_freedom"] == 13 and summary["finite"]
+    assert summary["float64_error_to_pinocchio"] < 1e-12
+    small = reduced(load(IIWA, floating=True))
+    states = robot_calls.read_table(folder / "inputs.csv")
+    assert len(states["q0"]) == 4
+    found = robot_calls.call(small, "FD", states, arithmetic).table
+    for name, column in robot_calls.read_table(folder / "outputs.csv").items():
+        assert column.tobytes() == found[name].tobytes()
+    if arithmetic == "float32":
+        assert 1e-8 < summary["error_to_float64"] < 1e-5
+        assert summary["error_to_float64"] == pytest.approx(summary["error_to_pinocchio"], rel=1e-3)
+
+
+def test_results_that_are_not_finite_are_status_1(attempt, tmp_path, capsys):
+    """Iiwa's accelerations leave the range of 4/10 in some of the states."""
+    assert attempt("FD", "--arith", "4/10") == 1
+    out, err = capsys.readouterr()
+    assert "outputs.csv: a result is infinite or not a number" in err
+    assert json.loads((tmp_path / "out" / "summary.json").read_text())["finite"] is False
+
+
+@pytest.fixture
+def simulated(monkeypatch):
+    """A simulator that gives what the model gives, with what the bench says of it."""
+    said = {"result": "pass", "message": ""}
+
+    def watched(bench, simulator, config, name, unit, settings, command, **options):
+        (call,) = settings["calls"]
+        small = reduced(load(call["robot"], call["floating"]))
+        names = robot_calls.inputs(small, call["function"])
+        table = robot_calls.read_table(call["inputs"])
+        batch = robot_calls.bits_of(BINARY32, {name: table[name] for name in names})
+        engine = robot_calls.prepare(robot_calls.machine_of("4+4"), small, call["function"])
+        results, twin = engine.on_twin(batch)
+        Calls(results, len(results) * len(results[0]), 400, twin.flags).write(
+            robot.Path(settings["out"])
+        )
+        said["command"] = command
+        return said
+
+    monkeypatch.setattr(robot, "watched", watched)
+    monkeypatch.setattr(robot, "usable_simulator", lambda name: "verilator")
+    monkeypatch.setattr(robot, "simulator_version", lambda name: "1")
+    return said
+
+
+STEP = ("--target", "step", "--lanes", "4+4", "--rows", "2")
+
+
+def test_the_engine_is_identical(attempt, simulated, tmp_path, capsys):
+    assert attempt("ID", *STEP) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "2 calls, 14 words: identical to the text"
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert summary["identical"] and summary["cycles_with_start_and_trace"] == 400
+    assert summary["bounds"]["both"] <= summary["cycles"]
+    assert summary["error_to_float64"] < 1e-5
+    assert simulated["command"] == (
+        f"make robot URDF={IIWA} FUNCTION=ID TARGET=step LANES=4+4 ARITH=float32 SIM=verilator "
+        "SEED=1 ROWS=2"
+    )
+
+
+def test_the_engine_differs(attempt, simulated, tmp_path, capsys):
+    simulated |= {"result": "fail", "message": "tau0 differs\nrerun: make robot ..."}
+    assert attempt("ID", *STEP) == 1
+    out, err = capsys.readouterr()
+    assert "identical" not in out and err.endswith("tau0 differs\nrerun: make robot ...\n")
+    assert not json.loads((tmp_path / "out" / "summary.json").read_text())["identical"]
+
+
+def test_a_simulation_that_fails_is_told(attempt, simulated, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(robot, "watched", lambda *arguments, **options: {"message": "no build"})
+    assert attempt("ID", *STEP) == 1
+    assert capsys.readouterr().err.splitlines()[-1] == "no build"
+    assert not (tmp_path / "out" / "outputs.csv").exists()
+
+
+def test_ctrl_c_leaves_no_files(attempt, simulated, tmp_path, capsys, monkeypatch):
+    def interrupt(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(robot, "watched", interrupt)
+    assert attempt("ID", *STEP) == 130
+    assert capsys.readouterr().err == "ended by Ctrl-C; this run leaves no files\n"
+    assert not list((tmp_path / "out").iterdir())
+
+
+def test_errors_are_those_of_the_worst_row():
+    exact = {"a": np.array([1.0, 10.0]), "b": np.array([2.0, 0.0])}
+    found = {"a": np.array([1.5, 11.0]), "b": np.array([2.0, np.nan])}
+    assert robot._error(found, exact) == 0.25
+    assert robot._error({"a": found["b"][1:], "b": found["b"][1:]}, exact) is None

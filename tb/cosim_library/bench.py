@@ -1,0 +1,108 @@
+"""Several programs on one step engine, called in any order, their parameters exchanged meanwhile.
+
+Settings: ``programs`` (names of :data:`PROGRAMS`) and ``calls`` (how many).
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from pymodel.arith.fp import Format
+from pymodel.arith.scalars import SupportsArithmetic
+from pymodel.compile.kernel import Function, Kernel, record
+from pymodel.compile.registry import recorded
+from pymodel.machine.isa import Machine
+from pymodel.mechanism.scenario import Scenario
+from pymodel.mechanism.scenario_file import load
+from tb.common.bench import Bench
+from tb.common.configs import Config
+from tb.common.places import ROOT
+from tb.common.step_engine import rtl_parameters
+
+
+class Source(NamedTuple):
+    """A program: whose parameters and carried values it has, and its kernel.
+
+    The kernel is a function of a factor on its parameters, for which they are exchanged; ``state``
+    has the carried values to begin with.
+    """
+
+    owner: str
+    kernel: Callable[[float], Kernel]
+    state: dict[str, float]
+
+
+def product(arithmetic: SupportsArithmetic, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Give a scaled product, and an output that is a copy."""
+    a, b = values["a"], values["b"]
+    return {"result": values["gain"] * a * b, "negative": -(a + b)}
+
+
+def quotient(arithmetic: SupportsArithmetic, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Give a quotient, and what depends on parameters alone."""
+    b, c, gain, offset = (values[name] for name in ("b", "c", "gain", "offset"))
+    return {"result": b * arithmetic.recip(c * c + offset * offset) + gain * offset}
+
+
+def low_pass(arithmetic: SupportsArithmetic, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Carry a filtered input, and show it scaled."""
+    filtered = values["filtered"]
+    return {"filtered": filtered * values["decay"] + values["a"], "shown": filtered * filtered}
+
+
+def _plain(
+    function: Function, inputs: str, state: Mapping[str, float] | None = None, **parameters: float
+) -> Source:
+    state = dict(state or {})
+
+    def kernel(factor: float) -> Kernel:
+        return record(function, inputs, state, {n: factor * x for n, x in parameters.items()})
+
+    return Source("plain", kernel, state)
+
+
+def _of_scenario(name: str, function: str) -> Source:
+    """A function of a mechanism; its masses and gravity are exchanged."""
+    scenario: Scenario = load(ROOT / "scenarios" / f"{name}.toml")
+
+    def kernel(factor: float) -> Kernel:
+        bodies = [replace(body, mass=factor * body.mass) for body in scenario.bodies]
+        gravity = tuple(factor * g for g in scenario.gravity)
+        return recorded(function, replace(scenario, bodies=bodies, gravity=gravity))
+
+    angles = {f"q[{k}]": float(q) for k, q in enumerate(scenario.q0)}
+    momenta = {f"p[{k}]": 0.0 for k in range(len(scenario.bodies))}
+    return Source(name, kernel, angles | momenta if function == "step" else {})
+
+
+#: Programs by name; all share their inputs.
+PROGRAMS = {
+    "product": _plain(product, "ab", gain=0.75),
+    "quotient": _plain(quotient, "bc", gain=0.75, offset=1.5),
+    "low pass": _plain(low_pass, "a", {"filtered": 0.0}, decay=0.4),
+    "pendulum step": _of_scenario("double_pendulum", "step"),
+    "pendulum rates": _of_scenario("double_pendulum", "rates"),
+    "four-bar step": _of_scenario("four_bar", "step"),
+}
+
+ALL = {"programs": list(PROGRAMS), "calls": 300}
+ROOMY = replace(Machine(), depth=512, program_depth=4096)
+BENCH = Bench(
+    __file__,
+    toplevel="step_engine",
+    configs=[
+        Config("library", rtl_parameters(ROOMY), ALL, ("verilator",)),
+        Config(
+            "short",
+            rtl_parameters(Machine()),
+            {"programs": [*PROGRAMS][:4], "calls": 40},
+            ("icarus",),
+        ),
+        Config(
+            "half",
+            rtl_parameters(replace(ROOMY, fmt=Format(5, 10), programs=6)),
+            ALL,
+            ("verilator",),
+        ),
+    ],
+)
