@@ -24,6 +24,8 @@ STAGGERS_WHEN_LARGE = (10,)
 LARGE = 4000  # operations
 TRIES = (24,)  # operations a cycle that are looked at, for each kind, beyond the lanes
 TRIES_WHEN_THOROUGH = (100, 1000)
+TRIES_WHEN_HUGE = (400,)
+HUGE = 20_000  # operations, of which one order is tried only
 
 
 def schedule(
@@ -370,14 +372,13 @@ class _ListScheduler:
 
 def _best_placement(machine: Machine, kernel: Kernel, homes: Homes, thorough: bool) -> Placement:
     contexts = len(set(kernel.context.values()))
-    large = len(kernel.operations) > LARGE
-    staggers = STAGGERS_WHEN_LARGE if large else STAGGERS
-    orders = itertools.product(
-        staggers if contexts > 1 else (0,),
-        TRIES_WHEN_THOROUGH if thorough else TRIES,
-        (False, True) if thorough else (False,),
-    )
-    tried = (_ListScheduler(machine, kernel, homes, *order).place() for order in orders)
+    staggers = STAGGERS_WHEN_LARGE if len(kernel.operations) > LARGE else STAGGERS
+    tries, orders = TRIES, (False,)
+    if thorough:
+        huge = len(kernel.operations) > HUGE
+        tries, orders = (TRIES_WHEN_HUGE, orders) if huge else (TRIES_WHEN_THOROUGH, (False, True))
+    choices = itertools.product(staggers if contexts > 1 else (0,), tries, orders)
+    tried = (_ListScheduler(machine, kernel, homes, *choice).place() for choice in choices)
     return min(tried, key=lambda placement: placement.length)
 
 
