@@ -16,8 +16,6 @@ MEASURED, PICTURE = OUT / "measured.json", OUT / "formats.png"
 ROBOTS = {"iiwa14": False, "hyq": True, "atlas": True}
 ARM = "iiwa14"  #: the robot of the formats, the closed loop and the comparison
 LANES = (2, 4, 8)  #: adders, and as many multipliers
-#: Programs that take a minute to schedule: on the most lanes only.
-LARGE = (("atlas", "dFD"), ("atlas", "diFD"))
 FORMATS = (
     Format(5, 10),
     *(Format(8, man_w) for man_w in (10, 12, 15, 17, 19, 21)),
@@ -27,7 +25,7 @@ FORMATS = (
 LOOP_FORMATS = tuple(Format(*widths) for widths in ((5, 10), (8, 12), (8, 15), (8, 19), (8, 23)))
 STATES, SEED = 200, 1
 NAMES = tuple(FUNCTIONS)
-LOOP = "closed loop"  #: beside the functions: a step of the robot under control
+LOOP = "closed loop"  #: besides the functions: a step of the robot under control
 
 
 @cache

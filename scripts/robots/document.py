@@ -112,14 +112,12 @@ def schedules(rows: Rows) -> str:
     found = {(row["robot"], row["function"], row["lanes"]): row for row in rows}
 
     def cells(name: str, function: str) -> list[str]:
-        some = [found.get((name, function, lanes)) for lanes in LANES]
+        some = [found[name, function, lanes] for lanes in LANES]
         cycles = [
             f"{row['cycles']} ({row['bound']}, +{row['cycles'] / row['bound'] - 1:.1%})"
-            if row
-            else NONE
             for row in some
         ]
-        return [*cycles, *(str(row["registers"]) if row else NONE for row in some)]
+        return [*cycles, *(str(row["registers"]) for row in some)]
 
     named = [(name, function) for name in ROBOTS for function in NAMES] + [(ARM, LOOP)]
     lanes = [f"{n}+{n}" for n in LANES]
@@ -206,8 +204,7 @@ stages), robots' numbers as constants:
 ## Cycles and memory
 
 Cycles of one call, in brackets the bound of path and lanes and how far above it the schedule is;
-a program has a word for each cycle. Registers: of the fullest bank. The programs of Atlas' dFD and
-diFD take minutes to schedule, and are on the most lanes only.
+a program has a word for each cycle. Registers: of the fullest bank.
 
 {schedules(tables["schedules"])}
 

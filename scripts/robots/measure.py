@@ -35,7 +35,6 @@ from scripts.robots.cases import (
     ARM,
     FORMATS,
     LANES,
-    LARGE,
     LOOP,
     LOOP_FORMATS,
     MEASURED,
@@ -198,8 +197,7 @@ def jobs() -> list[tuple[str, Callable[[], Row]]]:
         for function in NAMES:
             found.append(("errors", partial(_errors, name, function, BINARY32)))
             found.append(("counts", partial(_count, name, function)))
-            lanes = LANES if (name, function) not in LARGE else LANES[-1:]
-            found += [("schedules", partial(_schedule, name, function, n)) for n in lanes]
+            found += [("schedules", partial(_schedule, name, function, n)) for n in LANES]
     for fmt in FORMATS:
         found += [("formats", partial(_errors, ARM, function, fmt)) for function in NAMES]
     found += [("closed_loop", partial(_loop_errors, fmt)) for fmt in LOOP_FORMATS]

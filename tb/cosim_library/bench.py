@@ -5,13 +5,17 @@ Settings: ``programs`` (names of :data:`PROGRAMS`) and ``calls`` (how many).
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import cache
 from typing import Any, NamedTuple
 
 from pymodel.arith.fp import Format
 from pymodel.arith.scalars import SupportsArithmetic
+from pymodel.compile import robot_kernels
 from pymodel.compile.kernel import Function, Kernel, record
 from pymodel.compile.registry import recorded
 from pymodel.machine.isa import Machine
+from pymodel.mechanism import urdf
+from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.scenario import Scenario
 from pymodel.mechanism.scenario_file import load
 from tb.common.bench import Bench
@@ -75,6 +79,19 @@ def _of_scenario(name: str, function: str) -> Source:
     return Source(name, kernel, angles | momenta if function == "step" else {})
 
 
+def _of_robot(name: str, function: str) -> Source:
+    """A rigid-body function of a robot; the masses of its links are exchanged."""
+    robot = urdf.load(ROOT / "robots" / f"{name}.urdf")
+
+    @cache
+    def kernel(factor: float) -> Kernel:
+        links = tuple(replace(link, inertia=factor * link.inertia) for link in robot.links)
+        heavy = reduced(replace(robot, links=links))
+        return robot_kernels.recorded(heavy, function, parameters_as_data=True)
+
+    return Source(name, kernel, {})
+
+
 #: Programs by name; all share their inputs.
 PROGRAMS = {
     "product": _plain(product, "ab", gain=0.75),
@@ -83,15 +100,26 @@ PROGRAMS = {
     "pendulum step": _of_scenario("double_pendulum", "step"),
     "pendulum rates": _of_scenario("double_pendulum", "rates"),
     "four-bar step": _of_scenario("four_bar", "step"),
+    "arm ID": _of_robot("iiwa14", "ID"),
+    "arm FD": _of_robot("iiwa14", "FD"),
+    "arm M": _of_robot("iiwa14", "M"),
+    "arm dID": _of_robot("iiwa14", "dID"),
 }
 
-ALL = {"programs": list(PROGRAMS), "calls": 300}
+ARM = [name for name in PROGRAMS if name.startswith("arm")]
+ALL = {"programs": [name for name in PROGRAMS if name not in ARM], "calls": 300}
 ROOMY = replace(Machine(), depth=512, program_depth=4096)
 BENCH = Bench(
     __file__,
     toplevel="step_engine",
     configs=[
         Config("library", rtl_parameters(ROOMY), ALL, ("verilator",)),
+        Config(
+            "robot",
+            rtl_parameters(replace(ROOMY, trace_registers=256)),
+            {"programs": [*ARM, "four-bar step"], "calls": 100},
+            ("verilator",),
+        ),
         Config(
             "short",
             rtl_parameters(Machine()),

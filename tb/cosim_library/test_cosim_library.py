@@ -79,7 +79,7 @@ class _Session:
         want = {key: x.bits for key, x in call.kernel.evaluate(direct, given).items()}
         assert not outcome.stopped, f"{context}: a result is not finite: {want}"
         self.state[name] = {key: want[key] for key in self.state[name]}
-        twin = call.evaluate(self.twin, inputs)
+        twin = call.evaluate_on(self.twin, inputs)
         compare = self.board.compare
         for key, bits in call.results(outcome.trace).items():
             compare(key, bits, want[key], fmt, context=context)
