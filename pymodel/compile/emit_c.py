@@ -1,9 +1,9 @@
 """Kernels as C: straight-line code of one recorded function, for one system or many at once.
 
-What is emitted means something only together with ``native.h``, which defines the numbers (``real``:
-one, or a vector of ``LANES``), their operations and how they are loaded and stored. The order of the
-operations, and with it every bit, is the recording's; constants and parameters come from an array,
-so that a compiler cannot fold them.
+What is emitted belongs to ``native.h``, which defines the numbers (``real``: one, or a vector of
+``LANES``), their operations, and how they are loaded and stored. The order of the operations, and
+with it every bit, is the recording's; constants and parameters come from an array, so that a
+compiler cannot fold them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pymodel.compile.kernel import Kernel
 
 #: Operations of a function: a compiler's time grows faster than the length of what it compiles.
-PIECE = 1500
+PIECE = 500
 
 
 @dataclass(frozen=True)

@@ -72,7 +72,12 @@ static inline void raise_lanes(real *w, int flag, bits lanes) {
   w[flag] = real_of(bits_of(w[flag]) | lanes);
 }
 
-static inline real rounded(real x, real *restrict w) {
+#if NARROW
+#define ROUNDED static __attribute__((noinline, unused)) /* or it takes minutes to compile */
+#else
+#define ROUNDED static inline
+#endif
+ROUNDED real rounded(real x, real *restrict w) {
 #if NARROW
   enum { SHIFT = 52 - MAN_W, BIAS = (1 << (EXP_W - 1)) - 1 };
   const bits_t least = (bits_t)(1 - BIAS + 1023) << 52;

@@ -439,9 +439,7 @@ class NativeKernel:
             parameters = {
                 name: np.broadcast_to(np.asarray(x, float), rows) for name, x in parameters.items()
             }
-            given = {
-                name: arithmetic.array(x) if fmt else x for name, x in parameters.items()
-            }
+            given = {name: arithmetic.array(x) if fmt else x for name, x in parameters.items()}
         else:
             given = {name: arithmetic.const(x) for name, x in parameters.items()}
         refs = [Ref(kernel.graph, index) for index in kernel.fixed_leaves]

@@ -1,12 +1,13 @@
 """Whole runs as native code, with the bits, the watch and the errors of the model.
 
-The built code runs many steps and leaves all that the model would have looked at; numpy looks at it.
-The step in which anything is wrong, and the last evaluation, are the model's own.
+The built code runs many steps and leaves all that the model would have looked at; numpy looks at
+it. The step in which anything is wrong, and the last evaluation, are the model's own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,9 @@ from pymodel.algorithms.step import Mechanism, prepare
 from pymodel.arith import scalars
 from pymodel.compile import native
 from pymodel.compile.registry import state_names, t_cut_names
-from pymodel.compile.watched_step import WatchedStep, watched_step
+from pymodel.compile.watched_step import watched_step
 from pymodel.mechanism.scenario import Scenario
+from pymodel.runs import simulate as model
 from pymodel.runs.recorder import UNSOLVABLE, Recorder
 from pymodel.runs.simulate import Progress, State, completed
 from pymodel.runs.trajectory import Trajectory
@@ -27,8 +29,31 @@ from pymodel.runs.trajectory import Trajectory
 CHUNK = 500_000
 
 
-def runs(scenario: Scenario, arithmetic: scalars.Float64 | scalars.BitExact, base: str) -> bool:
-    """Whether a run can be native: of any mechanism, unless it chooses pivots or is too wide."""
+#: Steps from which a run is worth building code for, which takes a second.
+WORTH_BUILDING = 1000
+
+
+def fastest(
+    scenario: Scenario,
+    arithmetic: str | scalars.Float64 | scalars.BitExact = "float64",
+    progress: Progress | None = None,
+    limit: float | None = None,
+    **options: Any,
+) -> Trajectory:
+    """Run a scenario as native code where that pays and is possible, otherwise on the model.
+
+    The trajectory is the same bit for bit; arguments and exceptions are those of
+    :func:`pymodel.runs.simulate.simulate`.
+    """
+    ar = scalars.parse(arithmetic) if isinstance(arithmetic, str) else arithmetic
+    if scenario.steps >= WORTH_BUILDING and possible(scenario, ar, options.get("base", BASE)):
+        with suppress(native.NoCompilerError):
+            return simulate(scenario, ar, progress, limit, **options)
+    return model.simulate(scenario, ar, progress, limit, **options)
+
+
+def possible(scenario: Scenario, arithmetic: Any, base: str) -> bool:
+    """Whether a run can be native: not with pivots to choose, nor in formats wider than 8/23."""
     wide = isinstance(arithmetic, scalars.BitExact) and not arithmetic.fmt.has_sincos
     return not wide and (base in RECORDED_BASES or not scenario.loops)
 
@@ -139,7 +164,9 @@ class _NativeSteps:
         self.arithmetic.flags |= self.kernel.flags
         recorder = self.recorder
         recorder.note_conditions(*(x if x is None else x[:done] for x in (eta, joint)))
-        names = [[f"{kind}[{k}]" for k in range(self.mechanism.size)] for kind in ("q", "qd", "p_used")]
+        names = [
+            [f"{kind}[{k}]" for k in range(self.mechanism.size)] for kind in ("q", "qd", "p_used")
+        ]
         recorder.extend(*(np.column_stack([trace[name][:done] for name in some]) for some in names))
         return after, done
 
@@ -168,7 +195,9 @@ class _NativeSteps:
         joint: np.ndarray | None,
     ) -> np.ndarray:
         """Whether the model would go on, after each step."""
-        judged = {name: x for name, x in trace.items() if "[" in name and not name.startswith("joint")}
+        judged = {
+            name: x for name, x in trace.items() if "[" in name and not name.startswith("joint")
+        }
         right = np.isfinite(list(judged.values())).all(axis=0)
         right[:-1] &= right[1:]
         right[-1] &= np.isfinite(list(after.values())).all()
