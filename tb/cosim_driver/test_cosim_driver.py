@@ -21,11 +21,11 @@ from tb.cosim_driver.bench import BENCH
 from tb.cosim_driver.host import Host
 
 LOOKS = 100_000
-ROBOT, FUNCTIONS = "robots/iiwa14.urdf", ("ID", "FD", "M")
+ROBOT = "robots/iiwa14.urdf"
 RUNS = (("double_pendulum", 0), ("four_bar", 3))  # scenario, re-basing every so many steps
 
 
-class _Board:
+class _Session:
     """The driver on the engine, the engine's twin, and how they are compared."""
 
     def __init__(self, dut, board):
@@ -89,7 +89,7 @@ class _Board:
 
 async def _started(dut, board):
     await clock.hold_reset(dut)
-    host = _Board(dut, board)
+    host = _Session(dut, board)
     await clock.release_reset(dut)
     await host.expect(Status.OK, "open")
     return host
@@ -104,7 +104,8 @@ def _library(machine, factor=1.0):
     robot = urdf.load(ROOT / ROBOT)
     links = tuple(replace(link, inertia=factor * link.inertia) for link in robot.links)
     small = reduced(replace(robot, links=links))
-    kernels = {name: recorded(small, name, parameters_as_data=True) for name in FUNCTIONS}
+    functions = BENCH.settings["functions"]
+    kernels = {name: recorded(small, name, parameters_as_data=True) for name in functions}
     return prepare_library(machine, kernels)
 
 
@@ -160,15 +161,15 @@ async def calls(dut, board):
             await host.expect(Status.OK, "exchange", library_image(library).encode())
             host.twin.load(changed(before.image, library.image))
         if index % 5 == 2:
-            engine_stalls = float(rng.choice((0.0, 0.3, 0.7)))
-            host.engine.stall(rng, engine_stalls)
+            host.engine.stall(rng, float(rng.choice((0.2, 0.5, 0.8))))
         call = library.call(int(rng.integers(len(library.calls))))
         await host.call(call, rng, f"call {index}")
-    homes = library.call("FD").program.parameters
+    call = library.call("ID")
+    homes = call.program.parameters
     name = str(rng.choice(sorted(homes)))
     await host.expect(Status.OK, "set", name, host.fmt.one)
     host.twin.load({homes[name]: host.fmt.one})
-    await host.call(library.call("FD"), rng, f"with {name} = 1")
+    await host.call(call, rng, f"with {name} = 1")
 
 
 @BENCH.test(timeout_us=5_000_000)
