@@ -15,7 +15,7 @@ from pymodel.algorithms.rigid_body.functions import FUNCTIONS
 from pymodel.arith import scalars
 from pymodel.compile.registry import REGISTRY
 from pymodel.machine.isa import Machine, ProgramError
-from pymodel.machine.program_image import ImageError, ProgramImage
+from pymodel.machine.program_image import ProgramImage, identity
 from pymodel.mechanism import urdf
 from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.scenario_file import load
@@ -62,7 +62,9 @@ def compile(arguments: argparse.Namespace) -> int:
         _refuse(
             arguments, [name for name in vars(arguments) if name not in _PASSIVE], "not with --show"
         )
-        _print(arguments.show, _read(arguments.show))
+        image = _read(arguments.show)
+        _print(arguments.show, image)
+        _print_names(image)
         return DONE
     if not arguments.source or not arguments.out:
         raise InputError("compile: give a scenario or robot file and --out, or --show")
@@ -151,13 +153,25 @@ def _of_scenario(arguments: argparse.Namespace, machine: Machine) -> ProgramImag
 
 def _read(path: str) -> ProgramImage:
     try:
-        return ProgramImage.decode(Path(path).read_bytes())
-    except ImageError as error:
+        image = ProgramImage.decode(Path(path).read_bytes())
+        identity(image.machine)
+    except ValueError as error:
         raise InputError(f"{path}: {error}") from None
+    return image
+
+
+def _print_names(image: ProgramImage) -> None:
+    """The values of each program, in their order."""
+    for program in image.programs:
+        print(f"{program.name}:")
+        for name in ("inputs", "carried", "before", "after"):
+            values = getattr(program, name)
+            if values:
+                print(f"  {name}: {', '.join(values)}")
 
 
 def _print(path: str, image: ProgramImage) -> None:
-    """Programs, parameters, and the engine that an image is for."""
+    """Programs, and the engine that an image is for."""
     table = Table(title=Text(path))
     for name in ("program", "cycles", "inputs", "carried", "traced", "steps", "re-basing"):
         table.add_column(name, justify="left" if name == "program" else "right")

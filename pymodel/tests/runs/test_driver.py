@@ -5,6 +5,8 @@ import shutil
 import struct
 import subprocess
 import zlib
+from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -450,16 +452,30 @@ def test_what_an_access_raises_comes_out_of_the_driver(code, library):
         driver.open()
 
 
-def test_neighbours_are_written_in_one_sweep(code):
-    kernel = record(lambda _, values: {"sum": values["a"] + values["b"] + values["c"]}, "abc")
-    library = prepare_library(Machine(), {"sum": kernel})
+def test_values_in_any_order(code):
+    """FILE_ADDRESS is written where a location does not follow the one before, and only there."""
+    names, machine = [f"x{k}" for k in range(40)], Machine()
+    kernel = record(lambda _, values: {n: values["x0"] * values[n] for n in names[1:]}, names)
+    library = prepare_library(machine, {"scaled": kernel})
+    image, rng = library_image(library), np.random.default_rng(5)
     registers, driver = made(code, library)
-    assert driver.load(library_image(library).encode()) == Status.OK
-    moves = registers.moves
-    driver.write_inputs(0, [1, 2, 3])
-    assert registers.moves == moves + 1
-    inputs = [*library.call(0).program.inputs.values()]
-    assert [registers.twin.read(location) for location in inputs] == [1, 2, 3]
+
+    def position(location):
+        return location.address * machine.banks + location.bank
+
+    (program,) = image.programs
+    swept = sorted(program.inputs.items(), key=lambda item: position(item[1]))
+    for order in (swept, swept[::-1], rng.permutation(len(swept))):
+        inputs = dict(swept[x] if isinstance(x, np.integer) else x for x in order)
+        other = replace(image, programs=(replace(program, inputs=inputs),))
+        assert driver.load(other.encode()) == Status.OK
+        at = [position(location) for location in inputs.values()]
+        gaps = 1 + sum(b != a + 1 for a, b in pairwise(at))
+        registers.moves = 0
+        bits = [int(x) for x in rng.integers(1 << 32, size=len(at))]
+        assert driver.write_inputs(0, bits) == Status.OK
+        assert [registers.twin.read(location) for location in inputs.values()] == bits
+        assert registers.moves == gaps
 
 
 def checked(data):
@@ -494,6 +510,19 @@ def test_python_and_c_refuse_the_same(code, library):
                 assert status == Status.OK, (at, word)
                 kept += 1
     assert kept > 100 and refused > 100
+
+
+@pytest.mark.parametrize("extra", [1, 2, 3])
+def test_an_image_of_broken_words_is_refused(code, library, extra):
+    data = library[1].encode() + bytes(extra)
+    for name in ("SIZE", "NAMES"):
+        at = WORD_BYTES * HEADER.index(name)
+        (before,) = struct.unpack_from("<I", data, at)
+        data = changed(data, at, before + extra)
+    driver = Driver(code, lambda offset: 0, lambda offset, word: None)
+    assert driver.parse(checked(data)) == Status.DAMAGED
+    with pytest.raises(ImageError, match="leads outside"):
+        ProgramImage.decode(checked(data))
 
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc with its sanitizers")
