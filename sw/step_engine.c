@@ -60,9 +60,6 @@ static size_t value_at(const struct step_image *image, uint32_t place) {
   return image->values_at + WORD * (size_t)place * STEP_IMAGE_VALUE_LENGTH;
 }
 
-/* Whether some numbers together are at most a limit. */
-static int within(uint64_t sum, uint32_t limit) { return sum <= limit; }
-
 /* Find the sections, which must fill the image. */
 static int sections_fill(struct step_image *image) {
   uint32_t names = header(image, STEP_IMAGE_HEADER_NAMES);
@@ -107,10 +104,10 @@ static int records_are_inside(const struct step_image *image) {
       return 0;
     }
     step_program(image, i, &program);
-    if (!within((uint64_t)program.start + program.main + program.special, image->words) ||
-        !within((uint64_t)program.entry + program.before + program.after, image->entries) ||
-        !within((uint64_t)program.first + program.inputs + program.carried + program.before +
-                    program.after, image->values)) {
+    if ((uint64_t)program.start + program.main + program.special > image->words ||
+        (uint64_t)program.entry + program.before + program.after > image->entries ||
+        (uint64_t)program.first + program.inputs + program.carried + program.before +
+            program.after > image->values) {
       return 0;
     }
   }

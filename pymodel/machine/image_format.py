@@ -12,6 +12,7 @@ from typing import NamedTuple
 MAGIC = int.from_bytes(b"STPI", "little")
 VERSION = 1
 WORD_BYTES = 4
+PIPE = "\\|"  # in a cell of a table
 
 
 class Field(NamedTuple):
@@ -114,12 +115,12 @@ list, parameters, initial values, the names of everything, and what kind of engi
 .venv/bin/python -m pymodel compile --show build/arm
 ```
 
-`compile` prints the parameters of `rtl/top/step_engine.sv` that make an engine for the image;
-`--depth` chooses the registers of a bank where the engine is there already. Functions of a scenario
-or robot make one library; the first `--function` is program 0. A time step by itself keeps steps,
-saving interval and re-basing of its scenario and options. With other masses or lengths the same
-options give an image of the same programs, whose parameters can be exchanged on a loaded engine; a
-robot needs `--parameters-as-data` for that.
+`compile` prints which engine (`rtl/top/step_engine.sv`) the image is for; `--depth` chooses the
+registers of a bank where the engine is there already. `--show` also lists inputs, carried values
+and traced ones in their order. Functions of a scenario or robot make one library; the first
+`--function` is program 0. A time step by itself keeps steps, saving interval and re-basing of its
+scenario and options. With other masses or lengths the same options give an image of the same programs, whose
+parameters can be exchanged on a loaded engine; a robot needs `--parameters-as-data` for that.
 
 [`sw/step_engine.c`](../sw/README.md) reads images on a host, `pymodel/machine/program_image.py` in
 Python. Both refuse a file that is no image (`MAGIC`), of another `VERSION`, not `SIZE` bytes long,
@@ -166,5 +167,5 @@ def markdown(generated: str) -> str:
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    lines = [f"| {' | '.join(row)} |" for row in (head, *rows)]
+    lines = [f"| {' | '.join(x.replace('|', PIPE) for x in row)} |" for row in (head, *rows)]
     return [lines[0], f"|{' --- |' * len(head)}", *lines[1:]]

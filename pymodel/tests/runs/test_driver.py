@@ -184,6 +184,22 @@ enum step_status add(volatile uint32_t *base, const void *bytes, size_t size,
 """
 
 
+#: Where the examples of the documentation stand: what they use without saying so.
+AROUND = """
+#include "step_engine.h"
+void use(const uint32_t *words);
+void example(const void *bytes, size_t size, volatile uint32_t *base, uint32_t *trace, size_t room,
+             uint32_t *state, uint32_t looks);
+void example(const void *bytes, size_t size, volatile uint32_t *base, uint32_t *trace, size_t room,
+             uint32_t *state, uint32_t looks) {
+  enum step_status status;
+  uint32_t columns;
+  %s
+  (void)state; (void)status; (void)columns;
+}
+"""
+
+
 def quotient(arithmetic, values):
     a, b = values["a"], values["b"]
     return {"sum": values["gain"] * a + b, "quotient": a * arithmetic.recip(b)}
@@ -556,3 +572,23 @@ def test_a_host_with_registers_in_its_memory(tmp_path):
     command += [str(source), str(SW / "step_engine.c"), "-o", str(tmp_path / "host.o")]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("page", "before"),
+    [
+        ("sw/README.md", ""),
+        (
+            "docs/step_engine.md",
+            "struct step_image image; struct step_engine engine; size_t taken;",
+        ),
+    ],
+)
+def test_examples_of_the_documentation_compile(tmp_path, page, before):
+    blocks = re.findall(r"```c\n(.*?)```", (ROOT / page).read_text(), re.S)
+    text = "\n".join([before, *blocks]).replace('#include "step_engine.h"\n', "")
+    source = tmp_path / "example.c"
+    source.write_text(AROUND % text)
+    command = [compiler(), *STRICT, "-fsyntax-only", "-I", str(SW), str(source)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert blocks and done.returncode == 0, done.stderr
