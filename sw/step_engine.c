@@ -508,12 +508,14 @@ static enum step_status collect(const struct step_engine *engine, size_t skip, u
                                 size_t room, uint32_t looks, size_t *taken) {
   enum step_status status = STEP_LATE;
   for (; status == STEP_LATE && looks > 0u; looks--) {
+    uint32_t count;
     status = step_wait(engine, 1u); /* before the trace: after the end all of it is there */
-    for (uint32_t i = STEP_READ(engine, STEP_ENGINE_TRACE_COUNT); i > 0u; i--) {
+    count = STEP_READ(engine, STEP_ENGINE_TRACE_COUNT);
+    for (; count > 0u && (skip > 0u || *taken < room); count--) {
       uint32_t word = STEP_READ(engine, STEP_ENGINE_TRACE_DATA);
       if (skip > 0u) {
         skip--;
-      } else if (*taken < room) {
+      } else {
         words[(*taken)++] = word;
       }
     }

@@ -3,8 +3,15 @@
 import pytest
 
 from pymodel.cli import main
+from pymodel.compile.robot_kernels import recorded
 from pymodel.machine.c_driver import Driver, Status, build, compiler
+from pymodel.machine.isa import Machine
 from pymodel.machine.program_image import ProgramImage
+from pymodel.mechanism import urdf
+from pymodel.mechanism.reduction import reduced
+from pymodel.mechanism.scenario_file import load
+from pymodel.runs.compiled import library_image, run_image
+from pymodel.runs.engine_runs import prepare, prepare_library
 from pymodel.tests.places import ROOT, SCENARIOS
 from pymodel.tests.robots import ROBOTS
 
@@ -124,3 +131,17 @@ def test_images_that_are_refused(folder, spoil, said, capsys):
     out, err = capsys.readouterr()
     assert not out and err.startswith("bad.image: ") and len(err.splitlines()) == 1
     assert said in err
+
+
+@pytest.mark.parametrize(("path", "rebase"), [(PENDULUM, 0), (FOUR_BAR, 3)])
+def test_a_written_run_is_the_one_that_python_prepares(path, rebase):
+    """So that what the benches load is what a user compiles."""
+    run = prepare(Machine(), [load(path)], rebase=rebase)
+    assert compiled(path, *(["--rebase", str(rebase)] if rebase else [])) == run_image(run)
+
+
+def test_a_written_library_is_the_one_that_python_prepares():
+    robot = reduced(urdf.load(IIWA))
+    kernels = {name: recorded(robot, name, parameters_as_data=True) for name in ("ID", "M")}
+    image = compiled(IIWA, "--function", "ID", "--function", "M", "--parameters-as-data")
+    assert image == library_image(prepare_library(Machine(), kernels))

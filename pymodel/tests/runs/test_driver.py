@@ -53,7 +53,7 @@ uint32_t host_read(uint32_t offset) {
     case STEP_ENGINE_LANES: return current->lanes;
     case STEP_ENGINE_FILE_DEPTH: return current->depth;
     case STEP_ENGINE_STATUS: return 4u;
-    case STEP_ENGINE_TRACE_COUNT: return 3u;
+    case STEP_ENGINE_TRACE_COUNT: return UINT32_MAX;
     default: return UINT32_MAX;
   }
 }
