@@ -271,6 +271,27 @@ def constants() -> dict[str, int]:
     return {name: globals()[name] for name in (*_CONSTANTS, "QUADRATIC_W", "INVERSE")}
 
 
+@functools.cache
+def c_tables() -> str:
+    """Write the constants and tables as a C header."""
+    found = tables()
+    lines = [f"#define {name} {value}" for name, value in constants().items()]
+
+    def table(kind: str, name: str, values: Sequence[int]) -> str:
+        return f"static const {kind} {name}[] = {{{', '.join(map(str, values))}}};"
+
+    for name, values in zip(("low", "middle", "high"), found.multiples, strict=True):
+        lines.append(table("int64_t", f"multiple_{name}", values))
+    for name in ("cos", "sinc"):
+        value, slope, quadratic = (
+            getattr(found, f"{name}_{kind}") for kind in ("value", "slope", "quadratic")
+        )
+        terms = [a << QUADRATIC_W | b for a, b in zip(slope, quadratic, strict=True)]
+        lines.append(table("int32_t", f"{name}_value", value))
+        lines.append(table("int32_t", f"{name}_terms", terms))
+    return "\n".join([*lines, ""])
+
+
 def package() -> str:
     """Write the constants and tables as a SystemVerilog package, the text of ``PACKAGE``."""
     lines = [

@@ -6,31 +6,23 @@ hardware units do. What was built once is kept in the user's cache folder, by it
 
 from __future__ import annotations
 
-import hashlib
-import os
-import shutil
-import subprocess
-import tempfile
-from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import platformdirs
 from cffi import FFI
 
 from pymodel.arith import scalars, sincos
 from pymodel.arith.arrays import FormatArrays
+from pymodel.arith.c_build import NoCompilerError as NoCompilerError
+from pymodel.arith.c_build import compiler, shared_library
 from pymodel.arith.fp import BINARY32
 from pymodel.compile.emit_c import Emitted, emit
 from pymodel.compile.graph import Ref
 from pymodel.compile.kernel import Kernel
-
-#: Folder of what was built, instead of the user's cache folder.
-CACHE_VARIABLE = "PYMODEL_CACHE"
 
 OPTIONS = (
     "-O2",
@@ -54,10 +46,6 @@ unsigned advance(const {number} *in, {number} *state, {number} *trace, const {nu
                  const {number} *k_special, size_t n, int64_t first, int64_t steps, int64_t every,
                  int64_t save);
 """
-
-
-class NoCompilerError(RuntimeError):
-    """There is no C compiler, or not one that builds this."""
 
 
 Arithmetic = scalars.Float64 | scalars.BitExact
@@ -154,7 +142,7 @@ class Code:
         if self.special is not None:
             kernels["SPECIAL"] = emit(self.special, "special_piece")
         found = {name: (_HERE / name).read_text() for name in _TEXTS}
-        found["native_tables.h"] = _tables()
+        found["native_tables.h"] = sincos.c_tables()
         found["kernel.h"] = self._kernel_h(kernels)
         for name, emitted in kernels.items():
             for number, piece in enumerate(emitted.pieces):
@@ -190,110 +178,7 @@ class Code:
             If it cannot be built.
         """
         options = [*OPTIONS, *(f"-D{name}={value}" for name, value in self.definitions.items())]
-        content = [compiler().identity, *options, *(x for pair in self.files.items() for x in pair)]
-        digest = hashlib.sha256("\0".join(content).encode()).hexdigest()
-        path = cache_folder() / f"{digest[:32]}.so"
-        if not path.exists():
-            compiler().build(self.files, options, path)
-        return path
-
-
-def cache_folder() -> Path:
-    """Where built kernels are kept: ``$PYMODEL_CACHE``, or the user's cache folder."""
-    given = os.environ.get(CACHE_VARIABLE)
-    return Path(given) if given else Path(platformdirs.user_cache_dir("pymodel")) / "native"
-
-
-@cache
-def _tables() -> str:
-    """The constants and tables of sine and cosine as C."""
-    tables = sincos.tables()
-    lines = [f"#define {name} {value}" for name, value in sincos.constants().items()]
-
-    def table(kind: str, name: str, values: Sequence[int]) -> str:
-        return f"static const {kind} {name}[] = {{{', '.join(map(str, values))}}};"
-
-    for name, values in zip(("low", "middle", "high"), tables.multiples, strict=True):
-        lines.append(table("int64_t", f"multiple_{name}", values))
-    for name in ("cos", "sinc"):
-        value, slope, quadratic = (
-            getattr(tables, f"{name}_{kind}") for kind in ("value", "slope", "quadratic")
-        )
-        terms = [a << sincos.QUADRATIC_W | b for a, b in zip(slope, quadratic, strict=True)]
-        lines.append(table("int32_t", f"{name}_value", value))
-        lines.append(table("int32_t", f"{name}_terms", terms))
-    return "\n".join([*lines, ""])
-
-
-# --- the compiler ---------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Compiler:
-    """The machine's C compiler.
-
-    Attributes
-    ----------
-    command : str
-    identity : str
-        Its version and what it defines for this processor.
-    """
-
-    command: str
-    identity: str
-
-    @property
-    def vector_bits(self) -> int:
-        """Bits of a vector register."""
-        if "__AVX512DQ__" in self.identity:
-            return 512
-        return 256 if "__AVX__" in self.identity else 128
-
-    def build(self, files: Mapping[str, str], options: Sequence[str], path: Path) -> None:
-        """Compile files into a shared library, all at once."""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix="pymodel-") as folder:
-            for name, text in files.items():
-                (Path(folder) / name).write_text(text)
-            sources = [name for name in files if name.endswith(".c")]
-            with ThreadPoolExecutor(os.cpu_count()) as pool:
-                list(pool.map(lambda name: self._run(folder, *options, "-c", name), sources))
-            objects = [str(Path(name).with_suffix(".o")) for name in sources]
-            self._run(folder, "-shared", *objects, "-o", "kernel.so", "-lm")
-            ours = path.with_suffix(f".{os.getpid()}")
-            shutil.copy(Path(folder) / "kernel.so", ours)
-            ours.replace(path)  # whoever else builds the same leaves the same
-
-    def _run(self, folder: str, *arguments: str) -> None:
-        done = subprocess.run(
-            [self.command, *arguments], cwd=folder, capture_output=True, text=True, check=False
-        )
-        if done.returncode:
-            errors = [line for line in done.stderr.splitlines() if "error" in line]
-            reason = (errors or done.stderr.splitlines() or ["failed"])[0]
-            raise NoCompilerError(f"{self.command} cannot build native code: {reason}")
-
-
-@cache
-def compiler() -> Compiler:
-    """Find the compiler: ``$CC``, or ``cc``.
-
-    Raises
-    ------
-    NoCompilerError
-        If there is none.
-    """
-    command = os.environ.get("CC") or "cc"
-    try:
-        found = [
-            subprocess.run(
-                [command, *arguments], input="", capture_output=True, text=True, check=True
-            ).stdout
-            for arguments in (["--version"], ["-march=native", "-E", "-dM", "-x", "c", "-"])
-        ]
-    except (OSError, subprocess.CalledProcessError):
-        raise NoCompilerError(f"no C compiler ({command}): install gcc, or set CC") from None
-    return Compiler(command, "\n".join(found))
+        return shared_library(self.files, options)
 
 
 # --- the built kernel -----------------------------------------------------------------------------

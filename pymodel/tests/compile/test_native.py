@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from pymodel.arith import scalars
+from pymodel.arith import c_build, scalars
 from pymodel.arith.arrays import FormatArrays
 from pymodel.arith.fp import Format
 from pymodel.arith.scalars import BitExact, Float64
@@ -171,27 +171,27 @@ def test_systems_with_parameters_of_their_own(arithmetic):
 
 
 def test_kernels_are_built_once(monkeypatch, tmp_path):
-    monkeypatch.setenv(native.CACHE_VARIABLE, str(tmp_path))
+    monkeypatch.setenv(c_build.CACHE_VARIABLE, str(tmp_path))
     given = {"a": 1.0, "b": [2.0, 3.0]}
     assert native.build(OPERATIONS).evaluate(given)["sum"].tolist() == [3.0, 4.0]
     assert len(list(tmp_path.iterdir())) == 1
-    monkeypatch.setattr(native.Compiler, "build", lambda *arguments: pytest.fail("built again"))
+    monkeypatch.setattr(c_build.Compiler, "build", lambda *arguments: pytest.fail("built again"))
     assert native.build(OPERATIONS).evaluate(given)["sum"].tolist() == [3.0, 4.0]
 
 
 @pytest.mark.parametrize("command", ["no-such-compiler", "false"])
 def test_without_a_compiler(monkeypatch, command):
     monkeypatch.setenv("CC", command)
-    native.compiler.cache_clear()
+    c_build.compiler.cache_clear()
     try:
         with pytest.raises(native.NoCompilerError, match=f"no C compiler .{command}.: install gcc"):
             native.build(OPERATIONS)
     finally:
-        native.compiler.cache_clear()
+        c_build.compiler.cache_clear()
 
 
 def test_a_compiler_that_fails(monkeypatch, tmp_path):
-    monkeypatch.setenv(native.CACHE_VARIABLE, str(tmp_path))
+    monkeypatch.setenv(c_build.CACHE_VARIABLE, str(tmp_path))
     monkeypatch.setattr(native, "OPTIONS", (*native.OPTIONS, "-include", "no_such_file.h"))
     with pytest.raises(native.NoCompilerError, match="cannot build native code: .*error"):
         native.build(OPERATIONS)
