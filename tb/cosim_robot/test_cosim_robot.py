@@ -1,8 +1,15 @@
-"""Functions of robots in hardware: every word is that of the text, evaluated without a kernel."""
+"""Functions of robots in hardware: every word is that of the text, evaluated without a kernel.
+
+The text is evaluated twice: for all calls at once in float64, each operation rounded to the format,
+and for the first call, as for those that are not finite, in the integers of the specification.
+"""
 
 from pathlib import Path
 
+import numpy as np
+
 from pymodel.algorithms.rigid_body.functions import evaluate
+from pymodel.arith.arrays import FormatArrays
 from pymodel.arith.fp import DIV_BY_ZERO, INVALID, OVERFLOW
 from pymodel.arith.scalars import BitExact
 from pymodel.compile.robot_kernels import cheapest, recorded
@@ -46,16 +53,32 @@ async def _function(board, engine, settings):
     found = await _in_hardware(engine, call, batch)
     if "out" in BENCH.settings:
         found.write(Path(BENCH.settings["out"]))
+    numbers = _numbers(function, robot, fmt, batch, method)
     for row, (inputs, results) in enumerate(zip(batch, found.results, strict=True)):
-        arithmetic = BitExact(fmt)
-        given = {name: arithmetic.scalar(bits) for name, bits in inputs.items()}
-        want = evaluate(function, robot, arithmetic, given, method)
         context = f"{function} of {robot.name}, call {row + 1}"
+        if row == 0 or results is None:
+            arithmetic = BitExact(fmt)
+            given = {name: arithmetic.scalar(bits) for name, bits in inputs.items()}
+            want = evaluate(function, robot, arithmetic, given, method)
+            stopped = bool(arithmetic.flags & NOT_FINITE)
+            board.compare("stopped", int(results is None), int(stopped), context=context)
         if results is None:
-            board.compare("stopped", 1, bool(arithmetic.flags & NOT_FINITE), context=context)
             continue
         for name, bits in results.items():
-            board.compare(name, bits, want[name].bits, fmt, context=context)
+            board.compare(name, bits, fmt.from_float(numbers[name][row]), fmt, context=context)
+            if row == 0:
+                board.compare(name, bits, want[name].bits, fmt, context=context)
+
+
+def _numbers(function, robot, fmt, batch, method):
+    """Name -> one number a call, from the text on arrays."""
+    arrays = FormatArrays(fmt)
+    given = {
+        name: arrays.array(np.array([fmt.to_float(inputs[name]) for inputs in batch]))
+        for name in batch[0]
+    }
+    found = evaluate(function, robot, arrays, given, method)
+    return {name: np.broadcast_to(x.values, len(batch)).tolist() for name, x in found.items()}
 
 
 async def _in_hardware(engine, call, batch):
