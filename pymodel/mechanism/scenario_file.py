@@ -45,7 +45,6 @@ def load(source: str | os.PathLike[str] | Mapping[str, Any], steps: int | None =
     Parameters
     ----------
     source : str, path-like or dict
-        As for :func:`parse` if it is a dictionary.
     steps : int, optional
         Number of steps of the run, instead of its ``end``.
 
@@ -56,24 +55,29 @@ def load(source: str | os.PathLike[str] | Mapping[str, Any], steps: int | None =
     Raises
     ------
     ScenarioError
-        If the file cannot be read, is not TOML, or cannot be run, or if ``steps`` is not a whole
-        number of 1 to :data:`MAX_STEPS`.
+        As for :func:`read` and :func:`parse`.
     """
     if isinstance(source, str | os.PathLike):
-        scenario = parse(_read(source), _plain(os.fspath(source)))
-    else:
-        scenario = parse(source)
-    if steps is None:
-        return scenario
-    if isinstance(steps, bool) or not isinstance(steps, int | np.integer):
-        raise ScenarioError(scenario.source, "steps", f"must be an integer, got {steps!r}")
-    if not 1 <= steps <= MAX_STEPS:
-        raise ScenarioError(scenario.source, "steps", f"must lie in 1..{MAX_STEPS}, got {steps}")
-    return replace(scenario, end=int(steps) * scenario.step)
+        return parse(read(source), os.fspath(source), steps)
+    return parse(source, steps=steps)
 
 
-def _read(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """The dictionary of a file."""
+def read(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read the dictionary that a scenario file holds, for :func:`parse`.
+
+    Parameters
+    ----------
+    path : str or path-like
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    ScenarioError
+        If the file cannot be read, or is not TOML.
+    """
     source = _plain(os.fspath(path))
     try:
         return tomllib.loads(Path(path).read_bytes().decode("utf-8"))
@@ -85,7 +89,11 @@ def _read(path: str | os.PathLike[str]) -> dict[str, Any]:
         raise ScenarioError(source, "", f"not TOML: {_plain(str(error))}") from None
 
 
-def parse(data: Mapping[str, Any], source: str = "<scenario>") -> Scenario:
+def parse(
+    data: Mapping[str, Any], source: str = "<scenario>", steps: int | None = None
+) -> Scenario:
+    data: Mapping[str, Any], source: str = "<scenario>", steps: int | None = None
+) -> Scenario:
     """Build a scenario from the dictionary that a scenario file holds.
 
     Parameters
@@ -94,6 +102,8 @@ def parse(data: Mapping[str, Any], source: str = "<scenario>") -> Scenario:
         Keys as in the file; numpy's numbers and arrays count as numbers and lists.
     source : str
         Stands for the file in messages.
+    steps : int, optional
+        Number of steps of the run, instead of its ``end``.
 
     Returns
     -------
@@ -102,8 +112,10 @@ def parse(data: Mapping[str, Any], source: str = "<scenario>") -> Scenario:
     Raises
     ------
     ScenarioError
-        If the scenario cannot be run.
+        If the scenario cannot be run, or if ``steps`` is not a whole number of 1 to
+        :data:`MAX_STEPS`.
     """
+    source = _plain(source)
     if not isinstance(data, Mapping):
         raise ScenarioError(source, "", f"must be a table, got {_kind(data)}")
     top = _Table(source, "", _without_arrays(data), schema.SCENARIO)
@@ -118,8 +130,8 @@ def parse(data: Mapping[str, Any], source: str = "<scenario>") -> Scenario:
         raise time.error("end", f"must be at least one step ({step!r} s), got {end!r}")
     if end / step > MAX_STEPS:
         raise time.error("step", f"too small for an end of {end!r} s, got {step!r}")
-    steps = round(end / step)
-    if not math.isclose(steps * step, end, rel_tol=END_TOLERANCE):
+    nearest = round(end / step)
+    if not math.isclose(nearest * step, end, rel_tol=END_TOLERANCE):
         below = math.floor(end / step) * step
         near = f"{below:.12g} or {below + step:.12g}"
         raise time.error("end", f"must be a multiple of the step ({step!r} s): {near}, got {end!r}")
@@ -154,7 +166,13 @@ def parse(data: Mapping[str, Any], source: str = "<scenario>") -> Scenario:
         source=source,
     )
     check_loops(scenario)
-    return scenario
+    if steps is None:
+        return scenario
+    if isinstance(steps, bool) or not isinstance(steps, int | np.integer):
+        raise ScenarioError(source, "steps", f"must be an integer, got {steps!r}")
+    if not 1 <= steps <= MAX_STEPS:
+        raise ScenarioError(source, "steps", f"must lie in 1..{MAX_STEPS}, got {steps}")
+    return replace(scenario, end=int(steps) * scenario.step)
 
 
 def varied(scenario: Scenario, **values: ArrayLike) -> Scenario:

@@ -31,7 +31,7 @@ from pymodel.compile.kernel import Kernel
 from pymodel.compile.robot_kernels import recorded
 from pymodel.machine.isa import Machine
 from pymodel.mechanism.robot import Robot
-from pymodel.runs.engine_runs import Call, prepare_call
+from pymodel.runs.engine_runs import Call, prepare_fitting_call
 from pymodel.runs.input_error import InputError
 
 #: Column -> one number a row.
@@ -180,9 +180,7 @@ def prepare(
     kernel = recorded(robot, function, None, external, parameters_as_data)
     if not kernel.outputs:
         raise InputError(f"{function} of {robot.name}: all results are zero, there is no program")
-    found = prepare_call(replace(machine, fmt=fmt).boundless, kernel)
-    holding = replace(machine, fmt=fmt).holding(found.program)
-    return replace(found, program=replace(found.program, machine=holding))
+    return prepare_fitting_call(replace(machine, fmt=fmt), kernel)
 
 
 def bits_of(fmt: Format, table: Mapping[str, np.ndarray]) -> list[dict[str, int]]:

@@ -9,7 +9,7 @@ import pytest
 from pymodel.cli import main
 from pymodel.mechanism.urdf import load
 from pymodel.runs.robot_calls import random_states, read_table, write_table
-from pymodel.runs.robot_model import load as load_model
+from pymodel.runs.robot_model import load_robot as load_model
 from pymodel.tests.robots import ROBOTS
 
 IIWA, HYQ = str(ROBOTS / "iiwa14.urdf"), str(ROBOTS / "hyq.urdf")
