@@ -92,8 +92,6 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
 def parse(
     data: Mapping[str, Any], source: str = "<scenario>", steps: int | None = None
 ) -> Scenario:
-    data: Mapping[str, Any], source: str = "<scenario>", steps: int | None = None
-) -> Scenario:
     """Build a scenario from the dictionary that a scenario file holds.
 
     Parameters
