@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from pymodel.mechanism.scenario import Scenario
 from pymodel.runs import lagrangian
-from pymodel.runs.input_error import InputError
+from pymodel.runs.input_error import InputError, require
 from pymodel.runs.trajectory import Trajectory
 
 
@@ -99,6 +99,7 @@ def reference(scenario: Scenario, t: ArrayLike | None = None) -> Trajectory:
     NoReferenceError
         If it cannot be solved until the last time; its ``trajectory`` is the part until then.
     """
+    require(scenario, Scenario, "load")
     return lagrangian.simulate(scenario, scenario.times if t is None else np.asarray(t))
 
 
@@ -122,11 +123,13 @@ def compare(run: Trajectory, other: Trajectory | Scenario) -> Comparison:
     NoReferenceError
         As for :func:`reference`.
     """
+    require(run, Trajectory, "simulate")
     if isinstance(other, Scenario):
         if len(other.bodies) != run.joints:
             reason = f"{len(other.bodies)} bodies, the run has {run.joints}"
             raise InputError(f"{other.source}: {reason}")
         other = reference(other, run.t)
+    require(other, Trajectory, "simulate")
     if run.joints != other.joints:
         raise InputError(f"runs of {run.joints} and {other.joints} joints cannot be compared")
     rows = min(len(run), len(other))

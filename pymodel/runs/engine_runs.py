@@ -473,7 +473,7 @@ def simulate(machine: Machine, scenario: Scenario, **options: Any) -> Trajectory
     ((trajectory, stopped),), twin = prepare(fitted, [scenario], **options).on_twin()
     if trajectory is not None:
         trajectory.flags = twin.flags
-    if stopped:
+    if trajectory is None or stopped:
         error = NonFiniteError(stopped)
         error.trajectory = trajectory
         raise error

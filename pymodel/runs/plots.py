@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 
 from pymodel.mechanism import kinematics
 from pymodel.mechanism.scenario import Scenario
-from pymodel.runs.input_error import InputError
+from pymodel.runs.input_error import InputError, require
 from pymodel.runs.summary import MILLI
 from pymodel.runs.trajectory import Trajectory
 
@@ -41,7 +41,7 @@ TIME_COLOURS = ListedColormap(mpl.colormaps["cividis_r"](np.linspace(0.12, 1.0, 
 # A tip that travels less than this share of the mechanism's extent is a fixed pin.
 FIXED_SHARE = 1e-2
 
-STYLE = {
+STYLE: dict[Any, Any] = {
     "font.size": 10,
     "axes.grid": True,
     "grid.alpha": 0.3,
@@ -143,12 +143,12 @@ def plot(
     """
     if kind not in KINDS:
         raise InputError(f"kind {kind!r}: must be one of {', '.join(KINDS)}")
-    if not _drawn(kind, scenario):
-        needed = "a scenario with loops" if kind == "loop" else "a scenario"
-        raise InputError(f"kind {kind!r}: needs {needed}")
     if scenario is not None:
         check_mechanism(trajectory, scenario)
         title = scenario.name if title is None else title
+    if not _drawn(kind, scenario):
+        needed = "a scenario with loops" if kind == "loop" else "a scenario"
+        raise InputError(f"kind {kind!r}: needs {needed}")
     curves = _curves(trajectory, label, twin, twin_label)
     with mpl.rc_context(STYLE):
         figure = KINDS[kind](curves, reference, title or label, scenario)
@@ -159,6 +159,8 @@ def plot(
 
 def check_mechanism(trajectory: Trajectory, scenario: Scenario) -> None:
     """Refuse a trajectory that is not of a scenario's mechanism, by an InputError."""
+    require(trajectory, Trajectory, "simulate")
+    require(scenario, Scenario, "load")
     if len(scenario.bodies) != trajectory.joints:
         bodies = f"{len(scenario.bodies)} bodies, the trajectory has {trajectory.joints} joints"
         raise InputError(f"{scenario.source}: {bodies}")

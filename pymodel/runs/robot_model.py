@@ -141,7 +141,8 @@ class RobotModel:
             If there is no such function.
         """
         self._check_function(name)
-        return getattr(self, METHODS[name])
+        method: Callable[..., Any] = getattr(self, METHODS[name])
+        return method
 
     def inverse_dynamics(
         self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, f_ext: Wrenches | None = None
@@ -167,13 +168,15 @@ class RobotModel:
         self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, f_ext: Wrenches | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """dtau/dq and dtau/dqd, shape (..., nv, nv)."""
-        return self._call("dID", f_ext, q=q, qd=qd, qdd=qdd)
+        by_q, by_qd = self._call("dID", f_ext, q=q, qd=qd, qdd=qdd)
+        return by_q, by_qd
 
     def forward_dynamics_derivatives(
         self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, f_ext: Wrenches | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """dqdd/dq and dqdd/dqd, shape (..., nv, nv)."""
-        return self._call("dFD", f_ext, q=q, qd=qd, tau=tau)
+        by_q, by_qd = self._call("dFD", f_ext, q=q, qd=qd, tau=tau)
+        return by_q, by_qd
 
     def forward_dynamics_derivatives_given(
         self,
@@ -184,7 +187,8 @@ class RobotModel:
         f_ext: Wrenches | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """dqdd/dq and dqdd/dqd where qdd and M^-1 are known already."""
-        return self._call("diFD", f_ext, q=q, qd=qd, qdd=qdd, minv=minv)
+        by_q, by_qd = self._call("diFD", f_ext, q=q, qd=qd, qdd=qdd, minv=minv)
+        return by_q, by_qd
 
     def count(self, function: str) -> Count:
         """Count the operations of a function."""

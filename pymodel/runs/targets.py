@@ -21,7 +21,7 @@ from pymodel.mechanism.scenario import Scenario
 from pymodel.mechanism.scenario_file import varied
 from pymodel.runs import engine_runs
 from pymodel.runs import simulate as model_runs
-from pymodel.runs.input_error import InputError
+from pymodel.runs.input_error import InputError, require
 from pymodel.runs.robot_calls import MODEL, STEP, machine_of
 from pymodel.runs.robot_model import RobotModel
 from pymodel.runs.trajectory import Trajectory
@@ -88,7 +88,7 @@ def simulate(
     NoCompilerError
         If the target is ``native`` and there is no C compiler.
     """
-    _check_scenario(scenario)
+    require(scenario, Scenario, "load")
     _one_of("target", target, (MODEL, NATIVE))
     run = model_runs.simulate if target == MODEL else _simulate_native
     options = _algorithm(shape, base, rebase)
@@ -174,11 +174,13 @@ def compiled(
     _one_of("target", target, (NATIVE, STEP))
     if lanes is not None and target != STEP:
         raise InputError(f"lanes {lanes!r}: only for the target {STEP}")
-    if isinstance(what, RobotModel) is not bool(function):
-        raise InputError("function: needed for a robot, and only there")
     name = _name(arithmetic)
     if isinstance(what, RobotModel):
+        if function is None:
+            raise InputError("function: needed for a robot, such as FD")
         return what.on(target, name, machine_of(lanes)).function(function)
+    if function is not None:
+        raise InputError(f"function {function!r}: only for a robot")
     machine = _machine(name, lanes) if target == STEP else None
     if isinstance(what, Kernel):
         if machine is None:
@@ -186,7 +188,7 @@ def compiled(
 
             return native.build(what, name).evaluate
         return engine_runs.prepare_fitting_call(machine, what).evaluate
-    _check_scenario(what)
+    require(what, Scenario, "load")
     options = _algorithm(shape, base, rebase)
 
     def run(**values: ArrayLike) -> Trajectory:
@@ -196,12 +198,6 @@ def compiled(
         return engine_runs.simulate(machine, scenario, **options)
 
     return run
-
-
-def _check_scenario(scenario: Scenario) -> None:
-    if not isinstance(scenario, Scenario):
-        kind = type(scenario).__name__
-        raise InputError(f"must be a Scenario, as pymodel.load makes one, got {kind}")
 
 
 def _name(arithmetic: str) -> str:
