@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import datetime
 import difflib
+import json
 import math
 import os
 import re
@@ -195,20 +196,62 @@ def varied(scenario: Scenario, **values: ArrayLike) -> Scenario:
     ScenarioError
         If there is no such key, an array has another shape, or the scenario cannot be run.
     """
-    data = asdict(scenario)
-    source, bodies, loops = data.pop("source"), data.pop("bodies"), data.pop("loops")
-    time = {key.name: data.pop(key.name) for key in schema.TIME}
-    homes = {key.name: (key, bodies) for key in schema.BODY}
-    homes |= {key.name: (key, loops) for key in schema.LOOP if key.kind == "vector"}
+    data = _tables(scenario)
+    homes = {key.name: (key, data["body"]) for key in schema.BODY}
+    homes |= {key.name: (key, data["loop"]) for key in schema.LOOP if key.kind == "vector"}
+    top = [key.name for key in schema.SCENARIO if not key.kind.startswith("table")]
     for name, value in values.items():
-        if name in data or name in time:
-            (data if name in data else time)[name] = value
+        if name in top:
+            data[name] = value
+        elif name in data["time"]:
+            data["time"][name] = value
         elif name in homes:
-            _spread(source, *homes[name], value)
+            _spread(scenario.source, *homes[name], value)
         else:
-            known = ", ".join((*data, *time, *homes))
-            raise ScenarioError(source, name, f"unknown key (known: {known})")
-    return parse(data | {"time": time, "body": bodies, "loop": loops}, source)
+            known = ", ".join((*top, *data["time"], *homes))
+            raise ScenarioError(scenario.source, name, f"unknown key (known: {known})")
+    return parse(data, scenario.source)
+
+
+def write_scenario(path: str | os.PathLike[str], scenario: Scenario) -> None:
+    """Write a scenario's file; :func:`load` makes the same scenario of it, bit for bit.
+
+    Parameters
+    ----------
+    path : str or path-like
+    scenario : Scenario
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written.
+    """
+    data = _tables(scenario)
+    bodies, loops, time = data.pop("body"), data.pop("loop"), data.pop("time")
+    parts = [("", data), ("[time]", time)]
+    parts += [("[[body]]", body) for body in bodies] + [("[[loop]]", loop) for loop in loops]
+    lines = []
+    for heading, table in parts:
+        lines += ["", heading] if heading else []
+        lines += [f"{name} = {_toml(value)}" for name, value in table.items()]
+    Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _toml(value: str | float | Vector) -> str:
+    """A value as TOML: JSON writes it in the same way."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _tables(scenario: Scenario) -> dict[str, Any]:
+    """The dictionary of a scenario's file, all keys given."""
+    fields = asdict(scenario)
+    return {
+        "name": scenario.name,
+        "gravity": scenario.gravity,
+        "time": {key.name: fields[key.name] for key in schema.TIME},
+        "body": fields["bodies"],
+        "loop": fields["loops"],
+    }
 
 
 def _spread(source: str, key: schema.Key, tables: list[dict[str, Any]], value: ArrayLike) -> None:
