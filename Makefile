@@ -45,6 +45,12 @@ run: venv ## SCENARIO=f.toml [TARGET=model|coprocessor|step SIM= ARITH= STEPS= O
 	  --out $(or $(OUT),build/$(basename $(notdir $(SCENARIO)))) \
 	  $(if $(filter-out 0,$(ANIMATE)),--animate) $(RUN_OPTIONS)
 
+.PHONY: notebook
+notebook: venv ## docs/notebook.ipynb from top to bottom, with its outputs into build/notebook.ipynb
+	@$(call takes,)
+	@$(SETUP) icarus
+	@$(PY) -m scripts.command scripts.notebook
+
 .PHONY: robot
 robot: venv ## URDF=f.urdf FUNCTION=dFD [FLOATING=1 TARGET=model|step ROWS=16 SIM= ARITH= LANES=2+2 OUT=]
 	@$(if $(and $(URDF),$(FUNCTION)),,$(error say which: make robot URDF=robots/iiwa14.urdf FUNCTION=dFD))

@@ -25,11 +25,14 @@ def executed(path: Path = NOTEBOOK) -> NotebookNode:
         If a cell fails; the message has its code and what it said.
     """
     notebook = nbformat.read(path, as_version=4)
-    kernel = KernelManager(kernel_name="python3")
+    kernel = KernelManager(kernel_name="python3", transport="ipc")
     kernel.kernel_spec.argv[0] = sys.executable
     resources = {"metadata": {"path": str(ROOT)}}
     client = NotebookClient(notebook, km=kernel, timeout=TIMEOUT_S, resources=resources)
-    return client.execute()
+    try:
+        return client.execute()
+    finally:
+        kernel.shutdown_kernel(now=True)
 
 
 def main(arguments: list[str] | None = None) -> int:
