@@ -6,6 +6,7 @@ from pymodel.arith.fp import Format as Format
 from pymodel.compile.graph import RecordingError as RecordingError
 from pymodel.compile.kernel import Kernel as Kernel
 from pymodel.compile.kernel import record as record
+from pymodel.compile.native import NoCompilerError as NoCompilerError
 from pymodel.compile.registry import recorded as recorded
 from pymodel.compile.schedule import schedule as schedule
 from pymodel.machine.isa import Machine as Machine

@@ -123,9 +123,7 @@ def call(
     """
     if function not in FUNCTIONS:
         raise InputError(f"function {function!r}: must be one of {', '.join(FUNCTIONS)}")
-    if target not in TARGETS:
-        raise InputError(f"target {target!r}: must be one of {', '.join(TARGETS)}")
-    arithmetic = _arithmetic(arithmetic, target)
+    arithmetic = arithmetic_on(target, arithmetic)
     external = _pushed(robot, function, table)
     given, warnings = _checked(robot, function, table, external)
     rows = len(next(iter(given.values())))
@@ -237,7 +235,16 @@ def floats_of(
     }
 
 
-def _arithmetic(name: str, target: str) -> scalars.Float64 | scalars.BitExact:
+def arithmetic_on(target: str, name: str) -> scalars.Float64 | scalars.BitExact:
+    """The arithmetic of a name, for a target.
+
+    Raises
+    ------
+    InputError
+        If either is unknown, or the target does not have this arithmetic.
+    """
+    if target not in TARGETS:
+        raise InputError(f"target {target!r}: must be one of {', '.join(TARGETS)}")
     try:
         found = scalars.parse(name)
     except ValueError as error:

@@ -109,7 +109,8 @@ class RobotModel:
     warnings : tuple of str
         Of the last call.
 
-    All functions raise an InputError for arrays of wrong shape, or that are not finite.
+    The class raises an InputError for an arithmetic or a target that there is not, its functions
+    for arrays of wrong shape, or that are not finite.
     """
 
     def __init__(
@@ -119,6 +120,7 @@ class RobotModel:
         target: str = robot_calls.MODEL,
         machine: Machine | None = None,
     ) -> None:
+        robot_calls.arithmetic_on(target, arithmetic)
         self.robot, self._reduced = robot, reduced(robot)
         self.arithmetic, self.target, self.machine = arithmetic, target, machine
         self.nq, self.nv = robot.nq, robot.nv

@@ -15,14 +15,15 @@ from numpy.typing import ArrayLike
 
 from pymodel.algorithms.requests import BASE, CLOSED_BASES
 from pymodel.arith import scalars
+from pymodel.compile import native
 from pymodel.compile.kernel import Kernel
 from pymodel.machine.isa import Machine
 from pymodel.mechanism.scenario import Scenario
 from pymodel.mechanism.scenario_file import varied
-from pymodel.runs import engine_runs
+from pymodel.runs import engine_runs, native_runs
 from pymodel.runs import simulate as model_runs
 from pymodel.runs.input_error import InputError, require
-from pymodel.runs.robot_calls import MODEL, STEP, machine_of
+from pymodel.runs.robot_calls import MODEL, NATIVE, STEP, machine_of
 from pymodel.runs.robot_model import RobotModel
 from pymodel.runs.trajectory import Trajectory
 
@@ -33,7 +34,7 @@ Run = Callable[..., Trajectory]
 #: A robot's function: the arrays of :class:`pymodel.runs.robot_model.RobotModel`'s method.
 RobotFunction = Callable[..., Any]
 
-NATIVE = "native"
+_SIMULATE = {MODEL: model_runs.simulate, NATIVE: native_runs.simulate}
 
 
 def simulate(
@@ -89,18 +90,11 @@ def simulate(
         If the target is ``native`` and there is no C compiler.
     """
     require(scenario, Scenario, "load")
-    _one_of("target", target, (MODEL, NATIVE))
-    run = model_runs.simulate if target == MODEL else _simulate_native
+    run = _SIMULATE[_one_of("target", target, _SIMULATE)]
     options = _algorithm(shape, base, rebase)
     return run(
         varied(scenario, **values), _name(arithmetic), progress=progress, limit=limit, **options
     )
-
-
-def _simulate_native(scenario: Scenario, arithmetic: str, **options: Any) -> Trajectory:
-    from pymodel.runs import native_runs  # here, because the other targets need no compiler
-
-    return native_runs.simulate(scenario, arithmetic, **options)
 
 
 @overload
@@ -160,7 +154,8 @@ def compiled(
     callable
         Of a kernel: dict of floats or arrays (N,) by input -> dict of arrays (N,) by output. Of a
         scenario: the values of :func:`simulate` in place of its own -> Trajectory. Of a robot: what
-        the method of the :class:`pymodel.runs.robot_model.RobotModel` takes and returns.
+        the method of the :class:`pymodel.runs.robot_model.RobotModel` takes and returns. A kernel's
+        result that is not finite stays so in native code; on the engine it is a NonFiniteError.
 
     Raises
     ------
@@ -184,9 +179,7 @@ def compiled(
     machine = _machine(name, lanes) if target == STEP else None
     if isinstance(what, Kernel):
         if machine is None:
-            from pymodel.compile import native  # here, because the other targets need no compiler
-
-            return native.build(what, name).evaluate
+            return _evaluation(native.build(what, name))
         return engine_runs.prepare_fitting_call(machine, what).evaluate
     require(what, Scenario, "load")
     options = _algorithm(shape, base, rebase)
@@ -194,10 +187,19 @@ def compiled(
     def run(**values: ArrayLike) -> Trajectory:
         scenario = varied(what, **values)
         if machine is None:
-            return _simulate_native(scenario, name, **options)
+            return native_runs.simulate(scenario, name, **options)
         return engine_runs.simulate(machine, scenario, **options)
 
     return run
+
+
+def _evaluation(kernel: native.NativeKernel) -> Evaluation:
+    """The call of native code, with float64 numbers outside as all others."""
+
+    def evaluate(inputs: Mapping[str, ArrayLike]) -> dict[str, np.ndarray]:
+        return {name: x.astype(np.float64) for name, x in kernel.evaluate(inputs).items()}
+
+    return evaluate
 
 
 def _name(arithmetic: str) -> str:
