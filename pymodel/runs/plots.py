@@ -24,8 +24,7 @@ from pymodel.runs.input_error import InputError, require
 from pymodel.runs.summary import MILLI
 from pymodel.runs.trajectory import Trajectory
 
-FILES = ("joints.png", "kinetic_energy.png", "overview.png")
-LOOP_FILE = "loop.png"  # with FILES, for a mechanism with loops
+LOOP = "loop"  # the picture that needs loops
 
 #: A run with its name, colour, dash and width.
 Curve = tuple[str, Trajectory, str, Any, float]
@@ -147,7 +146,7 @@ def plot(
         check_mechanism(trajectory, scenario)
         title = scenario.name if title is None else title
     if not _drawn(kind, scenario):
-        needed = "a scenario with loops" if kind == "loop" else "a scenario"
+        needed = "a scenario with loops" if kind == LOOP else "a scenario"
         raise InputError(f"kind {kind!r}: needs {needed}")
     curves = _curves(trajectory, label, twin, twin_label)
     with mpl.rc_context(STYLE):
@@ -177,7 +176,7 @@ def _curves(
 
 def _drawn(kind: str, scenario: Scenario | None) -> bool:
     """Whether a picture can be drawn of this scenario."""
-    if kind == "loop":
+    if kind == LOOP:
         return scenario is not None and bool(scenario.loops)
     return kind != "overview" or scenario is not None
 
@@ -429,5 +428,8 @@ KINDS: dict[str, Callable[..., Figure]] = {
     "joints": _joints,
     "kinetic_energy": _kinetic,
     "overview": _overview,
-    "loop": _loop,
+    LOOP: _loop,
 }
+
+FILES = tuple(f"{kind}.png" for kind in KINDS if kind != LOOP)
+LOOP_FILE = f"{LOOP}.png"  # with FILES, for a mechanism with loops
