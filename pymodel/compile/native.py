@@ -24,6 +24,7 @@ from cffi import FFI
 
 from pymodel.arith import scalars, sincos
 from pymodel.arith.arrays import FormatArrays
+from pymodel.arith.errors import Error
 from pymodel.arith.fp import BINARY32
 from pymodel.compile.emit_c import Emitted, emit
 from pymodel.compile.graph import Ref
@@ -56,7 +57,7 @@ unsigned advance(const {number} *in, {number} *state, {number} *trace, const {nu
 """
 
 
-class NoCompilerError(RuntimeError):
+class NoCompilerError(Error, RuntimeError):
     """There is no C compiler, or not one that builds this."""
 
 
