@@ -13,7 +13,7 @@ PYTEST := $(PY) -m pytest
 BENCHES := $(filter-out common,$(patsubst tb/%/Makefile,%,$(wildcard tb/*/Makefile)))
 
 DEMO_TAKES := SIM ARITH STEPS REBASE BASE LANES OUT SEED WAVES REFERENCE
-RUN_TAKES := SCENARIO TARGET $(DEMO_TAKES)
+RUN_TAKES := SCENARIO TARGET $(DEMO_TAKES) ANIMATE
 BENCH_TAKES := SIM SEED TEST CONFIG WAVES
 ROBOT_TAKES := URDF FUNCTION FLOATING TARGET ROWS SIM ARITH LANES SEED OUT WAVES
 # $(call takes,NAMES): refuse a variable of the command line that the target has no use for.
@@ -37,13 +37,19 @@ pendulum fourbar:
 	@$(PY) -m scripts.command scripts.demo $@ $(if $(OUT),--out $(OUT)) $(RUN_OPTIONS)
 
 .PHONY: run
-run: venv ## SCENARIO=f.toml [TARGET=model|coprocessor|step SIM= ARITH= STEPS= OUT= LANES=2+2 REFERENCE=0]
+run: venv ## SCENARIO=f.toml [TARGET=model|coprocessor|step SIM= ARITH= STEPS= OUT= LANES=2+2 REFERENCE=0 ANIMATE=1]
 	@$(if $(SCENARIO),,$(error say which: make run SCENARIO=scenarios/double_pendulum.toml))
 	@$(call takes,$(RUN_TAKES))
 	@$(if $(filter coprocessor step,$(TARGET)),$(SETUP) $(SIMULATORS))
 	@$(PY) -m scripts.command scripts.run --scenario $(SCENARIO) --target $(or $(TARGET),model) \
 	  --out $(or $(OUT),build/$(basename $(notdir $(SCENARIO)))) \
-	  $(RUN_OPTIONS)
+	  $(if $(filter-out 0,$(ANIMATE)),--animate) $(RUN_OPTIONS)
+
+.PHONY: notebook
+notebook: venv ## docs/notebook.ipynb from top to bottom, with its outputs into build/notebook.ipynb
+	@$(call takes,)
+	@$(SETUP) icarus
+	@$(PY) -m scripts.command scripts.notebook
 
 .PHONY: robot
 robot: venv ## URDF=f.urdf FUNCTION=dFD [FLOATING=1 TARGET=model|step ROWS=16 SIM= ARITH= LANES=2+2 OUT=]

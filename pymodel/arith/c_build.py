@@ -15,11 +15,13 @@ from pathlib import Path
 
 import platformdirs
 
+from pymodel.arith.errors import Error
+
 #: Folder of what was built, instead of the user's cache folder.
 CACHE_VARIABLE = "PYMODEL_CACHE"
 
 
-class NoCompilerError(RuntimeError):
+class NoCompilerError(Error, RuntimeError):
     """There is no C compiler, or not one that builds this."""
 
 
