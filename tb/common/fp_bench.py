@@ -4,15 +4,15 @@ A bench runs ``fp_lanes``: many copies of its unit side by side, lane i with ``i
 stages (or ``i % 17``), so that every vector count covers every depth of the pipeline.
 """
 
-from collections import deque
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import cocotb
 import numpy as np
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, Timer
 
+from pymodel.arith import float_units
 from pymodel.arith.fp import Format, flag_text
 from pymodel.arith.stimulus import ALL_PAIRS_MAX_WIDTH, all_pairs, corner_pairs, random_pairs
 from tb.common.bench import Bench
@@ -35,6 +35,25 @@ RANDOM_VECTORS = 1 << 13  # in each of their tests
 LANES_MAIN, LANES_OTHER = 63, 17  # or a little less: as many of each depth as of any other
 FLAGS_W = 5
 CHUNK_STEPS = 1024  # steps prepared at a time
+SPECIFIED = 2048  # vectors of a stream that the specification itself evaluates, too
+
+
+class Step(NamedTuple):
+    """A clock cycle.
+
+    Attributes
+    ----------
+    driven
+        Of each operand the word of all lanes.
+    wanted
+        Of each output the word of all lanes.
+    vectors
+        What each lane shows, shape (kinds, lanes): its operands and its outputs.
+    """
+
+    driven: tuple[int, ...]
+    wanted: tuple[int, ...]
+    vectors: np.ndarray
 
 
 class FloatBench(Bench):
@@ -95,7 +114,7 @@ class FloatBench(Bench):
         sources = ["tb/common/fp_lanes.sv"]
         super().__init__(file, "fp_lanes", configs, random, sources)
         self.operation = operation
-        self.results = results
+        self.outputs = (*results, *([twin] if twin else []), "flags_o")
         self.max_stages = max_stages
         self.twin = twin
 
@@ -143,73 +162,81 @@ class FloatBench(Bench):
         if most < len(operands[0]):
             taken = board.rng.choice(len(operands[0]), most, replace=False)
             operands = tuple(side[taken] for side in operands)
-        lanes = range(self.params["LANES"])
-        stages = [lane % (self.max_stages + 1) for lane in lanes]
+        self._check_model(board, operands)
         ports = (dut.a_i, dut.b_i)[: len(operands)]
-        history = deque(maxlen=self.max_stages + 1)  # newest first
         edge, before_edge = FallingEdge(dut.clk_i), Timer(PERIOD_NS // 2 - 1, "ns")
         cocotb.start_soon(Clock(dut.clk_i, PERIOD_NS, unit="ns", impl="gpi").start())
-        for cycle, (words, vectors) in enumerate(self._steps(operands)):
+        for cycle, step in enumerate(self._steps(operands)):
             await edge
-            for port, word in zip(ports, words, strict=True):
+            for port, word in zip(ports, step.driven, strict=True):
                 port.value = word
-            history.appendleft(vectors)
             await before_edge
-            if len(history) > self.max_stages:
-                expected = [history[stages[lane]][lane] for lane in lanes]
-                self._check(dut, board, expected, cycle)
+            if cycle >= self.max_stages:
+                self._check(dut, board, step, cycle)
 
-    def _check(
-        self, dut: Any, board: Scoreboard, expected: Sequence[tuple[int, ...]], cycle: int
-    ) -> None:
-        fmt = self.fmt
+    def _check_model(self, board: Scoreboard, operands: Sequence[np.ndarray]) -> None:
+        """The model of whole streams must give what the specification does."""
+        count = len(operands[0])
+        some = board.rng.choice(count, min(count, SPECIFIED), replace=False)
+        sides = [side[some] for side in operands]
+        model = float_units.evaluate(self.fmt, self.operation, *sides)
+        specification = float_units.specified(self.fmt, self.operation, *sides)
+        assert all(map(np.array_equal, model, specification)), "native code is not the model"
 
-        operands = len(expected[0]) - len(self.results) - 1
+    def _check(self, dut: Any, board: Scoreboard, step: Step, cycle: int) -> None:
+        """Compare what the outputs show now, word by word, lane by lane only if one differs."""
+        got = tuple(int(getattr(dut, port).value) for port in self.outputs)
+        if got == step.wanted:
+            board.transactions += step.vectors[-len(got) :].size
+            return
+        fmt, vectors = self.fmt, step.vectors.tolist()
+        *operands, flags = vectors[: -len(got)] + vectors[-1:]
 
         def context(lane: int) -> str:
-            *words, flags = expected[lane]
-            words = zip("ab", words[:operands], strict=False)
-            words = " ".join(f"{name}={x:#x}" for name, x in words)
+            words = zip("ab", operands, strict=False)
+            words = " ".join(f"{name}={side[lane]:#x}" for name, side in words)
             stages = lane % (self.max_stages + 1)
-            return f"{self.operation} {words}, flags {flag_text(flags)}, {stages} stages"
+            return f"{self.operation} {words}, flags {flag_text(flags[lane])}, {stages} stages"
 
-        *words, flags = zip(*expected, strict=True)
-        for port, bits in zip(self.results, words[operands:], strict=True):
-            got = int(getattr(dut, port).value)
-            board.compare_lanes(port, got, bits, fmt.width, fmt, cycle, context)
-        if self.twin:
-            twin = int(getattr(dut, self.twin).value)
-            if twin != got:
-                board.compare_lanes(self.twin, twin, bits, fmt.width, fmt, cycle, context)
-        board.compare_lanes("flags_o", int(dut.flags_o.value), flags, FLAGS_W, None, cycle, context)
+        widths = [(fmt.width, fmt)] * (len(got) - 1) + [(FLAGS_W, None)]
+        wanted = vectors[-len(got) :]
+        for port, word, wants, (width, of) in zip(self.outputs, got, wanted, widths, strict=True):
+            board.compare_lanes(port, word, wants, width, of, cycle, context)
 
-    def _steps(
-        self, operands: Sequence[np.ndarray]
-    ) -> Iterator[tuple[tuple[int, ...], list[tuple[int, ...]]]]:
-        """What each step drives, and its lanes' vectors: (operand, ..., result, ..., flags).
+    def _steps(self, operands: Sequence[np.ndarray]) -> Iterator[Step]:
+        """The cycles of a stream.
 
-        The first step comes again before and the last one after the others, for as long as the
+        The first one comes again before and the last one after the others, for as long as the
         deepest pipeline takes to fill and to drain.
         """
-        lanes, width = self.params["LANES"], self.fmt.width
-        function = getattr(self.fmt, self.operation)
-        fill = self.max_stages * lanes
+        lanes, deepest, fmt = self.params["LANES"], self.max_stages, self.fmt
+        fill = deepest * lanes
         drain = fill + -len(operands[0]) % lanes
         operands = [np.pad(side, (fill, drain), mode="edge") for side in operands]
+        lane = np.arange(lanes)
         chunk = CHUNK_STEPS * lanes
+        before = None  # the steps before a chunk that the deepest pipeline still holds
         for start in range(0, len(operands[0]), chunk):
             sides = [side[start : start + chunk] for side in operands]
-            packed = zip(*(_pack(side, lanes, width) for side in sides), strict=True)
-            sides = [side.tolist() for side in sides]
-            results = map(function, *sides)
-            vectors = [(*args, *y) for *args, y in zip(*sides, results, strict=True)]
-            for step, words in enumerate(packed):
-                yield words, vectors[step * lanes : (step + 1) * lanes]
+            *results, flags = float_units.evaluate(fmt, self.operation, *sides)
+            twin = results[-1:] if self.twin else []
+            fed = np.array([*sides, *results, *twin, flags], np.uint64)
+            fed = fed.reshape(len(fed), -1, lanes)
+            before = fed[:, :1].repeat(deepest, axis=1) if before is None else before
+            history = np.concatenate([before, fed], axis=1)
+            before = history[:, -deepest:]
+            step = deepest + np.arange(fed.shape[1])[:, None] - lane % (deepest + 1)
+            vectors = history[:, step, lane]
+            *words, flags = vectors[len(sides) :]
+            driven = zip(*(_pack(side, lanes, fmt.width) for side in sides), strict=True)
+            words = [_pack(side, lanes, fmt.width) for side in words]
+            wanted = zip(*words, _pack(flags, lanes, FLAGS_W), strict=True)
+            yield from map(Step, driven, wanted, vectors.swapaxes(0, 1))
 
 
 def _pack(values: np.ndarray, lanes: int, width: int) -> list[int]:
     """Whole vectors of lanes as Python ints, lane 0 lowest."""
-    octets = values.astype("<u8").view(np.uint8).reshape(-1, 8)
+    octets = values.astype("<u8", order="C").view(np.uint8).reshape(-1, 8)
     binary = np.unpackbits(octets, axis=1, bitorder="little")[:, :width]
     vectors = np.packbits(binary.reshape(-1, lanes * width), axis=1, bitorder="little")
     return [int.from_bytes(vector.tobytes(), "little") for vector in vectors]
