@@ -36,7 +36,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.integrate import DOP853, DenseOutput
-from scipy.linalg import cho_factor, cho_solve, solve_triangular
+from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg.blas import dtrsm, dtrsv
 
 from pymodel.arith.errors import Error
 from pymodel.mechanism import kinematics
@@ -100,6 +101,22 @@ class _Posture:
     second: np.ndarray
 
 
+def _solve_triangular(
+    matrix: np.ndarray, right: np.ndarray, lower: bool = False, transposed: bool = False
+) -> np.ndarray:
+    """Solve matrix x = right, or with its transpose; raises LinAlgError for a zero on the diagonal.
+
+    By BLAS, with the same bits as LAPACK, which scipy.linalg.solve_triangular calls: that shares even
+    the smallest system among threads and waits for them, up to a millisecond on a busy machine.
+    """
+    if not matrix.diagonal().all():
+        raise np.linalg.LinAlgError("singular matrix")
+    # The transpose of an array in C's order is one in Fortran's.
+    if right.ndim == 1:
+        return dtrsv(matrix.T, right, lower=not lower, trans=not transposed)
+    return dtrsm(1.0, matrix.T, right, lower=not lower, trans_a=not transposed)
+
+
 class _Saddle:
     """M x = f + J^T s with J x = c, for one posture, by orthogonal factors of L^-1 J^T (M = L L^T).
 
@@ -109,9 +126,7 @@ class _Saddle:
 
     def __init__(self, matrix: np.ndarray, jacobian: np.ndarray) -> None:
         self.lower = np.linalg.cholesky(matrix)
-        self.basis, self.upper = np.linalg.qr(
-            solve_triangular(self.lower, jacobian.T, lower=True, check_finite=False)
-        )
+        self.basis, self.upper = np.linalg.qr(_solve_triangular(self.lower, jacobian.T, lower=True))
 
     @property
     def condition(self) -> float:
@@ -123,12 +138,10 @@ class _Saddle:
 
     def solve(self, f: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Solve for x (n,) and s (constraints,); raises LinAlgError if a constraint is empty."""
-        y = solve_triangular(self.lower, f, lower=True, check_finite=False)
-        along = solve_triangular(self.upper, c, trans="T", check_finite=False) - self.basis.T @ y
-        x = solve_triangular(
-            self.lower, y + self.basis @ along, trans="T", lower=True, check_finite=False
-        )
-        return x, solve_triangular(self.upper, along, check_finite=False)
+        y = _solve_triangular(self.lower, f, lower=True)
+        along = _solve_triangular(self.upper, c, transposed=True) - self.basis.T @ y
+        x = _solve_triangular(self.lower, y + self.basis @ along, lower=True, transposed=True)
+        return x, _solve_triangular(self.upper, along)
 
 
 class Lagrangian:
