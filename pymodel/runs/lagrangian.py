@@ -106,8 +106,8 @@ def _solve_triangular(
 ) -> np.ndarray:
     """Solve matrix x = right, or with its transpose; raises LinAlgError for a zero on the diagonal.
 
-    By BLAS, with the same bits as LAPACK, which scipy.linalg.solve_triangular calls: that shares even
-    the smallest system among threads and waits for them, up to a millisecond on a busy machine.
+    By BLAS, with the same bits as scipy.linalg.solve_triangular: LAPACK, which that calls, shares
+    even the smallest system among threads and waits for them, up to a millisecond when it is busy.
     """
     if not matrix.diagonal().all():
         raise np.linalg.LinAlgError("singular matrix")

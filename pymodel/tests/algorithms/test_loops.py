@@ -8,9 +8,9 @@ import pytest
 
 from pymodel.algorithms.requests import ConnectBase, SingularError, answer, serve
 from pymodel.algorithms.step import Chain, rates
-from pymodel.arith.scalars import BitExact, Float64
+from pymodel.arith.scalars import Float64
 from pymodel.mechanism.scenario_file import load
-from pymodel.runs import lagrangian
+from pymodel.runs import lagrangian, native_runs
 from pymodel.runs.simulate import simulate
 from pymodel.tests.chains import difference, random_assembly
 from pymodel.tests.loops import random_four_bar, random_loop
@@ -98,12 +98,13 @@ def test_whole_runs(name):
 def test_a_second_of_random_loops(name, seed):
     """They swing through 1.8 to 4.4 rad; RK4 with this step leaves a relative 1.3e-10 at worst.
 
+    Native code runs them, with the model's bits, which test_native_runs compares.
     Chosen from seeds 0 to 3 of each kind, for a short run time and an error below the bound: the
     five-bar of seed 2 has 3.5e-9 with this step and 2.1e-10 with half of it, truncation of order 4.
     """
     rng = np.random.default_rng(seed)
     scenario = LOOPS[name](rng, step=5e-4, end=1.0, integrator="rk4", save=10)
-    run = simulate(scenario)
+    run = native_runs.fastest(scenario)
     exact = lagrangian.simulate(scenario, run.t)
     for quantity in ("q", "qd", "p"):
         assert difference(getattr(run, quantity), getattr(exact, quantity)) < BOUND
@@ -124,7 +125,8 @@ def test_a_rebased_run_moves_like_any_other(rebase):
 def test_rebasing_keeps_float32_loops_closed():
     scenario = dataclasses.replace(load(SCENARIOS / "four_bar.toml"), end=0.3)
     plain, rebased = (
-        simulate(scenario, BitExact(), rebase=rebase).loop_velocity.max() for rebase in (0, 1)
+        native_runs.fastest(scenario, "float32", rebase=rebase).loop_velocity.max()
+        for rebase in (0, 1)
     )
     assert rebased < plain and rebased < 1e-5
 
