@@ -241,6 +241,10 @@ class _ListScheduler:
         self.machine, self.kernel, self.nodes = machine, kernel, kernel.graph.nodes
         self.values = values_of(kernel)
         self.homes = homes.of_results(kernel)
+        self.homed = {  # operation -> its values that have a home
+            index: [value for value in some if value in self.homes]
+            for index, some in self.values.items()
+        }
         self.bank = {node: homes.of_leaf(name).bank for node, name in kernel.leaves.items()}
         self.arrival = dict.fromkeys(kernel.leaves, -1)
         self.priority = self._priorities(stagger, latest_first)
@@ -357,13 +361,14 @@ class _ListScheduler:
 
     def _lane(self, index: int, free: list[int]) -> int | None:
         """The free lane that is read least, of those that give the home of a result."""
-        homed = [value for value in self.values[index] if value in self.homes]
-        fitting = [
-            lane
-            for lane in free
-            if all(self.homes[value].bank == self._bank_of(value, lane) for value in homed)
-        ]
-        return min(fitting, key=lambda lane: self.load[lane], default=None)
+        homed = self.homed[index]
+        if homed:
+            free = [
+                lane
+                for lane in free
+                if all(self.homes[value].bank == self._bank_of(value, lane) for value in homed)
+            ]
+        return min(free, key=self.load.__getitem__, default=None)
 
     def _bank_of(self, value: int, lane: int) -> int:
         banks = self.machine.lanes[lane].banks
