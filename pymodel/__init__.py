@@ -33,6 +33,11 @@ _HOMES = {
     "NoReferenceError": "runs.lagrangian",
     "NonFiniteError": "runs.recorder",
     "SingularError": "algorithms.requests",
+    # many runs
+    "sweep": "runs.sweep",
+    "Uniform": "runs.ensemble",
+    "Normal": "runs.ensemble",
+    "read_table": "runs.sweep_files",
     # robots
     "load_robot": "runs.robot_model:load",
     "RobotModel": "runs.robot_model",

@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from pymodel import robot_commands
+from pymodel import robot_commands, sweep_commands
 from pymodel.algorithms.requests import BASE, CLOSED_BASES, RECORDED_BASES
 from pymodel.compile.kernel import Kernel
 from pymodel.mechanism import urdf
@@ -164,6 +164,7 @@ def plot(arguments: argparse.Namespace) -> int:
 
 subcommand(robot_commands.joints_options)(robot_commands.joints)
 subcommand(robot_commands.call_options)(robot_commands.call)
+subcommand(sweep_commands.sweep_options)(sweep_commands.sweep)
 
 
 OPERATION_SIGNS = {"add": "+", "mul": "x", "rec": "1/x"}

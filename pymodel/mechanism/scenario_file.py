@@ -49,27 +49,39 @@ def load(path: str | os.PathLike[str], steps: int | None = None) -> Scenario:
     Raises
     ------
     ScenarioError
-        If the file cannot be read, is not TOML, or cannot be run, or if ``steps`` is below 1 or
-        above :data:`MAX_STEPS`.
+        As for :func:`read` and :func:`parse`.
+    """
+    return parse(read(path), os.fspath(path), steps)
+
+
+def read(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read the dictionary that a scenario file holds, for :func:`parse`.
+
+    Parameters
+    ----------
+    path : str or path-like
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    ScenarioError
+        If the file cannot be read, or is not TOML.
     """
     source = _plain(os.fspath(path))
     try:
-        data = tomllib.loads(Path(path).read_bytes().decode("utf-8"))
+        return tomllib.loads(Path(path).read_bytes().decode("utf-8"))
     except OSError as error:
         raise ScenarioError(source, "", f"cannot read: {error.strerror or error}") from None
     except UnicodeDecodeError as error:
         raise ScenarioError(source, "", f"not TOML: byte {error.start} is not UTF-8 text") from None
     except (tomllib.TOMLDecodeError, ValueError, RecursionError) as error:
         raise ScenarioError(source, "", f"not TOML: {_plain(str(error))}") from None
-    scenario = parse(data, source)
-    if steps is None:
-        return scenario
-    if not 1 <= steps <= MAX_STEPS:
-        raise ScenarioError(source, "steps", f"must lie in 1..{MAX_STEPS}, got {steps}")
-    return replace(scenario, end=steps * scenario.step)
 
 
-def parse(data: dict[str, Any], source: str = "<scenario>") -> Scenario:
+def parse(data: dict[str, Any], source: str = "<scenario>", steps: int | None = None) -> Scenario:
     """Build a scenario from the dictionary that a scenario file holds.
 
     Parameters
@@ -77,6 +89,8 @@ def parse(data: dict[str, Any], source: str = "<scenario>") -> Scenario:
     data : dict
     source : str
         Stands for the file in messages.
+    steps : int, optional
+        Number of steps of the run, instead of its ``end``.
 
     Returns
     -------
@@ -85,8 +99,9 @@ def parse(data: dict[str, Any], source: str = "<scenario>") -> Scenario:
     Raises
     ------
     ScenarioError
-        If the scenario cannot be run.
+        If the scenario cannot be run, or if ``steps`` is below 1 or above :data:`MAX_STEPS`.
     """
+    source = _plain(source)
     top = _Table(source, "", data, schema.SCENARIO)
     name = top.get("name")
     if not name.strip() or not name.isprintable():
@@ -99,8 +114,8 @@ def parse(data: dict[str, Any], source: str = "<scenario>") -> Scenario:
         raise time.error("end", f"must be at least one step ({step!r} s), got {end!r}")
     if end / step > MAX_STEPS:
         raise time.error("step", f"too small for an end of {end!r} s, got {step!r}")
-    steps = round(end / step)
-    if not math.isclose(steps * step, end, rel_tol=END_TOLERANCE):
+    nearest = round(end / step)
+    if not math.isclose(nearest * step, end, rel_tol=END_TOLERANCE):
         below = math.floor(end / step) * step
         near = f"{below:.12g} or {below + step:.12g}"
         raise time.error("end", f"must be a multiple of the step ({step!r} s): {near}, got {end!r}")
@@ -135,7 +150,11 @@ def parse(data: dict[str, Any], source: str = "<scenario>") -> Scenario:
         source=source,
     )
     check_loops(scenario)
-    return scenario
+    if steps is None:
+        return scenario
+    if not 1 <= steps <= MAX_STEPS:
+        raise ScenarioError(source, "steps", f"must lie in 1..{MAX_STEPS}, got {steps}")
+    return replace(scenario, end=steps * scenario.step)
 
 
 def _body(table: _Table, index: int, earlier: list[Body], parents: list[int]) -> Body:
