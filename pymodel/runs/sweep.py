@@ -208,8 +208,6 @@ def prepare(
     data = read(scenario) if in_file else scenario
     source = os.fspath(scenario) if in_file else "<scenario>"
     variations = ensemble(data, source, vary, count, seed, steps)
-    for option, use in unused_options(parse(data, source), base, rebase).items():
-        raise InputError(f"--{option}: {use}")
     for option, given, known in (("target", target, BACKENDS), ("shape", shape, SHAPES)):
         if isinstance(given, str) and given not in known:
             raise InputError(f"--{option}: must be one of {', '.join(known)}, got {given!r}")
@@ -217,6 +215,8 @@ def prepare(
         raise InputError(f"--base: must be one of {', '.join(CLOSED_BASES)}, got {base!r}")
     if rebase < 0:
         raise InputError(f"--rebase: must be 0 (never) or more, got {rebase}")
+    for option, use in unused_options(parse(data, source), base, rebase).items():
+        raise InputError(f"--{option}: {use}")
     backend = BACKENDS[target] if isinstance(target, str) else target
     try:
         arithmetic = scalars.parse(arithmetic).name

@@ -14,7 +14,11 @@ from pymodel.runs.input_error import InputError
 
 ADDRESS = r"((tcp|tls|ws|wss|ucx)://)?[^/:]+:[0-9]+"  # of a scheduler
 ANSWER_S = 5.0  # how long it may take to answer
-DEATHS = 1  # of workers of this machine that a chunk survives
+QUIET = logging.CRITICAL + 1  # errors come as exceptions
+SETTINGS = {
+    "distributed.scheduler.allowed-failures": 1,  # deaths that a chunk survives
+    "distributed.comm.timeouts.connect": f"{ANSWER_S} s",  # to who has died with its results
+}
 
 Chunk = Any
 Results = Iterator[tuple[Chunk, Any]]
@@ -53,18 +57,18 @@ def workers(count: int | None, scheduler: str | None) -> Iterator[tuple[int, Run
         import distributed
     except ImportError:
         raise InputError("several workers need Dask: pip install distributed") from None
-    dask.config.set({"distributed.scheduler.allowed-failures": DEATHS})
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # errors come as exceptions
+    logging.getLogger("distributed").setLevel(QUIET)
     with contextlib.ExitStack() as stack:
+        stack.enter_context(dask.config.set(SETTINGS))
         if scheduler is None:
             scheduler = stack.enter_context(
                 distributed.LocalCluster(
                     n_workers=count or os.cpu_count() or 1,
                     threads_per_worker=1,
                     memory_limit=0,
-                    dashboard_address=None,
+                    dashboard_address="localhost:0",
                     preload=[__name__],
-                    silence_logs=logging.CRITICAL,
+                    silence_logs=QUIET,
                 )
             )
         client = stack.enter_context(_connected(distributed.Client, scheduler))

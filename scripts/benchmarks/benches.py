@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from pymodel.machine.isa import Machine
-from tb.common.simulators import usable
 from tb.common.cosim import TEST
+from tb.common.simulators import usable
 from tb.common.step_engine import rtl_parameters
 from tb.cosim_hdca.bench import BENCH as HDCA_BENCH
 from tb.cosim_hdca.bench import CONFIG as HDCA_CONFIG
