@@ -57,7 +57,8 @@ def workers(count: int | None, scheduler: str | None) -> Iterator[tuple[int, Run
         import distributed
     except ImportError:
         raise InputError("several workers need Dask: pip install distributed") from None
-    logging.getLogger("distributed").setLevel(QUIET)
+    for name in ("distributed", "distributed.client"):
+        logging.getLogger(name).setLevel(QUIET)
     with contextlib.ExitStack() as stack:
         stack.enter_context(dask.config.set(SETTINGS))
         if scheduler is None:
@@ -104,7 +105,8 @@ def _on_cluster(client: Any, function: Callable[[Chunk], Any], chunks: Sequence[
         except CancelledError:
             reason = "the connection is lost; what is done is kept, the same command goes on"
             raise InputError(f"--scheduler: {reason}") from None
-        except Exception as error:  # of the worker, as a package that it does not have
-            said = f"{error}".splitlines() or [""]
-            raise InputError(f"a worker: {type(error).__name__}: {said[0]}") from error
+        except Exception as error:  # of scheduler or worker, as a package that it does not have
+            cause = error.__cause__ or error
+            said = f"{cause}".splitlines() or [type(cause).__name__]
+            raise InputError(f"the workers cannot run this: {said[0]}") from error
         yield chunk, result
