@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from pymodel.algorithms.requests import SingularError
+from pymodel.arith import scalars
+from pymodel.compile import native
 from pymodel.mechanism.scenario import Scenario
+from pymodel.runs import native_runs, simulate
+from pymodel.runs.input_error import InputError
 from pymodel.runs.outcome import Outcome
 from pymodel.runs.recorder import NonFiniteError
-from pymodel.runs.simulate import simulate
+from pymodel.runs.trajectory import Trajectory
 
 #: (scenarios, arithmetic, **options of :func:`pymodel.runs.simulate.simulate`) -> their outcomes
 Runs = Callable[..., list[Outcome]]
@@ -29,11 +34,15 @@ class Backend:
         run is an exception; the others are then tried without it.
     chunk
         How many it is given at once.
+    check
+        Refuses what it can never run, by an InputError, before workers start: it is called with the
+        scenario as it stands, the arithmetic and the options.
     """
 
     name: str
     run: Runs
     chunk: int
+    check: Callable[..., None] = lambda scenario, arithmetic, **options: None
 
 
 def run_each(
@@ -50,16 +59,42 @@ def run_each(
     return [one for part in parts for one in run_each(backend, part, arithmetic, **options)]
 
 
-def _model(scenarios: Sequence[Scenario], arithmetic: str, **options: Any) -> list[Outcome]:
-    return [_on_model(scenario, arithmetic, **options) for scenario in scenarios]
+def _one_by_one(simulate: Callable[..., Trajectory]) -> Runs:
+    """A backend's function, from one that runs a scenario by itself."""
+    return partial(_run_all, simulate)
 
 
-def _on_model(scenario: Scenario, arithmetic: str, **options: Any) -> Outcome:
+def _run_all(
+    simulate: Callable[..., Trajectory],
+    scenarios: Sequence[Scenario],
+    arithmetic: str,
+    **options: Any,
+) -> list[Outcome]:
+    found = []
+    for scenario in scenarios:
+        try:
+            found.append(Outcome.of(scenario, simulate(scenario, arithmetic, **options)))
+        except (SingularError, NonFiniteError) as error:
+            found.append(Outcome.of(scenario, error.trajectory, str(error)))
+    return found
+
+
+def _check_native(scenario: Scenario, arithmetic: str, base: str, **options: Any) -> None:
+    """Refuse what has no native code, by an InputError."""
+    if not native_runs.possible(scenario, scalars.parse(arithmetic), base):
+        reason = f"no code for {arithmetic} with the base {base}: formats end at 8/23, and ldup "
+        raise InputError(f"--target native: {reason}chooses pivots")
     try:
-        return Outcome.of(scenario, simulate(scenario, arithmetic, **options))
-    except (SingularError, NonFiniteError) as error:
-        return Outcome.of(scenario, error.trajectory, str(error))
+        native.compiler()
+    except native.NoCompilerError as error:
+        raise InputError(f"--target native: {error}") from None
 
 
 #: Backends of the package, by their names.
-BACKENDS = {entry.name: entry for entry in (Backend("model", _model, chunk=4),)}
+BACKENDS = {
+    entry.name: entry
+    for entry in (
+        Backend("model", _one_by_one(simulate.simulate), chunk=4),
+        Backend("native", _one_by_one(native_runs.simulate), chunk=32, check=_check_native),
+    )
+}

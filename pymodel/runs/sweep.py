@@ -215,7 +215,8 @@ def prepare(
         raise InputError(f"--base: must be one of {', '.join(CLOSED_BASES)}, got {base!r}")
     if rebase < 0:
         raise InputError(f"--rebase: must be 0 (never) or more, got {rebase}")
-    for option, use in unused_options(parse(data, source), base, rebase).items():
+    plain = parse(data, source, steps)
+    for option, use in unused_options(plain, base, rebase).items():
         raise InputError(f"--{option}: {use}")
     backend = BACKENDS[target] if isinstance(target, str) else target
     try:
@@ -223,6 +224,7 @@ def prepare(
     except ValueError as error:
         raise InputError(str(error)) from None
     options = {"base": base or BASE, "rebase": rebase, "shape": shape}
+    backend.check(plain, arithmetic, **options)
     return Sweep(variations, backend, arithmetic, options)
 
 
