@@ -172,6 +172,7 @@ def plot(arguments: argparse.Namespace) -> int:
 subcommand(robot_commands.joints_options)(robot_commands.joints)
 subcommand(robot_commands.call_options)(robot_commands.call)
 subcommand(sweep_commands.sweep_options)(sweep_commands.sweep)
+subcommand(sweep_commands.sweep_map_options)(sweep_commands.sweep_map)
 
 
 OPERATION_SIGNS = {"add": "+", "mul": "x", "rec": "1/x"}
@@ -437,6 +438,7 @@ def main(arguments: list[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", required=True, metavar="subcommand")
     for name, (function, options, aliases) in COMMANDS.items():
         text = (function.__doc__ or "").partition("\n")[0].rstrip(".")
+        name = name.replace("_", "-")
         command = commands.add_parser(name, aliases=aliases, help=text, description=text)
         command.set_defaults(run=function)
         options(command)

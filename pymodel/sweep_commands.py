@@ -1,4 +1,4 @@
-"""The subcommand about many runs: what `python -m pymodel sweep` does, and `make sweep` with it."""
+"""Subcommands about many runs: what `python -m pymodel sweep` and `make sweep` do, and its map."""
 
 from __future__ import annotations
 
@@ -107,3 +107,26 @@ def _tell(table: Columns, out: str) -> int:
     counts = ", ".join(f"{(status == x).sum()} {x}" for x in ("done", "stopped", "failed"))
     print(f"{len(status)} variations: {counts}; {out}")
     return SOME_FAILED if len(failed) else DONE
+
+
+def sweep_map_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of :func:`sweep_map`."""
+    add = parser.add_argument
+    add("table", help="table of a sweep, .parquet or .csv")
+    add("--x", required=True, metavar="KEY", help="varied key to the right")
+    add("--y", required=True, metavar="KEY", help="varied key upwards")
+    text = "column that the colours show, as q0 or energy_change"
+    add("--value", required=True, metavar="COLUMN", help=text)
+    add("--out", required=True, metavar="PNG", help="picture to write")
+    add("--title", default="", help="stands above it")
+
+
+def sweep_map(arguments: argparse.Namespace) -> int:
+    """Draw a column of a sweep's table as colours over two of the varied keys."""
+    from pymodel.runs.sweep_files import read_table
+    from pymodel.runs.sweep_plot import plot_map
+
+    keys = (arguments.x, arguments.y)
+    plot_map(read_table(arguments.table), keys, arguments.value, arguments.out, arguments.title)
+    print(arguments.out)
+    return DONE

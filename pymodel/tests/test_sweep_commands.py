@@ -57,3 +57,21 @@ def test_what_is_refused_is_one_line_and_status_2(tmp_path, capsys, words, said)
 def test_the_rtl_needs_the_repository(tmp_path, capsys):
     assert called(tmp_path, "--vary", "body[0].mass=1,2", "--target", "engine") == 2
     assert "by `make sweep TARGET=engine`" in capsys.readouterr().err
+
+
+def test_a_map(tmp_path, capsys):
+    grid = ("--vary", "body[0].mass=1,-1", "--vary", "body[1].q=-1:1:3")
+    assert called(tmp_path, *grid) == 1
+    table, picture = str(tmp_path / "one.csv"), tmp_path / "map.png"
+    words = ["sweep-map", table, "--x", "body[1].q", "--y", "body[0].mass", "--out", str(picture)]
+    assert main([*words, "--value", "q0"]) == 0
+    assert picture.stat().st_size > 10_000
+    capsys.readouterr()
+    for column, said in (
+        ("q2", "q2: no column; there are index, body[0].mass"),
+        ("reason", "reason: holds words, not numbers"),
+    ):
+        assert main([*words, "--value", column]) == 2
+        assert said in capsys.readouterr().err
+    assert main([*words, "--y", "index", "--value", "q0"]) == 2
+    assert "body[1].q, index: not a grid" in capsys.readouterr().err

@@ -110,6 +110,15 @@ def test_chunks_change_nothing(table, chunk):
     assert same(sweep(DOUBLE_PENDULUM, VARY, target=model, workers=0, **DRAWS), table)
 
 
+def test_native_code_gives_the_same_table(table):
+    assert same(sweep(DOUBLE_PENDULUM, VARY, target="native", workers=0, **DRAWS), table)
+
+
+def test_what_has_no_native_code_is_refused():
+    with pytest.raises(InputError, match="--target native: no code for 11/52"):
+        sweep(DOUBLE_PENDULUM, {"body[0].q": "1,2"}, arithmetic="11/52", target="native")
+
+
 def test_a_cluster_gives_the_same_table(table, cluster, tmp_path):
     for out in (tmp_path / "one.csv", tmp_path / "one.parquet"):
         address = cluster.scheduler_address
