@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from pymodel.algorithms.requests import SingularError
@@ -15,7 +14,6 @@ from pymodel.runs import native_runs, simulate
 from pymodel.runs.input_error import InputError
 from pymodel.runs.outcome import Outcome
 from pymodel.runs.recorder import NonFiniteError
-from pymodel.runs.trajectory import Trajectory
 
 #: (scenarios, arithmetic, **options of :func:`pymodel.runs.simulate.simulate`) -> their outcomes
 Runs = Callable[..., list[Outcome]]
@@ -59,24 +57,24 @@ def run_each(
     return [one for part in parts for one in run_each(backend, part, arithmetic, **options)]
 
 
-def _one_by_one(simulate: Callable[..., Trajectory]) -> Runs:
-    """A backend's function, from one that runs a scenario by itself."""
-    return partial(_run_all, simulate)
-
-
-def _run_all(
-    simulate: Callable[..., Trajectory],
-    scenarios: Sequence[Scenario],
-    arithmetic: str,
-    **options: Any,
-) -> list[Outcome]:
+def _model(scenarios: Sequence[Scenario], arithmetic: str, **options: Any) -> list[Outcome]:
     found = []
     for scenario in scenarios:
         try:
-            found.append(Outcome.of(scenario, simulate(scenario, arithmetic, **options)))
+            found.append(Outcome.of(scenario, simulate.simulate(scenario, arithmetic, **options)))
         except (SingularError, NonFiniteError) as error:
             found.append(Outcome.of(scenario, error.trajectory, str(error)))
     return found
+
+
+def _native(scenarios: Sequence[Scenario], arithmetic: str, **options: Any) -> list[Outcome]:
+    runs = native_runs.simulate_many(scenarios, arithmetic, **options)
+    return [
+        Outcome.of(scenario, run.trajectory, str(run))
+        if isinstance(run, ArithmeticError)
+        else Outcome.of(scenario, run)
+        for scenario, run in zip(scenarios, runs, strict=True)
+    ]
 
 
 def _check_native(scenario: Scenario, arithmetic: str, base: str, **options: Any) -> None:
@@ -94,7 +92,7 @@ def _check_native(scenario: Scenario, arithmetic: str, base: str, **options: Any
 BACKENDS = {
     entry.name: entry
     for entry in (
-        Backend("model", _one_by_one(simulate.simulate), chunk=4),
-        Backend("native", _one_by_one(native_runs.simulate), chunk=32, check=_check_native),
+        Backend("model", _model, chunk=4),
+        Backend("native", _native, chunk=64, check=_check_native),
     )
 }
