@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -26,6 +26,7 @@ from pymodel.runs.workers import Run, workers
 Progress = Callable[[int, int], None]  #: (variations done, variations)
 Chunk = Columns  #: index and varied values of some variations
 
+KEPT_STEPS = 2_000_000  # of all runs of a chunk: some 200 MB
 KILLED = "its worker died each time: out of memory, or a crash below Python"
 
 
@@ -43,12 +44,15 @@ class Sweep:
         Name of the arithmetic.
     options
         ``base``, ``rebase``, ``shape`` of :func:`pymodel.algorithms.step.prepare`.
+    chunk
+        Variations that a worker is given at once, at most.
     """
 
     ensemble: Ensemble
     backend: Backend
     arithmetic: str
-    options: dict[str, Any] = field(default_factory=dict)
+    options: dict[str, Any]
+    chunk: int
 
     @property
     def description(self) -> dict[str, Any]:
@@ -225,7 +229,8 @@ def prepare(
         raise InputError(str(error)) from None
     options = {"base": base or BASE, "rebase": rebase, "shape": shape}
     backend.check(plain, arithmetic, **options)
-    return Sweep(variations, backend, arithmetic, options)
+    chunk = min(backend.chunk, max(1, KEPT_STEPS // (plain.steps // plain.save + 1)))
+    return Sweep(variations, backend, arithmetic, options, chunk)
 
 
 def run(
@@ -262,7 +267,7 @@ def run(
         done = total - size
         with workers(count, scheduler) as (at_once, run_chunks):
             report(done, total)
-            length = max(1, min(asked.backend.chunk, size // (2 * at_once)))
+            length = max(1, min(asked.chunk, size // (2 * at_once)))
             chunks = [_slice(left, i, length) for i in range(0, size, length)]
             for part in _rows_of(asked, run_chunks, chunks):
                 if parts:
