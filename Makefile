@@ -13,7 +13,7 @@ PYTEST := $(PY) -m pytest
 BENCHES := $(filter-out common,$(patsubst tb/%/Makefile,%,$(wildcard tb/*/Makefile)))
 
 DEMO_TAKES := SIM ARITH STEPS REBASE BASE LANES OUT SEED WAVES REFERENCE
-RUN_TAKES := SCENARIO TARGET $(DEMO_TAKES)
+RUN_TAKES := SCENARIO TARGET $(DEMO_TAKES) ANIMATE
 BENCH_TAKES := SIM SEED TEST CONFIG WAVES
 ROBOT_TAKES := URDF FUNCTION FLOATING TARGET ROWS SIM ARITH LANES SEED OUT WAVES
 SWEEP_TAKES := SCENARIO VARY COUNT SEED TARGET ARITH STEPS BASE REBASE SIM LANES WORKERS SCHEDULER OUT
@@ -38,13 +38,19 @@ pendulum fourbar:
 	@$(PY) -m scripts.command scripts.demo $@ $(if $(OUT),--out $(OUT)) $(RUN_OPTIONS)
 
 .PHONY: run
-run: venv ## SCENARIO=f.toml [TARGET=model|coprocessor|step SIM= ARITH= STEPS= OUT= LANES=2+2 REFERENCE=0]
+run: venv ## SCENARIO=f.toml [TARGET=model|coprocessor|step SIM= ARITH= STEPS= OUT= LANES=2+2 REFERENCE=0 ANIMATE=1]
 	@$(if $(SCENARIO),,$(error say which: make run SCENARIO=scenarios/double_pendulum.toml))
 	@$(call takes,$(RUN_TAKES))
 	@$(if $(filter coprocessor step,$(TARGET)),$(SETUP) $(SIMULATORS))
 	@$(PY) -m scripts.command scripts.run --scenario $(SCENARIO) --target $(or $(TARGET),model) \
 	  --out $(or $(OUT),build/$(basename $(notdir $(SCENARIO)))) \
-	  $(RUN_OPTIONS)
+	  $(if $(filter-out 0,$(ANIMATE)),--animate) $(RUN_OPTIONS)
+
+.PHONY: notebook
+notebook: venv ## docs/notebook.ipynb from top to bottom, with its outputs into build/notebook.ipynb
+	@$(call takes,)
+	@$(SETUP) icarus
+	@$(PY) -m scripts.command scripts.notebook
 
 .PHONY: sweep
 sweep: venv ## SCENARIO=f.toml VARY="body[0].mass=1:2:11" [TARGET=model|native|engine COUNT= OUT=f.csv WORKERS=]

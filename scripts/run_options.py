@@ -103,6 +103,8 @@ class RunOptions:
         Folder for the bench's result row.
     reference
         Compare with the reference solver.
+    animate
+        Draw the mechanism in motion, too.
 
     Raises
     ------
@@ -123,6 +125,7 @@ class RunOptions:
     waves: bool = False
     results: str | None = None
     reference: bool = True
+    animate: bool = False
 
     def __post_init__(self) -> None:
         refuse_unused(self, USED_BY)

@@ -24,6 +24,7 @@ from cffi import FFI
 
 from pymodel.arith import scalars, sincos
 from pymodel.arith.arrays import FormatArrays
+from pymodel.arith.errors import Error
 from pymodel.arith.fp import BINARY32
 from pymodel.compile.emit_c import Emitted, emit
 from pymodel.compile.graph import Ref
@@ -56,7 +57,7 @@ unsigned advance(const {number} *in, {number} *state, {number} *trace, const {nu
 """
 
 
-class NoCompilerError(RuntimeError):
+class NoCompilerError(Error, RuntimeError):
     """There is no C compiler, or not one that builds this."""
 
 
@@ -359,6 +360,41 @@ class NativeKernel:
             self._library.evaluate(*map(self._pointer, (given, found, fixed)), given.shape[1])
         )
         return dict(zip(results, found[:, :rows], strict=True))
+
+    def evaluate_bits(self, words: Sequence[int]) -> list[int]:
+        """Evaluate one system, from bits to bits of the format.
+
+        Parameters
+        ----------
+        words : sequence of int
+            Bits of the inputs, then of the carried values; no NaN among them that signals.
+
+        Returns
+        -------
+        list of int
+            Bits of the carried values after it, then of the outputs.
+        """
+        fmt = self.code.arithmetic.fmt
+        single = self.code.carrier == BINARY32.width
+        given = (
+            np.array(words, np.uint32).view(np.float32)
+            if single
+            else np.array([fmt.to_float(word) for word in words])
+        )
+        given = np.repeat(given, self.lanes)
+        found = np.empty((len(self.kernel.results), self.lanes), self.dtype)
+        self._checked(
+            self._library.evaluate(
+                *map(self._pointer, (given, found, self._recorded_fixed)), self.lanes
+            )
+        )
+        if single:
+            return found[:, 0].view(np.uint32).tolist()
+        return [fmt.from_float(x) for x in found[:, 0].tolist()]
+
+    @cached_property
+    def _recorded_fixed(self) -> np.ndarray:
+        return self.fixed()
 
     def advance(
         self,

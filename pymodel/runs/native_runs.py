@@ -150,11 +150,13 @@ class _System:
         self, group: _NativeSteps, arithmetic: Any, limit: float | None, options: Mapping
     ) -> Trajectory | ArithmeticError:
         """Its trajectory, or the error that ended it."""
-        clean = group.flags in (0, INEXACT) and self.state.step == self.scenario.steps
         try:
-            if len(group.systems) > 1 and clean:
+            if len(group.systems) > 1 and group.flags in (0, INEXACT):
                 self.mechanism.arithmetic.flags |= group.flags
-                return completed(self.mechanism, self.scenario, self.recorder, None, self.state)
+                if self.recorder.step > self.scenario.steps:
+                    return self.recorder.trajectory()
+                if self.state.step == self.scenario.steps:
+                    return completed(self.mechanism, self.scenario, self.recorder, None, self.state)
             # Whose flags they are shows when it runs alone.
             return simulate(self.scenario, arithmetic, None, limit, **options)
         except (SingularError, NonFiniteError) as error:
@@ -217,6 +219,8 @@ class _NativeSteps:
         state = dict(zip(self.state_names, numbers, strict=True))
         state |= dict.fromkeys(self.cut_names, np.zeros(len(self.systems)))
         step, steps = 0, self.scenario.steps
+        if not self.alone and self.scenario.integrator == "euler":
+            steps += 1  # what its first half evaluates is the last row
         running = np.ones(len(self.systems), bool)
         while running.any() and step < steps:
             count = min(self.chunk, steps - step)

@@ -9,6 +9,7 @@ import numpy as np
 from pymodel.algorithms.linalg import condition_2x2
 from pymodel.algorithms.requests import SingularError, joint_matrix
 from pymodel.algorithms.step import Rates
+from pymodel.arith.errors import RunError
 from pymodel.arith.scalars import BitExact, Float64
 from pymodel.arith.sincos import MAX_EXPONENT
 from pymodel.mechanism import kinematics
@@ -16,7 +17,7 @@ from pymodel.mechanism.scenario import GROUND, Scenario
 from pymodel.runs.trajectory import Trajectory
 
 
-class NonFiniteError(ArithmeticError):
+class NonFiniteError(RunError):
     """A step gave a result that is not a number, or infinite."""
 
 

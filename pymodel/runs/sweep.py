@@ -208,6 +208,9 @@ def prepare(
     shape: str = "balanced",
 ) -> Sweep:
     """Check what a sweep is to do; arguments and errors are those of :func:`sweep`."""
+    if not isinstance(scenario, str | os.PathLike | dict):
+        found = type(scenario).__name__
+        raise InputError(f"scenario: must be a file, or the dictionary that it holds, got {found}")
     in_file = not isinstance(scenario, dict)
     data = read(scenario) if in_file else scenario
     source = os.fspath(scenario) if in_file else "<scenario>"

@@ -20,7 +20,6 @@ import numpy as np
 from pymodel.runs.input_error import InputError
 
 Columns = dict[str, np.ndarray]
-WORDS = ("status", "reason")
 ENDINGS = (".parquet", ".csv")
 
 
@@ -46,7 +45,7 @@ class Parts:
         self.folder = Path(f"{out}.parts")
         self._beside = Path(f"{out}.json")
         self._about = self.folder / "sweep.json"
-        self.description = json.loads(json.dumps(description))
+        self.description = json.loads(json.dumps(description, default=np.ndarray.tolist))
         self.finished = False
         if self._about.exists():
             self._compare(self._about)

@@ -239,6 +239,15 @@ def test_what_makes_no_sense_is_refused(options, said):
     assert str(caught.value).startswith(said) and "\n" not in str(caught.value)
 
 
+def test_a_scenario_in_python(tmp_path):
+    data = read(DOUBLE_PENDULUM) | {"gravity": np.array([0.0, -9.80665])}
+    found = sweep(data, {"body[0].mass": "1,2"}, tmp_path / "one.csv", steps=5, workers=0)
+    want = sweep(DOUBLE_PENDULUM, {"body[0].mass": "1,2"}, steps=5, workers=0)
+    assert same(found, want)
+    with pytest.raises(InputError, match="scenario: must be a file, or the dictionary"):
+        sweep(pymodel.load(DOUBLE_PENDULUM), {"body[0].mass": "1,2"})
+
+
 def test_a_scheduler_that_is_not_there(monkeypatch):
     monkeypatch.setattr("pymodel.runs.workers.ANSWER_S", 0.5)
     with pytest.raises(InputError, match="--scheduler tcp://127.0.0.1:9: no answer within 0.5 s"):
