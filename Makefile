@@ -38,7 +38,7 @@ pendulum fourbar:
 	@$(PY) -m scripts.command scripts.demo $@ $(if $(OUT),--out $(OUT)) $(RUN_OPTIONS)
 
 .PHONY: run
-run: venv ## SCENARIO=f.toml [TARGET=model|coprocessor|step SIM= ARITH= STEPS= OUT= LANES=2+2 REFERENCE=0 ANIMATE=1]
+run: venv ## SCENARIO=f.toml [TARGET=model|native|coprocessor|step SIM= ARITH= STEPS= OUT= LANES=2+2 ANIMATE=1]
 	@$(if $(SCENARIO),,$(error say which: make run SCENARIO=scenarios/double_pendulum.toml))
 	@$(call takes,$(RUN_TAKES))
 	@$(if $(filter coprocessor step,$(TARGET)),$(SETUP) $(SIMULATORS))
@@ -64,7 +64,7 @@ sweep: venv ## SCENARIO=f.toml VARY="body[0].mass=1:2:11" [TARGET=model|native|e
 	  --out $(or $(OUT),build/sweeps/$(basename $(notdir $(SCENARIO))).parquet)
 
 .PHONY: robot
-robot: venv ## URDF=f.urdf FUNCTION=dFD [FLOATING=1 TARGET=model|step ROWS=16 SIM= ARITH= LANES=2+2 OUT=]
+robot: venv ## URDF=f.urdf FUNCTION=dFD [FLOATING=1 TARGET=model|step|native ROWS=16 SIM= ARITH= LANES=2+2 OUT=]
 	@$(if $(and $(URDF),$(FUNCTION)),,$(error say which: make robot URDF=robots/iiwa14.urdf FUNCTION=dFD))
 	@$(call takes,$(ROBOT_TAKES))
 	@$(if $(filter step,$(TARGET)),$(SETUP) $(SIMULATORS))
@@ -74,7 +74,7 @@ robot: venv ## URDF=f.urdf FUNCTION=dFD [FLOATING=1 TARGET=model|step ROWS=16 SI
 	  --out $(or $(OUT),build/robot/$(basename $(notdir $(URDF)))-$(FUNCTION))
 
 .PHONY: closed-loop
-closed-loop: venv ## URDF=f.urdf [TARGET=model|step STEPS=1000 SIM= ARITH= LANES=2+2 OUT=]: PD control, 1 s
+closed-loop: venv ## URDF=f.urdf [TARGET=model|step|native STEPS=1000 SIM= ARITH= LANES=2+2 OUT=]: PD control, 1 s
 	@$(if $(URDF),,$(error say which: make closed-loop URDF=robots/iiwa14.urdf))
 	@$(call takes,URDF TARGET STEPS SIM ARITH LANES SEED OUT WAVES)
 	@$(if $(filter step,$(TARGET)),$(SETUP) $(SIMULATORS))
