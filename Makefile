@@ -74,7 +74,7 @@ robot: venv ## URDF=f.urdf FUNCTION=dFD [FLOATING=1 TARGET=model|step|native ROW
 	  --out $(or $(OUT),build/robot/$(basename $(notdir $(URDF)))-$(FUNCTION))
 
 .PHONY: closed-loop
-closed-loop: venv ## URDF=f.urdf [TARGET=model|step|native STEPS=1000 SIM= ARITH= LANES=2+2 OUT=]: PD control, 1 s
+closed-loop: venv ## URDF=f.urdf [TARGET=model|step STEPS=1000 SIM= ARITH= LANES=2+2 OUT=]: PD control, 1 s
 	@$(if $(URDF),,$(error say which: make closed-loop URDF=robots/iiwa14.urdf))
 	@$(call takes,URDF TARGET STEPS SIM ARITH LANES SEED OUT WAVES)
 	@$(if $(filter step,$(TARGET)),$(SETUP) $(SIMULATORS))
