@@ -1,0 +1,168 @@
+"""Pinocchio's times in C++, by pinocchio.cpp."""
+
+import importlib.util
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pinocchio
+
+from pymodel.algorithms.rigid_body.functions import FUNCTIONS, columns
+from pymodel.arith.scalars import Float64Arrays
+from pymodel.compile.robot_kernels import recorded
+from pymodel.mechanism.reduction import reduced
+from pymodel.mechanism.robot import Robot
+from pymodel.mechanism.scenario import Scenario
+from pymodel.runs import pinocchio_reference
+from pymodel.runs.robot_calls import full_table, random_states
+from scripts.benchmarks.peers import building
+from scripts.benchmarks.peers.states import SEED, accelerations, moving
+
+NAME = "Pinocchio"
+#: Function -> what computes it there.
+CALLS = {
+    "ID": "rnea",
+    "FD": "aba",
+    "dID": "computeRNEADerivatives",
+    "dFD": "computeABADerivatives",
+}
+TREE, LOOPS = "aba", "constraintDynamics"  #: likewise the accelerations of a mechanism
+AGREES = 1e-9  # largest difference by the largest value
+ROWS, SHOWN = 64, 4  # states that are timed, and compared
+#: Accuracy, mu and iterations of the proximal solver. A plane mechanism's pins in space have a
+#: direction to spare, so that mu must not be its default, 0.
+PROXIMAL = (1e-12, 1e-10, 10)
+
+#: What Pinocchio's own CMake files define, and its headers' warnings off.
+DEFINED = (
+    "BOOST_MPL_LIMIT_LIST_SIZE=30",
+    "BOOST_MPL_LIMIT_VECTOR_SIZE=30",
+    "BOOST_MPL_CFG_NO_PREPROCESSED_HEADERS",
+    "BOOST_FUSION_INVOKE_MAX_ARITY=12",
+    "PINOCCHIO_DISABLE_UNSUPPORTED_WARNINGS",
+)
+#: Pinocchio's headers are in pin's own dependencies, Eigen's are not.
+PACKAGES = ("pin", "cmeel-boost")
+FLAGS = ("-std=c++17", "-O3", "-march=native", "-DNDEBUG")
+
+
+@dataclass(frozen=True)
+class _States:
+    """Rows of q, qd, and accelerations or torques."""
+
+    q: np.ndarray
+    qd: np.ndarray
+    x: np.ndarray
+
+    def text(self) -> str:
+        return "\n".join(map(building.numbers, np.hstack((self.q, self.qd, self.x))))
+
+
+def robot_ns(robot: Robot, functions: Sequence[str], budget: float) -> dict[str, float]:
+    """Time a robot's functions.
+
+    Parameters
+    ----------
+    robot : Robot
+        As it was read.
+    functions : sequence of str
+        Keys of :data:`CALLS`.
+    budget : float
+        Seconds to spend on each.
+
+    Returns
+    -------
+    dict
+        Function -> ns of a call.
+
+    Raises
+    ------
+    PeerError
+        If a compiler or headers are missing, or if it computes something else.
+    """
+    table = random_states(robot, "ID", ROWS, SEED)
+
+    def array(kind: str) -> np.ndarray:
+        return np.stack([table[name] for name in columns(robot, kind)], axis=-1)
+
+    its = pinocchio_reference.model(robot)
+    q = np.array([pinocchio_reference.configuration(its, row) for row in array("q")])
+    states = _States(q, array("qd"), array("qdd"))
+    found = _measured(its, (), states, [CALLS[function] for function in functions], budget)
+    for function in functions:
+        right = _ours(robot, function, table)
+        building.check(f"{NAME}'s {CALLS[function]}", found[CALLS[function]][1], right, AGREES)
+    return {function: found[CALLS[function]][0] for function in functions}
+
+
+def scenario_ns(scenario: Scenario, budget: float) -> float:
+    """Time the accelerations of a mechanism, nothing integrated; see :func:`robot_ns`."""
+    its = pinocchio.Model()
+    its.gravity = pinocchio.Motion(np.array([*scenario.gravity, 0.0]), np.zeros(3))
+    for index, body in enumerate(scenario.bodies):
+        place = pinocchio.SE3(np.eye(3), np.array([*body.attach, 0.0]))
+        joint = its.addJoint(body.parent + 1, pinocchio.JointModelRZ(), place, f"joint{index}")
+        inertia = pinocchio.Inertia(body.mass, np.array([*body.com, 0.0]), body.inertia * np.eye(3))
+        its.appendBodyToJoint(joint, inertia, pinocchio.SE3.Identity())
+    pins = [(loop.body + 1, *loop.point, 0.0, *loop.at, 0.0) for loop in scenario.loops]
+    q, qd = moving(scenario, ROWS)
+    call = LOOPS if scenario.loops else TREE
+    torques = np.tile([body.torque for body in scenario.bodies], (ROWS, 1))
+    ns, found = _measured(its, pins, _States(q, qd, torques), [call], budget)[call]
+    right = accelerations(scenario, q[:SHOWN], qd[:SHOWN])
+    building.check(f"{NAME}'s {call}", found, right, AGREES)
+    return ns
+
+
+def _ours(robot: Robot, function: str, table: Mapping[str, np.ndarray]) -> np.ndarray:
+    """What this project's model has for the states that are shown, in float64."""
+    small = reduced(robot)
+    kernel = recorded(small, function)
+    renamed = {name.replace("tau", "qdd"): name for name in kernel.inputs}
+    given = {name: table[column][:SHOWN] for column, name in renamed.items()}
+    found = kernel.evaluate(Float64Arrays(), given)
+    found = {name: np.broadcast_to(x, SHOWN) for name, x in found.items()}
+    full = full_table(small, function, found, SHOWN)
+    names = [name for kind in FUNCTIONS[function].gives for name in columns(small, kind)]
+    return np.array([full[name] for name in names]).T
+
+
+def _measured(
+    its: pinocchio.Model,
+    pins: Sequence[Sequence[float]],
+    states: _States,
+    calls: Sequence[str],
+    budget: float,
+) -> dict[str, tuple[float, np.ndarray]]:
+    """Call -> ns, and the results of the states that are shown, (SHOWN, ...)."""
+    lines = [building.numbers(its.gravity.linear), str(its.njoints - 1)]
+    for k in range(1, its.njoints):
+        place, inertia = its.jointPlacements[k], its.inertias[k]
+        parts = (
+            place.rotation,
+            place.translation,
+            inertia.mass,
+            inertia.lever,
+            inertia.inertia,
+        )
+        written = building.numbers(np.hstack([np.ravel(part) for part in parts]))
+        lines.append(f"{its.parents[k]} {its.joints[k].shortname()} {written}")
+    lines += [building.numbers(its.armature), str(len(pins))]
+    lines += [f"{joint} {building.numbers(places)}" for joint, *places in pins]
+    *accuracies, iterations = PROXIMAL
+    lines.append(f"{building.numbers(accuracies)} {iterations}")
+    lines += [f"{len(states.q)} {SHOWN} {budget!r}", states.text(), *calls]
+    output = building.output(_compiled(), (), "\n".join(lines) + "\n")
+    found, size = {}, SHOWN + 1
+    for start in range(0, len(output), size):
+        (name, ns), *shown = [line.split() for line in output[start : start + size]]
+        found[name] = float(ns), np.array(shown, float)
+    return found
+
+
+def _compiled() -> Path:
+    prefix = Path(importlib.util.find_spec("cmeel").origin).parents[1] / "cmeel.prefix" / "include"
+    include = ("-isystem", str(prefix), "-isystem", str(prefix / "eigen3"))
+    flags = (*FLAGS, *(f"-D{name}" for name in DEFINED), *include)
+    return building.compiled("pinocchio.cpp", "g++", flags, PACKAGES)
