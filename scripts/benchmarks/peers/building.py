@@ -1,6 +1,7 @@
 """Compile and run the small programs that time other libraries."""
 
 import hashlib
+import os
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from scripts.machine import processor
 from scripts.places import BUILD
 
 SOURCES = Path(__file__).parent
@@ -33,13 +35,12 @@ def version_of(package: str) -> str:
         raise PeerError(f"the package {package} is missing: scripts/setup.sh bench") from None
 
 
-def compiled(source: str, compiler: str, flags: Sequence[str], packages: Sequence[str]) -> Path:
+def compiled(source: Path, compiler: str, flags: Sequence[str], packages: Sequence[str]) -> Path:
     """Compile a program, unless the same was compiled before.
 
     Parameters
     ----------
-    source : str
-        File of this folder.
+    source : Path
     compiler : str
         ``g++`` or ``gcc``.
     flags : sequence of str
@@ -57,22 +58,21 @@ def compiled(source: str, compiler: str, flags: Sequence[str], packages: Sequenc
         If a package or the compiler is missing, or the compiler refuses.
     """
     versions = [f"{package} {version_of(package)}" for package in packages]
-    path = SOURCES / source
     if not shutil.which(compiler):
         raise PeerError(f"no compiler: {compiler} is missing")
     told = subprocess.run([compiler, "--version"], capture_output=True, text=True).stdout
-    content = "\n".join([told, *flags, *versions, path.read_text()])
+    content = "\n".join([told, processor(), *flags, *versions, source.read_text()])
     digest = hashlib.sha256(content.encode()).hexdigest()[:16]
-    program = OUT / f"{path.stem}-{digest}"
+    program = OUT / f"{source.stem}-{digest}"
     if program.exists():
         return program
     OUT.mkdir(parents=True, exist_ok=True)
-    unfinished = program.with_suffix(".unfinished")
-    command = [compiler, str(path), *flags, "-o", str(unfinished)]
+    unfinished = program.with_name(f"{program.name}-{os.getpid()}")
+    command = [compiler, str(source), *flags, "-o", str(unfinished)]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         wrong = [line for line in done.stderr.splitlines() if "error" in line] or [done.stderr]
-        raise PeerError(f"{source} does not compile: {wrong[0].strip()}")
+        raise PeerError(f"{source.name} does not compile: {wrong[0].strip()}")
     return unfinished.rename(program)
 
 
