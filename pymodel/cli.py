@@ -56,6 +56,12 @@ def _simulate_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--out", required=True, metavar="DIR", help="folder for the results")
     parser.add_argument(
+        "--target",
+        default="model",
+        choices=("model", "native"),
+        help="model (default), or native: C code in any case, with the same bits",
+    )
+    parser.add_argument(
         "--shape", default="balanced", help="assembly tree: balanced (default), left or right"
     )
     parser.add_argument(
@@ -93,6 +99,7 @@ def simulate(arguments: argparse.Namespace) -> int:
         shape=arguments.shape,
         base=arguments.base or BASE,
         rebase=arguments.rebase,
+        target=arguments.target,
     )
     return status
 

@@ -48,8 +48,9 @@ def call_options(parser: argparse.ArgumentParser) -> None:
     text = "float64 (default), float32, or <EXP_W>/<MAN_W> such as 5/10"
     add("--arith", default="float64", metavar="FORMAT", help=text)
     text = "model (default), or step: the cycle-accurate model of the step engine, which gives the "
-    text += "bits of the hardware (`make robot TARGET=step` simulates the hardware itself)"
-    add("--target", default=robot_calls.MODEL, metavar="model|step", help=text)
+    text += "bits of the hardware (`make robot TARGET=step` simulates the hardware itself), or "
+    text += "native: C code, with the same bits"
+    add("--target", default=robot_calls.MODEL, metavar="model|step|native", help=text)
     add("--lanes", help="adders + multipliers of the step engine (default: 2+2)")
     add("--damping", action="store_true", help="apply the joint damping of the file")
     text = "inertia of each joint's drive, kg m^2 or kg (default: 0)"

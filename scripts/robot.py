@@ -32,7 +32,7 @@ from scripts.hardware_run import usable_simulator, watched
 from scripts.hardware_targets import check_word, engine
 from scripts.robot_options import RobotOptions, options_of
 from scripts.run import status_of
-from scripts.run_options import MODEL
+from scripts.run_options import NATIVE, STEP
 from tb.common.simulators import simulator_version
 from tb.common.step_engine import rtl_parameters
 from tb.cosim_robot import bench as cosim_robot
@@ -42,6 +42,7 @@ INPUTS, OUTPUTS = "inputs.csv", "outputs.csv"
 DONE, NO = 0, 1  # exit status
 PATIENCE = 1.0  # s of recording without a word
 SAME = 1e-9  # relative difference of float64 to Pinocchio that rounding explains
+ROWS_COMPARED = 16  # calls of native code that are compared with the model
 UNITS = {"mul": "x", "add": "+", "rec": "1/x", "sincos": "sin cos"}
 
 
@@ -88,7 +89,7 @@ def run(options: RobotOptions) -> int:
     """
     robot = urdf.load(options.urdf, options.floating)
     hardware = None
-    if options.target != MODEL:
+    if options.target == STEP:
         machine = engine(options.arithmetic, options.lanes)
         hardware = Hardware(machine, usable_simulator(options.simulator))
     out = Path(options.out)
@@ -103,7 +104,9 @@ def _run(options: RobotOptions, robot: Robot, hardware: Hardware | None, out: Pa
         states = robot_calls.random_states(small, function, options.rows, options.seed)
         robot_calls.write_table(out / INPUTS, states)
         exact = robot_calls.call(small, function, states).table
-    if hardware is None:
+    if options.target == NATIVE:
+        found = _natively(options, small, states)
+    elif hardware is None:
         found = _on_model(options, small, states)
     else:
         found = _on_engine(options, small, hardware, out)
@@ -143,6 +146,23 @@ def _on_model(options: RobotOptions, robot: Robot, states: robot_calls.Table) ->
     with _progress(options, "recording") as update:
         answer = robot_calls.call(robot, options.function, states, options.arithmetic, watch=update)
     return Found(answer.table, answer.flags, {})
+
+
+def _natively(options: RobotOptions, robot: Robot, states: robot_calls.Table) -> Found:
+    """Evaluate as native code; the first rows are compared with the model, bit for bit."""
+    asked = (robot, options.function)
+    answer = robot_calls.call(*asked, states, options.arithmetic, target=NATIVE)
+    print(*answer.warnings, sep="\n", end="\n" * bool(answer.warnings), file=sys.stderr)
+    first = {name: column[:ROWS_COMPARED] for name, column in states.items()}
+    with _progress(options, "comparing") as update:
+        model = robot_calls.call(*asked, first, options.arithmetic, watch=update).table
+    same = all(
+        np.array_equal(answer.table[name][: len(x)].view(np.uint64), x.view(np.uint64))
+        for name, x in model.items()
+    )
+    words = sum(map(len, model.values()))
+    problem = "" if same else "native code differs from the model"
+    return Found(answer.table, answer.flags, {"words_compared": words, "identical": same}, problem)
 
 
 def _on_engine(options: RobotOptions, robot: Robot, hardware: Hardware, out: Path) -> Found | None:

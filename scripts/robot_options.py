@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pymodel.algorithms.rigid_body.functions import FUNCTIONS
 from scripts.run_options import (
     MODEL,
+    NATIVE,
     STEP,
     OptionParser,
     add_engine_options,
@@ -35,7 +36,7 @@ class RobotOptions:
     function
         A key of :data:`pymodel.algorithms.rigid_body.functions.FUNCTIONS`.
     target
-        Where it runs: ``model`` or ``step``.
+        Where it runs: ``model``, ``step`` or ``native``.
     floating
         Whether the base floats.
     rows
@@ -93,7 +94,7 @@ def options_of(arguments: list[str] | None) -> RobotOptions:
     add = parser.add_argument
     add("--urdf", required=True, help="robot file (URDF)")
     add("--function", required=True, type=one_of("FUNCTION", *FUNCTIONS))
-    add("--target", type=one_of("TARGET", MODEL, STEP), default=RobotOptions.target)
+    add("--target", type=one_of("TARGET", MODEL, STEP, NATIVE), default=RobotOptions.target)
     add("--out", required=True, help="folder for the results")
     add("--floating", action="store_true", help="let the base float")
     add("--rows", type=whole("ROWS", 1, MAX_ROWS), default=RobotOptions.rows, help="calls")

@@ -13,7 +13,7 @@ from pymodel.runs.session import run_model
 from pymodel.runs.summary import Summary
 from scripts.hardware_run import run_hardware
 from scripts.hardware_targets import TARGETS
-from scripts.run_options import MODEL, OptionParser, RunOptions, add_options, one_of
+from scripts.run_options import MODEL, NATIVE, OptionParser, RunOptions, add_options, one_of
 
 BAD_INPUT = 2  # exit status
 
@@ -33,13 +33,14 @@ def run(options: RunOptions) -> tuple[Summary | None, int]:
     ValueError, OSError
         If what is asked for cannot be done, or a file cannot be read or written.
     """
-    if options.target != MODEL:
+    if options.target not in (MODEL, NATIVE):
         return run_hardware(options)
     scenario = load(options.scenario, options.steps)
     return run_model(
         scenario,
         options.arithmetic,
         options.out,
+        target=options.target,
         with_reference=options.reference,
         **options.algorithm(scenario),
     )
@@ -63,7 +64,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit status."""
     parser = OptionParser(prog="scripts.run", description=__doc__.splitlines()[0])
     parser.add_argument("--scenario", required=True, help="scenario file (TOML)")
-    targets = one_of("TARGET", MODEL, *TARGETS)
+    targets = one_of("TARGET", MODEL, NATIVE, *TARGETS)
     parser.add_argument("--target", type=targets, default=RunOptions.target)
     parser.add_argument("--out", required=True, help="folder for the results")
     add_options(parser)

@@ -21,12 +21,13 @@ from tb.common.bench import DEFAULT_SEED, MAX_SEED
 from tb.common.simulators import SIMULATORS
 
 AUTO = "auto"  # the fastest simulator that is there
-MODEL, COPROCESSOR, STEP = "model", "coprocessor", "step"
+MODEL, NATIVE, COPROCESSOR, STEP = "model", "native", "coprocessor", "step"
 LANES = "2+2"
 
 #: How a target can connect the base of a closed chain, its default first.
 BASES = {
     MODEL: (BASE, *(base for base in CLOSED_BASES if base != BASE)),
+    NATIVE: (BASE, *(base for base in RECORDED_BASES if base != BASE)),
     COPROCESSOR: (cosim.BASE,),
     STEP: (BASE, *(base for base in RECORDED_BASES if base != BASE)),
 }
@@ -80,11 +81,11 @@ class RunOptions:
     scenario, out
         Scenario file, and folder for the results.
     target
-        Where it runs: ``model``, ``coprocessor`` or ``step``.
+        Where it runs: ``model``, ``native``, ``coprocessor`` or ``step``.
     simulator
         ``auto``, ``icarus`` or ``verilator``; default ``auto``.
     arithmetic
-        ``float32``, ``float64`` (on the model only) or ``<EXP_W>/<MAN_W>``.
+        ``float32``, ``float64`` (not on hardware) or ``<EXP_W>/<MAN_W>``.
     steps
         So many instead of until the end.
     rebase

@@ -1,7 +1,8 @@
 """Small dense linear algebra, part of the algorithm text (generic over its scalars)."""
 
-import math
 from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
 
 from pymodel.algorithms.sums import tree_sum
 from pymodel.arith.scalars import Matrix, S, SupportsArithmetic, Vector
@@ -33,12 +34,16 @@ def adjugate_determinant_2x2(m: Matrix[S]) -> tuple[Matrix[S], S]:
     return ((d, -b), (-c, a)), a * d - b * c
 
 
-def condition_2x2(m: Matrix[float]) -> float:
-    """Condition number of a symmetric positive definite 2x2 matrix; infinite if it is not."""
+def condition_2x2(m: Matrix[float]) -> float | np.ndarray:
+    """Condition number of a symmetric positive definite 2x2 matrix; infinite if it is not.
+
+    Entries may be arrays of one shape: many matrices at once.
+    """
     (a, b), (_, c) = m
-    determinant = a * c - b * b
-    largest = 0.5 * (a + c + math.hypot(a - c, 2.0 * b))  # eigenvalue
-    return largest * (largest / determinant) if determinant > 0.0 else math.inf
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        determinant = a * c - b * b
+        largest = 0.5 * (a + c + np.sqrt((a - c) * (a - c) + 4.0 * b * b))  # eigenvalue
+        return np.where(determinant > 0.0, largest * np.divide(largest, determinant), np.inf)[()]
 
 
 def inv_adjugate_2x2(arithmetic: SupportsArithmetic[S], m: Matrix[S]) -> tuple[Matrix[S], bool]:

@@ -101,20 +101,16 @@ def answer(arithmetic: SupportsArithmetic, request: Any) -> Any:
     return two_handles.disassemble(*request)
 
 
-def joint_matrix(
-    request: Any, reply: Any, to_float: Callable[[Any], float]
-) -> Matrix[float] | None:
-    """The bracket of (33) that a request made the model invert, 2x2, 1/kg; None for others.
+def joint_matrix(request: Any, reply: Any) -> list[Matrix[Any]] | None:
+    """The bracket of (33) that a request made the model invert, as 2x2 matrices that add up to it.
 
-    In float64, apart from the algorithm: it takes part in no result.
+    In 1/kg; None for other requests. They are to be added in float64, apart from the algorithm: the
+    sum takes part in no result.
     """
     if isinstance(request, Assemble):
-        pairs = zip(request.a.xi_22[:2], request.b.xi_11[:2], strict=True)
-        return [
-            [to_float(x) + to_float(y) for x, y in zip(a[:2], b[:2], strict=True)] for a, b in pairs
-        ]
+        return [tuple(row[:2] for row in m[:2]) for m in (request.a.xi_22, request.b.xi_11)]
     if isinstance(request, Eliminate):
-        return [[to_float(x) for x in row] for row in reply[1].matrix]
+        return [reply[1].matrix]
     return None
 
 

@@ -124,8 +124,10 @@ class Float64Arrays(Float64):
             return np.divide(1.0, x)
 
     def sincos(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return (sin x, cos x)."""
-        return np.sin(x), np.cos(x)
+        """Return (sin x, cos x): the C library's, not numpy's own, which differ by processor."""
+        found = [super(Float64Arrays, self).sincos(angle) for angle in np.ravel(x).tolist()]
+        sin, cos = np.array(found).reshape(-1, 2).T
+        return sin.reshape(np.shape(x)), cos.reshape(np.shape(x))
 
     def is_zero(self, x: np.ndarray) -> bool:
         """Return whether an entry is zero."""

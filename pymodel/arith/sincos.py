@@ -266,6 +266,11 @@ _CONSTANTS = {
 }
 
 
+def constants() -> dict[str, int]:
+    """Name -> value of the constants of the RTL and of native code."""
+    return {name: globals()[name] for name in (*_CONSTANTS, "QUADRATIC_W", "INVERSE")}
+
+
 def package() -> str:
     """Write the constants and tables as a SystemVerilog package, the text of ``PACKAGE``."""
     lines = [

@@ -201,6 +201,7 @@ def record(
     inputs: Iterable[str] = (),
     carried: Iterable[str] = (),
     parameters: Mapping[str, float] | None = None,
+    graph: Graph | None = None,
 ) -> Kernel:
     """Record a function of scalars.
 
@@ -215,6 +216,8 @@ def record(
         Names of the inputs and of the carried values.
     parameters : dict, optional
         Name -> value (float) of parameters that the function finds among its scalars.
+    graph : Graph, optional
+        An empty one to record into: one that does not fold, for example.
 
     Returns
     -------
@@ -232,7 +235,7 @@ def record(
     twice = {name for name in names if names.count(name) > 1}
     if twice:
         raise ValueError(f"names taken twice: {', '.join(sorted(twice))}")
-    graph = Graph()
+    graph = Graph() if graph is None else graph
     before = {name: graph.input(name) for name in (*inputs, *carried)}
     given = {name: graph.parameter(name, x) for name, x in parameters.items()}
     results = dict(function(graph, before | given))

@@ -91,6 +91,11 @@ def _state(scenario: Scenario) -> Units:
     return _numbered("q", scenario, "rad") | _numbered("p", scenario, "N m s")
 
 
+def state_names(scenario: Scenario) -> list[str]:
+    """Name the state of a mechanism: angles, then momenta."""
+    return list(_state(scenario))
+
+
 def t_cut_names(scenario: Scenario) -> list[str]:
     """Name the impulses on the pins that close the loops: carried where a run re-bases."""
     return [f"t_cut[{loop}].{axis}" for loop in range(len(scenario.loops)) for axis in "xy"]

@@ -116,10 +116,12 @@ class Recorder:
         SingularError
             If one is too near to singular, see ``limit``.
         """
-        matrix = joint_matrix(request, reply, self.arithmetic.to_float)
-        if matrix is None:
+        parts = joint_matrix(request, reply)
+        if parts is None:
             return
-        condition = condition_2x2(matrix)
+        to_float = self.arithmetic.to_float
+        floats = [[[to_float(x) for x in row] for row in part] for part in parts]
+        condition = float(condition_2x2(np.sum(floats, axis=0)))
         if self.joint_condition is None or condition > self.joint_condition:
             self.joint_condition, self.joint_condition_step = condition, self.step
         if condition >= self.limit:
@@ -156,6 +158,32 @@ class Recorder:
             self._check_condition(self.check(*rates.eta))
         if self.step % self.scenario.save == 0:
             self.rows.append((self.step, *row))
+
+    def extend(self, q: np.ndarray, qd: np.ndarray, p: np.ndarray) -> None:
+        """Record steps that are known to be finite, from the present one on; each (T, n)."""
+        first, save = self.step, self.scenario.save
+        for step in range(-(-first // save) * save, first + len(q), save):
+            k = step - first
+            self.rows.append((step, q[k].tolist(), qd[k].tolist(), p[k].tolist()))
+        self.step += len(q)
+
+    def note_conditions(self, eta: np.ndarray | None, joint: np.ndarray | None) -> None:
+        """Take note of the condition numbers of steps, from the present one on.
+
+        Parameters
+        ----------
+        eta, joint : ndarray, shape (T,), or None
+            The largest one of a step; None where there are no such matrices.
+        """
+        if eta is not None and len(eta):
+            worst = int(eta.argmax())
+            if self.condition is None or not eta[worst] <= self.condition:
+                self.condition, self.condition_step = float(eta[worst]), self.step + worst
+        if joint is not None and len(joint):
+            worst = int(joint.argmax())
+            if self.joint_condition is None or joint[worst] > self.joint_condition:
+                self.joint_condition = float(joint[worst])
+                self.joint_condition_step = self.step + worst
 
     def _check_condition(self, eta: Sequence[Sequence[float]]) -> None:
         condition = float(np.linalg.cond(eta))

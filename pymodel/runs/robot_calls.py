@@ -26,7 +26,9 @@ from pymodel.algorithms.rigid_body.functions import (
     outputs,
 )
 from pymodel.arith import scalars
+from pymodel.arith.arrays import FormatArrays
 from pymodel.arith.fp import BINARY32, Format
+from pymodel.compile import native
 from pymodel.compile.kernel import Kernel
 from pymodel.compile.robot_kernels import recorded
 from pymodel.machine.isa import Machine
@@ -37,8 +39,8 @@ from pymodel.runs.input_error import InputError
 #: Column -> one number a row.
 Table = dict[str, np.ndarray]
 
-MODEL, STEP = "model", "step"
-TARGETS = (MODEL, STEP)
+MODEL, STEP, NATIVE = "model", "step", "native"
+TARGETS = (MODEL, STEP, NATIVE)
 
 #: Difference to float64, relative to the largest entry of the row, above which a row is warned of.
 SPOILED = 0.01
@@ -104,7 +106,7 @@ def call(
         ``float64``, ``float32`` or ``<EXP_W>/<MAN_W>``.
     target : str
         ``model``: directly; ``step``: on the cycle-accurate model of the step engine, which has no
-        float64.
+        float64; ``native``: as native code, or by numpy where there is no C compiler.
     machine : Machine, optional
         Lanes of the engine; its memories are made as large as the program needs.
     watch : callable
@@ -128,6 +130,8 @@ def call(
     given, warnings = _checked(robot, function, table, external)
     rows = len(next(iter(given.values())))
     kernel = recorded(robot, function, external=external)
+    if target == NATIVE:
+        return _natively(robot, function, kernel, arithmetic, given, warnings)
     exact = kernel.evaluate(scalars.Float64Arrays(), given)
     exact = {name: np.broadcast_to(x, rows) for name, x in exact.items()}
     exact = full_table(robot, function, exact, rows)
@@ -143,6 +147,40 @@ def call(
     values = floats_of(arithmetic.fmt, kernel.outputs, found)
     table = full_table(robot, function, values, rows)
     return Answer(table, flags, cycles, (*warnings, *_spoiled(table, exact)))
+
+
+def _natively(
+    robot: Robot,
+    function: str,
+    kernel: Kernel,
+    arithmetic: scalars.Float64 | scalars.BitExact,
+    given: Mapping[str, np.ndarray],
+    warnings: Sequence[str],
+) -> Answer:
+    """A batch as native code, and in float64 beside it."""
+    rows = len(next(iter(given.values())))
+    exact_only = isinstance(arithmetic, scalars.Float64)
+
+    def table(values: Mapping[str, np.ndarray]) -> Table:
+        return full_table(robot, function, values, rows)
+
+    try:
+        exact = table(native.build(kernel, "float64").evaluate(given))
+        if exact_only:
+            return Answer(exact, warnings=(*warnings, *_spoiled(exact)))
+        code = native.build(kernel, arithmetic, flags=True)
+        values, flags = code.evaluate(given), code.flags
+    except native.NoCompilerError as error:
+        warnings = [*warnings, f"{error}; numpy computed this, without float flags"]
+        found = kernel.evaluate(scalars.Float64Arrays(), given)
+        exact = table({name: np.broadcast_to(x, rows) for name, x in found.items()})
+        if exact_only:
+            return Answer(exact, warnings=(*warnings, *_spoiled(exact)))
+        arrays, flags = FormatArrays(arithmetic.fmt), 0
+        found = kernel.evaluate(arrays, {name: arrays.array(x) for name, x in given.items()})
+        values = {name: np.broadcast_to(x.values, rows) for name, x in found.items()}
+    found = table({name: np.asarray(x, float) for name, x in values.items()})
+    return Answer(found, flags, None, (*warnings, *_spoiled(found, exact)))
 
 
 def machine_of(lanes: str | None) -> Machine:
@@ -210,6 +248,9 @@ def _arithmetic(name: str, target: str) -> scalars.Float64 | scalars.BitExact:
         raise InputError("target step: the engine has no float64; take float32 or such as 5/10")
     if target == STEP and not found.fmt.has_sincos:
         raise InputError(f"target step: the engine has no sine for the format {name}")
+    wide = isinstance(found, scalars.BitExact) and not found.fmt.has_sincos
+    if target == NATIVE and wide:
+        raise InputError(f"target native: no format wider than 8/23, such as {name}")
     return found
 
 

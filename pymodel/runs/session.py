@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,9 @@ import numpy as np
 
 from pymodel.algorithms.requests import BASE, SingularError
 from pymodel.arith import scalars
+from pymodel.compile.native import NoCompilerError
 from pymodel.mechanism.scenario import Scenario
+from pymodel.runs import native_runs
 from pymodel.runs.files import write_run
 from pymodel.runs.finished import FinishedRun
 from pymodel.runs.input_error import InputError
@@ -29,9 +31,10 @@ from pymodel.runs.recorder import (
     NonFiniteError,
     joint_limit,
 )
-from pymodel.runs.simulate import simulate
 from pymodel.runs.summary import Summary, print_summary
 from pymodel.runs.trajectory import Trajectory
+
+MODEL, NATIVE = "model", "native"
 
 DONE, BROKE_OFF = 0, 1  # exit status of a run
 
@@ -47,6 +50,7 @@ def run_model(
     shape: str = "balanced",
     base: str = BASE,
     rebase: int = 0,
+    target: str = MODEL,
     with_reference: bool = True,
 ) -> tuple[Summary | None, int]:
     """Run a scenario on the model and finish the run; returns what :func:`finish` does.
@@ -61,20 +65,22 @@ def run_model(
         The folder.
     shape, base, rebase
         As for :func:`pymodel.runs.simulate.simulate`.
+    target
+        ``model``, which native code computes where that pays, or ``native``: that in any case.
     with_reference
         Whether to compare with the reference.
 
     Raises
     ------
     InputError
-        If the arithmetic is unknown, or an option out of its range.
+        If the arithmetic is unknown or has no native code, or an option is out of its range.
     OSError
         If the folder cannot be made: before the run, which may take a while.
     """
     _name(arithmetic)
     check_rebase(rebase)
     Path(out).mkdir(parents=True, exist_ok=True)
-    run = simulated(scenario, arithmetic, shape, base, rebase)
+    run = simulated(scenario, arithmetic, shape, base, rebase, target)
     return finish(run, out, with_reference=with_reference)
 
 
@@ -84,23 +90,35 @@ def simulated(
     shape: str = "balanced",
     base: str = BASE,
     rebase: int = 0,
+    target: str = MODEL,
 ) -> FinishedRun:
     """Run a scenario on the model, with its progress on the terminal, and leave no files.
 
     Parameters
     ----------
-    scenario, arithmetic, shape, base, rebase
+    scenario, arithmetic, shape, base, rebase, target
         As for :func:`run_model`.
 
     Raises
     ------
     InputError
-        If the arithmetic is unknown.
+        If the arithmetic is unknown or has no native code.
     """
     name = _name(arithmetic)
     options = {"shape": shape, "base": base, "rebase": rebase}
-    trajectory, stopped = _simulate(scenario, name, f"{scenario.name}: {name}", options)
-    return FinishedRun(scenario, trajectory, stopped, "model", name, options)
+    title = f"{scenario.name}: {name}"
+    if target == NATIVE:
+        if not native_runs.possible(scenario, scalars.parse(name), base):
+            raise InputError(
+                "target native: float64 or at most 8/23 only, and a base other than ldup"
+            )
+        try:
+            found = _simulate(scenario, name, title, options, native_runs.simulate)
+            return FinishedRun(scenario, *found, NATIVE, name, options)
+        except NoCompilerError as error:
+            print(f"{error}; running on the model instead", file=sys.stderr)
+    found = _simulate(scenario, name, title, options)
+    return FinishedRun(scenario, *found, MODEL, name, options)
 
 
 def _name(arithmetic: str) -> str:
@@ -117,13 +135,17 @@ def check_rebase(steps: int) -> None:
 
 
 def _simulate(
-    scenario: Scenario, arithmetic: str, title: str, options: Mapping[str, Any]
+    scenario: Scenario,
+    arithmetic: str,
+    title: str,
+    options: Mapping[str, Any],
+    run: Callable[..., Trajectory] = native_runs.fastest,
 ) -> tuple[Trajectory | None, str | None]:
     """The model's trajectory as far as it is finite, and why the run broke off."""
     stopped = None
     try:
         with progress(title) as update:
-            trajectory = simulate(scenario, arithmetic, progress=update, **options)
+            trajectory = run(scenario, arithmetic, progress=update, **options)
     except (SingularError, NonFiniteError) as error:
         stopped, trajectory = str(error), error.trajectory
     if trajectory is not None and len(finite := trajectory.finite_part()) < len(trajectory):

@@ -1,7 +1,7 @@
 """Whole runs of the model."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,8 +16,29 @@ from pymodel.runs.trajectory import Trajectory
 Progress = Callable[[int, int], None]  #: (steps done, steps)
 
 
+class State(NamedTuple):
+    """What a step starts from.
+
+    Attributes
+    ----------
+    q, p : list of n scalars
+    t_cut : tuple or None
+        Impulse to re-base with, if this step does.
+    step : int
+    """
+
+    q: list
+    p: list
+    t_cut: tuple | None = None
+    step: int = 0
+
+
 def run(
-    mechanism: Mechanism, scenario: Scenario, recorder: Recorder, progress: Progress | None = None
+    mechanism: Mechanism,
+    scenario: Scenario,
+    recorder: Recorder,
+    progress: Progress | None = None,
+    start: State | None = None,
 ) -> Requests:
     """A whole run as a generator of requests (see :mod:`pymodel.algorithms.step`).
 
@@ -28,11 +49,13 @@ def run(
     mechanism : Mechanism
     recorder : Recorder
     progress : callable(step, steps), optional
+    start : State, optional
+        Where to begin; default: at the scenario's own start.
     """
-    q, p = mechanism.initial_state(scenario)
+    q, p, t_cut, first = start or State(*mechanism.initial_state(scenario))
+    recorder.step = first
     recorder.begin(q, p)
-    t_cut = None  # impulse to re-base with, when a step asks for it
-    for step in range(scenario.steps):
+    for step in range(first, scenario.steps):
         q_new, p, now = yield from integrate(mechanism, q, p, t_cut)
         recorder.keep(q, now)
         q = q_new
@@ -79,9 +102,20 @@ def simulate(
     """
     ar = scalars.parse(arithmetic) if isinstance(arithmetic, str) else arithmetic
     mechanism = prepare(ar, scenario, **options)
-    recorder = Recorder(scenario, ar, limit)
+    return completed(mechanism, scenario, Recorder(scenario, ar, limit), progress)
+
+
+def completed(
+    mechanism: Mechanism,
+    scenario: Scenario,
+    recorder: Recorder,
+    progress: Progress | None = None,
+    start: State | None = None,
+) -> Trajectory:
+    """Run to the end on the model; arguments are those of :func:`run`, exceptions as above."""
     try:
-        serve(ar, run(mechanism, scenario, recorder, progress), recorder.watch)
+        steps = run(mechanism, scenario, recorder, progress, start)
+        serve(mechanism.arithmetic, steps, recorder.watch)
     except SingularError as error:
         raise recorder.partial(SingularError(recorder.where(error))) from None
     except NonFiniteError as error:

@@ -1,0 +1,488 @@
+"""Kernels as machine code: C built by the machine's compiler, called on numpy arrays.
+
+The bits are those of the model: float64 as Python computes it, binary32 and narrower formats as the
+hardware units do. What was built once is kept in the user's cache folder, by its content.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import platformdirs
+from cffi import FFI
+
+from pymodel.arith import scalars, sincos
+from pymodel.arith.arrays import FormatArrays
+from pymodel.arith.fp import BINARY32
+from pymodel.compile.emit_c import Emitted, emit
+from pymodel.compile.graph import Ref
+from pymodel.compile.kernel import Kernel
+
+#: Folder of what was built, instead of the user's cache folder.
+CACHE_VARIABLE = "PYMODEL_CACHE"
+
+OPTIONS = (
+    "-O2",
+    "-march=native",
+    "-mprefer-vector-width=512",
+    "-std=gnu11",
+    "-fPIC",
+    "-ffp-contract=off",  # a b + c keeps both roundings
+    "-fno-math-errno",
+    "-fno-tree-slp-vectorize",
+    "-Wno-psabi",
+)
+_HERE = Path(__file__).parent
+_TEXTS = ("native.h", "native_sincos.c", "native_run.c")
+_NO_MEMORY = 0xFFFFFFFF
+
+_DECLARATIONS = """
+void from_doubles(const double *x, {number} *y, size_t count);
+unsigned evaluate(const {number} *in, {number} *out, const {number} *k, size_t n);
+unsigned advance(const {number} *in, {number} *state, {number} *trace, const {number} *k,
+                 const {number} *k_special, size_t n, int64_t first, int64_t steps, int64_t every,
+                 int64_t save);
+"""
+
+
+class NoCompilerError(RuntimeError):
+    """There is no C compiler, or not one that builds this."""
+
+
+Arithmetic = scalars.Float64 | scalars.BitExact
+
+
+def build(
+    kernel: Kernel,
+    arithmetic: str | Arithmetic = "float32",
+    special: Kernel | None = None,
+    *,
+    lanes: int | None = None,
+    flags: bool = False,
+    own_parameters: bool = False,
+) -> NativeKernel:
+    """Build a kernel, or find it built.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    arithmetic : str or an arithmetic
+        ``float64``, ``float32``, or ``<EXP_W>/<MAN_W>`` of at most 8/23.
+    special : Kernel, optional
+        What some steps do instead, with the same inputs, carried values and outputs.
+    lanes : int, optional
+        Systems that are computed at once: 1, or by default as many as the machine's vectors hold.
+    flags : bool
+        Keep the float flags, which costs time.
+    own_parameters : bool
+        Each system has parameters of its own.
+
+    Returns
+    -------
+    NativeKernel
+
+    Raises
+    ------
+    ValueError
+        If the arithmetic is unknown or too wide, or the kernels do not go together.
+    NoCompilerError
+        If it cannot be built here.
+    """
+    code = Code(kernel, _arithmetic(arithmetic), special, lanes or 0, flags, own_parameters)
+    return NativeKernel(code)
+
+
+def _arithmetic(arithmetic: str | Arithmetic) -> Arithmetic:
+    found = scalars.parse(arithmetic) if isinstance(arithmetic, str) else arithmetic
+    if isinstance(found, scalars.BitExact) and not found.fmt.has_sincos:
+        raise ValueError(f"native code of {found.name}: must be float64, or not wider than float32")
+    return found
+
+
+@dataclass(frozen=True)
+class Code:
+    """A kernel's C; the attributes are those of :func:`build`, ``lanes`` 0 for the machine's."""
+
+    kernel: Kernel
+    arithmetic: Arithmetic
+    special: Kernel | None = None
+    lanes: int = 0
+    flags: bool = False
+    own_parameters: bool = False
+
+    def __post_init__(self) -> None:
+        if self.special is not None and any(
+            list(getattr(self.kernel, kind)) != list(getattr(self.special, kind))
+            for kind in ("inputs", "carried", "outputs")
+        ):
+            raise ValueError("the special kernel has other inputs, carried values or outputs")
+
+    @property
+    def carrier(self) -> int:
+        """Bits of the machine's floats that hold the numbers."""
+        return 32 if getattr(self.arithmetic, "fmt", None) == BINARY32 else 64
+
+    @property
+    def definitions(self) -> dict[str, int]:
+        """What ``native.h`` wants to know."""
+        fmt = getattr(self.arithmetic, "fmt", None)
+        exp_w, man_w = (fmt.exp_w, fmt.man_w) if fmt else (11, 52)
+        return {
+            "LANES": self.lanes or compiler().vector_bits // self.carrier,
+            "CARRIER": self.carrier,
+            "EXP_W": exp_w,
+            "MAN_W": man_w,
+            "FLAGS": int(self.flags),
+            "PER_ROW": int(self.own_parameters),
+        }
+
+    @cached_property
+    def files(self) -> dict[str, str]:
+        """Name -> text of all files; those that end in ``.c`` are compiled."""
+        kernels = {"MAIN": emit(self.kernel, "main_piece")}
+        if self.special is not None:
+            kernels["SPECIAL"] = emit(self.special, "special_piece")
+        found = {name: (_HERE / name).read_text() for name in _TEXTS}
+        found["native_tables.h"] = _tables()
+        found["kernel.h"] = self._kernel_h(kernels)
+        for name, emitted in kernels.items():
+            for number, piece in enumerate(emitted.pieces):
+                found[f"{name.lower()}_{number}.c"] = f'#include "native.h"\n\n{piece}'
+        return found
+
+    def _kernel_h(self, kernels: Mapping[str, Emitted]) -> str:
+        sizes = {
+            "INPUTS": len(self.kernel.inputs),
+            "CARRIED": len(self.kernel.carried),
+            "OUTPUTS": len(self.kernel.outputs),
+            "FIXED": len(self.kernel.fixed_leaves),
+            "SPECIAL_FIXED": len(self.special.fixed_leaves) if self.special else 0,
+            "WORKSPACE": max(emitted.workspace for emitted in kernels.values()),
+        }
+        lines = [f"#define {name} {value}" for name, value in sizes.items()]
+        for name, emitted in kernels.items():
+            names = [f"{name.lower()}_piece_{k}" for k in range(len(emitted.pieces))]
+            lines += [f"void {piece}(PIECE_ARGUMENTS);" for piece in names]
+            calls = " ".join(f"{piece}(in, out, k, w, n);" for piece in names)
+            lines.append(f"#define {name}(in, out, k, w, n) {calls}")
+        if "SPECIAL" not in kernels:
+            lines.append("#define SPECIAL MAIN")
+        return "\n".join([*lines, ""])
+
+    @cached_property
+    def library(self) -> Path:
+        """The shared library; built if it is not in the cache.
+
+        Raises
+        ------
+        NoCompilerError
+            If it cannot be built.
+        """
+        options = [*OPTIONS, *(f"-D{name}={value}" for name, value in self.definitions.items())]
+        content = [compiler().identity, *options, *(x for pair in self.files.items() for x in pair)]
+        digest = hashlib.sha256("\0".join(content).encode()).hexdigest()
+        path = cache_folder() / f"{digest[:32]}.so"
+        if not path.exists():
+            compiler().build(self.files, options, path)
+        return path
+
+
+def cache_folder() -> Path:
+    """Where built kernels are kept: ``$PYMODEL_CACHE``, or the user's cache folder."""
+    given = os.environ.get(CACHE_VARIABLE)
+    return Path(given) if given else Path(platformdirs.user_cache_dir("pymodel")) / "native"
+
+
+@cache
+def _tables() -> str:
+    """The constants and tables of sine and cosine as C."""
+    tables = sincos.tables()
+    lines = [f"#define {name} {value}" for name, value in sincos.constants().items()]
+
+    def table(kind: str, name: str, values: Sequence[int]) -> str:
+        return f"static const {kind} {name}[] = {{{', '.join(map(str, values))}}};"
+
+    for name, values in zip(("low", "middle", "high"), tables.multiples, strict=True):
+        lines.append(table("int64_t", f"multiple_{name}", values))
+    for name in ("cos", "sinc"):
+        value, slope, quadratic = (
+            getattr(tables, f"{name}_{kind}") for kind in ("value", "slope", "quadratic")
+        )
+        terms = [a << sincos.QUADRATIC_W | b for a, b in zip(slope, quadratic, strict=True)]
+        lines.append(table("int32_t", f"{name}_value", value))
+        lines.append(table("int32_t", f"{name}_terms", terms))
+    return "\n".join([*lines, ""])
+
+
+# --- the compiler ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Compiler:
+    """The machine's C compiler.
+
+    Attributes
+    ----------
+    command : str
+    identity : str
+        Its version and what it defines for this processor.
+    """
+
+    command: str
+    identity: str
+
+    @property
+    def vector_bits(self) -> int:
+        """Bits of a vector register."""
+        if "__AVX512DQ__" in self.identity:
+            return 512
+        return 256 if "__AVX__" in self.identity else 128
+
+    def build(self, files: Mapping[str, str], options: Sequence[str], path: Path) -> None:
+        """Compile files into a shared library, all at once."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix="pymodel-") as folder:
+            for name, text in files.items():
+                (Path(folder) / name).write_text(text)
+            sources = [name for name in files if name.endswith(".c")]
+            with ThreadPoolExecutor(os.cpu_count()) as pool:
+                list(pool.map(lambda name: self._run(folder, *options, "-c", name), sources))
+            objects = [str(Path(name).with_suffix(".o")) for name in sources]
+            self._run(folder, "-shared", *objects, "-o", "kernel.so", "-lm")
+            ours = path.with_suffix(f".{os.getpid()}")
+            shutil.copy(Path(folder) / "kernel.so", ours)
+            ours.replace(path)  # whoever else builds the same leaves the same
+
+    def _run(self, folder: str, *arguments: str) -> None:
+        done = subprocess.run(
+            [self.command, *arguments], cwd=folder, capture_output=True, text=True, check=False
+        )
+        if done.returncode:
+            errors = [line for line in done.stderr.splitlines() if "error" in line]
+            reason = (errors or done.stderr.splitlines() or ["failed"])[0]
+            raise NoCompilerError(f"{self.command} cannot build native code: {reason}")
+
+
+@cache
+def compiler() -> Compiler:
+    """Find the compiler: ``$CC``, or ``cc``.
+
+    Raises
+    ------
+    NoCompilerError
+        If there is none.
+    """
+    command = os.environ.get("CC") or "cc"
+    try:
+        found = [
+            subprocess.run(
+                [command, *arguments], input="", capture_output=True, text=True, check=True
+            ).stdout
+            for arguments in (["--version"], ["-march=native", "-E", "-dM", "-x", "c", "-"])
+        ]
+    except (OSError, subprocess.CalledProcessError):
+        raise NoCompilerError(f"no C compiler ({command}): install gcc, or set CC") from None
+    return Compiler(command, "\n".join(found))
+
+
+# --- the built kernel -----------------------------------------------------------------------------
+
+
+class NativeKernel:
+    """A kernel that was built.
+
+    Parameters
+    ----------
+    code : Code
+
+    Attributes
+    ----------
+    code : Code
+    lanes : int
+    dtype : numpy.dtype
+        Of the numbers: float32 for binary32, float64 for all others.
+    flags : int
+        Sticky float flags of all evaluations (bits 4..0 as in ``fflags``), if they are kept.
+    """
+
+    def __init__(self, code: Code) -> None:
+        self.code, self.kernel = code, code.kernel
+        self.lanes = code.definitions["LANES"]
+        self.dtype = np.dtype(np.float32 if code.carrier == 32 else np.float64)
+        self.flags = 0
+        self._ffi = FFI()
+        self._number = "float" if code.carrier == 32 else "double"
+        self._ffi.cdef(_DECLARATIONS.format(number=self._number))
+        self._library = self._ffi.dlopen(str(code.library))
+
+    def evaluate(
+        self, inputs: Mapping[str, Any], parameters: Mapping[str, Any] | None = None
+    ) -> dict[str, np.ndarray]:
+        """Evaluate once for each system.
+
+        Parameters
+        ----------
+        inputs : dict
+            Name -> float, or array of shape (N,), of every input and carried value. A number is
+            rounded once; a single one is the same for all.
+        parameters : dict, optional
+            Name -> float, or array (N,) if systems have their own, in place of the recorded ones.
+
+        Returns
+        -------
+        dict
+            Name -> array (N,) of the carried values after it, and of the outputs; its dtype is
+            :attr:`dtype`.
+
+        Raises
+        ------
+        ValueError
+            If an input is missing, a name is no input, or shapes differ.
+        """
+        rows = _rows(inputs.values(), (parameters or {}).values())
+        given = self._numbers([*self.kernel.inputs, *self.kernel.carried], inputs, rows)
+        fixed = self.fixed(parameters, rows)
+        results = self.kernel.results
+        found = np.empty((len(results), given.shape[1]), self.dtype)
+        self._checked(
+            self._library.evaluate(*map(self._pointer, (given, found, fixed)), given.shape[1])
+        )
+        return dict(zip(results, found[:, :rows], strict=True))
+
+    def advance(
+        self,
+        state: Mapping[str, Any],
+        steps: int,
+        *,
+        first: int = 0,
+        every: int = 0,
+        save: int = 1,
+        inputs: Mapping[str, Any] | None = None,
+        parameters: Mapping[str, Any] | None = None,
+    ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+        """Evaluate a kernel with carried values so many times, one after the other.
+
+        Parameters
+        ----------
+        state : dict
+            Name -> float or array (N,) of the carried values to begin with.
+        steps : int
+        first : int
+            Number of the first step.
+        every : int
+            Steps every, 2 every, ... are those of the special kernel; 0: none.
+        save : int
+            Keep steps 0, save, 2 save, ...; 0: none.
+        inputs : dict, optional
+            Name -> float or array (N,): the same in all steps.
+        parameters : dict, optional
+            As for :meth:`evaluate`.
+
+        Returns
+        -------
+        state : dict
+            Name -> array (N,) of the carried values afterwards.
+        trace : dict
+            Name -> array (T, N) of carried values before the kept steps, and of their outputs.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`evaluate`; if nothing is carried, or there is no special kernel.
+        """
+        if not self.kernel.carried:
+            raise ValueError("a kernel that carries nothing has no steps")
+        if every and self.code.special is None:
+            raise ValueError("there is no special kernel for some of the steps")
+        rows = _rows(state.values(), (inputs or {}).values(), (parameters or {}).values())
+        before = self._numbers(list(self.kernel.carried), state, rows)
+        given = self._numbers(list(self.kernel.inputs), inputs or {}, rows)
+        names = [*self.kernel.carried, *self.kernel.outputs]
+        kept = len(range(-first % save + first, first + steps, save)) if save else 0
+        trace = np.empty((kept, len(names), before.shape[1]), self.dtype)
+        arrays = [given, before, trace, self.fixed(parameters, rows)]
+        special = self.code.special
+        arrays.append(self.fixed(parameters, rows, special) if special else arrays[-1])
+        self._checked(
+            self._library.advance(
+                *map(self._pointer, arrays), before.shape[1], first, steps, every, save
+            )
+        )
+        after = dict(zip(self.kernel.carried, before[:, :rows], strict=True))
+        return after, {name: trace[:, k, :rows] for k, name in enumerate(names)}
+
+    def fixed(
+        self,
+        parameters: Mapping[str, Any] | None = None,
+        rows: int = 1,
+        kernel: Kernel | None = None,
+    ) -> np.ndarray:
+        """What depends on parameters and constants alone, as the built code takes it."""
+        kernel, arithmetic = kernel or self.kernel, self.code.arithmetic
+        parameters = kernel.parameters | {
+            name: x for name, x in (parameters or {}).items() if name in kernel.parameters
+        }
+        if self.code.own_parameters:
+            fmt = getattr(arithmetic, "fmt", None)
+            arithmetic = FormatArrays(fmt) if fmt else scalars.Float64Arrays()
+            parameters = {
+                name: np.broadcast_to(np.asarray(x, float), rows) for name, x in parameters.items()
+            }
+            given = {name: arithmetic.array(x) if fmt else x for name, x in parameters.items()}
+        else:
+            given = {name: arithmetic.const(x) for name, x in parameters.items()}
+        refs = [Ref(kernel.graph, index) for index in kernel.fixed_leaves]
+        found = kernel.graph.evaluate(arithmetic, {}, refs, given)
+        if not self.code.own_parameters:
+            return np.array([arithmetic.to_float(x) for x in found], self.dtype)
+        values = [np.broadcast_to(getattr(x, "values", x), rows) for x in found]
+        return self._padded(np.array(values, self.dtype).reshape(len(values), rows))
+
+    def _numbers(self, names: list[str], values: Mapping[str, Any], rows: int) -> np.ndarray:
+        """Numbers by name and system, rounded, with as many systems as the code takes."""
+        if values.keys() != set(names):
+            differ = ", ".join(sorted(values.keys() ^ set(names)))
+            raise ValueError(f"values must be those of this kernel; missing or unknown: {differ}")
+        table = np.empty((len(names), rows))
+        for k, name in enumerate(names):
+            table[k] = values[name]
+        found = np.empty(table.shape, self.dtype)
+        self._library.from_doubles(
+            self._ffi.from_buffer("double[]", table), self._pointer(found), table.size
+        )
+        return self._padded(found)
+
+    def _padded(self, table: np.ndarray) -> np.ndarray:
+        """Repeat the last system to whole vectors; rows of a length that spreads over the cache."""
+        rows = table.shape[1]
+        size = -(-rows // self.lanes) * self.lanes
+        if size > self.lanes and size * self.dtype.itemsize % 4096 == 0:
+            size += self.lanes
+        return np.ascontiguousarray(np.pad(table, ((0, 0), (0, size - rows)), mode="edge"))
+
+    def _pointer(self, array: np.ndarray) -> Any:
+        return self._ffi.cast(f"{self._number} *", array.ctypes.data)
+
+    def _checked(self, flags: int) -> None:
+        if flags == _NO_MEMORY:
+            raise MemoryError("native code: no memory for its workspace")
+        self.flags |= flags
+
+
+def _rows(*groups: Any) -> int:
+    """How many systems there are in all these values."""
+    lengths = {np.size(x) for group in groups for x in group if np.ndim(x)}
+    if len(lengths) > 1:
+        raise ValueError(f"arrays differ in length: {', '.join(map(str, sorted(lengths)))}")
+    return lengths.pop() if lengths else 1

@@ -1,0 +1,179 @@
+/* A kernel for many systems, called from outside: evaluations, and steps one after the other.
+ *
+ * kernel.h, generated, says how many INPUTS, CARRIED, OUTPUTS, FIXED (constants and parameters) and
+ * WORKSPACE (values between pieces) there are, and how the pieces are called: MAIN, and SPECIAL for the
+ * steps that a run does otherwise. All arrays are by name and then by system; n is a multiple of
+ * LANES. Functions return the flags that were raised (bits 4..0 as in fflags), or NO_MEMORY. */
+#include "native.h"
+
+#include "kernel.h"
+
+#include <fenv.h>
+#include <stdlib.h>
+#if CARRIER == 32
+#ifndef __SSE__
+#error "flushing subnormals after rounding is x86's way only"
+#endif
+#include <xmmintrin.h>
+#endif
+
+#define RESULTS (CARRIED + OUTPUTS)
+#define NO_MEMORY 0xffffffffu
+#define ALIGNMENT 64
+/* what is computed stays between the two: it is all stored in memory */
+#define BARRIER __asm__ volatile("" ::: "memory")
+enum { INVALID = 16, DIV_BY_ZERO = 8, OVERFLOW = 4, UNDERFLOW = 2, INEXACT = 1 };
+
+static void enter(fenv_t *before) {
+  feholdexcept(before);
+#if CARRIER == 32
+  _mm_setcsr(_mm_getcsr() | 0x8040u); /* subnormal results and operands count as zero */
+#endif
+  BARRIER;
+}
+
+static unsigned leave(const fenv_t *before, const real *w) {
+  BARRIER;
+  unsigned flags = 0;
+#if FLAGS
+  int raised = fetestexcept(FE_ALL_EXCEPT);
+  flags |= raised & FE_INVALID ? INVALID : 0;
+  flags |= raised & FE_DIVBYZERO ? DIV_BY_ZERO : 0;
+  flags |= raised & FE_OVERFLOW ? OVERFLOW : 0;
+  flags |= raised & FE_UNDERFLOW ? UNDERFLOW : 0;
+  flags |= raised & FE_INEXACT ? INEXACT : 0;
+  const struct { int lanes; unsigned flag; } kept[] = {
+      {INVALID_LANES, INVALID},
+      {OVERFLOW_LANES, OVERFLOW | INEXACT},
+      {UNDERFLOW_LANES, UNDERFLOW | INEXACT},
+      {INEXACT_LANES, INEXACT},
+  };
+  for (int i = 0; w && i < RESERVED; i++) {
+    bits_t lane[LANES];
+    memcpy(lane, &w[kept[i].lanes], sizeof lane);
+    for (int j = 0; j < LANES; j++) {
+      flags |= lane[j] ? kept[i].flag : 0;
+    }
+  }
+#else
+  (void)w;
+#endif
+  fesetenv(before);
+  return flags;
+}
+
+static void *aligned(size_t size) {
+  return aligned_alloc(ALIGNMENT, (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+}
+
+/* A workspace with no flag raised. */
+static real *workspace(void) {
+  real *w = aligned((RESERVED + WORKSPACE) * sizeof(real));
+  if (w) {
+    memset(w, 0, RESERVED * sizeof(real));
+    w += RESERVED;
+  }
+  return w;
+}
+
+/* Round numbers to the format. */
+void from_doubles(const double *x, number *y, size_t count) {
+  fenv_t before;
+  enter(&before);
+  for (size_t i = 0; i < count; i += LANES) {
+    double block[LANES] = {0};
+    size_t size = count - i < LANES ? count - i : LANES;
+    memcpy(block, x + i, size * sizeof(double));
+    number one[LANES];
+    for (int j = 0; j < LANES; j++) {
+      one[j] = (number)block[j];
+    }
+    real found, none[RESERVED];
+    memcpy(&found, one, sizeof found);
+    memset(none, 0, sizeof none);
+    found = RESULT(rounded(found, none + RESERVED));
+    memcpy(y + i, &found, size * sizeof(number));
+  }
+  leave(&before, NULL);
+}
+
+unsigned evaluate(const number *in, number *out, const number *k, size_t n) {
+  real *w = workspace();
+  if (!w) {
+    return NO_MEMORY;
+  }
+  fenv_t before;
+  enter(&before);
+  for (size_t b = 0; b < n; b += LANES) {
+    const number *own = PER_ROW ? k + b : k;
+    MAIN(in + b, out + b, own, w, n)
+  }
+  unsigned flags = leave(&before, w);
+  free(w - RESERVED);
+  return flags;
+}
+
+#if CARRIED
+/* Steps first, first + 1, ... of all systems; those that are multiples of save leave a row in trace:
+ * carried values before the step, then its outputs. Steps every, 2 every, ... are special. */
+unsigned advance(const number *in, number *state, number *trace, const number *k,
+                 const number *k_special, size_t n, int64_t first, int64_t steps, int64_t every,
+                 int64_t save) {
+  real *w = workspace();
+  number *now = aligned((INPUTS + CARRIED) * LANES * sizeof(number));
+  number *next = aligned(RESULTS * LANES * sizeof(number));
+  number *own = aligned((FIXED + SPECIAL_FIXED + 1) * LANES * sizeof(number));
+  unsigned flags = NO_MEMORY;
+  if (w && now && next && own) {
+    fenv_t before;
+    enter(&before);
+    for (size_t b = 0; b < n; b += LANES) {
+      const size_t size = LANES * sizeof(number);
+      const number *k_main = k, *k_other = k_special;
+      for (size_t i = 0; i < INPUTS; i++) {
+        memcpy(now + i * LANES, in + i * n + b, size);
+      }
+      for (size_t i = 0; i < CARRIED; i++) {
+        memcpy(now + (INPUTS + i) * LANES, state + i * n + b, size);
+      }
+#if PER_ROW
+      for (size_t i = 0; i < FIXED; i++) {
+        memcpy(own + i * LANES, k + i * n + b, size);
+      }
+      for (size_t i = 0; i < SPECIAL_FIXED; i++) {
+        memcpy(own + (FIXED + i) * LANES, k_special + i * n + b, size);
+      }
+      k_main = own;
+      k_other = own + FIXED * LANES;
+#endif
+      number *row = trace + b;
+      for (int64_t step = first; step < first + steps; step++) {
+        if (every && step && step % every == 0) {
+          SPECIAL(now, next, k_other, w, LANES)
+        } else {
+          MAIN(now, next, k_main, w, LANES)
+        }
+        if (save && step % save == 0) {
+          for (size_t i = 0; i < CARRIED; i++, row += n) {
+            memcpy(row, now + (INPUTS + i) * LANES, size);
+          }
+          for (size_t i = 0; i < OUTPUTS; i++, row += n) {
+            memcpy(row, next + (CARRIED + i) * LANES, size);
+          }
+        }
+        memcpy(now + INPUTS * LANES, next, CARRIED * size);
+      }
+      for (size_t i = 0; i < CARRIED; i++) {
+        memcpy(state + i * n + b, now + (INPUTS + i) * LANES, size);
+      }
+      (void)k_main, (void)k_other;
+    }
+    flags = leave(&before, w);
+  }
+  free(w ? w - RESERVED : NULL);
+  free(now);
+  free(next);
+  free(own);
+  return flags;
+}
+#endif

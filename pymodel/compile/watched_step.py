@@ -1,0 +1,140 @@
+"""A time step together with all that the model watches while it runs.
+
+The model stops at a matrix that is singular or nearly so, and at a result that is not finite. A
+recording decides on no data; this one gives what is to be judged as outputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pymodel.algorithms.integrators import integrate
+from pymodel.algorithms.requests import joint_matrix, serve
+from pymodel.algorithms.step import prepare
+from pymodel.arith.scalars import SupportsArithmetic
+from pymodel.compile.graph import Graph, Ref
+from pymodel.compile.kernel import Kernel, record
+from pymodel.compile.registry import state_names, t_cut_names
+from pymodel.mechanism.scenario import Scenario
+
+
+class AskedGraph(Graph):
+    """A graph that remembers what the text asked of its scalars.
+
+    Attributes
+    ----------
+    zero_or_not, finite_or_not : list of Ref
+        Scalars of which the text asked whether they are zero, or finite.
+    """
+
+    def __init__(self, fold: bool = True) -> None:
+        super().__init__(fold)
+        self.zero_or_not: list[Ref] = []
+        self.finite_or_not: list[Ref] = []
+
+    def is_zero(self, x: Ref) -> bool:
+        """Remember x; answer no, see :meth:`Graph.is_zero`."""
+        self.zero_or_not.append(x)
+        return super().is_zero(x)
+
+    def is_finite(self, x: Ref) -> bool:
+        """Remember x; answer yes, see :meth:`Graph.is_finite`."""
+        self.finite_or_not.append(x)
+        return super().is_finite(x)
+
+
+@dataclass(frozen=True)
+class WatchedStep:
+    """A time step and the names of what is to be watched.
+
+    Attributes
+    ----------
+    kernel : Kernel
+        It carries ``q[k]``, ``p[k]``, and ``t_cut[l].x`` where a run re-bases; its outputs are
+        ``qd[k]``, the momenta ``p_used[k]`` that they belong to, and what is watched.
+    joint : list
+        For each joint matrix (33) the 2x2 matrices of names that add up to it.
+    eta : list of list of str
+        Names of the entries of eta (43); empty without loops.
+    nonzero, finite : list of str
+        What must not be zero, and what must be finite.
+    """
+
+    kernel: Kernel
+    joint: list
+    eta: list
+    nonzero: list
+    finite: list
+
+
+def watched_step(
+    scenario: Scenario,
+    rebasing: bool = False,
+    rebase_now: bool = False,
+    fold: bool = False,
+    **options: Any,
+) -> WatchedStep:
+    """Record a time step with all that the model watches.
+
+    Parameters
+    ----------
+    scenario : Scenario
+    rebasing, rebase_now : bool
+        Whether the run re-bases momenta in some steps, and in this one.
+    fold : bool
+        As for :class:`Graph`; it must be that of the arithmetic whose bits are wanted.
+    options
+        ``shape``, ``base`` of :func:`pymodel.algorithms.step.prepare`.
+
+    Raises
+    ------
+    pymodel.compile.graph.RecordingError
+        If the step decides on data: the base ``ldup`` chooses pivots.
+    """
+    graph, watched, names = AskedGraph(fold), {}, {"joint": [], "eta": []}
+
+    def noted(name: str, x: Ref) -> str:
+        watched[name] = x
+        return name
+
+    def watch(request: Any, reply: Any) -> None:
+        parts = joint_matrix(request, reply)
+        if parts is not None:
+            number = len(names["joint"])
+            names["joint"].append(
+                [
+                    [
+                        [noted(f"joint[{number}].{part}[{i}][{j}]", x) for j, x in enumerate(row)]
+                        for i, row in enumerate(matrix)
+                    ]
+                    for part, matrix in enumerate(parts)
+                ]
+            )
+
+    def step(arithmetic: SupportsArithmetic, values: Mapping[str, Any]) -> dict[str, Any]:
+        mechanism = prepare(arithmetic, scenario, **options)
+        everybody = range(mechanism.size)
+        q, p = ([values[f"{letter}[{k}]"] for k in everybody] for letter in "qp")
+        t_cut = tuple(values[name] for name in cuts) if rebase_now else None
+        q, p, now = serve(arithmetic, integrate(mechanism, q, p, t_cut), watch)
+        found = {f"q[{k}]": q[k] for k in everybody} | {f"p[{k}]": p[k] for k in everybody}
+        found |= zip(cuts, now.t_cut, strict=True) if cuts else {}
+        found |= {f"qd[{k}]": x for k, x in enumerate(now.q_dot)}
+        found |= {f"p_used[{k}]": x for k, x in enumerate(now.p)}
+        if now.eta is not None:
+            names["eta"] = [
+                [noted(f"eta[{i}][{j}]", x) for j, x in enumerate(row)]
+                for i, row in enumerate(now.eta)
+            ]
+        for kind in ("zero_or_not", "finite_or_not"):
+            asked = {x.node: Ref(graph, x.node) for x in getattr(graph, kind)}
+            names[kind] = [noted(f"{kind}[{k}]", x) for k, x in enumerate(asked.values())]
+        return found | watched
+
+    cuts = t_cut_names(scenario) if rebasing else []
+    kernel = record(step, carried=[*state_names(scenario), *cuts], graph=graph)
+    return WatchedStep(
+        kernel, names["joint"], names["eta"], names["zero_or_not"], names["finite_or_not"]
+    )

@@ -1,0 +1,232 @@
+"""Native code has the bits and the flags of the model."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+from pymodel.arith import scalars
+from pymodel.arith.arrays import FormatArrays
+from pymodel.arith.fp import Format
+from pymodel.arith.scalars import BitExact, Float64
+from pymodel.compile import emit_c, native
+from pymodel.compile.kernel import record
+from pymodel.compile.registry import recorded
+from pymodel.compile.robot_kernels import recorded as robot_kernel
+from pymodel.mechanism.reduction import reduced
+from pymodel.mechanism.scenario_file import load
+from pymodel.mechanism.urdf import load as load_robot
+from pymodel.runs.robot_calls import random_states
+from pymodel.tests.places import SCENARIOS
+from pymodel.tests.robots import ROBOTS
+
+FORMATS = [Format(*widths) for widths in ((8, 23), (8, 15), (5, 10), (4, 2))]
+LANES = [1, None]
+
+
+def all_operations(arithmetic, values):
+    a, b = values["a"], values["b"]
+    sin, cos = arithmetic.sincos(a)
+    found = {"sum": a + b, "difference": a - b, "negated": -(a + b), "minus": -a - b}
+    return found | {"product": a * b, "inverse": arithmetic.recip(a), "sin": sin, "cos": -cos}
+
+
+OPERATIONS = record(all_operations, ["a", "b"])
+
+
+def operands(fmt, count):
+    """Numbers of all sizes, pairs of near exponents, corners; as bits."""
+    rng = np.random.default_rng(5)
+    a, b = rng.integers(0, 1 << fmt.width, (2, count))
+    near = (a & ~((1 << fmt.man_w) - 1)) ^ rng.integers(0, 4 << fmt.man_w, count)
+    b = np.where(rng.random(count) < 0.5, near % (1 << fmt.width), b)
+    angles = [
+        fmt.from_float(x) for x in rng.normal(size=count) * 10.0 ** rng.integers(-6, 6, count)
+    ]
+    ends = [0, fmt.sign_mask, fmt.min_normal, fmt.max_finite, fmt.inf, fmt.one, fmt.canonical_nan]
+    corners = [(x, y) for x in ends for y in ends]
+    return [
+        *zip(a.tolist(), b.tolist(), strict=True),
+        *zip(angles, b.tolist(), strict=True),
+        *corners,
+    ]
+
+
+def columns(fmt, pairs):
+    return {
+        name: np.array([fmt.to_float(x) for x in some])
+        for name, some in zip("ab", zip(*pairs, strict=True), strict=True)
+    }
+
+
+@pytest.mark.parametrize("fmt", FORMATS, ids=str)
+@pytest.mark.parametrize("lanes", LANES)
+def test_operations(fmt, lanes):
+    exact, pairs = BitExact(fmt), operands(fmt, 3000)
+    found = native.build(OPERATIONS, exact, lanes=lanes).evaluate(columns(fmt, pairs))
+    for k, pair in enumerate(pairs):
+        # A number reaches native code by its value: a NaN as the one that there is.
+        given = {name: exact.const(fmt.to_float(x)) for name, x in zip("ab", pair, strict=True)}
+        for name, want in OPERATIONS.evaluate(exact, given).items():
+            assert same(fmt, found[name][k], want.bits), (name, *map(hex, pair))
+
+
+def same(fmt, value, bits):
+    """Whether a number has these bits; the sign of a NaN counts, too."""
+    sign = fmt.sign_mask if np.signbit(value) else 0
+    got = fmt.canonical_nan | sign if np.isnan(value) else fmt.from_float(float(value))
+    return got == bits
+
+
+@pytest.mark.parametrize("fmt", FORMATS, ids=str)
+def test_flags(fmt):
+    code = native.build(OPERATIONS, BitExact(fmt), flags=True)
+    one = native.build(OPERATIONS, BitExact(fmt), flags=True, lanes=1)
+    for pair in operands(fmt, 150):
+        exact = BitExact(fmt)
+        given = {name: exact.const(fmt.to_float(x)) for name, x in zip("ab", pair, strict=True)}
+        OPERATIONS.evaluate(exact, given)
+        for kernel in (code, one):
+            kernel.flags = 0
+            kernel.evaluate(columns(fmt, [pair]))
+            assert kernel.flags == exact.flags, (kernel.lanes, *map(hex, pair))
+
+
+def test_numbers_are_rounded_once():
+    kernel = record(lambda arithmetic, values: {"y": values["x"] * arithmetic.const(1.0)}, ["x"])
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=4000) * 2.0 ** rng.integers(-160, 160, 4000)
+    x[:8] = 2.0**-126 * (1 - 2.0 ** -np.arange(23.0, 27.0, 0.5))  # half way below the normals
+    for fmt in FORMATS:
+        found = native.build(kernel, BitExact(fmt)).evaluate({"x": x})["y"]
+        assert [fmt.from_float(float(y)) for y in found] == [fmt.from_float(float(y)) for y in x]
+
+
+@pytest.mark.parametrize("function", ["ID", "FD"])
+@pytest.mark.parametrize("arithmetic", ["float32", "float64", "5/10"])
+@pytest.mark.parametrize("lanes", LANES)
+def test_functions_of_a_robot(monkeypatch, function, arithmetic, lanes):
+    """In many pieces, of which each hands values on to others."""
+    monkeypatch.setattr(native, "emit", partial(emit_c.emit, piece=100))
+    robot = reduced(load_robot(ROBOTS / "iiwa14.urdf"))
+    kernel, states = robot_kernel(robot, function), random_states(robot, function, 21, seed=4)
+    found = native.build(kernel, arithmetic, lanes=lanes).evaluate(states)
+    exact = scalars.parse(arithmetic)
+    for row in range(0, 21, 5):
+        given = {name: exact.const(float(column[row])) for name, column in states.items()}
+        for name, want in kernel.evaluate(exact, given).items():
+            assert float(found[name][row]) == exact.to_float(want), (name, row)
+
+
+def stepped(kernel, exact, state, steps, special=None, every=0):
+    """Carried values before each step, with its outputs, one kernel after the other."""
+    rows = []
+    for step in range(steps):
+        now = special if every and step and step % every == 0 else kernel
+        found = now.evaluate(exact, state)
+        rows.append(state | {name: found[name] for name in kernel.outputs})
+        state = {name: found[name] for name in kernel.carried}
+    return rows, state
+
+
+@pytest.mark.parametrize("arithmetic", ["float32", "float64"])
+def test_steps(arithmetic):
+    scenario, exact = load(SCENARIOS / "four_bar.toml"), scalars.parse(arithmetic)
+    kernels = [recorded("step", scenario, rebasing=True, rebase_now=now) for now in (False, True)]
+    start = dict(zip(kernels[0].carried, [*scenario.q0, 0.1, -0.2, 0.3, 0.0, 0.0], strict=True))
+    rows, last = stepped(
+        kernels[0], exact, {name: exact.const(x) for name, x in start.items()}, 11, kernels[1], 4
+    )
+    for lanes in LANES:
+        code = native.build(kernels[0], arithmetic, kernels[1], lanes=lanes)
+        some, trace = code.advance(start, 6, every=4, save=2)
+        after, more = code.advance(some, 5, first=6, every=4, save=2)
+        for name in rows[0]:
+            got = [*trace[name][:, 0], *more[name][:, 0]]
+            assert list(map(float, got)) == [exact.to_float(row[name]) for row in rows[::2]]
+        assert {name: float(x[0]) for name, x in after.items()} == {
+            name: exact.to_float(x) for name, x in last.items()
+        }
+
+
+@pytest.mark.parametrize("arithmetic", ["float32", "5/10"])
+def test_systems_with_parameters_of_their_own(arithmetic):
+    scenario, exact = load(SCENARIOS / "double_pendulum.toml"), scalars.parse(arithmetic)
+    kernel, count, steps = recorded("step", scenario), 19, 4
+    rng = np.random.default_rng(2)
+    state = {name: rng.normal(size=count) for name in kernel.carried}
+    parameters = {name: x * rng.uniform(0.5, 1.5, count) for name, x in kernel.parameters.items()}
+    code = native.build(kernel, arithmetic, own_parameters=True)
+    after, _ = code.advance(state, steps, save=0, parameters=parameters)
+    for k in range(count):
+        now = {name: exact.const(float(x[k])) for name, x in state.items()}
+        own = {name: exact.const(float(x[k])) for name, x in parameters.items()}
+        for _ in range(steps):
+            found = kernel.evaluate(exact, now, own)
+            now = {name: found[name] for name in now}
+        assert {n: float(x[k]) for n, x in after.items()} == {
+            n: exact.to_float(x) for n, x in now.items()
+        }
+
+
+def test_kernels_are_built_once(monkeypatch, tmp_path):
+    monkeypatch.setenv(native.CACHE_VARIABLE, str(tmp_path))
+    given = {"a": 1.0, "b": [2.0, 3.0]}
+    assert native.build(OPERATIONS).evaluate(given)["sum"].tolist() == [3.0, 4.0]
+    assert len(list(tmp_path.iterdir())) == 1
+    monkeypatch.setattr(native.Compiler, "build", lambda *arguments: pytest.fail("built again"))
+    assert native.build(OPERATIONS).evaluate(given)["sum"].tolist() == [3.0, 4.0]
+
+
+@pytest.mark.parametrize("command", ["no-such-compiler", "false"])
+def test_without_a_compiler(monkeypatch, command):
+    monkeypatch.setenv("CC", command)
+    native.compiler.cache_clear()
+    try:
+        with pytest.raises(native.NoCompilerError, match=f"no C compiler .{command}.: install gcc"):
+            native.build(OPERATIONS)
+    finally:
+        native.compiler.cache_clear()
+
+
+def test_a_compiler_that_fails(monkeypatch, tmp_path):
+    monkeypatch.setenv(native.CACHE_VARIABLE, str(tmp_path))
+    monkeypatch.setattr(native, "OPTIONS", (*native.OPTIONS, "-include", "no_such_file.h"))
+    with pytest.raises(native.NoCompilerError, match="cannot build native code: .*error"):
+        native.build(OPERATIONS)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("arithmetic", ["float16", "11/52", "8/24"])
+def test_unknown_arithmetic(arithmetic):
+    with pytest.raises(ValueError, match=arithmetic):
+        native.build(OPERATIONS, arithmetic)
+
+
+def test_wrong_values():
+    kernel = native.build(OPERATIONS)
+    with pytest.raises(ValueError, match="missing or unknown: b"):
+        kernel.evaluate({"a": 1.0})
+    with pytest.raises(ValueError, match="differ in length: 2, 3"):
+        kernel.evaluate({"a": np.ones(2), "b": np.ones(3)})
+    with pytest.raises(ValueError, match="has no steps"):
+        kernel.advance({}, 3)
+
+
+def test_float64_arrays_have_the_sines_of_float64():
+    angles = np.random.default_rng(6).normal(size=1000) * 100.0
+    found = scalars.Float64Arrays().sincos(angles)
+    want = [Float64().sincos(x) for x in angles.tolist()]
+    assert np.array_equal(np.transpose(found), want)
+
+
+def test_many_systems_equal_arrays():
+    """A batch that is no whole number of vectors, and one whose rows would share a cache line."""
+    robot = reduced(load_robot(ROBOTS / "iiwa14.urdf"))
+    kernel, arrays = robot_kernel(robot, "FD"), FormatArrays(Format(8, 23))
+    code = native.build(kernel)
+    for rows in (1, 17, 1024):
+        states = random_states(robot, "FD", rows, seed=8)
+        want = kernel.evaluate(arrays, {name: arrays.array(x) for name, x in states.items()})
+        for name, found in code.evaluate(states).items():
+            assert np.array_equal(found, want[name].values)

@@ -1,0 +1,154 @@
+"""Native runs are the model's: trajectories, flags, conditions, and how they break off."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from pymodel.algorithms.requests import SingularError
+from pymodel.arith.scalars import BitExact
+from pymodel.compile import native
+from pymodel.compile.graph import RecordingError
+from pymodel.machine.isa import Machine
+from pymodel.mechanism.scenario_file import load
+from pymodel.runs import engine_runs, native_runs, session
+from pymodel.runs.simulate import simulate
+from pymodel.tests.places import SCENARIOS
+
+STEPS = 150
+NOTED = ("flags", "condition", "condition_time", "joint_condition", "joint_condition_time")
+
+
+def shipped(name, steps=STEPS, **changes):
+    return dataclasses.replace(load(SCENARIOS / f"{name}.toml", steps=steps), **changes)
+
+
+def outcome(run, *arguments, **options):
+    """A trajectory, and why it ended early."""
+    try:
+        return run(*arguments, **options), None
+    except ArithmeticError as error:
+        return error.trajectory, (type(error), str(error))
+
+
+def check(*arguments, **options):
+    (want, why), (found, reason) = (
+        outcome(run, *arguments, **options) for run in (simulate, native_runs.simulate)
+    )
+    assert reason == why
+    assert (found is None) == (want is None)
+    if want is not None:
+        for name, column in want.columns().items():
+            got = found.columns()[name]
+            assert np.array_equal(got.view(np.uint64), column.view(np.uint64)), name
+        assert [getattr(found, name) for name in NOTED] == [getattr(want, name) for name in NOTED]
+    return why
+
+
+@pytest.mark.parametrize("arithmetic", ["float32", "float64", "5/10"])
+@pytest.mark.parametrize("name", ["double_pendulum", "tree", "four_bar"])
+def test_trajectories(name, arithmetic):
+    assert check(shipped(name), arithmetic) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("four_bar", {"base": "blocks", "rebase": 7}),
+        ("coupled_loops", {"rebase": 1}),
+        ("chain_8", {"shape": "left"}),
+    ],
+)
+def test_options(name, options):
+    assert check(shipped(name), "float32", **options) is None
+
+
+def test_steps_that_are_not_kept():
+    assert check(shipped("double_pendulum", save=7, integrator="rk4"), "float32") is None
+
+
+def test_chunks(monkeypatch):
+    monkeypatch.setattr(native_runs, "CHUNK", 1000)
+    assert check(shipped("four_bar", save=4), "float32", rebase=3) is None
+
+
+def test_a_run_that_explodes():
+    scenario = shipped("double_pendulum")
+    stiff = [dataclasses.replace(body, spring=1e9) for body in scenario.bodies]
+    why = check(dataclasses.replace(scenario, bodies=tuple(stiff)), "float32")
+    assert why is not None
+
+
+@pytest.mark.parametrize("limit", [1.5, 4.05])
+def test_a_joint_matrix_beyond_the_limit(limit):
+    check(shipped("double_pendulum"), "float64", limit=limit)
+
+
+def test_an_angle_that_is_too_large():
+    scenario = shipped("double_pendulum")
+    fast = dataclasses.replace(scenario.bodies[0], q=131000.0, qd=1e5)
+    scenario = dataclasses.replace(scenario, bodies=(fast, *scenario.bodies[1:]), step=1e-3)
+    _, reason = check(scenario, "float32")
+    assert "sine and cosine end at 2^17" in reason
+
+
+def test_a_singular_posture():
+    """The rhombus with gravity along -y goes flat."""
+    scenario = shipped("four_bar", steps=2800, gravity=(0.0, -9.80665))
+    kind, _ = check(scenario, "8/12")
+    assert kind is SingularError
+
+
+@pytest.mark.parametrize("name", ["double_pendulum", "four_bar"])
+def test_the_engine_has_the_same_bits(name):
+    """With what is zero by structure folded, as in the engine's program."""
+    scenario = shipped(name)
+    machine = engine_runs.fitting(Machine(), [scenario])
+    ((want, _),), twin = engine_runs.prepare(machine, [scenario]).on_twin()
+    found = native_runs.simulate(scenario, BitExact(fold=True))
+    for column in ("q", "qd", "p"):
+        got = getattr(found, column)
+        assert np.array_equal(got.view(np.uint64), getattr(want, column).view(np.uint64)), column
+    assert found.flags == twin.flags
+
+
+def test_pivots_cannot_be_recorded():
+    with pytest.raises(RecordingError, match="choose an algorithm without pivoting"):
+        native_runs.simulate(shipped("four_bar"), "float32", base="ldup")
+
+
+def test_the_fastest_way(monkeypatch):
+    """Long runs are native, if that is possible; short ones and those with pivots are not."""
+    ran = []
+    for module, word in ((native_runs, "native"), (native_runs.model, "model")):
+        whole = module.simulate
+        monkeypatch.setattr(
+            module, "simulate", lambda *a, w=word, f=whole, **o: ran.append(w) or f(*a, **o)
+        )
+    monkeypatch.setattr(native_runs, "WORTH_BUILDING", 20)
+    native_runs.fastest(shipped("four_bar", steps=20))
+    native_runs.fastest(shipped("four_bar", steps=19))
+    native_runs.fastest(shipped("four_bar", steps=20), "float32", base="ldup")
+    native_runs.fastest(shipped("double_pendulum", steps=20), "11/52")
+    assert ran == ["native", "model", "model", "model"]
+    monkeypatch.setattr(native, "build", lambda *a, **o: no_compiler())
+    native_runs.fastest(shipped("four_bar", steps=20))
+    assert ran[4:] == ["native", "model"]
+
+
+def no_compiler():
+    raise native.NoCompilerError("no C compiler (cc): install gcc, or set CC")
+
+
+def test_target_native(monkeypatch, tmp_path, capsys):
+    scenario = shipped("double_pendulum", steps=20)
+    summary, status = session.run_model(
+        scenario, "float32", tmp_path, target="native", with_reference=False
+    )
+    assert (summary["target"], status) == ("native", session.DONE)
+    monkeypatch.setattr(native, "build", lambda *a, **o: no_compiler())
+    summary, status = session.run_model(
+        scenario, "float32", tmp_path, target="native", with_reference=False
+    )
+    assert (summary["target"], status) == ("model", session.DONE)
+    assert "install gcc, or set CC; running on the model instead" in capsys.readouterr().err
