@@ -422,6 +422,11 @@ class NativeKernel:
         after = dict(zip(self.kernel.carried, before[:, :rows], strict=True))
         return after, {name: trace[:, k, :rows] for k, name in enumerate(names)}
 
+    def address(self, function: str) -> int:
+        """Address of a function of ``native_run.c``, for callers in C."""
+        found = self._ffi.addressof(self._library, function)
+        return int(self._ffi.cast("uintptr_t", found))
+
     def fixed(
         self,
         parameters: Mapping[str, Any] | None = None,

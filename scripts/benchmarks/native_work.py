@@ -16,9 +16,9 @@ from pymodel.arith import scalars
 from pymodel.compile import native, registry, robot_kernels
 from pymodel.compile.kernel import Kernel
 from pymodel.compile.native import NativeKernel
-from pymodel.mechanism.kinematics import joint_momenta
 from pymodel.mechanism.scenario import Scenario
 from pymodel.mechanism.scenario_file import load
+from pymodel.runs.lagrangian import momenta
 from pymodel.runs.robot_calls import random_states
 from scripts.benchmarks import native_clock
 from scripts.benchmarks.peers.states import SEED, moving
@@ -67,7 +67,7 @@ class Step:
         q, qd = moving(self.scenario, count)
         if count == 1:  # the run of the demo
             q, qd = np.array([self.scenario.q0]), np.array([self.scenario.qd0])
-        p = joint_momenta(self.scenario, q, qd)
+        p = momenta(self.scenario, q, qd)
         columns = {"q": q, "p": p}
         return {
             f"{name}[{k}]": table[:, k]

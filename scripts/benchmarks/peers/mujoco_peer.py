@@ -64,5 +64,7 @@ def step_ns(program: Path, scenario: Scenario, budget: float) -> float:
     arguments = [str(path), str(scenario.steps), repr(budget), str(SHOWN)]
     *shown, ns = building.output(program, arguments, given)
     found = np.array([line.split() for line in shown], float)
-    building.check(f"{NAME}'s {CALL}", found, accelerations(scenario, q, qd), AGREES[bool(scenario.loops)])
+    building.check(
+        f"{NAME}'s {CALL}", found, accelerations(scenario, q, qd), AGREES[bool(scenario.loops)]
+    )
     return float(ns)

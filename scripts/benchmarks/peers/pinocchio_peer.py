@@ -143,7 +143,9 @@ def scenario_ns(programs: Sequence[Path], scenario: Scenario, budget: float) -> 
     call = call_of(scenario)
     torques = np.tile([body.torque for body in scenario.bodies], (ROWS, 1))
     right = {call: accelerations(scenario, q[:SHOWN], qd[:SHOWN])}
-    return _measured(programs, _text(its, pins, _States(q, qd, torques), [call], budget), right)[call]
+    return _measured(programs, _text(its, pins, _States(q, qd, torques), [call], budget), right)[
+        call
+    ]
 
 
 def _ours(robot: Robot, function: str, table: Mapping[str, np.ndarray]) -> np.ndarray:
