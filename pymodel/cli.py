@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from pymodel import robot_commands
+from pymodel import compile_command, robot_commands
 from pymodel.algorithms.requests import BASE, CLOSED_BASES, RECORDED_BASES
 from pymodel.compile.kernel import Kernel
 from pymodel.mechanism import urdf
@@ -410,6 +410,9 @@ def schedule(arguments: argparse.Namespace) -> int:
         (out / "program.hex").write_text("".join(words))
         print(out / "gantt.png", out / "program.hex", sep="\n")
     return DONE
+
+
+subcommand(compile_command.options)(compile_command.compile)
 
 
 def _markdown(title: str, headings: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:

@@ -360,6 +360,41 @@ class NativeKernel:
         )
         return dict(zip(results, found[:, :rows], strict=True))
 
+    def evaluate_bits(self, words: Sequence[int]) -> list[int]:
+        """Evaluate one system, from bits to bits of the format.
+
+        Parameters
+        ----------
+        words : sequence of int
+            Bits of the inputs, then of the carried values; no NaN among them that signals.
+
+        Returns
+        -------
+        list of int
+            Bits of the carried values after it, then of the outputs.
+        """
+        fmt = self.code.arithmetic.fmt
+        single = self.code.carrier == BINARY32.width
+        given = (
+            np.array(words, np.uint32).view(np.float32)
+            if single
+            else np.array([fmt.to_float(word) for word in words])
+        )
+        given = np.repeat(given, self.lanes)
+        found = np.empty((len(self.kernel.results), self.lanes), self.dtype)
+        self._checked(
+            self._library.evaluate(
+                *map(self._pointer, (given, found, self._recorded_fixed)), self.lanes
+            )
+        )
+        if single:
+            return found[:, 0].view(np.uint32).tolist()
+        return [fmt.from_float(x) for x in found[:, 0].tolist()]
+
+    @cached_property
+    def _recorded_fixed(self) -> np.ndarray:
+        return self.fixed()
+
     def advance(
         self,
         state: Mapping[str, Any],

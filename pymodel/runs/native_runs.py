@@ -8,20 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from pymodel.algorithms.linalg import condition_2x2
-from pymodel.algorithms.requests import BASE, RECORDED_BASES
+from pymodel.algorithms.requests import BASE, RECORDED_BASES, SingularError
 from pymodel.algorithms.step import Mechanism, prepare
 from pymodel.arith import scalars
+from pymodel.arith.fp import INEXACT
 from pymodel.compile import native
 from pymodel.compile.registry import state_names, t_cut_names
 from pymodel.compile.watched_step import watched_step
 from pymodel.mechanism.scenario import Scenario
 from pymodel.runs import simulate as model
-from pymodel.runs.recorder import UNSOLVABLE, Recorder
+from pymodel.runs.recorder import UNSOLVABLE, NonFiniteError, Recorder
 from pymodel.runs.simulate import Progress, State, completed
 from pymodel.runs.trajectory import Trajectory
 
@@ -84,100 +86,221 @@ def simulate(
     pymodel.compile.native.NoCompilerError
         If there is no C compiler.
     """
-    ar = scalars.parse(arithmetic) if isinstance(arithmetic, str) else arithmetic
-    mechanism = prepare(ar, scenario, **options)
-    recorder = Recorder(scenario, ar, limit)
-    state = _NativeSteps(mechanism, scenario, recorder, options).run(progress)
-    return completed(mechanism, scenario, recorder, progress, state)
+    (steps,) = _several([scenario], arithmetic, limit, options)
+    steps.run(progress)
+    (one,) = steps.systems
+    return completed(one.mechanism, scenario, one.recorder, progress, one.state)
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def simulate_many(
+    scenarios: Sequence[Scenario],
+    arithmetic: str | scalars.Float64 | scalars.BitExact = "float64",
+    limit: float | None = None,
+    **options: Any,
+) -> list[Trajectory | ArithmeticError]:
+    """Run many scenarios as native code, those of one structure at once.
+
+    Parameters
+    ----------
+    scenarios : sequence of Scenario
+    arithmetic, limit, options
+        As for :func:`simulate`.
+
+    Returns
+    -------
+    list
+        Of each scenario what :func:`simulate` gives, or the SingularError or NonFiniteError that it
+        raises.
+
+    Raises
+    ------
+    ScenarioError, ValueError, RecordingError, NoCompilerError
+        As :func:`simulate`.
+    """
+    found: dict[int, Trajectory | ArithmeticError] = {}
+    for group in _several(scenarios, arithmetic, limit, options):
+        if len(group.systems) > 1:
+            group.run(None)
+        for system in group.systems:
+            found[system.number] = system.finished(group, arithmetic, limit, options)
+    return [found[number] for number in range(len(scenarios))]
+
+
+@dataclass
+class _System:
+    """One of the systems that run at once."""
+
+    number: int
+    scenario: Scenario
+    mechanism: Mechanism
+    recorder: Recorder
+    state: State
+
+    @property
+    def structure(self) -> str:
+        """What systems that run at once have in common: all but their numbers."""
+        scenario, mechanism = self.scenario, self.mechanism
+        topology = mechanism.topology
+        kept = scenario.steps, scenario.save, scenario.integrator
+        wiring = topology.parents, topology.joints, mechanism.assembly
+        return repr((type(mechanism).__name__, *kept, *wiring))
+
+    def finished(
+        self, group: _NativeSteps, arithmetic: Any, limit: float | None, options: Mapping
+    ) -> Trajectory | ArithmeticError:
+        """Its trajectory, or the error that ended it."""
+        try:
+            if len(group.systems) > 1 and group.flags in (0, INEXACT):
+                self.mechanism.arithmetic.flags |= group.flags
+                if self.recorder.step > self.scenario.steps:
+                    return self.recorder.trajectory()
+                if self.state.step == self.scenario.steps:
+                    return completed(self.mechanism, self.scenario, self.recorder, None, self.state)
+            # Whose flags they are shows when it runs alone.
+            return simulate(self.scenario, arithmetic, None, limit, **options)
+        except (SingularError, NonFiniteError) as error:
+            return error
+
+
+def _several(
+    scenarios: Sequence[Scenario],
+    arithmetic: str | scalars.Float64 | scalars.BitExact,
+    limit: float | None,
+    options: Mapping[str, Any],
+) -> list[_NativeSteps]:
+    """Systems by their structure."""
+    groups: dict[str, list[_System]] = {}
+    for number, scenario in enumerate(scenarios):
+        ar = scalars.parse(arithmetic) if isinstance(arithmetic, str) else arithmetic
+        mechanism = prepare(ar, scenario, **options)
+        start = State(*mechanism.initial_state(scenario))
+        system = _System(number, scenario, mechanism, Recorder(scenario, ar, limit), start)
+        groups.setdefault(system.structure, []).append(system)
+    return [_NativeSteps(systems, options) for systems in groups.values()]
+
+
+class _Parameters(scalars.Float64):
+    """The arithmetic that notes parameters: name -> value."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, float] = {}
+
+    def parameter(self, name: str, x: float) -> float:
+        self.found[name] = x
+        return super().parameter(name, x)
 
 
 class _NativeSteps:
-    """The steps of one run that are native."""
+    """The native steps of systems of one structure.
 
-    def __init__(
-        self,
-        mechanism: Mechanism,
-        scenario: Scenario,
-        recorder: Recorder,
-        options: Mapping[str, Any],
-    ) -> None:
-        self.mechanism, self.scenario, self.recorder = mechanism, scenario, recorder
-        self.arithmetic = mechanism.arithmetic
-        self.every = mechanism.rebase if scenario.loops else 0
-        chosen = {"base": BASE} | dict(options)
+    Attributes
+    ----------
+    systems : list of _System
+    flags : int
+        Raised by any of the systems.
+    """
+
+    def __init__(self, systems: list[_System], options: Mapping[str, Any]) -> None:
+        self.systems, self.options = systems, options
+        self.mechanism, self.scenario = systems[0].mechanism, systems[0].scenario
+        self.arithmetic = self.mechanism.arithmetic
+        self.every = self.mechanism.rebase if self.scenario.loops else 0
+        self.state_names = state_names(self.scenario)
+        self.cut_names = t_cut_names(self.scenario) if self.every else []
+        self.alone = len(systems) == 1
+        self.flags = 0
+
+    def run(self, progress: Progress | None) -> None:
+        """Run every system as far as everything is right, and leave its state there."""
+        self._build()
+        vectors = [[*system.state.q, *system.state.p] for system in self.systems]
+        numbers = np.array([list(map(self.arithmetic.to_float, x)) for x in vectors]).T
+        state = dict(zip(self.state_names, numbers, strict=True))
+        state |= dict.fromkeys(self.cut_names, np.zeros(len(self.systems)))
+        step, steps = 0, self.scenario.steps
+        if not self.alone and self.scenario.integrator == "euler":
+            steps += 1  # what its first half evaluates is the last row
+        running = np.ones(len(self.systems), bool)
+        while running.any() and step < steps:
+            count = min(self.chunk, steps - step)
+            state, done = self._advance(state, step, count, running)
+            running &= done == count
+            step = step + int(done[0]) if self.alone else step + count
+            if progress:
+                progress(step, steps)
+        for k in np.flatnonzero(running) if not self.alone else [0]:
+            self._leave(k, {name: column[k] for name, column in state.items()}, step)
+
+    def _build(self) -> None:
+        chosen = {"base": BASE} | dict(self.options)
         chosen.pop("rebase", None)
         chosen |= {"rebasing": bool(self.every), "fold": getattr(self.arithmetic, "fold", False)}
-        self.main = watched_step(scenario, **chosen)
-        special = watched_step(scenario, rebase_now=True, **chosen) if self.every else None
+        self.main = watched_step(self.scenario, **chosen)
+        special = watched_step(self.scenario, rebase_now=True, **chosen) if self.every else None
         self.kernel = native.build(
             self.main.kernel,
             self.arithmetic,
             special and special.kernel,
-            lanes=1,
+            lanes=1 if self.alone else None,
             flags=isinstance(self.arithmetic, scalars.BitExact),
+            own_parameters=not self.alone,
         )
-        self.chunk = max(CHUNK // len(self.main.kernel.results), 1)
+        self.parameters = None if self.alone else self._parameters()
+        self.chunk = max(CHUNK // len(self.main.kernel.results) // len(self.systems), 1)
 
-    def run(self, progress: Progress | None) -> State:
-        """Run as far as everything is right; the state before the first step that is not."""
-        q, p = self.mechanism.initial_state(self.scenario)
-        cuts = t_cut_names(self.scenario) if self.every else []
-        numbers = map(self.arithmetic.to_float, (*q, *p))
-        state = dict(zip(state_names(self.scenario), numbers, strict=True))
-        state |= dict.fromkeys(cuts, 0.0)
-        healthy = np.isfinite(list(state.values())).all()
-        while healthy and self.recorder.step < self.scenario.steps:
-            first = self.recorder.step
-            steps = min(self.chunk, self.scenario.steps - first)
-            state, done = self._advance(state, first, steps)
-            healthy = done == steps
-            if progress:
-                progress(self.recorder.step, self.scenario.steps)
-        q, p, t_cut = (
-            [self._scalar(state[name]) for name in names]
-            for names in (*self._vectors(state_names(self.scenario)), cuts)
-        )
-        step = self.recorder.step
-        rebases = step and self.mechanism.rebases_at(step)
-        return State(q, p, tuple(t_cut) if rebases else None, step)
+    def _parameters(self) -> dict[str, np.ndarray]:
+        """Name -> array (N,) of the systems' own parameters."""
+        noted = []
+        for system in self.systems:
+            parameters = _Parameters()
+            prepare(parameters, system.scenario, **self.options)
+            noted.append(parameters.found)
+        return {name: np.array([found[name] for found in noted]) for name in noted[0]}
 
-    @staticmethod
-    def _vectors(names: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
-        """The names of q and p."""
-        half = len(names) // 2
-        return names[:half], names[half:]
+    def _leave(self, k: int, numbers: Mapping[str, float], step: int) -> None:
+        """Leave a system in front of a step."""
+        system = self.systems[k]
+        values = {name: self.arithmetic.const(float(x)) for name, x in numbers.items()}
+        half = len(self.state_names) // 2
+        q, p = ([values[n] for n in self.state_names[i : i + half]] for i in (0, half))
+        t_cut = tuple(values[name] for name in self.cut_names)
+        rebases = step and system.mechanism.rebases_at(step)
+        system.state = State(q, p, t_cut if rebases else None, step)
 
-    def _scalar(self, x: np.ndarray) -> Any:
-        return self.arithmetic.const(float(np.ravel(x)[0]))
-
-    def _advance(self, state: dict[str, Any], first: int, steps: int) -> tuple[dict, int]:
-        """Run a chunk and keep it, as far as everything is right."""
+    def _advance(
+        self, state: Mapping[str, np.ndarray], first: int, steps: int, running: np.ndarray
+    ) -> tuple[dict[str, np.ndarray], np.ndarray]:
+        """Run a chunk and keep it, as far as everything is right; steps done, of each system."""
+        again = {"first": first, "every": self.every, "parameters": self.parameters}
         self.kernel.flags = 0
-        after, trace = self.kernel.advance(state, steps, first=first, every=self.every)
-        trace = {name: column[:, 0].astype(float) for name, column in trace.items()}
+        after, trace = self.kernel.advance(state, steps, **again)
+        trace = {name: column.astype(float) for name, column in trace.items()}
         eta, joint = self._conditions(trace)
-        right = self._right(trace, after, eta, joint)
-        done = steps if right.all() else int(right.argmin())
-        if done < steps:
+        right = self._right(trace, eta, joint)
+        done = np.where(right.all(axis=0), steps, right.argmin(axis=0))
+        if self.alone and done[0] < steps:  # flags of the steps before, and of no other
             self.kernel.flags = 0
-            after, _ = self.kernel.advance(state, done, first=first, every=self.every, save=0)
-        self.arithmetic.flags |= self.kernel.flags
-        recorder = self.recorder
-        recorder.note_conditions(*(x if x is None else x[:done] for x in (eta, joint)))
-        names = [
-            [f"{kind}[{k}]" for k in range(self.mechanism.size)] for kind in ("q", "qd", "p_used")
-        ]
-        recorder.extend(*(np.column_stack([trace[name][:done] for name in some]) for some in names))
+            after, _ = self.kernel.advance(state, int(done[0]), save=0, **again)
+        self.flags |= self.kernel.flags
+        if self.alone:
+            self.arithmetic.flags |= self.flags
+        size = range(self.mechanism.size)
+        kinds = [np.array([trace[f"{kind}[{k}]"] for k in size]) for kind in ("q", "qd", "p_used")]
+        for k in np.flatnonzero(running):
+            recorder, kept = self.systems[k].recorder, slice(done[k])
+            recorder.note_conditions(*(x if x is None else x[kept, k] for x in (eta, joint)))
+            recorder.extend(*(kind[:, kept, k].T for kind in kinds))
         return after, done
 
     def _conditions(self, trace: Mapping[str, np.ndarray]) -> tuple:
-        """Largest condition numbers of each step, of eta and of the joint matrices."""
+        """Largest condition numbers (T, N) of eta and of the joint matrices; None without any."""
         eta = joint = None
         if self.main.eta:
             matrices = np.array([[trace[name] for name in row] for row in self.main.eta])
-            matrices = np.moveaxis(matrices, -1, 0)
-            finite = np.isfinite(matrices).all(axis=(1, 2))
-            eta = np.full(len(matrices), np.inf)
+            matrices = np.moveaxis(matrices, (0, 1), (-2, -1))
+            finite = np.isfinite(matrices).all(axis=(-2, -1))
+            eta = np.full(finite.shape, np.inf)
             eta[finite] = np.linalg.cond(matrices[finite])
         if self.main.joint:
             joint = np.max([condition_2x2(self._sum(parts, trace)) for parts in self.main.joint], 0)
@@ -188,23 +311,15 @@ class _NativeSteps:
         return np.sum([[[trace[name] for name in row] for row in part] for part in parts], axis=0)
 
     def _right(
-        self,
-        trace: Mapping[str, np.ndarray],
-        after: Mapping[str, np.ndarray],
-        eta: np.ndarray | None,
-        joint: np.ndarray | None,
+        self, trace: Mapping[str, np.ndarray], eta: np.ndarray | None, joint: np.ndarray | None
     ) -> np.ndarray:
-        """Whether the model would go on, after each step."""
-        judged = {
-            name: x for name, x in trace.items() if "[" in name and not name.startswith("joint")
-        }
-        right = np.isfinite(list(judged.values())).all(axis=0)
-        right[:-1] &= right[1:]
-        right[-1] &= np.isfinite(list(after.values())).all()
-        if self.main.nonzero:
-            right &= (np.array([trace[name] for name in self.main.nonzero]) != 0.0).all(axis=0)
+        """Whether the model would go on after each step, (T, N)."""
+        judged = [x for name, x in trace.items() if not name.startswith("joint")]
+        right = np.isfinite(judged).all(axis=0)
+        for name in self.main.nonzero:
+            right &= trace[name] != 0.0
         if joint is not None:
-            right &= joint < self.recorder.limit
+            right &= joint < self.systems[0].recorder.limit
         if eta is not None:
             right &= eta * self.arithmetic.unit_roundoff < UNSOLVABLE
         return right

@@ -39,6 +39,7 @@ def run(
     recorder: Recorder,
     progress: Progress | None = None,
     start: State | None = None,
+    integrate: Callable[..., Requests] = integrate,
 ) -> Requests:
     """A whole run as a generator of requests (see :mod:`pymodel.algorithms.step`).
 
@@ -51,6 +52,8 @@ def run(
     progress : callable(step, steps), optional
     start : State, optional
         Where to begin; default: at the scenario's own start.
+    integrate : callable, optional
+        What does a step, as :func:`pymodel.algorithms.integrators.integrate`.
     """
     q, p, t_cut, first = start or State(*mechanism.initial_state(scenario))
     recorder.step = first

@@ -82,7 +82,7 @@ class Registers:
             If the response does not come.
         """
         write = self.master.write(address, data)
-        what = self._waiting("write", self._name(address), WRITE_CHANNELS)
+        what = self._waiting("write", self.name(address), WRITE_CHANNELS)
         return okay((await within(_limit(len(data)), write, what)).resp)
 
     async def read_bytes(self, address: int, length: int) -> tuple[bytes, bool]:
@@ -96,9 +96,9 @@ class Registers:
             If it has unknown bits.
         """
         read = self.master.read(address, length)
-        what = self._waiting("read", self._name(address), READ_CHANNELS)
+        what = self._waiting("read", self.name(address), READ_CHANNELS)
         response = await within(_limit(length), read, what)
-        self._check_known(self._name(address))
+        self._check_known(self.name(address))
         return response.data, okay(response.resp)
 
     async def written(self, name: str, pending: Sequence[Event]) -> None:
@@ -136,7 +136,7 @@ class Registers:
         ]
         return words if register.words > 1 else words[0]
 
-    def _name(self, address: int) -> str:
+    def name(self, address: int) -> str:
         """The register at an address, or the address where there is none."""
         for register in self.map.registers:
             if 0 <= address - register.offset < register.words * WORD_BYTES:

@@ -1,6 +1,7 @@
 """Co-simulation: Python plays the processor, a co-processor answers what it can.
 
-Everything that the co-processor does not do runs in the bit-exact arithmetic. Each of its answers
+Everything that the co-processor does not do runs in the bit-exact arithmetic: as native code, or on
+the model where there is no C compiler. Each of its answers
 is compared with the model word by word, and at the end the whole trajectory with an all-model run.
 
 A bench's settings: ``scenario`` (path), ``steps`` (default: the scenario's), ``rebase``, ``out``
@@ -10,6 +11,7 @@ A bench's settings: ``scenario`` (path), ``steps`` (default: the scenario's), ``
 import math
 import re
 from collections.abc import Generator, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -19,9 +21,10 @@ from pymodel.algorithms.requests import SingularError, answer
 from pymodel.algorithms.step import Chain
 from pymodel.arith.fp import Format
 from pymodel.arith.scalars import BitExact
+from pymodel.compile.native import NoCompilerError, compiler
 from pymodel.mechanism.scenario import Scenario
 from pymodel.mechanism.scenario_file import load
-from pymodel.runs import simulate
+from pymodel.runs import native_runs, simulate
 from pymodel.runs.recorder import NonFiniteError, Recorder
 from pymodel.runs.trajectory import Trajectory
 from tb.common import clock
@@ -29,6 +32,7 @@ from tb.common.bench import Bench
 from tb.common.coprocessor import Coprocessor
 from tb.common.handover import Handover, folder_of, print_progress
 from tb.common.places import ROOT
+from tb.common.processor import NativeProcessor, Sent
 from tb.common.scoreboard import Scoreboard
 
 BINARY64 = Format(11, 52)
@@ -41,11 +45,15 @@ class Hardware:
 
     Attributes
     ----------
+    ANSWERS : tuple of type
+        Requests that go to the co-processor.
     processor : BitExact
         What Python computes in, and what the answers are scalars of.
     model : BitExact
         What the hardware must do; its flags are those that the hardware must have.
     """
+
+    ANSWERS: tuple[type, ...] = ()
 
     def __init__(self, board: Scoreboard, coprocessor: Coprocessor, fmt: Format) -> None:
         self.board = board
@@ -56,8 +64,32 @@ class Hardware:
         self.recorder: Recorder | None = None
 
     async def answer(self, request: Any) -> Any:
-        """The answer to a request of :mod:`pymodel.algorithms.step`."""
+        """The answer to a request of :mod:`pymodel.algorithms.step`; bits to words as bits."""
+        if isinstance(request, Sent):
+            return await self.exchange(*request)
+        if isinstance(request, self.ANSWERS):
+            got = await self.exchange(type(request), bits(self.words_to_send(request)))
+            return self.reply(request, self.scalars(got))
         return answer(self.processor, request)
+
+    async def exchange(self, kind: type, words: list[int]) -> list[int]:
+        """Send the words of a request, and check and return those that come back."""
+        raise TypeError(f"{type(self).__name__} answers no {kind.__name__}")
+
+    @staticmethod
+    def words_to_send(request: Any) -> Sequence:
+        """Scalars that a request sends."""
+        raise TypeError(f"no words of {type(request).__name__}")
+
+    @staticmethod
+    def words_of_answer(request: Any) -> int:
+        """How many words come back."""
+        raise TypeError(f"no words of {type(request).__name__}")
+
+    @staticmethod
+    def reply(request: Any, words: tuple) -> Any:
+        """The algorithm's answer, from the scalars that came back."""
+        raise TypeError(f"no reply to {type(request).__name__}")
 
     def scalars(self, words: Iterable[int]) -> tuple:
         """Words from the hardware, as the processor's scalars."""
@@ -98,8 +130,13 @@ async def co_simulate(
     recorder = hardware.recorder = Recorder(scenario, hardware.processor)
     chain = Chain(hardware.processor, scenario, **options)
     stopped = None
+    steps = {}
+    with suppress(NoCompilerError):
+        compiler()
+        processor = NativeProcessor(scenario, hardware.processor, hardware_type, options)
+        steps["integrate"] = processor.integrate
     try:
-        await _drive(simulate.run(chain, scenario, recorder, print_progress), hardware)
+        await _drive(simulate.run(chain, scenario, recorder, print_progress, **steps), hardware)
     except SingularError as error:
         stopped = recorder.where(error)
     except NonFiniteError as error:
@@ -141,7 +178,7 @@ def all_model(
     """The run on the model alone: its trajectory, and the reason to stop."""
     try:
         # Hardware does not watch its joint matrices: the float64 twin of a finished run does.
-        return simulate.simulate(scenario, arithmetic, limit=math.inf, **options), None
+        return native_runs.fastest(scenario, arithmetic, limit=math.inf, **options), None
     except (SingularError, NonFiniteError) as error:
         return error.trajectory, str(error)
 

@@ -9,13 +9,13 @@ from cocotb.triggers import Timer
 from pymodel.arith.fp import Format
 from pymodel.machine.isa import Location, Machine, Program
 from pymodel.machine.model import START_CYCLES
+from pymodel.machine.program_image import on_bus
 from pymodel.machine.registers import WORD_BYTES, step_engine
 from pymodel.runs.engine_runs import Call, Library
 from tb.common.clock import PERIOD_NS
 from tb.common.coprocessor import Coprocessor, now
 from tb.common.waiting import HangError
 
-BANK_AT = 16  # of a location on the bus: bank << 16 | address
 MARGIN_CYCLES = 100  # between a run's word in the trace, or its end, and what the bus shows of it
 
 
@@ -321,11 +321,6 @@ class StepEngine(Coprocessor):
         if save and traced:
             cycles = min(cycles, self.trace_depth // (2 * traced) * save * min(lengths))
         return max(cycles, 1)
-
-
-def on_bus(location: Location) -> int:
-    """A location as registers hold it."""
-    return location.bank << BANK_AT | location.address
 
 
 def _lengths(program: Program) -> list[int]:

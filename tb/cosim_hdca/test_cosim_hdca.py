@@ -10,28 +10,43 @@ from tb.cosim_hdca.bench import BENCH
 class Hardware(cosim.Hardware):
     """Assemblies and disassemblies go to the co-processor."""
 
+    ANSWERS = (Assemble, Disassemble)
     joint = None  # the model's idea of the joint that the hardware holds
 
-    async def answer(self, request):
+    @staticmethod
+    def words_to_send(request):
         if isinstance(request, Assemble):
-            return await self._assemble(*self.model.adopt(request))
-        if isinstance(request, Disassemble):
-            return await self._disassemble(*self.model.adopt((request.t_1c, request.t_2c)))
-        return await super().answer(request)
+            return [*two_handles.to_words(request.a), *two_handles.to_words(request.b)]
+        return [*request.t_1c, *request.t_2c]
 
-    async def _assemble(self, a, b):
-        words = [cosim.bits(two_handles.to_words(body)) for body in (a, b)]
+    @staticmethod
+    def words_of_answer(request):
+        return len(two_handles.WORD_NAMES) if isinstance(request, Assemble) else len("xy")
+
+    @staticmethod
+    def reply(request, words):
+        if isinstance(request, Assemble):
+            return two_handles.from_words(words), None  # the joint stays in the hardware
+        return words
+
+    async def exchange(self, kind, words):
+        first, second = words[: len(words) // 2], words[len(words) // 2 :]
+        return await (self._assemble if kind is Assemble else self._disassemble)(first, second)
+
+    async def _assemble(self, *words):
         got = await self.coprocessor.assemble(*words)
+        a, b = (two_handles.from_words(tuple(map(self.model.scalar, body))) for body in words)
         compound, self.joint, _ = two_handles.assemble(self.model, a, b)
         self.check("COMPOUND", got, two_handles.to_words(compound), two_handles.WORD_NAMES)
         if self.coprocessor.field("STATUS", "SINGULAR", self.coprocessor.status):
             raise SingularError("joint matrix (33) is singular")
-        return two_handles.from_words(self.scalars(got)), None  # the joint stays in the hardware
+        return got
 
-    async def _disassemble(self, t_1c, t_2c):
-        got = await self.coprocessor.disassemble(cosim.bits(t_1c), cosim.bits(t_2c))
+    async def _disassemble(self, *words):
+        got = await self.coprocessor.disassemble(*words)
+        t_1c, t_2c = (tuple(map(self.model.scalar, impulse)) for impulse in words)
         self.check("T_1B", got, two_handles.disassemble(self.joint, t_1c, t_2c))
-        return self.scalars(got)
+        return got
 
 
 @BENCH.test(timeout_us=60_000_000)

@@ -73,9 +73,10 @@ def test_operations(fmt, lanes):
 
 def same(fmt, value, bits):
     """Whether a number has these bits; the sign of a NaN counts, too."""
-    sign = fmt.sign_mask if np.signbit(value) else 0
-    got = fmt.canonical_nan | sign if np.isnan(value) else fmt.from_float(float(value))
-    return got == bits
+    if np.signbit(value) != bool(bits & fmt.sign_mask):
+        return False
+    want = fmt.to_float(bits)
+    return bool(np.isnan(value)) if np.isnan(want) else float(value) == want
 
 
 @pytest.mark.parametrize("fmt", FORMATS, ids=str)

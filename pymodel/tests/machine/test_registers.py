@@ -39,6 +39,7 @@ def test_each_map_becomes_constants_header_documentation_and_a_block():
     files = {f"rtl/top/{name}_regs_pkg.sv" for name in names}
     files |= {f"rtl/top/{name}_regs.sv" for name in names - {"coprocessor"}}
     files |= {f"sw/{name}_regs.h" for name in names} | {"docs/register_map.md"}
+    files |= {"docs/program_image.md", "sw/step_image.h"}
     assert set(register_files.generated_files()) == files
 
 

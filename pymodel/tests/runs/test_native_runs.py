@@ -152,3 +152,37 @@ def test_target_native(monkeypatch, tmp_path, capsys):
     )
     assert (summary["target"], status) == ("model", session.DONE)
     assert "install gcc, or set CC; running on the model instead" in capsys.readouterr().err
+
+
+def variations(name, count, seed, **changes):
+    """A scenario with other masses and momenta; every fourth one with another structure."""
+    rng, scenario = np.random.default_rng(seed), shipped(name, steps=40, **changes)
+    found = []
+    for k in range(count):
+        bodies = [
+            dataclasses.replace(body, mass=body.mass * rng.uniform(0.5, 2), torque=rng.normal())
+            for body in scenario.bodies
+        ]
+        save = 3 if k % 4 == 3 else 1
+        found.append(dataclasses.replace(scenario, bodies=tuple(bodies), save=save))
+    return found
+
+
+@pytest.mark.parametrize("arithmetic", ["float32", "float64"])
+@pytest.mark.parametrize(("name", "options"), [("tree", {}), ("four_bar", {"rebase": 3})])
+def test_many_at_once(monkeypatch, name, options, arithmetic):
+    monkeypatch.setattr(native_runs, "CHUNK", 20_000)
+    scenarios = variations(name, 21, seed=1)
+    stiff = [dataclasses.replace(body, spring=1e12) for body in scenarios[5].bodies]
+    scenarios[5] = dataclasses.replace(scenarios[5], bodies=tuple(stiff))
+    many = native_runs.simulate_many(scenarios, arithmetic, **options)
+    assert isinstance(many[5], ArithmeticError)
+    for k, found in enumerate(many):
+        want, why = outcome(simulate, scenarios[k], arithmetic, **options)
+        if why:
+            assert (type(found), str(found)) == why
+            continue
+        for column, expected in want.columns().items():
+            got = found.columns()[column]
+            assert np.array_equal(got.view(np.uint64), expected.view(np.uint64)), (k, column)
+        assert [getattr(found, x) for x in NOTED] == [getattr(want, x) for x in NOTED], k

@@ -1,0 +1,195 @@
+"""The subcommand `compile`: program images, written and shown."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from pymodel.algorithms.requests import BASE, RECORDED_BASES
+from pymodel.algorithms.rigid_body.functions import FUNCTIONS
+from pymodel.arith import scalars
+from pymodel.compile.registry import REGISTRY
+from pymodel.machine.isa import Machine, ProgramError
+from pymodel.machine.program_image import ProgramImage, identity
+from pymodel.mechanism import urdf
+from pymodel.mechanism.reduction import reduced
+from pymodel.mechanism.scenario_file import load
+from pymodel.runs import compiled
+from pymodel.runs.input_error import InputError
+from pymodel.runs.unused_options import unused_options
+
+DONE = 0
+OF_ROBOTS = ("floating", "damping", "armature", "parameters_as_data")
+OF_SCENARIOS = ("base", "rebase")
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of :func:`compile`."""
+    add = parser.add_argument
+    add("source", nargs="?", help="scenario file (TOML) or robot file (.urdf)")
+    text = "what to compile, again for each program of a library: of a scenario, see `functions` "
+    text += f"(default: step); of a robot {', '.join(FUNCTIONS)}"
+    add("--function", action="append", metavar="NAME", help=text)
+    add("--lanes", help="adders + multipliers (default: 2+2)")
+    text = "register stages of the float units (default: the engine's)"
+    add("--stages", metavar="ADD,MUL,REC,SINCOS", help=text)
+    text = "registers of a bank of the engine (default: 64, or what the programs need)"
+    add("--depth", type=int, metavar="N", help=text)
+    text = "float32 (default), or <EXP_W>/<MAN_W> such as 5/10"
+    add("--arith", metavar="FORMAT", help=text)
+    text = f"how the base of a closed chain is solved (default: {BASE})"
+    add("--base", choices=RECORDED_BASES, help=text)
+    text = "re-base the momenta of a mechanism with loops every K steps (default: never)"
+    add("--rebase", type=int, metavar="K", help=text)
+    add("--floating", action="store_true", help="let a robot's base float")
+    add("--damping", action="store_true", help="apply the joint damping of a robot's file")
+    text = "inertia of each joint's drive, kg m^2 or kg (default: 0)"
+    add("--armature", type=float, metavar="X", help=text)
+    text = "take a robot's numbers as data instead of constants, to exchange them"
+    add("--parameters-as-data", action="store_true", help=text)
+    add("--out", metavar="FILE", help="program image to write")
+    add("--show", metavar="FILE", help="program image to show; nothing is compiled")
+
+
+def compile(arguments: argparse.Namespace) -> int:
+    """Compile functions of a scenario or robot into a program image, or show one."""
+    if arguments.show:
+        _refuse(
+            arguments, [name for name in vars(arguments) if name not in _PASSIVE], "not with --show"
+        )
+        image = _read(arguments.show)
+        _print(arguments.show, image)
+        _print_names(image)
+        return DONE
+    if not arguments.source or not arguments.out:
+        raise InputError("compile: give a scenario or robot file and --out, or --show")
+    try:
+        image = _compiled(arguments, _machine(arguments))
+        data = image.encode()
+    except ProgramError as error:
+        raise InputError(f"{arguments.source}: {error}") from None
+    out = Path(arguments.out)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    out.write_bytes(data)
+    _print(arguments.out, image)
+    return DONE
+
+
+#: What does not ask for anything in the presence of ``--show``.
+_PASSIVE = ("show", "command", "run")
+
+
+def _refuse(arguments: argparse.Namespace, names: Iterable[str], why: str) -> None:
+    """Refuse options that have no effect, if they are given."""
+    for name in names:
+        value = getattr(arguments, name)
+        if value is not None and value is not False:
+            text = name if name == "source" else f"--{name.replace('_', '-')}"
+            raise InputError(f"{text}: {why}")
+
+
+def _machine(arguments: argparse.Namespace) -> Machine:
+    """The machine of the options, with the memories that it has at least."""
+    try:
+        arithmetic = scalars.parse(arguments.arith or "float32")
+        if isinstance(arithmetic, scalars.Float64):
+            raise InputError("--arith: the engine has no float64; take float32 or such as 5/10")
+        if not arithmetic.fmt.has_sincos:
+            raise InputError(f"--arith: the engine has no sine for the format {arguments.arith}")
+        memories = {} if arguments.depth is None else {"depth": arguments.depth}
+        lanes = arguments.lanes or "2+2"
+        return Machine.parse(lanes, arguments.stages, fmt=arithmetic.fmt, **memories)
+    except ValueError as error:
+        raise InputError(str(error)) from None
+
+
+def _compiled(arguments: argparse.Namespace, machine: Machine) -> ProgramImage:
+    robot = arguments.source.lower().endswith(".urdf")
+    others, whose = (OF_SCENARIOS, "a scenario") if robot else (OF_ROBOTS, "a robot file (.urdf)")
+    _refuse(arguments, others, f"only for {whose}")
+    image = (_of_robot if robot else _of_scenario)(arguments, machine)
+    if arguments.depth is not None and image.depth != arguments.depth:
+        raise InputError(f"--depth: the programs need {image.depth} registers of a bank")
+    return image
+
+
+def _functions(names: list[str], known: list[str]) -> list[str]:
+    """The functions that are asked for, each once."""
+    for name in names:
+        if name not in known:
+            raise InputError(f"--function: must be one of {', '.join(known)}, got {name!r}")
+        if names.count(name) > 1:
+            raise InputError(f"--function: {name} twice")
+    return names
+
+
+def _of_robot(arguments: argparse.Namespace, machine: Machine) -> ProgramImage:
+    if not arguments.function:
+        raise InputError(f"--function: give one or more of {', '.join(FUNCTIONS)}")
+    functions = _functions(arguments.function, [*FUNCTIONS])
+    robot = urdf.load(
+        arguments.source, arguments.floating, arguments.damping, arguments.armature or 0.0
+    )
+    return compiled.compile_robot(machine, reduced(robot), functions, arguments.parameters_as_data)
+
+
+def _of_scenario(arguments: argparse.Namespace, machine: Machine) -> ProgramImage:
+    functions = _functions(arguments.function or [compiled.STEP], [*REGISTRY])
+    scenario = load(arguments.source)
+    rebase = arguments.rebase or 0
+    if rebase < 0:
+        raise InputError(f"--rebase: must be 0 or more, got {rebase}")
+    for option, use in unused_options(scenario, arguments.base, rebase).items():
+        raise InputError(f"--{option}: {use}")
+    if rebase and functions != [compiled.STEP]:
+        raise InputError("--rebase: only for the function step by itself")
+    return compiled.compile_scenario(machine, scenario, functions, arguments.base or BASE, rebase)
+
+
+def _read(path: str) -> ProgramImage:
+    try:
+        image = ProgramImage.decode(Path(path).read_bytes())
+        identity(image.machine)
+    except ValueError as error:
+        raise InputError(f"{path}: {error}") from None
+    return image
+
+
+def _print_names(image: ProgramImage) -> None:
+    """The values of each program, in their order."""
+    for program in image.programs:
+        print(f"{program.name}:")
+        for name in ("inputs", "carried", "before", "after"):
+            values = getattr(program, name)
+            if values:
+                print(f"  {name}: {', '.join(values)}")
+
+
+def _print(path: str, image: ProgramImage) -> None:
+    """Programs, and the engine that an image is for."""
+    table = Table(title=Text(path))
+    for name in ("program", "cycles", "inputs", "carried", "traced", "steps", "re-basing"):
+        table.add_column(name, justify="left" if name == "program" else "right")
+    for program in image.programs:
+        counts = (program.main, len(program.inputs), len(program.carried), program.traced)
+        table.add_row(
+            Text(program.name),
+            *map(str, (*counts, program.steps)),
+            f"every {program.every}" if program.every else "",
+        )
+    console = Console()
+    console.print(table)
+    machine = image.machine
+    stages = (machine.add_stages, machine.mul_stages, machine.rec_stages, machine.sincos_stages)
+    print(f"{len(image.words)} words of {image.word_w} bits, {len(image.parameters)} parameters")
+    print(
+        f"for {machine.adders}+{machine.multipliers} lanes, stages {','.join(map(str, stages))}, "
+        f"format {machine.fmt.exp_w}/{machine.fmt.man_w}, DEPTH {machine.depth}, "
+        f"PROGRAM_DEPTH {machine.program_depth}, TRACE_REGISTERS {machine.trace_registers}, "
+        f"PROGRAMS {machine.programs}"
+    )

@@ -1,0 +1,594 @@
+"""The driver in C (sw/step_engine.c) loads images into an engine's twin and runs them."""
+
+import re
+import shutil
+import struct
+import subprocess
+import zlib
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from pymodel.arith.scalars import BitExact
+from pymodel.compile.kernel import record
+from pymodel.machine.c_driver import STRICT, Driver, Status, build, compiler
+from pymodel.machine.image_format import HEADER, PROGRAM, VALUE, WORD_BYTES
+from pymodel.machine.isa import Location, Machine
+from pymodel.machine.model import Twin
+from pymodel.machine.program_image import CHECKED_FROM, ImageError, ProgramImage, identity
+from pymodel.machine.registers import WORD_BYTES as BUS_BYTES
+from pymodel.machine.registers import step_engine
+from pymodel.mechanism.scenario_file import load
+from pymodel.runs.compiled import library_image, run_image
+from pymodel.runs.engine_runs import prepare, prepare_library
+from pymodel.tests.places import ROOT, SCENARIOS
+
+pytestmark = pytest.mark.skipif(compiler() is None, reason="no C compiler")
+
+SW = ROOT / "sw"
+LOOKS = 5
+UNDEFINED = ("-fsanitize=undefined", "-fno-sanitize-recover=all")
+
+#: A host of its own process: it reads an image, spoils it in every way, and does all that a host
+#: does with what is not refused. Its engine is memory that answers like one that is never busy.
+SPOILER = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "step_engine.h"
+#include "step_image.h"
+
+uint32_t host_read(uint32_t offset);
+
+static const struct step_image *current;
+static unsigned long parsed, refused[STEP_STOPPED + 1];
+
+uint32_t host_read(uint32_t offset) {
+  switch (offset) {
+    case STEP_ENGINE_ID: return 0x53544550u;
+    case STEP_ENGINE_VERSION: return 0x00010001u;
+    case STEP_ENGINE_CONFIG: return current->config;
+    case STEP_ENGINE_LANES: return current->lanes;
+    case STEP_ENGINE_FILE_DEPTH: return current->depth;
+    case STEP_ENGINE_STATUS: return 4u;
+    case STEP_ENGINE_TRACE_COUNT: return UINT32_MAX;
+    default: return UINT32_MAX;
+  }
+}
+
+static void use(const struct step_image *image, const struct step_image *other) {
+  struct step_engine engine;
+  struct step_program program;
+  struct step_value value;
+  uint32_t number, *words = calloc(image->values + 1u, sizeof *words);
+  size_t taken, letters = 0;
+  current = image;
+  for (uint32_t i = 0; i < image->programs; i++) {
+    step_program(image, i, &program);
+    letters += strlen(program.name);
+    step_find(image, program.name, &number);
+  }
+  for (uint32_t i = 0; i < image->values; i++) {
+    step_value(image, i, &value);
+    letters += strlen(value.name);
+  }
+  if (step_open(&engine, NULL) == STEP_OK && step_load(&engine, image) == STEP_OK) {
+    for (uint32_t i = 0; i < image->programs; i++) {
+      step_call(&engine, i, words, words, 2u);
+      step_run(&engine, i, 2u, 1u, words, image->values, 2u, &taken);
+      step_read_outputs(&engine, i, words);
+      step_write_carried(&engine, i, words);
+    }
+    step_exchange(&engine, other);
+    step_set(&engine, "no such name", (uint32_t)letters);
+  }
+  free(words);
+}
+
+static void attempt(const uint8_t *bytes, size_t size, const struct step_image *other) {
+  uint8_t *exact = malloc(size > 0 ? size : 1u); /* not a byte more than the image has */
+  struct step_image image;
+  enum step_status status;
+  if (exact == NULL) abort();
+  memcpy(exact, bytes, size);
+  status = step_parse(&image, exact, size);
+  refused[status]++;
+  if (status == STEP_OK) {
+    parsed++;
+    use(&image, other);
+  }
+  free(exact);
+}
+
+static uint32_t crc(const uint8_t *bytes, size_t size) {
+  uint32_t found = UINT32_MAX;
+  for (size_t i = 0; i < size; i++) {
+    found ^= bytes[i];
+    for (int bit = 0; bit < 8; bit++) found = found >> 1 ^ ((found & 1u) ? 0xedb88320u : 0u);
+  }
+  return ~found;
+}
+
+int main(int count, char **names) {
+  static uint8_t bytes[1u << 16];
+  FILE *file = count == 2 ? fopen(names[1], "rb") : NULL;
+  size_t size = file != NULL ? fread(bytes, 1u, sizeof bytes, file) : 0u;
+  size_t checked = 4u * (STEP_IMAGE_HEADER_CHECK + 1u);
+  struct step_image sound;
+  if (step_parse(&sound, bytes, size) != STEP_OK) return 1;
+  fclose(file);
+  uint8_t *whole = malloc(size);
+  if (whole == NULL) return 1;
+  memcpy(whole, bytes, size);
+  step_parse(&sound, whole, size);
+  attempt(bytes, size, &sound);
+  if (parsed != 1u) return 2;
+  for (size_t cut = 0; cut < size; cut++) attempt(bytes, cut, &sound);
+  for (size_t at = 0; at < size; at++) {
+    for (int bit = 0; bit < 8; bit++) {
+      bytes[at] ^= (uint8_t)(1u << bit);
+      attempt(bytes, size, &sound);
+      bytes[at] ^= (uint8_t)(1u << bit);
+    }
+    bytes[at] ^= 0xffu;
+    attempt(bytes, size, &sound);
+    bytes[at] ^= 0xffu;
+  }
+  if (parsed != 1u || refused[STEP_NO_IMAGE] == 0u || refused[STEP_OTHER_VERSION] == 0u ||
+      refused[STEP_CUT_SHORT] < size || refused[STEP_DAMAGED] == 0u) return 3;
+  for (size_t at = checked; at < size; at++) { /* the same with a right checksum */
+    for (unsigned other = 1u; other < 256u; other += other < 8u ? 1u : 31u) {
+      uint32_t sum;
+      bytes[at] ^= (uint8_t)other;
+      sum = crc(bytes + checked, size - checked);
+      for (unsigned k = 0; k < 4u; k++) bytes[checked - 4u + k] = (uint8_t)(sum >> 8u * k);
+      attempt(bytes, size, &sound);
+      bytes[at] ^= (uint8_t)other;
+    }
+  }
+  free(whole);
+  printf("%lu\\n", parsed);
+  return 0;
+}
+"""
+
+SPOILER_ACCESS = """
+#include "step_engine_regs.h"
+uint32_t host_read(uint32_t offset);
+#define STEP_READ(engine, offset) ((void)(engine), host_read(offset))
+#define STEP_WRITE(engine, offset, word) ((void)(engine), (void)(offset), (void)(word))
+"""
+
+#: The least that a host with mapped registers does.
+MAPPED = """
+#include "step_engine.h"
+
+enum step_status add(volatile uint32_t *base, const void *bytes, size_t size,
+                     const uint32_t *terms, uint32_t *sum);
+
+enum step_status add(volatile uint32_t *base, const void *bytes, size_t size,
+                     const uint32_t *terms, uint32_t *sum) {
+  static struct step_image image;
+  struct step_engine engine;
+  enum step_status status = step_parse(&image, bytes, size);
+  if (status == STEP_OK) {
+    status = step_open(&engine, base);
+  }
+  if (status == STEP_OK) {
+    status = step_load(&engine, &image);
+  }
+  return status == STEP_OK ? step_call(&engine, 0u, terms, sum, 1000u) : status;
+}
+"""
+
+
+#: Where the examples of the documentation stand: what they use without saying so.
+AROUND = """
+#include "step_engine.h"
+void use(const uint32_t *words);
+void example(const void *bytes, size_t size, volatile uint32_t *base, uint32_t *trace, size_t room,
+             uint32_t *state, uint32_t looks);
+void example(const void *bytes, size_t size, volatile uint32_t *base, uint32_t *trace, size_t room,
+             uint32_t *state, uint32_t looks) {
+  enum step_status status;
+  uint32_t columns;
+  %s
+  (void)state; (void)status; (void)columns;
+}
+"""
+
+
+def quotient(arithmetic, values):
+    a, b = values["a"], values["b"]
+    return {"sum": values["gain"] * a + b, "quotient": a * arithmetic.recip(b)}
+
+
+def low_pass(arithmetic, values):
+    x = values["x"]
+    return {"x": x * values["gain"] + values["a"], "shown": x * x, "before": x + values["a"]}
+
+
+def kernels(gain):
+    return {
+        "two results": record(quotient, "ab", parameters={"gain": gain}),
+        "low pass": record(low_pass, "a", "x", {"gain": gain}),
+    }
+
+
+def one_of(machine, bits=0x3F00_0000):
+    library = prepare_library(machine, kernels(0.75))
+    return library, library_image(library, {"low pass": {"x": bits}})
+
+
+class RegisterFile:
+    """The registers of an engine whose runs its twin does, at once or ``looks`` later.
+
+    ``programs`` are those that its memory can hold: words -> :class:`Program`.
+    """
+
+    def __init__(self, machine, programs, looks=0):
+        self.machine, self.programs = machine, {tuple(p.encoded()): p for p in programs}
+        self.map = step_engine(machine.bus_words)
+        self.twin = Twin(machine)
+        self.held = {}  # name -> word, of the program or of all
+        self.rows = [{} for _ in range(machine.programs)]
+        self.words, self.list, self.trace = {}, {}, []
+        self.status = 0
+        self.looks, self.busy = looks, 0
+        self.moves = self.stores = 0  # writes of FILE_ADDRESS and FILE_DATA
+        config, lanes, depth = identity(machine)
+        self.given = {
+            "ID": int.from_bytes(b"STEP", "big"),
+            "VERSION": 0x0001_0001,
+            "CONFIG": config,
+            "LANES": lanes,
+            "FILE_DEPTH": depth,
+            "PROGRAM_DEPTH": machine.program_depth,
+            "TRACE_REGISTERS": machine.trace_registers,
+            "PROGRAMS": machine.programs,
+        }
+
+    def name(self, offset):
+        for register in self.map.registers:
+            if 0 <= offset - register.offset < BUS_BYTES * register.words:
+                return register, (offset - register.offset) // BUS_BYTES
+        raise AssertionError(f"nothing at {offset:#x}")
+
+    def location(self):
+        word = self.held["FILE_ADDRESS"]
+        location = Location(word >> 16, word & 0xFFFF)
+        position = location.address * self.machine.banks + location.bank + 1
+        address, bank = divmod(position, self.machine.banks)
+        self.held["FILE_ADDRESS"] = bank << 16 | address
+        return location
+
+    def read(self, offset):
+        register, _ = self.name(offset)
+        if register.name == "STATUS":
+            self.busy = max(self.busy - 1, 0)
+            return self.status | self.twin.flags << 8 | (2 if self.busy else 0)
+        if register.name == "TRACE_COUNT":
+            return 0 if self.busy else len(self.trace)
+        if register.name == "TRACE_DATA":
+            return self.trace.pop(0)
+        if register.name == "FILE_DATA":
+            assert not self.busy
+            return self.twin.read(self.location())
+        if register.name in ("STEPS_DONE", "CYCLES"):
+            return getattr(self.twin, register.name.lower())
+        return self.given[register.name]
+
+    def write(self, offset, word):
+        register, index = self.name(offset)
+        name = register.name
+        if name == "CTRL" and word == 2:
+            self.trace, self.busy, self.status, self.twin.flags = [], 0, 0, 0
+            return
+        assert not self.busy, name
+        if name == "CTRL":
+            self.run()
+        elif name == "FILE_DATA":
+            self.stores += 1
+            self.twin.load({self.location(): word})
+        elif name == "PROGRAM_WORD":
+            self.held[name, index] = word
+        elif name == "PROGRAM_STORE":
+            parts = (self.held["PROGRAM_WORD", k] << 32 * k for k in range(self.machine.bus_words))
+            self.words[word] = sum(parts)
+        elif name == "TRACE_ENTRY":
+            self.list[self.held["TRACE_INDEX"]] = Location(word >> 16, word & 0xFFFF)
+            self.held["TRACE_INDEX"] += 1
+        elif register.per:
+            self.rows[self.held[register.per]][name] = word
+        else:
+            self.moves += name == "FILE_ADDRESS"
+            self.held[name] = word
+
+    def run(self):
+        """The program whose words stand where the chosen row says."""
+        row, held = self.rows[self.held["PROGRAM"]], self.held
+        start, length = row.get("MAIN_START", 0), row.get("MAIN_LENGTH", 0)
+        if not length:
+            self.status |= 8
+            return
+        assert row["SPECIAL_START"] == start + length
+        whole = range(start, start + length + row["SPECIAL_LENGTH"])
+        program = self.programs[tuple(self.words.get(k) for k in whole)]
+        first, before, after = (row[f"TRACE_{x}"] for x in ("START", "BEFORE", "AFTER"))
+        traced = [self.list[k] for k in range(first, first + before + after)]
+        self.trace += self.twin.run(
+            program, held["STEPS"], held["EVERY"], held["SAVE"], traced[:before], traced[before:]
+        )
+        self.status |= 16 if self.twin.stopped else 0
+        self.twin.stopped = False
+        self.busy = self.looks
+
+
+@pytest.fixture(scope="module")
+def code(tmp_path_factory):
+    """The driver, which says so and ends where C does not define what it does."""
+    return build(SW, tmp_path_factory.mktemp("driver"), *UNDEFINED)
+
+
+@pytest.fixture(scope="module")
+def library():
+    return one_of(Machine())
+
+
+def made(code, library, looks=0):
+    registers = RegisterFile(
+        library.call(0).program.machine, [c.program for c in library.calls.values()], looks
+    )
+    driver = Driver(code, registers.read, registers.write)
+    assert driver.open() == Status.OK
+    return registers, driver
+
+
+def test_the_statuses_are_those_of_the_header():
+    listed = re.search(r"enum step_status \{(.*?)\};", (SW / "step_engine.h").read_text(), re.S)
+    names = re.findall(r"^\s*STEP_(\w+)", listed[1], re.M)
+    assert names == [status.name for status in Status]
+
+
+@pytest.mark.parametrize("machine", [Machine(), Machine(1, 1), Machine(3, 5, depth=128)], ids=str)
+def test_calls_are_those_of_the_text(code, machine):
+    library, image = one_of(machine)
+    registers, driver = made(code, library, looks=2)
+    assert driver.load(image.encode()) == Status.OK
+    fmt, rng = machine.fmt, np.random.default_rng(1)
+    state = {"x": 0x3F00_0000}
+    other = library.with_parameters(kernels(0.4))
+    for index in range(40):
+        if index == 20:
+            stores = registers.stores
+            assert driver.exchange(library_image(other).encode()) == Status.OK
+            assert registers.stores == stores + 1  # they share the gain
+            library = other
+        number = int(rng.integers(2))
+        call = library.call(number)
+        assert driver.find(["two results", "low pass"][number]) == number
+        inputs = {name: fmt.from_float(float(rng.normal())) for name in call.program.inputs}
+        status, outputs = driver.call(number, [*inputs.values()], len(call.outputs), LOOKS)
+        assert status == Status.OK
+        direct = BitExact(fmt)
+        given = {name: direct.scalar(bits) for name, bits in (inputs | state).items()}
+        want = {name: x.bits for name, x in call.kernel.evaluate(direct, given).items()}
+        wanted = [want[name] for name in call.outputs]
+        assert outputs == wanted
+        assert driver.read_outputs(number, len(wanted)) == (Status.OK, wanted)
+        state = {"x": want.get("x", state["x"])}
+        assert driver.read_carried(1, 1) == (Status.OK, [state["x"]])
+        assert driver.report().cycles == registers.twin.cycles
+    assert driver.restart(1) == Status.OK and driver.read_carried(1, 1)[1] == [0]
+    assert driver.write_carried(1, [fmt.one]) == Status.OK
+    assert driver.read_carried(1, 1)[1] == [fmt.one]
+    assert driver.set("gain", fmt.one) == Status.OK
+    assert driver.call(0, [fmt.one, fmt.one], 2, LOOKS) == (Status.OK, [fmt.from_float(2), fmt.one])
+    assert driver.set("grain", fmt.one) == Status.UNKNOWN
+    assert driver.find("none") is None
+
+
+@pytest.mark.parametrize(("scenario", "rebase"), [("double_pendulum", 0), ("four_bar", 3)])
+def test_runs_are_those_of_the_twin(code, scenario, rebase):
+    """A trace larger than what is taken at once, in one call and by its parts."""
+    run = prepare(Machine(), [load(SCENARIOS / f"{scenario}.toml", steps=9)], rebase=rebase)
+    image = run_image(run)
+    registers = RegisterFile(Machine(), [run.program])
+    driver = Driver(code, registers.read, registers.write)
+    assert driver.open() == driver.load(image.encode()) == Status.OK
+    (program,) = image.programs
+    for save in (1, 4, 0):
+        twin = Twin(Machine())
+        twin.load(run.image)
+        words = twin.run(
+            run.program, run.steps, run.every, save, run.before.values(), run.after.values()
+        )
+        assert driver.restart(0) == Status.OK
+        assert driver.run(0, program.steps, save, len(words), LOOKS) == (Status.OK, words)
+        assert driver.report().flags == twin.flags and driver.report().steps == program.steps
+        state = [twin.read(location) for location in run.program.carried.values()]
+        assert driver.read_carried(0, len(state))[1] == state
+        if words:
+            assert driver.run(0, program.steps, save, len(words) - 1, LOOKS)[0] == Status.NO_ROOM
+        assert driver.restart(0) == driver.start(0, program.steps, save) == Status.OK
+        taken = []
+        while part := driver.take(7):
+            taken += part
+        assert taken == words and driver.wait(LOOKS) == Status.OK
+
+
+def test_what_goes_wrong_has_a_status(code, library):
+    library, image = library
+    data = image.encode()
+    registers, driver = made(code, library, looks=10)
+    one = Machine().fmt.one
+    for name, value, status in (
+        ("CONFIG", 0, Status.OTHER_MACHINE),
+        ("LANES", 0x0102, Status.OTHER_MACHINE),
+        ("FILE_DEPTH", 32, Status.OTHER_MACHINE),
+        ("PROGRAM_DEPTH", len(image.words) - 1, Status.TOO_LARGE),
+        ("TRACE_REGISTERS", image.entries - 1, Status.TOO_LARGE),
+        ("PROGRAMS", 1, Status.TOO_LARGE),
+    ):
+        right, registers.given[name] = registers.given[name], value
+        assert driver.load(data) == status, name
+        registers.given[name] = right
+    assert driver.call(0, [one, one], 2, LOOKS)[0] == Status.UNKNOWN  # nothing was loaded
+    assert driver.exchange(data) == driver.set("gain", 0) == Status.UNKNOWN
+    assert driver.load(data) == Status.OK
+    assert driver.call(2, [one, one], 2, LOOKS)[0] == Status.UNKNOWN
+    assert driver.call(0, [one, one], 2, looks=3)[0] == Status.LATE
+    assert driver.call(0, [one, one], 2, LOOKS)[0] == Status.BUSY
+    assert driver.load(data) == driver.restart(1) == driver.start(0, 1, 1) == Status.BUSY
+    assert driver.wait(20) == Status.OK
+    assert driver.call(0, [one, 0], 2, 20)[0] == Status.STOPPED  # 1 / 0
+    want = [Machine().fmt.from_float(1.75), one]
+    assert driver.call(0, [one, one], 2, 20) == (Status.OK, want)  # without the late one's trace
+    other = library_image(prepare_library(Machine(), {"low pass": kernels(1.0)["low pass"]}))
+    assert driver.exchange(other.encode()) == Status.OTHER_PROGRAM
+    registers.rows[0]["MAIN_LENGTH"] = 0
+    assert driver.call(0, [one, one], 2, 20)[0] == Status.REFUSED
+    for name, value in (("ID", 0), ("VERSION", 0x0001_0000), ("VERSION", 0x0002_0001)):
+        right, registers.given[name] = registers.given[name], value
+        assert driver.open() == Status.NO_ENGINE, name
+        registers.given[name] = right
+    assert driver.set("gain", 0) == Status.UNKNOWN
+
+
+def test_what_an_access_raises_comes_out_of_the_driver(code, library):
+    registers, driver = made(code, library[0])
+
+    def read(offset):
+        raise OSError("no bus")
+
+    driver = Driver(code, read, registers.write)
+    with pytest.raises(OSError, match="no bus"):
+        driver.open()
+
+
+def test_values_in_any_order(code):
+    """FILE_ADDRESS is written where a location does not follow the one before, and only there."""
+    names, machine = [f"x{k}" for k in range(40)], Machine()
+    kernel = record(lambda _, values: {n: values["x0"] * values[n] for n in names[1:]}, names)
+    library = prepare_library(machine, {"scaled": kernel})
+    image, rng = library_image(library), np.random.default_rng(5)
+    registers, driver = made(code, library)
+
+    def position(location):
+        return location.address * machine.banks + location.bank
+
+    (program,) = image.programs
+    swept = sorted(program.inputs.items(), key=lambda item: position(item[1]))
+    for order in (swept, swept[::-1], rng.permutation(len(swept))):
+        inputs = dict(swept[x] if isinstance(x, np.integer) else x for x in order)
+        other = replace(image, programs=(replace(program, inputs=inputs),))
+        assert driver.load(other.encode()) == Status.OK
+        at = [position(location) for location in inputs.values()]
+        gaps = 1 + sum(b != a + 1 for a, b in pairwise(at))
+        registers.moves = 0
+        bits = [int(x) for x in rng.integers(1 << 32, size=len(at))]
+        assert driver.write_inputs(0, bits) == Status.OK
+        assert [registers.twin.read(location) for location in inputs.values()] == bits
+        assert registers.moves == gaps
+
+
+def checked(data):
+    """The bytes of an image with a right checksum."""
+    sums = struct.pack("<I", zlib.crc32(data[CHECKED_FROM:]))
+    return data[: CHECKED_FROM - WORD_BYTES] + sums + data[CHECKED_FROM:]
+
+
+def changed(data, at, word):
+    return data[:at] + struct.pack("<I", word) + data[at + WORD_BYTES :]
+
+
+def test_python_and_c_refuse_the_same(code, library):
+    """Every word of header and records with numbers at the limits, and a right checksum."""
+    library, image = library
+    data = image.encode()
+    driver = Driver(code, lambda offset: 0, lambda offset, word: None)
+    records = HEADER.size + PROGRAM.size * len(image.programs)
+    records += VALUE.size * (len(image.parameters) + sum(len(p.values) for p in image.programs))
+    kept = refused = 0
+    for at in range(CHECKED_FROM, records, WORD_BYTES):
+        (before,) = struct.unpack_from("<I", data, at)
+        for word in {0, 1, before + 1, max(before, 1) - 1, 1 << 16, 1 << 31, 0xFFFF_FFFF}:
+            spoiled = checked(changed(data, at, word))
+            status = driver.parse(spoiled)
+            try:
+                ProgramImage.decode(spoiled)
+            except ImageError:
+                assert status == Status.DAMAGED, (at, word)
+                refused += 1
+            else:
+                assert status == Status.OK, (at, word)
+                kept += 1
+    assert kept > 100 and refused > 100
+
+
+@pytest.mark.parametrize("extra", [1, 2, 3])
+def test_an_image_of_broken_words_is_refused(code, library, extra):
+    data = library[1].encode() + bytes(extra)
+    for name in ("SIZE", "NAMES"):
+        at = WORD_BYTES * HEADER.index(name)
+        (before,) = struct.unpack_from("<I", data, at)
+        data = changed(data, at, before + extra)
+    driver = Driver(code, lambda offset: 0, lambda offset, word: None)
+    assert driver.parse(checked(data)) == Status.DAMAGED
+    with pytest.raises(ImageError, match="leads outside"):
+        ProgramImage.decode(checked(data))
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc with its sanitizers")
+def test_damaged_images_do_no_harm(tmp_path, library):
+    """Every truncation, every bit and byte: under the sanitizers of addresses and behaviour."""
+    kernel = record(
+        lambda _, values: {"sum": values["a"] * values["k"]}, "a", parameters={"k": 2.0}
+    )
+    small = library_image(prepare_library(Machine(1, 1), {"sum": kernel}))
+    (tmp_path / "small.image").write_bytes(small.encode())
+    (tmp_path / "spoiler.c").write_text(SPOILER)
+    (tmp_path / "access.h").write_text(SPOILER_ACCESS)
+    command = ["gcc", *STRICT, "-O1", "-g", '-DSTEP_ACCESS="access.h"']
+    command += ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+    command += ["-I", str(tmp_path), "-I", str(SW), "-o", str(tmp_path / "spoiler")]
+    command += [str(tmp_path / "spoiler.c"), str(SW / "step_engine.c")]
+    compiled = subprocess.run(command, capture_output=True, text=True)
+    assert compiled.returncode == 0, compiled.stderr
+    done = subprocess.run(
+        [str(tmp_path / "spoiler"), str(tmp_path / "small.image")], capture_output=True, text=True
+    )
+    assert done.returncode == 0, (done.returncode, done.stderr)
+    assert int(done.stdout) > 1000  # those with a right checksum that hold together
+
+
+def test_a_host_with_registers_in_its_memory(tmp_path):
+    """As the driver comes, without another header of accesses; freestanding, nothing to link."""
+    source = tmp_path / "host.c"
+    source.write_text(MAPPED)
+    command = [compiler(), *STRICT, "-ffreestanding", "-nostdlib", "-r", "-I", str(SW)]
+    command += [str(source), str(SW / "step_engine.c"), "-o", str(tmp_path / "host.o")]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("page", "before"),
+    [
+        ("sw/README.md", ""),
+        (
+            "docs/step_engine.md",
+            "struct step_image image; struct step_engine engine; size_t taken;",
+        ),
+    ],
+)
+def test_examples_of_the_documentation_compile(tmp_path, page, before):
+    blocks = re.findall(r"```c\n(.*?)```", (ROOT / page).read_text(), re.S)
+    text = "\n".join([before, *blocks]).replace('#include "step_engine.h"\n', "")
+    source = tmp_path / "example.c"
+    source.write_text(AROUND % text)
+    command = [compiler(), *STRICT, "-fsyntax-only", "-I", str(SW), str(source)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert blocks and done.returncode == 0, done.stderr

@@ -1,0 +1,565 @@
+#include "step_engine.h"
+
+#include "step_engine_regs.h"
+#include "step_image.h"
+
+#define ID 0x53544550u /* ASCII STEP */
+#define MAJOR 1u       /* of VERSION */
+#define MINOR 1u       /* the first one with the register PROGRAM */
+#define BANK_AT 16u    /* of a location: bank << 16 | address */
+#define ADDRESS_MASK 0xffffu
+#define MAIN_BANKS 2u /* besides one for each adder and multiplier */
+#define WORD 4u       /* bytes */
+#define CHECKED_FROM (WORD * (STEP_IMAGE_HEADER_CHECK + 1u))
+#define POLYNOMIAL 0xedb88320u /* of CRC-32, lowest bits first */
+#define FIELD(word, field) (((word) & field##_MASK) >> field##_SHIFT)
+
+/* Values that follow one another in an image. */
+struct group {
+  uint32_t first, count;
+};
+
+/* --- images --------------------------------------------------------------------------------- */
+
+/* A word of an image, lowest byte first. */
+static uint32_t word_at(const struct step_image *image, size_t at) {
+  const uint8_t *byte = image->bytes + at;
+  return (uint32_t)byte[0] | (uint32_t)byte[1] << 8 | (uint32_t)byte[2] << 16 |
+         (uint32_t)byte[3] << 24;
+}
+
+static uint32_t header(const struct step_image *image, uint32_t field) {
+  return word_at(image, WORD * (size_t)field);
+}
+
+static uint32_t checksum(const uint8_t *bytes, size_t size) {
+  uint32_t crc = UINT32_MAX;
+  for (size_t i = 0; i < size; i++) {
+    crc ^= bytes[i];
+    for (int bit = 0; bit < 8; bit++) {
+      crc = crc >> 1 ^ ((crc & 1u) != 0u ? POLYNOMIAL : 0u);
+    }
+  }
+  return ~crc;
+}
+
+static uint32_t banks_of(uint32_t lanes) {
+  return FIELD(lanes, STEP_ENGINE_LANES_NUM_ADD) + FIELD(lanes, STEP_ENGINE_LANES_NUM_MUL) +
+         MAIN_BANKS;
+}
+
+static const char *name_at(const struct step_image *image, uint32_t place) {
+  return (const char *)image->bytes + image->names_at + place;
+}
+
+static size_t program_at(uint32_t number) {
+  return WORD * (STEP_IMAGE_HEADER_LENGTH + (size_t)number * STEP_IMAGE_PROGRAM_LENGTH);
+}
+
+static size_t value_at(const struct step_image *image, uint32_t place) {
+  return image->values_at + WORD * (size_t)place * STEP_IMAGE_VALUE_LENGTH;
+}
+
+/* Find the sections, which must fill the image. */
+static int sections_fill(struct step_image *image) {
+  uint32_t names = header(image, STEP_IMAGE_HEADER_NAMES);
+  uint64_t at = WORD * (uint64_t)STEP_IMAGE_HEADER_LENGTH;
+  uint32_t bits = header(image, STEP_IMAGE_HEADER_WORD_W);
+  image->config = header(image, STEP_IMAGE_HEADER_CONFIG);
+  image->lanes = header(image, STEP_IMAGE_HEADER_LANES);
+  image->depth = header(image, STEP_IMAGE_HEADER_FILE_DEPTH);
+  image->words = header(image, STEP_IMAGE_HEADER_WORDS);
+  image->bus_words = bits / 32u + (bits % 32u != 0u ? 1u : 0u);
+  image->entries = header(image, STEP_IMAGE_HEADER_ENTRIES);
+  image->programs = header(image, STEP_IMAGE_HEADER_PROGRAMS);
+  image->parameters = header(image, STEP_IMAGE_HEADER_PARAMETERS);
+  image->values = header(image, STEP_IMAGE_HEADER_VALUES);
+  if (image->bus_words == 0u || image->bus_words > STEP_ENGINE_PROGRAM_WORD_WORDS ||
+      image->parameters > image->values || names == 0u || names % WORD != 0u) {
+    return 0;
+  }
+  at += WORD * (uint64_t)STEP_IMAGE_PROGRAM_LENGTH * image->programs;
+  image->values_at = (size_t)at;
+  at += WORD * (uint64_t)STEP_IMAGE_VALUE_LENGTH * image->values;
+  image->words_at = (size_t)at;
+  at += WORD * (uint64_t)image->bus_words * image->words;
+  image->names_at = (size_t)at;
+  return at + names == image->size && image->bytes[image->size - 1u] == 0u;
+}
+
+/* Whether every record stays inside of its section and of the machine. */
+static int records_are_inside(const struct step_image *image) {
+  uint32_t names = header(image, STEP_IMAGE_HEADER_NAMES), banks = banks_of(image->lanes);
+  struct step_program program;
+  for (uint32_t i = 0; i < image->values; i++) {
+    size_t at = value_at(image, i);
+    uint32_t location = word_at(image, at + WORD * STEP_IMAGE_VALUE_LOCATION);
+    if (word_at(image, at + WORD * STEP_IMAGE_VALUE_NAME) >= names ||
+        location >> BANK_AT >= banks || (location & ADDRESS_MASK) >= image->depth) {
+      return 0;
+    }
+  }
+  for (uint32_t i = 0; i < image->programs; i++) {
+    if (word_at(image, program_at(i) + WORD * STEP_IMAGE_PROGRAM_NAME) >= names) {
+      return 0;
+    }
+    step_program(image, i, &program);
+    if ((uint64_t)program.start + program.main + program.special > image->words ||
+        (uint64_t)program.entry + program.before + program.after > image->entries ||
+        (uint64_t)program.first + program.inputs + program.carried + program.before +
+            program.after > image->values) {
+      return 0;
+    }
+  }
+  return 1;
+}
+
+static enum step_status parse(struct step_image *image) {
+  if (image->size >= WORD && header(image, STEP_IMAGE_HEADER_MAGIC) != STEP_IMAGE_MAGIC) {
+    return STEP_NO_IMAGE;
+  }
+  if (image->size >= 2u * WORD && header(image, STEP_IMAGE_HEADER_VERSION) != STEP_IMAGE_VERSION) {
+    return STEP_OTHER_VERSION;
+  }
+  if (image->size < WORD * STEP_IMAGE_HEADER_LENGTH ||
+      header(image, STEP_IMAGE_HEADER_SIZE) != image->size) {
+    return STEP_CUT_SHORT;
+  }
+  if (header(image, STEP_IMAGE_HEADER_CHECK) !=
+      checksum(image->bytes + CHECKED_FROM, image->size - CHECKED_FROM)) {
+    return STEP_DAMAGED;
+  }
+  return sections_fill(image) && records_are_inside(image) ? STEP_OK : STEP_DAMAGED;
+}
+
+enum step_status step_parse(struct step_image *image, const void *bytes, size_t size) {
+  static const struct step_image empty = {0};
+  enum step_status status;
+  *image = empty;
+  image->bytes = bytes;
+  image->size = size;
+  status = parse(image);
+  if (status != STEP_OK) {
+    *image = empty;
+  }
+  return status;
+}
+
+enum step_status step_program(const struct step_image *image, uint32_t number,
+                              struct step_program *program) {
+  uint32_t word[STEP_IMAGE_PROGRAM_LENGTH];
+  if (number >= image->programs) {
+    return STEP_UNKNOWN;
+  }
+  for (uint32_t k = 0; k < STEP_IMAGE_PROGRAM_LENGTH; k++) {
+    word[k] = word_at(image, program_at(number) + WORD * (size_t)k);
+  }
+  program->name = name_at(image, word[STEP_IMAGE_PROGRAM_NAME]);
+  program->start = word[STEP_IMAGE_PROGRAM_START];
+  program->main = word[STEP_IMAGE_PROGRAM_MAIN];
+  program->special = word[STEP_IMAGE_PROGRAM_SPECIAL];
+  program->every = word[STEP_IMAGE_PROGRAM_EVERY];
+  program->steps = word[STEP_IMAGE_PROGRAM_STEPS];
+  program->save = word[STEP_IMAGE_PROGRAM_SAVE];
+  program->entry = word[STEP_IMAGE_PROGRAM_ENTRY];
+  program->first = word[STEP_IMAGE_PROGRAM_FIRST];
+  program->inputs = word[STEP_IMAGE_PROGRAM_INPUTS];
+  program->carried = word[STEP_IMAGE_PROGRAM_CARRIED];
+  program->before = word[STEP_IMAGE_PROGRAM_BEFORE];
+  program->after = word[STEP_IMAGE_PROGRAM_AFTER];
+  return STEP_OK;
+}
+
+enum step_status step_value(const struct step_image *image, uint32_t place,
+                            struct step_value *value) {
+  size_t at;
+  if (place >= image->values) {
+    return STEP_UNKNOWN;
+  }
+  at = value_at(image, place);
+  value->name = name_at(image, word_at(image, at + WORD * STEP_IMAGE_VALUE_NAME));
+  value->location = word_at(image, at + WORD * STEP_IMAGE_VALUE_LOCATION);
+  value->bits = word_at(image, at + WORD * STEP_IMAGE_VALUE_BITS);
+  return STEP_OK;
+}
+
+static int same_name(const char *a, const char *b) {
+  while (*a != '\0' && *a == *b) {
+    a++;
+    b++;
+  }
+  return *a == *b;
+}
+
+enum step_status step_find(const struct step_image *image, const char *name, uint32_t *number) {
+  struct step_program program;
+  for (uint32_t i = 0; step_program(image, i, &program) == STEP_OK; i++) {
+    if (same_name(program.name, name)) {
+      *number = i;
+      return STEP_OK;
+    }
+  }
+  return STEP_UNKNOWN;
+}
+
+/* Whether a word of an image may differ between images of the same programs. */
+static int is_number(const struct step_image *image, size_t at) {
+  size_t field;
+  if (at < program_at(0u)) {
+    return at == WORD * STEP_IMAGE_HEADER_CHECK;
+  }
+  if (at < image->values_at) {
+    field = (at - program_at(0u)) / WORD % STEP_IMAGE_PROGRAM_LENGTH;
+    return field == STEP_IMAGE_PROGRAM_EVERY || field == STEP_IMAGE_PROGRAM_STEPS ||
+           field == STEP_IMAGE_PROGRAM_SAVE;
+  }
+  field = (at - image->values_at) / WORD % STEP_IMAGE_VALUE_LENGTH;
+  return at < image->words_at && field == STEP_IMAGE_VALUE_BITS;
+}
+
+static int same_programs(const struct step_image *a, const struct step_image *b) {
+  if (a->size != b->size) {
+    return 0;
+  }
+  for (size_t at = 0; at < a->size; at += WORD) {
+    if (word_at(a, at) != word_at(b, at) && !is_number(a, at)) {
+      return 0;
+    }
+  }
+  return 1;
+}
+
+/* --- registers of the file -------------------------------------------------------------------- */
+
+/* Move FILE_ADDRESS to a location if it stands elsewhere; `next` is where it stands after the access
+ * that follows. */
+static void seek(const struct step_engine *engine, uint32_t location, uint32_t *next) {
+  uint32_t bank = (location >> BANK_AT) + 1u, address = location & ADDRESS_MASK;
+  if (location != *next) {
+    STEP_WRITE(engine, STEP_ENGINE_FILE_ADDRESS, location);
+  }
+  *next = bank < engine->banks ? bank << BANK_AT | address : address + 1u;
+}
+
+/* Write values: given bits, or without them those of the image that differ from another image. */
+static enum step_status write_values(const struct step_engine *engine,
+                                     const struct step_image *image, struct group group,
+                                     const uint32_t *bits, const struct step_image *before) {
+  uint32_t next = UINT32_MAX;
+  struct step_value value, old;
+  if (step_is_busy(engine)) {
+    return STEP_BUSY;
+  }
+  for (uint32_t i = 0; i < group.count; i++) {
+    step_value(image, group.first + i, &value);
+    if (before != NULL && step_value(before, group.first + i, &old) == STEP_OK &&
+        old.bits == value.bits) {
+      continue;
+    }
+    seek(engine, value.location, &next);
+    STEP_WRITE(engine, STEP_ENGINE_FILE_DATA, bits != NULL ? bits[i] : value.bits);
+  }
+  return STEP_OK;
+}
+
+static enum step_status read_values(const struct step_engine *engine, struct group group,
+                                    uint32_t *bits) {
+  uint32_t next = UINT32_MAX;
+  struct step_value value;
+  if (step_is_busy(engine)) {
+    return STEP_BUSY;
+  }
+  for (uint32_t i = 0; i < group.count; i++) {
+    step_value(engine->image, group.first + i, &value);
+    seek(engine, value.location, &next);
+    bits[i] = STEP_READ(engine, STEP_ENGINE_FILE_DATA);
+  }
+  return STEP_OK;
+}
+
+/* A program of what was loaded. */
+static enum step_status loaded(const struct step_engine *engine, uint32_t number,
+                               struct step_program *program) {
+  return engine->image == NULL ? STEP_UNKNOWN : step_program(engine->image, number, program);
+}
+
+static struct group inputs_of(const struct step_program *program) {
+  struct group group = {program->first, program->inputs};
+  return group;
+}
+
+static struct group carried_of(const struct step_program *program) {
+  struct group group = {program->first + program->inputs, program->carried};
+  return group;
+}
+
+static struct group traced_of(const struct step_program *program) {
+  struct group group = {program->first + program->inputs + program->carried,
+                        program->before + program->after};
+  return group;
+}
+
+enum step_status step_set(const struct step_engine *engine, const char *name, uint32_t bits) {
+  struct step_value value;
+  for (uint32_t i = 0; engine->image != NULL && i < engine->image->parameters; i++) {
+    step_value(engine->image, i, &value);
+    if (same_name(value.name, name)) {
+      struct group group = {i, 1u};
+      return write_values(engine, engine->image, group, &bits, NULL);
+    }
+  }
+  return STEP_UNKNOWN;
+}
+
+enum step_status step_write_inputs(const struct step_engine *engine, uint32_t number,
+                                   const uint32_t *bits) {
+  struct step_program program;
+  enum step_status status = loaded(engine, number, &program);
+  return status != STEP_OK
+             ? status
+             : write_values(engine, engine->image, inputs_of(&program), bits, NULL);
+}
+
+enum step_status step_write_carried(const struct step_engine *engine, uint32_t number,
+                                    const uint32_t *bits) {
+  struct step_program program;
+  enum step_status status = loaded(engine, number, &program);
+  return status != STEP_OK
+             ? status
+             : write_values(engine, engine->image, carried_of(&program), bits, NULL);
+}
+
+enum step_status step_restart(const struct step_engine *engine, uint32_t number) {
+  return step_write_carried(engine, number, NULL);
+}
+
+enum step_status step_read_carried(const struct step_engine *engine, uint32_t number,
+                                   uint32_t *bits) {
+  struct step_program program;
+  enum step_status status = loaded(engine, number, &program);
+  return status != STEP_OK ? status : read_values(engine, carried_of(&program), bits);
+}
+
+enum step_status step_read_outputs(const struct step_engine *engine, uint32_t number,
+                                   uint32_t *bits) {
+  struct step_program program;
+  struct group outputs;
+  enum step_status status = loaded(engine, number, &program);
+  if (status != STEP_OK) {
+    return status;
+  }
+  outputs = traced_of(&program);
+  outputs.first += program.before;
+  outputs.count = program.after;
+  return read_values(engine, outputs, bits);
+}
+
+/* --- the engine ----------------------------------------------------------------------------- */
+
+enum step_status step_open(struct step_engine *engine, volatile uint32_t *base) {
+  uint32_t version;
+  engine->base = base;
+  engine->image = NULL;
+  engine->banks = 0u;
+  if (STEP_READ(engine, STEP_ENGINE_ID) != ID) {
+    return STEP_NO_ENGINE;
+  }
+  version = STEP_READ(engine, STEP_ENGINE_VERSION);
+  if (version >> 16 != MAJOR || (version & 0xffffu) < MINOR) {
+    return STEP_NO_ENGINE;
+  }
+  engine->banks = banks_of(STEP_READ(engine, STEP_ENGINE_LANES));
+  return STEP_OK;
+}
+
+int step_is_busy(const struct step_engine *engine) {
+  return FIELD(STEP_READ(engine, STEP_ENGINE_STATUS), STEP_ENGINE_STATUS_BUSY) != 0u;
+}
+
+void step_reset(const struct step_engine *engine) {
+  STEP_WRITE(engine, STEP_ENGINE_CTRL, STEP_ENGINE_CTRL_RESET_MASK);
+}
+
+/* Write what describes a program, and its part of the trace list. */
+static void describe(const struct step_engine *engine, const struct step_image *image,
+                     uint32_t number, const struct step_program *program) {
+  struct group traced = traced_of(program);
+  struct step_value value;
+  STEP_WRITE(engine, STEP_ENGINE_PROGRAM, number);
+  STEP_WRITE(engine, STEP_ENGINE_MAIN_START, program->start);
+  STEP_WRITE(engine, STEP_ENGINE_MAIN_LENGTH, program->main);
+  STEP_WRITE(engine, STEP_ENGINE_SPECIAL_START, program->start + program->main);
+  STEP_WRITE(engine, STEP_ENGINE_SPECIAL_LENGTH, program->special);
+  STEP_WRITE(engine, STEP_ENGINE_TRACE_BEFORE, program->before);
+  STEP_WRITE(engine, STEP_ENGINE_TRACE_AFTER, program->after);
+  STEP_WRITE(engine, STEP_ENGINE_TRACE_START, program->entry);
+  if (traced.count != 0u) {
+    STEP_WRITE(engine, STEP_ENGINE_TRACE_INDEX, program->entry);
+  }
+  for (uint32_t i = 0; i < traced.count; i++) {
+    step_value(image, traced.first + i, &value);
+    STEP_WRITE(engine, STEP_ENGINE_TRACE_ENTRY, value.location);
+  }
+}
+
+static void store_words(const struct step_engine *engine, const struct step_image *image) {
+  size_t at = image->words_at;
+  for (uint32_t i = 0; i < image->words; i++) {
+    for (uint32_t k = 0; k < image->bus_words; k++) {
+      STEP_WRITE(engine, STEP_ENGINE_PROGRAM_WORD + WORD * k, word_at(image, at));
+      at += WORD;
+    }
+    STEP_WRITE(engine, STEP_ENGINE_PROGRAM_STORE, i);
+  }
+}
+
+enum step_status step_load(struct step_engine *engine, const struct step_image *image) {
+  struct group parameters = {0u, image->parameters};
+  struct step_program program;
+  enum step_status status;
+  if (image->bytes == NULL || STEP_READ(engine, STEP_ENGINE_CONFIG) != image->config ||
+      STEP_READ(engine, STEP_ENGINE_LANES) != image->lanes ||
+      STEP_READ(engine, STEP_ENGINE_FILE_DEPTH) != image->depth) {
+    return STEP_OTHER_MACHINE;
+  }
+  if (STEP_READ(engine, STEP_ENGINE_PROGRAM_DEPTH) < image->words ||
+      STEP_READ(engine, STEP_ENGINE_TRACE_REGISTERS) < image->entries ||
+      STEP_READ(engine, STEP_ENGINE_PROGRAMS) < image->programs) {
+    return STEP_TOO_LARGE;
+  }
+  if (step_is_busy(engine)) {
+    return STEP_BUSY;
+  }
+  engine->image = NULL;
+  store_words(engine, image);
+  status = write_values(engine, image, parameters, NULL, NULL);
+  for (uint32_t i = 0; status == STEP_OK && i < image->programs; i++) {
+    step_program(image, i, &program);
+    describe(engine, image, i, &program);
+    status = write_values(engine, image, carried_of(&program), NULL, NULL);
+  }
+  engine->image = status == STEP_OK ? image : NULL;
+  return status;
+}
+
+enum step_status step_exchange(struct step_engine *engine, const struct step_image *image) {
+  struct group parameters = {0u, image->parameters};
+  enum step_status status;
+  if (engine->image == NULL) {
+    return STEP_UNKNOWN;
+  }
+  if (!same_programs(engine->image, image)) {
+    return STEP_OTHER_PROGRAM;
+  }
+  status = write_values(engine, image, parameters, NULL, engine->image);
+  if (status == STEP_OK) {
+    engine->image = image;
+  }
+  return status;
+}
+
+/* --- runs ------------------------------------------------------------------------------------- */
+
+static enum step_status start(const struct step_engine *engine, uint32_t number, uint32_t steps,
+                              uint32_t save, uint32_t every) {
+  if (step_is_busy(engine)) {
+    return STEP_BUSY;
+  }
+  step_reset(engine);
+  STEP_WRITE(engine, STEP_ENGINE_PROGRAM, number);
+  STEP_WRITE(engine, STEP_ENGINE_STEPS, steps);
+  STEP_WRITE(engine, STEP_ENGINE_SAVE, save);
+  STEP_WRITE(engine, STEP_ENGINE_EVERY, every);
+  STEP_WRITE(engine, STEP_ENGINE_CTRL, STEP_ENGINE_CTRL_RUN_MASK);
+  return STEP_OK;
+}
+
+enum step_status step_start(const struct step_engine *engine, uint32_t number, uint32_t steps,
+                            uint32_t save) {
+  struct step_program program;
+  enum step_status status = loaded(engine, number, &program);
+  return status == STEP_OK ? start(engine, number, steps, save, program.every) : status;
+}
+
+size_t step_take(const struct step_engine *engine, uint32_t *words, size_t room) {
+  size_t count = STEP_READ(engine, STEP_ENGINE_TRACE_COUNT);
+  count = count < room ? count : room;
+  for (size_t i = 0; i < count; i++) {
+    words[i] = STEP_READ(engine, STEP_ENGINE_TRACE_DATA);
+  }
+  return count;
+}
+
+enum step_status step_wait(const struct step_engine *engine, uint32_t looks) {
+  for (; looks > 0u; looks--) {
+    uint32_t status = STEP_READ(engine, STEP_ENGINE_STATUS);
+    if (FIELD(status, STEP_ENGINE_STATUS_ERROR) != 0u) {
+      return STEP_REFUSED;
+    }
+    if (FIELD(status, STEP_ENGINE_STATUS_BUSY) == 0u) {
+      return FIELD(status, STEP_ENGINE_STATUS_STOPPED) != 0u ? STEP_STOPPED : STEP_OK;
+    }
+  }
+  return STEP_LATE;
+}
+
+/* Wait for the end of a run and take its trace as it comes, without its first words. */
+static enum step_status collect(const struct step_engine *engine, size_t skip, uint32_t *words,
+                                size_t room, uint32_t looks, size_t *taken) {
+  enum step_status status = STEP_LATE;
+  for (; status == STEP_LATE && looks > 0u; looks--) {
+    uint32_t count;
+    status = step_wait(engine, 1u); /* before the trace: after the end all of it is there */
+    count = STEP_READ(engine, STEP_ENGINE_TRACE_COUNT);
+    for (; count > 0u && (skip > 0u || *taken < room); count--) {
+      uint32_t word = STEP_READ(engine, STEP_ENGINE_TRACE_DATA);
+      if (skip > 0u) {
+        skip--;
+      } else {
+        words[(*taken)++] = word;
+      }
+    }
+  }
+  return status;
+}
+
+enum step_status step_run(const struct step_engine *engine, uint32_t number, uint32_t steps,
+                          uint32_t save, uint32_t *trace, size_t room, uint32_t looks,
+                          size_t *taken) {
+  struct step_program program;
+  enum step_status status = loaded(engine, number, &program);
+  uint32_t rows = save != 0u ? steps / save + (steps % save != 0u ? 1u : 0u) : 0u;
+  *taken = 0u;
+  if (status != STEP_OK) {
+    return status;
+  }
+  if (rows * ((uint64_t)program.before + program.after) > room) {
+    return STEP_NO_ROOM;
+  }
+  status = start(engine, number, steps, save, program.every);
+  return status == STEP_OK ? collect(engine, 0u, trace, room, looks, taken) : status;
+}
+
+enum step_status step_call(const struct step_engine *engine, uint32_t number,
+                           const uint32_t *inputs, uint32_t *outputs, uint32_t looks) {
+  struct step_program program;
+  size_t taken = 0u;
+  enum step_status status = loaded(engine, number, &program);
+  if (status == STEP_OK) {
+    status = step_write_inputs(engine, number, inputs);
+  }
+  if (status == STEP_OK) {
+    status = start(engine, number, 1u, 1u, 0u);
+  }
+  return status == STEP_OK
+             ? collect(engine, program.before, outputs, program.after, looks, &taken)
+             : status;
+}
+
+struct step_report step_report(const struct step_engine *engine) {
+  struct step_report report;
+  report.steps = STEP_READ(engine, STEP_ENGINE_STEPS_DONE);
+  report.cycles = STEP_READ(engine, STEP_ENGINE_CYCLES);
+  report.flags = FIELD(STEP_READ(engine, STEP_ENGINE_STATUS), STEP_ENGINE_STATUS_FLAGS);
+  return report;
+}

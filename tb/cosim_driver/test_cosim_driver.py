@@ -1,0 +1,226 @@
+"""The driver in C loads program images into the engine, and runs and calls their programs.
+
+Every word that it gives back is that of the engine's twin: traces, outputs, carried values, steps,
+cycles and flags.
+"""
+
+from dataclasses import replace
+
+from pymodel.compile.robot_kernels import recorded
+from pymodel.machine.c_driver import Status
+from pymodel.machine.model import Twin
+from pymodel.mechanism import urdf
+from pymodel.mechanism.reduction import reduced
+from pymodel.mechanism.scenario_file import load
+from pymodel.runs.compiled import library_image, run_image
+from pymodel.runs.engine_runs import changed, prepare, prepare_library
+from tb.common import clock
+from tb.common.places import BUILD, ROOT
+from tb.common.step_engine import StepEngine, machine_of
+from tb.cosim_driver.bench import BENCH
+from tb.cosim_driver.host import Host
+
+LOOKS = 5000  # at STATUS, before a run is late
+ROBOT = "robots/iiwa14.urdf"
+RUNS = (("double_pendulum", 0), ("four_bar", 3))  # scenario, re-basing every so many steps
+
+
+class _Session:
+    """The driver on the engine, the engine's twin, and how they are compared."""
+
+    def __init__(self, dut, board):
+        self.engine = StepEngine(dut, machine_of(BENCH.params))
+        self.machine, self.fmt = self.engine.machine, self.engine.machine.fmt
+        self.twin = Twin(self.machine)
+        self._board = board
+        folder = BUILD / "sim" / "cosim_driver" / f"driver-{BENCH.config.name}-{BENCH.simulator}"
+        self._host = Host(self.engine, folder)
+
+    async def do(self, function, *arguments):
+        """Call the driver."""
+        return await self._host.call(function, *arguments)
+
+    async def expect(self, status, function, *arguments):
+        """Call the driver, and compare what it says of it."""
+        found = await self.do(function, *arguments)
+        found, values = found if isinstance(found, tuple) else (found, None)
+        assert found == status, f"{function}: {found.name}, expected {status.name}"
+        self._board.compare(f"status of {function}", found, status)
+        return values
+
+    def compare(self, what, got, want, context):
+        """Compare words, one by one."""
+        assert len(got) == len(want), f"{context}: {len(got)} words of {what}, not {len(want)}"
+        for index, (word, expected) in enumerate(zip(got, want, strict=True)):
+            self._board.compare(f"{what}[{index}]", word, expected, self.fmt, context=context)
+
+    async def compare_report(self, context):
+        """What the engine says of its last run is what the twin says of it."""
+        report, twin = await self.do("report"), self.twin
+        for name, got, want in (
+            ("STEPS_DONE", report.steps, twin.steps_done),
+            ("CYCLES", report.cycles, twin.cycles),
+            ("FLAGS", report.flags, twin.flags),
+        ):
+            self._board.compare(name, got, want, context=context)
+
+    async def run(self, run, number, steps, save, context):
+        """Run both from the carried values that they have, and compare all that is left."""
+        self.twin.flags = 0  # the driver begins a run with none
+        before, after = run.before.values(), run.after.values()
+        want = self.twin.run(run.program, steps, run.every, save, before, after)
+        got = await self.expect(Status.OK, "run", number, steps, save, len(want), LOOKS)
+        self.compare("trace", got, want, context)
+        await self.compare_report(context)
+        homes = run.program.carried.values()
+        state = await self.expect(Status.OK, "read_carried", number, len(homes))
+        self.compare("carried", state, [self.twin.read(x) for x in homes], context)
+
+    async def call(self, call, rng, context):
+        """Call both with random inputs, and compare the outputs."""
+        self.twin.flags = 0
+        inputs = {name: self.fmt.from_float(float(rng.normal())) for name in call.program.inputs}
+        want = call.evaluate_on(self.twin, inputs)
+        size = len(call.outputs)
+        got = await self.expect(Status.OK, "call", call.number, [*inputs.values()], size, LOOKS)
+        self.compare("outputs", got, [want[name] for name in call.outputs], context)
+        await self.compare_report(context)
+
+
+async def _started(dut, board):
+    await clock.hold_reset(dut)
+    host = _Session(dut, board)
+    await clock.release_reset(dut)
+    await host.expect(Status.OK, "open")
+    return host
+
+
+def _run_of(machine, scenario, rebase):
+    return prepare(machine, [load(ROOT / "scenarios" / f"{scenario}.toml")], rebase=rebase)
+
+
+def _library(machine, factor=1.0):
+    """Functions of the robot with its inertias scaled."""
+    robot = urdf.load(ROOT / ROBOT)
+    links = tuple(replace(link, inertia=factor * link.inertia) for link in robot.links)
+    small = reduced(replace(robot, links=links))
+    functions = BENCH.settings["functions"]
+    kernels = {name: recorded(small, name, parameters_as_data=True) for name in functions}
+    return prepare_library(machine, kernels)
+
+
+@BENCH.test(timeout_us=50_000)
+async def runs(dut, board):
+    """Time steps with their traces: longer than the engine's memory of it, sparse, and none."""
+    host = await _started(dut, board)
+    steps = BENCH.settings["steps"]
+    for scenario, rebase in RUNS:
+        run = _run_of(host.machine, scenario, rebase)
+        await host.expect(Status.OK, "load", run_image(run).encode())
+        host.twin.load(run.image)
+        await host.run(run, 0, steps, 1, scenario)
+        await host.run(run, 0, steps // 4, 7, f"{scenario}, on from there")
+        await host.run(run, 0, 5, 0, f"{scenario}, without a trace")
+        await host.expect(Status.OK, "restart", 0)
+        host.twin.load(run.image)
+        await host.run(run, 0, 5, 1, f"{scenario}, from the beginning")
+
+
+@BENCH.test(timeout_us=50_000)
+async def runs_by_parts(dut, board):
+    """Started, its trace taken a few words at a time, and waited for."""
+    host = await _started(dut, board)
+    run = _run_of(host.machine, *RUNS[0])
+    await host.expect(Status.OK, "load", run_image(run).encode())
+    host.twin.load(run.image)
+    steps = BENCH.settings["steps"] // 2
+    before, after = run.before.values(), run.after.values()
+    want = host.twin.run(run.program, steps, 0, 1, before, after)
+    await host.expect(Status.OK, "start", 0, steps, 1)
+    got = []
+    while len(got) < len(want):
+        got += await host.do("take", int(board.rng.integers(1, 20)))
+    await host.expect(Status.OK, "wait", LOOKS)
+    assert not await host.do("take", 1), "more words than steps"
+    host.compare("trace", got, want, "by parts")
+    await host.compare_report("by parts")
+
+
+@BENCH.test(timeout_us=50_000)
+async def calls(dut, board):
+    """Functions of a robot in any order; masses are exchanged, and single parameters."""
+    host = await _started(dut, board)
+    library, rng = _library(host.machine), board.rng
+    await host.expect(Status.OK, "load", library_image(library).encode())
+    host.twin.load(library.image)
+    for name, call in library.calls.items():
+        assert await host.do("find", name) == call.number
+    for index in range(BENCH.settings["calls"]):
+        if index % 4 == 1:
+            before, library = library, _library(host.machine, float(rng.choice((0.5, 1.25, 3.0))))
+            await host.expect(Status.OK, "exchange", library_image(library).encode())
+            host.twin.load(changed(before.image, library.image))
+        if index % 5 == 2:
+            host.engine.stall(rng, float(rng.choice((0.2, 0.5, 0.8))))
+        call = library.call(int(rng.integers(len(library.calls))))
+        await host.call(call, rng, f"call {index}")
+    call = library.call("ID")
+    homes = call.program.parameters
+    name = str(rng.choice(sorted(homes)))
+    await host.expect(Status.OK, "set", name, host.fmt.one)
+    host.twin.load({homes[name]: host.fmt.one})
+    await host.call(call, rng, f"with {name} = 1")
+
+
+@BENCH.test(timeout_us=50_000)
+async def refusals(dut, board):
+    """What goes wrong has its status, and does no harm to what was loaded."""
+    host = await _started(dut, board)
+    machine, fmt = host.machine, host.fmt
+    run = _run_of(machine, *RUNS[0])
+    data = run_image(run).encode()
+    other = _run_of(replace(machine, adders=machine.adders + 1), *RUNS[0])
+    await host.expect(Status.UNKNOWN, "start", 0, 1, 1)
+    await host.expect(Status.OTHER_MACHINE, "load", run_image(other).encode())
+    await host.expect(Status.OK, "load", data)
+    host.twin.load(run.image)
+    await host.expect(Status.NO_IMAGE, "load", data[::-1])
+    await host.expect(Status.OTHER_VERSION, "load", data[:4] + b"\x09" + data[5:])
+    await host.expect(Status.CUT_SHORT, "load", data[:-4])
+    await host.expect(Status.DAMAGED, "load", data[:-4] + b"\xff" + data[-3:])
+    four_bar = run_image(_run_of(machine, *RUNS[1])).encode()
+    await host.expect(Status.OTHER_PROGRAM, "exchange", four_bar)
+    await host.expect(Status.UNKNOWN, "set", "mass of nothing", 0)
+    await host.expect(Status.UNKNOWN, "run", 1, 1, 1, 100, LOOKS)
+    await host.expect(Status.NO_ROOM, "run", 0, 2, 1, 11, LOOKS)
+    await host.run(run, 0, 3, 1, "after refusals")
+
+    await host.expect(Status.LATE, "run", 0, 10_000, 0, 0, 3)
+    for function in ("start", "restart", "load", "read_carried"):
+        arguments = {"start": (0, 1, 1), "load": (data,), "read_carried": (0, 4)}
+        await host.expect(Status.BUSY, function, *arguments.get(function, (0,)))
+    await host.do("reset")
+    await host.expect(Status.OK, "restart", 0)
+    host.twin.load(run.image)
+    await host.run(run, 0, 3, 1, "after a reset")
+
+    # an angle that is infinite: the run stops, and leaves the trace up to there
+    carried = run.program.carried
+    state = dict.fromkeys(carried.values(), 0) | {[*carried.values()][0]: fmt.inf}
+    await host.expect(Status.OK, "write_carried", 0, [*state.values()])
+    host.twin.load(state)
+    host.twin.flags = 0
+    want = host.twin.run(run.program, 4, 0, 1, run.before.values(), run.after.values())
+    got = await host.expect(Status.STOPPED, "run", 0, 4, 1, 100, LOOKS)
+    host.compare("trace", got, want, "stopped")
+    await host.compare_report("stopped")
+    host.twin.stopped = False
+
+    await host.engine.write("MAIN_LENGTH", 0)
+    await host.expect(Status.REFUSED, "run", 0, 1, 1, 100, LOOKS)
+    await host.expect(Status.OK, "load", data)
+    host.twin.load(run.image)
+    await host.run(run, 0, 3, 1, "loaded again")
+
+
+test_cosim_driver = BENCH.pytest()
