@@ -49,6 +49,7 @@ COMMAND = "make bench ONLY=native"
 ROUNDS = 3  # everything in turn, so that a busy moment of the machine spoils one round only
 BUDGET_S = 0.2  # of one measurement
 NONE = "–"
+WIDTH = 130  # of the tables at least
 
 #: Format and mode of what is built.
 KINDS = {
@@ -138,7 +139,7 @@ def _built(name: str, build: Any) -> Any:
 
 
 def measure() -> list[Row]:
-    """All rows, machine-paced: a few minutes.
+    """All rows: a few minutes.
 
     Raises
     ------
@@ -206,7 +207,7 @@ def print_table(rows: Sequence[Mapping[str, Any]], on: Mapping[str, str]) -> Non
             verdict(row),
             "yes" if row["identical"] else "NO",
         )
-    console = Console()
+    console = Console(width=max(Console().width, WIDTH))
     console.print(table)
     others = Table(title="printed by their authors, not measured here")
     for name in ("what", "machine", "figure", "ns of one", "source"):

@@ -2,7 +2,6 @@
 
 import importlib.util
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,7 +61,7 @@ class _States:
 
 
 def build() -> list[Path]:
-    """Compile the program twice, with Eigen's vectors and without: either may be faster.
+    """Compile the program twice, with Eigen's vectors and without: either may be faster. 2 minutes.
 
     Returns
     -------
@@ -81,8 +80,7 @@ def build() -> list[Path]:
         flags = (*FLAGS, *more, *defined, *include)
         return building.compiled(building.SOURCES / "pinocchio.cpp", "g++", flags, PACKAGES)
 
-    with ThreadPoolExecutor(len(VARIANTS)) as pool:
-        return list(pool.map(one, VARIANTS))
+    return [one(more) for more in VARIANTS]
 
 
 def robot_ns(
