@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 
@@ -78,7 +78,7 @@ class Step:
     def ns(self, built: NativeKernel, systems: int, budget: float) -> float:
         """Time of a step of one system, nothing kept but the last state."""
         steps = max(self.scenario.steps // systems, 10)
-        return native_clock.step_ns(built, self.states(systems), steps, budget)
+        return native_clock.step_ns(built, states(self, systems), steps, budget)
 
     def identical(self, built: NativeKernel) -> bool:
         """Whether some steps of some systems have the model's bits."""
@@ -124,8 +124,8 @@ class Call:
 
     def ns(self, built: NativeKernel, systems: int, budget: float) -> float:
         """Time of a call for one system."""
-        states = self.states(max(systems, CALLS))
-        return native_clock.evaluation_ns(built, states, systems, budget)
+        given = states(self, max(systems, CALLS))
+        return native_clock.evaluation_ns(built, given, systems, budget)
 
     def identical(self, built: NativeKernel) -> bool:
         """Whether all results of some calls have the model's bits."""
@@ -147,6 +147,13 @@ class Call:
 
 
 Work = Step | Call
+
+
+@cache
+def states(work: Work, count: int) -> Values:
+    """States of a piece of work, kept: they are timed more than once."""
+    return work.states(count)
+
 
 #: Function of robots, in the order of the table.
 FUNCTIONS = ("ID", "FD", "dID", "dFD")
