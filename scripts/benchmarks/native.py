@@ -46,7 +46,7 @@ from scripts.robots.cases import ROBOTS, robot
 NATIVE, MACHINE, PICTURE = OUT / "native.json", OUT / "native_machine.json", OUT / "native.png"
 COMMAND = "make bench ONLY=native"
 
-ROUNDS = 10  # everything in turn, so that a busy moment of the machine spoils some rounds only
+ROUNDS = 6  # everything in turn, so that a busy moment of the machine spoils some rounds only
 BUDGET_S = 0.06  # of one measurement
 NONE = "–"
 WIDTH = 130  # of the tables at least
