@@ -1,7 +1,7 @@
 # What it can do: `make help`. Everything it needs is set up by itself on first use.
 #
 # Variables: see RUN_TAKES, DEMO_TAKES, BENCH_TAKES, SWEEP_TAKES below; UNITS FORMATS SEED (formats), UNITS FAMILY
-# SEEDS (synth).
+# SEEDS (synth), ONLY (bench).
 
 .DEFAULT_GOAL := help
 unexport VERILATOR_ROOT # a stale one makes newer Verilators refuse to run
@@ -113,10 +113,12 @@ waves: venv ## BENCH=<bench> [CONFIG= FILE=]: open its last waveform with the be
 	@$(if $(BENCH),,$(error say which: make waves BENCH=<bench>; benches: $(BENCHES)))
 	@$(PY) -m scripts.waves $(BENCH) $(if $(FILE),--file $(FILE)) $(if $(CONFIG),--config $(CONFIG))
 
-.PHONY: bench sincos longrun results reference
-bench: setup ## speed of the simulations, cycles of the step engine, into build/bench
-	@$(PY) -m scripts.benchmarks.speed
-	@$(PY) -m scripts.benchmarks.step_engine
+.PHONY: bench native-results sincos longrun results reference
+bench: setup ## speeds, cycles of the step engine, native kernels, into build/bench [ONLY=native]
+	@$(if $(filter-out native,$(ONLY)),,$(SETUP) bench || true)
+	@$(PY) -m scripts.command scripts.benchmarks.bench $(if $(ONLY),--only $(ONLY))
+native-results: venv ## docs/native_results.md from what `make bench ONLY=native` left in build/
+	@$(PY) -m scripts.benchmarks.native_document
 sincos: venv ## worst errors of sine and cosine over every binary32 angle, about a minute
 	@$(PY) -m pymodel.arith.sincos_error
 longrun: venv ## 100 s of the four-bar, with and without re-basing, into build/longrun

@@ -459,6 +459,11 @@ class NativeKernel:
         columns = trace.transpose(2, 1, 0, 3).reshape(shape)[..., :rows]
         return after, dict(zip(names, columns, strict=True))
 
+    def address(self, function: str) -> int:
+        """Address of a function of ``native_run.c``, for callers in C."""
+        found = self._ffi.addressof(self._library, function)
+        return int(self._ffi.cast("uintptr_t", found))
+
     def fixed(
         self,
         parameters: Mapping[str, Any] | None = None,
