@@ -1,6 +1,6 @@
 # What it can do: `make help`. Everything it needs is set up by itself on first use.
 #
-# Variables: see RUN_TAKES, DEMO_TAKES, BENCH_TAKES below; UNITS FORMATS SEED (formats), UNITS FAMILY
+# Variables: see RUN_TAKES, DEMO_TAKES, BENCH_TAKES, SWEEP_TAKES below; UNITS FORMATS SEED (formats), UNITS FAMILY
 # SEEDS (synth), ONLY (bench).
 
 .DEFAULT_GOAL := help
@@ -13,11 +13,12 @@ PYTEST := $(PY) -m pytest
 BENCHES := $(filter-out common,$(patsubst tb/%/Makefile,%,$(wildcard tb/*/Makefile)))
 
 DEMO_TAKES := SIM ARITH STEPS REBASE BASE LANES OUT SEED WAVES REFERENCE
-RUN_TAKES := SCENARIO TARGET $(DEMO_TAKES)
+RUN_TAKES := SCENARIO TARGET $(DEMO_TAKES) ANIMATE
 BENCH_TAKES := SIM SEED TEST CONFIG WAVES
 ROBOT_TAKES := URDF FUNCTION FLOATING TARGET ROWS SIM ARITH LANES SEED OUT WAVES
+SWEEP_TAKES := SCENARIO VARY COUNT SEED TARGET ARITH STEPS BASE REBASE SIM LANES WORKERS SCHEDULER OUT
 # $(call takes,NAMES): refuse a variable of the command line that the target has no use for.
-takes = $(foreach name,$(filter-out $1,$(RUN_TAKES) $(BENCH_TAKES) $(ROBOT_TAKES)),$(if \
+takes = $(foreach name,$(filter-out $1,$(RUN_TAKES) $(BENCH_TAKES) $(ROBOT_TAKES) $(SWEEP_TAKES)),$(if \
   $(filter command,$(origin $(name))),$(error $(name)=$($(name)): make $@ takes $(or $1,no variables))))
 
 # What SIM needs; both simulators where it does not say which. Another one is refused in Python.
@@ -37,13 +38,30 @@ pendulum fourbar:
 	@$(PY) -m scripts.command scripts.demo $@ $(if $(OUT),--out $(OUT)) $(RUN_OPTIONS)
 
 .PHONY: run
-run: venv ## SCENARIO=f.toml [TARGET=model|coprocessor|step SIM= ARITH= STEPS= OUT= LANES=2+2 REFERENCE=0]
+run: venv ## SCENARIO=f.toml [TARGET=model|coprocessor|step SIM= ARITH= STEPS= OUT= LANES=2+2 REFERENCE=0 ANIMATE=1]
 	@$(if $(SCENARIO),,$(error say which: make run SCENARIO=scenarios/double_pendulum.toml))
 	@$(call takes,$(RUN_TAKES))
 	@$(if $(filter coprocessor step,$(TARGET)),$(SETUP) $(SIMULATORS))
 	@$(PY) -m scripts.command scripts.run --scenario $(SCENARIO) --target $(or $(TARGET),model) \
 	  --out $(or $(OUT),build/$(basename $(notdir $(SCENARIO)))) \
-	  $(RUN_OPTIONS)
+	  $(if $(filter-out 0,$(ANIMATE)),--animate) $(RUN_OPTIONS)
+
+.PHONY: notebook
+notebook: venv ## docs/notebook.ipynb from top to bottom, with its outputs into build/notebook.ipynb
+	@$(call takes,)
+	@$(SETUP) icarus
+	@$(PY) -m scripts.command scripts.notebook
+
+.PHONY: sweep
+sweep: venv ## SCENARIO=f.toml VARY="body[0].mass=1:2:11" [TARGET=model|native|engine COUNT= OUT=f.csv WORKERS=]
+	@$(if $(and $(SCENARIO),$(VARY)),,$(error say which: make sweep SCENARIO=scenarios/double_pendulum.toml \
+	  VARY="body[0].q=-3:3:7 body[1].q=-3:3:7"))
+	@$(call takes,$(SWEEP_TAKES))
+	@$(if $(filter engine,$(TARGET)),$(SETUP) $(SIMULATORS))
+	@$(PY) -m scripts.command scripts.sweeps.variations $(SCENARIO) $(foreach one,$(VARY),--vary '$(one)') \
+	  $(if $(COUNT),--count $(COUNT)) $(if $(TARGET),--target $(TARGET)) \
+	  $(if $(WORKERS),--workers $(WORKERS)) $(if $(SCHEDULER),--scheduler $(SCHEDULER)) $(RUN_OPTIONS) \
+	  --out $(or $(OUT),build/sweeps/$(basename $(notdir $(SCENARIO))).parquet)
 
 .PHONY: robot
 robot: venv ## URDF=f.urdf FUNCTION=dFD [FLOATING=1 TARGET=model|step ROWS=16 SIM= ARITH= LANES=2+2 OUT=]

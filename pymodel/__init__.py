@@ -8,48 +8,21 @@ What a user needs has a flat name here; docs/python_api.md shows it at work::
     print(run.t.shape, run.q.shape)
 
 Angles are in rad, lengths in m, momenta in N m s, everything else in SI units; arrays are numpy's,
-float64. A module is imported when one of its names is used first.
+float64. All exceptions derive from :class:`Error`, or are a ``ValueError``; their text is one line.
+A module is imported when one of its names is used first: ``__init__.pyi`` lists them.
 """
 
+import ast
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
-#: Public name -> module, and its name there if it is another one.
+#: Public name -> module, and its name there.
 _HOMES = {
-    # scenarios
-    "load": "mechanism.scenario_file",
-    "parse": "mechanism.scenario_file",
-    "Scenario": "mechanism.scenario",
-    "Body": "mechanism.scenario",
-    "Loop": "mechanism.scenario",
-    "ScenarioError": "mechanism.scenario",
-    # runs of the model
-    "simulate": "runs.simulate",
-    "reference": "runs.lagrangian:simulate",
-    "differences": "runs.summary",
-    "Trajectory": "runs.trajectory",
-    "read_csv": "runs.trajectory",
-    "write_csv": "runs.trajectory",
-    "NoReferenceError": "runs.lagrangian",
-    "NonFiniteError": "runs.recorder",
-    "SingularError": "algorithms.requests",
-    # robots
-    "load_robot": "runs.robot_model:load",
-    "RobotModel": "runs.robot_model",
-    "RobotError": "mechanism.urdf",
-    # programs for the step engine
-    "Format": "arith.fp",
-    "Machine": "machine.isa",
-    "ProgramError": "machine.isa",
-    "Twin": "machine.model",
-    "Kernel": "compile.kernel",
-    "record": "compile.kernel",
-    "recorded": "compile.registry",
-    "RecordingError": "compile.graph",
-    "schedule": "compile.schedule",
-    "prepare_call": "runs.engine_runs",
-    "prepare_run": "runs.engine_runs:prepare",
-    "fitting": "runs.engine_runs",
+    alias.asname: (node.module, alias.name)
+    for node in ast.parse(Path(__file__).with_suffix(".pyi").read_text()).body
+    if isinstance(node, ast.ImportFrom)
+    for alias in node.names
 }
 
 __all__ = list(_HOMES)
@@ -59,8 +32,8 @@ def __getattr__(name: str) -> Any:
     """Find a public name in its module."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module, _, own = _HOMES[name].partition(":")
-    return getattr(import_module(f"{__name__}.{module}"), own or name)
+    module, own = _HOMES[name]
+    return getattr(import_module(module), own)
 
 
 def __dir__() -> list[str]:

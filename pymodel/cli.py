@@ -15,12 +15,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
 
-import numpy as np
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from pymodel import compile_command, robot_commands
+from pymodel import compile_command, robot_commands, sweep_commands
 from pymodel.algorithms.requests import BASE, CLOSED_BASES, RECORDED_BASES
 from pymodel.compile.kernel import Kernel
 from pymodel.mechanism import urdf
@@ -127,32 +126,27 @@ def _compare_options(parser: argparse.ArgumentParser) -> None:
 @subcommand(_compare_options)
 def compare(arguments: argparse.Namespace) -> int:
     """Compare two run.csv column by column; exit status 1 if any bit differs."""
+    # Here, because the others need no reference solver.
+    from pymodel.runs.comparison import compare as compare_runs
+
     a, b = read_csv(arguments.a), read_csv(arguments.b)
     if a.joints != b.joints:
         raise InputError(f"{arguments.b}: {b.joints} joints, but {arguments.a} has {a.joints}")
-    rows = min(len(a), len(b))
-    table = Table(title=Text(f"{arguments.a} and {arguments.b}: {rows} rows"))
+    found = compare_runs(a, b)
+    table = Table(title=Text(f"{arguments.a} and {arguments.b}: {min(found.rows)} rows"))
     for name in ("column", "max abs difference", "bits", "rows that differ", "first at t [s]"):
         table.add_column(Text(name), justify="left" if name in ("column", "bits") else "right")
-    same = len(a) == len(b)
-    for (name, left), right in zip(a.columns().items(), b.columns().values(), strict=True):
-        left, right = np.ascontiguousarray(left[:rows]), np.ascontiguousarray(right[:rows])
-        differ = np.flatnonzero(left.view(np.uint64) != right.view(np.uint64))
-        if not len(differ):
-            table.add_row(name, "0", "identical", "0", "")
-            continue
-        same = False
-        with np.errstate(invalid="ignore"):  # inf - inf
-            worst = np.abs(left - right).max()
-        first = repr(float(a.t[differ[0]]))
-        table.add_row(name, f"{worst:.6g}", "differ", str(len(differ)), first)
+    for name, column in found.columns.items():
+        bits = "identical" if column.identical else "differ"
+        first = "" if column.time is None else repr(column.time)
+        table.add_row(name, f"{column.largest:.6g}", bits, str(column.rows), first)
     console = Console()
     console.print(table)
     if len(a) != len(b):
         text = f"rows: {len(a)} in {arguments.a}, {len(b)} in {arguments.b}"
         console.print(text, markup=False, highlight=False, soft_wrap=True)
-    console.print("bit-identical" if same else "different")
-    return DONE if same else NO
+    console.print("bit-identical" if found.identical else "different")
+    return DONE if found.identical else NO
 
 
 def _plot_options(parser: argparse.ArgumentParser) -> None:
@@ -171,6 +165,8 @@ def plot(arguments: argparse.Namespace) -> int:
 
 subcommand(robot_commands.joints_options)(robot_commands.joints)
 subcommand(robot_commands.call_options)(robot_commands.call)
+subcommand(sweep_commands.sweep_options)(sweep_commands.sweep)
+subcommand(sweep_commands.sweep_map_options)(sweep_commands.sweep_map)
 
 
 OPERATION_SIGNS = {"add": "+", "mul": "x", "rec": "1/x"}
@@ -439,6 +435,7 @@ def main(arguments: list[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", required=True, metavar="subcommand")
     for name, (function, options, aliases) in COMMANDS.items():
         text = (function.__doc__ or "").partition("\n")[0].rstrip(".")
+        name = name.replace("_", "-")
         command = commands.add_parser(name, aliases=aliases, help=text, description=text)
         command.set_defaults(run=function)
         options(command)

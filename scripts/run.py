@@ -8,7 +8,10 @@ import sys
 from collections.abc import Callable
 
 from pymodel.commands import INTERRUPTED, MESSAGE
+from pymodel.mechanism.scenario import Scenario
 from pymodel.mechanism.scenario_file import load
+from pymodel.runs.files import animate_run
+from pymodel.runs.input_error import InputError
 from pymodel.runs.session import run_model
 from pymodel.runs.summary import Summary
 from scripts.hardware_run import run_hardware
@@ -33,9 +36,18 @@ def run(options: RunOptions) -> tuple[Summary | None, int]:
     ValueError, OSError
         If what is asked for cannot be done, or a file cannot be read or written.
     """
+    scenario = load(options.scenario, options.steps)
+    if options.animate and len(scenario.times) < 2:
+        raise InputError("ANIMATE=1: only for a run that keeps more than its start (save, STEPS)")
+    summary, status = _run(scenario, options)
+    if options.animate and summary and summary["rows"] > 1:
+        print(f"motion in {animate_run(options.out, scenario)}")
+    return summary, status
+
+
+def _run(scenario: Scenario, options: RunOptions) -> tuple[Summary | None, int]:
     if options.target not in (MODEL, NATIVE):
         return run_hardware(options)
-    scenario = load(options.scenario, options.steps)
     return run_model(
         scenario,
         options.arithmetic,
@@ -67,6 +79,7 @@ def main(arguments: list[str] | None = None) -> int:
     targets = one_of("TARGET", MODEL, NATIVE, *TARGETS)
     parser.add_argument("--target", type=targets, default=RunOptions.target)
     parser.add_argument("--out", required=True, help="folder for the results")
+    parser.add_argument("--animate", action="store_true", help="draw the mechanism in motion, too")
     add_options(parser)
     return status_of(lambda: run(RunOptions(**vars(parser.parse_args(arguments))))[1])
 

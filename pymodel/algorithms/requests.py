@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from pymodel.algorithms import linalg, two_handles
 from pymodel.algorithms.many_handles import Elimination, eliminate, recover
+from pymodel.arith.errors import RunError
 from pymodel.arith.scalars import Matrix, SupportsArithmetic
 
 #: How the base of a closed chain is connected where nobody says otherwise.
@@ -69,7 +70,7 @@ class Recover(NamedTuple):
     impulses: dict  # handle -> 2-vector
 
 
-class SingularError(ArithmeticError):
+class SingularError(RunError):
     """A joint or base matrix has determinant zero or a non-finite inverse."""
 
 

@@ -14,13 +14,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from pymodel.arith.errors import Error
 from pymodel.arith.scalars import S, SupportsArithmetic
 
 OPERATIONS = ("add", "mul", "rec", "sincos")
 LEAVES = ("const", "parameter", "input")
 
 
-class RecordingError(TypeError):
+class RecordingError(Error, TypeError):
     """The algorithm asked a recorded scalar for its value: its course would depend on data."""
 
 

@@ -2,8 +2,8 @@
  *
  * kernel.h, generated, says how many INPUTS, CARRIED, OUTPUTS, FIXED (constants and parameters) and
  * WORKSPACE (values between pieces) there are, and how the pieces are called: MAIN, and SPECIAL for the
- * steps that a run does otherwise. All arrays are by name and then by system; n is a multiple of
- * LANES. Functions return the flags that were raised (bits 4..0 as in fflags), or NO_MEMORY. */
+ * steps that a run does otherwise. All arrays are by block of LANES systems, then by name, then by
+ * system. * Functions return the flags that were raised (bits 4..0 as in fflags), or NO_MEMORY. */
 #include "native.h"
 
 #include "kernel.h"
@@ -133,7 +133,10 @@ void from_doubles(const double *x, number *y, size_t count) {
   leave(&before, NULL);
 }
 
-unsigned evaluate(const number *in, number *out, const number *k, size_t n) {
+/* A parameter of each system, or of all: the place of a block's. */
+#define OWN(k, block, count) ((k) + (PER_ROW ? (size_t)(block) * (count) * LANES : 0))
+
+unsigned evaluate(const number *in, number *out, const number *k, size_t blocks) {
   real here[ROOM];
   real *w = workspace(here);
   if (!w) {
@@ -141,9 +144,10 @@ unsigned evaluate(const number *in, number *out, const number *k, size_t n) {
   }
   environment before;
   enter(&before);
-  for (size_t b = 0; b < n; b += LANES) {
-    const number *own = PER_ROW ? k + b : k;
-    MAIN(in + b, out + b, own, w, n)
+  for (size_t b = 0; b < blocks; b++) {
+    const number *given = in + b * (INPUTS + CARRIED) * LANES;
+    number *found = out + b * RESULTS * LANES;
+    MAIN(given, found, OWN(k, b, FIXED), w)
   }
   unsigned flags = leave(&before, w);
   release(w);
@@ -152,66 +156,44 @@ unsigned evaluate(const number *in, number *out, const number *k, size_t n) {
 
 #if CARRIED
 /* Steps first, first + 1, ... of all systems; those that are multiples of save leave a row in trace:
- * carried values before the step, then its outputs. Steps every, 2 every, ... are special. */
+ * carried values before the step, then its outputs. Steps every, 2 every, ... are special. A block's
+ * trace is rows long. */
 unsigned advance(const number *in, number *state, number *trace, const number *k,
-                 const number *k_special, size_t n, int64_t first, int64_t steps, int64_t every,
-                 int64_t save) {
+                 const number *k_special, size_t blocks, size_t rows, int64_t first, int64_t steps,
+                 int64_t every, int64_t save) {
+  const size_t size = LANES * sizeof(number), state_size = CARRIED * size;
   real here[ROOM];
   real *w = workspace(here);
-  number *now = aligned((INPUTS + CARRIED) * LANES * sizeof(number));
-  number *next = aligned(RESULTS * LANES * sizeof(number));
-  number *own = aligned((FIXED + SPECIAL_FIXED + 1) * LANES * sizeof(number));
+  number *now = aligned((INPUTS + CARRIED) * size), *next = aligned(RESULTS * size);
   unsigned flags = NO_MEMORY;
-  if (w && now && next && own) {
+  if (w && now && next) {
     environment before;
     enter(&before);
-    for (size_t b = 0; b < n; b += LANES) {
-      const size_t size = LANES * sizeof(number);
-      const number *k_main = k, *k_other = k_special;
-      for (size_t i = 0; i < INPUTS; i++) {
-        memcpy(now + i * LANES, in + i * n + b, size);
-      }
-      for (size_t i = 0; i < CARRIED; i++) {
-        memcpy(now + (INPUTS + i) * LANES, state + i * n + b, size);
-      }
-#if PER_ROW
-      for (size_t i = 0; i < FIXED; i++) {
-        memcpy(own + i * LANES, k + i * n + b, size);
-      }
-      for (size_t i = 0; i < SPECIAL_FIXED; i++) {
-        memcpy(own + (FIXED + i) * LANES, k_special + i * n + b, size);
-      }
-      k_main = own;
-      k_other = own + FIXED * LANES;
-#endif
-      number *row = trace + b;
+    for (size_t b = 0; b < blocks; b++) {
+      number *carried = now + INPUTS * LANES, *own = state + b * CARRIED * LANES;
+      number *row = trace + b * rows * RESULTS * LANES;
+      memcpy(now, in + b * INPUTS * LANES, INPUTS * size);
+      memcpy(carried, own, state_size);
       for (int64_t step = first; step < first + steps; step++) {
         if (every && step && step % every == 0) {
-          SPECIAL(now, next, k_other, w, LANES)
+          SPECIAL(now, next, OWN(k_special, b, SPECIAL_FIXED), w)
         } else {
-          MAIN(now, next, k_main, w, LANES)
+          MAIN(now, next, OWN(k, b, FIXED), w)
         }
         if (save && step % save == 0) {
-          for (size_t i = 0; i < CARRIED; i++, row += n) {
-            memcpy(row, now + (INPUTS + i) * LANES, size);
-          }
-          for (size_t i = 0; i < OUTPUTS; i++, row += n) {
-            memcpy(row, next + (CARRIED + i) * LANES, size);
-          }
+          memcpy(row, carried, state_size);
+          memcpy(row + CARRIED * LANES, next + CARRIED * LANES, OUTPUTS * size);
+          row += RESULTS * LANES;
         }
-        memcpy(now + INPUTS * LANES, next, CARRIED * size);
+        memcpy(carried, next, state_size);
       }
-      for (size_t i = 0; i < CARRIED; i++) {
-        memcpy(state + i * n + b, now + (INPUTS + i) * LANES, size);
-      }
-      (void)k_main, (void)k_other;
+      memcpy(own, carried, state_size);
     }
     flags = leave(&before, w);
   }
   release(w);
   free(now);
   free(next);
-  free(own);
   return flags;
 }
 #endif

@@ -156,7 +156,7 @@ void sincos_lanes(real x, real *sine, real *cosine, real *w) {
   /* sin(r) = r (1 - g), r cut to NORMAL_W bits; where n = 0, r is x. A double holds the leading bits
    * of the angle without rounding them up, if those behind 53 are gone. */
   i64 many = CONVERT(MASK(count != 0), i64);
-  angle &= ~(ONES(6) & MASK((angle >> 52) != 0));
+  angle &= ~(ONES(6) & (-(angle >> 52) >> 63));
   f64 r = double_of(SELECT(many, long_bits(CONVERT(angle, f64) * 0x1p-57), long_bits(absolute)));
   i64 fraction = long_bits(r) & (ONES(NORMAL_W - 1) << (53 - NORMAL_W));
   f64 power = double_of(long_bits(r) & (ONES(11) << 52));

@@ -19,6 +19,7 @@ from enum import Enum
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from pymodel.arith.errors import Error
 from pymodel.arith.fp import BINARY32, Format
 from pymodel.machine.registers import BUS_W
 
@@ -34,7 +35,7 @@ class Source(Enum):
 OFFERED = Source.OFFERED
 
 
-class ProgramError(ValueError):
+class ProgramError(Error, ValueError):
     """A program that the machine cannot run."""
 
 

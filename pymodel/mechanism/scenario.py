@@ -11,13 +11,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pymodel.arith.errors import Error
+
 GROUND = -1
 INTEGRATORS = ("euler", "semi-implicit", "rk4")
 
 Vector = tuple[float, float]
 
 
-class ScenarioError(ValueError):
+class ScenarioError(Error, ValueError):
     """A scenario that cannot be run; ``str()`` is the single line ``file: key: reason``.
 
     Parameters

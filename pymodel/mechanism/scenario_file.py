@@ -1,20 +1,27 @@
 """Scenario files: a :class:`~pymodel.mechanism.scenario.Scenario` written in TOML.
 
-:func:`load` reads a file and :func:`parse` a dictionary of the same shape. Both return a frozen
-``Scenario`` or raise ``ScenarioError``, whose text is one line that names file, key and reason.
-What cannot be run is refused here: nothing behind this module has to check it again.
+:func:`load` reads a file or a dictionary of the same shape, and :func:`varied` changes numbers of a
+scenario. All return a frozen ``Scenario`` or raise ``ScenarioError``, whose text is one line that
+names file, key and reason. What cannot be run is refused here: nothing behind this module has to
+check it again.
 """
 
 from __future__ import annotations
 
+import datetime
 import difflib
+import json
 import math
 import os
 import re
 import tomllib
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
 
 from pymodel.mechanism import schema
 from pymodel.mechanism.checks import check_loops
@@ -33,12 +40,12 @@ MAX_STEPS = 2**32 - 2  # the step engine counts them, and one evaluation more, i
 END_TOLERANCE = 1e-9
 
 
-def load(path: str | os.PathLike[str], steps: int | None = None) -> Scenario:
-    """Read a scenario file.
+def load(source: str | os.PathLike[str] | Mapping[str, Any], steps: int | None = None) -> Scenario:
+    """Read a scenario from its file, or from a dictionary that holds the same.
 
     Parameters
     ----------
-    path : str or path-like
+    source : str, path-like or dict
     steps : int, optional
         Number of steps of the run, instead of its ``end``.
 
@@ -49,34 +56,53 @@ def load(path: str | os.PathLike[str], steps: int | None = None) -> Scenario:
     Raises
     ------
     ScenarioError
-        If the file cannot be read, is not TOML, or cannot be run, or if ``steps`` is below 1 or
-        above :data:`MAX_STEPS`.
+        As for :func:`read` and :func:`parse`.
+    """
+    if isinstance(source, str | os.PathLike):
+        return parse(read(source), os.fspath(source), steps)
+    return parse(source, steps=steps)
+
+
+def read(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read the dictionary that a scenario file holds, for :func:`parse`.
+
+    Parameters
+    ----------
+    path : str or path-like
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    ScenarioError
+        If the file cannot be read, or is not TOML.
     """
     source = _plain(os.fspath(path))
     try:
-        data = tomllib.loads(Path(path).read_bytes().decode("utf-8"))
+        return tomllib.loads(Path(path).read_bytes().decode("utf-8"))
     except OSError as error:
         raise ScenarioError(source, "", f"cannot read: {error.strerror or error}") from None
     except UnicodeDecodeError as error:
         raise ScenarioError(source, "", f"not TOML: byte {error.start} is not UTF-8 text") from None
     except (tomllib.TOMLDecodeError, ValueError, RecursionError) as error:
         raise ScenarioError(source, "", f"not TOML: {_plain(str(error))}") from None
-    scenario = parse(data, source)
-    if steps is None:
-        return scenario
-    if not 1 <= steps <= MAX_STEPS:
-        raise ScenarioError(source, "steps", f"must lie in 1..{MAX_STEPS}, got {steps}")
-    return replace(scenario, end=steps * scenario.step)
 
 
-def parse(data: dict[str, Any], source: str = "<scenario>") -> Scenario:
+def parse(
+    data: Mapping[str, Any], source: str = "<scenario>", steps: int | None = None
+) -> Scenario:
     """Build a scenario from the dictionary that a scenario file holds.
 
     Parameters
     ----------
     data : dict
+        Keys as in the file; numpy's numbers and arrays count as numbers and lists.
     source : str
         Stands for the file in messages.
+    steps : int, optional
+        Number of steps of the run, instead of its ``end``.
 
     Returns
     -------
@@ -85,9 +111,13 @@ def parse(data: dict[str, Any], source: str = "<scenario>") -> Scenario:
     Raises
     ------
     ScenarioError
-        If the scenario cannot be run.
+        If the scenario cannot be run, or if ``steps`` is not a whole number of 1 to
+        :data:`MAX_STEPS`.
     """
-    top = _Table(source, "", data, schema.SCENARIO)
+    source = _plain(source)
+    if not isinstance(data, Mapping):
+        raise ScenarioError(source, "", f"must be a table, got {_kind(data)}")
+    top = _Table(source, "", _without_arrays(data), schema.SCENARIO)
     name = top.get("name")
     if not name.strip() or not name.isprintable():
         raise top.error("name", f"must be a line of printable text, got {name!r}")
@@ -99,8 +129,8 @@ def parse(data: dict[str, Any], source: str = "<scenario>") -> Scenario:
         raise time.error("end", f"must be at least one step ({step!r} s), got {end!r}")
     if end / step > MAX_STEPS:
         raise time.error("step", f"too small for an end of {end!r} s, got {step!r}")
-    steps = round(end / step)
-    if not math.isclose(steps * step, end, rel_tol=END_TOLERANCE):
+    nearest = round(end / step)
+    if not math.isclose(nearest * step, end, rel_tol=END_TOLERANCE):
         below = math.floor(end / step) * step
         near = f"{below:.12g} or {below + step:.12g}"
         raise time.error("end", f"must be a multiple of the step ({step!r} s): {near}, got {end!r}")
@@ -135,7 +165,117 @@ def parse(data: dict[str, Any], source: str = "<scenario>") -> Scenario:
         source=source,
     )
     check_loops(scenario)
-    return scenario
+    if steps is None:
+        return scenario
+    if isinstance(steps, bool) or not isinstance(steps, int | np.integer):
+        raise ScenarioError(source, "steps", f"must be an integer, got {steps!r}")
+    if not 1 <= steps <= MAX_STEPS:
+        raise ScenarioError(source, "steps", f"must lie in 1..{MAX_STEPS}, got {steps}")
+    return replace(scenario, end=int(steps) * scenario.step)
+
+
+def varied(scenario: Scenario, **values: ArrayLike) -> Scenario:
+    """Change numbers of a scenario, as if they stood in its file.
+
+    Parameters
+    ----------
+    scenario : Scenario
+    **values
+        By the file's keys. Of bodies (``q``, ``qd``, ``mass``, ``torque``, ...) shape (n,), or
+        (n, 2) of the vectors ``com``, ``tip`` and ``attach``; one value stands for all bodies. Of
+        loops ``point`` and ``at``, (loops, 2). Of the whole ``gravity``, (2,), ``step``, ``end``,
+        ``integrator``, ``save`` and ``name``. Units are those of the file. Pins stay where
+        ``attach`` says, also where a ``tip`` changes.
+
+    Returns
+    -------
+    Scenario
+
+    Raises
+    ------
+    ScenarioError
+        If there is no such key, an array has another shape, or the scenario cannot be run.
+    """
+    data = _tables(scenario)
+    homes = {key.name: (key, data["body"]) for key in schema.BODY}
+    homes |= {key.name: (key, data["loop"]) for key in schema.LOOP if key.kind == "vector"}
+    top = [key.name for key in schema.SCENARIO if not key.kind.startswith("table")]
+    for name, value in values.items():
+        if name in top:
+            data[name] = value
+        elif name in data["time"]:
+            data["time"][name] = value
+        elif name in homes:
+            _spread(scenario.source, *homes[name], value)
+        else:
+            known = ", ".join((*top, *data["time"], *homes))
+            raise ScenarioError(scenario.source, name, f"unknown key (known: {known})")
+    return parse(data, scenario.source)
+
+
+def write_scenario(path: str | os.PathLike[str], scenario: Scenario) -> None:
+    """Write a scenario's file; :func:`load` makes the same scenario of it, bit for bit.
+
+    Parameters
+    ----------
+    path : str or path-like
+    scenario : Scenario
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written.
+    """
+    data = _tables(scenario)
+    bodies, loops, time = data.pop("body"), data.pop("loop"), data.pop("time")
+    parts = [("", data), ("[time]", time)]
+    parts += [("[[body]]", body) for body in bodies] + [("[[loop]]", loop) for loop in loops]
+    lines = []
+    for heading, table in parts:
+        lines += ["", heading] if heading else []
+        lines += [f"{name} = {_toml(value)}" for name, value in table.items()]
+    Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _toml(value: str | float | Vector) -> str:
+    """A value as TOML: JSON writes it in the same way."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _tables(scenario: Scenario) -> dict[str, Any]:
+    """The dictionary of a scenario's file, all keys given."""
+    fields = asdict(scenario)
+    return {
+        "name": scenario.name,
+        "gravity": scenario.gravity,
+        "time": {key.name: fields[key.name] for key in schema.TIME},
+        "body": fields["bodies"],
+        "loop": fields["loops"],
+    }
+
+
+def _spread(source: str, key: schema.Key, tables: list[dict[str, Any]], value: ArrayLike) -> None:
+    """Give each table its own value of a key."""
+    own = (2,) if key.kind == "vector" else ()
+    shape = (len(tables), *own)
+    try:
+        rows = np.broadcast_to(np.asarray(value, dtype=object), shape)
+    except ValueError:
+        reason = f"must have the shape {shape} or {own}, got {np.shape(value)}"
+        raise ScenarioError(source, key.name, reason) from None
+    for table, row in zip(tables, rows.tolist(), strict=True):
+        table[key.name] = row
+
+
+def _without_arrays(value: Any) -> Any:
+    """The same with Python's numbers and lists in place of numpy's."""
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return {name: _without_arrays(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_arrays(item) for item in value]
+    return value
 
 
 def _body(table: _Table, index: int, earlier: list[Body], parents: list[int]) -> Body:
@@ -194,17 +334,23 @@ def _quote(text: str) -> str:
     return f'"{_plain(text)}"'
 
 
-_KINDS = ((bool, "a boolean"), (int, "an integer"), (float, "a float"), (str, "a string"))
+_KINDS = (
+    (bool, "a boolean"),
+    (int, "an integer"),
+    (float, "a float"),
+    (str, "a string"),
+    (dict, "a table"),
+    ((list, tuple), "an array"),
+    ((datetime.date, datetime.time), "a date or time"),
+)
 
 
 def _kind(value: Any) -> str:
-    """The TOML name of a value's type."""
+    """The TOML name of a value's type; the Python name of another one."""
     for kind, name in _KINDS:
         if isinstance(value, kind):
             return name
-    if isinstance(value, dict):
-        return "a table"
-    return "an array" if isinstance(value, list | tuple) else "a date or time"
+    return type(value).__name__
 
 
 class _Table:
@@ -217,7 +363,7 @@ class _Table:
         self.path = path
         self.data = data
         self.keys = {key.name: key for key in keys}
-        for key in data:
+        for key in map(str, data):
             if key not in self.keys:
                 close = difflib.get_close_matches(key, self.keys, n=1)
                 hint = f", did you mean {_quote(close[0])}?" if close else ""

@@ -28,6 +28,7 @@ from urdf_parser_py.urdf import Link as UrdfLink
 from urdf_parser_py.urdf import Pose as UrdfPose
 from urdf_parser_py.xml_reflection.core import ParseError
 
+from pymodel.arith.errors import Error
 from pymodel.mechanism.robot import FIXED_BASE, FREE, PRISMATIC, REVOLUTE, Link, Robot
 
 ROOT_JOINT = "root_joint"  #: name of a floating base's joint
@@ -43,7 +44,7 @@ ROUNDING = 1e-12  #: what is smaller comes from rounding
 READ = ("inertial", "origin", "parent", "child", "axis", "dynamics", "mimic")
 
 
-class RobotError(ValueError):
+class RobotError(Error, ValueError):
     """A robot that makes no sense; ``str()`` is the single line ``file: element: reason``.
 
     Parameters

@@ -221,6 +221,13 @@ def prepare_call(machine: Machine, kernel: Kernel) -> Call:
     return Call(kernel, program, program.image({}))
 
 
+def prepare_fitting_call(machine: Machine, kernel: Kernel) -> Call:
+    """As :func:`prepare_call`, with the machine's memories as large as the program needs."""
+    found = prepare_call(machine.boundless, kernel)
+    holding = machine.holding(found.program)
+    return replace(found, program=replace(found.program, machine=holding))
+
+
 # --- libraries ------------------------------------------------------------------------------------
 
 
@@ -442,6 +449,37 @@ def _eta(mechanism: step.Mechanism, q: list, p: list) -> Any:
     return serve(mechanism.arithmetic, step.rates(mechanism, q, p)).eta
 
 
+def simulate(machine: Machine, scenario: Scenario, **options: Any) -> Trajectory:
+    """Run a scenario on the engine's model, its memories as large as the run needs.
+
+    Parameters
+    ----------
+    machine, scenario, **options
+        As for :func:`prepare`.
+
+    Returns
+    -------
+    Trajectory
+        With the engine's sticky float flags.
+
+    Raises
+    ------
+    NonFiniteError
+        If the run stops; the exception's ``trajectory`` holds the steps so far.
+    ScenarioError
+        As for :func:`prepare`.
+    """
+    fitted = fitting(machine, [scenario], **options)
+    ((trajectory, stopped),), twin = prepare(fitted, [scenario], **options).on_twin()
+    if trajectory is not None:
+        trajectory.flags = twin.flags
+    if trajectory is None or stopped:
+        error = NonFiniteError(stopped)
+        error.trajectory = trajectory
+        raise error
+    return trajectory
+
+
 def fitting(machine: Machine, scenarios: Sequence[Scenario], **options: Any) -> Machine:
     """Make the memories of a machine as large as a run of these scenarios needs.
 
@@ -541,6 +579,9 @@ def prepare(
         before=before,
         after=after,
     )
+
+
+prepare_run = prepare  #: its name in the package
 
 
 def _check_trace(machine: Machine, traced: int) -> None:

@@ -11,8 +11,10 @@ from pathlib import Path
 
 import numpy as np
 
+from pymodel.mechanism.scenario import Scenario
 from pymodel.mechanism.scenario_file import load
 from pymodel.runs import lagrangian, plots
+from pymodel.runs.animation import animate
 from pymodel.runs.finished import FinishedRun
 from pymodel.runs.progress import progress
 from pymodel.runs.summary import Summary, label, summarise, write_summary
@@ -20,7 +22,8 @@ from pymodel.runs.trajectory import Trajectory, TrajectoryError, read_csv, write
 
 RUN, REFERENCE, TWIN = "run.csv", "lagrangian.csv", "float64.csv"
 SUMMARY, SCENARIO = "summary.json", "scenario.toml"
-OF_A_RUN = (RUN, REFERENCE, TWIN, SUMMARY, *plots.FILES, plots.LOOP_FILE)
+ANIMATION = "animation.gif"
+OF_A_RUN = (RUN, REFERENCE, TWIN, SUMMARY, *plots.FILES, plots.LOOP_FILE, ANIMATION)
 
 
 def write_run(
@@ -116,6 +119,22 @@ def _reference(run: FinishedRun) -> tuple[Trajectory | None, str | None]:
             return lagrangian.simulate(run.scenario, run.trajectory.t, update), None
     except lagrangian.NoReferenceError as error:
         return error.trajectory, str(error)
+
+
+def animate_run(out_dir: str | os.PathLike[str], scenario: Scenario) -> Path:
+    """Animate the run that :func:`write_run` left in a folder; Ctrl-C removes all its files.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written.
+    """
+    out = Path(out_dir)
+    try:
+        return animate(read_csv(out / RUN), scenario, out / ANIMATION)
+    except KeyboardInterrupt:
+        _remove(out, OF_A_RUN)
+        raise
 
 
 def replot(out_dir: str | os.PathLike[str]) -> list[Path]:

@@ -38,8 +38,10 @@ import numpy as np
 from scipy.integrate import DOP853, DenseOutput
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
+from pymodel.arith.errors import Error
 from pymodel.mechanism import kinematics
 from pymodel.mechanism.scenario import Scenario
+from pymodel.runs.input_error import InputError
 from pymodel.runs.trajectory import Trajectory
 
 Progress = Callable[[int, int], None]  #: (results done, results)
@@ -67,7 +69,7 @@ MIN_EVALUATIONS = 50_000
 BISECTIONS = 40
 
 
-class NoReferenceError(ValueError):
+class NoReferenceError(Error, ValueError):
     """The reference cannot solve this scenario; one line says why.
 
     Parameters
@@ -474,12 +476,16 @@ def simulate(scenario: Scenario, t: np.ndarray, progress: Progress | None = None
 
     Raises
     ------
+    InputError
+        If the times do not ascend from 0 or later.
     NoReferenceError
         If the solver gives up or has worked for too long (:data:`MIN_EVALUATIONS`), if the motion
         leaves the range of float64, if loop constraints depend on each other, or if loops pass a
         singular posture. Its ``trajectory`` is the part until then.
     """
     t = np.asarray(t, dtype=np.float64)
+    if t.ndim != 1 or not len(t) or not np.all(np.diff(t, prepend=0.0) >= 0.0):
+        raise InputError("t: must be times in s, shape (T,), that ascend from 0 or later")
     equations = Lagrangian(scenario)
     solve = _solve_loops if scenario.loops else _solve_tree
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # refused by their results

@@ -7,7 +7,9 @@ cover each other also differ in dash and width. Legends stand next to the axes, 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -18,11 +20,14 @@ from matplotlib.figure import Figure
 
 from pymodel.mechanism import kinematics
 from pymodel.mechanism.scenario import Scenario
+from pymodel.runs.input_error import InputError, require
 from pymodel.runs.summary import MILLI
 from pymodel.runs.trajectory import Trajectory
 
-FILES = ("joints.png", "kinetic_energy.png", "overview.png")
-LOOP_FILE = "loop.png"  # with FILES, for a mechanism with loops
+LOOP = "loop"  # the picture that needs loops
+
+#: A run with its name, colour, dash and width.
+Curve = tuple[str, Trajectory, str, Any, float]
 
 BLUE, VERMILION, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 JOINT_COLOURS = (BLUE, VERMILION, GREEN, PURPLE, "#E69F00", "#56B4E9", "#8C564B", "#999999")
@@ -35,7 +40,7 @@ TIME_COLOURS = ListedColormap(mpl.colormaps["cividis_r"](np.linspace(0.12, 1.0, 
 # A tip that travels less than this share of the mechanism's extent is a fixed pin.
 FIXED_SHARE = 1e-2
 
-STYLE = {
+STYLE: dict[Any, Any] = {
     "font.size": 10,
     "axes.grid": True,
     "grid.alpha": 0.3,
@@ -83,23 +88,97 @@ def plot_run(
         The files.
     """
     out = Path(out_dir)
-    curves = [(label, trajectory, VERMILION, "-", 2.2)]
+    curves = _curves(trajectory, label, twin, twin_label)
+    kinds = [kind for kind in KINDS if _drawn(kind, scenario)]
+    paths = [out / f"{kind}.png" for kind in kinds]
+    with mpl.rc_context(STYLE):
+        for kind, path in zip(kinds, paths, strict=True):
+            KINDS[kind](curves, reference, title, scenario).savefig(path, dpi=DPI)
+    return paths
+
+
+def plot(
+    trajectory: Trajectory,
+    scenario: Scenario | None = None,
+    kind: str = "overview",
+    *,
+    reference: Trajectory | None = None,
+    twin: Trajectory | None = None,
+    label: str = "run",
+    twin_label: str = "float64",
+    title: str | None = None,
+    path: str | os.PathLike[str] | None = None,
+) -> Figure:
+    """Draw a run.
+
+    Parameters
+    ----------
+    trajectory : Trajectory
+    scenario : Scenario, optional
+        The mechanism, which ``overview`` and ``loop`` need.
+    kind : str
+        ``overview``: bars in motion, energies and their error; ``joints``: angles and velocities;
+        ``kinetic_energy``: with differences to the reference and to the twin; ``loop``: how well
+        loops stay closed.
+    reference, twin : Trajectory, optional
+        The exact motion, and the same steps in exact arithmetic, at the same times.
+    label, twin_label : str
+        Names of the curves of the run and of its twin.
+    title : str, optional
+        By default the scenario's name.
+    path : str or path-like, optional
+        Save the figure there, too; the ending says in which format.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    InputError
+        If there is no such kind, it needs a scenario or loops, or the scenario has other joints.
+    OSError
+        If the file cannot be written.
+    """
+    if kind not in KINDS:
+        raise InputError(f"kind {kind!r}: must be one of {', '.join(KINDS)}")
+    if scenario is not None:
+        check_mechanism(trajectory, scenario)
+        title = scenario.name if title is None else title
+    if not _drawn(kind, scenario):
+        needed = "a scenario with loops" if kind == LOOP else "a scenario"
+        raise InputError(f"kind {kind!r}: needs {needed}")
+    curves = _curves(trajectory, label, twin, twin_label)
+    with mpl.rc_context(STYLE):
+        figure = KINDS[kind](curves, reference, title or label, scenario)
+        if path is not None:
+            figure.savefig(path, dpi=DPI)
+    return figure
+
+
+def check_mechanism(trajectory: Trajectory, scenario: Scenario) -> None:
+    """Refuse a trajectory that is not of a scenario's mechanism, by an InputError."""
+    require(trajectory, Trajectory, "simulate")
+    require(scenario, Scenario, "load")
+    if len(scenario.bodies) != trajectory.joints:
+        bodies = f"{len(scenario.bodies)} bodies, the trajectory has {trajectory.joints} joints"
+        raise InputError(f"{scenario.source}: {bodies}")
+
+
+def _curves(
+    trajectory: Trajectory, label: str, twin: Trajectory | None, twin_label: str
+) -> list[Curve]:
+    curves: list[Curve] = [(label, trajectory, VERMILION, "-", 2.2)]
     if twin is not None and twin is not trajectory:
         curves.append((twin_label, twin, BLUE, (0, (4, 2)), 1.3))
-    paths = []
-    with mpl.rc_context(STYLE):
-        figures = [
-            _joints(trajectory, reference, title, label),
-            _kinetic(curves, reference, title),
-        ]
-        if scenario is not None:
-            figures.append(_overview(curves, reference, title, scenario))
-            if scenario.loops:
-                figures.append(_loop(curves, title, scenario))
-        for name, figure in zip((*FILES, LOOP_FILE), figures, strict=False):
-            paths.append(out / name)
-            figure.savefig(paths[-1], dpi=DPI)
-    return paths
+    return curves
+
+
+def _drawn(kind: str, scenario: Scenario | None) -> bool:
+    """Whether a picture can be drawn of this scenario."""
+    if kind == LOOP:
+        return scenario is not None and bool(scenario.loops)
+    return kind != "overview" or scenario is not None
 
 
 def _beside(axes: Axes) -> None:
@@ -114,7 +193,10 @@ def _above(axes: Axes) -> None:
     )
 
 
-def _joints(trajectory: Trajectory, reference: Trajectory | None, title: str, label: str) -> Figure:
+def _joints(
+    curves: list[Curve], reference: Trajectory | None, title: str, scenario: Scenario | None
+) -> Figure:
+    label, trajectory, *_ = curves[0]
     figure = Figure(figsize=(9, 6), layout="constrained")
     figure.suptitle(f"{title}: joint motion", parse_math=False)
     panels = figure.subplots(2, 1, sharex=True)
@@ -150,7 +232,7 @@ def _limit_time(panels: np.ndarray | list[Axes], trajectory: Trajectory) -> None
             axes.set_xlim(trajectory.t[0], trajectory.t[-1])
 
 
-def _plot_differences(axes: Axes, curves: list, reference: Trajectory) -> None:
+def _plot_differences(axes: Axes, curves: list[Curve], reference: Trajectory) -> None:
     for name, run, colour, dash, width in curves:
         difference = MILLI * (run.kinetic[: len(reference)] - reference.kinetic)
         label = f"{name} - reference"
@@ -159,7 +241,9 @@ def _plot_differences(axes: Axes, curves: list, reference: Trajectory) -> None:
     axes.yaxis.set_major_formatter(SMALL_NUMBERS)
 
 
-def _kinetic(curves: list, reference: Trajectory | None, title: str) -> Figure:
+def _kinetic(
+    curves: list[Curve], reference: Trajectory | None, title: str, scenario: Scenario | None
+) -> Figure:
     rows = 1 + (reference is not None) + (len(curves) > 1)
     figure = Figure(figsize=(9, 1.2 + 2.3 * rows), layout="constrained")
     figure.suptitle(f"{title}: kinetic energy", parse_math=False)
@@ -192,7 +276,9 @@ def _kinetic(curves: list, reference: Trajectory | None, title: str) -> Figure:
     return figure
 
 
-def _loop(curves: list, title: str, scenario: Scenario) -> Figure:
+def _loop(
+    curves: list[Curve], reference: Trajectory | None, title: str, scenario: Scenario
+) -> Figure:
     figure = Figure(figsize=(9, 7.5), layout="constrained")
     figure.suptitle(f"{title}: closure of the loop", parse_math=False)
     panels = figure.subplots(3, 1, sharex=True)
@@ -214,7 +300,9 @@ def _loop(curves: list, title: str, scenario: Scenario) -> Figure:
     return figure
 
 
-def _overview(curves: list, reference: Trajectory | None, title: str, scenario: Scenario) -> Figure:
+def _overview(
+    curves: list[Curve], reference: Trajectory | None, title: str, scenario: Scenario
+) -> Figure:
     label, run, colour, _, width = curves[0]
     figure = Figure(figsize=(12, 5.6), layout="constrained")
     figure.suptitle(f"{title} ({label})", fontsize=13, parse_math=False)
@@ -245,7 +333,7 @@ def _overview(curves: list, reference: Trajectory | None, title: str, scenario: 
     return figure
 
 
-def _traced_points(scenario: Scenario, run: Trajectory) -> list[np.ndarray]:
+def traced_points(scenario: Scenario, run: Trajectory) -> list[np.ndarray]:
     """Paths (T, 2) worth drawing: moving free tips; without one, the farthest-going tip."""
     tips = kinematics.tip_positions(scenario, run.q)
     parents = {body.parent for body in scenario.bodies}
@@ -259,32 +347,30 @@ def _draw_motion(figure: Figure, axes: Axes, run: Trajectory, scenario: Scenario
     times = Normalize(run.t[0], run.t[-1] if len(run) > 1 else run.t[0] + 1.0)
     colours = TIME_COLOURS
     drawn = np.unique(np.linspace(0, len(run) - 1, INSTANTS).round().astype(int))
+    ends = [path for _, path in bars(scenario, run.q[drawn])]
     handles = kinematics.handle_positions(scenario, run.q[drawn])
-    members = _members(scenario)
     for place, row in enumerate(drawn):
         fade = FAINTEST + (1 - FAINTEST) * (place / max(len(drawn) - 1, 1)) ** 2
-        for k, points in enumerate(members):
-            start = handles[place, k]
-            for point in points:
-                end = kinematics.point_position(scenario, run.q[row], k, point)
-                axes.plot(
-                    *np.stack((start, end)).T,
-                    color=colours(times(run.t[row])),
-                    alpha=fade,
-                    lw=5,
-                    solid_capstyle="round",
-                    zorder=2 + place,
-                )
-            axes.plot(*start, "o", ms=5, mfc="white", mec="black", alpha=fade, zorder=3 + place)
-    for path in _traced_points(scenario, run):
+        for bar in ends:
+            axes.plot(
+                *bar[place].T,
+                color=colours(times(run.t[row])),
+                alpha=fade,
+                lw=5,
+                solid_capstyle="round",
+                zorder=2 + place,
+            )
+        pins = {"mfc": "white", "mec": "black", "alpha": fade, "zorder": 3 + place}
+        axes.plot(*handles[place].T, "o", ms=5, **pins)
+    for path in traced_points(scenario, run):
         segments = np.stack((path[:-1], path[1:]), axis=1)
         trace = LineCollection(segments, cmap=colours, norm=times, lw=1.4, zorder=1.5)
         trace.set_array(run.t[:-1])
         axes.add_collection(trace)
-    for pin in _ground_pins(scenario):
+    for pin in ground_pins(scenario):
         axes.plot(*pin, "^", ms=12, color="black", zorder=INSTANTS + 4)
     axes.margins(0.06)
-    _square_limits(axes)
+    square_limits(axes)
     axes.set_xlabel("x [m]")
     axes.set_ylabel("y [m]")
     axes.set_title("bars at equal intervals of time, and the path of the tip")
@@ -292,7 +378,7 @@ def _draw_motion(figure: Figure, axes: Axes, run: Trajectory, scenario: Scenario
     figure.colorbar(scale, ax=axes, label="time [s]", shrink=0.8, aspect=40)
 
 
-def _square_limits(axes: Axes) -> None:
+def square_limits(axes: Axes) -> None:
     """Set equal scales in a square box: constrained layout loses labels when it adapts one."""
     (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
     half = max(right - left, top - bottom) / 2
@@ -301,8 +387,20 @@ def _square_limits(axes: Axes) -> None:
     axes.set_aspect("equal", adjustable="box")
 
 
-def _members(scenario: Scenario) -> list[list[tuple[float, float]]]:
-    """List what each body is drawn as: points of it that are joined to its handle 1."""
+def bars(scenario: Scenario, q: np.ndarray) -> list[tuple[int, np.ndarray]]:
+    """Find what bodies are drawn as: bars from handle 1 to the tip and to all other pins.
+
+    Parameters
+    ----------
+    scenario : Scenario
+    q : numpy.ndarray, shape (T, n)
+        Joint angles, rad.
+
+    Returns
+    -------
+    list of (int, numpy.ndarray)
+        The body, and the ends of one of its bars, shape (T, 2, 2): time, end, x and y, m.
+    """
     points = [[body.tip] for body in scenario.bodies]
     for body in scenario.bodies:
         if body.parent >= 0 and body.attach not in points[body.parent]:
@@ -311,9 +409,27 @@ def _members(scenario: Scenario) -> list[list[tuple[float, float]]]:
         for index, point in ((loop.body, loop.point), (loop.to, loop.at)):
             if index >= 0 and point not in points[index]:
                 points[index].append(point)
-    return points
+    starts = kinematics.handle_positions(scenario, q)
+    return [
+        (k, np.stack((starts[:, k], kinematics.point_position(scenario, q, k, point)), axis=1))
+        for k, ends in enumerate(points)
+        for point in ends
+    ]
 
 
-def _ground_pins(scenario: Scenario) -> list[tuple[float, float]]:
+def ground_pins(scenario: Scenario) -> list[tuple[float, float]]:
+    """Find where a mechanism is held: places of its pins on the ground, m."""
     pins = [body.attach for body in scenario.bodies if body.parent < 0]
     return pins + [loop.at for loop in scenario.loops if loop.to < 0]
+
+
+#: What is drawn of a run: (curves, reference, title, scenario) -> figure.
+KINDS: dict[str, Callable[..., Figure]] = {
+    "joints": _joints,
+    "kinetic_energy": _kinetic,
+    "overview": _overview,
+    LOOP: _loop,
+}
+
+FILES = tuple(f"{kind}.png" for kind in KINDS if kind != LOOP)
+LOOP_FILE = f"{LOOP}.png"  # with FILES, for a mechanism with loops

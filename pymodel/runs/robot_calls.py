@@ -33,7 +33,7 @@ from pymodel.compile.kernel import Kernel
 from pymodel.compile.robot_kernels import recorded
 from pymodel.machine.isa import Machine
 from pymodel.mechanism.robot import Robot
-from pymodel.runs.engine_runs import Call, prepare_call
+from pymodel.runs.engine_runs import Call, prepare_fitting_call
 from pymodel.runs.input_error import InputError
 
 #: Column -> one number a row.
@@ -123,9 +123,7 @@ def call(
     """
     if function not in FUNCTIONS:
         raise InputError(f"function {function!r}: must be one of {', '.join(FUNCTIONS)}")
-    if target not in TARGETS:
-        raise InputError(f"target {target!r}: must be one of {', '.join(TARGETS)}")
-    arithmetic = _arithmetic(arithmetic, target)
+    arithmetic = arithmetic_on(target, arithmetic)
     external = _pushed(robot, function, table)
     given, warnings = _checked(robot, function, table, external)
     rows = len(next(iter(given.values())))
@@ -218,9 +216,7 @@ def prepare(
     kernel = recorded(robot, function, None, external, parameters_as_data)
     if not kernel.outputs:
         raise InputError(f"{function} of {robot.name}: all results are zero, there is no program")
-    found = prepare_call(replace(machine, fmt=fmt).boundless, kernel)
-    holding = replace(machine, fmt=fmt).holding(found.program)
-    return replace(found, program=replace(found.program, machine=holding))
+    return prepare_fitting_call(replace(machine, fmt=fmt), kernel)
 
 
 def bits_of(fmt: Format, table: Mapping[str, np.ndarray]) -> list[dict[str, int]]:
@@ -239,7 +235,16 @@ def floats_of(
     }
 
 
-def _arithmetic(name: str, target: str) -> scalars.Float64 | scalars.BitExact:
+def arithmetic_on(target: str, name: str) -> scalars.Float64 | scalars.BitExact:
+    """The arithmetic of a name, for a target.
+
+    Raises
+    ------
+    InputError
+        If either is unknown, or the target does not have this arithmetic.
+    """
+    if target not in TARGETS:
+        raise InputError(f"target {target!r}: must be one of {', '.join(TARGETS)}")
     try:
         found = scalars.parse(name)
     except ValueError as error:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -25,8 +26,19 @@ from pymodel.runs.input_error import InputError
 #: External wrenches: name of a link -> force and moment, shape (..., 6), in that link's frame.
 Wrenches = Mapping[str, np.ndarray]
 
+#: Method of :class:`RobotModel` of each function.
+METHODS = {
+    "ID": "inverse_dynamics",
+    "FD": "forward_dynamics",
+    "M": "mass_matrix",
+    "Minv": "inverse_mass_matrix",
+    "dID": "inverse_dynamics_derivatives",
+    "dFD": "forward_dynamics_derivatives",
+    "diFD": "forward_dynamics_derivatives_given",
+}
 
-def load(
+
+def load_robot(
     path: str | Path,
     floating: bool = False,
     damping: bool = False,
@@ -49,7 +61,7 @@ def load(
     arithmetic : str
         ``float64``, ``float32`` or ``<EXP_W>/<MAN_W>``.
     target : str
-        ``model``, or ``step`` for the cycle-accurate model of the engine.
+        ``model``; ``native``: compiled C; ``step``: the cycle-accurate model of the engine.
     lanes : str, optional
         Adders + multipliers of the engine, as ``8+8``; default 2+2.
 
@@ -62,7 +74,7 @@ def load(
     pymodel.mechanism.urdf.RobotError
         If the file makes no robot; one line says why.
     InputError
-        If the lanes are written otherwise.
+        If arithmetic, target or lanes are none of these.
     """
     machine = robot_calls.machine_of(lanes)
     return RobotModel(urdf.load(path, floating, damping, armature), arithmetic, target, machine)
@@ -83,7 +95,7 @@ class RobotModel:
     arithmetic : str
         ``float64``, ``float32`` or ``<EXP_W>/<MAN_W>``.
     target : str
-        ``model``, or ``step`` for the cycle-accurate model of the engine.
+        ``model``; ``native``: compiled C; ``step``: the cycle-accurate model of the engine.
     machine : Machine, optional
         Lanes of the engine.
 
@@ -97,7 +109,8 @@ class RobotModel:
     warnings : tuple of str
         Of the last call.
 
-    All functions raise an InputError for arrays of wrong shape, or that are not finite.
+    The class raises an InputError for an arithmetic or a target that there is not, its functions
+    for arrays of wrong shape, or that are not finite.
     """
 
     def __init__(
@@ -107,6 +120,7 @@ class RobotModel:
         target: str = robot_calls.MODEL,
         machine: Machine | None = None,
     ) -> None:
+        robot_calls.arithmetic_on(target, arithmetic)
         self.robot, self._reduced = robot, reduced(robot)
         self.arithmetic, self.target, self.machine = arithmetic, target, machine
         self.nq, self.nv = robot.nq, robot.nv
@@ -115,6 +129,22 @@ class RobotModel:
 
     def __repr__(self) -> str:
         return f"<{self.robot}>"
+
+    def on(self, target: str, arithmetic: str, machine: Machine | None = None) -> RobotModel:
+        """The same robot on another target; arguments as of the class."""
+        return RobotModel(self.robot, arithmetic, target, machine)
+
+    def function(self, name: str) -> Callable[..., Any]:
+        """The method of a function that is called by its short name, such as FD.
+
+        Raises
+        ------
+        InputError
+            If there is no such function.
+        """
+        self._check_function(name)
+        method: Callable[..., Any] = getattr(self, METHODS[name])
+        return method
 
     def inverse_dynamics(
         self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, f_ext: Wrenches | None = None
@@ -140,13 +170,15 @@ class RobotModel:
         self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, f_ext: Wrenches | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """dtau/dq and dtau/dqd, shape (..., nv, nv)."""
-        return self._call("dID", f_ext, q=q, qd=qd, qdd=qdd)
+        by_q, by_qd = self._call("dID", f_ext, q=q, qd=qd, qdd=qdd)
+        return by_q, by_qd
 
     def forward_dynamics_derivatives(
         self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, f_ext: Wrenches | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """dqdd/dq and dqdd/dqd, shape (..., nv, nv)."""
-        return self._call("dFD", f_ext, q=q, qd=qd, tau=tau)
+        by_q, by_qd = self._call("dFD", f_ext, q=q, qd=qd, tau=tau)
+        return by_q, by_qd
 
     def forward_dynamics_derivatives_given(
         self,
@@ -157,13 +189,18 @@ class RobotModel:
         f_ext: Wrenches | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """dqdd/dq and dqdd/dqd where qdd and M^-1 are known already."""
-        return self._call("diFD", f_ext, q=q, qd=qd, qdd=qdd, minv=minv)
+        by_q, by_qd = self._call("diFD", f_ext, q=q, qd=qd, qdd=qdd, minv=minv)
+        return by_q, by_qd
 
     def count(self, function: str) -> Count:
         """Count the operations of a function."""
-        if function not in FUNCTIONS:
-            raise InputError(f"function {function!r}: must be one of {', '.join(FUNCTIONS)}")
+        self._check_function(function)
         return count(self._reduced, function)
+
+    @staticmethod
+    def _check_function(name: str) -> None:
+        if name not in FUNCTIONS:
+            raise InputError(f"function {name!r}: must be one of {', '.join(FUNCTIONS)}")
 
     def _call(
         self, function: str, f_ext: Wrenches | None, **given: np.ndarray

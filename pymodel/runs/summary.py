@@ -54,7 +54,14 @@ def differences(run: Trajectory, exact: Trajectory) -> dict[str, dict[str, Any]]
     dict
         Name of q, qd, p, kinetic and potential -> ``max`` (over all joints for the first three),
         ``unit`` and ``time_s``.
+
+    Raises
+    ------
+    TrajectoryError
+        If `exact` is at other times.
     """
+    if not np.array_equal(run.t[: len(exact)], exact.t):
+        raise TrajectoryError("the trajectories are not at the same times")
     result = {}
     run = run.first(len(exact))
     for name, unit in UNITS.items():

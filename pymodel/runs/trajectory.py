@@ -14,11 +14,13 @@ from pathlib import Path
 
 import numpy as np
 
+from pymodel.arith.errors import Error
+
 JOINT_COLUMNS = ("q", "qd", "p")
 SCALAR_COLUMNS = ("kinetic", "potential", "loop_position", "loop_velocity")
 
 
-class TrajectoryError(ValueError):
+class TrajectoryError(Error, ValueError):
     """A file that is not a table of a run, or values that cannot be written as one."""
 
 

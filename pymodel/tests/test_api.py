@@ -26,7 +26,10 @@ def test_public_name(name):
     thing = getattr(pymodel, name)
     assert thing.__doc__ and name in dir(pymodel)
     if inspect.isfunction(thing):
-        assert "Parameters" in thing.__doc__ and "return" in thing.__annotations__
+        assert "Parameters" in thing.__doc__
+        assert thing.__annotations__.keys() == {*inspect.signature(thing).parameters, "return"}
+    if inspect.isclass(thing) and issubclass(thing, Exception):
+        assert issubclass(thing, pymodel.Error)
 
 
 @pytest.mark.parametrize("name", [n for n in pymodel.__all__ if n != "Twin"])
@@ -91,3 +94,140 @@ def test_parameters_of_another_structure():
         kernel.values(pymodel.Format(8, 23), parameters)
     with pytest.raises(ValueError, match="missing or unknown"):
         kernel.values(pymodel.Format(8, 23), {})
+
+
+# --- runs and functions on a target ---------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def scenario():
+    return pymodel.load(DOUBLE_PENDULUM, steps=20)
+
+
+CHANGE = {"q": [0.5, -0.2], "qd": np.array([0.0, 1.0]), "mass": 2.0, "damping": [0.0, 0.1]}
+
+
+@pytest.mark.parametrize("arithmetic", ["float32", "5/10", "float64"])
+def test_native_runs_are_the_models(scenario, arithmetic):
+    run = pymodel.simulate(scenario, arithmetic, **CHANGE)
+    assert run.q[0] == pytest.approx(CHANGE["q"], rel=1e-3)
+    native = pymodel.simulate(scenario, arithmetic, target="native", **CHANGE)
+    assert pymodel.compare(native, run).identical and native.flags == run.flags
+
+
+@pytest.mark.parametrize("target", ["native", "step"])
+def test_a_compiled_scenario_takes_other_numbers(scenario, target):
+    swing = pymodel.compiled(scenario, target, "float32")
+    for change in ({}, CHANGE):
+        run = pymodel.simulate(scenario, "float32", **change)
+        found = swing(**change)
+        assert pymodel.compare(found, run).identical and run.flags & ~found.flags == 0
+
+
+@pytest.mark.parametrize("target", ["native", "step"])
+def test_a_compiled_run_that_cannot_go_on(scenario, target):
+    swing = pymodel.compiled(scenario, target, "float32")
+    with pytest.raises(pymodel.RunError, match="double_pendulum.toml: step ") as caught:
+        swing(torque=1e38)
+    with pytest.raises(pymodel.RunError) as models:
+        pymodel.simulate(scenario, "float32", torque=1e38)
+    found, want = caught.value.trajectory, models.value.trajectory
+    assert len(found) == len(want) > 0
+
+
+def test_a_compiled_kernel_on_both_targets(scenario):
+    kernel = pymodel.recorded("rates", scenario)
+    states = {name: np.linspace(-1.0, 1.0, 9) for name in kernel.inputs} | {"q[0]": 0.3}
+    native, step = (pymodel.compiled(kernel, x, "float32")(states) for x in ("native", "step"))
+    assert native.keys() == step.keys() == {"qd[0]", "qd[1]", "pd[0]", "pd[1]"}
+    for name, values in native.items():
+        assert values.dtype == np.float64
+        np.testing.assert_array_equal(values, step[name])
+
+
+@pytest.mark.parametrize("target", ["native", "step"])
+def test_a_compiled_function_of_a_robot(target):
+    robot = pymodel.load_robot(ROOT / "robots/iiwa14.urdf", arithmetic="float32")
+    q, qd, tau = np.random.default_rng(1).uniform(-1.0, 1.0, (3, 2, robot.nv))
+    inverse = pymodel.compiled(robot, target, "float32", function="ID")
+    np.testing.assert_array_equal(inverse(q, qd, tau), robot.inverse_dynamics(q, qd, tau))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "said"),
+    [
+        (("float3",), {}, "arithmetic 'float3': must be float32, float64 or"),
+        ((32,), {}, "arithmetic '32': must be"),
+        ((), {"target": "step"}, "target 'step': must be one of model, native"),
+        ((), {"base": "qr"}, "base 'qr': must be one of ldl, blocks, ldup"),
+        ((), {"shape": "x"}, "shape 'x': must be one of balanced, left, right"),
+        ((), {"rebase": -1}, r"rebase: must be 0 \(never\) or more, got -1"),
+        ((), {"bases": "ldl"}, "double_pendulum.toml: bases: unknown key"),
+        ((), {"q": np.zeros(3)}, r"double_pendulum.toml: q: must have the shape \(2,\)"),
+        ((), {"mass": [1.0, 0.0]}, r"double_pendulum.toml: body\[1\].mass: must be positive"),
+    ],
+)
+def test_mistakes_of_a_run(scenario, arguments, options, said):
+    with pytest.raises(ValueError, match=said) as caught:
+        pymodel.simulate(scenario, *arguments, **options)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_run_of_no_scenario():
+    with pytest.raises(pymodel.InputError, match=r"a Scenario, as pymodel.load makes one, got str"):
+        pymodel.simulate("scenarios/tree.toml")
+
+
+def test_mistakes_of_compiling(scenario):
+    robot = pymodel.load_robot(ROOT / "robots/iiwa14.urdf")
+    for arguments, options, said in (
+        ((scenario, "model"), {}, "target 'model': must be one of native, step"),
+        ((scenario, "step", "float64"), {}, "arithmetic 'float64': the engine has formats up to"),
+        ((scenario, "native", "11/52"), {}, "native"),
+        ((scenario, "native"), {"lanes": "2+2"}, r"lanes '2\+2': only for the target step"),
+        ((scenario, "step"), {"lanes": "2x2"}, "lanes '2x2': must be <adders>"),
+        ((scenario,), {"function": "FD"}, "function 'FD': only for a robot"),
+        ((robot,), {}, "function: needed for a robot, such as FD"),
+        ((robot,), {"function": "F"}, "function 'F': must be one of ID, FD"),
+        ((12,), {}, "must be a Scenario, as pymodel.load makes one, got int"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            pymodel.compiled(*arguments, **options)()
+
+
+@pytest.mark.parametrize("options", [{"target": "nativ"}, {"arithmetic": "float3"}])
+def test_mistakes_of_a_robot_are_told_when_it_is_loaded(options):
+    with pytest.raises(pymodel.InputError, match=f"{next(iter(options.values()))}': must be"):
+        pymodel.load_robot(ROOT / "robots/iiwa14.urdf", **options)
+
+
+# --- pictures -------------------------------------------------------------------------------------
+
+
+def test_pictures(scenario, tmp_path):
+    run = pymodel.simulate(scenario)
+    for kind in ("overview", "joints", "kinetic_energy"):
+        path = tmp_path / f"{kind}.png"
+        assert pymodel.plot(run, scenario, kind, path=path).axes and path.stat().st_size > 10_000
+    assert pymodel.plot(run, kind="joints", reference=pymodel.reference(scenario)).axes
+
+
+def test_pictures_that_cannot_be(scenario):
+    run = pymodel.simulate(scenario)
+    other = pymodel.load(SCENARIOS / "four_bar.toml")
+    for arguments, said in (
+        ((run,), "kind 'overview': needs a scenario"),
+        ((run, scenario, "loop"), "kind 'loop': needs a scenario with loops"),
+        ((run, scenario, "lop"), "kind 'lop': must be one of joints, kinetic_energy, overview, l"),
+        ((run, other), "four_bar.toml: 3 bodies, the trajectory has 2 joints"),
+        ((run, "tree"), "must be a Scenario, as pymodel.load makes one, got str"),
+        (("run.csv", scenario), "must be a Trajectory, as pymodel.simulate makes one, got str"),
+    ):
+        with pytest.raises(pymodel.InputError, match=said):
+            pymodel.plot(*arguments)
+
+
+def test_differences_of_other_times(scenario):
+    run = pymodel.simulate(scenario)
+    with pytest.raises(pymodel.TrajectoryError, match="not at the same times"):
+        pymodel.differences(run.first(5), run)

@@ -1,9 +1,14 @@
 """What pyproject.toml says of the package, compared with its files and with the pinned versions."""
 
 import ast
+import shutil
+import subprocess
 import sys
 import tomllib
+import venv
+from pathlib import Path
 
+import numpy
 import pytest
 from packaging.requirements import Requirement
 
@@ -49,3 +54,49 @@ def test_every_folder_of_the_package_is_installed():
     folders = {path.parent for path in SOURCES}
     assert len(folders) > 5
     assert not [folder for folder in folders if not (folder / "__init__.py").exists()]
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """The Python of a fresh environment with the package, and with what it depends on."""
+    work = tmp_path_factory.mktemp("package")
+    source = work / "source"  # pip leaves files where it builds
+    shutil.copytree(PACKAGE, source / "pymodel", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", source)
+    env = work / "env"
+    venv.create(env, symlinks=True)
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    options = ["--no-deps", "--no-build-isolation", "--prefix", env]
+    subprocess.run([*pip, *options, source], check=True)
+    (site,) = env.glob("lib/python*/site-packages")
+    (site / "dependencies.pth").write_text(f"{Path(numpy.__file__).parents[1]}\n")
+    return env / "bin" / "python"
+
+
+EXAMPLE = """
+import pymodel
+bar = {"mass": 1.0, "inertia": 0.01, "com": [0.2, 0.0], "tip": [0.4, 0.0]}
+time = {"step": 1e-3, "end": 0.1}
+pendulum = {"name": "pendulum", "gravity": [0.0, -9.81], "time": time, "body": [bar]}
+scenario = pymodel.load(pendulum)
+run = pymodel.simulate(scenario, "float32", q=[0.5])
+print(pymodel.__file__)
+print(pymodel.compare(run, pymodel.compiled(scenario, "step")(q=[0.5])))
+print(pymodel.animate(run, scenario, "pendulum.gif"))
+"""
+
+
+def test_the_installed_package_runs_outside_the_repository(installed, tmp_path):
+    command = [installed, "-I", "-c", EXAMPLE]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    place, compared, picture = done.stdout.splitlines()
+    assert place.startswith(str(installed.parents[1]))
+    assert (compared, picture) == ("bit-identical: 101 rows", "pendulum.gif")
+    assert (tmp_path / picture).stat().st_size > 1000
+
+
+def test_the_installed_package_is_marked_as_typed(installed):
+    (package,) = installed.parents[1].glob("lib/python*/site-packages/pymodel")
+    assert (package / "py.typed").exists() and (package / "__init__.pyi").exists()
+    assert not (package / "tests").exists()

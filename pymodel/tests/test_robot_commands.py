@@ -9,7 +9,7 @@ import pytest
 from pymodel.cli import main
 from pymodel.mechanism.urdf import load
 from pymodel.runs.robot_calls import random_states, read_table, write_table
-from pymodel.runs.robot_model import load as load_model
+from pymodel.runs.robot_model import load_robot
 from pymodel.tests.robots import ROBOTS
 
 IIWA, HYQ = str(ROBOTS / "iiwa14.urdf"), str(ROBOTS / "hyq.urdf")
@@ -39,7 +39,7 @@ def call(function, *options, path=IIWA):
 def test_tables_are_what_arrays_give(function, floating, capsys):
     table = inputs(function, path=HYQ, floating=floating)
     assert call(function, *["--floating"] * floating, path=HYQ) == 0
-    found, model = read_table("out.csv"), load_model(HYQ, floating)
+    found, model = read_table("out.csv"), load_robot(HYQ, floating)
 
     def array(kind):
         width = model.nq if kind == "q" else model.nv
@@ -100,7 +100,7 @@ def test_wrenches_on_links():
     force = {f"fext3_{k}": x for k, x in enumerate((1.0, -2.0, 0.5, 0.1, 0.2, -0.3))}
     table = inputs("ID", rows=2, **force)
     assert call("ID") == 0
-    model = load_model(IIWA)
+    model = load_robot(IIWA)
     q, qd, qdd = (
         np.stack([table[f"{kind}{k}"] for k in range(7)], -1) for kind in ("q", "qd", "qdd")
     )

@@ -1,7 +1,7 @@
 """Time of built kernels: loops in C around them, all arrays prepared."""
 
 import ctypes
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -50,17 +50,15 @@ def evaluation_ns(built: NativeKernel, inputs: Values, together: int, budget: fl
     float
         ns a system, of the fastest round.
     """
-    table = np.array([inputs[name] for name in built.kernel.inputs], built.dtype)
-    count = table.shape[1] // together
-    calls = np.ascontiguousarray(table.reshape(len(table), count, together).swapaxes(0, 1))
-    results = _aligned((len(built.kernel.results), together), built.dtype)
-    given = _aligned(calls.shape, built.dtype)
-    given[:] = calls
+    given = _in_blocks(built, [inputs[name] for name in built.kernel.inputs])
+    blocks = together // built.lanes
+    count = len(given) // blocks
+    results = _aligned((blocks, len(built.kernel.results), built.lanes), built.dtype)
     fixed = built.fixed()
     address = built.address("evaluate")
     ns = _clock().evaluations_ns(
-        *(address, given.ctypes.data, given[0].nbytes, count),
-        *(results.ctypes.data, fixed.ctypes.data, together, 1e9 * budget),
+        *(address, given.ctypes.data, given[:blocks].nbytes, count),
+        *(results.ctypes.data, fixed.ctypes.data, blocks, 1e9 * budget),
     )
     return ns / count / together
 
@@ -82,14 +80,22 @@ def step_ns(built: NativeKernel, state: Values, steps: int, budget: float) -> fl
     float
         ns, of the fastest run.
     """
-    start = np.array([state[name] for name in built.kernel.carried], built.dtype)
+    start = _in_blocks(built, [state[name] for name in built.kernel.carried])
     now = _aligned(start.shape, built.dtype)
     fixed = built.fixed()
     ns = _clock().steps_ns(
         *(built.address("advance"), start.ctypes.data, now.ctypes.data, start.nbytes),
-        *(fixed.ctypes.data, start.shape[1], steps, 1e9 * budget),
+        *(fixed.ctypes.data, len(start), steps, 1e9 * budget),
     )
-    return ns / steps / start.shape[1]
+    return ns / steps / len(start) / built.lanes
+
+
+def _in_blocks(built: NativeKernel, columns: Sequence[np.ndarray]) -> np.ndarray:
+    """Numbers as built code takes them: by block of systems, name, system in the block."""
+    table = np.array(columns, built.dtype).reshape(len(columns), -1, built.lanes)
+    found = _aligned((table.shape[1], len(columns), built.lanes), built.dtype)
+    found[:] = table.swapaxes(0, 1)
+    return found
 
 
 def _aligned(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:

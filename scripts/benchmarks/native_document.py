@@ -104,9 +104,9 @@ a time counts: within {pinocchio_peer.AGREES:g} of the largest for Pinocchio, an
 {mujoco_peer.AGREES[False]:g}, or {mujoco_peer.AGREES[True]:g} with a loop, as its pins yield.
 
 - Pinocchio: `g++ {" ".join(pinocchio_peer.FLAGS)}`, built with Eigen's vectors and without
-  (`{pinocchio_peer.VARIANTS[1][0]}`); the faster one counts. `constraintDynamics` with accuracy
-  {pinocchio_peer.PROXIMAL[0]:g}, mu {pinocchio_peer.PROXIMAL[1]:g}: by default mu is 0, and the
-  pin's direction across the plane has no solution then.
+  (`{pinocchio_peer.VARIANTS[1][0]}`); the faster one counts. `constraintDynamics` with its
+  default settings but mu = {pinocchio_peer.PROXIMAL[1]:g}: with 0, the pin's direction across the
+  plane has no solution.
 - MuJoCo: as lean as its format allows: Euler's method, no shapes, disabled whatever has no use.
 
 ## Systems in a call

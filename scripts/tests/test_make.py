@@ -49,6 +49,7 @@ def make(environment):
         (["run", PENDULUM, "TEST=x"], "TEST=x: make run takes SCENARIO TARGET SIM ARITH"),
         (["fourbar", "BASE=ldup"], "BASE=ldup: must be ldl or blocks for TARGET=step"),
         (["fourbar", "TARGET=model"], "TARGET=model: make fourbar takes SIM ARITH STEPS"),
+        (["fourbar", "ANIMATE=1"], "ANIMATE=1: make fourbar takes SIM ARITH STEPS"),
         (["robot", *IIWA, "LANES=2+2"], "LANES=2+2: only for TARGET=step"),
         (
             ["robot", *IIWA, "STEPS=3"],

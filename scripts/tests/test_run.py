@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from pymodel import commands
-from pymodel.mechanism.scenario_file import load
+from pymodel.mechanism.scenario_file import load, varied, write_scenario
 from pymodel.runs.simulate import simulate
 from pymodel.runs.trajectory import read_csv
 from scripts import demo, run
@@ -96,13 +96,21 @@ def test_the_model_takes_every_base_and_names_it(tmp_path, base):
     assert read_csv(tmp_path / "out" / "run.csv").q.tobytes() == expected.q.tobytes()
 
 
-@pytest.mark.parametrize("moment", ["scripts.run.run_model", "pymodel.runs.files.plots.plot_run"])
+MOMENTS = (
+    "scripts.run.run_model",
+    "pymodel.runs.files.plots.plot_run",
+    "pymodel.runs.files.animate",
+)
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
 def test_ctrl_c_leaves_no_files(tmp_path, capsys, monkeypatch, moment):
     def interrupt(*arguments, **options):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(moment, interrupt)
-    assert attempt(tmp_path, "double_pendulum", "--steps", "3") == commands.INTERRUPTED == 130
+    status = attempt(tmp_path, "double_pendulum", "--steps", "3", "--no-reference", "--animate")
+    assert status == commands.INTERRUPTED == 130
     assert capsys.readouterr().err == "ended by Ctrl-C; this run leaves no files\n"
     assert not list(tmp_path.rglob("*.csv")) and not list(tmp_path.rglob("*.json"))
 
@@ -166,6 +174,25 @@ def test_a_run_is_handed_over_bit_for_bit(tmp_path):
     assert Handover.read(tmp_path) is None
     Handover(**rest).write(tmp_path)
     assert Handover.read(tmp_path).trajectory is None
+
+
+def test_an_animation_on_request(tmp_path, capsys):
+    options = ("--steps", "3", "--no-reference")
+    assert attempt(tmp_path, "four_bar", *options, "--animate") == 0
+    picture = tmp_path / "out" / "animation.gif"
+    assert picture.stat().st_size > 10_000
+    assert capsys.readouterr().out.endswith(f"motion in {picture}\n")
+    assert attempt(tmp_path, "four_bar", *options) == 0
+    assert not picture.exists(), "that of another run"
+
+
+def test_an_animation_of_a_start_is_refused(tmp_path, capsys):
+    scenario = varied(load(SCENARIOS / "four_bar.toml"), save=10)
+    write_scenario(tmp_path / "start.toml", scenario)
+    words = ["--scenario", str(tmp_path / "start.toml"), "--out", str(tmp_path / "out")]
+    assert run.main([*words, "--steps", "9", "--animate"]) == run.BAD_INPUT
+    assert capsys.readouterr().err.startswith("ANIMATE=1: only for a run that keeps more than its")
+    assert not (tmp_path / "out").exists()
 
 
 def test_progress_goes_over_the_output(capsys):

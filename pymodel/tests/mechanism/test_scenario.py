@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pymodel.mechanism.scenario import Body, Loop, Scenario, ScenarioError
-from pymodel.mechanism.scenario_file import MAX_STEPS, load, parse
+from pymodel.mechanism.scenario_file import MAX_STEPS, load, parse, varied, write_scenario
 from pymodel.tests.places import SCENARIOS
 
 HEAD = """\
@@ -380,3 +380,104 @@ def test_pins_beyond_float64_are_refused(change):
     data["loop"][0][key] = value
     with pytest.raises(ScenarioError, match=r"loop\[0\]: (?!.*inf)"):
         parse(data)
+
+
+# --- scenarios in Python --------------------------------------------------------------------------
+
+FILES = sorted(SCENARIOS.glob("*.toml"))
+
+
+def dictionary(name="double_pendulum"):
+    return tomllib.loads((SCENARIOS / f"{name}.toml").read_text())
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_a_dictionary_is_as_good_as_its_file(path):
+    data = tomllib.loads(path.read_text())
+    assert dataclasses.replace(load(data, steps=7), source=str(path)) == load(path, steps=7)
+
+
+def test_a_dictionary_may_hold_what_numpy_gives():
+    data, plain = dictionary(), load(dictionary())
+    data["gravity"] = np.array(data["gravity"])
+    data["time"] |= {"save": np.int64(1), "step": np.float64(1e-4)}
+    data["body"][0] |= {"com": np.array([0.2, 0.0]), "parent": np.int32(-1)}
+    found = load(data, steps=np.int64(plain.steps))
+    assert found == plain and all(type(x) is float for x in found.gravity)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"body": []}, "body: no bodies: at least one [[body]] is required"),
+        ({"body": {}}, "body: must be an array of tables [[body]], got a table"),
+        ({"bodies": []}, 'bodies: unknown key, did you mean "body"?'),
+        ({1: 2}, "1: unknown key (known:"),
+        ({"name": None}, "name: must be a string, got NoneType"),
+        ({"gravity": np.zeros(3)}, "gravity: must be a vector of 2 numbers, got 3"),
+        ({"gravity": {1.0, 2.0}}, "gravity: must be a vector of 2 numbers, got set"),
+        ({"time": {"step": 0.1}}, "time.end: required key is missing"),
+    ],
+)
+def test_mistakes_in_a_dictionary(change, said):
+    with pytest.raises(ScenarioError) as caught:
+        load(dictionary() | change)
+    assert str(caught.value).startswith(f"<scenario>: {said}")
+
+
+@pytest.mark.parametrize("source", [12, None, [1, 2]])
+def test_neither_file_nor_dictionary(source):
+    with pytest.raises(ScenarioError, match="^<scenario>: must be a table, got "):
+        load(source)
+
+
+@pytest.mark.parametrize(("steps", "said"), [(1.5, "1.5"), ("9", "'9'"), (True, "True")])
+def test_steps_are_whole(steps, said):
+    with pytest.raises(ScenarioError, match=f"steps: must be an integer, got {said}"):
+        load(dictionary(), steps)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_what_is_written_is_what_is_read(path, tmp_path):
+    scenario = load(path)
+    assert varied(scenario) == scenario
+    scenario = varied(scenario, name='a "name" \\ é', save=2, step=scenario.step / 3)
+    written = tmp_path / "scenario.toml"
+    write_scenario(written, scenario)
+    assert dataclasses.replace(load(written), source=scenario.source) == scenario
+
+
+def test_varied_numbers():
+    scenario = load(SCENARIOS / "double_pendulum.toml")
+    found = varied(
+        scenario, q=np.array([0.5, 1.0]), mass=2, com=[0.1, 0.0], tip=np.ones((2, 2)), end=0.5
+    )
+    assert found.q0.tolist() == [0.5, 1.0] and found.steps == 5000
+    assert [body.mass for body in found.bodies] == [2.0, 2.0]
+    assert [body.com for body in found.bodies] == [(0.1, 0.0)] * 2
+    assert [body.attach for body in found.bodies] == [body.attach for body in scenario.bodies]
+    closed = load(SCENARIOS / "four_bar.toml")
+    assert varied(closed, at=[0.4, 0.0], gravity=(0, 0)).loops == closed.loops
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"q": [1, 2, 3]}, r"q: must have the shape \(2,\) or \(\), got \(3,\)"),
+        ({"com": [1, 2, 3]}, r"com: must have the shape \(2, 2\) or \(2,\), got \(3,\)"),
+        ({"q": [1, [2, 3]]}, r"body\[1\].q: must be a number, got an array"),
+        ({"mass": [1, "2"]}, r"body\[1\].mass: must be a number, got a string"),
+        ({"mass": -1}, r"body\[0\].mass: must be positive, got -1.0"),
+        ({"masses": 1}, r"masses: unknown key \(known: name, gravity, step, end, .*, at\)"),
+        ({"body": []}, "body: unknown key"),
+        ({"step": 0.3}, "time.end: must be a multiple of the step"),
+    ],
+)
+def test_varied_mistakes(values, said):
+    with pytest.raises(ScenarioError, match=said):
+        varied(load(SCENARIOS / "double_pendulum.toml"), **values)
+
+
+def test_an_initial_state_that_opens_a_loop_is_refused():
+    with pytest.raises(ScenarioError, match=r"loop\[0\]: does not close at the initial posture"):
+        varied(load(SCENARIOS / "four_bar.toml"), q=0.0)

@@ -186,3 +186,9 @@ def test_many_at_once(monkeypatch, name, options, arithmetic):
             got = found.columns()[column]
             assert np.array_equal(got.view(np.uint64), expected.view(np.uint64)), (k, column)
         assert [getattr(found, x) for x in NOTED] == [getattr(want, x) for x in NOTED], k
+
+
+@pytest.mark.parametrize("name", ["double_pendulum", "four_bar"])
+def test_the_whole_motion_of_the_demos(name):
+    """10 000 steps, which the co-simulations compare with native code."""
+    assert check(load(SCENARIOS / f"{name}.toml"), "float32") is None

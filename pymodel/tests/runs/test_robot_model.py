@@ -5,7 +5,7 @@ import pytest
 
 from pymodel.mechanism import urdf
 from pymodel.runs.input_error import InputError
-from pymodel.runs.robot_model import RobotModel, load
+from pymodel.runs.robot_model import RobotModel, load_robot
 from pymodel.tests.robots import ROBOTS, random_state
 
 IIWA, HYQ = ROBOTS / "iiwa14.urdf", ROBOTS / "hyq.urdf"
@@ -13,7 +13,7 @@ IIWA, HYQ = ROBOTS / "iiwa14.urdf", ROBOTS / "hyq.urdf"
 
 @pytest.fixture(scope="module")
 def iiwa():
-    return load(IIWA)
+    return load_robot(IIWA)
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def rng():
 
 
 def test_names_and_sizes():
-    model = load(HYQ, floating=True)
+    model = load_robot(HYQ, floating=True)
     assert (model.nq, model.nv, model.joints[0]) == (19, 18, "root_joint")
     assert repr(model) == "<hyq: 18 degrees of freedom, floating base>"
     assert model.count("FD").method == "articulated"
@@ -57,7 +57,7 @@ def test_batches_broadcast(iiwa, rng):
 
 def test_functions_agree(rng):
     """FD of ID is the identity, with wrenches on links; derivatives are those of one another."""
-    model = load(HYQ, floating=True)
+    model = load_robot(HYQ, floating=True)
     q, qd, qdd, wrenches = random_state(model.robot, rng)
     pushed = {model.robot.links[k].name: wrenches[k] for k in (0, 3, 7)}
     tau = model.inverse_dynamics(q, qd, qdd, pushed)
@@ -74,9 +74,9 @@ def test_the_engine_has_the_bits_of_the_model(rng):
     """Direct float32 and the engine's model; both round what float64 gives."""
     q, qd, x = rng.uniform(-1, 1, (3, 4, 7))
     twin, engine, exact = (
-        load(IIWA, arithmetic="float32"),
-        load(IIWA, arithmetic="float32", target="step", lanes="8+8"),
-        load(IIWA),
+        load_robot(IIWA, arithmetic="float32"),
+        load_robot(IIWA, arithmetic="float32", target="step", lanes="8+8"),
+        load_robot(IIWA),
     )
     for name in ("inverse_dynamics", "forward_dynamics"):
         found, again = (getattr(model, name)(q, qd, x) for model in (twin, engine))
@@ -89,7 +89,7 @@ def test_damping_and_armature(tmp_path, rng):
     q, qd, qdd = rng.uniform(-1, 1, (3, 7))
     path = tmp_path / "damped.urdf"
     path.write_text(IIWA.read_text().replace("</joint>", "<dynamics damping='0.5'/></joint>"))
-    plain, damped = load(path), load(path, damping=True, armature=0.1)
+    plain, damped = load_robot(path), load_robot(path, damping=True, armature=0.1)
     np.testing.assert_allclose(
         damped.inverse_dynamics(q, qd, qdd) - plain.inverse_dynamics(q, qd, qdd),
         0.5 * qd + 0.1 * qdd,
@@ -130,4 +130,4 @@ def test_matrices_of_wrong_shape_and_odd_lanes(iiwa):
     with pytest.raises(InputError, match=r"minv: shape \(49,\), must end with \(7, 7\)"):
         iiwa.forward_dynamics_derivatives_given(GOOD, GOOD, GOOD, np.zeros(49))
     with pytest.raises(InputError, match="lanes '8': must be"):
-        load(IIWA, lanes="8")
+        load_robot(IIWA, lanes="8")

@@ -30,9 +30,9 @@ CALLS = {
 TREE, LOOPS = "aba", "constraintDynamics"  #: likewise the accelerations of a mechanism
 AGREES = 1e-9  # largest difference by the largest value
 ROWS, SHOWN = 64, 4  # states that are timed, and compared
-#: Accuracy, mu and iterations of the proximal solver. A plane mechanism's pins in space have a
-#: direction to spare, so that mu must not be its default, 0.
-PROXIMAL = (1e-12, 1e-10, 10)
+#: Accuracy, mu and iterations of the proximal solver: its defaults but for mu, which is 0 there. A
+#: plane mechanism's pins in space have a direction to spare.
+PROXIMAL = (1e-12, 1e-10, 1)
 
 #: What Pinocchio's own CMake files define, and its headers' warnings off.
 DEFINED = (
@@ -42,8 +42,8 @@ DEFINED = (
     "BOOST_FUSION_INVOKE_MAX_ARITY=12",
     "PINOCCHIO_DISABLE_UNSUPPORTED_WARNINGS",
 )
-#: Pinocchio's headers are in pin's own dependencies, Eigen's are not.
-PACKAGES = ("pin", "cmeel-boost")
+#: What has the headers; those of Eigen are in none of pin's own dependencies.
+PACKAGES = ("pin", "cmeel-boost", "cmeel-eigen")
 FLAGS = ("-std=c++17", "-O3", "-march=native", "-DNDEBUG")
 VARIANTS = ((), ("-DEIGEN_DONT_VECTORIZE",))
 

@@ -1,0 +1,227 @@
+"""Runs and functions on a target: the model, native code, or the model of the step engine.
+
+What a user of the package calls: arrays in, arrays out. Everything here is elsewhere; this module
+chooses by the target's name, and checks what a user may mistype.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from pymodel.algorithms.requests import BASE, CLOSED_BASES
+from pymodel.arith import scalars
+from pymodel.compile import native
+from pymodel.compile.kernel import Kernel
+from pymodel.machine.isa import Machine
+from pymodel.mechanism.scenario import Scenario
+from pymodel.mechanism.scenario_file import varied
+from pymodel.runs import engine_runs, native_runs
+from pymodel.runs import simulate as model_runs
+from pymodel.runs.input_error import InputError, require
+from pymodel.runs.robot_calls import MODEL, NATIVE, STEP, machine_of
+from pymodel.runs.robot_model import RobotModel
+from pymodel.runs.trajectory import Trajectory
+
+#: A kernel's evaluation: name -> float or array (N,) of every input in, array (N,) of outputs out.
+Evaluation = Callable[[Mapping[str, ArrayLike]], dict[str, np.ndarray]]
+#: A scenario's run; it takes other numbers, as :func:`pymodel.mechanism.scenario_file.varied`.
+Run = Callable[..., Trajectory]
+#: A robot's function: the arrays of :class:`pymodel.runs.robot_model.RobotModel`'s method.
+RobotFunction = Callable[..., Any]
+
+_SIMULATE = {MODEL: model_runs.simulate, NATIVE: native_runs.simulate}
+
+
+def simulate(
+    scenario: Scenario,
+    arithmetic: str = "float64",
+    *,
+    target: str = MODEL,
+    shape: str = "balanced",
+    base: str = BASE,
+    rebase: int = 0,
+    progress: model_runs.Progress | None = None,
+    limit: float | None = None,
+    **values: ArrayLike,
+) -> Trajectory:
+    """Run a scenario.
+
+    Parameters
+    ----------
+    scenario : Scenario
+    arithmetic : str
+        ``float64``, ``float32`` or ``<EXP_W>/<MAN_W>``.
+    target : str
+        ``model``, or ``native`` for compiled C with the same bits, which takes about a microsecond
+        a step once it is built.
+    shape : str
+        Tree of the assembly: ``balanced``, ``left`` or ``right``.
+    base : str
+        How the base of a closed chain is solved: ``ldl``, ``blocks`` or ``ldup``.
+    rebase : int
+        Re-base the momenta of a mechanism with loops every so many steps; 0 never.
+    progress : callable(steps done, steps), optional
+    limit : float, optional
+        Condition number of a joint matrix from which the run ends; by default what the arithmetic
+        can bear.
+    **values
+        Numbers in place of the scenario's: ``q`` and ``qd`` in rad and rad/s, shape (n,), ``mass``,
+        ``gravity`` and so on, as for :func:`pymodel.mechanism.scenario_file.varied`.
+
+    Returns
+    -------
+    Trajectory
+        Its ``flags`` are the sticky float flags of the run; 0 for float64.
+
+    Raises
+    ------
+    ScenarioError
+        If the values do not fit the scenario, or the mechanism cannot be run.
+    InputError, ValueError
+        If another argument is none of those above.
+    SingularError, NonFiniteError
+        If the run cannot go on; the exception's ``trajectory`` holds the steps so far.
+    NoCompilerError
+        If the target is ``native`` and there is no C compiler.
+    """
+    require(scenario, Scenario, "load")
+    run = _SIMULATE[_one_of("target", target, _SIMULATE)]
+    options = _algorithm(shape, base, rebase)
+    return run(
+        varied(scenario, **values), _name(arithmetic), progress=progress, limit=limit, **options
+    )
+
+
+@overload
+def compiled(
+    what: Kernel, target: str = ..., arithmetic: str = ..., *, lanes: str | None = ...
+) -> Evaluation: ...
+@overload
+def compiled(
+    what: Scenario,
+    target: str = ...,
+    arithmetic: str = ...,
+    *,
+    lanes: str | None = ...,
+    shape: str = ...,
+    base: str = ...,
+    rebase: int = ...,
+) -> Run: ...
+@overload
+def compiled(
+    what: RobotModel,
+    target: str = ...,
+    arithmetic: str = ...,
+    *,
+    function: str,
+    lanes: str | None = ...,
+) -> RobotFunction: ...
+def compiled(
+    what: Kernel | Scenario | RobotModel,
+    target: str = NATIVE,
+    arithmetic: str = "float32",
+    *,
+    function: str | None = None,
+    lanes: str | None = None,
+    shape: str = "balanced",
+    base: str = BASE,
+    rebase: int = 0,
+) -> Evaluation | Run | RobotFunction:
+    """Compile a kernel, the steps of a scenario, or a robot's function into something to call.
+
+    Parameters
+    ----------
+    what : Kernel, Scenario or RobotModel
+    target : str
+        ``native`` for C, or ``step`` for a program on the cycle-accurate model of the step engine,
+        whose memories are made as large as the program needs. Both give the same bits.
+    arithmetic : str
+        ``float32`` or ``<EXP_W>/<MAN_W>`` up to 8/23; ``native`` has ``float64``, too.
+    function : str
+        Of a robot: ID, FD, M, Minv, dID, dFD or diFD.
+    lanes : str, optional
+        Adders + multipliers of the engine, as ``8+8``; default 2+2.
+    shape, base, rebase
+        Of a scenario, as for :func:`simulate`.
+
+    Returns
+    -------
+    callable
+        Of a kernel: dict of floats or arrays (N,) by input -> dict of arrays (N,) by output. Of a
+        scenario: the values of :func:`simulate` in place of its own -> Trajectory. Of a robot: what
+        the method of the :class:`pymodel.runs.robot_model.RobotModel` takes and returns. A kernel's
+        result that is not finite stays so in native code; on the engine it is a NonFiniteError.
+
+    Raises
+    ------
+    InputError, ValueError
+        If the target, the arithmetic or another argument is none of those above.
+    RecordingError
+        If the base is ``ldup``, which decides on data.
+    NoCompilerError
+        If the target is ``native`` and there is no C compiler.
+    """
+    _one_of("target", target, (NATIVE, STEP))
+    if lanes is not None and target != STEP:
+        raise InputError(f"lanes {lanes!r}: only for the target {STEP}")
+    name = _name(arithmetic)
+    if isinstance(what, RobotModel):
+        if function is None:
+            raise InputError("function: needed for a robot, such as FD")
+        return what.on(target, name, machine_of(lanes)).function(function)
+    if function is not None:
+        raise InputError(f"function {function!r}: only for a robot")
+    machine = _machine(name, lanes) if target == STEP else None
+    if isinstance(what, Kernel):
+        if machine is None:
+            return _evaluation(native.build(what, name))
+        return engine_runs.prepare_fitting_call(machine, what).evaluate
+    require(what, Scenario, "load")
+    options = _algorithm(shape, base, rebase)
+
+    def run(**values: ArrayLike) -> Trajectory:
+        scenario = varied(what, **values)
+        if machine is None:
+            return native_runs.simulate(scenario, name, **options)
+        return engine_runs.simulate(machine, scenario, **options)
+
+    return run
+
+
+def _evaluation(kernel: native.NativeKernel) -> Evaluation:
+    """The call of native code, with float64 numbers outside as all others."""
+
+    def evaluate(inputs: Mapping[str, ArrayLike]) -> dict[str, np.ndarray]:
+        return {name: x.astype(np.float64) for name, x in kernel.evaluate(inputs).items()}
+
+    return evaluate
+
+
+def _name(arithmetic: str) -> str:
+    return scalars.parse(str(arithmetic)).name
+
+
+def _machine(arithmetic: str, lanes: str | None) -> Machine:
+    found = scalars.parse(arithmetic)
+    if isinstance(found, scalars.Float64) or not found.fmt.has_sincos:
+        raise InputError(f"arithmetic {arithmetic!r}: the engine has formats up to 8/23")
+    return replace(machine_of(lanes), fmt=found.fmt)
+
+
+def _algorithm(shape: str, base: str, rebase: int) -> dict[str, Any]:
+    """The options of the algorithm, checked."""
+    _one_of("base", base, CLOSED_BASES)
+    if rebase < 0:
+        raise InputError(f"rebase: must be 0 (never) or more, got {rebase}")
+    return {"shape": shape, "base": base, "rebase": rebase}
+
+
+def _one_of(what: str, name: str, allowed: Any) -> str:
+    if name not in allowed:
+        raise InputError(f"{what} {name!r}: must be one of {', '.join(allowed)}")
+    return name

@@ -1,0 +1,106 @@
+"""Animations: what is drawn, how fast, and what is refused."""
+
+import numpy as np
+import pytest
+from matplotlib.animation import FFMpegWriter
+from PIL import Image
+
+from pymodel.mechanism import kinematics
+from pymodel.mechanism.scenario_file import load, varied
+from pymodel.runs.animation import FEWEST, LONGEST_S, MOST, SHORTEST_S, animate, frame_rows
+from pymodel.runs.input_error import InputError
+from pymodel.runs.plots import bars, traced_points
+from pymodel.runs.simulate import simulate
+from pymodel.tests.places import SCENARIOS
+
+
+def coarse(name):
+    """A second of a scenario in 100 steps, which is good enough for a picture."""
+    return varied(load(SCENARIOS / f"{name}.toml"), step=0.01, integrator="rk4")
+
+
+@pytest.fixture(scope="module")
+def scenario():
+    return coarse("coupled_loops")
+
+
+@pytest.fixture(scope="module")
+def run(scenario):
+    return simulate(scenario)
+
+
+def test_a_gif_of_a_tree_with_loops(scenario, run, tmp_path):
+    path = animate(run, scenario, tmp_path / "loops.gif")
+    assert path.stat().st_size < 1_000_000
+    with Image.open(path) as image:
+        assert image.n_frames == FEWEST + 1
+        assert image.info["duration"] == 1000 * SHORTEST_S
+        pictures = []
+        for frame in (0, FEWEST):
+            image.seek(frame)
+            pictures.append(np.asarray(image.convert("RGB")))
+    assert (pictures[0] != pictures[1]).any()
+
+
+@pytest.mark.parametrize(
+    ("seconds", "speed", "frame"),
+    [
+        (1e-4, 1e-4, SHORTEST_S),  # slow motion, a second long
+        (1.0, 1.0, SHORTEST_S),
+        (4.0, 1.0, SHORTEST_S),
+        (5.0, 1.0, 0.05),
+        (10.0, 1.0, LONGEST_S),
+        (100.0, 10.0, LONGEST_S),  # quick motion
+    ],
+)
+def test_pace(seconds, speed, frame):
+    t = np.linspace(0.0, seconds, 10_001)
+    rows, *found = frame_rows(t)
+    assert found == pytest.approx([frame, speed])
+    assert FEWEST < len(rows) <= MOST + 1
+    assert (rows[0], rows[-1]) == (0, len(t) - 1)
+    assert t[rows] == pytest.approx(np.arange(len(rows)) * frame * speed, rel=0, abs=t[1])
+
+
+def test_a_chosen_speed():
+    rows, frame, speed = frame_rows(np.linspace(0.0, 1.0, 101), 0.5)
+    assert (len(rows), frame, speed) == (51, SHORTEST_S, 0.5)
+
+
+def test_what_is_refused(scenario, run, tmp_path, monkeypatch):
+    other = load(SCENARIOS / "four_bar.toml")
+    for path, arguments, said in (
+        ("x.avi", (run, scenario), "must end in .gif or .mp4"),
+        ("x.gif", (run, other), "3 bodies, the trajectory has"),
+        ("x.gif", (run, "tree.toml"), "must be a Scenario, as pymodel.load makes one"),
+        ("x.gif", (run.first(1), scenario), "a trajectory of 1 row cannot move"),
+    ):
+        with pytest.raises(InputError, match=said):
+            animate(*arguments, tmp_path / path)
+    for speed, said in ((0.0, "must be positive"), (np.nan, "must be"), (1e-3, "at least 0.1")):
+        with pytest.raises(InputError, match=f"speed: .*{said}"):
+            animate(run, scenario, tmp_path / "x.gif", speed=speed)
+    monkeypatch.setattr(FFMpegWriter, "isAvailable", lambda: False)
+    with pytest.raises(InputError, match="needs ffmpeg, which is not installed"):
+        animate(run, scenario, tmp_path / "x.mp4")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_tip_that_moves_is_traced():
+    """The last tip of a four-bar is on the ground: another one has a path."""
+    scenario = coarse("four_bar")
+    path = traced_points(scenario, simulate(scenario))[-1]
+    assert path.shape == (101, 2) and np.ptp(path, axis=0).max() > 0.1
+
+
+def test_bars_of_a_mechanism(scenario, run):
+    """From handle 1 to the tip and to every other pin, the ends of loops included."""
+    found = bars(scenario, run.q)
+    tips = kinematics.tip_positions(scenario, run.q)
+    starts = kinematics.handle_positions(scenario, run.q)
+    assert {body for body, _ in found} == set(range(run.joints))
+    ends = [ends for body, ends in found if body == 0]
+    np.testing.assert_array_equal(ends[0], np.stack((starts[:, 0], tips[:, 0]), axis=1))
+    for loop in scenario.loops:
+        pin = kinematics.point_position(scenario, run.q, loop.body, loop.point)
+        assert any((ends[:, 1] == pin).all() for body, ends in found if body == loop.body)
