@@ -10,11 +10,10 @@
 
 #include <fenv.h>
 #include <stdlib.h>
-#if CARRIER == 32
-#ifndef __SSE__
-#error "flushing subnormals after rounding is x86's way only"
-#endif
+#ifdef __SSE__
 #include <xmmintrin.h>
+#elif CARRIER == 32
+#error "flushing subnormals after rounding is x86's way only"
 #endif
 
 #define RESULTS (CARRIED + OUTPUTS)
@@ -24,15 +23,43 @@
 #define BARRIER __asm__ volatile("" ::: "memory")
 enum { INVALID = 16, DIV_BY_ZERO = 8, OVERFLOW = 4, UNDERFLOW = 2, INEXACT = 1 };
 
-static void enter(fenv_t *before) {
+enum { FLUSHING = CARRIER == 32 ? 0x8040 : 0 }; /* subnormal results and operands count as zero */
+
+/* How the processor rounds, traps and flushes: as a kernel wants it, and afterwards as it was. Without
+ * flags, x86's register for it is written only where it differs: a write waits for all that comes
+ * before, and calls one after the other would not overlap. */
+#if defined(__SSE__) && !FLAGS
+enum { WANTED = 0x1f80 | FLUSHING, MODES = 0xffc0 };
+typedef unsigned environment;
+
+static void enter(environment *before) {
+  *before = _mm_getcsr();
+  if ((*before & MODES) != WANTED) {
+    _mm_setcsr(WANTED);
+  }
+  BARRIER;
+}
+
+static void restore(const environment *before) {
+  if ((*before & MODES) != WANTED) {
+    _mm_setcsr(*before);
+  }
+}
+#else
+typedef fenv_t environment;
+
+static void enter(environment *before) {
   feholdexcept(before);
 #if CARRIER == 32
-  _mm_setcsr(_mm_getcsr() | 0x8040u); /* subnormal results and operands count as zero */
+  _mm_setcsr(_mm_getcsr() | FLUSHING);
 #endif
   BARRIER;
 }
 
-static unsigned leave(const fenv_t *before, const real *w) {
+static void restore(const environment *before) { fesetenv(before); }
+#endif
+
+static unsigned leave(const environment *before, const real *w) {
   BARRIER;
   unsigned flags = 0;
 #if FLAGS
@@ -58,7 +85,7 @@ static unsigned leave(const fenv_t *before, const real *w) {
 #else
   (void)w;
 #endif
-  fesetenv(before);
+  restore(before);
   return flags;
 }
 
@@ -66,9 +93,12 @@ static void *aligned(size_t size) {
   return aligned_alloc(ALIGNMENT, (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
 }
 
-/* A workspace with no flag raised. */
-static real *workspace(void) {
-  real *w = aligned((RESERVED + WORKSPACE) * sizeof(real));
+enum { ON_STACK = (RESERVED + WORKSPACE) * sizeof(real) <= 1 << 16 };
+#define ROOM (ON_STACK ? RESERVED + WORKSPACE : 1)
+
+/* A workspace with no flag raised, here if there is room. */
+static real *workspace(real *here) {
+  real *w = ON_STACK ? here : aligned((RESERVED + WORKSPACE) * sizeof(real));
   if (w) {
     memset(w, 0, RESERVED * sizeof(real));
     w += RESERVED;
@@ -76,9 +106,15 @@ static real *workspace(void) {
   return w;
 }
 
+static void release(real *w) {
+  if (!ON_STACK && w) {
+    free(w - RESERVED);
+  }
+}
+
 /* Round numbers to the format. */
 void from_doubles(const double *x, number *y, size_t count) {
-  fenv_t before;
+  environment before;
   enter(&before);
   for (size_t i = 0; i < count; i += LANES) {
     double block[LANES] = {0};
@@ -101,11 +137,12 @@ void from_doubles(const double *x, number *y, size_t count) {
 #define OWN(k, block, count) ((k) + (PER_ROW ? (size_t)(block) * (count) * LANES : 0))
 
 unsigned evaluate(const number *in, number *out, const number *k, size_t blocks) {
-  real *w = workspace();
+  real here[ROOM];
+  real *w = workspace(here);
   if (!w) {
     return NO_MEMORY;
   }
-  fenv_t before;
+  environment before;
   enter(&before);
   for (size_t b = 0; b < blocks; b++) {
     const number *given = in + b * (INPUTS + CARRIED) * LANES;
@@ -113,7 +150,7 @@ unsigned evaluate(const number *in, number *out, const number *k, size_t blocks)
     MAIN(given, found, OWN(k, b, FIXED), w)
   }
   unsigned flags = leave(&before, w);
-  free(w - RESERVED);
+  release(w);
   return flags;
 }
 
@@ -125,11 +162,12 @@ unsigned advance(const number *in, number *state, number *trace, const number *k
                  const number *k_special, size_t blocks, size_t rows, int64_t first, int64_t steps,
                  int64_t every, int64_t save) {
   const size_t size = LANES * sizeof(number), state_size = CARRIED * size;
-  real *w = workspace();
+  real here[ROOM];
+  real *w = workspace(here);
   number *now = aligned((INPUTS + CARRIED) * size), *next = aligned(RESULTS * size);
   unsigned flags = NO_MEMORY;
   if (w && now && next) {
-    fenv_t before;
+    environment before;
     enter(&before);
     for (size_t b = 0; b < blocks; b++) {
       number *carried = now + INPUTS * LANES, *own = state + b * CARRIED * LANES;
@@ -153,7 +191,7 @@ unsigned advance(const number *in, number *state, number *trace, const number *k
     }
     flags = leave(&before, w);
   }
-  free(w ? w - RESERVED : NULL);
+  release(w);
   free(now);
   free(next);
   return flags;
