@@ -3,7 +3,7 @@
  * kernel.h, generated, says how many INPUTS, CARRIED, OUTPUTS, FIXED (constants and parameters) and
  * WORKSPACE (values between pieces) there are, and how the pieces are called: MAIN, and SPECIAL for the
  * steps that a run does otherwise. All arrays are by block of LANES systems, then by name, then by
- * system. * Functions return the flags that were raised (bits 4..0 as in fflags), or NO_MEMORY. */
+ * system. Functions return the flags that were raised (bits 4..0 as in fflags), or NO_MEMORY. */
 #include "native.h"
 
 #include "kernel.h"
