@@ -162,32 +162,37 @@ unsigned advance(const number *in, number *state, number *trace, const number *k
                  const number *k_special, size_t blocks, size_t rows, int64_t first, int64_t steps,
                  int64_t every, int64_t save) {
   const size_t size = LANES * sizeof(number), state_size = CARRIED * size;
+  const size_t given = INPUTS * LANES; /* in front of the carried values, which stay where they are */
   real here[ROOM];
   real *w = workspace(here);
-  number *now = aligned((INPUTS + CARRIED) * size), *next = aligned(RESULTS * size);
+  number *now = aligned(given * sizeof(number) + RESULTS * size);
+  number *next = aligned(given * sizeof(number) + RESULTS * size);
   unsigned flags = NO_MEMORY;
   if (w && now && next) {
     environment before;
     enter(&before);
     for (size_t b = 0; b < blocks; b++) {
-      number *carried = now + INPUTS * LANES, *own = state + b * CARRIED * LANES;
+      number *own = state + b * CARRIED * LANES;
       number *row = trace + b * rows * RESULTS * LANES;
-      memcpy(now, in + b * INPUTS * LANES, INPUTS * size);
-      memcpy(carried, own, state_size);
+      memcpy(now, in + b * given, INPUTS * size);
+      memcpy(next, now, INPUTS * size);
+      memcpy(now + given, own, state_size);
       for (int64_t step = first; step < first + steps; step++) {
         if (every && step && step % every == 0) {
-          SPECIAL(now, next, OWN(k_special, b, SPECIAL_FIXED), w)
+          SPECIAL(now, next + given, OWN(k_special, b, SPECIAL_FIXED), w)
         } else {
-          MAIN(now, next, OWN(k, b, FIXED), w)
+          MAIN(now, next + given, OWN(k, b, FIXED), w)
         }
         if (save && step % save == 0) {
-          memcpy(row, carried, state_size);
-          memcpy(row + CARRIED * LANES, next + CARRIED * LANES, OUTPUTS * size);
+          memcpy(row, now + given, state_size);
+          memcpy(row + CARRIED * LANES, next + given + CARRIED * LANES, OUTPUTS * size);
           row += RESULTS * LANES;
         }
-        memcpy(carried, next, state_size);
+        number *last = now; /* swapped: a copy would wait for what has just been stored */
+        now = next;
+        next = last;
       }
-      memcpy(own, carried, state_size);
+      memcpy(own, now + given, state_size);
     }
     flags = leave(&before, w);
   }
