@@ -1,7 +1,7 @@
 # What it can do: `make help`. Everything it needs is set up by itself on first use.
 #
-# Variables: see RUN_TAKES, DEMO_TAKES, BENCH_TAKES below; UNITS FORMATS SEED (formats), UNITS FAMILY
-# SEEDS (synth).
+# Variables: see RUN_TAKES, DEMO_TAKES, BENCH_TAKES, SWEEP_TAKES below; UNITS FORMATS SEED (formats), UNITS FAMILY
+# SEEDS (synth), ONLY (bench).
 
 .DEFAULT_GOAL := help
 unexport VERILATOR_ROOT # a stale one makes newer Verilators refuse to run
@@ -16,8 +16,9 @@ DEMO_TAKES := SIM ARITH STEPS REBASE BASE LANES OUT SEED WAVES REFERENCE
 RUN_TAKES := SCENARIO TARGET $(DEMO_TAKES) ANIMATE
 BENCH_TAKES := SIM SEED TEST CONFIG WAVES
 ROBOT_TAKES := URDF FUNCTION FLOATING TARGET ROWS SIM ARITH LANES SEED OUT WAVES
+SWEEP_TAKES := SCENARIO VARY COUNT SEED TARGET ARITH STEPS BASE REBASE SIM LANES WORKERS SCHEDULER OUT
 # $(call takes,NAMES): refuse a variable of the command line that the target has no use for.
-takes = $(foreach name,$(filter-out $1,$(RUN_TAKES) $(BENCH_TAKES) $(ROBOT_TAKES)),$(if \
+takes = $(foreach name,$(filter-out $1,$(RUN_TAKES) $(BENCH_TAKES) $(ROBOT_TAKES) $(SWEEP_TAKES)),$(if \
   $(filter command,$(origin $(name))),$(error $(name)=$($(name)): make $@ takes $(or $1,no variables))))
 
 # What SIM needs; both simulators where it does not say which. Another one is refused in Python.
@@ -37,7 +38,7 @@ pendulum fourbar:
 	@$(PY) -m scripts.command scripts.demo $@ $(if $(OUT),--out $(OUT)) $(RUN_OPTIONS)
 
 .PHONY: run
-run: venv ## SCENARIO=f.toml [TARGET=model|coprocessor|step SIM= ARITH= STEPS= OUT= LANES=2+2 REFERENCE=0 ANIMATE=1]
+run: venv ## SCENARIO=f.toml [TARGET=model|native|coprocessor|step SIM= ARITH= STEPS= OUT= LANES=2+2 ANIMATE=1]
 	@$(if $(SCENARIO),,$(error say which: make run SCENARIO=scenarios/double_pendulum.toml))
 	@$(call takes,$(RUN_TAKES))
 	@$(if $(filter coprocessor step,$(TARGET)),$(SETUP) $(SIMULATORS))
@@ -51,8 +52,19 @@ notebook: venv ## docs/notebook.ipynb from top to bottom, with its outputs into 
 	@$(SETUP) icarus
 	@$(PY) -m scripts.command scripts.notebook
 
+.PHONY: sweep
+sweep: venv ## SCENARIO=f.toml VARY="body[0].mass=1:2:11" [TARGET=model|native|engine COUNT= OUT=f.csv WORKERS=]
+	@$(if $(and $(SCENARIO),$(VARY)),,$(error say which: make sweep SCENARIO=scenarios/double_pendulum.toml \
+	  VARY="body[0].q=-3:3:7 body[1].q=-3:3:7"))
+	@$(call takes,$(SWEEP_TAKES))
+	@$(if $(filter engine,$(TARGET)),$(SETUP) $(SIMULATORS))
+	@$(PY) -m scripts.command scripts.sweeps.variations $(SCENARIO) $(foreach one,$(VARY),--vary '$(one)') \
+	  $(if $(COUNT),--count $(COUNT)) $(if $(TARGET),--target $(TARGET)) \
+	  $(if $(WORKERS),--workers $(WORKERS)) $(if $(SCHEDULER),--scheduler $(SCHEDULER)) $(RUN_OPTIONS) \
+	  --out $(or $(OUT),build/sweeps/$(basename $(notdir $(SCENARIO))).parquet)
+
 .PHONY: robot
-robot: venv ## URDF=f.urdf FUNCTION=dFD [FLOATING=1 TARGET=model|step ROWS=16 SIM= ARITH= LANES=2+2 OUT=]
+robot: venv ## URDF=f.urdf FUNCTION=dFD [FLOATING=1 TARGET=model|step|native ROWS=16 SIM= ARITH= LANES=2+2 OUT=]
 	@$(if $(and $(URDF),$(FUNCTION)),,$(error say which: make robot URDF=robots/iiwa14.urdf FUNCTION=dFD))
 	@$(call takes,$(ROBOT_TAKES))
 	@$(if $(filter step,$(TARGET)),$(SETUP) $(SIMULATORS))
@@ -101,10 +113,12 @@ waves: venv ## BENCH=<bench> [CONFIG= FILE=]: open its last waveform with the be
 	@$(if $(BENCH),,$(error say which: make waves BENCH=<bench>; benches: $(BENCHES)))
 	@$(PY) -m scripts.waves $(BENCH) $(if $(FILE),--file $(FILE)) $(if $(CONFIG),--config $(CONFIG))
 
-.PHONY: bench sincos longrun results reference
-bench: setup ## speed of the simulations, cycles of the step engine, into build/bench
-	@$(PY) -m scripts.benchmarks.speed
-	@$(PY) -m scripts.benchmarks.step_engine
+.PHONY: bench native-results sincos longrun results reference
+bench: setup ## speeds, cycles of the step engine, native kernels, into build/bench [ONLY=native]
+	@$(if $(filter-out native,$(ONLY)),,$(SETUP) bench || true)
+	@$(PY) -m scripts.command scripts.benchmarks.bench $(if $(ONLY),--only $(ONLY))
+native-results: venv ## docs/native_results.md from what `make bench ONLY=native` left in build/
+	@$(PY) -m scripts.benchmarks.native_document
 sincos: venv ## worst errors of sine and cosine over every binary32 angle, about a minute
 	@$(PY) -m pymodel.arith.sincos_error
 longrun: venv ## 100 s of the four-bar, with and without re-basing, into build/longrun

@@ -28,6 +28,8 @@ from pymodel.runs.comparison import reference as reference
 from pymodel.runs.engine_runs import fitting as fitting
 from pymodel.runs.engine_runs import prepare_call as prepare_call
 from pymodel.runs.engine_runs import prepare_run as prepare_run
+from pymodel.runs.ensemble import Normal as Normal
+from pymodel.runs.ensemble import Uniform as Uniform
 from pymodel.runs.input_error import InputError as InputError
 from pymodel.runs.lagrangian import NoReferenceError as NoReferenceError
 from pymodel.runs.plots import plot as plot
@@ -35,6 +37,8 @@ from pymodel.runs.recorder import NonFiniteError as NonFiniteError
 from pymodel.runs.robot_model import RobotModel as RobotModel
 from pymodel.runs.robot_model import load_robot as load_robot
 from pymodel.runs.summary import differences as differences
+from pymodel.runs.sweep import sweep as sweep
+from pymodel.runs.sweep_files import read_table as read_table
 from pymodel.runs.targets import compiled as compiled
 from pymodel.runs.targets import simulate as simulate
 from pymodel.runs.trajectory import Trajectory as Trajectory

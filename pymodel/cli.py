@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from pymodel import compile_command, robot_commands
+from pymodel import compile_command, robot_commands, sweep_commands
 from pymodel.algorithms.requests import BASE, CLOSED_BASES, RECORDED_BASES
 from pymodel.compile.kernel import Kernel
 from pymodel.mechanism import urdf
@@ -165,6 +165,8 @@ def plot(arguments: argparse.Namespace) -> int:
 
 subcommand(robot_commands.joints_options)(robot_commands.joints)
 subcommand(robot_commands.call_options)(robot_commands.call)
+subcommand(sweep_commands.sweep_options)(sweep_commands.sweep)
+subcommand(sweep_commands.sweep_map_options)(sweep_commands.sweep_map)
 
 
 OPERATION_SIGNS = {"add": "+", "mul": "x", "rec": "1/x"}
@@ -433,6 +435,7 @@ def main(arguments: list[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", required=True, metavar="subcommand")
     for name, (function, options, aliases) in COMMANDS.items():
         text = (function.__doc__ or "").partition("\n")[0].rstrip(".")
+        name = name.replace("_", "-")
         command = commands.add_parser(name, aliases=aliases, help=text, description=text)
         command.set_defaults(run=function)
         options(command)

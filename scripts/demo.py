@@ -4,22 +4,30 @@ The co-processor's run goes to build/<name>, the step engine's to build/<name>/s
 ``LANES`` are the step engine's: the co-processor's are fixed.
 """
 
+import math
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from pymodel.arith import scalars
+from pymodel.compile.native import NoCompilerError
 from pymodel.mechanism.scenario_file import load
+from pymodel.runs import native_runs
+from pymodel.runs.files import RUN
 from pymodel.runs.summary import MILLI, Summary
+from pymodel.runs.trajectory import read_csv
 from scripts.run import run, status_of
 from scripts.run_options import COPROCESSOR, STEP, OptionParser, RunOptions, add_options
 
 ROOT = Path(__file__).resolve().parents[1]
 
+DIFFERS = 1  # exit status
 DEMOS = {"pendulum": "double_pendulum", "fourbar": "four_bar"}
 COLUMNS = ("model", "co-processor", "step engine")
 UNITS = {"add": "+", "mul": "×", "rec": "1/x", "sincos": "sin cos"}
@@ -51,12 +59,33 @@ def rows(coprocessor: Summary, step: Summary) -> list[tuple[str, ...]]:
         ("bus words a step", "", *a_step(lambda s: sum(s["registers_moved"].values()))),
         ("float units", "", *each(units)),
         ("identical to the model", "", *each(lambda s: "yes" if s["identical_to_model"] else "NO")),
+        ("identical to native code", "", *each(lambda s: s["identical_to_native"])),
         (
             "kinetic energy - reference [mJ]",
             f"{model} (float64)" if model else "",
             *each(lambda s: milli(s["kinetic_difference_max_J"])),
         ),
     ]
+
+
+def identical_to_native(options: RunOptions) -> str:
+    """Whether the trajectory that a run left is that of native code, bit for bit."""
+    scenario = load(options.scenario, options.steps)
+    algorithm = options.algorithm(scenario)
+    # The engine's program leaves out what is zero by structure.
+    arithmetic = scalars.parse(options.arithmetic, fold=options.target == STEP)
+    if not native_runs.possible(scenario, arithmetic, algorithm["base"]):
+        return "not native: pivots"
+    try:
+        native = native_runs.simulate(scenario, arithmetic, limit=math.inf, **algorithm)
+    except NoCompilerError:
+        return "no C compiler"
+    found = read_csv(Path(options.out) / RUN).columns()
+    same = all(
+        np.array_equal(found[name].view(np.uint64), column.view(np.uint64))
+        for name, column in native.columns().items()
+    )
+    return "yes" if same else "NO"
 
 
 def comparison(coprocessor: Summary, step: Summary) -> Table:
@@ -117,11 +146,12 @@ def demo(name: str, out: Path, **options: Any) -> tuple[list[Summary], int]:
         summary, status = run(each)
         if status:
             return summaries, status
-        summaries.append(summary)
+        summaries.append(summary | {"identical_to_native": identical_to_native(each)})
     console = Console()
     console.print(comparison(*summaries))
     console.print(note(summaries[1]), highlight=False)
-    return summaries, 0
+    differs = any(summary["identical_to_native"] == "NO" for summary in summaries)
+    return summaries, DIFFERS if differs else 0
 
 
 def main(arguments: list[str] | None = None) -> int:

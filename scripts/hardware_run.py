@@ -124,7 +124,7 @@ def _cosimulate(
             target.config,
             scenario.name,
             seed=options.seed,
-            testcase=TEST if options.waves else None,
+            testcase=TEST,
             waves=options.waves,
             params=target.params,
             settings=target.settings | {"out": str(out)},

@@ -188,7 +188,7 @@ def add_engine_options(parser: argparse.ArgumentParser) -> None:
     add("--sim", dest="simulator", type=one_of("SIM", AUTO, *SIMULATORS))
     text = "float32, float64 or <EXP_W>/<MAN_W>"
     add("--arith", dest="arithmetic", type=_arithmetic, default=RunOptions.arithmetic, help=text)
-    add("--lanes", type=_lanes, help="adders + multipliers of the step engine")
+    add("--lanes", type=lanes_of, help="adders + multipliers of the step engine")
     add("--seed", type=whole("SEED", 0, MAX_SEED), help="of random numbers and start values")
     add("--waves", action="store_true", help="FST into build/waves/cosim_*")
 
@@ -224,7 +224,8 @@ def _arithmetic(text: str) -> str:
         raise argparse.ArgumentTypeError(f"ARITH={text}: must be {allowed}") from None
 
 
-def _lanes(text: str) -> str:
+def lanes_of(text: str) -> str:
+    """A type of argparse: lanes of the step engine."""
     try:
         Machine.parse(text)
     except ValueError:

@@ -5,6 +5,7 @@
 #   scripts/setup.sh venv        .venv with the packages of requirements.txt
 #   scripts/setup.sh synth       the synthesis tools of requirements-synth.txt, into .venv too
 #   scripts/setup.sh robots      the robots of requirements-robots.txt, likewise
+#   scripts/setup.sh bench       the peers of requirements-bench.txt, likewise
 #   scripts/setup.sh icarus      Icarus Verilog, installed with apt when that is possible
 #   scripts/setup.sh verilator   Verilator, optional: Icarus alone runs everything, only slower
 #                                (CI=true makes it required); and ccache, for quicker builds
@@ -128,6 +129,7 @@ for part in "$@"; do
     venv) setup_venv ;;
     synth) setup_more synth 'synthesis tools, about 270 MB,' ;;
     robots) setup_more robots 'example robots, about 400 MB,' ;;
+    bench) setup_more bench 'peers of the benchmark' ;;
     icarus) setup_icarus ;;
     verilator) setup_verilator ;;
     *) say "unknown part: $part"; exit 2 ;;

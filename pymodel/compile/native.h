@@ -37,17 +37,18 @@ typedef bits_t bits;
 #define INFINITE (CARRIER == 32 ? (bits_t)0x7f800000 : (bits_t)0x7ff0000000000000)
 #define QUIET (CARRIER == 32 ? (bits_t)0x7fc00000 : (bits_t)0x7ff8000000000000)
 
-/* A piece of a kernel: one block of LANES systems of n, in and out by name and then by system. What
- * one piece leaves to another waits in w; in front of it stand the flags that the processor does not
- * keep: lanes of bits, any of which sets the flag. */
+/* A piece of a kernel. Systems come in blocks of LANES; in and out hold a block, by name and then by
+ * system, and so does k if each system has parameters of its own. What one piece leaves to another
+ * waits in w; in front of it stand the flags that the processor does not keep: lanes of bits, any of
+ * which sets the flag. */
 #define PIECE_ARGUMENTS \
-  const number *restrict in, number *restrict out, const number *restrict k, real *restrict w, \
-      size_t n
-#define IN(i) ((real)(*(const loose *)(in + (size_t)(i) * n)))
-#define OUT(i) (*(loose *)(out + (size_t)(i) * n))
+  const number *restrict in, number *restrict out, const number *restrict k, real *restrict w
+#define BLOCK(p, i) (*(const loose *)((p) + (size_t)(i) * LANES))
+#define IN(i) ((real)BLOCK(in, i))
+#define OUT(i) (*(loose *)(out + (size_t)(i) * LANES))
 #define W(i) w[i]
 #if PER_ROW
-#define K(i) ((real)(*(const loose *)(k + (size_t)(i) * n)))
+#define K(i) ((real)BLOCK(k, i))
 #else
 #define K(i) k[i]
 #endif

@@ -41,10 +41,10 @@ _NO_MEMORY = 0xFFFFFFFF
 
 _DECLARATIONS = """
 void from_doubles(const double *x, {number} *y, size_t count);
-unsigned evaluate(const {number} *in, {number} *out, const {number} *k, size_t n);
+unsigned evaluate(const {number} *in, {number} *out, const {number} *k, size_t blocks);
 unsigned advance(const {number} *in, {number} *state, {number} *trace, const {number} *k,
-                 const {number} *k_special, size_t n, int64_t first, int64_t steps, int64_t every,
-                 int64_t save);
+                 const {number} *k_special, size_t blocks, size_t rows, int64_t first,
+                 int64_t steps, int64_t every, int64_t save);
 """
 
 
@@ -162,8 +162,8 @@ class Code:
         for name, emitted in kernels.items():
             names = [f"{name.lower()}_piece_{k}" for k in range(len(emitted.pieces))]
             lines += [f"void {piece}(PIECE_ARGUMENTS);" for piece in names]
-            calls = " ".join(f"{piece}(in, out, k, w, n);" for piece in names)
-            lines.append(f"#define {name}(in, out, k, w, n) {calls}")
+            calls = " ".join(f"{piece}(in, out, k, w);" for piece in names)
+            lines.append(f"#define {name}(in, out, k, w) {calls}")
         if "SPECIAL" not in kernels:
             lines.append("#define SPECIAL MAIN")
         return "\n".join([*lines, ""])
@@ -239,11 +239,11 @@ class NativeKernel:
         given = self._numbers([*self.kernel.inputs, *self.kernel.carried], inputs, rows)
         fixed = self.fixed(parameters, rows)
         results = self.kernel.results
-        found = np.empty((len(results), given.shape[1]), self.dtype)
+        found = np.empty((len(given), len(results), self.lanes), self.dtype)
         self._checked(
-            self._library.evaluate(*map(self._pointer, (given, found, fixed)), given.shape[1])
+            self._library.evaluate(*map(self._pointer, (given, found, fixed)), len(given))
         )
-        return dict(zip(results, found[:, :rows], strict=True))
+        return dict(zip(results, self._by_name(found, rows), strict=True))
 
     def evaluate_bits(self, words: Sequence[int]) -> list[int]:
         """Evaluate one system, from bits to bits of the format.
@@ -268,9 +268,7 @@ class NativeKernel:
         given = np.repeat(given, self.lanes)
         found = np.empty((len(self.kernel.results), self.lanes), self.dtype)
         self._checked(
-            self._library.evaluate(
-                *map(self._pointer, (given, found, self._recorded_fixed)), self.lanes
-            )
+            self._library.evaluate(*map(self._pointer, (given, found, self._recorded_fixed)), 1)
         )
         if single:
             return found[:, 0].view(np.uint32).tolist()
@@ -330,17 +328,25 @@ class NativeKernel:
         given = self._numbers(list(self.kernel.inputs), inputs or {}, rows)
         names = [*self.kernel.carried, *self.kernel.outputs]
         kept = len(range(-first % save + first, first + steps, save)) if save else 0
-        trace = np.empty((kept, len(names), before.shape[1]), self.dtype)
+        blocks = len(before)
+        trace = np.empty((blocks, kept, len(names), self.lanes), self.dtype)
         arrays = [given, before, trace, self.fixed(parameters, rows)]
         special = self.code.special
         arrays.append(self.fixed(parameters, rows, special) if special else arrays[-1])
         self._checked(
             self._library.advance(
-                *map(self._pointer, arrays), before.shape[1], first, steps, every, save
+                *map(self._pointer, arrays), blocks, kept, first, steps, every, save
             )
         )
-        after = dict(zip(self.kernel.carried, before[:, :rows], strict=True))
-        return after, {name: trace[:, k, :rows] for k, name in enumerate(names)}
+        after = dict(zip(self.kernel.carried, self._by_name(before, rows), strict=True))
+        shape = len(names), kept, blocks * self.lanes
+        columns = trace.transpose(2, 1, 0, 3).reshape(shape)[..., :rows]
+        return after, dict(zip(names, columns, strict=True))
+
+    def address(self, function: str) -> int:
+        """Address of a function of ``native_run.c``, for callers in C."""
+        found = self._ffi.addressof(self._library, function)
+        return int(self._ffi.cast("uintptr_t", found))
 
     def fixed(
         self,
@@ -367,10 +373,10 @@ class NativeKernel:
         if not self.code.own_parameters:
             return np.array([arithmetic.to_float(x) for x in found], self.dtype)
         values = [np.broadcast_to(getattr(x, "values", x), rows) for x in found]
-        return self._padded(np.array(values, self.dtype).reshape(len(values), rows))
+        return self._in_blocks(np.array(values, self.dtype).reshape(len(values), rows))
 
     def _numbers(self, names: list[str], values: Mapping[str, Any], rows: int) -> np.ndarray:
-        """Numbers by name and system, rounded, with as many systems as the code takes."""
+        """Numbers in blocks, rounded."""
         if values.keys() != set(names):
             differ = ", ".join(sorted(values.keys() ^ set(names)))
             raise ValueError(f"values must be those of this kernel; missing or unknown: {differ}")
@@ -381,15 +387,20 @@ class NativeKernel:
         self._library.from_doubles(
             self._ffi.from_buffer("double[]", table), self._pointer(found), table.size
         )
-        return self._padded(found)
+        return self._in_blocks(found)
 
-    def _padded(self, table: np.ndarray) -> np.ndarray:
-        """Repeat the last system to whole vectors; rows of a length that spreads over the cache."""
-        rows = table.shape[1]
-        size = -(-rows // self.lanes) * self.lanes
-        if size > self.lanes and size * self.dtype.itemsize % 4096 == 0:
-            size += self.lanes
-        return np.ascontiguousarray(np.pad(table, ((0, 0), (0, size - rows)), mode="edge"))
+    def _in_blocks(self, table: np.ndarray) -> np.ndarray:
+        """By block, name and system; the last system fills the last block."""
+        names, rows = table.shape
+        padded = np.pad(table, ((0, 0), (0, -rows % self.lanes)), mode="edge")
+        blocks = padded.reshape(names, padded.shape[1] // self.lanes, self.lanes)
+        return np.ascontiguousarray(blocks.transpose(1, 0, 2))
+
+    @staticmethod
+    def _by_name(blocks: np.ndarray, rows: int) -> np.ndarray:
+        """By name and system."""
+        shape = blocks.shape[1], len(blocks) * blocks.shape[2]
+        return blocks.transpose(1, 0, 2).reshape(shape)[:, :rows]
 
     def _pointer(self, array: np.ndarray) -> Any:
         return self._ffi.cast(f"{self._number} *", array.ctypes.data)

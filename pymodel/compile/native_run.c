@@ -2,19 +2,18 @@
  *
  * kernel.h, generated, says how many INPUTS, CARRIED, OUTPUTS, FIXED (constants and parameters) and
  * WORKSPACE (values between pieces) there are, and how the pieces are called: MAIN, and SPECIAL for the
- * steps that a run does otherwise. All arrays are by name and then by system; n is a multiple of
- * LANES. Functions return the flags that were raised (bits 4..0 as in fflags), or NO_MEMORY. */
+ * steps that a run does otherwise. All arrays are by block of LANES systems, then by name, then by
+ * system. Functions return the flags that were raised (bits 4..0 as in fflags), or NO_MEMORY. */
 #include "native.h"
 
 #include "kernel.h"
 
 #include <fenv.h>
 #include <stdlib.h>
-#if CARRIER == 32
-#ifndef __SSE__
-#error "flushing subnormals after rounding is x86's way only"
-#endif
+#ifdef __SSE__
 #include <xmmintrin.h>
+#elif CARRIER == 32
+#error "flushing subnormals after rounding is x86's way only"
 #endif
 
 #define RESULTS (CARRIED + OUTPUTS)
@@ -24,15 +23,43 @@
 #define BARRIER __asm__ volatile("" ::: "memory")
 enum { INVALID = 16, DIV_BY_ZERO = 8, OVERFLOW = 4, UNDERFLOW = 2, INEXACT = 1 };
 
-static void enter(fenv_t *before) {
+enum { FLUSHING = CARRIER == 32 ? 0x8040 : 0 }; /* subnormal results and operands count as zero */
+
+/* How the processor rounds, traps and flushes: as a kernel wants it, and afterwards as it was. Without
+ * flags, x86's register for it is written only where it differs: a write waits for all that comes
+ * before, and calls one after the other would not overlap. */
+#if defined(__SSE__) && !FLAGS
+enum { WANTED = 0x1f80 | FLUSHING, MODES = 0xffc0 };
+typedef unsigned environment;
+
+static void enter(environment *before) {
+  *before = _mm_getcsr();
+  if ((*before & MODES) != WANTED) {
+    _mm_setcsr(WANTED);
+  }
+  BARRIER;
+}
+
+static void restore(const environment *before) {
+  if ((*before & MODES) != WANTED) {
+    _mm_setcsr(*before);
+  }
+}
+#else
+typedef fenv_t environment;
+
+static void enter(environment *before) {
   feholdexcept(before);
 #if CARRIER == 32
-  _mm_setcsr(_mm_getcsr() | 0x8040u); /* subnormal results and operands count as zero */
+  _mm_setcsr(_mm_getcsr() | FLUSHING);
 #endif
   BARRIER;
 }
 
-static unsigned leave(const fenv_t *before, const real *w) {
+static void restore(const environment *before) { fesetenv(before); }
+#endif
+
+static unsigned leave(const environment *before, const real *w) {
   BARRIER;
   unsigned flags = 0;
 #if FLAGS
@@ -58,7 +85,7 @@ static unsigned leave(const fenv_t *before, const real *w) {
 #else
   (void)w;
 #endif
-  fesetenv(before);
+  restore(before);
   return flags;
 }
 
@@ -66,9 +93,12 @@ static void *aligned(size_t size) {
   return aligned_alloc(ALIGNMENT, (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
 }
 
-/* A workspace with no flag raised. */
-static real *workspace(void) {
-  real *w = aligned((RESERVED + WORKSPACE) * sizeof(real));
+enum { ON_STACK = (RESERVED + WORKSPACE) * sizeof(real) <= 1 << 16 };
+#define ROOM (ON_STACK ? RESERVED + WORKSPACE : 1)
+
+/* A workspace with no flag raised, here if there is room. */
+static real *workspace(real *here) {
+  real *w = ON_STACK ? here : aligned((RESERVED + WORKSPACE) * sizeof(real));
   if (w) {
     memset(w, 0, RESERVED * sizeof(real));
     w += RESERVED;
@@ -76,9 +106,15 @@ static real *workspace(void) {
   return w;
 }
 
+static void release(real *w) {
+  if (!ON_STACK && w) {
+    free(w - RESERVED);
+  }
+}
+
 /* Round numbers to the format. */
 void from_doubles(const double *x, number *y, size_t count) {
-  fenv_t before;
+  environment before;
   enter(&before);
   for (size_t i = 0; i < count; i += LANES) {
     double block[LANES] = {0};
@@ -97,83 +133,72 @@ void from_doubles(const double *x, number *y, size_t count) {
   leave(&before, NULL);
 }
 
-unsigned evaluate(const number *in, number *out, const number *k, size_t n) {
-  real *w = workspace();
+/* A parameter of each system, or of all: the place of a block's. */
+#define OWN(k, block, count) ((k) + (PER_ROW ? (size_t)(block) * (count) * LANES : 0))
+
+unsigned evaluate(const number *in, number *out, const number *k, size_t blocks) {
+  real here[ROOM];
+  real *w = workspace(here);
   if (!w) {
     return NO_MEMORY;
   }
-  fenv_t before;
+  environment before;
   enter(&before);
-  for (size_t b = 0; b < n; b += LANES) {
-    const number *own = PER_ROW ? k + b : k;
-    MAIN(in + b, out + b, own, w, n)
+  for (size_t b = 0; b < blocks; b++) {
+    const number *given = in + b * (INPUTS + CARRIED) * LANES;
+    number *found = out + b * RESULTS * LANES;
+    MAIN(given, found, OWN(k, b, FIXED), w)
   }
   unsigned flags = leave(&before, w);
-  free(w - RESERVED);
+  release(w);
   return flags;
 }
 
 #if CARRIED
 /* Steps first, first + 1, ... of all systems; those that are multiples of save leave a row in trace:
- * carried values before the step, then its outputs. Steps every, 2 every, ... are special. */
+ * carried values before the step, then its outputs. Steps every, 2 every, ... are special. A block's
+ * trace is rows long. */
 unsigned advance(const number *in, number *state, number *trace, const number *k,
-                 const number *k_special, size_t n, int64_t first, int64_t steps, int64_t every,
-                 int64_t save) {
-  real *w = workspace();
-  number *now = aligned((INPUTS + CARRIED) * LANES * sizeof(number));
-  number *next = aligned(RESULTS * LANES * sizeof(number));
-  number *own = aligned((FIXED + SPECIAL_FIXED + 1) * LANES * sizeof(number));
+                 const number *k_special, size_t blocks, size_t rows, int64_t first, int64_t steps,
+                 int64_t every, int64_t save) {
+  const size_t size = LANES * sizeof(number), state_size = CARRIED * size;
+  const size_t given = INPUTS * LANES; /* in front of the carried values, which stay where they are */
+  real here[ROOM];
+  real *w = workspace(here);
+  number *now = aligned(given * sizeof(number) + RESULTS * size);
+  number *next = aligned(given * sizeof(number) + RESULTS * size);
   unsigned flags = NO_MEMORY;
-  if (w && now && next && own) {
-    fenv_t before;
+  if (w && now && next) {
+    environment before;
     enter(&before);
-    for (size_t b = 0; b < n; b += LANES) {
-      const size_t size = LANES * sizeof(number);
-      const number *k_main = k, *k_other = k_special;
-      for (size_t i = 0; i < INPUTS; i++) {
-        memcpy(now + i * LANES, in + i * n + b, size);
-      }
-      for (size_t i = 0; i < CARRIED; i++) {
-        memcpy(now + (INPUTS + i) * LANES, state + i * n + b, size);
-      }
-#if PER_ROW
-      for (size_t i = 0; i < FIXED; i++) {
-        memcpy(own + i * LANES, k + i * n + b, size);
-      }
-      for (size_t i = 0; i < SPECIAL_FIXED; i++) {
-        memcpy(own + (FIXED + i) * LANES, k_special + i * n + b, size);
-      }
-      k_main = own;
-      k_other = own + FIXED * LANES;
-#endif
-      number *row = trace + b;
+    for (size_t b = 0; b < blocks; b++) {
+      number *own = state + b * CARRIED * LANES;
+      number *row = trace + b * rows * RESULTS * LANES;
+      memcpy(now, in + b * given, INPUTS * size);
+      memcpy(next, now, INPUTS * size);
+      memcpy(now + given, own, state_size);
       for (int64_t step = first; step < first + steps; step++) {
         if (every && step && step % every == 0) {
-          SPECIAL(now, next, k_other, w, LANES)
+          SPECIAL(now, next + given, OWN(k_special, b, SPECIAL_FIXED), w)
         } else {
-          MAIN(now, next, k_main, w, LANES)
+          MAIN(now, next + given, OWN(k, b, FIXED), w)
         }
         if (save && step % save == 0) {
-          for (size_t i = 0; i < CARRIED; i++, row += n) {
-            memcpy(row, now + (INPUTS + i) * LANES, size);
-          }
-          for (size_t i = 0; i < OUTPUTS; i++, row += n) {
-            memcpy(row, next + (CARRIED + i) * LANES, size);
-          }
+          memcpy(row, now + given, state_size);
+          memcpy(row + CARRIED * LANES, next + given + CARRIED * LANES, OUTPUTS * size);
+          row += RESULTS * LANES;
         }
-        memcpy(now + INPUTS * LANES, next, CARRIED * size);
+        number *last = now; /* swapped: a copy would wait for what has just been stored */
+        now = next;
+        next = last;
       }
-      for (size_t i = 0; i < CARRIED; i++) {
-        memcpy(state + i * n + b, now + (INPUTS + i) * LANES, size);
-      }
-      (void)k_main, (void)k_other;
+      memcpy(own, now + given, state_size);
     }
     flags = leave(&before, w);
   }
-  free(w ? w - RESERVED : NULL);
+  release(w);
   free(now);
   free(next);
-  free(own);
   return flags;
 }
 #endif

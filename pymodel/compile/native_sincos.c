@@ -54,6 +54,25 @@ static inline f64 double_of(i64 b) {
   return x;
 }
 
+#if LANES == 16 && defined(__AVX512F__)
+#include <immintrin.h>
+typedef int64_t half __attribute__((vector_size(64)));
+
+static inline int any(i32 where) {
+  return _mm512_test_epi32_mask((__m512i)where, (__m512i)where) != 0;
+}
+
+static inline i32 entries(const int32_t *table, i32 index) {
+  return (i32)_mm512_i32gather_epi32((__m512i)index, table, 4);
+}
+
+static inline i64 multiples(const int64_t *table, i32 index) {
+  __m512i all = (__m512i)index;
+  half low = (half)_mm512_i32gather_epi64(_mm512_castsi512_si256(all), table, 8);
+  half high = (half)_mm512_i32gather_epi64(_mm512_extracti64x4_epi64(all, 1), table, 8);
+  return __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+}
+#else
 static inline int any(i32 where) {
   int32_t lane[LANES], found = 0;
   memcpy(lane, &where, sizeof where);
@@ -63,22 +82,6 @@ static inline int any(i32 where) {
   return found != 0;
 }
 
-#if LANES == 16 && defined(__AVX512F__)
-#include <immintrin.h>
-
-static inline i32 entries(const int32_t *table, i32 index) {
-  return (i32)_mm512_i32gather_epi32((__m512i)index, table, 4);
-}
-
-static inline i64 multiples(const int64_t *table, i32 index) {
-  __m512i low = _mm512_i32gather_epi64(_mm512_castsi512_si256((__m512i)index), table, 8);
-  __m512i high = _mm512_i32gather_epi64(_mm512_extracti64x4_epi64((__m512i)index, 1), table, 8);
-  i64 found;
-  memcpy(&found, &low, sizeof low);
-  memcpy((char *)&found + sizeof low, &high, sizeof high);
-  return found;
-}
-#else
 static inline i32 entries(const int32_t *table, i32 index) {
   int32_t lane[LANES];
   memcpy(lane, &index, sizeof index);
@@ -109,29 +112,23 @@ static inline i32 rise(i32 slope, i32 offset) {
   return (slope * (offset >> PART_W) + low) >> (DROP - PART_W);
 }
 
-void sincos_lanes(real x, real *sine, real *cosine, real *w) {
-  f32 single = CONVERT(x, f32); /* exact */
-  i32 word;
-  memcpy(&word, &single, sizeof word);
-  i32 sign = word >> 31, magnitude = word & 0x7fffffff;
-  i32 zero = MASK(magnitude < 0x00800000);
-  i32 large = MASK(magnitude >= (127 + MAX_EXPONENT + 1) << 23);
-  magnitude = SELECT(large, 0 & magnitude, magnitude);
-  memcpy(&single, &magnitude, sizeof single);
+/* slope of a segment, from its two coefficients in one word */
+static inline i32 slope_at(i32 terms, i32 from_start) {
+  enum { SLOPE_DROP = QUADRATIC_F + INDEX_W + COARSE_W - SLOPE_F };
+  i32 coarse = from_start >> (OFFSET_W - COARSE_W);
+  return (terms >> QUADRATIC_W) + ((terms & (int32_t)ONES(QUADRATIC_W)) * coarse >> SLOPE_DROP);
+}
+
+/* Sine and cosine of single, with its sign (all ones if negative); where none is all ones they are 0
+ * and 1 exactly, without a flag. */
+static inline __attribute__((always_inline)) void rotation(f32 single, i32 sign, i32 none,
+                                                           real *sine, real *cosine, real *w) {
   f64 absolute = CONVERT(single, f64);
 
-  /* n, the count of quarter turns; x with RHO_F fraction bits, modulo 2 */
+  /* n, the count of quarter turns; r = x - n pi/2 in fixed point, modulo 2 */
   const double per_turn = INVERSE * 0x1p-16;
   i32 count = (CONVERT(absolute * per_turn, i32) + 1) >> 1;
-  i32 exponent = (magnitude >> 23) - 127, significand = (magnitude & 0x7fffff) | 0x800000;
-  i32 left = exponent + (RHO_F - SIGNIFICAND_W + 1), right = -left;
-  i32 to_right = MASK(right > 0);
-  left = SELECT(to_right, 0 & left, left);
-  right = SELECT(to_right, right, 0 & right);
-  right = SELECT(MASK(right > 31), 31 | right, right) & 31;
-  i32 reduced = (i32)((u32)significand << left) >> right & (int32_t)ONES(RHO_F + 1);
-
-  i64 angle = CONVERT(reduced, i64) << (ANGLE_F - RHO_F);
+  i64 angle = CONVERT(absolute * 0x1p26, i64) << (ANGLE_F - RHO_F);
   angle += multiples(multiple_low, count & (int32_t)ONES(DIGIT_W));
   if (any(count >> DIGIT_W)) {
     angle += multiples(multiple_middle, count >> DIGIT_W & (int32_t)ONES(DIGIT_W));
@@ -139,57 +136,70 @@ void sincos_lanes(real x, real *sine, real *cosine, real *w) {
   }
   i64 below = angle << (63 - ANGLE_F) >> 63; /* all ones where r < 0 */
   angle = (angle ^ below) & ONES(ANGLE_F);
-  i32 negative = CONVERT(below, i32);
 
   /* the polynomials of a segment */
   i32 rho = CONVERT(angle >> (ANGLE_F - RHO_F), i32);
   i32 index = rho >> OFFSET_W, from_start = rho & (int32_t)ONES(OFFSET_W);
-  i32 coarse = from_start >> (OFFSET_W - COARSE_W), offset = from_start - (1 << (OFFSET_W - 1));
-  enum { SLOPE_DROP = QUADRATIC_F + INDEX_W + COARSE_W - SLOPE_F };
-  i32 terms = entries(cos_terms, index);
-  i32 slope = (terms >> QUADRATIC_W) + ((terms & (int32_t)ONES(QUADRATIC_W)) * coarse >> SLOPE_DROP);
-  i32 cos = entries(cos_value, index) - rise(slope, offset);
-  terms = entries(sinc_terms, index);
-  slope = (terms >> QUADRATIC_W) + ((terms & (int32_t)ONES(QUADRATIC_W)) * coarse >> SLOPE_DROP);
-  i32 factor = (entries(sinc_value, index) + rise(slope, offset)) >> (VALUE_F - FACTOR_F);
+  i32 offset = from_start - (1 << (OFFSET_W - 1));
+  i32 cos = entries(cos_value, index);
+  cos -= rise(slope_at(entries(cos_terms, index), from_start), offset);
+  i32 factor = entries(sinc_value, index);
+  factor += rise(slope_at(entries(sinc_terms, index), from_start), offset);
+  factor >>= VALUE_F - FACTOR_F;
 
   /* sin(r) = r (1 - g), r cut to NORMAL_W bits; where n = 0, r is x. A double holds the leading bits
    * of the angle without rounding them up, if those behind 53 are gone. */
-  i64 many = CONVERT(MASK(count != 0), i64);
+  i64 few = CONVERT((count - 1) >> 31, i64);
   angle &= ~(ONES(6) & (-(angle >> 52) >> 63));
-  f64 r = double_of(SELECT(many, long_bits(CONVERT(angle, f64) * 0x1p-57), long_bits(absolute)));
-  i64 fraction = long_bits(r) & (ONES(NORMAL_W - 1) << (53 - NORMAL_W));
-  f64 power = double_of(long_bits(r) & (ONES(11) << 52));
-  f64 normal = double_of(fraction | (int64_t)1023 << 52); /* 1 .. 2 */
-  f64 less = CONVERT(CONVERT(normal * CONVERT(factor, f64) * 0x1p1, i32), f64);
+  i64 r = SELECT(few, long_bits(absolute), long_bits(CONVERT(angle, f64) * 0x1p-57));
+  f64 power = double_of(r & (ONES(11) << 52));
+  i64 fraction = r & (ONES(NORMAL_W - 1) << (53 - NORMAL_W));
+  f64 normal = double_of(fraction | (int64_t)1024 << 52); /* 2 .. 4 */
+  f64 less = CONVERT(CONVERT(normal * CONVERT(factor, f64), i32), f64);
   /* neither is ever exact, nor half way: the last bit stands for what is not known */
-  f64 sin_value = (normal * 0x1p29 - (less * 2 - 1)) * (power * 0x1p-29);
-  f64 cos_value = CONVERT(cos << 1 | 1, f64) * 0x1p-30;
+  f64 sin_value = (normal * 0x1p27 + 0.5 - less) * (power * 0x1p-28);
+  sin_value = double_of(long_bits(sin_value) & ~CONVERT(none, i64));
+  cos = SELECT(none, (none & 0) + (1 << (VALUE_F + 1)), cos << 1 | 1);
+  bits s = bits_of(rounded(CONVERT(sin_value, real), w));
+  bits c = bits_of(rounded(CONVERT(cos, real) * (number)0x1p-30, w));
 
-  /* no angle to speak of: sine 0, cosine 1, exactly */
-  i32 none = zero | large;
-  i64 nothing = CONVERT(none, i64);
-  sin_value = double_of(long_bits(sin_value) & ~nothing);
-  cos_value = double_of(SELECT(nothing, ((int64_t)1023 << 52) | (nothing & 0), long_bits(cos_value)));
+  /* of every other quarter turn the cosine is minus the sine */
 #if CARRIER == 32
-  bits s = bits_of(CONVERT(sin_value, real)), c = bits_of(CONVERT(cos_value, real));
 #define WIDE(mask) (bits)(mask)
 #else
-  bits s = bits_of(rounded(sin_value, w)), c = bits_of(rounded(cos_value, w));
 #define WIDE(mask) (bits)CONVERT(mask, i64)
 #endif
   i32 odd = -(count & 1) & ~none, half_turn = -(count >> 1 & 1) & ~none;
-  i32 minus_sin = half_turn ^ (negative & ~none) ^ SELECT(odd, ~(0 & odd), sign);
+  i32 negative = CONVERT(below, i32) & ~none;
+  i32 minus_sin = half_turn ^ negative ^ (odd | sign);
   i32 minus_cos = half_turn ^ (odd & sign);
   s ^= WIDE(minus_sin) & SIGN;
   c ^= WIDE(minus_cos) & SIGN;
-  bits swap = WIDE(odd), invalid = WIDE(large);
-  *sine = real_of(choose(invalid, QUIET | (s & 0), choose(swap, c, s)));
-  *cosine = real_of(choose(invalid, QUIET | (s & 0), choose(swap, s, c)));
+  bits swap = WIDE(odd);
+  *sine = real_of(choose(swap, c, s));
+  *cosine = real_of(choose(swap, s, c));
+}
+
+void sincos_lanes(real x, real *sine, real *cosine, real *w) {
+  f32 single = CONVERT(x, f32); /* exact */
+  i32 word;
+  memcpy(&word, &single, sizeof word);
+  i32 sign = word >> 31, magnitude = word & 0x7fffffff;
+  i32 large = MASK(magnitude >= (127 + MAX_EXPONENT + 1) << 23);
+  i32 none = large | MASK(magnitude < 0x00800000);
+  if (!any(none)) {
+    memcpy(&single, &magnitude, sizeof single);
+    rotation(single, sign, none & 0, sine, cosine, w);
+    return;
+  }
+  magnitude &= ~none;
+  memcpy(&single, &magnitude, sizeof single);
+  rotation(single, sign, none, sine, cosine, w);
+  bits invalid = WIDE(large);
+  *sine = real_of(choose(invalid, QUIET | (invalid & 0), bits_of(*sine)));
+  *cosine = real_of(choose(invalid, QUIET | (invalid & 0), bits_of(*cosine)));
 #if FLAGS
   raise_lanes(w, INVALID_LANES, invalid & ~WHERE(bits_of(x) << 1 > ((INFINITE | QUIET) << 1) - 1));
-#else
-  (void)w;
 #endif
 }
 #endif

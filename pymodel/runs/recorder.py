@@ -68,7 +68,7 @@ class Recorder:
         self.scenario = scenario
         self.arithmetic = arithmetic
         self.step = 0  # the one being computed
-        self.rows = []
+        self.rows = []  # of the kept steps, one or many at once: numbers, q, qd, p
         self.condition = None  # largest condition number of eta (43) so far
         self.condition_step = None
         self.limit = limit or joint_limit(arithmetic.unit_roundoff)
@@ -158,14 +158,15 @@ class Recorder:
         if rates.eta is not None:
             self._check_condition(self.check(*rates.eta))
         if self.step % self.scenario.save == 0:
-            self.rows.append((self.step, *row))
+            self.rows.append(([self.step], *([vector] for vector in row)))
 
     def extend(self, q: np.ndarray, qd: np.ndarray, p: np.ndarray) -> None:
         """Record steps that are known to be finite, from the present one on; each (T, n)."""
-        first, save = self.step, self.scenario.save
-        for step in range(-(-first // save) * save, first + len(q), save):
-            k = step - first
-            self.rows.append((step, q[k].tolist(), qd[k].tolist(), p[k].tolist()))
+        save = self.scenario.save
+        numbers = np.arange(self.step, self.step + len(q))
+        kept = slice(-self.step % save, None, save)
+        if len(numbers[kept]):
+            self.rows.append(tuple(column[kept].copy() for column in (numbers, q, qd, p)))
         self.step += len(q)
 
     def note_conditions(self, eta: np.ndarray | None, joint: np.ndarray | None) -> None:
@@ -198,7 +199,8 @@ class Recorder:
 
     def trajectory(self) -> Trajectory:
         """The :class:`Trajectory` of all rows kept so far; energies and loop errors in float64."""
-        steps, q, qd, p = (np.array(column, dtype=float) for column in zip(*self.rows, strict=True))
+        columns = zip(*self.rows, strict=True)
+        steps, q, qd, p = (np.concatenate(parts, dtype=float) for parts in columns)
         trajectory = Trajectory(
             t=steps * self.scenario.step,
             q=q,

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pymodel.machine.isa import Machine
+from tb.common.cosim import TEST
 from tb.common.simulators import usable
 from tb.common.step_engine import rtl_parameters
 from tb.cosim_hdca.bench import BENCH as HDCA_BENCH
@@ -65,6 +66,7 @@ def run_step_engine(
     row = STEP_BENCH.run(
         "verilator",
         STEP_CONFIG,
+        testcase=TEST,
         params=rtl_parameters(machine),
         settings={"runs": list(runs), "out": str(out)},
     )

@@ -6,13 +6,11 @@ machine. Draws build/robots/formats.png, too.
 
 import argparse
 import json
-import platform
 import sys
 import timeit
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,6 +28,7 @@ from pymodel.runs.closed_loop import as_floats, bent, prepare, simulate
 from pymodel.runs.progress import progress
 from pymodel.runs.robot_calls import prepare as prepare_function
 from pymodel.runs.robot_calls import random_states
+from scripts.machine import processor
 from scripts.places import ROOT
 from scripts.robots.cases import (
     ARM,
@@ -167,21 +166,11 @@ def _one_joint() -> pinocchio.Model:
     return its
 
 
-def _processor() -> str:
-    """Name of the processor, as Linux gives it."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.processor() or "unknown"
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor() or "unknown"
-
-
 def _pinocchio() -> Row:
     times = {name: _pinocchio_times(pinocchio_reference.model(robot(name))) for name in ROBOTS}
     return {
         "version": version("pin"),
-        "processor": _processor(),
+        "processor": processor(),
         "us": times,
         "calling_us": _pinocchio_times(_one_joint()),
     }

@@ -134,6 +134,7 @@ def test_the_comparison_of_a_demo():
         "evaluations": 10,
         "float_units": {"add": 41, "mul": 54, "rec": 1},
         "identical_to_model": True,
+        "identical_to_native": "yes",
         "kinetic_difference_max_J": 9.1e-3,
         "kinetic_difference_float64_max_J": 9e-3,
     }
@@ -146,6 +147,7 @@ def test_the_comparison_of_a_demo():
     assert rows["of it tracing registers"] == ("", "0.0", "6.0")
     assert rows["float units"] == ("", "41 +, 54 ×, 1 1/x", "2 +, 1 sin cos")
     assert rows["identical to the model"] == ("", "yes", "NO")
+    assert rows["identical to native code"] == ("", "yes", "yes")
     assert rows["kinetic energy - reference [mJ]"] == ("9.000 (float64)", "9.100", "9.100")
 
     left_out = {"kinetic_difference_max_J": None, "kinetic_difference_float64_max_J": None}

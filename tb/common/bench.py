@@ -210,6 +210,7 @@ class Bench:
         watch: Callable[[str], None] | None = None,
         results: str | Path | None = None,
         command: str = "",
+        place: str = "",
     ) -> dict[str, Any]:
         """Build and run one configuration.
 
@@ -236,6 +237,8 @@ class Bench:
             Folder that the result row is written to.
         command
             What runs it again, where that takes more than the bench.
+        place
+            As for :class:`tb.common.simulation.Task`.
 
         Returns
         -------
@@ -244,7 +247,8 @@ class Bench:
             tests, ``message`` says all that failed and how to run it again.
         """
         params = self.config_named(config).params | (params or {})
-        task = Task(self.name, config, simulator, seed, params, settings or {}, command=command)
+        asked = (self.name, config, simulator, seed, params, settings or {})
+        task = Task(*asked, command=command, place=place)
         rerun = task.rerun(testcase)
         start = time.monotonic()
         # waves are kept apart by running each test by itself

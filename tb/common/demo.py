@@ -28,6 +28,7 @@ def judge(
     rounding_below_j
         Bound on the difference between the two.
     """
+    assert summaries[-1]["identical_to_native"] == "yes"
     for summary, folder in zip(summaries, folders, strict=True):
         assert summary["identical_to_model"]
         assert summary["steps"] == STEPS

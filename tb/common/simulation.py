@@ -38,6 +38,8 @@ class Task:
         Waves are dumped.
     command
         What does it again, if that is not the bench itself.
+    place
+        Tells the folder apart from those of the same simulation at the same time.
     """
 
     bench: str
@@ -49,6 +51,7 @@ class Task:
     notes: str = ""
     waves: bool = False
     command: str = ""
+    place: str = ""
 
     @classmethod
     def told(cls) -> "Task | None":
@@ -119,7 +122,7 @@ def simulate(
     """
     params = task.params
     key = hashlib.sha256(repr((sorted(params.items()), waves)).encode()).hexdigest()[:8]
-    folder = BUILD / "sim" / task.bench / f"{task.config}-{task.simulator}-{key}"
+    folder = BUILD / "sim" / task.bench / f"{task.config}-{task.simulator}-{key}{task.place}"
     if (folder / UNFINISHED).exists():
         shutil.rmtree(folder)
     folder.mkdir(parents=True, exist_ok=True)

@@ -2,7 +2,8 @@
 
 Settings: ``runs``, each with a ``scenario`` (path), and as wanted ``steps``, ``step`` (s),
 ``save``, ``integrator`` (default: the scenario's), ``contexts`` (copies that run interleaved),
-``base`` and ``rebase``; ``out`` (folder for what the last run hands over).
+``base`` and ``rebase``; ``out`` (folder for what the last run hands over); ``variations`` (folder
+of :class:`tb.cosim_step.variations.Variations`).
 """
 
 from dataclasses import replace

@@ -4,11 +4,14 @@ from dataclasses import replace
 
 from pymodel.arith.scalars import BitExact
 from pymodel.runs import engine_runs
+from pymodel.runs.outcome import Outcome
 from tb.common import clock, cosim
 from tb.common.handover import Handover, folder_of, print_progress
 from tb.common.step_engine import StepEngine, machine_of
 from tb.common.step_watch import seen_from_inside
+from tb.common.waiting import HangError
 from tb.cosim_step.bench import BENCH, systems
+from tb.cosim_step.variations import Variations
 
 
 @BENCH.test(timeout_us=60_000_000)
@@ -23,6 +26,33 @@ async def co_simulation(dut, board):
         await _one(board, engine, settings, done)
 
 
+@BENCH.test(timeout_us=60_000_000)
+async def variations(dut, board):
+    """Scenarios one after the other, as a sweep has them: a program is loaded where it differs."""
+    asked = Variations.asked(BENCH)
+    await clock.hold_reset(dut)
+    engine = StepEngine(dut, machine_of(BENCH.params))
+    await clock.release_reset(dut)
+    loaded, wrong = None, []
+    for scenario in asked.scenarios:
+        run = engine_runs.prepare(engine.machine, [scenario], **asked.options)
+        await engine.forget()
+        if (words := run.program.encoded()) != loaded:
+            await engine.load_program(words)
+            loaded = words
+        try:
+            outcome, ((trajectory, stopped),) = await _compared(board, engine, run, asked.options)
+            trajectory = trajectory and replace(trajectory, flags=outcome.flags)
+            asked.answer(Outcome.of(scenario, trajectory, stopped, outcome.cycles))
+        except HangError:
+            raise
+        except AssertionError as error:
+            wrong.append(error)
+            asked.answer(Outcome.failure(error))
+    if wrong:
+        raise wrong[0]
+
+
 async def _one(board, engine, settings, done):
     """One run; what it cost is added to ``done``."""
     scenarios = systems(settings)
@@ -31,6 +61,17 @@ async def _one(board, engine, settings, done):
         "rebase": settings.get("rebase") or 0,
     }
     run = engine_runs.prepare(engine.machine, scenarios, **options)
+    await engine.forget()
+    await engine.load_program(run.program.encoded())
+
+    def hand_over(outcome, found):
+        _hand_over(engine, scenarios, outcome, found[0], done)
+
+    await _compared(board, engine, run, options, hand_over)
+
+
+async def _compared(board, engine, run, options, before=lambda outcome, found: None):
+    """Run what is loaded, and compare it with the model; ``before`` that, it is told what came."""
     arguments = {
         "program": run.program,
         "steps": run.steps,
@@ -39,19 +80,18 @@ async def _one(board, engine, settings, done):
         "before": run.before.values(),
         "after": run.after.values(),
     }
-    await engine.forget()
-    await engine.load_program(run.program.encoded())
     await engine.write_registers(run.image)
     async with seen_from_inside(engine, board, run.image, **arguments):
         outcome = await engine.run(
             **arguments,
-            watch=lambda taken: print_progress(run.steps_traced(taken), scenarios[0].steps),
+            watch=lambda taken: print_progress(run.steps_traced(taken), run.scenarios[0].steps),
         )
         assert outcome.stopped or outcome.steps_done == run.steps, "the engine refused the run"
         found = run.trajectories(outcome.trace, outcome.steps_done if outcome.stopped else None)
-        _hand_over(engine, scenarios, outcome, found[0], done)
-        for scenario, (got, stopped) in zip(scenarios, found, strict=True):
+        before(outcome, found)
+        for scenario, (got, stopped) in zip(run.scenarios, found, strict=True):
             _check(board, engine.machine.fmt, scenario, outcome, got, stopped, options)
+    return outcome, found
 
 
 def _hand_over(engine, scenarios, outcome, first, done):

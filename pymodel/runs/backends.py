@@ -1,0 +1,98 @@
+"""Where the variations of a sweep can run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pymodel.algorithms.requests import SingularError
+from pymodel.arith import scalars
+from pymodel.compile import native
+from pymodel.mechanism.scenario import Scenario
+from pymodel.runs import native_runs, simulate
+from pymodel.runs.input_error import InputError
+from pymodel.runs.outcome import Outcome
+from pymodel.runs.recorder import NonFiniteError
+
+#: (scenarios, arithmetic, **options of :func:`pymodel.runs.simulate.simulate`) -> their outcomes
+Runs = Callable[..., list[Outcome]]
+
+
+@dataclass(frozen=True)
+class Backend:
+    """Something that runs scenarios.
+
+    Attributes
+    ----------
+    name
+        What the sweep's description calls it.
+    run
+        Runs some scenarios; it must be importable where the workers are. A scenario that it cannot
+        run is an exception; the others are then tried without it.
+    chunk
+        How many it is given at once.
+    check
+        Refuses what it can never run, by an InputError, before workers start: it is called with the
+        scenario as it stands, the arithmetic and the options.
+    """
+
+    name: str
+    run: Runs
+    chunk: int
+    check: Callable[..., None] = lambda scenario, arithmetic, **options: None
+
+
+def run_each(
+    backend: Backend, scenarios: Sequence[Scenario], arithmetic: str, **options: Any
+) -> list[Outcome]:
+    """Run scenarios; those that a backend cannot run become failures, the others run."""
+    try:
+        return backend.run(scenarios, arithmetic, **options)
+    except Exception as error:  # whatever it is, it is told in a row and ends no sweep
+        if len(scenarios) == 1:
+            return [Outcome.failure(error)]
+    half = len(scenarios) // 2
+    parts = (scenarios[:half], scenarios[half:])
+    return [one for part in parts for one in run_each(backend, part, arithmetic, **options)]
+
+
+def _model(scenarios: Sequence[Scenario], arithmetic: str, **options: Any) -> list[Outcome]:
+    found = []
+    for scenario in scenarios:
+        try:
+            found.append(Outcome.of(scenario, simulate.simulate(scenario, arithmetic, **options)))
+        except (SingularError, NonFiniteError) as error:
+            found.append(Outcome.of(scenario, error.trajectory, str(error)))
+    return found
+
+
+def _native(scenarios: Sequence[Scenario], arithmetic: str, **options: Any) -> list[Outcome]:
+    runs = native_runs.simulate_many(scenarios, arithmetic, **options)
+    return [
+        Outcome.of(scenario, run.trajectory, str(run))
+        if isinstance(run, ArithmeticError)
+        else Outcome.of(scenario, run)
+        for scenario, run in zip(scenarios, runs, strict=True)
+    ]
+
+
+def _check_native(scenario: Scenario, arithmetic: str, base: str, **options: Any) -> None:
+    """Refuse what has no native code, by an InputError."""
+    if not native_runs.possible(scenario, scalars.parse(arithmetic), base):
+        reason = f"no code for {arithmetic} with the base {base}: formats end at 8/23, and ldup "
+        raise InputError(f"--target native: {reason}chooses pivots")
+    try:
+        native.compiler()
+    except native.NoCompilerError as error:
+        raise InputError(f"--target native: {error}") from None
+
+
+#: Backends of the package, by their names.
+BACKENDS = {
+    entry.name: entry
+    for entry in (
+        Backend("model", _model, chunk=4),
+        Backend("native", _native, chunk=64, check=_check_native),
+    )
+}

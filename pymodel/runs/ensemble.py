@@ -1,0 +1,296 @@
+"""Variations of a scenario: which keys of its file take which values, on a grid or at random.
+
+A key is written as in messages about the file: ``body[0].mass``, ``gravity[1]``, ``time.step``. Its
+values are numbers, evenly spaced or listed, of which the keys' product makes a grid; or they are
+drawn. A draw depends on the seed, the key and the number of the variation alone: who computes it,
+and when, changes nothing, and a larger count only adds variations.
+"""
+
+from __future__ import annotations
+
+import copy
+import difflib
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pymodel.mechanism import schema
+from pymodel.mechanism.scenario import Scenario
+from pymodel.mechanism.scenario_file import parse
+from pymodel.runs.input_error import InputError
+
+MAX_VARIATIONS = 10_000_000
+DEFAULT_SEED = 1
+NOTATION = "<first>:<last>:<count>, <value>,<value>.., random(<low>,<high>) or normal(<mean>,<std>)"
+
+Value = float | int | str
+Place = tuple[str | int, ...]  #: way to a value in the dictionary of a scenario file
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Values that are taken one after the other."""
+
+    values: tuple[Value, ...]
+
+
+@dataclass(frozen=True)
+class Uniform:
+    """Numbers drawn from low to high, each as likely as any other."""
+
+    low: float
+    high: float
+
+    def draw(self, rng: np.random.Generator, count: int) -> np.ndarray:
+        """Draw so many, shape (count,)."""
+        return rng.uniform(self.low, self.high, count)
+
+
+@dataclass(frozen=True)
+class Normal:
+    """Numbers drawn from a normal distribution of this mean and standard deviation."""
+
+    mean: float
+    deviation: float
+
+    def draw(self, rng: np.random.Generator, count: int) -> np.ndarray:
+        """Draw so many, shape (count,)."""
+        return rng.normal(self.mean, self.deviation, count)
+
+
+Axis = Grid | Uniform | Normal
+Vary = Mapping[str, str | Axis | Sequence[Value] | np.ndarray]
+
+
+@dataclass(frozen=True)
+class Ensemble:
+    """Variations of a scenario; :func:`ensemble` makes it from what a user says.
+
+    Attributes
+    ----------
+    data : dict
+        What the scenario file holds.
+    source : str
+        Stands for the file in messages.
+    varied : dict
+        Key -> its values.
+    count : int
+        Draws at each point of the grid; 1 where nothing is random.
+    seed : int
+        Of the draws.
+    steps : int or None
+        Number of steps of every run, instead of its ``end``.
+    """
+
+    data: dict[str, Any]
+    source: str
+    varied: dict[str, Axis]
+    count: int
+    seed: int
+    steps: int | None
+
+    def __len__(self) -> int:
+        """Number of variations."""
+        return self.count * math.prod(len(grid.values) for grid in self.grids.values())
+
+    @property
+    def grids(self) -> dict[str, Grid]:
+        """The keys that make the grid, with their values."""
+        return {key: axis for key, axis in self.varied.items() if isinstance(axis, Grid)}
+
+    def columns(self) -> dict[str, np.ndarray]:
+        """Key -> its value in each variation, shape (len(self),).
+
+        The last key of a grid changes fastest, and the draws go through the grid again and again.
+        """
+        grids = self.grids
+        values = [np.array(grid.values) for grid in grids.values()]
+        mesh = (np.tile(x.ravel(), self.count) for x in np.meshgrid(*values, indexing="ij"))
+        found = dict(zip(grids, mesh, strict=True))
+        for key, axis in self.varied.items():
+            if key not in grids:
+                rng = np.random.default_rng([self.seed, *key.encode()])
+                found[key] = axis.draw(rng, len(self))
+        return {key: found[key] for key in self.varied}
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """What the variations are, in JSON's types."""
+        return {
+            "scenario": self.data,
+            "vary": {key: _described(axis) for key, axis in self.varied.items()},
+            "count": self.count,
+            "seed": self.seed,
+            "steps": self.steps,
+        }
+
+
+def _described(axis: Axis) -> list[Value] | dict[str, Any]:
+    if isinstance(axis, Grid):
+        return list(axis.values)
+    return {"drawn": type(axis).__name__.lower()} | vars(axis)
+
+
+def ensemble(
+    data: dict[str, Any],
+    source: str,
+    vary: Vary,
+    count: int | None = None,
+    seed: int | None = None,
+    steps: int | None = None,
+) -> Ensemble:
+    """Check what is to be varied.
+
+    Parameters
+    ----------
+    data : dict
+        What the scenario file holds.
+    source : str
+        Stands for the file in messages.
+    vary : dict
+        Key -> its values: a text as on the command line (:data:`NOTATION`), a sequence, or an
+        :class:`Uniform` or :class:`Normal`.
+    count : int, optional
+        Draws, at each point of the grid if there is one. Needed if something is random.
+    seed : int, optional
+        Of the draws; :data:`DEFAULT_SEED` unless given.
+    steps : int, optional
+        As for :func:`pymodel.mechanism.scenario_file.parse`.
+
+    Raises
+    ------
+    ScenarioError
+        If the scenario as it stands cannot be run.
+    InputError
+        If a key or its values make no sense, or the count or seed does not.
+    """
+    parse(data, source, steps)
+    if not vary:
+        raise InputError("--vary: say what to vary, as body[0].mass=0.5:2.0:11")
+    known = kinds(data)
+    varied = {key: _axis(key, values, known) for key, values in vary.items()}
+    drawn = [key for key, axis in varied.items() if not isinstance(axis, Grid)]
+    for option, given in (("count", count), ("seed", seed)):
+        if given is not None and not drawn:
+            raise InputError(f"--{option}: only with random values, here all are on a grid")
+        if given is not None and given < (option == "count"):
+            raise InputError(f"--{option}: must be {option == 'count':d} or more, got {given}")
+    if drawn and count is None:
+        raise InputError(f"--count: say how many to draw, {drawn[0]} is random")
+    seed = DEFAULT_SEED if seed is None else seed
+    found = Ensemble(data, source, varied, count or 1, seed, steps)
+    if len(found) > MAX_VARIATIONS:
+        raise InputError(f"--vary: {len(found)} variations, of at most {MAX_VARIATIONS}")
+    return found
+
+
+def variation(
+    data: dict[str, Any], source: str, values: Mapping[str, Value], steps: int | None = None
+) -> Scenario:
+    """The scenario with some values in place of its own.
+
+    Parameters
+    ----------
+    data, source, steps
+        As for :func:`ensemble`.
+    values : dict
+        Key -> value.
+
+    Raises
+    ------
+    ScenarioError
+        If it cannot be run.
+    """
+    data = copy.deepcopy(data)
+    for key, value in values.items():
+        *way, last = place_of(key)
+        table = data
+        for name in way:
+            table = table[name]
+        table[last] = value
+    return parse(data, source, steps)
+
+
+def place_of(key: str) -> Place:
+    """Split a key: ``body[0].com[1]`` is ("body", 0, "com", 1)."""
+    words = re.findall(r"[^\[\].]+", key)
+    return tuple(int(word) if word.isdecimal() else word for word in words)
+
+
+def kinds(data: dict[str, Any]) -> dict[str, str]:
+    """Every key of a scenario that has a value, with its kind as in :mod:`schema`."""
+    found = {}
+    for prefix, table, keys in _tables(data):
+        for key in keys:
+            if key.name not in table and isinstance(key.default, schema.Default):
+                continue
+            if key.kind == "vector":
+                found |= {f"{prefix}{key.name}[{axis}]": "number" for axis in (0, 1)}
+            elif key.kind not in ("table", "tables"):
+                found[prefix + key.name] = key.kind
+    return found
+
+
+def _tables(data: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], tuple[schema.Key, ...]]]:
+    yield "", data, schema.SCENARIO
+    yield "time.", data["time"], schema.TIME
+    for name, keys in (("body", schema.BODY), ("loop", schema.LOOP)):
+        for index, table in enumerate(data.get(name, ())):
+            yield f"{name}[{index}].", table, keys
+
+
+def _axis(key: str, values: Any, known: Mapping[str, str]) -> Axis:
+    if key not in known:
+        close = difflib.get_close_matches(key, known, n=1)
+        hint = f", did you mean {close[0]}?" if close else ""
+        raise InputError(f"--vary {key}: the scenario has no value of this name{hint}")
+    axis = _parsed(key, values, known[key]) if isinstance(values, str) else values
+    if not isinstance(axis, Axis):
+        axis = Grid(tuple(np.asarray(axis).ravel().tolist()))
+    if isinstance(axis, Grid):
+        return Grid(tuple(_checked(key, value, known[key]) for value in axis.values))
+    if known[key] not in ("number", "positive"):
+        raise InputError(f"--vary {key}: takes no random values")
+    spread = axis.high - axis.low if isinstance(axis, Uniform) else axis.deviation
+    if not (all(map(math.isfinite, vars(axis).values())) and 0.0 < spread < math.inf):
+        what = "low must be below high" if isinstance(axis, Uniform) else "std must be positive"
+        raise InputError(f"--vary {key}: {what}, and both finite")
+    return axis
+
+
+def _parsed(key: str, text: str, kind: str) -> Axis | list[Value]:
+    """Values as the command line writes them."""
+    try:
+        if drawn := re.fullmatch(r"\s*(random|normal)\(([^,]*),([^,]*)\)\s*", text):
+            law = Uniform if drawn[1] == "random" else Normal
+            return law(float(drawn[2]), float(drawn[3]))
+        if ":" in text:
+            first, last, size = text.split(":")
+            if not 2 <= int(size) <= MAX_VARIATIONS:
+                raise InputError(f"--vary {key}: a range has 2 values or more, got {size}")
+            return np.linspace(float(first), float(last), int(size)).tolist()
+        words = [word.strip() for word in text.split(",")]
+        return words if kind == "string" else [float(word) for word in words]
+    except InputError:
+        raise
+    except ValueError:
+        raise InputError(f"--vary {key}: must be {NOTATION}, got {text!r}") from None
+
+
+def _checked(key: str, value: Any, kind: str) -> Value:
+    """A value of the grid in the type that the scenario file has."""
+    if kind == "string":
+        if isinstance(value, str):
+            return value
+        raise InputError(f"--vary {key}: must be words, got {value!r}")
+    if isinstance(value, bool | str) or not math.isfinite(value):
+        raise InputError(f"--vary {key}: must be finite numbers, got {value!r}")
+    if kind == "integer":
+        if value != int(value):
+            raise InputError(f"--vary {key}: must be whole numbers, got {value!r}")
+        return int(value)
+    return float(value)

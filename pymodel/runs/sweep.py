@@ -1,0 +1,308 @@
+"""Sweeps: thousands of variations of a scenario, on all cores or a cluster, as one table."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from pymodel.algorithms.requests import BASE, CLOSED_BASES
+from pymodel.arith import scalars
+from pymodel.mechanism.scenario import ScenarioError
+from pymodel.mechanism.scenario_file import parse, read
+from pymodel.mechanism.topology import SHAPES
+from pymodel.runs.backends import BACKENDS, Backend, run_each
+from pymodel.runs.ensemble import Ensemble, Vary, ensemble, variation
+from pymodel.runs.input_error import InputError
+from pymodel.runs.outcome import Outcome
+from pymodel.runs.sweep_files import Columns, Parts, joined
+from pymodel.runs.unused_options import unused_options
+from pymodel.runs.workers import Run, workers
+
+Progress = Callable[[int, int], None]  #: (variations done, variations)
+Chunk = Columns  #: index and varied values of some variations
+
+KEPT_STEPS = 2_000_000  # of all runs of a chunk: some 200 MB
+KILLED = "its worker died each time: out of memory, or a crash below Python"
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """What is run, without who runs it.
+
+    Attributes
+    ----------
+    ensemble
+        The variations.
+    backend
+        Where each runs.
+    arithmetic
+        Name of the arithmetic.
+    options
+        ``base``, ``rebase``, ``shape`` of :func:`pymodel.algorithms.step.prepare`.
+    chunk
+        Variations that a worker is given at once, at most.
+    """
+
+    ensemble: Ensemble
+    backend: Backend
+    arithmetic: str
+    options: dict[str, Any]
+    chunk: int
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """What decides on the table's rows, in JSON's types."""
+        about = {"target": self.backend.name, "arithmetic": self.arithmetic}
+        return self.ensemble.description | about | self.options
+
+    @property
+    def task(self) -> Callable[[Chunk], Columns]:
+        """The function that turns a chunk into rows, as it is sent to workers."""
+        all_ = self.ensemble
+        return partial(
+            rows,
+            all_.data,
+            all_.source,
+            all_.steps,
+            backend=self.backend,
+            arithmetic=self.arithmetic,
+            options=self.options,
+        )
+
+
+def rows(
+    data: dict[str, Any],
+    source: str,
+    steps: int | None,
+    chunk: Chunk,
+    backend: Backend,
+    arithmetic: str,
+    options: dict[str, Any],
+) -> Columns:
+    """Run some variations: the rows of the table.
+
+    Parameters
+    ----------
+    data, source, steps
+        As for :func:`pymodel.runs.ensemble.variation`.
+    chunk
+        Index and varied values of the variations.
+    backend, arithmetic, options
+        As for :class:`Sweep`.
+    """
+    names = [name for name in chunk if name != "index"]
+    outcomes, scenarios = {}, {}
+    for place, values in enumerate(zip(*(chunk[name].tolist() for name in names), strict=True)):
+        try:
+            given = dict(zip(names, values, strict=True))
+            scenarios[place] = variation(data, source, given, steps)
+        except ScenarioError as error:
+            outcomes[place] = Outcome.failure(error)
+    if scenarios:
+        found = run_each(backend, list(scenarios.values()), arithmetic, **options)
+        outcomes |= zip(scenarios, found, strict=True)
+    return _table(chunk, [outcomes[place] for place in sorted(outcomes)], len(data["body"]))
+
+
+def _table(chunk: Chunk, outcomes: Sequence[Outcome], joints: int) -> Columns:
+    cells = [outcome.cells(joints) for outcome in outcomes]
+    return chunk | {name: np.array([row[name] for row in cells]) for name in cells[0]}
+
+
+def sweep(
+    scenario: str | os.PathLike[str] | dict[str, Any],
+    vary: Vary,
+    out: str | os.PathLike[str] | None = None,
+    *,
+    count: int | None = None,
+    seed: int | None = None,
+    steps: int | None = None,
+    arithmetic: str = "float64",
+    target: str | Backend = "model",
+    base: str | None = None,
+    rebase: int = 0,
+    shape: str = "balanced",
+    workers: int | None = None,
+    scheduler: str | None = None,
+    progress: Progress | None = None,
+) -> Columns:
+    """Run variations of a scenario on all cores, or on a cluster.
+
+    What is in a row depends neither on the workers nor on the order in which they finish: it is
+    that of :func:`pymodel.runs.simulate.simulate` of this variation, bit for bit. A variation that
+    cannot be run is a row that says so.
+
+    Parameters
+    ----------
+    scenario : str, path-like or dict
+        Scenario file, or what such a file holds.
+    vary : dict
+        Key of the file, as ``body[0].mass``, -> its values: a sequence of them, or a text:
+        ``0.5:2.0:11`` (first, last, how many), ``random(-3.1,3.1)``, ``normal(1.0,0.1)``.
+    out : str or path-like, optional
+        Table to write, ``.parquet`` or ``.csv``. The rows that are there are kept beside it until
+        the end: the same call goes on after an interruption.
+    count, seed : int, optional
+        Draws of the random values at each point of the grid of the others; their seed.
+    steps : int, optional
+        Number of steps of every run, instead of its ``end``.
+    arithmetic : str
+        ``float64``, ``float32`` or ``<EXP_W>/<MAN_W>``.
+    target : str or Backend
+        Where each runs, a name in :data:`pymodel.runs.backends.BACKENDS` or a backend.
+    base, rebase, shape
+        As for :func:`pymodel.algorithms.step.prepare`.
+    workers : int, optional
+        Processes; unless given as many as there are cores. 0: all in this process.
+    scheduler : str, optional
+        Address of a Dask scheduler, whose workers are used instead.
+    progress : callable, optional
+        Told (variations done, variations).
+
+    Returns
+    -------
+    dict
+        Name of a column -> array of shape (variations,): ``index``, the varied keys, and those of
+        :class:`pymodel.runs.outcome.Outcome`.
+
+    Raises
+    ------
+    ScenarioError
+        If the scenario as it stands cannot be run.
+    InputError
+        If an argument makes no sense, the scheduler does not answer or is lost, or files of
+        another sweep stand where the table is to be.
+    """
+    asked = prepare(
+        scenario,
+        vary,
+        count=count,
+        seed=seed,
+        steps=steps,
+        arithmetic=arithmetic,
+        target=target,
+        base=base,
+        rebase=rebase,
+        shape=shape,
+    )
+    parts = Parts(out, asked.description) if out else None
+    return run(asked, parts, workers, scheduler, progress)
+
+
+def prepare(
+    scenario: str | os.PathLike[str] | dict[str, Any],
+    vary: Vary,
+    *,
+    count: int | None = None,
+    seed: int | None = None,
+    steps: int | None = None,
+    arithmetic: str = "float64",
+    target: str | Backend = "model",
+    base: str | None = None,
+    rebase: int = 0,
+    shape: str = "balanced",
+) -> Sweep:
+    """Check what a sweep is to do; arguments and errors are those of :func:`sweep`."""
+    if not isinstance(scenario, str | os.PathLike | dict):
+        found = type(scenario).__name__
+        raise InputError(f"scenario: must be a file, or the dictionary that it holds, got {found}")
+    in_file = not isinstance(scenario, dict)
+    data = read(scenario) if in_file else scenario
+    source = os.fspath(scenario) if in_file else "<scenario>"
+    variations = ensemble(data, source, vary, count, seed, steps)
+    for option, given, known in (("target", target, BACKENDS), ("shape", shape, SHAPES)):
+        if isinstance(given, str) and given not in known:
+            raise InputError(f"--{option}: must be one of {', '.join(known)}, got {given!r}")
+    if base is not None and base not in CLOSED_BASES:
+        raise InputError(f"--base: must be one of {', '.join(CLOSED_BASES)}, got {base!r}")
+    if rebase < 0:
+        raise InputError(f"--rebase: must be 0 (never) or more, got {rebase}")
+    plain = parse(data, source, steps)
+    for option, use in unused_options(plain, base, rebase).items():
+        raise InputError(f"--{option}: {use}")
+    backend = BACKENDS[target] if isinstance(target, str) else target
+    try:
+        arithmetic = scalars.parse(arithmetic).name
+    except ValueError as error:
+        raise InputError(str(error)) from None
+    options = {"base": base or BASE, "rebase": rebase, "shape": shape}
+    backend.check(plain, arithmetic, **options)
+    chunk = min(backend.chunk, max(1, KEPT_STEPS // (plain.steps // plain.save + 1)))
+    return Sweep(variations, backend, arithmetic, options, chunk)
+
+
+def run(
+    asked: Sweep,
+    parts: Parts | None = None,
+    count: int | None = None,
+    scheduler: str | None = None,
+    progress: Progress | None = None,
+) -> Columns:
+    """Run what :func:`prepare` gave.
+
+    Parameters
+    ----------
+    asked
+        What is run.
+    parts
+        Where the rows are kept, and the table goes; None: nowhere.
+    count, scheduler, progress
+        As for :func:`sweep`, where the first is called ``workers``.
+    """
+    if count is not None and (count < 0 or scheduler):
+        reason = "the scheduler's are used" if scheduler else f"must be 0 or more, got {count}"
+        raise InputError(f"--workers: {reason}")
+    found = parts.read() if parts else []
+    total = len(asked.ensemble)
+    columns = {"index": np.arange(total)} | asked.ensemble.columns()
+    missing = np.ones(total, dtype=bool)
+    for part in found:
+        missing[part["index"]] = False
+    report = progress or (lambda done, total: None)
+    if missing.any():
+        left = {name: values[missing] for name, values in columns.items()}
+        size = len(left["index"])
+        done = total - size
+        with workers(count, scheduler) as (at_once, run_chunks):
+            report(done, total)
+            length = max(1, min(asked.chunk, size // (2 * at_once)))
+            chunks = [_slice(left, i, length) for i in range(0, size, length)]
+            for part in _rows_of(asked, run_chunks, chunks):
+                if parts:
+                    parts.add(part)
+                found.append(part)
+                done += len(part["index"])
+                report(done, total)
+    table = joined(found)
+    if parts and not parts.finished:
+        parts.finish(table)
+    return table
+
+
+def _rows_of(asked: Sweep, run_chunks: Run, chunks: Sequence[Chunk]) -> Iterator[Columns]:
+    """The rows of all chunks as they come.
+
+    A worker that dies leaves many suspects: every variation of every chunk that was there. They run
+    once more at the end, one by one, so that only what kills its worker by itself has failed.
+    """
+    suspects = []
+    for chunk, found in run_chunks(asked.task, chunks):
+        if found is None:
+            suspects += [_slice(chunk, i, 1) for i in range(len(chunk["index"]))]
+        else:
+            yield found
+    for one in suspects:
+        ((_, found),) = run_chunks(asked.task, [one])
+        if found is None:
+            joints = len(asked.ensemble.data["body"])
+            found = _table(one, [Outcome.failure(KILLED)], joints)
+        yield found
+
+
+def _slice(columns: Columns, first: int, length: int) -> Columns:
+    return {name: values[first : first + length] for name, values in columns.items()}

@@ -1,0 +1,193 @@
+"""The files of a sweep: its table, what is said of it, and the parts of one under way.
+
+Columns are arrays of one length. A table ``sweep.parquet`` or ``sweep.csv`` is described in
+``sweep.parquet.json``. Until all rows are there they are kept in the folder
+``sweep.parquet.parts``, a file for each chunk, which appears whole or not at all.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pymodel.runs.input_error import InputError
+
+Columns = dict[str, np.ndarray]
+ENDINGS = (".parquet", ".csv")
+
+
+class Parts:
+    """The rows that a sweep has so far, kept in a folder beside its table.
+
+    Parameters
+    ----------
+    out : str or path-like
+        The table to come.
+    description : dict
+        What the sweep is, in JSON's types.
+
+    Raises
+    ------
+    InputError
+        If the table cannot be of this name, or another sweep has left files of this name.
+    """
+
+    def __init__(self, out: str | os.PathLike[str], description: Mapping[str, Any]) -> None:
+        self.out = Path(out)
+        check_ending(self.out)
+        self.folder = Path(f"{out}.parts")
+        self._beside = Path(f"{out}.json")
+        self._about = self.folder / "sweep.json"
+        self.description = json.loads(json.dumps(description, default=np.ndarray.tolist))
+        self.finished = False
+        if self._about.exists():
+            self._compare(self._about)
+        elif self.out.exists():
+            self._compare(self._beside)
+            self.finished = True
+        self.out.parent.mkdir(parents=True, exist_ok=True)
+
+    def _compare(self, path: Path) -> None:
+        try:
+            found = json.loads(path.read_text())
+        except (OSError, ValueError):
+            found = {}
+        keys = found.keys() | self.description.keys()
+        other = sorted(k for k in keys if found.get(k) != self.description.get(k))
+        if other:
+            what = ", ".join(other) if found else "description"
+            place = self.folder if path == self._about else self.out
+            reason = f"of another sweep, not of this {what}: remove it, or give another --out"
+            raise InputError(f"{place}: {reason}")
+
+    def read(self) -> list[Columns]:
+        """The rows that are there: those of the finished table, or of each part."""
+        if self.finished:
+            return [read_table(self.out)]
+        return [_read_part(path) for path in sorted(self.folder.glob("[0-9]*.json"))]
+
+    def add(self, columns: Columns) -> None:
+        """Keep the rows of a chunk."""
+        if not self._about.exists():
+            self.folder.mkdir(exist_ok=True)
+            _write(self._about, json.dumps(self.description, indent=1))
+        values = {name: column.tolist() for name, column in columns.items()}
+        _write(self.folder / f"{values['index'][0]:08d}.json", json.dumps(values))
+
+    def finish(self, columns: Columns) -> None:
+        """Write the table in place of the parts."""
+        partial = self.out.with_name(f".{self.out.name}")
+        WRITERS[self.out.suffix](partial, columns)
+        os.replace(partial, self.out)
+        os.replace(self._about, self._beside)
+        shutil.rmtree(self.folder)
+
+
+def check_ending(path: Path) -> None:
+    """Refuse a table of an unknown ending, by an InputError."""
+    if path.suffix not in ENDINGS:
+        raise InputError(f"--out {path}: must end in {' or '.join(ENDINGS)}")
+    if path.suffix == ".parquet":
+        import_pyarrow()
+
+
+def import_pyarrow() -> Any:
+    """The module pyarrow.parquet; an InputError says where it comes from."""
+    try:
+        from pyarrow import parquet
+    except ImportError:
+        raise InputError("a .parquet table needs pyarrow: pip install pyarrow") from None
+    return parquet
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file that appears whole or not at all."""
+    partial = path.with_name(f".{path.name}")
+    partial.write_text(text)
+    os.replace(partial, path)
+
+
+def _read_part(path: Path) -> Columns:
+    return {name: np.array(values) for name, values in json.loads(path.read_text()).items()}
+
+
+def joined(parts: list[Columns]) -> Columns:
+    """The rows of all parts as one table, in the order of their indices."""
+    order = np.argsort(np.concatenate([part["index"] for part in parts]))
+    return {name: np.concatenate([part[name] for part in parts])[order] for name in parts[0]}
+
+
+def read_table(path: str | os.PathLike[str]) -> Columns:
+    """Read a table of a sweep.
+
+    Parameters
+    ----------
+    path : str or path-like
+        It ends in ``.parquet`` or ``.csv``.
+
+    Returns
+    -------
+    dict
+        Name of a column -> array, every number with the bits that were written.
+
+    Raises
+    ------
+    InputError
+        If it has another ending.
+    OSError
+        If it cannot be read.
+    """
+    path = Path(path)
+    check_ending(path)
+    return READERS[path.suffix](path)
+
+
+def _write_csv(path: Path, columns: Columns) -> None:
+    """Numbers as the shortest text that reads back to the same bits."""
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(zip(*(column.tolist() for column in columns.values()), strict=True))
+
+
+def _read_csv(path: Path) -> Columns:
+    with open(path, encoding="utf-8", newline="") as file:
+        header, *rows = csv.reader(file)
+    columns = zip(*rows, strict=True)
+    return {name: _array(column) for name, column in zip(header, columns, strict=True)}
+
+
+def _array(texts: tuple[str, ...]) -> np.ndarray:
+    """Whole numbers, or numbers, or words."""
+    for kind in (int, float):
+        try:
+            return np.array([kind(text) for text in texts])
+        except ValueError:
+            continue
+    return np.array(texts)
+
+
+def _write_parquet(path: Path, columns: Columns) -> None:
+    import pyarrow
+
+    import_pyarrow().write_table(pyarrow.table(columns), path)
+
+
+def _read_parquet(path: Path) -> Columns:
+    table = import_pyarrow().read_table(path)
+    columns = {name: table[name].to_numpy() for name in table.column_names}
+    return {k: x.astype(str) if x.dtype == object else x for k, x in columns.items()}
+
+
+WRITERS: dict[str, Callable[[Path, Columns], None]] = {
+    ".parquet": _write_parquet,
+    ".csv": _write_csv,
+}
+READERS: dict[str, Callable[[Path], Columns]] = {".parquet": _read_parquet, ".csv": _read_csv}

@@ -1,0 +1,71 @@
+"""A picture of a sweep's table: one column as colours over two of the varied keys."""
+
+from __future__ import annotations
+
+import os
+import re
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.figure import Figure
+
+from pymodel.runs import plots
+from pymodel.runs.input_error import InputError
+from pymodel.runs.sweep_files import Columns
+
+ANGLE = r"q[0-9]+"  # columns that are shown as directions, from -pi to pi
+NO_VALUE = "#999999"
+UNITS = {r"q[0-9]+": "rad", r"qd[0-9]+": "rad/s", r"p[0-9]+": "N m s", "t": "s"}
+UNITS |= {"energy_change": "J", "loop_position": "m", "loop_velocity": "m/s"}
+
+
+def plot_map(
+    table: Columns, keys: tuple[str, str], value: str, path: str | os.PathLike[str], title: str
+) -> None:
+    """Draw a column over a grid of two keys; variations without a value are grey.
+
+    Parameters
+    ----------
+    table : dict
+        As :func:`pymodel.runs.sweep_files.read_table` gives it.
+    keys : tuple of str
+        The columns to the right and up.
+    value : str
+        The column that is shown as colours. Angles are turned into -pi to pi.
+    path : str or path-like
+        PNG file.
+    title : str
+
+    Raises
+    ------
+    InputError
+        If there is no such column, it holds words, or the keys make no grid.
+    OSError
+        If the file cannot be written.
+    """
+    for name in (*keys, value):
+        if name not in table:
+            raise InputError(f"{name}: no column; there are {', '.join(table)}")
+        if table[name].dtype.kind not in "if":
+            raise InputError(f"{name}: holds words, not numbers")
+    (x, columns), (y, rows) = (np.unique(table[key], return_inverse=True) for key in keys)
+    points = {*zip(columns.tolist(), rows.tolist(), strict=True)}
+    if min(len(x), len(y)) < 2 or not len(points) == len(columns) == len(x) * len(y):
+        raise InputError(f"{keys[0]}, {keys[1]}: not a grid with one variation at each point")
+    colours = np.full((len(y), len(x)), np.nan)
+    colours[rows, columns] = np.where(table["status"] == "failed", np.nan, table[value])
+    angle = re.fullmatch(ANGLE, value)
+    if angle:
+        colours = np.angle(np.exp(1j * colours))
+    style = {"cmap": "twilight", "vmin": -np.pi, "vmax": np.pi} if angle else {"cmap": "cividis"}
+    with mpl.rc_context(plots.STYLE | {"axes.grid": False}):
+        figure = Figure(figsize=(6.6, 5.4), layout="constrained")
+        axes = figure.subplots()
+        axes.set_facecolor(NO_VALUE)
+        mesh = axes.pcolormesh(x, y, colours, shading="nearest", rasterized=True, **style)
+        unit = next((unit for name, unit in UNITS.items() if re.fullmatch(name, value)), "")
+        figure.colorbar(mesh, label=f"{value} [{unit}]" if unit else value)
+        axes.set_xlabel(keys[0])
+        axes.set_ylabel(keys[1])
+        axes.set_title(title, parse_math=False)
+        figure.savefig(path, dpi=plots.DPI)

@@ -1,0 +1,112 @@
+"""Processes that the chunks of a sweep go to, here or on a cluster, through Dask distributed."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import re
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from pymodel.runs.input_error import InputError
+
+ADDRESS = r"((tcp|tls|ws|wss|ucx)://)?[^/:]+:[0-9]+"  # of a scheduler
+ANSWER_S = 5.0  # how long it may take to answer
+QUIET = logging.CRITICAL + 1  # errors come as exceptions
+SETTINGS = {
+    "distributed.scheduler.allowed-failures": 1,  # deaths that a chunk survives
+    "distributed.comm.timeouts.connect": f"{ANSWER_S} s",  # to who has died with its results
+}
+
+Chunk = Any
+Results = Iterator[tuple[Chunk, Any]]
+Run = Callable[[Callable[[Chunk], Any], Sequence[Chunk]], Results]
+
+
+@contextlib.contextmanager
+def workers(count: int | None, scheduler: str | None) -> Iterator[tuple[int, Run]]:
+    """Workers for the time of a ``with``.
+
+    Parameters
+    ----------
+    count
+        Processes of this machine; None for as many as it has cores, 0 for none: all runs here.
+    scheduler
+        Address of a Dask scheduler whose workers are used instead.
+
+    Yields
+    ------
+    size : int
+        How many chunks run at once.
+    run : callable(function, chunks)
+        An iterator of (chunk, result) in the order of their ends. The result is None if workers
+        died again and again while the chunk was theirs, in work or waiting.
+
+    Raises
+    ------
+    InputError
+        If the scheduler does not answer, or Dask is not installed.
+    """
+    if count == 0 and scheduler is None:
+        yield 1, lambda function, chunks: ((chunk, function(chunk)) for chunk in chunks)
+        return
+    try:
+        import dask
+        import distributed
+    except ImportError:
+        raise InputError("several workers need Dask: pip install distributed") from None
+    for name in ("distributed", "distributed.client"):
+        logging.getLogger(name).setLevel(QUIET)
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(dask.config.set(SETTINGS))
+        if scheduler is None:
+            scheduler = stack.enter_context(
+                distributed.LocalCluster(
+                    n_workers=count or os.cpu_count() or 1,
+                    threads_per_worker=1,
+                    memory_limit=0,
+                    dashboard_address="localhost:0",
+                    preload=[__name__],
+                    silence_logs=QUIET,
+                )
+            )
+        client = stack.enter_context(_connected(distributed.Client, scheduler))
+        size = sum(client.nthreads().values()) or 1
+        yield size, lambda function, chunks: _on_cluster(client, function, chunks)
+
+
+def dask_setup(worker: Any) -> None:
+    """Leave Ctrl-C to the process that started this worker; Dask calls it there, by its name."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _connected(client_type: type, scheduler: Any) -> Any:
+    if isinstance(scheduler, str) and not re.fullmatch(ADDRESS, scheduler):
+        raise InputError(f"--scheduler {scheduler}: must be an address, as tcp://host:8786")
+    try:
+        return client_type(scheduler, timeout=ANSWER_S, set_as_default=False)
+    except OSError:
+        raise InputError(f"--scheduler {scheduler}: no answer within {ANSWER_S:g} s") from None
+
+
+def _on_cluster(client: Any, function: Callable[[Chunk], Any], chunks: Sequence[Chunk]) -> Results:
+    """Run chunks on a cluster; Dask gives those of a worker that dies to others, a few times."""
+    from distributed import CancelledError, KilledWorker, as_completed
+
+    pending = {client.submit(function, chunk, pure=False): chunk for chunk in chunks}
+    for future in as_completed(pending, loop=client.loop):
+        chunk = pending.pop(future)
+        try:
+            result = future.result()
+        except KilledWorker:
+            result = None
+        except CancelledError:
+            reason = "the connection is lost; what is done is kept, the same command goes on"
+            raise InputError(f"--scheduler: {reason}") from None
+        except Exception as error:  # of scheduler or worker, as a package that it does not have
+            cause = error.__cause__ or error
+            said = f"{cause}".splitlines() or [type(cause).__name__]
+            raise InputError(f"the workers cannot run this: {said[0]}") from error
+        yield chunk, result

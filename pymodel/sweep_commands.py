@@ -1,0 +1,132 @@
+"""Subcommands about many runs: what `python -m pymodel sweep` and `make sweep` do, and its map."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pymodel.commands import INTERRUPTED, MESSAGE
+from pymodel.runs.input_error import InputError
+from pymodel.runs.progress import progress
+
+if TYPE_CHECKING:
+    from pymodel.runs.backends import Backend
+    from pymodel.runs.sweep_files import Columns
+
+DONE, SOME_FAILED = 0, 1  # exit status
+PATIENCE = 10.0  # s that workers may take to start without a word
+
+
+def sweep_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of :func:`sweep`."""
+    add = parser.add_argument
+    add("scenario", help="scenario file (TOML)")
+    text = "a key of the file, as body[0].mass, and its values: <first>:<last>:<count>, "
+    text += "<value>,<value>.., random(<low>,<high>) or normal(<mean>,<std>); once for each key"
+    add("--vary", action="append", required=True, metavar="KEY=VALUES", help=text)
+    text = "draw so many random values, at each point of the grid if there is one"
+    add("--count", type=int, metavar="N", help=text)
+    add("--seed", type=int, metavar="N", help="of the random values (default: 1)")
+    text = "table to write, .parquet or .csv; the same command goes on after an interruption"
+    add("--out", required=True, metavar="TABLE", help=text)
+    text = "where each runs: model (default), native (compiled C), or engine (simulated RTL, only "
+    add("--target", default="model", help=text + "by `make sweep`)")
+    text = "float32 (default), float64, or <EXP_W>/<MAN_W> such as 5/10"
+    add("--arith", default="float32", metavar="FORMAT", help=text)
+    add("--steps", type=int, help="run this many steps instead of until the end")
+    add("--base", help="how the base of a closed chain is solved")
+    text = "re-base the momenta of a mechanism with loops every K steps (default: never)"
+    add("--rebase", type=int, default=0, metavar="K", help=text)
+    text = "processes (default: one a core; 0: all in this process)"
+    add("--workers", type=int, metavar="N", help=text)
+    text = "Dask scheduler whose workers are used instead, as tcp://host:8786"
+    add("--scheduler", metavar="ADDRESS", help=text)
+
+
+def sweep(arguments: argparse.Namespace, backends: Mapping[str, Backend] | None = None) -> int:
+    """Run variations of a scenario, on a grid or at random, on all cores or a cluster."""
+    from pymodel.runs import sweep as sweeps
+    from pymodel.runs.sweep_files import Parts
+
+    target = (backends or {}).get(arguments.target, arguments.target)
+    if target == "engine":
+        raise InputError("--target engine: simulates the RTL, by `make sweep TARGET=engine`")
+    asked = sweeps.prepare(
+        arguments.scenario,
+        _varied(arguments.vary),
+        count=arguments.count,
+        seed=arguments.seed,
+        steps=arguments.steps,
+        arithmetic=arguments.arith,
+        target=target,
+        base=arguments.base,
+        rebase=arguments.rebase,
+    )
+    parts = Parts(arguments.out, asked.description)
+    title, done, total = asked.ensemble.data["name"], 0, len(asked.ensemble)
+    try:
+        with progress(title, "starting workers", unit="variations", patience=PATIENCE) as update:
+
+            def count(now: int, all_: int) -> None:
+                nonlocal done
+                done = now
+                update(now, all_)
+
+            table = sweeps.run(asked, parts, arguments.workers, arguments.scheduler, count)
+    except KeyboardInterrupt:
+        kept = f"{done} of {total} variations are kept, the same command goes on"
+        print(f"{MESSAGE}; {kept}", file=sys.stderr)
+        return INTERRUPTED
+    return _tell(table, arguments.out)
+
+
+def _varied(texts: list[str]) -> dict[str, str]:
+    """Key -> values of the options."""
+    found = {}
+    for text in texts:
+        key, equals, values = text.partition("=")
+        if not equals:
+            raise InputError(f"--vary {text}: must be KEY=VALUES, as body[0].mass=0.5:2.0:11")
+        if key in found:
+            raise InputError(f"--vary {key}: is given twice")
+        found[key] = values
+    return found
+
+
+def _tell(table: Columns, out: str) -> int:
+    """Print how the variations ended."""
+    status = table["status"]
+    failed = np.flatnonzero(status == "failed")
+    for row in failed[:1]:
+        more = f" ({len(failed) - 1} more failed: column reason)" if len(failed) > 1 else ""
+        print(f"variation {row} failed: {table['reason'][row]}{more}", file=sys.stderr)
+    counts = ", ".join(f"{(status == x).sum()} {x}" for x in ("done", "stopped", "failed"))
+    print(f"{len(status)} variations: {counts}; {out}")
+    return SOME_FAILED if len(failed) else DONE
+
+
+def sweep_map_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of :func:`sweep_map`."""
+    add = parser.add_argument
+    add("table", help="table of a sweep, .parquet or .csv")
+    add("--x", required=True, metavar="KEY", help="varied key to the right")
+    add("--y", required=True, metavar="KEY", help="varied key upwards")
+    text = "column that the colours show, as q0 or energy_change"
+    add("--value", required=True, metavar="COLUMN", help=text)
+    add("--out", required=True, metavar="PNG", help="picture to write")
+    add("--title", default="", help="stands above it")
+
+
+def sweep_map(arguments: argparse.Namespace) -> int:
+    """Draw a column of a sweep's table as colours over two of the varied keys."""
+    from pymodel.runs.sweep_files import read_table
+    from pymodel.runs.sweep_plot import plot_map
+
+    keys = (arguments.x, arguments.y)
+    plot_map(read_table(arguments.table), keys, arguments.value, arguments.out, arguments.title)
+    print(arguments.out)
+    return DONE

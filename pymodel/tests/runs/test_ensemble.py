@@ -1,0 +1,114 @@
+"""Variations of a scenario: which there are, and what is refused."""
+
+import numpy as np
+import pytest
+
+from pymodel.mechanism.scenario import ScenarioError
+from pymodel.mechanism.scenario_file import load, read
+from pymodel.runs.ensemble import Normal, Uniform, ensemble, kinds, place_of, variation
+from pymodel.runs.input_error import InputError
+from pymodel.tests.places import SCENARIOS
+
+DOUBLE_PENDULUM, FOUR_BAR = SCENARIOS / "double_pendulum.toml", SCENARIOS / "four_bar.toml"
+
+
+def made(vary, count=None, seed=None, path=DOUBLE_PENDULUM):
+    return ensemble(read(path), "file", vary, count, seed)
+
+
+def test_a_grid_is_the_product_and_its_last_key_changes_fastest():
+    asked = made({"body[0].mass": "1:2:3", "time.integrator": "euler,rk4"})
+    columns = asked.columns()
+    assert len(asked) == 6
+    assert columns["body[0].mass"].tolist() == [1.0, 1.0, 1.5, 1.5, 2.0, 2.0]
+    assert columns["time.integrator"].tolist() == ["euler", "rk4"] * 3
+
+
+def test_texts_and_objects_mean_the_same():
+    written = {"body[0].q": "random(-1,2)", "body[1].q": "normal(0.5,0.1)", "body[0].mass": "1,3"}
+    built = {"body[0].q": Uniform(-1.0, 2.0), "body[1].q": Normal(0.5, 0.1)}
+    built["body[0].mass"] = np.array([1.0, 3.0])
+    assert made(written, 5) == made(built, 5)
+
+
+def test_a_larger_count_only_adds_and_keys_do_not_disturb_each_other():
+    few = made({"body[0].q": "random(-1,2)", "body[0].mass": "1,2"}, 10, 7).columns()
+    many = made({"body[1].q": "normal(0,1)", "body[0].q": "random(-1,2)"}, 50, 7).columns()
+    assert np.array_equal(few["body[0].q"], many["body[0].q"][:20])
+    other = made({"body[0].q": "random(-1,2)"}, 50, 8).columns()
+    assert not np.array_equal(other["body[0].q"], many["body[0].q"])
+
+
+def test_draws_have_their_distribution():
+    drawn = made({"body[0].q": "random(-1,3)", "body[1].q": "normal(2,0.5)"}, 20_000).columns()
+    uniform, normal = drawn["body[0].q"], drawn["body[1].q"]
+    assert -1.0 <= uniform.min() < -0.99 and 2.99 < uniform.max() <= 3.0
+    assert abs(uniform.mean() - 1.0) < 0.05
+    assert abs(normal.mean() - 2.0) < 0.02 and abs(normal.std() - 0.5) < 0.02
+
+
+def test_every_value_reaches_its_place():
+    for path in (DOUBLE_PENDULUM, FOUR_BAR):
+        data = read(path)
+        for key, kind in kinds(data).items():
+            if kind in ("number", "positive"):
+                *way, last = place_of(key)
+                table = data
+                for name in way:
+                    table = table.get(name, ()) if isinstance(table, dict) else table[name]
+                old = table[last] if isinstance(last, int) or last in table else 0.0
+                assert variation(data, str(path), {key: old}) == load(path)
+
+
+def test_a_variation_is_checked_as_a_file_is():
+    data = read(DOUBLE_PENDULUM)
+    heavy = variation(data, "file", {"body[1].mass": 7.0, "gravity[1]": -1.0}, steps=12)
+    assert (heavy.bodies[1].mass, heavy.gravity, heavy.steps) == (7.0, (0.0, -1.0), 12)
+    assert data == read(DOUBLE_PENDULUM)
+    with pytest.raises(ScenarioError, match=r"file: body\[1\].mass: must be positive, got -1.0"):
+        variation(data, "file", {"body[1].mass": -1.0})
+    with pytest.raises(ScenarioError, match=r"loop\[0\]: does not close at the initial posture"):
+        variation(read(FOUR_BAR), "file", {"body[0].q": 0.7})
+
+
+@pytest.mark.parametrize(
+    ("vary", "said"),
+    [
+        ({}, "--vary: say what to vary"),
+        ({"body[0].mas": "1"}, "no value of this name, did you mean body[0].mass?"),
+        ({"body[2].mass": "1"}, "--vary body[2].mass: the scenario has no value of this name"),
+        ({"body[0].com": "1"}, "no value of this name, did you mean body[0].com["),
+        ({"body[1].attach[0]": "1"}, "--vary body[1].attach[0]: the scenario has no value"),
+        ({"gravity[2]": "1"}, "did you mean gravity["),
+        ({"body[0].mass": "1:2"}, "must be <first>:<last>:<count>, <value>,<value>.."),
+        ({"body[0].mass": "heavy"}, "got 'heavy'"),
+        ({"body[0].mass": "1:2:1"}, "a range has 2 values or more, got 1"),
+        ({"body[0].mass": "1,nan"}, "must be finite numbers, got nan"),
+        ({"body[0].mass": [True]}, "must be finite numbers, got True"),
+        ({"time.save": "1,2.5"}, "must be whole numbers, got 2.5"),
+        ({"time.integrator": [1]}, "must be words, got 1"),
+        ({"time.save": "random(1,9)"}, "takes no random values"),
+        ({"body[0].q": "random(2,1)"}, "low must be below high, and both finite"),
+        ({"body[0].q": "normal(0,0)"}, "std must be positive, and both finite"),
+        ({"body[0].q": "random(0,1)"}, "--count: say how many to draw, body[0].q is random"),
+        ({"body[0].q": "0:1:9999", "body[1].q": "0:1:9999"}, "99980001 variations, of at most"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(vary, said):
+    with pytest.raises(InputError) as caught:
+        made(vary)
+    assert said in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("values", "options", "said"),
+    [
+        ("1:2:3", {"count": 5}, "--count: only with random values"),
+        ("1:2:3", {"seed": 5}, "--seed: only with random values"),
+        ("random(1,2)", {"count": 0}, "--count: must be 1 or more, got 0"),
+        ("random(1,2)", {"count": 1, "seed": -1}, "--seed: must be 0 or more, got -1"),
+    ],
+)
+def test_counts_and_seeds_that_make_no_sense(values, options, said):
+    with pytest.raises(InputError, match=said):
+        made({"body[0].mass": values}, **options)

@@ -1,0 +1,273 @@
+"""Sweeps: the same rows whoever runs them, resumed, and what dies or fails on the way."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import dask
+import numpy as np
+import pytest
+from distributed import LocalCluster
+
+import pymodel
+from pymodel.mechanism.scenario_file import read
+from pymodel.runs.backends import BACKENDS, Backend
+from pymodel.runs.ensemble import variation
+from pymodel.runs.input_error import InputError
+from pymodel.runs.outcome import Outcome
+from pymodel.runs.sweep import KILLED, sweep
+from pymodel.runs.sweep_files import Parts, read_table
+from pymodel.tests.places import ROOT, SCENARIOS
+
+DOUBLE_PENDULUM, FOUR_BAR = SCENARIOS / "double_pendulum.toml", SCENARIOS / "four_bar.toml"
+VARY = {"body[0].mass": "-1,1,1e30", "body[1].q": "random(-3,3)"}
+DRAWS = {"count": 3, "seed": 5, "steps": 20, "arithmetic": "float32"}
+DIES = 4.0  # kg
+
+
+def marked(*scenarios):
+    """Outcomes that show the mass; the mechanism of one mass ends its process."""
+    for scenario in scenarios:
+        if scenario.bodies[0].mass == DIES:
+            os.kill(os.getpid(), signal.SIGKILL)
+    return [Outcome("done", t=scenario.bodies[0].mass, q=[0, 0]) for scenario in scenarios]
+
+
+def backend(function, chunk=1):
+    """A backend of a function of scenarios, which workers get by value."""
+    return Backend("test", lambda scenarios, arithmetic, **options: function(*scenarios), chunk)
+
+
+def same(one, other):
+    """Whether two tables have the same columns with the same bits."""
+    assert list(one) == list(other)
+    for name, column in one.items():
+        assert column.dtype.kind == other[name].dtype.kind, name
+        bits = "u8" if column.dtype == float else column.dtype
+        assert np.array_equal(column.view(bits), other[name].view(bits)), name
+    return True
+
+
+@pytest.fixture(scope="module")
+def table():
+    return sweep(DOUBLE_PENDULUM, VARY, workers=0, **DRAWS)
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 1}),
+        LocalCluster(
+            2, threads_per_worker=1, memory_limit=0, dashboard_address="localhost:0"
+        ) as found,
+    ):
+        yield found
+
+
+def test_a_row_is_that_of_a_run_by_itself(table):
+    data = read(DOUBLE_PENDULUM)
+    ends = {}
+    for row in range(len(table["index"])):
+        status = ends.setdefault(str(table["status"][row]), [])
+        values = {key: table[key][row] for key in VARY}
+        try:
+            one = variation(data, str(DOUBLE_PENDULUM), values, 20)
+            run = pymodel.simulate(one, "float32")
+        except pymodel.ScenarioError as error:
+            assert (status, table["reason"][row]) == (ends["failed"], str(error))
+            assert np.isnan(table["q0"][row]) and table["steps"][row] == 0
+            continue
+        except (pymodel.NonFiniteError, pymodel.SingularError) as error:
+            assert (status, table["reason"][row]) == (ends["stopped"], str(error))
+            run = error.trajectory
+        else:
+            assert (status, table["reason"][row]) == (ends["done"], "")
+        for name in ("q", "qd", "p"):
+            got = [table[f"{name}{k}"][row] for k in range(2)]
+            assert got == getattr(run, name)[-1].tolist()
+        energy = run.kinetic + run.potential
+        assert table["energy_change"][row] == abs(energy - energy[0]).max()
+        assert (table["steps"][row], table["t"][row]) == (len(run) - 1, run.t[-1])
+        assert table["flags"][row] == run.flags
+    assert ends.keys() == {"done", "stopped", "failed"}
+
+
+def test_kept_steps_and_loops():
+    found = sweep(FOUR_BAR, {"time.save": "1,5"}, steps=12, rebase=2, workers=0)
+    assert found["steps"].tolist() == [12, 10]
+    assert found["t"].tolist() == [12 * 1e-4, 10 * 1e-4]
+    run = pymodel.simulate(pymodel.load(FOUR_BAR, 12), rebase=2)
+    assert 0 < found["loop_velocity"][0] == run.loop_velocity.max()
+
+
+@pytest.mark.parametrize("chunk", [1, 4, 100])
+def test_chunks_change_nothing(table, chunk):
+    model = replace(BACKENDS["model"], chunk=chunk)
+    assert same(sweep(DOUBLE_PENDULUM, VARY, target=model, workers=0, **DRAWS), table)
+
+
+def test_native_code_gives_the_same_table(table):
+    assert same(sweep(DOUBLE_PENDULUM, VARY, target="native", workers=0, **DRAWS), table)
+
+
+def test_what_has_no_native_code_is_refused():
+    with pytest.raises(InputError, match="--target native: no code for 11/52"):
+        sweep(DOUBLE_PENDULUM, {"body[0].q": "1,2"}, arithmetic="11/52", target="native")
+
+
+def test_a_cluster_gives_the_same_table(table, cluster, tmp_path):
+    for out in (tmp_path / "one.csv", tmp_path / "one.parquet"):
+        address = cluster.scheduler_address
+        found = sweep(DOUBLE_PENDULUM, VARY, out, scheduler=address, **DRAWS)
+        assert same(found, table) and same(read_table(out), table)
+        assert sorted(path.name for path in tmp_path.glob(f"{out.name}*")) == [
+            out.name,
+            f"{out.name}.json",
+        ]
+
+
+def test_a_worker_that_is_killed_loses_nothing(cluster, tmp_path):
+    masses = np.linspace(1.0, 2.0, 20)
+
+    def slow(scenario):
+        time.sleep(0.05)
+        return marked(scenario)
+
+    def kill(done, total):
+        if done in (5, 12):
+            pids = [nanny.pid for nanny in cluster.workers.values()]
+            os.kill(pids[done % 2], signal.SIGKILL)
+
+    found = sweep(
+        DOUBLE_PENDULUM,
+        {"body[0].mass": masses},
+        target=backend(slow),
+        scheduler=cluster.scheduler_address,
+        progress=kill,
+    )
+    assert found["t"].tolist() == masses.tolist() and (found["status"] == "done").all()
+
+
+def test_what_kills_its_worker_is_a_row(cluster):
+    masses = [1.0, 2.0, 3.0, DIES, 5.0, 6.0]
+    found = sweep(
+        DOUBLE_PENDULUM,
+        {"body[0].mass": masses},
+        target=backend(marked, chunk=2),
+        scheduler=cluster.scheduler_address,
+    )
+    ends = dict(zip(masses, zip(found["status"], found["reason"], strict=True), strict=True))
+    assert ends.pop(DIES) == ("failed", KILLED)
+    assert set(ends.values()) == {("done", "")}
+
+
+def test_what_a_backend_cannot_run_is_a_row():
+    def picky(*scenarios):
+        if any(scenario.bodies[0].mass > 4.5 for scenario in scenarios):
+            raise ZeroDivisionError("too heavy\nby far")
+        return marked(*scenarios)
+
+    masses = [1.0, 2.0, 3.0, 5.0, 3.5]
+    found = sweep(
+        DOUBLE_PENDULUM, {"body[0].mass": masses}, target=backend(picky, chunk=5), workers=0
+    )
+    assert found["status"].tolist() == ["done"] * 3 + ["failed", "done"]
+    assert found["reason"][3] == "too heavy"
+
+
+def test_an_interrupted_sweep_goes_on(table, tmp_path):
+    out = tmp_path / "new" / "one.csv"
+    ran = []
+
+    def counted(scenarios, arithmetic, **options):
+        ran.extend(scenarios)
+        return BACKENDS["model"].run(scenarios, arithmetic, **options)
+
+    def interrupt(done, total):
+        if done == 5:
+            raise KeyboardInterrupt
+
+    model = Backend("model", counted, chunk=1)
+    asked = {"target": model, "workers": 0} | DRAWS
+    with pytest.raises(KeyboardInterrupt):
+        sweep(DOUBLE_PENDULUM, VARY, out, progress=interrupt, **asked)
+    assert len(list(out.with_name("one.csv.parts").glob("[0-9]*"))) == 5 and not out.exists()
+    assert same(sweep(DOUBLE_PENDULUM, VARY, out, **asked), table)
+    assert len(ran) == 6  # those that scenarios cannot be made of do not get there
+    assert same(sweep(DOUBLE_PENDULUM, VARY, out, **asked), table) and len(ran) == 6
+
+
+def test_files_of_another_sweep_are_left_alone(tmp_path):
+    out, vary = tmp_path / "one.csv", {"body[0].mass": "1,2"}
+    sweep(DOUBLE_PENDULUM, vary, out, steps=3, workers=0)
+    before = out.read_text()
+    with pytest.raises(InputError, match="one.csv: of another sweep, not of this steps: remove"):
+        sweep(DOUBLE_PENDULUM, vary, out, steps=4, workers=0)
+    assert out.read_text() == before
+    out.with_name("one.csv.json").unlink()
+    with pytest.raises(InputError, match="one.csv: of another sweep, not of this description"):
+        sweep(DOUBLE_PENDULUM, vary, out, steps=3, workers=0)
+    parts = Parts(tmp_path / "two.csv", {"seed": 1})
+    parts.add({"index": np.array([0])})
+    with pytest.raises(InputError, match="two.csv.parts: of another sweep, not of this seed"):
+        Parts(tmp_path / "two.csv", {"seed": 2})
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"out": "one.xls"}, "--out one.xls: must end in .parquet or .csv"),
+        ({"target": "fpga"}, "--target: must be one of model"),
+        ({"shape": "round"}, "--shape: must be one of balanced"),
+        ({"base": "ldl"}, "--base: only for a chain of bodies that is closed to the ground"),
+        ({"base": "lu"}, "--base: must be one of "),
+        ({"rebase": 3}, "--rebase: only for a mechanism with loops"),
+        ({"rebase": -1}, "--rebase: must be 0"),
+        ({"arithmetic": "float31"}, "arithmetic 'float31': must be float32"),
+        ({"workers": -1}, "--workers: must be 0 or more"),
+        ({"workers": 1, "scheduler": "tcp://localhost:1"}, "--workers: the scheduler's are used"),
+        ({"workers": None, "scheduler": "here"}, "--scheduler here: must be an address"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(options, said):
+    with pytest.raises(InputError) as caught:
+        sweep(DOUBLE_PENDULUM, **({"vary": {"body[0].mass": "1,2"}, "workers": 0} | options))
+    assert str(caught.value).startswith(said) and "\n" not in str(caught.value)
+
+
+def test_a_scenario_in_python(tmp_path):
+    data = read(DOUBLE_PENDULUM) | {"gravity": np.array([0.0, -9.80665])}
+    found = sweep(data, {"body[0].mass": "1,2"}, tmp_path / "one.csv", steps=5, workers=0)
+    want = sweep(DOUBLE_PENDULUM, {"body[0].mass": "1,2"}, steps=5, workers=0)
+    assert same(found, want)
+    with pytest.raises(InputError, match="scenario: must be a file, or the dictionary"):
+        sweep(pymodel.load(DOUBLE_PENDULUM), {"body[0].mass": "1,2"})
+
+
+def test_a_scheduler_that_is_not_there(monkeypatch):
+    monkeypatch.setattr("pymodel.runs.workers.ANSWER_S", 0.5)
+    with pytest.raises(InputError, match="--scheduler tcp://127.0.0.1:9: no answer within 0.5 s"):
+        sweep(DOUBLE_PENDULUM, {"body[0].mass": "1,2"}, scheduler="tcp://127.0.0.1:9")
+
+
+def test_ctrl_c_on_the_command_line_and_going_on(tmp_path):
+    """Ctrl-C reaches the workers, too: they leave it to the command."""
+    out = tmp_path / "one.csv"
+    command = [sys.executable, "-m", "pymodel", "sweep", str(DOUBLE_PENDULUM), "--steps", "2"]
+    command += ["--vary", "body[0].mass=1:2:5000", "--workers", "1", "--out", str(out)]
+    process = subprocess.Popen(
+        command, cwd=ROOT, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    until = time.monotonic() + 60
+    while not list(tmp_path.glob("one.csv.parts/0*")):
+        assert process.poll() is None and time.monotonic() < until
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130 and said.count("\n") == 1
+    assert said.startswith("ended by Ctrl-C; ") and "of 5000 variations are kept" in said
+    assert json.loads((tmp_path / "one.csv.parts" / "sweep.json").read_text())["steps"] == 2

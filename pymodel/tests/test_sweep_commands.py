@@ -1,0 +1,77 @@
+"""`python -m pymodel sweep`: what it prints, its exit status, and one line for bad input."""
+
+import pytest
+
+import pymodel
+from pymodel.cli import main
+from pymodel.tests.places import SCENARIOS
+
+FILE = str(SCENARIOS / "double_pendulum.toml")
+
+
+def called(tmp_path, *words, out="one.csv"):
+    words = ("sweep", FILE, "--workers", "0", "--steps", "5", *words)
+    return main([*words, "--out", str(tmp_path / out)])
+
+
+def test_a_sweep(tmp_path, capsys):
+    vary = ("--vary", "body[0].mass=1:2:3", "--vary", "body[1].q=random(-3,3)", "--count", "2")
+    assert called(tmp_path, *vary, out="one.parquet") == 0
+    said = capsys.readouterr()
+    assert "6 variations: 6 done, 0 stopped, 0 failed" in said.out and not said.err
+    table = pymodel.read_table(tmp_path / "one.parquet")
+    assert table["index"].tolist() == list(range(6)) and set(table["flags"]) == {1}
+    again = pymodel.sweep(
+        FILE,
+        {"body[0].mass": [1.0, 1.5, 2.0], "body[1].q": pymodel.Uniform(-3.0, 3.0)},
+        count=2,
+        steps=5,
+        arithmetic="float32",
+        workers=0,
+    )
+    assert table["qd1"].tolist() == again["qd1"].tolist()
+
+
+def test_failures_are_told(tmp_path, capsys):
+    assert called(tmp_path, "--vary", "body[0].mass=1,-1,0") == 1
+    said = capsys.readouterr()
+    assert "3 variations: 1 done, 0 stopped, 2 failed" in said.out
+    (line,) = said.err.splitlines()
+    assert line.startswith("variation 1 failed: ") and "(1 more failed: column reason)" in line
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["body[0].mass"], "--vary body[0].mass: must be KEY=VALUES"),
+        (["body[0].mass=1", "body[0].mass=2"], "--vary body[0].mass: is given twice"),
+        (["body[0].mas=1"], "did you mean body[0].mass?"),
+    ],
+)
+def test_what_is_refused_is_one_line_and_status_2(tmp_path, capsys, words, said):
+    assert called(tmp_path, *(word for text in words for word in ("--vary", text))) == 2
+    out, err = capsys.readouterr()
+    assert not out and err.count("\n") == 1 and said in err
+
+
+def test_the_rtl_needs_the_repository(tmp_path, capsys):
+    assert called(tmp_path, "--vary", "body[0].mass=1,2", "--target", "engine") == 2
+    assert "by `make sweep TARGET=engine`" in capsys.readouterr().err
+
+
+def test_a_map(tmp_path, capsys):
+    grid = ("--vary", "body[0].mass=1,-1", "--vary", "body[1].q=-1:1:3")
+    assert called(tmp_path, *grid) == 1
+    table, picture = str(tmp_path / "one.csv"), tmp_path / "map.png"
+    words = ["sweep-map", table, "--x", "body[1].q", "--y", "body[0].mass", "--out", str(picture)]
+    assert main([*words, "--value", "q0"]) == 0
+    assert picture.stat().st_size > 10_000
+    capsys.readouterr()
+    for column, said in (
+        ("q2", "q2: no column; there are index, body[0].mass"),
+        ("reason", "reason: holds words, not numbers"),
+    ):
+        assert main([*words, "--value", column]) == 2
+        assert said in capsys.readouterr().err
+    assert main([*words, "--y", "index", "--value", "q0"]) == 2
+    assert "body[1].q, index: not a grid" in capsys.readouterr().err

@@ -1,0 +1,86 @@
+"""The step engine's simulated RTL, as a place where the variations of a sweep run."""
+
+import contextlib
+import fcntl
+import io
+import itertools
+import tempfile
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+from pymodel.mechanism.scenario import Scenario
+from pymodel.runs import engine_runs
+from pymodel.runs.backends import Backend
+from pymodel.runs.outcome import Outcome
+from scripts.hardware_targets import check_word, engine
+from tb.common.places import BUILD
+from tb.common.step_engine import rtl_parameters
+from tb.cosim_step.bench import BENCH, CONFIG
+from tb.cosim_step.variations import SETTING, TEST, Variations
+
+CHUNK = 8  # variations of one simulation
+
+
+def backend(arithmetic: str, lanes: str, simulator: str) -> Backend:
+    """The engine of some lanes under a simulator.
+
+    Raises
+    ------
+    InputError
+        If it cannot compute in this format or on these lanes.
+    """
+    engine(arithmetic, lanes)
+    return Backend(f"engine {lanes}", partial(run, lanes=lanes, simulator=simulator), CHUNK)
+
+
+def run(
+    scenarios: Sequence[Scenario],
+    arithmetic: str,
+    lanes: str,
+    simulator: str,
+    **options: str | int,
+) -> list[Outcome]:
+    """Run scenarios in one simulation, each compared with the model bit for bit.
+
+    Parameters
+    ----------
+    scenarios, arithmetic, options
+        As for :data:`pymodel.runs.backends.Runs`.
+    lanes, simulator
+        As for :func:`backend`.
+    """
+    machine = engine(arithmetic, lanes)
+    for scenario in scenarios:
+        machine = engine_runs.fitting(machine, [scenario], **options)
+    check_word(machine, lanes)
+    with tempfile.TemporaryDirectory() as folder, _place() as place:
+        asked = Variations(scenarios, options, Path(folder))
+        asked.ask()
+        with contextlib.redirect_stderr(io.StringIO()):  # cocotb-test names what failed there
+            row = BENCH.run(
+                simulator,
+                CONFIG,
+                testcase=TEST,
+                params=rtl_parameters(machine),
+                settings={SETTING: folder},
+                place=place,
+            )
+        found = asked.answers()
+    missing = Outcome.failure(row["message"].strip() or "its simulation has ended")
+    return found + [missing] * (len(scenarios) - len(found))
+
+
+@contextlib.contextmanager
+def _place() -> Iterator[str]:
+    """A place to build and simulate that no other process has: it keeps its build for the next."""
+    folder = BUILD / "sim" / "places"
+    folder.mkdir(parents=True, exist_ok=True)
+    for number in itertools.count():
+        with open(folder / str(number), "w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                continue
+            yield f"-{number}"
+            return
