@@ -134,7 +134,7 @@ def _format_parameters(arithmetic: str) -> dict[str, int]:
     """The RTL parameters of a format; refuses what a register cannot hold."""
     parsed = scalars.parse(arithmetic)
     if not isinstance(parsed, scalars.BitExact):
-        raise InputError("ARITH=float64: only for TARGET=model or native")
+        raise InputError("ARITH=float64: not in hardware")
     if parsed.fmt.width > BUS_W:
         raise InputError(f"ARITH={arithmetic}: wider than the {BUS_W}-bit registers")
     return {"EXP_W": parsed.fmt.exp_w, "MAN_W": parsed.fmt.man_w}

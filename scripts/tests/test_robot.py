@@ -36,7 +36,7 @@ def attempt(tmp_path):
         (["ID", "--waves"], "WAVES=1: only for TARGET=step"),
         (["ID", "--lanes", "8x8", "--target", "step"], "LANES=8x8: must be <adders>+<multip"),
         (["ID", "--arith", "half"], "ARITH=half: must be float32, float64 or"),
-        (["ID", "--arith", "float64", "--target", "step"], "ARITH=float64: only for TARGET=model"),
+        (["ID", "--arith", "float64", "--target", "step"], "ARITH=float64: not in hardware"),
         (["ID", "--arith", "9/20", "--target", "step"], "ARITH=9/20: sine and cosine end at"),
         (["ID", "--lanes", "200+200", "--target", "step"], "LANES=200+200: a program word of"),
     ],

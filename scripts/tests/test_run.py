@@ -32,7 +32,7 @@ def attempt(tmp_path, name, *options):
         (
             "tree",
             ["--target", "step", "--arith", "float64"],
-            "ARITH=float64: only for TARGET=model",
+            "ARITH=float64: not in hardware",
         ),
         ("tree", ["--target", "step", "--arith", "11/52"], "ARITH=11/52: wider than the 32-bit"),
         ("tree", ["--target", "step", "--arith", "9/20"], "ARITH=9/20: sine and cosine end at"),

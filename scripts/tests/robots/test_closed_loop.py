@@ -33,7 +33,7 @@ def test_float64_is_pinocchio(tmp_path):
         (["--lanes", "2+2"], "LANES=2+2: only for TARGET=step"),
         (["--steps", "0"], "STEPS=0: must be a whole number, 1 to 100000"),
         (["--target", "coprocessor"], "TARGET=coprocessor: must be model or step"),
-        (["--target", "step", "--arith", "float64"], "ARITH=float64: only for TARGET=model"),
+        (["--target", "step", "--arith", "float64"], "ARITH=float64: not in hardware"),
     ],
 )
 def test_refused_in_one_line(tmp_path, capsys, arguments, said):

@@ -37,7 +37,7 @@ def test_rows_of_the_rtl_are_those_of_the_model(tmp_path, capsys):
     [
         (["--lanes", "3+3"], "LANES=3+3: only for TARGET=engine"),
         (["--target", "engine", "--base", "ldup"], "BASE=ldup: must be ldl or blocks"),
-        (["--target", "engine", "--arith", "float64"], "ARITH=float64: only for TARGET=model"),
+        (["--target", "engine", "--arith", "float64"], "ARITH=float64: not in hardware"),
         (["--target", "engine", "--sim", "vcs"], "SIM=vcs: must be auto, icarus or verilator"),
         (["--scheduler", "here"], "--workers: the scheduler's are used"),
     ],
