@@ -21,6 +21,7 @@ KINDS = {
     "string": "string",
     "number": "number",
     "positive": "number > 0",
+    "nonnegative": "number >= 0",
     "integer": "integer",
     "vector": "[x, y]",
     "table": "table",
@@ -39,8 +40,9 @@ velocities and torques are counter-clockwise.
 - Each body hangs on its parent by one joint: its **handle 1** is pinned to a point of the parent,
   or of the ground. Bodies are numbered from 0 in the order of the file; parents stand before
   their children.
-- Vectors of a body (`com`, `tip`, the points of loops) start at its handle 1 and turn with it:
-  its *body frame*. The body's x axis is at the sum of the joint angles from the ground outward.
+- Vectors of a body (`com`, `tip`, the points of loops and springs) start at its handle 1 and turn
+  with it: its *body frame*. The body's x axis is at the sum of the joint angles from the ground
+  outward.
 - A `[[loop]]` is one more pin, between two bodies or a body and the ground. The initial angles must
   close it and the initial velocities keep it closed, within a millionth of the mechanism's size
   (the lengths of `attach`, `point` and `at`, summed): angles with seven decimals do. The message
@@ -50,6 +52,11 @@ velocities and torques are counter-clockwise.
   can move in two ways, are refused.
 - A joint's torque on its body is `torque - spring (q - rest) - damping qd`; its parent feels the
   reverse.
+- A `[[spring]]` between points of two bodies, or of a body and the ground, pulls them together with
+  `stiffness (L - length) + damping dL/dt`, L being their distance. One with a natural `length` must
+  start with 1/16 to 16 times that: L is found by a fixed number of steps from there, for want of a
+  square root in the hardware, and is right to 2e-14 as long as it stays in that range. Without a
+  natural length, and in a damper, no square root is needed.
 
 A file that cannot be run is refused in one line that names file, key and reason; exit status 2.
 """
@@ -59,6 +66,7 @@ HEADINGS = {
     "[time]": "## `[time]`",
     "[[body]]": "## `[[body]]`",
     "[[loop]]": "## `[[loop]]`",
+    "[[spring]]": "## `[[spring]]`",
 }
 
 EXAMPLE = """## A whole file

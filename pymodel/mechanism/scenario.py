@@ -15,6 +15,9 @@ from pymodel.arith.errors import Error
 
 GROUND = -1
 INTEGRATORS = ("euler", "semi-implicit", "rk4")
+#: A spring may be so many times longer or shorter than its natural length: within that the
+#: algorithm's length of it is right to 2e-14 (:mod:`pymodel.algorithms.springs`).
+STRETCH = 16.0
 
 Vector = tuple[float, float]
 
@@ -104,6 +107,33 @@ class Loop:
 
 
 @dataclass(frozen=True)
+class Spring:
+    """A spring and a damper, in parallel, between points of two bodies or of a body and the ground.
+
+    It pulls its ends together with stiffness (L - length) + damping dL/dt, L being their distance.
+
+    Parameters
+    ----------
+    body, point, to, at
+        Its two ends, as for :class:`Loop`.
+    stiffness : float
+        N/m.
+    length : float
+        Natural length, m, not negative.
+    damping : float
+        N s/m.
+    """
+
+    body: int
+    point: Vector
+    to: int
+    at: Vector
+    stiffness: float = 0.0
+    length: float = 0.0
+    damping: float = 0.0
+
+
+@dataclass(frozen=True)
 class Scenario:
     """A mechanism with its initial state (in the bodies), gravity and time grid.
 
@@ -117,6 +147,7 @@ class Scenario:
     bodies : tuple of Body
         Parents before their children.
     loops : tuple of Loop
+    springs : tuple of Spring
     integrator : str
         One of ``INTEGRATORS``.
     save : int
@@ -131,6 +162,7 @@ class Scenario:
     end: float
     bodies: tuple[Body, ...]
     loops: tuple[Loop, ...] = ()
+    springs: tuple[Spring, ...] = ()
     integrator: str = "euler"
     save: int = 1
     source: str = "<scenario>"

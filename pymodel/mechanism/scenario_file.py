@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pymodel.mechanism import schema
-from pymodel.mechanism.checks import check_loops
+from pymodel.mechanism.checks import check_loops, check_springs
 from pymodel.mechanism.scenario import (
     GROUND,
     INTEGRATORS,
@@ -32,10 +32,12 @@ from pymodel.mechanism.scenario import (
     Loop,
     Scenario,
     ScenarioError,
+    Spring,
     Vector,
 )
 
 MAX_STEPS = 2**32 - 2  # the step engine counts them, and one evaluation more, in 32 bits
+OF_SPRINGS_ALONE = ("stiffness", "length")  # keys that bodies and loops do not have
 # Relative deviation of the end of a run from whole steps that passes for rounding.
 END_TOLERANCE = 1e-9
 
@@ -152,7 +154,13 @@ def parse(
     bodies: list[Body] = []
     for index, table in enumerate(tables):
         bodies.append(_body(table, index, bodies, parents))
-    loops = tuple(_loop(table, len(bodies)) for table in top.tables("loop", schema.LOOP))
+    count = len(bodies)
+    loops = tuple(
+        Loop(**_between(table, count, "loop")) for table in top.tables("loop", schema.LOOP)
+    )
+    springs = tuple(
+        Spring(**_between(table, count, "spring")) for table in top.tables("spring", schema.SPRING)
+    )
     scenario = Scenario(
         name=name,
         gravity=gravity,
@@ -162,9 +170,11 @@ def parse(
         save=save,
         bodies=tuple(bodies),
         loops=loops,
+        springs=springs,
         source=source,
     )
     check_loops(scenario)
+    check_springs(scenario)
     if steps is None:
         return scenario
     if isinstance(steps, bool) or not isinstance(steps, int | np.integer):
@@ -183,7 +193,8 @@ def varied(scenario: Scenario, **values: ArrayLike) -> Scenario:
     **values
         By the file's keys. Of bodies (``q``, ``qd``, ``mass``, ``torque``, ...) shape (n,), or
         (n, 2) of the vectors ``com``, ``tip`` and ``attach``; one value stands for all bodies. Of
-        loops ``point`` and ``at``, (loops, 2). Of the whole ``gravity``, (2,), ``step``, ``end``,
+        loops ``point`` and ``at``, (loops, 2). Of springs between points ``stiffness`` and
+        ``length``, (springs,). Of the whole ``gravity``, (2,), ``step``, ``end``,
         ``integrator``, ``save`` and ``name``. Units are those of the file. Pins stay where
         ``attach`` says, also where a ``tip`` changes.
 
@@ -199,6 +210,9 @@ def varied(scenario: Scenario, **values: ArrayLike) -> Scenario:
     data = _tables(scenario)
     homes = {key.name: (key, data["body"]) for key in schema.BODY}
     homes |= {key.name: (key, data["loop"]) for key in schema.LOOP if key.kind == "vector"}
+    homes |= {
+        key.name: (key, data["spring"]) for key in schema.SPRING if key.name in OF_SPRINGS_ALONE
+    }
     top = [key.name for key in schema.SCENARIO if not key.kind.startswith("table")]
     for name, value in values.items():
         if name in top:
@@ -227,9 +241,11 @@ def write_scenario(path: str | os.PathLike[str], scenario: Scenario) -> None:
         If the file cannot be written.
     """
     data = _tables(scenario)
-    bodies, loops, time = data.pop("body"), data.pop("loop"), data.pop("time")
-    parts = [("", data), ("[time]", time)]
-    parts += [("[[body]]", body) for body in bodies] + [("[[loop]]", loop) for loop in loops]
+    parts = [
+        (f"[[{name}]]", table) for name in ("body", "loop", "spring") for table in data.pop(name)
+    ]
+    parts = [("[time]", data.pop("time")), *parts]
+    parts = [("", data), *parts]
     lines = []
     for heading, table in parts:
         lines += ["", heading] if heading else []
@@ -251,6 +267,7 @@ def _tables(scenario: Scenario) -> dict[str, Any]:
         "time": {key.name: fields[key.name] for key in schema.TIME},
         "body": fields["bodies"],
         "loop": fields["loops"],
+        "spring": fields["springs"],
     }
 
 
@@ -297,17 +314,18 @@ def _body(table: _Table, index: int, earlier: list[Body], parents: list[int]) ->
     return Body(parent=parent, attach=attach, **plain)
 
 
-def _loop(table: _Table, count: int) -> Loop:
-    body = table.get("body")
-    to = table.get("to")
-    for key, index, lowest in (("body", body, 0), ("to", to, GROUND)):
-        if not lowest <= index < count:
+def _between(table: _Table, count: int, what: str) -> dict[str, Any]:
+    """The values of a table that joins points of two bodies, or of a body and the ground."""
+    values = {key: table.get(key) for key in table.keys}
+    body, to = values["body"], values["to"]
+    for key, lowest in (("body", 0), ("to", GROUND)):
+        if not lowest <= values[key] < count:
             ground = ", ground is -1" if lowest == GROUND else ""
-            raise table.error(key, f"no body {index}: bodies are 0 to {count - 1}{ground}")
+            reason = f"no body {values[key]}: bodies are 0 to {count - 1}{ground}"
+            raise table.error(key, reason)
     if body == to:
-        raise table.error("to", f"a loop cannot join body {body} to itself")
-    loop = Loop(body=body, point=table.get("point"), to=to, at=table.get("at"))
-    return loop
+        raise table.error("to", f"a {what} cannot join body {body} to itself")
+    return values
 
 
 def _parent_of(value: Any, default: int) -> int:
@@ -379,6 +397,7 @@ class _Table:
             "string": self._string,
             "number": self._number,
             "positive": self._positive,
+            "nonnegative": self._nonnegative,
             "integer": self._integer,
             "vector": self._vector,
         }[self.keys[key].kind]
@@ -427,6 +446,12 @@ class _Table:
         number = self._number(key, value)
         if number <= 0.0:
             raise self.error(key, f"must be positive, got {number!r}")
+        return number
+
+    def _nonnegative(self, key: str, value: Any) -> float:
+        number = self._number(key, value)
+        if number < 0.0:
+            raise self.error(key, f"must not be negative, got {number!r}")
         return number
 
     def _integer(self, key: str, value: Any) -> int:

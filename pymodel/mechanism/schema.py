@@ -28,8 +28,8 @@ class Key:
     ----------
     name : str
     kind : str
-        ``string``, ``number``, ``positive``, ``integer``, ``vector`` (two numbers), ``table`` or
-        ``tables`` (an array of tables).
+        ``string``, ``number``, ``positive``, ``nonnegative``, ``integer``, ``vector`` (two
+        numbers), ``table`` or ``tables`` (an array of tables).
     unit : str
         Empty without one.
     text : str
@@ -61,6 +61,14 @@ SCENARIO = (
         "at least 1",
     ),
     Key("loop", "tables", "", "one `[[loop]]` for each pin that closes a loop", (), "none"),
+    Key(
+        "spring",
+        "tables",
+        "",
+        "one `[[spring]]` for each spring or damper between two points",
+        (),
+        "none",
+    ),
 )
 
 TIME = (
@@ -119,5 +127,28 @@ LOOP = (
     ),
 )
 
+SPRING = (
+    Key("body", "integer", "", "number of the body that one end is on"),
+    Key("point", "vector", "m", "that end, from handle 1 of that body, in its frame"),
+    Key(
+        "to", "integer", "", f"number of the body that the other end is on; {GROUND} is the ground"
+    ),
+    Key(
+        "at",
+        "vector",
+        "m",
+        "that end, from handle 1 of its body, in its frame; of the ground, in the ground frame",
+    ),
+    Key("stiffness", "number", "N/m", "force for each metre that the spring is stretched", 0.0),
+    Key("length", "nonnegative", "m", "natural length, at which the spring is slack", 0.0),
+    Key("damping", "number", "N s/m", "force for each m/s at which the ends part", 0.0),
+)
+
 #: Tables of a scenario file by their headings.
-TABLES = {"": SCENARIO, "[time]": TIME, "[[body]]": BODY, "[[loop]]": LOOP}
+TABLES = {
+    "": SCENARIO,
+    "[time]": TIME,
+    "[[body]]": BODY,
+    "[[loop]]": LOOP,
+    "[[spring]]": SPRING,
+}

@@ -238,7 +238,7 @@ def kinds(data: dict[str, Any]) -> dict[str, str]:
 def _tables(data: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], tuple[schema.Key, ...]]]:
     yield "", data, schema.SCENARIO
     yield "time.", data["time"], schema.TIME
-    for name, keys in (("body", schema.BODY), ("loop", schema.LOOP)):
+    for name, keys in (("body", schema.BODY), ("loop", schema.LOOP), ("spring", schema.SPRING)):
         for index, table in enumerate(data.get(name, ())):
             yield f"{name}[{index}].", table, keys
 

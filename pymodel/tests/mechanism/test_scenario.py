@@ -7,7 +7,7 @@ import tomllib
 import numpy as np
 import pytest
 
-from pymodel.mechanism.scenario import Body, Loop, Scenario, ScenarioError
+from pymodel.mechanism.scenario import Body, Loop, Scenario, ScenarioError, Spring
 from pymodel.mechanism.scenario_file import MAX_STEPS, load, parse, varied, write_scenario
 from pymodel.tests.places import SCENARIOS
 
@@ -36,7 +36,16 @@ point = [0.4, 0.0]
 to = -1
 at = [0.4, 0.0]
 """
+SPRING = """\
+[[spring]]
+body = 1
+point = [0.4, 0.0]
+to = -1
+at = [0.4, 1.0]
+stiffness = 10.0
+"""
 PLAIN = HEAD + TIME + BODY + BODY
+SPRUNG = PLAIN + SPRING
 CLOSED = HEAD + TIME + BARS + LOOP
 
 
@@ -94,6 +103,17 @@ def test_tree_attaches_to_the_parents_tip_by_default(tmp_path):
     assert load(written(tmp_path, PLAIN)).is_chain
 
 
+def test_springs_between_points(tmp_path):
+    path = written(tmp_path, SPRUNG + "length = 0.5\ndamping = 2\n" + SPRING)
+    first = Spring(1, (0.4, 0.0), -1, (0.4, 1.0), 10.0, 0.5, 2.0)
+    scenario = load(path)
+    assert scenario.springs == (first, dataclasses.replace(first, length=0.0, damping=0.0))
+    found = varied(scenario, stiffness=[1.0, 2.0], length=0.25)
+    assert [(spring.stiffness, spring.length) for spring in found.springs] == [(1, 0.25), (2, 0.25)]
+    write_scenario(path, found)
+    assert dataclasses.replace(load(path), source=found.source) == found
+
+
 def test_scenario_is_frozen():
     scenario = load(SCENARIOS / "four_bar.toml")
     with pytest.raises(dataclasses.FrozenInstanceError):
@@ -134,7 +154,7 @@ def second(new):
     return PLAIN + new + "\n"
 
 
-TOP_KEYS = "known: name, gravity, time, body, loop"
+TOP_KEYS = "known: name, gravity, time, body, loop, spring"
 MISTAKES = {
     # unknown keys
     "unknown_top": ("colour = 1\n" + PLAIN, f"colour: unknown key ({TOP_KEYS})"),
@@ -309,6 +329,24 @@ MISTAKES = {
         HEAD + TIME + BODY + BODY + BODY + "q = 3.14159265358979\n" + LOOP,
         "loop: constraints depend on each other at the initial posture (redundant or singular)",
     ),
+    # springs
+    "unknown_spring": (
+        edit(SPRUNG, "stiffness", "stifness"),
+        'spring[0].stifness: unknown key, did you mean "stiffness"? (known: body, point, to, at, '
+        "stiffness, length, damping)",
+    ),
+    "spring_itself": (
+        edit(SPRUNG, "to = -1", "to = 1"),
+        "spring[0].to: a spring cannot join body 1 to itself",
+    ),
+    "spring_body": (
+        edit(SPRUNG, "body = 1", "body = 2"),
+        "spring[0].body: no body 2: bodies are 0 to 1",
+    ),
+    "spring_length": (
+        SPRUNG + "length = -0.1\n",
+        "spring[0].length: must not be negative, got -0.1",
+    ),
     # not a scenario at all
     "not_toml": (
         "name = \n",
@@ -468,7 +506,7 @@ def test_varied_numbers():
         ({"q": [1, [2, 3]]}, r"body\[1\].q: must be a number, got an array"),
         ({"mass": [1, "2"]}, r"body\[1\].mass: must be a number, got a string"),
         ({"mass": -1}, r"body\[0\].mass: must be positive, got -1.0"),
-        ({"masses": 1}, r"masses: unknown key \(known: name, gravity, step, end, .*, at\)"),
+        ({"masses": 1}, r"masses: unknown key \(known: name, gravity, step, end, .*, length\)"),
         ({"body": []}, "body: unknown key"),
         ({"step": 0.3}, "time.end: must be a multiple of the step"),
     ],
