@@ -23,6 +23,8 @@ KINDS = {
     "positive": "number > 0",
     "nonnegative": "number >= 0",
     "integer": "integer",
+    "boolean": "true or false",
+    "body": "name or integer",
     "vector": "[x, y]",
     "table": "table",
     "tables": "array of tables",
@@ -39,7 +41,8 @@ velocities and torques are counter-clockwise.
 
 - Each body hangs on its parent by one joint: its **handle 1** is pinned to a point of the parent,
   or of the ground. Bodies are numbered from 0 in the order of the file; parents stand before
-  their children.
+  their children. A body may have a `name`, which stands for its number wherever a body is meant,
+  and besides it in messages and plots; columns of results are numbered (`q0`, `q1`, ...).
 - Vectors of a body (`com`, `tip`, the points of loops and springs) start at its handle 1 and turn
   with it: its *body frame*. The body's x axis is at the sum of the joint angles from the ground
   outward.
@@ -48,6 +51,9 @@ velocities and torques are counter-clockwise.
   (the lengths of `attach`, `point` and `at`, summed): angles with seven decimals do. The message
   for an open loop says how far its pins are apart. A mechanism with loops that starts at rest and
   is moved by a torque needs no fitting velocities.
+- Bodies with `guess = true` have their angles solved from the loops, with `q` as the guess, until
+  the pins are within 1e-12 of the mechanism's size; then their velocities, as near to `qd` as the
+  loops allow. All others keep theirs. A file whose guesses lead nowhere is refused.
 - Each loop takes two degrees of freedom. Redundant loops, and a posture from which the mechanism
   can move in two ways, are refused.
 - A joint's torque on its body is `torque - spring (q - rest) - damping qd`; its parent feels the
@@ -154,6 +160,8 @@ def _default(key: Key) -> str:
         return key.default_text
     if key.default is Default.REQUIRED:
         return "required"
+    if isinstance(key.default, bool):
+        return f"`{str(key.default).lower()}`"
     return f"`{key.default}`"
 
 

@@ -32,22 +32,22 @@ def check_loops(scenario: Scenario) -> None:
     if not scenario.loops:
         return
     q, qd = scenario.q0, scenario.qd0
-    size = _size(scenario)
+    extent = size(scenario)
     gaps = kinematics.loop_gaps(scenario, q)
     speeds = kinematics.loop_gap_velocities(scenario, q, qd)
     turn = float(np.abs(kinematics.angular_velocities(scenario, qd)).max())
     for index, (gap, speed) in enumerate(zip(gaps, speeds, strict=True)):
         distance, slip = math.hypot(*gap), math.hypot(*speed)
-        if not math.isfinite(distance + slip + size):
+        if not math.isfinite(distance + slip + extent):
             reason = "lengths or velocities are too large: where its pins are overflows float64"
             raise ScenarioError(scenario.source, f"loop[{index}]", reason)
-        if distance > CLOSURE_TOLERANCE * size:
+        if distance > CLOSURE_TOLERANCE * extent:
             raise ScenarioError(
                 scenario.source,
                 f"loop[{index}]",
                 f"does not close at the initial posture: the pins are {distance:.3g} m apart",
             )
-        if slip > CLOSURE_TOLERANCE * size * turn:
+        if slip > CLOSURE_TOLERANCE * extent * turn:
             raise ScenarioError(
                 scenario.source,
                 f"loop[{index}]",
@@ -95,7 +95,7 @@ def check_springs(scenario: Scenario) -> None:
         raise ScenarioError(scenario.source, f"spring[{index}]{key}", reason)
 
 
-def _size(scenario: Scenario) -> float:
+def size(scenario: Scenario) -> float:
     """Sum the arms: a length in m that no pin of the mechanism can be away from the first one."""
     arms = [body.attach for body in scenario.bodies]
     arms += [arm for loop in scenario.loops for arm in (loop.point, loop.at)]

@@ -25,8 +25,10 @@ from numpy.typing import ArrayLike
 
 from pymodel.mechanism import schema
 from pymodel.mechanism.checks import check_loops, check_springs
+from pymodel.mechanism.closure import with_closed_loops
 from pymodel.mechanism.scenario import (
     GROUND,
+    GROUND_NAME,
     INTEGRATORS,
     Body,
     Loop,
@@ -147,8 +149,11 @@ def parse(
     tables = top.tables("body", schema.BODY)
     if not tables:
         raise top.error("body", "no bodies: at least one [[body]] is required")
+    numbers = _numbers(tables)
+    for table in tables:
+        table.numbers = numbers
     parents = [
-        _parent_of(table.value("parent", default), default)
+        _parent_of(numbers, table.value("parent", default), default)
         for default, table in enumerate(tables, start=-1)
     ]
     bodies: list[Body] = []
@@ -156,10 +161,11 @@ def parse(
         bodies.append(_body(table, index, bodies, parents))
     count = len(bodies)
     loops = tuple(
-        Loop(**_between(table, count, "loop")) for table in top.tables("loop", schema.LOOP)
+        Loop(**_between(table, count, "loop")) for table in top.tables("loop", schema.LOOP, numbers)
     )
     springs = tuple(
-        Spring(**_between(table, count, "spring")) for table in top.tables("spring", schema.SPRING)
+        Spring(**_between(table, count, "spring"))
+        for table in top.tables("spring", schema.SPRING, numbers)
     )
     scenario = Scenario(
         name=name,
@@ -173,6 +179,7 @@ def parse(
         springs=springs,
         source=source,
     )
+    scenario = with_closed_loops(scenario)
     check_loops(scenario)
     check_springs(scenario)
     if steps is None:
@@ -208,7 +215,7 @@ def varied(scenario: Scenario, **values: ArrayLike) -> Scenario:
         If there is no such key, an array has another shape, or the scenario cannot be run.
     """
     data = _tables(scenario)
-    homes = {key.name: (key, data["body"]) for key in schema.BODY}
+    homes = {key.name: (key, data["body"]) for key in schema.BODY if key.name != "name"}
     homes |= {key.name: (key, data["loop"]) for key in schema.LOOP if key.kind == "vector"}
     homes |= {
         key.name: (key, data["spring"]) for key in schema.SPRING if key.name in OF_SPRINGS_ALONE
@@ -328,8 +335,26 @@ def _between(table: _Table, count: int, what: str) -> dict[str, Any]:
     return values
 
 
-def _parent_of(value: Any, default: int) -> int:
+def _numbers(tables: list[_Table]) -> dict[str, int]:
+    """Name -> number of the ground and of all bodies that have a name."""
+    numbers = {GROUND_NAME: GROUND}
+    for index, table in enumerate(tables):
+        name = table.get("name")
+        if not name:
+            continue
+        if not name.strip() or not name.isprintable():
+            raise table.error("name", f"must be a line of printable text, got {name!r}")
+        if name in numbers:
+            owner = "the ground" if numbers[name] == GROUND else f"body {numbers[name]}"
+            raise table.error("name", f"{_quote(name)} is the name of {owner}")
+        numbers[name] = index
+    return numbers
+
+
+def _parent_of(numbers: Mapping[str, int], value: Any, default: int) -> int:
     """Parent index for following cycles; anything that is not an index is reported later."""
+    if isinstance(value, str):
+        return numbers.get(value, default)
     return value if isinstance(value, int) and not isinstance(value, bool) else default
 
 
@@ -375,9 +400,15 @@ class _Table:
     """One table of the file, read by the keys of its schema; it has no others."""
 
     def __init__(
-        self, source: str, path: str, data: dict[str, Any], keys: tuple[schema.Key, ...]
+        self,
+        source: str,
+        path: str,
+        data: dict[str, Any],
+        keys: tuple[schema.Key, ...],
+        numbers: Mapping[str, int] | None = None,
     ) -> None:
         self.source = source
+        self.numbers = numbers or {}  # of bodies, by their names
         self.path = path
         self.data = data
         self.keys = {key.name: key for key in keys}
@@ -399,6 +430,8 @@ class _Table:
             "positive": self._positive,
             "nonnegative": self._nonnegative,
             "integer": self._integer,
+            "boolean": self._boolean,
+            "body": self._body,
             "vector": self._vector,
         }[self.keys[key].kind]
         return read(key, self.value(key, default))
@@ -418,13 +451,18 @@ class _Table:
             raise self.error(key, f"must be a table [{key}], got {_kind(value)}")
         return _Table(self.source, f"{self.path}{key}.", value, keys)
 
-    def tables(self, key: str, keys: tuple[schema.Key, ...]) -> list[_Table]:
+    def tables(
+        self,
+        key: str,
+        keys: tuple[schema.Key, ...],
+        numbers: Mapping[str, int] | None = None,
+    ) -> list[_Table]:
         value = self.value(key)
         whole = isinstance(value, list | tuple) and all(isinstance(item, dict) for item in value)
         if not whole:
             raise self.error(key, f"must be an array of tables [[{key}]], got {_kind(value)}")
         return [
-            _Table(self.source, f"{self.path}{key}[{index}].", item, keys)
+            _Table(self.source, f"{self.path}{key}[{index}].", item, keys, numbers)
             for index, item in enumerate(value)
         ]
 
@@ -458,6 +496,21 @@ class _Table:
         if isinstance(value, bool) or not isinstance(value, int):
             raise self.error(key, f"must be an integer, got {_kind(value)}")
         return value
+
+    def _boolean(self, key: str, value: Any) -> bool:
+        if not isinstance(value, bool):
+            raise self.error(key, f"must be true or false, got {_kind(value)}")
+        return value
+
+    def _body(self, key: str, value: Any) -> int:
+        if isinstance(value, int) and not isinstance(value, bool):
+            return value
+        if not isinstance(value, str):
+            raise self.error(key, f"must be the name or the number of a body, got {_kind(value)}")
+        if value not in self.numbers:
+            known = ", ".join(map(_quote, self.numbers))
+            raise self.error(key, f"no body is called {_quote(value)} (names: {known})")
+        return self.numbers[value]
 
     def _string(self, key: str, value: Any) -> str:
         if not isinstance(value, str):

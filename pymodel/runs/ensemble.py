@@ -230,7 +230,7 @@ def kinds(data: dict[str, Any]) -> dict[str, str]:
                 continue
             if key.kind == "vector":
                 found |= {f"{prefix}{key.name}[{axis}]": "number" for axis in (0, 1)}
-            elif key.kind not in ("table", "tables"):
+            elif key.kind not in ("table", "tables", "boolean"):
                 found[prefix + key.name] = key.kind
     return found
 
@@ -289,7 +289,7 @@ def _checked(key: str, value: Any, kind: str) -> Value:
         raise InputError(f"--vary {key}: must be words, got {value!r}")
     if isinstance(value, bool | str) or not math.isfinite(value):
         raise InputError(f"--vary {key}: must be finite numbers, got {value!r}")
-    if kind == "integer":
+    if kind in ("integer", "body"):
         if value != int(value):
             raise InputError(f"--vary {key}: must be whole numbers, got {value!r}")
         return int(value)

@@ -201,6 +201,7 @@ def _joints(
     figure.suptitle(f"{title}: joint motion", parse_math=False)
     panels = figure.subplots(2, 1, sharex=True)
     count = trajectory.joints
+    names_of = scenario.joint_names if scenario else [f"joint {k}" for k in range(count)]
     many = count > len(JOINT_COLOURS)
     colours: Colormap = mpl.colormaps["cividis"] if many else ListedColormap(JOINT_COLOURS)
     names = (("q", "joint angle $q$ [rad]"), ("qd", r"joint velocity $\dot q$ [rad/s]"))
@@ -209,7 +210,7 @@ def _joints(
             colour = colours(k / (count - 1)) if many else colours(k)
             values = getattr(trajectory, name)[:, k]
             width = STYLE["lines.linewidth"] * (1.0 if many else 2.5 - 1.5 * (k + 1) / count)
-            axes.plot(trajectory.t, values, color=colour, lw=width, label=f"joint {k}")
+            axes.plot(trajectory.t, values, color=colour, lw=width, label=names_of[k])
             if reference is not None:
                 exact = getattr(reference, name)[:, k]
                 axes.plot(reference.t, exact, color="black", lw=0.9, ls=(0, (1, 3)))
