@@ -63,6 +63,7 @@ class Normal:
 
 
 Axis = Grid | Uniform | Normal
+REAL = ("number", "positive", "nonnegative")  # kinds of keys that may be drawn
 Vary = Mapping[str, str | Axis | Sequence[Value] | np.ndarray]
 
 
@@ -253,7 +254,7 @@ def _axis(key: str, values: Any, known: Mapping[str, str]) -> Axis:
         axis = Grid(tuple(np.asarray(axis).ravel().tolist()))
     if isinstance(axis, Grid):
         return Grid(tuple(_checked(key, value, known[key]) for value in axis.values))
-    if known[key] not in ("number", "positive"):
+    if known[key] not in REAL:
         raise InputError(f"--vary {key}: takes no random values")
     spread = axis.high - axis.low if isinstance(axis, Uniform) else axis.deviation
     if not (all(map(math.isfinite, vars(axis).values())) and 0.0 < spread < math.inf):
