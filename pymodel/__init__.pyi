@@ -16,6 +16,7 @@ from pymodel.mechanism.scenario import Body as Body
 from pymodel.mechanism.scenario import Loop as Loop
 from pymodel.mechanism.scenario import Scenario as Scenario
 from pymodel.mechanism.scenario import ScenarioError as ScenarioError
+from pymodel.mechanism.scenario import Spring as Spring
 from pymodel.mechanism.scenario_file import load as load
 from pymodel.mechanism.scenario_file import parse as parse
 from pymodel.mechanism.scenario_file import varied as varied

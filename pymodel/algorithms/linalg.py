@@ -13,6 +13,17 @@ def dot(a: Vector[S], b: Vector[S]) -> S:
     return a[0] * b[0] + a[1] * b[1]
 
 
+def cross(a: Vector[S], b: Vector[S]) -> S:
+    """a x b of two planar vectors."""
+    return a[0] * b[1] - a[1] * b[0]
+
+
+def rotate(cos_sin: Vector[S], v: Vector[S]) -> Vector[S]:
+    """A body-frame vector in the ground frame, R(theta) v."""
+    c, s = cos_sin
+    return c * v[0] - s * v[1], s * v[0] + c * v[1]
+
+
 def symmetric(n: int, entry: Callable[[int, int], S]) -> Matrix[S]:
     """n x n matrix with ``entry(i, j)`` in its upper triangle, mirrored below."""
     upper = {(i, j): entry(i, j) for i in range(n) for j in range(i, n)}

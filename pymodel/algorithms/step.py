@@ -17,11 +17,11 @@ they find the impulses of the joints, and share everything else.
 from collections.abc import Generator, Sequence
 from typing import Any, NamedTuple
 
-from pymodel.algorithms import linalg, two_handles
-from pymodel.algorithms.linalg import dot
+from pymodel.algorithms import linalg, springs, two_handles
+from pymodel.algorithms.linalg import cross, dot, rotate
 from pymodel.algorithms.many_handles import Compound
 from pymodel.algorithms.requests import BASE, Assemble, ConnectBase, Disassemble, Eliminate, Recover
-from pymodel.algorithms.sums import inward_sums, outward_sums, prefix_sums, tree_sum
+from pymodel.algorithms.sums import inward_sums, levers, outward_sums, tree_sum
 from pymodel.arith.scalars import Matrix, S, SupportsArithmetic, Vector
 from pymodel.mechanism.kinematics import joint_momenta
 from pymodel.mechanism.scenario import GROUND, Scenario, ScenarioError
@@ -100,6 +100,7 @@ class Mechanism:
         self.zero = arithmetic.parameter("zero", 0.0)
         self.integrator = scenario.integrator
         self.bodies = [self._constants(scenario, k) for k in range(self.size)]
+        self.springs = springs.prepare(arithmetic, scenario, self.topology)
 
     def _assembly(self, shape: str | Sequence) -> Any:
         return self.topology.assembly_order(shape)
@@ -276,17 +277,6 @@ def prepare(
     if Chain.runs(scenario):
         return Chain(arithmetic, scenario, shape, base, rebase)
     return Mechanism(arithmetic, scenario, shape, rebase)
-
-
-def rotate(cos_sin: Vector[S], v: Vector[S]) -> Vector[S]:
-    """A body-frame vector in the ground frame, R(theta) v."""
-    c, s = cos_sin
-    return c * v[0] - s * v[1], s * v[0] + c * v[1]
-
-
-def cross(a: Vector[S], b: Vector[S]) -> S:
-    """a x b of two planar vectors."""
-    return a[0] * b[1] - a[1] * b[0]
 
 
 class FreeBody(NamedTuple):
@@ -479,6 +469,9 @@ def rates(mechanism: Mechanism, q: list, p: list, t_cut: Any = None) -> Requests
         p_dot[k] + ((body.torque - body.spring * (q[k] - body.rest)) - body.damping * q_dot[k])
         for k, body in enumerate(bodies)
     ]
+    pulls = springs.pulls(mechanism.arithmetic, mechanism.springs, heading, s_12, q_dot)
+    for k, terms in pulls.items():
+        p_dot[k] = p_dot[k] - tree_sum(terms)
     return Rates(q_dot, p_dot, p, t_cut, eta)
 
 
@@ -500,8 +493,7 @@ def _rebased(topology: Topology, p: list, s_12: dict, arm: Any, t_cut: tuple) ->
             if not way:
                 continue
             outward = [*(s_12[k] for k in way[1:]), arm(end)]
-            x, y = (prefix_sums([s[axis] for s in outward[::-1]])[::-1] for axis in range(2))
-            for i, k in enumerate(way):
-                moment = cross((x[i], y[i]), t)
+            for k, lever in zip(way, levers(outward), strict=True):
+                moment = cross(lever, t)
                 p[k] = p[k] + moment if end is b else p[k] - moment
     return p

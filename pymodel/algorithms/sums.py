@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from pymodel.arith.scalars import S
+from pymodel.arith.scalars import S, Vector
 from pymodel.mechanism.scenario import GROUND
 from pymodel.mechanism.topology import Topology
 
@@ -27,6 +27,12 @@ def tree_sum(values: Iterable[S]) -> S:
         sums = [x + y for x, y in zip(values[::2], values[1::2], strict=False)]
         values = sums + values[2 * len(sums) :]
     return values[0]
+
+
+def levers(arms: Sequence[Vector[S]]) -> list[Vector[S]]:
+    """Sum of each planar vector and those after it: from the joints of a way to its end."""
+    x, y = (prefix_sums([arm[axis] for arm in arms[::-1]])[::-1] for axis in range(2))
+    return list(zip(x, y, strict=True))
 
 
 def outward_sums(topology: Topology, values: Sequence[S | None]) -> list[S | None]:

@@ -9,9 +9,11 @@ absolute angles to the ground. SI units, ground frame.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from pymodel.mechanism.scenario import Scenario, Vector
+from pymodel.mechanism.scenario import Loop, Scenario, Spring, Vector
 from pymodel.mechanism.topology import Topology
 
 
@@ -148,7 +150,7 @@ def kinetic_energy(scenario: Scenario, q: np.ndarray, qd: np.ndarray) -> np.ndar
 
 
 def potential_energy(scenario: Scenario, q: np.ndarray) -> np.ndarray:
-    """Energy in gravity (0 at the ground origin) and in the joint springs, J, (...).
+    """Energy in gravity (0 at the ground origin) and in all springs, J, (...).
 
     Joint torques and damping have no potential: they do work.
     """
@@ -157,18 +159,33 @@ def potential_energy(scenario: Scenario, q: np.ndarray) -> np.ndarray:
     height = -(centres_of_mass(scenario, q) * weight).sum(axis=(-1, -2))
     spring = np.array([body.spring for body in scenario.bodies])
     rest = np.array([body.rest for body in scenario.bodies])
-    return height + 0.5 * (q - rest) ** 2 @ spring
+    energy = height + 0.5 * (q - rest) ** 2 @ spring
+    if not scenario.springs:
+        return energy
+    stiffness = np.array([spring.stiffness for spring in scenario.springs])
+    natural = np.array([spring.length for spring in scenario.springs])
+    return energy + 0.5 * (spring_lengths(scenario, q) - natural) ** 2 @ stiffness
+
+
+def spring_lengths(scenario: Scenario, q: np.ndarray) -> np.ndarray:
+    """Distance between the ends of each spring, m, (..., springs)."""
+    return np.linalg.norm(_differences(scenario, q, scenario.springs), axis=-1)
 
 
 def loop_gaps(scenario: Scenario, q: np.ndarray) -> np.ndarray:
     """Vector from the pin on ``to`` to the pin on ``body`` of each loop, m, (..., loops, 2)."""
+    return _differences(scenario, q, scenario.loops)
+
+
+def _differences(scenario: Scenario, q: np.ndarray, pairs: Sequence[Loop | Spring]) -> np.ndarray:
+    """Vector from the point on ``to`` to the point on ``body`` of each pair, (..., pairs, 2)."""
     q = np.asarray(q, dtype=np.float64)
-    gaps = [
-        point_position(scenario, q, loop.body, loop.point)
-        - point_position(scenario, q, loop.to, loop.at)
-        for loop in scenario.loops
+    found = [
+        point_position(scenario, q, pair.body, pair.point)
+        - point_position(scenario, q, pair.to, pair.at)
+        for pair in pairs
     ]
-    return np.stack(gaps, axis=-2) if gaps else np.zeros((*q.shape[:-1], 0, 2))
+    return np.stack(found, axis=-2) if found else np.zeros((*q.shape[:-1], 0, 2))
 
 
 def loop_gap_velocities(scenario: Scenario, q: np.ndarray, qd: np.ndarray) -> np.ndarray:

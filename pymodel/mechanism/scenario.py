@@ -15,6 +15,11 @@ from pymodel.arith.errors import Error
 
 GROUND = -1
 INTEGRATORS = ("euler", "semi-implicit", "rk4")
+#: A spring may be so many times longer or shorter than its natural length: within that the
+#: algorithm's length of it is right to 2e-14 (:mod:`pymodel.algorithms.springs`).
+STRETCH = 16.0
+
+GROUND_NAME = "ground"
 
 Vector = tuple[float, float]
 
@@ -58,6 +63,8 @@ class Body:
         Place of the pin, m, in the parent's frame from its handle 1, or in the ground frame.
     q, qd : float
         Initial angle (rad) and velocity (rad/s), relative to the parent.
+    guess : bool
+        Whether a file gives ``q`` and ``qd`` as guesses; here they are what closes the loops.
     torque : float
         N m.
     spring : float
@@ -66,6 +73,8 @@ class Body:
         Angle of the relaxed spring, rad.
     damping : float
         N m s/rad.
+    name : str
+        Empty without one.
     """
 
     mass: float
@@ -76,10 +85,12 @@ class Body:
     attach: Vector = (0.0, 0.0)
     q: float = 0.0
     qd: float = 0.0
+    guess: bool = False
     torque: float = 0.0
     spring: float = 0.0
     rest: float = 0.0
     damping: float = 0.0
+    name: str = ""
 
 
 @dataclass(frozen=True)
@@ -104,6 +115,33 @@ class Loop:
 
 
 @dataclass(frozen=True)
+class Spring:
+    """A spring and a damper, in parallel, between points of two bodies or of a body and the ground.
+
+    It pulls its ends together with stiffness (L - length) + damping dL/dt, L being their distance.
+
+    Parameters
+    ----------
+    body, point, to, at
+        Its two ends, as for :class:`Loop`.
+    stiffness : float
+        N/m.
+    length : float
+        Natural length, m, not negative.
+    damping : float
+        N s/m.
+    """
+
+    body: int
+    point: Vector
+    to: int
+    at: Vector
+    stiffness: float = 0.0
+    length: float = 0.0
+    damping: float = 0.0
+
+
+@dataclass(frozen=True)
 class Scenario:
     """A mechanism with its initial state (in the bodies), gravity and time grid.
 
@@ -117,6 +155,7 @@ class Scenario:
     bodies : tuple of Body
         Parents before their children.
     loops : tuple of Loop
+    springs : tuple of Spring
     integrator : str
         One of ``INTEGRATORS``.
     save : int
@@ -131,6 +170,7 @@ class Scenario:
     end: float
     bodies: tuple[Body, ...]
     loops: tuple[Loop, ...] = ()
+    springs: tuple[Spring, ...] = ()
     integrator: str = "euler"
     save: int = 1
     source: str = "<scenario>"
@@ -149,6 +189,12 @@ class Scenario:
     def is_chain(self) -> bool:
         """Whether each body hangs on the one before (anywhere on it), the first on the ground."""
         return all(body.parent == k - 1 for k, body in enumerate(self.bodies))
+
+    @property
+    def joint_names(self) -> list[str]:
+        """What the joints are called in plots: by number, and by their bodies' names if any."""
+        names = [f" ({body.name})" if body.name else "" for body in self.bodies]
+        return [f"joint {k}{name}" for k, name in enumerate(names)]
 
     @property
     def q0(self) -> np.ndarray:

@@ -24,18 +24,22 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pymodel.mechanism import schema
-from pymodel.mechanism.checks import check_loops
+from pymodel.mechanism.checks import check_loops, check_springs
+from pymodel.mechanism.closure import with_closed_loops
 from pymodel.mechanism.scenario import (
     GROUND,
+    GROUND_NAME,
     INTEGRATORS,
     Body,
     Loop,
     Scenario,
     ScenarioError,
+    Spring,
     Vector,
 )
 
 MAX_STEPS = 2**32 - 2  # the step engine counts them, and one evaluation more, in 32 bits
+OF_SPRINGS_ALONE = ("stiffness", "length")  # keys that bodies and loops do not have
 # Relative deviation of the end of a run from whole steps that passes for rounding.
 END_TOLERANCE = 1e-9
 
@@ -145,14 +149,24 @@ def parse(
     tables = top.tables("body", schema.BODY)
     if not tables:
         raise top.error("body", "no bodies: at least one [[body]] is required")
+    numbers = _numbers(tables)
+    for table in tables:
+        table.numbers = numbers
     parents = [
-        _parent_of(table.value("parent", default), default)
+        _parent_of(numbers, table.value("parent", default), default)
         for default, table in enumerate(tables, start=-1)
     ]
     bodies: list[Body] = []
     for index, table in enumerate(tables):
         bodies.append(_body(table, index, bodies, parents))
-    loops = tuple(_loop(table, len(bodies)) for table in top.tables("loop", schema.LOOP))
+    count = len(bodies)
+    loops = tuple(
+        Loop(**_between(table, count, "loop")) for table in top.tables("loop", schema.LOOP, numbers)
+    )
+    springs = tuple(
+        Spring(**_between(table, count, "spring"))
+        for table in top.tables("spring", schema.SPRING, numbers)
+    )
     scenario = Scenario(
         name=name,
         gravity=gravity,
@@ -162,9 +176,12 @@ def parse(
         save=save,
         bodies=tuple(bodies),
         loops=loops,
+        springs=springs,
         source=source,
     )
+    scenario = with_closed_loops(scenario)
     check_loops(scenario)
+    check_springs(scenario)
     if steps is None:
         return scenario
     if isinstance(steps, bool) or not isinstance(steps, int | np.integer):
@@ -183,7 +200,8 @@ def varied(scenario: Scenario, **values: ArrayLike) -> Scenario:
     **values
         By the file's keys. Of bodies (``q``, ``qd``, ``mass``, ``torque``, ...) shape (n,), or
         (n, 2) of the vectors ``com``, ``tip`` and ``attach``; one value stands for all bodies. Of
-        loops ``point`` and ``at``, (loops, 2). Of the whole ``gravity``, (2,), ``step``, ``end``,
+        loops ``point`` and ``at``, (loops, 2). Of springs between points ``stiffness`` and
+        ``length``, (springs,). Of the whole ``gravity``, (2,), ``step``, ``end``,
         ``integrator``, ``save`` and ``name``. Units are those of the file. Pins stay where
         ``attach`` says, also where a ``tip`` changes.
 
@@ -197,8 +215,11 @@ def varied(scenario: Scenario, **values: ArrayLike) -> Scenario:
         If there is no such key, an array has another shape, or the scenario cannot be run.
     """
     data = _tables(scenario)
-    homes = {key.name: (key, data["body"]) for key in schema.BODY}
+    homes = {key.name: (key, data["body"]) for key in schema.BODY if key.name != "name"}
     homes |= {key.name: (key, data["loop"]) for key in schema.LOOP if key.kind == "vector"}
+    homes |= {
+        key.name: (key, data["spring"]) for key in schema.SPRING if key.name in OF_SPRINGS_ALONE
+    }
     top = [key.name for key in schema.SCENARIO if not key.kind.startswith("table")]
     for name, value in values.items():
         if name in top:
@@ -227,9 +248,11 @@ def write_scenario(path: str | os.PathLike[str], scenario: Scenario) -> None:
         If the file cannot be written.
     """
     data = _tables(scenario)
-    bodies, loops, time = data.pop("body"), data.pop("loop"), data.pop("time")
-    parts = [("", data), ("[time]", time)]
-    parts += [("[[body]]", body) for body in bodies] + [("[[loop]]", loop) for loop in loops]
+    parts = [
+        (f"[[{name}]]", table) for name in ("body", "loop", "spring") for table in data.pop(name)
+    ]
+    parts = [("[time]", data.pop("time")), *parts]
+    parts = [("", data), *parts]
     lines = []
     for heading, table in parts:
         lines += ["", heading] if heading else []
@@ -251,6 +274,7 @@ def _tables(scenario: Scenario) -> dict[str, Any]:
         "time": {key.name: fields[key.name] for key in schema.TIME},
         "body": fields["bodies"],
         "loop": fields["loops"],
+        "spring": fields["springs"],
     }
 
 
@@ -297,21 +321,40 @@ def _body(table: _Table, index: int, earlier: list[Body], parents: list[int]) ->
     return Body(parent=parent, attach=attach, **plain)
 
 
-def _loop(table: _Table, count: int) -> Loop:
-    body = table.get("body")
-    to = table.get("to")
-    for key, index, lowest in (("body", body, 0), ("to", to, GROUND)):
-        if not lowest <= index < count:
+def _between(table: _Table, count: int, what: str) -> dict[str, Any]:
+    """The values of a table that joins points of two bodies, or of a body and the ground."""
+    values = {key: table.get(key) for key in table.keys}
+    body, to = values["body"], values["to"]
+    for key, lowest in (("body", 0), ("to", GROUND)):
+        if not lowest <= values[key] < count:
             ground = ", ground is -1" if lowest == GROUND else ""
-            raise table.error(key, f"no body {index}: bodies are 0 to {count - 1}{ground}")
+            reason = f"no body {values[key]}: bodies are 0 to {count - 1}{ground}"
+            raise table.error(key, reason)
     if body == to:
-        raise table.error("to", f"a loop cannot join body {body} to itself")
-    loop = Loop(body=body, point=table.get("point"), to=to, at=table.get("at"))
-    return loop
+        raise table.error("to", f"a {what} cannot join body {body} to itself")
+    return values
 
 
-def _parent_of(value: Any, default: int) -> int:
+def _numbers(tables: list[_Table]) -> dict[str, int]:
+    """Name -> number of the ground and of all bodies that have a name."""
+    numbers = {GROUND_NAME: GROUND}
+    for index, table in enumerate(tables):
+        name = table.get("name")
+        if not name:
+            continue
+        if not name.strip() or not name.isprintable():
+            raise table.error("name", f"must be a line of printable text, got {name!r}")
+        if name in numbers:
+            owner = "the ground" if numbers[name] == GROUND else f"body {numbers[name]}"
+            raise table.error("name", f"{_quote(name)} is the name of {owner}")
+        numbers[name] = index
+    return numbers
+
+
+def _parent_of(numbers: Mapping[str, int], value: Any, default: int) -> int:
     """Parent index for following cycles; anything that is not an index is reported later."""
+    if isinstance(value, str):
+        return numbers.get(value, default)
     return value if isinstance(value, int) and not isinstance(value, bool) else default
 
 
@@ -357,9 +400,15 @@ class _Table:
     """One table of the file, read by the keys of its schema; it has no others."""
 
     def __init__(
-        self, source: str, path: str, data: dict[str, Any], keys: tuple[schema.Key, ...]
+        self,
+        source: str,
+        path: str,
+        data: dict[str, Any],
+        keys: tuple[schema.Key, ...],
+        numbers: Mapping[str, int] | None = None,
     ) -> None:
         self.source = source
+        self.numbers = numbers or {}  # of bodies, by their names
         self.path = path
         self.data = data
         self.keys = {key.name: key for key in keys}
@@ -379,7 +428,10 @@ class _Table:
             "string": self._string,
             "number": self._number,
             "positive": self._positive,
+            "nonnegative": self._nonnegative,
             "integer": self._integer,
+            "boolean": self._boolean,
+            "body": self._body,
             "vector": self._vector,
         }[self.keys[key].kind]
         return read(key, self.value(key, default))
@@ -399,13 +451,18 @@ class _Table:
             raise self.error(key, f"must be a table [{key}], got {_kind(value)}")
         return _Table(self.source, f"{self.path}{key}.", value, keys)
 
-    def tables(self, key: str, keys: tuple[schema.Key, ...]) -> list[_Table]:
+    def tables(
+        self,
+        key: str,
+        keys: tuple[schema.Key, ...],
+        numbers: Mapping[str, int] | None = None,
+    ) -> list[_Table]:
         value = self.value(key)
         whole = isinstance(value, list | tuple) and all(isinstance(item, dict) for item in value)
         if not whole:
             raise self.error(key, f"must be an array of tables [[{key}]], got {_kind(value)}")
         return [
-            _Table(self.source, f"{self.path}{key}[{index}].", item, keys)
+            _Table(self.source, f"{self.path}{key}[{index}].", item, keys, numbers)
             for index, item in enumerate(value)
         ]
 
@@ -429,10 +486,31 @@ class _Table:
             raise self.error(key, f"must be positive, got {number!r}")
         return number
 
+    def _nonnegative(self, key: str, value: Any) -> float:
+        number = self._number(key, value)
+        if number < 0.0:
+            raise self.error(key, f"must not be negative, got {number!r}")
+        return number
+
     def _integer(self, key: str, value: Any) -> int:
         if isinstance(value, bool) or not isinstance(value, int):
             raise self.error(key, f"must be an integer, got {_kind(value)}")
         return value
+
+    def _boolean(self, key: str, value: Any) -> bool:
+        if not isinstance(value, bool):
+            raise self.error(key, f"must be true or false, got {_kind(value)}")
+        return value
+
+    def _body(self, key: str, value: Any) -> int:
+        if isinstance(value, int) and not isinstance(value, bool):
+            return value
+        if not isinstance(value, str):
+            raise self.error(key, f"must be the name or the number of a body, got {_kind(value)}")
+        if value not in self.numbers:
+            known = ", ".join(map(_quote, self.numbers))
+            raise self.error(key, f"no body is called {_quote(value)} (names: {known})")
+        return self.numbers[value]
 
     def _string(self, key: str, value: Any) -> str:
         if not isinstance(value, str):

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from pymodel.mechanism.scenario import GROUND, INTEGRATORS
+from pymodel.mechanism.scenario import GROUND_NAME, INTEGRATORS
+
+GROUND_TEXT = f'`"{GROUND_NAME}"` or -1 is the ground'
 
 
 class Default(Enum):
@@ -28,8 +30,9 @@ class Key:
     ----------
     name : str
     kind : str
-        ``string``, ``number``, ``positive``, ``integer``, ``vector`` (two numbers), ``table`` or
-        ``tables`` (an array of tables).
+        ``string``, ``number``, ``positive``, ``nonnegative``, ``integer``, ``boolean``,
+        ``vector`` (two numbers), ``body`` (a body's number or name), ``table`` or ``tables`` (an
+        array of tables).
     unit : str
         Empty without one.
     text : str
@@ -61,6 +64,14 @@ SCENARIO = (
         "at least 1",
     ),
     Key("loop", "tables", "", "one `[[loop]]` for each pin that closes a loop", (), "none"),
+    Key(
+        "spring",
+        "tables",
+        "",
+        "one `[[spring]]` for each spring or damper between two points",
+        (),
+        "none",
+    ),
 )
 
 TIME = (
@@ -83,10 +94,9 @@ BODY = (
     Key("tip", "vector", "m", "handle 2, from handle 1, body frame"),
     Key(
         "parent",
-        "integer",
+        "body",
         "",
-        "number of the body that it hangs on, counted from 0 in the order of the file; -1 is the "
-        "ground",
+        f"the body that it hangs on: its name, or its number; {GROUND_TEXT}",
         Default.COMPUTED,
         "the body before it; for body 0 the ground",
     ),
@@ -101,16 +111,24 @@ BODY = (
     ),
     Key("q", "number", "rad", "initial joint angle, relative to the parent", 0.0),
     Key("qd", "number", "rad/s", "initial joint velocity, relative to the parent", 0.0),
+    Key(
+        "guess",
+        "boolean",
+        "",
+        "whether `q` and `qd` are guesses, from which the loops are closed before the run",
+        False,
+    ),
     Key("torque", "number", "N m", "constant torque of the joint, on this body", 0.0),
     Key("spring", "number", "N m/rad", "stiffness of a spring in the joint", 0.0),
     Key("rest", "number", "rad", "joint angle at which the spring is slack", 0.0),
     Key("damping", "number", "N m s/rad", "viscous damping of the joint", 0.0),
+    Key("name", "string", "", "a name that no other body has", "", "none"),
 )
 
 LOOP = (
-    Key("body", "integer", "", "number of the body that the pin is on"),
+    Key("body", "body", "", "the body that the pin is on"),
     Key("point", "vector", "m", "the pin, from handle 1 of that body, in its frame"),
-    Key("to", "integer", "", f"number of the body that it is pinned to; {GROUND} is the ground"),
+    Key("to", "body", "", f"the body that it is pinned to; {GROUND_TEXT}"),
     Key(
         "at",
         "vector",
@@ -119,5 +137,26 @@ LOOP = (
     ),
 )
 
+SPRING = (
+    Key("body", "body", "", "the body that one end is on"),
+    Key("point", "vector", "m", "that end, from handle 1 of that body, in its frame"),
+    Key("to", "body", "", f"the body that the other end is on; {GROUND_TEXT}"),
+    Key(
+        "at",
+        "vector",
+        "m",
+        "that end, from handle 1 of its body, in its frame; of the ground, in the ground frame",
+    ),
+    Key("stiffness", "number", "N/m", "force for each metre that the spring is stretched", 0.0),
+    Key("length", "nonnegative", "m", "natural length, at which the spring is slack", 0.0),
+    Key("damping", "number", "N s/m", "force for each m/s at which the ends part", 0.0),
+)
+
 #: Tables of a scenario file by their headings.
-TABLES = {"": SCENARIO, "[time]": TIME, "[[body]]": BODY, "[[loop]]": LOOP}
+TABLES = {
+    "": SCENARIO,
+    "[time]": TIME,
+    "[[body]]": BODY,
+    "[[loop]]": LOOP,
+    "[[spring]]": SPRING,
+}

@@ -22,6 +22,7 @@ from pymodel.runs.plots import (
     STYLE,
     bars,
     check_mechanism,
+    coils,
     ground_pins,
     square_limits,
     traced_points,
@@ -132,7 +133,7 @@ def _write(
 ) -> None:
     """Draw frame by frame."""
     q = trajectory.q[rows]
-    members = bars(scenario, q)
+    members, springs = bars(scenario, q), coils(scenario, q)
     pins = kinematics.handle_positions(scenario, q)
     for loop in scenario.loops:
         pin = kinematics.point_position(scenario, q, loop.body, loop.point)
@@ -141,13 +142,14 @@ def _write(
 
     figure = Figure(figsize=(SIZE_INCHES, SIZE_INCHES), layout="constrained")
     axes = figure.subplots()
-    _fit(axes, [ends for _, ends in members], tip)
+    _fit(axes, [*(ends for _, ends in members), *springs], tip)
     for place in ground_pins(scenario):
         axes.plot(*place, "^", ms=11, color="black", zorder=2)
     (trace,) = axes.plot([], [], color=BLUE, lw=1.0, zorder=1)
     colours = [JOINT_COLOURS[(1 + body) % len(JOINT_COLOURS)] for body, _ in members]
     lines = LineCollection([], colors=colours, lw=5, capstyle="round", zorder=3)
     axes.add_collection(lines)
+    zigzags = [axes.plot([], [], color="black", lw=1.2, zorder=2.5)[0] for _ in springs]
     (dots,) = axes.plot([], [], "o", ms=5, mfc="white", mec="black", zorder=4)
     pace = "" if speed == 1.0 else f", {speed:.2g} times real time"
     title = axes.set_title("")
@@ -156,6 +158,8 @@ def _write(
     with writer.saving(figure, str(path), DPI):
         for frame, row in enumerate(rows):
             lines.set_segments([ends[frame] for _, ends in members])
+            for zigzag, corners in zip(zigzags, springs, strict=True):
+                zigzag.set_data(*corners[frame].T)
             dots.set_data(*pins[frame].T)
             trace.set_data(*tip[: row + 1].T)
             title.set_text(f"{scenario.name}: {trajectory.t[row]:.3f} s{pace}")

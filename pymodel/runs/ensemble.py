@@ -63,6 +63,7 @@ class Normal:
 
 
 Axis = Grid | Uniform | Normal
+REAL = ("number", "positive", "nonnegative")  # kinds of keys that may be drawn
 Vary = Mapping[str, str | Axis | Sequence[Value] | np.ndarray]
 
 
@@ -230,7 +231,7 @@ def kinds(data: dict[str, Any]) -> dict[str, str]:
                 continue
             if key.kind == "vector":
                 found |= {f"{prefix}{key.name}[{axis}]": "number" for axis in (0, 1)}
-            elif key.kind not in ("table", "tables"):
+            elif key.kind not in ("table", "tables", "boolean"):
                 found[prefix + key.name] = key.kind
     return found
 
@@ -238,7 +239,7 @@ def kinds(data: dict[str, Any]) -> dict[str, str]:
 def _tables(data: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], tuple[schema.Key, ...]]]:
     yield "", data, schema.SCENARIO
     yield "time.", data["time"], schema.TIME
-    for name, keys in (("body", schema.BODY), ("loop", schema.LOOP)):
+    for name, keys in (("body", schema.BODY), ("loop", schema.LOOP), ("spring", schema.SPRING)):
         for index, table in enumerate(data.get(name, ())):
             yield f"{name}[{index}].", table, keys
 
@@ -253,7 +254,7 @@ def _axis(key: str, values: Any, known: Mapping[str, str]) -> Axis:
         axis = Grid(tuple(np.asarray(axis).ravel().tolist()))
     if isinstance(axis, Grid):
         return Grid(tuple(_checked(key, value, known[key]) for value in axis.values))
-    if known[key] not in ("number", "positive"):
+    if known[key] not in REAL:
         raise InputError(f"--vary {key}: takes no random values")
     spread = axis.high - axis.low if isinstance(axis, Uniform) else axis.deviation
     if not (all(map(math.isfinite, vars(axis).values())) and 0.0 < spread < math.inf):
@@ -289,7 +290,7 @@ def _checked(key: str, value: Any, kind: str) -> Value:
         raise InputError(f"--vary {key}: must be words, got {value!r}")
     if isinstance(value, bool | str) or not math.isfinite(value):
         raise InputError(f"--vary {key}: must be finite numbers, got {value!r}")
-    if kind == "integer":
+    if kind in ("integer", "body"):
         if value != int(value):
             raise InputError(f"--vary {key}: must be whole numbers, got {value!r}")
         return int(value)

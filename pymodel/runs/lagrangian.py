@@ -31,7 +31,7 @@ q and p, and p-dot = dT/dq - dV/dq + tau - J-dot^T sigma holds no multiplier any
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,7 +41,7 @@ from scipy.linalg.blas import dtrsm, dtrsv
 
 from pymodel.arith.errors import Error
 from pymodel.mechanism import kinematics
-from pymodel.mechanism.scenario import Scenario
+from pymodel.mechanism.scenario import Loop, Scenario, Spring
 from pymodel.runs.input_error import InputError
 from pymodel.runs.trajectory import Trajectory
 
@@ -201,10 +201,29 @@ class Lagrangian:
 
     def _forces(self, posture: _Posture, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         gravity = np.einsum("ix,ikx->k", self.weight, posture.first)
-        return gravity + self.torque - self.spring * (q - self.rest) - self.damping * qd
+        joints = gravity + self.torque - self.spring * (q - self.rest) - self.damping * qd
+        return joints + self._spring_forces(q, qd) if self.scenario.springs else joints
+
+    def _spring_forces(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+        """Forces of the springs between points by joint, N m, (n,): J^T f of their ends."""
+        springs = self.scenario.springs
+        between, jacobian = self._differences(q, springs)
+        vectors = between.reshape(-1, 2)
+        rates = (jacobian @ qd).reshape(-1, 2)
+        forces = np.zeros_like(vectors)
+        for index, (spring, vector, rate) in enumerate(zip(springs, vectors, rates, strict=True)):
+            length = np.hypot(*vector)
+            if spring.length == 0.0:
+                forces[index] = -spring.stiffness * vector
+            else:
+                forces[index] = -spring.stiffness * (length - spring.length) * (vector / length)
+            if spring.damping:
+                direction = vector / length
+                forces[index] -= spring.damping * (direction @ rate) * direction
+        return jacobian.T @ forces.ravel()
 
     def forces(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-        """Gravity, springs, damping and joint torques by joint, N m, (n,)."""
+        """Gravity, springs, dampers and joint torques by joint, N m, (n,)."""
         return self._forces(self._posture(q), q, qd)
 
     def _free_forces(self, posture: _Posture, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
@@ -220,16 +239,18 @@ class Lagrangian:
         right = self._free_forces(posture, q, qd)
         return cho_solve(cho_factor(self._mass_matrix(posture)), right, check_finite=False)
 
-    def _gap_levers(self, pins: np.ndarray, ends: list[tuple]) -> np.ndarray:
-        """Om times the levers of the loops' points on the joints, (..., 2 loops, n).
+    def _gap_levers(
+        self, pins: np.ndarray, ends: list[tuple], pairs: Sequence[Loop | Spring]
+    ) -> np.ndarray:
+        """Om times the levers of the pairs' points on the joints, (..., 2 pairs, n).
 
         ``pins`` (..., n, 2) of the joints and ``ends`` [(of body, of to)] (..., 2) are all
         positions or all velocities: the result is J = d gap / dq or its time derivative.
         """
         n = pins.shape[-2]
         turned = np.zeros((*pins.shape[:-2], len(ends), 2, n))
-        for index, (loop, pair) in enumerate(zip(self.scenario.loops, ends, strict=True)):
-            for sign, body, end in zip((1.0, -1.0), (loop.body, loop.to), pair, strict=True):
+        for index, (pair, points) in enumerate(zip(pairs, ends, strict=True)):
+            for sign, body, end in zip((1.0, -1.0), (pair.body, pair.to), points, strict=True):
                 if body >= 0:
                     lever = sign * (end[..., None, :] - pins) * self.moves[body][:, None]
                     turned[..., index, 0, :] -= lever[..., 1]
@@ -250,17 +271,26 @@ class Lagrangian:
         jacobian : numpy.ndarray, shape (..., 2 loops, n)
             J, m.
         """
+        return self._differences(q, self.scenario.loops)
+
+    def _differences(
+        self, q: np.ndarray, pairs: Sequence[Loop | Spring]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Vectors (..., 2 pairs) from the points on ``to`` to those on ``body``; derivative by q.
+
+        The derivative has the shape (..., 2 pairs, n).
+        """
         mechanism = self.scenario
         ends = [
             (
-                kinematics.point_position(mechanism, q, loop.body, loop.point),
-                kinematics.point_position(mechanism, q, loop.to, loop.at),
+                kinematics.point_position(mechanism, q, pair.body, pair.point),
+                kinematics.point_position(mechanism, q, pair.to, pair.at),
             )
-            for loop in mechanism.loops
+            for pair in pairs
         ]
         pins = kinematics.handle_positions(mechanism, q)
         value = np.stack([body - to for body, to in ends], axis=-2)
-        return value.reshape(*pins.shape[:-2], -1), self._gap_levers(pins, ends)
+        return value.reshape(*pins.shape[:-2], -1), self._gap_levers(pins, ends, pairs)
 
     def jacobian_rate(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         """Time derivative of J along (q, qd), m/s, (..., 2 loops, n)."""
@@ -272,7 +302,8 @@ class Lagrangian:
             )
             for loop in mechanism.loops
         ]
-        return self._gap_levers(kinematics.handle_velocities(mechanism, q, qd), ends)
+        velocities = kinematics.handle_velocities(mechanism, q, qd)
+        return self._gap_levers(velocities, ends, mechanism.loops)
 
     def onto_loops(self, q: np.ndarray, qd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Find the nearest state that fits the loops: least change, in rad and rad/s.

@@ -143,7 +143,8 @@ class _System:
         scenario, mechanism = self.scenario, self.mechanism
         topology = mechanism.topology
         kept = scenario.steps, scenario.save, scenario.integrator
-        wiring = topology.parents, topology.joints, mechanism.assembly
+        springs = [spring.structure for spring in mechanism.springs]
+        wiring = topology.parents, topology.joints, mechanism.assembly, springs
         return repr((type(mechanism).__name__, *kept, *wiring))
 
     def finished(

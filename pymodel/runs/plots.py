@@ -38,6 +38,7 @@ SMALL_NUMBERS = "{x:.3g}"  # each tick whole: a common factor above the axes hit
 # Time runs from light to dark, without the palest end, which vanishes on white.
 TIME_COLOURS = ListedColormap(mpl.colormaps["cividis_r"](np.linspace(0.12, 1.0, 256)))
 # A tip that travels less than this share of the mechanism's extent is a fixed pin.
+COIL_CORNERS, COIL_WIDTH = 12, 0.08  # of a drawn spring; half its width as a share of its length
 FIXED_SHARE = 1e-2
 
 STYLE: dict[Any, Any] = {
@@ -201,6 +202,7 @@ def _joints(
     figure.suptitle(f"{title}: joint motion", parse_math=False)
     panels = figure.subplots(2, 1, sharex=True)
     count = trajectory.joints
+    names_of = scenario.joint_names if scenario else [f"joint {k}" for k in range(count)]
     many = count > len(JOINT_COLOURS)
     colours: Colormap = mpl.colormaps["cividis"] if many else ListedColormap(JOINT_COLOURS)
     names = (("q", "joint angle $q$ [rad]"), ("qd", r"joint velocity $\dot q$ [rad/s]"))
@@ -209,7 +211,7 @@ def _joints(
             colour = colours(k / (count - 1)) if many else colours(k)
             values = getattr(trajectory, name)[:, k]
             width = STYLE["lines.linewidth"] * (1.0 if many else 2.5 - 1.5 * (k + 1) / count)
-            axes.plot(trajectory.t, values, color=colour, lw=width, label=f"joint {k}")
+            axes.plot(trajectory.t, values, color=colour, lw=width, label=names_of[k])
             if reference is not None:
                 exact = getattr(reference, name)[:, k]
                 axes.plot(reference.t, exact, color="black", lw=0.9, ls=(0, (1, 3)))
@@ -348,6 +350,7 @@ def _draw_motion(figure: Figure, axes: Axes, run: Trajectory, scenario: Scenario
     colours = TIME_COLOURS
     drawn = np.unique(np.linspace(0, len(run) - 1, INSTANTS).round().astype(int))
     ends = [path for _, path in bars(scenario, run.q[drawn])]
+    springs = coils(scenario, run.q[drawn])
     handles = kinematics.handle_positions(scenario, run.q[drawn])
     for place, row in enumerate(drawn):
         fade = FAINTEST + (1 - FAINTEST) * (place / max(len(drawn) - 1, 1)) ** 2
@@ -360,6 +363,8 @@ def _draw_motion(figure: Figure, axes: Axes, run: Trajectory, scenario: Scenario
                 solid_capstyle="round",
                 zorder=2 + place,
             )
+        for spring in springs:
+            axes.plot(*spring[place].T, color="black", alpha=fade, lw=1.0, zorder=1.8)
         pins = {"mfc": "white", "mec": "black", "alpha": fade, "zorder": 3 + place}
         axes.plot(*handles[place].T, "o", ms=5, **pins)
     for path in traced_points(scenario, run):
@@ -388,7 +393,7 @@ def square_limits(axes: Axes) -> None:
 
 
 def bars(scenario: Scenario, q: np.ndarray) -> list[tuple[int, np.ndarray]]:
-    """Find what bodies are drawn as: bars from handle 1 to the tip and to all other pins.
+    """Find what bodies are drawn as: bars from handle 1 to the tip, other pins and springs.
 
     Parameters
     ----------
@@ -405,8 +410,8 @@ def bars(scenario: Scenario, q: np.ndarray) -> list[tuple[int, np.ndarray]]:
     for body in scenario.bodies:
         if body.parent >= 0 and body.attach not in points[body.parent]:
             points[body.parent].append(body.attach)
-    for loop in scenario.loops:
-        for index, point in ((loop.body, loop.point), (loop.to, loop.at)):
+    for pair in (*scenario.loops, *scenario.springs):
+        for index, point in ((pair.body, pair.point), (pair.to, pair.at)):
             if index >= 0 and point not in points[index]:
                 points[index].append(point)
     starts = kinematics.handle_positions(scenario, q)
@@ -417,10 +422,40 @@ def bars(scenario: Scenario, q: np.ndarray) -> list[tuple[int, np.ndarray]]:
     ]
 
 
+def coils(scenario: Scenario, q: np.ndarray) -> list[np.ndarray]:
+    """Find what springs between points are drawn as: zigzags, as wide at all times.
+
+    Parameters
+    ----------
+    scenario : Scenario
+    q : numpy.ndarray, shape (T, n)
+        Joint angles, rad.
+
+    Returns
+    -------
+    list of numpy.ndarray
+        Corners of each spring, shape (T, corners, 2), m.
+    """
+    along = np.array([0.0, *np.linspace(0.15, 0.85, COIL_CORNERS), 1.0])[:, None]
+    across = np.array([0.0, 0.0, *((-1.0) ** np.arange(COIL_CORNERS - 2)), 0.0, 0.0])[:, None]
+    found = []
+    for spring in scenario.springs:
+        start = kinematics.point_position(scenario, q, spring.to, spring.at)
+        vector = kinematics.point_position(scenario, q, spring.body, spring.point) - start
+        length = np.linalg.norm(vector, axis=-1, keepdims=True)
+        width = COIL_WIDTH * length.mean()
+        normal = np.stack((-vector[:, 1], vector[:, 0]), axis=-1) / np.maximum(
+            length, np.finfo(float).tiny
+        )
+        line = start[:, None] + along * vector[:, None]
+        found.append(line + across * width * normal[:, None])
+    return found
+
+
 def ground_pins(scenario: Scenario) -> list[tuple[float, float]]:
     """Find where a mechanism is held: places of its pins on the ground, m."""
     pins = [body.attach for body in scenario.bodies if body.parent < 0]
-    return pins + [loop.at for loop in scenario.loops if loop.to < 0]
+    return pins + [pair.at for pair in (*scenario.loops, *scenario.springs) if pair.to < 0]
 
 
 #: What is drawn of a run: (curves, reference, title, scenario) -> figure.

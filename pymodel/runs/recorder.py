@@ -93,8 +93,9 @@ class Recorder:
             inner = 0.0 if body.parent == GROUND else angles[body.parent]
             angles.append(arithmetic.to_float(arithmetic.const(inner + self.q[k])))
             if abs(angles[k]) >= ANGLE_LIMIT:
+                name = f" ({body.name})" if body.name else ""
                 return (
-                    f"body[{k}]: its angle, the sum of the joint angles up to it, is "
+                    f"body[{k}]{name}: its angle, the sum of the joint angles up to it, is "
                     f"{angles[k]:.9g} rad; sine and cosine end at 2^17 = {ANGLE_LIMIT:.0f} rad"
                 )
         return None

@@ -74,7 +74,8 @@ def differences(run: Trajectory, exact: Trajectory) -> dict[str, dict[str, Any]]
 
 def is_conservative(scenario: Scenario) -> bool:
     """Whether kinetic plus potential energy is constant: no motor and no damper does work."""
-    return not any(body.torque or body.damping for body in scenario.bodies)
+    motors = any(body.torque for body in scenario.bodies)
+    return not (motors or any(x.damping for x in (*scenario.bodies, *scenario.springs)))
 
 
 def summarise(

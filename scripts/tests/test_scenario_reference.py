@@ -3,9 +3,9 @@
 import re
 import tomllib
 
-from pymodel.mechanism.scenario import Body, Loop
+from pymodel.mechanism.scenario import Body, Loop, Spring
 from pymodel.mechanism.scenario_file import parse
-from pymodel.mechanism.schema import BODY, LOOP, TABLES, Default
+from pymodel.mechanism.schema import BODY, LOOP, SPRING, TABLES, Default
 from pymodel.runs.simulate import simulate
 from scripts import scenario_reference
 
@@ -26,12 +26,14 @@ def test_its_example_runs():
 def test_every_key_of_the_mechanism_is_in_the_schema():
     assert [key.name for key in BODY] == list(Body.__dataclass_fields__)
     assert [key.name for key in LOOP] == list(Loop.__dataclass_fields__)
+    assert [key.name for key in SPRING] == list(Spring.__dataclass_fields__)
 
 
 def test_defaults_are_those_of_the_mechanism():
-    for key in BODY:
-        if not isinstance(key.default, Default):
-            assert key.default == Body.__dataclass_fields__[key.name].default, key.name
+    for keys, kind in ((BODY, Body), (SPRING, Spring)):
+        for key in keys:
+            if not isinstance(key.default, Default):
+                assert key.default == kind.__dataclass_fields__[key.name].default, key.name
 
 
 def test_every_key_says_what_it_means():

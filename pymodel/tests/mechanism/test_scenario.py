@@ -7,7 +7,8 @@ import tomllib
 import numpy as np
 import pytest
 
-from pymodel.mechanism.scenario import Body, Loop, Scenario, ScenarioError
+from pymodel.mechanism.kinematics import loop_position, loop_velocity
+from pymodel.mechanism.scenario import Body, Loop, Scenario, ScenarioError, Spring
 from pymodel.mechanism.scenario_file import MAX_STEPS, load, parse, varied, write_scenario
 from pymodel.tests.places import SCENARIOS
 
@@ -36,7 +37,20 @@ point = [0.4, 0.0]
 to = -1
 at = [0.4, 0.0]
 """
+SPRING = """\
+[[spring]]
+body = 1
+point = [0.4, 0.0]
+to = -1
+at = [0.4, 1.0]
+stiffness = 10.0
+"""
 PLAIN = HEAD + TIME + BODY + BODY
+GUESSED = HEAD + TIME + BODY + 'q = 1.5\nqd = 2\nname = "crank"\n'
+GUESSED += BODY + 'q = -1.4\nguess = true\nname = "rod"\n'
+GUESSED += BODY + 'q = -1.7\nguess = true\nparent = "rod"\n'
+GUESSED += LOOP.replace("-1", '"ground"')
+SPRUNG = PLAIN + SPRING
 CLOSED = HEAD + TIME + BARS + LOOP
 
 
@@ -94,6 +108,53 @@ def test_tree_attaches_to_the_parents_tip_by_default(tmp_path):
     assert load(written(tmp_path, PLAIN)).is_chain
 
 
+def test_springs_between_points(tmp_path):
+    path = written(tmp_path, SPRUNG + "length = 0.5\ndamping = 2\n" + SPRING)
+    first = Spring(1, (0.4, 0.0), -1, (0.4, 1.0), 10.0, 0.5, 2.0)
+    scenario = load(path)
+    assert scenario.springs == (first, dataclasses.replace(first, length=0.0, damping=0.0))
+    found = varied(scenario, stiffness=[1.0, 2.0], length=0.25)
+    assert [(spring.stiffness, spring.length) for spring in found.springs] == [(1, 0.25), (2, 0.25)]
+    write_scenario(path, found)
+    assert dataclasses.replace(load(path), source=found.source) == found
+
+
+def test_names_stand_for_numbers(tmp_path):
+    path = written(tmp_path, GUESSED + SPRING.replace("body = 1", 'body = "rod"'))
+    scenario = load(path)
+    assert [body.name for body in scenario.bodies] == ["crank", "rod", ""]
+    assert [body.parent for body in scenario.bodies] == [-1, 0, 1]
+    assert scenario.loops[0].to == -1 and scenario.springs[0].body == 1
+    assert scenario.joint_names == ["joint 0 (crank)", "joint 1 (rod)", "joint 2"]
+
+
+def test_guesses_close_the_loops(tmp_path):
+    """The rhombus: the crank keeps its angle and velocity, the others are as in a parallelogram."""
+    path = written(tmp_path, GUESSED)
+    scenario = load(path)
+    assert scenario.bodies[0].q == 1.5 and scenario.bodies[0].qd == 2.0
+    np.testing.assert_allclose(scenario.q0, [1.5, -1.5, 1.5 - math.pi], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(scenario.qd0, [2.0, -2.0, 2.0], rtol=0, atol=1e-12)
+    turned = varied(scenario, q=[1.2, *scenario.q0[1:]])
+    np.testing.assert_allclose(turned.q0, [1.2, -1.2, 1.2 - math.pi], rtol=0, atol=1e-12)
+    write_scenario(path, turned)
+    assert dataclasses.replace(load(path), source=turned.source) == turned
+
+
+@pytest.mark.parametrize("name", ["four_bar", "general_four_bar", "five_bar", "coupled_loops"])
+def test_guesses_near_a_closed_posture_lead_back_to_it(name):
+    scenario = load(SCENARIOS / f"{name}.toml")
+    fixed = len(scenario.bodies) - 2 * len(scenario.loops)
+    data = dictionary(name)
+    for k, body in enumerate(data["body"][fixed:]):
+        body |= {"q": body["q"] + 0.03 * (-1) ** k, "qd": 0.0, "guess": True}
+    solved = load(data)
+    np.testing.assert_allclose(solved.q0, scenario.q0, rtol=0, atol=1e-7)
+    np.testing.assert_allclose(solved.qd0, scenario.qd0, rtol=0, atol=1e-6)
+    assert loop_position(solved, solved.q0) < 1e-12
+    assert loop_velocity(solved, solved.q0, solved.qd0) < 1e-12
+
+
 def test_scenario_is_frozen():
     scenario = load(SCENARIOS / "four_bar.toml")
     with pytest.raises(dataclasses.FrozenInstanceError):
@@ -134,7 +195,8 @@ def second(new):
     return PLAIN + new + "\n"
 
 
-TOP_KEYS = "known: name, gravity, time, body, loop"
+NO_BODY = "body[1].parent: must be the name or the number of a body, got "
+TOP_KEYS = "known: name, gravity, time, body, loop, spring"
 MISTAKES = {
     # unknown keys
     "unknown_top": ("colour = 1\n" + PLAIN, f"colour: unknown key ({TOP_KEYS})"),
@@ -149,7 +211,7 @@ MISTAKES = {
     "unknown_body": (
         edit(PLAIN, "mass", "mas"),
         'body[0].mas: unknown key, did you mean "mass"? (known: mass, inertia, com, tip, parent, '
-        "attach, q, qd, torque, spring, rest, damping)",
+        "attach, q, qd, guess, torque, spring, rest, damping, name)",
     ),
     "unknown_loop": (
         edit(CLOSED, "point", "points"),
@@ -178,7 +240,7 @@ MISTAKES = {
         edit(PLAIN, "end = 1.0", "end = 1.0\nsave = 2.0"),
         "time.save: must be an integer, got a float",
     ),
-    "parent_bool": (second("parent = true"), "body[1].parent: must be an integer, got a boolean"),
+    "parent_bool": (second("parent = true"), NO_BODY + "a boolean"),
     "time_number": (HEAD + "time = 1\n" + BODY, "time: must be a table [time], got an integer"),
     "body_table": (
         HEAD + TIME + edit(BODY, "[[body]]", "[body]"),
@@ -275,6 +337,32 @@ MISTAKES = {
         second("parent = -2"),
         "body[1].parent: no body -2: bodies are 0 to 1, ground is -1",
     ),
+    # names
+    "parent_called": (
+        second('name = "rod"\nparent = "rid"'),
+        'body[1].parent: no body is called "rid" (names: "ground", "rod")',
+    ),
+    "parent_own_name": (
+        second('name = "rod"\nparent = "rod"'),
+        "body[1].parent: cycle of parents: 1 -> 1",
+    ),
+    "name_twice": (
+        HEAD + TIME + 2 * (BODY + 'name = "rod"\n'),
+        'body[1].name: "rod" is the name of body 0',
+    ),
+    "name_of_the_ground": (
+        second('name = "ground"'),
+        'body[1].name: "ground" is the name of the ground',
+    ),
+    "name_blank": (second('name = " "'), "body[1].name: must be a line of printable text, got ' '"),
+    "loop_called": (
+        edit(CLOSED, "to = -1", 'to = "rod"'),
+        'loop[0].to: no body is called "rod" (names: "ground")',
+    ),
+    "loop_float": (
+        edit(CLOSED, "body = 2", "body = 2.0"),
+        "loop[0].body: must be the name or the number of a body, got a float",
+    ),
     "no_bodies": (HEAD + TIME, "body: no bodies: at least one [[body]] is required"),
     # loops
     "loop_itself": (
@@ -308,6 +396,40 @@ MISTAKES = {
     "loop_flat": (
         HEAD + TIME + BODY + BODY + BODY + "q = 3.14159265358979\n" + LOOP,
         "loop: constraints depend on each other at the initial posture (redundant or singular)",
+    ),
+    # guesses
+    "guess_number": (second("guess = 1"), "body[1].guess: must be true or false, got an integer"),
+    "guess_without_loops": (
+        second("guess = true"),
+        "body[1].guess: there is no loop to solve it from",
+    ),
+    "guess_too_far": (
+        edit(GUESSED, "at = [0.4, 0.0]", "at = [1.5, 0.0]"),
+        "loop: the guesses of q close no posture: pins stay 0.725 m apart",
+    ),
+    "guess_velocities": (
+        edit(CLOSED, "q = 1.570796327", "guess = true\nq = 1.570796327")
+        .replace("1.570796327", repr(math.pi / 2))
+        .replace("[[loop]]", "qd = 1.0\n[[loop]]"),
+        "loop: no velocities of the guessed joints fit the others: pins part at 0.4 m/s",
+    ),
+    # springs
+    "unknown_spring": (
+        edit(SPRUNG, "stiffness", "stifness"),
+        'spring[0].stifness: unknown key, did you mean "stiffness"? (known: body, point, to, at, '
+        "stiffness, length, damping)",
+    ),
+    "spring_itself": (
+        edit(SPRUNG, "to = -1", "to = 1"),
+        "spring[0].to: a spring cannot join body 1 to itself",
+    ),
+    "spring_body": (
+        edit(SPRUNG, "body = 1", "body = 2"),
+        "spring[0].body: no body 2: bodies are 0 to 1",
+    ),
+    "spring_length": (
+        SPRUNG + "length = -0.1\n",
+        "spring[0].length: must not be negative, got -0.1",
     ),
     # not a scenario at all
     "not_toml": (
@@ -468,7 +590,7 @@ def test_varied_numbers():
         ({"q": [1, [2, 3]]}, r"body\[1\].q: must be a number, got an array"),
         ({"mass": [1, "2"]}, r"body\[1\].mass: must be a number, got a string"),
         ({"mass": -1}, r"body\[0\].mass: must be positive, got -1.0"),
-        ({"masses": 1}, r"masses: unknown key \(known: name, gravity, step, end, .*, at\)"),
+        ({"masses": 1}, r"masses: unknown key \(known: name, gravity, step, end, .*, length\)"),
         ({"body": []}, "body: unknown key"),
         ({"step": 0.3}, "time.end: must be a multiple of the step"),
     ],

@@ -9,7 +9,7 @@ from pymodel.mechanism import kinematics
 from pymodel.mechanism.scenario_file import load, varied
 from pymodel.runs.animation import FEWEST, LONGEST_S, MOST, SHORTEST_S, animate, frame_rows
 from pymodel.runs.input_error import InputError
-from pymodel.runs.plots import bars, traced_points
+from pymodel.runs.plots import bars, coils, ground_pins, traced_points
 from pymodel.runs.simulate import simulate
 from pymodel.tests.places import SCENARIOS
 
@@ -104,3 +104,15 @@ def test_bars_of_a_mechanism(scenario, run):
     for loop in scenario.loops:
         pin = kinematics.point_position(scenario, run.q, loop.body, loop.point)
         assert any((ends[:, 1] == pin).all() for body, ends in found if body == loop.body)
+
+
+def test_springs_are_drawn_between_their_ends():
+    scenario = load(SCENARIOS / "andrews.toml", steps=1)
+    q = np.stack((scenario.q0, scenario.q0 + 0.3))
+    (corners,) = coils(scenario, q)
+    own = kinematics.point_position(scenario, q, 2, (0.02, -0.018))
+    np.testing.assert_allclose(corners[:, 0], [[0.014, 0.072]] * 2, rtol=0, atol=1e-15)
+    np.testing.assert_allclose(corners[:, -1], own, rtol=0, atol=1e-15)
+    assert (0.014, 0.072) in ground_pins(scenario)
+    assert any((ends[:, 1] == own).all() for body, ends in bars(scenario, q) if body == 2)
+    assert coils(load(SCENARIOS / "four_bar.toml"), q[:, :3]) == []

@@ -3,13 +3,15 @@
 import numpy as np
 import pytest
 
+from pymodel.mechanism.kinematics import loop_position
 from pymodel.mechanism.scenario import ScenarioError
 from pymodel.mechanism.scenario_file import load, read
-from pymodel.runs.ensemble import Normal, Uniform, ensemble, kinds, place_of, variation
+from pymodel.runs.ensemble import REAL, Normal, Uniform, ensemble, kinds, place_of, variation
 from pymodel.runs.input_error import InputError
 from pymodel.tests.places import SCENARIOS
 
 DOUBLE_PENDULUM, FOUR_BAR = SCENARIOS / "double_pendulum.toml", SCENARIOS / "four_bar.toml"
+ANDREWS = SCENARIOS / "andrews.toml"
 
 
 def made(vary, count=None, seed=None, path=DOUBLE_PENDULUM):
@@ -48,16 +50,29 @@ def test_draws_have_their_distribution():
 
 
 def test_every_value_reaches_its_place():
-    for path in (DOUBLE_PENDULUM, FOUR_BAR):
+    for path in (DOUBLE_PENDULUM, FOUR_BAR, ANDREWS):
         data = read(path)
         for key, kind in kinds(data).items():
-            if kind in ("number", "positive"):
+            if kind in REAL:
                 *way, last = place_of(key)
                 table = data
                 for name in way:
                     table = table.get(name, ()) if isinstance(table, dict) else table[name]
                 old = table[last] if isinstance(last, int) or last in table else 0.0
                 assert variation(data, str(path), {key: old}) == load(path)
+
+
+def test_a_crank_turns_the_mechanism_with_it():
+    """Joints whose angles are guesses follow; a spring's natural length may be drawn."""
+    vary = {"body[0].q": "-0.1:0.1:3", "spring[0].length": "random(0.07,0.08)"}
+    asked = made(vary, 2, path=ANDREWS)
+    columns = asked.columns()
+    for index in range(len(asked)):
+        values = {key: column[index] for key, column in columns.items()}
+        scenario = variation(asked.data, "file", values)
+        assert scenario.bodies[0].q == values["body[0].q"]
+        assert scenario.springs[0].length == values["spring[0].length"]
+        assert loop_position(scenario, scenario.q0) < 1e-12
 
 
 def test_a_variation_is_checked_as_a_file_is():

@@ -128,10 +128,10 @@ def test_watching_changes_no_result_and_no_flag():
 @pytest.mark.parametrize("angles", [(2e5, 0.0), (1e5, 5e4)])
 def test_an_angle_beyond_the_sine_is_named(tmp_path, capsys, angles):
     scenario = near_points(0.01, q=angles[0])
-    bodies = (scenario.bodies[0], dataclasses.replace(scenario.bodies[1], q=angles[1]))
+    bodies = (scenario.bodies[0], dataclasses.replace(scenario.bodies[1], q=angles[1], name="rod"))
     scenario = dataclasses.replace(scenario, bodies=bodies)
-    body = 1 if angles[1] else 0
-    said = f"body[{body}]: its angle, the sum of the joint angles up to it, is "
+    body = "body[1] (rod)" if angles[1] else "body[0]"
+    said = f"{body}: its angle, the sum of the joint angles up to it, is "
     said += f"{sum(angles):.0f} rad"
     assert finished(scenario, "float32", tmp_path) == (None, 1)
     (line,) = capsys.readouterr().err.splitlines()
