@@ -129,6 +129,11 @@ results: venv ## docs/results.md from what `make test bench longrun` left in bui
 reference: venv ## docs/scenario.md, the reference of scenario files
 	@$(PY) -m scripts.scenario_reference
 
+.PHONY: study
+study: venv ## docs/study.md: paper 001's study of HDCA against DCA in loops, minutes
+	@$(call takes,)
+	@$(PY) -m scripts.command scripts.study.command
+
 .PHONY: robots-tables
 robots-tables: venv ## docs/robots_results.md: errors, cycles, times; after make closed-loop TARGET=step
 	@$(PY) -m scripts.command scripts.robots.measure

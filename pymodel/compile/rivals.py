@@ -1,0 +1,103 @@
+"""Right-hand sides of HDCA and its rivals as kernels, to be counted, compared and built."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from pymodel.algorithms.requests import serve
+from pymodel.algorithms.rivals.acceleration_dca import accelerations
+from pymodel.algorithms.rivals.common import gravity
+from pymodel.algorithms.rivals.recursive import Linkage, articulated_body, canonical_momenta
+from pymodel.algorithms.step import prepare, rates
+from pymodel.arith.scalars import S, SupportsArithmetic
+from pymodel.compile.kernel import Kernel, record
+from pymodel.mechanism.scenario import Scenario
+
+Results = dict[str, Sequence[Any]]  #: name -> n scalars
+
+
+class Algorithm(NamedTuple):
+    """A right-hand side of first order.
+
+    Attributes
+    ----------
+    title : str
+    state : str
+        What the state has besides the angles ``q``: momenta ``p`` or rates ``qd``.
+    evaluate : callable
+        (arithmetic, scenario, q, p or qd, shape of the assembly) -> what it computes: ``qd`` and
+        ``pd``, or ``qdd``.
+    loops : bool
+        Whether it takes mechanisms with loops.
+    """
+
+    title: str
+    state: str
+    evaluate: Callable[..., Results]
+    loops: bool
+
+
+def _hdca(
+    arithmetic: SupportsArithmetic[S], scenario: Scenario, q: list, p: list, shape: Any
+) -> Results:
+    now = serve(arithmetic, rates(prepare(arithmetic, scenario, shape), q, p))
+    return {"qd": now.q_dot, "pd": now.p_dot}
+
+
+def _dca(
+    arithmetic: SupportsArithmetic[S], scenario: Scenario, q: list, q_dot: list, shape: Any
+) -> Results:
+    mechanism = prepare(arithmetic, scenario, shape)
+    text = accelerations(mechanism, gravity(arithmetic, scenario), q, q_dot)
+    return {"qdd": serve(arithmetic, text)}
+
+
+def _aba(
+    arithmetic: SupportsArithmetic[S], scenario: Scenario, q: list, q_dot: list, _: Any
+) -> Results:
+    return {"qdd": articulated_body(Linkage(arithmetic, scenario), q, q_dot)}
+
+
+def _naudet(
+    arithmetic: SupportsArithmetic[S], scenario: Scenario, q: list, p: list, _: Any
+) -> Results:
+    q_dot, p_dot = canonical_momenta(Linkage(arithmetic, scenario), q, p)
+    return {"qd": q_dot, "pd": p_dot}
+
+
+ALGORITHMS = {
+    "hdca": Algorithm("HDCA", "p", _hdca, True),
+    "dca": Algorithm("DCA", "qd", _dca, True),
+    "aba": Algorithm("articulated bodies", "qd", _aba, False),
+    "naudet": Algorithm("Naudet", "p", _naudet, False),
+}
+
+
+def recorded(name: str, scenario: Scenario, shape: str | Sequence = "balanced") -> Kernel:
+    """Record a right-hand side.
+
+    Parameters
+    ----------
+    name : str
+        A key of :data:`ALGORITHMS`.
+    scenario : Scenario
+    shape : str or sequence
+        Order of assembly of HDCA and DCA, see :func:`pymodel.algorithms.step.prepare`.
+
+    Returns
+    -------
+    Kernel
+        Inputs ``q[k]``, and ``p[k]`` or ``qd[k]``; outputs ``qd[k]`` and ``pd[k]``, or ``qdd[k]``.
+
+    Raises
+    ------
+    ScenarioError
+        If the mechanism has loops and the algorithm takes none.
+    """
+    algorithm, bodies = ALGORITHMS[name], range(len(scenario.bodies))
+
+    def text(arithmetic: SupportsArithmetic[S], values: Mapping[str, S]) -> dict[str, S]:
+        q, x = ([values[f"{kind}[{k}]"] for k in bodies] for kind in ("q", algorithm.state))
+        found = algorithm.evaluate(arithmetic, scenario, q, x, shape)
+        return {f"{kind}[{k}]": x for kind, all_x in found.items() for k, x in enumerate(all_x)}
+
+    return record(text, [f"{kind}[{k}]" for kind in ("q", algorithm.state) for k in bodies])

@@ -1,0 +1,118 @@
+"""HDCA's rivals against Lagrange's equations, at random states that fit the loops."""
+
+import numpy as np
+import pytest
+
+from pymodel.arith.fp import BINARY32
+from pymodel.arith.scalars import BitExact, Float64
+from pymodel.compile.rivals import ALGORITHMS, recorded
+from pymodel.mechanism import kinematics
+from pymodel.mechanism.scenario import GROUND, ScenarioError
+from pymodel.runs.lagrangian import Lagrangian
+from pymodel.tests import loops
+from pymodel.tests.chains import difference, random_chain
+from pymodel.tests.mechanisms import hang, random_tree
+
+TOLERANCE = 1e-9
+SEEDS = range(3)
+
+
+def double_loop(rng):
+    """Eight bodies as in paper 001's third case: a chain pinned to the ground, one on two of it."""
+    tree = hang(random_chain(rng, 8), (-1, 0, 1, 2, 0, 4, 5, 6))
+    return loops.close(rng, tree, [(3, GROUND), (7, 2)])
+
+
+OPEN = {f"chain_{n}": lambda rng, n=n: random_chain(rng, n) for n in (1, 2, 3, 8, 17)}
+OPEN |= {f"tree_{n}": lambda rng, n=n: random_tree(rng, n) for n in (4, 11)}
+CLOSED = {
+    "loop_4": lambda rng: loops.random_loop(rng, 4),
+    "loop_8": lambda rng: loops.random_loop(rng, 8),
+    "double_loop_8": double_loop,
+}
+
+
+def random_state(scenario, rng):
+    """Angles and rates: anywhere for a tree, near the start and fitting where there are loops."""
+    n = len(scenario.bodies)
+    if not scenario.loops:
+        return rng.uniform(-3, 3, n), rng.normal(size=n)
+    q, qd = scenario.q0 + rng.uniform(-0.05, 0.05, n), rng.normal(size=n)
+    for _ in range(2):  # the start is farther from the loops than what this is made for
+        q, qd = Lagrangian(scenario).onto_loops(q, qd)
+    return q, qd
+
+
+def evaluated(name, scenario, q, x, shape="balanced"):
+    return ALGORITHMS[name].evaluate(Float64(), scenario, q.tolist(), x.tolist(), shape)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("case", OPEN)
+def test_open_chains_and_trees(case, seed):
+    rng = np.random.default_rng([seed, *case.encode()])
+    scenario = OPEN[case](rng)
+    reference = Lagrangian(scenario)
+    q, qd = random_state(scenario, rng)
+    p = reference.momenta(q, qd)
+    for name in ("dca", "aba"):
+        found = evaluated(name, scenario, q, qd)["qdd"]
+        assert difference(found, reference.accelerations(q, qd)) < TOLERANCE
+    exact = reference.canonical_rates(q, p)
+    for name in ("hdca", "naudet"):
+        found = evaluated(name, scenario, q, p)
+        assert difference(found["qd"], exact[0]) < TOLERANCE
+        assert difference(found["pd"], exact[1]) < TOLERANCE
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("case", CLOSED)
+def test_loops(case, seed):
+    """Off rest, with rates that fit the loops; HDCA's momenta with impulses of the cut pins."""
+    rng = np.random.default_rng([seed, *case.encode()])
+    scenario = CLOSED[case](rng)
+    reference = Lagrangian(scenario)
+    assert loops.condition(scenario) < 1e4
+    q, qd = random_state(scenario, rng)
+    assert kinematics.loop_position(scenario, q) < 1e-12
+    exact, _ = reference.constrained_accelerations(q, qd)
+    assert difference(evaluated("dca", scenario, q, qd)["qdd"], exact) < TOLERANCE
+    jacobian = kinematics.loop_jacobian(scenario, q)
+    p = reference.momenta(q, qd) - jacobian.T @ rng.normal(size=len(jacobian))
+    found = evaluated("hdca", scenario, q, p)
+    for name, value in zip(("qd", "pd"), reference.canonical_rates(q, p), strict=True):
+        assert difference(found[name], value) < TOLERANCE
+
+
+def test_every_assembly_order_gives_the_same():
+    rng = np.random.default_rng(4)
+    for scenario in (random_chain(rng, 6), random_tree(rng, 6), double_loop(rng)):
+        q, qd = random_state(scenario, rng)
+        balanced, left, right = (
+            evaluated("dca", scenario, q, qd, shape)["qdd"]
+            for shape in ("balanced", "left", "right")
+        )
+        assert difference(left, balanced) < TOLERANCE
+        assert difference(right, balanced) < TOLERANCE
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_a_recording_has_the_bits_of_the_text(name):
+    scenario = random_chain(np.random.default_rng(9), 4)
+    arithmetic = BitExact(BINARY32, fold=True)
+    rng = np.random.default_rng(10)
+    kernel = recorded(name, scenario)
+    inputs = {
+        key: arithmetic.const(x) for key, x in zip(kernel.inputs, rng.normal(size=8), strict=True)
+    }
+    values = list(inputs.values())
+    found = kernel.evaluate(arithmetic, inputs)
+    own = ALGORITHMS[name].evaluate(arithmetic, scenario, values[:4], values[4:], "balanced")
+    assert [x.bits for x in found.values()] == [x.bits for row in own.values() for x in row]
+
+
+@pytest.mark.parametrize("name", ["aba", "naudet"])
+def test_the_recursive_ones_refuse_loops(name):
+    scenario = loops.random_loop(np.random.default_rng(1), 3)
+    with pytest.raises(ScenarioError, match="loop: recursive algorithms take trees only"):
+        recorded(name, scenario)

@@ -1,0 +1,1 @@
+"""Paper 001's study: HDCA against DCA."""

@@ -1,0 +1,139 @@
+"""Paper 001's study of HDCA against DCA: runs, tables, pictures and docs/study.md.
+
+`make study` writes build/study: ``study.json`` with every run, a table over time of each case and
+algorithm (CSV), pictures; and the page with its pictures. Two processes, some minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import signal
+import sys
+from collections.abc import Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from pymodel.compile import count
+from pymodel.compile.rivals import recorded
+from pymodel.mechanism import kinematics
+from pymodel.runs import lagrangian
+from pymodel.runs.progress import progress
+from scripts.places import BUILD, DOCS, IMAGES, ROOT
+from scripts.study import depth, document, plots
+from scripts.study.cases import CASES, CONTESTANTS, METHODS, SHOWN, TOLERANCES
+from scripts.study.runs import Job, Series, right_hand_side, solved
+
+OUT = BUILD / "study"
+WORKERS = 2
+SHOWN_METHOD = "RK45"
+REFERENCE = "1"  # the case whose motion is compared with Lagrange's equations
+HALF = 5.0  # s
+
+
+def _shown(job: Job) -> bool:
+    return job.method == SHOWN_METHOD and job.tolerance == SHOWN
+
+
+def _run(job: Job) -> tuple[Job, Series | None, dict[str, Any]]:
+    series, row = solved(job)
+    return job, series if _shown(job) else None, row
+
+
+def _growth(series: Series) -> dict[str, float]:
+    """Exponents of time by which worst errors so far grow, from half the run to its end."""
+    first = series.t <= HALF
+    return {
+        name: float(np.log2(abs(values).max() / abs(values[first]).max()))
+        for name in ("position", "velocity")
+        for values in [getattr(series, name)]
+    }
+
+
+def _difference(series: Series) -> dict[str, float]:
+    """Worst differences of K's height and its rate to Lagrange's equations, and the range."""
+    _, scenario, body, _ = CASES[REFERENCE]
+    run = lagrangian.simulate(scenario, series.t)
+    point = scenario.bodies[body].tip
+    y = kinematics.point_position(scenario, run.q, body, point)[:, 1]
+    y_dot = kinematics.point_velocity(scenario, run.q, run.qd, body, point)[:, 1]
+    return {
+        "y": float(abs(series.y - y).max()),
+        "y_dot": float(abs(series.y_dot - y_dot).max()),
+        "range": float(np.ptp(y)),
+        "range_dot": float(np.ptp(y_dot)),
+    }
+
+
+def _evaluation(case: str, algorithm: str) -> dict[str, Any]:
+    """Operations and time of one right-hand side."""
+    found = count.kernel(recorded(algorithm, CASES[case].scenario))
+    return {
+        "case": case,
+        "algorithm": algorithm,
+        "microseconds": 1e6 * right_hand_side(case, algorithm).seconds(),
+        "path": found["critical_path"],
+        **found["operations"],
+    }
+
+
+def measure() -> tuple[dict[str, Any], dict[tuple[str, str], Series]]:
+    """All runs; what is kept of them, and the series of the pictures."""
+    jobs = [Job(*job) for job in product(CASES, CONTESTANTS, METHODS, TOLERANCES)]
+    jobs.sort(key=lambda job: (not _shown(job), job.method != "RK23", job.tolerance))
+    rows, series = [], {}
+    evaluations = [_evaluation(case, name) for case in CASES for name in ("hdca", "dca")]
+    context = multiprocessing.get_context("spawn")
+    with (
+        progress("study", "compiling", unit="runs") as update,
+        context.Pool(WORKERS, signal.signal, (signal.SIGINT, signal.SIG_IGN)) as pool,
+    ):
+        for job, shown, row in pool.imap_unordered(_run, jobs):
+            rows.append(row)
+            update(len(rows), len(jobs))
+            if shown is not None:
+                series[job.case, job.contestant] = shown
+    rows.sort(key=lambda row: [list(row.values())[:3], -row["tolerance"]])
+    results = {
+        "rows": rows,
+        "evaluations": evaluations,
+        "growth": {
+            f"{case} {name}": _growth(values) for (case, name), values in sorted(series.items())
+        },
+        "depth": list(depth.measure()),
+        "difference": _difference(series[REFERENCE, "hdca"]),
+    }
+    return results, series
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command."""
+    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args(arguments)
+    OUT.mkdir(parents=True, exist_ok=True)
+    results, series = measure()
+    (OUT / "study.json").write_text(json.dumps(results, indent=1) + "\n")
+    for (case, name), values in series.items():
+        np.savetxt(
+            OUT / f"case{case}_{name}.csv",
+            np.column_stack(values),
+            delimiter=",",
+            comments="",
+            header=",".join(Series._fields),
+        )
+    depth.draw(results["depth"])
+    pictures = [*plots.draw(results["rows"], series, OUT), depth.PICTURE]
+    IMAGES.mkdir(parents=True, exist_ok=True)
+    for picture in pictures:
+        (IMAGES / picture.name).write_bytes(picture.read_bytes())
+    page = DOCS / "study.md"
+    page.write_text(document.document(results))
+    for path in (OUT, page):
+        print(path.relative_to(ROOT))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
