@@ -124,7 +124,12 @@ class Float64Arrays(Float64):
             return np.divide(1.0, x)
 
     def sincos(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return (sin x, cos x): the C library's, not numpy's own, which differ by processor."""
+        """Return (sin x, cos x): the C library's, not numpy's own, which differ by processor.
+
+        Of complex numbers numpy's: a complex step differentiates the text.
+        """
+        if np.iscomplexobj(x):
+            return np.sin(x), np.cos(x)
         found = [super(Float64Arrays, self).sincos(angle) for angle in np.ravel(x).tolist()]
         sin, cos = np.array(found).reshape(-1, 2).T
         return sin.reshape(np.shape(x)), cos.reshape(np.shape(x))
