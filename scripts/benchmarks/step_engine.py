@@ -65,7 +65,7 @@ def _row(machine: Machine, measured: Row, scenario: str) -> Row:
         "contexts": measured["contexts"],
         "cycles_per_system_step": cycles / measured["contexts"],
         "critical_path": low["dependencies"],
-        "operations": len(step.operations()),
+        "operations": len(step.operations),
         "identical": True,  # or there were no row
         "bound_dependencies_or_lanes": max(low["dependencies"], low["lanes"]),
         "bound_both": low["both"],
