@@ -137,8 +137,16 @@ def _verdict(options: RobotOptions, summary: Mapping[str, Any], found: Found, fi
         problems.append("float64 differs from Pinocchio")
     print(*problems, sep="\n", end="\n" * bool(problems), file=sys.stderr)
     if summary.get("words_compared") and not found.problem:
-        print(f"{options.rows} calls, {summary['words_compared']} words: identical to the text")
+        print(f"{options.rows} calls, {_compared(options, summary)}")
     return NO if problems else DONE
+
+
+def _compared(options: RobotOptions, summary: Mapping[str, Any]) -> str:
+    words = f"{summary['words_compared']} words"
+    if options.target == STEP:
+        return f"{words}: identical to the text"
+    first = min(options.rows, ROWS_COMPARED)
+    return f"the {words} of the first {first}: identical to the model"
 
 
 def _on_model(options: RobotOptions, robot: Robot, states: robot_calls.Table) -> Found:
@@ -162,7 +170,8 @@ def _natively(options: RobotOptions, robot: Robot, states: robot_calls.Table) ->
     )
     words = sum(map(len, model.values()))
     problem = "" if same else "native code differs from the model"
-    return Found(answer.table, answer.flags, {"words_compared": words, "identical": same}, problem)
+    figures = {"words_compared": words, "identical": same, "by_numpy": answer.by_numpy}
+    return Found(answer.table, answer.flags, figures, problem)
 
 
 def _on_engine(options: RobotOptions, robot: Robot, hardware: Hardware, out: Path) -> Found | None:
@@ -292,7 +301,8 @@ def _print(summary: Mapping[str, Any], robot: Robot) -> None:
             ),
         ]
     arithmetic = summary["arith"]
-    rows.append(("flags", " ".join(summary["flags"]) or "none"))
+    by_numpy = summary.get("by_numpy", False)
+    rows.append(("flags", "not kept" if by_numpy else " ".join(summary["flags"]) or "none"))
     for key, text in (
         ("error_to_float64", f"{arithmetic} - float64, largest"),
         ("error_to_pinocchio", f"{arithmetic} - Pinocchio, largest"),
@@ -302,7 +312,7 @@ def _print(summary: Mapping[str, Any], robot: Robot) -> None:
             error = summary[key]
             said = "no call is finite" if error is None else f"{error:.2g} of the largest entry"
             rows.append((text, said))
-    title = f"{summary['rows']} calls, {arithmetic} on {summary['target']}"
+    title = f"{summary['rows']} calls, {arithmetic} on {'numpy' if by_numpy else summary['target']}"
     table = Table(title=Text(title), show_header=False)
     for row in rows:
         table.add_row(*map(Text, row))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -81,7 +82,11 @@ class Compiler:
 
     def build(self, files: Mapping[str, str], options: Sequence[str], path: Path) -> None:
         """Compile files into a shared library, all at once."""
-        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            said = f"{path.parent}: {error.strerror}; {CACHE_VARIABLE} names another folder"
+            raise NoCompilerError(f"no folder for native code: {said}") from None
         with tempfile.TemporaryDirectory(prefix="pymodel-") as folder:
             for name, text in files.items():
                 (Path(folder) / name).write_text(text)
@@ -96,7 +101,11 @@ class Compiler:
 
     def _run(self, folder: str, *arguments: str) -> None:
         done = subprocess.run(
-            [self.command, *arguments], cwd=folder, capture_output=True, text=True, check=False
+            [*shlex.split(self.command), *arguments],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         if done.returncode:
             errors = [line for line in done.stderr.splitlines() if "error" in line]
@@ -106,7 +115,7 @@ class Compiler:
 
 @cache
 def compiler() -> Compiler:
-    """Find the compiler: ``$CC``, or ``cc``.
+    """Find the compiler: ``$CC``, which may have options, or ``cc``.
 
     Raises
     ------
@@ -117,10 +126,14 @@ def compiler() -> Compiler:
     try:
         found = [
             subprocess.run(
-                [command, *arguments], input="", capture_output=True, text=True, check=True
+                [*shlex.split(command), *arguments],
+                input="",
+                capture_output=True,
+                text=True,
+                check=True,
             ).stdout
             for arguments in (["--version"], ["-march=native", "-E", "-dM", "-x", "c", "-"])
         ]
-    except (OSError, subprocess.CalledProcessError):
+    except (OSError, ValueError, subprocess.CalledProcessError):
         raise NoCompilerError(f"no C compiler ({command}): install gcc, or set CC") from None
     return Compiler(command, "\n".join(found))

@@ -270,7 +270,9 @@ class _Reader:
         if word("VERSION") not in (VERSION, None):
             raise ImageError(f"version {word('VERSION')} of the format; must be {VERSION}")
         if len(data) < HEADER.size or word("SIZE") != len(data):
-            raise ImageError(f"cut short: {len(data)} bytes, {word('SIZE')} when written")
+            size = word("SIZE")
+            when = f"{HEADER.size} or more" if size is None else str(size)
+            raise ImageError(f"cut short: {len(data)} bytes, {when} when written")
         if zlib.crc32(data[CHECKED_FROM:]) != word("CHECK"):
             raise ImageError("damaged: its checksum is wrong")
         self._data = data

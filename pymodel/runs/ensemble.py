@@ -272,7 +272,8 @@ def _parsed(key: str, text: str, kind: str) -> Axis | list[Value]:
         if ":" in text:
             first, last, size = text.split(":")
             if not 2 <= int(size) <= MAX_VARIATIONS:
-                raise InputError(f"--vary {key}: a range has 2 values or more, got {size}")
+                at_most = f"2 to {MAX_VARIATIONS} values"
+                raise InputError(f"--vary {key}: a range has {at_most}, got {size}")
             return np.linspace(float(first), float(last), int(size)).tolist()
         words = [word.strip() for word in text.split(",")]
         return words if kind == "string" else [float(word) for word in words]

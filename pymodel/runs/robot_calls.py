@@ -64,12 +64,15 @@ class Answer:
         structure.
     warnings : tuple of str
         A line each.
+    by_numpy : bool
+        Numpy computed what native code was to, and kept no flags: there is no C compiler.
     """
 
     table: Table
     flags: int = 0
     cycles: int | None = None
     warnings: tuple[str, ...] = ()
+    by_numpy: bool = False
 
     @property
     def finite(self) -> bool:
@@ -157,7 +160,7 @@ def _natively(
 ) -> Answer:
     """A batch as native code, and in float64 beside it."""
     rows = len(next(iter(given.values())))
-    exact_only = isinstance(arithmetic, scalars.Float64)
+    exact_only, by_numpy = isinstance(arithmetic, scalars.Float64), False
 
     def table(values: Mapping[str, np.ndarray]) -> Table:
         return full_table(robot, function, values, rows)
@@ -169,16 +172,17 @@ def _natively(
         code = native.build(kernel, arithmetic, flags=True)
         values, flags = code.evaluate(given), code.flags
     except native.NoCompilerError as error:
-        warnings = [*warnings, f"{error}; numpy computed this, without float flags"]
+        lost = "" if exact_only else ", without float flags"
+        warnings, by_numpy = [*warnings, f"{error}; numpy computed this{lost}"], True
         found = kernel.evaluate(scalars.Float64Arrays(), given)
         exact = table({name: np.broadcast_to(x, rows) for name, x in found.items()})
         if exact_only:
-            return Answer(exact, warnings=(*warnings, *_spoiled(exact)))
+            return Answer(exact, warnings=(*warnings, *_spoiled(exact)), by_numpy=True)
         arrays, flags = FormatArrays(arithmetic.fmt), 0
         found = kernel.evaluate(arrays, {name: arrays.array(x) for name, x in given.items()})
         values = {name: np.broadcast_to(x.values, rows) for name, x in found.items()}
     found = table({name: np.asarray(x, float) for name, x in values.items()})
-    return Answer(found, flags, None, (*warnings, *_spoiled(found, exact)))
+    return Answer(found, flags, None, (*warnings, *_spoiled(found, exact)), by_numpy)
 
 
 def machine_of(lanes: str | None) -> Machine:
@@ -417,8 +421,10 @@ def read_table(path: str | Path) -> Table:
     try:
         with Path(path).open(newline="") as file:
             lines = list(csv.reader(file))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"{path}: {error}") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot read: {error.strerror or error}") from None
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise InputError(f"{path}: no table: {error}") from None
     rows = [(number, line) for number, line in enumerate(lines, 1) if line]
     if not rows:
         raise InputError(f"{path}: empty")
@@ -454,7 +460,7 @@ def write_table(path: str | Path, table: Table) -> None:
                 [repr(float(x)) for x in row] for row in zip(*table.values(), strict=True)
             )
     except OSError as error:
-        raise InputError(f"{path}: {error}") from None
+        raise InputError(f"{path}: cannot write: {error.strerror or error}") from None
 
 
 # --- random states --------------------------------------------------------------------------------

@@ -37,6 +37,8 @@ class Parts:
     ------
     InputError
         If the table cannot be of this name, or another sweep has left files of this name.
+    OSError
+        If nothing can be written there.
     """
 
     def __init__(self, out: str | os.PathLike[str], description: Mapping[str, Any]) -> None:
@@ -53,17 +55,21 @@ class Parts:
             self._compare(self._beside)
             self.finished = True
         self.out.parent.mkdir(parents=True, exist_ok=True)
+        if not self.finished and not self.folder.exists():
+            self.folder.mkdir()  # refused now, not after the first chunk
+            self.folder.rmdir()
 
     def _compare(self, path: Path) -> None:
+        place = self.folder if path == self._about else self.out
         try:
             found = json.loads(path.read_text())
         except (OSError, ValueError):
-            found = {}
+            reason = f"is there, and {path.name} does not say of which sweep: remove it, or"
+            raise InputError(f"{place}: {reason} give another --out") from None
         keys = found.keys() | self.description.keys()
         other = sorted(k for k in keys if found.get(k) != self.description.get(k))
         if other:
-            what = ", ".join(other) if found else "description"
-            place = self.folder if path == self._about else self.out
+            what = ", ".join(other)
             reason = f"of another sweep, not of this {what}: remove it, or give another --out"
             raise InputError(f"{place}: {reason}")
 

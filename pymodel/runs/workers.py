@@ -107,6 +107,8 @@ def _on_cluster(client: Any, function: Callable[[Chunk], Any], chunks: Sequence[
             raise InputError(f"--scheduler: {reason}") from None
         except Exception as error:  # of scheduler or worker, as a package that it does not have
             cause = error.__cause__ or error
-            said = f"{cause}".splitlines() or [type(cause).__name__]
-            raise InputError(f"the workers cannot run this: {said[0]}") from error
+            said = (f"{cause}".splitlines() or [type(cause).__name__])[0]
+            if isinstance(cause, ImportError):
+                said += " (docs/sweeps.md: what scheduler and workers need)"
+            raise InputError(f"the workers cannot run this: {said}") from error
         yield chunk, result

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from pymodel.arith import c_build
 from pymodel.arith.fp import BINARY32
 from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.urdf import load
@@ -105,6 +106,26 @@ def simulated(monkeypatch):
     monkeypatch.setattr(robot, "usable_simulator", lambda name: "verilator")
     monkeypatch.setattr(robot, "simulator_version", lambda name: "1")
     return said
+
+
+def test_native_code_says_what_was_compared_and_what_computed(
+    attempt, tmp_path, capsys, monkeypatch
+):
+    options = ("FD", "--target", "native", "--rows", "20")
+    assert attempt(*options) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[-1] == "20 calls, the 112 words of the first 16: identical to the model"
+    assert "float32 on native" in said[0]
+    monkeypatch.setenv("CC", "no-such-compiler")
+    c_build.compiler.cache_clear()
+    try:
+        assert attempt(*options) == 0
+    finally:
+        c_build.compiler.cache_clear()
+    found = capsys.readouterr()
+    assert "float32 on numpy" in found.out and "not kept" in found.out
+    assert "no C compiler (no-such-compiler)" in found.err
+    assert json.loads((tmp_path / "out" / "summary.json").read_text())["by_numpy"]
 
 
 STEP = ("--target", "step", "--lanes", "4+4", "--rows", "2")

@@ -179,7 +179,7 @@ def test_kernels_are_built_once(monkeypatch, tmp_path):
     assert native.build(OPERATIONS).evaluate(given)["sum"].tolist() == [3.0, 4.0]
 
 
-@pytest.mark.parametrize("command", ["no-such-compiler", "false"])
+@pytest.mark.parametrize("command", ["no-such-compiler", "false", "cc '"])
 def test_without_a_compiler(monkeypatch, command):
     monkeypatch.setenv("CC", command)
     c_build.compiler.cache_clear()
@@ -188,6 +188,23 @@ def test_without_a_compiler(monkeypatch, command):
             native.build(OPERATIONS)
     finally:
         c_build.compiler.cache_clear()
+
+
+def test_a_compiler_with_options(monkeypatch, tmp_path):
+    monkeypatch.setenv(c_build.CACHE_VARIABLE, str(tmp_path))
+    monkeypatch.setenv("CC", "cc -g0")
+    c_build.compiler.cache_clear()
+    try:
+        assert native.build(OPERATIONS).evaluate({"a": 1.0, "b": 2.0})["sum"] == 3.0
+    finally:
+        c_build.compiler.cache_clear()
+
+
+def test_a_cache_folder_that_cannot_be(monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv(c_build.CACHE_VARIABLE, str(tmp_path / "file" / "cache"))
+    with pytest.raises(native.NoCompilerError, match="no folder for native code: .*file/cache: "):
+        native.build(OPERATIONS)
 
 
 def test_a_compiler_that_fails(monkeypatch, tmp_path):

@@ -86,6 +86,8 @@ def test_every_truncation_and_every_changed_byte_is_refused(image):
     for size in range(len(data)):
         with pytest.raises(ImageError, match="cut short"):
             ProgramImage.decode(data[:size])
+    with pytest.raises(ImageError, match="cut short: 0 bytes, 56 or more when written"):
+        ProgramImage.decode(b"")
     with pytest.raises(ImageError, match="cut short"):
         ProgramImage.decode(data + b"\0")
     said = {0: "no program image", 1: "version", 2: "cut short"}

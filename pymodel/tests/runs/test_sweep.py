@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import dask
 import numpy as np
@@ -209,12 +210,22 @@ def test_files_of_another_sweep_are_left_alone(tmp_path):
         sweep(DOUBLE_PENDULUM, vary, out, steps=4, workers=0)
     assert out.read_text() == before
     out.with_name("one.csv.json").unlink()
-    with pytest.raises(InputError, match="one.csv: of another sweep, not of this description"):
+    with pytest.raises(InputError, match="one.csv: is there, and one.csv.json does not say"):
         sweep(DOUBLE_PENDULUM, vary, out, steps=3, workers=0)
     parts = Parts(tmp_path / "two.csv", {"seed": 1})
     parts.add({"index": np.array([0])})
     with pytest.raises(InputError, match="two.csv.parts: of another sweep, not of this seed"):
         Parts(tmp_path / "two.csv", {"seed": 2})
+
+
+def test_a_folder_that_cannot_be_written_is_refused_at_once(tmp_path, monkeypatch):
+    def refuse(path, *arguments, **options):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "mkdir", refuse)
+    with pytest.raises(PermissionError):
+        Parts(tmp_path / "one.csv", {"seed": 1})
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(
