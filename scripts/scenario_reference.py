@@ -29,7 +29,12 @@ KINDS = {
     "integer": "integer",
     "boolean": "true or false",
     "body": "name or integer",
-    "vector": "[x, y]",
+    "vector": "[x, y] or [x, y, z]",
+    "unit": "[x, y] or [x, y, z]",
+    "inertia": "number > 0 or list",
+    "rotation": "number or [roll, pitch, yaw]",
+    "coordinates": "number or list",
+    "velocities": "number or list",
     "table": "table",
     "tables": "array of tables",
 }

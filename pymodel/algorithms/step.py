@@ -106,7 +106,7 @@ class Mechanism:
         return self.topology.assembly_order(shape)
 
     def _handles(self, scenario: Scenario, k: int) -> Sequence:
-        return self.topology.points[k]
+        return [point.at for point in self.topology.points[k]]
 
     def _constants(self, scenario: Scenario, k: int) -> BodyConstants:
         body, gravity = scenario.bodies[k], scenario.gravity

@@ -3,11 +3,28 @@
 Bodies are numbered from 0 in the order of the file and parents stand before their children. A
 body has handle 1 at the joint to its parent and handle 2 at ``tip``; vectors are in metres, angles
 in radians, everything else in SI units.
+
+A mechanism is planar or spatial: its gravity has two or three components, and so have all vectors.
+The frame of a body stands at its handle 1. At q = 0 it is turned by ``rotation`` against its
+parent's; a joint's ``axis`` has the same components in both, and what the joint does comes after
+``rotation``:
+
+* ``revolute``: q turns the body about the axis (in the plane about z);
+* ``prismatic``: q moves handle 1 away from ``attach``, along the axis;
+* ``fixed``: no coordinates;
+* ``spherical`` (in space): q is a quaternion x, y, z, w; velocities are the angular velocity
+  against the parent, in the body's frame;
+* ``free``: the body floats. In the plane q is x, y and the angle, with their rates as velocities.
+  In space q is x, y, z and the quaternion x, y, z, w, and velocities are those of handle 1, then
+  the angular velocity, both in the body's frame, as in Pinocchio.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,7 +38,43 @@ STRETCH = 16.0
 
 GROUND_NAME = "ground"
 
-Vector = tuple[float, float]
+REVOLUTE, PRISMATIC, FIXED, SPHERICAL, FREE = JOINTS = (
+    "revolute",
+    "prismatic",
+    "fixed",
+    "spherical",
+    "free",
+)
+#: Joints that may close a loop: a pin in the plane, a hinge or a ball in space.
+LOOP_JOINTS = (REVOLUTE, SPHERICAL)
+
+Vector = tuple[float, ...]  #: 2 in the plane, 3 in space
+
+
+class Freedoms(NamedTuple):
+    """How many numbers describe a joint.
+
+    Attributes
+    ----------
+    q, v : int
+        Coordinates, and velocities or momenta.
+    """
+
+    q: int
+    v: int
+
+
+FREEDOMS = {  #: (joint, spatial) -> Freedoms
+    (REVOLUTE, False): Freedoms(1, 1),
+    (PRISMATIC, False): Freedoms(1, 1),
+    (FIXED, False): Freedoms(0, 0),
+    (FREE, False): Freedoms(3, 3),
+    (REVOLUTE, True): Freedoms(1, 1),
+    (PRISMATIC, True): Freedoms(1, 1),
+    (FIXED, True): Freedoms(0, 0),
+    (SPHERICAL, True): Freedoms(4, 3),
+    (FREE, True): Freedoms(7, 6),
+}
 
 
 class ScenarioError(Error, ValueError):
@@ -45,28 +98,36 @@ class ScenarioError(Error, ValueError):
 
 @dataclass(frozen=True)
 class Body:
-    """One rigid body and the pin that hangs it on its parent.
+    """One rigid body and the joint that hangs it on its parent.
 
-    The joint's torque is torque - spring (q - rest) - damping qd.
+    The drive of a joint with one coordinate is torque - spring (q - rest) - damping qd, a torque or
+    a force.
 
     Parameters
     ----------
     mass : float
         kg.
-    inertia : float
-        kg m^2, about the centre of mass.
+    inertia : float or tuple of float
+        kg m^2, about the centre of mass; in space xx, xy, xz, yy, yz, zz in the body frame.
     com, tip : tuple of float
         Centre of mass and handle 2, m, from handle 1 in the body frame.
     parent : int
         Index of the parent, ``GROUND`` for the ground.
     attach : tuple of float
-        Place of the pin, m, in the parent's frame from its handle 1, or in the ground frame.
-    q, qd : float
-        Initial angle (rad) and velocity (rad/s), relative to the parent.
+        Place of the joint, m, in the parent's frame from its handle 1, or in the ground frame.
+    joint : str
+        One of ``JOINTS``.
+    axis : tuple of float or None
+        Unit vector; None where the joint has none.
+    rotation : float or tuple of float
+        How the body's frame stands in its parent's at q = 0: an angle, or roll, pitch and yaw (rad,
+        about the parent's x, then y, then z axis).
+    q, qd : float or tuple of float
+        Initial coordinates and velocities; numbers for joints with one of each.
     guess : bool
         Whether a file gives ``q`` and ``qd`` as guesses; here they are what closes the loops.
     torque : float
-        N m.
+        N m, or N of a prismatic joint; what follows likewise.
     spring : float
         N m/rad.
     rest : float
@@ -78,13 +139,16 @@ class Body:
     """
 
     mass: float
-    inertia: float
+    inertia: float | tuple[float, ...]
     com: Vector
     tip: Vector
     parent: int = GROUND
     attach: Vector = (0.0, 0.0)
-    q: float = 0.0
-    qd: float = 0.0
+    joint: str = REVOLUTE
+    axis: Vector | None = None
+    rotation: float | tuple[float, ...] = 0.0
+    q: float | tuple[float, ...] = 0.0
+    qd: float | tuple[float, ...] = 0.0
     guess: bool = False
     torque: float = 0.0
     spring: float = 0.0
@@ -95,7 +159,7 @@ class Body:
 
 @dataclass(frozen=True)
 class Loop:
-    """An extra pin, which closes a loop: a point of one body stays on a point of another.
+    """An extra joint, which closes a loop: a point of one body stays on a point of another.
 
     Parameters
     ----------
@@ -106,12 +170,25 @@ class Loop:
         The other body, ``GROUND`` for the ground.
     at : tuple of float
         m, from handle 1 of ``to`` in its frame, or in the ground frame.
+    joint : str
+        One of ``LOOP_JOINTS``; a pin in the plane is ``REVOLUTE``.
+    axis, to_axis : tuple of float or None
+        Axis of a spatial revolute joint: unit vectors in the frames of ``body`` and ``to``, which
+        stay parallel.
+    kept : tuple of int or None
+        Which of its constraints the dynamics use, where others follow from them
+        (:mod:`pymodel.mechanism.redundancy`): 0 to 2 translations along the ground's axes, 3 and 4
+        rotations. None: all.
     """
 
     body: int
     point: Vector
     to: int
     at: Vector
+    joint: str = REVOLUTE
+    axis: Vector | None = None
+    to_axis: Vector | None = None
+    kept: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -149,7 +226,7 @@ class Scenario:
     ----------
     name : str
     gravity : tuple of float
-        m/s^2, ground frame.
+        m/s^2, ground frame; 2 numbers in the plane, 3 in space.
     step, end : float
         Length of a step and of the run, s.
     bodies : tuple of Body
@@ -191,17 +268,94 @@ class Scenario:
         return all(body.parent == k - 1 for k, body in enumerate(self.bodies))
 
     @property
+    def spatial(self) -> bool:
+        """Whether it moves in space."""
+        return len(self.gravity) == 3
+
+    @cached_property
+    def pins_only(self) -> bool:
+        """Whether it is planar and all its joints are pins, its frames parallel at q = 0."""
+        return not self.spatial and all(
+            body.joint == REVOLUTE and not body.rotation for body in self.bodies
+        )
+
+    @cached_property
+    def freedoms(self) -> list[Freedoms]:
+        """Numbers of coordinates and velocities of each body's joint."""
+        return [FREEDOMS[body.joint, self.spatial] for body in self.bodies]
+
+    @property
+    def nq(self) -> int:
+        """Number of coordinates q."""
+        return sum(size.q for size in self.freedoms)
+
+    @property
+    def nv(self) -> int:
+        """Number of velocities qd and momenta p."""
+        return sum(size.v for size in self.freedoms)
+
+    @cached_property
+    def q_slices(self) -> list[slice]:
+        """Where the coordinates of each body's joint stand in q."""
+        return _slices([size.q for size in self.freedoms])
+
+    @cached_property
+    def v_slices(self) -> list[slice]:
+        """Where the velocities, or momenta, of each body's joint stand in qd, or p."""
+        return _slices([size.v for size in self.freedoms])
+
+    @property
     def joint_names(self) -> list[str]:
-        """What the joints are called in plots: by number, and by their bodies' names if any."""
-        names = [f" ({body.name})" if body.name else "" for body in self.bodies]
-        return [f"joint {k}{name}" for k, name in enumerate(names)]
+        """What the joints are called in plots: by number, and by their bodies' names if any.
+
+        One name for each velocity; a joint with many is named by their axes, too.
+        """
+        names = []
+        for k, (body, size) in enumerate(zip(self.bodies, self.freedoms, strict=True)):
+            own = f"joint {k} ({body.name})" if body.name else f"joint {k}"
+            axes = ("x", "y", "z", "about x", "about y", "about z")
+            if not self.spatial:
+                axes = ("x", "y", "angle")
+            elif body.joint == SPHERICAL:
+                axes = axes[3:]
+            names += [own] if size.v == 1 else [f"{own} {axis}" for axis in axes[: size.v]]
+        return names
 
     @property
     def q0(self) -> np.ndarray:
-        """Initial joint angles, rad, shape (n,)."""
-        return np.array([body.q for body in self.bodies])
+        """Initial joint coordinates, rad, m and quaternions, shape (nq,)."""
+        return _flat([body.q for body in self.bodies], self.freedoms, 0)
 
     @property
     def qd0(self) -> np.ndarray:
-        """Initial joint velocities, rad/s, shape (n,)."""
-        return np.array([body.qd for body in self.bodies])
+        """Initial joint velocities, rad/s and m/s, shape (nv,)."""
+        return _flat([body.qd for body in self.bodies], self.freedoms, 1)
+
+    def with_state(self, q: np.ndarray, qd: np.ndarray) -> Scenario:
+        """Return the scenario with another initial state, shapes (nq,) and (nv,)."""
+        bodies = []
+        for k, body in enumerate(self.bodies):
+            own, rate = q[self.q_slices[k]].tolist(), qd[self.v_slices[k]].tolist()
+            if len(own) == 1:
+                bodies.append(replace(body, q=own[0], qd=rate[0]))
+            elif own:
+                bodies.append(replace(body, q=tuple(own), qd=tuple(rate)))
+            else:
+                bodies.append(body)
+        return replace(self, bodies=tuple(bodies))
+
+
+def inertia_matrix(moments: Sequence[float]) -> np.ndarray:
+    """Matrix (3, 3) of the moments xx, xy, xz, yy, yz, zz."""
+    xx, xy, xz, yy, yz, zz = moments
+    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+
+
+def _slices(sizes: list[int]) -> list[slice]:
+    ends = np.cumsum(sizes).tolist()
+    return [slice(end - size, end) for end, size in zip(ends, sizes, strict=True)]
+
+
+def _flat(values: list[float | tuple], sizes: list[Freedoms], kind: int) -> np.ndarray:
+    parts = [np.atleast_1d(value)[: size[kind]] for value, size in zip(values, sizes, strict=True)]
+    return np.concatenate(parts).astype(float)

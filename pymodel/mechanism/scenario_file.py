@@ -15,7 +15,7 @@ import math
 import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -27,21 +27,35 @@ from pymodel.mechanism import schema
 from pymodel.mechanism.checks import check_loops, check_springs
 from pymodel.mechanism.closure import with_closed_loops
 from pymodel.mechanism.scenario import (
+    FIXED,
+    FREE,
+    FREEDOMS,
     GROUND,
     GROUND_NAME,
     INTEGRATORS,
+    JOINTS,
+    LOOP_JOINTS,
+    PRISMATIC,
+    REVOLUTE,
+    SPHERICAL,
     Body,
     Loop,
     Scenario,
     ScenarioError,
     Spring,
     Vector,
+    inertia_matrix,
 )
 
 MAX_STEPS = 2**32 - 2  # the step engine counts them, and one evaluation more, in 32 bits
 OF_SPRINGS_ALONE = ("stiffness", "length")  # keys that bodies and loops do not have
 # Relative deviation of the end of a run from whole steps that passes for rounding.
 END_TOLERANCE = 1e-9
+# A quaternion or an axis whose length is that near to 1 is left as it is, so that what was written
+# is read again bit for bit.
+UNIT_ROUNDING = 1e-15
+FIXED_KEYS = ("name", "joint", "axis", "rotation")  # that :func:`varied` leaves alone
+LOOP_ENDS = ("body", "point", "to", "at")  # keys that say what a loop joins
 
 
 def load(source: str | os.PathLike[str] | Mapping[str, Any], steps: int | None = None) -> Scenario:
@@ -125,7 +139,7 @@ def parse(
     name = top.get("name")
     if not name.strip() or not name.isprintable():
         raise top.error("name", f"must be a line of printable text, got {name!r}")
-    gravity = top.get("gravity")
+    gravity = top.gravity()
     time = top.table("time", schema.TIME)
     step = time.get("step")
     end = time.get("end")
@@ -152,19 +166,17 @@ def parse(
     numbers = _numbers(tables)
     for table in tables:
         table.numbers = numbers
-    parents = [
-        _parent_of(numbers, table.value("parent", default), default)
-        for default, table in enumerate(tables, start=-1)
-    ]
+    parents = []
+    for index, table in enumerate(tables):
+        default = _default_parent(index, table)
+        parents.append(_parent_of(numbers, table.value("parent", default), default))
     bodies: list[Body] = []
     for index, table in enumerate(tables):
         bodies.append(_body(table, index, bodies, parents))
     count = len(bodies)
-    loops = tuple(
-        Loop(**_between(table, count, "loop")) for table in top.tables("loop", schema.LOOP, numbers)
-    )
+    loops = tuple(_loop(table, count) for table in top.tables("loop", schema.LOOP, numbers))
     springs = tuple(
-        Spring(**_between(table, count, "spring"))
+        Spring(**_between(table, count, "spring", table.keys))
         for table in top.tables("spring", schema.SPRING, numbers)
     )
     scenario = Scenario(
@@ -198,10 +210,11 @@ def varied(scenario: Scenario, **values: ArrayLike) -> Scenario:
     ----------
     scenario : Scenario
     **values
-        By the file's keys. Of bodies (``q``, ``qd``, ``mass``, ``torque``, ...) shape (n,), or
-        (n, 2) of the vectors ``com``, ``tip`` and ``attach``; one value stands for all bodies. Of
-        loops ``point`` and ``at``, (loops, 2). Of springs between points ``stiffness`` and
-        ``length``, (springs,). Of the whole ``gravity``, (2,), ``step``, ``end``,
+        By the file's keys. Of bodies (``mass``, ``torque``, ...) shape (n,), or (n, d) of the
+        vectors ``com``, ``tip`` and ``attach``, d being 2 in the plane and 3 in space; one value
+        stands for all bodies. Of joints ``q``, (nq,), and ``qd``, (nv,). Of loops ``point`` and
+        ``at``, (loops, d). Of springs between points ``stiffness`` and ``length``, (springs,). Of
+        the whole ``gravity``, (d,), ``step``, ``end``,
         ``integrator``, ``save`` and ``name``. Units are those of the file. Pins stay where
         ``attach`` says, also where a ``tip`` changes.
 
@@ -215,7 +228,8 @@ def varied(scenario: Scenario, **values: ArrayLike) -> Scenario:
         If there is no such key, an array has another shape, or the scenario cannot be run.
     """
     data = _tables(scenario)
-    homes = {key.name: (key, data["body"]) for key in schema.BODY if key.name != "name"}
+    plain = [key for key in schema.BODY if key.name not in FIXED_KEYS]
+    homes = {key.name: (key, data["body"]) for key in plain}
     homes |= {key.name: (key, data["loop"]) for key in schema.LOOP if key.kind == "vector"}
     homes |= {
         key.name: (key, data["spring"]) for key in schema.SPRING if key.name in OF_SPRINGS_ALONE
@@ -227,7 +241,7 @@ def varied(scenario: Scenario, **values: ArrayLike) -> Scenario:
         elif name in data["time"]:
             data["time"][name] = value
         elif name in homes:
-            _spread(scenario.source, *homes[name], value)
+            _spread(scenario, *homes[name], value)
         else:
             known = ", ".join((*top, *data["time"], *homes))
             raise ScenarioError(scenario.source, name, f"unknown key (known: {known})")
@@ -268,6 +282,10 @@ def _toml(value: str | float | Vector) -> str:
 def _tables(scenario: Scenario) -> dict[str, Any]:
     """The dictionary of a scenario's file, all keys given."""
     fields = asdict(scenario)
+    for loop in fields["loops"]:
+        del loop["kept"]  # it follows from the rest
+    for name in ("bodies", "loops"):
+        fields[name] = [_given(table) for table in fields[name]]
     return {
         "name": scenario.name,
         "gravity": scenario.gravity,
@@ -278,17 +296,42 @@ def _tables(scenario: Scenario) -> dict[str, Any]:
     }
 
 
-def _spread(source: str, key: schema.Key, tables: list[dict[str, Any]], value: ArrayLike) -> None:
+def _given(fields: dict[str, Any]) -> dict[str, Any]:
+    """The keys of a body or a loop that a file may give: a joint has not all of them."""
+    joint = fields["joint"]
+    absent = {name for name, value in fields.items() if value is None}
+    if joint == FIXED:
+        absent |= {"q", "qd", "guess"}
+    if joint == FREE:
+        absent.add("attach")
+    if joint in (FIXED, SPHERICAL, FREE):
+        absent |= {"torque", "spring", "rest", "damping"}
+    return {name: value for name, value in fields.items() if name not in absent}
+
+
+def _spread(
+    scenario: Scenario, key: schema.Key, tables: list[dict[str, Any]], value: ArrayLike
+) -> None:
     """Give each table its own value of a key."""
-    own = (2,) if key.kind == "vector" else ()
-    shape = (len(tables), *own)
+    dimension, count = len(scenario.gravity), len(tables)
+    if key.kind == "coordinates":
+        sizes, own = [size.q for size in scenario.freedoms], ()
+    elif key.kind == "velocities":
+        sizes, own = [size.v for size in scenario.freedoms], ()
+    else:
+        sizes, own = [1] * count, (dimension,) if key.kind == "vector" else ()
+        if key.kind == "inertia" and scenario.spatial:
+            own = (6,)
+    shape = (sum(sizes), *own)
     try:
-        rows = np.broadcast_to(np.asarray(value, dtype=object), shape)
+        rows = np.broadcast_to(np.asarray(value, dtype=object), shape).tolist()
     except ValueError:
         reason = f"must have the shape {shape} or {own}, got {np.shape(value)}"
-        raise ScenarioError(source, key.name, reason) from None
-    for table, row in zip(tables, rows.tolist(), strict=True):
-        table[key.name] = row
+        raise ScenarioError(scenario.source, key.name, reason) from None
+    for table, size in zip(tables, sizes, strict=True):
+        mine, rows = rows[:size], rows[size:]
+        if size:
+            table[key.name] = mine[0] if size == 1 else mine
 
 
 def _without_arrays(value: Any) -> Any:
@@ -302,8 +345,12 @@ def _without_arrays(value: Any) -> Any:
     return value
 
 
+def _default_parent(index: int, table: _Table) -> int:
+    return GROUND if table.data.get("joint") == FREE else index - 1
+
+
 def _body(table: _Table, index: int, earlier: list[Body], parents: list[int]) -> Body:
-    parent = table.get("parent", index - 1)
+    parent = table.get("parent", _default_parent(index, table))
     if parent < GROUND or parent >= len(parents):
         last = len(parents) - 1
         raise table.error("parent", f"no body {parent}: bodies are 0 to {last}, ground is -1")
@@ -312,18 +359,78 @@ def _body(table: _Table, index: int, earlier: list[Body], parents: list[int]) ->
         if cycle:
             raise table.error("parent", f"cycle of parents: {' -> '.join(map(str, cycle))}")
         raise table.error("parent", f"must be an earlier body or -1 for ground, got {parent}")
-    attach = table.get("attach", (0.0, 0.0) if parent == GROUND else earlier[parent].tip)
+    origin = (0.0,) * table.dimension
+    attach = table.get("attach", origin if parent == GROUND else earlier[parent].tip)
+    joint = _joint(table, JOINTS)
+    if joint == FREE and parent != GROUND:
+        raise table.error("parent", "a free body hangs on nothing: its parent must be the ground")
+    size = FREEDOMS[joint, table.spatial]
+    one = ("torque", "spring", "rest", "damping")
+    without = {FIXED: ("q", "qd", "guess", *one), SPHERICAL: one, FREE: ("attach", *one)}
+    table.refuse(without.get(joint, ()), f"a {joint} joint has none")
     plain = {
         key.name: table.get(key.name)
         for key in schema.BODY
-        if key.default is not schema.Default.COMPUTED
+        if key.default is not schema.Default.COMPUTED and key.name != "joint"
     }
-    return Body(parent=parent, attach=attach, **plain)
+    return Body(
+        parent=parent,
+        attach=attach,
+        joint=joint,
+        axis=_axis(table, "axis", joint == PRISMATIC or (joint == REVOLUTE and table.spatial)),
+        rotation=table.get("rotation", (0.0,) * 3 if table.spatial else 0.0),
+        q=_coordinates(table, joint, size.q),
+        qd=table.numbers_of("qd", size.v, 0.0 if size.v <= 1 else (0.0,) * size.v),
+        **plain,
+    )
 
 
-def _between(table: _Table, count: int, what: str) -> dict[str, Any]:
+def _joint(table: _Table, known: tuple[str, ...]) -> str:
+    joint = table.get("joint")
+    known = [name for name in known if table.spatial or name != SPHERICAL]
+    if joint not in known:
+        raise table.error("joint", f"must be one of {', '.join(known)}, got {_quote(joint)}")
+    return joint
+
+
+def _axis(table: _Table, key: str, needed: bool) -> Vector | None:
+    if needed:
+        if key not in table.data:
+            raise table.error(key, "required key is missing")
+        return table.get(key)
+    table.refuse((key,), "this joint has none")
+    return None
+
+
+def _coordinates(table: _Table, joint: str, count: int) -> float | tuple[float, ...]:
+    """Initial coordinates; a quaternion's length is made 1."""
+    if count <= 1:
+        return table.numbers_of("q", count, 0.0)
+    turns = table.spatial and joint in (SPHERICAL, FREE)
+    values = table.numbers_of("q", count, (*(0.0,) * (count - 1), 1.0 if turns else 0.0))
+    if not turns:
+        return values
+    quaternion = values[-4:]
+    length = math.hypot(*quaternion)
+    if not 0.0 < length < math.inf:
+        raise table.error("q", "its quaternion must not be zero")
+    if abs(length - 1.0) > UNIT_ROUNDING:
+        quaternion = tuple(x / length for x in quaternion)
+    return (*values[:-4], *quaternion)
+
+
+def _loop(table: _Table, count: int) -> Loop:
+    """A loop, with its axes if it is a hinge in space."""
+    values = _between(table, count, "loop", [key for key in table.keys if key in LOOP_ENDS])
+    joint = _joint(table, LOOP_JOINTS)
+    hinge = joint == REVOLUTE and table.spatial
+    axes = {key: _axis(table, key, hinge) for key in ("axis", "to_axis")}
+    return Loop(**values, joint=joint, **axes)
+
+
+def _between(table: _Table, count: int, what: str, keys: Iterable[str]) -> dict[str, Any]:
     """The values of a table that joins points of two bodies, or of a body and the ground."""
-    values = {key: table.get(key) for key in table.keys}
+    values = {key: table.get(key) for key in keys}
     body, to = values["body"], values["to"]
     for key, lowest in (("body", 0), ("to", GROUND)):
         if not lowest <= values[key] < count:
@@ -406,9 +513,11 @@ class _Table:
         data: dict[str, Any],
         keys: tuple[schema.Key, ...],
         numbers: Mapping[str, int] | None = None,
+        dimension: int = 2,
     ) -> None:
         self.source = source
         self.numbers = numbers or {}  # of bodies, by their names
+        self.dimension = dimension  # 2 in the plane, 3 in space
         self.path = path
         self.data = data
         self.keys = {key.name: key for key in keys}
@@ -433,6 +542,9 @@ class _Table:
             "boolean": self._boolean,
             "body": self._body,
             "vector": self._vector,
+            "unit": self._unit,
+            "inertia": self._inertia,
+            "rotation": self._rotation,
         }[self.keys[key].kind]
         return read(key, self.value(key, default))
 
@@ -462,7 +574,7 @@ class _Table:
         if not whole:
             raise self.error(key, f"must be an array of tables [[{key}]], got {_kind(value)}")
         return [
-            _Table(self.source, f"{self.path}{key}[{index}].", item, keys, numbers)
+            _Table(self.source, f"{self.path}{key}[{index}].", item, keys, numbers, self.dimension)
             for index, item in enumerate(value)
         ]
 
@@ -518,10 +630,62 @@ class _Table:
         return value
 
     def _vector(self, key: str, value: Any) -> Vector:
-        what = "must be a vector of 2 numbers"
+        return self._list(key, value, "a vector of", self.dimension)
+
+    def _list(self, key: str, value: Any, what: str, *lengths: int) -> tuple[float, ...]:
+        what = f"must be {what} {' or '.join(map(str, lengths))} numbers"
         if not isinstance(value, list | tuple):
             raise self.error(key, f"{what}, got {_kind(value)}")
-        if len(value) != 2:
+        if len(value) not in lengths:
             raise self.error(key, f"{what}, got {len(value)}")
-        x, y = (self._finite(key, item, what) for item in value)
-        return x, y
+        return tuple(self._finite(key, item, what) for item in value)
+
+    def _unit(self, key: str, value: Any) -> Vector:
+        vector = self._vector(key, value)
+        length = math.hypot(*vector)
+        if not 0.0 < length < math.inf:
+            raise self.error(key, "must have a direction")
+        if abs(length - 1.0) <= UNIT_ROUNDING:
+            return vector
+        return tuple(x / length for x in vector)
+
+    def _inertia(self, key: str, value: Any) -> float | tuple[float, ...]:
+        if not self.spatial:
+            return self._positive(key, value)
+        moments = self._list(key, value, "a list of", 3, 6)
+        if len(moments) == 3:
+            xx, yy, zz = moments
+            moments = (xx, 0.0, 0.0, yy, 0.0, zz)
+        if not np.linalg.eigvalsh(inertia_matrix(moments))[0] > 0.0:
+            raise self.error(key, "must be positive definite")
+        return moments
+
+    def _rotation(self, key: str, value: Any) -> float | tuple[float, ...]:
+        if self.spatial:
+            return self._list(key, value, "roll, pitch and yaw:", 3)
+        return self._number(key, value)
+
+    @property
+    def spatial(self) -> bool:
+        """Whether the mechanism is."""
+        return self.dimension == 3
+
+    def gravity(self) -> Vector:
+        """The gravity; from then on vectors have as many components."""
+        value = self.value("gravity")
+        gravity = self._list("gravity", value, "a vector of", 2, 3)
+        self.dimension = len(gravity)
+        return gravity
+
+    def numbers_of(self, key: str, count: int, default: Any) -> float | tuple[float, ...]:
+        """As many numbers as a joint has coordinates or velocities."""
+        value = self.value(key, default)
+        if count <= 1:
+            return self._number(key, value)
+        return self._list(key, value, "a list of", count)
+
+    def refuse(self, keys: Iterable[str], reason: str) -> None:
+        """Refuse keys that would have no effect."""
+        for key in keys:
+            if key in self.data:
+                raise self.error(key, reason)

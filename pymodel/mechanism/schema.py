@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from pymodel.mechanism.scenario import GROUND_NAME, INTEGRATORS
+from pymodel.mechanism.scenario import GROUND_NAME, INTEGRATORS, JOINTS, REVOLUTE, SPHERICAL
 
 GROUND_TEXT = f'`"{GROUND_NAME}"` or -1 is the ground'
 
@@ -31,8 +31,10 @@ class Key:
     name : str
     kind : str
         ``string``, ``number``, ``positive``, ``nonnegative``, ``integer``, ``boolean``,
-        ``vector`` (two numbers), ``body`` (a body's number or name), ``table`` or ``tables`` (an
-        array of tables).
+        ``vector`` (two numbers in the plane, three in space), ``unit`` (a vector of any length but
+        0, whose direction counts), ``inertia``, ``rotation``, ``coordinates`` and ``velocities``
+        (numbers as the joint has them), ``body`` (a body's number or name), ``table`` or ``tables``
+        (an array of tables).
     unit : str
         Empty without one.
     text : str
@@ -53,7 +55,12 @@ class Key:
 
 SCENARIO = (
     Key("name", "string", "", "a line of printable text"),
-    Key("gravity", "vector", "m/s²", "acceleration of free fall, ground frame"),
+    Key(
+        "gravity",
+        "vector",
+        "m/s²",
+        "acceleration of free fall, ground frame; of three numbers it makes the mechanism spatial",
+    ),
     Key("time", "table", "", "steps of the run, see below"),
     Key(
         "body",
@@ -63,7 +70,7 @@ SCENARIO = (
         (),
         "at least 1",
     ),
-    Key("loop", "tables", "", "one `[[loop]]` for each pin that closes a loop", (), "none"),
+    Key("loop", "tables", "", "one `[[loop]]` for each joint that closes a loop", (), "none"),
     Key(
         "spring",
         "tables",
@@ -89,7 +96,13 @@ TIME = (
 
 BODY = (
     Key("mass", "positive", "kg", "mass"),
-    Key("inertia", "positive", "kg m²", "moment of inertia about the centre of mass"),
+    Key(
+        "inertia",
+        "inertia",
+        "kg m²",
+        "moment of inertia about the centre of mass; in space three principal moments, or xx, xy, "
+        "xz, yy, yz, zz, in the body frame",
+    ),
     Key("com", "vector", "m", "centre of mass, from handle 1, body frame"),
     Key("tip", "vector", "m", "handle 2, from handle 1, body frame"),
     Key(
@@ -104,13 +117,55 @@ BODY = (
         "attach",
         "vector",
         "m",
-        "where handle 1 is pinned: point of the parent, from its handle 1, in its frame; of the "
+        "where the joint is: point of the parent, from its handle 1, in its frame; of the "
         "ground, in the ground frame",
         Default.COMPUTED,
         "the parent's `tip`; the ground's origin",
     ),
-    Key("q", "number", "rad", "initial joint angle, relative to the parent", 0.0),
-    Key("qd", "number", "rad/s", "initial joint velocity, relative to the parent", 0.0),
+    Key(
+        "joint",
+        "string",
+        "",
+        f"`{'`, `'.join(JOINTS)}`; `{SPHERICAL}` in space only",
+        REVOLUTE,
+    ),
+    Key(
+        "axis",
+        "unit",
+        "",
+        "direction of a prismatic joint, and of a revolute one in space, in the body's frame (the "
+        "joint leaves it there)",
+        Default.COMPUTED,
+        "none",
+    ),
+    Key(
+        "rotation",
+        "rotation",
+        "rad",
+        "how the body's frame stands in its parent's at `q` = 0: an angle; in space roll, pitch "
+        "and yaw, about the parent's x, then y, then z axis",
+        Default.COMPUTED,
+        "not turned",
+    ),
+    Key(
+        "q",
+        "coordinates",
+        "rad, m",
+        "initial coordinates of the joint, relative to the parent: a number; of a spherical joint "
+        "a quaternion [x, y, z, w]; of a free one [x, y, angle], in space [x, y, z, quaternion]",
+        Default.COMPUTED,
+        "0; quaternion [0, 0, 0, 1]",
+    ),
+    Key(
+        "qd",
+        "velocities",
+        "rad/s, m/s",
+        "initial velocities of the joint: a number; of a spherical joint the angular velocity "
+        "against the parent, body frame; of a free one the rates of x, y, angle; in space the "
+        "velocity of handle 1 and the angular velocity, body frame",
+        Default.COMPUTED,
+        "0",
+    ),
     Key(
         "guess",
         "boolean",
@@ -118,22 +173,44 @@ BODY = (
         "whether `q` and `qd` are guesses, from which the loops are closed before the run",
         False,
     ),
-    Key("torque", "number", "N m", "constant torque of the joint, on this body", 0.0),
-    Key("spring", "number", "N m/rad", "stiffness of a spring in the joint", 0.0),
-    Key("rest", "number", "rad", "joint angle at which the spring is slack", 0.0),
-    Key("damping", "number", "N m s/rad", "viscous damping of the joint", 0.0),
+    Key(
+        "torque",
+        "number",
+        "N m",
+        "constant torque of the joint, on this body; of a prismatic joint a force in N",
+        0.0,
+    ),
+    Key("spring", "number", "N m/rad", "stiffness of a spring in the joint; prismatic: N/m", 0.0),
+    Key("rest", "number", "rad", "joint angle, or displacement, at which the spring is slack", 0.0),
+    Key("damping", "number", "N m s/rad", "viscous damping of the joint; prismatic: N s/m", 0.0),
     Key("name", "string", "", "a name that no other body has", "", "none"),
 )
 
 LOOP = (
-    Key("body", "body", "", "the body that the pin is on"),
-    Key("point", "vector", "m", "the pin, from handle 1 of that body, in its frame"),
-    Key("to", "body", "", f"the body that it is pinned to; {GROUND_TEXT}"),
+    Key("body", "body", "", "the body that the joint is on"),
+    Key("point", "vector", "m", "the joint, from handle 1 of that body, in its frame"),
+    Key("to", "body", "", f"the body that it is joined to; {GROUND_TEXT}"),
     Key(
         "at",
         "vector",
         "m",
         "point of that body, from its handle 1, in its frame; of the ground, in the ground frame",
+    ),
+    Key(
+        "joint",
+        "string",
+        "",
+        f"`{REVOLUTE}` (a pin; in space a hinge) or, in space, `{SPHERICAL}` (a ball)",
+        REVOLUTE,
+    ),
+    Key("axis", "unit", "", "axis of a hinge, in the frame of `body`", Default.COMPUTED, "none"),
+    Key(
+        "to_axis",
+        "unit",
+        "",
+        "the same axis in the frame of `to`, or of the ground",
+        Default.COMPUTED,
+        "none",
     ),
 )
 

@@ -2,7 +2,7 @@
 
 Indices, and the points where joints act; the sums and eliminations that follow them are in
 :mod:`pymodel.algorithms`. Joint k connects body k with its parent, the joints after those of the n
-bodies close loops. All joints are pins.
+bodies close loops.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import reduce
 from typing import NamedTuple
 
-from pymodel.mechanism.scenario import GROUND, Scenario, Vector
+from pymodel.mechanism.scenario import GROUND, PRISMATIC, Scenario, Vector
 
 SHAPES = ("balanced", "left", "right")
 
@@ -33,8 +33,23 @@ class Handle(NamedTuple):
     joint: int
 
 
-class Pin(NamedTuple):
-    """A revolute joint, as the handles that it connects.
+class Point(NamedTuple):
+    """A place on a body where joints act.
+
+    Attributes
+    ----------
+    at : tuple of float
+        m, from handle 1 in the body's frame.
+    slide : int or None
+        Joint that moves it along its axis; None if it stays.
+    """
+
+    at: Vector
+    slide: int | None = None
+
+
+class Connection(NamedTuple):
+    """A joint, as the handles that it connects.
 
     The impulse on handle b is that on handle a reversed.
 
@@ -66,9 +81,9 @@ class Topology:
         Bodies that hang on each body.
     carried : list of list of int
         Each body and all that hang on it, directly or not, ascending.
-    points : list of list of tuple of float
-        Points of each body other than handle 1 where joints act, m, each once, body frame.
-    joints : list of Pin
+    points : list of list of Point
+        Places of each body other than handle 1 where joints act, each once.
+    joints : list of Connection
         The joints of the tree, then those that close loops.
     handles : list of list of Handle
         Handles of each body, one for each joint on it, sorted.
@@ -87,11 +102,19 @@ class Topology:
             self.carried[k] += sorted(j for c in self.children[k] for j in self.carried[c])
         self.points = [[] for _ in bodies]
         self.joints = [
-            Pin(self._handle(body.parent, body.attach, k), Handle(k, 0, k))
+            Connection(
+                self._handle(
+                    body.parent, Point(body.attach, k if body.joint == PRISMATIC else None), k
+                ),
+                Handle(k, 0, k),
+            )
             for k, body in enumerate(bodies)
         ]
         self.joints += [
-            Pin(self._handle(loop.to, loop.at, j), self._handle(loop.body, loop.point, j))
+            Connection(
+                self._handle(loop.to, Point(loop.at), j),
+                self._handle(loop.body, Point(loop.point), j),
+            )
             for j, loop in enumerate(scenario.loops, start=n)
         ]
         self.handles = [[] for _ in bodies]
@@ -105,7 +128,7 @@ class Topology:
                 while (outer := heavy[self.paths[-1][-1]]) is not None:
                     self.paths[-1].append(outer)
 
-    def _handle(self, body: int, point: Vector, joint: int) -> Handle | None:
+    def _handle(self, body: int, point: Point, joint: int) -> Handle | None:
         if body == GROUND:
             return None
         if point not in self.points[body]:
@@ -113,7 +136,7 @@ class Topology:
         return Handle(body, 1 + self.points[body].index(point), joint)
 
     @property
-    def loops(self) -> list[Pin]:
+    def loops(self) -> list[Connection]:
         """The joints that close loops."""
         return self.joints[self.size :]
 
@@ -174,7 +197,7 @@ class Topology:
             open_loops = [j for j in open_loops if j not in closed]
         return order
 
-    def _is_within(self, joint: Pin, bodies: set[int]) -> bool:
+    def _is_within(self, joint: Connection, bodies: set[int]) -> bool:
         return joint.b.body in bodies and (joint.a.body if joint.a else GROUND) in bodies
 
     def _bisection(self) -> list[int]:

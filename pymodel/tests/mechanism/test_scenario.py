@@ -211,11 +211,11 @@ MISTAKES = {
     "unknown_body": (
         edit(PLAIN, "mass", "mas"),
         'body[0].mas: unknown key, did you mean "mass"? (known: mass, inertia, com, tip, parent, '
-        "attach, q, qd, guess, torque, spring, rest, damping, name)",
+        "attach, joint, axis, rotation, q, qd, guess, torque, spring, rest, damping, name)",
     ),
     "unknown_loop": (
         edit(CLOSED, "point", "points"),
-        'loop[0].points: unknown key, did you mean "point"? (known: body, point, to, at)',
+        'loop[0].points: unknown key, did you mean "point"? (known: body, point, to, at, joint, axis, to_axis)',
     ),
     "unknown_odd": ('"two\\nlines" = 1\n' + PLAIN, f'"two\\nlines": unknown key ({TOP_KEYS})'),
     # missing keys
@@ -253,7 +253,7 @@ MISTAKES = {
     # vectors
     "vector_number": (
         edit(PLAIN, "[0.0, -9.8]", "-9.8"),
-        "gravity: must be a vector of 2 numbers, got a float",
+        "gravity: must be a vector of 2 or 3 numbers, got a float",
     ),
     "vector_short": (
         edit(PLAIN, "com = [0.2, 0.0]", "com = [0.2]"),
@@ -536,8 +536,8 @@ def test_a_dictionary_may_hold_what_numpy_gives():
         ({"bodies": []}, 'bodies: unknown key, did you mean "body"?'),
         ({1: 2}, "1: unknown key (known:"),
         ({"name": None}, "name: must be a string, got NoneType"),
-        ({"gravity": np.zeros(3)}, "gravity: must be a vector of 2 numbers, got 3"),
-        ({"gravity": {1.0, 2.0}}, "gravity: must be a vector of 2 numbers, got set"),
+        ({"gravity": np.zeros(4)}, "gravity: must be a vector of 2 or 3 numbers, got 4"),
+        ({"gravity": {1.0, 2.0}}, "gravity: must be a vector of 2 or 3 numbers, got set"),
         ({"time": {"step": 0.1}}, "time.end: required key is missing"),
     ],
 )
