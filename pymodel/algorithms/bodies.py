@@ -11,7 +11,7 @@ from pymodel.algorithms.space import Column, Plane, Subspace, Twist
 from pymodel.algorithms.sums import tree_sum
 from pymodel.algorithms.two_handles import Coefficients
 from pymodel.arith.scalars import Matrix, S, SupportsArithmetic, Vector
-from pymodel.mechanism.frames import frame_along, rotation_matrix
+from pymodel.mechanism.rotations import from_angles, hinge_directions
 from pymodel.mechanism.scenario import (
     FREEDOMS,
     GROUND,
@@ -49,7 +49,8 @@ def own_frame(scenario: Scenario, k: int) -> np.ndarray:
     """Frame of the algorithm in that of the scenario, (3, 3), for a body in space; -1: ground."""
     if k == GROUND or scenario.bodies[k].axis is None:
         return np.eye(3)
-    return frame_along(scenario.bodies[k].axis)
+    axis = scenario.bodies[k].axis
+    return np.column_stack((*hinge_directions(axis), axis))
 
 
 class Numbers:
@@ -144,7 +145,7 @@ class Numbers:
         if not self.scenario.spatial:
             return self.scalar(name, body.rotation) if body.rotation else None
         before, own = own_frame(self.scenario, body.parent), own_frame(self.scenario, k)
-        found = before.T @ rotation_matrix(body.rotation) @ own
+        found = before.T @ from_angles(body.rotation) @ own
         found = np.where(np.abs(found - np.round(found)) < ROUNDING, np.round(found), found)
         return self.matrix(name, found + 0.0)
 

@@ -27,8 +27,8 @@ from pymodel.algorithms.space import Plane, Space, Subspace, Twist
 from pymodel.algorithms.sums import inward_sums, levers, outward_sums, tree_sum
 from pymodel.arith.scalars import S, SupportsArithmetic, Vector
 from pymodel.arith.terms import Term, Terms
-from pymodel.mechanism.frames import frame_along
 from pymodel.mechanism.kinematics import joint_momenta
+from pymodel.mechanism.rotations import hinge_directions
 from pymodel.mechanism.scenario import FREE, GROUND, PRISMATIC, Scenario, ScenarioError
 from pymodel.mechanism.topology import Topology, build_tree
 
@@ -105,7 +105,7 @@ class Mechanism:
         self.hinges = [
             [
                 numbers.on_body(loop.to, f"loop[{index}].direction[{i}]", direction)
-                for i, direction in enumerate(frame_along(loop.to_axis).T[:2])
+                for i, direction in enumerate(hinge_directions(loop.to_axis))
             ]
             if loop.to_axis
             else []
