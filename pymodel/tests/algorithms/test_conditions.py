@@ -6,7 +6,7 @@ import pytest
 from pymodel.algorithms.conditions import PIN, eta_condition, joint_condition
 from pymodel.algorithms.linalg import condition_2x2
 from pymodel.mechanism.scenario import Constraints
-from pymodel.tests.spaces import space
+from pymodel.tests.every_joint import every_joint
 
 
 def positive(rng, c, count):
@@ -54,7 +54,7 @@ def test_what_is_not_positive_definite_is_infinite(held, wrong):
 
 
 def test_eta_of_loops_in_space():
-    scenario = space(loops=("spherical", "revolute"))
+    scenario = every_joint(loops=("spherical", "revolute"))
     assert scenario.loop_constraints == [3, 5]
     rng = np.random.default_rng(4)
     eta = np.zeros((8, 8))

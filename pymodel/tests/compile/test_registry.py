@@ -6,8 +6,8 @@ from pymodel.compile.registry import REGISTRY, split_state, state_names, t_cut_n
 from pymodel.mechanism.scenario import FREE, PRISMATIC, REVOLUTE, SPHERICAL
 from pymodel.mechanism.scenario_file import load
 from pymodel.mechanism.units import coordinate_units, motions
+from pymodel.tests.every_joint import every_joint
 from pymodel.tests.places import SCENARIOS
-from pymodel.tests.spaces import space
 
 
 def signature(name, scenario, **options):
@@ -26,7 +26,7 @@ def test_names_of_planar_pins():
 
 
 def test_names_and_units_in_space():
-    scenario = space()
+    scenario = every_joint()
     assert (scenario.nq, scenario.nv) == (13, 11)
     names = state_names(scenario)
     assert names == [f"q[{k}]" for k in range(13)] + [f"p[{k}]" for k in range(11)]
@@ -41,7 +41,7 @@ def test_names_and_units_in_space():
 
 
 def test_impulses_in_space():
-    scenario = space((REVOLUTE, SPHERICAL), loops=(SPHERICAL, REVOLUTE))
+    scenario = every_joint((REVOLUTE, SPHERICAL), loops=(SPHERICAL, REVOLUTE))
     names = [f"t_cut[0].{i}" for i in range(3)] + [f"t_cut[1].{i}" for i in range(5)]
     assert t_cut_names(scenario) == names
     carried = signature("step", scenario, rebasing=True).carried
@@ -49,7 +49,7 @@ def test_impulses_in_space():
 
 
 def test_constraints_that_follow_from_others_are_left_out():
-    scenario = space((REVOLUTE, REVOLUTE), loops=(REVOLUTE,))
+    scenario = every_joint((REVOLUTE, REVOLUTE), loops=(REVOLUTE,))
     (hinge,) = scenario.loops
     scenario = replace(scenario, loops=(replace(hinge, kept=(0, 2, 4)),))
     assert scenario.loop_constraints == [3]
@@ -58,7 +58,7 @@ def test_constraints_that_follow_from_others_are_left_out():
 
 
 def test_what_joints_hold():
-    assert space().constraints == [(0, 0), (3, 2), (2, 3), (3, 0), (3, 3)]
+    assert every_joint().constraints == [(0, 0), (3, 2), (2, 3), (3, 0), (3, 3)]
     scenario = load(SCENARIOS / "four_bar.toml")
     slider = replace(scenario.bodies[1], joint=PRISMATIC, axis=(1.0, 0.0))
     floating = replace(scenario.bodies[0], joint=FREE, q=(0.0,) * 3, qd=(0.0,) * 3)
@@ -68,7 +68,7 @@ def test_what_joints_hold():
 
 
 def test_names_of_coordinates():
-    scenario = space((SPHERICAL, REVOLUTE))
+    scenario = every_joint((SPHERICAL, REVOLUTE))
     assert scenario.coordinate_names == [
         *(f"joint 0 quaternion {part}" for part in "xyzw"),
         "joint 1",

@@ -20,7 +20,7 @@ UPRIGHT = (0.0, 0.0, 0.0, 1.0)  # quaternion
 HINGE = (0.0, 0.0, 1.0)
 
 
-def space(
+def every_joint(
     joints: Sequence[str] = (FREE, REVOLUTE, PRISMATIC, SPHERICAL, FIXED),
     loops: Sequence[str] = (),
 ) -> Scenario:
