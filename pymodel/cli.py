@@ -130,8 +130,8 @@ def compare(arguments: argparse.Namespace) -> int:
     from pymodel.runs.comparison import compare as compare_runs
 
     a, b = read_csv(arguments.a), read_csv(arguments.b)
-    if a.joints != b.joints:
-        raise InputError(f"{arguments.b}: {b.joints} joints, but {arguments.a} has {a.joints}")
+    if (a.nq, a.nv) != (b.nq, b.nv):
+        raise InputError(f"{arguments.b}: {b.size_text}, but {arguments.a} has {a.size_text}")
     found = compare_runs(a, b)
     table = Table(title=Text(f"{arguments.a} and {arguments.b}: {min(found.rows)} rows"))
     for name in ("column", "max abs difference", "bits", "rows that differ", "first at t [s]"):

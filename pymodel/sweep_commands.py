@@ -123,10 +123,11 @@ def sweep_map_options(parser: argparse.ArgumentParser) -> None:
 
 def sweep_map(arguments: argparse.Namespace) -> int:
     """Draw a column of a sweep's table as colours over two of the varied keys."""
-    from pymodel.runs.sweep_files import read_table
+    from pymodel.runs.sweep_files import read_table, scenario_of
     from pymodel.runs.sweep_plot import plot_map
 
     keys = (arguments.x, arguments.y)
-    plot_map(read_table(arguments.table), keys, arguments.value, arguments.out, arguments.title)
+    table, scenario = read_table(arguments.table), scenario_of(arguments.table)
+    plot_map(table, keys, arguments.value, arguments.out, arguments.title, scenario)
     print(arguments.out)
     return DONE

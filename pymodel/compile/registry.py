@@ -4,7 +4,7 @@ Each entry says for a mechanism which values its function takes and gives. :func
 it; the rest of the compile path needs nothing else.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,12 @@ from pymodel.algorithms.step import prepare, rates
 from pymodel.arith.scalars import SupportsArithmetic
 from pymodel.compile.kernel import Function, Kernel, record
 from pymodel.mechanism.scenario import Scenario
+from pymodel.mechanism.units import (
+    coordinate_units,
+    force_units,
+    momentum_units,
+    velocity_units,
+)
 
 Units = dict[str, str]  #: name of a value -> its unit
 
@@ -83,28 +89,42 @@ def recorded(name: str, scenario: Scenario, **options: Any) -> Kernel:
     return record(entry.function(scenario, **options), signature.inputs, signature.carried)
 
 
-def _numbered(name: str, scenario: Scenario, unit: str) -> Units:
-    return {f"{name}[{k}]": unit for k in range(len(scenario.bodies))}
+def _numbered(name: str, units: Sequence[str]) -> Units:
+    return {f"{name}[{k}]": unit for k, unit in enumerate(units)}
 
 
 def _state(scenario: Scenario) -> Units:
-    return _numbered("q", scenario, "rad") | _numbered("p", scenario, "N m s")
+    return _numbered("q", coordinate_units(scenario)) | _numbered("p", momentum_units(scenario))
 
 
 def state_names(scenario: Scenario) -> list[str]:
-    """Name the state of a mechanism: angles, then momenta."""
+    """Name the state of a mechanism: coordinates, then momenta."""
     return list(_state(scenario))
 
 
+def _t_cut(scenario: Scenario) -> Units:
+    found = {}
+    held = scenario.constraints[len(scenario.bodies) :]
+    for loop, (translations, rotations) in enumerate(held):
+        units = ["N s"] * translations + ["N m s"] * rotations
+        parts = range(len(units)) if scenario.spatial else "xy"
+        found |= {f"t_cut[{loop}].{part}": x for part, x in zip(parts, units, strict=True)}
+    return found
+
+
 def t_cut_names(scenario: Scenario) -> list[str]:
-    """Name the impulses on the pins that close the loops: carried where a run re-bases."""
-    return [f"t_cut[{loop}].{axis}" for loop in range(len(scenario.loops)) for axis in "xy"]
+    """Name the impulses of the joints that close the loops: carried where a run re-bases."""
+    return list(_t_cut(scenario))
 
 
-def _vectors(values: Mapping[str, Any], size: int) -> tuple[list, list]:
+def split_state(scenario: Scenario, state: Sequence) -> tuple[list, list]:
+    """Split a state in the order of :func:`state_names` into q and p."""
+    return list(state[: scenario.nq]), list(state[scenario.nq : scenario.nq + scenario.nv])
+
+
+def _vectors(scenario: Scenario, values: Mapping[str, Any]) -> tuple[list, list]:
     """q and p of a dict of scalars."""
-    q, p = ([values[f"{name}[{k}]"] for k in range(size)] for name in "qp")
-    return q, p
+    return split_state(scenario, [values[name] for name in state_names(scenario)])
 
 
 # --- one time step --------------------------------------------------------------------------------
@@ -112,10 +132,10 @@ def _vectors(values: Mapping[str, Any], size: int) -> tuple[list, list]:
 
 def _step_signature(scenario: Scenario, rebasing: bool = False, **options: Any) -> Signature:
     carried = _state(scenario)
-    outputs = _numbered("qd", scenario, "rad/s")
+    outputs = _numbered("qd", velocity_units(scenario))
     if rebasing:
-        carried |= dict.fromkeys(t_cut_names(scenario), "N s")
-        outputs |= _numbered("p_used", scenario, "N m s")
+        carried |= _t_cut(scenario)
+        outputs |= _numbered("p_used", momentum_units(scenario))
     return Signature({}, carried, outputs)
 
 
@@ -124,7 +144,7 @@ def _step_function(
 ) -> Function:
     def step(arithmetic: SupportsArithmetic, values: Mapping[str, Any]) -> dict[str, Any]:
         mechanism = prepare(arithmetic, scenario, **options)
-        q, p = _vectors(values, mechanism.size)
+        q, p = _vectors(scenario, values)
         names = t_cut_names(scenario) if rebasing else []
         t_cut = tuple(values[name] for name in names) if rebase_now else None
         q, p, now = serve(arithmetic, integrate(mechanism, q, p, t_cut))
@@ -142,14 +162,14 @@ def _step_function(
 
 
 def _rates_signature(scenario: Scenario, **options: Any) -> Signature:
-    outputs = _numbered("qd", scenario, "rad/s") | _numbered("pd", scenario, "N m")
+    outputs = _numbered("qd", velocity_units(scenario)) | _numbered("pd", force_units(scenario))
     return Signature(_state(scenario), {}, outputs)
 
 
 def _rates_function(scenario: Scenario, **options: Any) -> Function:
     def evaluate(arithmetic: SupportsArithmetic, values: Mapping[str, Any]) -> dict[str, Any]:
         mechanism = prepare(arithmetic, scenario, **options)
-        q, p = _vectors(values, mechanism.size)
+        q, p = _vectors(scenario, values)
         now = serve(arithmetic, rates(mechanism, q, p))
         found = {f"qd[{k}]": x for k, x in enumerate(now.q_dot)}
         return found | {f"pd[{k}]": x for k, x in enumerate(now.p_dot)}
@@ -163,13 +183,13 @@ REGISTRY: dict[str, Entry] = {
     for entry in (
         Entry(
             "step",
-            "one time step of a scenario, with its integrator: carries angles and momenta",
+            "one time step of a scenario, with its integrator: carries coordinates and momenta",
             _step_signature,
             _step_function,
         ),
         Entry(
             "rates",
-            "joint velocities and rates of the momenta, from angles and momenta",
+            "joint velocities and rates of the momenta, from coordinates and momenta",
             _rates_signature,
             _rates_function,
         ),

@@ -10,14 +10,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from pymodel.algorithms.conditions import held_by
 from pymodel.algorithms.integrators import integrate
 from pymodel.algorithms.requests import joint_matrix, serve
 from pymodel.algorithms.step import prepare
 from pymodel.arith.scalars import SupportsArithmetic
 from pymodel.compile.graph import Graph, Ref
 from pymodel.compile.kernel import Kernel, record
-from pymodel.compile.registry import state_names, t_cut_names
-from pymodel.mechanism.scenario import Scenario
+from pymodel.compile.registry import split_state, state_names, t_cut_names
+from pymodel.mechanism.scenario import Constraints, Scenario
 
 
 class AskedGraph(Graph):
@@ -52,10 +53,12 @@ class WatchedStep:
     Attributes
     ----------
     kernel : Kernel
-        It carries ``q[k]``, ``p[k]``, and ``t_cut[l].x`` where a run re-bases; its outputs are
+        It carries ``q[k]``, ``p[k]``, and the impulses ``t_cut`` where a run re-bases; outputs are
         ``qd[k]``, the momenta ``p_used[k]`` that they belong to, and what is watched.
     joint : list
-        For each joint matrix (33) the 2x2 matrices of names that add up to it.
+        For each joint matrix (33) the matrices of names that add up to it.
+    held : list of Constraints
+        What these joints hold.
     eta : list of list of str
         Names of the entries of eta (43); empty without loops.
     nonzero, finite : list of str
@@ -64,6 +67,7 @@ class WatchedStep:
 
     kernel: Kernel
     joint: list
+    held: list[Constraints]
     eta: list
     nonzero: list
     finite: list
@@ -93,7 +97,7 @@ def watched_step(
     pymodel.compile.graph.RecordingError
         If the step decides on data: the base ``ldup`` chooses pivots.
     """
-    graph, watched, names = AskedGraph(fold), {}, {"joint": [], "eta": []}
+    graph, watched, names = AskedGraph(fold), {}, {"joint": [], "held": [], "eta": []}
 
     def noted(name: str, x: Ref) -> str:
         watched[name] = x
@@ -103,6 +107,7 @@ def watched_step(
         parts = joint_matrix(request, reply)
         if parts is not None:
             number = len(names["joint"])
+            names["held"].append(held_by(scenario, request))
             names["joint"].append(
                 [
                     [
@@ -115,11 +120,10 @@ def watched_step(
 
     def step(arithmetic: SupportsArithmetic, values: Mapping[str, Any]) -> dict[str, Any]:
         mechanism = prepare(arithmetic, scenario, **options)
-        everybody = range(mechanism.size)
-        q, p = ([values[f"{letter}[{k}]"] for k in everybody] for letter in "qp")
+        q, p = split_state(scenario, [values[name] for name in states])
         t_cut = tuple(values[name] for name in cuts) if rebase_now else None
         q, p, now = serve(arithmetic, integrate(mechanism, q, p, t_cut), watch)
-        found = {f"q[{k}]": q[k] for k in everybody} | {f"p[{k}]": p[k] for k in everybody}
+        found = dict(zip(states, [*q, *p], strict=True))
         found |= zip(cuts, now.t_cut, strict=True) if cuts else {}
         found |= {f"qd[{k}]": x for k, x in enumerate(now.q_dot)}
         found |= {f"p_used[{k}]": x for k, x in enumerate(now.p)}
@@ -133,8 +137,7 @@ def watched_step(
             names[kind] = [noted(f"{kind}[{k}]", x) for k, x in enumerate(asked.values())]
         return found | watched
 
-    cuts = t_cut_names(scenario) if rebasing else []
-    kernel = record(step, carried=[*state_names(scenario), *cuts], graph=graph)
-    return WatchedStep(
-        kernel, names["joint"], names["eta"], names["zero_or_not"], names["finite_or_not"]
-    )
+    states, cuts = state_names(scenario), t_cut_names(scenario) if rebasing else []
+    kernel = record(step, carried=[*states, *cuts], graph=graph)
+    kinds = ("joint", "held", "eta", "zero_or_not", "finite_or_not")
+    return WatchedStep(kernel, *(names[kind] for kind in kinds))

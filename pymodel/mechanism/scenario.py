@@ -77,6 +77,19 @@ FREEDOMS = {  #: (joint, spatial) -> Freedoms
 }
 
 
+class Constraints(NamedTuple):
+    """What a joint holds.
+
+    Attributes
+    ----------
+    translations, rotations : int
+        Constraints of either kind; translations come first.
+    """
+
+    translations: int
+    rotations: int
+
+
 class ScenarioError(Error, ValueError):
     """A scenario that cannot be run; ``str()`` is the single line ``file: key: reason``.
 
@@ -305,6 +318,36 @@ class Scenario:
         return _slices([size.v for size in self.freedoms])
 
     @property
+    def quaternions(self) -> list[slice]:
+        """Where the unit quaternions of spherical and free joints in space stand in q."""
+        joints = zip(self.q_slices, self.freedoms, strict=True)
+        return [slice(own.stop - 4, own.stop) for own, size in joints if size.q > size.v]
+
+    @cached_property
+    def constraints(self) -> list[Constraints]:
+        """What each joint holds: those of the bodies, then those that close loops."""
+        whole = Constraints(3, 3) if self.spatial else Constraints(2, 1)
+
+        def of(joint: str) -> Constraints:
+            moves = {PRISMATIC: 1, FREE: whole.translations}.get(joint, 0)
+            turns = FREEDOMS[joint, self.spatial].v - moves
+            return Constraints(whole.translations - moves, whole.rotations - turns)
+
+        found = [of(body.joint) for body in self.bodies]
+        for loop in self.loops:
+            held = of(loop.joint)
+            if loop.kept is not None:
+                translations = sum(index < held.translations for index in loop.kept)
+                held = Constraints(translations, len(loop.kept) - translations)
+            found.append(held)
+        return found
+
+    @property
+    def loop_constraints(self) -> list[int]:
+        """How many constraints of each loop the dynamics use."""
+        return [sum(held) for held in self.constraints[len(self.bodies) :]]
+
+    @property
     def joint_names(self) -> list[str]:
         """What the joints are called in plots: by number, and by their bodies' names if any.
 
@@ -319,6 +362,18 @@ class Scenario:
             elif body.joint == SPHERICAL:
                 axes = axes[3:]
             names += [own] if size.v == 1 else [f"{own} {axis}" for axis in axes[: size.v]]
+        return names
+
+    @property
+    def coordinate_names(self) -> list[str]:
+        """As :attr:`joint_names`, one name for each coordinate."""
+        names = []
+        for size, own in zip(self.freedoms, self.v_slices, strict=True):
+            rates = self.joint_names[own]
+            if size.q > size.v:  # three turns, of which the coordinates are a quaternion
+                of_body = rates[-1].removesuffix(" about z")
+                rates[-3:] = [f"{of_body} quaternion {part}" for part in "xyzw"]
+            names += rates
         return names
 
     @property

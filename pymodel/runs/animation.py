@@ -4,30 +4,30 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib.animation import FFMpegWriter, PillowWriter
 from matplotlib.axes import Axes
-from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
-from pymodel.mechanism import kinematics
 from pymodel.mechanism.scenario import Scenario
+from pymodel.runs import skeleton
 from pymodel.runs.input_error import InputError
 from pymodel.runs.plots import (
+    BLOCK_WIDTH,
     BLUE,
     JOINT_COLOURS,
     STYLE,
-    bars,
-    check_mechanism,
-    coils,
-    ground_pins,
+    lines,
+    mechanism_axes,
     square_limits,
-    traced_points,
 )
-from pymodel.runs.trajectory import Trajectory
+from pymodel.runs.trajectory import Trajectory, check_mechanism
 
 WRITERS = {".gif": PillowWriter, ".mp4": FFMpegWriter}
 UNIT_S = 0.01  # in which a GIF counts the time of a frame
@@ -35,6 +35,9 @@ SHORTEST_S, LONGEST_S = 0.04, 0.1  # of a frame
 FEWEST, MOST = 25, 100  # frames, which keeps a GIF below a megabyte
 SIZE_INCHES, DPI = 4.2, 100
 ROUNDING = 1e-9  # of a sum of times, relative
+BAR = {"lw": 5, "capstyle": "round", "zorder": 3}
+BLOCK = {"lw": BLOCK_WIDTH, "capstyle": "butt", "zorder": 3}
+GUIDE = {"lw": 1.2, "zorder": 2}
 
 
 def animate(
@@ -50,7 +53,7 @@ def animate(
     ----------
     trajectory : Trajectory
     scenario : Scenario
-        Its mechanism: any tree, with loops or without.
+        Its mechanism, in the plane or in space.
     path : str or path-like
         Ends in ``.gif``, or in ``.mp4`` where ffmpeg is installed.
     speed : float, optional
@@ -133,45 +136,74 @@ def _write(
 ) -> None:
     """Draw frame by frame."""
     q = trajectory.q[rows]
-    members, springs = bars(scenario, q), coils(scenario, q)
-    pins = kinematics.handle_positions(scenario, q)
-    for loop in scenario.loops:
-        pin = kinematics.point_position(scenario, q, loop.body, loop.point)
-        pins = np.concatenate((pins, pin[:, None]), axis=1)
-    tip = traced_points(scenario, trajectory)[-1]
+    members, springs = skeleton.bars(scenario, q), skeleton.coils(scenario, q)
+    sliders = skeleton.sliders(scenario, q)
+    guides, blocks = [x.guide for x in sliders], [x.block for x in sliders]
+    pins = np.concatenate((skeleton.pins(scenario, q), skeleton.loop_pins(scenario, q)), axis=1)
+    tip = skeleton.traced_points(scenario, trajectory)[-1]
 
     figure = Figure(figsize=(SIZE_INCHES, SIZE_INCHES), layout="constrained")
-    axes = figure.subplots()
-    _fit(axes, [*(ends for _, ends in members), *springs], tip)
-    for place in ground_pins(scenario):
-        axes.plot(*place, "^", ms=11, color="black", zorder=2)
-    (trace,) = axes.plot([], [], color=BLUE, lw=1.0, zorder=1)
-    colours = [JOINT_COLOURS[(1 + body) % len(JOINT_COLOURS)] for body, _ in members]
-    lines = LineCollection([], colors=colours, lw=5, capstyle="round", zorder=3)
-    axes.add_collection(lines)
-    zigzags = [axes.plot([], [], color="black", lw=1.2, zorder=2.5)[0] for _ in springs]
-    (dots,) = axes.plot([], [], "o", ms=5, mfc="white", mec="black", zorder=4)
+    axes = mechanism_axes(figure, 111, scenario)
+    _fit(axes, [*(ends for _, ends in members), *springs, *guides, *blocks], tip)
+    for place in skeleton.ground_pins(scenario):
+        axes.plot(*np.transpose([place]), "^", ms=11, color="black", zorder=2)
+    nowhere = [[]] * len(scenario.gravity)
+    (trace,) = axes.plot(*nowhere, color=BLUE, lw=1.0, zorder=1)
+    moving = [_Moving(axes, [ends for _, ends in members], _colours(k for k, _ in members), BAR)]
+    if sliders:
+        moving.append(_Moving(axes, guides, "black", GUIDE))
+        moving.append(_Moving(axes, blocks, _colours(x.body for x in sliders), BLOCK))
+    zigzags = [axes.plot(*nowhere, color="black", lw=1.2, zorder=2.5)[0] for _ in springs]
+    (dots,) = axes.plot(*nowhere, "o", ms=5, mfc="white", mec="black", zorder=4)
     pace = "" if speed == 1.0 else f"\n{speed:.2g} times real time"
     title = axes.set_title(pace)  # leaves room for its lines
     figure.draw_without_rendering()
     figure.set_layout_engine("none")  # the frames must not move
     with writer.saving(figure, str(path), DPI):
         for frame, row in enumerate(rows):
-            lines.set_segments([ends[frame] for _, ends in members])
+            for artist in moving:
+                artist.show(frame)
             for zigzag, corners in zip(zigzags, springs, strict=True):
-                zigzag.set_data(*corners[frame].T)
-            dots.set_data(*pins[frame].T)
-            trace.set_data(*tip[: row + 1].T)
+                _move(zigzag, corners[frame])
+            _move(dots, pins[frame])
+            _move(trace, tip[: row + 1])
             title.set_text(f"{scenario.name}: {trajectory.t[row]:.3f} s{pace}")
             writer.grab_frame()
 
 
+class _Moving:
+    """Lines that move: (T, ends, d) each."""
+
+    def __init__(
+        self, axes: Axes, paths: list[np.ndarray], colours: Any, style: dict[str, Any]
+    ) -> None:
+        self.paths = paths
+        self.artist = lines(axes, self._at(0), colors=colours, **style)
+
+    def _at(self, frame: int) -> list[np.ndarray]:
+        return [path[frame] for path in self.paths]
+
+    def show(self, frame: int) -> None:
+        """Move them to where they are in a frame."""
+        self.artist.set_segments(self._at(frame))
+
+
+def _colours(bodies: Iterable[int]) -> list[str]:
+    return [JOINT_COLOURS[(1 + body) % len(JOINT_COLOURS)] for body in bodies]
+
+
+def _move(line: Line2D, points: np.ndarray) -> None:
+    """Give a line other points, (ends, d)."""
+    if points.shape[-1] == 2:
+        line.set_data(*points.T)
+    else:
+        line.set_data_3d(*points.T)
+
+
 def _fit(axes: Axes, members: list[np.ndarray], tip: np.ndarray) -> None:
     """Fit the axes to all that is drawn at any time."""
-    points = np.concatenate([ends.reshape(-1, 2) for ends in (*members, tip)])
+    points = np.concatenate([ends.reshape(-1, tip.shape[-1]) for ends in (*members, tip)])
     (ghost,) = axes.plot(*points.T, ",")
     axes.margins(0.08)
     square_limits(axes)
     ghost.remove()
-    axes.set_xlabel("x [m]")
-    axes.set_ylabel("y [m]")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from pymodel.mechanism.scenario import Scenario
 from pymodel.runs import lagrangian
 from pymodel.runs.input_error import InputError, require
-from pymodel.runs.trajectory import Trajectory
+from pymodel.runs.trajectory import Trajectory, check_mechanism
 
 
 @dataclass(frozen=True)
@@ -103,6 +103,28 @@ def reference(scenario: Scenario, t: ArrayLike | None = None) -> Trajectory:
     return lagrangian.simulate(scenario, scenario.times if t is None else np.asarray(t))
 
 
+def with_signs_of(run: Trajectory, other: Trajectory, scenario: Scenario) -> Trajectory:
+    """Give quaternions the signs of another run's, row by row as far as both go.
+
+    Parameters
+    ----------
+    run, other : Trajectory
+        Of the scenario's mechanism, at the same times.
+    scenario : Scenario
+
+    Returns
+    -------
+    Trajectory
+        ``other`` with negated quaternions where that is nearer to ``run``.
+    """
+    rows = slice(min(len(run), len(other)))
+    q = other.q.copy()
+    for own in scenario.quaternions:
+        away = np.vecdot(q[rows, own], run.q[rows, own]) < 0.0
+        q[rows, own][away] *= -1.0
+    return replace(other, q=q)
+
+
 def compare(run: Trajectory, other: Trajectory | Scenario) -> Comparison:
     """Compare a trajectory with another one, or with the reference, bit by bit.
 
@@ -111,6 +133,7 @@ def compare(run: Trajectory, other: Trajectory | Scenario) -> Comparison:
     run : Trajectory
     other : Trajectory or Scenario
         A scenario stands for its reference: its motion by Lagrange's equations at the run's times.
+        A quaternion and its negative are one rotation: it gets the signs of the run's.
 
     Returns
     -------
@@ -119,19 +142,17 @@ def compare(run: Trajectory, other: Trajectory | Scenario) -> Comparison:
     Raises
     ------
     InputError
-        If they have different numbers of joints.
+        If they have different numbers of coordinates or velocities.
     NoReferenceError
         As for :func:`reference`.
     """
     require(run, Trajectory, "simulate")
     if isinstance(other, Scenario):
-        if len(other.bodies) != run.joints:
-            reason = f"{len(other.bodies)} bodies, the run has {run.joints}"
-            raise InputError(f"{other.source}: {reason}")
-        other = reference(other, run.t)
+        check_mechanism(run, other)
+        other = with_signs_of(run, reference(other, run.t), other)
     require(other, Trajectory, "simulate")
-    if run.joints != other.joints:
-        raise InputError(f"runs of {run.joints} and {other.joints} joints cannot be compared")
+    if (run.nq, run.nv) != (other.nq, other.nv):
+        raise InputError(f"runs of {run.size_text} and {other.size_text} cannot be compared")
     rows = min(len(run), len(other))
     columns = zip(run.columns().items(), other.columns().values(), strict=True)
     times = run.t[:rows]

@@ -417,6 +417,7 @@ class Run:
     ) -> tuple[Trajectory | None, str | None]:
         recorder, fmt = Recorder(scenario, arithmetic), arithmetic.fmt
         momenta = "p_used" if self.every and scenario.loops else "p"
+        sizes = {"q": scenario.nq, momenta: scenario.nv, "qd": scenario.nv}
         mechanism = step.prepare(BitExact(arithmetic.fmt, fold=True), scenario)
         stopped = None
         try:
@@ -425,17 +426,16 @@ class Run:
                 q, p, qd = (
                     [
                         arithmetic.scalar(row[context_name(context, f"{name}[{k}]")])
-                        for k in range(len(scenario.bodies))
+                        for k in range(size)
                     ]
-                    for name in ("q", momenta, "qd")
+                    for name, size in sizes.items()
                 )
-                rates = step.Rates(q_dot=qd, p_dot=None, p=p, t_cut=None, eta=_eta(mechanism, q, p))
-                recorder.keep(q, rates)
+                recorder.keep(q, qd, p, _eta(mechanism, q, p))
         except SingularError as error:
             stopped = recorder.where(error)
         if stopped is None and stopped_at is not None:
             recorder.step = stopped_at
-            names = [context_name(context, f"q[{k}]") for k in range(len(scenario.bodies))]
+            names = [context_name(context, f"q[{k}]") for k in range(scenario.nq)]
             if half.keys() >= set(names):
                 recorder.q = [fmt.to_float(half[name]) for name in names]
             stopped = recorder.where("a result is infinite or not a number")

@@ -64,6 +64,13 @@ class Normal:
 
 Axis = Grid | Uniform | Normal
 REAL = ("number", "positive", "nonnegative")  # kinds of keys that may be drawn
+#: Kinds of keys that may be one number or many -> the kind of the one.
+NUMBERS = {
+    "inertia": "positive",
+    "rotation": "number",
+    "coordinates": "number",
+    "velocities": "number",
+}
 Vary = Mapping[str, str | Axis | Sequence[Value] | np.ndarray]
 
 
@@ -77,6 +84,8 @@ class Ensemble:
         What the scenario file holds.
     source : str
         Stands for the file in messages.
+    scenario : Scenario
+        The scenario as it stands.
     varied : dict
         Key -> its values.
     count : int
@@ -89,6 +98,7 @@ class Ensemble:
 
     data: dict[str, Any]
     source: str
+    scenario: Scenario
     varied: dict[str, Axis]
     count: int
     seed: int
@@ -169,10 +179,10 @@ def ensemble(
     InputError
         If a key or its values make no sense, or the count or seed does not.
     """
-    parse(data, source, steps)
+    scenario = parse(data, source, steps)
     if not vary:
         raise InputError("--vary: say what to vary, as body[0].mass=0.5:2.0:11")
-    known = kinds(data)
+    known = kinds(data, scenario)
     varied = {key: _axis(key, values, known) for key, values in vary.items()}
     drawn = [key for key, axis in varied.items() if not isinstance(axis, Grid)]
     for option, given in (("count", count), ("seed", seed)):
@@ -183,7 +193,7 @@ def ensemble(
     if drawn and count is None:
         raise InputError(f"--count: say how many to draw, {drawn[0]} is random")
     seed = DEFAULT_SEED if seed is None else seed
-    found = Ensemble(data, source, varied, count or 1, seed, steps)
+    found = Ensemble(data, source, scenario, varied, count or 1, seed, steps)
     if len(found) > MAX_VARIATIONS:
         raise InputError(f"--vary: {len(found)} variations, of at most {MAX_VARIATIONS}")
     return found
@@ -222,17 +232,31 @@ def place_of(key: str) -> Place:
     return tuple(int(word) if word.isdecimal() else word for word in words)
 
 
-def kinds(data: dict[str, Any]) -> dict[str, str]:
-    """Every key of a scenario that has a value, with its kind as in :mod:`schema`."""
+def kinds(data: dict[str, Any], scenario: Scenario) -> dict[str, str]:
+    """Every key of a scenario that has a value, with its kind as in :mod:`schema`.
+
+    A kind of many numbers is ``number`` for each of them.
+
+    Parameters
+    ----------
+    data : dict
+        What the scenario file holds.
+    scenario : Scenario
+        What it says.
+    """
     found = {}
     for prefix, table, keys in _tables(data):
         for key in keys:
-            if key.name not in table and isinstance(key.default, schema.Default):
-                continue
-            if key.kind == "vector":
-                found |= {f"{prefix}{key.name}[{axis}]": "number" for axis in (0, 1)}
-            elif key.kind not in ("table", "tables", "boolean"):
-                found[prefix + key.name] = key.kind
+            value = table.get(key.name, key.default)
+            if key.kind in ("table", "tables", "boolean") or key.name == "joint":
+                continue  # another joint is another mechanism
+            if isinstance(value, list | tuple | np.ndarray):
+                found |= {f"{prefix}{key.name}[{k}]": "number" for k in range(len(value))}
+            elif not isinstance(value, schema.Default):
+                found[prefix + key.name] = NUMBERS.get(key.kind, key.kind)
+    for k, size in enumerate(scenario.freedoms):
+        if size.q == 1:  # given or not
+            found |= {f"body[{k}].{name}": "number" for name in ("q", "qd")}
     return found
 
 

@@ -15,6 +15,7 @@ from pymodel.mechanism.scenario import Scenario
 from pymodel.mechanism.scenario_file import load
 from pymodel.runs import lagrangian, plots
 from pymodel.runs.animation import animate
+from pymodel.runs.comparison import with_signs_of
 from pymodel.runs.finished import FinishedRun
 from pymodel.runs.progress import progress
 from pymodel.runs.summary import Summary, label, summarise, write_summary
@@ -116,9 +117,10 @@ def _reference(run: FinishedRun) -> tuple[Trajectory | None, str | None]:
     """The reference as far as it goes, and why no further."""
     try:
         with progress(f"{run.scenario.name}: reference") as update:
-            return lagrangian.simulate(run.scenario, run.trajectory.t, update), None
+            exact, missing = lagrangian.simulate(run.scenario, run.trajectory.t, update), None
     except lagrangian.NoReferenceError as error:
-        return error.trajectory, str(error)
+        exact, missing = error.trajectory, str(error)
+    return exact and with_signs_of(run.trajectory, exact, run.scenario), missing
 
 
 def animate_run(out_dir: str | os.PathLike[str], scenario: Scenario) -> Path:
@@ -167,6 +169,6 @@ def replot(out_dir: str | os.PathLike[str]) -> list[Path]:
     except (OSError, ValueError, KeyError, TypeError):
         title, name = out.resolve().name, "run"
     scenario = load(out / SCENARIO) if (out / SCENARIO).exists() else None
-    if scenario is not None and len(scenario.bodies) != run.joints:
+    if scenario is not None and (scenario.nq, scenario.nv) != (run.nq, run.nv):
         raise TrajectoryError(f"{out / SCENARIO}: not the mechanism of {RUN}")
     return plots.plot_run(run, exact, out, title, label=name, twin=twin, scenario=scenario)

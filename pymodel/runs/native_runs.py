@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from pymodel.algorithms.linalg import condition_2x2
+from pymodel.algorithms.conditions import eta_condition, joint_condition
 from pymodel.algorithms.requests import BASE, RECORDED_BASES, SingularError
 from pymodel.algorithms.step import Mechanism, prepare
 from pymodel.arith import scalars
 from pymodel.arith.fp import INEXACT
 from pymodel.compile import native
-from pymodel.compile.registry import state_names, t_cut_names
+from pymodel.compile.registry import split_state, state_names, t_cut_names
 from pymodel.compile.watched_step import watched_step
 from pymodel.mechanism.scenario import Scenario
 from pymodel.runs import simulate as model
@@ -145,7 +145,7 @@ class _System:
         kept = scenario.steps, scenario.save, scenario.integrator
         springs = [spring.structure for spring in mechanism.springs]
         wiring = topology.parents, topology.joints, mechanism.assembly, springs
-        return repr((type(mechanism).__name__, *kept, *wiring))
+        return repr((type(mechanism).__name__, *kept, *wiring, *_joints(scenario)))
 
     def finished(
         self, group: _NativeSteps, arithmetic: Any, limit: float | None, options: Mapping
@@ -162,6 +162,14 @@ class _System:
             return simulate(self.scenario, arithmetic, None, limit, **options)
         except (SingularError, NonFiniteError) as error:
             return error
+
+
+def _joints(scenario: Scenario) -> list[tuple]:
+    """What joints are and which way they point; of planar pins there is nothing to say."""
+    if scenario.pins_only:
+        return []
+    found = [(body.joint, body.axis, body.rotation) for body in scenario.bodies]
+    return found + [(loop.joint, loop.axis, loop.to_axis, loop.kept) for loop in scenario.loops]
 
 
 def _several(
@@ -263,8 +271,7 @@ class _NativeSteps:
         """Leave a system in front of a step."""
         system = self.systems[k]
         values = {name: self.arithmetic.const(float(x)) for name, x in numbers.items()}
-        half = len(self.state_names) // 2
-        q, p = ([values[n] for n in self.state_names[i : i + half]] for i in (0, half))
+        q, p = split_state(system.scenario, [values[name] for name in self.state_names])
         t_cut = tuple(values[name] for name in self.cut_names)
         rebases = step and system.mechanism.rebases_at(step)
         system.state = State(q, p, t_cut if rebases else None, step)
@@ -286,8 +293,10 @@ class _NativeSteps:
         self.flags |= self.kernel.flags
         if self.alone:
             self.arithmetic.flags |= self.flags
-        size = range(self.mechanism.size)
-        kinds = [np.array([trace[f"{kind}[{k}]"] for k in size]) for kind in ("q", "qd", "p_used")]
+        sizes = {"q": self.scenario.nq, "qd": self.scenario.nv, "p_used": self.scenario.nv}
+        kinds = [
+            np.array([trace[f"{kind}[{k}]"] for k in range(size)]) for kind, size in sizes.items()
+        ]
         for k in np.flatnonzero(running):
             recorder, kept = self.systems[k].recorder, slice(done[k])
             recorder.note_conditions(*(x if x is None else x[kept, k] for x in (eta, joint)))
@@ -299,12 +308,10 @@ class _NativeSteps:
         eta = joint = None
         if self.main.eta:
             matrices = np.array([[trace[name] for name in row] for row in self.main.eta])
-            matrices = np.moveaxis(matrices, (0, 1), (-2, -1))
-            finite = np.isfinite(matrices).all(axis=(-2, -1))
-            eta = np.full(finite.shape, np.inf)
-            eta[finite] = np.linalg.cond(matrices[finite])
+            eta = eta_condition(self.scenario, np.moveaxis(matrices, (0, 1), (-2, -1)))
         if self.main.joint:
-            joint = np.max([condition_2x2(self._sum(parts, trace)) for parts in self.main.joint], 0)
+            watched = zip(self.main.joint, self.main.held, strict=True)
+            joint = np.max([joint_condition(self._sum(x, trace), held) for x, held in watched], 0)
         return eta, joint
 
     @staticmethod

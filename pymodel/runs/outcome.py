@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pymodel.mechanism.scenario import Scenario
-from pymodel.runs.trajectory import JOINT_COLUMNS, Trajectory
+from pymodel.runs.trajectory import JOINT_COLUMNS, Trajectory, joint_column_names
 
 DONE, STOPPED, FAILED = "done", "stopped", "failed"
 NAN = float("nan")
@@ -29,7 +29,8 @@ class Outcome:
     steps, t
         Number and time (s) of the last kept step.
     q, qd, p
-        Joint angles (rad), velocities (rad/s) and momenta (N m s) in that step.
+        Joint coordinates (rad, m and quaternions), velocities (rad/s, m/s) and momenta (N m s, N s)
+        in that step.
     energy_change
         Largest change of kinetic and potential energy since the start, J.
     loop_position, loop_velocity
@@ -89,11 +90,11 @@ class Outcome:
         said = f"{error}".splitlines()
         return cls(FAILED, said[0] if said else type(error).__name__)
 
-    def cells(self, joints: int) -> dict[str, Any]:
-        """Name of a column -> value, for a mechanism of so many joints."""
+    def cells(self, nq: int, nv: int) -> dict[str, Any]:
+        """Name of a column -> value, for a mechanism of so many coordinates and velocities."""
         found = vars(self).copy()
         cells = {name: found.pop(name) for name in ("status", "reason", "steps", "t")}
-        for name in JOINT_COLUMNS:
-            values = found.pop(name) or [NAN] * joints
-            cells |= {f"{name}{k}": x for k, x in enumerate(values)}
+        for name, columns in joint_column_names(nq, nv).items():
+            values = found.pop(name) or [NAN] * len(columns)
+            cells |= zip(columns, values, strict=True)
         return cells | found

@@ -7,9 +7,9 @@ cover each other also differ in dash and width. Legends stand next to the axes, 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import matplotlib as mpl
 import numpy as np
@@ -17,12 +17,15 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.colors import Colormap, ListedColormap, Normalize
 from matplotlib.figure import Figure
+from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
-from pymodel.mechanism import kinematics
+from pymodel.mechanism.kinematics import loop_angle_error
 from pymodel.mechanism.scenario import Scenario
-from pymodel.runs.input_error import InputError, require
+from pymodel.mechanism.units import coordinate_units, velocity_units
+from pymodel.runs import skeleton
+from pymodel.runs.input_error import InputError
 from pymodel.runs.summary import MILLI
-from pymodel.runs.trajectory import Trajectory
+from pymodel.runs.trajectory import Trajectory, check_mechanism
 
 LOOP = "loop"  # the picture that needs loops
 
@@ -37,9 +40,24 @@ FAINTEST = 0.3  # opacity of the first of them
 SMALL_NUMBERS = "{x:.3g}"  # each tick whole: a common factor above the axes hits the legend
 # Time runs from light to dark, without the palest end, which vanishes on white.
 TIME_COLOURS = ListedColormap(mpl.colormaps["cividis_r"](np.linspace(0.12, 1.0, 256)))
-# A tip that travels less than this share of the mechanism's extent is a fixed pin.
-COIL_CORNERS, COIL_WIDTH = 12, 0.08  # of a drawn spring; half its width as a share of its length
-FIXED_SHARE = 1e-2
+BLOCK_WIDTH = 11.0  # of a drawn slider, points
+VIEW = (22.0, -55.0)  # in space: elevation and azimuth, degrees
+#: Unit of coordinates or velocities -> what they are called.
+QUANTITIES = {
+    "rad": "joint angle $q$ [rad]",
+    "m": "joint displacement $q$ [m]",
+    "": "quaternion $q$",
+    "rad/s": r"joint velocity $\dot q$ [rad/s]",
+    "m/s": r"joint velocity $\dot q$ [m/s]",
+}
+#: What is drawn of loops: text of an axis -> values of (scenario, run).
+LOOP_CURVES: dict[str, Callable[[Scenario, Trajectory], np.ndarray]] = {
+    "vector loop length [m]": lambda scenario, run: run.loop_position,
+    "its velocity [m/s]": lambda scenario, run: run.loop_velocity,
+}
+PLANAR_LOOP_CURVES: dict[str, Callable[[Scenario, Trajectory], np.ndarray]] = {
+    "sum of inner angles, error [rad]": lambda scenario, run: loop_angle_error(scenario, run.q),
+}
 
 STYLE: dict[Any, Any] = {
     "font.size": 10,
@@ -118,7 +136,7 @@ def plot(
     scenario : Scenario, optional
         The mechanism, which ``overview`` and ``loop`` need.
     kind : str
-        ``overview``: bars in motion, energies and their error; ``joints``: angles and velocities;
+        ``overview``: bars in motion, energies, their error; ``joints``: coordinates and velocities;
         ``kinetic_energy``: with differences to the reference and to the twin; ``loop``: how well
         loops stay closed.
     reference, twin : Trajectory, optional
@@ -157,15 +175,6 @@ def plot(
     return figure
 
 
-def check_mechanism(trajectory: Trajectory, scenario: Scenario) -> None:
-    """Refuse a trajectory that is not of a scenario's mechanism, by an InputError."""
-    require(trajectory, Trajectory, "simulate")
-    require(scenario, Scenario, "load")
-    if len(scenario.bodies) != trajectory.joints:
-        bodies = f"{len(scenario.bodies)} bodies, the trajectory has {trajectory.joints} joints"
-        raise InputError(f"{scenario.source}: {bodies}")
-
-
 def _curves(
     trajectory: Trajectory, label: str, twin: Trajectory | None, twin_label: str
 ) -> list[Curve]:
@@ -194,36 +203,69 @@ def _above(axes: Axes) -> None:
     )
 
 
+class _Panel(NamedTuple):
+    """Columns of q or qd that have one unit."""
+
+    quantity: str
+    text: str
+    columns: list[int]
+    names: list[str]
+
+
+def _panels(run: Trajectory, scenario: Scenario | None) -> list[_Panel]:
+    """What :func:`_joints` draws, from top to bottom."""
+    if scenario is None:
+        numbered = [f"joint {k}" for k in range(run.nv)]
+        coordinates = numbered if run.nq == run.nv else [f"coordinate {k}" for k in range(run.nq)]
+        return [
+            _Panel("q", "joint coordinate $q$", [*range(run.nq)], coordinates),
+            _Panel("qd", r"joint velocity $\dot q$", [*range(run.nv)], numbered),
+        ]
+    found = []
+    for quantity, units, names in (
+        ("q", coordinate_units(scenario), scenario.coordinate_names),
+        ("qd", velocity_units(scenario), scenario.joint_names),
+    ):
+        for unit in dict.fromkeys(units):
+            columns = [k for k, own in enumerate(units) if own == unit]
+            own = [names[k] for k in columns]
+            found.append(_Panel(quantity, QUANTITIES[unit], columns, own))
+    return found
+
+
 def _joints(
     curves: list[Curve], reference: Trajectory | None, title: str, scenario: Scenario | None
 ) -> Figure:
     label, trajectory, *_ = curves[0]
-    figure = Figure(figsize=(9, 6), layout="constrained")
+    wanted = _panels(trajectory, scenario)
+    figure = Figure(figsize=(9, max(6, 2.4 * len(wanted))), layout="constrained")
     figure.suptitle(f"{title}: joint motion", parse_math=False)
-    panels = figure.subplots(2, 1, sharex=True)
-    count = trajectory.joints
-    names_of = scenario.joint_names if scenario else [f"joint {k}" for k in range(count)]
-    many = count > len(JOINT_COLOURS)
+    panels = figure.subplots(len(wanted), 1, sharex=True, squeeze=False)[:, 0]
+    most = trajectory.nq
+    many = most > len(JOINT_COLOURS)
     colours: Colormap = mpl.colormaps["cividis"] if many else ListedColormap(JOINT_COLOURS)
-    names = (("q", "joint angle $q$ [rad]"), ("qd", r"joint velocity $\dot q$ [rad/s]"))
-    for axes, (name, text) in zip(panels, names, strict=True):
-        for k in range(count):
-            colour = colours(k / (count - 1)) if many else colours(k)
-            values = getattr(trajectory, name)[:, k]
+    for axes, panel in zip(panels, wanted, strict=True):
+        values = getattr(trajectory, panel.quantity)
+        exact = None if reference is None else getattr(reference, panel.quantity)
+        count = values.shape[1]
+        for k, name in zip(panel.columns, panel.names, strict=True):
+            colour = colours(k / (most - 1)) if many else colours(k)
             width = STYLE["lines.linewidth"] * (1.0 if many else 2.5 - 1.5 * (k + 1) / count)
-            axes.plot(trajectory.t, values, color=colour, lw=width, label=names_of[k])
-            if reference is not None:
-                exact = getattr(reference, name)[:, k]
-                axes.plot(reference.t, exact, color="black", lw=0.9, ls=(0, (1, 3)))
-        axes.set_ylabel(text)
+            axes.plot(trajectory.t, values[:, k], color=colour, lw=width, label=name)
+            if exact is not None:
+                axes.plot(reference.t, exact[:, k], color="black", lw=0.9, ls=(0, (1, 3)))
+        axes.set_ylabel(panel.text)
     dotted = "" if reference is None else ", dotted: reference"
     panels[0].set_title(f"solid: {label}{dotted}")
     panels[-1].set_xlabel("time [s]")
     if many:
-        scale = mpl.cm.ScalarMappable(Normalize(0, count - 1), colours)
-        figure.colorbar(scale, ax=panels, label="joint")
+        scale = mpl.cm.ScalarMappable(Normalize(0, most - 1), colours)
+        what = "joint" if most == trajectory.nv else "coordinate"
+        figure.colorbar(scale, ax=panels, label=what)
     else:
-        _beside(panels[0])
+        for k, axes in enumerate(panels):
+            if not k or wanted[k].names != wanted[0].names:
+                _beside(axes)
     _limit_time(panels, trajectory)
     return figure
 
@@ -281,19 +323,16 @@ def _kinetic(
 def _loop(
     curves: list[Curve], reference: Trajectory | None, title: str, scenario: Scenario
 ) -> Figure:
-    figure = Figure(figsize=(9, 7.5), layout="constrained")
+    drawn = dict(LOOP_CURVES)
+    if not scenario.spatial:
+        drawn |= PLANAR_LOOP_CURVES
+    figure = Figure(figsize=(9, 2.5 * len(drawn)), layout="constrained")
     figure.suptitle(f"{title}: closure of the loop", parse_math=False)
-    panels = figure.subplots(3, 1, sharex=True)
-    for label, run, colour, dash, width in curves:
-        style = {"color": colour, "ls": dash, "lw": 0.4 * width, "label": label}
-        panels[0].plot(run.t, run.loop_position, **style)
-        panels[1].plot(run.t, run.loop_velocity, **style)
-        panels[2].plot(run.t, kinematics.loop_angle_error(scenario, run.q), **style)
-    for axes, text in zip(
-        panels,
-        ("vector loop length [m]", "its velocity [m/s]", "sum of inner angles, error [rad]"),
-        strict=True,
-    ):
+    panels = figure.subplots(len(drawn), 1, sharex=True)
+    for axes, (text, values) in zip(panels, drawn.items(), strict=True):
+        for label, run, colour, dash, width in curves:
+            style = {"color": colour, "ls": dash, "lw": 0.4 * width, "label": label}
+            axes.plot(run.t, values(scenario, run), **style)
         axes.set_ylabel(text)
         axes.yaxis.set_major_formatter(SMALL_NUMBERS)
     _beside(panels[0])
@@ -309,7 +348,7 @@ def _overview(
     figure = Figure(figsize=(12, 5.6), layout="constrained")
     figure.suptitle(f"{title} ({label})", fontsize=13, parse_math=False)
     grid = figure.add_gridspec(2, 2, width_ratios=(1.15, 1.0))
-    _draw_motion(figure, figure.add_subplot(grid[:, 0]), run, scenario)
+    _draw_motion(figure, mechanism_axes(figure, grid[:, 0], scenario), run, scenario)
 
     energy = figure.add_subplot(grid[0, 1])
     energy.plot(run.t, run.kinetic, color=VERMILION, label="kinetic")
@@ -335,127 +374,81 @@ def _overview(
     return figure
 
 
-def traced_points(scenario: Scenario, run: Trajectory) -> list[np.ndarray]:
-    """Paths (T, 2) worth drawing: moving free tips; without one, the farthest-going tip."""
-    tips = kinematics.tip_positions(scenario, run.q)
-    parents = {body.parent for body in scenario.bodies}
-    travel = np.ptp(tips, axis=0).max(axis=-1)
-    free = [k for k in range(run.joints) if k not in parents]
-    moving = [k for k in free if travel[k] > FIXED_SHARE * travel.max()]
-    return [tips[:, k] for k in moving or [int(travel.argmax())]]
-
-
 def _draw_motion(figure: Figure, axes: Axes, run: Trajectory, scenario: Scenario) -> None:
     times = Normalize(run.t[0], run.t[-1] if len(run) > 1 else run.t[0] + 1.0)
     colours = TIME_COLOURS
     drawn = np.unique(np.linspace(0, len(run) - 1, INSTANTS).round().astype(int))
-    ends = [path for _, path in bars(scenario, run.q[drawn])]
-    springs = coils(scenario, run.q[drawn])
-    handles = kinematics.handle_positions(scenario, run.q[drawn])
+    q = run.q[drawn]
+    ends = [path for _, path in skeleton.bars(scenario, q)]
+    springs, sliders = skeleton.coils(scenario, q), skeleton.sliders(scenario, q)
+    of_bodies = skeleton.pins(scenario, q)
     for place, row in enumerate(drawn):
         fade = FAINTEST + (1 - FAINTEST) * (place / max(len(drawn) - 1, 1)) ** 2
-        for bar in ends:
-            axes.plot(
-                *bar[place].T,
-                color=colours(times(run.t[row])),
-                alpha=fade,
-                lw=5,
-                solid_capstyle="round",
-                zorder=2 + place,
-            )
+        bar = {"color": colours(times(run.t[row])), "alpha": fade, "zorder": 2 + place}
+        for points in ends:
+            axes.plot(*points[place].T, lw=5, solid_capstyle="round", **bar)
+        thin = {"color": "black", "alpha": fade, "lw": 1.0, "zorder": 1.8}
         for spring in springs:
-            axes.plot(*spring[place].T, color="black", alpha=fade, lw=1.0, zorder=1.8)
+            axes.plot(*spring[place].T, **thin)
+        for slider in sliders:
+            axes.plot(*slider.guide[place].T, **thin)
+            axes.plot(*slider.block[place].T, lw=BLOCK_WIDTH, solid_capstyle="butt", **bar)
         pins = {"mfc": "white", "mec": "black", "alpha": fade, "zorder": 3 + place}
-        axes.plot(*handles[place].T, "o", ms=5, **pins)
-    for path in traced_points(scenario, run):
+        axes.plot(*of_bodies[place].T, "o", ms=5, **pins)
+    for path in skeleton.traced_points(scenario, run):
         segments = np.stack((path[:-1], path[1:]), axis=1)
-        trace = LineCollection(segments, cmap=colours, norm=times, lw=1.4, zorder=1.5)
+        trace = lines(axes, segments, cmap=colours, norm=times, lw=1.4, zorder=1.5)
         trace.set_array(run.t[:-1])
-        axes.add_collection(trace)
-    for pin in ground_pins(scenario):
-        axes.plot(*pin, "^", ms=12, color="black", zorder=INSTANTS + 4)
+    for pin in skeleton.ground_pins(scenario):
+        axes.plot(*np.transpose([pin]), "^", ms=12, color="black", zorder=INSTANTS + 4)
     axes.margins(0.06)
     square_limits(axes)
-    axes.set_xlabel("x [m]")
-    axes.set_ylabel("y [m]")
     axes.set_title("bars at equal intervals of time, and the path of the tip")
     scale = mpl.cm.ScalarMappable(times, colours)
     figure.colorbar(scale, ax=axes, label="time [s]", shrink=0.8, aspect=40)
 
 
+def mechanism_axes(figure: Figure, place: Any, scenario: Scenario) -> Axes:
+    """Axes for a picture of a mechanism; in space what gravity is along the most points upwards.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+    place
+        As :meth:`matplotlib.figure.Figure.add_subplot` takes it.
+    scenario : Scenario
+    """
+    if not scenario.spatial:
+        return figure.add_subplot(place)
+    axes = figure.add_subplot(place, projection="3d", proj_type="ortho")
+    pull = np.abs(scenario.gravity)
+    axes.view_init(*VIEW, vertical_axis="xyz"[pull.argmax() if pull.any() else -1])
+    return axes
+
+
+def lines(axes: Axes, segments: Sequence[np.ndarray], **style: Any) -> LineCollection:
+    """Draw lines, shape (ends, d) each, as one artist; axes of a plane or of space."""
+    if axes.name != "3d":
+        return axes.add_collection(LineCollection(segments, **style))
+    axes.auto_scale_xyz(*np.concatenate(segments).T, had_data=axes.has_data())
+    return axes.add_collection3d(Line3DCollection(segments, **style))
+
+
 def square_limits(axes: Axes) -> None:
-    """Set equal scales in a square box: constrained layout loses labels when it adapts one."""
-    (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
-    half = max(right - left, top - bottom) / 2
-    axes.set_xlim((left + right) / 2 - half, (left + right) / 2 + half)
-    axes.set_ylim((bottom + top) / 2 - half, (bottom + top) / 2 + half)
-    axes.set_aspect("equal", adjustable="box")
+    """Name the axes of a mechanism, and set equal scales in a square box.
 
-
-def bars(scenario: Scenario, q: np.ndarray) -> list[tuple[int, np.ndarray]]:
-    """Find what bodies are drawn as: bars from handle 1 to the tip, other pins and springs.
-
-    Parameters
-    ----------
-    scenario : Scenario
-    q : numpy.ndarray, shape (T, n)
-        Joint angles, rad.
-
-    Returns
-    -------
-    list of (int, numpy.ndarray)
-        The body, and the ends of one of its bars, shape (T, 2, 2): time, end, x and y, m.
+    Constrained layout loses labels when it adapts a box.
     """
-    points = [[body.tip] for body in scenario.bodies]
-    for body in scenario.bodies:
-        if body.parent >= 0 and body.attach not in points[body.parent]:
-            points[body.parent].append(body.attach)
-    for pair in (*scenario.loops, *scenario.springs):
-        for index, point in ((pair.body, pair.point), (pair.to, pair.at)):
-            if index >= 0 and point not in points[index]:
-                points[index].append(point)
-    starts = kinematics.handle_positions(scenario, q)
-    return [
-        (k, np.stack((starts[:, k], kinematics.point_position(scenario, q, k, point)), axis=1))
-        for k, ends in enumerate(points)
-        for point in ends
-    ]
-
-
-def coils(scenario: Scenario, q: np.ndarray) -> list[np.ndarray]:
-    """Find what springs between points are drawn as: zigzags, as wide at all times.
-
-    Parameters
-    ----------
-    scenario : Scenario
-    q : numpy.ndarray, shape (T, n)
-        Joint angles, rad.
-
-    Returns
-    -------
-    list of numpy.ndarray
-        Corners of each spring, shape (T, corners, 2), m.
-    """
-    along = np.array([0.0, *np.linspace(0.15, 0.85, COIL_CORNERS), 1.0])[:, None]
-    across = np.array([0.0, 0.0, *((-1.0) ** np.arange(COIL_CORNERS - 2)), 0.0, 0.0])[:, None]
-    found = []
-    for spring in scenario.springs:
-        start = kinematics.point_position(scenario, q, spring.to, spring.at)
-        vector = kinematics.point_position(scenario, q, spring.body, spring.point) - start
-        length = np.linalg.norm(vector, axis=-1, keepdims=True)
-        width = COIL_WIDTH * length.mean()
-        normal = np.stack((-vector[:, 1], vector[:, 0]), axis=-1) / np.maximum(
-            length, np.finfo(float).tiny
-        )
-        line = start[:, None] + along * vector[:, None]
-        found.append(line + across * width * normal[:, None])
-    return found
-
-
-def ground_pins(scenario: Scenario) -> list[tuple[float, float]]:
-    """Find where a mechanism is held: places of its pins on the ground, m."""
-    pins = [body.attach for body in scenario.bodies if body.parent < 0]
-    return pins + [pair.at for pair in (*scenario.loops, *scenario.springs) if pair.to < 0]
+    names = "xyz" if axes.name == "3d" else "xy"
+    limits = np.array([getattr(axes, f"get_{name}lim")() for name in names])
+    half = np.ptp(limits, axis=1).max() / 2
+    for name, middle in zip(names, limits.mean(axis=1), strict=True):
+        getattr(axes, f"set_{name}lim")(middle - half, middle + half)
+        getattr(axes, f"set_{name}label")(f"{name} [m]")
+    if axes.name == "3d":
+        axes.set_box_aspect((1.0, 1.0, 1.0))
+    else:
+        axes.set_aspect("equal", adjustable="box")
 
 
 #: What is drawn of a run: (curves, reference, title, scenario) -> figure.

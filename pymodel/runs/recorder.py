@@ -6,14 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from pymodel.algorithms.linalg import condition_2x2
+from pymodel.algorithms.conditions import eta_condition, held_by, joint_condition
 from pymodel.algorithms.requests import SingularError, joint_matrix
-from pymodel.algorithms.step import Rates
 from pymodel.arith.errors import RunError
 from pymodel.arith.scalars import BitExact, Float64
 from pymodel.arith.sincos import MAX_EXPONENT
 from pymodel.mechanism import kinematics
-from pymodel.mechanism.scenario import GROUND, Scenario
+from pymodel.mechanism.scenario import FREE, GROUND, REVOLUTE, Scenario
 from pymodel.runs.trajectory import Trajectory
 
 
@@ -74,7 +73,7 @@ class Recorder:
         self.limit = limit or joint_limit(arithmetic.unit_roundoff)
         self.joint_condition = None  # largest condition number of a joint matrix (33) so far
         self.joint_condition_step = None
-        self.q = scenario.q0.tolist()  # rad, before the present step
+        self.q = scenario.q0.tolist()  # before the present step
 
     def where(self, reason: Any) -> str:
         """A reason to stop, with the file, the step, and the angle that is too large, if any."""
@@ -84,19 +83,23 @@ class Recorder:
         return f"{self.scenario.source}: step {self.step}: {reason}"
 
     def _angle_too_large(self) -> str | None:
-        """What to say if the hardware has no sine of a body's angle."""
-        arithmetic = self.arithmetic
+        """What to say if the hardware has no sine of an angle: a body's, in space a joint's."""
+        arithmetic, scenario = self.arithmetic, self.scenario
         if not (isinstance(arithmetic, BitExact) and arithmetic.fmt.has_sincos):
             return None
+        turning = (REVOLUTE,) if scenario.spatial else (REVOLUTE, FREE)
+        what = "the sum of the joint angles up to it"
+        what = "its joint's angle" if scenario.spatial else f"its angle, {what},"
         angles = []
-        for k, body in enumerate(self.scenario.bodies):
-            inner = 0.0 if body.parent == GROUND else angles[body.parent]
-            angles.append(arithmetic.to_float(arithmetic.const(inner + self.q[k])))
+        for k, body in enumerate(scenario.bodies):
+            inner = 0.0 if scenario.spatial or body.parent == GROUND else angles[body.parent]
+            own = self.q[scenario.q_slices[k]][-1] if body.joint in turning else 0.0
+            angles.append(arithmetic.to_float(arithmetic.const(inner + own)))
             if abs(angles[k]) >= ANGLE_LIMIT:
                 name = f" ({body.name})" if body.name else ""
                 return (
-                    f"body[{k}]{name}: its angle, the sum of the joint angles up to it, is "
-                    f"{angles[k]:.9g} rad; sine and cosine end at 2^17 = {ANGLE_LIMIT:.0f} rad"
+                    f"body[{k}]{name}: {what} is {angles[k]:.9g} rad; sine and cosine end at "
+                    f"2^17 = {ANGLE_LIMIT:.0f} rad"
                 )
         return None
 
@@ -123,7 +126,8 @@ class Recorder:
             return
         to_float = self.arithmetic.to_float
         floats = [[[to_float(x) for x in row] for row in part] for part in parts]
-        condition = float(condition_2x2(np.sum(floats, axis=0)))
+        held = held_by(self.scenario, request)
+        condition = float(joint_condition(np.sum(floats, axis=0), held))
         if self.joint_condition is None or condition > self.joint_condition:
             self.joint_condition, self.joint_condition_step = condition, self.step
         if condition >= self.limit:
@@ -145,8 +149,13 @@ class Recorder:
             raise NonFiniteError(self.where("result is not finite"))
         return floats
 
-    def keep(self, q: Sequence, rates: Rates) -> None:
+    def keep(self, q: Sequence, qd: Sequence, p: Sequence, eta: Sequence | None) -> None:
         """Record the state before the present step, if it is one of those to keep.
+
+        Parameters
+        ----------
+        q, qd, p, eta
+            As in :class:`pymodel.algorithms.step.Rates`; nq, nv and nv scalars.
 
         Raises
         ------
@@ -155,14 +164,14 @@ class Recorder:
         SingularError
             If eta is too near to singular for this arithmetic, see :data:`UNSOLVABLE`.
         """
-        row = self.check(q, rates.q_dot, rates.p)
-        if rates.eta is not None:
-            self._check_condition(self.check(*rates.eta))
+        row = self.check(q, qd, p)
+        if eta is not None:
+            self._check_condition(self.check(*eta))
         if self.step % self.scenario.save == 0:
             self.rows.append(([self.step], *([vector] for vector in row)))
 
     def extend(self, q: np.ndarray, qd: np.ndarray, p: np.ndarray) -> None:
-        """Record steps that are known to be finite, from the present one on; each (T, n)."""
+        """Record steps that are known to be finite, from the present one on: (T, nq), (T, nv)."""
         save = self.scenario.save
         numbers = np.arange(self.step, self.step + len(q))
         kept = slice(-self.step % save, None, save)
@@ -189,7 +198,7 @@ class Recorder:
                 self.joint_condition_step = self.step + worst
 
     def _check_condition(self, eta: Sequence[Sequence[float]]) -> None:
-        condition = float(np.linalg.cond(eta))
+        condition = float(eta_condition(self.scenario, eta))
         if self.condition is None or not condition <= self.condition:
             self.condition, self.condition_step = condition, self.step
         if not condition * self.arithmetic.unit_roundoff < UNSOLVABLE:

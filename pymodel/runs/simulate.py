@@ -21,9 +21,9 @@ class State(NamedTuple):
 
     Attributes
     ----------
-    q, p : list of n scalars
+    q, p : list of nq and of nv scalars
     t_cut : tuple or None
-        Impulse to re-base with, if this step does.
+        Impulses to re-base with, if this step does.
     step : int
     """
 
@@ -60,7 +60,7 @@ def run(
     recorder.begin(q, p)
     for step in range(first, scenario.steps):
         q_new, p, now = yield from integrate(mechanism, q, p, t_cut)
-        recorder.keep(q, now)
+        recorder.keep(q, now.q_dot, now.p, now.eta)
         q = q_new
         recorder.step = step + 1
         recorder.begin(q, p)
@@ -68,7 +68,7 @@ def run(
         if progress:
             progress(recorder.step, scenario.steps)
     last = yield from rates(mechanism, q, p, t_cut)
-    recorder.keep(q, last)
+    recorder.keep(q, last.q_dot, last.p, last.eta)
 
 
 @np.errstate(over="ignore", invalid="ignore")  # a result that is not finite ends the run

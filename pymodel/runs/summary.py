@@ -18,12 +18,14 @@ from rich.text import Text
 
 from pymodel.arith.fp import FLAG_NAMES
 from pymodel.mechanism.scenario import Scenario
+from pymodel.mechanism.units import coordinate_units, momentum_units, velocity_units
 from pymodel.runs import lagrangian
 from pymodel.runs.finished import FinishedRun, HardwareResult
 from pymodel.runs.trajectory import Trajectory, TrajectoryError
 
 Summary = dict[str, Any]
 
+#: Units of what is compared with the reference, of a mechanism of pins.
 UNITS = {"q": "rad", "qd": "rad/s", "p": "N m s", "kinetic": "J", "potential": "J"}
 MILLI = 1e3
 # What the change of kinetic and potential energy is called: an error only where both are conserved.
@@ -41,13 +43,29 @@ def label(summary: Mapping[str, Any]) -> str:
     return arithmetic if target == "model" else f"{target} {arithmetic}"
 
 
-def differences(run: Trajectory, exact: Trajectory) -> dict[str, dict[str, Any]]:
+def compared_units(scenario: Scenario) -> dict[str, str]:
+    """Units of what is compared with the reference; of joints all that there are."""
+    of_joints = {
+        "q": coordinate_units(scenario),
+        "qd": velocity_units(scenario),
+        "p": momentum_units(scenario),
+    }
+    return UNITS | {
+        name: ", ".join(dict.fromkeys(filter(None, found))) for name, found in of_joints.items()
+    }
+
+
+def differences(
+    run: Trajectory, exact: Trajectory, units: Mapping[str, str] = UNITS
+) -> dict[str, dict[str, Any]]:
     """Worst absolute difference of each quantity, its unit, and the time (s) where it occurs.
 
     Parameters
     ----------
     run, exact : Trajectory
         At the same times, as far as `exact` goes.
+    units : dict
+        Name of each quantity -> its unit.
 
     Returns
     -------
@@ -64,7 +82,7 @@ def differences(run: Trajectory, exact: Trajectory) -> dict[str, dict[str, Any]]
         raise TrajectoryError("the trajectories are not at the same times")
     result = {}
     run = run.first(len(exact))
-    for name, unit in UNITS.items():
+    for name, unit in units.items():
         distance = np.abs(getattr(run, name) - getattr(exact, name))
         over_time = distance.reshape(len(run), -1).max(axis=1)
         worst = int(over_time.argmax())
@@ -108,6 +126,7 @@ def summarise(
     versions = {"python": platform.python_version(), "numpy": np.__version__}
     versions["scipy"] = scipy.__version__
     energy = trajectory.kinetic + trajectory.potential
+    compared = compared_units(run.scenario)
     summary = {
         "scenario": run.scenario.name,
         "source": run.scenario.source,
@@ -127,7 +146,9 @@ def summarise(
         "reference": f"DOP853, tolerance {lagrangian.TOLERANCE:g}" if exact is not None else None,
         "reference_end_s": None if exact is None else exact.t[-1],
         "reference_missing": missing,
-        "differences_to_reference": None if exact is None else differences(trajectory, exact),
+        "differences_to_reference": None
+        if exact is None
+        else differences(trajectory, exact, compared),
         "kinetic_difference_max_J": _worst_kinetic(trajectory, exact),
         "kinetic_difference_float64_max_J": _worst_kinetic(own_twin, exact),
         "kinetic_rounding_max_J": _worst_kinetic(trajectory, own_twin),

@@ -69,6 +69,7 @@ class Sweep:
             all_.data,
             all_.source,
             all_.steps,
+            (all_.scenario.nq, all_.scenario.nv),
             backend=self.backend,
             arithmetic=self.arithmetic,
             options=self.options,
@@ -79,6 +80,7 @@ def rows(
     data: dict[str, Any],
     source: str,
     steps: int | None,
+    size: tuple[int, int],
     chunk: Chunk,
     backend: Backend,
     arithmetic: str,
@@ -90,6 +92,8 @@ def rows(
     ----------
     data, source, steps
         As for :func:`pymodel.runs.ensemble.variation`.
+    size
+        Numbers of coordinates and velocities.
     chunk
         Index and varied values of the variations.
     backend, arithmetic, options
@@ -106,11 +110,11 @@ def rows(
     if scenarios:
         found = run_each(backend, list(scenarios.values()), arithmetic, **options)
         outcomes |= zip(scenarios, found, strict=True)
-    return _table(chunk, [outcomes[place] for place in sorted(outcomes)], len(data["body"]))
+    return _table(chunk, [outcomes[place] for place in sorted(outcomes)], size)
 
 
-def _table(chunk: Chunk, outcomes: Sequence[Outcome], joints: int) -> Columns:
-    cells = [outcome.cells(joints) for outcome in outcomes]
+def _table(chunk: Chunk, outcomes: Sequence[Outcome], size: tuple[int, int]) -> Columns:
+    cells = [outcome.cells(*size) for outcome in outcomes]
     return chunk | {name: np.array([row[name] for row in cells]) for name in cells[0]}
 
 
@@ -299,8 +303,8 @@ def _rows_of(asked: Sweep, run_chunks: Run, chunks: Sequence[Chunk]) -> Iterator
     for one in suspects:
         ((_, found),) = run_chunks(asked.task, [one])
         if found is None:
-            joints = len(asked.ensemble.data["body"])
-            found = _table(one, [Outcome.failure(KILLED)], joints)
+            base = asked.ensemble.scenario
+            found = _table(one, [Outcome.failure(KILLED)], (base.nq, base.nv))
         yield found
 
 

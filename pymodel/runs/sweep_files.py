@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from pymodel.mechanism.scenario import Scenario
+from pymodel.mechanism.scenario_file import parse
 from pymodel.runs.input_error import InputError
 
 Columns = dict[str, np.ndarray]
@@ -153,6 +155,14 @@ def read_table(path: str | os.PathLike[str]) -> Columns:
     path = Path(path)
     check_ending(path)
     return READERS[path.suffix](path)
+
+
+def scenario_of(path: str | os.PathLike[str]) -> Scenario | None:
+    """The scenario that a table's sweep varied; None where nothing beside the table says so."""
+    try:
+        return parse(json.loads(Path(f"{path}.json").read_text())["scenario"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
 def _write_csv(path: Path, columns: Columns) -> None:

@@ -9,18 +9,37 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
+from pymodel.mechanism.scenario import Scenario
+from pymodel.mechanism.units import coordinate_units, momentum_units, velocity_units
 from pymodel.runs import plots
 from pymodel.runs.input_error import InputError
 from pymodel.runs.sweep_files import Columns
+from pymodel.runs.trajectory import joint_column_names
 
-ANGLE = r"q[0-9]+"  # columns that are shown as directions, from -pi to pi
 NO_VALUE = "#999999"
-UNITS = {r"q[0-9]+": "rad", r"qd[0-9]+": "rad/s", r"p[0-9]+": "N m s", "t": "s"}
-UNITS |= {"energy_change": "J", "loop_position": "m", "loop_velocity": "m/s"}
+UNITS = {"t": "s", "energy_change": "J", "loop_position": "m", "loop_velocity": "m/s"}
+OF_PINS = {r"q[0-9]+": "rad", r"qd[0-9]+": "rad/s", r"p[0-9]+": "N m s"}
+
+
+def unit_of(column: str, scenario: Scenario | None = None) -> str:
+    """Unit of a column, empty without one; where no scenario says otherwise joints are pins."""
+    if column in UNITS:
+        return UNITS[column]
+    if scenario is None:
+        return next((unit for name, unit in OF_PINS.items() if re.fullmatch(name, column)), "")
+    names = joint_column_names(scenario.nq, scenario.nv).values()
+    units = coordinate_units(scenario), velocity_units(scenario), momentum_units(scenario)
+    found = zip((x for own in names for x in own), (x for own in units for x in own), strict=True)
+    return dict(found).get(column, "")
 
 
 def plot_map(
-    table: Columns, keys: tuple[str, str], value: str, path: str | os.PathLike[str], title: str
+    table: Columns,
+    keys: tuple[str, str],
+    value: str,
+    path: str | os.PathLike[str],
+    title: str,
+    scenario: Scenario | None = None,
 ) -> None:
     """Draw a column over a grid of two keys; variations without a value are grey.
 
@@ -35,6 +54,8 @@ def plot_map(
     path : str or path-like
         PNG file.
     title : str
+    scenario : Scenario, optional
+        What was varied. Without it joints count as pins.
 
     Raises
     ------
@@ -54,7 +75,8 @@ def plot_map(
         raise InputError(f"{keys[0]}, {keys[1]}: not a grid with one variation at each point")
     colours = np.full((len(y), len(x)), np.nan)
     colours[rows, columns] = np.where(table["status"] == "failed", np.nan, table[value])
-    angle = re.fullmatch(ANGLE, value)
+    unit = unit_of(value, scenario)
+    angle = unit == "rad"
     if angle:
         colours = np.angle(np.exp(1j * colours))
     style = {"cmap": "twilight", "vmin": -np.pi, "vmax": np.pi} if angle else {"cmap": "cividis"}
@@ -63,7 +85,6 @@ def plot_map(
         axes = figure.subplots()
         axes.set_facecolor(NO_VALUE)
         mesh = axes.pcolormesh(x, y, colours, shading="nearest", rasterized=True, **style)
-        unit = next((unit for name, unit in UNITS.items() if re.fullmatch(name, value)), "")
         figure.colorbar(mesh, label=f"{value} [{unit}]" if unit else value)
         axes.set_xlabel(keys[0])
         axes.set_ylabel(keys[1])

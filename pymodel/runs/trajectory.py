@@ -2,19 +2,23 @@
 
 `run.csv` has one row a kept step, the start included, and the columns `t`, `q0..`, `qd0..`,
 `p0..`, `kinetic`, `potential`, `loop_position`, `loop_velocity`.  Numbers are printed with `repr`
-of the Python float, the shortest text that reads back to the same bits.
+of the Python float, the shortest text that reads back to the same bits. There are as many columns
+of `qd` and `p` as velocities, and of `q` as coordinates: one more for each quaternion.
 """
 
 from __future__ import annotations
 
 import csv
 import os
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from pymodel.arith.errors import Error
+from pymodel.mechanism.scenario import Scenario
+from pymodel.runs.input_error import InputError, require
 
 JOINT_COLUMNS = ("q", "qd", "p")
 SCALAR_COLUMNS = ("kinetic", "potential", "loop_position", "loop_velocity")
@@ -26,13 +30,14 @@ class TrajectoryError(Error, ValueError):
 
 @dataclass
 class Trajectory:
-    """The kept steps of a run of n bodies at T times, float64 arrays.
+    """The kept steps of a run of nq coordinates and nv velocities at T times, float64 arrays.
 
-    t s (T,), q rad and qd rad/s (T, n), p joint momenta in N m s (T, n; augmented momenta in
-    closed loops), kinetic and potential energy J (T,), loop_position m and loop_velocity m/s
-    (T,; 0 without loops).  Not in the table: `flags`, the sticky float flags of the run, and for
-    closed chains `condition`, the largest condition number of eta, at `condition_time` s;
-    `joint_condition` and `joint_condition_time` are those of the joint matrices (33), if watched.
+    t s (T,), q rad or m, and quaternions (T, nq), qd rad/s or m/s (T, nv), p joint momenta in
+    N m s or N s (T, nv; augmented momenta in closed loops), kinetic and potential energy J (T,),
+    loop_position m and loop_velocity m/s (T,; 0 without loops).  Not in the table: `flags`, the
+    sticky float flags of the run, and for closed chains `condition`, the largest condition number
+    of eta, at `condition_time` s; `joint_condition` and `joint_condition_time` are those of the
+    joint matrices (33), if watched.
     """
 
     t: np.ndarray
@@ -53,10 +58,12 @@ class Trajectory:
         """Turn everything into float64 arrays; raises TrajectoryError if the shapes differ."""
         for name in ("t", *JOINT_COLUMNS, *SCALAR_COLUMNS):
             setattr(self, name, np.asarray(getattr(self, name), dtype=np.float64))
-        if self.t.ndim != 1 or self.q.ndim != 2:
-            raise TrajectoryError(f"t {self.t.shape} and q {self.q.shape} must be (T,) and (T, n)")
-        shapes = dict.fromkeys(JOINT_COLUMNS, (len(self.t), self.q.shape[1]))
-        shapes |= dict.fromkeys(SCALAR_COLUMNS, (len(self.t),))
+        if self.t.ndim != 1 or self.q.ndim != 2 or self.qd.ndim != 2:
+            given = f"t {self.t.shape}, q {self.q.shape} and qd {self.qd.shape}"
+            raise TrajectoryError(f"{given} must be (T,), (T, nq) and (T, nv)")
+        rows = len(self.t)
+        shapes = {"q": (rows, self.nq), "qd": (rows, self.nv), "p": (rows, self.nv)}
+        shapes |= dict.fromkeys(SCALAR_COLUMNS, (rows,))
         for name, shape in shapes.items():
             if getattr(self, name).shape != shape:
                 raise TrajectoryError(f"{name} has shape {getattr(self, name).shape}, not {shape}")
@@ -66,9 +73,19 @@ class Trajectory:
         return len(self.t)
 
     @property
-    def joints(self) -> int:
-        """Number of joints, which is that of bodies."""
+    def nq(self) -> int:
+        """Number of coordinates."""
         return self.q.shape[1]
+
+    @property
+    def nv(self) -> int:
+        """Number of velocities and momenta."""
+        return self.qd.shape[1]
+
+    @property
+    def size_text(self) -> str:
+        """Say how many coordinates it has, and how many velocities where they are not as many."""
+        return size_text(self.nq, self.nv)
 
     def first(self, count: int) -> Trajectory:
         """Its first rows, with the flags and the conditions of the whole run."""
@@ -89,14 +106,35 @@ class Trajectory:
         """The columns of the table by name, in their order, each of shape (T,)."""
         table = {"t": self.t}
         for name in JOINT_COLUMNS:
-            table |= {f"{name}{k}": getattr(self, name)[:, k] for k in range(self.joints)}
+            table |= {f"{name}{k}": column for k, column in enumerate(getattr(self, name).T)}
         return table | {name: getattr(self, name) for name in SCALAR_COLUMNS}
 
 
-def column_names(joints: int) -> list[str]:
-    """The header of a table of `joints` joints."""
-    numbered = [f"{name}{k}" for name in JOINT_COLUMNS for k in range(joints)]
-    return ["t", *numbered, *SCALAR_COLUMNS]
+def size_text(nq: int, nv: int) -> str:
+    """How many coordinates, and velocities where they are not as many, in words."""
+    coordinates = "1 coordinate" if nq == 1 else f"{nq} coordinates"
+    return coordinates if nq == nv else f"{coordinates} and {nv} velocities"
+
+
+def check_mechanism(trajectory: Trajectory, scenario: Scenario) -> None:
+    """Refuse a trajectory that is not of a scenario's mechanism, by an InputError."""
+    require(trajectory, Trajectory, "simulate")
+    require(scenario, Scenario, "load")
+    if (scenario.nq, scenario.nv) != (trajectory.nq, trajectory.nv):
+        sizes = size_text(scenario.nq, scenario.nv), trajectory.size_text
+        raise InputError(f"{scenario.source}: {sizes[0]}, the trajectory has {sizes[1]}")
+
+
+def joint_column_names(nq: int, nv: int) -> dict[str, list[str]]:
+    """Columns of q, qd and p of so many coordinates and velocities, by these names."""
+    sizes = zip(JOINT_COLUMNS, (nq, nv, nv), strict=True)
+    return {name: [f"{name}{k}" for k in range(size)] for name, size in sizes}
+
+
+def column_names(nq: int, nv: int) -> list[str]:
+    """The header of a table of so many coordinates and velocities."""
+    joint = joint_column_names(nq, nv).values()
+    return ["t", *(name for names in joint for name in names), *SCALAR_COLUMNS]
 
 
 def write_csv(path: str | os.PathLike[str], trajectory: Trajectory) -> None:
@@ -146,8 +184,8 @@ def read_csv(path: str | os.PathLike[str]) -> Trajectory:
         raise TrajectoryError(f"{path}: not a table of a run: {error.reason}") from None
     lines = csv.reader(text.splitlines())
     header = next(lines, [])
-    joints = (len(header) - 1 - len(SCALAR_COLUMNS)) // len(JOINT_COLUMNS)
-    if joints < 1 or header != column_names(joints):
+    nq, nv = (len([name for name in header if re.fullmatch(rf"{x}\d+", name)]) for x in ("q", "qd"))
+    if header != column_names(nq, nv):
         raise TrajectoryError(f"{path}: line 1: not the header of a run (t, q0.., qd0.., p0.., ..)")
     values = []
     for number, row in enumerate(lines, start=2):
@@ -162,7 +200,7 @@ def read_csv(path: str | os.PathLike[str]) -> Trajectory:
     table = np.array(values).reshape(len(values), len(header))
     columns = dict(zip(header, table.T.copy(), strict=True))
     joint = {
-        name: np.column_stack([columns[f"{name}{k}"] for k in range(joints)])
-        for name in JOINT_COLUMNS
+        name: np.array([columns[own] for own in names]).reshape(len(names), len(values)).T
+        for name, names in joint_column_names(nq, nv).items()
     }
     return Trajectory(columns["t"], **joint, **{name: columns[name] for name in SCALAR_COLUMNS})

@@ -219,7 +219,7 @@ def test_pictures_that_cannot_be(scenario):
         ((run,), "kind 'overview': needs a scenario"),
         ((run, scenario, "loop"), "kind 'loop': needs a scenario with loops"),
         ((run, scenario, "lop"), "kind 'lop': must be one of joints, kinetic_energy, overview, l"),
-        ((run, other), "four_bar.toml: 3 bodies, the trajectory has 2 joints"),
+        ((run, other), "four_bar.toml: 3 coordinates, the trajectory has 2"),
         ((run, "tree"), "must be a Scenario, as pymodel.load makes one, got str"),
         (("run.csv", scenario), "must be a Trajectory, as pymodel.simulate makes one, got str"),
     ):

@@ -271,7 +271,7 @@ BAD = {
     "out": (["simulate", "short.toml", "--out", "short.toml"], "short.toml: File exists"),
     "no_run": (["compare", "none.csv", "none.csv"], "none.csv: cannot read: No such file"),
     "no_table": (["compare", "short.toml", "short.toml"], "short.toml: line 1: not the header"),
-    "joints": (["compare", "one.csv", "two.csv"], "two.csv: 2 joints, but one.csv has 1"),
+    "joints": (["compare", "one.csv", "two.csv"], "two.csv: 2 coordinates, but one.csv has 1"),
     "no_robot": (["joints", "none.urdf"], "none.urdf: cannot read: No such file"),
     "no_urdf": (["joints", "short.toml"], "short.toml: not XML: "),
     "no_dir": (["plot", "nowhere"], "nowhere/run.csv: cannot read: No such file"),
@@ -287,8 +287,8 @@ def test_bad_input_is_one_line_and_status_2(scenario, tmp_path, monkeypatch, cap
     monkeypatch.chdir(tmp_path)
     Path("bad.toml").write_text(SCENARIO.replace("mass", "mas", 1))
     Path("loop.toml").write_text((ROOT / "scenarios" / "four_bar.toml").read_text())
-    Path("one.csv").write_text(",".join(column_names(1)) + "\n")
-    Path("two.csv").write_text(",".join(column_names(2)) + "\n")
+    Path("one.csv").write_text(",".join(column_names(1, 1)) + "\n")
+    Path("two.csv").write_text(",".join(column_names(2, 2)) + "\n")
     arguments, text = BAD[kind]
     assert main(arguments) == 2
     err = lines(capsys)

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 
 from pymodel.algorithms.integrators import integrate
 from pymodel.algorithms.requests import answer
-from pymodel.algorithms.step import Mechanism, Rates, Requests, prepare
+from pymodel.algorithms.step import Mechanism, Requests, prepare
 from pymodel.arith.scalars import BitExact
 from pymodel.compile import native
 from pymodel.compile.graph import Graph
 from pymodel.compile.kernel import Kernel, record
-from pymodel.compile.registry import state_names, t_cut_names
+from pymodel.compile.registry import split_state, state_names, t_cut_names
 from pymodel.mechanism.scenario import Scenario
 
 
@@ -32,6 +32,15 @@ class Sent(NamedTuple):
 
     kind: type
     words: list[int]
+
+
+class Start(NamedTuple):
+    """What a run keeps of the start of a step, as in :class:`pymodel.algorithms.step.Rates`."""
+
+    q_dot: list
+    p: list
+    t_cut: tuple | None
+    eta: list | None
 
 
 class NativeProcessor:
@@ -72,17 +81,16 @@ class NativeProcessor:
         self.arithmetic.flags |= step.code.flags
         scalar = self.arithmetic.scalar
 
-        def vector(name: str) -> list:
-            return [scalar(found[f"{name}[{k}]"]) for k in range(mechanism.size)]
+        def vector(name: str, size: int) -> list:
+            return [scalar(found[f"{name}[{k}]"]) for k in range(size)]
 
-        now = Rates(
-            q_dot=vector("qd"),
-            p_dot=None,
-            p=vector("p_used"),
+        now = Start(
+            q_dot=vector("qd", len(p)),
+            p=vector("p_used", len(p)),
             t_cut=tuple(scalar(found[name]) for name in step.cuts) or None,
             eta=[[scalar(found[name]) for name in row] for row in step.eta] or None,
         )
-        return vector("q"), vector("p"), now
+        return vector("q", len(q)), vector("p", len(p)), now
 
 
 class _NativeStep:
@@ -132,13 +140,9 @@ class _NativeStep:
 
         def step(arithmetic: Graph, values: Mapping[str, Any]) -> dict[str, Any]:
             mechanism = prepare(arithmetic, processor.scenario, **processor.options)
-            size, given = mechanism.size, [values[name] for name in state]
-            steps = integrate(
-                mechanism,
-                given[:size],
-                given[size : 2 * size],
-                tuple(given[2 * size :]) if rebases else None,
-            )
+            given = [values[name] for name in state]
+            t_cut = tuple(values[name] for name in self.cuts) if rebases else None
+            steps = integrate(mechanism, *split_state(processor.scenario, given), t_cut)
             reply = None
             while True:
                 try:

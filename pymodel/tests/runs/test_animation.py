@@ -9,8 +9,8 @@ from pymodel.mechanism import kinematics
 from pymodel.mechanism.scenario_file import load, varied
 from pymodel.runs.animation import FEWEST, LONGEST_S, MOST, SHORTEST_S, animate, frame_rows
 from pymodel.runs.input_error import InputError
-from pymodel.runs.plots import bars, coils, ground_pins, traced_points
 from pymodel.runs.simulate import simulate
+from pymodel.runs.skeleton import bars, coils, ground_pins, traced_points
 from pymodel.tests.places import SCENARIOS
 
 
@@ -71,7 +71,7 @@ def test_what_is_refused(scenario, run, tmp_path, monkeypatch):
     other = load(SCENARIOS / "four_bar.toml")
     for path, arguments, said in (
         ("x.avi", (run, scenario), "must end in .gif or .mp4"),
-        ("x.gif", (run, other), "3 bodies, the trajectory has"),
+        ("x.gif", (run, other), "3 coordinates, the trajectory has"),
         ("x.gif", (run, "tree.toml"), "must be a Scenario, as pymodel.load makes one"),
         ("x.gif", (run.first(1), scenario), "a trajectory of 1 row cannot move"),
     ):
@@ -98,7 +98,7 @@ def test_bars_of_a_mechanism(scenario, run):
     found = bars(scenario, run.q)
     tips = kinematics.tip_positions(scenario, run.q)
     starts = kinematics.handle_positions(scenario, run.q)
-    assert {body for body, _ in found} == set(range(run.joints))
+    assert {body for body, _ in found} == set(range(len(scenario.bodies)))
     ends = [ends for body, ends in found if body == 0]
     np.testing.assert_array_equal(ends[0], np.stack((starts[:, 0], tips[:, 0]), axis=1))
     for loop in scenario.loops:

@@ -5,10 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from pymodel.mechanism.scenario import REVOLUTE, SPHERICAL
 from pymodel.mechanism.scenario_file import load
-from pymodel.runs.comparison import compare, reference
+from pymodel.runs.comparison import compare, reference, with_signs_of
 from pymodel.runs.input_error import InputError
 from pymodel.runs.simulate import simulate
+from pymodel.runs.trajectory import Trajectory
+from pymodel.tests.every_joint import every_joint
 from pymodel.tests.places import SCENARIOS
 
 
@@ -57,10 +60,23 @@ def test_a_scenario_stands_for_its_reference(scenario, run):
     assert found.columns["t"].identical and 0.0 < found.largest("q") < 1e-3
 
 
+def test_quaternions_compare_up_to_sign():
+    scenario = every_joint((REVOLUTE, SPHERICAL))
+    rng = np.random.default_rng(1)
+    q, rates, nothing = rng.normal(size=(6, 5)), np.zeros((6, 4)), np.zeros(6)
+    run = Trajectory(np.arange(6.0), q, rates, rates, *[nothing] * 4)
+    turned = q.copy()
+    turned[2:4] *= -1.0
+    found = with_signs_of(run, replace(run, q=turned).first(5), scenario)
+    assert len(found) == 5
+    np.testing.assert_array_equal(found.q[:, 1:], q[:5, 1:])
+    np.testing.assert_array_equal(found.q[:, 0], turned[:5, 0])
+
+
 def test_what_cannot_be_compared(scenario, run):
-    with pytest.raises(InputError, match=r"four_bar.toml: 3 bodies, the run has 2"):
+    with pytest.raises(InputError, match="four_bar.toml: 3 coordinates, the trajectory has 2"):
         compare(run, load(SCENARIOS / "four_bar.toml"))
-    with pytest.raises(InputError, match="runs of 2 and 1 joints"):
+    with pytest.raises(InputError, match="runs of 2 coordinates and 1 coordinate cannot be"):
         compare(run, replace(run, q=run.q[:, :1], qd=run.qd[:, :1], p=run.p[:, :1]))
     with pytest.raises(InputError, match="must be a Trajectory, as pymodel.simulate makes one"):
         compare(run, "run.csv")

@@ -52,7 +52,7 @@ def test_draws_have_their_distribution():
 def test_every_value_reaches_its_place():
     for path in (DOUBLE_PENDULUM, FOUR_BAR, ANDREWS):
         data = read(path)
-        for key, kind in kinds(data).items():
+        for key, kind in kinds(data, load(path)).items():
             if kind in REAL:
                 *way, last = place_of(key)
                 table = data

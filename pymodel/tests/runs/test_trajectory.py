@@ -35,8 +35,8 @@ def test_columns_are_those_of_the_contract(tmp_path):
         "0.0,1.0,2.0,3.0,4.0,5.0,6.0,7.0,8.0,9.0,10.0\n"
         "0.0,0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,1.0\n"
     )
-    assert list(run.columns()) == column_names(2)
-    assert (len(run), run.joints, run.flags) == (2, 2, 0)
+    assert list(run.columns()) == column_names(2, 2)
+    assert (len(run), run.nq, run.nv, run.flags) == (2, 2, 2, 0)
 
 
 @pytest.mark.parametrize("joints", [1, 3])
@@ -66,6 +66,19 @@ def test_float32_values_survive(tmp_path):
     assert (back.q.astype(np.float32) == table[:, 1:2]).all()
 
 
+def test_more_coordinates_than_velocities(tmp_path):
+    table = np.random.default_rng(2).normal(size=(5, 24))
+    t, q, qd, p, *scalars = np.split(table, [1, 8, 14, 20, 21, 22, 23], axis=1)
+    run = Trajectory(t[:, 0], q, qd, p, *(x[:, 0] for x in scalars))
+    assert (run.nq, run.nv, run.size_text) == (7, 6, "7 coordinates and 6 velocities")
+    write_csv(tmp_path / "run.csv", run)
+    header = (tmp_path / "run.csv").read_text().splitlines()[0].split(",")
+    assert header == list(run.columns()) == column_names(7, 6)
+    assert header[7:10] == ["q6", "qd0", "qd1"] and header[13:15] == ["qd5", "p0"]
+    back = read_csv(tmp_path / "run.csv")
+    assert bits(back) == bits(run) and (back.nq, back.nv) == (7, 6)
+
+
 def test_no_rows(tmp_path):
     run = trajectory(np.zeros((0, 8)), 1)
     write_csv(tmp_path / "run.csv", run)
@@ -73,10 +86,12 @@ def test_no_rows(tmp_path):
 
 
 def test_shapes_are_checked():
-    with pytest.raises(TrajectoryError, match=r"^qd has shape \(2, 1\), not \(2, 2\)$"):
+    with pytest.raises(TrajectoryError, match=r"^p has shape \(2, 2\), not \(2, 1\)$"):
         Trajectory([0, 1], np.zeros((2, 2)), np.zeros((2, 1)), np.zeros((2, 2)), *[np.zeros(2)] * 4)
-    with pytest.raises(TrajectoryError, match=r"must be \(T,\) and \(T, n\)"):
-        Trajectory([0, 1], [0, 1], [0, 1], *[np.zeros(2)] * 5)
+    with pytest.raises(TrajectoryError, match=r"must be \(T,\), \(T, nq\) and \(T, nv\)"):
+        Trajectory([0, 1], [0, 1], [[0], [1]], *[np.zeros(2)] * 5)
+    with pytest.raises(TrajectoryError, match=r"must be \(T,\), \(T, nq\) and \(T, nv\)"):
+        Trajectory([0, 1], [[0], [1]], [0, 1], *[np.zeros(2)] * 5)
 
 
 def test_first_rows_keep_flags_and_condition_of_the_whole_run():
@@ -91,9 +106,9 @@ def test_first_rows_keep_flags_and_condition_of_the_whole_run():
 BROKEN = {
     "header": ("a,b\n1,2\n", "line 1: not the header of a run (t, q0.., qd0.., p0.., ..)"),
     "empty": ("", "line 1: not the header of a run (t, q0.., qd0.., p0.., ..)"),
-    "short": (",".join(column_names(1)) + "\n1,2\n", "line 2: 2 values for 8 columns"),
+    "short": (",".join(column_names(1, 1)) + "\n1,2\n", "line 2: 2 values for 8 columns"),
     "text": (
-        ",".join(column_names(1)) + "\n" + "1,2,3,4,5,6,7,8\n" + "1,2,3,x,5,6,7,8\n",
+        ",".join(column_names(1, 1)) + "\n" + "1,2,3,4,5,6,7,8\n" + "1,2,3,x,5,6,7,8\n",
         "line 3: could not convert string to float: 'x'",
     ),
 }

@@ -1,0 +1,65 @@
+"""Condition numbers of joints' matrices of any size, one or many at once."""
+
+import numpy as np
+import pytest
+
+from pymodel.algorithms.conditions import PIN, eta_condition, joint_condition
+from pymodel.algorithms.linalg import condition_2x2
+from pymodel.mechanism.scenario import Constraints
+from pymodel.tests.every_joint import every_joint
+
+
+def positive(rng, c, count):
+    """Symmetric positive definite matrices with entries of one order, shape (count, c, c)."""
+    a = rng.normal(size=(count, c, c))
+    return a @ np.swapaxes(a, -1, -2) + np.eye(c)
+
+
+@pytest.mark.parametrize(
+    "held", [(1, 0), (2, 0), (3, 0), (1, 1), (2, 1), (3, 2), (2, 3), (3, 3), (0, 3)]
+)
+def test_many_at_once(held):
+    held = Constraints(*held)
+    matrices = positive(np.random.default_rng(sum(held)), sum(held), 20)
+    found = joint_condition(np.moveaxis(matrices, 0, -1), held)
+    for one, condition in zip(matrices, found, strict=True):
+        assert joint_condition(one.tolist(), held) == condition
+        if 0 in held:
+            assert condition == pytest.approx(np.linalg.cond(one), rel=1e-6)
+
+
+def test_pins_keep_their_formula():
+    (matrix,) = positive(np.random.default_rng(1), 2, 1)
+    assert joint_condition(matrix, PIN) == condition_2x2(matrix)
+
+
+def test_no_unit_of_length_counts():
+    held, (matrix,) = Constraints(3, 2), positive(np.random.default_rng(2), 5, 1)
+    weights = np.array([1.0, 1.0, 1.0, 1e3, 1e3])  # in mm
+    in_mm = weights[:, None] * matrix * weights
+    found = joint_condition(matrix, held)
+    assert 1.0 < found == pytest.approx(joint_condition(in_mm, held))
+    assert np.linalg.cond(in_mm) > 1e4 * found
+
+
+@pytest.mark.parametrize("wrong", [0.0, -1.0, np.nan, np.inf])
+@pytest.mark.parametrize("held", [(3, 0), (2, 1), (3, 3)])
+def test_what_is_not_positive_definite_is_infinite(held, wrong):
+    held = Constraints(*held)
+    matrices = positive(np.random.default_rng(3), sum(held), 2)
+    matrices[1, -1, :] = matrices[1, :, -1] = 0.0
+    matrices[1, -1, -1] = wrong
+    found = joint_condition(np.moveaxis(matrices, 0, -1), held)
+    assert np.isfinite(found[0]) and found[1] == np.inf
+
+
+def test_eta_of_loops_in_space():
+    scenario = every_joint(loops=("spherical", "revolute"))
+    assert scenario.loop_constraints == [3, 5]
+    rng = np.random.default_rng(4)
+    eta = np.zeros((8, 8))
+    eta[:3, :3], eta[3:, 3:] = positive(rng, 3, 1)[0], positive(rng, 5, 1)[0]
+    found = eta_condition(scenario, eta)
+    weights = np.where(np.arange(8) < 6, 1.0, 1e3)
+    many = np.stack((eta, weights[:, None] * eta * weights, np.full((8, 8), np.nan)))
+    np.testing.assert_allclose(eta_condition(scenario, many), [found, found, np.inf])
