@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from pymodel.algorithms.bodies import FreeBody, Numbers
 from pymodel.algorithms.linalg import transposed
-from pymodel.algorithms.rivals.common import joint_torques
+from pymodel.algorithms.rivals.common import joint_torques, refuse_springs
 from pymodel.algorithms.space import Twist
 from pymodel.algorithms.step import (
     Mechanism,
@@ -61,7 +61,13 @@ def accelerations(mechanism: Mechanism, q: list, q_dot: list) -> Requests:
     Returns
     -------
     Accelerations
+
+    Raises
+    ------
+    ScenarioError
+        If the mechanism has springs between points.
     """
+    refuse_springs(mechanism.scenario)
     return (yield from on_terms(_accelerations, mechanism, q, q_dot))
 
 
