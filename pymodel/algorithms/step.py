@@ -17,7 +17,7 @@ they find the impulses of the joints, and share everything else.
 from collections.abc import Generator, Sequence
 from typing import Any, NamedTuple
 
-from pymodel.algorithms import linalg, springs, two_handles
+from pymodel.algorithms import drives, linalg, springs, two_handles
 from pymodel.algorithms.linalg import cross, dot, rotate
 from pymodel.algorithms.many_handles import Compound
 from pymodel.algorithms.requests import BASE, Assemble, ConnectBase, Disassemble, Eliminate, Recover
@@ -49,7 +49,7 @@ class BodyConstants(NamedTuple):
     handles: tuple  # m, handle 1 to handle 2 and further ones, body frame
     weight: tuple  # N
     carried_weight: tuple  # N, of this body and all that it carries
-    torque: object  # N m
+    torque: object  # N m; None if it depends on time
     spring: object  # N m/rad
     rest: object  # rad
     damping: object  # N m s/rad
@@ -99,6 +99,7 @@ class Mechanism:
         self.sixth_step = arithmetic.parameter("step / 6", scenario.step / 6)
         self.zero = arithmetic.parameter("zero", 0.0)
         self.integrator = scenario.integrator
+        self.drives = drives.prepare(arithmetic, scenario)
         self.bodies = [self._constants(scenario, k) for k in range(self.size)]
         self.springs = springs.prepare(arithmetic, scenario, self.topology)
 
@@ -126,7 +127,7 @@ class Mechanism:
             handles=tuple(vector(f"handle[{i}]", point) for i, point in handles),
             weight=vector("weight", [body.mass * g for g in gravity]),
             carried_weight=vector("carried_weight", [carried_mass * g for g in gravity]),
-            torque=scalar("torque", body.torque),
+            torque=None if k in self.drives else scalar("torque", body.torque),
             spring=scalar("spring", body.spring),
             rest=scalar("rest", body.rest),
             damping=scalar("damping", body.damping),
@@ -136,8 +137,23 @@ class Mechanism:
         """Whether the momenta are to be re-based before this step."""
         return bool(self.closed and self.rebase and step % self.rebase == 0)
 
+    def time(self, number: S) -> S | None:
+        """t of the step of this number, s; None if no torque depends on time."""
+        return number * self.step if self.drives else None
+
+    def drive(self, k: int, time: S | None) -> S:
+        """The torque of joint k, N m, at a time in s."""
+        return self.drives[k].torque(time) if k in self.drives else self.bodies[k].torque
+
     def initial_state(self, scenario: Scenario) -> tuple[list, list]:
-        """(q, p) at t = 0, computed in float64 and rounded once."""
+        """(q, p) at t = 0, computed in float64 and rounded once.
+
+        Raises
+        ------
+        ScenarioError
+            As :func:`pymodel.algorithms.drives.check`.
+        """
+        drives.check(self.arithmetic, scenario, self.drives)
         momenta = joint_momenta(scenario, scenario.q0, scenario.qd0)
         const = self.arithmetic.const
         return tuple([const(x) for x in values] for values in (scenario.q0, momenta))
@@ -388,7 +404,9 @@ def turned(omega: S, s: Vector[S]) -> Vector[S]:
     return -(omega * s[1]), omega * s[0]
 
 
-def rates(mechanism: Mechanism, q: list, p: list, t_cut: Any = None) -> Requests:
+def rates(
+    mechanism: Mechanism, q: list, p: list, t_cut: Any = None, time: S | None = None
+) -> Requests:
     """q-dot and p-dot of a mechanism: (13)-(19), (27)-(51).
 
     Parameters
@@ -398,6 +416,8 @@ def rates(mechanism: Mechanism, q: list, p: list, t_cut: Any = None) -> Requests
         Joint angles relative to the parent (rad), joint momenta (N m s).
     t_cut : 2 scalars for each loop, optional
         Re-base first, see :func:`_rebased`.
+    time : scalar, optional
+        t in s, which torques in time need.
 
     Yields
     ------
@@ -466,7 +486,8 @@ def rates(mechanism: Mechanism, q: list, p: list, t_cut: Any = None) -> Requests
         for k in everybody
     ]
     p_dot = [
-        p_dot[k] + ((body.torque - body.spring * (q[k] - body.rest)) - body.damping * q_dot[k])
+        p_dot[k]
+        + ((mechanism.drive(k, time) - body.spring * (q[k] - body.rest)) - body.damping * q_dot[k])
         for k, body in enumerate(bodies)
     ]
     pulls = springs.pulls(mechanism.arithmetic, mechanism.springs, heading, s_12, q_dot)

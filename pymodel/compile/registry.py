@@ -10,7 +10,7 @@ from typing import Any
 
 from pymodel.algorithms.integrators import integrate
 from pymodel.algorithms.requests import serve
-from pymodel.algorithms.step import prepare, rates
+from pymodel.algorithms.step import Mechanism, prepare, rates
 from pymodel.arith.scalars import SupportsArithmetic
 from pymodel.compile.kernel import Function, Kernel, record
 from pymodel.mechanism.scenario import Scenario
@@ -96,6 +96,11 @@ def state_names(scenario: Scenario) -> list[str]:
     return list(_state(scenario))
 
 
+def clock_names(scenario: Scenario) -> list[str]:
+    """Name the number of the step: carried, from 0 on, where a torque depends on time."""
+    return ["step_number"] if scenario.is_driven else []
+
+
 def t_cut_names(scenario: Scenario) -> list[str]:
     """Name the impulses on the pins that close the loops: carried where a run re-bases."""
     return [f"t_cut[{loop}].{axis}" for loop in range(len(scenario.loops)) for axis in "xy"]
@@ -107,6 +112,17 @@ def _vectors(values: Mapping[str, Any], size: int) -> tuple[list, list]:
     return q, p
 
 
+def clock(
+    mechanism: Mechanism, scenario: Scenario, values: Mapping[str, Any]
+) -> tuple[Any, dict[str, Any]]:
+    """The time of a step from its number, None without one; the number of the next step by name."""
+    if not scenario.is_driven:
+        return None, {}
+    (name,) = clock_names(scenario)
+    number = values[name]
+    return mechanism.time(number), {name: number + mechanism.arithmetic.const(1.0)}
+
+
 # --- one time step --------------------------------------------------------------------------------
 
 
@@ -116,6 +132,7 @@ def _step_signature(scenario: Scenario, rebasing: bool = False, **options: Any) 
     if rebasing:
         carried |= dict.fromkeys(t_cut_names(scenario), "N s")
         outputs |= _numbered("p_used", scenario, "N m s")
+    carried |= dict.fromkeys(clock_names(scenario), "")
     return Signature({}, carried, outputs)
 
 
@@ -127,13 +144,14 @@ def _step_function(
         q, p = _vectors(values, mechanism.size)
         names = t_cut_names(scenario) if rebasing else []
         t_cut = tuple(values[name] for name in names) if rebase_now else None
-        q, p, now = serve(arithmetic, integrate(mechanism, q, p, t_cut))
+        time, later = clock(mechanism, scenario, values)
+        q, p, now = serve(arithmetic, integrate(mechanism, q, p, t_cut, time))
         found = {f"q[{k}]": x for k, x in enumerate(q)} | {f"p[{k}]": x for k, x in enumerate(p)}
         found |= {f"qd[{k}]": x for k, x in enumerate(now.q_dot)}
         if rebasing:
             found |= zip(names, now.t_cut, strict=True)
             found |= {f"p_used[{k}]": x for k, x in enumerate(now.p)}
-        return found
+        return found | later
 
     return step
 
@@ -143,14 +161,15 @@ def _step_function(
 
 def _rates_signature(scenario: Scenario, **options: Any) -> Signature:
     outputs = _numbered("qd", scenario, "rad/s") | _numbered("pd", scenario, "N m")
-    return Signature(_state(scenario), {}, outputs)
+    inputs = _state(scenario) | ({"t": "s"} if scenario.is_driven else {})
+    return Signature(inputs, {}, outputs)
 
 
 def _rates_function(scenario: Scenario, **options: Any) -> Function:
     def evaluate(arithmetic: SupportsArithmetic, values: Mapping[str, Any]) -> dict[str, Any]:
         mechanism = prepare(arithmetic, scenario, **options)
         q, p = _vectors(values, mechanism.size)
-        now = serve(arithmetic, rates(mechanism, q, p))
+        now = serve(arithmetic, rates(mechanism, q, p, time=values.get("t")))
         found = {f"qd[{k}]": x for k, x in enumerate(now.q_dot)}
         return found | {f"pd[{k}]": x for k, x in enumerate(now.p_dot)}
 

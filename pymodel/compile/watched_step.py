@@ -16,7 +16,7 @@ from pymodel.algorithms.step import prepare
 from pymodel.arith.scalars import SupportsArithmetic
 from pymodel.compile.graph import Graph, Ref
 from pymodel.compile.kernel import Kernel, record
-from pymodel.compile.registry import state_names, t_cut_names
+from pymodel.compile.registry import clock, clock_names, state_names, t_cut_names
 from pymodel.mechanism.scenario import Scenario
 
 
@@ -52,8 +52,9 @@ class WatchedStep:
     Attributes
     ----------
     kernel : Kernel
-        It carries ``q[k]``, ``p[k]``, and ``t_cut[l].x`` where a run re-bases; its outputs are
-        ``qd[k]``, the momenta ``p_used[k]`` that they belong to, and what is watched.
+        It carries ``q[k]``, ``p[k]``, ``t_cut[l].x`` where a run re-bases, and ``step_number``
+        where a torque depends on time; its outputs are ``qd[k]``, the momenta ``p_used[k]`` that
+        they belong to, and what is watched.
     joint : list
         For each joint matrix (33) the 2x2 matrices of names that add up to it.
     eta : list of list of str
@@ -118,7 +119,8 @@ def watched_step(
         everybody = range(mechanism.size)
         q, p = ([values[f"{letter}[{k}]"] for k in everybody] for letter in "qp")
         t_cut = tuple(values[name] for name in cuts) if rebase_now else None
-        q, p, now = serve(arithmetic, integrate(mechanism, q, p, t_cut), watch)
+        time, later = clock(mechanism, scenario, values)
+        q, p, now = serve(arithmetic, integrate(mechanism, q, p, t_cut, time), watch)
         found = {f"q[{k}]": q[k] for k in everybody} | {f"p[{k}]": p[k] for k in everybody}
         found |= zip(cuts, now.t_cut, strict=True) if cuts else {}
         found |= {f"qd[{k}]": x for k, x in enumerate(now.q_dot)}
@@ -131,10 +133,12 @@ def watched_step(
         for kind in ("zero_or_not", "finite_or_not"):
             asked = {x.node: Ref(graph, x.node) for x in getattr(graph, kind)}
             names[kind] = [noted(f"{kind}[{k}]", x) for k, x in enumerate(asked.values())]
-        return found | watched
+        return found | later | watched
 
     cuts = t_cut_names(scenario) if rebasing else []
-    kernel = record(step, carried=[*state_names(scenario), *cuts], graph=graph)
+    kernel = record(
+        step, carried=[*state_names(scenario), *cuts, *clock_names(scenario)], graph=graph
+    )
     return WatchedStep(
         kernel, names["joint"], names["eta"], names["zero_or_not"], names["finite_or_not"]
     )

@@ -44,6 +44,22 @@ class ScenarioError(Error, ValueError):
 
 
 @dataclass(frozen=True)
+class Table:
+    """A torque in time by its values: lines between them, constant before and after.
+
+    Parameters
+    ----------
+    times : tuple of float
+        s, ascending from 0 or later, at least two.
+    values : tuple of float
+        N m, at these times.
+    """
+
+    times: tuple[float, ...]
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True)
 class Body:
     """One rigid body and the pin that hangs it on its parent.
 
@@ -65,8 +81,8 @@ class Body:
         Initial angle (rad) and velocity (rad/s), relative to the parent.
     guess : bool
         Whether a file gives ``q`` and ``qd`` as guesses; here they are what closes the loops.
-    torque : float
-        N m.
+    torque : float, str or Table
+        N m: a constant, a formula in time (:mod:`pymodel.mechanism.formula`), or a table in time.
     spring : float
         N m/rad.
     rest : float
@@ -86,7 +102,7 @@ class Body:
     q: float = 0.0
     qd: float = 0.0
     guess: bool = False
-    torque: float = 0.0
+    torque: float | str | Table = 0.0
     spring: float = 0.0
     rest: float = 0.0
     damping: float = 0.0
@@ -184,6 +200,11 @@ class Scenario:
     def times(self) -> np.ndarray:
         """Kept times in s, the start included: every ``save``-th step k at k * step."""
         return np.arange(0, self.steps + 1, self.save) * self.step
+
+    @property
+    def is_driven(self) -> bool:
+        """Whether a torque depends on time."""
+        return any(isinstance(body.torque, str | Table) for body in self.bodies)
 
     @property
     def is_chain(self) -> bool:

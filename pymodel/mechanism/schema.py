@@ -31,7 +31,8 @@ class Key:
     name : str
     kind : str
         ``string``, ``number``, ``positive``, ``nonnegative``, ``integer``, ``boolean``,
-        ``vector`` (two numbers), ``body`` (a body's number or name), ``table`` or ``tables`` (an
+        ``vector`` (two numbers), ``numbers`` (any number of them), ``torque`` (a number, or a
+        formula or table in time), ``body`` (a body's number or name), ``table`` or ``tables`` (an
         array of tables).
     unit : str
         Empty without one.
@@ -118,11 +119,22 @@ BODY = (
         "whether `q` and `qd` are guesses, from which the loops are closed before the run",
         False,
     ),
-    Key("torque", "number", "N m", "constant torque of the joint, on this body", 0.0),
+    Key(
+        "torque",
+        "torque",
+        "N m",
+        "torque of the joint, on this body: constant, or depending on time, see above",
+        0.0,
+    ),
     Key("spring", "number", "N m/rad", "stiffness of a spring in the joint", 0.0),
     Key("rest", "number", "rad", "joint angle at which the spring is slack", 0.0),
     Key("damping", "number", "N m s/rad", "viscous damping of the joint", 0.0),
     Key("name", "string", "", "a name that no other body has", "", "none"),
+)
+
+TORQUE = (
+    Key("times", "numbers", "s", "ascending from 0 or later, at least two"),
+    Key("values", "numbers", "N m", "the torque at each of these times"),
 )
 
 LOOP = (
@@ -157,6 +169,7 @@ TABLES = {
     "": SCENARIO,
     "[time]": TIME,
     "[[body]]": BODY,
+    "torque = { .. }": TORQUE,
     "[[loop]]": LOOP,
     "[[spring]]": SPRING,
 }

@@ -18,6 +18,8 @@ from pymodel.compile.kernel import Kernel, record
 from pymodel.compile.registry import state_names, t_cut_names
 from pymodel.mechanism.scenario import Scenario
 
+TIME = "t"  #: of a step, s: among what it is given, where a torque depends on it
+
 
 class Sent(NamedTuple):
     """Words that the hardware is sent.
@@ -56,14 +58,19 @@ class NativeProcessor:
         self._steps: dict[bool, _NativeStep] = {}
 
     def integrate(
-        self, mechanism: Mechanism, q: list, p: list, t_cut: tuple | None = None
+        self,
+        mechanism: Mechanism,
+        q: list,
+        p: list,
+        t_cut: tuple | None = None,
+        time: Any = None,
     ) -> Requests:
         """Do a step, as :func:`pymodel.algorithms.integrators.integrate`; yields :class:`Sent`."""
         rebases = t_cut is not None
         if rebases not in self._steps:
             self._steps[rebases] = _NativeStep(self, rebases)
         step = self._steps[rebases]
-        known = [x.bits for x in (*q, *p, *(t_cut or ()))]
+        known = [x.bits for x in (*q, *p, *(t_cut or ()), *([] if time is None else [time]))]
         for kind, names in step.requests:
             found = step.evaluate(known)
             known += yield Sent(kind, [found[name] for name in names])
@@ -103,8 +110,8 @@ class _NativeStep:
         self.eta: list[list[str]] = []
         scenario = processor.scenario
         self.cuts = t_cut_names(scenario)
-        state = [*state_names(scenario), *(self.cuts if rebases else [])]
-        kernel = self._record(processor, state, rebases)
+        cuts, clock = self.cuts if rebases else [], [TIME] if scenario.is_driven else []
+        kernel = self._record(processor, [*state_names(scenario), *cuts, *clock], rebases)
         self.code = native.build(kernel, processor.arithmetic, lanes=1, flags=True)
         self.names = list(kernel.results)
 
@@ -132,12 +139,13 @@ class _NativeStep:
 
         def step(arithmetic: Graph, values: Mapping[str, Any]) -> dict[str, Any]:
             mechanism = prepare(arithmetic, processor.scenario, **processor.options)
-            size, given = mechanism.size, [values[name] for name in state]
+            size, given = mechanism.size, [values[name] for name in state if name != TIME]
             steps = integrate(
                 mechanism,
                 given[:size],
                 given[size : 2 * size],
                 tuple(given[2 * size :]) if rebases else None,
+                values.get(TIME),
             )
             reply = None
             while True:
