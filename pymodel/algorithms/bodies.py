@@ -36,7 +36,7 @@ class BodyConstants(NamedTuple):
     handles: tuple  # m, handle 1 to handle 2 and further ones
     weight: tuple  # N, ground frame
     carried_weight: tuple  # N, of this body and all that it carries
-    torque: object  # N m
+    torque: object  # N m; None if it depends on time, or there is none
     spring: object  # N m/rad
     rest: object  # rad
     damping: object  # N m s/rad
@@ -96,7 +96,11 @@ class Numbers:
         carried_mass = sum(scenario.bodies[j].mass for j in topology.carried[k])
         if FREEDOMS[body.joint, scenario.spatial].v == 1:
             names = ("torque", "spring", "rest", "damping")
-            drive = {name: self.scalar(f"body[{k}].{name}", getattr(body, name)) for name in names}
+            values = {name: getattr(body, name) for name in names}
+            drive = {
+                name: self.scalar(f"body[{k}].{name}", x) if isinstance(x, float | int) else None
+                for name, x in values.items()
+            }
         else:
             drive = dict.fromkeys(("torque", "spring", "rest", "damping"))
         return BodyConstants(

@@ -19,7 +19,7 @@ import copy
 from collections.abc import Callable, Generator, Sequence
 from typing import Any, NamedTuple
 
-from pymodel.algorithms import linalg, springs, two_handles
+from pymodel.algorithms import drives, linalg, springs, two_handles
 from pymodel.algorithms.bodies import BodyConstants, FreeBody, Numbers
 from pymodel.algorithms.many_handles import Compound
 from pymodel.algorithms.requests import BASE, Assemble, ConnectBase, Disassemble, Eliminate, Recover
@@ -100,6 +100,7 @@ class Mechanism:
         self.sixth_step = arithmetic.parameter("step / 6", scenario.step / 6)
         self.zero = arithmetic.parameter("zero", 0.0)
         self.space = (Space if scenario.spatial else Plane)(arithmetic)
+        self.drives = drives.prepare(arithmetic, scenario)
         numbers = Numbers(arithmetic, scenario)
         self.bodies = [numbers.body(self.topology, k, self._points(k)) for k in range(self.size)]
         self.hinges = [
@@ -134,12 +135,27 @@ class Mechanism:
         """The velocities, or momenta, of a body's joint."""
         return list(values[self.scenario.v_slices[k]])
 
+    def time(self, number: S) -> S | None:
+        """t of the step of this number, s; None if no torque depends on time."""
+        return number * self.step if self.drives else None
+
+    def drive(self, k: int, time: S | None) -> S:
+        """The torque of joint k, N m, at a time in s."""
+        return self.drives[k].torque(time) if k in self.drives else self.bodies[k].torque
+
     def rebases_at(self, step: int) -> bool:
         """Whether the momenta are to be re-based before this step."""
         return bool(self.closed and self.rebase and step % self.rebase == 0)
 
     def initial_state(self, scenario: Scenario) -> tuple[list, list]:
-        """(q, p) at t = 0, computed in float64 and rounded once."""
+        """(q, p) at t = 0, computed in float64 and rounded once.
+
+        Raises
+        ------
+        ScenarioError
+            As :func:`pymodel.algorithms.drives.check`.
+        """
+        drives.check(self.arithmetic, scenario, self.drives)
         momenta = joint_momenta(scenario, scenario.q0, scenario.qd0)
         const = self.arithmetic.const
         return tuple([const(x) for x in values] for values in (scenario.q0, momenta))
@@ -384,7 +400,9 @@ def _disassembly(tree: Any, joints: Any, t_1: tuple, t_2: tuple, impulses: list)
     yield from _disassembly(tree[1], joints_b, t_1b, t_2, impulses)
 
 
-def rates(mechanism: Mechanism, q: list, p: list, t_cut: Any = None) -> Requests:
+def rates(
+    mechanism: Mechanism, q: list, p: list, t_cut: Any = None, time: S | None = None
+) -> Requests:
     """q-dot and p-dot of a mechanism: (13)-(19), (27)-(51).
 
     Planar mechanisms of pins run on the scalars as they are. All others run on
@@ -399,6 +417,8 @@ def rates(mechanism: Mechanism, q: list, p: list, t_cut: Any = None) -> Requests
         Joint momenta (N m s, N s).
     t_cut : a scalar for each constraint of the loops, optional
         Re-base first, see :func:`_rebased`.
+    time : scalar, optional
+        t in s, which torques in time need.
 
     Yields
     ------
@@ -411,7 +431,7 @@ def rates(mechanism: Mechanism, q: list, p: list, t_cut: Any = None) -> Requests
     -------
     Rates
     """
-    return (yield from on_terms(_rates, mechanism, q, p, t_cut))
+    return (yield from on_terms(_rates, mechanism, q, p, t_cut, time))
 
 
 def on_terms(text: Callable[..., Requests], mechanism: Mechanism, *given: Any) -> Requests:
@@ -421,7 +441,7 @@ def on_terms(text: Callable[..., Requests], mechanism: Mechanism, *given: Any) -
     ----------
     text : callable
         (mechanism, *given) -> generator of requests; it returns a tuple.
-    *given : list of scalars, or None
+    *given : list of scalars, scalar, or None
 
     Returns
     -------
@@ -431,8 +451,13 @@ def on_terms(text: Callable[..., Requests], mechanism: Mechanism, *given: Any) -
     if mechanism.scenario.pins_only:
         return (yield from text(mechanism, *given))
     terms = Terms(mechanism.arithmetic, parameters_as_data=True)
-    lists = [values and [terms.given(x) for x in values] for values in given]
-    found = yield from text(mechanism.on(terms), *lists)
+
+    def as_terms(part: Any) -> Any:
+        if isinstance(part, list | tuple):
+            return [terms.given(x) for x in part]
+        return None if part is None else terms.given(part)
+
+    found = yield from text(mechanism.on(terms), *map(as_terms, given))
     needed = iter(terms.results(flat_terms(found)))
 
     def values(part: Any) -> Any:
@@ -527,7 +552,7 @@ def difference(v: Vector[S], w: Vector[S] | None) -> Vector[S]:
     return v if w is None else tuple(x - y for x, y in zip(v, w, strict=True))
 
 
-def _rates(mechanism: Mechanism, q: list, p: list, t_cut: Any) -> Requests:
+def _rates(mechanism: Mechanism, q: list, p: list, t_cut: Any, time: Any) -> Requests:
     bodies, topology, space = mechanism.bodies, mechanism.topology, mechanism.space
     everybody, parents = range(mechanism.size), topology.parents
     # body update
@@ -623,7 +648,7 @@ def _rates(mechanism: Mechanism, q: list, p: list, t_cut: Any) -> Requests:
         own = space.across(joints[k].freedoms, carried, moment)
         if len(own) == 1:
             (x,), (rate,) = mechanism.coordinates(k, q), mechanism.velocities(k, q_dot)
-            drive = (body.torque - body.spring * (x - body.rest)) - body.damping * rate
+            drive = (mechanism.drive(k, time) - body.spring * (x - body.rest)) - body.damping * rate
             own = [own[0] + drive]
         p_dot += own
     pulls = springs.pulls(mechanism, poses, posture, q_dot)

@@ -17,7 +17,7 @@ from pymodel.algorithms.step import prepare
 from pymodel.arith.scalars import SupportsArithmetic
 from pymodel.compile.graph import Graph, Ref
 from pymodel.compile.kernel import Kernel, record
-from pymodel.compile.registry import split_state, state_names, t_cut_names
+from pymodel.compile.registry import clock, clock_names, split_state, state_names, t_cut_names
 from pymodel.mechanism.scenario import Constraints, Scenario
 
 
@@ -53,8 +53,9 @@ class WatchedStep:
     Attributes
     ----------
     kernel : Kernel
-        It carries ``q[k]``, ``p[k]``, and the impulses ``t_cut`` where a run re-bases; outputs are
-        ``qd[k]``, the momenta ``p_used[k]`` that they belong to, and what is watched.
+        It carries ``q[k]``, ``p[k]``, the impulses ``t_cut`` where a run re-bases, and
+        ``step_number`` where a torque depends on time; its outputs are ``qd[k]``, the momenta
+        ``p_used[k]`` that they belong to, and what is watched.
     joint : list
         For each joint matrix (33) the matrices of names that add up to it.
     held : list of Constraints
@@ -122,7 +123,8 @@ def watched_step(
         mechanism = prepare(arithmetic, scenario, **options)
         q, p = split_state(scenario, [values[name] for name in states])
         t_cut = tuple(values[name] for name in cuts) if rebase_now else None
-        q, p, now = serve(arithmetic, integrate(mechanism, q, p, t_cut), watch)
+        time, later = clock(mechanism, scenario, values)
+        q, p, now = serve(arithmetic, integrate(mechanism, q, p, t_cut, time), watch)
         found = dict(zip(states, [*q, *p], strict=True))
         found |= zip(cuts, now.t_cut, strict=True) if cuts else {}
         found |= {f"qd[{k}]": x for k, x in enumerate(now.q_dot)}
@@ -135,9 +137,9 @@ def watched_step(
         for kind in ("zero_or_not", "finite_or_not"):
             asked = {x.node: Ref(graph, x.node) for x in getattr(graph, kind)}
             names[kind] = [noted(f"{kind}[{k}]", x) for k, x in enumerate(asked.values())]
-        return found | watched
+        return found | later | watched
 
     states, cuts = state_names(scenario), t_cut_names(scenario) if rebasing else []
-    kernel = record(step, carried=[*states, *cuts], graph=graph)
+    kernel = record(step, carried=[*states, *cuts, *clock_names(scenario)], graph=graph)
     kinds = ("joint", "held", "eta", "zero_or_not", "finite_or_not")
     return WatchedStep(kernel, *(names[kind] for kind in kinds))

@@ -110,6 +110,22 @@ class ScenarioError(Error, ValueError):
 
 
 @dataclass(frozen=True)
+class Table:
+    """A torque in time by its values: lines between them, constant before and after.
+
+    Parameters
+    ----------
+    times : tuple of float
+        s, ascending from 0 or later, at least two.
+    values : tuple of float
+        N m, at these times.
+    """
+
+    times: tuple[float, ...]
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True)
 class Body:
     """One rigid body and the joint that hangs it on its parent.
 
@@ -139,8 +155,9 @@ class Body:
         Initial coordinates and velocities; numbers for joints with one of each.
     guess : bool
         Whether a file gives ``q`` and ``qd`` as guesses; here they are what closes the loops.
-    torque : float
-        N m, or N of a prismatic joint; what follows likewise.
+    torque : float, str or Table
+        N m, or N of a prismatic joint: a constant, a formula in time
+        (:mod:`pymodel.mechanism.formula`), or a table in time. What follows likewise, constant.
     spring : float
         N m/rad.
     rest : float
@@ -163,7 +180,7 @@ class Body:
     q: float | tuple[float, ...] = 0.0
     qd: float | tuple[float, ...] = 0.0
     guess: bool = False
-    torque: float = 0.0
+    torque: float | str | Table = 0.0
     spring: float = 0.0
     rest: float = 0.0
     damping: float = 0.0
@@ -274,6 +291,11 @@ class Scenario:
     def times(self) -> np.ndarray:
         """Kept times in s, the start included: every ``save``-th step k at k * step."""
         return np.arange(0, self.steps + 1, self.save) * self.step
+
+    @property
+    def is_driven(self) -> bool:
+        """Whether a torque depends on time."""
+        return any(isinstance(body.torque, str | Table) for body in self.bodies)
 
     @property
     def is_chain(self) -> bool:

@@ -17,13 +17,14 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pymodel.mechanism import schema
+from pymodel.mechanism import formula, schema
 from pymodel.mechanism.checks import check_loops, check_springs
 from pymodel.mechanism.closure import with_closed_loops
 from pymodel.mechanism.scenario import (
@@ -43,12 +44,14 @@ from pymodel.mechanism.scenario import (
     Scenario,
     ScenarioError,
     Spring,
+    Table,
     Vector,
     inertia_matrix,
 )
 
 MAX_STEPS = 2**32 - 2  # the step engine counts them, and one evaluation more, in 32 bits
 OF_SPRINGS_ALONE = ("stiffness", "length")  # keys that bodies and loops do not have
+MAX_TABLE = 1000  # times of a torque that is a table
 # Relative deviation of the end of a run from whole steps that passes for rounding.
 END_TOLERANCE = 1e-9
 # A quaternion or an axis whose length is that near to 1 is left as it is, so that what was written
@@ -212,11 +215,11 @@ def varied(scenario: Scenario, **values: ArrayLike) -> Scenario:
     **values
         By the file's keys. Of bodies (``mass``, ``torque``, ...) shape (n,), or (n, d) of the
         vectors ``com``, ``tip`` and ``attach``, d being 2 in the plane and 3 in space; one value
-        stands for all bodies. Of joints ``q``, (nq,), and ``qd``, (nv,). Of loops ``point`` and
-        ``at``, (loops, d). Of springs between points ``stiffness`` and ``length``, (springs,). Of
-        the whole ``gravity``, (d,), ``step``, ``end``,
-        ``integrator``, ``save`` and ``name``. Units are those of the file. Pins stay where
-        ``attach`` says, also where a ``tip`` changes.
+        stands for all bodies. A ``torque`` may be a formula or a table in time, as in a file. Of
+        joints ``q``, (nq,), and ``qd``, (nv,). Of loops ``point`` and ``at``, (loops, d). Of
+        springs between points ``stiffness`` and ``length``, (springs,). Of the whole ``gravity``,
+        (d,), ``step``, ``end``, ``integrator``, ``save`` and ``name``. Units are those of the file.
+        Pins stay where ``attach`` says, also where a ``tip`` changes.
 
     Returns
     -------
@@ -274,8 +277,10 @@ def write_scenario(path: str | os.PathLike[str], scenario: Scenario) -> None:
     Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def _toml(value: str | float | Vector) -> str:
-    """A value as TOML: JSON writes it in the same way."""
+def _toml(value: str | float | Vector | dict[str, Any]) -> str:
+    """A value as TOML: JSON writes it in the same way, but for tables."""
+    if isinstance(value, dict):
+        return f"{{ {', '.join(f'{name} = {_toml(x)}' for name, x in value.items())} }}"
     return json.dumps(value, ensure_ascii=False)
 
 
@@ -545,6 +550,8 @@ class _Table:
             "unit": self._unit,
             "inertia": self._inertia,
             "rotation": self._rotation,
+            "numbers": self._array,
+            "torque": self._torque,
         }[self.keys[key].kind]
         return read(key, self.value(key, default))
 
@@ -628,6 +635,47 @@ class _Table:
         if not isinstance(value, str):
             raise self.error(key, f"must be a string, got {_kind(value)}")
         return value
+
+    def _torque(self, key: str, value: Any) -> float | str | Table:
+        if isinstance(value, str):
+            return self._formula(key, value.strip())
+        if isinstance(value, dict):
+            return self._table_in_time(key, value)
+        return self._finite(key, value, "must be a number, a formula or a table in time")
+
+    def _formula(self, key: str, text: str) -> float | str:
+        """A formula that depends on time, or the number that another one is."""
+        try:
+            tree = formula.parse(text)
+        except formula.FormulaError as error:
+            raise self.error(key, str(error)) from None
+        if isinstance(tree, float):
+            return tree
+        if not math.isfinite(formula.value(tree, 0.0)):
+            raise self.error(key, "the formula is not finite at t = 0")
+        return text
+
+    def _table_in_time(self, key: str, value: dict[str, Any]) -> Table:
+        """A table in time."""
+        table = _Table(self.source, f"{self.path}{key}.", value, schema.TORQUE)
+        times, values = table.get("times"), table.get("values")
+        if not 2 <= len(times) <= MAX_TABLE:
+            raise table.error("times", f"must be 2 to {MAX_TABLE} times, got {len(times)}")
+        if times[0] < 0.0 or any(b <= a for a, b in pairwise(times)):
+            raise table.error("times", "must ascend from 0 or later")
+        if len(values) != len(times):
+            reason = f"must be one for each time, {len(times)}, got {len(values)}"
+            raise table.error("values", reason)
+        slopes = ((y - x) / (b - a) for (a, x), (b, y) in pairwise(zip(times, values, strict=True)))
+        if not all(map(math.isfinite, (1.0 / times[-1], *slopes))):
+            raise table.error("times", "are too close together")
+        return Table(times, values)
+
+    def _array(self, key: str, value: Any) -> tuple[float, ...]:
+        what = "must be an array of numbers"
+        if not isinstance(value, list | tuple):
+            raise self.error(key, f"{what}, got {_kind(value)}")
+        return tuple(self._finite(key, x, what) for x in value)
 
     def _vector(self, key: str, value: Any) -> Vector:
         return self._list(key, value, "a vector of", self.dimension)

@@ -33,8 +33,9 @@ class Key:
         ``string``, ``number``, ``positive``, ``nonnegative``, ``integer``, ``boolean``,
         ``vector`` (two numbers in the plane, three in space), ``unit`` (a vector of any length but
         0, whose direction counts), ``inertia``, ``rotation``, ``coordinates`` and ``velocities``
-        (numbers as the joint has them), ``body`` (a body's number or name), ``table`` or ``tables``
-        (an array of tables).
+        (numbers as the joint has them), ``numbers`` (any number of them), ``torque`` (a number, or
+        a formula or table in time), ``body`` (a body's number or name), ``table`` or ``tables`` (an
+        array of tables).
     unit : str
         Empty without one.
     text : str
@@ -175,15 +176,21 @@ BODY = (
     ),
     Key(
         "torque",
-        "number",
+        "torque",
         "N m",
-        "constant torque of the joint, on this body; of a prismatic joint a force in N",
+        "torque of the joint, on this body, or force (N) of a prismatic one: constant, or "
+        "depending on time, see above",
         0.0,
     ),
     Key("spring", "number", "N m/rad", "stiffness of a spring in the joint; prismatic: N/m", 0.0),
     Key("rest", "number", "rad", "joint angle, or displacement, at which the spring is slack", 0.0),
     Key("damping", "number", "N m s/rad", "viscous damping of the joint; prismatic: N s/m", 0.0),
     Key("name", "string", "", "a name that no other body has", "", "none"),
+)
+
+TORQUE = (
+    Key("times", "numbers", "s", "ascending from 0 or later, at least two"),
+    Key("values", "numbers", "N m", "the torque at each of these times"),
 )
 
 LOOP = (
@@ -234,6 +241,7 @@ TABLES = {
     "": SCENARIO,
     "[time]": TIME,
     "[[body]]": BODY,
+    "torque = { .. }": TORQUE,
     "[[loop]]": LOOP,
     "[[spring]]": SPRING,
 }

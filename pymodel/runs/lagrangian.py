@@ -33,6 +33,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy.integrate import DOP853, DenseOutput
@@ -40,8 +41,8 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.linalg.blas import dtrsm, dtrsv
 
 from pymodel.arith.errors import Error
-from pymodel.mechanism import kinematics
-from pymodel.mechanism.scenario import Loop, Scenario, Spring
+from pymodel.mechanism import formula, kinematics
+from pymodel.mechanism.scenario import Loop, Scenario, Spring, Table
 from pymodel.runs.input_error import InputError
 from pymodel.runs.trajectory import Trajectory
 
@@ -99,6 +100,15 @@ class _Posture:
 
     first: np.ndarray
     second: np.ndarray
+
+
+def _in_time(torque: float | str | Table) -> Callable[[float], float]:
+    """A joint's torque, N m, as a function of the time in s."""
+    if isinstance(torque, Table):
+        return lambda t: np.interp(t, torque.times, torque.values)
+    if isinstance(torque, str):
+        return partial(formula.value, formula.parse(torque))
+    return lambda t: torque
 
 
 def _solve_triangular(
@@ -164,7 +174,7 @@ class Lagrangian:
         self.mass = np.array([body.mass for body in bodies])
         self.inertia = np.array([body.inertia for body in bodies])
         self.weight = self.mass[:, None] * np.array(scenario.gravity)
-        self.torque = np.array([body.torque for body in bodies])
+        self.torques = [_in_time(body.torque) for body in bodies]
         self.spring = np.array([body.spring for body in bodies])
         self.rest = np.array([body.rest for body in bodies])
         self.damping = np.array([body.damping for body in bodies])
@@ -199,9 +209,13 @@ class Lagrangian:
         """Joint-space mass matrix M(q), kg m^2, (n, n), symmetric positive definite."""
         return self._mass_matrix(self._posture(q))
 
-    def _forces(self, posture: _Posture, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+    def torque(self, t: float) -> np.ndarray:
+        """Torques of the joints at a time in s, N m, (n,): constants, formulas and tables."""
+        return np.array([torque(t) for torque in self.torques])
+
+    def _forces(self, posture: _Posture, q: np.ndarray, qd: np.ndarray, t: float) -> np.ndarray:
         gravity = np.einsum("ix,ikx->k", self.weight, posture.first)
-        joints = gravity + self.torque - self.spring * (q - self.rest) - self.damping * qd
+        joints = gravity + self.torque(t) - self.spring * (q - self.rest) - self.damping * qd
         return joints + self._spring_forces(q, qd) if self.scenario.springs else joints
 
     def _spring_forces(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
@@ -222,21 +236,23 @@ class Lagrangian:
                 forces[index] -= spring.damping * (direction @ rate) * direction
         return jacobian.T @ forces.ravel()
 
-    def forces(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-        """Gravity, springs, dampers and joint torques by joint, N m, (n,)."""
-        return self._forces(self._posture(q), q, qd)
+    def forces(self, q: np.ndarray, qd: np.ndarray, t: float = 0.0) -> np.ndarray:
+        """Gravity, springs, dampers and joint torques by joint at the time t (s), N m, (n,)."""
+        return self._forces(self._posture(q), q, qd, t)
 
-    def _free_forces(self, posture: _Posture, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+    def _free_forces(
+        self, posture: _Posture, q: np.ndarray, qd: np.ndarray, t: float
+    ) -> np.ndarray:
         """Forces less inertia forces, f - h, N m, (n,)."""
         # Acceleration of the centres of mass at qdd = 0, and the inertia forces it causes.
         centripetal = np.einsum("iklx,k,l->ix", posture.second, qd, qd, optimize=True)
         inertial = np.einsum("i,ix,ikx->k", self.mass, centripetal, posture.first, optimize=True)
-        return self._forces(posture, q, qd) - inertial
+        return self._forces(posture, q, qd, t) - inertial
 
-    def accelerations(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-        """Accelerations qdd = M^-1 (f - h) of the tree, rad/s^2, (n,)."""
+    def accelerations(self, q: np.ndarray, qd: np.ndarray, t: float = 0.0) -> np.ndarray:
+        """Accelerations qdd = M^-1 (f - h) of the tree at the time t (s), rad/s^2, (n,)."""
         posture = self._posture(q)
-        right = self._free_forces(posture, q, qd)
+        right = self._free_forces(posture, q, qd, t)
         return cho_solve(cho_factor(self._mass_matrix(posture)), right, check_finite=False)
 
     def _gap_levers(
@@ -330,7 +346,7 @@ class Lagrangian:
         return _Saddle(self.mass_matrix(q), self.gaps(q)[1]).condition
 
     def constrained_accelerations(
-        self, q: np.ndarray, qd: np.ndarray
+        self, q: np.ndarray, qd: np.ndarray, t: float = 0.0
     ) -> tuple[np.ndarray, np.ndarray]:
         """Accelerations of the mechanism, and the forces of its cut pins.
 
@@ -338,6 +354,8 @@ class Lagrangian:
         ----------
         q, qd : numpy.ndarray, shape (n,)
             A state that fits the loops.
+        t : float
+            Time, s.
 
         Returns
         -------
@@ -353,7 +371,7 @@ class Lagrangian:
         """
         posture = self._posture(q)
         saddle = _Saddle(self._mass_matrix(posture), self.gaps(q)[1])
-        return saddle.solve(self._free_forces(posture, q, qd), -self.jacobian_rate(q, qd) @ qd)
+        return saddle.solve(self._free_forces(posture, q, qd, t), -self.jacobian_rate(q, qd) @ qd)
 
     def velocities(self, q: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Solve M qd = p + J^T sigma with J qd = 0.
@@ -395,7 +413,9 @@ class Lagrangian:
         moment = np.einsum("...ikx,...k->...ix", lever, qd) * self.mass[:, None]
         return np.einsum("...ikx,...ix->...k", lever, moment) + qd @ self.rotary
 
-    def canonical_rates(self, q: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def canonical_rates(
+        self, q: np.ndarray, p: np.ndarray, t: float = 0.0
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Hamilton's equations: qd, and pd_k = 1/2 qd^T dM/dq_k qd - dV/dq_k + tau_k.
 
         With loops p are the augmented momenta and pd has the term -J-dot^T sigma as well.
@@ -403,6 +423,8 @@ class Lagrangian:
         Parameters
         ----------
         q, p : numpy.ndarray, shape (n,)
+        t : float
+            Time, s.
 
         Returns
         -------
@@ -420,7 +442,7 @@ class Lagrangian:
         velocity = np.einsum("ikx,k->ix", posture.first, qd)
         change = np.einsum("iklx,l->ikx", posture.second, qd)
         inertial = np.einsum("i,ix,ikx->k", self.mass, velocity, change, optimize=True)
-        pd = inertial + self._forces(posture, q, qd)
+        pd = inertial + self._forces(posture, q, qd, t)
         if self.scenario.loops:
             pd = pd - self.jacobian_rate(q, qd).T @ sigma
         return qd, pd
@@ -435,7 +457,7 @@ def momenta(scenario: Scenario, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
 
 
 def canonical_rates(
-    scenario: Scenario, q: np.ndarray, p: np.ndarray
+    scenario: Scenario, q: np.ndarray, p: np.ndarray, t: float = 0.0
 ) -> tuple[np.ndarray, np.ndarray]:
     """Hamilton's equations of one state.
 
@@ -444,6 +466,8 @@ def canonical_rates(
     scenario : Scenario
     q, p : numpy.ndarray, shape (n,)
         Joint angles, rad, and momenta, N m s; with loops the augmented ones.
+    t : float
+        Time, s.
 
     Returns
     -------
@@ -458,7 +482,7 @@ def canonical_rates(
     q, p = np.asarray(q, dtype=np.float64), np.asarray(p, dtype=np.float64)
     equations = Lagrangian(scenario)
     _refuse_singular(equations, q)
-    return equations.canonical_rates(q, p)
+    return equations.canonical_rates(q, p, t)
 
 
 def impulses(scenario: Scenario, q: np.ndarray, p: np.ndarray) -> np.ndarray:
@@ -549,9 +573,9 @@ def _solve_tree(
     scenario = equations.scenario
     n = len(scenario.bodies)
 
-    def rates(state: np.ndarray) -> np.ndarray:
+    def rates(t: float, state: np.ndarray) -> np.ndarray:
         q, qd = state[:n], state[n:]
-        return np.concatenate((qd, equations.accelerations(q, qd)))
+        return np.concatenate((qd, equations.accelerations(q, qd, t)))
 
     start = np.concatenate((scenario.q0, scenario.qd0))
     states, problem = _Solver(rates, t, progress).run(start)
@@ -589,9 +613,9 @@ def _solve_loops(
     q, _ = equations.onto_loops(scenario.q0, scenario.qd0)
     qd, sigma = equations.velocities(q, equations.momenta(q, scenario.qd0))
 
-    def rates(state: np.ndarray) -> np.ndarray:
+    def rates(t: float, state: np.ndarray) -> np.ndarray:
         q, qd = state[:n], state[n : 2 * n]
-        return np.concatenate((qd, *equations.constrained_accelerations(q, qd)))
+        return np.concatenate((qd, *equations.constrained_accelerations(q, qd, t)))
 
     def singular_time(motion: DenseOutput) -> float | None:
         return _singular_time(equations, motion)
@@ -622,7 +646,7 @@ class _Solver:
     Parameters
     ----------
     rates : callable
-        State -> its time derivative; raises LinAlgError in singular postures.
+        Time (s) and state -> the state's time derivative; raises LinAlgError in singular postures.
     t : numpy.ndarray, shape (T,)
         Times of the results, s.
     progress : callable(done, results), optional
@@ -634,7 +658,7 @@ class _Solver:
 
     def __init__(
         self,
-        rates: Callable[[np.ndarray], np.ndarray],
+        rates: Callable[[float, np.ndarray], np.ndarray],
         t: np.ndarray,
         progress: Progress | None = None,
         singular_time: Callable[[DenseOutput], float | None] = lambda _: None,
@@ -650,14 +674,14 @@ class _Solver:
         self.done = int(np.searchsorted(t, 0.0, side="right"))  # results
         self.time = 0.0  # s, as far as it is solved
 
-    def _counted_rates(self, _: float, state: np.ndarray) -> np.ndarray:
+    def _counted_rates(self, t: float, state: np.ndarray) -> np.ndarray:
         if not self.left:
             raise _TooMuchWorkError
         self.left -= 1
         if self.progress:
             self.progress(self.done, len(self.t))
         # A trial step that is too long may overflow: the solver takes a shorter one.
-        return self.rates(state) if np.isfinite(state).all() else np.full_like(state, np.nan)
+        return self.rates(t, state) if np.isfinite(state).all() else np.full_like(state, np.nan)
 
     def _from(self, state: np.ndarray, step: float | None = None) -> DOP853:
         rates, end = self._counted_rates, self.t[-1]

@@ -19,7 +19,7 @@ from pymodel.algorithms.step import Mechanism, prepare
 from pymodel.arith import scalars
 from pymodel.arith.fp import INEXACT
 from pymodel.compile import native
-from pymodel.compile.registry import split_state, state_names, t_cut_names
+from pymodel.compile.registry import clock_names, split_state, state_names, t_cut_names
 from pymodel.compile.watched_step import watched_step
 from pymodel.mechanism.scenario import Scenario
 from pymodel.runs import simulate as model
@@ -144,7 +144,8 @@ class _System:
         topology = mechanism.topology
         kept = scenario.steps, scenario.save, scenario.integrator
         springs = [spring.structure for spring in mechanism.springs]
-        wiring = topology.parents, topology.joints, mechanism.assembly, springs
+        drives = {k: drive.structure for k, drive in mechanism.drives.items()}
+        wiring = topology.parents, topology.joints, mechanism.assembly, springs, drives
         return repr((type(mechanism).__name__, *kept, *wiring, *_joints(scenario)))
 
     def finished(
@@ -226,7 +227,8 @@ class _NativeSteps:
         vectors = [[*system.state.q, *system.state.p] for system in self.systems]
         numbers = np.array([list(map(self.arithmetic.to_float, x)) for x in vectors]).T
         state = dict(zip(self.state_names, numbers, strict=True))
-        state |= dict.fromkeys(self.cut_names, np.zeros(len(self.systems)))
+        others = [*self.cut_names, *clock_names(self.scenario)]
+        state |= dict.fromkeys(others, np.zeros(len(self.systems)))
         step, steps = 0, self.scenario.steps
         if not self.alone and self.scenario.integrator == "euler":
             steps += 1  # what its first half evaluates is the last row

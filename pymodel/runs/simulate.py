@@ -59,7 +59,8 @@ def run(
     recorder.step = first
     recorder.begin(q, p)
     for step in range(first, scenario.steps):
-        q_new, p, now = yield from integrate(mechanism, q, p, t_cut)
+        time = mechanism.time(mechanism.arithmetic.const(step))
+        q_new, p, now = yield from integrate(mechanism, q, p, t_cut, time)
         recorder.keep(q, now.q_dot, now.p, now.eta)
         q = q_new
         recorder.step = step + 1
@@ -67,7 +68,8 @@ def run(
         t_cut = now.t_cut if mechanism.rebases_at(recorder.step) else None
         if progress:
             progress(recorder.step, scenario.steps)
-    last = yield from rates(mechanism, q, p, t_cut)
+    time = mechanism.time(mechanism.arithmetic.const(scenario.steps))
+    last = yield from rates(mechanism, q, p, t_cut, time)
     recorder.keep(q, last.q_dot, last.p, last.eta)
 
 

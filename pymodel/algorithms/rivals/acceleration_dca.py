@@ -39,7 +39,7 @@ class Accelerations(NamedTuple):
     forces: list  # on each body, of its joint to the parent: Twist of N and N m, or None
 
 
-def accelerations(mechanism: Mechanism, q: list, q_dot: list) -> Requests:
+def accelerations(mechanism: Mechanism, q: list, q_dot: list, time: Any = None) -> Requests:
     """Joint accelerations of a mechanism: chains, trees, any loops, in the plane and in space.
 
     Gravity is an acceleration of the ground: the frame falls freely, so that only the joints on the
@@ -52,6 +52,8 @@ def accelerations(mechanism: Mechanism, q: list, q_dot: list) -> Requests:
         Coordinates (rad, m, quaternions).
     q_dot : list of nv scalars
         Velocities (rad/s, m/s).
+    time : scalar, optional
+        t in s, which torques in time need.
 
     Yields
     ------
@@ -62,10 +64,10 @@ def accelerations(mechanism: Mechanism, q: list, q_dot: list) -> Requests:
     -------
     Accelerations
     """
-    return (yield from on_terms(_accelerations, mechanism, q, q_dot))
+    return (yield from on_terms(_accelerations, mechanism, q, q_dot, time))
 
 
-def _accelerations(mechanism: Mechanism, q: list, q_dot: list) -> Requests:
+def _accelerations(mechanism: Mechanism, q: list, q_dot: list, time: Any) -> Requests:
     bodies, topology, space = mechanism.bodies, mechanism.topology, mechanism.space
     everybody = range(mechanism.size)
     numbers = Numbers(mechanism.arithmetic, mechanism.scenario)
@@ -75,7 +77,7 @@ def _accelerations(mechanism: Mechanism, q: list, q_dot: list) -> Requests:
     joints = posture.joints
     relative = [space.spread(joints[k].freedoms, mechanism.velocities(k, q_dot)) for k in everybody]
     omega = _angular_velocities(mechanism, relative)
-    tau = joint_torques(mechanism, q, q_dot)
+    tau = joint_torques(mechanism, q, q_dot, time)
     driven = [
         space.spread(joints[k].freedoms, tau[k]) if tau[k] else Twist(None, None) for k in everybody
     ]
