@@ -227,10 +227,10 @@ Assumed: memories as large as a program needs, up to {registers} registers a ban
 
 ### Operations
 
-Multiplications and additions of one evaluation; besides there are n reciprocals and n sines and
-cosines. Paper 003 prints {_formula("mul")} multiplications and {_formula("add")} additions for its
-algorithm, without these. That is for pins in space, with vectors and inertias turned from body to
-body; ours is in the ground frame, where nothing is turned.
+Multiplications and additions of one evaluation, and of each further body in the end; reciprocals
+and sines with cosines of a body. Paper 003 prints {_formula("mul")} multiplications and
+{_formula("add")} additions for its algorithm, without the latter. That is for pins in space, with
+vectors and inertias turned from body to body; ours is in the ground frame, where nothing is turned.
 
 {_operations(rows)}"""
 
@@ -324,10 +324,17 @@ def _operations(rows: Sequence[Row]) -> str:
         for (key, chain), (name, algorithm) in product(CHAINS.items(), ALGORITHMS.items())
     }
     counts["Pins in space: Naudet, as paper 003 prints"] = [paper_003(n) for n in SIZES]
-    return table(
-        ("bodies", *map(str, SIZES), "each further body"),
-        [(title, *map(_both, some), _both(_further(*some[-2:]))) for title, some in counts.items()],
-    )
+    lines = [
+        (title, *map(_both, some), _both(_further(*some[-2:])), *_besides(some[-1]))
+        for title, some in counts.items()
+    ]
+    return table(("bodies", *map(str, SIZES), "each further", "1/x", "sin, cos"), lines)
+
+
+def _besides(row: Row) -> list[str]:
+    """Other operations of each body of the longest chain; "-" if they are not known."""
+    found = (row.get(op) for op in ("rec", "sincos"))
+    return ["-" if total is None else f"{total / SIZES[-1]:.3g}" for total in found]
 
 
 def _both(counts: Mapping[str, float]) -> str:
