@@ -14,7 +14,7 @@ def _advance(x: Sequence[S], step: S, slope: Sequence[S]) -> list[S]:
 def _euler(mechanism: Mechanism, q: list, p: list, t_cut: Any = None) -> Requests:
     """Explicit Euler."""
     now = yield from rates(mechanism, q, p, t_cut)
-    return _advance(q, mechanism.step, now.q_dot), _advance(now.p, mechanism.step, now.p_dot), now
+    return _advance(q, mechanism.step, now.q_rate), _advance(now.p, mechanism.step, now.p_dot), now
 
 
 def _semi_implicit(mechanism: Mechanism, q: list, p: list, t_cut: Any = None) -> Requests:
@@ -22,7 +22,7 @@ def _semi_implicit(mechanism: Mechanism, q: list, p: list, t_cut: Any = None) ->
     now = yield from rates(mechanism, q, p, t_cut)
     p_new = _advance(now.p, mechanism.step, now.p_dot)
     new = yield from rates(mechanism, q, p_new)
-    return _advance(q, mechanism.step, new.q_dot), p_new, now
+    return _advance(q, mechanism.step, new.q_rate), p_new, now
 
 
 def _rk4(mechanism: Mechanism, q: list, p: list, t_cut: Any = None) -> Requests:
@@ -30,9 +30,9 @@ def _rk4(mechanism: Mechanism, q: list, p: list, t_cut: Any = None) -> Requests:
     half, step, sixth = mechanism.half_step, mechanism.step, mechanism.sixth_step
     k1 = yield from rates(mechanism, q, p, t_cut)
     p = k1.p
-    k2 = yield from rates(mechanism, _advance(q, half, k1.q_dot), _advance(p, half, k1.p_dot))
-    k3 = yield from rates(mechanism, _advance(q, half, k2.q_dot), _advance(p, half, k2.p_dot))
-    k4 = yield from rates(mechanism, _advance(q, step, k3.q_dot), _advance(p, step, k3.p_dot))
+    k2 = yield from rates(mechanism, _advance(q, half, k1.q_rate), _advance(p, half, k1.p_dot))
+    k3 = yield from rates(mechanism, _advance(q, half, k2.q_rate), _advance(p, half, k2.p_dot))
+    k4 = yield from rates(mechanism, _advance(q, step, k3.q_rate), _advance(p, step, k3.p_dot))
 
     def combine(a: list, b: list, c: list, d: list) -> list:
         return [(w + z) + ((x + x) + (y + y)) for w, x, y, z in zip(a, b, c, d, strict=True)]

@@ -13,6 +13,22 @@ def dot(a: Vector[S], b: Vector[S]) -> S:
     return a[0] * b[0] + a[1] * b[1]
 
 
+def inner(a: Vector[S], b: Vector[S]) -> S:
+    """Sum of products of two vectors of any length, by a balanced tree."""
+    return tree_sum([x * y for x, y in zip(a, b, strict=True)])
+
+
+def multiplied(a: Matrix[S], b: Matrix[S]) -> Matrix[S]:
+    """A B."""
+    columns = transposed(b)
+    return tuple(tuple(inner(row, column) for column in columns) for row in a)
+
+
+def transposed(m: Matrix[S]) -> Matrix[S]:
+    """Rows for columns."""
+    return tuple(zip(*m, strict=True))
+
+
 def cross(a: Vector[S], b: Vector[S]) -> S:
     """a x b of two planar vectors."""
     return a[0] * b[1] - a[1] * b[0]
@@ -31,12 +47,14 @@ def symmetric(n: int, entry: Callable[[int, int], S]) -> Matrix[S]:
 
 
 def block_diagonal(blocks: Sequence[Matrix[S]], zero: S) -> Matrix[S]:
-    """The matrix with 2x2 blocks on its diagonal."""
-    n = 2 * len(blocks)
-    return tuple(
-        tuple(blocks[i // 2][i % 2][j % 2] if i // 2 == j // 2 else zero for j in range(n))
-        for i in range(n)
-    )
+    """The matrix with square blocks on its diagonal."""
+    n = sum(map(len, blocks))
+    rows, before = [], 0
+    for block in blocks:
+        after = n - before - len(block)
+        rows += [(*(zero,) * before, *row, *(zero,) * after) for row in block]
+        before += len(block)
+    return tuple(rows)
 
 
 def adjugate_determinant_2x2(m: Matrix[S]) -> tuple[Matrix[S], S]:
@@ -71,6 +89,43 @@ def inv_adjugate_2x2(arithmetic: SupportsArithmetic[S], m: Matrix[S]) -> tuple[M
     inverse = tuple(tuple(entry * r for entry in row) for row in adjugate)
     entries = (entry for row in inverse for entry in row)
     return inverse, _degenerate(arithmetic, determinant) or not _finite(arithmetic, entries)
+
+
+def inv_symmetric(arithmetic: SupportsArithmetic[S], m: Matrix[S]) -> tuple[Matrix[S], bool]:
+    """Inverse of a symmetric positive definite matrix of any size, by 2x2 blocks.
+
+    With the leading block P, H = P^-1 Q and the complement S - Q^T H of m = [[P, Q], [Q^T, S]],
+    whose inverse X is found in the same way:
+
+        m^-1 = [[P^-1 + H X H^T, -H X], [-X H^T, X]].
+
+    It takes a reciprocal for every two rows, one after the other. Reads the upper triangle.
+
+    Returns
+    -------
+    inverse : n x n
+    singular : bool
+        A block is singular.
+    """
+    n = len(m)
+    if n == 1:
+        ((x,),) = m
+        return ((arithmetic.recip(x),),), _degenerate(arithmetic, x)
+    if n == 2:
+        return inv_adjugate_2x2(arithmetic, m)
+    leading = tuple(row[:2] for row in m[:2])
+    couplings = [(m[0][j], m[1][j]) for j in range(2, n)]  # Q^T
+    p, singular = inv_adjugate_2x2(arithmetic, leading)
+    h = [tuple(dot(row, coupling) for row in p) for coupling in couplings]  # H^T
+    rest = range(n - 2)
+    complement = symmetric(n - 2, lambda i, j: m[2 + i][2 + j] - dot(couplings[i], h[j]))
+    x, singular_too = inv_symmetric(arithmetic, complement)
+    # Row k of H X; X is symmetric.
+    hx = [[inner([h[j][k] for j in rest], x[i]) for i in rest] for k in range(2)]
+    corner = symmetric(2, lambda i, j: p[i][j] + inner(hx[i], [h[k][j] for k in rest]))
+    upper = [(*corner[k], *(-entry for entry in hx[k])) for k in range(2)]
+    lower = [(-hx[0][i], -hx[1][i], *x[i]) for i in rest]
+    return tuple(map(tuple, (*upper, *lower))), singular or singular_too
 
 
 def solve_adjugate_2x2(

@@ -2,17 +2,17 @@
 
 The same elimination as in :mod:`pymodel.algorithms.two_handles`, whose compound bodies have two
 handles. Here a joint may be between two compounds, between two handles of one (it closes a loop),
-or between a compound and the ground. Only translations at handles enter, D^T xi D and D^T xi_g0, so
-all blocks are 2x2 and all impulses 2-vectors. Equation numbers of paper 000 name what an
-equation generalises.
+or between a compound and the ground. Only what the joints take enters: D_g^T xi_gh D_h and
+D_g^T xi_g0, with the constraints D_g of the joint at handle g. So blocks have as many rows and
+columns as these joints have constraints, 2 of a pin, and impulses as many components. Equation
+numbers of paper 000 name what an equation generalises.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pymodel.algorithms.linalg import dot, inv_adjugate_2x2, symmetric
+from pymodel.algorithms.linalg import inner, inv_symmetric, symmetric, transposed
 from pymodel.algorithms.sums import tree_sum
-from pymodel.algorithms.two_handles import joint_bias, relative_bias
 from pymodel.arith.scalars import Matrix, S, SupportsArithmetic, Vector
 
 
@@ -22,8 +22,8 @@ class Compound(NamedTuple):
     Handles are sortable keys; xi_hg is the transpose of xi_gh and stored for g <= h only.
     """
 
-    xi: dict  # (g, h) -> D^T xi_gh D, 2x2, 1/kg
-    xi_0: dict  # g -> D^T xi_g0, 2-vector, m/s
+    xi: dict  # (g, h) -> D_g^T xi_gh D_h, 1/kg of translations
+    xi_0: dict  # g -> D_g^T xi_g0, m/s
 
     def block(self, g: Any, h: Any) -> Matrix | None:
         """xi_gh; None, for zero, across two compounds and for the ground (None)."""
@@ -31,16 +31,16 @@ class Compound(NamedTuple):
             return None
         if g <= h:
             return self.xi.get((g, h))
-        transposed = self.xi.get((h, g))
-        return transposed and tuple(zip(*transposed, strict=True))
+        mirrored = self.xi.get((h, g))
+        return mirrored and transposed(mirrored)
 
 
 class Elimination(NamedTuple):
     """What the disassembly needs of a joint that was eliminated."""
 
-    matrix: tuple  # 2x2, the bracket in (33), 1/kg
-    weights: dict  # h -> W_h, 2x2
-    beta_hat: tuple  # 2, N s
+    matrix: tuple  # c x c of a joint with c constraints, the bracket in (33)
+    weights: dict  # h -> W_h, c rows
+    beta_hat: tuple  # c
 
 
 def eliminate(
@@ -73,19 +73,24 @@ def eliminate(
         return _difference(whole.block(h, b), whole.block(h, a))
 
     matrix = _difference(relative(b), relative(a), mirrored=True)
-    inverse, singular = inv_adjugate_2x2(arithmetic, matrix)
+    inverse, singular = inv_symmetric(arithmetic, matrix)
     c = tuple(tuple(-entry for entry in row) for row in inverse)
     bias = whole.xi_0[b]
-    beta_hat = joint_bias(c, bias if a is None else relative_bias(whole.xi_0[a], bias))
+    if a is not None:
+        bias = tuple(x - y for x, y in zip(bias, whole.xi_0[a], strict=True))
+    beta_hat = tuple(inner(row, bias) for row in c)
     g = {h: relative(h) for h in whole.xi_0 if h not in (a, b)}
-    weights = {h: _matrix(lambda i, j, h=h: dot(c[i], g[h][j])) for h in g}
+    weights = {h: tuple(tuple(inner(row, entries) for entries in g[h]) for row in c) for h in g}
     xi = {
-        (h, k): _updated(whole.block(h, k), g[h], weights[k], mirrored=h == k)
+        (h, k): _updated(whole.block(h, k), g[h], transposed(weights[k]), mirrored=h == k)
         for h in g
         for k in g
         if h <= k
     }
-    xi_0 = {h: tuple(whole.xi_0[h][i] + dot(g[h][i], beta_hat) for i in range(2)) for h in g}
+    xi_0 = {
+        h: tuple(x + inner(row, beta_hat) for x, row in zip(whole.xi_0[h], g[h], strict=True))
+        for h in g
+    }
     return Compound(xi, xi_0), Elimination(matrix, weights, beta_hat), singular
 
 
@@ -95,23 +100,23 @@ def recover(elimination: Elimination, impulses: Mapping[Any, Vector[S]]) -> Vect
     Parameters
     ----------
     impulses : dict
-        Handle -> t_h, 2-vector, N s, of all of these.
+        Handle -> t_h, of all of these.
     """
     weights, beta_hat = elimination.weights, elimination.beta_hat
 
     def component(i: int) -> S:
         if not weights:
             return beta_hat[i]
-        return tree_sum([dot(weights[h][i], impulses[h]) for h in weights]) + beta_hat[i]
+        return tree_sum([inner(weights[h][i], impulses[h]) for h in weights]) + beta_hat[i]
 
-    return component(0), component(1)
+    return tuple(component(i) for i in range(len(beta_hat)))
 
 
-def _matrix(entry: Callable[[int, int], S], mirrored: bool = False) -> Matrix[S]:
-    """2x2; if mirrored its lower triangle is not computed but that of a symmetric matrix."""
+def _matrix(rows: int, columns: int, entry: Callable[[int, int], S], mirrored: bool) -> Matrix[S]:
+    """If mirrored its lower triangle is not computed but that of a symmetric matrix."""
     if mirrored:
-        return symmetric(2, entry)
-    return tuple(tuple(entry(i, j) for j in range(2)) for i in range(2))
+        return symmetric(rows, entry)
+    return tuple(tuple(entry(i, j) for j in range(columns)) for i in range(rows))
 
 
 def _difference(
@@ -120,14 +125,18 @@ def _difference(
     """x - y, of which one may be None, for zero."""
     if y is None:
         return x
-    return _matrix(lambda i, j: x[i][j] - y[i][j] if x else -y[i][j], mirrored)
-
-
-def _updated(x: Matrix[S] | None, g: Matrix[S], w: Matrix[S], mirrored: bool) -> Matrix[S]:
-    """x + G W, where x may be None, for zero."""
 
     def entry(i: int, j: int) -> S:
-        product = dot(g[i], (w[0][j], w[1][j]))
+        return x[i][j] - y[i][j] if x else -y[i][j]
+
+    return _matrix(len(y), len(y[0]), entry, mirrored)
+
+
+def _updated(x: Matrix[S] | None, g: Matrix[S], columns: Matrix[S], mirrored: bool) -> Matrix[S]:
+    """x + G W of the columns of W, where x may be None, for zero."""
+
+    def entry(i: int, j: int) -> S:
+        product = inner(g[i], columns[j])
         return x[i][j] + product if x else product
 
-    return _matrix(entry, mirrored)
+    return _matrix(len(g), len(columns), entry, mirrored)

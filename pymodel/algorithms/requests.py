@@ -12,6 +12,7 @@ from pymodel.algorithms import linalg, two_handles
 from pymodel.algorithms.many_handles import Elimination, eliminate, recover
 from pymodel.arith.errors import RunError
 from pymodel.arith.scalars import Matrix, SupportsArithmetic
+from pymodel.arith.terms import Terms
 
 #: How the base of a closed chain is connected where nobody says otherwise.
 BASE = "ldl"
@@ -61,13 +62,14 @@ class Eliminate(NamedTuple):
     parts: tuple  # compounds of the handles; one if it is the same or a is the ground
     a: tuple | None  # handle, None for the ground
     b: tuple
+    terms: Terms | None = None  # what its scalars belong to, if not to the run's arithmetic
 
 
 class Recover(NamedTuple):
-    """Request: impulse on handle b of a joint that was eliminated; the answer is a 2-vector."""
+    """Request: impulse on handle b of a joint that was eliminated, along what the joint takes."""
 
     elimination: Elimination
-    impulses: dict  # handle -> 2-vector
+    impulses: dict  # handle -> the same
 
 
 class SingularError(RunError):
@@ -93,9 +95,13 @@ def answer(arithmetic: SupportsArithmetic, request: Any) -> Any:
             raise SingularError("the matrix of the base connection is singular")
         return t
     if isinstance(request, Eliminate):
-        compound, elimination, singular = eliminate(arithmetic, *request)
+        terms = request.terms
+        compound, elimination, singular = eliminate(terms or arithmetic, *request[:3])
         if singular:
             raise SingularError("joint matrix (33) is singular")
+        if terms is not None:  # only to be looked at
+            matrix = tuple(tuple(map(terms.value, row)) for row in elimination.matrix)
+            elimination = elimination._replace(matrix=matrix)
         return compound, elimination
     if isinstance(request, Recover):
         return recover(*request)
@@ -103,10 +109,10 @@ def answer(arithmetic: SupportsArithmetic, request: Any) -> Any:
 
 
 def joint_matrix(request: Any, reply: Any) -> list[Matrix[Any]] | None:
-    """The bracket of (33) that a request made the model invert, as 2x2 matrices that add up to it.
+    """The bracket of (33) that a request made the model invert, as matrices that add up to it.
 
-    In 1/kg; None for other requests. They are to be added in float64, apart from the algorithm: the
-    sum takes part in no result.
+    1/kg of translations; None for other requests. They are to be added in float64, apart from the
+    algorithm: the sum takes part in no result.
     """
     if isinstance(request, Assemble):
         return [tuple(row[:2] for row in m[:2]) for m in (request.a.xi_22, request.b.xi_11)]

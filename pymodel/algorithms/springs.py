@@ -4,7 +4,9 @@ With d the vector from the point on ``to`` to the point on ``body``, L its lengt
 derivative of d.d / 2 by the joint angle q_k, virtual work gives the torque on joint k:
 
     -(k (L - L_0) + c L-dot) / L  g_k,    L L-dot = sum of g_k q-dot_k,
-    g_k = +-lever x d of the joints k that carry one of the two points, 0 of all others.
+    g_k = +-lever x d of the pins k that carry one of the two points, 0 of all others,
+
+and of other joints the component of the force d, with this moment, along their free motions.
 
 The units of the hardware have no square root. Without a natural length L_0 none is needed. With
 one, Heron's method finds L in so many steps, from L_0 on:
@@ -19,10 +21,11 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pymodel.algorithms.linalg import cross, dot, rotate
+from pymodel.algorithms.bodies import Numbers
+from pymodel.algorithms.linalg import inner
 from pymodel.algorithms.sums import levers, tree_sum
 from pymodel.arith.scalars import S, SupportsArithmetic, Vector
-from pymodel.mechanism.scenario import GROUND, Scenario, Spring
+from pymodel.mechanism.scenario import GROUND, Spring
 from pymodel.mechanism.topology import Topology
 
 HERON_STEPS = 8
@@ -62,39 +65,27 @@ class SpringConstants(NamedTuple):
         return (*ends, *(x is None for x in (self.offset, self.natural, self.damping)))
 
 
-def prepare(
-    arithmetic: SupportsArithmetic, scenario: Scenario, topology: Topology
-) -> list[SpringConstants]:
+def prepare(numbers: Numbers, topology: Topology) -> list[SpringConstants]:
     """The springs of a scenario, prepared for one arithmetic.
 
     Parameters
     ----------
-    arithmetic : Float64, BitExact or Graph
-    scenario : pymodel.mechanism.scenario.Scenario
+    numbers : Numbers
     topology : pymodel.mechanism.topology.Topology
 
     Returns
     -------
     list of SpringConstants
     """
-    return [
-        _constants(arithmetic, scenario, topology, index, spring)
-        for index, spring in enumerate(scenario.springs)
-    ]
+    springs = enumerate(numbers.scenario.springs)
+    return [_constants(numbers, topology, index, spring) for index, spring in springs]
 
 
-def _constants(
-    arithmetic: SupportsArithmetic,
-    scenario: Scenario,
-    topology: Topology,
-    index: int,
-    spring: Spring,
-) -> SpringConstants:
+def _constants(numbers: Numbers, topology: Topology, index: int, spring: Spring) -> SpringConstants:
+    scenario = numbers.scenario
+
     def scalar(name: str, x: float) -> Any:
-        return arithmetic.parameter(f"spring[{index}].{name}", x)
-
-    def vector(name: str, v: Sequence[float]) -> tuple:
-        return tuple(scalar(f"{name}.{axis}", x) for axis, x in zip("xy", v, strict=True))
+        return numbers.scalar(f"spring[{index}].{name}", x)
 
     ends, starts = [], []
     for name, body, other, point in (
@@ -102,16 +93,20 @@ def _constants(
         ("at", spring.to, spring.body, spring.at),
     ):
         way = topology.way(body, other)
-        ends.append(None if body == GROUND else End(body, way, vector(name, point)))
+        arm = numbers.on_body(body, f"spring[{index}].{name}", point) if body != GROUND else None
+        ends.append(None if body == GROUND else End(body, way, arm))
         if body == GROUND:
             starts.append(point)
         elif way and topology.parents[way[0]] == GROUND:
             starts.append(scenario.bodies[way[0]].attach)
-    offset = vector("offset", [b - a for b, a in zip(*starts, strict=True)]) if starts else None
+    offset = None
+    if starts:
+        vector = [b - a for b, a in zip(*starts, strict=True)]
+        offset = numbers.vector(f"spring[{index}].offset", vector)
     natural = None
     if spring.length and spring.stiffness:
         natural = NaturalLength(
-            half=arithmetic.parameter("half", 0.5),
+            half=numbers.scalar("half", 0.5),
             half_length=scalar("length / 2", spring.length / 2),
             half_inverse=scalar("1 / (2 length)", 0.5 / spring.length),
             force=scalar("stiffness length", spring.stiffness * spring.length),
@@ -121,62 +116,67 @@ def _constants(
 
 
 def pulls(
-    arithmetic: SupportsArithmetic[S],
-    springs: Sequence[SpringConstants],
-    heading: Sequence[Vector[S]],
-    s_12: Mapping[int, Vector[S]],
-    q_dot: Sequence[S],
+    mechanism: Any, poses: Sequence[Any], posture: Any, q_dot: Sequence[S]
 ) -> dict[int, list[S]]:
-    """Torques of springs on the joints, reversed.
+    """Torques (of prismatic joints forces) of springs on the joints, reversed.
 
     Parameters
     ----------
-    arithmetic : Float64, BitExact or Graph
-    springs : sequence of SpringConstants
-    heading : sequence of 2-vectors
-        (cos, sin) of the angle of each body to the ground.
-    s_12 : dict
-        Body that hangs on another one -> vector from handle 1 of its parent to its own, m.
+    mechanism : pymodel.algorithms.step.Mechanism
+    poses : sequence
+        Of each body, see :mod:`pymodel.algorithms.space`.
+    posture : pymodel.algorithms.step.Posture
     q_dot : sequence of scalars
-        rad/s.
+        rad/s and m/s.
 
     Returns
     -------
     dict
-        Joint -> what each spring takes from its p-dot, N m.
+        Index in q_dot -> what each spring takes from its p-dot, N m or N.
     """
     found = defaultdict(list)
-    for spring in springs:
-        d, slopes = _stretch(spring, heading, s_12)
-        scale = _force_by_length(arithmetic, spring, dot(d, d), slopes, q_dot)
-        for k, slope in slopes.items():
-            found[k].append(scale * slope)
+    for spring in mechanism.springs:
+        d, slopes = _stretch(mechanism, spring, poses, posture)
+        square = inner(d, d)
+        scale = _force_by_length(mechanism.arithmetic, spring, square, slopes, q_dot)
+        for index, slope in slopes.items():
+            found[index].append(scale * slope)
     return found
 
 
-def _stretch(spring: SpringConstants, heading: Sequence, s_12: Mapping) -> tuple[Vector, dict]:
-    """The vector d, and {joint k: g_k}."""
-    d, outward = _reach(spring.body, heading, s_12)
+def _stretch(
+    mechanism: Any, spring: SpringConstants, poses: Sequence[Any], posture: Any
+) -> tuple[Vector, dict]:
+    """The vector d, and {index of a velocity: g_k}."""
+    space = mechanism.space
+    d, outward = _reach(spring.body, space, poses, posture)
     opposite = []
     if spring.to is not None:
-        reach, opposite = _reach(spring.to, heading, s_12)
-        d = d[0] - reach[0], d[1] - reach[1]
+        reach, opposite = _reach(spring.to, space, poses, posture)
+        d = tuple(x - y for x, y in zip(d, reach, strict=True))
     if spring.offset is not None:
-        d = d[0] + spring.offset[0], d[1] + spring.offset[1]
-    slopes = {k: cross(lever, d) for k, lever in outward}
-    return d, slopes | {k: -cross(lever, d) for k, lever in opposite}
+        d = tuple(x + y for x, y in zip(d, spring.offset, strict=True))
+    slopes = {}
+    for ends, way in ((1, outward), (-1, opposite)):
+        for k, lever in way:
+            places = range(mechanism.nv)[mechanism.scenario.v_slices[k]]
+            freedoms = posture.joints[k].freedoms
+            own = space.across(freedoms, d, space.moment(lever, d))
+            slopes |= {i: x if ends == 1 else -x for i, x in zip(places, own, strict=True)}
+    return d, slopes
 
 
-def _reach(end: End, heading: Sequence, s_12: Mapping) -> tuple[Vector, list]:
+def _reach(end: End, space: Any, poses: Sequence[Any], posture: Any) -> tuple[Vector, list]:
     """An end's vector from the start of its way, and [(joint of the way, vector from there)]."""
-    arm = rotate(heading[end.body], end.point)
+    arm = space.rotate(poses[end.body], end.point)
     if not end.way:
         return arm, []
     first, *further = end.way
-    outward = levers([*(s_12[k] for k in further), arm])
+    outward = levers([*(posture.s_12[k] for k in further), arm])
     reach = outward[0]
-    if first in s_12:
-        reach = s_12[first][0] + reach[0], s_12[first][1] + reach[1]
+    before = posture.s_12.get(first) or posture.start.get(first)
+    if before is not None:
+        reach = tuple(x + y for x, y in zip(before, reach, strict=True))
     return reach, list(zip(end.way, outward, strict=True))
 
 

@@ -1,58 +1,49 @@
-"""One time step of a planar mechanism by HDCA: the algorithm text around the assembly.
+"""One time step of a mechanism by HDCA: the algorithm text around the assembly.
 
-Everything here is generic over its scalars (see :mod:`pymodel.arith.scalars`), and is written as
-generators: assembly, disassembly and the connection of a closed chain to the ground are
-*requested* (``yield``) from whoever drives the generator
-(:mod:`pymodel.algorithms.requests`).
+Everything here is generic over its scalars (see :mod:`pymodel.arith.scalars`) and over the plane
+and space (:mod:`pymodel.algorithms.space`), and is written as generators: assembly, disassembly and
+the connection of a closed chain to the ground are *requested* (``yield``) from whoever drives the
+generator (:mod:`pymodel.algorithms.requests`).
 
-Equation numbers are those of paper 000, corrected where docs/theory.md says so. Loops are cut at
-their pins; the momenta of a mechanism with loops are augmented, p = dT/dq-dot - J_c^T sigma with
-the impulses sigma of the cut pins.
+Equation numbers are those of paper 000, corrected where docs/theory.md says so, and generalised to
+joints with other motions than a planar pin's. Loops are cut at their joints; the momenta of a
+mechanism with loops are augmented, p = dT/dq-dot - J_c^T sigma with the impulses sigma of the cut
+joints.
 
 :func:`prepare` prepares a scenario: as a :class:`Chain` of bodies with two handles, the paper's
 case, if it is one, otherwise as a :class:`Mechanism` of any tree and any loops. They differ in how
 they find the impulses of the joints, and share everything else.
 """
 
-from collections.abc import Generator, Sequence
+import copy
+from collections.abc import Callable, Generator, Sequence
 from typing import Any, NamedTuple
 
 from pymodel.algorithms import linalg, springs, two_handles
-from pymodel.algorithms.linalg import cross, dot, rotate
+from pymodel.algorithms.bodies import BodyConstants, FreeBody, Numbers
 from pymodel.algorithms.many_handles import Compound
 from pymodel.algorithms.requests import BASE, Assemble, ConnectBase, Disassemble, Eliminate, Recover
+from pymodel.algorithms.space import Plane, Space, Subspace, Twist
 from pymodel.algorithms.sums import inward_sums, levers, outward_sums, tree_sum
-from pymodel.arith.scalars import Matrix, S, SupportsArithmetic, Vector
+from pymodel.arith.scalars import S, SupportsArithmetic, Vector
+from pymodel.arith.terms import Term, Terms
 from pymodel.mechanism.kinematics import joint_momenta
-from pymodel.mechanism.scenario import GROUND, Scenario, ScenarioError
+from pymodel.mechanism.rotations import hinge_directions
+from pymodel.mechanism.scenario import FREE, GROUND, PRISMATIC, Scenario, ScenarioError
 from pymodel.mechanism.topology import Topology, build_tree
 
 Requests = Generator[Any, Any, Any]  #: yields requests, is sent their answers, returns a value
 
 
 class Rates(NamedTuple):
-    """What one evaluation gives."""
+    """What one evaluation gives, for nv velocities and nq coordinates."""
 
-    q_dot: list  # rad/s
-    p_dot: list  # N m
-    p: list  # N m s; the momenta it belongs to, re-based if that was asked for
-    t_cut: tuple  # N s, impulses of the loops' pins on their bodies, 2 each; zero for an open chain
-    eta: tuple  # matrix that connects what closes the loops, None without
-
-
-class BodyConstants(NamedTuple):
-    """Parameter-only values of one body, each rounded once from float64."""
-
-    inverse_mass: object  # 1/kg
-    inverse_inertia: object  # 1/(kg m^2)
-    com: tuple  # m, handle 1 to centre of mass, body frame
-    handles: tuple  # m, handle 1 to handle 2 and further ones, body frame
-    weight: tuple  # N
-    carried_weight: tuple  # N, of this body and all that it carries
-    torque: object  # N m
-    spring: object  # N m/rad
-    rest: object  # rad
-    damping: object  # N m s/rad
+    q_dot: list  # nv: rad/s and m/s
+    p_dot: list  # nv: N m and N
+    p: list  # nv: N m s and N s; the momenta it belongs to, re-based if that was asked for
+    t_cut: tuple  # impulses of the loops' joints on their bodies, one for each constraint
+    eta: tuple | None  # matrix that connects what closes the loops, None without
+    q_rate: list | None = None  # nq: dq/dt, which is q_dot unless there are quaternions
 
 
 class Mechanism:
@@ -75,6 +66,8 @@ class Mechanism:
     ----------
     size : int
         Number of bodies.
+    nq, nv : int
+        Numbers of coordinates, and of velocities or momenta.
     closed : bool
         Whether it has loops.
     integrator : str
@@ -88,49 +81,58 @@ class Mechanism:
         shape: str | Sequence = "balanced",
         rebase: int = 0,
     ) -> None:
-        self.arithmetic = arithmetic
+        self.scenario = scenario
         self.size = len(scenario.bodies)
+        self.nq, self.nv = scenario.nq, scenario.nv
         self.closed = bool(scenario.loops)
         self.rebase = rebase
         self.topology = Topology(scenario)
         self.assembly = self._assembly(shape)
+        self.integrator = scenario.integrator
+        self._give_numbers(arithmetic)
+
+    def _give_numbers(self, arithmetic: SupportsArithmetic) -> None:
+        """Prepare what is made of scalars."""
+        scenario = self.scenario
+        self.arithmetic = arithmetic
         self.step = arithmetic.parameter("step", scenario.step)
         self.half_step = arithmetic.parameter("step / 2", scenario.step / 2)
         self.sixth_step = arithmetic.parameter("step / 6", scenario.step / 6)
         self.zero = arithmetic.parameter("zero", 0.0)
-        self.integrator = scenario.integrator
-        self.bodies = [self._constants(scenario, k) for k in range(self.size)]
-        self.springs = springs.prepare(arithmetic, scenario, self.topology)
+        self.space = (Space if scenario.spatial else Plane)(arithmetic)
+        numbers = Numbers(arithmetic, scenario)
+        self.bodies = [numbers.body(self.topology, k, self._points(k)) for k in range(self.size)]
+        self.hinges = [
+            [
+                numbers.on_body(loop.to, f"loop[{index}].direction[{i}]", direction)
+                for i, direction in enumerate(hinge_directions(loop.to_axis))
+            ]
+            if loop.to_axis
+            else []
+            for index, loop in enumerate(scenario.loops)
+        ]
+        self.springs = springs.prepare(numbers, self.topology)
+
+    def on(self, arithmetic: SupportsArithmetic) -> "Mechanism":
+        """The same mechanism on another arithmetic."""
+        other = copy.copy(self)
+        other._give_numbers(arithmetic)
+        return other
 
     def _assembly(self, shape: str | Sequence) -> Any:
         return self.topology.assembly_order(shape)
 
-    def _handles(self, scenario: Scenario, k: int) -> Sequence:
+    def _points(self, k: int) -> list[Sequence[float]]:
+        """Points of a body other than handle 1 where joints act."""
         return [point.at for point in self.topology.points[k]]
 
-    def _constants(self, scenario: Scenario, k: int) -> BodyConstants:
-        body, gravity = scenario.bodies[k], scenario.gravity
-        carried_mass = sum(scenario.bodies[j].mass for j in self.topology.carried[k])
+    def coordinates(self, k: int, q: Sequence[S]) -> list[S]:
+        """The coordinates of a body's joint."""
+        return list(q[self.scenario.q_slices[k]])
 
-        def scalar(name: str, x: float) -> Any:
-            return self.arithmetic.parameter(f"body[{k}].{name}", x)
-
-        def vector(name: str, v: Sequence[float]) -> tuple:
-            return tuple(scalar(f"{name}.{axis}", x) for axis, x in zip("xy", v, strict=True))
-
-        handles = enumerate(self._handles(scenario, k), start=2)
-        return BodyConstants(
-            inverse_mass=scalar("inverse_mass", 1.0 / body.mass),
-            inverse_inertia=scalar("inverse_inertia", 1.0 / body.inertia),
-            com=vector("com", body.com),
-            handles=tuple(vector(f"handle[{i}]", point) for i, point in handles),
-            weight=vector("weight", [body.mass * g for g in gravity]),
-            carried_weight=vector("carried_weight", [carried_mass * g for g in gravity]),
-            torque=scalar("torque", body.torque),
-            spring=scalar("spring", body.spring),
-            rest=scalar("rest", body.rest),
-            damping=scalar("damping", body.damping),
-        )
+    def velocities(self, k: int, values: Sequence[S]) -> list[S]:
+        """The velocities, or momenta, of a body's joint."""
+        return list(values[self.scenario.v_slices[k]])
 
     def rebases_at(self, step: int) -> bool:
         """Whether the momenta are to be re-based before this step."""
@@ -142,12 +144,25 @@ class Mechanism:
         const = self.arithmetic.const
         return tuple([const(x) for x in values] for values in (scenario.q0, momenta))
 
-    def impulses(self, bodies: Sequence["FreeBody"]) -> Requests:
+    def closing(self, poses: Sequence) -> list[Subspace]:
+        """What the joints of the loops take."""
+        found = []
+        for loop, hinge in zip(self.scenario.loops, self.hinges, strict=True):
+            directions = hinge
+            if loop.to != GROUND:
+                directions = [self.space.rotate(poses[loop.to], v) for v in hinge]
+            whole = self.space.closing(loop.joint, directions)
+            found.append(whole if loop.kept is None else tuple(whole[i] for i in loop.kept))
+        return found
+
+    def impulses(self, bodies: Sequence[FreeBody], taken: Sequence[Subspace]) -> Requests:
         """Assembly, connection to the ground, disassembly.
 
         Parameters
         ----------
         bodies : list of FreeBody
+        taken : list of Subspace
+            What each joint of the topology takes.
 
         Yields
         ------
@@ -155,42 +170,62 @@ class Mechanism:
 
         Returns
         -------
-        impulses : list of lists of 2-vectors
-            On each body, at handle 1 and at each of its other handles; N s.
+        impulses : list of lists of Twist
+            On each body, at handle 1 and at each of its other handles; N s and N m s.
         t_cut, eta
             As in :class:`Rates`. Eta has the brackets of (33) of the joints that close loops on
-            its diagonal, 2x2 each. Where constraints depend on each other, one is singular.
+            its diagonal. Where constraints depend on each other, one is singular.
         """
-        topology = self.topology
+        topology, arithmetic = self.topology, self._of_requests()
+        order = [index for index in self.assembly if taken[index]]
         part = {}  # handle -> the compound that it is on
         for body, handles in zip(bodies, topology.handles, strict=True):
-            part |= dict.fromkeys(handles, leaf(body, handles))
+            held = [handle for handle in handles if taken[handle.joint]]
+            part |= dict.fromkeys(held, leaf(body, held, taken))
         eliminated = {}
-        for index in self.assembly:
+        for index in order:
             a, b = topology.joints[index]
             parts = (part[b],) if a is None or part[a] is part[b] else (part[a], part[b])
-            compound, eliminated[index] = yield Eliminate(parts, a, b)
+            compound, eliminated[index] = yield Eliminate(parts, a, b, arithmetic)
             part |= dict.fromkeys(compound.xi_0, compound)
 
-        found = {}  # handle -> impulse on it
-        for index in reversed(self.assembly):
+        found = {}  # handle -> impulse on it, along what its joint takes
+        for index in reversed(order):
             a, b = topology.joints[index]
             elimination = eliminated[index]
             found[b] = yield Recover(elimination, {h: found[h] for h in elimination.weights})
             if a is not None:
                 found[a] = tuple(-t for t in found[b])
 
-        def total(handles: Sequence, place: int) -> tuple:
-            at_place = [found[handle] for handle in handles if handle.place == place]
-            return tuple(tree_sum(axis) for axis in zip(*at_place, strict=True))
-
         impulses = [
-            [total(handles, place) for place in range(len(body.xi_0))]
+            [
+                self._total(
+                    [
+                        self.space.spread(taken[handle.joint], found[handle])
+                        for handle in handles
+                        if handle.place == place and handle in found
+                    ]
+                )
+                for place in range(len(body.levers))
+            ]
             for body, handles in zip(bodies, topology.handles, strict=True)
         ]
         t_cut = tuple(t for joint in topology.loops for t in found[joint.b])
         matrices = [eliminated[joint.b.joint].matrix for joint in topology.loops]
         return impulses, t_cut, linalg.block_diagonal(matrices, self.zero) if matrices else None
+
+    def _of_requests(self) -> SupportsArithmetic | None:
+        """What requests name as their arithmetic: None for that of the run."""
+        return self.arithmetic if isinstance(self.arithmetic, Terms) else None
+
+    @staticmethod
+    def _total(twists: Sequence[Twist]) -> Twist:
+        parts = ([v for v in vectors if v is not None] for vectors in zip(*twists, strict=True))
+        sums = [
+            tuple(map(tree_sum, zip(*vectors, strict=True))) if vectors else None
+            for vectors in parts
+        ]
+        return Twist(*sums) if sums else Twist(None, None)
 
 
 class Chain(Mechanism):
@@ -223,26 +258,37 @@ class Chain(Mechanism):
         rebase: int = 0,
     ) -> None:
         if not self.runs(scenario):
-            reason = "not a chain of each body on the one before it, open or closed to the ground"
+            reason = (
+                "not a planar chain of pins, each body on the one before it, open or closed to the "
+                "ground"
+            )
             raise ScenarioError(scenario.source, "body", reason)
         super().__init__(arithmetic, scenario, shape, rebase)
         self.base = base
 
     @staticmethod
     def runs(scenario: Scenario) -> bool:
-        """Whether a scenario is such a chain."""
+        """Whether a scenario is such a chain, all of pins."""
         ends = [(loop.body, loop.to) for loop in scenario.loops]
-        return scenario.is_chain and ends in ([], [(len(scenario.bodies) - 1, GROUND)])
+        return (
+            scenario.pins_only
+            and scenario.is_chain
+            and ends in ([], [(len(scenario.bodies) - 1, GROUND)])
+        )
 
     def _assembly(self, shape: str | Sequence) -> Any:
         return build_tree(shape, self.size)
 
-    def _handles(self, scenario: Scenario, k: int) -> Sequence:
-        return super()._handles(scenario, k) or [scenario.bodies[k].tip]
+    def _points(self, k: int) -> list[Sequence[float]]:
+        return super()._points(k) or [self.scenario.bodies[k].tip]
 
-    def impulses(self, bodies: Sequence["FreeBody"]) -> Requests:
+    def impulses(self, bodies: Sequence[FreeBody], taken: Sequence[Subspace]) -> Requests:
         """Impulses of a chain, by Assemble, ConnectBase and Disassemble; eta is (43)."""
-        leaves = [body.coefficients() for body in bodies]
+        closing = [None] * (self.size - 1) + [self.size if self.closed else None]
+        leaves = [
+            body.coefficients(joints)
+            for body, *joints in zip(bodies, range(self.size), closing, strict=True)
+        ]
         compound, joints = yield from _assembly(self.assembly, leaves)
         eta = None
         if self.closed:
@@ -255,7 +301,8 @@ class Chain(Mechanism):
             t_2 = (self.zero, self.zero)
         impulses = [None] * self.size
         yield from _disassembly(self.assembly, joints, t_1, t_2, impulses)
-        return impulses, t_2, eta
+        on_bodies = [[Twist(t, None) for t in pair] for pair in impulses]
+        return on_bodies, t_2, eta
 
 
 def prepare(
@@ -279,64 +326,24 @@ def prepare(
     return Mechanism(arithmetic, scenario, shape, rebase)
 
 
-class FreeBody(NamedTuple):
-    """(13)-(19): coefficients of a body alone, for any number of handles, numbered from 0."""
-
-    xi: dict  # (g, h) with g <= h -> xi_gh, 3x3
-    xi_0: list  # xi_g0, 3-vectors
-
-    def coefficients(self) -> two_handles.Coefficients:
-        """Coefficients of a body with two handles."""
-        xi, xi_0 = self
-        return two_handles.Coefficients(xi[0, 0], xi[0, 1], xi[1, 1], xi_0[0], xi_0[1])
-
-
-def free_body(body: BodyConstants, levers: Sequence[Vector[S]], net_momentum: S) -> FreeBody:
+def free_body(
+    body: BodyConstants, space: Plane, pose: Any, levers: Sequence[Vector[S]], known: Twist
+) -> FreeBody:
     """(13)-(19): inverse inertias of a free body at its handles, and its bias velocities.
 
-    With xi_gh = S_gC^-T M_C^-1 S_hC^-1. ``levers`` (m): from each handle to the centre of mass,
-    ground frame; ``net_momentum`` (N m s): of the joint at handle 1, less those at the others.
+    ``levers`` (m): from each handle to the centre of mass, ground frame; ``known``: the impulse of
+    the momenta of all joints on the body, about its centre of mass.
     """
-    zero_tilt = body.inverse_inertia
-    rotations = [(s[1] * zero_tilt, -(s[0] * zero_tilt)) for s in levers]  # (s_y, -s_x) / J
-
-    def xi(g: int, h: int) -> Matrix[S]:
-        s, rotation_g, rotation_h = levers[h], rotations[g], rotations[h]
-        coupling = -(s[0] * rotation_g[0])
-        mirrored = coupling if g == h else rotation_g[1] * s[1]
-        return (
-            (body.inverse_mass + s[1] * rotation_g[0], coupling, rotation_g[0]),
-            (mirrored, body.inverse_mass - s[0] * rotation_g[1], rotation_g[1]),
-            (rotation_h[0], rotation_h[1], zero_tilt),
-        )
-
-    def bias(rotation: Vector[S]) -> Vector[S]:
-        return net_momentum * rotation[0], net_momentum * rotation[1], net_momentum * zero_tilt
-
-    count = range(len(levers))
-    return FreeBody(
-        {(g, h): xi(g, h) for g in count for h in count if g <= h},
-        [bias(rotation) for rotation in rotations],
-    )
+    inverse_inertia = space.inverse_inertia(pose, body.inverse_inertia)
+    return FreeBody(space, body.inverse_mass, inverse_inertia, levers, known)
 
 
-def body_coefficients(
-    body: BodyConstants, s_1c: Vector[S], s_2c: Vector[S], net_momentum: S
-) -> two_handles.Coefficients:
-    """Coefficients of a free body with two handles; ``net_momentum`` = p_1 - p_2."""
-    return free_body(body, (s_1c, s_2c), net_momentum).coefficients()
-
-
-def leaf(body: FreeBody, handles: Sequence) -> Compound:
-    """A free body as a compound: D^T xi_gh D and D^T xi_g0 at the handles of its joints."""
-
-    def translations(matrix: Matrix[S]) -> Matrix[S]:
-        return tuple(row[:2] for row in matrix[:2])
-
+def leaf(body: FreeBody, handles: Sequence, taken: Sequence[Subspace]) -> Compound:
+    """A free body as a compound, at the handles of its joints."""
     pairs = [(g, h) for g in handles for h in handles if g <= h]
     return Compound(
-        {(g, h): translations(body.xi[g.place, h.place]) for g, h in pairs},
-        {g: body.xi_0[g.place][:2] for g in handles},
+        {(g, h): body.block(g.place, taken[g.joint], h.place, taken[h.joint]) for g, h in pairs},
+        {g: body.bias(g.place, taken[g.joint], g.joint) for g in handles},
     )
 
 
@@ -353,12 +360,6 @@ def base_closed(compound: two_handles.Coefficients, base: str) -> ConnectBase:
     lower = tuple((xi_12[0][i], xi_12[1][i], *xi_22[i][:2]) for i in range(2))
     bias = (*compound.xi_10[:2], *compound.xi_20[:2])
     return ConnectBase((*upper, *lower), tuple(-x for x in bias), base)
-
-
-def angular_velocity(body: FreeBody, impulses: Sequence[Vector[S]]) -> S:
-    """Rotation part of (11): omega = H^T (sum over h of xi_1h T_h, plus xi_10)."""
-    terms = [dot(body.xi[0, h][2], t) for h, t in enumerate(impulses)]
-    return tree_sum(terms) + body.xi_0[0][2]
 
 
 def _assembly(tree: Any, leaves: Sequence) -> Requests:
@@ -383,20 +384,20 @@ def _disassembly(tree: Any, joints: Any, t_1: tuple, t_2: tuple, impulses: list)
     yield from _disassembly(tree[1], joints_b, t_1b, t_2, impulses)
 
 
-def turned(omega: S, s: Vector[S]) -> Vector[S]:
-    """omega x s of a planar arm."""
-    return -(omega * s[1]), omega * s[0]
-
-
 def rates(mechanism: Mechanism, q: list, p: list, t_cut: Any = None) -> Requests:
     """q-dot and p-dot of a mechanism: (13)-(19), (27)-(51).
+
+    Planar mechanisms of pins run on the scalars as they are. All others run on
+    :class:`pymodel.arith.terms.Terms` of them, as their joints have many zeros and ones.
 
     Parameters
     ----------
     mechanism : Mechanism
-    q, p : list of n scalars
-        Joint angles relative to the parent (rad), joint momenta (N m s).
-    t_cut : 2 scalars for each loop, optional
+    q : list of nq scalars
+        Coordinates of the joints (rad, m, quaternions).
+    p : list of nv scalars
+        Joint momenta (N m s, N s).
+    t_cut : a scalar for each constraint of the loops, optional
         Re-base first, see :func:`_rebased`.
 
     Yields
@@ -410,81 +411,263 @@ def rates(mechanism: Mechanism, q: list, p: list, t_cut: Any = None) -> Requests
     -------
     Rates
     """
-    bodies, topology = mechanism.bodies, mechanism.topology
-    everybody, joints = range(mechanism.size), topology.joints
+    return (yield from on_terms(_rates, mechanism, q, p, t_cut))
+
+
+def on_terms(text: Callable[..., Requests], mechanism: Mechanism, *given: Any) -> Requests:
+    """Run a text on the scalars as they are, or on terms of them.
+
+    Parameters
+    ----------
+    text : callable
+        (mechanism, *given) -> generator of requests; it returns a tuple.
+    *given : list of scalars, or None
+
+    Returns
+    -------
+    tuple
+        What the text returns, of the same type.
+    """
+    if mechanism.scenario.pins_only:
+        return (yield from text(mechanism, *given))
+    terms = Terms(mechanism.arithmetic, parameters_as_data=True)
+    lists = [values and [terms.given(x) for x in values] for values in given]
+    found = yield from text(mechanism.on(terms), *lists)
+    needed = iter(terms.results(flat_terms(found)))
+
+    def values(part: Any) -> Any:
+        if isinstance(part, Term):
+            return next(needed)
+        if isinstance(part, list | tuple):
+            make = getattr(part, "_make", type(part))
+            return make(map(values, part))
+        return part
+
+    return values(found)
+
+
+def flat_terms(parts: Any) -> list[Term]:
+    """All terms in nested lists and tuples, in order."""
+    if isinstance(parts, Term):
+        return [parts]
+    if isinstance(parts, list | tuple):
+        return [term for part in parts for term in flat_terms(part)]
+    return []
+
+
+class Posture(NamedTuple):
+    """Where everything is, ground frame."""
+
+    joints: list  # of each body: Joint
+    closing: list  # of each loop: what its joint takes
+    s_1c: list  # of each body: from handle 1 to the centre of mass, m
+    arms: list  # of each body: from handle 1 to its other handles, m
+    s_12: dict  # body on another one -> from handle 1 of the parent to its own, m
+    start: dict  # body that moves along the ground -> from where it is attached to handle 1, m
+
+    def arm(self, handle: Any) -> Vector:
+        """From handle 1 of its body to a handle elsewhere."""
+        return self.arms[handle.body][handle.place - 1]
+
+
+def posture_of(mechanism: Mechanism, poses: Sequence, q: Sequence[S]) -> Posture:
+    """Where everything is, for coordinates q and the poses of the bodies."""
+    bodies, topology, space = mechanism.bodies, mechanism.topology, mechanism.space
+    everybody = range(mechanism.size)
+    joints = [space.joint(bodies[k].joint, poses[k], bodies[k].axis) for k in everybody]
+
+    def slid(k: int) -> Vector:  # along the axis of a prismatic joint
+        (column,) = joints[k].freedoms
+        (x,) = mechanism.coordinates(k, q)
+        return tuple(entry * x for entry in column.linear)
+
+    def place(k: int, index: int) -> Vector:
+        arm = space.rotate(poses[k], bodies[k].handles[index])
+        points = topology.points[k]
+        slide = points[index].slide if points else None
+        return arm if slide is None else tuple(map(_add, arm, slid(slide)))
+
+    arms = [[place(k, i) for i in range(len(bodies[k].handles))] for k in everybody]
+    start = {}
+    for k in everybody:
+        if topology.joints[k].a is None and bodies[k].joint == PRISMATIC:
+            start[k] = slid(k)
+        elif bodies[k].joint == FREE:
+            start[k] = tuple(mechanism.coordinates(k, q)[: space.dimension])
+    hanging = [k for k in everybody if topology.joints[k].a is not None]  # on another body
+    found = Posture(
+        joints,
+        mechanism.closing(poses),
+        [space.rotate(poses[k], bodies[k].com) for k in everybody],
+        arms,
+        {},
+        start,
+    )
+    found.s_12.update({k: found.arm(topology.joints[k].a) for k in hanging})
+    return found
+
+
+def _add(x: S, y: S) -> S:
+    return x + y
+
+
+def negative(v: Vector[S]) -> Vector[S]:
+    """-v."""
+    return tuple(-x for x in v)
+
+
+def vector_sum(*vectors: Vector[S] | None) -> Vector[S] | None:
+    """Sum of vectors; None counts as zero."""
+    vectors = [v for v in vectors if v is not None]
+    return tuple(map(tree_sum, zip(*vectors, strict=True))) if vectors else None
+
+
+def difference(v: Vector[S], w: Vector[S] | None) -> Vector[S]:
+    """v - w; None counts as zero."""
+    return v if w is None else tuple(x - y for x, y in zip(v, w, strict=True))
+
+
+def _rates(mechanism: Mechanism, q: list, p: list, t_cut: Any) -> Requests:
+    bodies, topology, space = mechanism.bodies, mechanism.topology, mechanism.space
+    everybody, parents = range(mechanism.size), topology.parents
     # body update
-    heading = []
-    for theta in outward_sums(topology, q):
-        sin, cos = mechanism.arithmetic.sincos(theta)
-        heading.append((cos, sin))
-    s_1c = [rotate(heading[k], bodies[k].com) for k in everybody]
-    arms = [[rotate(heading[k], s) for s in bodies[k].handles] for k in everybody]
-
-    def arm(handle: Any) -> Vector:  # from handle 1 of its body, to a handle elsewhere
-        return arms[handle.body][handle.place - 1]
-
-    hanging = [k for k in everybody if joints[k].a is not None]  # on another body
-    s_12 = {k: arm(joints[k].a) for k in hanging}  # from handle 1 of the parent to that of k
+    poses = space.poses(mechanism, q)
+    posture = posture_of(mechanism, poses, q)
+    joints, s_12 = posture.joints, posture.s_12
     if t_cut is not None:
-        p = _rebased(topology, p, s_12, arm, t_cut)
+        p = _rebased(mechanism, posture, p, t_cut)
+    known = [space.spread(joints[k].freedoms, mechanism.velocities(k, p)) for k in everybody]
     free = []
     for k in everybody:
-        levers = [s_1c[k], *((s_1c[k][0] - s[0], s_1c[k][1] - s[1]) for s in arms[k])]
-        outer = [p[c] for c in topology.children[k]]
-        free.append(free_body(bodies[k], levers, p[k] - tree_sum(outer) if outer else p[k]))
+        s_1c = posture.s_1c[k]
+        levers = [s_1c, *(difference(s_1c, s) for s in posture.arms[k])]
+        momentum = known_impulse(mechanism, known, levers, k)
+        free.append(free_body(bodies[k], space, poses[k], levers, momentum))
 
-    impulses, t_cut, eta = yield from mechanism.impulses(free)
+    taken = [joint.constraints for joint in joints] + posture.closing
+    impulses, t_cut, eta = yield from mechanism.impulses(free, taken)
 
-    # (49): q-dot; velocity of handle 1 of each body, ground pins at rest
-    omega = [angular_velocity(free[k], impulses[k]) for k in everybody]
-    parents = topology.parents
-    q_dot = [omega[k] - omega[parents[k]] if k in s_12 else omega[k] for k in everybody]
-    relative = {k: turned(omega[parents[k]], s_12[k]) for k in hanging}
-    velocity = [
-        outward_sums(topology, [relative[k][axis] if k in relative else None for k in everybody])
-        for axis in range(2)
+    # (49): q-dot; velocity of handle 1 of each body
+    omega = [free[k].angular_velocity(impulses[k]) for k in everybody]
+    q_dot, moving, q_rate = [], {}, []
+    for k in everybody:
+        a, b = topology.joints[k]
+        turn, slip, moves = omega[k], None, bodies[k].joint in (PRISMATIC, FREE)
+        if moves:
+            slip = free[k].velocity(b.place, impulses[k], omega[k])
+        if a is not None:
+            turn = difference(omega[k], omega[a.body])
+            moving[k] = space.turned(omega[a.body], s_12[k])
+            if moves:
+                on_parent = free[a.body].velocity(a.place, impulses[a.body], omega[a.body])
+                slip = difference(slip, on_parent)
+        own = space.across(joints[k].freedoms, slip, turn)
+        if moves:
+            sliding = slip if bodies[k].joint == FREE else space.spread(joints[k].freedoms, own)[0]
+            moving[k] = vector_sum(moving.get(k), sliding)
+        q_dot += own
+        given = mechanism.coordinates(k, q)
+        q_rate += space.coordinate_rates(bodies[k].joint, given, own, slip)
+    axes = [
+        outward_sums(topology, [moving[k][axis] if k in moving else None for k in everybody])
+        for axis in range(space.dimension)
     ]
+    velocity = [None if v[0] is None else v for v in zip(*axes, strict=True)]
 
-    # (38), (39), (47): torque of the articulated loads, summed over the carried bodies
-    torques = [
-        [cross(s_1c[k], bodies[k].weight)]
-        + [cross(s_12[c], bodies[c].carried_weight) for c in topology.children[k]]
+    # (38), (39), (47): moment of the articulated loads, summed over the carried bodies
+    moments = [
+        [space.moment(posture.s_1c[k], bodies[k].weight)]
+        + [space.moment(s_12[c], bodies[c].carried_weight) for c in topology.children[k]]
         for k in everybody
     ]
-    for index, (a, b) in enumerate(topology.loops):
-        if a is not None:  # v_c x T_c at the two ends of a pin that moves
-            v, own = (velocity[0][b.body], velocity[1][b.body]), turned(omega[b.body], arm(b))
-            v = own if v[0] is None else (v[0] + own[0], v[1] + own[1])
-            moment = cross(v, t_cut[2 * index : 2 * index + 2])
-            torques[b.body].append(-moment)
-            torques[a.body].append(moment)
-    load = inward_sums(topology, [tree_sum(terms) for terms in torques])
+    first = 0
+    for (a, b), subspace in zip(topology.loops, posture.closing, strict=True):
+        own, first = t_cut[first : first + len(subspace)], first + len(subspace)
+        if a is not None:  # how the impulse of a joint that moves changes, at its two ends
+            force, couple = space.spread(subspace, own)
+            change = None
+            if force is not None:
+                v = vector_sum(velocity[b.body], space.turned(omega[b.body], posture.arm(b)))
+                change = space.moment(v, force)
+            if couple is not None:  # its directions turn with the body of a
+                change = vector_sum(change, space.moment(omega[a.body], couple))
+            moments[b.body].append(negative(change))
+            moments[a.body].append(change)
+    totals = [vector_sum(*terms) for terms in moments]
+    load = list(
+        zip(
+            *(
+                inward_sums(topology, [total[axis] for total in totals])
+                for axis in range(space.angles)
+            ),
+            strict=True,
+        )
+    )
 
     # (50), (51): p-dot
-    p_dot = [
-        load[k] - cross((velocity[0][k], velocity[1][k]), impulses[k][0]) if k in s_12 else load[k]
-        for k in everybody
-    ]
-    p_dot = [
-        p_dot[k] + ((body.torque - body.spring * (q[k] - body.rest)) - body.damping * q_dot[k])
-        for k, body in enumerate(bodies)
-    ]
-    pulls = springs.pulls(mechanism.arithmetic, mechanism.springs, heading, s_12, q_dot)
-    for k, terms in pulls.items():
-        p_dot[k] = p_dot[k] - tree_sum(terms)
-    return Rates(q_dot, p_dot, p, t_cut, eta)
+    p_dot = []
+    for k, body in enumerate(bodies):
+        force = _or(impulses[k][0].linear, known[k].linear)
+        moment = load[k]
+        if velocity[k] is not None and force is not None:
+            moment = difference(moment, space.moment(velocity[k], force))
+        carried = body.carried_weight
+        turning = {"parent": omega[parents[k]] if k in s_12 else None, "body": omega[k]}.get(
+            space.columns_turn_with(body.joint)
+        )
+        if turning is not None:
+            couple = _or(impulses[k][0].angular, known[k].angular)
+            moment = vector_sum(moment, couple and space.gyroscopic(couple, turning))
+            if force is not None:
+                carried = difference(carried, space.turned(turning, force))
+        own = space.across(joints[k].freedoms, carried, moment)
+        if len(own) == 1:
+            (x,), (rate,) = mechanism.coordinates(k, q), mechanism.velocities(k, q_dot)
+            drive = (body.torque - body.spring * (x - body.rest)) - body.damping * rate
+            own = [own[0] + drive]
+        p_dot += own
+    pulls = springs.pulls(mechanism, poses, posture, q_dot)
+    for index, terms in pulls.items():
+        p_dot[index] = p_dot[index] - tree_sum(terms)
+    return Rates(q_dot, p_dot, p, tuple(t_cut), eta, q_rate)
 
 
-def _rebased(topology: Topology, p: list, s_12: dict, arm: Any, t_cut: tuple) -> list:
-    """The momenta with J_c^T t_cut added: p_k += (r_c - r_k) x T_c for each loop, cut at c.
+def _or(v: Vector[S] | None, w: Vector[S] | None) -> Vector[S] | None:
+    return w if v is None else v
 
-    Plus for joints that carry only the loop's first body, minus for those that carry only the
-    other one, nothing for those that carry both. It changes no motion; with the impulses that the
-    cut pins had a step ago it keeps sigma, and with it the rounding errors, small.
+
+def known_impulse(
+    mechanism: Mechanism, known: Sequence[Twist], levers: Sequence[Vector[S]], k: int
+) -> Twist:
+    """Of the momenta of the joints on body k: about its centre of mass."""
+    space, topology = mechanism.space, mechanism.topology
+    children = [(known[c], levers[topology.joints[c].a.place]) for c in topology.children[k]]
+    outer = vector_sum(*(child.angular for child, _ in children))
+    moment = known[k].angular
+    if outer is not None:
+        moment = negative(outer) if moment is None else difference(moment, outer)
+    forces = [(known[k].linear, levers[0])]
+    forces += [(child.linear and negative(child.linear), lever) for child, lever in children]
+    forces = [(force, lever) for force, lever in forces if force is not None]
+    for force, lever in forces:  # a force at a handle, about the centre of mass
+        arm = space.moment(lever, force)
+        moment = negative(arm) if moment is None else difference(moment, arm)
+    return Twist(vector_sum(*(force for force, _ in forces)), moment)
+
+
+def _rebased(mechanism: Mechanism, posture: Posture, p: list, t_cut: Sequence[S]) -> list:
+    """The momenta with J_c^T t_cut added, for each loop, cut at c.
+
+    Joint k feels an impulse T_c with the moment (r_c - r_k) x T_c. Plus for joints that carry only
+    the loop's first body, minus for those that carry only the other one, nothing for those that
+    carry both. It changes no motion; with the impulses that the cut joints had a step ago it keeps
+    sigma, and with it the rounding errors, small.
     """
-    p = list(p)
-    for index, (a, b) in enumerate(topology.loops):
-        t = t_cut[2 * index : 2 * index + 2]
+    p, topology, space = list(p), mechanism.topology, mechanism.space
+    first = 0
+    for (a, b), subspace in zip(topology.loops, posture.closing, strict=True):
+        own, first = t_cut[first : first + len(subspace)], first + len(subspace)
+        force, couple = space.spread(subspace, own)
         other = GROUND if a is None else a.body
         for end, way in (
             (b, topology.way(b.body, other)),
@@ -492,8 +675,11 @@ def _rebased(topology: Topology, p: list, s_12: dict, arm: Any, t_cut: tuple) ->
         ):
             if not way:
                 continue
-            outward = [*(s_12[k] for k in way[1:]), arm(end)]
+            outward = [*(posture.s_12[k] for k in way[1:]), posture.arm(end)]
             for k, lever in zip(way, levers(outward), strict=True):
-                moment = cross(lever, t)
-                p[k] = p[k] + moment if end is b else p[k] - moment
+                moment = vector_sum(force and space.moment(lever, force), couple)
+                places = range(mechanism.nv)[mechanism.scenario.v_slices[k]]
+                joint = posture.joints[k].freedoms
+                for index, x in zip(places, space.across(joint, force, moment), strict=True):
+                    p[index] = p[index] + x if end is b else p[index] - x
     return p

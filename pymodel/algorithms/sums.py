@@ -1,19 +1,26 @@
 """Sums of scalars, part of the algorithm text: their order is the specification."""
 
-from collections.abc import Iterable, Sequence
+import operator
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from pymodel.arith.scalars import S, Vector
 from pymodel.mechanism.scenario import GROUND
 from pymodel.mechanism.topology import Topology
 
+Combine = Callable[[Any, Any], Any]  #: of two values, in this order
 
-def prefix_sums(values: Sequence[S]) -> list[S]:
-    """Inclusive prefix sums of scalars in logarithmic depth (Sklansky's scan)."""
+
+def prefix_sums(values: Sequence[S], combine: Combine = operator.add) -> list[S]:
+    """Inclusive prefix sums of scalars in logarithmic depth (Sklansky's scan).
+
+    ``combine`` may be another associative operation, as the product of matrices.
+    """
     if len(values) <= 1:
         return list(values)
     half = (len(values) + 1) // 2
-    left, right = prefix_sums(values[:half]), prefix_sums(values[half:])
-    return left + [left[-1] + value for value in right]
+    left, right = prefix_sums(values[:half], combine), prefix_sums(values[half:], combine)
+    return left + [combine(left[-1], value) for value in right]
 
 
 def tree_sum(values: Iterable[S]) -> S:
@@ -30,23 +37,29 @@ def tree_sum(values: Iterable[S]) -> S:
 
 
 def levers(arms: Sequence[Vector[S]]) -> list[Vector[S]]:
-    """Sum of each planar vector and those after it: from the joints of a way to its end."""
-    x, y = (prefix_sums([arm[axis] for arm in arms[::-1]])[::-1] for axis in range(2))
-    return list(zip(x, y, strict=True))
+    """Sum of each vector and those after it: from the joints of a way to its end."""
+    axes = (prefix_sums(list(components))[::-1] for components in zip(*arms[::-1], strict=True))
+    return list(zip(*axes, strict=True))
 
 
-def outward_sums(topology: Topology, values: Sequence[S | None]) -> list[S | None]:
+def outward_sums(
+    topology: Topology, values: Sequence[S | None], combine: Combine = operator.add
+) -> list[S | None]:
     """Sum of each body's scalar and those of all it hangs on; None does not count.
 
-    A prefix sum on every path: additions in a row grow with the logarithm of its length.
+    Where nothing counts the sum is None. A prefix sum on every path: additions in a row grow with
+    the logarithm of its length. With another operation it goes from the ground outward.
     """
     sums = [None] * topology.size
     for path in topology.paths:
         parent = topology.parents[path[0]]
         before = None if parent == GROUND else sums[parent]
         counted = [k for k in path if values[k] is not None]
-        for k, x in zip(counted, prefix_sums([values[k] for k in counted]), strict=True):
-            sums[k] = x if before is None else before + x
+        within = prefix_sums([values[k] for k in counted], combine)
+        for k, x in zip(counted, within, strict=True):
+            sums[k] = x if before is None else combine(before, x)
+        for k in path:  # what does not count has the sum before it
+            before = sums[k] = before if values[k] is None else sums[k]
     return sums
 
 

@@ -264,6 +264,16 @@ class Terms(Generic[S]):
         _, node, negative = waiting[0]
         return Term(self, node, negative)
 
+    # --- what depends on data ---------------------------------------------------------------------
+
+    def is_zero(self, x: Term) -> bool:
+        """Whether x is zero, for a status."""
+        return self.arithmetic.is_zero(self.value(x))
+
+    def is_finite(self, x: Term) -> bool:
+        """Whether x is finite, for a status."""
+        return self.arithmetic.is_finite(self.value(x))
+
     # --- results ----------------------------------------------------------------------------------
 
     def results(self, terms: Iterable[Term]) -> list[S]:

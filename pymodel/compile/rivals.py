@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 
 from pymodel.algorithms.requests import serve
 from pymodel.algorithms.rivals.acceleration_dca import accelerations
-from pymodel.algorithms.rivals.common import gravity
 from pymodel.algorithms.rivals.recursive import Linkage, articulated_body, canonical_momenta
 from pymodel.algorithms.step import prepare, rates
 from pymodel.arith.scalars import S, SupportsArithmetic
@@ -47,8 +46,7 @@ def _dca(
     arithmetic: SupportsArithmetic[S], scenario: Scenario, q: list, q_dot: list, shape: Any
 ) -> Results:
     mechanism = prepare(arithmetic, scenario, shape)
-    text = accelerations(mechanism, gravity(arithmetic, scenario), q, q_dot)
-    return {"qdd": serve(arithmetic, text)}
+    return {"qdd": serve(arithmetic, accelerations(mechanism, q, q_dot)).q_ddot}
 
 
 def _aba(

@@ -35,7 +35,7 @@ def check_loops(scenario: Scenario) -> None:
     extent = size(scenario)
     gaps = kinematics.loop_gaps(scenario, q)
     speeds = kinematics.loop_gap_velocities(scenario, q, qd)
-    turn = float(np.abs(kinematics.angular_velocities(scenario, qd)).max())
+    turn = float(np.abs(kinematics.angular_velocities(scenario, q, qd)).max())
     for index, (gap, speed) in enumerate(zip(gaps, speeds, strict=True)):
         distance, slip = math.hypot(*gap), math.hypot(*speed)
         if not math.isfinite(distance + slip + extent):

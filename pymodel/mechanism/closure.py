@@ -88,7 +88,7 @@ def _fitting_velocities(scenario: Scenario, free: list[int], q: np.ndarray) -> n
     jacobian = kinematics.loop_jacobian(scenario, q)
 
     def slip() -> tuple[float, float]:
-        turn = float(np.abs(kinematics.angular_velocities(scenario, qd)).max())
+        turn = float(np.abs(kinematics.angular_velocities(scenario, scenario.q0, qd)).max())
         return float(np.abs(jacobian @ qd).max()), TOLERANCE * size(scenario) * turn
 
     for _ in range(REFINEMENTS):

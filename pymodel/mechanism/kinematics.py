@@ -1,116 +1,116 @@
 """Positions, velocities, energies and loop errors of a mechanism, in float64.
 
-Observables of a state (q, qd), independent of the HDCA: they judge its results. Any tree of
-bodies, with or without loops. The joint angles ``q`` (rad) and velocities ``qd`` (rad/s) have the
-shape (..., n), usually (T, n) for T kept times of n bodies or (n,) for one posture; the leading
-shape carries over to the results, which are float64. Joint angles are relative to the parent,
-absolute angles to the ground. SI units, ground frame.
+Observables of a state (q, qd), independent of the HDCA: they judge its results. Any tree of bodies,
+in the plane or in space, with or without loops. The coordinates ``q`` have the shape (..., nq) and
+the velocities ``qd`` (..., nv), usually (T, nq) for T kept times or (nq,) for one posture; the
+leading shape carries over to the results, which are float64. n is the number of bodies, d is 2 in
+the plane and 3 in space. SI units, ground frame.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from pymodel.mechanism.scenario import Loop, Scenario, Spring, Vector
+from pymodel.mechanism import frames, rotations
+from pymodel.mechanism.scenario import (
+    FIXED,
+    FREE,
+    GROUND,
+    PRISMATIC,
+    REVOLUTE,
+    SPHERICAL,
+    Loop,
+    Scenario,
+    Spring,
+    Vector,
+    inertia_matrix,
+)
 from pymodel.mechanism.topology import Topology
 
 
-def _sum_over_ancestors(scenario: Scenario, values: np.ndarray) -> np.ndarray:
-    """Add to each body's value those of all bodies it hangs on, shape (..., n)."""
-    total = np.array(values, dtype=np.float64)
-    for k, body in enumerate(scenario.bodies):
-        if body.parent >= 0:
-            total[..., k] += total[..., body.parent]
-    return total
-
-
-def _rotate(angle: np.ndarray, vector: Vector) -> np.ndarray:
-    """Turn ``vector`` by ``angle`` (...), from a body's frame to the ground's; shape (..., 2)."""
-    x, y = vector
-    c, s = np.cos(angle), np.sin(angle)
-    return np.stack((c * x - s * y, s * x + c * y), axis=-1)
-
-
-def _cross(rate: np.ndarray, vector: np.ndarray) -> np.ndarray:
-    """Velocity of the arm ``vector`` (..., 2) turning at ``rate`` (...): Om vector rate."""
-    return np.stack((-vector[..., 1] * rate, vector[..., 0] * rate), axis=-1)
-
-
 def absolute_angles(scenario: Scenario, q: np.ndarray) -> np.ndarray:
-    """Angle of each body to the ground, rad, (..., n)."""
-    return _sum_over_ancestors(scenario, q)
+    """Angle of each body to the ground in the plane, rad, (..., n)."""
+    return frames.planar_angles(scenario, q)
 
 
-def angular_velocities(scenario: Scenario, qd: np.ndarray) -> np.ndarray:
-    """Angular velocity of each body in the ground frame, rad/s, (..., n)."""
-    return _sum_over_ancestors(scenario, qd)
+def body_rotations(scenario: Scenario, q: np.ndarray) -> np.ndarray:
+    """Rotation of each body, from its frame to the ground's, also in the plane, (..., n, 3, 3)."""
+    if not scenario.spatial:
+        return rotations.about_axis((0.0, 0.0, 1.0), absolute_angles(scenario, q))
+    return np.stack(frames.orientations(scenario, q), axis=-3)
+
+
+def angular_velocities(scenario: Scenario, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+    """Angular velocity of each body in the ground frame, rad/s, (..., n), in space (..., n, 3)."""
+    rate = frames.turning(scenario, q, qd)
+    return rate if scenario.spatial else rate[..., 0]
 
 
 def handle_positions(scenario: Scenario, q: np.ndarray) -> np.ndarray:
-    """Position of handle 1 of each body, m, (..., n, 2)."""
-    angle = absolute_angles(scenario, q)
-    position = np.empty((*angle.shape, 2))
+    """Position of handle 1 of each body, m, (..., n, d)."""
+    q = np.asarray(q, dtype=np.float64)
+    orientations = frames.orientations(scenario, q)
+    position = np.empty((*q.shape[:-1], len(scenario.bodies), len(scenario.gravity)))
     for k, body in enumerate(scenario.bodies):
-        if body.parent < 0:
-            position[..., k, :] = body.attach
-        else:
-            parent = body.parent
-            arm = _rotate(angle[..., parent], body.attach)
-            position[..., k, :] = position[..., parent, :] + arm
+        arm = frames.arm_to(scenario, q, orientations, k)
+        position[..., k, :] = arm if body.parent < 0 else position[..., body.parent, :] + arm
     return position
 
 
 def handle_velocities(scenario: Scenario, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-    """Velocity of handle 1 of each body, m/s, (..., n, 2)."""
-    angle = absolute_angles(scenario, q)
-    rate = angular_velocities(scenario, qd)
-    velocity = np.zeros((*angle.shape, 2))
+    """Velocity of handle 1 of each body, m/s, (..., n, d)."""
+    q, qd = np.asarray(q, dtype=np.float64), np.asarray(qd, dtype=np.float64)
+    orientations = frames.orientations(scenario, q)
+    rate = frames.turning(scenario, q, qd)
+    velocity = np.zeros((*q.shape[:-1], len(scenario.bodies), len(scenario.gravity)))
     for k, body in enumerate(scenario.bodies):
-        if body.parent >= 0:
-            parent = body.parent
-            arm = _rotate(angle[..., parent], body.attach)
-            velocity[..., k, :] = velocity[..., parent, :] + _cross(rate[..., parent], arm)
+        if (parent := body.parent) >= 0:
+            arm = frames.arm_to(scenario, q, orientations, k)
+            velocity[..., k, :] = velocity[..., parent, :] + frames.cross(rate[..., parent, :], arm)
+        own = qd[..., scenario.v_slices[k]]
+        if body.joint == PRISMATIC:
+            velocity[..., k, :] += frames.rotate(orientations[k], body.axis) * own
+        elif body.joint == FREE and scenario.spatial:
+            velocity[..., k, :] = frames.times(orientations[k], own[..., :3])
+        elif body.joint == FREE:
+            velocity[..., k, :] = own[..., :2]
     return velocity
 
 
-def _points_from(
-    scenario: Scenario, q: np.ndarray, handles: np.ndarray, points: list[Vector]
-) -> np.ndarray:
-    angle = absolute_angles(scenario, q)
-    arms = [_rotate(angle[..., k], point) for k, point in enumerate(points)]
-    return handles + np.stack(arms, axis=-2)
+def _arms(scenario: Scenario, q: np.ndarray, points: list[Vector]) -> np.ndarray:
+    """Vectors from handle 1 of each body to a point of it, ground frame, (..., n, d)."""
+    turns = frames.orientations(scenario, q)
+    return np.stack([frames.rotate(*pair) for pair in zip(turns, points, strict=True)], axis=-2)
 
 
 def centres_of_mass(scenario: Scenario, q: np.ndarray) -> np.ndarray:
-    """Position of the centre of mass of each body, m, (..., n, 2)."""
+    """Position of the centre of mass of each body, m, (..., n, d)."""
     coms = [body.com for body in scenario.bodies]
-    return _points_from(scenario, q, handle_positions(scenario, q), coms)
+    return handle_positions(scenario, q) + _arms(scenario, q, coms)
 
 
 def tip_positions(scenario: Scenario, q: np.ndarray) -> np.ndarray:
-    """Position of handle 2 of each body, m, (..., n, 2)."""
+    """Position of handle 2 of each body, m, (..., n, d)."""
     tips = [body.tip for body in scenario.bodies]
-    return _points_from(scenario, q, handle_positions(scenario, q), tips)
+    return handle_positions(scenario, q) + _arms(scenario, q, tips)
 
 
 def centre_of_mass_velocities(scenario: Scenario, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-    """Velocity of the centre of mass of each body, m/s, (..., n, 2)."""
-    angle = absolute_angles(scenario, q)
-    rate = angular_velocities(scenario, qd)
-    arms = [_rotate(angle[..., k], body.com) for k, body in enumerate(scenario.bodies)]
-    return handle_velocities(scenario, q, qd) + _cross(rate, np.stack(arms, axis=-2))
+    """Velocity of the centre of mass of each body, m/s, (..., n, d)."""
+    rate = frames.turning(scenario, q, qd)
+    arms = _arms(scenario, q, [body.com for body in scenario.bodies])
+    return handle_velocities(scenario, q, qd) + frames.cross(rate, arms)
 
 
 def point_position(scenario: Scenario, q: np.ndarray, body: int, point: Vector) -> np.ndarray:
-    """Position of a point of a body, m, (..., 2).
+    """Position of a point of a body, m, (..., d).
 
     Parameters
     ----------
     scenario : Scenario
-    q : numpy.ndarray, shape (..., n)
-        Joint angles, rad.
+    q : numpy.ndarray, shape (..., nq)
     body : int
         Index of the body; negative for the ground.
     point : tuple of float
@@ -118,35 +118,47 @@ def point_position(scenario: Scenario, q: np.ndarray, body: int, point: Vector) 
 
     Returns
     -------
-    numpy.ndarray, shape (..., 2)
+    numpy.ndarray, shape (..., d)
     """
     q = np.asarray(q, dtype=np.float64)
     if body < 0:
-        return np.broadcast_to(np.array(point), (*q.shape[:-1], 2)).copy()
-    angle = absolute_angles(scenario, q)[..., body]
-    return handle_positions(scenario, q)[..., body, :] + _rotate(angle, point)
+        return np.broadcast_to(np.array(point), (*q.shape[:-1], len(point))).copy()
+    arm = frames.rotate(frames.orientations(scenario, q)[body], point)
+    return handle_positions(scenario, q)[..., body, :] + arm
 
 
 def point_velocity(
     scenario: Scenario, q: np.ndarray, qd: np.ndarray, body: int, point: Vector
 ) -> np.ndarray:
-    """Velocity of a point of a body, m/s, (..., 2); arguments as in :func:`point_position`."""
+    """Velocity of a point of a body, m/s, (..., d); arguments as in :func:`point_position`."""
     q = np.asarray(q, dtype=np.float64)
     if body < 0:
-        return np.zeros((*q.shape[:-1], 2))
-    arm = _rotate(absolute_angles(scenario, q)[..., body], point)
-    rate = angular_velocities(scenario, qd)[..., body]
-    return handle_velocities(scenario, q, qd)[..., body, :] + _cross(rate, arm)
+        return np.zeros((*q.shape[:-1], len(point)))
+    arm = frames.rotate(frames.orientations(scenario, q)[body], point)
+    rate = frames.turning(scenario, q, qd)[..., body, :]
+    return handle_velocities(scenario, q, qd)[..., body, :] + frames.cross(rate, arm)
+
+
+def _spins(scenario: Scenario, q: np.ndarray, rate: np.ndarray) -> np.ndarray:
+    """Angular momenta about the centres of mass at the rates of :func:`frames.turning`."""
+    if not scenario.spatial:
+        return np.array([[body.inertia] for body in scenario.bodies]) * rate
+    inertia = np.array([inertia_matrix(body.inertia) for body in scenario.bodies])
+    turns = body_rotations(scenario, q)
+    return frames.times(turns @ inertia @ np.swapaxes(turns, -1, -2), rate)
 
 
 def kinetic_energy(scenario: Scenario, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
     """Kinetic energy of the whole mechanism, J, (...); infinite beyond the range of float64."""
     velocity = centre_of_mass_velocities(scenario, q, qd)
-    rate = angular_velocities(scenario, qd)
+    rate = frames.turning(scenario, q, qd)
     mass = np.array([body.mass for body in scenario.bodies])
-    inertia = np.array([body.inertia for body in scenario.bodies])
     with np.errstate(over="ignore"):  # a run that explodes gets here before it is stopped
-        return 0.5 * ((velocity**2).sum(axis=-1) @ mass + rate**2 @ inertia)
+        if scenario.spatial:
+            turning = (rate * _spins(scenario, q, rate)).sum(axis=(-1, -2))
+        else:
+            turning = rate[..., 0] ** 2 @ np.array([body.inertia for body in scenario.bodies])
+        return 0.5 * ((velocity**2).sum(axis=-1) @ mass + turning)
 
 
 def potential_energy(scenario: Scenario, q: np.ndarray) -> np.ndarray:
@@ -157,9 +169,14 @@ def potential_energy(scenario: Scenario, q: np.ndarray) -> np.ndarray:
     q = np.asarray(q, dtype=np.float64)
     weight = np.array([body.mass for body in scenario.bodies])[:, None] * scenario.gravity
     height = -(centres_of_mass(scenario, q) * weight).sum(axis=(-1, -2))
-    spring = np.array([body.spring for body in scenario.bodies])
-    rest = np.array([body.rest for body in scenario.bodies])
-    energy = height + 0.5 * (q - rest) ** 2 @ spring
+    sprung = [k for k, size in enumerate(scenario.freedoms) if size.q == 1]
+    spring = np.array([scenario.bodies[k].spring for k in sprung])
+    rest = np.array([scenario.bodies[k].rest for k in sprung])
+    if len(sprung) < scenario.nq:
+        own = q[..., [scenario.q_slices[k].start for k in sprung]]
+    else:
+        own = q
+    energy = height + 0.5 * (own - rest) ** 2 @ spring
     if not scenario.springs:
         return energy
     stiffness = np.array([spring.stiffness for spring in scenario.springs])
@@ -173,30 +190,71 @@ def spring_lengths(scenario: Scenario, q: np.ndarray) -> np.ndarray:
 
 
 def loop_gaps(scenario: Scenario, q: np.ndarray) -> np.ndarray:
-    """Vector from the pin on ``to`` to the pin on ``body`` of each loop, m, (..., loops, 2)."""
+    """Vector from the pin on ``to`` to the pin on ``body`` of each loop, m, (..., loops, d)."""
     return _differences(scenario, q, scenario.loops)
 
 
 def _differences(scenario: Scenario, q: np.ndarray, pairs: Sequence[Loop | Spring]) -> np.ndarray:
-    """Vector from the point on ``to`` to the point on ``body`` of each pair, (..., pairs, 2)."""
+    """Vector from the point on ``to`` to the point on ``body`` of each pair, (..., pairs, d)."""
     q = np.asarray(q, dtype=np.float64)
     found = [
         point_position(scenario, q, pair.body, pair.point)
         - point_position(scenario, q, pair.to, pair.at)
         for pair in pairs
     ]
-    return np.stack(found, axis=-2) if found else np.zeros((*q.shape[:-1], 0, 2))
+    return _stacked(found, scenario, q)
+
+
+def _stacked(vectors: list[np.ndarray], scenario: Scenario, q: np.ndarray) -> np.ndarray:
+    """Vectors (..., d) of a state as an array (..., their number, d)."""
+    none = np.zeros((*q.shape[:-1], 0, len(scenario.gravity)))
+    return np.stack(vectors, axis=-2) if vectors else none
 
 
 def loop_gap_velocities(scenario: Scenario, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-    """Time derivative of :func:`loop_gaps`, m/s, (..., loops, 2)."""
+    """Time derivative of :func:`loop_gaps`, m/s, (..., loops, d)."""
     q = np.asarray(q, dtype=np.float64)
     rates = [
         point_velocity(scenario, q, qd, loop.body, loop.point)
         - point_velocity(scenario, q, qd, loop.to, loop.at)
         for loop in scenario.loops
     ]
-    return np.stack(rates, axis=-2) if rates else np.zeros((*q.shape[:-1], 0, 2))
+    return _stacked(rates, scenario, q)
+
+
+def axis_gaps(scenario: Scenario, q: np.ndarray) -> np.ndarray:
+    """Axis on ``body`` less that on ``to`` of each loop that is a hinge, (..., hinges, 3).
+
+    Unit vectors in the ground frame. Loops in the plane have no axes.
+    """
+    q = np.asarray(q, dtype=np.float64)
+    turns = frames.orientations(scenario, q)
+    found = [
+        _direction(turns, loop.body, loop.axis) - _direction(turns, loop.to, loop.to_axis)
+        for loop in scenario.loops
+        if loop.axis
+    ]
+    return _stacked(found, scenario, q)
+
+
+def axis_gap_velocities(scenario: Scenario, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+    """Time derivative of :func:`axis_gaps`, 1/s, (..., hinges, 3)."""
+    q = np.asarray(q, dtype=np.float64)
+    turns, rate = frames.orientations(scenario, q), frames.turning(scenario, q, qd)
+    found = []
+    for loop in scenario.loops:
+        if loop.axis:
+            change = np.cross(rate[..., loop.body, :], _direction(turns, loop.body, loop.axis))
+            if loop.to != GROUND:
+                axis = _direction(turns, loop.to, loop.to_axis)
+                change = change - np.cross(rate[..., loop.to, :], axis)
+            found.append(change)
+    return _stacked(found, scenario, q)
+
+
+def _direction(turns: list[np.ndarray], body: int, vector: Vector) -> np.ndarray:
+    """A vector of a body's frame, or of the ground's, in the ground's frame."""
+    return np.array(vector) if body == GROUND else frames.rotate(turns[body], vector)
 
 
 def loop_position(scenario: Scenario, q: np.ndarray) -> np.ndarray:
@@ -210,12 +268,18 @@ def loop_velocity(scenario: Scenario, q: np.ndarray, qd: np.ndarray) -> np.ndarr
     return np.linalg.norm(rates, axis=-1).max(axis=-1, initial=0.0)
 
 
+def loop_tilt(scenario: Scenario, q: np.ndarray) -> np.ndarray:
+    """Angle between the two axes of the worst hinge of a loop, rad, (...); 0 without hinges."""
+    chords = np.linalg.norm(axis_gaps(scenario, q), axis=-1).max(axis=-1, initial=0.0)
+    return 2.0 * np.arcsin(np.minimum(0.5 * chords, 1.0))
+
+
 def loop_angle_error(scenario: Scenario, q: np.ndarray) -> np.ndarray:
     """Error of the sum of the inner angles of the first loop, rad, (...).
 
     The inner angles of a closed polygon add up; here the last one is measured at the pin that the
     loop should end in, so the error is the angle, seen from handle 1 of the last body, between
-    that body's own pin and the pin that it should be on.
+    that body's own pin and the pin that it should be on. In space it has no sign.
 
     Raises
     ------
@@ -227,54 +291,154 @@ def loop_angle_error(scenario: Scenario, q: np.ndarray) -> np.ndarray:
     handle = handle_positions(scenario, q)[..., loop.body, :]
     own = point_position(scenario, q, loop.body, loop.point) - handle
     wanted = point_position(scenario, q, loop.to, loop.at) - handle
-    cross = own[..., 0] * wanted[..., 1] - own[..., 1] * wanted[..., 0]
+    cross = frames.moment(own, wanted)
+    cross = np.linalg.norm(cross, axis=-1) if scenario.spatial else cross[..., 0]
     return np.arctan2(cross, (own * wanted).sum(axis=-1))
 
 
+def loop_rows(scenario: Scenario) -> list[slice]:
+    """Where the constraints of each loop stand among those of all loops.
+
+    Each loop has a translation along each of the ground's axes, and a hinge in space two rotations
+    as well, about the directions of :func:`pymodel.mechanism.rotations.hinge_directions`.
+    """
+    sizes = [len(scenario.gravity) + (2 if loop.axis else 0) for loop in scenario.loops]
+    ends = np.cumsum(sizes).tolist()
+    return [slice(end - size, end) for end, size in zip(ends, sizes, strict=True)]
+
+
+def loop_errors(scenario: Scenario, q: np.ndarray) -> np.ndarray:
+    """By how much the loops' constraints fail, m and, for small angles, rad, (..., rows).
+
+    Where the loops are closed its derivative is :func:`loop_jacobian`.
+    """
+    turns, gaps = frames.orientations(scenario, q), loop_gaps(scenario, q)
+
+    def turned(loop: Loop) -> np.ndarray:
+        axis = _direction(turns, loop.body, loop.axis)
+        return np.cross(_direction(turns, loop.to, loop.to_axis), axis)
+
+    return _constraint_rows(scenario, turns, gaps, turned)
+
+
+def loop_rates(scenario: Scenario, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+    """Velocities that the loops' constraints forbid, m/s and rad/s, (..., rows)."""
+    turns, velocities = frames.orientations(scenario, q), loop_gap_velocities(scenario, q, qd)
+    rate = frames.turning(scenario, q, qd)
+
+    def turned(loop: Loop) -> np.ndarray:
+        own = rate[..., loop.body, :]
+        return own if loop.to == GROUND else own - rate[..., loop.to, :]
+
+    return _constraint_rows(scenario, turns, velocities, turned)
+
+
+def _constraint_rows(
+    scenario: Scenario,
+    turns: list[np.ndarray],
+    translations: np.ndarray,
+    turned: Callable[[Loop], np.ndarray],
+) -> np.ndarray:
+    """Each loop's translation, and of a hinge the components of what is ``turned``, (..., rows)."""
+    rows = [translations[..., :0, 0]]
+    for index, loop in enumerate(scenario.loops):
+        rows.append(translations[..., index, :])
+        if loop.axis:
+            vector = turned(loop)
+            for direction in rotations.hinge_directions(loop.to_axis):
+                along = _direction(turns, loop.to, direction)
+                rows.append((along * vector).sum(axis=-1, keepdims=True))
+    return np.concatenate(rows, axis=-1)
+
+
 def loop_jacobian(scenario: Scenario, q: np.ndarray) -> np.ndarray:
-    """Derivative of the loop gaps by the joint angles.
+    """The loops' constraints on the velocities: what :func:`loop_rates` multiplies them with.
 
     Parameters
     ----------
     scenario : Scenario
-    q : numpy.ndarray, shape (n,)
-        One posture, rad.
+    q : numpy.ndarray, shape (nq,)
+        One posture.
 
     Returns
     -------
-    numpy.ndarray, shape (2 loops, n)
-        m.
+    numpy.ndarray, shape (rows, nv)
+        Rows as :func:`loop_rows` says.
     """
-    n = len(scenario.bodies)
-    # The gap velocity is linear in qd: one unit velocity a joint gives the columns exactly.
-    columns = loop_gap_velocities(scenario, np.broadcast_to(q, (n, n)), np.eye(n))
-    return columns.reshape(n, -1).T
+    nv = scenario.nv
+    # Rates are linear in qd: one unit velocity a joint gives the columns exactly.
+    return loop_rates(scenario, np.broadcast_to(q, (nv, scenario.nq)), np.eye(nv)).T
 
 
 def joint_momenta(scenario: Scenario, q: np.ndarray, q_dot: np.ndarray) -> np.ndarray:
     """Joint momenta p_k = H^T sum of S M V over the outboard bodies, (6)-(7) of paper 000.
 
-    p_k is the angular momentum about handle 1 of body k, of that body and all that it carries.
+    What body k and all that it carries have of momentum: of a revolute joint the angular momentum
+    about handle 1 of body k, along the axis; of a prismatic one the linear momentum along the axis;
+    of a spherical one the angular momentum about handle 1, in the body's frame. Of a free body
+    linear momentum, then angular momentum about handle 1: in the ground frame in the plane, in the
+    body's frame in space.
 
     Parameters
     ----------
     scenario : Scenario
-    q, q_dot : numpy.ndarray, shape (n,)
-        Joint angles (rad) and velocities (rad/s) of one posture.
+    q, q_dot : numpy.ndarray, shapes (..., nq) and (..., nv)
 
     Returns
     -------
-    numpy.ndarray, shape (n,)
-        N m s.
+    numpy.ndarray, shape (..., nv)
+        N m s and N s.
     """
-    mass = np.array([body.mass for body in scenario.bodies])
-    inertia = np.array([body.inertia for body in scenario.bodies])
-    linear = mass[:, None] * centre_of_mass_velocities(scenario, q, q_dot)
-    spin = inertia * angular_velocities(scenario, q_dot)
-    handle = handle_positions(scenario, q)
-    arm = centres_of_mass(scenario, q) - handle[:, None]
-    orbital = arm[..., 0] * linear[:, 1] - arm[..., 1] * linear[:, 0]  # (joint k, body j)
-    carries = np.zeros(orbital.shape, dtype=bool)
+    linear, angular = _momenta(scenario, q, q_dot)
+    carries = np.zeros((len(scenario.bodies),) * 2 + (1,), dtype=bool)
     for k, carried in enumerate(Topology(scenario).carried):
         carries[k, carried] = True
-    return np.where(carries, orbital + spin, 0.0).sum(axis=1)
+    arm = centres_of_mass(scenario, q)[..., None, :, :]
+    arm = arm - handle_positions(scenario, q)[..., :, None, :]
+    orbital = frames.moment(arm, linear[..., None, :, :])  # (joint k, body j)
+    moments = np.where(carries, orbital + angular[..., None, :, :], 0.0).sum(axis=-2)
+    forces = np.where(carries, linear[..., None, :, :], 0.0).sum(axis=-2)
+    found = []
+    for k, turn in enumerate(frames.orientations(scenario, q)):
+        body, force, moment = scenario.bodies[k], forces[..., k, :], moments[..., k, :]
+        if body.joint == PRISMATIC:
+            found.append((frames.rotate(turn, body.axis) * force).sum(axis=-1, keepdims=True))
+        elif body.joint == REVOLUTE and scenario.spatial:
+            found.append((frames.rotate(turn, body.axis) * moment).sum(axis=-1, keepdims=True))
+        elif body.joint == REVOLUTE:
+            found.append(moment)
+        elif body.joint != FIXED:
+            parts = (moment,) if body.joint == SPHERICAL else (force, moment)
+            if scenario.spatial:
+                parts = [frames.times(np.swapaxes(turn, -1, -2), part) for part in parts]
+            found += parts
+    return np.concatenate(found, axis=-1)
+
+
+def _momenta(scenario: Scenario, q: np.ndarray, qd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Of each body the linear momentum and the angular one about its centre of mass."""
+    mass = np.array([body.mass for body in scenario.bodies])
+    linear = mass[:, None] * centre_of_mass_velocities(scenario, q, qd)
+    return linear, _spins(scenario, q, frames.turning(scenario, q, qd))
+
+
+def total_momenta(
+    scenario: Scenario, q: np.ndarray, qd: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Momenta of the whole mechanism in the ground frame.
+
+    Parameters
+    ----------
+    scenario : Scenario
+    q, qd : numpy.ndarray, shapes (..., nq) and (..., nv)
+
+    Returns
+    -------
+    linear : numpy.ndarray, shape (..., d)
+        N s.
+    angular : numpy.ndarray, shape (..., 1), in space (..., 3)
+        About the ground's origin, N m s.
+    """
+    linear, angular = _momenta(scenario, q, qd)
+    orbital = frames.moment(centres_of_mass(scenario, q), linear)
+    return linear.sum(axis=-2), (orbital + angular).sum(axis=-2)

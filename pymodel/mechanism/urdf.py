@@ -30,6 +30,7 @@ from urdf_parser_py.xml_reflection.core import ParseError
 
 from pymodel.arith.errors import Error
 from pymodel.mechanism.robot import FIXED_BASE, FREE, PRISMATIC, REVOLUTE, Link, Robot
+from pymodel.mechanism.rotations import from_angles
 
 ROOT_JOINT = "root_joint"  #: name of a floating base's joint
 
@@ -318,11 +319,7 @@ def _placement(source: str, element: str, pose: UrdfPose | None) -> tuple[np.nda
     offset, angles = np.array(pose.xyz or (0, 0, 0), float), pose.rpy or (0, 0, 0)
     if not np.isfinite([*offset, *angles]).all():
         raise RobotError(source, element, "its origin is not finite")
-    (cx, cy, cz), (sx, sy, sz) = np.cos(angles), np.sin(angles)
-    about_x = np.array([[1, 0, 0], [0, cx, -sx], [0, sx, cx]])
-    about_y = np.array([[cy, 0, sy], [0, 1, 0], [-sy, 0, cy]])
-    about_z = np.array([[cz, -sz, 0], [sz, cz, 0], [0, 0, 1]])
-    return about_z @ about_y @ about_x, offset
+    return from_angles(angles), offset
 
 
 def _inertia(source: str, link: UrdfLink) -> np.ndarray:

@@ -21,7 +21,9 @@ from unittest import mock
 import numpy as np
 
 from pymodel.algorithms import integrators, linalg, many_handles, step, sums, two_handles
+from pymodel.algorithms.bodies import BodyConstants
 from pymodel.algorithms.requests import serve
+from pymodel.algorithms.space import Plane, Twist
 from pymodel.compile.count import Unpivoted, subdesign_operands
 from pymodel.compile.graph import Graph, Ref, symbols
 from pymodel.mechanism.scenario import Loop
@@ -204,10 +206,11 @@ def _recover() -> tuple[Graph, Quantities]:
 def _free_body() -> tuple[Graph, Quantities]:
     graph = Graph(fold=False)
     scalars = {name: graph.input(name) for name in ("inverse_mass", "inverse_inertia")}
-    others = dict.fromkeys(step.BodyConstants._fields)
-    constants = step.BodyConstants(**(others | scalars))
+    others = dict.fromkeys(BodyConstants._fields)
+    constants = BodyConstants(**(others | scalars))
     levers = [symbols(graph, f"s_{h}C", (2,)) for h in (1, 2)]
-    body = step.free_body(constants, levers, graph.input("net_momentum"))
+    known = Twist(None, (graph.input("net_momentum"),))
+    body = step.free_body(constants, Plane(graph), None, levers, known)
     names = two_handles.WORD_NAMES
     return graph, dict(zip(names, two_handles.to_words(body.coefficients()), strict=True))
 
@@ -230,17 +233,21 @@ def _rates(rebasing: bool) -> tuple[Graph, Quantities]:
     bodies: list[step.FreeBody] = []
     found: Quantities = {}
 
-    def free_body(_: Any, levers: Sequence, net_momentum: Ref) -> step.FreeBody:
+    def free_body(_: Any, space: Plane, pose: Any, levers: Sequence, known: Twist) -> step.FreeBody:
         k, count = len(bodies), len(levers)
+        (net_momentum,) = known.angular
         found.update(_named(f"levers[{k}]", levers) | _named(f"net_momentum[{k}]", net_momentum))
-        xi = {(0, h): symbols(graph, f"body[{k}].xi_1{h + 1}", (3, 3)) for h in range(count)}
-        bodies.append(step.FreeBody(xi, [symbols(graph, f"body[{k}].xi_10", (3,))] * count))
-        return bodies[-1]
+        inverses = (graph.input(f"body[{k}].inverse_{name}") for name in ("mass", "inertia"))
+        mass, inertia = inverses
+        body = step.FreeBody(space, mass, ((inertia,),), levers, known)
+        body.turnings = [symbols(graph, f"body[{k}].turning_{h + 1}", (2, 1)) for h in range(count)]
+        bodies.append(body)
+        return body
 
-    def impulses(bodies: Sequence[step.FreeBody]) -> Iterator:
+    def impulses(bodies: Sequence[step.FreeBody], taken: Sequence) -> Iterator:
         yield from ()
         on_bodies = [
-            [symbols(graph, f"T_{h + 1}[{k}]", (2,)) for h in range(len(body.xi_0))]
+            [Twist(symbols(graph, f"T_{h + 1}[{k}]", (2,)), None) for h in range(len(body.levers))]
             for k, body in enumerate(bodies)
         ]
         return on_bodies, symbols(graph, "t_cut", (2,)), None
@@ -266,7 +273,8 @@ def _integrator(name: str) -> tuple[Graph, Quantities]:
         number = 1 + sum(known.startswith("q") for known in found)
         found.update({f"q at {number}": q[0], f"p at {number}": p[0]})
         slopes = ([graph.input(f"k{number}.{letter}_dot")] for letter in "qp")
-        return step.Rates(*slopes, p, None, None)
+        q_dot, p_dot = slopes
+        return step.Rates(q_dot, p_dot, p, None, None, q_dot)
 
     with mock.patch.object(integrators, "rates", rates):
         start = [graph.input("q")], [graph.input("p")]

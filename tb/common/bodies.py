@@ -3,7 +3,7 @@
 import numpy as np
 
 from pymodel.algorithms import two_handles
-from pymodel.algorithms.step import BodyConstants, body_coefficients
+from pymodel.algorithms.bodies import BodyConstants, body_coefficients
 from pymodel.arith.scalars import BitExact
 from pymodel.arith.stimulus import corners
 

@@ -1,4 +1,4 @@
-"""Featherstone's divide-and-conquer algorithm (1999) for planar mechanisms: accelerations.
+"""Featherstone's divide-and-conquer algorithm (1999): accelerations.
 
 The competitor of paper 001. With forces f at its handles a body accelerates by
 
@@ -10,32 +10,48 @@ nothing stabilises them (no Baumgarte terms), as in the paper. The paper takes p
 where loops close; for independent constraints, the only ones here, these are the inverses.
 """
 
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from pymodel.algorithms.bodies import FreeBody, Numbers
+from pymodel.algorithms.linalg import transposed
 from pymodel.algorithms.rivals.common import joint_torques
+from pymodel.algorithms.space import Twist
 from pymodel.algorithms.step import (
-    FreeBody,
     Mechanism,
     Requests,
-    angular_velocity,
-    free_body,
-    rotate,
+    difference,
+    known_impulse,
+    negative,
+    on_terms,
+    posture_of,
+    vector_sum,
 )
-from pymodel.algorithms.sums import outward_sums, tree_sum
-from pymodel.arith.scalars import Vector
+from pymodel.algorithms.sums import outward_sums
+from pymodel.arith.scalars import S, Vector
+from pymodel.mechanism.scenario import FREE, PRISMATIC, REVOLUTE, SPHERICAL
 
 
-def accelerations(mechanism: Mechanism, gravity: Vector, q: list, q_dot: list) -> Requests:
-    """Joint accelerations of a mechanism: chains, trees, any loops.
+class Accelerations(NamedTuple):
+    """What the algorithm gives."""
 
-    Gravity is an acceleration of the ground: the frame falls freely, so that only the pins on the
+    q_ddot: list  # nv: rad/s^2 and m/s^2
+    forces: list  # on each body, of its joint to the parent: Twist of N and N m, or None
+
+
+def accelerations(mechanism: Mechanism, q: list, q_dot: list) -> Requests:
+    """Joint accelerations of a mechanism: chains, trees, any loops, in the plane and in space.
+
+    Gravity is an acceleration of the ground: the frame falls freely, so that only the joints on the
     ground see it.
 
     Parameters
     ----------
     mechanism : Mechanism
-    gravity : 2 scalars
-        m/s^2.
-    q, q_dot : list of n scalars
-        Joint angles relative to the parent (rad) and their rates (rad/s).
+    q : list of nq scalars
+        Coordinates (rad, m, quaternions).
+    q_dot : list of nv scalars
+        Velocities (rad/s, m/s).
 
     Yields
     ------
@@ -44,34 +60,124 @@ def accelerations(mechanism: Mechanism, gravity: Vector, q: list, q_dot: list) -
 
     Returns
     -------
-    list of n scalars
-        rad/s^2.
+    Accelerations
     """
-    bodies, topology = mechanism.bodies, mechanism.topology
+    return (yield from on_terms(_accelerations, mechanism, q, q_dot))
+
+
+def _accelerations(mechanism: Mechanism, q: list, q_dot: list) -> Requests:
+    bodies, topology, space = mechanism.bodies, mechanism.topology, mechanism.space
     everybody = range(mechanism.size)
-    on_ground = {(pin.b.body, pin.b.place) for pin in topology.joints if pin.a is None}
+    numbers = Numbers(mechanism.arithmetic, mechanism.scenario)
+    gravity = numbers.vector("gravity", mechanism.scenario.gravity)
+    poses = space.poses(mechanism, q)
+    posture = posture_of(mechanism, poses, q)
+    joints = posture.joints
+    relative = [space.spread(joints[k].freedoms, mechanism.velocities(k, q_dot)) for k in everybody]
+    omega = _angular_velocities(mechanism, relative)
     tau = joint_torques(mechanism, q, q_dot)
-    angles, omega = (outward_sums(topology, values) for values in (q, q_dot))
-    free = []
-    for k in everybody:
-        sin, cos = mechanism.arithmetic.sincos(angles[k])
-        com, *arms = (rotate((cos, sin), s) for s in (bodies[k].com, *bodies[k].handles))
-        levers = [com, *((com[0] - s[0], com[1] - s[1]) for s in arms)]
-        outer = [tau[c] for c in topology.children[k]]
-        body = free_body(bodies[k], levers, tau[k] - tree_sum(outer) if outer else tau[k])
-        square = omega[k] * omega[k]
-        bias = []
-        for place, (turning, s) in enumerate(zip(body.xi_0, levers, strict=True)):
-            x, y = turning[0] + square * s[0], turning[1] + square * s[1]  # centripetal: to the com
-            if (k, place) in on_ground:
-                x, y = x + gravity[0], y + gravity[1]
-            bias.append((x, y, turning[2]))
-        free.append(FreeBody(body.xi, bias))
-
-    forces, _, _ = yield from mechanism.impulses(free)
-
-    alpha = [angular_velocity(free[k], forces[k]) for k in everybody]
-    return [
-        alpha[k] if topology.joints[k].a is None else alpha[k] - alpha[topology.parents[k]]
-        for k in everybody
+    driven = [
+        space.spread(joints[k].freedoms, tau[k]) if tau[k] else Twist(None, None) for k in everybody
     ]
+    ground = Twist(gravity, None)
+    drifts_of_joints = [{} for _ in everybody]
+    for index, (a, b) in enumerate(topology.joints):
+        if a is None:
+            drifts_of_joints[b.body][index] = ground
+        elif index >= mechanism.size:
+            turning = _cross(space, omega[b.body], omega[a.body])
+            drifts_of_joints[b.body][index] = Twist(None, turning)
+        elif bodies[index].joint in (REVOLUTE, PRISMATIC):
+            drifts_of_joints[b.body][index] = _transport(space, omega[a.body], relative[index])
+    free, centripetal = [], []
+    for k in everybody:
+        s_1c, w = posture.s_1c[k], omega[k]
+        levers = [s_1c, *(difference(s_1c, s) for s in posture.arms[k])]
+        force, moment = known_impulse(mechanism, driven, levers, k)
+        if w is not None and space.angles > 1:
+            frame = transposed(poses[k])
+            spin = space.rotate(frame, w)
+            momentum = space.rotate(numbers.inertia(k), spin)
+            felt = space.rotate(poses[k], space.moment(momentum, spin))
+            moment = vector_sum(moment, felt)
+        drifts = [Twist(None if w is None else _inward(space, w, s), None) for s in levers]
+        inverse_inertia = space.inverse_inertia(poses[k], bodies[k].inverse_inertia)
+        centripetal.append([drift.linear for drift in drifts])
+        free.append(
+            FreeBody(
+                space,
+                bodies[k].inverse_mass,
+                inverse_inertia,
+                levers,
+                Twist(force, moment),
+                drifts,
+                drifts_of_joints[k],
+            )
+        )
+
+    taken = [joint.constraints for joint in joints] + posture.closing
+    forces, _, _ = yield from mechanism.impulses(free, taken)
+
+    alpha = [free[k].angular_velocity(forces[k]) for k in everybody]
+
+    def at(handle: Any) -> Vector:
+        linear = free[handle.body].velocity(handle.place, forces[handle.body], alpha[handle.body])
+        return vector_sum(linear, centripetal[handle.body][handle.place])
+
+    found = []
+    for k in everybody:
+        a, b = topology.joints[k]
+        kind = bodies[k].joint
+        turn = alpha[k] if a is None else difference(alpha[k], alpha[a.body])
+        slip = None
+        if kind == SPHERICAL and a is not None:
+            turn = vector_sum(turn, _cross(space, omega[k], omega[a.body]))
+        if kind in (PRISMATIC, FREE):
+            slip = vector_sum(at(b), gravity) if a is None else difference(at(b), at(a))
+        if kind == FREE and space.angles > 1:
+            slip = difference(slip, space.turned(omega[k], relative[k].linear))
+        found += space.across(joints[k].freedoms, slip, turn)
+    return Accelerations(found, [_reaction(forces[k][0], driven[k]) for k in everybody])
+
+
+def _reaction(force: Twist, drive: Twist) -> Twist:
+    """Force and moment of a joint on its body, at its handle 1, the drive's included."""
+    return Twist(*(vector_sum(a, b) for a, b in zip(force, drive, strict=True)))
+
+
+def _angular_velocities(mechanism: Mechanism, relative: Sequence[Twist]) -> list[Vector | None]:
+    axes = [
+        outward_sums(mechanism.topology, [twist.angular and twist.angular[i] for twist in relative])
+        for i in range(mechanism.space.angles)
+    ]
+    return [None if w[0] is None else w for w in zip(*axes, strict=True)]
+
+
+def _cross(space: Any, v: Vector[S] | None, w: Vector[S] | None) -> Vector[S] | None:
+    """v x w of two vectors that turn."""
+    return None if v is None or w is None else space.gyroscopic(v, w)
+
+
+def _transport(space: Any, omega: Vector[S] | None, relative: Twist) -> Twist:
+    """Less acceleration that the child has since the joint's motion turns with the parent.
+
+    omega x w of the relative angular velocity w, 2 omega x v of the velocity v (Coriolis).
+    """
+    if omega is None:
+        return Twist(None, None)
+    linear = angular = None
+    if relative.linear is not None:
+        coriolis = space.turned(omega, relative.linear)
+        linear = negative(vector_sum(coriolis, coriolis))
+    if relative.angular is not None:
+        turning = _cross(space, relative.angular, omega)
+        angular = turning
+    return Twist(linear, angular)
+
+
+def _inward(space: Any, omega: Vector[S], s: Vector[S]) -> Vector[S]:
+    """-omega x (omega x s): acceleration of a handle towards the centre of mass, s away."""
+    if space.angles == 1:
+        square = omega[0] * omega[0]
+        return tuple(square * x for x in s)
+    return negative(space.turned(omega, space.turned(omega, s)))

@@ -9,13 +9,20 @@ from pymodel.mechanism.scenario import Scenario
 
 def gravity(arithmetic: SupportsArithmetic[S], scenario: Scenario) -> Vector[S]:
     """Acceleration of gravity, m/s^2, ground frame."""
-    pairs = zip("xy", scenario.gravity, strict=True)
+    pairs = zip("xyz", scenario.gravity, strict=False)
     return tuple(arithmetic.parameter(f"gravity.{axis}", x) for axis, x in pairs)
 
 
-def joint_torques(mechanism: Mechanism, q: Sequence[S], q_dot: Sequence[S]) -> list[S]:
-    """Torque of each joint on its body, N m; the parent gets the opposite."""
-    return [
-        (body.torque - body.spring * (q[k] - body.rest)) - body.damping * q_dot[k]
-        for k, body in enumerate(mechanism.bodies)
-    ]
+def joint_torques(mechanism: Mechanism, q: Sequence[S], q_dot: Sequence[S]) -> list[list[S]]:
+    """Torque, or force, of each joint on its body, N m or N; the parent gets the opposite.
+
+    Empty for joints that have none: those with another number of coordinates than one.
+    """
+    found = []
+    for k, body in enumerate(mechanism.bodies):
+        if body.torque is None:
+            found.append([])
+            continue
+        (x,), (rate,) = mechanism.coordinates(k, q), mechanism.velocities(k, q_dot)
+        found.append([(body.torque - body.spring * (x - body.rest)) - body.damping * rate])
+    return found

@@ -12,9 +12,10 @@ cost the turning of every 2x2 matrix.
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from pymodel.algorithms.linalg import dot
+from pymodel.algorithms.linalg import cross, dot, rotate
 from pymodel.algorithms.rivals.common import gravity, joint_torques
-from pymodel.algorithms.step import Mechanism, cross, rotate, turned
+from pymodel.algorithms.space import Plane
+from pymodel.algorithms.step import Mechanism
 from pymodel.arith.scalars import Matrix, S, SupportsArithmetic, Vector
 from pymodel.mechanism.scenario import Scenario, ScenarioError
 
@@ -44,12 +45,14 @@ class Linkage(Mechanism):
     Raises
     ------
     ScenarioError
-        If the mechanism has loops.
+        If the mechanism has loops, or joints other than pins.
     """
 
     def __init__(self, arithmetic: SupportsArithmetic, scenario: Scenario) -> None:
         if scenario.loops:
             raise ScenarioError(scenario.source, "loop", "recursive algorithms take trees only")
+        if not scenario.pins_only:
+            raise ScenarioError(scenario.source, "joint", "this text takes planar pins only")
         super().__init__(arithmetic, scenario)
         self.gravity = gravity(arithmetic, scenario)
         self.links = []
@@ -155,7 +158,7 @@ def articulated_body(linkage: Linkage, q: Sequence[S], q_dot: Sequence[S]) -> li
     topology, zero = linkage.topology, linkage.zero
     posture = _posture(linkage, q)
     joints = _joints(linkage, posture)
-    tau = joint_torques(linkage, q, q_dot)
+    tau = [x for (x,) in joint_torques(linkage, q, q_dot)]
     squares = [omega * omega for omega in _outward(linkage, q_dot)]
     inward = [  # centripetal acceleration of each body's pin, seen from its parent's
         arm and tuple(squares[topology.parents[k]] * x for x in arm)
@@ -178,7 +181,7 @@ def articulated_body(linkage: Linkage, q: Sequence[S], q_dot: Sequence[S]) -> li
             pin = tuple(-x for x in linkage.gravity)  # the frame falls freely
         else:
             parent = topology.parents[k]
-            carried = turned(alpha[parent], posture.arms[k])
+            carried = Plane.turned((alpha[parent],), posture.arms[k])
             pin = tuple((pins[parent][i] + carried[i]) - inward[k][i] for i in range(2))
         pins.append(pin)
         alpha.append(turns[k] - dot(joints[k].weights, pin))
@@ -222,7 +225,7 @@ def canonical_momenta(linkage: Linkage, q: Sequence[S], p: Sequence[S]) -> tuple
             omega.append(turns[k])
         else:
             parent = topology.parents[k]
-            carried = turned(omega[parent], posture.arms[k])
+            carried = Plane.turned((omega[parent],), posture.arms[k])
             pin = tuple(pins[parent][i] + carried[i] for i in range(2))
             omega.append(turns[k] - dot(joints[k].weights, pin))
             momentum = [dot(joints[k].reduced[i], pin) + remainders[k][i] for i in range(2)]  # (39)
@@ -230,7 +233,7 @@ def canonical_momenta(linkage: Linkage, q: Sequence[S], p: Sequence[S]) -> tuple
         pins.append(pin)
         q_dot.append(_relative(linkage, omega, k))  # (45)
         rates.append(rate)
-    tau = joint_torques(linkage, q, q_dot)
+    tau = [x for (x,) in joint_torques(linkage, q, q_dot)]
     return q_dot, [rate + t for rate, t in zip(rates, tau, strict=True)]
 
 

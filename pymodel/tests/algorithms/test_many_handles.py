@@ -175,7 +175,7 @@ def test_which_text_runs_a_scenario():
         mechanism = prepare(Float64(), scenario, **options)
         assert type(mechanism) is Mechanism
         assert mechanism.rebases_at(3) == mechanism.closed == bool(scenario.loops)
-        with pytest.raises(ScenarioError, match="body: not a chain of each body on the one before"):
+        with pytest.raises(ScenarioError, match="body: not a planar chain of pins, each body"):
             Chain(Float64(), scenario)
 
 

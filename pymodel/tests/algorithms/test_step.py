@@ -9,6 +9,7 @@ import pytest
 from scipy.special import ellipj
 
 from pymodel.algorithms import two_handles
+from pymodel.algorithms.bodies import FreeBody, body_coefficients
 from pymodel.algorithms.integrators import integrate
 from pymodel.algorithms.requests import (
     Assemble,
@@ -18,7 +19,8 @@ from pymodel.algorithms.requests import (
     answer,
     serve,
 )
-from pymodel.algorithms.step import Chain, FreeBody, angular_velocity, base_open, body_coefficients
+from pymodel.algorithms.space import Plane, Twist
+from pymodel.algorithms.step import Chain, base_open
 from pymodel.arith.fp import BINARY32, DIV_BY_ZERO, INEXACT, INVALID, OVERFLOW, UNDERFLOW, Format
 from pymodel.arith.scalars import BitExact, Float64, parse
 from pymodel.mechanism.kinematics import joint_momenta
@@ -174,20 +176,18 @@ def test_body_coefficients_are_products_of_the_shift_matrices():
 
 def test_base_of_an_open_chain_keeps_the_pin_at_rest():
     """(40): D^T (xi_11 T_1 + xi_10) = 0."""
-    a = body(np.random.default_rng(2))
+    rng = np.random.default_rng(2)
+    constants = Chain(Float64(), random_chain(rng, 1)).bodies[0]
+    levers = [tuple(s) for s in rng.uniform(-1, 1, (2, 2))]
+    known = Twist(None, (rng.normal(),))
+    inverse_inertia = ((constants.inverse_inertia,),)
+    free = FreeBody(Plane(Float64()), constants.inverse_mass, inverse_inertia, levers, known)
+    a = free.coefficients()
     t_1 = answer(Float64(), base_open(a))
     velocity = np.array(a.xi_11)[:, :2] @ t_1 + a.xi_10
     np.testing.assert_allclose(velocity[:2], 0.0, rtol=0, atol=1e-13 * np.abs(a.xi_10).max())
-    free = FreeBody({(0, 0): a.xi_11, (0, 1): a.xi_12}, [a.xi_10])
-    turning = angular_velocity(free, [t_1, (0.0, 0.0)])
+    (turning,) = free.angular_velocity([Twist(t_1, None), Twist((0.0, 0.0), None)])
     assert turning == pytest.approx(velocity[2], rel=1e-13)
-
-
-def body(rng):
-    """Coefficients of a random body."""
-    constants = Chain(Float64(), random_chain(rng, 1)).bodies[0]
-    s_1c, s_2c = rng.uniform(-1, 1, (2, 2))
-    return body_coefficients(constants, tuple(s_1c), tuple(s_2c), rng.normal())
 
 
 def test_trees():

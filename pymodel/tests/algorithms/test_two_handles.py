@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from pymodel.algorithms import linalg, sums, two_handles
+from pymodel.algorithms.bodies import body_coefficients
 from pymodel.algorithms.requests import Assemble, SingularError, answer
-from pymodel.algorithms.step import Chain, body_coefficients
+from pymodel.algorithms.step import Chain
 from pymodel.arith.fp import Format
 from pymodel.arith.scalars import BitExact, Float64
 from pymodel.compile.graph import Graph

@@ -215,7 +215,8 @@ MISTAKES = {
     ),
     "unknown_loop": (
         edit(CLOSED, "point", "points"),
-        'loop[0].points: unknown key, did you mean "point"? (known: body, point, to, at, joint, axis, to_axis)',
+        'loop[0].points: unknown key, did you mean "point"? (known: body, point, to, at, '
+        "joint, axis, to_axis)",
     ),
     "unknown_odd": ('"two\\nlines" = 1\n' + PLAIN, f'"two\\nlines": unknown key ({TOP_KEYS})'),
     # missing keys

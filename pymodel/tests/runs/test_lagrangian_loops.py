@@ -145,7 +145,7 @@ def free_bodies(scenario):
     com = kinematics.centres_of_mass(scenario, scenario.q0).ravel()
     speed = kinematics.centre_of_mass_velocities(scenario, scenario.q0, scenario.qd0).ravel()
     angle = kinematics.absolute_angles(scenario, scenario.q0)
-    omega = kinematics.angular_velocities(scenario, scenario.qd0)
+    omega = kinematics.angular_velocities(scenario, scenario.q0, scenario.qd0)
     sigma = np.zeros(2 * len(scenario.loops))
     return rates, np.concatenate((com, angle, speed, omega, sigma))
 
@@ -163,7 +163,7 @@ def test_motion_and_impulses_against_free_bodies_with_pins(scenario):
     np.testing.assert_allclose(
         kinematics.absolute_angles(scenario, run.q), angle, rtol=0, atol=2e-10
     )
-    spin = kinematics.angular_velocities(scenario, run.qd)
+    spin = kinematics.angular_velocities(scenario, run.q, run.qd)
     np.testing.assert_allclose(spin, omega, rtol=0, atol=1e-9 * abs(omega).max())
     sigma = solution.y[6 * n :].T
     found = lagrangian.impulses(scenario, run.q, run.p)

@@ -1,0 +1,333 @@
+"""Bodies of a mechanism: their numbers, prepared for one arithmetic, and (13)-(19) of paper 000."""
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pymodel.algorithms.linalg import inner, symmetric
+from pymodel.algorithms.space import Column, Plane, Subspace, Twist
+from pymodel.algorithms.sums import tree_sum
+from pymodel.algorithms.two_handles import Coefficients
+from pymodel.arith.scalars import Matrix, S, SupportsArithmetic, Vector
+from pymodel.mechanism.rotations import from_angles, hinge_directions
+from pymodel.mechanism.scenario import (
+    FREEDOMS,
+    GROUND,
+    PRISMATIC,
+    REVOLUTE,
+    Scenario,
+    inertia_matrix,
+)
+from pymodel.mechanism.topology import Topology
+
+
+class BodyConstants(NamedTuple):
+    """Parameter-only values of one body, each rounded once from float64.
+
+    Vectors stand in the body's frame. In space that is the scenario's, turned so that its z axis is
+    that of a revolute or prismatic joint.
+    """
+
+    inverse_mass: object  # 1/kg
+    inverse_inertia: object  # 1/(kg m^2), about the centre of mass; 3x3 in space
+    com: tuple  # m, handle 1 to centre of mass
+    handles: tuple  # m, handle 1 to handle 2 and further ones
+    weight: tuple  # N, ground frame
+    carried_weight: tuple  # N, of this body and all that it carries
+    torque: object  # N m
+    spring: object  # N m/rad
+    rest: object  # rad
+    damping: object  # N m s/rad
+    joint: str = REVOLUTE
+    axis: tuple | None = None  # of a prismatic joint in the plane
+    placement: object = None  # frame at q = 0 in the parent's: an angle, or 3x3; None if parallel
+
+
+def own_frame(scenario: Scenario, k: int) -> np.ndarray:
+    """Frame of the algorithm in that of the scenario, (3, 3), for a body in space; -1: ground."""
+    if k == GROUND or scenario.bodies[k].axis is None:
+        return np.eye(3)
+    axis = scenario.bodies[k].axis
+    return np.column_stack((*hinge_directions(axis), axis))
+
+
+class Numbers:
+    """A scenario's numbers as scalars of an arithmetic, known by their names.
+
+    Parameters
+    ----------
+    arithmetic : SupportsArithmetic
+    scenario : Scenario
+    """
+
+    def __init__(self, arithmetic: SupportsArithmetic, scenario: Scenario) -> None:
+        self.arithmetic = arithmetic
+        self.scenario = scenario
+        self.axes = "xyz" if scenario.spatial else "xy"
+
+    def scalar(self, name: str, x: float) -> Any:
+        """A number."""
+        return self.arithmetic.parameter(name, float(x))
+
+    def vector(self, name: str, v: Sequence[float]) -> tuple:
+        """A vector."""
+        pairs = zip(self.axes, v, strict=True)
+        return tuple(self.scalar(f"{name}.{axis}", x) for axis, x in pairs)
+
+    def matrix(self, name: str, m: np.ndarray) -> Matrix:
+        """A matrix."""
+        return tuple(
+            tuple(self.scalar(f"{name}[{i}][{j}]", x) for j, x in enumerate(row))
+            for i, row in enumerate(m)
+        )
+
+    def on_body(self, k: int, name: str, v: Sequence[float]) -> tuple:
+        """A vector of a body, in the frame that the algorithm gives it; of the ground if k is."""
+        if self.scenario.spatial:
+            v = own_frame(self.scenario, k).T @ np.asarray(v)
+        return self.vector(name, v)
+
+    def body(self, topology: Topology, k: int, handles: Sequence[Sequence[float]]) -> BodyConstants:
+        """All of a body; ``handles`` are its points other than handle 1."""
+        scenario = self.scenario
+        body, gravity = scenario.bodies[k], scenario.gravity
+        carried_mass = sum(scenario.bodies[j].mass for j in topology.carried[k])
+        if FREEDOMS[body.joint, scenario.spatial].v == 1:
+            names = ("torque", "spring", "rest", "damping")
+            drive = {name: self.scalar(f"body[{k}].{name}", getattr(body, name)) for name in names}
+        else:
+            drive = dict.fromkeys(("torque", "spring", "rest", "damping"))
+        return BodyConstants(
+            inverse_mass=self.scalar(f"body[{k}].inverse_mass", 1.0 / body.mass),
+            inverse_inertia=self._inverse_inertia(k),
+            com=self.on_body(k, f"body[{k}].com", body.com),
+            handles=tuple(
+                self.on_body(k, f"body[{k}].handle[{i}]", point)
+                for i, point in enumerate(handles, start=2)
+            ),
+            weight=self.vector(f"body[{k}].weight", [body.mass * g for g in gravity]),
+            carried_weight=self.vector(
+                f"body[{k}].carried_weight", [carried_mass * g for g in gravity]
+            ),
+            **drive,
+            joint=body.joint,
+            axis=(
+                self.vector(f"body[{k}].axis", body.axis)
+                if body.joint == PRISMATIC and not scenario.spatial
+                else None
+            ),
+            placement=self._placement(k),
+        )
+
+    def inertia(self, k: int) -> Matrix:
+        """Inertia of a body in space about its centre of mass, in its frame, kg m^2."""
+        frame = own_frame(self.scenario, k)
+        found = frame.T @ inertia_matrix(self.scenario.bodies[k].inertia) @ frame
+        return self._symmetric(f"body[{k}].inertia", found)
+
+    def _symmetric(self, name: str, m: np.ndarray) -> Matrix:
+        m = np.where(np.abs(m) < ROUNDING * np.abs(m).max(), 0.0, m)
+        return symmetric(3, lambda i, j: self.scalar(f"{name}[{i}][{j}]", m[i, j]))
+
+    def _inverse_inertia(self, k: int) -> Any:
+        inertia = self.scenario.bodies[k].inertia
+        name = f"body[{k}].inverse_inertia"
+        if not self.scenario.spatial:
+            return self.scalar(name, 1.0 / inertia)
+        frame = own_frame(self.scenario, k)
+        return self._symmetric(name, frame.T @ np.linalg.inv(inertia_matrix(inertia)) @ frame)
+
+    def _placement(self, k: int) -> Any:
+        body = self.scenario.bodies[k]
+        name = f"body[{k}].placement"
+        if not self.scenario.spatial:
+            return self.scalar(name, body.rotation) if body.rotation else None
+        before, own = own_frame(self.scenario, body.parent), own_frame(self.scenario, k)
+        found = before.T @ from_angles(body.rotation) @ own
+        found = np.where(np.abs(found - np.round(found)) < ROUNDING, np.round(found), found)
+        return self.matrix(name, found + 0.0)
+
+
+#: Relative size of entries of a body's matrices that are zero but for rounding.
+ROUNDING = 1e-15
+
+
+class FreeBody:
+    """(13)-(19): a body alone, for any number of handles, numbered from 0.
+
+    Its velocities are xi_gh = S_gC^-T M_C^-1 S_hC^-1 times impulses, and biases xi_g0; they are
+    computed where a joint needs them.
+
+    Parameters
+    ----------
+    space : Plane
+    inverse_mass : scalar
+        1/kg.
+    inverse_inertia : matrix
+        About the centre of mass, ground frame, 1/(kg m^2).
+    levers : sequence of vectors
+        From each handle to the centre of mass, ground frame, m.
+    known : Twist
+        Impulse that is known beforehand: of the joints' momenta, about the centre of mass.
+    drifts : sequence of Twist, optional
+        Velocity of each handle that no impulse gives.
+    drifts_of_joints : dict, optional
+        Index of a joint -> the same of its handle on this body.
+    """
+
+    def __init__(
+        self,
+        space: Plane,
+        inverse_mass: S,
+        inverse_inertia: Matrix[S],
+        levers: Sequence[Vector[S]],
+        known: Twist,
+        drifts: Sequence[Twist] = (),
+        drifts_of_joints: Mapping[int, Twist] = MappingProxyType({}),
+    ) -> None:
+        self.space = space
+        self.inverse_mass = inverse_mass
+        self.inverse_inertia = inverse_inertia
+        self.levers = levers
+        self.known = known
+        self.drifts = drifts
+        self.drifts_of_joints = drifts_of_joints
+        self.turnings = [space.turnings(s, inverse_inertia) for s in levers]
+
+    def _total(self, terms: Sequence[S]) -> S:
+        return tree_sum(terms) if terms else self.space.arithmetic.const(0.0)
+
+    def _turning(self, g: int, column: Column) -> Vector[S]:
+        """Angular velocity that a unit impulse along a column gives at handle g."""
+        if isinstance(column, int):
+            d = self.space.dimension
+            return self.turnings[g][column] if column < d else self.inverse_inertia[column - d]
+        linear, angular = column
+        terms = []
+        if linear is not None:
+            columns = zip(*self.turnings[g], strict=True)
+            terms.append([inner(linear, entries) for entries in columns])
+        if angular is not None:
+            terms.append([inner(angular, row) for row in self.inverse_inertia])
+        return tuple(map(tree_sum, zip(*terms, strict=True)))
+
+    def block(self, g: int, rows: Subspace, h: int, columns: Subspace) -> Matrix[S]:
+        """D_g^T xi_gh D_h, symmetric if g is h."""
+        turning = [self._turning(g, row) for row in rows]
+
+        def entry(i: int, j: int) -> S:
+            return self._entry(rows[i], turning[i], h, columns[j])
+
+        if g == h:
+            return symmetric(len(rows), entry)
+        return tuple(tuple(entry(i, j) for j in range(len(columns))) for i in range(len(rows)))
+
+    def _entry(self, row: Column, turning: Vector[S], h: int, column: Column) -> S:
+        """Velocity along a row that an impulse along a column at handle h gives.
+
+        As xi is symmetric, it is the velocity along the column that an impulse along the row gives,
+        which turns the body by ``turning``.
+        """
+        d = self.space.dimension
+        if isinstance(column, int) and column >= d:
+            return turning[column - d]
+        if isinstance(column, int) and isinstance(row, int) and row >= d:
+            return self.turnings[h][column][row - d]
+        parts = []
+        linear = None if isinstance(column, int) else column.linear
+        if isinstance(column, int):
+            parts += self._shared(row, column)
+            parts.append(self.space.shifted(self.levers[h], turning, column))
+        elif linear is not None:
+            moved = [self.space.shifted(self.levers[h], turning, i) for i in range(d)]
+            parts += self._common(row, linear)
+            parts.append(inner(linear, moved))
+        if not isinstance(column, int) and column.angular is not None:
+            parts.append(inner(column.angular, turning))
+        return self._total(parts)
+
+    def _shared(self, row: Column, axis: int) -> list[S]:
+        """Velocity of the centre of mass along an axis, by an impulse along a row; [] if none."""
+        if isinstance(row, int):
+            return [self.inverse_mass] if row == axis else []
+        return [] if row.linear is None else [self.inverse_mass * row.linear[axis]]
+
+    def _common(self, row: Column, linear: Vector[S]) -> list[S]:
+        """The same along a vector."""
+        if isinstance(row, int):
+            return [self.inverse_mass * linear[row]] if row < self.space.dimension else []
+        if row.linear is None:
+            return []
+        return [self.inverse_mass * inner(row.linear, linear)]
+
+    def bias(self, g: int, rows: Subspace, joint: int | None = None) -> Vector[S]:
+        """D_g^T xi_g0: what the known impulse gives, and the drift at the joint's handle."""
+        return tuple(self._bias(g, row, joint) for row in rows)
+
+    def _bias(self, g: int, row: Column, joint: int | None) -> S:
+        force, moment = self.known
+        parts = []
+        if force is not None:
+            if not isinstance(row, int):
+                parts += self._common(row, force)
+            elif row < self.space.dimension:
+                parts.append(self.inverse_mass * force[row])
+        if moment is not None:
+            parts.append(inner(moment, self._turning(g, row)))
+        drifts = [*self.drifts[g : g + 1]]
+        if joint in self.drifts_of_joints:
+            drifts.append(self.drifts_of_joints[joint])
+        parts += [x for drift in drifts if (x := self.space.along(row, *drift)) is not None]
+        return self._total(parts)
+
+    def coefficients(self, joints: Sequence[int | None] = (None, None)) -> Coefficients:
+        """Coefficients of a planar body with two handles; ``joints``: whose drifts they have."""
+        everything = (0, 1, 2)
+        xi_11, xi_12, xi_22 = (
+            self.block(g, everything, h, everything) for g, h in ((0, 0), (0, 1), (1, 1))
+        )
+        biases = (self.bias(g, everything, joint) for g, joint in enumerate(joints))
+        return Coefficients(xi_11, xi_12, xi_22, *biases)
+
+    def angular_velocity(self, impulses: Sequence[Twist]) -> Vector[S]:
+        """Rotation part of (11): omega = sum over h of xi_1h T_h, plus xi_10."""
+        moments = [twist.angular for twist in impulses if twist.angular is not None]
+        if self.known.angular is not None:
+            moments.append(self.known.angular)
+        found = []
+        for i, row in enumerate(self.inverse_inertia):
+            terms = [
+                inner(twist.linear, [entry[i] for entry in self.turnings[h]])
+                for h, twist in enumerate(impulses)
+                if twist.linear is not None
+            ]
+            parts = [tree_sum(terms)] if terms else []
+            if moments:
+                parts.append(inner(self._sum(moments), row))
+            found.append(self._total(parts))
+        return tuple(found)
+
+    @staticmethod
+    def _sum(vectors: Sequence[Vector[S]]) -> Vector[S]:
+        return tuple(map(tree_sum, zip(*vectors, strict=True)))
+
+    def velocity(self, h: int, impulses: Sequence[Twist], omega: Vector[S]) -> Vector[S]:
+        """Translation part of (11) at handle h, from the centre of mass."""
+        forces = [twist.linear for twist in (*impulses, self.known) if twist.linear is not None]
+        shifts = range(self.space.dimension)
+        turning = [self.space.shifted(self.levers[h], omega, i) for i in shifts]
+        if not forces:
+            return tuple(turning)
+        momentum = self._sum(forces)
+        return tuple(self.inverse_mass * momentum[i] + turning[i] for i in shifts)
+
+
+def body_coefficients(
+    body: BodyConstants, s_1c: Vector[S], s_2c: Vector[S], net_momentum: S
+) -> Coefficients:
+    """Coefficients of a free planar body between two pins; ``net_momentum`` = p_1 - p_2."""
+    inverse_inertia = Plane.inverse_inertia(None, body.inverse_inertia)
+    known = Twist(None, (net_momentum,))
+    return FreeBody(Plane, body.inverse_mass, inverse_inertia, (s_1c, s_2c), known).coefficients()

@@ -1,0 +1,299 @@
+"""The plane and space: vectors, rotations, and the motion subspaces of joints.
+
+The algorithm text is one for both; what differs is here. Vectors are tuples of 2 or 3 scalars in
+the ground frame, unless another frame is named. What turns (angular velocities, moments) has 1
+component in the plane, about z, and 3 in space. None stands for a vector that is zero.
+
+A joint leaves some motions free and takes the others. Either is a :data:`Subspace` at the joint's
+handle: a tuple of columns, each the number of an axis of the ground (translations first, rotations
+after them) or a :class:`Twist`. Columns of the two subspaces are dual: an impulse of the joint is D
+t + H p, with H the free motions, D the others, p the momenta of the joint and t what the assembly
+finds.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from pymodel.algorithms.linalg import inner, multiplied, transposed
+from pymodel.algorithms.sums import outward_sums, tree_sum
+from pymodel.arith.scalars import Matrix, S, SupportsArithmetic, Vector
+from pymodel.mechanism.scenario import FIXED, FREE, PRISMATIC, REVOLUTE, SPHERICAL
+
+
+class Twist(NamedTuple):
+    """A translation (or force) and a rotation (or moment); None is zero."""
+
+    linear: Vector | None
+    angular: Vector | None
+
+
+Column = int | Twist
+Subspace = tuple[Column, ...]
+
+
+class Joint(NamedTuple):
+    """What a joint leaves free, and what it takes."""
+
+    freedoms: Subspace  # H
+    constraints: Subspace  # D
+
+
+class Plane:
+    """Vectors of 2, rotations about z.
+
+    Parameters
+    ----------
+    arithmetic : SupportsArithmetic
+        Its scalars may be :class:`pymodel.arith.terms.Term`.
+
+    Attributes
+    ----------
+    dimension, angles : int
+        Components of a vector, and of what turns.
+    axes : str
+    """
+
+    dimension, angles, axes = 2, 1, "xy"
+
+    def __init__(self, arithmetic: SupportsArithmetic) -> None:
+        self.arithmetic = arithmetic
+
+    # --- vectors ----------------------------------------------------------------------------------
+
+    @staticmethod
+    def moment(s: Vector[S], f: Vector[S]) -> Vector[S]:
+        """s x f, the moment of a force on an arm."""
+        return (s[0] * f[1] - s[1] * f[0],)
+
+    @staticmethod
+    def turned(omega: Vector[S], s: Vector[S]) -> Vector[S]:
+        """omega x s, the velocity of an arm's end."""
+        return -(omega[0] * s[1]), omega[0] * s[0]
+
+    @staticmethod
+    def shifted(s: Vector[S], omega: Vector[S], i: int) -> S:
+        """Component i of s x omega: the velocity that a handle has less than its body's centre."""
+        return s[1] * omega[0] if i == 0 else -(s[0] * omega[0])
+
+    @staticmethod
+    def gyroscopic(a: Vector[S], omega: Vector[S]) -> Vector[S] | None:
+        """a x omega of two vectors that turn; None where it is always zero."""
+        return None
+
+    # --- bodies -----------------------------------------------------------------------------------
+
+    def poses(self, mechanism: Any, q: Sequence[S]) -> list[Vector[S]]:
+        """(cos, sin) of the angle of each body to the ground."""
+        angles = []
+        for k, body in enumerate(mechanism.bodies):
+            own = mechanism.coordinates(k, q)
+            angle = {REVOLUTE: own[:1], FREE: own[2:]}.get(body.joint, [])
+            if body.placement is not None:
+                angle = [*angle, body.placement]
+            angles.append(tree_sum(angle) if angle else None)
+        found = []
+        for theta in outward_sums(mechanism.topology, angles):
+            if theta is None:
+                found.append((self.arithmetic.const(1.0), self.arithmetic.const(0.0)))
+            else:
+                sin, cos = self.arithmetic.sincos(theta)
+                found.append((cos, sin))
+        return found
+
+    @staticmethod
+    def rotate(pose: Vector[S], v: Vector[S]) -> Vector[S]:
+        """A body-frame vector in the ground frame."""
+        c, s = pose
+        return c * v[0] - s * v[1], s * v[0] + c * v[1]
+
+    @staticmethod
+    def inverse_inertia(pose: Vector[S], inverse: S) -> Matrix[S]:
+        """Inverse of the inertia about the centre of mass, ground frame, 1/(kg m^2)."""
+        return ((inverse,),)
+
+    @staticmethod
+    def turnings(s: Vector[S], inverse: Matrix[S]) -> list[Vector[S]]:
+        """[s x] J^-1: row i is the angular velocity that a unit impulse along axis i gives."""
+        ((j,),) = inverse
+        return [(s[1] * j,), (-(s[0] * j),)]
+
+    # --- joints -----------------------------------------------------------------------------------
+
+    def joint(self, kind: str, pose: Vector[S], axis: Vector[S] | None) -> Joint:
+        """The subspaces of a joint; ``pose`` is that of its body, ``axis`` stands in its frame."""
+        if kind == PRISMATIC:
+            x, y = self.rotate(pose, axis)
+            return Joint((Twist((x, y), None),), (Twist((-y, x), None), 2))
+        return {
+            REVOLUTE: Joint((2,), (0, 1)),
+            FIXED: Joint((), (0, 1, 2)),
+            FREE: Joint((0, 1, 2), ()),
+        }[kind]
+
+    def closing(self, kind: str, directions: Sequence[Vector[S]]) -> Subspace:
+        """What a joint that closes a loop takes."""
+        return (0, 1)
+
+    def columns_turn_with(self, kind: str) -> str | None:
+        """What the free motions of a joint turn with: ``parent``, ``body`` or nothing."""
+        return "parent" if kind == PRISMATIC else None
+
+    def coordinate_rates(
+        self, kind: str, q: Sequence[S], q_dot: Sequence[S], velocity: Vector[S] | None
+    ) -> Sequence[S]:
+        """Time derivatives of a joint's coordinates, from its velocities."""
+        return q_dot
+
+    # --- subspaces --------------------------------------------------------------------------------
+
+    def across(
+        self, subspace: Subspace, linear: Vector[S] | None, angular: Vector[S] | None
+    ) -> list[S]:
+        """Components of a twist or wrench along each column."""
+        return [self.along(column, linear, angular) for column in subspace]
+
+    def along(
+        self, column: Column, linear: Vector[S] | None, angular: Vector[S] | None
+    ) -> S | None:
+        """One such component; None if it is zero."""
+        if isinstance(column, int):
+            vector, axis = (
+                (linear, column) if column < self.dimension else (angular, column - self.dimension)
+            )
+            return vector and vector[axis]
+        pairs = zip(column, (linear, angular), strict=True)
+        parts = [inner(a, b) for a, b in pairs if a is not None and b is not None]
+        return tree_sum(parts) if parts else None
+
+    def spread(self, subspace: Subspace, values: Sequence[S]) -> Twist:
+        """The twist or wrench that has these components along the columns."""
+        terms: list[list] = [[] for _ in range(self.dimension + self.angles)]
+        for column, x in zip(subspace, values, strict=True):
+            if isinstance(column, int):
+                terms[column].append(x)
+                continue
+            first = 0
+            for part, size in zip(column, (self.dimension, self.angles), strict=True):
+                for i, entry in enumerate(part or ()):
+                    terms[first + i].append(entry * x)
+                first += size
+        return Twist(self._sums(terms[: self.dimension]), self._sums(terms[self.dimension :]))
+
+    def _sums(self, terms: Sequence[list]) -> Vector[S] | None:
+        if not any(terms):
+            return None
+        return tuple(tree_sum(t) if t else self.arithmetic.const(0.0) for t in terms)
+
+
+class Space(Plane):
+    """Vectors of 3. A body's pose is its rotation matrix, from its frame to the ground's.
+
+    The frame of a body with a revolute or prismatic joint has its z axis along the joint's.
+    """
+
+    dimension, angles, axes = 3, 3, "xyz"
+
+    @staticmethod
+    def moment(s: Vector[S], f: Vector[S]) -> Vector[S]:
+        """s x f."""
+        return tuple(Space.shifted(s, f, i) for i in range(3))
+
+    @staticmethod
+    def turned(omega: Vector[S], s: Vector[S]) -> Vector[S]:
+        """omega x s."""
+        return Space.moment(omega, s)
+
+    @staticmethod
+    def shifted(s: Vector[S], omega: Vector[S], i: int) -> S:
+        """Component i of s x omega."""
+        j, k = (i + 1) % 3, (i + 2) % 3
+        return s[j] * omega[k] - s[k] * omega[j]
+
+    @staticmethod
+    def gyroscopic(a: Vector[S], omega: Vector[S]) -> Vector[S] | None:
+        """a x omega."""
+        return Space.moment(a, omega)
+
+    def poses(self, mechanism: Any, q: Sequence[S]) -> list[Matrix[S]]:
+        """Rotation matrices, by a scan of the products along each path."""
+        local = []
+        for k, body in enumerate(mechanism.bodies):
+            placement, own = body.placement, mechanism.coordinates(k, q)
+            if body.joint == REVOLUTE:
+                local.append(self._turned_about_z(placement, own[0]))
+            elif body.joint in (SPHERICAL, FREE):
+                local.append(multiplied(placement, self._of_quaternion(own[-4:])))
+            else:
+                local.append(placement)
+        return outward_sums(mechanism.topology, local, multiplied)
+
+    def _turned_about_z(self, m: Matrix[S], angle: S) -> Matrix[S]:
+        sin, cos = self.arithmetic.sincos(angle)
+        return tuple((x * cos + y * sin, y * cos - x * sin, z) for x, y, z in m)
+
+    def _of_quaternion(self, quaternion: Sequence[S]) -> Matrix[S]:
+        """The rotation of a quaternion x, y, z, w of any length."""
+        x, y, z, w = quaternion
+        one = self.arithmetic.const(1.0)
+        r = self.arithmetic.recip(tree_sum([a * a for a in quaternion]))
+        r = r + r
+        xr, yr, zr = x * r, y * r, z * r
+        xx, yy, zz, xy, xz, yz = x * xr, y * yr, z * zr, x * yr, x * zr, y * zr
+        wx, wy, wz = w * xr, w * yr, w * zr
+        return (
+            (one - (yy + zz), xy - wz, xz + wy),
+            (xy + wz, one - (xx + zz), yz - wx),
+            (xz - wy, yz + wx, one - (xx + yy)),
+        )
+
+    @staticmethod
+    def rotate(pose: Matrix[S], v: Vector[S]) -> Vector[S]:
+        """A body-frame vector in the ground frame."""
+        return tuple(inner(row, v) for row in pose)
+
+    @staticmethod
+    def inverse_inertia(pose: Matrix[S], inverse: Matrix[S]) -> Matrix[S]:
+        """R J^-1 R^T."""
+        half = multiplied(pose, inverse)
+        upper = {(i, j): inner(half[i], pose[j]) for i in range(3) for j in range(i, 3)}
+        return tuple(tuple(upper[min(i, j), max(i, j)] for j in range(3)) for i in range(3))
+
+    @staticmethod
+    def turnings(s: Vector[S], inverse: Matrix[S]) -> list[Vector[S]]:
+        """[s x] J^-1, row by row; J^-1 is symmetric, so column j of it is its row j."""
+        columns = [Space.moment(s, row) for row in inverse]
+        return list(transposed(columns))
+
+    def joint(self, kind: str, pose: Matrix[S], axis: None) -> Joint:
+        """The subspaces of a joint; ``pose`` is that of its body."""
+        columns = transposed(pose)
+        moves = tuple(Twist(column, None) for column in columns)
+        turns = tuple(Twist(None, column) for column in columns)
+        return {
+            REVOLUTE: Joint(turns[2:], (0, 1, 2, *turns[:2])),
+            PRISMATIC: Joint(moves[2:], (*moves[:2], 3, 4, 5)),
+            FIXED: Joint((), (0, 1, 2, 3, 4, 5)),
+            SPHERICAL: Joint(turns, (0, 1, 2)),
+            FREE: Joint((*moves, *turns), ()),
+        }[kind]
+
+    def closing(self, kind: str, directions: Sequence[Vector[S]]) -> Subspace:
+        """What a ball or, with two directions across its axis, a hinge takes."""
+        return (0, 1, 2, *(Twist(None, direction) for direction in directions))
+
+    def columns_turn_with(self, kind: str) -> str | None:
+        """What the free motions of a joint turn with: ``parent``, ``body`` or nothing."""
+        return "parent" if kind in (REVOLUTE, PRISMATIC) else "body"
+
+    def coordinate_rates(
+        self, kind: str, q: Sequence[S], q_dot: Sequence[S], velocity: Vector[S] | None
+    ) -> Sequence[S]:
+        """Of a quaternion half the product with the angular velocity, which is in its frame."""
+        if kind not in (SPHERICAL, FREE):
+            return q_dot
+        *v, w = q[-4:]
+        half = self.arithmetic.const(0.5)
+        omega = [half * x for x in q_dot[-3:]]
+        turning = self.moment(v, omega)
+        rates = [w * omega[i] + turning[i] for i in range(3)]
+        return [*(velocity if kind == FREE else ()), *rates, -inner(v, omega)]
