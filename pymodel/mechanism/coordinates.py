@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from pymodel.mechanism import frames, rotations
-from pymodel.mechanism.scenario import FREE, SPHERICAL, Body, Scenario
+from pymodel.mechanism.scenario import FREE, PRISMATIC, SPHERICAL, Body, Scenario
 
 
 def _quaternions(scenario: Scenario) -> Iterator[tuple[Body, slice, slice]]:
@@ -63,4 +63,15 @@ def displaced(scenario: Scenario, q: np.ndarray, step: np.ndarray) -> np.ndarray
     found = q + coordinate_rates(scenario, q, step)
     for _, own, mine in _quaternions(scenario):
         found[..., own] = rotations.turned(q[..., own], step[..., mine])
+    return found
+
+
+def slides(scenario: Scenario) -> np.ndarray:
+    """Which velocities are of translations, bool, shape (nv,); the others are angular."""
+    found = np.zeros(scenario.nv, dtype=bool)
+    for body, own in zip(scenario.bodies, scenario.v_slices, strict=True):
+        if body.joint == PRISMATIC:
+            found[own] = True
+        elif body.joint == FREE:
+            found[own.start : own.start + len(scenario.gravity)] = True
     return found

@@ -26,6 +26,7 @@ from numpy.typing import ArrayLike
 from pymodel.mechanism import schema
 from pymodel.mechanism.checks import check_loops, check_springs
 from pymodel.mechanism.closure import with_closed_loops
+from pymodel.mechanism.redundancy import with_kept_rows
 from pymodel.mechanism.scenario import (
     FIXED,
     FREE,
@@ -193,6 +194,7 @@ def parse(
     )
     scenario = with_closed_loops(scenario)
     check_loops(scenario)
+    scenario = with_kept_rows(scenario)
     check_springs(scenario)
     if steps is None:
         return scenario
