@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pymodel.algorithms.conditions import held_by
 from pymodel.algorithms.integrators import integrate
 from pymodel.algorithms.requests import joint_matrix, serve
 from pymodel.algorithms.step import prepare
@@ -18,7 +17,7 @@ from pymodel.arith.scalars import SupportsArithmetic
 from pymodel.compile.graph import Graph, Ref
 from pymodel.compile.kernel import Kernel, record
 from pymodel.compile.registry import clock, clock_names, split_state, state_names, t_cut_names
-from pymodel.mechanism.scenario import Constraints, Scenario
+from pymodel.mechanism.scenario import Scenario
 
 
 class AskedGraph(Graph):
@@ -58,8 +57,6 @@ class WatchedStep:
         ``p_used[k]`` that they belong to, and what is watched.
     joint : list
         For each joint matrix (33) the matrices of names that add up to it.
-    held : list of Constraints
-        What these joints hold.
     eta : list of list of str
         Names of the entries of eta (43); empty without loops.
     nonzero, finite : list of str
@@ -68,7 +65,6 @@ class WatchedStep:
 
     kernel: Kernel
     joint: list
-    held: list[Constraints]
     eta: list
     nonzero: list
     finite: list
@@ -98,7 +94,7 @@ def watched_step(
     pymodel.compile.graph.RecordingError
         If the step decides on data: the base ``ldup`` chooses pivots.
     """
-    graph, watched, names = AskedGraph(fold), {}, {"joint": [], "held": [], "eta": []}
+    graph, watched, names = AskedGraph(fold), {}, {"joint": [], "eta": []}
 
     def noted(name: str, x: Ref) -> str:
         watched[name] = x
@@ -108,7 +104,6 @@ def watched_step(
         parts = joint_matrix(request, reply)
         if parts is not None:
             number = len(names["joint"])
-            names["held"].append(held_by(scenario, request))
             names["joint"].append(
                 [
                     [
@@ -141,5 +136,5 @@ def watched_step(
 
     states, cuts = state_names(scenario), t_cut_names(scenario) if rebasing else []
     kernel = record(step, carried=[*states, *cuts, *clock_names(scenario)], graph=graph)
-    kinds = ("joint", "held", "eta", "zero_or_not", "finite_or_not")
+    kinds = ("joint", "eta", "zero_or_not", "finite_or_not")
     return WatchedStep(kernel, *(names[kind] for kind in kinds))

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-
 # Matrices of x, y and z times what follows.
 _CROSS = np.array(
     [

@@ -41,7 +41,9 @@ SMALL_NUMBERS = "{x:.3g}"  # each tick whole: a common factor above the axes hit
 # Time runs from light to dark, without the palest end, which vanishes on white.
 TIME_COLOURS = ListedColormap(mpl.colormaps["cividis_r"](np.linspace(0.12, 1.0, 256)))
 BLOCK_WIDTH = 11.0  # of a drawn slider, points
-VIEW = (22.0, -55.0)  # in space: elevation and azimuth, degrees
+# In space: elevation and azimuth in degrees, ticks of an axis, height of the box as a share of its
+# largest side at least, and how large it is drawn against the usual.
+VIEW, TICKS, FLATTEST, ZOOM = (22.0, -55.0), 5, 0.5, 0.78
 #: Unit of coordinates or velocities -> what they are called.
 QUANTITIES = {
     "rad": "joint angle $q$ [rad]",
@@ -420,7 +422,8 @@ def mechanism_axes(figure: Figure, place: Any, scenario: Scenario) -> Axes:
     """
     if not scenario.spatial:
         return figure.add_subplot(place)
-    axes = figure.add_subplot(place, projection="3d", proj_type="ortho")
+    space = {"projection": "3d", "proj_type": "ortho", "computed_zorder": False}
+    axes = figure.add_subplot(place, **space)
     pull = np.abs(scenario.gravity)
     axes.view_init(*VIEW, vertical_axis="xyz"[pull.argmax() if pull.any() else -1])
     return axes
@@ -435,20 +438,32 @@ def lines(axes: Axes, segments: Sequence[np.ndarray], **style: Any) -> LineColle
 
 
 def square_limits(axes: Axes) -> None:
-    """Name the axes of a mechanism, and set equal scales in a square box.
+    """Name the axes of a mechanism, and set equal scales, in the plane in a square box.
 
     Constrained layout loses labels when it adapts a box.
     """
-    names = "xyz" if axes.name == "3d" else "xy"
-    limits = np.array([getattr(axes, f"get_{name}lim")() for name in names])
-    half = np.ptp(limits, axis=1).max() / 2
-    for name, middle in zip(names, limits.mean(axis=1), strict=True):
+    if axes.name == "3d":
+        _box_limits(axes)
+        return
+    (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
+    half = max(right - left, top - bottom) / 2
+    axes.set_xlim((left + right) / 2 - half, (left + right) / 2 + half)
+    axes.set_ylim((bottom + top) / 2 - half, (bottom + top) / 2 + half)
+    axes.set_aspect("equal", adjustable="box")
+    axes.set_xlabel("x [m]")
+    axes.set_ylabel("y [m]")
+
+
+def _box_limits(axes: Axes) -> None:
+    """Set equal scales in a box that is not too flat."""
+    limits = np.array([getattr(axes, f"get_{name}lim")() for name in "xyz"])
+    halves = np.ptp(limits, axis=1) / 2
+    halves = np.maximum(halves, FLATTEST * halves.max())
+    for name, middle, half in zip("xyz", limits.mean(axis=1), halves, strict=True):
         getattr(axes, f"set_{name}lim")(middle - half, middle + half)
         getattr(axes, f"set_{name}label")(f"{name} [m]")
-    if axes.name == "3d":
-        axes.set_box_aspect((1.0, 1.0, 1.0))
-    else:
-        axes.set_aspect("equal", adjustable="box")
+        axes.locator_params(axis=name, nbins=TICKS)
+    axes.set_box_aspect(halves, zoom=ZOOM)
 
 
 #: What is drawn of a run: (curves, reference, title, scenario) -> figure.

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pymodel.algorithms.conditions import eta_condition, held_by, joint_condition
+from pymodel.algorithms.conditions import eta_condition, joint_condition
 from pymodel.algorithms.requests import SingularError, joint_matrix
 from pymodel.arith.errors import RunError
 from pymodel.arith.scalars import BitExact, Float64
@@ -126,8 +126,7 @@ class Recorder:
             return
         to_float = self.arithmetic.to_float
         floats = [[[to_float(x) for x in row] for row in part] for part in parts]
-        held = held_by(self.scenario, request)
-        condition = float(joint_condition(np.sum(floats, axis=0), held))
+        condition = float(joint_condition(self.scenario, np.sum(floats, axis=0)))
         if self.joint_condition is None or condition > self.joint_condition:
             self.joint_condition, self.joint_condition_step = condition, self.step
         if condition >= self.limit:
