@@ -171,12 +171,18 @@ class Mechanism:
             found.append(whole if loop.kept is None else tuple(whole[i] for i in loop.kept))
         return found
 
-    def impulses(self, bodies: Sequence[FreeBody], taken: Sequence[Subspace]) -> Requests:
+    def leaf(self, k: int, body: FreeBody, taken: Sequence[Subspace]) -> Any:
+        """What the assembly needs of a free body; ``taken`` as for :meth:`impulses`."""
+        handles = [handle for handle in self.topology.handles[k] if taken[handle.joint]]
+        return leaf(body, handles, taken)
+
+    def impulses(self, leaves: Sequence[Any], taken: Sequence[Subspace]) -> Requests:
         """Assembly, connection to the ground, disassembly.
 
         Parameters
         ----------
-        bodies : list of FreeBody
+        leaves : list
+            Of each body what :meth:`leaf` gives.
         taken : list of Subspace
             What each joint of the topology takes.
 
@@ -195,9 +201,8 @@ class Mechanism:
         topology, arithmetic = self.topology, self._of_requests()
         order = [index for index in self.assembly if taken[index]]
         part = {}  # handle -> the compound that it is on
-        for body, handles in zip(bodies, topology.handles, strict=True):
-            held = [handle for handle in handles if taken[handle.joint]]
-            part |= dict.fromkeys(held, leaf(body, held, taken))
+        for own in leaves:
+            part |= dict.fromkeys(own.xi_0, own)
         eliminated = {}
         for index in order:
             a, b = topology.joints[index]
@@ -222,9 +227,9 @@ class Mechanism:
                         if handle.place == place and handle in found
                     ]
                 )
-                for place in range(len(body.levers))
+                for place in range(1 + len(points))
             ]
-            for body, handles in zip(bodies, topology.handles, strict=True)
+            for handles, points in zip(topology.handles, topology.points, strict=True)
         ]
         t_cut = tuple(t for joint in topology.loops for t in found[joint.b])
         matrices = [eliminated[joint.b.joint].matrix for joint in topology.loops]
@@ -298,13 +303,12 @@ class Chain(Mechanism):
     def _points(self, k: int) -> list[Sequence[float]]:
         return super()._points(k) or [self.scenario.bodies[k].tip]
 
-    def impulses(self, bodies: Sequence[FreeBody], taken: Sequence[Subspace]) -> Requests:
+    def leaf(self, k: int, body: FreeBody, taken: Sequence[Subspace]) -> Any:
+        """The coefficients of a body with two handles."""
+        return body.coefficients((k, self.size if self.closed and k == self.size - 1 else None))
+
+    def impulses(self, leaves: Sequence[Any], taken: Sequence[Subspace]) -> Requests:
         """Impulses of a chain, by Assemble, ConnectBase and Disassemble; eta is (43)."""
-        closing = [None] * (self.size - 1) + [self.size if self.closed else None]
-        leaves = [
-            body.coefficients(joints)
-            for body, *joints in zip(bodies, range(self.size), closing, strict=True)
-        ]
         compound, joints = yield from _assembly(self.assembly, leaves)
         eta = None
         if self.closed:
@@ -357,10 +361,9 @@ def free_body(
 def leaf(body: FreeBody, handles: Sequence, taken: Sequence[Subspace]) -> Compound:
     """A free body as a compound, at the handles of its joints."""
     pairs = [(g, h) for g in handles for h in handles if g <= h]
-    return Compound(
-        {(g, h): body.block(g.place, taken[g.joint], h.place, taken[h.joint]) for g, h in pairs},
-        {g: body.bias(g.place, taken[g.joint], g.joint) for g in handles},
-    )
+    xi = {(g, h): body.block(g.place, taken[g.joint], h.place, taken[h.joint]) for g, h in pairs}
+    xi_0 = {g: body.bias(g.place, taken[g.joint], g.joint) for g in handles}
+    return Compound(xi, xi_0)
 
 
 def base_open(compound: two_handles.Coefficients) -> ConnectBase:
@@ -512,6 +515,7 @@ def posture_of(mechanism: Mechanism, poses: Sequence, q: Sequence[S]) -> Posture
         slide = points[index].slide if points else None
         return arm if slide is None else tuple(map(_add, arm, slid(slide)))
 
+    s_1c = [space.rotate(poses[k], bodies[k].com) for k in everybody]
     arms = [[place(k, i) for i in range(len(bodies[k].handles))] for k in everybody]
     start = {}
     for k in everybody:
@@ -523,7 +527,7 @@ def posture_of(mechanism: Mechanism, poses: Sequence, q: Sequence[S]) -> Posture
     found = Posture(
         joints,
         mechanism.closing(poses),
-        [space.rotate(poses[k], bodies[k].com) for k in everybody],
+        s_1c,
         arms,
         {},
         start,
@@ -562,37 +566,45 @@ def _rates(mechanism: Mechanism, q: list, p: list, t_cut: Any, time: Any) -> Req
     if t_cut is not None:
         p = _rebased(mechanism, posture, p, t_cut)
     known = [space.spread(joints[k].freedoms, mechanism.velocities(k, p)) for k in everybody]
-    free = []
+    taken = [joint.constraints for joint in joints] + posture.closing
+    free, leaves = [], []
     for k in everybody:
         s_1c = posture.s_1c[k]
         levers = [s_1c, *(difference(s_1c, s) for s in posture.arms[k])]
         momentum = known_impulse(mechanism, known, levers, k)
         free.append(free_body(bodies[k], space, poses[k], levers, momentum))
+        leaves.append(mechanism.leaf(k, free[k], taken))
 
-    taken = [joint.constraints for joint in joints] + posture.closing
-    impulses, t_cut, eta = yield from mechanism.impulses(free, taken)
+    impulses, t_cut, eta = yield from mechanism.impulses(leaves, taken)
 
     # (49): q-dot; velocity of handle 1 of each body
     omega = [free[k].angular_velocity(impulses[k]) for k in everybody]
-    q_dot, moving, q_rate = [], {}, []
+    q_dot, slips = [], {}
     for k in everybody:
         a, b = topology.joints[k]
-        turn, slip, moves = omega[k], None, bodies[k].joint in (PRISMATIC, FREE)
-        if moves:
-            slip = free[k].velocity(b.place, impulses[k], omega[k])
-        if a is not None:
-            turn = difference(omega[k], omega[a.body])
-            moving[k] = space.turned(omega[a.body], s_12[k])
-            if moves:
+        turn = omega[k] if a is None else difference(omega[k], omega[a.body])
+        if bodies[k].joint in (PRISMATIC, FREE):
+            slips[k] = free[k].velocity(b.place, impulses[k], omega[k])
+            if a is not None:
                 on_parent = free[a.body].velocity(a.place, impulses[a.body], omega[a.body])
-                slip = difference(slip, on_parent)
-        own = space.across(joints[k].freedoms, slip, turn)
-        if moves:
-            sliding = slip if bodies[k].joint == FREE else space.spread(joints[k].freedoms, own)[0]
-            moving[k] = vector_sum(moving.get(k), sliding)
-        q_dot += own
-        given = mechanism.coordinates(k, q)
-        q_rate += space.coordinate_rates(bodies[k].joint, given, own, slip)
+                slips[k] = difference(slips[k], on_parent)
+        q_dot += space.across(joints[k].freedoms, slips.get(k), turn)
+    moving = {k: space.turned(omega[parents[k]], s_12[k]) for k in s_12}
+    for k in slips:
+        sliding = slips[k]
+        if bodies[k].joint == PRISMATIC:
+            sliding, _ = space.spread(joints[k].freedoms, mechanism.velocities(k, q_dot))
+        moving[k] = vector_sum(moving.get(k), sliding)
+    q_rate = [
+        rate
+        for k in everybody
+        for rate in space.coordinate_rates(
+            bodies[k].joint,
+            mechanism.coordinates(k, q),
+            mechanism.velocities(k, q_dot),
+            slips.get(k),
+        )
+    ]
     axes = [
         outward_sums(topology, [moving[k][axis] if k in moving else None for k in everybody])
         for axis in range(space.dimension)

@@ -246,7 +246,7 @@ def _rates(rebasing: bool) -> tuple[Graph, Quantities]:
         bodies.append(body)
         return body
 
-    def impulses(bodies: Sequence[step.FreeBody], taken: Sequence) -> Iterator:
+    def impulses(leaves: Sequence, taken: Sequence) -> Iterator:
         yield from ()
         on_bodies = [
             [Twist(symbols(graph, f"T_{h + 1}[{k}]", (2,)), None) for h in range(len(body.levers))]

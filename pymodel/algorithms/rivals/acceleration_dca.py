@@ -126,7 +126,8 @@ def _accelerations(mechanism: Mechanism, q: list, q_dot: list, time: Any) -> Req
         )
 
     taken = [joint.constraints for joint in joints] + posture.closing
-    forces, cut, _ = yield from mechanism.impulses(free, taken)
+    leaves = [mechanism.leaf(k, free[k], taken) for k in everybody]
+    forces, cut, _ = yield from mechanism.impulses(leaves, taken)
 
     alpha = [free[k].angular_velocity(forces[k]) for k in everybody]
 
