@@ -47,7 +47,9 @@ def _rk4(mechanism: Mechanism, q: list, p: list, t_cut: Any, time: Any) -> Reque
     def combine(a: list, b: list, c: list, d: list) -> list:
         return [(w + z) + ((x + x) + (y + y)) for w, x, y, z in zip(a, b, c, d, strict=True)]
 
-    q_slope, p_slope = (combine(*(k[i] for k in (k1, k2, k3, k4))) for i in range(2))
+    slopes = k1, k2, k3, k4
+    q_slope = combine(*(k.q_rate for k in slopes))
+    p_slope = combine(*(k.p_dot for k in slopes))
     return _advance(q, sixth, q_slope), _advance(p, sixth, p_slope), k1
 
 
