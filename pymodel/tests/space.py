@@ -93,6 +93,17 @@ def random_mechanism(
     return Scenario("random", gravity, **{"step": 1e-3, "end": 0.1, **keys}, bodies=tuple(bodies))
 
 
+def random_floating(
+    rng: np.random.Generator, n: int, joints: Sequence[str] = JOINTS, **keys: Any
+) -> Scenario:
+    """Draw a tree in space on one free body, without loads and gravity: momenta are conserved."""
+    parents = [GROUND, *(int(rng.integers(k)) for k in range(1, n))]
+    (base,) = random_mechanism(rng, 1, joints=(FREE,), parents=[GROUND]).bodies
+    rest = random_mechanism(rng, n, joints=joints, parents=parents, loads=False, **keys)
+    bodies = (base, *rest.bodies[1:])
+    return dataclasses.replace(rest, gravity=(0.0, 0.0, 0.0), bodies=bodies)
+
+
 def random_state(
     rng: np.random.Generator, joint: str, spatial: bool
 ) -> tuple[float | tuple[float, ...], float | tuple[float, ...]]:
@@ -171,9 +182,9 @@ def bennett(
     a: float = 0.4,
     alpha: float = 1.0,
     beta: float = 1.9,
-    q: float = 2.0,
+    q: float = 1.0,
     qd: float = 0.0,
-    gravity: Sequence[float] = (0.0, -GRAVITY, 0.0),
+    gravity: Sequence[float] = (0.0, GRAVITY, 0.0),
     **keys: Any,
 ) -> Scenario:
     """Bennett's linkage: four skew hinges that move although only special lengths let them.
@@ -181,7 +192,8 @@ def bennett(
     Links of lengths a and b in turn, twists alpha and beta, sin(alpha) / a = sin(beta) / b; the
     ground is a link of length b along x. Its hinges' axes are z of the bodies. The first body
     turns by q against the ground, the next one by p against it, the third by -q against that one;
-    tan(p / 2) tan(q / 2) is constant (:func:`bennett_constant`).
+    tan(p / 2) tan(q / 2) is constant (:func:`bennett_constant`). By default it swings between
+    q = 1 and 2.3; no two constraints are independent all the way round.
 
     Parameters
     ----------
