@@ -14,7 +14,7 @@ import numpy as np
 from pymodel.arith.errors import Error
 
 GROUND = -1
-INTEGRATORS = ("euler", "semi-implicit", "rk4")
+INTEGRATORS = ("euler", "semi-implicit", "rk4", "implicit-midpoint")
 #: A spring may be so many times longer or shorter than its natural length: within that the
 #: algorithm's length of it is right to 2e-14 (:mod:`pymodel.algorithms.springs`).
 STRETCH = 16.0

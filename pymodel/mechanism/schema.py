@@ -81,7 +81,9 @@ TIME = (
         "integrator",
         "string",
         "",
-        "`euler` (explicit), `semi-implicit` or `rk4`",
+        "`euler` (explicit, order 1), `semi-implicit` (momenta first, then angles with the new "
+        "velocities: order 1, not symplectic), `rk4` (order 4) or `implicit-midpoint` (order 2, "
+        "symplectic)",
         INTEGRATORS[0],
     ),
     Key("save", "integer", "", "every so many steps are kept, at least 1", 1),

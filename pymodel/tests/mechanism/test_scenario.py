@@ -317,7 +317,8 @@ MISTAKES = {
     ),
     "integrator": (
         edit(PLAIN, "end = 1.0", 'end = 1.0\nintegrator = "verlet"'),
-        'time.integrator: must be one of euler, semi-implicit, rk4, got "verlet"',
+        "time.integrator: must be one of euler, semi-implicit, rk4, implicit-midpoint, got "
+        '"verlet"',
     ),
     # parents
     "parent_self": (second("parent = 1"), "body[1].parent: cycle of parents: 1 -> 1"),
