@@ -34,6 +34,7 @@ from pymodel.runs.ensemble import Uniform as Uniform
 from pymodel.runs.input_error import InputError as InputError
 from pymodel.runs.lagrangian import NoReferenceError as NoReferenceError
 from pymodel.runs.plots import plot as plot
+from pymodel.runs.adaptive import ToleranceError as ToleranceError
 from pymodel.runs.recorder import NonFiniteError as NonFiniteError
 from pymodel.runs.robot_model import RobotModel as RobotModel
 from pymodel.runs.robot_model import load_robot as load_robot

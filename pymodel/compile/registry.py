@@ -73,6 +73,8 @@ def recorded(name: str, scenario: Scenario, **options: Any) -> Kernel:
     ------
     ValueError
         If there is no such function.
+    ScenarioError
+        If it is the step of an adaptive integrator.
     pymodel.compile.graph.RecordingError
         If the function decides on data: the base ``ldup`` chooses pivots.
     """
@@ -122,6 +124,8 @@ def _step_signature(scenario: Scenario, rebasing: bool = False, **options: Any) 
 def _step_function(
     scenario: Scenario, rebasing: bool = False, rebase_now: bool = False, **options: Any
 ) -> Function:
+    scenario.require_fixed_steps()
+
     def step(arithmetic: SupportsArithmetic, values: Mapping[str, Any]) -> dict[str, Any]:
         mechanism = prepare(arithmetic, scenario, **options)
         q, p = _vectors(values, mechanism.size)

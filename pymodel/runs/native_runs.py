@@ -23,7 +23,7 @@ from pymodel.compile.registry import state_names, t_cut_names
 from pymodel.compile.watched_step import watched_step
 from pymodel.mechanism.scenario import Scenario
 from pymodel.runs import simulate as model
-from pymodel.runs.recorder import UNSOLVABLE, NonFiniteError, Recorder
+from pymodel.runs.recorder import UNSOLVABLE, NonFiniteError, Recorder, eta_conditions
 from pymodel.runs.simulate import Progress, State, completed
 from pymodel.runs.trajectory import Trajectory
 
@@ -55,9 +55,10 @@ def fastest(
 
 
 def possible(scenario: Scenario, arithmetic: Any, base: str) -> bool:
-    """Whether a run can be native: not with pivots to choose, nor in formats wider than 8/23."""
+    """Whether a run can be native: with fixed steps, no pivots to choose, formats up to 8/23."""
     wide = isinstance(arithmetic, scalars.BitExact) and not arithmetic.fmt.has_sincos
-    return not wide and (base in RECORDED_BASES or not scenario.loops)
+    fixed = not scenario.adaptive and (base in RECORDED_BASES or not scenario.loops)
+    return fixed and not wide
 
 
 @np.errstate(over="ignore", invalid="ignore")  # a result that is not finite ends the run
@@ -298,11 +299,7 @@ class _NativeSteps:
         """Largest condition numbers (T, N) of eta and of the joint matrices; None without any."""
         eta = joint = None
         if self.main.eta:
-            matrices = np.array([[trace[name] for name in row] for row in self.main.eta])
-            matrices = np.moveaxis(matrices, (0, 1), (-2, -1))
-            finite = np.isfinite(matrices).all(axis=(-2, -1))
-            eta = np.full(finite.shape, np.inf)
-            eta[finite] = np.linalg.cond(matrices[finite])
+            eta = eta_conditions([[trace[name] for name in row] for row in self.main.eta])
         if self.main.joint:
             joint = np.max([condition_2x2(self._sum(parts, trace)) for parts in self.main.joint], 0)
         return eta, joint

@@ -46,6 +46,26 @@ def joint_limit(unit_roundoff: float) -> float:
     return max(UNSOLVABLE / unit_roundoff, ORDINARY_JOINT)
 
 
+def eta_conditions(eta: Sequence[Sequence[np.ndarray]]) -> np.ndarray:
+    """Condition numbers of many matrices eta (43); infinite where an entry is not finite.
+
+    Parameters
+    ----------
+    eta : sequence of sequences of numpy.ndarray
+        Its entries, all of one shape.
+
+    Returns
+    -------
+    numpy.ndarray
+        Of the shape of the entries.
+    """
+    matrices = np.moveaxis(np.array(eta), (0, 1), (-2, -1))
+    finite = np.isfinite(matrices).all(axis=(-2, -1))
+    conditions = np.full(finite.shape, np.inf)
+    conditions[finite] = np.linalg.cond(matrices[finite])
+    return conditions
+
+
 class Recorder:
     """Collects the kept steps of a run and turns them into a trajectory.
 
@@ -167,26 +187,41 @@ class Recorder:
         numbers = np.arange(self.step, self.step + len(q))
         kept = slice(-self.step % save, None, save)
         if len(numbers[kept]):
-            self.rows.append(tuple(column[kept].copy() for column in (numbers, q, qd, p)))
+            self.keep_all(*(column[kept].copy() for column in (numbers, q, qd, p)))
         self.step += len(q)
 
-    def note_conditions(self, eta: np.ndarray | None, joint: np.ndarray | None) -> None:
-        """Take note of the condition numbers of steps, from the present one on.
+    def keep_all(self, numbers: np.ndarray, q: np.ndarray, qd: np.ndarray, p: np.ndarray) -> None:
+        """Record steps to keep that are known to be finite: their numbers (T,), and (T, n) each."""
+        self.rows.append((numbers, q, qd, p))
+
+    def note_conditions(
+        self,
+        eta: np.ndarray | None,
+        joint: np.ndarray | None,
+        numbers: np.ndarray | None = None,
+    ) -> None:
+        """Take note of the condition numbers of steps.
 
         Parameters
         ----------
         eta, joint : ndarray, shape (T,), or None
             The largest one of a step; None where there are no such matrices.
+        numbers : ndarray of int, shape (T,), optional
+            Of the steps; by default from the present one on.
         """
+
+        def number(worst: int) -> int:
+            return self.step + worst if numbers is None else int(numbers[worst])
+
         if eta is not None and len(eta):
             worst = int(eta.argmax())
             if self.condition is None or not eta[worst] <= self.condition:
-                self.condition, self.condition_step = float(eta[worst]), self.step + worst
+                self.condition, self.condition_step = float(eta[worst]), number(worst)
         if joint is not None and len(joint):
             worst = int(joint.argmax())
             if self.joint_condition is None or joint[worst] > self.joint_condition:
                 self.joint_condition = float(joint[worst])
-                self.joint_condition_step = self.step + worst
+                self.joint_condition_step = number(worst)
 
     def _check_condition(self, eta: Sequence[Sequence[float]]) -> None:
         condition = float(np.linalg.cond(eta))

@@ -17,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pymodel.arith.fp import FLAG_NAMES
-from pymodel.mechanism.scenario import Scenario
+from pymodel.mechanism.scenario import TOLERANCE, Scenario
 from pymodel.runs import lagrangian
 from pymodel.runs.finished import FinishedRun, HardwareResult
 from pymodel.runs.trajectory import Trajectory, TrajectoryError
@@ -120,6 +120,7 @@ def summarise(
         "end_s": trajectory.t[-1],
         "flags": flag_names(trajectory.flags),
         "versions": versions | dict(run.hardware.versions if run.hardware else {}),
+        **_of_adaptive(run),
         "conservative": is_conservative(run.scenario),
         "energy_change_max_J": float(np.abs(energy - energy[0]).max()),
         "loop_position_max_m": trajectory.loop_position.max(),
@@ -140,6 +141,14 @@ def summarise(
     if clash:
         raise ValueError(f"options: {', '.join(sorted(clash))}: already in the summary")
     return summary | dict(run.options) | hardware
+
+
+def _of_adaptive(run: FinishedRun) -> Summary:
+    """What an integrator that chooses its steps adds."""
+    if not run.scenario.adaptive:
+        return {}
+    tolerance = run.scenario.tolerance or TOLERANCE
+    return {"tolerance": tolerance, "evaluations": run.trajectory.evaluations}
 
 
 def _of_hardware(result: HardwareResult) -> Summary:
@@ -219,8 +228,12 @@ def print_summary(
     table.add_column("quantity")
     table.add_column("value", justify="right")
     table.add_column("unit")
-    steps = f"{summary['steps']} of {summary['step_s']:g} s, {summary['integrator']}"
-    table.add_row("steps", steps, "")
+    integrator, times = summary["integrator"], f"{summary['steps']} of {summary['step_s']:g} s"
+    if "tolerance" in summary:
+        table.add_row("integrator", f"{integrator}, tolerance {summary['tolerance']:g}", "")
+        table.add_row("evaluations", str(summary["evaluations"]), "")
+    else:
+        table.add_row("steps", f"{times}, {integrator}", "")
     if summary["stopped"]:
         table.add_row("stopped at", f"{summary['end_s']:.6g}", "s")
     for key in ("cycles", "seed"):
