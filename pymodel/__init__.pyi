@@ -22,6 +22,7 @@ from pymodel.mechanism.scenario_file import parse as parse
 from pymodel.mechanism.scenario_file import varied as varied
 from pymodel.mechanism.scenario_file import write_scenario as write_scenario
 from pymodel.mechanism.urdf import RobotError as RobotError
+from pymodel.runs.adaptive import ToleranceError as ToleranceError
 from pymodel.runs.animation import animate as animate
 from pymodel.runs.comparison import Comparison as Comparison
 from pymodel.runs.comparison import compare as compare
@@ -34,7 +35,6 @@ from pymodel.runs.ensemble import Uniform as Uniform
 from pymodel.runs.input_error import InputError as InputError
 from pymodel.runs.lagrangian import NoReferenceError as NoReferenceError
 from pymodel.runs.plots import plot as plot
-from pymodel.runs.adaptive import ToleranceError as ToleranceError
 from pymodel.runs.recorder import NonFiniteError as NonFiniteError
 from pymodel.runs.robot_model import RobotModel as RobotModel
 from pymodel.runs.robot_model import load_robot as load_robot

@@ -19,6 +19,7 @@ from rich.text import Text
 from pymodel.arith.fp import FLAG_NAMES
 from pymodel.mechanism.scenario import TOLERANCE, Scenario
 from pymodel.runs import lagrangian
+from pymodel.runs.conserved import ENERGY, conserved, has_dampers
 from pymodel.runs.finished import FinishedRun, HardwareResult
 from pymodel.runs.trajectory import Trajectory, TrajectoryError
 
@@ -74,8 +75,7 @@ def differences(run: Trajectory, exact: Trajectory) -> dict[str, dict[str, Any]]
 
 def is_conservative(scenario: Scenario) -> bool:
     """Whether kinetic plus potential energy is constant: no motor and no damper does work."""
-    motors = any(body.torque for body in scenario.bodies)
-    return not (motors or any(x.damping for x in (*scenario.bodies, *scenario.springs)))
+    return not (any(body.torque for body in scenario.bodies) or has_dampers(scenario))
 
 
 def summarise(
@@ -123,6 +123,10 @@ def summarise(
         **_of_adaptive(run),
         "conservative": is_conservative(run.scenario),
         "energy_change_max_J": float(np.abs(energy - energy[0]).max()),
+        "conserved_change_max": {
+            quantity.name: {"max": np.abs(quantity.change(trajectory)).max(), "unit": quantity.unit}
+            for quantity in conserved(run.scenario)
+        },
         "loop_position_max_m": trajectory.loop_position.max(),
         "loop_velocity_max_m_s": trajectory.loop_velocity.max(),
         "reference": f"DOP853, tolerance {lagrangian.TOLERANCE:g}" if exact is not None else None,
@@ -256,6 +260,9 @@ def print_summary(
         table.add_row("reference ends at", f"{summary['reference_end_s']:.6g}", "s")
     energy = f"{MILLI * summary['energy_change_max_J']:.4g}"
     table.add_row(ENERGY_NAMES[summary["conservative"]], energy, "mJ")
+    for name, worst in summary["conserved_change_max"].items():
+        if name != ENERGY:
+            table.add_row(f"worst drift of {name}", f"{worst['max']:.4g}", worst["unit"])
     if summary["loop_position_max_m"] or summary["loop_velocity_max_m_s"]:
         table.add_row("worst loop gap", f"{summary['loop_position_max_m']:.3g}", "m")
         table.add_row("worst loop velocity", f"{summary['loop_velocity_max_m_s']:.3g}", "m/s")
