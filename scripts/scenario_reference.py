@@ -67,6 +67,11 @@ velocities and torques are counter-clockwise.
   loops allow. All others keep theirs. A file whose guesses lead nowhere is refused.
 - Each loop takes two degrees of freedom. Redundant loops, and a posture from which the mechanism
   can move in two ways, are refused.
+- The integrator takes fixed steps, the same on the model, in native code and on the engine; or it
+  is one of [scipy's](https://docs.scipy.org/doc/scipy/reference/integrate.html), which chooses its
+  steps by its `tolerance`. Then `step` and `save` only say at which times there are results, and
+  the scenario runs on the model in float64 alone (`ARITH=float64`). Which one to take:
+  [theory](theory.md#integrators).
 - A joint's torque on its body is `torque - spring (q - rest) - damping qd`; its parent feels the
   reverse.
 - A `torque` may depend on the time `t` since the start, in s: as a formula, such as

@@ -79,6 +79,8 @@ def recorded(name: str, scenario: Scenario, **options: Any) -> Kernel:
     ------
     ValueError
         If there is no such function.
+    ScenarioError
+        If it is the step of an adaptive integrator.
     pymodel.compile.graph.RecordingError
         If the function decides on data: the base ``ldup`` chooses pivots.
     """
@@ -159,6 +161,8 @@ def _step_signature(scenario: Scenario, rebasing: bool = False, **options: Any) 
 def _step_function(
     scenario: Scenario, rebasing: bool = False, rebase_now: bool = False, **options: Any
 ) -> Function:
+    scenario.require_fixed_steps()
+
     def step(arithmetic: SupportsArithmetic, values: Mapping[str, Any]) -> dict[str, Any]:
         mechanism = prepare(arithmetic, scenario, **options)
         q, p = _vectors(scenario, values)
@@ -181,6 +185,8 @@ def _step_function(
 
 def _rates_signature(scenario: Scenario, **options: Any) -> Signature:
     outputs = _numbered("qd", velocity_units(scenario)) | _numbered("pd", force_units(scenario))
+    if scenario.quaternions:
+        outputs |= {f"dq[{k}]": "" for k in range(scenario.nq)}
     inputs = _state(scenario) | ({"t": "s"} if scenario.is_driven else {})
     return Signature(inputs, {}, outputs)
 
@@ -191,7 +197,10 @@ def _rates_function(scenario: Scenario, **options: Any) -> Function:
         q, p = _vectors(scenario, values)
         now = serve(arithmetic, rates(mechanism, q, p, time=values.get("t")))
         found = {f"qd[{k}]": x for k, x in enumerate(now.q_dot)}
-        return found | {f"pd[{k}]": x for k, x in enumerate(now.p_dot)}
+        found |= {f"pd[{k}]": x for k, x in enumerate(now.p_dot)}
+        if scenario.quaternions:
+            found |= {f"dq[{k}]": x for k, x in enumerate(now.q_rate)}
+        return found
 
     return evaluate
 
@@ -208,7 +217,7 @@ REGISTRY: dict[str, Entry] = {
         ),
         Entry(
             "rates",
-            "joint velocities and rates of the momenta, from coordinates and momenta",
+            "joint velocities and rates of the momenta, and of coordinates that are quaternions",
             _rates_signature,
             _rates_function,
         ),

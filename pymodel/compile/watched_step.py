@@ -91,9 +91,12 @@ def watched_step(
 
     Raises
     ------
+    ScenarioError
+        If the integrator is adaptive.
     pymodel.compile.graph.RecordingError
         If the step decides on data: the base ``ldup`` chooses pivots.
     """
+    scenario.require_fixed_steps()
     graph, watched, names = AskedGraph(fold), {}, {"joint": [], "eta": []}
 
     def noted(name: str, x: Ref) -> str:

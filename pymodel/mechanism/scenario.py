@@ -31,7 +31,10 @@ import numpy as np
 from pymodel.arith.errors import Error
 
 GROUND = -1
-INTEGRATORS = ("euler", "semi-implicit", "rk4")
+INTEGRATORS = ("euler", "semi-implicit", "rk4", "implicit-midpoint")
+#: Those of scipy, which choose their steps by a tolerance.
+ADAPTIVE = ("RK45", "RK23", "DOP853", "LSODA", "Radau", "BDF")
+TOLERANCE = 1e-9  #: of theirs, where a scenario says none
 #: A spring may be so many times longer or shorter than its natural length: within that the
 #: algorithm's length of it is right to 2e-14 (:mod:`pymodel.algorithms.springs`).
 STRETCH = 16.0
@@ -264,9 +267,11 @@ class Scenario:
     loops : tuple of Loop
     springs : tuple of Spring
     integrator : str
-        One of ``INTEGRATORS``.
+        One of ``INTEGRATORS`` or ``ADAPTIVE``.
     save : int
         Every ``save``-th step is kept.
+    tolerance : float, optional
+        Of an adaptive integrator; ``TOLERANCE`` unless given.
     source : str
         File, or what stands for it in messages.
     """
@@ -280,7 +285,20 @@ class Scenario:
     springs: tuple[Spring, ...] = ()
     integrator: str = "euler"
     save: int = 1
+    tolerance: float | None = None
     source: str = "<scenario>"
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether the integrator chooses its steps."""
+        return self.integrator in ADAPTIVE
+
+    def require_fixed_steps(self) -> None:
+        """Refuse an adaptive integrator where each step is the same program, by a ScenarioError."""
+        if self.adaptive:
+            needed = "only for the model in float64 (ARITH=float64, --arith float64)"
+            reason = f"{self.integrator} chooses its steps: {needed}"
+            raise ScenarioError(self.source, "time.integrator", reason)
 
     @property
     def steps(self) -> int:

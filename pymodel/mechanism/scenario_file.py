@@ -29,6 +29,7 @@ from pymodel.mechanism.checks import check_loops, check_springs
 from pymodel.mechanism.closure import with_closed_loops
 from pymodel.mechanism.redundancy import with_kept_rows
 from pymodel.mechanism.scenario import (
+    ADAPTIVE,
     FIXED,
     FREE,
     FREEDOMS,
@@ -60,6 +61,7 @@ END_TOLERANCE = 1e-9
 UNIT_ROUNDING = 1e-15
 FIXED_KEYS = ("name", "joint", "axis", "rotation")  # that :func:`varied` leaves alone
 LOOP_ENDS = ("body", "point", "to", "at")  # keys that say what a loop joins
+TOLERANCES = (1e-13, 0.1)  # of adaptive integrators, least and greatest
 
 
 def load(source: str | os.PathLike[str] | Mapping[str, Any], steps: int | None = None) -> Scenario:
@@ -157,9 +159,11 @@ def parse(
         near = f"{below:.12g} or {below + step:.12g}"
         raise time.error("end", f"must be a multiple of the step ({step!r} s): {near}, got {end!r}")
     integrator = time.get("integrator")
-    if integrator not in INTEGRATORS:
-        known = ", ".join(INTEGRATORS)
-        raise time.error("integrator", f"must be one of {known}, got {_quote(integrator)}")
+    known = (*INTEGRATORS, *ADAPTIVE)
+    if integrator not in known:
+        reason = f"must be one of {', '.join(known)}, got {_quote(integrator)}"
+        raise time.error("integrator", reason)
+    tolerance = _tolerance(time, integrator)
     save = time.get("save")
     if not 1 <= save <= MAX_STEPS:
         raise time.error("save", f"must lie in 1..{MAX_STEPS}, got {save}")
@@ -190,6 +194,7 @@ def parse(
         end=end,
         integrator=integrator,
         save=save,
+        tolerance=tolerance,
         bodies=tuple(bodies),
         loops=loops,
         springs=springs,
@@ -208,6 +213,19 @@ def parse(
     return replace(scenario, end=int(steps) * scenario.step)
 
 
+def _tolerance(time: _Table, integrator: str) -> float | None:
+    if "tolerance" not in time.data:
+        return None
+    if integrator not in ADAPTIVE:
+        known = ", ".join(ADAPTIVE)
+        raise time.error("tolerance", f"only for an adaptive integrator ({known})")
+    tolerance = time.get("tolerance")
+    lowest, highest = TOLERANCES
+    if not lowest <= tolerance <= highest:
+        raise time.error("tolerance", f"must lie in {lowest:g}..{highest:g}, got {tolerance!r}")
+    return tolerance
+
+
 def varied(scenario: Scenario, **values: ArrayLike) -> Scenario:
     """Change numbers of a scenario, as if they stood in its file.
 
@@ -220,8 +238,8 @@ def varied(scenario: Scenario, **values: ArrayLike) -> Scenario:
         stands for all bodies. A ``torque`` may be a formula or a table in time, as in a file. Of
         joints ``q``, (nq,), and ``qd``, (nv,). Of loops ``point`` and ``at``, (loops, d). Of
         springs between points ``stiffness`` and ``length``, (springs,). Of the whole ``gravity``,
-        (d,), ``step``, ``end``, ``integrator``, ``save`` and ``name``. Units are those of the file.
-        Pins stay where ``attach`` says, also where a ``tip`` changes.
+        (d,), ``step``, ``end``, ``integrator``, ``tolerance``, ``save`` and ``name``. Units are
+        those of the file. Pins stay where ``attach`` says, also where a ``tip`` changes.
 
     Returns
     -------
@@ -240,15 +258,16 @@ def varied(scenario: Scenario, **values: ArrayLike) -> Scenario:
         key.name: (key, data["spring"]) for key in schema.SPRING if key.name in OF_SPRINGS_ALONE
     }
     top = [key.name for key in schema.SCENARIO if not key.kind.startswith("table")]
+    times = [key.name for key in schema.TIME]
     for name, value in values.items():
         if name in top:
             data[name] = value
-        elif name in data["time"]:
+        elif name in times:
             data["time"][name] = value
         elif name in homes:
             _spread(scenario, *homes[name], value)
         else:
-            known = ", ".join((*top, *data["time"], *homes))
+            known = ", ".join((*top, *times, *homes))
             raise ScenarioError(scenario.source, name, f"unknown key (known: {known})")
     return parse(data, scenario.source)
 
@@ -296,7 +315,7 @@ def _tables(scenario: Scenario) -> dict[str, Any]:
     return {
         "name": scenario.name,
         "gravity": scenario.gravity,
-        "time": {key.name: fields[key.name] for key in schema.TIME},
+        "time": {k.name: fields[k.name] for k in schema.TIME if fields[k.name] is not None},
         "body": fields["bodies"],
         "loop": fields["loops"],
         "spring": fields["springs"],

@@ -10,7 +10,15 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from pymodel.mechanism.scenario import GROUND_NAME, INTEGRATORS, JOINTS, REVOLUTE, SPHERICAL
+from pymodel.mechanism.scenario import (
+    ADAPTIVE,
+    GROUND_NAME,
+    INTEGRATORS,
+    JOINTS,
+    REVOLUTE,
+    SPHERICAL,
+    TOLERANCE,
+)
 
 GROUND_TEXT = f'`"{GROUND_NAME}"` or -1 is the ground'
 
@@ -89,8 +97,18 @@ TIME = (
         "integrator",
         "string",
         "",
-        "`euler` (explicit), `semi-implicit` or `rk4`",
+        "`euler` (explicit, order 1), `semi-implicit` (momenta first, then angles with the new "
+        "velocities: order 1, not symplectic), `rk4` (order 4) or `implicit-midpoint` (order 2, "
+        f"symplectic); or an adaptive one: {', '.join(f'`{name}`' for name in ADAPTIVE)}",
         INTEGRATORS[0],
+    ),
+    Key(
+        "tolerance",
+        "positive",
+        "",
+        "of an adaptive integrator: relative, and absolute in rad",
+        Default.COMPUTED,
+        f"`{TOLERANCE:g}`",
     ),
     Key("save", "integer", "", "every so many steps are kept, at least 1", 1),
 )

@@ -55,9 +55,10 @@ def fastest(
 
 
 def possible(scenario: Scenario, arithmetic: Any, base: str) -> bool:
-    """Whether a run can be native: not with pivots to choose, nor in formats wider than 8/23."""
+    """Whether a run can be native: with fixed steps, no pivots to choose, formats up to 8/23."""
     wide = isinstance(arithmetic, scalars.BitExact) and not arithmetic.fmt.has_sincos
-    return not wide and (base in RECORDED_BASES or not scenario.loops)
+    fixed = not scenario.adaptive and (base in RECORDED_BASES or not scenario.loops)
+    return fixed and not wide
 
 
 @np.errstate(over="ignore", invalid="ignore")  # a result that is not finite ends the run

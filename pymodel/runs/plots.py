@@ -1,4 +1,4 @@
-"""Plots of a run as PNG files: joint motion, kinetic energy and its error, and an overview.
+"""Plots of a run as PNG files: joint motion, energies and their error, and an overview.
 
 Colours are those of Okabe and Ito, which stay apart for colour-blind readers; curves that may
 cover each other also differ in dash and width. Legends stand next to the axes, never on the data.
@@ -23,11 +23,13 @@ from pymodel.mechanism.kinematics import loop_angle_error
 from pymodel.mechanism.scenario import Scenario
 from pymodel.mechanism.units import coordinate_units, velocity_units
 from pymodel.runs import skeleton
+from pymodel.runs.conserved import conserved
 from pymodel.runs.input_error import InputError
 from pymodel.runs.summary import MILLI
 from pymodel.runs.trajectory import Trajectory, check_mechanism
 
 LOOP = "loop"  # the picture that needs loops
+CONSERVED = "conserved"  # the picture that needs a quantity that is conserved
 
 #: A run with its name, colour, dash and width.
 Curve = tuple[str, Trajectory, str, Any, float]
@@ -85,7 +87,7 @@ def plot_run(
     twin_label: str = "float64",
     scenario: Scenario | None = None,
 ) -> list[Path]:
-    """Plot a run as PNG files, ``FILES`` and with loops ``LOOP_FILE``.
+    """Plot a run as PNG files: ``FILES``, and ``FILES_OF_SOME`` where they apply.
 
     Parameters
     ----------
@@ -136,11 +138,11 @@ def plot(
     ----------
     trajectory : Trajectory
     scenario : Scenario, optional
-        The mechanism, which ``overview`` and ``loop`` need.
+        The mechanism, which ``overview``, ``conserved`` and ``loop`` need.
     kind : str
         ``overview``: bars in motion, energies, their error; ``joints``: coordinates and velocities;
-        ``kinetic_energy``: with differences to the reference and to the twin; ``loop``: how well
-        loops stay closed.
+        ``kinetic_energy``: with differences to the reference and to the twin; ``conserved``: the
+        error of the energy, and of others that are conserved; ``loop``: how well loops stay closed.
     reference, twin : Trajectory, optional
         The exact motion, and the same steps in exact arithmetic, at the same times.
     label, twin_label : str
@@ -157,7 +159,7 @@ def plot(
     Raises
     ------
     InputError
-        If there is no such kind, it needs a scenario or loops, or the scenario has other joints.
+        If there is no such kind, it needs another scenario, or the scenario has other joints.
     OSError
         If the file cannot be written.
     """
@@ -167,7 +169,8 @@ def plot(
         check_mechanism(trajectory, scenario)
         title = scenario.name if title is None else title
     if not _drawn(kind, scenario):
-        needed = "a scenario with loops" if kind == LOOP else "a scenario"
+        needs = {LOOP: " with loops", CONSERVED: " that conserves its energy or a momentum"}
+        needed = f"a scenario{needs.get(kind, '')}"
         raise InputError(f"kind {kind!r}: needs {needed}")
     curves = _curves(trajectory, label, twin, twin_label)
     with mpl.rc_context(STYLE):
@@ -190,6 +193,8 @@ def _drawn(kind: str, scenario: Scenario | None) -> bool:
     """Whether a picture can be drawn of this scenario."""
     if kind == LOOP:
         return scenario is not None and bool(scenario.loops)
+    if kind == CONSERVED:
+        return scenario is not None and bool(conserved(scenario))
     return kind != "overview" or scenario is not None
 
 
@@ -319,6 +324,28 @@ def _kinetic(
         _beside(axes)
     panels[-1].set_xlabel("time [s]")
     _limit_time(panels, run)
+    return figure
+
+
+def _conserved(
+    curves: list[Curve], reference: Trajectory | None, title: str, scenario: Scenario
+) -> Figure:
+    quantities = conserved(scenario)
+    figure = Figure(figsize=(9, 1.2 + 2.3 * len(quantities)), layout="constrained")
+    figure.suptitle(f"{title}: conserved quantities, change since the start", parse_math=False)
+    panels = figure.subplots(len(quantities), 1, sharex=True, squeeze=False)[:, 0]
+    for axes, quantity in zip(panels, quantities, strict=True):
+        for label, run, colour, dash, width in curves:
+            change = quantity.change(run)
+            axes.plot(run.t, change, color=colour, ls=dash, lw=0.6 * width, label=label)
+        scale = f"{quantity.scale(curves[0][1]):.3g} {quantity.unit}"
+        about = f"{quantity.name} ({quantity.scale_name} up to {scale})"
+        axes.set_title(about, parse_math=False)
+        axes.set_ylabel(f"change [{quantity.unit}]")
+        axes.yaxis.set_major_formatter(SMALL_NUMBERS)
+    _beside(panels[0])
+    panels[-1].set_xlabel("time [s]")
+    _limit_time(panels, curves[0][1])
     return figure
 
 
@@ -471,8 +498,9 @@ KINDS: dict[str, Callable[..., Figure]] = {
     "joints": _joints,
     "kinetic_energy": _kinetic,
     "overview": _overview,
+    CONSERVED: _conserved,
     LOOP: _loop,
 }
 
-FILES = tuple(f"{kind}.png" for kind in KINDS if kind != LOOP)
-LOOP_FILE = f"{LOOP}.png"  # with FILES, for a mechanism with loops
+CONSERVED_FILE, LOOP_FILE = FILES_OF_SOME = tuple(f"{kind}.png" for kind in (CONSERVED, LOOP))
+FILES = tuple(f"{kind}.png" for kind in KINDS if kind not in (CONSERVED, LOOP))

@@ -175,26 +175,41 @@ class Recorder:
         numbers = np.arange(self.step, self.step + len(q))
         kept = slice(-self.step % save, None, save)
         if len(numbers[kept]):
-            self.rows.append(tuple(column[kept].copy() for column in (numbers, q, qd, p)))
+            self.keep_all(*(column[kept].copy() for column in (numbers, q, qd, p)))
         self.step += len(q)
 
-    def note_conditions(self, eta: np.ndarray | None, joint: np.ndarray | None) -> None:
-        """Take note of the condition numbers of steps, from the present one on.
+    def keep_all(self, numbers: np.ndarray, q: np.ndarray, qd: np.ndarray, p: np.ndarray) -> None:
+        """Record steps to keep that are known to be finite: their numbers (T,), and (T, n) each."""
+        self.rows.append((numbers, q, qd, p))
+
+    def note_conditions(
+        self,
+        eta: np.ndarray | None,
+        joint: np.ndarray | None,
+        numbers: np.ndarray | None = None,
+    ) -> None:
+        """Take note of the condition numbers of steps.
 
         Parameters
         ----------
         eta, joint : ndarray, shape (T,), or None
             The largest one of a step; None where there are no such matrices.
+        numbers : ndarray of int, shape (T,), optional
+            Of the steps; by default from the present one on.
         """
+
+        def number(worst: int) -> int:
+            return self.step + worst if numbers is None else int(numbers[worst])
+
         if eta is not None and len(eta):
             worst = int(eta.argmax())
             if self.condition is None or not eta[worst] <= self.condition:
-                self.condition, self.condition_step = float(eta[worst]), self.step + worst
+                self.condition, self.condition_step = float(eta[worst]), number(worst)
         if joint is not None and len(joint):
             worst = int(joint.argmax())
             if self.joint_condition is None or joint[worst] > self.joint_condition:
                 self.joint_condition = float(joint[worst])
-                self.joint_condition_step = self.step + worst
+                self.joint_condition_step = number(worst)
 
     def _check_condition(self, eta: Sequence[Sequence[float]]) -> None:
         condition = float(eta_condition(self.scenario, eta))

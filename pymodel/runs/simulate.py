@@ -10,6 +10,7 @@ from pymodel.algorithms.requests import SingularError, serve
 from pymodel.algorithms.step import Mechanism, Requests, prepare, rates
 from pymodel.arith import scalars
 from pymodel.mechanism.scenario import Scenario
+from pymodel.runs import adaptive
 from pymodel.runs.recorder import NonFiniteError, Recorder
 from pymodel.runs.trajectory import Trajectory
 
@@ -101,11 +102,15 @@ def simulate(
     Raises
     ------
     ScenarioError
-        If the mechanism is one that the model cannot run.
-    SingularError, NonFiniteError
+        If the mechanism is one that the model cannot run, or not in this arithmetic: adaptive
+        integrators are for float64.
+    SingularError, NonFiniteError, ToleranceError
         If the run cannot go on; the exception's ``trajectory`` holds the steps so far.
     """
     ar = scalars.parse(arithmetic) if isinstance(arithmetic, str) else arithmetic
+    if scenario.adaptive and isinstance(ar, scalars.Float64):
+        return adaptive.simulate(scenario, progress, limit, **options)
+    scenario.require_fixed_steps()
     mechanism = prepare(ar, scenario, **options)
     return completed(mechanism, scenario, Recorder(scenario, ar, limit), progress)
 

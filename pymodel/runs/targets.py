@@ -85,7 +85,7 @@ def simulate(
         If the values do not fit the scenario, or the mechanism cannot be run.
     InputError, ValueError
         If another argument is none of those above.
-    SingularError, NonFiniteError
+    SingularError, NonFiniteError, ToleranceError
         If the run cannot go on; the exception's ``trajectory`` holds the steps so far.
     NoCompilerError
         If the target is ``native`` and there is no C compiler.

@@ -47,6 +47,7 @@ SHIPPED = [  # the whole motion of what scenarios/ has, in 1000 steps; test_demo
 OTHER = [
     _run("general_four_bar", steps=200, integrator="rk4"),
     _run("general_chain_2", steps=300, integrator="semi-implicit"),
+    _run("general_four_bar", steps=100, integrator="implicit-midpoint", rebase=3),
     _run("double_pendulum", steps=200, contexts=8),
     _run("four_bar", steps=100, contexts=3, rebase=2),
 ]

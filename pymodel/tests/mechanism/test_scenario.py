@@ -223,7 +223,8 @@ MISTAKES = {
     ),
     "unknown_time": (
         edit(PLAIN, "step", "setp"),
-        'time.setp: unknown key, did you mean "step"? (known: step, end, integrator, save)',
+        'time.setp: unknown key, did you mean "step"? (known: step, end, integrator, '
+        "tolerance, save)",
     ),
     "unknown_body": (
         edit(PLAIN, "mass", "mas"),
@@ -387,7 +388,20 @@ MISTAKES = {
     ),
     "integrator": (
         edit(PLAIN, "end = 1.0", 'end = 1.0\nintegrator = "verlet"'),
-        'time.integrator: must be one of euler, semi-implicit, rk4, got "verlet"',
+        "time.integrator: must be one of euler, semi-implicit, rk4, implicit-midpoint, RK45, RK23, "
+        'DOP853, LSODA, Radau, BDF, got "verlet"',
+    ),
+    "tolerance_of_a_fixed_step": (
+        edit(PLAIN, "end = 1.0", 'end = 1.0\nintegrator = "rk4"\ntolerance = 1e-6'),
+        "time.tolerance: only for an adaptive integrator (RK45, RK23, DOP853, LSODA, Radau, BDF)",
+    ),
+    "tolerance_too_small": (
+        edit(PLAIN, "end = 1.0", 'end = 1.0\nintegrator = "RK45"\ntolerance = 1e-15'),
+        "time.tolerance: must lie in 1e-13..0.1, got 1e-15",
+    ),
+    "tolerance_kind": (
+        edit(PLAIN, "end = 1.0", 'end = 1.0\nintegrator = "RK45"\ntolerance = "tight"'),
+        "time.tolerance: must be a number, got a string",
     ),
     # parents
     "parent_self": (second("parent = 1"), "body[1].parent: cycle of parents: 1 -> 1"),
