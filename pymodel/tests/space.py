@@ -8,6 +8,7 @@ import numpy as np
 
 from pymodel.mechanism import kinematics, rotations
 from pymodel.mechanism.coordinates import displaced
+from pymodel.mechanism.redundancy import with_kept_rows
 from pymodel.mechanism.scenario import (
     FIXED,
     FREE,
@@ -20,6 +21,7 @@ from pymodel.mechanism.scenario import (
     Body,
     Loop,
     Scenario,
+    Spring,
 )
 
 GRAVITY = 9.80665
@@ -94,10 +96,14 @@ def random_mechanism(
 
 
 def random_floating(
-    rng: np.random.Generator, n: int, joints: Sequence[str] = JOINTS, **keys: Any
+    rng: np.random.Generator,
+    n: int,
+    joints: Sequence[str] = JOINTS,
+    parents: Sequence[int] | None = None,
+    **keys: Any,
 ) -> Scenario:
     """Draw a tree in space on one free body, without loads and gravity: momenta are conserved."""
-    parents = [GROUND, *(int(rng.integers(k)) for k in range(1, n))]
+    parents = parents or [GROUND, *(int(rng.integers(k)) for k in range(1, n))]
     (base,) = random_mechanism(rng, 1, joints=(FREE,), parents=[GROUND]).bodies
     rest = random_mechanism(rng, n, joints=joints, parents=parents, loads=False, **keys)
     bodies = (base, *rest.bodies[1:])
@@ -417,6 +423,26 @@ def with_loops(
         ends = (body, tuple(point.tolist()), to, tuple(at.tolist()))
         loops.append(Loop(*ends, joint, axis, to_axis))
     return closed(dataclasses.replace(scenario, loops=tuple(loops)), held=())
+
+
+def closed_mechanisms() -> dict[str, Scenario]:
+    """Mechanisms with loops of all kinds, which move, by name."""
+    rng = np.random.default_rng(11)
+    chain = random_mechanism(rng, 7, joints=(REVOLUTE, SPHERICAL), parents=range(-1, 6))
+    floating = random_floating(rng, 6, (REVOLUTE, SPHERICAL), range(-1, 5))
+    planar = random_mechanism(
+        rng, 6, spatial=False, joints=(REVOLUTE, PRISMATIC), parents=range(-1, 5)
+    )
+    springs = (Spring(1, (0.1, 0.2, 0.3), GROUND, (-1.0, 0.5, 2.0), 30.0, 0.4, 0.7),)
+    return {
+        "bennett": with_kept_rows(bennett(qd=1.3)),
+        "rssr": dataclasses.replace(rssr(qd=2.0), springs=springs),
+        "slider_crank": slider_crank(qd=3.0),
+        "hinge": with_loops(rng, chain, [(6, GROUND, REVOLUTE)]),
+        "coupled": with_loops(rng, chain, [(6, 1, SPHERICAL), (4, GROUND, SPHERICAL)]),
+        "floating": with_loops(rng, floating, [(5, 0, SPHERICAL)]),
+        "plane": with_loops(rng, planar, [(5, 2, REVOLUTE), (4, GROUND, REVOLUTE)]),
+    }
 
 
 def _scenario(

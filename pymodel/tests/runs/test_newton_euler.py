@@ -9,7 +9,7 @@ import pytest
 from pymodel.mechanism import kinematics
 from pymodel.mechanism.coordinates import displaced
 from pymodel.mechanism.redundancy import with_kept_rows
-from pymodel.mechanism.scenario import FREE, GROUND, PRISMATIC, REVOLUTE, SPHERICAL, Body, Spring
+from pymodel.mechanism.scenario import GROUND, PRISMATIC, REVOLUTE, SPHERICAL, Body, Spring
 from pymodel.mechanism.scenario_file import load
 from pymodel.runs import lagrangian
 from pymodel.runs.lagrangian import Lagrangian
@@ -88,26 +88,7 @@ def test_mechanisms_of_pins_against_lagrange(seed):
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10 * scale(expected))
 
 
-def closed_mechanisms():
-    rng = np.random.default_rng(11)
-    chain = space.random_mechanism(rng, 7, joints=(REVOLUTE, SPHERICAL), parents=range(-1, 6))
-    free = space.random_mechanism(rng, 6, joints=(FREE, REVOLUTE), parents=(-1, 0, 1, 2, 3, 4))
-    planar = space.random_mechanism(
-        rng, 6, spatial=False, joints=(REVOLUTE, PRISMATIC), parents=range(-1, 5)
-    )
-    springs = (Spring(1, (0.1, 0.2, 0.3), GROUND, (-1.0, 0.5, 2.0), 30.0, 0.4, 0.7),)
-    return {
-        "bennett": with_kept_rows(space.bennett(qd=1.3)),
-        "rssr": dataclasses.replace(space.rssr(qd=2.0), springs=springs),
-        "slider_crank": space.slider_crank(qd=3.0),
-        "hinge": space.with_loops(rng, chain, [(6, GROUND, REVOLUTE)]),
-        "coupled": space.with_loops(rng, chain, [(6, 1, SPHERICAL), (4, GROUND, SPHERICAL)]),
-        "free": space.with_loops(rng, free, [(5, 0, SPHERICAL)]),
-        "plane": space.with_loops(rng, planar, [(5, 2, REVOLUTE), (4, GROUND, REVOLUTE)]),
-    }
-
-
-CLOSED = closed_mechanisms()
+CLOSED = space.closed_mechanisms()
 
 
 @pytest.fixture(params=CLOSED)
