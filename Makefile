@@ -1,7 +1,7 @@
 # What it can do: `make help`. Everything it needs is set up by itself on first use.
 #
 # Variables: see RUN_TAKES, DEMO_TAKES, BENCH_TAKES, SWEEP_TAKES below; UNITS FORMATS SEED (formats), UNITS FAMILY
-# SEEDS (synth), ONLY (bench).
+# SEEDS (synth), ONLY (bench, study).
 
 .DEFAULT_GOAL := help
 unexport VERILATOR_ROOT # a stale one makes newer Verilators refuse to run
@@ -130,9 +130,9 @@ reference: venv ## docs/scenario.md, the reference of scenario files
 	@$(PY) -m scripts.scenario_reference
 
 .PHONY: study
-study: venv ## docs/study.md: paper 001's study of HDCA against DCA in loops, minutes
+study: venv ## docs/study.md: paper 001's study of HDCA against DCA in loops, minutes [ONLY=runs|depth]
 	@$(call takes,)
-	@$(PY) -m scripts.command scripts.study.command
+	@$(PY) -m scripts.command scripts.study.command $(if $(ONLY),--only $(ONLY))
 
 .PHONY: robots-tables
 robots-tables: venv ## docs/robots_results.md: errors, cycles, times; after make closed-loop TARGET=step

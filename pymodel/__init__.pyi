@@ -22,6 +22,7 @@ from pymodel.mechanism.scenario_file import parse as parse
 from pymodel.mechanism.scenario_file import varied as varied
 from pymodel.mechanism.scenario_file import write_scenario as write_scenario
 from pymodel.mechanism.urdf import RobotError as RobotError
+from pymodel.runs.adaptive import ToleranceError as ToleranceError
 from pymodel.runs.animation import animate as animate
 from pymodel.runs.comparison import Comparison as Comparison
 from pymodel.runs.comparison import compare as compare

@@ -44,6 +44,7 @@ def run_hardware(options: RunOptions) -> tuple[Summary | None, int]:
     """
     check_rebase(options.rebase)
     scenario = load(options.scenario, options.steps)
+    scenario.require_fixed_steps()
     target = TARGETS[options.target](scenario, options)
     simulator = usable_simulator(options.simulator)
     out = Path(options.out)

@@ -61,6 +61,8 @@ def coprocessor(scenario: Scenario, options: RunOptions) -> Target:
         chosen = cosim_hdca
     else:
         reason = "the co-processors run open chains of two bodies and closed chains"
+        if not scenario.pins_only:
+            reason = "the co-processors run planar mechanisms of pins"
         raise InputError(f"{scenario.source}: body: {reason}")
     algorithm = options.algorithm(scenario)
     return Target(

@@ -35,6 +35,8 @@ KINDS = {
     "rotation": "number or [roll, pitch, yaw]",
     "coordinates": "number or list",
     "velocities": "number or list",
+    "numbers": "[number, ..]",
+    "torque": "number, formula or table",
     "table": "table",
     "tables": "array of tables",
 }
@@ -65,8 +67,20 @@ velocities and torques are counter-clockwise.
   loops allow. All others keep theirs. A file whose guesses lead nowhere is refused.
 - Each loop takes two degrees of freedom. Redundant loops, and a posture from which the mechanism
   can move in two ways, are refused.
+- The integrator takes fixed steps, the same on the model, in native code and on the engine; or it
+  is one of [scipy's](https://docs.scipy.org/doc/scipy/reference/integrate.html), which chooses its
+  steps by its `tolerance`. Then `step` and `save` only say at which times there are results, and
+  the scenario runs on the model in float64 alone (`ARITH=float64`). Which one to take:
+  [theory](theory.md#integrators).
 - A joint's torque on its body is `torque - spring (q - rest) - damping qd`; its parent feels the
   reverse.
+- A `torque` may depend on the time `t` since the start, in s: as a formula, such as
+  `"2*sin(2*pi*0.5*t) + 0.1*t"`, or as a table, such as
+  `{ times = [0.0, 1.0, 2.0], values = [0.0, 1.5, 0.0] }`, with lines between its values and
+  constant before and after them. A formula is made of numbers, `t`, `pi`, `+`, `-`, `*`, `/`, `**`
+  with a whole exponent of 0 to 16, parentheses, `sin` and `cos`, in Python's order. Angles of its
+  `sin` and `cos` stay below 2^17 rad in hardware's formats. Time is counted in steps: float32
+  counts 16 777 215 of them, half precision (5/10) 2047, and longer runs are refused.
 - A `[[spring]]` between points of two bodies, or of a body and the ground, pulls them together with
   `stiffness (L - length) + damping dL/dt`, L being their distance. One with a natural `length` must
   start with 1/16 to 16 times that: L is found by a fixed number of steps from there, for want of a
@@ -80,6 +94,7 @@ HEADINGS = {
     "": "## At the top",
     "[time]": "## `[time]`",
     "[[body]]": "## `[[body]]`",
+    "torque = { .. }": "## `torque = { .. }`\n\nA torque in time by its values.",
     "[[loop]]": "## `[[loop]]`",
     "[[spring]]": "## `[[spring]]`",
 }

@@ -36,7 +36,7 @@ class BodyConstants(NamedTuple):
     handles: tuple  # m, handle 1 to handle 2 and further ones
     weight: tuple  # N, ground frame
     carried_weight: tuple  # N, of this body and all that it carries
-    torque: object  # N m
+    torque: object  # N m; None if it depends on time, or there is none
     spring: object  # N m/rad
     rest: object  # rad
     damping: object  # N m s/rad
@@ -96,7 +96,11 @@ class Numbers:
         carried_mass = sum(scenario.bodies[j].mass for j in topology.carried[k])
         if FREEDOMS[body.joint, scenario.spatial].v == 1:
             names = ("torque", "spring", "rest", "damping")
-            drive = {name: self.scalar(f"body[{k}].{name}", getattr(body, name)) for name in names}
+            values = {name: getattr(body, name) for name in names}
+            drive = {
+                name: self.scalar(f"body[{k}].{name}", x) if isinstance(x, float | int) else None
+                for name, x in values.items()
+            }
         else:
             drive = dict.fromkeys(("torque", "spring", "rest", "damping"))
         return BodyConstants(
@@ -194,6 +198,7 @@ class FreeBody:
         self.known = known
         self.drifts = drifts
         self.drifts_of_joints = drifts_of_joints
+        self._found_spin: Vector[S] | None = None
         self.turnings = [space.turnings(s, inverse_inertia) for s in levers]
 
     def _total(self, terms: Sequence[S]) -> S:
@@ -216,13 +221,17 @@ class FreeBody:
     def block(self, g: int, rows: Subspace, h: int, columns: Subspace) -> Matrix[S]:
         """D_g^T xi_gh D_h, symmetric if g is h."""
         turning = [self._turning(g, row) for row in rows]
-
-        def entry(i: int, j: int) -> S:
-            return self._entry(rows[i], turning[i], h, columns[j])
-
+        pairs = [(i, j) for i in range(len(rows)) for j in range(len(columns))]
         if g == h:
-            return symmetric(len(rows), entry)
-        return tuple(tuple(entry(i, j) for j in range(len(columns))) for i in range(len(rows)))
+            pairs = [(i, j) for i, j in pairs if i <= j]
+        found = {  # recordings have what stands off the diagonal first
+            (i, j): self._entry(rows[i], turning[i], h, columns[j])
+            for i, j in sorted(pairs, key=lambda pair: pair[0] == pair[1])
+        }
+        return tuple(
+            tuple(found[(i, j) if (i, j) in found else (j, i)] for j in range(len(columns)))
+            for i in range(len(rows))
+        )
 
     def _entry(self, row: Column, turning: Vector[S], h: int, column: Column) -> S:
         """Velocity along a row that an impulse along a column at handle h gives.
@@ -264,7 +273,10 @@ class FreeBody:
 
     def bias(self, g: int, rows: Subspace, joint: int | None = None) -> Vector[S]:
         """D_g^T xi_g0: what the known impulse gives, and the drift at the joint's handle."""
-        return tuple(self._bias(g, row, joint) for row in rows)
+        found = tuple(self._bias(g, row, joint) for row in rows)
+        if self.space.angles == 1 and self.known.angular is not None:
+            self._spin()  # in the plane it goes with them, (17)-(19)
+        return found
 
     def _bias(self, g: int, row: Column, joint: int | None) -> S:
         force, moment = self.known
@@ -291,10 +303,17 @@ class FreeBody:
         biases = (self.bias(g, everything, joint) for g, joint in enumerate(joints))
         return Coefficients(xi_11, xi_12, xi_22, *biases)
 
+    def _spin(self) -> Vector[S]:
+        """Rotation part of xi_10: the angular velocity that the known impulse alone gives."""
+        if self._found_spin is None:
+            moment = self.known.angular
+            self._found_spin = tuple(inner(moment, row) for row in self.inverse_inertia)
+        return self._found_spin
+
     def angular_velocity(self, impulses: Sequence[Twist]) -> Vector[S]:
         """Rotation part of (11): omega = sum over h of xi_1h T_h, plus xi_10."""
         moments = [twist.angular for twist in impulses if twist.angular is not None]
-        if self.known.angular is not None:
+        if moments and self.known.angular is not None:
             moments.append(self.known.angular)
         found = []
         for i, row in enumerate(self.inverse_inertia):
@@ -306,6 +325,8 @@ class FreeBody:
             parts = [tree_sum(terms)] if terms else []
             if moments:
                 parts.append(inner(self._sum(moments), row))
+            elif self.known.angular is not None:
+                parts.append(self._spin()[i])
             found.append(self._total(parts))
         return tuple(found)
 

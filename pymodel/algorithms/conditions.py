@@ -1,45 +1,40 @@
 """Condition numbers of the matrices that are watched; they take part in no result.
 
-A matrix of a joint that holds translations and rotations mixes 1/kg with 1/(kg m^2). Its rotations
-are weighed so that neither kind has the larger diagonal: the number then depends on no unit.
+A joint that holds translations and rotations has a matrix of 1/kg and 1/(kg m^2). What is said of
+it must depend on no unit of length.
 """
-
-from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from pymodel.algorithms.linalg import condition_2x2
-from pymodel.algorithms.requests import Eliminate
 from pymodel.arith.scalars import Matrix
-from pymodel.mechanism.scenario import Constraints, Scenario
-
-PIN = Constraints(2, 0)  #: what a planar pin holds
+from pymodel.mechanism.scenario import Scenario
 
 
-def held_by(scenario: Scenario, request: Any) -> Constraints:
-    """Find what the joint holds whose matrix (33) a request inverts."""
-    return scenario.constraints[request.b.joint] if isinstance(request, Eliminate) else PIN
-
-
-def joint_condition(matrix: Matrix[float], held: Constraints) -> float | np.ndarray:
+def joint_condition(scenario: Scenario, matrix: Matrix[float]) -> float | np.ndarray:
     """Condition number of a joint matrix (33); infinite if it is not positive definite.
+
+    Where not all joints are planar pins it is that of the matrix with its diagonal scaled to one,
+    as the elimination without pivoting does not care about scales.
 
     Parameters
     ----------
+    scenario : Scenario
     matrix : c x c
         Symmetric. Entries may be arrays of one shape: many matrices at once.
-    held : Constraints
-        c of them, translations first.
 
     Returns
     -------
     float or numpy.ndarray
         Of the entries' shape.
     """
-    if held == PIN:
+    if scenario.pins_only:
         return condition_2x2(matrix)
-    matrices, finite = _weighed(np.moveaxis(np.array(matrix), (0, 1), (-2, -1)), [held])
+    matrices = np.moveaxis(np.array(matrix), (0, 1), (-2, -1))
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        weights = 1.0 / np.sqrt(np.diagonal(matrices, axis1=-2, axis2=-1))
+        matrices = weights[..., :, None] * matrices * weights[..., None, :]
+    finite = np.isfinite(matrices).all(axis=(-2, -1))
     found = np.full(finite.shape, np.inf)
     values = np.linalg.eigvalsh(matrices[finite])
     least, largest = values[..., 0], values[..., -1]
@@ -49,6 +44,8 @@ def joint_condition(matrix: Matrix[float], held: Constraints) -> float | np.ndar
 
 def eta_condition(scenario: Scenario, eta: np.ndarray) -> float | np.ndarray:
     """Condition number of eta, the matrix that connects what closes the loops.
+
+    Rotations are weighed so that neither they nor the translations have the larger diagonal.
 
     Parameters
     ----------
@@ -60,16 +57,9 @@ def eta_condition(scenario: Scenario, eta: np.ndarray) -> float | np.ndarray:
     float or numpy.ndarray
         Shape (...); infinite where an entry is not finite.
     """
+    matrices = np.array(eta)
     loops = scenario.constraints[len(scenario.bodies) :]
-    matrices, finite = _weighed(np.array(eta), loops)
-    found = np.full(finite.shape, np.inf)
-    found[finite] = np.linalg.cond(matrices[finite])
-    return found[()]
-
-
-def _weighed(matrices: np.ndarray, held: Sequence[Constraints]) -> tuple[np.ndarray, np.ndarray]:
-    """Weigh rotations against translations; matrices (..., c, c), and which are finite (...)."""
-    turns = [i >= joint.translations for joint in held for i in range(sum(joint))]
+    turns = [i >= held.translations for held in loops for i in range(sum(held))]
     if any(turns) and not all(turns):
         diagonal = np.abs(np.diagonal(matrices, axis1=-2, axis2=-1))
         moves = np.logical_not(turns)
@@ -77,4 +67,7 @@ def _weighed(matrices: np.ndarray, held: Sequence[Constraints]) -> tuple[np.ndar
             lengths = np.sqrt(diagonal[..., moves].max(axis=-1) / diagonal[..., turns].max(axis=-1))
             weights = np.where(turns, lengths[..., None], 1.0)
             matrices = weights[..., :, None] * matrices * weights[..., None, :]
-    return matrices, np.isfinite(matrices).all(axis=(-2, -1))
+    finite = np.isfinite(matrices).all(axis=(-2, -1))
+    found = np.full(finite.shape, np.inf)
+    found[finite] = np.linalg.cond(matrices[finite])
+    return found[()]

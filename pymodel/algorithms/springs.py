@@ -144,6 +144,29 @@ def pulls(
     return found
 
 
+class Pull(NamedTuple):
+    """What a spring exerts on a body, ground frame."""
+
+    body: int
+    arm: tuple  # m, from handle 1 to its end
+    force: tuple  # N
+
+
+def forces(mechanism: Any, poses: Sequence[Any], posture: Any, q_dot: Sequence[S]) -> list[Pull]:
+    """Forces of springs on the bodies; arguments as for :func:`pulls`."""
+    found = []
+    for spring in mechanism.springs:
+        d, slopes = _stretch(mechanism, spring, poses, posture)
+        scale = _force_by_length(mechanism.arithmetic, spring, inner(d, d), slopes, q_dot)
+        force = tuple(scale * x for x in d)
+        for end, sign in ((spring.body, -1), (spring.to, 1)):
+            if end is not None:
+                arm = mechanism.space.rotate(poses[end.body], end.point)
+                own = force if sign > 0 else tuple(-x for x in force)
+                found.append(Pull(end.body, arm, own))
+    return found
+
+
 def _stretch(
     mechanism: Any, spring: SpringConstants, poses: Sequence[Any], posture: Any
 ) -> tuple[Vector, dict]:

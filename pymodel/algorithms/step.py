@@ -19,7 +19,7 @@ import copy
 from collections.abc import Callable, Generator, Sequence
 from typing import Any, NamedTuple
 
-from pymodel.algorithms import linalg, springs, two_handles
+from pymodel.algorithms import drives, linalg, springs, two_handles
 from pymodel.algorithms.bodies import BodyConstants, FreeBody, Numbers
 from pymodel.algorithms.many_handles import Compound
 from pymodel.algorithms.requests import BASE, Assemble, ConnectBase, Disassemble, Eliminate, Recover
@@ -100,6 +100,7 @@ class Mechanism:
         self.sixth_step = arithmetic.parameter("step / 6", scenario.step / 6)
         self.zero = arithmetic.parameter("zero", 0.0)
         self.space = (Space if scenario.spatial else Plane)(arithmetic)
+        self.drives = drives.prepare(arithmetic, scenario)
         numbers = Numbers(arithmetic, scenario)
         self.bodies = [numbers.body(self.topology, k, self._points(k)) for k in range(self.size)]
         self.hinges = [
@@ -134,12 +135,27 @@ class Mechanism:
         """The velocities, or momenta, of a body's joint."""
         return list(values[self.scenario.v_slices[k]])
 
+    def time(self, number: S) -> S | None:
+        """t of the step of this number, s; None if no torque depends on time."""
+        return number * self.step if self.drives else None
+
+    def drive(self, k: int, time: S | None) -> S:
+        """The torque of joint k, N m, at a time in s."""
+        return self.drives[k].torque(time) if k in self.drives else self.bodies[k].torque
+
     def rebases_at(self, step: int) -> bool:
         """Whether the momenta are to be re-based before this step."""
         return bool(self.closed and self.rebase and step % self.rebase == 0)
 
     def initial_state(self, scenario: Scenario) -> tuple[list, list]:
-        """(q, p) at t = 0, computed in float64 and rounded once."""
+        """(q, p) at t = 0, computed in float64 and rounded once.
+
+        Raises
+        ------
+        ScenarioError
+            As :func:`pymodel.algorithms.drives.check`.
+        """
+        drives.check(self.arithmetic, scenario, self.drives)
         momenta = joint_momenta(scenario, scenario.q0, scenario.qd0)
         const = self.arithmetic.const
         return tuple([const(x) for x in values] for values in (scenario.q0, momenta))
@@ -155,12 +171,18 @@ class Mechanism:
             found.append(whole if loop.kept is None else tuple(whole[i] for i in loop.kept))
         return found
 
-    def impulses(self, bodies: Sequence[FreeBody], taken: Sequence[Subspace]) -> Requests:
+    def leaf(self, k: int, body: FreeBody, taken: Sequence[Subspace]) -> Any:
+        """What the assembly needs of a free body; ``taken`` as for :meth:`impulses`."""
+        handles = [handle for handle in self.topology.handles[k] if taken[handle.joint]]
+        return leaf(body, handles, taken)
+
+    def impulses(self, leaves: Sequence[Any], taken: Sequence[Subspace]) -> Requests:
         """Assembly, connection to the ground, disassembly.
 
         Parameters
         ----------
-        bodies : list of FreeBody
+        leaves : list
+            Of each body what :meth:`leaf` gives.
         taken : list of Subspace
             What each joint of the topology takes.
 
@@ -179,9 +201,8 @@ class Mechanism:
         topology, arithmetic = self.topology, self._of_requests()
         order = [index for index in self.assembly if taken[index]]
         part = {}  # handle -> the compound that it is on
-        for body, handles in zip(bodies, topology.handles, strict=True):
-            held = [handle for handle in handles if taken[handle.joint]]
-            part |= dict.fromkeys(held, leaf(body, held, taken))
+        for own in leaves:
+            part |= dict.fromkeys(own.xi_0, own)
         eliminated = {}
         for index in order:
             a, b = topology.joints[index]
@@ -206,9 +227,9 @@ class Mechanism:
                         if handle.place == place and handle in found
                     ]
                 )
-                for place in range(len(body.levers))
+                for place in range(1 + len(points))
             ]
-            for body, handles in zip(bodies, topology.handles, strict=True)
+            for handles, points in zip(topology.handles, topology.points, strict=True)
         ]
         t_cut = tuple(t for joint in topology.loops for t in found[joint.b])
         matrices = [eliminated[joint.b.joint].matrix for joint in topology.loops]
@@ -282,13 +303,12 @@ class Chain(Mechanism):
     def _points(self, k: int) -> list[Sequence[float]]:
         return super()._points(k) or [self.scenario.bodies[k].tip]
 
-    def impulses(self, bodies: Sequence[FreeBody], taken: Sequence[Subspace]) -> Requests:
+    def leaf(self, k: int, body: FreeBody, taken: Sequence[Subspace]) -> Any:
+        """The coefficients of a body with two handles."""
+        return body.coefficients((k, self.size if self.closed and k == self.size - 1 else None))
+
+    def impulses(self, leaves: Sequence[Any], taken: Sequence[Subspace]) -> Requests:
         """Impulses of a chain, by Assemble, ConnectBase and Disassemble; eta is (43)."""
-        closing = [None] * (self.size - 1) + [self.size if self.closed else None]
-        leaves = [
-            body.coefficients(joints)
-            for body, *joints in zip(bodies, range(self.size), closing, strict=True)
-        ]
         compound, joints = yield from _assembly(self.assembly, leaves)
         eta = None
         if self.closed:
@@ -341,10 +361,9 @@ def free_body(
 def leaf(body: FreeBody, handles: Sequence, taken: Sequence[Subspace]) -> Compound:
     """A free body as a compound, at the handles of its joints."""
     pairs = [(g, h) for g in handles for h in handles if g <= h]
-    return Compound(
-        {(g, h): body.block(g.place, taken[g.joint], h.place, taken[h.joint]) for g, h in pairs},
-        {g: body.bias(g.place, taken[g.joint], g.joint) for g in handles},
-    )
+    xi = {(g, h): body.block(g.place, taken[g.joint], h.place, taken[h.joint]) for g, h in pairs}
+    xi_0 = {g: body.bias(g.place, taken[g.joint], g.joint) for g in handles}
+    return Compound(xi, xi_0)
 
 
 def base_open(compound: two_handles.Coefficients) -> ConnectBase:
@@ -384,7 +403,9 @@ def _disassembly(tree: Any, joints: Any, t_1: tuple, t_2: tuple, impulses: list)
     yield from _disassembly(tree[1], joints_b, t_1b, t_2, impulses)
 
 
-def rates(mechanism: Mechanism, q: list, p: list, t_cut: Any = None) -> Requests:
+def rates(
+    mechanism: Mechanism, q: list, p: list, t_cut: Any = None, time: S | None = None
+) -> Requests:
     """q-dot and p-dot of a mechanism: (13)-(19), (27)-(51).
 
     Planar mechanisms of pins run on the scalars as they are. All others run on
@@ -399,6 +420,8 @@ def rates(mechanism: Mechanism, q: list, p: list, t_cut: Any = None) -> Requests
         Joint momenta (N m s, N s).
     t_cut : a scalar for each constraint of the loops, optional
         Re-base first, see :func:`_rebased`.
+    time : scalar, optional
+        t in s, which torques in time need.
 
     Yields
     ------
@@ -411,7 +434,7 @@ def rates(mechanism: Mechanism, q: list, p: list, t_cut: Any = None) -> Requests
     -------
     Rates
     """
-    return (yield from on_terms(_rates, mechanism, q, p, t_cut))
+    return (yield from on_terms(_rates, mechanism, q, p, t_cut, time))
 
 
 def on_terms(text: Callable[..., Requests], mechanism: Mechanism, *given: Any) -> Requests:
@@ -421,7 +444,7 @@ def on_terms(text: Callable[..., Requests], mechanism: Mechanism, *given: Any) -
     ----------
     text : callable
         (mechanism, *given) -> generator of requests; it returns a tuple.
-    *given : list of scalars, or None
+    *given : list of scalars, scalar, or None
 
     Returns
     -------
@@ -431,8 +454,13 @@ def on_terms(text: Callable[..., Requests], mechanism: Mechanism, *given: Any) -
     if mechanism.scenario.pins_only:
         return (yield from text(mechanism, *given))
     terms = Terms(mechanism.arithmetic, parameters_as_data=True)
-    lists = [values and [terms.given(x) for x in values] for values in given]
-    found = yield from text(mechanism.on(terms), *lists)
+
+    def as_terms(part: Any) -> Any:
+        if isinstance(part, list | tuple):
+            return [terms.given(x) for x in part]
+        return None if part is None else terms.given(part)
+
+    found = yield from text(mechanism.on(terms), *map(as_terms, given))
     needed = iter(terms.results(flat_terms(found)))
 
     def values(part: Any) -> Any:
@@ -487,6 +515,7 @@ def posture_of(mechanism: Mechanism, poses: Sequence, q: Sequence[S]) -> Posture
         slide = points[index].slide if points else None
         return arm if slide is None else tuple(map(_add, arm, slid(slide)))
 
+    s_1c = [space.rotate(poses[k], bodies[k].com) for k in everybody]
     arms = [[place(k, i) for i in range(len(bodies[k].handles))] for k in everybody]
     start = {}
     for k in everybody:
@@ -498,7 +527,7 @@ def posture_of(mechanism: Mechanism, poses: Sequence, q: Sequence[S]) -> Posture
     found = Posture(
         joints,
         mechanism.closing(poses),
-        [space.rotate(poses[k], bodies[k].com) for k in everybody],
+        s_1c,
         arms,
         {},
         start,
@@ -527,7 +556,7 @@ def difference(v: Vector[S], w: Vector[S] | None) -> Vector[S]:
     return v if w is None else tuple(x - y for x, y in zip(v, w, strict=True))
 
 
-def _rates(mechanism: Mechanism, q: list, p: list, t_cut: Any) -> Requests:
+def _rates(mechanism: Mechanism, q: list, p: list, t_cut: Any, time: Any) -> Requests:
     bodies, topology, space = mechanism.bodies, mechanism.topology, mechanism.space
     everybody, parents = range(mechanism.size), topology.parents
     # body update
@@ -537,37 +566,45 @@ def _rates(mechanism: Mechanism, q: list, p: list, t_cut: Any) -> Requests:
     if t_cut is not None:
         p = _rebased(mechanism, posture, p, t_cut)
     known = [space.spread(joints[k].freedoms, mechanism.velocities(k, p)) for k in everybody]
-    free = []
+    taken = [joint.constraints for joint in joints] + posture.closing
+    free, leaves = [], []
     for k in everybody:
         s_1c = posture.s_1c[k]
         levers = [s_1c, *(difference(s_1c, s) for s in posture.arms[k])]
         momentum = known_impulse(mechanism, known, levers, k)
         free.append(free_body(bodies[k], space, poses[k], levers, momentum))
+        leaves.append(mechanism.leaf(k, free[k], taken))
 
-    taken = [joint.constraints for joint in joints] + posture.closing
-    impulses, t_cut, eta = yield from mechanism.impulses(free, taken)
+    impulses, t_cut, eta = yield from mechanism.impulses(leaves, taken)
 
     # (49): q-dot; velocity of handle 1 of each body
     omega = [free[k].angular_velocity(impulses[k]) for k in everybody]
-    q_dot, moving, q_rate = [], {}, []
+    q_dot, slips = [], {}
     for k in everybody:
         a, b = topology.joints[k]
-        turn, slip, moves = omega[k], None, bodies[k].joint in (PRISMATIC, FREE)
-        if moves:
-            slip = free[k].velocity(b.place, impulses[k], omega[k])
-        if a is not None:
-            turn = difference(omega[k], omega[a.body])
-            moving[k] = space.turned(omega[a.body], s_12[k])
-            if moves:
+        turn = omega[k] if a is None else difference(omega[k], omega[a.body])
+        if bodies[k].joint in (PRISMATIC, FREE):
+            slips[k] = free[k].velocity(b.place, impulses[k], omega[k])
+            if a is not None:
                 on_parent = free[a.body].velocity(a.place, impulses[a.body], omega[a.body])
-                slip = difference(slip, on_parent)
-        own = space.across(joints[k].freedoms, slip, turn)
-        if moves:
-            sliding = slip if bodies[k].joint == FREE else space.spread(joints[k].freedoms, own)[0]
-            moving[k] = vector_sum(moving.get(k), sliding)
-        q_dot += own
-        given = mechanism.coordinates(k, q)
-        q_rate += space.coordinate_rates(bodies[k].joint, given, own, slip)
+                slips[k] = difference(slips[k], on_parent)
+        q_dot += space.across(joints[k].freedoms, slips.get(k), turn)
+    moving = {k: space.turned(omega[parents[k]], s_12[k]) for k in s_12}
+    for k in slips:
+        sliding = slips[k]
+        if bodies[k].joint == PRISMATIC:
+            sliding, _ = space.spread(joints[k].freedoms, mechanism.velocities(k, q_dot))
+        moving[k] = vector_sum(moving.get(k), sliding)
+    q_rate = [
+        rate
+        for k in everybody
+        for rate in space.coordinate_rates(
+            bodies[k].joint,
+            mechanism.coordinates(k, q),
+            mechanism.velocities(k, q_dot),
+            slips.get(k),
+        )
+    ]
     axes = [
         outward_sums(topology, [moving[k][axis] if k in moving else None for k in everybody])
         for axis in range(space.dimension)
@@ -623,7 +660,7 @@ def _rates(mechanism: Mechanism, q: list, p: list, t_cut: Any) -> Requests:
         own = space.across(joints[k].freedoms, carried, moment)
         if len(own) == 1:
             (x,), (rate,) = mechanism.coordinates(k, q), mechanism.velocities(k, q_dot)
-            drive = (body.torque - body.spring * (x - body.rest)) - body.damping * rate
+            drive = (mechanism.drive(k, time) - body.spring * (x - body.rest)) - body.damping * rate
             own = [own[0] + drive]
         p_dot += own
     pulls = springs.pulls(mechanism, poses, posture, q_dot)

@@ -1,7 +1,7 @@
 """Operation counts, read off the algorithm text."""
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pymodel.algorithms import two_handles
@@ -83,7 +83,7 @@ class Unpivoted(Graph):
         return False
 
 
-def kernel(kernel: Kernel) -> dict[str, Any]:
+def kernel(kernel: Kernel, latency: Mapping[str, int] = LATENCY) -> dict[str, Any]:
     """Count the operations of a kernel and find its longest dependency path.
 
     Masses, lengths, gravity and the step size are parameters; products of parameters alone are
@@ -91,13 +91,19 @@ def kernel(kernel: Kernel) -> dict[str, Any]:
     Carried values count if there are any, and otherwise the outputs: what a time step shows besides
     its state costs nothing more.
 
+    Parameters
+    ----------
+    kernel : Kernel
+    latency : dict
+        Cycles of each operation.
+
     Returns
     -------
     dict
-        ``operations`` and ``path`` ({op: count}), ``critical_path`` (cycles at :data:`LATENCY`).
+        ``operations`` and ``path`` ({op: count}), ``critical_path`` (cycles).
     """
     results = [new for _, new in kernel.carried.values()] or list(kernel.outputs.values())
-    length, path = kernel.graph.critical_path(results, LATENCY)
+    length, path = kernel.graph.critical_path(results, latency)
     return {"operations": kernel.graph.count(results), "critical_path": length, "path": path}
 
 

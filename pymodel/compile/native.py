@@ -237,13 +237,41 @@ class NativeKernel:
         """
         rows = _rows(inputs.values(), (parameters or {}).values())
         given = self._numbers([*self.kernel.inputs, *self.kernel.carried], inputs, rows)
-        fixed = self.fixed(parameters, rows)
-        results = self.kernel.results
-        found = np.empty((len(given), len(results), self.lanes), self.dtype)
+        found = self._evaluated(given, self.fixed(parameters, rows))
+        return dict(zip(self.kernel.results, self._by_name(found, rows), strict=True))
+
+    def evaluate_rows(self, values: np.ndarray) -> np.ndarray:
+        """Evaluate with rows of an array in place of names, and the recorded parameters.
+
+        Parameters
+        ----------
+        values : numpy.ndarray, shape (inputs,) or (inputs, N)
+            The inputs, then the carried values.
+
+        Returns
+        -------
+        numpy.ndarray, shape (results,) or (results, N)
+            What :meth:`evaluate` gives, in its order.
+
+        Raises
+        ------
+        ValueError
+            If there is another number of rows, or systems have parameters of their own.
+        """
+        names = [*self.kernel.inputs, *self.kernel.carried]
+        if len(values) != len(names) or self.code.own_parameters:
+            raise ValueError(f"values must be those of {', '.join(names)}, parameters recorded")
+        table = np.ascontiguousarray(values, float).reshape(len(values), -1)
+        found = self._evaluated(self._rounded(table), self._recorded_fixed)
+        return self._by_name(found, table.shape[1]).reshape(-1, *values.shape[1:])
+
+    def _evaluated(self, given: np.ndarray, fixed: np.ndarray) -> np.ndarray:
+        """Results of blocks of systems, in blocks."""
+        found = np.empty((len(given), len(self.kernel.results), self.lanes), self.dtype)
         self._checked(
             self._library.evaluate(*map(self._pointer, (given, found, fixed)), len(given))
         )
-        return dict(zip(results, self._by_name(found, rows), strict=True))
+        return found
 
     def evaluate_bits(self, words: Sequence[int]) -> list[int]:
         """Evaluate one system, from bits to bits of the format.
@@ -383,6 +411,10 @@ class NativeKernel:
         table = np.empty((len(names), rows))
         for k, name in enumerate(names):
             table[k] = values[name]
+        return self._rounded(table)
+
+    def _rounded(self, table: np.ndarray) -> np.ndarray:
+        """Numbers in blocks, of a table of doubles by name and system."""
         found = np.empty(table.shape, self.dtype)
         self._library.from_doubles(
             self._ffi.from_buffer("double[]", table), self._pointer(found), table.size

@@ -10,7 +10,7 @@ from typing import Any
 
 from pymodel.algorithms.integrators import integrate
 from pymodel.algorithms.requests import serve
-from pymodel.algorithms.step import prepare, rates
+from pymodel.algorithms.step import Mechanism, prepare, rates
 from pymodel.arith.scalars import SupportsArithmetic
 from pymodel.compile.kernel import Function, Kernel, record
 from pymodel.mechanism.scenario import Scenario
@@ -79,6 +79,8 @@ def recorded(name: str, scenario: Scenario, **options: Any) -> Kernel:
     ------
     ValueError
         If there is no such function.
+    ScenarioError
+        If it is the step of an adaptive integrator.
     pymodel.compile.graph.RecordingError
         If the function decides on data: the base ``ldup`` chooses pivots.
     """
@@ -112,6 +114,11 @@ def _t_cut(scenario: Scenario) -> Units:
     return found
 
 
+def clock_names(scenario: Scenario) -> list[str]:
+    """Name the number of the step: carried, from 0 on, where a torque depends on time."""
+    return ["step_number"] if scenario.is_driven else []
+
+
 def t_cut_names(scenario: Scenario) -> list[str]:
     """Name the impulses of the joints that close the loops: carried where a run re-bases."""
     return list(_t_cut(scenario))
@@ -127,6 +134,17 @@ def _vectors(scenario: Scenario, values: Mapping[str, Any]) -> tuple[list, list]
     return split_state(scenario, [values[name] for name in state_names(scenario)])
 
 
+def clock(
+    mechanism: Mechanism, scenario: Scenario, values: Mapping[str, Any]
+) -> tuple[Any, dict[str, Any]]:
+    """The time of a step from its number, None without one; the number of the next step by name."""
+    if not scenario.is_driven:
+        return None, {}
+    (name,) = clock_names(scenario)
+    number = values[name]
+    return mechanism.time(number), {name: number + mechanism.arithmetic.const(1.0)}
+
+
 # --- one time step --------------------------------------------------------------------------------
 
 
@@ -136,24 +154,28 @@ def _step_signature(scenario: Scenario, rebasing: bool = False, **options: Any) 
     if rebasing:
         carried |= _t_cut(scenario)
         outputs |= _numbered("p_used", momentum_units(scenario))
+    carried |= dict.fromkeys(clock_names(scenario), "")
     return Signature({}, carried, outputs)
 
 
 def _step_function(
     scenario: Scenario, rebasing: bool = False, rebase_now: bool = False, **options: Any
 ) -> Function:
+    scenario.require_fixed_steps()
+
     def step(arithmetic: SupportsArithmetic, values: Mapping[str, Any]) -> dict[str, Any]:
         mechanism = prepare(arithmetic, scenario, **options)
         q, p = _vectors(scenario, values)
         names = t_cut_names(scenario) if rebasing else []
         t_cut = tuple(values[name] for name in names) if rebase_now else None
-        q, p, now = serve(arithmetic, integrate(mechanism, q, p, t_cut))
+        time, later = clock(mechanism, scenario, values)
+        q, p, now = serve(arithmetic, integrate(mechanism, q, p, t_cut, time))
         found = {f"q[{k}]": x for k, x in enumerate(q)} | {f"p[{k}]": x for k, x in enumerate(p)}
         found |= {f"qd[{k}]": x for k, x in enumerate(now.q_dot)}
         if rebasing:
             found |= zip(names, now.t_cut, strict=True)
             found |= {f"p_used[{k}]": x for k, x in enumerate(now.p)}
-        return found
+        return found | later
 
     return step
 
@@ -163,16 +185,22 @@ def _step_function(
 
 def _rates_signature(scenario: Scenario, **options: Any) -> Signature:
     outputs = _numbered("qd", velocity_units(scenario)) | _numbered("pd", force_units(scenario))
-    return Signature(_state(scenario), {}, outputs)
+    if scenario.quaternions:
+        outputs |= {f"dq[{k}]": "" for k in range(scenario.nq)}
+    inputs = _state(scenario) | ({"t": "s"} if scenario.is_driven else {})
+    return Signature(inputs, {}, outputs)
 
 
 def _rates_function(scenario: Scenario, **options: Any) -> Function:
     def evaluate(arithmetic: SupportsArithmetic, values: Mapping[str, Any]) -> dict[str, Any]:
         mechanism = prepare(arithmetic, scenario, **options)
         q, p = _vectors(scenario, values)
-        now = serve(arithmetic, rates(mechanism, q, p))
+        now = serve(arithmetic, rates(mechanism, q, p, time=values.get("t")))
         found = {f"qd[{k}]": x for k, x in enumerate(now.q_dot)}
-        return found | {f"pd[{k}]": x for k, x in enumerate(now.p_dot)}
+        found |= {f"pd[{k}]": x for k, x in enumerate(now.p_dot)}
+        if scenario.quaternions:
+            found |= {f"dq[{k}]": x for k, x in enumerate(now.q_rate)}
+        return found
 
     return evaluate
 
@@ -189,7 +217,7 @@ REGISTRY: dict[str, Entry] = {
         ),
         Entry(
             "rates",
-            "joint velocities and rates of the momenta, from coordinates and momenta",
+            "joint velocities and rates of the momenta, and of coordinates that are quaternions",
             _rates_signature,
             _rates_function,
         ),

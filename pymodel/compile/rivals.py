@@ -10,7 +10,7 @@ from pymodel.algorithms.rivals.recursive import Linkage, articulated_body, canon
 from pymodel.algorithms.step import prepare, rates
 from pymodel.arith.scalars import S, SupportsArithmetic
 from pymodel.compile.kernel import Kernel, record
-from pymodel.mechanism.scenario import Scenario
+from pymodel.mechanism.scenario import Scenario, ScenarioError
 
 Results = dict[str, Sequence[Any]]  #: name -> n scalars
 
@@ -95,8 +95,10 @@ def recorded(name: str, scenario: Scenario, shape: str | Sequence = "balanced") 
     Raises
     ------
     ScenarioError
-        If the mechanism has loops and the algorithm takes none.
+        If the mechanism has loops and the algorithm takes none, or a torque depends on time.
     """
+    if scenario.is_driven:
+        raise ScenarioError(scenario.source, "body", "torques in time cannot be compared")
     algorithm = ALGORITHMS[name]
     sizes = {"q": scenario.nq, algorithm.state: scenario.nv}
     names = {kind: [f"{kind}[{k}]" for k in range(size)] for kind, size in sizes.items()}

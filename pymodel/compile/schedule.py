@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from pymodel.compile.allocate import Homes, addresses
 from pymodel.compile.kernel import Kernel, storable
 from pymodel.compile.placement import Issue, Placement, values_of
-from pymodel.machine.isa import OFFERED, Machine, Operand, Port, Program, ProgramError, Word
+from pymodel.machine.isa import OFFERED, SIDES, Machine, Operand, Port, Program, ProgramError, Word
 
 #: How far a system runs ahead of the next one, in cycles of its longest path: all are tried.
 STAGGERS = (0, 2, 4, 6, 8, 10, 12, 14, 17, 20, 24, 30, 40)
@@ -181,6 +181,15 @@ class _Sides:
         self._group = {}  # operation -> list of the operations in its group, shared by them
         self._fixed = []
         self._readers = defaultdict(list)  # bank -> [(value, operation, side if not turned)]
+        self._given = defaultdict(set)  # bank -> values that its ports give
+
+    def refuse(self, values: Sequence[tuple]) -> bool:
+        """Tell soon whether a bank has no port left for values, [(bank, value)]."""
+        for bank, value in values:
+            given = self._given.get(bank, ())
+            if len(given) == SIDES and value not in given:
+                return True
+        return False
 
     def take(self, operation: int, sides: Sequence[int], values: Sequence[tuple]) -> bool:
         """Give an operation the ports for its values, [(bank, value)], if that is possible."""
@@ -208,6 +217,7 @@ class _Sides:
         self.turned[operation] = turned
         for side, (bank, value) in zip(sides, values, strict=True):
             self._readers[bank].append((value, operation, side))
+            self._given[bank].add(value)
         return True
 
 
@@ -304,10 +314,12 @@ class _ListScheduler:
             sides, aside = _Sides(), []
             self.sides.append(sides)
             while True:
-                kinds = [op for op in lanes if free[op] and ready[op] and tries[op]]
-                if not kinds:
+                heads = [
+                    (some[0], op) for op, some in ready.items() if some and free[op] and tries[op]
+                ]
+                if not heads:
                     break
-                op = min(kinds, key=lambda kind: ready[kind][0])
+                _, op = min(heads)
                 entry = heapq.heappop(ready[op])
                 tries[op] -= 1
                 if self._issue(entry[1], cycle, free[op], sides):
@@ -324,6 +336,9 @@ class _ListScheduler:
     def _issue(self, index: int, cycle: int, free: list[int], sides: _Sides) -> bool:
         """Issue an operation in a cycle if that is possible."""
         node, machine, readers = self.nodes[index], self.machine, self.kernel.readers
+        values = [(self.bank[arg], arg) for arg, _ in node.args]
+        if sides.refuse(values):
+            return False
         lane = self._lane(index, free)
         if lane is None or any(self.unread[old] for old in self.overwrites.get(index, ())):
             return False
@@ -332,7 +347,6 @@ class _ListScheduler:
         banks = [self._bank_of(value, lane) for value in self.values[index]]
         if shared in banks and done in self.shared:
             return False
-        values = [(self.bank[arg], arg) for arg, _ in node.args]
         if not sides.take(index, machine.lanes[lane].sides, values):
             return False
 

@@ -10,15 +10,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pymodel.algorithms.conditions import held_by
 from pymodel.algorithms.integrators import integrate
 from pymodel.algorithms.requests import joint_matrix, serve
 from pymodel.algorithms.step import prepare
 from pymodel.arith.scalars import SupportsArithmetic
 from pymodel.compile.graph import Graph, Ref
 from pymodel.compile.kernel import Kernel, record
-from pymodel.compile.registry import split_state, state_names, t_cut_names
-from pymodel.mechanism.scenario import Constraints, Scenario
+from pymodel.compile.registry import clock, clock_names, split_state, state_names, t_cut_names
+from pymodel.mechanism.scenario import Scenario
 
 
 class AskedGraph(Graph):
@@ -53,12 +52,11 @@ class WatchedStep:
     Attributes
     ----------
     kernel : Kernel
-        It carries ``q[k]``, ``p[k]``, and the impulses ``t_cut`` where a run re-bases; outputs are
-        ``qd[k]``, the momenta ``p_used[k]`` that they belong to, and what is watched.
+        It carries ``q[k]``, ``p[k]``, the impulses ``t_cut`` where a run re-bases, and
+        ``step_number`` where a torque depends on time; its outputs are ``qd[k]``, the momenta
+        ``p_used[k]`` that they belong to, and what is watched.
     joint : list
         For each joint matrix (33) the matrices of names that add up to it.
-    held : list of Constraints
-        What these joints hold.
     eta : list of list of str
         Names of the entries of eta (43); empty without loops.
     nonzero, finite : list of str
@@ -67,7 +65,6 @@ class WatchedStep:
 
     kernel: Kernel
     joint: list
-    held: list[Constraints]
     eta: list
     nonzero: list
     finite: list
@@ -94,10 +91,13 @@ def watched_step(
 
     Raises
     ------
+    ScenarioError
+        If the integrator is adaptive.
     pymodel.compile.graph.RecordingError
         If the step decides on data: the base ``ldup`` chooses pivots.
     """
-    graph, watched, names = AskedGraph(fold), {}, {"joint": [], "held": [], "eta": []}
+    scenario.require_fixed_steps()
+    graph, watched, names = AskedGraph(fold), {}, {"joint": [], "eta": []}
 
     def noted(name: str, x: Ref) -> str:
         watched[name] = x
@@ -107,7 +107,6 @@ def watched_step(
         parts = joint_matrix(request, reply)
         if parts is not None:
             number = len(names["joint"])
-            names["held"].append(held_by(scenario, request))
             names["joint"].append(
                 [
                     [
@@ -122,7 +121,8 @@ def watched_step(
         mechanism = prepare(arithmetic, scenario, **options)
         q, p = split_state(scenario, [values[name] for name in states])
         t_cut = tuple(values[name] for name in cuts) if rebase_now else None
-        q, p, now = serve(arithmetic, integrate(mechanism, q, p, t_cut), watch)
+        time, later = clock(mechanism, scenario, values)
+        q, p, now = serve(arithmetic, integrate(mechanism, q, p, t_cut, time), watch)
         found = dict(zip(states, [*q, *p], strict=True))
         found |= zip(cuts, now.t_cut, strict=True) if cuts else {}
         found |= {f"qd[{k}]": x for k, x in enumerate(now.q_dot)}
@@ -135,9 +135,9 @@ def watched_step(
         for kind in ("zero_or_not", "finite_or_not"):
             asked = {x.node: Ref(graph, x.node) for x in getattr(graph, kind)}
             names[kind] = [noted(f"{kind}[{k}]", x) for k, x in enumerate(asked.values())]
-        return found | watched
+        return found | later | watched
 
     states, cuts = state_names(scenario), t_cut_names(scenario) if rebasing else []
-    kernel = record(step, carried=[*states, *cuts], graph=graph)
-    kinds = ("joint", "held", "eta", "zero_or_not", "finite_or_not")
+    kernel = record(step, carried=[*states, *cuts, *clock_names(scenario)], graph=graph)
+    kinds = ("joint", "eta", "zero_or_not", "finite_or_not")
     return WatchedStep(kernel, *(names[kind] for kind in kinds))

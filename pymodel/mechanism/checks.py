@@ -5,19 +5,17 @@ import math
 import numpy as np
 
 from pymodel.mechanism import kinematics
-from pymodel.mechanism.scenario import STRETCH, Scenario, ScenarioError
+from pymodel.mechanism.coordinates import slides
+from pymodel.mechanism.scenario import PRISMATIC, STRETCH, Scenario, ScenarioError
 
 # The numbers of a scenario are typed decimals: pi/4 written with six of them is off by 1.6e-7 rad,
 # and a loop adds up a few such errors. A gap beyond a millionth of the mechanism is a mistake.
 CLOSURE_TOLERANCE = 1e-6
-# Constraint rows count as dependent below this share of the largest singular value. It is far
-# above rounding (1e-16) and below a four-bar held 1e-8 rad from its flat posture.
-RANK_TOLERANCE = 1e-9
 
 
 @np.errstate(over="ignore", invalid="ignore")  # what is not finite is refused
 def check_loops(scenario: Scenario) -> None:
-    """Refuse loops that are open, whose pins drift apart, or that depend on each other.
+    """Refuse loops that are open, or whose pins or axes drift apart.
 
     Parameters
     ----------
@@ -35,32 +33,32 @@ def check_loops(scenario: Scenario) -> None:
     extent = size(scenario)
     gaps = kinematics.loop_gaps(scenario, q)
     speeds = kinematics.loop_gap_velocities(scenario, q, qd)
-    turn = float(np.abs(kinematics.angular_velocities(scenario, q, qd)).max())
-    for index, (gap, speed) in enumerate(zip(gaps, speeds, strict=True)):
-        distance, slip = math.hypot(*gap), math.hypot(*speed)
+    turn, speed = fastest(scenario, q, qd)
+    for index, (gap, rate) in enumerate(zip(gaps, speeds, strict=True)):
+        distance, slip = math.hypot(*gap), math.hypot(*rate)
         if not math.isfinite(distance + slip + extent):
             reason = "lengths or velocities are too large: where its pins are overflows float64"
-            raise ScenarioError(scenario.source, f"loop[{index}]", reason)
-        if distance > CLOSURE_TOLERANCE * extent:
-            raise ScenarioError(
-                scenario.source,
-                f"loop[{index}]",
-                f"does not close at the initial posture: the pins are {distance:.3g} m apart",
+        elif distance > CLOSURE_TOLERANCE * extent:
+            reason = f"does not close at the initial posture: the pins are {distance:.3g} m apart"
+        elif slip > CLOSURE_TOLERANCE * speed:
+            reason = f"initial velocities do not fit: the pins part at {slip:.3g} m/s"
+        else:
+            continue
+        raise ScenarioError(scenario.source, f"loop[{index}]", reason)
+    hinges = [index for index, loop in enumerate(scenario.loops) if loop.axis]
+    tilts = kinematics.axis_gaps(scenario, q)
+    rates = kinematics.axis_gap_velocities(scenario, q, qd)
+    for index, tilt, rate in zip(hinges, tilts, rates, strict=True):
+        if math.hypot(*tilt) > CLOSURE_TOLERANCE:
+            angle = 2.0 * math.asin(min(0.5 * math.hypot(*tilt), 1.0))
+            reason = f"does not close at the initial posture: its axes are {angle:.3g} rad apart"
+        elif math.hypot(*rate) > CLOSURE_TOLERANCE * turn:
+            reason = (
+                f"initial velocities do not fit: its axes part at {math.hypot(*rate):.3g} rad/s"
             )
-        if slip > CLOSURE_TOLERANCE * extent * turn:
-            raise ScenarioError(
-                scenario.source,
-                f"loop[{index}]",
-                f"initial velocities do not fit: the pins part at {slip:.3g} m/s",
-            )
-    jacobian = kinematics.loop_jacobian(scenario, q)
-    values = np.linalg.svd(jacobian, compute_uv=False)
-    if len(scenario.bodies) < len(jacobian) or values[-1] <= RANK_TOLERANCE * values[0]:
-        raise ScenarioError(
-            scenario.source,
-            "loop",
-            "constraints depend on each other at the initial posture (redundant or singular)",
-        )
+        else:
+            continue
+        raise ScenarioError(scenario.source, f"loop[{index}]", reason)
 
 
 @np.errstate(over="ignore", invalid="ignore")  # what is not finite is refused
@@ -98,5 +96,13 @@ def check_springs(scenario: Scenario) -> None:
 def size(scenario: Scenario) -> float:
     """Sum the arms: a length in m that no pin of the mechanism can be away from the first one."""
     arms = [body.attach for body in scenario.bodies]
+    arms += [(body.q,) for body in scenario.bodies if body.joint == PRISMATIC]
     arms += [arm for loop in scenario.loops for arm in (loop.point, loop.at)]
     return sum(math.hypot(*arm) for arm in arms)
+
+
+def fastest(scenario: Scenario, q: np.ndarray, qd: np.ndarray) -> tuple[float, float]:
+    """The largest angular velocity, rad/s, and a speed that none of its pins can exceed, m/s."""
+    turn = float(np.abs(kinematics.angular_velocities(scenario, q, qd)).max())
+    sliding = float(np.abs(qd[slides(scenario)]).max(initial=0.0))
+    return turn, size(scenario) * turn + sliding

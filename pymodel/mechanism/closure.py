@@ -1,13 +1,14 @@
-"""Initial angles and velocities that a file gives as guesses, solved from the loops."""
+"""Initial coordinates and velocities that a file gives as guesses, solved from the loops."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 from scipy.optimize import least_squares
 
 from pymodel.mechanism import kinematics
-from pymodel.mechanism.checks import size
+from pymodel.mechanism.checks import CLOSURE_TOLERANCE, fastest, size
+from pymodel.mechanism.coordinates import displaced
+from pymodel.mechanism.redundancy import SPATIAL_RANK_TOLERANCE, LoopConstraints
 from pymodel.mechanism.scenario import Scenario, ScenarioError
 
 # Share of the mechanism's size that the pins of a closed loop may be apart. What closes to this is
@@ -15,15 +16,15 @@ from pymodel.mechanism.scenario import Scenario, ScenarioError
 TOLERANCE = 1e-12
 # Of the solver, relative: as little as it takes without a warning.
 SOLVER_TOLERANCE = 1e-15
-REFINEMENTS = 2  # solutions for the velocities; the second is for the rounding of the first
+REFINEMENTS = 2  # solutions of linear equations; the second is for the rounding of the first
 
 
 @np.errstate(over="ignore", invalid="ignore")  # what is not finite is refused
 def with_closed_loops(scenario: Scenario) -> Scenario:
-    """Solve the angles and velocities of the bodies that are marked as guesses.
+    """Solve the coordinates and velocities of the bodies that are marked as guesses.
 
-    The angles by least squares of the gaps of the loops; then the least change of the velocities
-    that lets the gaps rest.
+    The coordinates by least squares of the gaps of the loops' pins and axes; then the least change
+    of the velocities that lets the gaps rest.
 
     Parameters
     ----------
@@ -38,68 +39,110 @@ def with_closed_loops(scenario: Scenario) -> Scenario:
     ScenarioError
         If the loops do not close or the velocities do not fit, or there are no loops.
     """
-    free = [k for k, body in enumerate(scenario.bodies) if body.guess]
-    if not free:
+    guessed = [k for k, body in enumerate(scenario.bodies) if body.guess]
+    if not guessed:
         return scenario
     if not scenario.loops:
         reason = "there is no loop to solve it from"
-        raise ScenarioError(scenario.source, f"body[{free[0]}].guess", reason)
-    q = _closing_angles(scenario, free)
-    qd = _fitting_velocities(scenario, free, q)
-    state = zip(scenario.bodies, q.tolist(), qd.tolist(), strict=True)
-    return replace(scenario, bodies=tuple(replace(body, q=x, qd=rate) for body, x, rate in state))
-
-
-def _closing_angles(scenario: Scenario, free: list[int]) -> np.ndarray:
-    """Angles (n,) that close the loops."""
-    q = scenario.q0
-
-    def posture(angles: np.ndarray) -> np.ndarray:
-        found = q.copy()
-        found[free] = angles
-        return found
-
-    def worst(angles: np.ndarray) -> float:
-        return float(kinematics.loop_position(scenario, posture(angles)))
-
-    tolerance, angles = TOLERANCE * size(scenario), q[free]
-    if not math.isfinite(tolerance + worst(angles)):
+        raise ScenarioError(scenario.source, f"body[{guessed[0]}].guess", reason)
+    free = np.concatenate([np.r_[scenario.v_slices[k]] for k in guessed])
+    if not math.isfinite(size(scenario) + kinematics.loop_position(scenario, scenario.q0)):
         reason = "lengths are too large: where its pins are overflows float64"
         raise ScenarioError(scenario.source, "loop", reason)
-    if worst(angles) > tolerance:
-        angles = least_squares(
+    q = _closed_in_space(scenario, free) if scenario.spatial else _closed(scenario, free)
+    return scenario.with_state(q, _fitting_velocities(scenario, free, q))
+
+
+def _closed(scenario: Scenario, free: np.ndarray) -> np.ndarray:
+    """Coordinates (nq,) that close the loops in the plane, where velocities are their rates."""
+    q = scenario.q0
+
+    def posture(coordinates: np.ndarray) -> np.ndarray:
+        found = q.copy()
+        found[free] = coordinates
+        return found
+
+    tolerance, coordinates = TOLERANCE * size(scenario), q[free]
+    if kinematics.loop_position(scenario, q) > tolerance:
+        coordinates = least_squares(
             lambda x: kinematics.loop_gaps(scenario, posture(x)).ravel(),
-            angles,
+            coordinates,
             lambda x: kinematics.loop_jacobian(scenario, posture(x))[:, free],
             **dict.fromkeys(("ftol", "xtol", "gtol"), SOLVER_TOLERANCE),
         ).x
-    if worst(angles) > tolerance:
-        raise ScenarioError(
-            scenario.source,
-            "loop",
-            f"the guesses of q close no posture: pins stay {worst(angles):.3g} m apart",
-        )
-    return posture(angles)
+    _refuse_open(scenario, posture(coordinates), TOLERANCE)
+    return posture(coordinates)
 
 
-def _fitting_velocities(scenario: Scenario, free: list[int], q: np.ndarray) -> np.ndarray:
-    """Velocities (n,) that keep the loops closed, in the posture q."""
+def _closed_in_space(scenario: Scenario, free: np.ndarray) -> np.ndarray:
+    """Coordinates (nq,) that close the loops, as well as typed decimals let constraints to spare.
+
+    The solver's unknowns are a step from the start, along the velocities.
+    """
+    constraints, start = LoopConstraints(scenario), scenario.q0
+
+    def posture(step: np.ndarray) -> np.ndarray:
+        whole = np.zeros(scenario.nv)
+        whole[free] = step
+        return displaced(scenario, start, whole)
+
+    def gaps(step: np.ndarray) -> np.ndarray:
+        q = posture(step)
+        pins, axes = kinematics.loop_gaps(scenario, q), kinematics.axis_gaps(scenario, q)
+        return np.concatenate((pins.ravel() / constraints.size, axes.ravel()))
+
+    q, step = start, np.zeros(len(free))
+    correction = constraints.correction(q, free)
+    if np.abs(gaps(step)).max() > CLOSURE_TOLERANCE or np.abs(correction).max() > TOLERANCE:
+        tolerances = dict.fromkeys(("ftol", "xtol", "gtol"), SOLVER_TOLERANCE)
+        q = posture(least_squares(gaps, step, x_scale=constraints.units[free], **tolerances).x)
+        _refuse_open(scenario, q, CLOSURE_TOLERANCE)
+        for _ in range(REFINEMENTS):
+            q = displaced(scenario, q, constraints.correction(q, free))
+    return q
+
+
+def _refuse_open(scenario: Scenario, q: np.ndarray, tolerance: float) -> None:
+    distance = float(kinematics.loop_position(scenario, q))
+    tilt = float(kinematics.loop_tilt(scenario, q))
+    if distance > tolerance * size(scenario):
+        reason = f"pins stay {distance:.3g} m apart"
+    elif tilt > tolerance:
+        reason = f"axes stay {tilt:.3g} rad apart"
+    else:
+        return
+    reason = f"the guesses of q close no posture: {reason}"
+    raise ScenarioError(scenario.source, "loop", reason)
+
+
+def _fitting_velocities(scenario: Scenario, free: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """Velocities (nv,) that keep the loops closed, in the posture q."""
     qd = scenario.qd0
-    jacobian = kinematics.loop_jacobian(scenario, q)
+    if scenario.spatial:
+        constraints = LoopConstraints(scenario)
+        jacobian, units, extent = constraints.jacobian(q), constraints.units, constraints.size
+        enough, least, cut = CLOSURE_TOLERANCE, TOLERANCE, SPATIAL_RANK_TOLERANCE
+    else:
+        jacobian, units, extent = kinematics.loop_jacobian(scenario, q), np.ones(scenario.nv), 1.0
+        enough, least, cut = TOLERANCE, 0.0, None
 
     def slip() -> tuple[float, float]:
-        turn = float(np.abs(kinematics.angular_velocities(scenario, scenario.q0, qd)).max())
-        return float(np.abs(jacobian @ qd).max()), TOLERANCE * size(scenario) * turn
+        return float(np.abs(jacobian @ (qd / units)).max()), fastest(scenario, q, qd)[1] / extent
 
     for _ in range(REFINEMENTS):
-        worst, tolerance = slip()
-        if worst > tolerance:
-            qd[free] -= np.linalg.lstsq(jacobian[:, free], jacobian @ qd)[0]
-    worst, tolerance = slip()
-    if not worst <= tolerance:
+        worst, speed = slip()
+        if worst > TOLERANCE * speed:
+            change = np.linalg.lstsq(jacobian[:, free], jacobian @ (qd / units), rcond=cut)[0]
+            if np.abs(change).max() > least * speed:  # the rest no velocities can mend
+                qd[free] -= units[free] * change
+    worst, speed = slip()
+    if not worst <= enough * speed:
+        pins = kinematics.loop_velocity(scenario, q, qd)
+        axes = np.abs(kinematics.axis_gap_velocities(scenario, q, qd)).max(initial=0.0)
+        reason = f"pins part at {pins:.3g} m/s" + (f", axes at {axes:.3g} rad/s" if axes else "")
         raise ScenarioError(
             scenario.source,
             "loop",
-            f"no velocities of the guessed joints fit the others: pins part at {worst:.3g} m/s",
+            f"no velocities of the guessed joints fit the others: {reason}",
         )
     return qd

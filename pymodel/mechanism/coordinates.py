@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from pymodel.mechanism import frames, rotations
-from pymodel.mechanism.scenario import FREE, SPHERICAL, Body, Scenario
+from pymodel.mechanism.scenario import FREE, PRISMATIC, SPHERICAL, Body, Scenario
 
 
 def _quaternions(scenario: Scenario) -> Iterator[tuple[Body, slice, slice]]:
@@ -30,6 +30,8 @@ def coordinate_rates(scenario: Scenario, q: np.ndarray, qd: np.ndarray) -> np.nd
     numpy.ndarray, shape (..., nq)
     """
     q, qd = np.asarray(q, dtype=np.float64), np.asarray(qd, dtype=np.float64)
+    if scenario.nq == scenario.nv:
+        return qd
     rates = np.zeros_like(q)
     for own, mine, size in zip(
         scenario.q_slices, scenario.v_slices, scenario.freedoms, strict=True
@@ -63,4 +65,23 @@ def displaced(scenario: Scenario, q: np.ndarray, step: np.ndarray) -> np.ndarray
     found = q + coordinate_rates(scenario, q, step)
     for _, own, mine in _quaternions(scenario):
         found[..., own] = rotations.turned(q[..., own], step[..., mine])
+    return found
+
+
+def with_unit_quaternions(scenario: Scenario, q: np.ndarray) -> np.ndarray:
+    """The same postures (..., nq) with quaternions of unit length."""
+    found = q.copy()
+    for _, own, _ in _quaternions(scenario):
+        found[..., own] /= np.linalg.norm(q[..., own], axis=-1, keepdims=True)
+    return found
+
+
+def slides(scenario: Scenario) -> np.ndarray:
+    """Which velocities are of translations, bool, shape (nv,); the others are angular."""
+    found = np.zeros(scenario.nv, dtype=bool)
+    for body, own in zip(scenario.bodies, scenario.v_slices, strict=True):
+        if body.joint == PRISMATIC:
+            found[own] = True
+        elif body.joint == FREE:
+            found[own.start : own.start + len(scenario.gravity)] = True
     return found

@@ -307,6 +307,14 @@ def loop_rows(scenario: Scenario) -> list[slice]:
     return [slice(end - size, end) for end, size in zip(ends, sizes, strict=True)]
 
 
+def kept_rows(scenario: Scenario) -> np.ndarray:
+    """Which of all loops' constraints the dynamics use, int, shape (kept,)."""
+    found = [np.zeros(0, dtype=int)]
+    for loop, rows in zip(scenario.loops, loop_rows(scenario), strict=True):
+        found.append(np.r_[rows] if loop.kept is None else rows.start + np.array(loop.kept, int))
+    return np.concatenate(found)
+
+
 def loop_errors(scenario: Scenario, q: np.ndarray) -> np.ndarray:
     """By how much the loops' constraints fail, m and, for small angles, rad, (..., rows).
 
@@ -357,17 +365,19 @@ def loop_jacobian(scenario: Scenario, q: np.ndarray) -> np.ndarray:
     Parameters
     ----------
     scenario : Scenario
-    q : numpy.ndarray, shape (nq,)
-        One posture.
+    q : numpy.ndarray, shape (..., nq)
 
     Returns
     -------
-    numpy.ndarray, shape (rows, nv)
+    numpy.ndarray, shape (..., rows, nv)
         Rows as :func:`loop_rows` says.
     """
-    nv = scenario.nv
+    q = np.asarray(q, dtype=np.float64)
+    shape = (*q.shape[:-1], scenario.nv)
     # Rates are linear in qd: one unit velocity a joint gives the columns exactly.
-    return loop_rates(scenario, np.broadcast_to(q, (nv, scenario.nq)), np.eye(nv)).T
+    units = np.broadcast_to(np.eye(scenario.nv), (*shape, scenario.nv))
+    postures = np.broadcast_to(q[..., None, :], (*shape, scenario.nq))
+    return np.swapaxes(loop_rates(scenario, postures, units), -1, -2)
 
 
 def joint_momenta(scenario: Scenario, q: np.ndarray, q_dot: np.ndarray) -> np.ndarray:

@@ -10,13 +10,19 @@ from collections.abc import Sequence
 
 import numpy as np
 
+# Matrices of x, y and z times what follows.
+_CROSS = np.array(
+    [
+        [[0.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]],
+        [[0.0, 0.0, 1.0], [0.0, 0.0, 0.0], [-1.0, 0.0, 0.0]],
+        [[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]],
+    ]
+)
+
 
 def skew(vector: np.ndarray) -> np.ndarray:
     """Matrix of the cross product with a vector (..., 3) on its left, shape (..., 3, 3)."""
-    x, y, z = np.moveaxis(np.asarray(vector, dtype=np.float64), -1, 0)
-    zero = np.zeros_like(x)
-    rows = ((zero, -z, y), (z, zero, -x), (-y, x, zero))
-    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+    return np.tensordot(vector, _CROSS, axes=1)
 
 
 def from_angles(angles: Sequence[float]) -> np.ndarray:

@@ -31,7 +31,10 @@ import numpy as np
 from pymodel.arith.errors import Error
 
 GROUND = -1
-INTEGRATORS = ("euler", "semi-implicit", "rk4")
+INTEGRATORS = ("euler", "semi-implicit", "rk4", "implicit-midpoint")
+#: Those of scipy, which choose their steps by a tolerance.
+ADAPTIVE = ("RK45", "RK23", "DOP853", "LSODA", "Radau", "BDF")
+TOLERANCE = 1e-9  #: of theirs, where a scenario says none
 #: A spring may be so many times longer or shorter than its natural length: within that the
 #: algorithm's length of it is right to 2e-14 (:mod:`pymodel.algorithms.springs`).
 STRETCH = 16.0
@@ -110,6 +113,22 @@ class ScenarioError(Error, ValueError):
 
 
 @dataclass(frozen=True)
+class Table:
+    """A torque in time by its values: lines between them, constant before and after.
+
+    Parameters
+    ----------
+    times : tuple of float
+        s, ascending from 0 or later, at least two.
+    values : tuple of float
+        N m, at these times.
+    """
+
+    times: tuple[float, ...]
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True)
 class Body:
     """One rigid body and the joint that hangs it on its parent.
 
@@ -139,8 +158,9 @@ class Body:
         Initial coordinates and velocities; numbers for joints with one of each.
     guess : bool
         Whether a file gives ``q`` and ``qd`` as guesses; here they are what closes the loops.
-    torque : float
-        N m, or N of a prismatic joint; what follows likewise.
+    torque : float, str or Table
+        N m, or N of a prismatic joint: a constant, a formula in time
+        (:mod:`pymodel.mechanism.formula`), or a table in time. What follows likewise, constant.
     spring : float
         N m/rad.
     rest : float
@@ -163,7 +183,7 @@ class Body:
     q: float | tuple[float, ...] = 0.0
     qd: float | tuple[float, ...] = 0.0
     guess: bool = False
-    torque: float = 0.0
+    torque: float | str | Table = 0.0
     spring: float = 0.0
     rest: float = 0.0
     damping: float = 0.0
@@ -247,9 +267,11 @@ class Scenario:
     loops : tuple of Loop
     springs : tuple of Spring
     integrator : str
-        One of ``INTEGRATORS``.
+        One of ``INTEGRATORS`` or ``ADAPTIVE``.
     save : int
         Every ``save``-th step is kept.
+    tolerance : float, optional
+        Of an adaptive integrator; ``TOLERANCE`` unless given.
     source : str
         File, or what stands for it in messages.
     """
@@ -263,7 +285,20 @@ class Scenario:
     springs: tuple[Spring, ...] = ()
     integrator: str = "euler"
     save: int = 1
+    tolerance: float | None = None
     source: str = "<scenario>"
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether the integrator chooses its steps."""
+        return self.integrator in ADAPTIVE
+
+    def require_fixed_steps(self) -> None:
+        """Refuse an adaptive integrator where each step is the same program, by a ScenarioError."""
+        if self.adaptive:
+            needed = "only for the model in float64 (ARITH=float64, --arith float64)"
+            reason = f"{self.integrator} chooses its steps: {needed}"
+            raise ScenarioError(self.source, "time.integrator", reason)
 
     @property
     def steps(self) -> int:
@@ -274,6 +309,11 @@ class Scenario:
     def times(self) -> np.ndarray:
         """Kept times in s, the start included: every ``save``-th step k at k * step."""
         return np.arange(0, self.steps + 1, self.save) * self.step
+
+    @property
+    def is_driven(self) -> bool:
+        """Whether a torque depends on time."""
+        return any(isinstance(body.torque, str | Table) for body in self.bodies)
 
     @property
     def is_chain(self) -> bool:

@@ -17,16 +17,19 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pymodel.mechanism import schema
+from pymodel.mechanism import formula, schema
 from pymodel.mechanism.checks import check_loops, check_springs
 from pymodel.mechanism.closure import with_closed_loops
+from pymodel.mechanism.redundancy import with_kept_rows
 from pymodel.mechanism.scenario import (
+    ADAPTIVE,
     FIXED,
     FREE,
     FREEDOMS,
@@ -43,12 +46,14 @@ from pymodel.mechanism.scenario import (
     Scenario,
     ScenarioError,
     Spring,
+    Table,
     Vector,
     inertia_matrix,
 )
 
 MAX_STEPS = 2**32 - 2  # the step engine counts them, and one evaluation more, in 32 bits
 OF_SPRINGS_ALONE = ("stiffness", "length")  # keys that bodies and loops do not have
+MAX_TABLE = 1000  # times of a torque that is a table
 # Relative deviation of the end of a run from whole steps that passes for rounding.
 END_TOLERANCE = 1e-9
 # A quaternion or an axis whose length is that near to 1 is left as it is, so that what was written
@@ -56,6 +61,7 @@ END_TOLERANCE = 1e-9
 UNIT_ROUNDING = 1e-15
 FIXED_KEYS = ("name", "joint", "axis", "rotation")  # that :func:`varied` leaves alone
 LOOP_ENDS = ("body", "point", "to", "at")  # keys that say what a loop joins
+TOLERANCES = (1e-13, 0.1)  # of adaptive integrators, least and greatest
 
 
 def load(source: str | os.PathLike[str] | Mapping[str, Any], steps: int | None = None) -> Scenario:
@@ -153,9 +159,11 @@ def parse(
         near = f"{below:.12g} or {below + step:.12g}"
         raise time.error("end", f"must be a multiple of the step ({step!r} s): {near}, got {end!r}")
     integrator = time.get("integrator")
-    if integrator not in INTEGRATORS:
-        known = ", ".join(INTEGRATORS)
-        raise time.error("integrator", f"must be one of {known}, got {_quote(integrator)}")
+    known = (*INTEGRATORS, *ADAPTIVE)
+    if integrator not in known:
+        reason = f"must be one of {', '.join(known)}, got {_quote(integrator)}"
+        raise time.error("integrator", reason)
+    tolerance = _tolerance(time, integrator)
     save = time.get("save")
     if not 1 <= save <= MAX_STEPS:
         raise time.error("save", f"must lie in 1..{MAX_STEPS}, got {save}")
@@ -186,6 +194,7 @@ def parse(
         end=end,
         integrator=integrator,
         save=save,
+        tolerance=tolerance,
         bodies=tuple(bodies),
         loops=loops,
         springs=springs,
@@ -193,6 +202,7 @@ def parse(
     )
     scenario = with_closed_loops(scenario)
     check_loops(scenario)
+    scenario = with_kept_rows(scenario)
     check_springs(scenario)
     if steps is None:
         return scenario
@@ -201,6 +211,19 @@ def parse(
     if not 1 <= steps <= MAX_STEPS:
         raise ScenarioError(source, "steps", f"must lie in 1..{MAX_STEPS}, got {steps}")
     return replace(scenario, end=int(steps) * scenario.step)
+
+
+def _tolerance(time: _Table, integrator: str) -> float | None:
+    if "tolerance" not in time.data:
+        return None
+    if integrator not in ADAPTIVE:
+        known = ", ".join(ADAPTIVE)
+        raise time.error("tolerance", f"only for an adaptive integrator ({known})")
+    tolerance = time.get("tolerance")
+    lowest, highest = TOLERANCES
+    if not lowest <= tolerance <= highest:
+        raise time.error("tolerance", f"must lie in {lowest:g}..{highest:g}, got {tolerance!r}")
+    return tolerance
 
 
 def varied(scenario: Scenario, **values: ArrayLike) -> Scenario:
@@ -212,11 +235,11 @@ def varied(scenario: Scenario, **values: ArrayLike) -> Scenario:
     **values
         By the file's keys. Of bodies (``mass``, ``torque``, ...) shape (n,), or (n, d) of the
         vectors ``com``, ``tip`` and ``attach``, d being 2 in the plane and 3 in space; one value
-        stands for all bodies. Of joints ``q``, (nq,), and ``qd``, (nv,). Of loops ``point`` and
-        ``at``, (loops, d). Of springs between points ``stiffness`` and ``length``, (springs,). Of
-        the whole ``gravity``, (d,), ``step``, ``end``,
-        ``integrator``, ``save`` and ``name``. Units are those of the file. Pins stay where
-        ``attach`` says, also where a ``tip`` changes.
+        stands for all bodies. A ``torque`` may be a formula or a table in time, as in a file. Of
+        joints ``q``, (nq,), and ``qd``, (nv,). Of loops ``point`` and ``at``, (loops, d). Of
+        springs between points ``stiffness`` and ``length``, (springs,). Of the whole ``gravity``,
+        (d,), ``step``, ``end``, ``integrator``, ``tolerance``, ``save`` and ``name``. Units are
+        those of the file. Pins stay where ``attach`` says, also where a ``tip`` changes.
 
     Returns
     -------
@@ -235,15 +258,16 @@ def varied(scenario: Scenario, **values: ArrayLike) -> Scenario:
         key.name: (key, data["spring"]) for key in schema.SPRING if key.name in OF_SPRINGS_ALONE
     }
     top = [key.name for key in schema.SCENARIO if not key.kind.startswith("table")]
+    times = [key.name for key in schema.TIME]
     for name, value in values.items():
         if name in top:
             data[name] = value
-        elif name in data["time"]:
+        elif name in times:
             data["time"][name] = value
         elif name in homes:
             _spread(scenario, *homes[name], value)
         else:
-            known = ", ".join((*top, *data["time"], *homes))
+            known = ", ".join((*top, *times, *homes))
             raise ScenarioError(scenario.source, name, f"unknown key (known: {known})")
     return parse(data, scenario.source)
 
@@ -274,8 +298,10 @@ def write_scenario(path: str | os.PathLike[str], scenario: Scenario) -> None:
     Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def _toml(value: str | float | Vector) -> str:
-    """A value as TOML: JSON writes it in the same way."""
+def _toml(value: str | float | Vector | dict[str, Any]) -> str:
+    """A value as TOML: JSON writes it in the same way, but for tables."""
+    if isinstance(value, dict):
+        return f"{{ {', '.join(f'{name} = {_toml(x)}' for name, x in value.items())} }}"
     return json.dumps(value, ensure_ascii=False)
 
 
@@ -289,7 +315,7 @@ def _tables(scenario: Scenario) -> dict[str, Any]:
     return {
         "name": scenario.name,
         "gravity": scenario.gravity,
-        "time": {key.name: fields[key.name] for key in schema.TIME},
+        "time": {k.name: fields[k.name] for k in schema.TIME if fields[k.name] is not None},
         "body": fields["bodies"],
         "loop": fields["loops"],
         "spring": fields["springs"],
@@ -545,6 +571,8 @@ class _Table:
             "unit": self._unit,
             "inertia": self._inertia,
             "rotation": self._rotation,
+            "numbers": self._array,
+            "torque": self._torque,
         }[self.keys[key].kind]
         return read(key, self.value(key, default))
 
@@ -628,6 +656,47 @@ class _Table:
         if not isinstance(value, str):
             raise self.error(key, f"must be a string, got {_kind(value)}")
         return value
+
+    def _torque(self, key: str, value: Any) -> float | str | Table:
+        if isinstance(value, str):
+            return self._formula(key, value.strip())
+        if isinstance(value, dict):
+            return self._table_in_time(key, value)
+        return self._finite(key, value, "must be a number, a formula or a table in time")
+
+    def _formula(self, key: str, text: str) -> float | str:
+        """A formula that depends on time, or the number that another one is."""
+        try:
+            tree = formula.parse(text)
+        except formula.FormulaError as error:
+            raise self.error(key, str(error)) from None
+        if isinstance(tree, float):
+            return tree
+        if not math.isfinite(formula.value(tree, 0.0)):
+            raise self.error(key, "the formula is not finite at t = 0")
+        return text
+
+    def _table_in_time(self, key: str, value: dict[str, Any]) -> Table:
+        """A table in time."""
+        table = _Table(self.source, f"{self.path}{key}.", value, schema.TORQUE)
+        times, values = table.get("times"), table.get("values")
+        if not 2 <= len(times) <= MAX_TABLE:
+            raise table.error("times", f"must be 2 to {MAX_TABLE} times, got {len(times)}")
+        if times[0] < 0.0 or any(b <= a for a, b in pairwise(times)):
+            raise table.error("times", "must ascend from 0 or later")
+        if len(values) != len(times):
+            reason = f"must be one for each time, {len(times)}, got {len(values)}"
+            raise table.error("values", reason)
+        slopes = ((y - x) / (b - a) for (a, x), (b, y) in pairwise(zip(times, values, strict=True)))
+        if not all(map(math.isfinite, (1.0 / times[-1], *slopes))):
+            raise table.error("times", "are too close together")
+        return Table(times, values)
+
+    def _array(self, key: str, value: Any) -> tuple[float, ...]:
+        what = "must be an array of numbers"
+        if not isinstance(value, list | tuple):
+            raise self.error(key, f"{what}, got {_kind(value)}")
+        return tuple(self._finite(key, x, what) for x in value)
 
     def _vector(self, key: str, value: Any) -> Vector:
         return self._list(key, value, "a vector of", self.dimension)

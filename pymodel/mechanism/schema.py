@@ -10,7 +10,15 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from pymodel.mechanism.scenario import GROUND_NAME, INTEGRATORS, JOINTS, REVOLUTE, SPHERICAL
+from pymodel.mechanism.scenario import (
+    ADAPTIVE,
+    GROUND_NAME,
+    INTEGRATORS,
+    JOINTS,
+    REVOLUTE,
+    SPHERICAL,
+    TOLERANCE,
+)
 
 GROUND_TEXT = f'`"{GROUND_NAME}"` or -1 is the ground'
 
@@ -33,8 +41,9 @@ class Key:
         ``string``, ``number``, ``positive``, ``nonnegative``, ``integer``, ``boolean``,
         ``vector`` (two numbers in the plane, three in space), ``unit`` (a vector of any length but
         0, whose direction counts), ``inertia``, ``rotation``, ``coordinates`` and ``velocities``
-        (numbers as the joint has them), ``body`` (a body's number or name), ``table`` or ``tables``
-        (an array of tables).
+        (numbers as the joint has them), ``numbers`` (any number of them), ``torque`` (a number, or
+        a formula or table in time), ``body`` (a body's number or name), ``table`` or ``tables`` (an
+        array of tables).
     unit : str
         Empty without one.
     text : str
@@ -88,8 +97,18 @@ TIME = (
         "integrator",
         "string",
         "",
-        "`euler` (explicit), `semi-implicit` or `rk4`",
+        "`euler` (explicit, order 1), `semi-implicit` (momenta first, then angles with the new "
+        "velocities: order 1, not symplectic), `rk4` (order 4) or `implicit-midpoint` (order 2, "
+        f"symplectic); or an adaptive one: {', '.join(f'`{name}`' for name in ADAPTIVE)}",
         INTEGRATORS[0],
+    ),
+    Key(
+        "tolerance",
+        "positive",
+        "",
+        "of an adaptive integrator: relative, and absolute in rad",
+        Default.COMPUTED,
+        f"`{TOLERANCE:g}`",
     ),
     Key("save", "integer", "", "every so many steps are kept, at least 1", 1),
 )
@@ -175,15 +194,21 @@ BODY = (
     ),
     Key(
         "torque",
-        "number",
+        "torque",
         "N m",
-        "constant torque of the joint, on this body; of a prismatic joint a force in N",
+        "torque of the joint, on this body, or force (N) of a prismatic one: constant, or "
+        "depending on time, see above",
         0.0,
     ),
     Key("spring", "number", "N m/rad", "stiffness of a spring in the joint; prismatic: N/m", 0.0),
     Key("rest", "number", "rad", "joint angle, or displacement, at which the spring is slack", 0.0),
     Key("damping", "number", "N m s/rad", "viscous damping of the joint; prismatic: N s/m", 0.0),
     Key("name", "string", "", "a name that no other body has", "", "none"),
+)
+
+TORQUE = (
+    Key("times", "numbers", "s", "ascending from 0 or later, at least two"),
+    Key("values", "numbers", "N m", "the torque at each of these times"),
 )
 
 LOOP = (
@@ -234,6 +259,7 @@ TABLES = {
     "": SCENARIO,
     "[time]": TIME,
     "[[body]]": BODY,
+    "torque = { .. }": TORQUE,
     "[[loop]]": LOOP,
     "[[spring]]": SPRING,
 }

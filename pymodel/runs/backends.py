@@ -6,14 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pymodel.algorithms.requests import SingularError
 from pymodel.arith import scalars
+from pymodel.arith.errors import RunError
 from pymodel.compile import native
 from pymodel.mechanism.scenario import Scenario
 from pymodel.runs import native_runs, simulate
 from pymodel.runs.input_error import InputError
 from pymodel.runs.outcome import Outcome
-from pymodel.runs.recorder import NonFiniteError
 
 #: (scenarios, arithmetic, **options of :func:`pymodel.runs.simulate.simulate`) -> their outcomes
 Runs = Callable[..., list[Outcome]]
@@ -62,9 +61,15 @@ def _model(scenarios: Sequence[Scenario], arithmetic: str, **options: Any) -> li
     for scenario in scenarios:
         try:
             found.append(Outcome.of(scenario, simulate.simulate(scenario, arithmetic, **options)))
-        except (SingularError, NonFiniteError) as error:
+        except RunError as error:
             found.append(Outcome.of(scenario, error.trajectory, str(error)))
     return found
+
+
+def _check_model(scenario: Scenario, arithmetic: str, **options: Any) -> None:
+    """Refuse an adaptive integrator in another arithmetic than float64, by a ScenarioError."""
+    if arithmetic != "float64":
+        scenario.require_fixed_steps()
 
 
 def _native(scenarios: Sequence[Scenario], arithmetic: str, **options: Any) -> list[Outcome]:
@@ -78,7 +83,8 @@ def _native(scenarios: Sequence[Scenario], arithmetic: str, **options: Any) -> l
 
 
 def _check_native(scenario: Scenario, arithmetic: str, base: str, **options: Any) -> None:
-    """Refuse what has no native code, by an InputError."""
+    """Refuse what has no native code, by an InputError or a ScenarioError."""
+    scenario.require_fixed_steps()
     if not native_runs.possible(scenario, scalars.parse(arithmetic), base):
         reason = f"no code for {arithmetic} with the base {base}: formats end at 8/23, and ldup "
         raise InputError(f"--target native: {reason}chooses pivots")
@@ -92,7 +98,7 @@ def _check_native(scenario: Scenario, arithmetic: str, base: str, **options: Any
 BACKENDS = {
     entry.name: entry
     for entry in (
-        Backend("model", _model, chunk=4),
+        Backend("model", _model, chunk=4, check=_check_model),
         Backend("native", _native, chunk=64, check=_check_native),
     )
 }

@@ -9,7 +9,7 @@ from pymodel.algorithms import step
 from pymodel.algorithms.requests import BASE
 from pymodel.arith.scalars import BitExact
 from pymodel.compile.kernel import Kernel, context_name
-from pymodel.compile.registry import recorded
+from pymodel.compile.registry import clock_names, recorded
 from pymodel.compile.robot_kernels import recorded as robot_recorded
 from pymodel.machine.isa import Location, Machine, Program, ProgramError
 from pymodel.machine.program_image import ProgramImage, StoredProgram, identity
@@ -152,7 +152,7 @@ def compile_scenario(
         for letter, vector in zip("qp", mechanism.initial_state(scenario), strict=True)
         for k, x in enumerate(vector)
     }
-    return _compiled(machine, kernels, state)
+    return _compiled(machine, kernels, state | dict.fromkeys(clock_names(scenario), 0))
 
 
 def compile_robot(

@@ -19,7 +19,7 @@ from pymodel.algorithms import step
 from pymodel.algorithms.requests import BASE, SingularError, serve
 from pymodel.arith.scalars import BitExact
 from pymodel.compile.kernel import Kernel, apart, context_name, interleave
-from pymodel.compile.registry import recorded, t_cut_names
+from pymodel.compile.registry import clock_names, recorded, t_cut_names
 from pymodel.compile.schedule import schedule, schedule_library
 from pymodel.machine.isa import Location, Machine, Program, ProgramError
 from pymodel.machine.model import Twin
@@ -430,7 +430,7 @@ class Run:
                     ]
                     for name, size in sizes.items()
                 )
-                recorder.keep(q, qd, p, _eta(mechanism, q, p))
+                recorder.keep(q, qd, p, _eta(mechanism, q, p, recorder.step))
         except SingularError as error:
             stopped = recorder.where(error)
         if stopped is None and stopped_at is not None:
@@ -442,11 +442,12 @@ class Run:
         return recorder.trajectory() if recorder.rows else None, stopped
 
 
-def _eta(mechanism: step.Mechanism, q: list, p: list) -> Any:
+def _eta(mechanism: step.Mechanism, q: list, p: list, number: int) -> Any:
     """The matrix eta of the loop closures, which the engine does not show; None without loops."""
     if not mechanism.closed:
         return None
-    return serve(mechanism.arithmetic, step.rates(mechanism, q, p)).eta
+    time = mechanism.time(mechanism.arithmetic.const(number))
+    return serve(mechanism.arithmetic, step.rates(mechanism, q, p, time=time)).eta
 
 
 def simulate(machine: Machine, scenario: Scenario, **options: Any) -> Trajectory:
@@ -566,6 +567,7 @@ def prepare(
                 values[name] = x.bits
                 if letter == "q" or not rebasing(scenario):
                     before[name] = program.carried[name]
+        values |= {context_name(context, name): 0 for name in clock_names(scenario)}
         if rebasing(scenario):
             values |= {context_name(context, name): 0 for name in t_cut_names(scenario)}
     _check_trace(machine, len(before) + len(after))

@@ -63,7 +63,7 @@ class Normal:
 
 
 Axis = Grid | Uniform | Normal
-REAL = ("number", "positive", "nonnegative")  # kinds of keys that may be drawn
+REAL = ("number", "positive", "nonnegative", "torque")  # kinds of keys that may be drawn
 #: Kinds of keys that may be one number or many -> the kind of the one.
 NUMBERS = {
     "inertia": "positive",
@@ -300,11 +300,20 @@ def _parsed(key: str, text: str, kind: str) -> Axis | list[Value]:
                 raise InputError(f"--vary {key}: a range has {at_most}, got {size}")
             return np.linspace(float(first), float(last), int(size)).tolist()
         words = [word.strip() for word in text.split(",")]
+        if kind == "torque":
+            return [_number_or_formula(word) for word in words]
         return words if kind == "string" else [float(word) for word in words]
     except InputError:
         raise
     except ValueError:
         raise InputError(f"--vary {key}: must be {NOTATION}, got {text!r}") from None
+
+
+def _number_or_formula(word: str) -> float | str:
+    try:
+        return float(word)
+    except ValueError:
+        return word
 
 
 def _checked(key: str, value: Any, kind: str) -> Value:
@@ -313,6 +322,8 @@ def _checked(key: str, value: Any, kind: str) -> Value:
         if isinstance(value, str):
             return value
         raise InputError(f"--vary {key}: must be words, got {value!r}")
+    if kind == "torque" and isinstance(value, str):
+        return value
     if isinstance(value, bool | str) or not math.isfinite(value):
         raise InputError(f"--vary {key}: must be finite numbers, got {value!r}")
     if kind in ("integer", "body"):

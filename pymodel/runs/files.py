@@ -24,7 +24,7 @@ from pymodel.runs.trajectory import Trajectory, TrajectoryError, read_csv, write
 RUN, REFERENCE, TWIN = "run.csv", "lagrangian.csv", "float64.csv"
 SUMMARY, SCENARIO = "summary.json", "scenario.toml"
 ANIMATION = "animation.gif"
-OF_A_RUN = (RUN, REFERENCE, TWIN, SUMMARY, *plots.FILES, plots.LOOP_FILE, ANIMATION)
+OF_A_RUN = (RUN, REFERENCE, TWIN, SUMMARY, *plots.FILES, *plots.FILES_OF_SOME, ANIMATION)
 
 
 def write_run(
@@ -37,8 +37,9 @@ def write_run(
     """Write everything that a run leaves behind into a folder and return its summary.
 
     Files: run.csv, lagrangian.csv and float64.csv (where known), summary.json, scenario.toml,
-    joints.png, kinetic_energy.png, overview.png, and loop.png for a mechanism with loops; those of
-    an earlier run are replaced or removed.
+    joints.png, kinetic_energy.png, overview.png; conserved.png for a mechanism that conserves its
+    energy or a momentum, loop.png for one with loops. Those of an earlier run are replaced or
+    removed.
 
     Parameters
     ----------

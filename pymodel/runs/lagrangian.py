@@ -14,19 +14,11 @@ r_Ci - r_k turned by 90 degrees:
 and is 0 if i does not hang on k (and l). Everything below follows from these two lines, which
 hold for any other point of body i as well.
 
-Closed loops are cut: the equations are those of the spanning tree, and each loop adds the
-constraint that its gap (point on ``body`` minus point on ``to``) keeps its value 0. With
-J = d gap / dq and the multipliers lambda,
-
-    M qdd + h = f + J^T lambda,    J qdd = -J-dot qd,
-
-lambda is the force of the pin on the point of ``body``; ``to`` gets the opposite. What the HDCA
-calls p in a closed loop are the augmented momenta
-
-    p = M qd - J^T sigma,    sigma-dot = lambda,    sigma(0) = 0,
-
-with sigma the impulse of the cut pin on ``body`` since t = 0. J qd = 0 makes sigma a function of
-q and p, and p-dot = dT/dq - dV/dq + tau - J-dot^T sigma holds no multiplier any more.
+Closed loops are cut (:mod:`pymodel.runs.equations`); J is the derivative of the loops' gaps (point
+on ``body`` minus point on ``to``) by the joint angles, and
+p-dot = dT/dq - dV/dq + tau - J-dot^T sigma. Mechanisms in space, and such with other joints than
+pins, have their own equations (:mod:`pymodel.runs.newton_euler`), which are solved here in the same
+way.
 """
 
 from __future__ import annotations
@@ -37,12 +29,14 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.integrate import DOP853, DenseOutput
 from scipy.linalg import cho_factor, cho_solve
-from scipy.linalg.blas import dtrsm, dtrsv
 
 from pymodel.arith.errors import Error
 from pymodel.mechanism import kinematics
+from pymodel.mechanism.coordinates import coordinate_rates, with_unit_quaternions
 from pymodel.mechanism.scenario import Loop, Scenario, Spring
+from pymodel.runs.equations import Equations, Saddle, spring_force, torque_in_time
 from pymodel.runs.input_error import InputError
+from pymodel.runs.newton_euler import NewtonEuler
 from pymodel.runs.trajectory import Trajectory
 
 Progress = Callable[[int, int], None]  #: (results done, results)
@@ -51,11 +45,6 @@ Progress = Callable[[int, int], None]  #: (results done, results)
 # interpolates with order 7, which costs a digit: this keeps q within 1e-12 rad over a second of
 # the compound pendulum (1e-12 here would give 8e-12).
 TOLERANCE = 1e-13
-# States times joints whose levers are held at once, which bounds the memory of long runs.
-MOMENTA_CHUNK = 10_000
-# Newton steps that take a state back onto the loops. It is never far away: each step squares what
-# is left, and the last one is for the rounding of the one before.
-NEWTON_STEPS = 3
 # Gap in m, or speed of a gap in m/s, from which the solver restarts on the loops.
 DRIFT = 1e-13
 # Condition number of J M^-1 J^T from which a posture counts as singular: a rhombus gets there
@@ -101,55 +90,10 @@ class _Posture:
     second: np.ndarray
 
 
-def _solve_triangular(
-    matrix: np.ndarray, right: np.ndarray, lower: bool = False, transposed: bool = False
-) -> np.ndarray:
-    """Solve matrix x = right, or with its transpose; raises LinAlgError for a zero on the diagonal.
+class Lagrangian(Equations):
+    """The equations of motion of a planar mechanism of n pins: see :class:`Equations`.
 
-    By BLAS, with the same bits as scipy.linalg.solve_triangular: LAPACK, which that calls, shares
-    even the smallest system among threads and waits for them, up to a millisecond when it is busy.
-    """
-    if not matrix.diagonal().all():
-        raise np.linalg.LinAlgError("singular matrix")
-    # The transpose of an array in C's order is one in Fortran's.
-    if right.ndim == 1:
-        return dtrsv(matrix.T, right, lower=not lower, trans=not transposed)
-    return dtrsm(1.0, matrix.T, right, lower=not lower, trans_a=not transposed)
-
-
-class _Saddle:
-    """M x = f + J^T s with J x = c, for one posture, by orthogonal factors of L^-1 J^T (M = L L^T).
-
-    The factors keep J x = c to rounding, and J M^-1 J^T, whose condition is the square, is never
-    formed.
-    """
-
-    def __init__(self, matrix: np.ndarray, jacobian: np.ndarray) -> None:
-        self.lower = np.linalg.cholesky(matrix)
-        self.basis, self.upper = np.linalg.qr(_solve_triangular(self.lower, jacobian.T, lower=True))
-
-    @property
-    def condition(self) -> float:
-        """Condition number of J M^-1 J^T; infinite if constraints depend on each other."""
-        if self.upper.shape[0] < self.upper.shape[1]:  # more constraints than joints
-            return np.inf
-        largest, least = np.linalg.svd(self.upper, compute_uv=False)[[0, -1]]
-        return float((largest / least) ** 2) if least > 0.0 else np.inf
-
-    def solve(self, f: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Solve for x (n,) and s (constraints,); raises LinAlgError if a constraint is empty."""
-        y = _solve_triangular(self.lower, f, lower=True)
-        along = _solve_triangular(self.upper, c, transposed=True) - self.basis.T @ y
-        x = _solve_triangular(self.lower, y + self.basis @ along, lower=True, transposed=True)
-        return x, _solve_triangular(self.upper, along)
-
-
-class Lagrangian:
-    """The equations of motion of a mechanism in the coordinates of its tree of joints.
-
-    The tree with its loops cut: :meth:`mass_matrix`, :meth:`forces`, :meth:`accelerations` and
-    :meth:`momenta`. The whole mechanism: :meth:`constrained_accelerations`, :meth:`velocities` and
-    :meth:`canonical_rates`. n joints, q in rad, qd in rad/s, p in N m s.
+    q in rad, qd in rad/s, p in N m s. For the tree there are :meth:`forces`, too.
 
     Parameters
     ----------
@@ -158,13 +102,13 @@ class Lagrangian:
     """
 
     def __init__(self, scenario: Scenario) -> None:
+        super().__init__(scenario)
         bodies = scenario.bodies
         n = len(bodies)
-        self.scenario = scenario
         self.mass = np.array([body.mass for body in bodies])
         self.inertia = np.array([body.inertia for body in bodies])
         self.weight = self.mass[:, None] * np.array(scenario.gravity)
-        self.torque = np.array([body.torque for body in bodies])
+        self.torques = [torque_in_time(body.torque) for body in bodies]
         self.spring = np.array([body.spring for body in bodies])
         self.rest = np.array([body.rest for body in bodies])
         self.damping = np.array([body.damping for body in bodies])
@@ -199,9 +143,13 @@ class Lagrangian:
         """Joint-space mass matrix M(q), kg m^2, (n, n), symmetric positive definite."""
         return self._mass_matrix(self._posture(q))
 
-    def _forces(self, posture: _Posture, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+    def torque(self, t: float) -> np.ndarray:
+        """Torques of the joints at a time in s, N m, (n,): constants, formulas and tables."""
+        return np.array([torque(t) for torque in self.torques])
+
+    def _forces(self, posture: _Posture, q: np.ndarray, qd: np.ndarray, t: float) -> np.ndarray:
         gravity = np.einsum("ix,ikx->k", self.weight, posture.first)
-        joints = gravity + self.torque - self.spring * (q - self.rest) - self.damping * qd
+        joints = gravity + self.torque(t) - self.spring * (q - self.rest) - self.damping * qd
         return joints + self._spring_forces(q, qd) if self.scenario.springs else joints
 
     def _spring_forces(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
@@ -210,33 +158,26 @@ class Lagrangian:
         between, jacobian = self._differences(q, springs)
         vectors = between.reshape(-1, 2)
         rates = (jacobian @ qd).reshape(-1, 2)
-        forces = np.zeros_like(vectors)
-        for index, (spring, vector, rate) in enumerate(zip(springs, vectors, rates, strict=True)):
-            length = np.hypot(*vector)
-            if spring.length == 0.0:
-                forces[index] = -spring.stiffness * vector
-            else:
-                forces[index] = -spring.stiffness * (length - spring.length) * (vector / length)
-            if spring.damping:
-                direction = vector / length
-                forces[index] -= spring.damping * (direction @ rate) * direction
-        return jacobian.T @ forces.ravel()
+        forces = [spring_force(*each) for each in zip(springs, vectors, rates, strict=True)]
+        return jacobian.T @ np.concatenate(forces)
 
-    def forces(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-        """Gravity, springs, dampers and joint torques by joint, N m, (n,)."""
-        return self._forces(self._posture(q), q, qd)
+    def forces(self, q: np.ndarray, qd: np.ndarray, t: float = 0.0) -> np.ndarray:
+        """Gravity, springs, dampers and joint torques by joint at the time t (s), N m, (n,)."""
+        return self._forces(self._posture(q), q, qd, t)
 
-    def _free_forces(self, posture: _Posture, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+    def _free_forces(
+        self, posture: _Posture, q: np.ndarray, qd: np.ndarray, t: float
+    ) -> np.ndarray:
         """Forces less inertia forces, f - h, N m, (n,)."""
         # Acceleration of the centres of mass at qdd = 0, and the inertia forces it causes.
         centripetal = np.einsum("iklx,k,l->ix", posture.second, qd, qd, optimize=True)
         inertial = np.einsum("i,ix,ikx->k", self.mass, centripetal, posture.first, optimize=True)
-        return self._forces(posture, q, qd) - inertial
+        return self._forces(posture, q, qd, t) - inertial
 
-    def accelerations(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-        """Accelerations qdd = M^-1 (f - h) of the tree, rad/s^2, (n,)."""
+    def accelerations(self, q: np.ndarray, qd: np.ndarray, t: float = 0.0) -> np.ndarray:
+        """Accelerations qdd = M^-1 (f - h) of the tree at the time t (s), rad/s^2, (n,)."""
         posture = self._posture(q)
-        right = self._free_forces(posture, q, qd)
+        right = self._free_forces(posture, q, qd, t)
         return cho_solve(cho_factor(self._mass_matrix(posture)), right, check_finite=False)
 
     def _gap_levers(
@@ -305,114 +246,26 @@ class Lagrangian:
         velocities = kinematics.handle_velocities(mechanism, q, qd)
         return self._gap_levers(velocities, ends, mechanism.loops)
 
-    def onto_loops(self, q: np.ndarray, qd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Find the nearest state that fits the loops: least change, in rad and rad/s.
-
-        Parameters
-        ----------
-        q, qd : numpy.ndarray, shape (..., n)
-
-        Returns
-        -------
-        q, qd : numpy.ndarray, shape (..., n)
-        """
-        for _ in range(NEWTON_STEPS):
-            gap, jacobian = self.gaps(q)
-            q = q - (np.linalg.pinv(jacobian) @ gap[..., None])[..., 0]
-        _, jacobian = self.gaps(q)
-        inverse = np.linalg.pinv(jacobian)
-        for _ in range(2):  # the second for the rounding of the first
-            qd = qd - (inverse @ (jacobian @ qd[..., None]))[..., 0]
-        return q, qd
-
-    def condition(self, q: np.ndarray) -> float:
-        """Condition number of J M^-1 J^T at q (n,): infinite for dependent loop constraints."""
-        return _Saddle(self.mass_matrix(q), self.gaps(q)[1]).condition
-
     def constrained_accelerations(
-        self, q: np.ndarray, qd: np.ndarray
+        self, q: np.ndarray, qd: np.ndarray, t: float = 0.0
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Accelerations of the mechanism, and the forces of its cut pins.
-
-        Parameters
-        ----------
-        q, qd : numpy.ndarray, shape (n,)
-            A state that fits the loops.
-
-        Returns
-        -------
-        qdd : numpy.ndarray, shape (n,)
-            rad/s^2.
-        forces : numpy.ndarray, shape (2 loops,)
-            lambda, N, on the points of ``body``.
-
-        Raises
-        ------
-        numpy.linalg.LinAlgError
-            In singular postures.
-        """
+        """Accelerations (n,) and forces of the cut pins (2 loops,), N; see :class:`Equations`."""
         posture = self._posture(q)
-        saddle = _Saddle(self._mass_matrix(posture), self.gaps(q)[1])
-        return saddle.solve(self._free_forces(posture, q, qd), -self.jacobian_rate(q, qd) @ qd)
+        saddle = Saddle(self._mass_matrix(posture), self.gaps(q)[1])
+        return saddle.solve(self._free_forces(posture, q, qd, t), -self.jacobian_rate(q, qd) @ qd)
 
-    def velocities(self, q: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Solve M qd = p + J^T sigma with J qd = 0.
-
-        Parameters
-        ----------
-        q, p : numpy.ndarray, shape (n,)
-            Joint angles and (augmented) momenta.
-
-        Returns
-        -------
-        qd : numpy.ndarray, shape (n,)
-            rad/s.
-        sigma : numpy.ndarray, shape (2 loops,)
-            Impulses of the cut pins on the points of ``body``, N s.
-
-        Raises
-        ------
-        numpy.linalg.LinAlgError
-            In singular postures.
-        """
-        if not self.scenario.loops:
-            return cho_solve(cho_factor(self.mass_matrix(q)), p), np.zeros(0)
-        gap, jacobian = self.gaps(q)
-        return _Saddle(self.mass_matrix(q), jacobian).solve(p, np.zeros(len(gap)))
-
-    def momenta(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-        """Momenta p = dT/dqd = M qd of the tree, N m s, (..., n) as q and qd."""
-        q, qd = np.asarray(q, dtype=np.float64), np.asarray(qd, dtype=np.float64)
-        if q.ndim > 1 and len(q) > 1 and q.size > MOMENTA_CHUNK:
-            return np.concatenate(
-                [
-                    self.momenta(*part)
-                    for part in zip(np.array_split(q, 2), np.array_split(qd, 2), strict=True)
-                ]
-            )
+    def _momenta(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         lever = self._levers(q)
         # M qd without forming M: first^T (m first qd), and the constant part for the rotation.
         moment = np.einsum("...ikx,...k->...ix", lever, qd) * self.mass[:, None]
         return np.einsum("...ikx,...ix->...k", lever, moment) + qd @ self.rotary
 
-    def canonical_rates(self, q: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def canonical_rates(
+        self, q: np.ndarray, p: np.ndarray, t: float = 0.0
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Hamilton's equations: qd, and pd_k = 1/2 qd^T dM/dq_k qd - dV/dq_k + tau_k.
 
-        With loops p are the augmented momenta and pd has the term -J-dot^T sigma as well.
-
-        Parameters
-        ----------
-        q, p : numpy.ndarray, shape (n,)
-
-        Returns
-        -------
-        qd, pd : numpy.ndarray, shape (n,)
-            rad/s and N m.
-
-        Raises
-        ------
-        numpy.linalg.LinAlgError
-            In singular postures.
+        With loops pd has the term -J-dot^T sigma as well; see :class:`Equations`.
         """
         posture = self._posture(q)
         qd, sigma = self.velocities(q, p)
@@ -420,35 +273,41 @@ class Lagrangian:
         velocity = np.einsum("ikx,k->ix", posture.first, qd)
         change = np.einsum("iklx,l->ikx", posture.second, qd)
         inertial = np.einsum("i,ix,ikx->k", self.mass, velocity, change, optimize=True)
-        pd = inertial + self._forces(posture, q, qd)
+        pd = inertial + self._forces(posture, q, qd, t)
         if self.scenario.loops:
             pd = pd - self.jacobian_rate(q, qd).T @ sigma
         return qd, pd
 
 
+def equations_of(scenario: Scenario) -> Equations:
+    """Lagrange's equations of a planar mechanism of pins, Newton's and Euler's of any other."""
+    return Lagrangian(scenario) if scenario.pins_only else NewtonEuler(scenario)
+
+
 def momenta(scenario: Scenario, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-    """Joint momenta dT/dqd = M(q) qd of the tree, N m s, (..., n) as q and qd.
+    """Joint momenta M(q) qd of the tree, N m s and N s, (..., nv), for q (..., nq), qd (..., nv).
 
     With loops these are not the p of a run, which are augmented: see :func:`impulses`.
     """
-    return Lagrangian(scenario).momenta(q, qd)
+    return equations_of(scenario).momenta(q, qd)
 
 
 def canonical_rates(
-    scenario: Scenario, q: np.ndarray, p: np.ndarray
+    scenario: Scenario, q: np.ndarray, p: np.ndarray, t: float = 0.0
 ) -> tuple[np.ndarray, np.ndarray]:
     """Hamilton's equations of one state.
 
     Parameters
     ----------
     scenario : Scenario
-    q, p : numpy.ndarray, shape (n,)
-        Joint angles, rad, and momenta, N m s; with loops the augmented ones.
+    q, p : numpy.ndarray, shapes (nq,) and (nv,)
+        Coordinates, and momenta; with loops the augmented ones.
+    t : float
+        Time, s.
 
     Returns
     -------
-    qd, pd : numpy.ndarray, shape (n,)
-        rad/s and N m.
+    qd, pd : numpy.ndarray, shape (nv,)
 
     Raises
     ------
@@ -456,24 +315,25 @@ def canonical_rates(
         If the loop constraints depend on each other.
     """
     q, p = np.asarray(q, dtype=np.float64), np.asarray(p, dtype=np.float64)
-    equations = Lagrangian(scenario)
+    equations = equations_of(scenario)
     _refuse_singular(equations, q)
-    return equations.canonical_rates(q, p)
+    return equations.canonical_rates(q, p, t)
 
 
 def impulses(scenario: Scenario, q: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """Impulses sigma of the cut pins on the points of their ``body``.
+    """Impulses sigma of the cut joints on their ``body``.
 
     Parameters
     ----------
     scenario : Scenario
-    q, p : numpy.ndarray, shape (..., n)
-        Joint angles, rad, and augmented momenta p = momenta(q, qd) - J^T sigma, N m s.
+    q, p : numpy.ndarray, shapes (..., nq) and (..., nv)
+        Coordinates, and augmented momenta p = momenta(q, qd) - J^T sigma.
 
     Returns
     -------
-    numpy.ndarray, shape (..., loops, 2)
-        N s.
+    numpy.ndarray, shape (..., loops, 2), in space (..., loops, 5)
+        N s; in space three of translations, then N m s, two of a hinge's rotations. Those of
+        constraints that the loops do not keep or have are 0.
 
     Raises
     ------
@@ -481,17 +341,21 @@ def impulses(scenario: Scenario, q: np.ndarray, p: np.ndarray) -> np.ndarray:
         If the loop constraints depend on each other.
     """
     q, p = np.asarray(q, dtype=np.float64), np.asarray(p, dtype=np.float64)
-    equations = Lagrangian(scenario)
-    n = q.shape[-1]
-    rows = []
-    for angles, values in zip(q.reshape(-1, n), p.reshape(-1, n), strict=True):
-        _refuse_singular(equations, angles)
-        rows.append(equations.velocities(angles, values)[1])
-    return np.array(rows).reshape(*q.shape[:-1], len(scenario.loops), 2)
+    equations = equations_of(scenario)
+    postures, values = q.reshape(-1, scenario.nq), p.reshape(-1, scenario.nv)
+    count = 5 if scenario.spatial else 2
+    starts = [rows.start for rows in kinematics.loop_rows(scenario)]
+    kept = kinematics.kept_rows(scenario)
+    loops = np.searchsorted(starts, kept, side="right") - 1
+    found = np.zeros((len(postures), len(scenario.loops), count))
+    for row, posture, value in zip(found, postures, values, strict=True):
+        _refuse_singular(equations, posture)
+        row[loops, kept - np.array(starts)[loops]] = equations.velocities(posture, value)[1]
+    return found.reshape(*q.shape[:-1], *found.shape[1:])
 
 
-def _refuse_singular(equations: Lagrangian, q: np.ndarray) -> None:
-    if equations.scenario.loops and not equations.condition(q) < SINGULAR_CONDITION:
+def _refuse_singular(equations: Equations, q: np.ndarray) -> None:
+    if equations.constraints and not equations.condition(q) < SINGULAR_CONDITION:
         raise NoReferenceError(
             f"{equations.scenario.source}: loop: constraints depend on each other at this posture "
             "(redundant or singular)"
@@ -530,8 +394,8 @@ def simulate(scenario: Scenario, t: np.ndarray, progress: Progress | None = None
     t = np.asarray(t, dtype=np.float64)
     if t.ndim != 1 or not len(t) or not np.all(np.diff(t, prepend=0.0) >= 0.0):
         raise InputError("t: must be times in s, shape (T,), that ascend from 0 or later")
-    equations = Lagrangian(scenario)
-    solve = _solve_loops if scenario.loops else _solve_tree
+    equations = equations_of(scenario)
+    solve = _solve_loops if equations.constraints else _solve_tree
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # refused by their results
         trajectory, problem = solve(equations, t, progress)
         finite = trajectory.finite_part()
@@ -543,19 +407,21 @@ def simulate(scenario: Scenario, t: np.ndarray, progress: Progress | None = None
 
 
 def _solve_tree(
-    equations: Lagrangian, t: np.ndarray, progress: Progress | None
+    equations: Equations, t: np.ndarray, progress: Progress | None
 ) -> tuple[Trajectory, str | None]:
     """Solve a mechanism without loops: the state is (q, qd)."""
     scenario = equations.scenario
-    n = len(scenario.bodies)
+    nq = scenario.nq
 
-    def rates(state: np.ndarray) -> np.ndarray:
-        q, qd = state[:n], state[n:]
-        return np.concatenate((qd, equations.accelerations(q, qd)))
+    def rates(t: float, state: np.ndarray) -> np.ndarray:
+        q, qd = state[:nq], state[nq:]
+        return np.concatenate(
+            (coordinate_rates(scenario, q, qd), equations.accelerations(q, qd, t))
+        )
 
     start = np.concatenate((scenario.q0, scenario.qd0))
     states, problem = _Solver(rates, t, progress).run(start)
-    q, qd = states[:, :n], states[:, n:]
+    q, qd = with_unit_quaternions(scenario, states[:, :nq]), states[:, nq:]
     return _trajectory(scenario, t[: len(q)], q, qd, equations.momenta(q, qd)), problem
 
 
@@ -575,7 +441,7 @@ def _trajectory(
 
 
 def _solve_loops(
-    equations: Lagrangian, t: np.ndarray, progress: Progress | None
+    equations: Equations, t: np.ndarray, progress: Progress | None
 ) -> tuple[Trajectory, str | None]:
     """Solve a mechanism with loops: the state is (q, qd, sigma).
 
@@ -584,30 +450,32 @@ def _solve_loops(
     there from a step after which the drift is more than rounding.
     """
     scenario = equations.scenario
-    n = len(scenario.bodies)
+    parts = np.cumsum((scenario.nq, scenario.nv))
     _refuse_singular(equations, scenario.q0)
     q, _ = equations.onto_loops(scenario.q0, scenario.qd0)
     qd, sigma = equations.velocities(q, equations.momenta(q, scenario.qd0))
 
-    def rates(state: np.ndarray) -> np.ndarray:
-        q, qd = state[:n], state[n : 2 * n]
-        return np.concatenate((qd, *equations.constrained_accelerations(q, qd)))
+    def rates(t: float, state: np.ndarray) -> np.ndarray:
+        q, qd, _ = np.split(state, parts)
+        accelerations, forces = equations.constrained_accelerations(q, qd, t)
+        return np.concatenate((coordinate_rates(scenario, q, qd), accelerations, forces))
 
     def singular_time(motion: DenseOutput) -> float | None:
         return _singular_time(equations, motion)
 
     def mended(state: np.ndarray) -> np.ndarray | None:
-        q, qd = state[:n], state[n : 2 * n]
+        q, qd, sigma = np.split(state, parts)
         gap, jacobian = equations.gaps(q)
         if max(abs(gap).max(), abs(jacobian @ qd).max()) <= DRIFT:
             return None
-        return np.concatenate((*equations.onto_loops(q, qd), state[2 * n :]))
+        return np.concatenate((*equations.onto_loops(q, qd), sigma))
 
     solver = _Solver(rates, t, progress, singular_time, mended)
     states, problem = solver.run(np.concatenate((q, qd, sigma)))
-    q, qd = equations.onto_loops(states[:, :n], states[:, n : 2 * n])
+    q, qd, sigma = np.split(states, parts, axis=1)
+    q, qd = equations.onto_loops(q, qd)
     _, jacobian = equations.gaps(q)
-    pull = np.einsum("tck,tc->tk", jacobian, states[:, 2 * n :])
+    pull = np.einsum("tck,tc->tk", jacobian, sigma)
     p = equations.momenta(q, qd) - pull
     return _trajectory(scenario, t[: len(q)], q, qd, p), problem
 
@@ -622,7 +490,7 @@ class _Solver:
     Parameters
     ----------
     rates : callable
-        State -> its time derivative; raises LinAlgError in singular postures.
+        Time (s) and state -> the state's time derivative; raises LinAlgError in singular postures.
     t : numpy.ndarray, shape (T,)
         Times of the results, s.
     progress : callable(done, results), optional
@@ -634,7 +502,7 @@ class _Solver:
 
     def __init__(
         self,
-        rates: Callable[[np.ndarray], np.ndarray],
+        rates: Callable[[float, np.ndarray], np.ndarray],
         t: np.ndarray,
         progress: Progress | None = None,
         singular_time: Callable[[DenseOutput], float | None] = lambda _: None,
@@ -650,14 +518,14 @@ class _Solver:
         self.done = int(np.searchsorted(t, 0.0, side="right"))  # results
         self.time = 0.0  # s, as far as it is solved
 
-    def _counted_rates(self, _: float, state: np.ndarray) -> np.ndarray:
+    def _counted_rates(self, t: float, state: np.ndarray) -> np.ndarray:
         if not self.left:
             raise _TooMuchWorkError
         self.left -= 1
         if self.progress:
             self.progress(self.done, len(self.t))
         # A trial step that is too long may overflow: the solver takes a shorter one.
-        return self.rates(state) if np.isfinite(state).all() else np.full_like(state, np.nan)
+        return self.rates(t, state) if np.isfinite(state).all() else np.full_like(state, np.nan)
 
     def _from(self, state: np.ndarray, step: float | None = None) -> DOP853:
         rates, end = self._counted_rates, self.t[-1]
@@ -711,16 +579,16 @@ class _Solver:
         return None
 
 
-def _singular_time(equations: Lagrangian, motion: DenseOutput) -> float | None:
+def _singular_time(equations: Equations, motion: DenseOutput) -> float | None:
     """Find the first time (s) in one step of the solver when the posture is singular, if any.
 
     A motion that passes a singular posture of a linkage (a bar mechanism that goes flat) between
     two steps is seen by det [J; N^T], N being the directions free at the start of the step: it
     passes zero.
     """
-    n = len(equations.scenario.bodies)
+    nq = equations.scenario.nq
     before, after = motion.t_old, motion.t
-    _, jacobian = equations.gaps(motion(before)[:n])
+    _, jacobian = equations.gaps(motion(before)[:nq])
     free = np.linalg.svd(jacobian)[2][len(jacobian) :]
 
     def side(jacobian: np.ndarray) -> float:
@@ -729,7 +597,7 @@ def _singular_time(equations: Lagrangian, motion: DenseOutput) -> float | None:
     start = side(jacobian)
 
     def bad(time: float) -> bool:
-        q = motion(time)[:n]
+        q = motion(time)[:nq]
         if not equations.condition(q) < SINGULAR_CONDITION:
             return True
         return side(equations.gaps(q)[1]) != start

@@ -19,8 +19,8 @@ from pymodel.algorithms.step import Mechanism, prepare
 from pymodel.arith import scalars
 from pymodel.arith.fp import INEXACT
 from pymodel.compile import native
-from pymodel.compile.registry import split_state, state_names, t_cut_names
-from pymodel.compile.watched_step import watched_step
+from pymodel.compile.registry import clock_names, split_state, state_names, t_cut_names
+from pymodel.compile.watched_step import WatchedStep, watched_step
 from pymodel.mechanism.scenario import Scenario
 from pymodel.runs import simulate as model
 from pymodel.runs.recorder import UNSOLVABLE, NonFiniteError, Recorder
@@ -55,9 +55,10 @@ def fastest(
 
 
 def possible(scenario: Scenario, arithmetic: Any, base: str) -> bool:
-    """Whether a run can be native: not with pivots to choose, nor in formats wider than 8/23."""
+    """Whether a run can be native: with fixed steps, no pivots to choose, formats up to 8/23."""
     wide = isinstance(arithmetic, scalars.BitExact) and not arithmetic.fmt.has_sincos
-    return not wide and (base in RECORDED_BASES or not scenario.loops)
+    fixed = not scenario.adaptive and (base in RECORDED_BASES or not scenario.loops)
+    return fixed and not wide
 
 
 @np.errstate(over="ignore", invalid="ignore")  # a result that is not finite ends the run
@@ -138,14 +139,34 @@ class _System:
     state: State
 
     @property
-    def structure(self) -> str:
-        """What systems that run at once have in common: all but their numbers."""
+    def every(self) -> int:
+        """Steps between re-basings; 0 never."""
+        return self.mechanism.rebase if self.scenario.loops else 0
+
+    def steps(self, options: Mapping[str, Any]) -> tuple[WatchedStep, WatchedStep | None]:
+        """Its recorded step, and the one that re-bases."""
+        chosen = {"base": BASE} | dict(options)
+        chosen.pop("rebase", None)
+        fold = getattr(self.mechanism.arithmetic, "fold", False)
+        chosen |= {"rebasing": bool(self.every), "fold": fold}
+        main = watched_step(self.scenario, **chosen)
+        return main, watched_step(self.scenario, rebase_now=True, **chosen) if self.every else None
+
+    def structure(self, options: Mapping[str, Any]) -> str:
+        """What systems that run at once have in common: all but their numbers.
+
+        With other joints than planar pins the step depends on some numbers, too, those that are 0
+        or 1: there the recorded steps are compared.
+        """
         scenario, mechanism = self.scenario, self.mechanism
         topology = mechanism.topology
         kept = scenario.steps, scenario.save, scenario.integrator
         springs = [spring.structure for spring in mechanism.springs]
-        wiring = topology.parents, topology.joints, mechanism.assembly, springs
-        return repr((type(mechanism).__name__, *kept, *wiring, *_joints(scenario)))
+        drives = {k: drive.structure for k, drive in mechanism.drives.items()}
+        wiring = topology.parents, topology.joints, mechanism.assembly, springs, drives
+        if not scenario.pins_only:
+            wiring += tuple(step and step.kernel.structure for step in self.steps(options))
+        return repr((type(mechanism).__name__, *kept, *wiring))
 
     def finished(
         self, group: _NativeSteps, arithmetic: Any, limit: float | None, options: Mapping
@@ -164,14 +185,6 @@ class _System:
             return error
 
 
-def _joints(scenario: Scenario) -> list[tuple]:
-    """What joints are and which way they point; of planar pins there is nothing to say."""
-    if scenario.pins_only:
-        return []
-    found = [(body.joint, body.axis, body.rotation) for body in scenario.bodies]
-    return found + [(loop.joint, loop.axis, loop.to_axis, loop.kept) for loop in scenario.loops]
-
-
 def _several(
     scenarios: Sequence[Scenario],
     arithmetic: str | scalars.Float64 | scalars.BitExact,
@@ -185,7 +198,9 @@ def _several(
         mechanism = prepare(ar, scenario, **options)
         start = State(*mechanism.initial_state(scenario))
         system = _System(number, scenario, mechanism, Recorder(scenario, ar, limit), start)
-        groups.setdefault(system.structure, []).append(system)
+        # A system alone needs no comparison, which takes a recording.
+        structure = system.structure(options) if len(scenarios) > 1 else ""
+        groups.setdefault(structure, []).append(system)
     return [_NativeSteps(systems, options) for systems in groups.values()]
 
 
@@ -214,7 +229,7 @@ class _NativeSteps:
         self.systems, self.options = systems, options
         self.mechanism, self.scenario = systems[0].mechanism, systems[0].scenario
         self.arithmetic = self.mechanism.arithmetic
-        self.every = self.mechanism.rebase if self.scenario.loops else 0
+        self.every = systems[0].every
         self.state_names = state_names(self.scenario)
         self.cut_names = t_cut_names(self.scenario) if self.every else []
         self.alone = len(systems) == 1
@@ -226,7 +241,8 @@ class _NativeSteps:
         vectors = [[*system.state.q, *system.state.p] for system in self.systems]
         numbers = np.array([list(map(self.arithmetic.to_float, x)) for x in vectors]).T
         state = dict(zip(self.state_names, numbers, strict=True))
-        state |= dict.fromkeys(self.cut_names, np.zeros(len(self.systems)))
+        others = [*self.cut_names, *clock_names(self.scenario)]
+        state |= dict.fromkeys(others, np.zeros(len(self.systems)))
         step, steps = 0, self.scenario.steps
         if not self.alone and self.scenario.integrator == "euler":
             steps += 1  # what its first half evaluates is the last row
@@ -242,11 +258,7 @@ class _NativeSteps:
             self._leave(k, {name: column[k] for name, column in state.items()}, step)
 
     def _build(self) -> None:
-        chosen = {"base": BASE} | dict(self.options)
-        chosen.pop("rebase", None)
-        chosen |= {"rebasing": bool(self.every), "fold": getattr(self.arithmetic, "fold", False)}
-        self.main = watched_step(self.scenario, **chosen)
-        special = watched_step(self.scenario, rebase_now=True, **chosen) if self.every else None
+        self.main, special = self.systems[0].steps(self.options)
         self.kernel = native.build(
             self.main.kernel,
             self.arithmetic,
@@ -310,8 +322,8 @@ class _NativeSteps:
             matrices = np.array([[trace[name] for name in row] for row in self.main.eta])
             eta = eta_condition(self.scenario, np.moveaxis(matrices, (0, 1), (-2, -1)))
         if self.main.joint:
-            watched = zip(self.main.joint, self.main.held, strict=True)
-            joint = np.max([joint_condition(self._sum(x, trace), held) for x, held in watched], 0)
+            matrices = [self._sum(parts, trace) for parts in self.main.joint]
+            joint = np.max([joint_condition(self.scenario, matrix) for matrix in matrices], 0)
         return eta, joint
 
     @staticmethod

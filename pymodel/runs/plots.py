@@ -1,4 +1,4 @@
-"""Plots of a run as PNG files: joint motion, kinetic energy and its error, and an overview.
+"""Plots of a run as PNG files: joint motion, energies and their error, and an overview.
 
 Colours are those of Okabe and Ito, which stay apart for colour-blind readers; curves that may
 cover each other also differ in dash and width. Legends stand next to the axes, never on the data.
@@ -23,11 +23,13 @@ from pymodel.mechanism.kinematics import loop_angle_error
 from pymodel.mechanism.scenario import Scenario
 from pymodel.mechanism.units import coordinate_units, velocity_units
 from pymodel.runs import skeleton
+from pymodel.runs.conserved import conserved
 from pymodel.runs.input_error import InputError
 from pymodel.runs.summary import MILLI
 from pymodel.runs.trajectory import Trajectory, check_mechanism
 
 LOOP = "loop"  # the picture that needs loops
+CONSERVED = "conserved"  # the picture that needs a quantity that is conserved
 
 #: A run with its name, colour, dash and width.
 Curve = tuple[str, Trajectory, str, Any, float]
@@ -41,7 +43,9 @@ SMALL_NUMBERS = "{x:.3g}"  # each tick whole: a common factor above the axes hit
 # Time runs from light to dark, without the palest end, which vanishes on white.
 TIME_COLOURS = ListedColormap(mpl.colormaps["cividis_r"](np.linspace(0.12, 1.0, 256)))
 BLOCK_WIDTH = 11.0  # of a drawn slider, points
-VIEW = (22.0, -55.0)  # in space: elevation and azimuth, degrees
+# In space: elevation and azimuth in degrees, ticks of an axis, height of the box as a share of its
+# largest side at least, and how large it is drawn against the usual.
+VIEW, TICKS, FLATTEST, ZOOM = (22.0, -55.0), 5, 0.5, 0.78
 #: Unit of coordinates or velocities -> what they are called.
 QUANTITIES = {
     "rad": "joint angle $q$ [rad]",
@@ -83,7 +87,7 @@ def plot_run(
     twin_label: str = "float64",
     scenario: Scenario | None = None,
 ) -> list[Path]:
-    """Plot a run as PNG files, ``FILES`` and with loops ``LOOP_FILE``.
+    """Plot a run as PNG files: ``FILES``, and ``FILES_OF_SOME`` where they apply.
 
     Parameters
     ----------
@@ -134,11 +138,11 @@ def plot(
     ----------
     trajectory : Trajectory
     scenario : Scenario, optional
-        The mechanism, which ``overview`` and ``loop`` need.
+        The mechanism, which ``overview``, ``conserved`` and ``loop`` need.
     kind : str
         ``overview``: bars in motion, energies, their error; ``joints``: coordinates and velocities;
-        ``kinetic_energy``: with differences to the reference and to the twin; ``loop``: how well
-        loops stay closed.
+        ``kinetic_energy``: with differences to the reference and to the twin; ``conserved``: the
+        error of the energy, and of others that are conserved; ``loop``: how well loops stay closed.
     reference, twin : Trajectory, optional
         The exact motion, and the same steps in exact arithmetic, at the same times.
     label, twin_label : str
@@ -155,7 +159,7 @@ def plot(
     Raises
     ------
     InputError
-        If there is no such kind, it needs a scenario or loops, or the scenario has other joints.
+        If there is no such kind, it needs another scenario, or the scenario has other joints.
     OSError
         If the file cannot be written.
     """
@@ -165,7 +169,8 @@ def plot(
         check_mechanism(trajectory, scenario)
         title = scenario.name if title is None else title
     if not _drawn(kind, scenario):
-        needed = "a scenario with loops" if kind == LOOP else "a scenario"
+        needs = {LOOP: " with loops", CONSERVED: " that conserves its energy or a momentum"}
+        needed = f"a scenario{needs.get(kind, '')}"
         raise InputError(f"kind {kind!r}: needs {needed}")
     curves = _curves(trajectory, label, twin, twin_label)
     with mpl.rc_context(STYLE):
@@ -188,6 +193,8 @@ def _drawn(kind: str, scenario: Scenario | None) -> bool:
     """Whether a picture can be drawn of this scenario."""
     if kind == LOOP:
         return scenario is not None and bool(scenario.loops)
+    if kind == CONSERVED:
+        return scenario is not None and bool(conserved(scenario))
     return kind != "overview" or scenario is not None
 
 
@@ -320,6 +327,28 @@ def _kinetic(
     return figure
 
 
+def _conserved(
+    curves: list[Curve], reference: Trajectory | None, title: str, scenario: Scenario
+) -> Figure:
+    quantities = conserved(scenario)
+    figure = Figure(figsize=(9, 1.2 + 2.3 * len(quantities)), layout="constrained")
+    figure.suptitle(f"{title}: conserved quantities, change since the start", parse_math=False)
+    panels = figure.subplots(len(quantities), 1, sharex=True, squeeze=False)[:, 0]
+    for axes, quantity in zip(panels, quantities, strict=True):
+        for label, run, colour, dash, width in curves:
+            change = quantity.change(run)
+            axes.plot(run.t, change, color=colour, ls=dash, lw=0.6 * width, label=label)
+        scale = f"{quantity.scale(curves[0][1]):.3g} {quantity.unit}"
+        about = f"{quantity.name} ({quantity.scale_name} up to {scale})"
+        axes.set_title(about, parse_math=False)
+        axes.set_ylabel(f"change [{quantity.unit}]")
+        axes.yaxis.set_major_formatter(SMALL_NUMBERS)
+    _beside(panels[0])
+    panels[-1].set_xlabel("time [s]")
+    _limit_time(panels, curves[0][1])
+    return figure
+
+
 def _loop(
     curves: list[Curve], reference: Trajectory | None, title: str, scenario: Scenario
 ) -> Figure:
@@ -420,7 +449,8 @@ def mechanism_axes(figure: Figure, place: Any, scenario: Scenario) -> Axes:
     """
     if not scenario.spatial:
         return figure.add_subplot(place)
-    axes = figure.add_subplot(place, projection="3d", proj_type="ortho")
+    space = {"projection": "3d", "proj_type": "ortho", "computed_zorder": False}
+    axes = figure.add_subplot(place, **space)
     pull = np.abs(scenario.gravity)
     axes.view_init(*VIEW, vertical_axis="xyz"[pull.argmax() if pull.any() else -1])
     return axes
@@ -435,20 +465,32 @@ def lines(axes: Axes, segments: Sequence[np.ndarray], **style: Any) -> LineColle
 
 
 def square_limits(axes: Axes) -> None:
-    """Name the axes of a mechanism, and set equal scales in a square box.
+    """Name the axes of a mechanism, and set equal scales, in the plane in a square box.
 
     Constrained layout loses labels when it adapts a box.
     """
-    names = "xyz" if axes.name == "3d" else "xy"
-    limits = np.array([getattr(axes, f"get_{name}lim")() for name in names])
-    half = np.ptp(limits, axis=1).max() / 2
-    for name, middle in zip(names, limits.mean(axis=1), strict=True):
+    if axes.name == "3d":
+        _box_limits(axes)
+        return
+    (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
+    half = max(right - left, top - bottom) / 2
+    axes.set_xlim((left + right) / 2 - half, (left + right) / 2 + half)
+    axes.set_ylim((bottom + top) / 2 - half, (bottom + top) / 2 + half)
+    axes.set_aspect("equal", adjustable="box")
+    axes.set_xlabel("x [m]")
+    axes.set_ylabel("y [m]")
+
+
+def _box_limits(axes: Axes) -> None:
+    """Set equal scales in a box that is not too flat."""
+    limits = np.array([getattr(axes, f"get_{name}lim")() for name in "xyz"])
+    halves = np.ptp(limits, axis=1) / 2
+    halves = np.maximum(halves, FLATTEST * halves.max())
+    for name, middle, half in zip("xyz", limits.mean(axis=1), halves, strict=True):
         getattr(axes, f"set_{name}lim")(middle - half, middle + half)
         getattr(axes, f"set_{name}label")(f"{name} [m]")
-    if axes.name == "3d":
-        axes.set_box_aspect((1.0, 1.0, 1.0))
-    else:
-        axes.set_aspect("equal", adjustable="box")
+        axes.locator_params(axis=name, nbins=TICKS)
+    axes.set_box_aspect(halves, zoom=ZOOM)
 
 
 #: What is drawn of a run: (curves, reference, title, scenario) -> figure.
@@ -456,8 +498,9 @@ KINDS: dict[str, Callable[..., Figure]] = {
     "joints": _joints,
     "kinetic_energy": _kinetic,
     "overview": _overview,
+    CONSERVED: _conserved,
     LOOP: _loop,
 }
 
-FILES = tuple(f"{kind}.png" for kind in KINDS if kind != LOOP)
-LOOP_FILE = f"{LOOP}.png"  # with FILES, for a mechanism with loops
+CONSERVED_FILE, LOOP_FILE = FILES_OF_SOME = tuple(f"{kind}.png" for kind in (CONSERVED, LOOP))
+FILES = tuple(f"{kind}.png" for kind in KINDS if kind not in (CONSERVED, LOOP))

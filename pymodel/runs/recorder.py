@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pymodel.algorithms.conditions import eta_condition, held_by, joint_condition
+from pymodel.algorithms.conditions import eta_condition, joint_condition
 from pymodel.algorithms.requests import SingularError, joint_matrix
 from pymodel.arith.errors import RunError
 from pymodel.arith.scalars import BitExact, Float64
@@ -126,8 +126,7 @@ class Recorder:
             return
         to_float = self.arithmetic.to_float
         floats = [[[to_float(x) for x in row] for row in part] for part in parts]
-        held = held_by(self.scenario, request)
-        condition = float(joint_condition(np.sum(floats, axis=0), held))
+        condition = float(joint_condition(self.scenario, np.sum(floats, axis=0)))
         if self.joint_condition is None or condition > self.joint_condition:
             self.joint_condition, self.joint_condition_step = condition, self.step
         if condition >= self.limit:
@@ -176,26 +175,41 @@ class Recorder:
         numbers = np.arange(self.step, self.step + len(q))
         kept = slice(-self.step % save, None, save)
         if len(numbers[kept]):
-            self.rows.append(tuple(column[kept].copy() for column in (numbers, q, qd, p)))
+            self.keep_all(*(column[kept].copy() for column in (numbers, q, qd, p)))
         self.step += len(q)
 
-    def note_conditions(self, eta: np.ndarray | None, joint: np.ndarray | None) -> None:
-        """Take note of the condition numbers of steps, from the present one on.
+    def keep_all(self, numbers: np.ndarray, q: np.ndarray, qd: np.ndarray, p: np.ndarray) -> None:
+        """Record steps to keep that are known to be finite: their numbers (T,), and (T, n) each."""
+        self.rows.append((numbers, q, qd, p))
+
+    def note_conditions(
+        self,
+        eta: np.ndarray | None,
+        joint: np.ndarray | None,
+        numbers: np.ndarray | None = None,
+    ) -> None:
+        """Take note of the condition numbers of steps.
 
         Parameters
         ----------
         eta, joint : ndarray, shape (T,), or None
             The largest one of a step; None where there are no such matrices.
+        numbers : ndarray of int, shape (T,), optional
+            Of the steps; by default from the present one on.
         """
+
+        def number(worst: int) -> int:
+            return self.step + worst if numbers is None else int(numbers[worst])
+
         if eta is not None and len(eta):
             worst = int(eta.argmax())
             if self.condition is None or not eta[worst] <= self.condition:
-                self.condition, self.condition_step = float(eta[worst]), self.step + worst
+                self.condition, self.condition_step = float(eta[worst]), number(worst)
         if joint is not None and len(joint):
             worst = int(joint.argmax())
             if self.joint_condition is None or joint[worst] > self.joint_condition:
                 self.joint_condition = float(joint[worst])
-                self.joint_condition_step = self.step + worst
+                self.joint_condition_step = number(worst)
 
     def _check_condition(self, eta: Sequence[Sequence[float]]) -> None:
         condition = float(eta_condition(self.scenario, eta))

@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from pymodel.algorithms.requests import BASE, SingularError
+from pymodel.algorithms.requests import BASE
 from pymodel.arith import scalars
+from pymodel.arith.errors import RunError
 from pymodel.compile.native import NoCompilerError
 from pymodel.mechanism.scenario import Scenario
 from pymodel.runs import native_runs
@@ -28,7 +29,6 @@ from pymodel.runs.recorder import (
     CONDITION_WARNING,
     JOINT_WARNING,
     ORDINARY_JOINT,
-    NonFiniteError,
     joint_limit,
 )
 from pymodel.runs.summary import Summary, print_summary
@@ -74,10 +74,13 @@ def run_model(
     ------
     InputError
         If the arithmetic is unknown or has no native code, or an option is out of its range.
+    ScenarioError
+        If the integrator is adaptive, but not the target the model in float64.
     OSError
         If the folder cannot be made: before the run, which may take a while.
     """
-    _name(arithmetic)
+    if target == NATIVE or _name(arithmetic) != "float64":
+        scenario.require_fixed_steps()
     check_rebase(rebase)
     Path(out).mkdir(parents=True, exist_ok=True)
     run = simulated(scenario, arithmetic, shape, base, rebase, target)
@@ -146,7 +149,7 @@ def _simulate(
     try:
         with progress(title) as update:
             trajectory = run(scenario, arithmetic, progress=update, **options)
-    except (SingularError, NonFiniteError) as error:
+    except RunError as error:
         stopped, trajectory = str(error), error.trajectory
     if trajectory is not None and len(finite := trajectory.finite_part()) < len(trajectory):
         stopped = stopped or f"{scenario.source}: an energy is not finite"

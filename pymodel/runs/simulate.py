@@ -10,6 +10,7 @@ from pymodel.algorithms.requests import SingularError, serve
 from pymodel.algorithms.step import Mechanism, Requests, prepare, rates
 from pymodel.arith import scalars
 from pymodel.mechanism.scenario import Scenario
+from pymodel.runs import adaptive
 from pymodel.runs.recorder import NonFiniteError, Recorder
 from pymodel.runs.trajectory import Trajectory
 
@@ -59,7 +60,8 @@ def run(
     recorder.step = first
     recorder.begin(q, p)
     for step in range(first, scenario.steps):
-        q_new, p, now = yield from integrate(mechanism, q, p, t_cut)
+        time = mechanism.time(mechanism.arithmetic.const(step))
+        q_new, p, now = yield from integrate(mechanism, q, p, t_cut, time)
         recorder.keep(q, now.q_dot, now.p, now.eta)
         q = q_new
         recorder.step = step + 1
@@ -67,7 +69,8 @@ def run(
         t_cut = now.t_cut if mechanism.rebases_at(recorder.step) else None
         if progress:
             progress(recorder.step, scenario.steps)
-    last = yield from rates(mechanism, q, p, t_cut)
+    time = mechanism.time(mechanism.arithmetic.const(scenario.steps))
+    last = yield from rates(mechanism, q, p, t_cut, time)
     recorder.keep(q, last.q_dot, last.p, last.eta)
 
 
@@ -99,11 +102,15 @@ def simulate(
     Raises
     ------
     ScenarioError
-        If the mechanism is one that the model cannot run.
-    SingularError, NonFiniteError
+        If the mechanism is one that the model cannot run, or not in this arithmetic: adaptive
+        integrators are for float64.
+    SingularError, NonFiniteError, ToleranceError
         If the run cannot go on; the exception's ``trajectory`` holds the steps so far.
     """
     ar = scalars.parse(arithmetic) if isinstance(arithmetic, str) else arithmetic
+    if scenario.adaptive and isinstance(ar, scalars.Float64):
+        return adaptive.simulate(scenario, progress, limit, **options)
+    scenario.require_fixed_steps()
     mechanism = prepare(ar, scenario, **options)
     return completed(mechanism, scenario, Recorder(scenario, ar, limit), progress)
 

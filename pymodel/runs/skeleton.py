@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pymodel.mechanism.kinematics import point_position
+from pymodel.mechanism.kinematics import handle_positions, point_position, tip_positions
 from pymodel.mechanism.scenario import FREE, PRISMATIC, REVOLUTE, SPHERICAL, Scenario
 from pymodel.runs.trajectory import Trajectory
 
@@ -36,12 +36,6 @@ class Slider(NamedTuple):
     guide: np.ndarray
 
 
-def handles(scenario: Scenario, q: np.ndarray) -> list[np.ndarray]:
-    """Places of handle 1 of each body, (T, d) each; q has the shape (T, nq)."""
-    origin = (0.0,) * len(scenario.gravity)
-    return [point_position(scenario, q, k, origin) for k in range(len(scenario.bodies))]
-
-
 def bars(scenario: Scenario, q: np.ndarray) -> list[tuple[int, np.ndarray]]:
     """Find what bodies are drawn as: bars from handle 1 to the tip, other joints and springs.
 
@@ -64,9 +58,9 @@ def bars(scenario: Scenario, q: np.ndarray) -> list[tuple[int, np.ndarray]]:
         for index, point in ((pair.body, pair.point), (pair.to, pair.at)):
             if index >= 0 and point not in points[index]:
                 points[index].append(point)
-    starts = handles(scenario, q)
+    starts = handle_positions(scenario, q)
     return [
-        (k, np.stack((starts[k], point_position(scenario, q, k, point)), axis=1))
+        (k, np.stack((starts[:, k], point_position(scenario, q, k, point)), axis=1))
         for k, ends in enumerate(points)
         for point in ends
     ]
@@ -121,14 +115,16 @@ def sliders(scenario: Scenario, q: np.ndarray) -> list[Slider]:
         return []
     points = np.concatenate([ends.reshape(-1, ends.shape[-1]) for _, ends in bars(scenario, q)])
     half = BLOCK * (np.ptp(points, axis=0).max() or 1.0)
-    starts, found = handles(scenario, q), []
+    starts, found = handle_positions(scenario, q), []
     for k in joints:
         body = scenario.bodies[k]
         way = q[:, scenario.q_slices[k]]
-        along = (point_position(scenario, q, k, body.axis) - starts[k])[:, None]
+        along = (point_position(scenario, q, k, body.axis) - starts[:, k])[:, None]
         base = point_position(scenario, q, body.parent, body.attach)[:, None]
-        block = starts[k][:, None] + np.array([[-half], [half]]) * along
-        ends = np.array([[min(way.min(), 0.0) - half], [max(way.max(), 0.0) + half]])
+        block = starts[:, k, None] + np.array([[-half], [half]]) * along
+        if body.parent >= 0:  # which carries the guide
+            way = np.append(way, 0.0)
+        ends = np.array([[way.min() - 2 * half], [way.max() + 2 * half]])
         found.append(Slider(k, block, base + ends * along))
     return found
 
@@ -136,19 +132,15 @@ def sliders(scenario: Scenario, q: np.ndarray) -> list[Slider]:
 def pins(scenario: Scenario, q: np.ndarray) -> np.ndarray:
     """Places of the bodies' joints that turn, shape (T, joints, d)."""
     turning = [k for k, body in enumerate(scenario.bodies) if body.joint in (REVOLUTE, SPHERICAL)]
-    starts = handles(scenario, q)
-    return _stacked([starts[k] for k in turning], scenario, q)
+    return handle_positions(scenario, q)[:, turning]
 
 
 def loop_pins(scenario: Scenario, q: np.ndarray) -> np.ndarray:
     """Places of the joints that close loops, shape (T, loops, d)."""
-    found = [point_position(scenario, q, loop.body, loop.point) for loop in scenario.loops]
-    return _stacked(found, scenario, q)
-
-
-def _stacked(points: list[np.ndarray], scenario: Scenario, q: np.ndarray) -> np.ndarray:
-    nothing = np.zeros((len(q), 0, len(scenario.gravity)))
-    return np.stack(points, axis=1) if points else nothing
+    found = np.zeros((len(q), len(scenario.loops), len(scenario.gravity)))
+    for k, loop in enumerate(scenario.loops):
+        found[:, k] = point_position(scenario, q, loop.body, loop.point)
+    return found
 
 
 def ground_pins(scenario: Scenario) -> list[tuple[float, ...]]:
@@ -163,10 +155,9 @@ def ground_pins(scenario: Scenario) -> list[tuple[float, ...]]:
 
 def traced_points(scenario: Scenario, run: Trajectory) -> list[np.ndarray]:
     """Paths (T, d) worth drawing: moving free tips; without one, the farthest-going tip."""
-    bodies = scenario.bodies
-    tips = [point_position(scenario, run.q, k, body.tip) for k, body in enumerate(bodies)]
-    parents = {body.parent for body in bodies}
-    travel = np.array([np.ptp(tip, axis=0).max() for tip in tips])
-    free = [k for k in range(len(bodies)) if k not in parents]
+    tips = tip_positions(scenario, run.q)
+    parents = {body.parent for body in scenario.bodies}
+    travel = np.ptp(tips, axis=0).max(axis=-1)
+    free = [k for k in range(len(scenario.bodies)) if k not in parents]
     moving = [k for k in free if travel[k] > FIXED_SHARE * travel.max()]
-    return [tips[k] for k in moving or [int(travel.argmax())]]
+    return [tips[:, k] for k in moving or [int(travel.argmax())]]

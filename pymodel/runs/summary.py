@@ -17,9 +17,10 @@ from rich.table import Table
 from rich.text import Text
 
 from pymodel.arith.fp import FLAG_NAMES
-from pymodel.mechanism.scenario import Scenario
+from pymodel.mechanism.scenario import TOLERANCE, Scenario
 from pymodel.mechanism.units import coordinate_units, momentum_units, velocity_units
 from pymodel.runs import lagrangian
+from pymodel.runs.conserved import ENERGY, conserved, has_dampers
 from pymodel.runs.finished import FinishedRun, HardwareResult
 from pymodel.runs.trajectory import Trajectory, TrajectoryError
 
@@ -92,8 +93,7 @@ def differences(
 
 def is_conservative(scenario: Scenario) -> bool:
     """Whether kinetic plus potential energy is constant: no motor and no damper does work."""
-    motors = any(body.torque for body in scenario.bodies)
-    return not (motors or any(x.damping for x in (*scenario.bodies, *scenario.springs)))
+    return not (any(body.torque for body in scenario.bodies) or has_dampers(scenario))
 
 
 def summarise(
@@ -139,8 +139,13 @@ def summarise(
         "end_s": trajectory.t[-1],
         "flags": flag_names(trajectory.flags),
         "versions": versions | dict(run.hardware.versions if run.hardware else {}),
+        **_of_adaptive(run),
         "conservative": is_conservative(run.scenario),
         "energy_change_max_J": float(np.abs(energy - energy[0]).max()),
+        "conserved_change_max": {
+            quantity.name: {"max": np.abs(quantity.change(trajectory)).max(), "unit": quantity.unit}
+            for quantity in conserved(run.scenario)
+        },
         "loop_position_max_m": trajectory.loop_position.max(),
         "loop_velocity_max_m_s": trajectory.loop_velocity.max(),
         "reference": f"DOP853, tolerance {lagrangian.TOLERANCE:g}" if exact is not None else None,
@@ -161,6 +166,14 @@ def summarise(
     if clash:
         raise ValueError(f"options: {', '.join(sorted(clash))}: already in the summary")
     return summary | dict(run.options) | hardware
+
+
+def _of_adaptive(run: FinishedRun) -> Summary:
+    """What an integrator that chooses its steps adds."""
+    if not run.scenario.adaptive:
+        return {}
+    tolerance = run.scenario.tolerance or TOLERANCE
+    return {"tolerance": tolerance, "evaluations": run.trajectory.evaluations}
 
 
 def _of_hardware(result: HardwareResult) -> Summary:
@@ -240,8 +253,12 @@ def print_summary(
     table.add_column("quantity")
     table.add_column("value", justify="right")
     table.add_column("unit")
-    steps = f"{summary['steps']} of {summary['step_s']:g} s, {summary['integrator']}"
-    table.add_row("steps", steps, "")
+    integrator, times = summary["integrator"], f"{summary['steps']} of {summary['step_s']:g} s"
+    if "tolerance" in summary:
+        table.add_row("integrator", f"{integrator}, tolerance {summary['tolerance']:g}", "")
+        table.add_row("evaluations", str(summary["evaluations"]), "")
+    else:
+        table.add_row("steps", f"{times}, {integrator}", "")
     if summary["stopped"]:
         table.add_row("stopped at", f"{summary['end_s']:.6g}", "s")
     for key in ("cycles", "seed"):
@@ -264,6 +281,9 @@ def print_summary(
         table.add_row("reference ends at", f"{summary['reference_end_s']:.6g}", "s")
     energy = f"{MILLI * summary['energy_change_max_J']:.4g}"
     table.add_row(ENERGY_NAMES[summary["conservative"]], energy, "mJ")
+    for name, worst in summary["conserved_change_max"].items():
+        if name != ENERGY:
+            table.add_row(f"worst drift of {name}", f"{worst['max']:.4g}", worst["unit"])
     if summary["loop_position_max_m"] or summary["loop_velocity_max_m_s"]:
         table.add_row("worst loop gap", f"{summary['loop_position_max_m']:.3g}", "m")
         table.add_row("worst loop velocity", f"{summary['loop_velocity_max_m_s']:.3g}", "m/s")

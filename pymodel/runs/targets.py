@@ -70,8 +70,9 @@ def simulate(
         Condition number of a joint matrix from which the run ends; by default what the arithmetic
         can bear.
     **values
-        Numbers in place of the scenario's: ``q`` and ``qd`` in rad and rad/s, shape (n,), ``mass``,
-        ``gravity`` and so on, as for :func:`pymodel.mechanism.scenario_file.varied`.
+        Numbers in place of the scenario's: ``q``, shape (nq,), and ``qd``, (nv,), in the units of
+        its joints, ``mass``, ``gravity`` and so on, as for
+        :func:`pymodel.mechanism.scenario_file.varied`.
 
     Returns
     -------
@@ -84,7 +85,7 @@ def simulate(
         If the values do not fit the scenario, or the mechanism cannot be run.
     InputError, ValueError
         If another argument is none of those above.
-    SingularError, NonFiniteError
+    SingularError, NonFiniteError, ToleranceError
         If the run cannot go on; the exception's ``trajectory`` holds the steps so far.
     NoCompilerError
         If the target is ``native`` and there is no C compiler.

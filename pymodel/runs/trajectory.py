@@ -37,7 +37,8 @@ class Trajectory:
     loop_position m and loop_velocity m/s (T,; 0 without loops).  Not in the table: `flags`, the
     sticky float flags of the run, and for closed chains `condition`, the largest condition number
     of eta, at `condition_time` s; `joint_condition` and `joint_condition_time` are those of the
-    joint matrices (33), if watched.
+    joint matrices (33), if watched; `evaluations` of the rates that an adaptive integrator asked
+    for.
     """
 
     t: np.ndarray
@@ -53,6 +54,7 @@ class Trajectory:
     condition_time: float | None = None
     joint_condition: float | None = None
     joint_condition_time: float | None = None
+    evaluations: int | None = None
 
     def __post_init__(self) -> None:
         """Turn everything into float64 arrays; raises TrajectoryError if the shapes differ."""

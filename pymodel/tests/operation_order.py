@@ -20,13 +20,13 @@ from unittest import mock
 
 import numpy as np
 
-from pymodel.algorithms import integrators, linalg, many_handles, step, sums, two_handles
+from pymodel.algorithms import drives, integrators, linalg, many_handles, step, sums, two_handles
 from pymodel.algorithms.bodies import BodyConstants
 from pymodel.algorithms.requests import serve
 from pymodel.algorithms.space import Plane, Twist
 from pymodel.compile.count import Unpivoted, subdesign_operands
 from pymodel.compile.graph import Graph, Ref, symbols
-from pymodel.mechanism.scenario import Loop
+from pymodel.mechanism.scenario import Loop, Table
 from pymodel.mechanism.topology import build_tree
 from pymodel.tests.chains import random_chain
 from pymodel.tests.mechanisms import hang
@@ -74,6 +74,8 @@ class _Writer:
         op, args = self.nodes[index]
         if op in ("input", "parameter"):
             return f"({args[0]})" if " " in args[0] else args[0]
+        if op == "const":
+            return f"{args[0]:.6g}"
         text = self._operation(index)
         if self.uses[index] > 1 and op in ("add", "mul", "rec"):
             numbered = f"v{1 + sum(name.startswith('v') for name in self.formulas)}"
@@ -90,7 +92,7 @@ class _Writer:
     def _operation(self, index: int) -> str:
         op, args = self.nodes[index]
         if op in ("sin", "cos"):
-            return f"{op} {self._signed(*self._angle(index))}"
+            return f"{op} {self._factor(*self._angle(index))}"
         if op == "rec":
             return f"(1/{self._factor(*args[0])})"
         if op == "mul":
@@ -244,7 +246,7 @@ def _rates(rebasing: bool) -> tuple[Graph, Quantities]:
         bodies.append(body)
         return body
 
-    def impulses(bodies: Sequence[step.FreeBody], taken: Sequence) -> Iterator:
+    def impulses(leaves: Sequence, taken: Sequence) -> Iterator:
         yield from ()
         on_bodies = [
             [Twist(symbols(graph, f"T_{h + 1}[{k}]", (2,)), None) for h in range(len(body.levers))]
@@ -268,18 +270,27 @@ def _integrator(name: str) -> tuple[Graph, Quantities]:
     mechanism = step.prepare(graph, scenario)
     found: Quantities = {}
 
-    def rates(_: Any, q: Sequence, p: Sequence, t_cut: Any = None) -> Iterator:
+    def rates(_: Any, q: Sequence, p: Sequence, t_cut: Any = None, time: Any = None) -> Iterator:
         yield from ()
         number = 1 + sum(known.startswith("q") for known in found)
-        found.update({f"q at {number}": q[0], f"p at {number}": p[0]})
+        found.update({f"q at {number}": q[0], f"p at {number}": p[0], f"t at {number}": time})
         slopes = ([graph.input(f"k{number}.{letter}_dot")] for letter in "qp")
         q_dot, p_dot = slopes
         return step.Rates(q_dot, p_dot, p, None, None, q_dot)
 
     with mock.patch.object(integrators, "rates", rates):
         start = [graph.input("q")], [graph.input("p")]
-        q, p, _ = serve(graph, integrators.integrate(mechanism, *start))
+        steps = integrators.integrate(mechanism, *start, time=graph.input("t"))
+        q, p, _ = serve(graph, steps)
     return graph, found | {"new q": q[0], "new p": p[0]}
+
+
+def _drive(kind: Callable, what: Any) -> Callable[[], tuple[Graph, Quantities]]:
+    def phase() -> tuple[Graph, Quantities]:
+        graph = Graph(fold=False)
+        return graph, {"torque": kind(graph, "torque", what).torque(graph.input("t"))}
+
+    return phase
 
 
 #: Name of a phase -> what gives its graph and quantities.
@@ -305,6 +316,12 @@ PHASES: Mapping[str, Callable[[], tuple[Graph, Quantities]]] = {
     "assembly: many_handles.eliminate, a loop": _eliminate([(0, 1, 2)], 1, 2),
     "assembly: many_handles.eliminate, the ground": _eliminate([(0, 1)], None, 0),
     "disassembly: many_handles.recover": _recover,
+    "torques in time: drives.FormulaDrive": _drive(
+        drives.FormulaDrive, "2*sin(3*t) - cos(t)**5/(1 + t)"
+    ),
+    "torques in time: drives.TableDrive": _drive(
+        drives.TableDrive, Table((1.0, 2.0, 4.0), (1.0, 3.0, 2.0))
+    ),
     "sums: sums.prefix_sums, sums.tree_sum": _sums,
     **{
         f"integrator: {name}": lambda name=name: _integrator(name)

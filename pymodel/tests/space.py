@@ -8,6 +8,7 @@ import numpy as np
 
 from pymodel.mechanism import kinematics, rotations
 from pymodel.mechanism.coordinates import displaced
+from pymodel.mechanism.redundancy import with_kept_rows
 from pymodel.mechanism.scenario import (
     FIXED,
     FREE,
@@ -20,6 +21,7 @@ from pymodel.mechanism.scenario import (
     Body,
     Loop,
     Scenario,
+    Spring,
 )
 
 GRAVITY = 9.80665
@@ -91,6 +93,21 @@ def random_mechanism(
         )
     gravity = tuple(rng.uniform(-10, 10, d).tolist())
     return Scenario("random", gravity, **{"step": 1e-3, "end": 0.1, **keys}, bodies=tuple(bodies))
+
+
+def random_floating(
+    rng: np.random.Generator,
+    n: int,
+    joints: Sequence[str] = JOINTS,
+    parents: Sequence[int] | None = None,
+    **keys: Any,
+) -> Scenario:
+    """Draw a tree in space on one free body, without loads and gravity: momenta are conserved."""
+    parents = parents or [GROUND, *(int(rng.integers(k)) for k in range(1, n))]
+    (base,) = random_mechanism(rng, 1, joints=(FREE,), parents=[GROUND]).bodies
+    rest = random_mechanism(rng, n, joints=joints, parents=parents, loads=False, **keys)
+    bodies = (base, *rest.bodies[1:])
+    return dataclasses.replace(rest, gravity=(0.0, 0.0, 0.0), bodies=bodies)
 
 
 def random_state(
@@ -171,9 +188,9 @@ def bennett(
     a: float = 0.4,
     alpha: float = 1.0,
     beta: float = 1.9,
-    q: float = 2.0,
+    q: float = 1.0,
     qd: float = 0.0,
-    gravity: Sequence[float] = (0.0, -GRAVITY, 0.0),
+    gravity: Sequence[float] = (0.0, GRAVITY, 0.0),
     **keys: Any,
 ) -> Scenario:
     """Bennett's linkage: four skew hinges that move although only special lengths let them.
@@ -181,7 +198,8 @@ def bennett(
     Links of lengths a and b in turn, twists alpha and beta, sin(alpha) / a = sin(beta) / b; the
     ground is a link of length b along x. Its hinges' axes are z of the bodies. The first body
     turns by q against the ground, the next one by p against it, the third by -q against that one;
-    tan(p / 2) tan(q / 2) is constant (:func:`bennett_constant`).
+    tan(p / 2) tan(q / 2) is constant (:func:`bennett_constant`). By default it swings between
+    q = 1 and 2.3; no two constraints are independent all the way round.
 
     Parameters
     ----------
@@ -405,6 +423,26 @@ def with_loops(
         ends = (body, tuple(point.tolist()), to, tuple(at.tolist()))
         loops.append(Loop(*ends, joint, axis, to_axis))
     return closed(dataclasses.replace(scenario, loops=tuple(loops)), held=())
+
+
+def closed_mechanisms() -> dict[str, Scenario]:
+    """Mechanisms with loops of all kinds, which move, by name."""
+    rng = np.random.default_rng(11)
+    chain = random_mechanism(rng, 7, joints=(REVOLUTE, SPHERICAL), parents=range(-1, 6))
+    floating = random_floating(rng, 6, (REVOLUTE, SPHERICAL), range(-1, 5))
+    planar = random_mechanism(
+        rng, 6, spatial=False, joints=(REVOLUTE, PRISMATIC), parents=range(-1, 5)
+    )
+    springs = (Spring(1, (0.1, 0.2, 0.3), GROUND, (-1.0, 0.5, 2.0), 30.0, 0.4, 0.7),)
+    return {
+        "bennett": with_kept_rows(bennett(qd=1.3)),
+        "rssr": dataclasses.replace(rssr(qd=2.0), springs=springs),
+        "slider_crank": slider_crank(qd=3.0),
+        "hinge": with_loops(rng, chain, [(6, GROUND, REVOLUTE)]),
+        "coupled": with_loops(rng, chain, [(6, 1, SPHERICAL), (4, GROUND, SPHERICAL)]),
+        "floating": with_loops(rng, floating, [(5, 0, SPHERICAL)]),
+        "plane": with_loops(rng, planar, [(5, 2, REVOLUTE), (4, GROUND, REVOLUTE)]),
+    }
 
 
 def _scenario(

@@ -206,7 +206,7 @@ def test_mistakes_of_a_robot_are_told_when_it_is_loaded(options):
 
 def test_pictures(scenario, tmp_path):
     run = pymodel.simulate(scenario)
-    for kind in ("overview", "joints", "kinetic_energy"):
+    for kind in ("overview", "joints", "kinetic_energy", "conserved"):
         path = tmp_path / f"{kind}.png"
         assert pymodel.plot(run, scenario, kind, path=path).axes and path.stat().st_size > 10_000
     assert pymodel.plot(run, kind="joints", reference=pymodel.reference(scenario)).axes
@@ -218,7 +218,7 @@ def test_pictures_that_cannot_be(scenario):
     for arguments, said in (
         ((run,), "kind 'overview': needs a scenario"),
         ((run, scenario, "loop"), "kind 'loop': needs a scenario with loops"),
-        ((run, scenario, "lop"), "kind 'lop': must be one of joints, kinetic_energy, overview, l"),
+        ((run, scenario, "lop"), "kind 'lop': must be one of joints, kinetic_energy, overview, c"),
         ((run, other), "four_bar.toml: 3 coordinates, the trajectory has 2"),
         ((run, "tree"), "must be a Scenario, as pymodel.load makes one, got str"),
         (("run.csv", scenario), "must be a Trajectory, as pymodel.simulate makes one, got str"),

@@ -1,18 +1,18 @@
 """Paper 001's study of HDCA against DCA: runs, tables, pictures and docs/study.md.
 
 `make study` writes build/study: ``study.json`` with every run, a table over time of each case and
-algorithm (CSV), pictures; and the page with its pictures. Two processes, some minutes.
+algorithm (CSV), pictures; and the page with its pictures. Two processes, some minutes. With
+``--only`` one part of it is measured again, and the other one stays as study.json has it.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import multiprocessing
-import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,14 +21,14 @@ from pymodel.compile import count
 from pymodel.compile.rivals import recorded
 from pymodel.mechanism import kinematics
 from pymodel.runs import lagrangian
-from pymodel.runs.progress import progress
 from scripts.places import BUILD, DOCS, IMAGES, ROOT
 from scripts.study import depth, document, plots
 from scripts.study.cases import CASES, CONTESTANTS, METHODS, SHOWN, TOLERANCES
 from scripts.study.runs import Job, Series, right_hand_side, solved
+from scripts.study.workers import in_parallel
 
 OUT = BUILD / "study"
-WORKERS = 2
+RESULTS = OUT / "study.json"
 SHOWN_METHOD = "RK45"
 REFERENCE = "1"  # the case whose motion is compared with Lagrange's equations
 HALF = 5.0  # s
@@ -80,41 +80,9 @@ def _evaluation(case: str, algorithm: str) -> dict[str, Any]:
     }
 
 
-def measure() -> tuple[dict[str, Any], dict[tuple[str, str], Series]]:
-    """All runs; what is kept of them, and the series of the pictures."""
-    jobs = [Job(*job) for job in product(CASES, CONTESTANTS, METHODS, TOLERANCES)]
-    jobs.sort(key=lambda job: (not _shown(job), job.method != "RK23", job.tolerance))
-    rows, series = [], {}
-    evaluations = [_evaluation(case, name) for case in CASES for name in ("hdca", "dca")]
-    context = multiprocessing.get_context("spawn")
-    with (
-        progress("study", "compiling", unit="runs") as update,
-        context.Pool(WORKERS, signal.signal, (signal.SIGINT, signal.SIG_IGN)) as pool,
-    ):
-        for job, shown, row in pool.imap_unordered(_run, jobs):
-            rows.append(row)
-            update(len(rows), len(jobs))
-            if shown is not None:
-                series[job.case, job.contestant] = shown
-    rows.sort(key=lambda row: [list(row.values())[:3], -row["tolerance"]])
-    results = {
-        "rows": rows,
-        "evaluations": evaluations,
-        "growth": {
-            f"{case} {name}": _growth(values) for (case, name), values in sorted(series.items())
-        },
-        "depth": list(depth.measure()),
-        "difference": _difference(series[REFERENCE, "hdca"]),
-    }
-    return results, series
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """The command."""
-    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args(arguments)
-    OUT.mkdir(parents=True, exist_ok=True)
-    results, series = measure()
-    (OUT / "study.json").write_text(json.dumps(results, indent=1) + "\n")
+def _write_runs() -> tuple[dict[str, Any], list[Path]]:
+    """All runs, and the files that show them: what is kept of them, and the pictures."""
+    results, series = _measure()
     for (case, name), values in series.items():
         np.savetxt(
             OUT / f"case{case}_{name}.csv",
@@ -123,15 +91,73 @@ def main(arguments: Sequence[str] | None = None) -> int:
             comments="",
             header=",".join(Series._fields),
         )
-    depth.draw(results["depth"])
-    pictures = [*plots.draw(results["rows"], series, OUT), depth.PICTURE]
+    return results, plots.draw(results["rows"], series, OUT)
+
+
+def _measure() -> tuple[dict[str, Any], dict[tuple[str, str], Series]]:
+    """All runs; what is kept of them, and the series of the pictures."""
+    jobs = [Job(*job) for job in product(CASES, CONTESTANTS, METHODS, TOLERANCES)]
+    jobs.sort(key=lambda job: (not _shown(job), job.method != "RK23", job.tolerance))
+    rows, series = [], {}
+    evaluations = [_evaluation(case, name) for case in CASES for name in ("hdca", "dca")]
+    for job, shown, row in in_parallel(_run, jobs, "compiling", "runs"):
+        rows.append(row)
+        if shown is not None:
+            series[job.case, job.contestant] = shown
+    rows.sort(key=lambda row: [list(row.values())[:3], -row["tolerance"]])
+    results = {
+        "rows": rows,
+        "evaluations": evaluations,
+        "growth": {
+            f"{case} {name}": _growth(values) for (case, name), values in sorted(series.items())
+        },
+        "difference": _difference(series[REFERENCE, "hdca"]),
+    }
+    return results, series
+
+
+def _write_depth() -> tuple[dict[str, Any], list[Path]]:
+    """Operations, paths and schedules of chains, and their picture."""
+    rows = depth.measure()
+    depth.draw(rows, picture := OUT / "study_depth.png")
+    return {"depth": rows}, [picture]
+
+
+#: Part of the study -> what measures and draws it: its results, and its pictures.
+PARTS: Mapping[str, Callable[[], tuple[dict[str, Any], list[Path]]]] = {
+    "runs": _write_runs,
+    "depth": _write_depth,
+}
+
+
+def study(parts: Iterable[str]) -> dict[str, Any]:
+    """Measure some parts of the study, with the others as study.json has them."""
+    OUT.mkdir(parents=True, exist_ok=True)
     IMAGES.mkdir(parents=True, exist_ok=True)
-    for picture in pictures:
-        (IMAGES / picture.name).write_bytes(picture.read_bytes())
+    others = PARTS.keys() - set(parts)
+    results = json.loads(RESULTS.read_text()) if others and RESULTS.exists() else {}
+    for part in parts:
+        found, pictures = PARTS[part]()
+        results |= found
+        for picture in pictures:
+            (IMAGES / picture.name).write_bytes(picture.read_bytes())
+    RESULTS.write_text(json.dumps(results, indent=1) + "\n")
+    return results
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", choices=PARTS, help="the part that is measured")
+    only = parser.parse_args(arguments).only
+    results = study([only] if only else PARTS)
+    print(OUT.relative_to(ROOT))
     page = DOCS / "study.md"
-    page.write_text(document.document(results))
-    for path in (OUT, page):
-        print(path.relative_to(ROOT))
+    if {"rows", "depth"} <= results.keys():
+        page.write_text(document.document(results))
+        print(page.relative_to(ROOT))
+    else:
+        print(f"{page.relative_to(ROOT)} stays: it needs the other part, `{document.COMMAND}`")
     return 0
 
 

@@ -63,8 +63,7 @@ class RightHandSide:
 
     def rates(self, t: float, y: np.ndarray) -> np.ndarray:
         """Time derivative of a state (2 n,), or of many (2 n, N)."""
-        found = self.kernel.evaluate(dict(zip(self.kernel.kernel.inputs, y, strict=True)))
-        rows = np.array(list(found.values())).reshape(-1, *y.shape[1:])
+        rows = self.kernel.evaluate_rows(y)
         return rows if self.state == "p" else np.concatenate((y[self.size :], rows))
 
     def velocities(self, y: np.ndarray) -> np.ndarray:

@@ -18,6 +18,8 @@ from pymodel.compile.kernel import Kernel, record
 from pymodel.compile.registry import split_state, state_names, t_cut_names
 from pymodel.mechanism.scenario import Scenario
 
+TIME = "t"  #: of a step, s: among what it is given, where a torque depends on it
+
 
 class Sent(NamedTuple):
     """Words that the hardware is sent.
@@ -65,14 +67,19 @@ class NativeProcessor:
         self._steps: dict[bool, _NativeStep] = {}
 
     def integrate(
-        self, mechanism: Mechanism, q: list, p: list, t_cut: tuple | None = None
+        self,
+        mechanism: Mechanism,
+        q: list,
+        p: list,
+        t_cut: tuple | None = None,
+        time: Any = None,
     ) -> Requests:
         """Do a step, as :func:`pymodel.algorithms.integrators.integrate`; yields :class:`Sent`."""
         rebases = t_cut is not None
         if rebases not in self._steps:
             self._steps[rebases] = _NativeStep(self, rebases)
         step = self._steps[rebases]
-        known = [x.bits for x in (*q, *p, *(t_cut or ()))]
+        known = [x.bits for x in (*q, *p, *(t_cut or ()), *([] if time is None else [time]))]
         for kind, names in step.requests:
             found = step.evaluate(known)
             known += yield Sent(kind, [found[name] for name in names])
@@ -111,8 +118,8 @@ class _NativeStep:
         self.eta: list[list[str]] = []
         scenario = processor.scenario
         self.cuts = t_cut_names(scenario)
-        state = [*state_names(scenario), *(self.cuts if rebases else [])]
-        kernel = self._record(processor, state, rebases)
+        cuts, clock = self.cuts if rebases else [], [TIME] if scenario.is_driven else []
+        kernel = self._record(processor, [*state_names(scenario), *cuts, *clock], rebases)
         self.code = native.build(kernel, processor.arithmetic, lanes=1, flags=True)
         self.names = list(kernel.results)
 
@@ -140,9 +147,10 @@ class _NativeStep:
 
         def step(arithmetic: Graph, values: Mapping[str, Any]) -> dict[str, Any]:
             mechanism = prepare(arithmetic, processor.scenario, **processor.options)
-            given = [values[name] for name in state]
+            given = [values[name] for name in state if name != TIME]
             t_cut = tuple(values[name] for name in self.cuts) if rebases else None
-            steps = integrate(mechanism, *split_state(processor.scenario, given), t_cut)
+            q, p = split_state(processor.scenario, given)
+            steps = integrate(mechanism, q, p, t_cut, values.get(TIME))
             reply = None
             while True:
                 try:

@@ -29,6 +29,7 @@ BENCH = Bench(
         _config(CONFIG, "double_pendulum", sims=()),  # whole: see test_demo
         _config("double_pendulum-short", "double_pendulum", steps=100, sims=("icarus",)),
         _config("general_chain_2", "general_chain_2", steps=20),
+        _config("driven_arm", "driven_arm", steps=10, sims=("icarus",)),
         _config(
             "pipelined",
             "double_pendulum",

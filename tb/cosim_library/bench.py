@@ -75,7 +75,7 @@ def _of_scenario(name: str, function: str) -> Source:
         return recorded(function, replace(scenario, bodies=bodies, gravity=gravity))
 
     angles = {f"q[{k}]": float(q) for k, q in enumerate(scenario.q0)}
-    momenta = {f"p[{k}]": 0.0 for k in range(len(scenario.bodies))}
+    momenta = {f"p[{k}]": 0.0 for k in range(scenario.nv)}
     return Source(name, kernel, angles | momenta if function == "step" else {})
 
 

@@ -42,15 +42,18 @@ SHIPPED = [  # the whole motion of what scenarios/ has, in 1000 steps; test_demo
     _run("chain_8", step=COARSE, save=10),
     _run("tree", step=COARSE, save=10),
     _run("coupled_loops", step=COARSE, save=10, rebase=5),
+    _run("driven_arm", save=10),
 ]
 OTHER = [
     _run("general_four_bar", steps=200, integrator="rk4"),
     _run("general_chain_2", steps=300, integrator="semi-implicit"),
+    _run("general_four_bar", steps=100, integrator="implicit-midpoint", rebase=3),
     _run("double_pendulum", steps=200, contexts=8),
     _run("four_bar", steps=100, contexts=3, rebase=2),
 ]
 MIXED = [_run("general_chain_2", steps=200), _run("four_bar", steps=100)]
 SHORT = [_run("double_pendulum", steps=4), _run("four_bar", steps=3, rebase=2)]
+SHORT += [_run("driven_arm", steps=5, integrator="euler")]
 BENCH = Bench(
     __file__,
     toplevel="step_engine",

@@ -2,8 +2,8 @@
 
 The controller holds the robot's weight and pulls each joint towards its target like a spring with a
 damper (PD control with gravity compensation; Siciliano and others, Robotics, section 8.5.1). The
-plant is forward dynamics, integrated by semi-implicit Euler: rates first, then angles with the new
-rates.
+plant is forward dynamics, integrated with rates first, then angles with the new rates: order 1, not
+symplectic, as the accelerations are those of the old rates.
 """
 
 from collections.abc import Mapping, Sequence

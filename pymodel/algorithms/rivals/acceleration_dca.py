@@ -13,9 +13,10 @@ where loops close; for independent constraints, the only ones here, these are th
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from pymodel.algorithms import springs
 from pymodel.algorithms.bodies import FreeBody, Numbers
 from pymodel.algorithms.linalg import transposed
-from pymodel.algorithms.rivals.common import joint_torques, refuse_springs
+from pymodel.algorithms.rivals.common import joint_torques
 from pymodel.algorithms.space import Twist
 from pymodel.algorithms.step import (
     Mechanism,
@@ -36,10 +37,11 @@ class Accelerations(NamedTuple):
     """What the algorithm gives."""
 
     q_ddot: list  # nv: rad/s^2 and m/s^2
-    forces: list  # on each body, of its joint to the parent: Twist of N and N m, or None
+    forces: list  # Twist of N and N m on each body, of its joint to the parent, at its handle 1
+    closing: list  # the same of the joints that close loops, on their bodies, at their points
 
 
-def accelerations(mechanism: Mechanism, q: list, q_dot: list) -> Requests:
+def accelerations(mechanism: Mechanism, q: list, q_dot: list, time: Any = None) -> Requests:
     """Joint accelerations of a mechanism: chains, trees, any loops, in the plane and in space.
 
     Gravity is an acceleration of the ground: the frame falls freely, so that only the joints on the
@@ -52,6 +54,8 @@ def accelerations(mechanism: Mechanism, q: list, q_dot: list) -> Requests:
         Coordinates (rad, m, quaternions).
     q_dot : list of nv scalars
         Velocities (rad/s, m/s).
+    time : scalar, optional
+        t in s, which torques in time need.
 
     Yields
     ------
@@ -61,17 +65,11 @@ def accelerations(mechanism: Mechanism, q: list, q_dot: list) -> Requests:
     Returns
     -------
     Accelerations
-
-    Raises
-    ------
-    ScenarioError
-        If the mechanism has springs between points.
     """
-    refuse_springs(mechanism.scenario)
-    return (yield from on_terms(_accelerations, mechanism, q, q_dot))
+    return (yield from on_terms(_accelerations, mechanism, q, q_dot, time))
 
 
-def _accelerations(mechanism: Mechanism, q: list, q_dot: list) -> Requests:
+def _accelerations(mechanism: Mechanism, q: list, q_dot: list, time: Any) -> Requests:
     bodies, topology, space = mechanism.bodies, mechanism.topology, mechanism.space
     everybody = range(mechanism.size)
     numbers = Numbers(mechanism.arithmetic, mechanism.scenario)
@@ -81,7 +79,7 @@ def _accelerations(mechanism: Mechanism, q: list, q_dot: list) -> Requests:
     joints = posture.joints
     relative = [space.spread(joints[k].freedoms, mechanism.velocities(k, q_dot)) for k in everybody]
     omega = _angular_velocities(mechanism, relative)
-    tau = joint_torques(mechanism, q, q_dot)
+    tau = joint_torques(mechanism, q, q_dot, time)
     driven = [
         space.spread(joints[k].freedoms, tau[k]) if tau[k] else Twist(None, None) for k in everybody
     ]
@@ -95,6 +93,7 @@ def _accelerations(mechanism: Mechanism, q: list, q_dot: list) -> Requests:
             drifts_of_joints[b.body][index] = Twist(None, turning)
         elif bodies[index].joint in (REVOLUTE, PRISMATIC):
             drifts_of_joints[b.body][index] = _transport(space, omega[a.body], relative[index])
+    pulls = springs.forces(mechanism, poses, posture, q_dot)
     free, centripetal = [], []
     for k in everybody:
         s_1c, w = posture.s_1c[k], omega[k]
@@ -106,6 +105,11 @@ def _accelerations(mechanism: Mechanism, q: list, q_dot: list) -> Requests:
             momentum = space.rotate(numbers.inertia(k), spin)
             felt = space.rotate(poses[k], space.moment(momentum, spin))
             moment = vector_sum(moment, felt)
+        for pull in pulls:
+            if pull.body == k:
+                force = vector_sum(force, pull.force)
+                arm = difference(pull.arm, s_1c)
+                moment = vector_sum(moment, space.moment(arm, pull.force))
         drifts = [Twist(None if w is None else _inward(space, w, s), None) for s in levers]
         inverse_inertia = space.inverse_inertia(poses[k], bodies[k].inverse_inertia)
         centripetal.append([drift.linear for drift in drifts])
@@ -122,7 +126,8 @@ def _accelerations(mechanism: Mechanism, q: list, q_dot: list) -> Requests:
         )
 
     taken = [joint.constraints for joint in joints] + posture.closing
-    forces, _, _ = yield from mechanism.impulses(free, taken)
+    leaves = [mechanism.leaf(k, free[k], taken) for k in everybody]
+    forces, cut, _ = yield from mechanism.impulses(leaves, taken)
 
     alpha = [free[k].angular_velocity(forces[k]) for k in everybody]
 
@@ -143,12 +148,14 @@ def _accelerations(mechanism: Mechanism, q: list, q_dot: list) -> Requests:
         if kind == FREE and space.angles > 1:
             slip = difference(slip, space.turned(omega[k], relative[k].linear))
         found += space.across(joints[k].freedoms, slip, turn)
-    return Accelerations(found, [_reaction(forces[k][0], driven[k]) for k in everybody])
-
-
-def _reaction(force: Twist, drive: Twist) -> Twist:
-    """Force and moment of a joint on its body, at its handle 1, the drive's included."""
-    return Twist(*(vector_sum(a, b) for a, b in zip(force, drive, strict=True)))
+    reactions = [  # with the drive's part
+        Twist(*map(vector_sum, forces[k][0], driven[k])) for k in everybody
+    ]
+    closing, cut = [], list(cut)
+    for subspace in posture.closing:
+        closing.append(space.spread(subspace, cut[: len(subspace)]))
+        del cut[: len(subspace)]
+    return Accelerations(found, reactions, closing)
 
 
 def _angular_velocities(mechanism: Mechanism, relative: Sequence[Twist]) -> list[Vector | None]:

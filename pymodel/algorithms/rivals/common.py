@@ -22,19 +22,23 @@ def refuse_springs(scenario: Scenario) -> None:
         If there are any.
     """
     if scenario.springs:
-        raise ScenarioError(scenario.source, "spring", "only HDCA takes springs between points")
+        raise ScenarioError(scenario.source, "spring", "recursive algorithms take no springs")
 
 
-def joint_torques(mechanism: Mechanism, q: Sequence[S], q_dot: Sequence[S]) -> list[list[S]]:
+def joint_torques(
+    mechanism: Mechanism, q: Sequence[S], q_dot: Sequence[S], time: S | None = None
+) -> list[list[S]]:
     """Torque, or force, of each joint on its body, N m or N; the parent gets the opposite.
 
     Empty for joints that have none: those with another number of coordinates than one.
     """
     found = []
     for k, body in enumerate(mechanism.bodies):
-        if body.torque is None:
+        if body.spring is None:
             found.append([])
             continue
         (x,), (rate,) = mechanism.coordinates(k, q), mechanism.velocities(k, q_dot)
-        found.append([(body.torque - body.spring * (x - body.rest)) - body.damping * rate])
+        found.append(
+            [(mechanism.drive(k, time) - body.spring * (x - body.rest)) - body.damping * rate]
+        )
     return found

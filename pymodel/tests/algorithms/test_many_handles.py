@@ -15,7 +15,7 @@ from pymodel.arith.scalars import BitExact, Float64
 from pymodel.compile import count, registry
 from pymodel.compile.graph import Graph
 from pymodel.mechanism.kinematics import joint_momenta
-from pymodel.mechanism.scenario import GROUND, Body, Loop, ScenarioError
+from pymodel.mechanism.scenario import GROUND, INTEGRATORS, Body, Loop, ScenarioError
 from pymodel.mechanism.scenario_file import load
 from pymodel.mechanism.topology import SHAPES, Topology
 from pymodel.runs import lagrangian
@@ -301,7 +301,7 @@ def test_a_whole_step(name):
 
 
 @pytest.mark.parametrize("fmt", [Format(8, 23), Format(11, 52)], ids=str)
-@pytest.mark.parametrize("integrator", ["euler", "semi-implicit", "rk4"])
+@pytest.mark.parametrize("integrator", INTEGRATORS)
 @pytest.mark.parametrize("name", NAMES)
 def test_the_recorded_step_is_the_step_with_folded_zeros(name, integrator, fmt):
     """Bit for bit."""

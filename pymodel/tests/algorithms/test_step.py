@@ -10,7 +10,7 @@ from scipy.special import ellipj
 
 from pymodel.algorithms import two_handles
 from pymodel.algorithms.bodies import FreeBody, body_coefficients
-from pymodel.algorithms.integrators import integrate
+from pymodel.algorithms.integrators import ITERATIONS, integrate
 from pymodel.algorithms.requests import (
     Assemble,
     ConnectBase,
@@ -204,7 +204,8 @@ def test_trees():
 
 
 @pytest.mark.parametrize(
-    ("integrator", "evaluations"), [("euler", 1), ("semi-implicit", 2), ("rk4", 4)]
+    ("integrator", "evaluations"),
+    [("euler", 1), ("semi-implicit", 2), ("rk4", 4), ("implicit-midpoint", 6)],
 )
 def test_a_step_asks_for_every_joint_once_an_evaluation(integrator, evaluations):
     """Whoever drives the generator sees all requests, and only its answers count."""
@@ -270,7 +271,20 @@ def runge_kutta(f, q, p, h):
     return np.split(y + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4), 2)
 
 
-STEPPERS = {"euler": explicit_euler, "semi-implicit": momenta_first, "rk4": runge_kutta}
+def implicit_midpoint(f, q, p, h):
+    slope = f(q, p)
+    for _ in range(ITERATIONS):
+        slope = f(q + h / 2 * slope[0], p + h / 2 * slope[1])
+    return q + h * slope[0], p + h * slope[1]
+
+
+STEPPERS = {
+    "euler": explicit_euler,
+    "semi-implicit": momenta_first,
+    "rk4": runge_kutta,
+    "implicit-midpoint": implicit_midpoint,
+}
+ORDERS = {"euler": 1, "semi-implicit": 1, "rk4": 4, "implicit-midpoint": 2}
 
 
 @pytest.mark.parametrize("integrator", STEPPERS)
@@ -289,7 +303,7 @@ def test_two_steps_by_textbook(integrator):
         )
 
 
-@pytest.mark.parametrize(("integrator", "order"), [("euler", 1), ("semi-implicit", 1), ("rk4", 4)])
+@pytest.mark.parametrize(("integrator", "order"), ORDERS.items())
 @pytest.mark.parametrize("name", ["double_pendulum", "random"])
 def test_runs_converge_to_the_reference(name, integrator, order):
     if name == "random":

@@ -12,6 +12,7 @@ from pymodel.algorithms.requests import serve
 from pymodel.algorithms.step import Chain
 from pymodel.arith.scalars import BitExact, Float64
 from pymodel.compile.graph import OPERATIONS, Graph, RecordingError, Ref, flatten, symbols
+from pymodel.mechanism.scenario import INTEGRATORS
 from pymodel.mechanism.scenario_file import load
 from pymodel.tests.chains import difference, random_chain
 from pymodel.tests.places import SCENARIOS
@@ -158,7 +159,7 @@ def test_critical_path_is_the_longest_one(n):
     assert length == sum(LATENCY[op] * count for op, count in path.items())
 
 
-@pytest.mark.parametrize("integrator", ["euler", "semi-implicit", "rk4"])
+@pytest.mark.parametrize("integrator", INTEGRATORS)
 @pytest.mark.parametrize("fold", [False, True])
 @pytest.mark.parametrize("n", [1, 2, 5])
 def test_the_recorded_step_is_the_step(n, fold, integrator):

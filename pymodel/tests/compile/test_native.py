@@ -248,3 +248,15 @@ def test_many_systems_equal_arrays():
         want = kernel.evaluate(arrays, {name: arrays.array(x) for name, x in states.items()})
         for name, found in code.evaluate(states).items():
             assert np.array_equal(found, want[name].values)
+
+
+def test_rows_in_place_of_names():
+    """One system or many, in any memory layout."""
+    kernel = native.build(recorded("rates", load(SCENARIOS / "tree.toml")), "float64")
+    names = [*kernel.kernel.inputs]
+    rows = np.asfortranarray(np.random.default_rng(1).normal(size=(len(names), 5)))
+    by_name = [*kernel.evaluate(dict(zip(names, rows, strict=True))).values()]
+    np.testing.assert_array_equal(kernel.evaluate_rows(rows), by_name)
+    np.testing.assert_array_equal(kernel.evaluate_rows(rows[:, 2]), np.array(by_name)[:, 2])
+    with pytest.raises(ValueError, match=r"values must be those of q\[0\]"):
+        kernel.evaluate_rows(rows[1:])

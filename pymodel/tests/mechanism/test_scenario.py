@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pymodel.mechanism.kinematics import loop_position, loop_velocity
-from pymodel.mechanism.scenario import Body, Loop, Scenario, ScenarioError, Spring
+from pymodel.mechanism.scenario import Body, Loop, Scenario, ScenarioError, Spring, Table
 from pymodel.mechanism.scenario_file import MAX_STEPS, load, parse, varied, write_scenario
 from pymodel.tests.places import SCENARIOS
 
@@ -119,6 +119,23 @@ def test_springs_between_points(tmp_path):
     assert dataclasses.replace(load(path), source=found.source) == found
 
 
+def test_torques_in_time(tmp_path):
+    text = PLAIN + 'torque = " 2*sin(t) "\n' + BODY + 'torque = "pi/2"\n'
+    text += BODY + "torque = { times = [0, 1, 2.5], values = [0, 1.0, -1] }\n"
+    path = written(tmp_path, text)
+    scenario = load(path)
+    table = Table((0.0, 1.0, 2.5), (0.0, 1.0, -1.0))
+    assert [body.torque for body in scenario.bodies] == [0.0, "2*sin(t)", math.pi / 2, table]
+    assert scenario.is_driven and not load(SCENARIOS / "four_bar.toml").is_driven
+    write_scenario(path, scenario)
+    assert load(path) == scenario
+    assert varied(scenario, mass=2.0).bodies[3].torque == table
+    given = {"times": np.array([1, 2]), "values": [3.0, 4.0]}
+    found = varied(scenario, torque=["t", given, 1.5, 0])
+    assert [body.torque for body in found.bodies] == ["t", Table((1, 2), (3, 4)), 1.5, 0.0]
+    assert {body.torque for body in varied(scenario, torque="t**2").bodies} == {"t**2"}
+
+
 def test_names_stand_for_numbers(tmp_path):
     path = written(tmp_path, GUESSED + SPRING.replace("body = 1", 'body = "rod"'))
     scenario = load(path)
@@ -206,7 +223,8 @@ MISTAKES = {
     ),
     "unknown_time": (
         edit(PLAIN, "step", "setp"),
-        'time.setp: unknown key, did you mean "step"? (known: step, end, integrator, save)',
+        'time.setp: unknown key, did you mean "step"? (known: step, end, integrator, '
+        "tolerance, save)",
     ),
     "unknown_body": (
         edit(PLAIN, "mass", "mas"),
@@ -237,6 +255,58 @@ MISTAKES = {
     ),
     "q_array": (second("q = [1.0]"), "body[1].q: must be a number, got an array"),
     "q_date": (second("q = 2020-01-01"), "body[1].q: must be a number, got a date or time"),
+    "torque_array": (
+        second("torque = [1.0]"),
+        "body[1].torque: must be a number, a formula or a table in time, got an array",
+    ),
+    "torque_name": (
+        second('torque = "2*x"'),
+        "body[1].torque: unknown name x in a formula (known: t, pi, sin, cos)",
+    ),
+    "torque_odd": (
+        second('torque = "2*\\u03c0"'),
+        "body[1].torque: a formula is a line of ASCII characters",
+    ),
+    "torque_infinite": (
+        second('torque = "1/t"'),
+        "body[1].torque: the formula is not finite at t = 0",
+    ),
+    "table_key": (
+        second("torque = { times = [0, 1], vales = [0, 1] }"),
+        'body[1].torque.vales: unknown key, did you mean "values"? (known: times, values)',
+    ),
+    "table_without": (
+        second("torque = { times = [0, 1] }"),
+        "body[1].torque.values: required key is missing",
+    ),
+    "table_number": (
+        second("torque = { times = [0, 1], values = 2 }"),
+        "body[1].torque.values: must be an array of numbers, got an integer",
+    ),
+    "table_short": (
+        second("torque = { times = [0], values = [0] }"),
+        "body[1].torque.times: must be 2 to 1000 times, got 1",
+    ),
+    "table_order": (
+        second("torque = { times = [0, 1, 1], values = [0, 1, 2] }"),
+        "body[1].torque.times: must ascend from 0 or later",
+    ),
+    "table_negative": (
+        second("torque = { times = [-1, 1], values = [0, 1] }"),
+        "body[1].torque.times: must ascend from 0 or later",
+    ),
+    "table_lengths": (
+        second("torque = { times = [0, 1], values = [0, 1, 2] }"),
+        "body[1].torque.values: must be one for each time, 2, got 3",
+    ),
+    "table_steep": (
+        second("torque = { times = [0, 1e-9], values = [0, 1e300] }"),
+        "body[1].torque.times: are too close together",
+    ),
+    "table_infinite": (
+        second("torque = { times = [0, inf], values = [0, 1] }"),
+        "body[1].torque.times: must be finite, got inf",
+    ),
     "save_float": (
         edit(PLAIN, "end = 1.0", "end = 1.0\nsave = 2.0"),
         "time.save: must be an integer, got a float",
@@ -318,7 +388,20 @@ MISTAKES = {
     ),
     "integrator": (
         edit(PLAIN, "end = 1.0", 'end = 1.0\nintegrator = "verlet"'),
-        'time.integrator: must be one of euler, semi-implicit, rk4, got "verlet"',
+        "time.integrator: must be one of euler, semi-implicit, rk4, implicit-midpoint, RK45, RK23, "
+        'DOP853, LSODA, Radau, BDF, got "verlet"',
+    ),
+    "tolerance_of_a_fixed_step": (
+        edit(PLAIN, "end = 1.0", 'end = 1.0\nintegrator = "rk4"\ntolerance = 1e-6'),
+        "time.tolerance: only for an adaptive integrator (RK45, RK23, DOP853, LSODA, Radau, BDF)",
+    ),
+    "tolerance_too_small": (
+        edit(PLAIN, "end = 1.0", 'end = 1.0\nintegrator = "RK45"\ntolerance = 1e-15'),
+        "time.tolerance: must lie in 1e-13..0.1, got 1e-15",
+    ),
+    "tolerance_kind": (
+        edit(PLAIN, "end = 1.0", 'end = 1.0\nintegrator = "RK45"\ntolerance = "tight"'),
+        "time.tolerance: must be a number, got a string",
     ),
     # parents
     "parent_self": (second("parent = 1"), "body[1].parent: cycle of parents: 1 -> 1"),

@@ -12,6 +12,7 @@ from pymodel.arith.scalars import Float64
 from pymodel.mechanism import kinematics
 from pymodel.mechanism.scenario_file import load, varied
 from pymodel.runs import lagrangian, native_runs
+from pymodel.runs.simulate import simulate
 from pymodel.tests.places import SCENARIOS
 
 # --- Andrews' squeezing mechanism -----------------------------------------------------------------
@@ -39,22 +40,13 @@ FINAL = [
     0.5347301163226948,
     0.1048080741042263e1,
 ]
-MOMENTUM = 1e-4  # kg m^2/s, of the mechanism: what a tolerance of p is relative to
 
 
 def integrated(scenario, tolerance):
-    """q and p at the end, by an adaptive method and the algorithm text."""
-    mechanism, n = prepare(Float64(), scenario), len(scenario.bodies)
-
-    def slope(_, state):
-        found = serve(Float64(), rates(mechanism, list(state[:n]), list(state[n:])))
-        return [*found.q_dot, *found.p_dot]
-
-    q, p = mechanism.initial_state(scenario)
-    bounds = np.repeat([tolerance, tolerance * MOMENTUM], n)
-    end = (0.0, scenario.end)
-    found = solve_ivp(slope, end, q + p, method="DOP853", rtol=tolerance, atol=bounds)
-    return found.y[:n, -1], found.y[n:, -1]
+    """q and p at the end, by an adaptive method."""
+    asked = {"integrator": "DOP853", "tolerance": tolerance, "step": scenario.end, "save": 1}
+    run = simulate(varied(scenario, **asked))
+    return run.q[-1], run.p[-1]
 
 
 @pytest.fixture(scope="module")

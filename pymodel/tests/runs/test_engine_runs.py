@@ -12,7 +12,7 @@ from pymodel.compile.registry import REGISTRY, recorded
 from pymodel.compile.schedule import bounds
 from pymodel.machine.isa import Location, Machine, ProgramError
 from pymodel.machine.model import START_CYCLES, Twin
-from pymodel.mechanism.scenario import ScenarioError
+from pymodel.mechanism.scenario import INTEGRATORS, ScenarioError
 from pymodel.mechanism.scenario_file import load
 from pymodel.runs.engine_runs import changed, fitting, prepare, prepare_call, prepare_library
 from pymodel.runs.simulate import simulate
@@ -52,7 +52,7 @@ def check(machine, scenarios, base="ldl", rebase=0):
     return prepared, engine
 
 
-@pytest.mark.parametrize("integrator", ["euler", "semi-implicit", "rk4"])
+@pytest.mark.parametrize("integrator", INTEGRATORS)
 @pytest.mark.parametrize("name", ["double_pendulum", "general_chain_2", "compound_pendulum"])
 def test_open_chains(name, integrator):
     check(ROOMY, [scenario(name, integrator=integrator)])
@@ -72,14 +72,17 @@ def test_loops(name, rebase, base):
     check(ROOMY, [scenario(name)], base, rebase)
 
 
-@pytest.mark.parametrize("integrator", ["semi-implicit", "rk4"])
+@pytest.mark.parametrize("integrator", INTEGRATORS[1:])
 def test_rebased_loops_with_other_integrators(integrator):
     check(ROOMY, [scenario("general_four_bar", integrator=integrator)], rebase=2)
 
 
-@pytest.mark.parametrize("integrator", ["euler", "rk4"])
 @pytest.mark.parametrize(
-    ("name", "rebase"), [("tree", 0), ("coupled_loops", 0), ("coupled_loops", 3)]
+    ("name", "rebase", "integrator"),
+    [
+        *(("tree", 0, name) for name in ("euler", "rk4", "implicit-midpoint")),
+        *(("coupled_loops", rebase, name) for rebase in (0, 3) for name in ("euler", "rk4")),
+    ],
 )
 def test_trees_and_coupled_loops(name, rebase, integrator):
     check(ROOMY, [scenario(name, integrator=integrator)], rebase=rebase)

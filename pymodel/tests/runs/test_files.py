@@ -17,7 +17,7 @@ from pymodel.runs.summary import print_summary
 from pymodel.runs.trajectory import Trajectory, TrajectoryError, read_csv
 from pymodel.tests.places import SCENARIOS
 
-PLOTS = set(plots.FILES)
+PLOTS = {*plots.FILES, plots.CONSERVED_FILE}  # of a double pendulum, which is conservative
 ALL_FILES = PLOTS | {"run.csv", "lagrangian.csv", "float64.csv", "summary.json", "scenario.toml"}
 
 
@@ -172,7 +172,7 @@ def test_a_reference_that_ends_at_a_singular_posture_is_kept_until_there(tmp_pat
     assert differences["kinetic"]["max"] == worst
     assert all(0 < row["max"] and row["time_s"] <= exact.t[-1] for row in differences.values())
     assert all(is_picture(tmp_path / name) for name in PLOTS | {plots.LOOP_FILE})
-    assert len(files.replot(tmp_path)) == 4
+    assert len(files.replot(tmp_path)) == 5
     assert "reference ends at" in printed(summary, tmp_path)
 
 
@@ -197,7 +197,7 @@ def test_many_joints_and_trees_can_be_drawn(tmp_path, shape):
     scenario = dataclasses.replace(scenario, bodies=scenario.bodies + extra, end=0.01)
     run = lagrangian.simulate(scenario, scenario.times)
     paths = plots.plot_run(run, run, tmp_path, "many", twin=run, scenario=scenario)
-    assert [path.name for path in paths] == list(plots.FILES)
+    assert {path.name for path in paths} == PLOTS
     assert all(is_picture(path) for path in paths)
 
 

@@ -67,6 +67,11 @@ def test_steps_that_are_not_kept():
     assert check(shipped("double_pendulum", save=7, integrator="rk4"), "float32") is None
 
 
+def test_implicit_midpoint():
+    loops = shipped("coupled_loops", steps=50, integrator="implicit-midpoint")
+    assert check(loops, "float32", rebase=3) is None
+
+
 def test_chunks(monkeypatch):
     monkeypatch.setattr(native_runs, "CHUNK", 1000)
     assert check(shipped("four_bar", save=4), "float32", rebase=3) is None

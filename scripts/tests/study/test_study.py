@@ -1,11 +1,15 @@
 """The study of paper 001: its cases, its runs, and what its page says of them."""
 
+import json
+from itertools import product
+
 import numpy as np
 import pytest
 
+from pymodel.compile.rivals import ALGORITHMS
 from pymodel.mechanism import kinematics
 from pymodel.runs.lagrangian import Lagrangian
-from scripts.study import depth, document
+from scripts.study import command, depth, document
 from scripts.study.cases import CASES, CONTESTANTS, END, METHODS, TOLERANCES
 from scripts.study.runs import Job, right_hand_side, solved
 
@@ -82,24 +86,53 @@ def test_wins_and_equal_energy():
     assert "HDCA of case 1 with RK45 at δ = 1e-06, after 3.0 s" in document._gave_up(rows)
 
 
-def test_where_log_n_wins():
+def depth_rows():
     """A path of 60 cycles with 32 n additions against one of 10 n with 8 n."""
+    for chain, n, name in product(depth.CHAINS, depth.SIZES, ALGORITHMS):
+        recursive = name in depth.RECURSIVE
+        work, path = (8 * n, 10 * n) if recursive else (32 * n, 60)
+        row = {"chain": chain, "n": n, "algorithm": name, "path": path, "add": work}
+        row |= {"mul": work // 2, "rec": n, "sincos": n}
+        cycles = {lanes: depth.bound(row, lanes) for lanes in depth.ENGINES}
+        shared = depth.SEVERAL if n == depth.SHARED_SIZE else ()
+        yield row | {
+            "cycles": cycles,
+            "registers": dict.fromkeys(cycles, 100),
+            "together": {f"{systems}": work / systems for systems in shared},
+        }
 
-    def rows():
-        for n in depth.SIZES:
-            for name in ("hdca", "dca", "aba", "naudet"):
-                recursive = name in depth.RECURSIVE
-                work = (8 if recursive else 32) * n
-                yield {
-                    "n": n,
-                    "algorithm": name,
-                    "path": 10 * n if recursive else 60,
-                    "add": work,
-                    "mul": work // 2,
-                }
 
-    found = list(rows())
-    assert [depth.first_win(found, "hdca", lanes) for lanes in (1, 2, 4)] == [None, None, 8]
-    assert "never on 1 + 1, 2 + 2 lanes; from 8 bodies on 4 + 4" in depth.section(
-        [row | {"rec": 1, "sincos": 1} for row in found]
-    )
+def test_where_log_n_wins(tmp_path):
+    rows = list(depth_rows())
+    plane = depth.of_chain(rows, "plane")
+    wins = {lanes: depth.first_win(plane, "hdca", lanes) for lanes in depth.ENGINES}
+    assert list(wins.values()) == [None, None, 8, 8, 8, 8]
+    text = depth.section(rows)
+    assert "HDCA beats recursion from 8 bodies and 4+4 lanes on" in text
+    assert "HDCA never on 1+1, 2+2, from 8 bodies on 4+4" in text
+    depth.draw(rows, tmp_path / "depth.png")
+    assert (tmp_path / "depth.png").exists()
+
+
+def test_a_right_hand_side_is_scheduled_on_all_engines():
+    job = depth.Job("plane", 4, "naudet")
+    found, row = depth._measured(job)
+    assert found == job
+    cycles = list(row["cycles"].values())
+    assert cycles == sorted(cycles, reverse=True)
+    assert all(x > depth.bound(row, lanes) for lanes, x in row["cycles"].items())
+
+
+def test_a_part_leaves_the_others(monkeypatch, tmp_path):
+    monkeypatch.setattr(command, "OUT", tmp_path)
+    monkeypatch.setattr(command, "RESULTS", tmp_path / "study.json")
+    for number in (1, 2):
+        parts = {name: lambda x=f"{name} {number}", k=name: ({k: x}, []) for name in command.PARTS}
+        monkeypatch.setattr(command, "PARTS", parts)
+        found = command.study(["runs", "depth"] if number == 1 else ["depth"])
+    assert found == {"runs": "runs 1", "depth": "depth 2"}
+    assert json.loads((tmp_path / "study.json").read_text()) == found
+
+
+def test_counts_of_paper_003():
+    assert depth.paper_003(10) == {"mul": 1605, "add": 1550}

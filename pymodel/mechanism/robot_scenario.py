@@ -1,0 +1,89 @@
+"""A robot's tree as a scenario, to be run by HDCA."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from pymodel.mechanism.robot import FIXED_BASE, Link, Robot
+from pymodel.mechanism.scenario import FREE, GROUND, Body, Scenario, ScenarioError
+
+
+def scenario_of(
+    robot: Robot,
+    step: float = 1e-3,
+    end: float = 1.0,
+    q: np.ndarray | None = None,
+    qd: np.ndarray | None = None,
+    integrator: str = "rk4",
+) -> Scenario:
+    """Make a scenario of a robot that moves freely under gravity.
+
+    Parameters
+    ----------
+    robot : Robot
+        As it is read from its URDF, not reduced: every link that moves has a mass.
+    step, end : float
+        s.
+    q, qd : numpy.ndarray, shapes (nq,) and (nv,), optional
+        Initial state in the robot's order, which is the scenario's; default: zero and at rest.
+    integrator : str
+
+    Returns
+    -------
+    Scenario
+
+    Raises
+    ------
+    ScenarioError
+        If a link has no mass, or its inertia is singular. One that no body has, as that of Atlas'
+        torso, is taken as it is; a scenario file would be refused.
+    """
+    bodies = tuple(_body(robot, index, link) for index, link in enumerate(robot.links))
+    gravity = (0.0, 0.0, -robot.gravity)
+    source = robot.source or "<robot>"
+    scenario = Scenario(
+        robot.name, gravity, step, end, bodies, integrator=integrator, source=source
+    )
+    if q is None and qd is None:
+        return scenario
+    start = scenario.q0 if q is None else np.asarray(q, dtype=float)
+    rates = scenario.qd0 if qd is None else np.asarray(qd, dtype=float)
+    return scenario.with_state(start, rates)
+
+
+def _body(robot: Robot, index: int, link: Link) -> Body:
+    mass = link.mass
+    key = f"link {link.name}"
+    if not mass > 0.0:
+        raise ScenarioError(robot.source, key, "a body needs a mass")
+    com = link.first_moment / mass
+    second = link.inertia[:3, :3] - mass * np.outer(com, com)
+    inertia = np.trace(second) * np.eye(3) - second
+    if not np.linalg.cond(inertia) * np.finfo(float).eps < 1.0:
+        raise ScenarioError(robot.source, key, "its inertia must not be singular")
+    free = link.kind == FREE
+    return Body(
+        mass=mass,
+        inertia=tuple(inertia[np.triu_indices(3)].tolist()),
+        com=tuple(com.tolist()),
+        tip=(0.0, 0.0, 0.0),
+        parent=GROUND if link.parent == FIXED_BASE else link.parent,
+        attach=(0.0, 0.0, 0.0) if free else tuple(link.offset.tolist()),
+        joint=link.kind,
+        axis=None if free else (0.0, 0.0, 1.0),
+        rotation=(0.0, 0.0, 0.0) if free else _angles(link.rotation),
+        q=(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0) if free else 0.0,
+        qd=(0.0,) * 6 if free else 0.0,
+        damping=0.0 if free else link.damping,
+        name=link.name,
+    )
+
+
+def _angles(rotation: np.ndarray) -> tuple[float, ...]:
+    """Roll, pitch and yaw of a rotation matrix."""
+    with warnings.catch_warnings():  # where roll and yaw turn about one axis, yaw is taken as 0
+        warnings.simplefilter("ignore", UserWarning)
+        return tuple(Rotation.from_matrix(rotation).as_euler("xyz").tolist())

@@ -1,0 +1,274 @@
+"""Whole runs of the model with scipy's integrators, which choose their steps by a tolerance.
+
+The scenario's time grid says at which times there are results; those between the integrator's own
+steps are its interpolation.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+from scipy import integrate
+
+from pymodel.algorithms.conditions import eta_condition, joint_condition
+from pymodel.algorithms.requests import BASE, RECORDED_BASES, SingularError, joint_matrix, serve
+from pymodel.algorithms.step import Mechanism, Rates, prepare, rates
+from pymodel.arith.errors import RunError
+from pymodel.arith.scalars import Float64, Float64Arrays
+from pymodel.compile import native
+from pymodel.compile.registry import recorded
+from pymodel.mechanism.kinematics import joint_momenta
+from pymodel.mechanism.scenario import ADAPTIVE, TOLERANCE, Scenario
+from pymodel.runs.recorder import UNSOLVABLE, NonFiniteError, Recorder
+from pymodel.runs.trajectory import Trajectory
+
+METHODS = {name: getattr(integrate, name) for name in ADAPTIVE}
+BLOCK = 4096  # results that are looked at at once
+#: Evaluations after which an integrator gives up that has not come a step of the time grid further:
+#: in a singular posture its steps get ever shorter.
+PATIENCE = 20_000
+
+
+class ToleranceError(RunError):
+    """An integrator gives up: it cannot keep its tolerance, or only with ever shorter steps."""
+
+
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")  # what is not finite ends the run
+def simulate(
+    scenario: Scenario,
+    progress: Callable[[int, int], None] | None = None,
+    limit: float | None = None,
+    rebase: int = 0,
+    **options: Any,
+) -> Trajectory:
+    """Run a scenario whose integrator is one of :data:`METHODS`, in float64.
+
+    The tolerance is relative, and absolute: of angles in rad, and of a joint's momentum that which
+    so many rad/s of this joint alone have at the start.
+
+    Parameters
+    ----------
+    scenario, progress, limit
+        As for :func:`pymodel.runs.simulate.simulate`.
+    rebase
+        Re-base momenta after so many steps of the time grid, where the integrator starts again.
+    options
+        ``shape``, ``base`` of :func:`pymodel.algorithms.step.prepare`.
+
+    Returns
+    -------
+    Trajectory
+        Its ``evaluations`` are those of the rates that the integrator has asked for.
+
+    Raises
+    ------
+    ToleranceError, SingularError, NonFiniteError
+        If the run cannot go on; the exception's ``trajectory`` holds the results so far.
+    """
+    solver = _Solver(scenario, rebase, options)
+    states, problem = solver.run(progress)
+    recorder = Recorder(scenario, Float64(), limit)
+    error = ToleranceError(f"{scenario.source}: {problem}") if problem else None
+    try:
+        _keep(recorder, solver.mechanism, prepare(Float64Arrays(), scenario, **options), states)
+    except SingularError as found:
+        error = SingularError(recorder.where(found))
+    except NonFiniteError as found:
+        error = found
+    trajectory = recorder.trajectory() if recorder.rows else None
+    if trajectory is not None:
+        trajectory.evaluations = solver.rates.evaluations
+    if error is not None:
+        error.trajectory = trajectory
+        raise error
+    return trajectory
+
+
+class RightHandSide:
+    """The rates of change of a state (q, p) in float64, as scipy wants them.
+
+    It is native code where there is a compiler, otherwise the model, with the same bits.
+
+    Attributes
+    ----------
+    evaluations : int
+        Calls so far.
+    """
+
+    def __init__(self, scenario: Scenario, mechanism: Mechanism, **options: Any) -> None:
+        self.mechanism = mechanism
+        self.evaluations = 0
+        self.native = None
+        if options.get("base", BASE) in RECORDED_BASES or not scenario.loops:
+            with suppress(native.NoCompilerError):
+                self.native = native.build(
+                    recorded("rates", scenario, **options), "float64", lanes=1
+                )
+
+    def __call__(self, t: float, state: np.ndarray) -> np.ndarray:
+        """Time derivative of a state; NaN where there is none: the integrator steps back."""
+        self.evaluations += 1
+        if not np.isfinite(state).all():
+            return np.full_like(state, np.nan)
+        if self.native is not None:
+            given = np.append(state, t) if self.mechanism.drives else state
+            found = self.native.evaluate_rows(given)
+            nv = self.mechanism.nv  # dq/dt stands behind both rates if it is not q-dot
+            return (
+                np.concatenate((found[2 * nv :], found[nv : 2 * nv]))
+                if found[2 * nv :].size
+                else found
+            )
+        try:
+            now = self.rates(t, state)
+        except SingularError:
+            return np.full_like(state, np.nan)
+        return np.array([*now.q_rate, *now.p_dot])
+
+    def rates(self, t: float, state: np.ndarray, t_cut: Any = None) -> Rates:
+        """The model's own rates; raises SingularError."""
+        q, p = _parts(self.mechanism, state.tolist())
+        return serve(self.mechanism.arithmetic, rates(self.mechanism, q, p, t_cut, t))
+
+
+def _parts(mechanism: Mechanism, state: Any) -> tuple[Any, Any]:
+    """q and p of a state."""
+    return state[: mechanism.nq], state[mechanism.nq :]
+
+
+class _Solver:
+    """From the scenario's start to its results."""
+
+    def __init__(self, scenario: Scenario, rebase: int, options: dict[str, Any]) -> None:
+        self.scenario = scenario
+        self.mechanism = prepare(Float64(), scenario, rebase=rebase, **options)
+        self.rates = RightHandSide(scenario, self.mechanism, **options)
+        self.times = scenario.times
+        q, p = self.mechanism.initial_state(scenario)
+        self.start = np.array([*q, *p])
+        self.tolerance = scenario.tolerance or TOLERANCE
+        unit = [joint_momenta(scenario, scenario.q0, qd) for qd in np.eye(len(p))]
+        self.absolute = self.tolerance * np.array([*np.ones(len(q)), *np.diag(unit)])
+
+    def run(self, progress: Callable[[int, int], None] | None) -> tuple[np.ndarray, str | None]:
+        """The states at the times of results, (T, s), as far as they go, and why no further."""
+        states = np.empty((len(self.times), len(self.start)))
+        states[0] = state = self.start
+        method, grid, save = self.scenario.integrator, self.scenario.step, self.scenario.save
+        done, t, passed, before = 1, 0.0, 0, 0
+        for number in self._stops():
+            end = number * grid
+            solver = METHODS[method](
+                self.rates, t, state, end, rtol=self.tolerance, atol=self.absolute
+            )
+            while solver.status == "running":
+                problem = _stepped(solver)
+                if not problem and self.rates.evaluations - before > PATIENCE:
+                    problem = f"{PATIENCE} evaluations without a step of the time grid"
+                if problem:
+                    where = f"t = {solver.t:.6g} s: {method} gives up"
+                    return states[:done], f"{where}: {problem}"
+                reached = int(np.searchsorted(self.times, solver.t, side="right"))
+                if reached > done:
+                    states[done:reached] = solver.dense_output()(self.times[done:reached]).T
+                    done = reached
+                if solver.t > passed * grid:
+                    passed, before = int(solver.t / grid) + 1, self.rates.evaluations
+                    if progress:
+                        progress(min(passed, number), self.scenario.steps)
+            t, state = end, solver.y
+            if self.mechanism.rebases_at(number):
+                try:
+                    state = self._rebased(t, state)
+                except SingularError as error:
+                    return states[:done], f"t = {t:.6g} s: {error}"
+                if number % save == 0:
+                    states[number // save] = state
+        return states, None
+
+    def _stops(self) -> Iterator[int]:
+        """Steps of the time grid after which the integrator starts again, and the last one."""
+        steps, every = self.scenario.steps, self.mechanism.rebase
+        if every and self.mechanism.closed:
+            yield from range(every, steps, every)
+        yield steps
+
+    def _rebased(self, t: float, state: np.ndarray) -> np.ndarray:
+        now = self.rates.rates(t, state)
+        q, _ = _parts(self.mechanism, state)
+        return np.array([*q, *self.rates.rates(t, state, now.t_cut).p])
+
+
+def _stepped(solver: integrate.OdeSolver) -> str | None:
+    """Do a step; says why if there is none."""
+    try:
+        message = solver.step()
+    except (ValueError, np.linalg.LinAlgError):  # a Jacobian that is not finite
+        message = "Rates are not finite."
+    if message is None and not np.isfinite(solver.y).all():
+        message = "A result is not finite."
+    return message and message[0].lower() + message[1:].rstrip(".")
+
+
+# --- what is looked at at the results -------------------------------------------------------------
+
+
+def _keep(recorder: Recorder, mechanism: Mechanism, many: Mechanism, states: np.ndarray) -> None:
+    """Keep the results: blocks of them at once, and those with anything wrong one by one.
+
+    Raises
+    ------
+    SingularError, NonFiniteError
+        As a step of the model.
+    """
+    save = recorder.scenario.save
+    for first in range(0, len(states), BLOCK):
+        block = states[first : first + BLOCK]
+        numbers = save * np.arange(first, first + len(block))
+        if _kept_at_once(recorder, many, numbers, block):
+            continue
+        for number, state in zip(numbers.tolist(), block.tolist(), strict=True):
+            recorder.step = number
+            q, p = _parts(mechanism, state)
+            recorder.begin(q, p)
+            t = number * recorder.scenario.step
+            text = rates(mechanism, q, p, time=t)
+            now = serve(mechanism.arithmetic, text, recorder.watch)
+            recorder.keep(q, now.q_dot, now.p, now.eta)
+
+
+def _kept_at_once(
+    recorder: Recorder, mechanism: Mechanism, numbers: np.ndarray, states: np.ndarray
+) -> bool:
+    """Keep a block of results if nothing is wrong with any of them."""
+    conditions = []  # of the joint matrices
+
+    def watch(request: Any, reply: Any) -> None:
+        parts = joint_matrix(request, reply)
+        if parts is not None:
+            rows = [[sum(x) for x in zip(*row, strict=True)] for row in zip(*parts, strict=True)]
+            rows = [[whole(x) for x in row] for row in rows]
+            conditions.append(joint_condition(recorder.scenario, rows))
+
+    def whole(x: Any) -> np.ndarray:
+        return np.broadcast_to(x, len(states))
+
+    q, p = _parts(mechanism, states.T)
+    try:
+        t = numbers * recorder.scenario.step
+        now = serve(mechanism.arithmetic, rates(mechanism, [*q], [*p], time=t), watch)
+    except SingularError:
+        return False
+    joint = np.max(conditions, axis=0) if conditions else None
+    eta = None
+    if now.eta is not None:
+        entries = np.array([[*map(whole, row)] for row in now.eta])
+        eta = eta_condition(recorder.scenario, np.moveaxis(entries, -1, 0))
+    right = np.isfinite([*q, *p, *now.q_dot]).all()
+    right &= joint is None or (joint < recorder.limit).all()
+    right &= eta is None or (eta * recorder.arithmetic.unit_roundoff < UNSOLVABLE).all()
+    if right:
+        recorder.note_conditions(eta, joint, numbers)
+        recorder.keep_all(numbers, q.T, np.transpose(now.q_dot), p.T)
+    return bool(right)

@@ -1,0 +1,158 @@
+"""Runs with scipy's integrators: as right as their tolerance, on the time grid, and refused where
+each step has to be the same program."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from pymodel import cli
+from pymodel.arith.scalars import BitExact
+from pymodel.compile import native
+from pymodel.compile.registry import recorded
+from pymodel.mechanism.scenario import ADAPTIVE, ScenarioError
+from pymodel.mechanism.scenario_file import load, varied, write_scenario
+from pymodel.runs import adaptive, lagrangian, native_runs, session, targets
+from pymodel.runs.backends import BACKENDS
+from pymodel.runs.simulate import simulate
+from pymodel.tests.places import SCENARIOS
+
+
+def shipped(name, integrator, **changes):
+    return varied(load(SCENARIOS / f"{name}.toml"), integrator=integrator, **changes)
+
+
+@pytest.mark.parametrize("integrator", ADAPTIVE)
+def test_a_double_pendulum_is_as_right_as_the_tolerance(integrator):
+    scenario = shipped("double_pendulum", integrator, step=1e-2, end=0.5, save=5)
+    exact = lagrangian.simulate(scenario, scenario.times)
+    worst, evaluations = [], []
+    for tolerance in (1e-4, 1e-7):
+        run = simulate(varied(scenario, tolerance=tolerance))
+        np.testing.assert_array_equal(run.t, exact.t)
+        worst.append(np.abs(run.q - exact.q).max())
+        evaluations.append(run.evaluations)
+    assert worst[1] < 2e-5 and worst[0] > 10 * worst[1]
+    assert 30 < evaluations[0] < evaluations[1]
+
+
+def test_loops_with_and_without_rebasing():
+    scenario = shipped("coupled_loops", "DOP853", step=1e-2, end=0.3)
+    exact = lagrangian.simulate(scenario, scenario.times)
+    plain, rebased = simulate(scenario), simulate(scenario, rebase=10)
+    for run in (plain, rebased):
+        np.testing.assert_allclose(run.q, exact.q, rtol=0, atol=1e-7)
+        np.testing.assert_allclose(run.qd, exact.qd, rtol=0, atol=1e-5)
+        assert run.condition > 1.0 and run.joint_condition > 1.0
+    np.testing.assert_allclose(plain.p, exact.p, rtol=0, atol=1e-6)
+    assert not np.array_equal(plain.p[10], rebased.p[10])
+    np.testing.assert_allclose(plain.p[:10], rebased.p[:10], rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["tree", "four_bar"])
+def test_the_model_without_a_compiler_has_the_same_bits(monkeypatch, name):
+    scenario = shipped(name, "RK45", step=1e-2, end=0.1, tolerance=1e-6)
+    compiled = simulate(scenario)
+    monkeypatch.setattr(native, "build", lambda *a, **o: no_compiler())
+    assert_same(simulate(scenario), compiled)
+
+
+def no_compiler():
+    raise native.NoCompilerError("no C compiler (cc): install gcc, or set CC")
+
+
+def assert_same(run, other):
+    for column, expected in other.columns().items():
+        np.testing.assert_array_equal(run.columns()[column], expected, column)
+    for noted in ("evaluations", "condition", "condition_time", "joint_condition"):
+        assert getattr(run, noted) == getattr(other, noted)
+
+
+def test_results_one_by_one_are_those_at_once(monkeypatch):
+    scenario = shipped("four_bar", "RK45", step=1e-2, end=0.3, save=3, tolerance=1e-6)
+    at_once = simulate(scenario)
+    monkeypatch.setattr(adaptive, "_kept_at_once", lambda *arguments: False)
+    one_by_one = simulate(scenario)
+    for column, expected in at_once.columns().items():
+        np.testing.assert_array_equal(one_by_one.columns()[column], expected, column)
+    assert one_by_one.condition == pytest.approx(at_once.condition, rel=1e-12)
+    assert one_by_one.condition_time == at_once.condition_time
+    assert one_by_one.joint_condition == pytest.approx(at_once.joint_condition, rel=1e-12)
+
+
+# --- runs that cannot go on -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("integrator", ["RK45", "RK23", "Radau"])
+def test_a_singular_posture(monkeypatch, tmp_path, capsys, integrator):
+    """The rhombus with gravity along -y goes flat: steps get ever shorter there."""
+    monkeypatch.setattr(adaptive, "PATIENCE", 1000)
+    scenario = load(SCENARIOS / "four_bar.toml")
+    scenario = varied(scenario, gravity=(0.0, -9.80665), step=1e-2, integrator=integrator)
+    with pytest.raises(adaptive.ToleranceError, match="t = 0.2616.* s: .* gives up: ") as caught:
+        simulate(scenario)
+    part = caught.value.trajectory
+    assert len(part) == 27 and part.evaluations > 100
+    summary, status = session.run_model(scenario, "float64", tmp_path, with_reference=False)
+    assert status == session.BROKE_OFF and summary["rows"] == 27
+    assert "gives up" in capsys.readouterr().err
+
+
+def test_a_joint_matrix_beyond_the_limit():
+    """What the model stops at, it stops at here."""
+    scenario = shipped("double_pendulum", "RK45", step=1e-2, end=0.1)
+    with pytest.raises(ArithmeticError, match=r"step \d+: joint matrix \(33\) has condition"):
+        simulate(scenario, limit=3.9)
+
+
+def test_a_motion_that_is_not_finite(monkeypatch):
+    scenario = shipped("double_pendulum", "Radau", step=1e-2, end=0.1)
+    monkeypatch.setattr(
+        adaptive.RightHandSide, "__call__", lambda self, t, y: np.full_like(y, np.nan)
+    )
+    for integrator in ADAPTIVE:
+        with pytest.raises(adaptive.ToleranceError) as caught:
+            simulate(dataclasses.replace(scenario, integrator=integrator))
+        assert len(caught.value.trajectory) == 1
+
+
+# --- where there is none --------------------------------------------------------------------------
+
+
+def refusals(scenario):
+    """What refuses an adaptive integrator."""
+    yield lambda: simulate(scenario, "float32")
+    yield lambda: simulate(scenario, BitExact())
+    yield lambda: native_runs.simulate(scenario)
+    yield lambda: targets.simulate(scenario, "float64", target="native")
+    yield lambda: targets.compiled(scenario, "step")()
+    yield lambda: recorded("step", scenario)
+    yield lambda: BACKENDS["native"].check(scenario, "float64", base="ldl")
+    yield lambda: BACKENDS["model"].check(scenario, "float32", base="ldl")
+
+
+def test_fixed_programs_refuse_it():
+    scenario = shipped("double_pendulum", "LSODA", step=1e-2)
+    for run in refusals(scenario):
+        with pytest.raises(ScenarioError, match="time.integrator: LSODA chooses its steps: only"):
+            run()
+    assert recorded("rates", scenario).outputs
+
+
+@pytest.mark.parametrize("options", [[], ["--arith", "float64", "--target", "native"]])
+def test_the_command_line_refuses_it_in_one_line(tmp_path, capsys, options):
+    path, out = tmp_path / "adaptive.toml", tmp_path / "out"
+    write_scenario(path, shipped("double_pendulum", "BDF", step=1e-2))
+    assert cli.main(["simulate", str(path), "--out", str(out), *options]) == cli.BAD_INPUT
+    said = capsys.readouterr().err
+    assert "time.integrator: BDF chooses its steps: only" in said and len(said.splitlines()) == 1
+    assert not out.exists()
+
+
+def test_the_summary_has_the_evaluations(tmp_path, capsys):
+    scenario = shipped("double_pendulum", "RK45", step=1e-2, end=0.1)
+    summary, status = session.run_model(scenario, "float64", tmp_path)
+    assert status == session.DONE and summary["tolerance"] == 1e-9
+    assert summary["evaluations"] == simulate(scenario).evaluations
+    out = capsys.readouterr().out
+    assert "RK45, tolerance 1e-09" in out and str(summary["evaluations"]) in out
