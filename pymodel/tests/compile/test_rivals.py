@@ -129,8 +129,8 @@ def test_operations_of_the_recursive_ones_in_space(name, placed):
 
 #: (multiplications, additions, reciprocals, longest path) of 4 and 8 bodies, placed anyhow.
 PINNED_IN_SPACE = {
-    "hdca": [(2304, 1793, 12, 430), (5782, 4596, 24, 550)],
-    "dca": [(2480, 1902, 12, 409), (6134, 4800, 24, 526)],
+    "hdca": [(2136, 1661, 12, 430), (5434, 4320, 24, 550)],
+    "dca": [(2312, 1770, 12, 409), (5786, 4524, 24, 526)],
     "aba": [(526, 469, 3, 319), (1354, 1245, 7, 723)],
     "naudet": [(433, 379, 3, 310), (1133, 1015, 7, 714)],
 }
