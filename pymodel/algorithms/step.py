@@ -231,8 +231,9 @@ class Mechanism:
             ]
             for handles, points in zip(topology.handles, topology.points, strict=True)
         ]
-        t_cut = tuple(t for joint in topology.loops for t in found[joint.b])
-        matrices = [eliminated[joint.b.joint].matrix for joint in topology.loops]
+        closing = [joint.b for joint in topology.loops if joint.b in found]
+        t_cut = tuple(t for handle in closing for t in found[handle])
+        matrices = [eliminated[handle.joint].matrix for handle in closing]
         return impulses, t_cut, linalg.block_diagonal(matrices, self.zero) if matrices else None
 
     def _of_requests(self) -> SupportsArithmetic | None:
@@ -621,7 +622,7 @@ def _rates(mechanism: Mechanism, q: list, p: list, t_cut: Any, time: Any) -> Req
     first = 0
     for (a, b), subspace in zip(topology.loops, posture.closing, strict=True):
         own, first = t_cut[first : first + len(subspace)], first + len(subspace)
-        if a is not None:  # how the impulse of a joint that moves changes, at its two ends
+        if a is not None and own:  # how the impulse of a joint that moves changes, at both ends
             force, couple = space.spread(subspace, own)
             change = None
             if force is not None:
@@ -705,6 +706,8 @@ def _rebased(mechanism: Mechanism, posture: Posture, p: list, t_cut: Sequence[S]
     first = 0
     for (a, b), subspace in zip(topology.loops, posture.closing, strict=True):
         own, first = t_cut[first : first + len(subspace)], first + len(subspace)
+        if not own:  # all that the joint takes follows from the rest
+            continue
         force, couple = space.spread(subspace, own)
         other = GROUND if a is None else a.body
         for end, way in (

@@ -12,8 +12,10 @@ from pymodel.mechanism import kinematics, urdf
 from pymodel.mechanism.coordinates import coordinate_rates
 from pymodel.mechanism.robot_scenario import scenario_of
 from pymodel.mechanism.scenario import FREE, GROUND, PRISMATIC, REVOLUTE, SPHERICAL
+from pymodel.mechanism.scenario_file import parse
 from pymodel.mechanism.topology import SHAPES
 from pymodel.runs import native_runs
+from pymodel.runs.simulate import simulate
 from pymodel.tests import space
 from pymodel.tests.pinocchio_scenario import PinocchioTree
 from pymodel.tests.robots import NAMES, ROBOTS
@@ -128,3 +130,31 @@ def test_a_floating_system_keeps_energy_and_momentum(spatial):
     for values in (run.kinetic[:, None], linear, angular):
         assert np.abs(values - values[0]).max() < 1e-10 * np.abs(values).max()
     assert np.abs(run.q - run.q[0]).max() > 1.0
+
+
+def test_a_door_with_a_second_hinge_moves_as_with_one():
+    """All that the second hinge takes follows from the first: the loop has no constraint left."""
+    door = {
+        "name": "door",
+        "gravity": [0.0, -9.80665, 0.0],
+        "time": {"step": 1e-3, "end": 0.05},
+        "body": [
+            {
+                "mass": 2.0,
+                "inertia": [0.1, 0.2, 0.3],
+                "com": [0.4, 0.1, 0.5],
+                "tip": [0.8, 0.0, 1.0],
+                "axis": [0.0, 0.0, 1.0],
+                "q": 0.3,
+                "qd": 1.0,
+            }
+        ],
+    }
+    hinge = {"body": 0, "point": [0.0, 0.0, 1.0], "axis": [0.0, 0.0, 1.0], "to": -1}
+    hinge |= {"at": [0.0, 0.0, 1.0], "to_axis": [0.0, 0.0, 1.0]}
+    one, two = parse(door), parse(door | {"loop": [hinge]})
+    assert two.loops[0].kept == ()
+    runs = [simulate(one), simulate(two), simulate(two, rebase=3), native_runs.simulate(two)]
+    for run in runs[1:]:
+        np.testing.assert_array_equal(run.q, runs[0].q)
+        assert run.loop_position.max() < 1e-15
