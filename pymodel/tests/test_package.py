@@ -40,7 +40,7 @@ def imported(path):
         if isinstance(node, ast.Import):
             yield from (alias.name.split(".")[0] for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            yield node.module.split(".")[0]
+            yield node.module.split(".")[0].replace("mpl_toolkits", "matplotlib")
 
 
 def test_dependencies_are_what_the_package_imports():
