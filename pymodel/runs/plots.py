@@ -19,7 +19,7 @@ from matplotlib.colors import Colormap, ListedColormap, Normalize
 from matplotlib.figure import Figure
 from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
-from pymodel.mechanism.kinematics import loop_angle_error
+from pymodel.mechanism.kinematics import loop_angle_error, loop_tilt
 from pymodel.mechanism.scenario import Scenario
 from pymodel.mechanism.units import coordinate_units, velocity_units
 from pymodel.runs import skeleton
@@ -43,9 +43,9 @@ SMALL_NUMBERS = "{x:.3g}"  # each tick whole: a common factor above the axes hit
 # Time runs from light to dark, without the palest end, which vanishes on white.
 TIME_COLOURS = ListedColormap(mpl.colormaps["cividis_r"](np.linspace(0.12, 1.0, 256)))
 BLOCK_WIDTH = 11.0  # of a drawn slider, points
-# In space: elevation and azimuth in degrees, ticks of an axis, height of the box as a share of its
-# largest side at least, and how large it is drawn against the usual.
-VIEW, TICKS, FLATTEST, ZOOM = (22.0, -55.0), 5, 0.5, 0.78
+# In space: elevation and azimuth in degrees, intervals of the longest axis, how far names stand
+# from the axes, height of the box as a share of its largest side at least, how large it is drawn.
+VIEW, INTERVALS, NAME_PAD, FLATTEST, ZOOM = (22.0, -55.0), 5, 7.0, 0.5, 0.76
 #: Unit of coordinates or velocities -> what they are called.
 QUANTITIES = {
     "rad": "joint angle $q$ [rad]",
@@ -58,6 +58,9 @@ QUANTITIES = {
 LOOP_CURVES: dict[str, Callable[[Scenario, Trajectory], np.ndarray]] = {
     "vector loop length [m]": lambda scenario, run: run.loop_position,
     "its velocity [m/s]": lambda scenario, run: run.loop_velocity,
+}
+HINGE_CURVES: dict[str, Callable[[Scenario, Trajectory], np.ndarray]] = {
+    "angle between the axes [rad]": lambda scenario, run: loop_tilt(scenario, run.q),
 }
 PLANAR_LOOP_CURVES: dict[str, Callable[[Scenario, Trajectory], np.ndarray]] = {
     "sum of inner angles, error [rad]": lambda scenario, run: loop_angle_error(scenario, run.q),
@@ -355,6 +358,8 @@ def _loop(
     drawn = dict(LOOP_CURVES)
     if not scenario.spatial:
         drawn |= PLANAR_LOOP_CURVES
+    elif any(loop.axis for loop in scenario.loops):
+        drawn |= HINGE_CURVES
     figure = Figure(figsize=(9, 2.5 * len(drawn)), layout="constrained")
     figure.suptitle(f"{title}: closure of the loop", parse_math=False)
     panels = figure.subplots(len(drawn), 1, sharex=True)
@@ -434,7 +439,8 @@ def _draw_motion(figure: Figure, axes: Axes, run: Trajectory, scenario: Scenario
     square_limits(axes)
     axes.set_title("bars at equal intervals of time, and the path of the tip")
     scale = mpl.cm.ScalarMappable(times, colours)
-    figure.colorbar(scale, ax=axes, label="time [s]", shrink=0.8, aspect=40)
+    pad = {"pad": 0.1} if scenario.spatial else {}
+    figure.colorbar(scale, ax=axes, label="time [s]", shrink=0.8, aspect=40, **pad)
 
 
 def mechanism_axes(figure: Figure, place: Any, scenario: Scenario) -> Axes:
@@ -488,8 +494,8 @@ def _box_limits(axes: Axes) -> None:
     halves = np.maximum(halves, FLATTEST * halves.max())
     for name, middle, half in zip("xyz", limits.mean(axis=1), halves, strict=True):
         getattr(axes, f"set_{name}lim")(middle - half, middle + half)
-        getattr(axes, f"set_{name}label")(f"{name} [m]")
-        axes.locator_params(axis=name, nbins=TICKS)
+        getattr(axes, f"set_{name}label")(f"{name} [m]", labelpad=NAME_PAD)
+        axes.locator_params(axis=name, nbins=max(2, round(INTERVALS * half / halves.max())))
     axes.set_box_aspect(halves, zoom=ZOOM)
 
 
