@@ -1,4 +1,4 @@
-"""Write docs/scenario.md and its pictures, from the schema that the parser of scenarios uses."""
+"""Write docs/scenario.md and its picture, from the schema that the parser of scenarios uses."""
 
 import math
 import sys
@@ -8,17 +8,13 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Arc, Ellipse
 
 from pymodel.mechanism.scenario import Vector
-from pymodel.mechanism.scenario_file import load
 from pymodel.mechanism.schema import TABLES, Default, Key
-from pymodel.runs.animation import animate
-from pymodel.runs.native_runs import fastest
 from pymodel.runs.plots import BLUE, DPI, GREEN, VERMILION
 from scripts.documents import table
-from scripts.places import DOCS, IMAGES, ROOT, scenario_file
+from scripts.places import DOCS, IMAGES, ROOT
 
 DOC = DOCS / "scenario.md"
 PICTURE = IMAGES / "scenario.png"
-MOTION = IMAGES / "andrews.gif"
 
 #: What each kind of key holds, as TOML.
 KINDS = {
@@ -157,7 +153,8 @@ path = point_position(scenario, run.q, 1, (0.15, 0.0))  # shape (T, 2), m, groun
 print(path[0], path[-1])
 ```
 
-Shipped examples stand in [`scenarios/`](../scenarios).
+Shipped examples stand in [`scenarios/`](../scenarios); the [gallery](gallery.md) shows them in
+motion.
 
 ## A benchmark
 
@@ -168,7 +165,7 @@ the test set's angles to 1e-14 rad and ends, at 0.03 s, at those of its referenc
 rad with the steps of the file in float64, to 1e-6 rad with an adaptive method of tolerance 1e-8.
 `pymodel/tests/runs/test_benchmarks.py` checks it, with other benchmarks.
 
-![Andrews' squeezing mechanism](img/andrews.gif)
+![Andrews' squeezing mechanism](img/scenarios/andrews.gif)
 """
 
 
@@ -259,12 +256,10 @@ def _arrow(
 
 
 def main() -> int:
-    """Write the text, the drawing and the animation."""
+    """Write the text and the drawing."""
     DOC.write_text(document())
     draw().savefig(PICTURE, dpi=DPI)
-    scenario = load(scenario_file("andrews"))
-    animate(fastest(scenario), scenario, MOTION)
-    for path in (DOC, PICTURE, MOTION):
+    for path in (DOC, PICTURE):
         print(path.relative_to(ROOT))
     return 0
 
