@@ -17,6 +17,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.colors import Colormap, ListedColormap, Normalize
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
 from pymodel.mechanism.kinematics import loop_angle_error, loop_tilt
@@ -220,6 +221,7 @@ class _Panel(NamedTuple):
     text: str
     columns: list[int]
     names: list[str]
+    joints: list[int]  # whose columns they are
 
 
 def _panels(run: Trajectory, scenario: Scenario | None) -> list[_Panel]:
@@ -228,18 +230,19 @@ def _panels(run: Trajectory, scenario: Scenario | None) -> list[_Panel]:
         numbered = [f"joint {k}" for k in range(run.nv)]
         coordinates = numbered if run.nq == run.nv else [f"coordinate {k}" for k in range(run.nq)]
         return [
-            _Panel("q", "joint coordinate $q$", [*range(run.nq)], coordinates),
-            _Panel("qd", r"joint velocity $\dot q$", [*range(run.nv)], numbered),
+            _Panel("q", "joint coordinate $q$", [*range(run.nq)], coordinates, [*range(run.nq)]),
+            _Panel("qd", r"joint velocity $\dot q$", [*range(run.nv)], numbered, [*range(run.nv)]),
         ]
     found = []
-    for quantity, units, names in (
-        ("q", coordinate_units(scenario), scenario.coordinate_names),
-        ("qd", velocity_units(scenario), scenario.joint_names),
+    for quantity, units, names, slices in (
+        ("q", coordinate_units(scenario), scenario.coordinate_names, scenario.q_slices),
+        ("qd", velocity_units(scenario), scenario.joint_names, scenario.v_slices),
     ):
+        joints = np.repeat(np.arange(len(slices)), [own.stop - own.start for own in slices])
         for unit in dict.fromkeys(units):
             columns = [k for k, own in enumerate(units) if own == unit]
             own = [names[k] for k in columns]
-            found.append(_Panel(quantity, QUANTITIES[unit], columns, own))
+            found.append(_Panel(quantity, QUANTITIES[unit], columns, own, joints[columns].tolist()))
     return found
 
 
@@ -251,15 +254,15 @@ def _joints(
     figure = Figure(figsize=(9, max(6, 2.4 * len(wanted))), layout="constrained")
     figure.suptitle(f"{title}: joint motion", parse_math=False)
     panels = figure.subplots(len(wanted), 1, sharex=True, squeeze=False)[:, 0]
-    most = trajectory.nq
-    many = most > len(JOINT_COLOURS)
+    many = trajectory.nq > len(JOINT_COLOURS)
     colours: Colormap = mpl.colormaps["cividis"] if many else ListedColormap(JOINT_COLOURS)
+    scale = mpl.cm.ScalarMappable(Normalize(0, max(max(x.joints) for x in wanted)), colours)
     for axes, panel in zip(panels, wanted, strict=True):
         values = getattr(trajectory, panel.quantity)
         exact = None if reference is None else getattr(reference, panel.quantity)
         count = values.shape[1]
-        for k, name in zip(panel.columns, panel.names, strict=True):
-            colour = colours(k / (most - 1)) if many else colours(k)
+        for k, name, joint in zip(panel.columns, panel.names, panel.joints, strict=True):
+            colour = scale.to_rgba(joint) if many else colours(k)
             width = STYLE["lines.linewidth"] * (1.0 if many else 2.5 - 1.5 * (k + 1) / count)
             axes.plot(trajectory.t, values[:, k], color=colour, lw=width, label=name)
             if exact is not None:
@@ -269,9 +272,7 @@ def _joints(
     panels[0].set_title(f"solid: {label}{dotted}")
     panels[-1].set_xlabel("time [s]")
     if many:
-        scale = mpl.cm.ScalarMappable(Normalize(0, most - 1), colours)
-        what = "joint" if most == trajectory.nv else "coordinate"
-        figure.colorbar(scale, ax=panels, label=what)
+        figure.colorbar(scale, ax=panels, label="joint", ticks=MaxNLocator(integer=True))
     else:
         for k, axes in enumerate(panels):
             if not k or wanted[k].names != wanted[0].names:
