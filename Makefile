@@ -114,7 +114,7 @@ waves: venv ## BENCH=<bench> [CONFIG= FILE=]: open its last waveform with the be
 	@$(if $(BENCH),,$(error say which: make waves BENCH=<bench>; benches: $(BENCHES)))
 	@$(PY) -m scripts.waves $(BENCH) $(if $(FILE),--file $(FILE)) $(if $(CONFIG),--config $(CONFIG))
 
-.PHONY: bench native-results sincos longrun results reference
+.PHONY: bench native-results sincos longrun results reference gallery
 bench: setup ## speeds, cycles of the step engine, native kernels, into build/bench [ONLY=native]
 	@$(if $(filter-out native,$(ONLY)),,$(SETUP) bench || true)
 	@$(PY) -m scripts.command scripts.benchmarks.bench $(if $(ONLY),--only $(ONLY))
@@ -128,6 +128,8 @@ results: venv ## docs/results.md from what `make test bench longrun` left in bui
 	@$(PY) -m scripts.results
 reference: venv ## docs/scenario.md, the reference of scenario files
 	@$(PY) -m scripts.scenario_reference
+gallery: venv ## docs/gallery.md, all shipped scenarios in motion, half a minute
+	@$(PY) -m scripts.gallery
 
 .PHONY: study
 study: venv ## docs/study.md: paper 001's study of HDCA against DCA in loops, minutes [ONLY=runs|depth]

@@ -1,4 +1,4 @@
-"""Planar mechanisms by HDCA: a bit-exact model of the hardware, and what compiles programs for it.
+"""Mechanisms by HDCA: a bit-exact model of the hardware, and what compiles programs for it.
 
 What a user needs has a flat name here; docs/python_api.md shows it at work::
 
@@ -7,9 +7,9 @@ What a user needs has a flat name here; docs/python_api.md shows it at work::
     run = pymodel.simulate(pymodel.load("scenarios/four_bar.toml"), "float32")
     print(run.t.shape, run.q.shape)
 
-Angles are in rad, lengths in m, momenta in N m s, everything else in SI units; arrays are numpy's,
-float64. All exceptions derive from :class:`Error`, or are a ``ValueError``; their text is one line.
-A module is imported when one of its names is used first: ``__init__.pyi`` lists them.
+Angles are in rad, lengths in m, momenta in N m s or N s, everything else in SI units; arrays are
+numpy's, float64. All exceptions derive from :class:`Error`, or are a ``ValueError``; their text is
+one line. A module is imported when one of its names is used first: ``__init__.pyi`` lists them.
 """
 
 import ast

@@ -90,7 +90,7 @@ def _run(
     console = Console()
     _print_cycles(hardware, console)
     if hardware.identical:
-        said = f"{len(left.trajectory) - 1} steps, {left.words_compared} words"
+        said = f"{len(left.trajectory)} rows, {left.words_compared} words"
         console.print(f"{said}: bit-identical to the model")
         return summary, status
     print(row["message"], file=sys.stderr)

@@ -720,6 +720,8 @@ class _Table:
 
     def _inertia(self, key: str, value: Any) -> float | tuple[float, ...]:
         if not self.spatial:
+            if isinstance(value, list):  # of a mechanism that is meant to be spatial
+                raise self.error(key, "must be a number: a gravity of two numbers is planar")
             return self._positive(key, value)
         moments = self._list(key, value, "a list of", 3, 6)
         if len(moments) == 3:

@@ -130,7 +130,7 @@ BODY = (
         "",
         f"the body that it hangs on: its name, or its number; {GROUND_TEXT}",
         Default.COMPUTED,
-        "the body before it; for body 0 the ground",
+        "the body before it; for body 0, and a free body, the ground",
     ),
     Key(
         "attach",
@@ -155,7 +155,7 @@ BODY = (
         "direction of a prismatic joint, and of a revolute one in space, in the body's frame (the "
         "joint leaves it there)",
         Default.COMPUTED,
-        "none",
+        "required of these joints",
     ),
     Key(
         "rotation",
@@ -228,14 +228,21 @@ LOOP = (
         f"`{REVOLUTE}` (a pin; in space a hinge) or, in space, `{SPHERICAL}` (a ball)",
         REVOLUTE,
     ),
-    Key("axis", "unit", "", "axis of a hinge, in the frame of `body`", Default.COMPUTED, "none"),
+    Key(
+        "axis",
+        "unit",
+        "",
+        "axis of a hinge in space, in the frame of `body`",
+        Default.COMPUTED,
+        "required of hinges",
+    ),
     Key(
         "to_axis",
         "unit",
         "",
         "the same axis in the frame of `to`, or of the ground",
         Default.COMPUTED,
-        "none",
+        "required of hinges",
     ),
 )
 

@@ -156,8 +156,7 @@ def _write(
     zigzags = [axes.plot(*nowhere, color="black", lw=1.2, zorder=2.5)[0] for _ in springs]
     (dots,) = axes.plot(*nowhere, "o", ms=5, mfc="white", mec="black", zorder=4)
     pace = "" if speed == 1.0 else f"\n{speed:.2g} times real time"
-    first = scenario.name if scenario.spatial else ""  # axes of a plane leave room for it
-    title = axes.set_title(f"{first}{pace}")
+    title = axes.set_title(f"{scenario.name}{pace}")
     figure.draw_without_rendering()
     figure.set_layout_engine("none")  # the frames must not move
     with writer.saving(figure, str(path), DPI):

@@ -354,8 +354,10 @@ class Run:
     after: dict[str, Location]
 
     def steps_traced(self, words: int) -> int:
-        """Count the steps that a trace of so many words has come to."""
-        return words // (len(self.before) + len(self.after)) * self.save
+        """Count the steps that a trace of so many words has come to; it has the start, too."""
+        return min(
+            words // (len(self.before) + len(self.after)) * self.save, self.scenarios[0].steps
+        )
 
     def on_twin(self) -> tuple[list[tuple[Trajectory | None, str | None]], Twin]:
         """Run on the engine's model.

@@ -17,9 +17,10 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.colors import Colormap, ListedColormap, Normalize
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
-from pymodel.mechanism.kinematics import loop_angle_error
+from pymodel.mechanism.kinematics import loop_angle_error, loop_tilt
 from pymodel.mechanism.scenario import Scenario
 from pymodel.mechanism.units import coordinate_units, velocity_units
 from pymodel.runs import skeleton
@@ -43,9 +44,9 @@ SMALL_NUMBERS = "{x:.3g}"  # each tick whole: a common factor above the axes hit
 # Time runs from light to dark, without the palest end, which vanishes on white.
 TIME_COLOURS = ListedColormap(mpl.colormaps["cividis_r"](np.linspace(0.12, 1.0, 256)))
 BLOCK_WIDTH = 11.0  # of a drawn slider, points
-# In space: elevation and azimuth in degrees, ticks of an axis, height of the box as a share of its
-# largest side at least, and how large it is drawn against the usual.
-VIEW, TICKS, FLATTEST, ZOOM = (22.0, -55.0), 5, 0.5, 0.78
+# In space: elevation and azimuth in degrees, intervals of the longest axis, how far names stand
+# from the axes, height of the box as a share of its largest side at least, how large it is drawn.
+VIEW, INTERVALS, NAME_PAD, FLATTEST, ZOOM = (22.0, -55.0), 5, 7.0, 0.5, 0.76
 #: Unit of coordinates or velocities -> what they are called.
 QUANTITIES = {
     "rad": "joint angle $q$ [rad]",
@@ -58,6 +59,9 @@ QUANTITIES = {
 LOOP_CURVES: dict[str, Callable[[Scenario, Trajectory], np.ndarray]] = {
     "vector loop length [m]": lambda scenario, run: run.loop_position,
     "its velocity [m/s]": lambda scenario, run: run.loop_velocity,
+}
+HINGE_CURVES: dict[str, Callable[[Scenario, Trajectory], np.ndarray]] = {
+    "angle between the axes [rad]": lambda scenario, run: loop_tilt(scenario, run.q),
 }
 PLANAR_LOOP_CURVES: dict[str, Callable[[Scenario, Trajectory], np.ndarray]] = {
     "sum of inner angles, error [rad]": lambda scenario, run: loop_angle_error(scenario, run.q),
@@ -217,6 +221,7 @@ class _Panel(NamedTuple):
     text: str
     columns: list[int]
     names: list[str]
+    joints: list[int]  # whose columns they are
 
 
 def _panels(run: Trajectory, scenario: Scenario | None) -> list[_Panel]:
@@ -225,18 +230,19 @@ def _panels(run: Trajectory, scenario: Scenario | None) -> list[_Panel]:
         numbered = [f"joint {k}" for k in range(run.nv)]
         coordinates = numbered if run.nq == run.nv else [f"coordinate {k}" for k in range(run.nq)]
         return [
-            _Panel("q", "joint coordinate $q$", [*range(run.nq)], coordinates),
-            _Panel("qd", r"joint velocity $\dot q$", [*range(run.nv)], numbered),
+            _Panel("q", "joint coordinate $q$", [*range(run.nq)], coordinates, [*range(run.nq)]),
+            _Panel("qd", r"joint velocity $\dot q$", [*range(run.nv)], numbered, [*range(run.nv)]),
         ]
     found = []
-    for quantity, units, names in (
-        ("q", coordinate_units(scenario), scenario.coordinate_names),
-        ("qd", velocity_units(scenario), scenario.joint_names),
+    for quantity, units, names, slices in (
+        ("q", coordinate_units(scenario), scenario.coordinate_names, scenario.q_slices),
+        ("qd", velocity_units(scenario), scenario.joint_names, scenario.v_slices),
     ):
+        joints = np.repeat(np.arange(len(slices)), [own.stop - own.start for own in slices])
         for unit in dict.fromkeys(units):
             columns = [k for k, own in enumerate(units) if own == unit]
             own = [names[k] for k in columns]
-            found.append(_Panel(quantity, QUANTITIES[unit], columns, own))
+            found.append(_Panel(quantity, QUANTITIES[unit], columns, own, joints[columns].tolist()))
     return found
 
 
@@ -248,15 +254,15 @@ def _joints(
     figure = Figure(figsize=(9, max(6, 2.4 * len(wanted))), layout="constrained")
     figure.suptitle(f"{title}: joint motion", parse_math=False)
     panels = figure.subplots(len(wanted), 1, sharex=True, squeeze=False)[:, 0]
-    most = trajectory.nq
-    many = most > len(JOINT_COLOURS)
+    many = trajectory.nq > len(JOINT_COLOURS)
     colours: Colormap = mpl.colormaps["cividis"] if many else ListedColormap(JOINT_COLOURS)
+    scale = mpl.cm.ScalarMappable(Normalize(0, max(max(x.joints) for x in wanted)), colours)
     for axes, panel in zip(panels, wanted, strict=True):
         values = getattr(trajectory, panel.quantity)
         exact = None if reference is None else getattr(reference, panel.quantity)
         count = values.shape[1]
-        for k, name in zip(panel.columns, panel.names, strict=True):
-            colour = colours(k / (most - 1)) if many else colours(k)
+        for k, name, joint in zip(panel.columns, panel.names, panel.joints, strict=True):
+            colour = scale.to_rgba(joint) if many else colours(k)
             width = STYLE["lines.linewidth"] * (1.0 if many else 2.5 - 1.5 * (k + 1) / count)
             axes.plot(trajectory.t, values[:, k], color=colour, lw=width, label=name)
             if exact is not None:
@@ -266,9 +272,7 @@ def _joints(
     panels[0].set_title(f"solid: {label}{dotted}")
     panels[-1].set_xlabel("time [s]")
     if many:
-        scale = mpl.cm.ScalarMappable(Normalize(0, most - 1), colours)
-        what = "joint" if most == trajectory.nv else "coordinate"
-        figure.colorbar(scale, ax=panels, label=what)
+        figure.colorbar(scale, ax=panels, label="joint", ticks=MaxNLocator(integer=True))
     else:
         for k, axes in enumerate(panels):
             if not k or wanted[k].names != wanted[0].names:
@@ -355,6 +359,8 @@ def _loop(
     drawn = dict(LOOP_CURVES)
     if not scenario.spatial:
         drawn |= PLANAR_LOOP_CURVES
+    elif any(loop.axis for loop in scenario.loops):
+        drawn |= HINGE_CURVES
     figure = Figure(figsize=(9, 2.5 * len(drawn)), layout="constrained")
     figure.suptitle(f"{title}: closure of the loop", parse_math=False)
     panels = figure.subplots(len(drawn), 1, sharex=True)
@@ -434,7 +440,8 @@ def _draw_motion(figure: Figure, axes: Axes, run: Trajectory, scenario: Scenario
     square_limits(axes)
     axes.set_title("bars at equal intervals of time, and the path of the tip")
     scale = mpl.cm.ScalarMappable(times, colours)
-    figure.colorbar(scale, ax=axes, label="time [s]", shrink=0.8, aspect=40)
+    pad = {"pad": 0.1} if scenario.spatial else {}
+    figure.colorbar(scale, ax=axes, label="time [s]", shrink=0.8, aspect=40, **pad)
 
 
 def mechanism_axes(figure: Figure, place: Any, scenario: Scenario) -> Axes:
@@ -488,8 +495,8 @@ def _box_limits(axes: Axes) -> None:
     halves = np.maximum(halves, FLATTEST * halves.max())
     for name, middle, half in zip("xyz", limits.mean(axis=1), halves, strict=True):
         getattr(axes, f"set_{name}lim")(middle - half, middle + half)
-        getattr(axes, f"set_{name}label")(f"{name} [m]")
-        axes.locator_params(axis=name, nbins=TICKS)
+        getattr(axes, f"set_{name}label")(f"{name} [m]", labelpad=NAME_PAD)
+        axes.locator_params(axis=name, nbins=max(2, round(INTERVALS * half / halves.max())))
     axes.set_box_aspect(halves, zoom=ZOOM)
 
 

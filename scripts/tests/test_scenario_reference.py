@@ -3,7 +3,10 @@
 import re
 import tomllib
 
-from pymodel.mechanism.scenario import Body, Loop, Spring
+import numpy as np
+import pytest
+
+from pymodel.mechanism.scenario import FIXED, JOINTS, REVOLUTE, Body, Loop, Spring
 from pymodel.mechanism.scenario_file import parse
 from pymodel.mechanism.schema import BODY, LOOP, SPRING, TABLES, Default
 from pymodel.runs.simulate import simulate
@@ -15,12 +18,22 @@ def test_the_reference_is_not_stale():
     assert scenario_reference.DOC.read_text() == scenario_reference.document()
 
 
-def test_its_example_runs():
-    """A mechanism that is written from the reference alone."""
-    (example,) = re.findall(r"```toml\n(.*?)```", scenario_reference.document(), re.S)
+EXAMPLES = re.findall(r"```toml\n(.*?)```", scenario_reference.document(), re.S)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda text: tomllib.loads(text)["name"])
+def test_its_examples_run(example):
+    """Mechanisms that are written from the reference alone."""
     scenario = parse(tomllib.loads(example) | {"time": {"step": 1e-4, "end": 0.01}})
     run = simulate(scenario)
     assert len(run) == 101 and run.loop_position.max() < 1e-6
+    assert np.isfinite(run.p).all() and np.ptp(run.kinetic) > 0.0
+
+
+def test_its_examples_show_every_joint():
+    """But a fixed one, of which there is nothing to show."""
+    bodies = [body for text in EXAMPLES for body in tomllib.loads(text)["body"]]
+    assert {body.get("joint", REVOLUTE) for body in bodies} == set(JOINTS) - {FIXED}
 
 
 def test_every_key_of_the_mechanism_is_in_the_schema():

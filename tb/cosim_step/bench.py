@@ -9,8 +9,11 @@ of :class:`tb.cosim_step.variations.Variations`).
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from pymodel.arith.fp import Format
 from pymodel.machine.isa import Machine
+from pymodel.mechanism.coordinates import displaced
 from pymodel.mechanism.scenario import Scenario
 from pymodel.mechanism.scenario_file import load
 from tb.common import step_watch
@@ -68,17 +71,21 @@ BENCH = Bench(
     signals=step_watch.SIGNALS,
 )
 
-#: Systems of one run start this far apart, rad: each has a trajectory of its own.
+#: Systems of one run start this far apart, rad or m: each has a trajectory of its own.
 APART = 0.01
 
 
 def systems(settings: dict[str, Any]) -> list[Scenario]:
-    """The scenarios of a run: copies of one, the first joint turned a little in each."""
+    """The scenarios of a run: copies of one, the first joint moved a little in each but the first.
+
+    Where it has many coordinates it moves along the first of its velocities.
+    """
     first = load(ROOT / settings["scenario"], settings.get("steps"))
     given = {key: settings[key] for key in ("step", "save", "integrator") if settings.get(key)}
     first = replace(first, **given)
-    head, *rest = first.bodies
-    return [
-        replace(first, bodies=(replace(head, q=head.q + APART * context), *rest))
-        for context in range(settings.get("contexts") or 1)
+    unit = np.eye(first.nv)[0]
+    others = [
+        first.with_state(displaced(first, first.q0, APART * context * unit), first.qd0)
+        for context in range(1, settings.get("contexts") or 1)
     ]
+    return [first, *others]

@@ -357,6 +357,10 @@ MISTAKES = {
         HEAD + TIME + BODY + edit(BODY, "mass = 1.0", "mass = -1.0"),
         "body[1].mass: must be positive, got -1.0",
     ),
+    "inertia_of_space": (
+        edit(PLAIN, "inertia = 0.01", "inertia = [0.01, 0.01, 0.01]"),
+        "body[0].inertia: must be a number: a gravity of two numbers is planar",
+    ),
     "inertia_negative": (
         edit(PLAIN, "inertia = 0.01", "inertia = -0.01"),
         "body[0].inertia: must be positive, got -0.01",

@@ -161,6 +161,9 @@ def test_pictures(scenario, tmp_path):
     slides = PRISMATIC in {body.joint for body in scenario.bodies}
     assert any("[m]" in label for label in labels) == slides
     assert any("quaternion" in label for label in labels) == (run.nq > run.nv)
+    if scenario.loops:
+        tilts = scenario.spatial and any(loop.axis for loop in scenario.loops)
+        assert ("angle between" in figures["loop"].axes[-1].get_ylabel()) == tilts
     space = figures["overview"].axes[0]
     assert space.name == ("3d" if scenario.spatial else "rectilinear")
     if scenario.spatial:
