@@ -24,7 +24,7 @@ from pymodel.machine.isa import Machine
 from pymodel.mechanism.scenario import Scenario
 from pymodel.runs.plots import BLUE, DPI, GREEN, PURPLE, STYLE, VERMILION
 from scripts.documents import table
-from scripts.study.cases import hanging_chain
+from scripts.study.cases import hanging_chain, hinged_chain
 from scripts.study.workers import in_parallel
 
 SIZES = (4, 8, 16, 32, 64)
@@ -63,7 +63,10 @@ class Chain(NamedTuple):
 
 
 #: Kinds of chains that are measured; each has its part of the picture and of the page.
-CHAINS = {"plane": Chain("Pins in the plane", hanging_chain)}
+CHAINS = {
+    "plane": Chain("Pins in the plane", hanging_chain),
+    "space": Chain("Hinges in space", hinged_chain),
+}
 
 
 # --- measurement ----------------------------------------------------------------------------------
