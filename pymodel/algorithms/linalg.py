@@ -18,6 +18,22 @@ def inner(a: Vector[S], b: Vector[S]) -> S:
     return tree_sum([x * y for x, y in zip(a, b, strict=True)])
 
 
+def negative(v: Vector[S]) -> Vector[S]:
+    """-v."""
+    return tuple(-x for x in v)
+
+
+def vector_sum(*vectors: Vector[S] | None) -> Vector[S] | None:
+    """Sum of vectors; None counts as zero."""
+    vectors = [v for v in vectors if v is not None]
+    return tuple(map(tree_sum, zip(*vectors, strict=True))) if vectors else None
+
+
+def difference(v: Vector[S], w: Vector[S] | None) -> Vector[S]:
+    """v - w; None counts as zero."""
+    return v if w is None else tuple(x - y for x, y in zip(v, w, strict=True))
+
+
 def multiplied(a: Matrix[S], b: Matrix[S]) -> Matrix[S]:
     """A B."""
     columns = transposed(b)

@@ -125,7 +125,7 @@ def pulls(
     mechanism : pymodel.algorithms.step.Mechanism
     poses : sequence
         Of each body, see :mod:`pymodel.algorithms.space`.
-    posture : pymodel.algorithms.step.Posture
+    posture : pymodel.algorithms.posture.Posture
     q_dot : sequence of scalars
         rad/s and m/s.
 

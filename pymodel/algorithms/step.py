@@ -21,7 +21,9 @@ from typing import Any, NamedTuple
 
 from pymodel.algorithms import drives, linalg, springs, two_handles
 from pymodel.algorithms.bodies import BodyConstants, FreeBody, Numbers
+from pymodel.algorithms.linalg import difference, negative, vector_sum
 from pymodel.algorithms.many_handles import Compound
+from pymodel.algorithms.posture import Posture, posture_of
 from pymodel.algorithms.requests import BASE, Assemble, ConnectBase, Disassemble, Eliminate, Recover
 from pymodel.algorithms.space import Plane, Space, Subspace, Twist
 from pymodel.algorithms.sums import inward_sums, levers, outward_sums, tree_sum
@@ -483,79 +485,6 @@ def flat_terms(parts: Any) -> list[Term]:
     if isinstance(parts, list | tuple):
         return [term for part in parts for term in flat_terms(part)]
     return []
-
-
-class Posture(NamedTuple):
-    """Where everything is, ground frame."""
-
-    joints: list  # of each body: Joint
-    closing: list  # of each loop: what its joint takes
-    s_1c: list  # of each body: from handle 1 to the centre of mass, m
-    arms: list  # of each body: from handle 1 to its other handles, m
-    s_12: dict  # body on another one -> from handle 1 of the parent to its own, m
-    start: dict  # body that moves along the ground -> from where it is attached to handle 1, m
-
-    def arm(self, handle: Any) -> Vector:
-        """From handle 1 of its body to a handle elsewhere."""
-        return self.arms[handle.body][handle.place - 1]
-
-
-def posture_of(mechanism: Mechanism, poses: Sequence, q: Sequence[S]) -> Posture:
-    """Where everything is, for coordinates q and the poses of the bodies."""
-    bodies, topology, space = mechanism.bodies, mechanism.topology, mechanism.space
-    everybody = range(mechanism.size)
-    joints = [space.joint(bodies[k].joint, poses[k], bodies[k].axis) for k in everybody]
-
-    def slid(k: int) -> Vector:  # along the axis of a prismatic joint
-        (column,) = joints[k].freedoms
-        (x,) = mechanism.coordinates(k, q)
-        return tuple(entry * x for entry in column.linear)
-
-    def place(k: int, index: int) -> Vector:
-        arm = space.rotate(poses[k], bodies[k].handles[index])
-        points = topology.points[k]
-        slide = points[index].slide if points else None
-        return arm if slide is None else tuple(map(_add, arm, slid(slide)))
-
-    s_1c = [space.rotate(poses[k], bodies[k].com) for k in everybody]
-    arms = [[place(k, i) for i in range(len(bodies[k].handles))] for k in everybody]
-    start = {}
-    for k in everybody:
-        if topology.joints[k].a is None and bodies[k].joint == PRISMATIC:
-            start[k] = slid(k)
-        elif bodies[k].joint == FREE:
-            start[k] = tuple(mechanism.coordinates(k, q)[: space.dimension])
-    hanging = [k for k in everybody if topology.joints[k].a is not None]  # on another body
-    found = Posture(
-        joints,
-        mechanism.closing(poses),
-        s_1c,
-        arms,
-        {},
-        start,
-    )
-    found.s_12.update({k: found.arm(topology.joints[k].a) for k in hanging})
-    return found
-
-
-def _add(x: S, y: S) -> S:
-    return x + y
-
-
-def negative(v: Vector[S]) -> Vector[S]:
-    """-v."""
-    return tuple(-x for x in v)
-
-
-def vector_sum(*vectors: Vector[S] | None) -> Vector[S] | None:
-    """Sum of vectors; None counts as zero."""
-    vectors = [v for v in vectors if v is not None]
-    return tuple(map(tree_sum, zip(*vectors, strict=True))) if vectors else None
-
-
-def difference(v: Vector[S], w: Vector[S] | None) -> Vector[S]:
-    """v - w; None counts as zero."""
-    return v if w is None else tuple(x - y for x, y in zip(v, w, strict=True))
 
 
 def _rates(mechanism: Mechanism, q: list, p: list, t_cut: Any, time: Any) -> Requests:

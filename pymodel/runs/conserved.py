@@ -113,7 +113,10 @@ def _angular_momentum(scenario: Scenario, root: int, bodies: list[int]) -> Conse
         arms = kinematics.centres_of_mass(scenario, run.q)[:, bodies] - pin
         velocities = kinematics.centre_of_mass_velocities(scenario, run.q, run.qd)[:, bodies]
         orbital = arms[..., 0] * velocities[..., 1] - arms[..., 1] * velocities[..., 0]
-        return mass * orbital + inertia * kinematics.angular_velocities(scenario, run.q, run.qd)[:, bodies]
+        return (
+            mass * orbital
+            + inertia * kinematics.angular_velocities(scenario, run.q, run.qd)[:, bodies]
+        )
 
     def values(run: Trajectory) -> np.ndarray:
         return parts(run).sum(axis=-1)

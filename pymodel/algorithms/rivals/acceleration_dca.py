@@ -15,19 +15,11 @@ from typing import Any, NamedTuple
 
 from pymodel.algorithms import springs
 from pymodel.algorithms.bodies import FreeBody, Numbers
-from pymodel.algorithms.linalg import transposed
+from pymodel.algorithms.linalg import difference, negative, transposed, vector_sum
+from pymodel.algorithms.posture import posture_of
 from pymodel.algorithms.rivals.common import joint_torques
 from pymodel.algorithms.space import Twist
-from pymodel.algorithms.step import (
-    Mechanism,
-    Requests,
-    difference,
-    known_impulse,
-    negative,
-    on_terms,
-    posture_of,
-    vector_sum,
-)
+from pymodel.algorithms.step import Mechanism, Requests, known_impulse, on_terms
 from pymodel.algorithms.sums import outward_sums
 from pymodel.arith.scalars import S, Vector
 from pymodel.mechanism.scenario import FREE, PRISMATIC, REVOLUTE, SPHERICAL
