@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pymodel.algorithms.linalg import inner, symmetric
+from pymodel.algorithms.linalg import inner, symmetric, transposed
 from pymodel.algorithms.space import Column, Plane, Subspace, Twist
 from pymodel.algorithms.sums import tree_sum
 from pymodel.algorithms.two_handles import Coefficients
@@ -179,6 +179,9 @@ class FreeBody:
         Velocity of each handle that no impulse gives.
     drifts_of_joints : dict, optional
         Index of a joint -> the same of its handle on this body.
+    frame : tuple, optional
+        In space the body's pose and its inverse inertia in its own frame. Moments about the frame's
+        axes then need no turning there and back.
     """
 
     def __init__(
@@ -190,6 +193,7 @@ class FreeBody:
         known: Twist,
         drifts: Sequence[Twist] = (),
         drifts_of_joints: Mapping[int, Twist] = MappingProxyType({}),
+        frame: tuple[Matrix[S], Matrix[S]] | None = None,
     ) -> None:
         self.space = space
         self.inverse_mass = inverse_mass
@@ -198,6 +202,8 @@ class FreeBody:
         self.known = known
         self.drifts = drifts
         self.drifts_of_joints = drifts_of_joints
+        self.pose, self.local_inverse = frame or ((), ())
+        self.own = {Twist(None, axis): i for i, axis in enumerate(transposed(self.pose))}
         self._found_spin: Vector[S] | None = None
         self.turnings = [space.turnings(s, inverse_inertia) for s in levers]
 
@@ -209,6 +215,8 @@ class FreeBody:
         if isinstance(column, int):
             d = self.space.dimension
             return self.turnings[g][column] if column < d else self.inverse_inertia[column - d]
+        if column in self.own:
+            return self.space.rotate(self.pose, self.local_inverse[self.own[column]])
         linear, angular = column
         terms = []
         if linear is not None:
@@ -225,7 +233,7 @@ class FreeBody:
         if g == h:
             pairs = [(i, j) for i, j in pairs if i <= j]
         found = {  # recordings have what stands off the diagonal first
-            (i, j): self._entry(rows[i], turning[i], h, columns[j])
+            (i, j): self._entry(g, rows[i], turning[i], h, columns[j])
             for i, j in sorted(pairs, key=lambda pair: pair[0] == pair[1])
         }
         return tuple(
@@ -233,13 +241,18 @@ class FreeBody:
             for i in range(len(rows))
         )
 
-    def _entry(self, row: Column, turning: Vector[S], h: int, column: Column) -> S:
-        """Velocity along a row that an impulse along a column at handle h gives.
+    def _entry(self, g: int, row: Column, turning: Vector[S], h: int, column: Column) -> S:
+        """Velocity along a row at handle g that an impulse along a column at handle h gives.
 
         As xi is symmetric, it is the velocity along the column that an impulse along the row gives,
-        which turns the body by ``turning``.
+        which turns the body by ``turning``. Where the column is a moment, the other way is shorter.
         """
         d = self.space.dimension
+        if isinstance(column, Twist) and column.linear is None:
+            if isinstance(row, int) and row < d:
+                return self.space.shifted(self.levers[g], self._turning(h, column), row)
+            if {row, column} <= self.own.keys():
+                return self.local_inverse[self.own[row]][self.own[column]]
         if isinstance(column, int) and column >= d:
             return turning[column - d]
         if isinstance(column, int) and isinstance(row, int) and row >= d:

@@ -91,41 +91,12 @@ def inv_adjugate_2x2(arithmetic: SupportsArithmetic[S], m: Matrix[S]) -> tuple[M
     return inverse, _degenerate(arithmetic, determinant) or not _finite(arithmetic, entries)
 
 
-def inv_symmetric(arithmetic: SupportsArithmetic[S], m: Matrix[S]) -> tuple[Matrix[S], bool]:
-    """Inverse of a symmetric positive definite matrix of any size, by 2x2 blocks.
-
-    With the leading block P, H = P^-1 Q and the complement S - Q^T H of m = [[P, Q], [Q^T, S]],
-    whose inverse X is found in the same way:
-
-        m^-1 = [[P^-1 + H X H^T, -H X], [-X H^T, X]].
-
-    It takes a reciprocal for every two rows, one after the other. Reads the upper triangle.
-
-    Returns
-    -------
-    inverse : n x n
-    singular : bool
-        A block is singular.
-    """
-    n = len(m)
-    if n == 1:
-        ((x,),) = m
-        return ((arithmetic.recip(x),),), _degenerate(arithmetic, x)
-    if n == 2:
+def inv_up_to_2x2(arithmetic: SupportsArithmetic[S], m: Matrix[S]) -> tuple[Matrix[S], bool]:
+    """Inverse of a matrix of one or two rows, and whether it is singular."""
+    if len(m) == 2:
         return inv_adjugate_2x2(arithmetic, m)
-    leading = tuple(row[:2] for row in m[:2])
-    couplings = [(m[0][j], m[1][j]) for j in range(2, n)]  # Q^T
-    p, singular = inv_adjugate_2x2(arithmetic, leading)
-    h = [tuple(dot(row, coupling) for row in p) for coupling in couplings]  # H^T
-    rest = range(n - 2)
-    complement = symmetric(n - 2, lambda i, j: m[2 + i][2 + j] - dot(couplings[i], h[j]))
-    x, singular_too = inv_symmetric(arithmetic, complement)
-    # Row k of H X; X is symmetric.
-    hx = [[inner([h[j][k] for j in rest], x[i]) for i in rest] for k in range(2)]
-    corner = symmetric(2, lambda i, j: p[i][j] + inner(hx[i], [h[k][j] for k in rest]))
-    upper = [(*corner[k], *(-entry for entry in hx[k])) for k in range(2)]
-    lower = [(-hx[0][i], -hx[1][i], *x[i]) for i in rest]
-    return tuple(map(tuple, (*upper, *lower))), singular or singular_too
+    ((x,),) = m
+    return ((arithmetic.recip(x),),), _degenerate(arithmetic, x)
 
 
 def solve_adjugate_2x2(

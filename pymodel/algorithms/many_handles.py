@@ -11,7 +11,7 @@ numbers of paper 000 name what an equation generalises.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pymodel.algorithms.linalg import inner, inv_symmetric, symmetric, transposed
+from pymodel.algorithms.linalg import inner, inv_up_to_2x2, symmetric, transposed
 from pymodel.algorithms.sums import tree_sum
 from pymodel.arith.scalars import Matrix, S, SupportsArithmetic, Vector
 
@@ -36,11 +36,13 @@ class Compound(NamedTuple):
 
 
 class Elimination(NamedTuple):
-    """What the disassembly needs of a joint that was eliminated."""
+    """What the disassembly needs of a joint that was eliminated, two constraints at a time."""
 
     matrix: tuple  # c x c of a joint with c constraints, the bracket in (33)
-    weights: dict  # h -> W_h, c rows
-    beta_hat: tuple  # c
+    weights: dict  # h -> W_h, a row for each of the first two constraints
+    beta_hat: tuple  # of these
+    own: tuple = ()  # W of the joint's other constraints, likewise
+    others: "Elimination | None" = None  # these
 
 
 def eliminate(
@@ -50,6 +52,9 @@ def eliminate(
 
     With G_h = (xi_hb - xi_ha) D: C = -[D^T (G_b - G_a)]^-1, W_h = C G_h^T,
     beta-hat = C D^T (xi_b0 - xi_a0); xi_gh += G_g W_h, xi_g0 += G_g beta-hat.
+
+    Two constraints at a time, all others being like handles that are left: so only 2x2 inverses
+    occur, and no product waits for the last one.
 
     Parameters
     ----------
@@ -73,25 +78,60 @@ def eliminate(
         return _difference(whole.block(h, b), whole.block(h, a))
 
     matrix = _difference(relative(b), relative(a), mirrored=True)
-    inverse, singular = inv_symmetric(arithmetic, matrix)
+
+    def bias() -> Vector[S]:
+        own = whole.xi_0[b]
+        return own if a is None else tuple(x - y for x, y in zip(own, whole.xi_0[a], strict=True))
+
+    handles = [h for h in whole.xi_0 if h not in (a, b)]
+    left = Compound(
+        {(h, k): whole.block(h, k) for h in handles for k in handles if h <= k},
+        {h: whole.xi_0[h] for h in handles},
+    )
+    return _without(arithmetic, left, matrix, relative, bias)
+
+
+def _without(
+    arithmetic: SupportsArithmetic[S],
+    left: Compound,
+    matrix: Matrix[S],
+    relative: Callable[[Any], Matrix[S]],
+    bias: Callable[[], Vector[S]],
+) -> tuple[Compound, Elimination, bool]:
+    """The handles that are left, without constraints: ``matrix`` is D^T (G_b - G_a).
+
+    ``relative`` gives G_h and ``bias`` D^T (xi_b0 - xi_a0), once each: operations keep their order.
+    """
+    first, others = slice(0, 2), slice(2, None)
+    inverse, singular = inv_up_to_2x2(arithmetic, _part(matrix, first, first))
     c = tuple(tuple(-entry for entry in row) for row in inverse)
-    bias = whole.xi_0[b]
-    if a is not None:
-        bias = tuple(x - y for x, y in zip(bias, whole.xi_0[a], strict=True))
-    beta_hat = tuple(inner(row, bias) for row in c)
-    g = {h: relative(h) for h in whole.xi_0 if h not in (a, b)}
-    weights = {h: tuple(tuple(inner(row, entries) for entries in g[h]) for row in c) for h in g}
+    violation = bias()
+    beta_hat = tuple(inner(row, violation[first]) for row in c)
+    g = {h: relative(h) for h in left.xi_0}
+    now = {h: _part(block, slice(None), first) for h, block in g.items()}
+    weights = {h: tuple(tuple(inner(row, x) for x in now[h]) for row in c) for h in g}
+    columns = {h: transposed(weights[h]) for h in g}
     xi = {
-        (h, k): _updated(whole.block(h, k), g[h], transposed(weights[k]), mirrored=h == k)
-        for h in g
-        for k in g
-        if h <= k
+        (h, k): _updated(block, now[h], columns[k], mirrored=h == k)
+        for (h, k), block in left.xi.items()
     }
-    xi_0 = {
-        h: tuple(x + inner(row, beta_hat) for x, row in zip(whole.xi_0[h], g[h], strict=True))
-        for h in g
+    xi_0 = {h: _biased(left.xi_0[h], now[h], beta_hat) for h in g}
+    left = Compound(xi, xi_0)
+    if len(matrix) <= 2:
+        return left, Elimination(matrix, weights, beta_hat), singular
+    coupling = _part(matrix, others, first)
+    own = tuple(tuple(inner(row, x) for x in coupling) for row in c)
+    own_columns = transposed(own)
+    later = {
+        h: _updated(_part(block, slice(None), others), now[h], own_columns, mirrored=False)
+        for h, block in g.items()
     }
-    return Compound(xi, xi_0), Elimination(matrix, weights, beta_hat), singular
+    complement = _updated(_part(matrix, others, others), coupling, own_columns, mirrored=True)
+    remaining = _biased(violation[others], coupling, beta_hat)
+    left, rest, singular_too = _without(
+        arithmetic, left, complement, later.__getitem__, lambda: remaining
+    )
+    return left, Elimination(matrix, weights, beta_hat, own, rest), singular or singular_too
 
 
 def recover(elimination: Elimination, impulses: Mapping[Any, Vector[S]]) -> Vector[S]:
@@ -103,13 +143,24 @@ def recover(elimination: Elimination, impulses: Mapping[Any, Vector[S]]) -> Vect
         Handle -> t_h, of all of these.
     """
     weights, beta_hat = elimination.weights, elimination.beta_hat
+    others = recover(elimination.others, impulses) if elimination.others else ()
 
     def component(i: int) -> S:
-        if not weights:
-            return beta_hat[i]
-        return tree_sum([inner(weights[h][i], impulses[h]) for h in weights]) + beta_hat[i]
+        found = beta_hat[i]
+        if weights:
+            found = tree_sum([inner(weights[h][i], impulses[h]) for h in weights]) + found
+        return found + inner(elimination.own[i], others) if others else found
 
-    return tuple(component(i) for i in range(len(beta_hat)))
+    return (*(component(i) for i in range(len(beta_hat))), *others)
+
+
+def _part(m: Matrix[S], rows: slice, columns: slice) -> Matrix[S]:
+    return tuple(row[columns] for row in m[rows])
+
+
+def _biased(x: Vector[S], g: Matrix[S], beta_hat: Vector[S]) -> Vector[S]:
+    """x + G beta-hat."""
+    return tuple(x_0 + inner(row, beta_hat) for x_0, row in zip(x, g, strict=True))
 
 
 def _matrix(rows: int, columns: int, entry: Callable[[int, int], S], mirrored: bool) -> Matrix[S]:

@@ -356,7 +356,8 @@ def free_body(
     the momenta of all joints on the body, about its centre of mass.
     """
     inverse_inertia = space.inverse_inertia(pose, body.inverse_inertia)
-    return FreeBody(space, body.inverse_mass, inverse_inertia, levers, known)
+    frame = (pose, body.inverse_inertia) if space.angles > 1 else None
+    return FreeBody(space, body.inverse_mass, inverse_inertia, levers, known, frame=frame)
 
 
 def leaf(body: FreeBody, handles: Sequence, taken: Sequence[Subspace]) -> Compound:

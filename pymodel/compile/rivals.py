@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pymodel.algorithms.requests import serve
+from pymodel.algorithms.rivals import recursive_space
 from pymodel.algorithms.rivals.acceleration_dca import accelerations
 from pymodel.algorithms.rivals.recursive import Linkage, articulated_body, canonical_momenta
 from pymodel.algorithms.step import prepare, rates
@@ -52,13 +53,18 @@ def _dca(
 def _aba(
     arithmetic: SupportsArithmetic[S], scenario: Scenario, q: list, q_dot: list, _: Any
 ) -> Results:
-    return {"qdd": articulated_body(Linkage(arithmetic, scenario), q, q_dot)}
+    if scenario.pins_only:
+        return {"qdd": articulated_body(Linkage(arithmetic, scenario), q, q_dot)}
+    return {"qdd": recursive_space.articulated_body(arithmetic, scenario, q, q_dot)}
 
 
 def _naudet(
     arithmetic: SupportsArithmetic[S], scenario: Scenario, q: list, p: list, _: Any
 ) -> Results:
-    q_dot, p_dot = canonical_momenta(Linkage(arithmetic, scenario), q, p)
+    if scenario.pins_only:
+        q_dot, p_dot = canonical_momenta(Linkage(arithmetic, scenario), q, p)
+    else:
+        q_dot, p_dot = recursive_space.canonical_momenta(arithmetic, scenario, q, p)
     return {"qd": q_dot, "pd": p_dot}
 
 
@@ -93,11 +99,13 @@ def recorded(name: str, scenario: Scenario, shape: str | Sequence = "balanced") 
     """
     if scenario.is_driven:
         raise ScenarioError(scenario.source, "body", "torques in time cannot be compared")
-    algorithm, bodies = ALGORITHMS[name], range(len(scenario.bodies))
+    algorithm = ALGORITHMS[name]
+    sizes = {"q": scenario.nq, algorithm.state: scenario.nv}
+    names = {kind: [f"{kind}[{k}]" for k in range(size)] for kind, size in sizes.items()}
 
     def text(arithmetic: SupportsArithmetic[S], values: Mapping[str, S]) -> dict[str, S]:
-        q, x = ([values[f"{kind}[{k}]"] for k in bodies] for kind in ("q", algorithm.state))
+        q, x = ([values[name] for name in some] for some in names.values())
         found = algorithm.evaluate(arithmetic, scenario, q, x, shape)
         return {f"{kind}[{k}]": x for kind, all_x in found.items() for k, x in enumerate(all_x)}
 
-    return record(text, [f"{kind}[{k}]" for kind in ("q", algorithm.state) for k in bodies])
+    return record(text, [name for some in names.values() for name in some])

@@ -33,7 +33,7 @@ def reduced(robot: Robot) -> Robot:
 
     The inertias of its links are not those of bodies: most have no mass.
     """
-    return replace(robot, links=tuple(_regrouped(_slid(list(robot.links), robot.first))))
+    return replace(robot, links=tuple(regrouped(_slid(list(robot.links), robot.first))))
 
 
 def _slid(links: list[Link], first: int) -> list[Link]:
@@ -100,7 +100,7 @@ def _clean(offset: np.ndarray) -> np.ndarray:
     return np.where(np.abs(offset) < ROUNDING, 0.0, offset)
 
 
-def _regrouped(links: list[Link]) -> list[Link]:
+def regrouped(links: list[Link]) -> list[Link]:
     """Move what a joint does not change of its link's inertia to the parent, leaves first."""
     links = list(links)
     for index in range(len(links) - 1, -1, -1):

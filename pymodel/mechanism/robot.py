@@ -36,7 +36,7 @@ class Link:
     parent : int
         Index of the link that it hangs on, or :data:`FIXED_BASE`.
     rotation : ndarray, shape (3, 3)
-        From this link's frame to its parent's, at q = 0; the last column is the joint's axis.
+        From this link's frame to its parent's, at q = -zero; the last column is the joint's axis.
     offset : ndarray, shape (3,)
         Origin of this link's frame in its parent's, at q = 0, m.
     inertia : ndarray, shape (4, 4)
@@ -46,6 +46,8 @@ class Link:
         Viscous friction of the joint, N m s/rad or N s/m.
     armature : float
         Inertia of the joint's drive, seen at the joint, kg m^2 or kg.
+    zero : float
+        What is added to the coordinate of a revolute joint, rad.
     frame_rotation : ndarray, shape (3, 3)
         From the frame in which external wrenches on the link are given (URDF's, that of its joint)
         to this link's.
@@ -62,6 +64,7 @@ class Link:
     inertia: np.ndarray
     damping: float = 0.0
     armature: float = 0.0
+    zero: float = 0.0
     frame_rotation: np.ndarray = None
     frame_offset: np.ndarray = None
 

@@ -33,7 +33,7 @@ def joint(link: Link, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if link.kind == FREE:  # linear first
         return to_link(rotation_of(q[3:]), q[:3]), np.eye(6)[:, [3, 4, 5, 0, 1, 2]]
     if link.kind == REVOLUTE:
-        c, s = np.cos(q[0]), np.sin(q[0])
+        c, s = np.cos(q[0] + link.zero), np.sin(q[0] + link.zero)
         turn = np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]])
         return to_link(link.rotation @ turn, link.offset), np.eye(6)[:, 2:3]
     return to_link(link.rotation, link.offset + link.rotation[:, 2] * q[0]), np.eye(6)[:, 5:6]

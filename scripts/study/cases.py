@@ -13,6 +13,8 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from pymodel.mechanism.scenario import GROUND, Body, Loop, Scenario
 
 MASS, INERTIA, LENGTH = 1.0, 1.0, 1.0  # kg, kg m^2 about the centre of mass, m
@@ -119,6 +121,34 @@ def hanging_chain(size: int) -> Scenario:
         attach = (LENGTH, 0.0) if k else (0.0, 0.0)
         bodies.append(Body(MASS, INERTIA, (LENGTH / 2, 0.0), (LENGTH, 0.0), k - 1, attach))
     return Scenario(f"chain of {size}", GRAVITY, step=1e-3, end=END, bodies=tuple(bodies))
+
+
+def hinged_chain(size: int) -> Scenario:
+    """An open chain in space with nothing special about it: hinges about any axes.
+
+    Bodies are those of a longer chain's start.
+    """
+    bodies = []
+    for k in range(size):
+        rng = np.random.default_rng(k)
+        points = rng.uniform(-LENGTH, LENGTH, (5, 3))  # of masses in it, about the centre of mass
+        second = MASS / len(points) * points.T @ points
+        axis = rng.normal(size=3)
+        bodies.append(
+            Body(
+                mass=MASS,
+                inertia=tuple((np.trace(second) * np.eye(3) - second)[np.triu_indices(3)].tolist()),
+                com=tuple(rng.uniform(-LENGTH / 2, LENGTH / 2, 3).tolist()),
+                tip=(LENGTH, 0.0, 0.0),
+                parent=k - 1,
+                attach=tuple(rng.uniform(-LENGTH, LENGTH, 3).tolist()) if k else (0.0, 0.0, 0.0),
+                axis=tuple((axis / np.linalg.norm(axis)).tolist()),
+                rotation=tuple(rng.uniform(-math.pi, math.pi, 3).tolist()),
+            )
+        )
+    return Scenario(
+        f"chain of {size} in space", (0.0, 0.0, -9.81), step=1e-3, end=END, bodies=tuple(bodies)
+    )
 
 
 def _cases() -> dict[str, Case]:

@@ -1,6 +1,7 @@
 """Forward dynamics by articulated bodies (Featherstone 1983), in link frames (paper 002, FD)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from pymodel.algorithms.rigid_body.inverse_dynamics import External
@@ -27,7 +28,7 @@ from pymodel.algorithms.rigid_body.vectors import (
 from pymodel.arith.terms import Term, total
 
 
-class _Body(NamedTuple):
+class ArticulatedBody(NamedTuple):
     """An articulated body: moment = A alpha + H a + bias, force = H^T alpha + M a + bias."""
 
     A: Matrix3
@@ -36,7 +37,7 @@ class _Body(NamedTuple):
     bias: Wrench
 
 
-class _Joint(NamedTuple):
+class Joint(NamedTuple):
     """What a joint's acceleration is, from that of its link without it.
 
     qdd = t - moment . alpha - force . a
@@ -48,25 +49,43 @@ class _Joint(NamedTuple):
 
 
 def forward_dynamics(
-    tree: Tree, tau: Sequence[Term], external: External | None = None
+    tree: Tree,
+    tau: Sequence[Term],
+    external: External | None = None,
+    at_parent: Callable[..., ArticulatedBody] | None = None,
 ) -> list[Term]:
-    """qdd of the joints under tau: M^-1 (tau - C)."""
+    """qdd of the joints under tau: M^-1 (tau - C).
+
+    Parameters
+    ----------
+    tree : Tree
+    tau : sequence of Term, length nv
+        Torques and forces of the joints.
+    external : dict, optional
+        Wrenches on links.
+    at_parent : callable, optional
+        (link, its body, bias) -> what :func:`moved_to_parent` gives, which is the default.
+    """
+    at_parent = at_parent or partial(moved_to_parent, tree)
     still = [tree.zero] * tree.nv
     motions = tree.motions(still)  # only w is taken: what else it holds does not count
     rates = [point_accelerations(motion.w, tree.origin) for motion in motions]
-    gathered = [[_rigid_body(tree, i, rates[i], (external or {}).get(i))] for i in tree.links]
+    gathered = [[rigid_body(tree, i, rates[i], (external or {}).get(i))] for i in tree.links]
     drive, joints = {}, {}
     for i in reversed(tree.joints):
         drive[i] = _joint_bias(tree, i, motions[i].w)
-        body = _gathered(gathered[i])
-        joints[i], body = _through_joint(tree, i, body, drive[i], tau[tree.dof[i]])
+        body = gathered_body(gathered[i])
+        joints[i], body = through_joint(tree, i, body, drive[i], tau[tree.dof[i]])
         if not tree.on_ground(i):
             bias = apply(rates[tree.parent[i]], tree.arm[i])
-            gathered[tree.parent[i]].append(_moved_to_parent(tree, i, body, bias))
+            gathered[tree.parent[i]].append(at_parent(i, body, bias))
     return _accelerations(tree, gathered, joints, drive, rates, tau)
 
 
-def _rigid_body(tree: Tree, i: int, rates: Matrix3, external: Sequence[Term] | None) -> _Body:
+def rigid_body(
+    tree: Tree, i: int, rates: Matrix3, external: Sequence[Term] | None
+) -> ArticulatedBody:
+    """Link i alone; ``rates`` are the accelerations of its points by its rotation (U)."""
     second, first, mass = tree.inertia[i]
     M = tuple(scale(mass, axis) for axis in tree.axes)
     bias = tree.inertial_wrench(i, rates, tree.origin)
@@ -78,15 +97,15 @@ def _rigid_body(tree: Tree, i: int, rates: Matrix3, external: Sequence[Term] | N
                 for pair in zip(bias, outside, strict=True)
             )
         )
-    return _Body(trace_minus(second), cross_matrix(first), M, bias)
+    return ArticulatedBody(trace_minus(second), cross_matrix(first), M, bias)
 
 
-def _gathered(bodies: Sequence[_Body]) -> _Body:
+def gathered_body(bodies: Sequence[ArticulatedBody]) -> ArticulatedBody:
     """Sum of bodies; biases are summed when all are there."""
     A, H, M = (tuple(bodies[0][k]) for k in range(3))
     for body in bodies[1:]:
         A, H, M = sum_of(A, body.A), sum_of(H, body.H), sum_of(M, body.M)
-    return _Body(A, H, M, sum_of_wrenches(*(body.bias for body in bodies)))
+    return ArticulatedBody(A, H, M, sum_of_wrenches(*(body.bias for body in bodies)))
 
 
 def _joint_bias(tree: Tree, i: int, w: Vector3) -> Vector3:
@@ -95,9 +114,9 @@ def _joint_bias(tree: Tree, i: int, w: Vector3) -> Vector3:
     return tuple(x + x for x in bias) if tree.slides[i] else bias
 
 
-def _through_joint(
-    tree: Tree, i: int, body: _Body, joint_bias: Vector3, tau: Term
-) -> tuple[_Joint, _Body]:
+def through_joint(
+    tree: Tree, i: int, body: ArticulatedBody, joint_bias: Vector3, tau: Term
+) -> tuple[Joint, ArticulatedBody]:
     """Solve for the joint's acceleration, and find the body that its parent feels."""
     A, H, M, bias = body
     if tree.slides[i]:
@@ -111,14 +130,14 @@ def _through_joint(
     d = tree.terms.recip(own)
     k = tree.dof[i]
     t = d * (tau - tree.damping[i] * tree.qd[k] - tree.along(i, bias))
-    joint = _Joint(scale(d, moment), scale(d, force), t)
+    joint = Joint(scale(d, moment), scale(d, force), t)
     if tree.on_ground(i):
         return joint, body
     A = _reduced(A, joint.moment, moment, symmetric=True)
     H = _reduced(H, joint.moment, force)
     M = _reduced(M, joint.force, force, symmetric=True)
     bias = Wrench(add(bias.moment, scale(t, moment)), add(bias.force, scale(t, force)))
-    return joint, _without_joint(tree, i, _Body(A, H, M, bias), tau)
+    return joint, _without_joint(tree, i, ArticulatedBody(A, H, M, bias), tau)
 
 
 def _reduced(m: Matrix3, a: Vector3, b: Vector3, symmetric: bool = False) -> Matrix3:
@@ -131,7 +150,7 @@ def _reduced(m: Matrix3, a: Vector3, b: Vector3, symmetric: bool = False) -> Mat
     return found
 
 
-def _without_joint(tree: Tree, i: int, body: _Body, tau: Term) -> _Body:
+def _without_joint(tree: Tree, i: int, body: ArticulatedBody, tau: Term) -> ArticulatedBody:
     """Enter what is known: along a joint without a drive's inertia the parent feels only tau."""
     if not tree.armature[i].is_zero:
         return body
@@ -145,10 +164,10 @@ def _without_joint(tree: Tree, i: int, body: _Body, tau: Term) -> _Body:
         else:
             A[z][k] = A[k][z] = H[z][k] = zero
     (force if tree.slides[i] else moment)[z] = tau
-    return _Body(A, H, M, Wrench(moment, force))
+    return ArticulatedBody(A, H, M, Wrench(moment, force))
 
 
-def _moved_to_parent(tree: Tree, i: int, body: _Body, bias: Vector3) -> _Body:
+def moved_to_parent(tree: Tree, i: int, body: ArticulatedBody, bias: Vector3) -> ArticulatedBody:
     """About the parent's origin, where link i's has the acceleration a + alpha x arm + bias."""
     arm, back = cross_matrix(tree.arm[i]), cross_matrix(tuple(-x for x in tree.arm[i]))
     A, H, M = (tree.up_matrix(i, m) for m in body[:3])
@@ -158,13 +177,13 @@ def _moved_to_parent(tree: Tree, i: int, body: _Body, bias: Vector3) -> _Body:
     moment, force = tree.up(i, body.bias.moment), tree.up(i, body.bias.force)
     force = add(force, apply(M, bias))
     moment = add(moment, apply(H, bias), cross(tree.arm[i], force))
-    return _Body(A, moved, M, Wrench(moment, force))
+    return ArticulatedBody(A, moved, M, Wrench(moment, force))
 
 
 def _accelerations(
     tree: Tree,
-    gathered: Sequence[Sequence[_Body]],
-    joints: dict[int, _Joint],
+    gathered: Sequence[Sequence[ArticulatedBody]],
+    joints: dict[int, Joint],
     drive: dict[int, Vector3],
     rates: Sequence[Matrix3],
     tau: Sequence[Term],
@@ -172,7 +191,7 @@ def _accelerations(
     """Outward recursion of accelerations."""
     qdd, moving = [tree.zero] * tree.nv, {}
     if tree.robot.floating:
-        alpha, a = _base_acceleration(tree, _gathered(gathered[0]), tau)
+        alpha, a = _base_acceleration(tree, gathered_body(gathered[0]), tau)
         offset = add(cross(tree.qd[3:6], tree.qd[:3]), tree.gravity)
         qdd[:6] = *(x - y for x, y in zip(a, offset, strict=True)), *alpha
         moving[0] = alpha, a
@@ -194,7 +213,9 @@ def _accelerations(
     return qdd
 
 
-def _base_acceleration(tree: Tree, body: _Body, tau: Sequence[Term]) -> tuple[Vector3, Vector3]:
+def _base_acceleration(
+    tree: Tree, body: ArticulatedBody, tau: Sequence[Term]
+) -> tuple[Vector3, Vector3]:
     A, H, M, bias = body
     matrix = {}
     for r in range(3):

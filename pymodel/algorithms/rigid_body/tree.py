@@ -115,7 +115,7 @@ class Tree:
             if self.slides[i]:
                 offset = add(offset, scale(x, column(self.rotation[i], 2)))
             else:
-                self._turn[i] = terms.sincos(x)
+                self._turn[i] = terms.sincos(x + self._number(i, "zero", robot.links[i].zero))
             self.arm[i] = offset
         self.gravity = self._gravity(q)
 

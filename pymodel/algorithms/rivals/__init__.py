@@ -1,1 +1,1 @@
-"""Other algorithms for planar mechanisms, to compare HDCA with: same scalars, same counting."""
+"""Other algorithms for mechanisms, to compare HDCA with: same scalars, same counting."""

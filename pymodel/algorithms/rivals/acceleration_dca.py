@@ -122,6 +122,7 @@ def _accelerations(mechanism: Mechanism, q: list, q_dot: list, time: Any) -> Req
                 Twist(force, moment),
                 drifts,
                 drifts_of_joints[k],
+                (poses[k], bodies[k].inverse_inertia) if space.angles > 1 else None,
             )
         )
 

@@ -4,13 +4,25 @@ from collections.abc import Sequence
 
 from pymodel.algorithms.step import Mechanism
 from pymodel.arith.scalars import S, SupportsArithmetic, Vector
-from pymodel.mechanism.scenario import Scenario
+from pymodel.mechanism.scenario import Scenario, ScenarioError
 
 
 def gravity(arithmetic: SupportsArithmetic[S], scenario: Scenario) -> Vector[S]:
     """Acceleration of gravity, m/s^2, ground frame."""
     pairs = zip("xyz", scenario.gravity, strict=False)
     return tuple(arithmetic.parameter(f"gravity.{axis}", x) for axis, x in pairs)
+
+
+def refuse_springs(scenario: Scenario) -> None:
+    """Refuse springs between points.
+
+    Raises
+    ------
+    ScenarioError
+        If there are any.
+    """
+    if scenario.springs:
+        raise ScenarioError(scenario.source, "spring", "recursive algorithms take no springs")
 
 
 def joint_torques(

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from pymodel.algorithms.linalg import cross, dot, rotate
-from pymodel.algorithms.rivals.common import gravity, joint_torques
+from pymodel.algorithms.rivals.common import gravity, joint_torques, refuse_springs
 from pymodel.algorithms.space import Plane
 from pymodel.algorithms.step import Mechanism
 from pymodel.arith.scalars import Matrix, S, SupportsArithmetic, Vector
@@ -45,7 +45,7 @@ class Linkage(Mechanism):
     Raises
     ------
     ScenarioError
-        If the mechanism has loops, or joints other than pins.
+        If the mechanism has loops, springs between points, or joints other than pins.
     """
 
     def __init__(self, arithmetic: SupportsArithmetic, scenario: Scenario) -> None:
@@ -53,6 +53,7 @@ class Linkage(Mechanism):
             raise ScenarioError(scenario.source, "loop", "recursive algorithms take trees only")
         if not scenario.pins_only:
             raise ScenarioError(scenario.source, "joint", "this text takes planar pins only")
+        refuse_springs(scenario)
         super().__init__(arithmetic, scenario)
         self.gravity = gravity(arithmetic, scenario)
         self.links = []

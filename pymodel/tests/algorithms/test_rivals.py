@@ -1,6 +1,9 @@
-"""HDCA's rivals against Lagrange's equations, at random states that fit the loops."""
+"""HDCA's rivals against Lagrange's equations and Pinocchio, at states that fit the loops."""
+
+from dataclasses import replace
 
 import numpy as np
+import pinocchio
 import pytest
 
 from pymodel.arith.fp import BINARY32
@@ -8,12 +11,21 @@ from pymodel.arith.scalars import BitExact, Float64
 from pymodel.compile.rivals import ALGORITHMS, recorded
 from pymodel.machine.isa import Machine
 from pymodel.mechanism import kinematics
-from pymodel.mechanism.scenario import GROUND, ScenarioError
+from pymodel.mechanism.scenario import (
+    FIXED,
+    GROUND,
+    PRISMATIC,
+    REVOLUTE,
+    SPHERICAL,
+    ScenarioError,
+    Spring,
+)
 from pymodel.runs.engine_runs import prepare_fitting_call
 from pymodel.runs.lagrangian import Lagrangian
-from pymodel.tests import loops
+from pymodel.tests import loops, space
 from pymodel.tests.chains import difference, random_chain
 from pymodel.tests.mechanisms import hang, random_tree
+from pymodel.tests.pinocchio_scenario import PinocchioTree
 
 TOLERANCE = 1e-9
 SEEDS = range(3)
@@ -67,6 +79,37 @@ def test_open_chains_and_trees(case, seed):
         assert difference(found["pd"], exact[1]) < TOLERANCE
 
 
+def pinocchios(scenario):
+    """Momenta, their rates and accelerations at the initial state, by Pinocchio."""
+    q, qd = scenario.q0, scenario.qd0
+    tree = PinocchioTree(scenario)
+    drives = np.zeros(scenario.nv)
+    for body, own in zip(scenario.bodies, scenario.v_slices, strict=True):
+        drives[own] = body.torque - body.spring * (body.q - body.rest) - body.damping * body.qd
+    mass = tree.mass_matrix(q, qd)
+    state = tree.state(q, qd)
+    felt = tree.ours(pinocchio.rnea(tree.model, tree.data, *state, np.zeros(scenario.nv)))
+    rates = tree.momentum_rates(q, qd) + drives
+    return mass @ qd, rates, np.linalg.solve(mass, drives - felt)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("spatial", [True, False], ids=["space", "plane"])
+@pytest.mark.parametrize("chain", [True, False], ids=["chain", "tree"])
+def test_joints_of_one_coordinate_against_pinocchio(chain, spatial, seed):
+    rng = np.random.default_rng([seed, chain, spatial])
+    joints = (REVOLUTE,) if seed % 2 else (REVOLUTE, PRISMATIC, FIXED)
+    parents = range(-1, 6) if chain else None
+    scenario = space.random_mechanism(rng, 7, spatial, joints, parents)
+    p, pd, qdd = pinocchios(scenario)
+    for name, algorithm in ALGORITHMS.items():
+        state = p if algorithm.state == "p" else scenario.qd0
+        found = evaluated(name, scenario, scenario.q0, state)
+        for kind, exact in {"qd": scenario.qd0, "pd": pd, "qdd": qdd}.items():
+            if kind in found:
+                assert difference(found[kind], exact) < TOLERANCE, (name, kind)
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("case", CLOSED)
 def test_loops(case, seed):
@@ -117,6 +160,38 @@ def test_recordings_and_programs_have_the_bits_of_the_text(name):
         (found,), twin = call.on_twin([{key: x.bits for key, x in inputs.items()}])
         assert list(found.values()) == text
         assert not twin.stopped
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_a_recording_in_space_has_the_bits_of_the_text(name):
+    scenario = space.random_mechanism(np.random.default_rng(1), 2, joints=(REVOLUTE,))
+    arithmetic = BitExact(BINARY32, fold=True)
+    kernel = recorded(name, scenario)
+    rng = np.random.default_rng(10)
+    inputs = {
+        key: arithmetic.const(x) for key, x in zip(kernel.inputs, rng.normal(size=4), strict=True)
+    }
+    values = list(inputs.values())
+    found = kernel.evaluate(arithmetic, inputs)
+    own = ALGORITHMS[name].evaluate(arithmetic, scenario, values[:2], values[2:], "balanced")
+    assert [x.bits for x in found.values()] == [x.bits for row in own.values() for x in row]
+
+
+@pytest.mark.parametrize("name", ["aba", "naudet"])
+def test_the_recursive_ones_refuse_joints_with_several_coordinates(name):
+    scenario = space.random_mechanism(np.random.default_rng(1), 2, joints=(SPHERICAL,))
+    with pytest.raises(ScenarioError, match=r"body\[0\].joint: must have one coordinate"):
+        recorded(name, scenario)
+
+
+@pytest.mark.parametrize("name", ["aba", "naudet"])
+@pytest.mark.parametrize("spatial", [True, False], ids=["space", "plane"])
+def test_the_recursive_ones_refuse_springs(name, spatial):
+    scenario = space.random_mechanism(np.random.default_rng(1), 2, spatial, (REVOLUTE,))
+    point = (0.0,) * len(scenario.gravity)
+    scenario = replace(scenario, springs=(Spring(1, point, GROUND, point, 1.0),))
+    with pytest.raises(ScenarioError, match="spring: recursive algorithms take no springs"):
+        recorded(name, scenario)
 
 
 @pytest.mark.parametrize("name", ["aba", "naudet"])

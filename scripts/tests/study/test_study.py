@@ -6,11 +6,12 @@ from itertools import product
 import numpy as np
 import pytest
 
+from pymodel.arith.scalars import Float64
 from pymodel.compile.rivals import ALGORITHMS
 from pymodel.mechanism import kinematics
 from pymodel.runs.lagrangian import Lagrangian
 from scripts.study import command, depth, document
-from scripts.study.cases import CASES, CONTESTANTS, END, METHODS, TOLERANCES
+from scripts.study.cases import CASES, CONTESTANTS, END, METHODS, TOLERANCES, hinged_chain
 from scripts.study.runs import Job, right_hand_side, solved
 
 SIZES = {"1": (4, 1), "2": (8, 1), "3": (8, 2)}
@@ -136,3 +137,23 @@ def test_a_part_leaves_the_others(monkeypatch, tmp_path):
 
 def test_counts_of_paper_003():
     assert depth.paper_003(10) == {"mul": 1605, "add": 1550}
+
+
+def test_chains_in_space_are_each_others_starts():
+    assert hinged_chain(3).bodies == hinged_chain(5).bodies[:3]
+
+
+def test_all_algorithms_move_a_chain_in_space_alike():
+    scenario = hinged_chain(5)
+    rng = np.random.default_rng(0)
+    q, qd = rng.uniform(-3, 3, 5), rng.normal(size=5)
+    p = kinematics.joint_momenta(scenario, q, qd)
+
+    def found(name):
+        x = p if ALGORITHMS[name].state == "p" else qd
+        return ALGORITHMS[name].evaluate(Float64(), scenario, q.tolist(), x.tolist(), "balanced")
+
+    np.testing.assert_allclose(found("aba")["qdd"], found("dca")["qdd"], rtol=1e-9)
+    for kind in ("qd", "pd"):
+        np.testing.assert_allclose(found("naudet")[kind], found("hdca")[kind], rtol=1e-9)
+    np.testing.assert_allclose(found("hdca")["qd"], qd, rtol=1e-9)
