@@ -14,7 +14,7 @@ PYTEST := $(PY) -m pytest
 BENCHES := $(filter-out common,$(patsubst tb/%/Makefile,%,$(wildcard tb/*/Makefile)))
 
 DEMO_TAKES := SIM ARITH STEPS REBASE BASE LANES OUT SEED WAVES REFERENCE
-RUN_TAKES := SCENARIO TARGET $(DEMO_TAKES) ANIMATE
+RUN_TAKES := SCENARIO TARGET $(DEMO_TAKES) ANIMATE FORCES
 BENCH_TAKES := SIM SEED TEST CONFIG WAVES
 ROBOT_TAKES := URDF FUNCTION FLOATING TARGET ROWS SIM ARITH LANES SEED OUT WAVES
 SWEEP_TAKES := SCENARIO VARY COUNT SEED TARGET ARITH STEPS BASE REBASE SIM LANES WORKERS SCHEDULER OUT
@@ -39,13 +39,13 @@ pendulum fourbar:
 	@$(PY) -m scripts.command scripts.demo $@ $(if $(OUT),--out $(OUT)) $(RUN_OPTIONS)
 
 .PHONY: run
-run: venv ## SCENARIO=f.toml [TARGET=model|native|coprocessor|step SIM= ARITH= STEPS= OUT= LANES=2+2 ANIMATE=1]
+run: venv ## SCENARIO=f.toml [TARGET=model|native|coprocessor|step SIM= ARITH= STEPS= OUT= LANES=2+2 ANIMATE=1 FORCES=1]
 	@$(if $(SCENARIO),,$(error say which: make run SCENARIO=scenarios/double_pendulum.toml))
 	@$(call takes,$(RUN_TAKES))
 	@$(if $(filter coprocessor step,$(TARGET)),$(SETUP) $(SIMULATORS))
 	@$(PY) -m scripts.command scripts.run --scenario $(SCENARIO) --target $(or $(TARGET),model) \
 	  --out $(or $(OUT),build/$(basename $(notdir $(SCENARIO)))) \
-	  $(if $(filter-out 0,$(ANIMATE)),--animate) $(RUN_OPTIONS)
+	  $(if $(filter-out 0,$(ANIMATE)),--animate) $(if $(filter-out 0,$(FORCES)),--forces) $(RUN_OPTIONS)
 
 .PHONY: notebook
 notebook: venv ## docs/notebook.ipynb from top to bottom, with its outputs into build/notebook.ipynb

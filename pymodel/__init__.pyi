@@ -32,7 +32,12 @@ from pymodel.runs.engine_runs import prepare_call as prepare_call
 from pymodel.runs.engine_runs import prepare_run as prepare_run
 from pymodel.runs.ensemble import Normal as Normal
 from pymodel.runs.ensemble import Uniform as Uniform
+from pymodel.runs.force_plot import plot_forces as plot_forces
 from pymodel.runs.input_error import InputError as InputError
+from pymodel.runs.joint_forces import JointForces as JointForces
+from pymodel.runs.joint_forces import joint_forces as joint_forces
+from pymodel.runs.joint_forces import read_forces as read_forces
+from pymodel.runs.joint_forces import write_forces as write_forces
 from pymodel.runs.lagrangian import NoReferenceError as NoReferenceError
 from pymodel.runs.plots import plot as plot
 from pymodel.runs.recorder import NonFiniteError as NonFiniteError

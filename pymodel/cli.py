@@ -79,6 +79,9 @@ def _simulate_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--no-reference", action="store_true", help="skip the reference solver and comparison"
     )
+    parser.add_argument(
+        "--forces", action="store_true", help="write the forces of the joints (forces.csv), too"
+    )
 
 
 @subcommand(_simulate_options)
@@ -89,7 +92,7 @@ def simulate(arguments: argparse.Namespace) -> int:
 
     scenario = load(arguments.scenario, steps=arguments.steps)
     _check_shape(arguments.shape)
-    _check_used(scenario, arguments.base, arguments.rebase)
+    _check_used(scenario, arguments.base, arguments.rebase, arguments.forces)
     _, status = session.run_model(
         scenario,
         arguments.arith,
@@ -99,6 +102,7 @@ def simulate(arguments: argparse.Namespace) -> int:
         base=arguments.base or BASE,
         rebase=arguments.rebase,
         target=arguments.target,
+        forces=arguments.forces,
     )
     return status
 
@@ -111,10 +115,12 @@ def _check_shape(shape: str) -> None:
         raise InputError(f"--shape: must be one of {known}, got {shape!r}")
 
 
-def _check_used(scenario: Scenario, base: str | None, rebase: int = 0) -> None:
+def _check_used(
+    scenario: Scenario, base: str | None, rebase: int = 0, forces: bool = False
+) -> None:
     from pymodel.runs.unused_options import unused_options
 
-    for option, use in unused_options(scenario, base, rebase).items():
+    for option, use in unused_options(scenario, base, rebase, forces).items():
         raise InputError(f"--{option}: {use}")
 
 

@@ -86,7 +86,9 @@ def _run(
         target.options,
         hardware,
     )
-    summary, status = finish(run, options.out, with_reference=options.reference)
+    summary, status = finish(
+        run, options.out, with_reference=options.reference, forces=options.forces
+    )
     console = Console()
     _print_cycles(hardware, console)
     if hardware.identical:

@@ -54,6 +54,7 @@ def _run(scenario: Scenario, options: RunOptions) -> tuple[Summary | None, int]:
         options.out,
         target=options.target,
         with_reference=options.reference,
+        forces=options.forces,
         **options.algorithm(scenario),
     )
 
@@ -80,6 +81,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--target", type=targets, default=RunOptions.target)
     parser.add_argument("--out", required=True, help="folder for the results")
     parser.add_argument("--animate", action="store_true", help="draw the mechanism in motion, too")
+    parser.add_argument("--forces", action="store_true", help="write the joints' forces, too")
     add_options(parser)
     return status_of(lambda: run(RunOptions(**vars(parser.parse_args(arguments))))[1])
 

@@ -105,6 +105,8 @@ class RunOptions:
         Compare with the reference solver.
     animate
         Draw the mechanism in motion, too.
+    forces
+        Write the forces of the joints, too.
 
     Raises
     ------
@@ -126,6 +128,7 @@ class RunOptions:
     results: str | None = None
     reference: bool = True
     animate: bool = False
+    forces: bool = False
 
     def __post_init__(self) -> None:
         refuse_unused(self, USED_BY)
@@ -143,8 +146,9 @@ class RunOptions:
         InputError
             If one is given that would change nothing for this scenario.
         """
-        for option, use in unused_options(scenario, self.base, self.rebase).items():
-            raise InputError(f"{option.upper()}={getattr(self, option)}: {use}")
+        for option, use in unused_options(scenario, self.base, self.rebase, self.forces).items():
+            given = getattr(self, option)
+            raise InputError(f"{option.upper()}={1 if given is True else given}: {use}")
         return {"base": self.base or BASES[self.target][0], "rebase": self.rebase}
 
 

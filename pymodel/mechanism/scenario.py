@@ -387,6 +387,11 @@ class Scenario:
         """How many constraints of each loop the dynamics use."""
         return [sum(held) for held in self.constraints[len(self.bodies) :]]
 
+    def joint_name(self, k: int) -> str:
+        """What the joint of body k is called in plots: by number, and by its body's name if any."""
+        name = self.bodies[k].name
+        return f"joint {k} ({name})" if name else f"joint {k}"
+
     @property
     def joint_names(self) -> list[str]:
         """What the joints are called in plots: by number, and by their bodies' names if any.
@@ -395,7 +400,7 @@ class Scenario:
         """
         names = []
         for k, (body, size) in enumerate(zip(self.bodies, self.freedoms, strict=True)):
-            own = f"joint {k} ({body.name})" if body.name else f"joint {k}"
+            own = self.joint_name(k)
             axes = ("x", "y", "z", "about x", "about y", "about z")
             if not self.spatial:
                 axes = ("x", "y", "angle")

@@ -17,14 +17,18 @@ from pymodel.runs import lagrangian, plots
 from pymodel.runs.animation import animate
 from pymodel.runs.comparison import with_signs_of
 from pymodel.runs.finished import FinishedRun
+from pymodel.runs.force_plot import plot_forces
+from pymodel.runs.input_error import InputError
+from pymodel.runs.joint_forces import joint_forces, read_forces, write_forces
 from pymodel.runs.progress import progress
 from pymodel.runs.summary import Summary, label, summarise, write_summary
 from pymodel.runs.trajectory import Trajectory, TrajectoryError, read_csv, write_csv
 
 RUN, REFERENCE, TWIN = "run.csv", "lagrangian.csv", "float64.csv"
 SUMMARY, SCENARIO = "summary.json", "scenario.toml"
-ANIMATION = "animation.gif"
-OF_A_RUN = (RUN, REFERENCE, TWIN, SUMMARY, *plots.FILES, *plots.FILES_OF_SOME, ANIMATION)
+FORCES, FORCE_PLOT, ANIMATION = "forces.csv", "forces.png", "animation.gif"
+ON_REQUEST = (FORCES, FORCE_PLOT, ANIMATION)
+OF_A_RUN = (RUN, REFERENCE, TWIN, SUMMARY, *plots.FILES, *plots.FILES_OF_SOME, *ON_REQUEST)
 
 
 def write_run(
@@ -33,13 +37,14 @@ def write_run(
     *,
     twin: Trajectory | None = None,
     with_reference: bool = True,
+    forces: bool = False,
 ) -> Summary:
     """Write everything that a run leaves behind into a folder and return its summary.
 
     Files: run.csv, lagrangian.csv and float64.csv (where known), summary.json, scenario.toml,
     joints.png, kinetic_energy.png, overview.png; conserved.png for a mechanism that conserves its
-    energy or a momentum, loop.png for one with loops. Those of an earlier run are replaced or
-    removed.
+    energy or a momentum, loop.png for one with loops; forces.csv and forces.png on request. Those
+    of an earlier run are replaced or removed.
 
     Parameters
     ----------
@@ -54,6 +59,8 @@ def write_run(
         Whether to compute the reference at the run's times. Mechanisms that it cannot solve get a
         summary without it, and the reason; where it ends before the run, at a singular posture or
         because it has worked for too long, the run is compared until there.
+    forces
+        Whether to write the forces of the joints.
 
     Raises
     ------
@@ -65,7 +72,7 @@ def write_run(
     out = Path(out_dir)
     out.mkdir(parents=True, exist_ok=True)
     with replaced(out):
-        return _write_run(run, out, twin, with_reference)
+        return _write_run(run, out, twin, with_reference, forces)
 
 
 @contextlib.contextmanager
@@ -85,7 +92,7 @@ def _remove(out: Path, names: Iterable[str]) -> None:
 
 
 def _write_run(
-    run: FinishedRun, out: Path, twin: Trajectory | None, with_reference: bool
+    run: FinishedRun, out: Path, twin: Trajectory | None, with_reference: bool, forces: bool
 ) -> Summary:
     source = Path(run.scenario.source)
     if source.is_file() and source.resolve() != (out / SCENARIO).resolve():
@@ -100,7 +107,12 @@ def _write_run(
         exact, missing = _reference(run)
         if exact is not None:
             write_csv(out / REFERENCE, exact)
-    summary = summarise(run, exact, missing, twin)
+    found = None
+    if forces:
+        found = joint_forces(run.scenario, run.trajectory)
+        write_forces(out / FORCES, found)
+        plot_forces(found, run.scenario, path=out / FORCE_PLOT)
+    summary = summarise(run, exact, missing, twin, found)
     write_summary(out / SUMMARY, summary)
     plots.plot_run(
         run.trajectory,
@@ -172,4 +184,14 @@ def replot(out_dir: str | os.PathLike[str]) -> list[Path]:
     scenario = load(out / SCENARIO) if (out / SCENARIO).exists() else None
     if scenario is not None and (scenario.nq, scenario.nv) != (run.nq, run.nv):
         raise TrajectoryError(f"{out / SCENARIO}: not the mechanism of {RUN}")
-    return plots.plot_run(run, exact, out, title, label=name, twin=twin, scenario=scenario)
+    drawn = plots.plot_run(run, exact, out, title, label=name, twin=twin, scenario=scenario)
+    if scenario is None or not (out / FORCES).exists():
+        return drawn
+    found = read_forces(out / FORCES)
+    if not np.array_equal(found.t, run.t):
+        raise TrajectoryError(f"{out / FORCES}: not at the times of {RUN}")
+    try:
+        plot_forces(found, scenario, path=out / FORCE_PLOT)
+    except InputError:
+        raise TrajectoryError(f"{out / FORCES}: not the mechanism of {SCENARIO}") from None
+    return [*drawn, out / FORCE_PLOT]

@@ -1,55 +1,106 @@
-"""Forces of the joints along a run, in float64.
+"""Forces of the joints along a run, in float64, and the table that they are written to.
 
 HDCA gives impulses. Forces follow from the states that it passes through, by the accelerations of
 Featherstone's divide-and-conquer algorithm (:mod:`pymodel.algorithms.rivals.acceleration_dca`).
+
+`forces.csv` has one row a kept step and the columns `t`, `qdd0..`, then of each joint, by the
+number of its body, `joint0_force_x`, `joint0_force_y`, `joint0_moment_z`, and of each loop
+`loop0_force_x` and so on; in space with all of x, y, z. Numbers are printed as in `run.csv`.
 """
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from pymodel.algorithms.requests import serve
+from pymodel.algorithms.requests import SingularError, serve
 from pymodel.algorithms.rivals.acceleration_dca import accelerations
-from pymodel.algorithms.space import Twist
 from pymodel.algorithms.step import Mechanism
-from pymodel.arith.scalars import Float64Arrays
+from pymodel.arith.scalars import Float64Arrays, Vector
 from pymodel.mechanism.scenario import Scenario
-from pymodel.runs.trajectory import Trajectory
+from pymodel.runs.trajectory import (
+    Trajectory,
+    check_mechanism,
+    numbered,
+    read_columns,
+    write_columns,
+)
+
+CHUNK = 4096  #: rows that are evaluated at once, which bounds the memory of long runs
+#: Name of a quantity -> its axes in the plane and in space, and its unit.
+AXES = {"force": ("xy", "xyz"), "moment": ("z", "xyz")}
+UNITS = {"force": "N", "moment": "N m"}
 
 
 @dataclass(frozen=True)
 class JointForces:
     """What the joints exert on their bodies, ground frame; the other bodies feel the opposite.
 
-    With d = 2 and 1 moment in the plane, 3 and 3 in space.
+    Of T rows, n bodies and L loops, with d = 2 forces and m = 1 moment in the plane, 3 and 3 in
+    space. A row at a singular posture, where they are not determined, is NaN.
 
     Attributes
     ----------
     t : numpy.ndarray, shape (T,)
         s.
-    force : numpy.ndarray, shape (T, n + loops, d)
-        N, of the joint that hangs each body on its parent, then of those that close the loops.
-        Drives are a part of it.
-    moment : numpy.ndarray, shape (T, n + loops, 1 or 3)
-        N m, about handle 1 of the body, or about the loop's point.
     acceleration : numpy.ndarray, shape (T, nv)
         Of the joints, rad/s^2 and m/s^2.
+    force : numpy.ndarray, shape (T, n, d)
+        N, of the joint that hangs each body on its parent or the ground, its drive included.
+    moment : numpy.ndarray, shape (T, n, m)
+        N m, about handle 1 of the body.
+    loop_force : numpy.ndarray, shape (T, L, d)
+        N, of the joint that closes each loop, on its ``body``.
+    loop_moment : numpy.ndarray, shape (T, L, m)
+        N m, about the loop's point.
     """
 
     t: np.ndarray
+    acceleration: np.ndarray
     force: np.ndarray
     moment: np.ndarray
-    acceleration: np.ndarray
+    loop_force: np.ndarray
+    loop_moment: np.ndarray
+
+    def of_joints(self, quantity: str) -> np.ndarray:
+        """``force`` or ``moment`` of the bodies' joints, then of the loops', (T, n + L, ..)."""
+        return np.concatenate((getattr(self, quantity), getattr(self, f"loop_{quantity}")), axis=1)
+
+    def largest(self, scenario: Scenario) -> dict[str, Any]:
+        """Name of a joint -> its largest force and moment: ``max``, ``unit``, ``time_s``."""
+        found: dict[str, Any] = {name: {} for name in joint_names(scenario)}
+        for quantity, unit in UNITS.items():
+            sizes = np.nan_to_num(np.linalg.norm(self.of_joints(quantity), axis=-1), posinf=0.0)
+            for worst, column in zip(found.values(), sizes.T, strict=True):
+                row = int(column.argmax())
+                worst[quantity] = {"max": column[row], "unit": unit, "time_s": self.t[row]}
+        return found
+
+    def columns(self) -> dict[str, np.ndarray]:
+        """The columns of the table by name, in their order, each of shape (T,)."""
+        (rows, bodies, dimension), loops = self.force.shape, self.loop_force.shape[1]
+        names = _column_names(self.acceleration.shape[1], bodies, loops, dimension == 3)
+        joints = np.concatenate([self.of_joints(quantity) for quantity in AXES], axis=2)
+        table = np.column_stack((self.t, self.acceleration, joints.reshape(rows, -1)))
+        return dict(zip(names, table.T, strict=True))
+
+
+def joint_names(scenario: Scenario) -> list[str]:
+    """What the joints are called: those of the bodies, then the loops'."""
+    own = [scenario.joint_name(k) for k in range(len(scenario.bodies))]
+    return own + [f"loop {k}" for k in range(len(scenario.loops))]
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")
 def joint_forces(scenario: Scenario, trajectory: Trajectory) -> JointForces:
     """Forces of all joints at the kept times of a run.
 
-    In a loop with redundant constraints only those count that the dynamics use: the others, which
-    cannot be told from a rigid model, are zero.
+    Where constraints of a loop follow from others, a rigid mechanism does not determine all forces.
+    The dynamics then leave some constraints out (``Loop.kept``), whose forces are zero here; those
+    of the others are what moves the mechanism so.
 
     Parameters
     ----------
@@ -60,24 +111,105 @@ def joint_forces(scenario: Scenario, trajectory: Trajectory) -> JointForces:
     Returns
     -------
     JointForces
+
+    Raises
+    ------
+    InputError
+        If the trajectory is not of this mechanism.
     """
-    arithmetic, count = Float64Arrays(), len(trajectory)
-    mechanism = Mechanism(arithmetic, scenario)
-    q, qd = (list(np.ascontiguousarray(x.T)) for x in (trajectory.q, trajectory.qd))
-    found = serve(arithmetic, accelerations(mechanism, q, qd, trajectory.t))
-    twists = [*found.forces, *found.closing]
-    space = mechanism.space
-    parts = []
-    for part, size in (("linear", space.dimension), ("angular", space.angles)):
-        values = np.zeros((count, len(twists), size))
-        for k, twist in enumerate(twists):
-            values[:, k] = _columns(getattr(twist, part), count, size)
-        parts.append(values)
-    acceleration = np.stack([np.broadcast_to(x, count) for x in found.q_ddot], axis=-1)
-    return JointForces(trajectory.t, *parts, acceleration)
+    check_mechanism(trajectory, scenario)
+    mechanism = Mechanism(Float64Arrays(), scenario)
+    rows = np.arange(len(trajectory))
+    parts = [
+        _evaluated(mechanism, trajectory, chunk)
+        for chunk in np.array_split(rows, max(1, -(-len(rows) // CHUNK)))
+    ]
+    return JointForces(trajectory.t, *map(np.concatenate, zip(*parts, strict=True)))
 
 
-def _columns(vector: Twist | None, count: int, size: int) -> np.ndarray:
-    if vector is None:
+def _evaluated(
+    mechanism: Mechanism, trajectory: Trajectory, rows: np.ndarray
+) -> tuple[np.ndarray, ...]:
+    """The arrays of a :class:`JointForces` after ``t``, of some rows."""
+    scenario, space = mechanism.scenario, mechanism.space
+    q, qd = (list(np.ascontiguousarray(x[rows].T)) for x in (trajectory.q, trajectory.qd))
+    sizes = {"linear": space.dimension, "angular": space.angles}
+    try:
+        found = serve(mechanism.arithmetic, accelerations(mechanism, q, qd, trajectory.t[rows]))
+    except SingularError:
+        if len(rows) > 1:
+            halves = (_evaluated(mechanism, trajectory, half) for half in np.array_split(rows, 2))
+            return tuple(map(np.concatenate, zip(*halves, strict=True)))
+        joints = (len(scenario.bodies), len(scenario.loops))
+        shapes = [(scenario.nv,), *((count, size) for count in joints for size in sizes.values())]
+        return tuple(np.full((1, *shape), np.nan) for shape in shapes)
+    arrays = [_columns(found.q_ddot, len(rows), scenario.nv)]
+    for twists in (found.forces, found.closing):
+        for part, size in sizes.items():
+            columns = [_columns(getattr(twist, part), len(rows), size) for twist in twists]
+            arrays.append(np.array(columns).reshape(len(twists), len(rows), size).swapaxes(0, 1))
+    return tuple(arrays)
+
+
+def _columns(vector: Vector | None, count: int, size: int) -> np.ndarray:
+    if not vector:
         return np.zeros((count, size))
     return np.stack([np.broadcast_to(x, count) for x in vector], axis=-1)
+
+
+def _column_names(nv: int, bodies: int, loops: int, spatial: bool) -> list[str]:
+    """The header of a table."""
+    components = [f"{name}_{axis}" for name, axes in AXES.items() for axis in axes[spatial]]
+    joints = [*(f"joint{k}" for k in range(bodies)), *(f"loop{k}" for k in range(loops))]
+    own = [f"{joint}_{component}" for joint in joints for component in components]
+    return ["t", *(f"qdd{k}" for k in range(nv)), *own]
+
+
+def write_forces(path: str | os.PathLike[str], forces: JointForces) -> None:
+    """Write the table of joint forces, which :func:`read_forces` reads back bit for bit.
+
+    Parameters
+    ----------
+    path : str or path-like
+    forces : JointForces
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written.
+    """
+    write_columns(path, forces.columns())
+
+
+def read_forces(path: str | os.PathLike[str]) -> JointForces:
+    """Read the table of joint forces.
+
+    Parameters
+    ----------
+    path : str or path-like
+
+    Returns
+    -------
+    JointForces
+
+    Raises
+    ------
+    TrajectoryError
+        If it is not one: one line with file, line and reason.
+    """
+    sizes = (0, 0, 0, False)
+
+    def names(header: list[str]) -> list[str]:
+        nonlocal sizes
+        patterns = (r"qdd\d+", r"joint\d+_force_x", r"loop\d+_force_x")
+        sizes = (*(numbered(header, name) for name in patterns), "joint0_force_z" in header)
+        return _column_names(*sizes)
+
+    columns = read_columns(path, names, "joint forces (t, qdd0.., joint0_force_x, ..)")
+    nv, bodies, loops, spatial = sizes
+    t, *values = columns.values()
+    rates, rest = np.split(np.array(values).T, [nv], axis=1)
+    joints = rest.reshape(len(t), bodies + loops, -1)
+    force, moment = np.split(joints, [3 if spatial else 2], axis=2)
+    own = (force[:, :bodies], moment[:, :bodies], force[:, bodies:], moment[:, bodies:])
+    return JointForces(t, rates, *own)

@@ -52,6 +52,7 @@ def run_model(
     rebase: int = 0,
     target: str = MODEL,
     with_reference: bool = True,
+    forces: bool = False,
 ) -> tuple[Summary | None, int]:
     """Run a scenario on the model and finish the run; returns what :func:`finish` does.
 
@@ -69,6 +70,8 @@ def run_model(
         ``model``, which native code computes where that pays, or ``native``: that in any case.
     with_reference
         Whether to compare with the reference.
+    forces
+        Whether to write the forces of the joints.
 
     Raises
     ------
@@ -84,7 +87,7 @@ def run_model(
     check_rebase(rebase)
     Path(out).mkdir(parents=True, exist_ok=True)
     run = simulated(scenario, arithmetic, shape, base, rebase, target)
-    return finish(run, out, with_reference=with_reference)
+    return finish(run, out, with_reference=with_reference, forces=forces)
 
 
 def simulated(
@@ -159,7 +162,11 @@ def _simulate(
 
 @np.errstate(over="ignore", invalid="ignore")  # its numbers may be beyond float64
 def finish(
-    run: FinishedRun, out: str | os.PathLike[str], *, with_reference: bool = True
+    run: FinishedRun,
+    out: str | os.PathLike[str],
+    *,
+    with_reference: bool = True,
+    forces: bool = False,
 ) -> tuple[Summary | None, int]:
     """Finish any run: its float64 twin, its files, its summary on the terminal.
 
@@ -171,6 +178,8 @@ def finish(
         Folder for the files.
     with_reference
         Whether to compare with the reference.
+    forces
+        Whether to write the forces of the joints.
 
     Returns
     -------
@@ -208,7 +217,7 @@ def finish(
         status = BROKE_OFF
     if twin is not None and not run.stopped:
         _judge_rounding(run, twin)
-    summary = write_run(run, out, twin=twin, with_reference=with_reference)
+    summary = write_run(run, out, twin=twin, with_reference=with_reference, forces=forces)
     if with_reference and summary["reference_missing"]:
         print(f"{summary['reference_missing']}; the reference ends there", file=sys.stderr)
     print_summary(summary, out)

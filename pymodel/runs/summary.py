@@ -22,6 +22,7 @@ from pymodel.mechanism.units import coordinate_units, momentum_units, velocity_u
 from pymodel.runs import lagrangian
 from pymodel.runs.conserved import ENERGY, conserved, has_dampers
 from pymodel.runs.finished import FinishedRun, HardwareResult
+from pymodel.runs.joint_forces import JointForces
 from pymodel.runs.trajectory import Trajectory, TrajectoryError
 
 Summary = dict[str, Any]
@@ -101,6 +102,7 @@ def summarise(
     exact: Trajectory | None,
     missing: str | None,
     twin: Trajectory | None,
+    forces: JointForces | None = None,
 ) -> Summary:
     """The summary of a run that has kept at least one step.
 
@@ -115,6 +117,8 @@ def summarise(
     twin
         The same algorithm in float64, which separates rounding from truncation. A run in float64
         is its own twin.
+    forces
+        Those of its joints, if asked for.
 
     Raises
     ------
@@ -161,6 +165,8 @@ def summarise(
         "eta_condition_max": _finite(trajectory.condition),
         "joint_condition_max": _finite(trajectory.joint_condition),
     }
+    if forces is not None:
+        summary["joint_forces_max"] = forces.largest(run.scenario)
     hardware = _of_hardware(run.hardware) if run.hardware else {}
     clash = (summary.keys() | hardware.keys()) & run.options.keys()
     if clash:
@@ -287,6 +293,12 @@ def print_summary(
     if summary["loop_position_max_m"] or summary["loop_velocity_max_m_s"]:
         table.add_row("worst loop gap", f"{summary['loop_position_max_m']:.3g}", "m")
         table.add_row("worst loop velocity", f"{summary['loop_velocity_max_m_s']:.3g}", "m/s")
+    for quantity, unit in (("force", "N"), ("moment", "N m")):
+        found = summary.get("joint_forces_max", {})
+        sizes = {joint: worst[quantity]["max"] for joint, worst in found.items()}
+        if sizes := {joint: size for joint, size in sizes.items() if size}:
+            joint = max(sizes, key=sizes.get)
+            table.add_row(Text(f"largest {quantity}: {joint}"), f"{sizes[joint]:.4g}", unit)
     console.print(table)
     if reason := summary["reference_missing"]:
         what = "the reference ends early" if summary["reference"] else "no reference"

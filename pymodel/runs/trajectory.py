@@ -11,6 +11,7 @@ from __future__ import annotations
 import csv
 import os
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -153,7 +154,11 @@ def write_csv(path: str | os.PathLike[str], trajectory: Trajectory) -> None:
     OSError
         If the file cannot be written.
     """
-    columns = trajectory.columns()
+    write_columns(path, trajectory.columns())
+
+
+def write_columns(path: str | os.PathLike[str], columns: Mapping[str, np.ndarray]) -> None:
+    """Write a table of float64 columns (T,) by their names; an OSError if that fails."""
     # tolist() gives Python floats, whose repr is the bare number.
     rows = zip(*(column.tolist() for column in columns.values()), strict=True)
     with open(path, "w", encoding="ascii", newline="") as file:
@@ -178,6 +183,49 @@ def read_csv(path: str | os.PathLike[str]) -> Trajectory:
     TrajectoryError
         If it is not one: one line with file, line and reason.
     """
+    nq = nv = 0
+
+    def names(header: list[str]) -> list[str]:
+        nonlocal nq, nv
+        nq, nv = (numbered(header, rf"{name}\d+") for name in ("q", "qd"))
+        return column_names(nq, nv)
+
+    columns = read_columns(path, names, "a run (t, q0.., qd0.., p0.., ..)")
+    joint = {
+        name: np.array([columns[own] for own in names]).reshape(len(names), len(columns["t"])).T
+        for name, names in joint_column_names(nq, nv).items()
+    }
+    return Trajectory(columns["t"], **joint, **{name: columns[name] for name in SCALAR_COLUMNS})
+
+
+def numbered(header: list[str], pattern: str) -> int:
+    """How many names of a header are of a pattern."""
+    return sum(re.fullmatch(pattern, name) is not None for name in header)
+
+
+def read_columns(
+    path: str | os.PathLike[str], names: Callable[[list[str]], list[str]], what: str
+) -> dict[str, np.ndarray]:
+    """Read a table of float64 columns.
+
+    Parameters
+    ----------
+    path : str or path-like
+    names : callable
+        The header -> what it must be.
+    what : str
+        Whose header that is, in words.
+
+    Returns
+    -------
+    dict
+        Name -> values, shape (T,).
+
+    Raises
+    ------
+    TrajectoryError
+        If it is not one: one line with file, line and reason.
+    """
     try:
         text = Path(path).read_text(encoding="ascii")
     except OSError as error:
@@ -186,9 +234,8 @@ def read_csv(path: str | os.PathLike[str]) -> Trajectory:
         raise TrajectoryError(f"{path}: not a table of a run: {error.reason}") from None
     lines = csv.reader(text.splitlines())
     header = next(lines, [])
-    nq, nv = (len([name for name in header if re.fullmatch(rf"{x}\d+", name)]) for x in ("q", "qd"))
-    if header != column_names(nq, nv):
-        raise TrajectoryError(f"{path}: line 1: not the header of a run (t, q0.., qd0.., p0.., ..)")
+    if header != names(header):
+        raise TrajectoryError(f"{path}: line 1: not the header of {what}")
     values = []
     for number, row in enumerate(lines, start=2):
         if len(row) != len(header):
@@ -200,9 +247,4 @@ def read_csv(path: str | os.PathLike[str]) -> Trajectory:
         except ValueError as error:
             raise TrajectoryError(f"{path}: line {number}: {error}") from None
     table = np.array(values).reshape(len(values), len(header))
-    columns = dict(zip(header, table.T.copy(), strict=True))
-    joint = {
-        name: np.array([columns[own] for own in names]).reshape(len(names), len(values)).T
-        for name, names in joint_column_names(nq, nv).items()
-    }
-    return Trajectory(columns["t"], **joint, **{name: columns[name] for name in SCALAR_COLUMNS})
+    return dict(zip(header, table.T.copy(), strict=True))

@@ -4,7 +4,9 @@ from pymodel.algorithms.step import Chain
 from pymodel.mechanism.scenario import Scenario
 
 
-def unused_options(scenario: Scenario, base: str | None, rebase: int) -> dict[str, str]:
+def unused_options(
+    scenario: Scenario, base: str | None, rebase: int, forces: bool = False
+) -> dict[str, str]:
     """The options that are given and that the scenario has no use for.
 
     Parameters
@@ -15,6 +17,8 @@ def unused_options(scenario: Scenario, base: str | None, rebase: int) -> dict[st
         How the base of a closed chain is to be solved; None where nobody says.
     rebase
         Re-base the momenta every so many steps; 0 never.
+    forces
+        Write the forces of the joints.
 
     Returns
     -------
@@ -26,4 +30,6 @@ def unused_options(scenario: Scenario, base: str | None, rebase: int) -> dict[st
         unused["base"] = "only for a chain of bodies that is closed to the ground"
     if rebase and not scenario.loops:
         unused["rebase"] = "only for a mechanism with loops"
+    if forces and not any(map(sum, scenario.constraints)):
+        unused["forces"] = "only for a mechanism with joints that hold something"
     return unused

@@ -50,6 +50,7 @@ def make(environment):
         (["fourbar", "BASE=ldup"], "BASE=ldup: must be ldl or blocks for TARGET=step"),
         (["fourbar", "TARGET=model"], "TARGET=model: make fourbar takes SIM ARITH STEPS"),
         (["fourbar", "ANIMATE=1"], "ANIMATE=1: make fourbar takes SIM ARITH STEPS"),
+        (["fourbar", "FORCES=1"], "FORCES=1: make fourbar takes SIM ARITH STEPS"),
         (["robot", *IIWA, "LANES=2+2"], "LANES=2+2: only for TARGET=step"),
         (
             ["robot", *IIWA, "STEPS=3"],

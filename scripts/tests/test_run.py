@@ -2,6 +2,7 @@
 
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from rich.console import Console
 
 from pymodel import commands
 from pymodel.mechanism.scenario_file import load, varied, write_scenario
+from pymodel.runs.joint_forces import read_forces
 from pymodel.runs.simulate import simulate
 from pymodel.runs.trajectory import read_csv
 from scripts import demo, run
@@ -186,6 +188,24 @@ def test_an_animation_on_request(tmp_path, capsys):
     assert capsys.readouterr().out.endswith(f"motion in {picture}\n")
     assert attempt(tmp_path, "four_bar", *options) == 0
     assert not picture.exists(), "that of another run"
+
+
+def test_forces_on_request(tmp_path, capsys):
+    assert attempt(tmp_path, "four_bar", "--steps", "3", "--no-reference", "--forces") == 0
+    found = read_forces(tmp_path / "out" / "forces.csv")
+    assert found.force.shape == (4, 3, 2) and found.loop_force.shape == (4, 1, 2)
+    assert (tmp_path / "out" / "forces.png").stat().st_size > 10_000
+    assert "joint_forces_max" in json.loads((tmp_path / "out" / "summary.json").read_text())
+
+
+def test_forces_of_a_free_body_are_refused(tmp_path, capsys):
+    pendulum = load(SCENARIOS / "compound_pendulum.toml")
+    thrown = replace(pendulum.bodies[0], joint="free", q=(0.0,) * 3, qd=(0.0,) * 3)
+    write_scenario(tmp_path / "thrown.toml", replace(pendulum, bodies=(thrown,)))
+    words = ["--scenario", str(tmp_path / "thrown.toml"), "--out", str(tmp_path / "out")]
+    for target in ("model", "step"):
+        assert run.main([*words, "--forces", "--target", target]) == run.BAD_INPUT
+        assert capsys.readouterr().err.startswith("FORCES=1: only for a mechanism with joints that")
 
 
 def test_an_animation_of_a_start_is_refused(tmp_path, capsys):

@@ -46,6 +46,8 @@ SHIPPED = [  # the whole motion of what scenarios/ has, in 1000 steps; test_demo
     _run("tree", step=COARSE, save=10),
     _run("coupled_loops", step=COARSE, save=10, rebase=5),
     _run("driven_arm", save=10),
+    _run("slider_crank", steps=1000),
+    _run("bennett", integrator="euler", rebase=1),
 ]
 OTHER = [
     _run("general_four_bar", steps=200, integrator="rk4"),
@@ -56,7 +58,7 @@ OTHER = [
 ]
 MIXED = [_run("general_chain_2", steps=200), _run("four_bar", steps=100)]
 SHORT = [_run("double_pendulum", steps=4), _run("four_bar", steps=3, rebase=2)]
-SHORT += [_run("driven_arm", steps=5, integrator="euler")]
+SHORT += [_run(name, steps=5, integrator="euler") for name in ("driven_arm", "slider_crank")]
 BENCH = Bench(
     __file__,
     toplevel="step_engine",

@@ -58,6 +58,43 @@ def table():
     return sweep(DOUBLE_PENDULUM, VARY, workers=0, **DRAWS)
 
 
+SPEEDS, MASSES = [5.0, 15.0], [0.3, 0.6]
+
+
+@pytest.mark.parametrize("target", ["model", "native"])
+def test_a_slider_crank(target):
+    """Speeds of the crank, which rod and slider follow, and masses of the slider: whole runs."""
+    path = SCENARIOS / "slider_crank.toml"
+    vary = {"body[0].qd": SPEEDS, "body[2].mass": MASSES}
+    steps = 2000 if target == "native" else 5
+    found = sweep(path, vary, steps=steps, arithmetic="float32", target=target, workers=0)
+    assert found["status"].tolist() == ["done"] * 4 and found["steps"].tolist() == [steps] * 4
+    assert found["loop_position"].max() < 1e-5 and found["loop_velocity"].max() < 1e-3
+    for row in range(4):
+        speed, mass = (found[key][row] for key in vary)
+        scenario = variation(read(path), "file", {"body[0].qd": speed, "body[2].mass": mass}, steps)
+        lean = scenario.q0[:2].sum()  # of the rod
+        rod = -0.1 * np.cos(scenario.q0[0]) * speed / (0.3 * np.cos(lean))
+        assert scenario.qd0[:2].sum() == pytest.approx(rod, rel=1e-9)
+        run = pymodel.simulate(scenario, "float32", target=target)
+        for name in ("q", "qd", "p"):
+            own = [found[f"{name}{k}"][row] for k in range(3)]
+            assert np.array_equal(own, getattr(run, name)[-1])
+
+
+def test_a_linkage_in_space_and_one_that_cannot_close():
+    speeds = sweep(
+        SCENARIOS / "bennett.toml", {"body[0].qd": SPEEDS}, steps=3, target="model", workers=0
+    )
+    assert speeds["status"].tolist() == ["done"] * 2
+    lengths = {"loop[0].point[0]": [0.3, 0.05]}  # m, of the rod
+    found = sweep(SCENARIOS / "slider_crank.toml", lengths, steps=3, target="model", workers=0)
+    assert found["status"].tolist() == ["done", "failed"]
+    assert found["reason"][1].endswith(
+        "the guesses of q close no posture: pins stay 0.0217 m apart"
+    )
+
+
 @pytest.fixture(scope="module")
 def cluster():
     with (
