@@ -62,6 +62,7 @@ class Chain(NamedTuple):
     scenario: Callable[[int], Scenario]
 
 
+NEAR = 1.2  # of a path: cycles that follow it
 #: Kinds of chains that are measured; each has its part of the picture and of the page.
 CHAINS = {
     "plane": Chain("Pins in the plane", hanging_chain),
@@ -232,8 +233,9 @@ Assumed: memories as large as a program needs, up to {registers} registers a ban
 
 Multiplications and additions of one evaluation, and of each further body in the end; reciprocals
 and sines with cosines of a body. Paper 003 prints {_formula("mul")} multiplications and
-{_formula("add")} additions for its algorithm, without the latter. That is for pins in space, with
-vectors and inertias turned from body to body; ours is in the ground frame, where nothing is turned.
+{_formula("add")} additions for its algorithm in space, without the latter, and does not say how
+bodies are placed on each other. Ours there is in the frames of the bodies as well; in the plane it
+is in the ground frame, where nothing is turned. HDCA and DCA are in the ground frame.
 
 {_operations(rows)}"""
 
@@ -292,6 +294,13 @@ def _answer(rows: Rows) -> str:
         rows[n, name]["cycles"][lanes] / bound(rows[n, name], lanes)
         for n, name, lanes in product(SIZES, DIVIDED, several)
     )
+    follows = (
+        f"Cycles follow it as far as there are lanes: at most {enough - 1:.0%} above on n/2 + n/2"
+    )
+    if enough > NEAR:
+        follows = (
+            f"Even n/2 + n/2 lanes are too few for it: cycles are up to {enough - 1:.0%} above"
+        )
     gains = ", ".join(f"{gain(rows, longest, 'hdca', lanes):.2f} on {lanes}" for lanes in ENGINES)
     return f"""**When does log n win?** {_short(rows)}. By lanes, at least
 {CLEAR - 1:.0%} faster than the better recursive algorithm:
@@ -300,9 +309,8 @@ def _answer(rows: Rows) -> str:
 How much it wins depends on the lanes. With {longest} bodies HDCA is so many times as fast:
 {gains} lanes.
 Its longest path grows as log n, by {path[longest] - path[second]} cycles from {second} to {longest}
-bodies, and cycles follow it as far as there are lanes: on n/2 + n/2 they are at most
-{enough - 1:.0%} above it. On a fixed number of lanes they grow as n in the end, as recursion does,
-so that HDCA wins a factor there and not an order.
+bodies. {follows}. On a fixed number of lanes they grow as n in the
+end, as recursion does, so that HDCA wins a factor there and not an order.
 
 Recursion waits for its own results. From {several[0]} lanes on its cycles are within
 {waits - 1:.0%} of its longest path, which grows with n however a body's own sums are ordered: more
