@@ -36,6 +36,7 @@ rtl/top/ldup_coprocessor_regs_pkg.sv
 rtl/top/ldup_coprocessor_regs.sv
 rtl/top/ldup_coprocessor.sv
 rtl/step/step_pkg.sv
+rtl/step/step_delay.sv
 rtl/step/step_bank.sv
 rtl/step/step_datapath.sv
 rtl/step/step_program.sv

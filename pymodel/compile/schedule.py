@@ -2,7 +2,8 @@
 
 List scheduling: cycle by cycle, the ready operation with the longest way to the end goes first, if
 a lane and the read ports that it needs are free; its operands may change places. Registers are
-allocated afterwards (:mod:`pymodel.compile.allocate`).
+allocated afterwards (:mod:`pymodel.compile.allocate`). A cycle of a schedule is a program word: one
+clock cycle of each context.
 
 The new value of a carried one is written in place, by a lane of its bank, after the last read of
 the old value.
@@ -12,6 +13,7 @@ import heapq
 import itertools
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from enum import Enum
 
 from pymodel.compile.allocate import Homes, addresses
 from pymodel.compile.kernel import Kernel, storable
@@ -221,6 +223,15 @@ class _Sides:
         return True
 
 
+class _Order(Enum):
+    """Which of the operations that are equally far from the end go first."""
+
+    FIRST = "those that the text names first"
+    LAST = "those that the text names last"
+    FRESH = "those whose latest operand the text names last"
+    RARE = "those whose operands are read least"
+
+
 class _ListScheduler:
     """Places the operations of one kernel; :meth:`place` does it once.
 
@@ -234,8 +245,7 @@ class _ListScheduler:
         How far a system runs ahead of the next one, cycles.
     tries : int
         Operations a cycle that are looked at, for each kind, beyond the lanes.
-    latest_first : bool
-        Of operations that are equally far from the end, those that the text names last go first.
+    order : _Order
     """
 
     def __init__(
@@ -245,7 +255,7 @@ class _ListScheduler:
         homes: Homes,
         stagger: int,
         tries: int,
-        latest_first: bool,
+        order: _Order,
     ) -> None:
         self.tries = tries
         self.machine, self.kernel, self.nodes = machine, kernel, kernel.graph.nodes
@@ -257,7 +267,7 @@ class _ListScheduler:
         }
         self.bank = {node: homes.of_leaf(name).bank for node, name in kernel.leaves.items()}
         self.arrival = dict.fromkeys(kernel.leaves, -1)
-        self.priority = self._priorities(stagger, latest_first)
+        self.priority = self._priorities(stagger, order)
         # What an operation waits for: operands, and readers of what it overwrites.
         self.missing = {
             index: sum(arg not in self.arrival for arg, _ in self.nodes[index].args)
@@ -280,7 +290,7 @@ class _ListScheduler:
             if not missing:
                 self.ready_at[0].append(index)
 
-    def _priorities(self, stagger: int, latest_first: bool) -> dict[int, tuple[int, int]]:
+    def _priorities(self, stagger: int, order: _Order) -> dict[int, tuple[int, ...]]:
         """Operation -> what sorts it: least for the longest way to the end."""
         kernel, height = self.kernel, {}
         for index in reversed(kernel.operations):
@@ -294,10 +304,18 @@ class _ListScheduler:
         return {
             index: (
                 stagger * context.get(index, 0) - height[index],
-                -index if latest_first else index,
+                *self._tie(index, order),
             )
             for index in kernel.operations
         }
+
+    def _tie(self, index: int, order: _Order) -> tuple[int, ...]:
+        args = [arg for arg, _ in self.nodes[index].args]
+        if order is _Order.RARE:
+            return sum(len(self.kernel.readers[arg]) for arg in args), -index
+        if order is _Order.FRESH:
+            return -max(args), index
+        return (-index if order is _Order.LAST else index,)
 
     def place(self) -> Placement:
         """Place all operations."""
@@ -392,10 +410,13 @@ class _ListScheduler:
 def _best_placement(machine: Machine, kernel: Kernel, homes: Homes, thorough: bool) -> Placement:
     contexts = len(set(kernel.context.values()))
     staggers = STAGGERS_WHEN_LARGE if len(kernel.operations) > LARGE else STAGGERS
-    tries, orders = TRIES, (False,)
-    if thorough:
-        huge = len(kernel.operations) > HUGE
-        tries, orders = (TRIES_WHEN_HUGE, orders) if huge else (TRIES_WHEN_THOROUGH, (False, True))
+    barrel = machine.contexts > 1  # lanes and ports are what is short: every order helps somewhere
+    tries, orders = TRIES, (_Order.FIRST,)
+    if thorough and len(kernel.operations) > HUGE:
+        tries, orders = TRIES_WHEN_HUGE, (_Order.FRESH,) if barrel else orders
+    elif thorough:
+        tries = TRIES_WHEN_THOROUGH
+        orders = tuple(_Order) if barrel else (_Order.FIRST, _Order.LAST)
     choices = itertools.product(staggers if contexts > 1 else (0,), tries, orders)
     tried = (_ListScheduler(machine, kernel, homes, *choice).place() for choice in choices)
     return min(tried, key=lambda placement: placement.length)
@@ -404,11 +425,14 @@ def _best_placement(machine: Machine, kernel: Kernel, homes: Homes, thorough: bo
 def _words(machine: Machine, placement: Placement, address: dict[int, int]) -> list[Word]:
     words = [Word() for _ in range(placement.length)]
     bank, arrival = placement.bank, placement.arrival
+    common = placement.kernel.fixed_leaves if machine.contexts > 1 else ()
     for issue in placement.issues:
         word = words[issue.cycle]
         for (arg, _), side in zip(issue.args, machine.lanes[issue.lane].sides, strict=True):
-            fresh = arrival[arg] == issue.cycle
-            word.reads[Port(bank[arg], side)] = OFFERED if fresh else address[arg]
+            fresh, port = arrival[arg] == issue.cycle, Port(bank[arg], side)
+            word.reads[port] = OFFERED if fresh else address[arg]
+            if arg in common:
+                word.common.add(port)
         word.issues[issue.lane] = tuple(
             Operand(bank[arg], negative) for arg, negative in issue.args
         )

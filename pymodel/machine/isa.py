@@ -2,14 +2,20 @@
 
 The engine (rtl/step) is a very long instruction word machine without control flow: every clock
 cycle one word says for each lane where its operands come from, and for each bank what it stores. A
-lane is a float unit behind a register for its operands; what enters it in cycle t leaves it in
-cycle t + latency. A bank is a part of the register file; it stores the results of its own lane only
+lane is a float unit behind a register for its operands; what word t issues leaves it in word
+t + latency. A bank is a part of the register file; it stores the results of its own lane only
 (the shared bank those of the reciprocal and the sine).
 
 A bank has a read port on each of two sides: those of side 0 feed the first operands and the
 reciprocal, those of side 1 the second operands and sine and cosine. A port gives a register, or
 what the bank is offered in this cycle: a result that leaves its lane now. What is stored in a cycle
 can be read from the next one on.
+
+The engine is a barrel: a word stands for as many cycles as there are contexts, and does the same
+for one context after the other. Each has registers of its own: a register's address has the number
+of its context above it. A read port may give the register of context 0 to all contexts, none of
+which stores there: what is the same for all exists once. Latencies count words: deep units, and
+registers behind the banks, cost little time.
 """
 
 import re
@@ -24,6 +30,8 @@ from pymodel.arith.fp import BINARY32, Format
 from pymodel.machine.registers import BUS_W
 
 SIDES = 2
+MAX_CONTEXTS, MAX_READ_STAGES, MAX_OPERAND_STAGES = 16, 2, 1
+MANY_CONTEXTS = 4  # from here on the operand multiplexers have a register inside
 
 
 class Source(Enum):
@@ -70,7 +78,7 @@ class Operand(NamedTuple):
 
 @dataclass
 class Word:
-    """One cycle.
+    """One cycle of each context.
 
     Attributes
     ----------
@@ -82,12 +90,15 @@ class Word:
         Bank -> address.
     sine : bool
         The bank that the reciprocal and the sine share is offered the sine.
+    common : set
+        :class:`Port` that gives all contexts the register of context 0.
     """
 
     reads: dict = field(default_factory=dict)
     issues: dict = field(default_factory=dict)
     writes: dict = field(default_factory=dict)
     sine: bool = False
+    common: set = field(default_factory=set)
 
 
 @dataclass(frozen=True)
@@ -101,7 +112,7 @@ class Machine:
     add_stages, mul_stages, rec_stages, sincos_stages : int
         Register stages of the float units.
     depth : int
-        Registers of a bank, a power of two.
+        Registers of a bank for each context, a power of two.
     program_depth : int
         Words of the program memory.
     trace_registers : int
@@ -109,11 +120,17 @@ class Machine:
     programs : int
         Programs that its registers can describe.
     fmt : Format
+    contexts : int
+        Contexts of the barrel, 1 to 16.
+    read_stages, operand_stages : int, optional
+        Registers behind the banks and inside the operand multiplexers; default: as many as the
+        contexts hide.
 
     Raises
     ------
     ValueError
-        For fewer than one lane of a kind, or a depth that is no power of two.
+        For fewer than one lane of a kind, a depth that is no power of two, or contexts or stages
+        out of their range.
     """
 
     adders: int = 2
@@ -127,13 +144,30 @@ class Machine:
     trace_registers: int = 128
     programs: int = 16
     fmt: Format = BINARY32
+    contexts: int = 1
+    read_stages: int | None = None
+    operand_stages: int | None = None
 
     def __post_init__(self) -> None:
+        defaults = {
+            "read_stages": min(self.contexts - 1, MAX_READ_STAGES),
+            "operand_stages": int(self.contexts >= MANY_CONTEXTS),
+        }
+        for name, value in defaults.items():
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, value)
         for name, least in (("adders", 1), ("multipliers", 1), ("depth", 2)):
             if getattr(self, name) < least:
                 raise ValueError(f"{name} is {getattr(self, name)}, must be at least {least}")
         if self.depth & (self.depth - 1):
             raise ValueError(f"depth is {self.depth}, must be a power of two")
+        for name, least, most in (
+            ("contexts", 1, MAX_CONTEXTS),
+            ("read_stages", 0, MAX_READ_STAGES),
+            ("operand_stages", 0, MAX_OPERAND_STAGES),
+        ):
+            if not least <= getattr(self, name) <= most:
+                raise ValueError(f"{name} is {getattr(self, name)}, must be {least} to {most}")
 
     @classmethod
     def parse(cls, lanes: str, stages: str | None = None, **parameters: Any) -> "Machine":
@@ -172,6 +206,7 @@ class Machine:
         registers = max(max(program.registers) for program in programs)
         words = sum(len(program.words) for program in programs)
         traced = sum(len(program.carried) + len(program.outputs) for program in programs)
+        traced *= self.contexts
         return replace(
             self,
             depth=max(self.depth, power_of_two(registers)),
@@ -209,11 +244,22 @@ class Machine:
                 banks[lane.op] += lane.banks
         return banks
 
+    @property
+    def operand_latency(self) -> int:
+        """Cycles from an operation's issue to its operands at the float unit."""
+        return 1 + self.read_stages + self.operand_stages
+
     @cached_property
     def latency(self) -> dict[str, int]:
-        """Cycles from an operation's issue to its result: {op: cycles}."""
+        """Words from an operation's issue to its result: {op: words}."""
         stages = (self.add_stages, self.mul_stages, self.rec_stages, self.sincos_stages)
-        return {op: 1 + n for op, n in zip(("add", "mul", "rec", "sincos"), stages, strict=True)}
+        cycles = [self.operand_latency + n for n in stages]
+        words = [-(-n // self.contexts) for n in cycles]
+        return dict(zip(("add", "mul", "rec", "sincos"), words, strict=True))
+
+    def of_context(self, location: Location, context: int) -> Location:
+        """The register of a context that stands where one of context 0 does."""
+        return Location(location.bank, context * self.depth + location.address)
 
     # --- layout of a word, lowest bits first: reads, writes, sine, operands -----------------------
 
@@ -232,7 +278,13 @@ class Machine:
         """Bits of a program word."""
         operands = SIDES * (self.adders + self.multipliers) + 2  # of the lanes with one operand
         addresses = self.banks * (SIDES + 1)
-        return addresses * (self.address_w + 1) + 1 + operands * (self.bank_w + 1)
+        common = self.banks * SIDES * self.common_w
+        return addresses * (self.address_w + 1) + common + 1 + operands * (self.bank_w + 1)
+
+    @property
+    def common_w(self) -> int:
+        """Bits of a read port that tell a register of context 0 from one of each context."""
+        return int(self.contexts > 1)
 
     @property
     def bus_words(self) -> int:
@@ -244,9 +296,11 @@ class Machine:
         fields = []
         for bank in range(self.banks):
             for side in range(SIDES):
-                address = word.reads.get(Port(bank, side), 0)
+                port = Port(bank, side)
+                address = word.reads.get(port, 0)
                 fields.append((0 if address is OFFERED else address, self.address_w))
                 fields.append((address is OFFERED, 1))
+                fields.append((port in word.common, self.common_w))
         for bank in range(self.banks):
             fields.append((word.writes.get(bank, 0), self.address_w))
             fields.append((bank in word.writes, 1))
@@ -275,12 +329,13 @@ class Program:
     words : list of Word
         The main segment, and after it the re-basing segment if there is one.
     main : int
-        Length of the main segment, cycles. The re-basing segment runs instead of it every so
+        Length of the main segment, words. The re-basing segment runs instead of it every so
         many evaluations.
     inputs, carried, outputs, parameters : dict
-        Name -> :class:`Location`. Inputs and parameters stay; a carried value is there before an
-        evaluation and its successor after it; an output is there after the evaluation. Inputs are
-        at consecutive locations: the same address of bank after bank, then the next address.
+        Name -> :class:`Location`, of context 0; parameters exist there only. Inputs and parameters
+        stay; a carried value is there before an evaluation and its successor after it; an output is
+        there after the evaluation. Inputs are at consecutive locations: the same address of bank
+        after bank, then the next address.
     data : dict
         Name -> bits of the parameters, as recorded: not part of what the program is.
     registers : list of int
@@ -299,8 +354,14 @@ class Program:
 
     @property
     def special(self) -> int:
-        """Length of the re-basing segment, cycles; 0 = there is none."""
+        """Length of the re-basing segment, words; 0 = there is none."""
         return len(self.words) - self.main
+
+    def at(self, name: str, context: int) -> Location:
+        """Where an output stands for a context: one that is a parameter is common to all."""
+        location = self.outputs[name]
+        common = location in self.parameters.values()
+        return location if common else self.machine.of_context(location, context)
 
     def segment(self, step: int, every: int) -> list[Word]:
         """Words of a step; the special segment runs in steps every, 2 every, ...; 0: never."""

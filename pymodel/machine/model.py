@@ -14,11 +14,9 @@ from pymodel.machine.isa import (
     OFFERED,
     Location,
     Machine,
-    Operand,
     Port,
     Program,
     ProgramError,
-    Source,
     Word,
 )
 
@@ -38,7 +36,7 @@ class Result(NamedTuple):
 class Store(NamedTuple):
     """What a word stores in a bank, and the operands that it was computed from.
 
-    ``cycle`` counts the words of the step.
+    ``cycle`` counts the words of the step; ``address`` is that in the bank, with the context.
     """
 
     cycle: int
@@ -46,6 +44,7 @@ class Store(NamedTuple):
     address: int
     bits: int
     operands: tuple
+    context: int = 0
 
 
 class Twin:
@@ -73,12 +72,13 @@ class Twin:
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
-        self.file = [[None] * machine.depth for _ in range(machine.banks)]
+        self.file = [[None] * (machine.contexts * machine.depth) for _ in range(machine.banks)]
         self.flags = 0
         self.stopped = False
         self.steps_done = 0
         self.cycles = 0
         self.stores: list[Store] = []
+        self._settled = True  # all that was stored can be traced
 
     def load(self, registers: Mapping[Location, int]) -> None:
         """Store bits: {Location: bits}."""
@@ -128,7 +128,7 @@ class Twin:
             The trace. What stands after a step that stops the run is not traced.
         """
         trace = []
-        self.steps_done, self.cycles = 0, START_CYCLES
+        self.steps_done, self.cycles, self._settled = 0, START_CYCLES, True
         for step in range(steps):
             saved = save and step % save == 0
             if saved:
@@ -145,29 +145,48 @@ class Twin:
     def _trace(self, locations: Iterable[Location], trace: list[int]) -> None:
         trace += [self.read(location) for location in locations]
         self.cycles += len(locations)
+        if locations and not self._settled:  # the last store is still on its way
+            self.cycles += self.machine.contexts > 1
+            self._settled = True
 
     def step(self, words: Sequence[Word]) -> bool:
         """One pass through a segment; whether all that it stored is finite and valid."""
+        self._check_common(words)
+        self.stores, self._settled = [], False
+        contexts = [self._pass(words, context) for context in range(self.machine.contexts)]
+        self.cycles += self.machine.contexts * len(words)
+        return all(contexts)
+
+    def _check_common(self, words: Sequence[Word]) -> None:
+        """Refuse a segment that stores what its contexts have in common."""
+        stored = {item for word in words for item in word.writes.items()}
+        for number, word in enumerate(words):
+            for port in word.common:
+                if (port.bank, word.reads[port]) in stored:
+                    raise ProgramError(f"word {number}: {port} reads in common what is stored")
+
+    def _pass(self, words: Sequence[Word], context: int) -> bool:
+        """A pass of one context; the contexts have nothing to do with each other."""
         machine, fmt, healthy = self.machine, self.machine.fmt, True
-        self.stores = []
         pipelines = [deque([None] * machine.latency[lane.op]) for lane in machine.lanes]
-        for cycle, word in enumerate(words):
-            self.cycles += 1
+        for number, word in enumerate(words):
+            where = f"context {context}, word {number}"
             arrived = [pipeline.popleft() for pipeline in pipelines]
             offered = self._offered(arrived, word.sine)
             for index, pipeline in enumerate(pipelines):
                 operands = word.issues.get(index)
-                pipeline.append(operands and self._operate(index, operands, word.reads, offered))
+                pipeline.append(operands and self._operate(index, word, offered, context, where))
             for bank, address in word.writes.items():
                 if offered[bank] is None:
-                    raise ProgramError(f"cycle {self.cycles}: nothing to store in bank {bank}")
+                    raise ProgramError(f"{where}: nothing to store in bank {bank}")
                 bits, flags, operands = offered[bank]
-                self.file[bank][address] = bits
-                self.stores.append(Store(cycle, bank, address, bits, operands))
+                location = machine.of_context(Location(bank, address), context)
+                self.file[bank][location.address] = bits
+                self.stores.append(Store(number, *location, bits, operands, context))
                 self.flags |= flags
                 healthy &= bits & ~fmt.sign_mask < fmt.inf and not flags & INVALID
         if any(result is not None for pipeline in pipelines for result in pipeline):
-            raise ProgramError(f"cycle {self.cycles}: the step ends with results in the lanes")
+            raise ProgramError(f"context {context}: the step ends with results in the lanes")
         return healthy
 
     def _offered(self, arrived: Sequence[Result | None], sine: bool) -> list:
@@ -182,23 +201,20 @@ class Twin:
         return offered
 
     def _operate(
-        self,
-        index: int,
-        operands: Sequence[Operand],
-        reads: Mapping[Port, int | Source],
-        offered: Sequence,
+        self, index: int, word: Word, offered: Sequence, context: int, where: str
     ) -> Result:
-        fmt, values = self.machine.fmt, []
-        op, sides, _ = self.machine.lanes[index]
-        for (bank, negative), side in zip(operands, sides, strict=True):
+        machine, fmt, values = self.machine, self.machine.fmt, []
+        op, sides, _ = machine.lanes[index]
+        for (bank, negative), side in zip(word.issues[index], sides, strict=True):
             port = Port(bank, side)
-            address = reads[port]
+            address = word.reads[port]
             if address is OFFERED:
                 bits = offered[bank] and offered[bank][0]
             else:
-                bits = self.read(Location(bank, address))
+                own = 0 if port in word.common else context
+                bits = self.read(machine.of_context(Location(bank, address), own))
             if bits is None:
-                raise ProgramError(f"cycle {self.cycles}: lane {index} reads nothing at {port}")
+                raise ProgramError(f"{where}: lane {index} reads nothing at {port}")
             values.append(bits ^ (fmt.sign_mask if negative else 0))
         if op == "sincos":
             sine, cosine, flags = fmt.sincos(*values)

@@ -139,6 +139,9 @@ class ProgramImage:
             trace_registers=max(usual.trace_registers, _power_of_two(self.entries)),
             programs=max(usual.programs, _power_of_two(len(self.programs))),
             fmt=Format(config["EXP_W"], config["MAN_W"]),
+            contexts=config["CONTEXTS"],
+            read_stages=lanes["READ_STAGES"],
+            operand_stages=lanes["OPERAND_STAGES"],
         )
 
     def encode(self) -> bytes:
@@ -202,11 +205,14 @@ def identity(machine: Machine) -> tuple[int, int, int]:
         "ADD_STAGES": machine.add_stages,
         "MUL_STAGES": machine.mul_stages,
         "REC_STAGES": machine.rec_stages,
+        "CONTEXTS": machine.contexts,
     }
     lanes = {
         "NUM_ADD": machine.adders,
         "NUM_MUL": machine.multipliers,
         "SINCOS_STAGES": machine.sincos_stages,
+        "READ_STAGES": machine.read_stages,
+        "OPERAND_STAGES": machine.operand_stages,
     }
     words = []
     for register, values in (("CONFIG", config), ("LANES", lanes)):

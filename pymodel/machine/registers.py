@@ -289,15 +289,16 @@ def step_engine(bus_words: int) -> Map:
     return Map(
         "step_engine",
         addr_w=ADDR_W,
-        text="Runs a program for whole steps (pymodel/machine/isa.py). A location is "
-        "bank << 16 | address. A segment of length 0, one that does not lie in the program memory, "
-        "and a trace longer than its list refuse a run. While busy, register file, trace list and "
-        "program can be neither read nor written; of the other registers only CTRL and STATUS can "
-        "be written. A location, index, program address or program number that is out of range "
-        "answers SLVERR and changes nothing. PROGRAM_WORD has as many bus words as a program word, "
-        f"up to {STEP_MAX_WORD}. MAIN_START, MAIN_LENGTH, SPECIAL_START, SPECIAL_LENGTH, "
-        "TRACE_BEFORE, TRACE_AFTER and TRACE_START are those of the program that PROGRAM names. "
-        "A reset by CTRL empties the trace; memories and the registers written here stay.",
+        text="Runs a program for whole steps (pymodel/machine/isa.py). A location is bank << 16 | "
+        "context * FILE_DEPTH + address. A segment of length 0, one that does not lie in the "
+        "program memory, and a trace longer than its list refuse a run. While busy, register "
+        "file, trace list and program can be neither read nor written; of the other registers "
+        "only CTRL and STATUS can be written. A location, index, program address or program "
+        "number that is out of range answers SLVERR and changes nothing. PROGRAM_WORD has as many"
+        f" bus words as a program word, up to {STEP_MAX_WORD}. MAIN_START, MAIN_LENGTH, "
+        "SPECIAL_START, SPECIAL_LENGTH, TRACE_BEFORE, TRACE_AFTER and TRACE_START are those of "
+        "the program that PROGRAM names. A reset by CTRL empties the trace; memories and the "
+        "registers written here stay.",
         parameters=(
             ("BUS_WORDS", bus_words, "bus words of a program word"),
             ("NUM_PROGRAMS", STEP_PROGRAMS, "programs that registers describe"),
@@ -305,6 +306,7 @@ def step_engine(bus_words: int) -> Map:
         registers=(
             *common_registers(
                 "`STEP`",
+                config=[Field("CONTEXTS", 27, 5, "contexts of the barrel")],
                 fault=(
                     "STOPPED",
                     "sticky: a stored result was infinite, not a number or invalid, and the run "
@@ -319,9 +321,11 @@ def step_engine(bus_words: int) -> Map:
                     Field("NUM_ADD", 0, 8, "adders"),
                     Field("NUM_MUL", 8, 8, "multipliers"),
                     Field("SINCOS_STAGES", 16, 8, "register stages of the sine and cosine"),
+                    Field("READ_STAGES", 24, 2, "registers behind the banks"),
+                    Field("OPERAND_STAGES", 26, 1, "registers inside the operand multiplexers"),
                 ),
             ),
-            given("FILE_DEPTH", 0x044, "registers of a bank"),
+            given("FILE_DEPTH", 0x044, "registers of a bank, for each context"),
             given("PROGRAM_DEPTH", 0x048, "words of the program memory"),
             given("TRACE_DEPTH", 0x04C, "words that the trace holds"),
             given("TRACE_REGISTERS", 0x050, "entries of the trace list"),

@@ -103,6 +103,8 @@ def _image(
     parameters: Mapping[str, Location],
     registers: Mapping[Location, int],
 ) -> ProgramImage:
+    if machine.contexts > 1:
+        raise ProgramError(f"a program image is for one context, the engine has {machine.contexts}")
     return ProgramImage(
         *identity(machine),
         word_w=machine.word_w,

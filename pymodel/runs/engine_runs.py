@@ -8,7 +8,8 @@ whose programs the engine holds at once. Nothing here depends on whether the eng
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -53,16 +54,23 @@ class Call:
 
     @property
     def outputs(self) -> dict[str, Location]:
-        """Name -> Location: what to trace after an evaluation."""
+        """Name -> Location, of context 0: what to trace after an evaluation."""
         return self.program.outputs
 
-    def registers(self, inputs: Mapping[str, int]) -> dict[Location, int]:
+    @property
+    def traced(self) -> list[Location]:
+        """The outputs of all contexts, one context after the other."""
+        contexts = range(self.program.machine.contexts)
+        return [self.program.at(name, context) for context in contexts for name in self.outputs]
+
+    def registers(self, *inputs: Mapping[str, int]) -> dict[Location, int]:
         """Find what to load for one evaluation.
 
         Parameters
         ----------
-        inputs : dict
-            Name -> bits of every input.
+        *inputs : dict
+            Name -> bits of every input, for one context after the other; those that are left have
+            the same as the last one.
 
         Returns
         -------
@@ -74,15 +82,21 @@ class Call:
         ValueError
             If an input is missing, or a name is no input.
         """
-        return _placed(self.program.inputs, inputs, "inputs")
+        return _placed(self.program, self.program.inputs, inputs, "inputs")
 
-    def state(self, values: Mapping[str, int]) -> dict[Location, int]:
+    def state(self, *values: Mapping[str, int]) -> dict[Location, int]:
         """Find what to load to begin with: as :meth:`registers`, for every carried value."""
-        return _placed(self.program.carried, values, "carried values")
+        return _placed(self.program, self.program.carried, values, "carried values")
 
     def results(self, trace: Sequence[int]) -> dict[str, int]:
-        """Read one evaluation's trace: name -> bits of every output."""
+        """Read the trace of :attr:`outputs`: name -> bits of every one."""
         return dict(zip(self.outputs, trace, strict=True))
+
+    def results_of_contexts(self, trace: Sequence[int]) -> list[dict[str, int]]:
+        """Read the trace of :attr:`traced`: as :meth:`results`, for each context."""
+        size = len(self.outputs)
+        contexts = range(self.program.machine.contexts)
+        return [self.results(trace[k * size : (k + 1) * size]) for k in contexts]
 
     def with_parameters(self, kernel: Kernel) -> Call:
         """The call of the same program with the parameters of another kernel.
@@ -109,6 +123,8 @@ class Call:
     def evaluate_on(self, twin: Twin, inputs: Mapping[str, int]) -> dict[str, int] | None:
         """Evaluate once on the engine's model, where the image and any state have been loaded.
 
+        With several contexts all do the same.
+
         Returns
         -------
         dict or None
@@ -129,17 +145,19 @@ class Call:
         Returns
         -------
         results : list of dict
-            Name -> bits of every output; it ends early where a result is not finite.
+            Name -> bits of every output; it ends early where a result is not finite, before the
+            evaluations of all contexts at that time.
         twin : Twin
             The engine afterwards: its flags, its cycles, whether it stopped.
         """
         twin, results = Twin(self.program.machine), []
         twin.load(self.image)
-        for inputs in batch:
-            result = self.evaluate_on(twin, inputs)
-            if result is None:
+        for together in batched(batch, self.program.machine.contexts):
+            twin.load(self.registers(*together))
+            trace = twin.run(self.program, steps=1, save=1, after=self.traced)
+            if not twin.steps_done:
                 break
-            results.append(result)
+            results += self.results_of_contexts(trace)[: len(together)]
         return results, twin
 
     def evaluate(self, inputs: Mapping[str, ArrayLike]) -> dict[str, np.ndarray]:
@@ -181,13 +199,27 @@ class Call:
         }
 
 
+def batched(batch: Iterable[Any], size: int) -> Iterator[list[Any]]:
+    """Split a batch into those that run at the same time, one for each context at most."""
+    rest = iter(batch)
+    while together := list(itertools.islice(rest, size)):
+        yield together
+
+
 def _placed(
-    homes: Mapping[str, Location], values: Mapping[str, int], what: str
+    program: Program,
+    homes: Mapping[str, Location],
+    contexts: Sequence[Mapping[str, int]],
+    what: str,
 ) -> dict[Location, int]:
-    if values.keys() != homes.keys():
-        differ = ", ".join(sorted(values.keys() ^ homes.keys()))
-        raise ValueError(f"{what} must be {', '.join(homes)}; missing or unknown: {differ}")
-    return {homes[name]: values[name] for name in homes}
+    machine, found = program.machine, {}
+    for context in range(machine.contexts):
+        values = contexts[min(context, len(contexts) - 1)]
+        if values.keys() != homes.keys():
+            differ = ", ".join(sorted(values.keys() ^ homes.keys()))
+            raise ValueError(f"{what} must be {', '.join(homes)}; missing or unknown: {differ}")
+        found |= {machine.of_context(homes[name], context): values[name] for name in homes}
+    return found
 
 
 def changed(before: Mapping[Location, int], after: Mapping[Location, int]) -> dict[Location, int]:
@@ -217,7 +249,7 @@ def prepare_call(machine: Machine, kernel: Kernel) -> Call:
     if kernel.carried:
         raise ValueError(f"a call carries nothing, this kernel {', '.join(kernel.carried)}")
     program = schedule(machine, kernel, thorough=True)
-    _check_trace(machine, len(program.outputs))
+    _check_trace(machine, machine.contexts * len(program.outputs))
     return Call(kernel, program, program.image({}))
 
 
@@ -317,7 +349,7 @@ def prepare_library(
     ):
         calls[name] = Call(kernels[name], program, program.image({}), number, start, entry)
         start += len(program.words)
-        entry += len(program.outputs)
+        entry += machine.contexts * len(program.outputs)
     _check_trace(machine, entry)
     return Library(calls)
 
@@ -517,7 +549,9 @@ def prepare(
     ----------
     machine : pymodel.machine.isa.Machine
     scenarios : sequence of Scenario
-        Independent systems that run interleaved, with the same number of steps.
+        Independent systems with the same number of steps: on one context they run interleaved in
+        one program; on a barrel each in a context of its own, and they differ in their states
+        only. Contexts that are left do the same as the last one.
     base, rebase, shape
         As for :func:`pymodel.algorithms.step.prepare`; base must be one of
         :data:`pymodel.algorithms.requests.RECORDED_BASES`.
@@ -543,40 +577,56 @@ def prepare(
     def rebasing(scenario: Scenario) -> bool:
         return bool(every and scenario.loops)
 
+    barrel = machine.contexts > 1
+
     def kernel(rebase_now: bool) -> Kernel:
-        return interleave(
-            [
-                recorded(
-                    "step",
-                    scenario,
-                    rebasing=rebasing(scenario),
-                    rebase_now=rebasing(scenario) and rebase_now,
-                    base=base,
-                    shape=shape,
-                )
-                for scenario in scenarios
-            ]
-        )
+        kernels = [
+            recorded(
+                "step",
+                scenario,
+                rebasing=rebasing(scenario),
+                rebase_now=rebasing(scenario) and rebase_now,
+                base=base,
+                shape=shape,
+            )
+            for scenario in scenarios
+        ]
+        return _same(machine, kernels, scenarios) if barrel else interleave(kernels)
 
     main, special = kernel(False), kernel(True) if every else None
     program = schedule(machine, main, special)
-    values, before, after = {}, {}, dict(program.outputs)
-    for context, scenario in enumerate(scenarios):
+
+    def home(context: int, name: str) -> Location:
+        if barrel:
+            return machine.of_context(program.carried[name], context)
+        return program.carried[context_name(context, name)]
+
+    state, before, after = {}, {}, dict(program.outputs)
+    if barrel:
+        after = {
+            context_name(context, name): program.at(name, context)
+            for context in range(len(scenarios))
+            for name in program.outputs
+        }
+    left = machine.contexts - len(scenarios) if barrel else 0
+    for context, scenario in enumerate([*scenarios, *[scenarios[-1]] * left]):
         mechanism = step.prepare(BitExact(machine.fmt), scenario)
         for letter, vector in zip("qp", mechanism.initial_state(scenario), strict=True):
             for k, x in enumerate(vector):
-                name = context_name(context, f"{letter}[{k}]")
-                values[name] = x.bits
-                if letter == "q" or not rebasing(scenario):
-                    before[name] = program.carried[name]
-        values |= {context_name(context, name): 0 for name in clock_names(scenario)}
+                name = f"{letter}[{k}]"
+                state[home(context, name)] = x.bits
+                traced = context < len(scenarios)
+                if traced and (letter == "q" or not rebasing(scenario)):
+                    before[context_name(context, name)] = home(context, name)
+        zero = clock_names(scenario)
         if rebasing(scenario):
-            values |= {context_name(context, name): 0 for name in t_cut_names(scenario)}
+            zero = [*zero, *t_cut_names(scenario)]
+        state |= {home(context, name): 0 for name in zero}
     _check_trace(machine, len(before) + len(after))
     return Run(
         scenarios=tuple(scenarios),
         program=program,
-        image=program.image(values),
+        image=program.image({}) | state,
         steps=first.steps + 1,
         every=every,
         save=first.save,
@@ -586,6 +636,19 @@ def prepare(
 
 
 prepare_run = prepare  #: its name in the package
+
+
+def _same(machine: Machine, kernels: Sequence[Kernel], scenarios: Sequence[Scenario]) -> Kernel:
+    """The kernel that all contexts of a barrel run."""
+    if len(kernels) > machine.contexts:
+        raise ProgramError(f"{len(kernels)} systems, the engine has {machine.contexts} contexts")
+    first, *others = kernels
+    values = first.values(machine.fmt)
+    for other, scenario in zip(others, scenarios[1:], strict=True):
+        if other.structure != first.structure or other.values(machine.fmt) != values:
+            source = scenarios[0].source
+            raise ScenarioError(scenario.source, "body", f"not the mechanism of {source}")
+    return first
 
 
 def _check_trace(machine: Machine, traced: int) -> None:

@@ -1,13 +1,20 @@
 // A bank of the step engine's register file: DEPTH registers of W bits, one write port, and a read
-// port on each side (distributed RAM, one copy each). A port with `take_i` gives what the bank is
-// offered in this cycle instead of a register. Nothing is reset.
+// port on each side, one copy each. A port with `take_i` gives what the bank is offered in this
+// cycle instead of a register. Nothing is reset.
 //
-// Latency: reads are combinational; what is written can be read from the next cycle on.
-// Throughput: one write and two reads a cycle.
+// READ_STAGES 0 is for distributed RAM; with one register, or two of which the second may be the
+// output register of a block RAM, it is block RAM if BLOCK. With WRITE_STAGES a register stands
+// before the write port; then a register must not be read while it is on its way.
+//
+// Latency: READ_STAGES from an address to its data; what is written can be read 1 + WRITE_STAGES
+// cycles later. Throughput: one write and two reads a cycle.
 
 module step_bank #(
   parameter int W = 32,
   parameter int DEPTH = 64,
+  parameter int READ_STAGES = 0,
+  parameter int WRITE_STAGES = 0,
+  parameter int BLOCK = READ_STAGES > 0 ? 1 : 0,
   localparam int ADDRESS_W = $clog2(DEPTH),
   localparam int SIDES = step_pkg::SIDES
 ) (
@@ -21,21 +28,69 @@ module step_bank #(
   output logic [SIDES*W-1:0]         read_data_o
 );
 
-  if (DEPTH < 2 || DEPTH != 1 << ADDRESS_W) begin : gen_check
-    initial $fatal(1, "%m: DEPTH %0d must be a power of two, at least 2", DEPTH);
+  if (DEPTH < 2) begin : gen_check_depth
+    initial $fatal(1, "%m: DEPTH %0d must be at least 2", DEPTH);
+  end
+  if (READ_STAGES < 0 || READ_STAGES > step_pkg::MAX_READ_STAGES) begin : gen_check_read
+    initial $fatal(1, "%m: READ_STAGES %0d must be 0 to %0d",
+                   READ_STAGES, step_pkg::MAX_READ_STAGES);
+  end
+  if (BLOCK != 0 && READ_STAGES == 0) begin : gen_check_block
+    initial $fatal(1, "%m: a block RAM needs READ_STAGES");
   end
 
-  (* ram_style = "distributed" *) logic [W-1:0] memory_q[DEPTH];
+  // verilator lint_off UNUSEDPARAM  // it ignores attributes
+  // verilog_lint: waive-start explicit-parameter-storage-type  // a string
+  localparam STYLE = BLOCK != 0 ? "block" : "distributed";
+  // verilog_lint: waive-stop explicit-parameter-storage-type
+  localparam int NEVER_BOTH = WRITE_STAGES > 0 ? 1 : 0;  // read and written in the same cycle
+  // verilator lint_on UNUSEDPARAM
+  (* ram_style = STYLE, no_rw_check = NEVER_BOTH *) logic [W-1:0] memory_q[DEPTH];
+
+  logic write;
+  logic [ADDRESS_W-1:0] write_address;
+  logic [W-1:0] write_data;
+
+  step_delay #(
+    .WIDTH(1 + ADDRESS_W + W),
+    .CYCLES(WRITE_STAGES)
+  ) u_write (
+    .clk_i,
+    .data_i({write_i, write_address_i, write_data_i}),
+    .data_o({write, write_address, write_data})
+  );
 
   always_ff @(posedge clk_i) begin
-    if (write_i) begin
-      memory_q[write_address_i] <= write_data_i;
+    if (write) begin
+      memory_q[write_address] <= write_data;
     end
   end
 
+  logic [W-1:0] offered;
+  logic [SIDES-1:0] take;
+
+  step_delay #(
+    .WIDTH(SIDES + W),
+    .CYCLES(READ_STAGES)
+  ) u_offered (
+    .clk_i,
+    .data_i({take_i, offered_i}),
+    .data_o({take, offered})
+  );
+
   for (genvar side = 0; side < SIDES; side++) begin : gen_side
-    assign read_data_o[W*side+:W] =
-        take_i[side] ? offered_i : memory_q[read_address_i[ADDRESS_W*side+:ADDRESS_W]];
+    logic [W-1:0] data;
+
+    step_delay #(
+      .WIDTH(W),
+      .CYCLES(READ_STAGES)
+    ) u_read (
+      .clk_i,
+      .data_i(memory_q[read_address_i[ADDRESS_W*side+:ADDRESS_W]]),
+      .data_o(data)
+    );
+
+    assign read_data_o[W*side+:W] = take[side] ? offered : data;
   end
 
 endmodule

@@ -1,18 +1,26 @@
-// Lanes and register file of the step engine: does what a program word says, one word a cycle.
+// Lanes and register file of the step engine: does what a program word says for the context
+// `context_i`, in every cycle.
+//
+// A bank has DEPTH registers for each context. A word reads and stores those of its context; a read
+// port may give those of context 0 to all, which then must not store there.
 //
 // Each operand comes from a read port of a bank or from what a bank is offered in this cycle, its
-// sign flipped or not, into the operand registers at the end of the cycle; every field stands in
-// `word_i` as it is used. A lane's result comes 1 + its STAGES cycles after the word that issued it
-// and is there for one cycle: stored by the word of that cycle, taken as an operand, or lost. Lanes
-// have no reset, they are harmless: only a word stores.
+// sign flipped or not, into the operand registers: READ_STAGES registers behind the banks and
+// OPERAND_STAGES inside the multiplexers stand before them. Every other field acts as it stands in
+// `word_i`. A lane's result comes step_pkg::latency cycles after the word that issued it, a
+// multiple of CONTEXTS, and is there for one cycle: stored by the word of that cycle, taken as an
+// operand, or lost. Lanes have no reset, they are harmless: only a word stores. With several
+// contexts a store takes a cycle more, before the next word of its context.
 //
 // `flags_o` and `fault_o` are sticky from `start_i` on and follow one cycle after the word: flags
 // of results that were stored; whether one of these was infinite, not a number, or invalid.
 //
-// Besides the program: `tap_data_o` is what read port 0 of `tap_bank_i` gives, and `host_write_i`
-// stores `host_data_i` in that bank at the word's address for it (of a word that stores nothing).
+// Besides the program: `tap_data_o` is what read port 0 of `tap_bank_i` gives, READ_STAGES cycles
+// later, and `host_write_i` stores `host_data_i` in that bank at the word's address for it (of a
+// word that stores nothing).
 //
-// Latency: 1 + STAGES of the unit. Throughput: one operation a lane and cycle.
+// Latency: 1 + READ_STAGES + OPERAND_STAGES + STAGES of the unit, rounded up to a multiple of
+// CONTEXTS. Throughput: one operation a lane and cycle.
 
 module step_datapath #(
   parameter int NUM_ADD = 2,
@@ -24,15 +32,21 @@ module step_datapath #(
   parameter int REC_STAGES = 6,
   parameter int SINCOS_STAGES = 13,
   parameter int DEPTH = 64,
+  parameter int CONTEXTS = 1,
+  parameter int READ_STAGES = 0,
+  parameter int OPERAND_STAGES = 0,
+  parameter int BLOCK_RAM = READ_STAGES > 0 ? 1 : 0,
   localparam int W = 1 + EXP_W + MAN_W,
   localparam int BANKS = step_pkg::num_banks(NUM_ADD, NUM_MUL),
   localparam int BANK_W = $clog2(BANKS),
-  localparam int WORD_W = step_pkg::word_w(NUM_ADD, NUM_MUL, DEPTH)
+  localparam int CONTEXT_W = step_pkg::context_w(CONTEXTS),
+  localparam int WORD_W = step_pkg::word_w(NUM_ADD, NUM_MUL, DEPTH, CONTEXTS)
 ) (
   input  logic              clk_i,
   input  logic              rst_ni,
   input  logic              start_i,
   input  logic [WORD_W-1:0] word_i,
+  input  logic [CONTEXT_W-1:0] context_i,
 
   input  logic [BANK_W-1:0] tap_bank_i,
   output logic [W-1:0]      tap_data_o,
@@ -44,14 +58,23 @@ module step_datapath #(
 );
 
   localparam int ADDRESS_W = $clog2(DEPTH);
+  localparam int FILE_W = $clog2(CONTEXTS * DEPTH);
   localparam int SIDES = step_pkg::SIDES;
   localparam int BINARY = NUM_ADD + NUM_MUL;  // lanes of two operands; the shared bank follows
   localparam int OPERANDS = step_pkg::num_operands(NUM_ADD, NUM_MUL);
   localparam int SINCOS_OPERAND = SIDES * BINARY + 1;
+  localparam int AHEAD = 1 + READ_STAGES + OPERAND_STAGES;  // registers before a unit
 
   if (NUM_ADD < 1 || NUM_MUL < 1) begin : gen_check
     initial $fatal(1, "%m: NUM_ADD %0d and NUM_MUL %0d must be at least 1",
                    NUM_ADD, NUM_MUL);
+  end
+  if (DEPTH < 2 || DEPTH != 1 << ADDRESS_W) begin : gen_check_depth
+    initial $fatal(1, "%m: DEPTH %0d must be a power of two, at least 2", DEPTH);
+  end
+  if (OPERAND_STAGES < 0 || OPERAND_STAGES > step_pkg::MAX_OPERAND_STAGES) begin : gen_check_operand
+    initial $fatal(1, "%m: OPERAND_STAGES %0d must be 0 to %0d",
+                   OPERAND_STAGES, step_pkg::MAX_OPERAND_STAGES);
   end
 
   // ---------------------------------------------------------------------------------------------
@@ -65,48 +88,124 @@ module step_datapath #(
   logic [BANKS-1:0] bad;
 
   for (genvar bank = 0; bank < BANKS; bank++) begin : gen_bank
-    localparam int STORE_AT = step_pkg::store_at(bank, BANKS, ADDRESS_W);
-    localparam int FIRST_AT = step_pkg::read_at(bank, 0, ADDRESS_W);
-    localparam int SECOND_AT = step_pkg::read_at(bank, 1, ADDRESS_W);
-    logic host_write;
+    localparam int STORE_AT = step_pkg::store_at(bank, BANKS, ADDRESS_W, CONTEXTS);
+    localparam int FIRST_AT = step_pkg::read_at(bank, 0, ADDRESS_W, CONTEXTS);
+    localparam int SECOND_AT = step_pkg::read_at(bank, 1, ADDRESS_W, CONTEXTS);
+    logic host_write, first_common, second_common;
 
     assign store[bank] = word_i[STORE_AT+ADDRESS_W];
     assign bad[bank] = &offered[bank][W-2:MAN_W] || flags[bank][fp_pkg::INVALID];
     assign host_write = host_write_i && tap_bank_i == BANK_W'(bank);
 
+    if (CONTEXTS == 1) begin : gen_context
+      assign {second_common, first_common} = '0;
+    end else begin : gen_contexts
+      assign second_common = word_i[SECOND_AT+ADDRESS_W+1];
+      assign first_common = word_i[FIRST_AT+ADDRESS_W+1];
+    end
+
     step_bank #(
       .W(W),
-      .DEPTH(DEPTH)
+      .DEPTH(CONTEXTS * DEPTH),
+      .READ_STAGES(READ_STAGES),
+      .WRITE_STAGES(CONTEXTS > 1 ? 1 : 0),
+      .BLOCK(BLOCK_RAM)
     ) u_bank (
       .clk_i,
       .write_i(store[bank] || host_write),
-      .write_address_i(word_i[STORE_AT+:ADDRESS_W]),
+      .write_address_i(in_file(context_i, 1'b0, word_i[STORE_AT+:ADDRESS_W])),
       .write_data_i(host_write_i ? host_data_i : offered[bank]),
       .offered_i(offered[bank]),
       .take_i({word_i[SECOND_AT+ADDRESS_W], word_i[FIRST_AT+ADDRESS_W]}),
-      .read_address_i({word_i[SECOND_AT+:ADDRESS_W], word_i[FIRST_AT+:ADDRESS_W]}),
+      .read_address_i({in_file(context_i, second_common, word_i[SECOND_AT+:ADDRESS_W]),
+                       in_file(context_i, first_common, word_i[FIRST_AT+:ADDRESS_W])}),
       .read_data_o({second[bank], first[bank]})
     );
   end
 
-  assign tap_data_o = first[tap_bank_i];
+  // Where a register of a context stands, or the one that all contexts have in common
+  function automatic logic [FILE_W-1:0] in_file(
+    input logic [CONTEXT_W-1:0] of, input logic common, input logic [ADDRESS_W-1:0] address
+  );
+    return FILE_W'(address) | FILE_W'({of & {CONTEXT_W{!common}}, {ADDRESS_W{1'b0}}});
+  endfunction
+
+  logic [BANK_W-1:0] tap_bank;
+
+  step_delay #(
+    .WIDTH(BANK_W),
+    .CYCLES(READ_STAGES)
+  ) u_tap_bank (
+    .clk_i,
+    .data_i(tap_bank_i),
+    .data_o(tap_bank)
+  );
+
+  assign tap_data_o = first[tap_bank];
 
   // ---------------------------------------------------------------------------------------------
   // Operand registers
   // ---------------------------------------------------------------------------------------------
+  localparam int OPERANDS_AT = step_pkg::operand_at(0, BANKS, ADDRESS_W, CONTEXTS);
+  localparam int SELECT_W = BANK_W + 1;  // of an operand: a bank, negate
   wire [W-1:0] operand[OPERANDS];
+  logic [OPERANDS*SELECT_W-1:0] selects;
+
+  step_delay #(
+    .WIDTH(OPERANDS * SELECT_W),
+    .CYCLES(READ_STAGES)
+  ) u_selects (
+    .clk_i,
+    .data_i(word_i[OPERANDS_AT+:OPERANDS*SELECT_W]),
+    .data_o(selects)
+  );
 
   for (genvar i = 0; i < OPERANDS; i++) begin : gen_operand
-    localparam int BANK_AT = step_pkg::operand_at(i, BANKS, ADDRESS_W);
     logic [BANK_W-1:0] from;
     logic negate;
     logic [W-1:0] data, operand_q;
-    assign from = word_i[BANK_AT+:BANK_W];
-    assign negate = word_i[BANK_AT+BANK_W];
-    if (i % SIDES == 0) begin : gen_first
-      assign data = first[from];
-    end else begin : gen_second
-      assign data = second[from];
+    assign from = selects[SELECT_W*i+:BANK_W];
+    if (OPERAND_STAGES == 0) begin : gen_at_once
+      assign negate = selects[SELECT_W*i+BANK_W];
+      if (i % SIDES == 0) begin : gen_first
+        assign data = first[from];
+      end else begin : gen_second
+        assign data = second[from];
+      end
+    end else begin : gen_groups
+      // In two levels: one of each GROUP banks, then one of those
+      localparam int MEMBER_W = BANK_W > 2 ? 2 : 1;
+      localparam int GROUP = 1 << MEMBER_W;
+      localparam int GROUPS = (BANKS + GROUP - 1) / GROUP;
+      localparam int GROUP_W = $clog2(GROUPS);
+      wire [W-1:0] member[GROUPS];
+      logic [GROUP_W-1:0] group_q;
+      logic negate_q;
+
+      for (genvar group = 0; group < GROUPS; group++) begin : gen_group
+        localparam int LAST = BANKS - 1 - GROUP * group;  // of the bank's places in this group
+        wire [W-1:0] bank[GROUP];
+        logic [W-1:0] member_q;
+        for (genvar place = 0; place < GROUP; place++) begin : gen_place
+          localparam int BANK = GROUP * group + (place < LAST ? place : LAST);
+          if (i % SIDES == 0) begin : gen_first
+            assign bank[place] = first[BANK];
+          end else begin : gen_second
+            assign bank[place] = second[BANK];
+          end
+        end
+        always_ff @(posedge clk_i) begin
+          member_q <= bank[from[MEMBER_W-1:0]];
+        end
+        assign member[group] = member_q;
+      end
+
+      always_ff @(posedge clk_i) begin
+        group_q <= from[MEMBER_W+:GROUP_W];
+        negate_q <= selects[SELECT_W*i+BANK_W];
+      end
+      assign negate = negate_q;
+      assign data = member[group_q];
     end
     always_ff @(posedge clk_i) begin
       operand_q <= data ^ {negate, {(W - 1) {1'b0}}};
@@ -117,63 +216,111 @@ module step_datapath #(
   // ---------------------------------------------------------------------------------------------
   // Lanes
   // ---------------------------------------------------------------------------------------------
+  localparam int ADD_UNIT =
+      step_pkg::unit_stages(ADD_STAGES, fp_pkg::MAX_STAGES, AHEAD, CONTEXTS);
+  localparam int MUL_UNIT =
+      step_pkg::unit_stages(MUL_STAGES, fp_pkg::MAX_STAGES, AHEAD, CONTEXTS);
+  localparam int REC_UNIT =
+      step_pkg::unit_stages(REC_STAGES, fp_pkg::MAX_STAGES, AHEAD, CONTEXTS);
+  localparam int SINCOS_UNIT =
+      step_pkg::unit_stages(SINCOS_STAGES, step_pkg::MAX_SINCOS_STAGES, AHEAD, CONTEXTS);
+  localparam int ADD_PADDING =
+      step_pkg::padding(ADD_STAGES, fp_pkg::MAX_STAGES, AHEAD, CONTEXTS);
+  localparam int MUL_PADDING =
+      step_pkg::padding(MUL_STAGES, fp_pkg::MAX_STAGES, AHEAD, CONTEXTS);
+  localparam int REC_PADDING =
+      step_pkg::padding(REC_STAGES, fp_pkg::MAX_STAGES, AHEAD, CONTEXTS);
+  localparam int SINCOS_PADDING =
+      step_pkg::padding(SINCOS_STAGES, step_pkg::MAX_SINCOS_STAGES, AHEAD, CONTEXTS);
+
   for (genvar lane = 0; lane < BINARY; lane++) begin : gen_lane
+    logic [W-1:0] result;
+    logic [fp_pkg::FLAGS_W-1:0] result_flags;
+
     if (lane < NUM_ADD) begin : gen_add
       fp_add #(
         .EXP_W(EXP_W),
         .MAN_W(MAN_W),
-        .STAGES(ADD_STAGES)
+        .STAGES(ADD_UNIT)
       ) u_add (
         .clk_i,
         .a_i(operand[SIDES*lane]),
         .b_i(operand[SIDES*lane+1]),
-        .y_o(offered[lane]),
-        .flags_o(flags[lane])
+        .y_o(result),
+        .flags_o(result_flags)
       );
     end else begin : gen_mul
       fp_mul #(
         .EXP_W(EXP_W),
         .MAN_W(MAN_W),
-        .STAGES(MUL_STAGES)
+        .STAGES(MUL_UNIT)
       ) u_mul (
         .clk_i,
         .a_i(operand[SIDES*lane]),
         .b_i(operand[SIDES*lane+1]),
-        .y_o(offered[lane]),
-        .flags_o(flags[lane])
+        .y_o(result),
+        .flags_o(result_flags)
       );
     end
+
+    step_delay #(
+      .WIDTH(fp_pkg::FLAGS_W + W),
+      .CYCLES(lane < NUM_ADD ? ADD_PADDING : MUL_PADDING)
+    ) u_padding (
+      .clk_i,
+      .data_i({result_flags, result}),
+      .data_o({flags[lane], offered[lane]})
+    );
   end
 
-  logic [W-1:0] reciprocal, sine;
+  logic [W-1:0] unit_reciprocal, unit_sine, unit_cosine, reciprocal, sine;
+  logic [fp_pkg::FLAGS_W-1:0] unit_reciprocal_flags, unit_sincos_flags;
   logic [fp_pkg::FLAGS_W-1:0] reciprocal_flags, sincos_flags;
   logic sine_offered;
 
   fp_recip #(
     .EXP_W(EXP_W),
     .MAN_W(MAN_W),
-    .STAGES(REC_STAGES),
+    .STAGES(REC_UNIT),
     .METHOD(MAN_W <= fp_pkg::RECIP_TABLE_MAX_MAN_W ? fp_pkg::RECIP_TABLE : fp_pkg::RECIP_ARRAY)
   ) u_recip (
     .clk_i,
     .a_i(operand[SIDES*BINARY]),
-    .y_o(reciprocal),
-    .flags_o(reciprocal_flags)
+    .y_o(unit_reciprocal),
+    .flags_o(unit_reciprocal_flags)
+  );
+
+  step_delay #(
+    .WIDTH(fp_pkg::FLAGS_W + W),
+    .CYCLES(REC_PADDING)
+  ) u_recip_padding (
+    .clk_i,
+    .data_i({unit_reciprocal_flags, unit_reciprocal}),
+    .data_o({reciprocal_flags, reciprocal})
   );
 
   fp_sincos #(
     .EXP_W(EXP_W),
     .MAN_W(MAN_W),
-    .STAGES(SINCOS_STAGES)
+    .STAGES(SINCOS_UNIT)
   ) u_sincos (
     .clk_i,
     .a_i(operand[SINCOS_OPERAND]),
-    .sin_o(sine),
-    .cos_o(offered[BINARY+1]),
-    .flags_o(sincos_flags)
+    .sin_o(unit_sine),
+    .cos_o(unit_cosine),
+    .flags_o(unit_sincos_flags)
   );
 
-  assign sine_offered = word_i[step_pkg::sine_at(BANKS, ADDRESS_W)];
+  step_delay #(
+    .WIDTH(fp_pkg::FLAGS_W + 2 * W),
+    .CYCLES(SINCOS_PADDING)
+  ) u_sincos_padding (
+    .clk_i,
+    .data_i({unit_sincos_flags, unit_sine, unit_cosine}),
+    .data_o({sincos_flags, sine, offered[BINARY+1]})
+  );
+
+  assign sine_offered = word_i[step_pkg::sine_at(BANKS, ADDRESS_W, CONTEXTS)];
   assign offered[BINARY] = sine_offered ? sine : reciprocal;
   assign flags[BINARY] = sine_offered ? sincos_flags : reciprocal_flags;
   assign flags[BINARY+1] = sincos_flags;

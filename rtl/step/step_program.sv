@@ -12,9 +12,10 @@ module step_program #(
   parameter int NUM_MUL = 2,
   parameter int DEPTH = 64,
   parameter int PROGRAM_DEPTH = 1024,
+  parameter int CONTEXTS = 1,
   localparam int ADDRESS_W = $clog2(DEPTH),
   localparam int PC_W = $clog2(PROGRAM_DEPTH),
-  localparam int WORD_W = step_pkg::word_w(NUM_ADD, NUM_MUL, DEPTH)
+  localparam int WORD_W = step_pkg::word_w(NUM_ADD, NUM_MUL, DEPTH, CONTEXTS)
 ) (
   input  logic clk_i,
 
@@ -31,6 +32,7 @@ module step_program #(
 );
 
   localparam int BANKS = step_pkg::num_banks(NUM_ADD, NUM_MUL);
+  localparam int PORT_W = step_pkg::port_w(ADDRESS_W, CONTEXTS);
 
   if (PROGRAM_DEPTH < 2) begin : gen_check
     initial $fatal(1, "%m: PROGRAM_DEPTH %0d must be at least 2", PROGRAM_DEPTH);
@@ -45,8 +47,8 @@ module step_program #(
     logic [WORD_W-1:0] result;
     result = word;
     for (int bank = 0; bank < BANKS; bank++) begin
-      result[step_pkg::read_at(bank, 0, ADDRESS_W)+:ADDRESS_W+1] = {1'b0, address};
-      result[step_pkg::store_at(bank, BANKS, ADDRESS_W)+:ADDRESS_W+1] = {1'b0, address};
+      result[step_pkg::read_at(bank, 0, ADDRESS_W, CONTEXTS)+:PORT_W] = PORT_W'(address);
+      result[step_pkg::store_at(bank, BANKS, ADDRESS_W, CONTEXTS)+:ADDRESS_W+1] = {1'b0, address};
     end
     return result;
   endfunction

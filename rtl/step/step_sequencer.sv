@@ -16,6 +16,10 @@
 //   fetched                       item 0   item 1
 //   executed                               item 0       last item   end (`done_o`)
 //
+// With several contexts a word is executed for as many cycles, `context_o` says for which context;
+// all else happens with its last one. A location tells its context above the address. A register
+// that is traced right behind a step waits for a cycle, until all of the step is stored.
+//
 // The operands of a run stand from one cycle before it on. States and commands as in the other
 // engines: a run while busy does nothing, `done_o` pulses in the last busy cycle. `stopped` is
 // `fault_i` after the run.
@@ -24,17 +28,20 @@
 // on; `address_o` is what the word register takes with `access_o`, `bank_o` the bank of the
 // location in it. The host reads and writes the trace list in between, too.
 //
-// Latency: 3 cycles besides the items. Throughput: one item a cycle.
+// Latency: 3 cycles besides the items. Throughput: one item a cycle, a word in CONTEXTS cycles.
 
 module step_sequencer #(
   parameter int BANKS = 6,
   parameter int DEPTH = 64,
   parameter int PROGRAM_DEPTH = 1024,
   parameter int TRACE_REGISTERS = 128,
+  parameter int CONTEXTS = 1,
   localparam int COUNT_W = 32,
   localparam int BANK_W = $clog2(BANKS),
   localparam int ADDRESS_W = $clog2(DEPTH),
-  localparam int LOCATION_W = BANK_W + ADDRESS_W,
+  localparam int CONTEXT_W = step_pkg::context_w(CONTEXTS),
+  localparam int FILE_W = $clog2(CONTEXTS * DEPTH),
+  localparam int LOCATION_W = BANK_W + FILE_W,
   localparam int PC_W = $clog2(PROGRAM_DEPTH),
   localparam int ENTRY_W = $clog2(TRACE_REGISTERS)
 ) (
@@ -66,6 +73,7 @@ module step_sequencer #(
   output logic                 access_o,
   output logic [ADDRESS_W-1:0] address_o,
   output logic [BANK_W-1:0]    bank_o,
+  output logic [CONTEXT_W-1:0] context_o,
   input  logic                 fault_i,
 
   output logic push_o,
@@ -80,6 +88,9 @@ module step_sequencer #(
 
   if (TRACE_REGISTERS < 2) begin : gen_check
     initial $fatal(1, "%m: TRACE_REGISTERS %0d must be at least 2", TRACE_REGISTERS);
+  end
+  if (CONTEXTS < 1 || CONTEXTS > step_pkg::MAX_CONTEXTS) begin : gen_check_contexts
+    initial $fatal(1, "%m: CONTEXTS %0d must be 1 to %0d", CONTEXTS, step_pkg::MAX_CONTEXTS);
   end
 
   // ---------------------------------------------------------------------------------------------
@@ -202,11 +213,12 @@ module step_sequencer #(
   // ---------------------------------------------------------------------------------------------
   // The item that is fetched, and the one that is executed
   // ---------------------------------------------------------------------------------------------
+  logic step_over_q;  // the last word of a step was executed in the cycle before
   logic fetched_valid_q, executed_valid_q, fetched_last_q, executed_last_q;
   logic [1:0] fetched_q, executed_q;
   logic [LOCATION_W-1:0] location_q, location;
   logic [BANK_W-1:0] bank_q;
-  logic host, tracing;
+  logic host, executing, at_trace, tracing, settling, last_context;
 
   always_ff @(posedge clk_i) begin
     if (advance) begin
@@ -217,7 +229,7 @@ module step_sequencer #(
       executed_last_q <= fetched_last_q;
     end
     if (host || advance) begin
-      bank_q <= location[LOCATION_W-1:ADDRESS_W];
+      bank_q <= location[LOCATION_W-1:FILE_W];
     end
     if (host) begin
       fetched_valid_q <= 1'b0;
@@ -229,8 +241,11 @@ module step_sequencer #(
   end
 
   assign host = !rst_ni || !busy_q || done_o;
-  assign tracing = executed_valid_q && (executed_q == BEFORE || executed_q == AFTER);
-  assign advance = !(tracing && full_i);
+  assign executing = executed_valid_q && executed_q == WORDS;
+  assign at_trace = executed_valid_q && (executed_q == BEFORE || executed_q == AFTER);
+  assign settling = CONTEXTS > 1 && step_over_q;
+  assign tracing = at_trace && !settling;
+  assign advance = executing ? last_context : !(at_trace && (full_i || settling));
 
   assign fetch_o = busy_q && advance;
   assign pc_o = pc_q;
@@ -241,10 +256,30 @@ module step_sequencer #(
   assign bank_o = bank_q;
   assign push_o = tracing && !stop;
 
+  if (CONTEXTS == 1) begin : gen_context
+    assign context_o = '0;
+    assign last_context = 1'b1;
+  end else begin : gen_contexts
+    logic [CONTEXT_W-1:0] context_q;
+    logic last_context_q;
+
+    always_ff @(posedge clk_i) begin
+      if (load_o) begin
+        context_q <= access_o ? location[FILE_W-1:ADDRESS_W] : '0;
+        last_context_q <= 1'b0;
+      end else if (executing) begin
+        context_q <= context_q + 1'b1;
+        last_context_q <= context_q == CONTEXT_W'(CONTEXTS - 2);
+      end
+    end
+
+    assign context_o = context_q;
+    assign last_context = last_context_q;
+  end
+
   // ---------------------------------------------------------------------------------------------
   // Behind a step
   // ---------------------------------------------------------------------------------------------
-  logic step_over_q;  // the last word of a step was executed in the cycle before
   logic [COUNT_W-1:0] steps_done_q;
 
   assign stop = step_over_q && fault_i;
@@ -252,7 +287,7 @@ module step_sequencer #(
   assign steps_done_o = steps_done_q;
 
   always_ff @(posedge clk_i) begin
-    step_over_q <= !host && executed_valid_q && executed_q == WORDS && executed_last_q;
+    step_over_q <= !host && executing && executed_last_q && last_context;
     if (!rst_ni || start) begin
       steps_done_q <= '0;
     end else if (step_over_q && !stop) begin

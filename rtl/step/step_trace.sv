@@ -1,13 +1,15 @@
 // Trace of the step engine: a FIFO (block RAM) that the engine fills and software empties, at any
 // time. `data_o` is the oldest word if `count_o` is not 0, from two cycles after a pop on; a word
 // counts from four cycles after its push on. A push while full does nothing; a pop while empty is
-// not allowed.
+// not allowed. `data_i` is what a push DATA_STAGES cycles before pushes; what a push brings counts
+// from its data on.
 //
-// Latency: 4 cycles from push to `data_o`. Throughput: one push a cycle, a pop every second one.
+// Latency: 4 cycles from data to `data_o`. Throughput: one push a cycle, a pop every second one.
 
 module step_trace #(
   parameter int W = 32,
   parameter int DEPTH = 512,
+  parameter int DATA_STAGES = 0,
   localparam int COUNT_W = $clog2(DEPTH) + 1
 ) (
   input  logic clk_i,
@@ -30,14 +32,15 @@ module step_trace #(
 
   // Words on their way: registered, written, fetched, in data_q. The memory is always read at the
   // oldest word of the next cycle. Pointers have one bit more than an index: full and empty differ.
-  localparam int DELAY = 3;
+  localparam int DELAY = 3 + DATA_STAGES;
 
   (* no_rw_check *) logic [W-1:0] memory_q[DEPTH];  // a word that is written does not count yet
   logic [W-1:0] pushed_q, fetched_q, data_q;
   logic [INDEX_W-1:0] to_q;
   logic [COUNT_W-1:0] write_q, write_d, read_q, read_d;
   logic [DELAY*COUNT_W-1:0] written_q;  // write_q in the cycles before, the last one on top
-  logic push, push_q, full_q;
+  logic [INDEX_W-1:0] to;
+  logic push, pushed, push_q, full_q;
 
   assign full_o = full_q;
   assign push = push_i && !full_q;
@@ -46,10 +49,19 @@ module step_trace #(
   assign read_d = read_q + COUNT_W'(pop_i);
   assign data_o = data_q;
 
+  step_delay #(
+    .WIDTH(1 + INDEX_W),
+    .CYCLES(DATA_STAGES)
+  ) u_data (
+    .clk_i,
+    .data_i({push, write_q[INDEX_W-1:0]}),
+    .data_o({pushed, to})
+  );
+
   always_ff @(posedge clk_i) begin
-    push_q <= push;
+    push_q <= pushed;
     pushed_q <= data_i;
-    to_q <= write_q[INDEX_W-1:0];
+    to_q <= to;
     if (push_q) begin
       memory_q[to_q] <= pushed_q;
     end

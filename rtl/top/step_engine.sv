@@ -12,8 +12,14 @@
 // Bus, commands and status: coprocessor_control. The parts: step_sequencer, step_program,
 // step_datapath (with step_bank), step_trace.
 //
-// Latency of a run: 3 cycles, one for each word of each step, one for each traced register, and
-// those in which the trace is full. Throughput: one program word a cycle.
+// The engine is a barrel of CONTEXTS: each program word is executed for one context after the
+// other, each with DEPTH registers a bank of its own. That hides READ_STAGES registers behind the
+// banks (block RAM if BLOCK_RAM), OPERAND_STAGES inside the operand multiplexers, and deeper units.
+//
+// Latency of a run: 3 cycles, CONTEXTS for each word of each step, one for each traced register,
+// those in which the trace is full, and with several contexts one for each time that registers are
+// traced right behind a step. Throughput: one program word in CONTEXTS cycles, one operation a lane
+// and cycle.
 
 module step_engine
   import step_engine_regs_pkg::*;
@@ -33,6 +39,10 @@ module step_engine
   parameter int TRACE_REGISTERS = 128,
   parameter int PROGRAMS = 16,
   // verilator lint_on VARHIDDEN
+  parameter int CONTEXTS = 1,
+  parameter int READ_STAGES = CONTEXTS > 2 ? 2 : CONTEXTS - 1,
+  parameter int OPERAND_STAGES = CONTEXTS > 3 ? 1 : 0,
+  parameter int BLOCK_RAM = READ_STAGES > 0 ? 1 : 0,
   localparam int W = 1 + EXP_W + MAN_W
 ) (
   input  logic clk_i,
@@ -62,23 +72,28 @@ module step_engine
   localparam int BANKS = step_pkg::num_banks(NUM_ADD, NUM_MUL);
   localparam int BANK_W = $clog2(BANKS);
   localparam int ADDRESS_W = $clog2(DEPTH);
-  localparam int LOCATION_W = BANK_W + ADDRESS_W;
+  localparam int CONTEXT_W = step_pkg::context_w(CONTEXTS);
+  localparam int FILE_W = $clog2(CONTEXTS * DEPTH);
+  localparam int LOCATION_W = BANK_W + FILE_W;
   localparam int PC_W = $clog2(PROGRAM_DEPTH);
   localparam int ENTRY_W = $clog2(TRACE_REGISTERS);
   localparam int PROGRAM_W = $clog2(PROGRAMS);
-  localparam int WORD_BITS = step_pkg::word_w(NUM_ADD, NUM_MUL, DEPTH);
+  localparam int WORD_BITS = step_pkg::word_w(NUM_ADD, NUM_MUL, DEPTH, CONTEXTS);
   localparam int BUS_WORDS = (WORD_BITS + DATA_W - 1) / DATA_W;
   localparam int TRACE_COUNT_W = $clog2(TRACE_DEPTH) + 1;
   localparam int BANK_AT = 16;  // lowest bit of the bank in a location on the bus
-  localparam int SETUP = 3;  // cycles from a new location to what stands there, in read_data
+  // Cycles from a new location to what stands there, in read_data
+  localparam int SETUP = 3 + READ_STAGES;
   localparam int LANES_FIELD = 1 << LANES_NUM_ADD_W;
 
   localparam logic [DATA_W-1:0] CONFIG_VALUE =
       (EXP_W << CONFIG_EXP_W) | (MAN_W << CONFIG_MAN_W) | (ADD_STAGES << CONFIG_ADD_STAGES) |
-      (MUL_STAGES << CONFIG_MUL_STAGES) | (REC_STAGES << CONFIG_REC_STAGES);
+      (MUL_STAGES << CONFIG_MUL_STAGES) | (REC_STAGES << CONFIG_REC_STAGES) |
+      (CONTEXTS << CONFIG_CONTEXTS);
   localparam logic [DATA_W-1:0] LANES_VALUE =
       (NUM_ADD << LANES_NUM_ADD) | (NUM_MUL << LANES_NUM_MUL) |
-      (SINCOS_STAGES << LANES_SINCOS_STAGES);
+      (SINCOS_STAGES << LANES_SINCOS_STAGES) | (READ_STAGES << LANES_READ_STAGES) |
+      (OPERAND_STAGES << LANES_OPERAND_STAGES);
 
   if (W > DATA_W) begin : gen_check_width
     initial $fatal(1, "%m: a float of %0d bits does not fit a word of %0d", W, DATA_W);
@@ -87,8 +102,8 @@ module step_engine
     initial $fatal(1, "%m: NUM_ADD %0d and NUM_MUL %0d must be below %0d",
                    NUM_ADD, NUM_MUL, LANES_FIELD);
   end
-  if (DEPTH > 1 << BANK_AT) begin : gen_check_depth
-    initial $fatal(1, "%m: DEPTH %0d does not fit a location", DEPTH);
+  if (CONTEXTS * DEPTH > 1 << BANK_AT) begin : gen_check_depth
+    initial $fatal(1, "%m: DEPTH %0d of %0d contexts does not fit a location", DEPTH, CONTEXTS);
   end
   if (BUS_WORDS > PROGRAM_WORD_WORDS) begin : gen_check_word
     initial $fatal(1, "%m: a program word of %0d bits does not fit the registers", WORD_BITS);
@@ -108,7 +123,7 @@ module step_engine
 
   coprocessor_control #(
     .ID_VALUE("STEP"),
-    .VERSION_VALUE(32'h0001_0001),
+    .VERSION_VALUE(32'h0001_0002),
     .CONFIG_VALUE(CONFIG_VALUE),
     .SETUP(SETUP)
   ) u_control (
@@ -162,28 +177,30 @@ module step_engine
   function automatic logic [DATA_W-1:0] to_bus(input logic [LOCATION_W-1:0] location);
     logic [DATA_W-1:0] word;
     word = '0;
-    word[BANK_AT+:BANK_W] = location[ADDRESS_W+:BANK_W];
-    word[0+:ADDRESS_W] = location[0+:ADDRESS_W];
+    word[BANK_AT+:BANK_W] = location[FILE_W+:BANK_W];
+    word[0+:FILE_W] = location[0+:FILE_W];
     return word;
   endfunction
 
   // verilator lint_off UNUSEDSIGNAL  // the bits between are checked by is_location
   function automatic logic [LOCATION_W-1:0] from_bus(input logic [DATA_W-1:0] word);
-    return {word[BANK_AT+:BANK_W], word[0+:ADDRESS_W]};
+    return {word[BANK_AT+:BANK_W], word[0+:FILE_W]};
   endfunction
   // verilator lint_on UNUSEDSIGNAL
 
   function automatic logic is_location(input logic [DATA_W-1:0] word);
-    return to_bus(from_bus(word)) == word && 32'(word[BANK_AT+:BANK_W]) < BANKS;
+    return to_bus(from_bus(word)) == word && 32'(word[BANK_AT+:BANK_W]) < BANKS &&
+           32'(word[0+:FILE_W]) < CONTEXTS * DEPTH;
   endfunction
 
-  // The same address of the next bank, after the last bank the next address of bank 0
+  // The same address of the next bank, after the last bank the next address of bank 0. An address
+  // is that of a register with the number of its context above it.
   function automatic logic [LOCATION_W-1:0] next_location(input logic [LOCATION_W-1:0] location);
     logic [BANK_W-1:0] bank;
-    logic [ADDRESS_W-1:0] address;
+    logic [FILE_W-1:0] address;
     {bank, address} = location;
     if (bank == BANK_W'(BANKS - 1)) begin
-      return {BANK_W'(0), address + 1'b1};
+      return {BANK_W'(0), address == FILE_W'(CONTEXTS * DEPTH - 1) ? '0 : address + 1'b1};
     end
     return {bank + 1'b1, address};
   endfunction
@@ -341,13 +358,15 @@ module step_engine
   logic [PC_W-1:0] pc;
   logic [ADDRESS_W-1:0] access_address;
   logic [BANK_W-1:0] tap_bank;
+  logic [CONTEXT_W-1:0] context_now;
   logic [WORD_BITS-1:0] word;
 
   step_sequencer #(
     .BANKS(BANKS),
     .DEPTH(DEPTH),
     .PROGRAM_DEPTH(PROGRAM_DEPTH),
-    .TRACE_REGISTERS(TRACE_REGISTERS)
+    .TRACE_REGISTERS(TRACE_REGISTERS),
+    .CONTEXTS(CONTEXTS)
   ) u_sequencer (
     .clk_i,
     .rst_ni(engine_rst_n),
@@ -375,6 +394,7 @@ module step_engine
     .access_o(access),
     .address_o(access_address),
     .bank_o(tap_bank),
+    .context_o(context_now),
     .fault_i(fault),
     .push_o(push),
     .full_i(full),
@@ -389,7 +409,8 @@ module step_engine
     .NUM_ADD(NUM_ADD),
     .NUM_MUL(NUM_MUL),
     .DEPTH(DEPTH),
-    .PROGRAM_DEPTH(PROGRAM_DEPTH)
+    .PROGRAM_DEPTH(PROGRAM_DEPTH),
+    .CONTEXTS(CONTEXTS)
   ) u_program (
     .clk_i,
     .store_i(store),
@@ -412,12 +433,17 @@ module step_engine
     .MUL_STAGES(MUL_STAGES),
     .REC_STAGES(REC_STAGES),
     .SINCOS_STAGES(SINCOS_STAGES),
-    .DEPTH(DEPTH)
+    .DEPTH(DEPTH),
+    .CONTEXTS(CONTEXTS),
+    .READ_STAGES(READ_STAGES),
+    .OPERAND_STAGES(OPERAND_STAGES),
+    .BLOCK_RAM(BLOCK_RAM)
   ) u_datapath (
     .clk_i,
     .rst_ni(engine_rst_n),
     .start_i(start),
     .word_i(word),
+    .context_i(context_now),
     .tap_bank_i(tap_bank),
     .tap_data_o(tap_data),
     .host_write_i(write_file),
@@ -428,7 +454,8 @@ module step_engine
 
   step_trace #(
     .W(W),
-    .DEPTH(TRACE_DEPTH)
+    .DEPTH(TRACE_DEPTH),
+    .DATA_STAGES(READ_STAGES)
   ) u_trace (
     .clk_i,
     .rst_ni(engine_rst_n),

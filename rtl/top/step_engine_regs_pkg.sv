@@ -24,6 +24,8 @@ package step_engine_regs_pkg;
   localparam int CONFIG_MUL_STAGES_W = 3;
   localparam int CONFIG_REC_STAGES = 24;
   localparam int CONFIG_REC_STAGES_W = 3;
+  localparam int CONFIG_CONTEXTS = 27;
+  localparam int CONFIG_CONTEXTS_W = 5;
 
   // commands; run and reset read as 0
   localparam logic [WORD_W-1:0] CTRL = 10'h3;
@@ -51,8 +53,11 @@ package step_engine_regs_pkg;
   localparam int LANES_NUM_MUL_W = 8;
   localparam int LANES_SINCOS_STAGES = 16;
   localparam int LANES_SINCOS_STAGES_W = 8;
+  localparam int LANES_READ_STAGES = 24;
+  localparam int LANES_READ_STAGES_W = 2;
+  localparam int LANES_OPERAND_STAGES = 26;
 
-  // registers of a bank
+  // registers of a bank, for each context
   localparam logic [WORD_W-1:0] FILE_DEPTH = 10'h11;
 
   // words of the program memory

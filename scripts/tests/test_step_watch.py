@@ -63,6 +63,38 @@ def home(call, name) -> tuple[int, Location]:
     return cycle, location
 
 
+def test_a_wrong_context_is_named():
+    machine, kernel = Machine(contexts=4), record(function, inputs="abc")
+    call = prepare_call(machine, kernel)
+    program = call.program
+    given = [{name: BINARY32.from_float(x + k) for name, x in NUMBERS.items()} for k in range(4)]
+    registers = call.image | call.registers(*given)
+    judge, twin = Judge(program, registers, 1, every=0), Twin(machine)
+    twin.load(registers)
+    assert twin.step(program.words)
+    cycle, (bank, address) = home(call, "product")
+    for tick in range(4 * len(program.words)):
+        now, context = divmod(tick, 4)
+        stores = {
+            s.bank: (s.address, s.bits)
+            for s in twin.stores
+            if (s.cycle, s.context) == (now, context)
+        }
+        if (now, context) == (cycle, 2):
+            stores[bank] = (stores[bank][0] % machine.depth, stores[bank][1])  # a bit is stuck
+        wrong = judge.word(stores, dict.fromkeys(judge.issued, 0))
+        if wrong:
+            break
+    assert (now, context) == (cycle, 2)
+    assert wrong.signal == f"u_datapath.gen_bank[{bank}].u_bank.write_address_i"
+    assert (wrong.got, wrong.want) == (address, 2 * machine.depth + address)
+    length = len(program.words)
+    assert wrong.context == f"step 0, cycle {cycle} of {length}, program word {cycle}, context 2"
+    details = dict(wrong.details)
+    assert details["stores"].endswith(f"in register {address} of bank {bank}, context 2")
+    assert details["operand a"].startswith("a = 0x40600000 (3.5), but the lane got 0x0")
+
+
 def test_wrong_bits(call):
     cycle, (bank, address) = home(call, "rest")
 

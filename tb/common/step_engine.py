@@ -34,6 +34,9 @@ def rtl_parameters(machine: Machine) -> dict[str, int]:
         "PROGRAM_DEPTH": machine.program_depth,
         "TRACE_REGISTERS": machine.trace_registers,
         "PROGRAMS": machine.programs,
+        "CONTEXTS": machine.contexts,
+        "READ_STAGES": machine.read_stages,
+        "OPERAND_STAGES": machine.operand_stages,
     }
 
 
@@ -51,6 +54,9 @@ def machine_of(parameters: Mapping[str, int]) -> Machine:
         trace_registers=parameters["TRACE_REGISTERS"],
         programs=parameters["PROGRAMS"],
         fmt=Format(parameters["EXP_W"], parameters["MAN_W"]),
+        contexts=parameters["CONTEXTS"],
+        read_stages=parameters["READ_STAGES"],
+        operand_stages=parameters["OPERAND_STAGES"],
     )
 
 
@@ -156,10 +162,11 @@ class StepEngine(Coprocessor):
     async def read_file(self) -> list[list[int]]:
         """All registers, as :attr:`pymodel.machine.model.Twin.file` has them."""
         machine = self.machine
-        every = [Location(b, a) for b in range(machine.banks) for a in range(machine.depth)]
+        depth = machine.contexts * machine.depth
+        every = [Location(b, a) for b in range(machine.banks) for a in range(depth)]
         found = await self.read_registers(every)
         words = [found[location] for location in every]
-        return [words[i : i + machine.depth] for i in range(0, len(words), machine.depth)]
+        return [words[i : i + depth] for i in range(0, len(words), depth)]
 
     async def forget(self) -> None:
         """Clear sticky status and what was accounted so far."""
@@ -175,7 +182,7 @@ class StepEngine(Coprocessor):
         await self.write_registers(library.image)
         await self.write("STEPS", 1)
         for call in library.calls.values():
-            length, outputs = len(call.program.words), call.outputs.values()
+            length, outputs = len(call.program.words), call.traced
             await self.write("PROGRAM", call.number)
             await self.write("SAVE", 1, 0, call.start, length, 0, 0, 0, len(outputs))
             await self.write("TRACE_START", call.entry)
@@ -184,11 +191,12 @@ class StepEngine(Coprocessor):
                 await self.write_each("TRACE_ENTRY", map(on_bus, outputs))
         self._lists = None
 
-    async def call(self, call: Call, inputs: Mapping[str, int]) -> Outcome:
-        """Write inputs, and run the program of a call of the library that was loaded."""
-        await self.write_registers(call.registers(inputs))
+    async def call(self, call: Call, *inputs: Mapping[str, int]) -> Outcome:
+        """Write inputs of each context, and run the program of a call of the loaded library."""
+        await self.write_registers(call.registers(*inputs))
         await self.write("PROGRAM", call.number)
-        self._pace, self._words = len(call.program.words), len(call.outputs)
+        self._pace = self.machine.contexts * len(call.program.words)
+        self._words = len(call.traced)
         await self.start()
         return await self.finish(self._pace)
 
@@ -219,7 +227,7 @@ class StepEngine(Coprocessor):
             self._lists = lists
         self._account("run", "write", 10 + len(before) + len(after))
         traced = save and len(before) + len(after)
-        self._pace = (min(steps, save) if traced else steps) * max(_lengths(program))
+        self._pace = (min(steps, save) if traced else steps) * max(self._lengths(program))
         self._words = -(-steps // save) * traced if traced else 0
 
     async def start(self) -> None:
@@ -316,16 +324,16 @@ class StepEngine(Coprocessor):
 
     def interval(self, program: Program, steps: int, save: int, traced: int) -> int:
         """Cycles between looking: in which half of the trace fills, or half of the run passes."""
-        lengths = _lengths(program)
+        lengths = self._lengths(program)
         cycles = steps * max(lengths) // 2
         if save and traced:
             cycles = min(cycles, self.trace_depth // (2 * traced) * save * min(lengths))
         return max(cycles, 1)
 
-
-def _lengths(program: Program) -> list[int]:
-    """Words of the segments that a program has."""
-    return [n for n in (program.main, len(program.words) - program.main) if n]
+    def _lengths(self, program: Program) -> list[int]:
+        """Cycles of the segments that a program has."""
+        words = (program.main, len(program.words) - program.main)
+        return [self.machine.contexts * n for n in words if n]
 
 
 def _neighbours(locations: Iterable[Location], banks: int) -> list[list[Location]]:

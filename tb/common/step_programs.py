@@ -30,6 +30,7 @@ class Coverage:
     - ``store``: a bank stored the result of a lane (reciprocal and sine share one), and a result
       that came in the cycle after another one of its lane
     - ``next``, ``same``: a port read a register in the cycle after it was stored, in the same cycle
+    - ``common``: a port gave all contexts the register of context 0
     """
 
     def __init__(self, machine: Machine) -> None:
@@ -37,6 +38,8 @@ class Coverage:
         self.count = Counter()
         ports = [Port(bank, side) for bank in range(machine.banks) for side in range(SIDES)]
         self.wanted = {(what, port) for what in ("next", "same") for port in ports}
+        if machine.contexts > 1:
+            self.wanted |= {("common", port) for port in ports}
         for index, lane in enumerate(machine.lanes):
             self.wanted |= {
                 ("path", index, port, fresh, negative)
@@ -67,6 +70,7 @@ class Coverage:
                     self.count["path", index, port, fresh, bool(negative)] += 1
                     if not fresh:
                         self._hazards(words, cycle, port)
+                    self.count["common", port] += port in word.common
         for index in range(len(machine.lanes)):
             for cycle, word in enumerate(words):
                 if index in word.issues:
@@ -108,6 +112,7 @@ class Programs:
         self.machine = machine
         self.rng = rng
         self.coverage = Coverage(machine)
+        self._common = 0  # registers of a bank that a program may read in common and never stores
         self._corners = corners(machine.fmt)
 
     def registers(self) -> dict[Location, int]:
@@ -115,7 +120,7 @@ class Programs:
         machine, fmt, rng = self.machine, self.machine.fmt, self.rng
         found = {}
         for bank in range(machine.banks):
-            for address in range(machine.depth):
+            for address in range(machine.contexts * machine.depth):
                 value = fmt.from_float(float(rng.normal() * 2.0 ** rng.integers(-3, 4)))
                 if rng.random() < SPECIALS:
                     value = self._corners[int(rng.integers(len(self._corners)))]
@@ -128,6 +133,8 @@ class Programs:
         ``apart``: no register is both read and stored, so that whatever is stored does not depend
         on the steps before.
         """
+        if self.machine.contexts > 1:
+            self._common = int(self.rng.integers(self.machine.depth // 2 + 1))
         words = self.segment(length, apart) + self.segment(special, apart)
         return Program(self.machine, words, main=length, registers=[])
 
@@ -174,6 +181,8 @@ class Programs:
                         address = OFFERED
                     else:
                         address = self._read_address(bank, word, before, apart)
+                        if address < self._common and rng.random() < 0.7:
+                            word.common.add(Port(bank, side))
                     word.reads[Port(bank, side)] = address
             for index, lane in enumerate(machine.lanes):
                 arrival = cycle + machine.latency[lane.op]
@@ -188,6 +197,7 @@ class Programs:
                 for operand, side in zip(operands, machine.lanes[index].sides, strict=True)
             }
             word.reads = {port: address for port, address in word.reads.items() if port in used}
+            word.common &= used
             words.append(word)
         return words
 
@@ -205,7 +215,7 @@ class Programs:
     def _address(self, what: str, apart: bool) -> int:
         depth = self.machine.depth
         if not apart:
-            return int(self.rng.integers(depth))
+            return int(self.rng.integers(self._common if what == "store" else 0, depth))
         half = depth // 2
         return int(self.rng.integers(half)) + (half if what == "store" else 0)
 
@@ -245,8 +255,9 @@ def _faults(
     if not engine.stopped:
         return []
     words = program.segment(engine.steps_done, every)
-    return [
-        (words[store.cycle], store.bank)
+    faults = {
+        (store.cycle, store.bank)
         for store in engine.stores
         if store.bits & ~fmt.sign_mask >= fmt.inf
-    ]
+    }
+    return [(words[cycle], bank) for cycle, bank in sorted(faults)]

@@ -73,7 +73,7 @@ class Judge:
         for homes in (program.carried, program.outputs, program.inputs, program.parameters):
             for name, location in homes.items():
                 self._names[location][name] = None
-        self._step, self._cycle, self._healthy = -1, 0, True
+        self._step, self._tick, self._healthy = -1, 0, True  # tick: cycle of the step
         self._words: list[Word] = []
         self._wanted: dict[int, dict[int, Store]] = {}
         self._operands: list[Mapping[int, Bits]] = []
@@ -82,8 +82,9 @@ class Judge:
 
     @property
     def issued(self) -> list[int]:
-        """The operand registers that the word before has filled."""
-        lanes = self._words[self._cycle - 1].issues if self._cycle else ()
+        """The operand registers that the last word to reach them has filled."""
+        tick = self._tick - self.machine.operand_latency
+        lanes = self._words[tick // self.machine.contexts].issues if tick >= 0 else ()
         return [i for lane in lanes for i in range(self._first[lane], self._first[lane + 1])]
 
     def word(
@@ -98,16 +99,16 @@ class Judge:
         operands
             What stands in the registers :attr:`issued`.
         """
-        if self._cycle == len(self._words):
+        if self._tick == self.machine.contexts * len(self._words):
             self._next_step()
         self._operands.append(operands)
-        wanted = self._wanted[self._cycle]
+        wanted = self._wanted[self._tick]
         found = (
             self._bank(bank, stores.get(bank), wanted.get(bank))
             for bank in sorted(stores.keys() | wanted.keys())
         )
         wrong = next(filter(None, found), None)
-        self._cycle += 1
+        self._tick += 1
         return wrong
 
     def no_word(self, stores: Mapping[int, tuple[Bits, Bits]]) -> WrongStore | None:
@@ -118,24 +119,27 @@ class Judge:
         )
 
     def _next_step(self) -> None:
-        self._step, self._cycle = self._step + 1, 0
+        self._step, self._tick = self._step + 1, 0
         self._words = self.program.segment(self._step, self.every)
         self._wanted, self._operands = defaultdict(dict), []
         # Behind the end of a run its next word may be there for a cycle: it stores nothing.
         if self._healthy and self._step < self.steps:
             self._healthy = self._twin.step(self._words)
             for store in self._twin.stores:
-                self._wanted[store.cycle][store.bank] = store
+                tick = self.machine.contexts * store.cycle + store.context
+                self._wanted[tick][store.bank] = store
 
     def _bank(
         self, bank: int, got: tuple[Bits, Bits] | None, want: Store | None
     ) -> WrongStore | None:
         """What is wrong with what a bank does in this cycle."""
         first = 0 if self._words[0] is self.program.words[0] else self.program.main
+        cycle, number = divmod(self._tick, self.machine.contexts)
         context = (
-            f"step {self._step}, cycle {self._cycle} of {len(self._words)}, "
-            f"program word {first + self._cycle}"
+            f"step {self._step}, cycle {cycle} of {len(self._words)}, program word {first + cycle}"
         )
+        if self.machine.contexts > 1:
+            context += f", context {number}"
         details = self._details(want) if want else ()
 
         def wrong(port: str, got: Bits, want: int, fmt: Format | None = None) -> WrongStore:
@@ -162,48 +166,57 @@ class Judge:
         )
         issued = store.cycle - machine.latency[lane.op]
         location = Location(store.bank, store.address)
-        names = self._names.get(location)
+        names = self._names_of(location)
         lines = [
-            ("stores", f"{_value(fmt, store.bits)} in {_register(location)}"),
-            ("value", ", ".join(names) if names else "a temporary"),
+            ("stores", f"{_value(fmt, store.bits)} in {self._register(location)}"),
+            ("value", names or "a temporary"),
             ("operation", f"{lane.op} in lane {index}, issued in cycle {issued}"),
         ]
         operands = self._words[issued].issues[index]
         for i, (want, operand, side) in enumerate(
             zip(store.operands, operands, lane.sides, strict=True)
         ):
-            got = self._operands[issued + 1][self._first[index] + i]
-            text = f"{self._source(issued, operand, side)} = {_value(fmt, want)}"
+            tick = machine.contexts * issued + store.context + machine.operand_latency
+            got = self._operands[tick][self._first[index] + i]
+            source = self._source(issued, operand, side, store.context)
+            text = f"{source} = {_value(fmt, want)}"
             differs = "" if got == want else f", but the lane got {_value(fmt, got)}"
             lines.append((f"operand {'ab'[i]}", text + differs))
         return lines
 
-    def _source(self, cycle: int, operand: Operand, side: int) -> str:
+    def _source(self, cycle: int, operand: Operand, side: int, context: int) -> str:
         """Where an operand comes from."""
         bank, negative = operand
-        word = self._words[cycle]
-        address = word.reads[Port(bank, side)]
+        word, port = self._words[cycle], Port(bank, side)
+        address = word.reads[port]
         fresh = address is OFFERED
-        if fresh:
-            address = word.writes.get(bank)
-        location = Location(bank, address)
+        if fresh and bank not in word.writes:
+            return f"what bank {bank} is offered"
+        location = Location(bank, word.writes[bank] if fresh else address)
+        location = self.machine.of_context(location, 0 if port in word.common else context)
         stored = [
             store.cycle
             for store in self._twin.stores
             if (store.bank, store.address) == location and store.cycle < cycle + fresh
         ]
-        text = ", ".join(self._names.get(location, ())) or _register(location)
+        text = self._names_of(location) or self._register(location)
         if stored:
             text += f", stored in cycle {stored[-1]}"
         return f"-({text})" if negative else text
 
+    def _names_of(self, location: Location) -> str:
+        """What stands in a register, the same in all contexts; empty if that has no name."""
+        bank, address = location
+        return ", ".join(self._names.get(Location(bank, address % self.machine.depth), ()))
+
+    def _register(self, location: Location) -> str:
+        context, address = divmod(location.address, self.machine.depth)
+        text = f"register {address} of bank {location.bank}"
+        return f"{text}, context {context}" if self.machine.contexts > 1 else text
+
 
 def _port(bank: int, name: str) -> str:
     return f"u_datapath.gen_bank[{bank}].u_bank.{name}"
-
-
-def _register(location: Location) -> str:
-    return f"register {location.address} of bank {location.bank}"
 
 
 def _value(fmt: Format, bits: Bits) -> str:

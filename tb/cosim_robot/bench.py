@@ -39,6 +39,10 @@ ATLAS = [
 SHORT = Machine(depth=256)
 NARROW = Machine(depth=1024, program_depth=8192, trace_registers=512)
 WIDE = Machine(8, 8, depth=512, program_depth=2048, trace_registers=2048)
+BARRELS = {  # contexts -> functions; two evaluations of 4, one of 8
+    4: _calls("iiwa14", ("ID", "dFD"), rows=8),
+    8: _calls("iiwa14", rows=8),
+}
 VERILATOR, ICARUS = ("verilator",), ("icarus",)
 BENCH = Bench(
     __file__,
@@ -46,6 +50,15 @@ BENCH = Bench(
     configs=[
         Config(CONFIG, rtl_parameters(NARROW), {"calls": IIWA + HYQ}, VERILATOR),
         Config("wide", rtl_parameters(WIDE), {"calls": IIWA + HYQ + ATLAS}, VERILATOR),
+        *(
+            Config(
+                f"barrel-of-{n}",
+                rtl_parameters(Machine(depth=256, trace_registers=1024, contexts=n)),
+                {"calls": calls},
+                VERILATOR,
+            )
+            for n, calls in BARRELS.items()
+        ),
         Config("short", rtl_parameters(SHORT), {"calls": _calls("iiwa14", rows=2)}, ICARUS),
     ],
 )

@@ -15,7 +15,7 @@ from pymodel.arith.scalars import BitExact
 from pymodel.compile.robot_kernels import cheapest, recorded
 from pymodel.mechanism import urdf
 from pymodel.mechanism.reduction import reduced
-from pymodel.runs.engine_runs import prepare_call
+from pymodel.runs.engine_runs import batched, prepare_call
 from pymodel.runs.robot_calls import bits_of, random_states, read_table
 from tb.common import clock
 from tb.common.bench import MAX_SEED
@@ -86,12 +86,15 @@ async def _in_hardware(engine, call, batch):
     await engine.load_program(call.program.encoded())
     await engine.write_registers(call.image)
     results, flags, outcome = [], 0, None
-    for row, inputs in enumerate(batch):
-        print_progress(row, len(batch))
+    for together in batched(batch, engine.machine.contexts):
+        print_progress(len(results), len(batch))
         await engine.forget()
-        await engine.write_registers(call.registers(inputs))
-        outcome = await engine.run(call.program, steps=1, save=1, after=call.outputs.values())
-        results.append(None if outcome.stopped else call.results(outcome.trace))
+        await engine.write_registers(call.registers(*together))
+        outcome = await engine.run(call.program, steps=1, save=1, after=call.traced)
+        if outcome.stopped:
+            results += [None] * len(together)
+        else:
+            results += call.results_of_contexts(outcome.trace)[: len(together)]
         flags |= outcome.flags
     words = sum(len(row) for row in results if row)
     return Calls(results, words, outcome.cycles, flags)

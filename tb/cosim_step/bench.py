@@ -57,6 +57,10 @@ OTHER = [
     _run("four_bar", steps=100, contexts=3, rebase=2),
 ]
 MIXED = [_run("general_chain_2", steps=200), _run("four_bar", steps=100)]
+ENSEMBLES = [
+    _run("double_pendulum", steps=200, contexts=8),
+    _run("four_bar", steps=20, contexts=5, rebase=3, save=2),
+]
 SHORT = [_run("double_pendulum", steps=4), _run("four_bar", steps=3, rebase=2)]
 SHORT += [_run(name, steps=5, integrator="euler") for name in ("driven_arm", "slider_crank")]
 BENCH = Bench(
@@ -67,6 +71,12 @@ BENCH = Bench(
         Config("short", rtl_parameters(DEFAULT), {"runs": SHORT}, ICARUS),
         Config(
             "half", rtl_parameters(replace(ROOMY, fmt=Format(5, 10))), {"runs": MIXED}, VERILATOR
+        ),
+        Config(
+            "barrel",
+            rtl_parameters(replace(DEFAULT, contexts=8, read_stages=None, operand_stages=None)),
+            {"runs": ENSEMBLES},
+            VERILATOR,
         ),
         Config("combinational", rtl_parameters(COMBINATIONAL), {"runs": MIXED}, VERILATOR),
     ],

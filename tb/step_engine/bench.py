@@ -9,6 +9,7 @@ from tb.common.simulators import SIMULATORS
 from tb.common.step_engine import rtl_parameters
 
 HALF = Format(5, 10)
+BARREL = {"CONTEXTS": (1, 2, 3, 5, 8, 16), "READ_STAGES": range(3), "OPERAND_STAGES": range(2)}
 LANES = (1, 2, 3, 4, 6, 9, 12)
 MOST_LANES = 13  # Icarus takes minutes for more
 
@@ -59,6 +60,18 @@ BENCH = Bench(
             Machine(3, 1, **_stages(0, 3, 6, 0), depth=16, program_depth=256, fmt=HALF),
             sims=("verilator",),
         ),
+        _config(
+            "barrel-of-4",
+            Machine(1, 1, depth=16, program_depth=128, contexts=4),
+            sims=("verilator",),
+            programs=60,
+        ),
+        _config(
+            "barrel-of-3-half",
+            Machine(1, 1, **_stages(2, 1, 0, 4), depth=8, program_depth=96, fmt=HALF, contexts=3),
+            trace=(8, 7),
+            sims=("icarus",),
+        ),
     ],
     random=RandomConfigs(
         {"NUM_ADD": LANES, "NUM_MUL": LANES, "EXP_W": range(4, 9)}
@@ -66,7 +79,8 @@ BENCH = Bench(
         | STAGES
         | {"SINCOS_STAGES": range(17), "DEPTH": (2, 4, 8, 16, 32), "PROGRAM_DEPTH": range(16, 257)}
         | {"TRACE_DEPTH": (2, 4, 8, 16, 32), "TRACE_REGISTERS": range(2, 17)}
-        | {"PROGRAMS": range(2, 17)},
+        | {"PROGRAMS": range(2, 17)}
+        | BARREL,
         count=1,
         settings={"programs": {"icarus": 4}},
         legal=_is_small,

@@ -47,7 +47,7 @@ class Bus(coprocessor_bench.Bus):
     """The engine next to its model. A round is a short program on new registers."""
 
     IDENTITY = b"STEP"
-    VERSION = 0x0001_0001
+    VERSION = 0x0001_0002
     DESCRIPTION = (
         "MAIN_START",
         "MAIN_LENGTH",
@@ -72,6 +72,11 @@ class Bus(coprocessor_bench.Bus):
     @property
     def machine(self):
         return machine_of(self.params)
+
+    @property
+    def addresses(self):
+        """Registers of a bank, of all contexts."""
+        return self.machine.contexts * self.machine.depth
 
     def driver(self, dut):
         return StepEngine(dut, self.machine)
@@ -126,7 +131,12 @@ class Bus(coprocessor_bench.Bus):
         words[machine.latency["add"]].writes[0] = count.address
         words[machine.latency["rec"]].writes[machine.shared_bank] = 0
         program = Program(machine, words, main=len(words), registers=[])
-        registers = {count: fmt.from_float(step), one: fmt.one}
+        stops, late = int(self.rng.integers(machine.contexts)), fmt.from_float(step + 8)
+        registers = {}
+        for context in range(machine.contexts):
+            start = fmt.from_float(step) if context == stops else late
+            registers[machine.of_context(count, context)] = start
+            registers[machine.of_context(one, context)] = fmt.one
         before, after = self.random_locations(1), self.random_locations(1)
         return Run(program, step + 3, 0, 1, before, after, registers=registers)
 
@@ -138,7 +148,7 @@ class Bus(coprocessor_bench.Bus):
     def random_locations(self, count):
         machine, rng = self.machine, self.rng
         return tuple(
-            Location(int(rng.integers(machine.banks)), int(rng.integers(machine.depth)))
+            Location(int(rng.integers(machine.banks)), int(rng.integers(self.addresses)))
             for _ in range(count)
         )
 
@@ -187,7 +197,7 @@ class Bus(coprocessor_bench.Bus):
     def deadline(self, run, what):
         """The limit of a wait for something that a run does in all its steps."""
         words, traced = len(run.program.words), len(run.before) + len(run.after)
-        cycles = run.steps * (words + BUS_CYCLES * traced) + RUN_CYCLES
+        cycles = run.steps * (self.machine.contexts * words + BUS_CYCLES * traced) + RUN_CYCLES
         return Deadline(cycles, lambda: what)
 
     async def clear(self):
@@ -383,7 +393,7 @@ async def access_while_busy(dut, board):
     registers = bus.registers
     run = bus.random_run(steps=1, length=40, apart=True)
     run.save, run.before, run.after = 50, bus.random_locations(1), bus.random_locations(1)
-    run.every, run.steps = 0, 12_000 // run.program.main
+    run.every, run.steps = 0, 12_000 // (bus.machine.contexts * run.program.main)
     await bus.load(run)
     await registers.prepare(*run.arguments, start=run.start)
     await registers.write("TRACE_INDEX", 1)
@@ -497,7 +507,7 @@ async def positions(dut, board):
     bus = await _start(dut, board)
     await bus.define_memories()
     registers, machine, rng = bus.registers, bus.machine, bus.rng
-    banks, depth, entries = machine.banks, machine.depth, bus.entries
+    banks, depth, entries = machine.banks, bus.addresses, bus.entries
     last = Location(banks - 1, depth - 1)
 
     async def refuse(name, *words):
@@ -583,7 +593,7 @@ async def positions(dut, board):
 
 
 def _is_location(word, machine):
-    return word >> 16 < machine.banks and word & 0xFFFF < machine.depth
+    return word >> 16 < machine.banks and word & 0xFFFF < machine.contexts * machine.depth
 
 
 @BENCH.test(timeout_us=20_000)
@@ -602,6 +612,9 @@ async def descriptions(dut, board):
                 word = int.from_bytes(want[number][WORD_BYTES * i :][:WORD_BYTES], "little")
                 await bus.compare(name, word, context=f"program {number}, {context}")
 
+    lanes = await registers.read("LANES")
+    for part in registers.map["LANES"].fields:
+        board.compare(f"LANES.{part.name}", part.get(lanes), bus.params[part.name])
     await bus.compare("PROGRAMS", count)
     await bus.compare("PROGRAM", 0)
     await check("before any write")

@@ -7,12 +7,17 @@ import pytest
 
 from pymodel.compile.kernel import interleave
 from pymodel.compile.registry import recorded
+from pymodel.compile.robot_kernels import cheapest
+from pymodel.compile.robot_kernels import recorded as robot_kernel
 from pymodel.compile.schedule import bounds, schedule
 from pymodel.machine.isa import Machine
+from pymodel.mechanism import urdf
+from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.scenario_file import load
 from pymodel.tests.chains import random_chain
-from pymodel.tests.places import SCENARIOS
+from pymodel.tests.places import ROOT, SCENARIOS
 
+ROBOTS = ROOT / "robots"
 ROOMY = Machine(depth=1024, program_depth=1 << 16)
 
 
@@ -29,6 +34,22 @@ def test_cycles_of_the_demos(name, adders, contexts, most):
     program, low = schedule(machine, kernel), bounds(machine, kernel)
     assert max(low.values()) == low["both"] < program.main <= most
     assert program.main <= 1.1 * low["both"]
+
+
+@pytest.mark.parametrize(
+    ("function", "most"), [("ID", 44), ("FD", 75), ("dID", 134), ("diFD", 215), ("dFD", 245)]
+)
+@pytest.mark.parametrize(
+    "machine",
+    [
+        Machine(8, 8, add_stages=2, contexts=4, read_stages=1, operand_stages=0),
+        Machine(8, 8, contexts=8),
+    ],
+)
+def test_words_of_the_iiwa_on_a_barrel(machine, function, most):
+    robot = reduced(urdf.load(ROBOTS / "iiwa14.urdf"))
+    kernel = robot_kernel(robot, function, cheapest(robot, function))
+    assert schedule(machine.boundless, kernel, thorough=True).main <= most
 
 
 def test_cycles_grow_with_the_logarithm_of_bodies():

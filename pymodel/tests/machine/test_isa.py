@@ -24,7 +24,41 @@ def test_words_are_packed_without_gaps():
     assert machine.encode(Word()) == 0
 
 
-@pytest.mark.parametrize("bad", [{"adders": 0}, {"multipliers": 0}, {"depth": 48}])
+def test_read_ports_of_a_barrel_have_a_bit_more():
+    one, two = Machine(1, 1), Machine(1, 1, contexts=2)
+    assert two.word_w == one.word_w + 2 * 4
+    reads = dict.fromkeys((Port(b, side) for b in range(4) for side in range(2)), 0)
+    bits = two.encode(Word(reads, common={Port(0, 1), Port(3, 0)}))
+    assert bits == 1 << 8 * 1 + 7 | 1 << 8 * 6 + 7
+
+
+@pytest.mark.parametrize(
+    ("contexts", "stages", "latency"),
+    [
+        (1, {}, (4, 3, 7, 14)),
+        (1, {"read_stages": 2, "operand_stages": 1}, (7, 6, 10, 17)),
+        (3, {}, (2, 2, 3, 6)),
+        (8, {}, (1, 1, 2, 3)),
+        (16, {"sincos_stages": 12}, (1, 1, 1, 1)),
+    ],
+)
+def test_latencies_are_whole_words(contexts, stages, latency):
+    machine = Machine(contexts=contexts, **stages)
+    assert tuple(machine.latency.values()) == latency
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"adders": 0},
+        {"multipliers": 0},
+        {"depth": 48},
+        {"contexts": 17},
+        {"contexts": 0},
+        {"read_stages": 3},
+        {"operand_stages": -1},
+    ],
+)
 def test_machines_that_make_no_sense(bad):
     with pytest.raises(ValueError, match=f"^{next(iter(bad))} is "):
         Machine(**bad)

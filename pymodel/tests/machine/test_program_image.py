@@ -74,6 +74,15 @@ def test_machines_that_no_engine_is():
         wide.encode()
 
 
+def test_a_barrel_has_no_image():
+    barrel, kernel = Machine(contexts=2), record(scaled, "a", "x", {"k": 2.0})
+    library = prepare_library(barrel, {"one": kernel})
+    with pytest.raises(ProgramError, match="for one context, the engine has 2"):
+        library_image(library)
+    with pytest.raises(ProgramError, match="for one context, the engine has 2"):
+        run_image(prepare(barrel, [load(SCENARIOS / "double_pendulum.toml")] * 2))
+
+
 def test_a_trace_list_that_is_too_short():
     kernel = record(scaled, "a", "x", {"k": 2.0})
     library = prepare_library(Machine(trace_registers=2), {"one": kernel})

@@ -105,6 +105,52 @@ def test_machines(lanes, stages):
     assert engine.cycles - START_CYCLES == prepared.steps * (prepared.program.main + 9)
 
 
+@pytest.mark.parametrize(("contexts", "systems"), [(2, 2), (3, 2), (8, 8)])
+@pytest.mark.parametrize(("name", "rebase"), [("double_pendulum", 0), ("five_bar", 2)])
+def test_a_barrel_runs_systems_that_differ_in_their_states(contexts, systems, name, rebase):
+    machine = Machine(depth=256, program_depth=4096, trace_registers=1024, contexts=contexts)
+    first = scenario(name, 3)
+    head, *rest = first.bodies
+    turned = [
+        dataclasses.replace(first, bodies=(dataclasses.replace(head, q=head.q + 0.1 * k), *rest))
+        for k in range(systems)
+    ]
+    prepared, engine = check(machine, turned, rebase=rebase)
+    traced = prepared.steps * (len(prepared.before) + len(prepared.after))
+    words = sum(len(prepared.program.segment(k, prepared.every)) for k in range(prepared.steps))
+    settling = prepared.steps  # what follows a step and is traced waits for it
+    assert engine.cycles == START_CYCLES + contexts * words + traced + settling
+
+
+def test_systems_that_differ_in_more_cannot_share_a_barrel():
+    machine = dataclasses.replace(ROOMY, contexts=2)
+    first = scenario("double_pendulum")
+    head, *rest = first.bodies
+    other = dataclasses.replace(first, bodies=(dataclasses.replace(head, mass=2.0), *rest))
+    with pytest.raises(ScenarioError, match="not the mechanism of"):
+        prepare(machine, [first, other])
+    with pytest.raises(ProgramError, match="3 systems, the engine has 2 contexts"):
+        prepare(machine, [first] * 3)
+
+
+def test_a_barrel_takes_as_many_calls_at_a_time_as_it_has_contexts():
+    def function(arithmetic, values):
+        a, b = values["a"], values["b"]
+        return {"y": a * b + values["c"], "c": values["c"], "same": a}
+
+    kernel = record(function, inputs="ab", parameters={"c": 0.25})
+    call = prepare_call(Machine(contexts=3), kernel)
+    batch = [
+        {"a": BINARY32.from_float(k), "b": BINARY32.from_float(0.5)} for k in (1.0, 2.0, 3.0, 4.0)
+    ]
+    results, twin = call.on_twin(batch)
+    assert [BINARY32.to_float(row["y"]) for row in results] == [0.75, 1.25, 1.75, 2.25]
+    assert {row["c"] for row in results} == {BINARY32.from_float(0.25)}
+    assert [row["same"] for row in results] == [one["a"] for one in batch]
+    settled = 1
+    assert twin.cycles == START_CYCLES + 3 * call.program.main + 3 * 3 + settled
+
+
 @pytest.mark.parametrize("fmt", [Format(5, 10), Format(8, 7), Format(6, 17)])
 def test_formats(fmt):
     slow = scenario("general_chain_2", step=1e-2, end=0.03)
