@@ -10,12 +10,15 @@ from tb.common.step_engine import rtl_parameters
 
 HALF = Format(5, 10)
 BARREL = {"CONTEXTS": (1, 2, 3, 5, 8, 16), "READ_STAGES": range(3), "OPERAND_STAGES": range(2)}
+BARREL |= {"BLOCK_RAM": range(2)}
 LANES = (1, 2, 3, 4, 6, 9, 12)
 MOST_LANES = 13  # Icarus takes minutes for more
 
 
-def _is_small(values: dict[str, int]) -> bool:
-    return values["NUM_ADD"] + values["NUM_MUL"] <= MOST_LANES
+def _is_legal(values: dict[str, int]) -> bool:
+    """Small enough, and a block RAM only where it has its output register."""
+    small = values["NUM_ADD"] + values["NUM_MUL"] <= MOST_LANES
+    return small and values["BLOCK_RAM"] <= values["READ_STAGES"]
 
 
 def _config(
@@ -83,7 +86,7 @@ BENCH = Bench(
         | BARREL,
         count=1,
         settings={"programs": {"icarus": 4}},
-        legal=_is_small,
+        legal=_is_legal,
     ),
     signals=("busy", "full", "push", *step_watch.SIGNALS),
 )

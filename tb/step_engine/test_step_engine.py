@@ -7,9 +7,18 @@ import re
 from dataclasses import dataclass, field
 
 import cocotb
+import pytest
 from cocotb.triggers import ClockCycles, FallingEdge
 
-from pymodel.machine.isa import Location, Machine, Operand, Port, Program, Word
+from pymodel.machine.isa import (
+    MAX_CONTEXTS,
+    Location,
+    Machine,
+    Operand,
+    Port,
+    Program,
+    Word,
+)
 from pymodel.machine.model import START_CYCLES, Twin
 from pymodel.machine.registers import READ_WRITE, WORD_BYTES
 from tb.common import coprocessor_bench
@@ -686,8 +695,11 @@ bad_addresses = of_bus(coprocessor_bench.bad_addresses)
 test_step_engine = BENCH.pytest()
 
 
-def test_the_defaults_of_the_rtl_are_those_of_the_model():
+@pytest.mark.parametrize("contexts", range(1, MAX_CONTEXTS + 1))
+def test_the_defaults_of_the_rtl_are_those_of_the_model(contexts):
+    """Those that follow from CONTEXTS are written ``condition ? value : value``, or plainly."""
     text = (ROOT / "rtl" / "top" / "step_engine.sv").read_text()
-    defaults = dict(re.findall(r"parameter int (\w+) = (\d+)", text))
-    for name, value in rtl_parameters(Machine()).items():
-        assert int(defaults[name]) == value, name
+    defaults = dict(re.findall(r"parameter int (\w+) = (.+),", text)) | {"CONTEXTS": str(contexts)}
+    for name, value in rtl_parameters(Machine(contexts=contexts)).items():
+        python = re.sub(r"(.+) \? (.+) : (.+)", r"(\2) if (\1) else (\3)", defaults[name])
+        assert eval(python, {"CONTEXTS": contexts}) == value, name
