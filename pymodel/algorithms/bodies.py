@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pymodel.algorithms.linalg import inner, symmetric, transposed
+from pymodel.algorithms.linalg import inner, symmetric, transposed, vector_sum
 from pymodel.algorithms.space import Column, Plane, Subspace, Twist
 from pymodel.algorithms.sums import tree_sum
 from pymodel.algorithms.two_handles import Coefficients
@@ -224,7 +224,7 @@ class FreeBody:
             terms.append([inner(linear, entries) for entries in columns])
         if angular is not None:
             terms.append([inner(angular, row) for row in self.inverse_inertia])
-        return tuple(map(tree_sum, zip(*terms, strict=True)))
+        return vector_sum(*terms)
 
     def block(self, g: int, rows: Subspace, h: int, columns: Subspace) -> Matrix[S]:
         """D_g^T xi_gh D_h, symmetric if g is h."""
@@ -337,15 +337,11 @@ class FreeBody:
             ]
             parts = [tree_sum(terms)] if terms else []
             if moments:
-                parts.append(inner(self._sum(moments), row))
+                parts.append(inner(vector_sum(*moments), row))
             elif self.known.angular is not None:
                 parts.append(self._spin()[i])
             found.append(self._total(parts))
         return tuple(found)
-
-    @staticmethod
-    def _sum(vectors: Sequence[Vector[S]]) -> Vector[S]:
-        return tuple(map(tree_sum, zip(*vectors, strict=True)))
 
     def velocity(self, h: int, impulses: Sequence[Twist], omega: Vector[S]) -> Vector[S]:
         """Translation part of (11) at handle h, from the centre of mass."""
@@ -354,7 +350,7 @@ class FreeBody:
         turning = [self.space.shifted(self.levers[h], omega, i) for i in shifts]
         if not forces:
             return tuple(turning)
-        momentum = self._sum(forces)
+        momentum = vector_sum(*forces)
         return tuple(self.inverse_mass * momentum[i] + turning[i] for i in shifts)
 
 

@@ -14,7 +14,7 @@ finds.
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from pymodel.algorithms.linalg import inner, multiplied, transposed
+from pymodel.algorithms.linalg import cross, inner, multiplied, rotate, transposed
 from pymodel.algorithms.sums import outward_sums, tree_sum
 from pymodel.arith.scalars import Matrix, S, SupportsArithmetic, Vector
 from pymodel.mechanism.scenario import FIXED, FREE, PRISMATIC, REVOLUTE, SPHERICAL
@@ -63,7 +63,7 @@ class Plane:
     @staticmethod
     def moment(s: Vector[S], f: Vector[S]) -> Vector[S]:
         """s x f, the moment of a force on an arm."""
-        return (s[0] * f[1] - s[1] * f[0],)
+        return (cross(s, f),)
 
     @staticmethod
     def turned(omega: Vector[S], s: Vector[S]) -> Vector[S]:
@@ -103,8 +103,7 @@ class Plane:
     @staticmethod
     def rotate(pose: Vector[S], v: Vector[S]) -> Vector[S]:
         """A body-frame vector in the ground frame."""
-        c, s = pose
-        return c * v[0] - s * v[1], s * v[0] + c * v[1]
+        return rotate(pose, v)
 
     @staticmethod
     def inverse_inertia(pose: Vector[S], inverse: S) -> Matrix[S]:

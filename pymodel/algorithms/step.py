@@ -244,12 +244,7 @@ class Mechanism:
 
     @staticmethod
     def _total(twists: Sequence[Twist]) -> Twist:
-        parts = ([v for v in vectors if v is not None] for vectors in zip(*twists, strict=True))
-        sums = [
-            tuple(map(tree_sum, zip(*vectors, strict=True))) if vectors else None
-            for vectors in parts
-        ]
-        return Twist(*sums) if sums else Twist(None, None)
+        return Twist(*(vector_sum(*vectors) for vectors in zip((None, None), *twists, strict=True)))
 
 
 class Chain(Mechanism):

@@ -11,7 +11,7 @@ from pymodel.mechanism.robot import FIXED_BASE, Link, Robot
 from pymodel.mechanism.scenario import FREE, GROUND, Body, Scenario, ScenarioError
 
 
-def scenario_of(
+def scenario_of_robot(
     robot: Robot,
     step: float = 1e-3,
     end: float = 1.0,

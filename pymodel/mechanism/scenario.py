@@ -382,11 +382,6 @@ class Scenario:
             found.append(held)
         return found
 
-    @property
-    def loop_constraints(self) -> list[int]:
-        """How many constraints of each loop the dynamics use."""
-        return [sum(held) for held in self.constraints[len(self.bodies) :]]
-
     def joint_name(self, k: int) -> str:
         """What the joint of body k is called in plots: by number, and by its body's name if any."""
         name = self.bodies[k].name

@@ -1,16 +1,10 @@
-"""What the rivals share: gravity, and the torques of the joints."""
+"""What the rivals share: the torques of the joints, and what they refuse."""
 
 from collections.abc import Sequence
 
 from pymodel.algorithms.step import Mechanism
-from pymodel.arith.scalars import S, SupportsArithmetic, Vector
+from pymodel.arith.scalars import S
 from pymodel.mechanism.scenario import Scenario, ScenarioError
-
-
-def gravity(arithmetic: SupportsArithmetic[S], scenario: Scenario) -> Vector[S]:
-    """Acceleration of gravity, m/s^2, ground frame."""
-    pairs = zip("xyz", scenario.gravity, strict=False)
-    return tuple(arithmetic.parameter(f"gravity.{axis}", x) for axis, x in pairs)
 
 
 def refuse_springs(scenario: Scenario) -> None:

@@ -12,8 +12,9 @@ cost the turning of every 2x2 matrix.
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from pymodel.algorithms.bodies import Numbers
 from pymodel.algorithms.linalg import cross, dot, rotate
-from pymodel.algorithms.rivals.common import gravity, joint_torques, refuse_springs
+from pymodel.algorithms.rivals.common import joint_torques, refuse_springs
 from pymodel.algorithms.space import Plane
 from pymodel.algorithms.step import Mechanism
 from pymodel.arith.scalars import Matrix, S, SupportsArithmetic, Vector
@@ -55,7 +56,7 @@ class Linkage(Mechanism):
             raise ScenarioError(scenario.source, "joint", "this text takes planar pins only")
         refuse_springs(scenario)
         super().__init__(arithmetic, scenario)
-        self.gravity = gravity(arithmetic, scenario)
+        self.gravity = Numbers(arithmetic, scenario).vector("gravity", scenario.gravity)
         self.links = []
         for k, body in enumerate(scenario.bodies):
             x, y = body.com

@@ -10,7 +10,7 @@ from pymodel.algorithms.step import Mechanism, rates
 from pymodel.arith.scalars import Float64
 from pymodel.mechanism import kinematics, urdf
 from pymodel.mechanism.coordinates import coordinate_rates
-from pymodel.mechanism.robot_scenario import scenario_of
+from pymodel.mechanism.robot_scenario import scenario_of_robot
 from pymodel.mechanism.scenario import FREE, GROUND, PRISMATIC, REVOLUTE, SPHERICAL
 from pymodel.mechanism.scenario_file import parse
 from pymodel.mechanism.topology import SHAPES
@@ -77,7 +77,7 @@ def test_each_joint_alone_on_the_ground_and_on_another_body(joint):
 @pytest.mark.parametrize("floating", [False, True], ids=["fixed", "floating"])
 @pytest.mark.parametrize("name", NAMES)
 def test_robots(name, floating):
-    scenario = scenario_of(urdf.load(ROBOTS / f"{name}.urdf", floating=floating))
+    scenario = scenario_of_robot(urdf.load(ROBOTS / f"{name}.urdf", floating=floating))
     rng = np.random.default_rng(2)
     q, qd = rng.uniform(-1, 1, scenario.nq), rng.normal(size=scenario.nv)
     if floating:
