@@ -442,6 +442,7 @@ def closed_mechanisms() -> dict[str, Scenario]:
         "coupled": with_loops(rng, chain, [(6, 1, SPHERICAL), (4, GROUND, SPHERICAL)]),
         "floating": with_loops(rng, floating, [(5, 0, SPHERICAL)]),
         "plane": with_loops(rng, planar, [(5, 2, REVOLUTE), (4, GROUND, REVOLUTE)]),
+        "moving hinge": with_loops(rng, chain, [(6, 0, REVOLUTE)]),
     }
 
 
