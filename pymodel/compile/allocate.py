@@ -75,7 +75,7 @@ class Homes:
                 shared = kinds[name].partition(":")[2]
                 if shared:
                     own.outputs[name] = own.outputs.get(shared) or there[shared]
-                elif name not in own.outputs:
+                elif name not in own.outputs and kinds[name] != "output":
                     own.outputs[name] = own._take_result(kinds[name])
         return own
 
@@ -97,7 +97,11 @@ class Homes:
             nodes, leaves, parameters = kernel.graph.nodes, kernel.leaves, kernel.fixed_leaves
             for index in kernel.operations:
                 results[nodes[index].op] += 1
-                for arg, _ in nodes[index].args:
+                if nodes[index].op == "load":  # read from one of these banks
+                    weight = READ_WEIGHT * len(kernel.readers.get(index, ()))
+                    for bank in machine.rare_banks:
+                        load[bank] += weight / len(machine.rare_banks)
+                for arg, _ in kernel.arguments(index):
                     if arg in parameters:
                         reads[parameters[arg]] += 1
                     elif leaves.get(arg) in kernel.inputs:
@@ -128,7 +132,7 @@ class Homes:
         return {
             ref.node: homes[name]
             for name, ref in kernel.results.items()
-            if not kinds[name].startswith("name:")
+            if kinds[name] != "output" and not kinds[name].startswith("name:")
         }
 
     def first_free(self, bank: int) -> int:

@@ -18,7 +18,10 @@ from pymodel.arith.errors import Error
 from pymodel.arith.scalars import S, SupportsArithmetic
 
 OPERATIONS = ("add", "mul", "rec", "sincos")
+#: What moves a value between a stream and the registers: it computes nothing.
+TRANSFERS = ("load", "output")
 LEAVES = ("const", "parameter", "input")
+NAMED = (*LEAVES, "load")  # without operands
 
 
 class RecordingError(Error, TypeError):
@@ -58,8 +61,8 @@ class Ref:
 class Node(NamedTuple):
     """An operation or a leaf."""
 
-    op: str  # const, parameter, input, add, mul, rec, sincos, sin, cos
-    args: tuple  # of (node, negative); const: (value, is it structure?); other leaves: (name,)
+    op: str  # const, parameter, input, add, mul, rec, sincos, sin, cos, load, output
+    args: tuple  # of (node, negative); const: (value, is it structure?); leaves, load: (name,)
 
 
 class Graph:
@@ -235,6 +238,7 @@ class Graph:
             "sincos": arithmetic.sincos,
             "sin": operator.itemgetter(0),
             "cos": operator.itemgetter(1),
+            "output": lambda x: x,
         }
         values: dict[int, Any] = {}
 
@@ -249,7 +253,7 @@ class Graph:
                 (name,) = args
                 given = parameters.get(name)
                 values[index] = arithmetic.const(self.parameters[name]) if given is None else given
-            elif op == "input":
+            elif op in ("input", "load"):
                 values[index] = inputs[args[0]]
             else:
                 values[index] = operations[op](*(value(*arg) for arg in args))
@@ -276,7 +280,7 @@ class Graph:
     def operands(self, index: int) -> list[int]:
         """Return the nodes that a node reads."""
         node = self.nodes[index]
-        return [] if node.op in LEAVES else [arg[0] for arg in node.args]
+        return [] if node.op in NAMED else [arg[0] for arg in node.args]
 
     def count(self, outputs: Iterable[Ref]) -> dict[str, int]:
         """Count the operations needed for the outputs: {"add": .., "mul": .., ...}."""

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from pymodel.arith.fp import Format
 from pymodel.arith.scalars import BitExact, S, SupportsArithmetic
-from pymodel.compile.graph import LEAVES, OPERATIONS, Graph, Node, Ref
+from pymodel.compile.graph import LEAVES, OPERATIONS, TRANSFERS, Graph, Node, Ref
 
 LONG_NAME, DIGEST = 120, 16  # characters: a longer formula is named by so many of its digest
 
@@ -48,6 +48,8 @@ class Kernel:
     owner : str
         Of a program among others, see :func:`apart`. It stands in :attr:`leaves` in front of the
         names of parameters.
+    stream : tuple of str
+        Names of what comes on a stream, in its order: see :func:`pymodel.compile.streams.streamed`.
     """
 
     graph: Graph
@@ -56,6 +58,7 @@ class Kernel:
     carried: dict[str, Carried] = field(default_factory=dict)
     context: dict[int, int] = field(default_factory=dict)
     owner: str = ""
+    stream: tuple[str, ...] = ()
 
     @property
     def parameters(self) -> dict[str, float]:
@@ -78,7 +81,8 @@ class Kernel:
         nodes, found = self.graph.nodes, set()
         computed = {new.node for _, new in self.carried.values()}
         for index in self.needed:
-            if nodes[index].op == "input" or (index in computed and nodes[index].op not in LEAVES):
+            moved = nodes[index].op in ("input", *TRANSFERS)
+            if moved or (index in computed and nodes[index].op not in LEAVES):
                 continue
             if all(arg in found for arg in self.graph.operands(index)):
                 found.add(index)
@@ -87,17 +91,22 @@ class Kernel:
     @cached_property
     def operations(self) -> list[int]:
         """Nodes that an evaluation computes, operands first; not the fixed ones."""
-        nodes, fixed = self.graph.nodes, self.fixed
-        return [i for i in self.needed if nodes[i].op in OPERATIONS and i not in fixed]
+        nodes, fixed, ops = self.graph.nodes, self.fixed, (*OPERATIONS, *TRANSFERS)
+        return [i for i in self.needed if nodes[i].op in ops and i not in fixed]
 
     @cached_property
     def readers(self) -> dict[int, list[int]]:
         """Node -> operations that read it."""
         found = defaultdict(list)
         for index in self.operations:
-            for arg, _ in self.graph.nodes[index].args:
+            for arg, _ in self.arguments(index):
                 found[arg].append(index)
         return dict(found)
+
+    def arguments(self, index: int) -> tuple:
+        """Operands of an operation, (node, negative) each; a load has none."""
+        node = self.graph.nodes[index]
+        return () if node.op == "load" else node.args
 
     @cached_property
     def leaves(self) -> dict[int, str]:

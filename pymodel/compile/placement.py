@@ -46,6 +46,6 @@ def values_of(kernel: Kernel) -> dict[int, list[int]]:
     for index in kernel.needed:
         op, args = nodes[index]
         operation = args[0][0] if op in ("sin", "cos") else index
-        if operation in found and op != "sincos":
+        if operation in found and op not in ("sincos", "output"):
             found[operation].append(index)
     return found

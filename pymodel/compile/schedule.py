@@ -12,13 +12,23 @@ the old value.
 import heapq
 import itertools
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 
 from pymodel.compile.allocate import Homes, addresses
 from pymodel.compile.kernel import Kernel, storable
 from pymodel.compile.placement import Issue, Placement, values_of
-from pymodel.machine.isa import OFFERED, SIDES, Machine, Operand, Port, Program, ProgramError, Word
+from pymodel.machine.isa import (
+    OFFERED,
+    RARE,
+    SIDES,
+    Machine,
+    Operand,
+    Port,
+    Program,
+    ProgramError,
+    Word,
+)
 
 #: How far a system runs ahead of the next one, in cycles of its longest path: all are tried.
 STAGGERS = (0, 2, 4, 6, 8, 10, 12, 14, 17, 20, 24, 30, 40)
@@ -93,7 +103,7 @@ def schedule_library(
         name: _program(machine, segments, homes.of_program(segments), thorough)
         for name, segments in members.items()
     }
-    if len(programs) > machine.programs:
+    if not machine.streams and len(programs) > machine.programs:
         raise ProgramError(f"{len(programs)} programs, the engine has {machine.programs}")
     _check_words(machine, sum(len(program.words) for program in programs.values()))
     return programs
@@ -121,8 +131,14 @@ def _program(machine: Machine, kernels: Sequence[Kernel], homes: Homes, thorough
         outputs=homes.outputs,
         parameters=homes.parameters,
         data={k: bits for kernel in kernels for k, bits in kernel.values(machine.fmt).items()},
+        stream_in=_numbered(kernels[0].stream),
+        stream_out=_numbered(kernels[0].outputs) if machine.streams else {},
         registers=registers,
     )
+
+
+def _numbered(items: Iterable) -> dict:
+    return {item: number for number, item in enumerate(items)}
 
 
 def _check_words(machine: Machine, words: int) -> None:
@@ -265,12 +281,16 @@ class _ListScheduler:
             index: [value for value in some if value in self.homes]
             for index, some in self.values.items()
         }
+        self.rare = machine.rare_banks if machine.streams else (machine.shared_bank,)
+        self.apart = machine.datapaths  # words between uses of a unit that datapaths share
+        self.used = dict.fromkeys(RARE, -self.apart)  # operation -> its last cycle
+        self.read = Counter()  # rare bank -> reads of what was loaded there
         self.bank = {node: homes.of_leaf(name).bank for node, name in kernel.leaves.items()}
         self.arrival = dict.fromkeys(kernel.leaves, -1)
         self.priority = self._priorities(stagger, order)
         # What an operation waits for: operands, and readers of what it overwrites.
         self.missing = {
-            index: sum(arg not in self.arrival for arg, _ in self.nodes[index].args)
+            index: sum(arg not in self.arrival for arg, _ in kernel.arguments(index))
             for index in kernel.operations
         }
         self.overwrites = defaultdict(list)  # operation -> carried values (nodes)
@@ -284,7 +304,7 @@ class _ListScheduler:
         self.issues = []  # (cycle, lane, operation)
         self.sides = []  # of each cycle
         self.load = Counter()  # lane -> reads of what it gives
-        self.shared = set()  # cycles in which the shared bank stores something
+        self.taken = set()  # (bank, cycle) in which a bank of several lanes stores something
         self.ready_at = defaultdict(list)
         for index, missing in self.missing.items():
             if not missing:
@@ -292,7 +312,7 @@ class _ListScheduler:
 
     def _priorities(self, stagger: int, order: _Order) -> dict[int, tuple[int, ...]]:
         """Operation -> what sorts it: least for the longest way to the end."""
-        kernel, height = self.kernel, {}
+        kernel, height, behind = self.kernel, {}, 0
         for index in reversed(kernel.operations):
             below = (
                 height[reader]
@@ -300,6 +320,9 @@ class _ListScheduler:
                 for reader in kernel.readers.get(value, ())
             )
             height[index] = self.machine.latency[self.nodes[index].op] + max(below, default=0)
+            if self.nodes[index].op == "output":  # one a word
+                behind += 1
+                height[index] = behind
         context = kernel.context
         return {
             index: (
@@ -310,11 +333,11 @@ class _ListScheduler:
         }
 
     def _tie(self, index: int, order: _Order) -> tuple[int, ...]:
-        args = [arg for arg, _ in self.nodes[index].args]
+        args = [arg for arg, _ in self.kernel.arguments(index)]
         if order is _Order.RARE:
             return sum(len(self.kernel.readers[arg]) for arg in args), -index
         if order is _Order.FRESH:
-            return -max(args), index
+            return -max(args, default=0), index
         return (-index if order is _Order.LAST else index,)
 
     def place(self) -> Placement:
@@ -327,13 +350,19 @@ class _ListScheduler:
         while left:
             for index in self.ready_at.pop(cycle, ()):
                 heapq.heappush(ready[self.nodes[index].op], (self.priority[index], index))
-            free = {op: list(some) for op, some in lanes.items()}
+            free = {
+                op: list(some)
+                for op, some in lanes.items()
+                if op not in self.used or cycle >= self.used[op] + self.apart
+            }
             tries = {op: len(some) + self.tries for op, some in lanes.items()}
             sides, aside = _Sides(), []
             self.sides.append(sides)
             while True:
                 heads = [
-                    (some[0], op) for op, some in ready.items() if some and free[op] and tries[op]
+                    (some[0], op)
+                    for op, some in ready.items()
+                    if some and free.get(op) and tries[op]
                 ]
                 if not heads:
                     break
@@ -348,32 +377,41 @@ class _ListScheduler:
                 heapq.heappush(ready[op], entry)
             cycle += 1
         issues = [Issue(*issue, self._arguments(issue)) for issue in self.issues]
-        length = 1 + max(self.arrival.values(), default=0)
+        length = max(1 + max(self.arrival.values(), default=0), *self._ends())
         return Placement(self.kernel, issues, self.values, self.bank, self.arrival, length)
+
+    def _ends(self) -> tuple[int, int]:
+        """Cycles in which it may end because of outputs, and of units that datapaths share."""
+        last = max((cycle for cycle, *_ in self.issues), default=0)
+        return last + 1, max(self.used.values()) + self.apart
 
     def _issue(self, index: int, cycle: int, free: list[int], sides: _Sides) -> bool:
         """Issue an operation in a cycle if that is possible."""
         node, machine, readers = self.nodes[index], self.machine, self.kernel.readers
-        values = [(self.bank[arg], arg) for arg, _ in node.args]
+        arguments = self.kernel.arguments(index)
+        values = [(self.bank[arg], arg) for arg, _ in arguments]
         if sides.refuse(values):
             return False
         lane = self._lane(index, free)
         if lane is None or any(self.unread[old] for old in self.overwrites.get(index, ())):
             return False
         done = cycle + machine.latency[node.op]
-        shared = machine.shared_bank
-        banks = [self._bank_of(value, lane) for value in self.values[index]]
-        if shared in banks and done in self.shared:
+        banks = [self._bank_of(value, lane, done) for value in self.values[index]]
+        taken = {(bank, done) for bank in banks if bank in self.rare}
+        if None in banks or taken & self.taken:
             return False
         if not sides.take(index, machine.lanes[lane].sides, values):
             return False
 
         free.remove(lane)
         self.load[lane] += sum(len(readers.get(value, ())) for value in self.values[index])
-        if shared in banks:
-            self.shared.add(done)
+        self.taken |= taken
+        if node.op in self.used:
+            self.used[node.op] = cycle
+        if node.op == "load":
+            self.read[banks[0]] += len(readers.get(index, ()))
         self.issues.append((cycle, lane, index))
-        for old in {arg for arg, _ in node.args} & self.unread.keys():
+        for old in {arg for arg, _ in arguments} & self.unread.keys():
             if old not in self.overwrites.get(index, ()):
                 self.unread[old] -= 1
         for value, bank in zip(self.values[index], banks, strict=True):
@@ -388,7 +426,7 @@ class _ListScheduler:
     def _arguments(self, issue: tuple[int, int, int]) -> tuple:
         """Operands of an operation in the order of its lane's."""
         cycle, _, index = issue
-        args = self.nodes[index].args
+        args = self.kernel.arguments(index)
         return args[::-1] if self.sides[cycle].turned[index] else args
 
     def _lane(self, index: int, free: list[int]) -> int | None:
@@ -402,8 +440,12 @@ class _ListScheduler:
             ]
         return min(free, key=self.load.__getitem__, default=None)
 
-    def _bank_of(self, value: int, lane: int) -> int:
+    def _bank_of(self, value: int, lane: int, done: int = 0) -> int | None:
+        """Where a result goes; None if what is loaded can go nowhere at that time."""
         banks = self.machine.lanes[lane].banks
+        if self.nodes[value].op == "load":
+            free = [bank for bank in banks if (bank, done) not in self.taken]
+            return min(free, key=self.read.__getitem__, default=None)
         return banks[-1] if self.nodes[value].op == "cos" else banks[0]
 
 
@@ -425,7 +467,10 @@ def _best_placement(machine: Machine, kernel: Kernel, homes: Homes, thorough: bo
 def _words(machine: Machine, placement: Placement, address: dict[int, int]) -> list[Word]:
     words = [Word() for _ in range(placement.length)]
     bank, arrival = placement.bank, placement.arrival
-    common = placement.kernel.fixed_leaves if machine.contexts > 1 else ()
+    kernel, nodes = placement.kernel, placement.kernel.graph.nodes
+    loads = _numbered(kernel.stream)
+    outputs = _numbered(ref.node for ref in kernel.outputs.values())
+    common = kernel.fixed_leaves if machine.contexts > 1 else ()
     for issue in placement.issues:
         word = words[issue.cycle]
         for (arg, _), side in zip(issue.args, machine.lanes[issue.lane].sides, strict=True):
@@ -436,9 +481,16 @@ def _words(machine: Machine, placement: Placement, address: dict[int, int]) -> l
         word.issues[issue.lane] = tuple(
             Operand(bank[arg], negative) for arg, negative in issue.args
         )
+        if nodes[issue.node].op == "load":
+            (name,) = nodes[issue.node].args
+            word.load = loads[name]
+        elif nodes[issue.node].op == "output":
+            word.output = outputs[issue.node]
         for value in placement.values[issue.node]:
             done = words[arrival[value]]
             done.writes[bank[value]] = address[value]
-            if placement.kernel.graph.nodes[value].op == "sin":
+            if nodes[value].op == "sin":
                 done.sine = True
+            elif nodes[value].op == "load":
+                done.loaded.add(bank[value])
     return words

@@ -30,7 +30,11 @@ from pymodel.arith.fp import BINARY32, Format
 from pymodel.machine.registers import BUS_W
 
 SIDES = 2
+LOAD_STAGES = 3  # cycles from a word to what its load lane gives
+SHARE_STAGES = 3  # registers between several datapaths and a unit that they share
+MAX_DATAPATHS = 32
 MAX_CONTEXTS, MAX_READ_STAGES, MAX_OPERAND_STAGES = 16, 2, 1
+RARE = ("rec", "sincos")  # operations whose units the datapaths of an array share
 MANY_CONTEXTS = 4  # from here on the operand multiplexers have a register inside
 
 
@@ -50,9 +54,11 @@ class ProgramError(Error, ValueError):
 class Lane(NamedTuple):
     """A float unit with its operand registers."""
 
-    op: str  # add, mul, rec, sincos
+    op: str  # add, mul, rec, sincos, load, output
     sides: tuple  # of the read ports that feed its operands, one each
-    banks: tuple  # where its results go: one bank, for sincos those of the sine and the cosine
+    #: Where its results go: one bank, for sincos those of the sine and the cosine; for load these
+    #: two, one of which or both take it.
+    banks: tuple
 
 
 class Location(NamedTuple):
@@ -92,6 +98,11 @@ class Word:
         The bank that the reciprocal and the sine share is offered the sine.
     common : set
         :class:`Port` that gives all contexts the register of context 0.
+    load, output : int
+        With streams: which word of the call the load lane reads, and which one the output lane,
+        if it has an operand, writes.
+    loaded : set
+        Rare banks that are offered what was loaded.
     """
 
     reads: dict = field(default_factory=dict)
@@ -99,6 +110,9 @@ class Word:
     writes: dict = field(default_factory=dict)
     sine: bool = False
     common: set = field(default_factory=set)
+    load: int = 0
+    output: int = 0
+    loaded: set = field(default_factory=set)
 
 
 @dataclass(frozen=True)
@@ -125,12 +139,20 @@ class Machine:
     read_stages, operand_stages : int, optional
         Registers behind the banks and inside the operand multiplexers; default: as many as the
         contexts hide.
+    datapaths : int
+        Of an array (rtl/top/step_array.sv), 1 to 32: each has lanes, banks and contexts of its own,
+        all share the program, the reciprocal, and sine and cosine.
+    in_depth, out_depth : int
+        Words of a call, in and out, that an array's memories hold: powers of two. 0: not an array
+        but an engine without streams.
+    segments, functions : int
+        Entries of an array's tables.
 
     Raises
     ------
     ValueError
-        For fewer than one lane of a kind, a depth that is no power of two, or contexts or stages
-        out of their range.
+        For fewer than one lane of a kind, a depth that is no power of two, contexts, stages or
+        datapaths out of their range, or datapaths without streams.
     """
 
     adders: int = 2
@@ -147,6 +169,11 @@ class Machine:
     contexts: int = 1
     read_stages: int | None = None
     operand_stages: int | None = None
+    datapaths: int = 1
+    in_depth: int = 0
+    out_depth: int = 0
+    segments: int = 32
+    functions: int = 16
 
     def __post_init__(self) -> None:
         defaults = {
@@ -159,12 +186,20 @@ class Machine:
         for name, least in (("adders", 1), ("multipliers", 1), ("depth", 2)):
             if getattr(self, name) < least:
                 raise ValueError(f"{name} is {getattr(self, name)}, must be at least {least}")
-        if self.depth & (self.depth - 1):
-            raise ValueError(f"depth is {self.depth}, must be a power of two")
+        for name in ("depth", "in_depth", "out_depth"):
+            depth = getattr(self, name)
+            if depth & (depth - 1):
+                raise ValueError(f"{name} is {depth}, must be a power of two")
+        depths = (self.in_depth, self.out_depth)
+        if any(depths) != all(depths) or 1 in depths:
+            raise ValueError(f"in_depth and out_depth are {depths}, must be 0 or at least 2 both")
+        if self.datapaths > 1 and not self.streams:
+            raise ValueError(f"{self.datapaths} datapaths need streams: in_depth and out_depth")
         for name, least, most in (
             ("contexts", 1, MAX_CONTEXTS),
             ("read_stages", 0, MAX_READ_STAGES),
             ("operand_stages", 0, MAX_OPERAND_STAGES),
+            ("datapaths", 1, MAX_DATAPATHS),
         ):
             if not least <= getattr(self, name) <= most:
                 raise ValueError(f"{name} is {getattr(self, name)}, must be {least} to {most}")
@@ -193,9 +228,12 @@ class Machine:
     @property
     def boundless(self) -> "Machine":
         """The machine with unlimited memories, to find out what a program needs."""
-        return replace(
+        found = replace(
             self, depth=1 << 24, program_depth=1 << 32, trace_registers=1 << 24, programs=1 << 24
         )
+        if self.streams:
+            found = replace(found, in_depth=1 << 24, out_depth=1 << 24, segments=1 << 24)
+        return found
 
     def holding(self, *programs: "Program") -> "Machine":
         """The machine with its memories enlarged to hold some programs at once."""
@@ -221,7 +259,25 @@ class Machine:
         binary = ["add"] * self.adders + ["mul"] * self.multipliers
         lanes = [Lane(op, (0, 1), (bank,)) for bank, op in enumerate(binary)]
         lanes.append(Lane("rec", (0,), (self.shared_bank,)))
-        return (*lanes, Lane("sincos", (1,), (self.shared_bank, self.shared_bank + 1)))
+        lanes.append(Lane("sincos", (1,), self.rare_banks))
+        if self.streams:
+            lanes += [Lane("load", (), self.rare_banks), Lane("output", (0,), ())]
+        return tuple(lanes)
+
+    @property
+    def streams(self) -> bool:
+        """Whether inputs and outputs are streams."""
+        return self.in_depth > 0
+
+    @property
+    def systems(self) -> int:
+        """Systems that it works for at once: contexts of all datapaths."""
+        return self.contexts * self.datapaths
+
+    @property
+    def rare_banks(self) -> tuple[int, int]:
+        """The banks of the reciprocal and the sine, and of the cosine."""
+        return self.shared_bank, self.shared_bank + 1
 
     @property
     def shared_bank(self) -> int:
@@ -240,7 +296,7 @@ class Machine:
         for lane in self.lanes:
             if lane.op == "sincos":
                 banks["sin"], banks["cos"] = [lane.banks[0]], [lane.banks[1]]
-            else:
+            elif lane.op in banks:
                 banks[lane.op] += lane.banks
         return banks
 
@@ -252,16 +308,24 @@ class Machine:
     @cached_property
     def latency(self) -> dict[str, int]:
         """Words from an operation's issue to its result: {op: words}."""
-        stages = (self.add_stages, self.mul_stages, self.rec_stages, self.sincos_stages)
-        cycles = [self.operand_latency + n for n in stages]
-        words = [-(-n // self.contexts) for n in cycles]
-        return dict(zip(("add", "mul", "rec", "sincos"), words, strict=True))
+        shared = SHARE_STAGES if self.datapaths > 1 else 0
+        ahead = self.operand_latency
+        cycles = {
+            "add": ahead + self.add_stages,
+            "mul": ahead + self.mul_stages,
+            "rec": ahead + shared + self.rec_stages,
+            "sincos": ahead + shared + self.sincos_stages,
+        }
+        if self.streams:
+            cycles |= {"load": LOAD_STAGES, "output": 1}
+        return {op: -(-n // self.contexts) for op, n in cycles.items()}
 
     def of_context(self, location: Location, context: int) -> Location:
         """The register of a context that stands where one of context 0 does."""
         return Location(location.bank, context * self.depth + location.address)
 
-    # --- layout of a word, lowest bits first: reads, writes, sine, operands -----------------------
+    # --- layout of a word, lowest bits first: reads, writes, sine, operands; with streams those of
+    # --- the output lane, what the rare banks take, the load, and uses of the rare units ---------
 
     @property
     def address_w(self) -> int:
@@ -279,7 +343,21 @@ class Machine:
         operands = SIDES * (self.adders + self.multipliers) + 2  # of the lanes with one operand
         addresses = self.banks * (SIDES + 1)
         common = self.banks * SIDES * self.common_w
-        return addresses * (self.address_w + 1) + common + 1 + operands * (self.bank_w + 1)
+        stream = 0
+        if self.streams:
+            operands += 1
+            stream = self.out_w + self.in_w + 1 + len(self.rare_banks) + len(RARE)
+        return addresses * (self.address_w + 1) + common + 1 + operands * (self.bank_w + 1) + stream
+
+    @property
+    def in_w(self) -> int:
+        """Bits of the number of an input word of a call."""
+        return (self.in_depth - 1).bit_length()
+
+    @property
+    def out_w(self) -> int:
+        """Bits of the number of an output word of a call."""
+        return (self.out_depth - 1).bit_length()
 
     @property
     def common_w(self) -> int:
@@ -310,6 +388,13 @@ class Machine:
             for operand in word.issues.get(index, idle):
                 fields.append((operand.bank, self.bank_w))
                 fields.append((operand.negative, 1))
+            if lane.op == "output":
+                fields += [(index in word.issues, 1), (word.output, self.out_w)]
+        if self.streams:
+            fields += [(bank in word.loaded, 1) for bank in self.rare_banks]
+            fields.append((word.load, self.in_w))
+            used = {self.lanes[index].op for index in word.issues}
+            fields += [(op in used, 1) for op in RARE]
         bits = shift = 0
         for value, width in fields:
             if not 0 <= value < 1 << width:
@@ -338,6 +423,8 @@ class Program:
         after bank, then the next address.
     data : dict
         Name -> bits of the parameters, as recorded: not part of what the program is.
+    stream_in, stream_out : dict
+        With streams: name -> number of the word of a call.
     registers : list of int
         Registers in use of each bank.
     """
@@ -351,6 +438,8 @@ class Program:
     outputs: dict = field(default_factory=dict)
     parameters: dict = field(default_factory=dict)
     data: dict = field(default_factory=dict, compare=False)
+    stream_in: dict = field(default_factory=dict)
+    stream_out: dict = field(default_factory=dict)
 
     @property
     def special(self) -> int:

@@ -7,6 +7,7 @@ reads what was never stored, is refused.
 
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from pymodel.arith.fp import INVALID
@@ -45,6 +46,28 @@ class Store(NamedTuple):
     bits: int
     operands: tuple
     context: int = 0
+
+
+@dataclass
+class CallMemory:
+    """What the load lane and the output lane of a context reach: the words of one call.
+
+    Attributes
+    ----------
+    inputs : sequence of int
+    outputs : dict
+        Number of a word -> bits.
+    in_base, out_base : int
+        Added to the numbers in a program word.
+    quiet : bool
+        Nothing is output.
+    """
+
+    inputs: Sequence[int]
+    outputs: dict = field(default_factory=dict)
+    in_base: int = 0
+    out_base: int = 0
+    quiet: bool = False
 
 
 class Twin:
@@ -153,7 +176,7 @@ class Twin:
         """One pass through a segment; whether all that it stored is finite and valid."""
         self._check_common(words)
         self.stores, self._settled = [], False
-        contexts = [self._pass(words, context) for context in range(self.machine.contexts)]
+        contexts = [self.run_context(words, context) for context in range(self.machine.contexts)]
         self.cycles += self.machine.contexts * len(words)
         return all(contexts)
 
@@ -165,17 +188,40 @@ class Twin:
                 if (port.bank, word.reads[port]) in stored:
                     raise ProgramError(f"word {number}: {port} reads in common what is stored")
 
-    def _pass(self, words: Sequence[Word], context: int) -> bool:
-        """A pass of one context; the contexts have nothing to do with each other."""
+    def run_context(
+        self, words: Sequence[Word], context: int, memory: CallMemory | None = None
+    ) -> bool:
+        """Make a pass of one context, which has nothing to do with the others.
+
+        Parameters
+        ----------
+        words : sequence of Word
+        context : int
+        memory : CallMemory, optional
+            With streams: the words of its call.
+
+        Returns
+        -------
+        bool
+            Whether all that it stored is finite and valid.
+
+        Raises
+        ------
+        ProgramError
+            If the words store what no lane gives, read what was never stored, or leave results
+            behind.
+        """
         machine, fmt, healthy = self.machine, self.machine.fmt, True
         pipelines = [deque([None] * machine.latency[lane.op]) for lane in machine.lanes]
         for number, word in enumerate(words):
             where = f"context {context}, word {number}"
             arrived = [pipeline.popleft() for pipeline in pipelines]
-            offered = self._offered(arrived, word.sine)
+            offered = self._offered(arrived, word)
             for index, pipeline in enumerate(pipelines):
-                operands = word.issues.get(index)
-                pipeline.append(operands and self._operate(index, word, offered, context, where))
+                result = None
+                if index in word.issues:
+                    result = self._operate(index, word, offered, context, memory, where)
+                pipeline.append(result)
             for bank, address in word.writes.items():
                 if offered[bank] is None:
                     raise ProgramError(f"{where}: nothing to store in bank {bank}")
@@ -184,25 +230,36 @@ class Twin:
                 self.file[bank][location.address] = bits
                 self.stores.append(Store(number, *location, bits, operands, context))
                 self.flags |= flags
-                healthy &= bits & ~fmt.sign_mask < fmt.inf and not flags & INVALID
+                found = bits & ~fmt.sign_mask < fmt.inf and not flags & INVALID
+                healthy &= found or bank in word.loaded
         if any(result is not None for pipeline in pipelines for result in pipeline):
             raise ProgramError(f"context {context}: the step ends with results in the lanes")
         return healthy
 
-    def _offered(self, arrived: Sequence[Result | None], sine: bool) -> list:
+    def _offered(self, arrived: Sequence[Result | None], word: Word) -> list:
         """(bits, flags, operands) that each bank is offered, None where nothing leaves a lane."""
 
         def of(result: Result | None, word: int = 0) -> tuple | None:
             return result and (result.words[word], result.flags, result.operands)
 
-        *simple, reciprocal, sincos = arrived
-        offered = [*map(of, simple), of(sincos if sine else reciprocal), of(sincos, 1)]
+        shared = self.machine.shared_bank
+        reciprocal, sincos, *streams = arrived[shared:]
+        offered = [*map(of, arrived[:shared]), of(sincos if word.sine else reciprocal)]
+        offered.append(of(sincos, 1))
         assert len(offered) == self.machine.banks
+        for bank in word.loaded:
+            offered[bank] = of(streams[0])
         return offered
 
     def _operate(
-        self, index: int, word: Word, offered: Sequence, context: int, where: str
-    ) -> Result:
+        self,
+        index: int,
+        word: Word,
+        offered: Sequence,
+        context: int,
+        memory: CallMemory | None,
+        where: str,
+    ) -> Result | None:
         machine, fmt, values = self.machine, self.machine.fmt, []
         op, sides, _ = machine.lanes[index]
         for (bank, negative), side in zip(word.issues[index], sides, strict=True):
@@ -216,6 +273,12 @@ class Twin:
             if bits is None:
                 raise ProgramError(f"{where}: lane {index} reads nothing at {port}")
             values.append(bits ^ (fmt.sign_mask if negative else 0))
+        if op == "load":
+            return Result((memory.inputs[memory.in_base + word.load],), 0, ())
+        if op == "output":
+            if not memory.quiet:
+                memory.outputs[memory.out_base + word.output] = values[0]
+            return None
         if op == "sincos":
             sine, cosine, flags = fmt.sincos(*values)
             return Result((sine, cosine), flags, tuple(values))

@@ -1,0 +1,193 @@
+"""The array (rtl/top/step_array.sv): what it is told to run, and its model.
+
+Datapaths and contexts are *systems*, each of which works on one call. Calls of one function that
+come one after the other make a *batch*, one for each system at most. A function is a chain of
+*segments* of the program, which may repeat.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+from typing import NamedTuple
+
+from pymodel.machine.isa import RARE, Location, Machine, ProgramError, Word
+from pymodel.machine.model import CallMemory, Twin
+
+
+@dataclass(frozen=True)
+class Segment:
+    """An entry of the table of segments.
+
+    Attributes
+    ----------
+    start, length : int
+        Words of the program.
+    repeat : int
+        How often it runs, at least once.
+    in_base, in_stride, out_base, out_stride : int
+        In repeat r, base + r stride is added to the numbers of the words that it loads, and outputs.
+    quiet : bool
+        It outputs nothing.
+    emit : bool
+        Behind its last repeat the outputs of the call are complete, and leave.
+    """
+
+    start: int
+    length: int
+    repeat: int = 1
+    in_base: int = 0
+    in_stride: int = 0
+    out_base: int = 0
+    out_stride: int = 0
+    quiet: bool = False
+    emit: bool = False
+
+
+@dataclass(frozen=True)
+class Function:
+    """An entry of the table of functions.
+
+    Attributes
+    ----------
+    first, last : int
+        Segments that its chain begins and ends with.
+    loop_from, loops : int
+        From this segment on the chain runs so many times.
+    inputs, outputs : int
+        Words of a call on the streams; each segment that emits gives all outputs.
+    """
+
+    first: int
+    last: int
+    loop_from: int
+    loops: int
+    inputs: int
+    outputs: int
+
+    def chain(self, segments: Sequence[Segment]) -> Iterator[Segment]:
+        """Its segments in the order in which they run."""
+        yield from segments[self.first : self.loop_from]
+        for _ in range(self.loops):
+            yield from segments[self.loop_from : self.last + 1]
+
+    def rows(self, segments: Sequence[Segment]) -> int:
+        """How many times a call gives all its outputs."""
+        emitted = [segment.emit for segment in segments]
+        looped = sum(emitted[self.loop_from : self.last + 1])
+        return sum(emitted[self.first : self.loop_from]) + self.loops * looped
+
+
+class Given(NamedTuple):
+    """What leaves on the stream for a call: all its outputs, once."""
+
+    function: int
+    words: tuple
+    fault: bool  # a result was infinite, not a number or invalid
+
+
+class ArrayTwin:
+    """The model of an array.
+
+    Parameters
+    ----------
+    machine : pymodel.machine.isa.Machine
+        With streams.
+    words : sequence of Word
+        The program.
+    segments : sequence of Segment
+    functions : sequence of Function
+
+    Attributes
+    ----------
+    flags : int
+        Sticky float flags of all results that were stored.
+    word_cycles : int
+        Cycles of the last run in which a datapath executed program words.
+
+    Raises
+    ------
+    ProgramError
+        If a segment uses a unit again before all datapaths have used it.
+    """
+
+    def __init__(
+        self,
+        machine: Machine,
+        words: Sequence[Word],
+        segments: Sequence[Segment],
+        functions: Sequence[Function],
+    ) -> None:
+        self.machine, self.words = machine, words
+        self.segments, self.functions = segments, functions
+        self.datapaths = [Twin(machine) for _ in range(machine.datapaths)]
+        self.word_cycles = 0
+        for segment in segments:
+            self._check_turns(self._words(segment))
+
+    @property
+    def flags(self) -> int:
+        """Sticky float flags."""
+        found = 0
+        for datapath in self.datapaths:
+            found |= datapath.flags
+        return found
+
+    def load(self, registers: dict[Location, int]) -> None:
+        """Store bits in all datapaths: {Location: bits}."""
+        for datapath in self.datapaths:
+            datapath.load(registers)
+
+    def run(self, calls: Iterable[tuple[int, Sequence[int]]]) -> list[Given]:
+        """Run calls.
+
+        Parameters
+        ----------
+        calls : iterable of (int, sequence of int)
+            Number of the function, and words, of each.
+
+        Returns
+        -------
+        list of Given
+            As they leave: of a batch each call's first outputs, then its second ones, ...
+        """
+        self.word_cycles, given = 0, []
+        for number, group in groupby(calls, key=lambda call: call[0]):
+            together = [words for _, words in group]
+            for at in range(0, len(together), self.machine.systems):
+                given += self._batch(number, together[at : at + self.machine.systems])
+        return given
+
+    def _batch(self, number: int, calls: Sequence[Sequence[int]]) -> list[Given]:
+        function, given = self.functions[number], []
+        memories = [CallMemory(words) for words in calls]
+        healthy = [True] * len(calls)
+        for segment in function.chain(self.segments):
+            words = self._words(segment)
+            for repeat in range(segment.repeat):
+                self.word_cycles += self.machine.contexts * len(words)
+                for system, memory in enumerate(memories):
+                    memory.in_base = segment.in_base + repeat * segment.in_stride
+                    memory.out_base = segment.out_base + repeat * segment.out_stride
+                    memory.quiet = segment.quiet
+                    healthy[system] &= self._pass(words, system, memory)
+            if segment.emit:
+                for memory, fine in zip(memories, healthy, strict=True):
+                    found = tuple(memory.outputs[k] for k in range(function.outputs))
+                    given.append(Given(number, found, not fine))
+        return given
+
+    def _pass(self, words: Sequence[Word], system: int, memory: CallMemory) -> bool:
+        datapath, context = divmod(system, self.machine.contexts)
+        return self.datapaths[datapath].run_context(words, context, memory)
+
+    def _words(self, segment: Segment) -> Sequence[Word]:
+        return self.words[segment.start : segment.start + segment.length]
+
+    def _check_turns(self, words: Sequence[Word]) -> None:
+        """Refuse a segment in which datapaths would meet at a unit that they share."""
+        lanes = [index for index, lane in enumerate(self.machine.lanes) if lane.op in RARE]
+        for lane in lanes:
+            uses = [number for number, word in enumerate(words) if lane in word.issues]
+            for one, other in pairwise([*uses, *([len(words)] if uses else [])]):
+                if other - one < self.machine.datapaths:
+                    raise ProgramError(f"words {one} and {other}: datapaths meet at lane {lane}")

@@ -1,0 +1,356 @@
+"""Calls and ensembles on an array: its program and tables, and what its streams mean.
+
+A *function* of the array is a kernel that carries nothing, or an :class:`Ensemble`: steps of
+mechanisms of one structure that differ in parameters and initial states, whose rows leave on the
+stream. Nothing here depends on whether the array is the model (:class:`ArrayTwin`) or the RTL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from pymodel.algorithms import step
+from pymodel.algorithms.requests import BASE
+from pymodel.arith.fp import Format
+from pymodel.arith.scalars import BitExact
+from pymodel.compile.kernel import Kernel, apart
+from pymodel.compile.registry import clock_names, recorded
+from pymodel.compile.schedule import schedule_library
+from pymodel.compile.streams import first_name, first_values, streamed
+from pymodel.machine.array import ArrayTwin, Function, Given, Segment
+from pymodel.machine.isa import Location, Machine, Program, ProgramError, Word
+from pymodel.mechanism.scenario import Scenario, ScenarioError
+
+SHOWN = "at "  # before the name of a carried value that a row shows
+
+
+@dataclass(frozen=True)
+class Ensemble:
+    """Steps of mechanisms, each with parameters and a state of its own.
+
+    Attributes
+    ----------
+    kernel : Kernel
+        A time step, recorded from the first of them.
+    steps : int
+        Of each mechanism.
+    save : int
+        Steps from one row to the next; they divide ``steps``. A row has the state before a step
+        and the outputs of that step, from step 0 to step ``steps``.
+    varied : tuple of str
+        The fixed leaves of the kernel in which they differ.
+    """
+
+    kernel: Kernel
+    steps: int
+    save: int
+    varied: tuple[str, ...]
+
+    @classmethod
+    def of(cls, scenarios: Sequence[Scenario], fmt: Format, base: str = BASE) -> Ensemble:
+        """Record an ensemble of scenarios.
+
+        Parameters
+        ----------
+        scenarios : sequence of Scenario
+            With the same steps and the same rows to keep.
+        fmt : pymodel.arith.fp.Format
+        base : str
+            As for :func:`pymodel.runs.engine_runs.prepare`.
+
+        Raises
+        ------
+        ScenarioError
+            If a scenario has another structure than the first one: other bodies, joints, or other
+            parameters that are zero.
+        """
+        first = scenarios[0]
+        kernels = [recorded("step", scenario, base=base) for scenario in scenarios]
+        values = [kernel.values(fmt) for kernel in kernels]
+        for scenario, kernel in zip(scenarios, kernels, strict=True):
+            for key in ("steps", "save"):
+                if getattr(scenario, key) != getattr(first, key):
+                    raise ScenarioError(scenario.source, key, f"not that of {first.source}")
+            if kernel.structure != kernels[0].structure:
+                raise ScenarioError(
+                    scenario.source, "body", f"not of the structure of {first.source}"
+                )
+        if first.steps % first.save:
+            raise ScenarioError(first.source, "save", f"does not divide {first.steps} steps")
+        varied = [name for name, bits in values[0].items() if any(x[name] != bits for x in values)]
+        return cls(kernels[0], first.steps, first.save, tuple(sorted(varied)))
+
+    def words(self, scenario: Scenario, fmt: Format, base: str = BASE) -> dict[str, int]:
+        """Name -> bits of what a scenario's call sends: its state, and where it differs."""
+        values = recorded("step", scenario, base=base).values(fmt)
+        found = {name: values[name] for name in self.varied}
+        mechanism = step.prepare(BitExact(fmt), scenario)
+        for letter, vector in zip("qp", mechanism.initial_state(scenario), strict=True):
+            found |= {first_name(f"{letter}[{k}]"): x.bits for k, x in enumerate(vector)}
+        return found | {first_name(name): 0 for name in clock_names(scenario)}
+
+    @property
+    def shown(self) -> Kernel:
+        """The kernel whose outputs are a row."""
+        state = {SHOWN + name: old for name, (old, _) in self.kernel.carried.items()}
+        return replace(self.kernel, outputs=state | self.kernel.outputs)
+
+
+@dataclass(frozen=True)
+class ArrayFunction:
+    """A function of an array.
+
+    Attributes
+    ----------
+    name : str
+    number : int
+        What TUSER of its calls is.
+    inputs, outputs : tuple of str
+        Names of the words of a call on the streams, in their order.
+    rows : int
+        How many times a call gives its outputs.
+    """
+
+    name: str
+    number: int
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    rows: int = 1
+
+    def words(self, values: Mapping[str, int]) -> list[int]:
+        """The words of a call from bits by name.
+
+        Raises
+        ------
+        ValueError
+            If a name is missing or unknown.
+        """
+        if values.keys() != set(self.inputs):
+            differ = ", ".join(sorted(values.keys() ^ set(self.inputs)))
+            raise ValueError(f"inputs of {self.name}; missing or unknown: {differ}")
+        return [values[name] for name in self.inputs]
+
+    def results(self, words: Sequence[int]) -> dict[str, int]:
+        """Bits by name from the words that left for a call."""
+        return dict(zip(self.outputs, words, strict=True))
+
+
+@dataclass(frozen=True)
+class Array:
+    """What an array is loaded with.
+
+    Attributes
+    ----------
+    machine : pymodel.machine.isa.Machine
+    words : list of Word
+    segments : list of Segment
+    table : list of Function
+    functions : dict
+        Name -> :class:`ArrayFunction`.
+    programs : dict
+        Name of a function, or of its beginning -> Program.
+    image : dict
+        Location -> bits: parameters, the same in all datapaths.
+    """
+
+    machine: Machine
+    words: list[Word]
+    segments: list[Segment]
+    table: list[Function]
+    functions: dict[str, ArrayFunction]
+    programs: dict[str, Program] = field(repr=False)
+    image: dict[Location, int] = field(repr=False)
+
+    @cached_property
+    def encoded(self) -> list[int]:
+        """The bits of the program's words."""
+        return [self.machine.encode(word) for word in self.words]
+
+    def twin(self) -> ArrayTwin:
+        """The array's model, loaded."""
+        found = ArrayTwin(self.machine, self.words, self.segments, self.table)
+        found.load(self.image)
+        return found
+
+    def on_twin(
+        self, calls: Iterable[tuple[str, Mapping[str, int]]]
+    ) -> tuple[list[list[dict[str, int]]], ArrayTwin]:
+        """Run calls on the model.
+
+        Parameters
+        ----------
+        calls : iterable of (str, dict)
+            Function, and bits of its inputs by name.
+
+        Returns
+        -------
+        rows : list of list of dict
+            For each call, for each of its rows: bits of every output by name.
+        twin : ArrayTwin
+        """
+        calls, twin = list(calls), self.twin()
+        words = [(self.functions[name].number, self.words_of(name, x)) for name, x in calls]
+        given = twin.run(words)
+        return self.rows([name for name, _ in calls], given), twin
+
+    def words_of(self, name: str, values: Mapping[str, int]) -> list[int]:
+        """As :meth:`ArrayFunction.words`."""
+        return self.functions[name].words(values)
+
+    def rows(self, names: Sequence[str], given: Sequence[Given]) -> list[list[dict[str, int]]]:
+        """Sort what left on the stream by calls.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Functions of the calls, in their order.
+        given : sequence of Given
+
+        Returns
+        -------
+        list of list of dict
+            For each call, for each of its rows: bits of every output by name.
+        """
+        found = [[] for _ in names]
+        for call, item in zip(self.order(names), given, strict=True):
+            found[call].append(self.functions[names[call]].results(item.words))
+        return found
+
+    def order(self, names: Sequence[str]) -> list[int]:
+        """The calls (their indices) in the order in which their rows leave."""
+        found, at = [], 0
+        while at < len(names):
+            end = at + 1
+            while end < min(at + self.machine.systems, len(names)) and names[end] == names[at]:
+                end += 1
+            found += list(range(at, end)) * self.functions[names[at]].rows
+            at = end
+        return found
+
+
+def prepare_array(
+    machine: Machine,
+    functions: Mapping[str, Kernel | Ensemble],
+    owners: Mapping[str, str] | None = None,
+) -> Array:
+    """Schedule functions for an array, and make its tables.
+
+    Parameters
+    ----------
+    machine : pymodel.machine.isa.Machine
+        With streams.
+    functions : dict
+        Name -> a kernel that carries nothing, or an :class:`Ensemble`.
+    owners : dict, optional
+        Name -> whose parameters it has, such as a robot's name; by default each has its own.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    ValueError
+        If a kernel carries values.
+    pymodel.machine.isa.ProgramError
+        If the machine is too small for them.
+    """
+    kernels, given_owners = {}, {}
+    for name, function in functions.items():
+        parts = _kernels(name, function)
+        kernels |= parts
+        owner = (owners or {}).get(name, name)
+        given_owners |= dict.fromkeys(parts, owner)
+    kernels = apart(kernels, given_owners)
+    programs = schedule_library(machine, kernels, thorough=True)
+    words, segments, table, found, image = [], [], [], {}, {}
+    starts = {}
+    for name, program in programs.items():
+        starts[name] = len(words)
+        words += program.words
+        image |= program.image({})
+    for name, function in functions.items():
+        program, first = programs[name], len(segments)
+        begin = _first(name)
+        sent = program
+        if begin in programs:
+            sent = programs[begin]
+            segments.append(Segment(starts[begin], len(sent.words), quiet=True))
+        own = Segment(starts[name], len(program.words), emit=True)
+        segments.append(own)
+        loop_from, loops = len(segments) - 1, 1
+        if isinstance(function, Ensemble):
+            loop_from, loops = len(segments), function.steps // function.save
+            if function.save > 1:
+                segments.append(replace(own, repeat=function.save - 1, quiet=True, emit=False))
+            segments.append(own)
+        inputs = tuple(sent.stream_in)
+        entry = Function(
+            first, len(segments) - 1, loop_from, loops, len(inputs), len(program.stream_out)
+        )
+        table.append(entry)
+        found[name] = ArrayFunction(
+            name, len(found), inputs, tuple(program.stream_out), entry.rows(segments)
+        )
+    array = Array(machine, words, segments, table, found, programs, image)
+    _check(array)
+    return array
+
+
+def _first(name: str) -> str:
+    return f"beginning of {name}"
+
+
+def _kernels(name: str, function: Kernel | Ensemble) -> dict[str, Kernel]:
+    """The kernels of a function, as the array runs them."""
+    if isinstance(function, Ensemble):
+        main = streamed(function.shown, function.varied)
+        begin = streamed(first_values(function.kernel.carried))
+        sent = (*begin.stream, *main.stream)  # one call has them all
+        return {_first(name): replace(begin, stream=sent), name: replace(main, stream=sent)}
+    if function.carried:
+        raise ValueError(
+            f"{name}: a call carries nothing, this kernel {', '.join(function.carried)}"
+        )
+    return {name: streamed(function)}
+
+
+def _check(array: Array) -> None:
+    machine = array.machine
+    for what, needed, there in (
+        ("segments", len(array.segments), machine.segments),
+        ("functions", len(array.table), machine.functions),
+        ("input words of a call", max(x.inputs for x in array.table), machine.in_depth),
+        ("output words of a call", max(x.outputs for x in array.table), machine.out_depth),
+    ):
+        if needed > there:
+            raise ProgramError(f"{needed} {what}, the array has {there}")
+
+
+def fitting_array(
+    machine: Machine,
+    functions: Mapping[str, Kernel | Ensemble],
+    owners: Mapping[str, str] | None = None,
+) -> Array:
+    """As :func:`prepare_array`, with the machine's memories as large as needed."""
+    found = prepare_array(machine.boundless, functions, owners)
+    fitted = _fitted(machine, found)
+    return replace(found, machine=fitted)
+
+
+def _fitted(machine: Machine, array: Array) -> Machine:
+    def power_of_two(least: int) -> int:
+        return 1 << max(1, (least - 1).bit_length())
+
+    programs = array.programs.values()
+    return replace(
+        machine,
+        depth=power_of_two(max(max(program.registers) for program in programs)),
+        program_depth=power_of_two(len(array.words)),
+        in_depth=power_of_two(max(x.inputs for x in array.table)),
+        out_depth=power_of_two(max(x.outputs for x in array.table)),
+        segments=power_of_two(len(array.segments)),
+        functions=power_of_two(len(array.table)),
+    )

@@ -1,0 +1,195 @@
+"""Calls and ensembles on the array's model: every word is that of the direct evaluation."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from pymodel.arith.fp import Format
+from pymodel.arith.scalars import BitExact
+from pymodel.compile.kernel import record
+from pymodel.compile.registry import recorded
+from pymodel.compile.robot_kernels import recorded as robot_kernel
+from pymodel.compile.schedule import schedule
+from pymodel.compile.streams import first_name, streamed
+from pymodel.machine.array import ArrayTwin, Segment
+from pymodel.machine.isa import RARE, Machine, ProgramError
+from pymodel.mechanism import urdf
+from pymodel.mechanism.reduction import reduced
+from pymodel.mechanism.scenario import Scenario, ScenarioError
+from pymodel.mechanism.scenario_file import load
+from pymodel.runs.array_runs import SHOWN, Ensemble, fitting_array, prepare_array
+from pymodel.runs.robot_calls import bits_of, random_states
+from pymodel.tests.places import ROOT, SCENARIOS
+
+STREAMS = {"in_depth": 2, "out_depth": 2}  # as deep as needed
+ARRAY = Machine(contexts=2, datapaths=3, **STREAMS)
+IIWA = reduced(urdf.load(ROOT / "robots" / "iiwa14.urdf"))
+
+
+def calls_of(array, function, rows, seed=1):
+    names = array.functions[function].inputs
+    states = random_states(IIWA, function, rows, seed)
+    return [(function, x) for x in bits_of(ARRAY.fmt, {name: states[name] for name in names})]
+
+
+def test_functions_are_switched_between_calls():
+    kernels = {name: robot_kernel(IIWA, name) for name in ("ID", "FD", "dID")}
+    array = fitting_array(ARRAY, kernels, dict.fromkeys(kernels, "iiwa"))
+    calls = [
+        call
+        for function, rows in (("ID", 7), ("FD", 2), ("ID", 1), ("dID", 2))
+        for call in calls_of(array, function, rows)
+    ]
+    found, twin = array.on_twin(calls)
+    words = {name: len(program.words) for name, program in array.programs.items()}
+    assert twin.word_cycles == 2 * (3 * words["ID"] + words["FD"] + words["dID"])
+    flags = 0
+    for (name, inputs), (row,) in zip(calls, found, strict=True):
+        arithmetic = BitExact(ARRAY.fmt)
+        given = {key: arithmetic.scalar(bits) for key, bits in inputs.items()}
+        want = kernels[name].evaluate(arithmetic, given)
+        assert row == {key: x.bits for key, x in want.items()}
+        flags |= arithmetic.flags
+    assert twin.flags == flags
+
+
+def ensemble_of(name: str, steps: int, save: int, count: int = 7) -> list[Scenario]:
+    """Mechanisms that differ in their first body, and where they have no loop in its angle."""
+    rng = np.random.default_rng(1)
+    first = replace(load(SCENARIOS / f"{name}.toml", steps=steps), save=save)
+    head, *rest = first.bodies
+
+    def other() -> Scenario:
+        mass, inertia, angle = 1 + rng.random(3)
+        body = replace(head, mass=head.mass * mass, inertia=head.inertia * inertia)
+        if not first.loops:
+            body = replace(body, q=body.q + angle)
+        return replace(first, bodies=(body, *rest))
+
+    return [other() for _ in range(count)]
+
+
+@pytest.mark.parametrize("name", ["double_pendulum", "four_bar", "driven_arm"])
+@pytest.mark.parametrize(("steps", "save"), [(1, 1), (3, 1), (6, 3)])
+def test_ensembles_have_parameters_and_states_of_their_own(name, steps, save):
+    scenarios = ensemble_of(name, steps, save)
+    ensemble = Ensemble.of(scenarios, ARRAY.fmt)
+    assert ensemble.varied
+    array = fitting_array(ARRAY, {name: ensemble})
+    calls = [(name, ensemble.words(scenario, ARRAY.fmt)) for scenario in scenarios]
+    found, twin = array.on_twin(calls)
+    begin, main = (len(program.words) for program in array.programs.values())
+    assert twin.word_cycles == 2 * 2 * (begin + (steps + 1) * main)
+    for scenario, (_, inputs), rows in zip(scenarios, calls, found, strict=True):
+        kernel, arithmetic = recorded("step", scenario), BitExact(ARRAY.fmt)
+        state = {key: arithmetic.scalar(inputs[first_name(key)]) for key in kernel.carried}
+        assert len(rows) == steps // save + 1
+        for number in range(steps + 1):
+            after = kernel.evaluate(arithmetic, state)
+            if number % save == 0:
+                row = {SHOWN + key: x.bits for key, x in state.items()}
+                row |= {key: after[key].bits for key in kernel.outputs}
+                assert rows[number // save] == row
+            state = {key: after[key] for key in kernel.carried}
+
+
+def test_a_result_that_is_not_finite_is_told_of_its_call_only():
+    def function(arithmetic, values):
+        return {"y": arithmetic.recip(values["a"])}
+
+    array = fitting_array(ARRAY, {"inverse": record(function, inputs="a")})
+    one = ARRAY.fmt.one
+    given = array.twin().run((0, (bits,)) for bits in (one, 0, one, ARRAY.fmt.inf))
+    assert [item.fault for item in given] == [False, True, False, False]
+    assert [item.words for item in given] == [(one,), (ARRAY.fmt.inf,), (one,), (0,)]
+
+
+def test_what_is_only_passed_on_may_be_infinite():
+    """It is neither computed nor stored by a lane: no fault, no flag; its sign is free."""
+
+    def function(arithmetic, values):
+        return {"same": values["a"], "negative": -values["a"], "five": arithmetic.const(5.0)}
+
+    array = fitting_array(ARRAY, {"pass": record(function, inputs="ab")})
+    fmt = ARRAY.fmt
+    twin = array.twin()
+    (given,) = twin.run([(0, (fmt.inf, 1))])
+    assert given == (0, (fmt.inf, fmt.inf | fmt.sign_mask, fmt.from_float(5.0)), False)
+    assert twin.flags == 0
+    assert array.functions["pass"].inputs == ("a", "b")  # what nobody reads comes all the same
+
+
+@pytest.mark.parametrize("datapaths", [1, 2, 5])
+def test_shared_units_are_used_in_turns(datapaths):
+    machine = replace(ARRAY, datapaths=datapaths).boundless
+    program = schedule(machine, streamed(robot_kernel(IIWA, "FD")))
+    for op in RARE:
+        (lane,) = (index for index, lane in enumerate(machine.lanes) if lane.op == op)
+        uses = [number for number, word in enumerate(program.words) if lane in word.issues]
+        assert min(np.diff([*uses, len(program.words)])) >= datapaths
+        assert len(uses) == {"rec": 5, "sincos": 6}[op]
+
+
+def test_the_model_refuses_a_program_whose_datapaths_meet():
+    machine = replace(ARRAY, datapaths=1).boundless
+    program = schedule(machine, streamed(robot_kernel(IIWA, "ID")))
+    segments = [Segment(0, len(program.words), emit=True)]
+    ArrayTwin(machine, program.words, segments, [])
+    with pytest.raises(ProgramError, match="datapaths meet at lane 5"):
+        ArrayTwin(replace(machine, datapaths=5), program.words, segments, [])
+
+
+def test_what_does_not_fit_is_refused():
+    kernels = {"ID": robot_kernel(IIWA, "ID")}
+    fitted = fitting_array(ARRAY, kernels).machine
+    prepare_array(fitted, kernels)
+    for key, what in (
+        ("in_depth", "21 input words of a call, the array has 16"),
+        ("out_depth", "7 output words of a call, the array has 4"),
+        ("depth", "registers a bank"),
+        ("program_depth", "words, the engine holds"),
+    ):
+        with pytest.raises(ProgramError, match=what):
+            prepare_array(replace(fitted, **{key: getattr(fitted, key) // 2}), kernels)
+    with pytest.raises(ProgramError, match="2 functions, the array has 1"):
+        both = kernels | {"again": kernels["ID"]}
+        prepare_array(replace(fitted.boundless, functions=1), both)
+
+
+def test_what_makes_no_ensemble_is_refused():
+    first, second, *_ = ensemble_of("double_pendulum", 6, 3)
+    with pytest.raises(ScenarioError, match="does not divide 6 steps"):
+        Ensemble.of([replace(first, save=4)], ARRAY.fmt)
+    with pytest.raises(ScenarioError, match="not that of"):
+        Ensemble.of([first, replace(second, save=2)], ARRAY.fmt)
+    with pytest.raises(ScenarioError, match="not of the structure of"):
+        Ensemble.of([first, replace(second, bodies=second.bodies[:1])], ARRAY.fmt)
+    with pytest.raises(ValueError, match="carries nothing"):
+        prepare_array(ARRAY, {"step": recorded("step", first)})
+
+
+def test_inputs_must_be_those_of_the_function():
+    array = fitting_array(ARRAY, {"ID": robot_kernel(IIWA, "ID")})
+    with pytest.raises(ValueError, match="missing or unknown: q0"):
+        array.functions["ID"].words({name: 0 for name in array.functions["ID"].inputs[1:]})
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"datapaths": 2}, "need streams"),
+        ({"in_depth": 4}, "must be 0 or at least 2 both"),
+        ({"in_depth": 3, "out_depth": 2}, "in_depth is 3, must be a power of two"),
+        ({"datapaths": 33, **STREAMS}, "datapaths is 33, must be 1 to 32"),
+    ],
+)
+def test_machines_that_cannot_be(fields, message):
+    with pytest.raises(ValueError, match=message):
+        Machine(**fields)
+
+
+def test_words_of_every_format_have_their_streams():
+    machine = Machine(fmt=Format(5, 10), in_depth=32, out_depth=8, datapaths=2)
+    plain = Machine(fmt=Format(5, 10))
+    assert machine.word_w == plain.word_w + (3 + 1) + 1 + 3 + 2 + 5 + 2
