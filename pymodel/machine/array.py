@@ -25,7 +25,8 @@ class Segment:
     repeat : int
         How often it runs, at least once.
     in_base, in_stride, out_base, out_stride : int
-        In repeat r, base + r stride is added to the numbers of the words that it loads, and outputs.
+        In repeat r, base + r stride is added to the numbers of the words that it loads, and of
+        those that it outputs.
     quiet : bool
         It outputs nothing.
     emit : bool
