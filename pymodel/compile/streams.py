@@ -1,8 +1,8 @@
 """Kernels whose inputs come from a stream and whose outputs go to one.
 
-An engine with streams (rtl/top/step_array.sv) has no registers for them: a program *loads* a word of
-its call from the input memory when it needs it, and *outputs* a word to the output memory when it
-has it. Both are operations that the scheduler places on lanes of their own.
+An engine with streams (rtl/top/step_array.sv) has no registers for them: a program *loads* a word
+of its call from the input memory when it needs it, and *outputs* a word to the output memory when
+it has it. Both are operations that the scheduler places on lanes of their own.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -26,8 +26,8 @@ def streamed(kernel: Kernel, varied: Collection[str] = ()) -> Kernel:
     Returns
     -------
     Kernel
-        With the same results in value, and :attr:`Kernel.stream`: the order of the inputs. The order
-        of the outputs is that of its dict. What is carried stays so.
+        With the same results in value, and :attr:`Kernel.stream`: the order of the inputs. The
+        order of the outputs is that of its dict. What is carried stays so.
     """
     graph, moved = Graph(kernel.graph.fold), {}
     graph.parameters.update(kernel.parameters)
