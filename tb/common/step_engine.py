@@ -1,63 +1,42 @@
 """What the processor does with the step engine: loads a program, runs it, takes its trace."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from cocotb.triggers import Timer
 
-from pymodel.arith.fp import Format
 from pymodel.machine.isa import Location, Machine, Program
 from pymodel.machine.model import START_CYCLES
 from pymodel.machine.program_image import on_bus
-from pymodel.machine.registers import WORD_BYTES, step_engine
+from pymodel.machine.registers import step_engine
 from pymodel.runs.engine_runs import Call, Library
 from tb.common.clock import PERIOD_NS
-from tb.common.coprocessor import Coprocessor, now
+from tb.common.coprocessor import now
+from tb.common.programmable import (
+    COMMON,
+    Programmable,
+    machine_from,
+    neighbours,
+    parameters_of,
+)
 from tb.common.waiting import HangError
 
 MARGIN_CYCLES = 100  # between a run's word in the trace, or its end, and what the bus shows of it
 
 
+#: Parameters of the module step_engine -> fields of the machine that they make.
+PARAMETERS = COMMON | {"TRACE_REGISTERS": "trace_registers", "PROGRAMS": "programs"}
+
+
 def rtl_parameters(machine: Machine) -> dict[str, int]:
     """Parameters of the module step_engine that make it this machine."""
-    return {
-        "NUM_ADD": machine.adders,
-        "NUM_MUL": machine.multipliers,
-        "EXP_W": machine.fmt.exp_w,
-        "MAN_W": machine.fmt.man_w,
-        "ADD_STAGES": machine.add_stages,
-        "MUL_STAGES": machine.mul_stages,
-        "REC_STAGES": machine.rec_stages,
-        "SINCOS_STAGES": machine.sincos_stages,
-        "DEPTH": machine.depth,
-        "PROGRAM_DEPTH": machine.program_depth,
-        "TRACE_REGISTERS": machine.trace_registers,
-        "PROGRAMS": machine.programs,
-        "CONTEXTS": machine.contexts,
-        "READ_STAGES": machine.read_stages,
-        "OPERAND_STAGES": machine.operand_stages,
-    }
+    return parameters_of(machine, PARAMETERS)
 
 
 def machine_of(parameters: Mapping[str, int]) -> Machine:
     """The machine that these parameters make; the inverse of :func:`rtl_parameters`."""
-    return Machine(
-        adders=parameters["NUM_ADD"],
-        multipliers=parameters["NUM_MUL"],
-        add_stages=parameters["ADD_STAGES"],
-        mul_stages=parameters["MUL_STAGES"],
-        rec_stages=parameters["REC_STAGES"],
-        sincos_stages=parameters["SINCOS_STAGES"],
-        depth=parameters["DEPTH"],
-        program_depth=parameters["PROGRAM_DEPTH"],
-        trace_registers=parameters["TRACE_REGISTERS"],
-        programs=parameters["PROGRAMS"],
-        fmt=Format(parameters["EXP_W"], parameters["MAN_W"]),
-        contexts=parameters["CONTEXTS"],
-        read_stages=parameters["READ_STAGES"],
-        operand_stages=parameters["OPERAND_STAGES"],
-    )
+    return machine_from(parameters, PARAMETERS)
 
 
 @dataclass(frozen=True)
@@ -86,7 +65,7 @@ class Outcome:
     flags: int
 
 
-class StepEngine(Coprocessor):
+class StepEngine(Programmable):
     """A step engine behind its bus.
 
     Parameters
@@ -98,61 +77,17 @@ class StepEngine(Coprocessor):
     """
 
     def __init__(self, dut: Any, machine: Machine) -> None:
-        super().__init__(dut, step_engine(machine.bus_words))
-        self.machine = machine
+        super().__init__(dut, step_engine(machine.bus_words), machine)
         self.trace_depth = 0  # read from the hardware when first needed
         self._lists = ((), ())  # None: those of a library
         self._pace = 0  # cycles in which the run that was prepared traces something, or ends
         self._words = 0  # that it traces at most
 
-    # --- many accesses to one register -----------------------------------------------------------
-
-    async def write_each(self, name: str, words: Iterable[int]) -> None:
-        """Write words to one register, one after the other, as fast as the bus takes them."""
-        offset = self.map[name].offset
-        pending = [
-            self.master.init_write(offset, word.to_bytes(WORD_BYTES, "little")) for word in words
-        ]
-        await self.written(name, pending)
-
-    async def read_each(self, name: str, count: int) -> list[int]:
-        """Read one register so many times."""
-        offset = self.map[name].offset
-        pending = [self.master.init_read(offset, WORD_BYTES) for _ in range(count)]
-        words = await self.answers(name, pending)
-        assert None not in words, f"read of {name}: SLVERR"
-        return words
-
-    # --- memories --------------------------------------------------------------------------------
-
-    async def load_program(self, words: Sequence[int], start: int = 0) -> None:
-        """Store program words (ints, see :meth:`pymodel.machine.isa.Program.encoded`)."""
-        self._start_watch()
-        size = self.machine.bus_words * WORD_BYTES
-        offset = self.map["PROGRAM_WORD"].offset
-        store = self.map["PROGRAM_STORE"].offset
-        pending = []
-        for address, word in enumerate(words, start):
-            pending.append(self.master.init_write(offset, word.to_bytes(size, "little")))
-            pending.append(self.master.init_write(store, address.to_bytes(WORD_BYTES, "little")))
-        await self.written("PROGRAM_WORD", pending)
-        self._account("program", "write", len(words) * (self.machine.bus_words + 1))
-
-    async def write_registers(self, registers: Mapping[Location, int]) -> None:
-        """Store bits: {Location: bits}."""
-        self._start_watch()
-        accesses = 0
-        for locations in _neighbours(registers, self.machine.banks):
-            await self.write("FILE_ADDRESS", on_bus(locations[0]))
-            await self.write_each("FILE_DATA", [registers[x] for x in locations])
-            accesses += 1 + len(locations)
-        self._account("registers", "write", accesses)
-
     async def read_registers(self, locations: Iterable[Location]) -> dict[Location, int]:
         """Bits of registers: {Location: bits}."""
         self._start_watch()
         found, accesses = {}, 0
-        for group in _neighbours(locations, self.machine.banks):
+        for group in neighbours(locations, self.machine.banks):
             await self.write("FILE_ADDRESS", on_bus(group[0]))
             found |= zip(group, await self.read_each("FILE_DATA", len(group)), strict=True)
             accesses += 1 + len(group)
@@ -167,12 +102,6 @@ class StepEngine(Coprocessor):
         found = await self.read_registers(every)
         words = [found[location] for location in every]
         return [words[i : i + depth] for i in range(0, len(words), depth)]
-
-    async def forget(self) -> None:
-        """Clear sticky status and what was accounted so far."""
-        await self.write("STATUS", (1 << 8 * WORD_BYTES) - 1)
-        for account in (self.cycles, self.words, self.engine_cycles, self.runs):
-            account.clear()
 
     # --- libraries -------------------------------------------------------------------------------
 
@@ -334,14 +263,3 @@ class StepEngine(Coprocessor):
         """Cycles of the segments that a program has."""
         words = (program.main, len(program.words) - program.main)
         return [self.machine.contexts * n for n in words if n]
-
-
-def _neighbours(locations: Iterable[Location], banks: int) -> list[list[Location]]:
-    """Locations in groups that FILE_ADDRESS passes without being written: bank after bank."""
-    groups, expected = [], None
-    for position in sorted({x.address * banks + x.bank for x in locations}):
-        if position != expected:
-            groups.append([])
-        groups[-1].append(Location(position % banks, position // banks))
-        expected = position + 1
-    return groups

@@ -1,0 +1,197 @@
+"""What the processor and the streams do with the step array: load it, send calls, take results."""
+
+import itertools
+import logging
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", DeprecationWarning)  # cocotbext-axi under cocotb 2
+    from cocotbext.axi import AxiStreamBus, AxiStreamFrame, AxiStreamSink, AxiStreamSource
+
+from pymodel.machine.array import Given
+from pymodel.machine.isa import Machine
+from pymodel.machine.registers import step_array
+from pymodel.runs.array_runs import Array
+from tb.common.programmable import COMMON, Programmable, machine_from, parameters_of
+from tb.common.waiting import within
+
+#: Parameters of the module step_array -> fields of the machine that they make.
+PARAMETERS = COMMON | {
+    "DATAPATHS": "datapaths",
+    "IN_DEPTH": "in_depth",
+    "OUT_DEPTH": "out_depth",
+    "SEGMENTS": "segments",
+    "FUNCTIONS": "functions",
+}
+PAUSES = 997  # cycles after which random stalls repeat; a prime, as calls have no such length
+IDLE_CYCLES = 200  # from the last result to the end of a run, on the bus
+
+
+def rtl_parameters(machine: Machine) -> dict[str, int]:
+    """Parameters of the module step_array that make it this machine."""
+    return parameters_of(machine, PARAMETERS)
+
+
+def machine_of(parameters: Mapping[str, int]) -> Machine:
+    """The machine that these parameters make; the inverse of :func:`rtl_parameters`."""
+    return machine_from(parameters, PARAMETERS)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run left behind.
+
+    Attributes
+    ----------
+    given
+        What left on the stream, in order.
+    cycles, word_cycles, dropped
+        Registers CYCLES, WORD_CYCLES and DROPPED.
+    malformed
+        Whether a call was dropped.
+    flags
+        Sticky float flags, those of earlier runs included unless cleared.
+    """
+
+    given: list[Given]
+    cycles: int
+    word_cycles: int
+    dropped: int
+    malformed: bool
+    flags: int
+
+
+class StepArray(Programmable):
+    """A step array behind its bus and its streams.
+
+    Parameters
+    ----------
+    dut
+        The module step_array.
+    machine
+        What it is.
+    """
+
+    def __init__(self, dut: Any, machine: Machine) -> None:
+        super().__init__(dut, step_array(machine.bus_words), machine)
+        for name in ("s_axis", "m_axis"):
+            logging.getLogger(f"cocotb.{dut._name}.{name}").setLevel(logging.WARNING)
+        ends = (dut.clk_i, dut.rst_ni)
+        options = {"reset_active_level": False, "byte_lanes": 1}  # a word is a "byte"
+        self.source = AxiStreamSource(AxiStreamBus.from_prefix(dut, "s_axis"), *ends, **options)
+        self.sink = AxiStreamSink(AxiStreamBus.from_prefix(dut, "m_axis"), *ends, **options)
+        self.rows: list[int] = []  # of each function
+        self._longest = 0  # cycles of a batch of the function that takes longest
+
+    def stall_streams(
+        self, rng: np.random.Generator, source: float = 0.5, sink: float = 0.5
+    ) -> None:
+        """Hold back both streams at random from now on, in these parts of the cycles."""
+        for end, probability in ((self.source, source), (self.sink, sink)):
+            pauses = rng.random(PAUSES) < probability
+            if pauses.any():
+                end.set_pause_generator(itertools.cycle(map(bool, pauses)))
+            else:
+                end.clear_pause_generator()
+                end.pause = False
+
+    async def load(self, array: Array) -> None:
+        """Load program, parameters and tables."""
+        await self.load_program(array.encoded)
+        await self.write_registers(array.image)
+        self._start_watch()
+        for number, segment in enumerate(array.segments):
+            flags = self.mask("SEGMENT_FLAGS", *_flags(segment))
+            await self.write(
+                "SEGMENT_START",
+                segment.start,
+                segment.length,
+                segment.repeat,
+                segment.in_base,
+                segment.in_stride,
+                segment.out_base,
+                segment.out_stride,
+                flags,
+            )
+            await self.write("SEGMENT_STORE", number)
+        for number, entry in enumerate(array.table):
+            await self.write(
+                "FUNCTION_FIRST",
+                entry.first,
+                entry.last,
+                entry.loop_from,
+                entry.loops,
+                entry.inputs,
+                entry.outputs,
+            )
+            await self.write("FUNCTION_STORE", number)
+        self._account("tables", "write", 9 * len(array.segments) + 7 * len(array.table))
+        self.rows = [entry.rows(array.segments) for entry in array.table]
+        self._longest = self.machine.contexts * max(
+            sum(s.length * s.repeat for s in entry.chain(array.segments)) for entry in array.table
+        )
+
+    async def start(self, calls: int) -> None:
+        """Start a run of so many calls."""
+        await self.write("CALLS", calls)
+        await self.write("CTRL", self.mask("CTRL", "RUN"))
+
+    def send(self, function: int, words: Sequence[int]) -> None:
+        """Put a call in line."""
+        self.source.send_nowait(AxiStreamFrame(list(words), tuser=function))
+
+    async def take(self, limit: int) -> Given:
+        """Take what leaves next.
+
+        Raises
+        ------
+        HangError
+            If it does not come in so many cycles.
+        """
+        frame = await within(limit, self.sink.recv(), self._waiting_for_results)
+        users = {int(user) for user in np.atleast_1d(frame.tuser)}
+        assert len(users) == 1, f"m_axis_tuser changes within a call: {sorted(users)}"
+        (user,) = users
+        faults = 1 << len(self.dut.s_axis_tuser)
+        return Given(user & (faults - 1), tuple(map(int, frame.tdata)), bool(user & faults))
+
+    async def run(self, calls: Sequence[tuple[int, Sequence[int]]]) -> Outcome:
+        """Send calls, each the number of its function and its words, and take all that leaves."""
+        await self.start(len(calls))
+        for function, words in calls:
+            self.send(function, words)
+        systems = self.machine.systems
+        words = max(len(words) for _, words in calls) + self.machine.out_depth
+        limit = 8 * (systems * words + self._longest) + IDLE_CYCLES
+        rows = sum(self.rows[function] for function, _ in calls)
+        given = [await self.take(limit) for _ in range(rows)]
+        return await self.finish(given)
+
+    async def finish(self, given: list[Given]) -> Outcome:
+        """Wait for the end of a run whose results have been taken."""
+        await self.wait_until_idle(IDLE_CYCLES)
+        assert self.sink.empty() and self.source.empty(), "more came, or less was taken"
+        self.engine_cycles["run"] += await self.read("CYCLES")
+        self.runs["run"] += 1
+        return Outcome(
+            given,
+            await self.read("CYCLES"),
+            await self.read("WORD_CYCLES"),
+            await self.read("DROPPED"),
+            bool(self.field("STATUS", "MALFORMED", self.status)),
+            self.field("STATUS", "FLAGS", self.status),
+        )
+
+    def _waiting_for_results(self) -> str:
+        names = ("s_axis_tvalid", "s_axis_tready", "m_axis_tvalid", "m_axis_tready")
+        levels = ", ".join(f"{name} {getattr(self.dut, name).value}" for name in names)
+        return f"results of a call ({levels})"
+
+
+def _flags(segment: Any) -> list[str]:
+    return [name for name in ("QUIET", "EMIT") if getattr(segment, name.lower())]
