@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import groupby
 
 from pymodel.algorithms import step
 from pymodel.algorithms.requests import BASE
@@ -220,14 +221,30 @@ class Array:
 
     def order(self, names: Sequence[str]) -> list[int]:
         """The calls (their indices) in the order in which their rows leave."""
+        return [
+            call
+            for name, batch in self.batches(names)
+            for _ in range(self.functions[name].rows)
+            for call in batch
+        ]
+
+    def batches(self, names: Sequence[str]) -> list[tuple[str, range]]:
+        """The batches that calls make: their function, and the calls (their indices)."""
         found, at = [], 0
-        while at < len(names):
-            end = at + 1
-            while end < min(at + self.machine.systems, len(names)) and names[end] == names[at]:
-                end += 1
-            found += list(range(at, end)) * self.functions[names[at]].rows
+        for name, group in groupby(names):
+            end = at + len(list(group))
+            for first in range(at, end, self.machine.systems):
+                found.append((name, range(first, min(first + self.machine.systems, end))))
             at = end
         return found
+
+    def word_cycles(self, names: Sequence[str]) -> int:
+        """Cycles in which a datapath executes words for calls of these functions."""
+        words = 0
+        for name, _ in self.batches(names):
+            chain = self.table[self.functions[name].number].chain(self.segments)
+            words += sum(segment.length * segment.repeat for segment in chain)
+        return self.machine.contexts * words
 
 
 def prepare_array(

@@ -130,7 +130,7 @@ module array_loader #(
       last_call_q <= calls_left_q == COUNT_W'(2);
     end
     if (clear_i || start_i) begin
-      open_q <= start_i;
+      open_q <= start_i && !clear_i;
       beat_valid_q <= 1'b0;
       valid_q <= 1'b0;
       taken_q <= '0;

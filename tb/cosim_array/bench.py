@@ -1,0 +1,117 @@
+"""Functions of robots and ensembles of mechanisms on the step array, streamed.
+
+Settings: ``jobs``. Each is of calls, with a ``robot`` (path), ``functions`` and ``rows`` (calls of
+each, on random states), and as wanted ``floating``; or an ensemble, with a ``scenario`` (path), its
+``steps`` and ``save``, and how many ``systems``. ``stalls``: both streams are held back at random
+in this part of the cycles.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from pymodel.compile.kernel import Kernel
+from pymodel.compile.robot_kernels import recorded
+from pymodel.machine.isa import Machine
+from pymodel.mechanism import urdf
+from pymodel.mechanism.coordinates import displaced
+from pymodel.mechanism.reduction import reduced
+from pymodel.mechanism.robot import Robot
+from pymodel.mechanism.scenario import Scenario
+from pymodel.mechanism.scenario_file import load
+from tb.common.bench import Bench
+from tb.common.configs import Config
+from tb.common.places import ROOT
+from tb.common.step_array import rtl_parameters
+
+SPREAD = 0.2  # of the masses, lengths and states of an ensemble
+
+
+def _calls(robot: str, functions: Iterable[str], rows: int, floating: bool = False) -> dict:
+    return {
+        "robot": f"robots/{robot}.urdf",
+        "functions": list(functions),
+        "rows": rows,
+        "floating": floating,
+    }
+
+
+def _ensemble(name: str, steps: int, save: int, systems: int) -> dict:
+    return {
+        "scenario": f"scenarios/{name}.toml",
+        "steps": steps,
+        "save": save,
+        "systems": systems,
+    }
+
+
+@cache
+def robot_of(path: str, floating: bool) -> Robot:
+    """The robot of a job."""
+    return reduced(urdf.load(ROOT / path, floating))
+
+
+def kernels(job: dict[str, Any]) -> dict[str, Kernel]:
+    """Function -> kernel, of a job of calls."""
+    robot = robot_of(job["robot"], job["floating"])
+    return {name: recorded(robot, name) for name in job["functions"]}
+
+
+def scenarios(job: dict[str, Any], rng: np.random.Generator) -> list[Scenario]:
+    """The mechanisms of an ensemble: parameters, and where no loop forbids it states, at random."""
+    first = replace(load(ROOT / job["scenario"], job["steps"]), save=job["save"])
+    return [_varied(first, rng) for _ in range(job["systems"])]
+
+
+def _varied(scenario: Scenario, rng: np.random.Generator) -> Scenario:
+    bodies = []
+    for body in scenario.bodies:
+        mass, inertia = 1 + SPREAD * rng.uniform(-1, 1, 2)
+        bodies.append(replace(body, mass=mass * body.mass, inertia=inertia * body.inertia))
+    found = replace(scenario, bodies=tuple(bodies))
+    if found.loops:
+        return found
+    apart = displaced(found, found.q0, SPREAD * rng.normal(size=found.nv))
+    return found.with_state(apart, found.qd0)
+
+
+FUNCTIONS = ("ID", "FD", "M", "Minv", "dID", "dFD", "diFD")
+IIWA = _calls("iiwa14", FUNCTIONS, rows=16)
+#: Small enough for Icarus.
+SHORT = Machine(
+    1, 1, contexts=2, datapaths=2, depth=128, program_depth=1024, in_depth=32, out_depth=8
+)
+NARROW = Machine(contexts=8, datapaths=2, depth=256, program_depth=8192, in_depth=64, out_depth=128)
+MANY = replace(NARROW, datapaths=8, depth=64, program_depth=1024, out_depth=16)
+BENCH = Bench(
+    __file__,
+    toplevel="step_array",
+    configs=[
+        Config(
+            "iiwa",
+            rtl_parameters(NARROW),
+            {"jobs": [IIWA], "stalls": 0.3},
+            ("verilator",),
+        ),
+        Config(
+            "short",
+            rtl_parameters(SHORT),
+            {"jobs": [_calls("iiwa14", ("ID", "FD"), rows=3)], "stalls": 0.3},
+            ("icarus",),
+        ),
+        Config(
+            "ensembles",
+            rtl_parameters(MANY),
+            {
+                "jobs": [
+                    _ensemble("double_pendulum", 1000, 100, 64),
+                    _ensemble("four_bar", 1000, 100, 64),
+                ]
+            },
+            ("verilator",),
+        ),
+    ],
+)

@@ -1,0 +1,146 @@
+"""Whole jobs through the array's streams: every word is that of the direct evaluation."""
+
+import numpy as np
+
+from pymodel.algorithms.rigid_body.functions import evaluate
+from pymodel.arith.arrays import FormatArrays
+from pymodel.arith.scalars import BitExact
+from pymodel.compile.registry import recorded
+from pymodel.compile.robot_kernels import cheapest
+from pymodel.compile.streams import first_name
+from pymodel.runs.array_runs import SHOWN, Ensemble, prepare_array
+from pymodel.runs.robot_calls import bits_of, random_states
+from tb.common import clock
+from tb.common.bench import MAX_SEED
+from tb.common.handover import print_progress
+from tb.common.step_array import StepArray, machine_of
+from tb.cosim_array.bench import BENCH, kernels, robot_of, scenarios
+
+
+@BENCH.test(timeout_us=20_000_000)
+async def jobs(dut, board):
+    """Programs are loaded once for each job, then calls stream through."""
+    machine = machine_of(BENCH.params)
+    await clock.hold_reset(dut)
+    array = StepArray(dut, machine)
+    await clock.release_reset(dut)
+    stalls = BENCH.settings.get("stalls")
+    if stalls:
+        array.stall_streams(board.rng, stalls, stalls)
+    for job in BENCH.settings["jobs"]:
+        await (_calls if "robot" in job else _ensemble)(board, array, job)
+
+
+async def _calls(board, engine, job):
+    """All functions of a robot, switched between calls."""
+    machine, fmt = engine.machine, engine.machine.fmt
+    robot = robot_of(job["robot"], job["floating"])
+    array = prepare_array(machine, kernels(job), dict.fromkeys(job["functions"], robot.name))
+    batches = {}
+    for function in job["functions"]:
+        table = random_states(robot, function, job["rows"], int(board.rng.integers(MAX_SEED)))
+        names = array.functions[function].inputs
+        batches[function] = bits_of(fmt, {name: table[name] for name in names})
+    calls = [(function, inputs) for function, batch in batches.items() for inputs in batch]
+    rows, outcome = await _run(engine, array, calls)
+    _account(board, engine, array, calls, outcome)
+    at = 0
+    for function, batch in batches.items():
+        found = [only for (only,) in rows[at : at + len(batch)]]
+        at += len(batch)
+        numbers = _numbers(function, robot, fmt, batch)
+        for row, results in enumerate(found):
+            where = _where(machine, row, f"{function} of {robot.name}, call {row + 1}")
+            for name, bits in results.items():
+                want = fmt.from_float(numbers[name][row])
+                board.compare(name, bits, want, fmt, context=where)
+        exact = BitExact(fmt)
+        given = {name: exact.scalar(bits) for name, bits in batch[0].items()}
+        for name, x in evaluate(function, robot, exact, given, cheapest(robot, function)).items():
+            if name in found[0]:
+                board.compare(name, found[0][name], x.bits, fmt, context=f"{function}, exactly")
+
+
+def _numbers(function, robot, fmt, batch):
+    """Name -> one number a call, from the text on arrays."""
+    arrays = FormatArrays(fmt)
+    given = {
+        name: arrays.array(np.array([fmt.to_float(inputs[name]) for inputs in batch]))
+        for name in batch[0]
+    }
+    found = evaluate(function, robot, arrays, given, cheapest(robot, function))
+    return {name: np.broadcast_to(x.values, len(batch)).tolist() for name, x in found.items()}
+
+
+async def _ensemble(board, engine, job):
+    """Steps of mechanisms with parameters and states of their own."""
+    machine, fmt = engine.machine, engine.machine.fmt
+    found = scenarios(job, board.rng)
+    function = Ensemble.of(found, fmt)
+    array = prepare_array(machine, {"step": function})
+    calls = [("step", function.words(scenario, fmt)) for scenario in found]
+    rows, outcome = await _run(engine, array, calls)
+    _account(board, engine, array, calls, outcome)
+    for row, want in enumerate(_rows(found, calls, job, fmt)):
+        for system, got in enumerate(rows):
+            where = _where(machine, system, f"mechanism {system + 1}, step {row * job['save']}")
+            for name, bits in got[row].items():
+                board.compare(name, bits, fmt.from_float(want[name][system]), fmt, context=where)
+    board.compare("rows", len(rows[0]), job["steps"] // job["save"] + 1)
+
+
+def _rows(found, calls, job, fmt):
+    """For each row: name -> one number a mechanism, from the recorded step on arrays.
+
+    It computes from masses and lengths what the calls have from the host, too.
+    """
+    arrays, steps = FormatArrays(fmt), [recorded("step", scenario) for scenario in found]
+    kernel = steps[0]
+
+    def column(numbers):
+        return arrays.array(np.array(list(numbers)))
+
+    parameters = {
+        name: column(step.parameters[name] for step in steps) for name in kernel.parameters
+    }
+    state = {
+        name: column(fmt.to_float(words[first_name(name)]) for _, words in calls)
+        for name in kernel.carried
+    }
+    for step in range(job["steps"] + 1):
+        after = kernel.evaluate(arrays, state, parameters)
+        if step % job["save"] == 0:
+            row = {SHOWN + name: x for name, x in state.items()}
+            row |= {name: after[name] for name in kernel.outputs}
+            yield {name: np.broadcast_to(x.values, len(found)) for name, x in row.items()}
+        state = {name: after[name] for name in kernel.carried}
+
+
+async def _run(engine, array, calls):
+    await engine.forget()
+    await engine.load(array)
+    print_progress(0, len(calls))
+    words = [(array.functions[name].number, array.words_of(name, x)) for name, x in calls]
+    outcome = await engine.run(words)
+    return array.rows([name for name, _ in calls], outcome.given), outcome
+
+
+def _account(board, engine, array, calls, outcome):
+    """Nothing was dropped, no result is not finite, and words took their cycles."""
+    board.compare("DROPPED", outcome.dropped, 0)
+    board.compare("STATUS.MALFORMED", int(outcome.malformed), 0)
+    board.compare("m_axis_tuser fault", sum(item.fault for item in outcome.given), 0)
+    want = array.word_cycles([name for name, _ in calls])
+    board.compare("WORD_CYCLES", outcome.word_cycles, want)
+    engine.dut._log.info(
+        "%d calls in %d cycles, %d of them words", len(calls), outcome.cycles, outcome.word_cycles
+    )
+
+
+def _where(machine, call, what):
+    """The system that a call ran on, as far as its own function's calls tell."""
+    datapath, context = divmod(call % machine.systems, machine.contexts)
+    return f"{what}: datapath {datapath}, context {context}"
+
+
+test_cosim_array = BENCH.pytest()
