@@ -13,7 +13,7 @@ import cocotb_test.simulator
 from tb.common.places import ROOT
 
 SIMULATORS = ("icarus", "verilator")
-PORTS = ("*_i", "*_ni", "*_o", "s_axil_*")  # of every top level
+PORTS = ("*_i", "*_ni", "*_o", "s_axil_*", "*_axis_*")  # of every top level
 UNFINISHED = "unfinished"  # file in a build folder while it is being built
 GRACE_S = 10  # between asking a simulator to stop and killing it
 
