@@ -13,13 +13,16 @@ from pymodel.runs.array_runs import Array
 from tb.common.step_programs import Coverage, Programs
 
 REPAIRS = 400  # runs of the model in which results are made finite
+CANDIDATES, MOST_CANDIDATES = 6, 60  # that are drawn, for the one that covers most; for any
 TRIES = 200  # functions that are drawn until one outputs something
 SPECIALS = 0.02  # part of registers and inputs that are corners of the format
 MOST_SEGMENTS, MOST_FUNCTIONS = 8, 4  # that are drawn; the tables may be larger
 MOST_REPEATS, MOST_LOOPS = 3, 3
 MOST_WORDS = 160  # of a function's chain, about
 SHORT = 4  # cycles of a segment behind which a bubble may come
-DUMPS = 0.5  # part of the functions that end with their registers
+DUMPS = 0.6  # part of the functions that end with their registers
+FEWER = 0.2  # part of those that do not give all that they could
+FROM_FIRST = 0.5  # part of those that begin with the first segment
 
 FEATURES = (
     "repeats",
@@ -113,15 +116,17 @@ class StreamCoverage(Coverage):
         self.wanted |= {("table", feature) for feature in FEATURES}
         if machine.contexts >= SHORT:
             self.wanted.remove(("table", "a segment of few cycles"))
-        self._items = sorted(self.wanted, key=str)
-        self._bit = {item: 1 << i for i, item in enumerate(self._items)}
+        self._bit = {item: 1 << i for i, item in enumerate(sorted(self.wanted, key=str))}
 
     def collect_array(self, array: Array) -> None:
         """Add programs and tables."""
-        for function in array.table:
-            self._collect_function(array, function)
+        self.count.update(self.met(array))
 
-    def _collect_function(self, array: Array, function: Function) -> None:
+    def met(self, array: Array) -> set[tuple]:
+        """What programs and tables meet."""
+        return set().union(*(self._met(array, function) for function in array.table))
+
+    def _met(self, array: Array, function: Function) -> set[tuple]:
         segments = [*function.chain(array.segments)]
         rows = origins(array, function)
         features = {
@@ -139,8 +144,6 @@ class StreamCoverage(Coverage):
                 len({row[k].segment for k in range(function.outputs)}) > 1 for row in rows
             ),
         }
-        for name, met in features.items():
-            self.count["table", name] += met
         seen, file, outputs = 0, {}, {}
         for item in passes(array.segments, function):
             self._pass(words_of(array, item.segment), item, file, outputs)
@@ -148,8 +151,8 @@ class StreamCoverage(Coverage):
                 for k in range(function.outputs):
                     seen |= outputs[k]
                 outputs = {}
-        for item in self._items:
-            self.count[item] += bool(seen & self._bit[item])
+        found = {item for item, bit in self._bit.items() if seen & bit}
+        return found | {("table", name) for name, met in features.items() if met}
 
     def _pass(self, words: Sequence[Word], item: Pass, file: dict, outputs: dict) -> None:
         """Follow what the values of a pass came from: sets of items, as bits."""
@@ -228,6 +231,18 @@ class Tables:
         ``apart``: no register is both read and stored, so that a call does not depend on those
         before.
         """
+        wanted, found, most = set(self.coverage.missing()), None, -1
+        for drawn in range(MOST_CANDIDATES):
+            array = self._array(apart)
+            new = len(wanted & self.coverage.met(array))
+            if new > most:
+                found, most = array, new
+            if drawn >= CANDIDATES and (most or not wanted):
+                break
+        self.coverage.collect_array(found)
+        return found
+
+    def _array(self, apart: bool) -> Array:
         machine, rng = self.machine, self.rng
         self.programs.share()
         bodies = self._bodies(apart)
@@ -246,7 +261,6 @@ class Tables:
                 break
         array = replace(array, table=table)
         self._repair(array)
-        self.coverage.collect_array(array)
         return array
 
     def call(self, array: Array, function: int, specials: float = SPECIALS) -> list[int]:
@@ -262,7 +276,7 @@ class Tables:
         left -= len(dump)
         bodies = []
         for _ in range(int(rng.integers(1, 4))):
-            length = int(rng.integers(1, longest + 16))
+            length = int(rng.integers(1, longest + 20))
             if rng.random() < 0.2:
                 length = int(rng.integers(1, SHORT))
             length = min(length, left)
@@ -345,7 +359,7 @@ class Tables:
         for _ in range(TRIES):
             ends = [k for k, segment in enumerate(segments) if segment.emit]
             last = ends[-1] if rng.random() < DUMPS else int(rng.choice(ends))
-            first = int(rng.integers(last + 1))
+            first = 0 if rng.random() < FROM_FIRST else int(rng.integers(last + 1))
             loop_from = int(rng.integers(first, last + 1))
             loops = int(rng.integers(1, MOST_LOOPS + 1))
             function = Function(first, last, loop_from, loops, 1, 1)
@@ -358,7 +372,9 @@ class Tables:
             inputs = int(rng.integers(max(needed, 1), self.machine.in_depth + 1))
             if rng.random() < 0.5:
                 inputs = max(needed, 1)
-            return replace(function, inputs=inputs, outputs=int(rng.integers(1, outputs + 1)))
+            if rng.random() < FEWER:
+                outputs = int(rng.integers(1, outputs + 1))
+            return replace(function, inputs=inputs, outputs=outputs)
         return None
 
     def _repair(self, array: Array) -> None:

@@ -20,7 +20,7 @@ from pymodel.machine.isa import (
 from pymodel.machine.model import Twin
 
 REPAIRS = 200  # runs of the model in which a program is made healthy
-LOADED = 0.6  # part of what is loaded that a bank takes
+LOADED = 0.3  # part of what is loaded that a bank takes
 SPECIALS = 0.04  # part of the registers that hold corners of the format
 
 

@@ -54,7 +54,7 @@ BENCH = Bench(
                 functions=2,
                 fmt=HALF,
             ),
-            tables=60,
+            tables=20,
             sims=SIMULATORS,
         ),
         _config(
@@ -69,7 +69,7 @@ BENCH = Bench(
                 in_depth=16,
                 out_depth=32,
             ),
-            tables=30,
+            tables=16,
         ),
         _config(
             "seven-of-3",
@@ -86,7 +86,7 @@ BENCH = Bench(
                 segments=12,
                 functions=5,
             ),
-            tables=30,
+            tables=16,
         ),
         _config(
             "two-of-2-half",
@@ -104,7 +104,7 @@ BENCH = Bench(
                 functions=3,
                 fmt=HALF,
             ),
-            tables=30,
+            tables=16,
             sims=("icarus",),
         ),
     ],
