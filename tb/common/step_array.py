@@ -168,15 +168,15 @@ class StepArray(Programmable):
             end.clear()
             end.assert_reset()
 
-    async def take(self, limit: int) -> Given:
-        """Take what leaves next.
+    async def take(self, limit: int, what: str = "results of a call") -> Given:
+        """Take what leaves next; ``what`` says what that should be.
 
         Raises
         ------
         HangError
             If it does not come in so many cycles.
         """
-        frame = await within(limit, self.sink.recv(), self._waiting_for_results)
+        frame = await within(limit, self.sink.recv(), lambda: f"{what} ({self._levels()})")
         users = {int(user) for user in np.atleast_1d(frame.tuser)}
         assert len(users) == 1, f"m_axis_tuser changes within a call: {sorted(users)}"
         (user,) = users
@@ -212,10 +212,9 @@ class StepArray(Programmable):
             self.field("STATUS", "FLAGS", self.status),
         )
 
-    def _waiting_for_results(self) -> str:
+    def _levels(self) -> str:
         names = ("s_axis_tvalid", "s_axis_tready", "m_axis_tvalid", "m_axis_tready")
-        levels = ", ".join(f"{name} {getattr(self.dut, name).value}" for name in names)
-        return f"results of a call ({levels})"
+        return ", ".join(f"{name} {getattr(self.dut, name).value}" for name in names)
 
 
 def _flags(segment: Segment) -> list[str]:

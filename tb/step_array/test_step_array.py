@@ -10,12 +10,22 @@ import pytest
 from cocotb.triggers import ClockCycles, FallingEdge
 
 from pymodel.machine.array import Function, Segment
-from pymodel.machine.isa import MAX_CONTEXTS, Location, Machine
+from pymodel.machine.isa import (
+    MAX_CONTEXTS,
+    OFFERED,
+    SIDES,
+    Location,
+    Machine,
+    Operand,
+    Port,
+    Word,
+)
 from pymodel.machine.program_image import on_bus
 from pymodel.machine.registers import READ_WRITE, WORD_BYTES
+from pymodel.runs.array_runs import Array
 from tb.common import coprocessor_bench
 from tb.common.array_calls import Call, expected
-from tb.common.array_tables import Origin, Tables, origins
+from tb.common.array_tables import SPECIALS, Origin, Tables, origins
 from tb.common.array_watch import seen_from_inside
 from tb.common.bench import ROOT
 from tb.common.coprocessor_bench import ALL_BITS
@@ -82,19 +92,19 @@ class Bus(coprocessor_bench.Bus):
 
     # --- what is run ----------------------------------------------------------------------------
 
-    async def load(self, apart):
-        """A new program with its tables and registers."""
-        self.array = self.tables.array(apart)
+    async def load(self, apart, array=None):
+        """A program with its tables and registers, by default a new one."""
+        self.array = array or self.tables.array(apart)
         self.apart = apart
         await self.registers.load(self.array)
         self.stored |= set(range(len(self.array.table)))
         self.twin = self.array.twin()
 
-    def call(self, function=None):
+    def call(self, function=None, specials=SPECIALS):
         """A random call."""
         if function is None:
             function = int(self.rng.integers(len(self.array.table)))
-        return Call(function, self.tables.call(self.array, function))
+        return Call(function, self.tables.call(self.array, function, specials))
 
     def calls(self, most=MOST_CALLS):
         """Calls of a run.
@@ -174,20 +184,16 @@ class Bus(coprocessor_bench.Bus):
         limit *= len(calls) // self.machine.systems + 1  # so many may be dropped one after another
         given = []
         for row in rows:
-            given.append(await registers.take(limit))
-            if row is not None:
+            what = f"{context}: {self.where(row)}" if row else "results of a call"
+            given.append(await registers.take(limit, what))
+            if row:
                 self.check_row(given[-1], row, context)
         await registers.wait_until_idle(limit)
         return await registers.finish(given)
 
     def check_row(self, got, row, context):
         """Check what left for a call."""
-        want = row.given
-        datapath, place = divmod(row.system, self.machine.contexts)
-        context = (
-            f"{context}: call {row.call}, row {row.number}, function {want.function}, "
-            f"batch {row.batch}, datapath {datapath}, context {place}"
-        )
+        want, context = row.given, f"{context}: {self.where(row)}"
         compare = self.board.compare
         compare("m_axis_tuser function", got.function, want.function, context=context)
         compare("beats", len(got.words), len(want.words), context=context)
@@ -198,6 +204,14 @@ class Bus(coprocessor_bench.Bus):
                 compare("m_axis_tdata", one, other, self.fmt, context=where)
         self.board.transactions += len(want.words)
         compare("m_axis_tuser fault", int(got.fault), int(want.fault), context=context)
+
+    def where(self, row):
+        """Call and system of what leaves."""
+        datapath, context = divmod(row.system, self.machine.contexts)
+        return (
+            f"call {row.call}, row {row.number}, function {row.given.function}, "
+            f"batch {row.batch}, datapath {datapath}, context {context}"
+        )
 
     def text(self, origin: Origin):
         """The program word that gave an output."""
@@ -244,7 +258,7 @@ async def random_tables(dut, board):
     while number < count or (until_covered and coverage.missing() and number < PATIENCE * count):
         await bus.load(apart=number % 3 == 2)
         await bus.check_run(bus.calls(), f"tables {number}")
-        if number % 4 == 3:
+        if number % 4:  # otherwise flags gather
             await bus.clear()
             await bus.status(IDLE=1, context="all cleared")
         number += 1
@@ -309,6 +323,51 @@ async def malformed_calls(dut, board):
     await bus.status(bus.flags, DONE=1, MALFORMED=1, context="sticky")
     await bus.registers.write("STATUS", bus.registers.mask("STATUS", "MALFORMED"))
     await bus.status(bus.flags, DONE=1, context="cleared")
+
+
+@BENCH.test(timeout_us=40_000)
+async def partial_batches(dut, board):
+    """Systems without a call raise no flags, although they compute with what they have left."""
+    bus = await _start(dut, board)
+    rng, systems = bus.rng, bus.machine.systems
+    for number in range(_tables(0.3) + 1):
+        await bus.load(apart=True)
+        function = int(rng.integers(len(bus.array.table)))
+        wild = [bus.call(function, 1) for _ in range(systems)]
+        await bus.check_run(wild, f"tables {number}, all systems have corners")
+        for count in {1, systems - 1, int(rng.integers(1, systems + 1))} - {0}:
+            await bus.clear()
+            calls = [bus.call(function, 0) for _ in range(count)]
+            await bus.check_run(calls, f"tables {number}, {count} calls")
+
+
+@BENCH.test(timeout_us=40_000)
+async def faults(dut, board):
+    """A call's fault bit tells of what was stored up to the last word of a row, and of no other."""
+    bus = await _start(dut, board)
+    machine, fmt, rng = bus.machine, bus.fmt, bus.rng
+    shared = machine.shared_bank
+    ops = [lane.op for lane in machine.lanes]
+    adder, load, output = (ops.index(op) for op in ("add", "load", "output"))
+    # the last word stores twice the input, which is output
+    arrives = machine.latency["load"]
+    words = [Word() for _ in range(arrives + machine.latency["add"] + 1)]
+    words[0].issues[load] = ()
+    both = words[arrives]
+    both.loaded = {shared}
+    both.reads = {Port(shared, side): OFFERED for side in range(SIDES)}
+    both.issues = {adder: (Operand(shared),) * 2, output: (Operand(shared),)}
+    words[-1].writes[0] = 0
+    length = len(words)
+    segments = [Segment(0, length, emit=True), Segment(0, length, in_base=1, emit=True)]
+    table = [Function(0, 1, 1, 1, 2, 1), Function(0, 0, 0, 2, 1, 1)]
+    await bus.load(True, Array(machine, words, segments, table, {}, {}, bus.tables.programs.registers()))
+    for run in range(4):
+        calls = []
+        for function in rng.integers(2, size=2 * machine.systems + 3):
+            inputs = rng.choice([fmt.one, fmt.inf, fmt.inf | fmt.sign_mask], table[function].inputs)
+            calls.append(Call(int(function), [int(x) for x in inputs]))
+        await bus.check_run(calls, f"run {run}")
 
 
 @BENCH.test(timeout_us=40_000)
