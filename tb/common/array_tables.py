@@ -180,9 +180,7 @@ class StreamCoverage(Coverage):
                 pipelines[index].append(result)
             for bank, address in word.writes.items():
                 chased = arrived[lanes[bank]][1]
-                file[bank, address] = (
-                    offered[bank] | self._bit["store", lanes[bank], bank, chased]
-                )
+                file[bank, address] = offered[bank] | self._bit["store", lanes[bank], bank, chased]
 
     def _operand(
         self,
@@ -308,9 +306,7 @@ class Tables:
         for number, register in enumerate(map(int, chosen)):
             bank, address = register % machine.banks, register // machine.banks
             operand = Operand(bank, bool(rng.integers(2)))
-            words.append(
-                Word({Port(bank, 0): address}, issues={lane: (operand,)}, output=number)
-            )
+            words.append(Word({Port(bank, 0): address}, issues={lane: (operand,)}, output=number))
         return words
 
     def _segments(self, bodies: Sequence[list[Word]], starts: Sequence[int]) -> list[Segment]:

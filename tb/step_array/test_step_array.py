@@ -6,8 +6,9 @@ After every run all that left on the stream, flags, faults, and the counters are
 import re
 from dataclasses import replace
 
+import cocotb
 import pytest
-from cocotb.triggers import ClockCycles, FallingEdge
+from cocotb.triggers import ClockCycles, FallingEdge, First
 
 from pymodel.machine.array import Function, Segment
 from pymodel.machine.isa import (
@@ -29,9 +30,9 @@ from tb.common.array_tables import SPECIALS, Origin, Tables, origins
 from tb.common.array_watch import seen_from_inside
 from tb.common.bench import ROOT
 from tb.common.coprocessor_bench import ALL_BITS
-from tb.common.step_array import IDLE_CYCLES, StepArray, machine_of, rtl_parameters
+from tb.common.programmable import COMMON
+from tb.common.step_array import StepArray, machine_of
 from tb.common.stream_rules import StreamRules
-from tb.common.waiting import Deadline
 from tb.step_array.bench import BENCH
 
 MOST_CALLS = 40  # of a run, about: the model takes its time
@@ -184,12 +185,24 @@ class Bus(coprocessor_bench.Bus):
         limit *= len(calls) // self.machine.systems + 1  # so many may be dropped one after another
         given = []
         for row in rows:
-            what = f"{context}: {self.where(row)}" if row else "results of a call"
-            given.append(await registers.take(limit, what))
-            if row:
+            if row is None:
+                given.append(await registers.take(limit))
+            else:
+                given.append(await self.take(limit, f"{context}: {self.where(row)}"))
                 self.check_row(given[-1], row, context)
         await registers.wait_until_idle(limit)
         return await registers.finish(given)
+
+    async def take(self, limit, what):
+        """Take what leaves next, unless a rule of the stream is broken before."""
+        take = cocotb.start_soon(self.registers.take(limit, what))
+        await First(take, self.rules.broken.wait())
+        if self.rules.error:
+            take.cancel()
+            self.registers.sink.assert_reset(True)  # unknown bits would end it
+            rerun = f"  rerun     {self.board.rerun}"
+            raise AssertionError(f"{what}: {self.rules.error}\n{rerun}")
+        return take.result()
 
     def check_row(self, got, row, context):
         """Check what left for a call."""
@@ -325,31 +338,15 @@ async def malformed_calls(dut, board):
     await bus.status(bus.flags, DONE=1, context="cleared")
 
 
-@BENCH.test(timeout_us=40_000)
-async def partial_batches(dut, board):
-    """Systems without a call raise no flags, although they compute with what they have left."""
-    bus = await _start(dut, board)
-    rng, systems = bus.rng, bus.machine.systems
-    for number in range(_tables(0.3) + 1):
-        await bus.load(apart=True)
-        function = int(rng.integers(len(bus.array.table)))
-        wild = [bus.call(function, 1) for _ in range(systems)]
-        await bus.check_run(wild, f"tables {number}, all systems have corners")
-        for count in {1, systems - 1, int(rng.integers(1, systems + 1))} - {0}:
-            await bus.clear()
-            calls = [bus.call(function, 0) for _ in range(count)]
-            await bus.check_run(calls, f"tables {number}, {count} calls")
+def _doubling(bus):
+    """Outputs an input, and stores twice that in the last word.
 
-
-@BENCH.test(timeout_us=40_000)
-async def faults(dut, board):
-    """A call's fault bit tells of what was stored up to the last word of a row, and of no other."""
-    bus = await _start(dut, board)
-    machine, fmt, rng = bus.machine, bus.fmt, bus.rng
-    shared = machine.shared_bank
-    ops = [lane.op for lane in machine.lanes]
+    Function 0 does so with its first input and then with its second one, function 1 with its only
+    one twice.
+    """
+    machine = bus.machine
+    shared, ops = machine.shared_bank, [lane.op for lane in machine.lanes]
     adder, load, output = (ops.index(op) for op in ("add", "load", "output"))
-    # the last word stores twice the input, which is output
     arrives = machine.latency["load"]
     words = [Word() for _ in range(arrives + machine.latency["add"] + 1)]
     words[0].issues[load] = ()
@@ -361,12 +358,37 @@ async def faults(dut, board):
     length = len(words)
     segments = [Segment(0, length, emit=True), Segment(0, length, in_base=1, emit=True)]
     table = [Function(0, 1, 1, 1, 2, 1), Function(0, 0, 0, 2, 1, 1)]
-    await bus.load(True, Array(machine, words, segments, table, {}, {}, bus.tables.programs.registers()))
+    return Array(machine, words, segments, table, {}, {}, bus.tables.programs.registers())
+
+
+@BENCH.test(timeout_us=40_000)
+async def partial_batches(dut, board):
+    """Systems without a call raise no flags, although they compute with what they have left."""
+    bus = await _start(dut, board)
+    systems, largest = bus.machine.systems, bus.fmt.inf - 1
+    await bus.load(True, _doubling(bus))
+    for count in {1, systems - 1, int(bus.rng.integers(1, systems + 1))} - {0}:
+        overflow = [Call(1, [largest])] * (2 * systems)
+        await bus.check_run(overflow, "all systems overflow")
+        await bus.clear()
+        calls = [Call(1, [bus.fmt.one])] * (systems + count)
+        await bus.check_run(calls, f"{systems} calls and {count}")
+        board.compare("FLAGS", bus.flags, 0)
+        await bus.clear()
+
+
+@BENCH.test(timeout_us=40_000)
+async def faults(dut, board):
+    """A call's fault bit tells of what was stored up to the last word of a row, and of no other."""
+    bus = await _start(dut, board)
+    fmt, rng, array = bus.fmt, bus.rng, _doubling(bus)
+    numbers = [fmt.one, fmt.inf, fmt.inf - 1]  # twice the last one is infinite
+    await bus.load(True, array)
     for run in range(4):
         calls = []
-        for function in rng.integers(2, size=2 * machine.systems + 3):
-            inputs = rng.choice([fmt.one, fmt.inf, fmt.inf | fmt.sign_mask], table[function].inputs)
-            calls.append(Call(int(function), [int(x) for x in inputs]))
+        for function in map(int, rng.integers(2, size=2 * bus.machine.systems + 3)):
+            inputs = rng.choice(numbers, array.table[function].inputs, p=(0.6, 0.2, 0.2))
+            calls.append(Call(function, [int(x) for x in inputs]))
         await bus.check_run(calls, f"run {run}")
 
 
@@ -463,7 +485,7 @@ async def access_while_busy(dut, board):
 
 @BENCH.test(timeout_us=40_000)
 async def refused_tables(dut, board):
-    """What cannot be stored is refused, what is at the edge is not; a run of no calls is refused."""
+    """What cannot be stored is refused, and so is a run of no calls; what is at the edge is not."""
     bus = await _start(dut, board)
     registers, machine = bus.registers, bus.machine
     await bus.load(apart=True)
@@ -521,9 +543,8 @@ async def refused_tables(dut, board):
         await bus.refuse("PROGRAM_STORE", beyond, "address")
     await bus.check_run(bus.calls(), "after refused stores")
     # --- a run without calls
-    flags = bus.flags
     await registers.start(0)
-    await bus.status(flags, DONE=1, ERROR=1, context="no calls")
+    await bus.status(bus.flags, DONE=1, ERROR=1, context="no calls")
     await registers.write("STATUS", registers.mask("STATUS", "ERROR"))
     await bus.check_run(bus.calls(), "after a refused run")
     # --- the edges: the whole program in one segment, all tables full
@@ -573,8 +594,8 @@ test_step_array = BENCH.pytest()
 def test_the_defaults_of_the_rtl_are_those_of_the_model(contexts):
     """Those that follow from CONTEXTS are written ``condition ? value : value``, or plainly."""
     text = (ROOT / "rtl" / "top" / "step_array.sv").read_text()
-    defaults = dict(re.findall(r"parameter int (\w+) = (.+),?", text)) | {"CONTEXTS": str(contexts)}
+    defaults = dict(re.findall(r"parameter int (\w+) = (.+),", text)) | {"CONTEXTS": str(contexts)}
     machine = Machine(contexts=contexts)
-    for name in ("READ_STAGES", "OPERAND_STAGES"):
-        python = re.sub(r"(.+) \? (.+) : (.+)", r"(\2) if (\1) else (\3)", defaults[name].strip(","))
-        assert eval(python, {"CONTEXTS": contexts}) == getattr(machine, name.lower()), name
+    for name in COMMON:
+        python = re.sub(r"(.+) \? (.+) : (.+)", r"(\2) if (\1) else (\3)", defaults[name])
+        assert eval(python, {"CONTEXTS": contexts}) == getattr(machine, COMMON[name]), name
