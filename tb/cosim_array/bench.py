@@ -1,9 +1,10 @@
 """Functions of robots and ensembles of mechanisms on the step array, streamed.
 
-Settings: ``jobs``. Each is of calls, with a ``robot`` (path), ``functions`` and ``rows`` (calls of
-each, on random states), and as wanted ``floating``; or an ensemble, with a ``scenario`` (path), its
-``steps`` and ``save``, and how many ``systems``. ``stalls``: both streams are held back at random
-in this part of the cycles.
+Settings: ``jobs``. Each is of calls, with a ``robot`` (path), ``functions``, ``rows`` (calls of
+each, on random states) or ``inputs`` (path of a table), and ``floating``; or an ensemble, with a
+``scenario`` (path), its ``steps`` and ``save``, and how many ``systems``. ``stalls``: both streams
+are held back at random in this part of the cycles. ``out``: folder for what the last job of calls
+hands over.
 """
 
 from collections.abc import Iterable
@@ -27,6 +28,9 @@ from tb.common.configs import Config
 from tb.common.places import ROOT
 from tb.common.step_array import rtl_parameters
 
+CONFIG = "short"  # the configuration that calls of other robots derive from
+TEST = "jobs"  # its cocotb test
+STREAMS = {"in_depth": 2, "out_depth": 2}  # of a machine that is to be fitted
 SPREAD = 0.2  # of the masses, lengths and states of an ensemble
 
 
@@ -97,7 +101,7 @@ BENCH = Bench(
             ("verilator",),
         ),
         Config(
-            "short",
+            CONFIG,
             rtl_parameters(SHORT),
             {"jobs": [_calls("iiwa14", ("ID", "FD"), rows=3)], "stalls": 0.3},
             ("icarus",),

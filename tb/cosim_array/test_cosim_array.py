@@ -1,5 +1,7 @@
 """Whole jobs through the array's streams: every word is that of the direct evaluation."""
 
+from pathlib import Path
+
 import numpy as np
 
 from pymodel.algorithms.rigid_body.functions import evaluate
@@ -9,12 +11,13 @@ from pymodel.compile.registry import recorded
 from pymodel.compile.robot_kernels import cheapest
 from pymodel.compile.streams import first_name
 from pymodel.runs.array_runs import SHOWN, Ensemble, prepare_array
-from pymodel.runs.robot_calls import bits_of, random_states
+from pymodel.runs.robot_calls import bits_of, random_states, read_table
 from tb.common import clock
 from tb.common.bench import MAX_SEED
 from tb.common.handover import print_progress
 from tb.common.step_array import StepArray, machine_of
 from tb.cosim_array.bench import BENCH, kernels, robot_of, scenarios
+from tb.cosim_robot.handover import Calls
 
 
 @BENCH.test(timeout_us=20_000_000)
@@ -38,11 +41,17 @@ async def _calls(board, engine, job):
     array = prepare_array(machine, kernels(job), dict.fromkeys(job["functions"], robot.name))
     batches = {}
     for function in job["functions"]:
-        table = random_states(robot, function, job["rows"], int(board.rng.integers(MAX_SEED)))
+        if "inputs" in job:
+            table = read_table(job["inputs"])
+        else:
+            seed = int(board.rng.integers(MAX_SEED))
+            table = random_states(robot, function, job["rows"], seed)
         names = array.functions[function].inputs
         batches[function] = bits_of(fmt, {name: table[name] for name in names})
     calls = [(function, inputs) for function, batch in batches.items() for inputs in batch]
     rows, outcome = await _run(engine, array, calls)
+    if "out" in BENCH.settings:
+        _hand_over(rows, outcome)
     _account(board, engine, array, calls, outcome)
     at = 0
     for function, batch in batches.items():
@@ -59,6 +68,12 @@ async def _calls(board, engine, job):
         for name, x in evaluate(function, robot, exact, given, cheapest(robot, function)).items():
             if name in found[0]:
                 board.compare(name, found[0][name], x.bits, fmt, context=f"{function}, exactly")
+
+
+def _hand_over(rows, outcome):
+    results = [only for (only,) in rows]
+    found = Calls(results, sum(map(len, results)), outcome.cycles, outcome.flags)
+    found.write(Path(BENCH.settings["out"]))
 
 
 def _numbers(function, robot, fmt, batch):
@@ -119,9 +134,8 @@ def _rows(found, calls, job, fmt):
 async def _run(engine, array, calls):
     await engine.forget()
     await engine.load(array)
-    print_progress(0, len(calls))
     words = [(array.functions[name].number, array.words_of(name, x)) for name, x in calls]
-    outcome = await engine.run(words)
+    outcome = await engine.run(words, watch=lambda done: print_progress(done, len(calls)))
     return array.rows([name for name, _ in calls], outcome.given), outcome
 
 
