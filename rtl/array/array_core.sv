@@ -132,7 +132,7 @@ module array_core #(
   logic [FILE_W-1:0] host_address;
   logic [CONTEXT_W-1:0] host_context;
   assign host_address = host_address_i & {FILE_W{host_i}};
-  assign host_context = CONTEXT_W'(host_address >> ADDRESS_W);
+  assign host_context = CONTEXT_W'({1'b0, host_address} >> ADDRESS_W);
   assign words[0] = word_i | accessing(host_address[ADDRESS_W-1:0]);
   assign lives[0] = live_i;
   assign tokens[0] = {in_half_i, out_half_i, first_i, emit_end_i, release_i, host_i, host_bank_i,
