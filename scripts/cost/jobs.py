@@ -3,6 +3,7 @@
 from collections.abc import Collection, Sequence
 
 from pymodel.machine.isa import Machine
+from scripts.cost.array import SHAPES, array_jobs
 from scripts.cost.coprocessors import HDCA, LDUP, coprocessor_jobs
 from scripts.cost.engine import ENGINE_LANES, SWEEP_LANES, engine_jobs
 from scripts.cost.errors import CostError
@@ -31,6 +32,7 @@ JOBS = [
     *unit_jobs("fp_sincos", SINCOS, sorted({0, 12, 16, SINCOS_STAGES})),
     *(job for lanes in ENGINE_LANES for job in engine_jobs(lanes)),
     *(job for fmt in FORMATS[1:] for job in engine_jobs(SWEEP_LANES, fmt)),
+    *(job for shape in SHAPES for job in array_jobs(shape)),
     *coprocessor_jobs(HDCA),
     *coprocessor_jobs(LDUP, "serial", PARALLEL=0),
     *coprocessor_jobs(LDUP, "parallel", PARALLEL=1),

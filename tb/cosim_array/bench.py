@@ -34,7 +34,10 @@ STREAMS = {"in_depth": 2, "out_depth": 2}  # of a machine that is to be fitted
 SPREAD = 0.2  # of the masses, lengths and states of an ensemble
 
 
-def _calls(robot: str, functions: Iterable[str], rows: int, floating: bool = False) -> dict:
+def calls(
+    robot: str, functions: Iterable[str], rows: int, floating: bool = False
+) -> dict[str, Any]:
+    """Make a job of functions of a robot."""
     return {
         "robot": f"robots/{robot}.urdf",
         "functions": list(functions),
@@ -43,7 +46,8 @@ def _calls(robot: str, functions: Iterable[str], rows: int, floating: bool = Fal
     }
 
 
-def _ensemble(name: str, steps: int, save: int, systems: int) -> dict:
+def mechanisms(name: str, steps: int, save: int, systems: int) -> dict[str, Any]:
+    """Make a job of an ensemble."""
     return {
         "scenario": f"scenarios/{name}.toml",
         "steps": steps,
@@ -83,7 +87,7 @@ def _varied(scenario: Scenario, rng: np.random.Generator) -> Scenario:
 
 
 FUNCTIONS = ("ID", "FD", "M", "Minv", "dID", "dFD", "diFD")
-IIWA = _calls("iiwa14", FUNCTIONS, rows=16)
+IIWA = calls("iiwa14", FUNCTIONS, rows=16)
 #: Small enough for Icarus.
 SHORT = Machine(
     1, 1, contexts=2, datapaths=2, depth=128, program_depth=1024, in_depth=32, out_depth=8
@@ -103,7 +107,7 @@ BENCH = Bench(
         Config(
             CONFIG,
             rtl_parameters(SHORT),
-            {"jobs": [_calls("iiwa14", ("ID", "FD"), rows=3)], "stalls": 0.3},
+            {"jobs": [calls("iiwa14", ("ID", "FD"), rows=3)], "stalls": 0.3},
             ("icarus",),
         ),
         Config(
@@ -111,8 +115,8 @@ BENCH = Bench(
             rtl_parameters(MANY),
             {
                 "jobs": [
-                    _ensemble("double_pendulum", 1000, 100, 64),
-                    _ensemble("four_bar", 1000, 100, 64),
+                    mechanisms("double_pendulum", 1000, 100, 64),
+                    mechanisms("four_bar", 1000, 100, 64),
                 ]
             },
             ("verilator",),

@@ -17,6 +17,7 @@ from tb.common.bench import MAX_SEED
 from tb.common.handover import print_progress
 from tb.common.step_array import StepArray, machine_of
 from tb.cosim_array.bench import BENCH, kernels, robot_of, scenarios
+from tb.cosim_array.handover import Pace, write_paces
 from tb.cosim_robot.handover import Calls
 
 
@@ -30,8 +31,12 @@ async def jobs(dut, board):
     stalls = BENCH.settings.get("stalls")
     if stalls:
         array.stall_streams(board.rng, stalls, stalls)
+    paces = []
     for job in BENCH.settings["jobs"]:
-        await (_calls if "robot" in job else _ensemble)(board, array, job)
+        outcome = await (_calls if "robot" in job else _ensemble)(board, array, job)
+        paces.append(Pace(outcome.cycles, outcome.word_cycles))
+    if "out" in BENCH.settings:
+        write_paces(Path(BENCH.settings["out"]), paces)
 
 
 async def _calls(board, engine, job):
@@ -68,6 +73,7 @@ async def _calls(board, engine, job):
         for name, x in evaluate(function, robot, exact, given, cheapest(robot, function)).items():
             if name in found[0]:
                 board.compare(name, found[0][name], x.bits, fmt, context=f"{function}, exactly")
+    return outcome
 
 
 def _hand_over(rows, outcome):
@@ -102,6 +108,7 @@ async def _ensemble(board, engine, job):
             for name, bits in got[row].items():
                 board.compare(name, bits, fmt.from_float(want[name][system]), fmt, context=where)
     board.compare("rows", len(rows[0]), job["steps"] // job["save"] + 1)
+    return outcome
 
 
 def _rows(found, calls, job, fmt):
