@@ -312,7 +312,7 @@ class _ListScheduler:
 
     def _priorities(self, stagger: int, order: _Order) -> dict[int, tuple[int, ...]]:
         """Operation -> what sorts it: least for the longest way to the end."""
-        kernel, height, behind = self.kernel, {}, 0
+        kernel, height, behind = self.kernel, {}, self._behind()
         for index in reversed(kernel.operations):
             below = (
                 height[reader]
@@ -320,9 +320,7 @@ class _ListScheduler:
                 for reader in kernel.readers.get(value, ())
             )
             height[index] = self.machine.latency[self.nodes[index].op] + max(below, default=0)
-            if self.nodes[index].op == "output":  # one a word
-                behind += 1
-                height[index] = behind
+            height[index] += behind.get(index, 0)
         context = kernel.context
         return {
             index: (
@@ -331,6 +329,18 @@ class _ListScheduler:
             )
             for index in kernel.operations
         }
+
+    def _behind(self) -> dict[int, int]:
+        """Output -> how many others come after it: one leaves a word, the earliest ones first."""
+        head = dict.fromkeys(self.kernel.leaves, 0)  # words before a value is there
+        for index in self.kernel.operations:
+            before = (head[arg] for arg, _ in self.kernel.arguments(index))
+            done = max(before, default=0) + self.machine.latency[self.nodes[index].op]
+            head |= dict.fromkeys(self.values[index], done)
+        outputs = [index for index in self.kernel.operations if self.nodes[index].op == "output"]
+        shown = {index: self.kernel.arguments(index)[0][0] for index in outputs}
+        order = sorted(outputs, key=lambda index: (head[shown[index]], index), reverse=True)
+        return {index: position for position, index in enumerate(order)}
 
     def _tie(self, index: int, order: _Order) -> tuple[int, ...]:
         args = [arg for arg, _ in self.kernel.arguments(index)]
