@@ -39,6 +39,7 @@ rtl/step/step_pkg.sv
 rtl/step/step_delay.sv
 rtl/step/step_bank.sv
 rtl/step/step_datapath.sv
+rtl/step/step_rare.sv
 rtl/step/step_program.sv
 rtl/step/step_trace.sv
 rtl/step/step_sequencer.sv

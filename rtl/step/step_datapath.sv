@@ -1,5 +1,5 @@
-// Lanes and register file of the step engine: does what a program word says for the context
-// `context_i`, in every cycle.
+// Adders, multipliers and register file of a step engine: does what a program word says for the
+// context `context_i`, in every cycle.
 //
 // A bank has DEPTH registers for each context. A word reads and stores those of its context; a read
 // port may give those of context 0 to all, which then must not store there.
@@ -12,8 +12,13 @@
 // operand, or lost. Lanes have no reset, they are harmless: only a word stores. With several
 // contexts a store takes a cycle more, before the next word of its context.
 //
-// `flags_o` and `fault_o` are sticky from `start_i` on and follow one cycle after the word: flags
-// of results that were stored; whether one of these was infinite, not a number, or invalid.
+// Reciprocal, sine and cosine are outside (step_rare), their operand registers here. So are the
+// memories of the streams that a datapath has if IN_DEPTH and OUT_DEPTH are not 0: the shared bank
+// and the cosine's are offered `load_data_i` by words that say so, and `output_operand_o` is the
+// operand register of the output lane; what else the word says of them is not for here.
+//
+// `flags_o` and `fault_o` tell of this cycle: flags of results that are stored; whether one of
+// these is infinite, not a number, or invalid. Loaded data are no results.
 //
 // Besides the program: `tap_data_o` is what read port 0 of `tap_bank_i` gives, READ_STAGES cycles
 // later, and `host_write_i` stores `host_data_i` in that bank at the word's address for it (of a
@@ -29,24 +34,34 @@ module step_datapath #(
   parameter int MAN_W = 23,
   parameter int ADD_STAGES = 3,
   parameter int MUL_STAGES = 2,
-  parameter int REC_STAGES = 6,
-  parameter int SINCOS_STAGES = 13,
   parameter int DEPTH = 64,
   parameter int CONTEXTS = 1,
   parameter int READ_STAGES = 0,
   parameter int OPERAND_STAGES = 0,
   parameter int BLOCK_RAM = READ_STAGES > 0 ? 1 : 0,
+  parameter int IN_DEPTH = 0,
+  parameter int OUT_DEPTH = 0,
   localparam int W = 1 + EXP_W + MAN_W,
   localparam int BANKS = step_pkg::num_banks(NUM_ADD, NUM_MUL),
   localparam int BANK_W = $clog2(BANKS),
   localparam int CONTEXT_W = step_pkg::context_w(CONTEXTS),
-  localparam int WORD_W = step_pkg::word_w(NUM_ADD, NUM_MUL, DEPTH, CONTEXTS)
+  localparam int WORD_W =
+      step_pkg::stream_word_w(NUM_ADD, NUM_MUL, DEPTH, CONTEXTS, IN_DEPTH, OUT_DEPTH)
 ) (
-  input  logic              clk_i,
-  input  logic              rst_ni,
-  input  logic              start_i,
-  input  logic [WORD_W-1:0] word_i,
+  input  logic                 clk_i,
+  input  logic [WORD_W-1:0]    word_i,
   input  logic [CONTEXT_W-1:0] context_i,
+
+  output logic [W-1:0]               reciprocal_operand_o,
+  output logic [W-1:0]               sincos_operand_o,
+  input  logic [W-1:0]               reciprocal_i,
+  input  logic [fp_pkg::FLAGS_W-1:0] reciprocal_flags_i,
+  input  logic [W-1:0]               sine_i,
+  input  logic [W-1:0]               cosine_i,
+  input  logic [fp_pkg::FLAGS_W-1:0] sincos_flags_i,
+
+  input  logic [W-1:0] load_data_i,
+  output logic [W-1:0] output_operand_o,
 
   input  logic [BANK_W-1:0] tap_bank_i,
   output logic [W-1:0]      tap_data_o,
@@ -60,10 +75,15 @@ module step_datapath #(
   localparam int ADDRESS_W = $clog2(DEPTH);
   localparam int FILE_W = $clog2(CONTEXTS * DEPTH);
   localparam int SIDES = step_pkg::SIDES;
-  localparam int BINARY = NUM_ADD + NUM_MUL;  // lanes of two operands; the shared bank follows
-  localparam int OPERANDS = step_pkg::num_operands(NUM_ADD, NUM_MUL);
+  localparam int BINARY = NUM_ADD + NUM_MUL;  // lanes of two operands
+  localparam int SHARED_BANK = BINARY;  // of reciprocal and sine
+  localparam int COSINE_BANK = BINARY + 1;
+  localparam int STREAMS = IN_DEPTH > 0 ? 1 : 0;
+  localparam int RECIPROCAL_OPERAND = SIDES * BINARY;
   localparam int SINCOS_OPERAND = SIDES * BINARY + 1;
-  localparam int AHEAD = 1 + READ_STAGES + OPERAND_STAGES;  // registers before a unit
+  localparam int OUTPUT_OPERAND = step_pkg::num_operands(NUM_ADD, NUM_MUL);  // if STREAMS
+  localparam int OPERANDS = OUTPUT_OPERAND + STREAMS;
+  localparam int AHEAD = step_pkg::ahead_stages(READ_STAGES, OPERAND_STAGES);
 
   if (NUM_ADD < 1 || NUM_MUL < 1) begin : gen_check
     initial $fatal(1, "%m: NUM_ADD %0d and NUM_MUL %0d must be at least 1",
@@ -75,6 +95,10 @@ module step_datapath #(
   if (OPERAND_STAGES < 0 || OPERAND_STAGES > step_pkg::MAX_OPERAND_STAGES) begin : gen_check_operand
     initial $fatal(1, "%m: OPERAND_STAGES %0d must be 0 to %0d",
                    OPERAND_STAGES, step_pkg::MAX_OPERAND_STAGES);
+  end
+  if ((IN_DEPTH == 0) != (OUT_DEPTH == 0)) begin : gen_check_streams
+    initial $fatal(1, "%m: IN_DEPTH %0d and OUT_DEPTH %0d must both be 0, or none",
+                   IN_DEPTH, OUT_DEPTH);
   end
 
   // ---------------------------------------------------------------------------------------------
@@ -220,18 +244,10 @@ module step_datapath #(
       step_pkg::unit_stages(ADD_STAGES, fp_pkg::MAX_STAGES, AHEAD, CONTEXTS);
   localparam int MUL_UNIT =
       step_pkg::unit_stages(MUL_STAGES, fp_pkg::MAX_STAGES, AHEAD, CONTEXTS);
-  localparam int REC_UNIT =
-      step_pkg::unit_stages(REC_STAGES, fp_pkg::MAX_STAGES, AHEAD, CONTEXTS);
-  localparam int SINCOS_UNIT =
-      step_pkg::unit_stages(SINCOS_STAGES, step_pkg::MAX_SINCOS_STAGES, AHEAD, CONTEXTS);
   localparam int ADD_PADDING =
       step_pkg::padding(ADD_STAGES, fp_pkg::MAX_STAGES, AHEAD, CONTEXTS);
   localparam int MUL_PADDING =
       step_pkg::padding(MUL_STAGES, fp_pkg::MAX_STAGES, AHEAD, CONTEXTS);
-  localparam int REC_PADDING =
-      step_pkg::padding(REC_STAGES, fp_pkg::MAX_STAGES, AHEAD, CONTEXTS);
-  localparam int SINCOS_PADDING =
-      step_pkg::padding(SINCOS_STAGES, step_pkg::MAX_SINCOS_STAGES, AHEAD, CONTEXTS);
 
   for (genvar lane = 0; lane < BINARY; lane++) begin : gen_lane
     logic [W-1:0] result;
@@ -273,90 +289,53 @@ module step_datapath #(
     );
   end
 
-  logic [W-1:0] unit_reciprocal, unit_sine, unit_cosine, reciprocal, sine;
-  logic [fp_pkg::FLAGS_W-1:0] unit_reciprocal_flags, unit_sincos_flags;
-  logic [fp_pkg::FLAGS_W-1:0] reciprocal_flags, sincos_flags;
-  logic sine_offered;
+  assign reciprocal_operand_o = operand[RECIPROCAL_OPERAND];
+  assign sincos_operand_o = operand[SINCOS_OPERAND];
 
-  fp_recip #(
-    .EXP_W(EXP_W),
-    .MAN_W(MAN_W),
-    .STAGES(REC_UNIT),
-    .METHOD(MAN_W <= fp_pkg::RECIP_TABLE_MAX_MAN_W ? fp_pkg::RECIP_TABLE : fp_pkg::RECIP_ARRAY)
-  ) u_recip (
-    .clk_i,
-    .a_i(operand[SIDES*BINARY]),
-    .y_o(unit_reciprocal),
-    .flags_o(unit_reciprocal_flags)
-  );
-
-  step_delay #(
-    .WIDTH(fp_pkg::FLAGS_W + W),
-    .CYCLES(REC_PADDING)
-  ) u_recip_padding (
-    .clk_i,
-    .data_i({unit_reciprocal_flags, unit_reciprocal}),
-    .data_o({reciprocal_flags, reciprocal})
-  );
-
-  fp_sincos #(
-    .EXP_W(EXP_W),
-    .MAN_W(MAN_W),
-    .STAGES(SINCOS_UNIT)
-  ) u_sincos (
-    .clk_i,
-    .a_i(operand[SINCOS_OPERAND]),
-    .sin_o(unit_sine),
-    .cos_o(unit_cosine),
-    .flags_o(unit_sincos_flags)
-  );
-
-  step_delay #(
-    .WIDTH(fp_pkg::FLAGS_W + 2 * W),
-    .CYCLES(SINCOS_PADDING)
-  ) u_sincos_padding (
-    .clk_i,
-    .data_i({unit_sincos_flags, unit_sine, unit_cosine}),
-    .data_o({sincos_flags, sine, offered[BINARY+1]})
-  );
-
+  logic sine_offered, load_shared, load_cosine;
   assign sine_offered = word_i[step_pkg::sine_at(BANKS, ADDRESS_W, CONTEXTS)];
-  assign offered[BINARY] = sine_offered ? sine : reciprocal;
-  assign flags[BINARY] = sine_offered ? sincos_flags : reciprocal_flags;
-  assign flags[BINARY+1] = sincos_flags;
+  assign offered[SHARED_BANK] = load_shared ? load_data_i : sine_offered ? sine_i : reciprocal_i;
+  assign offered[COSINE_BANK] = load_cosine ? load_data_i : cosine_i;
+  assign flags[SHARED_BANK] = sine_offered ? sincos_flags_i : reciprocal_flags_i;
+  assign flags[COSINE_BANK] = sincos_flags_i;
+
+  if (STREAMS != 0) begin : gen_streams
+    localparam int LOAD_AT = step_pkg::load_at(BANKS, ADDRESS_W, CONTEXTS, OUT_DEPTH);
+    logic unused;
+    assign {load_cosine, load_shared} = word_i[LOAD_AT+:step_pkg::UNARY_LANES];
+    assign output_operand_o = operand[OUTPUT_OPERAND];
+    assign unused = &{1'b0, word_i};
+  end else begin : gen_no_streams
+    logic unused;
+    assign {load_cosine, load_shared} = '0;
+    assign output_operand_o = '0;
+    assign unused = &{1'b0, load_data_i};
+  end
 
   // ---------------------------------------------------------------------------------------------
   // Flags and faults of what is stored
   // ---------------------------------------------------------------------------------------------
-  logic [fp_pkg::FLAGS_W-1:0] raised, flags_q;
-  logic fault_q;
+  logic [fp_pkg::FLAGS_W-1:0] raised;
+  logic [BANKS-1:0] loaded, counted;
 
-  function automatic logic [fp_pkg::FLAGS_W-1:0] of_stored(
-    input logic [BANKS-1:0] stored, input logic [BANKS-1:0][fp_pkg::FLAGS_W-1:0] each
+  assign loaded = {load_cosine, load_shared, {BINARY{1'b0}}};
+  assign counted = store & ~loaded;
+
+  function automatic logic [fp_pkg::FLAGS_W-1:0] of_counted(
+    input logic [BANKS-1:0] counts, input logic [BANKS-1:0][fp_pkg::FLAGS_W-1:0] each
   );
     logic [fp_pkg::FLAGS_W-1:0] all;
     all = '0;
     for (int bank = 0; bank < BANKS; bank++) begin
-      if (stored[bank]) begin
+      if (counts[bank]) begin
         all = all | each[bank];
       end
     end
     return all;
   endfunction
 
-  assign raised = of_stored(store, flags);
-
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni || start_i) begin
-      flags_q <= '0;
-      fault_q <= 1'b0;
-    end else begin
-      flags_q <= flags_q | raised;
-      fault_q <= fault_q || |(store & bad);
-    end
-  end
-
-  assign flags_o = flags_q;
-  assign fault_o = fault_q;
+  assign raised = of_counted(counted, flags);
+  assign flags_o = raised;
+  assign fault_o = |(counted & bad);
 
 endmodule

@@ -11,13 +11,28 @@
 //   | ... | negate | bank |  sine   | ... | store | address | ... | common | take | address |
 //   +-----+---------------+---------+-----+-----------------+-----+-------------------------+
 //
+// A datapath with streams (an input and an output memory, step_array) has two lanes more, load and
+// output, and above these bits:
+//
+//   the operand of the output lane:             bank, negate
+//   the output lane:                            emit, index in the output memory
+//   the load lane:                              the shared bank, the cosine's bank is offered what
+//                                               it gives; index in the input memory
+//   one bit each:                               the reciprocal, sine and cosine are asked for
+//
+//      use_at         in_index_at  load_at           out_index_at  emit_at  operand_at
+//   +--------+------------+-------+--------+--------+-------------+------+---------------+
+//   | sincos | reciprocal | index | cosine | shared |    index    | emit | negate | bank |
+//   +--------+------------+-------+--------+--------+-------------+------+---------------+
+//
 // Lanes: adders, multipliers (two operands each), reciprocal, sine and cosine (one each). Banks:
 // one for each adder and multiplier, one that reciprocal and sine share, one for the cosine. A bank
 // has a read port on each of two sides: side 0 feeds the first operands and the reciprocal, side 1
 // the second operands and sine and cosine.
 //
 // Counts go by the numbers of `adders` and `multipliers`, `depth` registers of a bank for each of
-// so many `contexts`.
+// so many `contexts`. Memories of a stream have `in_depth` and `out_depth` words for each context,
+// both 0 without streams.
 //
 // A word stands for as many cycles as there are contexts. What it issues comes back in a cycle of
 // the same context: where the stages of the operands and of a unit are no multiple of the contexts
@@ -86,9 +101,54 @@ package step_pkg;
                       $clog2(depth), contexts);
   endfunction
 
+  // Of the output lane; it takes the operand behind those of the other lanes.
+  function automatic int emit_at(input int banks, input int address_w, input int contexts);
+    return operand_at(num_operands(banks - UNARY_LANES, 0) + 1, banks, address_w, contexts);
+  endfunction
+
+  function automatic int out_index_at(input int banks, input int address_w, input int contexts);
+    return emit_at(banks, address_w, contexts) + 1;
+  endfunction
+
+  // Whether the shared bank takes what the load lane gives; the same of the cosine's bank follows
+  function automatic int load_at(
+    input int banks, input int address_w, input int contexts, input int out_depth
+  );
+    return out_index_at(banks, address_w, contexts) + $clog2(out_depth);
+  endfunction
+
+  function automatic int in_index_at(
+    input int banks, input int address_w, input int contexts, input int out_depth
+  );
+    return load_at(banks, address_w, contexts, out_depth) + UNARY_LANES;
+  endfunction
+
+  // Whether the reciprocal is asked for; the same of sine and cosine follows
+  function automatic int use_at(
+    input int banks, input int address_w, input int contexts, input int in_depth,
+    input int out_depth
+  );
+    return in_index_at(banks, address_w, contexts, out_depth) + $clog2(in_depth);
+  endfunction
+
+  // Bits of a word with streams, or without where their depths are 0
+  function automatic int stream_word_w(
+    input int adders, input int multipliers, input int depth, input int contexts,
+    input int in_depth, input int out_depth
+  );
+    return in_depth == 0 ? word_w(adders, multipliers, depth, contexts)
+         : use_at(num_banks(adders, multipliers), $clog2(depth), contexts, in_depth, out_depth)
+           + UNARY_LANES;
+  endfunction
+
   // Bits of the number of a context; one where there is only one
   function automatic int context_w(input int contexts);
     return contexts > 1 ? $clog2(contexts) : 1;
+  endfunction
+
+  // Registers between a word and a unit: at the banks, in the multiplexers, of the operand
+  function automatic int ahead_stages(input int read_stages, input int operand_stages);
+    return 1 + read_stages + operand_stages;
   endfunction
 
   // Cycles from a word to the result of a unit of `stages` stages behind `ahead` other ones

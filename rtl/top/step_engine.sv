@@ -10,7 +10,7 @@
 // formats of up to 32 bits; a float stands in the low bits of its word, the rest reads as zero.
 //
 // Bus, commands and status: coprocessor_control. The parts: step_sequencer, step_program,
-// step_datapath (with step_bank), step_trace.
+// step_datapath (with step_bank), step_rare, step_trace.
 //
 // The engine is a barrel of CONTEXTS: each program word is executed for one context after the
 // other, each with DEPTH registers a bank of its own. That hides READ_STAGES registers behind the
@@ -360,6 +360,9 @@ module step_engine
   logic [BANK_W-1:0] tap_bank;
   logic [CONTEXT_W-1:0] context_now;
   logic [WORD_BITS-1:0] word;
+  logic [W-1:0] reciprocal_operand, sincos_operand, reciprocal, sine, cosine, output_operand;
+  logic [fp_pkg::FLAGS_W-1:0] reciprocal_flags, sincos_flags, stored_flags, flags_q;
+  logic stored_fault, fault_q;
 
   step_sequencer #(
     .BANKS(BANKS),
@@ -431,8 +434,6 @@ module step_engine
     .MAN_W(MAN_W),
     .ADD_STAGES(ADD_STAGES),
     .MUL_STAGES(MUL_STAGES),
-    .REC_STAGES(REC_STAGES),
-    .SINCOS_STAGES(SINCOS_STAGES),
     .DEPTH(DEPTH),
     .CONTEXTS(CONTEXTS),
     .READ_STAGES(READ_STAGES),
@@ -440,17 +441,56 @@ module step_engine
     .BLOCK_RAM(BLOCK_RAM)
   ) u_datapath (
     .clk_i,
-    .rst_ni(engine_rst_n),
-    .start_i(start),
     .word_i(word),
     .context_i(context_now),
+    .reciprocal_operand_o(reciprocal_operand),
+    .sincos_operand_o(sincos_operand),
+    .reciprocal_i(reciprocal),
+    .reciprocal_flags_i(reciprocal_flags),
+    .sine_i(sine),
+    .cosine_i(cosine),
+    .sincos_flags_i(sincos_flags),
+    .load_data_i({W{1'b0}}),
+    .output_operand_o(output_operand),
     .tap_bank_i(tap_bank),
     .tap_data_o(tap_data),
     .host_write_i(write_file),
     .host_data_i(new_data),
-    .fault_o(fault),
-    .flags_o(flags)
+    .fault_o(stored_fault),
+    .flags_o(stored_flags)
   );
+
+  step_rare #(
+    .EXP_W(EXP_W),
+    .MAN_W(MAN_W),
+    .REC_STAGES(REC_STAGES),
+    .SINCOS_STAGES(SINCOS_STAGES),
+    .CONTEXTS(CONTEXTS),
+    .AHEAD(step_pkg::ahead_stages(READ_STAGES, OPERAND_STAGES))
+  ) u_rare (
+    .clk_i,
+    .reciprocal_operand_i(reciprocal_operand),
+    .sincos_operand_i(sincos_operand),
+    .reciprocal_o(reciprocal),
+    .reciprocal_flags_o(reciprocal_flags),
+    .sine_o(sine),
+    .cosine_o(cosine),
+    .sincos_flags_o(sincos_flags)
+  );
+
+  // Of all that was stored since the start
+  always_ff @(posedge clk_i) begin
+    if (!engine_rst_n || start) begin
+      flags_q <= '0;
+      fault_q <= 1'b0;
+    end else begin
+      flags_q <= flags_q | stored_flags;
+      fault_q <= fault_q || stored_fault;
+    end
+  end
+
+  assign flags = flags_q;
+  assign fault = fault_q;
 
   step_trace #(
     .W(W),
@@ -468,6 +508,6 @@ module step_engine
   );
 
   logic unused;
-  assign unused = &{1'b0, options};
+  assign unused = &{1'b0, options, output_operand};
 
 endmodule
