@@ -43,6 +43,11 @@ rtl/step/step_rare.sv
 rtl/step/step_program.sv
 rtl/step/step_trace.sv
 rtl/step/step_sequencer.sv
+rtl/array/array_pkg.sv
+rtl/array/array_memory.sv
+rtl/array/array_collect.sv
+rtl/array/array_datapath.sv
+rtl/array/array_core.sv
 rtl/top/step_engine_regs_pkg.sv
 rtl/top/step_engine_regs.sv
 rtl/top/step_engine.sv
