@@ -162,10 +162,8 @@ _ABOUT_THROUGH = """\
 // Latency: 1 cycle from address, data and `*_i` to answers and `*_o`, 1 cycle from a write to what
 // is held. Throughput: one write and one read every second cycle."""
 
-_THROUGH_PORTS = """\
-  input  logic              read_i,
-  output logic              read_locked_o,
-"""
+_READ_PORT = "  input  logic              read_i,\n"
+_LOCKED_PORT = "  output logic              read_locked_o,\n"
 
 _ANSWERS = """\
   assign write_hit_o = write_hit;
@@ -182,7 +180,6 @@ _ANSWERS_THROUGH = """\
   assign write_hit_o = write_hit_q;
   assign read_hit_o = read_hit_q;
   assign read_data_o = read_data_q;
-  assign read_locked_o = {locked};
 {assigned}
 
   always_ff @(posedge clk_i) begin
@@ -320,12 +317,13 @@ def block(map_: Map) -> str:
     parameters = [*map_.parameters, ("W", BUS_W, "bits of a float")]
     ports = [_group("held here", held), _group("given by the hardware", given)]
     answers = _ANSWERS
+    hits = " || ".join(r.hit("read_addr_i") for r in through if r.register.locked)
+    locked = [f"assign read_locked_o = {hits};"] if hits else []
     if through:
         ports.append(_group("through which software acts on the hardware", through))
         answers = _ANSWERS_THROUGH.format(
             declared=_lines(f"{r.type} {r.name}_q;" for r in written),
-            locked=" || ".join(r.hit("read_addr_i") for r in through if r.register.locked),
-            assigned=_lines(line for r in through for line in r.actions),
+            assigned=_lines([*locked, *(line for r in through for line in r.actions)]),
             clocked=_lines((f"{r.name}_q <= {r.merged_ahead};" for r in written), 4),
         )
     return _BLOCK.format(
@@ -335,7 +333,8 @@ def block(map_: Map) -> str:
         parameters=",\n".join(
             f"  // {text}\n  parameter int {name} = {value}" for name, value, text in parameters
         ),
-        through_ports=_THROUGH_PORTS if through else "",
+        through_ports=(_READ_PORT if any(r.register.read_acts for r in through) else "")
+        + (_LOCKED_PORT if locked else ""),
         ports=",\n\n".join(ports),
         write_hit=" ||\n                     ".join(r.write_hit for r in [*held, *written]),
         held_declared=_lines(f"{r.type} {r.name}_q;" for r in held),

@@ -279,6 +279,7 @@ LDUP_COPROCESSOR = ldup_coprocessor(LDUP_MAX_N)
 
 STEP_MAX_WORD = 64  # bus words of a program word
 STEP_PROGRAMS = 16
+STEP_MAX_REPEAT = (1 << 16) - 1  # repeats of a segment, loops of a function
 
 #: Of a register that each program of the step engine has.
 _PER_PROGRAM = {"per": "PROGRAM", "copies": "NUM_PROGRAMS"}
@@ -421,4 +422,140 @@ def step_engine(bus_words: int) -> Map:
 
 STEP_ENGINE = step_engine(STEP_MAX_WORD)
 
-MAPS = (COPROCESSOR, HDCA_COPROCESSOR, LDUP_COPROCESSOR, STEP_ENGINE)
+
+def step_array(bus_words: int) -> Map:
+    """The map of an instance whose program words take so many bus words."""
+    return Map(
+        "step_array",
+        addr_w=ADDR_W,
+        text="Runs recorded kernels for streams of calls: DATAPATHS datapaths of several contexts "
+        "each execute one program, every context for a call of its own. A location is bank << "
+        "16 | context * FILE_DEPTH + address, in every datapath. SEGMENT_START to "
+        "SEGMENT_FLAGS describe a segment, and a write of SEGMENT_STORE stores it; likewise "
+        "FUNCTION_FIRST to FUNCTION_OUTPUTS and FUNCTION_STORE a function, which is called by "
+        "its number. Refused are a segment of length 0 or one that does not lie in the "
+        "program memory, and a function unless FUNCTION_FIRST <= FUNCTION_LOOP_FROM <= "
+        "FUNCTION_LAST < SEGMENTS and its inputs and outputs fit the memories of the streams; "
+        "repeats, loops, inputs and outputs are at least 1, repeats and loops at most "
+        f"{STEP_MAX_REPEAT}. What is refused answers SLVERR and changes nothing, and so does a "
+        "location, program address, segment or function number that is out of range. CALLS = "
+        "0 refuses a run. While busy only CTRL and STATUS can be written. PROGRAM_WORD has as "
+        f"many bus words as a program word, up to {STEP_MAX_WORD}. A reset by CTRL empties the "
+        "streams; memories, segments, functions and the registers written here stay. FLAGS "
+        "are those of stored results; whether one of a call was infinite, not a number or "
+        "invalid, TUSER of its results says.",
+        parameters=(("BUS_WORDS", bus_words, "bus words of a program word"),),
+        registers=(
+            *common_registers(
+                "`SARR`",
+                config=[Field("CONTEXTS", 27, 5, "contexts of a datapath")],
+                fault=(
+                    "MALFORMED",
+                    "sticky: a call was dropped, of a function that is not stored or with its "
+                    "TLAST elsewhere than at its last input; set at the end of a run; write 1 to "
+                    "clear",
+                ),
+            ),
+            given(
+                "LANES",
+                0x040,
+                "parameters of this instance",
+                fields=(
+                    Field("NUM_ADD", 0, 8, "adders of a datapath"),
+                    Field("NUM_MUL", 8, 8, "multipliers of a datapath"),
+                    Field("SINCOS_STAGES", 16, 8, "register stages of the sine and cosine"),
+                    Field("READ_STAGES", 24, 2, "registers behind the banks"),
+                    Field("OPERAND_STAGES", 26, 1, "registers inside the operand multiplexers"),
+                ),
+            ),
+            given("FILE_DEPTH", 0x044, "registers of a bank, for each context"),
+            given("PROGRAM_DEPTH", 0x048, "words of the program memory"),
+            given("IN_DEPTH", 0x04C, "inputs that a call can have"),
+            given("OUT_DEPTH", 0x050, "outputs that a call can have"),
+            given(
+                "ARRAY",
+                0x054,
+                "parameters of this instance",
+                fields=(
+                    Field("DATAPATHS", 0, 8, "datapaths"),
+                    Field("SEGMENTS", 8, 12, "segments that can be stored"),
+                    Field("FUNCTIONS", 20, 8, "functions that can be stored"),
+                ),
+            ),
+            held("CALLS", 0x060, "calls that a run takes"),
+            given("CALLS_TAKEN", 0x064, "calls that this or the last run took, dropped ones too"),
+            given("CALLS_GIVEN", 0x068, "calls whose results this or the last run gave"),
+            given("DROPPED", 0x06C, "calls that this or the last run dropped"),
+            given(
+                "WORD_CYCLES",
+                0x070,
+                "cycles of this or the last run in which the first datapath executed a program "
+                "word",
+            ),
+            held("SEGMENT_START", 0x080, "program address of a segment's first word"),
+            held("SEGMENT_LENGTH", 0x084, "its words"),
+            held("SEGMENT_REPEAT", 0x088, "how many times it is run"),
+            held("SEGMENT_IN_BASE", 0x08C, "added to its words' input indices, modulo IN_DEPTH"),
+            held("SEGMENT_IN_STRIDE", 0x090, "added besides with each repeat"),
+            held("SEGMENT_OUT_BASE", 0x094, "added to its output indices, modulo OUT_DEPTH"),
+            held("SEGMENT_OUT_STRIDE", 0x098, "added besides with each repeat"),
+            held(
+                "SEGMENT_FLAGS",
+                0x09C,
+                "what else a segment is",
+                fields=(
+                    Field("QUIET", 0, 1, "it gives out nothing"),
+                    Field("EMIT", 1, 1, "behind it the outputs are complete and are given"),
+                ),
+            ),
+            through(
+                "SEGMENT_STORE",
+                0x0A0,
+                READ_WRITE,
+                "a write stores the segment described above as that of this number",
+                checked=True,
+            ),
+            held("FUNCTION_FIRST", 0x0A4, "number of a function's first segment"),
+            held("FUNCTION_LAST", 0x0A8, "number of its last segment, which always emits"),
+            held("FUNCTION_LOOP_FROM", 0x0AC, "first segment of all loops but the first one"),
+            held("FUNCTION_LOOPS", 0x0B0, "how many times it comes to its last segment"),
+            held("FUNCTION_INPUTS", 0x0B4, "beats of a call"),
+            held("FUNCTION_OUTPUTS", 0x0B8, "beats of a call's results"),
+            through(
+                "FUNCTION_STORE",
+                0x0BC,
+                READ_WRITE,
+                "a write stores the function described above as that of this number",
+                checked=True,
+            ),
+            through("FILE_ADDRESS", 0x0C0, READ_WRITE, "location that comes next", checked=True),
+            through(
+                "FILE_DATA",
+                0x0C4,
+                READ_WRITE,
+                "a write stores in the register there, in all datapaths, and moves FILE_ADDRESS to "
+                "the same address of the next bank, after the last bank to the next address of "
+                "bank 0; reads as 0",
+                floats=True,
+            ),
+            through(
+                "PROGRAM_STORE",
+                0x0C8,
+                READ_WRITE,
+                "a write stores PROGRAM_WORD at this address of the program",
+                checked=True,
+            ),
+            held(
+                "PROGRAM_WORD",
+                0x100,
+                "program word, lowest bits first",
+                words=bus_words,
+                size="BUS_WORDS",
+            ),
+        ),
+    )
+
+
+STEP_ARRAY = step_array(STEP_MAX_WORD)
+
+MAPS = (COPROCESSOR, HDCA_COPROCESSOR, LDUP_COPROCESSOR, STEP_ENGINE, STEP_ARRAY)
