@@ -48,6 +48,13 @@ rtl/array/array_memory.sv
 rtl/array/array_collect.sv
 rtl/array/array_datapath.sv
 rtl/array/array_core.sv
+rtl/array/array_program.sv
+rtl/array/array_sequencer.sv
+rtl/array/array_loader.sv
+rtl/array/array_drain.sv
 rtl/top/step_engine_regs_pkg.sv
 rtl/top/step_engine_regs.sv
 rtl/top/step_engine.sv
+rtl/top/step_array_regs_pkg.sv
+rtl/top/step_array_regs.sv
+rtl/top/step_array.sv

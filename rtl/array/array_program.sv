@@ -1,0 +1,41 @@
+// Program memory of the step array (block RAM), with a register behind it. Both are read with
+// `advance_i`; while the array runs nothing is stored.
+//
+// Latency: 2 advances from `pc_i` to `word_o`. Throughput: one word an advance.
+
+module array_program #(
+  parameter int WORD_W = 256,
+  parameter int DEPTH = 1024,
+  localparam int PC_W = $clog2(DEPTH)
+) (
+  input  logic clk_i,
+
+  input  logic              store_i,
+  input  logic [PC_W-1:0]   store_pc_i,
+  input  logic [WORD_W-1:0] store_word_i,
+
+  input  logic              advance_i,
+  input  logic [PC_W-1:0]   pc_i,
+  output logic [WORD_W-1:0] word_o
+);
+
+  if (DEPTH < 2) begin : gen_check
+    initial $fatal(1, "%m: DEPTH %0d must be at least 2", DEPTH);
+  end
+
+  (* no_rw_check *) logic [WORD_W-1:0] memory_q[DEPTH];  // never stored to during a run
+  logic [WORD_W-1:0] fetched_q, word_q;
+
+  always_ff @(posedge clk_i) begin
+    if (store_i) begin
+      memory_q[store_pc_i] <= store_word_i;
+    end
+    if (advance_i) begin
+      fetched_q <= memory_q[pc_i];
+      word_q <= fetched_q;
+    end
+  end
+
+  assign word_o = word_q;
+
+endmodule
