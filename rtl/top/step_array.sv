@@ -13,9 +13,9 @@
 // Bus, commands and status: coprocessor_control. The parts: array_loader, array_sequencer (with
 // array_program), array_core, array_drain.
 //
-// Latency of a call: once its batch is complete, about 10 + 4 CONTEXTS cycles, CONTEXTS for each
-// word of the function and each datapath, and the drain's. Throughput: one beat a cycle in and out,
-// one program word in CONTEXTS cycles for all systems; batches follow each other without a bubble.
+// Latency of a call: once its batch is complete, about 20 cycles, CONTEXTS for each word of the
+// function and each datapath. Throughput: one beat a cycle in and out, one program word in CONTEXTS
+// cycles for all systems; batches follow each other without a bubble if they come in in time.
 
 module step_array
   import step_array_regs_pkg::*;
@@ -97,7 +97,7 @@ module step_array
       step_pkg::stream_word_w(NUM_ADD, NUM_MUL, DEPTH, CONTEXTS, IN_DEPTH, OUT_DEPTH);
   localparam int BUS_WORDS = (WORD_BITS + DATA_W - 1) / DATA_W;
   localparam int BANK_AT = 16;  // lowest bit of the bank in a location on the bus
-  localparam int SETUP = 2;  // registers of what a segment or function is checked for, of answers
+  localparam int SETUP = 3;  // registers in which a segment or function is checked, of answers
   localparam int LANES_FIELD = 1 << LANES_NUM_ADD_W;
   localparam int MOST_SEGMENTS = (1 << ARRAY_SEGMENTS_W) - 1;
   localparam int MOST_FUNCTIONS = (1 << ARRAY_FUNCTIONS_W) - 1;
@@ -342,14 +342,21 @@ module step_array
 
   localparam int MAX_REPEAT = (1 << REPEAT_W) - 1;
 
+  logic segment_counts_q, function_order_q, function_loops_q, function_sizes_q;
+  logic [PC_W+1:0] segment_end_q;
+
   always_ff @(posedge clk_i) begin
-    segment_ok_q <= is_count(segment_length, PROGRAM_DEPTH) &&
-                    {1'b0, segment_start} + {1'b0, segment_length} <= (DATA_W + 1)'(PROGRAM_DEPTH)
-                    && is_count(segment_repeat, MAX_REPEAT);
-    function_ok_q <= function_first <= function_loop_from &&
-                     function_loop_from <= function_last && function_last < SEGMENTS &&
-                     is_count(function_loops, MAX_REPEAT) &&
-                     is_count(function_inputs, IN_DEPTH) && is_count(function_outputs, OUT_DEPTH);
+    segment_counts_q <= segment_start < PROGRAM_DEPTH &&
+                        is_count(segment_length, PROGRAM_DEPTH) &&
+                        is_count(segment_repeat, MAX_REPEAT);
+    segment_end_q <= (PC_W + 2)'(segment_start[PC_W-1:0]) + (PC_W + 2)'(segment_length[PC_W:0]);
+    segment_ok_q <= segment_counts_q && 32'(segment_end_q) <= PROGRAM_DEPTH;
+    function_order_q <= function_first <= function_loop_from &&
+                        function_loop_from <= function_last && function_last < SEGMENTS;
+    function_loops_q <= is_count(function_loops, MAX_REPEAT);
+    function_sizes_q <= is_count(function_inputs, IN_DEPTH) &&
+                        is_count(function_outputs, OUT_DEPTH);
+    function_ok_q <= function_order_q && function_loops_q && function_sizes_q;
     runnable_q <= calls != '0;
   end
 
