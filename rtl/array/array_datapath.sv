@@ -149,7 +149,6 @@ module array_datapath #(
     .clk_i,
     .word_i,
     .context_i,
-    .live_i,
     .reciprocal_operand_o,
     .sincos_operand_o,
     .reciprocal_i,
@@ -175,11 +174,6 @@ module array_datapath #(
     .data_i(word_i[USE_AT+:step_pkg::UNARY_LANES]),
     .data_o({use_sincos_o, use_reciprocal_o})
   );
-
-  always_ff @(posedge clk_i) begin
-    flags_q <= flags;
-  end
-  assign flags_o = flags_q;
 
   // ---------------------------------------------------------------------------------------------
   // Output lane
@@ -212,18 +206,21 @@ module array_datapath #(
   );
 
   // ---------------------------------------------------------------------------------------------
-  // Fault bits: of the calls that run (distributed RAM), and of those in the output memory
+  // Flags; fault bits of the calls that run (distributed RAM), and of those in the output memory
   // ---------------------------------------------------------------------------------------------
   logic running_q[1 << CONTEXT_W];
   logic emitted_q[1 << FAULT_W];
   logic [CONTEXT_W-1:0] context_q;
   logic [FAULT_W-1:0] place_q;
-  logic fault_q, first_q, emit_end_q, faulty;
+  logic fault_q, live_q, first_q, emit_end_q, faulty;
 
-  assign faulty = fault_q || (!first_q && running_q[context_q]);
+  assign flags_o = flags_q & {fp_pkg::FLAGS_W{live_q}};
+  assign faulty = (fault_q && live_q) || (!first_q && running_q[context_q]);
 
   always_ff @(posedge clk_i) begin
+    flags_q <= flags;
     fault_q <= fault;
+    live_q <= live_i;
     first_q <= first_i;
     emit_end_q <= emit_end_i;
     context_q <= context_i;

@@ -17,8 +17,8 @@
 // and the cosine's are offered `load_data_i` by words that say so, and `output_operand_o` is the
 // operand register of the output lane; what else the word says of them is not for here.
 //
-// `flags_o` and `fault_o` tell of this cycle, if `live_i`: flags of results that are stored;
-// whether one of these is infinite, not a number, or invalid. Loaded data are no results.
+// `flags_o` and `fault_o` tell of this cycle: flags of results that are stored; whether one of
+// these is infinite, not a number, or invalid. Loaded data are no results.
 //
 // Besides the program: `tap_data_o` is what read port 0 of `tap_bank_i` gives, READ_STAGES cycles
 // later, and `host_write_i` stores `host_data_i` in that bank at the word's address for it (of a
@@ -51,7 +51,6 @@ module step_datapath #(
   input  logic                 clk_i,
   input  logic [WORD_W-1:0]    word_i,
   input  logic [CONTEXT_W-1:0] context_i,
-  input  logic                 live_i,
 
   output logic [W-1:0]               reciprocal_operand_o,
   output logic [W-1:0]               sincos_operand_o,
@@ -320,7 +319,7 @@ module step_datapath #(
   logic [BANKS-1:0] loaded, counted;
 
   assign loaded = {load_cosine, load_shared, {BINARY{1'b0}}};
-  assign counted = store & ~loaded & {BANKS{live_i}};
+  assign counted = store & ~loaded;
 
   function automatic logic [fp_pkg::FLAGS_W-1:0] of_counted(
     input logic [BANKS-1:0] counts, input logic [BANKS-1:0][fp_pkg::FLAGS_W-1:0] each
