@@ -272,6 +272,7 @@ def prepare_array(
     machine: Machine,
     functions: Mapping[str, Kernel | Chain | Ensemble],
     owners: Mapping[str, str] | None = None,
+    thorough: bool = True,
 ) -> Array:
     """Schedule functions for an array, and make its tables.
 
@@ -285,6 +286,8 @@ def prepare_array(
     owners : dict, optional
         Name -> whose parameters it has, such as a robot's name; by default each has its own.
         Functions of one owner must not keep or carry values of the same name.
+    thorough : bool
+        As for :func:`pymodel.compile.schedule.schedule`.
 
     Returns
     -------
@@ -303,7 +306,7 @@ def prepare_array(
         stages = {_program_name(name, key): stage for key, stage in chain.stages.items()}
         kernels |= {key: stage.streamed for key, stage in stages.items()}
         given_owners |= dict.fromkeys(stages, (owners or {}).get(name, name))
-    programs = schedule_library(machine, apart(kernels, given_owners), thorough=True)
+    programs = schedule_library(machine, apart(kernels, given_owners), thorough)
     words, starts, image = [], {}, {}
     for name, program in programs.items():
         starts[name] = len(words)

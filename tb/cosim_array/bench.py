@@ -4,7 +4,7 @@ Settings: ``jobs``. Each is of calls, with a ``robot`` (path), ``functions``, ``
 each, on random states) or ``inputs`` (path of a table), and ``floating``; or an ensemble, with a
 ``scenario`` (path), its ``steps`` and ``save``, and how many ``systems``. ``stalls``: both streams
 are held back at random in this part of the cycles. ``out``: folder for what the last job of calls
-hands over.
+hands over. ``quick``: programs are scheduled at the first try.
 """
 
 from collections.abc import Iterable
@@ -87,12 +87,27 @@ def _varied(scenario: Scenario, rng: np.random.Generator) -> Scenario:
 
 
 FUNCTIONS = ("ID", "FD", "M", "Minv", "dID", "dFD", "diFD")
-IIWA = calls("iiwa14", FUNCTIONS, rows=16)
+STATES = 256  # of each function of a robot
+IIWA = calls("iiwa14", FUNCTIONS, rows=STATES)
+#: Without Atlas' dFD and diFD, which take minutes to schedule.
+FLOATING = [
+    calls("hyq", FUNCTIONS, rows=STATES, floating=True),
+    calls("atlas", ("ID", "FD", "dID"), rows=STATES, floating=True),
+]
 #: Small enough for Icarus.
 SHORT = Machine(
     1, 1, contexts=2, datapaths=2, depth=128, program_depth=1024, in_depth=32, out_depth=8
 )
 NARROW = Machine(contexts=8, datapaths=2, depth=256, program_depth=8192, in_depth=64, out_depth=128)
+ROOMY = replace(
+    NARROW,
+    adders=4,
+    multipliers=4,
+    depth=512,
+    program_depth=1 << 14,
+    in_depth=512,
+    out_depth=2048,
+)
 MANY = replace(NARROW, datapaths=8, depth=64, program_depth=1024, out_depth=16)
 BENCH = Bench(
     __file__,
@@ -109,6 +124,9 @@ BENCH = Bench(
             rtl_parameters(SHORT),
             {"jobs": [calls("iiwa14", ("ID", "FD"), rows=3)], "stalls": 0.3},
             ("icarus",),
+        ),
+        Config(
+            "floating", rtl_parameters(ROOMY), {"jobs": FLOATING, "quick": True}, ("verilator",)
         ),
         Config(
             "ensembles",

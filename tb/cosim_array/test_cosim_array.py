@@ -43,7 +43,12 @@ async def _calls(board, engine, job):
     """All functions of a robot, switched between calls."""
     machine, fmt = engine.machine, engine.machine.fmt
     robot = robot_of(job["robot"], job["floating"])
-    array = prepare_array(machine, kernels(job), dict.fromkeys(job["functions"], robot.name))
+    array = prepare_array(
+        machine,
+        kernels(job),
+        dict.fromkeys(job["functions"], robot.name),
+        thorough=not BENCH.settings.get("quick"),
+    )
     batches = {}
     for function in job["functions"]:
         if "inputs" in job:
