@@ -145,7 +145,7 @@ module array_datapath #(
     .BLOCK_RAM(BLOCK_RAM),
     .IN_DEPTH(IN_DEPTH),
     .OUT_DEPTH(OUT_DEPTH)
-  ) u_datapath (
+  ) u_lanes (
     .clk_i,
     .word_i,
     .context_i,

@@ -13,7 +13,7 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)  # cocotbext-axi under cocotb 2
     from cocotbext.axi import AxiStreamBus, AxiStreamFrame, AxiStreamSink, AxiStreamSource
 
-from pymodel.machine.array import Given
+from pymodel.machine.array import Function, Given, Segment
 from pymodel.machine.isa import Machine
 from pymodel.machine.registers import step_array
 from pymodel.runs.array_runs import Array
@@ -104,36 +104,53 @@ class StepArray(Programmable):
         """Load program, parameters and tables."""
         await self.load_program(array.encoded)
         await self.write_registers(array.image)
-        self._start_watch()
-        for number, segment in enumerate(array.segments):
-            flags = self.mask("SEGMENT_FLAGS", *_flags(segment))
-            await self.write(
-                "SEGMENT_START",
-                segment.start,
-                segment.length,
-                segment.repeat,
-                segment.in_base,
-                segment.in_stride,
-                segment.out_base,
-                segment.out_stride,
-                flags,
-            )
-            await self.write("SEGMENT_STORE", number)
-        for number, entry in enumerate(array.table):
-            await self.write(
-                "FUNCTION_FIRST",
-                entry.first,
-                entry.last,
-                entry.loop_from,
-                entry.loops,
-                entry.inputs,
-                entry.outputs,
-            )
-            await self.write("FUNCTION_STORE", number)
-        self._account("tables", "write", 9 * len(array.segments) + 7 * len(array.table))
+        await self.store_segments(array.segments)
+        await self.store_functions(array.table)
         self.rows = [entry.rows(array.segments) for entry in array.table]
         self._longest = self.machine.contexts * max(
             sum(s.length * s.repeat for s in entry.chain(array.segments)) for entry in array.table
+        )
+
+    async def store_segments(self, segments: Sequence[Segment]) -> None:
+        """Store the segments 0, 1, ... of the table."""
+        self._start_watch()
+        for number, segment in enumerate(segments):
+            await self.describe_segment(segment)
+            await self.write("SEGMENT_STORE", number)
+        self._account("tables", "write", 9 * len(segments))
+
+    async def store_functions(self, functions: Sequence[Function]) -> None:
+        """Store the functions 0, 1, ... of the table."""
+        self._start_watch()
+        for number, function in enumerate(functions):
+            await self.describe_function(function)
+            await self.write("FUNCTION_STORE", number)
+        self._account("tables", "write", 7 * len(functions))
+
+    async def describe_segment(self, segment: Segment) -> None:
+        """Write what SEGMENT_STORE stores. Strides may be negative."""
+        await self.write(
+            "SEGMENT_START",
+            segment.start,
+            segment.length,
+            segment.repeat,
+            segment.in_base,
+            segment.in_stride % self.machine.in_depth,
+            segment.out_base,
+            segment.out_stride % self.machine.out_depth,
+            self.mask("SEGMENT_FLAGS", *_flags(segment)),
+        )
+
+    async def describe_function(self, function: Function) -> None:
+        """Write what FUNCTION_STORE stores."""
+        await self.write(
+            "FUNCTION_FIRST",
+            function.first,
+            function.last,
+            function.loop_from,
+            function.loops,
+            function.inputs,
+            function.outputs,
         )
 
     async def start(self, calls: int) -> None:
@@ -141,9 +158,15 @@ class StepArray(Programmable):
         await self.write("CALLS", calls)
         await self.write("CTRL", self.mask("CTRL", "RUN"))
 
-    def send(self, function: int, words: Sequence[int]) -> None:
-        """Put a call in line."""
+    def send(self, function: int | Sequence[int], words: Sequence[int]) -> None:
+        """Put a call in line; ``function``: TUSER, of all beats or of each."""
         self.source.send_nowait(AxiStreamFrame(list(words), tuser=function))
+
+    def drop(self) -> None:
+        """Forget all that is in line or half sent, and what came: after a reset by CTRL."""
+        for end in (self.source, self.sink):
+            end.clear()
+            end.assert_reset()
 
     async def take(self, limit: int) -> Given:
         """Take what leaves next.
@@ -172,15 +195,18 @@ class StepArray(Programmable):
         await self.start(len(calls))
         for function, words in calls:
             self.send(function, words)
-        systems = self.machine.systems
-        words = max(len(words) for _, words in calls) + self.machine.out_depth
-        limit = 8 * (systems * words + self._longest) + IDLE_CYCLES
         rows = sum(self.rows[function] for function, _ in calls)
+        limit = self.batch_cycles(max(len(words) for _, words in calls))
         given = []
         for row in range(rows):
             watch(row * len(calls) // rows)
             given.append(await self.take(limit))
         return await self.finish(given)
+
+    def batch_cycles(self, inputs: int) -> int:
+        """More cycles than the streams stand still, calls having so many words."""
+        words = inputs + self.machine.out_depth
+        return 16 * (self.machine.systems * words + self._longest) + IDLE_CYCLES
 
     async def finish(self, given: list[Given]) -> Outcome:
         """Wait for the end of a run whose results have been taken."""
@@ -203,5 +229,5 @@ class StepArray(Programmable):
         return f"results of a call ({levels})"
 
 
-def _flags(segment: Any) -> list[str]:
+def _flags(segment: Segment) -> list[str]:
     return [name for name in ("QUIET", "EMIT") if getattr(segment, name.lower())]

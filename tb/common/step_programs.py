@@ -1,4 +1,4 @@
-"""Random valid programs of the step engine, and what they cover."""
+"""Random valid programs of the step engine and the step array, and what they cover."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -8,6 +8,7 @@ import numpy as np
 from pymodel.arith.stimulus import corners
 from pymodel.machine.isa import (
     OFFERED,
+    RARE,
     SIDES,
     Location,
     Machine,
@@ -19,6 +20,7 @@ from pymodel.machine.isa import (
 from pymodel.machine.model import Twin
 
 REPAIRS = 200  # runs of the model in which a program is made healthy
+LOADED = 0.3  # part of what is loaded that a bank takes
 SPECIALS = 0.04  # part of the registers that hold corners of the format
 
 
@@ -115,17 +117,27 @@ class Programs:
         self._common = 0  # registers of a bank that a program may read in common and never stores
         self._corners = corners(machine.fmt)
 
-    def registers(self) -> dict[Location, int]:
-        """Bits for all registers: numbers of order one, and some corners of the format."""
-        machine, fmt, rng = self.machine, self.machine.fmt, self.rng
-        found = {}
-        for bank in range(machine.banks):
-            for address in range(machine.contexts * machine.depth):
-                value = fmt.from_float(float(rng.normal() * 2.0 ** rng.integers(-3, 4)))
-                if rng.random() < SPECIALS:
-                    value = self._corners[int(rng.integers(len(self._corners)))]
-                found[Location(bank, address)] = value
-        return found
+    def registers(self, specials: float = SPECIALS) -> dict[Location, int]:
+        """Bits for all registers: numbers of order one, in this part corners of the format."""
+        machine = self.machine
+        return {
+            Location(bank, address): self.number(specials)
+            for bank in range(machine.banks)
+            for address in range(machine.contexts * machine.depth)
+        }
+
+    def number(self, specials: float = SPECIALS) -> int:
+        """Bits of a number of order one, or with this probability of a corner of the format."""
+        rng = self.rng
+        value = self.machine.fmt.from_float(float(rng.normal() * 2.0 ** rng.integers(-3, 4)))
+        if rng.random() < specials:
+            value = self._corners[int(rng.integers(len(self._corners)))]
+        return value
+
+    def share(self) -> None:
+        """Choose which registers the segments from now on read in common, and never store."""
+        if self.machine.contexts > 1:
+            self._common = int(self.rng.integers(self.machine.depth // 2 + 1))
 
     def program(self, length: int, special: int = 0, apart: bool = False) -> Program:
         """A program of these segment lengths.
@@ -133,8 +145,7 @@ class Programs:
         ``apart``: no register is both read and stored, so that whatever is stored does not depend
         on the steps before.
         """
-        if self.machine.contexts > 1:
-            self._common = int(self.rng.integers(self.machine.depth // 2 + 1))
+        self.share()
         words = self.segment(length, apart) + self.segment(special, apart)
         return Program(self.machine, words, main=length, registers=[])
 
@@ -162,11 +173,18 @@ class Programs:
         self.coverage.collect(program.words[program.main :])
         return program
 
-    def segment(self, length: int, apart: bool = False) -> list[Word]:
-        """One segment: a list of words."""
+    def segment(
+        self, length: int, apart: bool = False, loads: int = 0, outputs: int = 0
+    ) -> list[Word]:
+        """One segment: a list of words.
+
+        With streams, it loads words of a call below ``loads`` and outputs those below ``outputs``;
+        datapaths never meet at a unit that they share.
+        """
         machine, rng = self.machine, self.rng
         busy = rng.uniform(0.2, 1.0)  # of the lanes
         arrivals = [set() for _ in range(length)]  # lanes
+        used_last = {}  # lane -> cycle
         words = []
         for cycle in range(length):
             word = Word(sine=bool(rng.integers(2)))
@@ -186,11 +204,25 @@ class Programs:
                     word.reads[Port(bank, side)] = address
             for index, lane in enumerate(machine.lanes):
                 arrival = cycle + machine.latency[lane.op]
-                if arrival < length and rng.random() < busy:
-                    arrivals[arrival].add(index)
+                fits = arrival < length
+                if lane.op in RARE:
+                    since = cycle - used_last.get(index, -machine.datapaths)
+                    fits &= min(since, length - cycle) >= machine.datapaths
+                elif lane.op == "load":
+                    fits &= loads > 0
+                elif lane.op == "output":
+                    fits = outputs > 0  # gives no result
+                if fits and rng.random() < busy:
+                    if lane.op != "output":
+                        arrivals[arrival].add(index)
+                    used_last[index] = cycle
                     word.issues[index] = tuple(
                         self._operand(index, side, word) for side in lane.sides
                     )
+            if loads:
+                word.load = int(rng.integers(loads))
+            if outputs:
+                word.output = int(rng.integers(outputs))
             used = {
                 Port(operand.bank, side)
                 for index, operands in word.issues.items()
@@ -202,15 +234,21 @@ class Programs:
         return words
 
     def _offered(self, word: Word, arrived: set[int]) -> list[int]:
-        """Banks that are offered a result; chooses reciprocal or sine if only one is there."""
+        """Banks that are offered a result; chooses reciprocal or sine if only one is there.
+
+        Who is offered what was loaded is chosen at random.
+        """
         lanes = self.machine.lanes
         shared = self.machine.shared_bank
-        there = {lanes[index].op for index in arrived} & {"rec", "sincos"}
+        there = {lanes[index].op for index in arrived} & set(RARE)
         if len(there) == 1:
             word.sine = there == {"sincos"}
         banks = {lanes[index].banks[0] for index in arrived if lanes[index].op in ("add", "mul")}
         banks |= {shared} if there else set()
-        return sorted(banks | ({shared + 1} if "sincos" in there else set()))
+        if "load" in {lanes[index].op for index in arrived}:
+            rare = self.machine.rare_banks
+            word.loaded = {bank for bank in rare if self.rng.random() < LOADED}
+        return sorted(banks | word.loaded | ({shared + 1} if "sincos" in there else set()))
 
     def _address(self, what: str, apart: bool) -> int:
         depth = self.machine.depth

@@ -168,7 +168,7 @@ class Judge:
         location = Location(store.bank, store.address)
         names = self._names_of(location)
         lines = [
-            ("stores", f"{_value(fmt, store.bits)} in {self._register(location)}"),
+            ("stores", f"{value_text(fmt, store.bits)} in {self._register(location)}"),
             ("value", names or "a temporary"),
             ("operation", f"{lane.op} in lane {index}, issued in cycle {issued}"),
         ]
@@ -179,8 +179,8 @@ class Judge:
             tick = machine.contexts * issued + store.context + machine.operand_latency
             got = self._operands[tick][self._first[index] + i]
             source = self._source(issued, operand, side, store.context)
-            text = f"{source} = {_value(fmt, want)}"
-            differs = "" if got == want else f", but the lane got {_value(fmt, got)}"
+            text = f"{source} = {value_text(fmt, want)}"
+            differs = "" if got == want else f", but the lane got {value_text(fmt, got)}"
             lines.append((f"operand {'ab'[i]}", text + differs))
         return lines
 
@@ -219,7 +219,8 @@ def _port(bank: int, name: str) -> str:
     return f"u_datapath.gen_bank[{bank}].u_bank.{name}"
 
 
-def _value(fmt: Format, bits: Bits) -> str:
+def value_text(fmt: Format, bits: Bits) -> str:
+    """Bits in hexadecimal and as a number."""
     return "unknown bits" if bits is None else f"{bits:#x} ({fmt.to_float(bits)!r})"
 
 
@@ -237,23 +238,24 @@ class _Probe:
     def executes(self) -> bool:
         """Whether it is the cycle of a program word."""
         sequencer = self._sequencer
-        return _bits(sequencer.executed_valid_q) == 1 and _bits(sequencer.executed_q) == WORDS
+        return bits_of(sequencer.executed_valid_q) == 1 and bits_of(sequencer.executed_q) == WORDS
 
     @property
     def stores(self) -> dict[int, tuple[Bits, Bits]]:
         """Bank -> address and bits that it stores."""
         return {
-            i: (_bits(bank.write_address_i), _bits(bank.write_data_i))
+            i: (bits_of(bank.write_address_i), bits_of(bank.write_data_i))
             for i, bank in enumerate(self._banks)
-            if _bits(bank.write_i) != 0
+            if bits_of(bank.write_i) != 0
         }
 
     def operands(self, registers: Sequence[int]) -> dict[int, Bits]:
         """What stands in some of the operand registers."""
-        return {i: _bits(self._operands[i]) for i in registers}
+        return {i: bits_of(self._operands[i]) for i in registers}
 
 
-def _bits(handle: Any) -> Bits:
+def bits_of(handle: Any) -> Bits:
+    """What stands on a signal."""
     try:
         return int(handle.value)
     except ValueError:

@@ -1,0 +1,449 @@
+"""Random programs and tables of the step array, what they cover, and what they give out."""
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pymodel.machine.array import Function, Segment
+from pymodel.machine.isa import OFFERED, RARE, Machine, Operand, Port, Word
+from pymodel.machine.model import CallMemory, Twin
+from pymodel.runs.array_runs import Array
+from tb.common.step_programs import Coverage, Programs
+
+REPAIRS = 400  # runs of the model in which results are made finite
+CANDIDATES, MOST_CANDIDATES = 6, 60  # that are drawn, for the one that covers most; for any
+TRIES = 200  # functions that are drawn until one outputs something
+SPECIALS = 0.02  # part of registers and inputs that are corners of the format
+MOST_SEGMENTS, MOST_FUNCTIONS = 8, 4  # that are drawn; the tables may be larger
+MOST_REPEATS, MOST_LOOPS = 3, 3
+MOST_WORDS = 160  # of a function's chain, about
+SHORT = 4  # cycles of a segment behind which a bubble may come
+DUMPS = 0.6  # part of the functions that end with their registers
+FEWER = 0.2  # part of those that do not give all that they could
+FROM_FIRST = 0.5  # part of those that begin with the first segment
+
+FEATURES = (
+    "repeats",
+    "a stride up",
+    "a stride down",
+    "loops",
+    "several rows",
+    "a quiet segment",
+    "a quiet segment that emits",
+    "a segment of few cycles",
+    "outputs of several segments",
+)
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The program word that gave an output.
+
+    Attributes
+    ----------
+    segment, repeat, cycle
+        Number of the segment, which repeat of it, which of its words.
+    """
+
+    segment: int
+    repeat: int
+    cycle: int
+
+
+@dataclass(frozen=True)
+class Pass:
+    """One repeat of a segment in a function's chain."""
+
+    number: int
+    segment: Segment
+    repeat: int
+
+    @property
+    def last(self) -> bool:
+        """Whether it is the last repeat."""
+        return self.repeat == self.segment.repeat - 1
+
+    @property
+    def out_base(self) -> int:
+        """What is added to the numbers of its outputs."""
+        return self.segment.out_base + self.repeat * self.segment.out_stride
+
+
+def passes(segments: Sequence[Segment], function: Function) -> Iterator[Pass]:
+    """All repeats of the segments of a function's chain, in order."""
+    for number in function.chain(range(len(segments))):
+        for repeat in range(segments[number].repeat):
+            yield Pass(number, segments[number], repeat)
+
+
+def words_of(array: Array, segment: Segment) -> list[Word]:
+    """The words of a segment."""
+    return array.words[segment.start : segment.start + segment.length]
+
+
+def origins(array: Array, function: Function) -> list[dict[int, Origin]]:
+    """For each row of a function: number of an output -> what gave it."""
+    lane = _output_lane(array.machine)
+    rows, found = [], {}
+    for item in passes(array.segments, function):
+        if not item.segment.quiet:
+            for cycle, word in enumerate(words_of(array, item.segment)):
+                if lane in word.issues:
+                    origin = Origin(item.number, item.repeat, cycle)
+                    found[item.out_base + word.output] = origin
+        if item.segment.emit and item.last:
+            rows.append(found)
+            found = {}
+    return rows
+
+
+class StreamCoverage(Coverage):
+    """What led to words that left on the stream, and what tables had.
+
+    Besides what the base class wants:
+
+    - ``path`` of the output lane, ``store`` of what was loaded
+    - ``table``: what segments and functions had, :data:`FEATURES`
+
+    A result counts if what leaves for a call was computed from it. A lane that datapaths share is
+    chased by what is issued as soon after it as may be.
+    """
+
+    def __init__(self, machine: Machine) -> None:
+        super().__init__(machine)
+        self.wanted |= {("table", feature) for feature in FEATURES}
+        if machine.contexts >= SHORT:
+            self.wanted.remove(("table", "a segment of few cycles"))
+        self._bit = {item: 1 << i for i, item in enumerate(sorted(self.wanted, key=str))}
+
+    def collect_array(self, array: Array) -> None:
+        """Add programs and tables."""
+        self.count.update(self.met(array))
+
+    def met(self, array: Array) -> set[tuple]:
+        """What programs and tables meet."""
+        return set().union(*(self._met(array, function) for function in array.table))
+
+    def _met(self, array: Array, function: Function) -> set[tuple]:
+        segments = [*function.chain(array.segments)]
+        rows = origins(array, function)
+        features = {
+            "repeats": any(s.repeat > 1 for s in segments),
+            "a stride up": any(s.repeat > 1 and s.in_stride > 0 for s in segments),
+            "a stride down": any(s.repeat > 1 and s.in_stride < 0 for s in segments),
+            "loops": function.loops > 1,
+            "several rows": len(rows) > 1,
+            "a quiet segment": any(s.quiet for s in segments),
+            "a quiet segment that emits": any(s.quiet and s.emit for s in segments),
+            "a segment of few cycles": any(
+                s.length * s.repeat * self.machine.contexts < SHORT for s in segments
+            ),
+            "outputs of several segments": any(
+                len({row[k].segment for k in range(function.outputs)}) > 1 for row in rows
+            ),
+        }
+        seen, file, outputs = 0, {}, {}
+        for item in passes(array.segments, function):
+            self._pass(words_of(array, item.segment), item, file, outputs)
+            if item.segment.emit and item.last:
+                for k in range(function.outputs):
+                    seen |= outputs[k]
+                outputs = {}
+        found = {item for item, bit in self._bit.items() if seen & bit}
+        return found | {("table", name) for name, met in features.items() if met}
+
+    def _pass(self, words: Sequence[Word], item: Pass, file: dict, outputs: dict) -> None:
+        """Follow what the values of a pass came from: sets of items, as bits."""
+        machine = self.machine
+        pipelines = [deque([(0, False)] * machine.latency[lane.op]) for lane in machine.lanes]
+        shared = machine.shared_bank
+        reciprocal, sincos, load = shared, shared + 1, shared + 2  # lanes
+        for cycle, word in enumerate(words):
+            arrived = [pipeline.popleft() for pipeline in pipelines]
+            lanes = [*range(shared), sincos if word.sine else reciprocal, sincos]
+            for bank in word.loaded:
+                lanes[bank] = load
+            offered = [arrived[lane][0] for lane in lanes]
+            for index, lane in enumerate(machine.lanes):
+                result = (0, False)
+                if index in word.issues:
+                    turn = machine.datapaths if lane.op in RARE else 1
+                    chased = cycle >= turn and index in words[cycle - turn].issues
+                    found = 0
+                    for side, operand in zip(lane.sides, word.issues[index], strict=True):
+                        found |= self._operand(words, cycle, index, side, operand, offered, file)
+                    if lane.op == "output" and not item.segment.quiet:
+                        outputs[item.out_base + word.output] = found
+                    result = (found, chased)
+                pipelines[index].append(result)
+            for bank, address in word.writes.items():
+                chased = arrived[lanes[bank]][1]
+                file[bank, address] = (
+                    offered[bank] | self._bit["store", lanes[bank], bank, chased]
+                )
+
+    def _operand(
+        self,
+        words: Sequence[Word],
+        cycle: int,
+        index: int,
+        side: int,
+        operand: Operand,
+        offered: Sequence[int],
+        file: dict,
+    ) -> int:
+        word, port = words[cycle], Port(operand.bank, side)
+        address = word.reads[port]
+        fresh = address is OFFERED
+        found = self._bit["path", index, port, fresh, bool(operand.negative)]
+        if fresh:
+            return found | offered[port.bank]
+        if port in word.common:
+            found |= self._bit["common", port]
+        if word.writes.get(port.bank) == address:
+            found |= self._bit["same", port]
+        if cycle and words[cycle - 1].writes.get(port.bank) == address:
+            found |= self._bit["next", port]
+        return found | file.get((port.bank, address), 0)
+
+
+class Tables:
+    """A generator of programs with their tables and registers.
+
+    Parameters
+    ----------
+    machine
+        What they run on, with streams.
+    rng
+        They are a function of its state.
+    """
+
+    def __init__(self, machine: Machine, rng: np.random.Generator) -> None:
+        self.machine, self.rng = machine, rng
+        self.programs = Programs(machine, rng)
+        self.programs.coverage = self.coverage = StreamCoverage(machine)
+
+    def array(self, apart: bool = False) -> Array:
+        """What an array is loaded with; a run from these registers stores few infinite results.
+
+        ``apart``: no register is both read and stored, so that a call does not depend on those
+        before.
+        """
+        wanted, found, most = set(self.coverage.missing()), None, -1
+        for drawn in range(MOST_CANDIDATES):
+            array = self._array(apart)
+            new = len(wanted & self.coverage.met(array))
+            if new > most:
+                found, most = array, new
+            if drawn >= CANDIDATES and (most or not wanted):
+                break
+        self.coverage.collect_array(found)
+        return found
+
+    def _array(self, apart: bool) -> Array:
+        machine, rng = self.machine, self.rng
+        self.programs.share()
+        bodies = self._bodies(apart)
+        total = sum(map(len, bodies))
+        gap = int(rng.integers(min(machine.program_depth - total, SHORT) + 1))
+        words, starts = [Word() for _ in range(gap)], []
+        for body in bodies:
+            starts.append(len(words))
+            words += body
+        while True:
+            segments = self._segments(bodies, starts)
+            array = Array(machine, words, segments, [], {}, {}, self.programs.registers(SPECIALS))
+            count = int(rng.integers(1, min(machine.functions, MOST_FUNCTIONS) + 1))
+            table = [self._function(array) for _ in range(count)]
+            if all(table):
+                break
+        array = replace(array, table=table)
+        self._repair(array)
+        return array
+
+    def call(self, array: Array, function: int, specials: float = SPECIALS) -> list[int]:
+        """Words of a call."""
+        return [self.programs.number(specials) for _ in range(array.table[function].inputs)]
+
+    def _bodies(self, apart: bool) -> list[list[Word]]:
+        """Pieces of the program that become segments; the last one outputs registers."""
+        machine, rng = self.machine, self.rng
+        longest = max(machine.latency.values())
+        left = machine.program_depth
+        dump = self._dump(min(left // 3, machine.out_depth), apart)
+        left -= len(dump)
+        bodies = []
+        for _ in range(int(rng.integers(1, 4))):
+            length = int(rng.integers(1, longest + 20))
+            if rng.random() < 0.2:
+                length = int(rng.integers(1, SHORT))
+            length = min(length, left)
+            if not length:
+                break
+            left -= length
+            loads = int(rng.integers(1, machine.in_depth + 1))
+            body = self.programs.segment(length, apart, loads, machine.out_depth)
+            self._number_outputs(body)
+            bodies.append(body)
+        return [*bodies, dump]
+
+    def _number_outputs(self, body: Sequence[Word]) -> None:
+        """Give them numbers from 0 on, some of them several times."""
+        lane, rng = _output_lane(self.machine), self.rng
+        words = [word for word in body if lane in word.issues]
+        if words:
+            span = int(rng.integers((len(words) + 1) // 2, len(words) + 1))
+            span = min(span, self.machine.out_depth)
+            for word, number in zip(words, rng.permutation(len(words)), strict=True):
+                word.output = int(number) % span
+
+    def _dump(self, most: int, apart: bool) -> list[Word]:
+        """Words that output registers, a different one each; ``apart``: that are never stored."""
+        machine, rng = self.machine, self.rng
+        lane, registers = _output_lane(machine), machine.banks * machine.depth // (1 + apart)
+        chosen = rng.permutation(registers)[: max(1, most)]
+        words = []
+        for number, register in enumerate(map(int, chosen)):
+            bank, address = register % machine.banks, register // machine.banks
+            operand = Operand(bank, bool(rng.integers(2)))
+            words.append(
+                Word({Port(bank, 0): address}, issues={lane: (operand,)}, output=number)
+            )
+        return words
+
+    def _segments(self, bodies: Sequence[list[Word]], starts: Sequence[int]) -> list[Segment]:
+        """Segments of these pieces, some of them several times; the last one is the last piece."""
+        machine, rng = self.machine, self.rng
+        most = min(machine.segments, MOST_SEGMENTS)
+        segments = []
+        for _ in range(int(rng.integers(1, most))):
+            number = int(rng.integers(len(bodies)))
+            body = bodies[number]
+            repeat = int(rng.integers(1, MOST_REPEATS + 1))
+            in_base, in_stride = self._places(machine.in_depth, _loads(machine, body), repeat)
+            out_base, out_stride = self._places(machine.out_depth, _outputs(machine, body), repeat)
+            quiet, emit = rng.random() < 0.25, rng.random() < 0.3
+            if rng.random() < 0.5:
+                out_base = out_stride = 0
+            segments.append(
+                Segment(
+                    starts[number],
+                    len(body),
+                    repeat,
+                    in_base,
+                    in_stride,
+                    out_base,
+                    out_stride,
+                    bool(quiet),
+                    bool(emit),
+                )
+            )
+        return [*segments, Segment(starts[-1], len(bodies[-1]), emit=True)]
+
+    def _places(self, depth: int, span: int, repeat: int) -> tuple[int, int]:
+        """Base and stride with which so many words stay inside a memory."""
+        room, rng = depth - span, self.rng
+        first, last = (int(x) for x in rng.integers(room + 1, size=2))
+        stride = 0
+        if repeat > 1:
+            stride = (last - first) // (repeat - 1)
+            if first + stride * (repeat - 1) < 0:
+                stride += 1
+        return first, stride
+
+    def _function(self, array: Array) -> Function | None:
+        """A chain of these segments that outputs something; None if none is found."""
+        rng, segments = self.rng, array.segments
+        for _ in range(TRIES):
+            ends = [k for k, segment in enumerate(segments) if segment.emit]
+            last = ends[-1] if rng.random() < DUMPS else int(rng.choice(ends))
+            first = 0 if rng.random() < FROM_FIRST else int(rng.integers(last + 1))
+            loop_from = int(rng.integers(first, last + 1))
+            loops = int(rng.integers(1, MOST_LOOPS + 1))
+            function = Function(first, last, loop_from, loops, 1, 1)
+            chain = [*passes(segments, function)]
+            outputs = _given(array, function)
+            words = sum(item.segment.length for item in chain)
+            if not outputs or words > MOST_WORDS:
+                continue
+            needed = max(_needed(array, item) for item in chain)
+            inputs = int(rng.integers(max(needed, 1), self.machine.in_depth + 1))
+            if rng.random() < 0.5:
+                inputs = max(needed, 1)
+            if rng.random() < FEWER:
+                outputs = int(rng.integers(1, outputs + 1))
+            return replace(function, inputs=inputs, outputs=outputs)
+        return None
+
+    def _repair(self, array: Array) -> None:
+        """What a call of each function would store that is infinite is not stored."""
+        calls = [self.call(array, number, 0) for number in range(len(array.table))]
+        for _ in range(REPAIRS):
+            faults = [
+                fault
+                for function, call in zip(array.table, calls, strict=True)
+                for fault in self._faults(array, function, call)
+            ]
+            if not faults:
+                return
+            for word, bank in faults:
+                word.writes.pop(bank, None)
+        raise AssertionError(f"no healthy program after {REPAIRS} repairs")
+
+    def _faults(
+        self, array: Array, function: Function, call: Sequence[int]
+    ) -> list[tuple[Word, int]]:
+        """The first stores that are infinite: [(word, bank)]."""
+        fmt = self.machine.fmt
+        twin, memory = Twin(self.machine), CallMemory(call)
+        twin.load(array.image)
+        for item in passes(array.segments, function):
+            words, segment = words_of(array, item.segment), item.segment
+            memory.in_base = segment.in_base + item.repeat * segment.in_stride
+            memory.out_base, memory.quiet = item.out_base, segment.quiet
+            twin.stores = []
+            if not twin.run_context(words, 0, memory):
+                found = {
+                    (store.cycle, store.bank)
+                    for store in twin.stores
+                    if store.bits & ~fmt.sign_mask >= fmt.inf
+                }
+                return [(words[cycle], bank) for cycle, bank in sorted(found)]
+        return []
+
+
+def _output_lane(machine: Machine) -> int:
+    return next(i for i, lane in enumerate(machine.lanes) if lane.op == "output")
+
+
+def _load_lane(machine: Machine) -> int:
+    return next(i for i, lane in enumerate(machine.lanes) if lane.op == "load")
+
+
+def _loads(machine: Machine, words: Sequence[Word]) -> int:
+    """1 + the highest number of a word that is loaded; 0 if none is."""
+    lane = _load_lane(machine)
+    return max((1 + word.load for word in words if lane in word.issues), default=0)
+
+
+def _outputs(machine: Machine, words: Sequence[Word]) -> int:
+    """1 + the highest number of a word that is output; 0 if none is."""
+    lane = _output_lane(machine)
+    return max((1 + word.output for word in words if lane in word.issues), default=0)
+
+
+def _needed(array: Array, item: Pass) -> int:
+    """Words of a call that a pass needs."""
+    loads = _loads(array.machine, words_of(array, item.segment))
+    base = item.segment.in_base + item.repeat * item.segment.in_stride
+    return base + loads if loads else 0
+
+
+def _given(array: Array, function: Function) -> int:
+    """Outputs, from 0 on, that all rows of a function give."""
+    least = array.machine.out_depth
+    for row in origins(array, function):
+        least = min(least, next((k for k in range(least) if k not in row), least))
+    return least

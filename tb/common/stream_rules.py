@@ -1,0 +1,81 @@
+"""Rules of AXI4-Stream, watched on the wires."""
+
+from typing import Any
+
+import cocotb
+from cocotb.triggers import FallingEdge
+from cocotb.utils import get_sim_time
+
+PAYLOAD = ("tdata", "tuser", "tlast")
+
+
+class StreamRules:
+    """Watches the stream that a module gives, cycle by cycle, until cancelled.
+
+    - the handshake has no unknown bits, nor has the payload of a valid beat
+    - what is valid and not taken stays, valid and unchanged
+    - TUSER is the same in all beats of a packet
+
+    Parameters
+    ----------
+    dut
+        With ``clk_i``, ``rst_ni``.
+    prefix
+        Of the stream's ports.
+    reset
+        Signal of the module that is low in a reset of a run, which may end a packet.
+
+    Attributes
+    ----------
+    beats, refused
+        Beats that passed; cycles in which one was not taken.
+    """
+
+    def __init__(self, dut: Any, prefix: str, reset: str) -> None:
+        self._dut, self._prefix, self._reset = dut, prefix, getattr(dut, reset)
+        self.beats = self.refused = 0
+        self._held: tuple | None = None  # the payload that was not taken
+        self._user: int | None = None  # of the packet that has begun
+        self._task = cocotb.start_soon(self._watch())
+
+    def finish(self) -> None:
+        """End; a broken rule fails the test here at the latest."""
+        if self._task.done():
+            self._task.result()
+        self._task.cancel()
+
+    async def _watch(self) -> None:
+        edge = FallingEdge(self._dut.clk_i)
+        while True:
+            await edge
+            if str(self._dut.rst_ni.value) == "1" and str(self._reset.value) == "1":
+                self._cycle()
+            else:
+                self._held = self._user = None
+
+    def _cycle(self) -> None:
+        valid, ready = self._wire("tvalid"), self._wire("tready")
+        if self._held is not None and not valid:
+            self._fail("tvalid fell before its beat was taken")
+        if not valid:
+            return
+        beat = tuple(self._wire(name) for name in PAYLOAD)
+        if self._held is not None and beat != self._held:
+            self._fail(f"{PAYLOAD} {beat}, {self._held} before they were taken")
+        _, user, last = beat
+        if self._user is not None and user != self._user:
+            self._fail(f"tuser {user:#x}, {self._user:#x} in the same packet before")
+        self._held = None if ready else beat
+        self.refused += not ready
+        if ready:
+            self.beats += 1
+            self._user = None if last else user
+
+    def _wire(self, name: str) -> int:
+        value = getattr(self._dut, f"{self._prefix}_{name}").value
+        if not value.is_resolvable:
+            self._fail(f"{name} has unknown bits, {value}")
+        return int(value)
+
+    def _fail(self, what: str) -> None:
+        raise AssertionError(f"{self._prefix} at {get_sim_time('ns'):g} ns: {what}")

@@ -1,0 +1,124 @@
+"""The step array behind its bus and its streams.
+
+Settings: ``tables``, so many random programs with their tables run, by simulator.
+"""
+
+from pymodel.arith.fp import Format
+from pymodel.machine.isa import Machine
+from tb.common import array_watch
+from tb.common.bench import Bench
+from tb.common.configs import STAGES, Config, RandomConfigs
+from tb.common.simulators import SIMULATORS
+from tb.common.step_array import rtl_parameters
+
+HALF = Format(5, 10)
+LANES = (1, 2, 3, 4)
+MOST_LANES = 5  # more, or more systems, take Icarus minutes
+MOST_SYSTEMS = 12
+STREAM_DEPTHS = (2, 4, 8, 16, 32)
+
+
+def _is_legal(values: dict[str, int]) -> bool:
+    """Small enough, and a block RAM only where it has its output register."""
+    small = values["NUM_ADD"] + values["NUM_MUL"] <= MOST_LANES
+    small &= values["CONTEXTS"] * values["DATAPATHS"] <= MOST_SYSTEMS
+    return small and values["BLOCK_RAM"] <= values["READ_STAGES"]
+
+
+def _config(
+    name: str, machine: Machine, tables: int, sims: tuple[str, ...] = ("verilator",)
+) -> Config:
+    settings = {"tables": {"icarus": 3, "verilator": tables}}
+    return Config(name, rtl_parameters(machine), settings, sims)
+
+
+def _stages(add: int, mul: int, rec: int, sincos: int) -> dict[str, int]:
+    return {"add_stages": add, "mul_stages": mul, "rec_stages": rec, "sincos_stages": sincos}
+
+
+BENCH = Bench(
+    __file__,
+    toplevel="step_array",
+    configs=[
+        _config(
+            "least-half",
+            Machine(
+                1,
+                1,
+                **_stages(0, 0, 0, 0),
+                depth=8,
+                program_depth=64,
+                in_depth=2,
+                out_depth=16,
+                segments=3,
+                functions=2,
+                fmt=HALF,
+            ),
+            tables=20,
+            sims=SIMULATORS,
+        ),
+        _config(
+            "two-of-8",
+            Machine(
+                2,
+                2,
+                contexts=8,
+                datapaths=2,
+                depth=8,
+                program_depth=256,
+                in_depth=16,
+                out_depth=32,
+            ),
+            tables=16,
+        ),
+        _config(
+            "seven-of-3",
+            Machine(
+                1,
+                2,
+                **_stages(5, 1, 2, 7),
+                contexts=3,
+                datapaths=7,
+                depth=4,
+                program_depth=200,
+                in_depth=4,
+                out_depth=16,
+                segments=12,
+                functions=5,
+            ),
+            tables=16,
+        ),
+        _config(
+            "two-of-2-half",
+            Machine(
+                1,
+                1,
+                **_stages(1, 2, 3, 4),
+                contexts=2,
+                datapaths=2,
+                depth=4,
+                program_depth=96,
+                in_depth=4,
+                out_depth=8,
+                segments=8,
+                functions=3,
+                fmt=HALF,
+            ),
+            tables=16,
+            sims=("icarus",),
+        ),
+    ],
+    random=RandomConfigs(
+        {"NUM_ADD": LANES, "NUM_MUL": LANES, "EXP_W": range(4, 9), "MAN_W": range(2, 24)}
+        | STAGES
+        | {"SINCOS_STAGES": range(17), "DEPTH": (2, 4, 8), "PROGRAM_DEPTH": range(32, 129)}
+        | {"CONTEXTS": (1, 2, 3, 4, 5, 8), "READ_STAGES": range(3), "OPERAND_STAGES": range(2)}
+        | {"BLOCK_RAM": range(2), "DATAPATHS": (1, 2, 3, 4, 7, 8)}
+        | {"IN_DEPTH": STREAM_DEPTHS, "OUT_DEPTH": STREAM_DEPTHS}
+        | {"SEGMENTS": range(2, 20), "FUNCTIONS": range(2, 20)},
+        count=1,
+        settings={"tables": {"icarus": 2}},
+        legal=_is_legal,
+    ),
+    signals=("busy", "engine_rst_n", *array_watch.SIGNALS),
+)

@@ -1,0 +1,521 @@
+"""The step array through its bus and its streams, against its model.
+
+After every run all that left on the stream, flags, faults, and the counters are the model's.
+"""
+
+import re
+from dataclasses import replace
+
+import pytest
+from cocotb.triggers import ClockCycles, FallingEdge
+
+from pymodel.machine.array import Function, Segment
+from pymodel.machine.isa import MAX_CONTEXTS, Location, Machine
+from pymodel.machine.program_image import on_bus
+from pymodel.machine.registers import READ_WRITE, WORD_BYTES
+from tb.common import coprocessor_bench
+from tb.common.array_calls import Call, expected
+from tb.common.array_tables import Origin, Tables, origins
+from tb.common.array_watch import seen_from_inside
+from tb.common.bench import ROOT
+from tb.common.coprocessor_bench import ALL_BITS
+from tb.common.step_array import IDLE_CYCLES, StepArray, machine_of, rtl_parameters
+from tb.common.stream_rules import StreamRules
+from tb.common.waiting import Deadline
+from tb.step_array.bench import BENCH
+
+MOST_CALLS = 40  # of a run, about: the model takes its time
+PATIENCE = 4  # times as many tables until all must be covered
+MOST_REPEAT = (1 << 16) - 1
+RATES = ((0, 0.8), (0.8, 0), (0.5, 0.5), (0.1, 0.1), (0.7, 0.3))  # of stalls, in and out
+
+
+class Bus(coprocessor_bench.Bus):
+    """The array next to its model. A round is a random program with its tables, and a run."""
+
+    IDENTITY = b"SARR"
+    SEGMENT = (
+        "SEGMENT_START",
+        "SEGMENT_LENGTH",
+        "SEGMENT_REPEAT",
+        "SEGMENT_IN_BASE",
+        "SEGMENT_IN_STRIDE",
+        "SEGMENT_OUT_BASE",
+        "SEGMENT_OUT_STRIDE",
+        "SEGMENT_FLAGS",
+    )
+    FUNCTION = (
+        "FUNCTION_FIRST",
+        "FUNCTION_LAST",
+        "FUNCTION_LOOP_FROM",
+        "FUNCTION_LOOPS",
+        "FUNCTION_INPUTS",
+        "FUNCTION_OUTPUTS",
+    )
+    OPERANDS = ("CALLS", *SEGMENT, *FUNCTION, "PROGRAM_WORD")
+    RESULTS = ("CYCLES", "CALLS_TAKEN", "CALLS_GIVEN", "DROPPED", "WORD_CYCLES")
+
+    def __init__(self, bench, dut, board):
+        super().__init__(bench, dut, board)
+        self.operand_w = 8 * WORD_BYTES
+        self.rng = board.rng
+        self.tables = Tables(self.machine, board.rng)
+        self.rules = StreamRules(dut, "m_axis", "engine_rst_n")
+        self.array = self.twin = None
+        self.flags = 0  # sticky, since the last clear
+        self.stored = set()  # functions
+
+    @property
+    def machine(self):
+        return machine_of(self.params)
+
+    def driver(self, dut):
+        return StepArray(dut, self.machine)
+
+    def random_operands(self):
+        return None
+
+    async def round(self, operands, context):
+        await self.load(apart=False)
+        faults = await self.check_run(self.calls(), context)
+        return self.flags, faults
+
+    # --- what is run ----------------------------------------------------------------------------
+
+    async def load(self, apart):
+        """A new program with its tables and registers."""
+        self.array = self.tables.array(apart)
+        self.apart = apart
+        await self.registers.load(self.array)
+        self.stored |= set(range(len(self.array.table)))
+        self.twin = self.array.twin()
+
+    def call(self, function=None):
+        """A random call."""
+        if function is None:
+            function = int(self.rng.integers(len(self.array.table)))
+        return Call(function, self.tables.call(self.array, function))
+
+    def calls(self, most=MOST_CALLS):
+        """Calls of a run.
+
+        Systems without a call compute something, too. Unless the program is ``apart`` the next
+        call of the same run would read that: only the last batch may be a partial one.
+        """
+        rng, systems = self.rng, self.machine.systems
+        count = int(rng.integers(1, max(most, systems + 2)))
+        found = []
+        while len(found) < count:
+            length = int(rng.integers(1, count - len(found) + 1))
+            if not self.apart and len(found) + length < count:
+                length = -(-length // systems) * systems
+            function = int(rng.integers(len(self.array.table)))
+            found += [self.call(function) for _ in range(length)]
+        return found
+
+    def bad_call(self):
+        """A call that is dropped: too short, too long, or of a function that is not stored."""
+        rng, numbers = self.rng, 1 << len(self.dut.s_axis_tuser)
+        unknown = sorted(set(range(numbers)) - self.stored)
+        call = self.call()
+        length = len(call.words)
+        if unknown and rng.random() < 0.4:
+            words = self.beats(int(rng.integers(1, 2 * length + 2)))
+            return Call(int(rng.choice(unknown)), words)
+        if length > 1 and rng.random() < 0.5:
+            return replace(call, words=call.words[: int(rng.integers(1, length))])
+        more = int(rng.integers(1, 2 * self.machine.in_depth + 2))
+        return replace(call, words=[*call.words, *self.beats(more)])
+
+    def beats(self, count):
+        return [int(x) for x in self.rng.integers(1 << 32, size=count)]
+
+    # --- runs -----------------------------------------------------------------------------------
+
+    async def check_run(self, calls, context, given=None):
+        """Run and check everything, sticky status since the last clear included.
+
+        ``given``: the run was started elsewhere; so many rows have been taken and checked.
+        """
+        want = expected(self.array, self.twin, calls, self.stored)
+        self.flags |= self.twin.flags
+
+        async def again():
+            await self.go(calls, [None] * len(want.rows), context)
+
+        inside = seen_from_inside(
+            self.registers, self.board, self.array, calls, sorted(self.stored), again
+        )
+        async with inside:
+            outcome = await self.go(calls, want.rows, context)
+            compare = self.board.compare
+            compare("DROPPED", outcome.dropped, want.dropped, context=context)
+            malformed = self.registers.field("STATUS", "MALFORMED", self.registers.status)
+            if want.dropped:
+                compare("MALFORMED", malformed, 1, context=context)
+            compare("WORD_CYCLES", outcome.word_cycles, want.word_cycles, context=context)
+            await self.compare("CALLS_TAKEN", len(calls), context=context)
+            await self.compare("CALLS_GIVEN", len(want.rows), context=context)
+            compare("FLAGS", outcome.flags, self.flags, context=context)
+        return any(row.given.fault for row in want.rows)
+
+    async def go(self, calls, rows, context):
+        """Start, send calls, take so many rows; those that are not None are checked."""
+        registers = self.registers
+        await registers.start(len(calls))
+        return await self.proceed(calls, rows, context)
+
+    async def proceed(self, calls, rows, context):
+        """The same of a run that has been started."""
+        registers = self.registers
+        for call in calls:
+            registers.send(call.users or call.function, call.words)
+        limit = registers.batch_cycles(max(len(call.words) for call in calls))
+        limit *= len(calls) // self.machine.systems + 1  # so many may be dropped one after another
+        given = []
+        for row in rows:
+            given.append(await registers.take(limit))
+            if row is not None:
+                self.check_row(given[-1], row, context)
+        await registers.wait_until_idle(limit)
+        return await registers.finish(given)
+
+    def check_row(self, got, row, context):
+        """Check what left for a call."""
+        want = row.given
+        datapath, place = divmod(row.system, self.machine.contexts)
+        context = (
+            f"{context}: call {row.call}, row {row.number}, function {want.function}, "
+            f"batch {row.batch}, datapath {datapath}, context {place}"
+        )
+        compare = self.board.compare
+        compare("m_axis_tuser function", got.function, want.function, context=context)
+        compare("beats", len(got.words), len(want.words), context=context)
+        for k, (one, other) in enumerate(zip(got.words, want.words, strict=True)):
+            if one != other:
+                origin = origins(self.array, self.array.table[want.function])[row.number][k]
+                where = f"{context}, output {k} of {len(want.words)}, {self.text(origin)}"
+                compare("m_axis_tdata", one, other, self.fmt, context=where)
+        self.board.transactions += len(want.words)
+        compare("m_axis_tuser fault", int(got.fault), int(want.fault), context=context)
+
+    def text(self, origin: Origin):
+        """The program word that gave an output."""
+        segment = self.array.segments[origin.segment]
+        return (
+            f"given by program word {segment.start + origin.cycle}, word {origin.cycle} of "
+            f"segment {origin.segment}, repeat {origin.repeat}"
+        )
+
+    async def clear(self):
+        await self.registers.write("STATUS", ALL_BITS)
+        self.flags = 0
+        for datapath in self.twin.datapaths:
+            datapath.flags = 0
+
+    async def refuse(self, name, word, context=""):
+        """A write that answers SLVERR, sets ERROR and changes nothing."""
+        registers, compare = self.registers, self.board.compare
+        before = await registers.read(name)
+        data = word.to_bytes(WORD_BYTES, "little")
+        done = await registers.write_bytes(registers.map[name].offset, data)
+        context = f"{word:#x} to {name} {context}"
+        compare("write is OKAY", int(done), 0, context=context)
+        await self.compare(name, before, context=context)
+
+
+async def _start(dut, board):
+    return await coprocessor_bench.start(BENCH, Bus, dut, board)
+
+
+def _tables(part=1.0):
+    return max(1, round(part * BENCH.settings["tables"][BENCH.simulator]))
+
+
+@BENCH.test(timeout_us=40_000)
+async def random_tables(dut, board):
+    """Every operand path, lane, hazard; segments, repeats, strides, loops, rows, functions.
+
+    Under Verilator until all of :class:`tb.common.array_tables.StreamCoverage` is met.
+    """
+    bus = await _start(dut, board)
+    coverage, count, number = bus.tables.coverage, _tables(), 0
+    until_covered = BENCH.simulator == "verilator"
+    while number < count or (until_covered and coverage.missing() and number < PATIENCE * count):
+        await bus.load(apart=number % 3 == 2)
+        await bus.check_run(bus.calls(), f"tables {number}")
+        if number % 4 == 3:
+            await bus.clear()
+            await bus.status(IDLE=1, context="all cleared")
+        number += 1
+    missing = coverage.missing()
+    covered = len(coverage.wanted) - len(missing)
+    dut._log.info("coverage after %d: %d of %d", number, covered, len(coverage.wanted))
+    if until_covered:
+        assert not missing, f"not covered: {missing[:20]}"
+
+
+@BENCH.test(timeout_us=40_000)
+async def stalls(dut, board):
+    """Both streams held back at random, seldom and often; runs follow each other at once."""
+    bus = await _start(dut, board)
+    for number, rates in enumerate(RATES):
+        bus.registers.stall_streams(board.rng, *rates)
+        if number == len(RATES) - 1:
+            bus.registers.stall(board.rng)
+        await bus.load(apart=True)
+        for run in range(2):
+            await bus.check_run(bus.calls(), f"stalls {rates}, run {run}")
+            await bus.check_run([bus.call()], f"stalls {rates}, one call")
+    assert bus.rules.refused, "no beat was held back"
+
+
+@BENCH.test(timeout_us=40_000)
+async def malformed_calls(dut, board):
+    """Calls that are too short, too long, of unknown functions are dropped; the others are right.
+
+    TUSER of a call's beats but the first does not matter.
+    """
+    bus = await _start(dut, board)
+    rng, dropped = bus.rng, 0
+    bus.registers.stall_streams(rng, 0.2, 0.2)
+    for number in range(_tables(0.3) + 1):
+        await bus.load(apart=True)
+        for share in (0.1, 0.5):
+            calls = [bus.bad_call() if rng.random() < share else call for call in bus.calls()]
+            for place in (0, len(calls) - 1):
+                if rng.random() < 0.5:
+                    calls[place] = bus.bad_call()
+            numbers = 1 << len(dut.s_axis_tuser)
+            calls = [
+                replace(
+                    call,
+                    users=[
+                        call.function,
+                        *(int(x) for x in rng.integers(numbers, size=len(call.words) - 1)),
+                    ],
+                )
+                for call in calls
+            ]
+            await bus.check_run(calls, f"tables {number}, {share} malformed")
+            dropped += await bus.registers.read("DROPPED")
+    assert dropped, "no call was malformed"
+    await bus.clear()
+    await bus.status(IDLE=1)
+    calls = [bus.bad_call() for _ in range(3)]
+    await bus.check_run(calls, "nothing but malformed calls")
+    await bus.status(DONE=1, MALFORMED=1)
+    await bus.check_run([bus.call()], "after malformed calls")
+    await bus.status(bus.flags, DONE=1, MALFORMED=1, context="sticky")
+    await bus.registers.write("STATUS", bus.registers.mask("STATUS", "MALFORMED"))
+    await bus.status(bus.flags, DONE=1, context="cleared")
+
+
+@BENCH.test(timeout_us=40_000)
+async def resets(dut, board):
+    """Reset by CTRL and by the pin, in the cycles of a run: idle, clean, the next run right.
+
+    That may follow at once. After the pin no function is stored.
+    """
+    bus = await _start(dut, board)
+    registers, rng = bus.registers, bus.rng
+    await bus.load(apart=True)
+    calls = bus.calls(bus.machine.systems + 2)
+    await bus.check_run(calls, "before all resets")
+    span = await registers.read("CYCLES")
+    registers.stall_streams(rng, 0.1, 0.1)
+    for number in range(24 if BENCH.simulator == "verilator" else 6):
+        when = int(rng.integers(span + 8))
+        context = f"reset {number}, {when} cycles after a run"
+        held = await bus.read_all(bus.OPERANDS)
+        await registers.start(len(calls))
+        held["CALLS"] = len(calls)
+        for call in calls:
+            registers.send(call.function, call.words)
+        await ClockCycles(dut.clk_i, when)
+        bus.flags = 0
+        for datapath in bus.twin.datapaths:
+            datapath.flags = 0
+        if number % 3 == 0:
+            await _pin_reset(dut, 1 + number % 2)
+            held = {name: 0 for name in held if name != "PROGRAM_WORD"}
+            bus.stored = set()
+        else:
+            await bus.command("RESET", "RUN")  # reset wins
+        registers.drop()
+        if number % 3 < 2:
+            await bus.status(IDLE=1, context=context)
+            for name in bus.RESULTS:
+                await bus.compare(name, 0, context=context)
+            await bus.compare_all(held, context)
+        if number % 3 == 0:
+            await bus.check_run([bus.call()], f"{context}, no function is stored")
+            await registers.store_functions(bus.array.table)
+            bus.stored = set(range(len(bus.array.table)))
+        await bus.check_run(calls, context)
+
+
+async def _pin_reset(dut, cycles):
+    await FallingEdge(dut.clk_i)
+    dut.rst_ni.value = 0
+    await ClockCycles(dut.clk_i, cycles)
+    await FallingEdge(dut.clk_i)
+    dut.rst_ni.value = 1
+
+
+@BENCH.test(timeout_us=40_000)
+async def access_while_busy(dut, board):
+    """While busy all but CTRL and STATUS is locked, and the run is not disturbed."""
+    bus = await _start(dut, board)
+    registers = bus.registers
+    await bus.load(apart=True)
+    calls = bus.calls(bus.machine.systems)
+    await registers.write("FILE_ADDRESS", 1)
+    await registers.start(len(calls))
+    names = (*bus.OPERANDS, "FILE_ADDRESS", "PROGRAM_STORE", "SEGMENT_STORE", "FUNCTION_STORE")
+    held = await bus.read_all(names)
+
+    async def expect_error(want, context):
+        word = await registers.read("STATUS")
+        board.compare("BUSY", registers.field("STATUS", "BUSY", word), 1, context=context)
+        board.compare("ERROR", registers.field("STATUS", "ERROR", word), want, context=context)
+        await registers.write("STATUS", registers.mask("STATUS", "ERROR"))
+
+    for register in registers.map.registers:
+        name = register.name
+        if name in ("CTRL", "STATUS"):
+            continue
+        _, done = await registers.read_bytes(register.offset, WORD_BYTES)
+        board.compare(f"read of {name} is OKAY", int(done), 1)
+        await expect_error(0, f"read of {name}")
+        done = await registers.write_bytes(register.offset, bytes(WORD_BYTES))
+        board.compare(f"write of {name} is OKAY", int(done), 0)
+        await expect_error(int(register.access == READ_WRITE), f"write of {name}")
+    await bus.command("RUN")
+    await expect_error(1, "run")
+    await bus.compare_all(held, "after refused accesses")
+    want = expected(bus.array, bus.twin, calls)
+    bus.flags |= bus.twin.flags
+    outcome = await bus.proceed(calls, want.rows, "with refused accesses")
+    board.compare("WORD_CYCLES", outcome.word_cycles, want.word_cycles)
+    await bus.status(bus.flags, DONE=1)
+    await bus.check_run(bus.calls(), "after refused accesses")
+
+
+@BENCH.test(timeout_us=40_000)
+async def refused_tables(dut, board):
+    """What cannot be stored is refused, what is at the edge is not; a run of no calls is refused."""
+    bus = await _start(dut, board)
+    registers, machine = bus.registers, bus.machine
+    await bus.load(apart=True)
+    last_segment, last_function = machine.segments - 1, machine.functions - 1
+    depth = machine.program_depth
+    # --- segments: the number of one that runs, so that a wrong store is seen
+    number = bus.array.table[0].last
+    fine = Segment(0, 1)
+    for bad in (
+        replace(fine, length=0),
+        replace(fine, length=depth + 1),
+        replace(fine, start=depth),
+        replace(fine, start=depth - 1, length=2),
+        replace(fine, start=1 << 31, length=1 << 31),
+        replace(fine, start=ALL_BITS, length=1),
+        replace(fine, start=1, length=ALL_BITS),
+        replace(fine, repeat=0),
+        replace(fine, repeat=MOST_REPEAT + 1),
+    ):
+        await registers.describe_segment(bad)
+        await bus.refuse("SEGMENT_STORE", number, str(bad))
+    await registers.describe_segment(fine)
+    memory = 1 << last_segment.bit_length()
+    for beyond in (last_segment + 1, memory + number, 1 << 31, ALL_BITS):
+        await bus.refuse("SEGMENT_STORE", beyond, "number")
+    # --- functions
+    fine = bus.array.table[0]
+    for bad in (
+        replace(fine, first=fine.loop_from + 1),
+        replace(fine, loop_from=fine.last + 1),
+        replace(fine, last=machine.segments),
+        replace(fine, last=ALL_BITS),
+        replace(fine, loops=0),
+        replace(fine, loops=MOST_REPEAT + 1),
+        replace(fine, inputs=0),
+        replace(fine, inputs=machine.in_depth + 1),
+        replace(fine, outputs=0),
+        replace(fine, outputs=machine.out_depth + 1),
+    ):
+        await registers.describe_function(bad)
+        await bus.refuse("FUNCTION_STORE", 0, str(bad))
+    await registers.describe_function(fine)
+    memory = 1 << last_function.bit_length()
+    for beyond in (last_function + 1, memory, 1 << 31, ALL_BITS):
+        await bus.refuse("FUNCTION_STORE", beyond, "number")
+    # --- locations, program addresses
+    last = Location(machine.banks - 1, machine.contexts * machine.depth - 1)
+    for location in (
+        Location(machine.banks, 0),
+        last._replace(address=last.address + 1),
+        Location(0, (1 << 16) - 1),
+    ):
+        await bus.refuse("FILE_ADDRESS", on_bus(location), str(location))
+    for beyond in (depth, 1 << 31, ALL_BITS):
+        await bus.refuse("PROGRAM_STORE", beyond, "address")
+    await bus.check_run(bus.calls(), "after refused stores")
+    # --- a run without calls
+    flags = bus.flags
+    await registers.start(0)
+    await bus.status(flags, DONE=1, ERROR=1, context="no calls")
+    await registers.write("STATUS", registers.mask("STATUS", "ERROR"))
+    await bus.check_run(bus.calls(), "after a refused run")
+    # --- the edges: the whole program in one segment, all tables full
+    await registers.describe_segment(Segment(0, depth, MOST_REPEAT))
+    await registers.write("SEGMENT_STORE", last_segment)
+    await registers.describe_segment(Segment(depth - 1, 1))
+    await registers.write("SEGMENT_STORE", last_segment)
+    full = Function(0, last_segment, last_segment, MOST_REPEAT, machine.in_depth, machine.out_depth)
+    await registers.describe_function(full)
+    await registers.write("FUNCTION_STORE", last_function)
+
+
+@BENCH.test(timeout_us=40_000)
+async def registers_of_the_host(dut, board):
+    """FILE_ADDRESS moves bank after bank and wraps; FILE_DATA reads as 0; what is there is said."""
+    bus = await _start(dut, board)
+    registers, machine = bus.registers, bus.machine
+    lanes, array = await registers.read("LANES"), await registers.read("ARRAY")
+    for name, word in (("LANES", lanes), ("ARRAY", array)):
+        for part in registers.map[name].fields:
+            board.compare(f"{name}.{part.name}", part.get(word), bus.params[part.name])
+    await bus.compare("FILE_DEPTH", bus.params["DEPTH"])
+    for name in ("PROGRAM_DEPTH", "IN_DEPTH", "OUT_DEPTH"):
+        await bus.compare(name, bus.params[name])
+    await bus.load(apart=True)
+    addresses = machine.contexts * machine.depth
+    for bank, address in ((0, 0), (machine.banks - 1, addresses - 1), (machine.banks - 1, 0)):
+        here = Location(bank, address)
+        after = Location((bank + 1) % machine.banks, (address + (bank == machine.banks - 1)))
+        await registers.write("FILE_ADDRESS", on_bus(here))
+        await bus.compare("FILE_DATA", 0)
+        await bus.compare("FILE_ADDRESS", on_bus(here))
+        await registers.write("FILE_DATA", bus.array.image[here])
+        await bus.compare("FILE_ADDRESS", on_bus(after._replace(address=after.address % addresses)))
+    await bus.check_run(bus.calls(), "after writes of the host")
+
+
+of_bus = coprocessor_bench.tests_of(BENCH, Bus)
+identity = of_bus(coprocessor_bench.identity)
+byte_strobes = of_bus(coprocessor_bench.byte_strobes)
+bad_addresses = of_bus(coprocessor_bench.bad_addresses)
+
+test_step_array = BENCH.pytest()
+
+
+@pytest.mark.parametrize("contexts", range(1, MAX_CONTEXTS + 1))
+def test_the_defaults_of_the_rtl_are_those_of_the_model(contexts):
+    """Those that follow from CONTEXTS are written ``condition ? value : value``, or plainly."""
+    text = (ROOT / "rtl" / "top" / "step_array.sv").read_text()
+    defaults = dict(re.findall(r"parameter int (\w+) = (.+),?", text)) | {"CONTEXTS": str(contexts)}
+    machine = Machine(contexts=contexts)
+    for name in ("READ_STAGES", "OPERAND_STAGES"):
+        python = re.sub(r"(.+) \? (.+) : (.+)", r"(\2) if (\1) else (\3)", defaults[name].strip(","))
+        assert eval(python, {"CONTEXTS": contexts}) == getattr(machine, name.lower()), name
