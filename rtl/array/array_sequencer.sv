@@ -5,7 +5,8 @@
 // `loop_from` to `last` again until it has gone through them `loops` times. A segment is `length`
 // words of the program from `start` on, run `repeat` times; in repeat r, `in_base` + r `in_stride`
 // is added to the words' input index and `out_base` + r `out_stride` to the output index, modulo
-// the depth of the memory. A quiet segment gives out nothing. One that is not quiet, or that emits,
+// the depth of the memory, the larger one with a scratch memory. A quiet segment gives out nothing
+// but to that. One that is not quiet, or that emits,
 // needs a half of the output memories: if the batch holds none it takes the next one, once that is
 // free. Behind a segment that emits, the half is complete and the drain's. The last segment of a
 // batch always emits.
@@ -39,18 +40,20 @@ module array_sequencer #(
   parameter int DATAPATHS = 2,
   parameter int IN_DEPTH = 64,
   parameter int OUT_DEPTH = 64,
+  parameter int SCRATCH_DEPTH = 0,
   parameter int SEGMENTS = 64,
   parameter int FUNCTIONS = 16,
   parameter int REPEAT_W = 16,  // bits of the repeats of a segment and the loops of a function
   localparam int COUNT_W = 32,
   localparam int PC_W = $clog2(PROGRAM_DEPTH),
-  localparam int IN_W = $clog2(IN_DEPTH),
-  localparam int OUT_W = $clog2(OUT_DEPTH),
+  localparam int IN_W = step_pkg::number_w(IN_DEPTH, SCRATCH_DEPTH),
+  localparam int OUT_W = step_pkg::number_w(OUT_DEPTH, SCRATCH_DEPTH),
   localparam int SEGMENT_W = $clog2(SEGMENTS),
   localparam int FUNCTION_W = $clog2(FUNCTIONS),
   localparam int LIVE_W = array_pkg::live_w(DATAPATHS, CONTEXTS),
   localparam int WORD_W =
-      step_pkg::stream_word_w(NUM_ADD, NUM_MUL, DEPTH, CONTEXTS, IN_DEPTH, OUT_DEPTH)
+      step_pkg::stream_word_w(NUM_ADD, NUM_MUL, DEPTH, CONTEXTS, IN_DEPTH, OUT_DEPTH,
+                              SCRATCH_DEPTH)
 ) (
   input  logic               clk_i,
   input  logic               rst_ni,
@@ -355,8 +358,10 @@ module array_sequencer #(
   localparam int BANKS = step_pkg::num_banks(NUM_ADD, NUM_MUL);
   localparam int ADDRESS_W = $clog2(DEPTH);
   localparam int EMIT_AT = step_pkg::emit_at(BANKS, ADDRESS_W, CONTEXTS);
-  localparam int OUT_INDEX_AT = step_pkg::out_index_at(BANKS, ADDRESS_W, CONTEXTS);
-  localparam int IN_INDEX_AT = step_pkg::in_index_at(BANKS, ADDRESS_W, CONTEXTS, OUT_DEPTH);
+  localparam int OUT_INDEX_AT =
+      step_pkg::out_index_at(BANKS, ADDRESS_W, CONTEXTS, SCRATCH_DEPTH);
+  localparam int IN_INDEX_AT =
+      step_pkg::in_index_at(BANKS, ADDRESS_W, CONTEXTS, OUT_DEPTH, SCRATCH_DEPTH);
   localparam int TOKEN_W = LIVE_W + 5;
   localparam int ITEM_W = 1 + IN_W + OUT_W + TOKEN_W;
 
@@ -387,13 +392,17 @@ module array_sequencer #(
     .word_o(loaded_word)
   );
 
+  function automatic logic to_scratch(input logic [WORD_W-1:0] word);
+    return SCRATCH_DEPTH > 0 && word[EMIT_AT+1];
+  endfunction
+
   function automatic logic [WORD_W-1:0] placed(
     input logic [WORD_W-1:0] word, input logic quiet,
     input logic [IN_W-1:0] in_offset, input logic [OUT_W-1:0] out_offset
   );
     logic [WORD_W-1:0] result;
     result = word;
-    result[EMIT_AT] = word[EMIT_AT] && !quiet;
+    result[EMIT_AT] = word[EMIT_AT] && (!quiet || to_scratch(word));
     result[IN_INDEX_AT+:IN_W] = word[IN_INDEX_AT+:IN_W] + in_offset;
     result[OUT_INDEX_AT+:OUT_W] = word[OUT_INDEX_AT+:OUT_W] + out_offset;
     return result;

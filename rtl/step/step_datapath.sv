@@ -41,12 +41,14 @@ module step_datapath #(
   parameter int BLOCK_RAM = READ_STAGES > 0 ? 1 : 0,
   parameter int IN_DEPTH = 0,
   parameter int OUT_DEPTH = 0,
+  parameter int SCRATCH_DEPTH = 0,
   localparam int W = 1 + EXP_W + MAN_W,
   localparam int BANKS = step_pkg::num_banks(NUM_ADD, NUM_MUL),
   localparam int BANK_W = $clog2(BANKS),
   localparam int CONTEXT_W = step_pkg::context_w(CONTEXTS),
   localparam int WORD_W =
-      step_pkg::stream_word_w(NUM_ADD, NUM_MUL, DEPTH, CONTEXTS, IN_DEPTH, OUT_DEPTH)
+      step_pkg::stream_word_w(NUM_ADD, NUM_MUL, DEPTH, CONTEXTS, IN_DEPTH, OUT_DEPTH,
+                              SCRATCH_DEPTH)
 ) (
   input  logic                 clk_i,
   input  logic [WORD_W-1:0]    word_i,
@@ -300,7 +302,8 @@ module step_datapath #(
   assign flags[COSINE_BANK] = sincos_flags_i;
 
   if (STREAMS != 0) begin : gen_streams
-    localparam int LOAD_AT = step_pkg::load_at(BANKS, ADDRESS_W, CONTEXTS, OUT_DEPTH);
+    localparam int LOAD_AT =
+        step_pkg::load_at(BANKS, ADDRESS_W, CONTEXTS, OUT_DEPTH, SCRATCH_DEPTH);
     logic unused;
     assign {load_cosine, load_shared} = word_i[LOAD_AT+:step_pkg::UNARY_LANES];
     assign output_operand_o = operand[OUTPUT_OPERAND];

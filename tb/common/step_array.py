@@ -25,6 +25,7 @@ PARAMETERS = COMMON | {
     "DATAPATHS": "datapaths",
     "IN_DEPTH": "in_depth",
     "OUT_DEPTH": "out_depth",
+    "SCRATCH_DEPTH": "scratch_depth",
     "SEGMENTS": "segments",
     "FUNCTIONS": "functions",
 }
