@@ -1,7 +1,8 @@
 """Functions of robots and ensembles of mechanisms on the step array, streamed.
 
 Settings: ``jobs``. Each is of calls, with a ``robot`` (path), ``functions``, ``rows`` (calls of
-each, on random states) or ``inputs`` (path of a table), and ``floating``; or an ensemble, with a
+each, on random states) or ``inputs`` (path of a table), and ``floating``; with ``chained`` they
+are dFD alone, in segments that repeat over columns. Or it is an ensemble, with a
 ``scenario`` (path), its ``steps`` and ``save``, and how many ``systems``. ``stalls``: both streams
 are held back at random in this part of the cycles. ``out``: folder for what the last job of calls
 hands over. ``quick``: programs are scheduled at the first try.
@@ -14,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from pymodel.compile.chains import Chain
 from pymodel.compile.kernel import Kernel
-from pymodel.compile.robot_kernels import recorded
+from pymodel.compile.robot_kernels import chained, recorded
 from pymodel.machine.isa import Machine
 from pymodel.mechanism import urdf
 from pymodel.mechanism.coordinates import displaced
@@ -62,9 +64,11 @@ def robot_of(path: str, floating: bool) -> Robot:
     return reduced(urdf.load(ROOT / path, floating))
 
 
-def kernels(job: dict[str, Any]) -> dict[str, Kernel]:
-    """Function -> kernel, of a job of calls."""
+def kernels(job: dict[str, Any]) -> dict[str, Kernel | Chain]:
+    """Function -> kernel, or chain of kernels, of a job of calls."""
     robot = robot_of(job["robot"], job["floating"])
+    if job.get("chained"):
+        return {name: chained(robot) for name in job["functions"]}
     return {name: recorded(robot, name) for name in job["functions"]}
 
 
@@ -108,6 +112,8 @@ ROOMY = replace(
     in_depth=512,
     out_depth=2048,
 )
+SEGMENTED = replace(ROOMY, scratch_depth=1024)
+SEGMENTS = calls("hyq", ["dFD"], rows=32, floating=True) | {"chained": True}
 MANY = replace(NARROW, datapaths=8, depth=64, program_depth=1024, out_depth=16)
 BENCH = Bench(
     __file__,
@@ -127,6 +133,12 @@ BENCH = Bench(
         ),
         Config(
             "floating", rtl_parameters(ROOMY), {"jobs": FLOATING, "quick": True}, ("verilator",)
+        ),
+        Config(
+            "segments",
+            rtl_parameters(SEGMENTED),
+            {"jobs": [SEGMENTS], "stalls": 0.3, "quick": True},
+            ("verilator",),
         ),
         Config(
             "ensembles",

@@ -7,6 +7,7 @@ import numpy as np
 from pymodel.algorithms.rigid_body.functions import evaluate
 from pymodel.arith.arrays import FormatArrays
 from pymodel.arith.scalars import BitExact
+from pymodel.compile.chains import Chain
 from pymodel.compile.registry import recorded
 from pymodel.compile.robot_kernels import cheapest
 from pymodel.compile.streams import first_name
@@ -42,15 +43,15 @@ async def jobs(dut, board):
 async def _calls(board, engine, job):
     """All functions of a robot, switched between calls."""
     machine, fmt = engine.machine, engine.machine.fmt
-    robot = robot_of(job["robot"], job["floating"])
+    robot, functions = robot_of(job["robot"], job["floating"]), kernels(job)
     array = prepare_array(
         machine,
-        kernels(job),
-        dict.fromkeys(job["functions"], robot.name),
+        functions,
+        dict.fromkeys(functions, robot.name),
         thorough=not BENCH.settings.get("quick"),
     )
     batches = {}
-    for function in job["functions"]:
+    for function in functions:
         if "inputs" in job:
             table = read_table(job["inputs"])
         else:
@@ -67,7 +68,14 @@ async def _calls(board, engine, job):
     for function, batch in batches.items():
         found = [only for (only,) in rows[at : at + len(batch)]]
         at += len(batch)
-        numbers = _numbers(function, robot, fmt, batch)
+
+        def text(arithmetic, given, function=function):
+            if isinstance(functions[function], Chain):
+                (only,) = functions[function].evaluate(arithmetic, given)
+                return only
+            return evaluate(function, robot, arithmetic, given, cheapest(robot, function))
+
+        numbers = _numbers(text, fmt, batch)
         for row, results in enumerate(found):
             where = _where(machine, row, f"{function} of {robot.name}, call {row + 1}")
             for name, bits in results.items():
@@ -75,7 +83,7 @@ async def _calls(board, engine, job):
                 board.compare(name, bits, want, fmt, context=where)
         exact = BitExact(fmt)
         given = {name: exact.scalar(bits) for name, bits in batch[0].items()}
-        for name, x in evaluate(function, robot, exact, given, cheapest(robot, function)).items():
+        for name, x in text(exact, given).items():
             if name in found[0]:
                 board.compare(name, found[0][name], x.bits, fmt, context=f"{function}, exactly")
     return outcome
@@ -87,14 +95,14 @@ def _hand_over(rows, outcome):
     found.write(Path(BENCH.settings["out"]))
 
 
-def _numbers(function, robot, fmt, batch):
+def _numbers(text, fmt, batch):
     """Name -> one number a call, from the text on arrays."""
     arrays = FormatArrays(fmt)
     given = {
         name: arrays.array(np.array([fmt.to_float(inputs[name]) for inputs in batch]))
         for name in batch[0]
     }
-    found = evaluate(function, robot, arrays, given, cheapest(robot, function))
+    found = text(arrays, given)
     return {name: np.broadcast_to(x.values, len(batch)).tolist() for name, x in found.items()}
 
 

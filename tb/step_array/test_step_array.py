@@ -19,9 +19,8 @@ from tb.common.array_tables import Origin, Tables, origins
 from tb.common.array_watch import seen_from_inside
 from tb.common.bench import ROOT
 from tb.common.coprocessor_bench import ALL_BITS
-from tb.common.step_array import IDLE_CYCLES, StepArray, machine_of, rtl_parameters
+from tb.common.step_array import StepArray, machine_of
 from tb.common.stream_rules import StreamRules
-from tb.common.waiting import Deadline
 from tb.step_array.bench import BENCH
 
 MOST_CALLS = 40  # of a run, about: the model takes its time
