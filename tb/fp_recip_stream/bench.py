@@ -1,7 +1,7 @@
 """The reciprocal between handshakes, by every method."""
 
 from tb.common.bench import Bench
-from tb.common.configs import FORMATS, MAX_STAGES, Config, RandomConfigs
+from tb.common.configs import FORMATS, RECIP_MAX_STAGES, Config, RandomConfigs
 from tb.common.simulators import SIMULATORS
 
 ARRAY, TABLE, ITERATIVE = 0, 1, 2  # METHOD
@@ -39,7 +39,7 @@ BENCH = Bench(
         _config("iterative-e5m2", ITERATIVE, fmt=(5, 2), sims=("icarus",)),
     ],
     random=RandomConfigs(
-        FORMATS | {"METHOD": range(3), "STAGES": range(MAX_STAGES + 1)},
+        FORMATS | {"METHOD": range(3), "STAGES": range(RECIP_MAX_STAGES + 1)},
         count=3,
         settings={"vectors": {"icarus": 60}},
         legal=_has_method,
