@@ -10,8 +10,8 @@
 //
 // Binary32: three multiplications that fit a DSP48 each, one in logic, and a table of 64 x 17 bits.
 //
-// DSP_W is the wide unsigned factor of the device's multipliers (fp_pkg). A wider product is left as
-// two rows, which the next section adds.
+// DSP_W is the wide unsigned factor of the device's multipliers (fp_pkg). A wider product is left
+// as two rows, which the next section adds.
 //
 // Latency: CUTS clocks with enable_i, 0 = combinational. Throughput: one operation a clock.
 

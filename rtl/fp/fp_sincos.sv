@@ -50,6 +50,8 @@ module fp_sincos
   // The reduced argument has fewer leading zeros than 2^NORM_LEVELS.
   localparam int NORM_LEVELS = 5;
   localparam int FIRST_FINE = 3;
+  localparam int FAR = 1 << (NORM_LEVELS - 1);
+  localparam int NEAR = 1 << FIRST_FINE;
 
   // Registered cuts: bit i is behind section i + 1, the last one the output. Sections with a
   // multiplier, a shifter or a long carry take about three times as long as the shortest one.
@@ -100,11 +102,18 @@ module fp_sincos
     logic [EXPONENT_W-1:0]    right;  // places that both are to be shifted
   } factor_t;
 
+  // Section 2 shifts by multiples of 2^FINE_SHIFT_W, section 3 by the rest. Without a register in
+  // front it leaves all to section 3.
+  localparam int FINE_SHIFT_W = 3;
+  localparam bit SHIFT_EARLY = CUT[0];
+  localparam int SHIFTED_W = MAX_EXPONENT + 1 + RHO_F;
+
   typedef struct packed {
     common_t                  common;
     logic [SIGNIFICAND_W-1:0] significand;
+    logic [SHIFTED_W-1:0]     argument;
     logic [TURNS_W-1:0]       turns;
-    logic [EXPONENT_W-1:0]    right;  // places that both are to be shifted
+    logic [EXPONENT_W-1:0]    right;  // places that both are still to be shifted
   } scaled_t;
 
   function automatic factor_t classify(
@@ -138,11 +147,18 @@ module fp_sincos
 
   function automatic scaled_t scale(input factor_t in);
     logic [ROW_W-1:0] product;
+    logic [TURNS_W-1:0] turns;
+    logic [SHIFTED_W-1:0] argument;
+    logic [EXPONENT_W-1:0] coarse;
     product = in.low + in.high;
+    turns = product[ROW_W-1-:TURNS_W];
+    argument = {in.significand, {(SHIFTED_W - SIGNIFICAND_W) {1'b0}}};
+    coarse = SHIFT_EARLY ? {in.right[EXPONENT_W-1:FINE_SHIFT_W], {FINE_SHIFT_W{1'b0}}} : '0;
     scale.common = in.common;
     scale.significand = in.significand;
-    scale.turns = product[ROW_W-1-:TURNS_W];
-    scale.right = in.right;
+    scale.argument = argument >> coarse;
+    scale.turns = turns >> coarse;
+    scale.right = in.right ^ coarse;
   endfunction
 
   // verilator lint_off UNUSEDSIGNAL  // their low bits do not matter
@@ -186,8 +202,6 @@ module fp_sincos
   //              +-------+----------------------+
   //   turns      |     count (COUNT_W)   | half |
   //              +-----------------------+------+
-  localparam int SHIFTED_W = MAX_EXPONENT + 1 + RHO_F;
-
   typedef struct packed {
     common_t                  common;
     logic [SIGNIFICAND_W-1:0] significand;
@@ -198,7 +212,7 @@ module fp_sincos
   function automatic fixed_t fix(input scaled_t in);
     logic [SHIFTED_W-1:0] shifted;
     logic [TURNS_W-1:0] turns;
-    shifted = {in.significand, {(SHIFTED_W - SIGNIFICAND_W) {1'b0}}} >> in.right;
+    shifted = in.argument >> in.right;
     turns = (in.turns >> in.right) + {{COUNT_W{1'b0}}, 1'b1};
     fix.common = in.common;
     fix.significand = in.significand;
@@ -308,25 +322,25 @@ module fp_sincos
     logic [NORM_LEVELS-1:0] leading_zeros;
   } magnitude_t;
 
-  function automatic magnitude_t normalise(input magnitude_t in, input int first, input int last);
+  function automatic magnitude_t normalise_fine(input magnitude_t in);
     logic [ANGLE_F-1:0] normal;
     logic [NORM_LEVELS-1:0] leading_zeros;
     normal = in.normal;
     leading_zeros = in.leading_zeros;
-    for (int k = first; k >= last; k--) begin
+    for (int k = FIRST_FINE - 1; k >= 0; k--) begin
       if ((normal >> (ANGLE_F - (1 << k))) == '0) begin
         normal = normal << (1 << k);
         leading_zeros[k] = 1'b1;
       end
     end
-    normalise.kept = in.kept;
-    normalise.rho = in.rho;
-    normalise.normal = normal;
-    normalise.leading_zeros = leading_zeros;
+    normalise_fine.kept = in.kept;
+    normalise_fine.rho = in.rho;
+    normalise_fine.normal = normal;
+    normalise_fine.leading_zeros = leading_zeros;
   endfunction
 
   function automatic magnitude_t take_magnitude(input angle_t in);
-    logic negative;
+    logic negative, far, near;
     logic [ANGLE_F-1:0] magnitude;
     magnitude_t whole;
     negative = in.value[ANGLE_F];
@@ -337,7 +351,15 @@ module fp_sincos
     whole.rho = magnitude[ANGLE_F-1-:RHO_F];
     whole.normal = magnitude;
     whole.leading_zeros = '0;
-    take_magnitude = normalise(whole, NORM_LEVELS - 1, FIRST_FINE);
+    // Both large steps at once: whether the lower one is taken is found for either outcome of the
+    // upper one.
+    far = (magnitude >> (ANGLE_F - FAR)) == '0;
+    near = far ? (magnitude[ANGLE_F-FAR-1:0] >> (ANGLE_F - FAR - NEAR)) == '0
+               : (magnitude >> (ANGLE_F - NEAR)) == '0;
+    take_magnitude = whole;
+    take_magnitude.normal = far ? (near ? magnitude << (FAR + NEAR) : magnitude << FAR)
+                                : (near ? magnitude << NEAR : magnitude);
+    take_magnitude.leading_zeros[NORM_LEVELS-1-:2] = {far, near};
   endfunction
 
   magnitude_t magnitude_d, magnitude_q;
@@ -371,7 +393,7 @@ module fp_sincos
 
   function automatic reduced_t reduce(input magnitude_t in);
     magnitude_t fine;
-    fine = normalise(in, FIRST_FINE - 1, 0);
+    fine = normalise_fine(in);
     reduce.common = in.kept.common;
     if (in.kept.reduced) begin
       reduce.common.exponent = BIAS - {{(EXPONENT_W - 1) {1'b0}}, 1'b1}

@@ -32,6 +32,7 @@ BENCH = Bench(
         _config("array", ARRAY, stages=3),
         _config("array-binary64", ARRAY, stages=6, fmt=(11, 52), sims=("icarus",)),
         _config("table", TABLE, stages=6),
+        _config("table-deep", TABLE, stages=RECIP_MAX_STAGES, sims=("icarus",)),
         _config("table-combinational", TABLE, sims=("icarus",)),
         _config("table-one-stage", TABLE, stages=1, fmt=(5, 10), sims=("icarus",)),
         _config("iterative", ITERATIVE),
