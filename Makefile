@@ -16,7 +16,7 @@ BENCHES := $(filter-out common,$(patsubst tb/%/Makefile,%,$(wildcard tb/*/Makefi
 DEMO_TAKES := SIM ARITH STEPS REBASE BASE LANES OUT SEED WAVES REFERENCE
 RUN_TAKES := SCENARIO TARGET $(DEMO_TAKES) ANIMATE FORCES
 BENCH_TAKES := SIM SEED TEST CONFIG WAVES
-ROBOT_TAKES := URDF FUNCTION FLOATING TARGET ROWS SIM ARITH LANES SEED OUT WAVES
+ROBOT_TAKES := URDF FUNCTION FLOATING TARGET ROWS SIM ARITH LANES SEED OUT WAVES CONTEXTS DATAPATHS STALLS
 SWEEP_TAKES := SCENARIO VARY COUNT SEED TARGET ARITH STEPS BASE REBASE SIM LANES WORKERS SCHEDULER OUT
 # $(call takes,NAMES): refuse a variable of the command line that the target has no use for.
 takes = $(foreach name,$(filter-out $1,$(RUN_TAKES) $(BENCH_TAKES) $(ROBOT_TAKES) $(SWEEP_TAKES)),$(if \
@@ -65,13 +65,14 @@ sweep: venv ## SCENARIO=f.toml VARY="body[0].mass=1:2:11" [TARGET=model|native|e
 	  --out $(or $(OUT),build/sweeps/$(basename $(notdir $(SCENARIO))).parquet)
 
 .PHONY: robot
-robot: venv ## URDF=f.urdf FUNCTION=dFD [FLOATING=1 TARGET=model|step|native ROWS=16 SIM= ARITH= LANES=2+2 OUT=]
+robot: venv ## URDF=f.urdf FUNCTION=dFD [FLOATING=1 TARGET=model|step|array|native ROWS=16 SIM= ARITH= LANES=2+2 OUT=]
 	@$(if $(and $(URDF),$(FUNCTION)),,$(error say which: make robot URDF=robots/iiwa14.urdf FUNCTION=dFD))
 	@$(call takes,$(ROBOT_TAKES))
-	@$(if $(filter step,$(TARGET)),$(SETUP) $(SIMULATORS))
+	@$(if $(filter step array,$(TARGET)),$(SETUP) $(SIMULATORS))
 	@$(PY) -m scripts.command scripts.robot --urdf $(URDF) --function $(FUNCTION) \
 	  --target $(or $(TARGET),model) $(if $(filter-out 0,$(FLOATING)),--floating) \
-	  $(if $(ROWS),--rows $(ROWS)) $(RUN_OPTIONS) \
+	  $(if $(ROWS),--rows $(ROWS)) $(if $(CONTEXTS),--contexts $(CONTEXTS)) \
+	  $(if $(DATAPATHS),--datapaths $(DATAPATHS)) $(if $(STALLS),--stalls $(STALLS)) $(RUN_OPTIONS) \
 	  --out $(or $(OUT),build/robot/$(basename $(notdir $(URDF)))-$(FUNCTION))
 
 .PHONY: closed-loop

@@ -37,6 +37,11 @@ OWN_SETS: dict[str, list[dict[str, int]]] = {
     "fp_recip_table": [*FP_SETS[:1], {"CUTS": 5}],  # formats up to binary32
     "fp_sincos": [*FP_SETS[:1], {"STAGES": 0}, {"STAGES": 16}],  # formats up to binary32
     "step_engine": [{"CONTEXTS": 3}, {"CONTEXTS": 16}],
+    "step_array": [
+        {"CONTEXTS": 1, "DATAPATHS": 1},
+        {"CONTEXTS": 3, "DATAPATHS": 5},
+        {"SCRATCH_DEPTH": 256},
+    ],
 }
 
 MODULE = re.compile(r"^\s*module\s+(\w+)(?:\s*import\s[^;]*;)*([^;]*);", re.M)

@@ -1,15 +1,15 @@
 """Evaluate a robot's function on random states and compare: what `make robot` calls.
 
-The model is compared with float64, the simulated step engine with the text bit for bit, and both
-with Pinocchio where it is installed. Leaves inputs.csv, outputs.csv and summary.json.
+The model is compared with float64, the simulated step engine and array with the text bit for bit,
+all with Pinocchio where it is installed. Leaves inputs.csv, outputs.csv and summary.json.
 
 Exit status: 0 done, 1 a result is not finite or the hardware differs, 2 bad input, 130 Ctrl-C.
 """
 
 import contextlib
 import sys
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,13 +18,15 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from pymodel.compile.robot_kernels import count
+from pymodel.arith.fp import Format
+from pymodel.compile.robot_kernels import count, recorded
 from pymodel.compile.schedule import bounds
 from pymodel.machine.isa import Machine
 from pymodel.mechanism import urdf
 from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.robot import Robot
 from pymodel.runs import robot_calls
+from pymodel.runs.array_runs import Array, fitting_array
 from pymodel.runs.files import SUMMARY, replaced
 from pymodel.runs.progress import progress
 from pymodel.runs.summary import flag_names, write_summary
@@ -32,9 +34,12 @@ from scripts.hardware_run import usable_simulator, watched
 from scripts.hardware_targets import check_word, engine
 from scripts.robot_options import RobotOptions, options_of
 from scripts.run import status_of
-from scripts.run_options import NATIVE, STEP
+from scripts.run_options import ARRAY, NATIVE, STEP
+from tb.common.bench import Bench
 from tb.common.simulators import simulator_version
+from tb.common.step_array import rtl_parameters as array_parameters
 from tb.common.step_engine import rtl_parameters
+from tb.cosim_array import bench as cosim_array
 from tb.cosim_robot import bench as cosim_robot
 from tb.cosim_robot.handover import FILE, Calls
 
@@ -47,7 +52,7 @@ UNITS = {"mul": "x", "add": "+", "rec": "1/x", "sincos": "sin cos"}
 
 
 class Hardware(NamedTuple):
-    """A step engine, and what simulates it."""
+    """A step engine or array, and what simulates it."""
 
     machine: Machine
     simulator: str
@@ -89,7 +94,7 @@ def run(options: RobotOptions) -> int:
     """
     robot = urdf.load(options.urdf, options.floating)
     hardware = None
-    if options.target == STEP:
+    if options.target in (STEP, ARRAY):
         machine = engine(options.arithmetic, options.lanes)
         hardware = Hardware(machine, usable_simulator(options.simulator))
     out = Path(options.out)
@@ -108,6 +113,8 @@ def _run(options: RobotOptions, robot: Robot, hardware: Hardware | None, out: Pa
         found = _natively(options, small, states)
     elif hardware is None:
         found = _on_model(options, small, states)
+    elif options.target == ARRAY:
+        found = _on_array(options, small, hardware, out)
     else:
         found = _on_engine(options, small, hardware, out)
     if found is None:
@@ -143,7 +150,7 @@ def _verdict(options: RobotOptions, summary: Mapping[str, Any], found: Found, fi
 
 def _compared(options: RobotOptions, summary: Mapping[str, Any]) -> str:
     words = f"{summary['words_compared']} words"
-    if options.target == STEP:
+    if options.target in (STEP, ARRAY):
         return f"{words}: identical to the text"
     first = min(options.rows, ROWS_COMPARED)
     return f"the {words} of the first {first}: identical to the model"
@@ -179,48 +186,135 @@ def _on_engine(options: RobotOptions, robot: Robot, hardware: Hardware, out: Pat
     fmt = hardware.machine.fmt
     with _progress(options, "scheduling"):
         call = robot_calls.prepare(hardware.machine, robot, options.function, fmt)
-    machine, simulator = call.program.machine, hardware.simulator
+    machine = call.program.machine
     check_word(machine, options.lanes)
-    settings = {
+    job = _job(options, out) | {"function": options.function}
+    simulated = _simulated(
+        options,
+        robot,
+        hardware,
+        out,
+        (cosim_robot.BENCH, cosim_robot.CONFIG, cosim_robot.TEST),
+        rtl_parameters(machine),
+        {"calls": [job]},
+    )
+    if simulated is None:
+        return None
+    calls, figures, problem = simulated
+    figures |= {
+        "cycles": call.program.main,
+        "cycles_with_start_and_trace": calls.cycles,
+        "bounds": bounds(machine, call.kernel),
+        "registers_of_a_bank": max(call.program.registers),
+        "word_bits": machine.word_w,
+    }
+    return _found(options, robot, call.outputs, fmt, calls, figures, problem)
+
+
+def _on_array(options: RobotOptions, robot: Robot, hardware: Hardware, out: Path) -> Found | None:
+    """Stream the calls through the simulated array; None if that fails."""
+    machine = replace(
+        hardware.machine,
+        contexts=options.contexts,
+        datapaths=options.datapaths,
+        **cosim_array.STREAMS,
+    )
+    with _progress(options, "scheduling"):
+        kernel = recorded(robot, options.function)
+        if not kernel.outputs:
+            raise ValueError(f"{options.function} of {robot.name}: all results are zero")
+        array: Array = fitting_array(machine, {options.function: kernel})
+    check_word(array.machine, options.lanes)
+    job = _job(options, out) | {"functions": [options.function]}
+    simulated = _simulated(
+        options,
+        robot,
+        hardware,
+        out,
+        (cosim_array.BENCH, cosim_array.CONFIG, cosim_array.TEST),
+        array_parameters(array.machine),
+        {"jobs": [job], "stalls": options.stalls / 100},
+    )
+    if simulated is None:
+        return None
+    calls, figures, problem = simulated
+    (program,) = array.programs.values()
+    figures |= {
+        "contexts": options.contexts,
+        "datapaths": options.datapaths,
+        "stalls_percent": options.stalls,
+        "words": program.main,
+        "cycles_of_all_calls": calls.cycles,
+        "cycles_per_call": calls.cycles / options.rows,
+        "cycles_per_call_of_full_batches": program.main / options.datapaths,
+        "registers_of_a_bank": max(program.registers),
+        "word_bits": array.machine.word_w,
+    }
+    outputs = array.functions[options.function].outputs
+    return _found(options, robot, outputs, machine.fmt, calls, figures, problem)
+
+
+def _job(options: RobotOptions, out: Path) -> dict[str, Any]:
+    """What both benches of robots are told."""
+    return {
         "robot": str(Path(options.urdf).resolve()),
         "floating": options.floating,
-        "function": options.function,
         "inputs": str((out / INPUTS).resolve()),
     }
+
+
+def _simulated(
+    options: RobotOptions,
+    robot: Robot,
+    hardware: Hardware,
+    out: Path,
+    bench: tuple[Bench, str, str],
+    params: Mapping[str, int],
+    settings: Mapping[str, Any],
+) -> tuple[Calls, dict[str, Any], str] | None:
+    """Run a bench, its configuration and test: its calls, figures, and what went wrong."""
+    which, config, test = bench
     row = watched(
-        cosim_robot.BENCH,
-        simulator,
-        cosim_robot.CONFIG,
+        which,
+        hardware.simulator,
+        config,
         f"{options.function} of {robot.name}",
         unit="calls",
         seed=options.seed,
-        testcase=cosim_robot.TEST if options.waves else None,
+        testcase=test if options.waves else None,
         waves=options.waves,
-        params=rtl_parameters(machine),
-        settings={"calls": [settings], "out": str(out.resolve())},
-        command=options.command(simulator),
+        params=params,
+        settings={**settings, "out": str(out.resolve())},
+        command=options.command(hardware.simulator),
     )
     calls = Calls.read(out)
     if calls is None:
         print(row["message"], file=sys.stderr)
         return None
     Calls.forget(out)
-    values = robot_calls.floats_of(fmt, call.outputs, calls.results)
     identical = row["result"] == "pass"
     figures = {
-        "simulator": simulator,
-        "versions": {simulator: simulator_version(simulator)},
+        "simulator": hardware.simulator,
+        "versions": {hardware.simulator: simulator_version(hardware.simulator)},
         "lanes": options.lanes,
-        "cycles": call.program.main,
-        "cycles_with_start_and_trace": calls.cycles,
-        "bounds": bounds(machine, call.kernel),
-        "registers_of_a_bank": max(call.program.registers),
-        "word_bits": machine.word_w,
         "words_compared": calls.words_compared,
         "identical": identical,
     }
+    return calls, figures, "" if identical else row["message"]
+
+
+def _found(
+    options: RobotOptions,
+    robot: Robot,
+    outputs: Iterable[str],
+    fmt: Format,
+    calls: Calls,
+    figures: dict[str, Any],
+    problem: str,
+) -> Found:
+    values = robot_calls.floats_of(fmt, outputs, calls.results)
     table = robot_calls.full_table(robot, options.function, values, options.rows)
-    return Found(table, calls.flags, figures, "" if identical else row["message"])
+    return Found(table, calls.flags, figures, problem)
 
 
 def _summary(options: RobotOptions, robot: Robot, small: Robot) -> dict[str, Any]:
@@ -300,6 +394,21 @@ def _print(summary: Mapping[str, Any], robot: Robot) -> None:
                 f"{summary['word_bits']} bits, {summary['registers_of_a_bank']}",
             ),
         ]
+    elif "words" in summary:
+        stalled = f"{summary['stalls_percent']} % of the cycles"
+        rows += [
+            ("lanes, contexts, datapaths", _shape(summary)),
+            ("program words", str(summary["words"])),
+            ("cycles a call, batches full", f"{summary['cycles_per_call_of_full_batches']:.1f}"),
+            (
+                "cycles a call, first word in to last one out",
+                f"{summary['cycles_per_call']:.1f} (streams held back in {stalled})",
+            ),
+            (
+                "program word, registers of a bank",
+                f"{summary['word_bits']} bits, {summary['registers_of_a_bank']}",
+            ),
+        ]
     arithmetic = summary["arith"]
     by_numpy = summary.get("by_numpy", False)
     rows.append(("flags", "not kept" if by_numpy else " ".join(summary["flags"]) or "none"))
@@ -317,6 +426,10 @@ def _print(summary: Mapping[str, Any], robot: Robot) -> None:
     for row in rows:
         table.add_row(*map(Text, row))
     Console().print(table)
+
+
+def _shape(summary: Mapping[str, Any]) -> str:
+    return f"{summary['lanes']}, {summary['contexts']}, {summary['datapaths']}"
 
 
 def main(arguments: list[str] | None = None) -> int:

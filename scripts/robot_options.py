@@ -4,7 +4,9 @@ import shlex
 from dataclasses import dataclass
 
 from pymodel.algorithms.rigid_body.functions import FUNCTIONS
+from pymodel.machine.isa import MAX_CONTEXTS, MAX_DATAPATHS
 from scripts.run_options import (
+    ARRAY,
     MODEL,
     NATIVE,
     STEP,
@@ -19,10 +21,16 @@ from scripts.run_options import (
 MAX_ROWS = 1_000_000
 #: Options that only the simulated engine can use, as :data:`scripts.run_options.USED_BY`.
 USED_BY = {
-    "simulator": ("SIM", (STEP,)),
-    "waves": ("WAVES", (STEP,)),
-    "lanes": ("LANES", (STEP,)),
+    "simulator": ("SIM", (STEP, ARRAY)),
+    "waves": ("WAVES", (STEP, ARRAY)),
+    "lanes": ("LANES", (STEP, ARRAY)),
+    "contexts": ("CONTEXTS", (ARRAY,)),
+    "datapaths": ("DATAPATHS", (ARRAY,)),
+    "stalls": ("STALLS", (ARRAY,)),
 }
+#: An array's shape, and the percentage of the cycles in which each stream is held back.
+ARRAY_DEFAULTS = {"contexts": 8, "datapaths": 2, "stalls": 30}
+MOST_STALLS = 95
 
 
 @dataclass(frozen=True)
@@ -36,13 +44,15 @@ class RobotOptions:
     function
         A key of :data:`pymodel.algorithms.rigid_body.functions.FUNCTIONS`.
     target
-        Where it runs: ``model``, ``step`` or ``native``.
+        Where it runs: ``model``, ``step``, ``array`` or ``native``.
     floating
         Whether the base floats.
     rows
         Number of states.
     simulator, arithmetic, lanes, seed, waves
         As for :class:`scripts.run_options.RunOptions`; the seed is that of the states, too.
+    contexts, datapaths, stalls
+        Of the array; default :data:`ARRAY_DEFAULTS`.
 
     Raises
     ------
@@ -61,9 +71,13 @@ class RobotOptions:
     lanes: str | None = None
     seed: int | None = None
     waves: bool = False
+    contexts: int | None = None
+    datapaths: int | None = None
+    stalls: int | None = None
 
     def __post_init__(self) -> None:
         refuse_unused(self, USED_BY)
+        fill_in(self, ARRAY_DEFAULTS)
         fill_in(self)
 
     def command(self, simulator: str) -> str:
@@ -79,6 +93,8 @@ class RobotOptions:
             "ROWS": self.rows,
         }
         words |= {"FLOATING": 1} if self.floating else {}
+        if self.target == ARRAY:
+            words |= {name.upper(): getattr(self, name) for name in ARRAY_DEFAULTS}
         return shlex.join(["make", "robot", *(f"{name}={x}" for name, x in words.items())])
 
 
@@ -94,9 +110,13 @@ def options_of(arguments: list[str] | None) -> RobotOptions:
     add = parser.add_argument
     add("--urdf", required=True, help="robot file (URDF)")
     add("--function", required=True, type=one_of("FUNCTION", *FUNCTIONS))
-    add("--target", type=one_of("TARGET", MODEL, STEP, NATIVE), default=RobotOptions.target)
+    add("--target", type=one_of("TARGET", MODEL, STEP, ARRAY, NATIVE), default=RobotOptions.target)
     add("--out", required=True, help="folder for the results")
     add("--floating", action="store_true", help="let the base float")
     add("--rows", type=whole("ROWS", 1, MAX_ROWS), default=RobotOptions.rows, help="calls")
     add_engine_options(parser)
+    add("--contexts", type=whole("CONTEXTS", 1, MAX_CONTEXTS), help="of a datapath of the array")
+    add("--datapaths", type=whole("DATAPATHS", 1, MAX_DATAPATHS), help="of the array")
+    text = "percentage of the cycles in which each stream of the array is held back"
+    add("--stalls", type=whole("STALLS", 0, MOST_STALLS), help=text)
     return RobotOptions(**vars(parser.parse_args(arguments)))

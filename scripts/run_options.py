@@ -22,6 +22,7 @@ from tb.common.simulators import SIMULATORS
 
 AUTO = "auto"  # the fastest simulator that is there
 MODEL, NATIVE, COPROCESSOR, STEP = "model", "native", "coprocessor", "step"
+ARRAY = "array"
 LANES = "2+2"
 
 #: How a target can connect the base of a closed chain, its default first.
@@ -65,9 +66,9 @@ def refuse_unused(options: Any, used_by: Mapping[str, tuple[str, tuple[str, ...]
             raise InputError(f"{word}: only for TARGET={' or '.join(targets)}")
 
 
-def fill_in(options: Any) -> None:
-    """Give options that are None their values of :data:`DEFAULTS`, once they have been checked."""
-    for option, default in DEFAULTS.items():
+def fill_in(options: Any, defaults: Mapping[str, Any] = DEFAULTS) -> None:
+    """Give options that are None their default values, once they have been checked."""
+    for option, default in defaults.items():
         if getattr(options, option) is None:
             object.__setattr__(options, option, default)
 

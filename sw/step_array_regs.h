@@ -51,6 +51,7 @@
 #define STEP_ARRAY_PROGRAM_DEPTH 0x048u /* RO: words of the program memory */
 #define STEP_ARRAY_IN_DEPTH 0x04cu /* RO: inputs that a call can have */
 #define STEP_ARRAY_OUT_DEPTH 0x050u /* RO: outputs that a call can have */
+#define STEP_ARRAY_SCRATCH_DEPTH 0x058u /* RO: words that a call can pass from segment to segment */
 #define STEP_ARRAY_ARRAY 0x054u /* RO: parameters of this instance */
 #define STEP_ARRAY_ARRAY_DATAPATHS_SHIFT 0u
 #define STEP_ARRAY_ARRAY_DATAPATHS_MASK 0x000000ffu

@@ -1,11 +1,11 @@
 """Register allocation: homes of what stays, and addresses of what comes and goes.
 
 Inputs, carried values, outputs and parameters have registers of their own throughout, the same in
-all segments of a program. Several programs share those of inputs, carried values and parameters;
-all others belong to the program that runs. Inputs come first: one after the other through the
-banks, so that a host or a feeder fills them in one sweep over consecutive locations. A result that
-is nothing but another value shares that one's home. All other results get a register for the time
-between their arrival and their last read.
+all segments of a program. Several programs share those of inputs, carried values, parameters, and
+what one of them keeps for the others; all others belong to the program that runs. Inputs come
+first: one after the other through the banks, so that a host or a feeder fills them in one sweep
+over consecutive locations. A result that is nothing but another value shares that one's home. All
+other results get a register for the time between their arrival and their last read.
 """
 
 import heapq
@@ -28,30 +28,36 @@ class Homes:
     machine : Machine
     kernels : sequence of Kernel
         As :func:`pymodel.compile.kernel.storable` gives them. Inputs of the same name are the same,
-        and so are parameters and carried values of the same owner and name.
+        and so are parameters, carried values and what is kept of the same owner and name.
 
     Attributes
     ----------
     inputs, parameters : dict
         Name -> Location.
-    carried, outputs : dict
-        Likewise, of one program: empty before :meth:`of_program`.
+    carried, kept, outputs : dict
+        Likewise, of one program: empty before :meth:`of_program`. What another program keeps for
+        it is among them.
     """
 
     def __init__(self, machine: Machine, kernels: Sequence[Kernel]) -> None:
         self.machine, self.banks = machine, machine.banks
         self._used = [0] * machine.banks
         self._results = Counter()  # kind -> results that have a home
-        names = dict.fromkeys(name for kernel in kernels for name in kernel.inputs)
+        kept = {(kernel.owner, name) for kernel in kernels for name in kernel.kept}
+        names = dict.fromkeys(
+            name for kernel in kernels for name in kernel.inputs if (kernel.owner, name) not in kept
+        )
         self.inputs = {name: self._take(k % machine.banks) for k, name in enumerate(names)}
-        self._owned = {}  # owner and name -> Location of carried values
+        self._owned = {}  # owner and name -> Location of carried values, and of what is kept
         for kernel in kernels:
             kinds = result_kinds(kernel)
-            for name in kernel.carried:
+            for name in kernel.results:
+                if name in kernel.outputs and name not in kernel.kept:
+                    continue
                 if (kernel.owner, name) not in self._owned:
                     self._owned[kernel.owner, name] = self._take_result(kinds[name])
+        self.carried, self.kept, self.outputs = {}, {}, {}
         self.parameters = self._spread(machine, kernels)
-        self.carried, self.outputs = {}, {}
 
     def of_program(self, kernels: Sequence[Kernel]) -> "Homes":
         """The homes of one program, with its outputs in registers that other programs may use.
@@ -63,17 +69,27 @@ class Homes:
         """
         own = copy(self)
         own._used, own._results = list(self._used), Counter(self._results)
-        own.inputs = {name: self.inputs[name] for k in kernels for name in k.inputs}
+        own.inputs = {
+            name: self.inputs[name] for k in kernels for name in k.inputs if name in self.inputs
+        }
+        own.kept = {
+            name: self._owned[k.owner, name]
+            for k in kernels
+            for name in (*k.inputs, *k.kept)
+            if (k.owner, name) in self._owned
+        }
         own.carried = {name: self._owned[k.owner, name] for k in kernels for name in k.carried}
         leaves = {name for k in kernels for name in k.fixed_leaves.values()}
         own.parameters = {name: x for name, x in self.parameters.items() if name in leaves}
         own.outputs = {}
-        there = own.parameters | own.inputs | own.carried
+        there = own.parameters | own.inputs | own.carried | own.kept
         for kernel in kernels:
             kinds = result_kinds(kernel)
             for name in kernel.outputs:
                 shared = kinds[name].partition(":")[2]
-                if shared:
+                if name in kernel.kept:
+                    own.outputs[name] = own.kept[name]
+                elif shared:
                     own.outputs[name] = own.outputs.get(shared) or there[shared]
                 elif name not in own.outputs and kinds[name] != "output":
                     own.outputs[name] = own._take_result(kinds[name])
@@ -105,7 +121,9 @@ class Homes:
                     if arg in parameters:
                         reads[parameters[arg]] += 1
                     elif leaves.get(arg) in kernel.inputs:
-                        load[self.inputs[leaves[arg]].bank] += READ_WEIGHT
+                        name = leaves[arg]
+                        home = self.inputs.get(name) or self._owned[kernel.owner, name]
+                        load[home.bank] += READ_WEIGHT
             reads.update(dict.fromkeys(parameters.values(), 0))
         lanes = Counter(lane.op for lane in machine.lanes)
         for lane in machine.lanes:
@@ -119,8 +137,8 @@ class Homes:
         return homes
 
     def of_leaf(self, name: str) -> Location:
-        """Home of an input, a carried value or a parameter."""
-        for homes in (self.inputs, self.carried, self.parameters):
+        """Home of an input, a carried or kept value, or a parameter."""
+        for homes in (self.carried, self.kept, self.inputs, self.parameters):
             if name in homes:
                 return homes[name]
         raise KeyError(name)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -19,6 +19,7 @@ from pymodel.arith.fp import Format
 from pymodel.arith.scalars import BitExact, S, SupportsArithmetic
 from pymodel.compile.graph import LEAVES, OPERATIONS, TRANSFERS, Graph, Node, Ref
 
+RESULTS = ("add", "mul", "rec", "sin", "cos")  # nodes that a lane's own bank stores
 LONG_NAME, DIGEST = 120, 16  # characters: a longer formula is named by so many of its digest
 
 #: A function of scalars: (arithmetic, {name: scalar}) -> {name: scalar}.
@@ -30,6 +31,13 @@ class Carried(NamedTuple):
 
     old: Ref
     new: Ref
+
+
+class Slot(NamedTuple):
+    """A word of a call: its number in a stream, or in the scratch memory."""
+
+    number: int
+    scratch: bool = False
 
 
 @dataclass(frozen=True)
@@ -48,8 +56,12 @@ class Kernel:
     owner : str
         Of a program among others, see :func:`apart`. It stands in :attr:`leaves` in front of the
         names of parameters.
-    stream : tuple of str
-        Names of what comes on a stream, in its order: see :func:`pymodel.compile.streams.streamed`.
+    loads, stores : dict
+        Name of an input that is loaded, and of an output that leaves -> :class:`Slot`; see
+        :func:`pymodel.compile.streams.streamed`.
+    kept : frozenset of str
+        Outputs that stay in registers for other kernels of this owner, which have inputs, or carry
+        values, of these names.
     """
 
     graph: Graph
@@ -58,7 +70,9 @@ class Kernel:
     carried: dict[str, Carried] = field(default_factory=dict)
     context: dict[int, int] = field(default_factory=dict)
     owner: str = ""
-    stream: tuple[str, ...] = ()
+    loads: dict[str, Slot] = field(default_factory=dict)
+    stores: dict[str, Slot] = field(default_factory=dict)
+    kept: frozenset[str] = frozenset()
 
     @property
     def parameters(self) -> dict[str, float]:
@@ -77,9 +91,10 @@ class Kernel:
 
     @cached_property
     def fixed(self) -> set[int]:
-        """Nodes that depend on parameters and constants alone; a carried value never counts."""
+        """Nodes that depend on parameters and constants alone; what stays never counts."""
         nodes, found = self.graph.nodes, set()
         computed = {new.node for _, new in self.carried.values()}
+        computed |= {self.outputs[name].node for name in self.kept}
         for index in self.needed:
             moved = nodes[index].op in ("input", *TRANSFERS)
             if moved or (index in computed and nodes[index].op not in LEAVES):
@@ -258,25 +273,28 @@ def record(
 # --- results that can be stored -------------------------------------------------------------------
 
 
-def storable(kernels: Sequence[Kernel]) -> list[Kernel]:
+def storable(kernels: Sequence[Kernel], summed: Collection[str] = ()) -> list[Kernel]:
     """Rewrite kernels that share registers so that every result can be stored.
 
     A carried value is written over its predecessor, so an addition of its own gives it, and all
     readers of the predecessor can come before that one. An output is any value that is there at
-    the end; by which kind of operation must not differ among the kernels. Where this does not hold
-    a copy is added: x + (-0), which changes no value and raises no flag.
+    the end; by which kind of operation must not differ among the kernels. One that is kept has an
+    operation of its own. Where this does not hold a copy is added: x + (-0), which changes no value
+    and raises no flag.
 
     Parameters
     ----------
     kernels : sequence of Kernel
         Segments of one program.
+    summed : collection of str
+        Kept outputs that an addition must give: other kernels carry them.
 
     Returns
     -------
     list of Kernel
         With the same results in value. A kernel that needs no copy is returned as it is.
     """
-    found = [_with_storable_results(kernel) for kernel in kernels]
+    found = [_with_storable_results(kernel, summed) for kernel in kernels]
     kinds = defaultdict(set)
     for kernel in found:
         for name, kind in result_kinds(kernel).items():
@@ -302,7 +320,7 @@ def result_kinds(kernel: Kernel) -> dict[str, str]:
     return kinds
 
 
-def _with_storable_results(kernel: Kernel) -> Kernel:
+def _with_storable_results(kernel: Kernel, summed: Collection[str]) -> Kernel:
     graph, computed = kernel.graph, set(kernel.operations)
     readers = kernel.readers
     after = defaultdict(list, {node: list(some) for node, some in readers.items()})
@@ -335,7 +353,17 @@ def _with_storable_results(kernel: Kernel) -> Kernel:
             return ref
         return _negated(kernel, ref) or _copy(ref)
 
-    outputs = {name: output(ref) for name, ref in kernel.outputs.items()}
+    def kept(name: str, ref: Ref) -> Ref:
+        own = ref.node in computed and ref.node not in taken and not ref.negative
+        if own and graph.nodes[ref.node].op in (("add",) if name in summed else RESULTS):
+            taken.add(ref.node)
+            return ref
+        return _copy(ref)
+
+    outputs = {
+        name: kept(name, ref) if name in kernel.kept else output(ref)
+        for name, ref in kernel.outputs.items()
+    }
     return _replaced(kernel, carried, outputs)
 
 

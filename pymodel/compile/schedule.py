@@ -12,11 +12,11 @@ the old value.
 import heapq
 import itertools
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from enum import Enum
 
 from pymodel.compile.allocate import Homes, addresses
-from pymodel.compile.kernel import Kernel, storable
+from pymodel.compile.kernel import Kernel, Slot, storable
 from pymodel.compile.placement import Issue, Placement, values_of
 from pymodel.machine.isa import (
     OFFERED,
@@ -74,9 +74,10 @@ def schedule_library(
 ) -> dict[str, Program]:
     """Schedule kernels that one engine holds at once, each of which can run at any time.
 
-    Inputs of the same name share a register, and so do parameters and carried values of the same
-    owner and name, and constants; programs store nothing there but the carried values. All other
-    registers are free for the program that runs: its outputs stand until another one does.
+    Inputs of the same name share a register, and so do parameters, carried values and what is kept,
+    of the same owner and name, and constants; programs store nothing there but the carried values
+    and what they keep. All other registers are free for the program that runs: its outputs stand
+    until another one does.
 
     Parameters
     ----------
@@ -97,7 +98,10 @@ def schedule_library(
     ProgramError
         If the machine has too few registers, program words, or programs.
     """
-    members = {name: storable([kernel]) for name, kernel in kernels.items()}
+    carried = {kernel.owner: set() for kernel in kernels.values()}
+    for kernel in kernels.values():
+        carried[kernel.owner] |= kernel.carried.keys()
+    members = {name: storable([x], carried[x.owner]) for name, x in kernels.items()}
     homes = Homes(machine, [kernel for segments in members.values() for kernel in segments])
     programs = {
         name: _program(machine, segments, homes.of_program(segments), thorough)
@@ -131,14 +135,14 @@ def _program(machine: Machine, kernels: Sequence[Kernel], homes: Homes, thorough
         outputs=homes.outputs,
         parameters=homes.parameters,
         data={k: bits for kernel in kernels for k, bits in kernel.values(machine.fmt).items()},
-        stream_in=_numbered(kernels[0].stream),
-        stream_out=_numbered(kernels[0].outputs) if machine.streams else {},
+        stream_in=_on_stream(kernels[0].loads),
+        stream_out=_on_stream(kernels[0].stores),
         registers=registers,
     )
 
 
-def _numbered(items: Iterable) -> dict:
-    return {item: number for number, item in enumerate(items)}
+def _on_stream(slots: Mapping[str, Slot]) -> dict[str, int]:
+    return {name: slot.number for name, slot in slots.items() if not slot.scratch}
 
 
 def _check_words(machine: Machine, words: int) -> None:
@@ -312,7 +316,7 @@ class _ListScheduler:
 
     def _priorities(self, stagger: int, order: _Order) -> dict[int, tuple[int, ...]]:
         """Operation -> what sorts it: least for the longest way to the end."""
-        kernel, height, behind = self.kernel, {}, 0
+        kernel, height, behind = self.kernel, {}, self._behind()
         for index in reversed(kernel.operations):
             below = (
                 height[reader]
@@ -320,9 +324,7 @@ class _ListScheduler:
                 for reader in kernel.readers.get(value, ())
             )
             height[index] = self.machine.latency[self.nodes[index].op] + max(below, default=0)
-            if self.nodes[index].op == "output":  # one a word
-                behind += 1
-                height[index] = behind
+            height[index] += behind.get(index, 0)
         context = kernel.context
         return {
             index: (
@@ -331,6 +333,18 @@ class _ListScheduler:
             )
             for index in kernel.operations
         }
+
+    def _behind(self) -> dict[int, int]:
+        """Output -> how many others come after it: one leaves a word, the earliest ones first."""
+        head = dict.fromkeys(self.kernel.leaves, 0)  # words before a value is there
+        for index in self.kernel.operations:
+            before = (head[arg] for arg, _ in self.kernel.arguments(index))
+            done = max(before, default=0) + self.machine.latency[self.nodes[index].op]
+            head |= dict.fromkeys(self.values[index], done)
+        outputs = [index for index in self.kernel.operations if self.nodes[index].op == "output"]
+        shown = {index: self.kernel.arguments(index)[0][0] for index in outputs}
+        order = sorted(outputs, key=lambda index: (head[shown[index]], index), reverse=True)
+        return {index: position for position, index in enumerate(order)}
 
     def _tie(self, index: int, order: _Order) -> tuple[int, ...]:
         args = [arg for arg, _ in self.kernel.arguments(index)]
@@ -380,10 +394,14 @@ class _ListScheduler:
         length = max(1 + max(self.arrival.values(), default=0), *self._ends())
         return Placement(self.kernel, issues, self.values, self.bank, self.arrival, length)
 
-    def _ends(self) -> tuple[int, int]:
-        """Cycles in which it may end because of outputs, and of units that datapaths share."""
+    def _ends(self) -> tuple[int, ...]:
+        """Cycles in which it may end: all is output, and in the scratch memory; units are free."""
         last = max((cycle for cycle, *_ in self.issues), default=0)
-        return last + 1, max(self.used.values()) + self.apart
+        outputs, stores = self.kernel.outputs, self.kernel.stores
+        stores = {outputs[name].node for name, slot in stores.items() if slot.scratch}
+        written = (cycle for cycle, _, index in self.issues if index in stores)
+        there = max(written, default=-self.machine.scratch_words) + self.machine.scratch_words
+        return last + 1, max(self.used.values()) + self.apart, there
 
     def _issue(self, index: int, cycle: int, free: list[int], sides: _Sides) -> bool:
         """Issue an operation in a cycle if that is possible."""
@@ -468,8 +486,7 @@ def _words(machine: Machine, placement: Placement, address: dict[int, int]) -> l
     words = [Word() for _ in range(placement.length)]
     bank, arrival = placement.bank, placement.arrival
     kernel, nodes = placement.kernel, placement.kernel.graph.nodes
-    loads = _numbered(kernel.stream)
-    outputs = _numbered(ref.node for ref in kernel.outputs.values())
+    outputs = {kernel.outputs[name].node: slot for name, slot in kernel.stores.items()}
     common = kernel.fixed_leaves if machine.contexts > 1 else ()
     for issue in placement.issues:
         word = words[issue.cycle]
@@ -483,9 +500,9 @@ def _words(machine: Machine, placement: Placement, address: dict[int, int]) -> l
         )
         if nodes[issue.node].op == "load":
             (name,) = nodes[issue.node].args
-            word.load = loads[name]
+            word.load, word.from_scratch = kernel.loads[name]
         elif nodes[issue.node].op == "output":
-            word.output = outputs[issue.node]
+            word.output, word.to_scratch = outputs[issue.node]
         for value in placement.values[issue.node]:
             done = words[arrival[value]]
             done.writes[bank[value]] = address[value]

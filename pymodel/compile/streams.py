@@ -9,10 +9,15 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from pymodel.compile.graph import NAMED, Graph, Node, Ref
-from pymodel.compile.kernel import Carried, Kernel, record
+from pymodel.compile.kernel import Carried, Kernel, Slot, record
 
 
-def streamed(kernel: Kernel, varied: Collection[str] = ()) -> Kernel:
+def streamed(
+    kernel: Kernel,
+    varied: Collection[str] = (),
+    loads: Mapping[str, Slot] | None = None,
+    stores: Mapping[str, Slot] | None = None,
+) -> Kernel:
     """Rewrite a kernel so that it loads its inputs and outputs its results.
 
     Parameters
@@ -21,19 +26,26 @@ def streamed(kernel: Kernel, varied: Collection[str] = ()) -> Kernel:
         Not rewritten yet.
     varied : collection of str
         Names of fixed leaves (:attr:`Kernel.fixed_leaves`) that are data of each call instead of
-        the program's: they follow the inputs on the stream.
+        the program's.
+    loads : dict, optional
+        Name -> :class:`pymodel.compile.kernel.Slot` of inputs and of what is varied. Other inputs
+        stay in registers, where another kernel keeps them. Default: all, on the stream.
+    stores : dict, optional
+        Name -> Slot of outputs. Other outputs are kept. Default: all, on the stream.
 
     Returns
     -------
     Kernel
-        With the same results in value, and :attr:`Kernel.stream`: the order of the inputs. The
-        order of the outputs is that of its dict. What is carried stays so.
+        With the same results in value. What is carried stays so.
     """
     graph, moved = Graph(kernel.graph.fold), {}
     graph.parameters.update(kernel.parameters)
     names = kernel.leaves
+    loads = numbered(sent(kernel, varied)) if loads is None else dict(loads)
+    stores = numbered(kernel.outputs) if stores is None else dict(stores)
     loaded = {node: name for node, name in kernel.fixed_leaves.items() if name in varied}
-    loaded |= {ref.node: name for name, ref in kernel.inputs.items() if ref.node in names}
+    inputs = {ref.node: name for name, ref in kernel.inputs.items() if ref.node in names}
+    loaded |= {node: name for node, name in inputs.items() if name in loads}
     for index in kernel.needed:
         node = kernel.graph.nodes[index]
         if index in loaded:
@@ -48,18 +60,31 @@ def streamed(kernel: Kernel, varied: Collection[str] = ()) -> Kernel:
     missing = [name for name, (old, _) in kernel.carried.items() if old.node not in moved]
     for name in missing:  # nobody reads what it replaces
         moved[kernel.carried[name].old.node] = graph.input(name).node
-    outputs = {
-        name: Ref(graph, graph.append(Node("output", (ref(old).key,))))
-        for name, old in kernel.outputs.items()
-    }
+    outputs = {name: ref(old) for name, old in kernel.outputs.items()}
+    for name, value in outputs.items():
+        if name in stores:
+            outputs[name] = Ref(graph, graph.append(Node("output", (value.key,))))
     return Kernel(
         graph,
-        inputs={},
+        inputs={name: Ref(graph, moved[i]) for i, name in inputs.items() if i not in loaded},
         outputs=outputs,
         carried={name: Carried(ref(old), ref(new)) for name, (old, new) in kernel.carried.items()},
         owner=kernel.owner,
-        stream=(*kernel.inputs, *sorted(loaded[i] for i in loaded if loaded[i] in varied)),
+        loads=loads,
+        stores=stores,
+        kept=frozenset(outputs.keys() - stores.keys()),
     )
+
+
+def sent(kernel: Kernel, varied: Collection[str] = ()) -> list[str]:
+    """Names of what a kernel takes of a call: its inputs, then what is varied."""
+    fixed = sorted(name for name in kernel.fixed_leaves.values() if name in varied)
+    return [*kernel.inputs, *fixed]
+
+
+def numbered(names: Iterable[str], scratch: bool = False) -> dict[str, Slot]:
+    """Give names the words of a call, or of the scratch memory, one after the other."""
+    return {name: Slot(number, scratch) for number, name in enumerate(names)}
 
 
 def first_values(carried: Iterable[str]) -> Kernel:

@@ -31,6 +31,7 @@ from pymodel.machine.registers import BUS_W
 
 SIDES = 2
 LOAD_STAGES = 3  # cycles from a word to what its load lane gives
+SCRATCH_STAGES = 3  # cycles from an operand of the output lane to its word in the scratch memory
 SHARE_STAGES = 3  # registers between several datapaths and a unit that they share
 MAX_DATAPATHS = 32
 MAX_CONTEXTS, MAX_READ_STAGES, MAX_OPERAND_STAGES = 16, 2, 1
@@ -103,6 +104,8 @@ class Word:
         if it has an operand, writes.
     loaded : set
         Rare banks that are offered what was loaded.
+    from_scratch, to_scratch : bool
+        The load lane reads, and the output lane writes, the scratch memory instead.
     """
 
     reads: dict = field(default_factory=dict)
@@ -113,6 +116,8 @@ class Word:
     load: int = 0
     output: int = 0
     loaded: set = field(default_factory=set)
+    from_scratch: bool = False
+    to_scratch: bool = False
 
 
 @dataclass(frozen=True)
@@ -145,6 +150,9 @@ class Machine:
     in_depth, out_depth : int
         Words of a call, in and out, that an array's memories hold: powers of two. 0: not an array
         but an engine without streams.
+    scratch_depth : int
+        Words of a call that an array's scratch memory holds, a power of two: what a word outputs
+        there, later ones load. 0: there is none.
     segments, functions : int
         Entries of an array's tables.
 
@@ -152,7 +160,7 @@ class Machine:
     ------
     ValueError
         For fewer than one lane of a kind, a depth that is no power of two, contexts, stages or
-        datapaths out of their range, or datapaths without streams.
+        datapaths out of their range, or datapaths or a scratch memory without streams.
     """
 
     adders: int = 2
@@ -172,6 +180,7 @@ class Machine:
     datapaths: int = 1
     in_depth: int = 0
     out_depth: int = 0
+    scratch_depth: int = 0
     segments: int = 32
     functions: int = 16
 
@@ -186,15 +195,19 @@ class Machine:
         for name, least in (("adders", 1), ("multipliers", 1), ("depth", 2)):
             if getattr(self, name) < least:
                 raise ValueError(f"{name} is {getattr(self, name)}, must be at least {least}")
-        for name in ("depth", "in_depth", "out_depth"):
+        for name in ("depth", "in_depth", "out_depth", "scratch_depth"):
             depth = getattr(self, name)
             if depth & (depth - 1):
                 raise ValueError(f"{name} is {depth}, must be a power of two")
         depths = (self.in_depth, self.out_depth)
         if any(depths) != all(depths) or 1 in depths:
             raise ValueError(f"in_depth and out_depth are {depths}, must be 0 or at least 2 both")
+        if self.scratch_depth == 1:
+            raise ValueError("scratch_depth is 1, must be 0 or at least 2")
         if self.datapaths > 1 and not self.streams:
             raise ValueError(f"{self.datapaths} datapaths need streams: in_depth and out_depth")
+        if self.scratch and not self.streams:
+            raise ValueError("a scratch memory needs streams: in_depth and out_depth")
         for name, least, most in (
             ("contexts", 1, MAX_CONTEXTS),
             ("read_stages", 0, MAX_READ_STAGES),
@@ -233,6 +246,8 @@ class Machine:
         )
         if self.streams:
             found = replace(found, in_depth=1 << 24, out_depth=1 << 24, segments=1 << 24)
+        if self.scratch:
+            found = replace(found, scratch_depth=1 << 24)
         return found
 
     def holding(self, *programs: "Program") -> "Machine":
@@ -268,6 +283,16 @@ class Machine:
     def streams(self) -> bool:
         """Whether inputs and outputs are streams."""
         return self.in_depth > 0
+
+    @property
+    def scratch(self) -> bool:
+        """Whether there is a scratch memory."""
+        return self.scratch_depth > 0
+
+    @property
+    def scratch_words(self) -> int:
+        """Words from one that outputs to the scratch memory to the first that may load it."""
+        return -(-(self.operand_latency + SCRATCH_STAGES) // self.contexts)
 
     @property
     def systems(self) -> int:
@@ -325,7 +350,8 @@ class Machine:
         return Location(location.bank, context * self.depth + location.address)
 
     # --- layout of a word, lowest bits first: reads, writes, sine, operands; with streams those of
-    # --- the output lane, what the rare banks take, the load, and uses of the rare units ---------
+    # --- the output lane, what the rare banks take, the load, and uses of the rare units; with a
+    # --- scratch memory a bit behind emit and one behind the load's number ----------------------
 
     @property
     def address_w(self) -> int:
@@ -347,17 +373,18 @@ class Machine:
         if self.streams:
             operands += 1
             stream = self.out_w + self.in_w + 1 + len(self.rare_banks) + len(RARE)
+            stream += 2 * self.scratch
         return addresses * (self.address_w + 1) + common + 1 + operands * (self.bank_w + 1) + stream
 
     @property
     def in_w(self) -> int:
-        """Bits of the number of an input word of a call."""
-        return (self.in_depth - 1).bit_length()
+        """Bits of the number of a word that is loaded."""
+        return (max(self.in_depth, self.scratch_depth) - 1).bit_length()
 
     @property
     def out_w(self) -> int:
-        """Bits of the number of an output word of a call."""
-        return (self.out_depth - 1).bit_length()
+        """Bits of the number of a word that is output."""
+        return (max(self.out_depth, self.scratch_depth) - 1).bit_length()
 
     @property
     def common_w(self) -> int:
@@ -389,10 +416,13 @@ class Machine:
                 fields.append((operand.bank, self.bank_w))
                 fields.append((operand.negative, 1))
             if lane.op == "output":
-                fields += [(index in word.issues, 1), (word.output, self.out_w)]
+                fields.append((index in word.issues, 1))
+                fields.append((word.to_scratch, int(self.scratch)))
+                fields.append((word.output, self.out_w))
         if self.streams:
             fields += [(bank in word.loaded, 1) for bank in self.rare_banks]
             fields.append((word.load, self.in_w))
+            fields.append((word.from_scratch, int(self.scratch)))
             used = {self.lanes[index].op for index in word.issues}
             fields += [(op in used, 1) for op in RARE]
         bits = shift = 0

@@ -55,19 +55,40 @@ class CallMemory:
     Attributes
     ----------
     inputs : sequence of int
-    outputs : dict
+    outputs, scratch : dict
         Number of a word -> bits.
     in_base, out_base : int
         Added to the numbers in a program word.
     quiet : bool
-        Nothing is output.
+        Nothing is output but to the scratch memory.
+    clock : int
+        Program words so far.
     """
 
     inputs: Sequence[int]
     outputs: dict = field(default_factory=dict)
+    scratch: dict = field(default_factory=dict)
     in_base: int = 0
     out_base: int = 0
     quiet: bool = False
+    clock: int = 0
+    _written: dict = field(default_factory=dict)  # number of a scratch word -> clock
+
+    def load(self, word: Word, machine: Machine) -> int | None:
+        """Give what a word loads; None: nothing is there, or not yet."""
+        number = self.in_base + word.load
+        if not word.from_scratch:
+            return self.inputs[number]
+        there = self.clock - self._written.get(number, self.clock) >= machine.scratch_words
+        return self.scratch[number] if there else None
+
+    def output(self, word: Word, bits: int) -> None:
+        """Take what a word outputs."""
+        number = self.out_base + word.output
+        if word.to_scratch:
+            self.scratch[number], self._written[number] = bits, self.clock
+        elif not self.quiet:
+            self.outputs[number] = bits
 
 
 class Twin:
@@ -232,6 +253,8 @@ class Twin:
                 self.flags |= flags
                 found = bits & ~fmt.sign_mask < fmt.inf and not flags & INVALID
                 healthy &= found or bank in word.loaded
+            if memory is not None:
+                memory.clock += 1
         if any(result is not None for pipeline in pipelines for result in pipeline):
             raise ProgramError(f"context {context}: the step ends with results in the lanes")
         return healthy
@@ -274,10 +297,12 @@ class Twin:
                 raise ProgramError(f"{where}: lane {index} reads nothing at {port}")
             values.append(bits ^ (fmt.sign_mask if negative else 0))
         if op == "load":
-            return Result((memory.inputs[memory.in_base + word.load],), 0, ())
+            bits = memory.load(word, machine)
+            if bits is None:
+                raise ProgramError(f"{where}: scratch word {memory.in_base + word.load} not there")
+            return Result((bits,), 0, ())
         if op == "output":
-            if not memory.quiet:
-                memory.outputs[memory.out_base + word.output] = values[0]
+            memory.output(word, values[0])
             return None
         if op == "sincos":
             sine, cosine, flags = fmt.sincos(*values)

@@ -472,6 +472,7 @@ def step_array(bus_words: int) -> Map:
             given("PROGRAM_DEPTH", 0x048, "words of the program memory"),
             given("IN_DEPTH", 0x04C, "inputs that a call can have"),
             given("OUT_DEPTH", 0x050, "outputs that a call can have"),
+            given("SCRATCH_DEPTH", 0x058, "words that a call can pass from segment to segment"),
             given(
                 "ARRAY",
                 0x054,

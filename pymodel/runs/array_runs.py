@@ -1,8 +1,9 @@
 """Calls and ensembles on an array: its program and tables, and what its streams mean.
 
-A *function* of the array is a kernel that carries nothing, or an :class:`Ensemble`: steps of
-mechanisms of one structure that differ in parameters and initial states, whose rows leave on the
-stream. Nothing here depends on whether the array is the model (:class:`ArrayTwin`) or the RTL.
+A *function* of the array is a :class:`pymodel.compile.chains.Chain` of segments, such as a kernel
+that carries nothing, or an :class:`Ensemble`: steps of mechanisms of one structure that differ in
+parameters and initial states, whose rows leave on the stream. Nothing here depends on whether the
+array is the model (:class:`ArrayTwin`) or the RTL.
 """
 
 from __future__ import annotations
@@ -16,15 +17,17 @@ from pymodel.algorithms import step
 from pymodel.algorithms.requests import BASE
 from pymodel.arith.fp import Format
 from pymodel.arith.scalars import BitExact
+from pymodel.compile.chains import Chain, Part, Stage
 from pymodel.compile.kernel import Kernel, apart
 from pymodel.compile.registry import clock_names, recorded
 from pymodel.compile.schedule import schedule_library
-from pymodel.compile.streams import first_name, first_values, streamed
+from pymodel.compile.streams import first_name, first_values, numbered, sent
 from pymodel.machine.array import ArrayTwin, Function, Given, Segment
 from pymodel.machine.isa import Location, Machine, Program, ProgramError, Word
 from pymodel.mechanism.scenario import Scenario, ScenarioError
 
 SHOWN = "at "  # before the name of a carried value that a row shows
+BEGINNING = "beginning"  # name of the stage of an ensemble that takes the initial state
 
 
 @dataclass(frozen=True)
@@ -98,6 +101,21 @@ class Ensemble:
         state = {SHOWN + name: old for name, (old, _) in self.kernel.carried.items()}
         return replace(self.kernel, outputs=state | self.kernel.outputs)
 
+    @property
+    def chain(self) -> Chain:
+        """Its segments: the initial state, the first row, and what is done for each other one."""
+        begin = first_values(self.kernel.carried)
+        loads = numbered((*sent(begin), *sent(self.shown, self.varied)))  # one call has them all
+        stores = numbered(self.shown.outputs)
+        stages = {
+            BEGINNING: Stage(begin, loads, {}),
+            "": Stage(self.shown, loads, stores, self.varied),
+        }
+        row = Part("", emit=True)
+        between = [Part("", self.save - 1, quiet=True)] if self.save > 1 else []
+        parts = (Part(BEGINNING, quiet=True), row, *between, row)
+        return Chain(stages, parts, tuple(loads), tuple(stores), 2, self.steps // self.save)
+
 
 @dataclass(frozen=True)
 class ArrayFunction:
@@ -150,8 +168,10 @@ class Array:
     table : list of Function
     functions : dict
         Name -> :class:`ArrayFunction`.
+    scratch : int
+        Words of the scratch memory that a call uses at most.
     programs : dict
-        Name of a function, or of its beginning -> Program.
+        Name of a function, or of another stage of its chain -> Program.
     image : dict
         Location -> bits: parameters, the same in all datapaths.
     """
@@ -161,6 +181,7 @@ class Array:
     segments: list[Segment]
     table: list[Function]
     functions: dict[str, ArrayFunction]
+    scratch: int
     programs: dict[str, Program] = field(repr=False)
     image: dict[Location, int] = field(repr=False)
 
@@ -249,8 +270,9 @@ class Array:
 
 def prepare_array(
     machine: Machine,
-    functions: Mapping[str, Kernel | Ensemble],
+    functions: Mapping[str, Kernel | Chain | Ensemble],
     owners: Mapping[str, str] | None = None,
+    thorough: bool = True,
 ) -> Array:
     """Schedule functions for an array, and make its tables.
 
@@ -259,9 +281,12 @@ def prepare_array(
     machine : pymodel.machine.isa.Machine
         With streams.
     functions : dict
-        Name -> a kernel that carries nothing, or an :class:`Ensemble`.
+        Name -> a kernel that carries nothing, a :class:`pymodel.compile.chains.Chain`, or an
+        :class:`Ensemble`.
     owners : dict, optional
         Name -> whose parameters it has, such as a robot's name; by default each has its own.
+    thorough : bool
+        As for :func:`pymodel.compile.schedule.schedule`.
 
     Returns
     -------
@@ -270,68 +295,68 @@ def prepare_array(
     Raises
     ------
     ValueError
-        If a kernel carries values.
+        If a kernel carries values, or functions of one owner keep values of the same name.
     pymodel.machine.isa.ProgramError
         If the machine is too small for them.
     """
-    kernels, given_owners = {}, {}
-    for name, function in functions.items():
-        parts = _kernels(name, function)
-        kernels |= parts
+    chains = {name: _chain(name, function) for name, function in functions.items()}
+    kernels, given_owners, kept = {}, {}, {}
+    for name, chain in chains.items():
         owner = (owners or {}).get(name, name)
-        given_owners |= dict.fromkeys(parts, owner)
-    kernels = apart(kernels, given_owners)
-    programs = schedule_library(machine, kernels, thorough=True)
-    words, segments, table, found, image = [], [], [], {}, {}
-    starts = {}
+        for value in {value for stage in chain.stages.values() for value in stage.kept}:
+            if kept.setdefault((owner, value), name) != name:
+                raise ValueError(f"{kept[owner, value]} and {name} of {owner} keep both {value}")
+        stages = {_program_name(name, key): stage for key, stage in chain.stages.items()}
+        kernels |= {key: stage.streamed for key, stage in stages.items()}
+        given_owners |= dict.fromkeys(stages, owner)
+    programs = schedule_library(machine, apart(kernels, given_owners), thorough)
+    words, starts, image = [], {}, {}
     for name, program in programs.items():
         starts[name] = len(words)
         words += program.words
         image |= program.image({})
-    for name, function in functions.items():
-        program, first = programs[name], len(segments)
-        begin = _first(name)
-        sent = program
-        if begin in programs:
-            sent = programs[begin]
-            segments.append(Segment(starts[begin], len(sent.words), quiet=True))
-        own = Segment(starts[name], len(program.words), emit=True)
-        segments.append(own)
-        loop_from, loops = len(segments) - 1, 1
-        if isinstance(function, Ensemble):
-            loop_from, loops = len(segments), function.steps // function.save
-            if function.save > 1:
-                segments.append(replace(own, repeat=function.save - 1, quiet=True, emit=False))
-            segments.append(own)
-        inputs = tuple(sent.stream_in)
-        entry = Function(
-            first, len(segments) - 1, loop_from, loops, len(inputs), len(program.stream_out)
-        )
+    segments, table, found = [], [], {}
+    for name, chain in chains.items():
+        first = len(segments)
+        for stage, *fields in chain.parts:
+            key = _program_name(name, stage)
+            repeat, in_stride, out_stride, quiet, emit = fields
+            segments.append(
+                Segment(
+                    starts[key],
+                    len(programs[key].words),
+                    repeat,
+                    in_stride=in_stride,
+                    out_stride=out_stride,
+                    quiet=quiet,
+                    emit=emit,
+                )
+            )
+        last = len(segments) - 1
+        loop_from = last if chain.loop_from is None else first + chain.loop_from
+        inputs, outputs = tuple(chain.inputs), tuple(chain.outputs)
+        entry = Function(first, last, loop_from, chain.loops, len(inputs), len(outputs))
         table.append(entry)
-        found[name] = ArrayFunction(
-            name, len(found), inputs, tuple(program.stream_out), entry.rows(segments)
-        )
-    array = Array(machine, words, segments, table, found, programs, image)
+        found[name] = ArrayFunction(name, len(found), inputs, outputs, entry.rows(segments))
+    scratch = max(chain.scratch for chain in chains.values())
+    array = Array(machine, words, segments, table, found, scratch, programs, image)
     _check(array)
     return array
 
 
-def _first(name: str) -> str:
-    return f"beginning of {name}"
-
-
-def _kernels(name: str, function: Kernel | Ensemble) -> dict[str, Kernel]:
-    """The kernels of a function, as the array runs them."""
+def _chain(name: str, function: Kernel | Chain | Ensemble) -> Chain:
     if isinstance(function, Ensemble):
-        main = streamed(function.shown, function.varied)
-        begin = streamed(first_values(function.kernel.carried))
-        sent = (*begin.stream, *main.stream)  # one call has them all
-        return {_first(name): replace(begin, stream=sent), name: replace(main, stream=sent)}
-    if function.carried:
-        raise ValueError(
-            f"{name}: a call carries nothing, this kernel {', '.join(function.carried)}"
-        )
-    return {name: streamed(function)}
+        return function.chain
+    if isinstance(function, Chain):
+        return function
+    try:
+        return Chain.of(function)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
+
+
+def _program_name(function: str, stage: str) -> str:
+    return f"{stage} of {function}" if stage else function
 
 
 def _check(array: Array) -> None:
@@ -341,6 +366,7 @@ def _check(array: Array) -> None:
         ("functions", len(array.table), machine.functions),
         ("input words of a call", max(x.inputs for x in array.table), machine.in_depth),
         ("output words of a call", max(x.outputs for x in array.table), machine.out_depth),
+        ("scratch words of a call", array.scratch, machine.scratch_depth),
     ):
         if needed > there:
             raise ProgramError(f"{needed} {what}, the array has {there}")
@@ -348,11 +374,14 @@ def _check(array: Array) -> None:
 
 def fitting_array(
     machine: Machine,
-    functions: Mapping[str, Kernel | Ensemble],
+    functions: Mapping[str, Kernel | Chain | Ensemble],
     owners: Mapping[str, str] | None = None,
 ) -> Array:
-    """As :func:`prepare_array`, with the machine's memories as large as needed."""
-    found = prepare_array(machine.boundless, functions, owners)
+    """As :func:`prepare_array`, with the machine's memories as large as needed.
+
+    Without a chain that needs it there is no scratch memory.
+    """
+    found = prepare_array(replace(machine, scratch_depth=2).boundless, functions, owners)
     fitted = _fitted(machine, found)
     return replace(found, machine=fitted)
 
@@ -368,6 +397,7 @@ def _fitted(machine: Machine, array: Array) -> Machine:
         program_depth=power_of_two(len(array.words)),
         in_depth=power_of_two(max(x.inputs for x in array.table)),
         out_depth=power_of_two(max(x.outputs for x in array.table)),
+        scratch_depth=power_of_two(array.scratch) if array.scratch else 0,
         segments=power_of_two(len(array.segments)),
         functions=power_of_two(len(array.table)),
     )

@@ -44,6 +44,7 @@ module array_core #(
   parameter int DATAPATHS = 2,
   parameter int IN_DEPTH = 64,
   parameter int OUT_DEPTH = 64,
+  parameter int SCRATCH_DEPTH = 0,
   localparam int W = 1 + EXP_W + MAN_W,
   localparam int BANKS = step_pkg::num_banks(NUM_ADD, NUM_MUL),
   localparam int BANK_W = $clog2(BANKS),
@@ -53,7 +54,8 @@ module array_core #(
   localparam int IN_ADDRESS_W = array_pkg::stream_address_w(CONTEXTS, IN_DEPTH),
   localparam int OUT_ADDRESS_W = array_pkg::stream_address_w(CONTEXTS, OUT_DEPTH),
   localparam int WORD_W =
-      step_pkg::stream_word_w(NUM_ADD, NUM_MUL, DEPTH, CONTEXTS, IN_DEPTH, OUT_DEPTH)
+      step_pkg::stream_word_w(NUM_ADD, NUM_MUL, DEPTH, CONTEXTS, IN_DEPTH, OUT_DEPTH,
+                              SCRATCH_DEPTH)
 ) (
   input  logic clk_i,
   input  logic rst_ni,
@@ -132,7 +134,7 @@ module array_core #(
   logic [FILE_W-1:0] host_address;
   logic [CONTEXT_W-1:0] host_context;
   assign host_address = host_address_i & {FILE_W{host_i}};
-  assign host_context = CONTEXT_W'(host_address >> ADDRESS_W);
+  assign host_context = CONTEXT_W'({1'b0, host_address} >> ADDRESS_W);
   assign words[0] = word_i | accessing(host_address[ADDRESS_W-1:0]);
   assign lives[0] = live_i;
   assign tokens[0] = {in_half_i, out_half_i, first_i, emit_end_i, release_i, host_i, host_bank_i,
@@ -220,7 +222,8 @@ module array_core #(
       .OPERAND_STAGES(OPERAND_STAGES),
       .BLOCK_RAM(BLOCK_RAM),
       .IN_DEPTH(IN_DEPTH),
-      .OUT_DEPTH(OUT_DEPTH)
+      .OUT_DEPTH(OUT_DEPTH),
+      .SCRATCH_DEPTH(SCRATCH_DEPTH)
     ) u_datapath (
       .clk_i,
       .word_i(word_q),

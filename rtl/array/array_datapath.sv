@@ -5,6 +5,8 @@
 // Input memory: the load lane reads word `in_index` of the context in `in_half_i`, every cycle; the
 // loader writes. Output memory: what the output lane's operand register holds AHEAD cycles after a
 // word that emits is written, to `out_index` of the context in `out_half_i`; the drain reads.
+// Scratch memory, with SCRATCH_DEPTH words for each context: a word may send its output there
+// instead, and a word that begins AHEAD cycles later or more may load it.
 //
 // A call's fault bit tells whether a result that it stored, since the word that is `first_i`, was
 // infinite, not a number, or invalid. The word that is `emit_end_i`, the last one to count, puts it
@@ -30,6 +32,7 @@ module array_datapath #(
   parameter int BLOCK_RAM = READ_STAGES > 0 ? 1 : 0,
   parameter int IN_DEPTH = 64,
   parameter int OUT_DEPTH = 64,
+  parameter int SCRATCH_DEPTH = 0,
   localparam int W = 1 + EXP_W + MAN_W,
   localparam int BANKS = step_pkg::num_banks(NUM_ADD, NUM_MUL),
   localparam int BANK_W = $clog2(BANKS),
@@ -37,7 +40,8 @@ module array_datapath #(
   localparam int IN_ADDRESS_W = array_pkg::stream_address_w(CONTEXTS, IN_DEPTH),
   localparam int OUT_ADDRESS_W = array_pkg::stream_address_w(CONTEXTS, OUT_DEPTH),
   localparam int WORD_W =
-      step_pkg::stream_word_w(NUM_ADD, NUM_MUL, DEPTH, CONTEXTS, IN_DEPTH, OUT_DEPTH)
+      step_pkg::stream_word_w(NUM_ADD, NUM_MUL, DEPTH, CONTEXTS, IN_DEPTH, OUT_DEPTH,
+                              SCRATCH_DEPTH)
 ) (
   input  logic                 clk_i,
   input  logic [WORD_W-1:0]    word_i,
@@ -79,9 +83,12 @@ module array_datapath #(
   localparam int FAULT_W = OUT_ADDRESS_W - OUT_W;  // bits of a half and a context
   localparam int AHEAD = step_pkg::ahead_stages(READ_STAGES, OPERAND_STAGES);
   localparam int EMIT_AT = step_pkg::emit_at(BANKS, ADDRESS_W, CONTEXTS);
-  localparam int OUT_INDEX_AT = step_pkg::out_index_at(BANKS, ADDRESS_W, CONTEXTS);
-  localparam int IN_INDEX_AT = step_pkg::in_index_at(BANKS, ADDRESS_W, CONTEXTS, OUT_DEPTH);
-  localparam int USE_AT = step_pkg::use_at(BANKS, ADDRESS_W, CONTEXTS, IN_DEPTH, OUT_DEPTH);
+  localparam int OUT_INDEX_AT =
+      step_pkg::out_index_at(BANKS, ADDRESS_W, CONTEXTS, SCRATCH_DEPTH);
+  localparam int IN_INDEX_AT =
+      step_pkg::in_index_at(BANKS, ADDRESS_W, CONTEXTS, OUT_DEPTH, SCRATCH_DEPTH);
+  localparam int USE_AT =
+      step_pkg::use_at(BANKS, ADDRESS_W, CONTEXTS, IN_DEPTH, OUT_DEPTH, SCRATCH_DEPTH);
 
   if (IN_DEPTH < array_pkg::MIN_STREAM_DEPTH || IN_DEPTH != 1 << IN_W) begin : gen_check_in
     initial $fatal(1, "%m: IN_DEPTH %0d must be a power of two, at least %0d",
@@ -98,7 +105,7 @@ module array_datapath #(
   localparam int INDEX_STAGES =
       step_pkg::latency(array_pkg::LOAD_STAGES, 0, CONTEXTS) - array_pkg::MEMORY_STAGES;
   logic [IN_ADDRESS_W-1:0] load_address, address_to_read;
-  logic [W-1:0] load_data;
+  logic [W-1:0] input_data, load_data;
 
   assign load_address = IN_ADDRESS_W'({context_i, word_i[IN_INDEX_AT+:IN_W]}) |
                         {in_half_i, {(IN_ADDRESS_W - 1) {1'b0}}};
@@ -121,7 +128,7 @@ module array_datapath #(
     .write_address_i(in_address_i),
     .write_data_i(in_data_i),
     .read_address_i(address_to_read),
-    .read_data_o(load_data)
+    .read_data_o(input_data)
   );
 
   // ---------------------------------------------------------------------------------------------
@@ -144,12 +151,12 @@ module array_datapath #(
     .OPERAND_STAGES(OPERAND_STAGES),
     .BLOCK_RAM(BLOCK_RAM),
     .IN_DEPTH(IN_DEPTH),
-    .OUT_DEPTH(OUT_DEPTH)
+    .OUT_DEPTH(OUT_DEPTH),
+    .SCRATCH_DEPTH(SCRATCH_DEPTH)
   ) u_lanes (
     .clk_i,
     .word_i,
     .context_i,
-    .live_i,
     .reciprocal_operand_o,
     .sincos_operand_o,
     .reciprocal_i,
@@ -176,16 +183,11 @@ module array_datapath #(
     .data_o({use_sincos_o, use_reciprocal_o})
   );
 
-  always_ff @(posedge clk_i) begin
-    flags_q <= flags;
-  end
-  assign flags_o = flags_q;
-
   // ---------------------------------------------------------------------------------------------
   // Output lane
   // ---------------------------------------------------------------------------------------------
   logic [OUT_ADDRESS_W-1:0] output_address, emit_address;
-  logic emit;
+  logic emit, to_scratch;
 
   assign output_address = OUT_ADDRESS_W'({context_i, word_i[OUT_INDEX_AT+:OUT_W]}) |
                           {out_half_i, {(OUT_ADDRESS_W - 1) {1'b0}}};
@@ -204,7 +206,7 @@ module array_datapath #(
     .DEPTH(1 << OUT_ADDRESS_W)
   ) u_outputs (
     .clk_i,
-    .write_i(emit),
+    .write_i(emit && !to_scratch),
     .write_address_i(emit_address),
     .write_data_i(output_operand),
     .read_address_i(out_address_i),
@@ -212,18 +214,83 @@ module array_datapath #(
   );
 
   // ---------------------------------------------------------------------------------------------
-  // Fault bits: of the calls that run (distributed RAM), and of those in the output memory
+  // Scratch memory
+  // ---------------------------------------------------------------------------------------------
+  if (SCRATCH_DEPTH == 0) begin : gen_no_scratch
+    assign to_scratch = 1'b0;
+    assign load_data = input_data;
+  end else begin : gen_scratch
+    localparam int FROM_AT = IN_INDEX_AT + step_pkg::number_w(IN_DEPTH, SCRATCH_DEPTH);
+    localparam int TO_AT = EMIT_AT + 1;
+    localparam int INDEX_W = $clog2(SCRATCH_DEPTH);
+    localparam int SCRATCH_W = $clog2(CONTEXTS) + INDEX_W;
+    logic [SCRATCH_W-1:0] write_address, read_address;
+    logic [W-1:0] scratch_data;
+    logic from_scratch;
+
+    if (SCRATCH_DEPTH == 1 || SCRATCH_DEPTH != 1 << INDEX_W) begin : gen_check_scratch
+      initial $fatal(1, "%m: SCRATCH_DEPTH %0d must be 0 or a power of two, at least 2",
+                     SCRATCH_DEPTH);
+    end
+
+    step_delay #(
+      .WIDTH(1 + SCRATCH_W),
+      .CYCLES(AHEAD)
+    ) u_write (
+      .clk_i,
+      .data_i({word_i[TO_AT], SCRATCH_W'({context_i, word_i[OUT_INDEX_AT+:INDEX_W]})}),
+      .data_o({to_scratch, write_address})
+    );
+
+    step_delay #(
+      .WIDTH(SCRATCH_W),
+      .CYCLES(INDEX_STAGES)
+    ) u_read (
+      .clk_i,
+      .data_i(SCRATCH_W'({context_i, word_i[IN_INDEX_AT+:INDEX_W]})),
+      .data_o(read_address)
+    );
+
+    array_memory #(
+      .W(W),
+      .DEPTH(1 << SCRATCH_W)
+    ) u_scratch (
+      .clk_i,
+      .write_i(emit && to_scratch),
+      .write_address_i(write_address),
+      .write_data_i(output_operand),
+      .read_address_i(read_address),
+      .read_data_o(scratch_data)
+    );
+
+    step_delay #(
+      .WIDTH(1),
+      .CYCLES(INDEX_STAGES + array_pkg::MEMORY_STAGES)
+    ) u_from (
+      .clk_i,
+      .data_i(word_i[FROM_AT]),
+      .data_o(from_scratch)
+    );
+
+    assign load_data = from_scratch ? scratch_data : input_data;
+  end
+
+  // ---------------------------------------------------------------------------------------------
+  // Flags; fault bits of the calls that run (distributed RAM), and of those in the output memory
   // ---------------------------------------------------------------------------------------------
   logic running_q[1 << CONTEXT_W];
   logic emitted_q[1 << FAULT_W];
   logic [CONTEXT_W-1:0] context_q;
   logic [FAULT_W-1:0] place_q;
-  logic fault_q, first_q, emit_end_q, faulty;
+  logic fault_q, live_q, first_q, emit_end_q, faulty;
 
-  assign faulty = fault_q || (!first_q && running_q[context_q]);
+  assign flags_o = flags_q & {fp_pkg::FLAGS_W{live_q}};
+  assign faulty = (fault_q && live_q) || (!first_q && running_q[context_q]);
 
   always_ff @(posedge clk_i) begin
+    flags_q <= flags;
     fault_q <= fault;
+    live_q <= live_i;
     first_q <= first_i;
     emit_end_q <= emit_end_i;
     context_q <= context_i;

@@ -1,7 +1,7 @@
-// Program memory of the step array (block RAM), with a register behind it. Both are read with
-// `advance_i`; while the array runs nothing is stored.
+// Program memory of the step array (block RAM), with a register behind it: `fetch_i` reads a word,
+// `load_i` moves it to `word_o`. While the array runs nothing is stored.
 //
-// Latency: 2 advances from `pc_i` to `word_o`. Throughput: one word an advance.
+// Latency: 2 cycles from `pc_i` to `word_o`. Throughput: one word a cycle.
 
 module array_program #(
   parameter int WORD_W = 256,
@@ -14,8 +14,9 @@ module array_program #(
   input  logic [PC_W-1:0]   store_pc_i,
   input  logic [WORD_W-1:0] store_word_i,
 
-  input  logic              advance_i,
+  input  logic              fetch_i,
   input  logic [PC_W-1:0]   pc_i,
+  input  logic              load_i,
   output logic [WORD_W-1:0] word_o
 );
 
@@ -30,8 +31,10 @@ module array_program #(
     if (store_i) begin
       memory_q[store_pc_i] <= store_word_i;
     end
-    if (advance_i) begin
+    if (fetch_i) begin
       fetched_q <= memory_q[pc_i];
+    end
+    if (load_i) begin
       word_q <= fetched_q;
     end
   end

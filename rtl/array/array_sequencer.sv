@@ -5,29 +5,31 @@
 // `loop_from` to `last` again until it has gone through them `loops` times. A segment is `length`
 // words of the program from `start` on, run `repeat` times; in repeat r, `in_base` + r `in_stride`
 // is added to the words' input index and `out_base` + r `out_stride` to the output index, modulo
-// the depth of the memory. A quiet segment gives out nothing. One that is not quiet, or that emits,
+// the depth of the memory, the larger one with a scratch memory. A quiet segment gives out nothing
+// but to that. One that is not quiet, or that emits,
 // needs a half of the output memories: if the batch holds none it takes the next one, once that is
 // free. Behind a segment that emits, the half is complete and the drain's. The last segment of a
 // batch always emits.
 //
 //   walk          which segment comes next; batches are taken here
-//   fetched       the segment of that number, from the table
+//   found         the segment of that number, from the table
 //   next          the same, until it has its half, then until the words before it are over
-//   current       counts its words and repeats: address of the program, tokens
-//   program       memory, register behind it (array_program); the token beside it
+//   current       counts its words and repeats: address of the program, token
+//   fetched       the word in the memory's output register (array_program), its token beside it
+//   loaded        the word in the register behind that
 //   placed        the word with its indices, `word_o`; array_core's word register follows
 //
-// From `current` on everything moves with `advance_o`, every CONTEXTS cycles of a run. The parts
-// before it move on their own and take 3 cycles a segment: no bubble comes between segments of at
-// least 4 cycles, none ever inside one. With `hold_i` the chain belongs to the host: it advances in
-// every cycle as it does between runs, and no segment begins.
+// The chain of datapaths advances (`advance_o`) every CONTEXTS cycles of a run. What stands before
+// it moves up as soon as there is room. A segment takes 3 cycles to `next`: no bubble comes between
+// segments of at least 4 cycles, none ever inside one. With `hold_i` the chain belongs to the host:
+// it advances in every cycle, as it does between runs, and no segment begins.
 //
 // States and commands as in the other engines: a run while busy does nothing, `finished_i` ends the
 // run, `done_o` pulses in the last busy cycle. Tables and program are stored between runs only and
 // keep what they have through a reset.
 //
-// Latency: 5 cycles from a batch to its first segment in `current`, 4 advances from there to
-// array_core's first word. Throughput: one word in CONTEXTS cycles.
+// Latency: 8 cycles from a batch to its first word in `placed`, which array_core takes with the
+// next advance. Throughput: one word in CONTEXTS cycles.
 
 module array_sequencer #(
   parameter int NUM_ADD = 2,
@@ -38,18 +40,20 @@ module array_sequencer #(
   parameter int DATAPATHS = 2,
   parameter int IN_DEPTH = 64,
   parameter int OUT_DEPTH = 64,
+  parameter int SCRATCH_DEPTH = 0,
   parameter int SEGMENTS = 64,
   parameter int FUNCTIONS = 16,
   parameter int REPEAT_W = 16,  // bits of the repeats of a segment and the loops of a function
   localparam int COUNT_W = 32,
   localparam int PC_W = $clog2(PROGRAM_DEPTH),
-  localparam int IN_W = $clog2(IN_DEPTH),
-  localparam int OUT_W = $clog2(OUT_DEPTH),
+  localparam int IN_W = step_pkg::number_w(IN_DEPTH, SCRATCH_DEPTH),
+  localparam int OUT_W = step_pkg::number_w(OUT_DEPTH, SCRATCH_DEPTH),
   localparam int SEGMENT_W = $clog2(SEGMENTS),
   localparam int FUNCTION_W = $clog2(FUNCTIONS),
   localparam int LIVE_W = array_pkg::live_w(DATAPATHS, CONTEXTS),
   localparam int WORD_W =
-      step_pkg::stream_word_w(NUM_ADD, NUM_MUL, DEPTH, CONTEXTS, IN_DEPTH, OUT_DEPTH)
+      step_pkg::stream_word_w(NUM_ADD, NUM_MUL, DEPTH, CONTEXTS, IN_DEPTH, OUT_DEPTH,
+                              SCRATCH_DEPTH)
 ) (
   input  logic               clk_i,
   input  logic               rst_ni,
@@ -166,7 +170,7 @@ module array_sequencer #(
   logic [ENTRY_W-1:0] functions_q[FUNCTIONS];  // distributed RAM
   logic [SEGMENT_W-1:0] entry_first, entry_last, entry_loop_from;
   logic [REPEAT_W-1:0] entry_loops;
-  logic walking_q, first_segment_q, batch_ends, fetch;
+  logic walking_q, first_segment_q, batch_ends, find;
   logic [SEGMENT_W-1:0] number_q, last_number_q, loop_from_q;
   logic [REPEAT_W-1:0] loops_left_q;  // after this one
   logic [BATCH_W-1:0] walk_batch_q;
@@ -190,7 +194,7 @@ module array_sequencer #(
       loops_left_q <= entry_loops;
       first_segment_q <= 1'b1;
       walk_batch_q <= {batch_function_i, batch_count_i, batch_half_i};
-    end else if (fetch) begin
+    end else if (find) begin
       first_segment_q <= 1'b0;
       if (number_q == last_number_q) begin
         number_q <= loop_from_q;
@@ -202,20 +206,20 @@ module array_sequencer #(
     if (!rst_ni) begin
       walking_q <= 1'b0;
     end else begin
-      walking_q <= batch_take_o || (walking_q && !(fetch && batch_ends));
+      walking_q <= batch_take_o || (walking_q && !(find && batch_ends));
     end
   end
 
   // ---------------------------------------------------------------------------------------------
-  // Fetched: the segment of that number
+  // Found: the segment of that number
   // ---------------------------------------------------------------------------------------------
   localparam int DESCRIPTOR_W = 2 * PC_W + REPEAT_W + 2 * IN_W + 2 * OUT_W + 2;
 
   (* no_rw_check *) logic [DESCRIPTOR_W-1:0] segments_q[SEGMENTS];
-  logic fetched_valid_q, fetched_first_q, fetched_last_q, fill;
-  logic [DESCRIPTOR_W-1:0] fetched_q;
-  logic [BATCH_W-1:0] fetched_batch_q;
-  assign fetch = walking_q && (!fetched_valid_q || fill);
+  logic found_valid_q, found_first_q, found_last_q, fill;
+  logic [DESCRIPTOR_W-1:0] found_q;
+  logic [BATCH_W-1:0] found_batch_q;
+  assign find = walking_q && (!found_valid_q || fill);
 
   always_ff @(posedge clk_i) begin
     if (segment_store_i) begin
@@ -231,16 +235,16 @@ module array_sequencer #(
         segment_emit_i
       };
     end
-    if (fetch) begin
-      fetched_q <= segments_q[number_q];
-      fetched_first_q <= first_segment_q;
-      fetched_last_q <= batch_ends;
-      fetched_batch_q <= walk_batch_q;
+    if (find) begin
+      found_q <= segments_q[number_q];
+      found_first_q <= first_segment_q;
+      found_last_q <= batch_ends;
+      found_batch_q <= walk_batch_q;
     end
     if (!rst_ni) begin
-      fetched_valid_q <= 1'b0;
+      found_valid_q <= 1'b0;
     end else begin
-      fetched_valid_q <= fetch || (fetched_valid_q && !fill);
+      found_valid_q <= find || (found_valid_q && !fill);
     end
   end
 
@@ -261,7 +265,7 @@ module array_sequencer #(
   assign {next_start, next_words, next_repeats, next_in_base, next_in_stride, next_out_base,
           next_out_stride, next_quiet, next_emit_flag} = next_q;
   assign {next_function, next_live, next_in_half} = next_batch_q;
-  assign fill = fetched_valid_q && !next_valid_q;
+  assign fill = found_valid_q && !next_valid_q;
   assign next_emit = next_emit_flag || next_last_q;
   assign needs = !next_quiet || next_emit;
   assign settle = next_valid_q && !next_ready_q && (!needs || held_q || out_free_i[half_q]);
@@ -272,10 +276,10 @@ module array_sequencer #(
 
   always_ff @(posedge clk_i) begin
     if (fill) begin
-      next_q <= fetched_q;
-      next_first_q <= fetched_first_q;
-      next_last_q <= fetched_last_q;
-      next_batch_q <= fetched_batch_q;
+      next_q <= found_q;
+      next_first_q <= found_first_q;
+      next_last_q <= found_last_q;
+      next_batch_q <= found_batch_q;
     end
     if (settle) begin
       next_out_half_q <= half_q;
@@ -299,7 +303,7 @@ module array_sequencer #(
   // Current: the segment whose words are fetched
   // ---------------------------------------------------------------------------------------------
   logic valid_q, first_word_q, last_segment_q, quiet_q, emit_q, in_half_q, out_half_q;
-  logic last_word, last_repeat, segment_ends;
+  logic last_word, last_repeat, segment_ends, fetch;
   logic [PC_W-1:0] pc_q, words_left_q, start_pc_q, words_q;  // left after this one
   logic [REPEAT_W-1:0] repeats_left_q;
   logic [IN_W-1:0] in_offset_q, in_stride_q;
@@ -308,7 +312,7 @@ module array_sequencer #(
   assign last_word = words_left_q == '0;
   assign last_repeat = repeats_left_q == '0;
   assign segment_ends = last_word && last_repeat;
-  assign enter = advance && next_ready_q && !hold_i && (!valid_q || segment_ends);
+  assign enter = fetch && next_ready_q && !hold_i && (!valid_q || segment_ends);
 
   always_ff @(posedge clk_i) begin
     if (enter) begin
@@ -328,7 +332,7 @@ module array_sequencer #(
       live_q <= next_live;
       in_half_q <= next_in_half;
       out_half_q <= next_out_half_q;
-    end else if (advance) begin
+    end else if (fetch) begin
       first_word_q <= 1'b0;
       if (last_word) begin
         pc_q <= start_pc_q;
@@ -343,7 +347,7 @@ module array_sequencer #(
     end
     if (!rst_ni) begin
       valid_q <= 1'b0;
-    end else if (advance) begin
+    end else if (fetch) begin
       valid_q <= enter || (valid_q && !segment_ends);
     end
   end
@@ -354,19 +358,25 @@ module array_sequencer #(
   localparam int BANKS = step_pkg::num_banks(NUM_ADD, NUM_MUL);
   localparam int ADDRESS_W = $clog2(DEPTH);
   localparam int EMIT_AT = step_pkg::emit_at(BANKS, ADDRESS_W, CONTEXTS);
-  localparam int OUT_INDEX_AT = step_pkg::out_index_at(BANKS, ADDRESS_W, CONTEXTS);
-  localparam int IN_INDEX_AT = step_pkg::in_index_at(BANKS, ADDRESS_W, CONTEXTS, OUT_DEPTH);
+  localparam int OUT_INDEX_AT =
+      step_pkg::out_index_at(BANKS, ADDRESS_W, CONTEXTS, SCRATCH_DEPTH);
+  localparam int IN_INDEX_AT =
+      step_pkg::in_index_at(BANKS, ADDRESS_W, CONTEXTS, OUT_DEPTH, SCRATCH_DEPTH);
   localparam int TOKEN_W = LIVE_W + 5;
-  localparam int ITEM_W = 2 + IN_W + OUT_W + TOKEN_W;
+  localparam int ITEM_W = 1 + IN_W + OUT_W + TOKEN_W;
 
-  logic [WORD_W-1:0] fetched_word, word_q;
+  logic [WORD_W-1:0] loaded_word, word_q;
+  logic [ITEM_W-1:0] fetched_item_q, loaded_item_q;
   logic [TOKEN_W-1:0] token, token_q;
-  logic [ITEM_W-1:0] fetched_item_q, item_q;  // beside the memory, beside the register behind it
-  logic item_valid, item_quiet, placed_q, executed_q;
-  logic [IN_W-1:0] item_in_offset;
-  logic [OUT_W-1:0] item_out_offset;
-  logic [TOKEN_W-1:0] item_token;
+  logic fetched_valid_q, loaded_valid_q, placed_valid_q, executed_q, load, place;
+  logic loaded_quiet;
+  logic [IN_W-1:0] loaded_in_offset;
+  logic [OUT_W-1:0] loaded_out_offset;
+  logic [TOKEN_W-1:0] loaded_token;
   logic [COUNT_W-1:0] word_cycles_q;
+  assign place = !placed_valid_q || advance;
+  assign load = !loaded_valid_q || place;
+  assign fetch = !fetched_valid_q || load;
 
   array_program #(
     .WORD_W(WORD_W),
@@ -376,10 +386,15 @@ module array_sequencer #(
     .store_i(program_store_i),
     .store_pc_i(program_pc_i),
     .store_word_i(program_word_i),
-    .advance_i(advance),
+    .fetch_i(fetch),
     .pc_i(pc_q),
-    .word_o(fetched_word)
+    .load_i(load),
+    .word_o(loaded_word)
   );
+
+  function automatic logic to_scratch(input logic [WORD_W-1:0] word);
+    return SCRATCH_DEPTH > 0 && word[EMIT_AT+1];
+  endfunction
 
   function automatic logic [WORD_W-1:0] placed(
     input logic [WORD_W-1:0] word, input logic quiet,
@@ -387,7 +402,7 @@ module array_sequencer #(
   );
     logic [WORD_W-1:0] result;
     result = word;
-    result[EMIT_AT] = word[EMIT_AT] && !quiet;
+    result[EMIT_AT] = word[EMIT_AT] && (!quiet || to_scratch(word));
     result[IN_INDEX_AT+:IN_W] = word[IN_INDEX_AT+:IN_W] + in_offset;
     result[OUT_INDEX_AT+:OUT_W] = word[OUT_INDEX_AT+:OUT_W] + out_offset;
     return result;
@@ -395,23 +410,38 @@ module array_sequencer #(
 
   assign token = {live_q, in_half_q, out_half_q, first_word_q, emit_q && segment_ends,
                   last_segment_q && segment_ends};
-  assign {item_valid, item_quiet, item_in_offset, item_out_offset, item_token} = item_q;
+  assign {loaded_quiet, loaded_in_offset, loaded_out_offset, loaded_token} = loaded_item_q;
 
   always_ff @(posedge clk_i) begin
+    if (fetch) begin
+      fetched_item_q <= {quiet_q, in_offset_q, out_offset_q, token};
+    end
+    if (load) begin
+      loaded_item_q <= fetched_item_q;
+    end
     if (!rst_ni) begin
-      fetched_item_q <= '0;
-      item_q <= '0;
+      fetched_valid_q <= 1'b0;
+      loaded_valid_q <= 1'b0;
+      placed_valid_q <= 1'b0;
       word_q <= '0;
       token_q <= '0;
-      placed_q <= 1'b0;
       executed_q <= 1'b0;
-    end else if (advance) begin
-      fetched_item_q <= {valid_q, quiet_q, in_offset_q, out_offset_q, token};
-      item_q <= fetched_item_q;
-      word_q <= item_valid ? placed(fetched_word, item_quiet, item_in_offset, item_out_offset) : '0;
-      token_q <= item_valid ? item_token : '0;
-      placed_q <= item_valid;
-      executed_q <= placed_q;
+    end else begin
+      if (fetch) begin
+        fetched_valid_q <= valid_q;
+      end
+      if (load) begin
+        loaded_valid_q <= fetched_valid_q;
+      end
+      if (place) begin
+        placed_valid_q <= loaded_valid_q;
+        word_q <= loaded_valid_q ? placed(loaded_word, loaded_quiet, loaded_in_offset,
+                                          loaded_out_offset) : '0;
+        token_q <= loaded_valid_q ? loaded_token : '0;
+      end
+      if (advance) begin
+        executed_q <= placed_valid_q;
+      end
     end
     if (!rst_ni || start) begin
       word_cycles_q <= '0;

@@ -474,8 +474,9 @@ module fp_add #(
          mantissa & {keep, {(MAN_W - 1) {keep_mantissa}}} | {nan, {(MAN_W - 1) {1'b0}}},
          guard && keep}
         + {{(EXP_W - 1) {1'b0}}, keep, {MAN_W{1'b0}}, sticky || mantissa[0]};
-    // Before the register's clear, which otherwise were logic.
-    overflow = finite && !tiny && (&rounded[EXP_W+MAN_W-1:MAN_W]);
+    // Saturated, or rounded up from the largest finite number; the sum's carry would be late.
+    overflow = finite && !tiny
+               && (saturate || (in.exponent[EXP_W-1:0] == EXP_W'(2) && (&mantissa) && guard));
     if (CLEAR && flush) begin
       rounded = '0;
     end

@@ -7,22 +7,17 @@
 // SPECIALS = 0 leaves out infinite and NaN operands: what they give is then unspecified. Zeros,
 // subnormals, overflow and underflow stay as they are.
 //
-// DSP_W is the wide unsigned factor of the device's multipliers: 24 (x 17, Xilinx 7) or 18 (x 18,
-// ECP5), at least 17; the narrow one is taken as 17. Synthesis for such a device defines
-// FP_MUL_DSP_W = 18. No result depends on it.
+// DSP_W is the wide unsigned factor of the device's multipliers (fp_pkg), at least 17; the narrow
+// one is taken as 17.
 //
 // Latency: STAGES clocks, 0 = combinational. Throughput: one operation a clock.
-
-`ifndef FP_MUL_DSP_W
-`define FP_MUL_DSP_W 24
-`endif
 
 module fp_mul #(
   parameter int EXP_W = 8,
   parameter int MAN_W = 23,
   parameter int STAGES = 0,
   parameter bit SPECIALS = 1'b1,
-  parameter int DSP_W = `FP_MUL_DSP_W
+  parameter int DSP_W = fp_pkg::DSP_W
 ) (
   input  logic                       clk_i,
   input  logic [EXP_W+MAN_W:0]       a_i,

@@ -5,6 +5,10 @@
 // that, rounded with an unbounded exponent range, lies below the smallest normal becomes a zero
 // of its sign; every NaN result is the canonical quiet NaN. pymodel/arith/fp.py has them as code.
 
+`ifndef FP_MUL_DSP_W
+`define FP_MUL_DSP_W 24
+`endif
+
 package fp_pkg;
 
   localparam int FLAGS_W = 5;
@@ -29,6 +33,11 @@ package fp_pkg;
 
   // Register stages a unit can be given.
   localparam int MAX_STAGES = 6;
+  localparam int RECIP_MAX_STAGES = 8;
+
+  // The wide unsigned factor of the device's multipliers: 24 (x 17, Xilinx 7) or 18 (x 18, ECP5).
+  // Synthesis for such a device defines FP_MUL_DSP_W = 18. No result depends on it.
+  localparam int DSP_W = `FP_MUL_DSP_W;
 
   // Ranges of the format parameters.
   localparam int MIN_EXP_W = 4;

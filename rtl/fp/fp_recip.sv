@@ -9,7 +9,8 @@ module fp_recip #(
   parameter int EXP_W = 8,
   parameter int MAN_W = 23,
   parameter int STAGES = 0,
-  parameter int METHOD = fp_pkg::RECIP_ARRAY
+  parameter int METHOD = fp_pkg::RECIP_ARRAY,
+  parameter int DSP_W = fp_pkg::DSP_W
 ) (
   input  logic                       clk_i,
   input  logic [EXP_W+MAN_W:0]       a_i,
@@ -21,7 +22,8 @@ module fp_recip #(
     .EXP_W(EXP_W),
     .MAN_W(MAN_W),
     .STAGES(STAGES),
-    .METHOD(METHOD)
+    .METHOD(METHOD),
+    .DSP_W(DSP_W)
   ) u_pipeline (
     .clk_i, .enable_i(1'b1), .a_i, .y_o, .flags_o
   );

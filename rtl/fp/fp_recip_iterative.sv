@@ -61,6 +61,8 @@ module fp_recip_iterative #(
   logic [MAN_W-1:0] fraction_q;
 
   fp_recip_operand #(.EXP_W(EXP_W), .MAN_W(MAN_W)) u_operand (
+    .clk_i,
+    .enable_i(1'b1),
     .a_i,
     .sign_o(operand.sign),
     .exponent_o(operand.exponent),

@@ -6,7 +6,8 @@ module fp_recip_pipeline #(
   parameter int EXP_W = 8,
   parameter int MAN_W = 23,
   parameter int STAGES = 0,
-  parameter int METHOD = fp_pkg::RECIP_ARRAY
+  parameter int METHOD = fp_pkg::RECIP_ARRAY,
+  parameter int DSP_W = fp_pkg::DSP_W
 ) (
   input  logic                       clk_i,
   input  logic                       enable_i,
@@ -15,7 +16,12 @@ module fp_recip_pipeline #(
   output logic [fp_pkg::FLAGS_W-1:0] flags_o
 );
 
-  fp_check #(.EXP_W(EXP_W), .MAN_W(MAN_W), .STAGES(STAGES)) u_check ();
+  fp_check #(
+    .EXP_W(EXP_W),
+    .MAN_W(MAN_W),
+    .STAGES(STAGES),
+    .MAX_STAGES(fp_pkg::RECIP_MAX_STAGES)
+  ) u_check ();
 
   if (METHOD != fp_pkg::RECIP_ARRAY && METHOD != fp_pkg::RECIP_TABLE) begin : gen_bad_method
     initial $fatal(1, "%m: METHOD is %0d, must be RECIP_ARRAY or RECIP_TABLE", METHOD);
@@ -43,10 +49,14 @@ module fp_recip_pipeline #(
     logic [fp_pkg::FLAGS_W-1:0] flags;
   } class_t;
 
-  logic [CUTS:0][$bits(class_t)-1:0] delayed;
+  // In two sections where there are registers enough
+  localparam int OPERAND_CUTS = CUTS > 1 ? 1 : 0;
+  logic [CUTS:OPERAND_CUTS][$bits(class_t)-1:0] delayed;
   class_t operand, divided;
 
-  fp_recip_operand #(.EXP_W(EXP_W), .MAN_W(MAN_W)) u_operand (
+  fp_recip_operand #(.EXP_W(EXP_W), .MAN_W(MAN_W), .CUT(OPERAND_CUTS != 0)) u_operand (
+    .clk_i,
+    .enable_i,
     .a_i,
     .sign_o(operand.sign),
     .exponent_o(operand.exponent),
@@ -55,8 +65,8 @@ module fp_recip_pipeline #(
     .flags_o(operand.flags)
   );
 
-  assign delayed[0] = operand;
-  for (genvar i = 0; i < CUTS; i++) begin : gen_delay
+  assign delayed[OPERAND_CUTS] = operand;
+  for (genvar i = OPERAND_CUTS; i < CUTS; i++) begin : gen_delay
     fp_pipe #(.WIDTH($bits(class_t))) u_cut (
       .clk_i, .enable_i, .data_i(delayed[i]), .data_o(delayed[i+1])
     );
@@ -70,7 +80,7 @@ module fp_recip_pipeline #(
   logic round_up;
 
   if (METHOD == fp_pkg::RECIP_TABLE && !TOO_WIDE) begin : gen_table
-    fp_recip_table #(.MAN_W(MAN_W), .CUTS(CUTS)) u_divide (
+    fp_recip_table #(.MAN_W(MAN_W), .CUTS(CUTS), .DSP_W(DSP_W)) u_divide (
       .clk_i, .enable_i, .fraction_i(a_i[MAN_W-1:0]), .mantissa_o(mantissa), .round_up_o(round_up)
     );
   end else begin : gen_array

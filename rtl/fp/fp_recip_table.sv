@@ -10,11 +10,15 @@
 //
 // Binary32: three multiplications that fit a DSP48 each, one in logic, and a table of 64 x 17 bits.
 //
+// DSP_W is the wide unsigned factor of the device's multipliers (fp_pkg). A wider product is left
+// as two rows, which the next section adds.
+//
 // Latency: CUTS clocks with enable_i, 0 = combinational. Throughput: one operation a clock.
 
 module fp_recip_table #(
   parameter int MAN_W = 23,  // at most fp_pkg::RECIP_TABLE_MAX_MAN_W
-  parameter int CUTS = 0  // at most 5
+  parameter int CUTS = 0,  // at most 7
+  parameter int DSP_W = fp_pkg::DSP_W
 ) (
   input  logic             clk_i,
   input  logic             enable_i,
@@ -57,20 +61,26 @@ module fp_recip_table #(
   localparam int ERROR_W = COARSE_W + MAN_W - ERROR_ZEROS + LESS_ZEROS;
   localparam int ERROR_TOP_W = ERROR_ZEROS + LESS_ZEROS;
   localparam int CORRECTION_W = SIG_W - ERROR_ZEROS + LESS_ZEROS;
+  // Rows of the correction times m, and how many of them go with the rest; bits of their digits.
+  localparam int ROWS = CORRECTION_W / 2 + 1;
+  localparam int LOW_ROWS = ROWS / 3;
+  localparam int DIGITS_W = 2 * ROWS + 1;
   // The rest, m (2q + 1) - 2^(2 SIG_W) in integers, lies in (-2m, m].
   localparam int REST_W = SIG_W + 2;
 
   // Registered cuts: bit i is behind section i + 1.
-  localparam logic [4:0] CUT =
-      CUTS == 1 ? 5'b00100 :
-      CUTS == 2 ? 5'b01010 :
-      CUTS == 3 ? 5'b01110 :
-      CUTS == 4 ? 5'b11110 :
-      CUTS == 5 ? 5'b11111 : 5'b00000;
+  localparam logic [7:0] CUT =
+      CUTS == 1 ? 8'b00001000 :
+      CUTS == 2 ? 8'b00010010 :
+      CUTS == 3 ? 8'b00011010 :
+      CUTS == 4 ? 8'b01011010 :
+      CUTS == 5 ? 8'b01011011 :
+      CUTS == 6 ? 8'b10111011 :
+      CUTS == 7 ? 8'b10111111 : 8'b00000000;
 
-  // What sections hand on. `product` is m y less its leading ones: the error's negative.
+  // What sections hand on. The lowest part of `mirror` is that of the significand, inverted.
   typedef struct packed {
-    logic [SIG_W-1:0]    significand;
+    logic [SIG_W-1:0]    mirror;  // 2p - m
     logic [SQUARE_W-1:0] square;  // 1 / p^2
   } looked_up_t;
 
@@ -82,7 +92,14 @@ module fp_recip_table #(
   typedef struct packed {
     logic [SIG_W-1:0]    significand;
     logic [COARSE_W-1:0] coarse;
-    logic [ERROR_W-1:0]  product;
+    logic [ERROR_W-1:0]  low;  // of m y, whose leading ones are left out
+    logic [ERROR_W-1:0]  high;
+  } product_t;
+
+  typedef struct packed {
+    logic [SIG_W-1:0]    significand;
+    logic [COARSE_W-1:0] coarse;
+    logic [ERROR_W-1:0]  error;
   } error_t;
 
   typedef struct packed {
@@ -91,6 +108,14 @@ module fp_recip_table #(
     logic [CORRECTION_W-1:0] correction;  // y e
     logic [REST_W-1:0]       rest;        // with y for q
   } corrected_t;
+
+  typedef struct packed {
+    logic [MAN_W-1:0]    mantissa;
+    logic [SIG_W-1:0]    significand;
+    logic [DIGITS_W-1:0] digits;
+    logic [REST_W-1:0]   rest;  // in two parts
+    logic [REST_W-1:0]   more;  // but for its last row
+  } rows_t;
 
   typedef struct packed {
     logic [MAN_W-1:0]  mantissa;
@@ -122,7 +147,7 @@ module fp_recip_table #(
   localparam logic [TABLE_W-1:0] INVERSE_SQUARES = inverse_squares();
 
   function automatic looked_up_t look_up(input logic [MAN_W-1:0] fraction);
-    look_up.significand = {1'b1, fraction};
+    look_up.mirror = {1'b1, fraction[MAN_W-1:LOW_W], ~fraction[LOW_W-1:0]};
     look_up.square = INVERSE_SQUARES[32'(fraction[MAN_W-1:LOW_W])*SQUARE_W+:SQUARE_W];
   endfunction
 
@@ -140,10 +165,10 @@ module fp_recip_table #(
   function automatic coarse_t approximate(input looked_up_t in);
     logic [SIG_W+MIRROR_W-1:0] mirror;
     logic [SQUARE_W+MIRROR_W-1:0] product;
-    mirror = {1'b1, in.significand[MAN_W-1:LOW_W], ~in.significand[LOW_W-1:0], {MIRROR_W{1'b1}}};
+    mirror = {in.mirror, {MIRROR_W{1'b1}}};
     product = {{MIRROR_W{1'b0}}, in.square}
               * {{SQUARE_W{1'b0}}, mirror[SIG_W+MIRROR_W-1:SIG_W]};
-    approximate.significand = in.significand;
+    approximate.significand = {in.mirror[SIG_W-1:LOW_W], ~in.mirror[LOW_W-1:0]};
     approximate.coarse = product[2*SQUARE_W-1-:COARSE_W];
   endfunction
 
@@ -156,57 +181,75 @@ module fp_recip_table #(
   );
 
   // ---------------------------------------------------------------------------------------------
-  // Section 3: its error e
+  // Sections 3 and 4: its error e
   // ---------------------------------------------------------------------------------------------
-  function automatic error_t find_error(input coarse_t in);
+  function automatic error_t find_error(input product_t in);
     find_error.significand = in.significand;
     find_error.coarse = in.coarse;
-    find_error.product = ERROR_W'(in.significand) * ERROR_W'(in.coarse);
+    // The complement is the negative, but for a bit far below.
+    find_error.error = ~(in.low + in.high);
   endfunction
 
+  // verilator lint_off UNUSEDSIGNAL  // the leading ones
+  logic [SIG_W+COARSE_W-1:0] low, high;
+  // verilator lint_on UNUSEDSIGNAL
+  product_t product_d, product_q;
   error_t error_d, error_q;
 
-  assign error_d = find_error(coarse_q);
+  fp_rows #(
+    .A_W(SIG_W),
+    .B_W(COARSE_W),
+    .DSP_W(DSP_W)
+  ) u_product (
+    .a_i(coarse_q.significand), .b_i(coarse_q.coarse), .low_o(low), .high_o(high)
+  );
 
-  fp_pipe #(.WIDTH($bits(error_t)), .ENABLE(CUT[2])) u_cut_3 (
+  assign product_d.significand = coarse_q.significand;
+  assign product_d.coarse = coarse_q.coarse;
+  assign product_d.low = low[ERROR_W-1:0];
+  assign product_d.high = high[ERROR_W-1:0];
+
+  fp_pipe #(.WIDTH($bits(product_t)), .ENABLE(CUT[2])) u_cut_3 (
+    .clk_i, .enable_i, .data_i(product_d), .data_o(product_q)
+  );
+
+  assign error_d = find_error(product_q);
+
+  fp_pipe #(.WIDTH($bits(error_t)), .ENABLE(CUT[3])) u_cut_4 (
     .clk_i, .enable_i, .data_i(error_d), .data_o(error_q)
   );
 
   // ---------------------------------------------------------------------------------------------
-  // Section 4: correction y e; the rest but for it
+  // Section 5: correction y e; the rest but for it
   // ---------------------------------------------------------------------------------------------
   function automatic corrected_t correct(input error_t in);
     logic [ERROR_W+ERROR_TOP_W-1:0] error;
     logic [COARSE_W+ERROR_TOP_W-1:0] product;
-    // The complement is the negative, but for a bit far below.
-    error = {~in.product, {ERROR_TOP_W{1'b1}}};
+    error = {in.error, {ERROR_TOP_W{1'b1}}};
     product = {{COARSE_W{1'b0}}, error[ERROR_W+ERROR_TOP_W-1-:ERROR_TOP_W]}
               * {{ERROR_TOP_W{1'b0}}, in.coarse};
     correct.significand = in.significand;
     correct.coarse = in.coarse;
     correct.correction = product[COARSE_W+ERROR_TOP_W-1-:CORRECTION_W];
-    correct.rest = (REST_W'(in.product) << (COARSE_SHIFT + 1)) + REST_W'(in.significand);
+    correct.rest = (REST_W'(~in.error) << (COARSE_SHIFT + 1)) + REST_W'(in.significand);
   endfunction
 
   corrected_t corrected_d, corrected_q;
 
   assign corrected_d = correct(error_q);
 
-  fp_pipe #(.WIDTH($bits(corrected_t)), .ENABLE(CUT[3])) u_cut_4 (
+  fp_pipe #(.WIDTH($bits(corrected_t)), .ENABLE(CUT[4])) u_cut_5 (
     .clk_i, .enable_i, .data_i(corrected_d), .data_o(corrected_q)
   );
 
   // ---------------------------------------------------------------------------------------------
-  // Section 5: quotient q; twice the correction times m, which completes the rest
+  // Sections 6 and 7: quotient q; twice the correction times m, which completes the rest
   // ---------------------------------------------------------------------------------------------
   // Eleven bits do not deserve a DSP block, so a row for every two bits of the correction: Booth's
   // digits -2 to 2. A sum would turn into compressors in Yosys, with many more LUTs. So each row is
   // a difference that keeps its place, shares its LUTs with the choice of the multiple, and has one
-  // more bit for the carry in. The rows make two chains, of two adders and of three.
-  localparam int ROWS = CORRECTION_W / 2 + 1;
-  localparam int LOW_ROWS = ROWS / 3;  // the rest goes with so many
-  localparam int DIGITS_W = 2 * ROWS + 1;
-
+  // more bit for the carry in. The rows make two chains, of two adders and of three, the last of
+  // which is section 7.
   function automatic logic [REST_W-1:0] multiple(
     input logic [SIG_W-1:0] significand, input logic [2:0] digit
   );
@@ -232,7 +275,7 @@ module fp_recip_table #(
     add_row = (upper << (2 * index + 1)) | (sum & lower_bits);
   endfunction
 
-  function automatic rest_t add_up(input corrected_t in);
+  function automatic rows_t add_up(input corrected_t in);
     logic [SIG_W-1:0] quotient;
     logic [DIGITS_W-1:0] digits;
     logic [REST_W-1:0] rest, more;
@@ -244,24 +287,42 @@ module fp_recip_table #(
     end
     // The last digit is never negative.
     more = multiple(in.significand, digits[2*ROWS-2+:3]) << (2 * ROWS - 1);
-    for (int i = ROWS - 2; i >= LOW_ROWS; i--) begin
+    for (int i = ROWS - 2; i > LOW_ROWS; i--) begin
       more = add_row(more, in.significand, digits, i);
     end
     add_up.mantissa = quotient[MAN_W-1:0];
+    add_up.significand = in.significand;
+    add_up.digits = digits;
     add_up.rest = rest;
     add_up.more = more;
   endfunction
 
+  function automatic rest_t add_last(input rows_t in);
+    add_last.mantissa = in.mantissa;
+    add_last.rest = in.rest;
+    add_last.more = in.more;
+    if (LOW_ROWS < ROWS - 1) begin
+      add_last.more = add_row(in.more, in.significand, in.digits, LOW_ROWS);
+    end
+  endfunction
+
+  rows_t rows_d, rows_q;
   rest_t rest_d, rest_q;
 
-  assign rest_d = add_up(corrected_q);
+  assign rows_d = add_up(corrected_q);
 
-  fp_pipe #(.WIDTH($bits(rest_t)), .ENABLE(CUT[4])) u_cut_5 (
+  fp_pipe #(.WIDTH($bits(rows_t)), .ENABLE(CUT[5])) u_cut_6 (
+    .clk_i, .enable_i, .data_i(rows_d), .data_o(rows_q)
+  );
+
+  assign rest_d = add_last(rows_q);
+
+  fp_pipe #(.WIDTH($bits(rest_t)), .ENABLE(CUT[6])) u_cut_7 (
     .clk_i, .enable_i, .data_i(rest_d), .data_o(rest_q)
   );
 
   // ---------------------------------------------------------------------------------------------
-  // Section 6: decide the rounding
+  // Section 8: decide the rounding
   // ---------------------------------------------------------------------------------------------
   function automatic quotient_t decide(input rest_t in);
     logic [REST_W-1:0] rest;
@@ -270,6 +331,12 @@ module fp_recip_table #(
     decide.round_up = rest[REST_W-1];
   endfunction
 
-  assign {mantissa_o, round_up_o} = decide(rest_q);
+  quotient_t quotient_d;
+
+  assign quotient_d = decide(rest_q);
+
+  fp_pipe #(.WIDTH($bits(quotient_t)), .ENABLE(CUT[7])) u_cut_8 (
+    .clk_i, .enable_i, .data_i(quotient_d), .data_o({mantissa_o, round_up_o})
+  );
 
 endmodule

@@ -37,6 +37,7 @@ module fp_round #(
     logic             round_up;
     logic             finite;  // and not zero, before rounding
     logic             tiny;    // below the smallest normal, after rounding
+    logic             overflow;
     logic             inexact;
     logic             invalid;
   } selected_t;
@@ -50,10 +51,15 @@ module fp_round #(
     input logic [EXP_W-1:0] exponent, input logic carry, input logic [MAN_W-1:0] mantissa,
     input logic round_up, input logic inexact
   );
-    logic saturate, keep;
+    logic saturate, keep, last, overflow;
     select.sign = sign && !nan;
     select.finite = !(nan || infinity || zero);
     select.tiny = select.finite && tiny;
+    // Of the largest finite numbers' exponent; not from the rounded sum, whose carry is late.
+    last = carry ? (&exponent[EXP_W-1:2]) && exponent[1:0] == 2'b01
+                 : (&exponent[EXP_W-1:1]) && !exponent[0];
+    overflow = too_large || (!tiny && last && (&mantissa) && round_up);
+    select.overflow = select.finite && overflow;
     select.inexact = inexact;
     select.invalid = invalid;
     // Explicit masks, so that the last multiplexer before it and the mask share a LUT.
@@ -84,18 +90,17 @@ module fp_round #(
   // Round: a carry out of the mantissa increments the exponent, up to infinity
   // ---------------------------------------------------------------------------------------------
   logic [EXP_W+MAN_W-1:0] magnitude;
-  logic unused, overflow;
+  logic unused;
 
   // The lowest bits turn the rounding into a carry.
   assign {magnitude, unused} = {selected_q.exponent, selected_q.mantissa, selected_q.round_up}
                                + {{(EXP_W - 1) {1'b0}}, selected_q.carry, {MAN_W{1'b0}},
                                   selected_q.round_up};
-  assign overflow = selected_q.finite && (&magnitude[EXP_W+MAN_W-1:MAN_W]);
   assign y_o = {selected_q.sign, magnitude};
 
   logic inexact;
-  assign inexact = overflow || selected_q.tiny || (selected_q.finite && selected_q.inexact);
+  assign inexact = selected_q.overflow || selected_q.tiny || (selected_q.finite && selected_q.inexact);
   // In the order of fp_pkg, highest bit first; one concatenation, as Icarus is slow at parts.
-  assign flags_o = {selected_q.invalid, 1'b0, overflow, selected_q.tiny, inexact};
+  assign flags_o = {selected_q.invalid, 1'b0, selected_q.overflow, selected_q.tiny, inexact};
 
 endmodule

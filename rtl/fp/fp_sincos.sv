@@ -2,6 +2,9 @@
 // computed, and how well: pymodel/arith/sincos.py. An angle of 2^17 or more in magnitude gives two
 // NaNs and the flag invalid, as infinity does. flags_o is that of both results.
 //
+// DSP_W is the wide unsigned factor of the device's multipliers (fp_pkg), at least 18. Wider
+// products are left as two rows, which the next section adds.
+//
 // Latency: STAGES clocks, 0 = combinational. Throughput: one operation a clock.
 
 module fp_sincos
@@ -9,7 +12,8 @@ module fp_sincos
 #(
   parameter int EXP_W = 8,
   parameter int MAN_W = 23,
-  parameter int STAGES = 0
+  parameter int STAGES = 0,
+  parameter int DSP_W = fp_pkg::DSP_W
 ) (
   input  logic                       clk_i,
   input  logic [EXP_W+MAN_W:0]       a_i,
@@ -30,6 +34,11 @@ module fp_sincos
     .MAX_STAGES(SECTIONS)
   ) u_check ();
 
+  localparam int MIN_DSP_W = 18;
+  if (DSP_W < MIN_DSP_W) begin : gen_check_dsp_w
+    initial $fatal(1, "%m: DSP_W is %0d, must be at least %0d", DSP_W, MIN_DSP_W);
+  end
+
   localparam int W = 1 + EXP_W + MAN_W;
 
   // Exponents in two's complement: biased ones of results down to 2^-32, and shifts to the right.
@@ -41,6 +50,8 @@ module fp_sincos
   // The reduced argument has fewer leading zeros than 2^NORM_LEVELS.
   localparam int NORM_LEVELS = 5;
   localparam int FIRST_FINE = 3;
+  localparam int FAR = 1 << (NORM_LEVELS - 1);
+  localparam int NEAR = 1 << FIRST_FINE;
 
   // Registered cuts: bit i is behind section i + 1, the last one the output. Sections with a
   // multiplier, a shifter or a long carry take about three times as long as the shortest one.
@@ -48,17 +59,17 @@ module fp_sincos
       STAGES == 1  ? 16'b1000000000000000 :
       STAGES == 2  ? 16'b1000000001000000 :
       STAGES == 3  ? 16'b1000001000010000 :
-      STAGES == 4  ? 16'b1000010001001000 :
-      STAGES == 5  ? 16'b1000100100100100 :
-      STAGES == 6  ? 16'b1001001001010010 :
-      STAGES == 7  ? 16'b1001010101010010 :
-      STAGES == 8  ? 16'b1001010101010101 :
-      STAGES == 9  ? 16'b1001010101110101 :
-      STAGES == 10 ? 16'b1010110101110101 :
-      STAGES == 11 ? 16'b1010111011110101 :
-      STAGES == 12 ? 16'b1010111101110111 :
-      STAGES == 13 ? 16'b1110111101110111 :
-      STAGES == 14 ? 16'b1110111111110111 :
+      STAGES == 4  ? 16'b1000010001010000 :
+      STAGES == 5  ? 16'b1000100100101000 :
+      STAGES == 6  ? 16'b1001001001010100 :
+      STAGES == 7  ? 16'b1001010101010100 :
+      STAGES == 8  ? 16'b1001010101011010 :
+      STAGES == 9  ? 16'b1001010101111010 :
+      STAGES == 10 ? 16'b1010110101111010 :
+      STAGES == 11 ? 16'b1010111011111010 :
+      STAGES == 12 ? 16'b1010111101111110 :
+      STAGES == 13 ? 16'b1110111101111110 :
+      STAGES == 14 ? 16'b1110111111111110 :
       STAGES == 15 ? 16'b1110111111111111 :
       STAGES == 16 ? 16'b1111111111111111 : 16'b0000000000000000;
 
@@ -74,24 +85,43 @@ module fp_sincos
   } common_t;
 
   // ---------------------------------------------------------------------------------------------
-  // Section 1: classify; the argument times 2/pi
+  // Sections 1 and 2: classify; the argument times 2/pi
   // ---------------------------------------------------------------------------------------------
   localparam int PRODUCT_W = SIGNIFICAND_W + INVERSE_W;
   // The largest argument's product, all but one bit of its fraction cut off.
   localparam int TURNS_W = COUNT_W + 1;
+  // Bits of the rows: below them there is only one.
+  localparam int ROW_DROP = DSP_W < PRODUCT_W - TURNS_W ? DSP_W : PRODUCT_W - TURNS_W;
+  localparam int ROW_W = PRODUCT_W - ROW_DROP;
 
   typedef struct packed {
     common_t                  common;
     logic [SIGNIFICAND_W-1:0] significand;
-    logic [TURNS_W-1:0]       turns;
+    logic [ROW_W-1:0]         low;
+    logic [ROW_W-1:0]         high;
     logic [EXPONENT_W-1:0]    right;  // places that both are to be shifted
+  } factor_t;
+
+  // Section 2 shifts by multiples of 2^FINE_SHIFT_W, section 3 by the rest. Without a register in
+  // front it leaves all to section 3.
+  localparam int FINE_SHIFT_W = 3;
+  localparam bit SHIFT_EARLY = CUT[0];
+  localparam int SHIFTED_W = MAX_EXPONENT + 1 + RHO_F;
+
+  typedef struct packed {
+    common_t                  common;
+    logic [SIGNIFICAND_W-1:0] significand;
+    logic [SHIFTED_W-1:0]     argument;
+    logic [TURNS_W-1:0]       turns;
+    logic [EXPONENT_W-1:0]    right;  // places that both are still to be shifted
   } scaled_t;
 
-  function automatic scaled_t scale(input logic [W-1:0] a);
+  function automatic factor_t classify(
+    input logic [W-1:0] a, input logic [ROW_W-1:0] low, input logic [ROW_W-1:0] high
+  );
     logic special, fraction, zero, out_of_range;
     logic [SIGNIFICAND_W-1:0] significand;
     logic [EXPONENT_W-1:0] exponent, right;
-    logic [PRODUCT_W-1:0] product;
     special = &a[W-2:MAN_W];
     fraction = a[MAN_W-1:0] != '0;
     zero = a[W-2:MAN_W] == '0;
@@ -102,32 +132,68 @@ module fp_sincos
     if (!zero) begin
       significand[SIGNIFICAND_W-1:SIGNIFICAND_W-1-MAN_W] = {1'b1, a[MAN_W-1:0]};
     end
-    // The shift to the right removes all of a zero's turns: the product need not wait for it.
-    product = {{INVERSE_W{1'b0}}, 1'b1, a[MAN_W-1:0], {(SIGNIFICAND_W - 1 - MAN_W) {1'b0}}}
-              * {{SIGNIFICAND_W{1'b0}}, INVERSE};
-
-    scale.common.swap = 1'b0;
-    scale.common.sin_negative = a[W-1];
-    scale.common.cos_negative = 1'b0;
-    scale.common.nan = out_of_range;
-    scale.common.invalid = out_of_range && !(special && fraction && a[MAN_W-1]);
-    scale.common.zero = zero;
-    scale.common.exponent = exponent;
-    scale.significand = significand;
-    scale.turns = product[PRODUCT_W-1-:TURNS_W];
-    scale.right = right;
+    classify.common.swap = 1'b0;
+    classify.common.sin_negative = a[W-1];
+    classify.common.cos_negative = 1'b0;
+    classify.common.nan = out_of_range;
+    classify.common.invalid = out_of_range && !(special && fraction && a[MAN_W-1]);
+    classify.common.zero = zero;
+    classify.common.exponent = exponent;
+    classify.significand = significand;
+    classify.low = low;
+    classify.high = high;
+    classify.right = right;
   endfunction
 
+  function automatic scaled_t scale(input factor_t in);
+    logic [ROW_W-1:0] product;
+    logic [TURNS_W-1:0] turns;
+    logic [SHIFTED_W-1:0] argument;
+    logic [EXPONENT_W-1:0] coarse;
+    product = in.low + in.high;
+    turns = product[ROW_W-1-:TURNS_W];
+    argument = {in.significand, {(SHIFTED_W - SIGNIFICAND_W) {1'b0}}};
+    coarse = SHIFT_EARLY ? {in.right[EXPONENT_W-1:FINE_SHIFT_W], {FINE_SHIFT_W{1'b0}}} : '0;
+    scale.common = in.common;
+    scale.significand = in.significand;
+    scale.argument = argument >> coarse;
+    scale.turns = turns >> coarse;
+    scale.right = in.right ^ coarse;
+  endfunction
+
+  // verilator lint_off UNUSEDSIGNAL  // their low bits do not matter
+  logic [PRODUCT_W-1:0] product_low, product_high;
+  // verilator lint_on UNUSEDSIGNAL
+  factor_t factor_d, factor_q;
   scaled_t scaled_d, scaled_q;
 
-  assign scaled_d = scale(a_i);
+  // The shift to the right removes all of a zero's turns: the product need not wait for it.
+  fp_rows #(
+    .A_W(SIGNIFICAND_W),
+    .B_W(INVERSE_W),
+    .DSP_W(DSP_W)
+  ) u_turns (
+    .a_i({1'b1, a_i[MAN_W-1:0], {(SIGNIFICAND_W - 1 - MAN_W) {1'b0}}}),
+    .b_i(INVERSE),
+    .low_o(product_low),
+    .high_o(product_high)
+  );
 
-  fp_pipe #(.WIDTH($bits(scaled_t)), .ENABLE(CUT[0])) u_cut_1 (
+  assign factor_d =
+      classify(a_i, product_low[PRODUCT_W-1:ROW_DROP], product_high[PRODUCT_W-1:ROW_DROP]);
+
+  fp_pipe #(.WIDTH($bits(factor_t)), .ENABLE(CUT[0])) u_cut_1 (
+    .clk_i, .enable_i(1'b1), .data_i(factor_d), .data_o(factor_q)
+  );
+
+  assign scaled_d = scale(factor_q);
+
+  fp_pipe #(.WIDTH($bits(scaled_t)), .ENABLE(CUT[1])) u_cut_2 (
     .clk_i, .enable_i(1'b1), .data_i(scaled_d), .data_o(scaled_q)
   );
 
   // ---------------------------------------------------------------------------------------------
-  // Section 2: in fixed point, the argument modulo 2 and its quarter turns to the nearest integer
+  // Section 3: in fixed point, the argument modulo 2 and its quarter turns to the nearest integer
   // ---------------------------------------------------------------------------------------------
   //
   //                 RHO_F  RHO_F-1 .. 0
@@ -136,8 +202,6 @@ module fp_sincos
   //              +-------+----------------------+
   //   turns      |     count (COUNT_W)   | half |
   //              +-----------------------+------+
-  localparam int SHIFTED_W = MAX_EXPONENT + 1 + RHO_F;
-
   typedef struct packed {
     common_t                  common;
     logic [SIGNIFICAND_W-1:0] significand;
@@ -148,7 +212,7 @@ module fp_sincos
   function automatic fixed_t fix(input scaled_t in);
     logic [SHIFTED_W-1:0] shifted;
     logic [TURNS_W-1:0] turns;
-    shifted = {in.significand, {(SHIFTED_W - SIGNIFICAND_W) {1'b0}}} >> in.right;
+    shifted = in.argument >> in.right;
     turns = (in.turns >> in.right) + {{COUNT_W{1'b0}}, 1'b1};
     fix.common = in.common;
     fix.significand = in.significand;
@@ -160,12 +224,12 @@ module fp_sincos
 
   assign fixed_d = fix(scaled_q);
 
-  fp_pipe #(.WIDTH($bits(fixed_t)), .ENABLE(CUT[1])) u_cut_2 (
+  fp_pipe #(.WIDTH($bits(fixed_t)), .ENABLE(CUT[2])) u_cut_3 (
     .clk_i, .enable_i(1'b1), .data_i(fixed_d), .data_o(fixed_q)
   );
 
   // ---------------------------------------------------------------------------------------------
-  // Section 3: look the quarter turns up; what they do to the signs
+  // Section 4: look the quarter turns up; what they do to the signs
   // ---------------------------------------------------------------------------------------------
   typedef struct packed {
     common_t                  common;
@@ -202,45 +266,27 @@ module fp_sincos
 
   assign multiples_d = look_up(fixed_q);
 
-  fp_pipe #(.WIDTH($bits(multiples_t)), .ENABLE(CUT[2])) u_cut_3 (
+  fp_pipe #(.WIDTH($bits(multiples_t)), .ENABLE(CUT[3])) u_cut_4 (
     .clk_i, .enable_i(1'b1), .data_i(multiples_d), .data_o(multiples_q)
   );
 
   // ---------------------------------------------------------------------------------------------
-  // Sections 4 and 5: reduce, four numbers to two and to one
+  // Section 5: reduce, which adds four numbers
   // ---------------------------------------------------------------------------------------------
-  typedef struct packed {
-    kept_t            kept;
-    logic [ANGLE_F:0] left;
-    logic [ANGLE_F:0] right;
-  } halves_t;
-
   typedef struct packed {
     kept_t            kept;
     logic [ANGLE_F:0] value;
   } angle_t;
 
-  function automatic halves_t add_pairs(input multiples_t in);
-    add_pairs.kept = in.kept;
-    add_pairs.left = in.low + in.middle;
-    add_pairs.right = in.high + {in.argument, {(ANGLE_F - RHO_F) {1'b0}}};
+  function automatic angle_t add_up(input multiples_t in);
+    add_up.kept = in.kept;
+    add_up.value = (in.low + in.middle)
+                   + (in.high + {in.argument, {(ANGLE_F - RHO_F) {1'b0}}});
   endfunction
 
-  function automatic angle_t add_halves(input halves_t in);
-    add_halves.kept = in.kept;
-    add_halves.value = in.left + in.right;
-  endfunction
-
-  halves_t halves_d, halves_q;
   angle_t angle_d, angle_q;
 
-  assign halves_d = add_pairs(multiples_q);
-
-  fp_pipe #(.WIDTH($bits(halves_t)), .ENABLE(CUT[3])) u_cut_4 (
-    .clk_i, .enable_i(1'b1), .data_i(halves_d), .data_o(halves_q)
-  );
-
-  assign angle_d = add_halves(halves_q);
+  assign angle_d = add_up(multiples_q);
 
   fp_pipe #(.WIDTH($bits(angle_t)), .ENABLE(CUT[4])) u_cut_5 (
     .clk_i, .enable_i(1'b1), .data_i(angle_d), .data_o(angle_q)
@@ -276,25 +322,25 @@ module fp_sincos
     logic [NORM_LEVELS-1:0] leading_zeros;
   } magnitude_t;
 
-  function automatic magnitude_t normalise(input magnitude_t in, input int first, input int last);
+  function automatic magnitude_t normalise_fine(input magnitude_t in);
     logic [ANGLE_F-1:0] normal;
     logic [NORM_LEVELS-1:0] leading_zeros;
     normal = in.normal;
     leading_zeros = in.leading_zeros;
-    for (int k = first; k >= last; k--) begin
+    for (int k = FIRST_FINE - 1; k >= 0; k--) begin
       if ((normal >> (ANGLE_F - (1 << k))) == '0) begin
         normal = normal << (1 << k);
         leading_zeros[k] = 1'b1;
       end
     end
-    normalise.kept = in.kept;
-    normalise.rho = in.rho;
-    normalise.normal = normal;
-    normalise.leading_zeros = leading_zeros;
+    normalise_fine.kept = in.kept;
+    normalise_fine.rho = in.rho;
+    normalise_fine.normal = normal;
+    normalise_fine.leading_zeros = leading_zeros;
   endfunction
 
   function automatic magnitude_t take_magnitude(input angle_t in);
-    logic negative;
+    logic negative, far, near;
     logic [ANGLE_F-1:0] magnitude;
     magnitude_t whole;
     negative = in.value[ANGLE_F];
@@ -305,7 +351,15 @@ module fp_sincos
     whole.rho = magnitude[ANGLE_F-1-:RHO_F];
     whole.normal = magnitude;
     whole.leading_zeros = '0;
-    take_magnitude = normalise(whole, NORM_LEVELS - 1, FIRST_FINE);
+    // Both large steps at once: whether the lower one is taken is found for either outcome of the
+    // upper one.
+    far = (magnitude >> (ANGLE_F - FAR)) == '0;
+    near = far ? (magnitude[ANGLE_F-FAR-1:0] >> (ANGLE_F - FAR - NEAR)) == '0
+               : (magnitude >> (ANGLE_F - NEAR)) == '0;
+    take_magnitude = whole;
+    take_magnitude.normal = far ? (near ? magnitude << (FAR + NEAR) : magnitude << FAR)
+                                : (near ? magnitude << NEAR : magnitude);
+    take_magnitude.leading_zeros[NORM_LEVELS-1-:2] = {far, near};
   endfunction
 
   magnitude_t magnitude_d, magnitude_q;
@@ -339,7 +393,7 @@ module fp_sincos
 
   function automatic reduced_t reduce(input magnitude_t in);
     magnitude_t fine;
-    fine = normalise(in, FIRST_FINE - 1, 0);
+    fine = normalise_fine(in);
     reduce.common = in.kept.common;
     if (in.kept.reduced) begin
       reduce.common.exponent = BIAS - {{(EXPONENT_W - 1) {1'b0}}, 1'b1}
@@ -474,7 +528,7 @@ module fp_sincos
   );
 
   // ---------------------------------------------------------------------------------------------
-  // Section 10: slopes times offset
+  // Section 10: slopes times offset; the bits that are cut off are of one row only
   // ---------------------------------------------------------------------------------------------
   localparam int LINEAR_DROP = SLOPE_F + RHO_F - VALUE_F;
   localparam int LINEAR_W = SLOPE_F + OFFSET_W - LINEAR_DROP;
@@ -483,27 +537,42 @@ module fp_sincos
     reduced_t                r;
     logic [COS_VALUE_W-1:0]  cos_value;
     logic [SINC_VALUE_W-1:0] sinc_value;
-    logic [LINEAR_W-1:0]     cos_linear;
-    logic [LINEAR_W-1:0]     sinc_linear;
+    logic [LINEAR_W-1:0]     cos_low;
+    logic [LINEAR_W-1:0]     cos_high;
+    logic [LINEAR_W-1:0]     sinc_low;
+    logic [LINEAR_W-1:0]     sinc_high;
   } linear_t;
 
-  function automatic logic [LINEAR_W-1:0] linear(
-    input logic [SLOPE_F-1:0] slope, input logic [OFFSET_W-1:0] offset
-  );
-    logic signed [SLOPE_F+OFFSET_W-1:0] a, b, product;
-    a = {{OFFSET_W{1'b0}}, slope};
-    b = {{SLOPE_F{offset[OFFSET_W-1]}}, offset};
-    product = a * b;
-    linear = product[SLOPE_F+OFFSET_W-1:LINEAR_DROP];
-  endfunction
-
+  // verilator lint_off UNUSEDSIGNAL  // their low bits are cut off
+  logic [SLOPE_F+OFFSET_W-1:0] cos_low, cos_high, sinc_low, sinc_high;
+  // verilator lint_on UNUSEDSIGNAL
   linear_t linear_d, linear_q;
+
+  fp_rows #(
+    .A_W(SLOPE_F),
+    .B_W(OFFSET_W),
+    .SIGNED(1'b1),
+    .DSP_W(DSP_W)
+  ) u_cos_linear (
+    .a_i(slopes_q.cos_slope), .b_i(slopes_q.offset), .low_o(cos_low), .high_o(cos_high)
+  );
+
+  fp_rows #(
+    .A_W(SLOPE_F),
+    .B_W(OFFSET_W),
+    .SIGNED(1'b1),
+    .DSP_W(DSP_W)
+  ) u_sinc_linear (
+    .a_i(slopes_q.sinc_slope), .b_i(slopes_q.offset), .low_o(sinc_low), .high_o(sinc_high)
+  );
 
   assign linear_d.r = slopes_q.r;
   assign linear_d.cos_value = slopes_q.cos_value;
   assign linear_d.sinc_value = slopes_q.sinc_value;
-  assign linear_d.cos_linear = linear(slopes_q.cos_slope, slopes_q.offset);
-  assign linear_d.sinc_linear = linear(slopes_q.sinc_slope, slopes_q.offset);
+  assign linear_d.cos_low = cos_low[SLOPE_F+OFFSET_W-1:LINEAR_DROP];
+  assign linear_d.cos_high = cos_high[SLOPE_F+OFFSET_W-1:LINEAR_DROP];
+  assign linear_d.sinc_low = sinc_low[SLOPE_F+OFFSET_W-1:LINEAR_DROP];
+  assign linear_d.sinc_high = sinc_high[SLOPE_F+OFFSET_W-1:LINEAR_DROP];
 
   fp_pipe #(.WIDTH($bits(linear_t)), .ENABLE(CUT[9])) u_cut_10 (
     .clk_i, .enable_i(1'b1), .data_i(linear_d), .data_o(linear_q)
@@ -525,10 +594,12 @@ module fp_sincos
   function automatic values_t evaluate(input linear_t in);
     logic [SINC_VALUE_W-1:0] factor;
     factor = in.sinc_value
-        + {{(SINC_VALUE_W - LINEAR_W) {in.sinc_linear[LINEAR_W-1]}}, in.sinc_linear};
+        + {{(SINC_VALUE_W - LINEAR_W) {in.sinc_low[LINEAR_W-1]}}, in.sinc_low}
+        + {{(SINC_VALUE_W - LINEAR_W) {in.sinc_high[LINEAR_W-1]}}, in.sinc_high};
     evaluate.r = in.r;
     evaluate.cos = {{(COS_W - COS_VALUE_W) {1'b0}}, in.cos_value}
-        - {{(COS_W - LINEAR_W) {in.cos_linear[LINEAR_W-1]}}, in.cos_linear};
+        - {{(COS_W - LINEAR_W) {in.cos_low[LINEAR_W-1]}}, in.cos_low}
+        - {{(COS_W - LINEAR_W) {in.cos_high[LINEAR_W-1]}}, in.cos_high};
     evaluate.factor = factor[SINC_VALUE_W-1:FACTOR_DROP];
   endfunction
 
@@ -541,7 +612,9 @@ module fp_sincos
   );
 
   // ---------------------------------------------------------------------------------------------
-  // Sections 12, 13 and 14: sin r = r - r factor, in partial products of a DSP block's width
+  // Sections 12, 13 and 14: sin r = r - r factor, in partial products of a DSP block's width: the
+  // two parts of r, `low` and `high`, times the factor in two rows. Of low r only what stands above
+  // its own bits counts, and its first row ends where the second one of high r begins
   // ---------------------------------------------------------------------------------------------
   localparam int LOW_W = 17;
   localparam int HIGH_W = NORMAL_W - LOW_W;
@@ -549,10 +622,11 @@ module fp_sincos
   localparam int LESS_W = NORMAL_W + FACTOR_W - FACTOR_F;
 
   typedef struct packed {
-    reduced_t                  r;
-    logic [COS_W-1:0]          cos;
-    logic [LOW_W+FACTOR_W-1:0] low;
-    logic [UPPER_W-1:0]        high;
+    reduced_t            r;
+    logic [COS_W-1:0]    cos;
+    logic [UPPER_W-1:0]  outer;
+    logic [FACTOR_W-1:0] low;
+    logic [UPPER_W-1:0]  high;
   } partial_t;
 
   typedef struct packed {
@@ -567,17 +641,9 @@ module fp_sincos
     logic [NORMAL_W-1:0] sin;
   } result_t;
 
-  function automatic partial_t multiply(input values_t in);
-    multiply.r = in.r;
-    multiply.cos = in.cos;
-    multiply.low = {{FACTOR_W{1'b0}}, in.r.normal[LOW_W-1:0]} * {{LOW_W{1'b0}}, in.factor};
-    multiply.high = {{FACTOR_W{1'b0}}, in.r.normal[NORMAL_W-1:LOW_W]}
-                    * {{HIGH_W{1'b0}}, in.factor};
-  endfunction
-
   function automatic product_t sum_up(input partial_t in);
     logic [UPPER_W-1:0] upper;
-    upper = in.high + {{(HIGH_W) {1'b0}}, in.low[LOW_W+FACTOR_W-1:LOW_W]};
+    upper = in.high + in.outer + {{HIGH_W{1'b0}}, in.low};
     sum_up.r = in.r;
     sum_up.cos = in.cos;
     sum_up.less = upper[UPPER_W-1:FACTOR_F-LOW_W];
@@ -593,7 +659,35 @@ module fp_sincos
   product_t product_d, product_q;
   result_t result_d, result_q;
 
-  assign partial_d = multiply(values_q);
+  // verilator lint_off UNUSEDSIGNAL  // the low bits are cut off
+  logic [LOW_W+FACTOR_W-1:0] low_low, low_high;
+  // verilator lint_on UNUSEDSIGNAL
+  logic [UPPER_W-1:0] high_low, high_high;
+
+  fp_rows #(
+    .A_W(FACTOR_W),
+    .B_W(LOW_W),
+    .DSP_W(DSP_W)
+  ) u_low (
+    .a_i(values_q.factor), .b_i(values_q.r.normal[LOW_W-1:0]), .low_o(low_low), .high_o(low_high)
+  );
+
+  fp_rows #(
+    .A_W(FACTOR_W),
+    .B_W(HIGH_W),
+    .DSP_W(DSP_W)
+  ) u_high (
+    .a_i(values_q.factor),
+    .b_i(values_q.r.normal[NORMAL_W-1:LOW_W]),
+    .low_o(high_low),
+    .high_o(high_high)
+  );
+
+  assign partial_d.r = values_q.r;
+  assign partial_d.cos = values_q.cos;
+  assign partial_d.outer = high_high | {{HIGH_W{1'b0}}, low_low[LOW_W+FACTOR_W-1:LOW_W]};
+  assign partial_d.low = low_high[LOW_W+FACTOR_W-1:LOW_W];
+  assign partial_d.high = high_low;
 
   fp_pipe #(.WIDTH($bits(partial_t)), .ENABLE(CUT[11])) u_cut_12 (
     .clk_i, .enable_i(1'b1), .data_i(partial_d), .data_o(partial_q)

@@ -17,8 +17,8 @@
 // and the cosine's are offered `load_data_i` by words that say so, and `output_operand_o` is the
 // operand register of the output lane; what else the word says of them is not for here.
 //
-// `flags_o` and `fault_o` tell of this cycle, if `live_i`: flags of results that are stored;
-// whether one of these is infinite, not a number, or invalid. Loaded data are no results.
+// `flags_o` and `fault_o` tell of this cycle: flags of results that are stored; whether one of
+// these is infinite, not a number, or invalid. Loaded data are no results.
 //
 // Besides the program: `tap_data_o` is what read port 0 of `tap_bank_i` gives, READ_STAGES cycles
 // later, and `host_write_i` stores `host_data_i` in that bank at the word's address for it (of a
@@ -41,17 +41,18 @@ module step_datapath #(
   parameter int BLOCK_RAM = READ_STAGES > 0 ? 1 : 0,
   parameter int IN_DEPTH = 0,
   parameter int OUT_DEPTH = 0,
+  parameter int SCRATCH_DEPTH = 0,
   localparam int W = 1 + EXP_W + MAN_W,
   localparam int BANKS = step_pkg::num_banks(NUM_ADD, NUM_MUL),
   localparam int BANK_W = $clog2(BANKS),
   localparam int CONTEXT_W = step_pkg::context_w(CONTEXTS),
   localparam int WORD_W =
-      step_pkg::stream_word_w(NUM_ADD, NUM_MUL, DEPTH, CONTEXTS, IN_DEPTH, OUT_DEPTH)
+      step_pkg::stream_word_w(NUM_ADD, NUM_MUL, DEPTH, CONTEXTS, IN_DEPTH, OUT_DEPTH,
+                              SCRATCH_DEPTH)
 ) (
   input  logic                 clk_i,
   input  logic [WORD_W-1:0]    word_i,
   input  logic [CONTEXT_W-1:0] context_i,
-  input  logic                 live_i,
 
   output logic [W-1:0]               reciprocal_operand_o,
   output logic [W-1:0]               sincos_operand_o,
@@ -301,7 +302,8 @@ module step_datapath #(
   assign flags[COSINE_BANK] = sincos_flags_i;
 
   if (STREAMS != 0) begin : gen_streams
-    localparam int LOAD_AT = step_pkg::load_at(BANKS, ADDRESS_W, CONTEXTS, OUT_DEPTH);
+    localparam int LOAD_AT =
+        step_pkg::load_at(BANKS, ADDRESS_W, CONTEXTS, OUT_DEPTH, SCRATCH_DEPTH);
     logic unused;
     assign {load_cosine, load_shared} = word_i[LOAD_AT+:step_pkg::UNARY_LANES];
     assign output_operand_o = operand[OUTPUT_OPERAND];
@@ -320,7 +322,7 @@ module step_datapath #(
   logic [BANKS-1:0] loaded, counted;
 
   assign loaded = {load_cosine, load_shared, {BINARY{1'b0}}};
-  assign counted = store & ~loaded & {BANKS{live_i}};
+  assign counted = store & ~loaded;
 
   function automatic logic [fp_pkg::FLAGS_W-1:0] of_counted(
     input logic [BANKS-1:0] counts, input logic [BANKS-1:0][fp_pkg::FLAGS_W-1:0] each

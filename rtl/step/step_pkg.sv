@@ -106,39 +106,52 @@ package step_pkg;
     return operand_at(num_operands(banks - UNARY_LANES, 0) + 1, banks, address_w, contexts);
   endfunction
 
-  function automatic int out_index_at(input int banks, input int address_w, input int contexts);
-    return emit_at(banks, address_w, contexts) + 1;
+  // Bits of the number of a word of a call, in a memory of such a depth or in the scratch memory
+  function automatic int number_w(input int stream_depth, input int scratch_depth);
+    return $clog2(stream_depth > scratch_depth ? stream_depth : scratch_depth);
+  endfunction
+
+  // With a scratch memory a bit that sends the output there stands between `emit` and its number.
+  function automatic int out_index_at(
+    input int banks, input int address_w, input int contexts, input int scratch_depth
+  );
+    return emit_at(banks, address_w, contexts) + (scratch_depth > 0 ? 2 : 1);
   endfunction
 
   // Whether the shared bank takes what the load lane gives; the same of the cosine's bank follows
   function automatic int load_at(
-    input int banks, input int address_w, input int contexts, input int out_depth
+    input int banks, input int address_w, input int contexts, input int out_depth,
+    input int scratch_depth
   );
-    return out_index_at(banks, address_w, contexts) + $clog2(out_depth);
+    return out_index_at(banks, address_w, contexts, scratch_depth) +
+           number_w(out_depth, scratch_depth);
   endfunction
 
+  // With a scratch memory a bit that has the load read that one follows the number.
   function automatic int in_index_at(
-    input int banks, input int address_w, input int contexts, input int out_depth
+    input int banks, input int address_w, input int contexts, input int out_depth,
+    input int scratch_depth
   );
-    return load_at(banks, address_w, contexts, out_depth) + UNARY_LANES;
+    return load_at(banks, address_w, contexts, out_depth, scratch_depth) + UNARY_LANES;
   endfunction
 
   // Whether the reciprocal is asked for; the same of sine and cosine follows
   function automatic int use_at(
     input int banks, input int address_w, input int contexts, input int in_depth,
-    input int out_depth
+    input int out_depth, input int scratch_depth
   );
-    return in_index_at(banks, address_w, contexts, out_depth) + $clog2(in_depth);
+    return in_index_at(banks, address_w, contexts, out_depth, scratch_depth) +
+           number_w(in_depth, scratch_depth) + (scratch_depth > 0 ? 1 : 0);
   endfunction
 
   // Bits of a word with streams, or without where their depths are 0
   function automatic int stream_word_w(
     input int adders, input int multipliers, input int depth, input int contexts,
-    input int in_depth, input int out_depth
+    input int in_depth, input int out_depth, input int scratch_depth
   );
     return in_depth == 0 ? word_w(adders, multipliers, depth, contexts)
-         : use_at(num_banks(adders, multipliers), $clog2(depth), contexts, in_depth, out_depth)
-           + UNARY_LANES;
+         : use_at(num_banks(adders, multipliers), $clog2(depth), contexts, in_depth, out_depth,
+                  scratch_depth) + UNARY_LANES;
   endfunction
 
   // Bits of the number of a context; one where there is only one

@@ -29,11 +29,11 @@ module step_rare #(
 );
 
   localparam int REC_UNIT =
-      step_pkg::unit_stages(REC_STAGES, fp_pkg::MAX_STAGES, AHEAD, CONTEXTS);
+      step_pkg::unit_stages(REC_STAGES, fp_pkg::RECIP_MAX_STAGES, AHEAD, CONTEXTS);
   localparam int SINCOS_UNIT =
       step_pkg::unit_stages(SINCOS_STAGES, step_pkg::MAX_SINCOS_STAGES, AHEAD, CONTEXTS);
   localparam int REC_PADDING =
-      step_pkg::padding(REC_STAGES, fp_pkg::MAX_STAGES, AHEAD, CONTEXTS);
+      step_pkg::padding(REC_STAGES, fp_pkg::RECIP_MAX_STAGES, AHEAD, CONTEXTS);
   localparam int SINCOS_PADDING =
       step_pkg::padding(SINCOS_STAGES, step_pkg::MAX_SINCOS_STAGES, AHEAD, CONTEXTS);
 

@@ -13,9 +13,9 @@
 // Bus, commands and status: coprocessor_control. The parts: array_loader, array_sequencer (with
 // array_program), array_core, array_drain.
 //
-// Latency of a call: once its batch is complete, about 10 + 4 CONTEXTS cycles, CONTEXTS for each
-// word of the function and each datapath, and the drain's. Throughput: one beat a cycle in and out,
-// one program word in CONTEXTS cycles for all systems; batches follow each other without a bubble.
+// Latency of a call: once its batch is complete, about 20 cycles, CONTEXTS for each word of the
+// function and each datapath. Throughput: one beat a cycle in and out, one program word in CONTEXTS
+// cycles for all systems; batches follow each other without a bubble if they come in in time.
 
 module step_array
   import step_array_regs_pkg::*;
@@ -38,6 +38,7 @@ module step_array
   parameter int PROGRAM_DEPTH = 1024,
   parameter int IN_DEPTH = 64,
   parameter int OUT_DEPTH = 64,
+  parameter int SCRATCH_DEPTH = 0,
   // verilator lint_on VARHIDDEN
   parameter int SEGMENTS = 64,
   parameter int FUNCTIONS = 16,
@@ -87,6 +88,8 @@ module step_array
   localparam int PC_W = $clog2(PROGRAM_DEPTH);
   localparam int IN_W = $clog2(IN_DEPTH);
   localparam int OUT_W = $clog2(OUT_DEPTH);
+  localparam int IN_NUMBER_W = step_pkg::number_w(IN_DEPTH, SCRATCH_DEPTH);
+  localparam int OUT_NUMBER_W = step_pkg::number_w(OUT_DEPTH, SCRATCH_DEPTH);
   localparam int IN_ADDRESS_W = array_pkg::stream_address_w(CONTEXTS, IN_DEPTH);
   localparam int OUT_ADDRESS_W = array_pkg::stream_address_w(CONTEXTS, OUT_DEPTH);
   localparam int V_W = array_pkg::datapath_w(DATAPATHS);
@@ -94,10 +97,11 @@ module step_array
   localparam int SEGMENT_W = $clog2(SEGMENTS);
   localparam int REPEAT_W = 16;
   localparam int WORD_BITS =
-      step_pkg::stream_word_w(NUM_ADD, NUM_MUL, DEPTH, CONTEXTS, IN_DEPTH, OUT_DEPTH);
+      step_pkg::stream_word_w(NUM_ADD, NUM_MUL, DEPTH, CONTEXTS, IN_DEPTH, OUT_DEPTH,
+                              SCRATCH_DEPTH);
   localparam int BUS_WORDS = (WORD_BITS + DATA_W - 1) / DATA_W;
   localparam int BANK_AT = 16;  // lowest bit of the bank in a location on the bus
-  localparam int SETUP = 2;  // registers of what a segment or function is checked for, of answers
+  localparam int SETUP = 3;  // registers in which a segment or function is checked, of answers
   localparam int LANES_FIELD = 1 << LANES_NUM_ADD_W;
   localparam int MOST_SEGMENTS = (1 << ARRAY_SEGMENTS_W) - 1;
   localparam int MOST_FUNCTIONS = (1 << ARRAY_FUNCTIONS_W) - 1;
@@ -278,6 +282,7 @@ module step_array
     .program_depth_i(PROGRAM_DEPTH),
     .in_depth_i(IN_DEPTH),
     .out_depth_i(OUT_DEPTH),
+    .scratch_depth_i(SCRATCH_DEPTH),
     .array_i(ARRAY_VALUE),
     .calls_taken_i(calls_taken),
     .calls_given_i(calls_given),
@@ -342,14 +347,21 @@ module step_array
 
   localparam int MAX_REPEAT = (1 << REPEAT_W) - 1;
 
+  logic segment_counts_q, function_order_q, function_loops_q, function_sizes_q;
+  logic [PC_W+1:0] segment_end_q;
+
   always_ff @(posedge clk_i) begin
-    segment_ok_q <= is_count(segment_length, PROGRAM_DEPTH) &&
-                    {1'b0, segment_start} + {1'b0, segment_length} <= (DATA_W + 1)'(PROGRAM_DEPTH)
-                    && is_count(segment_repeat, MAX_REPEAT);
-    function_ok_q <= function_first <= function_loop_from &&
-                     function_loop_from <= function_last && function_last < SEGMENTS &&
-                     is_count(function_loops, MAX_REPEAT) &&
-                     is_count(function_inputs, IN_DEPTH) && is_count(function_outputs, OUT_DEPTH);
+    segment_counts_q <= segment_start < PROGRAM_DEPTH &&
+                        is_count(segment_length, PROGRAM_DEPTH) &&
+                        is_count(segment_repeat, MAX_REPEAT);
+    segment_end_q <= (PC_W + 2)'(segment_start[PC_W-1:0]) + (PC_W + 2)'(segment_length[PC_W:0]);
+    segment_ok_q <= segment_counts_q && 32'(segment_end_q) <= PROGRAM_DEPTH;
+    function_order_q <= function_first <= function_loop_from &&
+                        function_loop_from <= function_last && function_last < SEGMENTS;
+    function_loops_q <= is_count(function_loops, MAX_REPEAT);
+    function_sizes_q <= is_count(function_inputs, IN_DEPTH) &&
+                        is_count(function_outputs, OUT_DEPTH);
+    function_ok_q <= function_order_q && function_loops_q && function_sizes_q;
     runnable_q <= calls != '0;
   end
 
@@ -440,6 +452,7 @@ module step_array
     .DATAPATHS(DATAPATHS),
     .IN_DEPTH(IN_DEPTH),
     .OUT_DEPTH(OUT_DEPTH),
+    .SCRATCH_DEPTH(SCRATCH_DEPTH),
     .SEGMENTS(SEGMENTS),
     .FUNCTIONS(FUNCTIONS),
     .REPEAT_W(REPEAT_W)
@@ -464,10 +477,10 @@ module step_array
     .segment_start_i(segment_start[PC_W-1:0]),
     .segment_length_i(segment_length[PC_W:0]),
     .segment_repeat_i(segment_repeat[REPEAT_W-1:0]),
-    .segment_in_base_i(segment_in_base[IN_W-1:0]),
-    .segment_in_stride_i(segment_in_stride[IN_W-1:0]),
-    .segment_out_base_i(segment_out_base[OUT_W-1:0]),
-    .segment_out_stride_i(segment_out_stride[OUT_W-1:0]),
+    .segment_in_base_i(segment_in_base[IN_NUMBER_W-1:0]),
+    .segment_in_stride_i(segment_in_stride[IN_NUMBER_W-1:0]),
+    .segment_out_base_i(segment_out_base[OUT_NUMBER_W-1:0]),
+    .segment_out_stride_i(segment_out_stride[OUT_NUMBER_W-1:0]),
     .segment_quiet_i(segment_flags[SEGMENT_FLAGS_QUIET]),
     .segment_emit_i(segment_flags[SEGMENT_FLAGS_EMIT]),
     .function_store_i(store_function),
@@ -512,7 +525,8 @@ module step_array
     .BLOCK_RAM(BLOCK_RAM),
     .DATAPATHS(DATAPATHS),
     .IN_DEPTH(IN_DEPTH),
-    .OUT_DEPTH(OUT_DEPTH)
+    .OUT_DEPTH(OUT_DEPTH),
+    .SCRATCH_DEPTH(SCRATCH_DEPTH)
   ) u_core (
     .clk_i,
     .rst_ni(core_rst_n),

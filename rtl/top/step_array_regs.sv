@@ -56,6 +56,7 @@ module step_array_regs
   input  logic [DATA_W-1:0] program_depth_i,
   input  logic [DATA_W-1:0] in_depth_i,
   input  logic [DATA_W-1:0] out_depth_i,
+  input  logic [DATA_W-1:0] scratch_depth_i,
   input  logic [DATA_W-1:0] array_i,
   input  logic [DATA_W-1:0] calls_taken_i,
   input  logic [DATA_W-1:0] calls_given_i,
@@ -280,6 +281,8 @@ module step_array_regs
       read_data = in_depth_i;
     end else if (read_addr_i == OUT_DEPTH) begin
       read_data = out_depth_i;
+    end else if (read_addr_i == SCRATCH_DEPTH) begin
+      read_data = scratch_depth_i;
     end else if (read_addr_i == ARRAY) begin
       read_data = array_i;
     end else if (read_addr_i == CALLS_TAKEN) begin

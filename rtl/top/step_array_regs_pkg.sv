@@ -69,6 +69,9 @@ package step_array_regs_pkg;
   // outputs that a call can have
   localparam logic [WORD_W-1:0] OUT_DEPTH = 10'h14;
 
+  // words that a call can pass from segment to segment
+  localparam logic [WORD_W-1:0] SCRATCH_DEPTH = 10'h16;
+
   // parameters of this instance
   localparam logic [WORD_W-1:0] ARRAY = 10'h15;
   localparam int ARRAY_DATAPATHS = 0;

@@ -443,7 +443,6 @@ module step_engine
     .clk_i,
     .word_i(word),
     .context_i(context_now),
-    .live_i(1'b1),
     .reciprocal_operand_o(reciprocal_operand),
     .sincos_operand_o(sincos_operand),
     .reciprocal_i(reciprocal),

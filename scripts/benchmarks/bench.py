@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 
 #: Parts in the order in which they run; each is a module beside this with a `main`.
-PARTS = ("speed", "step_engine", "native")
+PARTS = ("speed", "step_engine", "array", "native")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

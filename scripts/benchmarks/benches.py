@@ -8,7 +8,11 @@ from typing import Any
 from pymodel.machine.isa import Machine
 from tb.common.cosim import TEST
 from tb.common.simulators import usable
+from tb.common.step_array import rtl_parameters as array_parameters
 from tb.common.step_engine import rtl_parameters
+from tb.cosim_array.bench import BENCH as ARRAY_BENCH
+from tb.cosim_array.bench import CONFIG as ARRAY_CONFIG
+from tb.cosim_array.handover import Pace, read_paces
 from tb.cosim_hdca.bench import BENCH as HDCA_BENCH
 from tb.cosim_hdca.bench import CONFIG as HDCA_CONFIG
 from tb.cosim_step.bench import BENCH as STEP_BENCH
@@ -72,6 +76,38 @@ def run_step_engine(
     )
     _check(row)
     return json.loads((out / "cosim.json").read_text())["runs"]
+
+
+def run_array(machine: Machine, jobs: Sequence[dict[str, Any]], out: Path) -> list[Pace]:
+    """Run jobs on a step array under Verilator, its streams never held back.
+
+    Parameters
+    ----------
+    machine : Machine
+    jobs : sequence of dict
+        As tb/cosim_array takes them.
+    out : Path
+        Folder for what the co-simulation leaves.
+
+    Returns
+    -------
+    list of Pace
+        Of each job.
+
+    Raises
+    ------
+    SystemExit
+        If the hardware differs from the text.
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    row = ARRAY_BENCH.run(
+        "verilator",
+        ARRAY_CONFIG,
+        params=array_parameters(machine),
+        settings={"jobs": list(jobs), "stalls": 0, "out": str(out)},
+    )
+    _check(row)
+    return read_paces(out)
 
 
 def _check(row: dict[str, Any]) -> None:

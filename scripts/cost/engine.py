@@ -16,6 +16,11 @@ LANE_VARIANTS = dict.fromkeys(LANE_UNITS, "") | {"rec": TABLE}
 ENGINE_LANES = (1, 2, 4, 8)
 #: The same of the arithmetic sweep; larger engines are placed once.
 SWEEP_LANES = 2
+#: A barrel: its contexts, and stages that they hide.
+BARREL_CONTEXTS = 8
+BARREL_STAGES = {"add": 6, "mul": 3, "rec": 6, "sincos": 16}
+#: Adders, and as many multipliers, that barrels are measured with.
+BARREL_LANES = (2, 4, 8)
 
 
 def stages_parameter(op: str) -> str:
@@ -39,6 +44,11 @@ def machine_of(parameters: Mapping[str, int]) -> Machine:
     return machine_with(parameters["NUM_ADD"], stages_of(parameters))
 
 
+def is_barrel(parameters: Mapping[str, int]) -> bool:
+    """Whether an engine has several contexts: a word of it stands for many cycles."""
+    return parameters.get("CONTEXTS", 1) > 1
+
+
 def lanes_for(op: str, lanes: int) -> int:
     """Units for an operation in an engine with so many adders and multipliers."""
     return lanes if op in ("add", "mul") else 1
@@ -55,3 +65,12 @@ def engine_jobs(lanes: int, fmt: FloatFormat = BINARY32) -> Iterator[Job]:
     most_seeds = 1 if fmt != BINARY32 or lanes > SWEEP_LANES else SEEDS
     for family in FAMILIES:
         yield Job(ENGINE, config, family, parameters=values, fmt=fmt, most_seeds=most_seeds)
+
+
+def barrel_jobs(lanes: int) -> Iterator[Job]:
+    """The engine with so many adders and multipliers as a barrel."""
+    config = f"{lanes}+{lanes} lanes, {BARREL_CONTEXTS} contexts"
+    values = {"NUM_ADD": lanes, "NUM_MUL": lanes, "CONTEXTS": BARREL_CONTEXTS}
+    values |= {stages_parameter(op): n for op, n in BARREL_STAGES.items()}
+    for family in FAMILIES:
+        yield Job(ENGINE, config, family, parameters=values, most_seeds=1)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from scripts.cost.engine import ENGINE, SWEEP_LANES
+from scripts.cost.engine import ENGINE, SWEEP_LANES, is_barrel
 from scripts.cost.float_formats import FORMATS, arithmetic, format_name, width
 from scripts.cost.rows import Row
 from scripts.places import BUILD
@@ -37,7 +37,8 @@ def costs(rows: Sequence[Row]) -> dict[str, dict[str, float]]:
     """Arithmetic -> what the step engine costs in it, as far as it was measured."""
     found = {}
     for row in rows:
-        if row["unit"] == ENGINE and f"{SWEEP_LANES}+" in row["config"]:
+        mine = row["unit"] == ENGINE and f"{SWEEP_LANES}+" in row["config"]
+        if mine and not is_barrel(row["parameters"]):
             of_format = found.setdefault(arithmetic(row["format"]), {})
             for name, family in COSTS.items():
                 if row["family"] == family and row[name] is not None:

@@ -63,7 +63,9 @@ GOALS = [
 
 #: Of the engine with `engine.SWEEP_LANES`: a step of the double pendulum, cells on xc7.
 ENGINE_US, ENGINE_LUT, ENGINE_DSP = 1.5, 8000, 12
-#: Of every engine's clock, as a share of its slowest unit's.
+#: Of a barrel's clock in MHz, by its adders.
+BARREL_MHZ = {2: 120, 8: 100}
+#: Of every other engine's clock, as a share of its slowest unit's.
 ENGINE_CLOCK_SHARE = 0.9
 
 

@@ -3,8 +3,15 @@
 from collections.abc import Collection, Sequence
 
 from pymodel.machine.isa import Machine
+from scripts.cost.array import SHAPES, array_jobs
 from scripts.cost.coprocessors import HDCA, LDUP, coprocessor_jobs
-from scripts.cost.engine import ENGINE_LANES, SWEEP_LANES, engine_jobs
+from scripts.cost.engine import (
+    BARREL_LANES,
+    ENGINE_LANES,
+    SWEEP_LANES,
+    barrel_jobs,
+    engine_jobs,
+)
 from scripts.cost.errors import CostError
 from scripts.cost.float_formats import FORMATS
 from scripts.cost.job import Job
@@ -26,11 +33,13 @@ JOBS = [
     *unit_jobs("fp_mul", BINARY, range(7)),
     *unit_jobs("fp_mul", BINARY, (0,), ZERO_ONLY, SPECIALS=0),
     *unit_jobs("fp_recip", UNARY, (0, 6)),
-    *unit_jobs("fp_recip", UNARY, sorted({0, 6, REC_STAGES}), TABLE, METHOD=RECIP_TABLE),
+    *unit_jobs("fp_recip", UNARY, sorted({0, 6, 8, REC_STAGES}), TABLE, METHOD=RECIP_TABLE),
     *unit_jobs("fp_recip_iterative", HANDSHAKE, (None,)),
     *unit_jobs("fp_sincos", SINCOS, sorted({0, 12, 16, SINCOS_STAGES})),
     *(job for lanes in ENGINE_LANES for job in engine_jobs(lanes)),
+    *(job for lanes in BARREL_LANES for job in barrel_jobs(lanes)),
     *(job for fmt in FORMATS[1:] for job in engine_jobs(SWEEP_LANES, fmt)),
+    *(job for shape in SHAPES for job in array_jobs(shape)),
     *coprocessor_jobs(HDCA),
     *coprocessor_jobs(LDUP, "serial", PARALLEL=0),
     *coprocessor_jobs(LDUP, "parallel", PARALLEL=1),

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pymodel.machine.isa import Machine
-from scripts.cost.engine import ENGINE, LANE_UNITS, LANE_VARIANTS, stages_of
+from scripts.cost.engine import ENGINE, LANE_UNITS, LANE_VARIANTS, is_barrel, stages_of
 from scripts.cost.errors import CostError
 from scripts.cost.job import SPEED
 from scripts.cost.rows import Row, in_binary32, mode_and_variant
@@ -35,10 +35,11 @@ def units(rows: Sequence[Row], op: str) -> dict[Choice, Unit]:
 
 
 def whole_engines(rows: Sequence[Row]) -> dict[int, dict[str, Any]]:
-    """Lanes -> area, stages and clock of the engines measured on xc7; no clock if not placed."""
+    """Lanes -> area, stages and clock of engines of one context on xc7; no clock if not placed."""
     found = {"xc7": {}, "ecp5": {}}
     for row in rows:
-        if row["unit"] == ENGINE and in_binary32(row) and row["lut"] is not None:
+        mine = row["unit"] == ENGINE and in_binary32(row) and not is_barrel(row["parameters"])
+        if mine and row["lut"] is not None:
             found[row["family"]][row["parameters"]["NUM_ADD"]] = row
     return {
         lanes: {

@@ -30,7 +30,7 @@ def attempt(tmp_path):
     ("options", "said"),
     [
         (["IK"], "FUNCTION=IK: must be ID, FD, M, Minv, dID, dFD or diFD"),
-        (["ID", "--target", "gpu"], "TARGET=gpu: must be model, step or native"),
+        (["ID", "--target", "gpu"], "TARGET=gpu: must be model, step, array or native"),
         (["ID", "--rows", "0"], "ROWS=0: must be a whole number, 1 to 1000000"),
         (["ID", "--lanes", "8+8"], "LANES=8+8: only for TARGET=step"),
         (["ID", "--sim", "icarus"], "SIM=icarus: only for TARGET=step"),

@@ -12,6 +12,7 @@ PREFIX = "random-"
 # The values that the RTL allows: formats, and stages of a float unit (fp_pkg).
 FORMATS = {"EXP_W": range(4, 12), "MAN_W": range(2, 53)}
 MAX_STAGES = 6
+RECIP_MAX_STAGES = 8
 STAGES = dict.fromkeys(("ADD_STAGES", "MUL_STAGES", "REC_STAGES"), range(MAX_STAGES + 1))
 WORD_W = 32  # of the co-processors' buses
 

@@ -1,7 +1,7 @@
 """What the benches of the float units share: configurations, and a stream of operands.
 
 A bench runs ``fp_lanes``: many copies of its unit side by side, lane i with ``i % 7`` register
-stages (or ``i % 17``), so that every vector count covers every depth of the pipeline.
+stages (``i % 9``, ``i % 17``), so that every vector count covers every depth of the pipeline.
 """
 
 from collections.abc import Iterator, Sequence
@@ -75,7 +75,7 @@ class FloatBench(Bench):
     results
         The ports with the method's results, flags left out.
     max_stages
-        The most register stages that the unit can be given; all but fp_sincos can have six.
+        The most register stages that the unit can be given.
     twin
         A port that must show what the last of `results` does.
     variants

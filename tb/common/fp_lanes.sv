@@ -10,7 +10,7 @@ module fp_lanes #(
   parameter int MAN_W = 23,
   parameter int MAX_STAGES = fp_pkg::MAX_STAGES,
   parameter bit SPECIALS = 1'b1,  // of fp_mul
-  parameter int DSP_W = 24,  // of fp_mul
+  parameter int DSP_W = fp_pkg::DSP_W,  // of all but fp_add
   localparam int W = 1 + EXP_W + MAN_W
 ) (
   input  logic                    clk_i,
@@ -40,7 +40,8 @@ module fp_lanes #(
       fp_recip #(
         .EXP_W(EXP_W),
         .MAN_W(MAN_W),
-        .STAGES(STAGES)
+        .STAGES(STAGES),
+        .DSP_W(DSP_W)
       ) u_dut (
         .clk_i, .a_i(a_i[i]), .y_o(y_o[i]), .flags_o(flags)
       );
@@ -48,14 +49,15 @@ module fp_lanes #(
         .EXP_W(EXP_W),
         .MAN_W(MAN_W),
         .STAGES(STAGES),
-        .METHOD(TABLE ? fp_pkg::RECIP_TABLE : fp_pkg::RECIP_ARRAY)
+        .METHOD(TABLE ? fp_pkg::RECIP_TABLE : fp_pkg::RECIP_ARRAY),
+        .DSP_W(DSP_W)
       ) u_table (
         .clk_i, .a_i(a_i[i]), .y_o(z_o[i]), .flags_o(table_flags)
       );
       // Flags that differ show as all of them, which no operation raises.
       assign flags_o[i] = flags == table_flags ? flags : '1;
     end else begin : gen_sincos
-      fp_sincos #(.EXP_W(EXP_W), .MAN_W(MAN_W), .STAGES(STAGES)) u_dut (
+      fp_sincos #(.EXP_W(EXP_W), .MAN_W(MAN_W), .STAGES(STAGES), .DSP_W(DSP_W)) u_dut (
         .clk_i, .a_i(a_i[i]), .sin_o(y_o[i]), .cos_o(z_o[i]), .flags_o(flags_o[i])
       );
     end

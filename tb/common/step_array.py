@@ -3,7 +3,7 @@
 import itertools
 import logging
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +25,7 @@ PARAMETERS = COMMON | {
     "DATAPATHS": "datapaths",
     "IN_DEPTH": "in_depth",
     "OUT_DEPTH": "out_depth",
+    "SCRATCH_DEPTH": "scratch_depth",
     "SEGMENTS": "segments",
     "FUNCTIONS": "functions",
 }
@@ -183,14 +184,25 @@ class StepArray(Programmable):
         faults = 1 << len(self.dut.s_axis_tuser)
         return Given(user & (faults - 1), tuple(map(int, frame.tdata)), bool(user & faults))
 
-    async def run(self, calls: Sequence[tuple[int, Sequence[int]]]) -> Outcome:
-        """Send calls, each the number of its function and its words, and take all that leaves."""
+    async def run(
+        self,
+        calls: Sequence[tuple[int, Sequence[int]]],
+        watch: Callable[[int], None] = lambda done: None,
+    ) -> Outcome:
+        """Send calls, each the number of its function and its words, and take all that leaves.
+
+        ``watch`` is told how many calls have come back.
+        """
         await self.start(len(calls))
         for function, words in calls:
             self.send(function, words)
         rows = sum(self.rows[function] for function, _ in calls)
         limit = self.batch_cycles(max(len(words) for _, words in calls))
-        return await self.finish([await self.take(limit) for _ in range(rows)])
+        given = []
+        for row in range(rows):
+            watch(row * len(calls) // rows)
+            given.append(await self.take(limit))
+        return await self.finish(given)
 
     def batch_cycles(self, inputs: int) -> int:
         """More cycles than the streams stand still, calls having so many words."""

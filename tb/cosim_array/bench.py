@@ -1,9 +1,11 @@
 """Functions of robots and ensembles of mechanisms on the step array, streamed.
 
-Settings: ``jobs``. Each is of calls, with a ``robot`` (path), ``functions`` and ``rows`` (calls of
-each, on random states), and as wanted ``floating``; or an ensemble, with a ``scenario`` (path), its
-``steps`` and ``save``, and how many ``systems``. ``stalls``: both streams are held back at random
-in this part of the cycles.
+Settings: ``jobs``. Each is of calls, with a ``robot`` (path), ``functions``, ``rows`` (calls of
+each, on random states) or ``inputs`` (path of a table), and ``floating``; with ``chained`` they
+are dFD alone, in segments that repeat over columns. Or it is an ensemble, with a
+``scenario`` (path), its ``steps`` and ``save``, and how many ``systems``. ``stalls``: both streams
+are held back at random in this part of the cycles. ``out``: folder for what the last job of calls
+hands over. ``quick``: programs are scheduled at the first try.
 """
 
 from collections.abc import Iterable
@@ -13,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from pymodel.compile.chains import Chain
 from pymodel.compile.kernel import Kernel
-from pymodel.compile.robot_kernels import recorded
+from pymodel.compile.robot_kernels import chained, recorded
 from pymodel.machine.isa import Machine
 from pymodel.mechanism import urdf
 from pymodel.mechanism.coordinates import displaced
@@ -27,10 +30,16 @@ from tb.common.configs import Config
 from tb.common.places import ROOT
 from tb.common.step_array import rtl_parameters
 
+CONFIG = "short"  # the configuration that calls of other robots derive from
+TEST = "jobs"  # its cocotb test
+STREAMS = {"in_depth": 2, "out_depth": 2}  # of a machine that is to be fitted
 SPREAD = 0.2  # of the masses, lengths and states of an ensemble
 
 
-def _calls(robot: str, functions: Iterable[str], rows: int, floating: bool = False) -> dict:
+def calls(
+    robot: str, functions: Iterable[str], rows: int, floating: bool = False
+) -> dict[str, Any]:
+    """Make a job of functions of a robot."""
     return {
         "robot": f"robots/{robot}.urdf",
         "functions": list(functions),
@@ -39,7 +48,8 @@ def _calls(robot: str, functions: Iterable[str], rows: int, floating: bool = Fal
     }
 
 
-def _ensemble(name: str, steps: int, save: int, systems: int) -> dict:
+def mechanisms(name: str, steps: int, save: int, systems: int) -> dict[str, Any]:
+    """Make a job of an ensemble."""
     return {
         "scenario": f"scenarios/{name}.toml",
         "steps": steps,
@@ -54,9 +64,11 @@ def robot_of(path: str, floating: bool) -> Robot:
     return reduced(urdf.load(ROOT / path, floating))
 
 
-def kernels(job: dict[str, Any]) -> dict[str, Kernel]:
-    """Function -> kernel, of a job of calls."""
+def kernels(job: dict[str, Any]) -> dict[str, Kernel | Chain]:
+    """Function -> kernel, or chain of kernels, of a job of calls."""
     robot = robot_of(job["robot"], job["floating"])
+    if job.get("chained"):
+        return {name: chained(robot) for name in job["functions"]}
     return {name: recorded(robot, name) for name in job["functions"]}
 
 
@@ -79,12 +91,29 @@ def _varied(scenario: Scenario, rng: np.random.Generator) -> Scenario:
 
 
 FUNCTIONS = ("ID", "FD", "M", "Minv", "dID", "dFD", "diFD")
-IIWA = _calls("iiwa14", FUNCTIONS, rows=16)
+STATES = 256  # of each function of a robot
+IIWA = calls("iiwa14", FUNCTIONS, rows=STATES)
+#: Without Atlas' dFD and diFD, which take minutes to schedule.
+FLOATING = [
+    calls("hyq", FUNCTIONS, rows=STATES, floating=True),
+    calls("atlas", ("ID", "FD", "dID"), rows=STATES, floating=True),
+]
 #: Small enough for Icarus.
 SHORT = Machine(
     1, 1, contexts=2, datapaths=2, depth=128, program_depth=1024, in_depth=32, out_depth=8
 )
 NARROW = Machine(contexts=8, datapaths=2, depth=256, program_depth=8192, in_depth=64, out_depth=128)
+ROOMY = replace(
+    NARROW,
+    adders=4,
+    multipliers=4,
+    depth=512,
+    program_depth=1 << 14,
+    in_depth=512,
+    out_depth=2048,
+)
+SEGMENTED = replace(ROOMY, scratch_depth=1024)
+SEGMENTS = calls("hyq", ["dFD"], rows=32, floating=True) | {"chained": True}
 MANY = replace(NARROW, datapaths=8, depth=64, program_depth=1024, out_depth=16)
 BENCH = Bench(
     __file__,
@@ -97,18 +126,27 @@ BENCH = Bench(
             ("verilator",),
         ),
         Config(
-            "short",
+            CONFIG,
             rtl_parameters(SHORT),
-            {"jobs": [_calls("iiwa14", ("ID", "FD"), rows=3)], "stalls": 0.3},
+            {"jobs": [calls("iiwa14", ("ID", "FD"), rows=3)], "stalls": 0.3},
             ("icarus",),
+        ),
+        Config(
+            "floating", rtl_parameters(ROOMY), {"jobs": FLOATING, "quick": True}, ("verilator",)
+        ),
+        Config(
+            "segments",
+            rtl_parameters(SEGMENTED),
+            {"jobs": [SEGMENTS], "stalls": 0.3, "quick": True},
+            ("verilator",),
         ),
         Config(
             "ensembles",
             rtl_parameters(MANY),
             {
                 "jobs": [
-                    _ensemble("double_pendulum", 1000, 100, 64),
-                    _ensemble("four_bar", 1000, 100, 64),
+                    mechanisms("double_pendulum", 1000, 100, 64),
+                    mechanisms("four_bar", 1000, 100, 64),
                 ]
             },
             ("verilator",),

@@ -1,20 +1,25 @@
 """Whole jobs through the array's streams: every word is that of the direct evaluation."""
 
+from pathlib import Path
+
 import numpy as np
 
 from pymodel.algorithms.rigid_body.functions import evaluate
 from pymodel.arith.arrays import FormatArrays
 from pymodel.arith.scalars import BitExact
+from pymodel.compile.chains import Chain
 from pymodel.compile.registry import recorded
 from pymodel.compile.robot_kernels import cheapest
 from pymodel.compile.streams import first_name
 from pymodel.runs.array_runs import SHOWN, Ensemble, prepare_array
-from pymodel.runs.robot_calls import bits_of, random_states
+from pymodel.runs.robot_calls import bits_of, random_states, read_table
 from tb.common import clock
 from tb.common.bench import MAX_SEED
 from tb.common.handover import print_progress
 from tb.common.step_array import StepArray, machine_of
 from tb.cosim_array.bench import BENCH, kernels, robot_of, scenarios
+from tb.cosim_array.handover import Pace, write_paces
+from tb.cosim_robot.handover import Calls
 
 
 @BENCH.test(timeout_us=20_000_000)
@@ -27,28 +32,50 @@ async def jobs(dut, board):
     stalls = BENCH.settings.get("stalls")
     if stalls:
         array.stall_streams(board.rng, stalls, stalls)
+    paces = []
     for job in BENCH.settings["jobs"]:
-        await (_calls if "robot" in job else _ensemble)(board, array, job)
+        outcome = await (_calls if "robot" in job else _ensemble)(board, array, job)
+        paces.append(Pace(outcome.cycles, outcome.word_cycles))
+    if "out" in BENCH.settings:
+        write_paces(Path(BENCH.settings["out"]), paces)
 
 
 async def _calls(board, engine, job):
     """All functions of a robot, switched between calls."""
     machine, fmt = engine.machine, engine.machine.fmt
-    robot = robot_of(job["robot"], job["floating"])
-    array = prepare_array(machine, kernels(job), dict.fromkeys(job["functions"], robot.name))
+    robot, functions = robot_of(job["robot"], job["floating"]), kernels(job)
+    array = prepare_array(
+        machine,
+        functions,
+        dict.fromkeys(functions, robot.name),
+        thorough=not BENCH.settings.get("quick"),
+    )
     batches = {}
-    for function in job["functions"]:
-        table = random_states(robot, function, job["rows"], int(board.rng.integers(MAX_SEED)))
+    for function in functions:
+        if "inputs" in job:
+            table = read_table(job["inputs"])
+        else:
+            seed = int(board.rng.integers(MAX_SEED))
+            table = random_states(robot, function, job["rows"], seed)
         names = array.functions[function].inputs
         batches[function] = bits_of(fmt, {name: table[name] for name in names})
     calls = [(function, inputs) for function, batch in batches.items() for inputs in batch]
     rows, outcome = await _run(engine, array, calls)
+    if "out" in BENCH.settings:
+        _hand_over(rows, outcome)
     _account(board, engine, array, calls, outcome)
     at = 0
     for function, batch in batches.items():
         found = [only for (only,) in rows[at : at + len(batch)]]
         at += len(batch)
-        numbers = _numbers(function, robot, fmt, batch)
+
+        def text(arithmetic, given, function=function):
+            if isinstance(functions[function], Chain):
+                (only,) = functions[function].evaluate(arithmetic, given)
+                return only
+            return evaluate(function, robot, arithmetic, given, cheapest(robot, function))
+
+        numbers = _numbers(text, fmt, batch)
         for row, results in enumerate(found):
             where = _where(machine, row, f"{function} of {robot.name}, call {row + 1}")
             for name, bits in results.items():
@@ -56,19 +83,26 @@ async def _calls(board, engine, job):
                 board.compare(name, bits, want, fmt, context=where)
         exact = BitExact(fmt)
         given = {name: exact.scalar(bits) for name, bits in batch[0].items()}
-        for name, x in evaluate(function, robot, exact, given, cheapest(robot, function)).items():
+        for name, x in text(exact, given).items():
             if name in found[0]:
                 board.compare(name, found[0][name], x.bits, fmt, context=f"{function}, exactly")
+    return outcome
 
 
-def _numbers(function, robot, fmt, batch):
+def _hand_over(rows, outcome):
+    results = [only for (only,) in rows]
+    found = Calls(results, sum(map(len, results)), outcome.cycles, outcome.flags)
+    found.write(Path(BENCH.settings["out"]))
+
+
+def _numbers(text, fmt, batch):
     """Name -> one number a call, from the text on arrays."""
     arrays = FormatArrays(fmt)
     given = {
         name: arrays.array(np.array([fmt.to_float(inputs[name]) for inputs in batch]))
         for name in batch[0]
     }
-    found = evaluate(function, robot, arrays, given, cheapest(robot, function))
+    found = text(arrays, given)
     return {name: np.broadcast_to(x.values, len(batch)).tolist() for name, x in found.items()}
 
 
@@ -87,6 +121,7 @@ async def _ensemble(board, engine, job):
             for name, bits in got[row].items():
                 board.compare(name, bits, fmt.from_float(want[name][system]), fmt, context=where)
     board.compare("rows", len(rows[0]), job["steps"] // job["save"] + 1)
+    return outcome
 
 
 def _rows(found, calls, job, fmt):
@@ -119,9 +154,8 @@ def _rows(found, calls, job, fmt):
 async def _run(engine, array, calls):
     await engine.forget()
     await engine.load(array)
-    print_progress(0, len(calls))
     words = [(array.functions[name].number, array.words_of(name, x)) for name, x in calls]
-    outcome = await engine.run(words)
+    outcome = await engine.run(words, watch=lambda done: print_progress(done, len(calls)))
     return array.rows([name for name, _ in calls], outcome.given), outcome
 
 

@@ -1,7 +1,7 @@
 """The reciprocal between handshakes, by every method."""
 
 from tb.common.bench import Bench
-from tb.common.configs import FORMATS, MAX_STAGES, Config, RandomConfigs
+from tb.common.configs import FORMATS, RECIP_MAX_STAGES, Config, RandomConfigs
 from tb.common.simulators import SIMULATORS
 
 ARRAY, TABLE, ITERATIVE = 0, 1, 2  # METHOD
@@ -32,6 +32,7 @@ BENCH = Bench(
         _config("array", ARRAY, stages=3),
         _config("array-binary64", ARRAY, stages=6, fmt=(11, 52), sims=("icarus",)),
         _config("table", TABLE, stages=6),
+        _config("table-deep", TABLE, stages=RECIP_MAX_STAGES, sims=("icarus",)),
         _config("table-combinational", TABLE, sims=("icarus",)),
         _config("table-one-stage", TABLE, stages=1, fmt=(5, 10), sims=("icarus",)),
         _config("iterative", ITERATIVE),
@@ -39,7 +40,7 @@ BENCH = Bench(
         _config("iterative-e5m2", ITERATIVE, fmt=(5, 2), sims=("icarus",)),
     ],
     random=RandomConfigs(
-        FORMATS | {"METHOD": range(3), "STAGES": range(MAX_STAGES + 1)},
+        FORMATS | {"METHOD": range(3), "STAGES": range(RECIP_MAX_STAGES + 1)},
         count=3,
         settings={"vectors": {"icarus": 60}},
         legal=_has_method,

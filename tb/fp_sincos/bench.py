@@ -15,7 +15,8 @@ BENCH = FloatBench(
     unit="fp_sincos",
     operation="sincos",
     formats=FORMATS,
-    legal={"EXP_W": range(4, 9), "MAN_W": range(2, 24)},
+    legal={"EXP_W": range(4, 9), "MAN_W": range(2, 24), "DSP_W": range(18, 25)},
     results=("y_o", "z_o"),
     max_stages=16,
+    variants={"binary32-dsp18": ("binary32", {"DSP_W": 18})},
 )

@@ -1,8 +1,10 @@
 """The step engine's machine and the bits of its words."""
 
+from dataclasses import replace
+
 import pytest
 
-from pymodel.machine.isa import OFFERED, Machine, Operand, Port, Word
+from pymodel.machine.isa import OFFERED, Machine, Operand, Port, ProgramError, Word
 
 
 def test_words_are_packed_without_gaps():
@@ -32,6 +34,24 @@ def test_read_ports_of_a_barrel_have_a_bit_more():
     assert bits == 1 << 8 * 1 + 7 | 1 << 8 * 6 + 7
 
 
+def test_a_scratch_memory_adds_two_bits():
+    """One behind each of emit and the number that is loaded; numbers hold the deepest memory."""
+    plain = Machine(1, 1, contexts=4, in_depth=4, out_depth=8)
+    scratch = replace(plain, scratch_depth=32)
+    assert scratch.word_w == plain.word_w + 2 + (5 - 2) + (5 - 3)
+    front = plain.word_w - (1 + 3 + 2 + 2 + 2)  # what stands below emit
+    word = Word(issues={5: (Operand(0),)}, output=17, load=25, to_scratch=True, from_scratch=True)
+    assert scratch.encode(word) >> front == 0b11 | 17 << 2 | 25 << 9 | 1 << 14
+    assert replace(plain, scratch_depth=8).word_w == plain.word_w + 2 + 1
+    with pytest.raises(ProgramError, match="field of 0 bits"):
+        plain.encode(Word(from_scratch=True))
+
+
+@pytest.mark.parametrize(("contexts", "words"), [(1, 4), (2, 3), (4, 2), (8, 1)])
+def test_what_goes_to_the_scratch_memory_takes_some_words(contexts, words):
+    assert Machine(contexts=contexts).scratch_words == words
+
+
 @pytest.mark.parametrize(
     ("contexts", "stages", "latency"),
     [
@@ -57,6 +77,8 @@ def test_latencies_are_whole_words(contexts, stages, latency):
         {"contexts": 0},
         {"read_stages": 3},
         {"operand_stages": -1},
+        {"scratch_depth": 24},
+        {"scratch_depth": 1},
     ],
 )
 def test_machines_that_make_no_sense(bad):

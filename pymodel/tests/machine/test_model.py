@@ -13,7 +13,7 @@ from pymodel.machine.isa import (
     ProgramError,
     Word,
 )
-from pymodel.machine.model import Twin
+from pymodel.machine.model import CallMemory, Twin
 
 
 def test_the_model_refuses_programs_that_make_no_sense():
@@ -49,3 +49,35 @@ def test_what_contexts_have_in_common_is_not_stored():
     assert sums == [BINARY32.from_float(k) for k in range(8)]  # of that and the one of context 0
     with pytest.raises(ProgramError, match="reads in common what is stored"):
         twin.step([first, Word(writes={0: 0})])
+
+
+def test_what_is_in_the_scratch_memory_may_be_loaded_some_words_later():
+    machine = Machine(contexts=2, in_depth=4, out_depth=2, scratch_depth=8)
+    load, output = len(machine.lanes) - 2, len(machine.lanes) - 1
+    bank = machine.shared_bank
+
+    def loads(number, scratch):
+        word = Word(issues={load: ()}, load=number, from_scratch=scratch)
+        stored = Word(writes={bank: 0}, loaded={bank})
+        return [word, *[Word()] * (machine.latency["load"] - 1), stored]
+
+    read = {Port(bank, 0): 0}
+    put = Word(read, {output: (Operand(bank),)}, output=1, to_scratch=True)
+    give = Word(read, {output: (Operand(bank),)}, output=0)
+
+    def attempt(apart, quiet=False, number=3):
+        twin, memory = Twin(machine), CallMemory([10, 11, 12, 13], quiet=quiet)
+        twin.run_context([*loads(2, False), put, *[Word()] * (apart - 1)], 1, memory)
+        memory.in_base, memory.out_base = 1 - number, 1  # what is added counts here, too
+        twin.run_context([*loads(number, True), give], 1, memory)
+        return memory
+
+    assert machine.scratch_words == 3
+    assert attempt(3).outputs == {1: 12}
+    assert attempt(4).scratch == {1: 12}
+    assert attempt(3, quiet=True).outputs == {}  # but the scratch memory has it
+    with pytest.raises(ProgramError, match="context 1, word 0: scratch word 1 not there"):
+        attempt(2)
+    with pytest.raises(ProgramError, match="scratch word 0 not there"):
+        memory = CallMemory([0])
+        Twin(machine).run_context(loads(0, True), 0, memory)

@@ -2,8 +2,21 @@
 
 from collections.abc import Sequence
 
-from scripts.cost.engine import ENGINE, LANE_UNITS, LANE_VARIANTS, SWEEP_LANES, stages_of
-from scripts.cost.goals import ENGINE_CLOCK_SHARE, ENGINE_DSP, ENGINE_LUT, ENGINE_US
+from scripts.cost.engine import (
+    ENGINE,
+    LANE_UNITS,
+    LANE_VARIANTS,
+    SWEEP_LANES,
+    is_barrel,
+    stages_of,
+)
+from scripts.cost.goals import (
+    BARREL_MHZ,
+    ENGINE_CLOCK_SHARE,
+    ENGINE_DSP,
+    ENGINE_LUT,
+    ENGINE_US,
+)
 from scripts.cost.rows import Row
 from scripts.cost.sections.cells import verdict
 from scripts.cost.sections.times import cycles_of, unit_clock
@@ -15,6 +28,9 @@ def engine_goals(rows: Sequence[Row]) -> str:
     lines = []
     for top in tops(rows):
         if top.unit != ENGINE or not top.placed.get("fmax_mhz"):
+            continue
+        if is_barrel(top.placed["parameters"]):
+            lines += _barrel_clock(top)
             continue
         clocks = _unit_clocks(rows, top)
         if None in clocks.values():
@@ -42,6 +58,13 @@ def _clock(top: Top, clocks: dict[str, float]) -> str:
         f"of its slowest unit (`{LANE_UNITS[slowest]}`, {stages} stages); at least "
         f"{ENGINE_CLOCK_SHARE:.0%}: {verdict(share >= ENGINE_CLOCK_SHARE)}"
     )
+
+
+def _barrel_clock(top: Top) -> list[str]:
+    mhz, least = top.placed["fmax_mhz"], BARREL_MHZ.get(top.placed["parameters"]["NUM_ADD"])
+    if least is None:
+        return []
+    return [f"- {top.config}: {mhz} MHz; at least {least}: {verdict(mhz >= least)}"]
 
 
 def _sizes(top: Top) -> list[str]:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pymodel.compile.latency import Stages
 from scripts.cost import cycles
 from scripts.cost.coprocessors import HDCA, LDUP, box_stages
-from scripts.cost.engine import machine_of
+from scripts.cost.engine import is_barrel, machine_of
 from scripts.cost.job import SPEED, config_of
 from scripts.cost.rows import Row, key_of
 from scripts.cost.sections.cells import NONE, cell
@@ -39,9 +39,11 @@ def cycles_of(unit: str, parameters: Mapping[str, int]) -> dict[str, int]:
 
 
 def times(rows: Sequence[Row]) -> str:
-    """A table of all tops and tasks."""
+    """A table of all tops and tasks; a barrel, which steps many systems at once, has none."""
     lines = []
     for top in tops(rows):
+        if is_barrel(top.any_row["parameters"]):
+            continue
         mhz, where = _clock(rows, top)
         for task, n in cycles_of(top.unit, top.any_row["parameters"]).items():
             us = rate = share = None

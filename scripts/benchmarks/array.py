@@ -1,0 +1,174 @@
+"""Calls on the step array, part of `make bench`: the RTL runs under Verilator.
+
+Cycles a call of robots' functions and a step of ensembles, with all contexts of all datapaths busy,
+for several shapes of the array. Every word is compared with the direct evaluation. Area and clock
+are those that `make synth UNITS=step_array` left for the same shape, as far as it did. Writes
+array.json and array.png into build/bench.
+"""
+
+import json
+import multiprocessing
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from rich.console import Console
+from rich.table import Table
+
+from pymodel.compile.robot_kernels import recorded
+from pymodel.machine.isa import Machine
+from pymodel.mechanism import urdf
+from pymodel.mechanism.reduction import reduced
+from pymodel.mechanism.scenario_file import load
+from pymodel.runs.array_runs import Array, Ensemble, fitting_array
+from scripts.benchmarks.array_plot import plot
+from scripts.benchmarks.benches import run_array
+from scripts.benchmarks.scenarios import OUT
+from scripts.cost.array import ARRAY, Shape
+from scripts.cost.summary import current, read_summary
+from scripts.places import ROOT, scenario_file
+from tb.cosim_array.bench import STREAMS, calls, mechanisms
+
+FUNCTIONS = ("ID", "FD", "M", "Minv", "dID", "dFD", "diFD")
+#: A run of the larger number of batches costs what the smaller one does, and full batches besides.
+BATCHES = 2, 5
+STEPS = 50  # of an ensemble; one row at its end
+
+Row = dict[str, Any]
+
+
+class Work(NamedTuple):
+    """A shape of the array, and the robots whose functions run on it."""
+
+    shape: Shape
+    robots: tuple[str, ...] = ("iiwa14",)
+
+    @property
+    def machine(self) -> Machine:
+        """The array, its memories as small as can be."""
+        lanes, contexts, datapaths = self.shape
+        return Machine(lanes, lanes, contexts=contexts, datapaths=datapaths, **STREAMS)
+
+
+ROBOTS = {
+    "iiwa14": (False, FUNCTIONS),
+    "hyq": (True, FUNCTIONS),
+    "atlas": (True, ("ID", "FD", "dID")),  # dFD and diFD take minutes to schedule
+}
+MECHANISMS = ("double_pendulum", "four_bar")
+WORK = (
+    Work(Shape(2, 8, 1)),
+    Work(Shape(2, 8, 4)),
+    Work(Shape(4, 1, 1)),
+    Work(Shape(4, 4, 2)),
+    Work(Shape(4, 8, 2), ("iiwa14", "hyq")),
+    Work(Shape(4, 16, 1)),
+    Work(Shape(8, 8, 1), ("iiwa14", "hyq", "atlas")),
+)
+
+
+def run(work: Work) -> list[Row]:
+    """Measure a shape: rows of the result.
+
+    Raises
+    ------
+    SystemExit
+        If the hardware differs from the text.
+    """
+    kernels = list(_kernels(work))
+    machine = _holding(work.machine, [array.machine for _, _, array, _ in kernels])
+    jobs = [job for *_, some in kernels for job in some]
+    name = "-".join(map(str, ("array", *work.shape)))
+    paces = run_array(machine, jobs, OUT / name)
+    more = (BATCHES[1] - BATCHES[0]) * work.machine.systems
+    rows, found = [], placed(work.shape)
+    for at, (robot, kernel, array, _) in enumerate(kernels):
+        few, many = paces[2 * at : 2 * at + 2]
+        steps = STEPS + 1 if robot is None else 1
+        cycles = (many.cycles - few.cycles) / more / steps
+        rows.append(
+            {
+                "kernel": kernel,
+                "robot": robot,
+                "adders": machine.adders,
+                "multipliers": machine.multipliers,
+                "contexts": machine.contexts,
+                "datapaths": machine.datapaths,
+                "cycles_per_call": cycles,
+                "words": array.programs[kernel].main,
+                **found,
+                "calls_per_s": found["mhz"] and found["mhz"] * 1e6 / cycles,
+                "identical": True,  # or there were no row
+            }
+        )
+    return rows
+
+
+def _kernels(work: Work) -> Iterator[tuple[str | None, str, Array, list[dict[str, Any]]]]:
+    """Robot, kernel, its program, and the jobs of few and of many batches."""
+    machine = work.machine
+    counts = [batches * machine.systems for batches in BATCHES]
+    for robot in work.robots:
+        floating, functions = ROBOTS[robot]
+        model = reduced(urdf.load(ROOT / "robots" / f"{robot}.urdf", floating))
+        for function in functions:
+            array = fitting_array(machine, {function: recorded(model, function)})
+            yield robot, function, array, [calls(robot, [function], n, floating) for n in counts]
+    for name in MECHANISMS:
+        scenario = replace(load(scenario_file(name), steps=STEPS), save=STEPS)
+        array = fitting_array(machine, {name: Ensemble.of([scenario], machine.fmt)})
+        yield None, name, array, [mechanisms(name, STEPS, STEPS, n) for n in counts]
+
+
+def _holding(machine: Machine, fitted: Sequence[Machine]) -> Machine:
+    """The machine with the largest of these memories."""
+    names = ("depth", "program_depth", "in_depth", "out_depth", "segments", "functions")
+    return replace(machine, **{name: max(getattr(x, name) for x in fitted) for name in names})
+
+
+def placed(shape: Shape) -> dict[str, float | None]:
+    """LUT, DSP and clock of a shape on ecp5 as far as `make synth` left them: lut, dsp, mhz."""
+    rows, _ = read_summary()
+    for row in current(rows, 1):
+        if (row["unit"], row["config"], row["family"]) == (ARRAY, shape.config, "ecp5"):
+            return {"lut": row["lut"], "dsp": row["dsp"], "mhz": row["fmax_mhz"]}
+    return {"lut": None, "dsp": None, "mhz": None}
+
+
+def print_table(rows: Sequence[Row]) -> None:
+    """Cycles a call, by shape."""
+    table = Table(title="step array: cycles a call (a step of an ensemble), batches full")
+    shapes = list(dict.fromkeys(_shape(row) for row in rows))
+    table.add_column("kernel")
+    for shape in shapes:
+        table.add_column(shape, justify="right")
+    cells = {(row["robot"], row["kernel"], _shape(row)): row for row in rows}
+    for robot, kernel in dict.fromkeys((row["robot"], row["kernel"]) for row in rows):
+        found = [cells.get((robot, kernel, shape)) for shape in shapes]
+        cycles = [f"{row['cycles_per_call']:.1f}" if row else "" for row in found]
+        table.add_row(f"{robot or 'step of'} {kernel}", *cycles)
+    Console().print(table)
+
+
+def _shape(row: Row) -> str:
+    return f"{row['adders']}+{row['multipliers']}, C {row['contexts']}, V {row['datapaths']}"
+
+
+def main() -> None:
+    """The command."""
+    OUT.mkdir(parents=True, exist_ok=True)
+    rows = []
+    with multiprocessing.Pool(2) as pool:
+        for some in pool.imap(run, WORK, chunksize=1):
+            rows += some
+            print(f"{_shape(some[0])}: {len(some)} kernels", file=sys.stderr, flush=True)
+    path = OUT / "array.json"
+    path.write_text(json.dumps(rows, indent=1) + "\n")
+    print_table(rows)
+    for written in (path, plot(rows)):
+        print(written.relative_to(ROOT))
+
+
+if __name__ == "__main__":
+    main()
