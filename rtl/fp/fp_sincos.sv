@@ -164,8 +164,10 @@ module fp_sincos
   // verilator lint_off UNUSEDSIGNAL  // their low bits do not matter
   logic [PRODUCT_W-1:0] product_low, product_high;
   // verilator lint_on UNUSEDSIGNAL
+  logic [INVERSE_W-1:0] inverse;  // Icarus takes a package's constant at a port for one bit
   factor_t factor_d, factor_q;
   scaled_t scaled_d, scaled_q;
+  assign inverse = INVERSE;
 
   // The shift to the right removes all of a zero's turns: the product need not wait for it.
   fp_rows #(
@@ -174,7 +176,7 @@ module fp_sincos
     .DSP_W(DSP_W)
   ) u_turns (
     .a_i({1'b1, a_i[MAN_W-1:0], {(SIGNIFICAND_W - 1 - MAN_W) {1'b0}}}),
-    .b_i(INVERSE),
+    .b_i(inverse),
     .low_o(product_low),
     .high_o(product_high)
   );
@@ -359,7 +361,7 @@ module fp_sincos
     take_magnitude = whole;
     take_magnitude.normal = far ? (near ? magnitude << (FAR + NEAR) : magnitude << FAR)
                                 : (near ? magnitude << NEAR : magnitude);
-    take_magnitude.leading_zeros[NORM_LEVELS-1-:2] = {far, near};
+    take_magnitude.leading_zeros = {far, near, {(NORM_LEVELS - 2) {1'b0}}};
   endfunction
 
   magnitude_t magnitude_d, magnitude_q;
