@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pymodel.machine.array import Function, Segment
-from pymodel.machine.isa import OFFERED, RARE, Machine, Operand, Port, Word
+from pymodel.machine.isa import OFFERED, RARE, Location, Machine, Operand, Port, Word
 from pymodel.machine.model import CallMemory, Twin
 from pymodel.runs.array_runs import Array
 from tb.common.step_programs import Coverage, Programs
@@ -66,9 +66,26 @@ class Pass:
         return self.repeat == self.segment.repeat - 1
 
     @property
+    def in_base(self) -> int:
+        """What is added to the numbers of what it loads."""
+        return self.segment.in_base + self.repeat * self.segment.in_stride
+
+    @property
     def out_base(self) -> int:
         """What is added to the numbers of its outputs."""
         return self.segment.out_base + self.repeat * self.segment.out_stride
+
+
+def array_of(
+    machine: Machine,
+    words: list[Word],
+    segments: list[Segment],
+    table: list[Function],
+    image: dict[Location, int],
+) -> Array:
+    """What an array is loaded with that has no names."""
+    rest = {"functions": {}, "scratch": machine.scratch_depth, "programs": {}}
+    return Array(machine, words, segments, table, image=image, **rest)
 
 
 def passes(segments: Sequence[Segment], function: Function) -> Iterator[Pass]:
@@ -90,7 +107,7 @@ def origins(array: Array, function: Function) -> list[dict[int, Origin]]:
     for item in passes(array.segments, function):
         if not item.segment.quiet:
             for cycle, word in enumerate(words_of(array, item.segment)):
-                if lane in word.issues:
+                if lane in word.issues and not word.to_scratch:
                     origin = Origin(item.number, item.repeat, cycle)
                     found[item.out_base + word.output] = origin
         if item.segment.emit and item.last:
@@ -105,6 +122,8 @@ class StreamCoverage(Coverage):
     Besides what the base class wants:
 
     - ``path`` of the output lane, ``store`` of what was loaded
+    - ``scratch``: what was loaded from there, stored there by the same segment, another one, a
+      quiet one
     - ``table``: what segments and functions had, :data:`FEATURES`
 
     A result counts if what leaves for a call was computed from it. A lane that datapaths share is
@@ -116,6 +135,8 @@ class StreamCoverage(Coverage):
         self.wanted |= {("table", feature) for feature in FEATURES}
         if machine.contexts >= SHORT:
             self.wanted.remove(("table", "a segment of few cycles"))
+        if machine.scratch:
+            self.wanted |= {("scratch", what) for what in ("same", "other", "quiet")}
         self._bit = {item: 1 << i for i, item in enumerate(sorted(self.wanted, key=str))}
 
     def collect_array(self, array: Array) -> None:
@@ -144,9 +165,9 @@ class StreamCoverage(Coverage):
                 len({row[k].segment for k in range(function.outputs)}) > 1 for row in rows
             ),
         }
-        seen, file, outputs = 0, {}, {}
+        seen, file, outputs, scratch = 0, {}, {}, {}
         for item in passes(array.segments, function):
-            self._pass(words_of(array, item.segment), item, file, outputs)
+            self._pass(words_of(array, item.segment), item, file, outputs, scratch)
             if item.segment.emit and item.last:
                 for k in range(function.outputs):
                     seen |= outputs[k]
@@ -154,7 +175,9 @@ class StreamCoverage(Coverage):
         found = {item for item, bit in self._bit.items() if seen & bit}
         return found | {("table", name) for name, met in features.items() if met}
 
-    def _pass(self, words: Sequence[Word], item: Pass, file: dict, outputs: dict) -> None:
+    def _pass(
+        self, words: Sequence[Word], item: Pass, file: dict, outputs: dict, scratch: dict
+    ) -> None:
         """Follow what the values of a pass came from: sets of items, as bits."""
         machine = self.machine
         pipelines = [deque([(0, False)] * machine.latency[lane.op]) for lane in machine.lanes]
@@ -174,7 +197,15 @@ class StreamCoverage(Coverage):
                     found = 0
                     for side, operand in zip(lane.sides, word.issues[index], strict=True):
                         found |= self._operand(words, cycle, index, side, operand, offered, file)
-                    if lane.op == "output" and not item.segment.quiet:
+                    if lane.op == "load" and word.from_scratch:
+                        found, stored = scratch[item.in_base + word.load]
+                        same = "same" if stored.number == item.number else "other"
+                        found |= self._bit["scratch", same]
+                        if stored.segment.quiet:
+                            found |= self._bit["scratch", "quiet"]
+                    elif lane.op == "output" and word.to_scratch:
+                        scratch[item.out_base + word.output] = found, item
+                    elif lane.op == "output" and not item.segment.quiet:
                         outputs[item.out_base + word.output] = found
                     result = (found, chased)
                 pipelines[index].append(result)
@@ -252,12 +283,14 @@ class Tables:
             words += body
         while True:
             segments = self._segments(bodies, starts)
-            array = Array(machine, words, segments, [], {}, {}, self.programs.registers(SPECIALS))
+            array = array_of(machine, words, segments, [], self.programs.registers(SPECIALS))
+            self._keep_inside(array)
             count = int(rng.integers(1, min(machine.functions, MOST_FUNCTIONS) + 1))
             table = [self._function(array) for _ in range(count)]
             if all(table):
                 break
-        array = replace(array, table=table)
+        self._load_what_is_there(array, table)
+        array = replace(array, table=[self._with_inputs(array, function) for function in table])
         self._repair(array)
         return array
 
@@ -290,7 +323,7 @@ class Tables:
     def _number_outputs(self, body: Sequence[Word]) -> None:
         """Give them numbers from 0 on, some of them several times."""
         lane, rng = _output_lane(self.machine), self.rng
-        words = [word for word in body if lane in word.issues]
+        words = [word for word in body if lane in word.issues and not word.to_scratch]
         if words:
             span = int(rng.integers((len(words) + 1) // 2, len(words) + 1))
             span = min(span, self.machine.out_depth)
@@ -323,6 +356,8 @@ class Tables:
             quiet, emit = rng.random() < 0.25, rng.random() < 0.3
             if rng.random() < 0.5:
                 out_base = out_stride = 0
+            if machine.scratch and rng.random() < 0.5:
+                in_base = in_stride = 0
             segments.append(
                 Segment(
                     starts[number],
@@ -364,14 +399,40 @@ class Tables:
             words = sum(item.segment.length for item in chain)
             if not outputs or words > MOST_WORDS:
                 continue
-            needed = max(_needed(array, item) for item in chain)
-            inputs = int(rng.integers(max(needed, 1), self.machine.in_depth + 1))
-            if rng.random() < 0.5:
-                inputs = max(needed, 1)
             if rng.random() < FEWER:
                 outputs = int(rng.integers(1, outputs + 1))
-            return replace(function, inputs=inputs, outputs=outputs)
+            return replace(function, outputs=outputs)
         return None
+
+    def _with_inputs(self, array: Array, function: Function) -> Function:
+        """The function with as many inputs as it needs, or more."""
+        chain = passes(array.segments, function)
+        inputs = max(1, *(_needed(array, item) for item in chain))
+        if self.rng.random() < 0.5:
+            inputs = int(self.rng.integers(inputs, self.machine.in_depth + 1))
+        return replace(function, inputs=inputs)
+
+    def _keep_inside(self, array: Array) -> None:
+        """What would lie beyond the scratch memory is not stored there."""
+        for number, segment in enumerate(array.segments):
+            for repeat in range(segment.repeat):
+                base = Pass(number, segment, repeat).out_base
+                for word in words_of(array, segment):
+                    word.to_scratch &= base + word.output < self.machine.scratch_depth
+
+    def _load_what_is_there(self, array: Array, table: Sequence[Function]) -> None:
+        """What a function would load from the scratch memory before it is there is an input."""
+        machine = self.machine
+        load, output = _load_lane(machine), _output_lane(machine)
+        for function in table:
+            clock, stored = 0, {}  # number -> clock
+            for item in passes(array.segments, function):
+                for word in words_of(array, item.segment):
+                    since = clock - stored.get(item.in_base + word.load, clock)
+                    word.from_scratch &= load not in word.issues or since >= machine.scratch_words
+                    if output in word.issues and word.to_scratch:
+                        stored[item.out_base + word.output] = clock
+                    clock += 1
 
     def _repair(self, array: Array) -> None:
         """What a call of each function would store that is infinite is not stored."""
@@ -397,7 +458,7 @@ class Tables:
         twin.load(array.image)
         for item in passes(array.segments, function):
             words, segment = words_of(array, item.segment), item.segment
-            memory.in_base = segment.in_base + item.repeat * segment.in_stride
+            memory.in_base = item.in_base
             memory.out_base, memory.quiet = item.out_base, segment.quiet
             twin.stores = []
             if not twin.run_context(words, 0, memory):
@@ -424,6 +485,11 @@ def _loads(machine: Machine, words: Sequence[Word]) -> int:
     return max((1 + word.load for word in words if lane in word.issues), default=0)
 
 
+def _inputs(machine: Machine, words: Sequence[Word]) -> int:
+    """1 + the highest number of an input that is loaded; 0 if none is."""
+    return _loads(machine, [word for word in words if not word.from_scratch])
+
+
 def _outputs(machine: Machine, words: Sequence[Word]) -> int:
     """1 + the highest number of a word that is output; 0 if none is."""
     lane = _output_lane(machine)
@@ -432,9 +498,8 @@ def _outputs(machine: Machine, words: Sequence[Word]) -> int:
 
 def _needed(array: Array, item: Pass) -> int:
     """Words of a call that a pass needs."""
-    loads = _loads(array.machine, words_of(array, item.segment))
-    base = item.segment.in_base + item.repeat * item.segment.in_stride
-    return base + loads if loads else 0
+    loads = _inputs(array.machine, words_of(array, item.segment))
+    return item.in_base + loads if loads else 0
 
 
 def _given(array: Array, function: Function) -> int:

@@ -114,7 +114,8 @@ def events_of(
         stores[system].extend(
             Event(call, item, cycle, words, by_cycle[cycle]) for cycle in sorted(by_cycle)
         )
-        issued = [cycle for cycle, word in enumerate(words) if lane in word.issues]
+        given = (lane in word.issues and not word.to_scratch for word in words)
+        issued = [cycle for cycle, there in enumerate(given) if there]
         for cycle, (number, bits) in zip(issued, written, strict=bool(written)):
             outputs[system].append(Event(call, item, cycle, words, output=number, bits=bits))
 
@@ -265,9 +266,8 @@ class Judge:
         ]
         word = event.words[issued]
         if lane.op == "load":
-            segment = event.item.segment
-            number = word.load + segment.in_base + event.item.repeat * segment.in_stride
-            return [*lines, ("input", str(number))]
+            what = "scratch" if word.from_scratch else "input"
+            return [*lines, (what, str(event.item.in_base + word.load))]
         back = machine.contexts * machine.latency[lane.op] - machine.operand_latency
         found = datapath.operands_before(back)
         operands = zip(store.operands, word.issues[index], lane.sides, strict=True)

@@ -136,9 +136,9 @@ class StepArray(Programmable):
             segment.length,
             segment.repeat,
             segment.in_base,
-            segment.in_stride % self.machine.in_depth,
+            segment.in_stride % (1 << self.machine.in_w),
             segment.out_base,
-            segment.out_stride % self.machine.out_depth,
+            segment.out_stride % (1 << self.machine.out_w),
             self.mask("SEGMENT_FLAGS", *_flags(segment)),
         )
 

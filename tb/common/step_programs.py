@@ -21,6 +21,7 @@ from pymodel.machine.model import Twin
 
 REPAIRS = 200  # runs of the model in which a program is made healthy
 LOADED = 0.3  # part of what is loaded that a bank takes
+SCRATCH = (0.6, 0.4)  # part of the loads and outputs that are of the scratch memory
 SPECIALS = 0.04  # part of the registers that hold corners of the format
 
 
@@ -178,8 +179,9 @@ class Programs:
     ) -> list[Word]:
         """One segment: a list of words.
 
-        With streams, it loads words of a call below ``loads`` and outputs those below ``outputs``;
-        datapaths never meet at a unit that they share.
+        With streams, it loads words of a call below ``loads`` and outputs those below ``outputs``,
+        some from and to the scratch memory if there is one; datapaths never meet at a unit that
+        they share.
         """
         machine, rng = self.machine, self.rng
         busy = rng.uniform(0.2, 1.0)  # of the lanes
@@ -223,6 +225,8 @@ class Programs:
                 word.load = int(rng.integers(loads))
             if outputs:
                 word.output = int(rng.integers(outputs))
+            if machine.scratch:
+                word.from_scratch, word.to_scratch = (bool(x) for x in rng.random(2) < SCRATCH)
             used = {
                 Port(operand.bank, side)
                 for index, operands in word.issues.items()

@@ -68,6 +68,7 @@ BENCH = Bench(
                 program_depth=256,
                 in_depth=16,
                 out_depth=32,
+                scratch_depth=64,
             ),
             tables=16,
         ),
@@ -100,6 +101,7 @@ BENCH = Bench(
                 program_depth=96,
                 in_depth=4,
                 out_depth=8,
+                scratch_depth=4,
                 segments=8,
                 functions=3,
                 fmt=HALF,
@@ -115,6 +117,7 @@ BENCH = Bench(
         | {"CONTEXTS": (1, 2, 3, 4, 5, 8), "READ_STAGES": range(3), "OPERAND_STAGES": range(2)}
         | {"BLOCK_RAM": range(2), "DATAPATHS": (1, 2, 3, 4, 7, 8)}
         | {"IN_DEPTH": STREAM_DEPTHS, "OUT_DEPTH": STREAM_DEPTHS}
+        | {"SCRATCH_DEPTH": (0, *STREAM_DEPTHS)}
         | {"SEGMENTS": range(2, 20), "FUNCTIONS": range(2, 20)},
         count=1,
         settings={"tables": {"icarus": 2}},

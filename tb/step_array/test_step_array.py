@@ -23,10 +23,9 @@ from pymodel.machine.isa import (
 )
 from pymodel.machine.program_image import on_bus
 from pymodel.machine.registers import READ_WRITE, WORD_BYTES
-from pymodel.runs.array_runs import Array
 from tb.common import coprocessor_bench
 from tb.common.array_calls import Call, expected
-from tb.common.array_tables import SPECIALS, Origin, Tables, origins
+from tb.common.array_tables import SPECIALS, Origin, Tables, array_of, origins
 from tb.common.array_watch import seen_from_inside
 from tb.common.bench import ROOT
 from tb.common.coprocessor_bench import ALL_BITS
@@ -358,7 +357,7 @@ def _doubling(bus):
     length = len(words)
     segments = [Segment(0, length, emit=True), Segment(0, length, in_base=1, emit=True)]
     table = [Function(0, 1, 1, 1, 2, 1), Function(0, 0, 0, 2, 1, 1)]
-    return Array(machine, words, segments, table, {}, {}, bus.tables.programs.registers())
+    return array_of(machine, words, segments, table, bus.tables.programs.registers())
 
 
 @BENCH.test(timeout_us=40_000)
@@ -567,7 +566,7 @@ async def registers_of_the_host(dut, board):
         for part in registers.map[name].fields:
             board.compare(f"{name}.{part.name}", part.get(word), bus.params[part.name])
     await bus.compare("FILE_DEPTH", bus.params["DEPTH"])
-    for name in ("PROGRAM_DEPTH", "IN_DEPTH", "OUT_DEPTH"):
+    for name in ("PROGRAM_DEPTH", "IN_DEPTH", "OUT_DEPTH", "SCRATCH_DEPTH"):
         await bus.compare(name, bus.params[name])
     await bus.load(apart=True)
     addresses = machine.contexts * machine.depth
