@@ -35,6 +35,11 @@ class Stage:
     varied: Collection[str] = ()
 
     @property
+    def kept(self) -> set[str]:
+        """Names of the outputs that stay in registers."""
+        return self.kernel.outputs.keys() - self.stores.keys()
+
+    @property
     def streamed(self) -> Kernel:
         """The kernel as it is scheduled."""
         return streamed(self.kernel, self.varied, self.loads, self.stores)
@@ -66,6 +71,11 @@ class Chain:
     loop_from : int, optional
         From this part on the chain runs ``loops`` times; default: the last one.
     loops : int
+
+    Raises
+    ------
+    ValueError
+        If a stage has an input that is neither loaded nor kept by an earlier one.
     """
 
     stages: Mapping[str, Stage]
@@ -74,6 +84,16 @@ class Chain:
     outputs: Sequence[str]
     loop_from: int | None = None
     loops: int = 1
+
+    def __post_init__(self) -> None:
+        kept: set[str] = set()
+        for part in self.parts:
+            stage = self.stages[part.stage]
+            missing = stage.kernel.inputs.keys() - stage.loads.keys() - kept
+            if missing:
+                names = ", ".join(sorted(missing))
+                raise ValueError(f"stage {part.stage!r}: nobody has kept {names}")
+            kept |= stage.kept
 
     @classmethod
     def of(cls, kernel: Kernel) -> "Chain":

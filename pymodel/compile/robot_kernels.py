@@ -2,13 +2,16 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache, partial
 from typing import Any, NamedTuple
 
-from pymodel.algorithms.rigid_body import control
+from pymodel.algorithms.rigid_body import control, segments
 from pymodel.algorithms.rigid_body.functions import FUNCTIONS, columns, evaluate, inputs
+from pymodel.compile.chains import Chain, Part, Stage
 from pymodel.compile.graph import OPERATIONS
 from pymodel.compile.kernel import Kernel, record
+from pymodel.compile.streams import numbered
 from pymodel.mechanism.robot import Robot
 
 #: Latencies (cycles) that longest paths are quoted with: those of the engine's default stages.
@@ -72,6 +75,74 @@ def recorded(
         return evaluate(function, robot, arithmetic, values, method, external, parameters_as_data)
 
     return record(text, inputs(robot, function, external))
+
+
+@cache
+def chained(robot: Robot, external: Sequence[int] = (), parameters_as_data: bool = False) -> Chain:
+    """Record dFD in segments, for an array: see :mod:`pymodel.algorithms.rigid_body.segments`.
+
+    Parameters
+    ----------
+    robot, external, parameters_as_data
+        As for :func:`recorded`.
+
+    Returns
+    -------
+    Chain
+        Its outputs are columns of the derivatives in the order in which they are found. An entry
+        that is zero by structure is among them where those of other columns of its group are not.
+    """
+    groups = segments.groups(robot, recorded(robot, "dID", external=external).outputs)
+
+    def first(arithmetic: Any, values: Mapping[str, Any]) -> dict[str, Any]:
+        return segments.first(robot, groups, arithmetic, values, external, parameters_as_data)
+
+    kernel = _with_signs(record(first, inputs(robot, "dFD", external)))
+    factors = [name for name in kernel.outputs if name.lstrip("-").startswith(segments.FACTORS)]
+    scratch = numbered(
+        (
+            group.taken(repeat, *place)
+            for group in groups
+            for repeat in range(len(group.columns))
+            for place in group.places()
+        ),
+        scratch=True,
+    )
+    stream = numbered(
+        [name for name in kernel.outputs if name.startswith("dqdd")]
+        + [
+            columns[m].acceleration(row)
+            for group in groups
+            for columns in group.columns
+            for m, row in group.results()
+        ]
+    )
+    found = {name: (scratch | stream)[name] for name in kernel.outputs if name in scratch | stream}
+    stages = {"": Stage(kernel, numbered(kernel.inputs), found)}
+    parts = [Part("")]
+    for group in groups:
+        taken = [group.taken(0, *place) for place in group.places()]
+        given = [group.columns[0][m].acceleration(row) for m, row in group.results()]
+        column = record(
+            partial(segments.repeated, robot, group),
+            inputs=[*factors, *taken],
+            carried=[group.carried(*place) for place in group.places() if group.ahead],
+        )
+        name = f"columns {group.number}"
+        loads, stores = ({x: s[x] for x in some} for some, s in ((taken, scratch), (given, stream)))
+        stages[name] = Stage(column, loads, stores)
+        parts.append(Part(name, len(group.columns), len(taken), len(given)))
+    parts[-1] = parts[-1]._replace(emit=True)
+    return Chain(stages, tuple(parts), tuple(kernel.inputs), tuple(stream))
+
+
+def _with_signs(kernel: Kernel) -> Kernel:
+    """Factors that are negatives as their positives, with "-" in front of the name."""
+    outputs = {}
+    for name, ref in kernel.outputs.items():
+        turned = ref.negative and name.startswith(segments.FACTORS)
+        outputs["-" + name if turned else name] = -ref if turned else ref
+    return replace(kernel, outputs=outputs)
 
 
 def closed_loop(robot: Robot, settings: Mapping[str, float]) -> Kernel:

@@ -267,7 +267,6 @@ def prepare_array(
         :class:`Ensemble`.
     owners : dict, optional
         Name -> whose parameters it has, such as a robot's name; by default each has its own.
-        Functions of one owner must not keep or carry values of the same name.
 
     Returns
     -------
@@ -276,16 +275,20 @@ def prepare_array(
     Raises
     ------
     ValueError
-        If a kernel carries values.
+        If a kernel carries values, or functions of one owner keep values of the same name.
     pymodel.machine.isa.ProgramError
         If the machine is too small for them.
     """
     chains = {name: _chain(name, function) for name, function in functions.items()}
-    kernels, given_owners = {}, {}
+    kernels, given_owners, kept = {}, {}, {}
     for name, chain in chains.items():
+        owner = (owners or {}).get(name, name)
+        for value in {value for stage in chain.stages.values() for value in stage.kept}:
+            if kept.setdefault((owner, value), name) != name:
+                raise ValueError(f"{kept[owner, value]} and {name} of {owner} keep both {value}")
         stages = {_program_name(name, key): stage for key, stage in chain.stages.items()}
         kernels |= {key: stage.streamed for key, stage in stages.items()}
-        given_owners |= dict.fromkeys(stages, (owners or {}).get(name, name))
+        given_owners |= dict.fromkeys(stages, owner)
     programs = schedule_library(machine, apart(kernels, given_owners), thorough=True)
     words, starts, image = [], {}, {}
     for name, program in programs.items():

@@ -162,14 +162,24 @@ def evaluate(
     """
     terms = Terms(arithmetic, parameters_as_data)
     given = {name: terms.given(values[name]) for name in inputs(robot, function, external)}
-    found = _EVALUATE[function](_Inputs(terms, robot, given, external), method)
+    found = _EVALUATE[function](Arguments(terms, robot, given, external), method)
     found = {name: term for name, term in found.items() if not term.is_zero}
     return dict(zip(found, terms.results(found.values()), strict=True))
 
 
 @dataclass(frozen=True)
-class _Inputs:
-    """Terms of a call."""
+class Arguments:
+    """Terms of a call.
+
+    Attributes
+    ----------
+    terms : Terms
+    robot : Robot
+    given : dict
+        Name of a column -> term.
+    links : sequence of int
+        Those with external wrenches.
+    """
 
     terms: Terms
     robot: Robot
@@ -177,19 +187,23 @@ class _Inputs:
     links: Sequence[int]
 
     def vector(self, name: str) -> list[Term]:
+        """Columns of a vector."""
         return [self.given[column] for column in columns(self.robot, name)]
 
     def symmetric(self, name: str) -> Sparse:
+        """A symmetric matrix, of which the lower triangle is given."""
         n = range(self.robot.nv)
         return {(i, j): self.given[f"{name}{max(i, j)}_{min(i, j)}"] for i in n for j in n}
 
     @property
     def tree(self) -> Tree:
+        """The robot in its state."""
         rates = self.vector("qd") if "qd0" in self.given else None
         return Tree(self.terms, self.robot, self.vector("q"), rates)
 
     @property
     def external(self) -> External:
+        """Wrenches on links."""
         names = {link: force_columns([link]) for link in self.links}
         return {link: [self.given[name] for name in some] for link, some in names.items()}
 
@@ -206,11 +220,11 @@ def _lower(name: str, entries: Sparse) -> dict[str, Term]:
     return _matrix(name, {(i, j): x for (i, j), x in entries.items() if j <= i})
 
 
-def _id(given: _Inputs, method: str) -> dict[str, Term]:
+def _id(given: Arguments, method: str) -> dict[str, Term]:
     return _named("tau", inverse_dynamics(given.tree, given.vector("qdd"), given.external))
 
 
-def _fd(given: _Inputs, method: str) -> dict[str, Term]:
+def _fd(given: Arguments, method: str) -> dict[str, Term]:
     return _named("qdd", forward_dynamics(given.tree, given.vector("tau"), given.external, method))
 
 
@@ -221,34 +235,34 @@ def forward_dynamics(
     if method == ARTICULATED:
         return articulated_body.forward_dynamics(tree, tau, external)
     factors = factorised(tree.ancestors, mass_matrix(tree))
-    return solved(tree.ancestors, factors, _forces(tree, tau, external))
+    return solved(tree.ancestors, factors, driving_forces(tree, tau, external))
 
 
-def _forces(tree: Tree, tau: Sequence[Term], external: External | None) -> list[Term]:
+def driving_forces(tree: Tree, tau: Sequence[Term], external: External | None) -> list[Term]:
     """tau - C: what accelerates the joints."""
     still = inverse_dynamics(tree, [tree.zero] * tree.nv, external)
     return [x - c for x, c in zip(tau, still, strict=True)]
 
 
-def _m(given: _Inputs, method: str) -> dict[str, Term]:
+def _m(given: Arguments, method: str) -> dict[str, Term]:
     return _lower("m", mass_matrix(given.tree))
 
 
-def _minv(given: _Inputs, method: str) -> dict[str, Term]:
+def _minv(given: Arguments, method: str) -> dict[str, Term]:
     tree = given.tree
     return _lower("minv", inverse(tree, factorised(tree.ancestors, mass_matrix(tree))))
 
 
-def _did(given: _Inputs, method: str) -> dict[str, Term]:
+def _did(given: Arguments, method: str) -> dict[str, Term]:
     _, found = inverse_dynamics_derivatives(given.tree, given.vector("qdd"), given.external)
     return _matrix("dtau_dq", found.dq) | _matrix("dtau_dqd", found.dqd)
 
 
-def _dfd(given: _Inputs, method: str) -> dict[str, Term]:
+def _dfd(given: Arguments, method: str) -> dict[str, Term]:
     tree = given.tree
     factors = factorised(tree.ancestors, mass_matrix(tree))
     solve = _solver(tree, factors, method)
-    qdd = solve(_forces(tree, given.vector("tau"), given.external))
+    qdd = solve(driving_forces(tree, given.vector("tau"), given.external))
     _, found = inverse_dynamics_derivatives(tree, qdd, given.external)
     return _accelerations(tree, found, solve)
 
@@ -260,7 +274,7 @@ def _solver(tree: Tree, factors: Factors, method: str) -> Callable[[list[Term]],
     return lambda b: solved(tree.ancestors, factors, b)
 
 
-def _difd(given: _Inputs, method: str) -> dict[str, Term]:
+def _difd(given: Arguments, method: str) -> dict[str, Term]:
     tree, minv = given.tree, given.symmetric("minv")
     _, found = inverse_dynamics_derivatives(tree, given.vector("qdd"), given.external)
     return _accelerations(tree, found, lambda b: multiplied(tree, minv, b))
@@ -273,7 +287,7 @@ def _accelerations(
     result = {}
     for name, matrix in (("dqdd_dq", found.dq), ("dqdd_dqd", found.dqd)):
         for k in range(tree.nv):
-            known = _known_column(tree, name, k)
+            known = known_column(tree, name, k)
             if known is None:
                 column = solve([matrix.get((i, k), tree.zero) for i in range(tree.nv)])
                 known = [-x for x in column]
@@ -283,7 +297,7 @@ def _accelerations(
     }
 
 
-def _known_column(tree: Tree, name: str, k: int) -> list[Term] | None:
+def known_column(tree: Tree, name: str, k: int) -> list[Term] | None:
     """Derivatives by a floating base's position, orientation and velocity.
 
     Only the base's own acceleration depends on these, as its frame turns: by its position nothing,
@@ -299,7 +313,7 @@ def _known_column(tree: Tree, name: str, k: int) -> list[Term] | None:
     return [*cross(tree.axes[k - 3], tree.gravity), *rest]
 
 
-_EVALUATE: dict[str, Callable[[_Inputs, str], dict[str, Any]]] = {
+_EVALUATE: dict[str, Callable[[Arguments, str], dict[str, Any]]] = {
     "ID": _id,
     "FD": _fd,
     "M": _m,

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from pymodel.algorithms.rigid_body.functions import FUNCTIONS, force_columns
+from pymodel.arith.scalars import Float64Arrays
+from pymodel.compile.robot_kernels import chained
 from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.urdf import load
 from pymodel.runs import pinocchio_reference, robot_calls
@@ -28,3 +30,16 @@ def test_functions_as_pinocchio(name, floating):
             expected = pinocchio_reference.call(robot, function, table)
             errors[function, len(wrenches)] = relative_error(found, expected)
     assert max(errors.values()) < SAME, errors
+
+
+@pytest.mark.parametrize("floating", [False, True], ids=["fixed", "floating"])
+@pytest.mark.parametrize("name", NAMES)
+def test_segments_as_pinocchio(name, floating):
+    robot = load(ROBOTS / f"{name}.urdf", floating)
+    states = robot_calls.random_states(reduced(robot), "dFD", STATES, seed=9)
+    expected = pinocchio_reference.call(robot, "dFD", states)
+    (row,) = chained(reduced(robot)).evaluate(Float64Arrays(), states)
+    zero = np.zeros(STATES)
+    found = {key: row.get(key, zero) + zero for key in expected}
+    assert row.keys() <= expected.keys()
+    assert relative_error(found, expected) < SAME
