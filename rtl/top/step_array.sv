@@ -139,7 +139,8 @@ module step_array
   logic write, write_hit, read, read_hit;
   logic [WORD_W-1:0] write_addr, read_addr;
   logic [DATA_W-1:0] write_data, write_mask, read_data, options;
-  logic engine_rst_n, runnable_q, run, clear, idle, busy, done_state, done;
+  // A reset reaches the parts a cycle after its write, as it goes far.
+  logic engine_rst_n, reset_q, parts_rst_n, runnable_q, run, clear, idle, busy, done_state, done;
   logic [DATA_W-1:0] calls_taken, calls_given, calls_dropped, word_cycles;
   logic [fp_pkg::FLAGS_W-1:0] flags;
 
@@ -185,10 +186,10 @@ module step_array
     .run_o(run),
     .clear_o(clear),
     .options_o(options),
-    .idle_i(idle),
-    .busy_i(busy),
-    .done_state_i(done_state),
-    .done_i(done),
+    .idle_i(idle || !parts_rst_n),
+    .busy_i(busy && parts_rst_n),
+    .done_state_i(done_state && parts_rst_n),
+    .done_i(done && parts_rst_n),
     .fault_i(calls_dropped != '0),
     .flags_i(flags)
   );
@@ -376,9 +377,11 @@ module step_array
   logic [W-1:0] host_data_q;
   logic [TRAVEL_W-1:0] travel_q;
   assign travelling = travel_q != '0;
-  assign core_rst_n = rst_ni && (engine_rst_n || travelling);
+  assign parts_rst_n = rst_ni && !reset_q;
+  assign core_rst_n = rst_ni && (!reset_q || travelling);
 
   always_ff @(posedge clk_i) begin
+    reset_q <= !engine_rst_n;
     host_location_q <= file_q;
     host_data_q <= new_data;
     if (!rst_ni) begin
@@ -417,7 +420,7 @@ module step_array
   ) u_loader (
     .clk_i,
     .rst_ni,
-    .clear_i(!engine_rst_n),
+    .clear_i(!parts_rst_n),
     .start_i(start),
     .calls_i(calls),
     .finished_o(loaded),
@@ -458,7 +461,7 @@ module step_array
     .REPEAT_W(REPEAT_W)
   ) u_sequencer (
     .clk_i,
-    .rst_ni(engine_rst_n),
+    .rst_ni(parts_rst_n),
     .run_i(run),
     .clear_i(clear),
     .idle_o(idle),
@@ -565,7 +568,7 @@ module step_array
     .FUNCTIONS(FUNCTIONS)
   ) u_drain (
     .clk_i,
-    .clear_i(!engine_rst_n),
+    .clear_i(!parts_rst_n),
     .start_i(start),
     .finished_o(drained),
     .given_o(calls_given),
