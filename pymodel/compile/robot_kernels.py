@@ -98,7 +98,7 @@ def chained(robot: Robot, external: Sequence[int] = (), parameters_as_data: bool
         return segments.first(robot, groups, arithmetic, values, external, parameters_as_data)
 
     kernel = _with_signs(record(first, inputs(robot, "dFD", external)))
-    blocks = [name for name in kernel.outputs if name.lstrip("-").startswith(segments.BLOCKS)]
+    factors = [name for name in kernel.outputs if name.lstrip("-").startswith(segments.FACTORS)]
     scratch = numbered(
         (
             group.taken(repeat, *place)
@@ -125,7 +125,7 @@ def chained(robot: Robot, external: Sequence[int] = (), parameters_as_data: bool
         given = [group.columns[0][m].acceleration(row) for m, row in group.results()]
         column = record(
             partial(segments.repeated, robot, group),
-            inputs=[*blocks, *taken],
+            inputs=[*factors, *taken],
             carried=[group.carried(*place) for place in group.places() if group.ahead],
         )
         name = f"columns {group.number}"
@@ -137,10 +137,10 @@ def chained(robot: Robot, external: Sequence[int] = (), parameters_as_data: bool
 
 
 def _with_signs(kernel: Kernel) -> Kernel:
-    """Blocks that are negatives as their positives, with "-" in front of the name."""
+    """Factors that are negatives as their positives, with "-" in front of the name."""
     outputs = {}
     for name, ref in kernel.outputs.items():
-        turned = ref.negative and name.startswith(segments.BLOCKS)
+        turned = ref.negative and name.startswith(segments.FACTORS)
         outputs["-" + name if turned else name] = -ref if turned else ref
     return replace(kernel, outputs=outputs)
 

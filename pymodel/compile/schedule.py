@@ -37,6 +37,7 @@ LARGE = 4000  # operations
 TRIES = (24,)  # operations a cycle that are looked at, for each kind, beyond the lanes
 TRIES_WHEN_THOROUGH = (100, 1000)
 TRIES_WHEN_HUGE = (400,)
+TRIES_OF_SEGMENTS = (4000,)  # of a huge kernel that keeps values for others
 HUGE = 20_000  # operations, of which one order is tried only
 
 
@@ -473,7 +474,8 @@ def _best_placement(machine: Machine, kernel: Kernel, homes: Homes, thorough: bo
     barrel = machine.contexts > 1  # lanes and ports are what is short: every order helps somewhere
     tries, orders = TRIES, (_Order.FIRST,)
     if thorough and len(kernel.operations) > HUGE:
-        tries, orders = TRIES_WHEN_HUGE, (_Order.FRESH,) if barrel else orders
+        tries = TRIES_OF_SEGMENTS if kernel.kept else TRIES_WHEN_HUGE
+        orders = (_Order.FRESH,) if barrel else orders
     elif thorough:
         tries = TRIES_WHEN_THOROUGH
         orders = tuple(_Order) if barrel else (_Order.FIRST, _Order.LAST)

@@ -99,7 +99,8 @@ module fp_round #(
   assign y_o = {selected_q.sign, magnitude};
 
   logic inexact;
-  assign inexact = selected_q.overflow || selected_q.tiny || (selected_q.finite && selected_q.inexact);
+  assign inexact = selected_q.overflow || selected_q.tiny
+                   || (selected_q.finite && selected_q.inexact);
   // In the order of fp_pkg, highest bit first; one concatenation, as Icarus is slow at parts.
   assign flags_o = {selected_q.invalid, 1'b0, selected_q.overflow, selected_q.tiny, inexact};
 

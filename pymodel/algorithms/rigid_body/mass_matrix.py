@@ -6,7 +6,7 @@ not zero: of a symmetric one the lower triangle, of L what stands below its diag
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from pymodel.algorithms.rigid_body.tree import Inertia, Tree
@@ -181,12 +181,24 @@ def inverse_of_L(tree: Tree, L: Sparse) -> Sparse:
 
 def solved_by_inverse(tree: Tree, W: Sparse, d: Sequence[Term], b: Sequence[Term]) -> list[Term]:
     """x of M x = b as W D^-1 W^T b: shorter paths than by substitution."""
-    gathered = [[] for _ in range(tree.nv)]
-    for i in range(tree.nv):
-        for k in (i, *tree.ancestors[i]):
-            gathered[k].append(W[i, k] * b[i])
-    z = [total(terms) * r for terms, r in zip(gathered, d, strict=True)]
-    return [total(W[i, k] * z[k] for k in (i, *tree.ancestors[i])) for i in range(tree.nv)]
+    return from_gathered(tree.ancestors, W, d, gathered(tree.ancestors, W, b))
+
+
+def gathered(ancestors: Sequence[Sequence[int]], W: Sparse, b: Sequence[Term]) -> Iterator[Term]:
+    """W^T b, entry by entry: what each degree of freedom feels of b."""
+    found = [[] for _ in b]
+    for i, x in enumerate(b):
+        for k in (i, *ancestors[i]):
+            found[k].append(W[i, k] * x)
+    return map(total, found)
+
+
+def from_gathered(
+    ancestors: Sequence[Sequence[int]], W: Sparse, d: Sequence[Term], y: Iterable[Term]
+) -> list[Term]:
+    """x of M x = b from y = W^T b."""
+    z = [x * r for x, r in zip(y, d, strict=True)]
+    return [total(W[i, k] * z[k] for k in (i, *above)) for i, above in enumerate(ancestors)]
 
 
 def inverse(tree: Tree, factors: Factors) -> Sparse:

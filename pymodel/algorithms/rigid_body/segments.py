@@ -1,27 +1,20 @@
 """Derivatives of forward dynamics in segments: one text for all columns of one structure.
 
-The first segment finds everything but the columns of M^-1 dtau. Each *group* of columns has a
-segment that repeats. Its member branches are alike: as many degrees of freedom on the same branch,
-carrying the same. Each repeat does one column of each member.
+The first segment finds everything but the columns of M^-1 dtau = W D^-1 W^T dtau: W, the
+reciprocals of D, and dtau. The degrees of freedom on a part of the tree without a fork make a
+*branch*; its columns have one structure. Branches that are alike, as the legs, make a *group*,
+which has a segment that repeats: each time it does one column of each of them.
 
-In a group of many columns a repeat works *ahead*: it finds u of the next column (see
-:func:`pymodel.algorithms.rigid_body.branches.released`), and from the u that is carried the
-column's accelerations. One half keeps the lanes busy while the other waits for its results. So the
-first segment finds u of the first column, and behind the last one stands a column of zeros.
+In a group of many columns a repeat works *ahead*: it finds y = W^T dtau of the next column, and
+from the y that is carried the column's accelerations. Each half keeps the lanes busy while the
+other waits for its results. So the first segment finds y of the first column, and behind the last
+one stands a column of zeros.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from pymodel.algorithms.rigid_body.branches import (
-    Block,
-    Branch,
-    blocks,
-    branches,
-    joined,
-    released,
-)
 from pymodel.algorithms.rigid_body.derivatives import inverse_dynamics_derivatives
 from pymodel.algorithms.rigid_body.functions import (
     Arguments,
@@ -30,9 +23,10 @@ from pymodel.algorithms.rigid_body.functions import (
     known_column,
 )
 from pymodel.algorithms.rigid_body.mass_matrix import (
-    Factors,
-    Sparse,
     factorised,
+    from_gathered,
+    gathered,
+    inverse_of_L,
     mass_matrix,
     solved,
 )
@@ -40,9 +34,48 @@ from pymodel.arith.scalars import S, SupportsArithmetic
 from pymodel.arith.terms import Term, Terms
 from pymodel.mechanism.robot import Robot
 
-FEW = 3  # columns of a group that are not worth working ahead
+FEW = 6  # columns of a group that are not worth working ahead
 KINDS = ("dq", "dqd")
-BLOCKS = ("L", "D", "G")  # beginnings of the names of what is known of branches
+FACTORS = ("W", "D")  # beginnings of the names of what solves for a column
+
+
+class Branch(NamedTuple):
+    """A part of the tree without a fork.
+
+    Attributes
+    ----------
+    dofs : tuple of int
+        Its degrees of freedom, from the root on.
+    above, below : tuple of int
+        Those that carry it, nearest first, and those that it carries.
+    """
+
+    dofs: tuple[int, ...]
+    above: tuple[int, ...]
+    below: tuple[int, ...]
+
+    @property
+    def rows(self) -> list[int]:
+        """Torques that its motion changes."""
+        return sorted((*self.above, *self.dofs, *self.below))
+
+
+def branches(ancestors: Sequence[Sequence[int]]) -> list[Branch]:
+    """Find the branches of a tree.
+
+    Parameters
+    ----------
+    ancestors : sequence
+        Of each degree of freedom those that it hangs on, nearest first.
+    """
+    nearest = [above[0] if above else None for above in ancestors]
+    found: dict[int, list[int]] = {}  # last degree of freedom -> those of the branch
+    for k, parent in enumerate(nearest):
+        follows = parent is not None and nearest.count(parent) == 1
+        found[k] = [*(found.pop(parent) if follows else ()), k]
+    carried = {k: tuple(i for i, above in enumerate(ancestors) if k in above) for k in found}
+    parts = sorted(found.values())
+    return [Branch(tuple(x), tuple(ancestors[x[0]]), carried[x[-1]]) for x in parts]
 
 
 class Column(NamedTuple):
@@ -93,8 +126,8 @@ class Group:
         return ((m, row) for m, rows in enumerate(self.moved) for row in rows)
 
     def carried(self, member: int, row: int) -> str:
-        """Name of an entry of u that waits for the next repeat."""
-        return f"u{row} of {self.number}.{member}"
+        """Name of an entry of y that waits for the next repeat."""
+        return f"y{row} of {self.number}.{member}"
 
     def taken(self, repeat: int, member: int, row: int) -> str:
         """Name of an entry of the column that a repeat begins with."""
@@ -172,16 +205,16 @@ def first(
     Returns
     -------
     dict
-        Name -> scalar of the blocks (``L<row>_<column>``, ``D<row>``, ``G<row>_<column>``) that are
-        not zero by structure; of the first u of each group that works ahead; of the columns that
-        repeats begin with, zeros included; and of the derivatives that are known.
+        Name -> scalar of the factors (``W<row>_<column>``, ``D<row>`` of its reciprocal) as far as
+        they are not zero by structure; of the first y of each group that works ahead; of the
+        columns that repeats begin with, zeros included; and of the derivatives that are known.
     """
     terms = Terms(arithmetic, parameters_as_data)
     given = {name: terms.given(values[name]) for name in inputs(robot, "dFD", external)}
     call = Arguments(terms, robot, given, external)
     tree = call.tree
     factors = factorised(tree.ancestors, mass_matrix(tree))
-    parts = blocks(branches(tree.ancestors), factors)
+    W = inverse_of_L(tree, factors.L)
     forces = driving_forces(tree, call.vector("tau"), call.external)
     qdd = solved(tree.ancestors, factors, forces)
     _, found = inverse_dynamics_derivatives(tree, qdd, call.external)
@@ -191,7 +224,8 @@ def first(
         for (i, k), x in matrix.items()
     }
 
-    results = {name: x for name, x in _named(parts).items() if not x.is_zero}
+    results = {f"W{i}_{k}": x for (i, k), x in W.items() if i != k and not x.is_zero}
+    results |= {f"D{k}": x for k, x in enumerate(factors.d)}
     for kind in KINDS:
         for k in range(tree.nv):
             known = known_column(tree, f"dqdd_{kind}", k) or ()
@@ -201,11 +235,16 @@ def first(
         if group.ahead:
             for m, column in enumerate(group.columns[0]):
                 b = [torques.get(column.torque(i), terms.zero) for i in range(tree.nv)]
-                u = released(parts, b)
-                results |= {group.carried(m, row): u[row] for row in group.members[m].rows}
-        for repeat in range(len(group.columns)):
-            names = [group.taken(repeat, *place) for place in group.places()]
-            results |= {name: torques.get(name, terms.zero) for name in names}
+                y = list(gathered(tree.ancestors, W, b))
+                results |= {group.carried(m, row): y[row] for row in group.members[m].rows}
+    taken = [
+        group.taken(repeat, *place)
+        for group in some
+        for repeat in range(len(group.columns))
+        for place in group.places()
+    ]
+    taken.sort(key=lambda name: not name.startswith("dtau_dqd"))  # those that need no qdd
+    results |= {name: torques.get(name, terms.zero) for name in taken}
     return dict(zip(results, terms.results(results.values()), strict=True))
 
 
@@ -220,14 +259,14 @@ def repeated(
     group : Group
     arithmetic : SupportsArithmetic
     values : dict
-        Name -> scalar of blocks as :func:`first` names them, of u if it works ahead, and of the
+        Name -> scalar of factors as :func:`first` names them, of y if it works ahead, and of the
         column that it begins with, named as in the first repeat. A name with "-" in front stands
         for the negative.
 
     Returns
     -------
     dict
-        Name -> scalar of the next u if it works ahead, and of the derivatives of accelerations,
+        Name -> scalar of the next y if it works ahead, and of the derivatives of accelerations,
         named as in the first repeat.
     """
     terms = Terms(arithmetic)
@@ -237,39 +276,19 @@ def repeated(
     def entry(name: str) -> Term:
         return given.get(name, terms.zero)
 
-    parts = _blocks(branches([robot.ancestors(k) for k in range(robot.nv)]), entry)
+    ancestors = [robot.ancestors(k) for k in range(robot.nv)]
+    W = {(i, k): entry(f"W{i}_{k}") for i, above in enumerate(ancestors) for k in above}
+    W |= {(i, i): terms.one for i in range(robot.nv)}
+    d = [entry(f"D{k}") for k in range(robot.nv)]
     carried, results, names = {}, {}, range(robot.nv)
     for m, (column, branch) in enumerate(zip(group.columns[0], group.members, strict=True)):
         rows = branch.rows
         b = [entry(group.taken(0, m, row)) if row in rows else terms.zero for row in names]
-        u = released(parts, b)
+        y = list(gathered(ancestors, W, b))
         if group.ahead:
-            carried |= {group.carried(m, row): u[row] for row in rows}
-            u = [entry(group.carried(m, row)) for row in names]
-        x = joined(parts, u)
+            carried |= {group.carried(m, row): y[row] for row in rows}
+            y = [entry(group.carried(m, row)) for row in names]
+        x = from_gathered(ancestors, W, d, y)
         results |= {column.acceleration(row): -x[row] for row in group.moved[m]}
     found = carried | results
     return dict(zip(found, terms.results(found.values()), strict=True))
-
-
-def _named(parts: Iterable[Block]) -> dict[str, Term]:
-    """Names of the blocks' entries."""
-    found = {}
-    for (dofs, _, _), (L, d), G in parts:
-        found |= {f"L{dofs[i]}_{dofs[j]}": x for (i, j), x in L.items()}
-        found |= {f"D{k}": x for k, x in zip(dofs, d, strict=True)}
-        found |= {f"G{k}_{c}": x for (k, c), x in G.items()}
-    return found
-
-
-def _blocks(parts: Iterable[Branch], entry: Callable[[str], Term]) -> list[Block]:
-    """Blocks from their names."""
-    found = []
-    for branch in parts:
-        dofs = branch.dofs
-        L: Sparse = {
-            (i, j): entry(f"L{dofs[i]}_{dofs[j]}") for i in range(len(dofs)) for j in range(i)
-        }
-        G = {(k, c): entry(f"G{k}_{c}") for k in dofs for c in branch.above}
-        found.append(Block(branch, Factors(L, [entry(f"D{k}") for k in dofs]), G))
-    return found

@@ -67,7 +67,7 @@ def test_segments_and_kernels_agree_bit_for_bit(robot, as_data):
             column = {group.taken(0, *x): values[group.taken(number, *x)] for x in group.places()}
             given = values | column  # under the names of the first repeat's
             after = segments.repeated(robot, group, direct, given)
-            values |= {name: x for name, x in after.items() if name.startswith("u")}
+            values |= {name: x for name, x in after.items() if name.startswith("y")}
             found |= {
                 columns[m].acceleration(at): after[group.columns[0][m].acceleration(at)]
                 for m, at in group.results()
