@@ -268,6 +268,7 @@ class Tables:
                 found, most = array, new
             if drawn >= CANDIDATES and (most or not wanted):
                 break
+        self._repair(found)
         self.coverage.collect_array(found)
         return found
 
@@ -291,7 +292,6 @@ class Tables:
                 break
         self._load_what_is_there(array, table)
         array = replace(array, table=[self._with_inputs(array, function) for function in table])
-        self._repair(array)
         return array
 
     def call(self, array: Array, function: int, specials: float = SPECIALS) -> list[int]:

@@ -61,7 +61,7 @@ BENCH = Bench(
             "two-of-8",
             Machine(
                 2,
-                2,
+                1,
                 contexts=8,
                 datapaths=2,
                 depth=8,
