@@ -115,12 +115,14 @@ waves: venv ## BENCH=<bench> [CONFIG= FILE=]: open its last waveform with the be
 	@$(if $(BENCH),,$(error say which: make waves BENCH=<bench>; benches: $(BENCHES)))
 	@$(PY) -m scripts.waves $(BENCH) $(if $(FILE),--file $(FILE)) $(if $(CONFIG),--config $(CONFIG))
 
-.PHONY: bench native-results sincos longrun results reference gallery
-bench: setup ## speeds, cycles of the step engine, native kernels, into build/bench [ONLY=native]
+.PHONY: bench native-results array-results sincos longrun results reference gallery
+bench: setup ## speeds, cycles of step engine and array, native kernels, into build/bench [ONLY=native]
 	@$(if $(filter-out native,$(ONLY)),,$(SETUP) bench || true)
 	@$(PY) -m scripts.command scripts.benchmarks.bench $(if $(ONLY),--only $(ONLY))
 native-results: venv ## docs/native_results.md from what `make bench ONLY=native` left in build/
 	@$(PY) -m scripts.benchmarks.native_document
+array-results: venv ## docs/array_results.md from what `make bench ONLY=array` left in build/
+	@$(PY) -m scripts.benchmarks.array_document
 sincos: venv ## worst errors of sine and cosine over every binary32 angle, about a minute
 	@$(PY) -m pymodel.arith.sincos_error
 longrun: venv ## 100 s of the four-bar, with and without re-basing, into build/longrun

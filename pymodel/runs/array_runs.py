@@ -24,6 +24,7 @@ from pymodel.compile.schedule import schedule_library
 from pymodel.compile.streams import first_name, first_values, numbered, sent
 from pymodel.machine.array import ArrayTwin, Function, Given, Segment
 from pymodel.machine.isa import Location, Machine, Program, ProgramError, Word
+from pymodel.machine.registers import STEP_MAX_REPEAT
 from pymodel.mechanism.scenario import Scenario, ScenarioError
 
 SHOWN = "at "  # before the name of a carried value that a row shows
@@ -367,6 +368,8 @@ def _check(array: Array) -> None:
         ("input words of a call", max(x.inputs for x in array.table), machine.in_depth),
         ("output words of a call", max(x.outputs for x in array.table), machine.out_depth),
         ("scratch words of a call", array.scratch, machine.scratch_depth),
+        ("repeats of a segment", max(x.repeat for x in array.segments), STEP_MAX_REPEAT),
+        ("rows of a call", max(x.loops for x in array.table), STEP_MAX_REPEAT),
     ):
         if needed > there:
             raise ProgramError(f"{needed} {what}, the array has {there}")

@@ -30,6 +30,8 @@ from scripts.cost.summary import current, read_summary
 from scripts.places import ROOT, scenario_file
 from tb.cosim_array.bench import STREAMS, calls, mechanisms
 
+JSON, PICTURE = OUT / "array.json", OUT / "array.png"
+COMMAND = "make bench ONLY=array"
 FUNCTIONS = ("ID", "FD", "M", "Minv", "dID", "dFD", "diFD")
 #: A run of the larger number of batches costs what the smaller one does, and full batches besides.
 BATCHES = 2, 5
@@ -128,12 +130,24 @@ def _holding(machine: Machine, fitted: Sequence[Machine]) -> Machine:
 
 
 def placed(shape: Shape) -> dict[str, float | None]:
-    """LUT, DSP and clock of a shape on ecp5 as far as `make synth` left them: lut, dsp, mhz."""
+    """What `make synth` left of a shape.
+
+    Returns
+    -------
+    dict
+        lut, dsp (MULT18X18D), mhz: placed on ecp5; lut6, dsp48: synthesised for xc7. None where a
+        measurement is missing.
+    """
+    found = {"lut": None, "dsp": None, "mhz": None, "lut6": None, "dsp48": None}
     rows, _ = read_summary()
-    for row in current(rows, 1):
-        if (row["unit"], row["config"], row["family"]) == (ARRAY, shape.config, "ecp5"):
-            return {"lut": row["lut"], "dsp": row["dsp"], "mhz": row["fmax_mhz"]}
-    return {"lut": None, "dsp": None, "mhz": None}
+    for row in current(rows):
+        if (row["unit"], row["config"]) != (ARRAY, shape.config):
+            continue
+        if row["family"] == "ecp5":
+            found |= {"lut": row["lut"], "dsp": row["dsp"], "mhz": row["fmax_mhz"]}
+        else:
+            found |= {"lut6": row["lut"] + row["lutram"], "dsp48": row["dsp"]}
+    return found
 
 
 def print_table(rows: Sequence[Row]) -> None:
@@ -163,10 +177,10 @@ def main() -> None:
         for some in pool.imap(run, WORK, chunksize=1):
             rows += some
             print(f"{_shape(some[0])}: {len(some)} kernels", file=sys.stderr, flush=True)
-    path = OUT / "array.json"
-    path.write_text(json.dumps(rows, indent=1) + "\n")
+    JSON.write_text(json.dumps(rows, indent=1) + "\n")
+    plot(rows, PICTURE)
     print_table(rows)
-    for written in (path, plot(rows)):
+    for written in (JSON, PICTURE):
         print(written.relative_to(ROOT))
 
 

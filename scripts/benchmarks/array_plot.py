@@ -7,15 +7,13 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from scripts.benchmarks.scenarios import OUT
-
 DPI = 130
 ROBOT = "iiwa14"
 WIDTH = 0.8  # of a group of bars
 
 
-def plot(rows: Sequence[dict[str, Any]]) -> Path:
-    """Draw rows of array.json; returns the PNG file."""
+def plot(rows: Sequence[dict[str, Any]], path: Path) -> None:
+    """Draw rows of array.json."""
     figure = Figure(figsize=(13, 5), layout="constrained")
     cycles, work = figure.subplots(1, 2)
     mine = [row for row in rows if row["robot"] == ROBOT]
@@ -28,9 +26,7 @@ def plot(rows: Sequence[dict[str, Any]]) -> Path:
     work.set_ylabel("cycles a call x multipliers")
     work.set_title("the same by multiplier: lower is busier lanes")
     cycles.legend(fontsize=8)
-    path = OUT / "array.png"
     figure.savefig(path, dpi=DPI)
-    return path
 
 
 def _bars(axes: Axes, rows: Sequence[dict[str, Any]], value: Any) -> None:

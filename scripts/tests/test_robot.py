@@ -35,6 +35,9 @@ def attempt(tmp_path):
         (["ID", "--lanes", "8+8"], "LANES=8+8: only for TARGET=step"),
         (["ID", "--sim", "icarus"], "SIM=icarus: only for TARGET=step"),
         (["ID", "--waves"], "WAVES=1: only for TARGET=step"),
+        (["ID", "--stalls", "20", "--target", "step"], "STALLS=20: only for TARGET=array"),
+        (["ID", "--contexts", "17", "--target", "array"], "CONTEXTS=17: must be a whole number"),
+        (["ID", "--datapaths", "0", "--target", "array"], "DATAPATHS=0: must be a whole number"),
         (["ID", "--lanes", "8x8", "--target", "step"], "LANES=8x8: must be <adders>+<multip"),
         (["ID", "--arith", "half"], "ARITH=half: must be float32, float64 or"),
         (["ID", "--arith", "float64", "--target", "step"], "ARITH=float64: not in hardware"),
@@ -141,6 +144,19 @@ def test_the_engine_is_identical(attempt, simulated, tmp_path, capsys):
     assert simulated["command"] == (
         f"make robot URDF={IIWA} FUNCTION=ID TARGET=step LANES=4+4 ARITH=float32 SIM=verilator "
         "SEED=1 ROWS=2"
+    )
+
+
+def test_the_array_is_identical(attempt, simulated, tmp_path, capsys):
+    shape = ("--lanes", "1+2", "--contexts", "4", "--datapaths", "3", "--stalls", "0")
+    assert attempt("ID", "--target", "array", "--rows", "2", *shape) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "2 calls, 14 words: identical to the text"
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert summary["identical"] and summary["cycles_per_call"] == 200
+    assert summary["cycles_per_call_of_full_batches"] == summary["words"] / 3
+    assert simulated["command"] == (
+        f"make robot URDF={IIWA} FUNCTION=ID TARGET=array LANES=1+2 ARITH=float32 SIM=verilator "
+        "SEED=1 ROWS=2 CONTEXTS=4 DATAPATHS=3 STALLS=0"
     )
 
 

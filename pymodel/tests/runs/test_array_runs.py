@@ -165,6 +165,9 @@ def test_what_makes_no_ensemble_is_refused():
         Ensemble.of([first, replace(second, save=2)], ARRAY.fmt)
     with pytest.raises(ScenarioError, match="not of the structure of"):
         Ensemble.of([first, replace(second, bodies=second.bodies[:1])], ARRAY.fmt)
+    long = Ensemble.of([replace(first, save=1)], ARRAY.fmt)
+    with pytest.raises(ProgramError, match="70000 rows of a call, the array has 65535"):
+        prepare_array(ARRAY.boundless, {"step": replace(long, steps=70_000)})
     with pytest.raises(ValueError, match="carries nothing"):
         prepare_array(ARRAY, {"step": recorded("step", first)})
 
