@@ -56,7 +56,6 @@ class Work(NamedTuple):
 ROBOTS = {
     "iiwa14": (False, FUNCTIONS),
     "hyq": (True, FUNCTIONS),
-    "atlas": (True, ("ID", "FD", "dID")),  # dFD and diFD take minutes to schedule
 }
 MECHANISMS = ("double_pendulum", "four_bar")
 WORK = (
@@ -66,7 +65,7 @@ WORK = (
     Work(Shape(4, 4, 2)),
     Work(Shape(4, 8, 2), ("iiwa14", "hyq")),
     Work(Shape(4, 16, 1)),
-    Work(Shape(8, 8, 1), ("iiwa14", "hyq", "atlas")),
+    Work(Shape(8, 8, 1)),
 )
 
 

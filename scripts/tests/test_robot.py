@@ -92,7 +92,8 @@ def simulated(monkeypatch):
     said = {"result": "pass", "message": ""}
 
     def watched(bench, simulator, config, name, unit, settings, command, **options):
-        (call,) = settings["calls"]
+        (call,) = settings.get("calls") or settings["jobs"]
+        call["function"] = call.get("function") or call["functions"][0]
         small = reduced(load(call["robot"], call["floating"]))
         names = robot_calls.inputs(small, call["function"])
         table = robot_calls.read_table(call["inputs"])

@@ -27,8 +27,7 @@ def row(kernel, robot, datapaths=1, cycles=100.0, lanes=2, **placed):
 
 
 def line(text, start):
-    (found,) = (one for one in text.splitlines() if one.startswith(f"| {start}"))
-    return found
+    return next(one for one in text.splitlines() if one.startswith(f"| {start}"))
 
 
 def test_goals_say_by_how_much_they_are_missed():
