@@ -102,16 +102,33 @@ module {name}_regs
 {words_declared}
 {words_assigned}
 
-  always_comb begin
-    read_hit = 1'b1;
-    read_data = '0;
-{read_data}
-  end
+{reads}
 
 {answers}
 
 endmodule
 """
+
+_READS = """\
+  always_comb begin
+    read_hit = 1'b1;
+    read_data = '0;
+{branches}
+  end"""
+
+_READS_THROUGH = """\
+  // The address stands for long enough: it has a cycle, and the multiplexer has one.
+  logic [{last}:0] read_at_q;
+
+  always_ff @(posedge clk_i) begin
+{decoded}
+  end
+
+  always_comb begin
+    read_hit = |read_at_q;
+    read_data = '0;
+{branches}
+  end"""
 
 _TABLE = """
   // One row for each {selector} (distributed RAM). What is held is written to its own row all the
@@ -268,14 +285,22 @@ class _Rtl:
         return f"{self.source}[{index}+:{self.width}]"
 
     @property
-    def read(self) -> list[str]:
-        """The branch of the multiplexer."""
+    def data(self) -> str:
+        """The word that is read."""
         word = self.source if self.single else self.name
-        data = word if self.width == "DATA_W" else f"DATA_W'({word})"
-        lines = [f"if ({self.hit('read_addr_i')}) begin", f"  read_data = {data};"]
+        return word if self.width == "DATA_W" else f"DATA_W'({word})"
+
+    @property
+    def read(self) -> list[str]:
+        """The branch of the multiplexer, of those that come one after the other."""
+        return [f"if ({self.hit('read_addr_i')}) begin", f"  read_data = {self.data};"]
+
+    def read_at(self, place: int) -> list[str]:
+        """The branch of a multiplexer whose branches are apart, by a bit of the decoded address."""
+        lines = [f"if (read_at_q[{place}]) begin", f"  read_data = read_data | {self.data};"]
         if self.register.checked and self.register.access != READ_WRITE:
             lines.append(f"  read_hit = {self.name}_ok_i;")
-        return lines
+        return [*lines, "end"]
 
     @property
     def merged_ahead(self) -> str:
@@ -316,11 +341,18 @@ def block(map_: Map) -> str:
     several = [r for r in own if not r.single]
     parameters = [*map_.parameters, ("W", BUS_W, "bits of a float")]
     ports = [_group("held here", held), _group("given by the hardware", given)]
-    answers = _ANSWERS
+    answers, reads = _ANSWERS, _READS.format(branches=_branches(r.read for r in own))
     hits = " || ".join(r.hit("read_addr_i") for r in through if r.register.locked)
     locked = [f"assign read_locked_o = {hits};"] if hits else []
     if through:
         ports.append(_group("through which software acts on the hardware", through))
+        reads = _READS_THROUGH.format(
+            last=len(own) - 1,
+            decoded=_lines(
+                (f"read_at_q[{k}] <= {r.hit('read_addr_i')};" for k, r in enumerate(own)), 4
+            ),
+            branches=_lines((line for k, r in enumerate(own) for line in r.read_at(k)), 4),
+        )
         answers = _ANSWERS_THROUGH.format(
             declared=_lines(f"{r.type} {r.name}_q;" for r in written),
             assigned=_lines([*locked, *(line for r in through for line in r.actions)]),
@@ -344,7 +376,7 @@ def block(map_: Map) -> str:
         update=_update(single),
         words_declared=_lines(f"logic [{r.width}-1:0] {r.name};" for r in several),
         words_assigned=_lines(f"assign {r.name} = {r.word};" for r in several),
-        read_data=_branches(r.read for r in own),
+        reads=reads,
         answers=answers,
     )
 

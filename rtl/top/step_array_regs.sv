@@ -236,75 +236,142 @@ module step_array_regs
   logic [DATA_W-1:0] program_word;
   assign program_word = program_word_q[DATA_W*index(32'(read_addr_i), 32'(PROGRAM_WORD))+:DATA_W];
 
+  // The address stands for long enough: it has a cycle, and the multiplexer has one.
+  logic [31:0] read_at_q;
+
+  always_ff @(posedge clk_i) begin
+    read_at_q[0] <= read_addr_i == CALLS;
+    read_at_q[1] <= read_addr_i == SEGMENT_START;
+    read_at_q[2] <= read_addr_i == SEGMENT_LENGTH;
+    read_at_q[3] <= read_addr_i == SEGMENT_REPEAT;
+    read_at_q[4] <= read_addr_i == SEGMENT_IN_BASE;
+    read_at_q[5] <= read_addr_i == SEGMENT_IN_STRIDE;
+    read_at_q[6] <= read_addr_i == SEGMENT_OUT_BASE;
+    read_at_q[7] <= read_addr_i == SEGMENT_OUT_STRIDE;
+    read_at_q[8] <= read_addr_i == SEGMENT_FLAGS;
+    read_at_q[9] <= read_addr_i == FUNCTION_FIRST;
+    read_at_q[10] <= read_addr_i == FUNCTION_LAST;
+    read_at_q[11] <= read_addr_i == FUNCTION_LOOP_FROM;
+    read_at_q[12] <= read_addr_i == FUNCTION_LOOPS;
+    read_at_q[13] <= read_addr_i == FUNCTION_INPUTS;
+    read_at_q[14] <= read_addr_i == FUNCTION_OUTPUTS;
+    read_at_q[15] <= in_range(32'(read_addr_i), 32'(PROGRAM_WORD), BUS_WORDS);
+    read_at_q[16] <= read_addr_i == LANES;
+    read_at_q[17] <= read_addr_i == FILE_DEPTH;
+    read_at_q[18] <= read_addr_i == PROGRAM_DEPTH;
+    read_at_q[19] <= read_addr_i == IN_DEPTH;
+    read_at_q[20] <= read_addr_i == OUT_DEPTH;
+    read_at_q[21] <= read_addr_i == SCRATCH_DEPTH;
+    read_at_q[22] <= read_addr_i == ARRAY;
+    read_at_q[23] <= read_addr_i == CALLS_TAKEN;
+    read_at_q[24] <= read_addr_i == CALLS_GIVEN;
+    read_at_q[25] <= read_addr_i == DROPPED;
+    read_at_q[26] <= read_addr_i == WORD_CYCLES;
+    read_at_q[27] <= read_addr_i == SEGMENT_STORE;
+    read_at_q[28] <= read_addr_i == FUNCTION_STORE;
+    read_at_q[29] <= read_addr_i == FILE_ADDRESS;
+    read_at_q[30] <= read_addr_i == FILE_DATA;
+    read_at_q[31] <= read_addr_i == PROGRAM_STORE;
+  end
+
   always_comb begin
-    read_hit = 1'b1;
+    read_hit = |read_at_q;
     read_data = '0;
-    if (read_addr_i == CALLS) begin
-      read_data = calls_q;
-    end else if (read_addr_i == SEGMENT_START) begin
-      read_data = segment_start_q;
-    end else if (read_addr_i == SEGMENT_LENGTH) begin
-      read_data = segment_length_q;
-    end else if (read_addr_i == SEGMENT_REPEAT) begin
-      read_data = segment_repeat_q;
-    end else if (read_addr_i == SEGMENT_IN_BASE) begin
-      read_data = segment_in_base_q;
-    end else if (read_addr_i == SEGMENT_IN_STRIDE) begin
-      read_data = segment_in_stride_q;
-    end else if (read_addr_i == SEGMENT_OUT_BASE) begin
-      read_data = segment_out_base_q;
-    end else if (read_addr_i == SEGMENT_OUT_STRIDE) begin
-      read_data = segment_out_stride_q;
-    end else if (read_addr_i == SEGMENT_FLAGS) begin
-      read_data = segment_flags_q;
-    end else if (read_addr_i == FUNCTION_FIRST) begin
-      read_data = function_first_q;
-    end else if (read_addr_i == FUNCTION_LAST) begin
-      read_data = function_last_q;
-    end else if (read_addr_i == FUNCTION_LOOP_FROM) begin
-      read_data = function_loop_from_q;
-    end else if (read_addr_i == FUNCTION_LOOPS) begin
-      read_data = function_loops_q;
-    end else if (read_addr_i == FUNCTION_INPUTS) begin
-      read_data = function_inputs_q;
-    end else if (read_addr_i == FUNCTION_OUTPUTS) begin
-      read_data = function_outputs_q;
-    end else if (in_range(32'(read_addr_i), 32'(PROGRAM_WORD), BUS_WORDS)) begin
-      read_data = program_word;
-    end else if (read_addr_i == LANES) begin
-      read_data = lanes_i;
-    end else if (read_addr_i == FILE_DEPTH) begin
-      read_data = file_depth_i;
-    end else if (read_addr_i == PROGRAM_DEPTH) begin
-      read_data = program_depth_i;
-    end else if (read_addr_i == IN_DEPTH) begin
-      read_data = in_depth_i;
-    end else if (read_addr_i == OUT_DEPTH) begin
-      read_data = out_depth_i;
-    end else if (read_addr_i == SCRATCH_DEPTH) begin
-      read_data = scratch_depth_i;
-    end else if (read_addr_i == ARRAY) begin
-      read_data = array_i;
-    end else if (read_addr_i == CALLS_TAKEN) begin
-      read_data = calls_taken_i;
-    end else if (read_addr_i == CALLS_GIVEN) begin
-      read_data = calls_given_i;
-    end else if (read_addr_i == DROPPED) begin
-      read_data = dropped_i;
-    end else if (read_addr_i == WORD_CYCLES) begin
-      read_data = word_cycles_i;
-    end else if (read_addr_i == SEGMENT_STORE) begin
-      read_data = segment_store_i;
-    end else if (read_addr_i == FUNCTION_STORE) begin
-      read_data = function_store_i;
-    end else if (read_addr_i == FILE_ADDRESS) begin
-      read_data = file_address_i;
-    end else if (read_addr_i == FILE_DATA) begin
-      read_data = DATA_W'(file_data_i);
-    end else if (read_addr_i == PROGRAM_STORE) begin
-      read_data = program_store_i;
-    end else begin
-      read_hit = 1'b0;
+    if (read_at_q[0]) begin
+      read_data = read_data | calls_q;
+    end
+    if (read_at_q[1]) begin
+      read_data = read_data | segment_start_q;
+    end
+    if (read_at_q[2]) begin
+      read_data = read_data | segment_length_q;
+    end
+    if (read_at_q[3]) begin
+      read_data = read_data | segment_repeat_q;
+    end
+    if (read_at_q[4]) begin
+      read_data = read_data | segment_in_base_q;
+    end
+    if (read_at_q[5]) begin
+      read_data = read_data | segment_in_stride_q;
+    end
+    if (read_at_q[6]) begin
+      read_data = read_data | segment_out_base_q;
+    end
+    if (read_at_q[7]) begin
+      read_data = read_data | segment_out_stride_q;
+    end
+    if (read_at_q[8]) begin
+      read_data = read_data | segment_flags_q;
+    end
+    if (read_at_q[9]) begin
+      read_data = read_data | function_first_q;
+    end
+    if (read_at_q[10]) begin
+      read_data = read_data | function_last_q;
+    end
+    if (read_at_q[11]) begin
+      read_data = read_data | function_loop_from_q;
+    end
+    if (read_at_q[12]) begin
+      read_data = read_data | function_loops_q;
+    end
+    if (read_at_q[13]) begin
+      read_data = read_data | function_inputs_q;
+    end
+    if (read_at_q[14]) begin
+      read_data = read_data | function_outputs_q;
+    end
+    if (read_at_q[15]) begin
+      read_data = read_data | program_word;
+    end
+    if (read_at_q[16]) begin
+      read_data = read_data | lanes_i;
+    end
+    if (read_at_q[17]) begin
+      read_data = read_data | file_depth_i;
+    end
+    if (read_at_q[18]) begin
+      read_data = read_data | program_depth_i;
+    end
+    if (read_at_q[19]) begin
+      read_data = read_data | in_depth_i;
+    end
+    if (read_at_q[20]) begin
+      read_data = read_data | out_depth_i;
+    end
+    if (read_at_q[21]) begin
+      read_data = read_data | scratch_depth_i;
+    end
+    if (read_at_q[22]) begin
+      read_data = read_data | array_i;
+    end
+    if (read_at_q[23]) begin
+      read_data = read_data | calls_taken_i;
+    end
+    if (read_at_q[24]) begin
+      read_data = read_data | calls_given_i;
+    end
+    if (read_at_q[25]) begin
+      read_data = read_data | dropped_i;
+    end
+    if (read_at_q[26]) begin
+      read_data = read_data | word_cycles_i;
+    end
+    if (read_at_q[27]) begin
+      read_data = read_data | segment_store_i;
+    end
+    if (read_at_q[28]) begin
+      read_data = read_data | function_store_i;
+    end
+    if (read_at_q[29]) begin
+      read_data = read_data | file_address_i;
+    end
+    if (read_at_q[30]) begin
+      read_data = read_data | DATA_W'(file_data_i);
+    end
+    if (read_at_q[31]) begin
+      read_data = read_data | program_store_i;
     end
   end
 

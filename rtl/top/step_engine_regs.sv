@@ -250,64 +250,119 @@ module step_engine_regs
   logic [DATA_W-1:0] program_word;
   assign program_word = program_word_q[DATA_W*index(32'(read_addr_i), 32'(PROGRAM_WORD))+:DATA_W];
 
+  // The address stands for long enough: it has a cycle, and the multiplexer has one.
+  logic [25:0] read_at_q;
+
+  always_ff @(posedge clk_i) begin
+    read_at_q[0] <= read_addr_i == STEPS;
+    read_at_q[1] <= read_addr_i == SAVE;
+    read_at_q[2] <= read_addr_i == EVERY;
+    read_at_q[3] <= read_addr_i == MAIN_START;
+    read_at_q[4] <= read_addr_i == MAIN_LENGTH;
+    read_at_q[5] <= read_addr_i == SPECIAL_START;
+    read_at_q[6] <= read_addr_i == SPECIAL_LENGTH;
+    read_at_q[7] <= read_addr_i == TRACE_BEFORE;
+    read_at_q[8] <= read_addr_i == TRACE_AFTER;
+    read_at_q[9] <= read_addr_i == TRACE_START;
+    read_at_q[10] <= in_range(32'(read_addr_i), 32'(PROGRAM_WORD), BUS_WORDS);
+    read_at_q[11] <= read_addr_i == LANES;
+    read_at_q[12] <= read_addr_i == FILE_DEPTH;
+    read_at_q[13] <= read_addr_i == PROGRAM_DEPTH;
+    read_at_q[14] <= read_addr_i == TRACE_DEPTH;
+    read_at_q[15] <= read_addr_i == TRACE_REGISTERS;
+    read_at_q[16] <= read_addr_i == PROGRAMS;
+    read_at_q[17] <= read_addr_i == STEPS_DONE;
+    read_at_q[18] <= read_addr_i == TRACE_COUNT;
+    read_at_q[19] <= read_addr_i == PROGRAM;
+    read_at_q[20] <= read_addr_i == TRACE_DATA;
+    read_at_q[21] <= read_addr_i == TRACE_INDEX;
+    read_at_q[22] <= read_addr_i == TRACE_ENTRY;
+    read_at_q[23] <= read_addr_i == FILE_ADDRESS;
+    read_at_q[24] <= read_addr_i == FILE_DATA;
+    read_at_q[25] <= read_addr_i == PROGRAM_STORE;
+  end
+
   always_comb begin
-    read_hit = 1'b1;
+    read_hit = |read_at_q;
     read_data = '0;
-    if (read_addr_i == STEPS) begin
-      read_data = steps_q;
-    end else if (read_addr_i == SAVE) begin
-      read_data = save_q;
-    end else if (read_addr_i == EVERY) begin
-      read_data = every_q;
-    end else if (read_addr_i == MAIN_START) begin
-      read_data = main_start_q;
-    end else if (read_addr_i == MAIN_LENGTH) begin
-      read_data = main_length_q;
-    end else if (read_addr_i == SPECIAL_START) begin
-      read_data = special_start_q;
-    end else if (read_addr_i == SPECIAL_LENGTH) begin
-      read_data = special_length_q;
-    end else if (read_addr_i == TRACE_BEFORE) begin
-      read_data = trace_before_q;
-    end else if (read_addr_i == TRACE_AFTER) begin
-      read_data = trace_after_q;
-    end else if (read_addr_i == TRACE_START) begin
-      read_data = trace_start_q;
-    end else if (in_range(32'(read_addr_i), 32'(PROGRAM_WORD), BUS_WORDS)) begin
-      read_data = program_word;
-    end else if (read_addr_i == LANES) begin
-      read_data = lanes_i;
-    end else if (read_addr_i == FILE_DEPTH) begin
-      read_data = file_depth_i;
-    end else if (read_addr_i == PROGRAM_DEPTH) begin
-      read_data = program_depth_i;
-    end else if (read_addr_i == TRACE_DEPTH) begin
-      read_data = trace_depth_i;
-    end else if (read_addr_i == TRACE_REGISTERS) begin
-      read_data = trace_registers_i;
-    end else if (read_addr_i == PROGRAMS) begin
-      read_data = programs_i;
-    end else if (read_addr_i == STEPS_DONE) begin
-      read_data = steps_done_i;
-    end else if (read_addr_i == TRACE_COUNT) begin
-      read_data = trace_count_i;
-    end else if (read_addr_i == PROGRAM) begin
-      read_data = program_i;
-    end else if (read_addr_i == TRACE_DATA) begin
-      read_data = DATA_W'(trace_data_i);
+    if (read_at_q[0]) begin
+      read_data = read_data | steps_q;
+    end
+    if (read_at_q[1]) begin
+      read_data = read_data | save_q;
+    end
+    if (read_at_q[2]) begin
+      read_data = read_data | every_q;
+    end
+    if (read_at_q[3]) begin
+      read_data = read_data | main_start_q;
+    end
+    if (read_at_q[4]) begin
+      read_data = read_data | main_length_q;
+    end
+    if (read_at_q[5]) begin
+      read_data = read_data | special_start_q;
+    end
+    if (read_at_q[6]) begin
+      read_data = read_data | special_length_q;
+    end
+    if (read_at_q[7]) begin
+      read_data = read_data | trace_before_q;
+    end
+    if (read_at_q[8]) begin
+      read_data = read_data | trace_after_q;
+    end
+    if (read_at_q[9]) begin
+      read_data = read_data | trace_start_q;
+    end
+    if (read_at_q[10]) begin
+      read_data = read_data | program_word;
+    end
+    if (read_at_q[11]) begin
+      read_data = read_data | lanes_i;
+    end
+    if (read_at_q[12]) begin
+      read_data = read_data | file_depth_i;
+    end
+    if (read_at_q[13]) begin
+      read_data = read_data | program_depth_i;
+    end
+    if (read_at_q[14]) begin
+      read_data = read_data | trace_depth_i;
+    end
+    if (read_at_q[15]) begin
+      read_data = read_data | trace_registers_i;
+    end
+    if (read_at_q[16]) begin
+      read_data = read_data | programs_i;
+    end
+    if (read_at_q[17]) begin
+      read_data = read_data | steps_done_i;
+    end
+    if (read_at_q[18]) begin
+      read_data = read_data | trace_count_i;
+    end
+    if (read_at_q[19]) begin
+      read_data = read_data | program_i;
+    end
+    if (read_at_q[20]) begin
+      read_data = read_data | DATA_W'(trace_data_i);
       read_hit = trace_data_ok_i;
-    end else if (read_addr_i == TRACE_INDEX) begin
-      read_data = trace_index_i;
-    end else if (read_addr_i == TRACE_ENTRY) begin
-      read_data = trace_entry_i;
-    end else if (read_addr_i == FILE_ADDRESS) begin
-      read_data = file_address_i;
-    end else if (read_addr_i == FILE_DATA) begin
-      read_data = DATA_W'(file_data_i);
-    end else if (read_addr_i == PROGRAM_STORE) begin
-      read_data = program_store_i;
-    end else begin
-      read_hit = 1'b0;
+    end
+    if (read_at_q[21]) begin
+      read_data = read_data | trace_index_i;
+    end
+    if (read_at_q[22]) begin
+      read_data = read_data | trace_entry_i;
+    end
+    if (read_at_q[23]) begin
+      read_data = read_data | file_address_i;
+    end
+    if (read_at_q[24]) begin
+      read_data = read_data | DATA_W'(file_data_i);
+    end
+    if (read_at_q[25]) begin
+      read_data = read_data | program_store_i;
     end
   end
 

@@ -123,5 +123,5 @@ BENCH = Bench(
         settings={"tables": {"icarus": 2}},
         legal=_is_legal,
     ),
-    signals=("busy", "engine_rst_n", *array_watch.SIGNALS),
+    signals=("busy", "parts_rst_n", *array_watch.SIGNALS),
 )
