@@ -9,8 +9,15 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from scripts.benchmarks.array import COMMAND, JSON, PICTURE, STEPS
+from pymodel.compile.robot_kernels import operations, recorded
+from pymodel.machine.isa import Machine
+from pymodel.mechanism import urdf
+from pymodel.mechanism.reduction import reduced
+from scripts.benchmarks.array import COMMAND, FUNCTIONS, JSON, PICTURE, ROBOTS, STEPS
+from scripts.cost.cycles import on_engine
 from scripts.cost.devices import LFE5U_85F, ZYNQ_7020
+from scripts.cost.engine import ENGINE
+from scripts.cost.summary import current, read_summary
 from scripts.documents import MissingError, copy_picture, read, table
 from scripts.places import DOCS, ROOT
 
@@ -18,6 +25,16 @@ DOC = DOCS / "array_results.md"
 XCVU9P = {"lut": 1_182_240, "dsp": 6840}
 FILLED = 0.8  # of a device's LUTs, at most
 NONE = "–"
+MULTIPLIERS = 8  # of all datapaths together, where shapes are compared
+WORD_GOALS = {
+    ("iiwa14", "ID"): 44,
+    ("iiwa14", "FD"): 75,
+    ("iiwa14", "dID"): 134,
+    ("iiwa14", "diFD"): 215,
+    ("iiwa14", "dFD"): 245,
+    ("hyq", "dFD"): 1060,
+}
+SHOWN_SHAPE = "2+2, C 8, V 4"
 PLACED = ("lut", "dsp", "mhz", "lut6", "dsp48")
 
 Row = Mapping[str, Any]
@@ -87,6 +104,61 @@ def rates(rows: Rows) -> str:
     return table(head, body)
 
 
+def busy(row: Row) -> float:
+    """Part of the cycles in which the multipliers, or adders if these are busier, work."""
+    floating, _ = ROBOTS[row["robot"]]
+    robot = reduced(urdf.load(ROOT / "robots" / f"{row['robot']}.urdf", floating))
+    count = operations(recorded(robot, row["kernel"]))
+    cycles = row["cycles_per_call"] * row["datapaths"]
+    return max(count["mul"] / row["multipliers"], count["add"] / row["adders"]) / cycles
+
+
+def lanes_busy(rows: Rows) -> str:
+    """How busy lanes are with each robot's functions, on the shape that was measured for it."""
+    shapes = {row["robot"]: shape_of(row) for row in rows if row["robot"]}  # the last one of each
+    body = {}
+    for row in rows:
+        if row["robot"] and shape_of(row) in (SHOWN_SHAPE, shapes[row["robot"]]):
+            body.setdefault((row["robot"], shape_of(row)), {})[row["kernel"]] = busy(row)
+    return table(
+        ("robot", "shape", *FUNCTIONS),
+        [
+            (*key, *(f"{found[name]:.1%}" if name in found else "" for name in FUNCTIONS))
+            for key, found in body.items()
+        ],
+    )
+
+
+def cycles_of(rows: Rows, robot: str, kernel: str, lanes: int) -> float | None:
+    """The fewest cycles of a call on eight multipliers, in datapaths of so many."""
+    found = [
+        row["cycles_per_call"]
+        for row in rows
+        if (row["robot"], row["kernel"], row["adders"]) == (robot, kernel, lanes)
+        and row["multipliers"] * row["datapaths"] == MULTIPLIERS
+    ]
+    return min(found, default=None)
+
+
+def word_goals(rows: Rows) -> str:
+    """Cycles a call on eight multipliers against the goals for one datapath of 8 + 8 lanes."""
+    body = []
+    for (robot, kernel), goal in WORD_GOALS.items():
+        cells = [cycles_of(rows, robot, kernel, lanes) for lanes in (8, 4, 2)]
+        shown = (NONE if x is None else f"{x:.1f}" for x in cells)
+        best = min((x for x in cells if x is not None), default=None)
+        body.append((f"{robot} {kernel}", goal, *shown, Goal("", goal, best, False).verdict))
+    return table(("function", "goal", "1 x 8+8", "2 x 4+4", "4 x 2+2", "best"), body)
+
+
+def latency_engine() -> float | None:
+    """Microseconds of a double pendulum's step on the step engine of 2 + 2 lanes, if placed."""
+    for row in current(read_summary()[0]):
+        if (row["unit"], row["config"], row["family"]) == (ENGINE, "2+2 lanes", "ecp5"):
+            return on_engine("double_pendulum", Machine()) / row["fmax_mhz"]
+    return None
+
+
 def goals(rows: Rows) -> str:
     """Goals of throughput, and how far they are met."""
     timed = [row for row in rows if row["mhz"] is not None]
@@ -123,6 +195,12 @@ def goals(rows: Rows) -> str:
             "double pendulums on an ECP5-85k by count, million steps a second",
             10,
             best("double_pendulum", lambda r: on_ecp5(r) / 1e6),
+        ),
+        Goal(
+            "double pendulum on the step engine, one system, us a step",
+            1.5,
+            latency_engine(),
+            least=False,
         ),
     ]
     return table(
@@ -224,7 +302,17 @@ numbers of datapaths were measured. Not placed.
 
 {devices(rows)}
 
+## Busy lanes
+
+Operations of the busier kind by its lanes, of all cycles; goal 95 % on HyQ.
+
+{lanes_busy(rows)}
+
 ## Goals
+
+Cycles a call on eight multipliers; the goals are for one datapath of 8 + 8 lanes.
+
+{word_goals(rows)}
 
 {goals(rows)}
 """
