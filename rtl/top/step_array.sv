@@ -380,7 +380,14 @@ module step_array
   assign parts_rst_n = rst_ni && !reset_q;
   assign core_rst_n = rst_ni && (!reset_q || travelling);
 
+  // Commands go far: a register stands before them. What is stored stands on.
+  logic run_q, store_segment_q, store_function_q, store_word_q;
+
   always_ff @(posedge clk_i) begin
+    run_q <= rst_ni && run;
+    store_segment_q <= rst_ni && store_segment;
+    store_function_q <= rst_ni && store_function;
+    store_word_q <= rst_ni && store_word;
     reset_q <= !engine_rst_n;
     host_location_q <= file_q;
     host_data_q <= new_data;
@@ -426,7 +433,7 @@ module step_array
     .finished_o(loaded),
     .taken_o(calls_taken),
     .dropped_o(calls_dropped),
-    .function_store_i(store_function),
+    .function_store_i(store_function_q),
     .function_number_i(new_function[FUNCTION_W-1:0]),
     .function_inputs_i(function_inputs[IN_W:0]),
     .s_axis_tdata,
@@ -462,7 +469,7 @@ module step_array
   ) u_sequencer (
     .clk_i,
     .rst_ni(parts_rst_n),
-    .run_i(run),
+    .run_i(run_q),
     .clear_i(clear),
     .idle_o(idle),
     .busy_o(busy),
@@ -472,10 +479,10 @@ module step_array
     .finished_i(loaded && drained),
     .hold_i(travelling),
     .word_cycles_o(word_cycles),
-    .program_store_i(store_word),
+    .program_store_i(store_word_q),
     .program_pc_i(new_pc[PC_W-1:0]),
     .program_word_i(stored_word[WORD_BITS-1:0]),
-    .segment_store_i(store_segment),
+    .segment_store_i(store_segment_q),
     .segment_number_i(new_segment[SEGMENT_W-1:0]),
     .segment_start_i(segment_start[PC_W-1:0]),
     .segment_length_i(segment_length[PC_W:0]),
@@ -486,7 +493,7 @@ module step_array
     .segment_out_stride_i(segment_out_stride[OUT_NUMBER_W-1:0]),
     .segment_quiet_i(segment_flags[SEGMENT_FLAGS_QUIET]),
     .segment_emit_i(segment_flags[SEGMENT_FLAGS_EMIT]),
-    .function_store_i(store_function),
+    .function_store_i(store_function_q),
     .function_number_i(new_function[FUNCTION_W-1:0]),
     .function_first_i(function_first[SEGMENT_W-1:0]),
     .function_last_i(function_last[SEGMENT_W-1:0]),
@@ -572,7 +579,7 @@ module step_array
     .start_i(start),
     .finished_o(drained),
     .given_o(calls_given),
-    .function_store_i(store_function),
+    .function_store_i(store_function_q),
     .function_number_i(new_function[FUNCTION_W-1:0]),
     .function_outputs_i(function_outputs[OUT_W:0]),
     .free_o(out_free),
