@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from pymodel.machine.isa import Machine
 from scripts.cost.engine import LANE_UNITS, stages_parameter
-from scripts.cost.job import FAMILIES, Job
+from scripts.cost.job import FAMILIES, SEEDS, Job
 
 ARRAY = "step_array"
 WORDS = 1024  # of the program: dFD on 2 + 2 lanes
@@ -38,7 +38,7 @@ SHAPES = (
 
 
 def array_jobs(shape: Shape) -> Iterator[Job]:
-    """The array of a shape, its stages the defaults of `Machine`; placed with one seed."""
+    """The array of a shape, its stages the defaults of `Machine`; large ones are placed once."""
     machine = Machine()
     values = {stages_parameter(op): getattr(machine, f"{op}_stages") for op in LANE_UNITS}
     values |= {
@@ -51,5 +51,6 @@ def array_jobs(shape: Shape) -> Iterator[Job]:
         "IN_DEPTH": IN_DEPTH,
         "OUT_DEPTH": OUT_DEPTH,
     }
+    seeds = SEEDS if shape == SHAPES[0] else 1
     for family in FAMILIES:
-        yield Job(ARRAY, shape.config, family, parameters=values, most_seeds=1)
+        yield Job(ARRAY, shape.config, family, parameters=values, most_seeds=seeds)
