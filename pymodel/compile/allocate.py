@@ -76,7 +76,7 @@ class Homes:
             name: self._owned[k.owner, name]
             for k in kernels
             for name in (*k.inputs, *k.kept)
-            if (k.owner, name) in self._owned
+            if self.machine.streams and (k.owner, name) in self._owned  # else it is an input
         }
         own.carried = {name: self._owned[k.owner, name] for k in kernels for name in k.carried}
         leaves = {name for k in kernels for name in k.fixed_leaves.values()}

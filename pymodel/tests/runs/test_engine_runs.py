@@ -425,3 +425,22 @@ def test_libraries_that_do_not_fit():
         *(call.program for call in boundless.calls.values())
     )
     assert prepare_library(holding, kernels).call(2).number == 2
+
+
+def test_an_input_is_not_what_another_program_carries_under_its_name():
+    def counting(arithmetic, values):
+        return {"x": values["x"] + values["a"]}
+
+    def doubled(arithmetic, values):
+        return {"y": values["x"] + values["x"]}
+
+    kernels = {
+        "count": record(counting, inputs="a", carried="x"),
+        "double": record(doubled, inputs="x"),
+    }
+    library = prepare_library(ROOMY, kernels)
+    twin, number = Twin(ROOMY), BINARY32.from_float
+    twin.load(library.image | library.call("count").state({"x": number(1.0)}))
+    assert library.call("count").evaluate_on(twin, {"a": number(2.0)}) == {}
+    assert library.call("double").evaluate_on(twin, {"x": number(5.0)}) == {"y": number(10.0)}
+    assert twin.read(library.call("count").program.carried["x"]) == number(3.0)
