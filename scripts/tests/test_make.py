@@ -57,7 +57,7 @@ def make(environment):
             "STEPS=3: make robot takes URDF FUNCTION FLOATING TARGET ROWS",
         ),
         (["run", PENDULUM, "ROWS=3"], "ROWS=3: make run takes SCENARIO TARGET SIM ARITH"),
-        (["bench", "ONLY=all"], "ONLY=all: must be one of speed, step_engine, native"),
+        (["bench", "ONLY=all"], "ONLY=all: must be one of speed, step_engine, array, native"),
         (["test", "SIM=icarus"], "SIM=icarus: make test takes no variables"),
         (["fp_add", "LANES=2+2"], "LANES=2+2: make fp_add takes SIM SEED TEST CONFIG WAVES"),
         (["fp_add", "SIM=vcs"], "SIM=vcs: must be icarus, verilator or all"),
