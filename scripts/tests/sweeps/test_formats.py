@@ -34,7 +34,7 @@ def test_units_and_formats_are_chosen():
     assert [job.unit for job in jobs] == ["fp_mul", "fp_mul", "fp_sincos"]
     params = [formats.UNITS[job.unit].config_named(job.config).params for job in jobs]
     assert [(each["EXP_W"], each["MAN_W"]) for each in params] == [(4, 20), (9, 5), (4, 20)]
-    assert params[0].keys() - params[2].keys() == {"SPECIALS", "DSP_W"}
+    assert params[0].keys() - params[2].keys() == {"SPECIALS"}
     assert jobs == formats.chosen_jobs(["fp_mul", "fp_sincos"], [(4, 20), (9, 5)], seed=3)
 
 
