@@ -185,4 +185,30 @@ package step_pkg;
     return latency(stages, ahead, contexts) - ahead - unit_stages(stages, most, ahead, contexts);
   endfunction
 
+  // A location on the bus: a register's bank above its address, half a word each; the address has
+  // the number of the context above that of the register. Banks have so many `addresses`.
+  localparam int LOCATION_HALF_W = 16;
+
+  function automatic logic is_location(
+    input logic [2*LOCATION_HALF_W-1:0] location, input int banks, input int addresses
+  );
+    return 32'(location[LOCATION_HALF_W+:LOCATION_HALF_W]) < banks &&
+           32'(location[0+:LOCATION_HALF_W]) < addresses;
+  endfunction
+
+  // The same address of the next bank, after the last bank the next address of bank 0
+  function automatic logic [2*LOCATION_HALF_W-1:0] next_location(
+    input logic [2*LOCATION_HALF_W-1:0] location, input int banks, input int addresses
+  );
+    logic [LOCATION_HALF_W-1:0] bank, address;
+    {bank, address} = location;
+    if (32'(bank) != banks - 1) begin
+      bank = bank + 1'b1;
+    end else begin
+      bank = '0;
+      address = 32'(address) == addresses - 1 ? '0 : address + 1'b1;
+    end
+    return {bank, address};
+  endfunction
+
 endpackage

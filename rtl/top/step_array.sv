@@ -83,7 +83,8 @@ module step_array
 
   localparam int BANKS = step_pkg::num_banks(NUM_ADD, NUM_MUL);
   localparam int BANK_W = $clog2(BANKS);
-  localparam int FILE_W = $clog2(CONTEXTS * DEPTH);
+  localparam int ADDRESSES = CONTEXTS * DEPTH;  // of a bank
+  localparam int FILE_W = $clog2(ADDRESSES);
   localparam int LOCATION_W = BANK_W + FILE_W;
   localparam int PC_W = $clog2(PROGRAM_DEPTH);
   localparam int IN_W = $clog2(IN_DEPTH);
@@ -100,7 +101,7 @@ module step_array
       step_pkg::stream_word_w(NUM_ADD, NUM_MUL, DEPTH, CONTEXTS, IN_DEPTH, OUT_DEPTH,
                               SCRATCH_DEPTH);
   localparam int BUS_WORDS = (WORD_BITS + DATA_W - 1) / DATA_W;
-  localparam int BANK_AT = 16;  // lowest bit of the bank in a location on the bus
+  localparam int LOCATION_HALF_W = step_pkg::LOCATION_HALF_W;
   localparam int SETUP = 3;  // registers in which a segment or function is checked, of answers
   localparam int LANES_FIELD = 1 << LANES_NUM_ADD_W;
   localparam int MOST_SEGMENTS = (1 << ARRAY_SEGMENTS_W) - 1;
@@ -122,7 +123,7 @@ module step_array
     initial $fatal(1, "%m: NUM_ADD %0d and NUM_MUL %0d must be below %0d",
                    NUM_ADD, NUM_MUL, LANES_FIELD);
   end
-  if (CONTEXTS * DEPTH > 1 << BANK_AT) begin : gen_check_depth
+  if (ADDRESSES > 1 << LOCATION_HALF_W) begin : gen_check_depth
     initial $fatal(1, "%m: DEPTH %0d of %0d contexts does not fit a location", DEPTH, CONTEXTS);
   end
   if (BUS_WORDS > PROGRAM_WORD_WORDS) begin : gen_check_word
@@ -198,33 +199,14 @@ module step_array
   // Locations on the bus and inside, as in step_engine
   // ---------------------------------------------------------------------------------------------
   function automatic logic [DATA_W-1:0] to_bus(input logic [LOCATION_W-1:0] location);
-    logic [DATA_W-1:0] word;
-    word = '0;
-    word[BANK_AT+:BANK_W] = location[FILE_W+:BANK_W];
-    word[0+:FILE_W] = location[0+:FILE_W];
-    return word;
+    return {LOCATION_HALF_W'(location[FILE_W+:BANK_W]), LOCATION_HALF_W'(location[0+:FILE_W])};
   endfunction
 
   // verilator lint_off UNUSEDSIGNAL  // the bits between are checked by is_location
   function automatic logic [LOCATION_W-1:0] from_bus(input logic [DATA_W-1:0] word);
-    return {word[BANK_AT+:BANK_W], word[0+:FILE_W]};
+    return {word[LOCATION_HALF_W+:BANK_W], word[0+:FILE_W]};
   endfunction
   // verilator lint_on UNUSEDSIGNAL
-
-  function automatic logic is_location(input logic [DATA_W-1:0] word);
-    return to_bus(from_bus(word)) == word && 32'(word[BANK_AT+:BANK_W]) < BANKS &&
-           32'(word[0+:FILE_W]) < CONTEXTS * DEPTH;
-  endfunction
-
-  function automatic logic [LOCATION_W-1:0] next_location(input logic [LOCATION_W-1:0] location);
-    logic [BANK_W-1:0] bank;
-    logic [FILE_W-1:0] address;
-    {bank, address} = location;
-    if (bank == BANK_W'(BANKS - 1)) begin
-      return {BANK_W'(0), address == FILE_W'(CONTEXTS * DEPTH - 1) ? '0 : address + 1'b1};
-    end
-    return {bank + 1'b1, address};
-  endfunction
 
   // ---------------------------------------------------------------------------------------------
   // Registers
@@ -300,7 +282,7 @@ module step_array
     .function_store_o(new_function),
     .function_store_merged_o(merged_function),
     .file_address_i(to_bus(file_q)),
-    .file_address_ok_i(is_location(merged_file)),
+    .file_address_ok_i(step_pkg::is_location(merged_file, BANKS, ADDRESSES)),
     .file_address_write_o(write_address),
     .file_address_o(new_file),
     .file_address_merged_o(merged_file),
@@ -334,7 +316,7 @@ module step_array
       if (write_address) begin
         file_q <= from_bus(new_file);
       end else if (write_file) begin
-        file_q <= next_location(file_q);
+        file_q <= from_bus(step_pkg::next_location(to_bus(file_q), BANKS, ADDRESSES));
       end
     end
   end

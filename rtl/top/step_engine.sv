@@ -73,7 +73,8 @@ module step_engine
   localparam int BANK_W = $clog2(BANKS);
   localparam int ADDRESS_W = $clog2(DEPTH);
   localparam int CONTEXT_W = step_pkg::context_w(CONTEXTS);
-  localparam int FILE_W = $clog2(CONTEXTS * DEPTH);
+  localparam int ADDRESSES = CONTEXTS * DEPTH;  // of a bank
+  localparam int FILE_W = $clog2(ADDRESSES);
   localparam int LOCATION_W = BANK_W + FILE_W;
   localparam int PC_W = $clog2(PROGRAM_DEPTH);
   localparam int ENTRY_W = $clog2(TRACE_REGISTERS);
@@ -81,7 +82,7 @@ module step_engine
   localparam int WORD_BITS = step_pkg::word_w(NUM_ADD, NUM_MUL, DEPTH, CONTEXTS);
   localparam int BUS_WORDS = (WORD_BITS + DATA_W - 1) / DATA_W;
   localparam int TRACE_COUNT_W = $clog2(TRACE_DEPTH) + 1;
-  localparam int BANK_AT = 16;  // lowest bit of the bank in a location on the bus
+  localparam int LOCATION_HALF_W = step_pkg::LOCATION_HALF_W;
   // Cycles from a new location to what stands there, in read_data
   localparam int SETUP = 3 + READ_STAGES;
   localparam int LANES_FIELD = 1 << LANES_NUM_ADD_W;
@@ -102,7 +103,7 @@ module step_engine
     initial $fatal(1, "%m: NUM_ADD %0d and NUM_MUL %0d must be below %0d",
                    NUM_ADD, NUM_MUL, LANES_FIELD);
   end
-  if (CONTEXTS * DEPTH > 1 << BANK_AT) begin : gen_check_depth
+  if (ADDRESSES > 1 << LOCATION_HALF_W) begin : gen_check_depth
     initial $fatal(1, "%m: DEPTH %0d of %0d contexts does not fit a location", DEPTH, CONTEXTS);
   end
   if (BUS_WORDS > PROGRAM_WORD_WORDS) begin : gen_check_word
@@ -175,35 +176,14 @@ module step_engine
   // Locations on the bus and inside
   // ---------------------------------------------------------------------------------------------
   function automatic logic [DATA_W-1:0] to_bus(input logic [LOCATION_W-1:0] location);
-    logic [DATA_W-1:0] word;
-    word = '0;
-    word[BANK_AT+:BANK_W] = location[FILE_W+:BANK_W];
-    word[0+:FILE_W] = location[0+:FILE_W];
-    return word;
+    return {LOCATION_HALF_W'(location[FILE_W+:BANK_W]), LOCATION_HALF_W'(location[0+:FILE_W])};
   endfunction
 
   // verilator lint_off UNUSEDSIGNAL  // the bits between are checked by is_location
   function automatic logic [LOCATION_W-1:0] from_bus(input logic [DATA_W-1:0] word);
-    return {word[BANK_AT+:BANK_W], word[0+:FILE_W]};
+    return {word[LOCATION_HALF_W+:BANK_W], word[0+:FILE_W]};
   endfunction
   // verilator lint_on UNUSEDSIGNAL
-
-  function automatic logic is_location(input logic [DATA_W-1:0] word);
-    return to_bus(from_bus(word)) == word && 32'(word[BANK_AT+:BANK_W]) < BANKS &&
-           32'(word[0+:FILE_W]) < CONTEXTS * DEPTH;
-  endfunction
-
-  // The same address of the next bank, after the last bank the next address of bank 0. An address
-  // is that of a register with the number of its context above it.
-  function automatic logic [LOCATION_W-1:0] next_location(input logic [LOCATION_W-1:0] location);
-    logic [BANK_W-1:0] bank;
-    logic [FILE_W-1:0] address;
-    {bank, address} = location;
-    if (bank == BANK_W'(BANKS - 1)) begin
-      return {BANK_W'(0), address == FILE_W'(CONTEXTS * DEPTH - 1) ? '0 : address + 1'b1};
-    end
-    return {bank + 1'b1, address};
-  endfunction
 
   // ---------------------------------------------------------------------------------------------
   // Registers
@@ -278,13 +258,13 @@ module step_engine
     .trace_index_o(new_entry),
     .trace_index_merged_o(merged_entry),
     .trace_entry_i(list_on_bus),
-    .trace_entry_ok_i(is_location(merged_listed)),
+    .trace_entry_ok_i(step_pkg::is_location(merged_listed, BANKS, ADDRESSES)),
     .trace_entry_read_o(read_list),
     .trace_entry_write_o(write_list),
     .trace_entry_o(new_listed),
     .trace_entry_merged_o(merged_listed),
     .file_address_i(file_on_bus),
-    .file_address_ok_i(is_location(merged_file)),
+    .file_address_ok_i(step_pkg::is_location(merged_file, BANKS, ADDRESSES)),
     .file_address_write_o(write_address),
     .file_address_o(new_file),
     .file_address_merged_o(merged_file),
@@ -321,7 +301,7 @@ module step_engine
       if (write_address) begin
         file_q <= from_bus(new_file);
       end else if (write_file || read_file) begin
-        file_q <= next_location(file_q);
+        file_q <= from_bus(step_pkg::next_location(to_bus(file_q), BANKS, ADDRESSES));
       end
       if (write_entry) begin
         entry_q <= new_entry[ENTRY_W-1:0];
