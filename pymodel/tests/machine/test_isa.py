@@ -1,10 +1,38 @@
 """The step engine's machine and the bits of its words."""
 
+import re
 from dataclasses import replace
 
 import pytest
 
+from pymodel.machine import isa
 from pymodel.machine.isa import OFFERED, Machine, Operand, Port, ProgramError, Word
+from pymodel.machine.registers import STEP_MAX_REPEAT
+from pymodel.tests.places import ROOT
+
+
+@pytest.mark.parametrize("package", ["step/step_pkg", "array/array_pkg"])
+def test_constants_are_those_of_the_rtl(package):
+    text = (ROOT / f"rtl/{package}.sv").read_text()
+    found = {}
+    for name, value in re.findall(r"localparam int (\w+) = ([\w +]+);", text):
+        found[name] = eval(value, {}, found)
+    shared = {name for name in found if hasattr(isa, name)}
+    assert (
+        shared
+        >= {
+            "step/step_pkg": {"MAX_CONTEXTS", "MAX_READ_STAGES", "MAX_OPERAND_STAGES"},
+            "array/array_pkg": {"MAX_DATAPATHS", "LOAD_STAGES", "SHARE_STAGES"},
+        }[package]
+    )
+    assert {name: found[name] for name in shared} == {name: getattr(isa, name) for name in shared}
+
+
+def test_repeats_end_where_those_of_the_rtl_do():
+    (bits,) = re.findall(
+        r"localparam int REPEAT_W = (\d+);", (ROOT / "rtl/top/step_array.sv").read_text()
+    )
+    assert STEP_MAX_REPEAT == 2 ** int(bits) - 1
 
 
 def test_words_are_packed_without_gaps():

@@ -131,6 +131,21 @@ def test_shared_units_are_used_in_turns(datapaths):
         assert len(uses) == {"rec": 5, "sincos": 6}[op]
 
 
+@pytest.mark.parametrize("op", RARE)
+def test_a_short_program_leaves_time_for_all_datapaths(op):
+    """Its next run asks for the shared unit when the last datapath has done so."""
+
+    def function(arithmetic, values):
+        if op == "rec":
+            return {"y": arithmetic.recip(values["a"])}
+        return {"y": arithmetic.sincos(values["a"])[0]}
+
+    machine = replace(ARRAY, contexts=8, datapaths=32)
+    array = fitting_array(machine, {op: record(function, inputs="a")})
+    assert len(array.programs[op].words) > machine.datapaths
+    array.twin()  # refuses what meets
+
+
 def test_the_model_refuses_a_program_whose_datapaths_meet():
     machine = replace(ARRAY, datapaths=1).boundless
     program = schedule(machine, streamed(robot_kernel(IIWA, "ID")))
