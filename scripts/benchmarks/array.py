@@ -6,6 +6,7 @@ are those that `make synth UNITS=step_array` left for the same shape, as far as 
 array.json and array.png into build/bench.
 """
 
+import functools
 import json
 import multiprocessing
 import sys
@@ -20,6 +21,7 @@ from pymodel.compile.robot_kernels import recorded
 from pymodel.machine.isa import Machine
 from pymodel.mechanism import urdf
 from pymodel.mechanism.reduction import reduced
+from pymodel.mechanism.robot import Robot
 from pymodel.mechanism.scenario_file import load
 from pymodel.runs.array_runs import Array, Ensemble, fitting_array
 from scripts.benchmarks.array_plot import plot
@@ -56,17 +58,26 @@ class Work(NamedTuple):
 ROBOTS = {
     "iiwa14": (False, FUNCTIONS),
     "hyq": (True, FUNCTIONS),
+    "atlas": (True, ("ID", "FD", "dID", "dFD")),
 }
 MECHANISMS = ("double_pendulum", "four_bar")
 WORK = (
     Work(Shape(2, 8, 1)),
     Work(Shape(2, 8, 4)),
+    Work(Shape(2, 8, 8)),
     Work(Shape(4, 1, 1)),
     Work(Shape(4, 4, 2)),
     Work(Shape(4, 8, 2), ("iiwa14", "hyq")),
     Work(Shape(4, 16, 1)),
-    Work(Shape(8, 8, 1)),
+    Work(Shape(8, 8, 1), ("iiwa14", "atlas")),
 )
+
+
+@functools.cache
+def robot_of(name: str) -> Robot:
+    """A robot of `ROBOTS`."""
+    floating, _ = ROBOTS[name]
+    return reduced(urdf.load(ROOT / "robots" / f"{name}.urdf", floating))
 
 
 def run(work: Work) -> list[Row]:
@@ -83,7 +94,7 @@ def run(work: Work) -> list[Row]:
     name = "-".join(map(str, ("array", *work.shape)))
     paces = run_array(machine, jobs, OUT / name)
     more = (BATCHES[1] - BATCHES[0]) * work.machine.systems
-    rows, found = [], placed(work.shape)
+    rows = []
     for at, (robot, kernel, array, _) in enumerate(kernels):
         few, many = paces[2 * at : 2 * at + 2]
         steps = STEPS + 1 if robot is None else 1
@@ -98,12 +109,20 @@ def run(work: Work) -> list[Row]:
                 "datapaths": machine.datapaths,
                 "cycles_per_call": cycles,
                 "words": array.programs[kernel].main,
-                **found,
-                "calls_per_s": found["mhz"] and found["mhz"] * 1e6 / cycles,
                 "identical": True,  # or there were no row
             }
         )
-    return rows
+    return with_hardware(rows)
+
+
+def with_hardware(rows: Sequence[Row]) -> list[Row]:
+    """Rows with what `make synth` left of their shapes, and calls a second at the placed clock."""
+    found = []
+    for row in rows:
+        costs = placed(Shape(row["multipliers"], row["contexts"], row["datapaths"]))
+        rate = costs["mhz"] and costs["mhz"] * 1e6 / row["cycles_per_call"]
+        found.append(row | costs | {"calls_per_s": rate})
+    return found
 
 
 def _kernels(work: Work) -> Iterator[tuple[str | None, str, Array, list[dict[str, Any]]]]:
@@ -112,9 +131,8 @@ def _kernels(work: Work) -> Iterator[tuple[str | None, str, Array, list[dict[str
     counts = [batches * machine.systems for batches in BATCHES]
     for robot in work.robots:
         floating, functions = ROBOTS[robot]
-        model = reduced(urdf.load(ROOT / "robots" / f"{robot}.urdf", floating))
         for function in functions:
-            array = fitting_array(machine, {function: recorded(model, function)})
+            array = fitting_array(machine, {function: recorded(robot_of(robot), function)})
             yield robot, function, array, [calls(robot, [function], n, floating) for n in counts]
     for name in MECHANISMS:
         scenario = replace(load(scenario_file(name), steps=STEPS), save=STEPS)

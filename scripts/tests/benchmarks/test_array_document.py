@@ -2,7 +2,10 @@
 
 import pytest
 
-from scripts.benchmarks.array_document import document, fitting, goals
+from scripts.benchmarks.array_devices import fitting
+from scripts.benchmarks.array_document import document
+from scripts.benchmarks.array_goals import goals
+from scripts.benchmarks.array_others import others
 from scripts.cost.devices import LFE5U_85F
 
 PLACED = {"lut": 10_000, "dsp": 20, "mhz": 110.0, "lut6": 8_000, "dsp48": 12}
@@ -34,8 +37,14 @@ def test_goals_say_by_how_much_they_are_missed():
     text = goals([row("diFD", "iiwa14", cycles=1000.0), row("dFD", "iiwa14", cycles=300.0)])
     assert line(text, "clock of 2+2").endswith("| 120 | 110.0 | missed, 0.92 of it |")
     assert line(text, "iiwa diFD").endswith("| 20 | 9.2 | missed, 0.46 of it |")
-    assert line(text, "LUT4 x cycles").endswith("| 3.5 | 3.0 | met |")
+    assert line(text, "LUT6 x cycles").endswith("| 3.5 | 2.4 | met |")
     assert line(text, "clock of 8+8").endswith("| – | not measured |")
+
+
+def test_rates_by_dsp_stand_beside_those_of_others():
+    text = " ".join(others([row("diFD", "iiwa14", cycles=1000.0)]).split())
+    assert "2.4 to 2.7 thousand a second and DSP: our estimate" in text
+    assert "9.2 on 2+2, C 8, V 1." in text
 
 
 def test_what_was_not_placed_has_no_rate():

@@ -1,0 +1,78 @@
+"""One call at a time, and published accelerators: sections of docs/array_results.md."""
+
+import textwrap
+
+from pymodel.compile.robot_kernels import recorded
+from pymodel.compile.schedule import schedule
+from pymodel.machine.isa import Machine
+from scripts.benchmarks.array import FUNCTIONS, MECHANISMS, robot_of
+from scripts.benchmarks.array_rows import NONE, Row, Rows, shape_of
+from scripts.cost.cycles import step_of
+from scripts.cost.engine import ENGINE
+from scripts.cost.job import FAMILIES
+from scripts.cost.summary import current, read_summary
+from scripts.documents import table
+from scripts.robots.field import DADU_DSP
+
+ARM = "iiwa14"
+WIDTH = 100  # of a line
+SINGLE_LANES = (2, 4)  # of step engines that run one call at a time
+#: Batched diFD of the iiwa, as paper 002 prints them: how often Dadu-RBD is Robomorphic.
+ROBOMORPHIC_US, DADU_TIMES = 0.61, (6.3, 7.0)
+
+
+def step_engine(lanes: int) -> Row | None:
+    """What `make synth` left of the step engine of so many lanes of a kind; None if nothing."""
+    config = f"{lanes}+{lanes} lanes"
+    found = {
+        row["family"]: row
+        for row in current(read_summary()[0])
+        if row["unit"] == ENGINE and row["config"] == config
+    }
+    if len(found) < len(FAMILIES):
+        return None
+    return {"mhz": found["ecp5"]["fmax_mhz"], "dsp48": found["xc7"]["dsp"]}
+
+
+def single_calls() -> str:
+    """Functions of the iiwa, and steps, on the engine that runs one at a time."""
+    head, body = ["kernel"], []
+    machines = {lanes: Machine(lanes, lanes) for lanes in SINGLE_LANES}
+    engines = {lanes: step_engine(lanes) for lanes in SINGLE_LANES}
+    for lanes in SINGLE_LANES:
+        head += [f"{lanes}+{lanes}: cycles", "us", "thousand/s a DSP48"]
+    kernels = {f"{ARM} {name}": recorded(robot_of(ARM), name) for name in FUNCTIONS}
+    kernels |= {f"step of {name}": step_of(name) for name in MECHANISMS}
+    for name, kernel in kernels.items():
+        cells = []
+        for lanes, machine in machines.items():
+            cycles, engine = schedule(machine.boundless, kernel).main, engines[lanes]
+            cells.append(str(cycles))
+            if engine is None:
+                cells += [NONE, NONE]
+            else:
+                us = cycles / engine["mhz"]
+                cells += [f"{us:.2f}", f"{1e3 / us / engine['dsp48']:.1f}"]
+        body.append((name, *cells))
+    return table(head, body)
+
+
+def others(rows: Rows) -> str:
+    """The array beside published accelerators, by DSP."""
+    low, high = (times / ROBOMORPHIC_US * 1e3 / DADU_DSP for times in DADU_TIMES)
+    ours = [
+        f"{row['calls_per_s'] / row['dsp48'] / 1e3:.1f} on {shape_of(row)}"
+        for row in rows
+        if (row["robot"], row["kernel"]) == (ARM, "diFD")
+        and None not in (row["calls_per_s"], row["dsp48"])
+    ]
+    text = (
+        "Paper 002 prints no throughput in calls a second. Its Dadu-RBD runs batches of the iiwa's "
+        f"diFD {DADU_TIMES[0]} to {DADU_TIMES[1]} times as fast as Robomorphic, where a call takes "
+        f"{ROBOMORPHIC_US} us. If calls follow one another there, Dadu-RBD's {DADU_DSP} DSP give "
+        f"{low:.1f} to {high:.1f} thousand a second and DSP: our estimate, not their figure. Here "
+        f"thousand diFD a second and DSP48 at the placed clock: {'; '.join(ours) or 'not placed'}. "
+        "The FPGAs are of different families; theirs ran at 125 MHz on an XCVU9P. One call alone "
+        "is slower here ([robots](robots_results.md))."
+    )
+    return textwrap.fill(text, WIDTH, break_on_hyphens=False)
