@@ -202,16 +202,17 @@ class Registers:
         return f"{address:#x}"
 
     def waiting(self, access: str, name: str) -> Callable[[], str]:
-        """Says what a "read" or "write" waits for: the first channel not taken, or the last one."""
+        """Says what a "read" or "write" waits for: requests that are not taken, or the response."""
         channels = WRITE_CHANNELS if access == "write" else READ_CHANNELS
 
         def what() -> str:
             ends = iter(str(self.dut.handshakes_o.value))
             state = {channel: (next(ends), next(ends)) for channel in CHANNELS}
             *requests, answer = channels
-            stuck = next((c for c in requests if state[c] == ("1", "0")), answer)
+            waits = [c.upper() for c in requests if state[c] == ("1", "0")]
+            stuck = ", ".join(waits or [answer.upper()])
             levels = ", ".join(f"{c} {valid}/{ready}" for c, (valid, ready) in state.items())
-            return f"{access} of {name}, channel {stuck.upper()} (valid/ready: {levels})"
+            return f"{access} of {name}, channel {stuck} (valid/ready: {levels})"
 
         return what
 

@@ -56,14 +56,14 @@ class Answers:
         return int(self._dut.batch_polls_o.value)
 
     def each(self) -> tuple[list[int], list[str]]:
-        """The answers, one an operation, and if a word has unknown bits all words as bits."""
+        """The answers, one an operation; with unknown bits, which read as 1, all words as text."""
         text, unknown = str(self._dut.batch_answers_o.value)[-BITS * self._count :], []
         try:
             value = int(text, 2)
         except ValueError:
             places = range(len(text) - BITS, -1, -BITS)
             unknown = [text[i + ADDRESS_AT : i + BITS] for i in places]
-            value = int(re.sub("[^01]", "0", text), 2)
+            value = int(re.sub("[^01]", "1", text), 2)
         octets = value.to_bytes(OCTETS * self._count, "little")
         return memoryview(octets).cast("Q").tolist(), unknown
 
@@ -213,14 +213,14 @@ class Batch:
     def _fail(self, spans: Iterable[tuple[int, int]], answers: Iterable[int]) -> None:
         responses = [answer >> RESPONSE_AT & RESPONSE_MASK for answer in answers]
         wrong = next(i for i, response in enumerate(responses) if response != OKAY)
-        what = "SLVERR" if responses[wrong] == SLVERR else f"response {responses[wrong]}"
+        what = "SLVERR" if responses[wrong] == SLVERR else "a response that is reserved or unknown"
         group = self._group_of(wrong, spans)
         raise AssertionError(f"{_access(group)} of {group.name}: {what}")
 
     def _hang(self, group: _Group, answers: Answers) -> None:
         if group.poll_cycles:
             each, unknown = answers.each()
-            for word in unknown[-1:]:
+            for word in unknown[answers.answered :][:1]:
                 self._registers.check_known(group.name, word)
             word = each[answers.answered] & WORD_MASK
             raise HangError(self._registers.unfinished(group.name, word), group.poll_cycles)
