@@ -13,6 +13,7 @@ from typing import Any
 from tb.common import on_bus
 from tb.common.places import BUILD, ROOT
 from tb.common.results import read_notes, read_results
+from tb.common.rtl_files import needed
 from tb.common.simulators import UNFINISHED, TooLongError, make_simulator
 
 TIMESCALE = "1ns/1ps"
@@ -108,18 +109,19 @@ class Device:
         return on_bus.text_of(self.toplevel, text) if on_bus.has_bus(text) else ""
 
     def simulated(self, folder: Path) -> tuple[str, tuple[Path, ...]]:
-        """The top level that is simulated, and all files; one of its own goes into a folder.
+        """The top level that is simulated, and its files; one of its own goes into a folder.
 
         A device with an AXI4-Lite port gets a master beside it, :mod:`tb.common.on_bus`.
         """
+        sources = tuple(needed(self.toplevel, self.sources))
         around = self.around()
         if not around:
-            return self.toplevel, self.sources
+            return self.toplevel, sources
         name = on_bus.name_of(self.toplevel)
         file = folder / f"{name}.sv"
         if not file.exists() or file.read_text() != around:
             file.write_text(around)
-        return name, (*self.sources, ROOT / on_bus.MASTER, file)
+        return name, (*sources, ROOT / on_bus.MASTER, file)
 
 
 def simulate(
