@@ -186,12 +186,10 @@ class Bus(coprocessor_bench.Bus):
 
     async def check_outcome(self, outcome, trace, context):
         """Check what a run left behind against the model, which has run, too."""
-        compare, fmt = self.board.compare, self.fmt
+        compare = self.board.compare
         compare("STEPS_DONE", outcome.steps_done, self.model.steps_done, context=context)
         compare("STOPPED", int(outcome.stopped), int(self.model.stopped), context=context)
-        for i, (got, want) in enumerate(zip(outcome.trace, trace, strict=False)):
-            compare(f"trace[{i}]", got, want, fmt, context=context)
-        compare("words traced", len(outcome.trace), len(trace), context=context)
+        self.board.compare_all("trace", outcome.trace, trace, self.fmt, context)
         compare("FLAGS", outcome.flags, self.model.flags, context=context)
         if len(trace) <= self.params["TRACE_DEPTH"]:  # otherwise the trace may have been full
             compare("CYCLES", outcome.cycles, self.model.cycles, context=context)
@@ -201,8 +199,7 @@ class Bus(coprocessor_bench.Bus):
         for b, (got, want) in enumerate(
             zip(await self.registers.read_file(), self.model.file, strict=True)
         ):
-            for a, (g, w) in enumerate(zip(got, want, strict=True)):
-                self.board.compare(f"file[{b}][{a}]", g, w, self.fmt, context=context)
+            self.board.compare_all(f"file[{b}]", got, want, self.fmt, context)
 
     def deadline(self, run, what):
         """The limit of a wait for something that a run does in all its steps."""
