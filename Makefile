@@ -89,7 +89,7 @@ closed-loop: venv ## URDF=f.urdf [TARGET=model|step STEPS=1000 SIM= ARITH= LANES
 test: setup ## whole regression, every bench under both simulators, and build/report/index.html
 	@$(call takes,)
 	@rm -rf build/results build/report
-	@$(PYTEST) -n 2 --dist worksteal --junitxml=build/report/junit.xml -p scripts.report.plugin
+	@$(PYTEST) -n 2 --maxschedchunk 1 --junitxml=build/report/junit.xml -p scripts.report.plugin
 
 .PHONY: $(BENCHES)
 $(BENCHES): setup

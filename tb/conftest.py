@@ -104,26 +104,33 @@ def pytest_generate_tests(metafunc):
     metafunc.parametrize(("simulator", "config"), cases)
 
 
+def case_of(item):
+    """The parameters of a test; none of one that is not parametrized."""
+    case = getattr(item, "callspec", None)
+    return case.params if case else {}
+
+
 def pytest_collection_modifyitems(config, items):
     sim, name = config.getoption("sim"), config.getoption("config")
     have = {simulator: usable(simulator) for simulator in SIMULATORS}
     chosen, dropped = [], []
     for item in items:
-        case = getattr(item, "callspec", None)
-        if case is None or "simulator" not in case.params:
+        case = case_of(item)
+        if "simulator" not in case:
             chosen.append(item)
             continue
-        wanted = sim in (case.params["simulator"], "all")
-        wanted = wanted and name in (None, case.params["config"])
+        wanted = sim in (case["simulator"], "all")
+        wanted = wanted and name in (None, case["config"])
         (chosen if wanted else dropped).append(item)
-        if not have[case.params["simulator"]] and not os.environ.get("CI"):
-            item.add_marker(pytest.mark.skip(f"{case.params['simulator']} is not installed"))
+        if not have[case["simulator"]] and not os.environ.get("CI"):
+            item.add_marker(pytest.mark.skip(f"{case['simulator']} is not installed"))
     if dropped and not chosen:
-        cases = [item.callspec.params for item in dropped]
+        cases = [case_of(item) for item in dropped]
         sims = {case["simulator"] for case in cases if name in (None, case["config"])}
         refuse("SIM", sim, " or ".join(sorted(sims)) + (f" for CONFIG={name}" if name else ""))
     config.hook.pytest_deselected(items=dropped)
-    items[:] = chosen
+    # Simulations take longest: begun first, they leave no worker idle at the end.
+    items[:] = sorted(chosen, key=lambda item: "simulator" not in case_of(item))
 
 
 @pytest.fixture

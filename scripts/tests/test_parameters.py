@@ -21,6 +21,8 @@ BENCHES = [
     for folder in sorted((ROOT / "tb").iterdir())
     if (folder / "Makefile").exists()
 ]
+TOPS = {bench.device.toplevel: bench.device for bench in BENCHES}
+WRAPPERS = [text for device in TOPS.values() if (text := device.around())]
 INSTANCE = re.compile(r"^ *(\w+) #\((.*?)\) u_\w+ \(", re.M | re.S)
 
 
@@ -45,9 +47,9 @@ def varied_by_benches():
 def set_by_modules():
     """Module -> parameters that an instance of it is given."""
     found = defaultdict(set)
-    text = "\n".join(re.sub("//.*", "", file.read_text()) for file in FILES)
-    for module, given in INSTANCE.findall(text):
-        found[module] |= set(re.findall(r"\.(\w+)\(", given))
+    for text in (*(file.read_text() for file in FILES), *WRAPPERS):
+        for module, given in INSTANCE.findall(re.sub("//.*", "", text)):
+            found[module] |= set(re.findall(r"\.(\w+)\(", given))
     return found
 
 

@@ -1,6 +1,8 @@
 """The file list of the RTL."""
 
-from tb.common.rtl_files import ROOT, rtl_files
+import pytest
+
+from tb.common.rtl_files import ROOT, needed, rtl_files
 
 
 def test_list_without_comments(tmp_path):
@@ -13,3 +15,19 @@ def test_list_without_comments(tmp_path):
 def test_list_names_every_file_once():
     files = rtl_files()
     assert sorted(files) == sorted(str(p.relative_to(ROOT)) for p in ROOT.glob("rtl/*/*.sv"))
+
+
+def test_what_a_module_needs(tmp_path):
+    texts = {
+        "units_pkg": "package units_pkg; endpackage",
+        "leaf": "module leaf import units_pkg::*; (); endmodule",
+        "other": "module other (); leaf u_leaf (); endmodule",
+        "top": "module top (); leaf u_leaf (); // and no other\nendmodule",
+    }
+    files = [tmp_path / f"{name}.sv" for name in texts]
+    for file, text in zip(files, texts.values(), strict=True):
+        file.write_text(text)
+    assert [file.stem for file in needed("top", files)] == ["units_pkg", "leaf", "top"]
+    assert [file.stem for file in needed("other", files)] == ["units_pkg", "leaf", "other"]
+    with pytest.raises(KeyError):
+        needed("nothing", files)

@@ -22,6 +22,7 @@ from pymodel.machine.model import CallMemory, Store, Twin
 from pymodel.runs.array_runs import Array
 from tb.common.array_calls import Call, batches_of
 from tb.common.array_tables import Pass, passes
+from tb.common.on_bus import inside
 from tb.common.scoreboard import Scoreboard
 from tb.common.step_array import StepArray
 from tb.common.step_watch import Bits, WrongStore, bits_of, value_text
@@ -154,7 +155,7 @@ class Judge:
         self._stores, self._outputs = events_of(array, calls, stored)
         counts = [len(lane.sides) for lane in self._machine.lanes]
         self._first = list(accumulate(counts, initial=0))  # operand register of each lane
-        core = engine.dut.u_core
+        core = inside(engine.dut).u_core
         self._datapaths = [
             _Datapath(core.gen_datapath[v], self._machine) for v in range(self._machine.datapaths)
         ]

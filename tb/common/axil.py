@@ -1,9 +1,14 @@
-"""Register access over AXI4-Lite by name, on cocotbext-axi's master."""
+"""Register access over AXI4-Lite by name.
+
+Whole words go in batches, which a master in the simulation does by itself (``axil_batch.sv``), or
+over cocotbext-axi's master where the channels are to be held back. That one also does all accesses
+by address: bytes, and what answers with an error. The two drive the bus alike, cycle for cycle.
+"""
 
 import itertools
 import logging
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,10 +17,19 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)  # cocotbext-axi under cocotb 2
     from cocotbext.axi import AxiLiteBus, AxiLiteMaster, AxiResp
 
-from cocotb.triggers import Event
+from cocotb.triggers import Event, ValueChange
 from cocotb.utils import get_sim_time
 
 from pymodel.machine.registers import WORD_BYTES, Map
+from tb.common.batch import (
+    ADDRESS_AT,
+    ADDRESS_MASK,
+    WORD_MASK,
+    WRITE,
+    Answers,
+    Batch,
+    packed,
+)
 from tb.common.waiting import within
 
 WRITE_CHANNELS, READ_CHANNELS = ("aw", "w", "b"), ("ar", "r")
@@ -40,11 +54,14 @@ class Registers:
         self.master = AxiLiteMaster(bus, dut.clk_i, dut.rst_ni, reset_active_level=False)
         self.map = map_
         self.dut = dut
+        self.batches = True  # whole words go in batches
         self._unknown = ""  # a word that was read with bits that are not known
         self._let_unknown_bits_pass()
+        self._start = 0  # changes with each batch
 
     def stall(self, rng: np.random.Generator, probability: float = 0.5) -> None:
         """Hold back every channel at random from now on; probability 0 ends it."""
+        self.batches = not probability
         for name in CHANNELS:
             half = self.master.write_if if name in WRITE_CHANNELS else self.master.read_if
             channel = getattr(half, f"{name}_channel")
@@ -69,9 +86,14 @@ class Registers:
 
         channel.recv = recv
 
-    def _check_known(self, name: str) -> None:
+    def check_known(self, name: str, bits: str) -> None:
+        """Raise AssertionError if some of the bits that were read are unknown."""
+        time = f"{get_sim_time('ns'):g} ns"
+        assert not bits.strip("01"), f"read of {name} at {time}: unknown bits, {bits}"
+
+    def _check_passed(self, name: str) -> None:
         unknown, self._unknown = self._unknown, ""
-        assert not unknown, f"read of {name} at {get_sim_time('ns'):g} ns: unknown bits, {unknown}"
+        self.check_known(name, unknown)
 
     async def write_bytes(self, address: int, data: bytes) -> bool:
         """Write bytes anywhere; True if every response was OKAY, False after a SLVERR.
@@ -82,8 +104,8 @@ class Registers:
             If the response does not come.
         """
         write = self.master.write(address, data)
-        what = self._waiting("write", self.name(address), WRITE_CHANNELS)
-        return okay((await within(_limit(len(data)), write, what)).resp)
+        what = self.waiting("write", self.name(address))
+        return okay((await within(limit_of(len(data)), write, what)).resp)
 
     async def read_bytes(self, address: int, length: int) -> tuple[bytes, bool]:
         """Read bytes anywhere: (data, True if every response was OKAY).
@@ -96,45 +118,81 @@ class Registers:
             If it has unknown bits.
         """
         read = self.master.read(address, length)
-        what = self._waiting("read", self.name(address), READ_CHANNELS)
-        response = await within(_limit(length), read, what)
-        self._check_known(self.name(address))
+        what = self.waiting("read", self.name(address))
+        response = await within(limit_of(length), read, what)
+        self._check_passed(self.name(address))
         return response.data, okay(response.resp)
+
+    def begin(self, operations: Iterable[int]) -> list[Event]:
+        """Start accesses of one word each on cocotbext-axi's master, as operations of a batch."""
+        pending = []
+        for operation in operations:
+            address = operation >> ADDRESS_AT & ADDRESS_MASK
+            if operation & WRITE:
+                word = (operation & WORD_MASK).to_bytes(WORD_BYTES, "little")
+                pending.append(self.master.init_write(address, word))
+            else:
+                pending.append(self.master.init_read(address, WORD_BYTES))
+        return pending
 
     async def written(self, name: str, pending: Sequence[Event]) -> None:
         """Wait for writes that were started, each of a register's words; they must be OKAY."""
-        what = self._waiting("write", name, WRITE_CHANNELS)
-        limit = _limit(self.map[name].words * WORD_BYTES)
+        what = self.waiting("write", name)
+        limit = limit_of(self.map[name].words * WORD_BYTES)
         for write in pending:
             await within(limit, write.wait(), what)
             assert okay(write.data.resp), f"write of {name}: SLVERR"
 
     async def answers(self, name: str, pending: Sequence[Event]) -> list[int | None]:
         """Wait for reads that were started, each of one word: the words, None after a SLVERR."""
-        what = self._waiting("read", name, READ_CHANNELS)
+        what = self.waiting("read", name)
         words = []
         for read in pending:
-            await within(_limit(WORD_BYTES), read.wait(), what)
-            self._check_known(name)
+            await within(limit_of(WORD_BYTES), read.wait(), what)
+            self._check_passed(name)
             word = int.from_bytes(read.data.data, "little")
             words.append(word if okay(read.data.resp) else None)
         return words
 
+    def batch(self) -> Batch:
+        """A batch of accesses, none yet."""
+        return Batch(self)
+
     async def write(self, name: str, *words: int) -> None:
         """Write consecutive words from the start of a register."""
-        data = b"".join(word.to_bytes(WORD_BYTES, "little") for word in words)
-        assert await self.write_bytes(self.map[name].offset, data), f"write of {name}: SLVERR"
+        await self.batch().write(name, *words).run()
 
     async def read(self, name: str) -> int | list[int]:
         """All words of a register: an int, or a list if the map says that it has several."""
-        register = self.map[name]
-        data, okay = await self.read_bytes(register.offset, WORD_BYTES * register.words)
-        assert okay, f"read of {name}: SLVERR"
-        words = [
-            int.from_bytes(data[i : i + WORD_BYTES], "little")
-            for i in range(0, len(data), WORD_BYTES)
-        ]
-        return words if register.words > 1 else words[0]
+        (words,) = await self.batch().read(name).run()
+        return words if self.map[name].words > 1 else words[0]
+
+    async def write_each(self, name: str, words: Iterable[int]) -> None:
+        """Write words to one register, one after the other, as fast as the bus takes them."""
+        await self.batch().write_each(name, words).run()
+
+    async def read_each(self, name: str, count: int) -> list[int]:
+        """Read one register so many times."""
+        return (await self.batch().read_each(name, count).run())[0] if count else []
+
+    async def do(self, operations: Sequence[int], poll_cycles: int = 0) -> Answers:
+        """Have the master in the simulation do operations of ``axil_batch.sv``.
+
+        Parameters
+        ----------
+        operations
+            At most :data:`tb.common.on_bus.OPERATIONS`, the last one with LAST.
+        poll_cycles
+            Clock cycles that a poll may take.
+        """
+        dut = self.dut
+        dut.batch_ops_i.value = packed(operations)
+        dut.batch_count_i.value = len(operations)
+        dut.batch_poll_cycles_i.value = poll_cycles
+        self._start ^= 1
+        dut.batch_start_i.value = self._start
+        await ValueChange(dut.batch_done_o)
+        return Answers(dut, len(operations))
 
     def name(self, address: int) -> str:
         """The register at an address, or the address where there is none."""
@@ -143,20 +201,24 @@ class Registers:
                 return register.name
         return f"{address:#x}"
 
-    def _waiting(self, access: str, name: str, channels: Sequence[str]) -> Callable[[], str]:
-        """Says what an access waits for: the first channel that is not taken, or the last one."""
+    def waiting(self, access: str, name: str) -> Callable[[], str]:
+        """Says what a "read" or "write" waits for: requests that are not taken, or the response."""
+        channels = WRITE_CHANNELS if access == "write" else READ_CHANNELS
 
         def what() -> str:
-            state = {c: (self._wire(c, "valid"), self._wire(c, "ready")) for c in CHANNELS}
+            ends = iter(str(self.dut.handshakes_o.value))
+            state = {channel: (next(ends), next(ends)) for channel in CHANNELS}
             *requests, answer = channels
-            stuck = next((c for c in requests if state[c] == ("1", "0")), answer)
+            waits = [c.upper() for c in requests if state[c] == ("1", "0")]
+            stuck = ", ".join(waits or [answer.upper()])
             levels = ", ".join(f"{c} {valid}/{ready}" for c, (valid, ready) in state.items())
-            return f"{access} of {name}, channel {stuck.upper()} (valid/ready: {levels})"
+            return f"{access} of {name}, channel {stuck} (valid/ready: {levels})"
 
         return what
 
-    def _wire(self, channel: str, end: str) -> str:
-        return str(getattr(self.dut, f"s_axil_{channel}{end}").value)
+    def unfinished(self, name: str, word: int) -> str:
+        """What a poll waits for, the word that it has read last."""
+        return f"{name} to change from {word}"
 
     def field(self, register: str, field: str, word: int) -> int:
         """Value of a register's field in a word read from it."""
@@ -167,7 +229,7 @@ class Registers:
         return sum(self.map[register].field(field).mask for field in fields)
 
 
-def _limit(length: int) -> int:
+def limit_of(length: int) -> int:
     """Clock cycles that an access of so many bytes may take, behind another one."""
     return ACCESS_CYCLES * (2 + length // WORD_BYTES)
 

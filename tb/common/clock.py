@@ -12,6 +12,8 @@ PERIOD_NS = 10
 async def hold_reset(dut: Any, cycles: int = 2) -> None:
     """Start ``clk_i`` and hold ``rst_ni`` low; drive the inputs next, then release."""
     dut.rst_ni.value = 0
+    if hasattr(dut, "batch_start_i"):  # of tb.common.on_bus
+        dut.batch_start_i.value = 0
     cocotb.start_soon(Clock(dut.clk_i, PERIOD_NS, unit="ns", impl="gpi").start())
     await ClockCycles(dut.clk_i, cycles)
 

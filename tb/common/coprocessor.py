@@ -4,19 +4,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cocotb.utils import get_sim_time
-
 from pymodel.machine.registers import Map
 from tb.common.axil import Registers
-from tb.common.clock import PERIOD_NS
-from tb.common.waiting import HangError
+from tb.common.batch import now
 
 RUN_CYCLES = 20_000  # more than any run of a co-processor takes
-
-
-def now() -> int:
-    """Clock cycles since the simulation began."""
-    return round(get_sim_time("ns") / PERIOD_NS)
 
 
 class Coprocessor(Registers):
@@ -47,9 +39,8 @@ class Coprocessor(Registers):
     def _start_watch(self) -> None:
         self._since = now()
 
-    def _account(self, phase: str, what: str, words: int) -> None:
-        before = self._since
-        self._start_watch()
+    def _account(self, phase: str, what: str, words: int, until: int | None = None) -> None:
+        before, self._since = self._since, now() if until is None else until
         self.cycles[f"{phase} {what}"] += self._since - before
         self.words[f"{phase} {what}"] += words
 
@@ -66,13 +57,19 @@ class Coprocessor(Registers):
         HangError
             If that takes more than so many clock cycles.
         """
-        polls, end = 0, now() + cycles
-        while not polls or self.field("STATUS", "BUSY", self.status):
-            if now() > end:
-                raise HangError(f"a run to end, {self.state()}", cycles)
-            self.status = await self.read("STATUS")
-            polls += 1
-        return polls
+        batch = self.batch().poll("STATUS", "BUSY", cycles)
+        ((self.status,),) = await batch.run()
+        return batch.polls
+
+    def unfinished(self, name: str, word: int) -> str:
+        """What a poll of STATUS waits for."""
+        self.status = word
+        return f"a run to end, {self.state()}"
+
+    @property
+    def is_singular(self) -> bool:
+        """STATUS.SINGULAR as it was read last."""
+        return bool(self.field("STATUS", "SINGULAR", self.status))
 
     def state(self) -> str:
         """STATUS as it was read last, in words."""
@@ -96,13 +93,16 @@ class Coprocessor(Registers):
             Register that is read and returned.
         """
         self._start_watch()
+        batch = self.batch()
         for name, words in operands.items():
-            await self.write(name, *words)
-        self._account(phase, "write", sum(map(len, operands.values())))
-        polls = await self.run(*options)
-        self._account(phase, "run", 1 + polls)
-        words = await self.read(result)
-        self._account(phase, "read", len(words))
-        self.engine_cycles[phase] += await self.read("CYCLES")
+            batch.write(name, *words)
+        batch.write("CTRL", self.mask("CTRL", "RUN", *options)).poll("STATUS", "BUSY", RUN_CYCLES)
+        (self.status,), words, (cycles,) = await batch.read(result).read("CYCLES").run(timed=True)
+        *_, written, _, idle, read, _ = batch.ends
+        moved = sum(map(len, operands.values()))
+        self._account(phase, "write", moved, written)
+        self._account(phase, "run", 1 + batch.polls, idle)
+        self._account(phase, "read", len(words), read)
+        self.engine_cycles[phase] += cycles
         self.runs[phase] += 1
         return words

@@ -9,13 +9,14 @@ A bench says in a subclass of :class:`Bus` what its co-processor does, and names
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
+import cocotb
 from cocotb.triggers import ClockCycles, FallingEdge
 
 from pymodel.arith.fp import Format
 from pymodel.machine.registers import READ_WRITE, WORD_BYTES
 from tb.common import clock
 from tb.common.bench import Bench
-from tb.common.coprocessor import Coprocessor
+from tb.common.coprocessor import RUN_CYCLES, Coprocessor
 from tb.common.scoreboard import Scoreboard
 
 ALL_BITS = 0xFFFF_FFFF
@@ -142,6 +143,41 @@ async def stalled_runs(bus: Bus) -> None:
         new_flags, new_singular = await bus.round(bus.random_operands(), f"run {run}")
         flags, singular = flags | new_flags, singular or new_singular
     await bus.status(flags, DONE=1, SINGULAR=singular)
+
+
+async def masters(bus: Bus) -> None:
+    """Batches drive the bus as cocotbext-axi's master does, cycle for cycle; words are the same."""
+    registers, board, rng = bus.registers, bus.board, bus.board.rng
+    await bus.round(bus.random_operands(), "before")
+    for number in range(8):
+        names = [str(name) for name in rng.choice(bus.OPERANDS, size=3)]
+        operands = {
+            name: [int(x) for x in rng.integers(1 << 32, size=registers.map[name].words)]
+            for name in names
+        }
+        count, seen = int(rng.integers(1, 9)), []
+        for registers.batches in (False, True):
+            batch = registers.batch()
+            for name, words in operands.items():
+                batch.write(name, *words).read(name)
+            batch.poll("STATUS", "BUSY", RUN_CYCLES).read_each("CYCLES", count)
+            levels: list[int] = []
+            watch = cocotb.start_soon(_handshakes(bus.dut, levels))
+            words = await batch.run(timed=True)
+            watch.cancel()
+            seen.append((words, levels, [end - batch.ends[0] for end in batch.ends]))
+        context = f"batch {number}: {', '.join(operands)}"
+        for got, want in zip(seen[1][0], seen[0][0], strict=True):
+            board.compare_all("words", got, want, context=context)
+        board.compare_all("valid and ready in cycle", seen[1][1], seen[0][1], context=context)
+        board.compare_all("ends of groups", seen[1][2], seen[0][2], context=context)
+
+
+async def _handshakes(dut: Any, levels: list[int]) -> None:
+    """Keep valid and ready of all channels, cycle by cycle."""
+    while True:
+        await FallingEdge(dut.clk_i)
+        levels.append(int(dut.handshakes_o.value))
 
 
 async def identity(bus: Bus) -> None:

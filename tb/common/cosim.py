@@ -1,8 +1,8 @@
 """Co-simulation: Python plays the processor, a co-processor answers what it can.
 
 Everything that the co-processor does not do runs in the bit-exact arithmetic: as native code, or on
-the model where there is no C compiler. Each of its answers
-is compared with the model word by word, and at the end the whole trajectory with an all-model run.
+the model where there is no C compiler. Each of its answers is compared word by word with the model,
+in a long run soon as native code, and at the end the whole trajectory with an all-model run.
 
 A bench's settings: ``scenario`` (path), ``steps`` (default: the scenario's), ``rebase``, ``out``
 (folder for what :mod:`tb.common.handover` writes).
@@ -31,6 +31,7 @@ from tb.common import clock
 from tb.common.bench import Bench
 from tb.common.coprocessor import Coprocessor
 from tb.common.handover import Handover, folder_of, print_progress
+from tb.common.native_function import Function, NativeFunction
 from tb.common.places import ROOT
 from tb.common.processor import NativeProcessor, Sent
 from tb.common.scoreboard import Scoreboard
@@ -38,6 +39,7 @@ from tb.common.scoreboard import Scoreboard
 BINARY64 = Format(11, 52)
 BASE = "ldup"  # how the co-processors' runs connect a closed base: the inverse that is in hardware
 TEST = "co_simulation"  # the cocotb test of every co-simulation bench
+DIRECT_STEPS = 100  # of a long run, in which native answers are compared with the model's own
 
 
 class Hardware:
@@ -62,6 +64,8 @@ class Hardware:
         self.processor = BitExact(fmt)
         self.model = BitExact(fmt)
         self.recorder: Recorder | None = None
+        self.is_native = False
+        self._functions: dict[Function, NativeFunction] = {}
 
     async def answer(self, request: Any) -> Any:
         """The answer to a request of :mod:`pymodel.algorithms.step`; bits to words as bits."""
@@ -75,6 +79,30 @@ class Hardware:
     async def exchange(self, kind: type, words: list[int]) -> list[int]:
         """Send the words of a request, and check and return those that come back."""
         raise TypeError(f"{type(self).__name__} answers no {kind.__name__}")
+
+    def model_answer(self, kind: type, words: Sequence[int]) -> list[int]:
+        """The words with which the model answers a request."""
+        raise TypeError(f"{type(self).__name__} answers no {kind.__name__}")
+
+    def expected(self, function: Function, words: Sequence[int]) -> list[int]:
+        """What a function of words gives, as bits; in long runs as native code.
+
+        That must give what the model itself gives in the first steps.
+
+        Parameters
+        ----------
+        function
+            Maps an arithmetic and its scalars to scalars.
+        words
+            Bits of the scalars.
+        """
+        evaluation = self._functions.setdefault(function, NativeFunction(function, self.model))
+        if not self.is_native:
+            return evaluation.direct(words)
+        found = evaluation(words)
+        if self.recorder.step < DIRECT_STEPS:
+            self.check(f"native {function.__name__}", found, evaluation.direct(words))
+        return found
 
     @staticmethod
     def words_to_send(request: Any) -> Sequence:
@@ -96,13 +124,11 @@ class Hardware:
         return tuple(self.processor.scalar(word) for word in words)
 
     def check(
-        self, name: str, got: Iterable[int], want: Iterable, names: Sequence[str] | None = None
+        self, name: str, got: Sequence[int], want: Sequence[int], names: Sequence[str] = ()
     ) -> None:
-        """Compare words from the hardware with the model's scalars."""
-        for i, (g, w) in enumerate(zip(got, want, strict=True)):
-            signal = f"{name}[{i}]" + (f" = {names[i]}" if names else "")
-            context = f"step {self.recorder.step}"
-            self.board.compare(signal, g, w.bits, self.fmt, context=context)
+        """Compare words from the hardware with the model's."""
+        context = f"step {self.recorder.step}"
+        self.board.compare_all(name, got, want, self.fmt, context, names)
 
 
 def bits(scalars: Iterable) -> list[int]:
@@ -135,6 +161,7 @@ async def co_simulate(
         compiler()
         processor = NativeProcessor(scenario, hardware.processor, hardware_type, options)
         steps["integrate"] = processor.integrate
+        hardware.is_native = scenario.steps >= native_runs.WORTH_BUILDING
     try:
         await _drive(simulate.run(chain, scenario, recorder, print_progress, **steps), hardware)
     except SingularError as error:
@@ -154,7 +181,10 @@ async def co_simulate(
 
     flags = coprocessor.field("STATUS", "FLAGS", await coprocessor.read("STATUS"))
     board.compare("STATUS.FLAGS", flags, hardware.model.flags)
-    model, model_stopped = all_model(scenario, BitExact(fmt), **options)
+    if hardware.is_native and not native_runs.possible(scenario, BitExact(fmt), BASE):
+        model, model_stopped = _native_model(scenario, hardware_type(board, None, fmt), options)
+    else:
+        model, model_stopped = all_model(scenario, BitExact(fmt), **options)
     assert stopped == model_stopped, f"hardware: {stopped}; all-model run: {model_stopped}"
     if model is not None:
         compare(board, run, model, fmt)
@@ -170,6 +200,30 @@ async def _drive(generator: Generator, hardware: Hardware) -> None:
         except StopIteration:
             return
         reply = await hardware.answer(request)
+
+
+def _native_model(
+    scenario: Scenario, model: Hardware, options: dict[str, Any]
+) -> tuple[Trajectory | None, str | None]:
+    """The run on the model alone, as native code but for the requests that choose pivots."""
+    model.is_native = True
+    recorder = model.recorder = Recorder(scenario, model.processor, math.inf)
+    chain = Chain(model.processor, scenario, **options)
+    processor = NativeProcessor(scenario, model.processor, type(model), options)
+    steps = simulate.run(chain, scenario, recorder, integrate=processor.integrate)
+    reply = None
+    with suppress(StopIteration):
+        while True:
+            request = steps.send(reply)
+            if isinstance(request, Sent):
+                reply = model.model_answer(*request)
+            elif isinstance(request, model.ANSWERS):
+                words = model.model_answer(type(request), bits(model.words_to_send(request)))
+                reply = model.reply(request, model.scalars(words))
+            else:
+                reply = answer(model.processor, request)
+    flags = model.processor.flags | model.model.flags
+    return replace(recorder.trajectory(), flags=flags), None
 
 
 def all_model(

@@ -9,6 +9,9 @@ from pymodel.machine.program_image import on_bus
 from pymodel.machine.registers import WORD_BYTES, Map
 from tb.common.coprocessor import Coprocessor
 
+WORD_BITS = 8 * WORD_BYTES
+ALL_BITS = (1 << WORD_BITS) - 1
+
 #: Parameters of all such modules -> fields of the machine that they make.
 COMMON = {
     "NUM_ADD": "adders",
@@ -52,52 +55,33 @@ class Programmable(Coprocessor):
         super().__init__(dut, map_)
         self.machine = machine
 
-    # --- many accesses to one register -----------------------------------------------------------
-
-    async def write_each(self, name: str, words: Iterable[int]) -> None:
-        """Write words to one register, one after the other, as fast as the bus takes them."""
-        offset = self.map[name].offset
-        pending = [
-            self.master.init_write(offset, word.to_bytes(WORD_BYTES, "little")) for word in words
-        ]
-        await self.written(name, pending)
-
-    async def read_each(self, name: str, count: int) -> list[int]:
-        """Read one register so many times."""
-        offset = self.map[name].offset
-        pending = [self.master.init_read(offset, WORD_BYTES) for _ in range(count)]
-        words = await self.answers(name, pending)
-        assert None not in words, f"read of {name}: SLVERR"
-        return words
-
     # --- memories --------------------------------------------------------------------------------
 
     async def load_program(self, words: Sequence[int], start: int = 0) -> None:
         """Store program words (ints, see :meth:`pymodel.machine.isa.Program.encoded`)."""
         self._start_watch()
-        size = self.machine.bus_words * WORD_BYTES
-        offset = self.map["PROGRAM_WORD"].offset
-        store = self.map["PROGRAM_STORE"].offset
-        pending = []
+        size = self.machine.bus_words
+        writes = []
         for address, word in enumerate(words, start):
-            pending.append(self.master.init_write(offset, word.to_bytes(size, "little")))
-            pending.append(self.master.init_write(store, address.to_bytes(WORD_BYTES, "little")))
-        await self.written("PROGRAM_WORD", pending)
+            parts = [word >> WORD_BITS * i & ALL_BITS for i in range(size)]
+            writes += [("PROGRAM_WORD", parts), ("PROGRAM_STORE", [address])]
+        await self.batch().write_all(writes).run()
         self._account("program", "write", len(words) * (self.machine.bus_words + 1))
 
     async def write_registers(self, registers: Mapping[Location, int]) -> None:
         """Store bits: {Location: bits}."""
         self._start_watch()
-        accesses = 0
+        batch, accesses = self.batch(), 0
         for locations in neighbours(registers, self.machine.banks):
-            await self.write("FILE_ADDRESS", on_bus(locations[0]))
-            await self.write_each("FILE_DATA", [registers[x] for x in locations])
+            batch.write("FILE_ADDRESS", on_bus(locations[0]))
+            batch.write_each("FILE_DATA", [registers[x] for x in locations])
             accesses += 1 + len(locations)
+        await batch.run()
         self._account("registers", "write", accesses)
 
     async def forget(self) -> None:
         """Clear sticky status and what was accounted so far."""
-        await self.write("STATUS", (1 << 8 * WORD_BYTES) - 1)
+        await self.write("STATUS", ALL_BITS)
         for account in (self.cycles, self.words, self.engine_cycles, self.runs):
             account.clear()
 

@@ -1,5 +1,7 @@
 """The reader of rtl/rtl.f, the one list of RTL files."""
 
+import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from tb.common.places import ROOT
@@ -29,3 +31,35 @@ def rtl_files(root: Path = ROOT) -> list[str]:
     lines = (root / FILE_LIST).read_text().splitlines()
     files = [line.split("//")[0].strip() for line in lines]
     return [file for file in files if file]
+
+
+def needed(top: str, files: Sequence[Path]) -> list[Path]:
+    """The files that a module is built from: what the others hold cannot change it.
+
+    A file holds the module or package of its name, and needs all those that it names, comments left
+    out.
+
+    Parameters
+    ----------
+    top : str
+        Name of the module.
+    files : sequence of Path
+        In compile order.
+
+    Returns
+    -------
+    list of Path
+        Some of the files, in their order.
+
+    Raises
+    ------
+    KeyError
+        When none of the files holds the module.
+    """
+    by_name = {file.stem: file for file in files}
+    found, new = set(), {top}
+    while new:
+        found |= new
+        texts = (re.sub("//.*", "", by_name[name].read_text()) for name in new)
+        new = {word for text in texts for word in re.findall(r"\w+", text)} & by_name.keys() - found
+    return [file for file in files if file.stem in found]

@@ -71,6 +71,40 @@ class Scoreboard:
         if got != want:
             raise AssertionError(self.mismatch(signal, got, want, fmt, cycle, context))
 
+    def compare_all(
+        self,
+        signal: str,
+        got: Sequence[int],
+        wants: Sequence[int],
+        fmt: Format | None = None,
+        context: str = "",
+        names: Sequence[str] = (),
+    ) -> None:
+        """Check all words of a register, a memory or a stream.
+
+        Parameters
+        ----------
+        signal
+            Name in the RTL; the report adds the number of the word.
+        got, wants
+            As many values each.
+        fmt, context
+            As for :meth:`compare`.
+        names
+            Of the words, if they have any.
+
+        Raises
+        ------
+        AssertionError
+            For the first word that differs, or if one side has more of them.
+        """
+        if got != wants:
+            for i, (g, w) in enumerate(zip(got, wants, strict=False)):
+                name = f" = {names[i]}" if names else ""
+                self.compare(f"{signal}[{i}]{name}", g, w, fmt, context=context)
+            self.compare(f"words of {signal}", len(got), len(wants), context=context)
+        self.transactions += len(wants)
+
     def compare_lanes(
         self,
         signal: str,

@@ -10,12 +10,17 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from tb.common import on_bus
 from tb.common.places import BUILD, ROOT
 from tb.common.results import read_notes, read_results
+from tb.common.rtl_files import needed
 from tb.common.simulators import UNFINISHED, TooLongError, make_simulator
 
 TIMESCALE = "1ns/1ps"
 TASK_ENV = "BENCH_RUN"
+# Files whose assertions pytest explains. cocotb's default, all files, has every module compiled
+# anew in each simulation: seconds.
+REWRITE = {"COCOTB_REWRITE_ASSERTION_FILES": "test_*.py *_bench.py"}
 
 
 @dataclass(frozen=True)
@@ -92,6 +97,32 @@ class Device:
     signals: tuple[str, ...]
     wall_limit_s: float
 
+    @property
+    def public(self) -> list[str]:
+        """What the tests read, each as ``<module>.<name>``."""
+        return [name if "." in name else f"{self.toplevel}.{name}" for name in self.signals]
+
+    def around(self) -> str:
+        """The text of the module around a device with an AXI4-Lite port, otherwise empty."""
+        (own,) = (path for path in self.sources if path.stem == self.toplevel)
+        text = own.read_text()
+        return on_bus.text_of(self.toplevel, text) if on_bus.has_bus(text) else ""
+
+    def simulated(self, folder: Path) -> tuple[str, tuple[Path, ...]]:
+        """The top level that is simulated, and its files; one of its own goes into a folder.
+
+        A device with an AXI4-Lite port gets a master beside it, :mod:`tb.common.on_bus`.
+        """
+        sources = tuple(needed(self.toplevel, self.sources))
+        around = self.around()
+        if not around:
+            return self.toplevel, sources
+        name = on_bus.name_of(self.toplevel)
+        file = folder / f"{name}.sv"
+        if not file.exists() or file.read_text() != around:
+            file.write_text(around)
+        return name, (*sources, ROOT / on_bus.MASTER, file)
+
 
 def simulate(
     device: Device,
@@ -130,23 +161,24 @@ def simulate(
     for stale in (junit, notes):
         stale.unlink(missing_ok=True)
     told = json.dumps(asdict(task) | {"notes": str(notes), "waves": waves})
+    toplevel, sources = device.simulated(folder)
     simulator = make_simulator(
         task.simulator,
         log=log,
         limit_s=device.wall_limit_s,
         watch=watch,
-        signals=device.signals,
-        toplevel=device.toplevel,
+        signals=device.public,
+        toplevel=toplevel,
         module=f"tb.{task.bench}.test_{task.bench}",
         python_search=[str(ROOT)],
-        verilog_sources=[str(source) for source in device.sources],
+        verilog_sources=[str(source) for source in sources],
         parameters=params,
         sim_build=str(folder),
         timescale=TIMESCALE,
         seed=task.seed,
         waves=waves,
         testcase=rf"\.{testcase}$" if testcase else None,
-        extra_env={TASK_ENV: told, "COCOTB_RESULTS_FILE": str(junit)},
+        extra_env={TASK_ENV: told, "COCOTB_RESULTS_FILE": str(junit)} | REWRITE,
     )
     problem = None
     try:
@@ -180,7 +212,7 @@ def _keep_wave(
     waves = BUILD / "waves" / task.bench
     waves.mkdir(parents=True, exist_ok=True)
     wave = waves / f"{task.config}-{task.simulator}-{testcase}.fst"
-    for dump in (folder / f"{device.toplevel}.fst", folder / "dump.fst"):
+    for dump in (*folder.glob(f"{device.toplevel}*.fst"), folder / "dump.fst"):
         if dump.exists():
             shutil.move(dump, wave)
             wave.with_suffix(".json").write_text(json.dumps(about, indent=1))

@@ -62,8 +62,7 @@ class Logged:
     watch
         Sees every line of the output.
     signals
-        What tests read besides the ports of the top level: a name in it, or
-        ``<module>.<name>``.
+        What tests read besides the ports of the top level, ``<module>.<name>``.
     options
         Arguments of cocotb-test's class.
     """
@@ -157,7 +156,7 @@ class Verilator(Logged, cocotb_test.simulator.Verilator):
             rules += f'public_flat_rw -module "{self.toplevel_module}" -var "{name}"\n'
         for signal_ in self.signals:
             module, _, name = signal_.rpartition(".")
-            rules += f'public_flat_rd -module "{module or self.toplevel_module}" -var "{name}"\n'
+            rules += f'public_flat_rd -module "{module}" -var "{name}"\n'
         if not public.exists() or public.read_text() != rules:
             public.write_text(rules)
         # Optimising for size, Verilator's default, takes longer than most runs gain by it.

@@ -30,6 +30,8 @@ PARAMETERS = COMMON | {
     "FUNCTIONS": "functions",
 }
 PAUSES = 997  # cycles after which random stalls repeat; a prime, as calls have no such length
+STALLED = 16  # cycles that a word takes at most, both streams held back at random
+IN_FLIGHT = 4  # batches, more than are loaded, run and drained at once
 IDLE_CYCLES = 200  # from the last result to the end of a run, on the bus
 
 
@@ -206,8 +208,8 @@ class StepArray(Programmable):
 
     def batch_cycles(self, inputs: int) -> int:
         """More cycles than the streams stand still, calls having so many words."""
-        words = inputs + self.machine.out_depth
-        return 16 * (self.machine.systems * words + self._longest) + IDLE_CYCLES
+        words = self.machine.systems * (inputs + self.machine.out_depth)
+        return STALLED * words + IN_FLIGHT * self._longest + IDLE_CYCLES
 
     async def finish(self, given: list[Given]) -> Outcome:
         """Wait for the end of a run whose results have been taken."""

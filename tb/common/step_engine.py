@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from cocotb.triggers import Timer
@@ -11,8 +12,8 @@ from pymodel.machine.model import START_CYCLES
 from pymodel.machine.program_image import on_bus
 from pymodel.machine.registers import step_engine
 from pymodel.runs.engine_runs import Call, Library
+from tb.common.batch import now
 from tb.common.clock import PERIOD_NS
-from tb.common.coprocessor import now
 from tb.common.programmable import (
     COMMON,
     Programmable,
@@ -86,13 +87,13 @@ class StepEngine(Programmable):
     async def read_registers(self, locations: Iterable[Location]) -> dict[Location, int]:
         """Bits of registers: {Location: bits}."""
         self._start_watch()
-        found, accesses = {}, 0
-        for group in neighbours(locations, self.machine.banks):
-            await self.write("FILE_ADDRESS", on_bus(group[0]))
-            found |= zip(group, await self.read_each("FILE_DATA", len(group)), strict=True)
-            accesses += 1 + len(group)
-        self._account("registers", "read", accesses)
-        return found
+        groups = neighbours(locations, self.machine.banks)
+        batch = self.batch()
+        for group in groups:
+            batch.write("FILE_ADDRESS", on_bus(group[0])).read_each("FILE_DATA", len(group))
+        found = await batch.run()
+        self._account("registers", "read", sum(1 + len(group) for group in groups))
+        return dict(zip(chain(*groups), chain(*found), strict=True))
 
     async def read_file(self) -> list[list[int]]:
         """All registers, as :attr:`pymodel.machine.model.Twin.file` has them."""

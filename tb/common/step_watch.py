@@ -18,6 +18,7 @@ from cocotb.triggers import FallingEdge
 from pymodel.arith.fp import Format
 from pymodel.machine.isa import OFFERED, Location, Operand, Port, Program, Word
 from pymodel.machine.model import Store, Twin
+from tb.common.on_bus import inside
 from tb.common.scoreboard import Scoreboard
 from tb.common.step_engine import StepEngine
 from tb.common.waiting import HangError
@@ -228,7 +229,7 @@ class _Probe:
     """What stands in the engine in a cycle."""
 
     def __init__(self, engine: StepEngine) -> None:
-        dut, machine = engine.dut, engine.machine
+        dut, machine = inside(engine.dut), engine.machine
         self._sequencer = dut.u_sequencer
         self._banks = [dut.u_datapath.gen_bank[i].u_bank for i in range(machine.banks)]
         operands = range(sum(len(lane.sides) for lane in machine.lanes))

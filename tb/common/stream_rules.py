@@ -6,6 +6,8 @@ import cocotb
 from cocotb.triggers import Event, FallingEdge
 from cocotb.utils import get_sim_time
 
+from tb.common.on_bus import inside
+
 PAYLOAD = ("tdata", "tuser", "tlast")
 
 
@@ -34,7 +36,7 @@ class StreamRules:
     """
 
     def __init__(self, dut: Any, prefix: str, reset: str) -> None:
-        self._dut, self._prefix, self._reset = dut, prefix, getattr(dut, reset)
+        self._dut, self._prefix, self._reset = dut, prefix, getattr(inside(dut), reset)
         self.refused = 0
         self.broken, self.error = Event(), ""
         self._held: tuple | None = None  # the payload that was not taken

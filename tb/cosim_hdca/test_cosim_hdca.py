@@ -11,7 +11,7 @@ class Hardware(cosim.Hardware):
     """Assemblies and disassemblies go to the co-processor."""
 
     ANSWERS = (Assemble, Disassemble)
-    joint = None  # the model's idea of the joint that the hardware holds
+    bodies = None  # words of those whose joint the hardware holds
 
     @staticmethod
     def words_to_send(request):
@@ -31,22 +31,38 @@ class Hardware(cosim.Hardware):
 
     async def exchange(self, kind, words):
         first, second = words[: len(words) // 2], words[len(words) // 2 :]
-        return await (self._assemble if kind is Assemble else self._disassemble)(first, second)
-
-    async def _assemble(self, *words):
-        got = await self.coprocessor.assemble(*words)
-        a, b = (two_handles.from_words(tuple(map(self.model.scalar, body))) for body in words)
-        compound, self.joint, _ = two_handles.assemble(self.model, a, b)
-        self.check("COMPOUND", got, two_handles.to_words(compound), two_handles.WORD_NAMES)
-        if self.coprocessor.field("STATUS", "SINGULAR", self.coprocessor.status):
+        if kind is Assemble:
+            got = await self.coprocessor.assemble(first, second)
+            self.check("COMPOUND", got, self.model_answer(kind, words), two_handles.WORD_NAMES)
+        else:
+            got = await self.coprocessor.disassemble(first, second)
+            self.check("T_1B", got, self.model_answer(kind, words))
+        if kind is Assemble and self.coprocessor.is_singular:
             raise SingularError("joint matrix (33) is singular")
         return got
 
-    async def _disassemble(self, *words):
-        got = await self.coprocessor.disassemble(*words)
-        t_1c, t_2c = (tuple(map(self.model.scalar, impulse)) for impulse in words)
-        self.check("T_1B", got, two_handles.disassemble(self.joint, t_1c, t_2c))
-        return got
+    def model_answer(self, kind, words):
+        if kind is Assemble:
+            self.bodies = words
+            return self.expected(compound, words)
+        return self.expected(inner_impulse, [*self.bodies, *words])
+
+
+def compound(model, words):
+    """Words of the compound body of two."""
+    return two_handles.to_words(assembled(model, words)[0])
+
+
+def inner_impulse(model, words):
+    """Impulse on handle 1 of body B: words of two bodies, impulses on the handles of C."""
+    _, joint, _ = assembled(model, words[:-4])
+    return two_handles.disassemble(joint, words[-4:-2], words[-2:])
+
+
+def assembled(model, words):
+    half = len(words) // 2
+    a, b = (two_handles.from_words(tuple(body)) for body in (words[:half], words[half:]))
+    return two_handles.assemble(model, a, b)
 
 
 @BENCH.test(timeout_us=60_000_000)

@@ -26,12 +26,20 @@ class Hardware(cosim.Hardware):
 
     async def exchange(self, kind, words):
         got = await self.coprocessor.invert(words)
-        inverse, _ = linalg.inv_ldup(self.model, _rows(tuple(map(self.model.scalar, words))))
         names = [f"eta^-1[{i}][{j}]" for i in range(SIZE) for j in range(SIZE)]
-        self.check("INVERSE", got, [x for row in inverse for x in row], names)
-        if self.coprocessor.field("STATUS", "SINGULAR", self.coprocessor.status):
+        self.check("INVERSE", got, self.model_answer(kind, words), names)
+        if self.coprocessor.is_singular:
             raise SingularError("the matrix of the base connection is singular")
         return got
+
+    def model_answer(self, kind, words):
+        return self.expected(inverse, words)
+
+
+def inverse(model, words):
+    """Words of the inverse of a matrix."""
+    rows, _ = linalg.inv_ldup(model, _rows(words))
+    return [x for row in rows for x in row]
 
 
 def _rows(words):

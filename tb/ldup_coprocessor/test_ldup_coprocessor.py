@@ -50,6 +50,7 @@ class Bus(coprocessor_bench.Bus):
 of_bus = coprocessor_bench.tests_of(BENCH, Bus)
 back_to_back_runs = of_bus(coprocessor_bench.back_to_back_runs)
 stalled_runs = of_bus(coprocessor_bench.stalled_runs)
+masters = of_bus(coprocessor_bench.masters)
 identity = of_bus(coprocessor_bench.identity)
 byte_strobes = of_bus(coprocessor_bench.byte_strobes)
 bad_addresses = of_bus(coprocessor_bench.bad_addresses)

@@ -583,6 +583,7 @@ async def registers_of_the_host(dut, board):
 
 
 of_bus = coprocessor_bench.tests_of(BENCH, Bus)
+masters = of_bus(coprocessor_bench.masters)
 identity = of_bus(coprocessor_bench.identity)
 byte_strobes = of_bus(coprocessor_bench.byte_strobes)
 bad_addresses = of_bus(coprocessor_bench.bad_addresses)

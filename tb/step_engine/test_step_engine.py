@@ -24,6 +24,7 @@ from pymodel.machine.registers import READ_WRITE, WORD_BYTES
 from tb.common import coprocessor_bench
 from tb.common.bench import ROOT
 from tb.common.coprocessor_bench import ALL_BITS
+from tb.common.on_bus import inside
 from tb.common.step_engine import StepEngine, machine_of, on_bus, rtl_parameters
 from tb.common.step_programs import Programs
 from tb.common.step_watch import seen_from_inside
@@ -185,12 +186,10 @@ class Bus(coprocessor_bench.Bus):
 
     async def check_outcome(self, outcome, trace, context):
         """Check what a run left behind against the model, which has run, too."""
-        compare, fmt = self.board.compare, self.fmt
+        compare = self.board.compare
         compare("STEPS_DONE", outcome.steps_done, self.model.steps_done, context=context)
         compare("STOPPED", int(outcome.stopped), int(self.model.stopped), context=context)
-        for i, (got, want) in enumerate(zip(outcome.trace, trace, strict=False)):
-            compare(f"trace[{i}]", got, want, fmt, context=context)
-        compare("words traced", len(outcome.trace), len(trace), context=context)
+        self.board.compare_all("trace", outcome.trace, trace, self.fmt, context)
         compare("FLAGS", outcome.flags, self.model.flags, context=context)
         if len(trace) <= self.params["TRACE_DEPTH"]:  # otherwise the trace may have been full
             compare("CYCLES", outcome.cycles, self.model.cycles, context=context)
@@ -200,8 +199,7 @@ class Bus(coprocessor_bench.Bus):
         for b, (got, want) in enumerate(
             zip(await self.registers.read_file(), self.model.file, strict=True)
         ):
-            for a, (g, w) in enumerate(zip(got, want, strict=True)):
-                self.board.compare(f"file[{b}][{a}]", g, w, self.fmt, context=context)
+            self.board.compare_all(f"file[{b}]", got, want, self.fmt, context)
 
     def deadline(self, run, what):
         """The limit of a wait for something that a run does in all its steps."""
@@ -303,7 +301,7 @@ async def full_traces(dut, board):
         while waits[0] < 20:
             limit.check()
             await ClockCycles(dut.clk_i, 20)
-            assert int(dut.busy.value), "the run ended without filling the trace"
+            assert int(inside(dut).busy.value), "the run ended without filling the trace"
         await bus.compare("TRACE_COUNT", depth)
         taken = await registers.read_each("TRACE_DATA", int(bus.rng.integers(1, depth + 1)))
         outcome = await registers.finish(int(bus.rng.integers(1, 60)), taken)
@@ -316,7 +314,7 @@ async def _count_waits(dut, waits):
     """Count the cycles in which the run waits for room in the trace."""
     while True:
         await FallingEdge(dut.clk_i)
-        waits[0] += int(dut.push.value) and int(dut.full.value)
+        waits[0] += int(inside(dut).push.value) and int(inside(dut).full.value)
 
 
 @BENCH.test(timeout_us=20_000)
@@ -335,7 +333,7 @@ async def eager_reads(dut, board):
         await registers.start()
         trace, refused = [], 0
         limit = bus.deadline(run, "a run to end while its trace is read")
-        while int(dut.busy.value):
+        while int(inside(dut).busy.value):
             limit.check()
             reads = [registers.master.init_read(offset, WORD_BYTES) for _ in range(10)]
             words = await registers.answers("TRACE_DATA", reads)
@@ -688,6 +686,7 @@ async def long_run(dut, board):
 
 
 of_bus = coprocessor_bench.tests_of(BENCH, Bus)
+masters = of_bus(coprocessor_bench.masters)
 identity = of_bus(coprocessor_bench.identity)
 byte_strobes = of_bus(coprocessor_bench.byte_strobes)
 bad_addresses = of_bus(coprocessor_bench.bad_addresses)

@@ -1,0 +1,64 @@
+"""A handshake or a state machine that stops is found soon, by name."""
+
+import copy
+import importlib
+from dataclasses import replace
+
+import pytest
+
+from scripts.places import ROOT
+
+BUS = "rtl/axil/axil_slave.sv"
+INVERTER = "rtl/linalg/inv_ldup_serial.sv"
+
+
+def never_ready(channel, ready):
+    """What stops a channel of requests."""
+    return {
+        f"s_axil_{channel}ready = {ready}": f"s_axil_{channel}ready = 1'b0",
+        f"_full_q <= s_axil_{channel}valid ||": f"_full_q <= s_axil_{channel}ready ||",
+    }
+
+
+#: Name of a bug -> file, its text -> what stands there instead, what the message says.
+PLANTED = {
+    "aw-never-ready": (BUS, never_ready("aw", "!aw_full_q || write_o"), "channel AW"),
+    "w-never-ready": (BUS, never_ready("w", "!w_full_q || write_o"), "channel AW, W"),
+    "b-never-valid": (BUS, {"bvalid = bvalid_q": "bvalid = 1'b0"}, "channel B"),
+    "ar-never-ready": (BUS, never_ready("ar", "!ar_full_q || read_o"), "channel AR"),
+    "r-never-valid": (BUS, {"rvalid = rvalid_q": "rvalid = 1'b0"}, "channel R"),
+    "run-never-ends": (
+        INVERTER,
+        {"end_step = busy_o && count_q == latency(step_q)": "end_step = 1'b0"},
+        "a run to end, STATUS IDLE 0, BUSY 1",
+    ),
+}
+
+
+def hung(bench, folder, simulator, config, file, changes, place):
+    """The result row of a bench one of whose files has a bug."""
+    text = (ROOT / file).read_text()
+    for right, wrong in changes.items():
+        assert text.count(right) == 1, f"{file} has no longer: {right}"
+        text = text.replace(right, wrong)
+    planted = folder / file.rpartition("/")[2]
+    planted.write_text(text)
+    sources = tuple(planted if p == ROOT / file else p for p in bench.device.sources)
+    broken = copy.copy(bench)
+    broken.device = replace(bench.device, sources=sources)
+    return broken.run(simulator, config, place=place)
+
+
+@pytest.mark.parametrize("bug", PLANTED)
+def test_a_stop_is_found_by_name(bug, tmp_path):
+    """Under Icarus: where the simulation is slow, so is the end of a wait."""
+    module = importlib.import_module("tb.ldup_coprocessor.test_ldup_coprocessor")
+    file, changes, said = PLANTED[bug]
+    row = hung(module.BENCH, tmp_path, "icarus", "serial", file, changes, f"-{bug}")
+    ran = [test for test in row["tests"] if test["result"] != "skip"]
+    assert row["result"] == "fail" and [test["result"] for test in ran] == ["fail"]
+    assert f"hang at {ran[0]['sim_ns']:g} ns" in row["message"] and said in row["message"]
+    assert (
+        f"make ldup_coprocessor SIM=icarus CONFIG=serial SEED=1 TEST={ran[0]['name']}"
+        in (row["message"])
+    )
