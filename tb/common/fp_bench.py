@@ -19,6 +19,7 @@ from tb.common.bench import Bench
 from tb.common.clock import PERIOD_NS
 from tb.common.configs import FORMATS as LEGAL_FORMATS
 from tb.common.configs import MAX_STAGES, Config, RandomConfigs
+from tb.common.coverage.float_units import sample
 from tb.common.scoreboard import Scoreboard
 
 UNITS = ("fp_add", "fp_mul", "fp_recip", "fp_sincos")
@@ -113,6 +114,7 @@ class FloatBench(Bench):
         )
         sources = ["tb/common/fp_lanes.sv"]
         super().__init__(file, "fp_lanes", configs, random, sources)
+        self.unit = unit
         self.operation = operation
         self.outputs = (*results, *([twin] if twin else []), "flags_o")
         self.max_stages = max_stages
@@ -163,6 +165,7 @@ class FloatBench(Bench):
             taken = board.rng.choice(len(operands[0]), most, replace=False)
             operands = tuple(side[taken] for side in operands)
         self._check_model(board, operands)
+        self._cover(board, operands)
         ports = (dut.a_i, dut.b_i)[: len(operands)]
         edge, before_edge = FallingEdge(dut.clk_i), Timer(PERIOD_NS // 2 - 1, "ns")
         cocotb.start_soon(Clock(dut.clk_i, PERIOD_NS, unit="ns", impl="gpi").start())
@@ -173,6 +176,12 @@ class FloatBench(Bench):
             await before_edge
             if cycle >= self.max_stages:
                 self._check(dut, board, step, cycle)
+
+    def _cover(self, board: Scoreboard, operands: Sequence[np.ndarray]) -> None:
+        """Tell what the operands meet, each in the lane that it goes to."""
+        stages = np.arange(len(operands[0])) % self.params["LANES"] % (self.max_stages + 1)
+        for point, bins in sample(self.fmt, self.unit, operands, stages):
+            board.cover(self.unit, point, bins)
 
     def _check_model(self, board: Scoreboard, operands: Sequence[np.ndarray]) -> None:
         """The model of whole streams must give what the specification does."""

@@ -24,6 +24,8 @@ from pymodel.machine.registers import READ_WRITE, WORD_BYTES
 from tb.common import coprocessor_bench
 from tb.common.bench import ROOT
 from tb.common.coprocessor_bench import ALL_BITS
+from tb.common.coverage import bus as accesses
+from tb.common.coverage import engine as coverage
 from tb.common.step_engine import StepEngine, machine_of, on_bus, rtl_parameters
 from tb.common.step_programs import Programs
 from tb.common.step_watch import seen_from_inside
@@ -97,6 +99,18 @@ class Bus(coprocessor_bench.Bus):
 
     def random_operands(self):
         return None
+
+    def latency(self):
+        return ALL_BITS  # a run has any number of steps
+
+    async def begin(self):
+        word = await self.registers.read("STATUS")
+        if not self.registers.field("STATUS", "BUSY", word):
+            run = self.random_run(steps=1, length=40, apart=True, traced=False)
+            run.every, run.steps = 0, ALL_BITS
+            await self.load(run)
+            await self.registers.prepare(*run.arguments, start=run.start)
+            await self.registers.start()
 
     # --- runs -----------------------------------------------------------------------------------
 
@@ -177,6 +191,15 @@ class Bus(coprocessor_bench.Bus):
         """Check what a run left behind."""
         found = self.model.registers
         trace = self.model.run(*run.arguments)
+        coverage.cover_run(
+            self.board.met,
+            run.steps,
+            run.every,
+            run.save,
+            len(run.before),
+            len(run.after),
+            self.model.stopped,
+        )
         context = f"{context}: {len(run.program.words)} words, {run.steps} steps"
         names = ("program", "steps", "every", "save", "before", "after")
         arguments = dict(zip(names, run.arguments, strict=True)) | {"start": run.start}
@@ -241,6 +264,8 @@ async def random_programs(dut, board):
             await bus.clear()
             await bus.status(IDLE=1, context="all cleared")
     missing = bus.programs.coverage.missing()
+    if BENCH.config.name == coverage.CONFIGS[BENCH.name]:
+        bus.programs.coverage.cover(board, BENCH.name)
     dut._log.info(
         "coverage: %d of %d",
         len(bus.programs.coverage.wanted) - len(missing),
@@ -687,9 +712,58 @@ async def long_run(dut, board):
     await bus.check_run(run, "long")
 
 
+@BENCH.test(timeout_us=20_000)
+async def trace_data_in_every_state(dut, board):
+    """TRACE_DATA answers SLVERR exactly where no word is there, be it idle, busy or done."""
+    bus = await _start(dut, board)
+    await bus.define_memories()
+    registers = bus.registers
+    point = accesses.point(registers.map)
+    offset = registers.map["TRACE_DATA"].offset
+
+    async def read(state, there):
+        response = accesses.OKAY if there else accesses.SLVERR
+        bin_ = ("TRACE_DATA", "read", response, state)
+        word = await registers.read("STATUS")
+        shown = registers.field("STATUS", state.upper(), word)
+        board.compare(f"STATUS.{state.upper()}", shown, 1, context=point.text(bin_))
+        _, okay = await registers.read_bytes(offset, WORD_BYTES)
+        board.compare(point.text(bin_), int(okay), int(there))
+        board.met(point, bin_)
+
+    async def traced_run(steps):
+        run = bus.random_run(steps=1, length=40, apart=True, traced=False)
+        run.every, run.steps, run.save = 0, steps, 1
+        run.before = bus.random_locations(2)
+        await bus.load(run)
+        await registers.prepare(*run.arguments, start=run.start)
+        await registers.start()
+        return run
+
+    await read(accesses.IDLE, False)
+    run = await traced_run(steps=1)
+    await registers.wait_until_idle(run.steps * RUN_CYCLES)
+    await read(accesses.DONE, True)
+    await registers.write("STATUS", ALL_BITS)
+    await read(accesses.IDLE, True)
+    run = await traced_run(steps=ALL_BITS)
+    limit = Deadline(RUN_CYCLES, lambda: "a word of the trace")
+    while not await registers.read("TRACE_COUNT"):
+        limit.check()
+    await read(accesses.BUSY, True)
+    await bus.command("RESET")
+    await bus.begin()
+    await read(accesses.BUSY, False)
+    await bus.command("RESET")
+    run = bus.random_run(steps=1, traced=False)
+    await bus.check_run(run, "without a trace")
+    await read(accesses.DONE, False)
+
+
 of_bus = coprocessor_bench.tests_of(BENCH, Bus)
 identity = of_bus(coprocessor_bench.identity)
 byte_strobes = of_bus(coprocessor_bench.byte_strobes)
+every_access = of_bus(coprocessor_bench.every_access)
 bad_addresses = of_bus(coprocessor_bench.bad_addresses)
 
 test_step_engine = BENCH.pytest()
