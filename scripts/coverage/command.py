@@ -9,19 +9,20 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from rich.console import Console
 from rich.table import Table
 
 from scripts.coverage.functional import CoverageError, Row, by_unit, fill, holes, read_met, rows
 from scripts.coverage.page import write_page
+from scripts.coverage.units import all_points
 from scripts.places import BUILD, ROOT
-from tb.common.coverage.units import all_points
 from tb.common.places import COVERED
 
 OUT = BUILD / "coverage"
 SUMMARY, XML, PAGE = OUT / "summary.json", OUT / "functional.xml", OUT / "index.html"
-SHOWN = 10  # holes of a point
+SHOWN = 20  # holes on the terminal
 
 
 def print_table(some: Sequence[Row]) -> None:
@@ -37,36 +38,69 @@ def print_table(some: Sequence[Row]) -> None:
     Console().print(table)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """The command."""
-    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args(arguments)
+class Merged(NamedTuple):
+    """What was written.
+
+    Attributes
+    ----------
+    rows : list of Row
+    missing : list of str
+        Bins that were not met, in words.
+    """
+
+    rows: list[Row]
+    missing: list[str]
+
+    @property
+    def line(self) -> str:
+        """`coverage: 4120 of 4121 bins met, 700 unreachable`."""
+        bins, hit, excluded = (sum(column) for column in list(zip(*self.rows, strict=True))[2:])
+        return f"coverage: {hit} of {bins} bins met, {excluded} unreachable"
+
+
+def merge() -> Merged:
+    """Merge what simulations left and write the files.
+
+    Raises
+    ------
+    CoverageError
+        If there is nothing to merge, or something that cannot be.
+    """
     met = read_met(COVERED)
     if not met:
-        print(f"{COVERED.relative_to(ROOT)} is empty: run `make test` first", file=sys.stderr)
-        return 2
+        raise CoverageError(f"{COVERED.relative_to(ROOT)} is empty: run `make test` first")
     points = all_points()
-    try:
-        database = fill(points, met)
-    except CoverageError as error:
-        print(error, file=sys.stderr)
-        return 2
+    database = fill(points, met)
     found = rows(points)
     OUT.mkdir(parents=True, exist_ok=True)
     database.export_to_xml(filename=str(XML))
     SUMMARY.write_text(json.dumps(by_unit(found), indent=1) + "\n")
     write_page(PAGE, points, found, met)
-    print_table(found)
-    missing = 0
-    for point in points:
-        left = holes(point, met)
-        missing += len(left)
-        for bin_ in left[:SHOWN]:
-            print(f"not met: {point.unit}, {point.name}: {point.text(bin_)}")
-        if len(left) > SHOWN:
-            print(f"         and {len(left) - SHOWN} more of this point")
+    missing = [
+        f"{point.unit}, {point.name}: {point.text(bin_)}"
+        for point in points
+        for bin_ in holes(point, met)
+    ]
+    return Merged(found, missing)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command."""
+    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args(arguments)
+    try:
+        merged = merge()
+    except CoverageError as error:
+        print(error, file=sys.stderr)
+        return 2
+    print_table(merged.rows)
+    for text in merged.missing[:SHOWN]:
+        print(f"not met: {text}")
+    if len(merged.missing) > SHOWN:
+        print(f"not met: {len(merged.missing) - SHOWN} more, see the page")
+    print(merged.line)
     for path in (SUMMARY, XML, PAGE):
         print(path.relative_to(ROOT))
-    return 1 if missing else 0
+    return 1 if merged.missing else 0
 
 
 if __name__ == "__main__":

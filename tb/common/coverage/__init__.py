@@ -5,5 +5,5 @@ tell the scoreboard which bins they met (:meth:`tb.common.scoreboard.Scoreboard.
 simulation leaves them in a file, and ``make coverage`` merges the files (scripts/coverage).
 
 ``float_units`` ``pivots`` ``assembly`` ``bus`` ``engine`` have the points of one kind of unit
-each, and what finds the bin of a sample; `UNITS` in ``units`` lists them all.
+each, and what finds the bin of a sample.
 """
