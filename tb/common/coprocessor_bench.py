@@ -57,6 +57,10 @@ class Bus:
         """Operands that the model calls singular, and operands that it does not."""
         raise NotImplementedError
 
+    async def clear(self) -> None:
+        """Clear all of STATUS, and what the model has of it."""
+        await self.registers.write("STATUS", ALL_BITS)
+
     async def begin(self) -> None:
         """Have a run that the next two accesses find busy: a new one."""
         await self.registers.wait_until_idle(self.latency() + BUS_CYCLES)
@@ -172,7 +176,7 @@ async def every_access(bus: Bus) -> None:
             continue  # the bus is slower than the run
         await bus.round(bus.random_operands(), f"before {state}")
         if state == coverage.IDLE:
-            await registers.write("STATUS", ALL_BITS)
+            await bus.clear()
         for name in point.parts["register"]:
             for access in coverage.ACCESSES:
                 for response in coverage.responses(registers.map, name, access, state):
