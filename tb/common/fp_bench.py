@@ -4,6 +4,7 @@ A bench runs ``fp_lanes``: many copies of its unit side by side, lane i with ``i
 stages (``i % 9``, ``i % 17``), so that every vector count covers every depth of the pipeline.
 """
 
+import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -133,6 +134,19 @@ class FloatBench(Bench):
     def corner_pairs(self) -> Sequence[np.ndarray]:
         """Every pair of corners."""
         return self._allowed(corner_pairs(self.fmt))
+
+    def every_class(self, rng: np.random.Generator) -> Sequence[np.ndarray]:
+        """Numbers of every class and sign, pairs of them for two operands, for every lane depth."""
+        fmt, one = self.fmt, lambda least, size: least + int(rng.integers(size))
+        positive = [
+            *(0, one(1, fmt.min_normal - 1)),
+            *(one(e << fmt.man_w, fmt.min_normal) for e in (1, fmt.bias, 2 * fmt.bias)),
+            *(fmt.inf, one(fmt.inf + 1, fmt.min_normal - 1)),
+        ]
+        numbers = [x | sign for x in positive for sign in (0, fmt.sign_mask)]
+        count = float_units.OPERATIONS[self.operation][0]
+        tuples = np.array(list(itertools.product(numbers, repeat=count)), np.uint64)
+        return self._allowed(tuples.repeat(self.max_stages + 1, axis=0).T)
 
     def many_pairs(self, rng: np.random.Generator) -> Sequence[np.ndarray]:
         """Every pair of a small format, random pairs of a large one."""
