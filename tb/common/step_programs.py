@@ -69,6 +69,11 @@ class Coverage:
                 lane = engine.lane_name(self.machine, index)
                 board.met(point, (lane, engine.OPERANDS[operand], distance))
 
+    def hazards_missing(self) -> bool:
+        """Whether some lane has not yet read an operand of some age."""
+        met = sum(what == "distance" for what, *_ in self.count)
+        return met < len(engine.hazards(self.machine).bins)
+
     def missing(self) -> list[tuple]:
         """What is wanted and has not been met."""
         return [item for item in self.wanted if not self.count[item]]
