@@ -88,7 +88,7 @@ closed-loop: venv ## URDF=f.urdf [TARGET=model|step STEPS=1000 SIM= ARITH= LANES
 .PHONY: test
 test: setup ## whole regression, every bench under both simulators, and build/report/index.html
 	@$(call takes,)
-	@rm -rf build/results build/report
+	@rm -rf build/results build/report build/coverage
 	@$(PYTEST) -n 2 --maxschedchunk 1 --junitxml=build/report/junit.xml -p scripts.report.plugin
 
 .PHONY: $(BENCHES)
@@ -97,6 +97,12 @@ $(BENCHES): setup
 	@$(PYTEST) tb/$@ $(if $(SIM),--sim=$(SIM)) $(if $(SEED),--seed=$(SEED)) \
 	  $(if $(TEST),--cocotb-test=$(TEST)) $(if $(CONFIG),--config=$(CONFIG)) \
 	  $(if $(filter-out 0,$(WAVES)),--waves)
+
+.PHONY: coverage
+coverage: setup ## functional coverage: what the last regression met, what is missing, into build/coverage
+	@$(call takes,)
+	@$(if $(wildcard build/coverage/met/*),,$(PYTEST) -n 2 --maxschedchunk 1 tb)
+	@$(PY) -m scripts.command scripts.coverage.command
 
 .PHONY: example-robots
 example-robots: venv ## the seven functions on 40 robots of PyPI's example-robot-data, a large download

@@ -3,6 +3,32 @@
 import pytest
 
 from scripts.places import BUILD, ROOT
+from tb.common.simulators import SIMULATORS, usable
+
+COVERAGE = pytest.StashKey[list[str]]()
+SHOWN = 10  # bins that were not met
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session, exitstatus: pytest.ExitCode | int) -> None:
+    """Merge functional coverage; of a green regression every bin must have been met.
+
+    Not judged where a simulator is missing: some bins are met under Verilator only.
+    """
+    if hasattr(session.config, "workerinput") or exitstatus == pytest.ExitCode.INTERRUPTED:
+        return
+    from scripts.coverage.command import CoverageError, merge
+
+    try:
+        merged = merge()
+    except CoverageError as error:
+        lines, complete = [f"coverage: {error}"], False
+    else:
+        lines = [merged.line, *(f"not met: {text}" for text in merged.missing[:SHOWN])]
+        complete = not merged.missing
+    session.config.stash[COVERAGE] = lines
+    if not complete and all(map(usable, SIMULATORS)) and exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 def pytest_terminal_summary(
@@ -12,6 +38,8 @@ def pytest_terminal_summary(
 
     There is none of a regression that was interrupted.
     """
+    for line in terminalreporter.config.stash.get(COVERAGE, []):
+        terminalreporter.write_line(line)
     if exitstatus == pytest.ExitCode.INTERRUPTED:
         (BUILD / "report" / "junit.xml").unlink(missing_ok=True)
         terminalreporter.write_line("report: not written, the regression was interrupted")

@@ -32,11 +32,11 @@ from cocotb.utils import get_sim_time
 
 from tb.common.clock import PERIOD_NS
 from tb.common.configs import Config, RandomConfigs
-from tb.common.places import RESULTS, ROOT
-from tb.common.results import add_note, problems_of
+from tb.common.places import COVERED, RESULTS, ROOT
+from tb.common.results import add_coverage, add_note, problems_of
 from tb.common.rtl_files import rtl_files
 from tb.common.scoreboard import Scoreboard
-from tb.common.simulation import Device, Task, simulate
+from tb.common.simulation import COVERAGE, Device, Task, simulate
 from tb.common.waiting import HangError, within
 
 DEFAULT_SEED, MAX_SEED = 1, 2**31 - 1
@@ -144,6 +144,7 @@ class Bench:
                     raise AssertionError(f"{error}\n  rerun  {rerun}") from None
                 finally:
                     add_note(task.notes, name, board.transactions, failure=failure)
+                    add_coverage(Path(task.notes).with_name(COVERAGE), board.covered)
 
             functools.update_wrapper(body, function)
             del body.__wrapped__  # cocotb must see the signature (dut)
@@ -255,8 +256,8 @@ class Bench:
         parts = (testcase,) if testcase or not waves else self.tests
         watch = watch or (_echo if live else lambda line: None)
         outcomes = [simulate(self.device, task, part, waves, watch) for part in parts]
-        tests = [test for found, _ in outcomes for test in found]
-        outside = [problem for _, problem in outcomes if problem]
+        tests = [test for found, _, _ in outcomes for test in found]
+        outside = [problem for _, problem, _ in outcomes if problem]
         if not tests and not outside:
             outside = [f"no such test; {self.name} has {', '.join(self.tests)}"]
         problems = outside + problems_of(tests)
@@ -278,7 +279,16 @@ class Bench:
             Path(results).mkdir(parents=True, exist_ok=True)
             file = Path(results) / f"{self.name}-{config}-{simulator}.json"
             file.write_text(json.dumps(row, indent=1))
+            _keep_coverage([met for _, _, met in outcomes], COVERED / f"{file.stem}.jsonl")
         return row
+
+
+def _keep_coverage(files: Sequence[Path], kept: Path) -> None:
+    """Bins that were met, of one simulation or of one for each test."""
+    found = "".join(file.read_text() for file in files if file.exists())
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    if found:
+        kept.write_text(found)
 
 
 def _echo(line: str) -> None:

@@ -17,6 +17,7 @@ from pymodel.machine.registers import READ_WRITE, WORD_BYTES
 from tb.common import clock
 from tb.common.bench import Bench
 from tb.common.coprocessor import RUN_CYCLES, Coprocessor
+from tb.common.coverage import bus as coverage
 from tb.common.scoreboard import Scoreboard
 
 ALL_BITS = 0xFFFF_FFFF
@@ -56,6 +57,15 @@ class Bus:
     def singular_operands(self) -> tuple[Any, Any]:
         """Operands that the model calls singular, and operands that it does not."""
         raise NotImplementedError
+
+    async def clear(self) -> None:
+        """Clear all of STATUS, and what the model has of it."""
+        await self.registers.write("STATUS", ALL_BITS)
+
+    async def begin(self) -> None:
+        """Have a run that the next two accesses find busy: a new one."""
+        await self.registers.wait_until_idle(self.latency() + BUS_CYCLES)
+        await self.command("RUN")
 
     async def round(self, operands: Any, context: str) -> tuple[int, bool]:
         """All that the co-processor does, once, checked; (flags, singular) of the model."""
@@ -187,6 +197,61 @@ async def identity(bus: Bus) -> None:
     word = await bus.registers.read("CONFIG")
     for field in bus.registers.map["CONFIG"].fields:
         bus.board.compare(f"CONFIG.{field.name}", field.get(word), bus.params[field.name])
+
+
+async def every_access(bus: Bus) -> None:
+    """Read, write and half-write every register, and no register, in every state.
+
+    The answer is what the map says; a register is written with what it holds, and where the
+    hardware judges the value with one that cannot be, too.
+    """
+    registers = bus.registers
+    point = coverage.point(registers.map)
+    for state in coverage.STATES:
+        if state == coverage.BUSY and bus.latency() < BUS_CYCLES:
+            continue  # the bus is slower than the run
+        await bus.round(bus.random_operands(), f"before {state}")
+        if state == coverage.IDLE:
+            await bus.clear()
+        for name in point.parts["register"]:
+            for access in coverage.ACCESSES:
+                for response in coverage.responses(registers.map, name, access, state):
+                    if access == "read" and name in bus.EMPTY:
+                        continue  # its bench has a test of its own
+                    if state == coverage.BUSY:
+                        await bus.begin()
+                    bin_ = (name, access, response, state)
+                    okay = await _access(bus, name, access, response, state)
+                    want = response == coverage.OKAY
+                    bus.board.compare(point.text(bin_), int(okay), int(want))
+                    word = await registers.read("STATUS")
+                    field = state.upper()
+                    shown = registers.field("STATUS", field, word)
+                    bus.board.compare(f"STATUS.{field}", shown, 1, context=point.text(bin_))
+                    bus.board.met(point, bin_)
+        if state == coverage.BUSY:
+            await bus.command("RESET")
+
+
+async def _access(bus: Bus, name: str, access: str, response: str, state: str) -> bool:
+    """One access; whether it was OKAY."""
+    registers = bus.registers
+    if name == coverage.NOTHING:
+        offset, held = (1 << registers.map.addr_w) - WORD_BYTES, bytes(WORD_BYTES)
+    else:
+        offset = registers.map[name].offset
+        held = bytes(WORD_BYTES)
+        if state != coverage.BUSY and name not in (*bus.EMPTY, "CTRL", "STATUS"):
+            held, _ = await registers.read_bytes(offset, WORD_BYTES)
+    if access == "read":
+        _, okay = await registers.read_bytes(offset, WORD_BYTES)
+        return okay
+    refused = response == coverage.SLVERR and state != coverage.BUSY
+    data = b"\xff" * WORD_BYTES if refused else held
+    if access == "write":
+        return await registers.write_bytes(offset, data)
+    last = WORD_BYTES - 1
+    return await registers.write_bytes(offset + last, data[last:])
 
 
 async def byte_strobes(bus: Bus) -> None:

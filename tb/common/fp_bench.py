@@ -4,6 +4,7 @@ A bench runs ``fp_lanes``: many copies of its unit side by side, lane i with ``i
 stages (``i % 9``, ``i % 17``), so that every vector count covers every depth of the pipeline.
 """
 
+import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -19,6 +20,7 @@ from tb.common.bench import Bench
 from tb.common.clock import PERIOD_NS
 from tb.common.configs import FORMATS as LEGAL_FORMATS
 from tb.common.configs import MAX_STAGES, Config, RandomConfigs
+from tb.common.coverage.float_units import sample
 from tb.common.scoreboard import Scoreboard
 
 UNITS = ("fp_add", "fp_mul", "fp_recip", "fp_sincos")
@@ -113,6 +115,7 @@ class FloatBench(Bench):
         )
         sources = ["tb/common/fp_lanes.sv"]
         super().__init__(file, "fp_lanes", configs, random, sources)
+        self.unit = unit
         self.operation = operation
         self.outputs = (*results, *([twin] if twin else []), "flags_o")
         self.max_stages = max_stages
@@ -131,6 +134,19 @@ class FloatBench(Bench):
     def corner_pairs(self) -> Sequence[np.ndarray]:
         """Every pair of corners."""
         return self._allowed(corner_pairs(self.fmt))
+
+    def every_class(self, rng: np.random.Generator) -> Sequence[np.ndarray]:
+        """Numbers of every class and sign, pairs of them for two operands, for every lane depth."""
+        fmt, one = self.fmt, lambda least, size: least + int(rng.integers(size))
+        positive = [
+            *(0, one(1, fmt.min_normal - 1)),
+            *(one(e << fmt.man_w, fmt.min_normal) for e in (1, fmt.bias, 2 * fmt.bias)),
+            *(fmt.inf, one(fmt.inf + 1, fmt.min_normal - 1)),
+        ]
+        numbers = [x | sign for x in positive for sign in (0, fmt.sign_mask)]
+        count = float_units.OPERATIONS[self.operation][0]
+        tuples = np.array(list(itertools.product(numbers, repeat=count)), np.uint64)
+        return self._allowed(tuples.repeat(self.max_stages + 1, axis=0).T)
 
     def many_pairs(self, rng: np.random.Generator) -> Sequence[np.ndarray]:
         """Every pair of a small format, random pairs of a large one."""
@@ -163,6 +179,7 @@ class FloatBench(Bench):
             taken = board.rng.choice(len(operands[0]), most, replace=False)
             operands = tuple(side[taken] for side in operands)
         self._check_model(board, operands)
+        self._cover(board, operands)
         ports = (dut.a_i, dut.b_i)[: len(operands)]
         edge, before_edge = FallingEdge(dut.clk_i), Timer(PERIOD_NS // 2 - 1, "ns")
         cocotb.start_soon(Clock(dut.clk_i, PERIOD_NS, unit="ns", impl="gpi").start())
@@ -173,6 +190,12 @@ class FloatBench(Bench):
             await before_edge
             if cycle >= self.max_stages:
                 self._check(dut, board, step, cycle)
+
+    def _cover(self, board: Scoreboard, operands: Sequence[np.ndarray]) -> None:
+        """Tell what the operands meet, each in the lane that it goes to."""
+        stages = np.arange(len(operands[0])) % self.params["LANES"] % (self.max_stages + 1)
+        for point, bins in sample(self.fmt, self.unit, operands, stages):
+            board.cover(self.unit, point, bins)
 
     def _check_model(self, board: Scoreboard, operands: Sequence[np.ndarray]) -> None:
         """The model of whole streams must give what the specification does."""

@@ -6,8 +6,11 @@ Three files have it: cocotb's JUnit file, the notes that the tests leave, and th
 import json
 import re
 import xml.etree.ElementTree as ET
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
+
+from tb.common.coverage.point import Bin
 
 NANOSECONDS = {"fs": 1e-6, "ps": 1e-3, "ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9, "sec": 1e9}
 
@@ -48,6 +51,13 @@ def add_note(
 def read_notes(file: Path) -> dict[str, dict[str, Any]]:
     """What :func:`add_note` wrote, by test; the file may be missing."""
     return dict(map(json.loads, file.read_text().splitlines())) if file.exists() else {}
+
+
+def add_coverage(file: str | Path, covered: Mapping[tuple[str, str], Iterable[Bin]]) -> None:
+    """Add to a file, as one JSON line a point, the bins that a test has met."""
+    with open(file, "a") as lines:
+        for (unit, point), bins in covered.items():
+            lines.write(json.dumps([unit, point, sorted(bins, key=repr)]) + "\n")
 
 
 def read_results(junit: Path, notes: Path, log: Path) -> list[dict[str, Any]]:

@@ -1,7 +1,7 @@
 """Checking in common code: what was expected, what came, and a mismatch one can read."""
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import cocotb
@@ -9,6 +9,7 @@ import numpy as np
 from cocotb.utils import get_sim_time
 
 from pymodel.arith.fp import Format
+from tb.common.coverage.point import Bin, Point
 
 
 class Scoreboard:
@@ -25,6 +26,8 @@ class Scoreboard:
         Seeded from the run's seed and the test's name: a test run alone sees the same stimulus.
     transactions : int
         Values checked so far.
+    covered : dict
+        Unit and name of a point -> its bins that were met (:mod:`tb.common.coverage`).
     failure : dict
         What the last mismatch was, for the waveform; see
         :func:`scripts.waves.failure.failure_group`.
@@ -36,6 +39,7 @@ class Scoreboard:
         self.rerun = rerun
         self.transactions = 0
         self.failure: dict[str, Any] = {}
+        self.covered: dict[tuple[str, str], set[Bin]] = defaultdict(set)
         self._queues = defaultdict(deque)
 
     def compare(
@@ -130,6 +134,14 @@ class Scoreboard:
                 f"{signal}[{lane}]", lanes[lane], int(wants[lane]), fmt, cycle, text, bits=width
             )
         )
+
+    def cover(self, unit: str, point: str, bins: Iterable[Bin]) -> None:
+        """Keep that bins of a point of functional coverage were met."""
+        self.covered[unit, point].update(bins)
+
+    def met(self, point: Point, bin_: Bin) -> None:
+        """Keep that a bin was met."""
+        self.cover(point.unit, point.name, [bin_])
 
     def expect(self, channel: str, want: int, fmt: Format | None = None, context: str = "") -> None:
         """Queue a value that must come next on a channel."""

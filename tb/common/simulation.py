@@ -21,6 +21,7 @@ TASK_ENV = "BENCH_RUN"
 # Files whose assertions pytest explains. cocotb's default, all files, has every module compiled
 # anew in each simulation: seconds.
 REWRITE = {"COCOTB_REWRITE_ASSERTION_FILES": "test_*.py *_bench.py"}
+COVERAGE = "coverage.jsonl"  # next to the notes; see tb.common.results.add_coverage
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,7 @@ def simulate(
     testcase: str | None,
     waves: bool,
     watch: Callable[[str], None],
-) -> tuple[list[dict[str, Any]], str | None]:
+) -> tuple[list[dict[str, Any]], str | None, Path]:
     """Build and simulate once.
 
     Parameters
@@ -150,6 +151,8 @@ def simulate(
         See :func:`tb.common.results.read_results`.
     problem : str or None
         What went wrong besides them.
+    coverage : Path
+        The bins that were met; may be missing.
     """
     params = task.params
     key = hashlib.sha256(repr((sorted(params.items()), waves)).encode()).hexdigest()[:8]
@@ -158,7 +161,8 @@ def simulate(
         shutil.rmtree(folder)
     folder.mkdir(parents=True, exist_ok=True)
     junit, notes, log = folder / "results.xml", folder / "notes.jsonl", folder / "sim.log"
-    for stale in (junit, notes):
+    coverage = notes.with_name(COVERAGE)
+    for stale in (junit, notes, coverage):
         stale.unlink(missing_ok=True)
     told = json.dumps(asdict(task) | {"notes": str(notes), "waves": waves})
     toplevel, sources = device.simulated(folder)
@@ -190,7 +194,7 @@ def simulate(
     if waves and testcase:
         failure = read_notes(notes).get(testcase, {}).get("failure")
         _keep_wave(folder, device, task, testcase, failure)
-    return read_results(junit, notes, log), problem
+    return read_results(junit, notes, log), problem, coverage
 
 
 def _keep_wave(

@@ -18,6 +18,8 @@ from pymodel.machine.isa import (
     Word,
 )
 from pymodel.machine.model import Twin
+from tb.common.coverage import engine
+from tb.common.scoreboard import Scoreboard
 
 REPAIRS = 200  # runs of the model in which a program is made healthy
 LOADED = 0.3  # part of what is loaded that a bank takes
@@ -55,6 +57,23 @@ class Coverage:
                 ("store", index, bank, chased) for bank in lane.banks for chased in (False, True)
             }
 
+    def cover(self, board: Scoreboard, unit: str) -> None:
+        """Tell the scoreboard of a unit's bench what was met."""
+        point = engine.cases(unit, self.machine, self.wanted)
+        met = [item for item in self.wanted if self.count[item]]
+        board.cover(unit, point.name, [(engine.case_text(self.machine, item),) for item in met])
+        point = engine.hazards(self.machine)
+        for what, *rest in self.count:
+            if what == "distance":
+                index, operand, distance = rest
+                lane = engine.lane_name(self.machine, index)
+                board.met(point, (lane, engine.OPERANDS[operand], distance))
+
+    def hazards_missing(self) -> bool:
+        """Whether some lane has not yet read an operand of some age."""
+        met = sum(what == "distance" for what, *_ in self.count)
+        return met < len(engine.hazards(self.machine).bins)
+
     def missing(self) -> list[tuple]:
         """What is wanted and has not been met."""
         return [item for item in self.wanted if not self.count[item]]
@@ -62,18 +81,29 @@ class Coverage:
     def collect(self, words: Sequence[Word]) -> None:
         """Add a segment."""
         machine = self.machine
+        stored: dict[Location, int] = {}  # the cycle of the last store
         for cycle, word in enumerate(words):
             for index, operands in word.issues.items():
                 if not self._stored(words, cycle, index):
                     continue
                 sides = machine.lanes[index].sides
-                for side, (bank, negative) in zip(sides, operands, strict=True):
+                for number, (side, operand) in enumerate(zip(sides, operands, strict=True)):
+                    bank, negative = operand
                     port = Port(bank, side)
                     fresh = word.reads[port] is OFFERED
                     self.count["path", index, port, fresh, bool(negative)] += 1
-                    if not fresh:
-                        self._hazards(words, cycle, port)
+                    if fresh:
+                        self.count["distance", index, number, engine.DISTANCES[0]] += 1
+                        continue
+                    self._hazards(words, cycle, port)
+                    location = Location(bank, word.reads[port])
+                    if word.writes.get(bank) == location.address:
+                        stored[location] = cycle
+                    if location in stored:
+                        distance = engine.distance_of(cycle - stored[location])
+                        self.count["distance", index, number, distance] += 1
                     self.count["common", port] += port in word.common
+            stored |= {Location(*store): cycle for store in word.writes.items()}
         for index in range(len(machine.lanes)):
             for cycle, word in enumerate(words):
                 if index in word.issues:

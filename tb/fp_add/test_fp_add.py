@@ -10,6 +10,12 @@ async def corners(dut, board):
 
 
 @BENCH.test(timeout_us=10_000)
+async def classes(dut, board):
+    """Pairs of every class and sign, each at every number of stages."""
+    await BENCH.stream(dut, board, *BENCH.every_class(board.rng))
+
+
+@BENCH.test(timeout_us=10_000)
 async def many_operands(dut, board):
     """Every pair of an 8-bit format, random pairs of a larger one."""
     await BENCH.stream(dut, board, *BENCH.many_pairs(board.rng))

@@ -36,6 +36,12 @@ async def corners(dut, board):
 
 
 @BENCH.test(timeout_us=10_000)
+async def classes(dut, board):
+    """Numbers of every class and sign, each at every number of stages."""
+    await BENCH.stream(dut, board, *BENCH.every_class(board.rng))
+
+
+@BENCH.test(timeout_us=10_000)
 async def many_angles(dut, board):
     """Every number of at most 16 bits, random ones of a larger format."""
     fmt = BENCH.fmt

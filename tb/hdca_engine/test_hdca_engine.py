@@ -7,6 +7,7 @@ from pymodel.arith.fp import Format
 from pymodel.arith.scalars import BitExact
 from pymodel.compile import latency
 from tb.common import bodies, clock
+from tb.common.coverage import assembly
 from tb.common.waiting import Deadline
 from tb.common.words import pack, unpack
 from tb.hdca_engine.bench import BENCH
@@ -73,12 +74,26 @@ class Engine:
         self.put("body_a_i", two_handles.to_words(a))
         self.put("body_b_i", two_handles.to_words(b))
         await self.run(ASSEMBLY)
-        self.check("weight_a_o", [*joint.W_A[0], *joint.W_A[1]], context)
-        self.check("weight_b_o", [*joint.W_B[0], *joint.W_B[1]], context)
+        weights = [[*weight[0], *weight[1]] for weight in (joint.W_A, joint.W_B)]
+        self.check("weight_a_o", weights[0], context)
+        self.check("weight_b_o", weights[1], context)
         self.check("beta_hat_o", joint.beta_hat, context)
         self.check("compound_o", two_handles.to_words(compound), context, two_handles.WORD_NAMES)
         self.check_status(arithmetic.flags, int(singular), context)
+        self.cover("(35) W^A", weights[0])
+        self.cover("(36) W^B", weights[1])
+        self.cover("(37) beta_hat", joint.beta_hat)
+        names = [name.split("[")[0] for name in two_handles.WORD_NAMES]
+        words = list(zip(names, two_handles.to_words(compound), strict=True))
+        for design in assembly.SUB_DESIGNS:
+            self.cover(design, [word for name, word in words if design.endswith(name)])
+        stages = assembly.stages_of(BENCH.params)
+        matrix = assembly.JOINTS[singular]
+        self.board.met(assembly.STATUS, (BENCH.params["PASSES"], stages, matrix))
         return joint
+
+    def cover(self, sub_design, words):
+        assembly.cover_words(self.board.met, BENCH.params, sub_design, self.fmt, words)
 
     async def disassemble(self, joint, t_1c, t_2c, context=""):
         arithmetic = self.new_arithmetic()
@@ -88,10 +103,24 @@ class Engine:
         await self.run(DISASSEMBLY)
         self.check("t_1b_o", t_1b, context)
         self.check_status(arithmetic.flags, 0, context)
+        self.cover("disassembly", t_1b)
 
     def check_status(self, flags, singular, context=""):
         self.board.compare("flags_o", int(self.dut.flags_o.value), flags, context=context)
         self.board.compare("singular_o", int(self.dut.singular_o.value), singular, context=context)
+
+    async def pulse(self, port):
+        """A cycle in which a command is given; the reset is low-active."""
+        level = int(port != "rst_ni")
+        getattr(self.dut, port).value = level
+        await FallingEdge(self.dut.clk_i)
+        getattr(self.dut, port).value = 1 - level
+
+    def expect_state(self, state, context=""):
+        """Exactly one of the three states is shown."""
+        for name in assembly.STATES:
+            got = int(getattr(self.dut, f"{name}_o").value)
+            self.board.compare(f"{name}_o", got, int(name == state), context=context)
 
     def random_impulse(self):
         arithmetic = self.new_arithmetic()
@@ -128,25 +157,71 @@ async def singular_joint(dut, board):
 
 
 @BENCH.test(timeout_us=1_000)
+async def zero_words(dut, board):
+    """Bodies that hold nothing but their joint's matrix: zeros of both signs in every result."""
+    engine = Engine(dut, board)
+    await engine.reset()
+    for run in range(4):
+        const = engine.new_arithmetic().const
+        rows = [[const(board.rng.choice([0.0, -0.0])) for _ in range(BODY_WORDS)] for _ in range(2)]
+        for words, first in zip(rows, (18, 0), strict=True):  # xi_22 of A, xi_11 of B
+            for i in (0, 4):
+                words[first + i] = const(1.0 + run)
+        joint = await engine.assemble(*map(two_handles.from_words, rows), f"run {run}")
+        zeros = (const(0.0), const(-0.0))
+        await engine.disassemble(joint, zeros, zeros, f"run {run}")
+
+
+@BENCH.test(timeout_us=1_000)
+async def commands(dut, board):
+    """Every command in every state: figure 4 has the answer, and the next run is right."""
+    engine = Engine(dut, board)
+    await engine.reset()
+    a, b = (bodies.physical(engine.new_arithmetic(), board.rng) for _ in range(2))
+    ports = dict(zip(assembly.COMMANDS, ("run_i", "run_i", "clear_i", "rst_ni"), strict=True))
+    for state in assembly.STATES:
+        for command, port in ports.items():
+            context = f"{command} while {state}"
+            joint = await engine.assemble(a, b, f"before {context}")
+            if state == "idle":
+                await engine.pulse("clear_i")
+            elif state == "busy":
+                await engine.start(ASSEMBLY)
+            engine.expect_state(state, f"before {context}")
+            board.met(assembly.OF_COMMANDS, (state, command))
+            dut.phase_i.value = DISASSEMBLY if command == "run disassembly" else ASSEMBLY
+            await engine.pulse(port)
+            if command == "reset" or (command == "clear" and state != "busy"):
+                engine.expect_state("idle", context)
+                continue
+            running = DISASSEMBLY if command == "run disassembly" and state != "busy" else ASSEMBLY
+            # a run that begins with this pulse has had no cycle, one that went on has had one
+            cycles = engine.latency(running) - (state == "busy")
+            for _ in range(cycles):
+                engine.expect_state("busy", context)
+                await FallingEdge(dut.clk_i)
+            engine.expect_state("read", context)
+            if running == ASSEMBLY:
+                engine.check("beta_hat_o", joint.beta_hat, context)
+
+
+@BENCH.test(timeout_us=1_000)
 async def states(dut, board):
     """Figure 4: idle, busy, read; a run while busy does nothing; clear; reset from anywhere."""
     engine = Engine(dut, board)
     await engine.reset()
 
-    def expect(idle, busy, read):
-        for port, want in (("idle_o", idle), ("busy_o", busy), ("read_o", read)):
-            board.compare(port, int(getattr(dut, port).value), want)
-
+    expect = engine.expect_state
     a, b = (bodies.physical(engine.new_arithmetic(), board.rng) for _ in range(2))
-    expect(1, 0, 0)
+    expect("idle")
     joint = await engine.assemble(a, b)
-    expect(0, 0, 1)
+    expect("read")
     # a second run straight from read, with more run pulses while it is busy
     await engine.start(ASSEMBLY)
     cycles, limit = 0, Deadline(engine.latency(ASSEMBLY), lambda: "a run to end, busy_o 1")
     while int(dut.busy_o.value):
         limit.check()
-        expect(0, 1, 0)
+        expect("busy")
         dut.run_i.value = 1
         dut.phase_i.value = DISASSEMBLY
         cycles += 1
@@ -154,22 +229,18 @@ async def states(dut, board):
             dut.run_i.value = 0
         await FallingEdge(dut.clk_i)
     board.compare("busy cycles of a run with refused runs", cycles, engine.latency(ASSEMBLY))
-    expect(0, 0, 1)
+    expect("read")
     engine.check("beta_hat_o", joint.beta_hat)
-    dut.clear_i.value = 1
-    await FallingEdge(dut.clk_i)
-    dut.clear_i.value = 0
-    expect(1, 0, 0)
+    await engine.pulse("clear_i")
+    expect("idle")
     # reset in every cycle of a run leaves it clean: the next run is right
     for when in range(engine.latency(ASSEMBLY)):
         await engine.start(ASSEMBLY)
         for _ in range(when):
             await FallingEdge(dut.clk_i)
-        expect(0, 1, 0)
-        dut.rst_ni.value = 0
-        await FallingEdge(dut.clk_i)
-        dut.rst_ni.value = 1
-        expect(1, 0, 0)
+        expect("busy")
+        await engine.pulse("rst_ni")
+        expect("idle")
         board.compare("compound_o after reset", int(dut.compound_o.value), 0)
         await engine.assemble(a, b, f"after a reset in cycle {when}")
 

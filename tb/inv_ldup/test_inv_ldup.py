@@ -8,9 +8,9 @@ from cocotb.triggers import FallingEdge
 
 from pymodel.algorithms.linalg import inv_ldup
 from pymodel.arith.fp import Format
-from pymodel.arith.scalars import BitExact
 from pymodel.compile import latency
 from tb.common import clock, matrices
+from tb.common.coverage import pivots
 from tb.common.waiting import Deadline
 from tb.common.words import pack, unpack
 from tb.inv_ldup.bench import BENCH
@@ -50,7 +50,7 @@ class Inverter:
             await FallingEdge(self.dut.clk_i)
         board.compare("busy cycles", cycles, self.latency, context=context)
         board.compare("read_o", int(self.dut.read_o.value), 1, context=context)
-        arithmetic = BitExact(self.fmt)
+        arithmetic = pivots.Watched(self.fmt)
         scalars = [arithmetic.scalar(x) for x in bits]
         rows = [scalars[n * i : n * i + n] for i in range(n)]
         inverse, singular = inv_ldup(arithmetic, rows)
@@ -59,6 +59,7 @@ class Inverter:
             board.compare(f"y_o[{i // n}][{i % n}]", got[i], want, self.fmt, context=context)
         board.compare("singular_o", int(self.dut.singular_o.value), int(singular), context=context)
         board.compare("flags_o", int(self.dut.flags_o.value), arithmetic.flags, context=context)
+        pivots.cover(board.met, n, BENCH.params["PARALLEL"], arithmetic, singular)
         return singular
 
 

@@ -29,6 +29,7 @@ from tb.common.array_tables import SPECIALS, Origin, Tables, array_of, origins
 from tb.common.array_watch import seen_from_inside
 from tb.common.bench import ROOT
 from tb.common.coprocessor_bench import ALL_BITS
+from tb.common.coverage.engine import CONFIGS
 from tb.common.programmable import COMMON
 from tb.common.step_array import StepArray, machine_of
 from tb.common.stream_rules import StreamRules
@@ -84,6 +85,15 @@ class Bus(coprocessor_bench.Bus):
 
     def random_operands(self):
         return None
+
+    def latency(self):
+        return ALL_BITS  # a run has any number of calls
+
+    async def begin(self):
+        word = await self.registers.read("STATUS")
+        if not self.registers.field("STATUS", "BUSY", word):
+            await self.registers.write("CALLS", 1)  # that does not come
+            await self.command("RUN")
 
     async def round(self, operands, context):
         await self.load(apart=False)
@@ -276,6 +286,8 @@ async def random_tables(dut, board):
             await bus.status(IDLE=1, context="all cleared")
         number += 1
     missing = coverage.missing()
+    if BENCH.config.name == CONFIGS[BENCH.name]:
+        coverage.cover(board, BENCH.name)
     covered = len(coverage.wanted) - len(missing)
     dut._log.info("coverage after %d: %d of %d", number, covered, len(coverage.wanted))
     if until_covered:
@@ -586,6 +598,7 @@ of_bus = coprocessor_bench.tests_of(BENCH, Bus)
 masters = of_bus(coprocessor_bench.masters)
 identity = of_bus(coprocessor_bench.identity)
 byte_strobes = of_bus(coprocessor_bench.byte_strobes)
+every_access = of_bus(coprocessor_bench.every_access)
 bad_addresses = of_bus(coprocessor_bench.bad_addresses)
 
 test_step_array = BENCH.pytest()

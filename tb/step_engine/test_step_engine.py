@@ -24,6 +24,8 @@ from pymodel.machine.registers import READ_WRITE, WORD_BYTES
 from tb.common import coprocessor_bench
 from tb.common.bench import ROOT
 from tb.common.coprocessor_bench import ALL_BITS
+from tb.common.coverage import bus as accesses
+from tb.common.coverage import engine as coverage
 from tb.common.on_bus import inside
 from tb.common.step_engine import StepEngine, machine_of, on_bus, rtl_parameters
 from tb.common.step_programs import Programs
@@ -31,6 +33,7 @@ from tb.common.step_watch import seen_from_inside
 from tb.common.waiting import Deadline
 from tb.step_engine.bench import BENCH
 
+PATIENCE = 4  # times the programs, until hazards are covered
 BUS_CYCLES = 10  # more than a word of the trace takes on the bus
 RUN_CYCLES = 1000  # more than a run takes besides its steps
 
@@ -99,6 +102,18 @@ class Bus(coprocessor_bench.Bus):
     def random_operands(self):
         return None
 
+    def latency(self):
+        return ALL_BITS  # a run has any number of steps
+
+    async def begin(self):
+        word = await self.registers.read("STATUS")
+        if not self.registers.field("STATUS", "BUSY", word):
+            run = self.random_run(steps=1, length=40, apart=True, traced=False)
+            run.every, run.steps = 0, ALL_BITS
+            await self.load(run)
+            await self.registers.prepare(*run.arguments, start=run.start)
+            await self.registers.start()
+
     # --- runs -----------------------------------------------------------------------------------
 
     def random_run(self, healthy=True, steps=None, apart=False, traced=True, length=None):
@@ -126,7 +141,7 @@ class Bus(coprocessor_bench.Bus):
             run.after = self.random_locations(int(rng.integers(0, self.entries - before + 1)))
         return run
 
-    def stopping_run(self, step):
+    def stopping_run(self, step, steps=None, every=0):
         """A run that ends in this step: each one divides by what is left to count down."""
         machine, fmt = self.machine, self.fmt
         count, one = Location(0, 1), Location(1, 0)
@@ -140,7 +155,8 @@ class Bus(coprocessor_bench.Bus):
         }
         words[machine.latency["add"]].writes[0] = count.address
         words[machine.latency["rec"]].writes[machine.shared_bank] = 0
-        program = Program(machine, words, main=len(words), registers=[])
+        special = [Word()] if every else []
+        program = Program(machine, words + special, main=len(words), registers=[])
         stops, late = int(self.rng.integers(machine.contexts)), fmt.from_float(step + 8)
         registers = {}
         for context in range(machine.contexts):
@@ -148,7 +164,8 @@ class Bus(coprocessor_bench.Bus):
             registers[machine.of_context(count, context)] = start
             registers[machine.of_context(one, context)] = fmt.one
         before, after = self.random_locations(1), self.random_locations(1)
-        return Run(program, step + 3, 0, 1, before, after, registers=registers)
+        steps = steps or step + 3
+        return Run(program, steps, every, 1, before, after, registers=registers)
 
     def random_start(self, length):
         """Where a program begins: often at an end of the memory."""
@@ -178,6 +195,15 @@ class Bus(coprocessor_bench.Bus):
         """Check what a run left behind."""
         found = self.model.registers
         trace = self.model.run(*run.arguments)
+        coverage.cover_run(
+            self.board.met,
+            run.steps,
+            run.every,
+            run.save,
+            len(run.before),
+            len(run.after),
+            self.model.stopped,
+        )
         context = f"{context}: {len(run.program.words)} words, {run.steps} steps"
         names = ("program", "steps", "every", "save", "before", "after")
         arguments = dict(zip(names, run.arguments, strict=True)) | {"start": run.start}
@@ -228,24 +254,30 @@ async def _start(dut, board):
 async def random_programs(dut, board):
     """Every operand path, every lane, hazards, segments, traces; status accumulates until cleared.
 
-    Under Verilator until all of :class:`tb.common.step_programs.Coverage` is met.
+    Under Verilator all of :class:`tb.common.step_programs.Coverage` must be met; one configuration
+    goes on until it has read operands of every age.
     """
     bus = await _start(dut, board)
     await bus.define_memories()
-    count = BENCH.settings["programs"][BENCH.simulator]
-    for number in range(count):
+    count, number = BENCH.settings["programs"][BENCH.simulator], 0
+    covers = BENCH.config.name == coverage.CONFIGS[BENCH.name] and BENCH.simulator == "verilator"
+    found = bus.programs.coverage
+    while number < count or (covers and found.hazards_missing() and number < PATIENCE * count):
         await bus.check_run(bus.random_run(), f"program {number}")
         if number % 4 == 3:
             await bus.clear()
             await bus.status(IDLE=1, context="all cleared")
-    missing = bus.programs.coverage.missing()
+        number += 1
+    missing = found.missing()
+    if covers:
+        found.cover(board, BENCH.name)
     dut._log.info(
         "coverage: %d of %d",
         len(bus.programs.coverage.wanted) - len(missing),
         len(bus.programs.coverage.wanted),
     )
     if BENCH.simulator == "verilator":
-        assert not missing, f"not covered after {count} programs: {missing[:20]}"
+        assert not missing, f"not covered after {number} programs: {missing[:20]}"
 
 
 @BENCH.test(timeout_us=20_000)
@@ -273,6 +305,10 @@ async def stops(dut, board):
         await bus.check_run(bus.stopping_run(step), f"to stop in step {step}")
         await bus.status(bus.model.flags, DONE=1, STOPPED=1)
         await bus.compare("STEPS_DONE", step)
+    for every in range(3):
+        await bus.clear()
+        await bus.check_run(bus.stopping_run(0, steps=1, every=every), "to stop in the only step")
+        await bus.compare("STEPS_DONE", 0)
     await bus.check_run(bus.random_run(), "after a stop")
     await bus.status(bus.model.flags, DONE=1, STOPPED=1, context="sticky")
     await bus.registers.write("STATUS", bus.registers.mask("STATUS", "STOPPED"))
@@ -685,10 +721,59 @@ async def long_run(dut, board):
     await bus.check_run(run, "long")
 
 
+@BENCH.test(timeout_us=20_000)
+async def trace_data_in_every_state(dut, board):
+    """TRACE_DATA answers SLVERR exactly where no word is there, be it idle, busy or done."""
+    bus = await _start(dut, board)
+    await bus.define_memories()
+    registers = bus.registers
+    point = accesses.point(registers.map)
+    offset = registers.map["TRACE_DATA"].offset
+
+    async def read(state, there):
+        response = accesses.OKAY if there else accesses.SLVERR
+        bin_ = ("TRACE_DATA", "read", response, state)
+        word = await registers.read("STATUS")
+        shown = registers.field("STATUS", state.upper(), word)
+        board.compare(f"STATUS.{state.upper()}", shown, 1, context=point.text(bin_))
+        _, okay = await registers.read_bytes(offset, WORD_BYTES)
+        board.compare(point.text(bin_), int(okay), int(there))
+        board.met(point, bin_)
+
+    async def traced_run(steps):
+        run = bus.random_run(steps=1, length=40, apart=True, traced=False)
+        run.every, run.steps, run.save = 0, steps, 1
+        run.before = bus.random_locations(2)
+        await bus.load(run)
+        await registers.prepare(*run.arguments, start=run.start)
+        await registers.start()
+        return run
+
+    await read(accesses.IDLE, False)
+    run = await traced_run(steps=1)
+    await registers.wait_until_idle(run.steps * RUN_CYCLES)
+    await read(accesses.DONE, True)
+    await registers.write("STATUS", ALL_BITS)
+    await read(accesses.IDLE, True)
+    run = await traced_run(steps=ALL_BITS)
+    limit = Deadline(RUN_CYCLES, lambda: "a word of the trace")
+    while not await registers.read("TRACE_COUNT"):
+        limit.check()
+    await read(accesses.BUSY, True)
+    await bus.command("RESET")
+    await bus.begin()
+    await read(accesses.BUSY, False)
+    await bus.command("RESET")
+    run = bus.random_run(steps=1, traced=False)
+    await bus.check_run(run, "without a trace")
+    await read(accesses.DONE, False)
+
+
 of_bus = coprocessor_bench.tests_of(BENCH, Bus)
 masters = of_bus(coprocessor_bench.masters)
 identity = of_bus(coprocessor_bench.identity)
 byte_strobes = of_bus(coprocessor_bench.byte_strobes)
+every_access = of_bus(coprocessor_bench.every_access)
 bad_addresses = of_bus(coprocessor_bench.bad_addresses)
 
 test_step_engine = BENCH.pytest()

@@ -1,0 +1,1 @@
+"""``make coverage``: functional coverage of all units, merged over a regression."""

@@ -1,0 +1,40 @@
+"""The page of functional coverage."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+
+import jinja2
+
+from scripts.coverage.functional import Met, Row, holes
+from tb.common.coverage.point import Bin, Point
+
+TEMPLATE = "page.html"
+
+
+def _excluded(point: Point) -> dict[str, list[str]]:
+    """Reason -> the bins that it excludes."""
+    found: dict[str, list[Bin]] = defaultdict(list)
+    for bin_, why in point.excluded.items():
+        found[why].append(bin_)
+    return {why: [point.text(bin_) for bin_ in bins] for why, bins in found.items()}
+
+
+def write_page(path: Path, points: Sequence[Point], rows: Sequence[Row], met: Met) -> None:
+    """Write it: each point with its holes and its unreachable bins."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    found = [
+        {
+            "row": row,
+            "holes": [point.text(bin_) for bin_ in holes(point, met)],
+            "excluded": _excluded(point),
+        }
+        for point, row in zip(points, rows, strict=True)
+    ]
+    path.write_text(environment.get_template(TEMPLATE).render(points=found))

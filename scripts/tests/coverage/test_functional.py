@@ -1,0 +1,154 @@
+"""Merging of what simulations met, on points made up for it; and the points that there are."""
+
+import json
+
+import numpy as np
+import pytest
+
+from pymodel.arith.fp import Format
+from pymodel.machine.registers import MAPS
+from scripts.coverage import command
+from scripts.coverage.functional import CoverageError, by_unit, fill, holes, read_met, rows
+from scripts.coverage.units import all_points
+from tb.common.coverage import bus, engine, float_units, pivots
+from tb.common.coverage.point import Point
+from tb.common.results import add_coverage
+
+SMALL = Format(4, 3)
+NEVER = "2 and 3 never meet"
+POINT = Point(
+    "unit",
+    "pairs",
+    {"a": (1, 2), "b": (3, 4)},
+    lambda bin_: NEVER if bin_ == (2, 3) else "",
+)
+
+
+def test_files_of_simulations_are_merged(tmp_path):
+    add_coverage(tmp_path / "one.jsonl", {("unit", "pairs"): {(1, 3)}})
+    add_coverage(tmp_path / "one.jsonl", {("unit", "pairs"): {(1, 4)}})
+    add_coverage(tmp_path / "two.jsonl", {("unit", "pairs"): {(1, 3)}, ("other", "x"): {(True,)}})
+    assert read_met(tmp_path) == {("unit", "pairs"): {(1, 3), (1, 4)}, ("other", "x"): {(True,)}}
+
+
+def test_what_was_not_met_is_named():
+    met = {("unit", "pairs"): {(1, 3), (2, 4)}}
+    database = fill([POINT], met)
+    assert database["unit"].size == 3 and database["unit"].coverage == 2
+    (row,) = rows([POINT])
+    assert row == ("unit", "pairs", 3, 2, 1)
+    assert by_unit([row]) == [{"unit": "unit", "bins": 3, "hit": 2, "excluded": 1}]
+    assert [POINT.text(bin_) for bin_ in holes(POINT, met)] == ["a: 1, b: 4"]
+
+
+@pytest.mark.parametrize(
+    ("met", "what"),
+    [
+        ({("unit", "pairs"): {(2, 3)}}, NEVER),
+        ({("unit", "pairs"): {(5, 3)}}, "no such bin"),
+        ({("unit", "triples"): {(1,)}}, "no point 'triples'"),
+    ],
+)
+def test_what_cannot_be_met_is_refused(met, what):
+    with pytest.raises(CoverageError, match=what):
+        fill([POINT], met)
+
+
+def test_the_command_says_what_is_missing(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(command, "COVERED", tmp_path / "met")
+    monkeypatch.setattr(command, "ROOT", tmp_path)
+    for name in ("OUT", "SUMMARY", "XML", "PAGE"):
+        monkeypatch.setattr(command, name, tmp_path / getattr(command, name).name)
+    monkeypatch.setattr(command, "all_points", lambda: [POINT])
+    assert command.main([]) == 2
+    assert capsys.readouterr().err == "met is empty: run `make test` first\n"
+    (tmp_path / "met").mkdir()
+    add_coverage(tmp_path / "met" / "one.jsonl", {("unit", "pairs"): {(1, 3), (1, 4)}})
+    assert command.main([]) == 1
+    assert "not met: unit, pairs: a: 2, b: 4" in capsys.readouterr().out
+    add_coverage(tmp_path / "met" / "two.jsonl", {("unit", "pairs"): {(2, 4)}})
+    assert command.main([]) == 0
+    assert "coverage: 3 of 3 bins met, 1 unreachable" in capsys.readouterr().out
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    assert summary == [{"unit": "unit", "bins": 3, "hit": 3, "excluded": 1}]
+    assert NEVER in (tmp_path / "index.html").read_text()
+    assert 'hits="1"' in (tmp_path / "functional.xml").read_text()
+
+
+def test_every_unit_has_points_and_every_exclusion_a_reason():
+    points = all_points()
+    units = {point.unit for point in points}
+    assert units >= {"fp_add", "fp_mul", "fp_recip", "fp_sincos", "inv_ldup", "hdca_engine"}
+    assert units >= {map_.name for map_ in MAPS[1:]}
+    names = [(point.unit, point.name) for point in points]
+    assert len(set(names)) == len(names)
+    for point in points:
+        assert point.bins and all(point.excluded.values())
+
+
+def bins_of(unit, point, *operands):
+    columns = [np.array([x], dtype=np.uint64) for x in operands]
+    return dict(float_units.sample(SMALL, unit, columns, np.zeros(1, int)))[point]
+
+
+def test_bins_of_sums():
+    fmt = SMALL
+    one, half, ulp = (fmt.from_float(x) for x in (1.0, 0.0625, 0.125))
+    same = ("add", "MAN_W + 1", "a", "tie, down to even")
+    assert bins_of("fp_add", "rounding", one, half) == {same}
+    assert bins_of("fp_add", "rounding", one | 1, half) == {(*same[:3], "tie, up to even")}
+    assert bins_of("fp_add", "rounding", ulp, one) == {("add", "MAN_W", "b", "exact")}
+    minus_half = half | fmt.sign_mask
+    bins = bins_of("fp_add", "normalisation", one, minus_half)
+    assert bins == {("subtract", "one left", "exact", False)}
+    bins = bins_of("fp_add", "operands", fmt.inf, fmt.sign_mask | 1)
+    assert bins == {("infinity", "+", "subnormal", "-", 0)}
+    assert bins_of("fp_add", "rounding", one, fmt.inf) == set()
+    assert bins_of("fp_add", "result", one, one | fmt.sign_mask) == {("subtract", "zero", "+")}
+
+
+def test_bins_of_products_reciprocals_and_angles():
+    fmt = SMALL
+    x = fmt.from_float(1.125)
+    bins = bins_of("fp_mul", "rounding", x, x)
+    assert bins == {("below 2", "below half", False, "normal")}
+    assert bins_of("fp_mul", "result", 8, 8 | fmt.sign_mask) == {("underflow", "-")}
+    assert bins_of("fp_recip", "rounding", fmt.one) == {("exact", "normal")}
+    for number in range(fmt.one, 2 * fmt.one):
+        bits, _ = fmt.recip(number)
+        exact = 1 / fmt.to_float(number)
+        side = "rounded down" if fmt.to_float(bits) < exact else "rounded up"
+        side = "exact" if fmt.to_float(bits) == exact else side
+        bins = bins_of("fp_recip", "rounding", number)
+        if fmt.to_float(bits) >= fmt.to_float(fmt.min_normal):
+            assert {bin_[0] for bin_ in bins} == {side}
+    angle = fmt.from_float(-1.625)
+    assert bins_of("fp_sincos", "angle", angle) == {("-", "3", "below a turn")}
+
+
+def test_pivots_are_counted_from_the_first_row_that_is_left():
+    from pymodel.algorithms.linalg import inv_ldup
+
+    watched = pivots.Watched(Format(8, 23))
+    matrix = [[0.0, 2.0, 0.0], [1.0, 1.0, 0.0], [3.0, 0.0, 1.0]]
+    _, singular = inv_ldup(watched, [[watched.const(x) for x in row] for row in matrix])
+    assert watched.ranks(3) == [2, 1, 0] and not singular
+    told = []
+    pivots.cover(lambda point, bin_: told.append((point.name, bin_)), 3, 1, watched, singular)
+    assert ("sequence of pivots", (3, 5, "parallel")) in told
+    assert ("outcome", ("parallel", "regular")) in told
+
+
+def test_answers_of_registers_are_the_maps():
+    step = next(map_ for map_ in MAPS if map_.name == "step_engine")
+    assert bus.responses(step, bus.NOTHING, "read", bus.IDLE) == ("SLVERR",)
+    assert bus.responses(step, "ID", "write", bus.IDLE) == ("SLVERR",)
+    assert bus.responses(step, "STEPS", "write", bus.BUSY) == ("SLVERR",)
+    assert bus.responses(step, "STEPS", "write", bus.DONE) == ("OKAY",)
+    assert bus.responses(step, "FILE_DATA", "read", bus.BUSY) == ("SLVERR",)
+    assert bus.responses(step, "CTRL", "write", bus.BUSY) == ("OKAY",)
+    assert bus.responses(step, "PROGRAM", "write", bus.IDLE) == ("OKAY", "SLVERR")
+
+
+def test_distances():
+    assert [engine.distance_of(x) for x in (0, 1, 2, 3, 9)] == ["0", "1", "2", "more", "more"]
