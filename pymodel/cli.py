@@ -401,6 +401,8 @@ def schedule(arguments: argparse.Namespace) -> int:
         f"{found['words']} program words of {found['word_bits']} bits at {found['registers']} "
         "registers in the fullest bank"
     )
+    if program.prologue:
+        print(f"the last {program.prologue} words are a prologue, which runs once before each run")
     if arguments.out:
         out = Path(arguments.out)
         out.mkdir(parents=True, exist_ok=True)

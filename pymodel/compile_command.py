@@ -173,13 +173,14 @@ def _print_names(image: ProgramImage) -> None:
 def _print(path: str, image: ProgramImage) -> None:
     """Programs, and the engine that an image is for."""
     table = Table(title=Text(path))
-    for name in ("program", "cycles", "inputs", "carried", "traced", "steps", "re-basing"):
+    columns = ("program", "cycles", "prologue", "inputs", "carried", "traced", "steps", "re-basing")
+    for name in columns:
         table.add_column(name, justify="left" if name == "program" else "right")
     for program in image.programs:
-        counts = (program.main, len(program.inputs), len(program.carried), program.traced)
+        counts = (program.main, program.prologue, len(program.inputs), len(program.carried))
         table.add_row(
             Text(program.name),
-            *map(str, (*counts, program.steps)),
+            *map(str, (*counts, program.traced, program.steps)),
             f"every {program.every}" if program.every else "",
         )
     console = Console()

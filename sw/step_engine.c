@@ -8,6 +8,7 @@
 #define MINOR 1u       /* the first one with the register PROGRAM */
 #define BANK_AT 16u    /* of a location: bank << 16 | address */
 #define ADDRESS_MASK 0xffffu
+#define START_LOOKS 16u /* at a run of few words: one takes a cycle at least */
 #define MAIN_BANKS 2u /* besides one for each adder and multiplier */
 #define WORD 4u       /* bytes */
 #define CHECKED_FROM (WORD * (STEP_IMAGE_HEADER_CHECK + 1u))
@@ -104,7 +105,8 @@ static int records_are_inside(const struct step_image *image) {
       return 0;
     }
     step_program(image, i, &program);
-    if ((uint64_t)program.start + program.main + program.special > image->words ||
+    if ((uint64_t)program.start + program.main + program.special + program.prologue >
+            image->words ||
         (uint64_t)program.entry + program.before + program.after > image->entries ||
         (uint64_t)program.first + program.inputs + program.carried + program.before +
             program.after > image->values) {
@@ -158,6 +160,7 @@ enum step_status step_program(const struct step_image *image, uint32_t number,
   program->start = word[STEP_IMAGE_PROGRAM_START];
   program->main = word[STEP_IMAGE_PROGRAM_MAIN];
   program->special = word[STEP_IMAGE_PROGRAM_SPECIAL];
+  program->prologue = word[STEP_IMAGE_PROGRAM_PROLOGUE];
   program->every = word[STEP_IMAGE_PROGRAM_EVERY];
   program->steps = word[STEP_IMAGE_PROGRAM_STEPS];
   program->save = word[STEP_IMAGE_PROGRAM_SAVE];
@@ -460,25 +463,58 @@ enum step_status step_exchange(struct step_engine *engine, const struct step_ima
 
 /* --- runs ------------------------------------------------------------------------------------- */
 
-static enum step_status start(const struct step_engine *engine, uint32_t number, uint32_t steps,
-                              uint32_t save, uint32_t every) {
+/* Start the chosen program. */
+static void begin(const struct step_engine *engine, uint32_t steps, uint32_t save,
+                  uint32_t every) {
+  STEP_WRITE(engine, STEP_ENGINE_STEPS, steps);
+  STEP_WRITE(engine, STEP_ENGINE_SAVE, save);
+  STEP_WRITE(engine, STEP_ENGINE_EVERY, every);
+  STEP_WRITE(engine, STEP_ENGINE_CTRL, STEP_ENGINE_CTRL_RUN_MASK);
+}
+
+/* Where the chosen program's main segment stands. */
+static void place(const struct step_engine *engine, uint32_t first, uint32_t length) {
+  STEP_WRITE(engine, STEP_ENGINE_MAIN_START, first);
+  STEP_WRITE(engine, STEP_ENGINE_MAIN_LENGTH, length);
+}
+
+/* Run the chosen program's prologue: since the last run, state and parameters may have changed. */
+static enum step_status open_run(const struct step_engine *engine,
+                                 const struct step_program *program) {
+  enum step_status status;
+  place(engine, program->start + program->main + program->special, program->prologue);
+  begin(engine, 1u, 0u, 0u);
+  status = step_wait(engine, program->prologue + START_LOOKS);
+  if (status == STEP_LATE) {
+    step_reset(engine);
+  }
+  place(engine, program->start, program->main);
+  return status;
+}
+
+static enum step_status start(const struct step_engine *engine, uint32_t number,
+                              const struct step_program *program, uint32_t steps, uint32_t save,
+                              uint32_t every) {
+  enum step_status status = STEP_OK;
   if (step_is_busy(engine)) {
     return STEP_BUSY;
   }
   step_reset(engine);
   STEP_WRITE(engine, STEP_ENGINE_PROGRAM, number);
-  STEP_WRITE(engine, STEP_ENGINE_STEPS, steps);
-  STEP_WRITE(engine, STEP_ENGINE_SAVE, save);
-  STEP_WRITE(engine, STEP_ENGINE_EVERY, every);
-  STEP_WRITE(engine, STEP_ENGINE_CTRL, STEP_ENGINE_CTRL_RUN_MASK);
-  return STEP_OK;
+  if (program->prologue != 0u) {
+    status = open_run(engine, program);
+  }
+  if (status == STEP_OK) {
+    begin(engine, steps, save, every);
+  }
+  return status;
 }
 
 enum step_status step_start(const struct step_engine *engine, uint32_t number, uint32_t steps,
                             uint32_t save) {
   struct step_program program;
   enum step_status status = loaded(engine, number, &program);
-  return status == STEP_OK ? start(engine, number, steps, save, program.every) : status;
+  return status == STEP_OK ? start(engine, number, &program, steps, save, program.every) : status;
 }
 
 size_t step_take(const struct step_engine *engine, uint32_t *words, size_t room) {
@@ -536,7 +572,7 @@ enum step_status step_run(const struct step_engine *engine, uint32_t number, uin
   if (rows * ((uint64_t)program.before + program.after) > room) {
     return STEP_NO_ROOM;
   }
-  status = start(engine, number, steps, save, program.every);
+  status = start(engine, number, &program, steps, save, program.every);
   return status == STEP_OK ? collect(engine, 0u, trace, room, looks, taken) : status;
 }
 
@@ -549,7 +585,7 @@ enum step_status step_call(const struct step_engine *engine, uint32_t number,
     status = step_write_inputs(engine, number, inputs);
   }
   if (status == STEP_OK) {
-    status = start(engine, number, 1u, 1u, 0u);
+    status = start(engine, number, &program, 1u, 1u, 0u);
   }
   return status == STEP_OK
              ? collect(engine, program.before, outputs, program.after, looks, &taken)

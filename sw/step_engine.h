@@ -34,7 +34,7 @@ enum step_status {
   STEP_NO_ROOM,       /* the run would trace more words than there is room for */
   STEP_BUSY,          /* a run is going on */
   STEP_REFUSED,       /* the engine refused to run */
-  STEP_LATE,          /* the run did not end within the limit; it goes on */
+  STEP_LATE,          /* the run did not end within the limit; it goes on, a prologue does not */
   STEP_STOPPED        /* a result was infinite, not a number or invalid */
 };
 
@@ -50,7 +50,7 @@ struct step_image {
 
 struct step_program {
   const char *name;
-  uint32_t start, main, special;           /* words */
+  uint32_t start, main, special, prologue; /* words */
   uint32_t every, steps, save;             /* of the run that it was compiled for */
   uint32_t entry;                          /* first one in the trace list */
   uint32_t inputs, carried, before, after; /* how many; it traces before, then after */
@@ -121,7 +121,7 @@ enum step_status step_read_outputs(const struct step_engine *engine, uint32_t nu
 enum step_status step_call(const struct step_engine *engine, uint32_t number,
                            const uint32_t *inputs, uint32_t *outputs, uint32_t looks);
 
-/* Run a program for some steps and take the trace of steps 0, save, 2 save, ... as it comes: rows of
+/* Run a program for some steps, after its prologue if it has one, and take the trace of steps 0, save, 2 save, ... as it comes: rows of
  * the values before and after a step. `taken` counts its words, also when the run fails: a run that
  * stops leaves what was traced. */
 enum step_status step_run(const struct step_engine *engine, uint32_t number, uint32_t steps,

@@ -3,11 +3,11 @@
 #define STEP_IMAGE_H
 
 #define STEP_IMAGE_MAGIC 0x49505453u
-#define STEP_IMAGE_VERSION 1u
+#define STEP_IMAGE_VERSION 2u
 
 /* The file begins with it. */
 #define STEP_IMAGE_HEADER_MAGIC 0u /* ASCII `STPI` */
-#define STEP_IMAGE_HEADER_VERSION 1u /* of the format: 1 */
+#define STEP_IMAGE_HEADER_VERSION 1u /* of the format: 2 */
 #define STEP_IMAGE_HEADER_SIZE 2u /* bytes of the file */
 #define STEP_IMAGE_HEADER_CHECK 3u /* CRC-32 of all bytes behind this word, that of zlib and Ethernet */
 #define STEP_IMAGE_HEADER_CONFIG 4u /* what this register of the engine reads as */
@@ -27,16 +27,17 @@
 #define STEP_IMAGE_PROGRAM_START 1u /* address of the main segment */
 #define STEP_IMAGE_PROGRAM_MAIN 2u /* words of the main segment */
 #define STEP_IMAGE_PROGRAM_SPECIAL 3u /* words of the re-basing segment, which stands behind it; 0: none */
-#define STEP_IMAGE_PROGRAM_EVERY 4u /* the re-basing segment runs in steps EVERY, 2 EVERY, ...; 0: never */
-#define STEP_IMAGE_PROGRAM_STEPS 5u /* steps of the run that it was compiled for; 1: a call */
-#define STEP_IMAGE_PROGRAM_SAVE 6u /* trace steps 0, SAVE, 2 SAVE, ... */
-#define STEP_IMAGE_PROGRAM_ENTRY 7u /* its first entry of the trace list */
-#define STEP_IMAGE_PROGRAM_FIRST 8u /* its first value record: inputs, carried values, BEFORE, AFTER */
-#define STEP_IMAGE_PROGRAM_INPUTS 9u /* inputs */
-#define STEP_IMAGE_PROGRAM_CARRIED 10u /* carried values */
-#define STEP_IMAGE_PROGRAM_BEFORE 11u /* values traced before a step */
-#define STEP_IMAGE_PROGRAM_AFTER 12u /* values traced after it: the outputs */
-#define STEP_IMAGE_PROGRAM_LENGTH 13u
+#define STEP_IMAGE_PROGRAM_PROLOGUE 4u /* words of the prologue, which stands behind them; 0: none */
+#define STEP_IMAGE_PROGRAM_EVERY 5u /* the re-basing segment runs in steps EVERY, 2 EVERY, ...; 0: never */
+#define STEP_IMAGE_PROGRAM_STEPS 6u /* steps of the run that it was compiled for; 1: a call */
+#define STEP_IMAGE_PROGRAM_SAVE 7u /* trace steps 0, SAVE, 2 SAVE, ... */
+#define STEP_IMAGE_PROGRAM_ENTRY 8u /* its first entry of the trace list */
+#define STEP_IMAGE_PROGRAM_FIRST 9u /* its first value record: inputs, carried values, BEFORE, AFTER */
+#define STEP_IMAGE_PROGRAM_INPUTS 10u /* inputs */
+#define STEP_IMAGE_PROGRAM_CARRIED 11u /* carried values */
+#define STEP_IMAGE_PROGRAM_BEFORE 12u /* values traced before a step */
+#define STEP_IMAGE_PROGRAM_AFTER 13u /* values traced after it: the outputs */
+#define STEP_IMAGE_PROGRAM_LENGTH 14u
 
 /* A value with its register. */
 #define STEP_IMAGE_VALUE_NAME 0u /* where its name begins */

@@ -62,6 +62,9 @@ class Kernel:
     kept : frozenset of str
         Outputs that stay in registers for other kernels of this owner, which have inputs, or carry
         values, of these names.
+    early : frozenset of str
+        Carried values that :func:`pymodel.compile.retime.retimed` has added: nobody loads or shows
+        them.
     """
 
     graph: Graph
@@ -73,6 +76,7 @@ class Kernel:
     loads: dict[str, Slot] = field(default_factory=dict)
     stores: dict[str, Slot] = field(default_factory=dict)
     kept: frozenset[str] = frozenset()
+    early: frozenset[str] = frozenset()
 
     @property
     def parameters(self) -> dict[str, float]:
@@ -129,7 +133,7 @@ class Kernel:
         nodes, names = self.graph.nodes, {}
         for index in self.needed:
             if nodes[index].op == "input" or index in self.fixed:
-                names[index] = _name(nodes[index], names, self.owner)
+                names[index] = formula(nodes[index], names, self.owner)
         return {index: name for index, name in names.items() if nodes[index].op != "sincos"}
 
     @property
@@ -206,8 +210,17 @@ class Kernel:
         )
 
 
-def _name(node: Node, names: Mapping[int, str], owner: str) -> str:
-    """Name of a leaf; of what is computed from parameters the formula, the same in all kernels."""
+def formula(node: Node, names: Mapping[int, str], owner: str) -> str:
+    """Name of a leaf; of what is computed the formula, the same in all kernels.
+
+    Parameters
+    ----------
+    node : Node
+    names : dict
+        Node -> name of its operands.
+    owner : str
+        In front of the names of parameters.
+    """
     if node.op == "input":
         return node.args[0]
     if node.op == "parameter":
@@ -277,7 +290,8 @@ def storable(kernels: Sequence[Kernel], summed: Collection[str] = ()) -> list[Ke
     """Rewrite kernels that share registers so that every result can be stored.
 
     A carried value is written over its predecessor, so an addition of its own gives it, and all
-    readers of the predecessor can come before that one. An output is any value that is there at
+    readers of the predecessor can come before that one. An early one has an operation of its own,
+    of the same kind in all kernels, that nobody waits for. An output is any value that is there at
     the end; by which kind of operation must not differ among the kernels. One that is kept has an
     operation of its own. Where this does not hold a copy is added: x + (-0), which changes no value
     and raises no flag.
@@ -345,7 +359,8 @@ def _with_storable_results(kernel: Kernel, summed: Collection[str]) -> Kernel:
         return _copy(_copy(new) if new.node in replaced - {old.node} else new)
 
     carried = {
-        name: Carried(old, successor(old, new)) for name, (old, new) in kernel.carried.items()
+        name: Carried(old, new if name in kernel.early else successor(old, new))
+        for name, (old, new) in kernel.carried.items()
     }
 
     def output(ref: Ref) -> Ref:

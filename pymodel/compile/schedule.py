@@ -13,11 +13,13 @@ import heapq
 import itertools
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from enum import Enum
 
 from pymodel.compile.allocate import Homes, addresses
 from pymodel.compile.kernel import Kernel, Slot, storable
 from pymodel.compile.placement import Issue, Placement, values_of
+from pymodel.compile.retime import retimed
 from pymodel.machine.isa import (
     OFFERED,
     RARE,
@@ -46,6 +48,9 @@ def schedule(
 ) -> Program:
     """Schedule a kernel, and the one that replaces it every so many times to re-base momenta.
 
+    Where that makes the main segment shorter, in memories of the same size, an evaluation ends with
+    what the next one begins with (:mod:`pymodel.compile.retime`); such a program has a prologue.
+
     Parameters
     ----------
     machine : pymodel.machine.isa.Machine
@@ -63,9 +68,26 @@ def schedule(
     ProgramError
         If the machine has too few registers or program words.
     """
-    kernels = storable([kernel for kernel in (main, special) if kernel is not None])
-    homes = Homes(machine, kernels).of_program(kernels)
-    program = _program(machine, kernels, homes, thorough)
+    kernels = [kernel for kernel in (main, special) if kernel is not None]
+    program = _segments(machine, kernels, thorough)
+    ahead = None if machine.streams else retimed(kernels, machine.latency)
+    if ahead is not None:
+        with suppress(ProgramError):
+            other = _segments(machine, ahead, thorough)
+            if other.main < program.main and _depth_w(other) <= _depth_w(program):
+                return other
+    return program
+
+
+def _depth_w(program: Program) -> int:
+    """Bits of an address in banks that hold a program; the usual ones cost nothing more."""
+    return (max(*program.registers, Machine.depth) - 1).bit_length()
+
+
+def _segments(machine: Machine, kernels: Sequence[Kernel], thorough: bool) -> Program:
+    """Schedule the segments of a program that is alone."""
+    kernels = storable(kernels)
+    program = _program(machine, kernels, Homes(machine, kernels).of_program(kernels), thorough)
     _check_words(machine, len(program.words))
     return program
 
@@ -127,12 +149,15 @@ def _program(machine: Machine, kernels: Sequence[Kernel], homes: Homes, thorough
         raise ProgramError(
             f"the program needs {max(registers)} registers a bank, the engine has {machine.depth}"
         )
+    early = kernels[0].early
     return Program(
         machine=machine,
         words=words,
         main=lengths[0],
+        prologue=lengths[-1] if early else 0,
         inputs=homes.inputs,
-        carried=homes.carried,
+        carried={name: x for name, x in homes.carried.items() if name not in early},
+        early={name: x for name, x in homes.carried.items() if name in early},
         outputs=homes.outputs,
         parameters=homes.parameters,
         data={k: bits for kernel in kernels for k, bits in kernel.values(machine.fmt).items()},
@@ -154,7 +179,7 @@ def _check_words(machine: Machine, words: int) -> None:
 
 
 def bounds(machine: Machine, kernel: Kernel) -> dict[str, int]:
-    """Find cycles that no schedule can beat.
+    """Find cycles that no schedule can beat, of the kernel or, if that is less, of it retimed.
 
     Returns
     -------
@@ -163,6 +188,12 @@ def bounds(machine: Machine, kernel: Kernel) -> dict[str, int]:
         ``both``: the operations of one kind that come late and are far from the end, by lanes, with
         the shortest ways before and after them; at least the other two.
     """
+    ahead = None if machine.streams else retimed([kernel], machine.latency)
+    found = (_bounds(machine, form) for form in [kernel, *(ahead or ())[:1]])
+    return min(found, key=lambda low: low["both"])
+
+
+def _bounds(machine: Machine, kernel: Kernel) -> dict[str, int]:
     (kernel,) = storable([kernel])
     nodes, latency = kernel.graph.nodes, machine.latency
     lanes = Counter(lane.op for lane in machine.lanes)

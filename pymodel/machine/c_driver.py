@@ -73,7 +73,7 @@ class _Image(ctypes.Structure):
 class _Program(ctypes.Structure):
     _fields_ = [
         ("name", ctypes.c_char_p),
-        *_words("start", "main", "special", "every", "steps", "save", "entry"),
+        *_words("start", "main", "special", "prologue", "every", "steps", "save", "entry"),
         *_words("inputs", "carried", "before", "after", "first"),
     ]
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 MAGIC = int.from_bytes(b"STPI", "little")
-VERSION = 1
+VERSION = 2
 WORD_BYTES = 4
 PIPE = "\\|"  # in a cell of a table
 
@@ -68,6 +68,7 @@ PROGRAM = Record(
         Field("START", "address of the main segment"),
         Field("MAIN", "words of the main segment"),
         Field("SPECIAL", "words of the re-basing segment, which stands behind it; 0: none"),
+        Field("PROLOGUE", "words of the prologue, which stands behind them; 0: none"),
         Field("EVERY", "the re-basing segment runs in steps EVERY, 2 EVERY, ...; 0: never"),
         Field("STEPS", "steps of the run that it was compiled for; 1: a call"),
         Field("SAVE", "trace steps 0, SAVE, 2 SAVE, ..."),
@@ -131,6 +132,10 @@ refuses an image whose `CONFIG`, `LANES` and `FILE_DEPTH` are not the engine's.
 All is made of 32-bit words, lowest byte first. One behind the other, without gaps:
 
 {sections}
+
+A step may compute at its end what the next one begins with. The first one finds it from a
+*prologue*: words that run for one step, without a trace, before every run, as the carried values or
+parameters may have changed. The driver does that; these registers are not among the values.
 
 Parameters are the first values; those of the programs follow. An engine has a bank for each adder
 and multiplier of `LANES`, and two more. A change of the format that a reader must know of gets

@@ -442,15 +442,20 @@ class Program:
     ----------
     machine : Machine
     words : list of Word
-        The main segment, and after it the re-basing segment if there is one.
+        The main segment, after it the re-basing segment and the prologue if there are any.
     main : int
         Length of the main segment, words. The re-basing segment runs instead of it every so
         many evaluations.
+    prologue : int
+        Length of the prologue, words; 0 = there is none. It runs once before each run, and finds
+        the early values of the first evaluation.
     inputs, carried, outputs, parameters : dict
         Name -> :class:`Location`, of context 0; parameters exist there only. Inputs and parameters
         stay; a carried value is there before an evaluation and its successor after it; an output is
         there after the evaluation. Inputs are at consecutive locations: the same address of bank
         after bank, then the next address.
+    early : dict
+        Name -> :class:`Location` of what an evaluation computes for the next one, of context 0.
     data : dict
         Name -> bits of the parameters, as recorded: not part of what the program is.
     stream_in, stream_out : dict
@@ -467,6 +472,8 @@ class Program:
     carried: dict = field(default_factory=dict)
     outputs: dict = field(default_factory=dict)
     parameters: dict = field(default_factory=dict)
+    prologue: int = 0
+    early: dict = field(default_factory=dict)
     data: dict = field(default_factory=dict, compare=False)
     stream_in: dict = field(default_factory=dict)
     stream_out: dict = field(default_factory=dict)
@@ -474,7 +481,15 @@ class Program:
     @property
     def special(self) -> int:
         """Length of the re-basing segment, words; 0 = there is none."""
-        return len(self.words) - self.main
+        return len(self.words) - self.main - self.prologue
+
+    @property
+    def opening(self) -> "Program | None":
+        """The prologue as a program that runs for one step; None if there is none."""
+        if not self.prologue:
+            return None
+        words = self.words[len(self.words) - self.prologue :]
+        return Program(self.machine, words, main=self.prologue, registers=self.registers)
 
     def at(self, name: str, context: int) -> Location:
         """Where an output stands for a context: one that is a parameter is common to all."""
@@ -485,7 +500,8 @@ class Program:
     def segment(self, step: int, every: int) -> list[Word]:
         """Words of a step; the special segment runs in steps every, 2 every, ...; 0: never."""
         special = bool(every and step and step % every == 0)
-        return self.words[self.main :] if special else self.words[: self.main]
+        end = self.main + self.special
+        return self.words[self.main : end] if special else self.words[: self.main]
 
     def encoded(self) -> list[int]:
         """The words' bits."""

@@ -109,7 +109,7 @@ class Twin:
     steps_done : int
         Steps that the last run finished; those with a stored result as above do not count.
     cycles : int
-        Length of the last run.
+        Length of the last run, without its prologue, which is a run of its own.
     stores : list of Store
         What the last step stored.
     """
@@ -154,6 +154,8 @@ class Twin:
     ) -> list[int]:
         """Run a program for some steps: evaluations of its kernel, one after the other.
 
+        A program with a prologue runs that before; what it stores stops the run, too.
+
         Parameters
         ----------
         program : Program
@@ -172,6 +174,10 @@ class Twin:
             The trace. What stands after a step that stops the run is not traced.
         """
         trace = []
+        if program.opening is not None:
+            self.run(program.opening, 1)
+            if not self.steps_done:
+                return trace
         self.steps_done, self.cycles, self._settled = 0, START_CYCLES, True
         for step in range(steps):
             saved = save and step % save == 0

@@ -43,8 +43,8 @@ class StoredProgram:
     Attributes
     ----------
     name : str
-    start, main, special : int
-        Its first word, and the words of its segments.
+    start, main, special, prologue : int
+        Its first word, and the words of its segments and of its prologue.
     every, steps, save : int
         The run that it was compiled for, as for :meth:`pymodel.machine.model.Twin.run`.
     entry : int
@@ -59,6 +59,7 @@ class StoredProgram:
     start: int
     main: int
     special: int = 0
+    prologue: int = 0
     every: int = 0
     steps: int = 1
     save: int = 1
@@ -161,7 +162,7 @@ class ProgramImage:
         for program in self.programs:
             programs += [
                 names.place(program.name),
-                *(program.start, program.main, program.special),
+                *(program.start, program.main, program.special, program.prologue),
                 *(program.every, program.steps, program.save),
                 *(program.entry, len(values)),
                 *map(len, (program.inputs, program.carried, program.before, program.after)),
@@ -324,7 +325,8 @@ class _Reader:
 
     def _program(self, number: int) -> StoredProgram:
         found = self._record(PROGRAM, HEADER.size + PROGRAM.size * number)
-        self._check(found["START"] + found["MAIN"] + found["SPECIAL"] <= self._head["WORDS"])
+        words = sum(found[name] for name in ("START", "MAIN", "SPECIAL", "PROLOGUE"))
+        self._check(words <= self._head["WORDS"])
         self._check(found["ENTRY"] + found["BEFORE"] + found["AFTER"] <= self._head["ENTRIES"])
         first, groups = found["FIRST"], []
         for count in ("INPUTS", "CARRIED", "BEFORE", "AFTER"):
@@ -354,4 +356,4 @@ class _Reader:
 
 
 #: The numbers of a program, in the order of :class:`StoredProgram`.
-_NUMBERS = ("start", "main", "special", "every", "steps", "save", "entry")
+_NUMBERS = ("start", "main", "special", "prologue", "every", "steps", "save", "entry")

@@ -41,6 +41,7 @@ def run_image(run: Run) -> ProgramImage:
         start=0,
         main=program.main,
         special=program.special,
+        prologue=program.prologue,
         every=run.every,
         steps=run.steps,
         save=run.save,

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -411,7 +412,53 @@ class Run:
             self.before.values(),
             self.after.values(),
         )
-        return self.trajectories(words, twin.steps_done if twin.stopped else None), twin
+        if not twin.stopped:
+            return self.trajectories(words), twin
+        stopped_at, again = twin.steps_done, deepcopy(twin)
+        if self.may_lack(words, map(again.read, self.results)):
+            again.run(self.program.opening, 1)
+            if not again.steps_done:
+                words += map(twin.read, self.lacking(stopped_at))
+                stopped_at += 1
+                again.step(self.program.segment(stopped_at, self.every))
+                twin.flags = again.flags
+        return self.trajectories(words, stopped_at), twin
+
+    # A retimed step computes what the next one begins with, so that is judged with it. Who finds
+    # that the prologue stops at it, too, completes the trace: the step itself was right.
+
+    @property
+    def results(self) -> list[Location]:
+        """Registers of carried values and outputs, of all contexts."""
+        machine, program = self.program.machine, self.program
+        contexts = range(machine.contexts)
+        carried = [machine.of_context(x, k) for k in contexts for x in program.carried.values()]
+        return carried + [program.at(name, k) for k in contexts for name in program.outputs]
+
+    def may_lack(self, words: Sequence[int], results: Iterable[int]) -> bool:
+        """Whether a run may have stopped at what belongs to the next step.
+
+        Parameters
+        ----------
+        words : sequence of int
+            Its trace; empty if the prologue stopped it.
+        results : iterable of int
+            Bits of :attr:`results`.
+        """
+        fmt = self.program.machine.fmt
+        finite = all(bits & ~fmt.sign_mask < fmt.inf for bits in results)
+        return bool(self.program.prologue and words and finite)
+
+    def lacking(self, stopped_at: int) -> list[Location]:
+        """Registers that complete the trace of a run that stopped at what belongs to the next step.
+
+        Parameters
+        ----------
+        stopped_at : int
+            The step in which the engine stopped; it ends where the next one stops.
+        """
+        lists = ((self.after, stopped_at), (self.before, stopped_at + 1))
+        return [x for homes, step in lists if step % self.save == 0 for x in homes.values()]
 
     def trajectories(
         self, words: Sequence[int], stopped_at: int | None = None
@@ -435,6 +482,8 @@ class Run:
         whole = range(0, len(words) - size + 1, size)  # a step that stops leaves half a row
         rows = [dict(zip(names, words[i : i + size], strict=True)) for i in whole]
         half = dict(zip(names, words[len(rows) * size :], strict=False))
+        if not words:  # stopped by the prologue
+            half = {name: self.image[location] for name, location in self.before.items()}
         return [
             self._trajectory(context, scenario, rows, half, BitExact(fmt), stopped_at)
             for context, scenario in enumerate(self.scenarios)

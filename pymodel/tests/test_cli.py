@@ -75,7 +75,8 @@ def test_schedule_reports_and_draws(tmp_path, capsys):
     assert f"{cycles / 2:.1f}" in text and "3+2 lanes, 2" in text
     program = (tmp_path / "program.hex").read_text().splitlines()
     bits = int(re.search(r"program words of (\d+) bits", text)[1])
-    assert len(program) == cycles and {len(word) for word in program} == {-(-bits // 4)}
+    prologue = int(re.search(r"the last (\d+) words are a prologue", text)[1])
+    assert len(program) == cycles + prologue and {len(word) for word in program} == {-(-bits // 4)}
     assert (tmp_path / "gantt.png").stat().st_size > 10_000
 
 

@@ -118,7 +118,7 @@ def test_what_is_refused_is_one_line_and_status_2(words, said, capsys):
     [
         (lambda data: data[:-1], "cut short"),
         (lambda data: b"RIFF" + data[4:], "no program image"),
-        (lambda data: data[:4] + b"\2" + data[5:], "version 2 of the format; must be 1"),
+        (lambda data: data[:4] + b"\1" + data[5:], "version 1 of the format; must be 2"),
         (lambda data: data[:-9] + b"?" + data[-8:], "damaged: its checksum is wrong"),
         (lambda data: b"", "cut short"),
     ],

@@ -1,7 +1,7 @@
 """What the processor does with the step engine: loads a program, runs it, takes its trace."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
@@ -147,7 +147,7 @@ class StepEngine(Programmable):
         ``start`` is where the program was loaded. The trace list is written when it changed.
         """
         self._start_watch()
-        segments = (start, program.main, start + program.main, len(program.words) - program.main)
+        segments = (start, program.main, start + program.main, program.special)
         lists = (tuple(before), tuple(after))
         await self.write("STEPS", steps)
         await self.write("SAVE", save, every, *segments, len(before), len(after))
@@ -244,13 +244,37 @@ class StepEngine(Programmable):
     ) -> Outcome:
         """Prepare, start and finish a run; the arguments are those of the model's engine.
 
-        The program must have been loaded. The trace is taken often enough not to hold up the run.
+        A program with a prologue runs that before. It must have been loaded. The trace is taken
+        often enough not to hold up the run.
         """
         self.trace_depth = self.trace_depth or await self.read("TRACE_DEPTH")
+        if program.opening is not None:
+            opened = await self._open(program, start)
+            if not opened.steps_done:
+                return opened
         await self.prepare(program, steps, every, save, before, after, start)
         await self.start()
         interval = self.interval(program, steps, save, len(before) + len(after))
         return await self.finish(interval, watch=watch)
+
+    async def opens(self, program: Program) -> bool:
+        """Whether the prologue of a program at the beginning of the memory runs to its end."""
+        return bool((await self._open(program, 0)).steps_done)
+
+    async def step(self, program: Program, number: int, every: int) -> Outcome:
+        """Run the segment of one step of a program at the beginning of the memory, as it stands."""
+        words = program.segment(number, every)
+        start = 0 if words[0] is program.words[0] else program.main
+        segment = replace(program, words=words, main=len(words), prologue=0)
+        await self.prepare(segment, 1, start=start)
+        await self.start()
+        return await self.finish(len(words))
+
+    async def _open(self, program: Program, start: int) -> Outcome:
+        """Run the prologue of a program that was loaded at ``start``."""
+        await self.prepare(program.opening, 1, start=start + program.main + program.special)
+        await self.start()
+        return await self.finish(program.prologue)
 
     def interval(self, program: Program, steps: int, save: int, traced: int) -> int:
         """Cycles between looking: in which half of the trace fills, or half of the run passes."""
@@ -262,5 +286,5 @@ class StepEngine(Programmable):
 
     def _lengths(self, program: Program) -> list[int]:
         """Cycles of the segments that a program has."""
-        words = (program.main, len(program.words) - program.main)
+        words = (program.main, program.special)
         return [self.machine.contexts * n for n in words if n]

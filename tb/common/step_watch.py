@@ -71,10 +71,15 @@ class Judge:
         self._twin = Twin(self.machine)
         self._twin.load(registers)
         self._names = defaultdict(dict)
-        for homes in (program.carried, program.outputs, program.inputs, program.parameters):
+        self._numbers = {id(word): number for number, word in enumerate(program.words)}
+        for homes in (
+            *(program.carried, program.early, program.outputs),
+            *(program.inputs, program.parameters),
+        ):
             for name, location in homes.items():
                 self._names[location][name] = None
-        self._step, self._tick, self._healthy = -1, 0, True  # tick: cycle of the step
+        self._step = -1 if program.opening is None else -2  # the prologue counts as step -1
+        self._tick, self._healthy = 0, True  # tick: cycle of the step
         self._words: list[Word] = []
         self._wanted: dict[int, dict[int, Store]] = {}
         self._operands: list[Mapping[int, Bits]] = []
@@ -114,14 +119,17 @@ class Judge:
 
     def no_word(self, stores: Mapping[int, tuple[Bits, Bits]]) -> WrongStore | None:
         """Judge a cycle without one: nothing may be stored."""
-        where = f"after step {self._step}, no program word is executed"
+        where = f"after {self._where}, no program word is executed"
         return next(
             (WrongStore(_port(bank, "write_i"), 1, 0, None, where) for bank in stores), None
         )
 
     def _next_step(self) -> None:
         self._step, self._tick = self._step + 1, 0
-        self._words = self.program.segment(self._step, self.every)
+        opening = self._step < 0
+        self._words = (
+            self.program.opening.words if opening else self.program.segment(self._step, self.every)
+        )
         self._wanted, self._operands = defaultdict(dict), []
         # Behind the end of a run its next word may be there for a cycle: it stores nothing.
         if self._healthy and self._step < self.steps:
@@ -130,14 +138,18 @@ class Judge:
                 tick = self.machine.contexts * store.cycle + store.context
                 self._wanted[tick][store.bank] = store
 
+    @property
+    def _where(self) -> str:
+        return f"step {self._step}" if self._step >= 0 else "the prologue"
+
     def _bank(
         self, bank: int, got: tuple[Bits, Bits] | None, want: Store | None
     ) -> WrongStore | None:
         """What is wrong with what a bank does in this cycle."""
-        first = 0 if self._words[0] is self.program.words[0] else self.program.main
+        first = self._numbers[id(self._words[0])]
         cycle, number = divmod(self._tick, self.machine.contexts)
         context = (
-            f"step {self._step}, cycle {cycle} of {len(self._words)}, program word {first + cycle}"
+            f"{self._where}, cycle {cycle} of {len(self._words)}, program word {first + cycle}"
         )
         if self.machine.contexts > 1:
             context += f", context {number}"

@@ -124,6 +124,11 @@ async def runs(dut, board):
         await host.expect(Status.OK, "restart", 0)
         host.twin.load(run.image)
         await host.run(run, 0, 5, 1, f"{scenario}, from the beginning")
+        homes = run.program.carried.values()
+        state = {x: host.fmt.from_float(float(board.rng.normal())) for x in homes}
+        await host.expect(Status.OK, "write_carried", 0, [*state.values()])
+        host.twin.load(state)
+        await host.run(run, 0, 5, 1, f"{scenario}, from another state")
 
 
 @BENCH.test(timeout_us=50_000)
@@ -216,7 +221,8 @@ async def refusals(dut, board):
     await host.compare_report("stopped")
     host.twin.stopped = False
 
-    await host.engine.write("MAIN_LENGTH", 0)
+    await host.expect(Status.OK, "restart", 0)
+    await host.engine.write("TRACE_AFTER", machine.trace_registers + 1)
     await host.expect(Status.REFUSED, "run", 0, 1, 1, 100, LOOKS)
     await host.expect(Status.OK, "load", data)
     host.twin.load(run.image)

@@ -15,6 +15,7 @@ from pymodel.machine.isa import Machine
 from pymodel.machine.model import Twin
 from pymodel.mechanism.scenario_file import load
 from pymodel.tests.places import SCENARIOS
+from pymodel.tests.recordings import random_kernel
 
 ROOMY = Machine(depth=1024, program_depth=1 << 16)
 
@@ -161,35 +162,6 @@ def test_segments_agree_on_their_outputs():
     for kernel in stored:
         assert {kernel.graph.nodes[ref.node].op for ref in kernel.outputs.values()} == {"add"}
     assert [len(k.operations) for k in stored] == [4, 3]
-
-
-def random_kernel(rng, carried=3, inputs=2, size=40):
-    """Any kernel: carried values that swap, copy and mix; outputs of all kinds."""
-    graph = Graph(fold=bool(rng.integers(2)))
-    old = [graph.input(f"x{k}") for k in range(carried)]
-    new = [graph.input(f"u{k}") for k in range(inputs)]
-    values = [*old, *new, graph.parameter("a", 0.75), graph.parameter("b", -1.25)]
-    values += [graph.const(1.0), graph.structural("s", -1.0), graph.parameter("z", 0.0)]
-    for _ in range(size):
-        x, y = (values[rng.integers(len(values))] for _ in range(2))
-        kind = rng.integers(5)
-        if kind < 2:
-            values.append(x + y if rng.random() < 0.5 else x - y)
-        elif kind == 2:
-            values.append(-(x * y))
-        elif kind == 3:
-            values += graph.sincos(x)
-        elif graph.structure(x) is None:
-            values.append(graph.recip(x))
-    pick = rng.integers(len(values), size=3 * carried)
-    sign = rng.random(3 * carried) < 0.3
-    chosen = [-values[i] if s else values[i] for i, s in zip(pick, sign, strict=True)]
-    return Kernel(
-        graph,
-        {f"u{k}": ref for k, ref in enumerate(new)},
-        {f"y{k}": ref for k, ref in enumerate(chosen[carried:])},
-        {f"x{k}": Carried(old[k], chosen[k]) for k in range(carried)},
-    )
 
 
 @pytest.mark.parametrize("seed", range(60))

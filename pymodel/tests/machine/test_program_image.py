@@ -41,7 +41,8 @@ def test_a_run_is_written_and_read():
     assert ProgramImage.decode(image.encode()) == image
     (program,) = image.programs
     assert (program.steps, program.save, program.every) == (run.steps, run.save, 4)
-    assert program.main + program.special == len(image.words)
+    assert program.main + program.special + program.prologue == len(image.words)
+    assert program.prologue, "nothing to gain?"
     assert "q[0]" in program.before and image.machine == Machine()
     homes = image.parameters | program.carried
     bits = image.bits | program.initial

@@ -15,7 +15,7 @@ from pymodel.arith.scalars import BitExact
 from pymodel.compile.kernel import record
 from pymodel.machine.c_driver import STRICT, Driver, Status, build, compiler
 from pymodel.machine.image_format import HEADER, PROGRAM, VALUE, WORD_BYTES
-from pymodel.machine.isa import Location, Machine
+from pymodel.machine.isa import Location, Machine, Program
 from pymodel.machine.model import Twin
 from pymodel.machine.program_image import CHECKED_FROM, ImageError, ProgramImage, identity
 from pymodel.machine.registers import WORD_BYTES as BUS_BYTES
@@ -225,11 +225,13 @@ def one_of(machine, bits=0x3F00_0000):
 class RegisterFile:
     """The registers of an engine whose runs its twin does, at once or ``looks`` later.
 
-    ``programs`` are those that its memory can hold: words -> :class:`Program`.
+    ``programs`` are those that its memory can hold. What they consist of runs as the registers
+    say, without a prologue that nobody has asked for.
     """
 
     def __init__(self, machine, programs, looks=0):
-        self.machine, self.programs = machine, {tuple(p.encoded()): p for p in programs}
+        self.machine = machine
+        self.known = {machine.encode(word): word for p in programs for word in p.words}
         self.map = step_engine(machine.bus_words)
         self.twin = Twin(machine)
         self.held = {}  # name -> word, of the program or of all
@@ -313,9 +315,12 @@ class RegisterFile:
         if not length:
             self.status |= 8
             return
-        assert row["SPECIAL_START"] == start + length
-        whole = range(start, start + length + row["SPECIAL_LENGTH"])
-        program = self.programs[tuple(self.words.get(k) for k in whole)]
+        segments = [range(start, start + length)]
+        if held["EVERY"]:
+            special = row["SPECIAL_START"]
+            segments.append(range(special, special + row["SPECIAL_LENGTH"]))
+        words = [self.known[self.words[k]] for segment in segments for k in segment]
+        program = Program(self.machine, words, main=length, registers=[])
         first, before, after = (row[f"TRACE_{x}"] for x in ("START", "BEFORE", "AFTER"))
         traced = [self.list[k] for k in range(first, first + before + after)]
         self.trace += self.twin.run(
@@ -417,6 +422,46 @@ def test_runs_are_those_of_the_twin(code, scenario, rebase):
         while part := driver.take(7):
             taken += part
         assert taken == words and driver.wait(LOOKS) == Status.OK
+
+
+def test_what_a_run_begins_with_is_found_anew(code):
+    """After another state, other parameters and another run: the prologue runs before each."""
+    first = load(SCENARIOS / "double_pendulum.toml", steps=4)
+    head, *rest = first.bodies
+    longer = replace(first, bodies=(replace(head, tip=(1.25, 0.0)), *rest))
+    runs = [prepare(Machine(), [scenario]) for scenario in (first, longer)]
+    run = runs[0]
+    assert run.program.prologue and run.program.early and run.program == runs[1].program
+    registers = RegisterFile(Machine(), [run.program])
+    driver = Driver(code, registers.read, registers.write)
+    assert driver.open() == driver.load(run_image(run).encode()) == Status.OK
+    twin, rng = Twin(Machine()), np.random.default_rng(2)
+    twin.load(run.image)
+    for index in range(6):
+        if index % 2:
+            run = runs[index // 2 % 2]
+            assert driver.exchange(run_image(run).encode()) == Status.OK
+            twin.load({home: run.image[home] for home in run.program.parameters.values()})
+        else:
+            homes = run.program.carried.values()
+            state = {home: Machine().fmt.from_float(float(rng.normal())) for home in homes}
+            assert driver.write_carried(0, [*state.values()]) == Status.OK
+            twin.load(state)
+        twin.load(dict.fromkeys(run.program.early.values(), Machine().fmt.inf))
+        before, after = run.before.values(), run.after.values()
+        words = twin.run(run.program, 3, 0, 1, before, after)
+        assert driver.run(0, 3, 1, len(words), LOOKS) == (Status.OK, words)
+        assert driver.report().flags == twin.flags
+        twin.flags = 0
+
+    infinite = [Machine().fmt.inf, 0, 0, 0]
+    assert driver.write_carried(0, infinite) == Status.OK
+    assert driver.run(0, 3, 1, 100, LOOKS) == (Status.STOPPED, [])
+    assert driver.report().steps == 0
+    slow = RegisterFile(Machine(), [run.program], looks=1000)
+    driver = Driver(code, slow.read, slow.write)
+    assert driver.open() == driver.load(run_image(run).encode()) == Status.OK
+    assert driver.run(0, 3, 1, 100, LOOKS)[0] == Status.LATE
 
 
 def test_what_goes_wrong_has_a_status(code, library):
