@@ -123,17 +123,18 @@ def plant(units: Sequence[str], console: Console) -> int:
     """
     todo = plants.read_plants(units)
     names = [f"{one.number}: {one.property} in {one.proof}" for one in todo]
-    work = [lambda one=one: plants.check(one) for one in todo]
-    missed = 0
-    for one, (proof, outcome) in zip(todo, run_all(names, work, console), strict=True):
-        found = plants.is_found(one, outcome)
-        missed += not found
-        said = ", ".join(outcome.failed) or outcome.status
-        text = f"plant {one.number}, {one.file}: {one.property} of {proof.name}"
-        verdict = f"fails in step {outcome.step}" if found else f"MISSED, instead: {said}"
-        console.print(escape(f"  {text} {verdict}, {outcome.seconds} s"), highlight=False)
-    console.print(f"{len(todo) - missed} of {len(todo)} planted bugs are found")
-    return 1 if missed else 0
+
+    def one(bug: plants.Plant) -> bool:
+        proof, outcome = plants.check(bug)
+        found = plants.is_found(bug, outcome)
+        said = f"fails in step {outcome.step}" if found else f"MISSED ({outcome.status})"
+        text = f"  plant {bug.number}, {bug.file}: {bug.property} of {proof.name} {said}"
+        console.print(escape(f"{text}, {outcome.seconds} s"), highlight=False, soft_wrap=True)
+        return found
+
+    found = sum(run_all(names, [lambda bug=bug: one(bug) for bug in todo], console))
+    console.print(f"{found} of {len(todo)} planted bugs are found")
+    return 0 if found == len(todo) else 1
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
