@@ -84,10 +84,9 @@ harness's signals there, and the waveform; exit status 1.
 - **Float units** (`fp_formal`): result and flags of `fp_add`, `fp_mul` and `fp_recip` (both
   methods) equal a plain specification (`formal/fp_spec.sv`: the exact result as an integer, one
   rounding), written from the contract and not from the RTL, for all operands, at every `STAGES`,
-  in the small formats below. In binary32,
-  too wide for that, each pipeline equals the combinational unit, which the benches compare with the
-  model. Registers start with any content and operands are free in every cycle: `STAGES` + 1 steps
-  are complete.
+  in the small formats below. In binary32, too wide for that, each pipeline equals the combinational
+  unit, which the benches compare with the model. Registers start with any content and operands are
+  free in every cycle: `STAGES` + 1 steps are complete.
 - **AXI4-Lite** (`axil_rules`, in every harness with that bus): responses stand until taken, none is
   invented, doubled or lost, each comes in time, whatever the master does within its own rules, with
   resets at any time. `axil_slave_formal`: each write or read is one access with its own payload, in
@@ -110,14 +109,15 @@ too. Others hold for so many steps from reset on, which their harness's header a
 
 ## What is not
 
-- Wider formats against the specification: small ones have every case of these algorithms but for
-  what depends on widths (tables, cuts of products); those are the benches' part, and
-  `make formats`. Formats here, exponent/mantissa bits: adder {_formats(ADDER)}, the others
-  {_formats(OTHERS)} at every depth; {_formats(MORE)} combinational.
+- Wider formats against the specification. Here, as exponent/mantissa bits: adder {_formats(ADDER)},
+  multiplier and reciprocal {_formats(OTHERS)} at every depth, all of them {_formats(MORE)}
+  combinational. What comes with more bits (larger tables, cuts of products, groups of a sum) is
+  left to the benches and `make formats`; so is binary32 itself, but for its pipelines.
 - `fp_sincos`; the algorithms' order of operations; datapaths of the step engine and the step array,
   their programs, `array_core`.
-- The tops' other parameters: one instance each ({", ".join(f"`{name}`" for name in _tops())}),
-  small memories. `ldup_engine` is proved for N = 2.
+- Other parameters of the tops than those of `formal/top_formal.sv`, whose memories are small; the
+  engines' other depths, matrices larger than 2 x 2. The streams at the step array's ports are those
+  of its loader and drain, which are proved on their own.
 
 ## Planted bugs
 
@@ -127,8 +127,8 @@ harness; `make formal PLANT=1` makes each in a copy and demands that this proper
 ## Proofs
 
 {len(PROOFS)} proofs; one after the other they took {total / 60:.0f} minutes, the {len(fast)} that
-CI runs {fast_s / 60:.0f} (`make formal` runs two at a time). Seconds are on the clock, those of all
-proofs of a row.
+CI runs {fast_s / 60:.0f} (`make formal` runs two at a time). Seconds are those of all proofs of a
+row, on the clock: whatever else the machine did makes them longer.
 
 {proofs_table(PROOFS, rows)}
 """
@@ -136,10 +136,6 @@ proofs of a row.
 
 def _formats(forms: Iterable[tuple[int, int]]) -> str:
     return " and ".join(f"{exp_w}/{man_w}" for exp_w, man_w in forms)
-
-
-def _tops() -> list[str]:
-    return list(dict.fromkeys(proof.unit for proof in PROOFS if proof.harness == "top_formal"))
 
 
 def main() -> int:

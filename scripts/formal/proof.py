@@ -62,5 +62,5 @@ class Proof:
         if self.mode == INDUCTION:
             return f"unbounded (induction, k = {self.depth})"
         if self.complete:
-            return f"unbounded ({self.depth} steps are all)"
+            return f"unbounded (in {self.depth} steps)"
         return f"{self.depth} steps from reset"
