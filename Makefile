@@ -1,7 +1,7 @@
 # What it can do: `make help`. Everything it needs is set up by itself on first use.
 #
 # Variables: see RUN_TAKES, DEMO_TAKES, BENCH_TAKES, SWEEP_TAKES below; UNITS FORMATS SEED (formats), UNITS FAMILY
-# SEEDS (synth), ONLY (bench, study).
+# SEEDS (synth), ONLY (bench, study), UNITS FAST PLANT (formal).
 
 .DEFAULT_GOAL := help
 unexport VERILATOR_ROOT # a stale one makes newer Verilators refuse to run
@@ -159,6 +159,15 @@ cost: venv ## docs/hardware_cost.md from what `make synth` left in build/, error
 	@$(PY) -m scripts.cost.formats
 	@$(PY) -m scripts.cost.pareto
 	@$(PY) -m scripts.cost.document
+
+.PHONY: formal formal-results
+formal: venv ## proofs about the RTL, into build/formal [UNITS="fp_add axil_slave" FAST=1: what CI runs; PLANT=1: bugs]
+	@$(call takes,)
+	@$(SETUP) formal
+	@$(PY) -m scripts.command scripts.formal.command $(UNITS) $(if $(filter-out 0,$(FAST)),--fast) \
+	  $(if $(filter-out 0,$(PLANT)),--plant)
+formal-results: venv ## docs/formal.md from what `make formal` left in build/
+	@$(PY) -m scripts.formal.document
 
 .PHONY: lint
 lint: venv ## Verilator -Wall and verible over the RTL, ruff over the Python

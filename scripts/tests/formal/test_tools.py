@@ -1,0 +1,36 @@
+"""The tools themselves, on one small proof: it holds, and a planted bug is found and told."""
+
+import pytest
+
+from scripts.formal import command, plants, sby
+from scripts.formal.proofs import proof_named
+from scripts.places import ROOT
+
+PROOF = "axil_slave_formal-axil_slave-SETUP0"
+
+pytestmark = pytest.mark.skipif(
+    not all((sby.BIN / tool).exists() for tool in (sby.SBY, "yices-smt2")),
+    reason="the tools of requirements-formal.txt are not installed (make formal does that)",
+)
+
+
+def test_a_proof_holds():
+    assert sby.run(proof_named(PROOF), "test-holds").status == sby.PROVED
+
+
+def test_a_planted_bug_is_found_and_told():
+    plant = next(one for one in plants.read_plants() if one.property == "b_stable")
+    assert plant.proof == PROOF
+    proof, outcome = plants.check(plant)
+    assert plants.is_found(plant, outcome)
+    assert (ROOT / outcome.trace).is_file()
+    head, *signals = command.explain(proof, outcome)
+    assert f"{PROOF}: b_stable fails in step {outcome.step}; waveform: {outcome.trace}" in head
+    shown = dict(line.strip().split(" = ", 1) for line in signals)
+    assert shown["bvalid"].startswith("1") and "step before" in shown["bresp"]
+
+
+def test_a_harness_that_cannot_be_read():
+    proof = proof_named(PROOF)
+    with pytest.raises(sby.FormalError, match="test-broken: .*axil_slave.sv:1: ERROR"):
+        sby.run(proof, "test-broken", {"rtl/axil/axil_slave.sv": "requirements-formal.txt"})
