@@ -85,19 +85,12 @@ class Device:
         ``<module>.<name>``.
     wall_limit_s
         A simulation that takes longer is killed and has failed.
-    built
-        The program that an earlier simulation under Verilator built, to be run again; None to
-        build.
-    plusargs
-        Given to the simulation, with their leading plus signs.
     """
 
     toplevel: str
     sources: tuple[Path, ...]
     signals: tuple[str, ...]
     wall_limit_s: float
-    built: Path | None = None
-    plusargs: tuple[str, ...] = ()
 
 
 def simulate(
@@ -143,8 +136,6 @@ def simulate(
         limit_s=device.wall_limit_s,
         watch=watch,
         signals=device.signals,
-        built=device.built,
-        plus_args=list(device.plusargs),
         toplevel=device.toplevel,
         module=f"tb.{task.bench}.test_{task.bench}",
         python_search=[str(ROOT)],
