@@ -138,8 +138,9 @@ class Campaign:
 
     def summary(self) -> Row:
         """The unit's row of build/mutate/summary.json."""
+        rows = [self._argued(row) for row in self.verdicts]
         counts = {
-            verdict: sum(row["verdict"] == verdict for row in self.verdicts)
+            verdict: sum(row["verdict"] == verdict for row in rows)
             for verdict in (KILLED, EQUIVALENT, SURVIVED)
         }
         judged = counts[KILLED] + counts[SURVIVED]
@@ -150,13 +151,20 @@ class Campaign:
             "config": self.unit.config,
             "parameters": parameters,
             "seed": self.seed,
-            "mutants": len(self.verdicts),
+            "mutants": len(rows),
             **counts,
             "score": round(100 * counts[KILLED] / judged, 2) if judged else 100.0,
             "goal": self.unit.goal,
             "left": [
                 {name: row[name] for name in ("variant", "mutation", "verdict", "proof")}
-                for row in self.verdicts
+                for row in rows
                 if row["verdict"] != KILLED
             ],
         }
+
+    def _argued(self, row: Row) -> Row:
+        """The verdict, equivalent where the unit says why a survivor is that."""
+        reasons = [why for part, why in self.unit.argued.items() if part in row["mutation"]]
+        if row["verdict"] != SURVIVED or not reasons:
+            return row
+        return row | {"verdict": EQUIVALENT, "proof": reasons[0]}

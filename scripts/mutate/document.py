@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from scripts.documents import MissingError, read, table
 from scripts.mutate.campaign import EQUIVALENT, KILLED, SURVIVED, Row
+from scripts.mutate.equivalence import EQUIVALENT as PROVED
 from scripts.mutate.run import SUMMARY
 from scripts.places import DOCS, ROOT
 
@@ -59,8 +60,10 @@ def left(rows: Sequence[Row], verdict: str) -> str:
 
 
 def _why(one: Row) -> str:
-    """What SAT says of a survivor."""
-    return f" (SAT: {one['proof']})" if one["verdict"] == SURVIVED else ""
+    """What SAT says of a survivor, or why SAT is not enough."""
+    if one["verdict"] == SURVIVED:
+        return f" (SAT: {one['proof']})"
+    return "" if one["proof"] == PROVED else f": {one['proof']} (argued, not proved)"
 
 
 def document(rows: Sequence[Row]) -> str:
@@ -96,7 +99,8 @@ Nothing that can be seen changes. Proved by SAT: the netlists with and without t
 registers and at the modules inside, give the same outputs and next states for all inputs and all
 states. Most are of three kinds: the bit is not used (an output of an adder, or a place of a shift
 that always holds the same), another condition decides already (a flag is masked, a multiplexer's
-other input is chosen), or both values lead to the same result.
+other input is chosen), or both values lead to the same result. Where SAT does not know enough, of
+states that are never reached or of the modules inside, the line says why.
 
 {left(rows, EQUIVALENT)}
 """

@@ -2,7 +2,7 @@
 
 import importlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from scripts.mutate.errors import MutateError
@@ -32,6 +32,9 @@ class Unit:
         Modules below it that stay as they are.
     shows
         Nets of one bit in the module that the bench reads.
+    argued
+        Part of a mutation's text -> why it is equivalent where SAT, which takes every state and
+        any answer of the boxes for possible, sees a difference.
     goal
         Share of the mutants that are not equivalent which must be killed, in %.
     """
@@ -44,6 +47,7 @@ class Unit:
     lanes: bool = False
     boxes: tuple[str, ...] = ()
     shows: tuple[str, ...] = ()
+    argued: dict[str, str] = field(default_factory=dict)
     goal: float = FLOAT_GOAL
 
     def new_bench(self) -> Bench:
@@ -81,7 +85,19 @@ UNITS = {
         _float_unit("fp_sincos"),
         Unit("ldup_parallel", "ldup_engine", "inv_ldup", "parallel-4", boxes=FLOAT_BOXES),
         Unit("ldup_serial", "ldup_engine", "inv_ldup", "serial-4-pipelined", boxes=FLOAT_BOXES),
-        Unit("hdca_engine", "hdca_engine", "hdca_engine", "pipelined", boxes=FLOAT_BOXES),
+        Unit(
+            "hdca_engine",
+            "hdca_engine",
+            "hdca_engine",
+            "pipelined",
+            boxes=FLOAT_BOXES,
+            argued={
+                "cnot1 by bit 2 $301.B[3] (u_assembly.rec_flags_i[3])": "a reciprocal never "
+                "overflows, so the bit that would invert the other is 0",
+                "cnot0 by bit 4 $driver$u_disassembly.count_q.Q[2]": "the counter takes the same "
+                "number of steps to its end, in another order, and nothing else reads it",
+            },
+        ),
         Unit(
             "axil_slave",
             "axil_slave",

@@ -1,6 +1,7 @@
 """The mutation score: input refused, verdicts kept and counted, and the document."""
 
 import contextlib
+import dataclasses
 import json
 import re
 
@@ -63,12 +64,14 @@ def test_the_document_is_made_of_the_rows_alone():
                 "proof": "open",
             },
             {"variant": "M=1", "mutation": "b", "verdict": "equivalent", "proof": "equivalent"},
+            {"variant": "", "mutation": "c", "verdict": "equivalent", "proof": "it never is 1"},
         ],
     }
     text = document.document([row])
     assert "| `fp_add` | 21 | 18 | 1 | 2 | 90.0 | 97 NO |" in text
     assert "- `fp_add`: `a.sv:1 inv $1.Y[0]` (SAT: open)\n" in text.split("## Equivalent")[0]
     assert "- `fp_add` (M=1): `b`\n" in text.split("## Equivalent")[1]
+    assert "- `fp_add`: `c`: it never is 1 (argued, not proved)\n" in text
     assert "97 yes" in document.document([row | {"score": 97.0}])
 
 
@@ -121,6 +124,17 @@ def test_verdicts_are_counted(judged, capsys):
     assert row["score"] == pytest.approx(100 * 10 / 18, abs=0.01)
     assert len(row["left"]) == 10
     assert "fp_add" in capsys.readouterr().out
+
+
+def test_a_survivor_is_equivalent_where_the_unit_says_why(judged, monkeypatch):
+    unit = dataclasses.replace(
+        UNIT, argued={"$328.Y[2] ": "never 1", "$328.Y[3] ": "killed anyway"}
+    )
+    monkeypatch.setitem(UNITS, "fp_add", unit)
+    run.main(["fp_add", "--count", "4", "--workers", "1"])
+    (row,) = document.read(run.SUMMARY, "")
+    assert (row["killed"], row["equivalent"], row["survived"]) == (2, 1, 1)
+    assert [one["proof"] for one in row["left"]] == ["never 1", "different"]
 
 
 def test_a_campaign_goes_on_where_it_was(judged):
