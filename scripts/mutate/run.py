@@ -7,7 +7,8 @@ regression runs it, and has found it if a check fails. SAT looks whether those t
 change anything.
 
 Verdicts are kept in build/mutate/<unit>/ as soon as they are there, by the content of RTL, bench
-and fault: a campaign that was cut short goes on. Writes build/mutate/summary.json, one row a unit.
+and fault: a campaign that was cut short goes on. Writes build/mutate/summary.json, one row a unit,
+of the verdicts that there are.
 Exit status 1 if a unit misses its goal, 2, after one line, when a tool fails or for bad input.
 """
 
@@ -77,9 +78,12 @@ def run(options: argparse.Namespace, console: Console) -> list[Row]:
                 if row["verdict"] != KILLED:
                     console.print(f"  {row['verdict']}: {row['mutation']}", highlight=False)
 
-            campaign.run(options.workers, tell)
-        rows.append(campaign.summary())
-        add_to_summary(rows[-1])
+            try:
+                campaign.run(options.workers, tell)
+            finally:
+                if campaign.verdicts:
+                    rows.append(campaign.summary())
+                    add_to_summary(rows[-1])
     return rows
 
 

@@ -148,6 +148,18 @@ def test_a_campaign_goes_on_where_it_was(judged):
     assert judged == []
 
 
+def test_a_campaign_that_was_cut_short_leaves_its_row(judged, monkeypatch):
+    def advance(progress, task):
+        if len(judged) == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(run.Progress, "advance", advance)
+    with pytest.raises(KeyboardInterrupt):
+        run.main(["fp_add", "--count", "20", "--workers", "1"])
+    (row,) = document.read(run.SUMMARY, "")
+    assert row["mutants"] == 3
+
+
 def test_a_verdict_does_not_outlive_what_it_was_made_of(judged, monkeypatch):
     run.main(["fp_add", "--count", "3", "--workers", "1"])
     monkeypatch.setattr(campaign, "digest", lambda unit: "another bench")
