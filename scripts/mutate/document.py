@@ -84,9 +84,10 @@ A score is killed / (mutants - equivalent).
 
 {runs(rows)}
 
-The float units' mutants are in every lane of their bench: the logic of all numbers of stages is the
-same, so the netlist has none, and registers behind it make up for those of each lane. Float units,
-memories and engines inside a unit are not mutated with it. `make mutate UNITS="fp_add" COUNT=500
+The float units' mutants are in every lane of their bench: the netlist is that without stages, and
+registers behind it make up for those of each lane. What a unit does otherwise with stages is not
+mutated, nor are modules inside that are judged by benches of their own: float units,
+memories and engines. Units without a row were not measured. `make mutate UNITS="fp_add" COUNT=500
 SEED=2` draws others; a campaign that was cut short goes on.
 
 ## Survivors
