@@ -1,7 +1,7 @@
 # What it can do: `make help`. Everything it needs is set up by itself on first use.
 #
 # Variables: see RUN_TAKES, DEMO_TAKES, BENCH_TAKES, SWEEP_TAKES below; UNITS FORMATS SEED (formats), UNITS FAMILY
-# SEEDS (synth), ONLY (bench, study), UNITS FAST PLANT (formal).
+# SEEDS (synth), UNITS COUNT SEED WORKERS (mutate), UNITS FAST PLANT (formal), ONLY (bench, study).
 
 .DEFAULT_GOAL := help
 unexport VERILATOR_ROOT # a stale one makes newer Verilators refuse to run
@@ -115,6 +115,14 @@ formats: venv ## all float formats of up to 32 bits under Icarus [UNITS="fp_add"
 	@$(SETUP) icarus
 	@$(PY) -m scripts.command scripts.sweeps.formats $(UNITS) $(if $(FORMATS),--formats "$(FORMATS)") \
 	  $(if $(SEED),--seed $(SEED))
+
+.PHONY: mutate mutation
+mutate: venv ## how many planted faults the benches find, resumable [UNITS="fp_add" COUNT=120 SEED=1 WORKERS=]
+	@$(SETUP) synth verilator
+	@$(PY) -m scripts.command scripts.mutate.run $(UNITS) $(if $(COUNT),--count $(COUNT)) \
+	  $(if $(SEED),--seed $(SEED)) $(if $(WORKERS),--workers $(WORKERS))
+mutation: venv ## docs/mutation.md from what `make mutate` left in build/
+	@$(PY) -m scripts.mutate.document
 
 .PHONY: waves
 waves: venv ## BENCH=<bench> [CONFIG= FILE=]: open its last waveform with the bench's layout

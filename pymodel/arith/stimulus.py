@@ -92,17 +92,23 @@ def cancellation(fmt: Format, rng: np.random.Generator, n: int) -> tuple[np.ndar
     """Draw a number and nearly its negative: sums lose many leading bits, or all."""
     a, _ = uniform(fmt, rng, n)
     step = rng.integers(0, 1 << rng.integers(0, fmt.man_w + 1, n)).astype(np.uint64)
+    step = _with_runs(fmt, rng, step)
     below = _bits(rng, n, 1) == 1
     b = np.where(below, a - np.minimum(step, a), a + step) & np.uint64(2 * fmt.sign_mask - 1)
     return a, b ^ np.uint64(fmt.sign_mask)
 
 
 def overflow(fmt: Format, rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Draw operands of sums and products around the largest finite number."""
+    """Draw operands of sums and products around the largest finite number.
+
+    Half of the sums get there by rounding.
+    """
     top = 2 * fmt.bias
-    product = np.arange(n) % 2 == 0
+    kind = np.arange(n) % 4
+    product, rounded = kind < 2, kind == 2
     a = rng.integers(np.where(product, fmt.bias, top - 1), top + 1)
     b = np.where(product, top + fmt.bias - a, top) + rng.integers(-2, 2, n)
+    b -= np.where(rounded, fmt.man_w + 1, 0)
     return _random(fmt, rng, a), _random(fmt, rng, b)
 
 
@@ -122,7 +128,16 @@ def one_corner(fmt: Format, rng: np.random.Generator, n: int) -> tuple[np.ndarra
     return np.where(swap, b, a), np.where(swap, a, b)
 
 
-DISTRIBUTIONS = (uniform, near_exponents, cancellation, overflow, flush, one_corner)
+def not_numbers(fmt: Format, rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Draw subnormals and NaNs, which one bit of the mantissa tells, and any with them."""
+    highest = (1 << fmt.exp_w) - 1
+    a = _random(fmt, rng, rng.integers(0, 2, n) * highest)
+    b = _random(fmt, rng, rng.integers(0, highest + 1, n))
+    swap = _bits(rng, n, 1) == 1
+    return np.where(swap, b, a), np.where(swap, a, b)
+
+
+DISTRIBUTIONS = (uniform, near_exponents, cancellation, overflow, flush, one_corner, not_numbers)
 
 
 def _bits(rng: np.random.Generator, n: int, width: int) -> np.ndarray:
@@ -132,14 +147,27 @@ def _bits(rng: np.random.Generator, n: int, width: int) -> np.ndarray:
 def _random(fmt: Format, rng: np.random.Generator, exponent: np.ndarray) -> np.ndarray:
     """Draw numbers of the exponents given (clipped to the format's), with any sign.
 
-    A third of the mantissas ends in zeros and a third in ones, from a random place: products and
-    sums of such numbers are ties, or carry far.
+    Their mantissas have runs of ones or zeros: products and sums of such numbers are ties, or
+    carry far.
     """
     n = len(exponent)
-    mantissa = _bits(rng, n, fmt.man_w)
-    tail = (np.uint64(1) << rng.integers(0, fmt.man_w + 1, n, dtype=np.uint64)) - np.uint64(1)
-    kind = rng.integers(0, 3, n)
-    mantissa = np.where(kind == 0, mantissa & ~tail, np.where(kind == 1, mantissa | tail, mantissa))
+    mantissa = _with_runs(fmt, rng, _bits(rng, n, fmt.man_w))
     exponent = np.clip(exponent, 0, (1 << fmt.exp_w) - 1).astype(np.uint64)
     sign = _bits(rng, n, 1) << np.uint64(fmt.width - 1)
     return sign | (exponent << np.uint64(fmt.man_w)) | mantissa
+
+
+def _with_runs(fmt: Format, rng: np.random.Generator, mantissa: np.ndarray) -> np.ndarray:
+    """Mantissas of which a fifth stays as it is.
+
+    A fifth ends in zeros from a random place, a fifth in ones; a fifth becomes one run of ones,
+    half of these one bit long, and a fifth all ones but for such a run.
+    """
+    n, one = len(mantissa), np.uint64(1)
+    ones = np.uint64(fmt.min_normal - 1)
+    tail = (one << rng.integers(0, fmt.man_w + 1, n, dtype=np.uint64)) - one
+    low = rng.integers(0, fmt.man_w, n, dtype=np.uint64)
+    high = np.where(_bits(rng, n, 1) == 1, low + one, rng.integers(low + one, fmt.man_w + 1))
+    run = (one << high.astype(np.uint64)) - (one << low)
+    kinds = (mantissa, mantissa & ~tail, mantissa | tail, run, run ^ ones)
+    return np.choose(rng.integers(0, len(kinds), n), kinds)

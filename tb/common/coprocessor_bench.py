@@ -278,7 +278,10 @@ async def byte_strobes(bus: Bus) -> None:
 
 
 async def bad_addresses(bus: Bus) -> None:
-    """Every word of the address space answers as the map says; errors change nothing."""
+    """Every word of the address space answers as the map says; errors change nothing.
+
+    The channels are held back at random: an error stays one for as long as it is not taken.
+    """
     await bus.round(bus.random_operands(), "first")
     registers, board = bus.registers, bus.board
     mapped = {
@@ -287,6 +290,7 @@ async def bad_addresses(bus: Bus) -> None:
         for word in range(register.words)
     }
     before = await bus.read_all((*bus.OPERANDS, *bus.RESULTS, "STATUS"))
+    registers.stall(board.rng, 0.2)
     for address in range(0, 1 << registers.map.addr_w, WORD_BYTES):
         register = mapped.get(address)
         _, okay = await registers.read_bytes(address, WORD_BYTES)

@@ -1,5 +1,6 @@
 """The simulators, as cocotb-test drives them, with a log, a limit on time, and our options."""
 
+import logging
 import shutil
 import signal
 import subprocess
@@ -47,6 +48,8 @@ def make_simulator(name: str, **options: Any) -> cocotb_test.simulator.Simulator
     options
         Arguments of :class:`Logged`, and of cocotb-test's class.
     """
+    if options.get("built") and name != "verilator":
+        raise ValueError(f"{name} runs nothing that was built before")
     return {"icarus": Icarus, "verilator": Verilator}[name](**options)
 
 
@@ -63,6 +66,8 @@ class Logged:
         Sees every line of the output.
     signals
         What tests read besides the ports of the top level, ``<module>.<name>``.
+    built
+        The program that Verilator has built already, if nothing is to be built.
     options
         Arguments of cocotb-test's class.
     """
@@ -73,6 +78,7 @@ class Logged:
         limit_s: float,
         watch: Callable[[str], None],
         signals: tuple[str, ...] = (),
+        built: Path | None = None,
         **options: Any,
     ) -> None:
         super().__init__(**options)
@@ -81,7 +87,8 @@ class Logged:
             signal.signal(signal.SIGINT, self.old_sigint_h)
             signal.signal(signal.SIGTERM, self.old_sigterm_h)
         self.log, self.limit_s, self.watch = log, limit_s, watch
-        self.signals = signals
+        self.signals, self.built = signals, built
+        self.logger.handlers = [logging.NullHandler()]
         self.logger.propagate = False  # what cocotb-test says of itself is in the log too
 
     def execute(self, cmds: list[list[str]]) -> None:
@@ -172,5 +179,7 @@ class Verilator(Logged, cocotb_test.simulator.Verilator):
         self.plus_args += [f"+verilator+seed+{int(self.env['COCOTB_RANDOM_SEED']) % 2**31 or 1}"]
         if self.waves:
             self.plus_args += ["--trace"]
+        if self.built:
+            return [[str(self.built), *self.plus_args]]
         compile_, *rest = super().build_command()
         return [[word for word in compile_ if word != "--public-flat-rw"], *rest]

@@ -14,6 +14,7 @@ from tb.hdca_engine.bench import BENCH
 
 ASSEMBLY, DISASSEMBLY = 0, 1
 BODY_WORDS, WEIGHT_WORDS, IMPULSE_WORDS = 33, 6, 2
+HELD_CYCLES = 4  # that results are seen to stay where nothing is asked for
 
 
 class Engine:
@@ -123,8 +124,10 @@ class Engine:
             self.board.compare(f"{name}_o", got, int(name == state), context=context)
 
     def random_impulse(self):
-        arithmetic = self.new_arithmetic()
-        return tuple(arithmetic.const(x) for x in self.board.rng.normal(size=2))
+        """Of ordinary size, so large that sums overflow, or so small that products flush."""
+        arithmetic, rng = self.new_arithmetic(), self.board.rng
+        scale = 2.0 ** int(rng.choice([0, 0, self.fmt.bias - 3, 3 - self.fmt.bias]))
+        return tuple(arithmetic.const(x * scale) for x in rng.normal(size=2))
 
 
 @BENCH.test(timeout_us=10_000)
@@ -216,6 +219,9 @@ async def states(dut, board):
     expect("idle")
     joint = await engine.assemble(a, b)
     expect("read")
+    for _ in range(HELD_CYCLES):
+        await FallingEdge(dut.clk_i)
+        expect("read")
     # a second run straight from read, with more run pulses while it is busy
     await engine.start(ASSEMBLY)
     cycles, limit = 0, Deadline(engine.latency(ASSEMBLY), lambda: "a run to end, busy_o 1")

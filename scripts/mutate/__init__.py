@@ -1,0 +1,1 @@
+"""Mutation score: how many faults, planted in a unit's netlist, its bench finds."""

@@ -1,0 +1,170 @@
+"""The mutants of one unit, judged one by one; a campaign that was cut short goes on."""
+
+import contextlib
+import hashlib
+import json
+import queue
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from scripts.cost.rtl import files_by_name, needed_files
+from scripts.mutate import equivalence
+from scripts.mutate.judge import Judge, Server
+from scripts.mutate.netlist import Mutation, Netlists, describe
+from scripts.mutate.sources import sources_of
+from scripts.mutate.units import Unit
+from scripts.places import BUILD, ROOT
+from tb.common.bench import DEFAULT_SEED
+
+KILLED, EQUIVALENT, SURVIVED = "killed", "equivalent", "survived"
+FOLDER = BUILD / "mutate"
+Row = dict[str, Any]
+
+
+def digest(unit: Unit) -> str:
+    """Of what a verdict depends on besides the mutation: the RTL, the bench, and how it is run."""
+    top = unit.new_bench().device.toplevel
+    files = needed_files(top if top in files_by_name() else unit.module)
+    files += sources_of(f"tb.{unit.bench}.test_{unit.bench}")
+    files += ["tb/common/fp_lanes.sv"] if unit.lanes else []
+    texts = [(ROOT / file).read_text() for file in files]
+    return hashlib.sha256("\0".join([*texts, unit.config]).encode()).hexdigest()
+
+
+class Campaign:
+    """The mutants of a unit and their verdicts, kept in build/mutate/<unit>/verdicts.jsonl.
+
+    Parameters
+    ----------
+    unit
+    count
+        Of mutants.
+    seed
+        That they are drawn from.
+    """
+
+    def __init__(self, unit: Unit, count: int, seed: int) -> None:
+        self.unit, self.seed = unit, seed
+        self.folder = FOLDER / unit.name
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.netlists = Netlists(unit, self.folder)
+        self.netlists.read()
+        self.mutations = self.netlists.mutations(count, seed)
+        self._file = self.folder / "verdicts.jsonl"
+        self._digest = digest(unit)
+        self._known = self._read()
+        self._lock = threading.Lock()
+
+    def _key(self, mutation: Mutation) -> str:
+        parts = (self._digest, str(mutation.variant), mutation.line)
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+    def _read(self) -> dict[str, Row]:
+        if not self._file.exists():
+            return {}
+        lines = self._file.read_text().splitlines()
+        return {row["key"]: row for row in map(json.loads, lines)}
+
+    @property
+    def todo(self) -> list[Mutation]:
+        """Those without a verdict."""
+        return [mutation for mutation in self.mutations if self._key(mutation) not in self._known]
+
+    @property
+    def verdicts(self) -> list[Row]:
+        """The verdicts there are, one a mutation."""
+        keys = map(self._key, self.mutations)
+        return [self._known[key] for key in keys if key in self._known]
+
+    def run(self, workers: int, tell: Callable[[Row], None]) -> None:
+        """Judge what has no verdict yet.
+
+        Parameters
+        ----------
+        workers
+            Mutants judged at the same time.
+        tell
+            Is told each verdict.
+
+        Raises
+        ------
+        MutateError
+            If a tool fails, or the bench without a mutation.
+        """
+        todo = self.todo
+        if not todo:
+            return
+        judge = Judge(self.unit, self.netlists.plant(self.mutations), DEFAULT_SEED)
+        judge.build()
+        waiting = queue.SimpleQueue()
+        for mutation in todo:
+            waiting.put(mutation)
+
+        def work(worker: str) -> None:
+            with judge.server(worker) as server, contextlib.suppress(queue.Empty):
+                while True:
+                    row = self._row(server, waiting.get_nowait(), worker)
+                    with self._lock:
+                        self._known[row["key"]] = row
+                        with open(self._file, "a") as file:
+                            file.write(json.dumps(row) + "\n")
+                        tell(row)
+
+        with ThreadPoolExecutor(workers) as pool:
+            for ended in [pool.submit(work, f"worker-{i}") for i in range(workers)]:
+                ended.result()
+
+    def _row(self, server: Server, mutation: Mutation, worker: str) -> Row:
+        """The verdict of a mutation: by the bench, and by SAT where that finds nothing."""
+        verdict = server.judge(mutation.number)
+        row = {
+            "key": self._key(mutation),
+            "variant": describe(self.unit.variants[mutation.variant]),
+            "mutation": mutation.text,
+            "line": mutation.line,
+            "verdict": KILLED if verdict.killed else SURVIVED,
+            "by": verdict.by,
+            "seconds": verdict.seconds,
+        }
+        if not verdict.killed:
+            clean = self.netlists.clean(mutation.variant)
+            log = self.folder / f"equivalence_{worker}.log"
+            row["proof"] = equivalence.compare(clean, self.unit.module, mutation, log)
+            if row["proof"] == equivalence.EQUIVALENT:
+                row["verdict"] = EQUIVALENT
+        return row
+
+    def summary(self) -> Row:
+        """The unit's row of build/mutate/summary.json."""
+        rows = [self._argued(row) for row in self.verdicts]
+        counts = {
+            verdict: sum(row["verdict"] == verdict for row in rows)
+            for verdict in (KILLED, EQUIVALENT, SURVIVED)
+        }
+        judged = counts[KILLED] + counts[SURVIVED]
+        parameters = [describe(values) for values in self.netlists.parameters]
+        return {
+            "unit": self.unit.name,
+            "bench": self.unit.bench,
+            "config": self.unit.config,
+            "parameters": parameters,
+            "seed": self.seed,
+            "mutants": len(rows),
+            **counts,
+            "score": round(100 * counts[KILLED] / judged, 2) if judged else 100.0,
+            "goal": self.unit.goal,
+            "left": [
+                {name: row[name] for name in ("variant", "mutation", "verdict", "proof")}
+                for row in rows
+                if row["verdict"] != KILLED
+            ],
+        }
+
+    def _argued(self, row: Row) -> Row:
+        """The verdict, equivalent where the unit says why a survivor is that."""
+        reasons = [why for part, why in self.unit.argued.items() if part in row["mutation"]]
+        if row["verdict"] != SURVIVED or not reasons:
+            return row
+        return row | {"verdict": EQUIVALENT, "proof": reasons[0]}

@@ -1,0 +1,5 @@
+"""What the user is told in one line, with exit status 2."""
+
+
+class MutateError(Exception):
+    """Bad input, a tool that is missing or failed, or a bench that fails without a mutation."""

@@ -1,0 +1,108 @@
+"""`make mutate`: how many planted faults the benches find.
+
+Yosys plants faults of one bit into the netlist of a unit: an output or input of a cell stuck,
+inverted, or inverted where another bit is set. All of them are in one netlist, behind one select.
+It takes the unit's place under the unit's own bench, which runs once for each fault as the
+regression runs it, and has found it if a check fails. SAT looks whether those that are not found
+change anything.
+
+Verdicts are kept in build/mutate/<unit>/ as soon as they are there, by the content of RTL, bench
+and fault: a campaign that was cut short goes on. Writes build/mutate/summary.json, one row a unit,
+of the verdicts that there are.
+Exit status 1 if a unit misses its goal, 2, after one line, when a tool fails or for bad input.
+"""
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from scripts.cost.errors import CostError
+from scripts.mutate.campaign import FOLDER, KILLED, SURVIVED, Campaign, Row
+from scripts.mutate.errors import MutateError
+from scripts.mutate.netlist import SELECT_W
+from scripts.mutate.units import UNITS, chosen
+
+COUNT, SEED = 120, 1
+WIDTH = 150  # columns where there is no terminal
+SUMMARY = FOLDER / "summary.json"
+
+
+def add_to_summary(row: Row) -> None:
+    """Put a unit's row into build/mutate/summary.json, in the place of an older one."""
+    rows = {old["unit"]: old for old in json.loads(SUMMARY.read_text())} if SUMMARY.exists() else {}
+    rows[row["unit"]] = row
+    SUMMARY.write_text(json.dumps([rows[name] for name in UNITS if name in rows], indent=1))
+
+
+def table(rows: Sequence[Row]) -> Table:
+    """What is printed at the end."""
+    shown = Table("unit", "mutants", "killed", "equivalent", "survived", "score %", "goal %")
+    for row in rows:
+        met = "green" if row["score"] >= row["goal"] else "red"
+        words = [row[name] for name in ("unit", "mutants", KILLED, "equivalent", SURVIVED)]
+        words += [Text(f"{row['score']:.1f}", met), f"{row['goal']:.0f}"]
+        shown.add_row(*(word if isinstance(word, Text) else str(word) for word in words))
+    return shown
+
+
+def run(options: argparse.Namespace, console: Console) -> list[Row]:
+    """Judge the units that are asked for.
+
+    Raises
+    ------
+    MutateError, CostError
+        For bad input, or when a tool fails.
+    """
+    for name, most in (("count", (1 << SELECT_W) - 1), ("seed", 2**31 - 1), ("workers", 64)):
+        value = getattr(options, name)
+        if not 1 <= value <= most:
+            raise MutateError(f"--{name}: must be 1 to {most}, got {value}")
+    rows = []
+    columns = (TextColumn("{task.description:32}"), BarColumn(), MofNCompleteColumn())
+    for unit in chosen(options.units):
+        campaign = Campaign(unit, options.count, options.seed)
+        total = len(campaign.mutations)
+        with Progress(*columns, TimeElapsedColumn(), console=console) as progress:
+            task = progress.add_task(unit.name, total=total)
+            progress.update(task, completed=len(campaign.verdicts))
+
+            def tell(row: Row, progress: Progress = progress, task: int = task) -> None:
+                progress.advance(task)
+                if row["verdict"] != KILLED:
+                    console.print(f"  {row['verdict']}: {row['mutation']}", highlight=False)
+
+            try:
+                campaign.run(options.workers, tell)
+            finally:
+                if campaign.verdicts:
+                    rows.append(campaign.summary())
+                    add_to_summary(rows[-1])
+    return rows
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("units", nargs="*", help=f"{', '.join(UNITS)} (default: all)")
+    parser.add_argument("--count", type=int, default=COUNT, help=f"mutants a unit, {COUNT}")
+    parser.add_argument("--seed", type=int, default=SEED, help=f"they are drawn from, {SEED}")
+    parser.add_argument("--workers", type=int, default=os.cpu_count(), help="at the same time")
+    console = Console(width=None if sys.stdout.isatty() else WIDTH)
+    try:
+        rows = run(parser.parse_args(arguments), console)
+    except (MutateError, CostError) as error:
+        print(f"mutate: {error}", file=sys.stderr)
+        return 2
+    console.print(table(rows))
+    return int(any(row["score"] < row["goal"] for row in rows))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

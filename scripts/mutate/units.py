@@ -1,0 +1,141 @@
+"""The units whose benches are judged: what is mutated, and which bench must find it."""
+
+import importlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from scripts.mutate.errors import MutateError
+from tb.common.bench import Bench
+
+FLOAT_GOAL, CONTROL_GOAL = 97.0, 95.0  # % of the mutants that are not equivalent
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A module under mutation.
+
+    Attributes
+    ----------
+    name
+        As the user calls it.
+    module
+        Its module, which mutated netlists take the place of.
+    bench, config
+        Names: of the bench that must find the mutants, and of the configuration that it runs.
+    variants
+        Parameters of the module besides those of the configuration, one mapping a netlist.
+    lanes
+        The bench's top level is fp_lanes: the module is mutated without stages, its results then
+        delayed by as many clocks as the lane asks for.
+    boxes
+        Modules below it that stay as they are.
+    shows
+        Nets of one bit in the module that the bench reads.
+    argued
+        Part of a mutation's text -> why it is equivalent where SAT, which takes every state and
+        any answer of the boxes for possible, sees a difference.
+    goal
+        Share of the mutants that are not equivalent which must be killed, in %.
+    """
+
+    name: str
+    module: str
+    bench: str
+    config: str
+    variants: tuple[dict[str, int], ...] = ({},)
+    lanes: bool = False
+    boxes: tuple[str, ...] = ()
+    shows: tuple[str, ...] = ()
+    argued: dict[str, str] = field(default_factory=dict)
+    goal: float = FLOAT_GOAL
+
+    def new_bench(self) -> Bench:
+        """The bench, with its tests."""
+        importlib.import_module(f"tb.{self.bench}.test_{self.bench}")
+        return importlib.import_module(f"tb.{self.bench}.bench").BENCH
+
+    def parameters(self, known: Sequence[str]) -> list[dict[str, Any]]:
+        """Parameters of the module, one mapping a variant.
+
+        Parameters
+        ----------
+        known
+            Names of the module's parameters.
+        """
+        given = self.new_bench().configs[self.config].params
+        given = {name: value for name, value in given.items() if name in known}
+        given |= {"STAGES": 0} if self.lanes else {}
+        return [given | variant for variant in self.variants]
+
+
+def _float_unit(name: str, *variants: dict[str, int]) -> Unit:
+    return Unit(name, name, name, "binary32", variants or ({},), lanes=True)
+
+
+FLOAT_BOXES = ("fp_units", "fp_add", "fp_mul", "fp_recip", "fp_sincos")
+MEMORIES = ("step_bank", "step_program", "step_trace")
+
+UNITS = {
+    unit.name: unit
+    for unit in (
+        _float_unit("fp_add"),
+        _float_unit("fp_mul"),
+        _float_unit("fp_recip", {"METHOD": 0}, {"METHOD": 1}),
+        _float_unit("fp_sincos"),
+        Unit("ldup_parallel", "ldup_engine", "inv_ldup", "parallel-4", boxes=FLOAT_BOXES),
+        Unit("ldup_serial", "ldup_engine", "inv_ldup", "serial-4-pipelined", boxes=FLOAT_BOXES),
+        Unit(
+            "hdca_engine",
+            "hdca_engine",
+            "hdca_engine",
+            "pipelined",
+            boxes=FLOAT_BOXES,
+            argued={
+                "cnot1 by bit 2 $301.B[3] (u_assembly.rec_flags_i[3])": "a reciprocal never "
+                "overflows, so the bit that would invert the other is 0",
+                "cnot0 by bit 4 $driver$u_disassembly.count_q.Q[2]": "the counter takes the same "
+                "number of steps to its end, in another order, and nothing else reads it",
+            },
+        ),
+        Unit(
+            "axil_slave",
+            "axil_slave",
+            "hdca_coprocessor",
+            "pipelined",
+            variants=({"ADDR_W": 12, "SETUP": 0},),
+            goal=CONTROL_GOAL,
+        ),
+        Unit(
+            "hdca_coprocessor",
+            "hdca_coprocessor",
+            "hdca_coprocessor",
+            "pipelined",
+            boxes=("hdca_engine",),
+            goal=CONTROL_GOAL,
+        ),
+        Unit(
+            "step_engine",
+            "step_engine",
+            "step_engine",
+            "least-half",
+            boxes=(*FLOAT_BOXES, *MEMORIES),
+            shows=("busy", "full", "push"),
+            goal=CONTROL_GOAL,
+        ),
+    )
+}
+
+
+def chosen(names: Sequence[str]) -> list[Unit]:
+    """Units by their names; all of them for none.
+
+    Raises
+    ------
+    MutateError
+        If there is no such unit.
+    """
+    for name in names:
+        if name not in UNITS:
+            raise MutateError(f"no unit {name}; units: {', '.join(UNITS)}")
+    return [UNITS[name] for name in names or UNITS]

