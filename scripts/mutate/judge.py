@@ -62,6 +62,7 @@ class Judge:
         self._bench = unit.new_bench()
         self._place = f"-{unit.name}-mutated"
         self._built: Path | None = None
+        self._toplevel = ""
         device = self._bench.device
         replaced = ROOT / file_of(unit.module)
         swaps = [files if source == replaced else (source,) for source in device.sources]
@@ -86,7 +87,9 @@ class Judge:
         folders = (BUILD / "sim" / self._bench.name).glob(
             f"{self.unit.config}-{SIMULATOR}-*{self._place}"
         )
-        self._built = next(folders) / self._bench.device.toplevel
+        folder = next(folders)
+        self._toplevel, _ = self._bench.device.simulated(folder)
+        self._built = folder / self._toplevel
 
     @contextlib.contextmanager
     def server(self, name: str) -> Iterator["Server"]:
@@ -118,7 +121,7 @@ class Judge:
             limit_s=LIMIT_S,
             watch=print,
             built=self._built,
-            toplevel=bench.device.toplevel,
+            toplevel=self._toplevel,
             module=f"scripts.mutate.server,{tests}",
             python_search=[str(ROOT)],
             verilog_sources=[],

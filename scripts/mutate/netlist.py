@@ -119,7 +119,7 @@ class Netlists:
 
     def mutated(self, variant: int) -> Path:
         """Verilog of a variant with all its mutations."""
-        return self.folder / f"mutated_{variant}.v"
+        return self.folder / f"{self.unit.module}_mutated_{variant}.v"
 
     def read(self) -> None:
         """Make the netlists without mutations."""

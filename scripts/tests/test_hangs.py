@@ -1,12 +1,12 @@
 """A handshake or a state machine that stops is found soon, by name."""
 
 import copy
-import importlib
 from dataclasses import replace
 
 import pytest
 
 from scripts.places import ROOT
+from tb.ldup_coprocessor.bench import BENCH
 
 BUS = "rtl/axil/axil_slave.sv"
 INVERTER = "rtl/linalg/inv_ldup_serial.sv"
@@ -52,9 +52,8 @@ def hung(bench, folder, simulator, config, file, changes, place):
 @pytest.mark.parametrize("bug", PLANTED)
 def test_a_stop_is_found_by_name(bug, tmp_path):
     """Under Icarus: where the simulation is slow, so is the end of a wait."""
-    module = importlib.import_module("tb.ldup_coprocessor.test_ldup_coprocessor")
     file, changes, said = PLANTED[bug]
-    row = hung(module.BENCH, tmp_path, "icarus", "serial", file, changes, f"-{bug}")
+    row = hung(BENCH, tmp_path, "icarus", "serial", file, changes, f"-{bug}")
     ran = [test for test in row["tests"] if test["result"] != "skip"]
     assert row["result"] == "fail" and [test["result"] for test in ran] == ["fail"]
     assert f"hang at {ran[0]['sim_ns']:g} ns" in row["message"] and said in row["message"]

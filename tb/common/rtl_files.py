@@ -7,6 +7,7 @@ from pathlib import Path
 from tb.common.places import ROOT
 
 FILE_LIST = "rtl/rtl.f"
+RULES = ".vlt"
 
 
 def rtl_files(root: Path = ROOT) -> list[str]:
@@ -37,7 +38,7 @@ def needed(top: str, files: Sequence[Path]) -> list[Path]:
     """The files that a module is built from: what the others hold cannot change it.
 
     A file holds the module or package of its name, and needs all those that it names, comments left
-    out.
+    out. Rules of Verilator (.vlt) hold none and stay.
 
     Parameters
     ----------
@@ -62,4 +63,4 @@ def needed(top: str, files: Sequence[Path]) -> list[Path]:
         found |= new
         texts = (re.sub("//.*", "", by_name[name].read_text()) for name in new)
         new = {word for text in texts for word in re.findall(r"\w+", text)} & by_name.keys() - found
-    return [file for file in files if file.stem in found]
+    return [file for file in files if file.stem in found or file.suffix == RULES]
