@@ -446,8 +446,9 @@ class Run:
             Bits of :attr:`results`.
         """
         fmt = self.program.machine.fmt
-        finite = all(bits & ~fmt.sign_mask < fmt.inf for bits in results)
-        return bool(self.program.prologue and words and finite)
+        if not self.program.prologue or not words:
+            return False
+        return all(bits & ~fmt.sign_mask < fmt.inf for bits in results)
 
     def lacking(self, stopped_at: int) -> list[Location]:
         """Registers that complete the trace of a run that stopped at what belongs to the next step.

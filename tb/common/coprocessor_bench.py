@@ -231,6 +231,7 @@ async def every_access(bus: Bus) -> None:
                     bus.board.met(point, bin_)
         if state == coverage.BUSY:
             await bus.command("RESET")
+            await bus.clear()
 
 
 async def _access(bus: Bus, name: str, access: str, response: str, state: str) -> bool:

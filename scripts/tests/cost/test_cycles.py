@@ -13,6 +13,6 @@ def test_cycles_are_those_that_the_benches_measure():
     assert on_ldup_coprocessor(False, PIPELINED) == 438
     assert on_ldup_coprocessor(True, PIPELINED) == 110
     depths = {"add_stages": 2, "mul_stages": 2, "rec_stages": 6, "sincos_stages": 12}
-    for lanes, cycles in ((1, 147), (2, 124), (4, 119), (8, 118)):
+    for lanes, cycles in ((1, 141), (2, 116), (4, 111), (8, 109)):
         machine = Machine(adders=lanes, multipliers=lanes, **depths)
         assert on_engine("double_pendulum", machine) == cycles
