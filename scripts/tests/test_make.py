@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from scripts.places import BUILD, ROOT
+from tb.common.on_bus import name_of
 from tb.common.simulators import UNFINISHED
 
 PENDULUM = "SCENARIO=scenarios/double_pendulum.toml"
@@ -163,7 +164,7 @@ def test_a_build_that_was_cut_short_is_built_again(make, tmp_path):
     assert make(*words).returncode == 0
     logs = (BUILD / "sim" / "cosim_step").glob("programs-icarus-*/sim.log")
     folder = max(logs, key=lambda log: log.stat().st_mtime).parent
-    (compiled,) = folder.glob("*.vvp")
+    compiled = folder / f"{name_of('step_engine')}.vvp"
     compiled.write_text(compiled.read_text()[:1000])
     (folder / UNFINISHED).touch()
     done = make(*words)
