@@ -121,7 +121,7 @@ def goals(rows: Rows) -> str:
             (
                 goal.what,
                 f"{goal.goal:g}",
-                NONE if goal.found is None else f"{goal.found:.1f}",
+                NONE if goal.found is None else f"{goal.found:.4g}",
                 goal.verdict,
             )
             for goal in found
