@@ -22,7 +22,7 @@ QUOTED = [
     (r"closed to ([\d.e-]+) m\.", RESULTS, r"vector loop length, largest \[m\] \| ([\d.e-]+)"),
     (r"step costs (\d+) bus", RESULTS, r"bus included \|  \| ([\d.]+)"),
     (r"engine needs (\d+) for", RESULTS, r"\| double_pendulum \| 1 \|(?:[^|]*\|){2} ([\d.]+)"),
-    (r"lanes take (\d+) each", RESULTS, r"\| double_pendulum \| 8 \|(?:[^|]*\|){3} ([\d.]+)"),
+    (r"lanes take ([\d.]+) each", RESULTS, r"\| double_pendulum \| 8 \|(?:[^|]*\|){3} ([\d.]+)"),
     (r"estimates (\d+) MHz", COST, r"- 2\+2 lanes: ([\d.]+) MHz"),
     (r"counts (\d+)\s+DSP48E1", COST, r"- 2\+2 lanes: (\d+) DSP48E1"),
     (r"DSP48E1 and (\d)000 LUT", COST, r"- 2\+2 lanes: (\d)\d\d\d LUT"),
