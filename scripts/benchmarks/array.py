@@ -25,6 +25,7 @@ from pymodel.mechanism.robot import Robot
 from pymodel.mechanism.scenario_file import load
 from pymodel.runs.array_runs import Array, Ensemble, fitting_array
 from scripts.benchmarks.array_plot import plot
+from scripts.benchmarks.array_rows import Row, shape_of
 from scripts.benchmarks.benches import run_array
 from scripts.benchmarks.scenarios import OUT
 from scripts.cost.array import ARRAY, Shape
@@ -38,8 +39,6 @@ FUNCTIONS = ("ID", "FD", "M", "Minv", "dID", "dFD", "diFD")
 #: A run of the larger number of batches costs what the smaller one does, and full batches besides.
 BATCHES = 2, 5
 STEPS = 50  # of an ensemble; one row at its end
-
-Row = dict[str, Any]
 
 
 class Work(NamedTuple):
@@ -170,20 +169,16 @@ def placed(shape: Shape) -> dict[str, float | None]:
 def print_table(rows: Sequence[Row]) -> None:
     """Cycles a call, by shape."""
     table = Table(title="step array: cycles a call (a step of an ensemble), batches full")
-    shapes = list(dict.fromkeys(_shape(row) for row in rows))
+    shapes = list(dict.fromkeys(map(shape_of, rows)))
     table.add_column("kernel")
     for shape in shapes:
         table.add_column(shape, justify="right")
-    cells = {(row["robot"], row["kernel"], _shape(row)): row for row in rows}
+    cells = {(row["robot"], row["kernel"], shape_of(row)): row for row in rows}
     for robot, kernel in dict.fromkeys((row["robot"], row["kernel"]) for row in rows):
         found = [cells.get((robot, kernel, shape)) for shape in shapes]
         cycles = [f"{row['cycles_per_call']:.1f}" if row else "" for row in found]
         table.add_row(f"{robot or 'step of'} {kernel}", *cycles)
     Console().print(table)
-
-
-def _shape(row: Row) -> str:
-    return f"{row['adders']}+{row['multipliers']}, C {row['contexts']}, V {row['datapaths']}"
 
 
 def main() -> None:
@@ -193,7 +188,7 @@ def main() -> None:
     with multiprocessing.Pool(2) as pool:
         for some in pool.imap(run, WORK, chunksize=1):
             rows += some
-            print(f"{_shape(some[0])}: {len(some)} kernels", file=sys.stderr, flush=True)
+            print(f"{shape_of(some[0])}: {len(some)} kernels", file=sys.stderr, flush=True)
     JSON.write_text(json.dumps(rows, indent=1) + "\n")
     plot(rows, PICTURE)
     print_table(rows)

@@ -12,13 +12,12 @@ from scripts.cost.engine import ENGINE
 from scripts.cost.job import FAMILIES
 from scripts.cost.summary import current, read_summary
 from scripts.documents import table
-from scripts.robots.field import DADU_DSP
+from scripts.robots.field import DADU_DSP, ROBOMORPHIC_US, WIDTH
 
 ARM = "iiwa14"
-WIDTH = 100  # of a line
 SINGLE_LANES = (2, 4)  # of step engines that run one call at a time
 #: Batched diFD of the iiwa, as paper 002 prints them: how often Dadu-RBD is Robomorphic.
-ROBOMORPHIC_US, DADU_TIMES = 0.61, (6.3, 7.0)
+DADU_TIMES = (6.3, 7.0)
 
 
 def step_engine(lanes: int) -> Row | None:

@@ -34,8 +34,13 @@ def command_line(tool: str, arguments: Sequence[str]) -> str:
     return shlex.join([tool, *arguments])
 
 
-def run(tool: str, arguments: Sequence[str], log: Path, limit_s: float | None = None) -> None:
+def run(tool: str, arguments: Sequence[str], log: Path, limit_s: float | None = None) -> str:
     """Run a tool in ROOT; command and output go to `log`, which is relative to ROOT.
+
+    Returns
+    -------
+    str
+        What it said.
 
     Raises
     ------
@@ -59,6 +64,7 @@ def run(tool: str, arguments: Sequence[str], log: Path, limit_s: float | None = 
     (ROOT / log).write_text(f"{command_line(tool, arguments)}\n{done.stdout}")
     if done.returncode:
         raise CostError(f"{tool} failed: {complaint(done.stdout)} ({log})")
+    return done.stdout
 
 
 def complaint(said: str) -> str:

