@@ -19,7 +19,7 @@ BENCH_TAKES := SIM SEED TEST CONFIG WAVES
 ROBOT_TAKES := URDF FUNCTION FLOATING TARGET ROWS SIM ARITH LANES SEED OUT WAVES CONTEXTS DATAPATHS STALLS
 SWEEP_TAKES := SCENARIO VARY COUNT SEED TARGET ARITH STEPS BASE REBASE SIM LANES WORKERS SCHEDULER OUT
 # $(call takes,NAMES): refuse a variable of the command line that the target has no use for.
-takes = $(foreach name,$(filter-out $1,$(RUN_TAKES) $(BENCH_TAKES) $(ROBOT_TAKES) $(SWEEP_TAKES)),$(if \
+takes = $(foreach name,$(filter-out $1,$(RUN_TAKES) $(BENCH_TAKES) $(ROBOT_TAKES) $(SWEEP_TAKES) CHANGED),$(if \
   $(filter command,$(origin $(name))),$(error $(name)=$($(name)): make $@ takes $(or $1,no variables))))
 
 # What SIM needs; both simulators where it does not say which. Another one is refused in Python.
@@ -86,10 +86,11 @@ closed-loop: venv ## URDF=f.urdf [TARGET=model|step STEPS=1000 SIM= ARITH= LANES
 
 ##@ Verification
 .PHONY: test
-test: setup ## whole regression, every bench under both simulators, and build/report/index.html
-	@$(call takes,)
-	@rm -rf build/results build/report build/coverage
-	@$(PYTEST) -n 2 --maxschedchunk 1 --junitxml=build/report/junit.xml -p scripts.report.plugin
+test: setup ## whole regression, both simulators, and build/report/index.html [CHANGED=1: what has not passed as it is]
+	@$(call takes,CHANGED)
+	@$(if $(filter-out 0,$(CHANGED)),,rm -rf build/results build/report build/coverage)
+	@$(PYTEST) -n 2 --maxschedchunk 1 --junitxml=build/report/junit.xml -p scripts.report.plugin \
+	  -p scripts.changed.plugin $(if $(filter-out 0,$(CHANGED)),--changed)
 
 .PHONY: $(BENCHES)
 $(BENCHES): setup

@@ -12,6 +12,8 @@ import pytest
 import pymodel
 from pymodel.tests.places import ROOT, SCENARIOS
 
+pytestmark = pytest.mark.reads("docs")
+
 PAGE = (ROOT / "docs" / "python_api.md").read_text()
 DOUBLE_PENDULUM = SCENARIOS / "double_pendulum.toml"
 

@@ -59,7 +59,7 @@ def make(environment):
         ),
         (["run", PENDULUM, "ROWS=3"], "ROWS=3: make run takes SCENARIO TARGET SIM ARITH"),
         (["bench", "ONLY=all"], "ONLY=all: must be one of speed, step_engine, array, native"),
-        (["test", "SIM=icarus"], "SIM=icarus: make test takes no variables"),
+        (["test", "SIM=icarus"], "SIM=icarus: make test takes CHANGED"),
         (["fp_add", "LANES=2+2"], "LANES=2+2: make fp_add takes SIM SEED TEST CONFIG WAVES"),
         (["fp_add", "SIM=vcs"], "SIM=vcs: must be icarus, verilator or all"),
         (["fp_add", "CONFIG=nope"], "CONFIG=nope: must be one of binary32, half, "),

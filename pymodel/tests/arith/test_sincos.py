@@ -15,6 +15,8 @@ from pymodel.arith.stimulus import corners, random_pairs
 from pymodel.tests.places import ROOT
 from pymodel.tests.rational import Rational
 
+pytestmark = pytest.mark.reads("rtl")
+
 E4M3, E5M2, HALF, BFLOAT16 = Format(4, 3), Format(5, 2), Format(5, 10), Format(8, 7)
 FORMATS = [E4M3, E5M2, HALF, BFLOAT16, BINARY32]
 PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494459230781640628621")

@@ -12,6 +12,9 @@ from pymodel.mechanism.scenario_file import load
 from pymodel.tests.chains import random_chain
 from pymodel.tests.places import ROOT
 
+pytestmark = pytest.mark.reads("rtl")
+
+
 PACKAGE = (ROOT / "rtl" / "hdca" / "hdca_pkg.sv").read_text()
 CONSTANTS = {
     name: int(value) for name, value in re.findall(r"localparam int (\w+) = (\d+);", PACKAGE)

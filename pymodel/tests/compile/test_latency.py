@@ -15,6 +15,8 @@ from pymodel.compile.latency import (
 )
 from pymodel.tests.places import ROOT
 
+pytestmark = pytest.mark.reads("docs", "rtl")
+
 PHASES = ("assembly", "disassembly")
 
 

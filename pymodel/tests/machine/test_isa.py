@@ -10,6 +10,8 @@ from pymodel.machine.isa import OFFERED, Machine, Operand, Port, ProgramError, W
 from pymodel.machine.registers import STEP_MAX_REPEAT
 from pymodel.tests.places import ROOT
 
+pytestmark = pytest.mark.reads("rtl")
+
 
 @pytest.mark.parametrize("package", ["step/step_pkg", "array/array_pkg"])
 def test_constants_are_those_of_the_rtl(package):

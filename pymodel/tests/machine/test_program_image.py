@@ -14,6 +14,8 @@ from pymodel.runs.compiled import library_image, run_image
 from pymodel.runs.engine_runs import prepare, prepare_library
 from pymodel.tests.places import ROOT, SCENARIOS
 
+pytestmark = pytest.mark.reads("docs")
+
 
 def scaled(arithmetic, values):
     return {"ä": values["k"] * values["a"], "sum": values["a"] + values["x"], "x": values["a"]}

@@ -12,6 +12,8 @@ from pymodel.machine import register_files, registers
 from pymodel.machine.registers import BUS_W, MAPS, READ_ONLY, READ_WRITE, WORD_BYTES, Home
 from pymodel.tests.places import ROOT
 
+pytestmark = pytest.mark.reads("docs", "rtl")
+
 COMPILER = shutil.which("cc") or shutil.which("gcc")
 #: Every top has these, so that software can tell what it talks to: name, offset, access.
 CONTRACT = [

@@ -1,0 +1,87 @@
+"""What a test depends on: its files, and a digest of them."""
+
+import functools
+import hashlib
+import os
+import platform
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tb.common.on_bus import MASTER
+from tb.common.places import ROOT
+from tb.common.rtl_files import needed
+from tb.common.simulators import SIMULATORS, simulator_version, usable
+
+#: Tests of the model are below it.
+MODEL_TESTS = "pymodel/tests"
+SETUP = ("pyproject.toml", "requirements.txt")
+MODEL = (*SETUP, "pymodel", "robots", "scenarios", "sw")
+#: Of every simulation besides its RTL.
+BENCH = (*MODEL, "tb", "rtl/lint.vlt")
+EVERYTHING = (".",)
+#: The marker that adds places to those of a test of the model.
+READS = "reads"
+MADE = ("build", "sim_build", "__pycache__")  # what tools make is nobody's input
+
+
+def places_of(item: pytest.Function) -> tuple[str, ...]:
+    """Files and folders that a test depends on, relative to the repository."""
+    bench = getattr(item.function, "bench", None)
+    if bench is not None:
+        files = needed(bench.device.toplevel, bench.device.sources)
+        return (*BENCH, MASTER, *(file.relative_to(ROOT).as_posix() for file in files))
+    if item.path.relative_to(ROOT).as_posix().startswith(f"{MODEL_TESTS}/"):
+        marks = item.iter_markers(READS)
+        return (*MODEL, *(place for mark in marks for place in mark.args))
+    return EVERYTHING
+
+
+def is_input(path: Path, places: Iterable[str]) -> bool:
+    """Whether a file or folder of the repository is one of these places, or in one of them."""
+    return any(path.is_relative_to(ROOT / place) for place in places)
+
+
+def is_made(path: Path) -> bool:
+    """Whether a path below the repository's root is hidden, or made by a tool."""
+    return any(part.startswith(".") or part in MADE for part in path.relative_to(ROOT).parts)
+
+
+def digest_of(item: pytest.Function, seed: int | None) -> str:
+    """Changes with the files that a test depends on, with the tools, and with the seed."""
+    return _digest(places_of(item), seed)
+
+
+@functools.cache
+def _digest(places: tuple[str, ...], seed: int | None) -> str:
+    files = sorted({file for place in places for file in _files(place)})
+    words = [str(seed), *_tools()]
+    for file in files:
+        words += [file, hashlib.sha256((ROOT / file).read_bytes()).hexdigest()]
+    return hashlib.sha256("\n".join(words).encode()).hexdigest()
+
+
+@functools.cache
+def _tools() -> list[str]:
+    found = [simulator_version(name) for name in SIMULATORS if usable(name)]
+    return [platform.python_version(), *found]
+
+
+@functools.cache
+def _files(place: str) -> list[str]:
+    """Files in a folder of the repository, or the one file that it is."""
+    start = ROOT / place
+    if start.is_file():
+        return [place]
+    if not start.is_dir():
+        raise FileNotFoundError(f"a test depends on {place}, which is not there")
+    return list(_walk(start))
+
+
+def _walk(start: Path) -> Iterator[str]:
+    for folder, folders, files in os.walk(start):
+        folders[:] = [name for name in folders if not is_made(Path(folder, name))]
+        for name in files:
+            if not is_made(Path(folder, name)):
+                yield Path(folder, name).relative_to(ROOT).as_posix()

@@ -1,0 +1,116 @@
+"""The plugin of pytest that knows which tests have passed, and on what.
+
+What passed is kept in build/changed/passed.json. With --changed a test does not run if its inputs
+are those that it passed with. A test of the model that reads what is none of its inputs is red.
+"""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from scripts.changed.inputs import MODEL_TESTS, READS, digest_of, places_of
+from scripts.changed.reading import read_files, strangers
+from tb.common.places import BUILD, RESULTS
+
+PASSED = BUILD / "changed" / "passed.json"
+INPUTS = "inputs"  # property of a test's report
+PHASES = 3  # of a test: set-up, call, tear-down
+Outcome = tuple[str, dict[str, object]]  # of a phase, with the test's properties
+
+KNOWN = pytest.StashKey[dict[str, str]]()  # what has passed: test -> digest
+OUTCOMES = pytest.StashKey[dict[str, list[Outcome]]]()  # of this session
+READ = pytest.StashKey[set[str]]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--changed`."""
+    parser.addoption("--changed", action="store_true", help="only tests whose inputs have changed")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Read what has passed."""
+    config.stash[KNOWN] = json.loads(PASSED.read_text()) if PASSED.exists() else {}
+    config.stash[OUTCOMES] = {}
+    config.pluginmanager.register(_Outcomes(config.stash[OUTCOMES]), "changed-outcomes")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Function]) -> None:
+    """Leave out what passed as it is."""
+    chosen, dropped = [], []
+    for item in items:
+        digest = digest_of(item, getattr(config, "bench_seed", None))  # that of tb/conftest.py
+        item.user_properties.append((INPUTS, digest))
+        same = config.stash[KNOWN].get(item.nodeid) == digest and _has_result(item)
+        (dropped if same and config.getoption("changed") else chosen).append(item)
+    config.hook.pytest_deselected(items=dropped)
+    items[:] = chosen
+
+
+def _has_result(item: pytest.Function) -> bool:
+    """Whether the result of a simulation, which the report is made from, is there still."""
+    bench = getattr(item.function, "bench", None)
+    if bench is None:
+        return True
+    case = item.callspec.params
+    return (RESULTS / f"{bench.name}-{case['config']}-{case['simulator']}.json").exists()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Iterator[None]:
+    """See what a test module reads when it is imported."""
+    with read_files() as collector.stash[READ]:
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Function) -> Iterator[None]:
+    """See what a test reads, fixtures included."""
+    with read_files() as item.stash[READ]:
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Function) -> Iterator[None]:
+    """Judge what a test of the model has read."""
+    result = yield
+    module = item.getparent(pytest.Module)
+    found = strangers(item.stash[READ] | module.stash[READ], places_of(item))
+    if found and item.nodeid.startswith(f"{MODEL_TESTS}/"):
+        pytest.fail(
+            f"reads {', '.join(found)}: no input of a test of the model; "
+            f"add pytest.mark.{READS}({found[0]!r})",
+            pytrace=False,
+        )
+    return result
+
+
+class _Outcomes:
+    """Collects those of all phases of all tests."""
+
+    def __init__(self, found: dict[str, list[Outcome]]) -> None:
+        self.found = found
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        phases = self.found.setdefault(report.nodeid, [])
+        phases.append((report.outcome, dict(report.user_properties)))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Write what has passed. That nothing had to run is no failure."""
+    if hasattr(session.config, "workerinput"):
+        return
+    known = session.config.stash[KNOWN]
+    for test, phases in session.config.stash[OUTCOMES].items():
+        known.pop(test, None)
+        if len(phases) == PHASES and all(outcome == "passed" for outcome, _ in phases):
+            known[test] = str(phases[-1][1][INPUTS])
+    PASSED.parent.mkdir(parents=True, exist_ok=True)
+    new = PASSED.with_suffix(".new")
+    new.write_text(json.dumps(known, indent=0))
+    new.replace(PASSED)
+    nothing = session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED
+    if nothing and session.config.getoption("changed"):
+        session.exitstatus = pytest.ExitCode.OK
