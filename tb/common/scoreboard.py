@@ -10,6 +10,7 @@ from cocotb.utils import get_sim_time
 
 from pymodel.arith.fp import Format
 from tb.common.coverage.point import Bin, Point
+from tb.common.model_signals import ModelSignals
 
 
 class Scoreboard:
@@ -31,14 +32,24 @@ class Scoreboard:
     failure : dict
         What the last mismatch was, for the waveform; see
         :func:`scripts.waves.failure.failure_group`.
+    model : ModelSignals
+        The model's values beside the RTL's, for the waveform. A mismatch shows what was wanted
+        there; a bench that knows more shows it before.
     """
 
-    def __init__(self, test: str, rng: np.random.Generator, rerun: str) -> None:
+    def __init__(
+        self,
+        test: str,
+        rng: np.random.Generator,
+        rerun: str,
+        model: ModelSignals | None = None,
+    ) -> None:
         self.test = test
         self.rng = rng
         self.rerun = rerun
         self.transactions = 0
         self.failure: dict[str, Any] = {}
+        self.model = ModelSignals() if model is None else model
         self.covered: dict[tuple[str, str], set[Bin]] = defaultdict(set)
         self._queues = defaultdict(deque)
 
@@ -195,6 +206,7 @@ class Scoreboard:
             "float": fmt is not None,
             "bits": bits or (fmt and fmt.width),
         }
+        self.model.mismatch(signal, want, self.failure["bits"])
         lines = [f"{signal} differs {_when(cycle)}{f' ({context})' if context else ''}"]
         readings = [("got", *_readings(got, fmt)), ("expected", *_readings(want, fmt))]
         columns = list(zip(("", "hex", "decimal", "s/exp/man"), *readings, strict=False))
