@@ -179,5 +179,6 @@ def test_text(monkeypatch):
         "expected": "0x3f800000 = 1.0",
         "float": True,
         "bits": 32,
+        "details": ["value: q[0]"],
     }
     assert "differs at cycle 7, 52665 ns\n" in board.mismatch("y_o", 1, 2, cycle=7)

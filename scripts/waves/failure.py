@@ -27,7 +27,7 @@ def failure_group(wave: Waveform) -> list[Group]:
     """The group that stands above the layout; none if the test passed.
 
     The bench leaves in ``failure`` when the test failed and why; where a value differed also its
-    ``signal``, ``got``, ``expected``, whether it is a ``float``, and its ``bits``.
+    ``signal``, ``got``, ``expected``, whether it is a ``float``, its ``bits``, and ``details``.
     """
     failure = wave.about.get("failure")
     if not failure:
@@ -41,7 +41,8 @@ def failure_group(wave: Waveform) -> list[Group]:
     group.lines = [whole(signal) for signal in found if signal]
     group.lines += [*beside(wave), line, *model_lines(wave)] if line else []
     group.remarks = [f"{key} {failure[key]}" for key in ("expected", "got") if key in failure]
-    group.remarks += textwrap.wrap(failure["why"], REMARK_WIDTH)
+    for text in (failure["why"], *failure.get("details", ())):
+        group.remarks += textwrap.wrap(text, REMARK_WIDTH)
     return [group]
 
 

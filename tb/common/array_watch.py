@@ -424,9 +424,14 @@ async def seen_from_inside(
             text = "done once more, all stores and outputs are right: look at tokens and streams"
             rest = [*rest, f"  inside    {text}"]
             raise AssertionError("\n".join([first, *rest])) from None
-        details = [*wrong.details, ("seen as", first)]
         text = board.mismatch(
-            wrong.signal, wrong.got, wrong.want, wrong.fmt, context=wrong.context, details=details
+            wrong.signal,
+            wrong.got,
+            wrong.want,
+            wrong.fmt,
+            context=wrong.context,
+            details=wrong.details,
+            seen_as=first,
         )
         raise AssertionError(text) from None
 

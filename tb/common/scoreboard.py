@@ -185,6 +185,7 @@ class Scoreboard:
         context: str = "",
         details: Sequence[tuple[str, str]] = (),
         bits: int | None = None,
+        seen_as: str = "",
     ) -> str:
         """The text of a mismatch: both values in every reading, where, and how to see it again.
 
@@ -198,6 +199,8 @@ class Scoreboard:
             Further lines, each with a label.
         bits
             Width of a word of a vector; otherwise that of the format.
+        seen_as
+            What showed it first, if that was something else.
         """
         self.failure = {
             "signal": signal,
@@ -205,6 +208,7 @@ class Scoreboard:
             "expected": " = ".join(_readings(want, fmt)[:2]),
             "float": fmt is not None,
             "bits": bits or (fmt and fmt.width),
+            "details": [f"{label}: {text}" for label, text in details],
         }
         self.model.mismatch(signal, want, self.failure["bits"])
         lines = [f"{signal} differs {_when(cycle)}{f' ({context})' if context else ''}"]
@@ -215,6 +219,7 @@ class Scoreboard:
         if fmt is not None and got is not None:
             distance = fmt.ulp_distance(got, want)
             details = [("ULP", "NaN involved" if distance is None else str(distance)), *details]
+        details = [*details, ("seen as", seen_as)] if seen_as else details
         lines += [f"  {label:<10}{text}" for label, text in (*details, ("rerun", self.rerun))]
         return "\n".join(lines)
 

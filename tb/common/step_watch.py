@@ -360,14 +360,14 @@ async def seen_from_inside(
             text = "done once more, the run stores nothing wrong: look at trace, sequencer and bus"
             rest = rest or [f"  rerun     {board.rerun}"]
             raise AssertionError("\n".join([first, f"  inside    {text}", *rest])) from None
-        details = [*wrong.details, ("seen as", first)]
         text = board.mismatch(
             wrong.signal,
             wrong.got,
             wrong.want,
             wrong.fmt,
             context=wrong.context,
-            details=details,
+            details=wrong.details,
+            seen_as=first,
         )
         raise AssertionError(text) from None
 
