@@ -139,7 +139,7 @@ class Bench:
                     board.finish()
                 except Exception as error:
                     why, *_ = f"{error}".splitlines() or [type(error).__name__]
-                    failure = {"ns": get_sim_time("ns"), "why": why} | board.failure
+                    failure = {"ns": get_sim_time("ns"), "why": why} | board.failures.get(why, {})
                     if task.waves:
                         await Timer(TAIL_NS, "ns")
                     if not isinstance(error, HangError):

@@ -29,8 +29,8 @@ class Scoreboard:
         Values checked so far.
     covered : dict
         Unit and name of a point -> its bins that were met (:mod:`tb.common.coverage`).
-    failure : dict
-        What the last mismatch was, for the waveform; see
+    failures : dict
+        First line of a mismatch -> what it was and when, for the waveform; see
         :func:`scripts.waves.failure.failure_group`.
     model : ModelSignals
         The model's values beside the RTL's, for the waveform. A mismatch shows what was wanted
@@ -48,7 +48,7 @@ class Scoreboard:
         self.rng = rng
         self.rerun = rerun
         self.transactions = 0
-        self.failure: dict[str, Any] = {}
+        self.failures: dict[str, dict[str, Any]] = {}
         self.model = ModelSignals() if model is None else model
         self.covered: dict[tuple[str, str], set[Bin]] = defaultdict(set)
         self._queues = defaultdict(deque)
@@ -202,16 +202,18 @@ class Scoreboard:
         seen_as
             What showed it first, if that was something else.
         """
-        self.failure = {
+        lines = [f"{signal} differs {_when(cycle)}{f' ({context})' if context else ''}"]
+        bits = bits or (fmt and fmt.width)
+        self.model.mismatch(signal, want, bits)
+        self.failures[lines[0]] = {
+            "ns": get_sim_time("ns"),
             "signal": signal,
             "got": " = ".join(dict.fromkeys(_readings(got, fmt)[:2])),
             "expected": " = ".join(_readings(want, fmt)[:2]),
             "float": fmt is not None,
-            "bits": bits or (fmt and fmt.width),
+            "bits": bits,
             "details": [f"{label}: {text}" for label, text in details],
         }
-        self.model.mismatch(signal, want, self.failure["bits"])
-        lines = [f"{signal} differs {_when(cycle)}{f' ({context})' if context else ''}"]
         readings = [("got", *_readings(got, fmt)), ("expected", *_readings(want, fmt))]
         columns = list(zip(("", "hex", "decimal", "s/exp/man"), *readings, strict=False))
         width = max(len(got_text) for _, got_text, _ in columns)

@@ -15,11 +15,12 @@ from itertools import accumulate
 from typing import Any
 
 import cocotb
-from cocotb.triggers import FallingEdge, ReadWrite, RisingEdge
+from cocotb.triggers import ClockCycles, FallingEdge, ReadWrite, RisingEdge
 
 from pymodel.arith.fp import Format
 from pymodel.machine.isa import OFFERED, Location, Machine, Operand, Port, Program, Word
 from pymodel.machine.model import Store, Twin
+from tb.common import clock
 from tb.common.model_signals import ModelSignals
 from tb.common.on_bus import inside
 from tb.common.scoreboard import Scoreboard
@@ -36,6 +37,7 @@ SIGNALS = (
     "step_bank.write_data_i",
 )
 WORDS = 1  # executed_q of a program word
+SEEN_CYCLES = 50  # that a waveform shows after a wrong store
 
 #: Bits of a signal; None if they are not all known.
 Bits = int | None
@@ -369,7 +371,17 @@ async def seen_from_inside(
             details=wrong.details,
             seen_as=first,
         )
+        await _end_in_reset(engine.dut)
         raise AssertionError(text) from None
+
+
+async def _end_in_reset(dut: Any) -> None:
+    """Reset what was cut short, so that it answers to nothing that the test may do next."""
+    await ClockCycles(dut.clk_i, SEEN_CYCLES)
+    await FallingEdge(dut.clk_i)
+    dut.rst_ni.value = 0
+    await ClockCycles(dut.clk_i, 2)
+    await clock.release_reset(dut)
 
 
 async def _end_of(run: Awaitable[Any]) -> None:
@@ -397,13 +409,13 @@ async def _first_wrong_store(
 
 
 async def watched(
-    clock: Any, run: Any, cycle: Callable[[], WrongStore | None], model: ModelSignals
+    clk: Any, run: Any, cycle: Callable[[], WrongStore | None], model: ModelSignals
 ) -> WrongStore | None:
     """Watch a run, until it ends or stores what is wrong.
 
     Parameters
     ----------
-    clock, run
+    clk, run
         The clock; the task that does the run.
     cycle
         Judges a clock cycle, and shows the model's: called right behind the rising edge that
@@ -418,11 +430,11 @@ async def watched(
     """
     wrong = None
     while wrong is None and not run.done():
-        await RisingEdge(clock)
+        await RisingEdge(clk)
         await ReadWrite()
         wrong = cycle()
     run.cancel()
     if wrong:
         model.differs([wrong.signal])
-        await FallingEdge(clock)
+        await FallingEdge(clk)
     return wrong

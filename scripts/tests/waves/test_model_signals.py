@@ -1,6 +1,7 @@
 """The model's values in a waveform: beside the RTL's, at the same times, up to the mismatch."""
 
 import shutil
+from dataclasses import replace
 
 import pytest
 
@@ -20,6 +21,7 @@ from tb.cosim_step.bench import SHORT
 from tb.fp_add.bench import BENCH as FP_ADD
 
 PS = 1000  # in a nanosecond
+LIMIT_S = 60  # of a simulation that takes a few seconds
 BANK = "u_datapath.gen_bank[1].u_bank"
 #: What bank 1 is offered does not reach the second of its read ports.
 NO_FORWARDING = {
@@ -95,6 +97,15 @@ def test_a_red_run_of_the_step_engine(tmp_path, converter):
         *("write_data_i", "model", "differs"),
     ]
     assert [line.radix for line in group.lines[-3:]] == ["float", "float", "auto"]
+
+
+def test_what_follows_a_wrong_store_runs(tmp_path):
+    """The watched run is cut short; the scenarios behind it find the engine ready."""
+    broken = planted(COSIM_STEP, tmp_path, "rtl/step/step_datapath.sv", NO_FORWARDING)
+    broken.device = replace(broken.device, wall_limit_s=LIMIT_S)
+    row = broken.run("icarus", "short", testcase="variations", place="-follows")
+    (test,) = row["tests"]
+    assert row["result"] == "fail" and "write_data_i differs at" in test["message"]
 
 
 @pytest.mark.parametrize("simulator", ["icarus", "verilator"])
