@@ -48,9 +48,8 @@ def modelled(params: Mapping[str, Any]) -> dict[str, int]:
     every = range(machine.datapaths)
     banks = (_bank_path(v, bank) for v in every for bank in range(machine.banks))
     outputs = (_path(v, OUTPUTS) for v in every)
-    return write_ports(banks, machine, machine.depth) | write_ports(
-        outputs, machine, machine.out_depth
-    )
+    halves = 2 * machine.out_depth  # one is written while the other is read
+    return write_ports(banks, machine, machine.depth) | write_ports(outputs, machine, halves)
 
 
 @dataclass
@@ -181,12 +180,11 @@ class Judge:
 
     def cycle(self) -> WrongStore | None:
         """Judge what stands in the array now."""
+        found = []
         for v, datapath in enumerate(self._datapaths):
             datapath.look()
-            wrong = self._store(v, datapath) or self._output(v, datapath)
-            if wrong:
-                return wrong
-        return None
+            found += [self._store(v, datapath), self._output(v, datapath)]
+        return next(filter(None, found), None)
 
     def end(self) -> WrongStore | None:
         """Judge the end of the run: nothing may be missing."""
@@ -260,7 +258,8 @@ class Judge:
         where, fmt = self._where(event, v, context), machine.fmt
         place = None if address is None else address % (machine.contexts * machine.out_depth)
         want = context * machine.out_depth + event.output % machine.out_depth
-        shown = {"write_i": 1, "write_address_i": want, "write_data_i": event.bits}
+        half = 0 if address is None else address - place
+        shown = {"write_i": 1, "write_address_i": half + want, "write_data_i": event.bits}
         self._model.show({f"{ports}.{port}": value for port, value in shown.items()})
         lane = len(machine.lanes) - 1
         (operand,) = event.words[event.cycle].issues[lane]

@@ -19,9 +19,12 @@ from tb.common.model_signals import ModelSignals, outputs_of, signal_name, with_
 from tb.cosim_step.bench import BENCH as COSIM_STEP
 from tb.cosim_step.bench import SHORT
 from tb.fp_add.bench import BENCH as FP_ADD
+from tb.step_array.bench import BENCH as STEP_ARRAY
 
 PS = 1000  # in a nanosecond
 LIMIT_S = 60  # of a simulation that takes a few seconds
+LEAST_STORES = 20  # before a mismatch, for the comparison to mean something
+DATAPATH, ADDER = "rtl/step/step_datapath.sv", "rtl/fp/fp_add.sv"
 BANK = "u_datapath.gen_bank[1].u_bank"
 #: What bank 1 is offered does not reach the second of its read ports.
 NO_FORWARDING = {
@@ -49,12 +52,21 @@ def red(bench, folder, test, config, file, changes, simulator="icarus", **option
     return row["message"], Waveform.read(folder / f"{config}-{simulator}-{test}.fst")
 
 
-def test_a_red_run_of_the_step_engine(tmp_path, converter):
+#: What is run, and what is wrong with it: bench, test, configuration, file, changes, options.
+RUNS = {
+    "step_engine": (
+        *(COSIM_STEP, "co_simulation", "short", DATAPATH, NO_FORWARDING),
+        {"settings": {"runs": SHORT[:1]}},
+    ),
+    "step_array": (STEP_ARRAY, "random_tables", "least-half", ADDER, ROUNDING, {}),
+}
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_a_red_run(tmp_path, converter, run):
     """Every store of every bank is the model's up to the mismatch, which is where the marker is."""
-    file, settings = "rtl/step/step_datapath.sv", {"runs": SHORT[:1]}
-    message, wave = red(
-        COSIM_STEP, tmp_path, "co_simulation", "short", file, NO_FORWARDING, settings=settings
-    )
+    bench, test, config, file, changes, options = RUNS[run]
+    message, wave = red(bench, tmp_path, test, config, file, changes, **options)
     failure, values = wave.about["failure"], Values(converter, wave.path)
     failed = round(failure["ns"] * PS)
     assert f"{failure['signal']} differs at {failure['ns']:g} ns" in message
@@ -64,32 +76,28 @@ def test_a_red_run_of_the_step_engine(tmp_path, converter):
 
     clock, half = f"{wave.top}.clk_i", PERIOD_NS * PS // 2
     edges = [time for time in values.times(clock) if values.at(clock, time) == 1]
-    banks = {path.rpartition(".")[0] for path in wave.about["model"]}
-    assert len(banks) == COSIM_STEP.config_named("short").params["NUM_ADD"] + 4
-    first = min(
-        time
-        for path in wave.about["model"]
-        for time in values.times(wave.modelled(path)[0])
-        if time
-    )
+    shown = {path: wave.modelled(path) for path in wave.about["model"] if "write_" in path}
+    memories = {path.rpartition(".")[0] for path in shown}
+    params = bench.config_named(config).params
+    assert sum("gen_bank" in path for path in memories) == banks_of(params)
+    for said, _ in shown.values():  # they change with the RTL, at rising edges
+        assert set(values.times(said)) <= {0, *edges}
+    first = min(time for said, _ in shown.values() for time in values.times(said) if time)
     stores, differences = 0, []
     for edge in (edge for edge in edges if first <= edge <= failed):
-        for bank in banks:
-            path = f"{bank}.write_i"
-            stored = values.at(wave.modelled(path)[0], edge)
+        for memory in memories:
+            stored = values.at(shown[f"{memory}.write_i"][0], edge)
             stores += stored
             ports = ("write_i", "write_address_i", "write_data_i") if stored else ("write_i",)
-            for path in (f"{bank}.{port}" for port in ports):
-                said, differs = wave.modelled(path)
-                pair = tuple(values.at(x, edge) for x in (f"{wave.top}.{path}", said))
-                assert values.at(differs, edge) == (pair[0] != pair[1]), (path, edge)
-                if pair[0] != pair[1]:
-                    differences.append((path, edge + half, *(f"{x:#x}" for x in pair)))
-    got, expected = (failure[key].split()[0] for key in ("got", "expected"))
-    assert differences == [(failure["signal"], failed, got, expected)]
-    assert stores > 20
-    for path in wave.about["model"]:  # they change with the RTL, at rising edges
-        assert set(values.times(wave.modelled(path)[0])) <= {0, *edges}
+            for path in (f"{memory}.{port}" for port in ports):
+                said, differs = shown[path]
+                got, want = (values.at(x, edge) for x in (f"{wave.top}.{path}", said))
+                assert values.at(differs, edge) == (got != want), (path, edge, got, want)
+                if got != want:
+                    differences.append((path, edge + half, f"{got:#x}", f"{want:#x}"))
+    said = (failure[key].split()[0] for key in ("got", "expected"))
+    assert differences == [(failure["signal"], failed, *said)]
+    assert stores > LEAST_STORES
 
     (group,) = failure_group(wave)
     assert [line.name for line in group.lines] == [
@@ -99,9 +107,14 @@ def test_a_red_run_of_the_step_engine(tmp_path, converter):
     assert [line.radix for line in group.lines[-3:]] == ["float", "float", "auto"]
 
 
+def banks_of(params):
+    """Lanes of the adders and multipliers have one each; reciprocal, sine and cosine two."""
+    return params["NUM_ADD"] + params["NUM_MUL"] + 2
+
+
 def test_what_follows_a_wrong_store_runs(tmp_path):
     """The watched run is cut short; the scenarios behind it find the engine ready."""
-    broken = planted(COSIM_STEP, tmp_path, "rtl/step/step_datapath.sv", NO_FORWARDING)
+    broken = planted(COSIM_STEP, tmp_path, DATAPATH, NO_FORWARDING)
     broken.device = replace(broken.device, wall_limit_s=LIMIT_S)
     row = broken.run("icarus", "short", testcase="variations", place="-follows")
     (test,) = row["tests"]
@@ -111,8 +124,7 @@ def test_what_follows_a_wrong_store_runs(tmp_path):
 @pytest.mark.parametrize("simulator", ["icarus", "verilator"])
 def test_a_red_unit(tmp_path, converter, simulator):
     """Of a vector of lanes the one that differs is shown, with the model's below it."""
-    file = "rtl/fp/fp_add.sv"
-    _, wave = red(FP_ADD, tmp_path, "corners", "e5m2", file, ROUNDING, simulator)
+    _, wave = red(FP_ADD, tmp_path, "corners", "e5m2", ADDER, ROUNDING, simulator)
     failure, values = wave.about["failure"], Values(converter, wave.path)
     (group,) = failure_group(wave)
     clock, rtl, model, differs = group.lines
