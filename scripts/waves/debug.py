@@ -12,10 +12,11 @@ import importlib
 import re
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from scripts.places import BUILD, ROOT
-from scripts.waves.choose import choose, shown
+from scripts.waves.choose import shown
 from scripts.waves.problem import Problem
 from scripts.waves.viewer import open_waveform
 from scripts.waves.waveform import Waveform
@@ -45,10 +46,14 @@ def named(name: str, simulator: str, config: str, test: str) -> Bench:
     return bench
 
 
+def waveform_of(bench: Bench, simulator: str, config: str, test: str) -> Path:
+    """Where a run leaves the waveform of a test."""
+    return BUILD / "waves" / bench.name / f"{config}-{simulator}-{test}.fst"
+
+
 def again(bench: Bench, simulator: str, config: str, seed: int, test: str) -> dict[str, Any]:
     """Run a test with waves; the result row, without leaving it among the regression's results."""
-    stale = BUILD / "waves" / bench.name / f"{config}-{simulator}-{test}.fst"
-    stale.unlink(missing_ok=True)
+    waveform_of(bench, simulator, config, test).unlink(missing_ok=True)
     return bench.run(simulator, config, seed=seed, testcase=test, waves=True)
 
 
@@ -72,11 +77,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print("debug: it passes now", file=sys.stderr)
             return 1
         print(row["message"])
-        file = f"{options.config}-{options.sim}-{options.test}.fst"
-        if not (BUILD / "waves" / bench.name / file).exists():
+        path = waveform_of(bench, *case, options.test)
+        if not path.exists():
             print("debug: it left no waveform", file=sys.stderr)
             return 1
-        wave = Waveform.read(choose(bench.name, None, file))
+        wave = Waveform.read(path)
         print(f"debug: {shown(wave.path)}", flush=True)
         return open_waveform(wave, bench.name)
     except Problem as problem:
