@@ -125,6 +125,15 @@ mutate: venv ## how many planted faults the benches find, resumable [UNITS="fp_a
 mutation: venv ## docs/mutation.md from what `make mutate` left in build/
 	@$(PY) -m scripts.mutate.document
 
+.PHONY: debug
+debug: venv ## BENCH= CONFIG= SIM= SEED= TEST=, from the report: a red test again, its waveform at the failure
+	@$(if $(and $(BENCH),$(CONFIG),$(SIM),$(TEST)),,$(error say which: make debug BENCH= CONFIG= SIM= TEST= [SEED=]; \
+	  the line is in build/report/index.html))
+	@$(call takes,CONFIG SIM SEED TEST)
+	@$(SETUP) $(SIMULATORS)
+	@$(PY) -m scripts.command scripts.waves.debug $(BENCH) --config $(CONFIG) --sim $(SIM) --test $(TEST) \
+	  $(if $(SEED),--seed $(SEED))
+
 .PHONY: waves
 waves: venv ## BENCH=<bench> [CONFIG= FILE=]: open its last waveform with the bench's layout
 	@$(if $(BENCH),,$(error say which: make waves BENCH=<bench>; benches: $(BENCHES)))

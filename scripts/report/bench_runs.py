@@ -31,6 +31,13 @@ class BenchRun:
         """Whether the run or one of its tests did."""
         return self.result != "pass" or any(t.get("result") != "pass" for t in self.tests)
 
+    def debug(self, test: dict[str, Any]) -> str:
+        """The command that shows where a test fails; empty where it does not."""
+        if test.get("result") != "fail":
+            return ""
+        words = f"BENCH={self.bench} CONFIG={self.config} SIM={self.simulator} SEED={self.seed}"
+        return f"make debug {words} TEST={test['name']}"
+
     @property
     def sim_ns(self) -> float:
         """Simulated time of all tests."""

@@ -12,6 +12,7 @@ from scripts.report.bench_runs import read_bench_runs
 from scripts.report.pytest_files import read_junit
 
 TEMPLATE = "page.html"
+COVERAGE = "../coverage/index.html"  # as the page links to it
 
 
 def read_plots(build: Path) -> list[tuple[str, str]]:
@@ -61,6 +62,7 @@ def write_report(build: Path) -> Path:
         files=files,
         told={run.message.strip() for run in runs},
         plots=read_plots(build),
+        coverage=COVERAGE if (build / "report" / COVERAGE).exists() else None,
         failed_runs=sum(run.failed for run in runs),
         failed_cases=sum(len(file.failures) for file in files),
         cases=sum(len(f.failures) + f.passed for f in files),

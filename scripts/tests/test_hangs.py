@@ -1,11 +1,8 @@
 """A handshake or a state machine that stops is found soon, by name."""
 
-import copy
-from dataclasses import replace
-
 import pytest
 
-from scripts.places import ROOT
+from scripts.tests.planted import planted
 from tb.ldup_coprocessor.bench import BENCH
 
 BUS = "rtl/axil/axil_slave.sv"
@@ -35,25 +32,11 @@ PLANTED = {
 }
 
 
-def hung(bench, folder, simulator, config, file, changes, place):
-    """The result row of a bench one of whose files has a bug."""
-    text = (ROOT / file).read_text()
-    for right, wrong in changes.items():
-        assert text.count(right) == 1, f"{file} has no longer: {right}"
-        text = text.replace(right, wrong)
-    planted = folder / file.rpartition("/")[2]
-    planted.write_text(text)
-    sources = tuple(planted if p == ROOT / file else p for p in bench.device.sources)
-    broken = copy.copy(bench)
-    broken.device = replace(bench.device, sources=sources)
-    return broken.run(simulator, config, place=place)
-
-
 @pytest.mark.parametrize("bug", PLANTED)
 def test_a_stop_is_found_by_name(bug, tmp_path):
     """Under Icarus: where the simulation is slow, so is the end of a wait."""
     file, changes, said = PLANTED[bug]
-    row = hung(BENCH, tmp_path, "icarus", "serial", file, changes, f"-{bug}")
+    row = planted(BENCH, tmp_path, file, changes).run("icarus", "serial", place=f"-{bug}")
     ran = [test for test in row["tests"] if test["result"] != "skip"]
     assert row["result"] == "fail" and [test["result"] for test in ran] == ["fail"]
     assert f"hang at {ran[0]['sim_ns']:g} ns" in row["message"] and said in row["message"]

@@ -173,11 +173,13 @@ def test_text(monkeypatch):
         "  value     q[0]",
         "  rerun     make it WAVES=1",
     ]
-    assert board.failure == {
+    assert board.failures["y_o[1] differs at 52665 ns"] == {
+        "ns": 52665,
         "signal": "y_o[1]",
         "got": "x",
         "expected": "0x3f800000 = 1.0",
         "float": True,
         "bits": 32,
+        "details": ["value: q[0]"],
     }
     assert "differs at cycle 7, 52665 ns\n" in board.mismatch("y_o", 1, 2, cycle=7)

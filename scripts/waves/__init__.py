@@ -7,5 +7,6 @@ Each module uses only those above it:
 - failure: what was wrong in it
 - filters, gtkwave, surfer: the files that the viewers read
 - choose, viewer; __main__: the command
+- debug: `make debug`, a red test once more with waves
 - float_filter: what GTKWave starts to show a float as a decimal
 """

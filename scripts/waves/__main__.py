@@ -8,13 +8,12 @@ Exit status 2, after one line, when there is nothing to open or nothing to open 
 """
 
 import argparse
-import subprocess
 import sys
 from collections.abc import Sequence
 
 from scripts.waves.choose import choose, shown
 from scripts.waves.problem import Problem
-from scripts.waves.viewer import viewer_command, write
+from scripts.waves.viewer import open_waveform, write
 from scripts.waves.waveform import Waveform
 
 
@@ -29,15 +28,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         path = choose(options.bench, options.config, options.file)
         wave = Waveform.read(path)
-        files = write(wave, options.bench)
         print(f"waves: {shown(path)}" + (f"   ({wave.about['rerun']})" if wave.about else ""))
         if options.no_viewer:
+            write(wave, options.bench)
             return 0
-        command = viewer_command(path, files)
+        return open_waveform(wave, options.bench)
     except Problem as problem:
         print(f"waves: {problem}", file=sys.stderr)
         return 2
-    return subprocess.run(command, cwd=path.parent).returncode
 
 
 if __name__ == "__main__":

@@ -1,12 +1,11 @@
 """What a waveform shows first when its test failed: the signal that was wrong, what it must be."""
 
-import re
 import textwrap
 
-from scripts.waves.lines import Group, Line, whole
+from scripts.waves.lines import MODEL, Group, Line, whole
 from scripts.waves.waveform import Waveform
+from tb.common.model_signals import WORD
 
-INDEXED = re.compile(r"(.+)\[(\d+)\]")
 #: What shows a value that was read over the bus.
 BUS_READ = ("s_axil_araddr", "s_axil_rvalid", "s_axil_rdata")
 CLOCK = "clk_i"
@@ -28,7 +27,7 @@ def failure_group(wave: Waveform) -> list[Group]:
     """The group that stands above the layout; none if the test passed.
 
     The bench leaves in ``failure`` when the test failed and why; where a value differed also its
-    ``signal``, ``got``, ``expected``, whether it is a ``float``, and its ``bits``.
+    ``signal``, ``got``, ``expected``, whether it is a ``float``, its ``bits``, and ``details``.
     """
     failure = wave.about.get("failure")
     if not failure:
@@ -40,30 +39,61 @@ def failure_group(wave: Waveform) -> list[Group]:
         names += BUS_READ
     found = (wave.signals.get(f"{wave.top}.{name}") for name in names)
     group.lines = [whole(signal) for signal in found if signal]
-    group.lines += [line] if line else []
+    group.lines += [*beside(wave), line, *model_lines(wave)] if line else []
     group.remarks = [f"{key} {failure[key]}" for key in ("expected", "got") if key in failure]
-    group.remarks += textwrap.wrap(failure["why"], REMARK_WIDTH)
+    for text in (failure["why"], *failure.get("details", ())):
+        group.remarks += textwrap.wrap(text, REMARK_WIDTH)
     return [group]
 
 
 def failing_line(wave: Waveform) -> Line | None:
     """The signal that differed, or the word of it; None if the waveform does not have it."""
-    failure = wave.about["failure"]
-    name, radix = failure.get("signal"), "float" if failure.get("float") else "auto"
+    name = wave.about["failure"].get("signal")
     if name is None:
         return None
-    path = f"{wave.top}.{name}"
-    if path in wave.signals:
-        return whole(wave.signals[path], radix)
-    indexed = INDEXED.fullmatch(name)
-    if not indexed:
-        return None
-    base, index = f"{wave.top}.{indexed[1]}", int(indexed[2])
+    path, word = f"{wave.top}.{name}", WORD.fullmatch(name)
+    if path in wave.signals or not word:
+        return _line(wave, path, None)
+    return _line(wave, f"{wave.top}.{word[1]}", int(word[2]), name)
+
+
+def model_lines(wave: Waveform) -> list[Line]:
+    """What the model says of that signal, and when the two differ; none if it says nothing."""
+    name = wave.about["failure"]["signal"]
+    word = None if wave.modelled(name) else WORD.fullmatch(name)
+    index, paths = (int(word[2]), wave.modelled(word[1])) if word else (None, wave.modelled(name))
+    if not paths:
+        return []
+    said, differs = paths
+    bit = wave.signals.get(differs)
+    found = (_line(wave, said, index, MODEL), whole(bit, name="differs") if bit else None)
+    return [line for line in found if line]
+
+
+def beside(wave: Waveform) -> list[Line]:
+    """The other signals of its scope that the model speaks of: of a store, whether and where."""
+    name = wave.about["failure"]["signal"]
+    scope = name.rpartition(".")[0]
+    paths = [path for path in wave.about.get("model", ()) if path.rpartition(".")[0] == scope]
+    lines = []
+    for path in paths if scope else ():
+        said, _ = wave.modelled(path) or ("", "")
+        signals = wave.signals.get(f"{wave.top}.{path}"), wave.signals.get(said)
+        if path != name and all(signals):
+            lines += [whole(signals[0]), whole(signals[1], name=MODEL)]
+    return lines
+
+
+def _line(wave: Waveform, path: str, index: int | None, name: str = "") -> Line | None:
+    """A signal, or the word of an index; None if the waveform does not have it."""
+    failure, signal = wave.about["failure"], wave.signals.get(path)
+    radix, bits = "float" if failure.get("float") else "auto", failure.get("bits")
+    if index is None:
+        return whole(signal, radix, name) if signal else None
     # Verilator splits packed arrays.
-    part = wave.signals.get(f"{base}.{base.rpartition('.')[2]}[{index}]")
+    part = wave.signals.get(f"{path}.{path.rpartition('.')[2]}[{index}]")
     if part:
         return whole(part, radix, name)
-    signal, bits = wave.signals.get(base), failure.get("bits")
     if signal and bits and bits * (index + 1) <= signal.width:
         return Line(name, signal, radix, bits * index, bits)
     return whole(signal) if signal else None

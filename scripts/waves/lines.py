@@ -1,8 +1,9 @@
 """Lines of a viewer: what a waveform has of a layout."""
 
+import itertools
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from scripts.waves.fst import Signal
@@ -10,6 +11,7 @@ from scripts.waves.layout import Item, expand, sections
 from scripts.waves.problem import Problem
 from scripts.waves.waveform import Waveform
 
+MODEL = "model"  # name of a line: what the model says of the one above it
 PORT = re.compile(r"(_i|_ni|_o)$|^[sm]_axi")
 
 
@@ -64,11 +66,21 @@ def arrange(layout: Mapping[str, Any], wave: Waveform) -> tuple[list[Group], lis
 
 
 def _lines(item: Item, wave: Waveform) -> list[Line]:
-    """The lines of a signal; none if the waveform does not have it."""
-    signal = wave.signals.get(f"{wave.top}.{item.path}")
+    """The lines of a signal, each with the model's below it; none if there is no such signal."""
+    lines = _lines_at(f"{wave.top}.{item.path}", item, wave)
+    paths = wave.modelled(item.path) if lines else None
+    if not paths:
+        return lines
+    said = [replace(line, name=MODEL) for line in _lines_at(paths[0], item, wave)]
+    return list(itertools.chain(*zip(lines, said, strict=True))) if said else lines
+
+
+def _lines_at(path: str, item: Item, wave: Waveform) -> list[Line]:
+    """The lines of the signal of a path, shown as an item says."""
+    signal = wave.signals.get(path)
     if item.words:
         names = expand(item.words, wave.params)
-        return _cut(item, signal, names) if signal else _parts(item, wave, names)
+        return _cut(item, signal, names) if signal else _parts(item, wave, path, names)
     if not signal:
         return []
     line = whole(signal, item.radix, item.name)
@@ -87,9 +99,8 @@ def _cut(item: Item, signal: Signal, names: list[str]) -> list[Line]:
     return [Line(name, signal, item.radix, width * i, width) for i, name in enumerate(names)]
 
 
-def _parts(item: Item, wave: Waveform, names: list[str]) -> list[Line]:
+def _parts(item: Item, wave: Waveform, path: str, names: list[str]) -> list[Line]:
     """Verilator splits packed arrays: word i is the signal <path>.<last name>[i]."""
-    path = f"{wave.top}.{item.path}"
     last = path.rpartition(".")[2]
     parts = {name: wave.signals.get(f"{path}.{last}[{i}]") for i, name in enumerate(names)}
     return [whole(part, item.radix, name) for name, part in parts.items() if part]

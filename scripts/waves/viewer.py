@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -48,24 +49,46 @@ def write(wave: Waveform, bench: str) -> dict[str, Path]:
     return files
 
 
-def viewer_command(wave: Path, files: dict[str, Path]) -> list[str]:
+def open_waveform(wave: Waveform, bench: str) -> int:
+    """Write the viewers' files and open a waveform; the viewer's exit status.
+
+    Raises
+    ------
+    Problem
+        As :func:`write` and :func:`viewer_command`.
+    """
+    failure = wave.about.get("failure")
+    place = f"{shown(wave.path)} at {failure['ns']:g} ns" if failure else f"{shown(wave.path)}"
+    command = viewer_command(wave.path, write(wave, bench), place)
+    return subprocess.run(command, cwd=wave.path.parent).returncode
+
+
+def viewer_command(wave: Path, files: dict[str, Path], place: str = "") -> list[str]:
     """The command that opens a waveform, to be run in its folder.
+
+    Parameters
+    ----------
+    wave, files
+        The waveform; the file of each viewer.
+    place
+        What to open and where, for who has to do it by hand; default: the waveform.
 
     Raises
     ------
     Problem
         Without a viewer, or without a display.
     """
+    place = place or str(shown(wave))
     found = next((viewer for viewer in VIEWERS if shutil.which(viewer)), None)
     if found is None:
         raise Problem(
             "no waveform viewer; install GTKWave (apt-get install gtkwave, brew install gtkwave) "
-            f"or Surfer (https://surfer-project.org), then open {shown(wave)}"
+            f"or Surfer (https://surfer-project.org), then open {place}"
         )
     needs_display = sys.platform.startswith("linux")
     if needs_display and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
         raise Problem(
-            f"no display (DISPLAY is not set): on a machine with one, open {shown(wave)} "
+            f"no display (DISPLAY is not set): on a machine with one, open {place} "
             f"with {found} and {files[found].name}"
         )
     if found == "gtkwave":

@@ -2,11 +2,13 @@
 
 import json
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from scripts.waves import fst
 from scripts.waves.problem import Problem
+from tb.common.model_signals import DIFFERS, SCOPE, signal_name
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,31 @@ class Waveform:
             return self.params["EXP_W"], self.params["MAN_W"]
         return None
 
+    def modelled(self, path: str) -> tuple[str, str] | None:
+        """Paths of what the model says of a signal, and of whether that differs.
+
+        Parameters
+        ----------
+        path
+            Below the top level.
+
+        Returns
+        -------
+        tuple of str, or None
+            None if the model said nothing of it.
+        """
+        if path not in self.about.get("model", ()):
+            return None
+        scope = next((at for at in self._scopes if at.split(".")[-1] == SCOPE), None)
+        name = f"{scope}.{signal_name(path)}"
+        return (name, name + DIFFERS) if scope else None
+
+    @cached_property
+    def _scopes(self) -> list[str]:
+        """Its scopes, the uppermost first."""
+        scopes = {path.rpartition(".")[0] for path in self.signals}
+        return sorted(scopes, key=lambda scope: (scope.count("."), scope))
+
     @property
     def top(self) -> str:
         """The scope of the top-level module (Verilator has its ports in another one too).
@@ -64,12 +91,11 @@ class Waveform:
         Problem
             If there is none.
         """
-        scopes = {path.rpartition(".")[0] for path in self.signals}
         name = self.about.get("toplevel")
         if name:
-            scopes = {scope for scope in scopes if scope.split(".")[-1] == name}
+            scopes = [scope for scope in self._scopes if scope.split(".")[-1] == name]
         else:
-            scopes = {scope for scope in scopes if scope and not scope.startswith("$")}
+            scopes = [scope for scope in self._scopes if scope and not scope.startswith("$")]
         if not scopes:
             raise Problem(f"{self.path} has no top level {name or ''}".rstrip())
-        return min(scopes, key=lambda scope: (scope.count("."), scope))
+        return scopes[0]

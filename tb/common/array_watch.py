@@ -7,14 +7,13 @@ differs. A green run pays nothing for it.
 """
 
 from collections import defaultdict, deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any
 
 import cocotb
-from cocotb.triggers import FallingEdge
 
 from pymodel.machine.array import ArrayTwin
 from pymodel.machine.isa import OFFERED, Lane, Location, Machine, Operand, Port, Word
@@ -22,10 +21,11 @@ from pymodel.machine.model import CallMemory, Store, Twin
 from pymodel.runs.array_runs import Array
 from tb.common.array_calls import Call, batches_of
 from tb.common.array_tables import Pass, passes
+from tb.common.model_signals import ModelSignals
 from tb.common.on_bus import inside
 from tb.common.scoreboard import Scoreboard
-from tb.common.step_array import StepArray
-from tb.common.step_watch import Bits, WrongStore, bits_of, value_text
+from tb.common.step_array import StepArray, machine_of
+from tb.common.step_watch import Bits, WrongStore, bits_of, said, value_text, watched, write_ports
 from tb.common.waiting import HangError
 
 #: What is read below the top level.
@@ -39,6 +39,17 @@ SIGNALS = (
         for port in ("i", "address_i", "data_i")
     ),
 )
+OUTPUTS = "u_datapath.u_outputs"  # path of the output memory in a datapath
+
+
+def modelled(params: Mapping[str, Any]) -> dict[str, int]:
+    """Write ports of banks and output memories, by parameters of the module step_array."""
+    machine = machine_of(params)
+    every = range(machine.datapaths)
+    banks = (_bank_path(v, bank) for v in every for bank in range(machine.banks))
+    outputs = (_path(v, OUTPUTS) for v in every)
+    halves = 2 * machine.out_depth  # one is written while the other is read
+    return write_ports(banks, machine, machine.depth) | write_ports(outputs, machine, halves)
 
 
 @dataclass
@@ -146,12 +157,19 @@ class Judge:
         The array, and what is loaded.
     calls, stored
         Of the run; numbers of the functions that are stored.
+    model
+        Shows what the model stores and outputs: nothing for a context that has no call.
     """
 
     def __init__(
-        self, engine: StepArray, array: Array, calls: Sequence[Call], stored: Sequence[int]
+        self,
+        engine: StepArray,
+        array: Array,
+        calls: Sequence[Call],
+        stored: Sequence[int],
+        model: ModelSignals,
     ) -> None:
-        self._array, self._machine = array, array.machine
+        self._array, self._machine, self._model = array, array.machine, model
         self._stores, self._outputs = events_of(array, calls, stored)
         counts = [len(lane.sides) for lane in self._machine.lanes]
         self._first = list(accumulate(counts, initial=0))  # operand register of each lane
@@ -162,12 +180,11 @@ class Judge:
 
     def cycle(self) -> WrongStore | None:
         """Judge what stands in the array now."""
+        found = []
         for v, datapath in enumerate(self._datapaths):
             datapath.look()
-            wrong = self._store(v, datapath) or self._output(v, datapath)
-            if wrong:
-                return wrong
-        return None
+            found += [self._store(v, datapath), self._output(v, datapath)]
+        return next(filter(None, found), None)
 
     def end(self) -> WrongStore | None:
         """Judge the end of the run: nothing may be missing."""
@@ -183,6 +200,7 @@ class Judge:
     def _store(self, v: int, datapath: "_Datapath") -> WrongStore | None:
         context, live = datapath.seen[-1]
         got = datapath.stores
+        self._show(v, {})
         if context is None or live is None or context >= live or not got:
             return None
         events = self._stores[self._machine.contexts * v + context]
@@ -191,11 +209,16 @@ class Judge:
             where = f"nothing is left to be stored: datapath {v}, context {context}"
             return WrongStore(_bank(v, bank, "write_i"), 1, 0, None, where)
         event = events.popleft()
+        self._show(v, event.stores)
         for bank in sorted(got.keys() | event.stores.keys()):
             wrong = self._bank(v, context, bank, got.get(bank), event, datapath)
             if wrong:
                 return wrong
         return None
+
+    def _show(self, v: int, stores: Mapping[int, Store]) -> None:
+        """Show what the model stores in a datapath."""
+        self._model.show(said(lambda bank: _bank_path(v, bank), stores, self._machine.banks))
 
     def _bank(
         self,
@@ -222,17 +245,22 @@ class Judge:
     def _output(self, v: int, datapath: "_Datapath") -> WrongStore | None:
         machine = self._machine
         context, live = datapath.seen[-1 - min(machine.operand_latency, len(datapath.seen) - 1)]
+        ports = _path(v, OUTPUTS)
+        self._model.show({f"{ports}.write_i": 0})
         if datapath.output is None or context is None or live is None or context >= live:
             return None
         events = self._outputs[machine.contexts * v + context]
         address, bits = datapath.output
         if not events:
             where = f"nothing is left to be output: datapath {v}, context {context}"
-            return WrongStore(_path(v, "u_datapath.u_outputs.write_i"), 1, 0, None, where)
+            return WrongStore(f"{ports}.write_i", 1, 0, None, where)
         event = events.popleft()
         where, fmt = self._where(event, v, context), machine.fmt
         place = None if address is None else address % (machine.contexts * machine.out_depth)
         want = context * machine.out_depth + event.output % machine.out_depth
+        half = 0 if address is None else address - place
+        shown = {"write_i": 1, "write_address_i": half + want, "write_data_i": event.bits}
+        self._model.show({f"{ports}.{port}": value for port, value in shown.items()})
         lane = len(machine.lanes) - 1
         (operand,) = event.words[event.cycle].issues[lane]
         details = [
@@ -240,10 +268,10 @@ class Judge:
             ("operand", self._source(event, event.cycle, operand, 0)),
         ]
         if place != want:
-            name = _path(v, "u_datapath.u_outputs.write_address_i")
+            name = f"{ports}.write_address_i"
             return WrongStore(name, place, want, None, f"{where}, without its half", details)
         if bits != event.bits:
-            name = _path(v, "u_datapath.u_outputs.write_data_i")
+            name = f"{ports}.write_data_i"
             return WrongStore(name, bits, event.bits, fmt, where, details)
         return None
 
@@ -352,7 +380,11 @@ def _path(v: int, name: str) -> str:
 
 
 def _bank(v: int, bank: int, port: str) -> str:
-    return _path(v, f"u_datapath.u_lanes.gen_bank[{bank}].u_bank.{port}")
+    return f"{_bank_path(v, bank)}.{port}"
+
+
+def _bank_path(v: int, bank: int) -> str:
+    return _path(v, f"u_datapath.u_lanes.gen_bank[{bank}].u_bank")
 
 
 @asynccontextmanager
@@ -383,16 +415,22 @@ async def seen_from_inside(
         await engine.write("CTRL", engine.mask("CTRL", "RESET"))
         engine.drop()
         await engine.write_registers(array.image)
-        judge = Judge(engine, array, calls, stored)
-        wrong = await _first_wrong(engine, judge, cocotb.start_soon(_end_of(again())))
+        judge = Judge(engine, array, calls, stored, board.model)
+        run = cocotb.start_soon(_end_of(again()))
+        wrong = await watched(engine.dut.clk_i, run, judge.cycle, board.model) or judge.end()
         first, *rest = str(error).splitlines()
         if wrong is None:
             text = "done once more, all stores and outputs are right: look at tokens and streams"
             rest = [*rest, f"  inside    {text}"]
             raise AssertionError("\n".join([first, *rest])) from None
-        details = [*wrong.details, ("seen as", first)]
         text = board.mismatch(
-            wrong.signal, wrong.got, wrong.want, wrong.fmt, context=wrong.context, details=details
+            wrong.signal,
+            wrong.got,
+            wrong.want,
+            wrong.fmt,
+            context=wrong.context,
+            details=wrong.details,
+            seen_as=first,
         )
         raise AssertionError(text) from None
 
@@ -401,14 +439,3 @@ async def _end_of(run: Awaitable[Any]) -> None:
     """The end of a run, wrong or not."""
     with suppress(AssertionError):
         await run
-
-
-async def _first_wrong(engine: StepArray, judge: Judge, run: Any) -> WrongStore | None:
-    """Watch a run, until it ends or stores what is wrong."""
-    edge = FallingEdge(engine.dut.clk_i)
-    wrong = None
-    while wrong is None and not run.done():
-        await edge
-        wrong = judge.cycle()
-    run.cancel()
-    return wrong or judge.end()

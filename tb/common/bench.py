@@ -20,7 +20,7 @@ import functools
 import json
 import sys
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ from cocotb.utils import get_sim_time
 
 from tb.common.clock import PERIOD_NS
 from tb.common.configs import Config, RandomConfigs
+from tb.common.model_signals import ModelSignals
 from tb.common.places import COVERED, RESULTS, ROOT
 from tb.common.results import add_coverage, add_note, problems_of
 from tb.common.rtl_files import rtl_files
@@ -65,6 +66,8 @@ class Bench:
         ``<module>.<name>``.
     wall_limit_s
         A simulation that takes longer is killed and has failed.
+    modelled
+        As for :class:`tb.common.simulation.Device`.
     """
 
     def __init__(
@@ -76,12 +79,13 @@ class Bench:
         sources: Sequence[str] = (),
         signals: tuple[str, ...] = (),
         wall_limit_s: float = 900,
+        modelled: Callable[[Mapping[str, Any]], Mapping[str, int]] = lambda params: {},
     ) -> None:
         self.name = Path(file).parent.name
         self.configs = {config.name: config for config in configs}
         self.random = random
         files = (*(ROOT / file for file in rtl_files()), *(ROOT / source for source in sources))
-        self.device = Device(toplevel, files, signals, wall_limit_s)
+        self.device = Device(toplevel, files, signals, wall_limit_s, modelled)
         self.tests: list[str] = []
         self._task = Task.told()
         self._hang = ""  # the test that has met one
@@ -127,7 +131,7 @@ class Bench:
                     pytest.skip(reason)
                 rng = np.random.default_rng([task.seed, *name.encode()])
                 rerun = task.rerun(name, waves=True)
-                board = Scoreboard(name, rng, rerun)
+                board = Scoreboard(name, rng, rerun, ModelSignals(dut if task.waves else None))
                 cocotb.log.info("seed %d: %s", task.seed, rerun)
                 failure = None
                 try:
@@ -135,7 +139,7 @@ class Bench:
                     board.finish()
                 except Exception as error:
                     why, *_ = f"{error}".splitlines() or [type(error).__name__]
-                    failure = {"ns": get_sim_time("ns"), "why": why} | board.failure
+                    failure = {"ns": get_sim_time("ns"), "why": why} | board.failures.get(why, {})
                     if task.waves:
                         await Timer(TAIL_NS, "ns")
                     if not isinstance(error, HangError):
@@ -143,7 +147,8 @@ class Bench:
                     self._hang = name
                     raise AssertionError(f"{error}\n  rerun  {rerun}") from None
                 finally:
-                    add_note(task.notes, name, board.transactions, failure=failure)
+                    shown = board.model.shown
+                    add_note(task.notes, name, board.transactions, failure=failure, model=shown)
                     add_coverage(Path(task.notes).with_name(COVERAGE), board.covered)
 
             functools.update_wrapper(body, function)

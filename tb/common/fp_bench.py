@@ -187,6 +187,8 @@ class FloatBench(Bench):
             await edge
             for port, word in zip(ports, step.driven, strict=True):
                 port.value = word
+            if cycle >= self.max_stages:
+                board.model.show(dict(zip(self.outputs, step.wanted, strict=True)))
             await before_edge
             if cycle >= self.max_stages:
                 self._check(dut, board, step, cycle)

@@ -29,6 +29,7 @@ def add_note(
     transactions: int = 0,
     skipped: str = "",
     failure: dict[str, Any] | None = None,
+    model: Iterable[str] = (),
 ) -> None:
     """Add to a file, as one JSON line, what a test has checked.
 
@@ -42,8 +43,11 @@ def add_note(
         Why it was skipped.
     failure
         When and where it failed: see :func:`scripts.waves.failure.failure_group`.
+    model
+        Paths in the RTL of which the waveform has the model's values, too.
     """
     note = {"transactions": transactions, "message": skipped, "failure": failure}
+    note["model"] = sorted(model)
     with open(file, "a") as lines:
         lines.write(json.dumps([test, note]) + "\n")
 

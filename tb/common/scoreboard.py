@@ -10,6 +10,7 @@ from cocotb.utils import get_sim_time
 
 from pymodel.arith.fp import Format
 from tb.common.coverage.point import Bin, Point
+from tb.common.model_signals import ModelSignals
 
 
 class Scoreboard:
@@ -28,17 +29,27 @@ class Scoreboard:
         Values checked so far.
     covered : dict
         Unit and name of a point -> its bins that were met (:mod:`tb.common.coverage`).
-    failure : dict
-        What the last mismatch was, for the waveform; see
+    failures : dict
+        First line of a mismatch -> what it was and when, for the waveform; see
         :func:`scripts.waves.failure.failure_group`.
+    model : ModelSignals
+        The model's values beside the RTL's, for the waveform. A mismatch shows what was wanted
+        there; a bench that knows more shows it before.
     """
 
-    def __init__(self, test: str, rng: np.random.Generator, rerun: str) -> None:
+    def __init__(
+        self,
+        test: str,
+        rng: np.random.Generator,
+        rerun: str,
+        model: ModelSignals | None = None,
+    ) -> None:
         self.test = test
         self.rng = rng
         self.rerun = rerun
         self.transactions = 0
-        self.failure: dict[str, Any] = {}
+        self.failures: dict[str, dict[str, Any]] = {}
+        self.model = ModelSignals() if model is None else model
         self.covered: dict[tuple[str, str], set[Bin]] = defaultdict(set)
         self._queues = defaultdict(deque)
 
@@ -174,6 +185,7 @@ class Scoreboard:
         context: str = "",
         details: Sequence[tuple[str, str]] = (),
         bits: int | None = None,
+        seen_as: str = "",
     ) -> str:
         """The text of a mismatch: both values in every reading, where, and how to see it again.
 
@@ -187,15 +199,21 @@ class Scoreboard:
             Further lines, each with a label.
         bits
             Width of a word of a vector; otherwise that of the format.
+        seen_as
+            What showed it first, if that was something else.
         """
-        self.failure = {
+        lines = [f"{signal} differs {_when(cycle)}{f' ({context})' if context else ''}"]
+        bits = bits or (fmt and fmt.width)
+        self.model.mismatch(signal, want, bits)
+        self.failures[lines[0]] = {
+            "ns": get_sim_time("ns"),
             "signal": signal,
             "got": " = ".join(dict.fromkeys(_readings(got, fmt)[:2])),
             "expected": " = ".join(_readings(want, fmt)[:2]),
             "float": fmt is not None,
-            "bits": bits or (fmt and fmt.width),
+            "bits": bits,
+            "details": [f"{label}: {text}" for label, text in details],
         }
-        lines = [f"{signal} differs {_when(cycle)}{f' ({context})' if context else ''}"]
         readings = [("got", *_readings(got, fmt)), ("expected", *_readings(want, fmt))]
         columns = list(zip(("", "hex", "decimal", "s/exp/man"), *readings, strict=False))
         width = max(len(got_text) for _, got_text, _ in columns)
@@ -203,6 +221,7 @@ class Scoreboard:
         if fmt is not None and got is not None:
             distance = fmt.ulp_distance(got, want)
             details = [("ULP", "NaN involved" if distance is None else str(distance)), *details]
+        details = [*details, ("seen as", seen_as)] if seen_as else details
         lines += [f"  {label:<10}{text}" for label, text in (*details, ("rerun", self.rerun))]
         return "\n".join(lines)
 

@@ -5,12 +5,13 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from tb.common import on_bus
+from tb.common.model_signals import outputs_of, with_model
 from tb.common.places import BUILD, ROOT
 from tb.common.results import read_notes, read_results
 from tb.common.rtl_files import needed
@@ -91,12 +92,16 @@ class Device:
         ``<module>.<name>``.
     wall_limit_s
         A simulation that takes longer is killed and has failed.
+    modelled
+        Parameters of the top level -> paths below it, and their widths, whose values the model
+        knows; see :mod:`tb.common.model_signals`.
     """
 
     toplevel: str
     sources: tuple[Path, ...]
     signals: tuple[str, ...]
     wall_limit_s: float
+    modelled: Callable[[Mapping[str, Any]], Mapping[str, int]] = lambda params: {}
 
     @property
     def public(self) -> list[str]:
@@ -105,24 +110,39 @@ class Device:
 
     def around(self) -> str:
         """The text of the module around a device with an AXI4-Lite port, otherwise empty."""
-        (own,) = (path for path in self.sources if path.stem == self.toplevel)
-        text = own.read_text()
+        text = self._own.read_text()
         return on_bus.text_of(self.toplevel, text) if on_bus.has_bus(text) else ""
 
-    def simulated(self, folder: Path) -> tuple[str, tuple[Path, ...]]:
+    @property
+    def _own(self) -> Path:
+        """The file of the top-level module."""
+        (own,) = (path for path in self.sources if path.stem == self.toplevel)
+        return own
+
+    def simulated(
+        self, folder: Path, params: Mapping[str, Any] | None = None
+    ) -> tuple[str, tuple[Path, ...]]:
         """The top level that is simulated, and its files; one of its own goes into a folder.
 
-        A device with an AXI4-Lite port gets a master beside it, :mod:`tb.common.on_bus`.
+        A device with an AXI4-Lite port gets a master beside it, :mod:`tb.common.on_bus`. With its
+        parameters given, the top level has the model's signals, :mod:`tb.common.model_signals`.
         """
         sources = tuple(needed(self.toplevel, self.sources))
-        around = self.around()
-        if not around:
-            return self.toplevel, sources
-        name = on_bus.name_of(self.toplevel)
+        name, text = self.toplevel, self.around()
+        if text:
+            name = on_bus.name_of(name)
+            sources = (*sources, ROOT / on_bus.MASTER)
+        if params is not None:
+            own = self._own.read_text()
+            text = with_model(text or own, outputs_of(own), self.modelled(params))
+            if name == self.toplevel:
+                sources = tuple(path for path in sources if path != self._own)
+        if not text:
+            return name, sources
         file = folder / f"{name}.sv"
-        if not file.exists() or file.read_text() != around:
-            file.write_text(around)
-        return name, (*sources, ROOT / on_bus.MASTER, file)
+        if not file.exists() or file.read_text() != text:
+            file.write_text(text)
+        return name, (*sources, file)
 
 
 def simulate(
@@ -165,7 +185,7 @@ def simulate(
     for stale in (junit, notes, coverage):
         stale.unlink(missing_ok=True)
     told = json.dumps(asdict(task) | {"notes": str(notes), "waves": waves})
-    toplevel, sources = device.simulated(folder)
+    toplevel, sources = device.simulated(folder, params if waves else None)
     simulator = make_simulator(
         task.simulator,
         log=log,
@@ -192,13 +212,12 @@ def simulate(
         if isinstance(error, TooLongError) or not junit.exists():
             problem = f"{error.code}\n{_tail(log)}"
     if waves and testcase:
-        failure = read_notes(notes).get(testcase, {}).get("failure")
-        _keep_wave(folder, device, task, testcase, failure)
+        _keep_wave(folder, device, task, testcase, read_notes(notes).get(testcase, {}))
     return read_results(junit, notes, log), problem, coverage
 
 
 def _keep_wave(
-    folder: Path, device: Device, task: Task, testcase: str, failure: dict[str, Any] | None
+    folder: Path, device: Device, task: Task, testcase: str, note: dict[str, Any]
 ) -> None:
     """Move what a simulation dumped to build/waves, with a JSON next to it that says what it is."""
     about = {
@@ -211,8 +230,7 @@ def _keep_wave(
         "seed": task.seed,
         "rerun": task.rerun(testcase, waves=True),
     }
-    if failure:
-        about["failure"] = failure
+    about |= {key: note[key] for key in ("failure", "model") if note.get(key)}
     waves = BUILD / "waves" / task.bench
     waves.mkdir(parents=True, exist_ok=True)
     wave = waves / f"{task.config}-{task.simulator}-{testcase}.fst"

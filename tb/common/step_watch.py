@@ -3,24 +3,28 @@
 A run is judged by what the bus shows of it: trace, registers, status. Where that is wrong, the
 same run is done once more in the same simulation, and every store of every bank is compared with
 the model's, cycle by cycle, up to the first that differs. A green run pays nothing for it.
+
+A waveform shows the model's stores beside the banks' own meanwhile, :mod:`tb.common.model_signals`.
 """
 
 from collections import defaultdict
-from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
 import cocotb
-from cocotb.triggers import FallingEdge
+from cocotb.triggers import ClockCycles, FallingEdge, ReadWrite, RisingEdge
 
 from pymodel.arith.fp import Format
-from pymodel.machine.isa import OFFERED, Location, Operand, Port, Program, Word
+from pymodel.machine.isa import OFFERED, Location, Machine, Operand, Port, Program, Word
 from pymodel.machine.model import Store, Twin
+from tb.common import clock
+from tb.common.model_signals import ModelSignals
 from tb.common.on_bus import inside
 from tb.common.scoreboard import Scoreboard
-from tb.common.step_engine import StepEngine
+from tb.common.step_engine import StepEngine, machine_of
 from tb.common.waiting import HangError
 
 #: What is read below the top level.
@@ -33,9 +37,45 @@ SIGNALS = (
     "step_bank.write_data_i",
 )
 WORDS = 1  # executed_q of a program word
+SEEN_CYCLES = 50  # that a waveform shows after a wrong store
 
 #: Bits of a signal; None if they are not all known.
 Bits = int | None
+
+
+def modelled(params: Mapping[str, Any]) -> dict[str, int]:
+    """The write ports of the banks with their widths, by parameters of the module step_engine."""
+    machine = machine_of(params)
+    return write_ports(map(_bank_path, range(machine.banks)), machine, machine.depth)
+
+
+def write_ports(memories: Iterable[str], machine: Machine, depth: int) -> dict[str, int]:
+    """The write ports of memories with their widths, by path.
+
+    Parameters
+    ----------
+    memories
+        Their paths.
+    machine
+        What they are part of.
+    depth
+        Words of a context in each.
+    """
+    address_w = (machine.contexts * depth - 1).bit_length()
+    widths = {"write_i": 1, "write_address_i": address_w, "write_data_i": machine.fmt.width}
+    return {f"{memory}.{port}": width for memory in memories for port, width in widths.items()}
+
+
+def said(path: Callable[[int], str], stores: Mapping[int, Store], banks: int) -> dict[str, int]:
+    """What stands on the write ports of banks where they store just this, by path.
+
+    Address and data of a bank that stores nothing are left out: anything may stand there.
+    """
+    values = {f"{path(bank)}.write_i": int(bank in stores) for bank in range(banks)}
+    for bank, store in stores.items():
+        values[f"{path(bank)}.write_address_i"] = store.address
+        values[f"{path(bank)}.write_data_i"] = store.bits
+    return values
 
 
 @dataclass(frozen=True)
@@ -61,6 +101,11 @@ class Judge:
         What it finds in the register file.
     steps, every
         As for :meth:`pymodel.machine.model.Twin.run`.
+
+    Attributes
+    ----------
+    wanted : dict
+        Bank -> Store of the model in the last cycle that was judged.
     """
 
     def __init__(
@@ -81,6 +126,7 @@ class Judge:
         self._step = -1 if program.opening is None else -2  # the prologue counts as step -1
         self._tick, self._healthy = 0, True  # tick: cycle of the step
         self._words: list[Word] = []
+        self.wanted: Mapping[int, Store] = {}
         self._wanted: dict[int, dict[int, Store]] = {}
         self._operands: list[Mapping[int, Bits]] = []
         counts = [len(lane.sides) for lane in self.machine.lanes]
@@ -108,7 +154,7 @@ class Judge:
         if self._tick == self.machine.contexts * len(self._words):
             self._next_step()
         self._operands.append(operands)
-        wanted = self._wanted[self._tick]
+        self.wanted = wanted = self._wanted[self._tick]
         found = (
             self._bank(bank, stores.get(bank), wanted.get(bank))
             for bank in sorted(stores.keys() | wanted.keys())
@@ -119,6 +165,7 @@ class Judge:
 
     def no_word(self, stores: Mapping[int, tuple[Bits, Bits]]) -> WrongStore | None:
         """Judge a cycle without one: nothing may be stored."""
+        self.wanted = {}
         where = f"after {self._where}, no program word is executed"
         return next(
             (WrongStore(_port(bank, "write_i"), 1, 0, None, where) for bank in stores), None
@@ -229,7 +276,11 @@ class Judge:
 
 
 def _port(bank: int, name: str) -> str:
-    return f"u_datapath.gen_bank[{bank}].u_bank.{name}"
+    return f"{_bank_path(bank)}.{name}"
+
+
+def _bank_path(bank: int) -> str:
+    return f"u_datapath.gen_bank[{bank}].u_bank"
 
 
 def value_text(fmt: Format, bits: Bits) -> str:
@@ -305,22 +356,32 @@ async def seen_from_inside(
         await engine.write("CTRL", engine.mask("CTRL", "RESET"))
         await engine.write_registers(registers)
         run = cocotb.start_soon(_end_of(engine.run(program, steps, every, **arguments)))
-        wrong = await _first_wrong_store(engine, judge, run)
+        wrong = await _first_wrong_store(engine, judge, run, board.model)
         first, *rest = str(error).splitlines()
         if wrong is None:
             text = "done once more, the run stores nothing wrong: look at trace, sequencer and bus"
             rest = rest or [f"  rerun     {board.rerun}"]
             raise AssertionError("\n".join([first, f"  inside    {text}", *rest])) from None
-        details = [*wrong.details, ("seen as", first)]
         text = board.mismatch(
             wrong.signal,
             wrong.got,
             wrong.want,
             wrong.fmt,
             context=wrong.context,
-            details=details,
+            details=wrong.details,
+            seen_as=first,
         )
+        await _end_in_reset(engine.dut)
         raise AssertionError(text) from None
+
+
+async def _end_in_reset(dut: Any) -> None:
+    """Reset what was cut short, so that it answers to nothing that the test may do next."""
+    await ClockCycles(dut.clk_i, SEEN_CYCLES)
+    await FallingEdge(dut.clk_i)
+    dut.rst_ni.value = 0
+    await ClockCycles(dut.clk_i, 2)
+    await clock.release_reset(dut)
 
 
 async def _end_of(run: Awaitable[Any]) -> None:
@@ -329,16 +390,51 @@ async def _end_of(run: Awaitable[Any]) -> None:
         await run
 
 
-async def _first_wrong_store(engine: StepEngine, judge: Judge, run: Any) -> WrongStore | None:
+async def _first_wrong_store(
+    engine: StepEngine, judge: Judge, run: Any, model: ModelSignals
+) -> WrongStore | None:
     """Watch a run, until it ends or stores what is wrong."""
-    probe, edge = _Probe(engine), FallingEdge(engine.dut.clk_i)
-    wrong = None
-    while wrong is None and not run.done():
-        await edge
+    probe, banks = _Probe(engine), engine.machine.banks
+
+    def cycle() -> WrongStore | None:
         stores = probe.stores
         if probe.executes:
             wrong = judge.word(stores, probe.operands(judge.issued))
         else:
             wrong = judge.no_word(stores)
+        model.show(said(_bank_path, judge.wanted, banks))
+        return wrong
+
+    return await watched(engine.dut.clk_i, run, cycle, model)
+
+
+async def watched(
+    clk: Any, run: Any, cycle: Callable[[], WrongStore | None], model: ModelSignals
+) -> WrongStore | None:
+    """Watch a run, until it ends or stores what is wrong.
+
+    Parameters
+    ----------
+    clk, run
+        The clock; the task that does the run.
+    cycle
+        Judges a clock cycle, and shows the model's: called right behind the rising edge that
+        begins it, so that both change at the same time.
+    model
+        Shows where they differ.
+
+    Returns
+    -------
+    WrongStore or None
+        Returned in the middle of the cycle that it is in.
+    """
+    wrong = None
+    while wrong is None and not run.done():
+        await RisingEdge(clk)
+        await ReadWrite()
+        wrong = cycle()
     run.cancel()
+    if wrong:
+        model.differs([wrong.signal])
+        await FallingEdge(clk)
     return wrong

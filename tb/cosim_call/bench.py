@@ -69,4 +69,5 @@ BENCH = Bench(
         ),
     ],
     signals=step_watch.SIGNALS,
+    modelled=step_watch.modelled,
 )

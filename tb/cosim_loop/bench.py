@@ -33,4 +33,5 @@ BENCH = Bench(
         Config("short", rtl_parameters(DEFAULT), {"robot": IIWA, "steps": 5}, ICARUS),
     ],
     signals=step_watch.SIGNALS,
+    modelled=step_watch.modelled,
 )

@@ -81,6 +81,7 @@ BENCH = Bench(
         Config("combinational", rtl_parameters(COMBINATIONAL), {"runs": MIXED}, VERILATOR),
     ],
     signals=step_watch.SIGNALS,
+    modelled=step_watch.modelled,
 )
 
 #: Systems of one run start this far apart, rad or m: each has a trajectory of its own.

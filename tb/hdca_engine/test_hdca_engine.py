@@ -63,6 +63,7 @@ class Engine:
 
     def check(self, port, words, context="", names=None):
         got = unpack(int(getattr(self.dut, port).value), len(words), self.fmt.width)
+        self.board.model.show({port: pack([word.bits for word in words], self.fmt.width)})
         for i, (value, word) in enumerate(zip(got, words, strict=True)):
             signal = f"{port}[{i}]" + (f" = {names[i]}" if names else "")
             self.board.compare(signal, value, word.bits, self.fmt, context=context)

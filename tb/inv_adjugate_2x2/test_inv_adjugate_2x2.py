@@ -33,7 +33,9 @@ class Inverter:
             await ClockCycles(self.dut.clk_i, self.latency)
         await Timer(1, "ns")
         got = unpack(int(self.dut.y_o.value), 4, self.fmt.width)
-        for i, want in enumerate(entry.bits for row in inverse for entry in row):
+        wants = [entry.bits for row in inverse for entry in row]
+        self.board.model.show({"y_o": pack(wants, self.fmt.width)})
+        for i, want in enumerate(wants):
             self.board.compare(f"y_o[{i}]", got[i], want, self.fmt, context=context)
         self.board.compare(
             "singular_o", int(self.dut.singular_o.value), int(singular), context=context

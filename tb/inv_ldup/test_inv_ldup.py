@@ -57,8 +57,12 @@ class Inverter:
         rows = [scalars[n * i : n * i + n] for i in range(n)]
         inverse, singular = inv_ldup(arithmetic, rows)
         got = unpack(int(self.dut.y_o.value), n * n, self.fmt.width)
-        for i, want in enumerate(entry.bits for row in inverse for entry in row):
-            board.compare(f"y_o[{i // n}][{i % n}]", got[i], want, self.fmt, context=context)
+        wants = [entry.bits for row in inverse for entry in row]
+        board.model.show({"y_o": pack(wants, self.fmt.width)})
+        for i, want in enumerate(wants):
+            board.compare(
+                f"y_o[{i}] = y[{i // n}][{i % n}]", got[i], want, self.fmt, context=context
+            )
         board.compare("singular_o", int(self.dut.singular_o.value), int(singular), context=context)
         board.compare("flags_o", int(self.dut.flags_o.value), arithmetic.flags, context=context)
         pivots.cover(board.met, n, BENCH.params["PARALLEL"], arithmetic, singular)

@@ -124,4 +124,5 @@ BENCH = Bench(
         legal=_is_legal,
     ),
     signals=("busy", "parts_rst_n", *array_watch.SIGNALS),
+    modelled=array_watch.modelled,
 )

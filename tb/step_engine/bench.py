@@ -89,4 +89,5 @@ BENCH = Bench(
         legal=_is_legal,
     ),
     signals=("busy", "full", "push", *step_watch.SIGNALS),
+    modelled=step_watch.modelled,
 )

@@ -1,10 +1,15 @@
 """The HTML report from small made-up results."""
 
 import base64
+import html
 import json
+import os
+import re
+import subprocess
 
 import pytest
 
+from scripts.places import ROOT
 from scripts.report.bench_runs import BenchRun, read_bench_runs
 from scripts.report.page import duration, write_report
 from scripts.report.pytest_files import read_junit
@@ -66,6 +71,34 @@ def test_failed_run_comes_first_and_is_open(build):
     assert "y_o &lt;x&gt;" in page
     assert "make fp_sub SIM=verilator SEED=7" in page
     assert "40,000 transactions" in page
+
+
+def test_a_red_test_has_the_command_that_shows_where_it_fails(build):
+    page = html.unescape(write_report(build).read_text())
+    (command,) = re.findall(r"<code>(make debug .*?)</code>", page)
+    assert command == "make debug BENCH=fp_sub CONFIG=binary32-s0 SIM=verilator SEED=7 TEST=random"
+    outer = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES")
+    done = subprocess.run(
+        [*command.split(), "-n"],
+        cwd=ROOT,
+        env={name: value for name, value in os.environ.items() if name not in outer},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    words = " ".join(done.stdout.replace("\\\n", " ").split())
+    assert words.endswith(
+        "scripts.waves.debug fp_sub --config binary32-s0 --sim verilator --test random --seed 7"
+    )
+    assert "scripts/setup.sh verilator" in words
+
+
+def test_functional_coverage_is_linked_where_it_is(build):
+    link = '<a href="../coverage/index.html">'
+    assert link not in write_report(build).read_text()
+    (build / "coverage").mkdir()
+    (build / "coverage" / "index.html").touch()
+    assert link in write_report(build).read_text()
 
 
 def test_every_message_stands_once(build):

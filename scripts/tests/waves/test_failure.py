@@ -81,6 +81,7 @@ def test_a_test_that_passed_opens_at_the_start(wave):
         ("memory[3]", ["clk_i", "memory[3]"]),  # an element is a signal of its own
         ("part_i[1]", ["clk_i", "part_i[1]"]),  # as Verilator splits a packed array
         ("x_i[7]", ["clk_i", "x_i"]),  # no such word: all of it
+        ("part_i[1] = y[0][1]", ["clk_i", "part_i[1] = y[0][1]"]),  # a word that has a name
         ("COMPOUND[3]", ["clk_i", "s_axil_rdata"]),  # a register: the bus that showed it
     ],
 )
