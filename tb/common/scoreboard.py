@@ -31,6 +31,10 @@ class Scoreboard:
     failure : dict
         What the last mismatch was, for the waveform; see
         :func:`scripts.waves.failure.failure_group`.
+    reached : dict
+        ``item``: the number of the item of the stimulus that is under way, and ``states``: where
+        the random numbers were at its start, and at those of the items before; see
+        :meth:`tb.common.bench.Bench.items`.
     """
 
     def __init__(self, test: str, rng: np.random.Generator, rerun: str) -> None:
@@ -39,6 +43,7 @@ class Scoreboard:
         self.rerun = rerun
         self.transactions = 0
         self.failure: dict[str, Any] = {}
+        self.reached: dict[str, Any] = {}
         self.covered: dict[tuple[str, str], set[Bin]] = defaultdict(set)
         self._queues = defaultdict(deque)
 
