@@ -57,6 +57,7 @@ class _Search:
         self.failure, self.runs = failure, 0
         self.folder = failure.unit.folder.with_name(f"{failure.unit.folder.name}-{failure.test}")
         self.kind = ""  # of the failure
+        self.ns = 0.0  # simulated by the last run that failed
         self.last: Row = {}
 
     def run(self, settings: Settings, waves: bool = False) -> Row | None:
@@ -68,7 +69,7 @@ class _Search:
         kind = kind_of(found[0]) if found else ""
         if not found or self.kind not in ("", kind):
             return None
-        self.kind, self.last = kind, row
+        self.kind, self.last, self.ns = kind, row, found[0]["sim_ns"]
         return found[0]
 
     def fails(self, settings: Settings) -> bool:
@@ -155,8 +156,8 @@ def _part(search: _Search, reached: Row) -> tuple[Settings, str]:
 
 
 def _counts(search: _Search) -> tuple[Settings, str]:
-    """Counts of the settings, each as small as can be; nothing if there are none."""
-    unit, found = search.failure.unit, {}
+    """Counts of the settings, each as small as can be; those alone that shorten the run."""
+    unit, found, shortest = search.failure.unit, {}, search.ns
     own = bench_named(unit.bench).config_named(unit.config).settings
     for name, value in own.items():
         count = value.get(unit.simulator) if isinstance(value, dict) else value
@@ -165,10 +166,10 @@ def _counts(search: _Search) -> tuple[Settings, str]:
 
         fewer = partial(_fewer, search, dict(found), name)
         fewest = least(0, count, fewer)
-        if fewest < count:
-            found[name] = fewest
+        if fewest < count and search.ns < shortest:
+            found[name], shortest = fewest, search.ns
     words = [f"{name} {count}" for name, count in found.items()]
-    return found, ", ".join(words) or "the whole test: it has no items, and its counts matter not"
+    return found, ", ".join(words) or "the whole test, until it fails"
 
 
 def _fewer(search: _Search, settings: Settings, name: str, count: int) -> bool:

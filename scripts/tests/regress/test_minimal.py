@@ -55,6 +55,67 @@ def test_failures_are_told_apart_by_what_they_say():
     assert of("y_o[3] differs at 425 ns") != of("flags_o[3] differs at 425 ns")
 
 
+class Bench:
+    """A test of so many items, of which one fails, or needs others before it."""
+
+    def __init__(self, needs=1, item=9, settings=None, waves=True):
+        self.needs, self.item, self.waves = needs, item, waves
+        self.settings = settings or {}
+
+    def config_named(self, name):
+        return self
+
+    def simulated(self, unit, folder, testcase, settings, waves):
+        first, count = settings.get("first", 0), settings.get("items", 1000)
+        fails = first <= self.item - self.needs + 1 and first + count > self.item
+        if "steps" in settings:
+            fails = settings["steps"] >= 5
+        fails &= self.waves or not waves
+        test = {"name": testcase, "result": "fail" if fails else "pass", "message": "y differs"}
+        test["sim_ns"] = 100.0 * settings.get("steps", 8)
+        if not self.settings:
+            states = [f"{number:x}" for number in range(first, self.item + 1)]
+            test["reached"] = {"item": self.item, "states": states}
+        return {"tests": [test], "rerun": f"make it {settings}"}
+
+
+@pytest.fixture
+def shortest(monkeypatch):
+    def search(bench):
+        monkeypatch.setattr(minimal, "simulated", bench.simulated)
+        monkeypatch.setattr(minimal, "bench_named", lambda name: bench)
+        return minimised(Failure(Unit("fp_add", "half", "icarus", 1, ""), "corners")).row
+
+    return search
+
+
+@pytest.mark.parametrize(("needs", "item"), [(1, 9), (1, 0), (2, 9), (5, 9), (7, 100), (10, 9)])
+def test_as_many_items_as_it_takes(shortest, needs, item):
+    row = shortest(Bench(needs, item))
+    first = item - needs + 1
+    state = {"state": f"{first:x}"} if first else {}
+    assert row["settings"] == {"first": first, "items": needs} | state
+    assert row["runs"] <= 16
+
+
+def test_counts_as_small_as_can_be(shortest):
+    row = shortest(Bench(settings={"steps": {"icarus": 8}, "robot": "x", "rows": None}))
+    assert row["settings"] == {"steps": 5} and row["how"] == "steps 5"
+
+
+def test_counts_that_matter_not_stay(shortest):
+    row = shortest(Bench(settings={"calls": 8}))
+    assert row["settings"] == {} and row["how"] == "the whole test, until it fails"
+    assert row["rerun"] == "make it {} WAVES=1"
+
+
+def test_what_fails_otherwise_is_said(shortest):
+    row = shortest(Bench(item=-1))
+    assert row["how"] == "fails only after the bench's other tests"
+    assert row["rerun"] == "make fp_add SIM=icarus CONFIG=half SEED=1"
+    assert shortest(Bench(waves=False))["how"] == "item 9 alone; passes with waves"
+
+
 @pytest.fixture
 def planted(monkeypatch, tmp_path):
     """Have a bench run with a bug in one of its files."""
