@@ -11,15 +11,17 @@ export PATH := $(CURDIR)/.venv/bin:$(CURDIR)/.tools/verilator/usr/bin:$(PATH)
 PY := .venv/bin/python
 SETUP := scripts/setup.sh
 PYTEST := $(PY) -m pytest
-BENCHES := $(filter-out common,$(patsubst tb/%/Makefile,%,$(wildcard tb/*/Makefile)))
+KNOWN_BENCHES := $(filter-out common,$(patsubst tb/%/Makefile,%,$(wildcard tb/*/Makefile)))
 
 DEMO_TAKES := SIM ARITH STEPS REBASE BASE LANES OUT SEED WAVES REFERENCE
 RUN_TAKES := SCENARIO TARGET $(DEMO_TAKES) ANIMATE FORCES
-BENCH_TAKES := SIM SEED TEST CONFIG WAVES
+BENCH_TAKES := SIM SEED TEST CONFIG WAVES SETTINGS
 ROBOT_TAKES := URDF FUNCTION FLOATING TARGET ROWS SIM ARITH LANES SEED OUT WAVES CONTEXTS DATAPATHS STALLS
+REGRESS_TAKES := BENCHES SEEDS SEED HOURS SIM WORKERS SCHEDULER
 SWEEP_TAKES := SCENARIO VARY COUNT SEED TARGET ARITH STEPS BASE REBASE SIM LANES WORKERS SCHEDULER OUT
 # $(call takes,NAMES): refuse a variable of the command line that the target has no use for.
-takes = $(foreach name,$(filter-out $1,$(RUN_TAKES) $(BENCH_TAKES) $(ROBOT_TAKES) $(SWEEP_TAKES) CHANGED),$(if \
+takes = $(foreach name,$(filter-out $1,$(RUN_TAKES) $(BENCH_TAKES) $(ROBOT_TAKES) $(SWEEP_TAKES) \
+  $(REGRESS_TAKES) CHANGED),$(if \
   $(filter command,$(origin $(name))),$(error $(name)=$($(name)): make $@ takes $(or $1,no variables))))
 
 # What SIM needs; both simulators where it does not say which. Another one is refused in Python.
@@ -92,12 +94,28 @@ test: setup ## whole regression, both simulators, and build/report/index.html [C
 	@$(PYTEST) -n 2 --maxschedchunk 1 --junitxml=build/report/junit.xml -p scripts.report.plugin \
 	  -p scripts.changed.plugin $(if $(filter-out 0,$(CHANGED)),--changed)
 
-.PHONY: $(BENCHES)
-$(BENCHES): setup
+.PHONY: $(KNOWN_BENCHES)
+$(KNOWN_BENCHES): setup
 	@$(call takes,$(BENCH_TAKES))
 	@$(PYTEST) tb/$@ $(if $(SIM),--sim=$(SIM)) $(if $(SEED),--seed=$(SEED)) \
 	  $(if $(TEST),--cocotb-test=$(TEST)) $(if $(CONFIG),--config=$(CONFIG)) \
-	  $(if $(filter-out 0,$(WAVES)),--waves)
+	  $(if $(SETTINGS),--settings='$(SETTINGS)') $(if $(filter-out 0,$(WAVES)),--waves)
+
+.PHONY: regress
+regress: venv ## seeds x configurations x simulators [BENCHES="fp_add" SEEDS=10 SEED= HOURS=1 SIM= WORKERS= SCHEDULER=]
+	@$(call takes,$(REGRESS_TAKES))
+	@$(SETUP) $(SIMULATORS)
+	@$(PY) -m scripts.command scripts.regress.command $(BENCHES) $(if $(SEEDS),--seeds $(SEEDS)) \
+	  $(if $(SEED),--seed $(SEED)) $(if $(HOURS),--hours $(HOURS)) $(if $(SIM),--sim $(SIM)) \
+	  $(if $(WORKERS),--workers $(WORKERS)) $(if $(SCHEDULER),--scheduler $(SCHEDULER))
+
+.PHONY: parameters
+parameters: venv ## docs/parameters.md: legal values, where run [COUNT=20 SEED=: elaborate so many combinations instead]
+	@$(call takes,COUNT SEED)
+	@$(if $(SEED),$(if $(COUNT),,$(error SEED=$(SEED): only with COUNT)))
+	@$(if $(COUNT),$(SETUP) icarus)
+	@$(PY) -m scripts.command $(if $(COUNT),scripts.parameters.elaborate --count $(COUNT) \
+	  $(if $(SEED),--seed $(SEED)),scripts.parameters.document)
 
 .PHONY: coverage
 coverage: setup ## functional coverage: what the last regression met, what is missing, into build/coverage
@@ -136,7 +154,7 @@ debug: venv ## BENCH= CONFIG= SIM= SEED= TEST=, from the report: a red test agai
 
 .PHONY: waves
 waves: venv ## BENCH=<bench> [CONFIG= FILE=]: open its last waveform with the bench's layout
-	@$(if $(BENCH),,$(error say which: make waves BENCH=<bench>; benches: $(BENCHES)))
+	@$(if $(BENCH),,$(error say which: make waves BENCH=<bench>; benches: $(KNOWN_BENCHES)))
 	@$(PY) -m scripts.waves $(BENCH) $(if $(FILE),--file $(FILE)) $(if $(CONFIG),--config $(CONFIG))
 
 .PHONY: bench native-results array-results sincos longrun results reference gallery
@@ -218,4 +236,4 @@ help: ## this text
 	@awk -F ':.*## ' '/^##@/ { printf "\n%s\n", substr($$0, 5) } \
 	  /^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 	@printf '\nBenches: make <bench> [SIM=icarus|verilator SEED= TEST= CONFIG= WAVES=1]\n  %s\n' \
-	  "$(or $(BENCHES),none yet)"
+	  "$(or $(KNOWN_BENCHES),none yet)"

@@ -1,6 +1,7 @@
-"""Command-line options of the benches (the Makefile's SIM, SEED, TEST, CONFIG, WAVES)."""
+"""Command-line options of the benches: the Makefile's SIM, SEED, TEST, CONFIG, WAVES, SETTINGS."""
 
 import importlib
+import json
 import os
 import random
 import re
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 from tb.common import interrupt
-from tb.common.bench import DEFAULT_SEED, MAX_SEED
+from tb.common.bench import DEFAULT_SEED, MAX_SEED, PART
 from tb.common.simulators import SIMULATORS, usable
 
 ALL = "all"
@@ -24,6 +25,7 @@ def pytest_addoption(parser):
     group.addoption("--cocotb-test", help="run only this cocotb test of the bench")
     group.addoption("--config", help="run only this configuration of the bench")
     group.addoption("--waves", action="store_true", help="write one FST a test to build/waves")
+    group.addoption("--settings", default="", help="settings of the configuration to change, JSON")
 
 
 def pytest_configure(config):
@@ -31,6 +33,7 @@ def pytest_configure(config):
     check_simulator(config.getoption("sim"))
     config.bench_seed = chosen_seed(config)
     check_names(config)
+    config.bench_settings = chosen_settings(config)
 
 
 def refuse(variable, value, allowed):
@@ -72,6 +75,33 @@ def check_names(config):
         refuse("CONFIG", name, f"one of {', '.join(known)}")
     if test is not None and test not in found.tests:
         refuse("TEST", test, f"one of {', '.join(found.tests)}")
+
+
+def chosen_settings(config):
+    """Settings that take the place of a configuration's own; of one that is named only."""
+    text, name = config.getoption("settings"), config.getoption("config")
+    if not text:
+        return {}
+    try:
+        settings = json.loads(text)
+    except ValueError:
+        settings = None
+    if not isinstance(settings, dict):
+        refuse("SETTINGS", text, """JSON, as '{"vectors": 13}'""")
+    benches = [Path(argument).resolve() for argument in config.args]
+    if name is None or [folder.parent for folder in benches] != [TB]:
+        raise pytest.UsageError("SETTINGS: are those of one bench and one CONFIG, say which")
+    bench = importlib.import_module(f"tb.{benches[0].name}.bench").BENCH
+    own = bench.config_named(name).settings
+    for key, value in settings.items():
+        if key not in (*own, *PART):
+            known = ", ".join((*own, *PART))
+            raise pytest.UsageError(f"SETTINGS: no {key!r}; CONFIG={name} has {known}")
+        if key in PART[:2] and not (type(value) is int and value >= 0):
+            refuse(f"SETTINGS, {key}", value, "a whole number, at least 0")
+        if key == "state" and not re.fullmatch(r"[0-9a-f]+(\.[0-9a-f]+)?", str(value)):
+            refuse("SETTINGS, state", value, "what `make regress` has printed")
+    return settings
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -141,5 +171,6 @@ def bench_options(request: pytest.FixtureRequest) -> dict[str, Any]:
         "seed": config.bench_seed,
         "testcase": config.getoption("cocotb_test"),
         "waves": config.getoption("waves"),
+        "settings": config.bench_settings,
         "live": config.getoption("capture") == "no",
     }

@@ -7,13 +7,15 @@ import logging
 import os
 import re
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import Any
 
 from pymodel.runs.input_error import InputError
 
 ADDRESS = r"((tcp|tls|ws|wss|ucx)://)?[^/:]+:[0-9]+"  # of a scheduler
 ANSWER_S = 5.0  # how long it may take to answer
+AHEAD = 2  # chunks of each worker that are handed out: one in work, the next at hand
 QUIET = logging.CRITICAL + 1  # errors come as exceptions
 SETTINGS = {
     "distributed.scheduler.allowed-failures": 1,  # deaths that a chunk survives
@@ -22,7 +24,7 @@ SETTINGS = {
 
 Chunk = Any
 Results = Iterator[tuple[Chunk, Any]]
-Run = Callable[[Callable[[Chunk], Any], Sequence[Chunk]], Results]
+Run = Callable[[Callable[[Chunk], Any], Iterable[Chunk]], Results]
 
 
 @contextlib.contextmanager
@@ -42,7 +44,8 @@ def workers(count: int | None, scheduler: str | None) -> Iterator[tuple[int, Run
         How many chunks run at once.
     run : callable(function, chunks)
         An iterator of (chunk, result) in the order of their ends. The result is None if workers
-        died again and again while the chunk was theirs, in work or waiting.
+        died again and again while the chunk was theirs, in work or waiting. The next chunk is asked
+        for only when there is somebody to run it.
 
     Raises
     ------
@@ -91,12 +94,21 @@ def _connected(client_type: type, scheduler: Any) -> Any:
         raise InputError(f"--scheduler {scheduler}: no answer within {ANSWER_S:g} s") from None
 
 
-def _on_cluster(client: Any, function: Callable[[Chunk], Any], chunks: Sequence[Chunk]) -> Results:
+def _on_cluster(client: Any, function: Callable[[Chunk], Any], chunks: Iterable[Chunk]) -> Results:
     """Run chunks on a cluster; Dask gives those of a worker that dies to others, a few times."""
     from distributed import CancelledError, KilledWorker, as_completed
 
-    pending = {client.submit(function, chunk, pure=False): chunk for chunk in chunks}
-    for future in as_completed(pending, loop=client.loop):
+    waiting, pending, done = iter(chunks), {}, as_completed(loop=client.loop)
+
+    def hand_out() -> None:
+        room = AHEAD * max(1, sum(client.nthreads().values())) - len(pending)
+        for chunk in islice(waiting, max(0, room)):
+            future = client.submit(function, chunk, pure=False)
+            pending[future] = chunk
+            done.add(future)
+
+    hand_out()
+    for future in done:
         chunk = pending.pop(future)
         try:
             result = future.result()
@@ -112,3 +124,4 @@ def _on_cluster(client: Any, function: Callable[[Chunk], Any], chunks: Sequence[
                 said += " (docs/sweeps.md: what scheduler and workers need)"
             raise InputError(f"the workers cannot run this: {said}") from error
         yield chunk, result
+        hand_out()

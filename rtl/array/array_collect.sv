@@ -14,7 +14,7 @@ module array_collect #(
 );
 
   localparam int GROUP = 6;
-  localparam int GROUPS = (DATAPATHS + GROUP - 1) / GROUP;
+  localparam int GROUPS = DATAPATHS > 1 ? (DATAPATHS + GROUP - 1) / GROUP : 1;
   localparam int PLACES_W = GROUPS * GROUP * W;
 
   if (DATAPATHS < 1 || GROUPS > GROUP) begin : gen_check

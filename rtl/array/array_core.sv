@@ -48,7 +48,7 @@ module array_core #(
   localparam int W = 1 + EXP_W + MAN_W,
   localparam int BANKS = step_pkg::num_banks(NUM_ADD, NUM_MUL),
   localparam int BANK_W = $clog2(BANKS),
-  localparam int FILE_W = $clog2(CONTEXTS * DEPTH),
+  localparam int FILE_W = step_pkg::index_w(CONTEXTS * DEPTH),
   localparam int LIVE_W = array_pkg::live_w(DATAPATHS, CONTEXTS),
   localparam int V_W = array_pkg::datapath_w(DATAPATHS),
   localparam int IN_ADDRESS_W = array_pkg::stream_address_w(CONTEXTS, IN_DEPTH),
@@ -91,7 +91,7 @@ module array_core #(
   output logic [fp_pkg::FLAGS_W-1:0] flags_o
 );
 
-  localparam int ADDRESS_W = $clog2(DEPTH);
+  localparam int ADDRESS_W = step_pkg::index_w(DEPTH);
   localparam int CONTEXT_W = step_pkg::context_w(CONTEXTS);
   localparam int AHEAD = step_pkg::ahead_stages(READ_STAGES, OPERAND_STAGES);
 

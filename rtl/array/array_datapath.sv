@@ -77,9 +77,9 @@ module array_datapath #(
   output logic [fp_pkg::FLAGS_W-1:0] flags_o
 );
 
-  localparam int ADDRESS_W = $clog2(DEPTH);
-  localparam int IN_W = $clog2(IN_DEPTH);
-  localparam int OUT_W = $clog2(OUT_DEPTH);
+  localparam int ADDRESS_W = step_pkg::index_w(DEPTH);
+  localparam int IN_W = step_pkg::index_w(IN_DEPTH);
+  localparam int OUT_W = step_pkg::index_w(OUT_DEPTH);
   localparam int FAULT_W = OUT_ADDRESS_W - OUT_W;  // bits of a half and a context
   localparam int AHEAD = step_pkg::ahead_stages(READ_STAGES, OPERAND_STAGES);
   localparam int EMIT_AT = step_pkg::emit_at(BANKS, ADDRESS_W, CONTEXTS);

@@ -26,8 +26,8 @@ module array_loader #(
   parameter int FUNCTIONS = 16,
   localparam int DATA_W = 32,
   localparam int COUNT_W = 32,
-  localparam int IN_W = $clog2(IN_DEPTH),
-  localparam int FUNCTION_W = $clog2(FUNCTIONS),
+  localparam int IN_W = step_pkg::index_w(IN_DEPTH),
+  localparam int FUNCTION_W = step_pkg::index_w(FUNCTIONS),
   localparam int LIVE_W = array_pkg::live_w(DATAPATHS, CONTEXTS),
   localparam int V_W = array_pkg::datapath_w(DATAPATHS),
   localparam int ADDRESS_W = array_pkg::stream_address_w(CONTEXTS, IN_DEPTH)

@@ -9,7 +9,7 @@
 module array_memory #(
   parameter int W = 32,
   parameter int DEPTH = 128,
-  localparam int ADDRESS_W = $clog2(DEPTH)
+  localparam int ADDRESS_W = step_pkg::index_w(DEPTH)
 ) (
   input  logic                 clk_i,
   input  logic                 write_i,
@@ -23,7 +23,8 @@ module array_memory #(
     initial $fatal(1, "%m: DEPTH %0d must be at least 2", DEPTH);
   end
 
-  (* ram_style = "block", no_rw_check *) logic [W-1:0] memory_q[DEPTH];
+  localparam int PLACES = DEPTH > 1 ? DEPTH : 2;  // fewer are refused
+  (* ram_style = "block", no_rw_check *) logic [W-1:0] memory_q[PLACES];
 
   always_ff @(posedge clk_i) begin
     if (write_i) begin

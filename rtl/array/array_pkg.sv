@@ -25,7 +25,7 @@ package array_pkg;
 
   // Bits of a number of systems, none to all of them
   function automatic int live_w(input int datapaths, input int contexts);
-    return $clog2(num_systems(datapaths, contexts) + 1);
+    return step_pkg::index_w(num_systems(datapaths, contexts) + 1);
   endfunction
 
   // Bits of the number of a datapath; one where there is only one
@@ -35,7 +35,7 @@ package array_pkg;
 
   // Bits of the address of an input or output memory of so many words for each context
   function automatic int stream_address_w(input int contexts, input int stream_depth);
-    return 1 + $clog2(contexts) + $clog2(stream_depth);
+    return 1 + $clog2(contexts) + step_pkg::index_w(stream_depth);
   endfunction
 
   // Registers before and behind the units that serve so many datapaths

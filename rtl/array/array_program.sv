@@ -6,7 +6,7 @@
 module array_program #(
   parameter int WORD_W = 256,
   parameter int DEPTH = 1024,
-  localparam int PC_W = $clog2(DEPTH)
+  localparam int PC_W = step_pkg::index_w(DEPTH)
 ) (
   input  logic clk_i,
 

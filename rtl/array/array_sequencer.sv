@@ -45,11 +45,11 @@ module array_sequencer #(
   parameter int FUNCTIONS = 16,
   parameter int REPEAT_W = 16,  // bits of the repeats of a segment and the loops of a function
   localparam int COUNT_W = 32,
-  localparam int PC_W = $clog2(PROGRAM_DEPTH),
+  localparam int PC_W = step_pkg::index_w(PROGRAM_DEPTH),
   localparam int IN_W = step_pkg::number_w(IN_DEPTH, SCRATCH_DEPTH),
   localparam int OUT_W = step_pkg::number_w(OUT_DEPTH, SCRATCH_DEPTH),
-  localparam int SEGMENT_W = $clog2(SEGMENTS),
-  localparam int FUNCTION_W = $clog2(FUNCTIONS),
+  localparam int SEGMENT_W = step_pkg::index_w(SEGMENTS),
+  localparam int FUNCTION_W = step_pkg::index_w(FUNCTIONS),
   localparam int LIVE_W = array_pkg::live_w(DATAPATHS, CONTEXTS),
   localparam int WORD_W =
       step_pkg::stream_word_w(NUM_ADD, NUM_MUL, DEPTH, CONTEXTS, IN_DEPTH, OUT_DEPTH,
@@ -356,7 +356,7 @@ module array_sequencer #(
   // Words with their tokens; a bubble is all zeros
   // ---------------------------------------------------------------------------------------------
   localparam int BANKS = step_pkg::num_banks(NUM_ADD, NUM_MUL);
-  localparam int ADDRESS_W = $clog2(DEPTH);
+  localparam int ADDRESS_W = step_pkg::index_w(DEPTH);
   localparam int EMIT_AT = step_pkg::emit_at(BANKS, ADDRESS_W, CONTEXTS);
   localparam int OUT_INDEX_AT =
       step_pkg::out_index_at(BANKS, ADDRESS_W, CONTEXTS, SCRATCH_DEPTH);

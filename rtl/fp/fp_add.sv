@@ -41,6 +41,7 @@ module fp_add #(
   //           +-------+-------+----------------------+-------+-------+--------+
   //                           |<----------- ALIGNED_W ------------->|
   //                   |<------------------------ SUM_W ---------------------->|
+  localparam int BELOW_TOP_W = MAN_W > 1 ? MAN_W - 1 : 1;  // of the mantissa
   localparam int ALIGNED_W = MAN_W + 3;
   localparam int SUM_W = MAN_W + 5;
   // Bits of a shift. Ones in all but the last shift everything out.
@@ -481,7 +482,7 @@ module fp_add #(
       rounded = '0;
     end
     if (CLEAR && (flush || saturate)) begin
-      rounded[MAN_W-2:0] = '0;
+      rounded[BELOW_TOP_W-1:0] = '0;
     end
 
     inexact = finite && (overflow || tiny || ((guard || sticky) && !negated));

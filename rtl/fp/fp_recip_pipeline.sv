@@ -27,6 +27,11 @@ module fp_recip_pipeline #(
     initial $fatal(1, "%m: METHOD is %0d, must be RECIP_ARRAY or RECIP_TABLE", METHOD);
   end
 
+  localparam int MIN_DSP_W = 17;  // as fp_mul
+  if (DSP_W < MIN_DSP_W) begin : gen_check_dsp_w
+    initial $fatal(1, "%m: DSP_W is %0d, must be at least %0d", DSP_W, MIN_DSP_W);
+  end
+
   // The table of a wider format would not even elaborate.
   localparam bit TOO_WIDE = METHOD == fp_pkg::RECIP_TABLE && MAN_W > fp_pkg::RECIP_TABLE_MAX_MAN_W;
   if (TOO_WIDE) begin : gen_too_wide
@@ -79,7 +84,9 @@ module fp_recip_pipeline #(
   logic [MAN_W-1:0] mantissa;
   logic round_up;
 
-  if (METHOD == fp_pkg::RECIP_TABLE && !TOO_WIDE) begin : gen_table
+  // Nor would that of a format which u_check refuses.
+  localparam bit FITS = !TOO_WIDE && MAN_W >= fp_pkg::MIN_MAN_W;
+  if (METHOD == fp_pkg::RECIP_TABLE && FITS) begin : gen_table
     fp_recip_table #(.MAN_W(MAN_W), .CUTS(CUTS), .DSP_W(DSP_W)) u_divide (
       .clk_i, .enable_i, .fraction_i(a_i[MAN_W-1:0]), .mantissa_o(mantissa), .round_up_o(round_up)
     );

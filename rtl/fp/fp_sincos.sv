@@ -40,6 +40,8 @@ module fp_sincos
   end
 
   localparam int W = 1 + EXP_W + MAN_W;
+  // Zeros below the mantissa; none of one that u_check refuses
+  localparam int BELOW_W = MAN_W < SIGNIFICAND_W ? SIGNIFICAND_W - 1 - MAN_W : 0;
 
   // Exponents in two's complement: biased ones of results down to 2^-32, and shifts to the right.
   localparam int SHIFT_W = 5;  // of so many places
@@ -175,7 +177,7 @@ module fp_sincos
     .B_W(INVERSE_W),
     .DSP_W(DSP_W)
   ) u_turns (
-    .a_i({1'b1, a_i[MAN_W-1:0], {(SIGNIFICAND_W - 1 - MAN_W) {1'b0}}}),
+    .a_i({1'b1, a_i[MAN_W-1:0], {BELOW_W{1'b0}}}),
     .b_i(inverse),
     .low_o(product_low),
     .high_o(product_high)

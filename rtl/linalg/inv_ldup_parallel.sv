@@ -76,7 +76,7 @@ module inv_ldup_parallel #(
       + (PIVOT_LATENCY > TRIANGLE_LATENCY ? PIVOT_LATENCY : TRIANGLE_LATENCY)
       + 2 * MUL_STAGES + $clog2(N) * ADD_STAGES;
   localparam int COUNT_W = $clog2(LATENCY + 1) + 1;
-  localparam int INDEX_W = $clog2(N);
+  localparam int INDEX_W = N > 2 ? $clog2(N) : 1;
   localparam logic [W-1:0] SIGN = {1'b1, {(W - 1) {1'b0}}};
 
   // Position of entry (i, j) of a matrix

@@ -58,7 +58,7 @@ module inv_ldup_serial #(
                    N, ldup_pkg::MIN_N, ldup_pkg::MAX_N);
   end
 
-  localparam int INDEX_W = $clog2(N);
+  localparam int INDEX_W = N > 2 ? $clog2(N) : 1;
   localparam logic [W-1:0] MINUS_ZERO = {1'b1, {(W - 1) {1'b0}}};  // also the mask of the sign
 
   // Steps; (i, j) says which

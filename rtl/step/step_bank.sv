@@ -15,7 +15,7 @@ module step_bank #(
   parameter int READ_STAGES = 0,
   parameter int WRITE_STAGES = 0,
   parameter int BLOCK = READ_STAGES > 0 ? 1 : 0,
-  localparam int ADDRESS_W = $clog2(DEPTH),
+  localparam int ADDRESS_W = step_pkg::index_w(DEPTH),
   localparam int SIDES = step_pkg::SIDES
 ) (
   input  logic                       clk_i,
@@ -43,9 +43,10 @@ module step_bank #(
   // verilog_lint: waive-start explicit-parameter-storage-type  // a string
   localparam STYLE = BLOCK != 0 ? "block" : "distributed";
   // verilog_lint: waive-stop explicit-parameter-storage-type
+  localparam int PLACES = DEPTH > 1 ? DEPTH : 2;  // fewer are refused
   localparam int NEVER_BOTH = WRITE_STAGES > 0 ? 1 : 0;  // read and written in the same cycle
   // verilator lint_on UNUSEDPARAM
-  (* ram_style = STYLE, no_rw_check = NEVER_BOTH *) logic [W-1:0] memory_q[DEPTH];
+  (* ram_style = STYLE, no_rw_check = NEVER_BOTH *) logic [W-1:0] memory_q[PLACES];
 
   logic write;
   logic [ADDRESS_W-1:0] write_address;

@@ -74,8 +74,8 @@ module step_datapath #(
   output logic [fp_pkg::FLAGS_W-1:0] flags_o
 );
 
-  localparam int ADDRESS_W = $clog2(DEPTH);
-  localparam int FILE_W = $clog2(CONTEXTS * DEPTH);
+  localparam int ADDRESS_W = step_pkg::index_w(DEPTH);
+  localparam int FILE_W = step_pkg::index_w(CONTEXTS * DEPTH);
   localparam int SIDES = step_pkg::SIDES;
   localparam int BINARY = NUM_ADD + NUM_MUL;  // lanes of two operands
   localparam int SHARED_BANK = BINARY;  // of reciprocal and sine

@@ -51,6 +51,12 @@ package step_pkg;
   localparam int MAX_OPERAND_STAGES = 1;
   localparam int MAX_SINCOS_STAGES = 16;
 
+  // Bits of the number of one of so many places, at least two. Fewer are refused by a check, which
+  // would not be heard if a width were zero: a tool stops before it.
+  function automatic int index_w(input int places);
+    return places > 2 ? $clog2(places) : 1;
+  endfunction
+
   function automatic int num_banks(input int adders, input int multipliers);
     return adders + multipliers + UNARY_LANES;
   endfunction
@@ -108,7 +114,9 @@ package step_pkg;
 
   // Bits of the number of a word of a call, in a memory of such a depth or in the scratch memory
   function automatic int number_w(input int stream_depth, input int scratch_depth);
-    return $clog2(stream_depth > scratch_depth ? stream_depth : scratch_depth);
+    int depth;
+    depth = stream_depth > scratch_depth ? stream_depth : scratch_depth;
+    return depth == 0 ? 0 : index_w(depth);
   endfunction
 
   // With a scratch memory a bit that sends the output there stands between `emit` and its number.

@@ -13,8 +13,8 @@ module step_program #(
   parameter int DEPTH = 64,
   parameter int PROGRAM_DEPTH = 1024,
   parameter int CONTEXTS = 1,
-  localparam int ADDRESS_W = $clog2(DEPTH),
-  localparam int PC_W = $clog2(PROGRAM_DEPTH),
+  localparam int ADDRESS_W = step_pkg::index_w(DEPTH),
+  localparam int PC_W = step_pkg::index_w(PROGRAM_DEPTH),
   localparam int WORD_W = step_pkg::word_w(NUM_ADD, NUM_MUL, DEPTH, CONTEXTS)
 ) (
   input  logic clk_i,

@@ -38,12 +38,12 @@ module step_sequencer #(
   parameter int CONTEXTS = 1,
   localparam int COUNT_W = 32,
   localparam int BANK_W = $clog2(BANKS),
-  localparam int ADDRESS_W = $clog2(DEPTH),
+  localparam int ADDRESS_W = step_pkg::index_w(DEPTH),
   localparam int CONTEXT_W = step_pkg::context_w(CONTEXTS),
-  localparam int FILE_W = $clog2(CONTEXTS * DEPTH),
+  localparam int FILE_W = step_pkg::index_w(CONTEXTS * DEPTH),
   localparam int LOCATION_W = BANK_W + FILE_W,
-  localparam int PC_W = $clog2(PROGRAM_DEPTH),
-  localparam int ENTRY_W = $clog2(TRACE_REGISTERS)
+  localparam int PC_W = step_pkg::index_w(PROGRAM_DEPTH),
+  localparam int ENTRY_W = step_pkg::index_w(TRACE_REGISTERS)
 ) (
   input  logic               clk_i,
   input  logic               rst_ni,
@@ -256,7 +256,7 @@ module step_sequencer #(
   assign bank_o = bank_q;
   assign push_o = tracing && !stop;
 
-  if (CONTEXTS == 1) begin : gen_context
+  if (CONTEXTS <= 1) begin : gen_context
     assign context_o = '0;
     assign last_context = 1'b1;
   end else begin : gen_contexts

@@ -10,7 +10,7 @@ module step_trace #(
   parameter int W = 32,
   parameter int DEPTH = 512,
   parameter int DATA_STAGES = 0,
-  localparam int COUNT_W = $clog2(DEPTH) + 1
+  localparam int COUNT_W = step_pkg::index_w(DEPTH) + 1
 ) (
   input  logic clk_i,
   input  logic rst_ni,

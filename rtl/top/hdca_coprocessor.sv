@@ -51,6 +51,10 @@ module hdca_coprocessor
       (ADD_STAGES << CONFIG_ADD_STAGES) | (MUL_STAGES << CONFIG_MUL_STAGES) |
       (REC_STAGES << CONFIG_REC_STAGES);
 
+  if (REC_STAGES >= 1 << CONFIG_REC_STAGES_W) begin : gen_check_rec_stages
+    initial $fatal(1, "%m: REC_STAGES %0d does not fit register CONFIG, must be at most %0d",
+                   REC_STAGES, (1 << CONFIG_REC_STAGES_W) - 1);
+  end
   if (W > DATA_W) begin : gen_check_width
     initial $fatal(1, "%m: a float of %0d bits does not fit a word of %0d", W, DATA_W);
   end

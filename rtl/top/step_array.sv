@@ -43,7 +43,7 @@ module step_array
   parameter int SEGMENTS = 64,
   parameter int FUNCTIONS = 16,
   localparam int W = 1 + EXP_W + MAN_W,
-  localparam int FUNCTION_W = $clog2(FUNCTIONS)
+  localparam int FUNCTION_W = step_pkg::index_w(FUNCTIONS)
 ) (
   input  logic clk_i,
   input  logic rst_ni,
@@ -84,18 +84,18 @@ module step_array
   localparam int BANKS = step_pkg::num_banks(NUM_ADD, NUM_MUL);
   localparam int BANK_W = $clog2(BANKS);
   localparam int ADDRESSES = CONTEXTS * DEPTH;  // of a bank
-  localparam int FILE_W = $clog2(ADDRESSES);
+  localparam int FILE_W = step_pkg::index_w(ADDRESSES);
   localparam int LOCATION_W = BANK_W + FILE_W;
-  localparam int PC_W = $clog2(PROGRAM_DEPTH);
-  localparam int IN_W = $clog2(IN_DEPTH);
-  localparam int OUT_W = $clog2(OUT_DEPTH);
+  localparam int PC_W = step_pkg::index_w(PROGRAM_DEPTH);
+  localparam int IN_W = step_pkg::index_w(IN_DEPTH);
+  localparam int OUT_W = step_pkg::index_w(OUT_DEPTH);
   localparam int IN_NUMBER_W = step_pkg::number_w(IN_DEPTH, SCRATCH_DEPTH);
   localparam int OUT_NUMBER_W = step_pkg::number_w(OUT_DEPTH, SCRATCH_DEPTH);
   localparam int IN_ADDRESS_W = array_pkg::stream_address_w(CONTEXTS, IN_DEPTH);
   localparam int OUT_ADDRESS_W = array_pkg::stream_address_w(CONTEXTS, OUT_DEPTH);
   localparam int V_W = array_pkg::datapath_w(DATAPATHS);
   localparam int LIVE_W = array_pkg::live_w(DATAPATHS, CONTEXTS);
-  localparam int SEGMENT_W = $clog2(SEGMENTS);
+  localparam int SEGMENT_W = step_pkg::index_w(SEGMENTS);
   localparam int REPEAT_W = 16;
   localparam int WORD_BITS =
       step_pkg::stream_word_w(NUM_ADD, NUM_MUL, DEPTH, CONTEXTS, IN_DEPTH, OUT_DEPTH,
@@ -119,6 +119,10 @@ module step_array
       (DATAPATHS << ARRAY_DATAPATHS) | (SEGMENTS << ARRAY_SEGMENTS) |
       (FUNCTIONS << ARRAY_FUNCTIONS);
 
+  if (REC_STAGES >= 1 << CONFIG_REC_STAGES_W) begin : gen_check_rec_stages
+    initial $fatal(1, "%m: REC_STAGES %0d does not fit register CONFIG, must be at most %0d",
+                   REC_STAGES, (1 << CONFIG_REC_STAGES_W) - 1);
+  end
   if (NUM_ADD >= LANES_FIELD || NUM_MUL >= LANES_FIELD) begin : gen_check_lanes
     initial $fatal(1, "%m: NUM_ADD %0d and NUM_MUL %0d must be below %0d",
                    NUM_ADD, NUM_MUL, LANES_FIELD);

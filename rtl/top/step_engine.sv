@@ -71,17 +71,17 @@ module step_engine
 
   localparam int BANKS = step_pkg::num_banks(NUM_ADD, NUM_MUL);
   localparam int BANK_W = $clog2(BANKS);
-  localparam int ADDRESS_W = $clog2(DEPTH);
+  localparam int ADDRESS_W = step_pkg::index_w(DEPTH);
   localparam int CONTEXT_W = step_pkg::context_w(CONTEXTS);
   localparam int ADDRESSES = CONTEXTS * DEPTH;  // of a bank
-  localparam int FILE_W = $clog2(ADDRESSES);
+  localparam int FILE_W = step_pkg::index_w(ADDRESSES);
   localparam int LOCATION_W = BANK_W + FILE_W;
-  localparam int PC_W = $clog2(PROGRAM_DEPTH);
-  localparam int ENTRY_W = $clog2(TRACE_REGISTERS);
-  localparam int PROGRAM_W = $clog2(PROGRAMS);
+  localparam int PC_W = step_pkg::index_w(PROGRAM_DEPTH);
+  localparam int ENTRY_W = step_pkg::index_w(TRACE_REGISTERS);
+  localparam int PROGRAM_W = step_pkg::index_w(PROGRAMS);
   localparam int WORD_BITS = step_pkg::word_w(NUM_ADD, NUM_MUL, DEPTH, CONTEXTS);
   localparam int BUS_WORDS = (WORD_BITS + DATA_W - 1) / DATA_W;
-  localparam int TRACE_COUNT_W = $clog2(TRACE_DEPTH) + 1;
+  localparam int TRACE_COUNT_W = step_pkg::index_w(TRACE_DEPTH) + 1;
   localparam int LOCATION_HALF_W = step_pkg::LOCATION_HALF_W;
   // Cycles from a new location to what stands there, in read_data
   localparam int SETUP = 3 + READ_STAGES;
@@ -96,6 +96,10 @@ module step_engine
       (SINCOS_STAGES << LANES_SINCOS_STAGES) | (READ_STAGES << LANES_READ_STAGES) |
       (OPERAND_STAGES << LANES_OPERAND_STAGES);
 
+  if (REC_STAGES >= 1 << CONFIG_REC_STAGES_W) begin : gen_check_rec_stages
+    initial $fatal(1, "%m: REC_STAGES %0d does not fit register CONFIG, must be at most %0d",
+                   REC_STAGES, (1 << CONFIG_REC_STAGES_W) - 1);
+  end
   if (W > DATA_W) begin : gen_check_width
     initial $fatal(1, "%m: a float of %0d bits does not fit a word of %0d", W, DATA_W);
   end

@@ -2,14 +2,13 @@
 
 import contextlib
 import hashlib
-import json
 import queue
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 from scripts.cost.rtl import files_by_name, needed_files
+from scripts.journal import Journal, Row
 from scripts.mutate import equivalence
 from scripts.mutate.judge import Judge, Server
 from scripts.mutate.netlist import Mutation, Netlists, describe
@@ -20,7 +19,6 @@ from tb.common.bench import DEFAULT_SEED
 
 KILLED, EQUIVALENT, SURVIVED = "killed", "equivalent", "survived"
 FOLDER = BUILD / "mutate"
-Row = dict[str, Any]
 
 
 def digest(unit: Unit) -> str:
@@ -52,20 +50,14 @@ class Campaign:
         self.netlists = Netlists(unit, self.folder)
         self.netlists.read()
         self.mutations = self.netlists.mutations(count, seed)
-        self._file = self.folder / "verdicts.jsonl"
+        self._journal = Journal(self.folder / "verdicts.jsonl")
         self._digest = digest(unit)
-        self._known = self._read()
+        self._known = self._journal.rows
         self._lock = threading.Lock()
 
     def _key(self, mutation: Mutation) -> str:
         parts = (self._digest, str(mutation.variant), mutation.line)
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
-
-    def _read(self) -> dict[str, Row]:
-        if not self._file.exists():
-            return {}
-        lines = self._file.read_text().splitlines()
-        return {row["key"]: row for row in map(json.loads, lines)}
 
     @property
     def todo(self) -> list[Mutation]:
@@ -107,9 +99,7 @@ class Campaign:
                 while True:
                     row = self._row(server, waiting.get_nowait(), worker)
                     with self._lock:
-                        self._known[row["key"]] = row
-                        with open(self._file, "a") as file:
-                            file.write(json.dumps(row) + "\n")
+                        self._journal.add(row)
                         tell(row)
 
         with ThreadPoolExecutor(workers) as pool:

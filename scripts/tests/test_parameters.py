@@ -1,65 +1,44 @@
-"""Every parameter of the RTL is varied by a bench, or set by the module above.
+"""Parameters of the RTL: each is varied, each legal value is drawn or a reason is given, and what
+is illegal is refused.
 
 One that has to keep its default would be a `localparam`.
 """
 
-import importlib
-import re
-from collections import defaultdict
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from scripts.lint import bench_files, modules
-from scripts.places import ROOT
-from tb.common.rtl_files import rtl_files
+from scripts.parameters import elaborate, runs
+from scripts.parameters.document import DOC, document, gaps, missing, spans
+from scripts.parameters.elaborate import combinations, elaborated, limits, problem
+from scripts.parameters.legal import NOT_RUN, SPACES, Values
+from tb.common.fp_bench import FloatBench
 
-FILES = [ROOT / file for file in (*rtl_files(), *bench_files())]
-PARAMETERS = {name: has for file in FILES for name, has in modules(file).items()}
-BENCHES = [
-    importlib.import_module(f"tb.{folder.name}.bench").BENCH
-    for folder in sorted((ROOT / "tb").iterdir())
-    if (folder / "Makefile").exists()
-]
-TOPS = {bench.device.toplevel: bench.device for bench in BENCHES}
-WRAPPERS = [text for device in TOPS.values() if (text := device.around())]
-INSTANCE = re.compile(r"^ *(\w+) #\((.*?)\) u_\w+ \(", re.M | re.S)
+RANDOM = [bench for bench in runs.benches() if bench.random]
+SPACE_OF = {
+    bench.name: SPACES[module]
+    for bench in RANDOM
+    if (module := bench.unit if isinstance(bench, FloatBench) else bench.device.toplevel) in SPACES
+}
 
 
 def varied_by_benches():
-    """Module -> parameters that have more than one value in the configurations of its benches."""
-    values = defaultdict(set)
-    for bench in BENCHES:
+    """(module, parameter) that has more than one value in the configurations of its benches."""
+    found = {}
+    for bench in runs.benches():
         top = bench.device.toplevel
-        for config in bench.configs.values():
-            for name in PARAMETERS[top]:
-                values[top, name].add(config.params.get(name))  # None: the default
-        if bench.random:
-            for name, range_ in bench.random.ranges.items():
-                values[top, name] |= set(range_)
-    varied = defaultdict(set)
-    for (top, name), found in values.items():
-        if len(found) > 1:
-            varied[top].add(name)
-    return varied
-
-
-def set_by_modules():
-    """Module -> parameters that an instance of it is given."""
-    found = defaultdict(set)
-    for text in (*(file.read_text() for file in FILES), *WRAPPERS):
-        for module, given in INSTANCE.findall(re.sub("//.*", "", text)):
-            found[module] |= set(re.findall(r"\.(\w+)\(", given))
-    return found
+        for name in runs.parameters()[top]:
+            values = found.setdefault((top, name), set())
+            values |= {c.params.get(name) for c in bench.configs.values()}  # None: the default
+            values |= set(bench.random.ranges.get(name, ()) if bench.random else ())
+    return {at for at, values in found.items() if len(values) > 1}
 
 
 def unvaried():
-    varied, given = varied_by_benches(), set_by_modules()
-    return {
-        f"{module}.{name}"
-        for module, has in PARAMETERS.items()
-        for name in has - varied[module] - given[module]
-    }
+    known = varied_by_benches() | set(runs.parents())
+    all_ = {(module, name) for module, has in runs.parameters().items() for name in has}
+    return {f"{module}.{name}" for module, name in all_ - known}
 
 
 def test_every_parameter_is_varied():
@@ -69,10 +48,88 @@ def test_every_parameter_is_varied():
 @pytest.mark.parametrize("removed", ["DSP_W", "TRACE_DEPTH"])
 def test_a_parameter_that_no_bench_sets_is_found(monkeypatch, removed):
     """Both ways: an instance that does not pass it on, and configurations without it."""
-    for bench in BENCHES:
+    for bench in runs.benches():
         for config in bench.configs.values():
             monkeypatch.delitem(config.params, removed, raising=False)
         if bench.random:  # its ranges have an order, so they are not changed in place
             ranges = {name: x for name, x in bench.random.ranges.items() if name != removed}
             monkeypatch.setattr(bench, "random", replace(bench.random, ranges=ranges))
     assert any(name.endswith(f".{removed}") for name in unvaried())
+
+
+def test_the_document_is_current():
+    assert DOC.read_text() == document(), "run `make parameters`"
+
+
+def test_every_parameter_of_a_module_has_its_legal_values():
+    for module, space in SPACES.items():
+        assert set(space.values) == runs.parameters()[module], module
+
+
+def test_every_legal_value_is_drawn_or_has_its_reason():
+    assert gaps().keys() == NOT_RUN.keys()
+
+
+def test_a_value_that_is_drawn_no_more_is_found(monkeypatch):
+    bench = next(bench for bench in RANDOM if bench.name == "hdca_engine")
+    ranges = bench.random.ranges | {"REC_STAGES": range(7)}
+    monkeypatch.setattr(bench, "random", replace(bench.random, ranges=ranges))
+    assert gaps()["hdca_engine", "REC_STAGES"] == "7-8"
+
+
+@pytest.mark.parametrize("name", SPACE_OF)
+def test_what_is_drawn_is_legal(name):
+    bench = next(bench for bench in RANDOM if bench.name == name)
+    space, rng = SPACE_OF[name], np.random.default_rng(1)
+    for _ in range(100):
+        params = bench.random.draw_one(rng).params
+        given = elaborate.least(space) | {n: params[n] for n in space.values.keys() & params}
+        assert space.is_legal(given), given
+
+
+@pytest.mark.parametrize("module", SPACES)
+def test_legal_is_taken_and_illegal_refused(module):
+    """Two random combinations, one at or beyond a limit; `make parameters COUNT=` takes more."""
+    space = SPACES[module]
+    for parameters in combinations(space, np.random.default_rng([1, *module.encode()]), 2):
+        assert not problem(space, parameters)
+
+
+@pytest.mark.parametrize(
+    ("module", "given", "said"),
+    [
+        ("step_engine", {"CONTEXTS": 0}, "CONTEXTS 0 must be 1 to 16"),
+        ("step_engine", {"PROGRAM_DEPTH": 1}, "PROGRAM_DEPTH 1 must be at least 2"),
+        ("step_array", {"DATAPATHS": 0}, "DATAPATHS 0 must be 1 to"),
+        ("ldup_coprocessor", {"N": 1}, "N is 1, must lie in 2..8"),
+        ("ldup_coprocessor", {"REC_STAGES": 8}, "REC_STAGES 8 does not fit register CONFIG"),
+        ("fp_recip", {"DSP_W": 16}, "DSP_W is 16, must be at least 17"),
+    ],
+)
+def test_a_check_speaks_before_a_tool_stops(module, given, said):
+    """Widths that would be zero or negative are none: an illegal value comes to its check."""
+    answer = elaborated(module, elaborate.least(SPACES[module]) | given)
+    assert answer.verdict == elaborate.REFUSED and said in answer.text
+
+
+def test_both_kinds_of_wrong_answers_are_found():
+    space = SPACES["fp_add"]
+    narrow = replace(space, values=space.values | {"STAGES": Values(0, 5)})
+    wide = replace(space, values=space.values | {"STAGES": Values(0, 7)})
+    given = {"EXP_W": 4, "MAN_W": 2}
+    assert problem(narrow, given | {"STAGES": 6}) == (
+        "fp_add EXP_W=4 MAN_W=2 STAGES=6: illegal, taken"
+    )
+    assert "STAGES=7: legal, refused: " in problem(wide, given | {"STAGES": 7})
+
+
+def test_limits_and_what_is_beyond():
+    tried = {parameters["N"] for parameters in limits(SPACES["ldup_engine"])}
+    assert tried == {1, 2, 8, 9}
+
+
+def test_words_for_values():
+    assert spans({0, 1, 2, 5, 7, 8}) == "0-2, 5, 7-8"
+    assert missing(Values(0, 8), {0, 1, 2}) == "3 to 8"
+    assert missing(Values(2, 64, power=True), {2, 8}) == "4, 16 to 64"
+    assert missing(Values(0, 3), {0, 1, 2, 3}) == ""

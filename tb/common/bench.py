@@ -17,12 +17,13 @@ inside that simulator by cocotb.
 """
 
 import functools
+import itertools
 import json
 import sys
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import cocotb
 import numpy as np
@@ -41,9 +42,11 @@ from tb.common.simulation import COVERAGE, Device, Task, simulate
 from tb.common.waiting import HangError, within
 
 DEFAULT_SEED, MAX_SEED = 1, 2**31 - 1
+PART = ("first", "items", "state")  # settings of every bench: see Bench.items
 CYCLES_PER_US = 1000 // PERIOD_NS
 TAIL_NS = 50 * PERIOD_NS  # of a waveform behind a failure: a viewer's window must not end there
 TestBody = Callable[[Any, Scoreboard], Awaitable[None]]
+Item = TypeVar("Item")
 
 
 class Bench:
@@ -105,7 +108,42 @@ class Bench:
     @property
     def settings(self) -> dict[str, Any]:
         """The configuration's settings, with those given to :meth:`run` on top."""
-        return self.config.settings | self._task.settings
+        settings = self.config.settings
+        return settings | for_simulator(settings, self._task.settings, self._task.simulator)
+
+    @property
+    def whole(self) -> bool:
+        """Whether all of the configuration's stimulus runs; a part of it need not cover all."""
+        return not self._task.settings
+
+    def items(self, board: Scoreboard, items: Iterable[Item]) -> Iterator[Item]:
+        """The items that a test's stimulus consists of, one after the other: rounds, calls, runs.
+
+        With the settings :data:`PART` only some of them, ``items`` from number ``first`` on; the
+        first one draws the same random numbers as in the whole test, whose ``state`` is given.
+
+        Parameters
+        ----------
+        board
+            The test's; where its random numbers have been at the start of each is kept there.
+        items
+            All of them.
+        """
+        given, states, window = self._task.settings, [], self.window
+        part = itertools.islice(items, window.start, window.stop)
+        for number, item in enumerate(part, window.start):
+            if not states and "state" in given:
+                set_state(board.rng, given["state"])
+            states.append(state_of(board.rng))
+            board.reached = {"item": number, "states": states}
+            yield item
+
+    @property
+    def window(self) -> slice:
+        """The part of a test's items that the settings ``first`` and ``items`` leave, or all."""
+        given = self._task.settings
+        first, count = given.get("first", 0), given.get("items")
+        return slice(first, None if count is None else first + count)
 
     @property
     def simulator(self) -> str:
@@ -147,8 +185,12 @@ class Bench:
                     self._hang = name
                     raise AssertionError(f"{error}\n  rerun  {rerun}") from None
                 finally:
-                    shown = board.model.shown
-                    add_note(task.notes, name, board.transactions, failure=failure, model=shown)
+                    note = {
+                        "failure": failure,
+                        "model": board.model.shown,
+                        "reached": board.reached,
+                    }
+                    add_note(task.notes, name, board.transactions, **note)
                     add_coverage(Path(task.notes).with_name(COVERAGE), board.covered)
 
             functools.update_wrapper(body, function)
@@ -217,6 +259,7 @@ class Bench:
         results: str | Path | None = None,
         command: str = "",
         place: str = "",
+        folder: str | Path = "",
     ) -> dict[str, Any]:
         """Build and run one configuration.
 
@@ -245,6 +288,8 @@ class Bench:
             What runs it again, where that takes more than the bench.
         place
             As for :class:`tb.common.simulation.Task`.
+        folder
+            Likewise; waves are then in it. What runs there must not run at the same time.
 
         Returns
         -------
@@ -254,7 +299,7 @@ class Bench:
         """
         params = self.config_named(config).params | (params or {})
         asked = (self.name, config, simulator, seed, params, settings or {})
-        task = Task(*asked, command=command, place=place)
+        task = Task(*asked, command=command, place=place, folder=str(folder))
         rerun = task.rerun(testcase)
         start = time.monotonic()
         # waves are kept apart by running each test by itself
@@ -286,6 +331,33 @@ class Bench:
             file.write_text(json.dumps(row, indent=1))
             _keep_coverage([met for _, _, met in outcomes], COVERED / f"{file.stem}.jsonl")
         return row
+
+
+def for_simulator(
+    settings: dict[str, Any], given: dict[str, Any], simulator: str
+) -> dict[str, Any]:
+    """Settings that are given, where a number may stand for one by simulator."""
+    found = {}
+    for name, value in given.items():
+        by_simulator = isinstance(settings.get(name), dict) and isinstance(value, int)
+        found[name] = {simulator: value} if by_simulator else value
+    return found
+
+
+def state_of(rng: np.random.Generator) -> str:
+    """Where a generator of numpy's default kind is in its sequence, in hexadecimal digits."""
+    state = rng.bit_generator.state
+    half = f".{state['uinteger']:x}" if state["has_uint32"] else ""
+    return f"{state['state']['state']:x}{half}"
+
+
+def set_state(rng: np.random.Generator, text: str) -> None:
+    """Put a generator where :func:`state_of` has found one of the same seed."""
+    number, _, half = text.partition(".")
+    state = rng.bit_generator.state
+    state["state"]["state"] = int(number, 16)
+    state |= {"has_uint32": int(bool(half)), "uinteger": int(half or "0", 16)}
+    rng.bit_generator.state = state
 
 
 def _keep_coverage(files: Sequence[Path], kept: Path) -> None:

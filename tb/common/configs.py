@@ -9,11 +9,15 @@ import numpy as np
 from tb.common.simulators import SIMULATORS
 
 PREFIX = "random-"
-# The values that the RTL allows: formats, and stages of a float unit (fp_pkg).
+# The values that the RTL allows: formats, and stages of a float unit (fp_pkg). A register of the
+# tops holds no more stages of a reciprocal; without one it may have RECIP_MAX_STAGES.
 FORMATS = {"EXP_W": range(4, 12), "MAN_W": range(2, 53)}
 MAX_STAGES = 6
 RECIP_MAX_STAGES = 8
-STAGES = dict.fromkeys(("ADD_STAGES", "MUL_STAGES", "REC_STAGES"), range(MAX_STAGES + 1))
+REGISTER_MAX_STAGES = 7
+STAGES = dict.fromkeys(("ADD_STAGES", "MUL_STAGES"), range(MAX_STAGES + 1))
+STAGES |= {"REC_STAGES": range(REGISTER_MAX_STAGES + 1)}
+ENGINE_STAGES = STAGES | {"REC_STAGES": range(RECIP_MAX_STAGES + 1)}
 WORD_W = 32  # of the co-processors' buses
 
 

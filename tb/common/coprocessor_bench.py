@@ -131,7 +131,8 @@ async def back_to_back_runs(bus: Bus) -> None:
     """Runs without a pause or a clear; results, CYCLES, and flags that accumulate until cleared."""
     await bus.status(IDLE=1)
     flags, singular = 0, False
-    for run in range(bus.bench.settings["runs"][bus.bench.simulator]):
+    runs = bus.bench.settings["runs"][bus.bench.simulator]
+    for run in bus.bench.items(bus.board, range(runs)):
         new_flags, new_singular = await bus.round(bus.random_operands(), f"run {run}")
         flags, singular = flags | new_flags, singular or new_singular
         await bus.status(flags, DONE=1, SINGULAR=singular, context=f"run {run}")
@@ -149,7 +150,8 @@ async def stalled_runs(bus: Bus) -> None:
     """Runs with every channel held back at random."""
     bus.registers.stall(bus.board.rng)
     flags, singular = 0, False
-    for run in range(bus.bench.settings["runs"][bus.bench.simulator] // 4):
+    runs = bus.bench.settings["runs"][bus.bench.simulator] // 4
+    for run in bus.bench.items(bus.board, range(runs)):
         new_flags, new_singular = await bus.round(bus.random_operands(), f"run {run}")
         flags, singular = flags | new_flags, singular or new_singular
     await bus.status(flags, DONE=1, SINGULAR=singular)

@@ -178,6 +178,8 @@ class FloatBench(Bench):
         if most < len(operands[0]):
             taken = board.rng.choice(len(operands[0]), most, replace=False)
             operands = tuple(side[taken] for side in operands)
+        numbers = np.arange(len(operands[0]))[self.window]
+        operands = tuple(side[self.window] for side in operands)
         self._check_model(board, operands)
         self._cover(board, operands)
         ports = (dut.a_i, dut.b_i)[: len(operands)]
@@ -191,7 +193,7 @@ class FloatBench(Bench):
                 board.model.show(dict(zip(self.outputs, step.wanted, strict=True)))
             await before_edge
             if cycle >= self.max_stages:
-                self._check(dut, board, step, cycle)
+                self._check(dut, board, step, cycle, numbers)
 
     def _cover(self, board: Scoreboard, operands: Sequence[np.ndarray]) -> None:
         """Tell what the operands meet, each in the lane that it goes to."""
@@ -208,8 +210,13 @@ class FloatBench(Bench):
         specification = float_units.specified(self.fmt, self.operation, *sides)
         assert all(map(np.array_equal, model, specification)), "native code is not the model"
 
-    def _check(self, dut: Any, board: Scoreboard, step: Step, cycle: int) -> None:
-        """Compare what the outputs show now, word by word, lane by lane only if one differs."""
+    def _check(
+        self, dut: Any, board: Scoreboard, step: Step, cycle: int, numbers: np.ndarray
+    ) -> None:
+        """Compare what the outputs show now, word by word, lane by lane only if one differs.
+
+        Operands have ``numbers``.
+        """
         got = tuple(int(getattr(dut, port).value) for port in self.outputs)
         if got == step.wanted:
             board.transactions += step.vectors[-len(got) :].size
@@ -221,6 +228,8 @@ class FloatBench(Bench):
             words = zip("ab", operands, strict=False)
             words = " ".join(f"{name}={side[lane]:#x}" for name, side in words)
             stages = lane % (self.max_stages + 1)
+            fed = (cycle - stages - self.max_stages) * self.params["LANES"] + lane
+            board.reached = {"item": int(numbers[np.clip(fed, 0, len(numbers) - 1)])}
             return f"{self.operation} {words}, flags {flag_text(flags[lane])}, {stages} stages"
 
         widths = [(fmt.width, fmt)] * (len(got) - 1) + [(FLAGS_W, None)]

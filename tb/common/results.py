@@ -30,6 +30,7 @@ def add_note(
     skipped: str = "",
     failure: dict[str, Any] | None = None,
     model: Iterable[str] = (),
+    reached: dict[str, Any] | None = None,
 ) -> None:
     """Add to a file, as one JSON line, what a test has checked.
 
@@ -45,9 +46,11 @@ def add_note(
         When and where it failed: see :func:`scripts.waves.failure.failure_group`.
     model
         Paths in the RTL of which the waveform has the model's values, too.
+    reached
+        How far it was then: :attr:`tb.common.scoreboard.Scoreboard.reached`.
     """
     note = {"transactions": transactions, "message": skipped, "failure": failure}
-    note["model"] = sorted(model)
+    note |= {"model": sorted(model)} | ({"reached": reached} if failure else {})
     with open(file, "a") as lines:
         lines.write(json.dumps([test, note]) + "\n")
 
@@ -80,7 +83,8 @@ def read_results(junit: Path, notes: Path, log: Path) -> list[dict[str, Any]]:
     -------
     list of dict
         For each test: ``name``, ``result`` ("pass", "fail" or "skip"), ``wall_s``, ``sim_ns``,
-        ``transactions``, ``message`` (why it failed or was skipped) and ``traceback``.
+        ``transactions``, ``message`` (why it failed or was skipped) and ``traceback``; of one that
+        a check has failed, ``why`` (in one line) and ``reached``.
     """
     if not junit.exists():
         return []
@@ -104,6 +108,8 @@ def read_results(junit: Path, notes: Path, log: Path) -> list[dict[str, Any]]:
                 "traceback": traceback,
             }
         )
+        if note.get("failure"):
+            tests[-1] |= {"why": note["failure"]["why"], "reached": note["reached"]}
         if result == "pass" and not note["transactions"]:
             tests[-1] |= {"result": "fail", "message": "passed without a single transaction"}
     _explain_end(tests, log)

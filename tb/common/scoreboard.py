@@ -35,6 +35,10 @@ class Scoreboard:
     model : ModelSignals
         The model's values beside the RTL's, for the waveform. A mismatch shows what was wanted
         there; a bench that knows more shows it before.
+    reached : dict
+        ``item``: the number of the item of the stimulus that is under way, and ``states``: where
+        the random numbers were at its start, and at those of the items before; see
+        :meth:`tb.common.bench.Bench.items`.
     """
 
     def __init__(
@@ -50,6 +54,7 @@ class Scoreboard:
         self.transactions = 0
         self.failures: dict[str, dict[str, Any]] = {}
         self.model = ModelSignals() if model is None else model
+        self.reached: dict[str, Any] = {}
         self.covered: dict[tuple[str, str], set[Bin]] = defaultdict(set)
         self._queues = defaultdict(deque)
 

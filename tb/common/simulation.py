@@ -1,6 +1,7 @@
 """One configuration of a bench, built and simulated in a folder of its own."""
 
 import contextlib
+import fcntl
 import hashlib
 import json
 import os
@@ -15,7 +16,7 @@ from tb.common.model_signals import outputs_of, with_model
 from tb.common.places import BUILD, ROOT
 from tb.common.results import read_notes, read_results
 from tb.common.rtl_files import needed
-from tb.common.simulators import UNFINISHED, TooLongError, make_simulator
+from tb.common.simulators import UNFINISHED, Logged, TooLongError, make_simulator
 
 TIMESCALE = "1ns/1ps"
 TASK_ENV = "BENCH_RUN"
@@ -47,6 +48,8 @@ class Task:
         What does it again, if that is not the bench itself.
     place
         Tells the folder apart from those of the same simulation at the same time.
+    folder
+        Where it runs and leaves its files, waves too; then it shares what is built with others.
     """
 
     bench: str
@@ -59,6 +62,7 @@ class Task:
     waves: bool = False
     command: str = ""
     place: str = ""
+    folder: str = ""
 
     @classmethod
     def told(cls) -> "Task | None":
@@ -73,6 +77,7 @@ class Task:
             words = ["make", self.bench, f"SIM={self.simulator}", f"CONFIG={self.config}"]
             words += [f"SEED={self.seed}"]
             words += [f"TEST={testcase}"] if testcase else []
+            words += [f"SETTINGS='{json.dumps(self.settings)}'"] if self.settings else []
         words += ["WAVES=1"] if waves else []
         return " ".join(words)
 
@@ -176,38 +181,49 @@ def simulate(
     """
     params = task.params
     key = hashlib.sha256(repr((sorted(params.items()), waves)).encode()).hexdigest()[:8]
-    folder = BUILD / "sim" / task.bench / f"{task.config}-{task.simulator}-{key}{task.place}"
-    if (folder / UNFINISHED).exists():
-        shutil.rmtree(folder)
+    build = BUILD / "sim" / task.bench / f"{task.config}-{task.simulator}-{key}{task.place}"
+    folder = Path(task.folder) if task.folder else build
     folder.mkdir(parents=True, exist_ok=True)
     junit, notes, log = folder / "results.xml", folder / "notes.jsonl", folder / "sim.log"
     coverage = notes.with_name(COVERAGE)
     for stale in (junit, notes, coverage):
         stale.unlink(missing_ok=True)
     told = json.dumps(asdict(task) | {"notes": str(notes), "waves": waves})
-    toplevel, sources = device.simulated(folder, params if waves else None)
-    simulator = make_simulator(
-        task.simulator,
-        log=log,
-        limit_s=device.wall_limit_s,
-        watch=watch,
-        signals=device.public,
-        toplevel=toplevel,
-        module=f"tb.{task.bench}.test_{task.bench}",
-        python_search=[str(ROOT)],
-        verilog_sources=[str(source) for source in sources],
-        parameters=params,
-        sim_build=str(folder),
-        timescale=TIMESCALE,
-        seed=task.seed,
-        waves=waves,
-        testcase=rf"\.{testcase}$" if testcase else None,
-        extra_env={TASK_ENV: told, "COCOTB_RESULTS_FILE": str(junit)} | REWRITE,
-    )
+
+    def simulator(toplevel: str, sources: tuple[Path, ...], **options: Any) -> Logged:
+        return make_simulator(
+            task.simulator,
+            log=log,
+            limit_s=device.wall_limit_s,
+            watch=watch,
+            signals=device.public,
+            toplevel=toplevel,
+            module=f"tb.{task.bench}.test_{task.bench}",
+            python_search=[str(ROOT)],
+            verilog_sources=[str(source) for source in sources],
+            parameters=params,
+            sim_build=str(build),
+            work_dir=str(folder),
+            timescale=TIMESCALE,
+            seed=task.seed,
+            waves=waves,
+            testcase=rf"\.{testcase}$" if testcase else None,
+            extra_env={TASK_ENV: told, "COCOTB_RESULTS_FILE": str(junit)} | REWRITE,
+            **options,
+        )
+
     problem = None
     try:
         with _environment(COCOTB_RESULTS_FILE=str(junit)):
-            simulator.run()
+            with _alone(build) if task.folder else contextlib.nullcontext():
+                if (build / UNFINISHED).exists():
+                    shutil.rmtree(build)
+                build.mkdir(parents=True, exist_ok=True)
+                toplevel, sources = device.simulated(build, params if waves else None)
+                if task.folder:
+                    simulator(toplevel, sources, compile_only=True).run()
+            built = build / toplevel if task.folder else None
+            simulator(toplevel, sources, built=built).run()
     except SystemExit as error:
         if isinstance(error, TooLongError) or not junit.exists():
             problem = f"{error.code}\n{_tail(log)}"
@@ -231,18 +247,28 @@ def _keep_wave(
         "rerun": task.rerun(testcase, waves=True),
     }
     about |= {key: note[key] for key in ("failure", "model") if note.get(key)}
-    waves = BUILD / "waves" / task.bench
+    waves = Path(task.folder) if task.folder else BUILD / "waves" / task.bench
     waves.mkdir(parents=True, exist_ok=True)
     wave = waves / f"{task.config}-{task.simulator}-{testcase}.fst"
     for dump in (*folder.glob(f"{device.toplevel}*.fst"), folder / "dump.fst"):
-        if dump.exists():
+        if dump.exists() and dump != wave:
             shutil.move(dump, wave)
             wave.with_suffix(".json").write_text(json.dumps(about, indent=1))
-            print(f"waveform: {wave.relative_to(ROOT)}")
+            if not task.folder:
+                print(f"waveform: {wave.relative_to(ROOT)}")
 
 
 def _tail(log: Path, lines: int = 25) -> str:
     return "\n".join(log.read_text(errors="replace").splitlines()[-lines:]) if log.exists() else ""
+
+
+@contextlib.contextmanager
+def _alone(build: Path) -> Iterator[None]:
+    """Keep other processes from building in a folder for the length of a ``with``."""
+    build.parent.mkdir(parents=True, exist_ok=True)
+    with open(build.with_name(f"{build.name}.lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 @contextlib.contextmanager

@@ -48,8 +48,6 @@ def make_simulator(name: str, **options: Any) -> cocotb_test.simulator.Simulator
     options
         Arguments of :class:`Logged`, and of cocotb-test's class.
     """
-    if options.get("built") and name != "verilator":
-        raise ValueError(f"{name} runs nothing that was built before")
     return {"icarus": Icarus, "verilator": Verilator}[name](**options)
 
 
@@ -67,7 +65,7 @@ class Logged:
     signals
         What tests read besides the ports of the top level, ``<module>.<name>``.
     built
-        The program that Verilator has built already, if nothing is to be built.
+        The program that was built already, if nothing is to be built.
     options
         Arguments of cocotb-test's class.
     """
@@ -92,15 +90,18 @@ class Logged:
         self.logger.propagate = False  # what cocotb-test says of itself is in the log too
 
     def execute(self, cmds: list[list[str]]) -> None:
-        """Run the commands, the last of which simulates; SystemExit at the first that fails.
+        """Run the commands; SystemExit at the first that fails.
+
+        The last one simulates, unless there is only something to build.
 
         While the others build, :data:`UNFINISHED` is in the folder.
         """
         unfinished = Path(self.sim_dir) / UNFINISHED
-        unfinished.touch()
+        if not self.built:
+            unfinished.touch()
         with open(self.log, "w") as log:
             for cmd in cmds:
-                if cmd is cmds[-1]:
+                if cmd is cmds[-1] and not self.compile_only and not self.built:
                     unfinished.unlink()
                 log.write(" ".join(cmd) + "\n")
                 log.flush()
@@ -130,6 +131,8 @@ class Logged:
                     raise TooLongError(f"{Path(cmd[0]).name} took more than {self.limit_s} s")
                 if status:
                     raise SystemExit(f"{Path(cmd[0]).name} ended with status {status}")
+        if self.compile_only:
+            unfinished.unlink()
 
 
 def _stop(process: subprocess.Popen, expired: threading.Event) -> None:
@@ -149,6 +152,14 @@ class Icarus(Logged, cocotb_test.simulator.Icarus):
         """The command that simulates."""
         self.simulation_args = ["-n"]  # no prompt after $stop or an interrupt
         return super().run_command()
+
+    def build_command(self) -> list[list[str]]:
+        """The commands that build, if one has to, and simulate."""
+        if not self.built:
+            return super().build_command()
+        if self.waves:
+            self.plus_args.append("-fst")
+        return [self.run_command()]
 
 
 class Verilator(Logged, cocotb_test.simulator.Verilator):

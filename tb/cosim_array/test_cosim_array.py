@@ -33,7 +33,7 @@ async def jobs(dut, board):
     if stalls:
         array.stall_streams(board.rng, stalls, stalls)
     paces = []
-    for job in BENCH.settings["jobs"]:
+    for job in BENCH.items(board, BENCH.settings["jobs"]):
         outcome = await (_calls if "robot" in job else _ensemble)(board, array, job)
         paces.append(Pace(outcome.cycles, outcome.word_cycles))
     if "out" in BENCH.settings:

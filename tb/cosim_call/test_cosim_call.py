@@ -15,7 +15,7 @@ async def calls(dut, board):
     await clock.hold_reset(dut)
     engine = StepEngine(dut, machine)
     await clock.release_reset(dut)
-    for settings in BENCH.settings["calls"]:
+    for settings in BENCH.items(board, BENCH.settings["calls"]):
         kernel = kernel_of(settings)
         call = prepare_call(machine, kernel)
         await engine.forget()

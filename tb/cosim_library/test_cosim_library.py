@@ -113,7 +113,7 @@ async def _interleave(dut, board, stalls):
             await session.check_state(f"after call {index}")
     numbers = range(len(session.names))
     missing = {(a, b) for a in numbers for b in numbers} - session.met
-    assert not missing, f"never one after the other: {sorted(missing)}"
+    assert not missing or not BENCH.whole, f"never one after the other: {sorted(missing)}"
 
 
 @BENCH.test(timeout_us=5_000_000)

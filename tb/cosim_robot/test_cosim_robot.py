@@ -35,7 +35,7 @@ async def calls(dut, board):
     await clock.hold_reset(dut)
     engine = StepEngine(dut, machine)
     await clock.release_reset(dut)
-    for settings in BENCH.settings["calls"]:
+    for settings in BENCH.items(board, BENCH.settings["calls"]):
         await _function(board, engine, settings)
 
 

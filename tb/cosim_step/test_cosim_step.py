@@ -22,7 +22,7 @@ async def co_simulation(dut, board):
     engine = StepEngine(dut, machine)
     await clock.release_reset(dut)
     done = []
-    for settings in BENCH.settings["runs"]:
+    for settings in BENCH.items(board, BENCH.settings["runs"]):
         await _one(board, engine, settings, done)
 
 

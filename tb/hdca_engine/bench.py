@@ -2,7 +2,7 @@
 
 from pymodel.compile.latency import Stages
 from tb.common.bench import Bench
-from tb.common.configs import FORMATS, STAGES, Config, RandomConfigs, fits_word
+from tb.common.configs import ENGINE_STAGES, FORMATS, Config, RandomConfigs, fits_word
 from tb.common.simulators import SIMULATORS
 
 ICARUS_RUNS = 100  # at most: a run takes it 0.1 s
@@ -35,7 +35,7 @@ BENCH = Bench(
         _config("binary64", fmt=(11, 52), sims=("verilator",)),
     ],
     random=RandomConfigs(
-        FORMATS | {"PASSES": range(1, 3)} | STAGES,
+        FORMATS | {"PASSES": range(1, 3)} | ENGINE_STAGES,
         count=1,
         settings={"runs": {"icarus": 4}},
         legal=fits_word,  # wider ones take Icarus a minute

@@ -136,7 +136,7 @@ async def random_bodies(dut, board):
     """Assembly, then disassembly with both impulses non-zero: physical and arbitrary bodies."""
     engine = Engine(dut, board)
     await engine.reset()
-    for run in range(BENCH.settings["runs"][BENCH.simulator]):
+    for run in BENCH.items(board, range(BENCH.settings["runs"][BENCH.simulator])):
         a, b = (bodies.any_body(engine.new_arithmetic(), board.rng) for _ in range(2))
         joint = await engine.assemble(a, b, f"run {run}")
         t_1c, t_2c = engine.random_impulse(), engine.random_impulse()

@@ -2,7 +2,7 @@
 
 from pymodel.compile.latency import Stages
 from tb.common.bench import Bench
-from tb.common.configs import FORMATS, STAGES, Config, RandomConfigs
+from tb.common.configs import ENGINE_STAGES, FORMATS, Config, RandomConfigs
 
 
 def _config(
@@ -27,5 +27,5 @@ BENCH = Bench(
         _config("e4m3", fmt=(4, 3)),
         _config("binary64", fmt=(11, 52)),
     ],
-    random=RandomConfigs(FORMATS | STAGES, count=2, settings={"runs": {"icarus": 200}}),
+    random=RandomConfigs(FORMATS | ENGINE_STAGES, count=2, settings={"runs": {"icarus": 200}}),
 )

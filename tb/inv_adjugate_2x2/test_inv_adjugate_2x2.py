@@ -52,7 +52,7 @@ async def random_matrices(dut, board):
     inverter = Inverter(dut, board)
     rng, fmt = board.rng, inverter.fmt
     special = corners(fmt)
-    for run in range(BENCH.settings["runs"][BENCH.simulator]):
+    for run in BENCH.items(board, range(BENCH.settings["runs"][BENCH.simulator])):
         kind = ("general", "spd", "scaled", "nearly singular", "special")[run % 5]
         m = rng.normal(size=(2, 2))
         if kind == "spd":

@@ -5,7 +5,7 @@ Builds ldup_engine, which links an inverter to float units and which co-processo
 
 from pymodel.compile.latency import Stages
 from tb.common.bench import Bench
-from tb.common.configs import FORMATS, STAGES, Config, RandomConfigs
+from tb.common.configs import ENGINE_STAGES, FORMATS, Config, RandomConfigs
 from tb.common.simulators import SIMULATORS
 
 
@@ -50,7 +50,7 @@ BENCH = Bench(
         _config(6, False, runs=600),
     ],
     random=RandomConfigs(
-        {"N": range(2, 9), "PARALLEL": range(2)} | FORMATS | STAGES,
+        {"N": range(2, 9), "PARALLEL": range(2)} | FORMATS | ENGINE_STAGES,
         count=1,
         settings={"runs": {"icarus": 21}},
         legal=_is_small,

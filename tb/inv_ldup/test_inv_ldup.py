@@ -80,12 +80,12 @@ async def random_matrices(dut, board):
     """Every kind of matrix, one after the other without a pause."""
     inverter = await _start(dut, board)
     singular = []
-    for run in range(BENCH.settings["runs"][BENCH.simulator]):
+    for run in BENCH.items(board, range(BENCH.settings["runs"][BENCH.simulator])):
         kind = matrices.KINDS[run % len(matrices.KINDS)]
         bits = matrices.random_matrix(inverter.fmt, inverter.n, kind, board.rng)
         context = f"run {run}, {kind} matrix {[hex(x) for x in bits]}"
         singular.append(await inverter.check(bits, context))
-    assert 0 < sum(singular) < len(singular) / 2
+    assert not BENCH.whole or 0 < sum(singular) < len(singular) / 2
 
 
 @BENCH.test(timeout_us=1_000)

@@ -12,7 +12,7 @@ from tb.common.simulators import SIMULATORS
 from tb.common.step_array import rtl_parameters
 
 HALF = Format(5, 10)
-LANES = (1, 2, 3, 4)
+LANES = range(1, 5)
 MOST_LANES = 5  # more, or more systems, take Icarus minutes
 MOST_SYSTEMS = 12
 STREAM_DEPTHS = (2, 4, 8, 16, 32)
@@ -114,8 +114,12 @@ BENCH = Bench(
         {"NUM_ADD": LANES, "NUM_MUL": LANES, "EXP_W": range(4, 9), "MAN_W": range(2, 24)}
         | STAGES
         | {"SINCOS_STAGES": range(17), "DEPTH": (2, 4, 8), "PROGRAM_DEPTH": range(32, 129)}
-        | {"CONTEXTS": (1, 2, 3, 4, 5, 8), "READ_STAGES": range(3), "OPERAND_STAGES": range(2)}
-        | {"BLOCK_RAM": range(2), "DATAPATHS": (1, 2, 3, 4, 7, 8)}
+        | {
+            "CONTEXTS": range(1, MOST_SYSTEMS + 1),
+            "READ_STAGES": range(3),
+            "OPERAND_STAGES": range(2),
+        }
+        | {"BLOCK_RAM": range(2), "DATAPATHS": range(1, MOST_SYSTEMS + 1)}
         | {"IN_DEPTH": STREAM_DEPTHS, "OUT_DEPTH": STREAM_DEPTHS}
         | {"SCRATCH_DEPTH": (0, *STREAM_DEPTHS)}
         | {"SEGMENTS": range(2, 20), "FUNCTIONS": range(2, 20)},

@@ -9,9 +9,9 @@ from tb.common.simulators import SIMULATORS
 from tb.common.step_engine import rtl_parameters
 
 HALF = Format(5, 10)
-BARREL = {"CONTEXTS": (1, 2, 3, 5, 8, 16), "READ_STAGES": range(3), "OPERAND_STAGES": range(2)}
+BARREL = {"CONTEXTS": range(1, 17), "READ_STAGES": range(3), "OPERAND_STAGES": range(2)}
 BARREL |= {"BLOCK_RAM": range(2)}
-LANES = (1, 2, 3, 4, 6, 9, 12)
+LANES = range(1, 13)
 MOST_LANES = 13  # Icarus takes minutes for more
 
 

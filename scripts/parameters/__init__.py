@@ -1,0 +1,1 @@
+"""``make parameters``: which parameter values are legal, and where each is run."""

@@ -1,0 +1,195 @@
+"""What a regression consists of: one configuration of a bench, a simulator, a seed."""
+
+import contextlib
+import hashlib
+import importlib
+import io
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pymodel.runs.input_error import InputError
+from scripts.journal import Row
+from scripts.mutate.sources import sources_of
+from scripts.places import BUILD, ROOT
+from tb.common import on_bus
+from tb.common.bench import MAX_SEED, Bench
+from tb.common.rtl_files import needed
+from tb.common.simulation import COVERAGE
+from tb.common.simulators import simulator_version
+
+FOLDER = BUILD / "regress"
+PLACE = "-regress"  # of its builds, apart from those of `make <bench>`
+#: Files besides Python and RTL that benches read.
+DATA = ("scenarios/*.toml", "robots/*.urdf", "sw/*", "pymodel/*/*.[ch]", "requirements.txt")
+NO_WORKER = "its worker died each time: out of memory, or a crash below Python"
+
+
+class Unit(NamedTuple):
+    """A unit of work.
+
+    Attributes
+    ----------
+    bench, config, simulator
+        Names.
+    seed
+        Of the stimulus, and of configurations that are drawn.
+    digest
+        Of the sources that it is to run on.
+    """
+
+    bench: str
+    config: str
+    simulator: str
+    seed: int
+    digest: str
+
+    @property
+    def key(self) -> str:
+        """Name of its row in the journal: all that its verdict depends on."""
+        return f"{self.digest} {self.name}"
+
+    @property
+    def name(self) -> str:
+        """It, in one word."""
+        return f"{self.bench}-{self.config}-{self.simulator}-{self.seed}"
+
+    @property
+    def folder(self) -> Path:
+        """Where it runs."""
+        return FOLDER / self.bench / "runs" / f"{self.config}-{self.simulator}-{self.seed}"
+
+
+class Found(NamedTuple):
+    """How a unit ended.
+
+    Attributes
+    ----------
+    row
+        For the journal: the result row of its bench and ``key``.
+    met
+        Bins that it has met, see :func:`tb.common.results.add_coverage`.
+    """
+
+    row: Row
+    met: str
+
+
+def bench_names() -> list[str]:
+    """All benches, by their folders."""
+    return sorted(path.parent.name for path in (ROOT / "tb").glob("*/Makefile"))
+
+
+def bench_named(name: str) -> Bench:
+    """A bench."""
+    return importlib.import_module(f"tb.{name}.bench").BENCH
+
+
+def chosen_benches(names: Sequence[str]) -> list[Bench]:
+    """Benches by name, all if there are no names.
+
+    Raises
+    ------
+    InputError
+        If there is no such bench.
+    """
+    known = bench_names()
+    for name in names:
+        if name not in known:
+            raise InputError(f"BENCHES={name}: must be of {', '.join(known)}")
+    return [bench_named(name) for name in dict.fromkeys(names or known)]
+
+
+@cache
+def _files(bench: str) -> list[Path]:
+    device = bench_named(bench).device
+    python = [ROOT / file for file in sources_of(f"tb.{bench}.test_{bench}")]
+    data = [path for pattern in DATA for path in sorted(ROOT.glob(pattern)) if path.is_file()]
+    return [*needed(device.toplevel, device.sources), ROOT / on_bus.MASTER, *python, *data]
+
+
+@cache
+def _version(simulator: str) -> str:
+    return simulator_version(simulator)
+
+
+def digest_of(bench: str, simulator: str) -> str:
+    """Of what a verdict depends on: RTL, bench, model, data, and the simulator."""
+    parts = [path.read_bytes() for path in _files(bench)]
+    parts.append(_version(simulator).encode())
+    return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
+
+
+def first_seeds(seed: int, count: int) -> Iterable[int]:
+    """Seeds in a row."""
+    return range(seed, seed + count)
+
+
+def new_seeds(base: int) -> Iterator[int]:
+    """Seeds without an end, drawn from one."""
+    rng = np.random.default_rng(base)
+    while True:
+        yield int(rng.integers(MAX_SEED + 1))
+
+
+def units_of(
+    benches: Sequence[Bench], simulators: Sequence[str], seeds: Iterable[int]
+) -> Iterator[Unit]:
+    """Every configuration of each seed, fixed or drawn from it, under every simulator it has."""
+    digests = {(b.name, s): digest_of(b.name, s) for b in benches for s in simulators}
+    for seed in seeds:
+        for bench in benches:
+            for config in bench.chosen(seed):
+                for simulator in simulators:
+                    if simulator in config.sims:
+                        digest = digests[bench.name, simulator]
+                        yield Unit(bench.name, config.name, simulator, seed, digest)
+
+
+def simulated(unit: Unit, folder: Path, **options: Any) -> Row:
+    """The result row of a unit, or of a part of it.
+
+    Parameters
+    ----------
+    unit
+    folder
+        Where it runs.
+    options
+        Of :meth:`tb.common.bench.Bench.run`.
+
+    Raises
+    ------
+    InputError
+        If the sources are others than those that it is to run on.
+    """
+    if digest_of(unit.bench, unit.simulator) != unit.digest:
+        raise InputError(f"sources of {unit.bench} have changed; the same command goes on")
+    bench = bench_named(unit.bench)
+    with contextlib.redirect_stderr(io.StringIO()):  # cocotb-test names what failed there
+        return bench.run(
+            unit.simulator, unit.config, seed=unit.seed, place=PLACE, folder=folder, **options
+        )
+
+
+def run_unit(unit: Unit) -> Found:
+    """Run a unit; what it leaves in its folder stays only if it fails."""
+    row = simulated(unit, unit.folder)
+    for test in row["tests"]:
+        test.pop("reached", None)  # long, and found again by who needs it
+    met = unit.folder / COVERAGE
+    text = met.read_text() if met.exists() else ""
+    if row["result"] == "pass":
+        shutil.rmtree(unit.folder)
+    return Found(row | {"key": unit.key}, text)
+
+
+def dead(unit: Unit) -> Found:
+    """What stands for a unit whose workers died."""
+    row = {"bench": unit.bench, "config": unit.config, "simulator": unit.simulator}
+    row |= {"seed": unit.seed, "result": "fail", "tests": [], "problems": [NO_WORKER]}
+    row |= {"message": NO_WORKER, "rerun": "", "wall_s": 0.0, "transactions": 0}
+    return Found(row | {"key": unit.key}, "")
