@@ -91,12 +91,15 @@ class Device:
         ``<module>.<name>``.
     wall_limit_s
         A simulation that takes longer is killed and has failed.
+    writable
+        What the tests write besides those ports: ``<module>.<name>``. Only for Verilator.
     """
 
     toplevel: str
     sources: tuple[Path, ...]
     signals: tuple[str, ...]
     wall_limit_s: float
+    writable: tuple[str, ...] = ()
 
     @property
     def public(self) -> list[str]:
@@ -172,6 +175,7 @@ def simulate(
         limit_s=device.wall_limit_s,
         watch=watch,
         signals=device.public,
+        writable=device.writable,
         toplevel=toplevel,
         module=f"tb.{task.bench}.test_{task.bench}",
         python_search=[str(ROOT)],
