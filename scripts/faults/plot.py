@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from tb.faults.registers import KINDS
 
 DPI, WIDTH, PERCENT = 130, 0.7, 100
+HEADROOM = 1.1  # above the tallest bar, for its number
 #: Label -> colour and the counts of a row that it sums.
 PARTS = {
     "detected": ("tab:blue", ("detected",)),
@@ -22,6 +23,7 @@ PARTS = {
 def plot(rows: Sequence[dict[str, Any]], path: Path) -> None:
     """Draw rows of build/faults/summary.json."""
     figure = Figure(figsize=(12, 4.5), layout="constrained")
+    tallest = 0.0
     axes = figure.subplots(1, len(rows), sharey=True, squeeze=False)[0]
     for own, row in zip(axes, rows, strict=True):
         kinds = [kind for kind in KINDS if row["kinds"][kind]["injections"]]
@@ -35,6 +37,7 @@ def plot(rows: Sequence[dict[str, Any]], path: Path) -> None:
             ]
             own.bar(kinds, heights, WIDTH, bottom=below, label=label, color=colour)
             below = [a + b for a, b in zip(below, heights, strict=True)]
+        tallest = max(tallest, *below)
         for place, kind in enumerate(kinds):
             count = row["kinds"][kind]["injections"]
             own.annotate(f"n = {count}", (place, below[place]), (0, 3), fontsize=8,
@@ -42,7 +45,7 @@ def plot(rows: Sequence[dict[str, Any]], path: Path) -> None:
         own.set_title(row["unit"], fontsize=10)
         own.grid(alpha=0.3, axis="y")
         own.tick_params(axis="x", labelrotation=20)
-    axes[0].margins(y=0.1)
+    axes[0].set_ylim(0, HEADROOM * tallest)
     axes[0].set_ylabel("of flips of one bit, %; the rest is masked")
     axes[-1].legend(fontsize=8)
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -211,7 +211,7 @@ class Step(Workload):
 
 
 class Array(Workload):
-    """Four four-bars of different masses on two datapaths of two contexts; two steps of each."""
+    """Four four-bars of different masses on two datapaths of two contexts; a step of each."""
 
     RESIDUAL = "how far each loop is open, m, and the velocity of its ends, m/s, after each step"
     SPREAD = 0.2  # of the masses

@@ -21,8 +21,8 @@
 // Latency: the first request is valid in the cycle after the start. Throughput: that of the bus.
 
 module axil_fuzz #(
-  parameter int ADDR_W = 12,
-  parameter int OPS = 256,
+  localparam int ADDR_W = 12,
+  localparam int OPS = 256,
   localparam int WRITE_W = 64,
   localparam int READ_W = 32,
   localparam int COUNT_W = $clog2(OPS + 1),

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-OPERATIONS = 256  # of each direction in a batch
+OPERATIONS = 256  # of each direction in a batch, as in MASTER
 PROGRESS = "fuzz: done "  # before the number of accesses, in what the simulation prints
 MASTER = "tb/fuzz/axil_fuzz.sv"
 _PORT = re.compile(r"^ *(input|output) +logic +(\[[^\]]*\] +)?(\w+),?$", re.M)
@@ -37,9 +37,7 @@ module {name} #(
   logic rst_n;
 {declarations}
 
-  axil_fuzz #(
-    .OPS(OPS)
-  ) u_fuzz (
+  axil_fuzz u_fuzz (
     .clk_i,
     .rst_ni,
     .start_i,
