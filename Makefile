@@ -1,7 +1,8 @@
 # What it can do: `make help`. Everything it needs is set up by itself on first use.
 #
 # Variables: see RUN_TAKES, DEMO_TAKES, BENCH_TAKES, SWEEP_TAKES below; UNITS FORMATS SEED (formats), UNITS FAMILY
-# SEEDS (synth), UNITS COUNT SEED WORKERS (mutate), UNITS FAST PLANT (formal), ONLY (bench, study).
+# SEEDS (synth), UNITS COUNT SEED WORKERS (mutate), UNITS FAST PLANT (formal), ONLY (bench, study),
+# UNITS COUNT SEED WORKERS AT WAVES (faults), UNITS COUNT SEED WAVES (fuzz).
 
 .DEFAULT_GOAL := help
 unexport VERILATOR_ROOT # a stale one makes newer Verilators refuse to run
@@ -151,6 +152,21 @@ debug: venv ## BENCH= CONFIG= SIM= SEED= TEST=, from the report: a red test agai
 	@$(SETUP) $(SIMULATORS)
 	@$(PY) -m scripts.command scripts.waves.debug $(BENCH) --config $(CONFIG) --sim $(SIM) --test $(TEST) \
 	  $(if $(SEED),--seed $(SEED))
+
+.PHONY: faults fuzz faults-results
+faults: venv ## flipped bits in the tops' registers, resumable [UNITS="step_engine" COUNT=2500 SEED=1 WORKERS= AT= WAVES=]
+	@$(call takes,SEED WAVES WORKERS COUNT)
+	@$(SETUP) verilator
+	@$(PY) -m scripts.command scripts.faults.run $(UNITS) $(if $(COUNT),--count $(COUNT)) \
+	  $(if $(SEED),--seed $(SEED)) $(if $(WORKERS),--workers $(WORKERS)) $(if $(AT),--at "$(AT)") \
+	  $(if $(filter-out 0,$(WAVES)),--waves)
+fuzz: venv ## random accesses of the tops' registers against a model [UNITS="step_engine" COUNT=1000000 SEED=1 WAVES=]
+	@$(call takes,SEED WAVES COUNT)
+	@$(SETUP) verilator
+	@$(PY) -m scripts.command scripts.fuzz.run $(UNITS) $(if $(COUNT),--count $(COUNT)) \
+	  $(if $(SEED),--seed $(SEED)) $(if $(filter-out 0,$(WAVES)),--waves)
+faults-results: venv ## docs/faults.md from what `make faults fuzz` left in build/
+	@$(PY) -m scripts.faults.document
 
 .PHONY: waves
 waves: venv ## BENCH=<bench> [CONFIG= FILE=]: open its last waveform with the bench's layout

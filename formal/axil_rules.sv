@@ -5,7 +5,8 @@
 // the first step it is; it may keep any number of responses waiting for ever.
 // Slave, for each direction: a response only for a request that was taken and has none yet; at most
 // OUTSTANDING requests without response; a response stands, unchanged, until it is taken; within
-// BOUND cycles in which nothing else is in its way a request is taken, and answered.
+// BOUND cycles in which nothing else is in its way a request is taken, and answered. What has to
+// stand before an access may change (`changing_i`): the cycles count from there.
 
 module axil_rules #(
   parameter int ADDR_W = 12,
@@ -18,6 +19,7 @@ module axil_rules #(
 ) (
   input logic              clk_i,
   input logic              rst_ni,
+  input logic              changing_i,
   input logic [ADDR_W-1:0] awaddr_i,
   input logic              awvalid_i,
   input logic              awready_i,
@@ -95,7 +97,8 @@ module axil_rules #(
   endfunction
 
   // A channel may wait for its partner, and for a response that is not taken.
-  logic b_blocks, r_blocks, aw_there, w_there;
+  logic counts, b_blocks, r_blocks, aw_there, w_there;
+  assign counts = rst_ni && !changing_i;
   assign b_blocks = bvalid_i && !bready_i;
   assign r_blocks = rvalid_i && !rready_i;
   assign aw_there = awvalid_i || aw_count_q > COUNT_W'(bvalid_i);
@@ -111,11 +114,11 @@ module axil_rules #(
       w_count_q <= w_count_q + COUNT_W'(wvalid_i && wready_i) - COUNT_W'(b_taken);
       ar_count_q <= ar_count_q + COUNT_W'(arvalid_i && arready_i) - COUNT_W'(r_taken);
     end
-    b_wait_q <= waited(rst_ni && aw_count_q != '0 && w_count_q != '0 && !bvalid_i, b_wait_q);
-    r_wait_q <= waited(rst_ni && ar_count_q != '0 && !rvalid_i, r_wait_q);
-    aw_wait_q <= waited(rst_ni && awvalid_i && !awready_i && w_there && !b_blocks, aw_wait_q);
-    w_wait_q <= waited(rst_ni && wvalid_i && !wready_i && aw_there && !b_blocks, w_wait_q);
-    ar_wait_q <= waited(rst_ni && arvalid_i && !arready_i && !r_blocks, ar_wait_q);
+    b_wait_q <= waited(counts && aw_count_q != '0 && w_count_q != '0 && !bvalid_i, b_wait_q);
+    r_wait_q <= waited(counts && ar_count_q != '0 && !rvalid_i, r_wait_q);
+    aw_wait_q <= waited(counts && awvalid_i && !awready_i && w_there && !b_blocks, aw_wait_q);
+    w_wait_q <= waited(counts && wvalid_i && !wready_i && aw_there && !b_blocks, w_wait_q);
+    ar_wait_q <= waited(counts && arvalid_i && !arready_i && !r_blocks, ar_wait_q);
     if (!later_q) begin
       b_wait_q <= '0;
       r_wait_q <= '0;

@@ -1,7 +1,7 @@
 // axil_slave: the rules of AXI4-Lite, and what it does between bus and registers. Each write that
 // was taken becomes one access, in order, with the address, data and strobes that came with it, its
 // response the registers' answer to it; likewise each read. With SETUP, an access comes after SETUP
-// cycles in which its address and data stood and no other access was.
+// cycles in which its address and data stood and no other access or change was.
 //
 // Any registers: their answers are free in every step.
 
@@ -14,6 +14,7 @@ module axil_slave_formal #(
 ) (
   input logic              clk_i,
   input logic              rst_ni,
+  input logic              changing_i,
   input logic [ADDR_W-1:0] awaddr_i,
   input logic [2:0]        prot_i,
   input logic              awvalid_i,
@@ -39,6 +40,7 @@ module axil_slave_formal #(
   axil_slave #(.ADDR_W(ADDR_W), .SETUP(SETUP)) u_dut (
     .clk_i,
     .rst_ni,
+    .changing_i,
     .s_axil_awaddr(awaddr_i),
     .s_axil_awprot(prot_i),
     .s_axil_awvalid(awvalid_i),
@@ -70,7 +72,8 @@ module axil_slave_formal #(
   );
 
   axil_rules #(.ADDR_W(ADDR_W), .BOUND(2 * SETUP + 2)) u_rules (
-    .clk_i, .rst_ni, .awaddr_i, .awvalid_i, .awready_i(awready), .wdata_i, .wstrb_i, .wvalid_i,
+    .clk_i, .rst_ni, .changing_i(SETUP > 0 && changing_i),
+    .awaddr_i, .awvalid_i, .awready_i(awready), .wdata_i, .wstrb_i, .wvalid_i,
     .wready_i(wready), .bresp_i(bresp), .bvalid_i(bvalid), .bready_i, .araddr_i, .arvalid_i,
     .arready_i(arready), .rdata_i(rdata), .rresp_i(rresp), .rvalid_i(rvalid), .rready_i,
     .aw_count_o(aw_count), .w_count_o(w_count), .ar_count_o(ar_count)
@@ -113,9 +116,9 @@ module axil_slave_formal #(
     ar_q <= rst_ni && ((arvalid_i && arready) || (ar_q && !read));
     b_q <= rst_ni && (write || (b_q && !bready_i));
     r_q <= rst_ni && (read || (r_q && !rready_i));
-    write_quiet_q <= !rst_ni || !aw_q || !w_q || write || read ? '0
+    write_quiet_q <= !rst_ni || !aw_q || !w_q || write || read || changing_i ? '0
                      : write_quiet_q == '1 ? '1 : write_quiet_q + 1'b1;
-    read_quiet_q <= !rst_ni || !ar_q || write || read ? '0
+    read_quiet_q <= !rst_ni || !ar_q || write || read || changing_i ? '0
                     : read_quiet_q == '1 ? '1 : read_quiet_q + 1'b1;
   end
 

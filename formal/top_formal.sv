@@ -208,7 +208,8 @@ module top_formal #(
   logic [2:0] aw_count, w_count, ar_count;
 
   axil_rules #(.ADDR_W(ADDR_W), .BOUND(2 * SETUP + 2)) u_rules (
-    .clk_i, .rst_ni, .awaddr_i, .awvalid_i, .awready_i(awready), .wdata_i, .wstrb_i, .wvalid_i,
+    .clk_i, .rst_ni, .changing_i(SETUP > 0 && gen_top.u_dut.u_control.done_i),
+    .awaddr_i, .awvalid_i, .awready_i(awready), .wdata_i, .wstrb_i, .wvalid_i,
     .wready_i(wready), .bresp_i(bresp), .bvalid_i(bvalid), .bready_i, .araddr_i, .arvalid_i,
     .arready_i(arready), .rdata_i(rdata), .rresp_i(rresp), .rvalid_i(rvalid), .rready_i,
     .aw_count_o(aw_count), .w_count_o(w_count), .ar_count_o(ar_count)

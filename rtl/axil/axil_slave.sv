@@ -6,10 +6,14 @@
 // becomes SLVERR. A waiting response holds back the next access of its direction only.
 //
 // Before an access, address and data stand for SETUP cycles in which there is none of the other
-// direction either: what the register block computes of them may pass so many registers.
+// direction either: what the register block computes of them may pass so many registers. A cycle
+// with `changing_i` counts as an access: something else has changed what is computed.
 //
 // Addresses are word addresses (the two low bits of a byte address are ignored, as the strobes
 // select bytes). `prot` is ignored.
+//
+// Whether there is an address, data or a response does not depend on one register (axil_held), and
+// an access happens only where it is due: no flip of one register loses a response or makes one.
 //
 // Latency: 1 + SETUP cycles from the last of AW, W (or AR) to the access, response valid 1 cycle
 // after it. Throughput: one write and one read every 1 + SETUP cycles.
@@ -25,6 +29,7 @@ module axil_slave #(
 ) (
   input  logic clk_i,
   input  logic rst_ni,
+  input  logic changing_i,
 
   input  logic [ADDR_W-1:0] s_axil_awaddr,
   input  logic [2:0]        s_axil_awprot,
@@ -68,13 +73,15 @@ module axil_slave #(
   end
 
   logic unused;
-  assign unused = &{1'b0, s_axil_awprot, s_axil_arprot,
+  assign unused = &{1'b0, changing_i, s_axil_awprot, s_axil_arprot,
                     s_axil_awaddr[BYTE_ADDR_W-1:0], s_axil_araddr[BYTE_ADDR_W-1:0]};
 
   // ---------------------------------------------------------------------------------------------
   // When an access happens: once it is due, or SETUP cycles after it and all others
   // ---------------------------------------------------------------------------------------------
   logic write_due, read_due;
+  logic aw_full_d, aw_full_q, w_full_d, w_full_q, bvalid_d, bvalid_q;
+  logic ar_full_d, ar_full_q, rvalid_d, rvalid_q;
 
   if (SETUP == 0) begin : gen_at_once
     assign write_o = write_due;
@@ -84,9 +91,10 @@ module axil_slave #(
     localparam logic [COUNT_W-1:0] LAST = COUNT_W'(SETUP - 1);
     logic write_q, read_q, access;
     logic [COUNT_W-1:0] write_count_q, read_count_q;
-    assign write_o = write_q;
-    assign read_o = read_q;
-    assign access = write_q || read_q;
+    // With `write_q` the rest holds, unless `write_q` has flipped; likewise `read_q`.
+    assign write_o = write_q && aw_full_q && w_full_q && !bvalid_q;
+    assign read_o = read_q && ar_full_q && !rvalid_q;
+    assign access = write_q || read_q || changing_i;
 
     always_ff @(posedge clk_i) begin
       write_q <= write_due && !access && write_count_q == LAST;
@@ -112,7 +120,6 @@ module axil_slave #(
   // ---------------------------------------------------------------------------------------------
   // Write: AW and W each wait in a register of their own
   // ---------------------------------------------------------------------------------------------
-  logic aw_full_q, w_full_q, bvalid_q;
   logic [1:0] bresp_q;
   logic [WORD_W-1:0] write_addr_q;
   logic [DATA_W-1:0] write_data_q;
@@ -137,21 +144,23 @@ module axil_slave #(
     if (write_o) begin
       bresp_q <= write_error_i ? SLVERR : OKAY;
     end
+  end
+
+  always_comb begin
     if (!rst_ni) begin
-      aw_full_q <= 1'b0;
-      w_full_q <= 1'b0;
-      bvalid_q <= 1'b0;
+      aw_full_d = 1'b0;
+      w_full_d = 1'b0;
+      bvalid_d = 1'b0;
     end else begin
-      aw_full_q <= s_axil_awvalid || (aw_full_q && !write_o);
-      w_full_q <= s_axil_wvalid || (w_full_q && !write_o);
-      bvalid_q <= write_o || (bvalid_q && !s_axil_bready);
+      aw_full_d = s_axil_awvalid || (aw_full_q && !write_o);
+      w_full_d = s_axil_wvalid || (w_full_q && !write_o);
+      bvalid_d = write_o || (bvalid_q && !s_axil_bready);
     end
   end
 
   // ---------------------------------------------------------------------------------------------
   // Read
   // ---------------------------------------------------------------------------------------------
-  logic ar_full_q, rvalid_q;
   logic [1:0] rresp_q;
   logic [WORD_W-1:0] read_addr_q;
   logic [DATA_W-1:0] rdata_q;
@@ -170,13 +179,30 @@ module axil_slave #(
       rdata_q <= read_error_i ? '0 : read_data_i;
       rresp_q <= read_error_i ? SLVERR : OKAY;
     end
+  end
+
+  always_comb begin
     if (!rst_ni) begin
-      ar_full_q <= 1'b0;
-      rvalid_q <= 1'b0;
+      ar_full_d = 1'b0;
+      rvalid_d = 1'b0;
     end else begin
-      ar_full_q <= s_axil_arvalid || (ar_full_q && !read_o);
-      rvalid_q <= read_o || (rvalid_q && !s_axil_rready);
+      ar_full_d = s_axil_arvalid || (ar_full_q && !read_o);
+      rvalid_d = read_o || (rvalid_q && !s_axil_rready);
     end
   end
+
+  // ---------------------------------------------------------------------------------------------
+  // What waits where
+  // ---------------------------------------------------------------------------------------------
+  localparam int HELD = 5;
+
+  axil_held #(
+    .W(HELD)
+  ) u_held (
+    .clk_i,
+    .rst_ni,
+    .data_i({aw_full_d, w_full_d, bvalid_d, ar_full_d, rvalid_d}),
+    .data_o({aw_full_q, w_full_q, bvalid_q, ar_full_q, rvalid_q})
+  );
 
 endmodule

@@ -18,7 +18,7 @@
 // OPTIONS are the bits of CTRL that are kept, read back and given to the engine on `options_o`
 // together with `run_o`; they do not change while busy.
 //
-// The co-processor may take SETUP cycles for its answers (axil_slave).
+// The co-processor may take SETUP cycles for its answers (axil_slave), also behind a run.
 //
 // Latency: axil_slave's; a run starts in the cycle of the write. Throughput: axil_slave's.
 
@@ -91,6 +91,7 @@ module coprocessor_control
   ) u_axil (
     .clk_i,
     .rst_ni,
+    .changing_i(done_i),  // the engine's memories are the bus' again
     .s_axil_awaddr,
     .s_axil_awprot,
     .s_axil_awvalid,

@@ -13,7 +13,7 @@ def never_ready(channel, ready):
     """What stops a channel of requests."""
     return {
         f"s_axil_{channel}ready = {ready}": f"s_axil_{channel}ready = 1'b0",
-        f"_full_q <= s_axil_{channel}valid ||": f"_full_q <= s_axil_{channel}ready ||",
+        f"_full_d = s_axil_{channel}valid ||": f"_full_d = s_axil_{channel}ready ||",
     }
 
 

@@ -15,6 +15,9 @@
 //   63     40 39    34 33    32 31           0
 //   [ cycle  |  0 ..  | response |    data    ]
 //
+// A poll that takes more than `poll_cycles_i` ends the batch, and so does a response that does not
+// come: `hung_o`. Only after the latter does `active_o` stay, the bus is of no more use.
+//
 // Latency: the first request is valid in the cycle after the start, `done_o` changes in the cycle
 // after the last response. Throughput: that of the bus.
 
@@ -92,7 +95,7 @@ module axil_batch #(
   assign m_axil_arvalid = address_valid_q && !address_op[WRITE_AT];
   assign m_axil_rready = active_o;
 
-  logic answered, repeats, failed, ends;
+  logic answered, repeats, late, failed, ends;
   logic [1:0] response;
   logic [DATA_W-1:0] word;
   assign answered = answer_op[WRITE_AT] ? m_axil_bvalid : m_axil_rvalid;
@@ -100,10 +103,11 @@ module axil_batch #(
   assign word = answer_op[WRITE_AT] ? '0 : m_axil_rdata;
   assign failed = error_o || response !== 2'b00;
   assign repeats = answer_op[POLL_AT] && !failed && (word & answer_op[DATA_W-1:0]) != '0;
-  assign ends = answered && answer_op[LAST_AT] && !repeats &&
-                (failed || answer_q + 1'b1 == count_i);
+  assign late = repeats && waited_q >= poll_cycles_i;
+  assign ends = answered && answer_op[LAST_AT] &&
+                (late || (!repeats && (failed || answer_q + 1'b1 == count_i)));
 
-  assign limit = answer_op[POLL_AT] ? poll_cycles_i : STAMP_W'(ACCESS_CYCLES);
+  assign limit = STAMP_W'(ACCESS_CYCLES) + (answer_op[POLL_AT] ? poll_cycles_i : '0);
 
   assign answered_o = answer_q;
 
@@ -158,6 +162,7 @@ module axil_batch #(
       end
       if (ends) begin
         active_o <= 1'b0;
+        hung_o <= hung_o || late;
         done_o <= start_i;
       end else if (waited_q == limit && !hung_o) begin
         hung_o <= 1'b1;

@@ -9,7 +9,7 @@ from cocotb.utils import get_sim_time
 from pymodel.machine.registers import WORD_BYTES
 from tb.common.clock import PERIOD_NS
 from tb.common.on_bus import OPERATIONS
-from tb.common.waiting import HangError
+from tb.common.waiting import BusHangError, HangError
 
 # The bits of operations and answers
 ADDRESS_AT, RESPONSE_AT, STAMP_AT = 32, 32, 40
@@ -38,12 +38,14 @@ class Answers:
     ----------
     hung, failed
         Whether it waited in vain; whether a response was not OKAY.
+    silent
+        Whether it waited for a response, not for a poll that the bus answers.
     """
 
     def __init__(self, dut: Any, count: int) -> None:
         self._dut, self._count = dut, count
         status = int(dut.batch_status_o.value)
-        self.hung, self.failed = bool(status >> 1), bool(status & 1)
+        self.silent, self.hung, self.failed = (bool(status >> i & 1) for i in (2, 1, 0))
 
     @property
     def answered(self) -> int:
@@ -155,8 +157,10 @@ class Batch:
 
         Raises
         ------
+        BusHangError
+            If a response does not come.
         HangError
-            If a response does not come, or a poll takes too long.
+            If a poll takes too long.
         AssertionError
             If a response is not OKAY, or a word that was read has unknown bits.
         """
@@ -218,13 +222,14 @@ class Batch:
         raise AssertionError(f"{_access(group)} of {group.name}: {what}")
 
     def _hang(self, group: _Group, answers: Answers) -> None:
-        if group.poll_cycles:
+        if group.poll_cycles and not answers.silent:
             each, unknown = answers.each()
             for word in unknown[answers.answered :][:1]:
                 self._registers.check_known(group.name, word)
             word = each[answers.answered] & WORD_MASK
             raise HangError(self._registers.unfinished(group.name, word), group.poll_cycles)
-        raise HangError(self._registers.waiting(_access(group), group.name)(), ACCESS_CYCLES)
+        cycles = ACCESS_CYCLES + group.poll_cycles
+        raise BusHangError(self._registers.waiting(_access(group), group.name)(), cycles)
 
     async def _run_over_master(self) -> list[list[int]]:
         """The same over cocotbext-axi's master."""

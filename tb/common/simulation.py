@@ -100,6 +100,8 @@ class Device:
     modelled
         Parameters of the top level -> paths below it, and their widths, whose values the model
         knows; see :mod:`tb.common.model_signals`.
+    writable
+        What the tests write besides those ports: ``<module>.<name>``. Only for Verilator.
     """
 
     toplevel: str
@@ -107,6 +109,7 @@ class Device:
     signals: tuple[str, ...]
     wall_limit_s: float
     modelled: Callable[[Mapping[str, Any]], Mapping[str, int]] = lambda params: {}
+    writable: tuple[str, ...] = ()
 
     @property
     def public(self) -> list[str]:
@@ -197,6 +200,7 @@ def simulate(
             limit_s=device.wall_limit_s,
             watch=watch,
             signals=device.public,
+            writable=device.writable,
             toplevel=toplevel,
             module=f"tb.{task.bench}.test_{task.bench}",
             python_search=[str(ROOT)],

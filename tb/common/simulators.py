@@ -64,6 +64,8 @@ class Logged:
         Sees every line of the output.
     signals
         What tests read besides the ports of the top level, ``<module>.<name>``.
+    writable
+        What they write besides, the same way.
     built
         The program that was built already, if nothing is to be built.
     options
@@ -76,6 +78,7 @@ class Logged:
         limit_s: float,
         watch: Callable[[str], None],
         signals: tuple[str, ...] = (),
+        writable: tuple[str, ...] = (),
         built: Path | None = None,
         **options: Any,
     ) -> None:
@@ -85,7 +88,7 @@ class Logged:
             signal.signal(signal.SIGINT, self.old_sigint_h)
             signal.signal(signal.SIGTERM, self.old_sigterm_h)
         self.log, self.limit_s, self.watch = log, limit_s, watch
-        self.signals, self.built = signals, built
+        self.signals, self.writable, self.built = signals, writable, built
         self.logger.handlers = [logging.NullHandler()]
         self.logger.propagate = False  # what cocotb-test says of itself is in the log too
 
@@ -172,9 +175,10 @@ class Verilator(Logged, cocotb_test.simulator.Verilator):
         rules = "`verilator_config\n"
         for name in PORTS:
             rules += f'public_flat_rw -module "{self.toplevel_module}" -var "{name}"\n'
-        for signal_ in self.signals:
-            module, _, name = signal_.rpartition(".")
-            rules += f'public_flat_rd -module "{module}" -var "{name}"\n'
+        for signals, rule in ((self.signals, "public_flat_rd"), (self.writable, "public_flat_rw")):
+            for signal_ in signals:
+                module, _, name = signal_.rpartition(".")
+                rules += f'{rule} -module "{module}" -var "{name}"\n'
         if not public.exists() or public.read_text() != rules:
             public.write_text(rules)
         # Optimising for size, Verilator's default, takes longer than most runs gain by it.

@@ -26,6 +26,10 @@ class HangError(AssertionError):
         super().__init__(f"hang at {get_sim_time('ns'):g} ns, after {cycles} cycles: {what}")
 
 
+class BusHangError(HangError):
+    """A request that the bus does not take, or a response that it does not give."""
+
+
 class Deadline:
     """The limit of a wait that is a loop.
 

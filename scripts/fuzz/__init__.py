@@ -1,0 +1,1 @@
+"""Bus fuzzing: random accesses of the tops' registers against a model of them."""

@@ -1,0 +1,140 @@
+"""Fault injection: registers found, input refused, rows counted, hangs named, the document."""
+
+import dataclasses
+
+import pytest
+
+from scripts.faults import document, run
+from scripts.faults.campaign import Campaign, counts, is_bad
+from scripts.places import ROOT
+from tb.faults.registers import BUS, MEMORY, Register, names_of
+from tb.faults.units import UNITS
+from tb.faults.verdicts import DETECTED, HANG, MASKED, SILENT, STOPPED, Place
+
+FORMAT = {"EXP_W": 5, "MAN_W": 10}
+STAGES = {"ADD_STAGES": 0, "MUL_STAGES": 0, "REC_STAGES": 0}
+SMALL = dataclasses.replace(
+    UNITS["ldup_coprocessor"], params={"N": 2, "PARALLEL": 0} | FORMAT | STAGES
+)
+HELD = "rtl/axil/axil_held.sv"
+VOTE = "(plain_q & inverse) | (plain_q & turned) | (inverse & turned)"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["step"], "faults: no unit step; units: hdca_coprocessor, ldup_coprocessor,"),
+        (["--count", "0"], "faults: --count: must be 1 to 1000000, got 0"),
+        (["--seed", "0"], "faults: --seed: must be 1 to 2147483647, got 0"),
+        (["--workers", "65"], "faults: --workers: must be 1 to 64, got 65"),
+        (["--waves"], "faults: --waves: only with --at"),
+        (["--at", "a[0]@1"], "faults: --at: name one unit"),
+    ],
+)
+def test_bad_input_is_refused_in_one_line(words, said, capsys):
+    assert run.main(words) == 2
+    out, err = capsys.readouterr()
+    assert err.startswith(said)
+    assert err.count("\n") == 1
+    assert not out
+
+
+def test_registers_are_what_is_assigned_at_clock_edges():
+    text = """
+      // old_q <= 1
+      if (count_q <= 3) begin
+        state_q <= idle;
+        memory_q[W*i+:W] <= data;
+      end
+      {first_q, second_q[1]} <= both;
+      assign less = a_q <= b_q;
+    """
+    assert names_of(text) == {"state_q", "memory_q", "first_q", "second_q"}
+
+
+def test_a_register_has_a_kind_and_names_its_bits():
+    assert Register("u_control.u_axil.rdata_q", 32).kind == BUS
+    bank = Register("u_bank.memory_q", 32, words=16)
+    assert (bank.kind, bank.total, bank.place(33)) == (MEMORY, 512, "u_bank.memory_q[1][1]")
+
+
+def row(verdict, **more):
+    return {"verdict": verdict, "kind": BUS} | more
+
+
+def test_rows_are_counted_and_some_are_bad():
+    rows = [
+        row(MASKED),
+        row(DETECTED, differs=False),
+        row(SILENT, found=True),
+        row(SILENT, found=False),
+        row(STOPPED, recovered="rst_ni"),
+        row(STOPPED, recovered=""),
+        row(HANG),
+    ]
+    found = counts(rows)
+    assert found["injections"] == len(rows)
+    assert [found[name] for name in ("masked", "detected", "alarms")] == [1, 1, 1]
+    assert [found[name] for name in ("silent", "undetected_with_residual")] == [2, 1]
+    assert [found[name] for name in ("stopped", "by_pin", "hangs")] == [2, 1, 1]
+    assert list(map(is_bad, rows)) == [False] * 5 + [True] * 2
+
+
+def test_every_injection_ends_and_no_bus_hangs(tmp_path):
+    campaign = Campaign(SMALL, workers=1, folder=tmp_path)
+    campaign.look()
+    drawn, handshakes = campaign.draw(14, seed=1), campaign.handshakes(30, seed=1)
+    assert (drawn, handshakes) == (campaign.draw(14, seed=1), campaign.handshakes(30, seed=1))
+    done = []
+    campaign.run([*drawn, *handshakes], lambda: done.append(1))
+    summary = campaign.summary(drawn, handshakes, seed=1)
+    assert len(done) == len({*drawn, *handshakes}) == len(campaign.known())
+    assert (summary["injections"], summary["handshakes"]["injections"]) == (14, 6)
+    assert not summary["bad"]
+    campaign.run(drawn, pytest.fail)  # nothing is left to do
+
+
+def test_a_flip_that_hangs_the_bus_is_named(tmp_path):
+    """One copy of what waits on the bus alone, without a vote: a lost bit is a lost response."""
+    text = (ROOT / HELD).read_text()
+    assert text.count(VOTE) == 1
+    planted = tmp_path / "axil_held.sv"
+    planted.write_text(text.replace(VOTE, "plain_q | (inverse & turned & '0)"))
+    own = SMALL.device.sources
+    sources = tuple(planted if file == ROOT / HELD else file for file in own)
+    campaign = Campaign(dataclasses.replace(SMALL, sources=sources), 1, tmp_path / "rows")
+    campaign.look()
+    register = "u_control.u_axil.u_held.plain_q"
+    places = [Place(register, bit, cycle) for bit in range(5) for cycle in (4, 5)]
+    campaign.run(places, lambda: None)
+    bad = campaign.summary(places, [], seed=1)["bad"]
+    assert bad and {one["verdict"] for one in bad} == {HANG}
+    said = run.complaint(SMALL.name, bad[0])
+    name, _, cycle = bad[0]["at"].rpartition("@")
+    assert said.startswith(f"ldup_coprocessor: hang after a flip of {name} in cycle {cycle}: hang")
+    rerun = f'make faults UNITS=ldup_coprocessor AT="{bad[0]["at"]}" WAVES=1'
+    assert said.endswith(f"rerun  {rerun}")
+    assert campaign.place(bad[0]["at"]) in places
+
+
+def test_the_document_is_made_of_the_rows_alone():
+    numbers = counts([row(MASKED), row(SILENT, found=False), row(STOPPED, recovered="rst_ni")])
+    kinds = dict.fromkeys(("bus", "control", "arithmetic", "memory"), counts([])) | {"bus": numbers}
+    top = numbers | {
+        "unit": "step_engine",
+        "cycles": 12,
+        "checks": "energy",
+        "residual": 1e-6,
+        "bits": dict.fromkeys(kinds, 7),
+        "kinds": kinds,
+        "handshakes": numbers,
+        "bad": [{"at": "a_q[0]@3", "verdict": HANG, "why": "no response"}],
+    }
+    fuzzed = {"unit": "step_engine", "reads": 5, "writes": 6, "cycles": 70, "cpu_s": 0.8}
+    text = document.document([top], [fuzzed])
+    assert "| `step_engine` | 3 | 1 | 0 | 1 | 1 | 0 | 1 | 0 |" in text
+    assert "| `step_engine` | bus | 7 | 3 |" in text
+    assert "the reset pin in 1." in text
+    assert "| `step_engine` | 12 | energy | 1.0e-06 | 1.6e-05 |" in text
+    assert "- `step_engine`: hang after `a_q[0]@3`: no response" in text
+    assert "| `step_engine` | 5 | 6 | 0 | 0 | 0 | 0 | 0 | 0 | 70 | 0.8 |" in text

@@ -1,0 +1,55 @@
+"""The bus fuzzer: input refused, a top like its model, and a top that is not."""
+
+import dataclasses
+
+import pytest
+
+from scripts.fuzz import run
+from scripts.places import ROOT
+from tb.fuzz.units import UNITS
+from tb.ldup_coprocessor.bench import BENCH
+
+FORMAT = {"EXP_W": 5, "MAN_W": 10}
+STAGES = {"ADD_STAGES": 0, "MUL_STAGES": 0, "REC_STAGES": 0}
+SMALL = dataclasses.replace(
+    UNITS["ldup_coprocessor"], params={"N": 2, "PARALLEL": 0} | FORMAT | STAGES
+)
+FILE = "rtl/axil/axil_slave.sv"
+RIGHT, WRONG = "write_strb_q <= s_axil_wstrb;", "write_strb_q <= '1;"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["step"], "fuzz: no unit step; units: hdca_coprocessor, ldup_coprocessor,"),
+        (["--count", "0"], "fuzz: --count: must be 1 to 1000000000, got 0"),
+        (["--seed", "0"], "fuzz: --seed: must be 1 to 2147483647, got 0"),
+    ],
+)
+def test_bad_input_is_refused_in_one_line(words, said, capsys):
+    assert run.main(words) == 2
+    out, err = capsys.readouterr()
+    assert err.startswith(said)
+    assert err.count("\n") == 1
+    assert not out
+
+
+def test_a_small_top_is_its_model():
+    row = run.fuzz(SMALL, 20_000, seed=1)
+    assert row["reads"] + row["writes"] >= 20_000
+    for what in ("resets", "looks", "runs", "runs refused", "runs ended"):
+        assert row[what], f"no {what}"
+
+
+def test_strobes_that_are_ignored_are_found(tmp_path):
+    text = (ROOT / FILE).read_text()
+    assert text.count(RIGHT) == 1
+    planted = tmp_path / "axil_slave.sv"
+    planted.write_text(text.replace(RIGHT, WRONG))
+    sources = tuple(planted if file == ROOT / FILE else file for file in BENCH.device.sources)
+    with pytest.raises(run.MismatchError) as found:
+        run.fuzz(SMALL, 20_000, seed=1, sources=sources)
+    said = str(found.value)
+    assert "ldup_coprocessor: read of 0x" in said and "differs at " in said
+    assert "got       0x" in said and "expected  0x" in said
+    assert "rerun     make fuzz UNITS=ldup_coprocessor COUNT=" in said

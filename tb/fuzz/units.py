@@ -1,0 +1,70 @@
+"""The tops that are fuzzed, each in one configuration."""
+
+import importlib
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pymodel.machine.isa import Machine
+from tb.common import step_array, step_engine
+from tb.common.places import BUILD, ROOT
+from tb.common.simulation import Device
+from tb.fuzz.top import MASTER, name_of, text_of
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A top that is fuzzed.
+
+    Attributes
+    ----------
+    name
+        Its module, and the bench that has it.
+    model
+        Class of :mod:`tb.fuzz.model`.
+    params
+        Of the module.
+    """
+
+    name: str
+    model: str
+    params: dict[str, int]
+
+    def device(self, sources: tuple[Path, ...] = ()) -> Device:
+        """The top with the fuzzer on its bus; of other files than its own, if given."""
+        device = importlib.import_module(f"tb.{self.name}.bench").BENCH.device
+        sources = sources or device.sources
+        own = next(file for file in sources if file.stem == self.name)
+        file = BUILD / "fuzz" / f"{name_of(self.name)}.sv"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        text = text_of(self.name, own.read_text(), self.params)
+        if not file.exists() or file.read_text() != text:
+            file.write_text(text)
+        return replace(
+            device, toplevel=file.stem, sources=(*sources, ROOT / MASTER, file), signals=()
+        )
+
+
+FORMAT = {"EXP_W": 8, "MAN_W": 23}
+STAGES = {"ADD_STAGES": 1, "MUL_STAGES": 1, "REC_STAGES": 2}
+ENGINE = Machine(1, 1, depth=16, program_depth=512, trace_registers=16, programs=2)
+ARRAY = Machine(
+    1,
+    1,
+    contexts=2,
+    datapaths=2,
+    depth=16,
+    program_depth=512,
+    in_depth=8,
+    out_depth=8,
+    segments=8,
+    functions=4,
+)
+UNITS = {
+    unit.name: unit
+    for unit in (
+        Unit("hdca_coprocessor", "Hdca", FORMAT | {"PASSES": 2} | STAGES),
+        Unit("ldup_coprocessor", "Ldup", FORMAT | {"N": 3, "PARALLEL": 0} | STAGES),
+        Unit("step_engine", "Step", step_engine.rtl_parameters(ENGINE)),
+        Unit("step_array", "Array", step_array.rtl_parameters(ARRAY)),
+    )
+}
