@@ -5,6 +5,7 @@ from cocotb.triggers import FallingEdge
 from pymodel.algorithms import two_handles
 from pymodel.arith.fp import Format
 from pymodel.arith.scalars import BitExact
+from pymodel.arith.stimulus import corners
 from pymodel.compile import latency
 from tb.common import bodies, clock
 from tb.common.coverage import assembly
@@ -14,6 +15,7 @@ from tb.hdca_engine.bench import BENCH
 
 ASSEMBLY, DISASSEMBLY = 0, 1
 BODY_WORDS, WEIGHT_WORDS, IMPULSE_WORDS = 33, 6, 2
+IMPULSES = 24  # pairs of special ones
 HELD_CYCLES = 4  # that results are seen to stay where nothing is asked for
 
 
@@ -140,6 +142,21 @@ async def random_bodies(dut, board):
         joint = await engine.assemble(a, b, f"run {run}")
         t_1c, t_2c = engine.random_impulse(), engine.random_impulse()
         await engine.disassemble(joint, t_1c, t_2c, f"run {run}")
+
+
+@BENCH.test(timeout_us=1_000)
+async def special_impulses(dut, board):
+    """Impulses that are infinite, no numbers, the largest or the smallest raise a phase's flags."""
+    engine = Engine(dut, board)
+    await engine.reset()
+    odd = corners(engine.fmt)
+    for run in range(IMPULSES):
+        if run % 4 == 0:
+            a, b = (bodies.any_body(engine.new_arithmetic(), board.rng) for _ in range(2))
+            joint = await engine.assemble(a, b, f"before run {run}")
+        arithmetic = engine.new_arithmetic()
+        words = [arithmetic.scalar(odd[i]) for i in board.rng.integers(len(odd), size=4)]
+        await engine.disassemble(joint, tuple(words[:2]), tuple(words[2:]), f"run {run}")
 
 
 @BENCH.test(timeout_us=1_000)
