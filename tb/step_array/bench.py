@@ -123,5 +123,5 @@ BENCH = Bench(
         settings={"tables": {"icarus": 2}},
         legal=_is_legal,
     ),
-    signals=("busy", "parts_rst_n", *array_watch.SIGNALS),
+    signals=("busy", "done_state", "parts_rst_n", *array_watch.SIGNALS),
 )
