@@ -212,6 +212,7 @@ class Bench:
         results: str | Path | None = None,
         command: str = "",
         place: str = "",
+        code_coverage: str | Path = "",
     ) -> dict[str, Any]:
         """Build and run one configuration.
 
@@ -238,7 +239,7 @@ class Bench:
             Folder that the result row is written to.
         command
             What runs it again, where that takes more than the bench.
-        place
+        place, code_coverage
             As for :class:`tb.common.simulation.Task`.
 
         Returns
@@ -249,7 +250,7 @@ class Bench:
         """
         params = self.config_named(config).params | (params or {})
         asked = (self.name, config, simulator, seed, params, settings or {})
-        task = Task(*asked, command=command, place=place)
+        task = Task(*asked, command=command, place=place, code_coverage=str(code_coverage))
         rerun = task.rerun(testcase)
         start = time.monotonic()
         # waves are kept apart by running each test by itself

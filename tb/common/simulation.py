@@ -46,6 +46,8 @@ class Task:
         What does it again, if that is not the bench itself.
     place
         Tells the folder apart from those of the same simulation at the same time.
+    code_coverage
+        File for what Verilator is to count of lines, branches and toggles; empty: it does not.
     """
 
     bench: str
@@ -58,6 +60,7 @@ class Task:
     waves: bool = False
     command: str = ""
     place: str = ""
+    code_coverage: str = ""
 
     @classmethod
     def told(cls) -> "Task | None":
@@ -155,7 +158,10 @@ def simulate(
         The bins that were met; may be missing.
     """
     params = task.params
-    key = hashlib.sha256(repr((sorted(params.items()), waves)).encode()).hexdigest()[:8]
+    built_for = (sorted(params.items()), waves)
+    if task.code_coverage:
+        built_for = (*built_for, "code coverage")
+    key = hashlib.sha256(repr(built_for).encode()).hexdigest()[:8]
     folder = BUILD / "sim" / task.bench / f"{task.config}-{task.simulator}-{key}{task.place}"
     if (folder / UNFINISHED).exists():
         shutil.rmtree(folder)
@@ -172,6 +178,7 @@ def simulate(
         limit_s=device.wall_limit_s,
         watch=watch,
         signals=device.public,
+        code_coverage=task.code_coverage,
         toplevel=toplevel,
         module=f"tb.{task.bench}.test_{task.bench}",
         python_search=[str(ROOT)],
