@@ -5,7 +5,6 @@ from cocotb.triggers import FallingEdge
 from pymodel.algorithms import two_handles
 from pymodel.arith.fp import Format
 from pymodel.arith.scalars import BitExact
-from pymodel.arith.stimulus import corners
 from pymodel.compile import latency
 from tb.common import bodies, clock
 from tb.common.coverage import assembly
@@ -15,7 +14,7 @@ from tb.hdca_engine.bench import BENCH
 
 ASSEMBLY, DISASSEMBLY = 0, 1
 BODY_WORDS, WEIGHT_WORDS, IMPULSE_WORDS = 33, 6, 2
-IMPULSES = 24  # pairs of special ones
+IMPULSES = 32  # pairs of special ones
 HELD_CYCLES = 4  # that results are seen to stay where nothing is asked for
 
 
@@ -146,13 +145,15 @@ async def random_bodies(dut, board):
 
 @BENCH.test(timeout_us=1_000)
 async def special_impulses(dut, board):
-    """Impulses that are infinite, no numbers, the largest or the smallest raise a phase's flags."""
+    """Impulses that are infinite, no number or the largest raise every flag of a disassembly."""
     engine = Engine(dut, board)
     await engine.reset()
-    odd = corners(engine.fmt)
+    infinity = engine.fmt.inf
+    positive = (engine.fmt.one, infinity - 1, infinity, infinity + 1)  # the last one signals
+    odd = [bits | sign for bits in positive for sign in (0, engine.fmt.sign_mask)]
     for run in range(IMPULSES):
         if run % 4 == 0:
-            a, b = (bodies.any_body(engine.new_arithmetic(), board.rng) for _ in range(2))
+            a, b = (bodies.physical(engine.new_arithmetic(), board.rng) for _ in range(2))
             joint = await engine.assemble(a, b, f"before run {run}")
         arithmetic = engine.new_arithmetic()
         words = [arithmetic.scalar(odd[i]) for i in board.rng.integers(len(odd), size=4)]
