@@ -53,4 +53,3 @@ def test_holes_are_not_judged_without_a_simulator(regression, met, monkeypatch):
     result = regression()
     assert result.ret == pytest.ExitCode.OK
     result.stdout.fnmatch_lines(["not met: unit, pairs: a: 2, b: 4"])
-
