@@ -14,7 +14,7 @@ from tb.hdca_engine.bench import BENCH
 
 ASSEMBLY, DISASSEMBLY = 0, 1
 BODY_WORDS, WEIGHT_WORDS, IMPULSE_WORDS = 33, 6, 2
-IMPULSES = 32  # pairs of special ones
+IMPULSES = 64  # pairs of special ones
 HELD_CYCLES = 4  # that results are seen to stay where nothing is asked for
 
 
@@ -153,7 +153,8 @@ async def special_impulses(dut, board):
     odd = [bits | sign for bits in positive for sign in (0, engine.fmt.sign_mask)]
     for run in range(IMPULSES):
         if run % 4 == 0:
-            a, b = (bodies.physical(engine.new_arithmetic(), board.rng) for _ in range(2))
+            body = (bodies.physical, bodies.arbitrary)[run // 4 % 2]
+            a, b = (body(engine.new_arithmetic(), board.rng) for _ in range(2))
             joint = await engine.assemble(a, b, f"before run {run}")
         arithmetic = engine.new_arithmetic()
         words = [arithmetic.scalar(odd[i]) for i in board.rng.integers(len(odd), size=4)]
