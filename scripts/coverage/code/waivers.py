@@ -61,8 +61,8 @@ class Waiver:
     reason: str
 
     def __str__(self) -> str:
-        where = ", ".join(self.at) or f"from {self.lines[0]!r}"
-        return f"{', '.join(self.files)}, {'/'.join(self.kinds)} {where}"
+        where = f" from {self.lines[0]!r}" if self.lines else ""
+        return f"{', '.join(self.files)}, {'/'.join(self.kinds)}{where}"
 
 
 class Sources:

@@ -189,7 +189,7 @@ def test_the_command_is_red_without_a_waiver(merged_counts, tmp_path, capsys):
     found |= {"toggles": 1, "toggles_hit": 1, "excluded": 1}
     assert row == {"file": "m.sv"} | found
     assert merged_counts(counts | {BITS[1]: 5}, waiver) == 1
-    assert "wrong waiver: m.sv, toggle x[1]: 'x[1]' fits 1 that were met" in capsys.readouterr().out
+    assert "wrong waiver: m.sv, toggle: 'x[1]' fits 1 that were met" in capsys.readouterr().out
     assert merged_counts(counts, "waivers = []") == 2
     assert command.main(["--workers", "0"]) == 2
     assert "--workers: must be 1 to 64, got 0" in capsys.readouterr().err
