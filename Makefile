@@ -91,7 +91,8 @@ closed-loop: venv ## URDF=f.urdf [TARGET=model|step STEPS=1000 SIM= ARITH= LANES
 .PHONY: test
 test: setup ## whole regression, both simulators, and build/report/index.html [CHANGED=1: what has not passed as it is]
 	@$(call takes,CHANGED)
-	@$(if $(filter-out 0,$(CHANGED)),,rm -rf build/results build/report build/coverage)
+	@$(if $(filter-out 0,$(CHANGED)),,rm -rf build/results build/report \
+	  $(filter-out build/coverage/code%,$(wildcard build/coverage/*)))
 	@$(PYTEST) -n 2 --maxschedchunk 1 --junitxml=build/report/junit.xml -p scripts.report.plugin \
 	  -p scripts.changed.plugin $(if $(filter-out 0,$(CHANGED)),--changed)
 
@@ -123,6 +124,15 @@ coverage: setup ## functional coverage: what the last regression met, what is mi
 	@$(call takes,)
 	@$(if $(wildcard build/coverage/met/*),,$(PYTEST) -n 2 --maxschedchunk 1 tb)
 	@$(PY) -m scripts.command scripts.coverage.command
+
+.PHONY: code-coverage code-coverage-results
+code-coverage: venv ## lines, branches, toggles under Verilator, each hole explained; resumable, minutes [WORKERS=]
+	@$(call takes,WORKERS)
+	@$(SETUP) verilator
+	@$(PY) -m scripts.command scripts.coverage.code.command $(if $(WORKERS),--workers $(WORKERS))
+code-coverage-results: venv ## docs/code_coverage.md from what `make code-coverage` left in build/
+	@$(call takes,)
+	@$(PY) -m scripts.coverage.code.document
 
 .PHONY: example-robots
 example-robots: venv ## the seven functions on 40 robots of PyPI's example-robot-data, a large download

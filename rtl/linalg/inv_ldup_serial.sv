@@ -79,11 +79,11 @@ module inv_ldup_serial #(
 
   function automatic logic [COUNT_W-1:0] latency(input logic [STEP_W-1:0] step);
     case (step)
-      RECIPROCAL: return COUNT_W'(REC_STAGES);
-      ELIMINATE: return COUNT_W'(ROW_LATENCY);
-      SCALE_U, SCALE_B: return COUNT_W'(MUL_STAGES);
-      INVERT_L, INVERT_U, PRODUCT: return COUNT_W'(SUM_LATENCY);
-      default: return '0;
+      RECIPROCAL: latency = COUNT_W'(REC_STAGES);
+      ELIMINATE: latency = COUNT_W'(ROW_LATENCY);
+      SCALE_U, SCALE_B: latency = COUNT_W'(MUL_STAGES);
+      INVERT_L, INVERT_U, PRODUCT: latency = COUNT_W'(SUM_LATENCY);
+      default: latency = '0;
     endcase
   endfunction
 
@@ -111,54 +111,54 @@ module inv_ldup_serial #(
     case (step)
       RECIPROCAL: begin
         if (j == last) begin
-          return {INVERT_L, last, last - 1'b1};
+          following = {INVERT_L, last, last - 1'b1};
         end else begin
-          return {ELIMINATE, j + 1'b1, j};
+          following = {ELIMINATE, j + 1'b1, j};
         end
       end
       ELIMINATE: begin
         if (i == last) begin
-          return {SCALE_U, i, j};
+          following = {SCALE_U, i, j};
         end else begin
-          return {ELIMINATE, i + 1'b1, j};
+          following = {ELIMINATE, i + 1'b1, j};
         end
       end
-      SCALE_U: return {RECIPROCAL, i, j + 1'b1};
+      SCALE_U: following = {RECIPROCAL, i, j + 1'b1};
       INVERT_L, INVERT_U: begin
         if (j != '0) begin
-          return {step, i, j - 1'b1};
+          following = {step, i, j - 1'b1};
         end else if (i != INDEX_W'(1)) begin
-          return {step, i - 1'b1, i - 1'b1 - 1'b1};
+          following = {step, i - 1'b1, i - 1'b1 - 1'b1};
         end else if (step == INVERT_L) begin
-          return {INVERT_U, last, last - 1'b1};
+          following = {INVERT_U, last, last - 1'b1};
         end else begin
-          return {SCALE_B, {2 * INDEX_W{1'b0}}};
+          following = {SCALE_B, {2 * INDEX_W{1'b0}}};
         end
       end
       SCALE_B: begin
         if (j == last - 1'b1) begin
-          return {PRODUCT, {2 * INDEX_W{1'b0}}};
+          following = {PRODUCT, {2 * INDEX_W{1'b0}}};
         end else begin
-          return {SCALE_B, i, j + 1'b1};
+          following = {SCALE_B, i, j + 1'b1};
         end
       end
       PRODUCT: begin
         if (j != last) begin
-          return {PRODUCT, i, j + 1'b1};
+          following = {PRODUCT, i, j + 1'b1};
         end else if (i != last) begin
-          return {PRODUCT, i + 1'b1, {INDEX_W{1'b0}}};
+          following = {PRODUCT, i + 1'b1, {INDEX_W{1'b0}}};
         end else begin
-          return {PERMUTE, i, last - 1'b1};
+          following = {PERMUTE, i, last - 1'b1};
         end
       end
       PERMUTE: begin
         if (j != '0) begin
-          return {PERMUTE, i, j - 1'b1};
+          following = {PERMUTE, i, j - 1'b1};
         end else begin
-          return {IDLE, {2 * INDEX_W{1'b0}}};
+          following = {IDLE, {2 * INDEX_W{1'b0}}};
         end
       end
-      default: return {IDLE, {2 * INDEX_W{1'b0}}};
+      default: following = {IDLE, {2 * INDEX_W{1'b0}}};
     endcase
   endfunction
 

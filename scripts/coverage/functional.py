@@ -11,6 +11,7 @@ from cocotb_coverage.coverage import CoverageDB, CoverPoint, coverage_db
 from tb.common.coverage.point import Bin, Point
 
 Met = dict[tuple[str, str], set[Bin]]
+STALE = "; if the points have changed since, run `make test` again"
 
 
 class Row(NamedTuple):
@@ -53,13 +54,13 @@ def fill(points: Sequence[Point], met: Met) -> CoverageDB:
     """
     names = {(point.unit, point.name) for point in points}
     for unit, name in met.keys() - names:
-        raise CoverageError(f"{unit} has no point {name!r}, but bins of it were met")
+        raise CoverageError(f"{unit} has no point {name!r}, but bins of it were met{STALE}")
     coverage_db.clear()
     for point in points:
         found = met.get((point.unit, point.name), set())
         known = set(point.bins)
         for bin_ in sorted(found - known, key=repr):
-            why = point.excluded.get(bin_, "no such bin")
+            why = point.excluded.get(bin_, f"no such bin{STALE}")
             raise CoverageError(f"{point.unit}, {point.name}: {bin_} was met, but: {why}")
         _sample(point, [bin_ for bin_ in point.bins if bin_ in found])
     return coverage_db

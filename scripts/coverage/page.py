@@ -4,12 +4,11 @@ from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
-import jinja2
-
 from scripts.coverage.functional import Met, Row, holes
+from scripts.pages import template
 from tb.common.coverage.point import Bin, Point
 
-TEMPLATE = "page.html"
+TEMPLATE = Path(__file__).with_name("page.html")
 
 
 def _excluded(point: Point) -> dict[str, list[str]]:
@@ -22,13 +21,6 @@ def _excluded(point: Point) -> dict[str, list[str]]:
 
 def write_page(path: Path, points: Sequence[Point], rows: Sequence[Row], met: Met) -> None:
     """Write it: each point with its holes and its unreachable bins."""
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
     found = [
         {
             "row": row,
@@ -37,4 +29,4 @@ def write_page(path: Path, points: Sequence[Point], rows: Sequence[Row], met: Me
         }
         for point, row in zip(points, rows, strict=True)
     ]
-    path.write_text(environment.get_template(TEMPLATE).render(points=found))
+    path.write_text(template(TEMPLATE).render(points=found))

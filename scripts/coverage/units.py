@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from tb.common import step_array, step_engine
 from tb.common.array_tables import StreamCoverage
-from tb.common.coverage import assembly, bus, engine, float_units, pivots
+from tb.common.coverage import assembly, bus, engine, float_units, pivots, streams
 from tb.common.coverage.point import Point
 from tb.common.step_programs import Coverage
 from tb.fp_add.bench import BENCH as FP_ADD
@@ -38,3 +38,4 @@ def _of_engines() -> Iterator[Point]:
     yield from (engine.SEGMENTS, engine.TRACES)
     machine = step_array.machine_of(STEP_ARRAY.configs[engine.CONFIGS[engine.ARRAY]].params)
     yield engine.cases(engine.ARRAY, machine, StreamCoverage(machine).wanted)
+    yield from streams.POINTS

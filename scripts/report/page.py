@@ -5,13 +5,12 @@ import datetime
 import subprocess
 from pathlib import Path
 
-import jinja2
-
+from scripts.pages import template
 from scripts.places import ROOT
 from scripts.report.bench_runs import read_bench_runs
 from scripts.report.pytest_files import read_junit
 
-TEMPLATE = "page.html"
+TEMPLATE = Path(__file__).with_name("page.html")
 COVERAGE = "../coverage/index.html"  # as the page links to it
 
 
@@ -49,15 +48,7 @@ def write_report(build: Path) -> Path:
     """Write `build`/report/index.html and return its path."""
     runs = read_bench_runs(build / "results")
     files = read_junit(build / "report" / "junit.xml")
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
-    environment.filters["duration"] = duration
-    page = environment.get_template(TEMPLATE).render(
+    page = template(TEMPLATE, duration=duration).render(
         runs=runs,
         files=files,
         told={run.message.strip() for run in runs},

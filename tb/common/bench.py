@@ -260,6 +260,7 @@ class Bench:
         command: str = "",
         place: str = "",
         folder: str | Path = "",
+        code_coverage: str | Path = "",
     ) -> dict[str, Any]:
         """Build and run one configuration.
 
@@ -286,7 +287,7 @@ class Bench:
             Folder that the result row is written to.
         command
             What runs it again, where that takes more than the bench.
-        place
+        place, code_coverage
             As for :class:`tb.common.simulation.Task`.
         folder
             Likewise; waves are then in it. What runs there must not run at the same time.
@@ -299,7 +300,8 @@ class Bench:
         """
         params = self.config_named(config).params | (params or {})
         asked = (self.name, config, simulator, seed, params, settings or {})
-        task = Task(*asked, command=command, place=place, folder=str(folder))
+        extra = {"folder": str(folder), "code_coverage": str(code_coverage)}
+        task = Task(*asked, command=command, place=place, **extra)
         rerun = task.rerun(testcase)
         start = time.monotonic()
         # waves are kept apart by running each test by itself

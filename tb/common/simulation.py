@@ -50,6 +50,8 @@ class Task:
         Tells the folder apart from those of the same simulation at the same time.
     folder
         Where it runs and leaves its files, waves too; then it shares what is built with others.
+    code_coverage
+        File for what Verilator is to count of lines, branches and toggles; empty: it does not.
     """
 
     bench: str
@@ -63,6 +65,7 @@ class Task:
     command: str = ""
     place: str = ""
     folder: str = ""
+    code_coverage: str = ""
 
     @classmethod
     def told(cls) -> "Task | None":
@@ -183,7 +186,10 @@ def simulate(
         The bins that were met; may be missing.
     """
     params = task.params
-    key = hashlib.sha256(repr((sorted(params.items()), waves)).encode()).hexdigest()[:8]
+    built_for = (sorted(params.items()), waves)
+    if task.code_coverage:
+        built_for = (*built_for, "code coverage")
+    key = hashlib.sha256(repr(built_for).encode()).hexdigest()[:8]
     build = BUILD / "sim" / task.bench / f"{task.config}-{task.simulator}-{key}{task.place}"
     folder = Path(task.folder) if task.folder else build
     folder.mkdir(parents=True, exist_ok=True)
@@ -201,6 +207,7 @@ def simulate(
             watch=watch,
             signals=device.public,
             writable=device.writable,
+            code_coverage=task.code_coverage,
             toplevel=toplevel,
             module=f"tb.{task.bench}.test_{task.bench}",
             python_search=[str(ROOT)],

@@ -16,6 +16,8 @@ from tb.common.places import ROOT
 SIMULATORS = ("icarus", "verilator")
 PORTS = ("*_i", "*_ni", "*_o", "s_axil_*", "*_axis_*")  # of every top level
 UNFINISHED = "unfinished"  # file in a build folder while it is being built
+# Branches are counted with the lines. All bits of a vector are watched, however wide it is.
+COVERAGE_ARGS = ("--coverage-line", "--coverage-toggle", "--coverage-max-width", "65536")
 GRACE_S = 10  # between asking a simulator to stop and killing it
 
 
@@ -68,6 +70,8 @@ class Logged:
         What they write besides, the same way.
     built
         The program that was built already, if nothing is to be built.
+    code_coverage
+        File for what Verilator is to count of lines, branches and toggles; empty: it does not.
     options
         Arguments of cocotb-test's class.
     """
@@ -80,6 +84,7 @@ class Logged:
         signals: tuple[str, ...] = (),
         writable: tuple[str, ...] = (),
         built: Path | None = None,
+        code_coverage: str = "",
         **options: Any,
     ) -> None:
         super().__init__(**options)
@@ -89,6 +94,7 @@ class Logged:
             signal.signal(signal.SIGTERM, self.old_sigterm_h)
         self.log, self.limit_s, self.watch = log, limit_s, watch
         self.signals, self.writable, self.built = signals, writable, built
+        self.code_coverage = code_coverage
         self.logger.handlers = [logging.NullHandler()]
         self.logger.propagate = False  # what cocotb-test says of itself is in the log too
 
@@ -179,6 +185,8 @@ class Verilator(Logged, cocotb_test.simulator.Verilator):
             for signal_ in signals:
                 module, _, name = signal_.rpartition(".")
                 rules += f'{rule} -module "{module}" -var "{name}"\n'
+        if self.code_coverage:
+            rules += f'coverage_off -file "{ROOT}/tb/*"\ncoverage_off -file "{ROOT}/build/*"\n'
         if not public.exists() or public.read_text() != rules:
             public.write_text(rules)
         # Optimising for size, Verilator's default, takes longer than most runs gain by it.
@@ -190,10 +198,15 @@ class Verilator(Logged, cocotb_test.simulator.Verilator):
         # Registers start, and x is resolved, at random: nothing may depend on either.
         self.compile_args += ["--x-initial", "unique", "--x-assign", "unique"]
         self.compile_args += [str(public), str(ROOT / "rtl" / "lint.vlt")]
-        self.plus_args += ["+verilator+rand+reset+2"]
+        # To leave a random value at the first reset is no toggle that anybody made.
+        self.plus_args += [f"+verilator+rand+reset+{0 if self.code_coverage else 2}"]
         self.plus_args += [f"+verilator+seed+{int(self.env['COCOTB_RANDOM_SEED']) % 2**31 or 1}"]
         if self.waves:
             self.plus_args += ["--trace"]
+        if self.code_coverage:
+            self.compile_args += COVERAGE_ARGS
+            self.make_args += ["OPT_SLOW=-O0"]  # the code that lists all points runs once
+            self.plus_args += [f"+verilator+coverage+file+{self.code_coverage}"]
         if self.built:
             return [[str(self.built), *self.plus_args]]
         compile_, *rest = super().build_command()

@@ -14,6 +14,7 @@ from tb.hdca_engine.bench import BENCH
 
 ASSEMBLY, DISASSEMBLY = 0, 1
 BODY_WORDS, WEIGHT_WORDS, IMPULSE_WORDS = 33, 6, 2
+IMPULSES = 64  # pairs of special ones
 HELD_CYCLES = 4  # that results are seen to stay where nothing is asked for
 
 
@@ -141,6 +142,24 @@ async def random_bodies(dut, board):
         joint = await engine.assemble(a, b, f"run {run}")
         t_1c, t_2c = engine.random_impulse(), engine.random_impulse()
         await engine.disassemble(joint, t_1c, t_2c, f"run {run}")
+
+
+@BENCH.test(timeout_us=1_000)
+async def special_impulses(dut, board):
+    """Impulses that are infinite, no number or the largest raise every flag of a disassembly."""
+    engine = Engine(dut, board)
+    await engine.reset()
+    infinity = engine.fmt.inf
+    positive = (engine.fmt.one, infinity - 1, infinity, infinity + 1)  # the last one signals
+    odd = [bits | sign for bits in positive for sign in (0, engine.fmt.sign_mask)]
+    for run in range(IMPULSES):
+        if run % 4 == 0:
+            body = (bodies.physical, bodies.arbitrary)[run // 4 % 2]
+            a, b = (body(engine.new_arithmetic(), board.rng) for _ in range(2))
+            joint = await engine.assemble(a, b, f"before run {run}")
+        arithmetic = engine.new_arithmetic()
+        words = [arithmetic.scalar(odd[i]) for i in board.rng.integers(len(odd), size=4)]
+        await engine.disassemble(joint, tuple(words[:2]), tuple(words[2:]), f"run {run}")
 
 
 @BENCH.test(timeout_us=1_000)

@@ -127,6 +127,6 @@ BENCH = Bench(
         settings={"tables": {"icarus": 2}},
         legal=_is_legal,
     ),
-    signals=("busy", "parts_rst_n", *array_watch.SIGNALS),
+    signals=("busy", "done_state", "parts_rst_n", *array_watch.SIGNALS),
     modelled=array_watch.modelled,
 )

@@ -29,6 +29,7 @@ from tb.common.array_tables import SPECIALS, Origin, Tables, array_of, origins
 from tb.common.array_watch import seen_from_inside
 from tb.common.bench import ROOT
 from tb.common.coprocessor_bench import ALL_BITS
+from tb.common.coverage import streams
 from tb.common.coverage.engine import CONFIGS
 from tb.common.programmable import COMMON
 from tb.common.step_array import StepArray, machine_of
@@ -38,6 +39,9 @@ from tb.step_array.bench import BENCH
 MOST_CALLS = {"icarus": 16, "verilator": 24}  # of a run, about
 PATIENCE = 4  # times as many tables until all must be covered
 MOST_REPEAT = (1 << 16) - 1
+WAITS = 20  # cycles
+KINDS = SHORT, LONG, UNKNOWN = ("early", "late", "unknown")  # of malformed calls
+ATTEMPTS, RESET_CYCLES = 6, 6000  # to reset in a state of the streams
 RATES = ((0, 0.8), (0.8, 0), (0.5, 0.5), (0.1, 0.1), (0.7, 0.3))  # of stalls, in and out
 
 
@@ -75,6 +79,8 @@ class Bus(coprocessor_bench.Bus):
         self.array = self.twin = None
         self.flags = 0  # sticky, since the last clear
         self.stored = set()  # functions
+        self.covers = BENCH.config.name == CONFIGS[BENCH.name]
+        self.watch = None
 
     @property
     def machine(self):
@@ -134,16 +140,19 @@ class Bus(coprocessor_bench.Bus):
             found += [self.call(function) for _ in range(length)]
         return found
 
-    def bad_call(self):
-        """A call that is dropped: too short, too long, or of a function that is not stored."""
+    def bad_call(self, kind=None):
+        """A call that is dropped: too short, too long, or of a function that is not stored.
+
+        ``kind``: which of these, where the tables allow it.
+        """
         rng, numbers = self.rng, 1 << len(self.dut.s_axis_tuser)
         unknown = sorted(set(range(numbers)) - self.stored)
         call = self.call()
         length = len(call.words)
-        if unknown and rng.random() < 0.4:
+        if unknown and (kind == UNKNOWN if kind else rng.random() < 0.4):
             words = self.beats(int(rng.integers(1, 2 * length + 2)))
             return Call(int(rng.choice(unknown)), words)
-        if length > 1 and rng.random() < 0.5:
+        if length > 1 and (kind == SHORT if kind else rng.random() < 0.5):
             return replace(call, words=call.words[: int(rng.integers(1, length))])
         more = int(rng.integers(1, 2 * self.machine.in_depth + 2))
         return replace(call, words=[*call.words, *self.beats(more)])
@@ -158,8 +167,7 @@ class Bus(coprocessor_bench.Bus):
 
         ``given``: the run was started elsewhere; so many rows have been taken and checked.
         """
-        want = expected(self.array, self.twin, calls, self.stored)
-        self.flags |= self.twin.flags
+        want = self.expected(calls)
 
         async def again():
             await self.go(calls, [None] * len(want.rows), context)
@@ -180,17 +188,25 @@ class Bus(coprocessor_bench.Bus):
             compare("FLAGS", outcome.flags, self.flags, context=context)
         return any(row.given.fault for row in want.rows)
 
+    def expected(self, calls):
+        """What a run of these calls must give; its flags are sticky."""
+        want = expected(self.array, self.twin, calls, self.stored)
+        self.flags |= self.twin.flags
+        if self.covers:
+            streams.cover_calls(self.board.met, self.array, calls, self.stored)
+        return want
+
     async def go(self, calls, rows, context):
         """Start, send calls, take so many rows; those that are not None are checked."""
         registers = self.registers
         await registers.start(len(calls))
         return await self.proceed(calls, rows, context)
 
-    async def proceed(self, calls, rows, context):
-        """The same of a run that has been started."""
+    async def proceed(self, calls, rows, context, waiting=()):
+        """The same of a run that has been started; calls that are ``waiting`` have been sent."""
         registers = self.registers
-        for call in calls:
-            registers.send(call.users or call.function, call.words)
+        self.send(calls)
+        calls = [*waiting, *calls]
         limit = registers.batch_cycles(max(len(call.words) for call in calls))
         limit *= len(calls) // self.machine.systems + 1  # so many may be dropped one after another
         given = []
@@ -202,6 +218,11 @@ class Bus(coprocessor_bench.Bus):
                 self.check_row(given[-1], row, context)
         await registers.wait_until_idle(limit)
         return await registers.finish(given)
+
+    def send(self, calls):
+        """Put calls in line."""
+        for call in calls:
+            self.registers.send(call.users or call.function, call.words)
 
     async def take(self, limit, what):
         """Take what leaves next, unless a rule of the stream is broken before."""
@@ -261,8 +282,13 @@ class Bus(coprocessor_bench.Bus):
         await self.compare(name, before, context=context)
 
 
-async def _start(dut, board):
-    return await coprocessor_bench.start(BENCH, Bus, dut, board)
+async def _start(dut, board, watched=False):
+    """``watched``: what streams meet is covered, which costs a look at them in every cycle."""
+    bus = await coprocessor_bench.start(BENCH, Bus, dut, board)
+    if watched and bus.covers:
+        depths = bus.machine.in_depth, bus.machine.out_depth
+        bus.watch = streams.Watch(dut, depths, board.met)
+    return bus
 
 
 def _tables(part=1.0):
@@ -298,7 +324,7 @@ async def random_tables(dut, board):
 @BENCH.test(timeout_us=40_000)
 async def stalls(dut, board):
     """Both streams held back at random, seldom and often; runs follow each other at once."""
-    bus = await _start(dut, board)
+    bus = await _start(dut, board, watched=True)
     for rates in BENCH.items(board, RATES if BENCH.simulator == "verilator" else RATES[::2]):
         bus.registers.stall_streams(board.rng, *rates)
         if rates == RATES[-1]:
@@ -307,7 +333,32 @@ async def stalls(dut, board):
         await bus.check_run(bus.calls(), f"stalls {rates}")
         await bus.check_run([bus.call()], f"stalls {rates}, one call")
         await bus.check_run(bus.calls(), f"stalls {rates}, again")
+    await bus.load(True, _filling(bus))
+    for function, context in ((0, "full memories"), (1, "quiet ends")):
+        calls = [bus.call(function) for _ in range(bus.machine.systems + 1)]
+        await bus.check_run(calls, context)
     assert bus.rules.refused or not BENCH.whole, "no beat was held back"
+
+
+@BENCH.test(timeout_us=40_000)
+async def calls_that_wait(dut, board):
+    """A call before a run waits for it; one that a run does not ask for waits for the next one."""
+    bus = await _start(dut, board, watched=True)
+    await bus.load(apart=True)
+    calls, more = bus.calls(), [bus.call()]
+    bus.send(calls[:1])
+    await ClockCycles(dut.clk_i, WAITS)
+    await bus.status(IDLE=1, context="a call waits")
+    await bus.registers.start(len(calls))
+    want = bus.expected(calls)
+    await bus.proceed([*calls[1:], *more], want.rows, "a call too many", waiting=calls[:1])
+    await ClockCycles(dut.clk_i, WAITS)
+    await bus.status(bus.flags, DONE=1, context="a call waits")
+    await bus.compare("CALLS_TAKEN", len(calls), context="a call waits")
+    await bus.registers.start(len(more))
+    want = bus.expected(more)
+    await bus.proceed([], want.rows, "the call that waited", waiting=more)
+    await bus.compare("CALLS_TAKEN", len(more), context="the call that waited")
 
 
 @BENCH.test(timeout_us=40_000)
@@ -316,7 +367,7 @@ async def malformed_calls(dut, board):
 
     TUSER of a call's beats but the first does not matter.
     """
-    bus = await _start(dut, board)
+    bus = await _start(dut, board, watched=True)
     rng, dropped = bus.rng, 0
     bus.registers.stall_streams(rng, 0.2, 0.2)
     for number in BENCH.items(board, range(_tables(0.3) + 1)):
@@ -342,22 +393,20 @@ async def malformed_calls(dut, board):
     assert dropped or not BENCH.whole, "no call was malformed"
     await bus.clear()
     await bus.status(IDLE=1)
-    calls = [bus.bad_call() for _ in range(3)]
+    calls = [bus.bad_call(kind) for kind in KINDS]
     await bus.check_run(calls, "nothing but malformed calls")
     await bus.status(DONE=1, MALFORMED=1)
     await bus.check_run([bus.call()], "after malformed calls")
     await bus.status(bus.flags, DONE=1, MALFORMED=1, context="sticky")
     await bus.registers.write("STATUS", bus.registers.mask("STATUS", "MALFORMED"))
     await bus.status(bus.flags, DONE=1, context="cleared")
+    for kind in KINDS:
+        calls = [bus.bad_call(kind), bus.call(), bus.bad_call(kind), bus.bad_call(kind)]
+        await bus.check_run(calls, f"first and last {kind}")
 
 
-def _doubling(bus):
-    """Outputs an input, and stores twice that in the last word.
-
-    Function 0 does so with its first input and then with its second one, function 1 with its only
-    one twice.
-    """
-    machine = bus.machine
+def _doubling_words(machine):
+    """Output what is loaded, and store twice that in the last word."""
     shared, ops = machine.shared_bank, [lane.op for lane in machine.lanes]
     adder, load, output = (ops.index(op) for op in ("add", "load", "output"))
     arrives = machine.latency["load"]
@@ -368,6 +417,37 @@ def _doubling(bus):
     both.reads = {Port(shared, side): OFFERED for side in range(SIDES)}
     both.issues = {adder: (Operand(shared),) * 2, output: (Operand(shared),)}
     words[-1].writes[0] = 0
+    return words
+
+
+def _filling(bus):
+    """A table for :func:`_doubling_words`.
+
+    Calls of function 0 fill the memory of inputs, and its rows that of outputs. Function 1 loops
+    over a segment that outputs and a quiet one, behind which that leaves.
+    """
+    machine = bus.machine
+    words = _doubling_words(machine)
+    length = len(words)
+    segments = [
+        Segment(0, length, machine.out_depth, out_stride=1, emit=True),
+        Segment(0, length),
+        Segment(0, length, quiet=True, emit=True),
+    ]
+    table = [
+        Function(0, 0, 0, 1, machine.in_depth, machine.out_depth),
+        Function(1, 2, 1, 2, 1, 1),
+    ]
+    return array_of(machine, words, segments, table, bus.tables.programs.registers())
+
+
+def _doubling(bus):
+    """A table for :func:`_doubling_words`.
+
+    Function 0 does so with its first input and then with its second one, function 1 with its only
+    one twice.
+    """
+    machine, words = bus.machine, _doubling_words(bus.machine)
     length = len(words)
     segments = [Segment(0, length, emit=True), Segment(0, length, in_base=1, emit=True)]
     table = [Function(0, 1, 1, 1, 2, 1), Function(0, 0, 0, 2, 1, 1)]
@@ -411,7 +491,7 @@ async def resets(dut, board):
 
     That may follow at once. After the pin no function is stored.
     """
-    bus = await _start(dut, board)
+    bus = await _start(dut, board, watched=True)
     registers, rng = bus.registers, bus.rng
     await bus.load(apart=True)
     calls = bus.calls(bus.machine.systems + 3)
@@ -447,6 +527,34 @@ async def resets(dut, board):
             await registers.store_functions(bus.array.table)
             bus.stored = set(range(len(bus.array.table)))
         await bus.check_run(calls, context)
+    if bus.watch:
+        await _resets_in_packets(bus)
+
+
+async def _resets_in_packets(bus):
+    """Either reset in every state of both streams: the next run is right."""
+    registers, dut = bus.registers, bus.dut
+    await bus.load(True, _filling(bus))
+    calls = [bus.call(0) for _ in range(3 * bus.machine.systems)]  # sent while results leave
+    registers.stall_streams(bus.rng, 0.6, 0.6)  # so that a packet lasts while the bus is written
+    for bin_ in streams.IN_PACKETS.bins:
+        by, *packets = bin_
+        for attempt in range(ATTEMPTS):
+            await registers.start(len(calls))
+            bus.send(calls)
+            await bus.watch.until(*packets, RESET_CYCLES)
+            if by == streams.RESETS[0]:
+                await bus.command("RESET")
+            else:
+                await _pin_reset(dut, 1)
+                await registers.store_functions(bus.array.table)
+            registers.drop()
+            bus.flags = 0
+            for datapath in bus.twin.datapaths:
+                datapath.flags = 0
+            await bus.check_run(calls[:1], f"{streams.IN_PACKETS.text(bin_)}, attempt {attempt}")
+            if bin_ in bus.watch.met[streams.IN_PACKETS.name]:
+                break
 
 
 async def _pin_reset(dut, cycles):

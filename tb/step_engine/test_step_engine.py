@@ -72,7 +72,6 @@ class Bus(coprocessor_bench.Bus):
     )
     OPERANDS = ("STEPS", "SAVE", "EVERY", *DESCRIPTION, "PROGRAM_WORD")
     RESULTS = ("CYCLES", "STEPS_DONE", "TRACE_COUNT")
-    EMPTY = ("TRACE_DATA",)
 
     def __init__(self, bench, dut, board):
         super().__init__(bench, dut, board)

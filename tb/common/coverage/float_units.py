@@ -4,7 +4,7 @@ Which bins are reachable is found by trial: every pair (every number) of the for
 ten bits is sampled, and what none of them reaches is unreachable in formats of any size.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 import numpy as np
@@ -285,8 +285,3 @@ def _angles(fmt: Format, x: np.ndarray) -> set[Bin]:
     angle = np.where(_sign(fmt, x) == 1, -angle, angle)
     quarters = np.floor(angle / (np.pi / 2) + 0.5).astype(np.int64) % 4
     return _bins([SIGNS, QUARTERS, ANGLES], [_sign(fmt, x), quarters, size])
-
-
-def sampled(unit: str) -> Mapping[str, Point]:
-    """The points of a unit by name, for those who only want their parts."""
-    return _points(unit, 0)
