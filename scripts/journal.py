@@ -21,22 +21,26 @@ class Journal:
 
     def __init__(self, file: Path) -> None:
         self._file = file
-        self.rows: dict[str, Row] = {}
-        if file.exists():
-            whole = file.read_text().split("\n")[:-1]
-            self.rows = {row["key"]: row for row in map(_row, whole) if row}
+        self.rows: dict[str, Row] = {row["key"]: row for row in read_rows(file)}
 
-    def add(self, row: Row) -> None:
-        """Keep a row, in the place of an older one of its key."""
+    def add(self, *rows: Row) -> None:
+        """Keep rows, in the place of older ones of their keys."""
         self._file.parent.mkdir(parents=True, exist_ok=True)
         with open(self._file, "ab+") as file:
             end = file.seek(0, os.SEEK_END)
             file.seek(max(0, end - 1))
             cut = file.read(1) not in (b"", b"\n")
-            file.write((b"\n" if cut else b"") + json.dumps(row).encode() + b"\n")
+            lines = "".join(f"{json.dumps(row)}\n" for row in rows)
+            file.write((b"\n" if cut else b"") + lines.encode())
             file.flush()
             os.fsync(file.fileno())
-        self.rows[row["key"]] = row
+        self.rows |= {row["key"]: row for row in rows}
+
+
+def read_rows(file: Path) -> list[Row]:
+    """The rows of a file, which may be missing, without a line that was left half written."""
+    whole = file.read_text().split("\n")[:-1] if file.exists() else []
+    return [row for row in map(_row, whole) if row]
 
 
 def _row(line: str) -> Row | None:

@@ -150,13 +150,13 @@ def pytest_collection_modifyitems(config, items):
             chosen.append(item)
             continue
         wanted = sim in (case["simulator"], "all")
-        wanted = wanted and name in (None, case["config"])
+        wanted = wanted and name in (None, case.get("config"))
         (chosen if wanted else dropped).append(item)
         if not have[case["simulator"]] and not os.environ.get("CI"):
             item.add_marker(pytest.mark.skip(f"{case['simulator']} is not installed"))
     if dropped and not chosen:
         cases = [case_of(item) for item in dropped]
-        sims = {case["simulator"] for case in cases if name in (None, case["config"])}
+        sims = {case["simulator"] for case in cases if name in (None, case.get("config"))}
         refuse("SIM", sim, " or ".join(sorted(sims)) + (f" for CONFIG={name}" if name else ""))
     config.hook.pytest_deselected(items=dropped)
     # Simulations take longest: begun first, they leave no worker idle at the end.

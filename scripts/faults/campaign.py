@@ -6,10 +6,10 @@ import os
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from scripts.journal import Journal, Row, read_rows
 from scripts.mutate.sources import sources_of
 from scripts.places import BUILD, ROOT
 from tb.common.simulation import Task, simulate
@@ -23,7 +23,6 @@ SIMULATION_SEED = 1  # of the registers' first values
 SMALL = 5  # bits of a register of the bus that holds handshakes, not a word
 HANDSHAKE_SHARE = 0.2  # as many injections more into those alone
 MEMORY_SHARE = 0.2  # of the injections, where there are memories
-Row = dict[str, Any]
 
 
 class FaultsError(Exception):
@@ -47,7 +46,7 @@ class Campaign:
         self.folder = folder or FOLDER / unit.name
         self.folder.mkdir(parents=True, exist_ok=True)
         self.listing: Row = {}
-        self._rows_file = self.folder / "rows.jsonl"
+        self._journal = Journal(self.folder / "rows.jsonl")
         self._digest = self._digest_now()
         self._listing = self.folder / f"listing-{self._digest}.json"
 
@@ -129,13 +128,10 @@ class Campaign:
 
     def known(self) -> dict[Place, Row]:
         """The rows that there are."""
-        if not self._rows_file.exists():
-            return {}
-        rows = map(json.loads, self._rows_file.read_text().splitlines())
         return {
             Place(row["path"], row["number"], row["cycle"]): row
-            for row in rows
-            if row.get("digest") == self._digest
+            for row in self._journal.rows.values()
+            if row["digest"] == self._digest
         }
 
     def run(self, places: Sequence[Place], tell: Callable[[], None]) -> None:
@@ -165,12 +161,10 @@ class Campaign:
     def _keep(self) -> None:
         """Take what a simulation has left."""
         new = self.folder / "new.jsonl"
-        if new.exists():
-            with open(self._rows_file, "a") as file:
-                for line in new.read_text().splitlines():
-                    row = json.loads(line)
-                    file.write(json.dumps(row) + "\n")
-            new.unlink()
+        rows = read_rows(new)
+        if rows:
+            self._journal.add(*(row | {"key": _key(row)} for row in rows))
+        new.unlink(missing_ok=True)
 
     def again(self, place: Place, waves: bool) -> Row:
         """Do one injection again, with waves if wanted; its row, and whether it is ``bad``."""
@@ -235,6 +229,11 @@ class Campaign:
                 if is_bad(row)
             ],
         }
+
+
+def _key(row: Row) -> str:
+    """Of an injection's row in the journal."""
+    return " ".join(str(row[name]) for name in ("digest", "path", "number", "cycle"))
 
 
 def is_bad(row: Row) -> bool:
