@@ -34,10 +34,17 @@ def test_bad_input_is_refused_in_one_line(words, said, capsys):
     assert not out
 
 
-def test_a_small_top_is_its_model():
-    row = run.fuzz(SMALL, 20_000, seed=1)
+# HDCA has the bus and the control of LDUP, and takes longest to build.
+TOPS = {name: unit for name, unit in UNITS.items() if name != "hdca_coprocessor"}
+TOPS |= {SMALL.name: SMALL}
+
+
+@pytest.mark.parametrize("name", TOPS)
+def test_a_top_is_its_model(name):
+    row = run.fuzz(TOPS[name], 20_000, seed=1)
     assert row["reads"] + row["writes"] >= 20_000
-    for what in ("resets", "looks", "runs", "runs refused", "runs ended"):
+    ended = [] if name == "step_array" else ["runs ended"]  # its runs wait for calls
+    for what in ("resets", "looks", "runs", "runs refused", *ended):
         assert row[what], f"no {what}"
 
 
