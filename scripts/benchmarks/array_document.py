@@ -161,6 +161,9 @@ Cycles a call on eight multipliers; the goals are for one datapath of 8 + 8 lane
 {word_goals(rows)}
 
 {goals(rows)}
+
+What was tried for the clocks, and which shapes did not route:
+[array.md](array.md#clock-what-was-tried).
 """
 
 
