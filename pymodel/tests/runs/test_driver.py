@@ -619,6 +619,7 @@ def test_a_host_with_registers_in_its_memory(tmp_path):
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.reads("docs")
 @pytest.mark.parametrize(
     ("page", "before"),
     [
