@@ -104,8 +104,9 @@ harness's signals there, and the waveform; exit status 1.
   every run ends, after exactly the cycles that its header promises. `fp_recip_stream_formal`: every
   operand one result, in order, in time.
 
-"Unbounded" proofs hold for all time: by induction, whose lemmas on a unit's insides are asserted,
-too. Others hold for so many steps from reset on, which their harness's header argues for.
+"Unbounded" proofs hold for all time, by induction; its lemmas on a unit's insides are asserted,
+too. Others hold for the number of steps from reset that the table gives; the header of the harness
+argues why these suffice.
 
 ## What is not
 
