@@ -93,6 +93,9 @@ SEED=2` draws others; a campaign that was cut short goes on.
 
 ## Survivors
 
+No bench run ends red. *SAT: different*: some state, perhaps one that is never reached, gives
+another result. *SAT: open*: neither a proof nor a difference was found.
+
 {left(rows, SURVIVED)}
 
 ## Equivalent mutants
