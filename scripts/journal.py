@@ -1,7 +1,8 @@
-"""A journal: a file of rows in JSON, one a line, that outlives whoever writes it."""
+"""Files of rows in JSON: a journal, one a line, that outlives its writer; a summary, one a unit."""
 
 import json
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -48,3 +49,19 @@ def _row(line: str) -> Row | None:
         return json.loads(line)
     except ValueError:
         return None
+
+
+def replace_unit(summary: Path, row: Row, order: Iterable[str]) -> None:
+    """Put a unit's row into a summary, in the place of an older one.
+
+    Parameters
+    ----------
+    summary
+        May be missing.
+    row
+    order
+        Of the units, by name. A row of none of them is left out.
+    """
+    rows = {old["unit"]: old for old in json.loads(summary.read_text())} if summary.exists() else {}
+    rows[row["unit"]] = row
+    summary.write_text(json.dumps([rows[name] for name in order if name in rows], indent=1))

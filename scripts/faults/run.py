@@ -21,6 +21,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from scripts.faults.campaign import FOLDER, Campaign, FaultsError, Row
+from scripts.journal import replace_unit
 from tb.faults.units import UNITS
 
 COUNT, SEED, WIDTH = 2500, 1, 150
@@ -34,13 +35,6 @@ SHOWN = {
     "undetected_with_residual": "undetected",
     "hangs": "hangs",
 }
-
-
-def add_to_summary(row: Row) -> None:
-    """Put a top's row into build/faults/summary.json, in the place of an older one."""
-    rows = {old["unit"]: old for old in json.loads(SUMMARY.read_text())} if SUMMARY.exists() else {}
-    rows[row["unit"]] = row
-    SUMMARY.write_text(json.dumps([rows[name] for name in UNITS if name in rows], indent=1))
 
 
 def rerun(unit: str, at: str) -> str:
@@ -131,7 +125,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         rows = []
         for name in options.units or UNITS:
             rows.append(inject(Campaign(UNITS[name], options.workers), options, console))
-            add_to_summary(rows[-1])
+            replace_unit(SUMMARY, rows[-1], UNITS)
     except FaultsError as error:
         print(f"faults: {error}", file=sys.stderr)
         return 2

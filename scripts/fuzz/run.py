@@ -13,12 +13,12 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from scripts.journal import Row, replace_unit
 from scripts.places import BUILD
 from tb.common.simulation import Task, simulate
 from tb.fuzz.top import PROGRESS
@@ -29,7 +29,6 @@ BENCH, TEST, SIMULATOR = "fuzz", "fuzz", "verilator"
 FOLDER = BUILD / "fuzz"
 SUMMARY = FOLDER / "summary.json"
 SHOWN = ("reads", "writes", "resets", "runs", "runs refused", "cycles", "cpu_s")
-Row = dict[str, Any]
 
 
 class FuzzError(Exception):
@@ -94,13 +93,6 @@ def fuzz(
     )
 
 
-def add_to_summary(row: Row) -> None:
-    """Put a top's row into build/fuzz/summary.json, in the place of an older one."""
-    rows = {old["unit"]: old for old in json.loads(SUMMARY.read_text())} if SUMMARY.exists() else {}
-    rows[row["unit"]] = row
-    SUMMARY.write_text(json.dumps([rows[name] for name in UNITS if name in rows], indent=1))
-
-
 def table(rows: Sequence[Row]) -> Table:
     """What is printed at the end."""
     shown = Table("unit", *SHOWN, "accesses a CPU s")
@@ -136,7 +128,7 @@ def run(options: argparse.Namespace, console: Console) -> tuple[list[Row], list[
             tell(options.count)
         rows.append(row)
         if not options.waves:
-            add_to_summary(row)
+            replace_unit(SUMMARY, row, UNITS)
     return rows, wrong
 
 

@@ -13,7 +13,6 @@ Exit status 1 if a unit misses its goal, 2, after one line, when a tool fails or
 """
 
 import argparse
-import json
 import os
 import sys
 from collections.abc import Sequence
@@ -24,6 +23,7 @@ from rich.table import Table
 from rich.text import Text
 
 from scripts.cost.errors import CostError
+from scripts.journal import replace_unit
 from scripts.mutate.campaign import FOLDER, KILLED, SURVIVED, Campaign, Row
 from scripts.mutate.errors import MutateError
 from scripts.mutate.netlist import SELECT_W
@@ -32,13 +32,6 @@ from scripts.mutate.units import UNITS, chosen
 COUNT, SEED = 120, 1
 WIDTH = 150  # columns where there is no terminal
 SUMMARY = FOLDER / "summary.json"
-
-
-def add_to_summary(row: Row) -> None:
-    """Put a unit's row into build/mutate/summary.json, in the place of an older one."""
-    rows = {old["unit"]: old for old in json.loads(SUMMARY.read_text())} if SUMMARY.exists() else {}
-    rows[row["unit"]] = row
-    SUMMARY.write_text(json.dumps([rows[name] for name in UNITS if name in rows], indent=1))
 
 
 def table(rows: Sequence[Row]) -> Table:
@@ -83,7 +76,7 @@ def run(options: argparse.Namespace, console: Console) -> list[Row]:
             finally:
                 if campaign.verdicts:
                     rows.append(campaign.summary())
-                    add_to_summary(rows[-1])
+                    replace_unit(SUMMARY, rows[-1], UNITS)
     return rows
 
 

@@ -423,16 +423,7 @@ async def seen_from_inside(
             text = "done once more, all stores and outputs are right: look at tokens and streams"
             rest = [*rest, f"  inside    {text}"]
             raise AssertionError("\n".join([first, *rest])) from None
-        text = board.mismatch(
-            wrong.signal,
-            wrong.got,
-            wrong.want,
-            wrong.fmt,
-            context=wrong.context,
-            details=wrong.details,
-            seen_as=first,
-        )
-        raise AssertionError(text) from None
+        raise AssertionError(wrong.told(board, first)) from None
 
 
 async def _end_of(run: Awaitable[Any]) -> None:

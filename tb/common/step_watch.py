@@ -89,6 +89,18 @@ class WrongStore:
     context: str
     details: Sequence[tuple[str, str]] = ()
 
+    def told(self, board: Scoreboard, seen_as: str) -> str:
+        """The text of the mismatch; ``seen_as`` says how the run showed it."""
+        return board.mismatch(
+            self.signal,
+            self.got,
+            self.want,
+            self.fmt,
+            context=self.context,
+            details=self.details,
+            seen_as=seen_as,
+        )
+
 
 class Judge:
     """Compares what the banks store with the model.
@@ -362,15 +374,7 @@ async def seen_from_inside(
             text = "done once more, the run stores nothing wrong: look at trace, sequencer and bus"
             rest = rest or [f"  rerun     {board.rerun}"]
             raise AssertionError("\n".join([first, f"  inside    {text}", *rest])) from None
-        text = board.mismatch(
-            wrong.signal,
-            wrong.got,
-            wrong.want,
-            wrong.fmt,
-            context=wrong.context,
-            details=wrong.details,
-            seen_as=first,
-        )
+        text = wrong.told(board, first)
         await _end_in_reset(engine.dut)
         raise AssertionError(text) from None
 
