@@ -88,7 +88,7 @@ class Judge:
             f"{self.unit.config}-{SIMULATOR}-*{self._place}"
         )
         folder = next(folders)
-        self._toplevel, _ = self._bench.device.simulated(folder)
+        self._toplevel, _ = self._bench.device.simulated()
         self._built = folder / self._toplevel
 
     @contextlib.contextmanager

@@ -146,6 +146,11 @@ class Bench:
         return slice(first, None if count is None else first + count)
 
     @property
+    def drawn(self) -> bool:
+        """Whether the configuration is a random one, not one of the fixed."""
+        return self._task.config not in self.configs
+
+    @property
     def simulator(self) -> str:
         """Name of the simulator."""
         return self._task.simulator

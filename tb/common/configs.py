@@ -50,7 +50,7 @@ class Config:
 
 @dataclass(frozen=True)
 class RandomConfigs:
-    """A space of configurations of which each run draws some, for Icarus.
+    """A space of configurations of which each run draws some.
 
     The values of a configuration's parameters are its name, such as ``random-6.17``: the name
     alone runs it again, drawn or not.
@@ -67,6 +67,9 @@ class RandomConfigs:
         Further parameters of the top-level module.
     legal
         Whether values that lie in their ranges go together.
+    sims
+        The simulators that a configuration runs under: Icarus, which builds in a moment, unless
+        it takes longer to simulate than Verilator takes to build.
     """
 
     ranges: dict[str, Sequence[int]]
@@ -74,6 +77,7 @@ class RandomConfigs:
     settings: dict[str, Any] = field(default_factory=dict)
     constants: dict[str, int] = field(default_factory=dict)
     legal: Callable[[dict[str, int]], bool] = lambda values: True
+    sims: tuple[str, ...] = ("icarus",)
 
     @property
     def form(self) -> str:
@@ -83,7 +87,7 @@ class RandomConfigs:
     def config(self, values: dict[str, int]) -> Config:
         """The configuration of these values."""
         name = PREFIX + ".".join(str(values[name]) for name in self.ranges)
-        return Config(name, self.constants | values, self.settings, sims=("icarus",))
+        return Config(name, self.constants | values, self.settings, self.sims)
 
     def named(self, name: str) -> Config | None:
         """The configuration of a name; None if it is none, or not one of this space."""

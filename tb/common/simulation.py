@@ -23,6 +23,7 @@ TASK_ENV = "BENCH_RUN"
 # Files whose assertions pytest explains. cocotb's default, all files, has every module compiled
 # anew in each simulation: seconds.
 REWRITE = {"COCOTB_REWRITE_ASSERTION_FILES": "test_*.py *_bench.py"}
+TOPS = BUILD / "sim" / "tops"  # top levels made up around devices
 COVERAGE = "coverage.jsonl"  # next to the notes; see tb.common.results.add_coverage
 
 
@@ -130,10 +131,10 @@ class Device:
         (own,) = (path for path in self.sources if path.stem == self.toplevel)
         return own
 
-    def simulated(
-        self, folder: Path, params: Mapping[str, Any] | None = None
-    ) -> tuple[str, tuple[Path, ...]]:
-        """The top level that is simulated, and its files; one of its own goes into a folder.
+    def simulated(self, params: Mapping[str, Any] | None = None) -> tuple[str, tuple[Path, ...]]:
+        """The top level that is simulated, and its files; one that is made up is written.
+
+        The same text has the same place: builds that are alike share what ccache keeps.
 
         A device with an AXI4-Lite port gets a master beside it, :mod:`tb.common.on_bus`. With its
         parameters given, the top level has the model's signals, :mod:`tb.common.model_signals`.
@@ -150,9 +151,12 @@ class Device:
                 sources = tuple(path for path in sources if path != self._own)
         if not text:
             return name, sources
-        file = folder / f"{name}.sv"
-        if not file.exists() or file.read_text() != text:
-            file.write_text(text)
+        file = TOPS / hashlib.sha256(text.encode()).hexdigest()[:8] / f"{name}.sv"
+        if not file.exists():
+            file.parent.mkdir(parents=True, exist_ok=True)
+            part = file.with_name(f"{name}.{os.getpid()}")
+            part.write_text(text)
+            part.replace(file)
         return name, (*sources, file)
 
 
@@ -230,7 +234,7 @@ def simulate(
                 if (build / UNFINISHED).exists():
                     shutil.rmtree(build)
                 build.mkdir(parents=True, exist_ok=True)
-                toplevel, sources = device.simulated(build, params if waves else None)
+                toplevel, sources = device.simulated(params if waves else None)
                 if task.folder:
                     simulator(toplevel, sources, compile_only=True).run()
             built = build / toplevel if task.folder else None

@@ -189,9 +189,9 @@ class Verilator(Logged, cocotb_test.simulator.Verilator):
             rules += f'coverage_off -file "{ROOT}/tb/*"\ncoverage_off -file "{ROOT}/build/*"\n'
         if not public.exists() or public.read_text() != rules:
             public.write_text(rules)
-        # Optimising for size, Verilator's default, takes longer than most runs gain by it.
-        # In one compilation it needs no precompiled header, most of a small model's time.
-        self.make_args += ["OPT_FAST=-O1", "VM_PARALLEL_BUILDS=0"]
+        # More optimisation takes longer than most runs gain by it. In one compilation it needs no
+        # precompiled header, most of a small model's time.
+        self.make_args += ["OPT_FAST=-Og", "VM_PARALLEL_BUILDS=0"]
         # Verilator's own sources are then compiled once, not in every build.
         if shutil.which("ccache"):
             self.env.setdefault("OBJCACHE", "ccache")

@@ -13,7 +13,7 @@ from tb.common.step_array import rtl_parameters
 
 HALF = Format(5, 10)
 LANES = range(1, 5)
-MOST_LANES = 5  # more, or more systems, take Icarus minutes
+MOST_LANES = 5  # more, or more systems, take long to build
 MOST_SYSTEMS = 12
 STREAM_DEPTHS = (2, 4, 8, 16, 32)
 
@@ -124,7 +124,8 @@ BENCH = Bench(
         | {"SCRATCH_DEPTH": (0, *STREAM_DEPTHS)}
         | {"SEGMENTS": range(2, 20), "FUNCTIONS": range(2, 20)},
         count=1,
-        settings={"tables": {"icarus": 2}},
+        settings={"tables": {"verilator": 6}},
+        sims=("verilator",),
         legal=_is_legal,
     ),
     signals=("busy", "done_state", "parts_rst_n", *array_watch.SIGNALS),

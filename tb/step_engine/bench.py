@@ -12,7 +12,7 @@ HALF = Format(5, 10)
 BARREL = {"CONTEXTS": range(1, 17), "READ_STAGES": range(3), "OPERAND_STAGES": range(2)}
 BARREL |= {"BLOCK_RAM": range(2)}
 LANES = range(1, 13)
-MOST_LANES = 13  # Icarus takes minutes for more
+MOST_LANES = 13  # more take long to build
 
 
 def _is_legal(values: dict[str, int]) -> bool:
@@ -85,7 +85,8 @@ BENCH = Bench(
         | {"PROGRAMS": range(2, 17)}
         | BARREL,
         count=1,
-        settings={"programs": {"icarus": 4}},
+        settings={"programs": {"verilator": 16}},
+        sims=("verilator",),
         legal=_is_legal,
     ),
     signals=("busy", "full", "push", *step_watch.SIGNALS),
