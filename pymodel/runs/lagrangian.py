@@ -27,8 +27,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.integrate import DOP853, DenseOutput
-from scipy.linalg import cho_factor, cho_solve
+import scipy
 
 from pymodel.arith.errors import Error
 from pymodel.mechanism import kinematics
@@ -178,7 +177,8 @@ class Lagrangian(Equations):
         """Accelerations qdd = M^-1 (f - h) of the tree at the time t (s), rad/s^2, (n,)."""
         posture = self._posture(q)
         right = self._free_forces(posture, q, qd, t)
-        return cho_solve(cho_factor(self._mass_matrix(posture)), right, check_finite=False)
+        factors = scipy.linalg.cho_factor(self._mass_matrix(posture))
+        return scipy.linalg.cho_solve(factors, right, check_finite=False)
 
     def _gap_levers(
         self, pins: np.ndarray, ends: list[tuple], pairs: Sequence[Loop | Spring]
@@ -460,7 +460,7 @@ def _solve_loops(
         accelerations, forces = equations.constrained_accelerations(q, qd, t)
         return np.concatenate((coordinate_rates(scenario, q, qd), accelerations, forces))
 
-    def singular_time(motion: DenseOutput) -> float | None:
+    def singular_time(motion: scipy.integrate.DenseOutput) -> float | None:
         return _singular_time(equations, motion)
 
     def mended(state: np.ndarray) -> np.ndarray | None:
@@ -505,7 +505,7 @@ class _Solver:
         rates: Callable[[float, np.ndarray], np.ndarray],
         t: np.ndarray,
         progress: Progress | None = None,
-        singular_time: Callable[[DenseOutput], float | None] = lambda _: None,
+        singular_time: Callable[[scipy.integrate.DenseOutput], float | None] = lambda _: None,
         mended: Callable[[np.ndarray], np.ndarray | None] = lambda _: None,
     ) -> None:
         self.rates = rates
@@ -527,9 +527,11 @@ class _Solver:
         # A trial step that is too long may overflow: the solver takes a shorter one.
         return self.rates(t, state) if np.isfinite(state).all() else np.full_like(state, np.nan)
 
-    def _from(self, state: np.ndarray, step: float | None = None) -> DOP853:
-        rates, end = self._counted_rates, self.t[-1]
-        return DOP853(rates, self.time, state, end, first_step=step, rtol=TOLERANCE, atol=TOLERANCE)
+    def _from(self, state: np.ndarray, step: float | None = None) -> scipy.integrate.DOP853:
+        tolerances = dict.fromkeys(("rtol", "atol"), TOLERANCE)
+        return scipy.integrate.DOP853(
+            self._counted_rates, self.time, state, self.t[-1], first_step=step, **tolerances
+        )
 
     def run(self, start: np.ndarray) -> tuple[np.ndarray, str | None]:
         """The states at the times as far as they could be solved, and why no further.
@@ -579,7 +581,7 @@ class _Solver:
         return None
 
 
-def _singular_time(equations: Equations, motion: DenseOutput) -> float | None:
+def _singular_time(equations: Equations, motion: scipy.integrate.DenseOutput) -> float | None:
     """Find the first time (s) in one step of the solver when the posture is singular, if any.
 
     A motion that passes a singular posture of a linkage (a bar mechanism that goes flat) between

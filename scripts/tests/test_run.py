@@ -100,8 +100,8 @@ def test_the_model_takes_every_base_and_names_it(tmp_path, base):
 
 MOMENTS = (
     "scripts.run.run_model",
-    "pymodel.runs.files.plots.plot_run",
-    "pymodel.runs.files.animate",
+    "pymodel.runs.plots.plot_run",
+    "pymodel.runs.animation.animate",
 )
 
 
