@@ -32,6 +32,7 @@ import scipy
 from pymodel.arith.errors import Error
 from pymodel.mechanism import kinematics
 from pymodel.mechanism.coordinates import coordinate_rates, with_unit_quaternions
+from pymodel.mechanism.frames import planar
 from pymodel.mechanism.scenario import Loop, Scenario, Spring
 from pymodel.runs.equations import Equations, Saddle, spring_force, torque_in_time
 from pymodel.runs.input_error import InputError
@@ -54,6 +55,10 @@ SINGULAR_CONDITION = 1e6
 # are far above those that the run's steps resolve come to the bound.
 EVALUATIONS_PER_RESULT = 10
 MIN_EVALUATIONS = 50_000
+# Orders of contraction, which numpy would look for in every call: it finds these, and takes as long.
+PAIR = ["einsum_path", (0, 1)]
+FROM_FIRST = ["einsum_path", (0, 1), (0, 1)]
+FROM_LAST = ["einsum_path", (1, 2), (0, 1)]
 # Halvings of a step of the solver to find the time of a singular posture in it.
 BISECTIONS = 40
 
@@ -130,13 +135,13 @@ class Lagrangian(Equations):
 
     def _posture(self, q: np.ndarray) -> _Posture:
         lever = self._levers(q)
-        first = np.stack((-lever[..., 1], lever[..., 0]), axis=-1)
+        first = planar(-lever[..., 1], lever[..., 0])
         both = self.moves[:, :, None] & self.moves[:, None, :]
         return _Posture(first=first, second=-lever[:, self.outer] * both[..., None])
 
     def _mass_matrix(self, posture: _Posture) -> np.ndarray:
         scaled = posture.first * self.mass[:, None, None]
-        return np.einsum("ikx,ilx->kl", scaled, posture.first, optimize=True) + self.rotary
+        return np.einsum("ikx,ilx->kl", scaled, posture.first, optimize=PAIR) + self.rotary
 
     def mass_matrix(self, q: np.ndarray) -> np.ndarray:
         """Joint-space mass matrix M(q), kg m^2, (n, n), symmetric positive definite."""
@@ -169,8 +174,10 @@ class Lagrangian(Equations):
     ) -> np.ndarray:
         """Forces less inertia forces, f - h, N m, (n,)."""
         # Acceleration of the centres of mass at qdd = 0, and the inertia forces it causes.
-        centripetal = np.einsum("iklx,k,l->ix", posture.second, qd, qd, optimize=True)
-        inertial = np.einsum("i,ix,ikx->k", self.mass, centripetal, posture.first, optimize=True)
+        centripetal = np.einsum("iklx,k,l->ix", posture.second, qd, qd, optimize=FROM_FIRST)
+        inertial = np.einsum(
+            "i,ix,ikx->k", self.mass, centripetal, posture.first, optimize=FROM_LAST
+        )
         return self._forces(posture, q, qd, t) - inertial
 
     def accelerations(self, q: np.ndarray, qd: np.ndarray, t: float = 0.0) -> np.ndarray:
@@ -272,7 +279,7 @@ class Lagrangian(Equations):
         # 1/2 qd^T dM/dq_k qd = sum_i m_i v_i . dv_i/dq_k with v_i = first_i qd.
         velocity = np.einsum("ikx,k->ix", posture.first, qd)
         change = np.einsum("iklx,l->ikx", posture.second, qd)
-        inertial = np.einsum("i,ix,ikx->k", self.mass, velocity, change, optimize=True)
+        inertial = np.einsum("i,ix,ikx->k", self.mass, velocity, change, optimize=FROM_LAST)
         pd = inertial + self._forces(posture, q, qd, t)
         if self.scenario.loops:
             pd = pd - self.jacobian_rate(q, qd).T @ sigma
