@@ -55,7 +55,7 @@ SINGULAR_CONDITION = 1e6
 # are far above those that the run's steps resolve come to the bound.
 EVALUATIONS_PER_RESULT = 10
 MIN_EVALUATIONS = 50_000
-# Orders of contraction, which numpy would look for in every call: it finds these, and takes as long.
+# Orders of contraction: those that numpy finds, which takes it as long as to contract.
 PAIR = ["einsum_path", (0, 1)]
 FROM_FIRST = ["einsum_path", (0, 1), (0, 1)]
 FROM_LAST = ["einsum_path", (1, 2), (0, 1)]

@@ -3,7 +3,7 @@
 import gc
 
 #: Allocations before a collection of the youngest objects, and such collections before one of the
-#: next generation. Python's own, 700, 10 and 10, spend a third of the time on looking at what stays.
+#: next generation. With Python's own, 700, 10 and 10, a third of the time goes into what stays.
 THRESHOLDS = 50_000, 20, 20
 
 
