@@ -17,6 +17,8 @@ from scripts import demo, run
 from scripts.run_options import BASES
 from tb.common.handover import Handover, print_progress, read_progress
 
+pytestmark = pytest.mark.rtl_of()
+
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 
 

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.rtl_of()
+
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("pymodel", "scripts", "tb")
 
