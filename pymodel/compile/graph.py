@@ -90,6 +90,7 @@ class Graph:
         self.parameters: dict[str, float] = {}
         self.nodes: list[Node] = []
         self._known: dict[Node, int] = {}
+        self._reachable: dict[frozenset[int], list[int]] = {}  # nodes never change
 
     def _node(self, op: str, *args: Any, unique: bool = False) -> Ref:
         node = Node(op, args)
@@ -232,22 +233,28 @@ class Graph:
         outputs = list(outputs)
         parameters = parameters or {}
         operations = {
-            "add": operator.add,
-            "mul": operator.mul,
             "rec": arithmetic.recip,
             "sincos": arithmetic.sincos,
             "sin": operator.itemgetter(0),
             "cos": operator.itemgetter(1),
             "output": lambda x: x,
         }
-        values: dict[int, Any] = {}
+        nodes, values = self.nodes, [None] * len(self.nodes)
 
         def value(node: int, negative: bool) -> S:
             return -values[node] if negative else values[node]
 
         for index in self.reachable(outputs):
-            op, args = self.nodes[index]
-            if op == "const":
+            op, args = nodes[index]
+            if op in ("add", "mul"):  # nearly all: without a call
+                (a, minus_a), (b, minus_b) = args
+                x, y = values[a], values[b]
+                if minus_a:
+                    x = -x
+                if minus_b:
+                    y = -y
+                values[index] = x + y if op == "add" else x * y
+            elif op == "const":
                 values[index] = arithmetic.const(args[0])
             elif op == "parameter":
                 (name,) = args
@@ -263,18 +270,22 @@ class Graph:
 
     def reachable(self, outputs: Iterable[Ref]) -> list[int]:
         """Return the indices of all nodes that the outputs depend on, ascending."""
-        nodes = {ref.node for ref in outputs}
-        return sorted(nodes | self.ancestors(nodes))
+        nodes = frozenset(ref.node for ref in outputs)
+        if nodes not in self._reachable:
+            self._reachable[nodes] = sorted(nodes | self.ancestors(nodes))
+        return self._reachable[nodes].copy()
 
     def ancestors(self, indices: Iterable[int]) -> set[int]:
         """Return all nodes that some nodes depend on."""
-        seen: set[int] = set()
+        nodes, seen = self.nodes, set()
         stack = [arg for index in indices for arg in self.operands(index)]
         while stack:
             index = stack.pop()
             if index not in seen:
                 seen.add(index)
-                stack += self.operands(index)
+                op, args = nodes[index]
+                if op not in NAMED:
+                    stack += [node for node, _ in args]
         return seen
 
     def operands(self, index: int) -> list[int]:

@@ -3,7 +3,7 @@
 import math
 
 import numpy as np
-from scipy.optimize import least_squares
+import scipy
 
 from pymodel.mechanism import kinematics
 from pymodel.mechanism.checks import CLOSURE_TOLERANCE, fastest, size
@@ -64,7 +64,7 @@ def _closed(scenario: Scenario, free: np.ndarray) -> np.ndarray:
 
     tolerance, coordinates = TOLERANCE * size(scenario), q[free]
     if kinematics.loop_position(scenario, q) > tolerance:
-        coordinates = least_squares(
+        coordinates = scipy.optimize.least_squares(
             lambda x: kinematics.loop_gaps(scenario, posture(x)).ravel(),
             coordinates,
             lambda x: kinematics.loop_jacobian(scenario, posture(x))[:, free],
@@ -95,7 +95,10 @@ def _closed_in_space(scenario: Scenario, free: np.ndarray) -> np.ndarray:
     correction = constraints.correction(q, free)
     if np.abs(gaps(step)).max() > CLOSURE_TOLERANCE or np.abs(correction).max() > TOLERANCE:
         tolerances = dict.fromkeys(("ftol", "xtol", "gtol"), SOLVER_TOLERANCE)
-        q = posture(least_squares(gaps, step, x_scale=constraints.units[free], **tolerances).x)
+        solved = scipy.optimize.least_squares(
+            gaps, step, x_scale=constraints.units[free], **tolerances
+        )
+        q = posture(solved.x)
         _refuse_open(scenario, q, CLOSURE_TOLERANCE)
         for _ in range(REFINEMENTS):
             q = displaced(scenario, q, constraints.correction(q, free))

@@ -82,7 +82,10 @@ def handle_velocities(scenario: Scenario, q: np.ndarray, qd: np.ndarray) -> np.n
 def _arms(scenario: Scenario, q: np.ndarray, points: list[Vector]) -> np.ndarray:
     """Vectors from handle 1 of each body to a point of it, ground frame, (..., n, d)."""
     turns = frames.orientations(scenario, q)
-    return np.stack([frames.rotate(*pair) for pair in zip(turns, points, strict=True)], axis=-2)
+    arms = np.empty((*np.shape(q)[:-1], len(points), len(scenario.gravity)))
+    for k, (turn, point) in enumerate(zip(turns, points, strict=True)):
+        arms[..., k, :] = frames.rotate(turn, point)
+    return arms
 
 
 def centres_of_mass(scenario: Scenario, q: np.ndarray) -> np.ndarray:
@@ -122,7 +125,7 @@ def point_position(scenario: Scenario, q: np.ndarray, body: int, point: Vector) 
     """
     q = np.asarray(q, dtype=np.float64)
     if body < 0:
-        return np.broadcast_to(np.array(point), (*q.shape[:-1], len(point))).copy()
+        return np.full((*q.shape[:-1], len(point)), point, dtype=np.float64)
     arm = frames.rotate(frames.orientations(scenario, q)[body], point)
     return handle_positions(scenario, q)[..., body, :] + arm
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
-from scipy.linalg import qr
+import scipy
 
 from pymodel.mechanism import kinematics
 from pymodel.mechanism.checks import size
@@ -168,7 +168,7 @@ def _independent(constraints: LoopConstraints, q: np.ndarray, rank: int) -> list
     A linkage that goes round may have none that are independent everywhere.
     """
     jacobian = constraints.jacobian(q)
-    _, order = qr(jacobian.T, mode="r", pivoting=True)
+    _, order = scipy.linalg.qr(jacobian.T, mode="r", pivoting=True)
     chosen, free = order[:rank].tolist(), constraints.freedom(q, rank)
     if not rank:
         return chosen

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from scipy.spatial.transform import Rotation
+import scipy
 
 from pymodel.mechanism.robot import FIXED_BASE, Link, Robot
 from pymodel.mechanism.scenario import FREE, GROUND, Body, Scenario, ScenarioError
@@ -86,4 +86,5 @@ def _angles(rotation: np.ndarray) -> tuple[float, ...]:
     """Roll, pitch and yaw of a rotation matrix."""
     with warnings.catch_warnings():  # where roll and yaw turn about one axis, yaw is taken as 0
         warnings.simplefilter("ignore", UserWarning)
-        return tuple(Rotation.from_matrix(rotation).as_euler("xyz").tolist())
+        turn = scipy.spatial.transform.Rotation.from_matrix(rotation)
+        return tuple(turn.as_euler("xyz").tolist())

@@ -4,12 +4,14 @@ The scenario's time grid says at which times there are results; those between th
 steps are its interpolation.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
 
 import numpy as np
-from scipy import integrate
+import scipy
 
 from pymodel.algorithms.conditions import eta_condition, joint_condition
 from pymodel.algorithms.requests import BASE, RECORDED_BASES, SingularError, joint_matrix, serve
@@ -19,11 +21,10 @@ from pymodel.arith.scalars import Float64, Float64Arrays
 from pymodel.compile import native
 from pymodel.compile.registry import recorded
 from pymodel.mechanism.kinematics import joint_momenta
-from pymodel.mechanism.scenario import ADAPTIVE, TOLERANCE, Scenario
+from pymodel.mechanism.scenario import TOLERANCE, Scenario
 from pymodel.runs.recorder import UNSOLVABLE, NonFiniteError, Recorder
 from pymodel.runs.trajectory import Trajectory
 
-METHODS = {name: getattr(integrate, name) for name in ADAPTIVE}
 BLOCK = 4096  # results that are looked at at once
 #: Evaluations after which an integrator gives up that has not come a step of the time grid further:
 #: in a singular posture its steps get ever shorter.
@@ -42,7 +43,7 @@ def simulate(
     rebase: int = 0,
     **options: Any,
 ) -> Trajectory:
-    """Run a scenario whose integrator is one of :data:`METHODS`, in float64.
+    """Run a scenario whose integrator is an adaptive one, scipy's, in float64.
 
     The tolerance is relative, and absolute: of angles in rad, and of a joint's momentum that which
     so many rad/s of this joint alone have at the start.
@@ -159,7 +160,7 @@ class _Solver:
         done, t, passed, before = 1, 0.0, 0, 0
         for number in self._stops():
             end = number * grid
-            solver = METHODS[method](
+            solver = getattr(scipy.integrate, method)(
                 self.rates, t, state, end, rtol=self.tolerance, atol=self.absolute
             )
             while solver.status == "running":
@@ -200,7 +201,7 @@ class _Solver:
         return np.array([*q, *self.rates.rates(t, state, now.t_cut).p])
 
 
-def _stepped(solver: integrate.OdeSolver) -> str | None:
+def _stepped(solver: scipy.integrate.OdeSolver) -> str | None:
     """Do a step; says why if there is none."""
     try:
         message = solver.step()

@@ -21,8 +21,7 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
-from scipy.linalg.blas import dtrsm, dtrsv
+import scipy
 
 from pymodel.mechanism import formula, kinematics
 from pymodel.mechanism.coordinates import displaced
@@ -56,8 +55,8 @@ def _solve_triangular(
         raise np.linalg.LinAlgError("singular matrix")
     # The transpose of an array in C's order is one in Fortran's.
     if right.ndim == 1:
-        return dtrsv(matrix.T, right, lower=not lower, trans=not transposed)
-    return dtrsm(1.0, matrix.T, right, lower=not lower, trans_a=not transposed)
+        return scipy.linalg.blas.dtrsv(matrix.T, right, lower=not lower, trans=not transposed)
+    return scipy.linalg.blas.dtrsm(1.0, matrix.T, right, lower=not lower, trans_a=not transposed)
 
 
 class Saddle:
@@ -270,6 +269,7 @@ class Equations(ABC):
             In singular postures.
         """
         if not self.constraints:
-            return cho_solve(cho_factor(self.mass_matrix(q)), p), np.zeros(0)
+            factors = scipy.linalg.cho_factor(self.mass_matrix(q))
+            return scipy.linalg.cho_solve(factors, p), np.zeros(0)
         gap, jacobian = self.gaps(q)
         return Saddle(self.mass_matrix(q), jacobian).solve(p, np.zeros(len(gap)))

@@ -13,11 +13,9 @@ import numpy as np
 
 from pymodel.mechanism.scenario import Scenario
 from pymodel.mechanism.scenario_file import load
-from pymodel.runs import lagrangian, plots
-from pymodel.runs.animation import animate
+from pymodel.runs import lagrangian, pictures
 from pymodel.runs.comparison import with_signs_of
 from pymodel.runs.finished import FinishedRun
-from pymodel.runs.force_plot import plot_forces
 from pymodel.runs.input_error import InputError
 from pymodel.runs.joint_forces import joint_forces, read_forces, write_forces
 from pymodel.runs.progress import progress
@@ -28,7 +26,7 @@ RUN, REFERENCE, TWIN = "run.csv", "lagrangian.csv", "float64.csv"
 SUMMARY, SCENARIO = "summary.json", "scenario.toml"
 FORCES, FORCE_PLOT, ANIMATION = "forces.csv", "forces.png", "animation.gif"
 ON_REQUEST = (FORCES, FORCE_PLOT, ANIMATION)
-OF_A_RUN = (RUN, REFERENCE, TWIN, SUMMARY, *plots.FILES, *plots.FILES_OF_SOME, *ON_REQUEST)
+OF_A_RUN = (RUN, REFERENCE, TWIN, SUMMARY, *pictures.FILES, *pictures.FILES_OF_SOME, *ON_REQUEST)
 
 
 def write_run(
@@ -94,6 +92,8 @@ def _remove(out: Path, names: Iterable[str]) -> None:
 def _write_run(
     run: FinishedRun, out: Path, twin: Trajectory | None, with_reference: bool, forces: bool
 ) -> Summary:
+    from pymodel.runs import force_plot, plots  # slow to import, and most commands draw nothing
+
     source = Path(run.scenario.source)
     if source.is_file() and source.resolve() != (out / SCENARIO).resolve():
         shutil.copyfile(source, out / SCENARIO)
@@ -111,7 +111,7 @@ def _write_run(
     if forces:
         found = joint_forces(run.scenario, run.trajectory)
         write_forces(out / FORCES, found)
-        plot_forces(found, run.scenario, path=out / FORCE_PLOT)
+        force_plot.plot_forces(found, run.scenario, path=out / FORCE_PLOT)
     summary = summarise(run, exact, missing, twin, found)
     write_summary(out / SUMMARY, summary)
     plots.plot_run(
@@ -144,9 +144,11 @@ def animate_run(out_dir: str | os.PathLike[str], scenario: Scenario) -> Path:
     OSError
         If the file cannot be written.
     """
+    from pymodel.runs import animation
+
     out = Path(out_dir)
     try:
-        return animate(read_csv(out / RUN), scenario, out / ANIMATION)
+        return animation.animate(read_csv(out / RUN), scenario, out / ANIMATION)
     except KeyboardInterrupt:
         _remove(out, OF_A_RUN)
         raise
@@ -165,6 +167,8 @@ def replot(out_dir: str | os.PathLike[str]) -> list[Path]:
     TrajectoryError, ScenarioError
         If a file is broken, or not of this run.
     """
+    from pymodel.runs import force_plot, plots
+
     out = Path(out_dir)
     run, *others = (
         read_csv(out / name) if name == RUN or (out / name).exists() else None
@@ -191,7 +195,7 @@ def replot(out_dir: str | os.PathLike[str]) -> list[Path]:
     if not np.array_equal(found.t, run.t):
         raise TrajectoryError(f"{out / FORCES}: not at the times of {RUN}")
     try:
-        plot_forces(found, scenario, path=out / FORCE_PLOT)
+        force_plot.plot_forces(found, scenario, path=out / FORCE_PLOT)
     except InputError:
         raise TrajectoryError(f"{out / FORCES}: not the mechanism of {SCENARIO}") from None
     return [*drawn, out / FORCE_PLOT]

@@ -27,12 +27,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.integrate import DOP853, DenseOutput
-from scipy.linalg import cho_factor, cho_solve
+import scipy
 
 from pymodel.arith.errors import Error
 from pymodel.mechanism import kinematics
 from pymodel.mechanism.coordinates import coordinate_rates, with_unit_quaternions
+from pymodel.mechanism.frames import planar
 from pymodel.mechanism.scenario import Loop, Scenario, Spring
 from pymodel.runs.equations import Equations, Saddle, spring_force, torque_in_time
 from pymodel.runs.input_error import InputError
@@ -55,6 +55,10 @@ SINGULAR_CONDITION = 1e6
 # are far above those that the run's steps resolve come to the bound.
 EVALUATIONS_PER_RESULT = 10
 MIN_EVALUATIONS = 50_000
+# Orders of contraction: those that numpy finds, which takes it as long as to contract.
+PAIR = ["einsum_path", (0, 1)]
+FROM_FIRST = ["einsum_path", (0, 1), (0, 1)]
+FROM_LAST = ["einsum_path", (1, 2), (0, 1)]
 # Halvings of a step of the solver to find the time of a singular posture in it.
 BISECTIONS = 40
 
@@ -131,13 +135,13 @@ class Lagrangian(Equations):
 
     def _posture(self, q: np.ndarray) -> _Posture:
         lever = self._levers(q)
-        first = np.stack((-lever[..., 1], lever[..., 0]), axis=-1)
+        first = planar(-lever[..., 1], lever[..., 0])
         both = self.moves[:, :, None] & self.moves[:, None, :]
         return _Posture(first=first, second=-lever[:, self.outer] * both[..., None])
 
     def _mass_matrix(self, posture: _Posture) -> np.ndarray:
         scaled = posture.first * self.mass[:, None, None]
-        return np.einsum("ikx,ilx->kl", scaled, posture.first, optimize=True) + self.rotary
+        return np.einsum("ikx,ilx->kl", scaled, posture.first, optimize=PAIR) + self.rotary
 
     def mass_matrix(self, q: np.ndarray) -> np.ndarray:
         """Joint-space mass matrix M(q), kg m^2, (n, n), symmetric positive definite."""
@@ -170,15 +174,18 @@ class Lagrangian(Equations):
     ) -> np.ndarray:
         """Forces less inertia forces, f - h, N m, (n,)."""
         # Acceleration of the centres of mass at qdd = 0, and the inertia forces it causes.
-        centripetal = np.einsum("iklx,k,l->ix", posture.second, qd, qd, optimize=True)
-        inertial = np.einsum("i,ix,ikx->k", self.mass, centripetal, posture.first, optimize=True)
+        centripetal = np.einsum("iklx,k,l->ix", posture.second, qd, qd, optimize=FROM_FIRST)
+        inertial = np.einsum(
+            "i,ix,ikx->k", self.mass, centripetal, posture.first, optimize=FROM_LAST
+        )
         return self._forces(posture, q, qd, t) - inertial
 
     def accelerations(self, q: np.ndarray, qd: np.ndarray, t: float = 0.0) -> np.ndarray:
         """Accelerations qdd = M^-1 (f - h) of the tree at the time t (s), rad/s^2, (n,)."""
         posture = self._posture(q)
         right = self._free_forces(posture, q, qd, t)
-        return cho_solve(cho_factor(self._mass_matrix(posture)), right, check_finite=False)
+        factors = scipy.linalg.cho_factor(self._mass_matrix(posture))
+        return scipy.linalg.cho_solve(factors, right, check_finite=False)
 
     def _gap_levers(
         self, pins: np.ndarray, ends: list[tuple], pairs: Sequence[Loop | Spring]
@@ -272,7 +279,7 @@ class Lagrangian(Equations):
         # 1/2 qd^T dM/dq_k qd = sum_i m_i v_i . dv_i/dq_k with v_i = first_i qd.
         velocity = np.einsum("ikx,k->ix", posture.first, qd)
         change = np.einsum("iklx,l->ikx", posture.second, qd)
-        inertial = np.einsum("i,ix,ikx->k", self.mass, velocity, change, optimize=True)
+        inertial = np.einsum("i,ix,ikx->k", self.mass, velocity, change, optimize=FROM_LAST)
         pd = inertial + self._forces(posture, q, qd, t)
         if self.scenario.loops:
             pd = pd - self.jacobian_rate(q, qd).T @ sigma
@@ -460,7 +467,7 @@ def _solve_loops(
         accelerations, forces = equations.constrained_accelerations(q, qd, t)
         return np.concatenate((coordinate_rates(scenario, q, qd), accelerations, forces))
 
-    def singular_time(motion: DenseOutput) -> float | None:
+    def singular_time(motion: scipy.integrate.DenseOutput) -> float | None:
         return _singular_time(equations, motion)
 
     def mended(state: np.ndarray) -> np.ndarray | None:
@@ -505,7 +512,7 @@ class _Solver:
         rates: Callable[[float, np.ndarray], np.ndarray],
         t: np.ndarray,
         progress: Progress | None = None,
-        singular_time: Callable[[DenseOutput], float | None] = lambda _: None,
+        singular_time: Callable[[scipy.integrate.DenseOutput], float | None] = lambda _: None,
         mended: Callable[[np.ndarray], np.ndarray | None] = lambda _: None,
     ) -> None:
         self.rates = rates
@@ -527,9 +534,11 @@ class _Solver:
         # A trial step that is too long may overflow: the solver takes a shorter one.
         return self.rates(t, state) if np.isfinite(state).all() else np.full_like(state, np.nan)
 
-    def _from(self, state: np.ndarray, step: float | None = None) -> DOP853:
-        rates, end = self._counted_rates, self.t[-1]
-        return DOP853(rates, self.time, state, end, first_step=step, rtol=TOLERANCE, atol=TOLERANCE)
+    def _from(self, state: np.ndarray, step: float | None = None) -> scipy.integrate.DOP853:
+        tolerances = dict.fromkeys(("rtol", "atol"), TOLERANCE)
+        return scipy.integrate.DOP853(
+            self._counted_rates, self.time, state, self.t[-1], first_step=step, **tolerances
+        )
 
     def run(self, start: np.ndarray) -> tuple[np.ndarray, str | None]:
         """The states at the times as far as they could be solved, and why no further.
@@ -579,7 +588,7 @@ class _Solver:
         return None
 
 
-def _singular_time(equations: Equations, motion: DenseOutput) -> float | None:
+def _singular_time(equations: Equations, motion: scipy.integrate.DenseOutput) -> float | None:
     """Find the first time (s) in one step of the solver when the posture is singular, if any.
 
     A motion that passes a singular posture of a linkage (a bar mechanism that goes flat) between

@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+import scipy
 
 from pymodel.mechanism import kinematics, rotations
 from pymodel.mechanism.rotations import skew
@@ -247,8 +247,8 @@ class NewtonEuler(Equations):
         motion = self._motion(q, qd)
         centres, centres_rate = self._centres(motion)
         right = self._free_forces(motion, centres, centres_rate, q, t)
-        factors = cho_factor(self._mass_matrix(motion, centres))
-        return cho_solve(factors, right, check_finite=False)
+        factors = scipy.linalg.cho_factor(self._mass_matrix(motion, centres))
+        return scipy.linalg.cho_solve(factors, right, check_finite=False)
 
     def _constraints(self, motion: _Motion) -> tuple[np.ndarray, np.ndarray]:
         """Jacobian of the constraints that are kept, and its time derivative, (kept, nv)."""

@@ -26,11 +26,9 @@ from pymodel.mechanism.units import coordinate_units, velocity_units
 from pymodel.runs import skeleton
 from pymodel.runs.conserved import conserved
 from pymodel.runs.input_error import InputError
+from pymodel.runs.pictures import CONSERVED, JOINTS, KINETIC, LOOP, OVERVIEW
 from pymodel.runs.summary import MILLI
 from pymodel.runs.trajectory import Trajectory, check_mechanism
-
-LOOP = "loop"  # the picture that needs loops
-CONSERVED = "conserved"  # the picture that needs a quantity that is conserved
 
 #: A run with its name, colour, dash and width.
 Curve = tuple[str, Trajectory, str, Any, float]
@@ -91,7 +89,7 @@ def plot_run(
     twin_label: str = "float64",
     scenario: Scenario | None = None,
 ) -> list[Path]:
-    """Plot a run as PNG files: ``FILES``, and ``FILES_OF_SOME`` where they apply.
+    """Plot a run as PNG files, those of :mod:`pymodel.runs.pictures` that apply.
 
     Parameters
     ----------
@@ -502,12 +500,9 @@ def _box_limits(axes: Axes) -> None:
 
 #: What is drawn of a run: (curves, reference, title, scenario) -> figure.
 KINDS: dict[str, Callable[..., Figure]] = {
-    "joints": _joints,
-    "kinetic_energy": _kinetic,
-    "overview": _overview,
+    JOINTS: _joints,
+    KINETIC: _kinetic,
+    OVERVIEW: _overview,
     CONSERVED: _conserved,
     LOOP: _loop,
 }
-
-CONSERVED_FILE, LOOP_FILE = FILES_OF_SOME = tuple(f"{kind}.png" for kind in (CONSERVED, LOOP))
-FILES = tuple(f"{kind}.png" for kind in KINDS if kind not in (CONSERVED, LOOP))

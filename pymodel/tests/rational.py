@@ -1,8 +1,15 @@
 """Floats by rational arithmetic: an oracle that shares nothing with the model."""
 
 from fractions import Fraction
+from functools import cache
 
 from pymodel.arith.fp import DIV_BY_ZERO, INEXACT, INVALID, OVERFLOW, UNDERFLOW, Format
+
+
+@cache
+def power(exponent: int) -> Fraction:
+    """Of two."""
+    return Fraction(2) ** exponent
 
 
 class Rational:
@@ -19,6 +26,7 @@ class Rational:
         self.fmt = fmt
         self.exponent_max = 2 ** (fmt.exp_w - 1) - 1
         self.exponent_min = 1 - self.exponent_max
+        self.read = cache(self.read)
 
     def read(self, bits: int) -> tuple[int, str, Fraction | None]:
         """Split a number.
@@ -40,7 +48,7 @@ class Rational:
             return sign, "quiet" if mantissa[0] == "1" else "signaling", None
         if "1" not in exponent:
             return sign, "zero", Fraction(0)
-        scale = Fraction(2) ** (int(exponent, 2) - self.exponent_max - self.fmt.man_w)
+        scale = power(int(exponent, 2) - self.exponent_max - self.fmt.man_w)
         return sign, "normal", sign * scale * int("1" + mantissa, 2)
 
     def write(self, sign: int, exponent: int, mantissa: int) -> int:
@@ -65,10 +73,10 @@ class Rational:
         """Round a nonzero value to the nearest number (Fraction's own round is to even)."""
         sign, magnitude = (-1, -value) if value < 0 else (1, value)
         exponent = magnitude.numerator.bit_length() - magnitude.denominator.bit_length()
-        if magnitude < Fraction(2) ** exponent:
+        if magnitude < power(exponent):
             exponent -= 1
-        digits = round(magnitude / Fraction(2) ** (exponent - self.fmt.man_w))
-        rounded = digits * Fraction(2) ** (exponent - self.fmt.man_w)
+        digits = round(magnitude / power(exponent - self.fmt.man_w))
+        rounded = digits * power(exponent - self.fmt.man_w)
         if digits == 2 ** (self.fmt.man_w + 1):
             exponent, digits = exponent + 1, 2**self.fmt.man_w
         if exponent > self.exponent_max:

@@ -86,11 +86,15 @@ def moved(robot: Robot, q: np.ndarray, v: np.ndarray) -> np.ndarray:
 def function(
     name: str, robot: Robot, state: Mapping[str, np.ndarray], method: str = "", **options: bool
 ) -> np.ndarray:
-    """A function on float64 or complex vectors: a vector, a matrix, or two matrices."""
+    """A function on float64 or complex vectors: a vector, a matrix, or two matrices.
+
+    Of a vector, also on matrices: of vectors that stand side by side.
+    """
     external = tuple(int(key[4:]) for key in state if key.startswith("fext"))
     values = {}
     for kind in FUNCTIONS[name].takes:
-        values |= zip(columns(robot, kind), np.ravel(state[kind]), strict=True)
+        entries = np.ravel(state[kind]) if kind == "minv" else state[kind]
+        values |= zip(columns(robot, kind), entries, strict=True)
     for link in external:
         values |= zip(force_columns([link]), state[f"fext{link}"], strict=True)
     values = {key: values[key] for key in input_names(robot, name, external)}
@@ -98,9 +102,10 @@ def function(
     n = robot.nv
     results = []
     for kind in FUNCTIONS[name].gives:
-        entries = np.array([found.get(column, 0.0) for column in columns(robot, kind)])
-        if entries.size == n and kind in ("tau", "qdd"):
-            return entries
+        names = columns(robot, kind)
+        if kind in ("tau", "qdd"):
+            return np.array(np.broadcast_arrays(*(found.get(column, 0.0) for column in names)))
+        entries = np.array([found.get(column, 0.0) for column in names])
         matrix = entries.reshape(n, n)
         if kind in ("m", "minv"):
             matrix = np.tril(matrix) + np.tril(matrix, -1).T

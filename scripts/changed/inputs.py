@@ -11,7 +11,7 @@ import pytest
 
 from tb.common.on_bus import MASTER
 from tb.common.places import ROOT
-from tb.common.rtl_files import needed
+from tb.common.rtl_files import needed, rtl_files
 from tb.common.simulators import SIMULATORS, simulator_version, usable
 
 #: Tests of the model are below it.
@@ -23,6 +23,10 @@ BENCH = (*MODEL, "tb", "rtl/lint.vlt")
 EVERYTHING = (".",)
 #: The marker that adds places to those of a test of the model.
 READS = "reads"
+#: The marker that names the only top levels whose RTL another test depends on.
+RTL_OF = "rtl_of"
+RTL = "rtl"
+LISTS = ("rtl/rtl.f", "rtl/lint.vlt")  # of the RTL, for everybody
 MADE = ("build", "sim_build", "__pycache__")  # what tools make is nobody's input
 
 
@@ -35,7 +39,24 @@ def places_of(item: pytest.Function) -> tuple[str, ...]:
     if item.path.relative_to(ROOT).as_posix().startswith(f"{MODEL_TESTS}/"):
         marks = item.iter_markers(READS)
         return (*MODEL, *(place for mark in marks for place in mark.args))
-    return EVERYTHING
+    marks = list(item.iter_markers(RTL_OF))
+    if not marks:
+        return EVERYTHING
+    tops = sorted({top for mark in marks for top in mark.args})
+    return (*_all_but_rtl(), *LISTS, *(file for top in tops for file in _below(top)))
+
+
+@functools.cache
+def _all_but_rtl() -> tuple[str, ...]:
+    names = (path.name for path in ROOT.iterdir() if path.name != RTL and not is_made(path))
+    return tuple(sorted(names))
+
+
+@functools.cache
+def _below(top: str) -> tuple[str, ...]:
+    """The RTL files that a top level of the repository is built from."""
+    files = needed(top, [ROOT / file for file in rtl_files()])
+    return tuple(file.relative_to(ROOT).as_posix() for file in files)
 
 
 def is_input(path: Path, places: Iterable[str]) -> bool:

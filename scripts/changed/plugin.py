@@ -1,7 +1,8 @@
 """The plugin of pytest that knows which tests have passed, and on what.
 
 What passed is kept in build/changed/passed.json. With --changed a test does not run if its inputs
-are those that it passed with. A test of the model that reads what is none of its inputs is red.
+are those that it passed with. A test of the model, or one with the marker `rtl_of`, that reads what
+is none of its inputs is red.
 """
 
 import json
@@ -9,8 +10,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from scripts.changed.inputs import MODEL_TESTS, READS, digest_of, places_of
-from scripts.changed.reading import read_files, strangers
+from scripts.changed.inputs import MODEL_TESTS, READS, RTL, RTL_OF, digest_of, places_of
+from scripts.changed.reading import Reads, read_files, strangers
 from tb.common.places import BUILD, RESULTS
 
 PASSED = BUILD / "changed" / "passed.json"
@@ -20,7 +21,7 @@ Outcome = tuple[str, dict[str, object]]  # of a phase, with the test's propertie
 
 KNOWN = pytest.StashKey[dict[str, str]]()  # what has passed: test -> digest
 OUTCOMES = pytest.StashKey[dict[str, list[Outcome]]]()  # of this session
-READ = pytest.StashKey[set[str]]()
+READ = pytest.StashKey[Reads]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -73,16 +74,19 @@ def pytest_runtest_protocol(item: pytest.Function) -> Iterator[None]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item: pytest.Function) -> Iterator[None]:
-    """Judge what a test of the model has read."""
+    """Judge what a test has read whose inputs are less than everything."""
     result = yield
-    module = item.getparent(pytest.Module)
-    found = strangers(item.stash[READ] | module.stash[READ], places_of(item))
-    if found and item.nodeid.startswith(f"{MODEL_TESTS}/"):
-        pytest.fail(
-            f"reads {', '.join(found)}: no input of a test of the model; "
-            f"add pytest.mark.{READS}({found[0]!r})",
-            pytrace=False,
-        )
+    of_model = item.nodeid.startswith(f"{MODEL_TESTS}/")
+    if of_model or item.get_closest_marker(RTL_OF):
+        module = item.getparent(pytest.Module)
+        found = strangers(item.stash[READ].all() | module.stash[READ].all(), places_of(item))
+        if not of_model:  # all the rest is an input, also what is not there
+            found = [path for path in found if path.partition("/")[0] == RTL]
+        if found:
+            said = f"a test of the model; add pytest.mark.{READS}({found[0]!r})"
+            if not of_model:
+                said = f"this test; pytest.mark.{RTL_OF} must name what it is built from"
+            pytest.fail(f"reads {', '.join(found)}: no input of {said}", pytrace=False)
     return result
 
 

@@ -1,8 +1,13 @@
-"""What a test reads: seen through Python's audit events, in its own process."""
+"""What a test reads, seen through Python's audit events.
+
+In its own process that is every file, and the RTL that it names to a program that it starts. Of
+Python that it starts, however deep (make, a simulator), it is the RTL: :data:`SITE` tells.
+"""
 
 import contextlib
 import os
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +15,29 @@ from scripts.changed.inputs import is_input, is_made
 from tb.common.places import ROOT
 
 _EVENTS = ("open", "os.listdir", "os.scandir")
+_START = "subprocess.Popen"
+RTL = f"{ROOT / 'rtl'}{os.sep}"
+#: Folder of a module that Python imports when it starts: it tells what the process reads.
+SITE = Path(__file__).with_name("site")
+
+
+class Reads:
+    """What is read.
+
+    Parameters
+    ----------
+    told : Path
+        The file in which processes tell what they read, a path a line.
+    """
+
+    def __init__(self, told: Path) -> None:
+        self.told = told
+        self.own: set[str] = set()
+
+    def all(self) -> set[str]:
+        """Absolute paths of the files and folders until now."""
+        told = self.told.read_text().splitlines() if self.told.exists() else []
+        return self.own.union(told)
 
 
 class _Watch:
@@ -25,26 +53,46 @@ class _Watch:
             sys.addaudithook(self.hook)
 
     def hook(self, event: str, arguments: tuple) -> None:
-        if (
-            self.seen is not None
-            and event in _EVENTS
-            and isinstance(arguments[0], str | os.PathLike)
-        ):
+        if self.seen is None:
+            return
+        if event in _EVENTS and isinstance(arguments[0], str | os.PathLike):
             self.seen.add(os.path.abspath(arguments[0]))
+        elif event == _START and isinstance(arguments[1], list | tuple):
+            words = (os.fsdecode(word) for word in arguments[1])
+            self.seen.update(word for word in words if word.startswith(RTL))
 
 
 _WATCH = _Watch()
 
 
 @contextlib.contextmanager
-def read_files() -> Iterator[set[str]]:
-    """Absolute paths of the files and folders that are read inside the block."""
+def read_files() -> Iterator[Reads]:
+    """What is read inside the block, to be asked for there."""
     _WATCH.install()
-    _WATCH.seen = seen = set()
+    with tempfile.TemporaryDirectory(prefix="reads-") as folder:
+        reads = Reads(Path(folder) / "told")
+        with _told_in(str(reads.told)):
+            _WATCH.seen = reads.own
+            try:
+                yield reads
+            finally:
+                _WATCH.seen = None
+
+
+@contextlib.contextmanager
+def _told_in(file: str) -> Iterator[None]:
+    """Have the processes that are started tell in a file what RTL they read."""
+    before = {name: os.environ.get(name) for name in ("TOLD_READS", "TOLD_FOLDERS", "PYTHONPATH")}
+    path = os.pathsep.join(filter(None, (str(SITE), before["PYTHONPATH"])))
+    os.environ.update(TOLD_READS=file, TOLD_FOLDERS=RTL, PYTHONPATH=path)
     try:
-        yield seen
+        yield
     finally:
-        _WATCH.seen = None
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
 
 
 def strangers(seen: set[str], places: tuple[str, ...]) -> list[str]:

@@ -36,6 +36,7 @@ def number(file, pattern):
     return found[1]
 
 
+@pytest.mark.rtl_of()
 @pytest.mark.parametrize(("quote", "file", "source"), QUOTED, ids=lambda text: text[:24])
 def test_readme_quotes_the_tables(quote, file, source):
     said, measured = number(README, quote), number(file, source)
@@ -45,11 +46,13 @@ def test_readme_quotes_the_tables(quote, file, source):
     assert float(said) == float(format(float(measured), form)), f"{file}: {measured}"
 
 
+@pytest.mark.rtl_of()
 def test_the_tables_are_of_the_default_stages():
     stages = ", ".join(map(str, STAGES))
     assert f"the step engine's have {stages} stages" in (ROOT / RESULTS).read_text()
 
 
+@pytest.mark.rtl_of()
 def test_the_choice_is_that_of_the_defaults():
     *others, last = STAGES
     text = f"{', '.join(map(str, others))} and {last} stages on {DEFAULT.adders} + "
@@ -64,6 +67,7 @@ EXAMPLES = [
 ]
 
 
+@pytest.mark.rtl_of()
 @pytest.mark.parametrize(("path", "code"), EXAMPLES)
 def test_examples_run(path, code):
     """The Python that the documents show does something, and ends well."""

@@ -14,6 +14,8 @@ from scripts.doctor.simulators import VERILATOR_NEEDED, check_icarus, check_veri
 from scripts.doctor.versions import dotted
 from scripts.places import ROOT
 
+pytestmark = pytest.mark.rtl_of()
+
 
 @pytest.fixture
 def machine(tmp_path, monkeypatch):

@@ -5,6 +5,8 @@ import pytest
 from scripts.tests.planted import planted
 from tb.ldup_coprocessor.bench import BENCH
 
+pytestmark = pytest.mark.rtl_of("ldup_coprocessor")
+
 BUS = "rtl/axil/axil_slave.sv"
 INVERTER = "rtl/linalg/inv_ldup_serial.sv"
 

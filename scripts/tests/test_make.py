@@ -14,8 +14,11 @@ from scripts.places import BUILD, ROOT
 from tb.common.on_bus import name_of
 from tb.common.simulators import UNFINISHED
 
+pytestmark = pytest.mark.rtl_of()
+
 PENDULUM = "SCENARIO=scenarios/double_pendulum.toml"
 IIWA = ("URDF=robots/iiwa14.urdf", "FUNCTION=dFD")
+OF_STEP = pytest.mark.rtl_of("step_engine")
 LIMIT_S = 300
 CTRL_C_LIMIT_S = 60  # of a loaded machine; alone it takes a second
 
@@ -132,9 +135,13 @@ def session_members(session):
 @pytest.mark.parametrize(
     "words",
     [
-        ("fp_recip", "SIM=icarus", "WAVES=1"),  # WAVES: a build folder that no other test uses
-        ("run", PENDULUM, "TARGET=step", "SIM=icarus"),
-        ("robot", *IIWA, "TARGET=step", "SIM=icarus"),
+        pytest.param(  # WAVES: a build folder that no other test uses
+            ("fp_recip", "SIM=icarus", "WAVES=1"),
+            marks=pytest.mark.rtl_of("fp_add", "fp_mul", "fp_recip", "fp_sincos"),
+            id="fp_recip",
+        ),
+        pytest.param(("run", PENDULUM, "TARGET=step", "SIM=icarus"), marks=OF_STEP, id="run"),
+        pytest.param(("robot", *IIWA, "TARGET=step", "SIM=icarus"), marks=OF_STEP, id="robot"),
     ],
 )
 def test_ctrl_c_ends_everything(environment, tmp_path, words):
@@ -166,6 +173,7 @@ def test_ctrl_c_ends_everything(environment, tmp_path, words):
     assert not out.exists() or not list(out.iterdir())
 
 
+@pytest.mark.rtl_of("step_engine")
 def test_a_build_that_was_cut_short_is_built_again(make, tmp_path):
     """As if a power cut had left half of what Icarus compiles to."""
     words = ("run", PENDULUM, "TARGET=step", "SIM=icarus", "LANES=1+3", "STEPS=2")

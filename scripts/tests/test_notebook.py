@@ -1,8 +1,11 @@
 """The notebook runs from top to bottom, and stands in the repository without outputs."""
 
 import nbformat
+import pytest
 
 from scripts.notebook import NOTEBOOK, executed
+
+pytestmark = pytest.mark.rtl_of("step_engine")
 
 
 def code_cells(notebook):

@@ -14,6 +14,8 @@ from scripts import robot
 from scripts.places import ROOT
 from tb.cosim_robot.handover import Calls
 
+pytestmark = pytest.mark.rtl_of()
+
 IIWA = str(ROOT / "robots" / "iiwa14.urdf")
 
 

@@ -17,6 +17,8 @@ from scripts import demo, run
 from scripts.run_options import BASES
 from tb.common.handover import Handover, print_progress, read_progress
 
+pytestmark = pytest.mark.rtl_of()
+
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 
 
@@ -100,8 +102,8 @@ def test_the_model_takes_every_base_and_names_it(tmp_path, base):
 
 MOMENTS = (
     "scripts.run.run_model",
-    "pymodel.runs.files.plots.plot_run",
-    "pymodel.runs.files.animate",
+    "pymodel.runs.plots.plot_run",
+    "pymodel.runs.animation.animate",
 )
 
 

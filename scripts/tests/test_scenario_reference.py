@@ -12,6 +12,8 @@ from pymodel.mechanism.schema import BODY, LOOP, SPRING, TABLES, Default
 from pymodel.runs.simulate import simulate
 from scripts import scenario_reference
 
+pytestmark = pytest.mark.rtl_of()
+
 
 def test_the_reference_is_not_stale():
     """`make reference` writes it."""

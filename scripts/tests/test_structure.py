@@ -4,6 +4,7 @@ Read from the syntax trees of all Python files, imports inside functions include
 """
 
 import ast
+import functools
 import io
 import tokenize
 from collections.abc import Iterator
@@ -11,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+pytestmark = pytest.mark.rtl_of()
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("pymodel", "scripts", "tb")
@@ -46,11 +49,9 @@ class Sources:
     """All Python files below a root."""
 
     def __init__(self, root: Path) -> None:
-        self.root = root
         found = (path for folder in FOLDERS for path in sorted((root / folder).rglob("*.py")))
-        self.trees = {
-            path.relative_to(root).as_posix(): ast.parse(path.read_text()) for path in found
-        }
+        self.texts = {path.relative_to(root).as_posix(): path.read_text() for path in found}
+        self.trees = {name: ast.parse(text) for name, text in self.texts.items()}
 
     def file_of(self, module: str) -> str | None:
         """The file of a module, None if it is not one of ours."""
@@ -65,6 +66,7 @@ class Sources:
                 if target:
                     yield Import(node.lineno, source, target)
 
+    @functools.cached_property
     def all_imports(self) -> list[Import]:
         """All imports of all files."""
         return [found for source in self.trees for found in self.imports(source)]
@@ -114,7 +116,7 @@ def floor(file: str) -> int:
 def cycles(sources: Sources) -> list[str]:
     """Files that import each other in a circle."""
     edges: dict[str, list[Import]] = {name: [] for name in sources.trees}
-    for found in sources.all_imports():
+    for found in sources.all_imports:
         if found.target != found.source:
             edges[found.source].append(found)
     state: dict[str, int] = {}  # 1: on the path, 2: done
@@ -143,7 +145,7 @@ def imports_of_tests(sources: Sources) -> list[str]:
     """Imports of a test by anything, and of what tests share by anything but tests."""
     return [
         f"{found}, a test"
-        for found in sources.all_imports()
+        for found in sources.all_imports
         if is_test(found.target) or (of_tests(found.target) and not of_tests(found.source))
     ]
 
@@ -152,7 +154,7 @@ def upward_imports(sources: Sources) -> list[str]:
     """Imports against the order of the folders."""
     return [
         f"{found}, which stands above"
-        for found in sources.all_imports()
+        for found in sources.all_imports
         if floor(found.target) > floor(found.source)
     ]
 
@@ -161,6 +163,8 @@ def path_edits(sources: Sources) -> list[str]:
     """Uses of sys.path: scripts run with ``-m``, pytest has its setting."""
     said = []
     for file, tree in sources.trees.items():
+        if "sys" not in sources.texts[file]:  # to walk takes long
+            continue
         for node in ast.walk(tree):
             by_name = isinstance(node, ast.ImportFrom) and node.module == "sys"
             if _is(node, "sys", "path") or (by_name and "path" in {a.name for a in node.names}):
@@ -171,9 +175,10 @@ def path_edits(sources: Sources) -> list[str]:
 def waivers(sources: Sources) -> list[str]:
     """Waivers of the order of imports."""
     said = []
-    for file in sources.trees:
-        text = io.StringIO((sources.root / file).read_text())
-        for token in tokenize.generate_tokens(text.readline):
+    for file, text in sources.texts.items():
+        if "E402" not in text:  # tokens take long
+            continue
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
             if token.type == tokenize.COMMENT and "noqa" in token.string and "E402" in token.string:
                 said.append(f"{file}:{token.start[0]}: {token.string}")
     return said
@@ -195,7 +200,7 @@ def test_structure(sources, rule):
 
 def test_all_files_are_read(sources):
     assert len(sources.trees) > 100
-    assert len({found.source for found in sources.all_imports()}) > 80
+    assert len({found.source for found in sources.all_imports}) > 80
 
 
 #: (rule, files of a small project, what is said of it)

@@ -8,6 +8,7 @@ from tb.common.places import BUILD, RESULTS
 from tb.cosim_hdca.bench import CONFIG
 
 
+@pytest.mark.rtl_of("hdca_coprocessor", "step_engine")
 @pytest.mark.parametrize(("simulator", "config"), [("verilator", CONFIG)])
 def test_demo(simulator, config, bench_options):
     """What `make pendulum` does: 9.1 mJ is Euler's truncation error, rounding adds about 1 %."""

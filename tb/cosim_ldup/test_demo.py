@@ -8,6 +8,7 @@ from tb.common.places import BUILD, RESULTS
 from tb.cosim_ldup.bench import CONFIG
 
 
+@pytest.mark.rtl_of("ldup_coprocessor", "step_engine")
 @pytest.mark.parametrize(("simulator", "config"), [("verilator", CONFIG)])
 def test_demo(simulator, config, bench_options):
     """What `make fourbar` does: Euler's truncation is 5.8 mJ, rounding adds less than 0.1 mJ."""

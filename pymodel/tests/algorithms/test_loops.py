@@ -74,11 +74,14 @@ def test_rebasing_changes_no_motion_and_removes_sigma(seed):
 
 @pytest.mark.parametrize("name", ["four_bar", "general_four_bar", "five_bar"])
 def test_whole_runs(name):
-    """0.25 s by RK4: the reference's motion to order 4, its momenta, a loop that stays closed."""
+    """0.25 s by RK4: the reference's motion to order 4, its momenta, a loop that stays closed.
+
+    Native code runs it, with the model's bits, which test_native_runs compares.
+    """
     scenario = dataclasses.replace(load(SCENARIOS / f"{name}.toml"), integrator="rk4", end=0.25)
     errors = []
     for step in (1e-3, 5e-4):
-        run = simulate(dataclasses.replace(scenario, step=step, save=1))
+        run = native_runs.simulate(dataclasses.replace(scenario, step=step, save=1))
         exact = lagrangian.simulate(scenario, run.t)
         errors.append(max(np.abs(run.q - exact.q).max(), np.abs(run.p - exact.p).max()))
         assert run.loop_velocity.max() < 1e-11
@@ -98,7 +101,7 @@ def test_whole_runs(name):
 def test_a_second_of_random_loops(name, seed):
     """They swing through 1.8 to 4.4 rad; RK4 with this step leaves a relative 1.3e-10 at worst.
 
-    Native code runs them, with the model's bits, which test_native_runs compares.
+    Native code runs them, as above.
     Chosen from seeds 0 to 3 of each kind, for a short run time and an error below the bound: the
     five-bar of seed 2 has 3.5e-9 with this step and 2.1e-10 with half of it, truncation of order 4.
     """
@@ -113,10 +116,11 @@ def test_a_second_of_random_loops(name, seed):
 
 @pytest.mark.parametrize("rebase", [1, 7])
 def test_a_rebased_run_moves_like_any_other(rebase):
+    """Native code runs it, as above."""
     scenario = dataclasses.replace(
         load(SCENARIOS / "general_four_bar.toml"), integrator="rk4", step=1e-3, end=0.3
     )
-    plain, rebased = simulate(scenario), simulate(scenario, rebase=rebase)
+    plain, rebased = (native_runs.simulate(scenario, rebase=every) for every in (0, rebase))
     assert np.abs(plain.q - rebased.q).max() < 1e-9
     assert np.abs(plain.qd - rebased.qd).max() < 1e-8
     assert np.abs(plain.p - rebased.p).max() > 1e-3

@@ -18,7 +18,7 @@ from pymodel.mechanism.kinematics import joint_momenta
 from pymodel.mechanism.scenario import GROUND, INTEGRATORS, Body, Loop, ScenarioError
 from pymodel.mechanism.scenario_file import load
 from pymodel.mechanism.topology import SHAPES, Topology
-from pymodel.runs import lagrangian
+from pymodel.runs import lagrangian, native_runs
 from pymodel.runs.simulate import simulate
 from pymodel.tests.chains import difference, random_chain
 from pymodel.tests.loops import random_loop
@@ -353,11 +353,14 @@ def test_float32_is_close_to_float64(n):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_whole_runs(name):
-    """RK4: the reference's motion to order 4, its momenta, loops that stay closed."""
+    """RK4: the reference's motion to order 4, its momenta, loops that stay closed.
+
+    Native code runs it, with the model's bits, which test_native_runs compares.
+    """
     scenario = dataclasses.replace(load(SCENARIOS / f"{name}.toml"), integrator="rk4", end=0.3)
     errors = []
     for step in (2e-3, 1e-3):
-        run = simulate(dataclasses.replace(scenario, step=step))
+        run = native_runs.simulate(dataclasses.replace(scenario, step=step))
         exact = lagrangian.simulate(scenario, run.t)
         errors.append(max(np.abs(run.q - exact.q).max(), np.abs(run.p - exact.p).max()))
         assert run.loop_velocity.max() < 1e-11
@@ -375,14 +378,16 @@ def test_a_random_run_with_loops():
 
 @pytest.mark.parametrize("rebase", [1, 7])
 def test_a_rebased_run_moves_like_any_other(rebase):
+    """Native code runs it, as above."""
     scenario = load(SCENARIOS / "coupled_loops.toml")
     scenario = dataclasses.replace(scenario, integrator="rk4", step=1e-3, end=0.3)
-    plain, rebased = simulate(scenario), simulate(scenario, rebase=rebase)
+    plain, rebased = (native_runs.simulate(scenario, rebase=every) for every in (0, rebase))
     assert np.abs(plain.q - rebased.q).max() < 1e-9
     assert np.abs(plain.p - rebased.p).max() > 1e-3
     single = dataclasses.replace(scenario, integrator="euler", end=0.2)
     plain, rebased = (
-        simulate(single, "float32", rebase=every).loop_velocity.max() for every in (0, rebase)
+        native_runs.simulate(single, "float32", rebase=every).loop_velocity.max()
+        for every in (0, rebase)
     )
     assert rebased < plain and rebased < 2e-5
 

@@ -1,6 +1,7 @@
 """The HDCA model: against Lagrange's equations, in every format, along whole runs."""
 
 import dataclasses
+import functools
 import math
 from itertools import pairwise
 
@@ -27,7 +28,7 @@ from pymodel.mechanism.kinematics import joint_momenta
 from pymodel.mechanism.scenario import Body, Scenario
 from pymodel.mechanism.scenario_file import load
 from pymodel.mechanism.topology import SHAPES, build_tree
-from pymodel.runs import lagrangian
+from pymodel.runs import lagrangian, native_runs
 from pymodel.runs.recorder import NonFiniteError
 from pymodel.runs.simulate import simulate
 from pymodel.tests.chains import difference, evaluate, random_assembly, random_chain
@@ -303,19 +304,28 @@ def test_two_steps_by_textbook(integrator):
         )
 
 
-@pytest.mark.parametrize(("integrator", "order"), ORDERS.items())
-@pytest.mark.parametrize("name", ["double_pendulum", "random"])
-def test_runs_converge_to_the_reference(name, integrator, order):
+STEPS = (50, 100, 200)
+
+
+@functools.cache
+def converging(name):
+    """A scenario, and its reference at the times of so many steps; of no integrator."""
     if name == "random":
         scenario = random_chain(np.random.default_rng(3), 3, end=0.1)
     else:
         scenario = dataclasses.replace(load(SCENARIOS / f"{name}.toml"), end=0.4)
+    finer = {steps: dataclasses.replace(scenario, step=scenario.end / steps) for steps in STEPS}
+    return {steps: (fine, lagrangian.simulate(fine, fine.times)) for steps, fine in finer.items()}
+
+
+@pytest.mark.parametrize(("integrator", "order"), ORDERS.items())
+@pytest.mark.parametrize("name", ["double_pendulum", "random"])
+def test_runs_converge_to_the_reference(name, integrator, order):
     errors = []
-    for steps in (50, 100, 200):
-        fine = dataclasses.replace(scenario, step=scenario.end / steps, integrator=integrator)
-        run = simulate(fine)
-        assert len(run) == steps + 1
-        errors.append(worst(run, lagrangian.simulate(fine, run.t)))
+    for steps, (fine, exact) in converging(name).items():
+        run = simulate(dataclasses.replace(fine, integrator=integrator))
+        assert len(run) == steps + 1 and np.array_equal(run.t, exact.t)
+        errors.append(worst(run, exact))
     for coarse, fine in pairwise(errors):
         assert np.log2(coarse / fine) == pytest.approx(order, abs=0.1)
 
@@ -340,11 +350,15 @@ def test_compound_pendulum_against_elliptic_functions():
 
 @pytest.mark.parametrize("name", ["double_pendulum", "chain_8"])
 def test_energy(name):
-    """Runge-Kutta keeps it to its truncation, which shrinks with order 4 or better."""
+    """Runge-Kutta keeps it to its truncation, which shrinks with order 4 or better.
+
+    Native code runs it, with the model's bits, which test_native_runs compares.
+    """
     drift = []
     for step in (2e-3, 1e-3):
         scenario = load(SCENARIOS / f"{name}.toml")
-        run = simulate(dataclasses.replace(scenario, step=step, end=0.4, integrator="rk4"))
+        changed = dataclasses.replace(scenario, step=step, end=0.4, integrator="rk4")
+        run = native_runs.simulate(changed)
         energy = run.kinetic + run.potential
         assert np.ptp(run.kinetic) > 1.0
         drift.append(np.abs(energy - energy[0]).max())
@@ -352,9 +366,12 @@ def test_energy(name):
 
 
 def test_the_demo_loses_the_kinetic_energy_of_its_truncation():
-    """Explicit Euler, 1e-4 s, 1 s: 9.1 mJ, as an independent implementation found."""
+    """Explicit Euler, 1e-4 s, 1 s: 9.1 mJ, as an independent implementation found.
+
+    Native code runs it, as above.
+    """
     scenario = load(SCENARIOS / "double_pendulum.toml")
-    run = simulate(scenario)
+    run = native_runs.simulate(scenario)
     exact = lagrangian.simulate(scenario, run.t)
     assert np.abs(run.kinetic - exact.kinetic).max() == pytest.approx(9.1e-3, abs=5e-5)
 

@@ -150,6 +150,7 @@ def test_the_model_refuses_a_program_whose_datapaths_meet():
     machine = replace(ARRAY, datapaths=1).boundless
     program = schedule(machine, streamed(robot_kernel(IIWA, "ID")))
     segments = [Segment(0, len(program.words), emit=True)]
+    machine = replace(machine, depth=ARRAY.depth)  # the model holds all registers
     ArrayTwin(machine, program.words, segments, [])
     with pytest.raises(ProgramError, match="datapaths meet at lane 5"):
         ArrayTwin(replace(machine, datapaths=5), program.words, segments, [])

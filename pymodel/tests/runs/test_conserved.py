@@ -7,7 +7,7 @@ import pytest
 
 from pymodel.mechanism.scenario import GROUND, Loop, Spring
 from pymodel.mechanism.scenario_file import load
-from pymodel.runs import plots
+from pymodel.runs import pictures, plots
 from pymodel.runs.conserved import conserved
 from pymodel.runs.simulate import simulate
 from pymodel.tests.places import SCENARIOS
@@ -101,4 +101,4 @@ def test_one_panel_a_quantity_and_no_picture_without_any(tmp_path):
     with pytest.raises(ValueError, match="kind 'conserved': needs a scenario that conserves its"):
         plots.plot(run, damped, "conserved")
     drawn = plots.plot_run(run, None, tmp_path, "damped", scenario=damped)
-    assert [path.name for path in drawn] == list(plots.FILES)
+    assert [path.name for path in drawn] == list(pictures.FILES)

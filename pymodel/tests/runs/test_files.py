@@ -10,14 +10,14 @@ import pytest
 from rich.console import Console
 
 from pymodel.mechanism.scenario_file import load
-from pymodel.runs import files, lagrangian, plots
+from pymodel.runs import files, lagrangian, pictures, plots
 from pymodel.runs.finished import FinishedRun, HardwareResult
 from pymodel.runs.simulate import simulate
 from pymodel.runs.summary import print_summary
 from pymodel.runs.trajectory import Trajectory, TrajectoryError, read_csv
 from pymodel.tests.places import SCENARIOS
 
-PLOTS = {*plots.FILES, plots.CONSERVED_FILE}  # of a double pendulum, which is conservative
+PLOTS = {*pictures.FILES, pictures.CONSERVED_FILE}  # of a double pendulum, which is conservative
 ALL_FILES = PLOTS | {"run.csv", "lagrangian.csv", "float64.csv", "summary.json", "scenario.toml"}
 
 
@@ -152,7 +152,7 @@ def test_loops_have_a_reference_and_a_picture_of_their_own(tmp_path):
     summary = finish(scenario, run, tmp_path)
     assert summary["reference_missing"] is None
     assert summary["differences_to_reference"]["q"]["max"] > 0
-    assert all(is_picture(tmp_path / name) for name in PLOTS | {plots.LOOP_FILE})
+    assert all(is_picture(tmp_path / name) for name in PLOTS | {pictures.LOOP_FILE})
 
 
 def test_a_reference_that_ends_at_a_singular_posture_is_kept_until_there(tmp_path):
@@ -171,7 +171,7 @@ def test_a_reference_that_ends_at_a_singular_posture_is_kept_until_there(tmp_pat
     differences = summary["differences_to_reference"]
     assert differences["kinetic"]["max"] == worst
     assert all(0 < row["max"] and row["time_s"] <= exact.t[-1] for row in differences.values())
-    assert all(is_picture(tmp_path / name) for name in PLOTS | {plots.LOOP_FILE})
+    assert all(is_picture(tmp_path / name) for name in PLOTS | {pictures.LOOP_FILE})
     assert len(files.replot(tmp_path)) == 5
     assert "reference ends at" in printed(summary, tmp_path)
 
@@ -203,7 +203,7 @@ def test_many_joints_and_trees_can_be_drawn(tmp_path, shape):
 
 def test_without_the_mechanism_there_is_no_overview(tmp_path, exact):
     paths = plots.plot_run(exact, None, tmp_path, "bare")
-    assert [path.name for path in paths] == list(plots.FILES[:2])
+    assert [path.name for path in paths] == list(pictures.FILES[:2])
 
 
 def test_replot(tmp_path, scenario, exact):

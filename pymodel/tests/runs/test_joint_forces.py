@@ -14,7 +14,7 @@ from pymodel.mechanism import kinematics
 from pymodel.mechanism.redundancy import with_kept_rows
 from pymodel.mechanism.scenario import GROUND, REVOLUTE, SPHERICAL
 from pymodel.mechanism.scenario_file import load, varied, write_scenario
-from pymodel.runs import files, lagrangian
+from pymodel.runs import files, lagrangian, plots
 from pymodel.runs.force_plot import plot_forces
 from pymodel.runs.input_error import InputError
 from pymodel.runs.joint_forces import joint_forces, read_forces, write_forces
@@ -350,7 +350,7 @@ def test_a_run_with_forces(tmp_path, capsys, monkeypatch):
     assert summary["joint 1 (rod)"]["force"] == worst
     picture = tmp_path / files.FORCE_PLOT
     picture.unlink()
-    monkeypatch.setattr(files.plots, "plot_run", lambda *arguments, **options: [])
+    monkeypatch.setattr(plots, "plot_run", lambda *arguments, **options: [])
     assert files.replot(tmp_path) == [picture] and picture.stat().st_size > 10_000
     assert cli.main(words) == 0
     assert not picture.exists() and not (tmp_path / files.FORCES).exists(), "those of another run"

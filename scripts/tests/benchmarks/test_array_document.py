@@ -8,6 +8,8 @@ from scripts.benchmarks.array_goals import goals
 from scripts.benchmarks.array_others import others
 from scripts.cost.devices import LFE5U_85F
 
+pytestmark = pytest.mark.rtl_of()
+
 PLACED = {"lut": 10_000, "dsp": 20, "mhz": 110.0, "lut6": 8_000, "dsp48": 12}
 MISSING = dict.fromkeys(PLACED)
 

@@ -17,6 +17,8 @@ from scripts.benchmarks.peers.mjcf import mjcf
 from scripts.benchmarks.peers.states import accelerations, moving
 from scripts.places import scenario_file
 
+pytestmark = pytest.mark.rtl_of()
+
 MACHINE = {"processor": "a processor", "compiler": "gcc 1", "pin": "4", "mujoco": "none"}
 
 

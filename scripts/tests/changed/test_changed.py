@@ -1,5 +1,6 @@
 import json
 import os
+import shutil
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -24,12 +25,11 @@ sys.exit(pytest.main(["-q", "-p", "scripts.changed.plugin", *sys.argv[2:]]))
 """
 
 
-def item(bench=None, path="scripts/tests/test_x.py", reads=()):
-    marks = [SimpleNamespace(args=reads)]
+def item(bench=None, path="scripts/tests/test_x.py", **marks):
     return SimpleNamespace(
         function=SimpleNamespace(bench=bench),
         path=ROOT / path,
-        iter_markers=lambda name: marks,
+        iter_markers=lambda name: [SimpleNamespace(args=marks[name])] if name in marks else [],
     )
 
 
@@ -45,6 +45,16 @@ def test_other_tests_depend_on_what_they_say():
     model = item(path="pymodel/tests/machine/test_isa.py", reads=("rtl",))
     assert inputs.places_of(model) == (*inputs.MODEL, "rtl")
     assert inputs.places_of(item()) == inputs.EVERYTHING
+
+
+def test_of_the_rtl_a_test_depends_on_the_top_levels_that_it_names():
+    none, small = (inputs.places_of(item(rtl_of=tops)) for tops in ((), ("fp_add", "fp_mul")))
+    assert {"README.md", "docs", "scripts", "tb", "pymodel", "rtl/rtl.f"} < set(none)
+    assert not {"rtl", "rtl/fp/fp_add.sv", "build", ".git"} & set(none)
+    assert set(small) - set(none) >= {"rtl/fp/fp_add.sv", "rtl/fp/fp_mul.sv"}
+    assert "rtl/fp/fp_recip.sv" not in small
+    with pytest.raises(KeyError):
+        inputs.places_of(item(rtl_of=("nothing",)))
 
 
 @pytest.fixture
@@ -88,26 +98,72 @@ def test_a_place_that_is_not_there_is_an_error(repository):
 
 
 def test_what_is_read_is_seen():
-    with read_files() as seen:
+    with read_files() as reads:
         (ROOT / "docs" / "glossary.md").read_text()
         (ROOT / "pymodel" / "cli.py").read_text()
         list((ROOT / "rtl").iterdir())
+        seen = reads.all()
     assert strangers(seen, inputs.MODEL) == ["docs/glossary.md", "rtl"]
     assert strangers(seen, (*inputs.MODEL, "docs", "rtl")) == []
 
 
-def run(passed, *options):
-    """pytest's status and last line."""
-    done = subprocess.run(
-        [sys.executable, "-c", COMMAND, passed, TESTS, *options],
+def test_rtl_is_seen_that_processes_read(tmp_path):
+    """Python that a shell starts, as `make` does, and a program that is told a file."""
+    before = dict(os.environ)
+    code = "open('rtl/fp/fp_add.sv'); open('docs/glossary.md')"
+    with read_files() as reads:
+        subprocess.run(
+            ["sh", "-c", f'"$PYTHON" -c "{code}"'],
+            cwd=ROOT,
+            check=True,
+            env=os.environ | {"PYTHON": sys.executable},
+        )
+        subprocess.run(["true", ROOT / "rtl/fp/fp_mul.sv"], check=True)
+        assert strangers(reads.all(), inputs.MODEL) == ["rtl/fp/fp_add.sv", "rtl/fp/fp_mul.sv"]
+    assert os.environ == before
+
+
+MARKED = """
+import pytest
+from scripts.places import ROOT
+
+@pytest.mark.rtl_of("fp_mul")
+@pytest.mark.parametrize("name", ["fp_mul", "fp_add"])
+def test_it(name):
+    (ROOT / "rtl/fp" / f"{name}.sv").read_text()
+"""
+
+
+def test_a_test_that_reads_other_rtl_than_it_says_is_red(tmp_path):
+    """In a file of the repository that is nobody's input."""
+    folder = ROOT / "build" / "tests" / tmp_path.name
+    folder.mkdir(parents=True)
+    try:
+        (folder / "test_marked.py").write_text(MARKED)
+        done = pytest_of(tmp_path / "passed.json", str(folder / "test_marked.py"))
+    finally:
+        shutil.rmtree(folder)
+    assert done.returncode == 1 and done.stdout.count("ERROR at teardown of ") == 1
+    assert "reads rtl/fp/fp_add.sv: no input of this test; pytest.mark.rtl_of must" in done.stdout
+
+
+def pytest_of(passed, *words):
+    return subprocess.run(
+        [sys.executable, "-c", COMMAND, passed, *words],
         cwd=ROOT,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
     )
+
+
+def run(passed, *options):
+    """pytest's status and last line."""
+    done = pytest_of(passed, TESTS, *options)
     return done.returncode, done.stdout.strip().splitlines()[-1]
 
 
+@pytest.mark.rtl_of()
 def test_what_passed_as_it_is_does_not_run_again(tmp_path):
     passed = tmp_path / "passed.json"
     assert run(passed)[0] == 0

@@ -14,6 +14,8 @@ from scripts.tests.coverage.made import NEVER, POINT
 from tb.common.coverage import bus, engine, float_units, pivots
 from tb.common.results import add_coverage
 
+pytestmark = pytest.mark.rtl_of()
+
 SMALL = Format(4, 3)
 
 

@@ -5,6 +5,8 @@ import pytest
 from scripts.report import plugin
 from tb.common.results import add_coverage
 
+pytestmark = pytest.mark.rtl_of()
+
 pytest_plugins = "pytester"
 SOME, REST = {(1, 3), (1, 4)}, {(2, 4)}
 GREEN = "def test_green():\n    pass\n"

@@ -39,7 +39,9 @@ TOPS = {name: unit for name, unit in UNITS.items() if name != "hdca_coprocessor"
 TOPS |= {SMALL.name: SMALL}
 
 
-@pytest.mark.parametrize("name", TOPS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.rtl_of(TOPS[name].name)) for name in TOPS]
+)
 def test_a_top_is_its_model(name):
     row = run.fuzz(TOPS[name], 20_000, seed=1)
     assert row["reads"] + row["writes"] >= 20_000
@@ -48,6 +50,7 @@ def test_a_top_is_its_model(name):
         assert row[what], f"no {what}"
 
 
+@pytest.mark.rtl_of("ldup_coprocessor")
 def test_strobes_that_are_ignored_are_found(tmp_path):
     text = (ROOT / FILE).read_text()
     assert text.count(RIGHT) == 1

@@ -139,6 +139,7 @@ def planted(monkeypatch, tmp_path):
     units._files.cache_clear()
 
 
+@pytest.mark.rtl_of("fp_add", "fp_mul", "fp_recip", "fp_sincos")
 def test_a_vector_of_many_fails_alone(planted):
     planted(FP_ADD, ADDER, STICKY, RARE)
     unit = Unit("fp_add", "random-8.16", "icarus", 3, digest_of("fp_add", "icarus"))
@@ -155,6 +156,7 @@ def test_a_vector_of_many_fails_alone(planted):
     assert about["failure"]["why"] == found.row["why"]
 
 
+@pytest.mark.rtl_of("inv_adjugate_2x2", "fp_recip", "fp_units")
 def test_a_round_fails_alone_from_where_its_random_numbers_were(planted):
     """The round's operands are those that it had in the whole test."""
     planted(INVERTER, ADDER, STICKY, RARE)

@@ -162,6 +162,7 @@ sys.exit(command.main(["fp_recip_stream", "--sim", "icarus", "--seeds", "2", "--
 """
 
 
+@pytest.mark.rtl_of("fp_recip_stream")
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 def test_a_killed_regression_goes_on(folder, number):
     process = subprocess.Popen(

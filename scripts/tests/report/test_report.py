@@ -14,6 +14,8 @@ from scripts.report.bench_runs import BenchRun, read_bench_runs
 from scripts.report.page import duration, write_report
 from scripts.report.pytest_files import read_junit
 
+pytestmark = pytest.mark.rtl_of()
+
 PASSING = {
     "bench": "fp_mul",
     "config": "binary32-s0",

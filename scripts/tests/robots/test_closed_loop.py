@@ -7,6 +7,8 @@ import pytest
 from scripts.places import ROOT
 from scripts.robots.closed_loop import MOTION, PICTURE, main
 
+pytestmark = pytest.mark.rtl_of()
+
 IIWA = str(ROOT / "robots" / "iiwa14.urdf")
 
 

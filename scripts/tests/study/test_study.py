@@ -14,6 +14,8 @@ from scripts.study import command, depth, document
 from scripts.study.cases import CASES, CONTESTANTS, END, METHODS, TOLERANCES, hinged_chain
 from scripts.study.runs import Job, right_hand_side, solved
 
+pytestmark = pytest.mark.rtl_of()
+
 SIZES = {"1": (4, 1), "2": (8, 1), "3": (8, 2)}
 
 

@@ -8,6 +8,8 @@ import pymodel
 from scripts.places import ROOT
 from scripts.sweeps.variations import main
 
+pytestmark = pytest.mark.rtl_of()
+
 FILE = str(ROOT / "scenarios/double_pendulum.toml")
 VARY = {"body[0].mass": "1,-1,1e30", "body[1].damping": "0,0.1"}
 
@@ -16,6 +18,7 @@ def called(tmp_path, *words):
     return main([FILE, "--workers", "0", "--out", str(tmp_path / "one.csv"), *words])
 
 
+@pytest.mark.rtl_of("step_engine")
 def test_rows_of_the_rtl_are_those_of_the_model(tmp_path, capsys):
     """With another mass, what does not run, what stops, and another program in one simulation."""
     vary = [word for key, values in VARY.items() for word in ("--vary", f"{key}={values}")]

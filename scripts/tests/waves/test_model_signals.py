@@ -62,7 +62,7 @@ RUNS = {
 }
 
 
-@pytest.mark.parametrize("run", RUNS)
+@pytest.mark.parametrize("run", [pytest.param(top, marks=pytest.mark.rtl_of(top)) for top in RUNS])
 def test_a_red_run(tmp_path, converter, run):
     """Every store of every bank is the model's up to the mismatch, which is where the marker is."""
     bench, test, config, file, changes, options = RUNS[run]
@@ -112,6 +112,7 @@ def banks_of(params):
     return params["NUM_ADD"] + params["NUM_MUL"] + 2
 
 
+@pytest.mark.rtl_of("step_engine")
 def test_what_follows_a_wrong_store_runs(tmp_path):
     """The watched run is cut short; the scenarios behind it find the engine ready."""
     broken = planted(COSIM_STEP, tmp_path, DATAPATH, NO_FORWARDING)
@@ -121,6 +122,7 @@ def test_what_follows_a_wrong_store_runs(tmp_path):
     assert row["result"] == "fail" and "write_data_i differs at" in test["message"]
 
 
+@pytest.mark.rtl_of("fp_add", "fp_mul", "fp_recip", "fp_sincos")
 @pytest.mark.parametrize("simulator", ["icarus", "verilator"])
 def test_a_red_unit(tmp_path, converter, simulator):
     """Of a vector of lanes the one that differs is shown, with the model's below it."""

@@ -1,0 +1,25 @@
+"""What a test's processes read of some folders, told to the test: see scripts/changed/reading.py.
+
+Python imports this module by itself when it starts, as its folder is in PYTHONPATH.
+"""
+
+import os
+import sys
+
+_TOLD = os.environ.get("TOLD_READS")  # the file to tell it in
+_FOLDERS = tuple(filter(None, os.environ.get("TOLD_FOLDERS", "").split(os.pathsep)))
+_known = set()
+
+
+def _hook(event: str, arguments: tuple) -> None:
+    if event != "open" or not isinstance(arguments[0], str | bytes | os.PathLike):
+        return
+    path = os.path.abspath(os.fsdecode(arguments[0]))
+    if path.startswith(_FOLDERS) and path not in _known:
+        _known.add(path)
+        with open(_TOLD, "a") as told:
+            told.write(f"{path}\n")
+
+
+if _TOLD and _FOLDERS:
+    sys.addaudithook(_hook)
