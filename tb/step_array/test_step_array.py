@@ -707,6 +707,7 @@ of_bus = coprocessor_bench.tests_of(BENCH, Bus)
 masters = of_bus(coprocessor_bench.masters)
 identity = of_bus(coprocessor_bench.identity)
 byte_strobes = of_bus(coprocessor_bench.byte_strobes)
+unready_master = of_bus(coprocessor_bench.unready_master)
 every_access = of_bus(coprocessor_bench.every_access)
 bad_addresses = of_bus(coprocessor_bench.bad_addresses)
 

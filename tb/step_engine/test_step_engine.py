@@ -36,6 +36,8 @@ from tb.step_engine.bench import BENCH
 PATIENCE = 4  # times the programs, until hazards are covered
 BUS_CYCLES = 10  # more than a word of the trace takes on the bus
 RUN_CYCLES = 1000  # more than a run takes besides its steps
+MANY_STEPS, SPECIAL_WORDS = 1100, 12  # of a run of one word a step, and of its special steps
+MANY_HELD_STEPS = 200  # about so many, of a run that its trace holds up
 
 
 @dataclass
@@ -322,13 +324,15 @@ async def full_traces(dut, board):
     bus = await _start(dut, board)
     await bus.define_memories()
     registers, depth = bus.registers, bus.params["TRACE_DEPTH"]
+    saved = depth // bus.entries + 2  # steps
     for number in range(8 if BENCH.simulator == "verilator" else 3):
-        run = bus.random_run(steps=1, apart=True, traced=False)
+        many = number == 1  # steps are left when the trace holds up the run
+        run = bus.random_run(steps=1, apart=True, traced=False, length=1 if many else None)
         split = int(bus.rng.integers(bus.entries + 1)) if number else bus.entries
         run.before = bus.random_locations(split)
         run.after = bus.random_locations(bus.entries - split)
-        run.save = 1 + number % 2
-        run.steps = run.save * (depth // bus.entries + 2) + int(bus.rng.integers(4))
+        run.save = MANY_HELD_STEPS // saved if many else 1 + number % 2
+        run.steps = run.save * saved + int(bus.rng.integers(4))
         await bus.load(run)
         await registers.prepare(*run.arguments, start=run.start)
         await registers.start()
@@ -723,6 +727,20 @@ async def long_run(dut, board):
 
 
 @BENCH.test(timeout_us=20_000)
+async def many_steps(dut, board):
+    """Counters of steps, of both intervals and of cycles count beyond ten bits."""
+    bus = await _start(dut, board)
+    await bus.define_memories()
+    run = bus.random_run(steps=1, apart=True, length=1, traced=False)
+    shape = {"length": 1, "special": SPECIAL_WORDS, "apart": True}
+    run.program = bus.programs.healthy(run.registers, 2, 1, **shape)
+    run.start = bus.random_start(len(run.program.words))
+    run.steps, run.save, run.every = MANY_STEPS, MANY_STEPS - 20, MANY_STEPS - 40
+    run.before = bus.random_locations(1)  # once: CYCLES can be told where no trace is full
+    await bus.check_run(run, "many")
+
+
+@BENCH.test(timeout_us=20_000)
 async def trace_data_in_every_state(dut, board):
     """TRACE_DATA answers SLVERR exactly where no word is there, be it idle, busy or done."""
     bus = await _start(dut, board)
@@ -774,6 +792,7 @@ of_bus = coprocessor_bench.tests_of(BENCH, Bus)
 masters = of_bus(coprocessor_bench.masters)
 identity = of_bus(coprocessor_bench.identity)
 byte_strobes = of_bus(coprocessor_bench.byte_strobes)
+unready_master = of_bus(coprocessor_bench.unready_master)
 every_access = of_bus(coprocessor_bench.every_access)
 bad_addresses = of_bus(coprocessor_bench.bad_addresses)
 
