@@ -13,7 +13,8 @@ EQUIVALENT, DIFFERENT, OPEN = "equivalent", "different", "open"
 #: Of a proof in all states, and of one in each of the states that are reached.
 SOLVER_LIMIT_S, YOSYS_LIMIT_S, REACHED_LIMIT_S = 20, 60, 300
 PROVED, REFUTED = "no model found: SUCCESS!", "model found: FAIL!"
-CUT = r"\$mul|\$mem_v2"  # types of cells
+CUT, SLOW = r"\$dff|\$mem_v2", r"\$mul"  # types of cells
+REGISTER = "$driver$"  # before its name, the cell of one
 #: Register -> its value, as binary digits.
 State = dict[str, str]
 
@@ -23,9 +24,9 @@ def compare(
 ) -> str:
     """Compare a netlist with and without a mutation.
 
-    Both are cut at registers, at the modules that stayed as they are, at memories, and at
-    multipliers, which SAT is slow with: what goes into these is compared as outputs, what comes
-    from them is any input, the same for both. Equal so means
+    Both are cut at registers, memories, the modules that stayed as they are and, where SAT finds no
+    answer, at multipliers: what goes into these is compared as outputs, what comes from them is any
+    input, the same for both. Equal so means
     equivalent. Where a module without registers differs so, it is different; with registers, it may
     be that the difference needs a state that is never reached.
 
@@ -46,13 +47,26 @@ def compare(
     str
         EQUIVALENT, DIFFERENT (in some state, reached or not) or OPEN.
     """
+    said = _compare(clean, module, mutation, log, states, CUT)
+    if said == OPEN and not states:
+        cut = _compare(clean, module, mutation, log, states, f"{CUT}|{SLOW}")
+        return EQUIVALENT if cut == EQUIVALENT else OPEN
+    return said
+
+
+def _compare(
+    clean: Path, module: str, mutation: Mutation, log: Path, states: Sequence[State], types: str
+) -> str:
+    """Compare with cuts at cells of some types."""
+    names = _names(clean, types)
+    cut = "; ".join(f"rename {cell} {name}" for cell, name in names.items())
     miter = f"""
         read_rtlil {clean.relative_to(ROOT)}
         copy {module} gate
         rename {module} gold
         {mutation.line.replace(f"-module {module} ", "-module gate ")}
-        {_cut(clean, mutation.option("cell"))}
-        expose -dff -evert -evert-dff gold gate
+        {"".join(f"cd {side}; {cut}; cd ..; " for side in ("gold", "gate"))}
+        expose -evert gold gate
         opt_clean gold gate
         miter -equiv -flatten gold gate miter
         hierarchy -top miter
@@ -63,20 +77,22 @@ def compare(
     prove = f"sat -timeout {SOLVER_LIMIT_S} -prove trigger 0 -show-inputs miter\n"
     if not states:
         return _said(miter + prove, 1, YOSYS_LIMIT_S, log)
-    each = "".join(f"design -load miter\n{_in_state(state)}{prove}" for state in states)
+    each = "".join(f"design -load miter\n{_in_state(state, names)}{prove}" for state in states)
     return _said(miter + f"design -save miter\n{each}", len(states), REACHED_LIMIT_S, log)
 
 
-def _cut(clean: Path, mutated: str) -> str:
-    """The commands that name cells to be cut: those with a name of a user's are."""
-    cells = re.findall(rf"^  cell (?:{CUT}) (\$\S+)$", clean.read_text(), re.M)
-    named = [f"rename {cell} cut_{i}" for i, cell in enumerate(cells) if cell != mutated]
-    return "\n".join(["cd gold", *named, "cd ..", "cd gate", *named, "cd .."])
+def _names(clean: Path, types: str) -> dict[str, str]:
+    """New names for the cells that are cut: `expose -evert` cuts those with a name of a user's."""
+    cells = re.findall(rf"^  cell (?:{types}) (\$\S+)$", clean.read_text(), re.M)
+    return {cell: f"cut_{i}" for i, cell in enumerate(cells)}
 
 
-def _in_state(state: State) -> str:
+def _in_state(state: State, names: dict[str, str]) -> str:
     """The commands that fix registers in the miter."""
-    fixed = [f"connect -set in_{name}.q {len(bits)}'b{bits}" for name, bits in state.items()]
+    fixed = [
+        f"connect -set in_{names[f'{REGISTER}{name}']}.Q {len(bits)}'b{bits}"
+        for name, bits in state.items()
+    ]
     return "\n".join([*fixed, "opt_expr", "opt_clean", "opt_merge -share_all", "opt_clean", ""])
 
 

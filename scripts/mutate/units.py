@@ -87,6 +87,7 @@ SAME_COUNT = (
     "the counter takes the same number of steps to its end, in another order, and nothing else "
     "reads it"
 )
+NO_OPTION = "the bit of an option that does not exist: reset clears it, writes are masked"
 
 UNITS = {
     unit.name: unit
@@ -140,6 +141,7 @@ UNITS = {
             "pipelined",
             variants=({"ADDR_W": 12, "SETUP": 0},),
             boxes=(VOTED,),
+            argued={"const0 $driver$rresp_q.Q[0]": "OKAY and SLVERR both have 0 there"},
             goal=CONTROL_GOAL,
         ),
         Unit(
@@ -148,6 +150,11 @@ UNITS = {
             "hdca_coprocessor",
             "pipelined",
             boxes=("hdca_engine", VOTED),
+            argued={
+                "cnot1 by bit 512 u_engine.body_a_i[832]": "no assembly reads this word, "
+                "xi_22[2][2] of body A",
+                "const0 $procmux$1500.A[31] (u_control.options_o[31])": NO_OPTION,
+            },
             goal=CONTROL_GOAL,
         ),
         Unit(
@@ -157,6 +164,11 @@ UNITS = {
             "least-half",
             boxes=(*FLOAT_BOXES, *MEMORIES, VOTED),
             shows=("busy", "full", "push"),
+            argued={
+                "cnot1 by bit 10 $procmux$1281.B[18]": NO_OPTION,
+                "cnot1 by bit 12 $procmux$582.B[0]": "steps are only held so in a run of none, "
+                "which ends, and the next one sets them",
+            },
             goal=CONTROL_GOAL,
         ),
         Unit(

@@ -197,12 +197,13 @@ async def _handshakes(dut: Any, levels: list[int]) -> None:
 
 
 async def identity(bus: Bus) -> None:
-    """ID, VERSION and CONFIG say what this instance is."""
+    """ID, VERSION and CONFIG say what this instance is; no command of CTRL stays."""
     await bus.compare("ID", int.from_bytes(bus.IDENTITY, "big"))
     await bus.compare("VERSION", bus.VERSION)
     word = await bus.registers.read("CONFIG")
     for field in bus.registers.map["CONFIG"].fields:
         bus.board.compare(f"CONFIG.{field.name}", field.get(word), bus.params[field.name])
+    await bus.compare("CTRL", 0)
 
 
 async def every_access(bus: Bus) -> None:
@@ -267,6 +268,7 @@ async def byte_strobes(bus: Bus) -> None:
     await _half_words(bus)
     bus.registers.stall(rng, 0.2)
     mask = (1 << bus.operand_w) - 1
+    held = {}
     for name in bus.OPERANDS:
         register = bus.registers.map[name]
         words = [int(x) for x in rng.integers(1 << 32, size=register.words)]
@@ -283,6 +285,8 @@ async def byte_strobes(bus: Bus) -> None:
             for i in range(0, len(data), WORD_BYTES)
         ]
         await bus.compare(name, want)
+        held[name] = want
+    await bus.compare_all(held, "after writes of all operands")
 
 
 async def _half_words(bus: Bus) -> None:
@@ -393,6 +397,7 @@ async def access_while_busy(bus: Bus) -> None:
         board.compare(f"write of {name} while busy is OKAY", int(okay), 0)
         word = await registers.read("STATUS")
         board.compare("BUSY", registers.field("STATUS", "BUSY", word), 1)
+        await _locked(bus, name)
     board.compare("ERROR", registers.field("STATUS", "ERROR", word), 1)
     await registers.wait_until_idle(bus.latency() + BUS_CYCLES)
     await bus.compare_all(before, "after refused accesses")
@@ -401,6 +406,19 @@ async def access_while_busy(bus: Bus) -> None:
     await registers.write("STATUS", registers.mask("STATUS", "ERROR"))
     word = await registers.read("STATUS")
     board.compare("ERROR after clear", registers.field("STATUS", "ERROR", word), 0)
+
+
+async def _locked(bus: Bus, name: str) -> None:
+    """A write of an operand while busy sets error, with nothing else that does."""
+    registers = bus.registers
+    await registers.wait_until_idle(bus.latency() + BUS_CYCLES)
+    await registers.write("STATUS", ALL_BITS)
+    await bus.command("RUN")
+    await registers.write_bytes(registers.map[name].offset, bytes(WORD_BYTES))
+    word = await registers.read("STATUS")
+    bus.board.compare("BUSY", registers.field("STATUS", "BUSY", word), 1)
+    error = registers.field("STATUS", "ERROR", word)
+    bus.board.compare("ERROR", error, 1, context=f"after a write of {name}")
 
 
 async def resets(bus: Bus) -> None:

@@ -37,7 +37,7 @@ PATIENCE = 4  # times the programs, until hazards are covered
 BUS_CYCLES = 10  # more than a word of the trace takes on the bus
 RUN_CYCLES = 1000  # more than a run takes besides its steps
 MANY_STEPS, SPECIAL_WORDS = 1100, 12  # of a run of one word a step, and of its special steps
-MANY_HELD_STEPS = 200  # about so many, of a run that its trace holds up
+MANY_HELD_STEPS = 129  # less than this are left in a run that its trace holds up
 
 
 @dataclass
@@ -324,15 +324,17 @@ async def full_traces(dut, board):
     bus = await _start(dut, board)
     await bus.define_memories()
     registers, depth = bus.registers, bus.params["TRACE_DEPTH"]
-    saved = depth // bus.entries + 2  # steps
+    saves = depth // bus.entries  # that there is room for
     for number in range(8 if BENCH.simulator == "verilator" else 3):
-        many = number == 1  # steps are left when the trace holds up the run
+        many = number in (1, 2)  # steps are left when the trace holds up the run
         run = bus.random_run(steps=1, apart=True, traced=False, length=1 if many else None)
         split = int(bus.rng.integers(bus.entries + 1)) if number else bus.entries
         run.before = bus.random_locations(split)
         run.after = bus.random_locations(bus.entries - split)
-        run.save = MANY_HELD_STEPS // saved if many else 1 + number % 2
-        run.steps = run.save * saved + int(bus.rng.integers(4))
+        run.save = MANY_HELD_STEPS if many else 1 + number % 2
+        run.steps = run.save * (saves + 2) + int(bus.rng.integers(4))
+        if many:
+            run.steps = run.save * saves + MANY_HELD_STEPS - number
         await bus.load(run)
         await registers.prepare(*run.arguments, start=run.start)
         await registers.start()
@@ -595,7 +597,8 @@ async def positions(dut, board):
     await registers.write("TRACE_INDEX", entries - 1)
     await registers.write_each("TRACE_ENTRY", [listed[-1], *listed[:-1]])
     await bus.compare("TRACE_INDEX", entries - 1)
-    await refuse("TRACE_INDEX", entries, ALL_BITS, 1 << 31, 1 << 8)
+    beyond = (1 << bit for bit in range(entries.bit_length(), 8 * WORD_BYTES))
+    await refuse("TRACE_INDEX", entries, ALL_BITS, *beyond)
     await registers.write("TRACE_INDEX", 0)
     for word in out:
         if not _is_location(word, machine):

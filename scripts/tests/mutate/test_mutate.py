@@ -198,9 +198,11 @@ needs_yosys = pytest.mark.skipif(
 
 #: Counts 0, 1, 2 and again; `at_o` says that it is at AT.
 COUNTER = """
-module counter(input clk_i, rst_ni, output at_o, output reg [1:0] count_q);
+module counter(input clk_i, rst_ni, output at_o, output logic [1:0] count_o);
+  logic [1:0] count_q;
   assign at_o = count_q == AT;
-  always @(posedge clk_i) count_q <= rst_ni && count_q < 2 ? count_q + 1 : 0;
+  assign count_o = count_q;
+  always_ff @(posedge clk_i) count_q <= rst_ni && count_q < 2 ? count_q + 1'b1 : '0;
 endmodule
 """
 
@@ -212,9 +214,10 @@ def test_what_differs_in_states_that_are_not_reached_is_equivalent():
     log, clean = folder / "reached.log", folder / "counter.il"
 
     def proof(at, states=()):
-        (folder / "counter.v").write_text(COUNTER.replace("AT", at))
+        (folder / "counter.sv").write_text(COUNTER.replace("AT", at))
         place = clean.parent.relative_to(ROOT)
-        yosys(f"read_verilog {place}/counter.v\nproc\nwrite_rtlil {place}/counter.il\n", log)
+        read = f"read_slang -j1 --top counter {place}/counter.sv"
+        yosys(f"{read}\nprep\nwrite_rtlil {place}/counter.il\n", log)
         cell = re.search(r"cell \$eq (\S+)", clean.read_text())[1]
         line = f"mutate -mode const0 -module counter -cell {cell} -port Y -portbit 0"
         return equivalence.compare(clean, "counter", Mutation(1, 0, line), log, states)
