@@ -66,7 +66,7 @@ def _compare(
         rename {module} gold
         {mutation.line.replace(f"-module {module} ", "-module gate ")}
         {"".join(f"cd {side}; {cut}; cd ..; " for side in ("gold", "gate"))}
-        expose -evert gold gate
+        expose -dff -evert gold gate
         opt_clean gold gate
         miter -equiv -flatten gold gate miter
         hierarchy -top miter

@@ -25,6 +25,7 @@ from tb.common.waiting import Deadline, within
 ALL_BITS = 0xFFFF_FFFF
 BUS_CYCLES = 30  # a run longer than this meets the accesses that follow it on the bus
 RESETS = 48  # about so many, spread over the cycles of a run
+CTRL_READS = 3  # in even and odd cycles
 CONSTANTS = ("ID", "VERSION", "CONFIG")  # registers
 UNREADY_ROUNDS, UNREADY_ACCESSES = 6, 4
 UNREADY_CYCLES = 8  # that responses wait in: more than the set-up of the next accesses
@@ -203,7 +204,9 @@ async def identity(bus: Bus) -> None:
     word = await bus.registers.read("CONFIG")
     for field in bus.registers.map["CONFIG"].fields:
         bus.board.compare(f"CONFIG.{field.name}", field.get(word), bus.params[field.name])
-    await bus.compare("CTRL", 0)
+    for _ in range(CTRL_READS):
+        await bus.compare("CTRL", 0)
+        await ClockCycles(bus.dut.clk_i, 1)
 
 
 async def every_access(bus: Bus) -> None:

@@ -39,6 +39,7 @@ from tb.step_array.bench import BENCH
 MOST_CALLS = {"icarus": 16, "verilator": 24}  # of a run, about
 PATIENCE = 4  # times as many tables until all must be covered
 MOST_REPEAT = (1 << 16) - 1
+MANY_CALLS = {"icarus": 8, "verilator": 70}
 WAITS = 20  # cycles
 KINDS = SHORT, LONG, UNKNOWN = ("early", "late", "unknown")  # of malformed calls
 ATTEMPTS, RESET_CYCLES = 6, 6000  # to reset in a state of the streams
@@ -338,6 +339,14 @@ async def stalls(dut, board):
         calls = [bus.call(function) for _ in range(bus.machine.systems + 1)]
         await bus.check_run(calls, context)
     assert bus.rules.refused or not BENCH.whole, "no beat was held back"
+
+
+@BENCH.test(timeout_us=40_000)
+async def many_calls(dut, board):
+    """Counters of calls count beyond six bits."""
+    bus = await _start(dut, board)
+    await bus.load(apart=True)
+    await bus.check_run([bus.call() for _ in range(MANY_CALLS[BENCH.simulator])], "many")
 
 
 @BENCH.test(timeout_us=40_000)
