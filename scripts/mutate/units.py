@@ -166,6 +166,8 @@ UNITS = {
             shows=("busy", "full", "push"),
             argued={
                 "cnot1 by bit 10 $procmux$1281.B[18]": NO_OPTION,
+                "const0 $453.A[2]": "there is no register at word 68: a hit is that of an address "
+                "that has stood for some cycles, so nothing is written there",
                 "cnot1 by bit 12 $procmux$582.B[0]": "steps are only held so in a run of none, "
                 "which ends, and the next one sets them",
             },
