@@ -6,6 +6,7 @@ import queue
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 from scripts.cost.rtl import files_by_name, needed_files
 from scripts.journal import Journal, Row
@@ -28,7 +29,8 @@ def digest(unit: Unit) -> str:
     files += sources_of(f"tb.{unit.bench}.test_{unit.bench}")
     files += ["tb/common/fp_lanes.sv"] if unit.lanes else []
     texts = [(ROOT / file).read_text() for file in files]
-    return hashlib.sha256("\0".join([*texts, unit.config]).encode()).hexdigest()
+    told = [unit.config, *unit.control]
+    return hashlib.sha256("\0".join([*texts, *told]).encode()).hexdigest()
 
 
 class Campaign:
@@ -54,6 +56,7 @@ class Campaign:
         self._digest = digest(unit)
         self._known = self._journal.rows
         self._lock = threading.Lock()
+        self._states: dict[int, list[equivalence.State]] = {}
 
     def _key(self, mutation: Mutation) -> str:
         parts = (self._digest, str(mutation.variant), mutation.line)
@@ -119,12 +122,23 @@ class Campaign:
             "seconds": verdict.seconds,
         }
         if not verdict.killed:
-            clean = self.netlists.clean(mutation.variant)
-            log = self.folder / f"equivalence_{worker}.log"
-            row["proof"] = equivalence.compare(clean, self.unit.module, mutation, log)
+            row["proof"] = self._proof(mutation, self.folder / f"equivalence_{worker}.log")
             if row["proof"] == equivalence.EQUIVALENT:
                 row["verdict"] = EQUIVALENT
         return row
+
+    def _proof(self, mutation: Mutation, log: Path) -> str:
+        """What SAT says of a mutation: in all states, then in those that are reached."""
+        clean, module = self.netlists.clean(mutation.variant), self.unit.module
+        proof = equivalence.compare(clean, module, mutation, log)
+        if proof == equivalence.EQUIVALENT or not self.unit.control:
+            return proof
+        with self._lock:
+            if mutation.variant not in self._states:
+                self._states[mutation.variant] = equivalence.reached(
+                    clean, module, self.unit.control, log
+                )
+        return equivalence.compare(clean, module, mutation, log, self._states[mutation.variant])
 
     def summary(self) -> Row:
         """The unit's row of build/mutate/summary.json."""

@@ -14,6 +14,8 @@ from scripts.places import ROOT
 
 #: The control input of a mutated netlist: number of the mutation that is active, 0 for none.
 SELECT, SELECT_W = "mutant", 16
+#: Ports that no memory here uses; Yosys does not write memories with a fault there.
+RESETS_OF_MEMORIES = r" -port RD_[AS]RST "
 
 
 @dataclass(frozen=True)
@@ -142,7 +144,8 @@ class Netlists:
             """
             yosys(script, self.folder / f"list_{variant}.log")
             for line in file.read_text().splitlines():
-                found.append(Mutation(len(found) + 1, variant, line))
+                if not re.search(RESETS_OF_MEMORIES, line):
+                    found.append(Mutation(len(found) + 1, variant, line))
         return found
 
     def plant(self, mutations: Sequence[Mutation]) -> list[Path]:

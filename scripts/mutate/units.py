@@ -32,6 +32,9 @@ class Unit:
         Modules below it that stay as they are.
     shows
         Nets of one bit in the module that the bench reads.
+    control
+        Registers of few bits that tell the steps of the module apart: SAT compares in the steps
+        that are reached, where it finds no proof for all states.
     argued
         Part of a mutation's text -> why it is equivalent where SAT, which takes every state and
         any answer of the boxes for possible, sees a difference.
@@ -47,6 +50,7 @@ class Unit:
     lanes: bool = False
     boxes: tuple[str, ...] = ()
     shows: tuple[str, ...] = ()
+    control: tuple[str, ...] = ()
     argued: dict[str, str] = field(default_factory=dict)
     goal: float = FLOAT_GOAL
 
@@ -75,6 +79,15 @@ def _float_unit(name: str, *variants: dict[str, int]) -> Unit:
 
 FLOAT_BOXES = ("fp_units", "fp_add", "fp_mul", "fp_recip", "fp_sincos")
 MEMORIES = ("step_bank", "step_program", "step_trace")
+#: Three registers hold the same and two of them decide: no fault in one can be seen on a bus. That
+#: each flip is made good is what `make faults` looks at.
+VOTED = "axil_held"
+NO_OVERFLOW = "a reciprocal never overflows, so the bit that would invert the other is 0"
+SAME_COUNT = (
+    "the counter takes the same number of steps to its end, in another order, and nothing else "
+    "reads it"
+)
+NO_OPTION = "the bit of an option that does not exist: reset clears it, writes are masked"
 
 UNITS = {
     unit.name: unit
@@ -82,9 +95,33 @@ UNITS = {
         _float_unit("fp_add"),
         _float_unit("fp_mul"),
         _float_unit("fp_recip", {"METHOD": 0}, {"METHOD": 1}),
-        _float_unit("fp_sincos"),
-        Unit("ldup_parallel", "ldup_engine", "inv_ldup", "parallel-4", boxes=FLOAT_BOXES),
-        Unit("ldup_serial", "ldup_engine", "inv_ldup", "serial-4-pipelined", boxes=FLOAT_BOXES),
+        Unit(
+            "fp_sincos",
+            "fp_sincos",
+            "fp_sincos",
+            "binary32",
+            lanes=True,
+            argued={
+                "inv $procmux$65.B[17]": "only a zero has it; proved for operands of exponent 0, "
+                "products included"
+            },
+        ),
+        Unit(
+            "ldup_parallel",
+            "ldup_engine",
+            "inv_ldup",
+            "parallel-4",
+            boxes=FLOAT_BOXES,
+            argued={"cnot1 by bit 2 $283.B[4] (rec_flags[4])": NO_OVERFLOW},
+        ),
+        Unit(
+            "ldup_serial",
+            "ldup_engine",
+            "inv_ldup",
+            "serial-4-pipelined",
+            boxes=FLOAT_BOXES,
+            control=tuple(f"gen_serial.u_inverter.{name}" for name in ("step_q", "i_q", "j_q")),
+        ),
         Unit(
             "hdca_engine",
             "hdca_engine",
@@ -92,10 +129,9 @@ UNITS = {
             "pipelined",
             boxes=FLOAT_BOXES,
             argued={
-                "cnot1 by bit 2 $301.B[3] (u_assembly.rec_flags_i[3])": "a reciprocal never "
-                "overflows, so the bit that would invert the other is 0",
-                "cnot0 by bit 4 $driver$u_disassembly.count_q.Q[2]": "the counter takes the same "
-                "number of steps to its end, in another order, and nothing else reads it",
+                "cnot1 by bit 2 $301.B[3] (u_assembly.rec_flags_i[3])": NO_OVERFLOW,
+                "cnot0 by bit 4 $driver$u_disassembly.count_q.Q[2]": SAME_COUNT,
+                "cnot0 by bit 0 $314.B[5]": SAME_COUNT,
             },
         ),
         Unit(
@@ -104,6 +140,8 @@ UNITS = {
             "hdca_coprocessor",
             "pipelined",
             variants=({"ADDR_W": 12, "SETUP": 0},),
+            boxes=(VOTED,),
+            argued={"const0 $driver$rresp_q.Q[0]": "OKAY and SLVERR both have 0 there"},
             goal=CONTROL_GOAL,
         ),
         Unit(
@@ -111,7 +149,12 @@ UNITS = {
             "hdca_coprocessor",
             "hdca_coprocessor",
             "pipelined",
-            boxes=("hdca_engine",),
+            boxes=("hdca_engine", VOTED),
+            argued={
+                "cnot1 by bit 512 u_engine.body_a_i[832]": "no assembly reads this word, "
+                "xi_22[2][2] of body A",
+                "const0 $procmux$1500.A[31] (u_control.options_o[31])": NO_OPTION,
+            },
             goal=CONTROL_GOAL,
         ),
         Unit(
@@ -119,8 +162,25 @@ UNITS = {
             "step_engine",
             "step_engine",
             "least-half",
-            boxes=(*FLOAT_BOXES, *MEMORIES),
+            boxes=(*FLOAT_BOXES, *MEMORIES, VOTED),
             shows=("busy", "full", "push"),
+            argued={
+                "cnot1 by bit 10 $procmux$1281.B[18]": NO_OPTION,
+                "const0 $453.A[2]": "there is no register at word 68: a hit is that of an address "
+                "that has stood for some cycles, so nothing is written there",
+                "cnot1 by bit 12 $procmux$582.B[0]": "steps are only held so in a run of none, "
+                "which ends, and the next one sets them",
+            },
+            goal=CONTROL_GOAL,
+        ),
+        Unit(
+            "step_array",
+            "step_array",
+            "step_array",
+            "two-of-2-half",
+            # array_memory is none: all boxes of a name get the ports of the first one
+            boxes=(*FLOAT_BOXES, "step_bank", "array_program", VOTED),
+            shows=("busy", "done_state", "parts_rst_n"),
             goal=CONTROL_GOAL,
         ),
     )

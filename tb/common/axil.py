@@ -34,6 +34,7 @@ from tb.common.waiting import within
 
 WRITE_CHANNELS, READ_CHANNELS = ("aw", "w", "b"), ("ar", "r")
 CHANNELS = (*WRITE_CHANNELS, *READ_CHANNELS)
+ANSWERS = ("b", "r")  # of these
 DRIVEN = ("awvalid", "wvalid", "bready", "arvalid", "rready")  # by who has the bus
 ACCESS_CYCLES = 200  # a word takes at most, with every channel held back at random
 
@@ -72,12 +73,21 @@ class Registers:
             self._let_unknown_bits_pass()
         self._start = 0  # changes with each batch
 
+    def _channel(self, name: str) -> Any:
+        """Of cocotbext-axi's master."""
+        half = self.master.write_if if name in WRITE_CHANNELS else self.master.read_if
+        return getattr(half, f"{name}_channel")
+
+    def refuse(self, refused: bool) -> None:
+        """Take no response from now on, or take them again."""
+        for name in ANSWERS:
+            self._channel(name).pause = refused
+
     def stall(self, rng: np.random.Generator, probability: float = 0.5) -> None:
         """Hold back every channel at random from now on; probability 0 ends it."""
         self.batches = not probability
         for name in CHANNELS:
-            half = self.master.write_if if name in WRITE_CHANNELS else self.master.read_if
-            channel = getattr(half, f"{name}_channel")
+            channel = self._channel(name)
             if probability:
                 pauses = rng.random(997) < probability
                 channel.set_pause_generator(itertools.cycle(map(bool, pauses)))

@@ -15,14 +15,20 @@ from cocotb.triggers import ClockCycles, FallingEdge
 from pymodel.arith.fp import Format
 from pymodel.machine.registers import READ_WRITE, WORD_BYTES
 from tb.common import clock
+from tb.common.axil import ACCESS_CYCLES, limit_of, okay
 from tb.common.bench import Bench
 from tb.common.coprocessor import RUN_CYCLES, Coprocessor
 from tb.common.coverage import bus as coverage
 from tb.common.scoreboard import Scoreboard
+from tb.common.waiting import Deadline, within
 
 ALL_BITS = 0xFFFF_FFFF
 BUS_CYCLES = 30  # a run longer than this meets the accesses that follow it on the bus
 RESETS = 48  # about so many, spread over the cycles of a run
+CTRL_READS = 3  # in even and odd cycles
+CONSTANTS = ("ID", "VERSION", "CONFIG")  # registers
+UNREADY_ROUNDS, UNREADY_ACCESSES = 6, 4
+UNREADY_CYCLES = 8  # that responses wait in: more than the set-up of the next accesses
 
 
 class Bus:
@@ -192,12 +198,15 @@ async def _handshakes(dut: Any, levels: list[int]) -> None:
 
 
 async def identity(bus: Bus) -> None:
-    """ID, VERSION and CONFIG say what this instance is."""
+    """ID, VERSION and CONFIG say what this instance is; no command of CTRL stays."""
     await bus.compare("ID", int.from_bytes(bus.IDENTITY, "big"))
     await bus.compare("VERSION", bus.VERSION)
     word = await bus.registers.read("CONFIG")
     for field in bus.registers.map["CONFIG"].fields:
         bus.board.compare(f"CONFIG.{field.name}", field.get(word), bus.params[field.name])
+    for _ in range(CTRL_READS):
+        await bus.compare("CTRL", 0)
+        await ClockCycles(bus.dut.clk_i, 1)
 
 
 async def every_access(bus: Bus) -> None:
@@ -259,8 +268,10 @@ async def _access(bus: Bus, name: str, access: str, response: str, state: str) -
 async def byte_strobes(bus: Bus) -> None:
     """Writes of one to four bytes at every offset change those bytes of operands, and no other."""
     rng = bus.board.rng
+    await _half_words(bus)
     bus.registers.stall(rng, 0.2)
     mask = (1 << bus.operand_w) - 1
+    held = {}
     for name in bus.OPERANDS:
         register = bus.registers.map[name]
         words = [int(x) for x in rng.integers(1 << 32, size=register.words)]
@@ -277,6 +288,68 @@ async def byte_strobes(bus: Bus) -> None:
             for i in range(0, len(data), WORD_BYTES)
         ]
         await bus.compare(name, want)
+        held[name] = want
+    await bus.compare_all(held, "after writes of all operands")
+
+
+async def _half_words(bus: Bus) -> None:
+    """Every bit of every operand is written and kept, as 0 and as 1, by writes of half a word."""
+    registers, mask, half = bus.registers, (1 << bus.operand_w) - 1, WORD_BYTES // 2
+    for name in bus.OPERANDS:
+        first = registers.map[name].offset
+        words = [int(x) for x in bus.board.rng.integers(1 << 32, size=registers.map[name].words)]
+        for offset in (0, half):
+            written = ((1 << 8 * half) - 1) << 8 * offset
+            for held in (words, [word ^ ALL_BITS for word in words]):
+                await registers.write(name, *held)
+                want = [word ^ written for word in held]
+                pending = []
+                for i, word in enumerate(want):
+                    data = word.to_bytes(WORD_BYTES, "little")[offset : offset + half]
+                    pending.append(
+                        registers.master.init_write(first + WORD_BYTES * i + offset, data)
+                    )
+                await registers.written(name, pending)
+                context = f"bytes from {offset} on were inverted"
+                await bus.compare(name, [word & mask for word in want], context=context)
+
+
+async def unready_master(bus: Bus) -> None:
+    """Responses come with no one ready for them, and stand while the next accesses wait."""
+    registers, board, rng = bus.registers, bus.board, bus.board.rng
+    nothing = (1 << registers.map.addr_w) - WORD_BYTES
+    words = {registers.map[name].offset: await registers.read(name) for name in CONSTANTS}
+    words[nothing] = None
+    operand = registers.map[bus.OPERANDS[0]].offset
+    for number in range(UNREADY_ROUNDS):
+        to = [int(x) for x in rng.choice([operand, nothing], size=UNREADY_ACCESSES)]
+        of = [int(x) for x in rng.choice(list(words), size=UNREADY_ACCESSES)]
+        waits = {
+            "bvalid": registers.waiting("write", registers.name(to[0])),
+            "rvalid": registers.waiting("read", registers.name(of[0])),
+        }
+        registers.refuse(True)
+        await FallingEdge(bus.dut.clk_i)
+        writes = [registers.master.init_write(address, bytes(WORD_BYTES)) for address in to]
+        reads = [registers.master.init_read(address, WORD_BYTES) for address in of]
+        for valid, what in waits.items():
+            limit = Deadline(ACCESS_CYCLES, what)
+            while not int(getattr(bus.dut, f"s_axil_{valid}").value):
+                limit.check()
+                await FallingEdge(bus.dut.clk_i)
+        await ClockCycles(bus.dut.clk_i, UNREADY_CYCLES)
+        registers.refuse(False)
+        for i, (address, write) in enumerate(zip(to, writes, strict=True)):
+            await within(limit_of(WORD_BYTES), write.wait(), waits["bvalid"])
+            what = f"write {i} of round {number}, of {registers.name(address)}, is OKAY"
+            board.compare(what, int(okay(write.data.resp)), int(address == operand))
+        for i, (address, word) in enumerate(
+            zip(of, await registers.answers("several registers", reads), strict=True)
+        ):
+            what, want = f"read {i} of round {number}, of {registers.name(address)}", words[address]
+            board.compare(f"{what}, is OKAY", int(word is not None), int(want is not None))
+            if want is not None:
+                board.compare(what, word, want)
 
 
 async def bad_addresses(bus: Bus) -> None:
@@ -327,6 +400,7 @@ async def access_while_busy(bus: Bus) -> None:
         board.compare(f"write of {name} while busy is OKAY", int(okay), 0)
         word = await registers.read("STATUS")
         board.compare("BUSY", registers.field("STATUS", "BUSY", word), 1)
+        await _locked(bus, name)
     board.compare("ERROR", registers.field("STATUS", "ERROR", word), 1)
     await registers.wait_until_idle(bus.latency() + BUS_CYCLES)
     await bus.compare_all(before, "after refused accesses")
@@ -335,6 +409,19 @@ async def access_while_busy(bus: Bus) -> None:
     await registers.write("STATUS", registers.mask("STATUS", "ERROR"))
     word = await registers.read("STATUS")
     board.compare("ERROR after clear", registers.field("STATUS", "ERROR", word), 0)
+
+
+async def _locked(bus: Bus, name: str) -> None:
+    """A write of an operand while busy sets error, with nothing else that does."""
+    registers = bus.registers
+    await registers.wait_until_idle(bus.latency() + BUS_CYCLES)
+    await registers.write("STATUS", ALL_BITS)
+    await bus.command("RUN")
+    await registers.write_bytes(registers.map[name].offset, bytes(WORD_BYTES))
+    word = await registers.read("STATUS")
+    bus.board.compare("BUSY", registers.field("STATUS", "BUSY", word), 1)
+    error = registers.field("STATUS", "ERROR", word)
+    bus.board.compare("ERROR", error, 1, context=f"after a write of {name}")
 
 
 async def resets(bus: Bus) -> None:

