@@ -6,6 +6,7 @@ A bench says in a subclass of :class:`Bus` what its co-processor does, and names
     identity = of_bus(coprocessor_bench.identity)
 """
 
+import itertools
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
@@ -28,6 +29,7 @@ RESETS = 48  # about so many, spread over the cycles of a run
 CTRL_READS = 3  # in even and odd cycles
 CONSTANTS = ("ID", "VERSION", "CONFIG")  # registers
 UNREADY_ROUNDS, UNREADY_ACCESSES = 6, 4
+RATE_ACCESSES = 12  # one behind the other
 UNREADY_CYCLES = 8  # that responses wait in: more than the set-up of the next accesses
 
 
@@ -43,6 +45,7 @@ class Bus:
     VERSION = 0x0001_0000
     OPERANDS = ()
     RESULTS = ()
+    setup = 0  # cycles that address and data stand for before an access
 
     def __init__(self, bench: Bench, dut: Any, board: Scoreboard) -> None:
         self.bench, self.dut, self.board = bench, dut, board
@@ -350,6 +353,35 @@ async def unready_master(bus: Bus) -> None:
             board.compare(f"{what}, is OKAY", int(word is not None), int(want is not None))
             if want is not None:
                 board.compare(what, word, want)
+
+
+async def full_rate(bus: Bus) -> None:
+    """A master that never waits gets one write, and one read, every 1 + set-up cycles."""
+    registers, offset = bus.registers, bus.registers.map[bus.OPERANDS[0]].offset
+    for access, channel in (("write", "b"), ("read", "r")):
+        ends: list[int] = []
+        watch = cocotb.start_soon(_ends(bus.dut, channel, ends))
+        if access == "write":
+            word = bytes(WORD_BYTES)
+            pending = [registers.master.init_write(offset, word) for _ in range(RATE_ACCESSES)]
+        else:
+            pending = [registers.master.init_read(offset, WORD_BYTES) for _ in range(RATE_ACCESSES)]
+        for event in pending:
+            what = registers.waiting(access, bus.OPERANDS[0])
+            await within(limit_of(WORD_BYTES * RATE_ACCESSES), event.wait(), what)
+        watch.cancel()
+        took = [end - before for before, end in itertools.pairwise(ends)]
+        want = [1 + bus.setup] * (RATE_ACCESSES - 1)
+        bus.board.compare_all(f"cycles between {access}s", took, want, context=bus.OPERANDS[0])
+
+
+async def _ends(dut: Any, channel: str, ends: list[int]) -> None:
+    """Keep in which cycles a response is taken."""
+    valid, ready = (getattr(dut, f"s_axil_{channel}{name}") for name in ("valid", "ready"))
+    for cycle in itertools.count():
+        await FallingEdge(dut.clk_i)
+        if int(valid.value) and int(ready.value):
+            ends.append(cycle)
 
 
 async def bad_addresses(bus: Bus) -> None:

@@ -69,6 +69,7 @@ class Bus(coprocessor_bench.Bus):
         "FUNCTION_OUTPUTS",
     )
     OPERANDS = ("CALLS", *SEGMENT, *FUNCTION, "PROGRAM_WORD")
+    setup = 3
     RESULTS = ("CYCLES", "CALLS_TAKEN", "CALLS_GIVEN", "DROPPED", "WORD_CYCLES")
 
     def __init__(self, bench, dut, board):
@@ -718,6 +719,7 @@ masters = of_bus(coprocessor_bench.masters)
 identity = of_bus(coprocessor_bench.identity)
 byte_strobes = of_bus(coprocessor_bench.byte_strobes)
 unready_master = of_bus(coprocessor_bench.unready_master)
+full_rate = of_bus(coprocessor_bench.full_rate)
 every_access = of_bus(coprocessor_bench.every_access)
 bad_addresses = of_bus(coprocessor_bench.bad_addresses)
 

@@ -37,6 +37,8 @@ PATIENCE = 4  # times the programs, until hazards are covered
 BUS_CYCLES = 10  # more than a word of the trace takes on the bus
 RUN_CYCLES = 1000  # more than a run takes besides its steps
 MANY_STEPS, SPECIAL_WORDS = 1100, 12  # of a run of one word a step, and of its special steps
+NEAR_STEPS = 6  # of a run whose intervals are far longer
+FAR_STEPS, FAR_CYCLES = 1 << 10, 100  # so many steps take more than so many cycles
 MANY_HELD_STEPS = 129  # less than this are left in a run that its trace holds up
 
 
@@ -91,6 +93,10 @@ class Bus(coprocessor_bench.Bus):
     def addresses(self):
         """Registers of a bank, of all contexts."""
         return self.machine.contexts * self.machine.depth
+
+    @property
+    def setup(self):
+        return 3 + self.machine.read_stages
 
     def driver(self, dut):
         return StepEngine(dut, self.machine)
@@ -744,6 +750,34 @@ async def many_steps(dut, board):
 
 
 @BENCH.test(timeout_us=20_000)
+async def far_ends(dut, board):
+    """Of steps and of both intervals every bit counts: what is far away does not come at once."""
+    bus = await _start(dut, board)
+    await bus.define_memories()
+    registers, rng = bus.registers, bus.rng
+    bits = range(2, 8 * WORD_BYTES)
+    far = [1 << bit for bit in bits if BENCH.simulator == "verilator" or not bit % 5]
+    for number, distance in BENCH.items(board, enumerate(far)):
+        run = bus.random_run(steps=1, apart=True, length=1, traced=False)
+        shape = {"length": 1, "special": SPECIAL_WORDS, "apart": True}
+        run.program = bus.programs.healthy(run.registers, 2, 1, **shape)
+        run.start = bus.random_start(len(run.program.words))
+        run.steps = NEAR_STEPS
+        run.save, run.every = (distance + int(x) for x in rng.permutation([1, 2]))
+        run.before = bus.random_locations(1)
+        await bus.check_run(run, f"run {number}, intervals of {distance:#x} and a little")
+    for distance in far:
+        run.steps = distance + 2
+        if run.steps < FAR_STEPS:
+            continue
+        await registers.prepare(*run.arguments, start=run.start)
+        await registers.start()
+        await ClockCycles(dut.clk_i, FAR_CYCLES)
+        await bus.status(bus.model.flags, BUSY=1, context=f"of {run.steps} steps")
+        await bus.command("RESET")
+
+
+@BENCH.test(timeout_us=20_000)
 async def trace_data_in_every_state(dut, board):
     """TRACE_DATA answers SLVERR exactly where no word is there, be it idle, busy or done."""
     bus = await _start(dut, board)
@@ -796,6 +830,7 @@ masters = of_bus(coprocessor_bench.masters)
 identity = of_bus(coprocessor_bench.identity)
 byte_strobes = of_bus(coprocessor_bench.byte_strobes)
 unready_master = of_bus(coprocessor_bench.unready_master)
+full_rate = of_bus(coprocessor_bench.full_rate)
 every_access = of_bus(coprocessor_bench.every_access)
 bad_addresses = of_bus(coprocessor_bench.bad_addresses)
 
