@@ -195,10 +195,10 @@ def test_solvers_of_the_closed_base(solve, seed):
 
 @pytest.mark.parametrize("solve", [linalg.solve_ldl, linalg.solve_blocks])
 def test_solvers_of_the_closed_base_tell_singular_matrices(solve):
-    eta = np.diag([1.0, 1.0, 1.0, 0.0])
+    eta = np.diag([1.0, 1.0, 1.0, 0.0]).tolist()
     assert solve(Float64(), tuple(map(tuple, eta)), (1.0,) * 4)[1]
     assert solve(Float64(), ((1.0,) * 4,) * 4, (1.0,) * 4)[1]
-    assert solve(Float64(), tuple(map(tuple, np.diag([np.inf] * 4))), (1.0,) * 4)[1]
+    assert solve(Float64(), tuple(map(tuple, np.diag([np.inf] * 4).tolist())), (1.0,) * 4)[1]
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 8, 33])
