@@ -37,7 +37,8 @@ PATIENCE = 4  # times the programs, until hazards are covered
 BUS_CYCLES = 10  # more than a word of the trace takes on the bus
 RUN_CYCLES = 1000  # more than a run takes besides its steps
 MANY_STEPS, SPECIAL_WORDS = 1100, 12  # of a run of one word a step, and of its special steps
-NEAR_STEPS = 6  # of a run whose intervals are far longer
+NEAR_STEPS = 9  # of a run whose intervals are far longer
+BEYOND = 4, 5  # counters that lose the high bit count these to the end
 FAR_STEPS, FAR_CYCLES = 1 << 10, 100  # so many steps take more than so many cycles
 MANY_HELD_STEPS = 129  # less than this are left in a run that its trace holds up
 
@@ -763,11 +764,11 @@ async def far_ends(dut, board):
         run.program = bus.programs.healthy(run.registers, 2, 1, **shape)
         run.start = bus.random_start(len(run.program.words))
         run.steps = NEAR_STEPS
-        run.save, run.every = (distance + int(x) for x in rng.permutation([1, 2]))
+        run.save, run.every = (distance + int(x) for x in rng.permutation(BEYOND))
         run.before = bus.random_locations(1)
         await bus.check_run(run, f"run {number}, intervals of {distance:#x} and a little")
     for distance in far:
-        run.steps = distance + 2
+        run.steps = distance + BEYOND[-1]
         if run.steps < FAR_STEPS:
             continue
         await registers.prepare(*run.arguments, start=run.start)
