@@ -26,7 +26,7 @@ from tb.common.waiting import Deadline, within
 ALL_BITS = 0xFFFF_FFFF
 BUS_CYCLES = 30  # a run longer than this meets the accesses that follow it on the bus
 RESETS = 48  # about so many, spread over the cycles of a run
-CTRL_READS = 3  # in even and odd cycles
+CTRL_READS = 3  # in even and in odd cycles, however many a read takes
 CONSTANTS = ("ID", "VERSION", "CONFIG")  # registers
 UNREADY_ROUNDS, UNREADY_ACCESSES = 6, 4
 RATE_ACCESSES = 12  # one behind the other
@@ -207,9 +207,9 @@ async def identity(bus: Bus) -> None:
     word = await bus.registers.read("CONFIG")
     for field in bus.registers.map["CONFIG"].fields:
         bus.board.compare(f"CONFIG.{field.name}", field.get(word), bus.params[field.name])
-    for _ in range(CTRL_READS):
+    for cycles in range(1, CTRL_READS + 1):
         await bus.compare("CTRL", 0)
-        await ClockCycles(bus.dut.clk_i, 1)
+        await ClockCycles(bus.dut.clk_i, cycles)
 
 
 async def every_access(bus: Bus) -> None:
