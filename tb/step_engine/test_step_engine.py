@@ -767,6 +767,7 @@ async def far_ends(dut, board):
         run.save, run.every = (distance + int(x) for x in rng.permutation(BEYOND))
         run.before = bus.random_locations(1)
         await bus.check_run(run, f"run {number}, intervals of {distance:#x} and a little")
+    await bus.clear()
     for distance in far:
         run.steps = distance + BEYOND[-1]
         if run.steps < FAR_STEPS:
@@ -774,7 +775,7 @@ async def far_ends(dut, board):
         await registers.prepare(*run.arguments, start=run.start)
         await registers.start()
         await ClockCycles(dut.clk_i, FAR_CYCLES)
-        await bus.status(bus.model.flags, BUSY=1, context=f"of {run.steps} steps")
+        await bus.status(BUSY=1, context=f"of {run.steps} steps")
         await bus.command("RESET")
 
 
