@@ -160,8 +160,9 @@ def kinetic_energy(scenario: Scenario, q: np.ndarray, qd: np.ndarray) -> np.ndar
         if scenario.spatial:
             turning = (rate * _spins(scenario, q, rate)).sum(axis=(-1, -2))
         else:
-            turning = rate[..., 0] ** 2 @ np.array([body.inertia for body in scenario.bodies])
-        return 0.5 * ((velocity**2).sum(axis=-1) @ mass + turning)
+            inertia = np.array([body.inertia for body in scenario.bodies])
+            turning = (rate[..., 0] ** 2 * inertia).sum(axis=-1)
+        return 0.5 * (((velocity**2).sum(axis=-1) * mass).sum(axis=-1) + turning)
 
 
 def potential_energy(scenario: Scenario, q: np.ndarray) -> np.ndarray:
@@ -179,12 +180,12 @@ def potential_energy(scenario: Scenario, q: np.ndarray) -> np.ndarray:
         own = q[..., [scenario.q_slices[k].start for k in sprung]]
     else:
         own = q
-    energy = height + 0.5 * (own - rest) ** 2 @ spring
+    energy = height + (0.5 * (own - rest) ** 2 * spring).sum(axis=-1)
     if not scenario.springs:
         return energy
     stiffness = np.array([spring.stiffness for spring in scenario.springs])
     natural = np.array([spring.length for spring in scenario.springs])
-    return energy + 0.5 * (spring_lengths(scenario, q) - natural) ** 2 @ stiffness
+    return energy + (0.5 * (spring_lengths(scenario, q) - natural) ** 2 * stiffness).sum(axis=-1)
 
 
 def spring_lengths(scenario: Scenario, q: np.ndarray) -> np.ndarray:

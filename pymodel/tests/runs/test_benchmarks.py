@@ -115,15 +115,18 @@ def test_n_four_bars(count, end):
     scenario = four_bars(count, step=1e-3, end=end)
     run = native_runs.simulate(scenario)
     energy = run.kinetic + run.potential
-    assert np.abs(energy - energy[0]).max() < 1e-7  # J, of 15 and more
-    assert run.loop_position.max() < 1e-11
+    assert np.abs(energy - energy[0]).max() < 1e-8 * energy[0]
+    assert run.loop_position.max() < 1e-12
     inertia = (count + 1) / 3 + count  # kg m^2, of all bars to the angle of the uprights
     moment = GRAVITY * ((count + 1) / 2 + count)  # N m, of all weights when they lie flat
     theta = run.q[:, 0]
     flat_passes = np.abs(np.diff(np.sign(np.sin(theta)))).sum() / 2
     assert flat_passes >= 2 and run.condition > 1e5
     rate = -np.sqrt(1.0 + 2.0 * moment / inertia * (1.0 - np.sin(theta)))
-    np.testing.assert_allclose(run.qd[:, 0], rate, rtol=0, atol=1e-6)
+    # A gap g of the loops turns a flat posture by g / sin(theta), and the rates by as much again:
+    # how near to flat a sample lies, and how rounding falls there, differs between machines.
+    near_flat = run.loop_position.max() * np.abs(rate) / np.sin(theta) ** 2
+    assert (np.abs(run.qd[:, 0] - rate) < 1e-7 + near_flat).all()
     exact = solve_ivp(
         lambda _, state: (state[1], -moment / inertia * math.cos(state[0])),
         (0.0, end),
