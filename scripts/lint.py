@@ -130,7 +130,7 @@ def main() -> int:
     if find_verilator():
         checks = [*verilator_checks(), *checks]
     else:
-        skipped.append("verilator (no Verilator >= 5.036; `make doctor` says how to get it)")
+        skipped.append("verilator (no Verilator >= 5.044; `make doctor` says how to get it)")
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         results = list(pool.map(lambda check: (check[0], *check[1]()), checks))

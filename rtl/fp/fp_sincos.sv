@@ -344,7 +344,7 @@ module fp_sincos
   endfunction
 
   function automatic magnitude_t take_magnitude(input angle_t in);
-    logic negative, far, near;
+    logic negative, shift_far, shift_near;
     logic [ANGLE_F-1:0] magnitude;
     magnitude_t whole;
     negative = in.value[ANGLE_F];
@@ -357,13 +357,13 @@ module fp_sincos
     whole.leading_zeros = '0;
     // Both large steps at once: whether the lower one is taken is found for either outcome of the
     // upper one.
-    far = (magnitude >> (ANGLE_F - FAR)) == '0;
-    near = far ? (magnitude[ANGLE_F-FAR-1:0] >> (ANGLE_F - FAR - NEAR)) == '0
+    shift_far = (magnitude >> (ANGLE_F - FAR)) == '0;
+    shift_near = shift_far ? (magnitude[ANGLE_F-FAR-1:0] >> (ANGLE_F - FAR - NEAR)) == '0
                : (magnitude >> (ANGLE_F - NEAR)) == '0;
     take_magnitude = whole;
-    take_magnitude.normal = far ? (near ? magnitude << (FAR + NEAR) : magnitude << FAR)
-                                : (near ? magnitude << NEAR : magnitude);
-    take_magnitude.leading_zeros = {far, near, {(NORM_LEVELS - 2) {1'b0}}};
+    take_magnitude.normal = shift_far ? (shift_near ? magnitude << (FAR + NEAR) : magnitude << FAR)
+                                : (shift_near ? magnitude << NEAR : magnitude);
+    take_magnitude.leading_zeros = {shift_far, shift_near, {(NORM_LEVELS - 2) {1'b0}}};
   endfunction
 
   magnitude_t magnitude_d, magnitude_q;

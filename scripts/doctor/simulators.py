@@ -9,7 +9,7 @@ from scripts.doctor.finding import MISSING, NOTE, OK, Finding, sudo
 from scripts.doctor.versions import dotted, output, version_in
 from scripts.places import ROOT
 
-VERILATOR_NEEDED = (5, 36)  # the oldest that cocotb 2 accepts; also in scripts/get_verilator.sh
+VERILATOR_NEEDED = (5, 44)  # see scripts/get_verilator.sh
 ICARUS_NEEDED = (11, 0)
 
 
