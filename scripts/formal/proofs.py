@@ -105,6 +105,9 @@ def _part_proofs() -> list[Proof]:
     def engine(unit: str, depth: int, **values: int) -> Proof:
         return Proof(unit, "engine_formal", values, depth, boxes=("fp_units", "fp_recip"))
 
+    def counts(unit: str, **more: Any) -> Proof:
+        return Proof(unit, f"{unit}_counts_formal", {}, 3, **more)
+
     iterative, array, table = ({"METHOD": n} for n in (ITERATIVE, ARRAY, TABLE))
     return [
         *several("fp_recip_stream", 14, iterative, floats=FLOATS),
@@ -116,6 +119,7 @@ def _part_proofs() -> list[Proof]:
         engine("ldup_engine", 30, ENGINE=2, N=2),
         *several("step_sequencer", 15, {"CONTEXTS": 1}),
         *several("step_sequencer", 20, {"CONTEXTS": 2}, fast=False),
+        counts("step_sequencer", mode=INDUCTION),
         *several(
             "step_trace",
             16,
@@ -125,6 +129,8 @@ def _part_proofs() -> list[Proof]:
         ),
         *several("array_loader", 12, {"CONTEXTS": 1, "DATAPATHS": 2}),
         *several("array_loader", 14, {"CONTEXTS": 2, "DATAPATHS": 1}, fast=False),
+        counts("array_loader", mode=INDUCTION),
+        counts("array_sequencer", boxes=("array_program",), complete=True),
         *several("array_sequencer", 20, {"CONTEXTS": 1}, boxes=("array_program",), fast=False),
         *several("array_sequencer", 20, {"CONTEXTS": 2}, boxes=("array_program",), fast=False),
         *several(

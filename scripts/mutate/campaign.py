@@ -142,7 +142,7 @@ class Campaign:
 
     def summary(self) -> Row:
         """The unit's row of build/mutate/summary.json."""
-        rows = [self._argued(row) for row in self.verdicts]
+        rows = [self._told(row) for row in self.verdicts]
         counts = {
             verdict: sum(row["verdict"] == verdict for row in rows)
             for verdict in (KILLED, EQUIVALENT, SURVIVED)
@@ -162,13 +162,18 @@ class Campaign:
             "left": [
                 {name: row[name] for name in ("variant", "mutation", "verdict", "proof")}
                 for row in rows
-                if row["verdict"] != KILLED
+                if "proof" in row
             ],
         }
 
-    def _argued(self, row: Row) -> Row:
-        """The verdict, equivalent where the unit says why a survivor is that."""
-        reasons = [why for part, why in self.unit.argued.items() if part in row["mutation"]]
-        if row["verdict"] != SURVIVED or not reasons:
+    def _told(self, row: Row) -> Row:
+        """The verdict, another one where the unit says what becomes of a survivor."""
+        if row["verdict"] != SURVIVED:
             return row
-        return row | {"verdict": EQUIVALENT, "proof": reasons[0]}
+        for part, (proof, property_) in self.unit.proved.items():
+            if part in row["mutation"]:
+                return row | {"verdict": KILLED, "proof": f"`{property_}` of `{proof}`"}
+        for part, why in self.unit.argued.items():
+            if part in row["mutation"]:
+                return row | {"verdict": EQUIVALENT, "proof": why}
+        return row

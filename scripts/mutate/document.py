@@ -60,9 +60,11 @@ def left(rows: Sequence[Row], verdict: str) -> str:
 
 
 def _why(one: Row) -> str:
-    """What SAT says of a survivor, or why SAT is not enough."""
+    """What SAT says of a survivor, or why SAT is not enough, or what kills it."""
     if one["verdict"] == SURVIVED:
         return f" (SAT: {one['proof']})"
+    if one["verdict"] == KILLED:
+        return f": {one['proof']}"
     return "" if one["proof"] == PROVED else f": {one['proof']} (argued, not proved)"
 
 
@@ -80,8 +82,8 @@ and checks, and ends at the first check that fails: the mutant is killed.
 
 {scores(rows)}
 
-A score is killed / (mutants - equivalent). A mutant is equivalent if nothing that can be seen
-changes.
+A score is killed / (mutants - equivalent); what a proof kills, below, counts. A mutant is
+equivalent if nothing that can be seen changes.
 
 {runs(rows)}
 
@@ -95,10 +97,17 @@ one can be seen ([flipped bits](faults.md)). Units without a row were not measur
 ## Survivors
 
 No bench run ends red. *SAT: different*: some state, perhaps one that is never reached, gives
-another result. *SAT: open*: neither a proof nor a difference was found. Where it is a high bit of a
-counter of steps, calls or cycles, only a run of so many would tell.
+another result. *SAT: open*: neither a proof nor a difference was found.
 
 {left(rows, SURVIVED)}
+
+## Killed by a proof
+
+High bits of counters of steps, calls or cycles, to which no bench counts. A [proof](formal.md)
+holds for every number; the same fault, as an edit of the RTL in `formal/plants.toml`, is a
+counterexample to it (`make formal PLANT=1`).
+
+{left(rows, KILLED)}
 
 ## Equivalent mutants
 

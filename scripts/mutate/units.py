@@ -38,6 +38,9 @@ class Unit:
     argued
         Part of a mutation's text -> why it is equivalent where SAT, which takes every state and
         any answer of the boxes for possible, sees a difference.
+    proved
+        Part of a mutation's text -> the proof of `make formal` and its property that do not hold
+        with it, as an edit of the RTL in formal/plants.toml shows; where no bench counts that far.
     goal
         Share of the mutants that are not equivalent which must be killed, in %.
     """
@@ -52,6 +55,7 @@ class Unit:
     shows: tuple[str, ...] = ()
     control: tuple[str, ...] = ()
     argued: dict[str, str] = field(default_factory=dict)
+    proved: dict[str, tuple[str, str]] = field(default_factory=dict)
     goal: float = FLOAT_GOAL
 
     def new_bench(self) -> Bench:
@@ -171,6 +175,12 @@ UNITS = {
                 "cnot1 by bit 12 $procmux$582.B[0]": "steps are only held so in a run of none, "
                 "which ends, and the next one sets them",
             },
+            proved={
+                "cnot1 by bit 24 $procmux$570.Y[21]": (
+                    "step_sequencer_counts_formal-step_sequencer",
+                    "lemma_every",
+                ),
+            },
             goal=CONTROL_GOAL,
         ),
         Unit(
@@ -181,6 +191,16 @@ UNITS = {
             # array_memory is none: all boxes of a name get the ports of the first one
             boxes=(*FLOAT_BOXES, "step_bank", "array_program", VOTED),
             shows=("busy", "done_state", "parts_rst_n"),
+            proved={
+                "const0 $driver$u_sequencer.word_cycles_q.Q[25]": (
+                    "array_sequencer_counts_formal-array_sequencer",
+                    "word_cycles_counted",
+                ),
+                "cnot1 by bit 28 $driver$u_loader.calls_left_q.Q[4]": (
+                    "array_loader_counts_formal-array_loader",
+                    "lemma_open",
+                ),
+            },
             goal=CONTROL_GOAL,
         ),
     )

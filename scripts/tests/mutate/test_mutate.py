@@ -8,6 +8,7 @@ import re
 import pytest
 
 from scripts.cost import tools
+from scripts.formal import plants
 from scripts.mutate import campaign, document, equivalence, run, server, sources
 from scripts.mutate.judge import Verdict
 from scripts.mutate.netlist import Mutation, Netlists, yosys
@@ -137,6 +138,23 @@ def test_a_survivor_is_equivalent_where_the_unit_says_why(judged, monkeypatch):
     (row,) = document.read(run.SUMMARY, "")
     assert (row["killed"], row["equivalent"], row["survived"]) == (2, 1, 1)
     assert [one["proof"] for one in row["left"]] == ["never 1", "different"]
+
+
+def test_a_survivor_is_killed_where_the_unit_names_a_proof(judged, monkeypatch):
+    unit = dataclasses.replace(UNIT, proved={"$328.Y[2] ": ("some_proof", "some_property")})
+    monkeypatch.setitem(UNITS, "fp_add", unit)
+    run.main(["fp_add", "--count", "4", "--workers", "1"])
+    (row,) = document.read(run.SUMMARY, "")
+    assert (row["killed"], row["equivalent"], row["survived"]) == (3, 0, 1)
+    by_proof = document.document([row]).split("## Killed by a proof")[1].split("## ")[0]
+    assert by_proof.count("\n- ") == 1
+    assert "$328.Y[2] " in by_proof and ": `some_property` of `some_proof`\n" in by_proof
+
+
+def test_what_a_proof_kills_is_planted():
+    planted = {(plant.proof, plant.property) for plant in plants.read_plants()}
+    named = {found for unit in UNITS.values() for found in unit.proved.values()}
+    assert named and named <= planted
 
 
 def test_a_campaign_goes_on_where_it_was(judged):
