@@ -118,10 +118,13 @@ _READS = """\
 
 _READS_THROUGH = """\
   // The address stands for long enough: it has a cycle, and the multiplexer has one.
-  logic [{last}:0] read_at_q;
+  logic [{last}:0] read_at, read_at_q;
+  assign read_at = {{
+{decoded}
+  }};
 
   always_ff @(posedge clk_i) begin
-{decoded}
+    read_at_q <= read_at;
   end
 
   always_comb begin
@@ -304,8 +307,14 @@ class _Rtl:
 
     @property
     def merged_ahead(self) -> str:
-        """What a write through it would write, or where that is known already."""
-        return f"{self.name}_merged_o" if self.register.checked else self.merged(f"{self.name}_i")
+        """Where what a write through it would write is known."""
+        return f"{self.name}_merged{'_o' if self.register.checked else ''}"
+
+    @property
+    def declared(self) -> str:
+        """The signals of what a write through it would write, but for ports."""
+        ahead = "" if self.register.checked else f"{self.merged_ahead}, "
+        return f"{self.type} {ahead}{self.name}_q;"
 
     @property
     def actions(self) -> list[str]:
@@ -318,8 +327,7 @@ class _Rtl:
         if self.register.access == READ_WRITE:
             lines.append(f"assign {self.name}_write_o = write_i && {self.hit('write_addr_i')};")
             lines.append(f"assign {self.name}_o = {self.name}_q;")
-            if self.register.checked:
-                lines.append(f"assign {self.name}_merged_o = {self.merged(f'{self.name}_i')};")
+            lines.append(f"assign {self.merged_ahead} = {self.merged(f'{self.name}_i')};")
         return lines
 
 
@@ -348,13 +356,11 @@ def block(map_: Map) -> str:
         ports.append(_group("through which software acts on the hardware", through))
         reads = _READS_THROUGH.format(
             last=len(own) - 1,
-            decoded=_lines(
-                (f"read_at_q[{k}] <= {r.hit('read_addr_i')};" for k, r in enumerate(own)), 4
-            ),
+            decoded=",\n".join(f"    {r.hit('read_addr_i')}" for r in reversed(own)),
             branches=_lines((line for k, r in enumerate(own) for line in r.read_at(k)), 4),
         )
         answers = _ANSWERS_THROUGH.format(
-            declared=_lines(f"{r.type} {r.name}_q;" for r in written),
+            declared=_lines(r.declared for r in written),
             assigned=_lines([*locked, *(line for r in through for line in r.actions)]),
             clocked=_lines((f"{r.name}_q <= {r.merged_ahead};" for r in written), 4),
         )

@@ -320,14 +320,18 @@ module fp_add #(
     zeros = ZEROS_W'(8 * (GROUPS - 1));
     ones = 1'b1;
     low_ones = 1'b1;
+    pairs = '0;
+    upper = '0;
     for (int g = GROUPS - 1; g >= 0; g--) begin
       if (magnitude[8*(GROUPS-1-g)+:8] != '0) begin
         zeros = ZEROS_W'(8 * g);
         low_ones = ones;
       end
       ones = ones && inverse[8*(GROUPS-1-g)+:8] == '0;
-      pairs[2*g+:2] = leading_pairs(magnitude[8*(GROUPS-1-g)+2+:6]);
-      upper[g] = leading_upper(magnitude[8*(GROUPS-1-g)+1+:7]);
+      if (EARLY_PAIRS) begin  // Icarus would call the functions for nothing
+        pairs[2*g+:2] = leading_pairs(magnitude[8*(GROUPS-1-g)+2+:6]);
+        upper[g] = leading_upper(magnitude[8*(GROUPS-1-g)+1+:7]);
+      end
     end
     // The top bit of a sum is its carry.
     count.too_large = !in.common.subtract && in.value[SUM_W-1]

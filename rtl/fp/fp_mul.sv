@@ -160,14 +160,14 @@ module fp_mul #(
   // verilator lint_off UNUSEDSIGNAL  // two products do without skew_a
   partial_t partial_d, partial_q;
   // verilator lint_on UNUSEDSIGNAL
+  logic [PRODUCT_W-1:0] straight;
+  logic [SUM_W-1:0] skew_b, skew_a;
   logic [SIG_W-1:0] sig_a;
   logic [B_LOW_W-1:0] b_low;
   logic [B_HIGH_W-1:0] b_high;
 
   assign sig_a = {1'b1, a_q[MAN_W-1:0]};
   assign {b_high, b_low} = {1'b1, b_q[MAN_W-1:0]};
-
-  assign partial_d.operands = classify(a_q, b_q);
 
   if (CUT_A) begin : gen_four_products
     localparam int A_HIGH_W = SIG_W - DSP_W;
@@ -184,9 +184,9 @@ module fp_mul #(
     assign high_low = {{B_LOW_W{1'b0}}, a_high} * {{A_HIGH_W{1'b0}}, b_low};
     assign low_high = {{B_HIGH_W{1'b0}}, a_low} * {{DSP_W{1'b0}}, b_high};
 
-    assign partial_d.straight = {high, low};
-    assign partial_d.skew_b = {{(SUM_W - DSP_W - B_HIGH_W){1'b0}}, low_high} << (B_LOW_W - TAIL_W);
-    assign partial_d.skew_a = {{B_HIGH_W{1'b0}}, high_low, {(DSP_W - TAIL_W) {1'b0}}};
+    assign straight = {high, low};
+    assign skew_b = {{(SUM_W - DSP_W - B_HIGH_W){1'b0}}, low_high} << (B_LOW_W - TAIL_W);
+    assign skew_a = {{B_HIGH_W{1'b0}}, high_low, {(DSP_W - TAIL_W) {1'b0}}};
   end else begin : gen_two_products
     logic [SIG_W+B_LOW_W-1:0] low;
     logic [SIG_W+B_HIGH_W-1:0] high;
@@ -195,10 +195,13 @@ module fp_mul #(
     assign low = {{B_LOW_W{1'b0}}, sig_a} * {{SIG_W{1'b0}}, b_low} + HALF[SIG_W+B_LOW_W-1:0];
     assign high = {{B_HIGH_W{1'b0}}, sig_a} * {{SIG_W{1'b0}}, b_high};
 
-    assign partial_d.straight = {{B_HIGH_W{1'b0}}, low};
-    assign partial_d.skew_b = {{(SUM_W - SIG_W - B_HIGH_W){1'b0}}, high} << (B_LOW_W - TAIL_W);
-    assign partial_d.skew_a = '0;
+    assign straight = {{B_HIGH_W{1'b0}}, low};
+    assign skew_b = {{(SUM_W - SIG_W - B_HIGH_W){1'b0}}, high} << (B_LOW_W - TAIL_W);
+    assign skew_a = '0;
   end
+
+  // Here and below one concatenation, as Icarus is slow at parts.
+  assign partial_d = {classify(a_q, b_q), straight, skew_b, skew_a};
 
   fp_pipe #(.WIDTH($bits(partial_t)), .ENABLE(CUT[1])) u_cut_1 (
     .clk_i, .enable_i(1'b1), .data_i(partial_d), .data_o(partial_q)
@@ -230,19 +233,20 @@ module fp_mul #(
   endfunction
 
   rows_t rows_d, rows_q;
-
-  assign rows_d.common = judge(partial_q.operands);
-  assign rows_d.tail = |partial_q.straight[TAIL_W-1:0];
+  logic [SUM_W-1:0] row_1, row_2;
 
   if (CUT_A) begin : gen_compress
     logic [SUM_W-1:0] sums, carries;
     assign {sums, carries} =
         compress(partial_q.straight[PRODUCT_W-1:TAIL_W], partial_q.skew_a, partial_q.skew_b);
-    assign {rows_d.row_1, rows_d.row_2} = compress(sums, carries, HALF[PRODUCT_W-1:TAIL_W]);
+    assign {row_1, row_2} = compress(sums, carries, HALF[PRODUCT_W-1:TAIL_W]);
   end else begin : gen_two_rows
-    assign rows_d.row_1 = partial_q.straight[PRODUCT_W-1:TAIL_W];
-    assign rows_d.row_2 = partial_q.skew_b;
+    assign row_1 = partial_q.straight[PRODUCT_W-1:TAIL_W];
+    assign row_2 = partial_q.skew_b;
   end
+
+  assign rows_d =
+      {judge(partial_q.operands), |partial_q.straight[TAIL_W-1:0], row_1, row_2};
 
   fp_pipe #(.WIDTH($bits(rows_t)), .ENABLE(CUT[2])) u_cut_2 (
     .clk_i, .enable_i(1'b1), .data_i(rows_d), .data_o(rows_q)
@@ -253,8 +257,9 @@ module fp_mul #(
   // ---------------------------------------------------------------------------------------------
   product_t product_d, product_q;
 
-  assign product_d.common = rows_q.common;
-  assign product_d.value = {rows_q.row_2 + rows_q.row_1, rows_q.tail};
+  logic [SUM_W-1:0] sum;
+  assign sum = rows_q.row_2 + rows_q.row_1;
+  assign product_d = {rows_q.common, sum, rows_q.tail};
 
   fp_pipe #(.WIDTH($bits(product_t)), .ENABLE(CUT[3])) u_cut_3 (
     .clk_i, .enable_i(1'b1), .data_i(product_d), .data_o(product_q)

@@ -64,19 +64,18 @@ module fp_recip_array #(
 
   function automatic state_t divide(input state_t in, input int rows);
     logic subtract;
-    logic [REMAINDER_W-1:0] remainder;
+    logic [REMAINDER_W-1:0] divisor, remainder;
     logic [ROWS-1:0] quotient;
+    divisor = in.divisor;
     remainder = in.remainder;
     quotient = in.quotient;
     for (int row = 0; row < rows; row++) begin
       subtract = !remainder[REMAINDER_W-1];
       // The doubled remainder's free lowest bit takes the carry in of the subtraction.
-      remainder = {remainder[REMAINDER_W-2:0], subtract} + (in.divisor ^ {REMAINDER_W{subtract}});
+      remainder = {remainder[REMAINDER_W-2:0], subtract} + (divisor ^ {REMAINDER_W{subtract}});
       quotient = {quotient[ROWS-2:0], !remainder[REMAINDER_W-1]};
     end
-    divide.divisor = in.divisor;
-    divide.remainder = remainder;
-    divide.quotient = quotient;
+    divide = {divisor, remainder, quotient};
   endfunction
 
   for (genvar i = 0; i < SECTIONS; i++) begin : gen_section

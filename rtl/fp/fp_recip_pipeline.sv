@@ -56,21 +56,25 @@ module fp_recip_pipeline #(
 
   // In two sections where there are registers enough
   localparam int OPERAND_CUTS = CUTS > 1 ? 1 : 0;
-  logic [CUTS:OPERAND_CUTS][$bits(class_t)-1:0] delayed;
-  class_t operand, divided;
+  wire [$bits(class_t)-1:0] delayed[OPERAND_CUTS:CUTS];
+  logic sign, finite, nan;
+  logic [EXP_W-1:0] exponent;
+  logic [fp_pkg::FLAGS_W-1:0] flags;
+  class_t divided;
 
   fp_recip_operand #(.EXP_W(EXP_W), .MAN_W(MAN_W), .CUT(OPERAND_CUTS != 0)) u_operand (
     .clk_i,
     .enable_i,
     .a_i,
-    .sign_o(operand.sign),
-    .exponent_o(operand.exponent),
-    .finite_o(operand.finite),
-    .nan_o(operand.nan),
-    .flags_o(operand.flags)
+    .sign_o(sign),
+    .exponent_o(exponent),
+    .finite_o(finite),
+    .nan_o(nan),
+    .flags_o(flags)
   );
 
-  assign delayed[OPERAND_CUTS] = operand;
+  // One concatenation, as Icarus is slow at parts.
+  assign delayed[OPERAND_CUTS] = {sign, exponent, finite, nan, flags};
   for (genvar i = OPERAND_CUTS; i < CUTS; i++) begin : gen_delay
     fp_pipe #(.WIDTH($bits(class_t))) u_cut (
       .clk_i, .enable_i, .data_i(delayed[i]), .data_o(delayed[i+1])

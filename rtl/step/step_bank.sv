@@ -79,6 +79,8 @@ module step_bank #(
     .data_o({take, offered})
   );
 
+  wire [W-1:0] read_data[SIDES];
+
   for (genvar side = 0; side < SIDES; side++) begin : gen_side
     logic [W-1:0] data;
 
@@ -91,7 +93,10 @@ module step_bank #(
       .data_o(data)
     );
 
-    assign read_data_o[W*side+:W] = take[side] ? offered : data;
+    assign read_data[side] = take[side] ? offered : data;
   end
+
+  // One concatenation, as Icarus is slow at parts.
+  assign read_data_o = {read_data[1], read_data[0]};
 
 endmodule

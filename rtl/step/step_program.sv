@@ -41,16 +41,20 @@ module step_program #(
   (* no_rw_check *) logic [WORD_W-1:0] memory_q[PROGRAM_DEPTH];  // never stored to during a run
   logic [WORD_W-1:0] fetched_q, word_q;
 
+  // What an access leaves of a word: not the stores, and of each bank's read ports not that of
+  // side 0.
+  localparam int PORTS_W = step_pkg::SIDES * PORT_W;  // of a bank
+  localparam int STORE_W = ADDRESS_W + 1;
+  localparam logic [PORTS_W-1:0] OTHER_PORT = {PORTS_W{1'b1}} << PORT_W;
+  localparam logic [BANKS*(STORE_W+PORTS_W)-1:0] TAKEN =
+      {{(BANKS * STORE_W) {1'b1}}, {BANKS{~OTHER_PORT}}};
+  localparam logic [WORD_W-1:0] LEFT = ~WORD_W'(TAKEN);
+
+  // Equal parts beside each other, as Icarus is slow at loops.
   function automatic logic [WORD_W-1:0] accessing(
     input logic [WORD_W-1:0] word, input logic [ADDRESS_W-1:0] address
   );
-    logic [WORD_W-1:0] result;
-    result = word;
-    for (int bank = 0; bank < BANKS; bank++) begin
-      result[step_pkg::read_at(bank, 0, ADDRESS_W, CONTEXTS)+:PORT_W] = PORT_W'(address);
-      result[step_pkg::store_at(bank, BANKS, ADDRESS_W, CONTEXTS)+:ADDRESS_W+1] = {1'b0, address};
-    end
-    return result;
+    return (word & LEFT) | WORD_W'({{BANKS{STORE_W'(address)}}, {BANKS{PORTS_W'(address)}}});
   endfunction
 
   always_ff @(posedge clk_i) begin

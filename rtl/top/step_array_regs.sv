@@ -237,41 +237,44 @@ module step_array_regs
   assign program_word = program_word_q[DATA_W*index(32'(read_addr_i), 32'(PROGRAM_WORD))+:DATA_W];
 
   // The address stands for long enough: it has a cycle, and the multiplexer has one.
-  logic [31:0] read_at_q;
+  logic [31:0] read_at, read_at_q;
+  assign read_at = {
+    read_addr_i == PROGRAM_STORE,
+    read_addr_i == FILE_DATA,
+    read_addr_i == FILE_ADDRESS,
+    read_addr_i == FUNCTION_STORE,
+    read_addr_i == SEGMENT_STORE,
+    read_addr_i == WORD_CYCLES,
+    read_addr_i == DROPPED,
+    read_addr_i == CALLS_GIVEN,
+    read_addr_i == CALLS_TAKEN,
+    read_addr_i == ARRAY,
+    read_addr_i == SCRATCH_DEPTH,
+    read_addr_i == OUT_DEPTH,
+    read_addr_i == IN_DEPTH,
+    read_addr_i == PROGRAM_DEPTH,
+    read_addr_i == FILE_DEPTH,
+    read_addr_i == LANES,
+    in_range(32'(read_addr_i), 32'(PROGRAM_WORD), BUS_WORDS),
+    read_addr_i == FUNCTION_OUTPUTS,
+    read_addr_i == FUNCTION_INPUTS,
+    read_addr_i == FUNCTION_LOOPS,
+    read_addr_i == FUNCTION_LOOP_FROM,
+    read_addr_i == FUNCTION_LAST,
+    read_addr_i == FUNCTION_FIRST,
+    read_addr_i == SEGMENT_FLAGS,
+    read_addr_i == SEGMENT_OUT_STRIDE,
+    read_addr_i == SEGMENT_OUT_BASE,
+    read_addr_i == SEGMENT_IN_STRIDE,
+    read_addr_i == SEGMENT_IN_BASE,
+    read_addr_i == SEGMENT_REPEAT,
+    read_addr_i == SEGMENT_LENGTH,
+    read_addr_i == SEGMENT_START,
+    read_addr_i == CALLS
+  };
 
   always_ff @(posedge clk_i) begin
-    read_at_q[0] <= read_addr_i == CALLS;
-    read_at_q[1] <= read_addr_i == SEGMENT_START;
-    read_at_q[2] <= read_addr_i == SEGMENT_LENGTH;
-    read_at_q[3] <= read_addr_i == SEGMENT_REPEAT;
-    read_at_q[4] <= read_addr_i == SEGMENT_IN_BASE;
-    read_at_q[5] <= read_addr_i == SEGMENT_IN_STRIDE;
-    read_at_q[6] <= read_addr_i == SEGMENT_OUT_BASE;
-    read_at_q[7] <= read_addr_i == SEGMENT_OUT_STRIDE;
-    read_at_q[8] <= read_addr_i == SEGMENT_FLAGS;
-    read_at_q[9] <= read_addr_i == FUNCTION_FIRST;
-    read_at_q[10] <= read_addr_i == FUNCTION_LAST;
-    read_at_q[11] <= read_addr_i == FUNCTION_LOOP_FROM;
-    read_at_q[12] <= read_addr_i == FUNCTION_LOOPS;
-    read_at_q[13] <= read_addr_i == FUNCTION_INPUTS;
-    read_at_q[14] <= read_addr_i == FUNCTION_OUTPUTS;
-    read_at_q[15] <= in_range(32'(read_addr_i), 32'(PROGRAM_WORD), BUS_WORDS);
-    read_at_q[16] <= read_addr_i == LANES;
-    read_at_q[17] <= read_addr_i == FILE_DEPTH;
-    read_at_q[18] <= read_addr_i == PROGRAM_DEPTH;
-    read_at_q[19] <= read_addr_i == IN_DEPTH;
-    read_at_q[20] <= read_addr_i == OUT_DEPTH;
-    read_at_q[21] <= read_addr_i == SCRATCH_DEPTH;
-    read_at_q[22] <= read_addr_i == ARRAY;
-    read_at_q[23] <= read_addr_i == CALLS_TAKEN;
-    read_at_q[24] <= read_addr_i == CALLS_GIVEN;
-    read_at_q[25] <= read_addr_i == DROPPED;
-    read_at_q[26] <= read_addr_i == WORD_CYCLES;
-    read_at_q[27] <= read_addr_i == SEGMENT_STORE;
-    read_at_q[28] <= read_addr_i == FUNCTION_STORE;
-    read_at_q[29] <= read_addr_i == FILE_ADDRESS;
-    read_at_q[30] <= read_addr_i == FILE_DATA;
-    read_at_q[31] <= read_addr_i == PROGRAM_STORE;
+    read_at_q <= read_at;
   end
 
   always_comb begin
@@ -383,7 +386,7 @@ module step_array_regs
   logic [DATA_W-1:0] segment_store_q;
   logic [DATA_W-1:0] function_store_q;
   logic [DATA_W-1:0] file_address_q;
-  logic [W-1:0] file_data_q;
+  logic [W-1:0] file_data_merged, file_data_q;
   logic [DATA_W-1:0] program_store_q;
   assign write_hit_o = write_hit_q;
   assign read_hit_o = read_hit_q;
@@ -399,6 +402,7 @@ module step_array_regs
   assign file_address_merged_o = merge(file_address_i, write_data_i, write_mask_i);
   assign file_data_write_o = write_i && write_addr_i == FILE_DATA;
   assign file_data_o = file_data_q;
+  assign file_data_merged = W'(merge(DATA_W'(file_data_i), write_data_i, write_mask_i));
   assign program_store_write_o = write_i && write_addr_i == PROGRAM_STORE;
   assign program_store_o = program_store_q;
   assign program_store_merged_o = merge(program_store_i, write_data_i, write_mask_i);
@@ -410,7 +414,7 @@ module step_array_regs
     segment_store_q <= segment_store_merged_o;
     function_store_q <= function_store_merged_o;
     file_address_q <= file_address_merged_o;
-    file_data_q <= W'(merge(DATA_W'(file_data_i), write_data_i, write_mask_i));
+    file_data_q <= file_data_merged;
     program_store_q <= program_store_merged_o;
   end
 

@@ -251,35 +251,38 @@ module step_engine_regs
   assign program_word = program_word_q[DATA_W*index(32'(read_addr_i), 32'(PROGRAM_WORD))+:DATA_W];
 
   // The address stands for long enough: it has a cycle, and the multiplexer has one.
-  logic [25:0] read_at_q;
+  logic [25:0] read_at, read_at_q;
+  assign read_at = {
+    read_addr_i == PROGRAM_STORE,
+    read_addr_i == FILE_DATA,
+    read_addr_i == FILE_ADDRESS,
+    read_addr_i == TRACE_ENTRY,
+    read_addr_i == TRACE_INDEX,
+    read_addr_i == TRACE_DATA,
+    read_addr_i == PROGRAM,
+    read_addr_i == TRACE_COUNT,
+    read_addr_i == STEPS_DONE,
+    read_addr_i == PROGRAMS,
+    read_addr_i == TRACE_REGISTERS,
+    read_addr_i == TRACE_DEPTH,
+    read_addr_i == PROGRAM_DEPTH,
+    read_addr_i == FILE_DEPTH,
+    read_addr_i == LANES,
+    in_range(32'(read_addr_i), 32'(PROGRAM_WORD), BUS_WORDS),
+    read_addr_i == TRACE_START,
+    read_addr_i == TRACE_AFTER,
+    read_addr_i == TRACE_BEFORE,
+    read_addr_i == SPECIAL_LENGTH,
+    read_addr_i == SPECIAL_START,
+    read_addr_i == MAIN_LENGTH,
+    read_addr_i == MAIN_START,
+    read_addr_i == EVERY,
+    read_addr_i == SAVE,
+    read_addr_i == STEPS
+  };
 
   always_ff @(posedge clk_i) begin
-    read_at_q[0] <= read_addr_i == STEPS;
-    read_at_q[1] <= read_addr_i == SAVE;
-    read_at_q[2] <= read_addr_i == EVERY;
-    read_at_q[3] <= read_addr_i == MAIN_START;
-    read_at_q[4] <= read_addr_i == MAIN_LENGTH;
-    read_at_q[5] <= read_addr_i == SPECIAL_START;
-    read_at_q[6] <= read_addr_i == SPECIAL_LENGTH;
-    read_at_q[7] <= read_addr_i == TRACE_BEFORE;
-    read_at_q[8] <= read_addr_i == TRACE_AFTER;
-    read_at_q[9] <= read_addr_i == TRACE_START;
-    read_at_q[10] <= in_range(32'(read_addr_i), 32'(PROGRAM_WORD), BUS_WORDS);
-    read_at_q[11] <= read_addr_i == LANES;
-    read_at_q[12] <= read_addr_i == FILE_DEPTH;
-    read_at_q[13] <= read_addr_i == PROGRAM_DEPTH;
-    read_at_q[14] <= read_addr_i == TRACE_DEPTH;
-    read_at_q[15] <= read_addr_i == TRACE_REGISTERS;
-    read_at_q[16] <= read_addr_i == PROGRAMS;
-    read_at_q[17] <= read_addr_i == STEPS_DONE;
-    read_at_q[18] <= read_addr_i == TRACE_COUNT;
-    read_at_q[19] <= read_addr_i == PROGRAM;
-    read_at_q[20] <= read_addr_i == TRACE_DATA;
-    read_at_q[21] <= read_addr_i == TRACE_INDEX;
-    read_at_q[22] <= read_addr_i == TRACE_ENTRY;
-    read_at_q[23] <= read_addr_i == FILE_ADDRESS;
-    read_at_q[24] <= read_addr_i == FILE_DATA;
-    read_at_q[25] <= read_addr_i == PROGRAM_STORE;
+    read_at_q <= read_at;
   end
 
   always_comb begin
@@ -375,7 +378,7 @@ module step_engine_regs
   logic [DATA_W-1:0] trace_index_q;
   logic [DATA_W-1:0] trace_entry_q;
   logic [DATA_W-1:0] file_address_q;
-  logic [W-1:0] file_data_q;
+  logic [W-1:0] file_data_merged, file_data_q;
   logic [DATA_W-1:0] program_store_q;
   assign write_hit_o = write_hit_q;
   assign read_hit_o = read_hit_q;
@@ -398,6 +401,7 @@ module step_engine_regs
   assign file_data_read_o = read_i && read_addr_i == FILE_DATA;
   assign file_data_write_o = write_i && write_addr_i == FILE_DATA;
   assign file_data_o = file_data_q;
+  assign file_data_merged = W'(merge(DATA_W'(file_data_i), write_data_i, write_mask_i));
   assign program_store_write_o = write_i && write_addr_i == PROGRAM_STORE;
   assign program_store_o = program_store_q;
   assign program_store_merged_o = merge(program_store_i, write_data_i, write_mask_i);
@@ -410,7 +414,7 @@ module step_engine_regs
     trace_index_q <= trace_index_merged_o;
     trace_entry_q <= trace_entry_merged_o;
     file_address_q <= file_address_merged_o;
-    file_data_q <= W'(merge(DATA_W'(file_data_i), write_data_i, write_mask_i));
+    file_data_q <= file_data_merged;
     program_store_q <= program_store_merged_o;
   end
 

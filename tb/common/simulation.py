@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from tb.common import on_bus
+from tb.common import fast_casts, on_bus
 from tb.common.model_signals import outputs_of, with_model
 from tb.common.places import BUILD, ROOT
 from tb.common.results import read_notes, read_results
@@ -223,7 +223,9 @@ def simulate(
             seed=task.seed,
             waves=waves,
             testcase=rf"\.{testcase}$" if testcase else None,
-            extra_env={TASK_ENV: told, "COCOTB_RESULTS_FILE": str(junit)} | REWRITE,
+            extra_env={TASK_ENV: told, "COCOTB_RESULTS_FILE": str(junit)}
+            | REWRITE
+            | fast_casts.environment(task.simulator),
             **options,
         )
 
