@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tb.common.on_bus import MASTER
+from tb.common.on_bus import MASTERS
 from tb.common.places import ROOT
 from tb.common.rtl_files import needed, rtl_files
 from tb.common.simulators import SIMULATORS, simulator_version, usable
@@ -35,7 +35,7 @@ def places_of(item: pytest.Function) -> tuple[str, ...]:
     bench = getattr(item.function, "bench", None)
     if bench is not None:
         files = needed(bench.device.toplevel, bench.device.sources)
-        return (*BENCH, MASTER, *(file.relative_to(ROOT).as_posix() for file in files))
+        return (*BENCH, *MASTERS, *(file.relative_to(ROOT).as_posix() for file in files))
     if item.path.relative_to(ROOT).as_posix().startswith(f"{MODEL_TESTS}/"):
         marks = item.iter_markers(READS)
         return (*MODEL, *(place for mark in marks for place in mark.args))

@@ -12,6 +12,7 @@ import numpy as np
 from scripts.journal import Journal, Row, read_rows
 from scripts.mutate.sources import sources_of
 from scripts.places import BUILD, ROOT
+from tb.common.on_bus import MASTERS
 from tb.common.simulation import Task, simulate
 from tb.faults.registers import BUS, KINDS, MEMORY, Register
 from tb.faults.units import Unit
@@ -54,7 +55,7 @@ class Campaign:
         """Of all that a verdict depends on besides its place."""
         files = [*self.unit.device.sources]
         files += [ROOT / file for file in sources_of(f"tb.{BENCH}.test_{BENCH}")]
-        files += [ROOT / "tb/common/axil_batch.sv"]
+        files += [ROOT / file for file in MASTERS]
         text = "\0".join([*(file.read_text() for file in files), repr(self.unit)])
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 

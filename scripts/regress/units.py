@@ -109,7 +109,8 @@ def _files(bench: str) -> list[Path]:
     device = bench_named(bench).device
     python = [ROOT / file for file in sources_of(f"tb.{bench}.test_{bench}")]
     data = [path for pattern in DATA for path in sorted(ROOT.glob(pattern)) if path.is_file()]
-    return [*needed(device.toplevel, device.sources), ROOT / on_bus.MASTER, *python, *data]
+    masters = [ROOT / file for file in on_bus.MASTERS]
+    return [*needed(device.toplevel, device.sources), *masters, *python, *data]
 
 
 @cache

@@ -14,6 +14,8 @@ async def hold_reset(dut: Any, cycles: int = 2) -> None:
     dut.rst_ni.value = 0
     if hasattr(dut, "batch_start_i"):  # of tb.common.on_bus
         dut.batch_start_i.value = 0
+    if hasattr(dut, "blocks_i"):
+        dut.blocks_i.value = 0
     cocotb.start_soon(Clock(dut.clk_i, PERIOD_NS, unit="ns", impl="gpi").start())
     await ClockCycles(dut.clk_i, cycles)
 

@@ -143,7 +143,7 @@ class Device:
         name, text = self.toplevel, self.around()
         if text:
             name = on_bus.name_of(name)
-            sources = (*sources, ROOT / on_bus.MASTER)
+            sources = (*sources, *(ROOT / file for file in on_bus.MASTERS))
         if params is not None:
             own = self._own.read_text()
             text = with_model(text or own, outputs_of(own), self.modelled(params))

@@ -3,7 +3,7 @@
 import itertools
 import logging
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,9 @@ from pymodel.machine.array import Function, Given, Segment
 from pymodel.machine.isa import Machine
 from pymodel.machine.registers import step_array
 from pymodel.runs.array_runs import Array
+from tb.common.on_bus import PAUSES
 from tb.common.programmable import COMMON, Programmable, machine_from, parameters_of
+from tb.common.stream_blocks import DATA_MASK, USER_AT, USER_MASK, StreamBlocks
 from tb.common.waiting import within
 
 #: Parameters of the module step_array -> fields of the machine that they make.
@@ -29,8 +31,8 @@ PARAMETERS = COMMON | {
     "SEGMENTS": "segments",
     "FUNCTIONS": "functions",
 }
-PAUSES = 997  # cycles after which random stalls repeat; a prime, as calls have no such length
 STALLED = 16  # cycles that a word takes at most, both streams held back at random
+RESULTS = "results of a call"
 IN_FLIGHT = 4  # batches, more than are loaded, run and drained at once
 IDLE_CYCLES = 200  # from the last result to the end of a run, on the bus
 
@@ -78,25 +80,39 @@ class StepArray(Programmable):
         The module step_array.
     machine
         What it is.
+
+    Attributes
+    ----------
+    in_blocks : bool
+        Of the class: whole runs only, whose streams a device in the simulation moves in blocks of
+        beats, without cocotbext-axi's ends, which look at every clock edge.
     """
+
+    in_blocks = False
 
     def __init__(self, dut: Any, machine: Machine) -> None:
         super().__init__(dut, step_array(machine.bus_words), machine)
+        self.rows: list[int] = []  # of each function
+        self._longest = 0  # cycles of a batch of the function that takes longest
+        if self.in_blocks:
+            self.blocks = StreamBlocks(dut)
+            return
         for name in ("s_axis", "m_axis"):
             logging.getLogger(f"cocotb.{dut._name}.{name}").setLevel(logging.WARNING)
         ends = (dut.clk_i, dut.rst_ni)
         options = {"reset_active_level": False, "byte_lanes": 1}  # a word is a "byte"
         self.source = AxiStreamSource(AxiStreamBus.from_prefix(dut, "s_axis"), *ends, **options)
         self.sink = AxiStreamSink(AxiStreamBus.from_prefix(dut, "m_axis"), *ends, **options)
-        self.rows: list[int] = []  # of each function
-        self._longest = 0  # cycles of a batch of the function that takes longest
 
     def stall_streams(
         self, rng: np.random.Generator, source: float = 0.5, sink: float = 0.5
     ) -> None:
         """Hold back both streams at random from now on, in these parts of the cycles."""
-        for end, probability in ((self.source, source), (self.sink, sink)):
-            pauses = rng.random(PAUSES) < probability
+        stalls = [rng.random(PAUSES) < probability for probability in (source, sink)]
+        if self.in_blocks:
+            self.blocks.stall(*stalls)
+            return
+        for end, pauses in zip((self.source, self.sink), stalls, strict=True):
             if pauses.any():
                 end.set_pause_generator(itertools.cycle(map(bool, pauses)))
             else:
@@ -163,6 +179,10 @@ class StepArray(Programmable):
 
     def send(self, function: int | Sequence[int], words: Sequence[int]) -> None:
         """Put a call in line; ``function``: TUSER, of all beats or of each."""
+        if self.in_blocks:
+            users = [function] * len(words) if isinstance(function, int) else function
+            self.blocks.send(users, words)
+            return
         self.source.send_nowait(AxiStreamFrame(list(words), tuser=function))
 
     def drop(self) -> None:
@@ -171,7 +191,7 @@ class StepArray(Programmable):
             end.clear()
             end.assert_reset()
 
-    async def take(self, limit: int, what: str = "results of a call") -> Given:
+    async def take(self, limit: int, what: str = RESULTS) -> Given:
         """Take what leaves next; ``what`` says what that should be.
 
         Raises
@@ -180,11 +200,15 @@ class StepArray(Programmable):
             If it does not come in so many cycles.
         """
         frame = await within(limit, self.sink.recv(), lambda: f"{what} ({self._levels()})")
-        users = {int(user) for user in np.atleast_1d(frame.tuser)}
+        return self._given(map(int, np.atleast_1d(frame.tuser)), map(int, frame.tdata))
+
+    def _given(self, users: Iterable[int], words: Iterable[int]) -> Given:
+        """What left, from TUSER and TDATA of its beats."""
+        users = set(users)
         assert len(users) == 1, f"m_axis_tuser changes within a call: {sorted(users)}"
         (user,) = users
         faults = 1 << len(self.dut.s_axis_tuser)
-        return Given(user & (faults - 1), tuple(map(int, frame.tdata)), bool(user & faults))
+        return Given(user & (faults - 1), tuple(words), bool(user & faults))
 
     async def run(
         self,
@@ -201,10 +225,25 @@ class StepArray(Programmable):
         rows = sum(self.rows[function] for function, _ in calls)
         limit = self.batch_cycles(max(len(words) for _, words in calls))
         given = []
-        for row in range(rows):
-            watch(row * len(calls) // rows)
-            given.append(await self.take(limit))
+        watch(0)
+        while len(given) < rows:
+            some = await self._take_some(rows - len(given), limit)
+            for row in range(len(given) + 1, len(given) + len(some) + 1):
+                watch(row * len(calls) // rows)
+            given += some
         return await self.finish(given)
+
+    async def _take_some(self, most: int, limit: int) -> list[Given]:
+        """Take what leaves next: one, or those that end in a block of beats."""
+        if not self.in_blocks:
+            return [await self.take(limit)]
+        return [
+            self._given(
+                (beat >> USER_AT & USER_MASK for beat in beats),
+                (beat & DATA_MASK for beat in beats),
+            )
+            for beats in await self.blocks.take(most, limit, RESULTS)
+        ]
 
     def batch_cycles(self, inputs: int) -> int:
         """More cycles than the streams stand still, calls having so many words."""
@@ -214,7 +253,10 @@ class StepArray(Programmable):
     async def finish(self, given: list[Given]) -> Outcome:
         """Wait for the end of a run whose results have been taken."""
         await self.wait_until_idle(IDLE_CYCLES)
-        assert self.sink.empty() and self.source.empty(), "more came, or less was taken"
+        if self.in_blocks:
+            self.blocks.check_over()
+        else:
+            assert self.sink.empty() and self.source.empty(), "more came, or less was taken"
         self.engine_cycles["run"] += await self.read("CYCLES")
         self.runs["run"] += 1
         return Outcome(
