@@ -2,7 +2,7 @@
 // every number of 32 bits; what no simulation counts to. From any state, reset or not.
 
 module array_sequencer_counts_formal #(
-  parameter int CONTEXTS = 1,
+  localparam int CONTEXTS = 1,
   localparam int DATAPATHS = 2,
   localparam int SEGMENTS = 2,
   localparam int FUNCTIONS = 2,

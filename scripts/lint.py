@@ -15,6 +15,8 @@ from functools import partial
 from pathlib import Path
 
 from scripts import rtl_style
+from scripts.doctor.simulators import VERILATOR_NEEDED
+from scripts.doctor.versions import dotted
 from tb.common.rtl_files import FILE_LIST, ROOT, rtl_files
 
 BIN = Path(sys.executable).parent
@@ -130,7 +132,8 @@ def main() -> int:
     if find_verilator():
         checks = [*verilator_checks(), *checks]
     else:
-        skipped.append("verilator (no Verilator >= 5.044; `make doctor` says how to get it)")
+        needed = dotted(VERILATOR_NEEDED)
+        skipped.append(f"verilator (no Verilator >= {needed}; `make doctor` says how to get it)")
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         results = list(pool.map(lambda check: (check[0], *check[1]()), checks))

@@ -15,7 +15,7 @@ async def hold_reset(dut: Any, cycles: int = 2) -> None:
     if hasattr(dut, "batch_start_i"):  # of tb.common.on_bus
         dut.batch_start_i.value = 0
     if hasattr(dut, "blocks_i"):
-        dut.blocks_i.value = 0
+        dut.blocks_i.value = dut.send_start_i.value = dut.take_start_i.value = 0
     cocotb.start_soon(Clock(dut.clk_i, PERIOD_NS, unit="ns", impl="gpi").start())
     await ClockCycles(dut.clk_i, cycles)
 

@@ -21,14 +21,14 @@ from tb.cosim_array.bench import BENCH, kernels, robot_of, scenarios
 from tb.cosim_array.handover import Pace, write_paces
 from tb.cosim_robot.handover import Calls
 
+StepArray.alone = StepArray.in_blocks = True  # whole words and whole runs only
+
 
 @BENCH.test(timeout_us=20_000_000)
 async def jobs(dut, board):
     """Programs are loaded once for each job, then calls stream through."""
     machine = machine_of(BENCH.params)
     await clock.hold_reset(dut)
-    # Whole words and blocks of beats suffice. Under Icarus such a run hangs, why is not known.
-    StepArray.alone = StepArray.in_blocks = BENCH.simulator == "verilator"
     array = StepArray(dut, machine)
     await clock.release_reset(dut)
     stalls = BENCH.settings.get("stalls")

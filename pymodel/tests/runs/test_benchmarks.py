@@ -115,7 +115,7 @@ def test_n_four_bars(count, end):
     scenario = four_bars(count, step=1e-3, end=end)
     run = native_runs.simulate(scenario)
     energy = run.kinetic + run.potential
-    assert np.abs(energy - energy[0]).max() < 1e-8 * energy[0]
+    assert np.abs(energy - energy[0]).max() < 1e-7  # J, of 15 and more
     assert run.loop_position.max() < 1e-12
     inertia = (count + 1) / 3 + count  # kg m^2, of all bars to the angle of the uprights
     moment = GRAVITY * ((count + 1) / 2 + count)  # N m, of all weights when they lie flat
