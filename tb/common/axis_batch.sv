@@ -82,8 +82,9 @@ module axis_batch #(
 
   assign s_axis_tready = takes_q;
 
-  assign sends = m_axis_tvalid && m_axis_tready;
-  assign takes = s_axis_tvalid && s_axis_tready;
+  // What is unknown moves nothing, so that a wait for it ends.
+  assign sends = m_axis_tvalid && m_axis_tready === 1'b1;
+  assign takes = s_axis_tvalid === 1'b1 && s_axis_tready;
   assign taking = take_start_i != take_done_o;
 
   // The first beat of a block has not come.
