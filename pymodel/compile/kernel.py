@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from pymodel.arith.fp import Format
 from pymodel.arith.scalars import BitExact, S, SupportsArithmetic
+from pymodel.compile import collector
 from pymodel.compile.graph import LEAVES, OPERATIONS, TRANSFERS, Graph, Node, Ref
 
 RESULTS = ("add", "mul", "rec", "sin", "cos")  # nodes that a lane's own bank stores
@@ -233,6 +234,7 @@ def formula(node: Node, names: Mapping[int, str], owner: str) -> str:
     return f"{node.op}({operands})"
 
 
+@collector.paused()
 def record(
     function: Function,
     inputs: Iterable[str] = (),

@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from enum import Enum
 
+from pymodel.compile import collector
 from pymodel.compile.allocate import Homes, addresses
 from pymodel.compile.kernel import Kernel, Slot, storable
 from pymodel.compile.placement import Issue, Placement, values_of
@@ -43,6 +44,7 @@ TRIES_OF_SEGMENTS = (4000,)  # of a huge kernel that keeps values for others
 HUGE = 20_000  # operations, of which one order is tried only
 
 
+@collector.paused()
 def schedule(
     machine: Machine, main: Kernel, special: Kernel | None = None, thorough: bool = False
 ) -> Program:
@@ -92,6 +94,7 @@ def _segments(machine: Machine, kernels: Sequence[Kernel], thorough: bool) -> Pr
     return program
 
 
+@collector.paused()
 def schedule_library(
     machine: Machine, kernels: Mapping[str, Kernel], thorough: bool = False
 ) -> dict[str, Program]:
@@ -236,14 +239,7 @@ class _Sides:
         self._fixed = []
         self._readers = defaultdict(list)  # bank -> [(value, operation, side if not turned)]
         self._given = defaultdict(set)  # bank -> values that its ports give
-
-    def refuse(self, values: Sequence[tuple]) -> bool:
-        """Tell soon whether a bank has no port left for values, [(bank, value)]."""
-        for bank, value in values:
-            given = self._given.get(bank, ())
-            if len(given) == SIDES and value not in given:
-                return True
-        return False
+        self.full = {}  # bank without a port left -> values that its ports give
 
     def take(self, operation: int, sides: Sequence[int], values: Sequence[tuple]) -> bool:
         """Give an operation the ports for its values, [(bank, value)], if that is possible."""
@@ -271,7 +267,10 @@ class _Sides:
         self.turned[operation] = turned
         for side, (bank, value) in zip(sides, values, strict=True):
             self._readers[bank].append((value, operation, side))
-            self._given[bank].add(value)
+            given = self._given[bank]
+            given.add(value)
+            if len(given) == SIDES:
+                self.full[bank] = given
         return True
 
 
@@ -395,7 +394,10 @@ class _ListScheduler:
         left, cycle = len(self.priority), 0
         while left:
             for index in self.ready_at.pop(cycle, ()):
-                heapq.heappush(ready[self.nodes[index].op], (self.priority[index], index))
+                # Where its operands are is known from now on.
+                reads = [(self.bank[arg], arg) for arg, _ in self.kernel.arguments(index)]
+                entry = (self.priority[index], index, reads)
+                heapq.heappush(ready[self.nodes[index].op], entry)
             free = {
                 op: list(some)
                 for op, some in lanes.items()
@@ -404,21 +406,24 @@ class _ListScheduler:
             tries = {op: len(some) + self.tries for op, some in lanes.items()}
             sides, aside = _Sides(), []
             self.sides.append(sides)
-            while True:
-                heads = [
-                    (some[0], op)
-                    for op, some in ready.items()
-                    if some and free.get(op) and tries[op]
-                ]
-                if not heads:
-                    break
-                _, op = min(heads)
-                entry = heapq.heappop(ready[op])
+            heads = [(some[0], op) for op, some in ready.items() if some and free.get(op)]
+            while heads:
+                head = min(heads)
+                heads.remove(head)
+                entry, op = head
+                _, index, reads = heapq.heappop(ready[op])
                 tries[op] -= 1
-                if self._issue(entry[1], cycle, free[op], sides):
-                    left -= 1
+                for bank, value in reads:
+                    if bank in sides.full and value not in sides.full[bank]:
+                        aside.append((op, entry))
+                        break
                 else:
-                    aside.append((op, entry))
+                    if self._issue(index, cycle, free[op], sides, reads):
+                        left -= 1
+                    else:
+                        aside.append((op, entry))
+                if ready[op] and free[op] and tries[op]:
+                    heads.append((ready[op][0], op))
             for op, entry in aside:
                 heapq.heappush(ready[op], entry)
             cycle += 1
@@ -435,13 +440,11 @@ class _ListScheduler:
         there = max(written, default=-self.machine.scratch_words) + self.machine.scratch_words
         return last + 1, max(self.used.values()) + self.apart, there
 
-    def _issue(self, index: int, cycle: int, free: list[int], sides: _Sides) -> bool:
-        """Issue an operation in a cycle if that is possible."""
+    def _issue(
+        self, index: int, cycle: int, free: list[int], sides: _Sides, reads: Sequence[tuple]
+    ) -> bool:
+        """Issue an operation that reads [(bank, value)] in a cycle if that is possible."""
         node, machine, readers = self.nodes[index], self.machine, self.kernel.readers
-        arguments = self.kernel.arguments(index)
-        values = [(self.bank[arg], arg) for arg, _ in arguments]
-        if sides.refuse(values):
-            return False
         lane = self._lane(index, free)
         if lane is None or any(self.unread[old] for old in self.overwrites.get(index, ())):
             return False
@@ -450,7 +453,7 @@ class _ListScheduler:
         taken = {(bank, done) for bank in banks if bank in self.rare}
         if None in banks or taken & self.taken:
             return False
-        if not sides.take(index, machine.lanes[lane].sides, values):
+        if not sides.take(index, machine.lanes[lane].sides, reads):
             return False
 
         free.remove(lane)
@@ -461,7 +464,7 @@ class _ListScheduler:
         if node.op == "load":
             self.read[banks[0]] += len(readers.get(index, ()))
         self.issues.append((cycle, lane, index))
-        for old in {arg for arg, _ in arguments} & self.unread.keys():
+        for old in {value for _, value in reads} & self.unread.keys():
             if old not in self.overwrites.get(index, ()):
                 self.unread[old] -= 1
         for value, bank in zip(self.values[index], banks, strict=True):
