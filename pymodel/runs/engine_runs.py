@@ -18,7 +18,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pymodel.algorithms import step
+from pymodel.algorithms.conditions import eta_condition
 from pymodel.algorithms.requests import BASE, SingularError, serve
+from pymodel.arith.arrays import FormatArrays
 from pymodel.arith.scalars import BitExact
 from pymodel.compile.kernel import Kernel, apart, context_name, interleave
 from pymodel.compile.registry import clock_names, recorded, t_cut_names
@@ -26,7 +28,7 @@ from pymodel.compile.schedule import schedule, schedule_library
 from pymodel.machine.isa import Location, Machine, Program, ProgramError
 from pymodel.machine.model import Twin
 from pymodel.mechanism.scenario import Scenario, ScenarioError
-from pymodel.runs.recorder import NonFiniteError, Recorder
+from pymodel.runs.recorder import UNSOLVABLE, NonFiniteError, Recorder
 from pymodel.runs.trajectory import Trajectory
 
 # --- calls ----------------------------------------------------------------------------------------
@@ -357,6 +359,9 @@ def prepare_library(
 
 # --- runs -----------------------------------------------------------------------------------------
 
+#: Rows of a trace that are evaluated together: many of them, and not much memory.
+ROWS_AT_ONCE = 4096
+
 
 @dataclass(frozen=True)
 class Run:
@@ -502,19 +507,25 @@ class Run:
         recorder, fmt = Recorder(scenario, arithmetic), arithmetic.fmt
         momenta = "p_used" if self.every and scenario.loops else "p"
         sizes = {"q": scenario.nq, momenta: scenario.nv, "qd": scenario.nv}
-        mechanism = step.prepare(BitExact(arithmetic.fmt, fold=True), scenario)
+        vectors = [
+            [context_name(context, f"{name}[{k}]") for k in range(size)]
+            for name, size in sizes.items()
+        ]
+        mechanism = step.prepare(BitExact(fmt, fold=True), scenario)
         stopped = None
         try:
-            for index, row in enumerate(rows):
-                recorder.step = index * scenario.save
-                q, p, qd = (
-                    [
-                        arithmetic.scalar(row[context_name(context, f"{name}[{k}]")])
-                        for k in range(size)
-                    ]
-                    for name, size in sizes.items()
-                )
-                recorder.keep(q, qd, p, _eta(mechanism, q, p, recorder.step))
+            for first in range(0, len(rows), ROWS_AT_ONCE):
+                some = rows[first : first + ROWS_AT_ONCE]
+                numbers = np.arange(first, first + len(some)) * scenario.save
+                floats = [
+                    np.array([[fmt.to_float(row[name]) for name in names] for row in some])
+                    for names in vectors
+                ]
+                right = _keep_right(recorder, mechanism, numbers, *floats)
+                for number, row in zip(numbers[right:].tolist(), some[right:], strict=True):
+                    recorder.step = number
+                    q, p, qd = ([arithmetic.scalar(row[x]) for x in names] for names in vectors)
+                    recorder.keep(q, qd, p, _eta(mechanism, q, p, number))
         except SingularError as error:
             stopped = recorder.where(error)
         if stopped is None and stopped_at is not None:
@@ -526,7 +537,51 @@ class Run:
         return recorder.trajectory() if recorder.rows else None, stopped
 
 
-def _eta(mechanism: step.Mechanism, q: list, p: list, number: int) -> Any:
+def _keep_right(
+    recorder: Recorder,
+    mechanism: step.Mechanism,
+    numbers: np.ndarray,
+    q: np.ndarray,
+    p: np.ndarray,
+    qd: np.ndarray,
+) -> int:
+    """Record rows (T, n) as far as nothing is wrong, all at once; returns how many."""
+    finite = np.isfinite(np.hstack([q, p, qd])).all(axis=1)
+    right = len(finite) if finite.all() else int(finite.argmin())
+    numbers, q, p, qd = (x[:right] for x in (numbers, q, p, qd))
+    if right and mechanism.closed:
+        conditions = _eta_conditions(mechanism, numbers, q, p)
+        if conditions is None:
+            return 0
+        solvable = conditions * recorder.arithmetic.unit_roundoff < UNSOLVABLE
+        right = right if solvable.all() else int(solvable.argmin())
+        recorder.note_conditions(conditions[:right], None, numbers[:right])
+    if right:
+        recorder.keep_all(*(x[:right] for x in (numbers, q, qd, p)))
+    return right
+
+
+def _eta_conditions(
+    mechanism: step.Mechanism, numbers: np.ndarray, q: np.ndarray, p: np.ndarray
+) -> np.ndarray | None:
+    """Condition numbers (T,) of the eta of rows; None if the rows are to be looked at one by one.
+
+    Arrays do not fold, which differs in the sign of a zero, and where zero meets an infinity.
+    """
+    fmt = mechanism.arithmetic.fmt
+    if not fmt.has_sincos:
+        return None
+    arrays = FormatArrays(fmt)
+    columns = ([arrays.array(x) for x in vector.T] for vector in (q, p))
+    try:
+        eta = _eta(mechanism.on(arrays), *columns, numbers)
+    except SingularError:  # of one of them
+        return None
+    matrices = [[np.broadcast_to(x.values, len(numbers)) for x in row] for row in eta]
+    return eta_condition(mechanism.scenario, np.moveaxis(matrices, (0, 1), (-2, -1)))
+
+
+def _eta(mechanism: step.Mechanism, q: list, p: list, number: Any) -> Any:
     """The matrix eta of the loop closures, which the engine does not show; None without loops."""
     if not mechanism.closed:
         return None

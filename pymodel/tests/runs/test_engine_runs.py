@@ -14,6 +14,7 @@ from pymodel.machine.isa import Location, Machine, ProgramError
 from pymodel.machine.model import START_CYCLES, Twin
 from pymodel.mechanism.scenario import INTEGRATORS, ScenarioError
 from pymodel.mechanism.scenario_file import load
+from pymodel.runs import engine_runs
 from pymodel.runs.engine_runs import changed, fitting, prepare, prepare_call, prepare_library
 from pymodel.runs.simulate import simulate
 from pymodel.tests.chains import random_chain
@@ -219,6 +220,23 @@ def test_a_singular_posture_ends_the_run():
     flat = scenario("four_bar", gravity=(0.0, -9.80665), step=1e-3, end=0.28)
     _, _, [(got, stopped)] = run(ROOMY, [flat], base="ldl")
     assert "singular posture" in stopped and got.t[-1] < 0.263 and got.condition > 1e5
+
+
+@pytest.mark.parametrize("at_once", [7, 4096])
+@pytest.mark.parametrize(("names", "end"), [(["four_bar"], 0.28), (["four_bar", "five_bar"], 0.02)])
+def test_rows_looked_at_together_are_those_looked_at_one_by_one(monkeypatch, names, end, at_once):
+    """To a singular posture among them, and to the end of a run of two mechanisms."""
+    changes = {"gravity": (0.0, -9.80665), "step": 1e-3, "end": end, "save": 2}
+    prepared = prepare(ROOMY, [scenario(name, **changes) for name in names])
+    monkeypatch.setattr(engine_runs, "ROWS_AT_ONCE", at_once)
+    together, _ = prepared.on_twin()
+    monkeypatch.setattr(engine_runs, "_keep_right", lambda *rows: 0)
+    alone, _ = prepared.on_twin()
+    for (got, got_stopped), (want, want_stopped) in zip(together, alone, strict=True):
+        assert_same(got, want)
+        assert got_stopped == want_stopped
+        np.testing.assert_allclose(got.condition, want.condition, rtol=1e-9)
+        assert got.condition_time == want.condition_time
 
 
 # --- calls ----------------------------------------------------------------------------------------
