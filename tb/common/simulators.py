@@ -15,6 +15,8 @@ from tb.common.places import ROOT
 
 SIMULATORS = ("icarus", "verilator")
 PORTS = ("*_i", "*_ni", "*_o", "s_axil_*", "*_axis_*")  # of every top level
+MODEL_RULES = ROOT / "tb" / "common" / "model.mk"
+HEADERS = ROOT / "build" / "headers"  # of Verilator, compiled
 UNFINISHED = "unfinished"  # file in a build folder while it is being built
 # Branches are counted with the lines. All bits of a vector are watched, however wide it is.
 COVERAGE_ARGS = ("--coverage-line", "--coverage-toggle", "--coverage-max-width", "65536")
@@ -189,9 +191,9 @@ class Verilator(Logged, cocotb_test.simulator.Verilator):
             rules += f'coverage_off -file "{ROOT}/tb/*"\ncoverage_off -file "{ROOT}/build/*"\n'
         if not public.exists() or public.read_text() != rules:
             public.write_text(rules)
-        # More optimisation takes longer than most runs gain by it. In one compilation it needs no
-        # precompiled header, most of a small model's time.
-        self.make_args += ["OPT_FAST=-Og", "VM_PARALLEL_BUILDS=0"]
+        # More optimisation, or none, takes longer than most runs gain by it.
+        self.make_args += ["OPT_FAST=-Og", "VM_PARALLEL_BUILDS=0", "VK_USER_OBJS="]
+        self.make_args += ["-f", str(MODEL_RULES), f"HEADERS={HEADERS}"]
         # Verilator's own sources are then compiled once, not in every build.
         if shutil.which("ccache"):
             self.env.setdefault("OBJCACHE", "ccache")
