@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pymodel.arith.fp import Format
+from pymodel.arith.fp import BINARY32, Format
 from pymodel.arith.scalars import BitExact
 
 FLOAT64_MAN_W = 52
@@ -43,6 +43,18 @@ class FormatArrays:
     def rounded(self, x: np.ndarray) -> np.ndarray:
         """Round float64 numbers to the format, to nearest and ties to even."""
         x = np.asarray(x, float)
+        return self._to_binary32(x) if self.fmt == BINARY32 else self._by_bits(x)
+
+    def _to_binary32(self, x: np.ndarray) -> np.ndarray:
+        """As the host rounds, who has subnormal numbers in place of flushing to zero."""
+        magnitude = np.abs(x)
+        if np.any((magnitude < self._least) & (magnitude > 0.0)):
+            return self._by_bits(x)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return x.astype(np.float32).astype(float)
+
+    def _by_bits(self, x: np.ndarray) -> np.ndarray:
+        """For any format."""
         shift = np.uint64(FLOAT64_MAN_W - self.fmt.man_w)
         one = np.uint64(1)
         bits = x.view(np.uint64)

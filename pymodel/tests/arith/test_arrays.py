@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pymodel.arith.arrays import FormatArrays, Rounded
-from pymodel.arith.fp import Format
+from pymodel.arith.fp import BINARY32, Format
 from pymodel.arith.scalars import BitExact
 from pymodel.compile.robot_kernels import recorded
 from pymodel.mechanism.reduction import reduced
@@ -54,6 +54,19 @@ def test_numbers_are_rounded_once(fmt):
     rng = np.random.default_rng(11)
     x = rng.normal(size=PAIRS) * 2.0 ** rng.integers(-160, 160, PAIRS)
     assert bits_of(fmt, FormatArrays(fmt).rounded(x)) == bits_of(fmt, x)
+
+
+def test_rounding_to_binary32_by_the_host():
+    """Ties, overflows, what is flushed to zero; each alone, and all that is not small at once."""
+    fmt, rng = BINARY32, np.random.default_rng(13)
+    ends = np.array([fmt.to_float(bits) for bits in (fmt.min_normal, fmt.one, fmt.max_finite)])
+    near = np.outer(ends, 1.0 + np.arange(-9, 10) * 2.0**-26).ravel()
+    some = np.concatenate([near, rng.normal(size=PAIRS), [0.0, np.inf, np.nan]])
+    x = np.concatenate([some, -some])
+    arrays = FormatArrays(fmt)
+    assert bits_of(fmt, [arrays.rounded(np.array([one]))[0] for one in x]) == bits_of(fmt, x)
+    large = x[~(np.abs(x) < fmt.to_float(fmt.min_normal)) | (x == 0.0)]
+    assert bits_of(fmt, arrays.rounded(large)) == bits_of(fmt, large)
 
 
 @pytest.mark.parametrize("fmt", [Format(8, 23), Format(5, 10)], ids=str)
