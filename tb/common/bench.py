@@ -303,9 +303,10 @@ class Bench:
             The result row: ``result`` is "pass" or "fail", ``problems`` are those besides the
             tests, ``message`` says all that failed and how to run it again.
         """
-        params = self.config_named(config).params | (params or {})
+        chosen = self.config_named(config)
+        params = chosen.params | (params or {})
         asked = (self.name, config, simulator, seed, params, settings or {})
-        extra = {"folder": str(folder), "code_coverage": str(code_coverage)}
+        extra = {"folder": str(folder), "code_coverage": str(code_coverage), "long": chosen.long}
         task = Task(*asked, command=command, place=place, **extra)
         rerun = task.rerun(testcase)
         start = time.monotonic()

@@ -40,12 +40,15 @@ class Config:
         Anything JSON that the bench's stimulus reads from ``BENCH.settings`` (vector counts, ...).
     sims
         The simulators it runs under.
+    long
+        Whether it simulates for so long that it pays to have Verilator's model optimised.
     """
 
     name: str
     params: dict[str, Any] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
     sims: tuple[str, ...] = SIMULATORS
+    long: bool = False
 
 
 @dataclass(frozen=True)

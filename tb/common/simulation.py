@@ -53,6 +53,8 @@ class Task:
         Where it runs and leaves its files, waves too; then it shares what is built with others.
     code_coverage
         File for what Verilator is to count of lines, branches and toggles; empty: it does not.
+    long
+        As for :class:`tb.common.configs.Config`.
     """
 
     bench: str
@@ -67,6 +69,7 @@ class Task:
     place: str = ""
     folder: str = ""
     code_coverage: str = ""
+    long: bool = False
 
     @classmethod
     def told(cls) -> "Task | None":
@@ -193,6 +196,8 @@ def simulate(
     built_for = (sorted(params.items()), waves)
     if task.code_coverage:
         built_for = (*built_for, "code coverage")
+    if task.long:
+        built_for = (*built_for, "long")
     key = hashlib.sha256(repr(built_for).encode()).hexdigest()[:8]
     build = BUILD / "sim" / task.bench / f"{task.config}-{task.simulator}-{key}{task.place}"
     folder = Path(task.folder) if task.folder else build
@@ -212,6 +217,7 @@ def simulate(
             signals=device.public,
             writable=device.writable,
             code_coverage=task.code_coverage,
+            long=task.long,
             toplevel=toplevel,
             module=f"tb.{task.bench}.test_{task.bench}",
             python_search=[str(ROOT)],

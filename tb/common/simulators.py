@@ -74,6 +74,8 @@ class Logged:
         The program that was built already, if nothing is to be built.
     code_coverage
         File for what Verilator is to count of lines, branches and toggles; empty: it does not.
+    long
+        Whether a simulation takes so long that it pays to optimise Verilator's model.
     options
         Arguments of cocotb-test's class.
     """
@@ -87,6 +89,7 @@ class Logged:
         writable: tuple[str, ...] = (),
         built: Path | None = None,
         code_coverage: str = "",
+        long: bool = False,
         **options: Any,
     ) -> None:
         super().__init__(**options)
@@ -96,7 +99,7 @@ class Logged:
             signal.signal(signal.SIGTERM, self.old_sigterm_h)
         self.log, self.limit_s, self.watch = log, limit_s, watch
         self.signals, self.writable, self.built = signals, writable, built
-        self.code_coverage = code_coverage
+        self.code_coverage, self.long = code_coverage, long
         self.logger.handlers = [logging.NullHandler()]
         self.logger.propagate = False  # what cocotb-test says of itself is in the log too
 
@@ -192,7 +195,8 @@ class Verilator(Logged, cocotb_test.simulator.Verilator):
         if not public.exists() or public.read_text() != rules:
             public.write_text(rules)
         # More optimisation, or none, takes longer than most runs gain by it.
-        self.make_args += ["OPT_FAST=-Og", "VM_PARALLEL_BUILDS=0", "VK_USER_OBJS="]
+        level = "-O2" if self.long else "-Og"
+        self.make_args += [f"OPT_FAST={level}", "VM_PARALLEL_BUILDS=0", "VK_USER_OBJS="]
         self.make_args += ["-f", str(MODEL_RULES), f"HEADERS={HEADERS}"]
         # Verilator's own sources are then compiled once, not in every build.
         if shutil.which("ccache"):

@@ -132,7 +132,11 @@ BENCH = Bench(
             ("icarus",),
         ),
         Config(
-            "floating", rtl_parameters(ROOMY), {"jobs": FLOATING, "quick": True}, ("verilator",)
+            "floating",
+            rtl_parameters(ROOMY),
+            {"jobs": FLOATING, "quick": True},
+            ("verilator",),
+            long=True,
         ),
         Config(
             "segments",
@@ -150,6 +154,7 @@ BENCH = Bench(
                 ]
             },
             ("verilator",),
+            long=True,
         ),
     ],
 )

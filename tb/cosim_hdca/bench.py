@@ -17,16 +17,17 @@ def _config(
     steps: int | None = None,
     sims: tuple[str, ...] = SIMULATORS,
     params: dict[str, int] | None = None,
+    long: bool = False,
 ) -> Config:
     settings = {"scenario": f"scenarios/{scenario}.toml", "steps": steps}
-    return Config(name, params or {}, settings, sims)
+    return Config(name, params or {}, settings, sims, long)
 
 
 BENCH = Bench(
     __file__,
     toplevel="hdca_coprocessor",
     configs=[
-        _config(CONFIG, "double_pendulum", sims=()),  # whole: see test_demo
+        _config(CONFIG, "double_pendulum", sims=(), long=True),  # whole: see test_demo
         _config("double_pendulum-short", "double_pendulum", steps=100, sims=("icarus",)),
         _config("general_chain_2", "general_chain_2", steps=20),
         _config("driven_arm", "driven_arm", steps=10, sims=("icarus",)),

@@ -18,16 +18,17 @@ def _config(
     sims: tuple[str, ...] = SIMULATORS,
     params: dict[str, int] | None = None,
     rebase: int = 0,
+    long: bool = False,
 ) -> Config:
     settings = {"scenario": f"scenarios/{scenario}.toml", "steps": steps, "rebase": rebase}
-    return Config(name, {"N": SIZE} | (params or {}), settings, sims)
+    return Config(name, {"N": SIZE} | (params or {}), settings, sims, long)
 
 
 BENCH = Bench(
     __file__,
     toplevel="ldup_coprocessor",
     configs=[
-        _config(CONFIG, "four_bar", sims=()),  # whole: see test_demo
+        _config(CONFIG, "four_bar", sims=(), long=True),  # whole: see test_demo
         _config("four_bar-short", "four_bar", steps=150, sims=("icarus",)),
         _config("general_four_bar", "general_four_bar", steps=150),
         _config("five_bar-rebased", "five_bar", steps=150, rebase=10),

@@ -67,7 +67,7 @@ BENCH = Bench(
     __file__,
     toplevel="step_engine",
     configs=[
-        Config(CONFIG, rtl_parameters(ROOMY), {"runs": SHIPPED + OTHER}, VERILATOR),
+        Config(CONFIG, rtl_parameters(ROOMY), {"runs": SHIPPED + OTHER}, VERILATOR, long=True),
         Config("short", rtl_parameters(DEFAULT), {"runs": SHORT}, ICARUS),
         Config(
             "half", rtl_parameters(replace(ROOMY, fmt=Format(5, 10))), {"runs": MIXED}, VERILATOR
