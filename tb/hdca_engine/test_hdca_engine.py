@@ -15,6 +15,7 @@ from tb.hdca_engine.bench import BENCH
 ASSEMBLY, DISASSEMBLY = 0, 1
 BODY_WORDS, WEIGHT_WORDS, IMPULSE_WORDS = 33, 6, 2
 IMPULSES = 64  # pairs of special ones
+EXACT = {"icarus": 4, "verilator": 32}  # runs with exact sums
 HELD_CYCLES = 4  # that results are seen to stay where nothing is asked for
 
 
@@ -160,6 +161,35 @@ async def special_impulses(dut, board):
         arithmetic = engine.new_arithmetic()
         words = [arithmetic.scalar(odd[i]) for i in board.rng.integers(len(odd), size=4)]
         await engine.disassemble(joint, tuple(words[:2]), tuple(words[2:]), f"run {run}")
+
+
+@BENCH.test(timeout_us=1_000)
+async def exact_sums(dut, board):
+    """Weights and impulses that are integers, short or long: sums are exact, no flag is raised.
+
+    A bit that is wrong in an operand of any adder makes some of them inexact, and a flag tells.
+    """
+    engine = Engine(dut, board)
+    await engine.reset()
+    long = max(1, min(engine.fmt.man_w, engine.fmt.bias) - 2)  # bits: a sum of five still fits
+    short = min(3, long)
+    const = engine.new_arithmetic().const
+
+    def integer():
+        bits = int(board.rng.choice([board.rng.integers(1, short + 1), long]))
+        return const(float(board.rng.choice([-1, 1]) * board.rng.integers(1 << bits)))
+
+    for run in BENCH.items(board, range(EXACT[BENCH.simulator])):
+        words = [[const(0.0)] * BODY_WORDS for _ in range(2)]
+        for i in (0, 4):  # xi_11 of B, the joint's matrix: its inverse is that of one
+            words[1][i] = const(1.0)
+        for body in words:
+            body[9:18] = [integer() for _ in range(9)]  # xi_12
+        words[1][27:29] = [integer() for _ in range(2)]  # xi_10 of B
+        joint = await engine.assemble(*map(two_handles.from_words, words), f"run {run}")
+        ones = [const(x) for x in board.rng.choice([-1.0, 1.0], size=4)]
+        await engine.disassemble(joint, tuple(ones[:2]), tuple(ones[2:]), f"run {run}")
+        board.compare("flags of exact sums", int(dut.flags_o.value), 0, context=f"run {run}")
 
 
 @BENCH.test(timeout_us=1_000)

@@ -3,6 +3,8 @@
 Runs ldup_engine, which links an inverter to float units and which co-processors use.
 """
 
+import math
+
 import numpy as np
 from cocotb.triggers import FallingEdge
 
@@ -127,6 +129,25 @@ async def equal_pivots(dut, board):
         m = rng.choice([-1.0, 1.0, 1.0 + 2.0**-fmt.man_w], size=(n, n))
         m += np.diag(rng.integers(0, 2, size=n))
         await inverter.check([fmt.from_float(x) for x in m.flat], f"run {run}: {m.tolist()}")
+
+
+@BENCH.test(timeout_us=10_000)
+async def infinite_columns(dut, board):
+    """Two infinities in a column: operations before and after them raise no flag but their own.
+
+    Other entries are those of a unit triangle, so that most operations are exact: what a wrong
+    operand adds to the flags is not hidden, even where all of the inverse is no number.
+    """
+    inverter = await _start(dut, board)
+    n, fmt, rng = inverter.n, inverter.fmt, board.rng
+    least = n - 1 if BENCH.simulator == "icarus" else 1  # row of the second infinity
+    pairs = [(k, i) for k in range(n) for i in range(max(k + 1, least), n)]
+    for k, i in BENCH.items(board, pairs):
+        for upper in (False, True):
+            m = np.tril(rng.uniform(-1, 1, size=(n, n)), -1) + np.eye(n)
+            m[[k, i], k] = rng.choice([-math.inf, math.inf], size=2)
+            m = m.T if upper else m
+            await inverter.check([fmt.from_float(x) for x in m.flat], f"matrix {m.tolist()}")
 
 
 @BENCH.test(timeout_us=10_000)
