@@ -4,13 +4,14 @@ import contextlib
 import hashlib
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from scripts.cost.rtl import files_by_name, needed_files
 from scripts.journal import Journal, Row
-from scripts.mutate import equivalence
+from scripts.mutate import equivalence, known
+from scripts.mutate.errors import MutateError
 from scripts.mutate.judge import Judge, Server
 from scripts.mutate.netlist import Mutation, Netlists, describe
 from scripts.mutate.sources import sources_of
@@ -29,7 +30,7 @@ def digest(unit: Unit) -> str:
     files += sources_of(f"tb.{unit.bench}.test_{unit.bench}")
     files += ["tb/common/fp_lanes.sv"] if unit.lanes else []
     texts = [(ROOT / file).read_text() for file in files]
-    told = [unit.config, *unit.control]
+    told = [unit.config, *unit.told]
     return hashlib.sha256("\0".join([*texts, *told]).encode()).hexdigest()
 
 
@@ -128,17 +129,38 @@ class Campaign:
         return row
 
     def _proof(self, mutation: Mutation, log: Path) -> str:
-        """What SAT says of a mutation: in all states, then in those that are reached."""
-        clean, module = self.netlists.clean(mutation.variant), self.unit.module
-        proof = equivalence.compare(clean, module, mutation, log)
-        if proof == equivalence.EQUIVALENT or not self.unit.control:
-            return proof
+        """What SAT says of a mutation, with all that the unit knows of its states."""
+        for proof in self._proofs(mutation, log):
+            if proof == equivalence.EQUIVALENT:
+                break
+        return proof
+
+    def _proofs(self, mutation: Mutation, log: Path) -> Iterator[str]:
+        """What SAT says in states that are reached, and where more is known of these."""
+        clean, unit = self.netlists.clean(mutation.variant), self.unit
         with self._lock:
             if mutation.variant not in self._states:
-                self._states[mutation.variant] = equivalence.reached(
-                    clean, module, self.unit.control, log
-                )
-        return equivalence.compare(clean, module, mutation, log, self._states[mutation.variant])
+                self._states[mutation.variant] = self._reached(clean, log)
+        states = self._states[mutation.variant]
+        given = clean, unit.module, mutation
+        yield equivalence.compare(*given, log, states)
+        if unit.zero_or_not:
+            yield equivalence.compare(*given, log, known.zero_or_not(unit.zero_or_not))
+        if unit.before:
+            yield equivalence.compare(*given, log, states, before=unit.before)
+        for register in unit.apart:
+            pairs = known.reached_apart(*given, register, log)
+            yield equivalence.compare(*given, log, pairs, apart=register)
+
+    def _reached(self, clean: Path, log: Path) -> list[equivalence.State]:
+        """The states of a netlist that are compared."""
+        unit = self.unit
+        for pin in unit.never:
+            if not known.is_never_set(clean, pin, log):
+                raise MutateError(f"{unit.name}: SAT does not say that {pin} is never 1")
+        zeros = dict.fromkeys(unit.never, "0")
+        states = known.reached(clean, unit.module, unit.control, log) if unit.control else [{}]
+        return [state | zeros for state in states]
 
     def summary(self) -> Row:
         """The unit's row of build/mutate/summary.json."""

@@ -113,13 +113,23 @@ counterexample to it (`make formal PLANT=1`).
 
 Proved by SAT: the netlists with and without the fault, cut at registers, memories and the modules
 inside, give the same outputs and next states for all inputs and all states. Where SAT finds no
-answer it cuts at multipliers, too. A unit may name the registers that tell its steps apart
-(`control` in `scripts/mutate/units.py`): where the proof fails for all states, SAT finds the values
-that these registers take together, and looks at those alone. Most are of three kinds: the bit is
-not used (an output of an adder, or a place of a shift that always holds the same), another
-condition decides already (a flag is masked, a multiplexer's other input is chosen), or both values
-lead to the same result. SAT knows neither which other states are never reached nor what the
-modules inside do; where that matters, the line says why.
+answer it cuts at multipliers, too. Most are of three kinds: the bit is not used (an output of an
+adder, or a place of a shift that always holds the same), another condition decides already (a flag
+is masked, a multiplexer's other input is chosen), or both values lead to the same result.
+
+Some need more than that, which a unit names in `scripts/mutate/units.py` and SAT proves or finds
+itself:
+
+- `control`: registers, or bits of them. SAT finds the values that they take together from zeros
+  on, and looks at those alone.
+- `never`: bits of modules inside that are never 1. SAT proves it of the module.
+- `zero_or_not`: bits of an input. SAT looks at it apart where all are 0, and where one is 1.
+- `before`: registers that hold what they were given in a cycle before, in which all is free.
+- `apart`: counters. Each netlist has its own; SAT finds the pairs of values that they take, and in
+  each of these all else must be the same: the fault only changes the order of the values.
+
+SAT knows neither which other states are never reached nor what else the modules inside do; where
+that matters, the line says why.
 
 {left(rows, EQUIVALENT)}
 """

@@ -11,16 +11,24 @@ from scripts.places import ROOT
 
 EQUIVALENT, DIFFERENT, OPEN = "equivalent", "different", "open"
 #: Of a proof in all states, and of one in each of the states that are reached.
-SOLVER_LIMIT_S, YOSYS_LIMIT_S, REACHED_LIMIT_S = 20, 60, 300
+YOSYS_LIMIT_S, REACHED_LIMIT_S = 60, 300
 PROVED, REFUTED = "no model found: SUCCESS!", "model found: FAIL!"
 CUT, SLOW = r"\$dff|\$mem_v2", r"\$mul"  # types of cells
 REGISTER = "$driver$"  # before its name, the cell of one
-#: Register -> its value, as binary digits.
+APART = "_apart"  # after the name of a register: the mutated netlist's own
+#: Signal -> its value, as binary digits: of a register, an input, an output of a module that stayed
+#: as it is, or of one bit or some of these (`flags_o[2]`, `a_i[30:23]`).
 State = dict[str, str]
 
 
 def compare(
-    clean: Path, module: str, mutation: Mutation, log: Path, states: Sequence[State] = ()
+    clean: Path,
+    module: str,
+    mutation: Mutation,
+    log: Path,
+    states: Sequence[State] = ({},),
+    apart: str = "",
+    before: Sequence[str] = (),
 ) -> str:
     """Compare a netlist with and without a mutation.
 
@@ -40,60 +48,156 @@ def compare(
     log
         File that Yosys' output goes to.
     states
-        If there are some: those that are compared; all others are not reached.
+        Those that are compared; all others are not reached.
+    apart
+        A register that both have for themselves, see :func:`scripts.mutate.known.reached_apart`.
+    before
+        Registers that hold what they were given in a cycle before, in which all is free.
 
     Returns
     -------
     str
         EQUIVALENT, DIFFERENT (in some state, reached or not) or OPEN.
     """
-    said = _compare(clean, module, mutation, log, states, CUT)
-    if said == OPEN and not states:
-        cut = _compare(clean, module, mutation, log, states, f"{CUT}|{SLOW}")
-        return EQUIVALENT if cut == EQUIVALENT else OPEN
-    return said
+
+    def said(types: str) -> str:
+        names = cut_names(clean, types)
+        shown, prove = (), "sat -prove trigger 0 -show-inputs miter\n"
+        if before:
+            kept = {names[f"{REGISTER}{name}"]: width_of(clean, name) for name in before}
+            shown = ("trigger", *(f"gold_{cut}.D" for cut in kept))
+            prove = f"{_later(kept, log)}sat -seq 2 -prove-skip 1 -prove trigger 0 later\n"
+        miter = miter_of(clean, module, mutation, types, apart, shown)
+        each = "".join(f"design -load miter\n{_in_state(x, names)}{prove}" for x in states)
+        limit_s = YOSYS_LIMIT_S if len(states) == 1 else REACHED_LIMIT_S
+        return _said(f"{miter}design -save miter\n{each}", len(states), limit_s, log)
+
+    found = said(CUT)
+    if found == OPEN and len(states) == 1:
+        return EQUIVALENT if said(f"{CUT}|{SLOW}") == EQUIVALENT else OPEN
+    return found
 
 
-def _compare(
-    clean: Path, module: str, mutation: Mutation, log: Path, states: Sequence[State], types: str
+def miter_of(
+    clean: Path,
+    module: str,
+    mutation: Mutation,
+    types: str = CUT,
+    apart: str = "",
+    shown: Sequence[str] = (),
 ) -> str:
-    """Compare with cuts at cells of some types."""
-    names = _names(clean, types)
+    """The commands that make a module `miter` of the netlists without and with a mutation.
+
+    Its output `trigger` is 1 where they differ. For cells that are cut, see :func:`cut_names`, it
+    has inputs like `in_cut_0.Q`.
+
+    Parameters
+    ----------
+    clean, module, mutation, apart
+        As for :func:`compare`. What a register of their own is given is not compared.
+    types
+        Of the cells that are cut.
+    shown
+        Outputs that are kept, instead of `trigger` alone: of one netlist, as `gold_cut_0.D` without
+        and `gate_cut_0.D` with the mutation.
+    """
+    names = cut_names(clean, types)
     cut = "; ".join(f"rename {cell} {name}" for cell, name in names.items())
-    miter = f"""
+    return f"""
         read_rtlil {clean.relative_to(ROOT)}
         copy {module} gate
         rename {module} gold
         {mutation.line.replace(f"-module {module} ", "-module gate ")}
         {"".join(f"cd {side}; {cut}; cd ..; " for side in ("gold", "gate"))}
-        expose -dff -evert gold gate
+        expose -evert gold/c:* gate/c:*
         opt_clean gold gate
-        miter -equiv -flatten gold gate miter
+        {_with_own(names[f"{REGISTER}{apart}"], width_of(clean, apart), shown) if apart else ""}
+        miter -equiv -flatten {"-make_outputs" if shown else ""} gold gate miter
         hierarchy -top miter
+        {keep_outputs(shown) if shown else ""}
         opt_expr
         opt_merge -share_all
+        opt_expr
         opt_clean
     """
-    prove = f"sat -timeout {SOLVER_LIMIT_S} -prove trigger 0 -show-inputs miter\n"
-    if not states:
-        return _said(miter + prove, 1, YOSYS_LIMIT_S, log)
-    each = "".join(f"design -load miter\n{_in_state(state, names)}{prove}" for state in states)
-    return _said(miter + f"design -save miter\n{each}", len(states), REACHED_LIMIT_S, log)
 
 
-def _names(clean: Path, types: str) -> dict[str, str]:
+def keep_outputs(names: Sequence[str]) -> str:
+    """The commands that make wires of all outputs but some."""
+    kept = " ".join(f"o:{name}" for name in names)
+    return f"select -set kept {kept}\ndelete -output o:* @kept %d\nopt_clean"
+
+
+def cut_names(clean: Path, types: str = CUT) -> dict[str, str]:
     """New names for the cells that are cut: `expose -evert` cuts those with a name of a user's."""
     cells = re.findall(rf"^  cell (?:{types}) (\$\S+)$", clean.read_text(), re.M)
     return {cell: f"cut_{i}" for i, cell in enumerate(cells)}
 
 
+def width_of(clean: Path, register: str) -> int:
+    """Bits of a register."""
+    cell = re.escape(f"{REGISTER}{register}")
+    return int(re.search(rf" {cell}\n +parameter \\WIDTH (\d+)$", clean.read_text(), re.M)[1])
+
+
+def _with_own(cut: str, width: int, shown: Sequence[str]) -> str:
+    """The commands that give the mutated netlist a register of its own."""
+    port, own = f"{cut}.Q", f"add -input {cut}.Q{APART} {width}"
+    hidden = "" if shown else f"delete -output w:{cut}.D"
+    return f"""
+        cd gold; {own}; {hidden}; cd ..
+        cd gate; rename {port} own; delete -input w:own; add -input {port} {width}; {own}
+        connect -set own {port}{APART}; {hidden}; cd ..
+    """
+
+
+def _later(widths: dict[str, int], log: Path) -> str:
+    """The commands that put registers that were cut back, around the miter."""
+    lines = ["module later(input clk, output trigger);"]
+    for cut, width in widths.items():
+        lines += [
+            f"  reg [{width - 1}:0] {cut}_q;",
+            f"  wire [{width - 1}:0] {cut}_d;",
+            f"  always @(posedge clk) {cut}_q <= {cut}_d;",
+        ]
+    pins = [f".\\in_{cut}.Q ({cut}_q), .\\gold_{cut}.D ({cut}_d)" for cut in widths]
+    lines += [f"  miter u_miter ({', '.join(pins)}, .trigger(trigger));", "endmodule", ""]
+    file = log.with_suffix(".v")
+    file.write_text("\n".join(lines))
+    return f"""
+        read_verilog {file.relative_to(ROOT)}
+        hierarchy -top later
+        proc
+        flatten
+        opt_clean
+    """
+
+
 def _in_state(state: State, names: dict[str, str]) -> str:
-    """The commands that fix registers in the miter."""
-    fixed = [
-        f"connect -set in_{names[f'{REGISTER}{name}']}.Q {len(bits)}'b{bits}"
-        for name, bits in state.items()
-    ]
-    return "\n".join([*fixed, "opt_expr", "opt_clean", "opt_merge -share_all", "opt_clean", ""])
+    """The commands that fix signals in the miter."""
+    fixed = []
+    for name, bits in state.items():
+        signal, index = split_index(name)
+        end = APART if signal.endswith(APART) else ""
+        cell = names.get(f"{REGISTER}{signal.removesuffix(end)}")
+        port = f"{cell}.Q{end}" if cell else signal
+        fixed.append(f"connect -set in_{port}{index} {len(bits)}'b{bits}")
+    return "\n".join(
+        [
+            *fixed,
+            "opt_expr -fine",
+            "opt_clean",
+            "opt_merge -share_all",
+            "opt_expr -fine",
+            "opt_clean",
+            "",
+        ]
+    )
+
+
+def split_index(name: str) -> tuple[str, str]:
+    """A signal and the bits of it that are meant: `flags_o[2]` is `flags_o` and `[2]`."""
+    return re.fullmatch(r"(.*?)(\[[\d:]+\])?", name).groups(default="")
 
 
 def _said(script: str, proofs: int, limit_s: float, log: Path) -> str:
@@ -105,51 +209,3 @@ def _said(script: str, proofs: int, limit_s: float, log: Path) -> str:
     if said.count(PROVED) == proofs:
         return EQUIVALENT
     return DIFFERENT if REFUTED in said else OPEN
-
-
-def reached(clean: Path, module: str, control: Sequence[str], log: Path) -> list[State]:
-    """The values that some registers take together: from zeros on, which simulations begin with.
-
-    Inputs and all other registers take any values: not each of these states need be reached, but
-    no other one is.
-
-    Parameters
-    ----------
-    clean
-        RTLIL of the netlist.
-    module
-        Its module.
-    control
-        The registers; SAT counts the steps between their values, so they should be of few bits.
-    log
-        File that Yosys' output goes to.
-
-    Raises
-    ------
-    CostError
-        If there is no such register.
-    """
-    now, after = (" ".join(f"-show {name}.{end}" for name in control) for end in "qd")
-    script = f"""
-        read_rtlil {clean.relative_to(ROOT)}
-        expose -dff -evert -evert-dff {module}
-        select -set kept {" ".join(f"o:{name}.d" for name in control)}
-        delete -output o:* @kept %d
-        opt_clean
-        sat -all {now} {after} {module}
-    """
-    steps: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
-    for text in yosys(script, log).split("model found:")[1:]:
-        model = _values(text)
-        before, then = (tuple(model[f"{name}.{end}"] for name in control) for end in "qd")
-        steps.setdefault(before, []).append(then)
-    states = [tuple("0" * len(bits) for bits in before)]
-    for state in states:  # grows
-        states += [then for then in steps[state] if then not in states]
-    return [dict(zip(control, state, strict=True)) for state in states]
-
-
-def _values(model: str) -> dict[str, str]:
-    """Signal -> its bits, of one that Yosys found."""
-    table = model.split("Solving problem")[0]
-    return dict(re.findall(r"^  \\(\S+) .* ([01]+) *$", table, re.M))

