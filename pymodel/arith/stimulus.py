@@ -137,6 +137,48 @@ def not_numbers(fmt: Format, rng: np.random.Generator, n: int) -> tuple[np.ndarr
     return np.where(swap, b, a), np.where(swap, a, b)
 
 
+def differences_of_ones(
+    fmt: Format, rng: np.random.Generator, n: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Draw numbers whose sum is just below the smallest normal number: ones, then zeros.
+
+    Where all bits are ones, an adder may see the smallest normal number before it has added a unit.
+    """
+    low = rng.integers(0, fmt.man_w, n)
+    high = rng.integers(low + 1, fmt.man_w + 1)
+    one = np.uint64(1)
+    step = (one << high.astype(np.uint64)) - (one << low.astype(np.uint64))
+    exponent = np.clip(fmt.man_w + 1 - high, 1, 2 * fmt.bias).astype(np.uint64)
+    a = (exponent << np.uint64(fmt.man_w)) | _bits(rng, n, fmt.man_w)
+    b = np.where(_bits(rng, n, 1) == 1, a - step, a + step)
+    sign = _bits(rng, n, 1) << np.uint64(fmt.width - 1)
+    return a ^ sign, b ^ sign ^ np.uint64(fmt.sign_mask)
+
+
+def products_of_ones(
+    fmt: Format, rng: np.random.Generator, n: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Draw factors of products in the last binade, all ones but for a bit.
+
+    They are about to be rounded up, which overflows where all bits are ones.
+    """
+    one = fmt.min_normal  # the leading one of a significand
+    most = 2 * one - 1
+    first, second = [], []
+    for hole in rng.integers(0, fmt.man_w, n):
+        end = 2 * one * (most - (1 << int(hole)) + 1) - 1  # of the products that are cut to this
+        first.append(int(rng.integers(min(end // most + 1, most), most + 1)))
+        second.append(min(end // first[-1], most))
+    exponent = rng.integers(fmt.bias, 2 * fmt.bias, n)
+
+    def numbers(exponent: np.ndarray, significands: list[int]) -> np.ndarray:
+        mantissa = np.array(significands, dtype=np.uint64) - np.uint64(one)
+        sign = _bits(rng, n, 1) << np.uint64(fmt.width - 1)
+        return sign | (exponent.astype(np.uint64) << np.uint64(fmt.man_w)) | mantissa
+
+    return numbers(exponent, first), numbers(3 * fmt.bias - 1 - exponent, second)
+
+
 DISTRIBUTIONS = (uniform, near_exponents, cancellation, overflow, flush, one_corner, not_numbers)
 
 

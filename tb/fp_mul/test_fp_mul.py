@@ -1,6 +1,9 @@
 """The float multiplier against the model, bit for bit with all flags, at every number of stages."""
 
+from pymodel.arith.stimulus import products_of_ones
 from tb.fp_mul.bench import BENCH
+
+PAIRS = 1 << 12
 
 
 @BENCH.test(timeout_us=10_000)
@@ -19,6 +22,12 @@ async def classes(dut, board):
 async def many_operands(dut, board):
     """Every pair of an 8-bit format, random pairs of a larger one."""
     await BENCH.stream(dut, board, *BENCH.many_pairs(board.rng))
+
+
+@BENCH.test(timeout_us=10_000)
+async def ones(dut, board):
+    """Products of ones but for a bit in the last binade: no rounding of these overflows."""
+    await BENCH.stream(dut, board, *products_of_ones(BENCH.fmt, board.rng, PAIRS))
 
 
 test_fp_mul = BENCH.pytest()
