@@ -40,6 +40,7 @@ MOST_CALLS = {"icarus": 16, "verilator": 24}  # of a run, about
 PATIENCE = 4  # times as many tables until all must be covered
 MOST_REPEAT = (1 << 16) - 1
 MANY_CALLS = {"icarus": 8, "verilator": 70}
+REPEATS = {"icarus": (33,), "verilator": (33, 65, 129, 257)}  # of a segment: each bit by itself
 WAITS = 20  # cycles
 KINDS = SHORT, LONG, UNKNOWN = ("early", "late", "unknown")  # of malformed calls
 ATTEMPTS, RESET_CYCLES = 6, 6000  # to reset in a state of the streams
@@ -349,6 +350,19 @@ async def many_calls(dut, board):
     bus = await _start(dut, board)
     await bus.load(apart=True)
     await bus.check_run([bus.call() for _ in range(MANY_CALLS[BENCH.simulator])], "many")
+
+
+@BENCH.test(timeout_us=40_000)
+async def many_repeats(dut, board):
+    """Counters of repeats count beyond five bits."""
+    bus = await _start(dut, board)
+    words = _doubling_words(bus.machine)
+    registers = bus.tables.programs.registers()
+    for repeat in BENCH.items(board, REPEATS[BENCH.simulator]):
+        segments = [Segment(0, len(words), repeat, emit=True)]
+        table = [Function(0, 0, 0, 1, 1, 1)]
+        await bus.load(True, array_of(bus.machine, words, segments, table, registers))
+        await bus.check_run([bus.call()], f"{repeat} times")
 
 
 @BENCH.test(timeout_us=40_000)
@@ -679,6 +693,15 @@ async def refused_tables(dut, board):
     await bus.status(bus.flags, DONE=1, ERROR=1, context="no calls")
     await registers.write("STATUS", registers.mask("STATUS", "ERROR"))
     await bus.check_run(bus.calls(), "after a refused run")
+    # --- what was stored last is read back
+    await registers.describe_segment(Segment(0, 1))
+    for number in range(machine.segments):
+        await registers.write("SEGMENT_STORE", number)
+        await bus.compare("SEGMENT_STORE", number)
+    await registers.describe_function(Function(0, 0, 0, 1, 1, 1))
+    for number in range(machine.functions):
+        await registers.write("FUNCTION_STORE", number)
+        await bus.compare("FUNCTION_STORE", number)
     # --- the edges: the whole program in one segment, all tables full
     await registers.describe_segment(Segment(0, depth, MOST_REPEAT))
     await registers.write("SEGMENT_STORE", last_segment)
