@@ -110,6 +110,7 @@ def miter_of(
         {mutation.line.replace(f"-module {module} ", "-module gate ")}
         {"".join(f"cd {side}; {cut}; cd ..; " for side in ("gold", "gate"))}
         expose -evert gold/c:* gate/c:*
+        setundef -zero gold gate  # what no condition chooses
         opt_clean gold gate
         {_with_own(names[f"{REGISTER}{apart}"], width_of(clean, apart), shown) if apart else ""}
         miter -equiv -flatten {"-make_outputs" if shown else ""} gold gate miter

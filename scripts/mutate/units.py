@@ -137,6 +137,10 @@ UNITS = {
             "serial-4-pipelined",
             boxes=FLOAT_BOXES,
             control=tuple(f"gen_serial.u_inverter.{name}" for name in ("step_q", "i_q", "j_q")),
+            argued={
+                "cnot0 by bit 29 $procmux$523.Y[4]": "only where the multiplier is not used: a "
+                "subnormal times zero is what zero times zero is"
+            },
         ),
         Unit(
             "hdca_engine",
@@ -177,10 +181,14 @@ UNITS = {
             "least-half",
             boxes=(*FLOAT_BOXES, *MEMORIES, VOTED),
             shows=("busy", "full", "push"),
+            # A write hits what stood there a cycle before: an address stands until it is done.
+            before=(
+                "u_control.u_axil.gen_set_up.write_q",
+                "u_control.u_axil.write_addr_q",
+                "u_registers.write_hit_q",
+            ),
             argued={
                 "cnot1 by bit 10 $procmux$1281.B[18]": NO_OPTION,
-                "const0 $453.A[2]": "there is no register at word 68: a hit is that of an address "
-                "that has stood for some cycles, so nothing is written there",
                 "cnot1 by bit 12 $procmux$582.B[0]": "steps are only held so in a run of none, "
                 "which ends, and the next one sets them",
             },
@@ -200,6 +208,10 @@ UNITS = {
             # array_memory is none: all boxes of a name get the ports of the first one
             boxes=(*FLOAT_BOXES, "step_bank", "array_program", VOTED),
             shows=("busy", "done_state", "parts_rst_n"),
+            argued={
+                "const1 $procmux$15.A[8]": "data of a host's word, kept where the chain stands: "
+                "such a word is there only between runs, when the chain advances in every cycle",
+            },
             proved={
                 "const0 $driver$u_sequencer.word_cycles_q.Q[25]": (
                     "array_sequencer_counts_formal-array_sequencer",
