@@ -685,6 +685,14 @@ async def descriptions(dut, board):
         at = WORD_BYTES * i + low
         want[number][at : at + len(patch)] = patch
     await check("written")
+    words = rng.integers(1 << 32, size=(count, len(bus.DESCRIPTION)))
+    for mask in (0, ALL_BITS):  # each bit is both
+        for number, row in enumerate(words ^ mask):
+            await registers.write("PROGRAM", number)
+            for name, word in zip(bus.DESCRIPTION, row, strict=True):
+                await registers.write(name, int(word))
+            want[number] = row.astype("<u4").tobytes()
+        await check("whole words")
     await registers.write("PROGRAM", count - 1)
     memory = 1 << (count - 1).bit_length()
     for word in (count, memory, memory + count - 1, 1 << 31, ALL_BITS):
