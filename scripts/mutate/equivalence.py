@@ -102,7 +102,7 @@ def miter_of(
         and `gate_cut_0.D` with the mutation.
     """
     names = cut_names(clean, types)
-    cut = "; ".join(f"rename {cell} {name}" for cell, name in names.items())
+    cut = rename_cut(names)
     return f"""
         read_rtlil {clean.relative_to(ROOT)}
         copy {module} gate
@@ -133,6 +133,11 @@ def cut_names(clean: Path, types: str = CUT) -> dict[str, str]:
     """New names for the cells that are cut: `expose -evert` cuts those with a name of a user's."""
     cells = re.findall(rf"^  cell (?:{types}) (\$\S+)$", clean.read_text(), re.M)
     return {cell: f"cut_{i}" for i, cell in enumerate(cells)}
+
+
+def rename_cut(names: dict[str, str]) -> str:
+    """The commands that give cells their new names."""
+    return "; ".join(f"rename {cell} {name}" for cell, name in names.items())
 
 
 def width_of(clean: Path, register: str) -> int:

@@ -13,6 +13,7 @@ from scripts.mutate.equivalence import (
     cut_names,
     keep_outputs,
     miter_of,
+    rename_cut,
     split_index,
     width_of,
 )
@@ -40,15 +41,17 @@ def reached(clean: Path, module: str, control: Sequence[str], log: Path) -> list
 
     Raises
     ------
-    CostError
+    KeyError
         If there is no such register.
     """
-    pins = [split_index(name) for name in control]
-    now, after = ([f"{name}.{end}{bit}" for name, bit in pins] for end in "qd")
+    names = cut_names(clean)
+    pins = [(names[f"{REGISTER}{name}"], bit) for name, bit in map(split_index, control)]
+    now, after = ([f"{cut}.{end}{bit}" for cut, bit in pins] for end in "QD")
     script = f"""
         read_rtlil {clean.relative_to(ROOT)}
-        expose -dff -evert -evert-dff {module}
-        {keep_outputs([f"{name}.d" for name, _ in pins])}
+        cd {module}; {rename_cut(names)}; cd ..
+        expose -evert {module}/c:*
+        {keep_outputs([f"{cut}.D" for cut, _ in pins])}
         {_all(now + after)} {module}
     """
     steps: dict[tuple[str, ...], list[tuple[str, ...]]] = {}

@@ -189,13 +189,15 @@ UNITS = {
             ),
             argued={
                 "cnot1 by bit 10 $procmux$1281.B[18]": NO_OPTION,
+                "const0 $driver$u_sequencer.entries_left_q.Q[0]": "at most two entries are traced "
+                "here; what is left is only compared with two",
                 "cnot1 by bit 12 $procmux$582.B[0]": "steps are only held so in a run of none, "
                 "which ends, and the next one sets them",
             },
             proved={
-                "cnot1 by bit 24 $procmux$570.Y[21]": (
+                "cnot1 by bit 24 $procmux$1219.Y[19]": (
                     "step_sequencer_counts_formal-step_sequencer",
-                    "lemma_every",
+                    "lemma_save",
                 ),
             },
             goal=CONTROL_GOAL,
