@@ -140,6 +140,7 @@ def _part_proofs() -> list[Proof]:
             {"CONTEXTS": 2, "DATAPATHS": 1},
             fast=False,
         ),
+        counts("array_drain", complete=True),
     ]
 
 

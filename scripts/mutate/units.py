@@ -199,6 +199,10 @@ UNITS = {
                     "step_sequencer_counts_formal-step_sequencer",
                     "lemma_save",
                 ),
+                "cnot1 by bit 27 $1002.Y[19]": (
+                    "step_sequencer_counts_formal-step_sequencer",
+                    "lemma_steps",
+                ),
             },
             goal=CONTROL_GOAL,
         ),
@@ -222,6 +226,10 @@ UNITS = {
                 "cnot1 by bit 28 $driver$u_loader.calls_left_q.Q[4]": (
                     "array_loader_counts_formal-array_loader",
                     "lemma_open",
+                ),
+                "cnot1 by bit 19 $driver$u_drain.given_q.Q[16]": (
+                    "array_drain_counts_formal-array_drain",
+                    "given_counted",
                 ),
             },
             goal=CONTROL_GOAL,
