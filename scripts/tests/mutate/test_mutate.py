@@ -4,6 +4,8 @@ import contextlib
 import dataclasses
 import json
 import re
+import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -216,10 +218,16 @@ needs_yosys = pytest.mark.skipif(
 
 
 @pytest.fixture
-def netlist_of():
+def folder():
+    """For one test alone; Yosys sees the repository only."""
+    campaign.FOLDER.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="test-", dir=campaign.FOLDER) as name:
+        yield Path(name)
+
+
+@pytest.fixture
+def netlist_of(folder):
     """Reads a module: its netlist, a file for logs, and what makes a mutation of a cell."""
-    folder = campaign.FOLDER / "test"
-    folder.mkdir(parents=True, exist_ok=True)
     log = folder / "known.log"
 
     def read(name, text):
@@ -318,9 +326,7 @@ def test_registers_hold_what_they_were_given_a_cycle_before(netlist_of):
 
 @needs_yosys
 @pytest.mark.parametrize(("flag", "never"), [(2, True), (1, False)])  # overflow, underflow
-def test_a_bit_of_a_module_inside_is_never_set(flag, never):
-    folder = campaign.FOLDER / "test"
-    folder.mkdir(parents=True, exist_ok=True)
+def test_a_bit_of_a_module_inside_is_never_set(folder, flag, never):
     values = {"EXP_W": 4, "MAN_W": 2, "STAGES": 3}
     lines = [f"    parameter \\{name} {value}" for name, value in values.items()]
     clean = folder / "recip.il"
@@ -334,9 +340,8 @@ def test_bits_are_all_zero_or_one_of_them_is_not():
 
 
 @needs_yosys
-def test_faults_of_a_netlist_are_planted_and_compared():
-    netlists = Netlists(UNIT, campaign.FOLDER / "test")
-    netlists.folder.mkdir(parents=True, exist_ok=True)
+def test_faults_of_a_netlist_are_planted_and_compared(folder):
+    netlists = Netlists(UNIT, folder)
     netlists.read()
     mutations = netlists.mutations(5, seed=1)
     assert [mutation.number for mutation in mutations] == [1, 2, 3, 4, 5]
