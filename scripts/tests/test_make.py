@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from scripts.places import BUILD, ROOT
+from scripts.tests import outer_make
 from tb.common.on_bus import name_of
 from tb.common.simulators import UNFINISHED
 
@@ -25,9 +26,7 @@ CTRL_C_LIMIT_S = 60  # of a loaded machine; alone it takes a second
 
 @pytest.fixture
 def environment():
-    """Without what the `make` outside gives to those that it starts."""
-    outer = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES")
-    return {name: value for name, value in os.environ.items() if name not in outer}
+    return outer_make.environment()
 
 
 @pytest.fixture

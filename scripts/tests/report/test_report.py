@@ -3,7 +3,6 @@
 import base64
 import html
 import json
-import os
 import re
 import subprocess
 
@@ -13,6 +12,7 @@ from scripts.places import ROOT
 from scripts.report.bench_runs import BenchRun, read_bench_runs
 from scripts.report.page import duration, write_report
 from scripts.report.pytest_files import read_junit
+from scripts.tests import outer_make
 
 pytestmark = pytest.mark.rtl_of()
 
@@ -79,11 +79,10 @@ def test_a_red_test_has_the_command_that_shows_where_it_fails(build):
     page = html.unescape(write_report(build).read_text())
     (command,) = re.findall(r"<code>(make debug .*?)</code>", page)
     assert command == "make debug BENCH=fp_sub CONFIG=binary32-s0 SIM=verilator SEED=7 TEST=random"
-    outer = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES")
     done = subprocess.run(
         [*command.split(), "-n"],
         cwd=ROOT,
-        env={name: value for name, value in os.environ.items() if name not in outer},
+        env=outer_make.environment(),
         capture_output=True,
         text=True,
         check=True,

@@ -7,6 +7,7 @@ import pytest
 import pymodel
 from scripts.places import ROOT
 from scripts.sweeps.variations import main
+from scripts.tests import outer_make
 
 pytestmark = pytest.mark.rtl_of()
 
@@ -55,7 +56,8 @@ def test_the_makefile_hands_everything_on():
     words = ["make", "-n", "sweep", f"SCENARIO={FILE}", "COUNT=3", "OUT=x.csv", "TARGET=engine"]
     words += ["VARY=body[0].mass=1:2:3 body[1].q=random(-1,1)", "WORKERS=2", "SCHEDULER=a:1"]
     words += ["SIM=icarus", "LANES=4+4", "SEED=3", "STEPS=7", "ARITH=5/10"]
-    said = subprocess.run(words, cwd=ROOT, capture_output=True, text=True)
+    environment = outer_make.environment()
+    said = subprocess.run(words, cwd=ROOT, env=environment, capture_output=True, text=True)
     for option in (
         "--vary 'body[0].mass=1:2:3' --vary 'body[1].q=random(-1,1)' --count 3 --target engine",
         "--workers 2 --scheduler a:1 --sim icarus --arith 5/10 --steps 7 --lanes 4+4 --seed 3",
