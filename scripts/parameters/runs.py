@@ -17,7 +17,7 @@ INSTANCE = re.compile(r"^ *(\w+) #\((.*?)\) u_\w+ \(", re.M | re.S)
 HEADER = re.compile(r"\bparameter\b[^,=]*?(\w+)\s*=\s*([^,\n]+?)\s*(?:,|//|\n)")
 CHECK = re.compile(r'\$fatal\(1, "%m: ([^"]*)"')
 #: Parameters of the wrapper around float units that are none of theirs.
-LANES = ("UNIT", "LANES", "MAX_STAGES")
+LANES = ("UNIT", "LANES", "MAX_STAGES", "STEPS")
 #: Wrapper of a bench -> the module that it is there for.
 WRAPPED = {"inv_adjugate_2x2_linked": "inv_adjugate_2x2"}
 

@@ -14,6 +14,7 @@ from scripts.parameters.document import DOC, document, gaps, missing, spans
 from scripts.parameters.elaborate import combinations, elaborated, limits, problem
 from scripts.parameters.legal import NOT_RUN, SPACES, Values
 from tb.common.fp_bench import FloatBench
+from tb.common.simulators import SIMULATORS
 
 RANDOM = [bench for bench in runs.benches() if bench.random]
 SPACE_OF = {
@@ -32,6 +33,8 @@ def varied_by_benches():
             values = found.setdefault((top, name), set())
             values |= {c.params.get(name) for c in bench.configs.values()}  # None: the default
             values |= set(bench.random.ranges.get(name, ()) if bench.random else ())
+            simulated = [bench.simulated_params(simulator, False) for simulator in SIMULATORS]
+            values |= {params[name] for params in simulated if name in params}
     return {at for at, values in found.items() if len(values) > 1}
 
 

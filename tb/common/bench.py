@@ -236,6 +236,10 @@ class Bench:
             random = [one] if one else self.random.draw(rng)
         return [*self.configs.values(), *random]
 
+    def simulated_params(self, simulator: str, waves: bool) -> dict[str, int]:
+        """Parameters of the top level that are not the device's, but of how it is simulated."""
+        return {}
+
     def pytest(self) -> Callable[..., None]:
         """The pytest function of the bench: one case for each simulator and configuration.
 
@@ -304,7 +308,7 @@ class Bench:
             tests, ``message`` says all that failed and how to run it again.
         """
         chosen = self.config_named(config)
-        params = chosen.params | (params or {})
+        params = chosen.params | self.simulated_params(simulator, waves) | (params or {})
         asked = (self.name, config, simulator, seed, params, settings or {})
         extra = {"folder": str(folder), "code_coverage": str(code_coverage), "long": chosen.long}
         task = Task(*asked, command=command, place=place, **extra)

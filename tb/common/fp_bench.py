@@ -12,6 +12,7 @@ import cocotb
 import numpy as np
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, Timer
+from cocotb.utils import get_sim_time
 
 from pymodel.arith import float_units
 from pymodel.arith.fp import Format, flag_text
@@ -36,21 +37,22 @@ RANDOM_FORMATS = 4  # in a run
 RANDOM_VECTORS = 1 << 13  # in each of their tests
 LANES_MAIN, LANES_OTHER = 63, 17  # or a little less: as many of each depth as of any other
 FLAGS_W = 5
-CHUNK_STEPS = 1024  # steps prepared at a time
+STEPS = 64  # of a clock each, that one access from Python moves; Icarus is slower with many
+CHUNK_STEPS = 16 * STEPS  # steps prepared at a time
 SPECIFIED = 2048  # vectors of a stream that the specification itself evaluates, too
 
 
-class Step(NamedTuple):
-    """A clock cycle.
+class Steps(NamedTuple):
+    """As many clock cycles as one access moves.
 
     Attributes
     ----------
     driven
-        Of each operand the word of all lanes.
+        Of each operand the word of all lanes in all steps.
     wanted
-        Of each output the word of all lanes.
+        Of each output the word of all lanes in all steps.
     vectors
-        What each lane shows, shape (kinds, lanes): its operands and its outputs.
+        What each lane shows, shape (kinds, steps x lanes): its operands and its outputs.
     """
 
     driven: tuple[int, ...]
@@ -121,6 +123,10 @@ class FloatBench(Bench):
         self.max_stages = max_stages
         self.twin = twin
 
+    def simulated_params(self, simulator: str, waves: bool) -> dict[str, int]:
+        """An access moves many steps of Verilator, one where each is to be seen when it is."""
+        return {"STEPS": STEPS if simulator == "verilator" and not waves else 1}
+
     @property
     def fmt(self) -> Format:
         """The format that this simulation runs."""
@@ -183,17 +189,23 @@ class FloatBench(Bench):
         self._check_model(board, operands)
         self._cover(board, operands)
         ports = (dut.a_i, dut.b_i)[: len(operands)]
-        edge, before_edge = FallingEdge(dut.clk_i), Timer(PERIOD_NS // 2 - 1, "ns")
+        steps = self.params["STEPS"]
+        edge = FallingEdge(dut.clk_i)
+        before_last_edge = Timer(steps * PERIOD_NS - PERIOD_NS // 2 - 1, "ns")
         cocotb.start_soon(Clock(dut.clk_i, PERIOD_NS, unit="ns", impl="gpi").start())
-        for cycle, step in enumerate(self._steps(operands)):
-            await edge
-            for port, word in zip(ports, step.driven, strict=True):
+        dut.start_i.value = 1
+        await edge
+        await edge
+        dut.start_i.value = 0
+        for moved, cycle in zip(self._steps(operands), itertools.count(0, steps), strict=False):
+            for port, word in zip(ports, moved.driven, strict=True):
                 port.value = word
             if cycle >= self.max_stages:
-                board.model.show(dict(zip(self.outputs, step.wanted, strict=True)))
-            await before_edge
-            if cycle >= self.max_stages:
-                self._check(dut, board, step, cycle, numbers)
+                board.model.show(dict(zip(self.outputs, moved.wanted, strict=True)))
+            await before_last_edge
+            if cycle + steps > self.max_stages:
+                self._check(dut, board, moved, cycle, numbers)
+            await edge
 
     def _cover(self, board: Scoreboard, operands: Sequence[np.ndarray]) -> None:
         """Tell what the operands meet, each in the lane that it goes to."""
@@ -211,18 +223,43 @@ class FloatBench(Bench):
         assert all(map(np.array_equal, model, specification)), "native code is not the model"
 
     def _check(
-        self, dut: Any, board: Scoreboard, step: Step, cycle: int, numbers: np.ndarray
+        self, dut: Any, board: Scoreboard, moved: Steps, cycle: int, numbers: np.ndarray
     ) -> None:
         """Compare what the outputs show now, word by word, lane by lane only if one differs.
 
-        Operands have ``numbers``.
+        Operands have ``numbers``; the first step is that of ``cycle``. Steps in which the deepest
+        pipeline fills are left out.
         """
         got = tuple(int(getattr(dut, port).value) for port in self.outputs)
-        if got == step.wanted:
-            board.transactions += step.vectors[-len(got) :].size
+        if got == moved.wanted and cycle >= self.max_stages:
+            board.transactions += moved.vectors[-len(got) :].size
             return
-        fmt, vectors = self.fmt, step.vectors.tolist()
-        *operands, flags = vectors[: -len(got)] + vectors[-1:]
+        steps, lanes = self.params["STEPS"], self.params["LANES"]
+        by_step = moved.vectors.reshape(-1, steps, lanes).swapaxes(0, 1).tolist()
+        for step in range(max(0, self.max_stages - cycle), steps):
+            words = [
+                word >> step * lanes * width & (1 << lanes * width) - 1
+                for word, (width, _) in zip(got, self._shapes, strict=True)
+            ]
+            ns = get_sim_time("ns") - PERIOD_NS * (steps - 1 - step)
+            self._check_step(board, words, by_step[step], cycle + step, ns, numbers)
+
+    @property
+    def _shapes(self) -> list[tuple[int, Format | None]]:
+        """Of each output the width of a lane, and the format of a float."""
+        return [(self.fmt.width, self.fmt)] * (len(self.outputs) - 1) + [(FLAGS_W, None)]
+
+    def _check_step(
+        self,
+        board: Scoreboard,
+        got: Sequence[int],
+        vectors: Sequence[Sequence[int]],
+        cycle: int,
+        ns: float,
+        numbers: np.ndarray,
+    ) -> None:
+        """Compare what the outputs showed in a step, at a time in nanoseconds, lane by lane."""
+        *operands, flags = (*vectors[: -len(got)], vectors[-1])
 
         def context(lane: int) -> str:
             words = zip("ab", operands, strict=False)
@@ -232,20 +269,20 @@ class FloatBench(Bench):
             board.reached = {"item": int(numbers[np.clip(fed, 0, len(numbers) - 1)])}
             return f"{self.operation} {words}, flags {flag_text(flags[lane])}, {stages} stages"
 
-        widths = [(fmt.width, fmt)] * (len(got) - 1) + [(FLAGS_W, None)]
-        wanted = vectors[-len(got) :]
-        for port, word, wants, (width, of) in zip(self.outputs, got, wanted, widths, strict=True):
-            board.compare_lanes(port, word, wants, width, of, cycle, context)
+        outputs = zip(self.outputs, got, vectors[-len(got) :], self._shapes, strict=True)
+        for port, word, wants, (width, of) in outputs:
+            board.compare_lanes(port, word, wants, width, of, cycle, context, ns)
 
-    def _steps(self, operands: Sequence[np.ndarray]) -> Iterator[Step]:
+    def _steps(self, operands: Sequence[np.ndarray]) -> Iterator[Steps]:
         """The cycles of a stream.
 
         The first one comes again before and the last one after the others, for as long as the
         deepest pipeline takes to fill and to drain.
         """
         lanes, deepest, fmt = self.params["LANES"], self.max_stages, self.fmt
+        word = lanes * self.params["STEPS"]
         fill = deepest * lanes
-        drain = fill + -len(operands[0]) % lanes
+        drain = fill + -(2 * fill + len(operands[0])) % word
         operands = [np.pad(side, (fill, drain), mode="edge") for side in operands]
         lane = np.arange(lanes)
         chunk = CHUNK_STEPS * lanes
@@ -260,12 +297,12 @@ class FloatBench(Bench):
             history = np.concatenate([before, fed], axis=1)
             before = history[:, -deepest:]
             step = deepest + np.arange(fed.shape[1])[:, None] - lane % (deepest + 1)
-            vectors = history[:, step, lane]
+            vectors = history[:, step, lane].reshape(len(fed), -1, word)
             *words, flags = vectors[len(sides) :]
-            driven = zip(*(_pack(side, lanes, fmt.width) for side in sides), strict=True)
-            words = [_pack(side, lanes, fmt.width) for side in words]
-            wanted = zip(*words, _pack(flags, lanes, FLAGS_W), strict=True)
-            yield from map(Step, driven, wanted, vectors.swapaxes(0, 1))
+            driven = zip(*(_pack(side, word, fmt.width) for side in sides), strict=True)
+            words = [_pack(side, word, fmt.width) for side in words]
+            wanted = zip(*words, _pack(flags, word, FLAGS_W), strict=True)
+            yield from map(Steps, driven, wanted, vectors.swapaxes(0, 1))
 
 
 def _pack(values: np.ndarray, lanes: int, width: int) -> list[int]:

@@ -1,11 +1,16 @@
 // Copies of one float unit side by side, with every number of register stages, so that one access
-// from Python moves many operands.
+// from Python moves many operands, those of STEPS clocks.
+//
+// After start_i step 0 is the first; each step lasts from one rising edge to the next. The outputs
+// of a step are those that it shows before the edge that ends it; in the last step, all of them are
+// there, those of the first step lowest.
 //
 // Latency: lane i has i % (MAX_STAGES + 1) stages. Throughput: one operation a clock and lane.
 
 module fp_lanes #(
   parameter int UNIT = fp_pkg::UNIT_ADD,  // those without a second operand leave b_i open
   parameter int LANES = 63,
+  parameter int STEPS = 1,
   parameter int EXP_W = 8,
   parameter int MAN_W = 23,
   parameter int MAX_STAGES = fp_pkg::MAX_STAGES,
@@ -13,37 +18,79 @@ module fp_lanes #(
   parameter int DSP_W = fp_pkg::DSP_W,  // of all but fp_add
   localparam int W = 1 + EXP_W + MAN_W
 ) (
-  input  logic                    clk_i,
-  input  logic [LANES-1:0][W-1:0] a_i,
-  input  logic [LANES-1:0][W-1:0] b_i,
-  output logic [LANES-1:0][W-1:0] y_o,
+  input  logic                          clk_i,
+  input  logic                          start_i,
+  input  logic [STEPS*LANES-1:0][W-1:0] a_i,
+  input  logic [STEPS*LANES-1:0][W-1:0] b_i,
+  output logic [STEPS*LANES-1:0][W-1:0] y_o,
   // The cosine of fp_sincos; the reciprocal by the table of fp_recip, where there is one; or zero.
-  output logic [LANES-1:0][W-1:0]               z_o,
-  output logic [LANES-1:0][fp_pkg::FLAGS_W-1:0] flags_o
+  output logic [STEPS*LANES-1:0][W-1:0]               z_o,
+  output logic [STEPS*LANES-1:0][fp_pkg::FLAGS_W-1:0] flags_o
 );
+
+  // The step that is under way, where there are several.
+  logic [LANES-1:0][W-1:0] now_a, now_b, now_y, now_z;
+  logic [LANES-1:0][fp_pkg::FLAGS_W-1:0] now_flags;
+
+  if (STEPS > 1) begin : gen_steps
+    localparam int STEP_W = $clog2(STEPS);
+    logic [STEP_W-1:0] step_q;
+    logic [STEPS-2:0][LANES-1:0][W-1:0] y_q, z_q;
+    logic [STEPS-2:0][LANES-1:0][fp_pkg::FLAGS_W-1:0] flags_q;
+    always_ff @(posedge clk_i) begin
+      if (start_i || step_q == STEP_W'(STEPS - 1)) begin
+        step_q <= '0;
+      end else begin
+        step_q <= step_q + 1'b1;
+        y_q[step_q] <= now_y;
+        z_q[step_q] <= now_z;
+        flags_q[step_q] <= now_flags;
+      end
+    end
+    assign now_a = a_i[step_q*LANES+:LANES];
+    assign now_b = b_i[step_q*LANES+:LANES];
+    assign y_o = {now_y, y_q};
+    assign z_o = {now_z, z_q};
+    assign flags_o = {now_flags, flags_q};
+  end
 
   for (genvar i = 0; i < LANES; i++) begin : gen_lane
     localparam int STAGES = i % (MAX_STAGES + 1);
+    logic [W-1:0] a, b, y, z;
+    logic [fp_pkg::FLAGS_W-1:0] flags;
+    if (STEPS > 1) begin : gen_step
+      assign a = now_a[i];
+      assign b = now_b[i];
+      assign now_y[i] = y;
+      assign now_z[i] = z;
+      assign now_flags[i] = flags;
+    end else begin : gen_direct
+      assign a = a_i[i];
+      assign b = b_i[i];
+      assign y_o[i] = y;
+      assign z_o[i] = z;
+      assign flags_o[i] = flags;
+    end
     if (UNIT == fp_pkg::UNIT_ADD) begin : gen_add
       fp_add #(.EXP_W(EXP_W), .MAN_W(MAN_W), .STAGES(STAGES)) u_dut (
-        .clk_i, .a_i(a_i[i]), .b_i(b_i[i]), .y_o(y_o[i]), .flags_o(flags_o[i])
+        .clk_i, .a_i(a), .b_i(b), .y_o(y), .flags_o(flags)
       );
     end else if (UNIT == fp_pkg::UNIT_MUL) begin : gen_mul
       fp_mul #(
         .EXP_W(EXP_W), .MAN_W(MAN_W), .STAGES(STAGES), .SPECIALS(SPECIALS), .DSP_W(DSP_W)
       ) u_dut (
-        .clk_i, .a_i(a_i[i]), .b_i(b_i[i]), .y_o(y_o[i]), .flags_o(flags_o[i])
+        .clk_i, .a_i(a), .b_i(b), .y_o(y), .flags_o(flags)
       );
     end else if (UNIT == fp_pkg::UNIT_RECIP) begin : gen_recip
       localparam bit TABLE = MAN_W <= fp_pkg::RECIP_TABLE_MAX_MAN_W;
-      logic [fp_pkg::FLAGS_W-1:0] flags, table_flags;
+      logic [fp_pkg::FLAGS_W-1:0] own_flags, table_flags;
       fp_recip #(
         .EXP_W(EXP_W),
         .MAN_W(MAN_W),
         .STAGES(STAGES),
         .DSP_W(DSP_W)
       ) u_dut (
-        .clk_i, .a_i(a_i[i]), .y_o(y_o[i]), .flags_o(flags)
+        .clk_i, .a_i(a), .y_o(y), .flags_o(own_flags)
       );
       fp_recip #(
         .EXP_W(EXP_W),
@@ -52,17 +99,17 @@ module fp_lanes #(
         .METHOD(TABLE ? fp_pkg::RECIP_TABLE : fp_pkg::RECIP_ARRAY),
         .DSP_W(DSP_W)
       ) u_table (
-        .clk_i, .a_i(a_i[i]), .y_o(z_o[i]), .flags_o(table_flags)
+        .clk_i, .a_i(a), .y_o(z), .flags_o(table_flags)
       );
       // Flags that differ show as all of them, which no operation raises.
-      assign flags_o[i] = flags == table_flags ? flags : '1;
+      assign flags = own_flags == table_flags ? own_flags : '1;
     end else begin : gen_sincos
       fp_sincos #(.EXP_W(EXP_W), .MAN_W(MAN_W), .STAGES(STAGES), .DSP_W(DSP_W)) u_dut (
-        .clk_i, .a_i(a_i[i]), .sin_o(y_o[i]), .cos_o(z_o[i]), .flags_o(flags_o[i])
+        .clk_i, .a_i(a), .sin_o(y), .cos_o(z), .flags_o(flags)
       );
     end
     if (UNIT == fp_pkg::UNIT_ADD || UNIT == fp_pkg::UNIT_MUL) begin : gen_no_second_result
-      assign z_o[i] = '0;
+      assign z = '0;
     end
   end
 

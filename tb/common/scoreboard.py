@@ -134,10 +134,12 @@ class Scoreboard:
         fmt: Format | None = None,
         cycle: int | None = None,
         context: Callable[[int], str] | None = None,
+        ns: float | None = None,
     ) -> None:
         """Check a packed vector of ``len(wants)`` values of ``width`` bits, lane 0 lowest.
 
-        ``context(lane)`` is called for the first lane that differs.
+        ``context(lane)`` is called for the first lane that differs, ``ns`` is as for
+        :meth:`mismatch`.
         """
         lanes = [(got >> (width * lane)) & ((1 << width) - 1) for lane in range(len(wants))]
         self.transactions += len(wants)
@@ -147,7 +149,9 @@ class Scoreboard:
         text = context(lane) if context else ""
         raise AssertionError(
             self.mismatch(
-                f"{signal}[{lane}]", lanes[lane], int(wants[lane]), fmt, cycle, text, bits=width
+                *(f"{signal}[{lane}]", lanes[lane], int(wants[lane]), fmt, cycle, text),
+                bits=width,
+                ns=ns,
             )
         )
 
@@ -166,9 +170,9 @@ class Scoreboard:
     def observe(self, channel: str, got: int, cycle: int | None = None) -> None:
         """Check a value that came on a channel against the oldest one expected there."""
         if not self._queues[channel]:
+            when = _when(cycle, get_sim_time("ns"))
             raise AssertionError(
-                f"{channel}: {got:#x} came {_when(cycle)} but nothing was expected\n"
-                f"  rerun  {self.rerun}"
+                f"{channel}: {got:#x} came {when} but nothing was expected\n  rerun  {self.rerun}"
             )
         want, fmt, context = self._queues[channel].popleft()
         self.compare(channel, got, want, fmt, cycle, context)
@@ -191,6 +195,7 @@ class Scoreboard:
         details: Sequence[tuple[str, str]] = (),
         bits: int | None = None,
         seen_as: str = "",
+        ns: float | None = None,
     ) -> str:
         """The text of a mismatch: both values in every reading, where, and how to see it again.
 
@@ -206,12 +211,15 @@ class Scoreboard:
             Width of a word of a vector; otherwise that of the format.
         seen_as
             What showed it first, if that was something else.
+        ns
+            When it was, in nanoseconds; None for now.
         """
-        lines = [f"{signal} differs {_when(cycle)}{f' ({context})' if context else ''}"]
+        ns = get_sim_time("ns") if ns is None else ns
+        lines = [f"{signal} differs {_when(cycle, ns)}{f' ({context})' if context else ''}"]
         bits = bits or (fmt and fmt.width)
         self.model.mismatch(signal, want, bits)
         self.failures[lines[0]] = {
-            "ns": get_sim_time("ns"),
+            "ns": ns,
             "signal": signal,
             "got": " = ".join(dict.fromkeys(_readings(got, fmt)[:2])),
             "expected": " = ".join(_readings(want, fmt)[:2]),
@@ -241,6 +249,6 @@ def _readings(bits: int | None, fmt: Format | None) -> list[str]:
     return [f"{bits:#x}", repr(fmt.to_float(bits)), parts]
 
 
-def _when(cycle: int | None) -> str:
-    time = f"{get_sim_time('ns'):g} ns"
+def _when(cycle: int | None, ns: float) -> str:
+    time = f"{ns:g} ns"
     return f"at {time}" if cycle is None else f"at cycle {cycle}, {time}"

@@ -145,7 +145,7 @@ def test_a_vector_of_many_fails_alone(planted):
     unit = Unit("fp_add", "random-8.16", "icarus", 3, digest_of("fp_add", "icarus"))
     found = minimised(Failure(unit, "many_operands"))
     assert found.row["settings"]["items"] == 1 and found.row["settings"]["first"] > 0
-    assert " differs at cycle 6, 69 ns (add a=" in found.row["why"]
+    assert " differs at cycle 6, 79 ns (add a=" in found.row["why"]
     settings = json.dumps(found.row["settings"])
     assert found.row["rerun"] == (
         "make fp_add SIM=icarus CONFIG=random-8.16 SEED=3 TEST=many_operands "
