@@ -2,7 +2,8 @@
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -37,8 +38,7 @@ FEATURES = (
 )
 
 
-@dataclass(frozen=True)
-class Origin:
+class Origin(NamedTuple):
     """The program word that gave an output.
 
     Attributes
@@ -52,8 +52,7 @@ class Origin:
     cycle: int
 
 
-@dataclass(frozen=True)
-class Pass:
+class Pass(NamedTuple):
     """One repeat of a segment in a function's chain."""
 
     number: int
@@ -104,12 +103,17 @@ def origins(array: Array, function: Function) -> list[dict[int, Origin]]:
     """For each row of a function: number of an output -> what gave it."""
     lane = _output_lane(array.machine)
     rows, found = [], {}
+    given: dict[int, list[tuple[int, int]]] = {}  # of a segment: cycles and outputs
     for item in passes(array.segments, function):
-        if not item.segment.quiet:
-            for cycle, word in enumerate(words_of(array, item.segment)):
-                if lane in word.issues and not word.to_scratch:
-                    origin = Origin(item.number, item.repeat, cycle)
-                    found[item.out_base + word.output] = origin
+        if item.number not in given:
+            given[item.number] = [
+                (cycle, word.output)
+                for cycle, word in enumerate(words_of(array, item.segment))
+                if lane in word.issues and not word.to_scratch and not item.segment.quiet
+            ]
+        base = item.out_base
+        for cycle, output in given[item.number]:
+            found[base + output] = Origin(item.number, item.repeat, cycle)
         if item.segment.emit and item.last:
             rows.append(found)
             found = {}
@@ -394,10 +398,9 @@ class Tables:
             loop_from = int(rng.integers(first, last + 1))
             loops = int(rng.integers(1, MOST_LOOPS + 1))
             function = Function(first, last, loop_from, loops, 1, 1)
-            chain = [*passes(segments, function)]
-            outputs = _given(array, function)
-            words = sum(item.segment.length for item in chain)
-            if not outputs or words > MOST_WORDS:
+            words = sum(item.segment.length for item in passes(segments, function))
+            outputs = _given(array, function) if words <= MOST_WORDS else 0
+            if not outputs:
                 continue
             if rng.random() < FEWER:
                 outputs = int(rng.integers(1, outputs + 1))

@@ -102,8 +102,9 @@ class Registers:
 
         async def recv() -> Any:
             response = await receive()
-            if not response.rdata.is_resolvable:
-                self._unknown = str(response.rdata)
+            bits = str(response.rdata)
+            if bits.strip("01"):
+                self._unknown = bits
                 response.rdata = 0
             return response
 

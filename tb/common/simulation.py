@@ -23,6 +23,7 @@ TASK_ENV = "BENCH_RUN"
 # Files whose assertions pytest explains. cocotb's default, all files, has every module compiled
 # anew in each simulation: seconds.
 REWRITE = {"COCOTB_REWRITE_ASSERTION_FILES": "test_*.py *_bench.py"}
+REWRITE |= {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # cocotb only has pytest explain assertions
 TOPS = BUILD / "sim" / "tops"  # top levels made up around devices
 COVERAGE = "coverage.jsonl"  # next to the notes; see tb.common.results.add_coverage
 

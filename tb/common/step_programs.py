@@ -147,6 +147,7 @@ class Programs:
         self.coverage = Coverage(machine)
         self._common = 0  # registers of a bank that a program may read in common and never stores
         self._corners = corners(machine.fmt)
+        self._ports = [[Port(bank, side) for bank in range(machine.banks)] for side in range(SIDES)]
 
     def registers(self, specials: float = SPECIALS) -> dict[Location, int]:
         """Bits for all registers: numbers of order one, in this part corners of the format."""
@@ -160,7 +161,7 @@ class Programs:
     def number(self, specials: float = SPECIALS) -> int:
         """Bits of a number of order one, or with this probability of a corner of the format."""
         rng = self.rng
-        value = self.machine.fmt.from_float(float(rng.normal() * 2.0 ** rng.integers(-3, 4)))
+        value = self.machine.fmt.from_float(rng.standard_normal() * 2.0 ** int(rng.integers(-3, 4)))
         if rng.random() < specials:
             value = self._corners[int(rng.integers(len(self._corners)))]
         return value
@@ -303,14 +304,13 @@ class Programs:
         """A random operand, rather one that is not covered yet."""
         machine, rng = self.machine, self.rng
         operand = Operand(int(rng.integers(machine.banks)), bool(rng.integers(2)))
-        wanted = []
-        for bank in range(machine.banks):
-            port = Port(bank, side)
+        covered, wanted = self.coverage.count, []
+        for port in self._ports[side]:
             fresh = word.reads[port] is OFFERED
             wanted += [
-                Operand(bank, negative)
+                Operand(port.bank, negative)
                 for negative in (False, True)
-                if not self.coverage.count["path", index, port, fresh, negative]
+                if ("path", index, port, fresh, negative) not in covered
             ]
         if wanted and rng.random() < 0.5:
             operand = wanted[int(rng.integers(len(wanted)))]

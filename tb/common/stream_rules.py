@@ -9,6 +9,7 @@ from cocotb.utils import get_sim_time
 from tb.common.on_bus import inside
 
 PAYLOAD = ("tdata", "tuser", "tlast")
+IDLE = "00", "01"  # valid and ready where no rule can be broken between packets
 
 
 class StreamRules:
@@ -37,6 +38,8 @@ class StreamRules:
 
     def __init__(self, dut: Any, prefix: str, reset: str) -> None:
         self._dut, self._prefix, self._reset = dut, prefix, getattr(inside(dut), reset)
+        names = ("tvalid", "tready", *PAYLOAD)
+        self._wires = {name: getattr(dut, f"{prefix}_{name}") for name in names}
         self.refused = 0
         self.broken, self.error = Event(), ""
         self._held: tuple | None = None  # the payload that was not taken
@@ -47,6 +50,9 @@ class StreamRules:
         edge = FallingEdge(self._dut.clk_i)
         while not self.error:
             await edge
+            idle = str(self._dut.stream_handshakes_o.value).endswith(IDLE)
+            if idle and self._held is None and self._user is None:
+                continue
             if str(self._dut.rst_ni.value) == "1" and str(self._reset.value) == "1":
                 self._cycle()
             else:
@@ -70,11 +76,11 @@ class StreamRules:
             self._user = None if last else user
 
     def _wire(self, name: str) -> int:
-        value = getattr(self._dut, f"{self._prefix}_{name}").value
-        if not value.is_resolvable:
-            self._fail(f"{name} has unknown bits, {value}")
+        bits = str(self._wires[name].value)
+        if bits.strip("01"):
+            self._fail(f"{name} has unknown bits, {bits}")
             return 0
-        return int(value)
+        return int(bits, 2)
 
     def _fail(self, what: str) -> None:
         self.error = self.error or f"{self._prefix} at {get_sim_time('ns'):g} ns: {what}"

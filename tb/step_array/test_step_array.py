@@ -5,6 +5,7 @@ After every run all that left on the stream, flags, faults, and the counters are
 
 import re
 from dataclasses import replace
+from functools import cached_property
 
 import cocotb
 import pytest
@@ -85,7 +86,7 @@ class Bus(coprocessor_bench.Bus):
         self.covers = BENCH.config.name == CONFIGS[BENCH.name]
         self.watch = None
 
-    @property
+    @cached_property
     def machine(self):
         return machine_of(self.params)
 

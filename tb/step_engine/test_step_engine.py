@@ -5,6 +5,7 @@ After every run the whole register file, flags, cycles, steps done and trace are
 
 import re
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import cocotb
 import pytest
@@ -86,11 +87,11 @@ class Bus(coprocessor_bench.Bus):
         self.entries = self.params["TRACE_REGISTERS"]
         self.model = Twin(self.machine)
 
-    @property
+    @cached_property
     def machine(self):
         return machine_of(self.params)
 
-    @property
+    @cached_property
     def addresses(self):
         """Registers of a bank, of all contexts."""
         return self.machine.contexts * self.machine.depth
@@ -181,11 +182,8 @@ class Bus(coprocessor_bench.Bus):
         return int(self.rng.choice([0, last, self.rng.integers(last + 1)]))
 
     def random_locations(self, count):
-        machine, rng = self.machine, self.rng
-        return tuple(
-            Location(int(rng.integers(machine.banks)), int(rng.integers(self.addresses)))
-            for _ in range(count)
-        )
+        sizes = self.machine.banks, self.addresses
+        return tuple(Location(*x) for x in self.rng.integers(sizes, size=(count, 2)).tolist())
 
     async def load(self, run):
         """Program and registers into the hardware, registers into the model."""
@@ -362,9 +360,10 @@ async def full_traces(dut, board):
 
 async def _count_waits(dut, waits):
     """Count the cycles in which the run waits for room in the trace."""
+    push, full = inside(dut).push, inside(dut).full
     while True:
         await FallingEdge(dut.clk_i)
-        waits[0] += int(inside(dut).push.value) and int(inside(dut).full.value)
+        waits[0] += int(push.value) and int(full.value)
 
 
 @BENCH.test(timeout_us=20_000)
