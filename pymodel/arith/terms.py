@@ -26,6 +26,7 @@ SAME_NUMBER = 1e-12
 _DIGITS = 13
 
 ZERO, ONE = 0, 1  # nodes
+Signed = tuple[int, bool]  # a node, and whether its sign is turned
 
 
 class Term:
@@ -83,11 +84,23 @@ class Terms(Generic[S]):
         self._ready: list[int] = []
         self._fixed: list[float | None] = []  # what depends on numbers and parameters alone
         self._is_number: list[bool] = []  # what depends on numbers alone
-        self._factor: dict[int, tuple[int, Term]] = {}  # product with something fixed -> both
-        self._sums: dict[int, tuple[Term, Term]] = {}  # sum -> its operands
+        # No term is kept: it would keep this object, which would keep the term.
+        self._factor: dict[int, tuple[int, int]] = {}  # product with something fixed -> both
+        self._sums: dict[int, tuple[Signed, Signed]] = {}  # sum -> its operands
         self._read: set[int] = set()  # by other operations
         self._known: dict[tuple, int] = {}
-        self.zero, self.one = self.const(0.0), self.const(1.0)
+        for number in (0.0, 1.0):  # ZERO and ONE
+            self.const(number)
+
+    @property
+    def zero(self) -> Term:
+        """The number 0."""
+        return Term(self, ZERO)
+
+    @property
+    def one(self) -> Term:
+        """The number 1."""
+        return Term(self, ONE)
 
     @property
     def flags(self) -> int:
@@ -181,7 +194,7 @@ class Terms(Generic[S]):
         if whole is not None and turned:
             whole = -whole
         found = self._node(key, x - y if subtracts else x + y, ready, whole)
-        self._sums[found.node] = (-a, -b) if turned else (a, b)
+        self._sums[found.node] = (a.node, a.negative != turned), (b.node, b.negative != turned)
         return self._signed(found, turned)
 
     def mul(self, a: Term, b: Term) -> Term:
@@ -208,13 +221,13 @@ class Terms(Generic[S]):
                 return self._signed(self.add(Term(self, x), Term(self, x)), negative)
             if self._fixed[c] is not None and x in self._factor:
                 d, rest = self._factor[x]
-                return self._signed(Term(self, c) * Term(self, d) * rest, negative)
+                return self._signed(Term(self, c) * Term(self, d) * Term(self, rest), negative)
         self._read |= {first, second}
         ready = max(self._ready[first], self._ready[second]) + DELAY["mul"]
         product = self._node(key, self._values[first] * self._values[second], ready, whole)
         if whole is None and fixed != (None, None):
             c, x = (first, second) if fixed[0] is not None else (second, first)
-            self._factor[product.node] = c, Term(self, x)
+            self._factor[product.node] = c, x
         return self._signed(product, negative)
 
     def recip(self, x: Term) -> Term:
@@ -285,7 +298,7 @@ class Terms(Generic[S]):
         needed = self._read | {term.node for term in terms if not term.negative}
         turned = {term.node for term in terms} & self._sums.keys() - needed
         values = {
-            node: -self.value(a) - self.value(b)
+            node: -self.value(Term(self, *a)) - self.value(Term(self, *b))
             for node in sorted(turned)
             for a, b in [self._sums[node]]
         }

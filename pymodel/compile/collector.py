@@ -9,7 +9,8 @@ from contextlib import contextmanager
 def paused() -> Iterator[None]:
     """Pause the collector: for a function that makes many objects, none of them in a cycle.
 
-    Kernels and schedules are a third of their time in the making otherwise. As a context, or as a
+    Kernels and schedules are a third of their time in the making otherwise. Afterwards all objects
+    count as old: those that were made are not looked through at once. As a context, or as a
     decorator.
     """
     running = gc.isenabled()
@@ -18,4 +19,7 @@ def paused() -> Iterator[None]:
         yield
     finally:
         if running:
+            if not gc.get_freeze_count():  # otherwise the program has frozen some, to stay so
+                gc.freeze()
+                gc.unfreeze()
             gc.enable()

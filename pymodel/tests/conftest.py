@@ -9,3 +9,8 @@ THRESHOLDS = 50_000, 20, 20
 
 def pytest_configure():
     gc.set_threshold(*THRESHOLDS)
+
+
+def pytest_sessionfinish():
+    """What is kept ends with the process: looking through it at the end takes seconds."""
+    gc.freeze()
