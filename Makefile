@@ -6,6 +6,7 @@
 
 .DEFAULT_GOAL := help
 unexport VERILATOR_ROOT # a stale one makes newer Verilators refuse to run
+unexport PYTHONDONTWRITEBYTECODE # each simulation is a Python of its own: it would compile all modules
 export OPENBLAS_NUM_THREADS ?= 1 # threads for matrices of ten rows only wait for each other
 export PATH := $(CURDIR)/.venv/bin:$(CURDIR)/.tools/verilator/usr/bin:$(PATH)
 
