@@ -16,7 +16,9 @@ Both are imported twice: by pytest, which builds and starts a simulator for each
 inside that simulator by cocotb.
 """
 
+import atexit
 import functools
+import gc
 import itertools
 import json
 import sys
@@ -45,6 +47,9 @@ DEFAULT_SEED, MAX_SEED = 1, 2**31 - 1
 PART = ("first", "items", "state")  # settings of every bench: see Bench.items
 CYCLES_PER_US = 1000 // PERIOD_NS
 TAIL_NS = 50 * PERIOD_NS  # of a waveform behind a failure: a viewer's window must not end there
+#: Allocations before a collection of the youngest objects, and so on: a simulation is a short
+#: process with few cycles of objects, and Python's own thresholds take up to a tenth of its time.
+COLLECTOR_THRESHOLDS = 10_000, 10, 100
 TestBody = Callable[[Any, Scoreboard], Awaitable[None]]
 Item = TypeVar("Item")
 
@@ -91,6 +96,9 @@ class Bench:
         self.device = Device(toplevel, files, signals, wall_limit_s, modelled)
         self.tests: list[str] = []
         self._task = Task.told()
+        if self._task:
+            gc.set_threshold(*COLLECTOR_THRESHOLDS)
+            atexit.register(gc.freeze)  # looking through all objects at the end takes time, too
         self._hang = ""  # the test that has met one
 
     # --- inside the simulator -------------------------------------------------------------------
