@@ -289,9 +289,17 @@ class Machine:
         """Whether there is a scratch memory."""
         return self.scratch_depth > 0
 
+    @cached_property
+    def output_lane(self) -> int:
+        """Number of the lane that outputs; only with streams."""
+        return next(number for number, lane in enumerate(self.lanes) if lane.op == "output")
+
     @property
     def scratch_words(self) -> int:
-        """Words from one that outputs to the scratch memory to the first that may load it."""
+        """Words from one that outputs to the scratch memory to the first that may load it.
+
+        A word may not load what it outputs itself.
+        """
         return -(-(self.operand_latency + SCRATCH_STAGES) // self.contexts)
 
     @property

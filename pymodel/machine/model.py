@@ -75,12 +75,21 @@ class CallMemory:
     _written: dict = field(default_factory=dict)  # number of a scratch word -> clock
 
     def load(self, word: Word, machine: Machine) -> int | None:
-        """Give what a word loads; None: nothing is there, or not yet."""
+        """Give what a word loads; None: nothing is there, not yet, or it is just overwritten.
+
+        In hardware the stages decide whether a word loads what it outputs to the same place, or
+        what was there before.
+        """
         number = self.in_base + word.load
         if not word.from_scratch:
             return self.inputs[number]
         there = self.clock - self._written.get(number, self.clock) >= machine.scratch_words
-        return self.scratch[number] if there else None
+        overwritten = (
+            word.to_scratch
+            and self.out_base + word.output == number
+            and machine.output_lane in word.issues
+        )
+        return self.scratch[number] if there and not overwritten else None
 
     def output(self, word: Word, bits: int) -> None:
         """Take what a word outputs."""

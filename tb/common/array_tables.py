@@ -101,7 +101,7 @@ def words_of(array: Array, segment: Segment) -> list[Word]:
 
 def origins(array: Array, function: Function) -> list[dict[int, Origin]]:
     """For each row of a function: number of an output -> what gave it."""
-    lane = _output_lane(array.machine)
+    lane = array.machine.output_lane
     rows, found = [], {}
     given: dict[int, list[tuple[int, int]]] = {}  # of a segment: cycles and outputs
     for item in passes(array.segments, function):
@@ -326,7 +326,7 @@ class Tables:
 
     def _number_outputs(self, body: Sequence[Word]) -> None:
         """Give them numbers from 0 on, some of them several times."""
-        lane, rng = _output_lane(self.machine), self.rng
+        lane, rng = self.machine.output_lane, self.rng
         words = [word for word in body if lane in word.issues and not word.to_scratch]
         if words:
             span = int(rng.integers((len(words) + 1) // 2, len(words) + 1))
@@ -337,7 +337,7 @@ class Tables:
     def _dump(self, most: int, apart: bool) -> list[Word]:
         """Words that output registers, a different one each; ``apart``: that are never stored."""
         machine, rng = self.machine, self.rng
-        lane, registers = _output_lane(machine), machine.banks * machine.depth // (1 + apart)
+        lane, registers = machine.output_lane, machine.banks * machine.depth // (1 + apart)
         chosen = rng.permutation(registers)[: max(1, most)]
         words = []
         for number, register in enumerate(map(int, chosen)):
@@ -426,15 +426,18 @@ class Tables:
     def _load_what_is_there(self, array: Array, table: Sequence[Function]) -> None:
         """What a function would load from the scratch memory before it is there is an input."""
         machine = self.machine
-        load, output = _load_lane(machine), _output_lane(machine)
+        load, output = _load_lane(machine), machine.output_lane
         for function in table:
             clock, stored = 0, {}  # number -> clock
             for item in passes(array.segments, function):
                 for word in words_of(array, item.segment):
-                    since = clock - stored.get(item.in_base + word.load, clock)
-                    word.from_scratch &= load not in word.issues or since >= machine.scratch_words
+                    number = item.in_base + word.load
+                    before = stored.get(number, clock)
                     if output in word.issues and word.to_scratch:
                         stored[item.out_base + word.output] = clock
+                    there = clock - before >= machine.scratch_words
+                    there &= stored.get(number) != clock  # it outputs this one itself
+                    word.from_scratch &= load not in word.issues or there
                     clock += 1
 
     def _repair(self, array: Array) -> None:
@@ -474,10 +477,6 @@ class Tables:
         return []
 
 
-def _output_lane(machine: Machine) -> int:
-    return next(i for i, lane in enumerate(machine.lanes) if lane.op == "output")
-
-
 def _load_lane(machine: Machine) -> int:
     return next(i for i, lane in enumerate(machine.lanes) if lane.op == "load")
 
@@ -495,7 +494,7 @@ def _inputs(machine: Machine, words: Sequence[Word]) -> int:
 
 def _outputs(machine: Machine, words: Sequence[Word]) -> int:
     """1 + the highest number of a word that is output; 0 if none is."""
-    lane = _output_lane(machine)
+    lane = machine.output_lane
     return max((1 + word.output for word in words if lane in word.issues), default=0)
 
 

@@ -114,7 +114,7 @@ def events_of(
 ) -> tuple[dict[int, deque[Event]], dict[int, deque[Event]]]:
     """What every system stores, and outputs, in a run from the array's registers, in order."""
     machine = array.machine
-    lane = next(i for i, lane in enumerate(machine.lanes) if lane.op == "output")
+    lane = machine.output_lane
     stores, outputs = defaultdict(deque), defaultdict(deque)
     chains, numbers = {}, {}  # system -> passes left of its call, the call
 

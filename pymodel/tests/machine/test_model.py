@@ -1,5 +1,7 @@
 """The step engine's twin as the judge of a schedule."""
 
+from dataclasses import replace
+
 import pytest
 
 from pymodel.arith.fp import BINARY32
@@ -81,3 +83,21 @@ def test_what_is_in_the_scratch_memory_may_be_loaded_some_words_later():
     with pytest.raises(ProgramError, match="scratch word 0 not there"):
         memory = CallMemory([0])
         Twin(machine).run_context(loads(0, True), 0, memory)
+
+
+@pytest.mark.parametrize("loaded", [1, 2])
+def test_a_word_may_not_load_what_it_outputs(loaded):
+    machine = Machine(contexts=2, in_depth=4, out_depth=2, scratch_depth=8)
+    load, output = machine.output_lane - 1, machine.output_lane
+    put = Word({Port(0, 0): 0}, {output: (Operand(0),)}, output=1, to_scratch=True)
+    both = replace(put, issues=put.issues | {load: ()}, load=loaded, from_scratch=True)
+    twin, memory = Twin(machine), CallMemory([])
+    twin.load({Location(0, 0): BINARY32.one})
+    first = [put, replace(put, output=2), *[Word()] * machine.scratch_words]
+    assert twin.run_context(first, 0, memory)
+    then = [both, *[Word()] * machine.latency["load"]]
+    if loaded == both.output:
+        with pytest.raises(ProgramError, match="context 0, word 0: scratch word 1 not there"):
+            twin.run_context(then, 0, memory)
+    else:
+        assert twin.run_context(then, 0, memory)
