@@ -338,9 +338,9 @@ async def stalls(dut, board):
         await bus.check_run(bus.calls(), f"stalls {rates}")
         await bus.check_run([bus.call()], f"stalls {rates}, one call")
         await bus.check_run(bus.calls(), f"stalls {rates}, again")
-    await bus.load(True, _filling(bus))
-    for function, context in ((0, "full memories"), (1, "quiet ends")):
-        calls = [bus.call(function) for _ in range(bus.machine.systems + 1)]
+    for table, context in ((_filling, "full memories"), (_quiet_end, "quiet ends")):
+        await bus.load(True, table(bus))
+        calls = [bus.call(0) for _ in range(bus.machine.systems + 1)]
         await bus.check_run(calls, context)
     assert bus.rules.refused or not BENCH.whole, "no beat was held back"
 
@@ -449,21 +449,23 @@ def _doubling_words(machine):
 def _filling(bus):
     """A table for :func:`_doubling_words`.
 
-    Calls of function 0 fill the memory of inputs, and its rows that of outputs. Function 1 loops
-    over a segment that outputs and a quiet one, behind which that leaves.
+    Calls fill the memory of inputs, and their rows that of outputs.
     """
-    machine = bus.machine
-    words = _doubling_words(machine)
+    machine, words = bus.machine, _doubling_words(bus.machine)
+    segments = [Segment(0, len(words), machine.out_depth, out_stride=1, emit=True)]
+    table = [Function(0, 0, 0, 1, machine.in_depth, machine.out_depth)]
+    return array_of(machine, words, segments, table, bus.tables.programs.registers())
+
+
+def _quiet_end(bus):
+    """A table for :func:`_doubling_words`.
+
+    Its function loops over a segment that outputs and a quiet one, behind which that leaves.
+    """
+    machine, words = bus.machine, _doubling_words(bus.machine)
     length = len(words)
-    segments = [
-        Segment(0, length, machine.out_depth, out_stride=1, emit=True),
-        Segment(0, length),
-        Segment(0, length, quiet=True, emit=True),
-    ]
-    table = [
-        Function(0, 0, 0, 1, machine.in_depth, machine.out_depth),
-        Function(1, 2, 1, 2, 1, 1),
-    ]
+    segments = [Segment(0, length), Segment(0, length, quiet=True, emit=True)]
+    table = [Function(0, 1, 0, 2, 1, 1)]
     return array_of(machine, words, segments, table, bus.tables.programs.registers())
 
 
