@@ -9,8 +9,10 @@ from functools import cached_property
 
 import cocotb
 import pytest
-from cocotb.triggers import ClockCycles, FallingEdge, First
+from cocotb.triggers import ClockCycles, FallingEdge, First, RisingEdge
+from cocotb.utils import get_sim_time
 
+from pymodel.arith.fp import FLAG_NAMES, INEXACT, INVALID, OVERFLOW, UNDERFLOW
 from pymodel.machine.array import Function, Segment
 from pymodel.machine.isa import (
     MAX_CONTEXTS,
@@ -29,9 +31,11 @@ from tb.common.array_calls import Call, expected
 from tb.common.array_tables import SPECIALS, Origin, Tables, array_of, origins
 from tb.common.array_watch import seen_from_inside
 from tb.common.bench import ROOT
+from tb.common.clock import PERIOD_NS
 from tb.common.coprocessor_bench import ALL_BITS
 from tb.common.coverage import streams
 from tb.common.coverage.engine import CONFIGS
+from tb.common.on_bus import inside
 from tb.common.programmable import COMMON
 from tb.common.step_array import StepArray, machine_of
 from tb.common.stream_rules import StreamRules
@@ -85,6 +89,15 @@ class Bus(coprocessor_bench.Bus):
         self.stored = set()  # functions
         self.covers = BENCH.config.name == CONFIGS[BENCH.name]
         self.watch = None
+        self.busy_cycles = 0  # of the last run
+        cocotb.start_soon(self._time_runs(inside(dut).busy))
+
+    async def _time_runs(self, busy):
+        while True:
+            await RisingEdge(busy)
+            begin = get_sim_time("ns")
+            await FallingEdge(busy)
+            self.busy_cycles = round((get_sim_time("ns") - begin) / PERIOD_NS)
 
     @cached_property
     def machine(self):
@@ -186,6 +199,7 @@ class Bus(coprocessor_bench.Bus):
             malformed = self.registers.field("STATUS", "MALFORMED", self.registers.status)
             if want.dropped:
                 compare("MALFORMED", malformed, 1, context=context)
+            compare("CYCLES", outcome.cycles, self.busy_cycles, context=context)
             compare("WORD_CYCLES", outcome.word_cycles, want.word_cycles, context=context)
             await self.compare("CALLS_TAKEN", len(calls), context=context)
             await self.compare("CALLS_GIVEN", len(want.rows), context=context)
@@ -480,6 +494,49 @@ def _doubling(bus):
     segments = [Segment(0, length, emit=True), Segment(0, length, in_base=1, emit=True)]
     table = [Function(0, 1, 1, 1, 2, 1), Function(0, 0, 0, 2, 1, 1)]
     return array_of(machine, words, segments, table, bus.tables.programs.registers())
+
+
+def _adding(bus):
+    """A table whose function outputs its first input, and stores the sum of its two inputs."""
+    machine = bus.machine
+    shared, ops = machine.shared_bank, [lane.op for lane in machine.lanes]
+    adder, load, output = (ops.index(op) for op in ("add", "load", "output"))
+    arrives = machine.latency["load"]
+    words = [Word() for _ in range(arrives + machine.latency["add"] + 2)]
+    for number in range(2):
+        words[number].issues[load] = ()
+        words[number].load = number
+        words[arrives + number].loaded = {shared}
+    words[arrives].writes[shared] = 0
+    both = words[arrives + 1]
+    both.reads = {Port(shared, 0): 0, Port(shared, 1): OFFERED}
+    both.issues = {adder: (Operand(shared),) * 2, output: (Operand(shared),)}
+    words[-1].writes[0] = 1
+    segments, table = [Segment(0, len(words), emit=True)], [Function(0, 0, 0, 1, 2, 1)]
+    return array_of(machine, words, segments, table, bus.tables.programs.registers())
+
+
+@BENCH.test(timeout_us=40_000)
+async def flags_of_one_system(dut, board):
+    """Flags that one call alone raises, in each datapath."""
+    bus = await _start(dut, board)
+    fmt, machine = bus.fmt, bus.machine
+    exact, largest, least = fmt.one, fmt.inf - 1, fmt.min_normal
+    pairs = {
+        INVALID: [fmt.inf, fmt.neg(fmt.inf)],
+        OVERFLOW: [largest, largest],
+        UNDERFLOW: [least + 1, fmt.neg(least)],
+        INEXACT: [exact, exact + 1],
+    }
+    await bus.load(True, _adding(bus))
+    for datapath in range(machine.datapaths):
+        for flag, pair in pairs.items():
+            system = datapath * machine.contexts + int(bus.rng.integers(machine.contexts))
+            calls = [Call(0, [exact, exact]) for _ in range(machine.systems)]
+            calls[system] = Call(0, pair)
+            await bus.check_run(calls, f"{FLAG_NAMES[flag]} in datapath {datapath}")
+            board.compare("raised", bus.flags & flag, flag)
+            await bus.clear()
 
 
 @BENCH.test(timeout_us=40_000)
