@@ -265,18 +265,20 @@ class Tables:
         before.
         """
         wanted, found, most = set(self.coverage.missing()), None, -1
-        for drawn in range(MOST_CANDIDATES):
+        for drawn in range(MOST_CANDIDATES if wanted else 1):
             array = self._array(apart)
-            new = len(wanted & self.coverage.met(array))
+            new = len(wanted & self.coverage.met(array)) if wanted else 0
             if new > most:
                 found, most = array, new
-            if drawn >= CANDIDATES and (most or not wanted):
+            if drawn >= CANDIDATES and most:
                 break
+        found = replace(found, image=self.programs.registers(SPECIALS))
         self._repair(found)
         self.coverage.collect_array(found)
         return found
 
     def _array(self, apart: bool) -> Array:
+        """One candidate, without registers."""
         machine, rng = self.machine, self.rng
         self.programs.share()
         bodies = self._bodies(apart)
@@ -288,7 +290,7 @@ class Tables:
             words += body
         while True:
             segments = self._segments(bodies, starts)
-            array = array_of(machine, words, segments, [], self.programs.registers(SPECIALS))
+            array = array_of(machine, words, segments, [], {})
             self._keep_inside(array)
             count = int(rng.integers(1, min(machine.functions, MOST_FUNCTIONS) + 1))
             table = [self._function(array) for _ in range(count)]
@@ -300,7 +302,7 @@ class Tables:
 
     def call(self, array: Array, function: int, specials: float = SPECIALS) -> list[int]:
         """Words of a call."""
-        return [self.programs.number(specials) for _ in range(array.table[function].inputs)]
+        return self.programs.numbers(array.table[function].inputs, specials)
 
     def _bodies(self, apart: bool) -> list[list[Word]]:
         """Pieces of the program that become segments; the last one outputs registers."""
