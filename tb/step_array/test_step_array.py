@@ -45,6 +45,7 @@ MOST_CALLS = {"icarus": 16, "verilator": 24}  # of a run, about
 PATIENCE = 4  # times as many tables until all must be covered
 MOST_REPEAT = (1 << 16) - 1
 MANY_CALLS = {"icarus": 8, "verilator": 70}
+MANY_SHORT_CALLS = {"icarus": 0, "verilator": 520}
 REPEATS = {"icarus": (33,), "verilator": (33, 65, 129, 257)}  # of a segment: each bit by itself
 WAITS = 20  # cycles
 KINDS = SHORT, LONG, UNKNOWN = ("early", "late", "unknown")  # of malformed calls
@@ -361,10 +362,14 @@ async def stalls(dut, board):
 
 @BENCH.test(timeout_us=40_000)
 async def many_calls(dut, board):
-    """Counters of calls count beyond six bits."""
+    """Counters of calls count beyond six bits; beyond nine where calls are short."""
     bus = await _start(dut, board)
     await bus.load(apart=True)
     await bus.check_run([bus.call() for _ in range(MANY_CALLS[BENCH.simulator])], "many")
+    short = [Call(1, [bus.fmt.one])] * MANY_SHORT_CALLS[BENCH.simulator]
+    if short:
+        await bus.load(True, _doubling(bus))
+        await bus.check_run(short, "many short ones")
 
 
 @BENCH.test(timeout_us=40_000)
