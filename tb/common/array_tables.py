@@ -265,20 +265,18 @@ class Tables:
         before.
         """
         wanted, found, most = set(self.coverage.missing()), None, -1
-        for drawn in range(MOST_CANDIDATES if wanted else 1):
+        for drawn in range(MOST_CANDIDATES):
             array = self._array(apart)
-            new = len(wanted & self.coverage.met(array)) if wanted else 0
+            new = len(wanted & self.coverage.met(array))
             if new > most:
                 found, most = array, new
-            if drawn >= CANDIDATES and most:
+            if drawn >= CANDIDATES and (most or not wanted):
                 break
-        found = replace(found, image=self.programs.registers(SPECIALS))
         self._repair(found)
         self.coverage.collect_array(found)
         return found
 
     def _array(self, apart: bool) -> Array:
-        """One candidate, without registers."""
         machine, rng = self.machine, self.rng
         self.programs.share()
         bodies = self._bodies(apart)
@@ -290,7 +288,7 @@ class Tables:
             words += body
         while True:
             segments = self._segments(bodies, starts)
-            array = array_of(machine, words, segments, [], {})
+            array = array_of(machine, words, segments, [], self.programs.registers(SPECIALS))
             self._keep_inside(array)
             count = int(rng.integers(1, min(machine.functions, MOST_FUNCTIONS) + 1))
             table = [self._function(array) for _ in range(count)]
@@ -302,7 +300,7 @@ class Tables:
 
     def call(self, array: Array, function: int, specials: float = SPECIALS) -> list[int]:
         """Words of a call."""
-        return self.programs.numbers(array.table[function].inputs, specials)
+        return [self.programs.number(specials) for _ in range(array.table[function].inputs)]
 
     def _bodies(self, apart: bool) -> list[list[Word]]:
         """Pieces of the program that become segments; the last one outputs registers."""

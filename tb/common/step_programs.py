@@ -1,8 +1,7 @@
 """Random valid programs of the step engine and the step array, and what they cover."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from random import Random
 
 import numpy as np
 
@@ -26,7 +25,6 @@ REPAIRS = 200  # runs of the model in which a program is made healthy
 LOADED = 0.3  # part of what is loaded that a bank takes
 SCRATCH = (0.6, 0.4)  # part of the loads and outputs that are of the scratch memory
 SPECIALS = 0.04  # part of the registers that hold corners of the format
-SEEDS = 1 << 63  # of a segment's draws
 
 
 class Coverage:
@@ -149,23 +147,24 @@ class Programs:
         self.coverage = Coverage(machine)
         self._common = 0  # registers of a bank that a program may read in common and never stores
         self._corners = corners(machine.fmt)
-        self._draw = Random(0)  # what a segment draws; its numbers take a tenth of NumPy's time
-        self._uncovered: Mapping[tuple[int, int], list[tuple[Port, bool, bool]]] = {}
+        self._ports = [[Port(bank, side) for bank in range(machine.banks)] for side in range(SIDES)]
 
     def registers(self, specials: float = SPECIALS) -> dict[Location, int]:
         """Bits for all registers: numbers of order one, in this part corners of the format."""
-        addresses = range(self.machine.contexts * self.machine.depth)
-        places = [Location(x, address) for x in range(self.machine.banks) for address in addresses]
-        return dict(zip(places, self.numbers(len(places), specials), strict=True))
+        machine = self.machine
+        return {
+            Location(bank, address): self.number(specials)
+            for bank in range(machine.banks)
+            for address in range(machine.contexts * machine.depth)
+        }
 
-    def numbers(self, count: int, specials: float = SPECIALS) -> list[int]:
-        """Bits of numbers of order one, each with this probability of a corner of the format."""
+    def number(self, specials: float = SPECIALS) -> int:
+        """Bits of a number of order one, or with this probability of a corner of the format."""
         rng = self.rng
-        values = rng.standard_normal(count) * 2.0 ** rng.integers(-3, 4, count)
-        bits = [self.machine.fmt.from_float(x) for x in values.tolist()]
-        for place in np.flatnonzero(rng.random(count) < specials).tolist():
-            bits[place] = self._corners[int(rng.integers(len(self._corners)))]
-        return bits
+        value = self.machine.fmt.from_float(rng.standard_normal() * 2.0 ** int(rng.integers(-3, 4)))
+        if rng.random() < specials:
+            value = self._corners[int(rng.integers(len(self._corners)))]
+        return value
 
     def share(self) -> None:
         """Choose which registers the segments from now on read in common, and never store."""
@@ -215,28 +214,25 @@ class Programs:
         some from and to the scratch memory if there is one; datapaths never meet at a unit that
         they share.
         """
-        machine = self.machine
-        self._draw = Random(int(self.rng.integers(SEEDS)))
-        self._uncovered = self._paths_uncovered()
-        random, below = self._draw.random, self._below
-        busy = self._draw.uniform(0.2, 1.0)  # of the lanes
+        machine, rng = self.machine, self.rng
+        busy = rng.uniform(0.2, 1.0)  # of the lanes
         arrivals = [set() for _ in range(length)]  # lanes
         used_last = {}  # lane -> cycle
         words = []
         for cycle in range(length):
-            word = Word(sine=random() < 0.5)
+            word = Word(sine=bool(rng.integers(2)))
             offered = self._offered(word, arrivals[cycle])
             before = words[-1].writes if words else {}
             for bank in offered:
-                if random() < 0.8:
+                if rng.random() < 0.8:
                     word.writes[bank] = self._address("store", apart)
             for bank in range(machine.banks):
                 for side in range(SIDES):
-                    if bank in offered and random() < 0.3:
+                    if bank in offered and rng.random() < 0.3:
                         address = OFFERED
                     else:
                         address = self._read_address(bank, word, before, apart)
-                        if address < self._common and random() < 0.7:
+                        if address < self._common and rng.random() < 0.7:
                             word.common.add(Port(bank, side))
                     word.reads[Port(bank, side)] = address
             for index, lane in enumerate(machine.lanes):
@@ -249,7 +245,7 @@ class Programs:
                     fits &= loads > 0
                 elif lane.op == "output":
                     fits = outputs > 0  # gives no result
-                if fits and random() < busy:
+                if fits and rng.random() < busy:
                     if lane.op != "output":
                         arrivals[arrival].add(index)
                     used_last[index] = cycle
@@ -257,11 +253,11 @@ class Programs:
                         self._operand(index, side, word) for side in lane.sides
                     )
             if loads:
-                word.load = below(loads)
+                word.load = int(rng.integers(loads))
             if outputs:
-                word.output = below(outputs)
+                word.output = int(rng.integers(outputs))
             if machine.scratch:
-                word.from_scratch, word.to_scratch = (random() < part for part in SCRATCH)
+                word.from_scratch, word.to_scratch = (bool(x) for x in rng.random(2) < SCRATCH)
             used = {
                 Port(operand.bank, side)
                 for index, operands in word.issues.items()
@@ -286,18 +282,18 @@ class Programs:
         banks |= {shared} if there else set()
         if "load" in {lanes[index].op for index in arrived}:
             rare = self.machine.rare_banks
-            word.loaded = {bank for bank in rare if self._draw.random() < LOADED}
+            word.loaded = {bank for bank in rare if self.rng.random() < LOADED}
         return sorted(banks | word.loaded | ({shared + 1} if "sincos" in there else set()))
 
     def _address(self, what: str, apart: bool) -> int:
-        first = self._common if what == "store" else 0
+        depth = self.machine.depth
         if not apart:
-            return first + self._below(self.machine.depth - first)
-        half = self.machine.depth // 2
-        return self._below(half) + (half if what == "store" else 0)
+            return int(self.rng.integers(self._common if what == "store" else 0, depth))
+        half = depth // 2
+        return int(self.rng.integers(half)) + (half if what == "store" else 0)
 
     def _read_address(self, bank: int, word: Word, before: Mapping[int, int], apart: bool) -> int:
-        choice = self._draw.random()
+        choice = self.rng.random()
         if not apart and choice < 0.3 and bank in before:
             return before[bank]
         if not apart and choice > 0.8 and bank in word.writes:
@@ -306,30 +302,19 @@ class Programs:
 
     def _operand(self, index: int, side: int, word: Word) -> Operand:
         """A random operand, rather one that is not covered yet."""
-        random = self._draw.random
-        operand = Operand(self._below(self.machine.banks), random() < 0.5)
-        if random() < 0.5:
-            wanted = [
+        machine, rng = self.machine, self.rng
+        operand = Operand(int(rng.integers(machine.banks)), bool(rng.integers(2)))
+        covered, wanted = self.coverage.count, []
+        for port in self._ports[side]:
+            fresh = word.reads[port] is OFFERED
+            wanted += [
                 Operand(port.bank, negative)
-                for port, fresh, negative in self._uncovered.get((index, side), ())
-                if fresh == (word.reads[port] is OFFERED)
+                for negative in (False, True)
+                if ("path", index, port, fresh, negative) not in covered
             ]
-            if wanted:
-                operand = wanted[self._below(len(wanted))]
+        if wanted and rng.random() < 0.5:
+            operand = wanted[int(rng.integers(len(wanted)))]
         return operand
-
-    def _paths_uncovered(self) -> dict[tuple[int, int], list[tuple[Port, bool, bool]]]:
-        """Lane and side -> what is missing there: ports, whether fresh, and whether negative."""
-        found = defaultdict(list)
-        for what, *rest in self.coverage.missing():
-            if what == "path":
-                index, port, fresh, negative = rest
-                found[index, port.side].append((port, fresh, negative))
-        return {key: sorted(some) for key, some in found.items()}
-
-    def _below(self, end: int) -> int:
-        """A whole number from 0 on."""
-        return int(self._draw.random() * end)
 
 
 def _faults(
