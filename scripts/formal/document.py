@@ -94,7 +94,9 @@ harness's signals there, and the waveform; exit status 1.
 - **Tops** (`top_formal`): the same rules at the ports; nothing changes that the register map calls
   read-only or does not have, and such accesses answer SLVERR; each register that software writes
   reads as what was written (but for those that exist once for each program). What computes is cut
-  out, its outputs are free: that covers all that it could answer.
+  out, its outputs are free: that covers all that it could answer. **Their registers**
+  (`registers_formal`): every bit that the hardware gives is what a read shows, and every bit that a
+  write makes of it, with any strobes, is what the hardware is told.
 - **AXI4-Stream** of the step array: `array_loader_formal` (calls in) and `array_drain_formal`
   (results out): each beat once and in order, packets of the right length, a payload that stands,
   FIFO never overrun, an end when all is done. `array_sequencer_formal`: of each batch exactly the

@@ -95,6 +95,12 @@ def _bus_proofs() -> list[Proof]:
             proofs.append(Proof(top, "top_formal", {"TOP": number}, k, INDUCTION, boxes, top))
         values = {"TOP": number, "HELD": 1}
         proofs.append(Proof(top, "top_formal", values, k, INDUCTION, boxes, top, fast=not slow))
+        registered = int(top.startswith("step"))  # answers
+        values, unit = {"REGISTERED": registered}, f"{top}_regs"
+        large = top == "hdca_coprocessor"
+        proofs.append(
+            Proof(unit, "registers_formal", values, 3, map=top, fast=not large, complete=True)
+        )
     return proofs
 
 

@@ -13,6 +13,7 @@ from scripts.cost.rtl import files_by_name, words_of
 from scripts.cost.tools import BIN, YOSYS
 from scripts.formal.errors import FormalError
 from scripts.formal.maps import map_module
+from scripts.formal.ports import ports_module
 from scripts.formal.proof import Proof
 from scripts.places import ROOT
 from tb.common.rtl_files import rtl_files
@@ -23,6 +24,8 @@ ENGINE = "smtbmc yices"
 #: Where it works. The tools see no path outside the folder they run in: it is relative to ROOT.
 OUT = Path("build/formal")
 HARNESSES = "formal"
+#: Modules of harnesses that are generated from a register map.
+GENERATED = {"register_map": map_module, "register_ports": ports_module}
 #: A proof that takes longer ends as `UNKNOWN`.
 LIMIT_S = 1800
 
@@ -70,6 +73,8 @@ def sources(proof: Proof) -> list[str]:
     own = {name: file for file in harnesses.values() for name in words_of(file)[0]}
     known = files_by_name() | own
     needed, new = set(), {harnesses[proof.harness]}
+    if "register_ports" in generated(proof):
+        new.add(known[f"{proof.map}_regs"])
     while new:
         needed |= new
         new = {known[word] for file in new for word in words_of(file)[1] if word in known} - needed
@@ -91,9 +96,9 @@ def script(proof: Proof, edited: Mapping[str, str] | None = None, only: str = ""
     options += "".join(f" --blackboxed-module {box}" for box in proof.boxes)
     names = [Path(file).name for file in files]
     lines = [f"{Path(file).name} {(edited or {}).get(file, file)}" for file in files]
-    if proof.map:
-        names.insert(-1, "register_map.sv")
-        lines.append(f"register_map.sv {map_file(proof)}")
+    for file in generated(proof).values():
+        names.insert(-1, file.name)
+        lines.append(f"{file.name} {file}")
     read = f"read_slang -j1 --top {proof.harness}{options} {' '.join(names)}"
     cut = ["cutpoint -blackbox"] if proof.boxes else []
     select = f"t:$check c:{only} c:*.{only} %u %d"
@@ -108,15 +113,16 @@ def script(proof: Proof, edited: Mapping[str, str] | None = None, only: str = ""
     )
 
 
-def map_file(proof: Proof) -> Path:
-    """The generated module of a proof's register map, relative to ROOT."""
-    return OUT / f"{proof.map}_map.sv"
+def generated(proof: Proof) -> dict[str, Path]:
+    """The generated modules that a proof's harness names -> their files, relative to ROOT."""
+    words = words_of(f"{HARNESSES}/{proof.harness}.sv")[1] if proof.map else ()
+    return {name: OUT / f"{proof.map}_{name}.sv" for name in GENERATED if name in words}
 
 
 def key(proof: Proof) -> str:
     """Changes with all that the tools are given."""
     files = [*sources(proof), REQUIREMENTS]
-    given = [script(proof), map_module(proof.map) if proof.map else ""]
+    given = [script(proof), *(GENERATED[name](proof.map) for name in generated(proof))]
     content = [(ROOT / file).read_bytes() for file in files]
     return hashlib.sha256(b"\0".join([*content, *map(str.encode, given)])).hexdigest()[:16]
 
@@ -140,8 +146,8 @@ def run(
     """
     folder = OUT / (name or proof.name)
     (ROOT / OUT).mkdir(parents=True, exist_ok=True)
-    if proof.map:
-        (ROOT / map_file(proof)).write_text(map_module(proof.map))
+    for module, file in generated(proof).items():
+        (ROOT / file).write_text(GENERATED[module](proof.map))
     config = ROOT / f"{folder}.sby"
     config.write_text(script(proof, edited, only))
     tools = ["--yosys", YOSYS, "--smtbmc", f"{YOSYS}-smtbmc", "--witness", f"{YOSYS}-witness"]

@@ -5,9 +5,11 @@ import re
 import pytest
 
 from pymodel.arith.fp import Format
+from pymodel.machine.registers import Home
 from scripts.formal import command, plants, sby
 from scripts.formal.errors import FormalError
 from scripts.formal.maps import MAPS, map_module
+from scripts.formal.ports import ports_module
 from scripts.formal.proofs import PROOFS, UNITS, chosen, proof_named
 from scripts.formal.waveform import show
 from scripts.places import ROOT
@@ -173,6 +175,17 @@ def test_a_register_map_as_a_module(name):
     text = map_module(name)
     assert "(address_i >= 10'd0 && address_i <= 10'd0)" in text  # ID
     assert text.count("assign ") == 3
+
+
+@pytest.mark.parametrize("name", MAPS)
+def test_a_choice_of_registers_as_a_module(name):
+    text = ports_module(name)
+    shown = next(line for line in text.splitlines() if "assign shown_o" in line)
+    homes = (Home.GIVEN, Home.THROUGH)
+    assert shown.count("chosen_i ==") == sum(
+        one.words for one in MAPS[name].registers if one.home in homes
+    )
+    assert f"{name}_regs #(" in text
 
 
 def test_versions_of_yosys_agree():
