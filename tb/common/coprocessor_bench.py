@@ -119,6 +119,13 @@ class Bus:
         for name, want in words.items():
             await self.compare(name, want, context=context)
 
+    async def check_number(self, name: str, end: int) -> None:
+        """A register that takes numbers below ``end`` reads as the last one, in every bit."""
+        bits = [1 << bit for bit in range((end - 1).bit_length())]
+        for number in (0, *bits, end - 1, 0):
+            await self.registers.write(name, number)
+            await self.compare(name, number)
+
     async def command(self, *fields: str) -> None:
         """Write CTRL with these fields set."""
         await self.registers.write("CTRL", self.registers.mask("CTRL", *fields))

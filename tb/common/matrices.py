@@ -1,14 +1,21 @@
 """What the benches of the matrix inverters share: matrices of every kind."""
 
 import math
+from itertools import islice
 
 import numpy as np
 
+from pymodel.algorithms.linalg import inv_ldup
 from pymodel.arith.fp import Format
+from pymodel.arith.scalars import BitExact
 from pymodel.arith.stimulus import corners
 
 KINDS = ("general", "spd", "permuted", "scaled", "nearly singular", "singular", "special")
 SPECIAL_SHARE = 0.2  # entries of a special matrix that are corners of the format
+BLOCK = 4  # rows of the matrices that are searched for an inverse with one entry too large
+DRAWN = 20_000  # matrices of that search
+TRIES = 6  # of those for each entry
+TOO_LARGE = 4  # times the reciprocal of the smallest normal number: the format overflows
 
 
 def random_matrix(fmt: Format, n: int, kind: str, rng: np.random.Generator) -> list[int]:
@@ -40,7 +47,48 @@ def singular_matrices(fmt: Format, n: int) -> list[np.ndarray]:
         for place in (np.s_[n - 1, :], np.s_[:, n - 1], np.s_[0, :], np.s_[:, 0]):
             found.append(regular.copy())
             found[-1][place] = value
-    overflow = np.eye(n)  # only an entry off the diagonal is too large
+    overflow = np.eye(n)  # a product is too large, and infinity times zero is not a number
     overflow[n - 1, n - 1] = fmt.to_float(fmt.min_normal)
     overflow[0, n - 1] = fmt.to_float(fmt.max_finite)
     return [*found, overflow]
+
+
+def one_entry_too_large(fmt: Format, n: int) -> dict[int, list[int]]:
+    """Matrices whose inverse, by LDUP, has one entry that is not finite.
+
+    Products of small triangular matrices of determinant 1, rows exchanged, times the smallest
+    normal number. Entries of the last row, and some others, cannot overflow alone.
+
+    Returns
+    -------
+    dict
+        Number of the entry, row by row -> bit patterns of the n * n entries of the matrix.
+    """
+    rng, size = np.random.default_rng(0), min(n, BLOCK)
+    lower = np.tril(rng.integers(-1, 2, size=(DRAWN, size, size)), -1) + np.eye(size)
+    upper = np.triu(rng.integers(-3, 4, size=(DRAWN, size, size)), 1) + np.eye(size)
+    order = rng.permuted(np.tile(np.arange(size), (DRAWN, 1)), axis=1)
+    blocks = np.take_along_axis(lower @ upper, order[:, :, None], axis=1)
+    large = np.abs(np.linalg.inv(blocks)).reshape(DRAWN, -1) > TOO_LARGE - 0.5  # of whole numbers
+    found = {}
+    for entry in range(size * size):
+        alone = np.flatnonzero(large[:, entry] & (large.sum(axis=1) == 1))
+        for block in islice(blocks[alone], TRIES):
+            rows = np.sort(rng.choice(n, size=size, replace=False))
+            matrix = np.eye(n)
+            matrix[np.ix_(rows, rows)] = block * fmt.to_float(fmt.min_normal)
+            bits = [fmt.from_float(float(x)) for x in matrix.flat]
+            place = int(rows[entry // size] * n + rows[entry % size])
+            if _not_finite(fmt, n, bits) == [place]:
+                found[place] = bits
+                break
+    return found
+
+
+def _not_finite(fmt: Format, n: int, bits: list[int]) -> list[int]:
+    """Which entries of the inverse by LDUP are not finite."""
+    arithmetic = BitExact(fmt)
+    scalars = [arithmetic.scalar(x) for x in bits]
+    inverse, _ = inv_ldup(arithmetic, [scalars[n * i : n * i + n] for i in range(n)])
+    entries = [entry for row in inverse for entry in row]
+    return [i for i, entry in enumerate(entries) if not arithmetic.is_finite(entry)]

@@ -1,5 +1,7 @@
 """The 2x2 inverter against the model: entries, flags, singular status, latency."""
 
+import math
+
 import cocotb
 import numpy as np
 from cocotb.clock import Clock
@@ -86,6 +88,30 @@ async def singular_matrices(dut, board):
         singular = await inverter.check([fmt.from_float(x) for x in m], f"matrix {m}")
         board.compare("model says singular", int(singular), 1, context=f"matrix {m}")
     assert not await inverter.check([fmt.from_float(x) for x in (2, 1, 1, 2)], "regular matrix")
+
+
+@BENCH.test(timeout_us=100)
+async def one_entry_too_large(dut, board):
+    """An inverse is singular if one entry of it is not finite, whichever that is.
+
+    Of the cofactors, three are so small that times the determinant's reciprocal they are finite.
+    """
+    inverter = Inverter(dut, board)
+    fmt = inverter.fmt
+    t = (fmt.bias - 3) // 2
+    tiny, large = 2.0 ** (1 - fmt.bias), 2.0 ** (fmt.bias - 1 - 2 * t)
+    near, far = 2.0**-t, 0.75 * 2.0**-t  # the determinant is a quarter of the square of `near`
+    for m in (
+        (large, near, far, tiny),
+        (near, large, tiny, far),
+        (near, tiny, large, far),
+        (tiny, near, far, large),
+    ):
+        singular = await inverter.check([fmt.from_float(x) for x in m], f"matrix {m}")
+        board.compare("model says singular", int(singular), 1, context=f"matrix {m}")
+        got = unpack(int(dut.y_o.value), 4, fmt.width)
+        not_finite = sum(not math.isfinite(fmt.to_float(x)) for x in got)
+        board.compare("entries not finite", not_finite, 1, context=f"matrix {m}")
 
 
 test_inv_adjugate_2x2 = BENCH.pytest()

@@ -68,7 +68,7 @@ class Inverter:
             )
         board.compare("singular_o", int(self.dut.singular_o.value), int(singular), context=context)
         board.compare("flags_o", int(self.dut.flags_o.value), arithmetic.flags, context=context)
-        pivots.cover(board.met, n, BENCH.params["PARALLEL"], arithmetic, singular)
+        pivots.cover(board.met, n, BENCH.params["PARALLEL"], arithmetic, inverse)
         self._runs += 1
         if self._runs % 2:  # the other runs come without a pause
             held = {"y_o": pack(wants, self.fmt.width), "singular_o": int(singular)}
@@ -118,6 +118,17 @@ async def singular_matrices(dut, board):
     for exponent in (1 << bit for bit in range(fmt.exp_w)):  # of all pivots: none is a zero
         bits = [exponent << fmt.man_w if i % (n + 1) == 0 else 0 for i in range(n * n)]
         assert not await inverter.check(bits, f"pivots of exponent {exponent}")
+
+
+@BENCH.test(timeout_us=1_000)
+async def one_entry_too_large(dut, board):
+    """An inverse is singular if one entry of it is not finite, whichever that is."""
+    inverter = await _start(dut, board)
+    found = matrices.one_entry_too_large(inverter.fmt, inverter.n)
+    for entry, bits in BENCH.items(board, found.items()):
+        context = f"entry {entry} alone overflows: matrix {[hex(x) for x in bits]}"
+        singular = await inverter.check(bits, context)
+        board.compare("model says singular", int(singular), 1, context=context)
 
 
 @BENCH.test(timeout_us=1_000)

@@ -760,13 +760,9 @@ async def refused_tables(dut, board):
     await bus.check_run(bus.calls(), "after a refused run")
     # --- what was stored last is read back
     await registers.describe_segment(Segment(0, 1))
-    for number in range(machine.segments):
-        await registers.write("SEGMENT_STORE", number)
-        await bus.compare("SEGMENT_STORE", number)
+    await bus.check_number("SEGMENT_STORE", machine.segments)
     await registers.describe_function(Function(0, 0, 0, 1, 1, 1))
-    for number in range(machine.functions):
-        await registers.write("FUNCTION_STORE", number)
-        await bus.compare("FUNCTION_STORE", number)
+    await bus.check_number("FUNCTION_STORE", machine.functions)
     # --- the edges: the whole program in one segment, all tables full
     await registers.describe_segment(Segment(0, depth, MOST_REPEAT))
     await registers.write("SEGMENT_STORE", last_segment)
@@ -800,6 +796,7 @@ async def registers_of_the_host(dut, board):
         await registers.write("FILE_DATA", bus.array.image[here])
         await bus.compare("FILE_ADDRESS", on_bus(after._replace(address=after.address % addresses)))
     await bus.check_run(bus.calls(), "after writes of the host")
+    await bus.check_number("PROGRAM_STORE", machine.program_depth)
 
 
 of_bus = coprocessor_bench.tests_of(BENCH, Bus)

@@ -647,6 +647,7 @@ async def positions(dut, board):
     outcome = await registers.run(*run.arguments, start=run.start)
     await bus.check(run, outcome, "program written in bytes")
     await bus.status(bus.model.flags, DONE=1)
+    await bus.check_number("PROGRAM_STORE", machine.program_depth)
 
 
 def _is_location(word, machine):

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from pymodel.algorithms.linalg import inv_ldup
 from pymodel.arith.fp import Format
 from pymodel.machine.registers import MAPS
 from scripts.coverage import command
@@ -116,16 +117,35 @@ def test_bins_of_products_reciprocals_and_angles():
 
 
 def test_pivots_are_counted_from_the_first_row_that_is_left():
-    from pymodel.algorithms.linalg import inv_ldup
-
     watched = pivots.Watched(Format(8, 23))
     matrix = [[0.0, 2.0, 0.0], [1.0, 1.0, 0.0], [3.0, 0.0, 1.0]]
-    _, singular = inv_ldup(watched, [[watched.const(x) for x in row] for row in matrix])
+    inverse, singular = inv_ldup(watched, [[watched.const(x) for x in row] for row in matrix])
     assert watched.ranks(3) == [2, 1, 0] and not singular
     told = []
-    pivots.cover(lambda point, bin_: told.append((point.name, bin_)), 3, 1, watched, singular)
+    pivots.cover(lambda point, bin_: told.append((point.name, bin_)), 3, 1, watched, inverse)
     assert ("sequence of pivots", (3, 5, "parallel")) in told
-    assert ("outcome", ("parallel", "regular")) in told
+    assert ("outcome", ("parallel", pivots.REGULAR)) in told
+
+
+def test_an_inverse_with_one_entry_that_is_not_finite():
+    fmt = Format(8, 23)
+    arithmetic, told = pivots.Watched(fmt), []
+    entries = [[arithmetic.const(float(i == j)) for j in range(3)] for i in range(3)]
+    infinite = arithmetic.const(float("inf"))
+
+    def tell(point, bin_):
+        if point is pivots.STATUS:
+            told.append(bin_[1])
+
+    for place in ((1, 1), (1, 2), (0, 0)):
+        watched = pivots.Watched(fmt)
+        inv_ldup(watched, entries)
+        inverse = [list(row) for row in entries]
+        inverse[place[0]][place[1]] = infinite
+        pivots.cover(tell, 3, 0, watched, inverse)
+    inverse[2][2] = infinite
+    pivots.cover(tell, 3, 0, watched, inverse)
+    assert told == [pivots.ONE_ON, pivots.ONE_OFF, pivots.ONE_ON, pivots.NOT_FINITE]
 
 
 def test_answers_of_registers_are_the_maps():

@@ -1,7 +1,7 @@
 """Points of the LDUP inverter: which rows became pivots."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from pymodel.arith.scalars import BitExact
@@ -11,7 +11,10 @@ UNIT = "inv_ldup"
 WHOLE_ORDERS = 4  # sizes of which every sequence of pivots is asked for
 SIZES = (2, 3, 4, 6)  # that every regression inverts; random configurations have others
 SCHEDULES = ("serial", "parallel")
-OUTCOMES = ("regular", "zero pivot", "not finite")
+REGULAR, ZERO_PIVOT = "regular", "zero pivot"
+NOT_FINITE = "several entries not finite"
+ONE_ON, ONE_OFF = "one entry of the diagonal not finite", "one entry off the diagonal not finite"
+OUTCOMES = (REGULAR, ZERO_PIVOT, NOT_FINITE, ONE_ON, ONE_OFF)
 #: Ranks that a pivot of a step can have among the rows that are left.
 RANKS = range(max(SIZES))
 
@@ -77,7 +80,11 @@ class Watched(BitExact):
 
 
 def cover(
-    tell: Callable[[Point, Bin], None], n: int, parallel: int, watched: Watched, singular: bool
+    tell: Callable[[Point, Bin], None],
+    n: int,
+    parallel: int,
+    watched: Watched,
+    inverse: Sequence[Sequence[Any]],
 ) -> None:
     """Tell what an inversion met.
 
@@ -89,8 +96,8 @@ def cover(
         Parameters of the inverter.
     watched
         The arithmetic that has inverted one matrix.
-    singular
-        What came out.
+    inverse
+        What came out, n rows.
     """
     ranks, schedule = watched.ranks(n), SCHEDULES[parallel]
     for step, rank in enumerate(ranks if n in SIZES else ()):
@@ -100,5 +107,17 @@ def cover(
         for step, rank in enumerate(ranks):
             order = order * (n - step) + rank
         tell(SEQUENCES, (n, order, schedule))
-    outcome = OUTCOMES[0] if not singular else OUTCOMES[1 if watched.zero_pivots else 2]
+    bad = [
+        (i, j)
+        for i, row in enumerate(inverse)
+        for j, entry in enumerate(row)
+        if not watched.is_finite(entry)
+    ]
+    if watched.zero_pivots:
+        outcome = ZERO_PIVOT
+    elif len(bad) == 1:
+        i, j = bad[0]
+        outcome = ONE_ON if i == j else ONE_OFF
+    else:
+        outcome = NOT_FINITE if bad else REGULAR
     tell(STATUS, (schedule, outcome))
