@@ -103,9 +103,10 @@ another result. *SAT: open*: neither a proof nor a difference was found.
 
 ## Killed by a proof
 
-High bits of counters of steps, calls or cycles, to which no bench counts. A [proof](formal.md)
-holds for every number; such a fault of the same counter, as an edit of the RTL in
-`formal/plants.toml`, is a counterexample to it (`make formal PLANT=1`).
+Bits of counters and registers that the configuration never shows, as high bits of counters of
+steps, calls or cycles, to which no bench counts. A [proof](formal.md) holds for every number; such
+a fault of the same counter or register, as an edit of the RTL in `formal/plants.toml`, is a
+counterexample to it (`make formal PLANT=1`).
 
 {left(rows, KILLED)}
 

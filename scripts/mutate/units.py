@@ -106,6 +106,7 @@ MEMORIES = ("step_bank", "step_program", "step_trace")
 #: each flip is made good is what `make faults` looks at.
 VOTED = "axil_held"
 OVERFLOW = "flags_o[2]"  # of a reciprocal
+DIVISION = "flags_o[3]"  # by zero, of an adder or a multiplier
 NO_OPTION = "the bit of an option that does not exist: reset clears it, writes are masked"
 
 UNITS = {
@@ -129,6 +130,12 @@ UNITS = {
             "parallel-4",
             boxes=FLOAT_BOXES,
             never=tuple(f"gen_rec[{i}].u_rec.{OVERFLOW}" for i in range(4)),
+            argued={
+                "const1 $63.A[79]": "a bit of row 0, of a column in which that row is no pivot",
+                "const0 $244.S[0]": "without stages a run lasts a cycle, its last one",
+                "const1 $101.A[2]": "the reciprocal of a pivot that is zero is infinite, and so is "
+                "a term of the inverse's entry on the diagonal there",
+            },
         ),
         Unit(
             "ldup_serial",
@@ -139,7 +146,8 @@ UNITS = {
             control=tuple(f"gen_serial.u_inverter.{name}" for name in ("step_q", "i_q", "j_q")),
             argued={
                 "cnot0 by bit 29 $procmux$523.Y[4]": "only where the multiplier is not used: a "
-                "subnormal times zero is what zero times zero is"
+                "subnormal times zero is what zero times zero is",
+                "cnot0 by bit 20 $procmux$381.A[24]": "likewise, of a number times zero",
             },
         ),
         Unit(
@@ -148,8 +156,11 @@ UNITS = {
             "hdca_engine",
             "pipelined",
             boxes=FLOAT_BOXES,
-            never=(f"u_rec.{OVERFLOW}",),
+            never=(f"u_rec.{OVERFLOW}", f"u_dis_add.{DIVISION}", f"u_dis_mul.{DIVISION}"),
             apart=("u_disassembly.count_q", "u_assembly.count_q"),
+            argued={
+                "const0 $driver$u_assembly.count_q.Q[5]": "no pass lasts for 32 cycles here",
+            },
         ),
         Unit(
             "axil_slave",
@@ -172,6 +183,16 @@ UNITS = {
                 "cnot1 by bit 512 u_engine.body_a_i[832]": "no assembly reads this word, "
                 "xi_22[2][2] of body A",
             },
+            proved={
+                "const0 $procmux$1485.A[1]": (
+                    "coprocessor_control_formal-coprocessor_control-SETUP0",
+                    "cycles_read",
+                ),
+                "const0 $procmux$1495.A[11]": (
+                    "coprocessor_control_formal-coprocessor_control-SETUP0",
+                    "cycles_read",
+                ),
+            },
             goal=CONTROL_GOAL,
         ),
         Unit(
@@ -191,6 +212,7 @@ UNITS = {
                 "cnot1 by bit 10 $procmux$1281.B[18]": NO_OPTION,
                 "const0 $driver$u_sequencer.entries_left_q.Q[0]": "at most two entries are traced "
                 "here; what is left is only compared with two",
+                "cnot1 by bit 0 $driver$u_sequencer.entries_left_q.Q[1]": "likewise",
                 "cnot1 by bit 12 $procmux$582.B[0]": "steps are only held so in a run of none, "
                 "which ends, and the next one sets them",
             },
@@ -202,6 +224,18 @@ UNITS = {
                 "cnot1 by bit 27 $1002.Y[19]": (
                     "step_sequencer_counts_formal-step_sequencer",
                     "lemma_steps",
+                ),
+                "cnot1 by bit 19 $driver$u_sequencer.steps_left_q.Q[9]": (
+                    "step_sequencer_counts_formal-step_sequencer",
+                    "lemma_steps",
+                ),
+                "step_sequencer.sv:149 const0 $807.A[24]": (
+                    "step_sequencer_counts_formal-step_sequencer",
+                    "lemma_operands",
+                ),
+                "step_engine_regs.sv:343 const0 $552.Y[20]": (
+                    "registers_formal-step_engine_regs-REGISTERED1",
+                    "read_value",
                 ),
             },
             goal=CONTROL_GOAL,
@@ -230,6 +264,18 @@ UNITS = {
                 "cnot1 by bit 19 $driver$u_drain.given_q.Q[16]": (
                     "array_drain_counts_formal-array_drain",
                     "given_counted",
+                ),
+                "step_array_regs.sv:361 const0 $procmux$864.B[17]": (
+                    "registers_formal-step_array_regs-REGISTERED1",
+                    "read_value",
+                ),
+                "step_array_regs.sv:337 const0 $procmux$888.B[0]": (
+                    "registers_formal-step_array_regs-REGISTERED1",
+                    "read_value",
+                ),
+                "cnot1 by bit 25 $648.Y[0] (u_registers.file_address_merged_o[0])": (
+                    "registers_formal-step_array_regs-REGISTERED1",
+                    "next_value",
                 ),
             },
             goal=CONTROL_GOAL,

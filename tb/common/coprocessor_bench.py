@@ -119,12 +119,20 @@ class Bus:
         for name, want in words.items():
             await self.compare(name, want, context=context)
 
+    async def check_held(self, names: Iterable[str], context: str) -> None:
+        """Registers do not change when nothing runs, in an odd or even number of cycles."""
+        held = await self.read_all(names)
+        for pause in range(1, 3):
+            await ClockCycles(self.dut.clk_i, pause)
+            await self.compare_all(held, context)
+
     async def check_number(self, name: str, end: int) -> None:
-        """A register that takes numbers below ``end`` reads as the last one, in every bit."""
+        """A register that takes numbers below ``end`` reads as the last one, and that stands."""
         bits = [1 << bit for bit in range((end - 1).bit_length())]
         for number in (0, *bits, end - 1, 0):
             await self.registers.write(name, number)
             await self.compare(name, number)
+            await self.check_held([name], f"after {number}")
 
     async def command(self, *fields: str) -> None:
         """Write CTRL with these fields set."""
@@ -303,18 +311,22 @@ async def byte_strobes(bus: Bus) -> None:
 
 
 async def _half_words(bus: Bus) -> None:
-    """Every bit of every operand is written and kept, as 0 and as 1, by writes of half a word."""
+    """Every bit of every operand is written and kept, as 0 and as 1, by writes of half a word.
+
+    In ascending order and in descending order: a write to a second word shows in one of them.
+    """
     registers, mask, half = bus.registers, (1 << bus.operand_w) - 1, WORD_BYTES // 2
     for name in bus.OPERANDS:
         first = registers.map[name].offset
         words = [int(x) for x in bus.board.rng.integers(1 << 32, size=registers.map[name].words)]
         for offset in (0, half):
             written = ((1 << 8 * half) - 1) << 8 * offset
-            for held in (words, [word ^ ALL_BITS for word in words]):
+            for order, flip in ((1, 0), (-1, ALL_BITS)):
+                held = [word ^ flip for word in words]
                 await registers.write(name, *held)
                 want = [word ^ written for word in held]
                 pending = []
-                for i, word in enumerate(want):
+                for i, word in list(enumerate(want))[::order]:
                     data = word.to_bytes(WORD_BYTES, "little")[offset : offset + half]
                     pending.append(
                         registers.master.init_write(first + WORD_BYTES * i + offset, data)

@@ -53,6 +53,23 @@ def singular_matrices(fmt: Format, n: int) -> list[np.ndarray]:
     return [*found, overflow]
 
 
+def one_cofactor_too_large(fmt: Format) -> list[tuple[float, float, float, float]]:
+    """2 x 2 matrices, row by row, whose inverse by the adjugate has one entry that is not finite.
+
+    The determinant is a quarter of `near`'s square: times its reciprocal three cofactors stay
+    finite.
+    """
+    t = (fmt.bias - 3) // 2
+    tiny, large = 2.0 ** (1 - fmt.bias), 2.0 ** (fmt.bias - 1 - 2 * t)
+    near, far = 2.0**-t, 0.75 * 2.0**-t
+    return [
+        (large, near, far, tiny),
+        (near, large, tiny, far),
+        (near, tiny, large, far),
+        (tiny, near, far, large),
+    ]
+
+
 def one_entry_too_large(fmt: Format, n: int) -> dict[int, list[int]]:
     """Matrices whose inverse, by LDUP, has one entry that is not finite.
 

@@ -11,6 +11,7 @@ from pymodel.algorithms import linalg
 from pymodel.arith.fp import Format
 from pymodel.arith.scalars import BitExact
 from pymodel.arith.stimulus import corners
+from tb.common import matrices
 from tb.common.clock import PERIOD_NS
 from tb.common.words import pack, unpack
 from tb.inv_adjugate_2x2.bench import BENCH
@@ -92,21 +93,10 @@ async def singular_matrices(dut, board):
 
 @BENCH.test(timeout_us=100)
 async def one_entry_too_large(dut, board):
-    """An inverse is singular if one entry of it is not finite, whichever that is.
-
-    Of the cofactors, three are so small that times the determinant's reciprocal they are finite.
-    """
+    """An inverse is singular if one entry of it is not finite, whichever that is."""
     inverter = Inverter(dut, board)
     fmt = inverter.fmt
-    t = (fmt.bias - 3) // 2
-    tiny, large = 2.0 ** (1 - fmt.bias), 2.0 ** (fmt.bias - 1 - 2 * t)
-    near, far = 2.0**-t, 0.75 * 2.0**-t  # the determinant is a quarter of the square of `near`
-    for m in (
-        (large, near, far, tiny),
-        (near, large, tiny, far),
-        (near, tiny, large, far),
-        (tiny, near, far, large),
-    ):
+    for m in matrices.one_cofactor_too_large(fmt):
         singular = await inverter.check([fmt.from_float(x) for x in m], f"matrix {m}")
         board.compare("model says singular", int(singular), 1, context=f"matrix {m}")
         got = unpack(int(dut.y_o.value), 4, fmt.width)

@@ -179,17 +179,19 @@ async def states(dut, board):
         await FallingEdge(dut.clk_i)
         expect(0, 0, 1)
     before = int(dut.y_o.value)
-    await inverter.start(bits)
-    cycles, limit = 0, Deadline(inverter.latency, lambda: "a run to end, busy_o 1")
-    while int(dut.busy_o.value):
-        limit.check()
-        expect(0, 1, 0)
-        cycles += 1
-        dut.run_i.value = not int(dut.done_o.value)
-        await FallingEdge(dut.clk_i)
-    board.compare("busy cycles of a run with refused runs", cycles, inverter.latency)
-    board.compare("y_o after refused runs", int(dut.y_o.value), before)
-    expect(0, 0, 1)
+    for in_last_cycle in (False, True):
+        await inverter.start(bits)
+        cycles, limit = 0, Deadline(inverter.latency, lambda: "a run to end, busy_o 1")
+        while int(dut.busy_o.value):
+            limit.check()
+            expect(0, 1, 0)
+            cycles += 1
+            dut.run_i.value = in_last_cycle or not int(dut.done_o.value)
+            await FallingEdge(dut.clk_i)
+        dut.run_i.value = 0
+        board.compare("busy cycles of a run with refused runs", cycles, inverter.latency)
+        board.compare("y_o after refused runs", int(dut.y_o.value), before)
+        expect(0, 0, 1)
     dut.clear_i.value = 1
     await FallingEdge(dut.clk_i)
     dut.clear_i.value = 0

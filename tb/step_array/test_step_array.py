@@ -370,6 +370,7 @@ async def many_calls(dut, board):
     if short:
         await bus.load(True, _doubling(bus))
         await bus.check_run(short, "many short ones")
+    await bus.check_held(bus.RESULTS, "after the calls")
 
 
 @BENCH.test(timeout_us=40_000)

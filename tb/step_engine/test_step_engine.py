@@ -176,6 +176,16 @@ class Bus(coprocessor_bench.Bus):
         steps = steps or step + 3
         return Run(program, steps, every, 1, before, after, registers=registers)
 
+    def run_of_one(self, index, bank):
+        """A step in which one lane takes registers 0 and 1 of bank 0, for one bank alone."""
+        machine, lane = self.machine, self.machine.lanes[index]
+        words = [Word() for _ in range(machine.latency[lane.op] + 1)]
+        words[0].reads = {Port(0, side): place for place, side in enumerate(lane.sides)}
+        words[0].issues = {index: (Operand(0),) * len(lane.sides)}
+        words[-1].sine = lane.op == "sincos"
+        words[-1].writes[bank] = machine.depth - 1
+        return Run(Program(machine, words, main=len(words), registers=[]))
+
     def random_start(self, length):
         """Where a program begins: often at an end of the memory."""
         last = self.machine.program_depth - length
@@ -218,14 +228,18 @@ class Bus(coprocessor_bench.Bus):
 
     async def check_outcome(self, outcome, trace, context):
         """Check what a run left behind against the model, which has run, too."""
+        self.check_status(outcome, context)
+        self.board.compare_all("trace", outcome.trace, trace, self.fmt, context)
+        if len(trace) <= self.params["TRACE_DEPTH"]:  # otherwise the trace may have been full
+            self.board.compare("CYCLES", outcome.cycles, self.model.cycles, context=context)
+        await self.check_file(context)
+
+    def check_status(self, outcome, context):
+        """Check how a run ended, and what flags it raised."""
         compare = self.board.compare
         compare("STEPS_DONE", outcome.steps_done, self.model.steps_done, context=context)
         compare("STOPPED", int(outcome.stopped), int(self.model.stopped), context=context)
-        self.board.compare_all("trace", outcome.trace, trace, self.fmt, context)
         compare("FLAGS", outcome.flags, self.model.flags, context=context)
-        if len(trace) <= self.params["TRACE_DEPTH"]:  # otherwise the trace may have been full
-            compare("CYCLES", outcome.cycles, self.model.cycles, context=context)
-        await self.check_file(context)
 
     async def check_file(self, context):
         for b, (got, want) in enumerate(
@@ -321,6 +335,41 @@ async def stops(dut, board):
     await bus.status(bus.model.flags, DONE=1, STOPPED=1, context="sticky")
     await bus.registers.write("STATUS", bus.registers.mask("STATUS", "STOPPED"))
     await bus.status(bus.model.flags, DONE=1, context="cleared")
+
+
+@BENCH.test(timeout_us=20_000)
+async def one_bank_alone(dut, board):
+    """What one bank alone stores, in one context, ends a run and raises flags."""
+    bus = await _start(dut, board)
+    machine, fmt = bus.machine, bus.fmt
+    one, largest, least = fmt.one, fmt.inf - 1, fmt.min_normal
+    pairs = [
+        (fmt.inf, one),
+        (fmt.inf, fmt.neg(fmt.inf)),
+        (largest, largest),
+        (least + 1, fmt.neg(least)),
+        (one + 1, one + 1),
+        (0, 0),
+    ]
+    results = [(index, bank) for index, lane in enumerate(machine.lanes) for bank in lane.banks]
+    for index, bank in BENCH.items(board, results):
+        op, run = machine.lanes[index].op, bus.run_of_one(index, bank)
+        quiet = 0 if op == "sincos" else one  # exact results
+        await bus.registers.load_program(run.program.encoded())
+        for pair in pairs if BENCH.simulator == "verilator" else pairs[:2]:
+            chosen = int(bus.rng.integers(machine.contexts))
+            run.registers = {
+                Location(0, context * machine.depth + place): word if context == chosen else quiet
+                for context in range(machine.contexts)
+                for place, word in enumerate(pair)
+            }
+            await bus.clear()
+            await bus.registers.write_registers(run.registers)
+            bus.model.load(run.registers)
+            outcome = await bus.registers.run(*run.arguments)
+            bus.model.run(*run.arguments)
+            words = [fmt.to_float(word) for word in pair]
+            bus.check_status(outcome, f"{op} of {words} to bank {bank}, context {chosen}")
 
 
 @BENCH.test(timeout_us=20_000)
