@@ -95,6 +95,8 @@ class Judge:
     def server(self, name: str) -> Iterator["Server"]:
         """A process that runs the bench on mutants, for the length of a ``with``.
 
+        It has passed without a mutation, so that what it calls killed is a mutant's fault.
+
         Parameters
         ----------
         name
@@ -103,10 +105,15 @@ class Judge:
         Yields
         ------
         Server
+
+        Raises
+        ------
+        MutateError
+            If it does not pass without a mutation.
         """
         bench, folder = self._bench, self._built.parent / name
-        config = bench.config_named(self.unit.config)
-        told = Task(bench.name, config.name, SIMULATOR, self.seed, config.params, {})
+        params = bench.params_of(self.unit.config, SIMULATOR)
+        told = Task(bench.name, self.unit.config, SIMULATOR, self.seed, params, {})
         tests = f"tb.{bench.name}.test_{bench.name}"
         imports = [module_of(file) for file in sources_of(tests)]
         orders = {
@@ -146,7 +153,13 @@ class Judge:
             text=True,
         )
         try:
-            yield Server(process)
+            server = Server(process)
+            none = server.judge(0)
+            if none.killed:
+                raise MutateError(
+                    f"{self.unit.name}: its bench fails without a mutation: {none.by}"
+                )
+            yield server
         finally:
             process.stdin.close()
             process.terminate()

@@ -412,6 +412,8 @@ async def seen_from_inside(
     except HangError:
         raise
     except AssertionError as error:
+        if not hasattr(inside(engine.dut), "u_sequencer"):  # a netlist in the array's place
+            raise
         await engine.write("CTRL", engine.mask("CTRL", "RESET"))
         engine.drop()
         await engine.write_registers(array.image)

@@ -244,6 +244,10 @@ class Bench:
             random = [one] if one else self.random.draw(rng)
         return [*self.configs.values(), *random]
 
+    def params_of(self, config: str, simulator: str, waves: bool = False) -> dict[str, int]:
+        """What the top level of a configuration is built with; raises as :meth:`config_named`."""
+        return self.config_named(config).params | self.simulated_params(simulator, waves)
+
     def simulated_params(self, simulator: str, waves: bool) -> dict[str, int]:
         """Parameters of the top level that are not the device's, but of how it is simulated."""
         return {}
@@ -316,7 +320,7 @@ class Bench:
             tests, ``message`` says all that failed and how to run it again.
         """
         chosen = self.config_named(config)
-        params = chosen.params | self.simulated_params(simulator, waves) | (params or {})
+        params = self.params_of(config, simulator, waves) | (params or {})
         asked = (self.name, config, simulator, seed, params, settings or {})
         extra = {"folder": str(folder), "code_coverage": str(code_coverage), "long": chosen.long}
         task = Task(*asked, command=command, place=place, **extra)

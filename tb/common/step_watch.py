@@ -364,6 +364,8 @@ async def seen_from_inside(
     except HangError:
         raise
     except AssertionError as error:
+        if not hasattr(inside(engine.dut), "u_sequencer"):  # a netlist in the engine's place
+            raise
         judge = Judge(program, registers, steps, every)
         await engine.write("CTRL", engine.mask("CTRL", "RESET"))
         await engine.write_registers(registers)

@@ -6,16 +6,19 @@ import json
 import re
 import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from scripts.cost import tools
 from scripts.formal import plants
-from scripts.mutate import campaign, document, equivalence, known, run, server, sources
+from scripts.mutate import campaign, document, equivalence, judge, known, run, server, sources
+from scripts.mutate.errors import MutateError
 from scripts.mutate.judge import Verdict
 from scripts.mutate.netlist import Mutation, Netlists, yosys
 from scripts.mutate.units import UNITS
 from scripts.places import ROOT
+from tb.common.simulation import TASK_ENV
 
 LINE = (
     "mutate -mode cnot1 -module fp_add -cell $328 -port Y -portbit 7 -ctrlbit 18 -wire y_o "
@@ -195,6 +198,21 @@ def test_a_verdict_depends_on_rtl_and_bench():
     assert {"tb/common/fp_bench.py", "tb/common/bench.py", "tb/fp_add/bench.py"} <= set(found)
     assert "pymodel/arith/stimulus.py" in found
     assert not any(source.startswith("scripts/") for source in found)
+
+
+def test_a_bench_that_fails_without_a_mutation_judges_nothing(tmp_path, monkeypatch):
+    """What fails in the server alone, as a parameter that it lacks, would kill all mutants."""
+    simulator = SimpleNamespace(set_env=lambda: None, env={}, build_command=lambda: [["cat"]])
+    monkeypatch.setattr(judge, "make_simulator", lambda *_, **__: simulator)
+    monkeypatch.setattr(judge.Server, "judge", lambda _, number: Verdict(f"corners: {number}", 1.0))
+    judging = judge.Judge(UNITS["fp_add"], [tmp_path / "fp_add.sv"], 1)
+    judging._built = tmp_path / "fp_lanes"
+    message = "fp_add: its bench fails without a mutation: corners: 0"
+    with pytest.raises(MutateError, match=message), judging.server("worker"):
+        pass
+    told = json.loads(simulator.env[TASK_ENV])
+    assert told["params"] == judging._bench.params_of("binary32", "verilator")
+    assert told["params"]["STEPS"] > 1
 
 
 def test_what_a_mutant_left_says_who_found_it(tmp_path):
