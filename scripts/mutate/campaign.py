@@ -25,7 +25,7 @@ FOLDER = BUILD / "mutate"
 
 def digest(unit: Unit) -> str:
     """Of what a verdict depends on besides the mutation: the RTL, the bench, and how it is run."""
-    top = unit.new_bench().device.toplevel
+    top = unit.shared_bench().device.toplevel
     files = needed_files(top if top in files_by_name() else unit.module)
     files += sources_of(f"tb.{unit.bench}.test_{unit.bench}")
     files += ["tb/common/fp_lanes.sv"] if unit.lanes else []

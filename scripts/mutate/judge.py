@@ -1,6 +1,7 @@
 """Whether a unit's bench finds a mutation: the regression's own run, on the mutated netlist."""
 
 import contextlib
+import copy
 import dataclasses
 import json
 import subprocess
@@ -14,8 +15,8 @@ from scripts.mutate.errors import MutateError
 from scripts.mutate.server import ANSWER, ORDERS_ENV
 from scripts.mutate.sources import module_of, sources_of
 from scripts.mutate.units import Unit
-from scripts.places import BUILD, ROOT
-from tb.common.simulation import TASK_ENV, Task
+from scripts.places import ROOT
+from tb.common.simulation import TASK_ENV, Task, build_folder
 from tb.common.simulators import make_simulator
 
 SIMULATOR = "verilator"
@@ -59,7 +60,7 @@ class Judge:
 
     def __init__(self, unit: Unit, files: Sequence[Path], seed: int) -> None:
         self.unit, self.seed = unit, seed
-        self._bench = unit.new_bench()
+        self._bench = copy.copy(unit.shared_bench())  # others go on with theirs
         self._place = f"-{unit.name}-mutated"
         self._built: Path | None = None
         self._toplevel = ""
@@ -84,12 +85,12 @@ class Judge:
         if row["result"] != "pass":
             said = row["message"].splitlines()[0]
             raise MutateError(f"{self.unit.name}: its bench fails without a mutation: {said}")
-        folders = (BUILD / "sim" / self._bench.name).glob(
-            f"{self.unit.config}-{SIMULATOR}-*{self._place}"
-        )
-        folder = next(folders)
         self._toplevel, _ = self._bench.device.simulated()
-        self._built = folder / self._toplevel
+        self._built = build_folder(self._task) / self._toplevel
+
+    @property
+    def _task(self) -> Task:
+        return self._bench.task(self.unit.config, SIMULATOR, self.seed, place=self._place)
 
     @contextlib.contextmanager
     def server(self, name: str) -> Iterator["Server"]:
@@ -112,8 +113,6 @@ class Judge:
             If it does not pass without a mutation.
         """
         bench, folder = self._bench, self._built.parent / name
-        params = bench.params_of(self.unit.config, SIMULATOR)
-        told = Task(bench.name, self.unit.config, SIMULATOR, self.seed, params, {})
         tests = f"tb.{bench.name}.test_{bench.name}"
         imports = [module_of(file) for file in sources_of(tests)]
         orders = {
@@ -137,7 +136,7 @@ class Judge:
         )
         simulator.set_env()
         simulator.env |= {
-            TASK_ENV: json.dumps(asdict(told)),
+            TASK_ENV: json.dumps(asdict(self._task)),
             ORDERS_ENV: json.dumps(orders),
             "COCOTB_RESULTS_FILE": str(folder / "results.xml"),
             "COCOTB_MAX_FAILURES": "1",  # the other tests need not run

@@ -77,8 +77,8 @@ class Unit:
         zero = [self.zero_or_not] if self.zero_or_not else []
         return [*self.control, *self.never, *zero, *self.before, *self.apart]
 
-    def new_bench(self) -> Bench:
-        """The bench, with its tests."""
+    def shared_bench(self) -> Bench:
+        """The bench that all share, with its tests."""
         importlib.import_module(f"tb.{self.bench}.test_{self.bench}")
         return importlib.import_module(f"tb.{self.bench}.bench").BENCH
 
@@ -90,7 +90,7 @@ class Unit:
         known
             Names of the module's parameters.
         """
-        given = self.new_bench().configs[self.config].params
+        given = self.shared_bench().configs[self.config].params
         given = {name: value for name, value in given.items() if name in known}
         given |= {"STAGES": 0} if self.lanes else {}
         return [given | variant for variant in self.variants]

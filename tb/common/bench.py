@@ -244,9 +244,21 @@ class Bench:
             random = [one] if one else self.random.draw(rng)
         return [*self.configs.values(), *random]
 
-    def params_of(self, config: str, simulator: str, waves: bool = False) -> dict[str, int]:
-        """What the top level of a configuration is built with; raises as :meth:`config_named`."""
-        return self.config_named(config).params | self.simulated_params(simulator, waves)
+    def task(
+        self,
+        config: str,
+        simulator: str,
+        seed: int,
+        waves: bool = False,
+        params: dict[str, int] | None = None,
+        settings: dict[str, Any] | None = None,
+        **more: Any,
+    ) -> Task:
+        """A simulation of a configuration; arguments as of :meth:`run`, ``more`` of the task."""
+        chosen = self.config_named(config)
+        params = chosen.params | self.simulated_params(simulator, waves) | (params or {})
+        asked = (self.name, config, simulator, seed, params, settings or {})
+        return Task(*asked, long=chosen.long, **more)
 
     def simulated_params(self, simulator: str, waves: bool) -> dict[str, int]:
         """Parameters of the top level that are not the device's, but of how it is simulated."""
@@ -319,11 +331,9 @@ class Bench:
             The result row: ``result`` is "pass" or "fail", ``problems`` are those besides the
             tests, ``message`` says all that failed and how to run it again.
         """
-        chosen = self.config_named(config)
-        params = self.params_of(config, simulator, waves) | (params or {})
-        asked = (self.name, config, simulator, seed, params, settings or {})
-        extra = {"folder": str(folder), "code_coverage": str(code_coverage), "long": chosen.long}
-        task = Task(*asked, command=command, place=place, **extra)
+        extra = {"folder": str(folder), "code_coverage": str(code_coverage)}
+        shape = (config, simulator, seed, waves, params, settings)
+        task = self.task(*shape, command=command, place=place, **extra)
         rerun = task.rerun(testcase)
         start = time.monotonic()
         # waves are kept apart by running each test by itself

@@ -164,6 +164,17 @@ class Device:
         return name, (*sources, file)
 
 
+def build_folder(task: Task, waves: bool = False) -> Path:
+    """Where a task is built: what another build is needed for has another folder."""
+    built_for = (sorted(task.params.items()), waves)
+    if task.code_coverage:
+        built_for = (*built_for, "code coverage")
+    if task.long:
+        built_for = (*built_for, "long")
+    key = hashlib.sha256(repr(built_for).encode()).hexdigest()[:8]
+    return BUILD / "sim" / task.bench / f"{task.config}-{task.simulator}-{key}{task.place}"
+
+
 def simulate(
     device: Device,
     task: Task,
@@ -193,14 +204,7 @@ def simulate(
     coverage : Path
         The bins that were met; may be missing.
     """
-    params = task.params
-    built_for = (sorted(params.items()), waves)
-    if task.code_coverage:
-        built_for = (*built_for, "code coverage")
-    if task.long:
-        built_for = (*built_for, "long")
-    key = hashlib.sha256(repr(built_for).encode()).hexdigest()[:8]
-    build = BUILD / "sim" / task.bench / f"{task.config}-{task.simulator}-{key}{task.place}"
+    params, build = task.params, build_folder(task, waves)
     folder = Path(task.folder) if task.folder else build
     folder.mkdir(parents=True, exist_ok=True)
     junit, notes, log = folder / "results.xml", folder / "notes.jsonl", folder / "sim.log"
