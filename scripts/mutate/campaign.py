@@ -159,7 +159,8 @@ class Campaign:
             if not known.is_never_set(clean, pin, log):
                 raise MutateError(f"{unit.name}: SAT does not say that {pin} is never 1")
         zeros = dict.fromkeys(unit.never, "0")
-        states = known.reached(clean, unit.module, unit.control, log) if unit.control else [{}]
+        given = clean, unit.module, unit.control, log, unit.never
+        states = known.reached(*given) if unit.control else [{}]
         return [state | zeros for state in states]
 
     def summary(self) -> Row:

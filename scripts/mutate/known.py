@@ -21,7 +21,9 @@ from scripts.mutate.netlist import Mutation, yosys
 from scripts.places import ROOT
 
 
-def reached(clean: Path, module: str, control: Sequence[str], log: Path) -> list[State]:
+def reached(
+    clean: Path, module: str, control: Sequence[str], log: Path, never: Sequence[str] = ()
+) -> list[State]:
     """The values that some registers take together: from zeros on, which a reset leaves.
 
     Inputs and all other registers take any values: not each of these states need be reached, but
@@ -38,6 +40,8 @@ def reached(clean: Path, module: str, control: Sequence[str], log: Path) -> list
         be of few bits.
     log
         File that Yosys' output goes to.
+    never
+        Bits of modules inside that are 0.
 
     Raises
     ------
@@ -52,7 +56,7 @@ def reached(clean: Path, module: str, control: Sequence[str], log: Path) -> list
         cd {module}; {rename_cut(names)}; cd ..
         expose -evert {module}/c:*
         {keep_outputs([f"{cut}.D" for cut, _ in pins])}
-        {_all(now + after)} {module}
+        {_all(now + after)} {" ".join(f"-set {pin} 1'b0" for pin in never)} {module}
     """
     steps: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
     for model in _models(yosys(script, log)):

@@ -157,6 +157,7 @@ UNITS = {
             "pipelined",
             boxes=FLOAT_BOXES,
             never=(f"u_rec.{OVERFLOW}", f"u_dis_add.{DIVISION}", f"u_dis_mul.{DIVISION}"),
+            control=(f"u_disassembly.{DIVISION}",),
             apart=("u_disassembly.count_q", "u_assembly.count_q"),
             argued={
                 "const0 $driver$u_assembly.count_q.Q[5]": "no pass lasts for 32 cycles here",
@@ -169,7 +170,7 @@ UNITS = {
             "pipelined",
             variants=({"ADDR_W": 12, "SETUP": 0},),
             boxes=(VOTED,),
-            control=("rresp_q",),  # OKAY or SLVERR, from the first read on
+            control=("rresp_q", "bresp_q"),  # OKAY or SLVERR, from the first access on
             goal=CONTROL_GOAL,
         ),
         Unit(

@@ -70,6 +70,18 @@ def one_cofactor_too_large(fmt: Format) -> list[tuple[float, float, float, float
     ]
 
 
+def one_bit_in_the_exponent(fmt: Format) -> list[tuple[float, float, float, float]]:
+    """2 x 2 matrices, row by row, for each bit of the exponent field one whose determinant has it.
+
+    The smallest is the smallest normal number: all are regular.
+    """
+    found = []
+    for k in range(fmt.exp_w):
+        power = (1 << k) - fmt.bias
+        found.append((2.0 ** (power // 2), 0.0, 0.0, 2.0 ** (power - power // 2)))
+    return found
+
+
 def one_entry_too_large(fmt: Format, n: int) -> dict[int, list[int]]:
     """Matrices whose inverse, by LDUP, has one entry that is not finite.
 

@@ -249,10 +249,11 @@ def netlist_of(folder):
     """Reads a module: its netlist, a file for logs, and what makes a mutation of a cell."""
     log = folder / "known.log"
 
-    def read(name, text):
+    def read(name, text, box=""):
         clean, source = folder / f"{name}.il", folder / f"{name}.sv"
         source.write_text(text)
-        read = f"read_slang -j1 --top {name} {source.relative_to(ROOT)}"
+        boxes = f"--blackboxed-module {box}" if box else ""
+        read = f"read_slang -j1 --top {name} {boxes} {source.relative_to(ROOT)}"
         yosys(f"{read}\nprep\nwrite_rtlil {clean.relative_to(ROOT)}\n", log)
 
         def mutation(mode, cell, port, bit):
@@ -293,6 +294,27 @@ def test_what_differs_in_states_that_are_not_reached_is_equivalent(netlist_of):
     assert proof("3", states) == equivalence.EQUIVALENT
     assert proof("3", bit) == equivalence.DIFFERENT
     assert proof("2", states) == equivalence.DIFFERENT
+
+
+#: Keeps a flag of a module inside.
+KEEPER = """
+module unit(output flag_o);
+endmodule
+module keeper(input clk_i, rst_ni, output flag_o);
+  logic flag, flag_q;
+  unit u_unit(.flag_o(flag));
+  assign flag_o = flag_q;
+  always_ff @(posedge clk_i) flag_q <= rst_ni && (flag_q || flag);
+endmodule
+"""
+
+
+@needs_yosys
+def test_what_a_bit_that_is_never_set_makes_is_not_reached(netlist_of):
+    clean, log, _ = netlist_of("keeper", KEEPER, "unit")
+    given = clean, "keeper", ["flag_q"], log
+    assert known.reached(*given) == [{"flag_q": "0"}, {"flag_q": "1"}]
+    assert known.reached(*given, ["u_unit.flag_o[0]"]) == [{"flag_q": "0"}]
 
 
 #: Says when four clocks are over.
