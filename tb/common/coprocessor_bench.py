@@ -31,6 +31,7 @@ CONSTANTS = ("ID", "VERSION", "CONFIG")  # registers
 UNREADY_ROUNDS, UNREADY_ACCESSES = 6, 4
 RATE_ACCESSES = 12  # one behind the other
 UNREADY_CYCLES = 8  # that responses wait in: more than the set-up of the next accesses
+FEW_NUMBERS = 64  # of segments or functions: all are stored
 
 
 class Bus:
@@ -127,9 +128,13 @@ class Bus:
             await self.compare_all(held, context)
 
     async def check_number(self, name: str, end: int) -> None:
-        """A register that takes numbers below ``end`` reads as the last one, and that stands."""
+        """A register that takes numbers below ``end`` reads as the last one, and that stands.
+
+        Of many numbers those of one bit, and the last one.
+        """
         bits = [1 << bit for bit in range((end - 1).bit_length())]
-        for number in (0, *bits, end - 1, 0):
+        numbers = range(end) if end <= FEW_NUMBERS else [0, *bits, end - 1]
+        for number in (*numbers, 0):
             await self.registers.write(name, number)
             await self.compare(name, number)
             await self.check_held([name], f"after {number}")
