@@ -620,6 +620,7 @@ async def resets(dut, board):
         await bus.check_run(calls, context)
     if bus.watch:
         await _resets_in_packets(bus)
+    await bus.check_reset_when_done()
 
 
 async def _resets_in_packets(bus):
@@ -715,13 +716,16 @@ async def refused_tables(dut, board):
         replace(fine, start=ALL_BITS, length=1),
         replace(fine, start=1, length=ALL_BITS),
         replace(fine, repeat=0),
-        replace(fine, repeat=MOST_REPEAT + 1),
+        *(replace(fine, start=number) for number in bus.too_large(depth)),
+        *(replace(fine, length=number) for number in bus.too_large(depth + 1)),
+        *(replace(fine, repeat=number) for number in bus.too_large(MOST_REPEAT + 1)),
     ):
         await registers.describe_segment(bad)
         await bus.refuse("SEGMENT_STORE", number, str(bad))
     await registers.describe_segment(fine)
     memory = 1 << last_segment.bit_length()
-    for beyond in (last_segment + 1, memory + number, 1 << 31, ALL_BITS):
+    beyond_all = (last_segment + 1, memory + number, ALL_BITS)
+    for beyond in (*beyond_all, *bus.too_large(machine.segments)):
         await bus.refuse("SEGMENT_STORE", beyond, "number")
     # --- functions
     fine = bus.array.table[0]
@@ -731,17 +735,22 @@ async def refused_tables(dut, board):
         replace(fine, last=machine.segments),
         replace(fine, last=ALL_BITS),
         replace(fine, loops=0),
-        replace(fine, loops=MOST_REPEAT + 1),
         replace(fine, inputs=0),
         replace(fine, inputs=machine.in_depth + 1),
         replace(fine, outputs=0),
         replace(fine, outputs=machine.out_depth + 1),
+        *(replace(fine, first=number) for number in bus.too_large(fine.loop_from + 1)),
+        *(replace(fine, loop_from=number) for number in bus.too_large(fine.last + 1)),
+        *(replace(fine, last=number) for number in bus.too_large(machine.segments)),
+        *(replace(fine, loops=number) for number in bus.too_large(MOST_REPEAT + 1)),
+        *(replace(fine, inputs=number) for number in bus.too_large(machine.in_depth + 1)),
+        *(replace(fine, outputs=number) for number in bus.too_large(machine.out_depth + 1)),
     ):
         await registers.describe_function(bad)
         await bus.refuse("FUNCTION_STORE", 0, str(bad))
     await registers.describe_function(fine)
     memory = 1 << last_function.bit_length()
-    for beyond in (last_function + 1, memory, 1 << 31, ALL_BITS):
+    for beyond in (last_function + 1, memory, ALL_BITS, *bus.too_large(machine.functions)):
         await bus.refuse("FUNCTION_STORE", beyond, "number")
     # --- locations, program addresses
     last = Location(machine.banks - 1, machine.contexts * machine.depth - 1)
@@ -751,7 +760,7 @@ async def refused_tables(dut, board):
         Location(0, (1 << 16) - 1),
     ):
         await bus.refuse("FILE_ADDRESS", on_bus(location), str(location))
-    for beyond in (depth, 1 << 31, ALL_BITS):
+    for beyond in (depth, ALL_BITS, *bus.too_large(depth)):
         await bus.refuse("PROGRAM_STORE", beyond, "address")
     await bus.check_run(bus.calls(), "after refused stores")
     # --- a run without calls

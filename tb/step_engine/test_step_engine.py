@@ -488,6 +488,7 @@ async def resets(dut, board):
             await registers.prepare(*run.arguments, start=run.start)
             await registers.start()
         await bus.check(run, await registers.finish(1), context)
+    await bus.check_reset_when_done()
 
 
 @BENCH.test(timeout_us=20_000)
@@ -556,8 +557,10 @@ async def refused_runs(dut, board):
         (1, depth),
         (2**32 - 1, 1),
         (2**31, 2**31),
-        (1 << 16, 1),
+        *((0, length) for length in bus.too_large(depth + 1)),
+        *((start, 1) for start in bus.too_large(depth)),
     ]
+    many = bus.too_large(bus.entries + 1)
     # save, every, main, special, traced before and after
     configurations = [
         *((0, 0, segment, fits, 0, 0) for segment in beyond),
@@ -570,6 +573,8 @@ async def refused_runs(dut, board):
                 (bus.entries + 1, 0),
                 (2**32 - 1, 1),
                 (2**31,) * 2,
+                *((number, 0) for number in many),
+                *((0, number) for number in many),
             )
         ),
     ]
@@ -588,6 +593,7 @@ async def refused_runs(dut, board):
         (2**32 - 1, 1, 0),
         (2**31, 2**31 - 1, 1),
         (2**32 - 1, 2**32 - 1, 2),
+        *((number, 0, 0) for number in many),
     ):
         await registers.write("SAVE", 3, 0, *tail, *fits, before, after)
         await registers.write("TRACE_START", start)
