@@ -17,6 +17,7 @@ from tb.common.waiting import Deadline
 from tb.common.words import pack, unpack
 from tb.inv_ldup.bench import BENCH
 
+RUN_CYCLES = 150_000  # about so many of whole runs, one after each reset
 HELD_CYCLES = 4  # that results are seen to stay where nothing is asked for
 
 
@@ -197,6 +198,7 @@ async def states(dut, board):
     dut.clear_i.value = 0
     expect(1, 0, 0)
     stride = 1 if BENCH.simulator == "verilator" else 5
+    stride = max(stride, -(-(inverter.latency**2) // RUN_CYCLES))
     for when in range(0, inverter.latency, stride):
         await inverter.start(matrices.random_matrix(fmt, n, "special", board.rng))
         for _ in range(when):
