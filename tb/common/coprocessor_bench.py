@@ -307,6 +307,7 @@ async def byte_strobes(bus: Bus) -> None:
     """Writes of one to four bytes at every offset change those bytes of operands, and no other."""
     rng = bus.board.rng
     await _half_words(bus)
+    await _other_words(bus)
     bus.registers.stall(rng, 0.2)
     mask = (1 << bus.operand_w) - 1
     held = {}
@@ -354,6 +355,25 @@ async def _half_words(bus: Bus) -> None:
                 await registers.written(name, pending)
                 context = f"bytes from {offset} on were inverted"
                 await bus.compare(name, [word & mask for word in want], context=context)
+
+
+async def _other_words(bus: Bus) -> None:
+    """A write changes no other word of any operand: seen after odd and even numbers of writes."""
+    registers, mask = bus.registers, (1 << bus.operand_w) - 1
+    sizes = {name: registers.map[name].words for name in bus.OPERANDS}
+    words = {
+        name: [int(x) for x in bus.board.rng.integers(1 << 32, size=size)]
+        for name, size in sizes.items()
+    }
+    first, last = bus.OPERANDS[0], bus.OPERANDS[-1]
+    for flip in (0, ALL_BITS):
+        held = {name: [(word ^ flip) & mask for word in some] for name, some in words.items()}
+        for name, some in held.items():
+            await registers.write(name, *some)
+        for name, place in ((first, 0), (last, sizes[last] - 1)):
+            offset = registers.map[name].offset + WORD_BYTES * place
+            await registers.write_bytes(offset, held[name][place].to_bytes(WORD_BYTES, "little"))
+            await bus.compare_all(held, f"after word {place} of {name} was written once more")
 
 
 async def unready_master(bus: Bus) -> None:
