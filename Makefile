@@ -13,9 +13,6 @@ export PATH := $(CURDIR)/.venv/bin:$(CURDIR)/.tools/verilator/usr/bin:$(PATH)
 PY := .venv/bin/python
 SETUP := scripts/setup.sh
 PYTEST := $(PY) -m pytest
-# One test on each core, or WORKERS at a time
-IN_PARALLEL = $(if $(shell echo '$(WORKERS)' | grep -vxE '([1-9][0-9]?)?'),$(error WORKERS=$(WORKERS): must be a \
-  whole number, 1 to 99))-n $(or $(WORKERS),$(shell nproc)) --maxschedchunk 1
 KNOWN_BENCHES := $(filter-out common,$(patsubst tb/%/Makefile,%,$(wildcard tb/*/Makefile)))
 
 DEMO_TAKES := SIM ARITH STEPS REBASE BASE LANES OUT SEED WAVES REFERENCE
@@ -93,11 +90,11 @@ closed-loop: venv ## URDF=f.urdf [TARGET=model|step STEPS=1000 SIM= ARITH= LANES
 
 ##@ Verification
 .PHONY: test
-test: setup ## whole regression, both simulators, and build/report/index.html [CHANGED=1: what has not passed; WORKERS=]
-	@$(call takes,CHANGED WORKERS)
+test: setup ## whole regression, both simulators, and build/report/index.html [CHANGED=1: what has not passed as it is]
+	@$(call takes,CHANGED)
 	@$(if $(filter-out 0,$(CHANGED)),,rm -rf build/results build/report \
 	  $(filter-out build/coverage/code%,$(wildcard build/coverage/*)))
-	@$(PYTEST) $(IN_PARALLEL) --junitxml=build/report/junit.xml -p scripts.report.plugin \
+	@$(PYTEST) -n 2 --maxschedchunk 1 --junitxml=build/report/junit.xml -p scripts.report.plugin \
 	  -p scripts.changed.plugin $(if $(filter-out 0,$(CHANGED)),--changed)
 
 .PHONY: $(KNOWN_BENCHES)
@@ -126,7 +123,7 @@ parameters: venv ## docs/parameters.md: legal values, where run [COUNT=20 SEED=:
 .PHONY: coverage
 coverage: setup ## functional coverage: what the last regression met, what is missing, into build/coverage
 	@$(call takes,)
-	@$(if $(wildcard build/coverage/met/*),,$(PYTEST) $(IN_PARALLEL) tb)
+	@$(if $(wildcard build/coverage/met/*),,$(PYTEST) -n 2 --maxschedchunk 1 tb)
 	@$(PY) -m scripts.command scripts.coverage.command
 
 .PHONY: code-coverage code-coverage-results
