@@ -9,8 +9,9 @@ The new value of a carried one is written in place, by a lane of its bank, after
 the old value.
 """
 
-import heapq
+import bisect
 import itertools
+import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -283,8 +284,8 @@ class _Order(Enum):
     RARE = "those whose operands are read least"
 
 
-class _ListScheduler:
-    """Places the operations of one kernel; :meth:`place` does it once.
+class _Problem:
+    """What every placement of the operations of a kernel has in common.
 
     Parameters
     ----------
@@ -292,25 +293,19 @@ class _ListScheduler:
     kernel : Kernel
         With storable results.
     homes : Homes
-    stagger : int
-        How far a system runs ahead of the next one, cycles.
-    tries : int
-        Operations a cycle that are looked at, for each kind, beyond the lanes.
-    order : _Order
     """
 
-    def __init__(
-        self,
-        machine: Machine,
-        kernel: Kernel,
-        homes: Homes,
-        stagger: int,
-        tries: int,
-        order: _Order,
-    ) -> None:
-        self.tries = tries
+    def __init__(self, machine: Machine, kernel: Kernel, homes: Homes) -> None:
         self.machine, self.kernel, self.nodes = machine, kernel, kernel.graph.nodes
+        self.lanes = defaultdict(list)  # kind of operation -> its lanes
+        for number, lane in enumerate(machine.lanes):
+            self.lanes[lane.op].append(number)
+        self.of_kind = Counter(self.nodes[index].op for index in kernel.operations)
         self.values = values_of(kernel)
+        self.wanted = {  # operation -> reads of what it gives
+            index: sum(len(kernel.readers.get(value, ())) for value in some)
+            for index, some in self.values.items()
+        }
         self.homes = homes.of_results(kernel)
         self.homed = {  # operation -> its values that have a home
             index: [value for value in some if value in self.homes]
@@ -318,52 +313,33 @@ class _ListScheduler:
         }
         self.rare = machine.rare_banks if machine.streams else (machine.shared_bank,)
         self.apart = machine.datapaths  # words between uses of a unit that datapaths share
-        self.used = dict.fromkeys(RARE, -self.apart)  # operation -> its last cycle
-        self.read = Counter()  # rare bank -> reads of what was loaded there
         self.bank = {node: homes.of_leaf(name).bank for node, name in kernel.leaves.items()}
-        self.arrival = dict.fromkeys(kernel.leaves, -1)
-        self.priority = self._priorities(stagger, order)
+        self.height, self.urgency = self._heights()
         # What an operation waits for: operands, and readers of what it overwrites.
         self.missing = {
-            index: sum(arg not in self.arrival for arg, _ in kernel.arguments(index))
+            index: sum(arg not in self.bank for arg, _ in kernel.arguments(index))
             for index in kernel.operations
         }
         self.overwrites = defaultdict(list)  # operation -> carried values (nodes)
-        self.unread = {}  # carried value (node) -> readers that are not placed
+        self.unread = {}  # carried value (node) -> its readers
         operation_of = {value: index for index, some in self.values.items() for value in some}
         for old, new in kernel.carried.values():
             writer = operation_of[new.node]
             self.overwrites[writer].append(old.node)
             self.unread[old.node] = len(set(kernel.readers.get(old.node, ())) - {writer})
-        # The work in progress.
-        self.issues = []  # (cycle, lane, operation)
-        self.sides = []  # of each cycle
-        self.load = Counter()  # lane -> reads of what it gives
-        self.taken = set()  # (bank, cycle) in which a bank of several lanes stores something
-        self.ready_at = defaultdict(list)
-        for index, missing in self.missing.items():
-            if not missing:
-                self.ready_at[0].append(index)
 
-    def _priorities(self, stagger: int, order: _Order) -> dict[int, tuple[int, ...]]:
-        """Operation -> what sorts it: least for the longest way to the end."""
-        kernel, height, behind = self.kernel, {}, self._behind()
+    def _heights(self) -> tuple[dict[int, int], dict[int, int]]:
+        """Operation -> the longest way to the end, without and with outputs that come after it."""
+        kernel, height, urgency, behind = self.kernel, {}, {}, self._behind()
         for index in reversed(kernel.operations):
-            below = (
-                height[reader]
-                for value in self.values[index]
-                for reader in kernel.readers.get(value, ())
-            )
-            height[index] = self.machine.latency[self.nodes[index].op] + max(below, default=0)
-            height[index] += behind.get(index, 0)
-        context = kernel.context
-        return {
-            index: (
-                stagger * context.get(index, 0) - height[index],
-                *self._tie(index, order),
-            )
-            for index in kernel.operations
-        }
+            below = [
+                reader for value in self.values[index] for reader in kernel.readers.get(value, ())
+            ]
+            own = self.machine.latency[self.nodes[index].op]
+            height[index] = own + max((height[x] for x in below), default=0)
+            urgency[index] = own + max((urgency[x] for x in below), default=0)
+            urgency[index] += behind.get(index, 0)
+        return height, urgency
 
     def _behind(self) -> dict[int, int]:
         """Output -> how many others come after it: one leaves a word, the earliest ones first."""
@@ -377,6 +353,16 @@ class _ListScheduler:
         order = sorted(outputs, key=lambda index: (head[shown[index]], index), reverse=True)
         return {index: position for position, index in enumerate(order)}
 
+    def in_order(self, stagger: int, order: _Order) -> list[int]:
+        """Operations by the longest way to the end, which a later system's are behind with."""
+        context = self.kernel.context
+
+        def key(index: int) -> tuple[int, ...]:
+            least = stagger * context.get(index, 0) - self.urgency[index]
+            return (least, *self._tie(index, order), index)
+
+        return sorted(self.kernel.operations, key=key)
+
     def _tie(self, index: int, order: _Order) -> tuple[int, ...]:
         args = [arg for arg, _ in self.kernel.arguments(index)]
         if order is _Order.RARE:
@@ -385,51 +371,93 @@ class _ListScheduler:
             return -max(args, default=0), index
         return (-index if order is _Order.LAST else index,)
 
-    def place(self) -> Placement:
-        """Place all operations."""
-        lanes = defaultdict(list)
-        for index, lane in enumerate(self.machine.lanes):
-            lanes[lane.op].append(index)
-        ready = {op: [] for op in lanes}
-        left, cycle = len(self.priority), 0
+
+class _ListScheduler:
+    """Places the operations of one kernel; :meth:`place` does it once.
+
+    Parameters
+    ----------
+    problem : _Problem
+    stagger : int
+        How far a system runs ahead of the next one, cycles.
+    tries : int
+        Operations a cycle that are looked at, for each kind, beyond the lanes.
+    order : _Order
+    """
+
+    def __init__(self, problem: _Problem, stagger: int, tries: int, order: _Order) -> None:
+        self.problem, self.tries = problem, tries
+        self.machine, self.kernel, self.nodes = problem.machine, problem.kernel, problem.nodes
+        self.in_order = problem.in_order(stagger, order)
+        # The work in progress.
+        self.used = dict.fromkeys(RARE, -problem.apart)  # operation -> its last cycle
+        self.read = Counter()  # rare bank -> reads of what was loaded there
+        self.bank = dict(problem.bank)
+        self.arrival = dict.fromkeys(problem.bank, -1)
+        self.missing = dict(problem.missing)
+        self.unread = dict(problem.unread)  # carried value (node) -> readers that are not placed
+        self.issues = []  # (cycle, lane, operation)
+        self.sides = []  # of each cycle
+        self.load = Counter()  # lane -> reads of what it gives
+        self.taken = set()  # (bank, cycle) in which a bank of several lanes stores something
+        self.ready_at = defaultdict(list)
+        for index, missing in self.missing.items():
+            if not missing:
+                self.ready_at[0].append(index)
+
+    def place(self, shorter_than: float = math.inf) -> Placement | None:
+        """Place all operations; None as soon as it cannot end that early."""
+        in_order, lanes, height = self.in_order, self.problem.lanes, self.problem.height
+        apart, latency = self.problem.apart, self.machine.latency
+        rank = {index: position for position, index in enumerate(in_order)}
+        reads = {}  # operation -> [(bank, value)], where its operands are
+        ready = {op: [] for op in lanes}  # ranks, in order
+        left, cycle = Counter(self.problem.of_kind), 0
         while left:
             for index in self.ready_at.pop(cycle, ()):
-                # Where its operands are is known from now on.
-                reads = [(self.bank[arg], arg) for arg, _ in self.kernel.arguments(index)]
-                entry = (self.priority[index], index, reads)
-                heapq.heappush(ready[self.nodes[index].op], entry)
-            free = {
-                op: list(some)
-                for op, some in lanes.items()
-                if op not in self.used or cycle >= self.used[op] + self.apart
-            }
-            tries = {op: len(some) + self.tries for op, some in lanes.items()}
-            sides, aside = _Sides(), []
+                reads[index] = [(self.bank[arg], arg) for arg, _ in self.kernel.arguments(index)]
+                bisect.insort(ready[self.nodes[index].op], rank[index])
+            heads = [(some[0], op) for op, some in ready.items() if some]
+            last = max(-(-count // len(lanes[op])) + latency[op] for op, count in left.items())
+            longest = max((1 + height[in_order[position]] for position, _ in heads), default=0)
+            if cycle + max(last, longest) >= shorter_than:
+                return None
+            heads = [
+                (position, op)
+                for position, op in heads
+                if op not in self.used or cycle >= self.used[op] + apart
+            ]
+            free = {op: list(lanes[op]) for _, op in heads}
+            most = {op: min(len(lanes[op]) + self.tries, len(ready[op])) for _, op in heads}
+            looked_at = dict.fromkeys(free, 0)
+            issued = []
+            sides = _Sides()
+            full = sides.full  # filled as operations take their ports
             self.sides.append(sides)
-            heads = [(some[0], op) for op, some in ready.items() if some and free.get(op)]
             while heads:
                 head = min(heads)
                 heads.remove(head)
-                entry, op = head
-                _, index, reads = heapq.heappop(ready[op])
-                tries[op] -= 1
-                for bank, value in reads:
-                    if bank in sides.full and value not in sides.full[bank]:
-                        aside.append((op, entry))
+                index, op = in_order[head[0]], head[1]
+                for bank, value in reads[index]:
+                    if bank in full and value not in full[bank]:
                         break
                 else:
-                    if self._issue(index, cycle, free[op], sides, reads):
-                        left -= 1
-                    else:
-                        aside.append((op, entry))
-                if ready[op] and free[op] and tries[op]:
-                    heads.append((ready[op][0], op))
-            for op, entry in aside:
-                heapq.heappush(ready[op], entry)
+                    if self._issue(index, cycle, free[op], sides, reads[index]):
+                        issued.append(head)
+                looked_at[op] += 1
+                if looked_at[op] < most[op] and free[op]:
+                    heads.append((ready[op][looked_at[op]], op))
+            for position, op in issued:
+                del ready[op][bisect.bisect_left(ready[op], position)]
+                left[op] -= 1
+                if not left[op]:
+                    del left[op]
             cycle += 1
         issues = [Issue(*issue, self._arguments(issue)) for issue in self.issues]
         length = max(1 + max(self.arrival.values(), default=0), *self._ends())
-        return Placement(self.kernel, issues, self.values, self.bank, self.arrival, length)
+        if length >= shorter_than:
+            return None
+        return Placement(self.kernel, issues, self.problem.values, self.bank, self.arrival, length)
 
     def _ends(self) -> tuple[int, ...]:
         """Cycles in which it may end: all is output, and in the scratch memory; units are free."""
@@ -438,36 +466,38 @@ class _ListScheduler:
         stores = {outputs[name].node for name, slot in stores.items() if slot.scratch}
         written = (cycle for cycle, _, index in self.issues if index in stores)
         there = max(written, default=-self.machine.scratch_words) + self.machine.scratch_words
-        return last + 1, max(self.used.values()) + self.apart, there
+        return last + 1, max(self.used.values()) + self.problem.apart, there
 
     def _issue(
         self, index: int, cycle: int, free: list[int], sides: _Sides, reads: Sequence[tuple]
     ) -> bool:
         """Issue an operation that reads [(bank, value)] in a cycle if that is possible."""
         node, machine, readers = self.nodes[index], self.machine, self.kernel.readers
+        values, overwrites = self.problem.values[index], self.problem.overwrites.get(index, ())
         lane = self._lane(index, free)
-        if lane is None or any(self.unread[old] for old in self.overwrites.get(index, ())):
+        if lane is None or (overwrites and any(self.unread[old] for old in overwrites)):
             return False
         done = cycle + machine.latency[node.op]
-        banks = [self._bank_of(value, lane, done) for value in self.values[index]]
-        taken = {(bank, done) for bank in banks if bank in self.rare}
+        banks = [self._bank_of(value, lane, done) for value in values]
+        taken = {(bank, done) for bank in banks if bank in self.problem.rare}
         if None in banks or taken & self.taken:
             return False
         if not sides.take(index, machine.lanes[lane].sides, reads):
             return False
 
         free.remove(lane)
-        self.load[lane] += sum(len(readers.get(value, ())) for value in self.values[index])
+        self.load[lane] += self.problem.wanted[index]
         self.taken |= taken
         if node.op in self.used:
             self.used[node.op] = cycle
         if node.op == "load":
-            self.read[banks[0]] += len(readers.get(index, ()))
+            self.read[banks[0]] += self.problem.wanted[index]
         self.issues.append((cycle, lane, index))
-        for old in {value for _, value in reads} & self.unread.keys():
-            if old not in self.overwrites.get(index, ()):
-                self.unread[old] -= 1
-        for value, bank in zip(self.values[index], banks, strict=True):
+        if self.unread:
+            for old in {value for _, value in reads} & self.unread.keys():
+                if old not in overwrites:
+                    self.unread[old] -= 1
+        for value, bank in zip(values, banks, strict=True):
             self.bank[value], self.arrival[value] = bank, done
             for reader in readers.get(value, ()):
                 self.missing[reader] -= 1
@@ -484,12 +514,12 @@ class _ListScheduler:
 
     def _lane(self, index: int, free: list[int]) -> int | None:
         """The free lane that is read least, of those that give the home of a result."""
-        homed = self.homed[index]
+        homed, homes = self.problem.homed[index], self.problem.homes
         if homed:
             free = [
                 lane
                 for lane in free
-                if all(self.homes[value].bank == self._bank_of(value, lane) for value in homed)
+                if all(homes[value].bank == self._bank_of(value, lane) for value in homed)
             ]
         return min(free, key=self.load.__getitem__, default=None)
 
@@ -513,9 +543,11 @@ def _best_placement(machine: Machine, kernel: Kernel, homes: Homes, thorough: bo
     elif thorough:
         tries = TRIES_WHEN_THOROUGH
         orders = tuple(_Order) if barrel else (_Order.FIRST, _Order.LAST)
-    choices = itertools.product(staggers if contexts > 1 else (0,), tries, orders)
-    tried = (_ListScheduler(machine, kernel, homes, *choice).place() for choice in choices)
-    return min(tried, key=lambda placement: placement.length)
+    problem, best = _Problem(machine, kernel, homes), None
+    for choice in itertools.product(staggers if contexts > 1 else (0,), tries, orders):
+        shortest = best.length if best else math.inf
+        best = _ListScheduler(problem, *choice).place(shorter_than=shortest) or best
+    return best
 
 
 def _words(machine: Machine, placement: Placement, address: dict[int, int]) -> list[Word]:

@@ -9,7 +9,7 @@ from pymodel.compile.kernel import interleave
 from pymodel.compile.registry import recorded
 from pymodel.compile.robot_kernels import cheapest
 from pymodel.compile.robot_kernels import recorded as robot_kernel
-from pymodel.compile.schedule import bounds, schedule
+from pymodel.compile.schedule import _ListScheduler, bounds, schedule
 from pymodel.machine.isa import Machine
 from pymodel.mechanism import urdf
 from pymodel.mechanism.reduction import reduced
@@ -61,3 +61,20 @@ def test_cycles_grow_with_the_logarithm_of_bodies():
     ]
     growth = np.diff(cycles)
     assert (growth > 0).all() and growth.max() < 1.5 * growth.min() + 20, cycles
+
+
+@pytest.mark.parametrize("machine", [ROOMY, Machine(8, 8, contexts=4).boundless])
+def test_what_is_given_up_would_not_have_been_shorter(machine, monkeypatch):
+    kernel = interleave([recorded("step", load(SCENARIOS / "double_pendulum.toml"))] * 2)
+    found = schedule(machine, kernel, thorough=True)
+    to_the_end = _ListScheduler.place
+    lengths = []
+
+    def place(self, shorter_than):
+        placement = to_the_end(self)
+        lengths.append(placement.length)
+        return placement if placement.length < shorter_than else None
+
+    monkeypatch.setattr(_ListScheduler, "place", place)
+    assert schedule(machine, kernel, thorough=True).words == found.words
+    assert len(set(lengths)) > 1
