@@ -61,11 +61,11 @@ setup_venv() {
     apt_install "python$version-venv" ||
       need "Python's venv module" "$(sudo_word)apt-get install -y python$version-venv"
   fi
-  say "Python packages into .venv (once, about a minute)"
+  say "Python packages into .venv (once)"
   if ! .venv/bin/python -m pip --version >/dev/null 2>&1; then
     "$python" -m venv --clear .venv || exit 2
   fi
-  .venv/bin/python -m pip install -qq --disable-pip-version-check -r requirements.txt ||
+  .venv/bin/python -m scripts.packages requirements.txt ||
     { say 'pip could not install requirements.txt (see above)'; exit 2; }
   touch .venv/.stamp
 }
@@ -75,7 +75,7 @@ setup_more() {
   stamp=.venv/.stamp-$1
   if [ -f "$stamp" ] && [ ! "requirements-$1.txt" -nt "$stamp" ]; then return; fi
   say "$2 into .venv (once)"
-  .venv/bin/python -m pip install -qq --disable-pip-version-check -r "requirements-$1.txt" ||
+  .venv/bin/python -m scripts.packages "requirements-$1.txt" ||
     { say "pip could not install requirements-$1.txt (see above)"; exit 2; }
   touch "$stamp"
 }
