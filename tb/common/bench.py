@@ -363,7 +363,7 @@ class Bench:
             Path(results).mkdir(parents=True, exist_ok=True)
             file = Path(results) / f"{self.name}-{config}-{simulator}.json"
             file.write_text(json.dumps(row, indent=1))
-            _keep_coverage([met for _, _, met in outcomes], COVERED / f"{file.stem}.jsonl")
+            _keep_coverage("".join(met for _, _, met in outcomes), COVERED / f"{file.stem}.jsonl")
         return row
 
 
@@ -394,11 +394,10 @@ def set_state(rng: np.random.Generator, text: str) -> None:
     rng.bit_generator.state = state
 
 
-def _keep_coverage(files: Sequence[Path], kept: Path) -> None:
+def _keep_coverage(found: str, kept: Path) -> None:
     """Bins that were met, of one simulation or of one for each test."""
-    found = "".join(file.read_text() for file in files if file.exists())
-    kept.parent.mkdir(parents=True, exist_ok=True)
     if found:
+        kept.parent.mkdir(parents=True, exist_ok=True)
         kept.write_text(found)
 
 

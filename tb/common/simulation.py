@@ -9,7 +9,7 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from tb.common import fast_casts, on_bus
 from tb.common.model_signals import outputs_of, with_model
@@ -181,8 +181,8 @@ def simulate(
     testcase: str | None,
     waves: bool,
     watch: Callable[[str], None],
-) -> tuple[list[dict[str, Any]], str | None, Path]:
-    """Build and simulate once.
+) -> tuple[list[dict[str, Any]], str | None, str]:
+    """Build and simulate once; where two do so at once in the same folder, one waits.
 
     Parameters
     ----------
@@ -201,16 +201,14 @@ def simulate(
         See :func:`tb.common.results.read_results`.
     problem : str or None
         What went wrong besides them.
-    coverage : Path
-        The bins that were met; may be missing.
+    coverage : str
+        The bins that were met, see :func:`tb.common.results.add_coverage`.
     """
     params, build = task.params, build_folder(task, waves)
     folder = Path(task.folder) if task.folder else build
     folder.mkdir(parents=True, exist_ok=True)
     junit, notes, log = folder / "results.xml", folder / "notes.jsonl", folder / "sim.log"
     coverage = notes.with_name(COVERAGE)
-    for stale in (junit, notes, coverage):
-        stale.unlink(missing_ok=True)
     told = json.dumps(asdict(task) | {"notes": str(notes), "waves": waves})
 
     def simulator(toplevel: str, sources: tuple[Path, ...], **options: Any) -> Logged:
@@ -241,23 +239,29 @@ def simulate(
         )
 
     problem = None
-    try:
-        with _environment(COCOTB_RESULTS_FILE=str(junit)):
-            with _alone(build) if task.folder else contextlib.nullcontext():
+    build.parent.mkdir(parents=True, exist_ok=True)
+    with open(f"{build}.lock", "w") as alone:
+        _wait_for(alone, watch)
+        for stale in (junit, notes, coverage):
+            stale.unlink(missing_ok=True)
+        try:
+            with _environment(COCOTB_RESULTS_FILE=str(junit)):
                 if (build / UNFINISHED).exists():
                     shutil.rmtree(build)
                 build.mkdir(parents=True, exist_ok=True)
                 toplevel, sources = device.simulated(params if waves else None)
+                built = None
                 if task.folder:
                     simulator(toplevel, sources, compile_only=True).run()
-            built = build / toplevel if task.folder else None
-            simulator(toplevel, sources, built=built).run()
-    except SystemExit as error:
-        if isinstance(error, TooLongError) or not junit.exists():
-            problem = f"{error.code}\n{_tail(log)}"
-    if waves and testcase:
-        _keep_wave(folder, device, task, testcase, read_notes(notes).get(testcase, {}))
-    return read_results(junit, notes, log), problem, coverage
+                    built = build / toplevel
+                    alone.close()
+                simulator(toplevel, sources, built=built).run()
+        except SystemExit as error:
+            if isinstance(error, TooLongError) or not junit.exists():
+                problem = f"{error.code}\n{_tail(log)}"
+        if waves and testcase:
+            _keep_wave(folder, device, task, testcase, read_notes(notes).get(testcase, {}))
+        return read_results(junit, notes, log), problem, _text(coverage)
 
 
 def _keep_wave(
@@ -287,16 +291,21 @@ def _keep_wave(
 
 
 def _tail(log: Path, lines: int = 25) -> str:
-    return "\n".join(log.read_text(errors="replace").splitlines()[-lines:]) if log.exists() else ""
+    return "\n".join(_text(log).splitlines()[-lines:])
 
 
-@contextlib.contextmanager
-def _alone(build: Path) -> Iterator[None]:
-    """Keep other processes from building in a folder for the length of a ``with``."""
-    build.parent.mkdir(parents=True, exist_ok=True)
-    with open(build.with_name(f"{build.name}.lock"), "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
+def _text(file: Path) -> str:
+    return file.read_text(errors="replace") if file.exists() else ""
+
+
+def _wait_for(alone: IO[str], watch: Callable[[str], None]) -> None:
+    """Keep other processes out of a build folder until its file is closed."""
+    try:
+        fcntl.flock(alone, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        folder = Path(alone.name).with_suffix("").relative_to(ROOT)
+        watch(f"waiting for another simulation in {folder}\n")
+        fcntl.flock(alone, fcntl.LOCK_EX)
 
 
 @contextlib.contextmanager

@@ -1,0 +1,59 @@
+"""Simulations of two processes that share a build folder."""
+
+import fcntl
+import subprocess
+import sys
+from contextlib import suppress
+
+import pytest
+
+from tb.common.places import ROOT
+from tb.common.simulation import build_folder
+from tb.fp_mul.bench import BENCH
+
+pytestmark = pytest.mark.rtl_of("fp_add", "fp_mul", "fp_recip", "fp_sincos")  # as fp_lanes
+
+SIMULATOR, CONFIG, PLACE = "icarus", "e5m2", "-shared"
+RUN = f"""
+from tb.fp_mul.bench import BENCH
+row = BENCH.run("{SIMULATOR}", "{CONFIG}", place="{PLACE}", live=True)
+assert row["result"] == "pass" and row["transactions"], row
+"""
+
+
+@pytest.fixture
+def build():
+    return build_folder(BENCH.task(CONFIG, SIMULATOR, 1, place=PLACE))
+
+
+def test_one_waits_until_the_other_has_ended(build):
+    words = [sys.executable, "-c", RUN]
+    build.parent.mkdir(parents=True, exist_ok=True)
+    with open(f"{build}.lock", "w") as alone:
+        fcntl.flock(alone, fcntl.LOCK_EX)
+        waits = subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+        said = waits.stdout.readline()
+        assert said == f"waiting for another simulation in {build.relative_to(ROOT)}\n"
+        alone.close()
+        ran, _ = waits.communicate(timeout=60)
+    assert waits.returncode == 0 and "PASS=" in ran
+
+
+@pytest.mark.parametrize("of_its_own", [False, True], ids=["shared", "of its own"])
+def test_others_are_kept_out_while_files_are_shared(build, tmp_path, of_its_own):
+    """Of a simulation with a folder of its own only the build is shared."""
+    kept_out = []
+
+    def watch(line):
+        with open(f"{build}.lock") as lock, suppress(BlockingIOError):
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            kept_out.append(False)
+            return
+        kept_out.append(True)
+
+    folder = {"folder": tmp_path} if of_its_own else {}
+    row = BENCH.run(SIMULATOR, CONFIG, place=PLACE, watch=watch, **folder)
+    assert row["result"] == "pass" and row["transactions"]
+    if of_its_own:
+        kept_out = kept_out[-1:]  # there may be something to build first
+    assert kept_out and set(kept_out) == {not of_its_own}
