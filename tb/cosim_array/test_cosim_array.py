@@ -1,5 +1,6 @@
 """Whole jobs through the array's streams: every word is that of the direct evaluation."""
 
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -7,7 +8,9 @@ import numpy as np
 from pymodel.algorithms.rigid_body.functions import evaluate
 from pymodel.arith.arrays import FormatArrays
 from pymodel.arith.scalars import BitExact
+from pymodel.compile import native
 from pymodel.compile.chains import Chain
+from pymodel.compile.native import NoCompilerError
 from pymodel.compile.registry import recorded
 from pymodel.compile.robot_kernels import cheapest
 from pymodel.compile.streams import first_name
@@ -15,6 +18,7 @@ from pymodel.runs.array_runs import SHOWN, Ensemble, prepare_array
 from pymodel.runs.robot_calls import bits_of, random_states, read_table
 from tb.common import clock
 from tb.common.bench import MAX_SEED
+from tb.common.cosim import DIRECT_STEPS
 from tb.common.handover import print_progress
 from tb.common.step_array import StepArray, machine_of
 from tb.cosim_array.bench import BENCH, kernels, robot_of, scenarios
@@ -127,29 +131,44 @@ async def _ensemble(board, engine, job):
 
 
 def _rows(found, calls, job, fmt):
-    """For each row: name -> one number a mechanism, from the recorded step on arrays.
+    """For each row: name -> one number a mechanism, from the recorded step.
 
-    It computes from masses and lengths what the calls have from the host, too.
+    It computes from masses and lengths what the calls have from the host, too. The first rows are
+    evaluated on arrays, the others come from native code.
     """
-    arrays, steps = FormatArrays(fmt), [recorded("step", scenario) for scenario in found]
+    steps, last = [recorded("step", scenario) for scenario in found], job["steps"]
     kernel = steps[0]
-
-    def column(numbers):
-        return arrays.array(np.array(list(numbers)))
-
     parameters = {
-        name: column(step.parameters[name] for step in steps) for name in kernel.parameters
+        name: np.array([step.parameters[name] for step in steps]) for name in kernel.parameters
     }
     state = {
-        name: column(fmt.to_float(words[first_name(name)]) for _, words in calls)
+        name: np.array([fmt.to_float(words[first_name(name)]) for _, words in calls])
         for name in kernel.carried
     }
-    for step in range(job["steps"] + 1):
+    rest = []
+    with suppress(NoCompilerError):
+        code = native.build(kernel, BitExact(fmt), own_parameters=True)
+        _, trace = code.advance(state, last + 1, save=job["save"], parameters=parameters)
+        trace = {name if name in kernel.outputs else SHOWN + name: x for name, x in trace.items()}
+        rest = [
+            {name: x[row] for name, x in trace.items()} for row in range(last // job["save"] + 1)
+        ]
+    kept = range(0, min(last, DIRECT_STEPS) + 1 if rest else last + 1, job["save"])
+    yield from _evaluated(kernel, FormatArrays(fmt), state, parameters, kept)
+    yield from rest[len(kept) :]
+
+
+def _evaluated(kernel, arrays, state, parameters, kept):
+    """Rows of the kept steps, evaluated on arrays."""
+    state = {name: arrays.array(x) for name, x in state.items()}
+    parameters = {name: arrays.array(x) for name, x in parameters.items()}
+    for step in range(kept.stop):
         after = kernel.evaluate(arrays, state, parameters)
-        if step % job["save"] == 0:
+        if step in kept:
             row = {SHOWN + name: x for name, x in state.items()}
             row |= {name: after[name] for name in kernel.outputs}
-            yield {name: np.broadcast_to(x.values, len(found)) for name, x in row.items()}
+            systems = len(next(iter(state.values())).values)
+            yield {name: np.broadcast_to(x.values, systems) for name, x in row.items()}
         state = {name: after[name] for name in kernel.carried}
 
 
