@@ -5,7 +5,6 @@ after every run. It also is the judge of a schedule: a program that stores what 
 reads what was never stored, is refused.
 """
 
-from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -24,6 +23,8 @@ from pymodel.machine.isa import (
 #: Cycles of a run besides its words and its trace: the first word passes the registers behind the
 #: sequencer and the program memory, and after the last one its results are judged.
 START_CYCLES = 3
+KEPT_CODES = 64  # segments that a twin keeps decoded
+OPERATIONS = {"add": "add", "mul": "mul", "rec": "recip"}  # of a lane -> of a format
 
 
 class Result(NamedTuple):
@@ -32,6 +33,13 @@ class Result(NamedTuple):
     words: tuple
     flags: int
     operands: tuple
+
+
+class Origin(NamedTuple):
+    """Where a word finds what leaves a lane: which one issued it, and which of the results."""
+
+    issue: tuple[int, int]  # lane, number of the word that issued
+    part: int
 
 
 class Store(NamedTuple):
@@ -132,6 +140,7 @@ class Twin:
         self.cycles = 0
         self.stores: list[Store] = []
         self._settled = True  # all that was stored can be traced
+        self._codes: dict[tuple[int, ...], tuple[Sequence[Word], list]] = {}  # see _decoded
 
     def load(self, registers: Mapping[Location, int]) -> None:
         """Store bits: {Location: bits}."""
@@ -188,6 +197,7 @@ class Twin:
             if not self.steps_done:
                 return trace
         self.steps_done, self.cycles, self._settled = 0, START_CYCLES, True
+        self._codes.clear()
         for step in range(steps):
             saved = save and step % save == 0
             if saved:
@@ -247,74 +257,105 @@ class Twin:
             If the words store what no lane gives, read what was never stored, or leave results
             behind.
         """
-        machine, fmt, healthy = self.machine, self.machine.fmt, True
-        pipelines = [deque([None] * machine.latency[lane.op]) for lane in machine.lanes]
-        for number, word in enumerate(words):
-            where = f"context {context}, word {number}"
-            arrived = [pipeline.popleft() for pipeline in pipelines]
-            offered = self._offered(arrived, word)
-            for index, pipeline in enumerate(pipelines):
-                result = None
-                if index in word.issues:
-                    result = self._operate(index, word, offered, context, memory, where)
-                pipeline.append(result)
-            for bank, address in word.writes.items():
-                if offered[bank] is None:
-                    raise ProgramError(f"{where}: nothing to store in bank {bank}")
-                bits, flags, operands = offered[bank]
-                location = machine.of_context(Location(bank, address), context)
-                self.file[bank][location.address] = bits
-                self.stores.append(Store(number, *location, bits, operands, context))
+        fmt, file, healthy = self.machine.fmt, self.file, True
+        base = context * self.machine.depth
+        results: dict[tuple[int, int], Result] = {}  # (lane, number of the word that issued)
+        for number, (word, issues, writes) in enumerate(self._decoded(words)):
+            where = context, number
+            for lane, operands in issues:
+                values = []
+                for port, address, origin, own, flip in operands:
+                    if origin:
+                        bits = results[origin.issue].words[origin.part]
+                    else:
+                        bits = file[port.bank][own * base + address] if address >= 0 else None
+                    if bits is None:
+                        raise ProgramError(f"{_at(*where)}: lane {lane} reads nothing at {port}")
+                    values.append(bits ^ flip)
+                result = self._operate(lane, word, values, memory, where)
+                if result:
+                    results[lane, number] = result
+            for bank, address, origin in writes:
+                if not origin:
+                    raise ProgramError(f"{_at(*where)}: nothing to store in bank {bank}")
+                stored, flags, operands = results[origin.issue]
+                bits = stored[origin.part]
+                file[bank][base + address] = bits
+                self.stores.append(Store(number, bank, base + address, bits, operands, context))
                 self.flags |= flags
                 found = bits & ~fmt.sign_mask < fmt.inf and not flags & INVALID
                 healthy &= found or bank in word.loaded
             if memory is not None:
                 memory.clock += 1
-        if any(result is not None for pipeline in pipelines for result in pipeline):
+        lanes, latency = self.machine.lanes, self.machine.latency
+        if any(number + latency[lanes[lane].op] >= len(words) for lane, number in results):
             raise ProgramError(f"context {context}: the step ends with results in the lanes")
         return healthy
 
-    def _offered(self, arrived: Sequence[Result | None], word: Word) -> list:
-        """(bits, flags, operands) that each bank is offered, None where nothing leaves a lane."""
+    def _decoded(self, words: Sequence[Word]) -> list[tuple[Word, list, list]]:
+        """What each word does, the same in every context and step.
 
-        def of(result: Result | None, word: int = 0) -> tuple | None:
-            return result and (result.words[word], result.flags, result.operands)
+        That is the lanes that issue, each with its operands, and the banks that store. Where an
+        operand or what is stored comes from a lane, its origin says from which result.
+        """
+        key = tuple(map(id, words))  # of words that are kept, so that nothing else gets their ids
+        if key in self._codes:
+            return self._codes[key][1]
+        sign_mask = self.machine.fmt.sign_mask
+        code = []
+        for number, word in enumerate(words):
+            offered, issues = self._offered(words, number), []
+            for lane in sorted(word.issues):
+                operands = []
+                sides = self.machine.lanes[lane].sides
+                for (bank, negative), side in zip(word.issues[lane], sides, strict=True):
+                    port = Port(bank, side)
+                    address = word.reads[port]
+                    origin, own = None, port not in word.common
+                    if address is OFFERED:
+                        origin, address = offered[bank], -1
+                    operands.append((port, address, origin, own, sign_mask if negative else 0))
+                issues.append((lane, operands))
+            writes = [(bank, address, offered[bank]) for bank, address in word.writes.items()]
+            code.append((word, issues, writes))
+        if len(self._codes) == KEPT_CODES:
+            self._codes.clear()
+        self._codes[key] = words, code
+        return code
 
-        shared = self.machine.shared_bank
-        reciprocal, sincos, *streams = arrived[shared:]
-        offered = [*map(of, arrived[:shared]), of(sincos if word.sine else reciprocal)]
-        offered.append(of(sincos, 1))
-        assert len(offered) == self.machine.banks
+    def _offered(self, words: Sequence[Word], number: int) -> list[Origin | None]:
+        """What each bank is offered while a word executes; None where nothing leaves a lane."""
+        machine, word = self.machine, words[number]
+        lanes, latency = machine.lanes, machine.latency
+
+        def of(lane: int, part: int = 0) -> Origin | None:
+            issued = number - latency[lanes[lane].op]
+            there = issued >= 0 and lane in words[issued].issues
+            return Origin((lane, issued), part) if there else None
+
+        shared = machine.shared_bank
+        reciprocal, sincos, load = range(shared, shared + 3)
+        offered = [*map(of, range(shared)), of(sincos if word.sine else reciprocal), of(sincos, 1)]
+        assert len(offered) == machine.banks
         for bank in word.loaded:
-            offered[bank] = of(streams[0])
+            offered[bank] = of(load)
         return offered
 
     def _operate(
         self,
-        index: int,
+        lane: int,
         word: Word,
-        offered: Sequence,
-        context: int,
+        values: list[int],
         memory: CallMemory | None,
-        where: str,
+        where: tuple[int, int],
     ) -> Result | None:
-        machine, fmt, values = self.machine, self.machine.fmt, []
-        op, sides, _ = machine.lanes[index]
-        for (bank, negative), side in zip(word.issues[index], sides, strict=True):
-            port = Port(bank, side)
-            address = word.reads[port]
-            if address is OFFERED:
-                bits = offered[bank] and offered[bank][0]
-            else:
-                own = 0 if port in word.common else context
-                bits = self.read(machine.of_context(Location(bank, address), own))
-            if bits is None:
-                raise ProgramError(f"{where}: lane {index} reads nothing at {port}")
-            values.append(bits ^ (fmt.sign_mask if negative else 0))
+        machine, fmt = self.machine, self.machine.fmt
+        op = machine.lanes[lane].op
         if op == "load":
             bits = memory.load(word, machine)
             if bits is None:
-                raise ProgramError(f"{where}: scratch word {memory.in_base + word.load} not there")
+                number = memory.in_base + word.load
+                raise ProgramError(f"{_at(*where)}: scratch word {number} not there")
             return Result((bits,), 0, ())
         if op == "output":
             memory.output(word, values[0])
@@ -322,5 +363,9 @@ class Twin:
         if op == "sincos":
             sine, cosine, flags = fmt.sincos(*values)
             return Result((sine, cosine), flags, tuple(values))
-        bits, flags = {"add": fmt.add, "mul": fmt.mul, "rec": fmt.recip}[op](*values)
+        bits, flags = getattr(fmt, OPERATIONS[op])(*values)
         return Result((bits,), flags, tuple(values))
+
+
+def _at(context: int, number: int) -> str:
+    return f"context {context}, word {number}"

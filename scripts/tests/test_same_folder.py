@@ -11,23 +11,24 @@ from tb.common.places import ROOT
 from tb.common.simulation import build_folder
 from tb.fp_mul.bench import BENCH
 
-pytestmark = pytest.mark.rtl_of("fp_add", "fp_mul", "fp_recip", "fp_sincos")  # as fp_lanes
+pytestmark = pytest.mark.rtl_of("fp_mul")
 
-SIMULATOR, CONFIG, PLACE = "icarus", "e5m2", "-shared"
+SIMULATOR, CONFIG = "icarus", "e5m2"
 RUN = f"""
 from tb.fp_mul.bench import BENCH
-row = BENCH.run("{SIMULATOR}", "{CONFIG}", place="{PLACE}", live=True)
+row = BENCH.run("{SIMULATOR}", "{CONFIG}", place="%s", live=True)
 assert row["result"] == "pass" and row["transactions"], row
 """
 
 
-@pytest.fixture
-def build():
-    return build_folder(BENCH.task(CONFIG, SIMULATOR, 1, place=PLACE))
+def build_in(place):
+    return build_folder(BENCH.task(CONFIG, SIMULATOR, 1, place=place))
 
 
-def test_one_waits_until_the_other_has_ended(build):
-    words = [sys.executable, "-c", RUN]
+def test_one_waits_until_the_other_has_ended():
+    place = "-waits"
+    build = build_in(place)
+    words = [sys.executable, "-c", RUN % place]
     build.parent.mkdir(parents=True, exist_ok=True)
     with open(f"{build}.lock", "w") as alone:
         fcntl.flock(alone, fcntl.LOCK_EX)
@@ -40,9 +41,10 @@ def test_one_waits_until_the_other_has_ended(build):
 
 
 @pytest.mark.parametrize("of_its_own", [False, True], ids=["shared", "of its own"])
-def test_others_are_kept_out_while_files_are_shared(build, tmp_path, of_its_own):
+def test_others_are_kept_out_while_files_are_shared(tmp_path, of_its_own):
     """Of a simulation with a folder of its own only the build is shared."""
-    kept_out = []
+    place = "-own" if of_its_own else "-shared"
+    build, kept_out = build_in(place), []
 
     def watch(line):
         with open(f"{build}.lock") as lock, suppress(BlockingIOError):
@@ -52,7 +54,7 @@ def test_others_are_kept_out_while_files_are_shared(build, tmp_path, of_its_own)
         kept_out.append(True)
 
     folder = {"folder": tmp_path} if of_its_own else {}
-    row = BENCH.run(SIMULATOR, CONFIG, place=PLACE, watch=watch, **folder)
+    row = BENCH.run(SIMULATOR, CONFIG, place=place, watch=watch, **folder)
     assert row["result"] == "pass" and row["transactions"]
     if of_its_own:
         kept_out = kept_out[-1:]  # there may be something to build first

@@ -6,6 +6,7 @@ stages (``i % 9``, ``i % 17``), so that every vector count covers every depth of
 
 import itertools
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import cocotb
@@ -22,8 +23,10 @@ from tb.common.clock import PERIOD_NS
 from tb.common.configs import FORMATS as LEGAL_FORMATS
 from tb.common.configs import MAX_STAGES, Config, RandomConfigs
 from tb.common.coverage.float_units import sample
+from tb.common.rtl_files import needed
 from tb.common.scoreboard import Scoreboard
 
+TOP = "fp_lanes"
 UNITS = ("fp_add", "fp_mul", "fp_recip", "fp_sincos")
 FORMATS = {
     "binary32": (8, 23),
@@ -115,8 +118,10 @@ class FloatBench(Bench):
             settings={"vectors": {"icarus": RANDOM_VECTORS}, "most": RANDOM_VECTORS},
             constants=unit_params | {"LANES": depths},
         )
-        sources = ["tb/common/fp_lanes.sv"]
-        super().__init__(file, "fp_lanes", configs, random, sources)
+        super().__init__(file, TOP, configs, random, [f"tb/common/{TOP}.sv"])
+        own = {*needed(unit, self.device.sources)}
+        sources = [path for path in self.device.sources if path in own or path.stem == TOP]
+        self.device = replace(self.device, sources=tuple(sources))  # other units are no part of it
         self.unit = unit
         self.operation = operation
         self.outputs = (*results, *([twin] if twin else []), "flags_o")
