@@ -23,7 +23,6 @@ from tb.common.clock import PERIOD_NS
 from tb.common.configs import FORMATS as LEGAL_FORMATS
 from tb.common.configs import MAX_STAGES, Config, RandomConfigs
 from tb.common.coverage.float_units import sample
-from tb.common.rtl_files import needed
 from tb.common.scoreboard import Scoreboard
 
 TOP = "fp_lanes"
@@ -119,9 +118,9 @@ class FloatBench(Bench):
             constants=unit_params | {"LANES": depths},
         )
         super().__init__(file, TOP, configs, random, [f"tb/common/{TOP}.sv"])
-        own = {*needed(unit, self.device.sources)}
-        sources = [path for path in self.device.sources if path in own or path.stem == TOP]
-        self.device = replace(self.device, sources=tuple(sources))  # other units are no part of it
+        others = tuple(other for other in UNITS if other != unit)  # are no part of the device
+        own = [path for path in self.device.sources if not path.stem.startswith(others)]
+        self.device = replace(self.device, sources=tuple(own))
         self.unit = unit
         self.operation = operation
         self.outputs = (*results, *([twin] if twin else []), "flags_o")
