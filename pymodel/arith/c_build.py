@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 
 import platformdirs
 
@@ -26,7 +27,11 @@ class NoCompilerError(Error, RuntimeError):
     """There is no C compiler, or not one that builds this."""
 
 
-def shared_library(files: Mapping[str, str], options: Sequence[str]) -> Path:
+def shared_library(
+    files: Mapping[str, str],
+    options: Sequence[str],
+    common: Mapping[str, str] = MappingProxyType({}),
+) -> Path:
     """Build a shared library, or find it built.
 
     Parameters
@@ -35,6 +40,9 @@ def shared_library(files: Mapping[str, str], options: Sequence[str]) -> Path:
         Name -> text; those that end in ``.c`` are compiled.
     options : sequence of str
         Of the compiler.
+    common : dict, optional
+        Such files that other libraries have, too; they include no others. What is compiled of them
+        is kept as well.
 
     Returns
     -------
@@ -45,12 +53,16 @@ def shared_library(files: Mapping[str, str], options: Sequence[str]) -> Path:
     NoCompilerError
         If it cannot be built.
     """
-    content = [compiler().identity, *options, *(x for pair in files.items() for x in pair)]
-    digest = hashlib.sha256("\0".join(content).encode()).hexdigest()
-    path = cache_folder() / f"{digest[:32]}.so"
+    path = cache_folder() / f"{_digest(options, files, common)}.so"
     if not path.exists():
-        compiler().build(files, options, path)
+        compiler().build(files, options, path, common)
     return path
+
+
+def _digest(options: Sequence[str], *files: Mapping[str, str]) -> str:
+    texts = [word for some in files for pair in some.items() for word in pair]
+    content = [compiler().identity, *options, *texts]
+    return hashlib.sha256("\0".join(content).encode()).hexdigest()[:32]
 
 
 def cache_folder() -> Path:
@@ -80,26 +92,45 @@ class Compiler:
             return 512
         return 256 if "__AVX__" in self.identity else 128
 
-    def build(self, files: Mapping[str, str], options: Sequence[str], path: Path) -> None:
+    def build(
+        self,
+        files: Mapping[str, str],
+        options: Sequence[str],
+        path: Path,
+        common: Mapping[str, str],
+    ) -> None:
         """Compile files into a shared library, all at once."""
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             said = f"{path.parent}: {error.strerror}; {CACHE_VARIABLE} names another folder"
             raise NoCompilerError(f"no folder for native code: {said}") from None
+        kept = _digest(options, common)  # names of objects begin with it
         with tempfile.TemporaryDirectory(prefix="pymodel-") as folder:
-            for name, text in files.items():
-                (Path(folder) / name).write_text(text)
-            sources = [name for name in files if name.endswith(".c")]
-            with ThreadPoolExecutor(os.cpu_count()) as pool:
-                list(pool.map(lambda name: self._run(folder, *options, "-c", name), sources))
-            objects = [str(Path(name).with_suffix(".o")) for name in sources]
-            self._run(folder, "-shared", *objects, "-o", "kernel.so", "-lm")
-            ours = path.with_suffix(f".{os.getpid()}")
-            shutil.copy(Path(folder) / "kernel.so", ours)
-            ours.replace(path)  # whoever else builds the same leaves the same
+            own, shared = Path(folder, "own"), Path(folder, "shared")
+            for place, some in ((own, files), (shared, common)):
+                place.mkdir()
+                for name, text in some.items():
+                    (place / name).write_text(text)
 
-    def _run(self, folder: str, *arguments: str) -> None:
+            def compiled(source: Path) -> Path:
+                found = source.with_suffix(".o")
+                if source.parent == shared:
+                    found = path.with_name(f"{kept}.{source.stem}.o")
+                if not found.exists():
+                    made = source.with_suffix(".made")
+                    words = [*options, "-I", str(shared), "-c", source.name, "-o", str(made)]
+                    self._run(source.parent, *words)
+                    _moved(made, found)
+                return found
+
+            sources = [*own.glob("*.c"), *shared.glob("*.c")]
+            with ThreadPoolExecutor(os.cpu_count()) as pool:
+                objects = list(pool.map(compiled, sources))
+            self._run(own, "-shared", *map(str, objects), "-o", "kernel.so", "-lm")
+            _moved(own / "kernel.so", path)
+
+    def _run(self, folder: Path, *arguments: str) -> None:
         done = subprocess.run(
             [*shlex.split(self.command), *arguments],
             cwd=folder,
@@ -111,6 +142,13 @@ class Compiler:
             errors = [line for line in done.stderr.splitlines() if "error" in line]
             reason = (errors or done.stderr.splitlines() or ["failed"])[0]
             raise NoCompilerError(f"{self.command} cannot build native code: {reason}")
+
+
+def _moved(made: Path, path: Path) -> None:
+    """Move a file to where others may look for it: whoever else makes the same leaves the same."""
+    ours = path.with_name(f"{path.name}.{os.getpid()}")
+    shutil.copy(made, ours)
+    ours.replace(path)
 
 
 @cache

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +36,8 @@ OPTIONS = (
     "-Wno-psabi",
 )
 _HERE = Path(__file__).parent
-_TEXTS = ("native.h", "native_sincos.c", "native_run.c")
+_COMMON = ("native.h", "native_sincos.c")
+_RUN = "native_run.c"
 _NO_MEMORY = 0xFFFFFFFF
 
 _DECLARATIONS = """
@@ -137,13 +138,11 @@ class Code:
 
     @cached_property
     def files(self) -> dict[str, str]:
-        """Name -> text of all files; those that end in ``.c`` are compiled."""
+        """Name -> text of the kernel's own files; those that end in ``.c`` are compiled."""
         kernels = {"MAIN": emit(self.kernel, "main_piece")}
         if self.special is not None:
             kernels["SPECIAL"] = emit(self.special, "special_piece")
-        found = {name: (_HERE / name).read_text() for name in _TEXTS}
-        found["native_tables.h"] = sincos.c_tables()
-        found["kernel.h"] = self._kernel_h(kernels)
+        found = {_RUN: (_HERE / _RUN).read_text(), "kernel.h": self._kernel_h(kernels)}
         for name, emitted in kernels.items():
             for number, piece in enumerate(emitted.pieces):
                 found[f"{name.lower()}_{number}.c"] = f'#include "native.h"\n\n{piece}'
@@ -178,7 +177,14 @@ class Code:
             If it cannot be built.
         """
         options = [*OPTIONS, *(f"-D{name}={value}" for name, value in self.definitions.items())]
-        return shared_library(self.files, options)
+        return shared_library(self.files, options, _common())
+
+
+@cache
+def _common() -> dict[str, str]:
+    """Name -> text of the files that all kernels have."""
+    found = {name: (_HERE / name).read_text() for name in _COMMON}
+    return found | {"native_tables.h": sincos.c_tables()}
 
 
 # --- the built kernel -----------------------------------------------------------------------------

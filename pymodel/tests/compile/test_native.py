@@ -174,9 +174,23 @@ def test_kernels_are_built_once(monkeypatch, tmp_path):
     monkeypatch.setenv(c_build.CACHE_VARIABLE, str(tmp_path))
     given = {"a": 1.0, "b": [2.0, 3.0]}
     assert native.build(OPERATIONS).evaluate(given)["sum"].tolist() == [3.0, 4.0]
-    assert len(list(tmp_path.iterdir())) == 1
+    assert len(list(tmp_path.glob("*.so"))) == 1
     monkeypatch.setattr(c_build.Compiler, "build", lambda *arguments: pytest.fail("built again"))
     assert native.build(OPERATIONS).evaluate(given)["sum"].tolist() == [3.0, 4.0]
+
+
+def test_what_all_kernels_have_is_compiled_once(monkeypatch, tmp_path):
+    """For each format; other options are another object."""
+    monkeypatch.setenv(c_build.CACHE_VARIABLE, str(tmp_path))
+    run, words = c_build.Compiler._run, []
+    monkeypatch.setattr(
+        c_build.Compiler, "_run", lambda *given: (words.extend(given[2:]), run(*given))[1]
+    )
+    for kernel in (OPERATIONS, record(lambda _, x: {"sum": x["a"] + x["b"]}, ["a", "b"])):
+        for arithmetic in ("float32", "float64"):
+            assert native.build(kernel, arithmetic).evaluate({"a": 0.0, "b": 2.0})
+    assert (words.count("native_run.c"), words.count("native_sincos.c")) == (4, 2)
+    assert len(list(tmp_path.glob("*.native_sincos.o"))) == 2
 
 
 @pytest.mark.parametrize("command", ["no-such-compiler", "false", "cc '"])
