@@ -41,6 +41,7 @@ LANES_MAIN, LANES_OTHER = 63, 17  # or a little less: as many of each depth as o
 FLAGS_W = 5
 STEPS = 64  # of a clock each, that one access from Python moves; Icarus is slower with many
 CHUNK_STEPS = 16 * STEPS  # steps prepared at a time
+COVERED = 1 << 15  # vectors looked at together: their columns stay in the processor's cache
 SPECIFIED = 2048  # vectors of a stream that the specification itself evaluates, too
 
 
@@ -214,8 +215,10 @@ class FloatBench(Bench):
     def _cover(self, board: Scoreboard, operands: Sequence[np.ndarray]) -> None:
         """Tell what the operands meet, each in the lane that it goes to."""
         stages = np.arange(len(operands[0])) % self.params["LANES"] % (self.max_stages + 1)
-        for point, bins in sample(self.fmt, self.unit, operands, stages):
-            board.cover(self.unit, point, bins)
+        for start in range(0, len(stages), COVERED):
+            *sides, part = (column[start : start + COVERED] for column in (*operands, stages))
+            for point, bins in sample(self.fmt, self.unit, sides, part):
+                board.cover(self.unit, point, bins)
 
     def _check_model(self, board: Scoreboard, operands: Sequence[np.ndarray]) -> None:
         """The model of whole streams must give what the specification does."""

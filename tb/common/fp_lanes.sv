@@ -35,10 +35,12 @@ module fp_lanes #(
   if (STEPS > 1) begin : gen_steps
     localparam int STEP_W = $clog2(STEPS);
     logic [STEP_W-1:0] step_q;
-    logic [STEPS-2:0][LANES-1:0][W-1:0] y_q, z_q;
-    logic [STEPS-2:0][LANES-1:0][fp_pkg::FLAGS_W-1:0] flags_q;
+    // Memories: a register of all steps would be copied as a whole in every clock.
+    logic [LANES-1:0][W-1:0] y_q [STEPS-1], z_q [STEPS-1];
+    logic [LANES-1:0][fp_pkg::FLAGS_W-1:0] flags_q [STEPS-1];
+    wire is_last = step_q == STEP_W'(STEPS - 1);
     always_ff @(posedge clk_i) begin
-      if (start_i || step_q == STEP_W'(STEPS - 1)) begin
+      if (start_i || is_last) begin
         step_q <= '0;
       end else begin
         step_q <= step_q + 1'b1;
@@ -47,11 +49,23 @@ module fp_lanes #(
         flags_q[step_q] <= now_flags;
       end
     end
+    always_comb begin
+      y_o = (STEPS*LANES*W)'(0);
+      z_o = (STEPS*LANES*W)'(0);
+      flags_o = (STEPS*LANES*fp_pkg::FLAGS_W)'(0);
+      if (is_last) begin
+        for (int step = 0; step < STEPS - 1; step++) begin
+          y_o[step*LANES+:LANES] = y_q[step];
+          z_o[step*LANES+:LANES] = z_q[step];
+          flags_o[step*LANES+:LANES] = flags_q[step];
+        end
+        y_o[(STEPS-1)*LANES+:LANES] = now_y;
+        z_o[(STEPS-1)*LANES+:LANES] = now_z;
+        flags_o[(STEPS-1)*LANES+:LANES] = now_flags;
+      end
+    end
     assign now_a = a_i[step_q*LANES+:LANES];
     assign now_b = b_i[step_q*LANES+:LANES];
-    assign y_o = {now_y, y_q};
-    assign z_o = {now_z, z_q};
-    assign flags_o = {now_flags, flags_q};
   end
 
   for (genvar i = 0; i < LANES; i++) begin : gen_lane
