@@ -13,7 +13,7 @@ from scripts.places import ROOT
 from tb.fp_add.bench import BENCH as FP_ADD
 from tb.step_engine.bench import BENCH as STEP_ENGINE
 
-TESTS = "pymodel/tests/mechanism/test_urdf.py"
+TESTS = "pymodel/tests/mechanism/test_formula.py"  # quick ones
 # With what has passed kept in a file of its own.
 COMMAND = """
 import sys
