@@ -59,6 +59,13 @@ def _solve_triangular(
     return scipy.linalg.blas.dtrsm(1.0, matrix.T, right, lower=not lower, trans_a=not transposed)
 
 
+def solve_definite(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Solve matrix x = right (m,), symmetric and positive definite; raises LinAlgError if not."""
+    lower = np.linalg.cholesky(matrix)
+    half = _solve_triangular(lower, right, lower=True)
+    return _solve_triangular(lower, half, lower=True, transposed=True)
+
+
 class Saddle:
     """M x = f + J^T s with J x = c, for one posture, by orthogonal factors of L^-1 J^T (M = L L^T).
 
@@ -269,7 +276,6 @@ class Equations(ABC):
             In singular postures.
         """
         if not self.constraints:
-            factors = scipy.linalg.cho_factor(self.mass_matrix(q))
-            return scipy.linalg.cho_solve(factors, p), np.zeros(0)
+            return solve_definite(self.mass_matrix(q), p), np.zeros(0)
         gap, jacobian = self.gaps(q)
         return Saddle(self.mass_matrix(q), jacobian).solve(p, np.zeros(len(gap)))

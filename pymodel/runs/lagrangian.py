@@ -34,7 +34,13 @@ from pymodel.mechanism import kinematics
 from pymodel.mechanism.coordinates import coordinate_rates, with_unit_quaternions
 from pymodel.mechanism.frames import planar
 from pymodel.mechanism.scenario import Loop, Scenario, Spring
-from pymodel.runs.equations import Equations, Saddle, spring_force, torque_in_time
+from pymodel.runs.equations import (
+    Equations,
+    Saddle,
+    solve_definite,
+    spring_force,
+    torque_in_time,
+)
 from pymodel.runs.input_error import InputError
 from pymodel.runs.newton_euler import NewtonEuler
 from pymodel.runs.trajectory import Trajectory
@@ -184,8 +190,7 @@ class Lagrangian(Equations):
         """Accelerations qdd = M^-1 (f - h) of the tree at the time t (s), rad/s^2, (n,)."""
         posture = self._posture(q)
         right = self._free_forces(posture, q, qd, t)
-        factors = scipy.linalg.cho_factor(self._mass_matrix(posture))
-        return scipy.linalg.cho_solve(factors, right, check_finite=False)
+        return solve_definite(self._mass_matrix(posture), right)
 
     def _gap_levers(
         self, pins: np.ndarray, ends: list[tuple], pairs: Sequence[Loop | Spring]

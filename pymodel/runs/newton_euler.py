@@ -21,7 +21,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import scipy
 
 from pymodel.mechanism import kinematics, rotations
 from pymodel.mechanism.rotations import skew
@@ -35,7 +34,13 @@ from pymodel.mechanism.scenario import (
     Scenario,
     inertia_matrix,
 )
-from pymodel.runs.equations import Equations, Saddle, spring_force, torque_in_time
+from pymodel.runs.equations import (
+    Equations,
+    Saddle,
+    solve_definite,
+    spring_force,
+    torque_in_time,
+)
 
 UP = np.array([0.0, 0.0, 1.0])
 # States whose constraints are held at once, which bounds the memory of long runs.
@@ -247,8 +252,7 @@ class NewtonEuler(Equations):
         motion = self._motion(q, qd)
         centres, centres_rate = self._centres(motion)
         right = self._free_forces(motion, centres, centres_rate, q, t)
-        factors = scipy.linalg.cho_factor(self._mass_matrix(motion, centres))
-        return scipy.linalg.cho_solve(factors, right, check_finite=False)
+        return solve_definite(self._mass_matrix(motion, centres), right)
 
     def _constraints(self, motion: _Motion) -> tuple[np.ndarray, np.ndarray]:
         """Jacobian of the constraints that are kept, and its time derivative, (kept, nv)."""
