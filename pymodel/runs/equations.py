@@ -30,8 +30,8 @@ from pymodel.mechanism.scenario import Scenario, Spring, Table
 # Newton steps that take a state back onto the loops. It is never far away: each step squares what
 # is left, and the last one is for the rounding of the one before.
 NEWTON_STEPS = 3
-# States times joints whose levers are held at once, which bounds the memory of long runs.
-MOMENTA_CHUNK = 10_000
+# States times joints that are evaluated at once, which bounds the memory of long runs.
+CHUNK = 10_000
 
 
 def torque_in_time(torque: float | str | Table) -> Callable[[float], float]:
@@ -149,6 +149,9 @@ class Equations(ABC):
         """Joint-space mass matrix M(q), kg m^2, (nv, nv), symmetric positive definite."""
 
     @abstractmethod
+    def _gaps(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Gaps and constraints of not too many states."""
+
     def gaps(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """By how much the loops are open, and their constraints on the velocities.
 
@@ -163,6 +166,10 @@ class Equations(ABC):
         jacobian : numpy.ndarray, shape (..., constraints, nv)
             J.
         """
+        if q.ndim > 1 and len(q) > 1 and q.size > CHUNK:
+            parts = [self.gaps(part) for part in np.array_split(q, 2)]
+            return tuple(np.concatenate(part) for part in zip(*parts, strict=True))
+        return self._gaps(q)
 
     @abstractmethod
     def accelerations(self, q: np.ndarray, qd: np.ndarray, t: float = 0.0) -> np.ndarray:
@@ -223,7 +230,7 @@ class Equations(ABC):
     def momenta(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
         """Momenta p = M qd of the tree, (..., nv), for q (..., nq) and qd (..., nv)."""
         q, qd = np.asarray(q, dtype=np.float64), np.asarray(qd, dtype=np.float64)
-        if q.ndim > 1 and len(q) > 1 and q.size > MOMENTA_CHUNK:
+        if q.ndim > 1 and len(q) > 1 and q.size > CHUNK:
             return np.concatenate(
                 [
                     self.momenta(*part)

@@ -5,14 +5,17 @@ exact derivatives of these by the joint angles, and an adaptive Runge-Kutta pair
 (DOP853). No articulated quantity, no divide and conquer and no fixed step: nothing in common with
 the HDCA whose results it judges, except the scenario.
 
-A planar revolute joint k moves the centre of mass of every body i that hangs on it as a lever
-r_Ci - r_k turned by 90 degrees:
+Vectors of the plane are complex numbers x + i y here, so Om is i. The way from the ground to a
+point goes along arms: from handle 1 of each body on the way to the next joint, at last to the
+point. An arm a is fixed in a body, so a planar revolute joint k that turns the body turns it by as
+much:
 
-    d r_Ci / d q_k        = Om (r_Ci - r_k)
-    d2 r_Ci / d q_k d q_l = -(r_Ci - r_max(k, l))      (the outer of the two joints)
+    a       = a_0 exp(i sum over these k of q_k)
+    d a/dt  = i (sum over these k of qd_k) a
 
-and is 0 if i does not hang on k (and l). Everything below follows from these two lines, which
-hold for any other point of body i as well.
+The derivative of a point by q_k is i times the sum of its arms that joint k turns, and the time
+derivative of that is i times the sum of their rates. Everything below follows from this, which
+holds for a vector between two points as well.
 
 Closed loops are cut (:mod:`pymodel.runs.equations`); J is the derivative of the loops' gaps (point
 on ``body`` minus point on ``to``) by the joint angles, and
@@ -23,8 +26,7 @@ way.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 
 import numpy as np
 import scipy
@@ -32,8 +34,7 @@ import scipy
 from pymodel.arith.errors import Error
 from pymodel.mechanism import kinematics
 from pymodel.mechanism.coordinates import coordinate_rates, with_unit_quaternions
-from pymodel.mechanism.frames import planar
-from pymodel.mechanism.scenario import Loop, Scenario, Spring
+from pymodel.mechanism.scenario import Scenario
 from pymodel.runs.equations import (
     Equations,
     Saddle,
@@ -61,10 +62,6 @@ SINGULAR_CONDITION = 1e6
 # are far above those that the run's steps resolve come to the bound.
 EVALUATIONS_PER_RESULT = 10
 MIN_EVALUATIONS = 50_000
-# Orders of contraction: those that numpy finds, which takes it as long as to contract.
-PAIR = ["einsum_path", (0, 1)]
-FROM_FIRST = ["einsum_path", (0, 1), (0, 1)]
-FROM_LAST = ["einsum_path", (1, 2), (0, 1)]
 # Halvings of a step of the solver to find the time of a singular posture in it.
 BISECTIONS = 40
 
@@ -84,22 +81,6 @@ class NoReferenceError(Error, ValueError):
         self.trajectory = trajectory
 
 
-@dataclass(frozen=True)
-class _Posture:
-    """What the equations need of a posture q (n,).
-
-    Attributes
-    ----------
-    first : numpy.ndarray, shape (n, n, 2)
-        first[i, k] = d r_Ci / d q_k, m.
-    second : numpy.ndarray, shape (n, n, n, 2)
-        second[i, k, l] = d2 r_Ci / d q_k d q_l, m.
-    """
-
-    first: np.ndarray
-    second: np.ndarray
-
-
 class Lagrangian(Equations):
     """The equations of motion of a planar mechanism of n pins: see :class:`Equations`.
 
@@ -113,164 +94,137 @@ class Lagrangian(Equations):
 
     def __init__(self, scenario: Scenario) -> None:
         super().__init__(scenario)
-        bodies = scenario.bodies
+        bodies, pairs = scenario.bodies, (*scenario.loops, *scenario.springs)
         n = len(bodies)
-        self.mass = np.array([body.mass for body in bodies])
-        self.inertia = np.array([body.inertia for body in bodies])
-        self.weight = self.mass[:, None] * np.array(scenario.gravity)
+        self.mass = np.repeat([body.mass for body in bodies], 2)
+        self.weight = self.mass * np.tile(scenario.gravity, n)
         self.torques = [torque_in_time(body.torque) for body in bodies]
         self.spring = np.array([body.spring for body in bodies])
         self.rest = np.array([body.rest for body in bodies])
         self.damping = np.array([body.damping for body in bodies])
-        # moves[i, k]: body i hangs on joint k. Parents come first, so one pass is enough, and of
-        # two joints that move the same body the outer one has the larger index.
-        self.moves = np.eye(n, dtype=bool)
+        # turns[i, k]: joint k turns body i. Parents come first; the ground is the last "body".
+        turns = np.zeros((n + 1, n))
         for k, body in enumerate(bodies):
-            if body.parent >= 0:
-                self.moves[k] |= self.moves[body.parent]
-        self.outer = np.maximum.outer(np.arange(n), np.arange(n))
+            turns[k] = turns[body.parent]
+            turns[k, k] = 1.0
         # Bodies turn by the sum of their joints' angles, so this part of M is constant.
-        turns = self.moves.astype(float)
-        self.rotary = turns.T @ (self.inertia[:, None] * turns)
+        inertia = np.array([body.inertia for body in bodies])
+        self.rotary = turns[:n].T @ (inertia[:, None] * turns[:n])
 
-    def _levers(self, q: np.ndarray) -> np.ndarray:
-        """r_Ci - r_k at [..., i, k, :] for q (..., n), 0 if body i does not hang on joint k."""
-        com = kinematics.centres_of_mass(self.scenario, q)
-        pin = kinematics.handle_positions(self.scenario, q)
-        return (com[..., :, None, :] - pin[..., None, :, :]) * self.moves[..., None]
+        arms = [(body.parent, body.attach) for body in bodies]
+        arms += [(k, body.com) for k, body in enumerate(bodies)]
+        arms += [(pair.body, pair.point) for pair in pairs]
+        arms += [(pair.to, pair.at) for pair in pairs]
+        carriers, vectors = zip(*arms, strict=True)
+        self.arms = np.array(vectors) @ (1.0, 1.0j)  # as they stand at q = 0
+        self.turns = turns[list(carriers)]
+        # points[p, a]: arm a is on the way to point p.
+        ways = np.eye(len(arms), dtype=complex)
+        ways[:, :n] += self.turns
+        centres, points, others = np.split(ways[n:], (n, n + len(pairs)))
+        self.points = np.concatenate((centres, points - others))
+        # Where components of points stand, x and y in turns.
+        ends = 2 * n, 2 * (n + len(scenario.loops))
+        self.centres, self.loops, self.springs = slice(ends[0]), slice(*ends), slice(ends[1], None)
 
-    def _posture(self, q: np.ndarray) -> _Posture:
-        lever = self._levers(q)
-        first = planar(-lever[..., 1], lever[..., 0])
-        both = self.moves[:, :, None] & self.moves[:, None, :]
-        return _Posture(first=first, second=-lever[:, self.outer] * both[..., None])
+    def _arms(self, q: np.ndarray) -> np.ndarray:
+        """The arms (..., arms) in the ground frame, m, for q (..., n)."""
+        return self.arms * np.exp(1j * (self.turns @ q[..., None])[..., 0])
 
-    def _mass_matrix(self, posture: _Posture) -> np.ndarray:
-        scaled = posture.first * self.mass[:, None, None]
-        return np.einsum("ikx,ilx->kl", scaled, posture.first, optimize=PAIR) + self.rotary
+    def _arm_rates(self, arms: np.ndarray, qd: np.ndarray) -> np.ndarray:
+        """Time derivatives of the arms, m/s, (arms,)."""
+        return 1j * (self.turns @ qd) * arms
+
+    def _points(self, arms: np.ndarray) -> np.ndarray:
+        """Centres of mass, gaps of loops and vectors along springs, m, (..., 2 points)."""
+        return (self.points @ arms[..., None])[..., 0].view(np.float64)
+
+    def _by_angles(self, arms: np.ndarray) -> np.ndarray:
+        """Derivative of :meth:`_points` by the joint angles, m, (..., n, 2 points).
+
+        Of the arms' rates its time derivative.
+        """
+        turned = 1j * self.turns.T * arms[..., None, :]
+        return (turned @ self.points.T).view(np.float64)
+
+    def _mass_matrix(self, derivative: np.ndarray) -> np.ndarray:
+        centres = derivative[:, self.centres]
+        return (centres * self.mass) @ centres.T + self.rotary
 
     def mass_matrix(self, q: np.ndarray) -> np.ndarray:
         """Joint-space mass matrix M(q), kg m^2, (n, n), symmetric positive definite."""
-        return self._mass_matrix(self._posture(q))
+        return self._mass_matrix(self._by_angles(self._arms(q)))
 
     def torque(self, t: float) -> np.ndarray:
         """Torques of the joints at a time in s, N m, (n,): constants, formulas and tables."""
         return np.array([torque(t) for torque in self.torques])
 
-    def _forces(self, posture: _Posture, q: np.ndarray, qd: np.ndarray, t: float) -> np.ndarray:
-        gravity = np.einsum("ix,ikx->k", self.weight, posture.first)
+    def _forces(
+        self, arms: np.ndarray, derivative: np.ndarray, q: np.ndarray, qd: np.ndarray, t: float
+    ) -> np.ndarray:
+        gravity = derivative[:, self.centres] @ self.weight
         joints = gravity + self.torque(t) - self.spring * (q - self.rest) - self.damping * qd
-        return joints + self._spring_forces(q, qd) if self.scenario.springs else joints
-
-    def _spring_forces(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-        """Forces of the springs between points by joint, N m, (n,): J^T f of their ends."""
-        springs = self.scenario.springs
-        between, jacobian = self._differences(q, springs)
-        vectors = between.reshape(-1, 2)
-        rates = (jacobian @ qd).reshape(-1, 2)
-        forces = [spring_force(*each) for each in zip(springs, vectors, rates, strict=True)]
-        return jacobian.T @ np.concatenate(forces)
+        if not self.scenario.springs:
+            return joints
+        # J^T f of the springs' ends.
+        along = derivative[:, self.springs]
+        vectors = self._points(arms)[self.springs].reshape(-1, 2)
+        rates = (qd @ along).reshape(-1, 2)
+        each = zip(self.scenario.springs, vectors, rates, strict=True)
+        return joints + along @ np.concatenate([spring_force(*one) for one in each])
 
     def forces(self, q: np.ndarray, qd: np.ndarray, t: float = 0.0) -> np.ndarray:
         """Gravity, springs, dampers and joint torques by joint at the time t (s), N m, (n,)."""
-        return self._forces(self._posture(q), q, qd, t)
+        arms = self._arms(q)
+        return self._forces(arms, self._by_angles(arms), q, qd, t)
+
+    def _motion(self, q: np.ndarray, qd: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The arms, the derivative of the points by the joint angles, and its rate."""
+        arms = self._arms(q)
+        return arms, self._by_angles(arms), self._by_angles(self._arm_rates(arms, qd))
 
     def _free_forces(
-        self, posture: _Posture, q: np.ndarray, qd: np.ndarray, t: float
+        self,
+        motion: tuple[np.ndarray, np.ndarray, np.ndarray],
+        q: np.ndarray,
+        qd: np.ndarray,
+        t: float,
     ) -> np.ndarray:
         """Forces less inertia forces, f - h, N m, (n,)."""
-        # Acceleration of the centres of mass at qdd = 0, and the inertia forces it causes.
-        centripetal = np.einsum("iklx,k,l->ix", posture.second, qd, qd, optimize=FROM_FIRST)
-        inertial = np.einsum(
-            "i,ix,ikx->k", self.mass, centripetal, posture.first, optimize=FROM_LAST
-        )
-        return self._forces(posture, q, qd, t) - inertial
+        arms, derivative, rate = motion
+        # Momenta of the centres of mass would change by this much at qdd = 0.
+        change = self.mass * (qd @ rate[:, self.centres])
+        return self._forces(arms, derivative, q, qd, t) - derivative[:, self.centres] @ change
 
     def accelerations(self, q: np.ndarray, qd: np.ndarray, t: float = 0.0) -> np.ndarray:
         """Accelerations qdd = M^-1 (f - h) of the tree at the time t (s), rad/s^2, (n,)."""
-        posture = self._posture(q)
-        right = self._free_forces(posture, q, qd, t)
-        return solve_definite(self._mass_matrix(posture), right)
+        motion = self._motion(q, qd)
+        _, derivative, _ = motion
+        return solve_definite(self._mass_matrix(derivative), self._free_forces(motion, q, qd, t))
 
-    def _gap_levers(
-        self, pins: np.ndarray, ends: list[tuple], pairs: Sequence[Loop | Spring]
-    ) -> np.ndarray:
-        """Om times the levers of the pairs' points on the joints, (..., 2 pairs, n).
-
-        ``pins`` (..., n, 2) of the joints and ``ends`` [(of body, of to)] (..., 2) are all
-        positions or all velocities: the result is J = d gap / dq or its time derivative.
-        """
-        n = pins.shape[-2]
-        turned = np.zeros((*pins.shape[:-2], len(ends), 2, n))
-        for index, (pair, points) in enumerate(zip(pairs, ends, strict=True)):
-            for sign, body, end in zip((1.0, -1.0), (pair.body, pair.to), points, strict=True):
-                if body >= 0:
-                    lever = sign * (end[..., None, :] - pins) * self.moves[body][:, None]
-                    turned[..., index, 0, :] -= lever[..., 1]
-                    turned[..., index, 1, :] += lever[..., 0]
-        return turned.reshape(*pins.shape[:-2], 2 * len(ends), n)
-
-    def gaps(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Gaps of the loops and their derivative by the joint angles.
-
-        Parameters
-        ----------
-        q : numpy.ndarray, shape (..., n)
-
-        Returns
-        -------
-        gap : numpy.ndarray, shape (..., 2 loops)
-            m.
-        jacobian : numpy.ndarray, shape (..., 2 loops, n)
-            J, m.
-        """
-        return self._differences(q, self.scenario.loops)
-
-    def _differences(
-        self, q: np.ndarray, pairs: Sequence[Loop | Spring]
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Vectors (..., 2 pairs) from the points on ``to`` to those on ``body``; derivative by q.
-
-        The derivative has the shape (..., 2 pairs, n).
-        """
-        mechanism = self.scenario
-        ends = [
-            (
-                kinematics.point_position(mechanism, q, pair.body, pair.point),
-                kinematics.point_position(mechanism, q, pair.to, pair.at),
-            )
-            for pair in pairs
-        ]
-        pins = kinematics.handle_positions(mechanism, q)
-        value = np.stack([body - to for body, to in ends], axis=-2)
-        return value.reshape(*pins.shape[:-2], -1), self._gap_levers(pins, ends, pairs)
+    def _gaps(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        arms = self._arms(q)
+        jacobian = self._by_angles(arms)[..., self.loops].swapaxes(-1, -2)
+        return self._points(arms)[..., self.loops], jacobian
 
     def jacobian_rate(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-        """Time derivative of J along (q, qd), m/s, (..., 2 loops, n)."""
-        mechanism = self.scenario
-        ends = [
-            (
-                kinematics.point_velocity(mechanism, q, qd, loop.body, loop.point),
-                kinematics.point_velocity(mechanism, q, qd, loop.to, loop.at),
-            )
-            for loop in mechanism.loops
-        ]
-        velocities = kinematics.handle_velocities(mechanism, q, qd)
-        return self._gap_levers(velocities, ends, mechanism.loops)
+        """Time derivative of J along (q, qd), m/s, (2 loops, n)."""
+        return self._by_angles(self._arm_rates(self._arms(q), qd))[:, self.loops].T
 
     def constrained_accelerations(
         self, q: np.ndarray, qd: np.ndarray, t: float = 0.0
     ) -> tuple[np.ndarray, np.ndarray]:
         """Accelerations (n,) and forces of the cut pins (2 loops,), N; see :class:`Equations`."""
-        posture = self._posture(q)
-        saddle = Saddle(self._mass_matrix(posture), self.gaps(q)[1])
-        return saddle.solve(self._free_forces(posture, q, qd, t), -self.jacobian_rate(q, qd) @ qd)
+        motion = self._motion(q, qd)
+        _, derivative, rate = motion
+        saddle = Saddle(self._mass_matrix(derivative), derivative[:, self.loops].T)
+        return saddle.solve(self._free_forces(motion, q, qd, t), -qd @ rate[:, self.loops])
 
     def _momenta(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-        lever = self._levers(q)
-        # M qd without forming M: first^T (m first qd), and the constant part for the rotation.
-        moment = np.einsum("...ikx,...k->...ix", lever, qd) * self.mass[:, None]
-        return np.einsum("...ikx,...ix->...k", lever, moment) + qd @ self.rotary
+        centres = self._by_angles(self._arms(q))[..., self.centres]
+        # M qd without forming M: that of the centres' momenta, and the constant part for rotation.
+        momenta = (qd[..., None, :] @ centres) * self.mass
+        return (centres @ momenta.swapaxes(-1, -2))[..., 0] + qd @ self.rotary
 
     def canonical_rates(
         self, q: np.ndarray, p: np.ndarray, t: float = 0.0
@@ -279,16 +233,12 @@ class Lagrangian(Equations):
 
         With loops pd has the term -J-dot^T sigma as well; see :class:`Equations`.
         """
-        posture = self._posture(q)
         qd, sigma = self.velocities(q, p)
-        # 1/2 qd^T dM/dq_k qd = sum_i m_i v_i . dv_i/dq_k with v_i = first_i qd.
-        velocity = np.einsum("ikx,k->ix", posture.first, qd)
-        change = np.einsum("iklx,l->ikx", posture.second, qd)
-        inertial = np.einsum("i,ix,ikx->k", self.mass, velocity, change, optimize=FROM_LAST)
-        pd = inertial + self._forces(posture, q, qd, t)
-        if self.scenario.loops:
-            pd = pd - self.jacobian_rate(q, qd).T @ sigma
-        return qd, pd
+        arms, derivative, rate = self._motion(q, qd)
+        # 1/2 qd^T dM/dq_k qd = sum_i m_i v_i . dv_i/dq_k, and dv_i/dq_k = d/dt dr_i/dq_k.
+        momenta = self.mass * (qd @ derivative[:, self.centres])
+        pd = rate[:, self.centres] @ momenta + self._forces(arms, derivative, q, qd, t)
+        return qd, pd - rate[:, self.loops] @ sigma
 
 
 def equations_of(scenario: Scenario) -> Equations:

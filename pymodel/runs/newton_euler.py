@@ -43,8 +43,6 @@ from pymodel.runs.equations import (
 )
 
 UP = np.array([0.0, 0.0, 1.0])
-# States whose constraints are held at once, which bounds the memory of long runs.
-CHUNK = 1000
 
 
 def _vector(values: Sequence[float]) -> np.ndarray:
@@ -272,11 +270,8 @@ class NewtonEuler(Equations):
                 rate.append(moving @ turning + along @ change)
         return np.concatenate(jacobian)[self.kept], np.concatenate(rate)[self.kept]
 
-    def gaps(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _gaps(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Errors of the constraints that are kept, (..., kept), and their Jacobian (..., nv)."""
-        if q.ndim > 1 and len(q) > CHUNK:
-            parts = [self.gaps(part) for part in np.array_split(q, 2)]
-            return tuple(np.concatenate(part) for part in zip(*parts, strict=True))
         errors = kinematics.loop_errors(self.scenario, q)
         jacobian = kinematics.loop_jacobian(self.scenario, q)
         return errors[..., self.kept], jacobian[..., self.kept, :]

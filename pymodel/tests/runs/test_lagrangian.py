@@ -9,6 +9,7 @@ from scipy.optimize import brentq
 from scipy.special import ellipj, ellipk
 
 from pymodel.mechanism import kinematics
+from pymodel.mechanism.frames import planar
 from pymodel.mechanism.scenario import Body, Scenario
 from pymodel.mechanism.scenario_file import load
 from pymodel.runs import lagrangian
@@ -148,12 +149,24 @@ def complex_step(function, x):
     return np.array([function(x + 1j * step * unit).imag / step for unit in np.eye(len(x))])
 
 
-def mass_matrix_derivative(equations, q):
-    """dM/dq in kg m^2, (n, n, n): the last index is the joint angle."""
-    posture = equations._posture(q)
-    scaled = posture.first * equations.mass[:, None, None]
-    half = np.einsum("ikj,il->klj", posture.second[..., 0], scaled[..., 0])
-    half += np.einsum("ikj,il->klj", posture.second[..., 1], scaled[..., 1])
+def mass_matrix_derivative(scenario, q):
+    """dM/dq in kg m^2, (n, n, n): the last index is the joint angle.
+
+    Joint k moves the centre of mass of every body i that hangs on it as a lever r_Ci - r_k turned
+    by 90 degrees; the second derivative by q_k and q_l is minus the lever on the outer of the two.
+    """
+    n = len(scenario.bodies)
+    moves = np.eye(n, dtype=bool)  # [i, k]: body i hangs on joint k; parents come first
+    for i, body in enumerate(scenario.bodies):
+        if body.parent >= 0:
+            moves[i] |= moves[body.parent]
+    com, pin = kinematics.centres_of_mass(scenario, q), kinematics.handle_positions(scenario, q)
+    lever = (com[:, None] - pin) * moves[..., None]
+    first = planar(-lever[..., 1], lever[..., 0])
+    both = moves[:, :, None] & moves[:, None, :]
+    second = -lever[:, np.maximum.outer(np.arange(n), np.arange(n))] * both[..., None]
+    mass = np.array([body.mass for body in scenario.bodies])
+    half = np.einsum("ikjx,ilx,i->klj", second, first, mass)
     return half + half.transpose(1, 0, 2)
 
 
@@ -177,7 +190,7 @@ def test_lagrangian_by_complex_steps(scenario):
     np.testing.assert_allclose(rates[0], qd, rtol=0, atol=1e-9 if n > 30 else 1e-11)
     np.testing.assert_allclose(rates[1], pd, rtol=0, atol=1e-9 * max(1.0, abs(pd).max() / 100))
 
-    by_tensor = 0.5 * np.einsum("klj,k,l->j", mass_matrix_derivative(equations, q), qd, qd)
+    by_tensor = 0.5 * np.einsum("klj,k,l->j", mass_matrix_derivative(scenario, q), qd, qd)
     by_tensor += equations.forces(q, qd)
     np.testing.assert_allclose(by_tensor, pd, rtol=0, atol=1e-12 * abs(pd).max())
 
@@ -189,7 +202,7 @@ def test_accelerations_and_hamiltons_equations_are_the_same_motion(scenario):
     q, qd = rng.uniform(-3, 3, (2, n))
     equations = Lagrangian(scenario)
     qdd = equations.accelerations(q, qd)
-    derivative = np.einsum("klj,j->kl", mass_matrix_derivative(equations, q), qd)
+    derivative = np.einsum("klj,j->kl", mass_matrix_derivative(scenario, q), qd)
     along = equations.mass_matrix(q) @ qdd + derivative @ qd
     _, pd = equations.canonical_rates(q, equations.momenta(q, qd))
     np.testing.assert_allclose(along, pd, rtol=0, atol=1e-9 * abs(pd).max())
