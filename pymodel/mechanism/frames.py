@@ -69,7 +69,7 @@ def times(matrix: np.ndarray, vector: np.ndarray) -> np.ndarray:
 def cross(rate: np.ndarray, vector: np.ndarray) -> np.ndarray:
     """Velocity of the arm ``vector`` (..., d) turning at ``rate`` (..., 1), in space (..., 3)."""
     if vector.shape[-1] == 3:
-        return np.cross(rate, vector)
+        return rotations.cross(rate, vector)
     rate = rate[..., 0]
     return planar(-vector[..., 1] * rate, vector[..., 0] * rate)
 
@@ -77,7 +77,7 @@ def cross(rate: np.ndarray, vector: np.ndarray) -> np.ndarray:
 def moment(arm: np.ndarray, vector: np.ndarray) -> np.ndarray:
     """Moment of ``vector`` (..., d) at ``arm`` (..., d), shape (..., 1), in space (..., 3)."""
     if vector.shape[-1] == 3:
-        return np.cross(arm, vector)
+        return rotations.cross(arm, vector)
     return (arm[..., 0] * vector[..., 1] - arm[..., 1] * vector[..., 0])[..., None]
 
 

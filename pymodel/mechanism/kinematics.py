@@ -248,10 +248,10 @@ def axis_gap_velocities(scenario: Scenario, q: np.ndarray, qd: np.ndarray) -> np
     found = []
     for loop in scenario.loops:
         if loop.axis:
-            change = np.cross(rate[..., loop.body, :], _direction(turns, loop.body, loop.axis))
+            change = frames.cross(rate[..., loop.body, :], _direction(turns, loop.body, loop.axis))
             if loop.to != GROUND:
                 axis = _direction(turns, loop.to, loop.to_axis)
-                change = change - np.cross(rate[..., loop.to, :], axis)
+                change = change - frames.cross(rate[..., loop.to, :], axis)
             found.append(change)
     return _stacked(found, scenario, q)
 
@@ -328,7 +328,7 @@ def loop_errors(scenario: Scenario, q: np.ndarray) -> np.ndarray:
 
     def turned(loop: Loop) -> np.ndarray:
         axis = _direction(turns, loop.body, loop.axis)
-        return np.cross(_direction(turns, loop.to, loop.to_axis), axis)
+        return rotations.cross(_direction(turns, loop.to, loop.to_axis), axis)
 
     return _constraint_rows(scenario, turns, gaps, turned)
 

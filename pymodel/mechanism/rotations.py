@@ -10,19 +10,28 @@ from collections.abc import Sequence
 
 import numpy as np
 
-# Matrices of x, y and z times what follows.
+_UNIT = np.eye(3)
+# Matrices of x, y and z times what follows, each in one row.
 _CROSS = np.array(
     [
-        [[0.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]],
-        [[0.0, 0.0, 1.0], [0.0, 0.0, 0.0], [-1.0, 0.0, 0.0]],
-        [[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]],
+        [0.0, 0.0, 0.0, 0.0, 0.0, -1.0, 0.0, 1.0, 0.0],
+        [0.0, 0.0, 1.0, 0.0, 0.0, 0.0, -1.0, 0.0, 0.0],
+        [0.0, -1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0],
     ]
 )
+# The axes after x, y and z, and those before.
+_NEXT, _LAST = np.array([1, 2, 0]), np.array([2, 0, 1])
+
+
+def cross(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Cross products (..., 3), with the bits of ``numpy.cross`` in a sixth of its time for one."""
+    after = left.take(_NEXT, axis=-1) * right.take(_LAST, axis=-1)
+    return after - left.take(_LAST, axis=-1) * right.take(_NEXT, axis=-1)
 
 
 def skew(vector: np.ndarray) -> np.ndarray:
     """Matrix of the cross product with a vector (..., 3) on its left, shape (..., 3, 3)."""
-    return np.tensordot(vector, _CROSS, axes=1)
+    return (vector @ _CROSS).reshape(*vector.shape, 3)
 
 
 def from_angles(angles: Sequence[float]) -> np.ndarray:
@@ -36,8 +45,9 @@ def from_angles(angles: Sequence[float]) -> np.ndarray:
 
 def about_axis(axis: Sequence[float], angle: np.ndarray) -> np.ndarray:
     """Rotations (..., 3, 3) by an angle (...), rad, about a unit vector (Rodrigues' formula)."""
+    axis = np.asarray(axis, dtype=np.float64)
     cosine, sine = np.cos(angle)[..., None, None], np.sin(angle)[..., None, None]
-    return cosine * np.eye(3) + sine * skew(axis) + (1.0 - cosine) * np.outer(axis, axis)
+    return cosine * _UNIT + sine * skew(axis) + (1.0 - cosine) * (axis[:, None] * axis)
 
 
 def from_quaternion(quaternion: np.ndarray) -> np.ndarray:
@@ -45,14 +55,14 @@ def from_quaternion(quaternion: np.ndarray) -> np.ndarray:
     vector, w = quaternion[..., :3], quaternion[..., 3, None, None]
     square = (quaternion**2).sum(axis=-1)[..., None, None]
     cross = skew(vector)
-    return np.eye(3) + 2.0 * (w * cross + cross @ cross) / square
+    return _UNIT + 2.0 * (w * cross + cross @ cross) / square
 
 
 def product(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Products of quaternions, shape (..., 4)."""
     a, s = left[..., :3], left[..., 3:]
     b, t = right[..., :3], right[..., 3:]
-    vector = s * b + t * a + np.cross(a, b)
+    vector = s * b + t * a + cross(a, b)
     return np.concatenate((vector, s * t - (a * b).sum(axis=-1, keepdims=True)), axis=-1)
 
 
@@ -84,6 +94,6 @@ def hinge_directions(to_axis: Sequence[float]) -> np.ndarray:
         of a coordinate axis are coordinate axes.
     """
     axis = np.array(to_axis, dtype=np.float64)
-    second = np.cross(axis, np.eye(3)[np.argmin(abs(axis))])
+    second = cross(axis, _UNIT[np.argmin(abs(axis))])
     second /= np.linalg.norm(second)
-    return np.array([np.cross(second, axis), second]) + 0.0  # -0 becomes 0
+    return np.array([cross(second, axis), second]) + 0.0  # -0 becomes 0

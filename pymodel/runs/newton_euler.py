@@ -23,7 +23,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from pymodel.mechanism import kinematics, rotations
-from pymodel.mechanism.rotations import skew
+from pymodel.mechanism.frames import times
+from pymodel.mechanism.rotations import cross, skew
 from pymodel.mechanism.scenario import (
     FREE,
     GROUND,
@@ -141,25 +142,27 @@ class _Motion:
             self.angular_rate[k] = self.angular_rate[parent]
             self.angular_rate[k][:, own] += turning @ angular
 
-            cross = skew(arm)
-            self.linear[k] = self.linear[parent] - cross @ self.angular[parent]
+            lever = skew(arm)
+            self.linear[k] = self.linear[parent] - lever @ self.angular[parent]
             self.linear[k][:, own] += linear
             stretch = (self.linear[k] - self.linear[parent]) @ qd
-            self.linear_rate[k] = self.linear_rate[parent] - cross @ self.angular_rate[parent]
+            self.linear_rate[k] = self.linear_rate[parent] - lever @ self.angular_rate[parent]
             self.linear_rate[k] -= skew(stretch) @ self.angular[parent]
             if joint.spatial or joint.body.joint != FREE:  # which moves along the ground's axes
                 self.linear_rate[k][:, own] += turning @ linear
 
-    def point(self, body: int, arm: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def point(
+        self, body: int | slice, arm: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Of a point: position (3,) in the ground frame, its Jacobian (3, nv) and that one's rate.
 
-        ``arm`` is from handle 1 of the body, in its frame.
+        ``arm`` is from handle 1 of the body, in its frame. Of many bodies, one point of each.
         """
-        arm = self.turn[body] @ arm
-        cross = skew(arm)
-        jacobian = self.linear[body] - cross @ self.angular[body]
-        rate = self.linear_rate[body] - cross @ self.angular_rate[body]
-        rate -= skew(np.cross(self.rate[body], arm)) @ self.angular[body]
+        arm = times(self.turn[body], arm)
+        lever = skew(arm)
+        jacobian = self.linear[body] - lever @ self.angular[body]
+        rate = self.linear_rate[body] - lever @ self.angular_rate[body]
+        rate -= skew(cross(self.rate[body], arm)) @ self.angular[body]
         return self.place[body] + arm, jacobian, rate
 
 
@@ -183,7 +186,7 @@ class NewtonEuler(Equations):
                 for body in bodies
             ]
         )
-        self.coms = [_vector(body.com) for body in bodies]
+        self.coms = np.array([_vector(body.com) for body in bodies])
         single = [k for k, size in enumerate(scenario.freedoms) if size.v == 1]
         self.torques = {k: torque_in_time(bodies[k].torque) for k in single}
         self.gravity = _vector(scenario.gravity)
@@ -194,8 +197,8 @@ class NewtonEuler(Equations):
 
     def _centres(self, motion: _Motion) -> tuple[np.ndarray, np.ndarray]:
         """Jacobian (n, 3, nv) of the centres of mass and its time derivative."""
-        points = [motion.point(k, com) for k, com in enumerate(self.coms)]
-        return np.array([x for _, x, _ in points]), np.array([x for _, _, x in points])
+        _, jacobian, rate = motion.point(slice(len(self.coms)), self.coms)
+        return jacobian, rate
 
     def _inertia(self, motion: _Motion) -> np.ndarray:
         """Inertias about the centres of mass in the ground frame, (n, 3, 3)."""
@@ -240,7 +243,7 @@ class NewtonEuler(Equations):
         forces = self.mass[:, None] * (centres_rate @ qd)
         spins = np.einsum("bij,bj->bi", inertia, motion.rate[:-1])
         moments = np.einsum("bij,bj->bi", inertia, motion.angular_rate[:-1] @ qd)
-        moments += np.cross(motion.rate[:-1], spins)
+        moments += cross(motion.rate[:-1], spins)
         inertial = np.einsum("bik,bi->k", centres, forces)
         inertial += np.einsum("bik,bi->k", motion.angular[:-1], moments)
         return self._forces(motion, centres, q, t) - inertial
@@ -263,7 +266,7 @@ class NewtonEuler(Equations):
             rate.append((own_rate - other_rate)[: len(scenario.gravity)])
             if loop.axis:
                 along = rotations.hinge_directions(loop.to_axis) @ motion.turn[loop.to].T
-                moving = np.cross(motion.rate[loop.to], along)
+                moving = cross(motion.rate[loop.to], along)
                 turning = motion.angular[loop.body] - motion.angular[loop.to]
                 change = motion.angular_rate[loop.body] - motion.angular_rate[loop.to]
                 jacobian.append(along @ turning)
