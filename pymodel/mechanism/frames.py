@@ -89,11 +89,13 @@ def orientations(scenario: Scenario, q: np.ndarray) -> list[np.ndarray]:
     q = np.asarray(q, dtype=np.float64)
     found = []
     for body, own in zip(scenario.bodies, scenario.q_slices, strict=True):
-        turn = np.broadcast_to(rotations.from_angles(body.rotation), (*q.shape[:-1], 3, 3))
+        turn = rotations.from_angles(body.rotation)
         if body.joint == REVOLUTE:
             turn = turn @ rotations.about_axis(body.axis, q[..., own.start])
         elif body.joint in (SPHERICAL, FREE):
             turn = turn @ rotations.from_quaternion(q[..., own][..., -4:])
+        else:
+            turn = np.broadcast_to(turn, (*q.shape[:-1], 3, 3))
         found.append(turn if body.parent == GROUND else found[body.parent] @ turn)
     return found
 
@@ -118,14 +120,14 @@ def planar_angles(scenario: Scenario, q: np.ndarray) -> np.ndarray:
     return _sum_over_ancestors(scenario, own)
 
 
-def turning(scenario: Scenario, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+def turning(scenario: Scenario, orientations: list[np.ndarray], qd: np.ndarray) -> np.ndarray:
     """Angular velocity of each body, shape (..., n, 1), in space (..., n, 3)."""
     if not scenario.spatial:
         own = _own_turns(scenario, qd, scenario.v_slices)
         return _sum_over_ancestors(scenario, own)[..., None]
     qd = np.asarray(qd, dtype=np.float64)
     found = []
-    for k, turn in enumerate(orientations(scenario, q)):
+    for k, turn in enumerate(orientations):
         body, own = scenario.bodies[k], qd[..., scenario.v_slices[k]]
         if body.joint == REVOLUTE:
             rate = rotate(turn, body.axis) * own

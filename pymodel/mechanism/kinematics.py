@@ -44,7 +44,7 @@ def body_rotations(scenario: Scenario, q: np.ndarray) -> np.ndarray:
 
 def angular_velocities(scenario: Scenario, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
     """Angular velocity of each body in the ground frame, rad/s, (..., n), in space (..., n, 3)."""
-    rate = frames.turning(scenario, q, qd)
+    rate = frames.turning(scenario, frames.orientations(scenario, q), qd)
     return rate if scenario.spatial else rate[..., 0]
 
 
@@ -63,7 +63,7 @@ def handle_velocities(scenario: Scenario, q: np.ndarray, qd: np.ndarray) -> np.n
     """Velocity of handle 1 of each body, m/s, (..., n, d)."""
     q, qd = np.asarray(q, dtype=np.float64), np.asarray(qd, dtype=np.float64)
     orientations = frames.orientations(scenario, q)
-    rate = frames.turning(scenario, q, qd)
+    rate = frames.turning(scenario, orientations, qd)
     velocity = np.zeros((*q.shape[:-1], len(scenario.bodies), len(scenario.gravity)))
     for k, body in enumerate(scenario.bodies):
         if (parent := body.parent) >= 0:
@@ -79,31 +79,30 @@ def handle_velocities(scenario: Scenario, q: np.ndarray, qd: np.ndarray) -> np.n
     return velocity
 
 
-def _arms(scenario: Scenario, q: np.ndarray, points: list[Vector]) -> np.ndarray:
+def _arms(turns: list[np.ndarray], points: list[Vector]) -> np.ndarray:
     """Vectors from handle 1 of each body to a point of it, ground frame, (..., n, d)."""
-    turns = frames.orientations(scenario, q)
-    arms = np.empty((*np.shape(q)[:-1], len(points), len(scenario.gravity)))
-    for k, (turn, point) in enumerate(zip(turns, points, strict=True)):
-        arms[..., k, :] = frames.rotate(turn, point)
-    return arms
+    return np.stack(
+        [frames.rotate(turn, point) for turn, point in zip(turns, points, strict=True)], axis=-2
+    )
 
 
 def centres_of_mass(scenario: Scenario, q: np.ndarray) -> np.ndarray:
     """Position of the centre of mass of each body, m, (..., n, d)."""
     coms = [body.com for body in scenario.bodies]
-    return handle_positions(scenario, q) + _arms(scenario, q, coms)
+    return handle_positions(scenario, q) + _arms(frames.orientations(scenario, q), coms)
 
 
 def tip_positions(scenario: Scenario, q: np.ndarray) -> np.ndarray:
     """Position of handle 2 of each body, m, (..., n, d)."""
     tips = [body.tip for body in scenario.bodies]
-    return handle_positions(scenario, q) + _arms(scenario, q, tips)
+    return handle_positions(scenario, q) + _arms(frames.orientations(scenario, q), tips)
 
 
 def centre_of_mass_velocities(scenario: Scenario, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
     """Velocity of the centre of mass of each body, m/s, (..., n, d)."""
-    rate = frames.turning(scenario, q, qd)
-    arms = _arms(scenario, q, [body.com for body in scenario.bodies])
+    turns = frames.orientations(scenario, q)
+    rate = frames.turning(scenario, turns, qd)
+    arms = _arms(turns, [body.com for body in scenario.bodies])
     return handle_velocities(scenario, q, qd) + frames.cross(rate, arms)
 
 
@@ -123,23 +122,44 @@ def point_position(scenario: Scenario, q: np.ndarray, body: int, point: Vector) 
     -------
     numpy.ndarray, shape (..., d)
     """
+    return _point_positions(scenario, q, [(body, point)])[0]
+
+
+def _point_positions(
+    scenario: Scenario, q: np.ndarray, points: list[tuple[int, Vector]]
+) -> list[np.ndarray]:
+    """Positions of points, given by body and place on it, as of :func:`point_position`."""
     q = np.asarray(q, dtype=np.float64)
-    if body < 0:
-        return np.full((*q.shape[:-1], len(point)), point, dtype=np.float64)
-    arm = frames.rotate(frames.orientations(scenario, q)[body], point)
-    return handle_positions(scenario, q)[..., body, :] + arm
+    turns, handles = frames.orientations(scenario, q), handle_positions(scenario, q)
+    return [
+        np.full((*q.shape[:-1], len(point)), point, dtype=np.float64)
+        if body < 0
+        else handles[..., body, :] + frames.rotate(turns[body], point)
+        for body, point in points
+    ]
 
 
 def point_velocity(
     scenario: Scenario, q: np.ndarray, qd: np.ndarray, body: int, point: Vector
 ) -> np.ndarray:
     """Velocity of a point of a body, m/s, (..., d); arguments as in :func:`point_position`."""
+    return _point_velocities(scenario, q, qd, [(body, point)])[0]
+
+
+def _point_velocities(
+    scenario: Scenario, q: np.ndarray, qd: np.ndarray, points: list[tuple[int, Vector]]
+) -> list[np.ndarray]:
+    """Velocities of points, given by body and place on it, as of :func:`point_velocity`."""
     q = np.asarray(q, dtype=np.float64)
-    if body < 0:
-        return np.zeros((*q.shape[:-1], len(point)))
-    arm = frames.rotate(frames.orientations(scenario, q)[body], point)
-    rate = frames.turning(scenario, q, qd)[..., body, :]
-    return handle_velocities(scenario, q, qd)[..., body, :] + frames.cross(rate, arm)
+    turns, handles = frames.orientations(scenario, q), handle_velocities(scenario, q, qd)
+    rate = frames.turning(scenario, turns, qd)
+    return [
+        np.zeros((*q.shape[:-1], len(point)))
+        if body < 0
+        else handles[..., body, :]
+        + frames.cross(rate[..., body, :], frames.rotate(turns[body], point))
+        for body, point in points
+    ]
 
 
 def _spins(scenario: Scenario, q: np.ndarray, rate: np.ndarray) -> np.ndarray:
@@ -154,7 +174,7 @@ def _spins(scenario: Scenario, q: np.ndarray, rate: np.ndarray) -> np.ndarray:
 def kinetic_energy(scenario: Scenario, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
     """Kinetic energy of the whole mechanism, J, (...); infinite beyond the range of float64."""
     velocity = centre_of_mass_velocities(scenario, q, qd)
-    rate = frames.turning(scenario, q, qd)
+    rate = frames.turning(scenario, frames.orientations(scenario, q), qd)
     mass = np.array([body.mass for body in scenario.bodies])
     with np.errstate(over="ignore"):  # a run that explodes gets here before it is stopped
         if scenario.spatial:
@@ -201,12 +221,15 @@ def loop_gaps(scenario: Scenario, q: np.ndarray) -> np.ndarray:
 def _differences(scenario: Scenario, q: np.ndarray, pairs: Sequence[Loop | Spring]) -> np.ndarray:
     """Vector from the point on ``to`` to the point on ``body`` of each pair, (..., pairs, d)."""
     q = np.asarray(q, dtype=np.float64)
-    found = [
-        point_position(scenario, q, pair.body, pair.point)
-        - point_position(scenario, q, pair.to, pair.at)
-        for pair in pairs
-    ]
+    places = _point_positions(scenario, q, _ends(pairs)) if pairs else []
+    found = [own - other for own, other in zip(places[::2], places[1::2], strict=True)]
     return _stacked(found, scenario, q)
+
+
+def _ends(pairs: Sequence[Loop | Spring]) -> list[tuple[int, Vector]]:
+    """The point on ``body`` and that on ``to`` of each pair in turn."""
+    ends = (((pair.body, pair.point), (pair.to, pair.at)) for pair in pairs)
+    return [point for both in ends for point in both]
 
 
 def _stacked(vectors: list[np.ndarray], scenario: Scenario, q: np.ndarray) -> np.ndarray:
@@ -218,12 +241,10 @@ def _stacked(vectors: list[np.ndarray], scenario: Scenario, q: np.ndarray) -> np
 def loop_gap_velocities(scenario: Scenario, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
     """Time derivative of :func:`loop_gaps`, m/s, (..., loops, d)."""
     q = np.asarray(q, dtype=np.float64)
-    rates = [
-        point_velocity(scenario, q, qd, loop.body, loop.point)
-        - point_velocity(scenario, q, qd, loop.to, loop.at)
-        for loop in scenario.loops
-    ]
-    return _stacked(rates, scenario, q)
+    loops = scenario.loops
+    rates = _point_velocities(scenario, q, qd, _ends(loops)) if loops else []
+    found = [own - other for own, other in zip(rates[::2], rates[1::2], strict=True)]
+    return _stacked(found, scenario, q)
 
 
 def axis_gaps(scenario: Scenario, q: np.ndarray) -> np.ndarray:
@@ -244,7 +265,8 @@ def axis_gaps(scenario: Scenario, q: np.ndarray) -> np.ndarray:
 def axis_gap_velocities(scenario: Scenario, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
     """Time derivative of :func:`axis_gaps`, 1/s, (..., hinges, 3)."""
     q = np.asarray(q, dtype=np.float64)
-    turns, rate = frames.orientations(scenario, q), frames.turning(scenario, q, qd)
+    turns = frames.orientations(scenario, q)
+    rate = frames.turning(scenario, turns, qd)
     found = []
     for loop in scenario.loops:
         if loop.axis:
@@ -336,7 +358,7 @@ def loop_errors(scenario: Scenario, q: np.ndarray) -> np.ndarray:
 def loop_rates(scenario: Scenario, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
     """Velocities that the loops' constraints forbid, m/s and rad/s, (..., rows)."""
     turns, velocities = frames.orientations(scenario, q), loop_gap_velocities(scenario, q, qd)
-    rate = frames.turning(scenario, q, qd)
+    rate = frames.turning(scenario, turns, qd)
 
     def turned(loop: Loop) -> np.ndarray:
         own = rate[..., loop.body, :]
@@ -433,7 +455,8 @@ def _momenta(scenario: Scenario, q: np.ndarray, qd: np.ndarray) -> tuple[np.ndar
     """Of each body the linear momentum and the angular one about its centre of mass."""
     mass = np.array([body.mass for body in scenario.bodies])
     linear = mass[:, None] * centre_of_mass_velocities(scenario, q, qd)
-    return linear, _spins(scenario, q, frames.turning(scenario, q, qd))
+    rate = frames.turning(scenario, frames.orientations(scenario, q), qd)
+    return linear, _spins(scenario, q, rate)
 
 
 def total_momenta(
