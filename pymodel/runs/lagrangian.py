@@ -412,13 +412,13 @@ def _solve_loops(
     there from a step after which the drift is more than rounding.
     """
     scenario = equations.scenario
-    parts = np.cumsum((scenario.nq, scenario.nv))
+    nq, parts = scenario.nq, (scenario.nq, scenario.nq + scenario.nv)
     _refuse_singular(equations, scenario.q0)
     q, _ = equations.onto_loops(scenario.q0, scenario.qd0)
     qd, sigma = equations.velocities(q, equations.momenta(q, scenario.qd0))
 
     def rates(t: float, state: np.ndarray) -> np.ndarray:
-        q, qd, _ = np.split(state, parts)
+        q, qd = state[:nq], state[slice(*parts)]
         accelerations, forces = equations.constrained_accelerations(q, qd, t)
         return np.concatenate((coordinate_rates(scenario, q, qd), accelerations, forces))
 
