@@ -4,6 +4,7 @@ import functools
 import hashlib
 import os
 import platform
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -28,14 +29,16 @@ RTL_OF = "rtl_of"
 RTL = "rtl"
 LISTS = ("rtl/rtl.f", "rtl/lint.vlt")  # of the RTL, for everybody
 MADE = ("build", "sim_build", "__pycache__")  # what tools make is nobody's input
+# Strings, and comments that say nothing to a tool.
+_NO_TOOL = r"(?!\s*(?:verilator|synthesis)\b)"
+COMMENT = re.compile(rf'"(?:\\.|[^"\\\n])*"|//{_NO_TOOL}[^\n]*|/\*{_NO_TOOL}.*?\*/', re.DOTALL)
 
 
 def places_of(item: pytest.Function) -> tuple[str, ...]:
     """Files and folders that a test depends on, relative to the repository."""
     bench = getattr(item.function, "bench", None)
     if bench is not None:
-        files = needed(bench.device.toplevel, bench.device.sources)
-        return (*BENCH, *MASTERS, *(file.relative_to(ROOT).as_posix() for file in files))
+        return (*BENCH, *MASTERS, *_needed(bench.device.toplevel, tuple(bench.device.sources)))
     if item.path.relative_to(ROOT).as_posix().startswith(f"{MODEL_TESTS}/"):
         marks = item.iter_markers(READS)
         return (*MODEL, *(place for mark in marks for place in mark.args))
@@ -52,11 +55,14 @@ def _all_but_rtl() -> tuple[str, ...]:
     return tuple(sorted(names))
 
 
-@functools.cache
 def _below(top: str) -> tuple[str, ...]:
     """The RTL files that a top level of the repository is built from."""
-    files = needed(top, [ROOT / file for file in rtl_files()])
-    return tuple(file.relative_to(ROOT).as_posix() for file in files)
+    return _needed(top, tuple(ROOT / file for file in rtl_files()))
+
+
+@functools.cache
+def _needed(top: str, sources: tuple[Path, ...]) -> tuple[str, ...]:
+    return tuple(file.relative_to(ROOT).as_posix() for file in needed(top, sources))
 
 
 def is_input(path: Path, places: Iterable[str]) -> bool:
@@ -70,17 +76,34 @@ def is_made(path: Path) -> bool:
 
 
 def digest_of(item: pytest.Function, seed: int | None) -> str:
-    """Changes with the files that a test depends on, with the tools, and with the seed."""
-    return _digest(places_of(item), seed)
+    """Changes with the files that a test depends on, with the tools, and with the seed.
+
+    That of a simulation does not change with the comments in its RTL.
+    """
+    return _digest(places_of(item), seed, getattr(item.function, "bench", None) is not None)
 
 
 @functools.cache
-def _digest(places: tuple[str, ...], seed: int | None) -> str:
+def _digest(places: tuple[str, ...], seed: int | None, simulates: bool) -> str:
     files = sorted({file for place in places for file in _files(place)})
     words = [str(seed), *_tools()]
     for file in files:
-        words += [file, hashlib.sha256((ROOT / file).read_bytes()).hexdigest()]
+        words += [file, _content(file, simulates and file.endswith(".sv"))]
     return hashlib.sha256("\n".join(words).encode()).hexdigest()
+
+
+@functools.cache
+def _content(file: str, as_rtl: bool) -> str:
+    content = (ROOT / file).read_bytes()
+    if as_rtl:
+        content = without_comments(content.decode()).encode()
+    return hashlib.sha256(content).hexdigest()
+
+
+def without_comments(text: str) -> str:
+    """SystemVerilog without comments that no tool reads, and without what they leave empty."""
+    text = COMMENT.sub(lambda found: found[0] if found[0].startswith('"') else " ", text)
+    return "\n".join(line.rstrip() for line in text.splitlines() if line.strip())
 
 
 @functools.cache

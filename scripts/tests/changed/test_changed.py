@@ -59,20 +59,22 @@ def test_of_the_rtl_a_test_depends_on_the_top_levels_that_it_names():
 
 @pytest.fixture
 def repository(tmp_path, monkeypatch):
-    """A small one, and the digest of its folder `a` with a seed of 1."""
+    """A small one, and the digest of its folder `a` with a seed of 1, of a simulation or not."""
     for name in ("a/one.py", "a/__pycache__/one.pyc", "b/two.py", "a/.hidden", "build/c"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(name)
     monkeypatch.setattr(inputs, "ROOT", tmp_path)
 
-    def digest():
-        inputs._digest.cache_clear()
-        inputs._files.cache_clear()
-        return inputs._digest(("a",), 1)
+    def clear():
+        for cached in (inputs._digest, inputs._files, inputs._content):
+            cached.cache_clear()
+
+    def digest(simulates=False):
+        clear()
+        return inputs._digest(("a",), 1, simulates)
 
     yield tmp_path, digest
-    inputs._digest.cache_clear()
-    inputs._files.cache_clear()
+    clear()
 
 
 @pytest.mark.parametrize(
@@ -92,9 +94,39 @@ def test_a_digest_changes_with_its_files_only(repository, file, changes):
     assert (digest() != before) == changes
 
 
+RTL_TEXT = """\
+// Adds.
+module m;  // one
+  initial $display("// no /* comment");  /* two
+  lines */
+  // verilator lint_off WIDTH
+endmodule
+"""
+RTL_ALONE = """\
+module m;
+  initial $display("// no /* comment");
+  // verilator lint_off WIDTH
+endmodule"""
+
+
+def test_comments_in_rtl_are_no_inputs_of_a_simulation(repository):
+    assert inputs.without_comments(RTL_TEXT) == RTL_ALONE
+    root, digest = repository
+    (root / "a/m.sv").write_text(RTL_TEXT)
+    simulation, other = digest(True), digest()
+    (root / "a/m.sv").write_text(RTL_ALONE)
+    assert digest(True) == simulation and digest() != other
+    for old, new in (("lint_off", "lint_on"), ("no /*", "no  /*"), ("m;", "n;")):
+        (root / "a/m.sv").write_text(RTL_TEXT.replace(old, new))
+        assert digest(True) != simulation, old
+    (root / "a/one.py").write_text("# other")
+    (root / "a/m.sv").write_text(RTL_TEXT)
+    assert digest(True) != simulation
+
+
 def test_a_place_that_is_not_there_is_an_error(repository):
     with pytest.raises(FileNotFoundError, match="depends on c, which is not there"):
-        inputs._digest(("c",), 1)
+        inputs._digest(("c",), 1, False)
 
 
 def test_what_is_read_is_seen():
