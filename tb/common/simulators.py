@@ -196,7 +196,9 @@ class Verilator(Logged, cocotb_test.simulator.Verilator):
             public.write_text(rules)
         # More optimisation, or none, takes longer than most runs gain by it.
         level = "-O2" if self.long else "-Og"
-        self.make_args += ["OPT_GLOBAL=-O2", f"OPT_FAST={level}", "VM_PARALLEL_BUILDS=0"]
+        # Of Verilator's own sources those for waves are the longest, and no quicker with more.
+        library = "-Og" if self.waves else "-O2"
+        self.make_args += [f"OPT_GLOBAL={library}", f"OPT_FAST={level}", "VM_PARALLEL_BUILDS=0"]
         self.make_args += ["VK_USER_OBJS="]
         self.make_args += ["-f", str(MODEL_RULES), f"HEADERS={HEADERS}"]
         # Verilator's own sources are then compiled once, not in every build.
