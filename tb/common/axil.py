@@ -21,6 +21,7 @@ from cocotb.triggers import Event, ValueChange
 from cocotb.utils import get_sim_time
 
 from pymodel.machine.registers import WORD_BYTES, Map
+from tb.common import wide
 from tb.common.batch import (
     ADDRESS_AT,
     ADDRESS_MASK,
@@ -210,7 +211,7 @@ class Registers:
             Clock cycles that a poll may take.
         """
         dut = self.dut
-        dut.batch_ops_i.value = packed(operations)
+        wide.put(dut.batch_ops_i, packed(operations))
         dut.batch_count_i.value = len(operations)
         dut.batch_poll_cycles_i.value = poll_cycles
         self._start ^= 1

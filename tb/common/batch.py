@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from cocotb.utils import get_sim_time
 
 from pymodel.machine.registers import WORD_BYTES
+from tb.common import wide
 from tb.common.clock import PERIOD_NS
 from tb.common.on_bus import OPERATIONS
 from tb.common.waiting import BusHangError, HangError
@@ -15,7 +16,7 @@ from tb.common.waiting import BusHangError, HangError
 ADDRESS_AT, RESPONSE_AT, STAMP_AT = 32, 32, 40
 WRITE, LAST, POLL = 1 << 48, 1 << 49, 1 << 50
 WORD_MASK, ADDRESS_MASK, RESPONSE_MASK = 0xFFFF_FFFF, 0xFFFF, 3
-OCTETS, BITS = 8, 64  # of one
+OCTETS, DIGITS, BITS = 8, 16, 64  # of one
 
 OKAY, SLVERR = 0, 2
 ACCESS_CYCLES = 600  # that the master waits for a response, its parameter
@@ -59,10 +60,12 @@ class Answers:
 
     def each(self) -> tuple[list[int], list[str]]:
         """The answers, one an operation; with unknown bits, which read as 1, all words as text."""
-        text, unknown = str(self._dut.batch_answers_o.value)[-BITS * self._count :], []
+        unknown = []
+        digits = wide.hexadecimal(self._dut.batch_answers_o)[-DIGITS * self._count :]
         try:
-            value = int(text, 2)
+            value = int(digits, 16)
         except ValueError:
+            text = str(self._dut.batch_answers_o.value)[-BITS * self._count :]
             places = range(len(text) - BITS, -1, -BITS)
             unknown = [text[i + ADDRESS_AT : i + BITS] for i in places]
             value = int(re.sub("[^01]", "1", text), 2)

@@ -18,6 +18,7 @@ from cocotb.utils import get_sim_time
 from pymodel.arith import float_units
 from pymodel.arith.fp import Format, flag_text
 from pymodel.arith.stimulus import ALL_PAIRS_MAX_WIDTH, all_pairs, corner_pairs, random_pairs
+from tb.common import wide
 from tb.common.bench import Bench
 from tb.common.clock import PERIOD_NS
 from tb.common.configs import FORMATS as LEGAL_FORMATS
@@ -204,7 +205,7 @@ class FloatBench(Bench):
         dut.start_i.value = 0
         for moved, cycle in zip(self._steps(operands), itertools.count(0, steps), strict=False):
             for port, word in zip(ports, moved.driven, strict=True):
-                port.value = word
+                wide.put(port, word)
             if cycle >= self.max_stages:
                 board.model.show(dict(zip(self.outputs, moved.wanted, strict=True)))
             await before_last_edge
@@ -237,7 +238,7 @@ class FloatBench(Bench):
         Operands have ``numbers``; the first step is that of ``cycle``. Steps in which the deepest
         pipeline fills are left out.
         """
-        got = tuple(int(getattr(dut, port).value) for port in self.outputs)
+        got = tuple(wide.get(getattr(dut, port)) for port in self.outputs)
         if got == moved.wanted and cycle >= self.max_stages:
             board.transactions += moved.vectors[-len(got) :].size
             return

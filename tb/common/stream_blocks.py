@@ -7,7 +7,8 @@ import cocotb
 import numpy as np
 from cocotb.triggers import ValueChange
 
-from tb.common.batch import packed
+from tb.common import wide
+from tb.common.batch import DIGITS, OCTETS, packed
 from tb.common.on_bus import BEATS, OPERATION_W
 from tb.common.waiting import HangError
 
@@ -40,7 +41,7 @@ class StreamBlocks:
         """In which cycles no beat is offered, and in which none is taken; over and over."""
         for port, pauses in (("source", source), ("sink", sink)):
             bits = np.packbits(np.array(list(pauses), bool), bitorder="little").tobytes()
-            getattr(self._dut, f"{port}_pauses_i").value = int.from_bytes(bits, "little")
+            wide.put(getattr(self._dut, f"{port}_pauses_i"), int.from_bytes(bits, "little"))
 
     def send(self, users: Sequence[int], words: Sequence[int]) -> None:
         """Put a packet in line: TUSER and TDATA of each beat."""
@@ -53,7 +54,7 @@ class StreamBlocks:
     async def _send(self) -> None:
         dut, at = self._dut, 0
         while block := self._line[at : at + BEATS]:
-            dut.send_i.value = packed(block)
+            wide.put(dut.send_i, packed(block))
             dut.send_count_i.value = len(block)
             self._send_start ^= 1
             dut.send_start_i.value = self._send_start
@@ -97,10 +98,11 @@ class StreamBlocks:
         return found
 
     def _beats(self, count: int) -> list[int]:
-        text = str(self._dut.take_o.value)[-OPERATION_W * count :]
+        digits = wide.hexadecimal(self._dut.take_o)[-DIGITS * count :]
         try:
-            octets = int(text, 2).to_bytes(OPERATION_W // 8 * count, "little")
+            octets = int(digits, 16).to_bytes(OCTETS * count, "little")
         except ValueError:
+            text = str(self._dut.take_o.value)[-OPERATION_W * count :]
             places = range(len(text) - OPERATION_W, -1, -OPERATION_W)
             beats = [text[i : i + OPERATION_W] for i in places]
             wrong = next(beat for beat in beats if set(beat) - {"0", "1"})
