@@ -194,7 +194,7 @@ class FloatBench(Bench):
         operands = tuple(side[self.window] for side in operands)
         self._check_model(board, operands)
         self._cover(board, operands)
-        ports = (dut.a_i, dut.b_i)[: len(operands)]
+        ports = [self._signal(dut, port) for port in ("a_i", "b_i")[: len(operands)]]
         steps = self.params["STEPS"]
         edge = FallingEdge(dut.clk_i)
         before_last_edge = Timer(steps * PERIOD_NS - PERIOD_NS // 2 - 1, "ns")
@@ -209,9 +209,13 @@ class FloatBench(Bench):
             if cycle >= self.max_stages:
                 board.model.show(dict(zip(self.outputs, moved.wanted, strict=True)))
             await before_last_edge
+            ns = get_sim_time("ns")
+            if steps > 1:  # the results are there after the rising edge
+                await edge
             if cycle + steps > self.max_stages:
-                self._check(dut, board, moved, cycle, numbers)
-            await edge
+                self._check(dut, board, moved, cycle, ns, numbers)
+            if steps == 1:
+                await edge
 
     def _cover(self, board: Scoreboard, operands: Sequence[np.ndarray]) -> None:
         """Tell what the operands meet, each in the lane that it goes to."""
@@ -230,15 +234,27 @@ class FloatBench(Bench):
         specification = float_units.specified(self.fmt, self.operation, *sides)
         assert all(map(np.array_equal, model, specification)), "native code is not the model"
 
+    def _signal(self, dut: Any, port: str) -> Any:
+        """What stands for a port in all steps."""
+        if self.params["STEPS"] == 1:
+            return getattr(dut, port)
+        return getattr(dut.gen_steps, port.rpartition("_")[0])
+
     def _check(
-        self, dut: Any, board: Scoreboard, moved: Steps, cycle: int, numbers: np.ndarray
+        self,
+        dut: Any,
+        board: Scoreboard,
+        moved: Steps,
+        cycle: int,
+        ns: float,
+        numbers: np.ndarray,
     ) -> None:
         """Compare what the outputs show now, word by word, lane by lane only if one differs.
 
-        Operands have ``numbers``; the first step is that of ``cycle``. Steps in which the deepest
-        pipeline fills are left out.
+        Operands have ``numbers``; the first step is that of ``cycle``, the last one is over right
+        behind ``ns``. Steps in which the deepest pipeline fills are left out.
         """
-        got = tuple(wide.get(getattr(dut, port)) for port in self.outputs)
+        got = tuple(wide.get(self._signal(dut, port)) for port in self.outputs)
         if got == moved.wanted and cycle >= self.max_stages:
             board.transactions += moved.vectors[-len(got) :].size
             return
@@ -249,8 +265,8 @@ class FloatBench(Bench):
                 word >> step * lanes * width & (1 << lanes * width) - 1
                 for word, (width, _) in zip(got, self._shapes, strict=True)
             ]
-            ns = get_sim_time("ns") - PERIOD_NS * (steps - 1 - step)
-            self._check_step(board, words, by_step[step], cycle + step, ns, numbers)
+            at = ns - PERIOD_NS * (steps - 1 - step)
+            self._check_step(board, words, by_step[step], cycle + step, at, numbers)
 
     @property
     def _shapes(self) -> list[tuple[int, Format | None]]:

@@ -1,9 +1,10 @@
 // Copies of one float unit side by side, with every number of register stages, so that one access
 // from Python moves many operands, those of STEPS clocks.
 //
-// After start_i step 0 is the first; each step lasts from one rising edge to the next. The outputs
-// of a step are those that it shows before the edge that ends it; in the last step, all of them are
-// there, those of the first step lowest.
+// With several STEPS they stand in gen_steps, those of the first step lowest, where Python writes
+// and reads them: as ports they would be copied in every clock. After start_i step 0 is the first;
+// each step lasts from one rising edge to the next, and its results are those before the edge that
+// ends it.
 //
 // Latency: lane i has i % (MAX_STAGES + 1) stages. Throughput: one operation a clock and lane.
 
@@ -18,73 +19,55 @@ module fp_lanes #(
   parameter int DSP_W = fp_pkg::DSP_W,  // of all but fp_add
   localparam int W = 1 + EXP_W + MAN_W
 ) (
-  input  logic                          clk_i,
-  input  logic                          start_i,
-  input  logic [STEPS*LANES-1:0][W-1:0] a_i,
-  input  logic [STEPS*LANES-1:0][W-1:0] b_i,
-  output logic [STEPS*LANES-1:0][W-1:0] y_o,
+  input  logic                    clk_i,
+  input  logic                    start_i,
+  input  logic [LANES-1:0][W-1:0] a_i,
+  input  logic [LANES-1:0][W-1:0] b_i,
+  output logic [LANES-1:0][W-1:0] y_o,
   // The cosine of fp_sincos; the reciprocal by the table of fp_recip, where there is one; or zero.
-  output logic [STEPS*LANES-1:0][W-1:0]               z_o,
-  output logic [STEPS*LANES-1:0][fp_pkg::FLAGS_W-1:0] flags_o
+  output logic [LANES-1:0][W-1:0]               z_o,
+  output logic [LANES-1:0][fp_pkg::FLAGS_W-1:0] flags_o
 );
 
-  // The step that is under way, where there are several.
-  logic [LANES-1:0][W-1:0] now_a, now_b, now_y, now_z;
-  logic [LANES-1:0][fp_pkg::FLAGS_W-1:0] now_flags;
+  logic [LANES-1:0][W-1:0] now_a, now_b;
 
   if (STEPS > 1) begin : gen_steps
     localparam int STEP_W = $clog2(STEPS);
     logic [STEP_W-1:0] step_q;
-    // Memories: a register of all steps would be copied as a whole in every clock.
-    logic [LANES-1:0][W-1:0] y_q [STEPS-1], z_q [STEPS-1];
-    logic [LANES-1:0][fp_pkg::FLAGS_W-1:0] flags_q [STEPS-1];
-    wire is_last = step_q == STEP_W'(STEPS - 1);
+    logic [STEPS*LANES-1:0][W-1:0] a /* verilator public_flat_rw */;
+    logic [STEPS*LANES-1:0][W-1:0] b /* verilator public_flat_rw */;
+    logic [STEPS*LANES-1:0][W-1:0] y /* verilator public_flat_rd */;
+    logic [STEPS*LANES-1:0][W-1:0] z /* verilator public_flat_rd */;
+    logic [STEPS*LANES-1:0][fp_pkg::FLAGS_W-1:0] flags /* verilator public_flat_rd */;
     always_ff @(posedge clk_i) begin
-      if (start_i || is_last) begin
-        step_q <= '0;
-      end else begin
-        step_q <= step_q + 1'b1;
-        y_q[step_q] <= now_y;
-        z_q[step_q] <= now_z;
-        flags_q[step_q] <= now_flags;
-      end
+      step_q <= start_i || step_q == STEP_W'(STEPS - 1) ? '0 : step_q + 1'b1;
     end
-    always_comb begin
-      y_o = (STEPS*LANES*W)'(0);
-      z_o = (STEPS*LANES*W)'(0);
-      flags_o = (STEPS*LANES*fp_pkg::FLAGS_W)'(0);
-      if (is_last) begin
-        for (int step = 0; step < STEPS - 1; step++) begin
-          y_o[step*LANES+:LANES] = y_q[step];
-          z_o[step*LANES+:LANES] = z_q[step];
-          flags_o[step*LANES+:LANES] = flags_q[step];
-        end
-        y_o[(STEPS-1)*LANES+:LANES] = now_y;
-        z_o[(STEPS-1)*LANES+:LANES] = now_z;
-        flags_o[(STEPS-1)*LANES+:LANES] = now_flags;
-      end
+    // Not delayed, which would copy all steps; nothing else reads them.
+    // verilator lint_off BLKSEQ
+    // verilog_lint: waive-start always-ff-non-blocking
+    always_ff @(posedge clk_i) begin
+      y[step_q*LANES+:LANES] = y_o;
+      z[step_q*LANES+:LANES] = z_o;
+      flags[step_q*LANES+:LANES] = flags_o;
     end
-    assign now_a = a_i[step_q*LANES+:LANES];
-    assign now_b = b_i[step_q*LANES+:LANES];
+    // verilog_lint: waive-stop always-ff-non-blocking
+    // verilator lint_on BLKSEQ
+    assign now_a = a[step_q*LANES+:LANES];
+    assign now_b = b[step_q*LANES+:LANES];
+  end else begin : gen_step
+    assign now_a = a_i;
+    assign now_b = b_i;
   end
 
   for (genvar i = 0; i < LANES; i++) begin : gen_lane
     localparam int STAGES = i % (MAX_STAGES + 1);
     logic [W-1:0] a, b, y, z;
     logic [fp_pkg::FLAGS_W-1:0] flags;
-    if (STEPS > 1) begin : gen_step
-      assign a = now_a[i];
-      assign b = now_b[i];
-      assign now_y[i] = y;
-      assign now_z[i] = z;
-      assign now_flags[i] = flags;
-    end else begin : gen_direct
-      assign a = a_i[i];
-      assign b = b_i[i];
-      assign y_o[i] = y;
-      assign z_o[i] = z;
-      assign flags_o[i] = flags;
-    end
+    assign a = now_a[i];
+    assign b = now_b[i];
+    assign y_o[i] = y;
+    assign z_o[i] = z;
+    assign flags_o[i] = flags;
     if (UNIT == fp_pkg::UNIT_ADD) begin : gen_add
       fp_add #(.EXP_W(EXP_W), .MAN_W(MAN_W), .STAGES(STAGES)) u_dut (
         .clk_i, .a_i(a), .b_i(b), .y_o(y), .flags_o(flags)
