@@ -24,15 +24,7 @@ from pymodel.machine.isa import (
 #: sequencer and the program memory, and after the last one its results are judged.
 START_CYCLES = 3
 KEPT_CODES = 64  # segments that a twin keeps decoded
-OPERATIONS = {"add": "add", "mul": "mul", "rec": "recip"}  # of a lane -> of a format
-
-
-class Result(NamedTuple):
-    """What comes out of a lane: one word for each of its banks, the flags, what went in."""
-
-    words: tuple
-    flags: int
-    operands: tuple
+OPERATIONS = {"add": "add", "mul": "mul", "rec": "recip", "sincos": "sincos"}  # lane -> format
 
 
 class Origin(NamedTuple):
@@ -40,6 +32,26 @@ class Origin(NamedTuple):
 
     issue: tuple[int, int]  # lane, number of the word that issued
     part: int
+
+
+class Action(NamedTuple):
+    """What a word does.
+
+    Attributes
+    ----------
+    word : Word
+    issues : list
+        Of each lane that issues: the lane and the number of the word; the operation of its unit,
+        None without one; the operands. An operand is the port; the address there, or -1; where what
+        is offered comes from, if that is read; whether a context reads registers of its own; what
+        flips its sign.
+    writes : list
+        (bank, address, :class:`Origin`).
+    """
+
+    word: Word
+    issues: list
+    writes: list
 
 
 class Store(NamedTuple):
@@ -257,34 +269,43 @@ class Twin:
             If the words store what no lane gives, read what was never stored, or leave results
             behind.
         """
-        fmt, file, healthy = self.machine.fmt, self.file, True
-        base = context * self.machine.depth
-        results: dict[tuple[int, int], Result] = {}  # (lane, number of the word that issued)
+        fmt, file, stores, healthy = self.machine.fmt, self.file, self.stores, True
+        base, magnitude_mask, inf = context * self.machine.depth, ~fmt.sign_mask, fmt.inf
+        results = {}  # (lane, number of the word that issued) -> what its unit gave, operands
         for number, (word, issues, writes) in enumerate(self._decoded(words)):
-            where = context, number
-            for lane, operands in issues:
+            for issue, operate, operands in issues:
                 values = []
                 for port, address, origin, own, flip in operands:
                     if origin:
-                        bits = results[origin.issue].words[origin.part]
+                        source, part = origin
+                        bits = results[source][0][part]
                     else:
                         bits = file[port.bank][own * base + address] if address >= 0 else None
                     if bits is None:
-                        raise ProgramError(f"{_at(*where)}: lane {lane} reads nothing at {port}")
+                        where = _at(context, number)
+                        raise ProgramError(f"{where}: lane {issue[0]} reads nothing at {port}")
                     values.append(bits ^ flip)
-                result = self._operate(lane, word, values, memory, where)
-                if result:
-                    results[lane, number] = result
+                if operate:
+                    results[issue] = operate(*values), values
+                elif values:
+                    memory.output(word, values[0])
+                else:
+                    bits = memory.load(word, self.machine)
+                    if bits is None:
+                        where = f"{_at(context, number)}: scratch word"
+                        raise ProgramError(f"{where} {memory.in_base + word.load} not there")
+                    results[issue] = (bits, 0), values
             for bank, address, origin in writes:
                 if not origin:
-                    raise ProgramError(f"{_at(*where)}: nothing to store in bank {bank}")
-                stored, flags, operands = results[origin.issue]
-                bits = stored[origin.part]
+                    raise ProgramError(f"{_at(context, number)}: nothing to store in bank {bank}")
+                source, part = origin
+                given, operands = results[source]
+                bits, flags = given[part], given[-1]
                 file[bank][base + address] = bits
-                self.stores.append(Store(number, bank, base + address, bits, operands, context))
+                stores.append(Store(number, bank, base + address, bits, tuple(operands), context))
                 self.flags |= flags
-                found = bits & ~fmt.sign_mask < fmt.inf and not flags & INVALID
-                healthy &= found or bank in word.loaded
+                if bits & magnitude_mask >= inf or flags & INVALID:
+                    healthy &= bank in word.loaded
             if memory is not None:
                 memory.clock += 1
         lanes, latency = self.machine.lanes, self.machine.latency
@@ -292,79 +313,64 @@ class Twin:
             raise ProgramError(f"context {context}: the step ends with results in the lanes")
         return healthy
 
-    def _decoded(self, words: Sequence[Word]) -> list[tuple[Word, list, list]]:
-        """What each word does, the same in every context and step.
-
-        That is the lanes that issue, each with its operands, and the banks that store. Where an
-        operand or what is stored comes from a lane, its origin says from which result.
-        """
+    def _decoded(self, words: Sequence[Word]) -> list[Action]:
+        """What each word does; kept, as it is the same in every context and step."""
         key = tuple(map(id, words))  # of words that are kept, so that nothing else gets their ids
         if key in self._codes:
             return self._codes[key][1]
-        sign_mask = self.machine.fmt.sign_mask
-        code = []
-        for number, word in enumerate(words):
-            offered, issues = self._offered(words, number), []
-            for lane in sorted(word.issues):
-                operands = []
-                sides = self.machine.lanes[lane].sides
-                for (bank, negative), side in zip(word.issues[lane], sides, strict=True):
-                    port = Port(bank, side)
-                    address = word.reads[port]
-                    origin, own = None, port not in word.common
-                    if address is OFFERED:
-                        origin, address = offered[bank], -1
-                    operands.append((port, address, origin, own, sign_mask if negative else 0))
-                issues.append((lane, operands))
-            writes = [(bank, address, offered[bank]) for bank, address in word.writes.items()]
-            code.append((word, issues, writes))
         if len(self._codes) == KEPT_CODES:
             self._codes.clear()
+        code = decoded(self.machine, words)
         self._codes[key] = words, code
         return code
 
-    def _offered(self, words: Sequence[Word], number: int) -> list[Origin | None]:
-        """What each bank is offered while a word executes; None where nothing leaves a lane."""
-        machine, word = self.machine, words[number]
-        lanes, latency = machine.lanes, machine.latency
 
-        def of(lane: int, part: int = 0) -> Origin | None:
-            issued = number - latency[lanes[lane].op]
-            there = issued >= 0 and lane in words[issued].issues
-            return Origin((lane, issued), part) if there else None
+def decoded(machine: Machine, words: Sequence[Word]) -> list[Action]:
+    """What each word of a segment does.
 
-        shared = machine.shared_bank
-        reciprocal, sincos, load = range(shared, shared + 3)
-        offered = [*map(of, range(shared)), of(sincos if word.sine else reciprocal), of(sincos, 1)]
-        assert len(offered) == machine.banks
-        for bank in word.loaded:
-            offered[bank] = of(load)
-        return offered
+    Raises
+    ------
+    KeyError
+        If an operand comes from a port that reads nothing.
+    """
+    lanes, fmt = machine.lanes, machine.fmt
+    sign_mask = fmt.sign_mask
+    units = [getattr(fmt, OPERATIONS.get(lane.op, ""), None) for lane in lanes]
+    code = []
+    for number, word in enumerate(words):
+        issues = []
+        for lane in sorted(word.issues):
+            operands, sides = [], lanes[lane].sides
+            for (bank, negative), side in zip(word.issues[lane], sides, strict=True):
+                port = Port(bank, side)
+                address = word.reads[port]
+                origin, own = None, port not in word.common
+                if address is OFFERED:
+                    origin, address = _offered(machine, words, number, bank), -1
+                operands.append((port, address, origin, own, sign_mask * negative))
+            issues.append(((lane, number), units[lane], operands))
+        writes = [
+            (bank, address, _offered(machine, words, number, bank))
+            for bank, address in word.writes.items()
+        ]
+        code.append(Action(word, issues, writes))
+    return code
 
-    def _operate(
-        self,
-        lane: int,
-        word: Word,
-        values: list[int],
-        memory: CallMemory | None,
-        where: tuple[int, int],
-    ) -> Result | None:
-        machine, fmt = self.machine, self.machine.fmt
-        op = machine.lanes[lane].op
-        if op == "load":
-            bits = memory.load(word, machine)
-            if bits is None:
-                number = memory.in_base + word.load
-                raise ProgramError(f"{_at(*where)}: scratch word {number} not there")
-            return Result((bits,), 0, ())
-        if op == "output":
-            memory.output(word, values[0])
-            return None
-        if op == "sincos":
-            sine, cosine, flags = fmt.sincos(*values)
-            return Result((sine, cosine), flags, tuple(values))
-        bits, flags = getattr(fmt, OPERATIONS[op])(*values)
-        return Result((bits,), flags, tuple(values))
+
+def _offered(machine: Machine, words: Sequence[Word], number: int, bank: int) -> Origin | None:
+    """What a bank is offered while a word executes; None where nothing leaves a lane."""
+    word = words[number]
+    lane, part = bank, 0  # of an adder or a multiplier
+    reciprocal, sincos, load = range(machine.shared_bank, machine.shared_bank + 3)
+    if bank in word.loaded:
+        lane = load
+    elif bank == machine.shared_bank:
+        lane = sincos if word.sine else reciprocal
+    elif bank > machine.shared_bank:
+        lane, part = sincos, 1
+    issued = number - machine.latency[machine.lanes[lane].op]
+    there = issued >= 0 and lane in words[issued].issues
+    return Origin((lane, issued), part) if there else None
 
 
 def _at(context: int, number: int) -> str:
