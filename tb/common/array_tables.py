@@ -300,7 +300,7 @@ class Tables:
 
     def call(self, array: Array, function: int, specials: float = SPECIALS) -> list[int]:
         """Words of a call."""
-        return [self.programs.number(specials) for _ in range(array.table[function].inputs)]
+        return self.programs.numbers(array.table[function].inputs, specials)
 
     def _bodies(self, apart: bool) -> list[list[Word]]:
         """Pieces of the program that become segments; the last one outputs registers."""

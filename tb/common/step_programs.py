@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from random import Random
 
 import numpy as np
 
@@ -147,24 +148,34 @@ class Programs:
         self.coverage = Coverage(machine)
         self._common = 0  # registers of a bank that a program may read in common and never stores
         self._corners = corners(machine.fmt)
-        self._ports = [[Port(bank, side) for bank in range(machine.banks)] for side in range(SIDES)]
+        self._ports = [Port(bank, side) for bank in range(machine.banks) for side in range(SIDES)]
+        addresses = range(machine.contexts * machine.depth)
+        self._locations = [Location(x, y) for x in range(machine.banks) for y in addresses]
+        self._choose = Random()  # of a segment: numpy's generator is slow to draw one by one
+        self._uncovered = {  # of a lane and a side: operands by what they are in the coverage
+            (index, side): {
+                ("path", index, port, fresh, negative): Operand(port.bank, negative)
+                for port in self._ports
+                if port.side == side
+                for fresh in (False, True)
+                for negative in (False, True)
+            }
+            for index, lane in enumerate(machine.lanes)
+            for side in lane.sides
+        }
 
     def registers(self, specials: float = SPECIALS) -> dict[Location, int]:
         """Bits for all registers: numbers of order one, in this part corners of the format."""
-        machine = self.machine
-        return {
-            Location(bank, address): self.number(specials)
-            for bank in range(machine.banks)
-            for address in range(machine.contexts * machine.depth)
-        }
+        return dict(zip(self._locations, self.numbers(len(self._locations), specials), strict=True))
 
-    def number(self, specials: float = SPECIALS) -> int:
-        """Bits of a number of order one, or with this probability of a corner of the format."""
-        rng = self.rng
-        value = self.machine.fmt.from_float(rng.standard_normal() * 2.0 ** int(rng.integers(-3, 4)))
-        if rng.random() < specials:
-            value = self._corners[int(rng.integers(len(self._corners)))]
-        return value
+    def numbers(self, count: int, specials: float = SPECIALS) -> list[int]:
+        """Bits of numbers of order one, and with this probability of corners of the format."""
+        rng, from_float = self.rng, self.machine.fmt.from_float
+        values = rng.standard_normal(count) * 2.0 ** rng.integers(-3, 4, count)
+        words = [from_float(value) for value in values.tolist()]
+        for place in np.flatnonzero(rng.random(count) < specials).tolist():
+            words[place] = self._corners[int(rng.integers(len(self._corners)))]
+        return words
 
     def share(self) -> None:
         """Choose which registers the segments from now on read in common, and never store."""
@@ -214,27 +225,30 @@ class Programs:
         some from and to the scratch memory if there is one; datapaths never meet at a unit that
         they share.
         """
-        machine, rng = self.machine, self.rng
-        busy = rng.uniform(0.2, 1.0)  # of the lanes
+        machine = self.machine
+        choose = self._choose = Random(int(self.rng.integers(1 << 63)))
+        for uncovered in self._uncovered.values():
+            for path in self.coverage.count.keys() & uncovered.keys():
+                del uncovered[path]
+        busy = choose.uniform(0.2, 1.0)  # of the lanes
         arrivals = [set() for _ in range(length)]  # lanes
         used_last = {}  # lane -> cycle
         words = []
         for cycle in range(length):
-            word = Word(sine=bool(rng.integers(2)))
+            word = Word(sine=choose.random() < 0.5)
             offered = self._offered(word, arrivals[cycle])
             before = words[-1].writes if words else {}
             for bank in offered:
-                if rng.random() < 0.8:
+                if choose.random() < 0.8:
                     word.writes[bank] = self._address("store", apart)
-            for bank in range(machine.banks):
-                for side in range(SIDES):
-                    if bank in offered and rng.random() < 0.3:
-                        address = OFFERED
-                    else:
-                        address = self._read_address(bank, word, before, apart)
-                        if address < self._common and rng.random() < 0.7:
-                            word.common.add(Port(bank, side))
-                    word.reads[Port(bank, side)] = address
+            for port in self._ports:
+                if port.bank in offered and choose.random() < 0.3:
+                    address = OFFERED
+                else:
+                    address = self._read_address(port.bank, word, before, apart)
+                    if address < self._common and choose.random() < 0.7:
+                        word.common.add(port)
+                word.reads[port] = address
             for index, lane in enumerate(machine.lanes):
                 arrival = cycle + machine.latency[lane.op]
                 fits = arrival < length
@@ -245,7 +259,7 @@ class Programs:
                     fits &= loads > 0
                 elif lane.op == "output":
                     fits = outputs > 0  # gives no result
-                if fits and rng.random() < busy:
+                if fits and choose.random() < busy:
                     if lane.op != "output":
                         arrivals[arrival].add(index)
                     used_last[index] = cycle
@@ -253,11 +267,11 @@ class Programs:
                         self._operand(index, side, word) for side in lane.sides
                     )
             if loads:
-                word.load = int(rng.integers(loads))
+                word.load = choose.randrange(loads)
             if outputs:
-                word.output = int(rng.integers(outputs))
+                word.output = choose.randrange(outputs)
             if machine.scratch:
-                word.from_scratch, word.to_scratch = (bool(x) for x in rng.random(2) < SCRATCH)
+                word.from_scratch, word.to_scratch = (choose.random() < part for part in SCRATCH)
             used = {
                 Port(operand.bank, side)
                 for index, operands in word.issues.items()
@@ -282,18 +296,18 @@ class Programs:
         banks |= {shared} if there else set()
         if "load" in {lanes[index].op for index in arrived}:
             rare = self.machine.rare_banks
-            word.loaded = {bank for bank in rare if self.rng.random() < LOADED}
+            word.loaded = {bank for bank in rare if self._choose.random() < LOADED}
         return sorted(banks | word.loaded | ({shared + 1} if "sincos" in there else set()))
 
     def _address(self, what: str, apart: bool) -> int:
         depth = self.machine.depth
         if not apart:
-            return int(self.rng.integers(self._common if what == "store" else 0, depth))
+            return self._choose.randrange(self._common if what == "store" else 0, depth)
         half = depth // 2
-        return int(self.rng.integers(half)) + (half if what == "store" else 0)
+        return self._choose.randrange(half) + (half if what == "store" else 0)
 
     def _read_address(self, bank: int, word: Word, before: Mapping[int, int], apart: bool) -> int:
-        choice = self.rng.random()
+        choice = self._choose.random()
         if not apart and choice < 0.3 and bank in before:
             return before[bank]
         if not apart and choice > 0.8 and bank in word.writes:
@@ -302,19 +316,16 @@ class Programs:
 
     def _operand(self, index: int, side: int, word: Word) -> Operand:
         """A random operand, rather one that is not covered yet."""
-        machine, rng = self.machine, self.rng
-        operand = Operand(int(rng.integers(machine.banks)), bool(rng.integers(2)))
-        covered, wanted = self.coverage.count, []
-        for port in self._ports[side]:
-            fresh = word.reads[port] is OFFERED
-            wanted += [
-                Operand(port.bank, negative)
-                for negative in (False, True)
-                if ("path", index, port, fresh, negative) not in covered
+        choose, uncovered = self._choose, self._uncovered[index, side]
+        if uncovered and choose.random() < 0.5:
+            wanted = [
+                operand
+                for (_, _, port, fresh, _), operand in uncovered.items()
+                if fresh == (word.reads[port] is OFFERED)
             ]
-        if wanted and rng.random() < 0.5:
-            operand = wanted[int(rng.integers(len(wanted)))]
-        return operand
+            if wanted:
+                return choose.choice(wanted)
+        return Operand(choose.randrange(self.machine.banks), choose.random() < 0.5)
 
 
 def _faults(
