@@ -1,6 +1,5 @@
 """Random programs and tables of the step array, what they cover, and what they give out."""
 
-from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -8,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from pymodel.machine.array import Function, Segment
-from pymodel.machine.isa import OFFERED, RARE, Location, Machine, Operand, Port, Word
-from pymodel.machine.model import CallMemory, Twin
+from pymodel.machine.isa import RARE, Location, Machine, Operand, Port, Word
+from pymodel.machine.model import CallMemory, Twin, decoded
 from pymodel.runs.array_runs import Array
 from tb.common.step_programs import Coverage, Programs
 
@@ -120,6 +119,27 @@ def origins(array: Array, function: Function) -> list[dict[int, Origin]]:
     return rows
 
 
+class Move(NamedTuple):
+    """A value of a segment that is computed or stored.
+
+    Attributes
+    ----------
+    target
+        A register, (bank, address), or the result of a lane, ("result", lane, cycle).
+    seen
+        Items that it meets, as bits.
+    sources
+        What it is computed from, written as the target is.
+    word
+        The program word, if it outputs or loads from the scratch memory.
+    """
+
+    target: tuple
+    seen: int
+    sources: list
+    word: Word | None
+
+
 class StreamCoverage(Coverage):
     """What led to words that left on the stream, and what tables had.
 
@@ -149,9 +169,10 @@ class StreamCoverage(Coverage):
 
     def met(self, array: Array) -> set[tuple]:
         """What programs and tables meet."""
-        return set().union(*(self._met(array, function) for function in array.table))
+        moves = {}  # of pieces of the program
+        return set().union(*(self._met(array, function, moves) for function in array.table))
 
-    def _met(self, array: Array, function: Function) -> set[tuple]:
+    def _met(self, array: Array, function: Function, moves: dict) -> set[tuple]:
         segments = [*function.chain(array.segments)]
         rows = origins(array, function)
         features = {
@@ -169,77 +190,75 @@ class StreamCoverage(Coverage):
                 len({row[k].segment for k in range(function.outputs)}) > 1 for row in rows
             ),
         }
-        seen, file, outputs, scratch = 0, {}, {}, {}
+        seen, found, outputs, scratch = 0, {}, {}, {}
         for item in passes(array.segments, function):
-            self._pass(words_of(array, item.segment), item, file, outputs, scratch)
+            body = item.segment.start, item.segment.length
+            if body not in moves:
+                moves[body] = self._moves(words_of(array, item.segment))
+            self._pass(moves[body], item, found, outputs, scratch)
             if item.segment.emit and item.last:
                 for k in range(function.outputs):
                     seen |= outputs[k]
                 outputs = {}
-        found = {item for item, bit in self._bit.items() if seen & bit}
-        return found | {("table", name) for name, met in features.items() if met}
+        met = {item for item, bit in self._bit.items() if seen & bit}
+        return met | {("table", name) for name, there in features.items() if there}
+
+    def _moves(self, words: Sequence[Word]) -> list[Move]:
+        """What a segment moves, in order."""
+        machine, bit, moves = self.machine, self._bit, []
+        for cycle, (word, issues, writes) in enumerate(decoded(machine, words)):
+            before = words[cycle - 1].writes if cycle else {}
+            for (lane, _), _, operands in issues:
+                seen, sources = 0, []
+                for (port, address, origin, own, _), operand in zip(
+                    operands, word.issues[lane], strict=True
+                ):
+                    fresh = address < 0
+                    seen |= bit["path", lane, port, fresh, bool(operand.negative)]
+                    if fresh:
+                        sources += [("result", *origin.issue)] if origin else []
+                        continue
+                    sources.append((port.bank, address))
+                    if not own:
+                        seen |= bit["common", port]
+                    if word.writes.get(port.bank) == address:
+                        seen |= bit["same", port]
+                    if before.get(port.bank) == address:
+                        seen |= bit["next", port]
+                op = machine.lanes[lane].op
+                transfer = word if op == "output" or op == "load" and word.from_scratch else None
+                moves.append(Move(("result", lane, cycle), seen, sources, transfer))
+            for bank, address, origin in writes:
+                lane, issued = origin.issue
+                turn = machine.datapaths if machine.lanes[lane].op in RARE else 1
+                chased = issued >= turn and lane in words[issued - turn].issues
+                seen = bit["store", lane, bank, chased]
+                moves.append(Move((bank, address), seen, [("result", lane, issued)], None))
+        return moves
 
     def _pass(
-        self, words: Sequence[Word], item: Pass, file: dict, outputs: dict, scratch: dict
+        self, moves: Sequence[Move], item: Pass, found: dict, outputs: dict, scratch: dict
     ) -> None:
-        """Follow what the values of a pass came from: sets of items, as bits."""
-        machine = self.machine
-        pipelines = [deque([(0, False)] * machine.latency[lane.op]) for lane in machine.lanes]
-        shared = machine.shared_bank
-        reciprocal, sincos, load = shared, shared + 1, shared + 2  # lanes
-        for cycle, word in enumerate(words):
-            arrived = [pipeline.popleft() for pipeline in pipelines]
-            lanes = [*range(shared), sincos if word.sine else reciprocal, sincos]
-            for bank in word.loaded:
-                lanes[bank] = load
-            offered = [arrived[lane][0] for lane in lanes]
-            for index, lane in enumerate(machine.lanes):
-                result = (0, False)
-                if index in word.issues:
-                    turn = machine.datapaths if lane.op in RARE else 1
-                    chased = cycle >= turn and index in words[cycle - turn].issues
-                    found = 0
-                    for side, operand in zip(lane.sides, word.issues[index], strict=True):
-                        found |= self._operand(words, cycle, index, side, operand, offered, file)
-                    if lane.op == "load" and word.from_scratch:
-                        found, stored = scratch[item.in_base + word.load]
-                        same = "same" if stored.number == item.number else "other"
-                        found |= self._bit["scratch", same]
-                        if stored.segment.quiet:
-                            found |= self._bit["scratch", "quiet"]
-                    elif lane.op == "output" and word.to_scratch:
-                        scratch[item.out_base + word.output] = found, item
-                    elif lane.op == "output" and not item.segment.quiet:
-                        outputs[item.out_base + word.output] = found
-                    result = (found, chased)
-                pipelines[index].append(result)
-            for bank, address in word.writes.items():
-                chased = arrived[lanes[bank]][1]
-                file[bank, address] = offered[bank] | self._bit["store", lanes[bank], bank, chased]
+        """Follow what the values of a pass came from: sets of items, as bits.
 
-    def _operand(
-        self,
-        words: Sequence[Word],
-        cycle: int,
-        index: int,
-        side: int,
-        operand: Operand,
-        offered: Sequence[int],
-        file: dict,
-    ) -> int:
-        word, port = words[cycle], Port(operand.bank, side)
-        address = word.reads[port]
-        fresh = address is OFFERED
-        found = self._bit["path", index, port, fresh, bool(operand.negative)]
-        if fresh:
-            return found | offered[port.bank]
-        if port in word.common:
-            found |= self._bit["common", port]
-        if word.writes.get(port.bank) == address:
-            found |= self._bit["same", port]
-        if cycle and words[cycle - 1].writes.get(port.bank) == address:
-            found |= self._bit["next", port]
-        return found | file.get((port.bank, address), 0)
+        ``found``: of registers, and of results of this pass.
+        """
+        for target, seen, sources, word in moves:
+            for source in sources:
+                seen |= found.get(source, 0)
+            if word is None:
+                pass
+            elif not sources:
+                more, stored = scratch[item.in_base + word.load]
+                same = "same" if stored.number == item.number else "other"
+                seen |= more | self._bit["scratch", same]
+                if stored.segment.quiet:
+                    seen |= self._bit["scratch", "quiet"]
+            elif word.to_scratch:
+                scratch[item.out_base + word.output] = seen, item
+            elif not item.segment.quiet:
+                outputs[item.out_base + word.output] = seen
+            found[target] = seen
 
 
 class Tables:
@@ -272,6 +291,7 @@ class Tables:
                 found, most = array, new
             if drawn >= CANDIDATES and (most or not wanted):
                 break
+        found = replace(found, image=self.programs.registers(SPECIALS))
         self._repair(found)
         self.coverage.collect_array(found)
         return found
@@ -288,7 +308,7 @@ class Tables:
             words += body
         while True:
             segments = self._segments(bodies, starts)
-            array = array_of(machine, words, segments, [], self.programs.registers(SPECIALS))
+            array = array_of(machine, words, segments, [], {})
             self._keep_inside(array)
             count = int(rng.integers(1, min(machine.functions, MOST_FUNCTIONS) + 1))
             table = [self._function(array) for _ in range(count)]
