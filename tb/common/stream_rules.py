@@ -3,17 +3,19 @@
 from typing import Any
 
 import cocotb
-from cocotb.triggers import Event, FallingEdge
+from cocotb.triggers import Event, FallingEdge, ValueChange
 from cocotb.utils import get_sim_time
 
 from tb.common.on_bus import inside
 
-PAYLOAD = ("tdata", "tuser", "tlast")
+HANDSHAKE, PAYLOAD = ("tvalid", "tready"), ("tdata", "tuser", "tlast")
 IDLE = "00", "01"  # valid and ready where no rule can be broken between packets
 
 
 class StreamRules:
-    """Watches the stream that a module gives, cycle by cycle, until a rule is broken.
+    """Watches the stream that a module gives, until a rule is broken.
+
+    That is cycle by cycle within a packet; between packets it waits for TVALID to change.
 
     - the handshake has no unknown bits, nor has the payload of a valid beat
     - what is valid and not taken stays, valid and unchanged
@@ -38,8 +40,7 @@ class StreamRules:
 
     def __init__(self, dut: Any, prefix: str, reset: str) -> None:
         self._dut, self._prefix, self._reset = dut, prefix, getattr(inside(dut), reset)
-        names = ("tvalid", "tready", *PAYLOAD)
-        self._wires = {name: getattr(dut, f"{prefix}_{name}") for name in names}
+        self._wires = {name: getattr(dut, f"{prefix}_{name}") for name in ("tvalid", *PAYLOAD)}
         self.refused = 0
         self.broken, self.error = Event(), ""
         self._held: tuple | None = None  # the payload that was not taken
@@ -47,20 +48,21 @@ class StreamRules:
         cocotb.start_soon(self._watch())
 
     async def _watch(self) -> None:
-        edge = FallingEdge(self._dut.clk_i)
+        edge, change = FallingEdge(self._dut.clk_i), ValueChange(self._wires["tvalid"])
+        handshakes, pin = self._dut.stream_handshakes_o, self._dut.rst_ni
         while not self.error:
             await edge
-            idle = str(self._dut.stream_handshakes_o.value).endswith(IDLE)
-            if idle and self._held is None and self._user is None:
-                continue
-            if str(self._dut.rst_ni.value) == "1" and str(self._reset.value) == "1":
-                self._cycle()
+            levels = str(handshakes.value)[-len(HANDSHAKE) :]
+            if levels in IDLE and self._held is None and self._user is None:
+                await change
+            elif str(pin.value) == "1" and str(self._reset.value) == "1":
+                self._cycle(*map(self._known, HANDSHAKE, levels))
             else:
                 self._held = self._user = None
 
-    def _cycle(self) -> None:
-        valid, ready = self._wire("tvalid"), self._wire("tready")
-        beat = tuple(self._wire(name) for name in PAYLOAD) if valid else None
+    def _cycle(self, valid: int, ready: int) -> None:
+        payload = ((name, str(self._wires[name].value)) for name in PAYLOAD)
+        beat = tuple(self._known(name, bits) for name, bits in payload) if valid else None
         if self._held and not valid:
             self._fail("tvalid fell before its beat was taken")
         elif self._held and beat != self._held:
@@ -75,8 +77,7 @@ class StreamRules:
         if ready:
             self._user = None if last else user
 
-    def _wire(self, name: str) -> int:
-        bits = str(self._wires[name].value)
+    def _known(self, name: str, bits: str) -> int:
         if bits.strip("01"):
             self._fail(f"{name} has unknown bits, {bits}")
             return 0
