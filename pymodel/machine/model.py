@@ -140,7 +140,7 @@ class Twin:
     cycles : int
         Length of the last run, without its prologue, which is a run of its own.
     stores : list of Store
-        What the last step stored.
+        What the last step stored, or the last pass of a context that was made by itself.
     """
 
     def __init__(self, machine: Machine) -> None:
@@ -150,7 +150,7 @@ class Twin:
         self.stopped = False
         self.steps_done = 0
         self.cycles = 0
-        self.stores: list[Store] = []
+        self._stored: list[tuple] = []  # the stores: most runs make many, and show none
         self._settled = True  # all that was stored can be traced
         self._codes: dict[tuple[int, ...], tuple[Sequence[Word], list]] = {}  # see _decoded
 
@@ -168,6 +168,11 @@ class Twin:
             for address, bits in enumerate(words)
             if bits is not None
         }
+
+    @property
+    def stores(self) -> list[Store]:
+        """See above."""
+        return list(map(Store._make, self._stored))
 
     def read(self, location: Location) -> int | None:
         """Bits of a register."""
@@ -233,10 +238,13 @@ class Twin:
     def step(self, words: Sequence[Word]) -> bool:
         """One pass through a segment; whether all that it stored is finite and valid."""
         self._check_common(words)
-        self.stores, self._settled = [], False
-        contexts = [self.run_context(words, context) for context in range(self.machine.contexts)]
+        stored, healthy, self._settled = [], True, False
+        for context in range(self.machine.contexts):
+            healthy &= self.run_context(words, context)
+            stored += self._stored
+        self._stored = stored
         self.cycles += self.machine.contexts * len(words)
-        return all(contexts)
+        return healthy
 
     def _check_common(self, words: Sequence[Word]) -> None:
         """Refuse a segment that stores what its contexts have in common."""
@@ -269,8 +277,9 @@ class Twin:
             If the words store what no lane gives, read what was never stored, or leave results
             behind.
         """
-        fmt, file, stores, healthy = self.machine.fmt, self.file, self.stores, True
+        fmt, file, healthy = self.machine.fmt, self.file, True
         base, magnitude_mask, inf = context * self.machine.depth, ~fmt.sign_mask, fmt.inf
+        stored = self._stored = []
         results = {}  # (lane, number of the word that issued) -> what its unit gave, operands
         for number, (word, issues, writes) in enumerate(self._decoded(words)):
             for issue, operate, operands in issues:
@@ -286,7 +295,7 @@ class Twin:
                         raise ProgramError(f"{where}: lane {issue[0]} reads nothing at {port}")
                     values.append(bits ^ flip)
                 if operate:
-                    results[issue] = operate(*values), values
+                    results[issue] = operate(*values), tuple(values)
                 elif values:
                     memory.output(word, values[0])
                 else:
@@ -294,7 +303,7 @@ class Twin:
                     if bits is None:
                         where = f"{_at(context, number)}: scratch word"
                         raise ProgramError(f"{where} {memory.in_base + word.load} not there")
-                    results[issue] = (bits, 0), values
+                    results[issue] = (bits, 0), ()
             for bank, address, origin in writes:
                 if not origin:
                     raise ProgramError(f"{_at(context, number)}: nothing to store in bank {bank}")
@@ -302,7 +311,7 @@ class Twin:
                 given, operands = results[source]
                 bits, flags = given[part], given[-1]
                 file[bank][base + address] = bits
-                stores.append(Store(number, bank, base + address, bits, tuple(operands), context))
+                stored.append((number, bank, base + address, bits, operands, context))
                 self.flags |= flags
                 if bits & magnitude_mask >= inf or flags & INVALID:
                     healthy &= bank in word.loaded

@@ -486,7 +486,6 @@ class Tables:
             words, segment = words_of(array, item.segment), item.segment
             memory.in_base = item.in_base
             memory.out_base, memory.quiet = item.out_base, segment.quiet
-            twin.stores = []
             if not twin.run_context(words, 0, memory):
                 found = {
                     (store.cycle, store.bank)

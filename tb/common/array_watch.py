@@ -103,7 +103,7 @@ class _Recorder(Twin):
     ) -> bool:
         if not isinstance(memory.outputs, _Outputs):
             memory.outputs = _Outputs()
-        self.stores, memory.outputs.written = [], []
+        memory.outputs.written = []
         healthy = super().run_context(words, context, memory)
         self._done(context, words, self.stores, memory.outputs.written)
         return healthy
