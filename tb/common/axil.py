@@ -200,6 +200,10 @@ class Registers:
         """Read one register so many times."""
         return (await self.batch().read_each(name, count).run())[0] if count else []
 
+    async def try_each(self, name: str, count: int) -> list[int | None]:
+        """The same where an answer may be SLVERR: None instead of a word."""
+        return (await self.batch().try_each(name, count).run())[0]
+
     async def do(self, operations: Sequence[int], poll_cycles: int = 0) -> Answers:
         """Have the master in the simulation do operations of ``axil_batch.sv``.
 

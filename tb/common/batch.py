@@ -80,6 +80,7 @@ class _Group(NamedTuple):
     operations: list[int]
     is_read: bool = False
     poll_cycles: int = 0
+    may_fail: bool = False  # SLVERR is an answer
 
 
 class Batch:
@@ -134,6 +135,11 @@ class Batch:
         operation = self._registers.map[name].offset << ADDRESS_AT
         return self._add(_Group(name, [operation] * count, is_read=True))
 
+    def try_each(self, name: str, count: int) -> "Batch":
+        """The same, a last group, in which an answer may be SLVERR: None instead of a word."""
+        operation = self._registers.map[name].offset << ADDRESS_AT
+        return self._add(_Group(name, [operation] * count, is_read=True, may_fail=True))
+
     def poll(self, name: str, field: str, cycles: int) -> "Batch":
         """Read a register until a field of it is zero; a hang if that takes more cycles."""
         mask = self._registers.mask(name, field)
@@ -145,7 +151,7 @@ class Batch:
             self._groups.append(group)
         return self
 
-    async def run(self, timed: bool = False) -> list[list[int]]:
+    async def run(self, timed: bool = False) -> list[list[int | None]]:
         """Do all of them.
 
         Parameters
@@ -156,7 +162,8 @@ class Batch:
         Returns
         -------
         list of list of int
-            The words of each group of reads; of a poll, the last one.
+            The words of each group of reads; of a poll, the last one. None only in those of
+            :meth:`try_each`.
 
         Raises
         ------
@@ -180,7 +187,7 @@ class Batch:
                 continue
             each, unknown = answers.each()
             if answers.failed:
-                self._fail(spans, each[: answers.answered])
+                self._check(spans, each[: answers.answered])
             if cycles:
                 self.polls += answers.polls
             start, since = now() - (each[-1] >> STAMP_AT), 0
@@ -189,7 +196,10 @@ class Batch:
                 if self._groups[number].is_read:
                     for word in unknown[since:until]:
                         self._registers.check_known(self._groups[number].name, word)
-                    found[number] += [answer & WORD_MASK for answer in each[since:until]]
+                    found[number] += [
+                        answer & WORD_MASK if _response(answer) == OKAY else None
+                        for answer in each[since:until]
+                    ]
                 self.ends[number] = start + (each[until - 1] >> STAMP_AT)
                 since = until
         return [words for group, words in zip(self._groups, found, strict=True) if group.is_read]
@@ -217,12 +227,13 @@ class Batch:
         numbers = [number for number, count in spans for _ in range(count)]
         return self._groups[numbers[operation]]
 
-    def _fail(self, spans: Iterable[tuple[int, int]], answers: Iterable[int]) -> None:
-        responses = [answer >> RESPONSE_AT & RESPONSE_MASK for answer in answers]
-        wrong = next(i for i, response in enumerate(responses) if response != OKAY)
-        what = "SLVERR" if responses[wrong] == SLVERR else "a response that is reserved or unknown"
-        group = self._group_of(wrong, spans)
-        raise AssertionError(f"{_access(group)} of {group.name}: {what}")
+    def _check(self, spans: Iterable[tuple[int, int]], answers: Iterable[int]) -> None:
+        for number, response in enumerate(map(_response, answers)):
+            group = self._group_of(number, spans)
+            if response == OKAY or (response == SLVERR and group.may_fail):
+                continue
+            what = "SLVERR" if response == SLVERR else "a response that is reserved or unknown"
+            raise AssertionError(f"{_access(group)} of {group.name}: {what}")
 
     def _hang(self, group: _Group, answers: Answers) -> None:
         if group.poll_cycles and not answers.silent:
@@ -243,7 +254,7 @@ class Batch:
                 found.append([await self._poll(group, word & WORD_MASK)])
             elif group.is_read:
                 words = await registers.answers(group.name, registers.begin(group.operations))
-                assert None not in words, f"read of {group.name}: SLVERR"
+                assert group.may_fail or None not in words, f"read of {group.name}: SLVERR"
                 found.append(words)
             else:
                 await registers.written(group.name, registers.begin(group.operations))
@@ -259,6 +270,10 @@ class Batch:
             assert word is not None, f"read of {group.name}: SLVERR"
             self.polls += 1
         return word
+
+
+def _response(answer: int) -> int:
+    return answer >> RESPONSE_AT & RESPONSE_MASK
 
 
 def _access(group: _Group) -> str:
