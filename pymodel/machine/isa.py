@@ -307,17 +307,17 @@ class Machine:
         """Systems that it works for at once: contexts of all datapaths."""
         return self.contexts * self.datapaths
 
-    @property
+    @cached_property
     def rare_banks(self) -> tuple[int, int]:
         """The banks of the reciprocal and the sine, and of the cosine."""
         return self.shared_bank, self.shared_bank + 1
 
-    @property
+    @cached_property
     def shared_bank(self) -> int:
         """The bank of the reciprocal and the sine; that of the cosine is the next and last one."""
         return self.adders + self.multipliers
 
-    @property
+    @cached_property
     def banks(self) -> int:
         """Number of banks."""
         return self.shared_bank + 2
@@ -361,12 +361,12 @@ class Machine:
     # --- the output lane, what the rare banks take, the load, and uses of the rare units; with a
     # --- scratch memory a bit behind emit and one behind the load's number ----------------------
 
-    @property
+    @cached_property
     def address_w(self) -> int:
         """Bits of an address in a bank."""
         return (self.depth - 1).bit_length()
 
-    @property
+    @cached_property
     def bank_w(self) -> int:
         """Bits of a bank's number."""
         return (self.banks - 1).bit_length()
