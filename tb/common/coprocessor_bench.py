@@ -95,7 +95,16 @@ class Bus:
         self, name: str, want: int | list[int], fmt: Format | None = None, context: str = ""
     ) -> None:
         """Read a register and check all its words."""
-        got = await self.registers.read(name)
+        self._same(name, await self.registers.read(name), want, fmt, context)
+
+    def _same(
+        self,
+        name: str,
+        got: int | list[int],
+        want: int | list[int],
+        fmt: Format | None,
+        context: str,
+    ) -> None:
         got, want = ([x] if isinstance(x, int) else list(x) for x in (got, want))
         for i, (g, w) in enumerate(zip(got, want, strict=True)):
             self.board.compare(f"{name}[{i}]", g, w, fmt, context=context)
@@ -114,12 +123,16 @@ class Bus:
 
     async def read_all(self, names: Iterable[str]) -> dict[str, int | list[int]]:
         """What registers read as, by name."""
-        return {name: await self.registers.read(name) for name in names}
+        batch, names = self.registers.batch(), list(names)
+        for name in names:
+            batch.read(name)
+        found = dict(zip(names, await batch.run(), strict=True))
+        return {name: words if len(words) > 1 else words[0] for name, words in found.items()}
 
     async def compare_all(self, words: dict[str, int | list[int]], context: str) -> None:
         """Check that registers still read as :meth:`read_all` found them."""
-        for name, want in words.items():
-            await self.compare(name, want, context=context)
+        for name, got in (await self.read_all(words)).items():
+            self._same(name, got, words[name], None, context)
 
     async def check_held(self, names: Iterable[str], context: str) -> None:
         """Registers do not change when nothing runs, in an odd or even number of cycles."""

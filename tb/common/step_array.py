@@ -257,13 +257,15 @@ class StepArray(Programmable):
             self.blocks.check_over()
         else:
             assert self.sink.empty() and self.source.empty(), "more came, or less was taken"
-        self.engine_cycles["run"] += await self.read("CYCLES")
+        batch = self.batch().read("CYCLES").read("WORD_CYCLES").read("DROPPED")
+        (cycles,), (word_cycles,), (dropped,) = await batch.run()
+        self.engine_cycles["run"] += cycles
         self.runs["run"] += 1
         return Outcome(
             given,
-            await self.read("CYCLES"),
-            await self.read("WORD_CYCLES"),
-            await self.read("DROPPED"),
+            cycles,
+            word_cycles,
+            dropped,
             bool(self.field("STATUS", "MALFORMED", self.status)),
             self.field("STATUS", "FLAGS", self.status),
         )

@@ -149,12 +149,13 @@ class StepEngine(Programmable):
         self._start_watch()
         segments = (start, program.main, start + program.main, program.special)
         lists = (tuple(before), tuple(after))
-        await self.write("STEPS", steps)
-        await self.write("SAVE", save, every, *segments, len(before), len(after))
+        batch = self.batch().write("STEPS", steps)
+        batch.write("SAVE", save, every, *segments, len(before), len(after))
         if lists != self._lists:
-            await self.write("TRACE_INDEX", 0)
-            await self.write_each("TRACE_ENTRY", map(on_bus, (*before, *after)))
+            batch.write("TRACE_INDEX", 0)
+            batch.write_each("TRACE_ENTRY", map(on_bus, (*before, *after)))
             self._lists = lists
+        await batch.run()
         self._account("run", "write", 10 + len(before) + len(after))
         traced = save and len(before) + len(after)
         self._pace = (min(steps, save) if traced else steps) * max(self._lengths(program))
@@ -223,7 +224,7 @@ class StepEngine(Programmable):
             await Timer(interval * PERIOD_NS, "ns")
         while await self.take(trace):  # the last word was seen a cycle after it came
             pass
-        cycles, steps_done = await self.read("CYCLES"), await self.read("STEPS_DONE")
+        (cycles,), (steps_done,) = await self.batch().read("CYCLES").read("STEPS_DONE").run()
         self._account("run", "run", accesses + 2)
         self.engine_cycles["run"] += cycles
         self.runs["run"] += 1
