@@ -1,7 +1,7 @@
 """Random valid programs of the step engine and the step array, and what they cover."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from random import Random
 
 import numpy as np
@@ -148,15 +148,13 @@ class Programs:
         self.coverage = Coverage(machine)
         self._common = 0  # registers of a bank that a program may read in common and never stores
         self._corners = corners(machine.fmt)
-        self._ports = [Port(bank, side) for bank in range(machine.banks) for side in range(SIDES)]
         addresses = range(machine.contexts * machine.depth)
         self._locations = [Location(x, y) for x in range(machine.banks) for y in addresses]
         self._choose = Random()  # of a segment: numpy's generator is slow to draw one by one
         self._uncovered = {  # of a lane and a side: operands by what they are in the coverage
             (index, side): {
-                ("path", index, port, fresh, negative): Operand(port.bank, negative)
-                for port in self._ports
-                if port.side == side
+                ("path", index, Port(bank, side), fresh, negative): Operand(bank, negative)
+                for bank in range(machine.banks)
                 for fresh in (False, True)
                 for negative in (False, True)
             }
@@ -241,14 +239,7 @@ class Programs:
             for bank in offered:
                 if choose.random() < 0.8:
                     word.writes[bank] = self._address("store", apart)
-            for port in self._ports:
-                if port.bank in offered and choose.random() < 0.3:
-                    address = OFFERED
-                else:
-                    address = self._read_address(port.bank, word, before, apart)
-                    if address < self._common and choose.random() < 0.7:
-                        word.common.add(port)
-                word.reads[port] = address
+            fresh = {}  # of the ports in use
             for index, lane in enumerate(machine.lanes):
                 arrival = cycle + machine.latency[lane.op]
                 fits = arrival < length
@@ -264,7 +255,7 @@ class Programs:
                         arrivals[arrival].add(index)
                     used_last[index] = cycle
                     word.issues[index] = tuple(
-                        self._operand(index, side, word) for side in lane.sides
+                        self._operand(index, side, offered, fresh) for side in lane.sides
                     )
             if loads:
                 word.load = choose.randrange(loads)
@@ -272,13 +263,13 @@ class Programs:
                 word.output = choose.randrange(outputs)
             if machine.scratch:
                 word.from_scratch, word.to_scratch = (choose.random() < part for part in SCRATCH)
-            used = {
-                Port(operand.bank, side)
-                for index, operands in word.issues.items()
-                for operand, side in zip(operands, machine.lanes[index].sides, strict=True)
-            }
-            word.reads = {port: address for port, address in word.reads.items() if port in used}
-            word.common &= used
+            for port, new in fresh.items():
+                address = OFFERED
+                if not new:
+                    address = self._read_address(port.bank, word, before, apart)
+                    if address < self._common and choose.random() < 0.7:
+                        word.common.add(port)
+                word.reads[port] = address
             words.append(word)
         return words
 
@@ -314,18 +305,29 @@ class Programs:
             return word.writes[bank]
         return self._address("read", apart)
 
-    def _operand(self, index: int, side: int, word: Word) -> Operand:
-        """A random operand, rather one that is not covered yet."""
+    def _operand(
+        self, index: int, side: int, offered: Collection[int], fresh: dict[Port, bool]
+    ) -> Operand:
+        """A random operand, rather one that is not covered yet.
+
+        Decides for its port whether that gives what its bank is ``offered``: ``fresh``.
+        """
         choose, uncovered = self._choose, self._uncovered[index, side]
         if uncovered and choose.random() < 0.5:
             wanted = [
-                operand
-                for (_, _, port, fresh, _), operand in uncovered.items()
-                if fresh == (word.reads[port] is OFFERED)
+                (port, new, operand)
+                for (_, _, port, new, _), operand in uncovered.items()
+                if new == fresh.get(port, new and port.bank in offered)
             ]
             if wanted:
-                return choose.choice(wanted)
-        return Operand(choose.randrange(self.machine.banks), choose.random() < 0.5)
+                port, new, operand = choose.choice(wanted)
+                fresh[port] = new
+                return operand
+        operand = Operand(choose.randrange(self.machine.banks), choose.random() < 0.5)
+        fresh.setdefault(
+            Port(operand.bank, side), operand.bank in offered and choose.random() < 0.3
+        )
+        return operand
 
 
 def _faults(
