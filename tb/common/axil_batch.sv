@@ -9,7 +9,8 @@
 //
 // Those up to one with `last` are a group, all of one direction. Their requests follow each other
 // without a pause; the next group's begin two cycles after this group's last response, as those of
-// a program XX//
+// a program that waits for it.
+//
 // An answer has 64 bits in `answers_o`, at its operation's place; the cycle counts from the start:
 //
 //   63     40 39    34 33    32 31           0
