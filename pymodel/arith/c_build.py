@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from types import MappingProxyType
 
@@ -106,10 +106,10 @@ class Compiler:
             said = f"{path.parent}: {error.strerror}; {CACHE_VARIABLE} names another folder"
             raise NoCompilerError(f"no folder for native code: {said}") from None
         kept = _digest(options, common)  # names of objects begin with it
-        with tempfile.TemporaryDirectory(prefix="pymodel-") as folder:
-            own, shared = Path(folder, "own"), Path(folder, "shared")
+        folder = partial(tempfile.TemporaryDirectory, prefix="pymodel-")
+        with folder() as own_name, folder() as shared_name:
+            own, shared = Path(own_name), Path(shared_name)
             for place, some in ((own, files), (shared, common)):
-                place.mkdir()
                 for name, text in some.items():
                     (place / name).write_text(text)
 
