@@ -29,9 +29,8 @@ RTL_OF = "rtl_of"
 RTL = "rtl"
 LISTS = ("rtl/rtl.f", "rtl/lint.vlt")  # of the RTL, for everybody
 MADE = ("build", "sim_build", "__pycache__")  # what tools make is nobody's input
-# Strings, and comments that say nothing to a tool.
-_NO_TOOL = r"(?!\s*(?:verilator|synthesis)\b)"
-COMMENT = re.compile(rf'"(?:\\.|[^"\\\n])*"|//{_NO_TOOL}[^\n]*|/\*{_NO_TOOL}.*?\*/', re.DOTALL)
+# A line that is a comment, says nothing to a tool, and neither begins nor ends a longer one.
+COMMENT = re.compile(r"\s*//(?!\s*(?:verilator|synthesis)\b)(?!.*(?:/\*|\*/))")
 
 
 def places_of(item: pytest.Function) -> tuple[str, ...]:
@@ -78,7 +77,7 @@ def is_made(path: Path) -> bool:
 def digest_of(item: pytest.Function, seed: int | None) -> str:
     """Changes with the files that a test depends on, with the tools, and with the seed.
 
-    That of a simulation does not change with the comments in its RTL.
+    That of a simulation does not change with lines of comment in its RTL.
     """
     return _digest(places_of(item), seed, getattr(item.function, "bench", None) is not None)
 
@@ -101,9 +100,13 @@ def _content(file: str, as_rtl: bool) -> str:
 
 
 def without_comments(text: str) -> str:
-    """SystemVerilog without comments that no tool reads, and without what they leave empty."""
-    text = COMMENT.sub(lambda found: found[0] if found[0].startswith('"') else " ", text)
-    return "\n".join(line.rstrip() for line in text.splitlines() if line.strip())
+    """SystemVerilog without lines that are empty, or comments that no tool reads.
+
+    A comment behind something stays: who reads ports off the text (:mod:`tb.common.on_bus`) may see
+    it.
+    """
+    lines = text.splitlines()
+    return "\n".join(line for line in lines if line.strip() and not COMMENT.match(line))
 
 
 @functools.cache
