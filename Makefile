@@ -90,9 +90,9 @@ closed-loop: venv ## URDF=f.urdf [TARGET=model|step STEPS=1000 SIM= ARITH= LANES
 
 ##@ Verification
 .PHONY: test
-test: setup ## whole regression, both simulators, and build/report/index.html [CHANGED=1: what has not passed as it is]
+test: setup ## whole regression, both simulators, and build/report/index.html [CHANGED=1: only what a change can affect]
 	@$(call takes,CHANGED)
-	@$(if $(filter-out 0,$(CHANGED)),,rm -rf build/results build/report \
+	@$(if $(filter-out 0,$(CHANGED)),$(SETUP) formal || true,rm -rf build/results build/report \
 	  $(filter-out build/coverage/code%,$(wildcard build/coverage/*)))
 	@$(PYTEST) -n 2 --maxschedchunk 1 --junitxml=build/report/junit.xml -p scripts.report.plugin \
 	  -p scripts.changed.plugin $(if $(filter-out 0,$(CHANGED)),--changed)

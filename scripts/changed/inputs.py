@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from scripts.changed.kept import key_of
+from tb.common.bench import Bench
 from tb.common.on_bus import MASTERS
 from tb.common.places import ROOT
 from tb.common.rtl_files import needed, rtl_files
@@ -35,9 +37,9 @@ COMMENT = re.compile(r"\s*//(?!\s*(?:verilator|synthesis)\b)(?!.*(?:/\*|\*/))")
 
 def places_of(item: pytest.Function) -> tuple[str, ...]:
     """Files and folders that a test depends on, relative to the repository."""
-    bench = getattr(item.function, "bench", None)
+    bench = bench_of(item)
     if bench is not None:
-        return (*BENCH, *MASTERS, *_needed(bench.device.toplevel, tuple(bench.device.sources)))
+        return (*_beside(bench), *rtl_of(bench))
     if item.path.relative_to(ROOT).as_posix().startswith(f"{MODEL_TESTS}/"):
         marks = item.iter_markers(READS)
         return (*MODEL, *(place for mark in marks for place in mark.args))
@@ -46,6 +48,27 @@ def places_of(item: pytest.Function) -> tuple[str, ...]:
         return EVERYTHING
     tops = sorted({top for mark in marks for top in mark.args})
     return (*_all_but_rtl(), *LISTS, *(file for top in tops for file in _below(top)))
+
+
+def bench_of(item: pytest.Function) -> Bench | None:
+    """The bench whose simulation a test is; None of any other test."""
+    return getattr(item.function, "bench", None)
+
+
+def sources_of(bench: Bench) -> tuple[str, ...]:
+    """All files that a bench's device is built from, in compile order."""
+    return _needed(bench.device.toplevel, tuple(bench.device.sources))
+
+
+def rtl_of(bench: Bench) -> tuple[str, ...]:
+    """Those of the RTL."""
+    return tuple(file for file in sources_of(bench) if file.startswith(f"{RTL}/"))
+
+
+def _beside(bench: Bench) -> tuple[str, ...]:
+    """What its simulations depend on besides the RTL."""
+    others = (file for file in sources_of(bench) if not file.startswith(f"{RTL}/"))
+    return (*BENCH, *MASTERS, *others)
 
 
 @functools.cache
@@ -77,9 +100,24 @@ def is_made(path: Path) -> bool:
 def digest_of(item: pytest.Function, seed: int | None) -> str:
     """Changes with the files that a test depends on, with the tools, and with the seed.
 
-    That of a simulation does not change with lines of comment in its RTL.
+    That of a simulation does not change with lines of comment in its RTL; see
+    :func:`digest_of_bench`.
     """
-    return _digest(places_of(item), seed, getattr(item.function, "bench", None) is not None)
+    bench = bench_of(item)
+    return _digest(places_of(item), seed, False) if bench is None else digest_of_bench(bench, seed)
+
+
+def digest_of_bench(bench: Bench, seed: int | None) -> str:
+    """The digest of a bench's simulations: of all besides the RTL, and the RTL's key, two words.
+
+    The key is that of :func:`scripts.changed.kept.key_of`.
+    """
+    return f"{_digest(_beside(bench), seed, True)} {key_of(rtl_texts(rtl_of(bench)))}"
+
+
+def rtl_texts(files: Iterable[str]) -> dict[str, str]:
+    """Files of the RTL -> their texts, without lines of comment."""
+    return {file: _text(file) for file in files}
 
 
 @functools.cache
@@ -93,10 +131,13 @@ def _digest(places: tuple[str, ...], seed: int | None, simulates: bool) -> str:
 
 @functools.cache
 def _content(file: str, as_rtl: bool) -> str:
-    content = (ROOT / file).read_bytes()
-    if as_rtl:
-        content = without_comments(content.decode()).encode()
+    content = _text(file).encode() if as_rtl else (ROOT / file).read_bytes()
     return hashlib.sha256(content).hexdigest()
+
+
+@functools.cache
+def _text(file: str) -> str:
+    return without_comments((ROOT / file).read_text())
 
 
 def without_comments(text: str) -> str:

@@ -1,18 +1,34 @@
 """The plugin of pytest that knows which tests have passed, and on what.
 
-What passed is kept in build/changed/passed.json. With --changed a test does not run if its inputs
-are those that it passed with. A test of the model, or one with the marker `rtl_of`, that reads what
-is none of its inputs is red.
+What passed is kept in build/changed/passed.json, and the RTL that it passed with. With --changed a
+test does not run if its inputs are those that it passed with, nor does a simulation of RTL that is
+proved to behave as that did (:mod:`scripts.changed.carried`). A test of the model, or one with the
+marker `rtl_of`, that reads what is none of its inputs is red.
 """
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from scripts.changed.inputs import MODEL_TESTS, READS, RTL, RTL_OF, digest_of, places_of
+from scripts.changed.carried import EQUAL, NEAR
+from scripts.changed.inputs import (
+    MODEL_TESTS,
+    READS,
+    RTL,
+    RTL_OF,
+    bench_of,
+    digest_of,
+    places_of,
+    rtl_of,
+    rtl_texts,
+)
+from scripts.changed.kept import Kept
 from scripts.changed.reading import Reads, read_files, strangers
-from tb.common.places import BUILD, RESULTS
+from tb.common.places import BUILD, RESULTS, ROOT
 
 PASSED = BUILD / "changed" / "passed.json"
 INPUTS = "inputs"  # property of a test's report
@@ -29,29 +45,61 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--changed", action="store_true", help="only tests whose inputs have changed")
 
 
+@pytest.hookimpl(trylast=True)  # tb/conftest.py has chosen the seed then
 def pytest_configure(config: pytest.Config) -> None:
     """Read what has passed."""
     config.stash[KNOWN] = json.loads(PASSED.read_text()) if PASSED.exists() else {}
     config.stash[OUTCOMES] = {}
     config.pluginmanager.register(_Outcomes(config.stash[OUTCOMES]), "changed-outcomes")
+    if not hasattr(config, "workerinput") and config.getoption("changed"):
+        _carried().unlink(missing_ok=True)
+        seed = "" if _seed(config) is None else str(_seed(config))
+        words = ["-m", "scripts.changed.carried", PASSED, seed, _carried()]
+        if PASSED.exists():
+            subprocess.run([sys.executable, *words], cwd=ROOT, check=True)
+
+
+def _kept() -> Kept:
+    return Kept(PASSED.with_name(RTL))
+
+
+def _carried() -> Path:
+    """What :mod:`scripts.changed.carried` says, which the workers read."""
+    return PASSED.with_name("carried.json")
+
+
+def _seed(config: pytest.Config) -> int | None:
+    return getattr(config, "bench_seed", None)
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Function]) -> None:
     """Leave out what passed as it is."""
     chosen, dropped = [], []
+    again = config.getoption("changed")
+    answer = json.loads(_carried().read_text()) if again and _carried().exists() else {}
+    equal, near = answer.get(EQUAL, {}), answer.get(NEAR, [])
     for item in items:
-        digest = digest_of(item, getattr(config, "bench_seed", None))  # that of tb/conftest.py
+        bench = bench_of(item)
+        if bench is not None:
+            _kept().keep(rtl_texts(rtl_of(bench)))
+        digest, known = digest_of(item, _seed(config)), config.stash[KNOWN].get(item.nodeid)
         item.user_properties.append((INPUTS, digest))
-        same = config.stash[KNOWN].get(item.nodeid) == digest and _has_result(item)
-        (dropped if same and config.getoption("changed") else chosen).append(item)
+        same = known == digest or equal.get(item.nodeid) == [known, digest]
+        (dropped if same and again and _has_result(item) else chosen).append(item)
     config.hook.pytest_deselected(items=dropped)
-    items[:] = chosen
+    items[:] = sorted(chosen, key=lambda item: _name(item) not in near)
+
+
+def _name(item: pytest.Function) -> str | None:
+    """The name of the bench whose simulation a test is."""
+    bench = bench_of(item)
+    return bench and bench.name
 
 
 def _has_result(item: pytest.Function) -> bool:
     """Whether the result of a simulation, which the report is made from, is there still."""
-    bench = getattr(item.function, "bench", None)
+    bench = bench_of(item)
     if bench is None:
         return True
     case = item.callspec.params
@@ -115,6 +163,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     new = PASSED.with_suffix(".new")
     new.write_text(json.dumps(known, indent=0))
     new.replace(PASSED)
+    _kept().forget_all_but(digest.split()[1] for digest in known.values() if " " in digest)
     nothing = session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED
     if nothing and session.config.getoption("changed"):
         session.exitstatus = pytest.ExitCode.OK

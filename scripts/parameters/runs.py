@@ -1,12 +1,11 @@
 """Where parameter values are run: fixed configurations, random draws, and parents that set them."""
 
-import importlib
 import re
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import cache
 
+from scripts.benches import all_benches
 from scripts.lint import bench_files, modules
 from scripts.places import ROOT
 from tb.common.bench import Bench
@@ -46,13 +45,6 @@ class Use:
         return set().union(*self.fixed.values(), *self.drawn.values())
 
 
-@cache
-def benches() -> tuple[Bench, ...]:
-    """All benches."""
-    names = sorted(path.parent.name for path in (ROOT / "tb").glob("*/Makefile"))
-    return tuple(importlib.import_module(f"tb.{name}.bench").BENCH for name in names)
-
-
 def files() -> list[str]:
     """The RTL, in compile order, and the wrappers of benches."""
     return [*rtl_files(), *bench_files()]
@@ -69,7 +61,7 @@ def texts() -> Iterable[tuple[str, str]]:
         text = (ROOT / file).read_text()
         for name in modules(ROOT / file):
             yield name, re.sub("//.*", "", text)
-    devices = {bench.device.toplevel: bench.device for bench in benches()}
+    devices = {bench.device.toplevel: bench.device for bench in all_benches()}
     for name, device in devices.items():
         if text := device.around():
             yield f"the bench of {name}", re.sub("//.*", "", text)
@@ -95,7 +87,7 @@ def _named(bench: Bench, name: str) -> tuple[str, str] | None:
 def uses() -> dict[tuple[str, str], Use]:
     """(module, parameter) -> where it is run, for all that a bench or a parent sets."""
     found: dict[tuple[str, str], Use] = defaultdict(Use)
-    for bench in benches():
+    for bench in all_benches():
         for config in bench.configs.values():
             for name, value in config.params.items():
                 if at := _named(bench, name):

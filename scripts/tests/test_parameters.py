@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from scripts.benches import all_benches
 from scripts.parameters import elaborate, runs
 from scripts.parameters.document import DOC, document, gaps, missing, spans
 from scripts.parameters.elaborate import combinations, elaborated, limits, problem
@@ -16,7 +17,7 @@ from scripts.parameters.legal import NOT_RUN, SPACES, Values
 from tb.common.fp_bench import FloatBench
 from tb.common.simulators import SIMULATORS
 
-RANDOM = [bench for bench in runs.benches() if bench.random]
+RANDOM = [bench for bench in all_benches() if bench.random]
 SPACE_OF = {
     bench.name: SPACES[module]
     for bench in RANDOM
@@ -27,7 +28,7 @@ SPACE_OF = {
 def varied_by_benches():
     """(module, parameter) that has more than one value in the configurations of its benches."""
     found = {}
-    for bench in runs.benches():
+    for bench in all_benches():
         top = bench.device.toplevel
         for name in runs.parameters()[top]:
             values = found.setdefault((top, name), set())
@@ -51,7 +52,7 @@ def test_every_parameter_is_varied():
 @pytest.mark.parametrize("removed", ["DSP_W", "TRACE_DEPTH"])
 def test_a_parameter_that_no_bench_sets_is_found(monkeypatch, removed):
     """Both ways: an instance that does not pass it on, and configurations without it."""
-    for bench in runs.benches():
+    for bench in all_benches():
         for config in bench.configs.values():
             monkeypatch.delitem(config.params, removed, raising=False)
         if bench.random:  # its ranges have an order, so they are not changed in place

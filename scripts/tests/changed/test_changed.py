@@ -66,7 +66,7 @@ def repository(tmp_path, monkeypatch):
     monkeypatch.setattr(inputs, "ROOT", tmp_path)
 
     def clear():
-        for cached in (inputs._digest, inputs._files, inputs._content):
+        for cached in (inputs._digest, inputs._files, inputs._content, inputs._text):
             cached.cache_clear()
 
     def digest(simulates=False):

@@ -1,0 +1,229 @@
+"""Simulations that need not run again although their RTL has changed: it behaves as before.
+
+Each module that has changed is proved to behave as it did when the simulation passed
+(:mod:`scripts.equivalence`), with the parameters that it has there. The benches nearest to a file
+that has changed run all the same, in both simulators, and before all others.
+"""
+
+import json
+import os
+import re
+import sys
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from scripts.benches import all_benches
+from scripts.changed.inputs import RTL, digest_of_bench, rtl_of, rtl_texts, sources_of
+from scripts.changed.kept import Kept
+from scripts.equivalence.errors import EquivalenceError
+from scripts.equivalence.proof import EQUAL, Proof, prove
+from scripts.equivalence.proofs import proofs_of
+from tb.common import on_bus
+from tb.common.bench import Bench
+from tb.common.places import ROOT
+
+NEAR = "near"  # of the answer: names of benches
+TOGETHER = 8  # proofs of one process, as its start takes longer than most of them
+PROGRESS_S = 10  # between two lines about it
+MOST = 600  # proofs: simulating takes less time than more of them
+
+
+@dataclass(frozen=True)
+class Case:
+    """A simulation that passed with other RTL.
+
+    Attributes
+    ----------
+    test : str
+        Pytest's name of it.
+    bench : Bench
+    simulator, config : str
+    before : str
+        The digest that it passed with.
+    now : str
+        Today's.
+    """
+
+    test: str
+    bench: Bench
+    simulator: str
+    config: str
+    before: str
+    now: str
+
+    def versions(self, kept: Kept) -> list[dict[str, Path] | None]:
+        """Where the RTL of either digest is kept: file -> place."""
+        return [kept.places(digest.split()[1]) for digest in (self.before, self.now)]
+
+
+def cases(known: Mapping[str, str], benches: Iterable[Bench], seed: int | None) -> list[Case]:
+    """The simulations that passed, of which nothing but the RTL has changed.
+
+    Parameters
+    ----------
+    known : mapping
+        Test -> the digest that it passed with.
+    benches : iterable of Bench
+        All benches.
+    seed : int or None
+        The session's.
+    """
+    found = []
+    for bench in benches:
+        now = digest_of_bench(bench, seed)
+        for test, before in known.items():
+            form = rf"tb/{bench.name}/test_{bench.name}\.py::\w+\[([a-z]+)-(.+)\]"
+            case = re.fullmatch(form, test)
+            if case and before != now and before.split()[0] == now.split()[0]:
+                found.append(Case(test, bench, *case.groups(), before, now))
+    return found
+
+
+def nearest(file: str, benches: Iterable[Bench]) -> list[Bench]:
+    """The benches nearest to a file of the RTL: named after it, or of the fewest files with it.
+
+    Of those, the ones that are named after what they test.
+    """
+
+    def distance(bench: Bench) -> tuple[bool, int, bool]:
+        other = bench.name != bench.device.toplevel
+        return bench.name != Path(file).stem, len(sources_of(bench)), other
+
+    having = [bench for bench in benches if file in rtl_of(bench)]
+    least = min(map(distance, having), default=None)
+    return [bench for bench in having if distance(bench) == least]
+
+
+def carried(
+    todo: Iterable[Case], kept: Kept, near: Container[Bench], say: Callable[[str], None]
+) -> dict[str, list[str]]:
+    """The simulations that need not run: test -> the digest that it passed with, and today's.
+
+    Parameters
+    ----------
+    todo : iterable of Case
+        Those that would have to run.
+    kept : Kept
+        The RTL that they passed with, and today's.
+    near : container of Bench
+        Benches that run in any case.
+    say : callable
+        Told what is done, and what comes of it, a line at a time.
+    """
+    found: dict[Case, set[Proof]] = {}
+    reasons: dict[str, set[str]] = defaultdict(set)  # why nothing is shown -> of what
+    for case in todo:
+        before, now = case.versions(kept)
+        if before is None or now is None or case.bench in near:
+            continue
+        try:
+            found[case] = _proofs(case, before, now)
+        except EquivalenceError as error:
+            reasons[str(error)].add(case.bench.name)
+    proofs = sorted(set().union(*found.values()), key=str)
+    if len(proofs) > MOST:
+        say(f"what has changed is in {len(proofs)} places: too many to compare")
+        return {}
+    if proofs:
+        say(f"{len(proofs)} proofs that the RTL behaves as it did when its simulations passed")
+    answers = _answers(proofs, say)
+    for proof, answer in answers.items():
+        if answer != EQUAL:
+            reasons[answer].add(str(proof))
+    for reason, names in reasons.items():
+        say(f"not shown, {reason}: {', '.join(sorted(names))}")
+    equal = {
+        case.test: [case.before, case.now]
+        for case, needed in found.items()
+        if all(answers.get(proof) == EQUAL for proof in needed)
+    }
+    if equal:
+        say(f"{len(equal)} simulations need not run again: their RTL behaves as before")
+    return equal
+
+
+def nearest_to_changes(todo: Iterable[Case], kept: Kept, benches: Sequence[Bench]) -> list[Bench]:
+    """The benches nearest to any of the files that have changed, where the old ones are kept."""
+    changed = set()
+    for case in todo:
+        before, now = case.versions(kept)
+        if before is not None and now is not None:
+            changed |= {file for file in now if before.get(file) != now[file]}
+    near = [bench for file in changed for bench in nearest(file, benches)]
+    return [bench for bench in benches if bench in near]
+
+
+def _proofs(case: Case, before: Mapping[str, Path], now: Mapping[str, Path]) -> set[Proof]:
+    """What has to be proved for a simulation.
+
+    Raises
+    ------
+    EquivalenceError
+        If nothing can be, or the module around the device would be another one.
+    """
+    device = case.bench.device
+    own = [file for file in now if Path(file).stem == device.toplevel]
+    around = {_around(device.toplevel, files[file]) for file in own for files in (before, now)}
+    if len(around) > 1:
+        raise EquivalenceError("its ports are written otherwise")
+    sources = sources_of(case.bench)
+    versions = ([files.get(file, ROOT / file) for file in sources] for files in (before, now))
+    params = case.bench.task(case.config, case.simulator, 0).params
+    return proofs_of(device.toplevel, params, *versions, device.public)
+
+
+def _around(toplevel: str, file: Path) -> str:
+    text = file.read_text()
+    return on_bus.text_of(toplevel, text) if on_bus.has_bus(text) else ""
+
+
+def _answers(proofs: Sequence[Proof], say: Callable[[str], None]) -> dict[Proof, str]:
+    """Proofs -> what came of them, up to the first that does not hold: then all has to run."""
+    answers: dict[Proof, str] = {}
+    ended, lock, said = threading.Event(), threading.Lock(), time.monotonic()
+
+    def some(chosen: Sequence[Proof]) -> None:
+        nonlocal said
+        if ended.is_set():
+            return
+        found = prove(chosen)
+        if any(answer != EQUAL for answer in found.values()):
+            ended.set()
+        with lock:
+            answers.update(found)
+            if time.monotonic() - said > PROGRESS_S:
+                said = time.monotonic()
+                say(f"{len(answers)} of {len(proofs)}")
+
+    parts = [proofs[first : first + TOGETHER] for first in range(0, len(proofs), TOGETHER)]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(some, parts))
+    return answers
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command that the plugin runs: what has passed, the seed, and the file for the answer.
+
+    It is a process of its own because of pyslang, which at the end of pytest's complains of what is
+    left over.
+    """
+    passed, seed, answer = arguments or sys.argv[1:]
+    known = json.loads(Path(passed).read_text())
+    kept, benches = Kept(Path(passed).with_name(RTL)), all_benches()
+    for bench in benches:
+        kept.keep(rtl_texts(rtl_of(bench)))
+    todo = cases(known, benches, int(seed) if seed else None)
+    near = nearest_to_changes(todo, kept, benches)
+    equal = carried(todo, kept, near, lambda line: print(f"changed: {line}", flush=True))
+    names = [bench.name for bench in near]
+    Path(answer).write_text(json.dumps({EQUAL: equal, NEAR: names}))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

