@@ -46,20 +46,10 @@ def instances(top: str, params: Mapping[str, Any], sources: Sequence[Path]) -> l
     EquivalenceError
         If pyslang is missing, or finds an error.
     """
-    try:
-        from pyslang.ast import SymbolKind
-        from pyslang.driver import Driver
-    except ImportError:
-        raise EquivalenceError("pyslang is missing (make formal installs it)") from None
+    compilation = _compiled(top, params, sources)
+    from pyslang.ast import SymbolKind
+
     scopes = (SymbolKind.GenerateBlock, SymbolKind.GenerateBlockArray, SymbolKind.InstanceArray)
-    driver = Driver()
-    driver.addStandardArgs()
-    given = [word for name, value in params.items() for word in ("-G", f"{name}={value}")]
-    line = " ".join(["slang", "--top", top, *given, *(f'"{source}"' for source in sources)])
-    read = driver.parseCommandLine(line) and driver.processOptions() and driver.parseAllSources()
-    compilation = driver.createCompilation()
-    if not read or any(found.isError() for found in compilation.getAllDiagnostics()):
-        raise EquivalenceError(f"slang finds an error in {top}")
     found: list[Instance] = []
 
     def walk(scope: Any) -> None:
@@ -74,6 +64,50 @@ def instances(top: str, params: Mapping[str, Any], sources: Sequence[Path]) -> l
 
     walk(compilation.getRoot())
     return found
+
+
+def members(
+    package: str, top: str, params: Mapping[str, Any], sources: Sequence[Path]
+) -> dict[str, str]:
+    """What a package declares: name -> type and value of a constant, text of anything else.
+
+    Parameters
+    ----------
+    package : str
+    top, params, sources
+        As for :func:`instances`.
+
+    Raises
+    ------
+    EquivalenceError
+        As for :func:`instances`.
+    """
+    compilation = _compiled(top, params, sources)
+    from pyslang.ast import SymbolKind
+
+    found = {}
+    for number, member in enumerate(compilation.getPackage(package)):
+        if member.kind == SymbolKind.Parameter:
+            found[member.name] = f"{member.type} {member.value}"
+        else:  # some have no name
+            found[member.name or f"{number}"] = " ".join(str(member.syntax).split())
+    return found
+
+
+def _compiled(top: str, params: Mapping[str, Any], sources: Sequence[Path]) -> Any:
+    try:
+        from pyslang.driver import Driver
+    except ImportError:
+        raise EquivalenceError("pyslang is missing (make formal installs it)") from None
+    driver = Driver()
+    driver.addStandardArgs()
+    given = [word for name, value in params.items() for word in ("-G", f"{name}={value}")]
+    line = " ".join(["slang", "--top", top, *given, *(f'"{source}"' for source in sources)])
+    read = driver.parseCommandLine(line) and driver.processOptions() and driver.parseAllSources()
+    compilation = driver.createCompilation()
+    if not read or any(found.isError() for found in compilation.getAllDiagnostics()):
+        raise EquivalenceError(f"slang finds an error in {top}")
+    return compilation
 
 
 def _value(parameter: Any) -> str:

@@ -1,11 +1,12 @@
 """What has to be proved of a design whose files have changed."""
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from scripts.equivalence.elaboration import Instance, instances, packages_of
+from scripts.equivalence.elaboration import PACKAGE, Instance, instances, members, packages_of
 from scripts.equivalence.errors import EquivalenceError
 from scripts.equivalence.proof import Proof
 from tb.common.rtl_files import needed
@@ -20,7 +21,8 @@ def proofs_of(
 ) -> set[Proof]:
     """What shows that a top level behaves as before: a proof of each module that has changed.
 
-    A module has changed if its file has, or a package that it depends on. Both versions must have
+    A module has changed if its file has, or a package that it depends on. A package has not if its
+    constants have the same types and values, and all else the same text. Both versions must have
     the same instances with the same parameters.
 
     Parameters
@@ -48,6 +50,7 @@ def proofs_of(
         if _directives(old[name]) != _directives(new[name]):
             raise EquivalenceError(f"directives of the preprocessor have changed in {name}")
     given = tuple(sorted(params.items()))
+    changed -= {name for name in changed if _means_the_same(name, top, given, old, new)}
     was, is_ = (_instances(top, given, tuple(files)) for files in (before, now))
     if was != is_:
         raise EquivalenceError("it has other instances, or other parameters of them")
@@ -62,6 +65,23 @@ def proofs_of(
         )
         found.add(Proof(module, values, *files, tuple(signals)))
     return found
+
+
+def _means_the_same(
+    name: str, top: str, params: tuple, old: Mapping[str, Path], new: Mapping[str, Path]
+) -> bool:
+    """Whether a file is a package that declares the same. What nobody names may be new."""
+    if name not in PACKAGE.findall(new[name].read_text()):
+        return False
+    was, is_ = (_members(name, top, params, tuple(files.values())) for files in (old, new))
+    texts = (file.read_text() for other, file in new.items() if other != name)
+    words = {word for text in texts for word in re.findall(r"\w+", text)}
+    return was.items() <= is_.items() and not words & (is_.keys() - was.keys())
+
+
+@cache
+def _members(package: str, top: str, params: tuple, files: tuple[Path, ...]) -> dict[str, str]:
+    return members(package, top, dict(params), files)
 
 
 @cache

@@ -153,15 +153,19 @@ OTHER_CHANGES = {
 }
 
 
+#: Those that are not the same kind of change in the other direction.
+ONE_SIDED = {"unknown bits", "a start value", "a word that is printed", "an assertion"}
+
+
 @pytest.mark.parametrize("name", OTHER_CHANGES)
 def test_what_does_not_is_not_shown(folder, name):
-    """In neither direction."""
     old, new = OTHER_CHANGES[name]
     (file,) = (file for file, text in TEXTS.items() if old in text)
     ours = files_of(folder, "before")
     other = files_of(folder, "now", **{file: TEXTS[file].replace(old, new)})
     assert answer(ours, other) != EQUAL
-    assert answer(other, ours) != EQUAL
+    if name in ONE_SIDED:
+        assert answer(other, ours) != EQUAL
 
 
 def test_a_signal_that_is_read_must_be_the_same(folder):
@@ -231,6 +235,32 @@ def test_a_proof_that_takes_too_long_is_given_up(folder, monkeypatch):
     text = MODULE.replace("inverse", "flipped")
     found = answer(files_of(folder, "before"), files_of(folder, "now", unit=text))
     assert found == "not shown within 0.01 s"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "same"),
+    [
+        ("TOP = 9", "TOP = 3 * 3", True),
+        (
+            "  localparam int TOP",
+            "  localparam int NEW = 1;  // not named\n  localparam int TOP",
+            True,
+        ),
+        ("case (x)\n", "case (x)\n\n", True),
+        ("TOP = 9", "TOP = 8", False),
+        ("int TOP", "byte TOP", False),
+        ("4'd4", "4'h4", False),
+        ("  localparam int TOP", "  localparam int count_q = 1;\n  localparam int TOP", False),
+        ("  localparam int TOP = 9;\n", "", False),
+    ],
+)
+def test_a_package_that_declares_the_same_changes_no_module(folder, old, new, same):
+    package = PACKAGE.replace("4'(TOP)", "4'd9")
+    assert old in package
+    before = files_of(folder, "before", tables=package)
+    now = files_of(folder, "now", tables=package.replace(old, new))
+    modules = {proof.module for proof in proofs_of("unit", {}, before, now)}
+    assert modules == (set() if same else {"unit"})
 
 
 def test_instances(folder):
