@@ -1,4 +1,4 @@
-"""Simulations that need not run again although their RTL has changed: it behaves as before.
+"""Simulations whose result carries over to changed RTL, as that behaves as before.
 
 Each module that has changed is proved to behave as it did when the simulation passed
 (:mod:`scripts.equivalence`), with the parameters that it has there. The benches nearest to a file
@@ -14,7 +14,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from scripts.benches import all_benches
@@ -23,12 +23,12 @@ from scripts.changed.kept import Kept
 from scripts.equivalence.errors import EquivalenceError
 from scripts.equivalence.proof import EQUAL, Proof, prove
 from scripts.equivalence.proofs import proofs_of
-from tb.common import on_bus
 from tb.common.bench import Bench
 from tb.common.places import ROOT
 
 NEAR = "near"  # of the answer: names of benches
 TOGETHER = 8  # proofs of one process, as its start takes longer than most of them
+MOST_FAILED = 10  # proofs: then most of the others would, too
 PROGRESS_S = 10  # between two lines about it
 MOST = 600  # proofs: simulating takes less time than more of them
 
@@ -131,12 +131,20 @@ def carried(
         return {}
     if proofs:
         say(f"{len(proofs)} proofs that the RTL behaves as it did when its simulations passed")
-    answers = _answers(proofs, say)
+    try:
+        answers = _answers(proofs, say)
+    except EquivalenceError as error:
+        say(f"not shown, {error}")
+        return {}
     for proof, answer in answers.items():
         if answer != EQUAL:
             reasons[answer].add(str(proof))
     for reason, names in reasons.items():
-        say(f"not shown, {reason}: {', '.join(sorted(names))}")
+        first, *others = sorted(names)
+        more = f" and {len(others)} more" if others else ""
+        say(f"not shown, {reason}: {first}{more}")
+    if len(answers) < len(proofs):
+        say(f"{len(proofs) - len(answers)} proofs left out, as {MOST_FAILED} did not hold")
     equal = {
         case.test: [case.before, case.now]
         for case, needed in found.items()
@@ -166,24 +174,21 @@ def _proofs(case: Case, before: Mapping[str, Path], now: Mapping[str, Path]) -> 
     EquivalenceError
         If nothing can be, or the module around the device would be another one.
     """
-    device = case.bench.device
-    own = [file for file in now if Path(file).stem == device.toplevel]
-    around = {_around(device.toplevel, files[file]) for file in own for files in (before, now)}
-    if len(around) > 1:
+    if list(before) != list(now):
+        raise EquivalenceError("it is made of other files")
+    device, sources = case.bench.device, sources_of(case.bench)
+    versions = [
+        tuple(files[file] if file.startswith(f"{RTL}/") else ROOT / file for file in sources)
+        for files in (before, now)
+    ]
+    if len({replace(device, sources=files).around() for files in versions}) > 1:
         raise EquivalenceError("its ports are written otherwise")
-    sources = sources_of(case.bench)
-    versions = ([files.get(file, ROOT / file) for file in sources] for files in (before, now))
     params = case.bench.task(case.config, case.simulator, 0).params
     return proofs_of(device.toplevel, params, *versions, device.public)
 
 
-def _around(toplevel: str, file: Path) -> str:
-    text = file.read_text()
-    return on_bus.text_of(toplevel, text) if on_bus.has_bus(text) else ""
-
-
 def _answers(proofs: Sequence[Proof], say: Callable[[str], None]) -> dict[Proof, str]:
-    """Proofs -> what came of them, up to the first that does not hold: then all has to run."""
+    """Proofs -> what came of them, until so many do not hold that little would be spared."""
     answers: dict[Proof, str] = {}
     ended, lock, said = threading.Event(), threading.Lock(), time.monotonic()
 
@@ -191,18 +196,25 @@ def _answers(proofs: Sequence[Proof], say: Callable[[str], None]) -> dict[Proof,
         nonlocal said
         if ended.is_set():
             return
-        found = prove(chosen)
-        if any(answer != EQUAL for answer in found.values()):
+        try:
+            found = prove(chosen)
+        except BaseException:
             ended.set()
+            raise
         with lock:
             answers.update(found)
+            if sum(answer != EQUAL for answer in answers.values()) >= MOST_FAILED:
+                ended.set()
             if time.monotonic() - said > PROGRESS_S:
                 said = time.monotonic()
                 say(f"{len(answers)} of {len(proofs)}")
 
     parts = [proofs[first : first + TOGETHER] for first in range(0, len(proofs), TOGETHER)]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        list(pool.map(some, parts))
+        try:
+            list(pool.map(some, parts))
+        finally:
+            ended.set()
     return answers
 
 

@@ -8,10 +8,12 @@ import functools
 import hashlib
 import os
 import shutil
+import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 LISTS = "lists"
+YOUNG_S = 86_400  # another session may have written it, and will read it
 
 
 class Kept:
@@ -42,16 +44,16 @@ class Kept:
         return places if all(place.exists() for place in places.values()) else None
 
     def forget_all_but(self, keys: Iterable[str]) -> None:
-        """Remove what belongs to none of these sets."""
+        """Remove what belongs to none of these sets, and is older than what a session needs."""
         keys = set(keys)
         places = [place for key in keys for place in (self.places(key) or {}).values()]
         needed = {place.parent.name for place in places} | {LISTS}
         for folder in self.folder.glob("*"):
-            if folder.name not in needed:
-                shutil.rmtree(folder)
+            if folder.name not in needed and _is_old(folder):
+                shutil.rmtree(folder, ignore_errors=True)
         for listed in self.folder.glob(f"{LISTS}/*"):
-            if listed.name not in keys:
-                listed.unlink()
+            if listed.name not in keys and _is_old(listed):
+                listed.unlink(missing_ok=True)
 
     def _list(self, key: str) -> Path:
         return self.folder / LISTS / key
@@ -59,6 +61,10 @@ class Kept:
     def _place(self, digest_: str, file: str) -> Path:
         """A file keeps its name, which is that of its module."""
         return self.folder / digest_ / Path(file).name
+
+
+def _is_old(place: Path) -> bool:
+    return time.time() - place.stat().st_mtime > YOUNG_S
 
 
 def key_of(texts: Mapping[str, str]) -> str:

@@ -55,8 +55,8 @@ def pytest_configure(config: pytest.Config) -> None:
         _carried().unlink(missing_ok=True)
         seed = "" if _seed(config) is None else str(_seed(config))
         words = ["-m", "scripts.changed.carried", PASSED, seed, _carried()]
-        if PASSED.exists():
-            subprocess.run([sys.executable, *words], cwd=ROOT, check=True)
+        if PASSED.exists() and subprocess.run([sys.executable, *words], cwd=ROOT).returncode:
+            print("changed: the RTL could not be compared; all that it has to do with runs")
 
 
 def _kept() -> Kept:

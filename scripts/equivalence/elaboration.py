@@ -1,19 +1,19 @@
 """What a top level is made of: its instances, elaborated by slang."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from scripts.equivalence.errors import EquivalenceError
 
-PACKAGE = re.compile(r"^\s*package\s+(\w+)", re.M)
+PACKAGE = re.compile(r"^\s*package\s+(?:automatic\s+|static\s+)?(\w+)", re.M)
 
 
 @dataclass(frozen=True)
 class Instance:
-    """An instance of a module.
+    """An instance of a module, and all that the text around it can mean otherwise through it.
 
     Attributes
     ----------
@@ -22,14 +22,25 @@ class Instance:
     module : str
     params : tuple
         Name and value of each parameter, as slang writes it.
+    ports : tuple
+        Name, direction and type of each port, in their order.
+    unconnected : tuple
+        Names of ports that are connected to nothing.
+    signals : tuple
+        Name and type of the signals inside that were asked for, also of those in generate blocks.
     """
 
     path: str
     module: str
     params: tuple[tuple[str, str], ...]
+    ports: tuple[tuple[str, str, str], ...] = ()
+    unconnected: tuple[str, ...] = ()
+    signals: tuple[tuple[str, str], ...] = ()
 
 
-def instances(top: str, params: Mapping[str, Any], sources: Sequence[Path]) -> list[Instance]:
+def instances(
+    top: str, params: Mapping[str, Any], sources: Sequence[Path], signals: Container[str] = ()
+) -> list[Instance]:
     """The instances below a top level, itself included.
 
     Parameters
@@ -40,36 +51,60 @@ def instances(top: str, params: Mapping[str, Any], sources: Sequence[Path]) -> l
         Its parameters, as far as given.
     sources : sequence of Path
         All files, in compile order.
+    signals : container of str
+        Those that are asked for, as `<module>.<name>`.
 
     Raises
     ------
     EquivalenceError
-        If pyslang is missing, or finds an error.
+        If pyslang is missing, or finds an error, or a port has a default.
     """
     compilation = _compiled(top, params, sources)
     from pyslang.ast import SymbolKind
 
-    scopes = (SymbolKind.GenerateBlock, SymbolKind.GenerateBlockArray, SymbolKind.InstanceArray)
+    blocks = (SymbolKind.GenerateBlock, SymbolKind.GenerateBlockArray, SymbolKind.InstanceArray)
+    kinds = (SymbolKind.Variable, SymbolKind.Net)
     found: list[Instance] = []
 
-    def walk(scope: Any) -> None:
+    def inside(scope: Any) -> Iterator[Any]:
         for member in scope:
-            if member.kind == SymbolKind.Instance:
-                parameters = (one for one in member.body.parameters if not one.isLocalParam)
-                values = tuple((one.name, _value(one)) for one in parameters)
-                found.append(Instance(member.hierarchicalPath, member.definition.name, values))
-                walk(member.body)
-            elif member.kind in scopes and not getattr(member, "isUninstantiated", False):
-                walk(member)
+            if member.kind in blocks and not getattr(member, "isUninstantiated", False):
+                yield from inside(member)
+            else:
+                yield member
 
-    walk(compilation.getRoot())
+    def visit(instance: Any) -> None:
+        module, body, own = instance.definition.name, instance.body, list(inside(instance.body))
+        if any(getattr(port, "initializer", None) for port in body.portList):
+            raise EquivalenceError(f"a port of {module} has a default")
+        open_ = [one for one in instance.portConnections if one.expression is None]
+        found.append(
+            Instance(
+                instance.hierarchicalPath,
+                module,
+                tuple((one.name, _value(one)) for one in body.parameters if not one.isLocalParam),
+                tuple((one.name, f"{one.direction}", f"{one.type}") for one in body.portList),
+                tuple(one.port.name for one in open_),
+                tuple(
+                    (one.name, str(one.type))
+                    for one in own
+                    if one.kind in kinds and f"{module}.{one.name}" in signals
+                ),
+            )
+        )
+        for member in own:
+            if member.kind == SymbolKind.Instance:
+                visit(member)
+
+    for instance in compilation.getRoot().topInstances:
+        visit(instance)
     return found
 
 
 def members(
     package: str, top: str, params: Mapping[str, Any], sources: Sequence[Path]
 ) -> dict[str, str]:
-    """What a package declares: name -> type and value of a constant, text of anything else.
+    """What a package declares: name -> type and value of a constant, type and text of all else.
 
     Parameters
     ----------
@@ -87,10 +122,12 @@ def members(
 
     found = {}
     for number, member in enumerate(compilation.getPackage(package)):
+        words = [str(getattr(member, "type", ""))]
         if member.kind == SymbolKind.Parameter:
-            found[member.name] = f"{member.type} {member.value}"
-        else:  # some have no name
-            found[member.name or f"{number}"] = " ".join(str(member.syntax).split())
+            words.append(str(member.value))
+        else:
+            words += [line.strip() for line in str(member.syntax).splitlines() if line.strip()]
+        found[member.name or f"{number}"] = "\n".join(words)  # an import has no name
     return found
 
 

@@ -78,7 +78,7 @@ def as_ports(netlist: str) -> str:
         words = [cell.kind, *cell.parameters]
         if cell.kind in STARTS:
             words += [f"{port} {value}" for port, value in cell.connections]
-        decided[cell.memory] += [word.replace(cell.memory, "") for word in words]
+        decided[cell.memory].append(" ".join(words).replace(cell.memory, ""))
     lines = []
     for number, (cell, name) in enumerate(zip(cells, _names(cells, decided), strict=True)):
         if cell.kind not in STARTS:

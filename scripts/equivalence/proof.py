@@ -3,29 +3,36 @@
 Both get the same inputs, and the same state: a register of one is a register of the other that has
 its name. Instances below are cut out, and memories: what they answer is the same on both sides.
 Proved is that for any of that both give the same outputs, the same next state, and tell the
-instances and memories the same, also which bits are unknown. Inputs and state have no unknown bits:
-what happens before reset is not looked at. What is not proved need not differ: it has to be
-simulated.
+instances and memories the same, also which bits are unknown. What comes in has no unknown bits, be
+it from outside, a register, a memory or an instance: what unknown bits do is not looked at. What is
+not proved need not differ: it has to be simulated.
 """
 
 import hashlib
+import os
 import subprocess
 import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from scripts.cost.tools import BIN, YOSYS
+from scripts.equivalence import memories
 from scripts.equivalence.errors import EquivalenceError
 from scripts.equivalence.memories import as_ports
 from scripts.places import BUILD, ROOT
 
 OUT = BUILD / "changed" / "proofs"
+REQUIREMENTS = "requirements-formal.txt"
 SAME = Path("scripts/equivalence/same.v")
-#: Yosys is given up when it takes longer, over all proofs of a call.
+#: Besides what Yosys is told: what it is, and what else an answer depends on.
+DECIDING = (ROOT / SAME, ROOT / REQUIREMENTS, Path(memories.__file__))
+#: Yosys is given up when it takes longer.
 LIMIT_S = 60
+TOO_LONG = "it takes too long"
 SIDES = BEFORE, NOW = "before", "now"
-EQUAL = "equal"
+EQUAL, DIFFERS = "equal", "differs"
 
 #: A module alone: instances below and registers are ports. No assertion, no output of text, no
 #: start value: a proof would not see them.
@@ -37,7 +44,7 @@ select -assert-none {module}/t:$check {module}/t:$print
 proc
 select -assert-none {module}/w:* a:init %i
 {watched}expose -evert-dff {module}/c:*
-expose -evert {module}/c:*
+expose -evert {module}/c:* {module}/t:$* %d
 opt_clean {module}
 rename {module} {side}
 select {side}
@@ -71,7 +78,7 @@ class Proof:
     params : tuple
         Names and values of its parameters.
     before, now : tuple of Path
-        All files of either version, in compile order. A path stands for its content.
+        All files of either version, in compile order.
     watched : tuple of str
         Signals inside that somebody reads: they must be the same, too.
     """
@@ -88,52 +95,66 @@ class Proof:
 
 
 def prove(proofs: Iterable[Proof]) -> dict[Proof, str]:
-    """Proofs -> `EQUAL`, up to the first that does not hold -> why not. Answers are kept.
+    """Proofs -> `EQUAL`, or why it is not shown. Answers are kept.
 
     Raises
     ------
     EquivalenceError
         If Yosys is missing.
     """
+    OUT.mkdir(parents=True, exist_ok=True)
     proofs = list(proofs)
-    kept = {proof: file.read_text() for proof in proofs if (file := _answer(proof)).exists()}
-    todo = [proof for proof in proofs if proof not in kept]
-    if not todo or any(answer != EQUAL for answer in kept.values()):
-        return kept
-    with tempfile.TemporaryDirectory(dir=OUT) as name:
-        found = _run(todo, Path(name).relative_to(ROOT))
-    for proof, answer in found.items():
-        _answer(proof).write_text(answer)
-    return kept | found
+    answers = {proof: file.read_text() for proof in proofs if (file := _answer(proof)).exists()}
+    todo = [proof for proof in proofs if proof not in answers]
+    while todo:
+        shown, reason = _run(todo)
+        found = dict.fromkeys(todo[:shown], EQUAL)
+        todo = todo[shown:]
+        if todo and (not shown or reason != TOO_LONG):  # the time may be that of those before
+            found[todo.pop(0)] = reason
+        for proof, answer in found.items():
+            if answer in (EQUAL, DIFFERS):
+                part = _answer(proof).with_suffix(f".{os.getpid()}")
+                part.write_text(answer)
+                part.replace(_answer(proof))
+        answers |= found
+    return answers
 
 
 def _answer(proof: Proof) -> Path:
-    """The file of an answer. It changes with all that Yosys is told."""
-    OUT.mkdir(parents=True, exist_ok=True)
-    told = [*(_read(proof, side, "") for side in SIDES), _COMPARE, (ROOT / SAME).read_text()]
-    return OUT / hashlib.sha256("".join(told).encode()).hexdigest()[:16]
+    """The file of an answer. Its name changes with all that the answer depends on."""
+    told = [*(_read(proof, side, "") for side in SIDES), _COMPARE, *map(_content, DECIDING)]
+    told += map(_content, (*proof.before, *proof.now))
+    return OUT / hashlib.sha256("\n".join(told).encode()).hexdigest()[:16]
 
 
-def _run(proofs: Sequence[Proof], folder: Path) -> dict[Proof, str]:
-    """The answers, by one process that reads and one that compares."""
-    names = [
-        {word: f"{folder}/{i}.{word}" for word in (*SIDES, "shown")} for i in range(len(proofs))
-    ]
-    reads = zip(proofs, names, strict=True)
-    text = "".join(_read(proof, side, name[side]) for proof, name in reads for side in SIDES)
-    said = _yosys(text, ROOT / folder / "read.ys")
-    read = sum((ROOT / name[NOW]).exists() for name in names)
-    for name in names[:read]:
-        for side in SIDES:
-            netlist = ROOT / name[side]
-            netlist.write_text(as_ports(netlist.read_text()))
-    text = "".join(_COMPARE.format(same=SAME, **name) for name in names[:read])
-    differs = _yosys(text, ROOT / folder / "compare.ys")
-    shown = sum((ROOT / name["shown"]).exists() for name in names)
-    answers = dict.fromkeys(proofs[:shown], EQUAL)
-    if shown < len(proofs):
-        answers[proofs[shown]] = said if shown == read else differs
-    return answers
+@cache
+def _content(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def _run(proofs: Sequence[Proof]) -> tuple[int, str]:
+    """How many hold before the first that does not, and why that one does not.
+
+    One process reads all of them, and one compares.
+    """
+    with tempfile.TemporaryDirectory(dir=OUT) as name:
+        folder = Path(name).relative_to(ROOT)
+        files = [
+            {word: f"{folder}/{i}.{word}" for word in (*SIDES, "shown")} for i in range(len(proofs))
+        ]
+        pairs = zip(proofs, files, strict=True)
+        text = "".join(_read(proof, side, file[side]) for proof, file in pairs for side in SIDES)
+        unread = _yosys(text, ROOT / folder / "read.ys")
+        read = [file for file in files if (ROOT / file[NOW]).exists()]
+        for file in read:
+            for side in SIDES:
+                netlist = ROOT / file[side]
+                netlist.write_text(as_ports(netlist.read_text()))
+        text = "".join(_COMPARE.format(same=SAME, **file) for file in read)
+        differs = _yosys(text, ROOT / folder / "compare.ys")
+        shown = sum((ROOT / file["shown"]).exists() for file in read)
+    return shown, differs if shown < len(read) else unread
 
 
 def _read(proof: Proof, side: str, netlist: str) -> str:
@@ -158,7 +179,7 @@ def _yosys(commands: str, script: Path) -> str:
     Raises
     ------
     EquivalenceError
-        If Yosys is missing.
+        If Yosys is missing, or somebody ends it.
     """
     script.write_text(commands)
     command = [str(BIN / YOSYS), "-q", str(script.relative_to(ROOT))]
@@ -167,11 +188,13 @@ def _yosys(commands: str, script: Path) -> str:
     except OSError:
         raise EquivalenceError(f"{YOSYS} is missing (make formal installs it)") from None
     except subprocess.TimeoutExpired:
-        return f"not shown within {LIMIT_S} s"
+        return TOO_LONG
+    if done.returncode < 0:
+        raise EquivalenceError(f"{YOSYS} was ended by signal {-done.returncode}")
     if not done.returncode:
         return ""
     lines = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
     if any("proof did fail" in line for line in lines):
-        return "differs"
+        return DIFFERS
     errors = [line for line in lines if line.startswith("ERROR")]
     return (errors or lines or ["Yosys fails"])[0].removeprefix("ERROR: ")

@@ -11,6 +11,11 @@ from scripts.equivalence.errors import EquivalenceError
 from scripts.equivalence.proof import Proof
 from tb.common.rtl_files import needed
 
+COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
+#: Comments that Yosys obeys, directives, and what it passes over or takes for something else.
+PRAGMA = re.compile(r"(?://|/\*)\s*(?:synthesis|synopsys|pragma|translate_o)")
+UNREADABLE = re.compile(r"`|\b(?:(?:final|wait|fork)\b|always\s*@)")
+
 
 def proofs_of(
     top: str,
@@ -43,28 +48,47 @@ def proofs_of(
         If it cannot be shown in this way, or a tool is missing.
     """
     old, new = ({file.stem: file for file in files} for files in (before, now))
-    if old.keys() != new.keys():
+    if list(old) != list(new):
         raise EquivalenceError("it is made of other files")
     changed = {name for name in new if old[name] != new[name]}
     for name in sorted(changed):
-        if _directives(old[name]) != _directives(new[name]):
-            raise EquivalenceError(f"directives of the preprocessor have changed in {name}")
-    given = tuple(sorted(params.items()))
+        check_readable(name, old[name].read_text(), new[name].read_text())
+    given, asked = tuple(sorted(params.items())), frozenset(watched)
     changed -= {name for name in changed if _means_the_same(name, top, given, old, new)}
-    was, is_ = (_instances(top, given, tuple(files)) for files in (before, now))
+    was, is_ = (_instances(top, given, tuple(files), asked) for files in (before, now))
     if was != is_:
-        raise EquivalenceError("it has other instances, or other parameters of them")
+        raise EquivalenceError("it has other instances, parameters, ports or signals")
     found = set()
     for module, values in {(one.module, one.params) for one in is_}:
         own = {module, *_packages(module, tuple(before)), *_packages(module, tuple(now))}
         if not own & changed:
             continue
         files = tuple(needed(module, before)), tuple(needed(module, now))
-        signals = sorted(
-            name.partition(".")[2] for name in watched if name.startswith(f"{module}.")
-        )
-        found.add(Proof(module, values, *files, tuple(signals)))
+        inside = (name.removeprefix(f"{module}.") for name in watched)
+        signals = tuple(sorted(set(inside) - set(watched)))
+        found.add(Proof(module, values, *files, signals))
     return found
+
+
+def check_readable(name: str, old: str, new: str) -> None:
+    """Refuse texts that Yosys reads in another way than a simulator does, or not at all.
+
+    Raises
+    ------
+    EquivalenceError
+        If they are such ones.
+    """
+    if PACKAGE.findall(old) == PACKAGE.findall(new) == [name]:
+        if [line for line in old.splitlines() if "`" in line] != [
+            line for line in new.splitlines() if "`" in line
+        ]:
+            raise EquivalenceError(f"directives of the preprocessor have changed in {name}")
+        return
+    for text in (old, new):
+        if re.findall(r"^\s*module\s+(\w+)", text, re.M) != [name]:
+            raise EquivalenceError(f"{name} is no file of the one module of this name")
+        if found := PRAGMA.search(text) or UNREADABLE.search(COMMENT.sub("", text)):
+            raise EquivalenceError(f"{name} has {found[0]!r}")
 
 
 def _means_the_same(
@@ -85,14 +109,12 @@ def _members(package: str, top: str, params: tuple, files: tuple[Path, ...]) -> 
 
 
 @cache
-def _instances(top: str, params: tuple, files: tuple[Path, ...]) -> list[Instance]:
-    return instances(top, dict(params), files)
+def _instances(
+    top: str, params: tuple, files: tuple[Path, ...], signals: frozenset[str]
+) -> list[Instance]:
+    return instances(top, dict(params), files, signals)
 
 
 @cache
 def _packages(module: str, files: tuple[Path, ...]) -> set[str]:
     return packages_of(module, {file.stem: file.read_text() for file in files})
-
-
-def _directives(file: Path) -> list[str]:
-    return [line for line in file.read_text().splitlines() if "`" in line]

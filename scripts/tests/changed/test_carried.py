@@ -1,5 +1,6 @@
 """Simulations that need not run again, as changed RTL behaves as before."""
 
+import importlib.util
 import json
 import os
 import shutil
@@ -12,6 +13,7 @@ import pytest
 
 from scripts.benches import all_benches
 from scripts.changed import carried as carried_module
+from scripts.changed import kept as kept_module
 from scripts.changed.carried import cases, main, nearest, nearest_to_changes
 from scripts.changed.inputs import digest_of_bench, rtl_of, rtl_texts
 from scripts.changed.kept import LISTS, Kept, key_of
@@ -90,8 +92,18 @@ def test_too_many_places_are_not_compared(folder, capsys, monkeypatch):
     assert "too many to compare" in capsys.readouterr().out
 
 
-def test_without_the_tools_all_runs(folder, capsys, monkeypatch):
+@pytest.mark.skipif(
+    importlib.util.find_spec("pyslang") is None, reason="no pyslang (make formal installs it)"
+)
+def test_without_yosys_all_runs(folder, capsys, monkeypatch):
     monkeypatch.setattr(proof_module, "YOSYS", "no-such-program")
+    answer, _ = judged(folder, SAME)
+    assert answer["equal"] == {}
+    said = capsys.readouterr().out
+    assert "changed: not shown, no-such-program is missing (make formal installs it)" in said
+
+
+def test_without_slang_all_runs(folder, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyslang.driver", None)
     answer, _ = judged(folder, SAME)
     assert answer["equal"] == {}
@@ -150,7 +162,22 @@ def test_rtl_that_is_not_kept_is_not_compared(tmp_path):
     assert carried_module.carried(todo, kept, [], print) == {}
 
 
-def test_what_is_kept(tmp_path):
+@pytest.mark.parametrize("order", ["moved", "reversed"])
+def test_other_files_are_not_compared(folder, capsys, order):
+    """A file that was moved, or files in another order."""
+    kept, texts = Kept(folder / "rtl"), rtl_texts(rtl_of(INVERTER))
+    kept.keep(texts)
+    names = {ADDER: "rtl/other/fp_add.sv"} if order == "moved" else {}
+    items = [(names.get(file, file), text) for file, text in texts.items()]
+    old = dict(items if order == "moved" else items[::-1])
+    kept.keep(old)
+    rest = digest_of_bench(INVERTER, SEED).split()[0]
+    todo = cases({INVERTED: f"{rest} {key_of(old)}"}, [INVERTER], SEED)
+    assert carried_module.carried(todo, kept, [], print) == {}
+    assert "not shown, it is made of other files: inv_adj" in capsys.readouterr().out
+
+
+def test_what_is_kept(tmp_path, monkeypatch):
     kept = Kept(tmp_path / "rtl")
     one, two = {"a/x.sv": "x", "a/y.sv": "y"}, {"a/x.sv": "x", "a/y.sv": "z"}
     kept.keep(one)
@@ -160,6 +187,9 @@ def test_what_is_kept(tmp_path):
     assert [place.read_text() for place in places.values()] == ["x", "z"]
     assert {place.name for place in places.values()} == {"x.sv", "y.sv"}
     assert kept.places(key_of(one))["a/x.sv"] == places["a/x.sv"]
+    kept.forget_all_but([key_of(two)])
+    assert kept.places(key_of(one))  # too young: another session may need it
+    monkeypatch.setattr(kept_module, "YOUNG_S", -1)
     kept.forget_all_but([key_of(two), "other"])
     assert kept.places(key_of(one)) is None and kept.places(key_of(two)) == places
     assert len([*kept.folder.iterdir()]) == 3 and len([*(kept.folder / LISTS).iterdir()]) == 1

@@ -10,8 +10,9 @@ from scripts.equivalence import proof as proof_module
 from scripts.equivalence.elaboration import Instance, instances, packages_of
 from scripts.equivalence.errors import EquivalenceError
 from scripts.equivalence.proof import EQUAL, prove
-from scripts.equivalence.proofs import proofs_of
-from scripts.places import BUILD
+from scripts.equivalence.proofs import check_readable, proofs_of
+from scripts.places import BUILD, ROOT
+from tb.common.rtl_files import rtl_files
 
 pytest.importorskip("pyslang", reason="no pyslang (make formal installs it)")
 pytestmark = pytest.mark.skipif(
@@ -139,7 +140,7 @@ OTHER_CHANGES = {
     "the size of a memory": ("words[4]", "words[8]"),
     "what an instance is told": (".data_i(read)", ".data_i(~read)"),
     "what is done with its answer": ("held_q <= inverse", "held_q <= ~inverse"),
-    "unknown bits": ("default: square = 4'(TOP)", "default: square = 'x"),
+    "unknown bits": ("valid_o = count_q == 2'd3", "valid_o = count_q == 2'd3 ? 1'b1 : 1'bx"),
     "a table": ("2'd2: square = 4'd4", "2'd2: square = 4'd5"),
     "a constant": ("TOP = 9", "TOP = 8"),
     "a start value": ("logic [1:0] count_q;", "logic [1:0] count_q = 2'd0;"),
@@ -192,12 +193,20 @@ def test_signals_in_generate_blocks_and_of_arrays_are_found(folder):
     assert answer(before, now, ["unit.spare"]) == "differs"
 
 
+OTHERS = "it has other instances, parameters, ports or signals"
+
+
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [
-        ("1'b1)) u_child", "1'b0)) u_child", "other instances, or other parameters of them"),
-        ("u_child", "u_other", "other instances"),
-        ("module unit", "`define W 3\nmodule unit", "directives of the preprocessor .* in unit"),
+        ("1'b1)) u_child", "1'b0)) u_child", OTHERS),
+        ("u_child", "u_other", OTHERS),
+        (".data_i(read)", ".data_i()", OTHERS),
+        ("output logic [W-1:0] data_o", "output logic signed [W-1:0] data_o", OTHERS),
+        ("module unit", "`define W 3\nmodule unit", "unit has '`'"),
+        ("  child", "  // synthesis translate_off\n  child", "unit has '// synthesis'"),
+        ("always_ff @(posedge clk_i)", "always @(clk_i)", "unit has 'always @'"),
+        ("endmodule", "endmodule\nmodule more; endmodule", "unit is no file of the one module"),
         ("endmodule", "endmodul", "slang finds an error in unit"),
     ],
 )
@@ -206,8 +215,79 @@ def test_what_cannot_be_compared_is_said(folder, old, new, reason):
     now = files_of(folder, "now", unit=MODULE.replace(old, new))
     with pytest.raises(EquivalenceError, match=reason):
         proofs_of("unit", {}, before, now)
-    with pytest.raises(EquivalenceError, match="made of other files"):
-        proofs_of("unit", {}, before, now[1:])
+    for others in (now[1:], now[::-1]):
+        with pytest.raises(EquivalenceError, match="made of other files"):
+            proofs_of("unit", {}, before, others)
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "reason"),
+    [
+        (("[W-1:0] data_i, out", "[W-1:0] data_i = 1, out"), ("1, out", "2, out"), "has a default"),
+        (("", ""), ("output logic", "output logic signed"), OTHERS),
+        (
+            ("input logic [W-1:0] data_i, output logic [W-1:0] data_o", "{}, output logic spare_o"),
+            ("{}, output logic spare_o", "output logic spare_o, {}"),
+            OTHERS,
+        ),
+    ],
+)
+def test_a_child_that_means_something_else_to_its_parent(folder, before, now, reason):
+    """Although nothing in the parent has changed."""
+    ports = "input logic [W-1:0] data_i, output logic [W-1:0] data_o"
+    old = CHILD.replace(*before).replace("{}", ports)
+    new = CHILD.replace(*before).replace(*now).replace("{}", ports)
+    assert old != new
+    versions = (files_of(folder, name, child=text) for name, text in (("a", old), ("b", new)))
+    with pytest.raises(EquivalenceError, match=reason):
+        proofs_of("unit", {}, *versions)
+
+
+def test_a_gate_is_seen(folder):
+    texts = (
+        MODULE.replace(
+            "assign valid_o = count_q == 2'd3", f"{gate} g (valid_o, count_q[0], count_q[1])"
+        )
+        for gate in ("and", "or")
+    )
+    and_, or_ = (files_of(folder, name, unit=text) for name, text in zip("ab", texts, strict=True))
+    assert answer(files_of(folder, "c"), and_) == EQUAL
+    assert answer(and_, or_) == "differs"
+
+
+def test_which_port_of_a_memory_has_which_clock_edge(folder):
+    """Two that write, at either edge."""
+    write = "always_ff @({}edge clk_i) if (write_i) words[address_i] <= data_i;\n"
+    text = MODULE.replace("    if (write_i) words[address_i] <= data_i;\n", "")
+    texts = (
+        text.replace("endmodule", write.format(first) + write.format(second) + "endmodule")
+        for first, second in (("pos", "neg"), ("neg", "pos"))
+    )
+    one, other = (files_of(folder, name, unit=text) for name, text in zip("ab", texts, strict=True))
+    assert answer(one, other) != EQUAL
+
+
+def test_the_type_of_a_signal_that_is_read(folder):
+    text = MODULE.replace("inverse, held_q;", "held_q;\n  logic [0:W-1] inverse;")
+    before, now = files_of(folder, "before"), files_of(folder, "now", unit=text)
+    assert answer(before, now) == EQUAL
+    with pytest.raises(EquivalenceError, match=OTHERS):
+        proofs_of("unit", {}, before, now, ["unit.inverse"])
+
+
+def test_an_answer_is_that_of_the_content_of_the_files(folder):
+    child = CHILD.replace("~data_i", "~(data_i)")
+    before, now = files_of(folder, "before"), files_of(folder, "now", child=child)
+    assert answer(before, now) == EQUAL
+    files_of(folder, "now", child=CHILD.replace("~data_i", "-data_i"))
+    proof_module._content.cache_clear()
+    assert answer(before, now) == "differs"
+
+
+def test_all_of_the_rtl_can_be_compared():
+    for file in rtl_files():
+        text = (ROOT / file).read_text()
+        check_readable(Path(file).stem, text, text)
 
 
 def test_a_module_is_compared_with_the_parameters_that_it_has(folder):
@@ -219,22 +299,25 @@ def test_a_module_is_compared_with_the_parameters_that_it_has(folder):
     assert set(prove(proofs).values()) == {EQUAL}
 
 
-def test_of_many_proofs_the_first_that_fails_is_named(folder):
-    """Those before it hold; the answers are kept."""
+def test_many_proofs_at_once(folder):
+    """The answers are kept."""
     text = CHILD.replace("~data_i", "W == 4 ? ~data_i : data_i")
     before, now = files_of(folder, "a"), files_of(folder, "b", child=text)
-    proofs = [*proofs_of("unit", {}, before, now), *proofs_of("unit", {"W": 3}, before, now)]
+    widths = [4, 3, 5, 4, 2]
+    proofs = [proof for w in widths for proof in proofs_of("unit", {"W": w}, before, now)]
     for _ in range(2):
         answers = prove(proofs)
-        assert list(answers.values()) == [EQUAL, "differs"] and list(answers) == proofs
-    assert len(list(proof_module.OUT.iterdir())) == 2
+        assert answers == {
+            proof: EQUAL if w == 4 else "differs" for w, proof in zip(widths, proofs, strict=True)
+        }
+    assert len(list(proof_module.OUT.iterdir())) == len({*widths})
 
 
 def test_a_proof_that_takes_too_long_is_given_up(folder, monkeypatch):
     monkeypatch.setattr(proof_module, "LIMIT_S", 0.01)
     text = MODULE.replace("inverse", "flipped")
     found = answer(files_of(folder, "before"), files_of(folder, "now", unit=text))
-    assert found == "not shown within 0.01 s"
+    assert found == proof_module.TOO_LONG
 
 
 @pytest.mark.parametrize(
@@ -252,6 +335,7 @@ def test_a_proof_that_takes_too_long_is_given_up(folder, monkeypatch):
         ("4'd4", "4'h4", False),
         ("  localparam int TOP", "  localparam int count_q = 1;\n  localparam int TOP", False),
         ("  localparam int TOP = 9;\n", "", False),
+        ("square = 4'd0;\n", "square = 4'd0;  //\n", False),
     ],
 )
 def test_a_package_that_declares_the_same_changes_no_module(folder, old, new, same):
@@ -266,9 +350,18 @@ def test_a_package_that_declares_the_same_changes_no_module(folder, old, new, sa
 def test_instances(folder):
     found = instances("unit", {"W": 6}, files_of(folder, "a"))
     assert found == [
-        Instance("unit", "unit", (("W", "6"),)),
-        Instance("unit.u_child", "child", (("W", "6"), ("INVERT", "1'b1"))),
+        Instance("unit", "unit", (("W", "6"),), found[0].ports),
+        Instance(
+            "unit.u_child",
+            "child",
+            (("W", "6"), ("INVERT", "1'b1")),
+            (
+                ("data_i", "ArgumentDirection.In", "logic[5:0]"),
+                ("data_o", "ArgumentDirection.Out", "logic[5:0]"),
+            ),
+        ),
     ]
+    assert [name for name, _, _ in found[0].ports][-2:] == ["data_o", "valid_o"]
 
 
 def test_packages_that_packages_name():
@@ -277,7 +370,7 @@ def test_packages_that_packages_name():
         "n": "module n; localparam C = r::C; endmodule",
         "p": "package p; localparam A = q::B; endpackage",
         "q": "package q; endpackage",
-        "r": "package r; endpackage",
+        "r": "package automatic r; endpackage",
     }
     assert packages_of("m", texts) == {"p", "q"}
     assert packages_of("n", texts) == {"r"}
