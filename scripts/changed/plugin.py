@@ -2,8 +2,10 @@
 
 What passed is kept in build/changed/passed.json, and the RTL that it passed with. With --changed a
 test does not run if its inputs are those that it passed with, nor does a simulation of RTL that is
-proved to behave as that did (:mod:`scripts.changed.carried`). A test of the model, or one with the
-marker `rtl_of`, that reads what is none of its inputs is red.
+proved to behave as that did (:mod:`scripts.changed.carried`). The benches nearest to changed RTL
+run first; if one is red, the others do not run.
+
+A test of the model, or one with the marker `rtl_of`, that reads what is none of its inputs is red.
 """
 
 import json
@@ -11,6 +13,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,6 +30,7 @@ from scripts.changed.inputs import (
     rtl_texts,
 )
 from scripts.changed.kept import Kept
+from scripts.changed.near import NearestFirst
 from scripts.changed.reading import Reads, read_files, strangers
 from tb.common.places import BUILD, RESULTS, ROOT
 
@@ -57,6 +61,7 @@ def pytest_configure(config: pytest.Config) -> None:
         words = ["-m", "scripts.changed.carried", PASSED, seed, _carried()]
         if PASSED.exists() and subprocess.run([sys.executable, *words], cwd=ROOT).returncode:
             print("changed: the RTL could not be compared; all that it has to do with runs")
+        config.pluginmanager.register(NearestFirst(config, _answer().get(NEAR, [])))
 
 
 def _kept() -> Kept:
@@ -68,6 +73,10 @@ def _carried() -> Path:
     return PASSED.with_name("carried.json")
 
 
+def _answer() -> dict[str, Any]:
+    return json.loads(_carried().read_text()) if _carried().exists() else {}
+
+
 def _seed(config: pytest.Config) -> int | None:
     return getattr(config, "bench_seed", None)
 
@@ -77,7 +86,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Func
     """Leave out what passed as it is."""
     chosen, dropped = [], []
     again = config.getoption("changed")
-    answer = json.loads(_carried().read_text()) if again and _carried().exists() else {}
+    answer = _answer() if again else {}
     equal, near = answer.get(EQUAL, {}), answer.get(NEAR, [])
     for item in items:
         bench = bench_of(item)
