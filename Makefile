@@ -90,7 +90,7 @@ closed-loop: venv ## URDF=f.urdf [TARGET=model|step STEPS=1000 SIM= ARITH= LANES
 
 ##@ Verification
 .PHONY: test
-test: setup ## whole regression, both simulators, and build/report/index.html [CHANGED=1: only what a change can affect]
+test: setup ## whole regression, both simulators, and build/report/index.html [CHANGED=1: a quick check while you work]
 	@$(call takes,CHANGED)
 	@$(if $(filter-out 0,$(CHANGED)),$(SETUP) formal || true,rm -rf build/results build/report \
 	  $(filter-out build/coverage/code%,$(wildcard build/coverage/*)))

@@ -1,7 +1,5 @@
-"""`make test CHANGED=1`: only the tests whose inputs have changed since they passed.
+"""`make test CHANGED=1`: leaves out tests whose result should be that of the last green runs.
 
-A test's inputs are files. Of a simulation: the RTL files that its top level is built from, and the
-Python of bench and model. Of a test of the model: the model, robots, scenarios, the C driver, and
-what a marker `reads` adds. Of any other test: the whole repository; with a marker
-`rtl_of`, of the RTL only what those top levels are built from.
+They passed with the same inputs (:mod:`scripts.changed.inputs`), or are simulations of changed RTL
+that is proved to behave as before (:mod:`scripts.changed.carried`). docs/changed.md has the rules.
 """

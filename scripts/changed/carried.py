@@ -2,7 +2,7 @@
 
 Each module that has changed is proved to behave as it did when the simulation passed
 (:mod:`scripts.equivalence`), with the parameters that it has there. The benches nearest to a file
-that has changed run all the same, in both simulators, and before all others.
+that has changed run all the same, and begin first.
 """
 
 import json
@@ -127,10 +127,10 @@ def carried(
             reasons[str(error)].add(case.bench.name)
     proofs = sorted(set().union(*found.values()), key=str)
     if len(proofs) > MOST:
-        say(f"what has changed is in {len(proofs)} places: too many to compare")
+        say(f"it would take {len(proofs)} proofs: too many")
         return {}
     if proofs:
-        say(f"{len(proofs)} proofs that the RTL behaves as it did when its simulations passed")
+        say(f"trying {len(proofs)} proofs that the RTL behaves as when its simulations passed")
     try:
         answers = _answers(proofs, say)
     except EquivalenceError as error:

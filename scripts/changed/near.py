@@ -1,4 +1,4 @@
-"""The end of a session whose result is known early."""
+"""Stops a session early when a bench nearest to a change is red."""
 
 from collections.abc import Iterable
 
@@ -18,7 +18,7 @@ class NearestFirst:
         Names of these benches.
     """
 
-    STOPPED = "the bench nearest to changed RTL is red: the others have not run"
+    STOPPED = "a bench nearest to changed RTL is red: the rest has not run"
 
     def __init__(self, config: pytest.Config, near: Iterable[str]) -> None:
         self.config = config

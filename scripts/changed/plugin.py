@@ -3,9 +3,10 @@
 What passed is kept in build/changed/passed.json, and the RTL that it passed with. With --changed a
 test does not run if its inputs are those that it passed with, nor does a simulation of RTL that is
 proved to behave as that did (:mod:`scripts.changed.carried`). The benches nearest to changed RTL
-run first; if one is red, the others do not run.
+begin first; if one is red, the rest does not run.
 
-A test of the model, or one with the marker `rtl_of`, that reads what is none of its inputs is red.
+A test of the model that reads a file which is none of its inputs is red; so is one with the marker
+`rtl_of` that reads such RTL.
 """
 
 import json

@@ -1,1 +1,1 @@
-"""Whether a module of the RTL that was changed still behaves as before, in every simulation."""
+"""Whether changed RTL behaves as before, for inputs and registers without unknown bits."""

@@ -1,11 +1,10 @@
 """The proof that two versions of a module behave the same, by Yosys.
 
-Both get the same inputs, and the same state: a register of one is a register of the other that has
-its name. Instances below are cut out, and memories: what they answer is the same on both sides.
-Proved is that for any of that both give the same outputs, the same next state, and tell the
-instances and memories the same, also which bits are unknown. What comes in has no unknown bits, be
-it from outside, a register, a memory or an instance: what unknown bits do is not looked at. What is
-not proved need not differ: it has to be simulated.
+A register of one version is the register of the other that has its name. Instances and memories are
+cut out. Proved is: for all known inputs, register values, data read from memories and outputs of
+instances, both versions drive the same outputs, next register values, memory ports and inputs of
+instances. Where one drives an unknown bit, so does the other. Unknown bits that come in are not
+looked at. What is not proved need not differ: it has to be simulated.
 """
 
 import hashlib
