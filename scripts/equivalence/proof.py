@@ -16,14 +16,14 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from scripts.cost.tools import BIN, YOSYS
+from scripts.cost.tools import BIN, YOSYS, complaint
 from scripts.equivalence import memories
 from scripts.equivalence.errors import EquivalenceError
 from scripts.equivalence.memories import as_ports
+from scripts.formal.sby import REQUIREMENTS
 from scripts.places import BUILD, ROOT
 
 OUT = BUILD / "changed" / "proofs"
-REQUIREMENTS = "requirements-formal.txt"
 SAME = Path("scripts/equivalence/same.v")
 #: Besides what Yosys is told: what it is, and what else an answer depends on.
 DECIDING = (ROOT / SAME, ROOT / REQUIREMENTS, Path(memories.__file__))
@@ -192,8 +192,5 @@ def _yosys(commands: str, script: Path) -> str:
         raise EquivalenceError(f"{YOSYS} was ended by signal {-done.returncode}")
     if not done.returncode:
         return ""
-    lines = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
-    if any("proof did fail" in line for line in lines):
-        return DIFFERS
-    errors = [line for line in lines if line.startswith("ERROR")]
-    return (errors or lines or ["Yosys fails"])[0].removeprefix("ERROR: ")
+    said = done.stdout + done.stderr
+    return DIFFERS if "proof did fail" in said else complaint(said).removeprefix("ERROR: ")

@@ -2,9 +2,7 @@
 
 import importlib.util
 import json
-import os
 import re
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -19,7 +17,9 @@ from scripts.changed.inputs import digest_of_bench, rtl_of, rtl_texts
 from scripts.changed.kept import LISTS, Kept, key_of
 from scripts.cost import tools
 from scripts.equivalence import proof as proof_module
-from scripts.places import BUILD, ROOT
+from scripts.equivalence.proof import Proof
+from scripts.places import BUILD
+from scripts.tests.inner_pytest import pytest_of
 from tb.common.bench import Bench
 from tb.fp_add.bench import BENCH as FP_ADD
 from tb.inv_adjugate_2x2.bench import BENCH as INVERTER
@@ -201,16 +201,6 @@ def test_what_is_kept(tmp_path, monkeypatch):
     assert kept.places(key_of(two)) is None
 
 
-COMMAND = """
-import sys
-from pathlib import Path
-import pytest
-from scripts.changed import plugin
-plugin.PASSED = Path(sys.argv[1])
-sys.exit(pytest.main(["-p", "scripts.changed.plugin", *sys.argv[2:]]))
-"""
-
-
 @needs_slang
 @needs_yosys
 def test_with_pytest(folder):
@@ -219,13 +209,7 @@ def test_with_pytest(folder):
     bench = ["tb/inv_adjugate_2x2", "--config=e4m3", "--sim=icarus"]
 
     def run(*options):
-        done = subprocess.run(
-            [sys.executable, "-c", COMMAND, passed, *bench, *options],
-            cwd=ROOT,
-            env=os.environ | {"PYTHONPATH": str(ROOT)},
-            capture_output=True,
-            text=True,
-        )
+        done = pytest_of(passed, *bench, *options)
         assert done.returncode == 0, done.stdout
         return done.stdout
 
@@ -241,3 +225,19 @@ def test_with_pytest(folder):
     passed.write_text(json.dumps({INVERTED: passed_with(kept, INVERTER, OTHER)}))
     assert "1 passed" in run("--changed")
     assert json.loads(passed.read_text()) == known
+    passed.write_text(json.dumps({INVERTED: ""}))  # nothing that can be compared
+    said = run("--changed")
+    assert "changed: the RTL could not be compared; all" in said and "1 passed" in said
+
+
+def test_proofs_end_where_many_do_not_hold(monkeypatch):
+    """One at a time here; and their number is told."""
+    monkeypatch.setattr(carried_module, "prove", lambda some: dict.fromkeys(some, "differs"))
+    monkeypatch.setattr(carried_module, "PROGRESS_S", -1)
+    monkeypatch.setattr(carried_module, "TOGETHER", 1)
+    monkeypatch.setattr(carried_module.os, "cpu_count", lambda: 1)
+    proofs = [Proof(f"m{i}", (), (), ()) for i in range(20)]
+    lines = []
+    answers = carried_module._answers(proofs, lines.append)
+    assert list(answers) == proofs[: carried_module.MOST_FAILED]
+    assert lines[-1] == "10 of 20"

@@ -10,19 +10,11 @@ import pytest
 from scripts.changed import inputs
 from scripts.changed.reading import read_files, strangers
 from scripts.places import ROOT
+from scripts.tests.inner_pytest import pytest_of
 from tb.fp_add.bench import BENCH as FP_ADD
 from tb.step_engine.bench import BENCH as STEP_ENGINE
 
 TESTS = "pymodel/tests/mechanism/test_formula.py"  # quick ones
-# With what has passed kept in a file of its own.
-COMMAND = """
-import sys
-from pathlib import Path
-import pytest
-from scripts.changed import plugin
-plugin.PASSED = Path(sys.argv[1])
-sys.exit(pytest.main(["-q", "-p", "scripts.changed.plugin", *sys.argv[2:]]))
-"""
 
 
 def item(bench=None, path="scripts/tests/test_x.py", **marks):
@@ -161,6 +153,7 @@ def test_rtl_is_seen_that_processes_read(tmp_path):
 MARKED = """
 import pytest
 from scripts.places import ROOT
+from scripts.tests.inner_pytest import pytest_of
 
 @pytest.mark.rtl_of("fp_mul")
 @pytest.mark.parametrize("name", ["fp_mul", "fp_add"])
@@ -180,16 +173,6 @@ def test_a_test_that_reads_other_rtl_than_it_says_is_red(tmp_path):
         shutil.rmtree(folder)
     assert done.returncode == 1 and done.stdout.count("ERROR at teardown of ") == 1
     assert "reads rtl/fp/fp_add.sv: no input of this test; pytest.mark.rtl_of must" in done.stdout
-
-
-def pytest_of(passed, *words):
-    return subprocess.run(
-        [sys.executable, "-c", COMMAND, passed, *words],
-        cwd=ROOT,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-    )
 
 
 def run(passed, *options):
