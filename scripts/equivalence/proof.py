@@ -1,10 +1,11 @@
 """The proof that two versions of a module behave the same, by Yosys.
 
-A register of one version is the register of the other that has its name. Instances and memories are
-cut out. Proved is: for all known inputs, register values, data read from memories and outputs of
-instances, both versions drive the same outputs, next register values, memory ports and inputs of
-instances. Where one drives an unknown bit, so does the other. Unknown bits that come in are not
-looked at. What is not proved need not differ: it has to be simulated.
+A register of one version is the register of the other that has its name, or that stands in its
+place (:mod:`scripts.equivalence.registers`). Instances and memories are cut out. Proved is: for all
+known inputs, register values, data read from memories and outputs of instances, both versions drive
+the same outputs, next register values, memory ports and inputs of instances. Where one drives an
+unknown bit, so does the other. Unknown bits that come in are not looked at. What is not proved need
+not differ: it has to be simulated.
 """
 
 import hashlib
@@ -17,16 +18,20 @@ from functools import cache
 from pathlib import Path
 
 from scripts.cost.tools import BIN, YOSYS, complaint
-from scripts.equivalence import memories
+from scripts.equivalence import memories, registers
 from scripts.equivalence.errors import EquivalenceError
 from scripts.equivalence.memories import as_ports
+from scripts.equivalence.registers import renamed
 from scripts.formal.sby import REQUIREMENTS
 from scripts.places import BUILD, ROOT
 
 OUT = BUILD / "changed" / "proofs"
 SAME = Path("scripts/equivalence/same.v")
 #: Besides what Yosys is told: what it is, and what else an answer depends on.
-DECIDING = (ROOT / SAME, ROOT / REQUIREMENTS, Path(memories.__file__))
+DECIDING = (
+    *(ROOT / SAME, ROOT / REQUIREMENTS),
+    *(Path(module.__file__) for module in (memories, registers)),
+)
 #: Yosys is given up when it takes longer.
 LIMIT_S = 60
 TOO_LONG = "it takes too long"
@@ -147,9 +152,9 @@ def _run(proofs: Sequence[Proof]) -> tuple[int, str]:
         unread = _yosys(text, ROOT / folder / "read.ys")
         read = [file for file in files if (ROOT / file[NOW]).exists()]
         for file in read:
-            for side in SIDES:
-                netlist = ROOT / file[side]
-                netlist.write_text(as_ports(netlist.read_text()))
+            before, now = (as_ports((ROOT / file[side]).read_text()) for side in SIDES)
+            for side, netlist in ((BEFORE, before), (NOW, renamed(before, now))):
+                (ROOT / file[side]).write_text(netlist)
         text = "".join(_COMPARE.format(same=SAME, **file) for file in read)
         differs = _yosys(text, ROOT / folder / "compare.ys")
         shown = sum((ROOT / file["shown"]).exists() for file in read)

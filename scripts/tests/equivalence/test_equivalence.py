@@ -108,6 +108,7 @@ EQUAL_CHANGES = {
     "other order": ("  assign read = words[address_i];\n", ""),
     "other arithmetic": ("count_q + 2'd1", "{count_q[1] ^ count_q[0], ~count_q[0]}"),
     "another name of a wire": ("inverse", "flipped"),
+    "another name of a register": ("count_q", "counted_q"),
     "other words for a reset": (
         "if (!rst_ni) count_q <= 2'd0;\n    else if (write_i",
         "count_q <= 2'd0;\n    if (rst_ni) count_q <= count_q;\n    if (rst_ni && write_i",
@@ -151,7 +152,10 @@ OTHER_CHANGES = {
         "valid_o\n);",
         'valid_o\n);\n  if (W == 4) begin : gen_bad\n    initial $fatal(1, "W");\n  end',
     ),
-    "the name of a register": ("count_q", "counted_q"),
+    "a register more": (
+        "assign valid_o",
+        "logic more_q;\n  always_ff @(posedge clk_i) more_q <= write_i;\n  assign valid_o",
+    ),
 }
 
 
@@ -168,6 +172,54 @@ def test_what_does_not_is_not_shown(folder, name):
     assert answer(ours, other) != EQUAL
     if name in ONE_SIDED:
         assert answer(other, ours) != EQUAL
+
+
+#: Two registers of the same width, one of which has other names in some versions.
+TWO_REGISTERS = """
+  logic [1:0] {0};
+  logic [1:0] {1};
+  always_ff @(posedge clk_i) begin
+    {0} <= address_i;
+    {1} <= ~address_i;
+  end
+  assign data_o = held_q ^ {{{0}, {1}}};
+"""
+
+
+@pytest.mark.parametrize(
+    ("names", "order", "found"),
+    [
+        (("a_q", "b_q"), 1, EQUAL),
+        (("a_q", "c_q"), 1, EQUAL),
+        (("c_q", "d_q"), 1, EQUAL),
+        (("c_q", "a_q"), 1, "differs"),  # the guess is wrong: of b is what was of a
+        (("c_q", "d_q"), -1, "differs"),
+        (("b_q", "a_q"), 1, "differs"),
+    ],
+)
+def test_registers_with_other_names(folder, names, order, found):
+    """What is declared first is taken for what was; it may be something else."""
+    before = MODULE.replace("  assign data_o = held_q;\n", TWO_REGISTERS.format("a_q", "b_q"))
+    lines = TWO_REGISTERS.format(*names).splitlines(keepends=True)
+    lines[1:3] = lines[1:3][::order]
+    now = MODULE.replace("  assign data_o = held_q;\n", "".join(lines))
+    versions = (files_of(folder, name, unit=text) for name, text in (("a", before), ("b", now)))
+    assert answer(*versions) == found
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("kept_q <= inverse", "kept_q <= ~inverse"),
+        (", kept_q;", ";\n  logic [W:0] kept_q;"),
+        ("kept_q <=", "if (rst_ni) kept_q <="),
+    ],
+)
+def test_a_register_with_another_name_that_does_something_else(folder, old, new):
+    text = MODULE.replace("held_q", "kept_q")
+    assert old in text
+    before, now = files_of(folder, "before"), files_of(folder, "now", unit=text.replace(old, new))
+    assert answer(before, now) != EQUAL
 
 
 def test_a_signal_that_is_read_must_be_the_same(folder):
