@@ -176,7 +176,7 @@ def test_what_does_not_is_not_shown(folder, name):
         assert answer(other, ours) != EQUAL
 
 
-#: Two registers of the same width, one of which has other names in some versions.
+#: Two registers of the same width, whose names differ between versions.
 TWO_REGISTERS = """
   logic [1:0] {0};
   logic [1:0] {1};
@@ -207,6 +207,15 @@ def test_registers_with_other_names(folder, names, order, found):
     now = MODULE.replace("  assign data_o = held_q;\n", "".join(lines))
     versions = (files_of(folder, name, unit=text) for name, text in (("a", before), ("b", now)))
     assert answer(*versions) == found
+
+
+def test_registers_of_other_widths_with_other_names_may_change_places(folder):
+    text = MODULE.replace("read, inverse, held_q;\n  logic [1:0] count_q;", "read, inverse;")
+    text = text.replace(
+        "  assign read", "  logic [1:0] counted_q;\n  logic [W-1:0] kept_q;\n  assign read"
+    )
+    text = text.replace("held_q", "kept_q").replace("count_q", "counted_q")
+    assert answer(files_of(folder, "before"), files_of(folder, "now", unit=text)) == EQUAL
 
 
 @pytest.mark.parametrize(
