@@ -3,7 +3,7 @@
 Two modules that have the same memories, and tell them the same in every cycle, get the same
 answers. So a memory can be compared without its words: its answers become inputs, which are the
 same on both sides, and what it is told becomes outputs. A port's name holds a digest of all that
-decides how the memory behaves; where that differs, the ports do not match.
+decides how the memory behaves, and of its name; where that differs, the ports do not match.
 """
 
 import hashlib
@@ -73,7 +73,7 @@ def as_ports(netlist: str) -> str:
         return netlist
     decided: dict[str, list[str]] = defaultdict(list)  # by memory: how it behaves
     for found in _MEMORY.finditer(netlist):
-        decided[_quoted(found[1])].append(found[0].replace(found[1], ""))
+        decided[quoted(found[1])].append(found[0].replace(found[1], ""))
     for cell in cells:
         words = [cell.kind, *cell.parameters]
         if cell.kind in STARTS:
@@ -95,9 +95,11 @@ def _names(cells: list[_Cell], decided: dict[str, list[str]]) -> Iterator[str]:
     """
     counts: dict[str, int] = defaultdict(int)
     for cell in cells:
-        digest = hashlib.sha256("\n".join(sorted(decided[cell.memory])).encode()).hexdigest()[:16]
-        memory = "" if cell.memory.startswith('"$') else re.sub(r"\W", "", cell.memory)
-        name = f"\\{memory}.{digest}.{cell.kind[1:]}"
+        own = "" if cell.memory.startswith('"$') else cell.memory
+        words = [own, *sorted(decided[cell.memory])]
+        digest = hashlib.sha256("\n".join(words).encode()).hexdigest()[:16]
+        word = re.sub(r"\W", "", own)
+        name = f"\\{word}.{digest}.{cell.kind[1:]}"
         yield f"{name}.{counts[name]}"
         counts[name] += 1
 
@@ -111,6 +113,6 @@ def _ports(cell: _Cell, name: str, number: int) -> Iterator[str]:
         yield f"  connect {left} {right}\n"
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
     """The name of a memory as the parameter MEMID of its cells has it."""
     return '"' + name.replace("\\", "\\\\") + '"'

@@ -1,7 +1,7 @@
 """What has to be proved of a design whose files have changed."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -27,8 +27,8 @@ def proofs_of(
     """What shows that a top level behaves as before: a proof of each module that has changed.
 
     A module has changed if its file has, or a package that it depends on. A package has not if its
-    constants have the same types and values, and all else the same text. Both versions must have
-    the same instances with the same parameters.
+    constants have the same types and values, and all else the same text. Where the instances below
+    a module are others, or have other parameters or ports, it is compared with all that is below.
 
     Parameters
     ----------
@@ -55,19 +55,49 @@ def proofs_of(
         check_readable(name, old[name].read_text(), new[name].read_text())
     given, asked = tuple(sorted(params.items())), frozenset(watched)
     changed -= {name for name in changed if _means_the_same(name, top, given, old, new)}
-    was, is_ = (_instances(top, given, tuple(files), asked) for files in (before, now))
-    if was != is_:
-        raise EquivalenceError("it has other instances, parameters, ports or signals")
+    was, is_ = (
+        {one.path: one for one in _instances(top, given, tuple(files), asked)}
+        for files in (before, now)
+    )
+    flat = _around_what_differs(was, is_)
     found = set()
-    for module, values in {(one.module, one.params) for one in is_}:
-        own = {module, *_packages(module, tuple(before)), *_packages(module, tuple(now))}
-        if not own & changed:
+    for path, one in is_.items():
+        own = {one.module, *_packages(one.module, tuple(before))}
+        own |= _packages(one.module, tuple(now))
+        if _is_below(path, flat) or (path not in flat and not own & changed):
             continue
-        files = tuple(needed(module, before)), tuple(needed(module, now))
-        inside = (name.removeprefix(f"{module}.") for name in watched)
+        files = tuple(needed(one.module, before)), tuple(needed(one.module, now))
+        inside = (name.removeprefix(f"{one.module}.") for name in watched)
         signals = tuple(sorted(set(inside) - set(watched)))
-        found.add(Proof(module, values, *files, signals))
+        read_below = any(other.signals and _is_below(below, [path]) for below, other in is_.items())
+        found.add(Proof(one.module, one.params, *files, signals, path in flat, read_below))
     return found
+
+
+def _around_what_differs(was: Mapping[str, Instance], is_: Mapping[str, Instance]) -> set[str]:
+    """The instances, the same in both versions, below which all lies that is not.
+
+    Raises
+    ------
+    EquivalenceError
+        If the top level differs, or a signal is read below such an instance.
+    """
+    same = {path for path, one in is_.items() if was.get(path) == one}
+    found = set()
+    for path in (was.keys() | is_.keys()) - same:
+        while path not in same:
+            path = path.rpartition(".")[0]
+            if not path:
+                raise EquivalenceError("it has other parameters, ports or signals")
+        found.add(path)
+    for path, one in (*was.items(), *is_.items()):
+        if one.signals and _is_below(path, found):
+            raise EquivalenceError("a signal is read where instances are others")
+    return {path for path in found if not _is_below(path, found)}
+
+
+def _is_below(path: str, others: Iterable[str]) -> bool:
+    return any(path.startswith(f"{other}.") for other in others)
 
 
 def check_readable(name: str, old: str, new: str) -> None:

