@@ -91,7 +91,9 @@ def test_what_is_drawn_is_legal(name):
         assert space.is_legal(given), given
 
 
-@pytest.mark.parametrize("module", SPACES)
+@pytest.mark.parametrize(
+    "module", [pytest.param(module, marks=pytest.mark.rtl_of(module)) for module in SPACES]
+)
 def test_legal_is_taken_and_illegal_refused(module):
     """Two random combinations, one at or beyond a limit; `make parameters COUNT=` takes more."""
     space = SPACES[module]

@@ -279,6 +279,7 @@ endmodule
 
 
 @needs_yosys
+@pytest.mark.rtl_of()
 def test_what_differs_in_states_that_are_not_reached_is_equivalent(netlist_of):
     def proof(at, states=({},)):
         clean, log, mutation = netlist_of("counter", COUNTER.replace("AT", at))
@@ -310,6 +311,7 @@ endmodule
 
 
 @needs_yosys
+@pytest.mark.rtl_of()
 def test_what_a_bit_that_is_never_set_makes_is_not_reached(netlist_of):
     clean, log, _ = netlist_of("keeper", KEEPER, "unit")
     given = clean, "keeper", ["flag_q"], log
@@ -328,6 +330,7 @@ endmodule
 
 
 @needs_yosys
+@pytest.mark.rtl_of()
 def test_a_counter_may_take_as_many_steps_in_another_order(netlist_of):
     clean, log, mutation = netlist_of("timer", TIMER)
 
@@ -354,6 +357,7 @@ endmodule
 
 
 @needs_yosys
+@pytest.mark.rtl_of()
 def test_registers_hold_what_they_were_given_a_cycle_before(netlist_of):
     clean, log, mutation = netlist_of("opposites", OPPOSITES)
     cell = re.search(
@@ -366,6 +370,7 @@ def test_registers_hold_what_they_were_given_a_cycle_before(netlist_of):
 
 
 @needs_yosys
+@pytest.mark.rtl_of("fp_recip")
 @pytest.mark.parametrize(("flag", "never"), [(2, True), (1, False)])  # overflow, underflow
 def test_a_bit_of_a_module_inside_is_never_set(folder, flag, never):
     values = {"EXP_W": 4, "MAN_W": 2, "STAGES": 3}
@@ -384,6 +389,7 @@ MANY = 60  # faults, so that whatever the RTL is, some are where one is looked f
 
 
 @needs_yosys
+@pytest.mark.rtl_of("fp_add")
 def test_faults_of_a_netlist_are_planted_and_compared(folder):
     netlists = Netlists(UNIT, folder)
     netlists.read()
