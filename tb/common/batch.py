@@ -16,7 +16,7 @@ from tb.common.waiting import BusHangError, HangError
 ADDRESS_AT, RESPONSE_AT, STAMP_AT = 32, 32, 40
 WRITE, LAST, POLL = 1 << 48, 1 << 49, 1 << 50
 WORD_MASK, ADDRESS_MASK, RESPONSE_MASK = 0xFFFF_FFFF, 0xFFFF, 3
-OCTETS, DIGITS, BITS = 8, 16, 64  # of one
+OCTETS, BITS = 8, 64  # of one
 
 OKAY, SLVERR = 0, 2
 ACCESS_CYCLES = 600  # that the master waits for a response, its parameter
@@ -60,16 +60,15 @@ class Answers:
 
     def each(self) -> tuple[list[int], list[str]]:
         """The answers, one an operation; with unknown bits, which read as 1, all words as text."""
-        unknown = []
-        digits = wide.hexadecimal(self._dut.batch_answers_o)[-DIGITS * self._count :]
+        unknown, answers = [], self._dut.batch_answers_o
         try:
-            value = int(digits, 16)
+            octets = wide.octets(answers, OCTETS * self._count)
         except ValueError:
-            text = str(self._dut.batch_answers_o.value)[-BITS * self._count :]
+            text = str(answers.value)[-BITS * self._count :]
             places = range(len(text) - BITS, -1, -BITS)
             unknown = [text[i + ADDRESS_AT : i + BITS] for i in places]
             value = int(re.sub("[^01]", "1", text), 2)
-        octets = value.to_bytes(OCTETS * self._count, "little")
+            octets = value.to_bytes(OCTETS * self._count, "little")
         return memoryview(octets).cast("Q").tolist(), unknown
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from cocotb.triggers import ValueChange
 
 from tb.common import wide
-from tb.common.batch import DIGITS, OCTETS, packed
+from tb.common.batch import OCTETS, packed
 from tb.common.on_bus import BEATS, OPERATION_W
 from tb.common.waiting import HangError
 
@@ -98,9 +98,8 @@ class StreamBlocks:
         return found
 
     def _beats(self, count: int) -> list[int]:
-        digits = wide.hexadecimal(self._dut.take_o)[-DIGITS * count :]
         try:
-            octets = int(digits, 16).to_bytes(OCTETS * count, "little")
+            octets = wide.octets(self._dut.take_o, OCTETS * count)
         except ValueError:
             text = str(self._dut.take_o.value)[-OPERATION_W * count :]
             places = range(len(text) - OPERATION_W, -1, -OPERATION_W)

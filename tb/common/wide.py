@@ -1,4 +1,4 @@
-"""Wide signals, moved through the simulator's VPI in words and hexadecimal digits.
+"""Wide signals, moved through the simulator's VPI in words.
 
 cocotb moves every signal bit by bit, as text: for thousands of bits that takes longer than what the
 simulation does with them (IEEE 1800-2017, clauses 38.15 and 38.34).
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-HEX_STRING, VECTOR = 4, 9  # vpiHexStrVal, vpiVectorVal
+VECTOR = 9  # vpiVectorVal
 NO_DELAY = 1  # vpiNoDelay
 WORD_BITS, WORD_OCTETS = 32, 4
 
@@ -32,7 +32,7 @@ class _Signal:
         # s_vpi_vecval: of each word its bits, and which of them are x or z
         self.words = np.zeros((-(-len(signal) // WORD_BITS), 2), np.uint32)
         self.written = _Value(VECTOR, self.words.ctypes.data)
-        self.read = _Value(HEX_STRING, None)
+        self.read = _Value(VECTOR, None)
 
 
 def put(signal: Any, value: int) -> None:
@@ -56,25 +56,40 @@ def put(signal: Any, value: int) -> None:
     to.vpi.vpi_put_value(to.handle, ctypes.byref(to.written), None, NO_DELAY)
 
 
-def hexadecimal(signal: Any) -> str:
-    """Read a signal: all its digits, those with unknown bits are no digits."""
-    of = _found(signal)
-    of.vpi.vpi_get_value(of.handle, ctypes.byref(of.read))
-    return ctypes.string_at(of.read.pointer).decode()
+def octets(signal: Any, count: int | None = None) -> bytes:
+    """Read a signal: its octets, the lowest first, and as many as fill its words.
 
-
-def get(signal: Any) -> int:
-    """Read a signal.
+    Parameters
+    ----------
+    signal
+        cocotb's handle.
+    count
+        Only so many octets; what is above them may be unknown.
 
     Raises
     ------
     ValueError
         If it has unknown bits.
     """
-    try:
-        return int(hexadecimal(signal), 16)
-    except ValueError:
-        return int(signal.value)  # cocotb's message
+    of = _found(signal)
+    size = len(of.words) if count is None else -(-count // WORD_OCTETS)
+    of.vpi.vpi_get_value(of.handle, ctypes.byref(of.read))
+    read = ctypes.string_at(of.read.pointer, of.words[:size].nbytes)
+    words = np.frombuffer(read, np.uint32).reshape(-1, 2)
+    if words[:, 1].any():
+        raise ValueError(f"{signal._path} has unknown bits")
+    return words[:, 0].tobytes()[:count]
+
+
+def get(signal: Any) -> int:
+    """Read a signal as a number.
+
+    Raises
+    ------
+    ValueError
+        If it has unknown bits.
+    """
+    return int.from_bytes(octets(signal), "little")
 
 
 @cache
