@@ -1,12 +1,13 @@
 """Waits that end: what does not come in time is named, and fails the test at once."""
 
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from cocotb.triggers import SimTimeoutError, with_timeout
+from cocotb.triggers import FallingEdge, SimTimeoutError, with_timeout
 from cocotb.utils import get_sim_time
 
 from tb.common.clock import PERIOD_NS
+from tb.common.scoreboard import Scoreboard
 
 Value = TypeVar("Value")
 
@@ -72,3 +73,36 @@ async def within(cycles: int, awaitable: Awaitable[Value], what: Callable[[], st
         return await with_timeout(awaitable, cycles * PERIOD_NS, "ns")
     except SimTimeoutError:
         raise HangError(what(), cycles) from None
+
+
+async def follow_run(dut: Any, board: Scoreboard, cycles: int, context: str = "") -> None:
+    """Wait for the end of an engine's run, which says that it is done in its last cycle alone.
+
+    Parameters
+    ----------
+    dut
+        With the outputs ``busy_o``, ``done_o`` and ``read_o``; between two clock edges.
+    board
+        Compares them in every cycle.
+    cycles
+        For how many it is to be busy.
+    context
+        What led to it.
+
+    Raises
+    ------
+    HangError
+        If it is busy for longer.
+    AssertionError
+        If they differ otherwise.
+    """
+    busy, done, edge = dut.busy_o, dut.done_o, FallingEdge(dut.clk_i)
+    taken = 0
+    while int(busy.value):
+        if taken > cycles:
+            raise HangError("a run to end, busy_o 1" + (f" ({context})" if context else ""), taken)
+        taken += 1
+        board.compare("done_o", int(done.value), int(taken == cycles), cycle=taken, context=context)
+        await edge
+    board.compare("busy cycles", taken, cycles, context=context)
+    board.compare("read_o", int(dut.read_o.value), 1, context=context)

@@ -10,7 +10,7 @@ from pymodel.arith.scalars import BitExact
 from pymodel.compile import latency
 from tb.common import bodies, clock, matrices
 from tb.common.coverage import assembly
-from tb.common.waiting import Deadline
+from tb.common.waiting import Deadline, follow_run
 from tb.common.words import pack, unpack
 from tb.hdca_engine.bench import BENCH
 
@@ -57,15 +57,7 @@ class Engine:
     async def run(self, phase):
         """One run to its end; its length is checked, and that done comes in the last cycle."""
         await self.start(phase)
-        cycles, limit = 0, Deadline(self.latency(phase), lambda: "a run to end, busy_o 1")
-        while int(self.dut.busy_o.value):
-            limit.check()
-            cycles += 1
-            last = cycles == self.latency(phase)
-            self.board.compare("done_o", int(self.dut.done_o.value), int(last), cycle=cycles)
-            await FallingEdge(self.dut.clk_i)
-        self.board.compare("busy cycles", cycles, self.latency(phase))
-        self.board.compare("read_o", int(self.dut.read_o.value), 1)
+        await follow_run(self.dut, self.board, self.latency(phase))
 
     def put(self, port, words):
         getattr(self.dut, port).value = pack([word.bits for word in words], self.fmt.width)

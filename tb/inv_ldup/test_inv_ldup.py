@@ -13,7 +13,7 @@ from pymodel.arith.fp import Format
 from pymodel.compile import latency
 from tb.common import clock, matrices
 from tb.common.coverage import pivots
-from tb.common.waiting import Deadline
+from tb.common.waiting import Deadline, follow_run
 from tb.common.words import pack, unpack
 from tb.inv_ldup.bench import BENCH
 
@@ -47,15 +47,7 @@ class Inverter:
         """Invert one matrix given as n * n bit patterns; returns whether it is singular."""
         n, board = self.n, self.board
         await self.start(bits)
-        cycles, limit = 0, Deadline(self.latency, lambda: f"a run to end, busy_o 1 ({context})")
-        while int(self.dut.busy_o.value):
-            limit.check()
-            cycles += 1
-            last = cycles == self.latency
-            board.compare("done_o", int(self.dut.done_o.value), int(last), context=context)
-            await FallingEdge(self.dut.clk_i)
-        board.compare("busy cycles", cycles, self.latency, context=context)
-        board.compare("read_o", int(self.dut.read_o.value), 1, context=context)
+        await follow_run(self.dut, board, self.latency, context)
         arithmetic = pivots.Watched(self.fmt)
         scalars = [arithmetic.scalar(x) for x in bits]
         rows = [scalars[n * i : n * i + n] for i in range(n)]
