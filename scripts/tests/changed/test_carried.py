@@ -203,7 +203,6 @@ def test_what_is_kept(tmp_path, monkeypatch):
 
 @needs_slang
 @needs_yosys
-@pytest.mark.rtl_of("inv_adjugate_2x2")
 def test_with_pytest(folder):
     """One simulation, whose adder was written otherwise when it passed."""
     passed, kept = folder / "passed.json", Kept(folder / "rtl")

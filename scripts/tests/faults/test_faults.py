@@ -80,7 +80,6 @@ def test_rows_are_counted_and_some_are_bad():
     assert list(map(is_bad, rows)) == [False] * 5 + [True] * 2
 
 
-@pytest.mark.rtl_of("ldup_coprocessor")
 def test_every_injection_ends_and_no_bus_hangs(tmp_path):
     campaign = Campaign(SMALL, workers=1, folder=tmp_path)
     campaign.look()
@@ -95,7 +94,6 @@ def test_every_injection_ends_and_no_bus_hangs(tmp_path):
     campaign.run(drawn, pytest.fail)  # nothing is left to do
 
 
-@pytest.mark.rtl_of("ldup_coprocessor")
 def test_a_flip_that_hangs_the_bus_is_named(tmp_path):
     """One copy of what waits on the bus alone, without a vote: a lost bit is a lost response."""
     text = (ROOT / HELD).read_text()
