@@ -172,6 +172,17 @@ def test_what_does_not_is_not_shown(folder, name):
         assert answer(other, ours) != EQUAL
 
 
+def answer_with_names(folder, lines, before, now, order):
+    """What comes of two names that differ between versions, whose declarations come first."""
+    texts = [lines.format(*names).splitlines(keepends=True) for names in (before, now)]
+    texts[1][1:3] = texts[1][1:3][::order]
+    versions = (
+        files_of(folder, name, unit=MODULE.replace("  assign data_o = held_q;\n", "".join(text)))
+        for name, text in zip("ab", texts, strict=True)
+    )
+    return answer(*versions)
+
+
 #: Two registers of the same width, whose names differ between versions.
 TWO_REGISTERS = """
   logic [1:0] {0};
@@ -197,12 +208,7 @@ TWO_REGISTERS = """
 )
 def test_registers_with_other_names(folder, names, order, found):
     """What is declared first is taken for what was; it may be something else."""
-    before = MODULE.replace("  assign data_o = held_q;\n", TWO_REGISTERS.format("a_q", "b_q"))
-    lines = TWO_REGISTERS.format(*names).splitlines(keepends=True)
-    lines[1:3] = lines[1:3][::order]
-    now = MODULE.replace("  assign data_o = held_q;\n", "".join(lines))
-    versions = (files_of(folder, name, unit=text) for name, text in (("a", before), ("b", now)))
-    assert answer(*versions) == found
+    assert answer_with_names(folder, TWO_REGISTERS, ("a_q", "b_q"), names, order) == found
 
 
 #: Two memories of the same size, whose names differ between versions.
@@ -218,7 +224,7 @@ TWO_MEMORIES = """
 
 
 @pytest.mark.parametrize(
-    ("names", "order", "found"),
+    ("names", "order", "same"),
     [
         (("a", "b"), 1, True),
         (("a", "c"), 1, True),
@@ -228,14 +234,10 @@ TWO_MEMORIES = """
         (("b", "a"), 1, False),
     ],
 )
-def test_memories_with_other_names(folder, names, order, found):
+def test_memories_with_other_names(folder, names, order, same):
     """As with registers."""
-    before = MODULE.replace("  assign data_o = held_q;\n", TWO_MEMORIES.format("a", "b"))
-    lines = TWO_MEMORIES.format(*names).splitlines(keepends=True)
-    lines[1:3] = lines[1:3][::order]
-    now = MODULE.replace("  assign data_o = held_q;\n", "".join(lines))
-    versions = (files_of(folder, name, unit=text) for name, text in (("a", before), ("b", now)))
-    assert (answer(*versions) == EQUAL) == found
+    found = answer_with_names(folder, TWO_MEMORIES, ("a", "b"), names, order)
+    assert (found == EQUAL) == same
 
 
 def test_registers_of_other_widths_with_other_names_may_change_places(folder):
