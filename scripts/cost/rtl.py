@@ -1,24 +1,16 @@
 """The RTL files that a module depends on."""
 
-import functools
 import re
+from pathlib import Path
 
 from scripts.cost.errors import CostError
 from scripts.places import ROOT
-from tb.common.rtl_files import rtl_files
-
-
-@functools.cache
-def words_of(file: str) -> tuple[frozenset[str], frozenset[str]]:
-    """Names of the modules and packages that a file declares, and all words of it."""
-    text = re.sub(r"//[^\n]*|/\*.*?\*/", "", (ROOT / file).read_text(), flags=re.S)
-    declared = re.findall(r"^\s*(?:module|package)\s+(\w+)", text, re.M)
-    return frozenset(declared), frozenset(re.findall(r"\w+", text))
+from tb.common.rtl_files import needed, rtl_files
 
 
 def files_by_name() -> dict[str, str]:
-    """Module or package -> the file that declares it."""
-    return {name: file for file in rtl_files() for name in words_of(file)[0]}
+    """Module or package -> the file that declares it, and is named after it."""
+    return {Path(file).stem: file for file in rtl_files()}
 
 
 def file_of(module: str) -> str:
@@ -43,13 +35,9 @@ def needed_files(module: str) -> list[str]:
     CostError
         As for `file_of`.
     """
-    files = files_by_name()
-    needed, new = set(), {file_of(module)}
-    while new:
-        needed |= new
-        named = {files[word] for file in new for word in words_of(file)[1] if word in files}
-        new = named - needed
-    return [file for file in rtl_files() if file in needed]
+    file_of(module)
+    files = needed(module, [ROOT / file for file in rtl_files()])
+    return [file.relative_to(ROOT).as_posix() for file in files]
 
 
 def parameters_of(module: str) -> list[str]:

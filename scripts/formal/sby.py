@@ -1,5 +1,6 @@
 """Running SymbiYosys: what it is given, and what it says."""
 
+import functools
 import hashlib
 import os
 import re
@@ -9,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from scripts.cost.rtl import files_by_name, words_of
+from scripts.cost.rtl import files_by_name
 from scripts.cost.tools import BIN, YOSYS
 from scripts.formal.errors import FormalError
 from scripts.formal.maps import map_module
@@ -57,6 +58,14 @@ class Outcome:
     trace: str = ""
 
 
+@functools.cache
+def _words_of(file: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Names of the modules and packages that a file declares, and all words of it."""
+    text = re.sub(r"//[^\n]*|/\*.*?\*/", "", (ROOT / file).read_text(), flags=re.S)
+    declared = re.findall(r"^\s*(?:module|package)\s+(\w+)", text, re.M)
+    return frozenset(declared), frozenset(re.findall(r"\w+", text))
+
+
 def sources(proof: Proof) -> list[str]:
     """RTL and harness files of a proof, in compile order, relative to ROOT.
 
@@ -70,14 +79,14 @@ def sources(proof: Proof) -> list[str]:
     harnesses = {path.stem: f"{HARNESSES}/{path.name}" for path in (ROOT / HARNESSES).glob("*.sv")}
     if proof.harness not in harnesses:
         raise FormalError(f"{HARNESSES}/ has no harness {proof.harness}")
-    own = {name: file for file in harnesses.values() for name in words_of(file)[0]}
+    own = {name: file for file in harnesses.values() for name in _words_of(file)[0]}
     known = files_by_name() | own
     needed, new = set(), {harnesses[proof.harness]}
     if "register_ports" in generated(proof):
         new.add(known[f"{proof.map}_regs"])
     while new:
         needed |= new
-        new = {known[word] for file in new for word in words_of(file)[1] if word in known} - needed
+        new = {known[word] for file in new for word in _words_of(file)[1] if word in known} - needed
     return [file for file in rtl_files() if file in needed] + sorted(needed & set(own.values()))
 
 
@@ -115,7 +124,7 @@ def script(proof: Proof, edited: Mapping[str, str] | None = None, only: str = ""
 
 def generated(proof: Proof) -> dict[str, Path]:
     """The generated modules that a proof's harness names -> their files, relative to ROOT."""
-    words = words_of(f"{HARNESSES}/{proof.harness}.sv")[1] if proof.map else ()
+    words = _words_of(f"{HARNESSES}/{proof.harness}.sv")[1] if proof.map else ()
     return {name: OUT / f"{proof.map}_{name}.sv" for name in GENERATED if name in words}
 
 
