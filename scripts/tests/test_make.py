@@ -126,7 +126,9 @@ def session_members(session):
     for path in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):  # it has ended meanwhile
             stats.append(path.read_text())
-    found = [re.match(r"\d+ \((.*)\) (\S) \d+ \d+ (\d+) ", text) for text in stats]
+    # While a process ends, its session may be -1 already, or nothing be left to read.
+    form = re.compile(r"\d+ \((.*)\) (\S) -?\d+ -?\d+ (-?\d+) ", re.S)
+    found = [match for text in stats if (match := form.match(text))]
     return [match[1] for match in found if match[2] != "Z" and int(match[3]) == session]
 
 
