@@ -97,6 +97,11 @@ EQUAL_CHANGES = {
         "if (!rst_ni) count_q <= 2'd0;\n    else if (write_i",
         "count_q <= 2'd0;\n    if (rst_ni) count_q <= count_q;\n    if (rst_ni && write_i",
     ),
+    "text that is printed": (
+        "if (write_i) words",
+        'if (write_i) $display("%t %m: %h", $time, data_i);\n    if (!rst_ni) $write("reset\\n");\n'
+        "    if (write_i) words",
+    ),
     "a register more that nothing reads": (
         "assign valid_o",
         "logic more_q;\n  always_ff @(posedge clk_i) more_q <= write_i;\n  assign valid_o",
@@ -143,7 +148,14 @@ OTHER_CHANGES = {
     "a table": ("2'd2: square = 4'd4", "2'd2: square = 4'd5"),
     "a constant": ("TOP = 9", "TOP = 8"),
     "a start value": ("logic [1:0] count_q;", "logic [1:0] count_q = 2'd0;"),
-    "a word that is printed": ("if (write_i) words", 'if (write_i) $display("x");\n    words'),
+    "text in place of a condition": (
+        "if (write_i) words",
+        'if (write_i) $display("x");\n    words',
+    ),
+    **{
+        name: ("if (write_i) words", f"if (&data_i) {name};\n    if (write_i) words")
+        for name in ('$error("x")', '$fatal(1, "x")', "$finish", "$stop")
+    },
     "an assertion": ("assign valid_o", "always_comb assert (count_q < 2'd3);\n  assign valid_o"),
     "a value that is refused": (
         "valid_o\n);",
@@ -158,7 +170,7 @@ OTHER_CHANGES = {
 
 
 #: Those that are not the same kind of change in the other direction.
-ONE_SIDED = {"unknown bits", "a start value", "a word that is printed", "an assertion"}
+ONE_SIDED = {"unknown bits", "a start value", "$finish", "an assertion"}
 
 
 @pytest.mark.parametrize("name", OTHER_CHANGES)

@@ -121,6 +121,10 @@ def answer(folder, changes, watched=(), before=TEXTS):
 SAME = {
     "another cut": [("3'b101", "3'b011")],
     "the first cuts": [("3'b101", "3'b110")],
+    "another cut, and text that is printed": [
+        ("3'b101", "3'b011"),
+        ("assign looked_d", 'always_comb if (&sum_q) $display("%h", sum_q);\n  assign looked_d'),
+    ],
     "what is computed in front of a cut": [
         ("data_i(sum_d)", "data_i(~sum_d)"),
         ("look(sum_q)", "look(~sum_q)"),
