@@ -14,6 +14,7 @@ What is not shown in this way is looked at once more, if it is a pipeline with a
 import hashlib
 import json
 import os
+import re
 import subprocess
 import tempfile
 from collections.abc import Iterable, Sequence
@@ -41,6 +42,12 @@ DECIDING = (
 #: Yosys is given up when it takes longer.
 LIMIT_S = 60
 TOO_LONG = "it takes too long"
+#: Selections that are not as they must be, as Yosys complains of them -> what that means.
+REFUSED = {
+    r"is not empty: \S+/t:\$check$": "it has an assertion",
+    r"is not empty: .* a:init %i$": "it has a start value",
+    r"less than the minimum number 1: ": "a signal that is read is not in it",
+}
 RESET = "rst_ni"
 SIDES = BEFORE, NOW = "before", "now"
 EQUAL, DIFFERS = "equal", "differs"
@@ -263,4 +270,7 @@ def _yosys(commands: str, script: Path) -> str:
     if not done.returncode:
         return ""
     said = done.stdout + done.stderr
-    return DIFFERS if "proof did fail" in said else complaint(said).removeprefix("ERROR: ")
+    if "proof did fail" in said:
+        return DIFFERS
+    why = complaint(said).removeprefix("ERROR: ")
+    return next((words for form, words in REFUSED.items() if re.search(form, why)), why)

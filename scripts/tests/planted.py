@@ -23,7 +23,7 @@ def planted(bench: Bench, folder: Path, file: str, changes: Mapping[str, str]) -
     """
     text = (ROOT / file).read_text()
     for right, wrong in changes.items():
-        assert text.count(right) == 1, f"{file} has no longer: {right}"
+        assert text.count(right) == 1, f"{file} must have once: {right}"
         text = text.replace(right, wrong)
     changed = folder / file.rpartition("/")[2]
     changed.write_text(text)

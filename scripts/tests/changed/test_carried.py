@@ -54,7 +54,7 @@ def passed_with(kept: Kept, bench: Bench, changes: dict[str, str]) -> str:
     texts = rtl_texts(rtl_of(bench))
     kept.keep(texts)
     for old, new in changes.items():
-        assert texts[ADDER].count(old) == 1, f"{ADDER} has no longer: {old}"
+        assert texts[ADDER].count(old) == 1, f"{ADDER} must have once: {old}"
         texts[ADDER] = texts[ADDER].replace(old, new)
     kept.keep(texts)
     return f"{digest_of_bench(bench, SEED).split()[0]} {key_of(texts)}"

@@ -122,7 +122,7 @@ def planted(monkeypatch, tmp_path):
 
     def plant(bench, file, right, wrong):
         text = (ROOT / file).read_text()
-        assert text.count(right) == 1, f"{file} has no longer: {right}"
+        assert text.count(right) == 1, f"{file} must have once: {right}"
         bug = tmp_path / file.rpartition("/")[2]
         bug.write_text(text.replace(right, wrong))
         broken = copy.copy(bench)
