@@ -4,8 +4,8 @@ import hashlib
 
 from scripts.cost.coprocessors import box_jobs
 from scripts.cost.job import Job
+from scripts.cost.modules import needed_files
 from scripts.cost.nextpnr import place_options
-from scripts.cost.rtl import needed_files
 from scripts.cost.tools import REQUIREMENTS
 from scripts.cost.wrapper import wrapper
 from scripts.cost.yosys import delay_script, synthesis_script

@@ -7,7 +7,7 @@ from scripts.cost import tools
 from scripts.cost.coprocessors import BOXES
 from scripts.cost.counts import Counts, ecp5_counts, logic_delay, xc7_counts
 from scripts.cost.job import AREA, Job
-from scripts.cost.rtl import needed_files, parameters_of
+from scripts.cost.modules import needed_files, parameters_of
 from scripts.cost.tools import OUT, YOSYS, command_line, path_of
 from scripts.cost.wrapper import TOP, wrapper
 from scripts.places import ROOT

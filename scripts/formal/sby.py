@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from scripts.cost.rtl import files_by_name
+from scripts.cost.modules import files_by_name
 from scripts.cost.tools import BIN, YOSYS
 from scripts.formal.errors import FormalError
 from scripts.formal.maps import map_module

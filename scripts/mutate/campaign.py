@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from scripts.cost.rtl import files_by_name, needed_files
+from scripts.cost.modules import files_by_name, needed_files
 from scripts.journal import Journal, Row
 from scripts.mutate import equivalence, known
 from scripts.mutate.errors import MutateError

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import NamedTuple
 
-from scripts.cost.rtl import file_of
+from scripts.cost.modules import file_of
 from scripts.mutate.errors import MutateError
 from scripts.mutate.server import ANSWER, ORDERS_ENV
 from scripts.mutate.sources import module_of, sources_of

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from scripts.cost.rtl import needed_files
+from scripts.cost.modules import needed_files
 from scripts.mutate.equivalence import (
     APART,
     PROVED,

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from scripts.cost import tools
-from scripts.cost.rtl import file_of, needed_files, parameters_of
+from scripts.cost.modules import file_of, needed_files, parameters_of
 from scripts.mutate.server import NUMBER_FILE
 from scripts.mutate.units import Unit
 from scripts.places import ROOT

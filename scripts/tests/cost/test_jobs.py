@@ -6,7 +6,7 @@ from scripts.cost.coprocessors import box_jobs
 from scripts.cost.errors import CostError
 from scripts.cost.job import FAMILIES, Job
 from scripts.cost.jobs import JOBS, chosen_jobs
-from scripts.cost.rtl import needed_files
+from scripts.cost.modules import needed_files
 from scripts.cost.units import BINARY, RECIP_TABLE, Ports, unit_jobs
 from scripts.cost.wrapper import wrapper
 from scripts.cost.yosys import synthesis_script

@@ -1,4 +1,4 @@
-"""The RTL files that a module depends on."""
+"""Modules of the RTL: their files, those that they depend on, their parameters."""
 
 import re
 from pathlib import Path
