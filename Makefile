@@ -1,8 +1,4 @@
 # What it can do: `make help`. Everything it needs is set up by itself on first use.
-#
-# Variables: see RUN_TAKES, DEMO_TAKES, BENCH_TAKES, SWEEP_TAKES below; UNITS FORMATS SEED (formats), UNITS FAMILY
-# SEEDS (synth), UNITS COUNT SEED WORKERS (mutate), UNITS FAST PLANT (formal), ONLY (bench, study),
-# UNITS COUNT SEED WORKERS AT WAVES (faults), UNITS COUNT SEED WAVES (fuzz).
 
 .DEFAULT_GOAL := help
 unexport VERILATOR_ROOT # a stale one makes newer Verilators refuse to run
@@ -15,16 +11,43 @@ SETUP := scripts/setup.sh
 PYTEST := $(PY) -m pytest
 KNOWN_BENCHES := $(filter-out common,$(patsubst tb/%/Makefile,%,$(wildcard tb/*/Makefile)))
 
+# TAKES.<target>: the variables of the command line that it has a use for; any other is refused.
 DEMO_TAKES := SIM ARITH STEPS REBASE BASE LANES OUT SEED WAVES REFERENCE
-RUN_TAKES := SCENARIO TARGET $(DEMO_TAKES) ANIMATE FORCES
-BENCH_TAKES := SIM SEED TEST CONFIG WAVES SETTINGS
-ROBOT_TAKES := URDF FUNCTION FLOATING TARGET ROWS SIM ARITH LANES SEED OUT WAVES CONTEXTS DATAPATHS STALLS
-REGRESS_TAKES := BENCHES SEEDS SEED HOURS SIM WORKERS SCHEDULER
-SWEEP_TAKES := SCENARIO VARY COUNT SEED TARGET ARITH STEPS BASE REBASE SIM LANES WORKERS SCHEDULER OUT
-# $(call takes,NAMES): refuse a variable of the command line that the target has no use for.
-takes = $(foreach name,$(filter-out $1,$(RUN_TAKES) $(BENCH_TAKES) $(ROBOT_TAKES) $(SWEEP_TAKES) \
-  $(REGRESS_TAKES) CHANGED),$(if \
-  $(filter command,$(origin $(name))),$(error $(name)=$($(name)): make $@ takes $(or $1,no variables))))
+TAKES.pendulum := $(DEMO_TAKES)
+TAKES.fourbar := $(DEMO_TAKES)
+TAKES.run := SCENARIO TARGET $(DEMO_TAKES) ANIMATE FORCES
+TAKES.sweep := SCENARIO VARY COUNT SEED TARGET ARITH STEPS BASE REBASE SIM LANES WORKERS SCHEDULER OUT
+TAKES.robot := URDF FUNCTION FLOATING TARGET ROWS SIM ARITH LANES SEED OUT WAVES CONTEXTS DATAPATHS STALLS
+TAKES.closed-loop := URDF TARGET STEPS SIM ARITH LANES SEED OUT WAVES
+TAKES.test := CHANGED
+$(foreach bench,$(KNOWN_BENCHES),$(eval TAKES.$(bench) := SIM SEED TEST CONFIG WAVES SETTINGS))
+TAKES.regress := BENCHES SEEDS SEED HOURS SIM WORKERS SCHEDULER
+TAKES.parameters := COUNT SEED
+TAKES.code-coverage := WORKERS
+TAKES.formats := UNITS FORMATS SEED
+TAKES.mutate := UNITS COUNT SEED WORKERS
+TAKES.debug := BENCH CONFIG SIM SEED TEST
+TAKES.waves := BENCH CONFIG FILE
+TAKES.faults := UNITS COUNT SEED WORKERS AT WAVES
+TAKES.fuzz := UNITS COUNT SEED WAVES
+TAKES.bench := ONLY
+TAKES.study := ONLY
+TAKES.synth := UNITS FAMILY SEEDS
+TAKES.formal := UNITS FAST PLANT
+TAKES.setup := SIM
+# What any target takes: where tools are, and what they read from the environment.
+TAKES := CI PYTHON CC CXX HOME PATH TMPDIR OPENBLAS_NUM_THREADS PYMODEL_CACHE PYTEST_ADDOPTS \
+  CCACHE_% DASK_% PIP_% UV_% XDG_%
+SWITCHES := ANIMATE CHANGED FAST FLOATING FORCES PLANT REFERENCE WAVES
+
+GOALS := $(or $(MAKECMDGOALS),$(.DEFAULT_GOAL))
+GIVEN := $(foreach name,$(.VARIABLES),$(if $(filter command,$(origin $(name))),$(name)))
+TAKEN := $(strip $(foreach goal,$(GOALS),$(TAKES.$(goal))))
+TARGETS = $(KNOWN_BENCHES) $(shell sed -n 's/^\([a-z-]*\):.* \#\# .*/\1/p' $(firstword $(MAKEFILE_LIST)))
+$(foreach name,$(filter-out $(TAKES) $(TAKEN),$(GIVEN)),$(if $(filter-out $(TARGETS),$(GOALS)),,$(error \
+  $(name)=$($(name)): make $(GOALS) takes $(or $(TAKEN),no variables))))
+$(foreach name,$(filter $(SWITCHES),$(TAKEN)),$(if $(filter-out 0 1,$($(name))),$(error \
+  $(name)=$($(name)): must be 0 or 1)))
 
 # What SIM needs; both simulators where it does not say which. Another one is refused in Python.
 SIMULATORS = $(if $(filter-out all auto,$(SIM)),$(filter icarus verilator,$(SIM)),icarus verilator)
@@ -33,27 +56,27 @@ RUN_OPTIONS = $(if $(SIM),--sim $(SIM)) $(if $(ARITH),--arith $(ARITH)) $(if $(S
   $(if $(REBASE),--rebase $(REBASE)) $(if $(BASE),--base $(BASE)) $(if $(LANES),--lanes $(LANES)) \
   $(if $(SEED),--seed $(SEED)) $(if $(filter-out 0,$(WAVES)),--waves) \
   $(if $(filter 0,$(REFERENCE)),--no-reference)
+# $(call named,FILE): its name without folder and suffix, for a folder of its own.
+space := $(subst ,, )
+named = $(basename $(notdir $(subst $(space),_,$1)))
 
 ##@ Demos and runs
 .PHONY: pendulum fourbar
 pendulum: setup ## double pendulum on co-processor and step engine, into build/pendulum
 fourbar: setup ## four-bar on co-processor and step engine, into build/fourbar
 pendulum fourbar:
-	@$(call takes,$(DEMO_TAKES))
-	@$(PY) -m scripts.command scripts.demo $@ $(if $(OUT),--out $(OUT)) $(RUN_OPTIONS)
+	@$(PY) -m scripts.command scripts.demo $@ $(if $(OUT),--out '$(OUT)') $(RUN_OPTIONS)
 
 .PHONY: run
 run: venv ## SCENARIO=f.toml [TARGET=model|native|coprocessor|step SIM= ARITH= STEPS= OUT= LANES=2+2 ANIMATE=1 FORCES=1]
 	@$(if $(SCENARIO),,$(error say which: make run SCENARIO=scenarios/double_pendulum.toml))
-	@$(call takes,$(RUN_TAKES))
 	@$(if $(filter coprocessor step,$(TARGET)),$(SETUP) $(SIMULATORS))
-	@$(PY) -m scripts.command scripts.run --scenario $(SCENARIO) --target $(or $(TARGET),model) \
-	  --out $(or $(OUT),build/$(basename $(notdir $(SCENARIO)))) \
+	@$(PY) -m scripts.command scripts.run --scenario '$(SCENARIO)' --target $(or $(TARGET),model) \
+	  --out '$(or $(OUT),build/$(call named,$(SCENARIO)))' \
 	  $(if $(filter-out 0,$(ANIMATE)),--animate) $(if $(filter-out 0,$(FORCES)),--forces) $(RUN_OPTIONS)
 
 .PHONY: notebook
 notebook: venv ## docs/notebook.ipynb from top to bottom, with its outputs into build/notebook.ipynb
-	@$(call takes,)
 	@$(SETUP) icarus
 	@$(PY) -m scripts.command scripts.notebook
 
@@ -61,37 +84,33 @@ notebook: venv ## docs/notebook.ipynb from top to bottom, with its outputs into 
 sweep: venv ## SCENARIO=f.toml VARY="body[0].mass=1:2:11" [TARGET=model|native|engine COUNT= OUT=f.csv WORKERS=]
 	@$(if $(and $(SCENARIO),$(VARY)),,$(error say which: make sweep SCENARIO=scenarios/double_pendulum.toml \
 	  VARY="body[0].q=-3:3:7 body[1].q=-3:3:7"))
-	@$(call takes,$(SWEEP_TAKES))
 	@$(if $(filter engine,$(TARGET)),$(SETUP) $(SIMULATORS))
-	@$(PY) -m scripts.command scripts.sweeps.variations $(SCENARIO) $(foreach one,$(VARY),--vary '$(one)') \
+	@$(PY) -m scripts.command scripts.sweeps.variations '$(SCENARIO)' $(foreach one,$(VARY),--vary '$(one)') \
 	  $(if $(COUNT),--count $(COUNT)) $(if $(TARGET),--target $(TARGET)) \
 	  $(if $(WORKERS),--workers $(WORKERS)) $(if $(SCHEDULER),--scheduler $(SCHEDULER)) $(RUN_OPTIONS) \
-	  --out $(or $(OUT),build/sweeps/$(basename $(notdir $(SCENARIO))).parquet)
+	  --out '$(or $(OUT),build/sweeps/$(call named,$(SCENARIO)).parquet)'
 
 .PHONY: robot
 robot: venv ## URDF=f.urdf FUNCTION=dFD [FLOATING=1 TARGET=model|step|array|native ROWS=16 SIM= ARITH= LANES=2+2 OUT=]
 	@$(if $(and $(URDF),$(FUNCTION)),,$(error say which: make robot URDF=robots/iiwa14.urdf FUNCTION=dFD))
-	@$(call takes,$(ROBOT_TAKES))
 	@$(if $(filter step array,$(TARGET)),$(SETUP) $(SIMULATORS))
-	@$(PY) -m scripts.command scripts.robot --urdf $(URDF) --function $(FUNCTION) \
+	@$(PY) -m scripts.command scripts.robot --urdf '$(URDF)' --function $(FUNCTION) \
 	  --target $(or $(TARGET),model) $(if $(filter-out 0,$(FLOATING)),--floating) \
 	  $(if $(ROWS),--rows $(ROWS)) $(if $(CONTEXTS),--contexts $(CONTEXTS)) \
 	  $(if $(DATAPATHS),--datapaths $(DATAPATHS)) $(if $(STALLS),--stalls $(STALLS)) $(RUN_OPTIONS) \
-	  --out $(or $(OUT),build/robot/$(basename $(notdir $(URDF)))-$(FUNCTION))
+	  --out '$(or $(OUT),build/robot/$(call named,$(URDF))-$(FUNCTION))'
 
 .PHONY: closed-loop
 closed-loop: venv ## URDF=f.urdf [TARGET=model|step STEPS=1000 SIM= ARITH= LANES=2+2 OUT=]: PD control, 1 s
 	@$(if $(URDF),,$(error say which: make closed-loop URDF=robots/iiwa14.urdf))
-	@$(call takes,URDF TARGET STEPS SIM ARITH LANES SEED OUT WAVES)
 	@$(if $(filter step,$(TARGET)),$(SETUP) $(SIMULATORS))
-	@$(PY) -m scripts.command scripts.robots.closed_loop --urdf $(URDF) \
+	@$(PY) -m scripts.command scripts.robots.closed_loop --urdf '$(URDF)' \
 	  --target $(or $(TARGET),model) $(RUN_OPTIONS) \
-	  --out $(or $(OUT),build/closed_loop/$(basename $(notdir $(URDF))))
+	  --out '$(or $(OUT),build/closed_loop/$(call named,$(URDF)))'
 
 ##@ Verification
 .PHONY: test
 test: setup ## whole regression, both simulators, and build/report/index.html [CHANGED=1: a quick check while you work]
-	@$(call takes,CHANGED)
 	@$(if $(filter-out 0,$(CHANGED)),$(SETUP) formal || true,rm -rf build/results build/report \
 	  $(filter-out build/coverage/code%,$(wildcard build/coverage/*)))
 	@$(PYTEST) -n 2 --maxschedchunk 1 --junitxml=build/report/junit.xml -p scripts.report.plugin \
@@ -99,14 +118,12 @@ test: setup ## whole regression, both simulators, and build/report/index.html [C
 
 .PHONY: $(KNOWN_BENCHES)
 $(KNOWN_BENCHES): setup
-	@$(call takes,$(BENCH_TAKES))
 	@$(PYTEST) tb/$@ $(if $(SIM),--sim=$(SIM)) $(if $(SEED),--seed=$(SEED)) \
 	  $(if $(TEST),--cocotb-test=$(TEST)) $(if $(CONFIG),--config=$(CONFIG)) \
 	  $(if $(SETTINGS),--settings='$(SETTINGS)') $(if $(filter-out 0,$(WAVES)),--waves)
 
 .PHONY: regress
 regress: venv ## seeds x configurations x simulators [BENCHES="fp_add" SEEDS=10 SEED= HOURS=1 SIM= WORKERS= SCHEDULER=]
-	@$(call takes,$(REGRESS_TAKES))
 	@$(SETUP) $(SIMULATORS)
 	@$(PY) -m scripts.command scripts.regress.command $(BENCHES) $(if $(SEEDS),--seeds $(SEEDS)) \
 	  $(if $(SEED),--seed $(SEED)) $(if $(HOURS),--hours $(HOURS)) $(if $(SIM),--sim $(SIM)) \
@@ -114,7 +131,6 @@ regress: venv ## seeds x configurations x simulators [BENCHES="fp_add" SEEDS=10 
 
 .PHONY: parameters
 parameters: venv ## docs/parameters.md: legal values, where run [COUNT=20 SEED=: elaborate so many combinations instead]
-	@$(call takes,COUNT SEED)
 	@$(if $(SEED),$(if $(COUNT),,$(error SEED=$(SEED): only with COUNT)))
 	@$(if $(COUNT),$(SETUP) icarus)
 	@$(PY) -m scripts.command $(if $(COUNT),scripts.parameters.elaborate --count $(COUNT) \
@@ -122,22 +138,18 @@ parameters: venv ## docs/parameters.md: legal values, where run [COUNT=20 SEED=:
 
 .PHONY: coverage
 coverage: setup ## functional coverage: what the last regression met, what is missing, into build/coverage
-	@$(call takes,)
 	@$(if $(wildcard build/coverage/met/*),,$(PYTEST) -n 2 --maxschedchunk 1 tb)
 	@$(PY) -m scripts.command scripts.coverage.command
 
 .PHONY: code-coverage code-coverage-results
 code-coverage: venv ## lines, branches, toggles under Verilator, each hole explained; resumable, minutes [WORKERS=]
-	@$(call takes,WORKERS)
 	@$(SETUP) verilator
 	@$(PY) -m scripts.command scripts.coverage.code.command $(if $(WORKERS),--workers $(WORKERS))
 code-coverage-results: venv ## docs/code_coverage.md from what `make code-coverage` left in build/
-	@$(call takes,)
 	@$(PY) -m scripts.coverage.code.document
 
 .PHONY: example-robots
 example-robots: venv ## the seven functions on 40 robots of PyPI's example-robot-data, a large download
-	@$(call takes,)
 	@$(SETUP) robots
 	@$(PYTEST) -m example_robots pymodel/tests/mechanism/test_example_robots.py
 
@@ -159,20 +171,17 @@ mutation: venv ## docs/mutation.md from what `make mutate` left in build/
 debug: venv ## BENCH= CONFIG= SIM= SEED= TEST=, from the report: a red test again, its waveform at the failure
 	@$(if $(and $(BENCH),$(CONFIG),$(SIM),$(TEST)),,$(error say which: make debug BENCH= CONFIG= SIM= TEST= [SEED=]; \
 	  the line is in build/report/index.html))
-	@$(call takes,CONFIG SIM SEED TEST)
 	@$(SETUP) $(SIMULATORS)
 	@$(PY) -m scripts.command scripts.waves.debug $(BENCH) --config $(CONFIG) --sim $(SIM) --test $(TEST) \
 	  $(if $(SEED),--seed $(SEED))
 
 .PHONY: faults fuzz faults-results
 faults: venv ## flipped bits in the tops' registers, resumable [UNITS="step_engine" COUNT=2500 SEED=1 WORKERS= AT= WAVES=]
-	@$(call takes,SEED WAVES WORKERS COUNT)
 	@$(SETUP) verilator
 	@$(PY) -m scripts.command scripts.faults.run $(UNITS) $(if $(COUNT),--count $(COUNT)) \
 	  $(if $(SEED),--seed $(SEED)) $(if $(WORKERS),--workers $(WORKERS)) $(if $(AT),--at "$(AT)") \
 	  $(if $(filter-out 0,$(WAVES)),--waves)
 fuzz: venv ## random accesses of the tops' registers against a model [UNITS="step_engine" COUNT=1000000 SEED=1 WAVES=]
-	@$(call takes,SEED WAVES COUNT)
 	@$(SETUP) verilator
 	@$(PY) -m scripts.command scripts.fuzz.run $(UNITS) $(if $(COUNT),--count $(COUNT)) \
 	  $(if $(SEED),--seed $(SEED)) $(if $(filter-out 0,$(WAVES)),--waves)
@@ -182,7 +191,7 @@ faults-results: venv ## docs/faults.md from what `make faults fuzz` left in buil
 .PHONY: waves
 waves: venv ## BENCH=<bench> [CONFIG= FILE=]: open its last waveform with the bench's layout
 	@$(if $(BENCH),,$(error say which: make waves BENCH=<bench>; benches: $(KNOWN_BENCHES)))
-	@$(PY) -m scripts.waves $(BENCH) $(if $(FILE),--file $(FILE)) $(if $(CONFIG),--config $(CONFIG))
+	@$(PY) -m scripts.waves $(BENCH) $(if $(FILE),--file '$(FILE)') $(if $(CONFIG),--config $(CONFIG))
 
 .PHONY: bench native-results array-results sincos longrun results reference gallery
 bench: setup ## speeds, cycles of step engine and array, native kernels, into build/bench [ONLY=native]
@@ -205,7 +214,6 @@ gallery: venv ## docs/gallery.md, all shipped scenarios in motion, half a minute
 
 .PHONY: study
 study: venv ## docs/study.md: paper 001's study of HDCA against DCA in loops, minutes [ONLY=runs|depth]
-	@$(call takes,)
 	@$(PY) -m scripts.command scripts.study.command $(if $(ONLY),--only $(ONLY))
 
 .PHONY: robots-tables
@@ -225,7 +233,6 @@ cost: venv ## docs/hardware_cost.md from what `make synth` left in build/, error
 
 .PHONY: formal formal-results
 formal: venv ## proofs about the RTL, into build/formal [UNITS="fp_add axil_slave" FAST=1: what CI runs; PLANT=1: bugs]
-	@$(call takes,)
 	@$(SETUP) formal
 	@$(PY) -m scripts.command scripts.formal.command $(UNITS) $(if $(filter-out 0,$(FAST)),--fast) \
 	  $(if $(filter-out 0,$(PLANT)),--plant)

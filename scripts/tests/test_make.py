@@ -62,6 +62,12 @@ def make(environment):
         (["run", PENDULUM, "ROWS=3"], "ROWS=3: make run takes SCENARIO TARGET SIM ARITH"),
         (["bench", "ONLY=all"], "ONLY=all: must be one of speed, step_engine, array, native"),
         (["test", "SIM=icarus"], "SIM=icarus: make test takes CHANGED"),
+        (["run", PENDULUM, "STEP=5"], "STEP=5: make run takes SCENARIO TARGET SIM ARITH"),
+        (["lint", "SIM=icarus"], "SIM=icarus: make lint takes no variables"),
+        (["synth", "cost", "UNIT=x"], "UNIT=x: make synth cost takes UNITS FAMILY SEEDS"),
+        (["run", PENDULUM, "REFERENCE=no"], "REFERENCE=no: must be 0 or 1"),
+        (["robot", *IIWA, "FLOATING=yes"], "FLOATING=yes: must be 0 or 1"),
+        (["run", "SCENARIO=no such.toml"], "no such.toml: "),
         (["fp_add", "LANES=2+2"], "LANES=2+2: make fp_add takes SIM SEED TEST CONFIG WAVES"),
         (["fp_add", "BENCHES=fp_mul"], "BENCHES=fp_mul: make fp_add takes SIM SEED TEST CONFIG"),
         (["regress", "TEST=x"], "TEST=x: make regress takes BENCHES SEEDS SEED HOURS SIM"),
@@ -84,6 +90,14 @@ def test_what_is_refused_is_one_line_and_status_2(make, words, said):
     # Make adds a line of its own after a command that failed, pytest an empty one.
     lines = [line for line in done.stderr.splitlines() if line and "Error" not in line]
     assert len(lines) == 1 and said in lines[0]
+
+
+def test_one_of_several_targets_has_a_use_for_the_variable(make):
+    assert "--family xc7" in make("-n", "synth", "cost", "FAMILY=xc7").stdout
+
+
+def test_a_target_that_does_not_exist_is_named_rather_than_its_variables(make):
+    assert "No rule to make target 'fp_ad'" in make("fp_ad", "SIM=icarus").stderr
 
 
 def test_a_simulator_that_does_not_run_the_configuration(make):
