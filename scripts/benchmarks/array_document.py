@@ -106,8 +106,9 @@ an FPGA. [What the array is](array.md).
 
 ## Cycles a call
 
-All contexts of all datapaths busy, streams never held back: what full batches take more when a run
-has more of them, by the calls. Of an ensemble a step of one mechanism, {STEPS} steps a call.
+The cycles that further full batches add to a run, divided by the calls in them: all contexts of all
+datapaths are busy, and the streams are never held back. Of an ensemble it is a step of one
+mechanism, {STEPS} steps a call.
 Columns: lanes (adders + multipliers) of a datapath, contexts C, datapaths V.
 
 ![cycles a call](img/array.png)

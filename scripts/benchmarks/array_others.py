@@ -34,18 +34,22 @@ def step_engine(lanes: int) -> Row | None:
 
 
 def single_calls() -> str:
-    """Functions of the iiwa, and steps, on the engine that runs one at a time."""
+    """Functions of the iiwa, and steps, on the engine that runs one at a time.
+
+    Scheduled as users get them: functions thoroughly, steps not.
+    """
     head, body = ["kernel"], []
     machines = {lanes: Machine(lanes, lanes) for lanes in SINGLE_LANES}
     engines = {lanes: step_engine(lanes) for lanes in SINGLE_LANES}
     for lanes in SINGLE_LANES:
         head += [f"{lanes}+{lanes}: cycles", "us", "thousand/s a DSP48"]
     kernels = {f"{ARM} {name}": recorded(robot_of(ARM), name) for name in FUNCTIONS}
-    kernels |= {f"step of {name}": step_of(name) for name in MECHANISMS}
-    for name, kernel in kernels.items():
+    steps = {f"step of {name}": step_of(name) for name in MECHANISMS}
+    for name, kernel in (kernels | steps).items():
         cells = []
         for lanes, machine in machines.items():
-            cycles, engine = schedule(machine.boundless, kernel).main, engines[lanes]
+            program = schedule(machine.boundless, kernel, thorough=name not in steps)
+            cycles, engine = program.main, engines[lanes]
             cells.append(str(cycles))
             if engine is None:
                 cells += [NONE, NONE]

@@ -1,6 +1,7 @@
 """The simulators, as cocotb-test drives them, with a log, a limit on time, and our options."""
 
 import logging
+import os
 import shutil
 import signal
 import subprocess
@@ -28,11 +29,18 @@ class TooLongError(SystemExit):
 
 
 def usable(simulator: str) -> bool:
-    """Whether a simulator is installed, and new enough for cocotb (Debian's Verilator is not)."""
+    """Whether a simulator is installed, and new enough for cocotb (Debian's Verilator is not).
+
+    The Verilator that set-up has fetched comes first on `PATH` then, as it does under `make`.
+    """
     if simulator == "icarus":
         return shutil.which("iverilog") is not None
     check = [ROOT / "scripts" / "get_verilator.sh", "--check"]
-    return subprocess.run(check, capture_output=True).returncode == 0
+    done = subprocess.run(check, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    folder = done.stdout.strip()
+    if folder and folder not in os.environ["PATH"].split(os.pathsep):
+        os.environ["PATH"] = os.pathsep.join((folder, os.environ["PATH"]))
+    return done.returncode == 0
 
 
 def simulator_version(simulator: str) -> str:
