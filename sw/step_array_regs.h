@@ -85,7 +85,7 @@
 #define STEP_ARRAY_FUNCTION_OUTPUTS 0x0b8u /* RW: beats of a call's results */
 #define STEP_ARRAY_FUNCTION_STORE 0x0bcu /* RW: a write stores the function described above as that of this number */
 #define STEP_ARRAY_FILE_ADDRESS 0x0c0u /* RW: location that comes next */
-#define STEP_ARRAY_FILE_DATA 0x0c4u /* RW: a write stores in the register there, in all datapaths, and moves FILE_ADDRESS to the same address of the next bank, after the last bank to the next address of bank 0; reads as 0 */
+#define STEP_ARRAY_FILE_DATA 0x0c4u /* RW: a write stores in the register there, in all datapaths, and moves FILE_ADDRESS to the same address of the next bank, after the last bank to the next address of bank 0; reads as 0, so a write that does not strobe all bytes of a float is refused */
 #define STEP_ARRAY_PROGRAM_STORE 0x0c8u /* RW: a write stores PROGRAM_WORD at this address of the program */
 #define STEP_ARRAY_PROGRAM_WORD 0x100u /* RW: program word, lowest bits first */
 #define STEP_ARRAY_PROGRAM_WORD_WORDS 64u

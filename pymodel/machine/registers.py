@@ -63,6 +63,8 @@ class Register:
         Each holds a float.
     checked : bool
         Of those ``THROUGH`` the hardware: it says whether an access may be.
+    whole : bool
+        Likewise: a write may be that strobes all its bytes, and no other.
     read_acts : bool
         Likewise: a read acts on the hardware, too.
     locked : bool
@@ -81,6 +83,7 @@ class Register:
     fields: tuple[Field, ...] = ()
     floats: bool = False
     checked: bool = False
+    whole: bool = False
     read_acts: bool = False
     locked: bool = False
 
@@ -440,9 +443,11 @@ def step_array(bus_words: int) -> Map:
         f"{STEP_MAX_REPEAT}. What is refused answers SLVERR and changes nothing, and so does a "
         "location, program address, segment or function number that is out of range. CALLS = "
         "0 refuses a run. While busy only CTRL and STATUS can be written. PROGRAM_WORD has as "
-        f"many bus words as a program word, up to {STEP_MAX_WORD}. A reset by CTRL empties the "
-        "streams; memories, segments, functions and the registers written here stay. FLAGS "
-        "are those of stored results; whether one of a call was infinite, not a number or "
+        f"many bus words as a program word, up to {STEP_MAX_WORD}. A reset by CTRL resets the "
+        "streams as rst_ni does, so reset both their ends with it: a result that is offered is "
+        "withdrawn, a packet that has begun gets no TLAST, and the rest of a call that has begun "
+        "counts as a call of the next run. Memories, segments, functions and the registers "
+        "written here stay. FLAGS are those of stored results; whether one of a call was infinite, not a number or "
         "invalid, TUSER of its results says.",
         parameters=(("BUS_WORDS", bus_words, "bus words of a program word"),),
         registers=(
@@ -536,8 +541,10 @@ def step_array(bus_words: int) -> Map:
                 READ_WRITE,
                 "a write stores in the register there, in all datapaths, and moves FILE_ADDRESS to "
                 "the same address of the next bank, after the last bank to the next address of "
-                "bank 0; reads as 0",
+                "bank 0; reads as 0, so a write that does not strobe all bytes of a float is refused",
                 floats=True,
+                checked=True,
+                whole=True,
             ),
             through(
                 "PROGRAM_STORE",

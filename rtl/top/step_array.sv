@@ -228,7 +228,7 @@ module step_array
   logic [DATA_W-1:0] merged_segment, merged_function, merged_pc, merged_file, calls;
   logic store_segment, store_function, store_word, write_address, write_file;
   logic segment_ok_q, function_ok_q;
-  logic [W-1:0] new_data;
+  logic [W-1:0] new_data, merged_data;
   logic [SEGMENT_W-1:0] segment_q;
   logic [FUNCTION_W-1:0] function_q;
   logic [PC_W-1:0] store_pc_q;
@@ -291,8 +291,10 @@ module step_array
     .file_address_o(new_file),
     .file_address_merged_o(merged_file),
     .file_data_i(W'(0)),
+    .file_data_ok_i(&write_mask[W-1:0]),
     .file_data_write_o(write_file),
     .file_data_o(new_data),
+    .file_data_merged_o(merged_data),
     .program_store_i(DATA_W'(store_pc_q)),
     .program_store_ok_i(merged_pc < PROGRAM_DEPTH),
     .program_store_write_o(store_word),
@@ -587,6 +589,6 @@ module step_array
   );
 
   logic unused;
-  assign unused = &{1'b0, options, read};
+  assign unused = &{1'b0, options, read, merged_data};
 
 endmodule

@@ -80,8 +80,10 @@ module step_array_regs
   output logic [DATA_W-1:0] file_address_o,
   output logic [DATA_W-1:0] file_address_merged_o,
   input  logic [W-1:0]      file_data_i,
+  input  logic              file_data_ok_i,
   output logic              file_data_write_o,
   output logic [W-1:0]      file_data_o,
+  output logic [W-1:0]      file_data_merged_o,
   input  logic [DATA_W-1:0] program_store_i,
   input  logic              program_store_ok_i,
   output logic              program_store_write_o,
@@ -112,7 +114,7 @@ module step_array_regs
                      (write_addr_i == SEGMENT_STORE && segment_store_ok_i) ||
                      (write_addr_i == FUNCTION_STORE && function_store_ok_i) ||
                      (write_addr_i == FILE_ADDRESS && file_address_ok_i) ||
-                     write_addr_i == FILE_DATA ||
+                     (write_addr_i == FILE_DATA && file_data_ok_i) ||
                      (write_addr_i == PROGRAM_STORE && program_store_ok_i);
 
   // What a write makes of a word
@@ -386,7 +388,7 @@ module step_array_regs
   logic [DATA_W-1:0] segment_store_q;
   logic [DATA_W-1:0] function_store_q;
   logic [DATA_W-1:0] file_address_q;
-  logic [W-1:0] file_data_merged, file_data_q;
+  logic [W-1:0] file_data_q;
   logic [DATA_W-1:0] program_store_q;
   assign write_hit_o = write_hit_q;
   assign read_hit_o = read_hit_q;
@@ -402,7 +404,7 @@ module step_array_regs
   assign file_address_merged_o = merge(file_address_i, write_data_i, write_mask_i);
   assign file_data_write_o = write_i && write_addr_i == FILE_DATA;
   assign file_data_o = file_data_q;
-  assign file_data_merged = W'(merge(DATA_W'(file_data_i), write_data_i, write_mask_i));
+  assign file_data_merged_o = W'(merge(DATA_W'(file_data_i), write_data_i, write_mask_i));
   assign program_store_write_o = write_i && write_addr_i == PROGRAM_STORE;
   assign program_store_o = program_store_q;
   assign program_store_merged_o = merge(program_store_i, write_data_i, write_mask_i);
@@ -414,7 +416,7 @@ module step_array_regs
     segment_store_q <= segment_store_merged_o;
     function_store_q <= function_store_merged_o;
     file_address_q <= file_address_merged_o;
-    file_data_q <= file_data_merged;
+    file_data_q <= file_data_merged_o;
     program_store_q <= program_store_merged_o;
   end
 

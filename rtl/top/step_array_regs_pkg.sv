@@ -150,7 +150,8 @@ package step_array_regs_pkg;
   localparam logic [WORD_W-1:0] FILE_ADDRESS = 10'h30;
 
   // a write stores in the register there, in all datapaths, and moves FILE_ADDRESS to the same
-  // address of the next bank, after the last bank to the next address of bank 0; reads as 0
+  // address of the next bank, after the last bank to the next address of bank 0; reads as 0, so a
+  // write that does not strobe all bytes of a float is refused
   localparam logic [WORD_W-1:0] FILE_DATA = 10'h31;
 
   // a write stores PROGRAM_WORD at this address of the program

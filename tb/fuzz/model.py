@@ -365,16 +365,16 @@ class Programmable(Model):
 
     def write_through(self, name: str, data: int, mask: int) -> bool:
         """Move a position, or write the register there."""
+        if not self.allowed(name, data, mask):
+            return False
         if name == "FILE_DATA":
             at, width = self.accessed("FILE_ADDRESS", False), (1 << self.fmt.width) - 1
-            old = self.file.get(at, UNKNOWN) if self.READS_FILE else 0
+            old = self.file.get(at, UNKNOWN)
             if old is not UNKNOWN:
                 self.file[at] = self.merged(old, data, mask) & width
             elif mask == WORD:
                 self.file[at] = data & width
             return True
-        if not self.allowed(name, data, mask):
-            return False
         self.position[name] = self.merged(self.standing(name), data, mask)
         return True
 
@@ -506,6 +506,13 @@ class Array(Programmable):
         machine = array_driver.machine_of(params)
         self.banks, self.addresses = machine.banks, machine.contexts * machine.depth
         super().__init__(step_array(machine.bus_words), params)
+
+    def allowed(self, name: str, data: int, mask: int) -> bool:
+        """Whether a write could be, if nothing ran."""
+        if self.map[name].whole:
+            width = (1 << self.fmt.width) - 1
+            return mask & width == width
+        return super().allowed(name, data, mask)
 
     def possible(self, name: str, word: int) -> bool:
         """Whether a position can be that, and what would be stored there."""

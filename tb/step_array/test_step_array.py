@@ -786,7 +786,10 @@ async def refused_tables(dut, board):
 
 @BENCH.test(timeout_us=40_000)
 async def registers_of_the_host(dut, board):
-    """FILE_ADDRESS moves bank after bank and wraps; FILE_DATA reads as 0; what is there is said."""
+    """FILE_ADDRESS moves bank after bank and wraps; FILE_DATA reads as 0, and is written whole.
+
+    What is there is said.
+    """
     bus = await _start(dut, board)
     registers, machine = bus.registers, bus.machine
     lanes, array = await registers.read("LANES"), await registers.read("ARRAY")
@@ -806,6 +809,11 @@ async def registers_of_the_host(dut, board):
         await bus.compare("FILE_ADDRESS", on_bus(here))
         await registers.write("FILE_DATA", bus.array.image[here])
         await bus.compare("FILE_ADDRESS", on_bus(after._replace(address=after.address % addresses)))
+        await registers.write("FILE_ADDRESS", on_bus(here))
+        for first, data in ((0, b"\xff"), (1, b"\xff" * (WORD_BYTES - 1))):
+            okay = await registers.write_bytes(registers.map["FILE_DATA"].offset + first, data)
+            board.compare(f"write of {len(data)} bytes of FILE_DATA is OKAY", int(okay), 0)
+        await bus.compare("FILE_ADDRESS", on_bus(here))
     await bus.check_run(bus.calls(), "after writes of the host")
     await bus.check_number("PROGRAM_STORE", machine.program_depth)
 

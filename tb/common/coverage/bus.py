@@ -1,6 +1,6 @@
 """Points of the register bus: every register, every access, every answer, in every state."""
 
-from pymodel.machine.registers import MAPS, READ_WRITE, Home, Map, Register
+from pymodel.machine.registers import MAPS, READ_WRITE, Home, Map
 from tb.common.coverage.point import Bin, Point
 
 ACCESSES = ("read", "write", "write of one byte")
@@ -36,12 +36,9 @@ def responses(map_: Map, name: str, access: str, state: str) -> tuple[str, ...]:
         return (OKAY,)
     if state == BUSY:
         return (SLVERR,)
-    return RESPONSES if _checked(register) else (OKAY,)
-
-
-def _checked(register: Register) -> bool:
-    """Whether the hardware says if a value can be written."""
-    return register.home is Home.THROUGH and register.checked
+    if register.whole:
+        return (OKAY,) if access == "write" else (SLVERR,)
+    return RESPONSES if register.checked else (OKAY,)
 
 
 def point(map_: Map) -> Point:
