@@ -302,12 +302,13 @@ static struct group traced_of(const struct step_program *program) {
   return group;
 }
 
-enum step_status step_set(const struct step_engine *engine, const char *name, uint32_t bits) {
+enum step_status step_set(struct step_engine *engine, const char *name, uint32_t bits) {
   struct step_value value;
   for (uint32_t i = 0; engine->image != NULL && i < engine->image->parameters; i++) {
     step_value(engine->image, i, &value);
     if (same_name(value.name, name)) {
       struct group group = {i, 1u};
+      engine->set = 1;
       return write_values(engine, engine->image, group, &bits, NULL);
     }
   }
@@ -364,6 +365,7 @@ enum step_status step_open(struct step_engine *engine, volatile uint32_t *base) 
   engine->base = base;
   engine->image = NULL;
   engine->banks = 0u;
+  engine->set = 0;
   if (STEP_READ(engine, STEP_ENGINE_ID) != ID) {
     return STEP_NO_ENGINE;
   }
@@ -442,6 +444,7 @@ enum step_status step_load(struct step_engine *engine, const struct step_image *
     status = write_values(engine, image, carried_of(&program), NULL, NULL);
   }
   engine->image = status == STEP_OK ? image : NULL;
+  engine->set = 0;
   return status;
 }
 
@@ -454,9 +457,10 @@ enum step_status step_exchange(struct step_engine *engine, const struct step_ima
   if (!same_programs(engine->image, image)) {
     return STEP_OTHER_PROGRAM;
   }
-  status = write_values(engine, image, parameters, NULL, engine->image);
+  status = write_values(engine, image, parameters, NULL, engine->set ? NULL : engine->image);
   if (status == STEP_OK) {
     engine->image = image;
+    engine->set = 0;
   }
   return status;
 }

@@ -66,6 +66,7 @@ struct step_engine {
   volatile uint32_t *base; /* where the registers are mapped */
   const struct step_image *image;
   uint32_t banks;
+  int set; /* some parameter is not that of the image */
 };
 
 /* What a run left behind. */
@@ -97,11 +98,12 @@ enum step_status step_open(struct step_engine *engine, volatile uint32_t *base);
 /* Load an image: programs, trace lists, parameters, and carried values to begin with. */
 enum step_status step_load(struct step_engine *engine, const struct step_image *image);
 
-/* Take the parameters of another image of the same programs; only those that differ are written. */
+/* Take the parameters of another image of the same programs. Only those that differ are written; all
+ * of them where step_set was called before. */
 enum step_status step_exchange(struct step_engine *engine, const struct step_image *image);
 
 /* Write one parameter by its name. */
-enum step_status step_set(const struct step_engine *engine, const char *name, uint32_t bits);
+enum step_status step_set(struct step_engine *engine, const char *name, uint32_t bits);
 
 /* Give a program's carried values those of the image again. */
 enum step_status step_restart(const struct step_engine *engine, uint32_t number);

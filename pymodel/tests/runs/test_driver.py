@@ -389,8 +389,11 @@ def test_calls_are_those_of_the_text(code, machine):
     assert driver.restart(1) == Status.OK and driver.read_carried(1, 1)[1] == [0]
     assert driver.write_carried(1, [fmt.one]) == Status.OK
     assert driver.read_carried(1, 1)[1] == [fmt.one]
+    before = driver.call(0, [fmt.one, fmt.one], 2, LOOKS)
     assert driver.set("gain", fmt.one) == Status.OK
     assert driver.call(0, [fmt.one, fmt.one], 2, LOOKS) == (Status.OK, [fmt.from_float(2), fmt.one])
+    assert driver.exchange(library_image(library).encode()) == Status.OK  # takes back what was set
+    assert driver.call(0, [fmt.one, fmt.one], 2, LOOKS) == before
     assert driver.set("grain", fmt.one) == Status.UNKNOWN
     assert driver.find("none") is None
 
