@@ -447,8 +447,8 @@ def step_array(bus_words: int) -> Map:
         "streams as rst_ni does, so reset both their ends with it: a result that is offered is "
         "withdrawn, a packet that has begun gets no TLAST, and the rest of a call that has begun "
         "counts as a call of the next run. Memories, segments, functions and the registers "
-        "written here stay. FLAGS are those of stored results; whether one of a call was infinite, not a number or "
-        "invalid, TUSER of its results says.",
+        "written here stay. FLAGS are those of stored results; whether one of a call was "
+        "infinite, not a number or invalid, TUSER of its results says.",
         parameters=(("BUS_WORDS", bus_words, "bus words of a program word"),),
         registers=(
             *common_registers(
@@ -541,7 +541,8 @@ def step_array(bus_words: int) -> Map:
                 READ_WRITE,
                 "a write stores in the register there, in all datapaths, and moves FILE_ADDRESS to "
                 "the same address of the next bank, after the last bank to the next address of "
-                "bank 0; reads as 0, so a write that does not strobe all bytes of a float is refused",
+                "bank 0; reads as 0, so a write that does not strobe all bytes of a float is "
+                "refused",
                 floats=True,
                 checked=True,
                 whole=True,

@@ -108,7 +108,9 @@ def _measured(job: Job) -> tuple[Job, Row]:
 def _together(kernel: Kernel) -> dict[str, float]:
     """Cycles of a system where several of them are interleaved."""
     engine = ENGINES[SHARED].boundless
-    return {f"{n}": schedule(engine, interleave([kernel] * n), thorough=True).main / n for n in SEVERAL}
+    return {
+        f"{n}": schedule(engine, interleave([kernel] * n), thorough=True).main / n for n in SEVERAL
+    }
 
 
 # --- comparison -----------------------------------------------------------------------------------
