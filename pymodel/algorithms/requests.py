@@ -111,13 +111,16 @@ def answer(arithmetic: SupportsArithmetic, request: Any) -> Any:
 def joint_matrix(request: Any, reply: Any) -> list[Matrix[Any]] | None:
     """The bracket of (33) that a request made the model invert, as matrices that add up to it.
 
-    1/kg of translations; None for other requests. They are to be added in float64, apart from the
-    algorithm: the sum takes part in no result.
+    Of an open chain's pin on the ground that is the matrix in (40); a closed one's is eta, which is
+    watched by itself. 1/kg of translations; None for other requests. They are to be added in
+    float64, apart from the algorithm: the sum takes part in no result.
     """
     if isinstance(request, Assemble):
         return [tuple(row[:2] for row in m[:2]) for m in (request.a.xi_22, request.b.xi_11)]
     if isinstance(request, Eliminate):
         return [reply[1].matrix]
+    if isinstance(request, ConnectBase) and len(request.matrix) == 2:
+        return [request.matrix]
     return None
 
 

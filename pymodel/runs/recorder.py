@@ -33,7 +33,7 @@ UNSOLVABLE = 1e-2
 JOINT_WARNING = 1e-2
 
 #: Condition number of a joint matrix (33) that is never an alarm: that of ordinary bodies is below
-#: 25. A format so coarse that this is too much is seen by the rounding of its runs.
+#: 40. A format so coarse that this is too much is seen by the rounding of its runs.
 ORDINARY_JOINT = 100.0
 
 #: Angles in rad from which the sine and cosine of the hardware give NaN.
