@@ -21,6 +21,7 @@ from typing import Any
 
 from pymodel.algorithms.sums import tree_sum
 from pymodel.arith.scalars import S, SupportsArithmetic
+from pymodel.arith.terms import Terms
 from pymodel.mechanism import formula
 from pymodel.mechanism.formula import Formula, Operation
 from pymodel.mechanism.scenario import Scenario, ScenarioError, Table
@@ -111,7 +112,7 @@ class TableDrive:
         shares = [0.5 + 1.0 / (1.0 + t / last) for t in times[1:]]
         self.shares = [parameter("shares", i, share) for i, share in enumerate(shares, start=1)]
         self.one = arithmetic.const(1.0)
-        self.large = _large(arithmetic, self.one)
+        self.large = _large(arithmetic)
 
     def torque(self, t: S) -> S:
         """The torque (N m) at the time t (s), from 0 on."""
@@ -123,11 +124,15 @@ class TableDrive:
         return tree_sum([*parts, passed[-1] * self.values[-1]])
 
 
-def _large(arithmetic: SupportsArithmetic[S], one: S) -> S:
+def _large(arithmetic: SupportsArithmetic[S]) -> S:
     """A number between whose neighbours there is 1: 3/2 over the unit in the last place of 1.
 
-    4/3 is rounded by a third of that unit, up or down: the sign is of no account.
+    4/3 is rounded by a third of that unit, up or down: the sign is of no account. Terms would
+    compute with their own numbers in float64; what counts here is how the format rounds.
     """
+    if isinstance(arithmetic, Terms):
+        return arithmetic.given(_large(arithmetic.arithmetic))
+    one = arithmetic.const(1.0)
     third = arithmetic.const(4.0 / 3.0) - one
     unit = ((third + third) + third) - one
     return arithmetic.const(1.5) * arithmetic.recip(unit)

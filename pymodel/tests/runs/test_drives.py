@@ -98,6 +98,48 @@ def test_the_engine_has_the_bits_of_the_model(name, rebase, integrator):
     same(got, simulate(scenario, BitExact(fold=True), rebase=rebase))
 
 
+#: First joints that are no unrotated planar pins, whose text runs on terms.
+OTHER_JOINTS = {
+    "slider": {"joint": "prismatic", "axis": [1.0, 0.0]},
+    "rotated": {"rotation": 0.5},
+    "hinge": {"axis": [0.0, 1.0, 0.0]},
+}
+
+
+def one_joint(first, torque, steps):
+    """One body on a joint, in the plane or in space, with a torque."""
+    spatial = len(first.get("axis", [])) == 3
+    more = [0.0] if spatial else []
+    body = {"mass": 1.0, "inertia": [0.1, 0.1, 0.1] if spatial else 0.1}
+    body |= {"com": [0.2, 0.1, *more], "tip": [0.4, 0.0, *more], "torque": torque}
+    time = {"step": 1e-3, "end": steps * 1e-3, "integrator": "rk4"}
+    return {"name": "one", "gravity": [0.0, *more, -9.81], "time": time, "body": [body | first]}
+
+
+@pytest.mark.parametrize("first", OTHER_JOINTS.values(), ids=OTHER_JOINTS)
+def test_tables_on_other_joints_than_planar_pins(first):
+    scenario = load(one_joint(first, TABLE, 80))
+    run = simulate(scenario)
+    exact = lagrangian.simulate(scenario, scenario.times)  # it misses corners by some 1e-11
+    assert abs(run.p - simulate(varied(scenario, torque=0.0)).p).max() > 1e-2
+    np.testing.assert_allclose(run.q, exact.q, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(run.p, exact.p, rtol=0, atol=1e-10)
+    for arithmetic in ("float64", "float32", "5/10"):
+        want, got = simulate(scenario, arithmetic), native_runs.simulate(scenario, arithmetic)
+        same(got, want)
+        assert got.flags == want.flags
+    few = load(one_joint(first, {"times": [0.0, 0.002], "values": [1.0, 2.0]}, 5))
+    same(engine_runs.simulate(Machine(), few), simulate(few, BitExact(fold=True)))
+
+
+def test_a_sweep_of_tables_on_a_slider():
+    data = one_joint(OTHER_JOINTS["slider"], TABLE, 30)
+    found = sweep(data, {"body[0].mass": "1,2"}, target="native", workers=0)
+    for k, mass in enumerate((1.0, 2.0)):
+        run = simulate(varied(load(data), mass=mass))
+        assert (found["q0"][k], found["p0"][k]) == (run.q[-1, 0], run.p[-1, 0])
+
+
 def test_systems_interleaved_on_the_engine():
     scenarios = [driven("double_pendulum", 8), load(SCENARIOS / "tree.toml", 8)]
     machine = engine_runs.fitting(Machine(), scenarios)
