@@ -231,16 +231,10 @@ class Terms(Generic[S]):
         return self._signed(product, negative)
 
     def recip(self, x: Term) -> Term:
-        """1 / x.
-
-        Raises
-        ------
-        ZeroDivisionError
-            If x is zero by structure: a joint that nothing resists.
-        """
+        """1 / x; of zero by structure what the arithmetic gives for zero: an infinity."""
         fixed = self._fixed[x.node]
-        whole = None if fixed is None else 1.0 / fixed
-        if self._is_number[x.node]:
+        whole = 1.0 / fixed if fixed else None
+        if whole is not None and self._is_number[x.node]:
             return self._signed(self.const(whole), x.negative)
         key = ("rec", x.node)
         node = self._known.get(key)

@@ -64,6 +64,8 @@ def formula(function, names="abcd", **options):
         (lambda t, a, b, c, d: t.const(3.0) + t.const(5.0) * t.const(0.5), "5.5"),
         (lambda t, a, b, c, d: t.recip(-a), "-1/a"),
         (lambda t, a, b, c, d: t.recip(t.const(4.0)), "0.25"),
+        (lambda t, a, b, c, d: t.recip(a - a), "1/0.0"),
+        (lambda t, a, b, c, d: t.recip(t.const(1e-200) * t.const(1e-200)), "1/0.0"),
         (lambda t, a, b, c, d: t.parameter("m", 0.0) + a, "a"),
         (lambda t, a, b, c, d: t.parameter("m", -1.0) * a, "-a"),
         (lambda t, a, b, c, d: t.parameter("m", 2.5) * a, "2.5 a"),

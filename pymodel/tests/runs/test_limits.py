@@ -104,6 +104,26 @@ def test_the_pin_on_the_ground_is_watched(tmp_path, capsys, simulate):
     assert status == 0 and "joint matrix (33) reaches" in capsys.readouterr().err
 
 
+SLIDERS = {
+    "plane": {"inertia": 1e-14, "com": [0.3, 0.2], "axis": [1.0, 0.0]},
+    "space": {"inertia": [1e15, 0.01, 0.01], "com": [0.0, 0.0, 0.0], "axis": [1.0, 0.0, 0.0]}
+    | {"rotation": [0.0, 0.5, 0.0]},
+}
+
+
+@pytest.mark.parametrize("simulate", [simulate, native_runs.simulate])
+@pytest.mark.parametrize("slider", SLIDERS.values(), ids=SLIDERS)
+def test_a_joint_matrix_that_is_singular_in_advance(slider, simulate):
+    """It depends on no coordinate, so its determinant is known before any step."""
+    body = {"joint": "prismatic", "mass": 1.0, "tip": slider["com"]} | slider
+    gravity = [0.0] * (len(slider["com"]) - 1) + [-9.81]
+    time = {"step": 1e-3, "end": 0.01}
+    scenario = load({"name": "slider", "gravity": gravity, "time": time, "body": [body]})
+    for arithmetic in ("float64", "float32"):
+        with pytest.raises(SingularError, match=r"step 0: joint matrix \(33\) is singular"):
+            simulate(scenario, arithmetic)
+
+
 def test_an_adaptive_run_watches_the_pin_on_the_ground():
     point = dataclasses.replace(pin_on_the_ground(1e-16), integrator="RK45")
     with pytest.raises(SingularError, match="joint matrix .* too much for float64"):
