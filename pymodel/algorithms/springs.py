@@ -219,7 +219,7 @@ def _force_by_length(
             length = natural.half * length + half_square * arithmetic.recip(length)
         inverse = arithmetic.recip(length)
         scale = scale - natural.force * inverse
-    if spring.damping is not None:
+    if spring.damping is not None and slopes:  # without any the ends keep their distance
         rate = tree_sum([slope * q_dot[k] for k, slope in slopes.items()])
         inverse_square = arithmetic.recip(square) if natural is None else inverse * inverse
         scale = scale + (spring.damping * rate) * inverse_square

@@ -15,6 +15,7 @@ from pymodel.mechanism import kinematics
 from pymodel.mechanism.scenario import GROUND, STRETCH, Body, Scenario, Spring
 from pymodel.mechanism.scenario_file import load, varied
 from pymodel.runs import engine_runs, lagrangian, native_runs
+from pymodel.runs.joint_forces import joint_forces
 from pymodel.runs.simulate import simulate
 from pymodel.runs.summary import is_conservative
 from pymodel.tests.chains import difference, random_chain
@@ -141,6 +142,27 @@ def test_lengths_that_no_spring_has_at_the_start_are_refused():
     with pytest.raises(ValueError, match=r"spring\[0\]: where its ends are overflows float64"):
         load(data | {"spring": [end | {"at": [1.7e308, 1.7e308]}]})
     assert load(data | {"spring": [end | {"at": [1, 0]}]}).springs[0].length == 0.0
+
+
+@pytest.mark.parametrize("keys", [KINDS["damper"], KINDS["all"]], ids=["damper", "all"])
+@pytest.mark.parametrize("to", [0, GROUND])
+def test_a_damper_whose_ends_keep_their_distance_exerts_nothing(to, keys):
+    """The body that carries it is welded to the other one, or to the ground."""
+    bar = {"mass": 1.0, "inertia": 0.1, "com": [0.2, 0.0], "tip": [0.4, 0.0]}
+    welded = bar | {"joint": "fixed", "parent": to}
+    data = {
+        "name": "welded",
+        "gravity": [0.0, -9.8],
+        "time": {"step": 1e-3, "end": 0.02},
+        "body": [bar, welded | ({"attach": [1.0, 0.0]} if to == GROUND else {})],
+    }
+    ends = {"body": 1, "point": [0.3, 0.1], "to": to, "at": [0.1, 0.0]}
+    without = simulate(load(data))
+    damped, undamped = (load(data | {"spring": [ends | x]}) for x in (keys, keys | {"damping": 0}))
+    for run in (simulate(damped), native_runs.simulate(damped), simulate(undamped)):
+        assert run.q.tobytes() == without.q.tobytes() and run.p.tobytes() == without.p.tobytes()
+    found, expected = (joint_forces(x, without).columns() for x in (damped, undamped))
+    assert all(np.array_equal(column, expected[name]) for name, column in found.items())
 
 
 def test_a_swing_keeps_its_energy():
