@@ -92,7 +92,7 @@ def simulate(arguments: argparse.Namespace) -> int:
 
     scenario = load(arguments.scenario, steps=arguments.steps)
     _check_shape(arguments.shape)
-    _check_used(scenario, arguments.base, arguments.rebase, arguments.forces)
+    _check_used(scenario, arguments.base, arguments.rebase, arguments.forces, shape=arguments.shape)
     _, status = session.run_model(
         scenario,
         arguments.arith,
@@ -116,11 +116,15 @@ def _check_shape(shape: str) -> None:
 
 
 def _check_used(
-    scenario: Scenario, base: str | None, rebase: int = 0, forces: bool = False
+    scenario: Scenario,
+    base: str | None = None,
+    rebase: int = 0,
+    forces: bool = False,
+    shape: str = "balanced",
 ) -> None:
     from pymodel.runs.unused_options import unused_options
 
-    for option, use in unused_options(scenario, base, rebase, forces).items():
+    for option, use in unused_options(scenario, base, rebase, forces, shape).items():
         raise InputError(f"--{option}: {use}")
 
 
@@ -222,8 +226,11 @@ def _counted(arguments: argparse.Namespace) -> list[TableData]:
         return [(title, robot_commands.HEADINGS, rows)]
     if any(options):
         raise InputError("--floating, --parameters-as-data: only for a robot file (.urdf)")
-    step = [_step_table(load(path), arguments.shape)] if path else []
-    return _subdesign_tables() + step
+    if not path:
+        return _subdesign_tables()
+    scenario = load(path)
+    _check_used(scenario, shape=arguments.shape)
+    return [*_subdesign_tables(), _step_table(scenario, arguments.shape)]
 
 
 def _subdesign_tables() -> list[TableData]:

@@ -226,8 +226,10 @@ def prepare(
         raise InputError(f"--base: must be one of {', '.join(CLOSED_BASES)}, got {base!r}")
     if rebase < 0:
         raise InputError(f"--rebase: must be 0 (never) or more, got {rebase}")
+    if steps is not None and "time.end" in variations.varied:
+        raise InputError("--vary time.end: would change nothing, --steps says how long a run is")
     plain = parse(data, source, steps)
-    for option, use in unused_options(plain, base, rebase).items():
+    for option, use in unused_options(plain, base, rebase, shape=shape).items():
         raise InputError(f"--{option}: {use}")
     backend = BACKENDS[target] if isinstance(target, str) else target
     try:

@@ -5,7 +5,11 @@ from pymodel.mechanism.scenario import Scenario
 
 
 def unused_options(
-    scenario: Scenario, base: str | None, rebase: int, forces: bool = False
+    scenario: Scenario,
+    base: str | None,
+    rebase: int,
+    forces: bool = False,
+    shape: str = "balanced",
 ) -> dict[str, str]:
     """The options that are given and that the scenario has no use for.
 
@@ -19,6 +23,8 @@ def unused_options(
         Re-base the momenta every so many steps; 0 never.
     forces
         Write the forces of the joints.
+    shape
+        Of the assembly tree; ``balanced`` where nobody says.
 
     Returns
     -------
@@ -32,4 +38,6 @@ def unused_options(
         unused["rebase"] = "only for a mechanism with loops"
     if forces and not any(map(sum, scenario.constraints)):
         unused["forces"] = "only for a mechanism with joints that hold something"
+    if shape != "balanced" and len(scenario.bodies) == 1:
+        unused["shape"] = "only for a mechanism of two or more bodies"
     return unused

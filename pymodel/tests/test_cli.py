@@ -257,6 +257,14 @@ BAD = {
         ["simulate", "short.toml", "--out", "o", "--shape", "round"],
         "--shape: must be one of balanced, left, right, got 'round'",
     ),
+    "shape of one body": (
+        ["simulate", "single.toml", "--out", "o", "--shape", "left"],
+        "--shape: only for a mechanism of two or more bodies",
+    ),
+    "count_one": (
+        ["count", "single.toml", "--shape", "right"],
+        "--shape: only for a mechanism of two or more bodies",
+    ),
     "base": (
         ["simulate", "short.toml", "--out", "o", "--base", "ldl"],
         "--base: only for a chain of bodies that is closed to the ground",
@@ -288,6 +296,8 @@ def test_bad_input_is_one_line_and_status_2(scenario, tmp_path, monkeypatch, cap
     monkeypatch.chdir(tmp_path)
     Path("bad.toml").write_text(SCENARIO.replace("mass", "mas", 1))
     Path("loop.toml").write_text((ROOT / "scenarios" / "four_bar.toml").read_text())
+    single = ROOT / "scenarios" / "compound_pendulum.toml"
+    Path("single.toml").write_text(single.read_text())
     Path("one.csv").write_text(",".join(column_names(1, 1)) + "\n")
     Path("two.csv").write_text(",".join(column_names(2, 2)) + "\n")
     arguments, text = BAD[kind]

@@ -271,6 +271,7 @@ def test_a_folder_that_cannot_be_written_is_refused_at_once(tmp_path, monkeypatc
         ({"out": "one.xls"}, "--out one.xls: must end in .parquet or .csv"),
         ({"target": "fpga"}, "--target: must be one of model"),
         ({"shape": "round"}, "--shape: must be one of balanced"),
+        ({"vary": {"time.end": "0.1,0.2"}, "steps": 9}, "--vary time.end: would change nothing"),
         ({"base": "ldl"}, "--base: only for a chain of bodies that is closed to the ground"),
         ({"base": "lu"}, "--base: must be one of "),
         ({"rebase": 3}, "--rebase: only for a mechanism with loops"),
@@ -292,6 +293,9 @@ def test_a_scenario_in_python(tmp_path):
     found = sweep(data, {"body[0].mass": "1,2"}, tmp_path / "one.csv", steps=5, workers=0)
     want = sweep(DOUBLE_PENDULUM, {"body[0].mass": "1,2"}, steps=5, workers=0)
     assert same(found, want)
+    one_body = SCENARIOS / "compound_pendulum.toml"
+    with pytest.raises(InputError, match="--shape: only for a mechanism of two or more bodies"):
+        sweep(one_body, {"body[0].mass": "1,2"}, shape="left", workers=0)
     with pytest.raises(InputError, match="scenario: must be a file, or the dictionary"):
         sweep(pymodel.load(DOUBLE_PENDULUM), {"body[0].mass": "1,2"})
 
