@@ -112,7 +112,7 @@ def engine(arithmetic: str, lanes: str) -> Machine:
     """
     _format_parameters(arithmetic)
     machine = Machine.parse(lanes, fmt=scalars.parse(arithmetic).fmt)
-    check_word(machine, lanes)  # before a schedule on ten thousand lanes
+    check_word(machine, lanes)  # before a schedule on that many lanes
     if not machine.fmt.has_sincos:
         raise InputError(f"ARITH={arithmetic}: sine and cosine end at binary32")
     return machine

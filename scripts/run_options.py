@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 from pymodel.algorithms.requests import BASE, CLOSED_BASES, RECORDED_BASES
 from pymodel.arith import scalars
-from pymodel.machine.isa import Machine
+from pymodel.machine.isa import MAX_LANES, Machine
 from pymodel.mechanism.scenario import Scenario
 from pymodel.mechanism.scenario_file import MAX_STEPS
 from pymodel.runs.input_error import InputError
@@ -234,7 +234,7 @@ def lanes_of(text: str) -> str:
     try:
         Machine.parse(text)
     except ValueError:
-        allowed = "<adders>+<multipliers>, at least 1+1"
+        allowed = f"<adders>+<multipliers>, 1+1 to {MAX_LANES}+{MAX_LANES}"
         raise argparse.ArgumentTypeError(f"LANES={text}: must be {allowed}") from None
     return text
 

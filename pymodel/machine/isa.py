@@ -27,12 +27,13 @@ from typing import Any, NamedTuple
 
 from pymodel.arith.errors import Error
 from pymodel.arith.fp import BINARY32, Format
-from pymodel.machine.registers import BUS_W
+from pymodel.machine.registers import BUS_W, STEP_ENGINE
 
 SIDES = 2
 LOAD_STAGES = 3  # cycles from a word to what its load lane gives
 SCRATCH_STAGES = 3  # cycles from an operand of the output lane to its word in the scratch memory
 SHARE_STAGES = 3  # registers between several datapaths and a unit that they share
+MAX_LANES = STEP_ENGINE["LANES"].field("NUM_ADD").get(-1)  # of a kind, which a register tells
 MAX_DATAPATHS = 32
 MAX_CONTEXTS, MAX_READ_STAGES, MAX_OPERAND_STAGES = 16, 2, 1
 RARE = ("rec", "sincos")  # operations whose units the datapaths of an array share
@@ -127,7 +128,7 @@ class Machine:
     Parameters
     ----------
     adders, multipliers : int
-        Lanes of each kind; besides them there are one reciprocal and one sin/cos.
+        Lanes of each kind, 1 to 255; besides them there are one reciprocal and one sin/cos.
     add_stages, mul_stages, rec_stages, sincos_stages : int
         Register stages of the float units.
     depth : int
@@ -159,8 +160,8 @@ class Machine:
     Raises
     ------
     ValueError
-        For fewer than one lane of a kind, a depth that is no power of two, contexts, stages or
-        datapaths out of their range, or datapaths or a scratch memory without streams.
+        For a depth that is no power of two, lanes of a kind, contexts, stages or datapaths out of
+        their range, or datapaths or a scratch memory without streams.
     """
 
     adders: int = 2
@@ -192,9 +193,8 @@ class Machine:
         for name, value in defaults.items():
             if getattr(self, name) is None:
                 object.__setattr__(self, name, value)
-        for name, least in (("adders", 1), ("multipliers", 1), ("depth", 2)):
-            if getattr(self, name) < least:
-                raise ValueError(f"{name} is {getattr(self, name)}, must be at least {least}")
+        if self.depth < 2:
+            raise ValueError(f"depth is {self.depth}, must be at least 2")
         for name in ("depth", "in_depth", "out_depth", "scratch_depth"):
             depth = getattr(self, name)
             if depth & (depth - 1):
@@ -209,6 +209,8 @@ class Machine:
         if self.scratch and not self.streams:
             raise ValueError("a scratch memory needs streams: in_depth and out_depth")
         for name, least, most in (
+            ("adders", 1, MAX_LANES),
+            ("multipliers", 1, MAX_LANES),
             ("contexts", 1, MAX_CONTEXTS),
             ("read_stages", 0, MAX_READ_STAGES),
             ("operand_stages", 0, MAX_OPERAND_STAGES),

@@ -84,7 +84,9 @@ def test_schedule_reports_and_draws(tmp_path, capsys):
     ("option", "value", "said"),
     [
         ("--lanes", "2", "lanes '2': must be <adders>+<multipliers>, such as 2+2"),
-        ("--lanes", "0+2", "adders is 0, must be at least 1"),
+        ("--lanes", "0+2", "adders is 0, must be 1 to 255"),
+        ("--lanes", "9999+1", "adders is 9999, must be 1 to 255"),
+        ("--lanes", "1+256", "multipliers is 256, must be 1 to 255"),
         ("--stages", "1,2", "stages '1,2': must be four numbers, such as 3,2,6,13"),
         ("--contexts", "0", "--contexts: must be at least 1, got 0"),
     ],

@@ -44,7 +44,11 @@ def attempt(tmp_path, name, *options):
         ("tree", ["--target", "step", "--lanes", "2x2"], "LANES=2x2: must be <adders>+<multip"),
         ("tree", ["--target", "step", "--lanes", "0+1"], "LANES=0+1: must be <adders>+<multip"),
         ("tree", ["--target", "step", "--lanes", "30+30"], "LANES=30+30: a program word of 2"),
-        ("tree", ["--target", "step", "--lanes", f"{10**30}+1"], "of at most 2048: must be fewer"),
+        (
+            "tree",
+            ["--target", "step", "--lanes", f"{10**30}+1"],
+            "must be <adders>+<multipliers>, 1+1 to 255",
+        ),
         ("tree", ["--target", "fpga"], "TARGET=fpga: must be model, native, coprocessor or step"),
         ("tree", ["--steps", "0"], "STEPS=0: must be a whole number, 1 to 4294967294"),
         ("tree", ["--steps", "-1"], "STEPS=-1: must be a whole number, 1 to"),

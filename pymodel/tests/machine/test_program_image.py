@@ -69,8 +69,12 @@ def test_the_machine_is_found_in_it(machine):
 def test_machines_that_no_engine_is():
     with pytest.raises(ProgramError, match="ADD_STAGES is 8, an engine has at most 7"):
         identity(Machine(add_stages=8))
-    with pytest.raises(ProgramError, match="NUM_MUL is 256"):
-        identity(Machine(2, 256))
+    with pytest.raises(ProgramError, match="SINCOS_STAGES is 256"):
+        identity(Machine(sincos_stages=256))
+    assert identity(Machine(255, 255)) != identity(Machine())
+    for lanes, said in (((2, 256), "multipliers is 256"), ((256, 2), "adders is 256")):
+        with pytest.raises(ValueError, match=f"{said}, must be 1 to 255"):
+            Machine(*lanes)
     kernel = record(scaled, "a", "x", {"k": 2.0})
     wide = library_image(prepare_library(Machine(40, 40), {"one": kernel}))
     with pytest.raises(ProgramError, match=r"words of \d+ bits; an engine takes 2048"):
