@@ -54,6 +54,7 @@ from pymodel.mechanism.scenario import (
 MAX_STEPS = 2**32 - 2  # the step engine counts them, and one evaluation more, in 32 bits
 OF_SPRINGS_ALONE = ("stiffness", "length")  # keys that bodies and loops do not have
 MAX_TABLE = 1000  # times of a torque that is a table
+LONGEST_SHOWN = 100  # characters of a file's text in a message
 # Relative deviation of the end of a run from whole steps that passes for rounding.
 END_TOLERANCE = 1e-9
 # A quaternion or an axis whose length is that near to 1 is left as it is, so that what was written
@@ -144,7 +145,7 @@ def parse(
     top = _Table(source, "", _without_arrays(data), schema.SCENARIO)
     name = top.get("name")
     if not name.strip() or not name.isprintable():
-        raise top.error("name", f"must be a line of printable text, got {name!r}")
+        raise top.error("name", f"must be a line of printable text, got {_short(repr(name))}")
     gravity = top.gravity()
     time = top.table("time", schema.TIME)
     step = time.get("step")
@@ -476,7 +477,8 @@ def _numbers(tables: list[_Table]) -> dict[str, int]:
         if not name:
             continue
         if not name.strip() or not name.isprintable():
-            raise table.error("name", f"must be a line of printable text, got {name!r}")
+            reason = f"must be a line of printable text, got {_short(repr(name))}"
+            raise table.error("name", reason)
         if name in numbers:
             owner = "the ground" if numbers[name] == GROUND else f"body {numbers[name]}"
             raise table.error("name", f"{_quote(name)} is the name of {owner}")
@@ -507,7 +509,12 @@ def _plain(text: str) -> str:
 
 
 def _quote(text: str) -> str:
-    return f'"{_plain(text)}"'
+    """Text of a file in a message, its beginning if it is long."""
+    return f'"{_short(_plain(text))}"'
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
 
 
 _KINDS = (
@@ -554,7 +561,7 @@ class _Table:
                 raise self.error(key, f"unknown key{hint} (known: {', '.join(self.keys)})")
 
     def error(self, key: str, reason: str) -> ScenarioError:
-        shown = key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else _quote(key)
+        shown = _short(key) if re.fullmatch(r"[A-Za-z0-9_-]+", key) else _quote(key)
         return ScenarioError(self.source, f"{self.path}{shown}", reason)
 
     def get(self, key: str, default: Any = None) -> Any:
@@ -648,7 +655,7 @@ class _Table:
         if not isinstance(value, str):
             raise self.error(key, f"must be the name or the number of a body, got {_kind(value)}")
         if value not in self.numbers:
-            known = ", ".join(map(_quote, self.numbers))
+            known = _short(", ".join(map(_quote, self.numbers)))
             raise self.error(key, f"no body is called {_quote(value)} (names: {known})")
         return self.numbers[value]
 

@@ -554,6 +554,28 @@ def test_no_such_file(tmp_path):
         load(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("table", "key"),
+    [
+        ("body", "parent"),
+        ("body", "joint"),
+        ("body", "name"),
+        ("time", "integrator"),
+        ("body", "k" * 5000),
+        ("body", "k k" * 5000),
+    ],
+)
+def test_messages_show_the_beginning_of_a_long_text(table, key):
+    body = {"mass": 1.0, "inertia": 1.0, "com": [0.0, 0.0], "tip": [1.0, 0.0]}
+    data = {"name": "x", "gravity": [0, 0], "time": {"step": 1.0, "end": 1.0}, "body": [body]}
+    place = body if table == "body" else data[table]
+    place[key] = "x" * 5000 + "\n"
+    with pytest.raises(ScenarioError) as caught:
+        parse(data)
+    said = str(caught.value)
+    assert len(said) < 500 and "..." in said and len(said.splitlines()) == 1
+
+
 def test_parse_names_its_source():
     with pytest.raises(ScenarioError) as caught:
         parse({"name": "a", "gravity": [0, 0]}, "here")
