@@ -298,6 +298,9 @@ def _parsed(key: str, text: str, kind: str) -> Axis | list[Value]:
             if not 2 <= int(size) <= MAX_VARIATIONS:
                 at_most = f"2 to {MAX_VARIATIONS} values"
                 raise InputError(f"--vary {key}: a range has {at_most}, got {size}")
+            for end in (first, last):
+                if not math.isfinite(float(end)):
+                    raise InputError(f"--vary {key}: must be finite numbers, got {end}")
             return np.linspace(float(first), float(last), int(size)).tolist()
         words = [word.strip() for word in text.split(",")]
         if kind == "torque":
