@@ -5,7 +5,10 @@ configurations. They change the wrenches between links, so what reports those mu
 
 1. Frames slide along their joints' axes until most offsets vanish. A prismatic joint's frame may
    slide in all directions, as its axis has no place. On the ground offsets vanish altogether: it
-   does not move, and gravity is the same everywhere.
+   does not move, and gravity is the same everywhere. A frame slides along a revolute joint's axis
+   only if it comes no farther from its parent's: where an axis is nearly perpendicular to an offset
+   it would have to go far, and the inertias about so distant a frame would lose their digits. The
+   bound has no tolerance, and lets every offset vanish that lies along its axis.
 2. Base parameters (Gautier and Khalil, 1990): what of a link's inertia its own joint does not
    change moves to its parent. For a revolute joint that is the mass, the first moment and the
    second moment along the axis; for a prismatic joint all second moments. What would move to the
@@ -72,7 +75,9 @@ def _shifts(links: list[Link], near: list[int]) -> Iterator[np.ndarray]:
         if link.kind == PRISMATIC:
             yield -link.offset[k] * link.rotation[k]
         elif abs(link.rotation[k, 2]) > ROUNDING:
-            yield -link.offset[k] / link.rotation[k, 2] * axes[2]
+            shift = -link.offset[k] / link.rotation[k, 2] * axes[2]
+            if np.linalg.norm(link.offset + link.rotation @ shift) <= np.linalg.norm(link.offset):
+                yield shift
     for child in children:
         for k in np.flatnonzero(child.offset):
             if link.kind == PRISMATIC or k == 2:

@@ -81,6 +81,28 @@ def test_prismatic_frame_goes_where_offsets_vanish(tmp_path):
         assert not reduced(robot).links[k].offset.any()
 
 
+@pytest.mark.parametrize("tilt", ["1e-3", "1e-4", "1e-8"])
+def test_frames_do_not_slide_far_along_nearly_perpendicular_axes(tilt, tmp_path):
+    inertial = (
+        "<inertial><origin xyz='0.05 -0.02 0.1'/><mass value='2'/>"
+        "<inertia ixx='0.02' ixy='0.001' ixz='0.002' iyy='0.025' iyz='0.0015' izz='0.01'/>"
+        "</inertial>"
+    )
+    joints = (("0 0 0.3", "0 1 0"), ("0.3 0 0.5", f"{tilt} 0 1"), ("0.1 0.3 0.5", f"1 {tilt} 0"))
+    text = "<link name='l0'/>" + "".join(
+        f"<link name='l{k}'>{inertial}</link><joint name='j{k}' type='revolute'>"
+        f"<parent link='l{k - 1}'/><child link='l{k}'/><origin xyz='{xyz}'/><axis xyz='{axis}'/>"
+        "</joint>"
+        for k, (xyz, axis) in enumerate(joints, start=1)
+    )
+    path = tmp_path / "tilted.urdf"
+    path.write_text(f"<robot name='tilted'>{text}</robot>")
+    robot = urdf.load(path)
+    small = reduced(robot)
+    assert_same_dynamics(robot, small, np.random.default_rng(1))
+    assert max(np.linalg.norm(link.frame_offset) for link in small.links) < 1  # m
+
+
 def with_masses(robot: Robot, factor):
     """The robot with the inertia of each link scaled."""
     links = (
