@@ -37,7 +37,7 @@ ROOT_JOINT = "root_joint"  #: name of a floating base's joint
 FIXED = "fixed"
 KINDS = {"revolute": REVOLUTE, "continuous": REVOLUTE, "prismatic": PRISMATIC}
 
-SNAP_ROTATION = 1e-5  #: entries of a placement's rotation that lie so near 0 and +-1 become that
+SNAP_ROTATION = 1e-5  #: entries of a placement's rotation that lie so near 0 become that
 SNAP_OFFSET = 1e-9  #: entries of a placement's offset that are smaller become 0, m
 ROUNDING = 1e-12  #: what is smaller comes from rounding
 
@@ -71,7 +71,7 @@ def load(
     """Read a robot.
 
     Entries of a joint's placement that almost are 0 or +-1, as an angle of 1.5708 leaves them,
-    become that; the robot's notes say where.
+    become that; the robot's notes say where. A placement of other angles, as 1.57, is kept exactly.
 
     Parameters
     ----------
@@ -261,19 +261,23 @@ class _Body:
 
 
 def _snapped(rotation: np.ndarray) -> np.ndarray:
-    """The rotation whose entries near 0 and +-1 are exactly that.
+    """The rotation whose entries near 0 and +-1 are exactly that; itself if there is none near.
 
     Snapped entries alone make no rotation where an angle of 1.5708 follows others of any value.
-    So the nearest rotation is taken and snapped again, until both agree.
+    So the nearest rotation is taken and snapped again, until both agree. Near +-1 is what is so
+    with entries near 0 beside it: an angle e leaves 1 - e^2 / 2 next to e.
     """
-    for _ in range(100):  # the distance halves
-        whole = np.round(rotation)
-        rotation = np.where(np.abs(rotation - whole) < SNAP_ROTATION, whole, rotation)
-        u, _, v = np.linalg.svd(rotation)
-        if np.abs(u @ v - rotation).max() < 1e-15:
-            break
-        rotation = u @ v
-    return rotation + 0.0  # -0 becomes 0
+    found = rotation
+    for _ in range(100):  # where they will agree, the distance halves
+        whole = np.round(found)
+        near = np.where(whole == 0, SNAP_ROTATION, SNAP_ROTATION**2)
+        found = np.where(np.abs(found - whole) < near, whole, found)
+        u, _, v = np.linalg.svd(found)
+        agreed = np.abs(u @ v - found).max() < 1e-15
+        if agreed and np.abs(found - rotation).max() < SNAP_ROTATION:
+            return found + 0.0  # -0 becomes 0
+        found = u @ v
+    return rotation + 0.0
 
 
 def _lumped(

@@ -6,6 +6,7 @@ import pytest
 
 from pymodel.mechanism import urdf
 from pymodel.mechanism.robot import FREE, PRISMATIC, REVOLUTE
+from pymodel.mechanism.rotations import from_angles
 from pymodel.runs import pinocchio_reference
 from pymodel.tests.robots import (
     NAMES,
@@ -116,6 +117,25 @@ def test_a_snapped_placement_is_a_rotation(load):
     rotation = load(LINKS + joint("j", "a", "b", more=placement)).links[0].rotation
     assert rotation[2, 2] == 0
     assert np.abs(rotation.T @ rotation - np.eye(3)).max() < 1e-15
+
+
+@pytest.mark.parametrize(
+    "angles", [(1.57, 0, 0), (1.2e-5, 0, 0), (0.004, 0, 1e-4), (0, 0.0044, 0), (0.003, 1.573, 3.14)]
+)
+def test_a_placement_that_is_not_round_is_kept(load, angles):
+    placement = f"<origin rpy='{' '.join(map(str, angles))}'/><axis xyz='0 0 1'/>"
+    robot = load(LINKS + joint("j", "a", "b", more=placement))
+    assert robot.notes == ()
+    frame = robot.links[0].frame_rotation
+    assert np.array_equal(robot.links[0].rotation @ frame, from_angles(angles))
+
+
+def test_a_right_angle_beside_a_small_one_is_snapped(load):
+    placement = "<origin rpy='0.004 0 1.5708'/><axis xyz='0 0 1'/>"
+    robot = load(LINKS + joint("j", "a", "b", more=placement))
+    assert robot.notes == ("5 entries of placements snapped to 0, 1 or -1: j (5)",)
+    rotation = robot.links[0].rotation @ robot.links[0].frame_rotation
+    assert np.abs(rotation - from_angles((0.004, 0, np.pi / 2))).max() < 1e-15
 
 
 @pytest.mark.parametrize("sign", [1, -1])
