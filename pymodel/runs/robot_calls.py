@@ -340,12 +340,16 @@ def _unit_quaternions(robot: Robot, given: dict[str, np.ndarray]) -> list[str]:
     if not robot.floating or "q3" not in given:
         return []
     names = [f"q{k}" for k in range(3, 7)]
-    length = np.sqrt(sum(given[name] ** 2 for name in names))
-    if not length.all():
-        row = int(np.flatnonzero(length == 0)[0])
+    entries = np.array([given[name] for name in names])
+    if not entries.any(axis=0).all():
+        row = int(np.argmin(entries.any(axis=0)))
         raise InputError(f"row {row + 1}: the quaternion q3..q6 is zero")
-    for name in names:
-        given[name] = given[name] / length
+    _, exponent = np.frexp(np.abs(entries).max(axis=0))
+    entries = np.ldexp(entries, -exponent)  # their squares are no longer 0 or infinite
+    length = np.sqrt((entries**2).sum(axis=0))
+    given.update(zip(names, entries / length, strict=True))
+    with np.errstate(over="ignore"):
+        length = np.ldexp(length, exponent)
     off = np.abs(length - 1)
     if off.max() <= UNIT:
         return []

@@ -105,6 +105,17 @@ def test_what_is_not_finite_is_warned_of(rng):
     assert any("a result is infinite or not a number" in line for line in model.warnings)
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("length", [1e308, 1e200, 3.0, 1e-160, 5e-324])
+def test_quaternions_of_any_length_are_normalised(length):
+    model = load_robot(HYQ, floating=True)
+    q, still = np.zeros((2, 19)), np.zeros(18)
+    q[:, 3:5] = [[1, 1], [length, length]]  # upside down
+    unit, found = model.inverse_dynamics(q, still, still)
+    assert np.abs(found - unit).max() < 1e-14 * np.abs(unit).max()
+    assert model.warnings[0].startswith("rows 1, 2: quaternions differ from length 1 by up to")
+
+
 GOOD = np.zeros(7)
 
 
