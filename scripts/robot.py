@@ -172,13 +172,17 @@ def _natively(options: RobotOptions, robot: Robot, states: robot_calls.Table) ->
     with _progress(options, "comparing") as update:
         model = robot_calls.call(*asked, first, options.arithmetic, watch=update).table
     same = all(
-        np.array_equal(answer.table[name][: len(x)].view(np.uint64), x.view(np.uint64))
-        for name, x in model.items()
+        np.array_equal(_bits(answer.table[name][: len(x)]), _bits(x)) for name, x in model.items()
     )
     words = sum(map(len, model.values()))
     problem = "" if same else "native code differs from the model"
     figures = {"words_compared": words, "identical": same, "by_numpy": answer.by_numpy}
     return Found(answer.table, answer.flags, figures, problem)
+
+
+def _bits(column: np.ndarray) -> np.ndarray:
+    """Bits of float64 numbers; a NaN is a NaN, as a processor gives it any sign."""
+    return np.where(np.isnan(column), np.nan, column).view(np.uint64)
 
 
 def _on_engine(options: RobotOptions, robot: Robot, hardware: Hardware, out: Path) -> Found | None:

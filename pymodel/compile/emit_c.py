@@ -73,12 +73,13 @@ class _Emitter:
         self.home = {node: k for k, chunk in enumerate(self.chunks) for node in chunk}
         self.stores: dict[int, list[str]] = {}  # operation, or leaf -> its statements
         for place, ref in enumerate(kernel.results.values()):
-            value, sign = self._operand(ref.node, False), "-" if ref.negative else ""
-            if ref.node not in self.leaves:
-                value = f"RESULT({value})"
-            elif value.startswith("K"):
+            value = self._operand(ref.node, False)
+            if value.startswith("K"):
                 value = f"SPREAD({value})"
-            statement = f"  OUT({place}) = {sign}{value};"
+            value = f"-{value}" if ref.negative else value
+            if ref.negative or ref.node not in self.leaves:
+                value = f"RESULT({value})"
+            statement = f"  OUT({place}) = {value};"
             self.stores.setdefault(self._source(ref.node), []).append(statement)
         self.slots, self.workspace = self._handed_on()
         self.given: dict[int, list[int]] = {}  # operation -> its value, or its sine and cosine

@@ -134,6 +134,23 @@ def test_native_code_says_what_was_compared_and_what_computed(
     assert json.loads((tmp_path / "out" / "summary.json").read_text())["by_numpy"]
 
 
+@pytest.mark.parametrize("compiler", [None, "no-such-compiler"])
+def test_native_code_is_the_model_where_results_are_no_numbers(
+    attempt, capsys, monkeypatch, compiler
+):
+    if compiler:
+        monkeypatch.setenv("CC", compiler)
+        c_build.compiler.cache_clear()
+    try:
+        assert attempt("FD", "--arith", "4/2", "--rows", "4", "--target", "native") == 1
+    finally:
+        c_build.compiler.cache_clear()
+    found = capsys.readouterr()
+    assert "a result is infinite or not a number" in found.err
+    assert "differs" not in found.err
+    assert "28 words of the first 4: identical to the model" in found.out
+
+
 STEP = ("--target", "step", "--lanes", "4+4", "--rows", "2")
 
 

@@ -72,11 +72,27 @@ def test_operations(fmt, lanes):
 
 
 def same(fmt, value, bits):
-    """Whether a number has these bits; the sign of a NaN counts, too."""
-    if np.signbit(value) != bool(bits & fmt.sign_mask):
-        return False
+    """Whether a number has these bits; a NaN, also a negated one, is the one that there is."""
     want = fmt.to_float(bits)
-    return bool(np.isnan(value)) if np.isnan(want) else float(value) == want
+    if np.isnan(want):
+        return bool(np.isnan(value)) and not np.signbit(value)
+    return float(value) == want and np.signbit(value) == bool(bits & fmt.sign_mask)
+
+
+@pytest.mark.parametrize("fmt", FORMATS, ids=str)
+@pytest.mark.parametrize("lanes", LANES)
+def test_negated_results_have_the_one_nan(fmt, lanes):
+    """Of an operation and of an input."""
+
+    def negated(arithmetic, values):
+        return {"product": -(values["a"] * values["b"]), "input": -values["a"]}
+
+    kernel = record(negated, ["a", "b"])
+    given = {"a": np.array([np.nan, np.inf, 2.0]), "b": np.array([1.0, 0.0, 3.0])}
+    found = native.build(kernel, BitExact(fmt), lanes=lanes).evaluate(given)
+    for name, want in (("product", [np.nan, np.nan, -6.0]), ("input", [np.nan, -np.inf, -2.0])):
+        np.testing.assert_array_equal(found[name], want)
+        assert np.signbit(found[name]).tolist() == np.signbit(want).tolist()
 
 
 @pytest.mark.parametrize("fmt", FORMATS, ids=str)
