@@ -28,6 +28,7 @@ from pymodel.mechanism.robot import Robot
 from pymodel.runs import robot_calls
 from pymodel.runs.array_runs import Array, fitting_array
 from pymodel.runs.files import SUMMARY, replaced
+from pymodel.runs.input_error import InputError
 from pymodel.runs.progress import progress
 from pymodel.runs.summary import flag_names, write_summary
 from scripts.hardware_run import usable_simulator, watched
@@ -226,7 +227,7 @@ def _on_array(options: RobotOptions, robot: Robot, hardware: Hardware, out: Path
     with _progress(options, "scheduling"):
         kernel = recorded(robot, options.function)
         if not kernel.outputs:
-            raise ValueError(f"{options.function} of {robot.name}: all results are zero")
+            raise InputError(f"{options.function} of {robot.name}: all results are zero")
         array: Array = fitting_array(machine, {options.function: kernel})
     check_word(array.machine, options.lanes)
     job = _job(options, out) | {"functions": [options.function]}
@@ -384,7 +385,10 @@ def _print(summary: Mapping[str, Any], robot: Robot) -> None:
         ("robot", str(robot)),
         *(("", note) for note in robot.notes),
         ("function", " by ".join(filter(None, (summary["function"], summary["method"])))),
-        ("operations", ", ".join(f"{n} {UNITS[op]}" for op, n in operations.items() if n)),
+        (
+            "operations",
+            ", ".join(f"{n} {UNITS[op]}" for op, n in operations.items() if n) or "none",
+        ),
         ("longest path [cycles]", str(summary["longest_path"])),
     ]
     if "cycles" in summary:

@@ -301,7 +301,7 @@ class Graph:
     def critical_path(
         self, outputs: Sequence[Ref], latency: Mapping[str, int]
     ) -> tuple[int, dict[str, int]]:
-        """Find the longest dependency path.
+        """Find the longest dependency path; of no outputs it has no length.
 
         Parameters
         ----------
@@ -325,7 +325,9 @@ class Graph:
             if op in OPERATIONS:
                 length, path = length + latency[op], (*path, op)
             longest[index] = length, path
-        length, path = max((longest[ref.node] for ref in outputs), key=lambda x: x[0])
+        length, path = max(
+            (longest[ref.node] for ref in outputs), default=(0, ()), key=lambda x: x[0]
+        )
         return length, {op: path.count(op) for op in OPERATIONS}
 
 

@@ -75,11 +75,14 @@ def write_run(
 
 @contextlib.contextmanager
 def replaced(out: Path, names: Iterable[str] = OF_A_RUN) -> Iterator[None]:
-    """Replace files, those of a run: remove the earlier ones now, and all of them at Ctrl-C."""
+    """Replace files, those of a run: remove the earlier ones now.
+
+    Where Ctrl-C or an InputError ends the run, none of its files is left.
+    """
     _remove(out, names)
     try:
         yield
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, InputError):
         _remove(out, names)
         raise
 

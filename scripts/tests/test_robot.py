@@ -154,6 +154,32 @@ def test_native_code_is_the_model_where_results_are_no_numbers(
 STEP = ("--target", "step", "--lanes", "4+4", "--rows", "2")
 
 
+@pytest.fixture
+def slide(tmp_path):
+    """A robot whose derivatives are all zero by structure."""
+    path = tmp_path / "slide.urdf"
+    inertia = "<inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/>"
+    path.write_text(
+        f"<robot name='slide'><link name='a'/><link name='b'><inertial><mass value='2'/>{inertia}"
+        "</inertial></link><joint name='j' type='prismatic'><parent link='a'/><child link='b'/>"
+        "<axis xyz='0 0.6 0.8'/><limit effort='1' velocity='1'/></joint></robot>"
+    )
+    return str(path)
+
+
+@pytest.mark.parametrize("target", ["model", "native"])
+def test_results_that_are_zero_by_structure(attempt, slide, capsys, target):
+    assert attempt("dID", "--rows", "2", "--target", target, urdf=slide) == 0
+    assert "none" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("target", ["step", "array"])
+def test_results_that_are_zero_are_no_program(attempt, simulated, slide, tmp_path, capsys, target):
+    assert attempt("dID", "--target", target, urdf=slide) == 2
+    assert "dID of slide: all results are zero" in capsys.readouterr().err
+    assert not list((tmp_path / "out").iterdir())
+
+
 def test_the_engine_is_identical(attempt, simulated, tmp_path, capsys):
     assert attempt("ID", *STEP) == 0
     assert capsys.readouterr().out.splitlines()[-1] == "2 calls, 14 words: identical to the text"
