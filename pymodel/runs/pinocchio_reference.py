@@ -1,11 +1,13 @@
 """A robot's functions by Pinocchio, to compare with; needs the package ``pin``.
 
-Pinocchio reads the robot's file itself. It gets the snapped placements, the armature, and the
-configuration of a continuous joint as cosine and sine; it has no joint damping.
+Pinocchio reads the robot's file itself, but for what bears on no function: limits, without which it
+takes no joint, are made up, and meshes left out. It gets the snapped placements, the armature, and
+the configuration of a continuous joint as cosine and sine; it has no joint damping.
 """
 
 from collections.abc import Iterator, Mapping
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pinocchio
@@ -16,6 +18,7 @@ from pymodel.algorithms.rigid_body.functions import (
     columns,
     force_columns,
 )
+from pymodel.mechanism import urdf
 from pymodel.mechanism.robot import FIXED_BASE, Robot
 from pymodel.runs.closed_loop import ClosedLoop
 
@@ -23,7 +26,7 @@ from pymodel.runs.closed_loop import ClosedLoop
 def model(robot: Robot) -> pinocchio.Model:
     """Pinocchio's model of the file that a robot was read from, as :mod:`urdf` read it."""
     base = [pinocchio.JointModelFreeFlyer()] if robot.floating else []
-    found = pinocchio.buildModelFromUrdf(robot.source, *base)
+    found = pinocchio.buildModelFromXML(_as_read(robot.source), *base)
     for index, link in enumerate(robot.links):
         parent = np.eye(3)
         if link.parent != FIXED_BASE:
@@ -34,6 +37,18 @@ def model(robot: Robot) -> pinocchio.Model:
         [0.0] * 6 * robot.floating + [x.armature for x in robot.links[robot.first :]]
     )
     return found
+
+
+def _as_read(path: str) -> str:
+    """What :mod:`urdf` reads of a robot's file, with a limit of each joint that needs one."""
+    file = ElementTree.parse(path).getroot()
+    robot = ElementTree.Element("robot", file.attrib)
+    for element in (*file.findall("link"), *file.findall("joint")):
+        kept = ElementTree.SubElement(robot, element.tag, element.attrib)
+        kept.extend(child for child in element if child.tag in urdf.READ)
+        if element.get("type") in ("revolute", "prismatic"):
+            ElementTree.SubElement(kept, "limit", effort="0", velocity="0")
+    return ElementTree.tostring(robot, encoding="unicode")
 
 
 def configuration(model: pinocchio.Model, q: np.ndarray) -> np.ndarray:

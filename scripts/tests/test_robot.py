@@ -1,6 +1,8 @@
 """What `make robot` refuses, and how the model's results are compared; the engine is a bench's."""
 
 import json
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -57,6 +59,19 @@ def test_what_cannot_run_is_one_line_and_status_2(attempt, tmp_path, capsys, opt
 def test_a_robot_that_makes_none_is_one_line_and_status_2(attempt, tmp_path, capsys):
     assert attempt("ID", urdf="none.urdf") == 2
     assert capsys.readouterr().err == "none.urdf: cannot read: No such file or directory\n"
+
+
+def test_limits_and_meshes_are_not_read(attempt, tmp_path):
+    """Neither by us nor, of the same file, by Pinocchio."""
+    text = Path(IIWA).read_text()
+    assert text.count("<limit") == 7
+    path = tmp_path / "bare.urdf"
+    path.write_text(
+        re.sub("<limit[^>]*>", "<limit lower='?'/>", text, count=3).replace("<mesh", "<m")
+    )
+    assert attempt("ID", "--rows", "2", urdf=str(path)) == 0
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert summary["float64_error_to_pinocchio"] < 1e-12
 
 
 @pytest.mark.parametrize("arithmetic", ["float64", "float32"])
@@ -162,7 +177,7 @@ def slide(tmp_path):
     path.write_text(
         f"<robot name='slide'><link name='a'/><link name='b'><inertial><mass value='2'/>{inertia}"
         "</inertial></link><joint name='j' type='prismatic'><parent link='a'/><child link='b'/>"
-        "<axis xyz='0 0.6 0.8'/><limit effort='1' velocity='1'/></joint></robot>"
+        "<axis xyz='0 0.6 0.8'/></joint></robot>"
     )
     return str(path)
 
