@@ -49,6 +49,8 @@ DONE, NO = 0, 1  # exit status
 PATIENCE = 1.0  # s of recording without a word
 SAME = 1e-9  # relative difference of float64 to Pinocchio that rounding explains
 ROWS_COMPARED = 16  # calls of native code that are compared with the model
+#: Function -> the one whose results' size is that of the terms in it.
+TERMS = {"dID": "ID", "diFD": "ID", "dFD": "FD"}
 UNITS = {"mul": "x", "add": "+", "rec": "1/x", "sincos": "sin cos"}
 
 
@@ -122,7 +124,8 @@ def _run(options: RobotOptions, robot: Robot, hardware: Hardware | None, out: Pa
         return NO
     robot_calls.write_table(out / OUTPUTS, found.table)
     summary = _summary(options, robot, small) | found.figures | {"flags": flag_names(found.flags)}
-    summary |= _errors(robot, function, states, found.table, exact, options.arithmetic)
+    scale = _scale(small, function, states)
+    summary |= _errors(robot, function, states, found.table, exact, scale, options.arithmetic)
     finite = bool(np.isfinite(list(found.table.values())).all())
     write_summary(out / SUMMARY, summary | {"finite": finite})
     _print(summary, robot)
@@ -141,7 +144,7 @@ def _verdict(options: RobotOptions, summary: Mapping[str, Any], found: Found, fi
     problems = [found.problem] if found.problem else []
     if not finite:
         problems.append(f"{options.out}/{OUTPUTS}: a result is infinite or not a number")
-    if summary.get("float64_error_to_pinocchio", 0.0) > SAME:
+    if (summary.get("float64_error_to_pinocchio") or 0.0) > SAME:  # None: no call is finite
         problems.append("float64 differs from Pinocchio")
     print(*problems, sep="\n", end="\n" * bool(problems), file=sys.stderr)
     if summary.get("words_compared") and not found.problem:
@@ -348,34 +351,49 @@ def _errors(
     states: robot_calls.Table,
     found: robot_calls.Table,
     exact: robot_calls.Table,
+    scale: float,
     arithmetic: str,
 ) -> dict[str, float | None]:
     """Errors of the results and of float64, those to Pinocchio where it is installed."""
     errors = {}
     if arithmetic != "float64":
-        errors["error_to_float64"] = _error(found, exact)
+        errors["error_to_float64"] = _error(found, exact, scale)
     try:
         from pymodel.runs import pinocchio_reference
     except ModuleNotFoundError:
         return errors
     reference = pinocchio_reference.call(robot, function, states)
     if arithmetic != "float64":
-        errors["error_to_pinocchio"] = _error(found, reference)
-    return errors | {"float64_error_to_pinocchio": _error(exact, reference)}
+        errors["error_to_pinocchio"] = _error(found, reference, scale)
+    return errors | {"float64_error_to_pinocchio": _error(exact, reference, scale)}
 
 
-def _error(found: robot_calls.Table, expected: robot_calls.Table) -> float | None:
+def _scale(robot: Robot, function: str, states: robot_calls.Table) -> float:
+    """Size of the terms that may cancel in derivatives: the largest torque or acceleration.
+
+    Of other functions 0: their results have no reason to be zero.
+    """
+    if function not in TERMS:
+        return 0.0
+    given = {name: states[name] for name in robot_calls.input_columns(robot, TERMS[function])}
+    terms = robot_calls.call(robot, TERMS[function], given).table
+    minv = [column for name, column in states.items() if name.startswith("minv")]
+    return float(np.abs(list(terms.values())).max() * (np.abs(minv).max() if minv else 1.0))
+
+
+def _error(found: robot_calls.Table, expected: robot_calls.Table, scale: float) -> float | None:
     """Largest error of a finite row, relative to its largest entry; absolute if all are zero.
 
-    None if no row is finite.
+    A row of what rounding leaves of terms that cancel is zero: its error is relative to these, of
+    size `scale`. None if no row is finite.
     """
     found, expected = (np.array([table[name] for name in expected]) for table in (found, expected))
     finite = np.isfinite(found).all(axis=0)
     if not finite.any():
         return None
     error = np.abs(found - expected)[:, finite].max(axis=0)
-    largest = np.abs(expected)[:, finite].max(axis=0) if found.any() else 1.0
-    return float((error / largest).max())
+    largest = np.abs(expected)[:, finite].max(axis=0) if found.any() else np.ones_like(error)
+    return float((error / np.where(largest > SAME * scale, largest, scale)).max())
 
 
 def _print(summary: Mapping[str, Any], robot: Robot) -> None:

@@ -1,6 +1,7 @@
 """What `make robot` refuses, and how the model's results are compared; the engine is a bench's."""
 
 import json
+import math
 import re
 from pathlib import Path
 
@@ -249,5 +250,33 @@ def test_ctrl_c_leaves_no_files(attempt, simulated, tmp_path, capsys, monkeypatc
 def test_errors_are_those_of_the_worst_row():
     exact = {"a": np.array([1.0, 10.0]), "b": np.array([2.0, 0.0])}
     found = {"a": np.array([1.5, 11.0]), "b": np.array([2.0, np.nan])}
-    assert robot._error(found, exact) == 0.25
-    assert robot._error({"a": found["b"][1:], "b": found["b"][1:]}, exact) is None
+    assert robot._error(found, exact, 0.0) == 0.25
+    nothing = {name: np.full(2, np.nan) for name in exact}
+    assert robot._error(nothing, exact, 0.0) is None
+
+
+def test_errors_of_rows_that_are_zero_are_relative_to_what_cancels_in_them():
+    """Not those of other rows, however small."""
+    exact, found = {"a": np.array([1e-16, 1e-8])}, {"a": np.array([-1e-16, 2e-8])}
+    assert robot._error(found, exact, 2.0) == 1.0
+    assert robot._error(found, exact, 20.0) == pytest.approx(5e-10)
+
+
+@pytest.mark.parametrize("arithmetic", ["float64", "float32"])
+@pytest.mark.parametrize("function", ["dID", "dFD", "diFD"])
+def test_a_turntable_is_that_of_pinocchio(attempt, tmp_path, function, arithmetic):
+    """Its derivatives are zero, but rounding: the axis is vertical through two turns."""
+    x, y = 0.3, 0.4
+    axis = (-math.sin(y), math.cos(y) * math.sin(x), math.cos(y) * math.cos(x))
+    path = tmp_path / "turntable.urdf"
+    path.write_text(
+        "<robot name='turntable'><link name='a'/><link name='b'><inertial>"
+        "<origin xyz='0.05 -0.02 0.1'/><mass value='2'/>"
+        "<inertia ixx='0.02' ixy='0.001' ixz='0.002' iyy='0.025' iyz='0.0015' izz='0.01'/>"
+        "</inertial></link><joint name='j' type='continuous'><parent link='a'/><child link='b'/>"
+        f"<origin rpy='{x} {y} 0'/><axis xyz='{' '.join(map(repr, axis))}'/></joint></robot>"
+    )
+    assert attempt(function, "--arith", arithmetic, urdf=str(path)) == 0
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert summary["float64_error_to_pinocchio"] < 1e-13
+    assert summary.get("error_to_float64", 0.0) < 1e-5
