@@ -109,7 +109,11 @@ class ScenarioError(Error, ValueError):
         self.source = source
         self.key = key
         self.reason = reason
-        super().__init__(f"{source}: {key}: {reason}" if key else f"{source}: {reason}")
+        super().__init__(source, key, reason)
+
+    def __str__(self) -> str:
+        """The line; its parts are the arguments, from which pickle makes the error again."""
+        return ": ".join(filter(None, (self.source, self.key, self.reason)))
 
 
 @dataclass(frozen=True)

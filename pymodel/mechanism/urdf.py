@@ -59,7 +59,11 @@ class RobotError(Error, ValueError):
 
     def __init__(self, source: str, element: str, reason: str) -> None:
         self.source, self.element, self.reason = source, element, " ".join(reason.split())
-        super().__init__(": ".join(filter(None, (source, element, self.reason))))
+        super().__init__(source, element, reason)
+
+    def __str__(self) -> str:
+        """The line; its parts are the arguments, from which pickle makes the error again."""
+        return ": ".join(filter(None, (self.source, self.element, self.reason)))
 
 
 def load(

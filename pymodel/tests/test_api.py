@@ -2,6 +2,7 @@
 
 import dataclasses
 import inspect
+import pickle
 import re
 import subprocess
 import sys
@@ -32,6 +33,18 @@ def test_public_name(name):
         assert thing.__annotations__.keys() == {*inspect.signature(thing).parameters, "return"}
     if inspect.isclass(thing) and issubclass(thing, Exception):
         assert issubclass(thing, pymodel.Error)
+
+
+@pytest.mark.parametrize("name", [n for n in pymodel.__all__ if n.endswith("Error")])
+def test_an_exception_passes_between_processes(name):
+    """One that cannot be read back lets a multiprocessing.Pool wait for ever."""
+    kind = getattr(pymodel, name)
+    _, *named = inspect.signature(kind.__init__).parameters.values()
+    words = [x.name for x in named if x.kind is x.POSITIONAL_OR_KEYWORD]
+    error = kind(*(words or ["reason"]))
+    error.trajectory = "until then"
+    found = pickle.loads(pickle.dumps(error))
+    assert type(found) is kind and str(found) == str(error) and vars(found) == vars(error)
 
 
 @pytest.mark.parametrize("name", [n for n in pymodel.__all__ if n != "Twin"])
