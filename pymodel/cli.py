@@ -26,6 +26,7 @@ from pymodel.mechanism import urdf
 from pymodel.mechanism.scenario import Scenario, ScenarioError
 from pymodel.mechanism.scenario_file import load
 from pymodel.runs.input_error import InputError
+from pymodel.runs.options import algorithm_options
 from pymodel.runs.trajectory import TrajectoryError, read_csv
 
 DONE, NO, BAD_INPUT = 0, 1, 2
@@ -91,7 +92,6 @@ def simulate(arguments: argparse.Namespace) -> int:
     from pymodel.runs import session
 
     scenario = load(arguments.scenario, steps=arguments.steps)
-    _check_shape(arguments.shape)
     _check_used(scenario, arguments.base, arguments.rebase, arguments.forces, shape=arguments.shape)
     _, status = session.run_model(
         scenario,
@@ -105,14 +105,6 @@ def simulate(arguments: argparse.Namespace) -> int:
         forces=arguments.forces,
     )
     return status
-
-
-def _check_shape(shape: str) -> None:
-    from pymodel.mechanism.topology import SHAPES
-
-    if shape not in SHAPES:
-        known = ", ".join(SHAPES)
-        raise InputError(f"--shape: must be one of {known}, got {shape!r}")
 
 
 def _check_used(
@@ -201,7 +193,7 @@ def _count_options(parser: argparse.ArgumentParser) -> None:
 @subcommand(_count_options)
 def count(arguments: argparse.Namespace) -> int:
     """Count the float operations of the sub-designs and of a scenario's step, or of a robot."""
-    _check_shape(arguments.shape)
+    algorithm_options(arguments.shape, dashes="--")
     tables = _counted(arguments)
     if arguments.markdown:
         print("\n".join(_markdown(*table) for table in tables), end="")

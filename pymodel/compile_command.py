@@ -21,6 +21,7 @@ from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.scenario_file import load
 from pymodel.runs import compiled
 from pymodel.runs.input_error import InputError
+from pymodel.runs.options import algorithm_options
 from pymodel.runs.unused_options import unused_options
 
 DONE = 0
@@ -142,8 +143,7 @@ def _of_scenario(arguments: argparse.Namespace, machine: Machine) -> ProgramImag
     functions = _functions(arguments.function or [compiled.STEP], [*REGISTRY])
     scenario = load(arguments.source)
     rebase = arguments.rebase or 0
-    if rebase < 0:
-        raise InputError(f"--rebase: must be 0 or more, got {rebase}")
+    algorithm_options(rebase=rebase, dashes="--")
     for option, use in unused_options(scenario, arguments.base, rebase).items():
         raise InputError(f"--{option}: {use}")
     if rebase and functions != [compiled.STEP]:

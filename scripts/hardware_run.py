@@ -14,8 +14,9 @@ from pymodel.mechanism.scenario_file import load
 from pymodel.runs.files import replaced
 from pymodel.runs.finished import FinishedRun, HardwareResult
 from pymodel.runs.input_error import InputError
+from pymodel.runs.options import algorithm_options
 from pymodel.runs.progress import progress
-from pymodel.runs.session import check_rebase, finish
+from pymodel.runs.session import finish
 from pymodel.runs.summary import Summary
 from scripts.hardware_targets import TARGETS, Target
 from scripts.run_options import AUTO, RunOptions
@@ -42,7 +43,7 @@ def run_hardware(options: RunOptions) -> tuple[Summary | None, int]:
     InputError, ScenarioError, ValueError
         If what is asked for cannot be done.
     """
-    check_rebase(options.rebase)
+    algorithm_options(rebase=options.rebase, dashes="--")
     scenario = load(options.scenario, options.steps)
     scenario.require_fixed_steps()
     target = TARGETS[options.target](scenario, options)

@@ -15,6 +15,7 @@ from pymodel.machine.isa import MAX_LANES, Machine
 from pymodel.mechanism.scenario import Scenario
 from pymodel.mechanism.scenario_file import MAX_STEPS
 from pymodel.runs.input_error import InputError
+from pymodel.runs.options import MAX_REBASE
 from pymodel.runs.unused_options import unused_options
 from tb.common import cosim
 from tb.common.bench import DEFAULT_SEED, MAX_SEED
@@ -178,7 +179,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text = "run this many steps instead of until the end"
     add("--steps", type=whole("STEPS", 1, MAX_STEPS), help=text)
     text = "re-base the momenta of a mechanism with loops every so many steps"
-    add("--rebase", type=whole("REBASE", 0, MAX_STEPS), default=RunOptions.rebase, help=text)
+    add("--rebase", type=whole("REBASE", 0, MAX_REBASE), default=RunOptions.rebase, help=text)
     text = "how the base of a closed chain is solved"
     add("--base", help=text)
     text = "folder for the bench's result row (the regression's)"

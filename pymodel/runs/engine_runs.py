@@ -28,6 +28,7 @@ from pymodel.compile.schedule import schedule, schedule_library
 from pymodel.machine.isa import Location, Machine, Program, ProgramError
 from pymodel.machine.model import Twin
 from pymodel.mechanism.scenario import Scenario, ScenarioError
+from pymodel.runs.options import algorithm_options
 from pymodel.runs.recorder import UNSOLVABLE, NonFiniteError, Recorder
 from pymodel.runs.trajectory import Trajectory
 
@@ -672,6 +673,7 @@ def prepare(
     pymodel.machine.isa.ProgramError
         If the machine is too small for them.
     """
+    shape, base, rebase = algorithm_options(shape, base, rebase).values()
     first, *others = scenarios
     for other in others:
         for key in ("steps", "save"):

@@ -1,5 +1,9 @@
 """What a command line refuses."""
 
+import numbers
+from collections.abc import Iterable
+from typing import Any
+
 from pymodel.arith.errors import Error
 
 
@@ -12,3 +16,19 @@ def require(value: object, kind: type, maker: str) -> None:
     if not isinstance(value, kind):
         found = type(value).__name__
         raise InputError(f"must be a {kind.__name__}, as pymodel.{maker} makes one, got {found}")
+
+
+def require_one_of(name: str, value: Any, known: Iterable[str]) -> str:
+    """Return a word; refuse what is none of those that are known."""
+    if not isinstance(value, str) or value not in known:
+        raise InputError(f"{name}: must be one of {', '.join(known)}, got {value!r}")
+    return value
+
+
+def require_whole(name: str, value: Any, lowest: int, highest: int) -> int:
+    """Return a whole number as Python's; refuse any other, or one out of its range."""
+    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    if not whole or not lowest <= value <= highest:
+        said = f"must be a whole number of {lowest} to {highest}, got {value!r}"
+        raise InputError(f"{name}: {said}")
+    return int(value)

@@ -56,9 +56,13 @@ def fastest(
 
 def possible(scenario: Scenario, arithmetic: Any, base: str) -> bool:
     """Whether a run can be native: with fixed steps, no pivots to choose, formats up to 8/23."""
-    wide = isinstance(arithmetic, scalars.BitExact) and not arithmetic.fmt.has_sincos
     fixed = not scenario.adaptive and (base in RECORDED_BASES or not scenario.loops)
-    return fixed and not wide
+    return fixed and narrow(arithmetic)
+
+
+def narrow(arithmetic: scalars.Float64 | scalars.BitExact) -> bool:
+    """Whether there is code of an arithmetic: float64, and formats up to 8/23."""
+    return not isinstance(arithmetic, scalars.BitExact) or arithmetic.fmt.has_sincos
 
 
 @np.errstate(over="ignore", invalid="ignore")  # a result that is not finite ends the run

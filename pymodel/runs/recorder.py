@@ -1,6 +1,7 @@
 """The kept steps of a run, wherever it runs, and what stops it."""
 
 import math
+import numbers
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ from pymodel.arith.scalars import BitExact, Float64
 from pymodel.arith.sincos import MAX_EXPONENT
 from pymodel.mechanism import kinematics
 from pymodel.mechanism.scenario import FREE, GROUND, REVOLUTE, Scenario
+from pymodel.runs.input_error import InputError
 from pymodel.runs.trajectory import Trajectory
 
 
@@ -54,8 +56,13 @@ class Recorder:
     arithmetic : Float64 or BitExact
         What the recorded scalars belong to.
     limit : float, optional
-        Condition number of a joint matrix (33) from which the run ends; by default what the
-        arithmetic can bear, see :func:`joint_limit`.
+        Condition number of a joint matrix (33) from which the run ends, above 1; by default what
+        the arithmetic can bear, see :func:`joint_limit`.
+
+    Raises
+    ------
+    InputError
+        If the limit is not above 1.
     """
 
     def __init__(
@@ -70,7 +77,11 @@ class Recorder:
         self.rows = []  # of the kept steps, one or many at once: numbers, q, qd, p
         self.condition = None  # largest condition number of eta (43) so far
         self.condition_step = None
-        self.limit = limit or joint_limit(arithmetic.unit_roundoff)
+        if limit is None:
+            limit = joint_limit(arithmetic.unit_roundoff)
+        elif not isinstance(limit, numbers.Real) or not limit > 1.0:  # which no matrix is below
+            raise InputError(f"limit: must be a number above 1, got {limit!r}")
+        self.limit = float(limit)
         self.joint_condition = None  # largest condition number of a joint matrix (33) so far
         self.joint_condition_step = None
         self.q = scenario.q0.tolist()  # before the present step

@@ -24,6 +24,7 @@ from pymodel.runs import native_runs
 from pymodel.runs.files import write_run
 from pymodel.runs.finished import FinishedRun
 from pymodel.runs.input_error import InputError
+from pymodel.runs.options import algorithm_options
 from pymodel.runs.progress import progress
 from pymodel.runs.recorder import (
     CONDITION_WARNING,
@@ -84,7 +85,7 @@ def run_model(
     """
     if target == NATIVE or _name(arithmetic) != "float64":
         scenario.require_fixed_steps()
-    check_rebase(rebase)
+    algorithm_options(shape, base, rebase, dashes="--")
     Path(out).mkdir(parents=True, exist_ok=True)
     run = simulated(scenario, arithmetic, shape, base, rebase, target)
     return finish(run, out, with_reference=with_reference, forces=forces)
@@ -132,12 +133,6 @@ def _name(arithmetic: str) -> str:
         return scalars.parse(arithmetic).name
     except ValueError as error:
         raise InputError(str(error)) from None
-
-
-def check_rebase(steps: int) -> None:
-    """Refuse a negative number of steps between re-basings, by an InputError."""
-    if steps < 0:
-        raise InputError(f"--rebase: must be 0 (never) or more, got {steps}")
 
 
 def _simulate(

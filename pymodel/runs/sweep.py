@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from pymodel.algorithms.requests import BASE, CLOSED_BASES
+from pymodel.algorithms.requests import BASE
 from pymodel.arith import scalars
 from pymodel.mechanism.scenario import ScenarioError
 from pymodel.mechanism.scenario_file import parse, read
-from pymodel.mechanism.topology import SHAPES
 from pymodel.runs.backends import BACKENDS, Backend, run_each
 from pymodel.runs.ensemble import Ensemble, Vary, ensemble, variation
-from pymodel.runs.input_error import InputError
+from pymodel.runs.input_error import InputError, require_one_of
+from pymodel.runs.options import algorithm_options
 from pymodel.runs.outcome import Outcome
 from pymodel.runs.sweep_files import Columns, Parts, joined
 from pymodel.runs.unused_options import unused_options
@@ -160,7 +160,7 @@ def sweep(
     target : str or Backend
         Where each runs, a name in :data:`pymodel.runs.backends.BACKENDS` or a backend.
     base, rebase, shape
-        As for :func:`pymodel.algorithms.step.prepare`.
+        As for :func:`pymodel.runs.targets.simulate`.
     workers : int, optional
         Processes; unless given as many as there are cores. 0: all in this process.
     scheduler : str, optional
@@ -219,27 +219,21 @@ def prepare(
     data = read(scenario) if in_file else scenario
     source = os.fspath(scenario) if in_file else "<scenario>"
     variations = ensemble(data, source, vary, count, seed, steps)
-    for option, given, known in (("target", target, BACKENDS), ("shape", shape, SHAPES)):
-        if isinstance(given, str) and given not in known:
-            raise InputError(f"--{option}: must be one of {', '.join(known)}, got {given!r}")
-    if base is not None and base not in CLOSED_BASES:
-        raise InputError(f"--base: must be one of {', '.join(CLOSED_BASES)}, got {base!r}")
-    if rebase < 0:
-        raise InputError(f"--rebase: must be 0 (never) or more, got {rebase}")
     if steps is not None and "time.end" in variations.varied:
         raise InputError("--vary time.end: would change nothing, --steps says how long a run is")
+    if not isinstance(target, Backend):
+        target = BACKENDS[require_one_of("--target", target, BACKENDS)]
+    options = algorithm_options(shape, BASE if base is None else base, rebase, dashes="--")
     plain = parse(data, source, steps)
     for option, use in unused_options(plain, base, rebase, shape=shape).items():
         raise InputError(f"--{option}: {use}")
-    backend = BACKENDS[target] if isinstance(target, str) else target
     try:
-        arithmetic = scalars.parse(arithmetic).name
+        arithmetic = scalars.parse(str(arithmetic)).name
     except ValueError as error:
         raise InputError(str(error)) from None
-    options = {"base": base or BASE, "rebase": rebase, "shape": shape}
-    backend.check(plain, arithmetic, **options)
-    chunk = min(backend.chunk, max(1, KEPT_STEPS // (plain.steps // plain.save + 1)))
-    return Sweep(variations, backend, arithmetic, options, chunk)
+    target.check(plain, arithmetic, **options)
+    chunk = min(target.chunk, max(1, KEPT_STEPS // (plain.steps // plain.save + 1)))
+    return Sweep(variations, target, arithmetic, options, chunk)
 
 
 def run(

@@ -13,9 +13,10 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pymodel.algorithms.requests import BASE, CLOSED_BASES
+from pymodel.algorithms.requests import BASE, RECORDED_BASES
 from pymodel.arith import scalars
 from pymodel.compile import native
+from pymodel.compile.graph import RecordingError
 from pymodel.compile.kernel import Kernel
 from pymodel.machine.isa import Machine
 from pymodel.mechanism.scenario import Scenario
@@ -23,6 +24,7 @@ from pymodel.mechanism.scenario_file import varied
 from pymodel.runs import engine_runs, native_runs
 from pymodel.runs import simulate as model_runs
 from pymodel.runs.input_error import InputError, require
+from pymodel.runs.options import algorithm_options
 from pymodel.runs.robot_calls import MODEL, NATIVE, STEP, machine_of
 from pymodel.runs.robot_model import RobotModel
 from pymodel.runs.trajectory import Trajectory
@@ -64,11 +66,12 @@ def simulate(
     base : str
         How the base of a closed chain is solved: ``ldl``, ``blocks`` or ``ldup``.
     rebase : int
-        Re-base the momenta of a mechanism with loops every so many steps; 0 never.
+        Re-base the momenta of a mechanism with loops every so many steps, at most
+        :data:`pymodel.runs.options.MAX_REBASE`; 0 never.
     progress : callable(steps done, steps), optional
     limit : float, optional
-        Condition number of a joint matrix from which the run ends; by default what the arithmetic
-        can bear.
+        Condition number of a joint matrix from which the run ends, above 1; by default what the
+        arithmetic can bear.
     **values
         Numbers in place of the scenario's: ``q``, shape (nq,), and ``qd``, (nv,), in the units of
         its joints, ``mass``, ``gravity`` and so on, as for
@@ -92,7 +95,7 @@ def simulate(
     """
     require(scenario, Scenario, "load")
     run = _SIMULATE[_one_of("target", target, _SIMULATE)]
-    options = _algorithm(shape, base, rebase)
+    options = algorithm_options(shape, base, rebase)
     return run(
         varied(scenario, **values), _name(arithmetic), progress=progress, limit=limit, **options
     )
@@ -177,13 +180,18 @@ def compiled(
         return what.on(target, name, machine_of(lanes)).function(function)
     if function is not None:
         raise InputError(f"function {function!r}: only for a robot")
+    if not native_runs.narrow(scalars.parse(name)):
+        raise InputError(f"arithmetic {name!r}: native code and the engine have formats up to 8/23")
     machine = _machine(name, lanes) if target == STEP else None
     if isinstance(what, Kernel):
         if machine is None:
             return _evaluation(native.build(what, name))
         return engine_runs.prepare_fitting_call(machine, what).evaluate
     require(what, Scenario, "load")
-    options = _algorithm(shape, base, rebase)
+    options = algorithm_options(shape, base, rebase)
+    if base not in RECORDED_BASES:
+        known = ", ".join(RECORDED_BASES)
+        raise RecordingError(f"base {base!r}: decides on data, as no program can; take {known}")
 
     def run(**values: ArrayLike) -> Trajectory:
         scenario = varied(what, **values)
@@ -209,17 +217,9 @@ def _name(arithmetic: str) -> str:
 
 def _machine(arithmetic: str, lanes: str | None) -> Machine:
     found = scalars.parse(arithmetic)
-    if isinstance(found, scalars.Float64) or not found.fmt.has_sincos:
+    if isinstance(found, scalars.Float64):
         raise InputError(f"arithmetic {arithmetic!r}: the engine has formats up to 8/23")
     return replace(machine_of(lanes), fmt=found.fmt)
-
-
-def _algorithm(shape: str, base: str, rebase: int) -> dict[str, Any]:
-    """The options of the algorithm, checked."""
-    _one_of("base", base, CLOSED_BASES)
-    if rebase < 0:
-        raise InputError(f"rebase: must be 0 (never) or more, got {rebase}")
-    return {"shape": shape, "base": base, "rebase": rebase}
 
 
 def _one_of(what: str, name: str, allowed: Any) -> str:

@@ -174,9 +174,19 @@ def test_a_compiled_function_of_a_robot(target):
         (("float3",), {}, "arithmetic 'float3': must be float32, float64 or"),
         ((32,), {}, "arithmetic '32': must be"),
         ((), {"target": "step"}, "target 'step': must be one of model, native"),
-        ((), {"base": "qr"}, "base 'qr': must be one of ldl, blocks, ldup"),
-        ((), {"shape": "x"}, "shape 'x': must be one of balanced, left, right"),
-        ((), {"rebase": -1}, r"rebase: must be 0 \(never\) or more, got -1"),
+        ((), {"base": "qr"}, "base: must be one of ldl, blocks, ldup, got 'qr'"),
+        ((), {"base": []}, r"base: must be one of ldl, blocks, ldup, got \[\]"),
+        ((), {"shape": "x"}, "shape: must be one of balanced, left, right, got 'x'"),
+        ((), {"shape": None}, "shape: must be one of balanced, left, right, got None"),
+        ((), {"rebase": -1}, "rebase: must be a whole number of 0 to 4294967294, got -1"),
+        ((), {"rebase": 2.5}, "rebase: must be a whole number of 0 to 4294967294, got 2.5"),
+        ((), {"rebase": "1"}, "rebase: must be a whole number of 0 to 4294967294, got '1'"),
+        ((), {"rebase": np.nan}, "rebase: must be a whole number of 0 to 4294967294, got nan"),
+        ((), {"rebase": 10**30}, "rebase: must be a whole number of 0 to 4294967294, got 10"),
+        ((), {"limit": 0}, "limit: must be a number above 1, got 0"),
+        ((), {"limit": 1.0}, "limit: must be a number above 1, got 1.0"),
+        ((), {"limit": np.nan}, "limit: must be a number above 1, got nan"),
+        ((), {"limit": "x"}, "limit: must be a number above 1, got 'x'"),
         ((), {"bases": "ldl"}, "double_pendulum.toml: bases: unknown key"),
         ((), {"q": np.zeros(3)}, r"double_pendulum.toml: q: must have the shape \(2,\)"),
         ((), {"mass": [1.0, 0.0]}, r"double_pendulum.toml: body\[1\].mass: must be positive"),
@@ -186,6 +196,30 @@ def test_mistakes_of_a_run(scenario, arguments, options, said):
     with pytest.raises(ValueError, match=said) as caught:
         pymodel.simulate(scenario, *arguments, **options)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("target", ["model", "native"])
+def test_a_whole_number_may_be_numpys(target):
+    closed = pymodel.load(SCENARIOS / "four_bar.toml", steps=4)
+    run = pymodel.simulate(closed, target=target, rebase=np.int64(2), limit=np.float32(1e6))
+    assert pymodel.compare(run, pymodel.simulate(closed, rebase=2)).identical
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"rebase": -1}, "rebase: must be a whole number of 0 to 4294967294, got -1"),
+        ({"rebase": 1.5}, "rebase: must be a whole number of 0 to 4294967294, got 1.5"),
+        ({"base": "x"}, "base: must be one of ldl, blocks, ldup, got 'x'"),
+        ({"base": []}, r"base: must be one of ldl, blocks, ldup, got \[\]"),
+        ({"shape": None}, "shape: must be one of balanced, left, right, got None"),
+    ],
+)
+def test_mistakes_of_an_engines_run(options, said):
+    closed = pymodel.load(SCENARIOS / "four_bar.toml", steps=4)
+    for call in (pymodel.prepare_run, pymodel.fitting):
+        with pytest.raises(pymodel.InputError, match=said):
+            call(pymodel.Machine(), [closed], **options)
 
 
 def test_a_run_of_no_scenario():
@@ -198,16 +232,20 @@ def test_mistakes_of_compiling(scenario):
     for arguments, options, said in (
         ((scenario, "model"), {}, "target 'model': must be one of native, step"),
         ((scenario, "step", "float64"), {}, "arithmetic 'float64': the engine has formats up to"),
-        ((scenario, "native", "11/52"), {}, "native"),
+        ((scenario, "native", "11/52"), {}, "'11/52': native code and the engine have formats up"),
         ((scenario, "native"), {"lanes": "2+2"}, r"lanes '2\+2': only for the target step"),
         ((scenario, "step"), {"lanes": "2x2"}, "lanes '2x2': must be <adders>"),
         ((scenario,), {"function": "FD"}, "function 'FD': only for a robot"),
         ((robot,), {}, "function: needed for a robot, such as FD"),
         ((robot,), {"function": "F"}, "function 'F': must be one of ID, FD"),
         ((12,), {}, "must be a Scenario, as pymodel.load makes one, got int"),
+        ((scenario,), {"shape": "x"}, "shape: must be one of balanced, left, right, got 'x'"),
+        ((scenario,), {"rebase": 1.5}, "rebase: must be a whole number of 0 to 4294967294, got"),
     ):
         with pytest.raises(ValueError, match=said):
-            pymodel.compiled(*arguments, **options)()
+            pymodel.compiled(*arguments, **options)
+    with pytest.raises(pymodel.RecordingError, match="base 'ldup': decides on data, as no"):
+        pymodel.compiled(scenario, base="ldup")
 
 
 @pytest.mark.parametrize("options", [{"target": "nativ"}, {"arithmetic": "float3"}])

@@ -279,6 +279,14 @@ BAD = {
         ["simulate", "short.toml", "--out", "o", "--rebase", "3"],
         "--rebase: only for a mechanism with loops",
     ),
+    "rebase beyond 32 bits": (
+        ["simulate", "loop.toml", "--out", "o", "--rebase", "9" * 23],
+        "--rebase: must be a whole number of 0 to 4294967294, got 99999",
+    ),
+    "rebase beyond 32 bits, native": (
+        ["simulate", "loop.toml", "--out", "o", "--rebase", "9" * 23, "--target", "native"],
+        "--rebase: must be a whole number of 0 to 4294967294, got 99999",
+    ),
     "out": (["simulate", "short.toml", "--out", "short.toml"], "short.toml: File exists"),
     "no_run": (["compare", "none.csv", "none.csv"], "none.csv: cannot read: No such file"),
     "no_table": (["compare", "short.toml", "short.toml"], "short.toml: line 1: not the header"),

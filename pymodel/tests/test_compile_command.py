@@ -12,6 +12,7 @@ from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.scenario_file import load
 from pymodel.runs.compiled import library_image, run_image
 from pymodel.runs.engine_runs import prepare, prepare_library
+from pymodel.runs.options import MAX_REBASE
 from pymodel.tests.places import ROOT, SCENARIOS
 from pymodel.tests.robots import ROBOTS
 
@@ -41,6 +42,11 @@ def test_a_time_step(capsys):
     shown = capsys.readouterr().out
     assert shown.startswith(said) and shown.count("before: q[0], ") == 1
     assert "format 5/10, DEPTH 64" in said and "every 10" in said
+
+
+def test_the_largest_numbers_fit():
+    (step,) = compiled(FOUR_BAR, "--rebase", str(MAX_REBASE)).programs
+    assert step.every == MAX_REBASE
 
 
 def test_functions_of_a_scenario_have_its_state():
@@ -84,7 +90,8 @@ OUT = ("--out", "x")
         ([PENDULUM, "--function", "ID", *OUT], "--function: must be one of "),
         ([PENDULUM, *["--function", "rates"] * 2, *OUT], "--function: rates twice"),
         ([PENDULUM, "--rebase", "3", *OUT], "--rebase: only for a mechanism with loops"),
-        ([FOUR_BAR, "--rebase", "-3", *OUT], "--rebase: must be 0 or more, got -3"),
+        ([FOUR_BAR, "--rebase", "-3", *OUT], "--rebase: must be a whole number of 0 to 42949672"),
+        ([FOUR_BAR, "--rebase", "4294967295", *OUT], "4294967294, got 4294967295"),
         (
             [FOUR_BAR, "--rebase", "3", "--function", "rates", *OUT],
             "--rebase: only for the function step by itself",
