@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from pymodel.mechanism.scenario import Scenario
 from pymodel.runs.input_error import InputError
 from pymodel.runs.joint_forces import UNITS, JointForces, joint_names
-from pymodel.runs.plots import DPI, JOINT_COLOURS, STYLE
+from pymodel.runs.plots import JOINT_COLOURS, STYLE, save
 
 FEW = len(JOINT_COLOURS)  # joints with a colour each
 
@@ -36,7 +36,7 @@ def plot_forces(
     Raises
     ------
     InputError
-        If the forces are those of another mechanism.
+        If the forces are those of another mechanism, or the file's format is unknown.
     OSError
         If the file cannot be written.
     """
@@ -71,5 +71,5 @@ def plot_forces(
         if len(forces.t) > 1:
             panels[-1].set_xlim(forces.t[0], forces.t[-1])
         if path is not None:
-            figure.savefig(path, dpi=DPI)
+            save(figure, path)
     return figure

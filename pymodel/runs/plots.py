@@ -161,7 +161,8 @@ def plot(
     Raises
     ------
     InputError
-        If there is no such kind, it needs another scenario, or the scenario has other joints.
+        If there is no such kind, it needs another scenario, the scenario has other joints, or the
+        file's format is unknown.
     OSError
         If the file cannot be written.
     """
@@ -178,8 +179,25 @@ def plot(
     with mpl.rc_context(STYLE):
         figure = KINDS[kind](curves, reference, title or label, scenario)
         if path is not None:
-            figure.savefig(path, dpi=DPI)
+            save(figure, path)
     return figure
+
+
+def save(figure: Figure, path: str | os.PathLike[str]) -> None:
+    """Save a figure in the format that the file's ending says.
+
+    Raises
+    ------
+    InputError
+        If there is no such format.
+    OSError
+        If the file cannot be written.
+    """
+    known = figure.canvas.get_supported_filetypes()
+    ending = Path(path).suffix.removeprefix(".").lower()
+    if ending and ending not in known:
+        raise InputError(f"{path}: must end in {', '.join(f'.{name}' for name in known)}")
+    figure.savefig(path, dpi=DPI)
 
 
 def _curves(

@@ -179,8 +179,8 @@ def sweep(
     ScenarioError
         If the scenario as it stands cannot be run.
     InputError
-        If an argument makes no sense, the scheduler does not answer or is lost, or files of
-        another sweep stand where the table is to be.
+        If an argument makes no sense, the scheduler does not answer or is lost, or damaged files,
+        or those of another sweep, stand where the table is to be.
     """
     asked = prepare(
         scenario,
@@ -253,13 +253,19 @@ def run(
         Where the rows are kept, and the table goes; None: nowhere.
     count, scheduler, progress
         As for :func:`sweep`, where the first is called ``workers``.
+
+    Raises
+    ------
+    InputError
+        If the workers make no sense or are lost, or rows that are kept are damaged.
     """
     if count is not None and (count < 0 or scheduler):
         reason = "the scheduler's are used" if scheduler else f"must be 0 or more, got {count}"
         raise InputError(f"--workers: {reason}")
-    found = parts.read() if parts else []
-    total = len(asked.ensemble)
+    total, base = len(asked.ensemble), asked.ensemble.scenario
     columns = {"index": np.arange(total)} | asked.ensemble.columns()
+    names = [*columns, *Outcome.failure("").cells(base.nq, base.nv)]
+    found = parts.read(names, total) if parts else []
     missing = np.ones(total, dtype=bool)
     for part in found:
         missing[part["index"]] = False
@@ -279,7 +285,7 @@ def run(
                 done += len(part["index"])
                 report(done, total)
     table = joined(found)
-    if parts and not parts.finished:
+    if parts and (missing.any() or not parts.finished):
         parts.finish(table)
     return table
 

@@ -11,7 +11,7 @@ import csv
 import json
 import os
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from pymodel.mechanism.scenario_file import parse
 from pymodel.runs.input_error import InputError
 
 Columns = dict[str, np.ndarray]
+Table = tuple[list[str], list[np.ndarray]]  #: names of columns as a file has them, and the columns
 ENDINGS = (".parquet", ".csv")
 
 
@@ -45,7 +46,7 @@ class Parts:
 
     def __init__(self, out: str | os.PathLike[str], description: Mapping[str, Any]) -> None:
         self.out = Path(out)
-        check_ending(self.out)
+        check_ending(self.out, f"--out {out}")
         self.folder = Path(f"{out}.parts")
         self._beside = Path(f"{out}.json")
         self._about = self.folder / "sweep.json"
@@ -66,8 +67,10 @@ class Parts:
         try:
             found = json.loads(path.read_text())
         except (OSError, ValueError):
+            found = None
+        if not isinstance(found, dict):
             reason = f"is there, and {path.name} does not say of which sweep: remove it, or"
-            raise InputError(f"{place}: {reason} give another --out") from None
+            raise InputError(f"{place}: {reason} give another --out")
         keys = found.keys() | self.description.keys()
         other = sorted(k for k in keys if found.get(k) != self.description.get(k))
         if other:
@@ -75,11 +78,35 @@ class Parts:
             reason = f"of another sweep, not of this {what}: remove it, or give another --out"
             raise InputError(f"{place}: {reason}")
 
-    def read(self) -> list[Columns]:
-        """The rows that are there: those of the finished table, or of each part."""
+    def read(self, names: Sequence[str], total: int) -> list[Columns]:
+        """The rows that are there: those of the finished table, or of each part.
+
+        Parameters
+        ----------
+        names
+            Columns of the table.
+        total
+            How many rows it is to have.
+
+        Raises
+        ------
+        InputError
+            If a file is damaged, or has other columns or rows.
+        """
         if self.finished:
-            return [read_table(self.out)]
-        return [_read_part(path) for path in sorted(self.folder.glob("[0-9]*.json"))]
+            read, paths = read_table, [self.out]
+        else:
+            read, paths = _read_part, sorted(self.folder.glob("[0-9]*.json"))
+        found = []
+        for path in paths:
+            try:
+                columns = read(path)
+                _check_rows(path, columns, names, total)
+            except InputError as error:
+                raise InputError(f"{error}: remove it, or give another --out") from None
+            if columns["index"].size:
+                found.append(columns)
+        return found
 
     def add(self, columns: Columns) -> None:
         """Keep the rows of a chunk."""
@@ -90,7 +117,7 @@ class Parts:
         _write(self.folder / f"{values['index'][0]:08d}.json", json.dumps(values))
 
     def finish(self, columns: Columns) -> None:
-        """Write the table in place of the parts."""
+        """Write the table in place of the parts, and of one that lacked rows."""
         partial = self.out.with_name(f".{self.out.name}")
         WRITERS[self.out.suffix](partial, columns)
         os.replace(partial, self.out)
@@ -98,10 +125,10 @@ class Parts:
         shutil.rmtree(self.folder)
 
 
-def check_ending(path: Path) -> None:
-    """Refuse a table of an unknown ending, by an InputError."""
+def check_ending(path: Path, name: str) -> None:
+    """Refuse a table of an unknown ending, by an InputError that begins with its name."""
     if path.suffix not in ENDINGS:
-        raise InputError(f"--out {path}: must end in {' or '.join(ENDINGS)}")
+        raise InputError(f"{name}: must end in {' or '.join(ENDINGS)}")
     if path.suffix == ".parquet":
         import_pyarrow()
 
@@ -123,7 +150,22 @@ def _write(path: Path, text: str) -> None:
 
 
 def _read_part(path: Path) -> Columns:
-    return {name: np.array(values) for name, values in json.loads(path.read_text()).items()}
+    try:
+        return {name: np.array(values) for name, values in json.loads(path.read_text()).items()}
+    except (ValueError, AttributeError):
+        raise InputError(f"{path}: not rows of a sweep") from None
+
+
+def _check_rows(path: Path, columns: Columns, names: Sequence[str], total: int) -> None:
+    """Refuse what are not rows of a table, each once, by an InputError."""
+    if [*columns] != [*names]:
+        raise InputError(f"{path}: has other columns than this sweep's table")
+    index = columns["index"]
+    lengths = {column.shape for column in columns.values()}
+    whole = index.dtype.kind in "iu" or not index.size
+    once = np.isin(index, np.arange(total)).all() and len(np.unique(index)) == index.size
+    if not (whole and once) or lengths != {(index.size,)}:
+        raise InputError(f"{path}: has other rows than this sweep's table")
 
 
 def joined(parts: list[Columns]) -> Columns:
@@ -148,13 +190,17 @@ def read_table(path: str | os.PathLike[str]) -> Columns:
     Raises
     ------
     InputError
-        If it has another ending.
+        If it has another ending, is no table, or has two columns of one name.
     OSError
         If it cannot be read.
     """
     path = Path(path)
-    check_ending(path)
-    return READERS[path.suffix](path)
+    check_ending(path, str(path))
+    names, columns = READERS[path.suffix](path)
+    twice = [name for k, name in enumerate(names) if name in names[:k]]
+    if twice:
+        raise InputError(f"{path}: two columns {twice[0]}")
+    return dict(zip(names, columns, strict=True))
 
 
 def scenario_of(path: str | os.PathLike[str]) -> Scenario | None:
@@ -173,14 +219,22 @@ def _write_csv(path: Path, columns: Columns) -> None:
         writer.writerows(zip(*(column.tolist() for column in columns.values()), strict=True))
 
 
-def _read_csv(path: Path) -> Columns:
-    with open(path, encoding="utf-8", newline="") as file:
-        header, *rows = csv.reader(file)
-    columns = zip(*rows, strict=True)
-    return {name: _array(column) for name, column in zip(header, columns, strict=True)}
+def _read_csv(path: Path) -> Table:
+    try:
+        with open(path, encoding="utf-8", newline="") as file:
+            header, *rows = [*csv.reader(file)] or [[]]
+    except (ValueError, csv.Error) as error:
+        raise InputError(f"{path}: not a table: {error}") from None
+    if not header:
+        raise InputError(f"{path}: line 1: not the header of a table")
+    for number, row in enumerate(rows, start=2):
+        if len(row) != len(header):
+            said = f"{len(row)} values for {len(header)} columns"
+            raise InputError(f"{path}: line {number}: {said}")
+    return header, [_array([row[k] for row in rows]) for k in range(len(header))]
 
 
-def _array(texts: tuple[str, ...]) -> np.ndarray:
+def _array(texts: list[str]) -> np.ndarray:
     """Whole numbers, or numbers, or words."""
     for kind in (int, float):
         try:
@@ -196,14 +250,22 @@ def _write_parquet(path: Path, columns: Columns) -> None:
     import_pyarrow().write_table(pyarrow.table(columns), path)
 
 
-def _read_parquet(path: Path) -> Columns:
-    table = import_pyarrow().read_table(path)
-    columns = {name: table[name].to_numpy() for name in table.column_names}
-    return {k: x.astype(str) if x.dtype == object else x for k, x in columns.items()}
+def _read_parquet(path: Path) -> Table:
+    parquet = import_pyarrow()
+    from pyarrow import ArrowException
+
+    with open(path, "rb") as file:  # whose OSError names the file
+        try:
+            table = parquet.ParquetFile(file).read()
+        except (ArrowException, OSError) as error:
+            reason = str(error).partition("\n")[0]
+            raise InputError(f"{path}: not a table: {reason}") from None
+    columns = [column.to_numpy() for column in table.columns]
+    return table.column_names, [x.astype(str) if x.dtype == object else x for x in columns]
 
 
 WRITERS: dict[str, Callable[[Path, Columns], None]] = {
     ".parquet": _write_parquet,
     ".csv": _write_csv,
 }
-READERS: dict[str, Callable[[Path], Columns]] = {".parquet": _read_parquet, ".csv": _read_csv}
+READERS: dict[str, Callable[[Path], Table]] = {".parquet": _read_parquet, ".csv": _read_csv}

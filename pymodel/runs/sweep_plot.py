@@ -52,7 +52,7 @@ def plot_map(
     value : str
         The column that is shown as colours. Angles are turned into -pi to pi.
     path : str or path-like
-        PNG file.
+        The picture; the ending says in which format.
     title : str
     scenario : Scenario, optional
         What was varied. Without it joints count as pins.
@@ -60,13 +60,15 @@ def plot_map(
     Raises
     ------
     InputError
-        If there is no such column, it holds words, or the keys make no grid.
+        If there is no such column, it holds words, the keys make no grid, or the picture's format
+        is unknown.
     OSError
         If the file cannot be written.
     """
-    for name in (*keys, value):
+    for name in (*keys, value, "status"):
         if name not in table:
             raise InputError(f"{name}: no column; there are {', '.join(table)}")
+    for name in (*keys, value):
         if table[name].dtype.kind not in "if":
             raise InputError(f"{name}: holds words, not numbers")
     (x, columns), (y, rows) = (np.unique(table[key], return_inverse=True) for key in keys)
@@ -89,4 +91,4 @@ def plot_map(
         axes.set_xlabel(keys[0])
         axes.set_ylabel(keys[1])
         axes.set_title(title, parse_math=False)
-        figure.savefig(path, dpi=plots.DPI)
+        plots.save(figure, path)

@@ -1,6 +1,10 @@
 """`python -m pymodel sweep`: what it prints, its exit status, and one line for bad input."""
 
+from pathlib import Path
+
+import pyarrow
 import pytest
+from pyarrow import parquet
 
 import pymodel
 from pymodel.cli import main
@@ -73,5 +77,42 @@ def test_a_map(tmp_path, capsys):
     ):
         assert main([*words, "--value", column]) == 2
         assert said in capsys.readouterr().err
-    assert main([*words, "--y", "index", "--value", "q0"]) == 2
-    assert "body[1].q, index: not a grid" in capsys.readouterr().err
+    for options, said in (
+        (("--y", "index"), "body[1].q, index: not a grid"),
+        (("--out", "map.foo"), "map.foo: must end in "),
+    ):
+        assert main([*words, "--value", "q0", *options]) == 2
+        out, err = capsys.readouterr()
+        assert said in err and err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "said"),
+    [
+        ("x.csv", b"", "x.csv: line 1: not the header of a table"),
+        ("x.csv", b"a,b\n1", "x.csv: line 2: 1 values for 2 columns"),
+        ("x.csv", b"\xff\xfe\x00", "x.csv: not a table: 'utf-8' codec can't decode"),
+        ("x.csv", b"a,b,a\n1,2,3\n", "x.csv: two columns a"),
+        ("x.csv", b"a,b\n1,2\n", "status: no column; there are a, b"),
+        ("x.parquet", b"PAR1", "x.parquet: not a table: "),
+        ("x.parquet", b"", "x.parquet: not a table: "),
+        ("none.csv", None, "none.csv: No such file or directory"),
+        ("none.parquet", None, "none.parquet: No such file or directory"),
+        ("x", None, "x: must end in .parquet or .csv"),
+    ],
+)
+def test_a_map_of_what_is_no_table(tmp_path, monkeypatch, capsys, name, data, said):
+    monkeypatch.chdir(tmp_path)
+    if data is not None:
+        Path(name).write_bytes(data)
+    words = ["--x", "a", "--y", "b", "--value", "a", "--out", "map.png"]
+    assert main(["sweep-map", name, *words]) == 2
+    out, err = capsys.readouterr()
+    assert not out and err.startswith(said) and err.count("\n") == 1
+
+
+def test_a_parquet_table_with_a_column_twice(tmp_path):
+    table = pyarrow.table([[1], [2]], names=["a", "a"])
+    parquet.write_table(table, tmp_path / "x.parquet")
+    with pytest.raises(pymodel.InputError, match="x.parquet: two columns a"):
+        pymodel.read_table(tmp_path / "x.parquet")

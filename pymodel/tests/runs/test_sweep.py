@@ -21,7 +21,7 @@ from pymodel.runs.ensemble import variation
 from pymodel.runs.input_error import InputError
 from pymodel.runs.outcome import Outcome
 from pymodel.runs.sweep import KILLED, sweep
-from pymodel.runs.sweep_files import Parts, read_table
+from pymodel.runs.sweep_files import WRITERS, Parts, read_table
 from pymodel.tests.places import ROOT, SCENARIOS
 
 DOUBLE_PENDULUM, FOUR_BAR = SCENARIOS / "double_pendulum.toml", SCENARIOS / "four_bar.toml"
@@ -237,6 +237,60 @@ def test_an_interrupted_sweep_goes_on(table, tmp_path):
     assert same(sweep(DOUBLE_PENDULUM, VARY, out, **asked), table)
     assert len(ran) == 6  # those that scenarios cannot be made of do not get there
     assert same(sweep(DOUBLE_PENDULUM, VARY, out, **asked), table) and len(ran) == 6
+
+
+@pytest.mark.parametrize("rows", [0, 2])
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_a_table_that_lacks_rows_is_completed(tmp_path, ending, rows):
+    out, asked = tmp_path / f"one{ending}", {"body[0].mass": "1,2,3"}
+    table = sweep(DOUBLE_PENDULUM, asked, out, steps=3, workers=0)
+    WRITERS[ending](out, {name: column[:rows] for name, column in table.items()})
+    assert same(sweep(DOUBLE_PENDULUM, asked, out, steps=3, workers=0), table)
+    assert same(read_table(out), table)
+    assert not (tmp_path / f"{out.name}.parts").exists()
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (lambda text: text[:150], r"line 2: \d+ values for \d+ columns"),
+        (lambda text: text + text.splitlines()[1] + "\n", "has other rows than this sweep's"),
+        (lambda text: text.replace("\n0,", "\n2,"), "has other rows than this sweep's table"),
+        (lambda text: text.replace("q0", "q9"), "has other columns than this sweep's table"),
+        (lambda text: "", "line 1: not the header of a table"),
+    ],
+)
+def test_a_damaged_table_is_refused(tmp_path, spoil, said):
+    out = tmp_path / "one.csv"
+    sweep(DOUBLE_PENDULUM, {"body[0].mass": "1,2"}, out, steps=3, workers=0)
+    out.write_text(spoil(out.read_text()))
+    with pytest.raises(InputError, match=f"one.csv: {said}") as caught:
+        sweep(DOUBLE_PENDULUM, {"body[0].mass": "1,2"}, out, steps=3, workers=0)
+    assert str(caught.value).endswith(": remove it, or give another --out")
+
+
+@pytest.mark.parametrize("text", ["null", "[]", "{"])
+def test_a_damaged_description_is_refused(tmp_path, text):
+    out = tmp_path / "one.csv"
+    sweep(DOUBLE_PENDULUM, {"body[0].mass": "1,2"}, out, steps=3, workers=0)
+    out.with_name("one.csv.json").write_text(text)
+    with pytest.raises(InputError, match="one.csv: is there, and one.csv.json does not say"):
+        sweep(DOUBLE_PENDULUM, {"body[0].mass": "1,2"}, out, steps=3, workers=0)
+
+
+@pytest.mark.parametrize("text", ['{"index": [0', "[]", '{"index": 3}', "{}"])
+def test_a_damaged_part_is_refused(tmp_path, text):
+    def stop(done, total):
+        if done == 1:
+            raise KeyboardInterrupt
+
+    out = tmp_path / "one.csv"
+    asked = {"steps": 3, "workers": 0, "target": replace(BACKENDS["model"], chunk=1)}
+    with pytest.raises(KeyboardInterrupt):
+        sweep(DOUBLE_PENDULUM, {"body[0].mass": "1,2"}, out, progress=stop, **asked)
+    (tmp_path / "one.csv.parts" / "00000000.json").write_text(text)
+    with pytest.raises(InputError, match=r"one.csv.parts/00000000.json: .*: remove it, or"):
+        sweep(DOUBLE_PENDULUM, {"body[0].mass": "1,2"}, out, **asked)
 
 
 def test_files_of_another_sweep_are_left_alone(tmp_path):
