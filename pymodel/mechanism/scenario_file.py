@@ -142,7 +142,7 @@ def parse(
     source = _plain(source)
     if not isinstance(data, Mapping):
         raise ScenarioError(source, "", f"must be a table, got {_kind(data)}")
-    top = _Table(source, "", _without_arrays(data), schema.SCENARIO)
+    top = _Table(source, "", without_arrays(data), schema.SCENARIO)
     name = top.get("name")
     if not name.strip() or not name.isprintable():
         raise top.error("name", f"must be a line of printable text, got {_short(repr(name))}")
@@ -361,14 +361,14 @@ def _spread(
             table[key.name] = mine[0] if size == 1 else mine
 
 
-def _without_arrays(value: Any) -> Any:
-    """The same with Python's numbers and lists in place of numpy's."""
+def without_arrays(value: Any) -> Any:
+    """A copy with Python's numbers and lists in place of numpy's, and of tuples."""
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     if isinstance(value, Mapping):
-        return {name: _without_arrays(item) for name, item in value.items()}
+        return {name: without_arrays(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_without_arrays(item) for item in value]
+        return [without_arrays(item) for item in value]
     return value
 
 

@@ -8,9 +8,9 @@ and when, changes nothing, and a larger count only adds variations.
 
 from __future__ import annotations
 
-import copy
 import difflib
 import math
+import numbers
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,8 +20,8 @@ import numpy as np
 
 from pymodel.mechanism import schema
 from pymodel.mechanism.scenario import Scenario
-from pymodel.mechanism.scenario_file import parse
-from pymodel.runs.input_error import InputError
+from pymodel.mechanism.scenario_file import parse, without_arrays
+from pymodel.runs.input_error import InputError, require_whole
 
 MAX_VARIATIONS = 10_000_000
 DEFAULT_SEED = 1
@@ -106,6 +106,11 @@ class Ensemble:
 
     def __len__(self) -> int:
         """Number of variations."""
+        return self.size
+
+    @property
+    def size(self) -> int:
+        """Number of variations, which may be beyond what ``len`` can say."""
         return self.count * math.prod(len(grid.values) for grid in self.grids.values())
 
     @property
@@ -180,7 +185,7 @@ def ensemble(
         If a key or its values make no sense, or the count or seed does not.
     """
     scenario = parse(data, source, steps)
-    if not vary:
+    if not vary or not isinstance(vary, Mapping):
         raise InputError("--vary: say what to vary, as body[0].mass=0.5:2.0:11")
     known = kinds(data, scenario)
     varied = {key: _axis(key, values, known) for key, values in vary.items()}
@@ -188,14 +193,14 @@ def ensemble(
     for option, given in (("count", count), ("seed", seed)):
         if given is not None and not drawn:
             raise InputError(f"--{option}: only with random values, here all are on a grid")
-        if given is not None and given < (option == "count"):
-            raise InputError(f"--{option}: must be {option == 'count':d} or more, got {given}")
     if drawn and count is None:
         raise InputError(f"--count: say how many to draw, {drawn[0]} is random")
-    seed = DEFAULT_SEED if seed is None else seed
-    found = Ensemble(data, source, scenario, varied, count or 1, seed, steps)
-    if len(found) > MAX_VARIATIONS:
-        raise InputError(f"--vary: {len(found)} variations, of at most {MAX_VARIATIONS}")
+    count = 1 if count is None else require_whole("--count", count, 1, MAX_VARIATIONS)
+    steps = None if steps is None else int(steps)
+    seed = DEFAULT_SEED if seed is None else require_whole("--seed", seed, 0)
+    found = Ensemble(without_arrays(data), source, scenario, varied, count, seed, steps)
+    if found.size > MAX_VARIATIONS:
+        raise InputError(f"--vary: {found.size} variations, of at most {MAX_VARIATIONS}")
     return found
 
 
@@ -216,7 +221,7 @@ def variation(
     ScenarioError
         If it cannot be run.
     """
-    data = copy.deepcopy(data)
+    data = without_arrays(data)
     for key, value in values.items():
         *way, last = place_of(key)
         table = data
@@ -270,21 +275,33 @@ def _tables(data: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], tuple[s
 
 def _axis(key: str, values: Any, known: Mapping[str, str]) -> Axis:
     if key not in known:
-        close = difflib.get_close_matches(key, known, n=1)
+        close = difflib.get_close_matches(str(key), known, n=1)
         hint = f", did you mean {close[0]}?" if close else ""
         raise InputError(f"--vary {key}: the scenario has no value of this name{hint}")
     axis = _parsed(key, values, known[key]) if isinstance(values, str) else values
     if not isinstance(axis, Axis):
-        axis = Grid(tuple(np.asarray(axis).ravel().tolist()))
+        axis = Grid(tuple(np.asarray(axis, dtype=object).ravel().tolist()))
     if isinstance(axis, Grid):
+        if not axis.values:
+            raise InputError(f"--vary {key}: has no values")
         return Grid(tuple(_checked(key, value, known[key]) for value in axis.values))
     if known[key] not in REAL:
         raise InputError(f"--vary {key}: takes no random values")
-    spread = axis.high - axis.low if isinstance(axis, Uniform) else axis.deviation
-    if not (all(map(math.isfinite, vars(axis).values())) and 0.0 < spread < math.inf):
-        what = "low must be below high" if isinstance(axis, Uniform) else "std must be positive"
+    uniform = isinstance(axis, Uniform)
+    if not all(map(_is_finite, vars(axis).values())) or not (
+        0.0 < (axis.high - axis.low if uniform else axis.deviation) < math.inf
+    ):
+        what = "low must be below high" if uniform else "std must be positive"
         raise InputError(f"--vary {key}: {what}, and both finite")
-    return axis
+    return type(axis)(*map(float, vars(axis).values()))
+
+
+def _is_finite(value: Any) -> bool:
+    """Whether something is a number that a float can hold."""
+    try:
+        return isinstance(value, numbers.Real) and math.isfinite(value)
+    except OverflowError:
+        return False
 
 
 def _parsed(key: str, text: str, kind: str) -> Axis | list[Value]:
@@ -327,7 +344,7 @@ def _checked(key: str, value: Any, kind: str) -> Value:
         raise InputError(f"--vary {key}: must be words, got {value!r}")
     if kind == "torque" and isinstance(value, str):
         return value
-    if isinstance(value, bool | str) or not math.isfinite(value):
+    if isinstance(value, bool | np.bool) or not _is_finite(value):
         raise InputError(f"--vary {key}: must be finite numbers, got {value!r}")
     if kind in ("integer", "body"):
         if value != int(value):

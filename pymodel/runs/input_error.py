@@ -1,5 +1,6 @@
 """What a command line refuses."""
 
+import math
 import numbers
 from collections.abc import Iterable
 from typing import Any
@@ -25,10 +26,10 @@ def require_one_of(name: str, value: Any, known: Iterable[str]) -> str:
     return value
 
 
-def require_whole(name: str, value: Any, lowest: int, highest: int) -> int:
+def require_whole(name: str, value: Any, lowest: int, highest: float = math.inf) -> int:
     """Return a whole number as Python's; refuse any other, or one out of its range."""
     whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
     if not whole or not lowest <= value <= highest:
-        said = f"must be a whole number of {lowest} to {highest}, got {value!r}"
-        raise InputError(f"{name}: {said}")
+        span = f"{lowest} or more" if highest == math.inf else f"{lowest} to {highest}"
+        raise InputError(f"{name}: must be a whole number of {span}, got {value!r}")
     return int(value)

@@ -16,7 +16,7 @@ from pymodel.mechanism.scenario import ScenarioError
 from pymodel.mechanism.scenario_file import parse, read
 from pymodel.runs.backends import BACKENDS, Backend, run_each
 from pymodel.runs.ensemble import Ensemble, Vary, ensemble, variation
-from pymodel.runs.input_error import InputError, require_one_of
+from pymodel.runs.input_error import InputError, require_one_of, require_whole
 from pymodel.runs.options import algorithm_options
 from pymodel.runs.outcome import Outcome
 from pymodel.runs.sweep_files import Columns, Parts, joined
@@ -259,9 +259,10 @@ def run(
     InputError
         If the workers make no sense or are lost, or rows that are kept are damaged.
     """
-    if count is not None and (count < 0 or scheduler):
-        reason = "the scheduler's are used" if scheduler else f"must be 0 or more, got {count}"
-        raise InputError(f"--workers: {reason}")
+    if count is not None:
+        count = require_whole("--workers", count, 0)
+        if scheduler:
+            raise InputError("--workers: the scheduler's are used")
     total, base = len(asked.ensemble), asked.ensemble.scenario
     columns = {"index": np.arange(total)} | asked.ensemble.columns()
     names = [*columns, *Outcome.failure("").cells(base.nq, base.nv)]

@@ -50,7 +50,7 @@ class Parts:
         self.folder = Path(f"{out}.parts")
         self._beside = Path(f"{out}.json")
         self._about = self.folder / "sweep.json"
-        self.description = json.loads(json.dumps(description, default=np.ndarray.tolist))
+        self.description = json.loads(json.dumps(description))
         self.finished = False
         if self._about.exists():
             self._compare(self._about)

@@ -103,6 +103,16 @@ def test_a_variation_is_checked_as_a_file_is():
         ({"body[0].q": "inf:2:3"}, "--vary body[0].q: must be finite numbers, got inf"),
         ({"body[0].q": "0:-inf:3"}, "must be finite numbers, got -inf"),
         ({"body[0].mass": [True]}, "must be finite numbers, got True"),
+        ({"body[0].mass": [None]}, "must be finite numbers, got None"),
+        ({"body[0].mass": [[1, 2], [3]]}, "must be finite numbers, got [1, 2]"),
+        ({"body[0].mass": [10**400]}, "must be finite numbers, got 1000"),
+        ({"body[0].mass": [1j]}, "must be finite numbers, got 1j"),
+        ({"body[0].mass": []}, "--vary body[0].mass: has no values"),
+        ({"body[0].mass": np.array([])}, "--vary body[0].mass: has no values"),
+        ({"body[0].mass": Uniform("a", 2)}, "low must be below high, and both finite"),
+        ({"body[0].mass": Normal(1, None)}, "std must be positive, and both finite"),
+        ({1: [1]}, "--vary 1: the scenario has no value of this name"),
+        (["body[0].mass"], "--vary: say what to vary"),
         ({"time.save": "1,2.5"}, "must be whole numbers, got 2.5"),
         ({"time.integrator": [1]}, "must be words, got 1"),
         ({"time.save": "random(1,9)"}, "takes no random values"),
@@ -118,13 +128,25 @@ def test_what_makes_no_sense_is_refused(vary, said):
     assert said in str(caught.value) and "\n" not in str(caught.value)
 
 
+def test_a_scenario_with_tuples_and_arrays():
+    data = read(DOUBLE_PENDULUM) | {"gravity": (0.0, -9.8)}
+    asked = ensemble(data, "file", {"gravity[1]": [-1, -2]})
+    assert variation(asked.data, "file", {"gravity[1]": -1.0}).gravity == (0.0, -1.0)
+    assert variation(data, "file", {"gravity[1]": -1.0}).gravity == (0.0, -1.0)
+    assert data["gravity"] == (0.0, -9.8)
+    assert ensemble(data | {"gravity": np.array([0.0, -9.8])}, "file", asked.varied) == asked
+
+
 @pytest.mark.parametrize(
     ("values", "options", "said"),
     [
         ("1:2:3", {"count": 5}, "--count: only with random values"),
         ("1:2:3", {"seed": 5}, "--seed: only with random values"),
-        ("random(1,2)", {"count": 0}, "--count: must be 1 or more, got 0"),
-        ("random(1,2)", {"count": 1, "seed": -1}, "--seed: must be 0 or more, got -1"),
+        ("random(1,2)", {"count": 0}, "--count: must be a whole number of 1 to 10000000, got 0"),
+        ("random(1,2)", {"count": 1.5}, "--count: must be a whole number of 1 to 10000000, got"),
+        ("random(1,2)", {"count": 10**30}, "--count: must be a whole number of 1 to 10000000, got"),
+        ("random(1,2)", {"count": 1, "seed": -1}, "--seed: must be a whole number of 0 or more,"),
+        ("random(1,2)", {"count": 1, "seed": 1.5}, "--seed: must be a whole number of 0 or more,"),
     ],
 )
 def test_counts_and_seeds_that_make_no_sense(values, options, said):

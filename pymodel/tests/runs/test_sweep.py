@@ -334,7 +334,8 @@ def test_a_folder_that_cannot_be_written_is_refused_at_once(tmp_path, monkeypatc
         ({"rebase": -1}, "--rebase: must be a whole number of 0 to "),
         ({"arithmetic": "float31"}, "arithmetic 'float31': must be float32"),
         ({"arithmetic": None}, "arithmetic 'None': must be float32"),
-        ({"workers": -1}, "--workers: must be 0 or more"),
+        ({"workers": -1}, "--workers: must be a whole number of 0 or more, got -1"),
+        ({"workers": 1.5}, "--workers: must be a whole number of 0 or more, got 1.5"),
         ({"workers": 1, "scheduler": "tcp://localhost:1"}, "--workers: the scheduler's are used"),
         ({"workers": None, "scheduler": "here"}, "--scheduler here: must be an address"),
     ],
@@ -355,6 +356,15 @@ def test_a_scenario_in_python(tmp_path):
         sweep(one_body, {"body[0].mass": "1,2"}, shape="left", workers=0)
     with pytest.raises(InputError, match="scenario: must be a file, or the dictionary"):
         sweep(pymodel.load(DOUBLE_PENDULUM), {"body[0].mass": "1,2"})
+
+
+def test_numbers_may_be_numpys(tmp_path):
+    one, two = np.float32(1.0), np.int64(2)
+    vary = {"body[0].q": pymodel.Uniform(one, two), "body[0].mass": [one, two]}
+    asked = {"count": two, "seed": two, "steps": two, "workers": np.int64(0)}
+    found = sweep(DOUBLE_PENDULUM, vary, tmp_path / "one.csv", **asked)
+    vary = {"body[0].q": "random(1,2)", "body[0].mass": "1,2"}
+    assert same(found, sweep(DOUBLE_PENDULUM, vary, count=2, seed=2, steps=2, workers=0))
 
 
 def test_a_scheduler_that_is_not_there(monkeypatch):
