@@ -249,7 +249,8 @@ def varied(scenario: Scenario, **values: ArrayLike) -> Scenario:
     Raises
     ------
     ScenarioError
-        If there is no such key, an array has another shape, or the scenario cannot be run.
+        If there is no such key, nothing in the mechanism has it, an array has another shape, or the
+        scenario cannot be run; also if it is no scenario.
     """
     data = _tables(scenario)
     plain = [key for key in schema.BODY if key.name not in FIXED_KEYS]
@@ -285,6 +286,8 @@ def write_scenario(path: str | os.PathLike[str], scenario: Scenario) -> None:
     ------
     OSError
         If the file cannot be written.
+    ScenarioError
+        If it is no scenario.
     """
     data = _tables(scenario)
     parts = [
@@ -308,6 +311,9 @@ def _toml(value: str | float | Vector | dict[str, Any]) -> str:
 
 def _tables(scenario: Scenario) -> dict[str, Any]:
     """The dictionary of a scenario's file, all keys given."""
+    if not isinstance(scenario, Scenario):
+        reason = f"must be a Scenario, as pymodel.load makes one, got {type(scenario).__name__}"
+        raise ScenarioError("<scenario>", "", reason)
     fields = asdict(scenario)
     for loop in fields["loops"]:
         del loop["kept"]  # it follows from the rest
@@ -350,6 +356,8 @@ def _spread(
         if key.kind == "inertia" and scenario.spatial:
             own = (6,)
     shape = (sum(sizes), *own)
+    if not sum(sizes) and np.asarray(value, dtype=object).size:
+        raise ScenarioError(scenario.source, key.name, "nothing in this mechanism has it")
     try:
         rows = np.broadcast_to(np.asarray(value, dtype=object), shape).tolist()
     except ValueError:

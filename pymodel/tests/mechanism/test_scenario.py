@@ -703,11 +703,26 @@ def test_varied_numbers():
         ({"masses": 1}, r"masses: unknown key \(known: name, gravity, step, end, .*, length\)"),
         ({"body": []}, "body: unknown key"),
         ({"step": 0.3}, "time.end: must be a multiple of the step"),
+        ({"at": [5, 5]}, "double_pendulum.toml: at: nothing in this mechanism has it"),
+        ({"point": []}, r"point: must have the shape \(0, 2\) or \(2,\), got \(0,\)"),
+        ({"stiffness": 3.0}, "double_pendulum.toml: stiffness: nothing in this mechanism has it"),
+        ({"length": [7]}, "double_pendulum.toml: length: nothing in this mechanism has it"),
     ],
 )
 def test_varied_mistakes(values, said):
     with pytest.raises(ScenarioError, match=said):
         varied(load(SCENARIOS / "double_pendulum.toml"), **values)
+
+
+def test_no_values_of_what_a_mechanism_has_none_of():
+    scenario = load(SCENARIOS / "double_pendulum.toml")
+    assert varied(scenario, at=np.zeros((0, 2)), stiffness=[]) == scenario
+
+
+def test_what_is_no_scenario(tmp_path):
+    for call in (lambda: varied(None, mass=1.0), lambda: write_scenario(tmp_path / "x", None)):
+        with pytest.raises(ScenarioError, match="<scenario>: must be a Scenario, as pymodel.load"):
+            call()
 
 
 def test_an_initial_state_that_opens_a_loop_is_refused():
