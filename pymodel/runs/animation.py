@@ -69,7 +69,7 @@ def animate(
     ------
     InputError
         If the file has another ending, ffmpeg is missing, the trajectory is not of this mechanism,
-        nothing moves in it, or the speed is not positive.
+        nothing moves in it, it has places that are not finite, or the speed is not positive.
     OSError
         If the file cannot be written.
     """
@@ -82,6 +82,10 @@ def animate(
     check_mechanism(trajectory, scenario)
     if len(trajectory) < 2:
         raise InputError(f"{path}: a trajectory of {len(trajectory)} row cannot move")
+    if not np.isfinite(trajectory.q).all():
+        raise InputError(
+            f"{path}: q is not finite in all rows; take the trajectory's finite_part()"
+        )
     rows, frame, speed = frame_rows(trajectory.t, speed)
     with mpl.rc_context(STYLE):
         _write(writer(fps=1.0 / frame), trajectory, scenario, rows, speed, path)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from pymodel.mechanism.scenario import Scenario
 from pymodel.runs import lagrangian
 from pymodel.runs.input_error import InputError, require
-from pymodel.runs.trajectory import Trajectory, check_mechanism
+from pymodel.runs.trajectory import Trajectory, check_alike, check_mechanism
 
 
 @dataclass(frozen=True)
@@ -146,13 +146,10 @@ def compare(run: Trajectory, other: Trajectory | Scenario) -> Comparison:
     NoReferenceError
         As for :func:`reference`.
     """
-    require(run, Trajectory, "simulate")
     if isinstance(other, Scenario):
         check_mechanism(run, other)
         other = with_signs_of(run, reference(other, run.t), other)
-    require(other, Trajectory, "simulate")
-    if (run.nq, run.nv) != (other.nq, other.nv):
-        raise InputError(f"runs of {run.size_text} and {other.size_text} cannot be compared")
+    check_alike(run, other)
     rows = min(len(run), len(other))
     columns = zip(run.columns().items(), other.columns().values(), strict=True)
     times = run.t[:rows]

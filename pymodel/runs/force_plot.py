@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from pymodel.mechanism.scenario import Scenario
-from pymodel.runs.input_error import InputError
+from pymodel.runs.input_error import InputError, require
 from pymodel.runs.joint_forces import UNITS, JointForces, joint_names
 from pymodel.runs.plots import JOINT_COLOURS, STYLE, save
 
@@ -40,6 +40,8 @@ def plot_forces(
     OSError
         If the file cannot be written.
     """
+    require(forces, JointForces, "joint_forces")
+    require(scenario, Scenario, "load")
     names = joint_names(scenario)
     counts = len(scenario.bodies), len(scenario.loops)
     if (forces.force.shape[1], forces.loop_force.shape[1]) != counts:

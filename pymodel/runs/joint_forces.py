@@ -10,6 +10,7 @@ number of its body, `joint0_force_x`, `joint0_force_y`, `joint0_moment_z`, and o
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +22,7 @@ from pymodel.algorithms.rivals.acceleration_dca import accelerations
 from pymodel.algorithms.step import Mechanism
 from pymodel.arith.scalars import Float64Arrays, Vector
 from pymodel.mechanism.scenario import Scenario
+from pymodel.runs.input_error import InputError, require
 from pymodel.runs.trajectory import (
     Trajectory,
     check_mechanism,
@@ -70,7 +72,15 @@ class JointForces:
         return np.concatenate((getattr(self, quantity), getattr(self, f"loop_{quantity}")), axis=1)
 
     def largest(self, scenario: Scenario) -> dict[str, Any]:
-        """Name of a joint -> its largest force and moment: ``max``, ``unit``, ``time_s``."""
+        """Name of a joint -> its largest force and moment: ``max``, ``unit``, ``time_s``.
+
+        Raises
+        ------
+        InputError
+            If there are no rows.
+        """
+        if not len(self.t):
+            raise InputError("joint forces of no rows: none is the largest")
         found: dict[str, Any] = {name: {} for name in joint_names(scenario)}
         for quantity, unit in UNITS.items():
             sizes = np.nan_to_num(np.linalg.norm(self.of_joints(quantity), axis=-1), posinf=0.0)
@@ -84,7 +94,8 @@ class JointForces:
         (rows, bodies, dimension), loops = self.force.shape, self.loop_force.shape[1]
         names = _column_names(self.acceleration.shape[1], bodies, loops, dimension == 3)
         joints = np.concatenate([self.of_joints(quantity) for quantity in AXES], axis=2)
-        table = np.column_stack((self.t, self.acceleration, joints.reshape(rows, -1)))
+        own = joints.reshape(rows, math.prod(joints.shape[1:]))  # there may be no rows
+        table = np.column_stack((self.t, self.acceleration, own))
         return dict(zip(names, table.T, strict=True))
 
 
@@ -175,9 +186,12 @@ def write_forces(path: str | os.PathLike[str], forces: JointForces) -> None:
 
     Raises
     ------
+    InputError
+        If they are no joint forces.
     OSError
         If the file cannot be written.
     """
+    require(forces, JointForces, "joint_forces")
     write_columns(path, forces.columns())
 
 
@@ -209,7 +223,8 @@ def read_forces(path: str | os.PathLike[str]) -> JointForces:
     nv, bodies, loops, spatial = sizes
     t, *values = columns.values()
     rates, rest = np.split(np.array(values).T, [nv], axis=1)
-    joints = rest.reshape(len(t), bodies + loops, -1)
+    components = sum(len(axes[spatial]) for axes in AXES.values())
+    joints = rest.reshape(len(t), bodies + loops, components)
     force, moment = np.split(joints, [3 if spatial else 2], axis=2)
     own = (force[:, :bodies], moment[:, :bodies], force[:, bodies:], moment[:, bodies:])
     return JointForces(t, rates, *own)

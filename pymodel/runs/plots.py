@@ -25,10 +25,10 @@ from pymodel.mechanism.scenario import Scenario
 from pymodel.mechanism.units import coordinate_units, velocity_units
 from pymodel.runs import skeleton
 from pymodel.runs.conserved import conserved
-from pymodel.runs.input_error import InputError
+from pymodel.runs.input_error import InputError, require
 from pymodel.runs.pictures import CONSERVED, JOINTS, KINETIC, LOOP, OVERVIEW
 from pymodel.runs.summary import MILLI
-from pymodel.runs.trajectory import Trajectory, check_mechanism
+from pymodel.runs.trajectory import Trajectory, check_alike, check_mechanism
 
 #: A run with its name, colour, dash and width.
 Curve = tuple[str, Trajectory, str, Any, float]
@@ -111,9 +111,16 @@ def plot_run(
     -------
     list of pathlib.Path
         The files.
+
+    Raises
+    ------
+    InputError
+        If the trajectory has no rows, or the reference or the twin does not go with it.
+    OSError
+        If a file cannot be written.
     """
     out = Path(out_dir)
-    curves = _curves(trajectory, label, twin, twin_label)
+    curves = _curves(trajectory, reference, label, twin, twin_label)
     kinds = [kind for kind in KINDS if _drawn(kind, scenario)]
     paths = [out / f"{kind}.png" for kind in kinds]
     with mpl.rc_context(STYLE):
@@ -161,8 +168,9 @@ def plot(
     Raises
     ------
     InputError
-        If there is no such kind, it needs another scenario, the scenario has other joints, or the
-        file's format is unknown.
+        If there is no such kind, it needs another scenario, the scenario has other joints, the
+        trajectory has no rows, the reference or the twin is of other times or of another mechanism,
+        or the file's format is unknown.
     OSError
         If the file cannot be written.
     """
@@ -175,7 +183,7 @@ def plot(
         needs = {LOOP: " with loops", CONSERVED: " that conserves its energy or a momentum"}
         needed = f"a scenario{needs.get(kind, '')}"
         raise InputError(f"kind {kind!r}: needs {needed}")
-    curves = _curves(trajectory, label, twin, twin_label)
+    curves = _curves(trajectory, reference, label, twin, twin_label)
     with mpl.rc_context(STYLE):
         figure = KINDS[kind](curves, reference, title or label, scenario)
         if path is not None:
@@ -201,8 +209,22 @@ def save(figure: Figure, path: str | os.PathLike[str]) -> None:
 
 
 def _curves(
-    trajectory: Trajectory, label: str, twin: Trajectory | None, twin_label: str
+    trajectory: Trajectory,
+    reference: Trajectory | None,
+    label: str,
+    twin: Trajectory | None,
+    twin_label: str,
 ) -> list[Curve]:
+    """The run and its twin, once it is clear that they and the reference go together."""
+    require(trajectory, Trajectory, "simulate")
+    if not len(trajectory):
+        raise InputError("a trajectory of no rows cannot be drawn")
+    for name, other in (("reference", reference), ("twin", twin)):
+        if other is not None:
+            check_alike(trajectory, other)
+            rows = len(other if name == "reference" else trajectory)  # a reference may end earlier
+            if not np.array_equal(other.t, trajectory.t[:rows]):
+                raise InputError(f"{name}: not at the times of the trajectory")
     curves: list[Curve] = [(label, trajectory, VERMILION, "-", 2.2)]
     if twin is not None and twin is not trajectory:
         curves.append((twin_label, twin, BLUE, (0, (4, 2)), 1.3))

@@ -22,8 +22,9 @@ from pymodel.mechanism.units import coordinate_units, momentum_units, velocity_u
 from pymodel.runs import lagrangian
 from pymodel.runs.conserved import ENERGY, conserved, has_dampers
 from pymodel.runs.finished import FinishedRun, HardwareResult
+from pymodel.runs.input_error import InputError
 from pymodel.runs.joint_forces import JointForces
-from pymodel.runs.trajectory import Trajectory, TrajectoryError
+from pymodel.runs.trajectory import Trajectory, TrajectoryError, check_alike
 
 Summary = dict[str, Any]
 
@@ -77,9 +78,14 @@ def differences(
 
     Raises
     ------
+    InputError
+        If they are not trajectories of one mechanism, or `exact` has no rows.
     TrajectoryError
         If `exact` is at other times.
     """
+    check_alike(run, exact)
+    if not len(exact):
+        raise InputError("a trajectory of no rows has no differences")
     if not np.array_equal(run.t[: len(exact)], exact.t):
         raise TrajectoryError("the trajectories are not at the same times")
     result = {}

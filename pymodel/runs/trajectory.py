@@ -119,6 +119,14 @@ def size_text(nq: int, nv: int) -> str:
     return coordinates if nq == nv else f"{coordinates} and {nv} velocities"
 
 
+def check_alike(run: Trajectory, other: Trajectory) -> None:
+    """Refuse what are not trajectories of one mechanism, by an InputError."""
+    require(run, Trajectory, "simulate")
+    require(other, Trajectory, "simulate")
+    if (run.nq, run.nv) != (other.nq, other.nv):
+        raise InputError(f"runs of {run.size_text} and {other.size_text} cannot be compared")
+
+
 def check_mechanism(trajectory: Trajectory, scenario: Scenario) -> None:
     """Refuse a trajectory that is not of a scenario's mechanism, by an InputError."""
     require(trajectory, Trajectory, "simulate")
@@ -151,9 +159,12 @@ def write_csv(path: str | os.PathLike[str], trajectory: Trajectory) -> None:
 
     Raises
     ------
+    InputError
+        If it is no trajectory.
     OSError
         If the file cannot be written.
     """
+    require(trajectory, Trajectory, "simulate")
     write_columns(path, trajectory.columns())
 
 

@@ -275,12 +275,48 @@ def test_pictures_that_cannot_be(scenario):
         ((run, other), "four_bar.toml: 3 coordinates, the trajectory has 2"),
         ((run, "tree"), "must be a Scenario, as pymodel.load makes one, got str"),
         (("run.csv", scenario), "must be a Trajectory, as pymodel.simulate makes one, got str"),
+        (("run.csv", None, "joints"), "must be a Trajectory, as pymodel.simulate makes one, got s"),
+        ((run.first(0), scenario), "a trajectory of no rows cannot be drawn"),
+        ((run.first(0), scenario, "conserved"), "a trajectory of no rows cannot be drawn"),
     ):
         with pytest.raises(pymodel.InputError, match=said):
             pymodel.plot(*arguments)
+
+
+def test_companions_of_a_picture(scenario):
+    """A reference may end early; otherwise it and the twin are at the times of the run."""
+    run, twin = pymodel.simulate(scenario), pymodel.simulate(scenario)
+    other = pymodel.simulate(pymodel.varied(scenario, step=2e-4))
+    closed = pymodel.simulate(pymodel.load(SCENARIOS / "four_bar.toml", 20))
+    for kind in ("overview", "kinetic_energy", "joints"):
+        for count in (0, 5):
+            assert pymodel.plot(run, scenario, kind, reference=run.first(count), twin=twin)
+        for companion, said in (
+            ({"reference": other}, "reference: not at the times of the trajectory"),
+            ({"twin": other}, "twin: not at the times of the trajectory"),
+            ({"twin": run.first(5)}, "twin: not at the times of the trajectory"),
+            ({"twin": closed}, "runs of 2 coordinates and 3 coordinates cannot be compared"),
+            ({"reference": closed}, "runs of 2 coordinates and 3 coordinates cannot be compared"),
+            ({"twin": "x"}, "must be a Trajectory, as pymodel.simulate makes one, got str"),
+        ):
+            with pytest.raises(pymodel.InputError, match=said):
+                pymodel.plot(run, scenario, kind, **companion)
 
 
 def test_differences_of_other_times(scenario):
     run = pymodel.simulate(scenario)
     with pytest.raises(pymodel.TrajectoryError, match="not at the same times"):
         pymodel.differences(run.first(5), run)
+
+
+def test_differences_that_cannot_be(scenario):
+    run = pymodel.simulate(scenario)
+    closed = pymodel.simulate(pymodel.load(SCENARIOS / "four_bar.toml", 20))
+    for arguments, said in (
+        ((run, closed), "runs of 2 coordinates and 3 coordinates cannot be compared"),
+        ((run, None), "must be a Trajectory, as pymodel.simulate makes one, got NoneType"),
+        ((None, run), "must be a Trajectory, as pymodel.simulate makes one, got NoneType"),
+        ((run.first(0), run.first(0)), "a trajectory of no rows has no differences"),
+    ):
+        with pytest.raises(pymodel.InputError, match=said):
+            pymodel.differences(*arguments)

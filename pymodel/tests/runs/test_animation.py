@@ -1,5 +1,7 @@
 """Animations: what is drawn, how fast, and what is refused."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from matplotlib.animation import FFMpegWriter
@@ -74,6 +76,7 @@ def test_what_is_refused(scenario, run, tmp_path, monkeypatch):
         ("x.gif", (run, other), "3 coordinates, the trajectory has"),
         ("x.gif", (run, "tree.toml"), "must be a Scenario, as pymodel.load makes one"),
         ("x.gif", (run.first(1), scenario), "a trajectory of 1 row cannot move"),
+        ("x.gif", (replace(run, q=run.q * np.nan), scenario), "x.gif: q is not finite in all rows"),
     ):
         with pytest.raises(InputError, match=said):
             animate(*arguments, tmp_path / path)

@@ -323,6 +323,32 @@ def test_what_is_no_table(tmp_path):
             read_forces(path)
 
 
+@pytest.mark.parametrize("name", ["double_pendulum", "four_bar", "bennett"])
+def test_no_rows(tmp_path, name):
+    scenario = load(SCENARIOS / f"{name}.toml", steps=1)
+    forces = joint_forces(scenario, simulate(scenario).first(0))
+    write_forces(tmp_path / "forces.csv", forces)
+    found = read_forces(tmp_path / "forces.csv")
+    for own, value in vars(forces).items():
+        assert getattr(found, own).shape == value.shape and len(value) == 0
+    assert plot_forces(found, scenario).axes
+    with pytest.raises(InputError, match="joint forces of no rows: none is the largest"):
+        found.largest(scenario)
+
+
+def test_what_are_no_forces(tmp_path):
+    scenario = load(SCENARIOS / "four_bar.toml", steps=1)
+    run = simulate(scenario)
+    said = "must be a JointForces, as pymodel.joint_forces makes one, got Trajectory"
+    with pytest.raises(InputError, match=said):
+        write_forces(tmp_path / "forces.csv", run)
+    with pytest.raises(InputError, match=said):
+        plot_forces(run, scenario)
+    with pytest.raises(InputError, match="must be a Scenario, as pymodel.load makes one"):
+        plot_forces(joint_forces(scenario, run), None)
+    assert not list(tmp_path.iterdir())
+
+
 def test_of_another_mechanism(tmp_path):
     scenario = load(SCENARIOS / "slider_crank.toml", steps=2)
     run, other = simulate(scenario), load(SCENARIOS / "double_pendulum.toml")

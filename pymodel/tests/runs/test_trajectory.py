@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pymodel.runs.input_error import InputError
 from pymodel.runs.trajectory import (
     Trajectory,
     TrajectoryError,
@@ -48,6 +49,12 @@ def test_random_bit_patterns_read_back_bit_for_bit(tmp_path, joints):
     run = trajectory(table, joints)
     write_csv(tmp_path / "run.csv", run)
     assert bits(read_csv(tmp_path / "run.csv")) == bits(run)
+
+
+def test_what_is_no_run_is_not_written(tmp_path):
+    with pytest.raises(InputError, match="must be a Trajectory, as pymodel.simulate makes one"):
+        write_csv(tmp_path / "run.csv", None)
+    assert not list(tmp_path.iterdir())
 
 
 @given(st.lists(st.floats(allow_nan=False), min_size=8, max_size=8))
