@@ -177,6 +177,8 @@ def replot(out_dir: str | os.PathLike[str]) -> list[Path]:
         read_csv(out / name) if name == RUN or (out / name).exists() else None
         for name in (RUN, REFERENCE, TWIN)
     )
+    if not len(run):
+        raise TrajectoryError(f"{out / RUN}: has no rows, there is nothing to draw")
     for name, other in zip((REFERENCE, TWIN), others, strict=True):
         # the reference may end before the run
         times = run.t if other is None or name == TWIN else run.t[: len(other)]

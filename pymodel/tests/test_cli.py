@@ -293,6 +293,7 @@ BAD = {
     "joints": (["compare", "one.csv", "two.csv"], "two.csv: 2 coordinates, but one.csv has 1"),
     "no_robot": (["joints", "none.urdf"], "none.urdf: cannot read: No such file"),
     "no_urdf": (["joints", "short.toml"], "short.toml: not XML: "),
+    "no_rows": (["plot", "empty"], "empty/run.csv: has no rows, there is nothing to draw"),
     "no_dir": (["plot", "nowhere"], "nowhere/run.csv: cannot read: No such file"),
     "mistake": (
         ["simulate", "bad.toml", "--out", "o"],
@@ -310,6 +311,8 @@ def test_bad_input_is_one_line_and_status_2(scenario, tmp_path, monkeypatch, cap
     Path("single.toml").write_text(single.read_text())
     Path("one.csv").write_text(",".join(column_names(1, 1)) + "\n")
     Path("two.csv").write_text(",".join(column_names(2, 2)) + "\n")
+    Path("empty").mkdir()
+    Path("empty/run.csv").write_text(Path("one.csv").read_text())
     arguments, text = BAD[kind]
     assert main(arguments) == 2
     err = lines(capsys)
