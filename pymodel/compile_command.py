@@ -17,6 +17,7 @@ from pymodel.compile.registry import REGISTRY
 from pymodel.machine.isa import Machine, ProgramError
 from pymodel.machine.program_image import ProgramImage, identity
 from pymodel.mechanism import urdf
+from pymodel.mechanism.decimals import decimal
 from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.scenario_file import load
 from pymodel.runs import compiled
@@ -50,7 +51,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     add("--floating", action="store_true", help="let a robot's base float")
     add("--damping", action="store_true", help="apply the joint damping of a robot's file")
     text = "inertia of each joint's drive, kg m^2 or kg (default: 0)"
-    add("--armature", type=float, metavar="X", help=text)
+    add("--armature", type=decimal, metavar="X", help=text)
     text = "take a robot's numbers as data instead of constants, to exchange them"
     add("--parameters-as-data", action="store_true", help=text)
     add("--out", metavar="FILE", help="program image to write")

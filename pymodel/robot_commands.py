@@ -8,6 +8,7 @@ from pymodel.algorithms.rigid_body.functions import FUNCTIONS
 from pymodel.arith.fp import flag_text
 from pymodel.compile.robot_kernels import count
 from pymodel.mechanism import urdf
+from pymodel.mechanism.decimals import decimal
 from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.robot import Robot
 from pymodel.runs import robot_calls
@@ -54,7 +55,7 @@ def call_options(parser: argparse.ArgumentParser) -> None:
     add("--lanes", help="adders + multipliers of the step engine (default: 2+2)")
     add("--damping", action="store_true", help="apply the joint damping of the file")
     text = "inertia of each joint's drive, kg m^2 or kg (default: 0)"
-    add("--armature", type=float, default=0.0, metavar="X", help=text)
+    add("--armature", type=decimal, default=0.0, metavar="X", help=text)
 
 
 def call(arguments: argparse.Namespace) -> int:

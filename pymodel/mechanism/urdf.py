@@ -16,6 +16,7 @@ import contextlib
 import io
 import math
 import os
+import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -23,12 +24,14 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
+from urdf_parser_py.urdf import Inertia as UrdfInertia
 from urdf_parser_py.urdf import Joint as UrdfJoint
 from urdf_parser_py.urdf import Link as UrdfLink
 from urdf_parser_py.urdf import Pose as UrdfPose
 from urdf_parser_py.xml_reflection.core import ParseError
 
 from pymodel.arith.errors import Error
+from pymodel.mechanism.decimals import decimal
 from pymodel.mechanism.robot import FIXED_BASE, FREE, PRISMATIC, REVOLUTE, Link, Robot
 from pymodel.mechanism.rotations import from_angles
 
@@ -43,6 +46,17 @@ ROUNDING = 1e-12  #: what is smaller comes from rounding
 
 #: Elements of links and joints that bear on dynamics; the rest (meshes, limits) is not parsed.
 READ = ("inertial", "origin", "parent", "child", "axis", "dynamics", "mimic")
+#: Element -> its attributes that are numbers, and how many.
+NUMBERS = {
+    "origin": {"xyz": 3, "rpy": 3},
+    "axis": {"xyz": 3},
+    "mass": {"value": 1},
+    "inertia": dict.fromkeys(UrdfInertia.KEYS, 1),
+    "dynamics": {"damping": 1, "friction": 1},
+}
+NEEDED = {"axis": "xyz", "mass": "value", "parent": "link", "child": "link"}
+#: No number but an axis', which is scaled, is larger: SI units; products of ten are finite.
+LARGEST = 1e30
 
 
 class RobotError(Error, ValueError):
@@ -93,8 +107,9 @@ def load(
     ------
     RobotError
         If the file cannot be read or is no URDF; if its links do not form a tree; if a number is
-        not finite; if no joint moves; if a joint's type is not known, or planar or floating; if
-        its axis is zero; if damping or armature is negative; if armature is of no joint.
+        not finite, beyond 1e30, or not in decimal digits; if no joint moves; if a joint's type is
+        not known, or planar or floating; if its axis is zero; if damping, friction or armature is
+        negative; if armature is of no joint.
         If a mass or a moment of inertia (ixx, iyy, izz) is negative. If a link, with what is fixed
         to it, has no inertia about (along) its own joint's axis, unless the joint has armature; if
         a floating base has none about some axis. Links that resist their own joints make the mass
@@ -162,10 +177,13 @@ class _File:
 def _parsed(source: str) -> _File:
     """The file as the library's objects."""
     try:
-        tree = ElementTree.fromstring(Path(source).read_bytes())
-    except OSError as error:
-        raise RobotError(source, "", f"cannot read: {error.strerror or error}") from None
-    except (ElementTree.ParseError, LookupError) as error:  # LookupError: its encoding
+        data = Path(source).read_bytes()
+    except (OSError, ValueError) as error:  # ValueError: a path that no file can have
+        reason = getattr(error, "strerror", None) or error
+        raise RobotError(source, "", f"cannot read: {reason}") from None
+    try:
+        tree = ElementTree.fromstring(data)
+    except (ElementTree.ParseError, LookupError, ValueError) as error:  # the last two: its encoding
         raise RobotError(source, "", f"not XML: {error}") from None
     if tree.tag != "robot":
         raise RobotError(source, "", f"not URDF: the root element is <{tree.tag}>, not <robot>")
@@ -182,12 +200,41 @@ def _element(source: str, kind: type, element: ElementTree.Element) -> UrdfLink 
         if child.tag not in READ:
             element.remove(child)
     try:
+        for part in element.iter():
+            _check_attributes(part)
         with contextlib.redirect_stderr(io.StringIO()):  # unknown attributes
             return kind.from_xml_string(ElementTree.tostring(element))
     except (ParseError, AssertionError, AttributeError, TypeError, ValueError) as error:
         name = f"{element.tag} {element.get('name', '')}".strip()
         reason = str(error.e if isinstance(error, ParseError) else error)
         raise RobotError(source, name, reason) from None
+
+
+def _check_attributes(element: ElementTree.Element) -> None:
+    """Refuse an attribute that is missing, and numbers that are none, of a part of a link or joint.
+
+    Raises
+    ------
+    ValueError
+        If there is one.
+    """
+    needed = NEEDED.get(element.tag)
+    if needed and needed not in element.attrib:
+        raise ValueError(f"<{element.tag}> has no {needed}")
+    most = sys.float_info.max if element.tag == "axis" else LARGEST
+    for name, count in NUMBERS.get(element.tag, {}).items():
+        text = element.get(name)
+        if text is None:
+            continue
+        try:
+            values = [decimal(word) for word in text.split()]
+        except ValueError:
+            values = []
+        if len(values) != count or not all(abs(x) <= most for x in values):
+            what = "a number" if count == 1 else f"{count} numbers"
+            raise ValueError(
+                f"<{element.tag}> {name} is {text!r}, must be {what}, at most {most:.2g} in size"
+            )
 
 
 def _tree(source: str, file: _File) -> tuple[str, dict[str, list[UrdfJoint]]]:
@@ -224,7 +271,7 @@ def _tree(source: str, file: _File) -> tuple[str, dict[str, list[UrdfJoint]]]:
 
 
 def _check_joints(source: str, joints: list[UrdfJoint]) -> None:
-    """Refuse types that are no single degree of freedom, and damping that drives."""
+    """Refuse types that are no single degree of freedom, and damping and friction that drive."""
     for kind in ("planar", "floating"):
         found = [joint.name for joint in joints if joint.type == kind]
         if found:
@@ -234,6 +281,7 @@ def _check_joints(source: str, joints: list[UrdfJoint]) -> None:
         if joint.type not in (FIXED, *KINDS):
             raise RobotError(source, f"joint {joint.name}", f"unknown type {joint.type}")
         _not_negative(source, joint.name, "damping", _damping(joint))
+        _not_negative(source, joint.name, "friction", _friction(joint))
 
 
 def _not_negative(source: str, joint: str, what: str, value: float) -> None:
@@ -302,7 +350,7 @@ def _lumped(
     pending = [(joint, carrier, *identity) for joint in reversed(children[root])]
     while pending:
         joint, carrier, rotation, offset = pending.pop()
-        turn, shift = _placement(source, f"joint {joint.name}", joint.origin)
+        turn, shift = _placement(joint.origin)
         rotation, offset = rotation @ turn, offset + rotation @ shift
         inertia = _inertia(source, links[joint.child])
         if joint.type == FIXED:
@@ -320,14 +368,11 @@ def _lumped(
     return bodies
 
 
-def _placement(source: str, element: str, pose: UrdfPose | None) -> tuple[np.ndarray, np.ndarray]:
+def _placement(pose: UrdfPose | None) -> tuple[np.ndarray, np.ndarray]:
     """Rotation and offset of an origin: turns about the fixed axes x, y, z, in this order."""
     if pose is None:
         return np.eye(3), np.zeros(3)
-    offset, angles = np.array(pose.xyz or (0, 0, 0), float), pose.rpy or (0, 0, 0)
-    if not np.isfinite([*offset, *angles]).all():
-        raise RobotError(source, element, "its origin is not finite")
-    return from_angles(angles), offset
+    return from_angles(pose.rpy or (0, 0, 0)), np.array(pose.xyz or (0, 0, 0), float)
 
 
 def _inertia(source: str, link: UrdfLink) -> np.ndarray:
@@ -338,25 +383,23 @@ def _inertia(source: str, link: UrdfLink) -> np.ndarray:
     if inertial.inertia is None:
         raise RobotError(source, element, "a mass without moments of inertia")
     mass, moments = inertial.mass, np.array(inertial.inertia.to_matrix())
-    if not (math.isfinite(mass) and np.isfinite(moments).all()):
-        raise RobotError(source, element, "its inertia is not finite")
     for what, value in (("mass", mass), ("moment of inertia", moments.diagonal().min())):
-        if value < -ROUNDING:
+        if value < 0:
             raise RobotError(source, element, f"its {what} is negative: {value}")
     inertia = np.zeros((4, 4))
     inertia[:3, :3] = np.trace(moments) / 2 * np.eye(3) - moments
     inertia[3, 3] = mass
-    return moved(inertia, *_placement(source, element, inertial.origin))
+    return moved(inertia, *_placement(inertial.origin))
 
 
 def _frame(source: str, joint: UrdfJoint) -> np.ndarray:
     """From a frame whose z axis is the joint's axis to URDF's; a signed permutation if possible."""
     axis = np.array(joint.axis or (1, 0, 0), float)
-    length = np.linalg.norm(axis)
-    if not (math.isfinite(length) and length > 0):
-        reason = "its axis is zero" if length == 0 else "its axis is not finite"
-        raise RobotError(source, f"joint {joint.name}", reason)
-    axis = axis / length
+    if not axis.any():
+        raise RobotError(source, f"joint {joint.name}", "its axis is zero")
+    _, exponent = np.frexp(np.abs(axis).max())
+    axis = np.ldexp(axis, -exponent)  # its squares are neither 0 nor infinite
+    axis /= np.linalg.norm(axis)
     axis = np.where(np.abs(axis) < ROUNDING, 0.0, axis)
     main = int(np.argmax(np.abs(axis)))
     others = (main + 1) % 3, (main + 2) % 3
@@ -382,13 +425,17 @@ def _joint_notes(joints: list[UrdfJoint], damping: bool) -> Iterator[str]:
     damped = [joint.name for joint in joints if _damping(joint)]
     if damped and not damping:
         yield f"damping is not applied: {', '.join(damped)}"
-    rubbing = [joint.name for joint in joints if joint.dynamics and joint.dynamics.friction]
+    rubbing = [joint.name for joint in joints if _friction(joint)]
     if rubbing:
         yield f"dry friction is not applied: {', '.join(rubbing)}"
 
 
 def _damping(joint: UrdfJoint) -> float:
     return (joint.dynamics and joint.dynamics.damping) or 0.0
+
+
+def _friction(joint: UrdfJoint) -> float:
+    return (joint.dynamics and joint.dynamics.friction) or 0.0
 
 
 def _armature(

@@ -8,7 +8,6 @@ into the arithmetic of the call.
 from __future__ import annotations
 
 import csv
-import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -32,6 +31,7 @@ from pymodel.compile import native
 from pymodel.compile.kernel import Kernel
 from pymodel.compile.robot_kernels import recorded
 from pymodel.machine.isa import Machine
+from pymodel.mechanism.decimals import decimal
 from pymodel.mechanism.robot import Robot
 from pymodel.runs.engine_runs import Call, prepare_fitting_call
 from pymodel.runs.input_error import InputError
@@ -423,7 +423,7 @@ def read_table(path: str | Path) -> Table:
         If the file cannot be read or makes no table; the message names file and line.
     """
     try:
-        with Path(path).open(newline="") as file:
+        with Path(path).open(newline="", encoding="utf-8-sig") as file:
             lines = list(csv.reader(file))
     except OSError as error:
         raise InputError(f"{path}: cannot read: {error.strerror or error}") from None
@@ -447,7 +447,7 @@ def read_table(path: str | Path) -> Table:
 
 def _number(path: str | Path, line: int, name: str, text: str) -> float:
     try:
-        return float(text) if text.isascii() and "_" not in text else math.nan
+        return decimal(text)
     except ValueError:
         raise InputError(f"{path}: line {line}: {name} is {text!r}, must be a number") from None
 

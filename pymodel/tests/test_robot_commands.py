@@ -111,6 +111,12 @@ def test_wrenches_on_links():
     assert np.abs(pushed - model.inverse_dynamics(q, qd, qdd)).max() > 0.1
 
 
+def test_a_byte_order_mark_is_no_column(capsys):
+    inputs("ID")
+    Path("in.csv").write_bytes(b"\xef\xbb\xbf" + Path("in.csv").read_bytes())
+    assert call("ID") == 0
+
+
 def test_warnings_leave_the_status(capsys):
     inputs("M", rows=2, path=HYQ, floating=True, q3=1.0, q4=1.0, q5=0.0, q6=0.0)
     assert call("M", "--floating", path=HYQ) == 0
@@ -167,12 +173,20 @@ def test_bad_input_is_one_line_and_status_2(kind, capsys):
     assert not Path("out.csv").exists()
 
 
+def test_armature_is_in_decimal_digits(capsys):
+    for command in (["call", "FD", IIWA, "--inputs", "x", "--out", "x"], ["compile", IIWA]):
+        with pytest.raises(SystemExit, match="2"):
+            main([*command, "--armature", "1_0"])
+        assert "--armature: invalid decimal value: '1_0'" in capsys.readouterr().err
+
+
 NAMES = [f"{kind}{k}" for kind in ("q", "qd", "qdd") for k in range(7)]
 FILES = {
     "no row": (f"{','.join(NAMES)}\n", "ID of iiwa14: no row"),
     "empty": ("", "in.csv: empty"),
     "word": ("q0\nx\n", "in.csv: line 2: q0 is 'x', must be a number"),
     "short row": ("q0,q1\n1\n", "in.csv: line 2: 1 values under 2 names"),
+    "underscore": ("q0\n1_0\n", "in.csv: line 2: q0 is '1_0', must be a number"),
     "twice": ("q0,q0\n1,1\n", "in.csv: columns twice: q0"),
 }
 
