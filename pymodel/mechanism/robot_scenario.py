@@ -38,8 +38,8 @@ def scenario_of_robot(
     Raises
     ------
     ScenarioError
-        If a link has no mass, or its inertia is singular. One that no body has, as that of Atlas'
-        torso, is taken as it is; a scenario file would be refused.
+        If q or qd have another shape; if a link has no mass, or its inertia is singular. One that
+        no body has, as that of Atlas' torso, is taken as it is; a scenario file would be refused.
     """
     bodies = tuple(_body(robot, index, link) for index, link in enumerate(robot.links))
     gravity = (0.0, 0.0, -robot.gravity)
@@ -51,6 +51,9 @@ def scenario_of_robot(
         return scenario
     start = scenario.q0 if q is None else np.asarray(q, dtype=float)
     rates = scenario.qd0 if qd is None else np.asarray(qd, dtype=float)
+    for name, array, size in (("q", start, robot.nq), ("qd", rates, robot.nv)):
+        if array.shape != (size,):
+            raise ScenarioError(source, name, f"shape {array.shape}, must be ({size},)")
     return scenario.with_state(start, rates)
 
 

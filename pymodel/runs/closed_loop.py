@@ -6,9 +6,11 @@ The same run is evaluated in any arithmetic (:func:`simulate`), and step by step
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Integral
 
 import numpy as np
 
@@ -52,7 +54,8 @@ class ClosedLoop:
     Raises
     ------
     InputError
-        If the robot's base floats.
+        If the robot's base floats; if start, target or gains have another shape or are not finite;
+        if the step is not positive, or the number of steps not a whole one, 0 or more.
     """
 
     robot: Robot
@@ -66,6 +69,16 @@ class ClosedLoop:
     def __post_init__(self) -> None:
         if self.robot.floating:
             raise InputError(f"{self.robot}: a closed loop needs a fixed base")
+        for name in ("start", "target", "kp", "kd"):
+            array = np.asarray(getattr(self, name), float)
+            if array.shape != (self.robot.nv,):
+                raise InputError(f"{name}: shape {array.shape}, must be ({self.robot.nv},)")
+            if not np.isfinite(array).all():
+                raise InputError(f"{name}: must be finite")
+        if not (math.isfinite(self.step) and self.step > 0):
+            raise InputError(f"step: must be positive and finite, got {self.step}")
+        if not (isinstance(self.steps, Integral) and self.steps >= 0):
+            raise InputError(f"steps: must be a whole number, 0 or more, got {self.steps}")
 
     @cached_property
     def kernel(self) -> Kernel:

@@ -161,6 +161,10 @@ def _on_engine(
     if left is None:
         raise InputError(row["message"])
     LoopHandover.forget(out)
+    if len(left.rows) < loop.steps + 1:
+        simulate(loop, scalars.BitExact(machine.fmt))  # says so where the model breaks off, too
+    if not left.rows:
+        raise InputError(row["message"])
     to_float = machine.fmt.to_float
     figures = {
         "flags": flag_names(left.flags),

@@ -1,6 +1,7 @@
 """HDCA in space, and with joints other than pins, against Pinocchio and by what is conserved."""
 
 import dataclasses
+import re
 
 import numpy as np
 import pytest
@@ -11,7 +12,14 @@ from pymodel.arith.scalars import Float64
 from pymodel.mechanism import kinematics, urdf
 from pymodel.mechanism.coordinates import coordinate_rates
 from pymodel.mechanism.robot_scenario import scenario_of_robot
-from pymodel.mechanism.scenario import FREE, GROUND, PRISMATIC, REVOLUTE, SPHERICAL
+from pymodel.mechanism.scenario import (
+    FREE,
+    GROUND,
+    PRISMATIC,
+    REVOLUTE,
+    SPHERICAL,
+    ScenarioError,
+)
 from pymodel.mechanism.scenario_file import parse
 from pymodel.mechanism.topology import SHAPES
 from pymodel.runs import native_runs
@@ -83,6 +91,13 @@ def test_robots(name, floating):
     if floating:
         q[3:7] /= np.linalg.norm(q[3:7])
     assert_like_pinocchio(scenario.with_state(q, qd), BOUND_ROBOTS)
+
+
+@pytest.mark.parametrize("name", ["q", "qd"])
+@pytest.mark.parametrize("shape", [(2,), (9,), (7, 1), ()])
+def test_a_state_of_another_shape_is_refused(name, shape):
+    with pytest.raises(ScenarioError, match=re.escape(f"{name}: shape {shape}, must be (7,)")):
+        scenario_of_robot(urdf.load(ROBOTS / "iiwa14.urdf"), **{name: np.zeros(shape)})
 
 
 def test_quaternions_of_any_length():

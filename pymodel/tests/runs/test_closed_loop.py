@@ -122,3 +122,22 @@ def test_a_floating_base_is_refused():
     robot = urdf.load(ROBOTS / "hyq.urdf", floating=True)
     with pytest.raises(InputError, match="needs a fixed base"):
         bent(robot)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"start": np.zeros(3)}, r"start: shape \(3,\), must be \(7,\)"),
+        ({"start": np.zeros(9)}, r"start: shape \(9,\), must be \(7,\)"),
+        ({"target": 0.0}, r"target: shape \(\), must be \(7,\)"),
+        ({"kp": np.zeros((7, 1))}, r"kp: shape \(7, 1\), must be \(7,\)"),
+        ({"kd": np.full(7, np.nan)}, "kd: must be finite"),
+        ({"step": 0.0}, "step: must be positive and finite, got 0.0"),
+        ({"step": float("inf")}, "step: must be positive and finite, got inf"),
+        ({"steps": -2}, "steps: must be a whole number, 0 or more, got -2"),
+        ({"steps": 1.5}, "steps: must be a whole number, 0 or more, got 1.5"),
+    ],
+)
+def test_what_makes_no_loop_is_refused(changed, said):
+    with pytest.raises(InputError, match=said):
+        replace(bent(IIWA), **changed)

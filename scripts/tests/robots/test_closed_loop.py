@@ -1,11 +1,14 @@
 """`make closed-loop` on the model, and what it refuses."""
 
 import json
+from pathlib import Path
 
 import pytest
 
 from scripts.places import ROOT
+from scripts.robots import closed_loop
 from scripts.robots.closed_loop import MOTION, PICTURE, main
+from tb.cosim_loop.handover import LoopHandover
 
 pytestmark = pytest.mark.rtl_of()
 
@@ -27,6 +30,33 @@ def test_float64_is_pinocchio(tmp_path):
     assert main(["--urdf", IIWA, "--arith", "float64", "--out", str(tmp_path)]) == 0
     summary = json.loads((tmp_path / "summary.json").read_text())
     assert summary["q_error_to_Pinocchio"] < 1e-12
+
+
+@pytest.fixture
+def engine(monkeypatch):
+    """A simulator whose engine takes no step."""
+
+    def watched(*arguments, settings, **options):
+        LoopHandover([], 100, 0, 16).write(Path(settings["out"]))
+        return {"result": "fail", "message": "0 steps of 6"}
+
+    monkeypatch.setattr(closed_loop, "watched", watched)
+    monkeypatch.setattr(closed_loop, "usable_simulator", lambda name: "icarus")
+
+
+@pytest.mark.parametrize(
+    ("arithmetic", "status", "said"),
+    [
+        ("4/2", 1, "step 0: a result is infinite or not a number"),
+        ("float32", 2, "0 steps of 6"),
+    ],
+)
+def test_an_engine_that_takes_no_step(engine, tmp_path, capsys, arithmetic, status, said):
+    """As the model, which breaks off; or the engine is wrong."""
+    arguments = ["--steps", "5", "--target", "step", "--arith", arithmetic]
+    assert main(["--urdf", IIWA, "--out", str(tmp_path), *arguments]) == status
+    assert capsys.readouterr().err == f"{said}\n"
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(
