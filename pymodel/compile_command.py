@@ -23,7 +23,7 @@ from pymodel.mechanism.scenario_file import load
 from pymodel.runs import compiled
 from pymodel.runs.input_error import InputError
 from pymodel.runs.options import algorithm_options
-from pymodel.runs.unused_options import unused_options
+from pymodel.runs.unused_options import unused_options, unused_robot_options
 
 DONE = 0
 OF_ROBOTS = ("floating", "damping", "armature", "parameters_as_data")
@@ -134,14 +134,18 @@ def _of_robot(arguments: argparse.Namespace, machine: Machine) -> ProgramImage:
     if not arguments.function:
         raise InputError(f"--function: give one or more of {', '.join(FUNCTIONS)}")
     functions = _functions(arguments.function, [*FUNCTIONS])
-    robot = urdf.load(
-        arguments.source, arguments.floating, arguments.damping, arguments.armature or 0.0
-    )
+    options = arguments.damping, arguments.armature or 0.0
+    robot = urdf.load(arguments.source, arguments.floating, *options)
+    for option, why in unused_robot_options(robot, functions, *options).items():
+        raise InputError(f"--{option}: {why}")
     return compiled.compile_robot(machine, reduced(robot), functions, arguments.parameters_as_data)
 
 
 def _of_scenario(arguments: argparse.Namespace, machine: Machine) -> ProgramImage:
-    functions = _functions(arguments.function or [compiled.STEP], [*REGISTRY])
+    asked = arguments.function or [compiled.STEP]
+    for name in set(asked) & FUNCTIONS.keys():
+        raise InputError(f"--function: {name} is of a robot, whose file must end with .urdf")
+    functions = _functions(asked, [*REGISTRY])
     scenario = load(arguments.source)
     rebase = arguments.rebase or 0
     algorithm_options(rebase=rebase, dashes="--")

@@ -14,6 +14,7 @@ from pymodel.mechanism.robot import Robot
 from pymodel.runs import robot_calls
 from pymodel.runs.input_error import InputError
 from pymodel.runs.progress import progress
+from pymodel.runs.unused_options import unused_robot_options
 
 DONE, NOT_FINITE = 0, 1  # exit status
 PATIENCE = 1.0  # s of recording without a word
@@ -65,6 +66,9 @@ def call(arguments: argparse.Namespace) -> int:
         raise InputError("--lanes: only for --target step")
     machine = robot_calls.machine_of(arguments.lanes)
     robot = urdf.load(arguments.robot, arguments.floating, arguments.damping, arguments.armature)
+    options = arguments.damping, arguments.armature
+    for option, why in unused_robot_options(robot, [function], *options).items():
+        raise InputError(f"--{option}: {why}")
     table = robot_calls.read_table(arguments.inputs)
     with _progress(f"{function} of {robot.name}", "calls") as update:
         answer = robot_calls.call(

@@ -74,9 +74,11 @@ def load_robot(
     pymodel.mechanism.urdf.RobotError
         If the file makes no robot; one line says why.
     InputError
-        If arithmetic, target or lanes are none of these.
+        If arithmetic, target or lanes are none of these; if lanes are given without an engine.
     """
     machine = robot_calls.machine_of(lanes)
+    if lanes is not None and target != robot_calls.STEP:
+        raise InputError(f"lanes {lanes!r}: only for the target {robot_calls.STEP}")
     return RobotModel(urdf.load(path, floating, damping, armature), arithmetic, target, machine)
 
 

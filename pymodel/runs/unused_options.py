@@ -1,6 +1,10 @@
-"""Which options of the algorithm would change nothing for a scenario."""
+"""Which options would change nothing: of the algorithm for a scenario, of a robot's functions."""
 
+from collections.abc import Iterable
+
+from pymodel.algorithms.rigid_body.functions import FUNCTIONS
 from pymodel.algorithms.step import Chain
+from pymodel.mechanism.robot import Robot
 from pymodel.mechanism.scenario import Scenario
 
 
@@ -40,4 +44,37 @@ def unused_options(
         unused["forces"] = "only for a mechanism with joints that hold something"
     if shape != "balanced" and len(scenario.bodies) == 1:
         unused["shape"] = "only for a mechanism of two or more bodies"
+    return unused
+
+
+def unused_robot_options(
+    robot: Robot, functions: Iterable[str], damping: bool, armature: float
+) -> dict[str, str]:
+    """The options that are given and that a robot's functions have no use for.
+
+    Parameters
+    ----------
+    robot
+        As it was read with these options.
+    functions
+        Keys of :data:`pymodel.algorithms.rigid_body.functions.FUNCTIONS`; others are left out.
+    damping
+        Apply the joint damping of the file.
+    armature
+        Inertia of each joint's drive; 0 for none.
+
+    Returns
+    -------
+    dict
+        Name of an option -> why it has no effect.
+    """
+    signatures = [FUNCTIONS[name] for name in functions if name in FUNCTIONS]
+    names = " and ".join(signature.name for signature in signatures)
+    unused = {}
+    if damping and not any(link.damping for link in robot.links):
+        unused["damping"] = f"no joint of {robot.source} has damping"
+    elif damping and signatures and not any(signature.damping for signature in signatures):
+        unused["damping"] = f"changes nothing in {names}"
+    if armature and signatures and not any(signature.armature for signature in signatures):
+        unused["armature"] = f"changes nothing in {names}"
     return unused

@@ -87,7 +87,15 @@ OUT = ("--out", "x")
         (["--show", "none"], "none: No such file or directory"),
         (["none.toml", *OUT], "none.toml"),
         ([PENDULUM, "--function", "fly", *OUT], "--function: must be one of "),
-        ([PENDULUM, "--function", "ID", *OUT], "--function: must be one of "),
+        (
+            [PENDULUM, "--function", "ID", *OUT],
+            "--function: ID is of a robot, whose file must end with .urdf",
+        ),
+        (
+            [IIWA, "--function", "dID", "--function", "diFD", "--armature", "1", *OUT],
+            "--armature: changes nothing in dID and diFD",
+        ),
+        ([IIWA, "--function", "ID", "--damping", *OUT], "--damping: no joint of "),
         ([PENDULUM, *["--function", "rates"] * 2, *OUT], "--function: rates twice"),
         ([PENDULUM, "--rebase", "3", *OUT], "--rebase: only for a mechanism with loops"),
         ([FOUR_BAR, "--rebase", "-3", *OUT], "--rebase: must be a whole number of 0 to 42949672"),

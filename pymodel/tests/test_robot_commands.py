@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 from pymodel.cli import main
+from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.urdf import load
+from pymodel.runs.robot_calls import call as call_table
 from pymodel.runs.robot_calls import random_states, read_table, write_table
 from pymodel.runs.robot_model import load_robot
 from pymodel.tests.robots import ROBOTS
@@ -171,6 +173,32 @@ def test_bad_input_is_one_line_and_status_2(kind, capsys):
     out, err = capsys.readouterr()
     assert not out and said in err and len(err.splitlines()) == 1
     assert not Path("out.csv").exists()
+
+
+@pytest.mark.parametrize("function", ["ID", "FD", "M", "Minv", "dID", "dFD", "diFD"])
+@pytest.mark.parametrize("option", [["--damping"], ["--armature", "0.1"]])
+def test_options_that_change_nothing_are_refused(function, option, capsys):
+    """So those that change something, and only those, are taken."""
+    path = "damped.urdf"
+    text = Path(IIWA).read_text().replace("</joint>", "<dynamics damping='0.5'/></joint>")
+    Path(path).write_text(text)
+    inputs(function, path=path)
+    assert call(function, path=path) == 0
+    plain = Path("out.csv").read_text()
+    capsys.readouterr()
+    if call(function, *option, path=path) == 0:
+        assert Path("out.csv").read_text() != plain
+    else:
+        assert capsys.readouterr().err == f"{option[0]}: changes nothing in {function}\n"
+        robot = load(path, False, option == ["--damping"], 0.1 * (option != ["--damping"]))
+        write_table("out.csv", call_table(reduced(robot), function, read_table("in.csv")).table)
+        assert Path("out.csv").read_text() == plain
+
+
+def test_damping_of_a_file_that_has_none_is_refused(capsys):
+    inputs("ID")
+    assert call("ID", "--damping") == 2
+    assert capsys.readouterr().err == f"--damping: no joint of {IIWA} has damping\n"
 
 
 def test_armature_is_in_decimal_digits(capsys):

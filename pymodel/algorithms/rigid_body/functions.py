@@ -51,6 +51,8 @@ class Signature:
         Ways to evaluate it, for a user to choose from; the first is the default.
     forces : bool
         Whether external wrenches on links change it.
+    damping, armature : bool
+        Whether those of the joints change it.
     """
 
     name: str
@@ -59,6 +61,8 @@ class Signature:
     gives: tuple[str, ...]
     methods: tuple[str, ...] = ("",)
     forces: bool = True
+    damping: bool = True
+    armature: bool = True
 
 
 #: The seven functions.
@@ -73,13 +77,21 @@ FUNCTIONS: dict[str, Signature] = {
             ("qdd",),
             (FACTORS, ARTICULATED),
         ),
-        Signature("M", "mass matrix from q", ("q",), ("m",), forces=False),
-        Signature("Minv", "inverse of the mass matrix from q", ("q",), ("minv",), forces=False),
+        Signature("M", "mass matrix from q", ("q",), ("m",), forces=False, damping=False),
+        Signature(
+            "Minv",
+            "inverse of the mass matrix from q",
+            ("q",),
+            ("minv",),
+            forces=False,
+            damping=False,
+        ),
         Signature(
             "dID",
             "derivatives of inverse dynamics by q and qd, from q, qd, qdd",
             ("q", "qd", "qdd"),
             ("dtau_dq", "dtau_dqd"),
+            armature=False,
         ),
         Signature(
             "dFD",
@@ -93,6 +105,7 @@ FUNCTIONS: dict[str, Signature] = {
             "derivatives of forward dynamics by q and qd, from q, qd, qdd and the inverse of M",
             ("q", "qd", "qdd", "minv"),
             ("dqdd_dq", "dqdd_dqd"),
+            armature=False,
         ),
     )
 }

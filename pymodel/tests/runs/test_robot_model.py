@@ -142,3 +142,6 @@ def test_matrices_of_wrong_shape_and_odd_lanes(iiwa):
         iiwa.forward_dynamics_derivatives_given(GOOD, GOOD, GOOD, np.zeros(49))
     with pytest.raises(InputError, match="lanes '8': must be"):
         load_robot(IIWA, lanes="8")
+    for target in ("model", "native"):
+        with pytest.raises(InputError, match=r"lanes '8\+8': only for the target step"):
+            load_robot(IIWA, target=target, lanes="8+8")
