@@ -255,6 +255,14 @@ def test_errors_are_those_of_the_worst_row():
     assert robot._error(nothing, exact, 0.0) is None
 
 
+def test_a_comparison_of_no_finite_call_is_a_verdict(capsys):
+    options = robot.RobotOptions(IIWA, "FD", "out")
+    summary = {"float64_error_to_pinocchio": None}
+    assert robot._verdict(options, summary, robot.Found({}, 0, {}), finite=False) == 1
+    said = "out/outputs.csv: a result is infinite or not a number\n"
+    assert capsys.readouterr().err == said
+
+
 def test_errors_of_rows_that_are_zero_are_relative_to_what_cancels_in_them():
     """Not those of other rows, however small."""
     exact, found = {"a": np.array([1e-16, 1e-8])}, {"a": np.array([-1e-16, 2e-8])}
