@@ -11,8 +11,8 @@ evaluated on any arithmetic.
 import math
 import operator
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, NoReturn
 
 from pymodel.arith.errors import Error
 from pymodel.arith.scalars import S, SupportsArithmetic
@@ -25,11 +25,24 @@ NAMED = (*LEAVES, "load")  # without operands
 
 
 class RecordingError(Error, TypeError):
-    """The algorithm asked a recorded scalar for its value: its course would depend on data."""
+    """What cannot be recorded: a course that depends on data, or what is no recorded scalar."""
+
+
+def _refuses(what: str) -> Callable[..., NoReturn]:
+    """A method that refuses what Python asks of a scalar, with one line that says why."""
+
+    def refuse(*_: Any) -> NoReturn:
+        raise RecordingError(f"a recording {what}")
+
+    return refuse
 
 
 class Ref:
-    """A signed reference to a node: what the text sees as a scalar."""
+    """A signed reference to a node: what the text sees as a scalar.
+
+    It adds, subtracts, multiplies and turns its sign. All else that Python could ask of a number is
+    a RecordingError.
+    """
 
     __slots__ = ("graph", "node", "negative")
 
@@ -44,13 +57,26 @@ class Ref:
         return Ref(self.graph, self.node, not self.negative)
 
     def __add__(self, other: "Ref") -> "Ref":
-        return self.graph.add(self, other)
+        return self.graph.add(self, self.graph.own(other))
 
     def __sub__(self, other: "Ref") -> "Ref":
-        return self.graph.add(self, -other)
+        return self.graph.add(self, -self.graph.own(other))
 
     def __mul__(self, other: "Ref") -> "Ref":
-        return self.graph.mul(self, other)
+        return self.graph.mul(self, self.graph.own(other))
+
+    __hash__ = object.__hash__  # of the object itself, not of what it stands for
+    __eq__ = __lt__ = __le__ = __gt__ = __ge__ = __abs__ = __bool__ = _refuses(
+        "cannot compare or test scalars: compute the same operations for all data"
+    )
+    __float__ = __int__ = __round__ = _refuses(
+        "has no values: compute with the scalars themselves, by the functions of the arithmetic"
+    )
+    __radd__ = __rsub__ = __rmul__ = _refuses(
+        "computes with scalars only: take arithmetic.const or arithmetic.parameter for a number"
+    )
+    __truediv__ = __rtruediv__ = _refuses("has no division: multiply by arithmetic.recip(x)")
+    __pow__ = __rpow__ = _refuses("has no powers: multiply")
 
     @property
     def key(self) -> tuple[int, bool]:
@@ -89,6 +115,7 @@ class Graph:
         self.fold = fold
         self.parameters: dict[str, float] = {}
         self.nodes: list[Node] = []
+        self._given: dict[str, float] = {}  # parameters, those that folded too
         self._known: dict[Node, int] = {}
         self._reachable: dict[frozenset[int], list[int]] = {}  # nodes never change
 
@@ -115,7 +142,17 @@ class Graph:
         return self._constant(float(x), False)
 
     def parameter(self, name: str, x: float) -> Ref:
-        """Return a scalar that seldom changes, its value kept in :attr:`parameters`; 0 folds."""
+        """Return a scalar that seldom changes, its value kept in :attr:`parameters`; 0 folds.
+
+        Raises
+        ------
+        RecordingError
+            If the name has another value already.
+        """
+        before = self._given.setdefault(name, x)
+        if before != x:
+            reason = f"has the values {before!r} and {x!r}: give each its own name"
+            raise RecordingError(f"parameter {name} {reason}")
         if self.fold and x == 0:
             return self._constant(0.0, True)
         self.parameters[name] = x
@@ -136,6 +173,21 @@ class Graph:
         """Return 0.0 or 1.0 if that is what a node is by structure, otherwise None."""
         node = self.nodes[ref.node]
         return node.args[0] if node.op == "const" and node.args[1] else None
+
+    def own(self, x: Any) -> Ref:
+        """Return x, which must be a scalar of this recording.
+
+        Raises
+        ------
+        RecordingError
+            If it is a number, anything else, or a scalar of another recording.
+        """
+        if x.__class__ is Ref and x.graph is self:
+            return x
+        if isinstance(x, Ref):
+            raise RecordingError("a scalar of another recording: take those of this one")
+        reason = "a scalar of the recording is wanted: arithmetic.const makes one of a number"
+        raise RecordingError(f"{type(x).__name__}: {reason}")
 
     # --- operations -------------------------------------------------------------------------------
 
@@ -160,12 +212,13 @@ class Graph:
 
     def recip(self, x: Ref) -> Ref:
         """Record 1 / x."""
+        self.own(x)
         r = self._node("rec", (x.node, False), unique=not self.fold)
         return -r if x.negative else r
 
     def sincos(self, x: Ref) -> tuple[Ref, Ref]:
         """Record sine and cosine of x."""
-        both = self._node("sincos", x.key, unique=not self.fold)
+        both = self._node("sincos", self.own(x).key, unique=not self.fold)
         return self._node("sin", both.key), self._node("cos", both.key)
 
     # --- what depends on data ---------------------------------------------------------------------

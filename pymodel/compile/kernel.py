@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from pymodel.arith.fp import Format
 from pymodel.arith.scalars import BitExact, S, SupportsArithmetic
 from pymodel.compile import collector
-from pymodel.compile.graph import LEAVES, OPERATIONS, TRANSFERS, Graph, Node, Ref
+from pymodel.compile.graph import LEAVES, OPERATIONS, TRANSFERS, Graph, Node, RecordingError, Ref
 
 RESULTS = ("add", "mul", "rec", "sin", "cos")  # nodes that a lane's own bank stores
 LONG_NAME, DIGEST = 120, 16  # characters: a longer formula is named by so many of its digest
@@ -267,22 +267,38 @@ def record(
     ValueError
         If a name is taken twice, or the function does not return a carried value.
     pymodel.compile.graph.RecordingError
-        If the function asks for a value.
+        If the function decides on data, computes with plain numbers, gives a parameter two values,
+        or returns something else than scalars by name.
     """
     inputs, carried, parameters = list(inputs), list(carried), parameters or {}
     names = [*inputs, *carried, *parameters]
-    twice = {name for name in names if names.count(name) > 1}
-    if twice:
-        raise ValueError(f"names taken twice: {', '.join(sorted(twice))}")
+    _refuse_twice({name for name in names if names.count(name) > 1})
     graph = Graph() if graph is None else graph
     before = {name: graph.input(name) for name in (*inputs, *carried)}
     given = {name: graph.parameter(name, x) for name, x in parameters.items()}
-    results = dict(function(graph, before | given))
+    results = function(graph, before | given)
+    if not isinstance(results, Mapping):
+        kind = type(results).__name__
+        raise RecordingError(f"the function returns a {kind}, must be a dict of scalars by name")
+    _refuse_twice(graph.parameters.keys() & before.keys())
+    results = {name: _result(graph, name, x) for name, x in results.items()}
     missing = [name for name in carried if name not in results]
     if missing:
         raise ValueError(f"the function returns no new value of {', '.join(missing)}")
     transitions = {name: Carried(before[name], results.pop(name)) for name in carried}
     return Kernel(graph, {name: before[name] for name in inputs}, results, transitions)
+
+
+def _refuse_twice(names: Collection[str]) -> None:
+    if names:
+        raise ValueError(f"names taken twice: {', '.join(sorted(names))}")
+
+
+def _result(graph: Graph, name: str, x: Any) -> Ref:
+    try:
+        return graph.own(x)
+    except RecordingError as error:
+        raise RecordingError(f"result {name}: {error}") from None
 
 
 # --- results that can be stored -------------------------------------------------------------------
@@ -368,7 +384,8 @@ def _with_storable_results(kernel: Kernel, summed: Collection[str]) -> Kernel:
     def output(ref: Ref) -> Ref:
         if not ref.negative and ref.node not in replaced:
             return ref
-        return _negated(kernel, ref) or _copy(ref)
+        turned = _negated(kernel, ref)
+        return _copy(ref) if turned is None else turned
 
     def kept(name: str, ref: Ref) -> Ref:
         own = ref.node in computed and ref.node not in taken and not ref.negative

@@ -2,6 +2,7 @@
 
 import dataclasses
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -28,7 +29,7 @@ def test_equal_operations_are_one_node():
     assert (a * b).key == (-a * -b).key and (-a * b).key == (-(a * b)).key == (a * -b).key
     assert (a - b).key == (-b + a).key != (b - a).key
     assert graph.recip(-a).key == (-graph.recip(a)).key
-    assert graph.sincos(a) != graph.sincos(-a)
+    assert graph.sincos(a)[0].key != graph.sincos(-a)[0].key
     assert [x.key for x in graph.sincos(a)] == [x.key for x in graph.sincos(a)]
     # a+b, a-b, b-a, ab, 1/a, and sincos of two arguments: nothing else was made
     assert [graph.count(all_refs(graph))[op] for op in OPERATIONS] == [3, 1, 1, 2]
@@ -71,6 +72,66 @@ def test_a_recording_takes_no_decision_on_data(ask):
         graph.to_float(a) if ask == "to_float" else graph.larger(a, b)
     with pytest.raises(RecordingError, match="without pivoting"):
         linalg.inv_ldup(graph, ((a, b), (b, a)))
+
+
+@pytest.mark.parametrize(
+    "decide",
+    [
+        lambda a, b: a == b,
+        lambda a, b: a != b,
+        lambda a, b: a in [b],
+        lambda a, b: a > b,
+        lambda a, b: a <= b,
+        lambda a, b: max(a, b),
+        lambda a, b: a == 0.0,
+        lambda a, b: abs(a),
+        lambda a, b: not a,
+    ],
+)
+def test_a_comparison_is_refused(decide):
+    """It must not give the answer of one time for all data."""
+    graph = Graph()
+    with pytest.raises(RecordingError, match="cannot compare or test scalars: compute the same op"):
+        decide(graph.input("a"), graph.input("b"))
+
+
+@pytest.mark.parametrize(
+    ("compute", "hint"),
+    [
+        (lambda a: a + 1.0, "float: a scalar .* arithmetic.const"),
+        (lambda a: a - 1, "int: a scalar .* arithmetic.const"),
+        (lambda a: a * "b", "str: a scalar .* arithmetic.const"),
+        (lambda a: a * np.ones(2), "ndarray: a scalar .* arithmetic.const"),
+        (lambda a: 1.0 + a, "take arithmetic.const"),
+        (lambda a: 1.0 - a, "take arithmetic.const"),
+        (lambda a: np.float64(2.0) * a, "take arithmetic.const"),
+        (lambda a: sum([a, a]), "take arithmetic.const"),
+        (lambda a: a / a, "no division: multiply by arithmetic.recip"),
+        (lambda a: 1.0 / a, "no division: multiply by arithmetic.recip"),
+        (lambda a: a**2, "no powers: multiply"),
+        (lambda a: float(a), "has no values: compute with the scalars"),
+        (lambda a: int(a), "has no values: compute with the scalars"),
+        (lambda a: round(a), "has no values: compute with the scalars"),
+        (lambda a: math.sin(a), "has no values: compute with the scalars"),
+        (lambda a: a.graph.const(a), "has no values: compute with the scalars"),
+        (lambda a: a.graph.recip(2.0), "float: a scalar .* arithmetic.const"),
+        (lambda a: a.graph.sincos(2.0), "float: a scalar .* arithmetic.const"),
+        (lambda a: a + Graph().input("a"), "a scalar of another recording"),
+    ],
+)
+def test_what_is_no_operation_of_a_recording(compute, hint):
+    with pytest.raises(RecordingError, match=hint):
+        compute(Graph().input("a"))
+
+
+@pytest.mark.parametrize("values", [(3.0, 4.0), (0.0, 4.0), (3.0, 0.0)])
+@pytest.mark.parametrize("fold", [False, True])
+def test_a_parameter_has_one_value(values, fold):
+    graph = Graph(fold)
+    first, second = values
+    assert graph.parameter("k", first).key == graph.parameter("k", first).key
+    with pytest.raises(RecordingError, match=f"parameter k has the values {first} and {second}"):
+        graph.parameter("k", second)
 
 
 @pytest.mark.parametrize("values", [(0.0, 1.0, -1.0, 2.5), (-0.0, -1.0, 1.0, 0.0)])

@@ -39,12 +39,31 @@ def test_a_recorded_function():
 def test_functions_that_cannot_be_recorded():
     with pytest.raises(ValueError, match="names taken twice: a"):
         record(counter, inputs=["a", "x"], parameters={"a": 1.0, "b": 1.0})
+    with pytest.raises(ValueError, match="names taken twice: a"):
+        record(lambda ar, v: {"x": v["a"] * ar.parameter("a", 3.0)}, inputs=["a"])
     with pytest.raises(ValueError, match="returns no new value of y"):
         record(counter, inputs=["a", "b", "x"], carried=["y"])
     with pytest.raises(RecordingError, match="without pivoting"):
         recorded("step", load(SCENARIOS / "four_bar.toml"), base="ldup")
     with pytest.raises(ValueError, match="function 'stepp': must be one of step, rates"):
         recorded("stepp", load(SCENARIOS / "four_bar.toml"))
+
+
+@pytest.mark.parametrize(
+    ("function", "reason"),
+    [
+        (lambda _, v: {"x": 1.0}, "result x: float: a scalar .* arithmetic.const makes one"),
+        (lambda _, v: {"x": None}, "result x: NoneType: a scalar"),
+        (lambda _, v: {"x": (v["a"],)}, "result x: tuple: a scalar"),
+        (lambda _, v: v["a"], "the function returns a Ref, must be a dict of scalars by name"),
+        (lambda _, v: None, "the function returns a NoneType, must be a dict of scalars by name"),
+        (lambda _, v: {"x": _.const(0.0) if v["a"] == v["a"] * v["a"] else v["a"]}, "compare"),
+        (lambda _, v: {"x": _.parameter("k", 3.0) + _.parameter("k", 4.0)}, "parameter k has the"),
+    ],
+)
+def test_what_a_recording_refuses(function, reason):
+    with pytest.raises(RecordingError, match=reason):
+        record(function, inputs="a")
 
 
 @pytest.mark.parametrize("name", REGISTRY)
