@@ -5,15 +5,15 @@ from __future__ import annotations
 import hashlib
 import os
 import shlex
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import platformdirs
 
@@ -24,7 +24,7 @@ CACHE_VARIABLE = "PYMODEL_CACHE"
 
 
 class NoCompilerError(Error, RuntimeError):
-    """There is no C compiler, or not one that builds this."""
+    """There is no C compiler, not one that builds this, or no folder to build it in."""
 
 
 def shared_library(
@@ -54,9 +54,34 @@ def shared_library(
         If it cannot be built.
     """
     path = cache_folder() / f"{_digest(options, files, common)}.so"
-    if not path.exists():
+    if not _whole(path):
         compiler().build(files, options, path, common)
     return path
+
+
+def opened(ffi: Any, path: Path) -> Any:
+    """Load a shared library into this process, by cffi.
+
+    Raises
+    ------
+    NoCompilerError
+        If it cannot be loaded: it was built for another system, or its folder must not be executed.
+    """
+    try:
+        return ffi.dlopen(str(path))
+    except OSError as error:
+        raise NoCompilerError(f"native code cannot be loaded: {error}") from None
+
+
+def check() -> None:
+    """Build the least library that there is, or find it built.
+
+    Raises
+    ------
+    NoCompilerError
+        If no library can be built.
+    """
+    shared_library({"nothing.c": "int nothing;\n"}, ["-fPIC"])
 
 
 def _digest(options: Sequence[str], *files: Mapping[str, str]) -> str:
@@ -68,7 +93,8 @@ def _digest(options: Sequence[str], *files: Mapping[str, str]) -> str:
 def cache_folder() -> Path:
     """Where libraries are kept: ``$PYMODEL_CACHE``, or the user's cache folder."""
     given = os.environ.get(CACHE_VARIABLE)
-    return Path(given) if given else Path(platformdirs.user_cache_dir("pymodel")) / "native"
+    found = Path(given) if given else Path(platformdirs.user_cache_dir("pymodel"), "native")
+    return found.absolute()  # the compiler runs in another folder
 
 
 @dataclass(frozen=True)
@@ -102,53 +128,86 @@ class Compiler:
         """Compile files into a shared library, all at once."""
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
+            # Beside what is kept, so that it only needs another name there when it is whole.
+            with tempfile.TemporaryDirectory(prefix="building-", dir=path.parent) as place:
+                self._build(Path(place), files, options, path, common)
         except OSError as error:
-            said = f"{path.parent}: {error.strerror}; {CACHE_VARIABLE} names another folder"
+            said = (
+                f"{path.parent}: {error.strerror or error}; {CACHE_VARIABLE} names another folder"
+            )
             raise NoCompilerError(f"no folder for native code: {said}") from None
+
+    def _build(
+        self,
+        place: Path,
+        files: Mapping[str, str],
+        options: Sequence[str],
+        path: Path,
+        common: Mapping[str, str],
+    ) -> None:
         kept = _digest(options, common)  # names of objects begin with it
-        folder = partial(tempfile.TemporaryDirectory, prefix="pymodel-")
-        with folder() as own_name, folder() as shared_name:
-            own, shared = Path(own_name), Path(shared_name)
-            for place, some in ((own, files), (shared, common)):
-                for name, text in some.items():
-                    (place / name).write_text(text)
+        own, shared = place / "own", place / "shared"
+        for folder, some in ((own, files), (shared, common)):
+            folder.mkdir()
+            for name, text in some.items():
+                (folder / name).write_text(text)
 
-            def compiled(source: Path) -> Path:
-                found = source.with_suffix(".o")
-                if source.parent == shared:
-                    found = path.with_name(f"{kept}.{source.stem}.o")
-                if not found.exists():
-                    made = source.with_suffix(".made")
-                    words = [*options, "-I", str(shared), "-c", source.name, "-o", str(made)]
-                    self._run(source.parent, *words)
-                    _moved(made, found)
-                return found
+        def compiled(source: Path) -> Path:
+            made = source.with_suffix(".o")
+            found = path.with_name(f"{kept}.{made.name}")
+            if source.parent == own or not _whole(found):
+                self._run(made, *options, "-I", str(shared), "-c", source.name)
+                if source.parent == own:
+                    return made
+                _moved(made, found)
+            return found
 
-            sources = [*own.glob("*.c"), *shared.glob("*.c")]
-            with ThreadPoolExecutor(os.cpu_count()) as pool:
-                objects = list(pool.map(compiled, sources))
-            self._run(own, "-shared", *map(str, objects), "-o", "kernel.so", "-lm")
-            _moved(own / "kernel.so", path)
+        sources = [*own.glob("*.c"), *shared.glob("*.c")]
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            objects = list(pool.map(compiled, sources))
+        library = own / "kernel.so"
+        self._run(library, "-shared", *map(str, objects), "-lm")
+        _moved(library, path)
 
-    def _run(self, folder: Path, *arguments: str) -> None:
+    def _run(self, made: Path, *arguments: str) -> None:
+        """Let the compiler make a file, in its folder."""
         done = subprocess.run(
-            [*shlex.split(self.command), *arguments],
-            cwd=folder,
+            [*shlex.split(self.command), *arguments, "-o", made.name],
+            cwd=made.parent,
             capture_output=True,
             text=True,
             check=False,
         )
+        lines = done.stderr.splitlines()
         if done.returncode:
-            errors = [line for line in done.stderr.splitlines() if "error" in line]
-            reason = (errors or done.stderr.splitlines() or ["failed"])[0]
-            raise NoCompilerError(f"{self.command} cannot build native code: {reason}")
+            reason = ([line for line in lines if "error" in line] or lines or ["failed"])[0]
+        elif not made.exists():
+            reason = "it makes no file"
+        else:
+            return
+        raise NoCompilerError(f"{self.command} cannot build native code: {reason}")
+
+
+#: The last bytes of what is kept, which linkers and loaders never read: a file that was cut has
+#: lost them, and loading it could end the process.
+_END = b"\nwhole\n"
+
+
+def _whole(path: Path) -> bool:
+    """Whether a file is kept, with all its bytes."""
+    try:
+        with path.open("rb") as file:
+            file.seek(-len(_END), os.SEEK_END)
+            return file.read() == _END
+    except OSError:  # there is none, or it is shorter
+        return False
 
 
 def _moved(made: Path, path: Path) -> None:
     """Move a file to where others may look for it: whoever else makes the same leaves the same."""
-    ours = path.with_name(f"{path.name}.{os.getpid()}")
-    shutil.copy(made, ours)
-    ours.replace(path)
+    with made.open("ab") as file:
+        file.write(_END)
+    made.replace(path)
 
 
 @cache
@@ -173,5 +232,7 @@ def compiler() -> Compiler:
             for arguments in (["--version"], ["-march=native", "-E", "-dM", "-x", "c", "-"])
         ]
     except (OSError, ValueError, subprocess.CalledProcessError):
-        raise NoCompilerError(f"no C compiler ({command}): install gcc, or set CC") from None
+        found = []
+    if not found or "#define" not in found[-1]:
+        raise NoCompilerError(f"no C compiler ({command}): install gcc, or set CC")
     return Compiler(command, "\n".join(found))

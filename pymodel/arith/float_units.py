@@ -14,7 +14,7 @@ import numpy as np
 from cffi import FFI
 
 from pymodel.arith import sincos
-from pymodel.arith.c_build import NoCompilerError, shared_library
+from pymodel.arith.c_build import NoCompilerError, opened, shared_library
 from pymodel.arith.fp import Format
 
 #: Operation -> how many operands it takes, and how many results it gives besides the flags.
@@ -80,4 +80,4 @@ def _library() -> tuple[FFI, Any]:
     files = {"float_units.c": _SOURCE.read_text(), "sincos_tables.h": sincos.c_tables()}
     ffi = FFI()
     ffi.cdef(_DECLARATIONS)
-    return ffi, ffi.dlopen(str(shared_library(files, OPTIONS)))
+    return ffi, opened(ffi, shared_library(files, OPTIONS))

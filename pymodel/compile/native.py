@@ -18,7 +18,8 @@ from cffi import FFI
 from pymodel.arith import scalars, sincos
 from pymodel.arith.arrays import FormatArrays
 from pymodel.arith.c_build import NoCompilerError as NoCompilerError
-from pymodel.arith.c_build import compiler, shared_library
+from pymodel.arith.c_build import check as check
+from pymodel.arith.c_build import compiler, opened, shared_library
 from pymodel.arith.fp import BINARY32
 from pymodel.compile.emit_c import Emitted, emit
 from pymodel.compile.graph import Ref
@@ -215,7 +216,7 @@ class NativeKernel:
         self._ffi = FFI()
         self._number = "float" if code.carrier == 32 else "double"
         self._ffi.cdef(_DECLARATIONS.format(number=self._number))
-        self._library = self._ffi.dlopen(str(code.library))
+        self._library = opened(self._ffi, code.library)
 
     def evaluate(
         self, inputs: Mapping[str, Any], parameters: Mapping[str, Any] | None = None

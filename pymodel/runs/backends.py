@@ -89,7 +89,7 @@ def _check_native(scenario: Scenario, arithmetic: str, base: str, **options: Any
         reason = f"no code for {arithmetic} with the base {base}: formats end at 8/23, and ldup "
         raise InputError(f"--target native: {reason}chooses pivots")
     try:
-        native.compiler()
+        native.check()
     except native.NoCompilerError as error:
         raise InputError(f"--target native: {error}") from None
 

@@ -1,9 +1,11 @@
 """Native code has the bits and the flags of the model."""
 
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import numpy as np
 import pytest
+from cffi import FFI
 
 from pymodel.arith import c_build, scalars
 from pymodel.arith.arrays import FormatArrays
@@ -209,7 +211,7 @@ def test_what_all_kernels_have_is_compiled_once(monkeypatch, tmp_path):
     assert len(list(tmp_path.glob("*.native_sincos.o"))) == 2
 
 
-@pytest.mark.parametrize("command", ["no-such-compiler", "false", "cc '"])
+@pytest.mark.parametrize("command", ["no-such-compiler", "false", "cc '", "true", "echo"])
 def test_without_a_compiler(monkeypatch, command):
     monkeypatch.setenv("CC", command)
     c_build.compiler.cache_clear()
@@ -235,6 +237,78 @@ def test_a_cache_folder_that_cannot_be(monkeypatch, tmp_path):
     monkeypatch.setenv(c_build.CACHE_VARIABLE, str(tmp_path / "file" / "cache"))
     with pytest.raises(native.NoCompilerError, match="no folder for native code: .*file/cache: "):
         native.build(OPERATIONS)
+
+
+@pytest.mark.parametrize("why", ["exists", "write"])
+def test_a_cache_folder_that_is_not_ours(monkeypatch, tmp_path, why):
+    """Another user's: files in it cannot be looked at, or not written."""
+
+    def refused(*arguments, **options):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setenv(c_build.CACHE_VARIABLE, str(tmp_path))
+    if why == "exists":
+        for name in ("exists", "open", "mkdir"):
+            monkeypatch.setattr(c_build.Path, name, refused)
+    else:
+        monkeypatch.setattr(c_build.tempfile, "TemporaryDirectory", refused)
+    text = f"no folder for native code: {tmp_path}: Permission denied; PYMODEL_CACHE names another"
+    for ask in (lambda: c_build.shared_library({"x.c": ""}, []), c_build.check):
+        with pytest.raises(native.NoCompilerError, match=text):
+            ask()
+
+
+def test_a_relative_cache_folder(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(c_build.CACHE_VARIABLE, "cache")
+    assert native.build(OPERATIONS).evaluate({"a": 1.0, "b": 2.0})["sum"] == 3.0
+    assert len(list((tmp_path / "cache").glob("*.so"))) == 1
+
+
+SMALL = {"one.c": "int one(void) { return 1; }\n"}
+
+
+@pytest.mark.parametrize("kind", ["*.so", "*.o"])
+@pytest.mark.parametrize("left", [0.0, 0.5, 0.999])
+def test_what_was_cut_is_built_again(monkeypatch, tmp_path, kind, left):
+    """A full disk, or a crash, in the middle of a file: loading it could end the process."""
+    monkeypatch.setenv(c_build.CACHE_VARIABLE, str(tmp_path))
+    common = {"two.c": "int two(void) { return 2; }\n"}
+    path = c_build.shared_library(SMALL, ["-fPIC"], common)
+    (cut,) = tmp_path.glob(kind)
+    whole = cut.read_bytes()
+    cut.write_bytes(whole[: int(left * len(whole))])
+    if kind == "*.o":
+        path.unlink()
+    assert c_build.shared_library(SMALL, ["-fPIC"], common) == path
+    ffi = FFI()
+    ffi.cdef("int one(void); int two(void);")
+    found = c_build.opened(ffi, path)
+    assert (found.one(), found.two()) == (1, 2)
+
+
+def test_what_cannot_be_loaded(tmp_path):
+    path = tmp_path / "no.so"
+    path.write_bytes(b"no library")
+    with pytest.raises(native.NoCompilerError, match="native code cannot be loaded: .*no.so: "):
+        c_build.opened(FFI(), path)
+
+
+def test_threads_build_one_library(monkeypatch, tmp_path):
+    monkeypatch.setenv(c_build.CACHE_VARIABLE, str(tmp_path))
+    with ThreadPoolExecutor(8) as pool:
+        found = [pool.submit(c_build.shared_library, SMALL, ["-fPIC"]) for _ in range(16)]
+        (path,) = {one.result() for one in found}
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_compiler_that_makes_nothing(monkeypatch, tmp_path):
+    """It calls that a success: help, or a wrapper that lost what it was to do."""
+    monkeypatch.setenv(c_build.CACHE_VARIABLE, str(tmp_path))
+    monkeypatch.setattr(c_build, "compiler", lambda: c_build.Compiler("true", "a compiler"))
+    with pytest.raises(native.NoCompilerError, match="true cannot build native code: it makes no"):
+        c_build.check()
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_compiler_that_fails(monkeypatch, tmp_path):

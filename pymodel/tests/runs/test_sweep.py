@@ -15,6 +15,7 @@ import pytest
 from distributed import LocalCluster
 
 import pymodel
+from pymodel.arith.c_build import CACHE_VARIABLE
 from pymodel.mechanism.scenario_file import read
 from pymodel.runs.backends import BACKENDS, Backend
 from pymodel.runs.ensemble import variation
@@ -155,6 +156,14 @@ def test_native_code_gives_the_same_table(table):
 def test_what_has_no_native_code_is_refused():
     with pytest.raises(InputError, match="--target native: no code for 11/52"):
         sweep(DOUBLE_PENDULUM, {"body[0].q": "1,2"}, arithmetic="11/52", target="native")
+
+
+def test_native_code_that_cannot_be_built_is_refused(tmp_path, monkeypatch):
+    """At once, not in every row."""
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "file" / "cache"))
+    with pytest.raises(InputError, match="--target native: no folder for native code: .*file/cach"):
+        sweep(DOUBLE_PENDULUM, {"body[0].q": "1,2"}, target="native", workers=0)
 
 
 def test_a_cluster_gives_the_same_table(table, cluster, tmp_path):
