@@ -49,8 +49,14 @@ def evaluate(fmt: Format, operation: str, *operands: np.ndarray) -> tuple[np.nda
     Raises
     ------
     ValueError
-        If it is a sine or cosine of a format wider than 8/23.
+        If it is a sine or cosine of a format wider than 8/23, if there are more or fewer operands
+        than it takes, or if they differ in length.
     """
+    takes, gives = OPERATIONS[operation]
+    shapes = [np.shape(side) for side in operands]
+    if len(shapes) != takes or len(shapes[0]) != 1 or len(set(shapes)) > 1:
+        arrays = "1 array" if takes == 1 else f"{takes} arrays"
+        raise ValueError(f"{operation} takes {arrays} of one length, shapes are {shapes}")
     if operation == "sincos" and not fmt.has_sincos:
         raise ValueError(f"sincos of the format {fmt.exp_w}/{fmt.man_w}: must be at most 8/23")
     try:
@@ -59,7 +65,7 @@ def evaluate(fmt: Format, operation: str, *operands: np.ndarray) -> tuple[np.nda
         return specified(fmt, operation, *operands)
     count = len(operands[0])
     given = [np.ascontiguousarray(side, np.uint64) for side in operands]
-    results = [np.empty(count, np.uint64) for _ in range(OPERATIONS[operation][1])]
+    results = [np.empty(count, np.uint64) for _ in range(gives)]
     flags = np.empty(count, np.uint8)
     words = [ffi.from_buffer("uint64_t[]", side) for side in (*given, *results)]
     function = getattr(library, f"{operation}_each")

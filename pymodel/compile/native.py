@@ -6,9 +6,11 @@ hardware units do. What was built once is kept in the user's cache folder, by it
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ from pymodel.arith.c_build import NoCompilerError as NoCompilerError
 from pymodel.arith.c_build import check as check
 from pymodel.arith.c_build import compiler, opened, shared_library
 from pymodel.arith.fp import BINARY32
+from pymodel.arith.numbers import numbers
 from pymodel.compile.emit_c import Emitted, emit
 from pymodel.compile.graph import Ref
 from pymodel.compile.kernel import Kernel
@@ -40,6 +43,7 @@ _HERE = Path(__file__).parent
 _COMMON = ("native.h", "native_sincos.c")
 _RUN = "native_run.c"
 _NO_MEMORY = 0xFFFFFFFF
+_MOST = (1 << 62) - 1  # steps: the number of the last one is of 64 bits with a sign
 
 _DECLARATIONS = """
 void from_doubles(const double *x, {number} *y, size_t count);
@@ -204,12 +208,17 @@ class NativeKernel:
     lanes : int
     dtype : numpy.dtype
         Of the numbers: float32 for binary32, float64 for all others.
+    parameters : set of str
+        Names of the parameters of the kernel, and of the special one.
     flags : int
         Sticky float flags of all evaluations (bits 4..0 as in ``fflags``), if they are kept.
     """
 
     def __init__(self, code: Code) -> None:
         self.code, self.kernel = code, code.kernel
+        self.parameters = set(code.kernel.parameters)
+        if code.special:
+            self.parameters |= code.special.parameters.keys()
         self.lanes = code.definitions["LANES"]
         self.dtype = np.dtype(np.float32 if code.carrier == 32 else np.float64)
         self.flags = 0
@@ -240,7 +249,8 @@ class NativeKernel:
         Raises
         ------
         ValueError
-            If an input is missing, a name is no input, or shapes differ.
+            If an input is missing, a name is no input or no parameter, something is no number, or
+            shapes differ; and for arrays of a parameter without ``own_parameters``.
         """
         rows = _rows(inputs.values(), (parameters or {}).values())
         given = self._numbers([*self.kernel.inputs, *self.kernel.carried], inputs, rows)
@@ -263,12 +273,14 @@ class NativeKernel:
         Raises
         ------
         ValueError
-            If there is another number of rows, or systems have parameters of their own.
+            If there is another number of rows, something is no number, or systems have parameters
+            of their own.
         """
         names = [*self.kernel.inputs, *self.kernel.carried]
         if len(values) != len(names) or self.code.own_parameters:
             raise ValueError(f"values must be those of {', '.join(names)}, parameters recorded")
-        table = np.ascontiguousarray(values, float).reshape(len(values), -1)
+        values = np.ascontiguousarray(numbers("values", values))
+        table = values.reshape(len(values), -1)
         found = self._evaluated(self._rounded(table), self._recorded_fixed)
         return self._by_name(found, table.shape[1]).reshape(-1, *values.shape[1:])
 
@@ -292,8 +304,14 @@ class NativeKernel:
         -------
         list of int
             Bits of the carried values after it, then of the outputs.
+
+        Raises
+        ------
+        ValueError
+            If there are more or fewer words, or they are no bits of the format.
         """
         fmt = self.code.arithmetic.fmt
+        words = self._words(words, fmt.width)
         single = self.code.carrier == BINARY32.width
         given = (
             np.array(words, np.uint32).view(np.float32)
@@ -308,6 +326,18 @@ class NativeKernel:
         if single:
             return found[:, 0].view(np.uint32).tolist()
         return [fmt.from_float(x) for x in found[:, 0].tolist()]
+
+    def _words(self, words: Sequence[int], width: int) -> array[int]:
+        """Words of all inputs and carried values, which must be numbers of so many bits."""
+        inputs, carried = self.kernel.inputs, self.kernel.carried
+        try:
+            found = array("I", words)
+            if len(found) == len(inputs) + len(carried) and not max(found, default=0) >> width:
+                return found
+        except (TypeError, OverflowError):  # something is no whole number, negative, or too large
+            pass
+        names = [*inputs, *carried]
+        raise ValueError(f"words must be {len(names)} numbers of {width} bits: {', '.join(names)}")
 
     @cached_property
     def _recorded_fixed(self) -> np.ndarray:
@@ -352,10 +382,14 @@ class NativeKernel:
         Raises
         ------
         ValueError
-            As :meth:`evaluate`; if nothing is carried, or there is no special kernel.
+            As :meth:`evaluate`; if nothing is carried, or there is no special kernel; if steps,
+            first, every or save is no whole number, or negative.
         """
         if not self.kernel.carried:
             raise ValueError("a kernel that carries nothing has no steps")
+        for name, count in (("steps", steps), ("first", first), ("every", every), ("save", save)):
+            if not isinstance(count, Integral) or not 0 <= count <= _MOST:
+                raise ValueError(f"{name} is {count!r}, must be a whole number from 0 to {_MOST}")
         if every and self.code.special is None:
             raise ValueError("there is no special kernel for some of the steps")
         rows = _rows(state.values(), (inputs or {}).values(), (parameters or {}).values())
@@ -392,7 +426,7 @@ class NativeKernel:
         """What depends on parameters and constants alone, as the built code takes it."""
         kernel, arithmetic = kernel or self.kernel, self.code.arithmetic
         parameters = kernel.parameters | {
-            name: x for name, x in (parameters or {}).items() if name in kernel.parameters
+            name: x for name, x in self._given(parameters).items() if name in kernel.parameters
         }
         if self.code.own_parameters:
             fmt = getattr(arithmetic, "fmt", None)
@@ -410,6 +444,17 @@ class NativeKernel:
         values = [np.broadcast_to(getattr(x, "values", x), rows) for x in found]
         return self._in_blocks(np.array(values, self.dtype).reshape(len(values), rows))
 
+    def _given(self, parameters: Mapping[str, Any] | None) -> dict[str, np.ndarray]:
+        """Parameters that somebody gives, each of one of the kernels."""
+        unknown = [name for name in parameters or {} if name not in self.parameters]
+        if unknown:
+            raise ValueError(f"no parameters of this kernel: {', '.join(unknown)}")
+        found = {name: numbers(name, x) for name, x in (parameters or {}).items()}
+        for name, x in found.items():
+            if x.ndim and not self.code.own_parameters:
+                raise ValueError(f"{name}: an array, which takes own_parameters=True")
+        return found
+
     def _numbers(self, names: list[str], values: Mapping[str, Any], rows: int) -> np.ndarray:
         """Numbers in blocks, rounded."""
         if values.keys() != set(names):
@@ -417,7 +462,7 @@ class NativeKernel:
             raise ValueError(f"values must be those of this kernel; missing or unknown: {differ}")
         table = np.empty((len(names), rows))
         for k, name in enumerate(names):
-            table[k] = values[name]
+            table[k] = numbers(name, values[name])
         return self._rounded(table)
 
     def _rounded(self, table: np.ndarray) -> np.ndarray:

@@ -281,7 +281,8 @@ class _NativeSteps:
             parameters = _Parameters()
             prepare(parameters, system.scenario, **self.options)
             noted.append(parameters.found)
-        return {name: np.array([found[name] for found in noted]) for name in noted[0]}
+        names = [name for name in noted[0] if name in self.kernel.parameters]
+        return {name: np.array([found[name] for found in noted]) for name in names}
 
     def _leave(self, k: int, numbers: Mapping[str, float], step: int) -> None:
         """Leave a system in front of a step."""

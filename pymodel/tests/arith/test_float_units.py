@@ -92,5 +92,16 @@ def test_without_a_compiler(monkeypatch, operation):
     check(Format(5, 10), operation, *operands[: float_units.OPERATIONS[operation][0]])
 
 
+@pytest.mark.parametrize(
+    ("operation", "shapes"),
+    [("add", (400, 3)), ("mul", (3, 400)), ("add", (3,)), ("recip", (3, 3)), ("recip", ((3, 2),))],
+)
+def test_operands_that_do_not_fit(operation, shapes):
+    operands = [np.zeros(shape, np.uint64) for shape in shapes]
+    takes, _ = float_units.OPERATIONS[operation]
+    with pytest.raises(ValueError, match=f"{operation} takes {takes} arrays? of one length, shape"):
+        float_units.evaluate(Format(5, 10), operation, *operands)
+
+
 def _no_library():
     raise c_build.NoCompilerError("none")

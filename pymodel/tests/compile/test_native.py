@@ -333,6 +333,62 @@ def test_wrong_values():
         kernel.evaluate({"a": np.ones(2), "b": np.ones(3)})
     with pytest.raises(ValueError, match="has no steps"):
         kernel.advance({}, 3)
+    with pytest.raises(ValueError, match="b: must be a number, or an array of numbers"):
+        kernel.evaluate({"a": 1.0, "b": None})
+    with pytest.raises(ValueError, match="a: has masked entries, which are no numbers"):
+        kernel.evaluate({"a": np.ma.array([1.0, 2.0], mask=[True, False]), "b": 1.0})
+    with pytest.raises(ValueError, match="values: has masked entries"):
+        kernel.evaluate_rows(np.ma.array([1.0, 2.0], mask=[True, False]))
+
+
+@pytest.mark.parametrize(
+    "words", [[0], [0, 0, 0], [], [-1, 0], [0, 1 << 32], [0, 1.5], [0, 1 << 64], [0, None]]
+)
+@pytest.mark.parametrize("arithmetic", ["float32", "5/10"])
+def test_wrong_bits(words, arithmetic):
+    """The code reads as many words as there are inputs, wherever they are."""
+    kernel = native.build(OPERATIONS, arithmetic)
+    width = kernel.code.arithmetic.fmt.width
+    with pytest.raises(ValueError, match=f"words must be 2 numbers of {width} bits: a, b"):
+        kernel.evaluate_bits(words)
+
+
+COUNTER = record(
+    lambda ar, v: {"x": v["x"] + ar.parameter("k", 2.0)}, carried="x", parameters={"unused": 1.0}
+)
+
+
+@pytest.mark.parametrize("name", ["steps", "first", "every", "save"])
+@pytest.mark.parametrize("value", [-1, 1.5, None, 1 << 63, np.int64(-2)])
+def test_wrong_steps(name, value):
+    """A negative number of rows to keep wrote outside of the array for them."""
+    kernel = native.build(COUNTER, special=COUNTER)
+    with pytest.raises(ValueError, match=f"{name} is .*{value}.*, must be a whole number from 0 "):
+        kernel.advance({"x": 0.0}, **{"steps": 5, name: value})
+    assert kernel.advance({"x": 0.0}, np.int64(5))[0]["x"] == 10.0
+
+
+def test_wrong_parameters():
+    one, own = native.build(COUNTER), native.build(COUNTER, own_parameters=True)
+    for kernel in (one, own):
+        assert kernel.evaluate({"x": 1.0}, {"k": 3.0})["x"] == 4.0
+        with pytest.raises(ValueError, match="no parameters of this kernel: kk"):
+            kernel.evaluate({"x": 1.0}, {"kk": 3.0})
+        with pytest.raises(ValueError, match="no parameters of this kernel: kk"):
+            kernel.advance({"x": 1.0}, 2, parameters={"kk": 3.0})
+        with pytest.raises(ValueError, match="k: must be a number, or an array of numbers"):
+            kernel.evaluate({"x": 1.0}, {"k": None})
+    with pytest.raises(ValueError, match="k: an array, which takes own_parameters=True"):
+        one.evaluate({"x": 1.0}, {"k": [3.0, 4.0]})
+    assert own.evaluate({"x": 1.0}, {"k": [3.0, 4.0]})["x"].tolist() == [4.0, 5.0]
+
+
+def test_parameters_of_the_special_kernel_alone():
+    special = record(lambda ar, v: {"x": v["x"] * ar.parameter("factor", 2.0)}, carried="x")
+    kernel = native.build(COUNTER, special=special)
+    changed = {"k": 1.0, "factor": 10.0}
+    after, _ = kernel.advance({"x": 1.0}, 3, every=2, parameters=changed)
+    assert after["x"] == 30.0
 
 
 def test_float64_arrays_have_the_sines_of_float64():

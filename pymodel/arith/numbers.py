@@ -1,0 +1,35 @@
+"""Numbers that a caller gives."""
+
+from typing import Any
+
+import numpy as np
+
+
+def numbers(name: str, x: Any) -> np.ndarray:
+    """Take a number, or an array of numbers, as float64.
+
+    Parameters
+    ----------
+    name : str
+        What the message calls it.
+    x : array_like
+
+    Raises
+    ------
+    ValueError
+        If it is something else, such as None, a text or a complex number, which numpy would turn
+        into numbers; or if some of it is masked.
+    """
+    if isinstance(x, float) or (type(x) is np.ndarray and x.dtype == float):  # nearly all
+        return np.asarray(x)
+    if np.ma.is_masked(x):
+        raise ValueError(f"{name}: has masked entries, which are no numbers: fill them")
+    try:
+        found = np.asarray(x)
+        if found.dtype == object:  # such as fractions
+            found = np.array([float(entry) for entry in found.flat]).reshape(found.shape)
+    except (TypeError, ValueError, OverflowError):
+        found = np.array("")
+    if found.dtype.kind not in "biuf":
+        raise ValueError(f"{name}: must be a number, or an array of numbers")
+    return found.astype(float)
