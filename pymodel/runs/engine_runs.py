@@ -21,6 +21,7 @@ from pymodel.algorithms import step
 from pymodel.algorithms.conditions import eta_condition
 from pymodel.algorithms.requests import BASE, SingularError, serve
 from pymodel.arith.arrays import FormatArrays
+from pymodel.arith.numbers import numbers
 from pymodel.arith.scalars import BitExact
 from pymodel.compile.kernel import Kernel, apart, context_name, interleave
 from pymodel.compile.registry import clock_names, recorded, t_cut_names
@@ -182,16 +183,22 @@ class Call:
         Raises
         ------
         ValueError
-            If an input is missing, a name is no input, or shapes differ.
+            If an input is missing, a name is no input, something is no number, or shapes differ.
         NonFiniteError
             If a result is infinite or not a number.
         """
         fmt = self.program.machine.fmt
-        columns = np.broadcast_arrays(*(np.atleast_1d(x) for x in inputs.values()))
-        rows = zip(*(column.tolist() for column in columns), strict=True)
+        _check_names(inputs, self.program.inputs, "inputs")
+        columns = [np.atleast_1d(numbers(name, x)) for name, x in inputs.items()]
+        try:
+            (count,) = np.broadcast_shapes((1,), *(column.shape for column in columns))
+        except ValueError:
+            shapes = ", ".join(f"{name} {np.shape(x)}" for name, x in inputs.items())
+            raise ValueError(f"inputs must be arrays of one length, shapes are {shapes}") from None
+        rows = [np.broadcast_to(column, count).tolist() for column in columns]
         batch = [
-            {name: fmt.from_float(float(x)) for name, x in zip(inputs, row, strict=True)}
-            for row in rows
+            {name: fmt.from_float(row[k]) for name, row in zip(inputs, rows, strict=True)}
+            for k in range(count)
         ]
         results, twin = self.on_twin(batch)
         if twin.stopped:
@@ -219,11 +226,15 @@ def _placed(
     machine, found = program.machine, {}
     for context in range(machine.contexts):
         values = contexts[min(context, len(contexts) - 1)]
-        if values.keys() != homes.keys():
-            differ = ", ".join(sorted(values.keys() ^ homes.keys()))
-            raise ValueError(f"{what} must be {', '.join(homes)}; missing or unknown: {differ}")
+        _check_names(values, homes, what)
         found |= {machine.of_context(homes[name], context): values[name] for name in homes}
     return found
+
+
+def _check_names(values: Mapping[str, Any], homes: Mapping[str, Location], what: str) -> None:
+    if values.keys() != homes.keys():
+        differ = ", ".join(sorted(values.keys() ^ homes.keys()))
+        raise ValueError(f"{what} must be {', '.join(homes)}; missing or unknown: {differ}")
 
 
 def changed(before: Mapping[Location, int], after: Mapping[Location, int]) -> dict[Location, int]:

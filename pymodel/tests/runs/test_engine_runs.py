@@ -1,6 +1,7 @@
 """Runs and calls on the model of the step engine, against direct evaluation."""
 
 import dataclasses
+import re
 
 import numpy as np
 import pytest
@@ -319,6 +320,38 @@ def test_calls_that_make_no_sense():
         prepare_call(Machine(), recorded("step", scenario("double_pendulum")))
     with pytest.raises(ProgramError, match="3 registers are traced, the engine's list has 2"):
         prepare_call(Machine(trace_registers=2), record(three, inputs="abc"))
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({}, "inputs must be a, b, c; missing or unknown: a, b, c"),
+        ({"a": []}, "inputs must be a, b, c; missing or unknown: b, c"),
+        ({"zzz": []}, "inputs must be a, b, c; missing or unknown: a, b, c, zzz"),
+        (
+            {"a": 1.0, "b": [1.0, 2.0], "c": np.ones(3)},
+            "length, shapes are a (), b (2,), c (3,)",
+        ),
+        (
+            {"a": np.ones((2, 2)), "b": 1.0, "c": 1.0},
+            "length, shapes are a (2, 2), b (), c ()",
+        ),
+        ({"a": None, "b": 1.0, "c": 1.0}, "a: must be a number, or an array of numbers"),
+    ],
+)
+def test_inputs_that_make_no_evaluation(given, said):
+    call = prepare_call(Machine(), record(three, inputs="abc"))
+    with pytest.raises(ValueError, match=re.escape(said)):
+        call.evaluate(given)
+
+
+def test_as_many_evaluations_as_there_are_inputs():
+    call = prepare_call(Machine(), record(three, inputs="abc"))
+    for count in (0, 1, 2):
+        found = call.evaluate({"a": np.ones(count), "b": 2.0, "c": [0.5]})
+        assert found["sum"].tolist() == [2.5] * count
+    constant = prepare_call(Machine(), record(lambda ar, _: {"x": ar.const(2.0)}))
+    assert constant.evaluate({})["x"].tolist() == [2.0]
 
 
 # --- libraries ------------------------------------------------------------------------------------
