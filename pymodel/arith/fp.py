@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from pymodel.arith import sincos as fixed
+from pymodel.arith.numbers import whole
 
 INVALID, DIV_BY_ZERO, OVERFLOW, UNDERFLOW, INEXACT = 16, 8, 4, 2, 1
 FLAG_NAMES = {INVALID: "NV", DIV_BY_ZERO: "DZ", OVERFLOW: "OF", UNDERFLOW: "UF", INEXACT: "NX"}
@@ -56,7 +57,7 @@ class Format:
     Raises
     ------
     ValueError
-        If ``exp_w`` or ``man_w`` is out of its range.
+        If ``exp_w`` or ``man_w`` is out of its range, or no whole number.
     """
 
     exp_w: int
@@ -70,6 +71,8 @@ class Format:
     )
 
     def __post_init__(self) -> None:
+        for name in ("exp_w", "man_w"):
+            object.__setattr__(self, name, whole(name, getattr(self, name)))
         if not 4 <= self.exp_w <= 11:
             raise ValueError(f"exp_w is {self.exp_w}, must lie in 4..11")
         if not 2 <= self.man_w <= 52:

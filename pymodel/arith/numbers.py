@@ -1,5 +1,6 @@
 """Numbers that a caller gives."""
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -33,3 +34,23 @@ def numbers(name: str, x: Any) -> np.ndarray:
     if found.dtype.kind not in "biuf":
         raise ValueError(f"{name}: must be a number, or an array of numbers")
     return found.astype(float)
+
+
+def whole(name: str, x: Any) -> int:
+    """Take a whole number, of Python's or of numpy's.
+
+    Parameters
+    ----------
+    name : str
+        What the message calls it.
+    x : int
+
+    Raises
+    ------
+    ValueError
+        If it is something else, such as a float, also one without a fraction.
+    """
+    try:
+        return operator.index(x)
+    except TypeError:
+        raise ValueError(f"{name} is {x!r}, must be a whole number") from None

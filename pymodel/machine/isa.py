@@ -20,13 +20,14 @@ registers behind the banks, cost little time.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from pymodel.arith.errors import Error
 from pymodel.arith.fp import BINARY32, Format
+from pymodel.arith.numbers import whole
 from pymodel.machine.registers import BUS_W, STEP_ENGINE
 
 SIDES = 2
@@ -38,6 +39,13 @@ MAX_DATAPATHS = 32
 MAX_CONTEXTS, MAX_READ_STAGES, MAX_OPERAND_STAGES = 16, 2, 1
 RARE = ("rec", "sincos")  # operations whose units the datapaths of an array share
 MANY_CONTEXTS = 4  # from here on the operand multiplexers have a register inside
+
+#: The least value of a parameter that has no largest one.
+_LEAST = (
+    dict.fromkeys(("program_depth", "trace_registers", "programs"), 1)
+    | {"depth": 2, "segments": 1, "functions": 1}
+    | dict.fromkeys(("add_stages", "mul_stages", "rec_stages", "sincos_stages"), 0)
+)
 
 
 class Source(Enum):
@@ -160,8 +168,9 @@ class Machine:
     Raises
     ------
     ValueError
-        For a depth that is no power of two, lanes of a kind, contexts, stages or datapaths out of
-        their range, or datapaths or a scratch memory without streams.
+        For what is no whole number, or no Format; entries of a memory fewer than one; a depth that
+        is no power of two; lanes of a kind, contexts, stages or datapaths out of their range;
+        datapaths or a scratch memory without streams.
     """
 
     adders: int = 2
@@ -186,6 +195,12 @@ class Machine:
     functions: int = 16
 
     def __post_init__(self) -> None:
+        if not isinstance(self.fmt, Format):
+            raise ValueError(f"fmt is {self.fmt!r}, must be a Format, such as Format(8, 23)")
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if one.name != "fmt" and (value is not None or one.default is not None):
+                object.__setattr__(self, one.name, whole(one.name, value))
         defaults = {
             "read_stages": min(self.contexts - 1, MAX_READ_STAGES),
             "operand_stages": int(self.contexts >= MANY_CONTEXTS),
@@ -193,8 +208,9 @@ class Machine:
         for name, value in defaults.items():
             if getattr(self, name) is None:
                 object.__setattr__(self, name, value)
-        if self.depth < 2:
-            raise ValueError(f"depth is {self.depth}, must be at least 2")
+        for name, least in _LEAST.items():
+            if getattr(self, name) < least:
+                raise ValueError(f"{name} is {getattr(self, name)}, must be at least {least}")
         for name in ("depth", "in_depth", "out_depth", "scratch_depth"):
             depth = getattr(self, name)
             if depth & (depth - 1):
@@ -228,12 +244,12 @@ class Machine:
         ValueError
             If one of them is written otherwise, or as for the machine itself.
         """
-        found = re.fullmatch(r"([0-9]+)\+([0-9]+)", lanes)
+        found = re.fullmatch(r"([0-9]+)\+([0-9]+)", str(lanes))
         if not found:
             raise ValueError(f"lanes {lanes!r}: must be <adders>+<multipliers>, such as 2+2")
         parameters |= {"adders": int(found[1]), "multipliers": int(found[2])}
         if stages is not None:
-            depths = re.fullmatch(r"([0-9]+),([0-9]+),([0-9]+),([0-9]+)", stages)
+            depths = re.fullmatch(r"([0-9]+),([0-9]+),([0-9]+),([0-9]+)", str(stages))
             if not depths:
                 raise ValueError(f"stages {stages!r}: must be four numbers, such as 3,2,6,13")
             names = ("add_stages", "mul_stages", "rec_stages", "sincos_stages")

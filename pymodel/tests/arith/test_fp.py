@@ -253,6 +253,12 @@ def test_formats_out_of_range_are_refused(exp_w, man_w):
         Format(exp_w, man_w)
 
 
+@pytest.mark.parametrize("widths", [(5.0, 10), (5, "10"), (None, 10)])
+def test_widths_are_whole_numbers(widths):
+    with pytest.raises(ValueError, match="_w is .*, must be a whole number"):
+        Format(*widths)
+
+
 def test_a_format_is_a_value():
     assert Format(8, 23) == BINARY32
     assert hash(Format(8, 23)) == hash(BINARY32)

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from pymodel.arith.numbers import numbers
+from pymodel.arith.numbers import numbers, whole
 
 
 @pytest.mark.parametrize(
@@ -29,3 +29,14 @@ def test_what_is_no_number(x):
 def test_a_mask_hides_a_number():
     with pytest.raises(ValueError, match="^x: has masked entries, which are no numbers: fill them"):
         numbers("x", np.ma.array([1.0, 2.0], mask=[True, False]))
+
+
+@pytest.mark.parametrize("x", [3, True, np.int64(-4), np.uint8(5), np.array(6)])
+def test_whole_numbers(x):
+    assert whole("x", x) == x and type(whole("x", x)) is int
+
+
+@pytest.mark.parametrize("x", [3.0, "3", None, np.float64(3.0), np.array([3])])
+def test_what_is_no_whole_number(x):
+    with pytest.raises(ValueError, match="^x is .*, must be a whole number$"):
+        whole("x", x)

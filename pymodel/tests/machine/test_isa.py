@@ -3,8 +3,10 @@
 import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
+from pymodel.arith.fp import Format
 from pymodel.machine import isa
 from pymodel.machine.isa import OFFERED, Machine, Operand, Port, ProgramError, Word
 from pymodel.machine.registers import STEP_MAX_REPEAT
@@ -109,8 +111,32 @@ def test_latencies_are_whole_words(contexts, stages, latency):
         {"operand_stages": -1},
         {"scratch_depth": 24},
         {"scratch_depth": 1},
+        {"adders": 1.5},
+        {"adders": "2"},
+        {"contexts": 2.0},
+        {"read_stages": 0.5},
+        {"program_depth": None},
+        {"add_stages": -1},
+        {"programs": 0},
+        {"fmt": "5/10"},
+        {"fmt": None},
     ],
 )
 def test_machines_that_make_no_sense(bad):
     with pytest.raises(ValueError, match=f"^{next(iter(bad))} is "):
         Machine(**bad)
+
+
+def test_numpys_integers_are_numbers_too():
+    half = Format(np.int64(5), np.int8(10))
+    machine = Machine(adders=np.int64(3), contexts=np.uint8(2), fmt=half)
+    assert machine == Machine(adders=3, contexts=2, fmt=Format(5, 10))
+    assert type(machine.adders) is type(half.exp_w) is int
+
+
+@pytest.mark.parametrize("lanes", [2, None, 2.2, b"2+2"])
+def test_lanes_are_a_text(lanes):
+    with pytest.raises(ValueError, match="must be <adders>[+]<multipliers>, such as 2[+]2"):
+        Machine.parse(lanes)
+    with pytest.raises(ValueError, match="must be four numbers, such as 3,2,6,13"):
+        Machine.parse("2+2", lanes or 2)
