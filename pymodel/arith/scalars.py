@@ -317,7 +317,7 @@ def parse(name: str, fold: bool = False) -> Float64 | BitExact:
         return Float64()
     if name == "float32":
         return BitExact(BINARY32, fold)
-    found = re.fullmatch(r"([0-9]{1,2})/([0-9]{1,2})", name)
+    found = re.fullmatch(r"([0-9]{1,2})/([0-9]{1,2})", str(name))
     if not found:
         raise ValueError(
             f"arithmetic {name!r}: must be float32, float64 or <EXP_W>/<MAN_W> such as 5/10"

@@ -20,6 +20,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from numbers import Real
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -285,7 +286,7 @@ def _check_joints(source: str, joints: list[UrdfJoint]) -> None:
 
 
 def _not_negative(source: str, joint: str, what: str, value: float) -> None:
-    if not (math.isfinite(value) and value >= 0):
+    if not (isinstance(value, Real) and math.isfinite(value) and value >= 0):
         reason = f"its {what} must be a number that is not negative, got {value}"
         raise RobotError(source, f"joint {joint}", reason)
 

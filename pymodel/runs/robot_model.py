@@ -15,6 +15,7 @@ from pymodel.algorithms.rigid_body.functions import (
     columns,
     force_columns,
 )
+from pymodel.arith.numbers import numbers
 from pymodel.compile.robot_kernels import Count, count
 from pymodel.machine.isa import Machine
 from pymodel.mechanism import urdf
@@ -112,7 +113,7 @@ class RobotModel:
         Of the last call.
 
     The class raises an InputError for an arithmetic or a target that there is not, its functions
-    for arrays of wrong shape, or that are not finite.
+    for arrays of wrong shape, of what is no finite number, or with masked entries.
     """
 
     def __init__(
@@ -208,6 +209,8 @@ class RobotModel:
         self, function: str, f_ext: Wrenches | None, **given: np.ndarray
     ) -> tuple[np.ndarray, ...]:
         """Arrays through columns: all batches at once, broadcast to one shape."""
+        if not isinstance(f_ext, Mapping | None):
+            raise InputError("f_ext: must be a dict, name of a link -> force and moment")
         parts = [(name, columns(self.robot, name), array) for name, array in given.items()]
         for link, wrench in (f_ext or {}).items():
             parts.append((f"f_ext of {link}", force_columns([self._link(link)]), wrench))
@@ -235,7 +238,10 @@ class RobotModel:
 
     def _rows(self, name: str, size: int, array: np.ndarray) -> np.ndarray:
         """An array with the entries of one call in the last axis."""
-        array = np.asarray(array, float)
+        try:
+            array = numbers(name, array)
+        except ValueError as error:
+            raise InputError(str(error)) from None
         own = (self.nv, self.nv) if name in SYMMETRIC else (size,)
         batch = array.shape[: max(array.ndim - len(own), 0)]
         if array.shape != (*batch, *own):

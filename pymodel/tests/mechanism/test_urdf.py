@@ -349,6 +349,8 @@ def test_the_largest_numbers_are_read(load):
     ("elements", "options", "message"),
     [
         (ARM, {"armature": -1.0}, "joint j: its armature must be a number that is not negative"),
+        (ARM, {"armature": "a"}, "joint j: its armature must be a number that is not negative"),
+        (ARM, {"armature": {"j": None}}, "joint j: its armature must be a number that is not neg"),
         (ARM, {"armature": float("nan")}, "joint j: its armature must be a number that is not"),
         (ARM, {"armature": {"k": 1.0}}, "armature: there is no moving joint k"),
         (

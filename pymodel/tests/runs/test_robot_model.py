@@ -129,7 +129,11 @@ GOOD = np.zeros(7)
         ((GOOD, np.full(7, np.nan), GOOD), "row 1: qd0 is nan, must be finite"),
         ((GOOD, GOOD, GOOD, {"arm": np.zeros(6)}), "f_ext: no link 'arm'; those that move are"),
         ((GOOD, GOOD, GOOD, {"iiwa_link_3": np.zeros(5)}), r"f_ext of iiwa_link_3: shape \(5,\)"),
+        ((GOOD, GOOD, GOOD, [1]), "f_ext: must be a dict, name of a link -> force and moment"),
         ((np.zeros((0, 7)), GOOD, GOOD), "no row"),
+        ((GOOD, None, GOOD), "qd: must be a number, or an array of numbers"),
+        ((GOOD, GOOD, [[0.0], [0.0, 0.0]]), "qdd: must be a number, or an array of numbers"),
+        ((GOOD, GOOD, np.ma.masked_less(GOOD, 1.0)), "qdd: has masked entries"),
     ],
 )
 def test_what_is_refused(iiwa, arguments, said):
@@ -140,8 +144,20 @@ def test_what_is_refused(iiwa, arguments, said):
 def test_matrices_of_wrong_shape_and_odd_lanes(iiwa):
     with pytest.raises(InputError, match=r"minv: shape \(49,\), must end with \(7, 7\)"):
         iiwa.forward_dynamics_derivatives_given(GOOD, GOOD, GOOD, np.zeros(49))
-    with pytest.raises(InputError, match="lanes '8': must be"):
-        load_robot(IIWA, lanes="8")
-    for target in ("model", "native"):
-        with pytest.raises(InputError, match=r"lanes '8\+8': only for the target step"):
-            load_robot(IIWA, target=target, lanes="8+8")
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ({"lanes": "8"}, "lanes '8': must be"),
+        ({"lanes": 2}, "lanes 2: must be"),
+        ({"lanes": "8+8"}, r"lanes '8\+8': only for the target step"),
+        ({"lanes": "8+8", "target": "native"}, r"lanes '8\+8': only for the target step"),
+        ({"arithmetic": None}, "arithmetic None: must be float32, float64 or"),
+        ({"arithmetic": 32}, "arithmetic 32: must be float32, float64 or"),
+        ({"target": None}, "target None: must be one of"),
+    ],
+)
+def test_options_that_are_refused(option, said):
+    with pytest.raises(InputError, match=said):
+        load_robot(IIWA, **option)
