@@ -359,14 +359,14 @@ def schedule(arguments: argparse.Namespace) -> int:
     from pymodel.compile import gantt
     from pymodel.compile.kernel import interleave
     from pymodel.compile.schedule import schedule as place
-    from pymodel.machine.isa import Machine
+    from pymodel.machine.isa import MAX_CONTEXTS, Machine
 
     try:
         machine = Machine.parse(arguments.lanes, arguments.stages)
     except ValueError as error:
         raise InputError(str(error)) from None
-    if arguments.contexts < 1:
-        raise InputError(f"--contexts: must be at least 1, got {arguments.contexts}")
+    if not 1 <= arguments.contexts <= MAX_CONTEXTS:
+        raise InputError(f"--contexts: must be 1 to {MAX_CONTEXTS}, got {arguments.contexts}")
     scenario, one = _kernel(arguments)
     kernel = interleave([one] * arguments.contexts) if arguments.contexts > 1 else one
     program = place(machine.boundless, kernel)

@@ -88,7 +88,8 @@ def test_schedule_reports_and_draws(tmp_path, capsys):
         ("--lanes", "9999+1", "adders is 9999, must be 1 to 255"),
         ("--lanes", "1+256", "multipliers is 256, must be 1 to 255"),
         ("--stages", "1,2", "stages '1,2': must be four numbers, such as 3,2,6,13"),
-        ("--contexts", "0", "--contexts: must be at least 1, got 0"),
+        ("--contexts", "0", "--contexts: must be 1 to 16, got 0"),
+        ("--contexts", "17", "--contexts: must be 1 to 16, got 17"),
     ],
 )
 def test_machines_that_make_no_sense(scenario, capsys, option, value, said):
