@@ -15,8 +15,8 @@
 // `runnable_i`, is refused and sets STATUS.ERROR; a reset wins over a run. `fault_i` and `flags_i`
 // are those of the run that ended, one cycle after `done_i`; they accumulate here until cleared by
 // writing 1. What a fault is, the co-processor's map says.
-// OPTIONS are the bits of CTRL that are kept, read back and given to the engine on `options_o`
-// together with `run_o`; they do not change while busy.
+// OPTIONS are the bits of CTRL that are kept, read back and given to the engine on `options_o`,
+// those of a write in its own cycle, together with `run_o`; of a write while busy none are kept.
 //
 // The co-processor may take SETUP cycles for its answers (axil_slave), also behind a run.
 //
