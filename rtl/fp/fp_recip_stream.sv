@@ -3,7 +3,7 @@
 // valid_o and ready_i, in order; one that is not taken stays and stops the pipeline.
 //
 // Latency: STAGES clocks, 0 = combinational. Throughput: one operation a clock. With
-// RECIP_ITERATIVE both are those of fp_recip_iterative, and STAGES has no meaning.
+// RECIP_ITERATIVE both are those of fp_recip_iterative, whatever STAGES is in its range.
 
 module fp_recip_stream #(
   parameter int EXP_W = 8,
@@ -23,6 +23,8 @@ module fp_recip_stream #(
 );
 
   if (METHOD == fp_pkg::RECIP_ITERATIVE) begin : gen_iterative
+    fp_check #(.STAGES(STAGES), .MAX_STAGES(fp_pkg::RECIP_MAX_STAGES)) u_check ();
+
     fp_recip_iterative #(.EXP_W(EXP_W), .MAN_W(MAN_W)) u_recip (
       .clk_i, .rst_ni, .valid_i, .ready_o, .a_i, .valid_o, .ready_i, .y_o, .flags_o
     );

@@ -111,14 +111,18 @@ def test_legal_is_taken_and_illegal_refused(module):
         ("ldup_coprocessor", {"N": 1}, "N is 1, must lie in 2..8"),
         ("ldup_coprocessor", {"REC_STAGES": 8}, "REC_STAGES 8 does not fit register CONFIG"),
         ("fp_recip", {"DSP_W": 16}, "DSP_W is 16, must be at least 17"),
+        ("fp_recip_stream", {"METHOD": 2, "STAGES": 9}, "STAGES is 9, must lie in 0..8"),
+        ("fp_recip_stream", {"METHOD": 2, "STAGES": -1}, "STAGES is -1, must lie in 0..8"),
     ],
 )
 def test_a_check_speaks_before_a_tool_stops(module, given, said):
     """Widths that would be zero or negative are none: an illegal value comes to its check."""
     space = SPACES[module]
-    wrong = problem(space, elaborate.least(space) | given)
-    assert not wrong, f"{wrong}\n  rerun  make parameters COUNT=1"
-    assert said in elaborated(module, elaborate.least(space) | given).text
+    parameters = elaborate.least(space) | given
+    assert not space.is_legal(parameters)
+    answer = elaborated(module, parameters)
+    assert answer.verdict == elaborate.REFUSED, f"{answer}\n  rerun  make parameters COUNT=1"
+    assert said in answer.text
 
 
 def test_both_kinds_of_wrong_answers_are_found():
