@@ -240,8 +240,11 @@ module step_datapath #(
   end
 
   // ---------------------------------------------------------------------------------------------
-  // Lanes
+  // Lanes. What is asked for is checked: contexts may round up even less than no stages.
   // ---------------------------------------------------------------------------------------------
+  fp_check #(.STAGES(ADD_STAGES)) u_check_add ();
+  fp_check #(.STAGES(MUL_STAGES)) u_check_mul ();
+
   localparam int ADD_UNIT =
       step_pkg::unit_stages(ADD_STAGES, fp_pkg::MAX_STAGES, AHEAD, CONTEXTS);
   localparam int MUL_UNIT =

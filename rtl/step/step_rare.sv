@@ -28,6 +28,10 @@ module step_rare #(
   output logic [fp_pkg::FLAGS_W-1:0] sincos_flags_o
 );
 
+  // What is asked for: contexts may round up even less than no stages.
+  fp_check #(.STAGES(REC_STAGES), .MAX_STAGES(fp_pkg::RECIP_MAX_STAGES)) u_check_rec ();
+  fp_check #(.STAGES(SINCOS_STAGES), .MAX_STAGES(step_pkg::MAX_SINCOS_STAGES)) u_check_sincos ();
+
   localparam int REC_UNIT =
       step_pkg::unit_stages(REC_STAGES, fp_pkg::RECIP_MAX_STAGES, AHEAD, CONTEXTS);
   localparam int SINCOS_UNIT =

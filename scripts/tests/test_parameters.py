@@ -18,6 +18,8 @@ from tb.common.fp_bench import FloatBench
 from tb.common.simulators import SIMULATORS
 
 RANDOM = [bench for bench in all_benches() if bench.random]
+#: Contexts that round even less than no stages up to a depth that a unit can have.
+BARREL = {"CONTEXTS": 16, "READ_STAGES": 2, "OPERAND_STAGES": 1}
 SPACE_OF = {
     bench.name: SPACES[module]
     for bench in RANDOM
@@ -113,6 +115,11 @@ def test_legal_is_taken_and_illegal_refused(module):
         ("fp_recip", {"DSP_W": 16}, "DSP_W is 16, must be at least 17"),
         ("fp_recip_stream", {"METHOD": 2, "STAGES": 9}, "STAGES is 9, must lie in 0..8"),
         ("fp_recip_stream", {"METHOD": 2, "STAGES": -1}, "STAGES is -1, must lie in 0..8"),
+        ("step_engine", BARREL | {"ADD_STAGES": -1}, "STAGES is -1, must lie in 0..6"),
+        ("step_engine", BARREL | {"SINCOS_STAGES": -3}, "STAGES is -3, must lie in 0..16"),
+        ("step_engine", BARREL | {"SINCOS_STAGES": 17}, "STAGES is 17, must lie in 0..16"),
+        ("step_array", BARREL | {"MUL_STAGES": -1}, "STAGES is -1, must lie in 0..6"),
+        ("step_array", BARREL | {"REC_STAGES": -1}, "STAGES is -1, must lie in 0..8"),
     ],
 )
 def test_a_check_speaks_before_a_tool_stops(module, given, said):
