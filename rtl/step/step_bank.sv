@@ -35,7 +35,10 @@ module step_bank #(
     initial $fatal(1, "%m: READ_STAGES %0d must be 0 to %0d",
                    READ_STAGES, step_pkg::MAX_READ_STAGES);
   end
-  if (BLOCK != 0 && READ_STAGES == 0) begin : gen_check_block
+  if (BLOCK < 0 || BLOCK > 1) begin : gen_check_block
+    initial $fatal(1, "%m: BLOCK %0d must be 0 or 1", BLOCK);
+  end
+  if (BLOCK != 0 && READ_STAGES == 0) begin : gen_check_block_read
     initial $fatal(1, "%m: a block RAM needs READ_STAGES");
   end
 

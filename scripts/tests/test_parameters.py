@@ -120,6 +120,8 @@ def test_legal_is_taken_and_illegal_refused(module):
         ("step_engine", BARREL | {"SINCOS_STAGES": 17}, "STAGES is 17, must lie in 0..16"),
         ("step_array", BARREL | {"MUL_STAGES": -1}, "STAGES is -1, must lie in 0..6"),
         ("step_array", BARREL | {"REC_STAGES": -1}, "STAGES is -1, must lie in 0..8"),
+        ("step_engine", {"READ_STAGES": 1, "BLOCK_RAM": 2}, "BLOCK 2 must be 0 or 1"),
+        ("step_array", {"READ_STAGES": 1, "BLOCK_RAM": -1}, "BLOCK -1 must be 0 or 1"),
     ],
 )
 def test_a_check_speaks_before_a_tool_stops(module, given, said):
