@@ -90,13 +90,9 @@ module array_datapath #(
   localparam int USE_AT =
       step_pkg::use_at(BANKS, ADDRESS_W, CONTEXTS, IN_DEPTH, OUT_DEPTH, SCRATCH_DEPTH);
 
-  if (IN_DEPTH < array_pkg::MIN_STREAM_DEPTH || IN_DEPTH != 1 << IN_W) begin : gen_check_in
-    initial $fatal(1, "%m: IN_DEPTH %0d must be a power of two, at least %0d",
-                   IN_DEPTH, array_pkg::MIN_STREAM_DEPTH);
-  end
-  if (OUT_DEPTH < array_pkg::MIN_STREAM_DEPTH || OUT_DEPTH != 1 << OUT_W) begin : gen_check_out
-    initial $fatal(1, "%m: OUT_DEPTH %0d must be a power of two, at least %0d",
-                   OUT_DEPTH, array_pkg::MIN_STREAM_DEPTH);
+  if (SCRATCH_DEPTH != 0 && !array_pkg::is_depth(SCRATCH_DEPTH)) begin : gen_check_scratch
+    initial $fatal(1, "%m: SCRATCH_DEPTH %0d must be 0 or a power of two, %0d to %0d",
+                   SCRATCH_DEPTH, array_pkg::MIN_DEPTH, array_pkg::MAX_DEPTH);
   end
 
   // ---------------------------------------------------------------------------------------------
@@ -222,16 +218,11 @@ module array_datapath #(
   end else begin : gen_scratch
     localparam int FROM_AT = IN_INDEX_AT + step_pkg::number_w(IN_DEPTH, SCRATCH_DEPTH);
     localparam int TO_AT = EMIT_AT + 1;
-    localparam int INDEX_W = $clog2(SCRATCH_DEPTH);
+    localparam int INDEX_W = step_pkg::index_w(SCRATCH_DEPTH);
     localparam int SCRATCH_W = $clog2(CONTEXTS) + INDEX_W;
     logic [SCRATCH_W-1:0] write_address, read_address;
     logic [W-1:0] scratch_data;
     logic from_scratch;
-
-    if (SCRATCH_DEPTH == 1 || SCRATCH_DEPTH != 1 << INDEX_W) begin : gen_check_scratch
-      initial $fatal(1, "%m: SCRATCH_DEPTH %0d must be 0 or a power of two, at least 2",
-                     SCRATCH_DEPTH);
-    end
 
     step_delay #(
       .WIDTH(1 + SCRATCH_W),

@@ -65,9 +65,9 @@ module array_drain #(
   localparam int PLACE_W = $clog2(ROUND_TRIP);
   localparam int PLACES = 1 << PLACE_W;
 
-  if (OUT_DEPTH < array_pkg::MIN_STREAM_DEPTH || OUT_DEPTH != 1 << OUT_W) begin : gen_check_depth
-    initial $fatal(1, "%m: OUT_DEPTH %0d must be a power of two, at least %0d",
-                   OUT_DEPTH, array_pkg::MIN_STREAM_DEPTH);
+  if (!array_pkg::is_depth(OUT_DEPTH)) begin : gen_check_depth
+    initial $fatal(1, "%m: OUT_DEPTH %0d must be a power of two, %0d to %0d",
+                   OUT_DEPTH, array_pkg::MIN_DEPTH, array_pkg::MAX_DEPTH);
   end
 
   // ---------------------------------------------------------------------------------------------

@@ -70,9 +70,9 @@ module array_loader #(
   if (W > DATA_W) begin : gen_check_width
     initial $fatal(1, "%m: a float of %0d bits does not fit a beat of %0d", W, DATA_W);
   end
-  if (IN_DEPTH < array_pkg::MIN_STREAM_DEPTH || IN_DEPTH != 1 << IN_W) begin : gen_check_depth
-    initial $fatal(1, "%m: IN_DEPTH %0d must be a power of two, at least %0d",
-                   IN_DEPTH, array_pkg::MIN_STREAM_DEPTH);
+  if (!array_pkg::is_depth(IN_DEPTH)) begin : gen_check_depth
+    initial $fatal(1, "%m: IN_DEPTH %0d must be a power of two, %0d to %0d",
+                   IN_DEPTH, array_pkg::MIN_DEPTH, array_pkg::MAX_DEPTH);
   end
 
   // ---------------------------------------------------------------------------------------------

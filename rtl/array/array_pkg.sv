@@ -10,7 +10,8 @@ package array_pkg;
 
   // Ranges of parameters
   localparam int MAX_DATAPATHS = 32;
-  localparam int MIN_STREAM_DEPTH = 2;  // IN_DEPTH and OUT_DEPTH, powers of two
+  localparam int MIN_DEPTH = 2;  // IN_DEPTH, OUT_DEPTH, and SCRATCH_DEPTH unless 0; powers of two
+  localparam int MAX_DEPTH = 1 << 16;
 
   // Cycles; a lane's, all in all, are rounded up to a multiple of the contexts (step_pkg::latency)
   localparam int MEMORY_STAGES = 2;  // of a memory: its own register and one behind it
@@ -18,6 +19,11 @@ package array_pkg;
   localparam int LOAD_STAGES = 1 + MEMORY_STAGES;  // of the load lane, the register of its index
   localparam int SHARE_STAGES = COLLECT_STAGES + 1;  // around a unit that datapaths share
   localparam int READ_LATENCY = MEMORY_STAGES + COLLECT_STAGES;  // of the output memories
+
+  // Whether a memory may have so many words for each context
+  function automatic bit is_depth(input int depth);
+    return depth >= MIN_DEPTH && depth <= MAX_DEPTH && depth == 1 << step_pkg::index_w(depth);
+  endfunction
 
   function automatic int num_systems(input int datapaths, input int contexts);
     return datapaths * contexts;

@@ -25,6 +25,7 @@ SINCOS_STAGES = 16
 SINCOS_FORMATS = ((4, 8), (2, 23))
 MAX_LANES, MAX_SEGMENTS, MAX_FUNCTIONS = 255, 4095, 255  # what fields of registers hold
 LOCATIONS = 1 << 16  # addresses of a bank that a location on the bus can name
+STREAM_WORDS = 1 << 16  # of a context, in each of its memories: array_pkg
 TABLE, TABLE_MAX_MAN_W = 1, 23  # METHOD of fp_recip, and its widest significand
 
 
@@ -54,11 +55,12 @@ class Values(NamedTuple):
     @property
     def text(self) -> str:
         """In words."""
-        words = f"{self.least} to {self.most}" if self.most < UNBOUNDED else f"from {self.least}"
+        least = max(self.least, 2) if self.power else self.least
+        words = f"{least} to {self.most}" if self.most < UNBOUNDED else f"from {least}"
         if not self.power:
             return words
         zero = "0, or " if self.least == 0 else ""
-        return f"{zero}powers of two, {words if self.least else 'from 2'}"
+        return f"{zero}powers of two, {words}"
 
 
 @dataclass(frozen=True)
@@ -143,7 +145,7 @@ def _word(machine_of: Callable[[Parameters], step_engine.Machine]) -> Rule:
     )
 
 
-STREAM_DEPTH = Values(2, 1 << 16, power=True)
+STREAM_DEPTH = Values(2, STREAM_WORDS, power=True)
 INVERSE = LINKED | {"N": Values(2, 8), "PARALLEL": Values(0, 1, bit=True)}
 ASSEMBLY = LINKED | {"PASSES": Values(1, 2)}
 DSP_W = Values(17, UNBOUNDED)  # what a multiplier's wide factor takes
@@ -200,7 +202,7 @@ SPACES = {
                 "DATAPATHS": Values(1, MAX_DATAPATHS),
                 "IN_DEPTH": STREAM_DEPTH,
                 "OUT_DEPTH": STREAM_DEPTH,
-                "SCRATCH_DEPTH": Values(0, 1 << 16, power=True),
+                "SCRATCH_DEPTH": Values(0, STREAM_WORDS, power=True),
                 "SEGMENTS": Values(2, MAX_SEGMENTS),
                 "FUNCTIONS": Values(2, MAX_FUNCTIONS),
             },

@@ -122,6 +122,10 @@ def test_legal_is_taken_and_illegal_refused(module):
         ("step_array", BARREL | {"REC_STAGES": -1}, "STAGES is -1, must lie in 0..8"),
         ("step_engine", {"READ_STAGES": 1, "BLOCK_RAM": 2}, "BLOCK 2 must be 0 or 1"),
         ("step_array", {"READ_STAGES": 1, "BLOCK_RAM": -1}, "BLOCK -1 must be 0 or 1"),
+        ("step_array", {"IN_DEPTH": 1 << 17}, "IN_DEPTH 131072 must be a power of two, 2 to 65536"),
+        ("step_array", {"OUT_DEPTH": 1 << 17}, "OUT_DEPTH 131072 must be a power of two, 2 to 655"),
+        ("step_array", {"SCRATCH_DEPTH": 1}, "SCRATCH_DEPTH 1 must be 0 or a power of two, 2 to"),
+        ("step_array", {"SCRATCH_DEPTH": 1 << 17}, "SCRATCH_DEPTH 131072 must be 0 or a power of"),
     ],
 )
 def test_a_check_speaks_before_a_tool_stops(module, given, said):
@@ -151,6 +155,9 @@ def test_limits_and_what_is_beyond():
 
 
 def test_words_for_values():
+    assert Values(2, 64).text == "2 to 64"
+    assert Values(2, 64, power=True).text == "powers of two, 2 to 64"
+    assert Values(0, 64, power=True).text == "0, or powers of two, 2 to 64"
     assert spans({0, 1, 2, 5, 7, 8}) == "0-2, 5, 7-8"
     assert missing(Values(0, 8), {0, 1, 2}) == "3 to 8"
     assert missing(Values(2, 64, power=True), {2, 8}) == "4, 16 to 64"
