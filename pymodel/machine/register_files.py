@@ -137,7 +137,7 @@ _TABLE = """
   // One row for each {selector} (distributed RAM). What is held is written to its own row all the
   // time; a write of {selector} takes another row, or zero where none was written since a reset.
   localparam int {selector}_INDEX_W = step_pkg::index_w({size});
-  logic [{count}*DATA_W-1:0] {name}_rows_q[{size}];
+  logic [{count}*DATA_W-1:0] {name}_rows_q[step_pkg::places({size})];
   logic [{size}-1:0] {name}_known_q;
   logic [{selector}_INDEX_W-1:0] {name}_index, {name}_next;
   assign {name}_index = {name}_i[{selector}_INDEX_W-1:0];

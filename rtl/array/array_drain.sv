@@ -73,7 +73,7 @@ module array_drain #(
   // ---------------------------------------------------------------------------------------------
   // Halves: taken, full, free
   // ---------------------------------------------------------------------------------------------
-  logic [OUT_W-1:0] outputs_table_q[FUNCTIONS];  // less one; distributed RAM
+  logic [OUT_W-1:0] outputs_table_q[step_pkg::places(FUNCTIONS)];  // less one; distributed RAM
   logic [1:0] taken_q, full_q;
   logic [1:0][FUNCTION_W-1:0] functions_q;
   logic [1:0][OUT_W-1:0] outputs_q;

@@ -23,8 +23,7 @@ module array_memory #(
     initial $fatal(1, "%m: DEPTH %0d must be at least 2", DEPTH);
   end
 
-  localparam int PLACES = DEPTH > 1 ? DEPTH : 2;  // fewer are refused
-  (* ram_style = "block", no_rw_check *) logic [W-1:0] memory_q[PLACES];
+  (* ram_style = "block", no_rw_check *) logic [W-1:0] memory_q[step_pkg::places(DEPTH)];
 
   always_ff @(posedge clk_i) begin
     if (write_i) begin

@@ -24,7 +24,8 @@ module array_program #(
     initial $fatal(1, "%m: DEPTH %0d must be at least 2", DEPTH);
   end
 
-  (* no_rw_check *) logic [WORD_W-1:0] memory_q[DEPTH];  // never stored to during a run
+  // Never stored to during a run
+  (* no_rw_check *) logic [WORD_W-1:0] memory_q[step_pkg::places(DEPTH)];
   logic [WORD_W-1:0] fetched_q, word_q;
 
   always_ff @(posedge clk_i) begin

@@ -167,7 +167,7 @@ module array_sequencer #(
   localparam int ENTRY_W = 3 * SEGMENT_W + REPEAT_W;
   localparam int BATCH_W = FUNCTION_W + LIVE_W + 1;
 
-  logic [ENTRY_W-1:0] functions_q[FUNCTIONS];  // distributed RAM
+  logic [ENTRY_W-1:0] functions_q[step_pkg::places(FUNCTIONS)];  // distributed RAM
   logic [SEGMENT_W-1:0] entry_first, entry_last, entry_loop_from;
   logic [REPEAT_W-1:0] entry_loops;
   logic walking_q, first_segment_q, batch_ends, find;
@@ -215,7 +215,7 @@ module array_sequencer #(
   // ---------------------------------------------------------------------------------------------
   localparam int DESCRIPTOR_W = 2 * PC_W + REPEAT_W + 2 * IN_W + 2 * OUT_W + 2;
 
-  (* no_rw_check *) logic [DESCRIPTOR_W-1:0] segments_q[SEGMENTS];
+  (* no_rw_check *) logic [DESCRIPTOR_W-1:0] segments_q[step_pkg::places(SEGMENTS)];
   logic found_valid_q, found_first_q, found_last_q, fill;
   logic [DESCRIPTOR_W-1:0] found_q;
   logic [BATCH_W-1:0] found_batch_q;

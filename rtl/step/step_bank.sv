@@ -46,10 +46,9 @@ module step_bank #(
   // verilog_lint: waive-start explicit-parameter-storage-type  // a string
   localparam STYLE = BLOCK != 0 ? "block" : "distributed";
   // verilog_lint: waive-stop explicit-parameter-storage-type
-  localparam int PLACES = DEPTH > 1 ? DEPTH : 2;  // fewer are refused
   localparam int NEVER_BOTH = WRITE_STAGES > 0 ? 1 : 0;  // read and written in the same cycle
   // verilator lint_on UNUSEDPARAM
-  (* ram_style = STYLE, no_rw_check = NEVER_BOTH *) logic [W-1:0] memory_q[PLACES];
+  (* ram_style = STYLE, no_rw_check = NEVER_BOTH *) logic [W-1:0] memory_q[step_pkg::places(DEPTH)];
 
   logic write;
   logic [ADDRESS_W-1:0] write_address;

@@ -51,10 +51,15 @@ package step_pkg;
   localparam int MAX_OPERAND_STAGES = 1;
   localparam int MAX_SINCOS_STAGES = 16;
 
-  // Bits of the number of one of so many places, at least two. Fewer are refused by a check, which
-  // would not be heard if a width were zero: a tool stops before it.
-  function automatic int index_w(input int places);
-    return places > 2 ? $clog2(places) : 1;
+  // Places of a memory of this depth, at least two. Fewer are refused by a check, which would not
+  // be heard if there were none, or a width were zero: a tool stops before it.
+  function automatic int places(input int depth);
+    return depth > 2 ? depth : 2;
+  endfunction
+
+  // Bits of the number of one of so many places
+  function automatic int index_w(input int depth);
+    return $clog2(places(depth));
   endfunction
 
   function automatic int num_banks(input int adders, input int multipliers);
@@ -116,7 +121,7 @@ package step_pkg;
   function automatic int number_w(input int stream_depth, input int scratch_depth);
     int depth;
     depth = stream_depth > scratch_depth ? stream_depth : scratch_depth;
-    return depth == 0 ? 0 : index_w(depth);
+    return index_w(depth);
   endfunction
 
   // With a scratch memory a bit that sends the output there stands between `emit` and its number.

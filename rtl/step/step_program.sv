@@ -38,7 +38,8 @@ module step_program #(
     initial $fatal(1, "%m: PROGRAM_DEPTH %0d must be at least 2", PROGRAM_DEPTH);
   end
 
-  (* no_rw_check *) logic [WORD_W-1:0] memory_q[PROGRAM_DEPTH];  // never stored to during a run
+  // Never stored to during a run
+  (* no_rw_check *) logic [WORD_W-1:0] memory_q[step_pkg::places(PROGRAM_DEPTH)];
   logic [WORD_W-1:0] fetched_q, word_q;
 
   // What an access leaves of a word: not the stores, and of each bank's read ports not that of

@@ -199,7 +199,7 @@ module step_sequencer #(
   end
 
   // Trace list (distributed RAM)
-  logic [LOCATION_W-1:0] list_q[TRACE_REGISTERS];
+  logic [LOCATION_W-1:0] list_q[step_pkg::places(TRACE_REGISTERS)];
   logic [LOCATION_W-1:0] list_data;
   assign list_data = list_q[busy_q ? entry_q : list_index_i];
   assign list_data_o = list_data;
@@ -265,7 +265,7 @@ module step_sequencer #(
 
     always_ff @(posedge clk_i) begin
       if (load_o) begin
-        context_q <= access_o ? location[FILE_W-1:ADDRESS_W] : '0;
+        context_q <= access_o ? CONTEXT_W'({1'b0, location[FILE_W-1:0]} >> ADDRESS_W) : '0;
         last_context_q <= 1'b0;
       end else if (executing) begin
         context_q <= context_q + 1'b1;

@@ -34,7 +34,8 @@ module step_trace #(
   // oldest word of the next cycle. Pointers have one bit more than an index: full and empty differ.
   localparam int DELAY = 3 + DATA_STAGES;
 
-  (* no_rw_check *) logic [W-1:0] memory_q[DEPTH];  // a word that is written does not count yet
+  // A word that is written does not count yet
+  (* no_rw_check *) logic [W-1:0] memory_q[step_pkg::places(DEPTH)];
   logic [W-1:0] pushed_q, fetched_q, data_q;
   logic [INDEX_W-1:0] to_q;
   logic [COUNT_W-1:0] write_q, write_d, read_q, read_d;

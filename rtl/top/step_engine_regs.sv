@@ -150,7 +150,7 @@ module step_engine_regs
   // One row for each PROGRAM (distributed RAM). What is held is written to its own row all the
   // time; a write of PROGRAM takes another row, or zero where none was written since a reset.
   localparam int PROGRAM_INDEX_W = step_pkg::index_w(NUM_PROGRAMS);
-  logic [7*DATA_W-1:0] program_rows_q[NUM_PROGRAMS];
+  logic [7*DATA_W-1:0] program_rows_q[step_pkg::places(NUM_PROGRAMS)];
   logic [NUM_PROGRAMS-1:0] program_known_q;
   logic [PROGRAM_INDEX_W-1:0] program_index, program_next;
   assign program_index = program_i[PROGRAM_INDEX_W-1:0];

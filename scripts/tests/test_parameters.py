@@ -126,6 +126,16 @@ def test_legal_is_taken_and_illegal_refused(module):
         ("step_array", {"OUT_DEPTH": 1 << 17}, "OUT_DEPTH 131072 must be a power of two, 2 to 655"),
         ("step_array", {"SCRATCH_DEPTH": 1}, "SCRATCH_DEPTH 1 must be 0 or a power of two, 2 to"),
         ("step_array", {"SCRATCH_DEPTH": 1 << 17}, "SCRATCH_DEPTH 131072 must be 0 or a power of"),
+        ("step_engine", {"CONTEXTS": 2, "DEPTH": 1}, "DEPTH 1 must be a power of two, at least 2"),
+        ("step_engine", {"PROGRAM_DEPTH": 0}, "PROGRAM_DEPTH 0 must be at least 2"),
+        ("step_engine", {"PROGRAMS": 0}, "PROGRAMS 0 must be at least 2"),
+        ("step_engine", {"TRACE_DEPTH": 0}, "DEPTH 0 must be a power of two, at least 2"),
+        ("step_engine", {"TRACE_REGISTERS": 0}, "TRACE_REGISTERS 0 must be at least 2"),
+        ("step_array", {"PROGRAM_DEPTH": 0}, "DEPTH 0 must be at least 2"),
+        ("step_array", {"IN_DEPTH": 0}, "IN_DEPTH 0 must be a power of two, 2 to 65536"),
+        ("step_array", {"OUT_DEPTH": 0}, "IN_DEPTH 4 and OUT_DEPTH 0 must both be 0, or none"),
+        ("step_array", {"SEGMENTS": 0}, "SEGMENTS 0 and FUNCTIONS 2 must be at least 2"),
+        ("step_array", {"FUNCTIONS": 0}, "SEGMENTS 2 and FUNCTIONS 0 must be at least 2"),
     ],
 )
 def test_a_check_speaks_before_a_tool_stops(module, given, said):
