@@ -1,15 +1,16 @@
 """Elaborate modules with given parameters under Icarus: what takes them, what refuses them.
 
 `make parameters COUNT=20` does so with every module that a user instantiates, at and just beyond
-the limits of each parameter, and with random combinations. Legal ones must be taken, others refused
-by a check of the RTL, in its words. Exit status 1 if one is not, 2 for bad input.
+the limits of each parameter, the others small and, beyond the limits, also drawn; and with random
+combinations. Legal ones must be taken, others refused by a check of the RTL, in its words. Exit
+status 1 if one is not, 2 for bad input.
 """
 
 import argparse
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -18,7 +19,7 @@ import numpy as np
 
 from pymodel.runs.input_error import InputError
 from pymodel.runs.progress import progress
-from scripts.parameters.legal import SPACES, UNBOUNDED, Space
+from scripts.parameters.legal import SPACES, UNBOUNDED, Space, Values
 from scripts.places import ROOT
 from scripts.run import status_of
 from scripts.run_options import OptionParser, whole
@@ -107,34 +108,65 @@ def is_quick(parameters: Mapping[str, int]) -> bool:
     return lanes <= MOST_LANES and systems <= MOST_SYSTEMS and not wide
 
 
+def edges(values: Values) -> list[int]:
+    """A parameter's limits, and what lies just beyond them; of a memory also no place at all."""
+    tried = {values.least - 1, values.least}
+    if values.places:
+        tried.add(0)
+    if values.power:
+        tried |= {1, 3}
+    if values.most < UNBOUNDED:
+        tried |= {values.most, 2 * values.most if values.power else values.most + 1}
+    return sorted(tried)
+
+
 def limits(space: Space) -> Iterator[dict[str, int]]:
     """Each parameter at and just beyond its limits, the others small."""
     for name, values in space.values.items():
-        if values.bit:
-            continue
-        tried = [values.least - 1, values.least, *([3] if values.power else [])]
-        tried += [values.most, values.most + 1] if values.most < UNBOUNDED else []
-        for value in tried:
+        for value in [] if values.bit else edges(values):
             parameters = least(space) | {name: value}
-            if name == "BLOCK_RAM" and value == 1:
-                parameters["READ_STAGES"] = 1
+            if name == "BLOCK_RAM" and value:
+                parameters["READ_STAGES"] = 1  # without it, another check refuses
             if is_quick(parameters):
                 yield parameters
 
 
+def beyond(space: Space, rng: np.random.Generator) -> Iterator[dict[str, int]]:
+    """Each parameter just beyond its limits, the others random and legal together.
+
+    Together they may make a legal thing of an illegal value: contexts round stages up.
+    """
+    for name, values in space.values.items():
+        for value in [] if values.bit else edges(values):
+            if value in values or not is_quick(least(space) | {name: value}):
+                continue
+            while True:
+                parameters = drawn(space, space.values, rng)
+                if space.is_legal(parameters) and is_quick(parameters | {name: value}):
+                    break
+            yield parameters | {name: value}
+
+
+def drawn(space: Space, names: Iterable[str], rng: np.random.Generator) -> dict[str, int]:
+    """Random values of some parameters, each legal by itself; the others are small."""
+    parameters = least(space)
+    for name in names:
+        values = space.values[name]
+        most = min(values.most, MODERATE.get(name, values.most))
+        parameters[name] = int(
+            rng.choice([x for x in range(values.least, most + 1) if x in values])
+        )
+    return parameters
+
+
 def combinations(space: Space, rng: np.random.Generator, count: int) -> Iterator[dict[str, int]]:
     """Random parameters, every other time one of them at or just beyond a limit."""
-    names, edges = list(space.values), list(limits(space))
+    names, at = list(space.values), list(limits(space))
     for number in range(count):
         while True:
-            parameters = least(space)
-            for name in rng.choice(names, DRAWN, replace=False):
-                values = space.values[name]
-                most = min(values.most, MODERATE.get(name, values.most))
-                legal = [x for x in range(values.least, most + 1) if x in values]
-                parameters[name] = int(rng.choice(legal))
+            parameters = drawn(space, rng.choice(names, DRAWN, replace=False), rng)
             if number % 2:
-                edge = edges[int(rng.integers(len(edges)))]
+                edge = at[int(rng.integers(len(at)))]
                 parameters |= {n: x for n, x in edge.items() if x != least(space)[n]}
             if is_quick(parameters):
                 break
@@ -160,7 +192,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Elaborate every module at all limits, and random combinations; the exit status.
+    """Elaborate every module at and beyond all limits, and random ones; the exit status.
 
     Raises
     ------
@@ -172,7 +204,9 @@ def run(options: argparse.Namespace) -> int:
     asked = []
     for space in SPACES.values():
         rng = np.random.default_rng([options.seed, *space.module.encode()])
-        asked += [(space, p) for p in (*limits(space), *combinations(space, rng, options.count))]
+        asked += [(space, parameters) for parameters in limits(space)]
+        asked += [(space, parameters) for parameters in beyond(space, rng)]
+        asked += [(space, parameters) for parameters in combinations(space, rng, options.count)]
     wrong = []
     with progress("parameters", unit="elaborations") as update:
         for number, (space, parameters) in enumerate(asked, 1):

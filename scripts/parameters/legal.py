@@ -38,6 +38,8 @@ class Values(NamedTuple):
         Limits; :data:`UNBOUNDED` is none.
     power
         Only powers of two from 2 on, and zero where that is in the limits.
+    places
+        Of a memory: none at all is an illegal value of its own.
     bit
         A parameter of one bit: what is beyond has no meaning, and nothing refuses it.
     """
@@ -45,6 +47,7 @@ class Values(NamedTuple):
     least: int
     most: int
     power: bool = False
+    places: bool = False
     bit: bool = False
 
     def __contains__(self, value: object) -> bool:
@@ -114,6 +117,7 @@ WORD = Rule(
     f"1 + EXP_W + MAN_W at most {WORD_W}, a word of the bus",
     lambda p: 1 + p["EXP_W"] + p["MAN_W"] <= WORD_W,
 )
+ROWS = Values(2, UNBOUNDED, places=True)
 ENGINE = {
     "NUM_ADD": Values(1, MAX_LANES),
     "NUM_MUL": Values(1, MAX_LANES),
@@ -123,8 +127,8 @@ ENGINE = {
     "MUL_STAGES": STAGES,
     **REGISTER,
     "SINCOS_STAGES": Values(0, SINCOS_STAGES),
-    "DEPTH": Values(2, LOCATIONS, power=True),
-    "PROGRAM_DEPTH": Values(2, UNBOUNDED),
+    "DEPTH": Values(2, LOCATIONS, power=True, places=True),
+    "PROGRAM_DEPTH": ROWS,
     "CONTEXTS": Values(1, MAX_CONTEXTS),
     "READ_STAGES": Values(0, 2),
     "OPERAND_STAGES": Values(0, 1),
@@ -145,7 +149,7 @@ def _word(machine_of: Callable[[Parameters], step_engine.Machine]) -> Rule:
     )
 
 
-STREAM_DEPTH = Values(2, STREAM_WORDS, power=True)
+STREAM_DEPTH = Values(2, STREAM_WORDS, power=True, places=True)
 INVERSE = LINKED | {"N": Values(2, 8), "PARALLEL": Values(0, 1, bit=True)}
 ASSEMBLY = LINKED | {"PASSES": Values(1, 2)}
 DSP_W = Values(17, UNBOUNDED)  # what a multiplier's wide factor takes
@@ -188,9 +192,9 @@ SPACES = {
             "step_engine",
             ENGINE
             | {
-                "TRACE_DEPTH": Values(2, UNBOUNDED, power=True),
-                "TRACE_REGISTERS": Values(2, UNBOUNDED),
-                "PROGRAMS": Values(2, UNBOUNDED),
+                "TRACE_DEPTH": Values(2, UNBOUNDED, power=True, places=True),
+                "TRACE_REGISTERS": ROWS,
+                "PROGRAMS": ROWS,
             },
             (BLOCK, LOCATION, _word(step_engine.machine_of)),
             (*SMALL, ("TRACE_DEPTH", 4), ("TRACE_REGISTERS", 4), ("PROGRAMS", 2)),
@@ -202,9 +206,9 @@ SPACES = {
                 "DATAPATHS": Values(1, MAX_DATAPATHS),
                 "IN_DEPTH": STREAM_DEPTH,
                 "OUT_DEPTH": STREAM_DEPTH,
-                "SCRATCH_DEPTH": Values(0, STREAM_WORDS, power=True),
-                "SEGMENTS": Values(2, MAX_SEGMENTS),
-                "FUNCTIONS": Values(2, MAX_FUNCTIONS),
+                "SCRATCH_DEPTH": Values(0, STREAM_WORDS, power=True, places=True),
+                "SEGMENTS": Values(2, MAX_SEGMENTS, places=True),
+                "FUNCTIONS": Values(2, MAX_FUNCTIONS, places=True),
             },
             (BLOCK, LOCATION, _word(step_array.machine_of)),
             (*SMALL, ("DATAPATHS", 1), ("IN_DEPTH", 4), ("OUT_DEPTH", 4), ("SEGMENTS", 2))

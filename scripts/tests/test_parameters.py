@@ -12,8 +12,8 @@ import pytest
 from scripts.benches import all_benches
 from scripts.parameters import elaborate, runs
 from scripts.parameters.document import DOC, document, gaps, missing, spans
-from scripts.parameters.elaborate import combinations, elaborated, limits, problem
-from scripts.parameters.legal import NOT_RUN, SPACES, Values
+from scripts.parameters.elaborate import beyond, combinations, edges, elaborated, limits, problem
+from scripts.parameters.legal import MAX_LANES, NOT_RUN, SPACES, UNBOUNDED, Values
 from tb.common.fp_bench import FloatBench
 from tb.common.simulators import SIMULATORS
 
@@ -162,6 +162,24 @@ def test_both_kinds_of_wrong_answers_are_found():
 def test_limits_and_what_is_beyond():
     tried = {parameters["N"] for parameters in limits(SPACES["ldup_engine"])}
     assert tried == {1, 2, 8, 9}
+    assert edges(Values(2, 64, power=True, places=True)) == [0, 1, 2, 3, 64, 128]
+    assert edges(Values(0, 64, power=True, places=True)) == [-1, 0, 1, 3, 64, 128]
+    assert edges(Values(2, UNBOUNDED, places=True)) == [0, 1, 2]
+
+
+@pytest.mark.parametrize("module", SPACES)
+def test_what_is_beyond_a_limit_is_all_that_is_illegal(module):
+    """Whatever the others are, each parameter is tried at all that lies beyond its limits."""
+    space, tried = SPACES[module], set()
+    for parameters in beyond(space, np.random.default_rng(1)):
+        (name,) = (n for n, values in space.values.items() if parameters[n] not in values)
+        legal = [x for x in edges(space.values[name]) if x in space.values[name]]
+        assert any(space.is_legal(parameters | {name: x}) for x in legal), parameters
+        tried.add((name, parameters[name]))
+    every = {(n, x) for n, values in space.values.items() if not values.bit for x in edges(values)}
+    illegal = {(n, x) for n, x in every if x not in space.values[n]}
+    slow = {("NUM_ADD", MAX_LANES + 1), ("NUM_MUL", MAX_LANES + 1)}
+    assert tried == illegal - slow
 
 
 def test_words_for_values():
