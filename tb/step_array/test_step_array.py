@@ -48,6 +48,7 @@ MANY_CALLS = {"icarus": 8, "verilator": 70}
 MANY_SHORT_CALLS = {"icarus": 0, "verilator": 520}
 REPEATS = {"icarus": (33,), "verilator": (33, 65, 129, 257)}  # of a segment: each bit by itself
 WAITS = 20  # cycles
+FEW_WORDS = 4  # of a call and of its results, where only their pace matters
 KINDS = SHORT, LONG, UNKNOWN = ("early", "late", "unknown")  # of malformed calls
 ATTEMPTS, RESET_CYCLES = 6, 6000  # to reset in a state of the streams
 RATES = ((0, 0.8), (0.8, 0), (0.5, 0.5), (0.1, 0.1), (0.7, 0.3))  # of stalls, in and out
@@ -466,14 +467,15 @@ def _doubling_words(machine):
     return words
 
 
-def _filling(bus):
+def _filling(bus, most=ALL_BITS):
     """A table for :func:`_doubling_words`.
 
-    Calls fill the memory of inputs, and their rows that of outputs.
+    Calls fill the memory of inputs, and their rows that of outputs, up to so many words.
     """
     machine, words = bus.machine, _doubling_words(bus.machine)
-    segments = [Segment(0, len(words), machine.out_depth, out_stride=1, emit=True)]
-    table = [Function(0, 0, 0, 1, machine.in_depth, machine.out_depth)]
+    inputs, outputs = min(machine.in_depth, most), min(machine.out_depth, most)
+    segments = [Segment(0, len(words), outputs, out_stride=1, emit=True)]
+    table = [Function(0, 0, 0, 1, inputs, outputs)]
     return array_of(machine, words, segments, table, bus.tables.programs.registers())
 
 
@@ -559,6 +561,31 @@ async def partial_batches(dut, board):
         await bus.check_run(calls, f"{systems} calls and {count}")
         board.compare("FLAGS", bus.flags, 0)
         await bus.clear()
+
+
+@BENCH.test(timeout_us=40_000)
+async def streams_at_full_rate(dut, board):
+    """Nothing held back, a beat a cycle: the calls of two batches, the results of the first."""
+    bus = await _start(dut, board)
+    await bus.load(True, _filling(bus, FEW_WORDS))
+    systems = bus.machine.systems
+    calls = [bus.call(0) for _ in range(2 * systems)]
+    taken = cocotb.start_soon(_cycles_of(dut, 0, sum(len(call.words) for call in calls)))
+    given = cocotb.start_soon(_cycles_of(dut, 1, systems * bus.array.table[0].outputs))
+    await bus.check_run(calls, "full rate")
+    for task, what in ((taken, "calls of two batches"), (given, "results of a batch")):
+        beats, cycles = await task
+        board.compare(f"cycles from first to last beat, {what}", cycles, beats - 1)
+
+
+async def _cycles_of(dut, stream, beats):
+    """So many beats of a stream, 0 in, 1 out, and the cycles from the first to the last."""
+    edge, moved = FallingEdge(dut.clk_i), []  # when
+    while len(moved) < beats:
+        await edge
+        if str(dut.stream_handshakes_o.value)[2 * stream :][:2] == "11":
+            moved.append(get_sim_time("ns"))
+    return beats, round((moved[-1] - moved[0]) / PERIOD_NS)
 
 
 @BENCH.test(timeout_us=40_000)
