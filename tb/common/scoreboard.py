@@ -177,6 +177,21 @@ class Scoreboard:
         want, fmt, context = self._queues[channel].popleft()
         self.compare(channel, got, want, fmt, cycle, context)
 
+    def known(self, signal: str, value: Any, cycle: int | None = None) -> int:
+        """The value of a signal, as it stands there, as an int.
+
+        Raises
+        ------
+        AssertionError
+            If it has unknown bits.
+        """
+        bits = str(value)
+        if bits.strip("01"):
+            when = _when(cycle, get_sim_time("ns"))
+            unknown = f"{signal} has unknown bits {when}: {bits}"
+            raise AssertionError(f"{unknown}\n  rerun  {self.rerun}")
+        return int(bits, 2)
+
     def finish(self) -> None:
         """Fail if no transaction was checked or a queue still holds expected values."""
         left = {channel: len(queue) for channel, queue in self._queues.items() if queue}

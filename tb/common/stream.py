@@ -14,6 +14,7 @@ from tb.common.waiting import HangError
 IDLE_CYCLES = 8  # after the last result, for what must not come
 STALL_CYCLES = 1000  # without a handshake: far more than any latency, and than both ends pause
 OCTET = 8  # bits
+NOT_TAKEN = "the result was not taken before"
 
 
 class Stream:
@@ -47,7 +48,11 @@ class Stream:
         self.operand, self.results, self.function = operand, results, function
 
     async def run(
-        self, operands: Sequence[int], valid_share: float = 1.0, ready_share: float = 1.0
+        self,
+        operands: Sequence[int],
+        valid_share: float = 1.0,
+        ready_share: float = 1.0,
+        waits: bool = False,
     ) -> int:
         """Send all operands and take every result; nothing may come behind the last one.
 
@@ -58,6 +63,8 @@ class Stream:
         valid_share, ready_share
             In how many of the cycles an operand is offered (a refused one stays), and a result
             may be taken. An operand that is not offered reads as random bits.
+        waits
+            Whether who takes results is ready only once one is valid, as it may.
 
         Returns
         -------
@@ -68,6 +75,8 @@ class Stream:
         ------
         HangError
             If neither an operand nor a result passes for long.
+        AssertionError
+            If a result is wrong, or changes before it is taken.
         """
         dut, board, rng = self.dut, self.board, self.board.rng
         port = getattr(dut, self.operand)
@@ -80,24 +89,30 @@ class Stream:
                 offered = operands[sent]
             dut.valid_i.value = int(offered is not None)
             port.value = _bits(rng, len(port)) if offered is None else offered
-            ready = int(rng.random() < ready_share)
-            dut.ready_i.value = ready
-            await Timer(PERIOD_NS // 2 - 1, "ns")
             cycle += 1
+            ready = int(rng.random() < ready_share)
+            if waits:
+                dut.ready_i.value = 0
+                await Timer(1, "ns")
+                ready &= self._known("valid_o", cycle)
+            dut.ready_i.value = ready
+            await Timer(PERIOD_NS // 2 - 2, "ns")
 
-            if offered is not None and int(dut.ready_o.value):
+            if offered is not None and self._known("ready_o", cycle):
                 values = self.function(offered)
                 for (name, fmt), value in zip(self.results.items(), values, strict=True):
                     board.expect(name, value, fmt, f"{self.operand} = {offered:#x}")
                 offered, sent, passed = None, sent + 1, cycle
 
-            valid = int(dut.valid_o.value)
-            got = [int(getattr(dut, name).value) for name in self.results] if valid else None
+            valid = self._known("valid_o", cycle)
             if refused is not None:
-                assert got == refused, f"cycle {cycle}: {got}, {refused} before it was taken"
+                board.compare("valid_o", valid, 1, cycle=cycle, context=NOT_TAKEN)
+            got = {name: self._known(name, cycle) for name in self.results} if valid else None
+            for name, value in (refused or {}).items():
+                board.compare(name, got[name], value, self.results[name], cycle, NOT_TAKEN)
             refused = got if valid and not ready else None
             if valid and ready:
-                for name, value in zip(self.results, got, strict=True):
+                for name, value in got.items():
                     board.observe(name, value, cycle)
                 taken, last, passed = taken + 1, cycle, cycle
             if cycle - passed > STALL_CYCLES:
@@ -109,6 +124,10 @@ class Stream:
                 )
             idle = idle + 1 if taken == len(operands) else 0
         return last
+
+    def _known(self, name: str, cycle: int) -> int:
+        """An output, which must not have unknown bits."""
+        return self.board.known(name, getattr(self.dut, name).value, cycle)
 
 
 def _bits(rng: np.random.Generator, width: int) -> int:

@@ -8,7 +8,15 @@ from tb.common import clock
 from tb.common.stream import Stream
 from tb.fp_recip_stream.bench import BENCH, ITERATIVE
 
-GAPS = [(1.0, 1.0), (0.3, 1.0), (1.0, 0.3), (0.6, 0.6), (0.1, 0.2)]  # valid, ready
+#: Shares of valid and of ready; whether who takes results waits for them.
+GAPS = [
+    (1.0, 1.0, False),
+    (0.3, 1.0, False),
+    (1.0, 0.3, False),
+    (0.6, 0.6, False),
+    (0.1, 0.2, False),
+    (0.5, 0.8, True),
+]
 
 
 async def _start(dut, board):
@@ -32,8 +40,8 @@ async def gaps(dut, board):
     """Operands and readiness with every kind of gaps."""
     fmt, stream = await _start(dut, board)
     operands = np.array(_operands(fmt, board.rng), dtype=object)
-    for part, (valid, ready) in zip(np.array_split(operands, len(GAPS)), GAPS, strict=True):
-        await stream.run(part.tolist(), valid, ready)
+    for part, shares in zip(np.array_split(operands, len(GAPS)), GAPS, strict=True):
+        await stream.run(part.tolist(), *shares)
 
 
 @BENCH.test(timeout_us=10_000)
