@@ -21,7 +21,7 @@ from scripts.formal import plants
 from scripts.formal.errors import FormalError
 from scripts.formal.proof import Proof
 from scripts.formal.proofs import chosen
-from scripts.formal.sby import DISPROVED, OUT, PROVED, Outcome, run
+from scripts.formal.sby import DISPROVED, OUT, PROVED, Outcome, end, run
 from scripts.formal.summary import is_current, read_summary, row_of, write_summary
 from scripts.formal.waveform import show
 from scripts.places import ROOT
@@ -36,7 +36,7 @@ def run_all(names: Sequence[str], work: Sequence[Callable[[], Any]], console: Co
     Raises
     ------
     FormalError
-        The first one of the work; what runs is finished.
+        The first one of the work; what runs is finished. Ctrl-C ends it.
     """
     columns = (TextColumn("{task.description:60}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, TimeElapsedColumn(), console=console) as progress:
@@ -49,12 +49,14 @@ def run_all(names: Sequence[str], work: Sequence[Callable[[], Any]], console: Co
             return done
 
         with ThreadPoolExecutor(PARALLEL) as pool:
-            pending = [pool.submit(one, *pair) for pair in zip(names, work, strict=True)]
             try:
+                pending = [pool.submit(one, *pair) for pair in zip(names, work, strict=True)]
                 return [future.result() for future in pending]
-            except FormalError:
-                pool.shutdown(cancel_futures=True)
+            except KeyboardInterrupt:
+                end()
                 raise
+            finally:
+                pool.shutdown(cancel_futures=True)
 
 
 def explain(proof: Proof, outcome: Outcome) -> list[str]:

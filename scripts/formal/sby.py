@@ -5,6 +5,7 @@ import hashlib
 import os
 import re
 import subprocess
+import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -29,6 +30,12 @@ HARNESSES = "formal"
 GENERATED = {"register_map": map_module, "register_ports": ports_module}
 #: A proof that takes longer ends as `UNKNOWN`.
 LIMIT_S = 1800
+#: How long Ctrl-C has to reach it without us, as it does from a terminal.
+GRACE_S = 0.5
+
+_lock = threading.Lock()
+_running: set[subprocess.Popen[str]] = set()
+_ended = False  # nothing may start any more
 
 PROVED, DISPROVED, UNKNOWN = "proved", "disproved", "unknown"
 
@@ -165,20 +172,40 @@ def run(
     started = time.monotonic()
     log = ROOT / f"{folder}.log"
     try:
-        done = subprocess.run(
-            command,
-            cwd=ROOT,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
+        said = _said(command, environment)
     except OSError:
         raise FormalError(
             f"{SBY} is missing: run `make formal`, or pip install -r {REQUIREMENTS}"
         ) from None
-    log.write_text(done.stdout)
-    return outcome(done.stdout, round(time.monotonic() - started, 1), str(folder))
+    log.write_text(said)
+    return outcome(said, round(time.monotonic() - started, 1), str(folder))
+
+
+def _said(command: list[str], environment: Mapping[str, str]) -> str:
+    """Run a command that `end` ends; all that it prints."""
+    output = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    with _lock:
+        if _ended:
+            raise FormalError("ended")
+        process = subprocess.Popen(command, cwd=ROOT, env=environment, **output)
+        _running.add(process)
+    try:
+        return process.communicate()[0]
+    finally:
+        _running.discard(process)
+
+
+def end() -> None:
+    """End all that runs, in other threads; nothing starts any more in this process."""
+    global _ended
+    with _lock:
+        _ended = True
+        left = list(_running)
+    for process in left:
+        try:
+            process.wait(GRACE_S)
+        except subprocess.TimeoutExpired:
+            process.terminate()  # it ends those that it has started, which are in other groups
 
 
 def outcome(said: str, seconds: float, folder: str) -> Outcome:

@@ -1,17 +1,15 @@
 """The Makefile as a user calls it: what it refuses, what it sets up, and Ctrl-C."""
 
-import contextlib
 import os
-import re
 import signal
 import subprocess
 import time
-from pathlib import Path
 
 import pytest
 
 from scripts.places import BUILD, ROOT
 from scripts.tests import outer_make
+from scripts.tests.processes import NEEDED, session_members
 from tb.common.on_bus import name_of
 from tb.common.simulators import UNFINISHED
 
@@ -134,19 +132,7 @@ def test_the_model_needs_no_simulator(make):
     assert "icarus" not in said and "verilator" not in said
 
 
-def session_members(session):
-    """Command names of the processes of a session that still run."""
-    stats = []
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):  # it has ended meanwhile
-            stats.append(path.read_text())
-    # While a process ends, its session may be -1 already, or nothing be left to read.
-    form = re.compile(r"\d+ \((.*)\) (\S) -?\d+ -?\d+ (-?\d+) ", re.S)
-    found = [match for text in stats if (match := form.match(text))]
-    return [match[1] for match in found if match[2] != "Z" and int(match[3]) == session]
-
-
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks processes up in /proc")
+@NEEDED
 @pytest.mark.parametrize(
     "words",
     [

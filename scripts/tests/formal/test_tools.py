@@ -1,12 +1,23 @@
 """The tools themselves, on one small proof: it holds, and a planted bug is found and told."""
 
+import os
+import signal
+import subprocess
+import sys
+import time
+
 import pytest
 
+from pymodel.commands import INTERRUPTED
+from scripts.cost.tools import YOSYS
 from scripts.formal import command, plants, sby
 from scripts.formal.proofs import proof_named
 from scripts.places import ROOT
+from scripts.tests.processes import NEEDED, session_members
 
 PROOF = "axil_slave_formal-axil_slave-SETUP0"
+COMMAND = (sys.executable, "-m", "scripts.command", "scripts.formal.command", "fp_add", "--again")
+LIMIT_S = 60  # of a loaded machine; alone it takes a second
 
 pytestmark = pytest.mark.skipif(
     not all((sby.BIN / tool).exists() for tool in (sby.SBY, "yices-smt2")),
@@ -34,3 +45,25 @@ def test_a_harness_that_cannot_be_read():
     proof = proof_named(PROOF)
     with pytest.raises(sby.FormalError, match="test-broken: .*axil_slave.sv:1: ERROR"):
         sby.run(proof, "test-broken", {"rtl/axil/axil_slave.sv": "requirements-formal.txt"})
+
+
+@NEEDED
+@pytest.mark.parametrize("kill", [os.killpg, os.kill], ids=["terminal", "alone"])
+def test_ctrl_c_ends_all_proofs(kill):
+    """From a terminal it reaches the tools, too; otherwise they are ended."""
+    output = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    process = subprocess.Popen(COMMAND, cwd=ROOT, start_new_session=True, **output)
+    until = time.monotonic() + LIMIT_S
+    while YOSYS not in session_members(process.pid):  # which sby has started
+        assert process.poll() is None and time.monotonic() < until
+        time.sleep(0.1)
+    kill(process.pid, signal.SIGINT)
+    try:
+        said, _ = process.communicate(timeout=LIMIT_S)
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+    assert process.returncode == INTERRUPTED
+    assert said.count("ended by Ctrl-C") == 1 and "Traceback" not in said
+    while members := session_members(process.pid):
+        assert time.monotonic() < until, members
