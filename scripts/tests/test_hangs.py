@@ -19,9 +19,19 @@ def never_ready(channel, ready):
     }
 
 
+def answered(channel, ready):
+    """What stops a channel of requests, but answers them all the same."""
+    return {f"s_axil_{channel}ready = {ready}": f"s_axil_{channel}ready = 1'b0"}
+
+
 #: Name of a bug -> file, its text -> what stands there instead, what the message says.
 PLANTED = {
-    "aw-never-ready": (BUS, never_ready("aw", "!aw_full_q || write_o"), "channel AW"),
+    "aw-answered": (
+        BUS,
+        answered("aw", "!aw_full_q || write_o"),
+        "write of MATRIX, channel AW (valid/ready: aw 1/0, w 1/1, b 1/1, ar 0/1, r 0/1), "
+        "answered before it was taken",
+    ),
     "w-never-ready": (BUS, never_ready("w", "!w_full_q || write_o"), "channel AW, W"),
     "b-never-valid": (BUS, {"bvalid = bvalid_q": "bvalid = 1'b0"}, "channel B"),
     "ar-never-ready": (BUS, never_ready("ar", "!ar_full_q || read_o"), "channel AR"),

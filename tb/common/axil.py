@@ -238,7 +238,7 @@ class Registers:
             ends = iter(str(self.dut.handshakes_o.value))
             state = {channel: (next(ends), next(ends)) for channel in CHANNELS}
             *requests, answer = channels
-            waits = [c.upper() for c in requests if state[c] == ("1", "0")]
+            waits = [c.upper() for c in requests if state[c][0] == "1" != state[c][1]]
             stuck = ", ".join(waits or [answer.upper()])
             levels = ", ".join(f"{c} {valid}/{ready}" for c, (valid, ready) in state.items())
             return f"{access} of {name}, channel {stuck} (valid/ready: {levels})"

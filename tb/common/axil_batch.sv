@@ -17,7 +17,8 @@
 //   [ cycle  |  0 ..  | response |    data    ]
 //
 // A poll that takes more than `poll_cycles_i` ends the batch, and so does a response that does not
-// come: `hung_o`. Only after the latter does `active_o` stay, the bus is of no more use.
+// come, or that comes before its request was taken: `hung_o`, of the last `early_o`, too. `active_o`
+// stays unless it was a poll, the bus is of no more use.
 //
 // Latency: the first request is valid in the cycle after the start, `done_o` changes in the cycle
 // after the last response. Throughput: that of the bus.
@@ -42,6 +43,7 @@ module axil_batch #(
   output logic                done_o,
   output logic                active_o,   // the bus is this master's
   output logic                hung_o,
+  output logic                early_o,
   output logic                error_o,    // a response was not OKAY
   output logic [COUNT_W-1:0]  answered_o,
   output logic [STAMP_W-1:0]  polls_o,    // reads that polls have made
@@ -96,14 +98,18 @@ module axil_batch #(
   assign m_axil_arvalid = address_valid_q && !address_op[WRITE_AT];
   assign m_axil_rready = active_o;
 
-  logic answered, repeats, late, failed, ends;
+  logic valid, taken, answered, early, repeats, late, failed, ends;
   logic [1:0] response;
   logic [DATA_W-1:0] word;
-  assign answered = answer_op[WRITE_AT] ? m_axil_bvalid : m_axil_rvalid;
+  assign valid = (answer_op[WRITE_AT] ? m_axil_bvalid : m_axil_rvalid) === 1'b1;  // not unknown
+  assign taken = address_q != answer_q && data_q != answer_q;
+  assign answered = valid && taken;
+  assign early = valid && !taken;
   assign response = answer_op[WRITE_AT] ? m_axil_bresp : m_axil_rresp;
   assign word = answer_op[WRITE_AT] ? '0 : m_axil_rdata;
   assign failed = error_o || response !== 2'b00;
-  assign repeats = answer_op[POLL_AT] && !failed && (word & answer_op[DATA_W-1:0]) != '0;
+  assign repeats = answer_op[POLL_AT] && !failed &&
+                   ((word & answer_op[DATA_W-1:0]) != '0) === 1'b1;  // unknown bits end it
   assign late = repeats && waited_q >= poll_cycles_i;
   assign ends = answered && answer_op[LAST_AT] &&
                 (late || (!repeats && (failed || answer_q + 1'b1 == count_i)));
@@ -128,6 +134,7 @@ module axil_batch #(
         data_valid_q <= 1'b1;
         gap_q <= 1'b0;
         hung_o <= 1'b0;
+        early_o <= 1'b0;
         error_o <= 1'b0;
         polls_o <= '0;
         stamp_q <= '0;
@@ -165,8 +172,9 @@ module axil_batch #(
         active_o <= 1'b0;
         hung_o <= hung_o || late;
         done_o <= start_i;
-      end else if (waited_q == limit && !hung_o) begin
+      end else if ((early || waited_q == limit) && !hung_o) begin
         hung_o <= 1'b1;
+        early_o <= early;
         done_o <= start_i;
       end
     end

@@ -41,12 +41,16 @@ class Answers:
         Whether it waited in vain; whether a response was not OKAY.
     silent
         Whether it waited for a response, not for a poll that the bus answers.
+    early
+        Whether a response came before its request was taken.
     """
 
     def __init__(self, dut: Any, count: int) -> None:
         self._dut, self._count = dut, count
         status = int(dut.batch_status_o.value)
-        self.silent, self.hung, self.failed = (bool(status >> i & 1) for i in (2, 1, 0))
+        self.early, self.silent, self.hung, self.failed = (
+            bool(status >> i & 1) for i in (3, 2, 1, 0)
+        )
 
     @property
     def answered(self) -> int:
@@ -167,7 +171,7 @@ class Batch:
         Raises
         ------
         BusHangError
-            If a response does not come.
+            If a response does not come, or comes before its request was taken.
         HangError
             If a poll takes too long.
         AssertionError
@@ -179,9 +183,10 @@ class Batch:
         self.ends = [0] * len(self._groups)
         for spans, operations in self._parts():
             cycles = max(self._groups[n].poll_cycles for n, _ in spans)
+            begin = now()
             answers = await self._registers.do(operations, cycles)
             if answers.hung:
-                self._hang(self._group_of(answers.answered, spans), answers)
+                self._hang(self._group_of(answers.answered, spans), answers, now() - begin)
             if not (timed or answers.failed or any(self._groups[n].is_read for n, _ in spans)):
                 continue
             each, unknown = answers.each()
@@ -234,15 +239,17 @@ class Batch:
             what = "SLVERR" if response == SLVERR else "a response that is reserved or unknown"
             raise AssertionError(f"{_access(group)} of {group.name}: {what}")
 
-    def _hang(self, group: _Group, answers: Answers) -> None:
+    def _hang(self, group: _Group, answers: Answers, taken: int) -> None:
         if group.poll_cycles and not answers.silent:
             each, unknown = answers.each()
             for word in unknown[answers.answered :][:1]:
                 self._registers.check_known(group.name, word)
             word = each[answers.answered] & WORD_MASK
             raise HangError(self._registers.unfinished(group.name, word), group.poll_cycles)
-        cycles = ACCESS_CYCLES + group.poll_cycles
-        raise BusHangError(self._registers.waiting(_access(group), group.name)(), cycles)
+        what = self._registers.waiting(_access(group), group.name)()
+        if answers.early:
+            raise BusHangError(f"{what}, answered before it was taken", taken)
+        raise BusHangError(what, ACCESS_CYCLES + group.poll_cycles)
 
     async def _run_over_master(self) -> list[list[int]]:
         """The same over cocotbext-axi's master."""

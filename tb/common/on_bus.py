@@ -29,18 +29,18 @@ _TEMPLATE = """\
   input  logic [23:0]              batch_poll_cycles_i,
   input  logic [BATCH_W-1:0]       batch_ops_i,
   output logic                     batch_done_o,
-  output logic [2:0]               batch_status_o,  // no response, hung, one was not OKAY
+  output logic [3:0]               batch_status_o,  // early, no response, hung, one was not OKAY
   output logic [BATCH_COUNT_W-1:0] batch_answered_o,
   output logic [23:0]              batch_polls_o,
   output logic [BATCH_W-1:0]       batch_answers_o,
 {stream_ports}  output logic [9:0]               handshakes_o  // valid and ready of AW, W, B, AR, R
 );
 
-  logic batch_active, batch_hung, batch_error;
+  logic batch_active, batch_hung, batch_early, batch_error;
 {declarations}
 
 {choices}
-  assign batch_status_o = {{batch_hung && batch_active, batch_hung, batch_error}};
+  assign batch_status_o = {{batch_early, batch_hung && batch_active, batch_hung, batch_error}};
   assign handshakes_o = {{dut_awvalid, dut_awready, dut_wvalid, dut_wready, dut_bvalid, dut_bready,
                          dut_arvalid, dut_arready, dut_rvalid, dut_rready}};
 
@@ -57,6 +57,7 @@ _TEMPLATE = """\
     .done_o(batch_done_o),
     .active_o(batch_active),
     .hung_o(batch_hung),
+    .early_o(batch_early),
     .error_o(batch_error),
     .answered_o(batch_answered_o),
     .polls_o(batch_polls_o),

@@ -28,7 +28,7 @@ class HangError(AssertionError):
 
 
 class BusHangError(HangError):
-    """A request that the bus does not take, or a response that it does not give."""
+    """A request that the bus does not take, or a response that it does not give, or too early."""
 
 
 class Deadline:
