@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -129,8 +129,9 @@ class Compiler:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             # Beside what is kept, so that it only needs another name there when it is whole.
-            with tempfile.TemporaryDirectory(prefix="building-", dir=path.parent) as place:
-                self._build(Path(place), files, options, path, common)
+            folder = partial(tempfile.TemporaryDirectory, prefix="building-", dir=path.parent)
+            with folder() as own, folder() as shared:
+                self._build(Path(own), Path(shared), files, options, path, common)
         except OSError as error:
             said = (
                 f"{path.parent}: {error.strerror or error}; {CACHE_VARIABLE} names another folder"
@@ -139,18 +140,17 @@ class Compiler:
 
     def _build(
         self,
-        place: Path,
+        own: Path,
+        shared: Path,
         files: Mapping[str, str],
         options: Sequence[str],
         path: Path,
         common: Mapping[str, str],
     ) -> None:
         kept = _digest(options, common)  # names of objects begin with it
-        own, shared = place / "own", place / "shared"
-        for folder, some in ((own, files), (shared, common)):
-            folder.mkdir()
+        for place, some in ((own, files), (shared, common)):
             for name, text in some.items():
-                (folder / name).write_text(text)
+                (place / name).write_text(text)
 
         def compiled(source: Path) -> Path:
             made = source.with_suffix(".o")
