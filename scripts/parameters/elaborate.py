@@ -12,6 +12,7 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -90,6 +91,7 @@ MODERATE = {"DEPTH": 32, "PROGRAM_DEPTH": 99, "TRACE_DEPTH": 32, "TRACE_REGISTER
 MODERATE |= {"PROGRAMS": 20, "SEGMENTS": 20, "FUNCTIONS": 20, "DSP_W": 60}
 MODERATE |= dict.fromkeys(("IN_DEPTH", "OUT_DEPTH", "SCRATCH_DEPTH"), 32)
 MODERATE |= dict.fromkeys(("NUM_ADD", "NUM_MUL", "CONTEXTS", "DATAPATHS"), 3)
+CHOOSING = ("METHOD", "PARALLEL")  # at most one of a module; what each chooses is tried
 DRAWN = 3  # parameters of a combination that are not at their least values
 MOST_LANES = 8  # where Icarus takes seconds to elaborate them
 MOST_SYSTEMS = 40
@@ -137,14 +139,21 @@ def beyond(space: Space, rng: np.random.Generator) -> Iterator[dict[str, int]]:
     Together they may make a legal thing of an illegal value: contexts round stages up.
     """
     for name, values in space.values.items():
-        for value in [] if values.bit else edges(values):
-            if value in values or not is_quick(least(space) | {name: value}):
+        illegal = [x for x in edges(values) if x not in values and not values.bit]
+        for value, choice in product(illegal, choices(space, name)):
+            if not is_quick(least(space) | choice | {name: value}):
                 continue
             while True:
-                parameters = drawn(space, space.values, rng)
+                parameters = drawn(space, space.values, rng) | choice
                 if space.is_legal(parameters) and is_quick(parameters | {name: value}):
                     break
             yield parameters | {name: value}
+
+
+def choices(space: Space, name: str) -> list[dict[str, int]]:
+    """What another parameter chooses the hardware by; nothing where there is no choice."""
+    others = [(n, space.values[n]) for n in CHOOSING if n in space.values and n != name]
+    return [{n: x} for n, v in others for x in range(v.least, v.most + 1)] or [{}]
 
 
 def drawn(space: Space, names: Iterable[str], rng: np.random.Generator) -> dict[str, int]:
