@@ -94,6 +94,7 @@ class StepArray(Programmable):
         super().__init__(dut, step_array(machine.bus_words), machine)
         self.rows: list[int] = []  # of each function
         self._longest = 0  # cycles of a batch of the function that takes longest
+        self._outputs = 0  # of the function that gives most
         if self.in_blocks:
             self.blocks = StreamBlocks(dut)
             return
@@ -126,6 +127,7 @@ class StepArray(Programmable):
         await self.store_segments(array.segments)
         await self.store_functions(array.table)
         self.rows = [entry.rows(array.segments) for entry in array.table]
+        self._outputs = max(entry.outputs for entry in array.table)
         self._longest = self.machine.contexts * max(
             sum(s.length * s.repeat for s in entry.chain(array.segments)) for entry in array.table
         )
@@ -247,7 +249,7 @@ class StepArray(Programmable):
 
     def batch_cycles(self, inputs: int) -> int:
         """More cycles than the streams stand still, calls having so many words."""
-        words = self.machine.systems * (inputs + self.machine.out_depth)
+        words = self.machine.systems * (inputs + self._outputs)
         return STALLED * words + IN_FLIGHT * self._longest + IDLE_CYCLES
 
     async def finish(self, given: list[Given]) -> Outcome:
