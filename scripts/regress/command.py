@@ -39,6 +39,7 @@ from scripts.regress.units import (
 from scripts.run import status_of
 from scripts.run_options import OptionParser, one_of, whole
 from scripts.waves.choose import shown
+from tb.common import times
 from tb.common.bench import DEFAULT_SEED, MAX_SEED
 from tb.common.simulators import SIMULATORS, usable
 
@@ -130,7 +131,9 @@ def _print_failed(regression: Regression, minimal: dict[str, Row], console: Cons
         lines = [f"{failure.unit.bench}, {failure.test}: fails with seeds {_some(seeds)}"]
         if found:
             lines += [f"  {found['why'] or said(row)}"]
-            lines += [f"  shortest: {found['how']}, {found['ns']:g} ns ({found['runs']} runs)"]
+            lines += [
+                f"  shortest: {found['how']}, {times.text(found['ns'])} ({found['runs']} runs)"
+            ]
             lines += [f"  rerun:    {found['rerun']}"]
             if found["waves"]:
                 lines += [

@@ -3,6 +3,7 @@
 import pytest
 
 from scripts.tests.planted import planted
+from tb.common import times
 from tb.ldup_coprocessor.bench import BENCH
 
 pytestmark = pytest.mark.rtl_of("ldup_coprocessor")
@@ -51,7 +52,7 @@ def test_a_stop_is_found_by_name(bug, tmp_path):
     row = planted(BENCH, tmp_path, file, changes).run("icarus", "serial", place=f"-{bug}")
     ran = [test for test in row["tests"] if test["result"] != "skip"]
     assert row["result"] == "fail" and [test["result"] for test in ran] == ["fail"]
-    assert f"hang at {ran[0]['sim_ns']:g} ns" in row["message"] and said in row["message"]
+    assert f"hang at {times.text(ran[0]['sim_ns'])}" in row["message"] and said in row["message"]
     assert (
         f"make ldup_coprocessor SIM=icarus CONFIG=serial SEED=1 TEST={ran[0]['name']}"
         in (row["message"])

@@ -183,3 +183,10 @@ def test_text(monkeypatch):
         "details": ["value: q[0]"],
     }
     assert "differs at cycle 7, 52665 ns\n" in board.mismatch("y_o", 1, 2, cycle=7)
+
+
+def test_a_late_time_has_all_its_digits():
+    board = Scoreboard("runs", None, "make it WAVES=1")
+    assert "differs at 1180465 ns\n" in board.mismatch("y_o", 1, 2, ns=1180465.0)
+    assert "differs at 20000056.001 ns\n" in board.mismatch("y_o", 1, 2, ns=20000056.001)
+    assert "differs at 0 ns\n" in board.mismatch("y_o", 1, 2, ns=0.0)

@@ -4,6 +4,7 @@ import textwrap
 
 from scripts.waves.lines import MODEL, Group, Line, whole
 from scripts.waves.waveform import Waveform
+from tb.common import times
 from tb.common.model_signals import WORD
 
 #: What shows a value that was read over the bus.
@@ -32,7 +33,7 @@ def failure_group(wave: Waveform) -> list[Group]:
     failure = wave.about.get("failure")
     if not failure:
         return []
-    group = Group(f"failed at {failure['ns']:g} ns")
+    group = Group(f"failed at {times.text(failure['ns'])}")
     names = [CLOCK] if "signal" in failure else []
     line = failing_line(wave)
     if not line and names:

@@ -15,6 +15,7 @@ from scripts.waves.lines import arrange, ports
 from scripts.waves.problem import Problem
 from scripts.waves.surfer import surfer_commands
 from scripts.waves.waveform import Waveform
+from tb.common import times
 
 VIEWERS = ("gtkwave", "surfer")  # the first one found is used
 
@@ -58,7 +59,8 @@ def open_waveform(wave: Waveform, bench: str) -> int:
         As :func:`write` and :func:`viewer_command`.
     """
     failure = wave.about.get("failure")
-    place = f"{shown(wave.path)} at {failure['ns']:g} ns" if failure else f"{shown(wave.path)}"
+    at = f" at {times.text(failure['ns'])}" if failure else ""
+    place = f"{shown(wave.path)}{at}"
     command = viewer_command(wave.path, write(wave, bench), place)
     return subprocess.run(command, cwd=wave.path.parent).returncode
 

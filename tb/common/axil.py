@@ -21,7 +21,7 @@ from cocotb.triggers import Event, ValueChange
 from cocotb.utils import get_sim_time
 
 from pymodel.machine.registers import WORD_BYTES, Map
-from tb.common import wide
+from tb.common import times, wide
 from tb.common.batch import (
     ADDRESS_AT,
     ADDRESS_MASK,
@@ -113,8 +113,8 @@ class Registers:
 
     def check_known(self, name: str, bits: str) -> None:
         """Raise AssertionError if some of the bits that were read are unknown."""
-        time = f"{get_sim_time('ns'):g} ns"
-        assert not bits.strip("01"), f"read of {name} at {time}: unknown bits, {bits}"
+        at = times.text(get_sim_time("ns"))
+        assert not bits.strip("01"), f"read of {name} at {at}: unknown bits, {bits}"
 
     def _check_passed(self, name: str) -> None:
         unknown, self._unknown = self._unknown, ""

@@ -9,6 +9,7 @@ import numpy as np
 from cocotb.utils import get_sim_time
 
 from pymodel.arith.fp import Format
+from tb.common import times
 from tb.common.coverage.point import Bin, Point
 from tb.common.model_signals import ModelSignals
 
@@ -265,5 +266,4 @@ def _readings(bits: int | None, fmt: Format | None) -> list[str]:
 
 
 def _when(cycle: int | None, ns: float) -> str:
-    time = f"{ns:g} ns"
-    return f"at {time}" if cycle is None else f"at cycle {cycle}, {time}"
+    return f"at {'' if cycle is None else f'cycle {cycle}, '}{times.text(ns)}"

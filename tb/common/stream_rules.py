@@ -6,6 +6,7 @@ import cocotb
 from cocotb.triggers import Event, FallingEdge, ValueChange
 from cocotb.utils import get_sim_time
 
+from tb.common import times
 from tb.common.on_bus import inside
 
 HANDSHAKE, PAYLOAD = ("tvalid", "tready"), ("tdata", "tuser", "tlast")
@@ -84,5 +85,6 @@ class StreamRules:
         return int(bits, 2)
 
     def _fail(self, what: str) -> None:
-        self.error = self.error or f"{self._prefix} at {get_sim_time('ns'):g} ns: {what}"
+        at = times.text(get_sim_time("ns"))
+        self.error = self.error or f"{self._prefix} at {at}: {what}"
         self.broken.set()

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 from cocotb.triggers import FallingEdge, SimTimeoutError, with_timeout
 from cocotb.utils import get_sim_time
 
+from tb.common import times
 from tb.common.clock import PERIOD_NS
 from tb.common.scoreboard import Scoreboard
 
@@ -24,7 +25,8 @@ class HangError(AssertionError):
     """
 
     def __init__(self, what: str, cycles: int) -> None:
-        super().__init__(f"hang at {get_sim_time('ns'):g} ns, after {cycles} cycles: {what}")
+        at = times.text(get_sim_time("ns"))
+        super().__init__(f"hang at {at}, after {cycles} cycles: {what}")
 
 
 class BusHangError(HangError):

@@ -15,6 +15,7 @@ import cocotb
 from cocotb.triggers import FallingEdge, ValueChange
 from cocotb.utils import get_sim_time
 
+from tb.common import times
 from tb.common.axil import CHANNELS
 from tb.common.clock import PERIOD_NS, hold_reset, release_reset
 from tb.common.simulation import Task
@@ -123,7 +124,8 @@ class Fuzzer:
 
     def check_bus(self, base: int) -> None:
         """No hang, no response of nothing, none that changes."""
-        dut, at = self.dut, f"at {get_sim_time('ns'):g} ns, in the batch from {base * PERIOD_NS} ns"
+        dut, time = self.dut, times.text(get_sim_time("ns"))
+        at = f"at {time}, in the batch from {base * PERIOD_NS} ns"
         if int(dut.hung_o.value):
             ends = iter(str(dut.handshakes_o.value))
             levels = ", ".join(f"{name} {next(ends)}/{next(ends)}" for name in CHANNELS)

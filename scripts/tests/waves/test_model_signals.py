@@ -14,6 +14,7 @@ from scripts.waves.gtkwave import gtkwave_save
 from scripts.waves.lines import arrange
 from scripts.waves.surfer import surfer_commands
 from scripts.waves.waveform import Waveform
+from tb.common import times
 from tb.common.clock import PERIOD_NS
 from tb.common.model_signals import ModelSignals, outputs_of, signal_name, with_model
 from tb.cosim_step.bench import BENCH as COSIM_STEP
@@ -69,7 +70,7 @@ def test_a_red_run(tmp_path, converter, run):
     message, wave = red(bench, tmp_path, test, config, file, changes, **options)
     failure, values = wave.about["failure"], Values(converter, wave.path)
     failed = round(failure["ns"] * PS)
-    assert f"{failure['signal']} differs at {failure['ns']:g} ns" in message
+    assert f"{failure['signal']} differs at {times.text(failure['ns'])}" in message
     assert window(wave)[1] == failed
     assert f" {failed} {failed} -1" in gtkwave_save([], wave)
     assert f"marker_set failure {failed}\n" in surfer_commands([], wave)
