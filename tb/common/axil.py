@@ -18,20 +18,20 @@ with warnings.catch_warnings():
     from cocotbext.axi import AxiLiteBus, AxiLiteMaster, AxiResp
 
 from cocotb.triggers import Event, ValueChange
-from cocotb.utils import get_sim_time
 
 from pymodel.machine.registers import WORD_BYTES, Map
-from tb.common import times, wide
+from tb.common import wide
 from tb.common.batch import (
     ADDRESS_AT,
     ADDRESS_MASK,
+    REFUSED,
     WORD_MASK,
     WRITE,
     Answers,
     Batch,
     packed,
 )
-from tb.common.waiting import within
+from tb.common.waiting import AnswerError, within
 
 WRITE_CHANNELS, READ_CHANNELS = ("aw", "w", "b"), ("ar", "r")
 CHANNELS = (*WRITE_CHANNELS, *READ_CHANNELS)
@@ -63,7 +63,7 @@ class Registers:
         self.map = map_
         self.dut = dut
         self.batches = True  # whole words go in batches
-        self._unknown = ""  # a word that was read with bits that are not known
+        self._unknown = ""  # an answer with bits that are not known
         if self.alone:
             for name in DRIVEN:
                 getattr(dut, f"s_axil_{name}").value = 0
@@ -71,7 +71,8 @@ class Registers:
             logging.getLogger(f"cocotb.{dut._name}.s_axil").setLevel(logging.WARNING)
             bus = AxiLiteBus.from_prefix(dut, "s_axil")
             self.master = AxiLiteMaster(bus, dut.clk_i, dut.rst_ni, reset_active_level=False)
-            self._let_unknown_bits_pass()
+            for response in (("b", "bresp"), ("r", "rdata"), ("r", "rresp")):
+                self._let_unknown_bits_pass(*response)
         self._start = 0  # changes with each batch
 
     def _channel(self, name: str) -> Any:
@@ -96,29 +97,29 @@ class Registers:
                 channel.clear_pause_generator()
                 channel.pause = False
 
-    def _let_unknown_bits_pass(self) -> None:
-        """Keep cocotbext-axi from dying of them: they pass as zeros, the one who reads fails."""
-        channel = self.master.read_if.r_channel
-        receive = channel.recv
+    def _let_unknown_bits_pass(self, channel: str, part: str) -> None:
+        """Keep cocotbext-axi from dying of them: they pass as zeros, the one who waits fails."""
+        sink = self._channel(channel)
+        receive = sink.recv
 
         async def recv() -> Any:
             response = await receive()
-            bits = str(response.rdata)
+            bits = str(getattr(response, part))
             if bits.strip("01"):
                 self._unknown = bits
-                response.rdata = 0
+                setattr(response, part, 0)
             return response
 
-        channel.recv = recv
+        sink.recv = recv
 
-    def check_known(self, name: str, bits: str) -> None:
-        """Raise AssertionError if some of the bits that were read are unknown."""
-        at = times.text(get_sim_time("ns"))
-        assert not bits.strip("01"), f"read of {name} at {at}: unknown bits, {bits}"
+    def check_known(self, name: str, bits: str, access: str = "read") -> None:
+        """Raise AnswerError if some of the bits that were answered are unknown."""
+        if bits.strip("01"):
+            raise AnswerError(access, name, f"unknown bits, {bits}")
 
-    def _check_passed(self, name: str) -> None:
+    def _check_passed(self, name: str, access: str) -> None:
         unknown, self._unknown = self._unknown, ""
-        self.check_known(name, unknown)
+        self.check_known(name, unknown, access)
 
     async def write_bytes(self, address: int, data: bytes) -> bool:
         """Write bytes anywhere; True if every response was OKAY, False after a SLVERR.
@@ -127,10 +128,14 @@ class Registers:
         ------
         HangError
             If the response does not come.
+        AnswerError
+            If it has unknown bits.
         """
         write = self.master.write(address, data)
         what = self.waiting("write", self.name(address))
-        return okay((await within(limit_of(len(data)), write, what)).resp)
+        response = await within(limit_of(len(data)), write, what)
+        self._check_passed(self.name(address), "write")
+        return okay(response.resp)
 
     async def read_bytes(self, address: int, length: int) -> tuple[bytes, bool]:
         """Read bytes anywhere: (data, True if every response was OKAY).
@@ -139,13 +144,13 @@ class Registers:
         ------
         HangError
             If the response does not come.
-        AssertionError
+        AnswerError
             If it has unknown bits.
         """
         read = self.master.read(address, length)
         what = self.waiting("read", self.name(address))
         response = await within(limit_of(length), read, what)
-        self._check_passed(self.name(address))
+        self._check_passed(self.name(address), "read")
         return response.data, okay(response.resp)
 
     def begin(self, operations: Iterable[int]) -> list[Event]:
@@ -166,7 +171,9 @@ class Registers:
         limit = limit_of(self.map[name].words * WORD_BYTES)
         for write in pending:
             await within(limit, write.wait(), what)
-            assert okay(write.data.resp), f"write of {name}: SLVERR"
+            self._check_passed(name, "write")
+            if not okay(write.data.resp):
+                raise AnswerError("write", name, REFUSED)
 
     async def answers(self, name: str, pending: Sequence[Event]) -> list[int | None]:
         """Wait for reads that were started, each of one word: the words, None after a SLVERR."""
@@ -174,7 +181,7 @@ class Registers:
         words = []
         for read in pending:
             await within(limit_of(WORD_BYTES), read.wait(), what)
-            self._check_passed(name)
+            self._check_passed(name, "read")
             word = int.from_bytes(read.data.data, "little")
             words.append(word if okay(read.data.resp) else None)
         return words

@@ -10,7 +10,7 @@ from pymodel.machine.registers import WORD_BYTES
 from tb.common import wide
 from tb.common.clock import PERIOD_NS
 from tb.common.on_bus import OPERATIONS
-from tb.common.waiting import BusHangError, HangError
+from tb.common.waiting import AnswerError, BusHangError, HangError
 
 # The bits of operations and answers
 ADDRESS_AT, RESPONSE_AT, STAMP_AT = 32, 32, 40
@@ -19,6 +19,7 @@ WORD_MASK, ADDRESS_MASK, RESPONSE_MASK = 0xFFFF_FFFF, 0xFFFF, 3
 OCTETS, BITS = 8, 64  # of one
 
 OKAY, SLVERR = 0, 2
+REFUSED = "SLVERR, not OKAY"
 ACCESS_CYCLES = 600  # that the master waits for a response, its parameter
 
 
@@ -174,7 +175,7 @@ class Batch:
             If a response does not come, or comes before its request was taken.
         HangError
             If a poll takes too long.
-        AssertionError
+        AnswerError
             If a response is not OKAY, or a word that was read has unknown bits.
         """
         if not self._registers.batches:
@@ -236,8 +237,8 @@ class Batch:
             group = self._group_of(number, spans)
             if response == OKAY or (response == SLVERR and group.may_fail):
                 continue
-            what = "SLVERR" if response == SLVERR else "a response that is reserved or unknown"
-            raise AssertionError(f"{_access(group)} of {group.name}: {what}")
+            what = REFUSED if response == SLVERR else "a response that is reserved or unknown"
+            raise AnswerError(_access(group), group.name, what)
 
     def _hang(self, group: _Group, answers: Answers, taken: int) -> None:
         if group.poll_cycles and not answers.silent:
@@ -260,7 +261,8 @@ class Batch:
                 found.append([await self._poll(group, word & WORD_MASK)])
             elif group.is_read:
                 words = await registers.answers(group.name, registers.begin(group.operations))
-                assert group.may_fail or None not in words, f"read of {group.name}: SLVERR"
+                if None in words and not group.may_fail:
+                    raise AnswerError("read", group.name, REFUSED)
                 found.append(words)
             else:
                 await registers.written(group.name, registers.begin(group.operations))
@@ -273,7 +275,8 @@ class Batch:
             if self.polls and now() > end:
                 raise HangError(registers.unfinished(group.name, word), group.poll_cycles)
             (word,) = await registers.answers(group.name, registers.begin(group.operations))
-            assert word is not None, f"read of {group.name}: SLVERR"
+            if word is None:
+                raise AnswerError("read", group.name, REFUSED)
             self.polls += 1
         return word
 

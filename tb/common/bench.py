@@ -41,7 +41,7 @@ from tb.common.results import add_coverage, add_note, problems_of
 from tb.common.rtl_files import rtl_files
 from tb.common.scoreboard import Scoreboard
 from tb.common.simulation import COVERAGE, Device, Task, simulate
-from tb.common.waiting import HangError, within
+from tb.common.waiting import AnswerError, HangError, within
 
 DEFAULT_SEED, MAX_SEED = 1, 2**31 - 1
 PART = ("first", "items", "state")  # settings of every bench: see Bench.items
@@ -193,9 +193,10 @@ class Bench:
                     failure = {"ns": get_sim_time("ns"), "why": why} | board.failures.get(why, {})
                     if task.waves:
                         await Timer(TAIL_NS, "ns")
-                    if not isinstance(error, HangError):
+                    if isinstance(error, HangError):
+                        self._hang = name
+                    elif not isinstance(error, AnswerError):
                         raise
-                    self._hang = name
                     raise AssertionError(f"{error}\n  rerun  {rerun}") from None
                 finally:
                     note = {

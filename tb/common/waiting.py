@@ -33,6 +33,23 @@ class BusHangError(HangError):
     """A request that the bus does not take, or a response that it does not give, or too early."""
 
 
+class AnswerError(AssertionError):
+    """An answer of the bus that may not be.
+
+    Parameters
+    ----------
+    access
+        "read" or "write".
+    name
+        Of the register.
+    what
+        What is wrong with it.
+    """
+
+    def __init__(self, access: str, name: str, what: str) -> None:
+        super().__init__(f"{access} of {name} at {times.text(get_sim_time('ns'))}: {what}")
+
+
 class Deadline:
     """The limit of a wait that is a loop.
 
