@@ -115,12 +115,15 @@ class Campaign:
             If there is none.
         """
         name, _, cycle = text.rpartition("@")
-        for register in self.registers:
-            if name.startswith(register.path):
-                for number in range(register.total):
-                    if register.place(number) == name and cycle.isdigit():
-                        return Place(register.path, number, int(cycle))
-        raise FaultsError(f"AT={text}: {self.unit.name} has no such register, bit and cycle")
+        cycles = self.listing["cycles"]
+        if cycle.isdecimal() and int(cycle) < cycles:
+            for register in self.registers:
+                if name.startswith(register.path):
+                    for number in range(register.total):
+                        if register.place(number) == name:
+                            return Place(register.path, number, int(cycle))
+        what = f"no such register, bit and cycle, its session has {cycles}"
+        raise FaultsError(f"AT={text}: {self.unit.name} has {what}")
 
     def text(self, row: Row) -> str:
         """What :meth:`place` takes, for a row."""

@@ -20,11 +20,16 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from pymodel.runs.input_error import InputError
 from scripts.faults.campaign import FOLDER, Campaign, FaultsError, Row
 from scripts.journal import replace_unit
+from scripts.run_options import OptionParser, fill_in, whole
+from tb.common.bench import MAX_SEED
 from tb.faults.units import UNITS
 
 COUNT, SEED, WIDTH = 2500, 1, 150
+MOST_COUNT, MOST_WORKERS = 10**6, 64
+DEFAULTS = {"count": COUNT, "seed": SEED, "workers": os.cpu_count()}
 SUMMARY = FOLDER / "summary.json"
 SHOWN = {
     "injections": "injections",
@@ -77,7 +82,7 @@ def inject(campaign: Campaign, options: argparse.Namespace, console: Console) ->
 def again(options: argparse.Namespace, console: Console) -> int:
     """Do one injection again; its exit status."""
     if len(options.units) != 1:
-        raise FaultsError("--at: name one unit")
+        raise FaultsError(f"AT={options.at}: name one of UNITS")
     campaign = Campaign(UNITS[options.units[0]], 1)
     campaign.look()
     row = campaign.again(campaign.place(options.at), options.waves)
@@ -87,15 +92,14 @@ def again(options: argparse.Namespace, console: Console) -> int:
 
 def checked(options: argparse.Namespace) -> None:
     """Refuse what cannot be, in one line: FaultsError."""
-    for name, most in (("count", 10**6), ("seed", 2**31 - 1), ("workers", 64)):
-        value = getattr(options, name)
-        if not 1 <= value <= most:
-            raise FaultsError(f"--{name}: must be 1 to {most}, got {value}")
     for name in options.units:
         if name not in UNITS:
             raise FaultsError(f"no unit {name}; units: {', '.join(UNITS)}")
     if options.waves and not options.at:
-        raise FaultsError("--waves: only with --at")
+        raise FaultsError("WAVES=1: only with AT")
+    for name in DEFAULTS if options.at else ():
+        if (value := getattr(options, name)) is not None:
+            raise FaultsError(f"{name.upper()}={value}: not with AT, which is one injection")
 
 
 def table(rows: Sequence[Row]) -> Table:
@@ -108,25 +112,27 @@ def table(rows: Sequence[Row]) -> Table:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = OptionParser(prog="scripts.faults.run", description=__doc__.splitlines()[0])
     parser.add_argument("units", nargs="*", help=f"{', '.join(UNITS)} (default: all)")
-    parser.add_argument("--count", type=int, default=COUNT, help=f"injections a top, {COUNT}")
-    parser.add_argument("--seed", type=int, default=SEED, help=f"they are drawn from, {SEED}")
-    parser.add_argument("--workers", type=int, default=os.cpu_count(), help="at the same time")
-    parser.add_argument("--drawn", action="store_true", help="without those of the handshakes")
-    parser.add_argument("--at", help="only <register>[<bit>]@<cycle>, as messages show it")
-    parser.add_argument("--waves", action="store_true", help="of that, into build/waves/faults")
+    add = parser.add_argument
+    add("--count", type=whole("COUNT", 1, MOST_COUNT), help=f"injections a top, {COUNT}")
+    add("--seed", type=whole("SEED", 1, MAX_SEED), help=f"they are drawn from, {SEED}")
+    add("--workers", type=whole("WORKERS", 1, MOST_WORKERS), help="at the same time")
+    add("--drawn", action="store_true", help="without those of the handshakes")
+    add("--at", help="only <register>[<bit>]@<cycle>, as messages show it")
+    add("--waves", action="store_true", help="of that, into build/waves/faults")
     console = Console(width=None if sys.stdout.isatty() else WIDTH)
-    options = parser.parse_args(arguments)
     try:
+        options = parser.parse_args(arguments)
         checked(options)
         if options.at:
             return again(options, console)
+        fill_in(options, DEFAULTS)
         rows = []
         for name in options.units or UNITS:
             rows.append(inject(Campaign(UNITS[name], options.workers), options, console))
             replace_unit(SUMMARY, rows[-1], UNITS)
-    except FaultsError as error:
+    except (FaultsError, InputError) as error:
         print(f"faults: {error}", file=sys.stderr)
         return 2
     console.print(table(rows))

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from scripts.faults import document, run
-from scripts.faults.campaign import Campaign, counts, is_bad
+from scripts.faults.campaign import Campaign, FaultsError, counts, is_bad
 from scripts.places import ROOT
 from tb.faults.registers import BUS, MEMORY, Register, names_of
 from tb.faults.units import UNITS
@@ -24,11 +24,13 @@ VOTE = "(plain_q & inverse) | (plain_q & turned) | (inverse & turned)"
     ("words", "said"),
     [
         (["step"], "faults: no unit step; units: hdca_coprocessor, ldup_coprocessor,"),
-        (["--count", "0"], "faults: --count: must be 1 to 1000000, got 0"),
-        (["--seed", "0"], "faults: --seed: must be 1 to 2147483647, got 0"),
-        (["--workers", "65"], "faults: --workers: must be 1 to 64, got 65"),
-        (["--waves"], "faults: --waves: only with --at"),
-        (["--at", "a[0]@1"], "faults: --at: name one unit"),
+        (["--count", "0"], "faults: COUNT=0: must be a whole number, 1 to 1000000\n"),
+        (["--count", "x"], "faults: COUNT=x: must be a whole number, 1 to 1000000\n"),
+        (["--seed", "0"], "faults: SEED=0: must be a whole number, 1 to 2147483647\n"),
+        (["--workers", "65"], "faults: WORKERS=65: must be a whole number, 1 to 64\n"),
+        (["--waves"], "faults: WAVES=1: only with AT"),
+        (["--at", "a[0]@1"], "faults: AT=a[0]@1: name one of UNITS"),
+        (["step_engine", "--at", "a[0]@1", "--seed", "2"], "faults: SEED=2: not with AT"),
     ],
 )
 def test_bad_input_is_refused_in_one_line(words, said, capsys):
@@ -91,6 +93,11 @@ def test_every_injection_ends_and_no_bus_hangs(tmp_path):
     assert len(done) == len({*drawn, *handshakes}) == len(campaign.known())
     assert (summary["injections"], summary["handshakes"]["injections"]) == (14, 6)
     assert not summary["bad"]
+    last = f"u_control.done_q[0]@{summary['cycles'] - 1}"
+    assert campaign.place(last) == Place("u_control.done_q", 0, summary["cycles"] - 1)
+    beyond = f"u_control.done_q[0]@{summary['cycles']}"
+    with pytest.raises(FaultsError, match=f"has {summary['cycles']}$"):
+        campaign.place(beyond)
     campaign.run(drawn, pytest.fail)  # nothing is left to do
 
 
