@@ -18,13 +18,17 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from pymodel.runs.input_error import InputError
 from scripts.journal import Row, replace_unit
 from scripts.places import BUILD
+from scripts.run_options import OptionParser, whole
+from tb.common.bench import MAX_SEED
 from tb.common.simulation import Task, simulate
 from tb.fuzz.top import PROGRESS
 from tb.fuzz.units import UNITS, Unit
 
 COUNT, SEED, WIDTH = 1_000_000, 1, 150
+MOST_COUNT = 10**9
 BENCH, TEST, SIMULATOR = "fuzz", "fuzz", "verilator"
 FOLDER = BUILD / "fuzz"
 SUMMARY = FOLDER / "summary.json"
@@ -104,10 +108,6 @@ def table(rows: Sequence[Row]) -> Table:
 
 def run(options: argparse.Namespace, console: Console) -> tuple[list[Row], list[str]]:
     """Fuzz the tops that are asked for: their rows, and what is said of those that differ."""
-    for name, most in (("count", 10**9), ("seed", 2**31 - 1)):
-        value = getattr(options, name)
-        if not 1 <= value <= most:
-            raise FuzzError(f"--{name}: must be 1 to {most}, got {value}")
     for name in options.units:
         if name not in UNITS:
             raise FuzzError(f"no unit {name}; units: {', '.join(UNITS)}")
@@ -134,15 +134,17 @@ def run(options: argparse.Namespace, console: Console) -> tuple[list[Row], list[
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = OptionParser(prog="scripts.fuzz.run", description=__doc__.splitlines()[0])
     parser.add_argument("units", nargs="*", help=f"{', '.join(UNITS)} (default: all)")
-    parser.add_argument("--count", type=int, default=COUNT, help=f"accesses a top, {COUNT}")
-    parser.add_argument("--seed", type=int, default=SEED, help=f"they are drawn from, {SEED}")
-    parser.add_argument("--waves", action="store_true", help="dump waves into build/waves/fuzz")
+    add = parser.add_argument
+    counts, seeds = whole("COUNT", 1, MOST_COUNT), whole("SEED", 1, MAX_SEED)
+    add("--count", type=counts, default=COUNT, help=f"accesses a top, {COUNT}")
+    add("--seed", type=seeds, default=SEED, help=f"they are drawn from, {SEED}")
+    add("--waves", action="store_true", help="dump waves into build/waves/fuzz")
     console = Console(width=None if sys.stdout.isatty() else WIDTH)
     try:
         rows, wrong = run(parser.parse_args(arguments), console)
-    except FuzzError as error:
+    except (FuzzError, InputError) as error:
         print(f"fuzz: {error}", file=sys.stderr)
         return 2
     console.print(table(rows))

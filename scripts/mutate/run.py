@@ -22,14 +22,18 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
+from pymodel.runs.input_error import InputError
 from scripts.cost.errors import CostError
 from scripts.journal import replace_unit
 from scripts.mutate.campaign import FOLDER, KILLED, SURVIVED, Campaign, Row
 from scripts.mutate.errors import MutateError
 from scripts.mutate.netlist import SELECT_W
 from scripts.mutate.units import UNITS, chosen
+from scripts.run_options import OptionParser, whole
+from tb.common.bench import MAX_SEED
 
 COUNT, SEED = 120, 1
+MOST_WORKERS = 64
 WIDTH = 150  # columns where there is no terminal
 SUMMARY = FOLDER / "summary.json"
 
@@ -53,10 +57,6 @@ def run(options: argparse.Namespace, console: Console) -> list[Row]:
     MutateError, CostError
         For bad input, or when a tool fails.
     """
-    for name, most in (("count", (1 << SELECT_W) - 1), ("seed", 2**31 - 1), ("workers", 64)):
-        value = getattr(options, name)
-        if not 1 <= value <= most:
-            raise MutateError(f"--{name}: must be 1 to {most}, got {value}")
     rows = []
     columns = (TextColumn("{task.description:32}"), BarColumn(), MofNCompleteColumn())
     for unit in chosen(options.units):
@@ -82,15 +82,18 @@ def run(options: argparse.Namespace, console: Console) -> list[Row]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = OptionParser(prog="scripts.mutate.run", description=__doc__.splitlines()[0])
     parser.add_argument("units", nargs="*", help=f"{', '.join(UNITS)} (default: all)")
-    parser.add_argument("--count", type=int, default=COUNT, help=f"mutants a unit, {COUNT}")
-    parser.add_argument("--seed", type=int, default=SEED, help=f"they are drawn from, {SEED}")
-    parser.add_argument("--workers", type=int, default=os.cpu_count(), help="at the same time")
+    add = parser.add_argument
+    counts, seeds = whole("COUNT", 1, (1 << SELECT_W) - 1), whole("SEED", 1, MAX_SEED)
+    add("--count", type=counts, default=COUNT, help=f"mutants a unit, {COUNT}")
+    add("--seed", type=seeds, default=SEED, help=f"they are drawn from, {SEED}")
+    workers = whole("WORKERS", 1, MOST_WORKERS)
+    add("--workers", type=workers, default=os.cpu_count(), help="at the same time")
     console = Console(width=None if sys.stdout.isatty() else WIDTH)
     try:
         rows = run(parser.parse_args(arguments), console)
-    except (MutateError, CostError) as error:
+    except (MutateError, CostError, InputError) as error:
         print(f"mutate: {error}", file=sys.stderr)
         return 2
     console.print(table(rows))

@@ -7,11 +7,11 @@ it was), merges, and compares the holes with ``waivers.toml``. Writes into build
 hole has no waiver, a waiver is wrong or a bench fails; 2, after one line, for bad input.
 """
 
-import argparse
 import json
 import multiprocessing
 import os
 import re
+import signal
 import subprocess
 import sys
 from collections import Counter, defaultdict
@@ -22,17 +22,20 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from pymodel.runs.input_error import InputError
 from scripts.coverage.code.points import BRANCH, LINE, TOGGLE, Place, merged, read
 from scripts.coverage.code.runs import FOLDER, RUNS, Run
 from scripts.coverage.code.waivers import FILE, Judged, Sources, judge, load
 from scripts.coverage.functional import CoverageError
 from scripts.places import BUILD, ROOT
+from scripts.run_options import OptionParser, whole
 from tb.common.simulators import usable
 
 OUT = BUILD / "coverage"
 ROWS, INFO, WAIVED = OUT / "code.json", OUT / "code.info", OUT / "code-waivers.json"
 COLUMNS = {LINE: "lines", BRANCH: "branches", TOGGLE: "toggles"}
 MOST_WORKERS = 64
+QUIETLY = (signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends a worker without a traceback
 WIDTH = 150  # columns where there is no terminal
 INDEX = re.compile(r"\[\d+\]")
 
@@ -43,7 +46,7 @@ def simulate(runs: Sequence[Run], workers: int, console: Console) -> list[str]:
     failed = []
     columns = (TextColumn("simulations"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with (
-        multiprocessing.Pool(workers) as pool,
+        multiprocessing.Pool(workers, signal.signal, QUIETLY) as pool,
         Progress(*columns, console=console, disable=not console.is_terminal) as progress,
     ):
         task = progress.add_task("", total=len(runs), completed=len(runs) - len(left))
@@ -160,13 +163,12 @@ def print_table(some: Sequence[dict[str, Any]], console: Console) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--workers", type=int, default=os.cpu_count(), help="at the same time")
-    options = parser.parse_args(arguments)
+    parser = OptionParser(prog="scripts.coverage.code.command", description=__doc__.splitlines()[0])
+    workers = whole("WORKERS", 1, MOST_WORKERS)
+    parser.add_argument("--workers", type=workers, default=os.cpu_count(), help="at the same time")
     console = Console(width=None if sys.stdout.isatty() else WIDTH)
     try:
-        if not 1 <= options.workers <= MOST_WORKERS:
-            raise CoverageError(f"--workers: must be 1 to {MOST_WORKERS}, got {options.workers}")
+        options = parser.parse_args(arguments)
         if not usable("verilator"):
             raise CoverageError("Verilator is not installed: see `make doctor`")
         waivers = load(FILE)
@@ -178,7 +180,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sources = Sources(ROOT, counts)
         judged = judge(counts, waivers, sources)
         found = write(counts, judged, RUNS)
-    except CoverageError as error:
+    except (CoverageError, InputError) as error:
         print(f"code coverage: {error}", file=sys.stderr)
         return 2
     print_table(found, console)

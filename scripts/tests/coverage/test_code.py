@@ -192,7 +192,7 @@ def test_the_command_is_red_without_a_waiver(merged_counts, tmp_path, capsys):
     assert "wrong waiver: m.sv, toggle: 'x[1]' fits 1 that were met" in capsys.readouterr().out
     assert merged_counts(counts, "waivers = []") == 2
     assert command.main(["--workers", "0"]) == 2
-    assert "--workers: must be 1 to 64, got 0" in capsys.readouterr().err
+    assert "code coverage: WORKERS=0: must be a whole number, 1 to 64\n" in capsys.readouterr().err
 
 
 def test_a_run_that_fails_is_red(monkeypatch, merged_counts, capsys):

@@ -22,8 +22,9 @@ RIGHT, WRONG = "write_strb_q <= s_axil_wstrb;", "write_strb_q <= '1;"
     ("words", "said"),
     [
         (["step"], "fuzz: no unit step; units: hdca_coprocessor, ldup_coprocessor,"),
-        (["--count", "0"], "fuzz: --count: must be 1 to 1000000000, got 0"),
-        (["--seed", "0"], "fuzz: --seed: must be 1 to 2147483647, got 0"),
+        (["--count", "0"], "fuzz: COUNT=0: must be a whole number, 1 to 1000000000\n"),
+        (["--count", "x"], "fuzz: COUNT=x: must be a whole number, 1 to 1000000000\n"),
+        (["--seed", "0"], "fuzz: SEED=0: must be a whole number, 1 to 2147483647\n"),
     ],
 )
 def test_bad_input_is_refused_in_one_line(words, said, capsys):

@@ -31,10 +31,11 @@ UNIT = UNITS["fp_add"]
     ("words", "said"),
     [
         (["fp_ad"], "mutate: no unit fp_ad; units: fp_add, fp_mul,"),
-        (["--count", "0"], "mutate: --count: must be 1 to 65535, got 0"),
-        (["--count", "65536"], "mutate: --count: must be 1 to 65535, got 65536"),
-        (["--seed", "0"], "mutate: --seed: must be 1 to 2147483647, got 0"),
-        (["--workers", "0"], "mutate: --workers: must be 1 to 64, got 0"),
+        (["--count", "0"], "mutate: COUNT=0: must be a whole number, 1 to 65535\n"),
+        (["--count", "65536"], "mutate: COUNT=65536: must be a whole number, 1 to 65535\n"),
+        (["--count", "x"], "mutate: COUNT=x: must be a whole number, 1 to 65535\n"),
+        (["--seed", "0"], "mutate: SEED=0: must be a whole number, 1 to 2147483647\n"),
+        (["--workers", "0"], "mutate: WORKERS=0: must be a whole number, 1 to 64\n"),
     ],
 )
 def test_bad_input_is_refused_in_one_line(words, said, capsys):
