@@ -228,6 +228,8 @@ def run(options: argparse.Namespace) -> int:
     try:
         with workers(options.workers, options.scheduler) as (_, run_):
             run_all(regression, run_, total, until)
+    except InputError as error:  # by make's name
+        raise InputError(f"{error}".replace("--scheduler ", "SCHEDULER=")) from None
     except KeyboardInterrupt:
         kept = f"{len(regression.rows)} verdicts are kept, the same command goes on"
         print(f"{MESSAGE}; {kept}", file=sys.stderr)

@@ -134,7 +134,7 @@ def test_junit_says_how_to_run_it_again(folder):
         (["--sim", "vcs"], "SIM=vcs: must be icarus, verilator or all"),
         (["--workers", "-1"], "WORKERS=-1: must be a whole number"),
         (["--workers", "1", "--scheduler", "a:1"], "WORKERS=1: with SCHEDULER= its workers are"),
-        (["fp_add", "--scheduler", "nowhere"], "--scheduler nowhere: must be an address"),
+        (["fp_add", "--scheduler", "nowhere"], "SCHEDULER=nowhere: must be an address"),
         (["cosim_demo"], "BENCHES=cosim_demo: must be of"),
     ],
 )
