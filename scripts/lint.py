@@ -9,11 +9,12 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
+from pymodel.commands import run_command
 from scripts import rtl_style
 from scripts.doctor.simulators import VERILATOR_NEEDED
 from scripts.doctor.versions import dotted
@@ -121,7 +122,7 @@ def python_checks() -> list[Check]:
     ]
 
 
-def main() -> int:
+def main(arguments: Sequence[str] = ()) -> int:
     """Run all checks side by side and print what failed; the exit status."""
     missing = [file for file in rtl_files() if not (ROOT / file).exists()]
     if missing:
@@ -151,4 +152,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_command(__spec__.name, sys.argv[1:]))
