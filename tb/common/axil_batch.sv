@@ -17,8 +17,8 @@
 //   [ cycle  |  0 ..  | response |    data    ]
 //
 // A poll that takes more than `poll_cycles_i` ends the batch, and so does a response that does not
-// come, or that comes before its request was taken: `hung_o`, of the last `early_o`, too. `active_o`
-// stays unless it was a poll, the bus is of no more use.
+// come, or that comes before its request was taken: `hung_o`, and for the last `early_o`. Unless it
+// was a poll `active_o` stays: the bus is of no more use.
 //
 // Latency: the first request is valid in the cycle after the start, `done_o` changes in the cycle
 // after the last response. Throughput: that of the bus.
