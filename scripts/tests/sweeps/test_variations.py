@@ -61,6 +61,6 @@ def test_the_makefile_hands_everything_on():
     for option in (
         "--vary 'body[0].mass=1:2:3' --vary 'body[1].q=random(-1,1)' --count 3 --target engine",
         "--workers 2 --scheduler a:1 --sim icarus --arith 5/10 --steps 7 --lanes 4+4 --seed 3",
-        "--out x.csv",
+        "--out 'x.csv'",
     ):
         assert option in " ".join(said.stdout.replace("\\", "").split())
