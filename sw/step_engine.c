@@ -234,8 +234,8 @@ static int same_programs(const struct step_image *a, const struct step_image *b)
 
 /* --- registers of the file -------------------------------------------------------------------- */
 
-/* Move FILE_ADDRESS to a location if it stands elsewhere; `next` is where it stands after the access
- * that follows. */
+/* Move FILE_ADDRESS to a location if it stands elsewhere; `next` is where it stands after the
+ * access that follows. */
 static void seek(const struct step_engine *engine, uint32_t location, uint32_t *next) {
   uint32_t bank = (location >> BANK_AT) + 1u, address = location & ADDRESS_MASK;
   if (location != *next) {

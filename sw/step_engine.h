@@ -98,8 +98,8 @@ enum step_status step_open(struct step_engine *engine, volatile uint32_t *base);
 /* Load an image: programs, trace lists, parameters, and carried values to begin with. */
 enum step_status step_load(struct step_engine *engine, const struct step_image *image);
 
-/* Take the parameters of another image of the same programs. Only those that differ are written; all
- * of them where step_set was called before. */
+/* Take the parameters of another image of the same programs. Only those that differ are written;
+ * all of them where step_set was called before. */
 enum step_status step_exchange(struct step_engine *engine, const struct step_image *image);
 
 /* Write one parameter by its name. */
@@ -123,9 +123,9 @@ enum step_status step_read_outputs(const struct step_engine *engine, uint32_t nu
 enum step_status step_call(const struct step_engine *engine, uint32_t number,
                            const uint32_t *inputs, uint32_t *outputs, uint32_t looks);
 
-/* Run a program for some steps, after its prologue if it has one, and take the trace of steps 0, save, 2 save, ... as it comes: rows of
- * the values before and after a step. `taken` counts its words, also when the run fails: a run that
- * stops leaves what was traced. */
+/* Run a program for some steps, after its prologue if it has one, and take the trace of steps 0,
+ * save, 2 save, ... as it comes: rows of the values before and after a step. `taken` counts its
+ * words, also when the run fails: a run that stops leaves what was traced. */
 enum step_status step_run(const struct step_engine *engine, uint32_t number, uint32_t steps,
                           uint32_t save, uint32_t *trace, size_t room, uint32_t looks,
                           size_t *taken);

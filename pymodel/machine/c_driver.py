@@ -79,7 +79,12 @@ class _Program(ctypes.Structure):
 
 
 class _Engine(ctypes.Structure):
-    _fields_ = [("base", ctypes.c_void_p), ("image", ctypes.c_void_p), *_words("banks")]
+    _fields_ = [
+        ("base", ctypes.c_void_p),
+        ("image", ctypes.c_void_p),
+        *_words("banks"),
+        ("set", ctypes.c_int),
+    ]
 
 
 class Report(ctypes.Structure):

@@ -63,7 +63,7 @@ class Registers:
         self.map = map_
         self.dut = dut
         self.batches = True  # whole words go in batches
-        self._unknown = ""  # an answer with bits that are not known
+        self._unknown = {"write": "", "read": ""}  # an answer with bits that are not known
         if self.alone:
             for name in DRIVEN:
                 getattr(dut, f"s_axil_{name}").value = 0
@@ -106,7 +106,7 @@ class Registers:
             response = await receive()
             bits = str(getattr(response, part))
             if bits.strip("01"):
-                self._unknown = bits
+                self._unknown["write" if channel == "b" else "read"] = bits
                 setattr(response, part, 0)
             return response
 
@@ -117,8 +117,9 @@ class Registers:
         if bits.strip("01"):
             raise AnswerError(access, name, f"unknown bits, {bits}")
 
-    def _check_passed(self, name: str, access: str) -> None:
-        unknown, self._unknown = self._unknown, ""
+    def check_passed(self, name: str, access: str) -> None:
+        """Raise AnswerError if an answer of such an access had unknown bits since the last time."""
+        unknown, self._unknown[access] = self._unknown[access], ""
         self.check_known(name, unknown, access)
 
     async def write_bytes(self, address: int, data: bytes) -> bool:
@@ -134,7 +135,7 @@ class Registers:
         write = self.master.write(address, data)
         what = self.waiting("write", self.name(address))
         response = await within(limit_of(len(data)), write, what)
-        self._check_passed(self.name(address), "write")
+        self.check_passed(self.name(address), "write")
         return okay(response.resp)
 
     async def read_bytes(self, address: int, length: int) -> tuple[bytes, bool]:
@@ -150,7 +151,7 @@ class Registers:
         read = self.master.read(address, length)
         what = self.waiting("read", self.name(address))
         response = await within(limit_of(length), read, what)
-        self._check_passed(self.name(address), "read")
+        self.check_passed(self.name(address), "read")
         return response.data, okay(response.resp)
 
     def begin(self, operations: Iterable[int]) -> list[Event]:
@@ -171,7 +172,7 @@ class Registers:
         limit = limit_of(self.map[name].words * WORD_BYTES)
         for write in pending:
             await within(limit, write.wait(), what)
-            self._check_passed(name, "write")
+            self.check_passed(name, "write")
             if not okay(write.data.resp):
                 raise AnswerError("write", name, REFUSED)
 
@@ -181,7 +182,7 @@ class Registers:
         words = []
         for read in pending:
             await within(limit_of(WORD_BYTES), read.wait(), what)
-            self._check_passed(name, "read")
+            self.check_passed(name, "read")
             word = int.from_bytes(read.data.data, "little")
             words.append(word if okay(read.data.resp) else None)
         return words

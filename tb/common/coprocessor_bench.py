@@ -17,11 +17,12 @@ from pymodel.arith.fp import Format
 from pymodel.machine.registers import READ_WRITE, WORD_BYTES
 from tb.common import clock
 from tb.common.axil import ACCESS_CYCLES, limit_of, okay
+from tb.common.batch import REFUSED
 from tb.common.bench import Bench
 from tb.common.coprocessor import RUN_CYCLES, Coprocessor
 from tb.common.coverage import bus as coverage
 from tb.common.scoreboard import Scoreboard
-from tb.common.waiting import Deadline, within
+from tb.common.waiting import AnswerError, Deadline, within
 
 ALL_BITS = 0xFFFF_FFFF
 BUS_CYCLES = 30  # a run longer than this meets the accesses that follow it on the bus
@@ -416,6 +417,7 @@ async def unready_master(bus: Bus) -> None:
         registers.refuse(False)
         for i, (address, write) in enumerate(zip(to, writes, strict=True)):
             await within(limit_of(WORD_BYTES), write.wait(), waits["bvalid"])
+            registers.check_passed(registers.name(address), "write")
             what = f"write {i} of round {number}, of {registers.name(address)}, is OKAY"
             board.compare(what, int(okay(write.data.resp)), int(address == operand))
         for i, (address, word) in enumerate(
@@ -441,6 +443,9 @@ async def full_rate(bus: Bus) -> None:
         for event in pending:
             what = registers.waiting(access, bus.OPERANDS[0])
             await within(limit_of(WORD_BYTES * RATE_ACCESSES), event.wait(), what)
+            registers.check_passed(bus.OPERANDS[0], access)
+            if not okay(event.data.resp):
+                raise AnswerError(access, bus.OPERANDS[0], REFUSED)
         watch.cancel()
         took = [end - before for before, end in itertools.pairwise(ends)]
         want = [1 + bus.setup] * (RATE_ACCESSES - 1)
@@ -575,7 +580,10 @@ def tests_of(bench: Bench, bus_type: type[Bus]) -> Callable[[BusTest], Any]:
 
     def test(function: BusTest) -> Any:
         async def body(dut: Any, board: Scoreboard) -> None:
-            await function(await start(bench, bus_type, dut, board))
+            bus = await start(bench, bus_type, dut, board)
+            await function(bus)
+            for access in ("write", "read"):
+                bus.registers.check_passed("a register", access)
 
         body.__name__ = body.__qualname__ = function.__name__
         body.__doc__, body.__module__ = function.__doc__, bus_type.__module__
