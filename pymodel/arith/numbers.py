@@ -28,6 +28,8 @@ def numbers(name: str, x: Any) -> np.ndarray:
     try:
         found = np.asarray(x)
         if found.dtype == object:  # such as fractions
+            if any(isinstance(entry, str) for entry in found.flat):
+                raise ValueError
             found = np.array([float(entry) for entry in found.flat]).reshape(found.shape)
     except (TypeError, ValueError, OverflowError):
         found = np.array("")

@@ -12,6 +12,7 @@ import math
 import operator
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from numbers import Number
 from typing import Any, NamedTuple, NoReturn
 
 from pymodel.arith.errors import Error
@@ -41,7 +42,7 @@ class Ref:
     """A signed reference to a node: what the text sees as a scalar.
 
     It adds, subtracts, multiplies and turns its sign. All else that Python could ask of a number is
-    a RecordingError.
+    a TypeError, a RecordingError where there is something to take instead.
     """
 
     __slots__ = ("graph", "node", "negative")
@@ -66,9 +67,14 @@ class Ref:
         return self.graph.mul(self, self.graph.own(other))
 
     __hash__ = object.__hash__  # of the object itself, not of what it stands for
-    __eq__ = __lt__ = __le__ = __gt__ = __ge__ = __abs__ = __bool__ = _refuses(
+    __lt__ = __le__ = __gt__ = __ge__ = __abs__ = __bool__ = _refuses(
         "cannot compare or test scalars: compute the same operations for all data"
     )
+
+    def __eq__(self, other: object) -> Any:
+        # To differ from what is no number, such as None, depends on no data.
+        return self.__bool__() if isinstance(other, Ref | Number) else NotImplemented
+
     __float__ = __int__ = __round__ = _refuses(
         "has no values: compute with the scalars themselves, by the functions of the arithmetic"
     )
@@ -115,7 +121,7 @@ class Graph:
         self.fold = fold
         self.parameters: dict[str, float] = {}
         self.nodes: list[Node] = []
-        self._given: dict[str, float] = {}  # parameters, those that folded too
+        self.given: dict[str, float] = {}  # parameters, those that folded too
         self._known: dict[Node, int] = {}
         self._reachable: dict[frozenset[int], list[int]] = {}  # nodes never change
 
@@ -149,10 +155,7 @@ class Graph:
         RecordingError
             If the name has another value already.
         """
-        before = self._given.setdefault(name, x)
-        if before != x:
-            reason = f"has the values {before!r} and {x!r}: give each its own name"
-            raise RecordingError(f"parameter {name} {reason}")
+        self._take(name, x)
         if self.fold and x == 0:
             return self._constant(0.0, True)
         self.parameters[name] = x
@@ -161,8 +164,15 @@ class Graph:
     def structural(self, name: str, x: float) -> Ref:
         """Return a parameter of which plus and minus one fold, too: an entry of a joint axis."""
         if self.fold and abs(x) == 1:
+            self._take(name, x)
             return self._constant(x, True)
         return self.parameter(name, x)
+
+    def _take(self, name: str, x: float) -> None:
+        before = self.given.setdefault(name, x)
+        if before != x and not (math.isnan(before) and math.isnan(x)):
+            reason = f"has the values {before!r} and {x!r}: give each its own name"
+            raise RecordingError(f"parameter {name} {reason}")
 
     def _constant(self, x: float, structure: bool) -> Ref:
         if math.copysign(1.0, x) < 0:

@@ -276,11 +276,14 @@ def record(
     graph = Graph() if graph is None else graph
     before = {name: graph.input(name) for name in (*inputs, *carried)}
     given = {name: graph.parameter(name, x) for name, x in parameters.items()}
-    results = function(graph, before | given)
-    if not isinstance(results, Mapping):
-        kind = type(results).__name__
-        raise RecordingError(f"the function returns a {kind}, must be a dict of scalars by name")
-    _refuse_twice(graph.parameters.keys() & before.keys())
+    returned = function(graph, before | given)
+    try:
+        results = dict(returned)
+    except (TypeError, ValueError):
+        kind = type(returned).__name__
+        reason = f"the function returns a {kind}, must be a dict of scalars by name"
+        raise RecordingError(reason) from None
+    _refuse_twice(graph.given.keys() & before.keys())
     results = {name: _result(graph, name, x) for name, x in results.items()}
     missing = [name for name in carried if name not in results]
     if missing:

@@ -201,7 +201,7 @@ def _element(source: str, kind: type, element: ElementTree.Element) -> UrdfLink 
         if child.tag not in READ:
             element.remove(child)
     try:
-        for part in element.iter():
+        for part in (element, *element, *element.findall("inertial/*")):
             _check_attributes(part)
         with contextlib.redirect_stderr(io.StringIO()):  # unknown attributes
             return kind.from_xml_string(ElementTree.tostring(element))
@@ -323,7 +323,7 @@ def _snapped(rotation: np.ndarray) -> np.ndarray:
     found = rotation
     for _ in range(100):  # where they will agree, the distance halves
         whole = np.round(found)
-        near = np.where(whole == 0, SNAP_ROTATION, SNAP_ROTATION**2)
+        near = np.where(whole == 0, SNAP_ROTATION, SNAP_ROTATION**2 / 2)
         found = np.where(np.abs(found - whole) < near, whole, found)
         u, _, v = np.linalg.svd(found)
         agreed = np.abs(u @ v - found).max() < 1e-15
@@ -384,8 +384,9 @@ def _inertia(source: str, link: UrdfLink) -> np.ndarray:
     if inertial.inertia is None:
         raise RobotError(source, element, "a mass without moments of inertia")
     mass, moments = inertial.mass, np.array(inertial.inertia.to_matrix())
-    for what, value in (("mass", mass), ("moment of inertia", moments.diagonal().min())):
-        if value < 0:
+    least = moments.diagonal().min()
+    for what, value, rounding in (("mass", mass, 0.0), ("moment of inertia", least, ROUNDING)):
+        if value < -rounding:
             raise RobotError(source, element, f"its {what} is negative: {value}")
     inertia = np.zeros((4, 4))
     inertia[:3, :3] = np.trace(moments) / 2 * np.eye(3) - moments

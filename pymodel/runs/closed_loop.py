@@ -10,11 +10,12 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from numbers import Integral
+from numbers import Integral, Real
 
 import numpy as np
 
 from pymodel.algorithms.rigid_body import control
+from pymodel.arith.numbers import numbers
 from pymodel.arith.scalars import S, SupportsArithmetic
 from pymodel.compile.kernel import Kernel
 from pymodel.compile.robot_kernels import closed_loop
@@ -70,12 +71,15 @@ class ClosedLoop:
         if self.robot.floating:
             raise InputError(f"{self.robot}: a closed loop needs a fixed base")
         for name in ("start", "target", "kp", "kd"):
-            array = np.asarray(getattr(self, name), float)
+            try:
+                array = numbers(name, getattr(self, name))
+            except ValueError as error:
+                raise InputError(str(error)) from None
             if array.shape != (self.robot.nv,):
                 raise InputError(f"{name}: shape {array.shape}, must be ({self.robot.nv},)")
             if not np.isfinite(array).all():
                 raise InputError(f"{name}: must be finite")
-        if not (math.isfinite(self.step) and self.step > 0):
+        if not (isinstance(self.step, Real) and math.isfinite(self.step) and self.step > 0):
             raise InputError(f"step: must be positive and finite, got {self.step}")
         if not (isinstance(self.steps, Integral) and self.steps >= 0):
             raise InputError(f"steps: must be a whole number, 0 or more, got {self.steps}")

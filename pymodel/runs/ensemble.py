@@ -280,7 +280,8 @@ def _axis(key: str, values: Any, known: Mapping[str, str]) -> Axis:
         raise InputError(f"--vary {key}: the scenario has no value of this name{hint}")
     axis = _parsed(key, values, known[key]) if isinstance(values, str) else values
     if not isinstance(axis, Axis):
-        axis = Grid(tuple(np.asarray(axis, dtype=object).ravel().tolist()))
+        values = np.asarray(axis, dtype=object).ravel().tolist()
+        axis = Grid(tuple(x.item() if isinstance(x, np.ndarray) else x for x in values))
     if isinstance(axis, Grid):
         if not axis.values:
             raise InputError(f"--vary {key}: has no values")

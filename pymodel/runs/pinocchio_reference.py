@@ -40,12 +40,23 @@ def model(robot: Robot) -> pinocchio.Model:
 
 
 def _as_read(path: str) -> str:
-    """What :mod:`urdf` reads of a robot's file, with a limit of each joint that needs one."""
+    """What :mod:`urdf` reads of a robot's file, with a limit of each joint that needs one.
+
+    Axes are scaled, as Pinocchio squares them; between numbers there is one space.
+    """
     file = ElementTree.parse(path).getroot()
     robot = ElementTree.Element("robot", file.attrib)
     for element in (*file.findall("link"), *file.findall("joint")):
         kept = ElementTree.SubElement(robot, element.tag, element.attrib)
         kept.extend(child for child in element if child.tag in urdf.READ)
+        for part in kept.iter():
+            for name in urdf.NUMBERS.get(part.tag, {}):
+                if name in part.attrib:
+                    part.set(name, " ".join(part.attrib[name].split()))
+        for axis in kept.findall("axis"):
+            numbers = np.array(axis.attrib["xyz"].split(), float)
+            _, exponent = np.frexp(np.abs(numbers).max())
+            axis.set("xyz", " ".join(map(repr, np.ldexp(numbers, -exponent).tolist())))
         if element.get("type") in ("revolute", "prismatic"):
             ElementTree.SubElement(kept, "limit", effort="0", velocity="0")
     return ElementTree.tostring(robot, encoding="unicode")

@@ -192,7 +192,7 @@ def plot(
 
 
 def save(figure: Figure, path: str | os.PathLike[str]) -> None:
-    """Save a figure in the format that the file's ending says.
+    """Save a figure in the format that the file's ending says; into an open file as PNG.
 
     Raises
     ------
@@ -202,7 +202,8 @@ def save(figure: Figure, path: str | os.PathLike[str]) -> None:
         If the file cannot be written.
     """
     known = figure.canvas.get_supported_filetypes()
-    ending = Path(path).suffix.removeprefix(".").lower()
+    named = isinstance(path, str | os.PathLike)
+    ending = Path(path).suffix.removeprefix(".").lower() if named else ""
     if ending and ending not in known:
         raise InputError(f"{path}: must end in {', '.join(f'.{name}' for name in known)}")
     figure.savefig(path, dpi=DPI)

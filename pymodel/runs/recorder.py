@@ -81,7 +81,10 @@ class Recorder:
             limit = joint_limit(arithmetic.unit_roundoff)
         elif not isinstance(limit, numbers.Real) or not limit > 1.0:  # which no matrix is below
             raise InputError(f"limit: must be a number above 1, got {limit!r}")
-        self.limit = float(limit)
+        try:
+            self.limit = float(limit)
+        except OverflowError:
+            self.limit = math.inf
         self.joint_condition = None  # largest condition number of a joint matrix (33) so far
         self.joint_condition_step = None
         self.q = scenario.q0.tolist()  # before the present step

@@ -189,7 +189,7 @@ def compiled(
         return engine_runs.prepare_fitting_call(machine, what).evaluate
     require(what, Scenario, "load")
     options = algorithm_options(shape, base, rebase)
-    if base not in RECORDED_BASES:
+    if base not in RECORDED_BASES and what.loops:
         known = ", ".join(RECORDED_BASES)
         raise RecordingError(f"base {base!r}: decides on data, as no program can; take {known}")
 

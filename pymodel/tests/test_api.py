@@ -2,6 +2,7 @@
 
 import dataclasses
 import inspect
+import io
 import pickle
 import re
 import subprocess
@@ -244,8 +245,18 @@ def test_mistakes_of_compiling(scenario):
     ):
         with pytest.raises(ValueError, match=said):
             pymodel.compiled(*arguments, **options)
+    closed = pymodel.load(SCENARIOS / "four_bar.toml", steps=4)
     with pytest.raises(pymodel.RecordingError, match="base 'ldup': decides on data, as no"):
-        pymodel.compiled(scenario, base="ldup")
+        pymodel.compiled(closed, base="ldup")
+
+
+def test_a_base_that_an_open_chain_never_solves(scenario):
+    run = pymodel.compiled(scenario, base="ldup")()
+    assert pymodel.compare(run, pymodel.compiled(scenario)()).identical
+
+
+def test_a_limit_larger_than_any_float(scenario):
+    assert len(pymodel.simulate(scenario, limit=10**400)) == len(pymodel.simulate(scenario))
 
 
 @pytest.mark.parametrize("options", [{"target": "nativ"}, {"arithmetic": "float3"}])
@@ -255,6 +266,12 @@ def test_mistakes_of_a_robot_are_told_when_it_is_loaded(options):
 
 
 # --- pictures -------------------------------------------------------------------------------------
+
+
+def test_a_picture_in_an_open_file(scenario):
+    file = io.BytesIO()
+    pymodel.plot(pymodel.simulate(scenario), scenario, path=file)
+    assert file.getvalue().startswith(b"\x89PNG")
 
 
 def test_pictures(scenario, tmp_path):

@@ -75,6 +75,17 @@ def test_limits_and_meshes_are_not_read(attempt, tmp_path):
     assert summary["float64_error_to_pinocchio"] < 1e-12
 
 
+@pytest.mark.parametrize("axis", ["0 0 1e-200", "0&#10;0  1e200"])
+def test_pinocchio_gets_an_axis_that_it_can_square(attempt, tmp_path, axis):
+    text = Path(IIWA).read_text()
+    path = tmp_path / "odd.urdf"
+    path.write_text(re.sub(r'<axis xyz="0 0 1"', f'<axis xyz="{axis}"', text))
+    assert axis in path.read_text()
+    assert attempt("ID", "--rows", "2", urdf=str(path)) == 0
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert summary["float64_error_to_pinocchio"] < 1e-12
+
+
 @pytest.mark.parametrize("arithmetic", ["float64", "float32"])
 def test_the_model_is_compared_and_leaves_its_files(attempt, tmp_path, capsys, arithmetic):
     options = ["--arith", arithmetic, "--rows", "4", "--seed", "3", "--floating"]

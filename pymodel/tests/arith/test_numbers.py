@@ -18,7 +18,18 @@ def test_numbers(x):
 
 
 @pytest.mark.parametrize(
-    "x", [None, [None, 1.0], "1", ["1"], 1j, [[1.0], [1.0, 2.0]], 10**400, np.datetime64("2026")]
+    "x",
+    [
+        None,
+        [None, 1.0],
+        "1",
+        ["1"],
+        [Fraction(1), "1"],
+        1j,
+        [[1.0], [1.0, 2.0]],
+        10**400,
+        np.datetime64("2026"),
+    ],
 )
 def test_what_is_no_number(x):
     """Of None numpy makes a NaN; it reads texts, and may drop an imaginary part."""

@@ -95,6 +95,11 @@ def test_a_comparison_is_refused(decide):
         decide(graph.input("a"), graph.input("b"))
 
 
+def test_a_scalar_is_not_what_is_no_number():
+    a = Graph().input("a")
+    assert a != None and a != "a" and a in [a]  # noqa: E711
+
+
 @pytest.mark.parametrize(
     ("compute", "hint"),
     [
@@ -132,6 +137,14 @@ def test_a_parameter_has_one_value(values, fold):
     assert graph.parameter("k", first).key == graph.parameter("k", first).key
     with pytest.raises(RecordingError, match=f"parameter k has the values {first} and {second}"):
         graph.parameter("k", second)
+
+
+@pytest.mark.parametrize(("first", "second"), [(1.0, 0.5), (0.5, 1.0), (1.0, -1.0)])
+def test_an_entry_of_an_axis_has_one_value(first, second):
+    graph = Graph(fold=True)
+    graph.structural("k", first)
+    with pytest.raises(RecordingError, match=f"parameter k has the values {first} and {second}"):
+        graph.structural("k", second)
 
 
 @pytest.mark.parametrize("values", [(0.0, 1.0, -1.0, 2.5), (-0.0, -1.0, 1.0, 0.0)])

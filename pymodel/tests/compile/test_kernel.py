@@ -66,6 +66,17 @@ def test_what_a_recording_refuses(function, reason):
         record(function, inputs="a")
 
 
+def test_results_may_come_in_pairs():
+    kernel = record(lambda _, v: [("x", v["a"] * v["a"])], inputs="a")
+    assert list(kernel.outputs) == ["x"]
+
+
+@pytest.mark.parametrize("value", [0.0, 2.0])
+def test_a_parameter_has_no_name_of_an_input(value):
+    with pytest.raises(ValueError, match="names taken twice: a"):
+        record(lambda ar, v: {"x": ar.parameter("a", value) + v["a"]}, inputs="a")
+
+
 @pytest.mark.parametrize("name", REGISTRY)
 @pytest.mark.parametrize("scenario", ["double_pendulum", "general_four_bar", "coupled_loops"])
 def test_signatures_of_the_registry(name, scenario):

@@ -141,6 +141,15 @@ def test_a_right_angle_beside_a_small_one_is_snapped(load):
     assert np.abs(rotation - from_angles((0.004, 0, np.pi / 2))).max() < 1e-15
 
 
+@pytest.mark.parametrize("small", [0.9e-5, 1.2e-5, 1.5e-5])
+def test_a_right_angle_is_snapped_whatever_stands_beside_it(load, small):
+    """Also where a cosine is nearly 1, and its sine not nearly 0."""
+    placement = f"<origin rpy='1.5708 0 {small}'/><axis xyz='0 0 1'/>"
+    rotation = load(LINKS + joint("j", "a", "b", more=placement)).links[0].rotation
+    assert np.count_nonzero(rotation) == (3 if small < 1e-5 else 5)
+    assert np.abs(rotation.T @ rotation - np.eye(3)).max() < 1e-15
+
+
 @pytest.mark.parametrize("sign", [1, -1])
 @pytest.mark.parametrize("main", range(3))
 def test_a_main_axis_is_a_signed_permutation(load, main, sign):
@@ -336,6 +345,14 @@ def test_numbers_of_no_robot_are_refused(load, old, new):
     """Products of them would not be finite."""
     with pytest.raises(urdf.RobotError, match=r"at most 1e\+30 in size"):
         load(ARM.replace(old, new))
+
+
+def test_a_moment_may_be_negative_by_rounding(load):
+    assert load(ARM.replace("ixx='1'", "ixx='-1e-20'")).links
+
+
+def test_what_others_put_into_inertial_is_not_read(load):
+    assert load(ARM.replace("<mass", "<gazebo><axis/><mass/></gazebo><mass")).links
 
 
 @pytest.mark.filterwarnings("error")

@@ -132,6 +132,8 @@ def test_a_floating_base_is_refused():
         ({"target": 0.0}, r"target: shape \(\), must be \(7,\)"),
         ({"kp": np.zeros((7, 1))}, r"kp: shape \(7, 1\), must be \(7,\)"),
         ({"kd": np.full(7, np.nan)}, "kd: must be finite"),
+        ({"kp": ["1"] * 7}, "kp: must be a number, or an array of numbers"),
+        ({"step": None}, "step: must be positive and finite, got None"),
         ({"step": 0.0}, "step: must be positive and finite, got 0.0"),
         ({"step": float("inf")}, "step: must be positive and finite, got inf"),
         ({"steps": -2}, "steps: must be a whole number, 0 or more, got -2"),
