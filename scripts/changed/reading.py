@@ -56,7 +56,11 @@ class _Watch:
         if self.seen is None:
             return
         if event in _EVENTS and isinstance(arguments[0], str | os.PathLike):
-            self.seen.add(os.path.abspath(arguments[0]))
+            path = os.path.abspath(arguments[0])
+            # os.open may name it from a folder that the event does not tell, as shutil.rmtree does.
+            elsewhere = event == "open" and arguments[1] is None and not os.path.lexists(path)
+            if not elsewhere:
+                self.seen.add(path)
         elif event == _START and isinstance(arguments[1], list | tuple):
             words = (os.fsdecode(word) for word in arguments[1])
             self.seen.update(word for word in words if word.startswith(RTL))

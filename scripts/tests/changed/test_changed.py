@@ -134,6 +134,16 @@ def test_what_is_read_is_seen():
     assert strangers(seen, (*inputs.MODEL, "docs", "rtl")) == []
 
 
+def test_a_folder_that_is_removed_elsewhere_is_not_read(tmp_path, monkeypatch):
+    """Its parts are named from their own place, which is none of the repository's."""
+    monkeypatch.chdir(ROOT)
+    (tmp_path / "a" / "storage").mkdir(parents=True)
+    with read_files() as reads:
+        shutil.rmtree(tmp_path / "a")
+        os.close(os.open("docs", os.O_RDONLY))
+        assert strangers(reads.all(), inputs.MODEL) == ["docs"]
+
+
 def test_rtl_is_seen_that_processes_read(tmp_path):
     """Python that a shell starts, as `make` does, and a program that is told a file."""
     before = dict(os.environ)
