@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from numbers import Integral, Real
+from numbers import Real
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from pymodel.machine.isa import Location, Machine, Program
 from pymodel.machine.model import Twin
 from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.robot import Robot
-from pymodel.runs.input_error import InputError
+from pymodel.runs.input_error import InputError, require_whole
 from pymodel.runs.recorder import NonFiniteError
 from pymodel.runs.robot_calls import Table
 from pymodel.runs.robot_model import RobotModel
@@ -81,8 +81,7 @@ class ClosedLoop:
                 raise InputError(f"{name}: must be finite")
         if not (isinstance(self.step, Real) and math.isfinite(self.step) and self.step > 0):
             raise InputError(f"step: must be positive and finite, got {self.step}")
-        if not (isinstance(self.steps, Integral) and self.steps >= 0):
-            raise InputError(f"steps: must be a whole number, 0 or more, got {self.steps}")
+        require_whole("steps", self.steps, 0)
 
     @cached_property
     def kernel(self) -> Kernel:

@@ -1,11 +1,12 @@
 """What a command line refuses."""
 
+import contextlib
 import math
-import numbers
 from collections.abc import Iterable
 from typing import Any
 
 from pymodel.arith.errors import Error
+from pymodel.arith.numbers import whole
 
 
 class InputError(Error, ValueError):
@@ -28,8 +29,8 @@ def require_one_of(name: str, value: Any, known: Iterable[str]) -> str:
 
 def require_whole(name: str, value: Any, lowest: int, highest: float = math.inf) -> int:
     """Return a whole number as Python's; refuse any other, or one out of its range."""
-    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
-    if not whole or not lowest <= value <= highest:
-        span = f"{lowest} or more" if highest == math.inf else f"{lowest} to {highest}"
-        raise InputError(f"{name}: must be a whole number of {span}, got {value!r}")
-    return int(value)
+    with contextlib.suppress(ValueError):
+        if lowest <= (found := whole(name, value)) <= highest:
+            return found
+    span = f"{lowest} or more" if highest == math.inf else f"{lowest} to {highest}"
+    raise InputError(f"{name}: must be a whole number of {span}, got {value!r}")

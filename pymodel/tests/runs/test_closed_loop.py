@@ -136,8 +136,8 @@ def test_a_floating_base_is_refused():
         ({"step": None}, "step: must be positive and finite, got None"),
         ({"step": 0.0}, "step: must be positive and finite, got 0.0"),
         ({"step": float("inf")}, "step: must be positive and finite, got inf"),
-        ({"steps": -2}, "steps: must be a whole number, 0 or more, got -2"),
-        ({"steps": 1.5}, "steps: must be a whole number, 0 or more, got 1.5"),
+        ({"steps": -2}, "steps: must be a whole number of 0 or more, got -2"),
+        ({"steps": 1.5}, "steps: must be a whole number of 0 or more, got 1.5"),
     ],
 )
 def test_what_makes_no_loop_is_refused(changed, said):
