@@ -41,11 +41,9 @@ RARE = ("rec", "sincos")  # operations whose units the datapaths of an array sha
 MANY_CONTEXTS = 4  # from here on the operand multiplexers have a register inside
 
 #: The least value of a parameter that has no largest one.
-_LEAST = (
-    dict.fromkeys(("program_depth", "trace_registers", "programs"), 1)
-    | {"depth": 2, "segments": 1, "functions": 1}
-    | dict.fromkeys(("add_stages", "mul_stages", "rec_stages", "sincos_stages"), 0)
-)
+_LEAST = dict.fromkeys(
+    ("depth", "program_depth", "trace_registers", "programs", "segments", "functions"), 2
+) | dict.fromkeys(("add_stages", "mul_stages", "rec_stages", "sincos_stages"), 0)
 
 
 class Source(Enum):
@@ -168,9 +166,9 @@ class Machine:
     Raises
     ------
     ValueError
-        For what is no whole number, or no Format; entries of a memory fewer than one; a depth that
-        is no power of two; lanes of a kind, contexts, stages or datapaths out of their range;
-        datapaths or a scratch memory without streams.
+        For what is no whole number, or no Format; fewer than two entries of a memory or table; a
+        depth that is no power of two; lanes of a kind, contexts, stages or datapaths out of their
+        range; datapaths or a scratch memory without streams.
     """
 
     adders: int = 2

@@ -12,12 +12,23 @@ import pytest
 from scripts.benches import all_benches
 from scripts.parameters import elaborate, runs
 from scripts.parameters.document import DOC, document, gaps, missing, spans
-from scripts.parameters.elaborate import beyond, combinations, edges, elaborated, limits, problem
+from scripts.parameters.elaborate import (
+    beyond,
+    combinations,
+    edges,
+    elaborated,
+    least,
+    limits,
+    problem,
+)
 from scripts.parameters.legal import MAX_LANES, NOT_RUN, SPACES, UNBOUNDED, Values
+from tb.common import step_array, step_engine
 from tb.common.fp_bench import FloatBench
 from tb.common.simulators import SIMULATORS
 
 RANDOM = [bench for bench in all_benches() if bench.random]
+#: Tops whose parameters make a machine of the model.
+MACHINES = {"step_engine": step_engine, "step_array": step_array}
 #: Contexts that round even less than no stages up to a depth that a unit can have.
 BARREL = {"CONTEXTS": 16, "READ_STAGES": 2, "OPERAND_STAGES": 1}
 SPACE_OF = {
@@ -180,6 +191,19 @@ def test_what_is_beyond_a_limit_is_all_that_is_illegal(module):
     illegal = {(n, x) for n, x in every if x not in space.values[n]}
     slow = {("NUM_ADD", MAX_LANES + 1), ("NUM_MUL", MAX_LANES + 1)}
     assert tried == illegal - slow
+
+
+@pytest.mark.parametrize("module", MACHINES)
+def test_the_model_takes_as_little_as_the_rtl(module):
+    """A machine that the model takes is one that can be built, at the low end of each parameter."""
+    space, machine_of = SPACES[module], MACHINES[module].machine_of
+    smallest = least(space)
+    machine_of(smallest)
+    for name in MACHINES[module].PARAMETERS:
+        value = space.values[name].least
+        machine_of(smallest | {name: value})
+        with pytest.raises(ValueError, match="must"):
+            machine_of(smallest | {name: value - 1})
 
 
 def test_words_for_values():

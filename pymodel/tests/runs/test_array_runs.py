@@ -168,9 +168,9 @@ def test_what_does_not_fit_is_refused():
     ):
         with pytest.raises(ProgramError, match=what):
             prepare_array(replace(fitted, **{key: getattr(fitted, key) // 2}), kernels)
-    with pytest.raises(ProgramError, match="2 functions, the array has 1"):
-        both = kernels | {"again": kernels["ID"]}
-        prepare_array(replace(fitted.boundless, functions=1), both)
+    with pytest.raises(ProgramError, match="3 functions, the array has 2"):
+        three = {name: kernels["ID"] for name in ("ID", "again", "once more")}
+        prepare_array(replace(fitted.boundless, functions=2), three)
 
 
 def test_what_makes_no_ensemble_is_refused():
