@@ -57,6 +57,9 @@ class Ref:
             return self
         return Ref(self.graph, self.node, not self.negative)
 
+    def __pos__(self) -> "Ref":
+        return self
+
     def __add__(self, other: "Ref") -> "Ref":
         return self.graph.add(self, self.graph.own(other))
 
@@ -82,6 +85,9 @@ class Ref:
         "computes with scalars only: take arithmetic.const or arithmetic.parameter for a number"
     )
     __truediv__ = __rtruediv__ = _refuses("has no division: multiply by arithmetic.recip(x)")
+    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __divmod__ = __rdivmod__ = _refuses(
+        "has no quotients and remainders: they take courses that depend on data"
+    )
     __pow__ = __rpow__ = _refuses("has no powers: multiply")
 
     @property

@@ -427,6 +427,8 @@ def _joint_notes(joints: list[UrdfJoint], damping: bool) -> Iterator[str]:
     damped = [joint.name for joint in joints if _damping(joint)]
     if damped and not damping:
         yield f"damping is not applied: {', '.join(damped)}"
+    if damping and not damped:
+        yield "there is no joint damping to apply"
     rubbing = [joint.name for joint in joints if _friction(joint)]
     if rubbing:
         yield f"dry friction is not applied: {', '.join(rubbing)}"

@@ -113,6 +113,10 @@ def test_a_scalar_is_not_what_is_no_number():
         (lambda a: sum([a, a]), "take arithmetic.const"),
         (lambda a: a / a, "no division: multiply by arithmetic.recip"),
         (lambda a: 1.0 / a, "no division: multiply by arithmetic.recip"),
+        (lambda a: a // a, "no quotients and remainders"),
+        (lambda a: 1.0 // a, "no quotients and remainders"),
+        (lambda a: a % 1.0, "no quotients and remainders"),
+        (lambda a: divmod(a, a), "no quotients and remainders"),
         (lambda a: a**2, "no powers: multiply"),
         (lambda a: float(a), "has no values: compute with the scalars"),
         (lambda a: int(a), "has no values: compute with the scalars"),
@@ -127,6 +131,11 @@ def test_a_scalar_is_not_what_is_no_number():
 def test_what_is_no_operation_of_a_recording(compute, hint):
     with pytest.raises(RecordingError, match=hint):
         compute(Graph().input("a"))
+
+
+def test_a_plus_sign_changes_nothing():
+    a = Graph().input("a")
+    assert (+a).key == a.key and (+-a).key == (-a).key
 
 
 @pytest.mark.parametrize("values", [(3.0, 4.0), (0.0, 4.0), (3.0, 0.0)])

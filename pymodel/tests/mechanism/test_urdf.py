@@ -190,6 +190,7 @@ def test_damping_of_the_file(load):
     assert left_out.links[0].damping == 0 and applied.links[0].damping == 0.5
     assert left_out.notes == ("damping is not applied: j", friction)
     assert applied.notes == (friction,)
+    assert load(ARM, damping=True).notes == ("there is no joint damping to apply",)
 
 
 def test_armature_by_joint_and_for_all(load):
