@@ -8,7 +8,7 @@
 #define MINOR 1u       /* the first one with the register PROGRAM */
 #define BANK_AT 16u    /* of a location: bank << 16 | address */
 #define ADDRESS_MASK 0xffffu
-#define START_LOOKS 16u /* at a run of few words: one takes a cycle at least */
+#define START_POLLS 16u /* at a run of few words: one takes a cycle at least */
 #define MAIN_BANKS 2u /* besides one for each adder and multiplier */
 #define WORD 4u       /* bytes */
 #define CHECKED_FROM (WORD * (STEP_IMAGE_HEADER_CHECK + 1u))
@@ -488,7 +488,7 @@ static enum step_status open_run(const struct step_engine *engine,
   enum step_status status;
   place(engine, program->start + program->main + program->special, program->prologue);
   begin(engine, 1u, 0u, 0u);
-  status = step_wait(engine, program->prologue + START_LOOKS);
+  status = step_wait(engine, program->prologue + START_POLLS);
   if (status == STEP_LATE) {
     step_reset(engine);
   }
@@ -530,8 +530,8 @@ size_t step_take(const struct step_engine *engine, uint32_t *words, size_t room)
   return count;
 }
 
-enum step_status step_wait(const struct step_engine *engine, uint32_t looks) {
-  for (; looks > 0u; looks--) {
+enum step_status step_wait(const struct step_engine *engine, uint32_t polls) {
+  for (; polls > 0u; polls--) {
     uint32_t status = STEP_READ(engine, STEP_ENGINE_STATUS);
     if (FIELD(status, STEP_ENGINE_STATUS_ERROR) != 0u) {
       return STEP_REFUSED;
@@ -545,9 +545,9 @@ enum step_status step_wait(const struct step_engine *engine, uint32_t looks) {
 
 /* Wait for the end of a run and take its trace as it comes, without its first words. */
 static enum step_status collect(const struct step_engine *engine, size_t skip, uint32_t *words,
-                                size_t room, uint32_t looks, size_t *taken) {
+                                size_t room, uint32_t polls, size_t *taken) {
   enum step_status status = STEP_LATE;
-  for (; status == STEP_LATE && looks > 0u; looks--) {
+  for (; status == STEP_LATE && polls > 0u; polls--) {
     uint32_t count;
     status = step_wait(engine, 1u); /* before the trace: after the end all of it is there */
     count = STEP_READ(engine, STEP_ENGINE_TRACE_COUNT);
@@ -564,7 +564,7 @@ static enum step_status collect(const struct step_engine *engine, size_t skip, u
 }
 
 enum step_status step_run(const struct step_engine *engine, uint32_t number, uint32_t steps,
-                          uint32_t save, uint32_t *trace, size_t room, uint32_t looks,
+                          uint32_t save, uint32_t *trace, size_t room, uint32_t polls,
                           size_t *taken) {
   struct step_program program;
   enum step_status status = loaded(engine, number, &program);
@@ -577,11 +577,11 @@ enum step_status step_run(const struct step_engine *engine, uint32_t number, uin
     return STEP_NO_ROOM;
   }
   status = start(engine, number, &program, steps, save, program.every);
-  return status == STEP_OK ? collect(engine, 0u, trace, room, looks, taken) : status;
+  return status == STEP_OK ? collect(engine, 0u, trace, room, polls, taken) : status;
 }
 
 enum step_status step_call(const struct step_engine *engine, uint32_t number,
-                           const uint32_t *inputs, uint32_t *outputs, uint32_t looks) {
+                           const uint32_t *inputs, uint32_t *outputs, uint32_t polls) {
   struct step_program program;
   size_t taken = 0u;
   enum step_status status = loaded(engine, number, &program);
@@ -592,7 +592,7 @@ enum step_status step_call(const struct step_engine *engine, uint32_t number,
     status = start(engine, number, &program, 1u, 1u, 0u);
   }
   return status == STEP_OK
-             ? collect(engine, program.before, outputs, program.after, looks, &taken)
+             ? collect(engine, program.before, outputs, program.after, polls, &taken)
              : status;
 }
 

@@ -119,24 +119,25 @@ enum step_status step_read_carried(const struct step_engine *engine, uint32_t nu
 enum step_status step_read_outputs(const struct step_engine *engine, uint32_t number,
                                    uint32_t *bits);
 
-/* Call a program: write its inputs, run one step, and take its outputs. */
+/* Call a program: write its inputs, run one step, and take its outputs. STEP_LATE after at most
+ * `polls` reads of STATUS. */
 enum step_status step_call(const struct step_engine *engine, uint32_t number,
-                           const uint32_t *inputs, uint32_t *outputs, uint32_t looks);
+                           const uint32_t *inputs, uint32_t *outputs, uint32_t polls);
 
 /* Run a program for some steps, after its prologue if it has one, and take the trace of steps 0,
  * save, 2 save, ... as it comes: rows of the values before and after a step. `taken` counts its
  * words, also when the run fails: a run that stops leaves what was traced. */
 enum step_status step_run(const struct step_engine *engine, uint32_t number, uint32_t steps,
-                          uint32_t save, uint32_t *trace, size_t room, uint32_t looks,
+                          uint32_t save, uint32_t *trace, size_t room, uint32_t polls,
                           size_t *taken);
 
 /* The parts of a run, for a host that has other things to do meanwhile, or no room for the whole
- * trace: start it; take what is there, at most so many words; wait, looking at most so often. The
+ * trace: start it; take what is there, at most so many words; wait, with at most `polls` reads of STATUS. The
  * engine waits while its trace is full, and starting empties it. */
 enum step_status step_start(const struct step_engine *engine, uint32_t number, uint32_t steps,
                             uint32_t save);
 size_t step_take(const struct step_engine *engine, uint32_t *words, size_t room);
-enum step_status step_wait(const struct step_engine *engine, uint32_t looks);
+enum step_status step_wait(const struct step_engine *engine, uint32_t polls);
 
 int step_is_busy(const struct step_engine *engine);
 

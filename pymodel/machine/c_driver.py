@@ -240,19 +240,19 @@ class Driver:
         return self._call("step_read_outputs", _word(number), found), list(found)
 
     def call(
-        self, number: int, inputs: Sequence[int], outputs: int, looks: int
+        self, number: int, inputs: Sequence[int], outputs: int, polls: int
     ) -> tuple[Status, list[int]]:
         """Evaluate a program once: its outputs."""
         found = _array([0] * outputs)
-        arguments = (_word(number), _array(inputs), found, _word(looks))
+        arguments = (_word(number), _array(inputs), found, _word(polls))
         return self._call("step_call", *arguments), list(found)
 
     def run(
-        self, number: int, steps: int, save: int, room: int, looks: int
+        self, number: int, steps: int, save: int, room: int, polls: int
     ) -> tuple[Status, list[int]]:
         """Run a program: its trace."""
         trace, taken = _array([0] * room), ctypes.c_size_t()
-        arguments = (_word(number), _word(steps), _word(save), trace, _size(room), _word(looks))
+        arguments = (_word(number), _word(steps), _word(save), trace, _size(room), _word(polls))
         status = self._call("step_run", *arguments, ctypes.byref(taken))
         return status, trace[: taken.value]
 
@@ -267,9 +267,9 @@ class Driver:
         self._raise()
         return words[:count]
 
-    def wait(self, looks: int) -> Status:
+    def wait(self, polls: int) -> Status:
         """Wait for the end of a run."""
-        return self._call("step_wait", _word(looks))
+        return self._call("step_wait", _word(polls))
 
     def report(self) -> Report:
         """What the last run left behind."""

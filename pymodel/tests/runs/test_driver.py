@@ -189,9 +189,9 @@ AROUND = """
 #include "step_engine.h"
 void use(const uint32_t *words);
 void example(const void *bytes, size_t size, volatile uint32_t *base, uint32_t *trace, size_t room,
-             uint32_t *state, uint32_t looks);
+             uint32_t *state, uint32_t polls);
 void example(const void *bytes, size_t size, volatile uint32_t *base, uint32_t *trace, size_t room,
-             uint32_t *state, uint32_t looks) {
+             uint32_t *state, uint32_t polls) {
   enum step_status status;
   uint32_t columns;
   %s
@@ -223,13 +223,13 @@ def one_of(machine, bits=0x3F00_0000):
 
 
 class RegisterFile:
-    """The registers of an engine whose runs its twin does, at once or ``looks`` later.
+    """The registers of an engine whose runs its twin does, at once or ``polls`` later.
 
     ``programs`` are those that its memory can hold. What they consist of runs as the registers
     say, without a prologue that nobody has asked for.
     """
 
-    def __init__(self, machine, programs, looks=0):
+    def __init__(self, machine, programs, polls=0):
         self.machine = machine
         self.known = {machine.encode(word): word for p in programs for word in p.words}
         self.map = step_engine(machine.bus_words)
@@ -238,7 +238,7 @@ class RegisterFile:
         self.rows = [{} for _ in range(machine.programs)]
         self.words, self.list, self.trace = {}, {}, []
         self.status = 0
-        self.looks, self.busy = looks, 0
+        self.polls, self.busy = polls, 0
         self.moves = self.stores = 0  # writes of FILE_ADDRESS and FILE_DATA
         config, lanes, depth = identity(machine)
         self.given = {
@@ -328,7 +328,7 @@ class RegisterFile:
         )
         self.status |= 16 if self.twin.stopped else 0
         self.twin.stopped = False
-        self.busy = self.looks
+        self.busy = self.polls
 
 
 @pytest.fixture(scope="module")
@@ -342,9 +342,9 @@ def library():
     return one_of(Machine())
 
 
-def made(code, library, looks=0):
+def made(code, library, polls=0):
     registers = RegisterFile(
-        library.call(0).program.machine, [c.program for c in library.calls.values()], looks
+        library.call(0).program.machine, [c.program for c in library.calls.values()], polls
     )
     driver = Driver(code, registers.read, registers.write)
     assert driver.open() == Status.OK
@@ -360,7 +360,7 @@ def test_the_statuses_are_those_of_the_header():
 @pytest.mark.parametrize("machine", [Machine(), Machine(1, 1), Machine(3, 5, depth=128)], ids=str)
 def test_calls_are_those_of_the_text(code, machine):
     library, image = one_of(machine)
-    registers, driver = made(code, library, looks=2)
+    registers, driver = made(code, library, polls=2)
     assert driver.load(image.encode()) == Status.OK
     fmt, rng = machine.fmt, np.random.default_rng(1)
     state = {"x": 0x3F00_0000}
@@ -461,7 +461,7 @@ def test_what_a_run_begins_with_is_found_anew(code):
     assert driver.write_carried(0, infinite) == Status.OK
     assert driver.run(0, 3, 1, 100, LOOKS) == (Status.STOPPED, [])
     assert driver.report().steps == 0
-    slow = RegisterFile(Machine(), [run.program], looks=1000)
+    slow = RegisterFile(Machine(), [run.program], polls=1000)
     driver = Driver(code, slow.read, slow.write)
     assert driver.open() == driver.load(run_image(run).encode()) == Status.OK
     assert driver.run(0, 3, 1, 100, LOOKS)[0] == Status.LATE
@@ -470,7 +470,7 @@ def test_what_a_run_begins_with_is_found_anew(code):
 def test_what_goes_wrong_has_a_status(code, library):
     library, image = library
     data = image.encode()
-    registers, driver = made(code, library, looks=10)
+    registers, driver = made(code, library, polls=10)
     one = Machine().fmt.one
     for name, value, status in (
         ("CONFIG", 0, Status.OTHER_MACHINE),
@@ -487,7 +487,7 @@ def test_what_goes_wrong_has_a_status(code, library):
     assert driver.exchange(data) == driver.set("gain", 0) == Status.UNKNOWN
     assert driver.load(data) == Status.OK
     assert driver.call(2, [one, one], 2, LOOKS)[0] == Status.UNKNOWN
-    assert driver.call(0, [one, one], 2, looks=3)[0] == Status.LATE
+    assert driver.call(0, [one, one], 2, polls=3)[0] == Status.LATE
     assert driver.call(0, [one, one], 2, LOOKS)[0] == Status.BUSY
     assert driver.load(data) == driver.restart(1) == driver.start(0, 1, 1) == Status.BUSY
     assert driver.wait(20) == Status.OK
