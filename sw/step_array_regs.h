@@ -4,6 +4,8 @@
 
 #define STEP_ARRAY_ID 0x000u /* RO: ASCII `SARR` */
 #define STEP_ARRAY_VERSION 0x004u /* RO: major << 16 | minor */
+#define STEP_ARRAY_VERSION_MAJOR 1u
+#define STEP_ARRAY_VERSION_MINOR 0u
 #define STEP_ARRAY_CONFIG 0x008u /* RO: parameters of this instance */
 #define STEP_ARRAY_CONFIG_EXP_W_SHIFT 0u
 #define STEP_ARRAY_CONFIG_EXP_W_MASK 0x0000000fu
@@ -35,6 +37,11 @@
 #define STEP_ARRAY_STATUS_MALFORMED_MASK 0x00000010u
 #define STEP_ARRAY_STATUS_FLAGS_SHIFT 8u
 #define STEP_ARRAY_STATUS_FLAGS_MASK 0x00001f00u
+#define STEP_ARRAY_STATUS_NX_MASK 0x00000100u
+#define STEP_ARRAY_STATUS_UF_MASK 0x00000200u
+#define STEP_ARRAY_STATUS_OF_MASK 0x00000400u
+#define STEP_ARRAY_STATUS_DZ_MASK 0x00000800u
+#define STEP_ARRAY_STATUS_NV_MASK 0x00001000u
 #define STEP_ARRAY_CYCLES 0x014u /* RO: length of the last run, clock cycles */
 #define STEP_ARRAY_LANES 0x040u /* RO: parameters of this instance */
 #define STEP_ARRAY_LANES_NUM_ADD_SHIFT 0u
@@ -51,7 +58,6 @@
 #define STEP_ARRAY_PROGRAM_DEPTH 0x048u /* RO: words of the program memory */
 #define STEP_ARRAY_IN_DEPTH 0x04cu /* RO: inputs that a call can have */
 #define STEP_ARRAY_OUT_DEPTH 0x050u /* RO: outputs that a call can have */
-#define STEP_ARRAY_SCRATCH_DEPTH 0x058u /* RO: words that a call can pass from segment to segment */
 #define STEP_ARRAY_ARRAY 0x054u /* RO: parameters of this instance */
 #define STEP_ARRAY_ARRAY_DATAPATHS_SHIFT 0u
 #define STEP_ARRAY_ARRAY_DATAPATHS_MASK 0x000000ffu
@@ -59,6 +65,7 @@
 #define STEP_ARRAY_ARRAY_SEGMENTS_MASK 0x000fff00u
 #define STEP_ARRAY_ARRAY_FUNCTIONS_SHIFT 20u
 #define STEP_ARRAY_ARRAY_FUNCTIONS_MASK 0x0ff00000u
+#define STEP_ARRAY_SCRATCH_DEPTH 0x058u /* RO: words that a call can pass from segment to segment */
 #define STEP_ARRAY_CALLS 0x060u /* RW: calls that a run takes */
 #define STEP_ARRAY_CALLS_TAKEN 0x064u /* RO: calls that this or the last run took, dropped ones too */
 #define STEP_ARRAY_CALLS_GIVEN 0x068u /* RO: calls whose results this or the last run gave */

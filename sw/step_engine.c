@@ -4,8 +4,7 @@
 #include "step_image.h"
 
 #define ID 0x53544550u /* ASCII STEP */
-#define MAJOR 1u       /* of VERSION */
-#define MINOR 1u       /* the first one with the register PROGRAM */
+#define MINOR 1u       /* of VERSION: the first one with the register PROGRAM */
 #define BANK_AT 16u    /* of a location: bank << 16 | address */
 #define ADDRESS_MASK 0xffffu
 #define START_POLLS 16u /* at a run of few words: one takes a cycle at least */
@@ -370,7 +369,7 @@ enum step_status step_open(struct step_engine *engine, volatile uint32_t *base) 
     return STEP_NO_ENGINE;
   }
   version = STEP_READ(engine, STEP_ENGINE_VERSION);
-  if (version >> 16 != MAJOR || (version & 0xffffu) < MINOR) {
+  if (version >> 16 != STEP_ENGINE_VERSION_MAJOR || (version & 0xffffu) < MINOR) {
     return STEP_NO_ENGINE;
   }
   engine->banks = banks_of(STEP_READ(engine, STEP_ENGINE_LANES));

@@ -435,11 +435,16 @@ def _branches(branches: Iterable[list[str]]) -> str:
 # --- C and documentation --------------------------------------------------------------------------
 
 
+def in_order(map_: Map) -> list[Register]:
+    """The registers by their addresses."""
+    return sorted(map_.registers, key=lambda register: register.offset)
+
+
 def c_header(map_: Map) -> str:
-    """The C header: byte offsets, sizes, field masks and shifts."""
+    """The C header: byte offsets, sizes, version, masks and shifts of fields, masks of bits."""
     prefix = map_.name.upper()
     lines = [f"/* {_GENERATED} */", f"#ifndef {prefix}_REGS_H", f"#define {prefix}_REGS_H", ""]
-    for register in map_.registers:
+    for register in in_order(map_):
         name = f"{prefix}_{register.name}"
         comment = f"/* {register.access}: {register.text} */"
         lines.append(f"#define {name} 0x{register.offset:03x}u {comment}")
@@ -448,6 +453,13 @@ def c_header(map_: Map) -> str:
         for field in register.fields:
             lines.append(f"#define {name}_{field.name}_SHIFT {field.low}u")
             lines.append(f"#define {name}_{field.name}_MASK 0x{field.mask:08x}u")
+            for at, bit in enumerate(field.bits, field.low):
+                lines.append(f"#define {name}_{bit}_MASK 0x{1 << at:08x}u")
+        if register.name == "VERSION" and map_.version:
+            lines += [
+                f"#define {name}_{part} {number}u"
+                for part, number in zip(("MAJOR", "MINOR"), map_.version, strict=True)
+            ]
     return "\n".join([*lines, "", "#endif", ""])
 
 
@@ -461,18 +473,21 @@ def markdown(maps: Iterable[Map]) -> str:
         "AXI4-Lite, 32 bit; RO: read only, RW: read and write. Byte strobes are honoured. Unmapped "
         "addresses and writes to read-only ones answer SLVERR and change nothing. So do accesses "
         "that are locked while busy, such as operand writes; they also set `STATUS.ERROR`, as does "
-        "a refused run.",
+        "a refused run. `VERSION` counts what hosts can see: a host refuses another major number, "
+        "and a minor one below the one that it needs.",
     ]
     for map_ in maps:
         lines += ["", f"## {map_.name}", "", map_.text, ""]
         lines += _table_head("byte address", "name", "access", "words", "what")
-        for register in map_.registers:
+        for register in in_order(map_):
             last = register.offset + WORD_BYTES * (register.words - 1)
             span = f"0x{register.offset:03x}" + (f" .. 0x{last:03x}" if register.words > 1 else "")
             text = register.text.replace("|", "\\|")
+            if register.name == "VERSION" and map_.version:
+                text += f": 0x{map_.version_word:08x}"
             cells = (span, register.name, register.access, register.words, text)
             lines.append(f"| {' | '.join(map(str, cells))} |")
-        for register in map_.registers:
+        for register in in_order(map_):
             if register.fields:
                 lines += ["", f"### {register.name}", "", *_table_head("bits", "field", "what")]
             for field in register.fields:

@@ -9,9 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
+from pymodel.arith.fp import DIV_BY_ZERO, FLAG_NAMES, INEXACT, INVALID, OVERFLOW, UNDERFLOW
+
 BUS_W = 32  # bits of a register
 WORD_BYTES = BUS_W // 8
 READ_ONLY, READ_WRITE = "RO", "RW"
+MAJOR_AT = 16  # in VERSION
 
 
 class Home(Enum):
@@ -25,12 +28,16 @@ class Home(Enum):
 
 @dataclass(frozen=True)
 class Field:
-    """Bits of a register; ``low`` is the lowest, ``width`` their number."""
+    """Bits of a register; ``low`` is the lowest, ``width`` their number.
+
+    ``bits`` has the names of single ones, the lowest first.
+    """
 
     name: str
     low: int
     width: int
     text: str
+    bits: tuple[str, ...] = ()
 
     @property
     def mask(self) -> int:
@@ -102,6 +109,8 @@ class Map:
         The module's.
     addr_w : int
         Bits of a byte address.
+    version : (int, int) or None
+        Major and minor number that VERSION reads as.
     registers : tuple of Register
     parameters : tuple of (str, int, str)
         Name, value and meaning of those that tell instances of different size apart.
@@ -112,6 +121,13 @@ class Map:
     text: str
     registers: tuple[Register, ...]
     parameters: tuple[tuple[str, int, str], ...] = ()
+    version: tuple[int, int] | None = None
+
+    @property
+    def version_word(self) -> int:
+        """What VERSION reads as."""
+        major, minor = self.version
+        return major << MAJOR_AT | minor
 
     def __getitem__(self, name: str) -> Register:
         return next(register for register in self.registers if register.name == name)
@@ -141,6 +157,18 @@ def through(
 ID, VERSION, CONFIG, CTRL, STATUS, CYCLES = range(0x000, 0x018, WORD_BYTES)
 ADDR_W = 12
 
+FLAGS_AT = 8  # in STATUS
+_FLAG_TEXTS = {
+    INEXACT: "inexact",
+    UNDERFLOW: "underflow",
+    OVERFLOW: "overflow",
+    DIV_BY_ZERO: "divide by zero",
+    INVALID: "invalid",
+}
+_FLAGS = ", ".join(
+    f"{FLAGS_AT + flag.bit_length() - 1} {text} ({FLAG_NAMES[flag]})"
+    for flag, text in _FLAG_TEXTS.items()
+)
 
 FAULT = ("FAULT", "sticky: a run met what spoils it (each map has its name); write 1 to clear")
 SINGULAR = ("SINGULAR", "sticky: a matrix to invert was singular; write 1 to clear")
@@ -213,7 +241,12 @@ def common_registers(
                 ),
                 Field(fault[0], 4, 1, fault[1]),
                 Field(
-                    "FLAGS", 8, 5, "sticky float flags of all runs, fflags order; write 1 to clear"
+                    "FLAGS",
+                    FLAGS_AT,
+                    len(FLAG_NAMES),
+                    f"sticky float flags of all runs, as in RISC-V fflags: bit {_FLAGS}; write 1 "
+                    "to clear",
+                    bits=tuple(FLAG_NAMES[1 << k] for k in range(len(FLAG_NAMES))),
                 ),
             ),
         ),
@@ -231,6 +264,7 @@ COPROCESSOR = Map(
 HDCA_COPROCESSOR = Map(
     "hdca_coprocessor",
     addr_w=ADDR_W,
+    version=(1, 0),
     text="Assembly and disassembly of two bodies (paper 000, 4.3). "
     "Matrices row by row: xi_11, xi_12, xi_22 (9 words each), xi_10, xi_20 (3 each).",
     registers=(
@@ -260,6 +294,7 @@ def ldup_coprocessor(n: int) -> Map:
     return Map(
         "ldup_coprocessor",
         addr_w=ADDR_W,
+        version=(1, 0),
         text="Inverse of an N x N matrix by LDUP factorisation (paper 000, 3.2). CONFIG holds N, "
         f"up to {LDUP_MAX_N}. Matrices row by row; words after the first N * N are not mapped.",
         parameters=(("N", n, "size of the matrix"),),
@@ -293,6 +328,7 @@ def step_engine(bus_words: int) -> Map:
     return Map(
         "step_engine",
         addr_w=ADDR_W,
+        version=(1, 2),
         text="Runs a program for whole steps (pymodel/machine/isa.py). A location is bank << 16 | "
         "context * FILE_DEPTH + address. A segment of length 0, one that does not lie in the "
         "program memory, and a trace longer than its list refuse a run. While busy, register "
@@ -431,6 +467,7 @@ def step_array(bus_words: int) -> Map:
     return Map(
         "step_array",
         addr_w=ADDR_W,
+        version=(1, 0),
         text="Runs recorded kernels for streams of calls: DATAPATHS datapaths of several contexts "
         "each execute one program, every context for a call of its own. A location is bank << "
         "16 | context * FILE_DEPTH + address, in every datapath. SEGMENT_START to "

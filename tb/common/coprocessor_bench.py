@@ -39,13 +39,11 @@ ICARUS_TAKES = 8  # one in so many numbers of one bit
 class Bus:
     """A co-processor, the model's expectation of it, and the scoreboard.
 
-    Attributes that a subclass gives: ``IDENTITY`` (four bytes), ``VERSION`` if it is not the first,
-    ``OPERANDS`` and ``RESULTS`` (names of registers), and the methods that raise
-    NotImplementedError here.
+    Attributes that a subclass gives: ``IDENTITY`` (four bytes), ``OPERANDS`` and ``RESULTS``
+    (names of registers), and the methods that raise NotImplementedError here.
     """
 
     IDENTITY = b"????"
-    VERSION = 0x0001_0000
     OPERANDS = ()
     RESULTS = ()
     setup = 0  # cycles that address and data stand for before an access
@@ -252,7 +250,7 @@ async def _handshakes(dut: Any, levels: list[int]) -> None:
 async def identity(bus: Bus) -> None:
     """ID, VERSION and CONFIG say what this instance is; no command of CTRL stays."""
     await bus.compare("ID", int.from_bytes(bus.IDENTITY, "big"))
-    await bus.compare("VERSION", bus.VERSION)
+    await bus.compare("VERSION", bus.registers.map.version_word)
     word = await bus.registers.read("CONFIG")
     for field in bus.registers.map["CONFIG"].fields:
         bus.board.compare(f"CONFIG.{field.name}", field.get(word), bus.params[field.name])

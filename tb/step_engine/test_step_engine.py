@@ -66,7 +66,6 @@ class Bus(coprocessor_bench.Bus):
     """The engine next to its model. A round is a short program on new registers."""
 
     IDENTITY = b"STEP"
-    VERSION = 0x0001_0002
     DESCRIPTION = (
         "MAIN_START",
         "MAIN_LENGTH",

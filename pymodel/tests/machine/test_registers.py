@@ -164,6 +164,46 @@ def test_constants_of_the_rtl_and_of_c_are_the_maps(map_):
             assert (mask, shift) == (field.mask, field.low)
 
 
+@every_map
+def test_flags_stand_where_the_rtl_has_them(map_):
+    """Bits of fp_pkg, behind the field's lowest one."""
+    text = (ROOT / "rtl/fp/fp_pkg.sv").read_text()
+    flags = {
+        "INEXACT": "NX",
+        "UNDERFLOW": "UF",
+        "OVERFLOW": "OF",
+        "DIV_BY_ZERO": "DZ",
+        "INVALID": "NV",
+    }
+    header = (ROOT / f"sw/{map_.name}_regs.h").read_text()
+    field = map_["STATUS"].field("FLAGS")
+    for name, short in flags.items():
+        at = field.low + int(re.search(rf"localparam int {name} = (\d+);", text)[1])
+        assert f"STATUS_{short}_MASK 0x{1 << at:08x}u\n" in header
+        plain = name.replace("_", " ").replace("DIV", "divide").lower()
+        assert f"{at} {plain} ({short})" in field.text
+
+
+@pytest.mark.parametrize("map_", MAPS[1:], ids=lambda map_: map_.name)
+def test_the_version_is_that_of_the_rtl(map_):
+    top = (ROOT / f"rtl/top/{map_.name}.sv").read_text()
+    word = int(re.search(r"\.VERSION_VALUE\(32'h(\w+)\)", top)[1], 16)
+    assert map_.version_word == word
+    header = (ROOT / f"sw/{map_.name}_regs.h").read_text()
+    for part, number in (("MAJOR", word >> 16), ("MINOR", word & 0xFFFF)):
+        assert f"#define {map_.name.upper()}_VERSION_{part} {number}u\n" in header
+    assert f"| 0x004 | VERSION | RO | 1 | major << 16 \\| minor: 0x{word:08x} |" in (
+        register_files.markdown([map_])
+    )
+
+
+@every_map
+def test_registers_are_listed_by_address(map_):
+    for text in (register_files.markdown([map_]), register_files.c_header(map_)):
+        offsets = re.findall(r"(?:^\| |\w )0x(\w{3})(?: |u)", text, re.M)
+        assert len(offsets) == len(map_.registers) and offsets == sorted(offsets)
+
+
 def test_masks_of_neighbours():
     field = registers.Field("X", 4, 6, "")
     assert field.mask == 0x3F0 and field.get(0xFFFF_FA5F) == 0x25
