@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DEFAULT = Machine()
 STAGES = (DEFAULT.add_stages, DEFAULT.mul_stages, DEFAULT.rec_stages, DEFAULT.sincos_stages)
 README, RESULTS, COST = "README.md", "docs/results.md", "docs/hardware_cost.md"
+NATIVE = "docs/native_results.md"
 
 #: (what README says, the number in it in groups), (where it stands, too), as regular expressions.
 QUOTED = [
@@ -44,6 +45,24 @@ def test_readme_quotes_the_tables(quote, file, source):
     places = len(mantissa.partition(".")[2])
     form = f".{places}{'e' if 'e' in said else 'f'}"
     assert float(said) == float(format(float(measured), form)), f"{file}: {measured}"
+
+
+@pytest.mark.rtl_of()
+@pytest.mark.parametrize(
+    ("form", "mode", "quote"),
+    [
+        ("float32", "batch of", r"1/(\d+) to\s+1/(\d+) of the time of Pinocchio"),
+        ("float64", "one", r"they\s+are ([\d.]+) to ([\d.]+) times as fast"),
+    ],
+)
+def test_readme_quotes_the_ratios_to_pinocchio(form, mode, quote):
+    """The least and the largest one of ID and FD, of all robots."""
+    row = rf"\| \w+ (?:ID|FD) \| {form} \| {mode}[^|]*\| Pinocchio \w+ \|(?:[^|]*\|){{2}} ([\d.]+)"
+    found = [float(ratio) for ratio in re.findall(row, (ROOT / NATIVE).read_text())]
+    assert len(found) == 6
+    said = re.search(quote, (ROOT / README).read_text()).groups()
+    for number, ratio in zip(said, (min(found), max(found)), strict=True):
+        assert number == format(ratio, f".{len(number.partition('.')[2])}f")
 
 
 @pytest.mark.rtl_of()
