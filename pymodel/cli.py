@@ -382,7 +382,7 @@ def schedule(arguments: argparse.Namespace) -> int:
     if arguments.contexts > 1:
         table.add_row("a system", f"{found['cycles'] / arguments.contexts:.1f}")
     for name, text in (
-        ("dependencies", "longest path"),
+        ("dependencies", "longest path, retimed" if program.prologue else "longest path"),
         ("lanes", "operations by lanes"),
         ("both", "no schedule is shorter than"),
     ):

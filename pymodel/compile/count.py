@@ -8,10 +8,11 @@ from pymodel.algorithms import two_handles
 from pymodel.compile.graph import Graph, Ref, flatten, symbols
 from pymodel.compile.kernel import Kernel
 from pymodel.compile.registry import recorded
+from pymodel.machine.isa import Machine
 from pymodel.mechanism.scenario import Scenario
 
-#: Latencies (cycles) that critical paths are quoted with.
-LATENCY = {"add": 3, "mul": 3, "rec": 8, "sincos": 16}
+#: Latencies (cycles) that longest paths are quoted with: those of the engine's default stages.
+LATENCY = Machine().latency
 
 #: Units that paper 000, section 4.3, has for two passes; it does not say how many reciprocals.
 PAPER_POOL = {"add": 57, "mul": 75}

@@ -9,13 +9,11 @@ from typing import Any, NamedTuple
 from pymodel.algorithms.rigid_body import control, segments
 from pymodel.algorithms.rigid_body.functions import FUNCTIONS, columns, evaluate, inputs
 from pymodel.compile.chains import Chain, Part, Stage
+from pymodel.compile.count import LATENCY
 from pymodel.compile.graph import OPERATIONS
 from pymodel.compile.kernel import Kernel, record
 from pymodel.compile.streams import numbered
 from pymodel.mechanism.robot import Robot
-
-#: Latencies (cycles) that longest paths are quoted with: those of the engine's default stages.
-LATENCY = {"add": 4, "mul": 3, "rec": 7, "sincos": 14}
 
 
 class Count(NamedTuple):
@@ -25,7 +23,7 @@ class Count(NamedTuple):
     ----------
     mul, add, rec, sincos : int
     path : int
-        Longest path of dependencies, cycles at :data:`LATENCY`.
+        Longest path of dependencies, cycles at :data:`pymodel.compile.count.LATENCY`.
     method : str
         How the function is evaluated, where there is a choice.
     """

@@ -93,7 +93,8 @@ SECTIONS = (
         "Step engine: cycles a system and step",
         step_engine,
         "make bench",
-        "Without tracing; stages as above; closed base by LDLᵀ.\n\n"
+        "Without tracing; stages as above; closed base by LDLᵀ; the longest path is that of the "
+        "[retimed](step_engine.md#over-the-steps-end-retiming) step.\n\n"
         "![step engine](img/step_engine.png)",
     ),
     Section(
@@ -107,7 +108,9 @@ SECTIONS = (
         "Operations of a whole time step",
         operations,
         "make results",
-        "Chain of bars, explicit Euler; terms shared, zeros folded.",
+        "Chain of bars, explicit Euler; terms shared, zeros folded. "
+        "The paths are those of the step as it is written; programs of the step engine are "
+        "[retimed](step_engine.md#over-the-steps-end-retiming), which makes most of them shorter.",
     ),
     Section("Regression", regression, "make test"),
     Section("Speed of the simulations", speed, "make bench"),

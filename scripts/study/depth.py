@@ -90,7 +90,7 @@ def measure() -> list[Row]:
 
 def _measured(job: Job) -> tuple[Job, Row]:
     kernel = recorded(job.algorithm, CHAINS[job.chain].scenario(job.n))
-    counted = count.kernel(kernel, Machine().latency)
+    counted = count.kernel(kernel)
     programs = {
         lanes: schedule(engine.boundless, kernel, thorough=True)
         for lanes, engine in ENGINES.items()
@@ -205,7 +205,6 @@ def _draw_gains(axes: Axes, rows: Rows, name: str) -> None:
 def section(rows: Sequence[Row]) -> str:
     """What the page says of it."""
     engine = Machine()
-    latency = ", ".join(f"{op} {cycles}" for op, cycles in engine.latency.items())
     registers = max(max(row["registers"].values()) for row in rows)
     words = max(max(row["cycles"].values()) for row in rows)
     widest = list(ENGINES)[-1]
@@ -219,7 +218,7 @@ DCA; `{COMMAND}` measures this alone. HDCA and Naudet's algorithm give velocitie
 rates of momenta, DCA and articulated bodies accelerations. Cycles are those of programs for the
 [step engine](architecture.md), by its own scheduler, with the banks and ports of its register file.
 2+2 lanes are two adders and two multipliers; besides them every engine has one reciprocal and one
-sine and cosine. Latencies are those of the default stages ({latency});
+sine and cosine. Latencies are those of the default stages ({latencies()});
 the longest path is in the same cycles.
 
 Assumed: memories as large as a program needs, up to {registers} registers a bank and
@@ -362,6 +361,11 @@ def _further(row: Mapping[str, int], longest: Mapping[str, int]) -> dict[str, fl
 def paper_003(n: int) -> dict[str, int]:
     """Operations that paper 003 prints for Naudet's algorithm."""
     return {op: each * n + besides for op, (each, besides) in PAPER_003.items()}
+
+
+def latencies() -> str:
+    """Those that longest paths are quoted with."""
+    return ", ".join(f"{op} {cycles}" for op, cycles in count.LATENCY.items())
 
 
 def _formula(op: str) -> str:

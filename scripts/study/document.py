@@ -399,8 +399,8 @@ Efficiency (figures 10, 11): above 1 HDCA is better.
 
 ## One right-hand side
 
-Operations as recorded, the longest path in cycles of the latencies that
-[`count.py`](../pymodel/compile/count.py) has, and the time of the native code for one state:
+Operations as recorded, the longest path in cycles of the step engine's latencies
+({depth.latencies()}), and the time of the native code for one state:
 
 {_evaluations(results["evaluations"])}
 

@@ -26,7 +26,7 @@ ROOMY = Machine(depth=1024, program_depth=1 << 16)
     [("double_pendulum", 2, 1, 130), ("four_bar", 2, 1, 260), ("double_pendulum", 4, 8, 8 * 26)],
 )
 def test_cycles_of_the_demos(name, adders, contexts, most):
-    """With units of 2, 2, 7 and 15 stages, as the longest paths of the model are quoted."""
+    """With units of 2, 2, 7 and 15 stages."""
     machine = dataclasses.replace(
         ROOMY, adders=adders, multipliers=adders, add_stages=2, rec_stages=7, sincos_stages=15
     )
