@@ -11,7 +11,7 @@ IMAGES = DOCS / "img"
 SCENARIOS = ROOT / "scenarios"
 
 #: The shipped scenarios of the demos.
-DEMOS = ("double_pendulum", "four_bar")
+DEMOS = {"double_pendulum": "double pendulum", "four_bar": "four-bar"}
 
 
 def scenario_file(name: str) -> Path:

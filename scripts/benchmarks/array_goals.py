@@ -85,7 +85,7 @@ def goals(rows: Rows) -> str:
         Goal("clock of 2+2 with 8 contexts, MHz", 120, clock(2)),
         Goal("clock of 8+8 with 8 contexts, MHz", 100, clock(8)),
         Goal(
-            "iiwa diFD a second and DSP48, thousands",
+            "iiwa diFD per second and per DSP48E1, thousands",
             20,
             best(
                 "iiwa14",
@@ -109,7 +109,7 @@ def goals(rows: Rows) -> str:
             best(None, "double_pendulum", lambda row: on_ecp5(row) / 1e6, "mhz", max),
         ),
         Goal(
-            "double pendulum on the step engine, one system, us a step",
+            "double pendulum on the step engine, one system, µs a step",
             1.5,
             one and on_engine("double_pendulum", Machine()) / one["mhz"],
             least=False,

@@ -16,7 +16,7 @@ from scripts.robots.field import DADU_DSP, ROBOMORPHIC_US, WIDTH
 
 ARM = "iiwa14"
 SINGLE_LANES = (2, 4)  # of step engines that run one call at a time
-#: Batched diFD of the iiwa, as paper 002 prints them: how often Dadu-RBD is Robomorphic.
+#: Batched diFD of the iiwa, as Dadu-RBD's paper prints them: how often Dadu-RBD is Robomorphic.
 DADU_TIMES = (6.3, 7.0)
 
 
@@ -42,7 +42,7 @@ def single_calls() -> str:
     machines = {lanes: Machine(lanes, lanes) for lanes in SINGLE_LANES}
     engines = {lanes: step_engine(lanes) for lanes in SINGLE_LANES}
     for lanes in SINGLE_LANES:
-        head += [f"{lanes}+{lanes}: cycles", "us", "thousand/s a DSP48"]
+        head += [f"{lanes}+{lanes}: cycles", "µs", "thousand/s per DSP48E1"]
     kernels = {f"{ARM} {name}": recorded(robot_of(ARM), name) for name in FUNCTIONS}
     steps = {f"step of {name}": step_of(name) for name in MECHANISMS}
     for name, kernel in (kernels | steps).items():
@@ -70,11 +70,12 @@ def others(rows: Rows) -> str:
         and None not in (row["calls_per_s"], row["dsp48"])
     ]
     text = (
-        "Paper 002 prints no throughput in calls a second. Its Dadu-RBD runs batches of the iiwa's "
-        f"diFD {DADU_TIMES[0]} to {DADU_TIMES[1]} times as fast as Robomorphic, where a call takes "
-        f"{ROBOMORPHIC_US} us. If calls follow one another there, Dadu-RBD's {DADU_DSP} DSP give "
-        f"{low:.1f} to {high:.1f} thousand a second and DSP: our estimate, not their figure. Here "
-        f"thousand diFD a second and DSP48 at the placed clock: {'; '.join(ours) or 'not placed'}. "
+        "Dadu-RBD's paper ([Yang, Chen and Han, 2023](glossary.md#papers)) prints no throughput in "
+        f"calls a second. It runs batches of the iiwa's diFD {DADU_TIMES[0]} to {DADU_TIMES[1]} "
+        f"times as fast as Robomorphic, where a call takes {ROBOMORPHIC_US} µs. If calls follow "
+        f"one another there, Dadu-RBD's {DADU_DSP} DSP give {low:.1f} to {high:.1f} thousand per "
+        "second and per DSP: our estimate, not their figure. Here thousand diFD per second and per "
+        f"DSP48E1 at the placed clock: {'; '.join(ours) or 'not placed'}. "
         "The FPGAs are of different families; theirs ran at 125 MHz on an XCVU9P. One call alone "
         "is slower here ([robots](robots_results.md))."
     )

@@ -6,14 +6,14 @@ others. Exit status 2, after one line, when something has to run first.
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from scripts.cost import formats_result, pareto
 from scripts.cost.engine import SWEEP_LANES
 from scripts.cost.errors import CostError
 from scripts.cost.formats_result import Run
 from scripts.cost.jobs import JOBS
-from scripts.cost.rows import Row
+from scripts.cost.rows import Row, is_unit
 from scripts.cost.sections.commands import commands
 from scripts.cost.sections.engine_goals import engine_goals
 from scripts.cost.sections.formats import enough, sweep
@@ -53,20 +53,21 @@ paper and of other open units, measured with the same commands.
 
 {units(rows)}
 
-Command: `make synth UNITS="fp_add fp_mul fp_recip fp_sincos"`
+Command: `make synth UNITS="{_units(filter(is_unit, rows))}"`
 
 ## Tops
 
 The co-processors' units are combinational or have 3, 3, 6 stages (add, mul, rec), the step engine's
 those of its defaults. A co-processor's row is not one netlist: it is its own logic plus, for each
-float unit, what that unit takes alone with its flags. Nothing is optimised across the border of a
-unit, and nothing was placed. The units:
+float unit, what that unit takes alone with its flags: nothing is optimised across the border of a
+unit, and no co-processor was placed. Engine and array are one netlist each, and were placed where
+they have a clock. The units:
 
 {counted(rows)}
 
 {areas(rows)}
 
-Command: `make synth UNITS="step_engine hdca_coprocessor ldup_coprocessor"`
+Command: `make synth UNITS="{_units(row for row in rows if not is_unit(row))}"`
 
 ## Time of a step
 
@@ -116,6 +117,11 @@ As they ran, for the first row of each kind. All of them are in `build/synth/sum
 
 {commands(rows)}
 """
+
+
+def _units(rows: Iterable[Row]) -> str:
+    """Names of what was measured, each once."""
+    return " ".join(dict.fromkeys(row["unit"] for row in rows))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

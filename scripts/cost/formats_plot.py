@@ -41,10 +41,10 @@ def plot(runs: Sequence[Run], engine: Mapping[str, Mapping[str, float]], path: P
         energy, motion = (figure.add_subplot(grid[:, column]) for column in range(2))
         costs = [figure.add_subplot(grid[row, 2]) for row in range(len(COSTS))]
         for demo, colour in DEMO_COLOURS.items():
-            _draw_demo(energy, motion, _by_format(runs, demo), demo.replace("_", " "), colour)
+            _draw_demo(energy, motion, _by_format(runs, demo), DEMOS[demo], colour)
         closed = _by_format(runs, "four_bar")
         gap = {"color": plots.GREEN, "linestyle": "-.", "marker": "D"}
-        _curve(motion, closed, "loop_position_max_m", label="four bar: loop gap [m]", **gap)
+        _curve(motion, closed, "loop_position_max_m", label="four-bar: loop gap [m]", **gap)
         energy.set_title("kinetic energy, worst difference to the reference [J]")
         motion.set_title("worst angle error, and gap of the closed loop")
         for axes in (energy, motion):

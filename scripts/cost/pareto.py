@@ -29,7 +29,7 @@ def show(points: Sequence[Point], console: Console) -> None:
     """Print the best of each number of lanes."""
     table = Table(title=f"step engine, {SCENARIO.replace('_', ' ')}: fastest by lanes")
     table.add_column("stages: add, mul, rec, sin cos")
-    for head in ("cycles", "MHz", "us a step", "LUT", "DSP"):
+    for head in ("cycles", "MHz", "µs a step", "LUT", "DSP"):
         table.add_column(head, justify="right")
     table.add_column("clock")
     for of_lanes in of_engines.told(points).values():

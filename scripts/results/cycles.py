@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pymodel.compile.latency import PIPELINED
 from scripts import demo as demos
 from scripts.documents import read, table
-from scripts.places import BUILD
+from scripts.places import BUILD, DEMOS
 
 PIPELINED_UNITS = f"{PIPELINED.text} stages"
 
@@ -55,6 +55,6 @@ def side_by_side() -> str:
     for demo in demos.DEMOS:
         folders = (BUILD / demo, BUILD / demo / "step")
         pair = (read(folder / "summary.json", f"make {demo}") for folder in folders)
-        head = (demos.DEMOS[demo].replace("_", " "), *demos.COLUMNS)
+        head = (DEMOS[demos.DEMOS[demo]], *demos.COLUMNS)
         parts.append(table(head, demos.rows(*pair)))
     return "\n\n".join(parts)

@@ -32,7 +32,7 @@ def sweep(rows: Sequence[Row], runs: Sequence[Run]) -> str:
         cost = engine.get(run["arith"], {})
         lines.append(
             (
-                run["demo"].replace("_", " "),
+                DEMOS[run["demo"]],
                 label(run["arith"]).replace("\n", " "),
                 *(cell(cost.get(name)) for name in COSTS),
                 _milli(run["kinetic_difference_max_J"]),
@@ -58,10 +58,9 @@ def _stops(run: Run) -> str:
 def enough(runs: Sequence[Run]) -> str:
     """From which format on the step size, not the arithmetic, limits: a sentence for each demo."""
     sentences = []
-    for demo in DEMOS:
+    for demo, name in DEMOS.items():
         mine = [run for run in runs if run["demo"] == demo and run["arith"] != FLOAT64]
         good = [run for run in mine if _truncation_prevails(run)]
-        name = demo.replace("_", " ")
         if good:
             least = min(good, key=lambda run: int(run["arith"].split("/")[1]))
             sentences.append(

@@ -21,7 +21,7 @@ HEAD = (
     "clock of",
     "**µs a step**",
     "steps/s",
-    "steps/s and DSP48E1",
+    "steps/s per DSP48E1",
 )
 HZ_PER_MHZ = 1e6
 MHZ_OF_1_NS = 1e3
@@ -54,7 +54,7 @@ def times(rows: Sequence[Row]) -> str:
             lines.append(
                 (
                     top.title,
-                    task.replace("_", " "),
+                    DEMOS[task],
                     n,
                     cell(mhz, "{:.1f}"),
                     where,

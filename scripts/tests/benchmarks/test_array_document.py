@@ -45,7 +45,7 @@ def test_goals_say_by_how_much_they_are_missed():
 
 def test_rates_by_dsp_stand_beside_those_of_others():
     text = " ".join(others([row("diFD", "iiwa14", cycles=1000.0)]).split())
-    assert "2.4 to 2.7 thousand a second and DSP: our estimate" in text
+    assert "2.4 to 2.7 thousand per second and per DSP: our estimate" in text
     assert "9.2 on 2+2, C 8, V 1." in text
 
 

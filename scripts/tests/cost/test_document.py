@@ -1,6 +1,7 @@
 """docs/hardware_cost.md, and what has to run before it."""
 
 import json
+import re
 
 from scripts.cost import document, formats, pareto, summary
 from scripts.cost.coprocessors import NOT_TIMED
@@ -45,6 +46,8 @@ def test_document_holds_every_top_and_goal(monkeypatch, tmp_path, points):
     text = document.document(rows, swept())
     for name in {one.unit for one in JOBS}:
         assert f"`{name}`" in text
+    said = re.findall(r'`make synth UNITS="(.*?)"`', text)
+    assert sorted(" ".join(said).split()) == sorted({one.unit for one in JOBS})
     assert "MHz ≥ 95: **missed**" in text and "LUT ≤ 345: met" in text
     assert "not measured" not in text
     rest = [row for row in rows if row["unit"] != "fp_recip_iterative"]
