@@ -253,7 +253,7 @@ def _subdesign_tables() -> list[TableData]:
     ]
     units.append(
         (
-            "paper 000, two passes",
+            "Turno and Malczyk, 2022, two passes",
             *(str(counting.PAPER_POOL.get(op, "-")) for op in OPERATION_SIGNS),
         )
     )

@@ -265,7 +265,7 @@ HDCA_COPROCESSOR = Map(
     "hdca_coprocessor",
     addr_w=ADDR_W,
     version=(1, 0),
-    text="Assembly and disassembly of two bodies (paper 000, 4.3). "
+    text="Assembly and disassembly of two bodies (Turno and Malczyk, 2022, 4.3). "
     "Matrices row by row: xi_11, xi_12, xi_22 (9 words each), xi_10, xi_20 (3 each).",
     registers=(
         *common_registers(
@@ -295,8 +295,9 @@ def ldup_coprocessor(n: int) -> Map:
         "ldup_coprocessor",
         addr_w=ADDR_W,
         version=(1, 0),
-        text="Inverse of an N x N matrix by LDUP factorisation (paper 000, 3.2). CONFIG holds N, "
-        f"up to {LDUP_MAX_N}. Matrices row by row; words after the first N * N are not mapped.",
+        text="Inverse of an N x N matrix by LDUP factorisation (Turno and Malczyk, 2022, 3.2). "
+        f"CONFIG holds N, up to {LDUP_MAX_N}. Matrices row by row; words after the first N * N are "
+        "not mapped.",
         parameters=(("N", n, "size of the matrix"),),
         registers=(
             *common_registers(

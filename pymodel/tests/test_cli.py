@@ -203,7 +203,7 @@ def test_count_prints_the_subdesigns_and_the_pool(capsys):
     assert units[2:] == [
         ["two passes", "41", "54", "1"],
         ["one pass", "74", "96", "1"],
-        ["paper 000, two passes", "57", "75", "-"],
+        ["Turno and Malczyk, 2022, two passes", "57", "75", "-"],
     ]
 
 

@@ -27,7 +27,7 @@ def subdesigns() -> str:
         for text, key in (("pool, two passes", "two_passes"), ("pool, one pass", "one_pass"))
     ]
     theirs = (count.PAPER_POOL.get(op, "-") for op in ("add", "mul", "rec"))
-    paper = [("paper 000, two passes", *theirs, "")]
+    paper = [("Turno and Malczyk, 2022, two passes", *theirs, "")]
     return table(("sub-design (equation)", "+", "×", "1/x", "pass"), rows + units + paper)
 
 

@@ -233,10 +233,11 @@ Assumed: memories as large as a program needs, up to {registers} registers a ban
 ### Operations
 
 Multiplications and additions of one evaluation, and of each further body in the end; reciprocals
-and sines with cosines of a body. Paper 003 prints {_formula("mul")} multiplications and
-{_formula("add")} additions for its algorithm in space, without the latter, and does not say how
-bodies are placed on each other. Ours there is in the frames of the bodies as well; in the plane it
-is in the ground frame, where nothing is turned. HDCA and DCA are in the ground frame.
+and sines with cosines of a body. [Naudet's paper](glossary.md#papers) prints
+{_formula("mul")} multiplications and {_formula("add")} additions for its algorithm in space,
+without the latter, and does not say how bodies are placed on each other. Ours there is in the
+frames of the bodies as well; in the plane it is in the ground frame, where nothing is turned. HDCA
+and DCA are in the ground frame.
 
 {_operations(rows)}"""
 
@@ -335,7 +336,7 @@ def _operations(rows: Sequence[Row]) -> str:
         f"{chain.title}: {algorithm.title}": [of_chain(rows, key)[n, name] for n in SIZES]
         for (key, chain), (name, algorithm) in product(CHAINS.items(), ALGORITHMS.items())
     }
-    counts["Pins in space: Naudet, as paper 003 prints"] = [paper_003(n) for n in SIZES]
+    counts["Pins in space: Naudet, as his paper prints"] = [paper_003(n) for n in SIZES]
     lines = [
         (title, *map(_both, some), _both(_further(*some[-2:])), *_besides(some[-1]))
         for title, some in counts.items()
