@@ -107,12 +107,13 @@ RULES = """
   with a `prismatic` joint of its own; its loop is closed elsewhere.
 - Coordinates must close the loops and velocities keep them closed, within a millionth of the
   mechanism's size (the lengths of `attach`, `point` and `at`, summed), and of a radian for axes:
-  angles with seven decimals do. The message for an open loop says how far it is open.
+  angles given to seven decimals are precise enough. The message for an open loop says how far it
+  is open.
 - Bodies with `guess = true` have their coordinates solved from the loops, with `q` as the guess,
-  to 1e-12 of the mechanism's size, or as well as the decimals in the file let redundant
-  constraints; then their velocities, as near to `qd` as the loops allow. All others keep theirs. So
-  give what drives the mechanism, and guess the rest. Of several postures that close, a guess finds
-  one near it. A file whose guesses lead nowhere is refused.
+  to 1e-12 of the mechanism's size; where constraints are redundant, as closely as the decimals in
+  the file allow; then their velocities, as near to `qd` as the loops allow. All others keep theirs.
+  So give what drives the mechanism, and guess the rest. Of several postures that close, a guess
+  finds one near it. A file whose guesses lead nowhere is refused.
 - A pin takes two degrees of freedom; in space a ball takes three, a hinge five. They take fewer
   where constraints follow from others wherever the mechanism goes, as in
   [Bennett's linkage](gallery.md#bennett), or in a flat four-bar of four hinges in space. Such a
