@@ -372,6 +372,9 @@ def _default(key: Key) -> str:
     return f"`{key.default}`"
 
 
+BELOW = (6, -14)  # points, from the middle of an arrow to its name
+
+
 def draw() -> Figure:
     """A body on its parent, with everything that a scenario file says of it."""
     figure = Figure(figsize=(9, 4.2), layout="constrained")
@@ -382,9 +385,9 @@ def draw() -> Figure:
     _body(axes, hinge, tilt + angle, VERMILION, "body")
     tip = _point(hinge, tilt + angle, (3.6, 0.0))
     com = _point(hinge, tilt + angle, (1.8, 0.28))
-    _arrow(axes, parent, hinge, "attach", BLUE, below=True)
-    _arrow(axes, hinge, tip, "tip", VERMILION, below=True)
-    _arrow(axes, hinge, com, "com", GREEN)
+    _arrow(axes, parent, hinge, "attach", BLUE, BELOW)
+    _arrow(axes, hinge, tip, "tip", VERMILION, BELOW)
+    _arrow(axes, hinge, com, "com", GREEN, (4, 30))
     for place, text, offset in (
         (parent, "handle 1\nof the parent", (-10, -30)),
         (hinge, "handle 1", (-6, 22)),
@@ -420,13 +423,10 @@ def _body(axes: Axes, start: Vector, angle: float, colour: str, name: str) -> No
     axes.annotate(name, _point(start, angle, (0.7, 0.45)), color=colour, ha="center")
 
 
-def _arrow(
-    axes: Axes, start: Vector, end: Vector, text: str, colour: str, below: bool = False
-) -> None:
+def _arrow(axes: Axes, start: Vector, end: Vector, text: str, colour: str, offset: Vector) -> None:
     style = {"arrowstyle": "-|>", "color": colour, "linewidth": 1.4, "shrinkA": 5, "shrinkB": 5}
     axes.annotate("", end, start, arrowprops=style)
     middle = ((start[0] + end[0]) / 2, (start[1] + end[1]) / 2)
-    offset = (6, -14) if below else (-4, 8)
     axes.annotate(text, middle, xytext=offset, textcoords="offset points", color=colour)
 
 

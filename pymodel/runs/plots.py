@@ -331,7 +331,7 @@ def _plot_differences(axes: Axes, curves: list[Curve], reference: Trajectory) ->
         difference = MILLI * (run.kinetic[: len(reference)] - reference.kinetic)
         label = f"{name} - reference"
         axes.plot(reference.t, difference, color=colour, ls=dash, lw=width, label=label)
-    axes.set_ylabel(r"$T - T_\mathrm{ref}$ [mJ]")
+    axes.set_ylabel("kinetic energy\n- reference [mJ]")
     axes.yaxis.set_major_formatter(SMALL_NUMBERS)
 
 
@@ -350,7 +350,7 @@ def _kinetic(
         )
         _plot_differences(panels[1], curves, reference)
         panels[1].set_title("difference to the reference")
-    panels[0].set_ylabel("kinetic energy $T$ [J]")
+    panels[0].set_ylabel("kinetic energy [J]")
     if len(curves) > 1:
         twin_label, twin, *_ = curves[1]
         panels[-1].plot(
@@ -362,7 +362,7 @@ def _kinetic(
         )
         panels[-1].yaxis.set_major_formatter(SMALL_NUMBERS)
         panels[-1].set_title("part of it that is rounding")
-        panels[-1].set_ylabel(f"$T - T_\\mathrm{{{twin_label}}}$ [mJ]")
+        panels[-1].set_ylabel(f"kinetic energy\n- {twin_label} [mJ]")
     for axes in panels:
         _beside(axes)
     panels[-1].set_xlabel("time [s]")

@@ -18,19 +18,37 @@ from pymodel.runs.trajectory import joint_column_names
 
 NO_VALUE = "#999999"
 UNITS = {"t": "s", "energy_change": "J", "loop_position": "m", "loop_velocity": "m/s"}
-OF_PINS = {r"q[0-9]+": "rad", r"qd[0-9]+": "rad/s", r"p[0-9]+": "N m s"}
+OF_PINS = {
+    r"q[0-9]+|body\[[0-9]+\]\.q": "rad",
+    r"qd[0-9]+|body\[[0-9]+\]\.qd": "rad/s",
+    r"p[0-9]+": "N m s",
+}
 
 
 def unit_of(column: str, scenario: Scenario | None = None) -> str:
-    """Unit of a column, empty without one; where no scenario says otherwise joints are pins."""
+    """Unit of a column, empty without one; where no scenario says otherwise joints are pins.
+
+    Of the varied keys only those of joints with one coordinate have one.
+    """
     if column in UNITS:
         return UNITS[column]
     if scenario is None:
         return next((unit for name, unit in OF_PINS.items() if re.fullmatch(name, column)), "")
     names = joint_column_names(scenario.nq, scenario.nv).values()
     units = coordinate_units(scenario), velocity_units(scenario), momentum_units(scenario)
-    found = zip((x for own in names for x in own), (x for own in units for x in own), strict=True)
-    return dict(found).get(column, "")
+    found = dict(
+        zip((x for own in names for x in own), (x for own in units for x in own), strict=True)
+    )
+    for k, (own, size) in enumerate(zip(scenario.v_slices, scenario.freedoms, strict=True)):
+        if size.q == size.v == 1:
+            found[f"body[{k}].q"] = units[1][own][0].removesuffix("/s")
+            found[f"body[{k}].qd"] = units[1][own][0]
+    return found.get(column, "")
+
+
+def _label(column: str, scenario: Scenario | None) -> str:
+    unit = unit_of(column, scenario)
+    return f"{column} [{unit}]" if unit else column
 
 
 def plot_map(
@@ -77,8 +95,7 @@ def plot_map(
         raise InputError(f"{keys[0]}, {keys[1]}: not a grid with one variation at each point")
     colours = np.full((len(y), len(x)), np.nan)
     colours[rows, columns] = np.where(table["status"] == "failed", np.nan, table[value])
-    unit = unit_of(value, scenario)
-    angle = unit == "rad"
+    angle = unit_of(value, scenario) == "rad"
     if angle:
         colours = np.angle(np.exp(1j * colours))
     style = {"cmap": "twilight", "vmin": -np.pi, "vmax": np.pi} if angle else {"cmap": "cividis"}
@@ -87,8 +104,8 @@ def plot_map(
         axes = figure.subplots()
         axes.set_facecolor(NO_VALUE)
         mesh = axes.pcolormesh(x, y, colours, shading="nearest", rasterized=True, **style)
-        figure.colorbar(mesh, label=f"{value} [{unit}]" if unit else value)
-        axes.set_xlabel(keys[0])
-        axes.set_ylabel(keys[1])
+        figure.colorbar(mesh, label=_label(value, scenario))
+        axes.set_xlabel(_label(keys[0], scenario))
+        axes.set_ylabel(_label(keys[1], scenario))
         axes.set_title(title, parse_math=False)
         plots.save(figure, path)

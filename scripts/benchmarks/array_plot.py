@@ -6,6 +6,7 @@ from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter
 
 DPI = 130
 ROBOT = "iiwa14"
@@ -18,11 +19,9 @@ def plot(rows: Sequence[dict[str, Any]], path: Path) -> None:
     cycles, work = figure.subplots(1, 2)
     mine = [row for row in rows if row["robot"] == ROBOT]
     _bars(cycles, mine, lambda row: row["cycles_per_call"])
-    cycles.set_yscale("log", base=2)
     cycles.set_ylabel("cycles a call, all systems busy")
     cycles.set_title(f"{ROBOT}: functions by shape of the array")
     _bars(work, mine, lambda row: row["cycles_per_call"] * row["multipliers"] * row["datapaths"])
-    work.set_yscale("log", base=2)
     work.set_ylabel("cycles a call x multipliers")
     work.set_title("the same by multiplier: lower is busier lanes")
     cycles.legend(fontsize=8)
@@ -38,10 +37,13 @@ def _bars(axes: Axes, rows: Sequence[dict[str, Any]], value: Any) -> None:
         heights = [some[kernel] for kernel in kernels]
         axes.bar(at, heights, WIDTH / len(shapes), label=shape)
     axes.set_xticks(range(len(kernels)), kernels)
+    axes.set_yscale("log", base=2)  # replaces the formatters
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    axes.yaxis.set_minor_formatter(NullFormatter())
     axes.grid(alpha=0.3, axis="y")
 
 
 def _shape(row: dict[str, Any]) -> str:
-    lanes = f"{row['adders']}+{row['multipliers']}"
-    return f"{lanes} lanes, {row['contexts']} contexts, {row['datapaths']} datapaths"
+    numbers = [(row["contexts"], "context"), (row["datapaths"], "datapath")]
+    each = ", ".join(f"{n} {what}{'s' * (n > 1)}" for n, what in numbers)
+    return f"{row['adders']}+{row['multipliers']} lanes, {each}"

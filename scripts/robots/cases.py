@@ -25,7 +25,7 @@ FORMATS = (
 LOOP_FORMATS = tuple(Format(*widths) for widths in ((5, 10), (8, 12), (8, 15), (8, 19), (8, 23)))
 STATES, SEED = 200, 1
 NAMES = tuple(FUNCTIONS)
-LOOP = "closed loop"  #: besides the functions: a step of the robot under control
+LOOP = "PD control"  #: besides the functions: a step of the robot under it
 
 
 @cache

@@ -266,7 +266,7 @@ def _print(summary: dict[str, Any], loop: ClosedLoop) -> None:
         if None not in errors.values():
             said = ", ".join(f"{name} {x:.1e} {UNITS[name]}" for name, x in errors.items())
             rows.append((f"largest difference to {reference}", said))
-    title = f"closed loop, {summary['arith']} on {PLACES[summary['target']]}"
+    title = f"PD control, {summary['arith']} on {PLACES[summary['target']]}"
     table = Table(title=Text(title), show_header=False)
     for row in rows:
         table.add_row(*map(Text, row))

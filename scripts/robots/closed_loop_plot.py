@@ -1,4 +1,4 @@
-"""The picture of a closed loop: joints on their way to the target, torques, and the errors."""
+"""The picture of a robot under PD control: joints on their way, torques, and the errors."""
 
 from pathlib import Path
 
@@ -6,6 +6,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
+from pymodel.mechanism.robot import PRISMATIC
 from pymodel.runs import plots
 from pymodel.runs.closed_loop import ClosedLoop
 from pymodel.runs.robot_calls import Table
@@ -42,9 +43,11 @@ def plot(
             torques.plot(time, found[f"tau{k}"] / np.abs(found[f"tau{k}"]).max(), color=colour)
             error = np.abs(found[f"q{k}"] - reference[f"q{k}"][: len(time)])
             errors.semilogy(time, np.where(error > 0, error, np.nan), color=colour)
-        angles.set_title("joint angles, dotted: target [rad, prismatic joints m]")
-        torques.set_title("torques, each by its largest")
-        errors.set_title(f"angles, difference to {label} in float64")
+        sliding = any(link.kind == PRISMATIC for link in loop.robot.links)
+        unit = "[rad, prismatic joints m]" if sliding else "[rad]"
+        angles.set_title(f"joint coordinates, dotted: target {unit}")
+        torques.set_title("torques, each divided by its largest magnitude")
+        errors.set_title(f"joint coordinates, difference to {label} in float64 {unit}")
         errors.set_xlabel("time [s]")
         figure.legend(*angles.get_legend_handles_labels(), loc="outside right center", fontsize=8)
         angles.set_xlim(time[0], time[-1])

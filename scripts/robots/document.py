@@ -208,9 +208,9 @@ a program has a word for each cycle. Registers: of the fullest bank.
 
 {schedules(tables["schedules"])}
 
-## Closed loop in RTL
+## PD control in RTL
 
-![closed loop](img/closed_loop.png)
+![robot under PD control](img/closed_loop.png)
 
 {closed_loop(loop)}
 

@@ -57,7 +57,9 @@ def _mechanism(axes: Axes, case: Case) -> None:
         axes.plot(*zip(pin, tip, strict=True), "o-", color=BLUE, markerfacecolor="white")
     ground = [pins[0], tips[[loop.body for loop in scenario.loops if loop.to < 0][0]]]
     axes.plot(*zip(*ground, strict=True), "k^", markersize=9)
-    axes.annotate("K", tips[case.point], xytext=(0, -14), textcoords="offset points", ha="center")
+    lowest = tips[case.point]
+    axes.plot(*lowest, "o", color="black")
+    axes.annotate("K", lowest, xytext=(9, 0), textcoords="offset points", va="center")
     axes.set(aspect="equal", title=case.title, xlabel="x [m]", ylabel="y [m]")
     axes.margins(0.12)
 

@@ -17,6 +17,7 @@ from pymodel.mechanism.scenario import (
     SPHERICAL,
     Spring,
 )
+from pymodel.mechanism.scenario_file import load
 from pymodel.runs import engine_runs, native_runs, plots, recorder, skeleton
 from pymodel.runs.animation import animate
 from pymodel.runs.ensemble import kinds
@@ -26,6 +27,7 @@ from pymodel.runs.summary import compared_units
 from pymodel.runs.sweep_plot import unit_of
 from pymodel.runs.trajectory import read_csv, write_csv
 from pymodel.tests.every_joint import every_joint
+from pymodel.tests.places import SCENARIOS
 from pymodel.tests.space import rssr, slider_crank
 
 STEPS = 8
@@ -95,6 +97,10 @@ def test_outcomes_and_units():
     }
     assert (unit_of("q0", scenario), unit_of("q3", scenario)) == ("m", "")
     assert (unit_of("p6", scenario), unit_of("t", scenario), unit_of("q3")) == ("N s", "s", "rad")
+    crank = load(SCENARIOS / "slider_crank.toml")
+    keys = ("body[0].q", "body[2].q", "body[2].qd", "body[0].mass")
+    assert [unit_of(key, crank) for key in keys] == ["rad", "m", "m/s", ""]
+    assert (unit_of("body[0].q", scenario), unit_of("body[1].qd")) == ("", "rad/s")
 
 
 def test_numbers_of_joints_may_be_varied():
