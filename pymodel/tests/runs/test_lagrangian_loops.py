@@ -16,6 +16,7 @@ from pymodel.runs import lagrangian
 from pymodel.runs.files import write_run
 from pymodel.runs.finished import FinishedRun
 from pymodel.runs.lagrangian import Lagrangian, NoReferenceError
+from pymodel.runs.summary import summarise
 from pymodel.runs.trajectory import read_csv
 from pymodel.tests import loops
 from pymodel.tests.places import SCENARIOS
@@ -420,6 +421,12 @@ def test_write_run_compares_loops_with_the_reference(tmp_path):
     assert summary["differences_to_reference"]["p"]["max"] == 0.0
     exact = read_csv(tmp_path / "lagrangian.csv")
     assert exact.p.tobytes() == run.p.tobytes() and exact.loop_position.max() < 1e-15
+    # Re-basing gives the same motion other momenta.
+    based = summarise(
+        FinishedRun(scenario, run, arithmetic="float64", options={"rebase": 1}), exact, None, run
+    )
+    compared = summary["differences_to_reference"].keys() - based["differences_to_reference"].keys()
+    assert compared == {"p"}
 
 
 def test_typed_decimals_are_taken_onto_the_loops():
