@@ -6,7 +6,6 @@ are those that `make synth UNITS=step_array` left for the same shape, as far as 
 array.json and array.png into build/bench.
 """
 
-import functools
 import json
 import multiprocessing
 import sys
@@ -19,9 +18,6 @@ from rich.table import Table
 
 from pymodel.compile.robot_kernels import recorded
 from pymodel.machine.isa import Machine
-from pymodel.mechanism import urdf
-from pymodel.mechanism.reduction import reduced
-from pymodel.mechanism.robot import Robot
 from pymodel.mechanism.scenario_file import load
 from pymodel.runs.array_runs import Array, Ensemble, fitting_array
 from scripts.benchmarks.array_plot import plot
@@ -31,6 +27,7 @@ from scripts.benchmarks.scenarios import OUT
 from scripts.cost.array import ARRAY, Shape
 from scripts.cost.summary import current, read_summary
 from scripts.places import ROOT, scenario_file
+from scripts.robots.cases import ROBOTS, small
 from tb.cosim_array.bench import STREAMS, calls, mechanisms
 
 JSON, PICTURE = OUT / "array.json", OUT / "array.png"
@@ -54,11 +51,7 @@ class Work(NamedTuple):
         return Machine(lanes, lanes, contexts=contexts, datapaths=datapaths, **STREAMS)
 
 
-ROBOTS = {
-    "iiwa14": (False, FUNCTIONS),
-    "hyq": (True, FUNCTIONS),
-    "atlas": (True, ("ID", "FD", "dID", "dFD")),
-}
+FEWER = {"atlas": ("ID", "FD", "dID", "dFD")}  # functions of a robot, where not all are measured
 MECHANISMS = ("double_pendulum", "four_bar")
 WORK = (
     Work(Shape(2, 8, 1)),
@@ -70,13 +63,6 @@ WORK = (
     Work(Shape(4, 16, 1)),
     Work(Shape(8, 8, 1), ("iiwa14", "atlas")),
 )
-
-
-@functools.cache
-def robot_of(name: str) -> Robot:
-    """A robot of `ROBOTS`."""
-    floating, _ = ROBOTS[name]
-    return reduced(urdf.load(ROOT / "robots" / f"{name}.urdf", floating))
 
 
 def run(work: Work) -> list[Row]:
@@ -129,9 +115,9 @@ def _kernels(work: Work) -> Iterator[tuple[str | None, str, Array, list[dict[str
     machine = work.machine
     counts = [batches * machine.systems for batches in BATCHES]
     for robot in work.robots:
-        floating, functions = ROBOTS[robot]
-        for function in functions:
-            array = fitting_array(machine, {function: recorded(robot_of(robot), function)})
+        floating = ROBOTS[robot]
+        for function in FEWER.get(robot, FUNCTIONS):
+            array = fitting_array(machine, {function: recorded(small(robot), function)})
             yield robot, function, array, [calls(robot, [function], n, floating) for n in counts]
     for name in MECHANISMS:
         scenario = replace(load(scenario_file(name), steps=STEPS), save=STEPS)

@@ -15,7 +15,6 @@ from scripts.benchmarks.array import (
     JSON,
     PICTURE,
     STEPS,
-    robot_of,
     with_hardware,
 )
 from scripts.benchmarks.array_devices import FILLED, devices
@@ -24,6 +23,7 @@ from scripts.benchmarks.array_others import others, single_calls
 from scripts.benchmarks.array_rows import NONE, Row, Rows, shape_of
 from scripts.documents import MissingError, copy_picture, read, table
 from scripts.places import DOCS, ROOT
+from scripts.robots.cases import small
 
 DOC = DOCS / "array_results.md"
 #: Whose lanes are counted: one of each robot.
@@ -73,7 +73,7 @@ def rates(rows: Rows) -> str:
 
 def busy(row: Row) -> float:
     """Part of the cycles in which the multipliers, or adders if these are busier, work."""
-    count = operations(recorded(robot_of(row["robot"]), row["kernel"]))
+    count = operations(recorded(small(row["robot"]), row["kernel"]))
     cycles = row["cycles_per_call"] * row["datapaths"]
     return max(count["mul"] / row["multipliers"], count["add"] / row["adders"]) / cycles
 

@@ -5,13 +5,14 @@ import textwrap
 from pymodel.compile.robot_kernels import recorded
 from pymodel.compile.schedule import schedule
 from pymodel.machine.isa import Machine
-from scripts.benchmarks.array import FUNCTIONS, MECHANISMS, robot_of
+from scripts.benchmarks.array import FUNCTIONS, MECHANISMS
 from scripts.benchmarks.array_rows import NONE, Row, Rows, shape_of
 from scripts.cost.cycles import step_of
 from scripts.cost.engine import ENGINE
 from scripts.cost.job import FAMILIES
 from scripts.cost.summary import current, read_summary
 from scripts.documents import table
+from scripts.robots.cases import small
 from scripts.robots.field import DADU_DSP, ROBOMORPHIC_US, WIDTH
 
 ARM = "iiwa14"
@@ -43,7 +44,7 @@ def single_calls() -> str:
     engines = {lanes: step_engine(lanes) for lanes in SINGLE_LANES}
     for lanes in SINGLE_LANES:
         head += [f"{lanes}+{lanes}: cycles", "µs", "thousand/s per DSP48E1"]
-    kernels = {f"{ARM} {name}": recorded(robot_of(ARM), name) for name in FUNCTIONS}
+    kernels = {f"{ARM} {name}": recorded(small(ARM), name) for name in FUNCTIONS}
     steps = {f"step of {name}": step_of(name) for name in MECHANISMS}
     for name, kernel in (kernels | steps).items():
         cells = []
