@@ -9,6 +9,7 @@ import pytest
 
 from pymodel.machine.isa import Machine
 from scripts.cost.sections.lanes import CHOICE
+from tb.common.simulators import usable
 
 ROOT = Path(__file__).resolve().parents[2]
 DEFAULT = Machine()
@@ -93,6 +94,55 @@ def test_examples_run(path, code):
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout
+
+
+@pytest.mark.skipif(not usable("verilator"), reason="no Verilator")
+def test_the_instance_on_a_board_is_one(tmp_path):
+    """It passes Verilator's -Wall, and its parameters are those that `compile` prints."""
+    page = (ROOT / "docs/on_a_board.md").read_text()
+    (code,) = re.findall(r"```systemverilog\n(.*?)```", page, re.S)
+    (tmp_path / "my_top.sv").write_text(code)
+    command = ["verilator", "--lint-only", "-Wall", "--top", "my_top", "rtl/lint.vlt"]
+    command += ["-f", "rtl/rtl.f", str(tmp_path / "my_top.sv")]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    (words,) = re.findall(r"pymodel (compile .*?) --out", page)
+    image = str(tmp_path / "arm")
+    words = [sys.executable, "-m", "pymodel", *words.split(), "--out", image]
+    said = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    (printed,) = re.findall(r"\d+ words of .*\nfor .*\n", said)
+    assert f"```\n{printed}```" in page
+    numbers = {int(number) for _, number in re.findall(r"\.(\w+)\((\d+)\)", code)}
+    assert set(map(int, re.findall(r"\d+", printed.partition("for")[2]))) <= numbers
+    for name in ("DEPTH", "PROGRAM_DEPTH", "TRACE_REGISTERS", "PROGRAMS"):
+        (number,) = re.findall(rf"\b{name} (\d+)", printed)
+        assert f".{name}({number})" in code
+
+
+def anchors(text):
+    """The names of its headings in links, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.*)$", re.sub(r"\]\(.*?\)", "", text), re.M)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.rtl_of()
+def test_links_lead_somewhere():
+    """Files and headings that the documents link."""
+    pages = [
+        ROOT / README,
+        ROOT / "CONTRIBUTING.md",
+        ROOT / "sw/README.md",
+        ROOT / "robots/README.md",
+    ]
+    pages += (ROOT / "docs").glob("*.md")
+    lost = []
+    for page in pages:
+        for link in re.findall(r"\]\((?!http)([^()\s]+)\)", page.read_text()):
+            name, _, heading = link.partition("#")
+            file = page.parent / name if name else page
+            if not file.exists() or (heading and heading not in anchors(file.read_text())):
+                lost.append((str(page.relative_to(ROOT)), link))
+    assert not lost
 
 
 def texts():
