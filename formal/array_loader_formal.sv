@@ -1,7 +1,8 @@
 // array_loader: beats are taken only during a run and of no more calls than it has; every beat that
-// is taken is written once, in order, or belongs to a call that is dropped; never into a half that
-// is in use; a batch is offered once, of calls that were written, and all that was taken comes to
-// an end.
+// is taken is written once, in order, at its place in the call, or it is of a function that is not
+// stored or behind the function's inputs; a call is placed if it has the inputs of a stored
+// function, no more and no fewer; nothing is written into a half that is in use; a batch is offered
+// once, of calls that were written, and all that was taken comes to an end.
 //
 // The sequencer takes a batch that is offered, and releases those that it took, in order. Beats and
 // the table of functions are free. Bounded, from a start.
@@ -14,6 +15,7 @@ module array_loader_formal #(
   localparam int FUNCTIONS = 2,
   localparam int DATA_W = 32,
   localparam int SYSTEMS = CONTEXTS * DATAPATHS,
+  localparam int IN_W = step_pkg::index_w(IN_DEPTH),
   localparam int LIVE_W = array_pkg::live_w(DATAPATHS, CONTEXTS),
   localparam int V_W = array_pkg::datapath_w(DATAPATHS),
   localparam int ADDRESS_W = array_pkg::stream_address_w(CONTEXTS, IN_DEPTH)
@@ -34,6 +36,8 @@ module array_loader_formal #(
 );
 
   localparam int NUMBER_W = 5;
+  localparam int MOST = IN_DEPTH + 1;  // beats of a call that are told apart: more are as many
+  localparam int PLACE_W = 2;
 
   logic finished, tready, write, batch_valid, batch_half, batch_function;
   logic [DATA_W-1:0] taken, dropped;
@@ -58,7 +62,8 @@ module array_loader_formal #(
   // What was asked, taken, written, offered
   // ---------------------------------------------------------------------------------------------
   logic later_q = 1'b0;
-  logic running_q, waits_q, tuser_q, tlast_q, take, consume, chosen_came_q, offered_q, offer_half_q;
+  logic running_q, waits_q, tuser_q, tlast_q, take, consume, offered_q, offer_half_q;
+  logic chosen_now, chosen_came_q;
   logic [DATA_W-1:0] tdata_q;
   logic [1:0] calls_q, in_use_q;  // in use: from the taking to the release
   logic [1:0] running_batches_q;  // taken and not released
@@ -66,8 +71,16 @@ module array_loader_formal #(
   logic [LIVE_W-1:0] offered_count_q;
   logic [W-1:0] chosen_word_q;
   logic release_half_q;
+  logic [FUNCTIONS-1:0] stored_q;  // the table
+  logic [FUNCTIONS-1:0][PLACE_W-1:0] inputs_q;
+  logic first_q, call_function_q, call_function;  // of the beat that is offered
+  logic [PLACE_W-1:0] place_q, chosen_place_q;  // in its call
+  logic is_input, chosen_is_input_q, chosen_ends_q;  // ends: a call that is right
+  assign call_function = first_q ? tuser_i : call_function_q;
+  assign is_input = stored_q[call_function] && place_q < inputs_q[call_function];
   assign take = tvalid_i && tready;
   assign consume = u_dut.consume;
+  assign chosen_now = consume && consumed_q == chosen_q;
 
   always_ff @(posedge clk_i) begin
     later_q <= 1'b1;
@@ -79,6 +92,20 @@ module array_loader_formal #(
     offered_q <= rst_ni && !start_i && batch_valid && !batch_take_i;
     offer_half_q <= batch_half;
     offered_count_q <= batch_count;
+    if (!rst_ni) begin
+      stored_q <= '0;
+    end else if (function_store_i) begin
+      stored_q[function_number_i] <= 1'b1;
+      inputs_q[function_number_i] <= function_inputs_i;
+    end
+    if (!rst_ni || start_i) begin
+      first_q <= 1'b1;
+      place_q <= '0;
+    end else if (take) begin
+      call_function_q <= call_function;
+      first_q <= tlast_i;
+      place_q <= tlast_i ? '0 : place_q + PLACE_W'(place_q != PLACE_W'(MOST));
+    end
     if (!rst_ni || start_i) begin
       running_q <= rst_ni;
       calls_q <= calls_i;
@@ -100,6 +127,9 @@ module array_loader_formal #(
       run_calls_q <= run_calls_q + (batch_take_i ? NUMBER_W'(batch_count) : '0);
       if (take && beats_q == chosen_q) begin
         chosen_word_q <= tdata_i[W-1:0];
+        chosen_place_q <= place_q;
+        chosen_is_input_q <= is_input;
+        chosen_ends_q <= is_input && tlast_i && place_q + 1'b1 == inputs_q[call_function];
         chosen_came_q <= 1'b1;
       end
       if (batch_take_i) begin
@@ -139,6 +169,10 @@ module array_loader_formal #(
       two_on_the_way: assert (!running_q || beats_q - consumed_q <= NUMBER_W'(2));
       in_order: assert (!write || consumed_q != chosen_q ||
                         (chosen_came_q && write_data == chosen_word_q));
+      inputs_written: assert (!chosen_now || write == chosen_is_input_q);
+      at_its_place: assert (!chosen_now || !write ||
+                            PLACE_W'(write_address[IN_W-1:0]) == chosen_place_q);
+      right_calls: assert (!chosen_now || u_dut.placed == chosen_ends_q);
       not_in_use: assert (!write || (!in_use_q[write_address[ADDRESS_W-1]] &&
                                      !(batch_valid && batch_half == write_address[ADDRESS_W-1])));
       offer_stands: assert (!offered_q || (batch_valid && batch_half == offer_half_q &&
