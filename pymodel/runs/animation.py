@@ -24,6 +24,7 @@ from pymodel.runs.plots import (
     JOINT_COLOURS,
     STYLE,
     lines,
+    literal,
     mechanism_axes,
     square_limits,
 )
@@ -34,6 +35,7 @@ UNIT_S = 0.01  # in which a GIF counts the time of a frame
 SHORTEST_S, LONGEST_S = 0.04, 0.1  # of a frame
 FEWEST, MOST = 25, 100  # frames, which keeps a GIF below a megabyte
 SIZE_INCHES, DPI = 4.2, 100
+COLUMNS, TIME_DIGITS = 40, 3  # characters of a line of the title; of the time at least
 ROUNDING = 1e-9  # of a sum of times, relative
 BAR = {"lw": 5, "capstyle": "round", "zorder": 3}
 BLOCK = {"lw": BLOCK_WIDTH, "capstyle": "butt", "zorder": 3}
@@ -69,7 +71,7 @@ def animate(
     ------
     InputError
         If the file has another ending, ffmpeg is missing, the trajectory is not of this mechanism,
-        nothing moves in it, it has places that are not finite, or the speed is not positive.
+        has less than two rows or places that are not finite, or the speed is not positive.
     OSError
         If the file cannot be written.
     """
@@ -159,20 +161,33 @@ def _write(
         moving.append(_Moving(axes, blocks, _colours(x.body for x in sliders), BLOCK))
     zigzags = [axes.plot(*nowhere, color="black", lw=1.2, zorder=2.5)[0] for _ in springs]
     (dots,) = axes.plot(*nowhere, "o", ms=5, mfc="white", mec="black", zorder=4)
-    pace = "" if speed == 1.0 else f"\n{speed:.2g} times real time"
-    title = axes.set_title(f"{scenario.name}{pace}")
+    digits = _digits(np.diff(trajectory.t[np.unique(rows)]).min())
+    texts = [_title(scenario.name, f"{t:.{digits}f} s", speed) for t in trajectory.t[rows]]
+    title = axes.set_title(max(texts, key=len))
     figure.draw_without_rendering()
     figure.set_layout_engine("none")  # the frames must not move
     with writer.saving(figure, str(path), DPI):
-        for frame, row in enumerate(rows):
+        for frame, (row, text) in enumerate(zip(rows, texts, strict=True)):
             for artist in moving:
                 artist.show(frame)
             for zigzag, corners in zip(zigzags, springs, strict=True):
                 _move(zigzag, corners[frame])
             _move(dots, pins[frame])
             _move(trace, tip[: row + 1])
-            title.set_text(f"{scenario.name}: {trajectory.t[row]:.3f} s{pace}")
+            title.set_text(text)
             writer.grab_frame()
+
+
+def _digits(interval: float) -> int:
+    """Decimals for times so many seconds apart, :data:`TIME_DIGITS` at least."""
+    return max(TIME_DIGITS, math.ceil(-math.log10(interval)))
+
+
+def _title(name: str, time: str, speed: float) -> str:
+    """What stands above a frame; a name too long for it and the time in one line has its own."""
+    between = ": " if len(name) + len(time) + 2 <= COLUMNS else "\n"
+    pace = "" if speed == 1.0 else f"\n{float(f'{speed:.2g}'):g} times real time"
+    return f"{literal(name, COLUMNS)}{between}{time}{pace}"
 
 
 class _Moving:

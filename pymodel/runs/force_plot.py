@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -11,7 +12,7 @@ from matplotlib.figure import Figure
 from pymodel.mechanism.scenario import Scenario
 from pymodel.runs.input_error import InputError, require
 from pymodel.runs.joint_forces import UNITS, JointForces, joint_names
-from pymodel.runs.plots import JOINT_COLOURS, STYLE, save
+from pymodel.runs.plots import DASHES, JOINT_COLOURS, NAME_COLUMNS, STYLE, literal, named, save
 
 FEW = len(JOINT_COLOURS)  # joints with a colour each
 
@@ -49,15 +50,14 @@ def plot_forces(
     many = len(names) > FEW
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(9, 6), layout="constrained")
-        figure.suptitle(f"{scenario.name}: what the joints exert", parse_math=False)
+        figure.suptitle(f"{named(scenario.name)}: what the joints exert")
         panels = figure.subplots(2, 1, sharex=True)
         for axes, (quantity, unit) in zip(panels, UNITS.items(), strict=True):
             sizes = np.linalg.norm(forces.of_joints(quantity), axis=-1)
             for k, (name, column) in enumerate(zip(names, sizes.T, strict=True)):
-                colour = mpl.colormaps["cividis"](k / len(names)) if many else JOINT_COLOURS[k]
                 if np.any(column):
-                    dash = "-" if k < counts[0] else (0, (4, 2))
-                    axes.plot(forces.t, column, color=colour, ls=dash, label=name)
+                    style = {"color": JOINT_COLOURS[k % FEW], "ls": _dash(k, counts[0])}
+                    axes.plot(forces.t, column, label=literal(name, NAME_COLUMNS), **style)
             axes.set_ylabel(f"{quantity} [{unit}]")
             if axes.lines:
                 axes.legend(
@@ -75,3 +75,9 @@ def plot_forces(
         if path is not None:
             save(figure, path)
     return figure
+
+
+def _dash(k: int, joints: int) -> Any:
+    """Dash of a joint, or of a loop, which come after the joints: another each time round."""
+    rounds = k // FEW if k < joints else -(-joints // FEW) + (k - joints) // FEW
+    return DASHES[rounds % len(DASHES)]

@@ -7,6 +7,7 @@ cover each other also differ in dash and width. Legends stand next to the axes, 
 from __future__ import annotations
 
 import os
+import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,6 +18,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.colors import Colormap, ListedColormap, Normalize
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
@@ -35,7 +37,9 @@ Curve = tuple[str, Trajectory, str, Any, float]
 
 BLUE, VERMILION, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 JOINT_COLOURS = (BLUE, VERMILION, GREEN, PURPLE, "#E69F00", "#56B4E9", "#8C564B", "#999999")
+DASHES = ("-", (0, (4, 2)), (0, (1, 1.5)), (0, (6, 1.5, 1, 1.5)))
 DPI = 150
+TITLE_COLUMNS, NAME_COLUMNS, TITLE_LINES = 50, 24, 3  # characters of what the user has named
 INSTANTS = 9  # postures drawn in the overview
 FAINTEST = 0.3  # opacity of the first of them
 SMALL_NUMBERS = "{x:.3g}"  # each tick whole: a common factor above the axes hits the legend
@@ -44,7 +48,7 @@ TIME_COLOURS = ListedColormap(mpl.colormaps["cividis_r"](np.linspace(0.12, 1.0, 
 BLOCK_WIDTH = 11.0  # of a drawn slider, points
 # In space: elevation and azimuth in degrees, intervals of the longest axis, how far names stand
 # from the axes, height of the box as a share of its largest side at least, how large it is drawn.
-VIEW, INTERVALS, NAME_PAD, FLATTEST, ZOOM = (22.0, -55.0), 5, 7.0, 0.5, 0.76
+VIEW, INTERVALS, NAME_PAD, FLATTEST, ZOOM = (22.0, -55.0), 5, 12.0, 0.5, 0.72
 #: Unit of coordinates or velocities -> what they are called.
 QUANTITIES = {
     "rad": "joint angle $q$ [rad]",
@@ -125,7 +129,7 @@ def plot_run(
     paths = [out / f"{kind}.png" for kind in kinds]
     with mpl.rc_context(STYLE):
         for kind, path in zip(kinds, paths, strict=True):
-            KINDS[kind](curves, reference, title, scenario).savefig(path, dpi=DPI)
+            KINDS[kind](curves, reference, named(title), scenario).savefig(path, dpi=DPI)
     return paths
 
 
@@ -185,10 +189,29 @@ def plot(
         raise InputError(f"kind {kind!r}: needs {needed}")
     curves = _curves(trajectory, reference, label, twin, twin_label)
     with mpl.rc_context(STYLE):
-        figure = KINDS[kind](curves, reference, title or label, scenario)
+        figure = KINDS[kind](curves, reference, named(title or label), scenario)
         if path is not None:
             save(figure, path)
     return figure
+
+
+def literal(text: str, columns: int | None = None) -> str:
+    """Text of the user's as a figure is to have it, where a dollar would begin a formula.
+
+    Parameters
+    ----------
+    text : str
+    columns : int, optional
+        Characters after which a line is wrapped; what does not fit :data:`TITLE_LINES` is left out.
+    """
+    if columns is not None:
+        text = textwrap.fill(text, columns, max_lines=TITLE_LINES, placeholder="...")
+    return text.replace("$", r"\$")
+
+
+def named(name: str) -> str:
+    """A name as the beginning of a figure's title."""
+    return literal(name, TITLE_COLUMNS)
 
 
 def save(figure: Figure, path: str | os.PathLike[str]) -> None:
@@ -226,9 +249,9 @@ def _curves(
             rows = len(other if name == "reference" else trajectory)  # a reference may end earlier
             if not np.array_equal(other.t, trajectory.t[:rows]):
                 raise InputError(f"{name}: not at the times of the trajectory")
-    curves: list[Curve] = [(label, trajectory, VERMILION, "-", 2.2)]
+    curves: list[Curve] = [(literal(label), trajectory, VERMILION, "-", 2.2)]
     if twin is not None and twin is not trajectory:
-        curves.append((twin_label, twin, BLUE, (0, (4, 2)), 1.3))
+        curves.append((literal(twin_label), twin, BLUE, (0, (4, 2)), 1.3))
     return curves
 
 
@@ -241,9 +264,9 @@ def _drawn(kind: str, scenario: Scenario | None) -> bool:
     return kind != "overview" or scenario is not None
 
 
-def _beside(axes: Axes) -> None:
+def _beside(axes: Axes, **options: Any) -> None:
     """Put the legend to the right of the axes."""
-    axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0)
+    axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, **options)
 
 
 def _above(axes: Axes) -> None:
@@ -261,6 +284,7 @@ class _Panel(NamedTuple):
     columns: list[int]
     names: list[str]
     joints: list[int]  # whose columns they are
+    parts: list[str]  # what of their joint they are, empty for its only one
 
 
 def _panels(run: Trajectory, scenario: Scenario | None) -> list[_Panel]:
@@ -269,8 +293,11 @@ def _panels(run: Trajectory, scenario: Scenario | None) -> list[_Panel]:
         numbered = [f"joint {k}" for k in range(run.nv)]
         coordinates = numbered if run.nq == run.nv else [f"coordinate {k}" for k in range(run.nq)]
         return [
-            _Panel("q", "joint coordinate $q$", [*range(run.nq)], coordinates, [*range(run.nq)]),
-            _Panel("qd", r"joint velocity $\dot q$", [*range(run.nv)], numbered, [*range(run.nv)]),
+            _Panel(quantity, text, [*range(count)], names, [*range(count)], [""] * count)
+            for quantity, text, names, count in (
+                ("q", "joint coordinate $q$", coordinates, run.nq),
+                ("qd", r"joint velocity $\dot q$", numbered, run.nv),
+            )
         ]
     found = []
     for quantity, units, names, slices in (
@@ -280,8 +307,13 @@ def _panels(run: Trajectory, scenario: Scenario | None) -> list[_Panel]:
         joints = np.repeat(np.arange(len(slices)), [own.stop - own.start for own in slices])
         for unit in dict.fromkeys(units):
             columns = [k for k, own in enumerate(units) if own == unit]
-            own = [names[k] for k in columns]
-            found.append(_Panel(quantity, QUANTITIES[unit], columns, own, joints[columns].tolist()))
+            own, of = [names[k] for k in columns], joints[columns].tolist()
+            parts = [
+                name.removeprefix(scenario.joint_name(k)).strip()
+                for name, k in zip(own, of, strict=True)
+            ]
+            own = [literal(name, NAME_COLUMNS) for name in own]
+            found.append(_Panel(quantity, QUANTITIES[unit], columns, own, of, parts))
     return found
 
 
@@ -291,7 +323,7 @@ def _joints(
     label, trajectory, *_ = curves[0]
     wanted = _panels(trajectory, scenario)
     figure = Figure(figsize=(9, max(6, 2.4 * len(wanted))), layout="constrained")
-    figure.suptitle(f"{title}: joint motion", parse_math=False)
+    figure.suptitle(f"{title}: joint motion")
     panels = figure.subplots(len(wanted), 1, sharex=True, squeeze=False)[:, 0]
     many = trajectory.nq > len(JOINT_COLOURS)
     colours: Colormap = mpl.colormaps["cividis"] if many else ListedColormap(JOINT_COLOURS)
@@ -300,13 +332,22 @@ def _joints(
         values = getattr(trajectory, panel.quantity)
         exact = None if reference is None else getattr(reference, panel.quantity)
         count = values.shape[1]
-        for k, name, joint in zip(panel.columns, panel.names, panel.joints, strict=True):
+        parts = sorted(dict.fromkeys(panel.parts), key=bool) if many else []
+        dashes = dict(zip(parts, DASHES, strict=False))
+        for k, name, joint, part in zip(*panel[2:], strict=True):
             colour = scale.to_rgba(joint) if many else colours(k)
             width = STYLE["lines.linewidth"] * (1.0 if many else 2.5 - 1.5 * (k + 1) / count)
-            axes.plot(trajectory.t, values[:, k], color=colour, lw=width, label=name)
+            style = {"color": colour, "lw": width, "ls": dashes.get(part, "-")}
+            axes.plot(trajectory.t, values[:, k], label=name, **style)
             if exact is not None:
                 axes.plot(reference.t, exact[:, k], color="black", lw=0.9, ls=(0, (1, 3)))
         axes.set_ylabel(panel.text)
+        if len(dashes) > 1:
+            shown = [
+                Line2D([], [], color="black", ls=dash, label=part or "only one")
+                for part, dash in dashes.items()
+            ]
+            _beside(axes, handles=shown)
     dotted = "" if reference is None else ", dotted: reference"
     panels[0].set_title(f"solid: {label}{dotted}")
     panels[-1].set_xlabel("time [s]")
@@ -340,7 +381,7 @@ def _kinetic(
 ) -> Figure:
     rows = 1 + (reference is not None) + (len(curves) > 1)
     figure = Figure(figsize=(9, 1.2 + 2.3 * rows), layout="constrained")
-    figure.suptitle(f"{title}: kinetic energy", parse_math=False)
+    figure.suptitle(f"{title}: kinetic energy")
     panels = figure.subplots(rows, 1, sharex=True, squeeze=False)[:, 0]
     label, run, colour, dash, width = curves[0]
     panels[0].plot(run.t, run.kinetic, color=colour, ls=dash, lw=width, label=label)
@@ -375,7 +416,7 @@ def _conserved(
 ) -> Figure:
     quantities = conserved(scenario)
     figure = Figure(figsize=(9, 1.2 + 2.3 * len(quantities)), layout="constrained")
-    figure.suptitle(f"{title}: conserved quantities, change since the start", parse_math=False)
+    figure.suptitle(f"{title}: conserved quantities, change since the start")
     panels = figure.subplots(len(quantities), 1, sharex=True, squeeze=False)[:, 0]
     for axes, quantity in zip(panels, quantities, strict=True):
         for label, run, colour, dash, width in curves:
@@ -383,7 +424,7 @@ def _conserved(
             axes.plot(run.t, change, color=colour, ls=dash, lw=0.6 * width, label=label)
         scale = f"{quantity.scale(curves[0][1]):.3g} {quantity.unit}"
         about = f"{quantity.name} ({quantity.scale_name} up to {scale})"
-        axes.set_title(about, parse_math=False)
+        axes.set_title(literal(about))
         axes.set_ylabel(f"change [{quantity.unit}]")
         axes.yaxis.set_major_formatter(SMALL_NUMBERS)
     _beside(panels[0])
@@ -401,7 +442,7 @@ def _loop(
     elif any(loop.axis for loop in scenario.loops):
         drawn |= HINGE_CURVES
     figure = Figure(figsize=(9, 2.5 * len(drawn)), layout="constrained")
-    figure.suptitle(f"{title}: closure of the loop", parse_math=False)
+    figure.suptitle(f"{title}: closure of the loop")
     panels = figure.subplots(len(drawn), 1, sharex=True)
     for axes, (text, values) in zip(panels, drawn.items(), strict=True):
         for label, run, colour, dash, width in curves:
@@ -420,7 +461,7 @@ def _overview(
 ) -> Figure:
     label, run, colour, _, width = curves[0]
     figure = Figure(figsize=(12, 5.6), layout="constrained")
-    figure.suptitle(f"{title} ({label})", fontsize=13, parse_math=False)
+    figure.suptitle(f"{title} ({label})", fontsize=13)
     grid = figure.add_gridspec(2, 2, width_ratios=(1.15, 1.0))
     _draw_motion(figure, mechanism_axes(figure, grid[:, 0], scenario), run, scenario)
 
@@ -429,6 +470,7 @@ def _overview(
     energy.plot(run.t, run.potential, color=BLUE, ls=(0, (5, 2)), label="potential")
     energy.plot(run.t, run.kinetic + run.potential, color="black", ls=(0, (1, 1.5)), label="sum")
     energy.set_ylabel("energy [J]")
+    energy.yaxis.set_major_formatter(SMALL_NUMBERS)
     _above(energy)
 
     error = figure.add_subplot(grid[1, 1], sharex=energy)
@@ -523,6 +565,7 @@ def square_limits(axes: Axes) -> None:
     axes.set_xlim((left + right) / 2 - half, (left + right) / 2 + half)
     axes.set_ylim((bottom + top) / 2 - half, (bottom + top) / 2 + half)
     axes.set_aspect("equal", adjustable="box")
+    axes.ticklabel_format(scilimits=(-3, 5))  # of small ones a factor: long ones hit each other
     axes.set_xlabel("x [m]")
     axes.set_ylabel("y [m]")
 

@@ -107,5 +107,5 @@ def plot_map(
         figure.colorbar(mesh, label=_label(value, scenario))
         axes.set_xlabel(_label(keys[0], scenario))
         axes.set_ylabel(_label(keys[1], scenario))
-        axes.set_title(title, parse_math=False)
+        axes.set_title(plots.named(title))
         plots.save(figure, path)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from matplotlib.animation import FFMpegWriter
+from matplotlib.animation import FFMpegWriter, PillowWriter
 from PIL import Image
 
 from pymodel.mechanism import kinematics
@@ -87,6 +87,36 @@ def test_what_is_refused(scenario, run, tmp_path, monkeypatch):
     with pytest.raises(InputError, match="needs ffmpeg, which is not installed"):
         animate(run, scenario, tmp_path / "x.mp4")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("name", "seconds", "speed", "title"),
+    [
+        ("tree", 1.0, 1.0, "tree: 1.000 s"),
+        ("costs $5 & $6", 1e-4, None, "costs $5 & $6: 0.0001 s\n0.0001 times real time"),
+        ("$x^{$", 1e3, 100.0, "$x^{$: 1000.000 s\n100 times real time"),
+        ("double pendulum of " * 9, 1.0, 1.0, "double pendulum of double pendulum of\n"),
+    ],
+)
+def test_what_stands_above_a_frame(
+    scenario, run, tmp_path, monkeypatch, name, seconds, speed, title
+):
+    """A dollar begins no formula; a long name leaves room for the time and the mechanism."""
+    shown = []
+
+    def look(writer):
+        axes = writer.fig.axes[0]
+        box = axes._left_title.get_window_extent()
+        inside = 0 <= box.x0 and box.x1 <= writer.fig.bbox.x1 and box.y1 <= writer.fig.bbox.y1
+        shown.append((axes.get_title(loc="left").replace(r"\$", "$"), inside, axes.bbox.width))
+
+    monkeypatch.setattr(PillowWriter, "grab_frame", look)
+    monkeypatch.setattr(PillowWriter, "finish", lambda writer: None)
+    two = replace(run.first(2), t=np.array([0.0, seconds]))
+    animate(two, replace(scenario, name=name), tmp_path / "x.gif", speed=speed)
+    text, inside, width = shown[-1]
+    assert text.startswith(title) and f"{seconds:.3f} s"[:4] in text
+    assert inside and width > 200
 
 
 def test_a_tip_that_moves_is_traced():

@@ -1,0 +1,87 @@
+"""What figures say, and that it can be read; how they look is seen by eye."""
+
+from dataclasses import replace
+
+import pytest
+
+from pymodel.mechanism.scenario import REVOLUTE, SPHERICAL
+from pymodel.mechanism.scenario_file import load
+from pymodel.runs import plots
+from pymodel.runs.force_plot import plot_forces
+from pymodel.runs.joint_forces import joint_forces
+from pymodel.runs.simulate import simulate
+from pymodel.tests.every_joint import every_joint
+from pymodel.tests.places import SCENARIOS
+
+MARKUP = "$x^{$ costs $5 & $6"
+
+
+@pytest.fixture(scope="module")
+def scenario():
+    """Ten steps; its names would be formulas that cannot be read."""
+    scenario = load(SCENARIOS / "double_pendulum.toml", steps=10)
+    bodies = tuple(replace(body, name=MARKUP) for body in scenario.bodies)
+    return replace(scenario, name=MARKUP, bodies=bodies)
+
+
+@pytest.fixture(scope="module")
+def run(scenario):
+    return simulate(scenario, "float64")
+
+
+def figures(scenario, run):
+    yield plot_forces(joint_forces(scenario, run), scenario)
+    for kind in ("overview", "joints", "kinetic_energy", "conserved"):
+        yield plots.plot(run, scenario, kind, label=MARKUP)
+
+
+def test_a_dollar_in_a_name_begins_no_formula(scenario, run):
+    for figure in figures(scenario, run):
+        figure.draw_without_rendering()
+        assert MARKUP in figure.get_suptitle().replace(r"\$", "$")
+
+
+def test_a_long_name_is_wrapped_and_cut(scenario, run):
+    for figure in figures(replace(scenario, name="a double pendulum " * 20), run):
+        figure.draw_without_rendering()
+        box = figure._suptitle.get_window_extent()
+        assert 0 < box.x0 and box.x1 < figure.bbox.x1 and box.height < figure.bbox.height / 4
+
+
+@pytest.mark.parametrize("metres", [1e-3, 1e3])
+def test_small_and_large_mechanisms_have_room_for_their_numbers(metres):
+    """No factor stands where the legend is; the names of ticks keep apart."""
+    body = {"mass": metres**3, "inertia": metres**5, "com": [metres / 2, 0.0], "tip": [metres, 0.0]}
+    time = {"step": 1e-4, "end": 1e-2}
+    data = {"name": "scaled", "gravity": [0.0, -9.8], "time": time, "body": [body | {"q": 2.0}] * 2}
+    scaled = load(data)
+    figure = plots.plot(simulate(scaled, "float64"), scaled)
+    figure.draw_without_rendering()
+    motion = figure.axes[0]
+    (energy,) = (axes for axes in figure.axes if axes.get_ylabel() == "energy [J]")
+    assert not energy.yaxis.get_offset_text().get_text()
+    boxes = [label.get_window_extent() for label in motion.get_xticklabels() if label.get_text()]
+    assert len(boxes) > 2
+    assert all(left.x1 < right.x0 for left, right in zip(boxes, boxes[1:], strict=False))
+
+
+def test_coordinates_of_many_joints_differ_in_their_dash():
+    """A colour is a joint's, a dash a component's."""
+    scenario = every_joint((SPHERICAL, SPHERICAL, SPHERICAL, REVOLUTE))
+    run = simulate(replace(scenario, end=scenario.step * 2), "float64")
+    quaternions, angle, rates = plots.plot(run, scenario, "joints").axes[:3]
+    for axes, count in ((quaternions, 12), (rates, 10)):
+        looks = {(str(line.get_color()), str(line._unscaled_dash_pattern)) for line in axes.lines}
+        assert len(looks) == len(axes.lines) == count
+    texts = [text.get_text() for text in rates.get_legend().get_texts()]
+    assert texts == ["only one", "about x", "about y", "about z"]
+    assert angle.get_legend() is None
+
+
+def test_forces_of_many_joints_and_loops_differ():
+    scenario = load(SCENARIOS / "andrews.toml", steps=1)
+    run = simulate(scenario, "float64")
+    axes = plot_forces(joint_forces(scenario, run), scenario).axes[0]
+    looks = {(line.get_color(), str(line._unscaled_dash_pattern)) for line in axes.lines}
+    assert len(looks) == len(axes.lines) == 10
+    assert {colour for colour, _ in looks} <= set(plots.JOINT_COLOURS)
