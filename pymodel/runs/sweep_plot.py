@@ -7,7 +7,9 @@ import re
 
 import matplotlib as mpl
 import numpy as np
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from pymodel.mechanism.scenario import Scenario
 from pymodel.mechanism.units import coordinate_units, momentum_units, velocity_units
@@ -17,6 +19,7 @@ from pymodel.runs.sweep_files import Columns
 from pymodel.runs.trajectory import joint_column_names
 
 NO_VALUE = "#999999"
+UNEVEN = 4.0  # ratio of the gaps of a key's values from which cells are drawn of one size
 UNITS = {"t": "s", "energy_change": "J", "loop_position": "m", "loop_velocity": "m/s"}
 OF_PINS = {
     r"q[0-9]+|body\[[0-9]+\]\.q": "rad",
@@ -68,7 +71,8 @@ def plot_map(
     keys : tuple of str
         The columns to the right and up.
     value : str
-        The column that is shown as colours. Angles are turned into -pi to pi.
+        The column that is shown as colours. Angles that span more than half a turn are turned into
+        -pi to pi.
     path : str or path-like
         The picture; the ending says in which format.
     title : str
@@ -95,17 +99,31 @@ def plot_map(
         raise InputError(f"{keys[0]}, {keys[1]}: not a grid with one variation at each point")
     colours = np.full((len(y), len(x)), np.nan)
     colours[rows, columns] = np.where(table["status"] == "failed", np.nan, table[value])
-    angle = unit_of(value, scenario) == "rad"
-    if angle:
+    label, style = _label(value, scenario), {"cmap": "cividis"}
+    shown = colours[np.isfinite(colours)]
+    if unit_of(value, scenario) == "rad" and shown.size and np.ptp(shown) > np.pi:
+        label += ", turned into ±π" if np.abs(shown).max() > np.pi else ""
         colours = np.angle(np.exp(1j * colours))
-    style = {"cmap": "twilight", "vmin": -np.pi, "vmax": np.pi} if angle else {"cmap": "cividis"}
+        style = {"cmap": "twilight", "vmin": -np.pi, "vmax": np.pi}
     with mpl.rc_context(plots.STYLE | {"axes.grid": False}):
         figure = Figure(figsize=(6.6, 5.4), layout="constrained")
         axes = figure.subplots()
         axes.set_facecolor(NO_VALUE)
-        mesh = axes.pcolormesh(x, y, colours, shading="nearest", rasterized=True, **style)
-        figure.colorbar(mesh, label=_label(value, scenario))
+        places = _places(axes.xaxis, x), _places(axes.yaxis, y)
+        mesh = axes.pcolormesh(*places, colours, shading="nearest", rasterized=True, **style)
+        figure.colorbar(mesh, label=plots.literal(label))
         axes.set_xlabel(_label(keys[0], scenario))
         axes.set_ylabel(_label(keys[1], scenario))
         axes.set_title(plots.named(title))
         plots.save(figure, path)
+
+
+def _places(axis: Axis, values: np.ndarray) -> np.ndarray:
+    """Where the cells of a key's values stand: there, or in equal steps if the gaps are uneven."""
+    gaps = np.diff(values)
+    if gaps.max() <= UNEVEN * gaps.min():
+        return values
+    names = {place: f"{value:g}" for place, value in enumerate(values)}
+    axis.set_major_locator(MaxNLocator(integer=True))
+    axis.set_major_formatter(lambda place, _: names.get(place, ""))
+    return np.arange(len(values))

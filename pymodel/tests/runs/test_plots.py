@@ -2,7 +2,9 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from pymodel.mechanism.scenario import REVOLUTE, SPHERICAL
 from pymodel.mechanism.scenario_file import load
@@ -10,6 +12,7 @@ from pymodel.runs import plots
 from pymodel.runs.force_plot import plot_forces
 from pymodel.runs.joint_forces import joint_forces
 from pymodel.runs.simulate import simulate
+from pymodel.runs.sweep_plot import plot_map
 from pymodel.tests.every_joint import every_joint
 from pymodel.tests.places import SCENARIOS
 
@@ -85,3 +88,26 @@ def test_forces_of_many_joints_and_loops_differ():
     looks = {(line.get_color(), str(line._unscaled_dash_pattern)) for line in axes.lines}
     assert len(looks) == len(axes.lines) == 10
     assert {colour for colour, _ in looks} <= set(plots.JOINT_COLOURS)
+
+
+@pytest.mark.parametrize(
+    ("angles", "label", "limits"),
+    [
+        ([0.0, 5e-4, 1e-3], "q0 [rad]", (0.0, 1e-3)),
+        ([7.0, 7.1, 7.2], "q0 [rad]", (7.0, 7.2)),
+        ([-3.0, 0.0, 3.0], "q0 [rad]", (-np.pi, np.pi)),
+        ([-3.0, 0.0, 3.5], "q0 [rad], turned into ±π", (-np.pi, np.pi)),
+    ],
+)
+def test_a_map_of_angles(monkeypatch, angles, label, limits):
+    """Small ones are not lost in a whole turn; cells of uneven values are of one size."""
+    x, y = (grid.ravel() for grid in np.meshgrid([1e-3, 1.0, 1e3], [0.0, 1.0]))
+    table = {"x": x, "y": y, "q0": np.array(2 * angles), "status": np.full(6, "done")}
+    drawn = []
+    monkeypatch.setattr(Figure, "savefig", lambda figure, *_, **__: drawn.append(figure))
+    plot_map(table, ("x", "y"), "q0", "map.png", MARKUP)
+    drawn[0].draw_without_rendering()
+    axes, bar = drawn[0].axes
+    assert (bar.get_ylabel(), axes.collections[0].get_clim()) == (label, limits)
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["", "0.001", "1", "1000", ""]
+    assert axes.get_ylim() == (-0.5, 1.5)
