@@ -451,6 +451,8 @@ def main(arguments: list[str] | None = None) -> int:
         return chosen.run(chosen)
     except (ScenarioError, urdf.RobotError, TrajectoryError, InputError) as error:
         print(error, file=sys.stderr)
+    except BrokenPipeError:
+        raise  # no file's: what is printed is not read
     except OSError as error:
         print(f"{error.filename}: {error.strerror}" if error.filename else error, file=sys.stderr)
     return BAD_INPUT

@@ -1,4 +1,4 @@
-"""How a command starts and how Ctrl-C ends it: in one line, however early it comes."""
+"""How a command starts, and how Ctrl-C or the end of its reader, as ``| head``, ends it."""
 
 import importlib
 import os
@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from types import FrameType
 
-INTERRUPTED = 130  # exit status
+INTERRUPTED, UNREAD = 130, 141  # exit status: 128 and the number of SIGINT, of SIGPIPE
 MESSAGE = "ended by Ctrl-C"
 
 
@@ -24,7 +24,8 @@ def run_command(module: str, arguments: Sequence[str]) -> int:
     Returns
     -------
     int
-        What ``main`` returns, the exit status; or :data:`INTERRUPTED`.
+        What ``main`` returns, the exit status; or :data:`INTERRUPTED`, or :data:`UNREAD` if nobody
+        reads what it prints.
     """
     listens = signal.getsignal(signal.SIGINT) == signal.default_int_handler  # or it is ignored
     if listens:
@@ -33,10 +34,20 @@ def run_command(module: str, arguments: Sequence[str]) -> int:
     if listens:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        return main(arguments)
+        try:
+            return main(arguments)
+        finally:
+            sys.stdout.flush()
     except KeyboardInterrupt:
         print(MESSAGE, file=sys.stderr)
         return INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the rest
+        return UNREAD
+    except SystemExit as end:
+        if isinstance(end.__context__, BrokenPipeError):  # rich makes it an exit
+            return UNREAD
+        raise
 
 
 def _end(number: int, frame: FrameType | None) -> None:

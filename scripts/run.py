@@ -65,6 +65,8 @@ def status_of(command: Callable[[], int]) -> int:
         return command()
     except ValueError as error:
         print(error, file=sys.stderr)
+    except BrokenPipeError:
+        raise  # no file's: what is printed is not read
     except OSError as error:
         print(f"{error.filename}: {error.strerror}" if error.filename else error, file=sys.stderr)
     except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""How commands end: by themselves, and by a Ctrl-C that comes early."""
+"""How commands end: by themselves, by a Ctrl-C that comes early, by a reader that ends."""
 
 import os
 import subprocess
@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from pymodel.commands import INTERRUPTED, MESSAGE
+from pymodel.commands import INTERRUPTED, MESSAGE, UNREAD
 from pymodel.tests.places import ROOT
 
 START = "import sys; from pymodel.commands import run_command; sys.exit(run_command('one', [7]))"
@@ -42,3 +42,20 @@ def test_a_command_ends_in_one_line(tmp_path, imported, run, status, said):
         timeout=50,
     )
     assert (done.returncode, done.stdout, done.stderr) == (status, "", said)
+
+
+@pytest.mark.parametrize("words", [["functions"], ["--help"], ["record", "scenarios/chain_8.toml"]])
+def test_a_reader_that_ends_ends_a_command_silently(words):
+    """Printed by rich, by argparse, by ourselves: as `| true` does."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-m", "pymodel", *words],
+        cwd=ROOT,
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=50,
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (UNREAD, "")
