@@ -268,6 +268,6 @@ distclean: clean ## remove .venv and .tools too
 .PHONY: help
 help: ## this text
 	@awk -F ':.*## ' '/^##@/ { printf "\n%s\n", substr($$0, 5) } \
-	  /^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	  /^[a-z-]+:.*## / { printf "  make %-21s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 	@printf '\nBenches: make <bench> [SIM=icarus|verilator SEED= TEST= CONFIG= WAVES=1]\n  %s\n' \
 	  "$(or $(KNOWN_BENCHES),none yet)"

@@ -132,7 +132,7 @@ def _write_run(
 def _reference(run: FinishedRun) -> tuple[Trajectory | None, str | None]:
     """The reference as far as it goes, and why no further."""
     try:
-        with progress(f"{run.scenario.name}: reference") as update:
+        with progress(f"{run.scenario.name}: reference", unit="rows") as update:
             exact, missing = lagrangian.simulate(run.scenario, run.trajectory.t, update), None
     except lagrangian.NoReferenceError as error:
         exact, missing = error.trajectory, str(error)

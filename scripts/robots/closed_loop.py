@@ -250,7 +250,7 @@ def _print(summary: dict[str, Any], loop: ClosedLoop) -> None:
     rows = [
         ("robot", str(loop.robot)),
         *(("", note) for note in loop.robot.notes),
-        ("motion", f"{loop.steps} steps of {1e3 * loop.step:g} ms"),
+        ("motion", f"{loop.steps} step{'s' * (loop.steps > 1)} of {1e3 * loop.step:g} ms"),
         ("left to the target", f"{summary['left_to_the_target']:.2g} rad"),
     ]
     if "cycles" in summary:

@@ -47,7 +47,7 @@ def simulator_version(simulator: str) -> str:
     """First line of what a simulator says about itself."""
     command = {"icarus": ["iverilog", "-V"], "verilator": ["verilator", "--version"]}[simulator]
     text = subprocess.run(command, capture_output=True, text=True).stdout
-    return text.splitlines()[0].strip() if text else "unknown"
+    return text.splitlines()[0].removesuffix("()").strip() if text else "unknown"
 
 
 def make_simulator(name: str, **options: Any) -> cocotb_test.simulator.Simulator:
