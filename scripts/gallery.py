@@ -1,5 +1,6 @@
 """Write docs/gallery.md and its pictures: every shipped scenario in motion."""
 
+import argparse
 import sys
 from itertools import takewhile
 from pathlib import Path
@@ -46,8 +47,10 @@ def document() -> str:
     return "\n".join(parts)
 
 
-def main() -> int:
+def main(arguments: list[str] | None = None) -> int:
     """Write the text and the animations."""
+    parser = argparse.ArgumentParser(prog="scripts.gallery", description=__doc__.splitlines()[0])
+    parser.parse_args(arguments)
     MOTIONS.mkdir(exist_ok=True)
     for path in scenario_files():
         scenario = load(path)

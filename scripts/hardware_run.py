@@ -168,7 +168,8 @@ def _print_cycles(hardware: HardwareResult, console: Console) -> None:
     """Our measurement of what the paper's table 6 measures: where the cycles go."""
     table = Table(title="clock cycles (our bus; `run` includes starting and polling)")
     for name in ("phase", "part", "words/evaluation", "cycles/evaluation", "cycles"):
-        table.add_column(name, justify="left" if name in ("phase", "part") else "right")
+        justify = "left" if name in ("phase", "part") else "right"
+        table.add_column(name, justify=justify, overflow="fold")  # where a terminal is narrow
     evaluations, moved = hardware.evaluations, hardware.registers_moved
     for part, cycles in hardware.cycles_by_part.items():
         words = f"{moved[part] / evaluations:.1f}"

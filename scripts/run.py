@@ -16,7 +16,7 @@ from pymodel.runs.session import run_model
 from pymodel.runs.summary import Summary
 from scripts.hardware_run import run_hardware
 from scripts.hardware_targets import TARGETS
-from scripts.run_options import MODEL, NATIVE, OptionParser, RunOptions, add_options, one_of
+from scripts.run_options import MODEL, NATIVE, OptionParser, RunOptions, add_options, either, one_of
 
 BAD_INPUT = 2  # exit status
 
@@ -79,8 +79,11 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit status."""
     parser = OptionParser(prog="scripts.run", description=__doc__.splitlines()[0])
     parser.add_argument("--scenario", required=True, help="scenario file (TOML)")
-    targets = one_of("TARGET", MODEL, NATIVE, *TARGETS)
-    parser.add_argument("--target", type=targets, default=RunOptions.target)
+    targets = (MODEL, NATIVE, *TARGETS)
+    text = f"where it runs: {either(targets)} (default: {RunOptions.target})"
+    parser.add_argument(
+        "--target", type=one_of("TARGET", *targets), default=RunOptions.target, help=text
+    )
     parser.add_argument("--out", required=True, help="folder for the results")
     parser.add_argument("--animate", action="store_true", help="draw the mechanism in motion, too")
     parser.add_argument("--forces", action="store_true", help="write the joints' forces, too")

@@ -136,7 +136,7 @@ class RunOptions:
         refuse_unused(self, USED_BY)
         bases = BASES[self.target]
         if self.base not in (None, *bases):
-            allowed = f"must be {_either(bases)} for TARGET={self.target}"
+            allowed = f"must be {either(bases)} for TARGET={self.target}"
             raise InputError(f"BASE={self.base}: {allowed}")
         fill_in(self)
 
@@ -178,9 +178,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_engine_options(parser)
     text = "run this many steps instead of until the end"
     add("--steps", type=whole("STEPS", 1, MAX_STEPS), help=text)
-    text = "re-base the momenta of a mechanism with loops every so many steps"
+    text = "re-base the momenta of a mechanism with loops every so many steps (default: 0, never)"
     add("--rebase", type=whole("REBASE", 0, MAX_REBASE), default=RunOptions.rebase, help=text)
-    text = "how the base of a closed chain is solved"
+    bases = tuple(dict.fromkeys(base for own in BASES.values() for base in own))
+    text = f"how the base of a closed chain is solved: {either(bases)}, not all on every target"
+    text += f" (default: {BASE}, coprocessor: {cosim.BASE})"
     add("--base", help=text)
     text = "folder for the bench's result row (the regression's)"
     add("--results", help=text)
@@ -191,11 +193,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def add_engine_options(parser: argparse.ArgumentParser) -> None:
     """Add what a simulation of any hardware takes."""
     add = parser.add_argument
-    add("--sim", dest="simulator", type=one_of("SIM", AUTO, *SIMULATORS))
-    text = "float32, float64 or <EXP_W>/<MAN_W>"
+    simulators = (AUTO, *SIMULATORS)
+    text = f"simulator: {either(simulators)} (default: {AUTO}, the fastest that is there)"
+    add("--sim", dest="simulator", type=one_of("SIM", *simulators), help=text)
+    text = f"float32, float64 or <EXP_W>/<MAN_W> (default: {RunOptions.arithmetic})"
     add("--arith", dest="arithmetic", type=_arithmetic, default=RunOptions.arithmetic, help=text)
-    add("--lanes", type=lanes_of, help="adders + multipliers of the step engine")
-    add("--seed", type=whole("SEED", 0, MAX_SEED), help="of random numbers and start values")
+    text = f"adders + multipliers of the step engine (default: {LANES})"
+    add("--lanes", type=lanes_of, help=text)
+    text = f"of random numbers and start values (default: {DEFAULT_SEED})"
+    add("--seed", type=whole("SEED", 0, MAX_SEED), help=text)
     add("--waves", action="store_true", help="FST into build/waves/cosim_*")
 
 
@@ -204,7 +210,7 @@ def one_of(name: str, *allowed: str) -> Callable[[str], str]:
 
     def parse(text: str) -> str:
         if text not in allowed:
-            raise argparse.ArgumentTypeError(f"{name}={text}: must be {_either(allowed)}")
+            raise argparse.ArgumentTypeError(f"{name}={text}: must be {either(allowed)}")
         return text
 
     return parse
@@ -240,6 +246,7 @@ def lanes_of(text: str) -> str:
     return text
 
 
-def _either(words: tuple[str, ...]) -> str:
+def either(words: tuple[str, ...]) -> str:
+    """Words as a message lists them."""
     *others, last = words
     return f"{', '.join(others)} or {last}" if others else last

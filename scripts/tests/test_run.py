@@ -4,6 +4,7 @@ import io
 import json
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
@@ -13,8 +14,9 @@ from pymodel.mechanism.scenario_file import load, varied, write_scenario
 from pymodel.runs.joint_forces import read_forces
 from pymodel.runs.simulate import simulate
 from pymodel.runs.trajectory import read_csv
-from scripts import demo, run
+from scripts import demo, gallery, hardware_run, run
 from scripts.run_options import BASES
+from tb.common import simulators
 from tb.common.handover import Handover, print_progress, read_progress
 
 pytestmark = pytest.mark.rtl_of()
@@ -237,8 +239,43 @@ def test_the_reference_can_be_left_out(tmp_path, capsys):
     assert not (tmp_path / "out" / "lagrangian.csv").exists()
 
 
-@pytest.mark.parametrize("main", [run.main, demo.main])
+@pytest.mark.parametrize("main", [run.main, demo.main, gallery.main])
 def test_help_is_plain_text(main, capsys):
     with pytest.raises(SystemExit):
         main(["--help"])
-    assert "``" not in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert out.startswith("usage: ") and "``" not in out
+
+
+def test_help_has_choices_and_defaults(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    with pytest.raises(SystemExit):
+        run.main(["--help"])
+    out = capsys.readouterr().out
+    for said in (
+        "where it runs: model, native, coprocessor or step (default: model)",
+        "auto, icarus or verilator (default: auto",
+        "ldl, blocks or ldup",
+    ):
+        assert said in out
+
+
+def test_a_narrow_terminal_folds_the_table_of_cycles():
+    parts = {"assembly write": 100, "assembly run": 1000}
+    hardware = SimpleNamespace(
+        evaluations=7,
+        registers_moved=dict.fromkeys(parts, 10),
+        cycles_by_part=parts,
+        cycles=1100,
+        computing=0,
+        registers_traced=0,
+    )
+    console = Console(file=io.StringIO(), width=50)
+    hardware_run._print_cycles(hardware, console)
+    assert "assembly" in console.file.getvalue() and "…" not in console.file.getvalue()
+
+
+def test_a_simulator_without_a_commit_has_no_empty_brackets(monkeypatch):
+    done = SimpleNamespace(stdout="Icarus Verilog version 11.0 (stable) ()\n\nmore\n")
+    monkeypatch.setattr(simulators.subprocess, "run", lambda *_, **__: done)
+    assert simulators.simulator_version("icarus") == "Icarus Verilog version 11.0 (stable)"
