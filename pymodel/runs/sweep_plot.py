@@ -112,8 +112,8 @@ def plot_map(
         places = _places(axes.xaxis, x), _places(axes.yaxis, y)
         mesh = axes.pcolormesh(*places, colours, shading="nearest", rasterized=True, **style)
         figure.colorbar(mesh, label=plots.literal(label))
-        axes.set_xlabel(_label(keys[0], scenario))
-        axes.set_ylabel(_label(keys[1], scenario))
+        axes.set_xlabel(plots.literal(_label(keys[0], scenario)))
+        axes.set_ylabel(plots.literal(_label(keys[1], scenario)))
         axes.set_title(plots.named(title))
         plots.save(figure, path)
 
