@@ -107,7 +107,8 @@ class Device:
         A simulation that takes longer is killed and has failed.
     modelled
         Parameters of the top level -> paths below it, and their widths, whose values the model
-        knows; see :mod:`tb.common.model_signals`.
+        knows; see :mod:`tb.common.model_signals`. None: of the device's ports it knows nothing,
+        either.
     writable
         What the tests write besides those ports: ``<module>.<name>``. Only for Verilator.
     """
@@ -116,7 +117,7 @@ class Device:
     sources: tuple[Path, ...]
     signals: tuple[str, ...]
     wall_limit_s: float
-    modelled: Callable[[Mapping[str, Any]], Mapping[str, int]] = lambda params: {}
+    modelled: Callable[[Mapping[str, Any]], Mapping[str, int]] | None = lambda params: {}
     writable: tuple[str, ...] = ()
 
     @property
@@ -141,14 +142,15 @@ class Device:
         The same text has the same place: builds that are alike share what ccache keeps.
 
         A device with an AXI4-Lite port gets a master beside it, :mod:`tb.common.on_bus`. With its
-        parameters given, the top level has the model's signals, :mod:`tb.common.model_signals`.
+        parameters given, the top level has the model's signals, :mod:`tb.common.model_signals`,
+        if there is a model.
         """
         sources = tuple(needed(self.toplevel, self.sources))
         name, text = self.toplevel, self.around()
         if text:
             name = on_bus.name_of(name)
             sources = (*sources, *(ROOT / file for file in on_bus.MASTERS))
-        if params is not None:
+        if params is not None and self.modelled:
             own = self._own.read_text()
             text = with_model(text or own, outputs_of(own), self.modelled(params))
             if name == self.toplevel:

@@ -8,6 +8,7 @@ import json
 import random
 import time
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from cocotb.utils import get_sim_time
 from tb.common import times
 from tb.common.axil import CHANNELS
 from tb.common.clock import PERIOD_NS, hold_reset, release_reset
+from tb.common.results import add_note
 from tb.common.simulation import Task
 from tb.fuzz import model as models
 from tb.fuzz.stimulus import Read, Stimulus, Write
@@ -129,7 +131,7 @@ class Fuzzer:
         if int(dut.hung_o.value):
             ends = iter(str(dut.handshakes_o.value))
             levels = ", ".join(f"{name} {next(ends)}/{next(ends)}" for name in CHANNELS)
-            self.fail(f"hang {at}: no handshake (valid/ready: {levels})")
+            self.fail(f"hang {at}: no handshake (valid/ready: {levels})", get_sim_time("ns"))
         wrong = {
             "a response without a request": dut.extra_o,
             "a response that changed before it was taken": dut.unstable_o,
@@ -138,7 +140,7 @@ class Fuzzer:
             bits = int(port.value)
             if bits:
                 channel = " and ".join(name for i, name in enumerate("BR") if bits >> i & 1)
-                self.fail(f"{what} {at}: channel {channel}")
+                self.fail(f"{what} {at}: channel {channel}", get_sim_time("ns"))
 
     def compare(self, writes: list[Write], reads: list[Read], base: int) -> None:
         """Give all that came to the model, by the cycle of the access."""
@@ -153,25 +155,25 @@ class Fuzzer:
             if is_write:
                 write = writes[i]
                 want = self.model.write(cycle, write.address, write.data, write.strobes)
-                self.same_response("write", write, response, want, base + stamp)
+                self.same_response("write", "bresp", write, response, want, base + stamp)
                 self.counts["writes"] += 1
                 self.counts["write errors"] += not want
             else:
                 read = reads[i]
                 want, words = self.model.read(cycle, read.address)
-                self.same_response("read", read, response, want, base + stamp)
+                self.same_response("read", "rresp", read, response, want, base + stamp)
                 self.counts["reads"] += 1
                 self.counts["read errors"] += not want
                 self.same_word(read, data, words, base + stamp)
 
     def same_response(
-        self, what: str, access: Write | Read, got: int, okay: bool, cycle: int
+        self, what: str, signal: str, access: Write | Read, got: int, okay: bool, cycle: int
     ) -> None:
         """The response is that of the model."""
         want = OKAY if okay else SLVERR
         if got != want:
             texts = [NAMES.get(x, f"response {x}") for x in (got, want)]
-            self.mismatch(what, access, *texts, cycle)
+            self.mismatch(what, signal, access, *texts, cycle)
 
     def same_word(self, read: Read, got: int, words: tuple[int, ...] | None, cycle: int) -> None:
         """The word is one that the model allows; a constant that of its first read."""
@@ -180,20 +182,27 @@ class Fuzzer:
             words = (self.model.seen.setdefault(register.name, got),)
         if words is not None and got not in words:
             want = " or ".join(f"{word:#010x}" for word in dict.fromkeys(words))
-            self.mismatch("read", read, f"{got:#010x}", want, cycle)
+            self.mismatch("read", "rdata", read, f"{got:#010x}", want, cycle)
 
-    def mismatch(self, what: str, access: Write | Read, got: str, want: str, cycle: int) -> None:
+    def mismatch(
+        self, what: str, signal: str, access: Write | Read, got: str, want: str, cycle: int
+    ) -> None:
         """Say what differs."""
         register, index = self.model.at.get(access.address & -4, (None, 0))
         name = f"{register.name}[{index}]" if register else "no register"
         sent = f" of {access.data:#010x}, strobes {access.strobes:04b}," if what == "write" else ""
+        ns = (cycle + 1) * PERIOD_NS + PERIOD_NS // 2  # the falling edge that shows it
         self.fail(
-            f"{what} of {access.address:#05x} ({name}){sent} differs at {cycle * PERIOD_NS} ns\n"
-            f"  got       {got}\n  expected  {want}"
+            f"{what} of {access.address:#05x} ({name}){sent} differs at {ns} ns\n"
+            f"  got       {got}\n  expected  {want}",
+            ns,
+            {"signal": signal, "got": got, "expected": want},
         )
 
-    def fail(self, why: str) -> None:
-        """Name the command that does it again."""
+    def fail(self, why: str, ns: float, shown: Mapping[str, str] | None = None) -> None:
+        """Name the command that does it again, and mark the time in the waveform."""
+        failure = {"ns": ns, "why": why.partition("\n")[0]} | dict(shown or {})
+        add_note(self.task.notes, fuzz.name, failure=failure)
         done = self.counts["reads"] + self.counts["writes"]
         command = f"make fuzz UNITS={self.task.config} COUNT={done + 1} SEED={self.task.seed}"
         raise AssertionError(f"{self.task.config}: {why}\n  rerun     {command} WAVES=1")

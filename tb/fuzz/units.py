@@ -40,7 +40,11 @@ class Unit:
         if not file.exists() or file.read_text() != text:
             file.write_text(text)
         return replace(
-            device, toplevel=file.stem, sources=(*sources, ROOT / MASTER, file), signals=()
+            device,
+            toplevel=file.stem,
+            sources=(*sources, ROOT / MASTER, file),
+            signals=(),
+            modelled=None,
         )
 
 

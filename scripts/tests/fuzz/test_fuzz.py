@@ -5,7 +5,10 @@ import dataclasses
 import pytest
 
 from scripts.fuzz import run
-from scripts.places import ROOT
+from scripts.places import BUILD, ROOT
+from scripts.tests.waves.values import Values, build_converter
+from scripts.waves.failure import PS, failure_group, window
+from scripts.waves.waveform import Waveform
 from tb.fuzz.units import UNITS
 from tb.ldup_coprocessor.bench import BENCH
 
@@ -14,6 +17,7 @@ STAGES = {"ADD_STAGES": 0, "MUL_STAGES": 0, "REC_STAGES": 0}
 SMALL = dataclasses.replace(
     UNITS["ldup_coprocessor"], params={"N": 2, "PARALLEL": 0} | FORMAT | STAGES
 )
+WAVES = BUILD / "waves" / run.BENCH
 FILE = "rtl/axil/axil_slave.sv"
 RIGHT, WRONG = "write_strb_q <= s_axil_wstrb;", "write_strb_q <= '1;"
 
@@ -59,8 +63,17 @@ def test_strobes_that_are_ignored_are_found(tmp_path):
     planted.write_text(text.replace(RIGHT, WRONG))
     sources = tuple(planted if file == ROOT / FILE else file for file in BENCH.device.sources)
     with pytest.raises(run.MismatchError) as found:
-        run.fuzz(SMALL, 20_000, seed=1, sources=sources)
+        run.fuzz(SMALL, 20_000, seed=1, sources=sources, waves=True)
     said = str(found.value)
     assert "ldup_coprocessor: read of 0x" in said and "differs at " in said
     assert "got       0x" in said and "expected  0x" in said
     assert "rerun     make fuzz UNITS=ldup_coprocessor COUNT=" in said
+    wave = Waveform.read(WAVES / "ldup_coprocessor-verilator-fuzz.fst")
+    failure = wave.about["failure"]
+    assert f"differs at {failure['ns']} ns\n  got       {failure['got']}\n" in said
+    assert window(wave)[1] == failure["ns"] * PS
+    clock, rdata = failure_group(wave)[0].lines
+    values = Values(build_converter(tmp_path), wave.path)
+    edge = failure["ns"] * PS
+    assert edge in values.times(clock.signal.path) and not values.at(clock.signal.path, edge)
+    assert f"{values.at(rdata.signal.path, edge):#010x}" == failure["got"]
