@@ -21,6 +21,7 @@ from rich.text import Text
 
 from pymodel import compile_command, robot_commands, sweep_commands
 from pymodel.algorithms.requests import BASE, CLOSED_BASES, RECORDED_BASES
+from pymodel.commands import BAD_INPUT, text_of
 from pymodel.compile.kernel import Kernel
 from pymodel.mechanism import urdf
 from pymodel.mechanism.scenario import Scenario, ScenarioError
@@ -29,7 +30,7 @@ from pymodel.runs.input_error import InputError
 from pymodel.runs.options import algorithm_options
 from pymodel.runs.trajectory import TrajectoryError, read_csv
 
-DONE, NO, BAD_INPUT = 0, 1, 2
+DONE, NO = 0, 1
 
 Options = Callable[[argparse.ArgumentParser], None]
 Command = Callable[[argparse.Namespace], int]
@@ -454,5 +455,5 @@ def main(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:
         raise  # no file's: what is printed is not read
     except OSError as error:
-        print(f"{error.filename}: {error.strerror}" if error.filename else error, file=sys.stderr)
+        print(text_of(error), file=sys.stderr)
     return BAD_INPUT

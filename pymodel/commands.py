@@ -7,7 +7,8 @@ import sys
 from collections.abc import Sequence
 from types import FrameType
 
-INTERRUPTED, UNREAD = 130, 141  # exit status: 128 and the number of SIGINT, of SIGPIPE
+#: Exit status: 128 and the number of SIGINT, of SIGPIPE.
+BAD_INPUT, INTERRUPTED, UNREAD = 2, 130, 141
 MESSAGE = "ended by Ctrl-C"
 
 
@@ -24,8 +25,8 @@ def run_command(module: str, arguments: Sequence[str]) -> int:
     Returns
     -------
     int
-        What ``main`` returns, the exit status; or :data:`INTERRUPTED`, or :data:`UNREAD` if nobody
-        reads what it prints.
+        What ``main`` returns, the exit status; :data:`INTERRUPTED`; :data:`UNREAD` if nobody reads
+        what it prints; :data:`BAD_INPUT`, after one line, for a file that fails unexpectedly.
     """
     listens = signal.getsignal(signal.SIGINT) == signal.default_int_handler  # or it is ignored
     if listens:
@@ -42,12 +43,26 @@ def run_command(module: str, arguments: Sequence[str]) -> int:
         print(MESSAGE, file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the rest
+        _print_nothing_more()
         return UNREAD
+    except OSError as error:  # such as a full disk, or a folder that cannot be written
+        print(text_of(error), file=sys.stderr)
+        _print_nothing_more()
+        return BAD_INPUT
     except SystemExit as end:
         if isinstance(end.__context__, BrokenPipeError):  # rich makes it an exit
             return UNREAD
         raise
+
+
+def text_of(error: OSError) -> str:
+    """The line that tells of a file that cannot be read or written."""
+    return f"{error.filename}: {error.strerror}" if error.filename else str(error)
+
+
+def _print_nothing_more() -> None:
+    """Keep what is left in buffers from failing once more when Python ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _end(number: int, frame: FrameType | None) -> None:

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from pymodel.runs.input_error import InputError
+
 Row = dict[str, Any]
 
 
@@ -51,17 +53,43 @@ def _row(line: str) -> Row | None:
         return None
 
 
-def replace_unit(summary: Path, row: Row, order: Iterable[str]) -> None:
+def read_units(summary: Path) -> dict[str, Row]:
+    """The rows of a summary by unit; none if it is missing.
+
+    Raises
+    ------
+    InputError
+        If the file is no summary.
+    """
+    if not summary.exists():
+        return {}
+    try:
+        return {row["unit"]: row for row in json.loads(summary.read_text())}
+    except (ValueError, KeyError, TypeError):
+        raise InputError(f"{summary} is not a summary: remove it") from None
+
+
+def replace_unit(summary: Path, unit: str, row: Row | None, order: Iterable[str]) -> None:
     """Put a unit's row into a summary, in the place of an older one.
 
     Parameters
     ----------
     summary
         May be missing.
+    unit
     row
+        None: there is none any more.
     order
         Of the units, by name. A row of none of them is left out.
+
+    Raises
+    ------
+    InputError
+        If the file is no summary.
     """
-    rows = {old["unit"]: old for old in json.loads(summary.read_text())} if summary.exists() else {}
-    rows[row["unit"]] = row
-    summary.write_text(json.dumps([rows[name] for name in order if name in rows], indent=1))
+    rows = read_units(summary) | {unit: row}
+    kept = [rows[name] for name in order if rows.get(name)]
+    summary.parent.mkdir(parents=True, exist_ok=True)
+    new = summary.with_suffix(".new")
+    new.write_text(json.dumps(kept, indent=1))
+    new.replace(summary)

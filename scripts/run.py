@@ -7,7 +7,7 @@ Exit status: 0 done, 1 the run broke off or the hardware differed from the model
 import sys
 from collections.abc import Callable
 
-from pymodel.commands import INTERRUPTED, MESSAGE
+from pymodel.commands import BAD_INPUT, INTERRUPTED, MESSAGE, text_of
 from pymodel.mechanism.scenario import Scenario
 from pymodel.mechanism.scenario_file import load
 from pymodel.runs.files import animate_run
@@ -17,8 +17,6 @@ from pymodel.runs.summary import Summary
 from scripts.hardware_run import run_hardware
 from scripts.hardware_targets import TARGETS
 from scripts.run_options import MODEL, NATIVE, OptionParser, RunOptions, add_options, either, one_of
-
-BAD_INPUT = 2  # exit status
 
 
 def run(options: RunOptions) -> tuple[Summary | None, int]:
@@ -68,7 +66,7 @@ def status_of(command: Callable[[], int]) -> int:
     except BrokenPipeError:
         raise  # no file's: what is printed is not read
     except OSError as error:
-        print(f"{error.filename}: {error.strerror}" if error.filename else error, file=sys.stderr)
+        print(text_of(error), file=sys.stderr)
     except KeyboardInterrupt:
         print(f"{MESSAGE}; this run leaves no files", file=sys.stderr)
         return INTERRUPTED

@@ -6,11 +6,12 @@ import sys
 
 import pytest
 
-from pymodel.commands import INTERRUPTED, MESSAGE, UNREAD
+from pymodel.commands import BAD_INPUT, INTERRUPTED, MESSAGE, UNREAD
 from pymodel.tests.places import ROOT
 
 START = "import sys; from pymodel.commands import run_command; sys.exit(run_command('one', [7]))"
 CTRL_C = "os.kill(os.getpid(), signal.SIGINT)"
+FULL = "sys.stdout = open('/dev/full', 'w'); print(1)"
 CAUGHT = f"""
 try:
     {CTRL_C}
@@ -27,11 +28,20 @@ except BaseException:
         (CTRL_C, "return 0", INTERRUPTED, f"{MESSAGE}\n"),
         (CAUGHT, "return 0", INTERRUPTED, f"{MESSAGE}\n"),
         ("pass", CTRL_C, INTERRUPTED, f"{MESSAGE}\n"),
+        ("pass", "open('no/file')", BAD_INPUT, "no/file: No such file or directory\n"),
+        ("pass", FULL, BAD_INPUT, "[Errno 28] No space left on device\n"),
     ],
-    ids=["by itself", "while it is imported", "where an import catches it", "while it runs"],
+    ids=[
+        "by itself",
+        "while it is imported",
+        "where an import catches it",
+        "while it runs",
+        "a file that fails",
+        "nowhere to print",
+    ],
 )
 def test_a_command_ends_in_one_line(tmp_path, imported, run, status, said):
-    module = f"import os, signal, time\n{imported}\ndef main(arguments):\n    {run}\n"
+    module = f"import os, signal, sys, time\n{imported}\ndef main(arguments):\n    {run}\n"
     (tmp_path / "one.py").write_text(module)
     path = os.pathsep.join([str(ROOT), str(tmp_path)])
     done = subprocess.run(

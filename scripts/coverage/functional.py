@@ -1,6 +1,7 @@
 """Bins that simulations have met, merged into one database of cocotb-coverage."""
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -11,6 +12,7 @@ from cocotb_coverage.coverage import CoverageDB, CoverPoint, coverage_db
 from tb.common.coverage.point import Bin, Point
 
 Met = dict[tuple[str, str], set[Bin]]
+NO_NAME = r"\W+"
 STALE = "; if the points have changed since, run `make test` again"
 
 
@@ -35,12 +37,20 @@ def read_met(folder: Path) -> Met:
     -------
     dict
         (unit, point) -> bins.
+
+    Raises
+    ------
+    CoverageError
+        If a file is damaged.
     """
     met = defaultdict(set)
     for path in sorted(folder.glob("*.jsonl")):
-        for line in path.read_text().splitlines():
-            unit, point, bins = json.loads(line)
-            met[unit, point].update(map(tuple, bins))
+        try:
+            for line in path.read_text().splitlines():
+                unit, point, bins = json.loads(line)
+                met[unit, point].update(map(tuple, bins))
+        except (ValueError, TypeError):
+            raise CoverageError(f"{path} is damaged: remove it, and run its bench again") from None
     return dict(met)
 
 
@@ -66,11 +76,16 @@ def fill(points: Sequence[Point], met: Met) -> CoverageDB:
     return coverage_db
 
 
+def _name(point: Point) -> str:
+    """A point's name in the database, which makes elements of XML of it."""
+    return f"{point.unit}.{re.sub(NO_NAME, '_', point.name)}"
+
+
 def _sample(point: Point, found: Iterable[Bin]) -> None:
     """Define a cover point and sample it."""
     texts = {bin_: point.text(bin_) for bin_ in point.bins}
 
-    @CoverPoint(f"{point.unit}.{point.name.replace('.', ' ')}", bins=list(texts.values()))
+    @CoverPoint(_name(point), bins=list(texts.values()))
     def sample(text: str) -> None:
         pass
 
@@ -82,7 +97,7 @@ def rows(points: Sequence[Point]) -> list[Row]:
     """What the database says of each point."""
     found = []
     for point in points:
-        item = coverage_db[f"{point.unit}.{point.name.replace('.', ' ')}"]
+        item = coverage_db[_name(point)]
         found.append(Row(point.unit, point.name, item.size, item.coverage, len(point.excluded)))
     return found
 

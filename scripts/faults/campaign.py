@@ -69,7 +69,10 @@ class Campaign:
         """
         if not self._listing.exists():
             self._simulate(lambda line: None, listing=self._listing)
-        self.listing = json.loads(self._listing.read_text())
+        try:
+            self.listing = json.loads(self._listing.read_text())
+        except ValueError:
+            raise FaultsError(f"{self._listing} is cut short: remove it") from None
 
     @property
     def registers(self) -> list[Register]:
@@ -132,6 +135,7 @@ class Campaign:
 
     def known(self) -> dict[Place, Row]:
         """The rows that there are."""
+        self._keep()  # of a campaign that was cut short
         return {
             Place(row["path"], row["number"], row["cycle"]): row
             for row in self._journal.rows.values()
@@ -152,7 +156,6 @@ class Campaign:
         FaultsError
             If the simulation fails.
         """
-        self._keep()  # of a campaign that was cut short
         known = self.known()
         todo = [place for place in dict.fromkeys(places) if place not in known]
         if not todo:
@@ -163,7 +166,7 @@ class Campaign:
             self._keep()
 
     def _keep(self) -> None:
-        """Take what a simulation has left."""
+        """Take what a simulation has left, one that was cut short, too."""
         new = self.folder / "new.jsonl"
         rows = read_rows(new)
         if rows:
@@ -172,6 +175,7 @@ class Campaign:
 
     def again(self, place: Place, waves: bool) -> Row:
         """Do one injection again, with waves if wanted; its row, and whether it is ``bad``."""
+        self._keep()
         file = self.folder / "new.jsonl"
         self._inject([place], lambda: None, waves)
         row = json.loads(file.read_text())
@@ -210,9 +214,18 @@ class Campaign:
             raise FaultsError(f"{self.unit.name}: {(wrong or ['no test ran'])[0]}")
 
     def summary(self, places: Sequence[Place], handshakes: Sequence[Place], seed: int) -> Row:
-        """The top's row of build/faults/summary.json: of what was drawn, and of handshakes."""
+        """The top's row of build/faults/summary.json: of what was drawn, and of handshakes.
+
+        Raises
+        ------
+        FaultsError
+            If one of them was not done.
+        """
         known = self.known()
-        rows, more = ([known[x] for x in y if x in known] for y in (places, handshakes))
+        lost = sum(place not in known for place in (*places, *handshakes))
+        if lost:
+            raise FaultsError(f"{self.unit.name}: {lost} injections left no row")
+        rows, more = ([known[place] for place in some] for some in (places, handshakes))
         total = Counter()
         for register in self.registers:
             total[register.kind] += register.total

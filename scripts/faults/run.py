@@ -21,8 +21,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from pymodel.runs.input_error import InputError
+from scripts.alone import alone_in
 from scripts.faults.campaign import FOLDER, Campaign, FaultsError, Row
-from scripts.journal import replace_unit
+from scripts.journal import read_units, replace_unit
 from scripts.run_options import OptionParser, fill_in, whole
 from tb.common.bench import MAX_SEED
 from tb.faults.units import UNITS
@@ -83,9 +84,11 @@ def again(options: argparse.Namespace, console: Console) -> int:
     """Do one injection again; its exit status."""
     if len(options.units) != 1:
         raise FaultsError(f"AT={options.at}: name one of UNITS")
-    campaign = Campaign(UNITS[options.units[0]], 1)
-    campaign.look()
-    row = campaign.again(campaign.place(options.at), options.waves)
+    (name,) = options.units
+    with alone_in(FOLDER / name):
+        campaign = Campaign(UNITS[name], 1)
+        campaign.look()
+        row = campaign.again(campaign.place(options.at), options.waves)
     console.print_json(json.dumps(row))
     return int(row["bad"])
 
@@ -128,10 +131,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.at:
             return again(options, console)
         fill_in(options, DEFAULTS)
+        read_units(SUMMARY)  # a damaged file is told before the work, not behind it
         rows = []
         for name in options.units or UNITS:
-            rows.append(inject(Campaign(UNITS[name], options.workers), options, console))
-            replace_unit(SUMMARY, rows[-1], UNITS)
+            with alone_in(FOLDER / name):
+                rows.append(inject(Campaign(UNITS[name], options.workers), options, console))
+            replace_unit(SUMMARY, name, rows[-1], UNITS)
     except (FaultsError, InputError) as error:
         print(f"faults: {error}", file=sys.stderr)
         return 2

@@ -17,6 +17,8 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from pymodel.arith.fp import Format
+from pymodel.runs.input_error import InputError
+from scripts.alone import alone_in
 from scripts.formal import plants
 from scripts.formal.errors import FormalError
 from scripts.formal.proof import Proof
@@ -151,10 +153,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if options.plant and (options.fast or options.again):
             raise FormalError("PLANT goes with UNITS only")
-        if options.plant:
-            return plant(options.units, console)
-        return prove(chosen(options.units, options.fast), options.again, console)
-    except FormalError as error:
+        with alone_in(ROOT / OUT):
+            if options.plant:
+                return plant(options.units, console)
+            return prove(chosen(options.units, options.fast), options.again, console)
+    except (FormalError, InputError) as error:
         print(f"formal: {error}", file=sys.stderr)
         return 2
 

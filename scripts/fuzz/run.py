@@ -19,7 +19,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from pymodel.runs.input_error import InputError
-from scripts.journal import Row, replace_unit
+from scripts.journal import Row, read_units, replace_unit
 from scripts.places import BUILD
 from scripts.run_options import OptionParser, whole
 from tb.common.bench import MAX_SEED
@@ -29,6 +29,7 @@ from tb.fuzz.units import UNITS, Unit
 
 COUNT, SEED, WIDTH = 1_000_000, 1, 150
 MOST_COUNT = 10**9
+LEAST_S = 0.1  # CPU time that makes a rate
 BENCH, TEST, SIMULATOR = "fuzz", "fuzz", "verilator"
 FOLDER = BUILD / "fuzz"
 SUMMARY = FOLDER / "summary.json"
@@ -101,8 +102,9 @@ def table(rows: Sequence[Row]) -> Table:
     """What is printed at the end."""
     shown = Table("unit", *SHOWN, "accesses a CPU s")
     for row in rows:
-        rate = (row["reads"] + row["writes"]) / max(row["cpu_s"], 0.1)
-        shown.add_row(row["unit"], *(str(row.get(name, 0)) for name in SHOWN), f"{rate:.0f}")
+        accesses, seconds = row["reads"] + row["writes"], row["cpu_s"]
+        rate = f"{accesses / seconds:.0f}" if seconds >= LEAST_S else "-"
+        shown.add_row(row["unit"], *(str(row.get(name, 0)) for name in SHOWN), rate)
     return shown
 
 
@@ -111,6 +113,7 @@ def run(options: argparse.Namespace, console: Console) -> tuple[list[Row], list[
     for name in options.units:
         if name not in UNITS:
             raise FuzzError(f"no unit {name}; units: {', '.join(UNITS)}")
+    read_units(SUMMARY)  # a damaged file is told before the work, not behind it
     rows, wrong = [], []
     columns = (TextColumn("{task.description:32}"), BarColumn(), MofNCompleteColumn())
     for name in options.units or UNITS:
@@ -124,11 +127,12 @@ def run(options: argparse.Namespace, console: Console) -> tuple[list[Row], list[
                 row = fuzz(UNITS[name], options.count, options.seed, tell, options.waves)
             except MismatchError as error:
                 wrong.append(str(error))
-                continue
-            tell(options.count)
-        rows.append(row)
+                row = None
+            else:
+                tell(options.count)
+                rows.append(row)
         if not options.waves:
-            replace_unit(SUMMARY, row, UNITS)
+            replace_unit(SUMMARY, name, row, UNITS)
     return rows, wrong
 
 

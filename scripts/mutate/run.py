@@ -23,12 +23,13 @@ from rich.table import Table
 from rich.text import Text
 
 from pymodel.runs.input_error import InputError
+from scripts.alone import alone_in
 from scripts.cost.errors import CostError
-from scripts.journal import replace_unit
+from scripts.journal import read_units, replace_unit
 from scripts.mutate.campaign import FOLDER, KILLED, SURVIVED, Campaign, Row
 from scripts.mutate.errors import MutateError
 from scripts.mutate.netlist import SELECT_W
-from scripts.mutate.units import UNITS, chosen
+from scripts.mutate.units import UNITS, Unit, chosen
 from scripts.run_options import OptionParser, whole
 from tb.common.bench import MAX_SEED
 
@@ -49,6 +50,29 @@ def table(rows: Sequence[Row]) -> Table:
     return shown
 
 
+def judge(unit: Unit, options: argparse.Namespace, console: Console) -> list[Row]:
+    """Judge a unit: its row, or none without a verdict."""
+    campaign = Campaign(unit, options.count, options.seed)
+    columns = (TextColumn("{task.description:32}"), BarColumn(), MofNCompleteColumn())
+    rows = []
+    with Progress(*columns, TimeElapsedColumn(), console=console) as progress:
+        task = progress.add_task(unit.name, total=len(campaign.mutations))
+        progress.update(task, completed=len(campaign.verdicts))
+
+        def tell(row: Row) -> None:
+            progress.advance(task)
+            if row["verdict"] != KILLED:
+                console.print(f"  {row['verdict']}: {row['mutation']}", highlight=False)
+
+        try:
+            campaign.run(options.workers, tell)
+        finally:
+            if campaign.verdicts:
+                rows.append(campaign.summary())
+                replace_unit(SUMMARY, unit.name, rows[-1], UNITS)
+    return rows
+
+
 def run(options: argparse.Namespace, console: Console) -> list[Row]:
     """Judge the units that are asked for.
 
@@ -58,25 +82,10 @@ def run(options: argparse.Namespace, console: Console) -> list[Row]:
         For bad input, or when a tool fails.
     """
     rows = []
-    columns = (TextColumn("{task.description:32}"), BarColumn(), MofNCompleteColumn())
+    read_units(SUMMARY)  # a damaged file is told before the work, not behind it
     for unit in chosen(options.units):
-        campaign = Campaign(unit, options.count, options.seed)
-        total = len(campaign.mutations)
-        with Progress(*columns, TimeElapsedColumn(), console=console) as progress:
-            task = progress.add_task(unit.name, total=total)
-            progress.update(task, completed=len(campaign.verdicts))
-
-            def tell(row: Row, progress: Progress = progress, task: int = task) -> None:
-                progress.advance(task)
-                if row["verdict"] != KILLED:
-                    console.print(f"  {row['verdict']}: {row['mutation']}", highlight=False)
-
-            try:
-                campaign.run(options.workers, tell)
-            finally:
-                if campaign.verdicts:
-                    rows.append(campaign.summary())
-                    replace_unit(SUMMARY, rows[-1], UNITS)
+        with alone_in(FOLDER / unit.name):
+            rows += judge(unit, options, console)
     return rows
 
 

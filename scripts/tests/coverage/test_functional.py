@@ -1,6 +1,7 @@
 """Merging of what simulations met, on points made up for it; and the points that there are."""
 
 import json
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -25,6 +26,19 @@ def test_files_of_simulations_are_merged(tmp_path):
     add_coverage(tmp_path / "one.jsonl", {("unit", "pairs"): {(1, 4)}})
     add_coverage(tmp_path / "two.jsonl", {("unit", "pairs"): {(1, 3)}, ("other", "x"): {(True,)}})
     assert read_met(tmp_path) == {("unit", "pairs"): {(1, 3), (1, 4)}, ("other", "x"): {(True,)}}
+
+
+def test_a_damaged_file_is_named(tmp_path):
+    (tmp_path / "one.jsonl").write_text('["unit", "pairs", [[1, ')
+    with pytest.raises(CoverageError, match=r"one\.jsonl is damaged: remove it"):
+        read_met(tmp_path)
+
+
+def test_the_database_is_one_of_xml(tmp_path):
+    file = tmp_path / "functional.xml"
+    fill(all_points(), {}).export_to_xml(filename=str(file))
+    points = [x for x in ElementTree.parse(file).iter() if x.get("abs_name", "").count(".") == 2]
+    assert len(points) == len(all_points())
 
 
 def test_what_was_not_met_is_named():
@@ -62,7 +76,8 @@ def test_the_command_says_what_is_missing(tmp_path, met, capsys):
     summary = json.loads((tmp_path / "summary.json").read_text())
     assert summary == [{"unit": "unit", "bins": 3, "hit": 3, "excluded": 1}]
     assert NEVER in (tmp_path / "index.html").read_text()
-    assert 'hits="1"' in (tmp_path / "functional.xml").read_text()
+    database = ElementTree.parse(tmp_path / "functional.xml")
+    assert [bin_.get("hits") for bin_ in database.iter() if "hits" in bin_.attrib].count("1") == 3
 
 
 def test_every_unit_has_points_and_every_exclusion_a_reason():

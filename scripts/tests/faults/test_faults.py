@@ -99,6 +99,8 @@ def test_every_injection_ends_and_no_bus_hangs(tmp_path):
     with pytest.raises(FaultsError, match=f"has {summary['cycles']}$"):
         campaign.place(beyond)
     campaign.run(drawn, pytest.fail)  # nothing is left to do
+    with pytest.raises(FaultsError, match="ldup_coprocessor: 2 injections left no row$"):
+        campaign.summary([*drawn, Place("x_q", 0, 1), Place("x_q", 0, 2)], [], seed=1)
 
 
 def test_a_flip_that_hangs_the_bus_is_named(tmp_path):

@@ -1,6 +1,7 @@
 """The bus fuzzer: input refused, a top like its model, and a top that is not."""
 
 import dataclasses
+import json
 
 import pytest
 
@@ -37,6 +38,20 @@ def test_bad_input_is_refused_in_one_line(words, said, capsys):
     assert err.startswith(said)
     assert err.count("\n") == 1
     assert not out
+
+
+def test_a_top_that_differs_has_no_row(tmp_path, monkeypatch, capsys):
+    file = tmp_path / "summary.json"
+    file.write_text(json.dumps([{"unit": name} for name in UNITS]))
+
+    def differs(*_):
+        raise run.MismatchError("it differs")
+
+    monkeypatch.setattr(run, "SUMMARY", file)
+    monkeypatch.setattr(run, "fuzz", differs)
+    assert run.main(["step_engine"]) == 1
+    assert "it differs" in capsys.readouterr().out
+    assert {row["unit"] for row in json.loads(file.read_text())} == UNITS.keys() - {"step_engine"}
 
 
 # HDCA has the bus and the control of LDUP, and takes longest to build.
