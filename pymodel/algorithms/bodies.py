@@ -158,6 +158,15 @@ class Numbers:
 ROUNDING = 1e-15
 
 
+def _is_one(rows: Subspace, columns: Subspace) -> bool:
+    """Whether these are one subspace: that of one joint, or the same directions of the frame.
+
+    Joints at one place of a body may take different ones. Scalars are not compared.
+    """
+    frame = all(isinstance(column, int) for column in (*rows, *columns))
+    return rows is columns or (frame and rows == columns)
+
+
 class FreeBody:
     """(13)-(19): a body alone, for any number of handles, numbered from 0.
 
@@ -227,10 +236,10 @@ class FreeBody:
         return vector_sum(*terms)
 
     def block(self, g: int, rows: Subspace, h: int, columns: Subspace) -> Matrix[S]:
-        """D_g^T xi_gh D_h, symmetric if g is h."""
+        """D_g^T xi_gh D_h, symmetric for one place and one subspace."""
         turning = [self._turning(g, row) for row in rows]
         pairs = [(i, j) for i in range(len(rows)) for j in range(len(columns))]
-        if g == h:
+        if g == h and _is_one(rows, columns):
             pairs = [(i, j) for i, j in pairs if i <= j]
         found = {  # recordings have what stands off the diagonal first
             (i, j): self._entry(g, rows[i], turning[i], h, columns[j])

@@ -38,8 +38,9 @@ def scenario_of_robot(
     Raises
     ------
     ScenarioError
-        If q or qd have another shape; if a link has no mass, or its inertia is singular. One that
-        no body has, as that of Atlas' torso, is taken as it is; a scenario file would be refused.
+        If q or qd have another shape; if a link has no mass, or its inertia is singular, or its
+        joint has an armature. An inertia that no body has, as that of Atlas' torso, is taken as it
+        is; a scenario file would be refused.
     """
     bodies = tuple(_body(robot, index, link) for index, link in enumerate(robot.links))
     gravity = (0.0, 0.0, -robot.gravity)
@@ -62,6 +63,8 @@ def _body(robot: Robot, index: int, link: Link) -> Body:
     key = f"link {link.name}"
     if not mass > 0.0:
         raise ScenarioError(robot.source, key, "a body needs a mass")
+    if link.armature:
+        raise ScenarioError(robot.source, key, "a scenario has no armature")
     com = link.first_moment / mass
     second = link.inertia[:3, :3] - mass * np.outer(com, com)
     inertia = np.trace(second) * np.eye(3) - second

@@ -62,7 +62,7 @@ class Comparison:
 
     def largest(self, name: str) -> float:
         """Largest difference of a quantity: a column, or all joints' ``q``, ``qd`` or ``p``."""
-        names = [found for found in self.columns if found.rstrip("0123456789") == name]
+        names = [found for found in self.columns if name in (found, found.rstrip("0123456789"))]
         if not names:
             raise InputError(f"quantity {name!r}: no column of a run")
         return max(self.columns[found].largest for found in names)

@@ -1,7 +1,7 @@
 """HDCA in space, and with joints other than pins, against Pinocchio and by what is conserved."""
 
-import dataclasses
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -71,6 +71,32 @@ def test_trees_of_all_joints(seed, spatial):
         assert_like_pinocchio(scenario, BOUND, shape=shape)
 
 
+def at_tips(scenario):
+    """The same bodies, all children of one at one point."""
+    bodies = [
+        body if body.parent == GROUND else replace(body, attach=scenario.bodies[body.parent].tip)
+        for body in scenario.bodies
+    ]
+    return replace(scenario, bodies=tuple(bodies))
+
+
+@pytest.mark.parametrize("spatial", [False, True], ids=["plane", "space"])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_different_joints_at_one_point_of_a_body(seed, spatial):
+    rng, parents = np.random.default_rng(seed), [GROUND, 0, 0, 0, 1, 1, 2, 2]
+    scenario = at_tips(space.random_mechanism(rng, 8, spatial, parents=parents))
+    assert len({body.joint for body in scenario.bodies[1:]}) > 1
+    assert_like_pinocchio(scenario, BOUND)
+
+
+def test_native_code_of_different_joints_at_one_point():
+    rng = np.random.default_rng(1)
+    joints = [REVOLUTE, SPHERICAL, PRISMATIC]
+    scenario = at_tips(space.random_mechanism(rng, 3, joints=joints, parents=[GROUND, 0, 0]))
+    runs = simulate(scenario), native_runs.simulate(scenario)
+    assert runs[0].q.tobytes() == runs[1].q.tobytes()
+
+
 @pytest.mark.parametrize("joint", [REVOLUTE, PRISMATIC, SPHERICAL, FREE])
 def test_each_joint_alone_on_the_ground_and_on_another_body(joint):
     rng = np.random.default_rng(1)
@@ -98,6 +124,12 @@ def test_robots(name, floating):
 def test_a_state_of_another_shape_is_refused(name, shape):
     with pytest.raises(ScenarioError, match=re.escape(f"{name}: shape {shape}, must be (7,)")):
         scenario_of_robot(urdf.load(ROBOTS / "iiwa14.urdf"), **{name: np.zeros(shape)})
+
+
+def test_armature_is_refused():
+    robot = urdf.load(ROBOTS / "iiwa14.urdf", armature=0.1)
+    with pytest.raises(ScenarioError, match="a scenario has no armature"):
+        scenario_of_robot(robot)
 
 
 def test_quaternions_of_any_length():
@@ -131,7 +163,7 @@ def test_a_floating_system_keeps_energy_and_momentum(spatial):
         rng, 3, spatial, joints=joints, parents=[GROUND, 0, 0], loads=False
     )
     base = space.random_mechanism(rng, 1, spatial, joints=[FREE]).bodies[0]
-    scenario = dataclasses.replace(
+    scenario = replace(
         scenario,
         bodies=(base, *scenario.bodies[1:]),
         gravity=(0.0,) * (3 if spatial else 2),

@@ -40,6 +40,7 @@ def test_one_bit(run):
     column = found.columns["q1"]
     assert (column.rows, column.time) == (1, run.t[7])
     assert column.largest == found.largest("q") == abs(q - run.q).max() > 0.0
+    assert found.largest("q0") == found.columns["q0"].largest
     assert "q1" in str(found) and "1 rows, from t = 0.0007 s" in str(found)
 
 
