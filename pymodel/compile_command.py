@@ -20,6 +20,7 @@ from pymodel.mechanism import urdf
 from pymodel.mechanism.decimals import decimal
 from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.scenario_file import load
+from pymodel.robot_commands import tell
 from pymodel.runs import compiled
 from pymodel.runs.input_error import InputError
 from pymodel.runs.options import algorithm_options
@@ -138,6 +139,7 @@ def _of_robot(arguments: argparse.Namespace, machine: Machine) -> ProgramImage:
     robot = urdf.load(arguments.source, arguments.floating, *options)
     for option, why in unused_robot_options(robot, functions, *options).items():
         raise InputError(f"--{option}: {why}")
+    tell(robot)
     return compiled.compile_robot(machine, reduced(robot), functions, arguments.parameters_as_data)
 
 

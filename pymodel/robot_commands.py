@@ -31,7 +31,7 @@ def joints_options(parser: argparse.ArgumentParser) -> None:
 def joints(arguments: argparse.Namespace) -> int:
     """List the joints of a robot in the order of the columns; on stderr what was read."""
     robot = urdf.load(arguments.robot, arguments.floating)
-    _tell(robot)
+    tell(robot)
     for link in robot.links:
         print(link.joint)
     return DONE
@@ -75,7 +75,7 @@ def call(arguments: argparse.Namespace) -> int:
             reduced(robot), function, table, arguments.arith, target, machine, update
         )
     robot_calls.write_table(arguments.out, answer.table)
-    _tell(robot, *answer.warnings)
+    tell(robot, *answer.warnings)
     rows = len(next(iter(answer.table.values())))
     told = [f"{rows} calls of {function}", arguments.arith]
     told += [f"flags {flag_text(answer.flags)}"] if answer.flags else []
@@ -110,7 +110,7 @@ def operations(path: str, floating: bool, as_data: bool) -> tuple[str, list[tupl
             found = count(small, function, parameters_as_data=as_data)
             numbers = (found.mul, found.add, found.rec, found.sincos, found.path)
             rows.append((function, found.method, *map(str, numbers)))
-    _tell(robot)
+    tell(robot)
     return f"{robot}{', parameters as data' if as_data else ''}", rows
 
 
@@ -118,6 +118,6 @@ def _progress(description: str, unit: str) -> contextlib.AbstractContextManager:
     return progress(description, "recording", unit=unit, patience=PATIENCE)
 
 
-def _tell(robot: Robot, *warnings: str) -> None:
+def tell(robot: Robot, *warnings: str) -> None:
     """Say on stderr what was read, and what to beware of."""
     print(robot, *robot.notes, *warnings, sep="\n", file=sys.stderr)

@@ -190,6 +190,8 @@ def _parsed(source: str) -> _File:
         raise RobotError(source, "", f"not URDF: the root element is <{tree.tag}>, not <robot>")
     if not tree.get("name"):
         raise RobotError(source, "", "<robot> has no name")
+    if any("xacro}" in element.tag for element in tree.iter() if isinstance(element.tag, str)):
+        raise RobotError(source, "", "has macros: make a URDF of it, `xacro <file> > robot.urdf`")
     links = [_element(source, UrdfLink, element) for element in tree.findall("link")]
     joints = [_element(source, UrdfJoint, element) for element in tree.findall("joint")]
     return _File(tree.get("name"), links, joints)
@@ -212,13 +214,15 @@ def _element(source: str, kind: type, element: ElementTree.Element) -> UrdfLink 
 
 
 def _check_attributes(element: ElementTree.Element) -> None:
-    """Refuse an attribute that is missing, and numbers that are none, of a part of a link or joint.
+    """Refuse attributes that are missing or not known, and numbers that are none, of a part.
 
     Raises
     ------
     ValueError
         If there is one.
     """
+    if element.tag == "origin" and "quat_xyzw" in element.attrib:  # of URDF 1.1
+        raise ValueError("<origin> quat_xyzw is not known, must be rpy")
     needed = NEEDED.get(element.tag)
     if needed and needed not in element.attrib:
         raise ValueError(f"<{element.tag}> has no {needed}")

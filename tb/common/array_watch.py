@@ -423,8 +423,8 @@ async def seen_from_inside(
         first, *rest = str(error).splitlines()
         if wrong is None:
             text = "done once more, all stores and outputs are right: look at tokens and streams"
-            rest = [*rest, f"  inside    {text}"]
-            raise AssertionError("\n".join([first, *rest])) from None
+            rest = rest or [f"  rerun     {board.rerun}"]
+            raise AssertionError("\n".join([first, *rest, f"  inside    {text}"])) from None
         raise AssertionError(wrong.told(board, first)) from None
 
 

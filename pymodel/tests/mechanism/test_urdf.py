@@ -183,6 +183,13 @@ def test_a_mimic_joint_is_a_joint_of_its_own(load):
     assert robot.notes == ("mimic joints are joints of their own: k (j)",)
 
 
+def test_quaternions_of_origins_are_refused(load):
+    """They are of URDF 1.1; Pinocchio reads them."""
+    turned = joint("j", "a", "b", more="<origin xyz='1 0 0' quat_xyzw='0.6 0 0 0.8'/>")
+    with pytest.raises(urdf.RobotError, match="joint j: <origin> quat_xyzw is not known, must be"):
+        load(LINKS + turned)
+
+
 def test_damping_of_the_file(load):
     elements = LINKS + joint("j", "a", "b", more="<dynamics damping='0.5' friction='1'/>")
     friction = "dry friction is not applied: j"
@@ -410,6 +417,11 @@ def test_files_that_are_no_urdf(tmp_path):
         ),
         ("<sdf/>", "not URDF: the root element is <sdf>, not <robot>"),
         ("<robot/>", "<robot> has no name"),
+        (
+            "<robot name='r' xmlns:xacro='http://www.ros.org/wiki/xacro'><link name='a'/>"
+            "<xacro:leg prefix='l'/></robot>",
+            "has macros: make a URDF of it, `xacro <file> > robot.urdf`",
+        ),
     ):
         if content is not None:
             path.write_text(content)
