@@ -315,6 +315,7 @@ async def states(dut, board):
     expect("idle")
     joint = await engine.assemble(a, b)
     expect("read")
+    status = {port: int(getattr(dut, port).value) for port in ("flags_o", "singular_o")}
     for _ in range(HELD_CYCLES):
         await FallingEdge(dut.clk_i)
         expect("read")
@@ -333,6 +334,8 @@ async def states(dut, board):
     board.compare("busy cycles of a run with refused runs", cycles, engine.latency(ASSEMBLY))
     expect("read")
     engine.check("beta_hat_o", joint.beta_hat)
+    for port, value in status.items():
+        board.compare(f"{port} of a run with refused runs", int(getattr(dut, port).value), value)
     await engine.pulse("clear_i")
     expect("idle")
     # reset in every cycle of a run leaves it clean: the next run is right
