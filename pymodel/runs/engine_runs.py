@@ -589,6 +589,8 @@ def _eta_conditions(
         eta = _eta(mechanism.on(arrays), *columns, numbers)
     except SingularError:  # of one of them
         return None
+    if eta is None:  # all constraints of the loops are redundant
+        return None
     matrices = [[np.broadcast_to(x.values, len(numbers)) for x in row] for row in eta]
     return eta_condition(mechanism.scenario, np.moveaxis(matrices, (0, 1), (-2, -1)))
 

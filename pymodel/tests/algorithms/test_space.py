@@ -8,7 +8,9 @@ import pytest
 
 from pymodel.algorithms.requests import serve
 from pymodel.algorithms.step import Mechanism, rates
-from pymodel.arith.scalars import Float64
+from pymodel.arith.fp import BINARY32
+from pymodel.arith.scalars import BitExact, Float64
+from pymodel.machine.isa import Machine
 from pymodel.mechanism import kinematics, urdf
 from pymodel.mechanism.coordinates import coordinate_rates
 from pymodel.mechanism.robot_scenario import scenario_of_robot
@@ -22,7 +24,7 @@ from pymodel.mechanism.scenario import (
 )
 from pymodel.mechanism.scenario_file import parse
 from pymodel.mechanism.topology import SHAPES
-from pymodel.runs import native_runs
+from pymodel.runs import engine_runs, native_runs
 from pymodel.runs.simulate import simulate
 from pymodel.tests import space
 from pymodel.tests.pinocchio_scenario import PinocchioTree
@@ -205,3 +207,5 @@ def test_a_door_with_a_second_hinge_moves_as_with_one():
     for run in runs[1:]:
         np.testing.assert_array_equal(run.q, runs[0].q)
         assert run.loop_position.max() < 1e-15
+    on_engine = engine_runs.simulate(Machine(), two)
+    assert on_engine.q.tobytes() == simulate(two, BitExact(BINARY32, fold=True)).q.tobytes()
