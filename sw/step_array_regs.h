@@ -68,15 +68,15 @@
 #define STEP_ARRAY_SCRATCH_DEPTH 0x058u /* RO: words that a call can pass from segment to segment */
 #define STEP_ARRAY_CALLS 0x060u /* RW: calls that a run takes */
 #define STEP_ARRAY_CALLS_TAKEN 0x064u /* RO: calls that this or the last run took, dropped ones too */
-#define STEP_ARRAY_CALLS_GIVEN 0x068u /* RO: calls whose results this or the last run gave */
+#define STEP_ARRAY_CALLS_GIVEN 0x068u /* RO: packets of results that this or the last run gave */
 #define STEP_ARRAY_DROPPED 0x06cu /* RO: calls that this or the last run dropped */
 #define STEP_ARRAY_WORD_CYCLES 0x070u /* RO: cycles of this or the last run in which the first datapath executed a program word */
 #define STEP_ARRAY_SEGMENT_START 0x080u /* RW: program address of a segment's first word */
 #define STEP_ARRAY_SEGMENT_LENGTH 0x084u /* RW: its words */
 #define STEP_ARRAY_SEGMENT_REPEAT 0x088u /* RW: how many times it is run */
-#define STEP_ARRAY_SEGMENT_IN_BASE 0x08cu /* RW: added to its words' input indices, modulo IN_DEPTH */
+#define STEP_ARRAY_SEGMENT_IN_BASE 0x08cu /* RW: added to its words' input indices, modulo IN_DEPTH; to those of the scratch memory modulo its depth */
 #define STEP_ARRAY_SEGMENT_IN_STRIDE 0x090u /* RW: added besides with each repeat */
-#define STEP_ARRAY_SEGMENT_OUT_BASE 0x094u /* RW: added to its output indices, modulo OUT_DEPTH */
+#define STEP_ARRAY_SEGMENT_OUT_BASE 0x094u /* RW: added to its output indices, modulo OUT_DEPTH; to those of the scratch memory modulo its depth */
 #define STEP_ARRAY_SEGMENT_OUT_STRIDE 0x098u /* RW: added besides with each repeat */
 #define STEP_ARRAY_SEGMENT_FLAGS 0x09cu /* RW: what else a segment is */
 #define STEP_ARRAY_SEGMENT_FLAGS_QUIET_SHIFT 0u
@@ -85,11 +85,11 @@
 #define STEP_ARRAY_SEGMENT_FLAGS_EMIT_MASK 0x00000002u
 #define STEP_ARRAY_SEGMENT_STORE 0x0a0u /* RW: a write stores the segment described above as that of this number */
 #define STEP_ARRAY_FUNCTION_FIRST 0x0a4u /* RW: number of a function's first segment */
-#define STEP_ARRAY_FUNCTION_LAST 0x0a8u /* RW: number of its last segment, which always emits */
+#define STEP_ARRAY_FUNCTION_LAST 0x0a8u /* RW: number of its last segment; its last pass always emits */
 #define STEP_ARRAY_FUNCTION_LOOP_FROM 0x0acu /* RW: first segment of all loops but the first one */
 #define STEP_ARRAY_FUNCTION_LOOPS 0x0b0u /* RW: how many times it comes to its last segment */
 #define STEP_ARRAY_FUNCTION_INPUTS 0x0b4u /* RW: beats of a call */
-#define STEP_ARRAY_FUNCTION_OUTPUTS 0x0b8u /* RW: beats of a call's results */
+#define STEP_ARRAY_FUNCTION_OUTPUTS 0x0b8u /* RW: beats of a packet of results */
 #define STEP_ARRAY_FUNCTION_STORE 0x0bcu /* RW: a write stores the function described above as that of this number */
 #define STEP_ARRAY_FILE_ADDRESS 0x0c0u /* RW: location that comes next */
 #define STEP_ARRAY_FILE_DATA 0x0c4u /* RW: a write stores in the register there, in all datapaths, and moves FILE_ADDRESS to the same address of the next bank, after the last bank to the next address of bank 0; reads as 0, so a write that does not strobe all bytes of a float is refused */

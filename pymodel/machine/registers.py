@@ -528,7 +528,7 @@ def step_array(bus_words: int) -> Map:
             ),
             held("CALLS", 0x060, "calls that a run takes"),
             given("CALLS_TAKEN", 0x064, "calls that this or the last run took, dropped ones too"),
-            given("CALLS_GIVEN", 0x068, "calls whose results this or the last run gave"),
+            given("CALLS_GIVEN", 0x068, "packets of results that this or the last run gave"),
             given("DROPPED", 0x06C, "calls that this or the last run dropped"),
             given(
                 "WORD_CYCLES",
@@ -539,16 +539,26 @@ def step_array(bus_words: int) -> Map:
             held("SEGMENT_START", 0x080, "program address of a segment's first word"),
             held("SEGMENT_LENGTH", 0x084, "its words"),
             held("SEGMENT_REPEAT", 0x088, "how many times it is run"),
-            held("SEGMENT_IN_BASE", 0x08C, "added to its words' input indices, modulo IN_DEPTH"),
+            held(
+                "SEGMENT_IN_BASE",
+                0x08C,
+                "added to its words' input indices, modulo IN_DEPTH; to those of the scratch "
+                "memory modulo its depth",
+            ),
             held("SEGMENT_IN_STRIDE", 0x090, "added besides with each repeat"),
-            held("SEGMENT_OUT_BASE", 0x094, "added to its output indices, modulo OUT_DEPTH"),
+            held(
+                "SEGMENT_OUT_BASE",
+                0x094,
+                "added to its output indices, modulo OUT_DEPTH; to those of the scratch memory "
+                "modulo its depth",
+            ),
             held("SEGMENT_OUT_STRIDE", 0x098, "added besides with each repeat"),
             held(
                 "SEGMENT_FLAGS",
                 0x09C,
                 "what else a segment is",
                 fields=(
-                    Field("QUIET", 0, 1, "it gives out nothing"),
+                    Field("QUIET", 0, 1, "it gives out nothing but to the scratch memory"),
                     Field("EMIT", 1, 1, "behind it the outputs are complete and are given"),
                 ),
             ),
@@ -560,11 +570,11 @@ def step_array(bus_words: int) -> Map:
                 checked=True,
             ),
             held("FUNCTION_FIRST", 0x0A4, "number of a function's first segment"),
-            held("FUNCTION_LAST", 0x0A8, "number of its last segment, which always emits"),
+            held("FUNCTION_LAST", 0x0A8, "number of its last segment; its last pass always emits"),
             held("FUNCTION_LOOP_FROM", 0x0AC, "first segment of all loops but the first one"),
             held("FUNCTION_LOOPS", 0x0B0, "how many times it comes to its last segment"),
             held("FUNCTION_INPUTS", 0x0B4, "beats of a call"),
-            held("FUNCTION_OUTPUTS", 0x0B8, "beats of a call's results"),
+            held("FUNCTION_OUTPUTS", 0x0B8, "beats of a packet of results"),
             through(
                 "FUNCTION_STORE",
                 0x0BC,

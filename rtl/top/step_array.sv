@@ -5,10 +5,10 @@
 //
 // Software stores program, segments, functions (array_sequencer) and what registers of the file
 // hold, in all datapaths alike, and starts a run of CALLS calls. A call is one packet, its TUSER
-// the number of a function; its results are one packet too, in the order of the calls, with a fault
-// bit above the number of the function. Float formats of up to 32 bits; a float stands in the low
-// bits of its word, the rest reads as zero. Calls are taken only during a run. The run is over when
-// all calls were taken and all results have been accepted.
+// the number of a function; its results are a packet for each pass of a segment that emits, in the
+// order of the calls, with a fault bit above the number of the function. Float formats of up to 32
+// bits; a float stands in the low bits of its word, the rest reads as zero. Calls are taken only
+// during a run. The run is over when all calls were taken and all results have been accepted.
 //
 // Bus, commands and status: coprocessor_control. The parts: array_loader, array_sequencer (with
 // array_program), array_core, array_drain.

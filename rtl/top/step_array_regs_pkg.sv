@@ -87,7 +87,7 @@ package step_array_regs_pkg;
   // calls that this or the last run took, dropped ones too
   localparam logic [WORD_W-1:0] CALLS_TAKEN = 10'h19;
 
-  // calls whose results this or the last run gave
+  // packets of results that this or the last run gave
   localparam logic [WORD_W-1:0] CALLS_GIVEN = 10'h1a;
 
   // calls that this or the last run dropped
@@ -105,13 +105,14 @@ package step_array_regs_pkg;
   // how many times it is run
   localparam logic [WORD_W-1:0] SEGMENT_REPEAT = 10'h22;
 
-  // added to its words' input indices, modulo IN_DEPTH
+  // added to its words' input indices, modulo IN_DEPTH; to those of the scratch memory modulo its
+  // depth
   localparam logic [WORD_W-1:0] SEGMENT_IN_BASE = 10'h23;
 
   // added besides with each repeat
   localparam logic [WORD_W-1:0] SEGMENT_IN_STRIDE = 10'h24;
 
-  // added to its output indices, modulo OUT_DEPTH
+  // added to its output indices, modulo OUT_DEPTH; to those of the scratch memory modulo its depth
   localparam logic [WORD_W-1:0] SEGMENT_OUT_BASE = 10'h25;
 
   // added besides with each repeat
@@ -128,7 +129,7 @@ package step_array_regs_pkg;
   // number of a function's first segment
   localparam logic [WORD_W-1:0] FUNCTION_FIRST = 10'h29;
 
-  // number of its last segment, which always emits
+  // number of its last segment; its last pass always emits
   localparam logic [WORD_W-1:0] FUNCTION_LAST = 10'h2a;
 
   // first segment of all loops but the first one
@@ -140,7 +141,7 @@ package step_array_regs_pkg;
   // beats of a call
   localparam logic [WORD_W-1:0] FUNCTION_INPUTS = 10'h2d;
 
-  // beats of a call's results
+  // beats of a packet of results
   localparam logic [WORD_W-1:0] FUNCTION_OUTPUTS = 10'h2e;
 
   // a write stores the function described above as that of this number
