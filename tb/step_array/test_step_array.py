@@ -786,6 +786,8 @@ async def refused_tables(dut, board):
         Location(machine.banks, 0),
         last._replace(address=last.address + 1),
         Location(0, (1 << 16) - 1),
+        *(Location(number, 0) for number in bus.too_large(machine.banks) if number < 1 << 16),
+        *(Location(0, number) for number in bus.too_large(last.address + 1) if number < 1 << 16),
     ):
         await bus.refuse("FILE_ADDRESS", on_bus(location), str(location))
     for beyond in (depth, ALL_BITS, *bus.too_large(depth)):
