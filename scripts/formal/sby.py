@@ -7,7 +7,7 @@ import re
 import subprocess
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -97,7 +97,34 @@ def sources(proof: Proof) -> list[str]:
     return [file for file in rtl_files() if file in needed] + sorted(needed & set(own.values()))
 
 
-def script(proof: Proof, edited: Mapping[str, str] | None = None, only: str = "") -> str:
+def _read(proof: Proof, rtl: Sequence[str], files: Sequence[str]) -> list[str]:
+    """The commands that read a proof's netlist.
+
+    Parameters
+    ----------
+    rtl, files : sequence of str
+        `sources` and the generated modules, as the tool finds them.
+    """
+    options = "".join(f" -G {name}={value}" for name, value in proof.values.items())
+    options += "".join(f" --blackboxed-module {box}" for box in proof.boxes)
+    names = [*rtl[:-1], *files, rtl[-1]]
+    read = f"read_slang -j1 --top {proof.harness}{options} {' '.join(names)}"
+    cut = ["cutpoint -blackbox"] if proof.boxes else []
+    return [read, *cut, f"prep -flatten -top {proof.harness}"]
+
+
+def reading(proof: Proof) -> list[str]:
+    """The commands that read a proof's netlist in ROOT; its generated modules are written."""
+    write_generated(proof)
+    return _read(proof, sources(proof), [str(file) for file in generated(proof).values()])
+
+
+def script(
+    proof: Proof,
+    edited: Mapping[str, str] | None = None,
+    only: str = "",
+    planted: Sequence[str] = (),
+) -> str:
     """The file that SymbiYosys reads.
 
     Parameters
@@ -106,24 +133,20 @@ def script(proof: Proof, edited: Mapping[str, str] | None = None, only: str = ""
         Source file -> the file that is read instead.
     only : str, optional
         The one property that is checked; all if there is none.
+    planted : sequence of str, optional
+        Commands that change the netlist.
     """
-    files = sources(proof)
-    options = "".join(f" -G {name}={value}" for name, value in proof.values.items())
-    options += "".join(f" --blackboxed-module {box}" for box in proof.boxes)
-    names = [Path(file).name for file in files]
-    lines = [f"{Path(file).name} {(edited or {}).get(file, file)}" for file in files]
-    for file in generated(proof).values():
-        names.insert(-1, file.name)
-        lines.append(f"{file.name} {file}")
-    read = f"read_slang -j1 --top {proof.harness}{options} {' '.join(names)}"
-    cut = ["cutpoint -blackbox"] if proof.boxes else []
+    rtl, more = sources(proof), list(generated(proof).values())
+    lines = [f"{Path(file).name} {(edited or {}).get(file, file)}" for file in rtl]
+    lines += [f"{file.name} {file}" for file in more]
+    read = _read(proof, [Path(file).name for file in rtl], [file.name for file in more])
     select = f"t:$check c:{only} c:*.{only} %u %d"
     drop = [f"chformal -assert -remove {select}"] if only else []
     return "\n".join(
         [
             *("[options]", f"mode {proof.mode}", f"depth {proof.depth}", f"timeout {LIMIT_S}"),
             *("[engines]", ENGINE),
-            *("[script]", read, *cut, f"prep -flatten -top {proof.harness}", *drop),
+            *("[script]", *read, *drop, *planted),
             *("[files]", *lines, ""),
         ]
     )
@@ -135,6 +158,13 @@ def generated(proof: Proof) -> dict[str, Path]:
     return {name: OUT / f"{proof.map}_{name}.sv" for name in GENERATED if name in words}
 
 
+def write_generated(proof: Proof) -> None:
+    """Write the generated modules that a proof's harness names."""
+    (ROOT / OUT).mkdir(parents=True, exist_ok=True)
+    for module, file in generated(proof).items():
+        (ROOT / file).write_text(GENERATED[module](proof.map))
+
+
 def key(proof: Proof) -> str:
     """Changes with all that the tools are given."""
     files = [*sources(proof), REQUIREMENTS]
@@ -144,7 +174,11 @@ def key(proof: Proof) -> str:
 
 
 def run(
-    proof: Proof, name: str = "", edited: Mapping[str, str] | None = None, only: str = ""
+    proof: Proof,
+    name: str = "",
+    edited: Mapping[str, str] | None = None,
+    only: str = "",
+    planted: Sequence[str] = (),
 ) -> Outcome:
     """Check a proof.
 
@@ -152,7 +186,7 @@ def run(
     ----------
     name : str, optional
         The folder of `OUT` to work in; the proof's if there is none.
-    edited, only : optional
+    edited, only, planted : optional
         As for `script`.
 
     Raises
@@ -161,11 +195,9 @@ def run(
         If a tool is missing or cannot read what it is given.
     """
     folder = OUT / (name or proof.name)
-    (ROOT / OUT).mkdir(parents=True, exist_ok=True)
-    for module, file in generated(proof).items():
-        (ROOT / file).write_text(GENERATED[module](proof.map))
+    write_generated(proof)
     config = ROOT / f"{folder}.sby"
-    config.write_text(script(proof, edited, only))
+    config.write_text(script(proof, edited, only, planted))
     tools = ["--yosys", YOSYS, "--smtbmc", f"{YOSYS}-smtbmc", "--witness", f"{YOSYS}-witness"]
     command = [str(BIN / SBY), "-f", "--prefix", str(folder), *tools, f"{folder}.sby"]
     environment = os.environ | {"PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}

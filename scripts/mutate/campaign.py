@@ -9,8 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from scripts.cost.modules import files_by_name, needed_files
+from scripts.formal.sby import HARNESSES
 from scripts.journal import Journal, Row
-from scripts.mutate import equivalence, known
+from scripts.mutate import equivalence, known, proofs
 from scripts.mutate.errors import MutateError
 from scripts.mutate.judge import Judge, Server
 from scripts.mutate.netlist import Mutation, Netlists, describe
@@ -21,14 +22,18 @@ from tb.common.bench import DEFAULT_SEED
 
 KILLED, EQUIVALENT, SURVIVED = "killed", "equivalent", "survived"
 FOLDER = BUILD / "mutate"
+#: What `make formal` proves, besides the RTL.
+PROOFS = [f"{HARNESSES}/{path.name}" for path in sorted((ROOT / HARNESSES).glob("*.sv"))]
+PROOFS += ["scripts/formal/proofs.py"]
 
 
 def digest(unit: Unit) -> str:
-    """Of what a verdict depends on besides the mutation: the RTL, the bench, and how it is run."""
+    """Of what a verdict depends on besides the mutation: RTL, bench and proofs, how all are run."""
     top = unit.shared_bench().device.toplevel
     files = needed_files(top if top in files_by_name() else unit.module)
     files += sources_of(f"tb.{unit.bench}.test_{unit.bench}")
     files += ["tb/common/fp_lanes.sv"] if unit.lanes else []
+    files += PROOFS
     texts = [(ROOT / file).read_text() for file in files]
     told = [unit.config, *unit.told]
     return hashlib.sha256("\0".join([*texts, *told]).encode()).hexdigest()
@@ -111,7 +116,7 @@ class Campaign:
                 ended.result()
 
     def _row(self, server: Server, mutation: Mutation, worker: str) -> Row:
-        """The verdict of a mutation: by the bench, and by SAT where that finds nothing."""
+        """The verdict of a mutation: by the bench, else by SAT, else by proofs."""
         verdict = server.judge(mutation.number)
         row = {
             "key": self._key(mutation),
@@ -126,7 +131,14 @@ class Campaign:
             row["proof"] = self._proof(mutation, self.folder / f"equivalence_{worker}.log")
             if row["proof"] == equivalence.EQUIVALENT:
                 row["verdict"] = EQUIVALENT
+            elif found := self._killed_by(mutation, worker):
+                row |= {"verdict": KILLED, "proof": found}
         return row
+
+    def _killed_by(self, mutation: Mutation, worker: str) -> str:
+        """The property that fails with a mutation, and its proof; empty without one."""
+        clean = self.netlists.clean(mutation.variant)
+        return proofs.killed_by(clean, mutation, f"mutant-{self.unit.name}-{worker}", FOLDER)
 
     def _proof(self, mutation: Mutation, log: Path) -> str:
         """What SAT says of a mutation, with all that the unit knows of its states."""
@@ -193,9 +205,6 @@ class Campaign:
         """The verdict, another one where the unit says what becomes of a survivor."""
         if row["verdict"] != SURVIVED:
             return row
-        for part, (proof, property_) in self.unit.proved.items():
-            if part in row["mutation"]:
-                return row | {"verdict": KILLED, "proof": f"`{property_}` of `{proof}`"}
         for part, why in self.unit.argued.items():
             if part in row["mutation"]:
                 return row | {"verdict": EQUIVALENT, "proof": why}

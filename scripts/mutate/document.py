@@ -103,10 +103,11 @@ another result. *SAT: open*: neither a proof nor a difference was found.
 
 ## Killed by a proof
 
-Bits of counters and registers that the configuration never shows, as high bits of counters of
-steps, calls or cycles, to which no bench counts. A [proof](formal.md) holds for every number; such
-a fault of the same counter or register, as an edit of the RTL in `formal/plants.toml`, is a
-counterexample to it (`make formal PLANT=1`).
+No bench run ends red, but a [proof](formal.md) does: the fault is planted in the proof's own
+netlist, in the same cell. Most are bits of counters and registers that the configuration never
+shows, as high bits of counters of steps, calls or cycles, to which no bench counts; a proof holds
+for every number. Either there is a counterexample from reset on, or an induction does not close
+any more.
 
 {left(rows, KILLED)}
 

@@ -1,14 +1,14 @@
-"""`make mutate`: how many planted faults the benches find.
+"""`make mutate`: how many planted faults the benches and the proofs find.
 
 Yosys plants faults of one bit into the netlist of a unit: an output or input of a cell stuck,
 inverted, or inverted where another bit is set. All of them are in one netlist, behind one select.
 It takes the unit's place under the unit's own bench, which runs once for each fault as the
 regression runs it, and has found it if a check fails. SAT looks whether those that are not found
-change anything.
+change anything; if so, each proof of `make formal` that has the faulty cell is run with the fault.
 
-Verdicts are kept in build/mutate/<unit>/ as soon as they are there, by the content of RTL, bench
-and fault: a campaign that was cut short goes on. Writes build/mutate/summary.json, one row a unit,
-of the verdicts that there are.
+Verdicts are kept in build/mutate/<unit>/ as soon as they are there, by the content of RTL, bench,
+proofs and fault: a campaign that was cut short goes on. Writes build/mutate/summary.json, one row
+a unit, of the verdicts that there are.
 Exit status 1 if a unit misses its goal, 2, after one line, when a tool fails or for bad input.
 """
 
@@ -25,6 +25,7 @@ from rich.text import Text
 from pymodel.runs.input_error import InputError
 from scripts.alone import alone_in
 from scripts.cost.errors import CostError
+from scripts.formal.errors import FormalError
 from scripts.journal import read_units, replace_unit
 from scripts.mutate.campaign import FOLDER, KILLED, SURVIVED, Campaign, Row
 from scripts.mutate.errors import MutateError
@@ -78,7 +79,7 @@ def run(options: argparse.Namespace, console: Console) -> list[Row]:
 
     Raises
     ------
-    MutateError, CostError
+    MutateError, CostError, FormalError
         For bad input, or when a tool fails.
     """
     rows = []
@@ -102,7 +103,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     console = Console(width=None if sys.stdout.isatty() else WIDTH)
     try:
         rows = run(parser.parse_args(arguments), console)
-    except (MutateError, CostError, InputError) as error:
+    except (MutateError, CostError, FormalError, InputError) as error:
         print(f"mutate: {error}", file=sys.stderr)
         return 2
     console.print(table(rows))

