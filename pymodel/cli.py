@@ -182,9 +182,8 @@ TEXT_COLUMNS = ("sub-design", "equation", "units", "operation", "function", "met
 def _count_options(parser: argparse.ArgumentParser) -> None:
     text = "scenario file (TOML): count its step too; or a robot file (.urdf): count its functions"
     parser.add_argument("scenario", nargs="?", help=text)
-    parser.add_argument(
-        "--shape", default="balanced", help="assembly tree: balanced (default), left or right"
-    )
+    text = "assembly tree of a scenario: balanced (default), left or right"
+    parser.add_argument("--shape", help=text)
     parser.add_argument("--floating", action="store_true", help="let a robot's base float")
     text = "take a robot's numbers as data instead of constants"
     parser.add_argument("--parameters-as-data", action="store_true", help=text)
@@ -194,7 +193,6 @@ def _count_options(parser: argparse.ArgumentParser) -> None:
 @subcommand(_count_options)
 def count(arguments: argparse.Namespace) -> int:
     """Count the float operations of the sub-designs and of a scenario's step, or of a robot."""
-    algorithm_options(arguments.shape, dashes="--")
     tables = _counted(arguments)
     if arguments.markdown:
         print("\n".join(_markdown(*table) for table in tables), end="")
@@ -214,16 +212,21 @@ def count(arguments: argparse.Namespace) -> int:
 def _counted(arguments: argparse.Namespace) -> list[TableData]:
     """The tables of `count`."""
     path, options = arguments.scenario, (arguments.floating, arguments.parameters_as_data)
-    if path and path.lower().endswith(".urdf"):
+    robot = path and robot_commands.is_robot(path)
+    if any(options) and not robot:
+        raise InputError("--floating, --parameters-as-data: only for a robot file (.urdf)")
+    if arguments.shape is not None and (robot or not path):
+        raise InputError("--shape: only for a scenario")
+    if robot:
         title, rows = robot_commands.operations(path, *options)
         return [(title, robot_commands.HEADINGS, rows)]
-    if any(options):
-        raise InputError("--floating, --parameters-as-data: only for a robot file (.urdf)")
     if not path:
         return _subdesign_tables()
+    shape = "balanced" if arguments.shape is None else arguments.shape
+    algorithm_options(shape, dashes="--")
     scenario = load(path)
-    _check_used(scenario, shape=arguments.shape)
-    return [*_subdesign_tables(), _step_table(scenario, arguments.shape)]
+    _check_used(scenario, shape=shape)
+    return [*_subdesign_tables(), _step_table(scenario, shape)]
 
 
 def _subdesign_tables() -> list[TableData]:

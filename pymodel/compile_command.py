@@ -20,7 +20,7 @@ from pymodel.mechanism import urdf
 from pymodel.mechanism.decimals import decimal
 from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.scenario_file import load
-from pymodel.robot_commands import tell
+from pymodel.robot_commands import is_robot, tell
 from pymodel.runs import compiled
 from pymodel.runs.input_error import InputError
 from pymodel.runs.options import algorithm_options
@@ -112,7 +112,7 @@ def _machine(arguments: argparse.Namespace) -> Machine:
 
 
 def _compiled(arguments: argparse.Namespace, machine: Machine) -> ProgramImage:
-    robot = arguments.source.lower().endswith(".urdf")
+    robot = is_robot(arguments.source)
     others, whose = (OF_SCENARIOS, "a scenario") if robot else (OF_ROBOTS, "a robot file (.urdf)")
     _refuse(arguments, others, f"only for {whose}")
     image = (_of_robot if robot else _of_scenario)(arguments, machine)

@@ -22,6 +22,11 @@ PATIENCE = 1.0  # s of recording without a word
 HEADINGS = ("function", "method", "x", "+", "1/x", "sincos", "longest path [cycles]")
 
 
+def is_robot(path: str) -> bool:
+    """Whether a file's name is that of a robot, not of a scenario; that of its macros, too."""
+    return path.lower().endswith((".urdf", ".xacro"))
+
+
 def joints_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of :func:`joints`."""
     parser.add_argument("robot", help="robot file (URDF)")

@@ -253,6 +253,13 @@ def test_count_draws_the_same_tables(capsys, monkeypatch):
 
 BAD = {
     "count_tree": (["count", "short.toml", "--shape", "bushy"], "--shape: must be one of balanced"),
+    "count_no_file": (["count", "--shape", "left"], "--shape: only for a scenario"),
+    "count_robot": (["count", "arm.urdf", "--shape", "balanced"], "--shape: only for a scenario"),
+    "count_macros": (["count", "arm.urdf.xacro"], "arm.urdf.xacro: has macros: make a URDF of it"),
+    "compile_macros": (
+        ["compile", "arm.urdf.xacro", "--function", "ID", "--out", "o"],
+        "arm.urdf.xacro: has macros: make a URDF of it",
+    ),
     "count_none": (["count", "none.toml"], "none.toml: cannot read: No such file"),
     "no_file": (["simulate", "none.toml", "--out", "o"], "none.toml: cannot read: No such file"),
     "arith": (["simulate", "short.toml", "--out", "o", "--arith", "half"], "'half'"),
@@ -311,6 +318,9 @@ def test_bad_input_is_one_line_and_status_2(scenario, tmp_path, monkeypatch, cap
     Path("loop.toml").write_text((ROOT / "scenarios" / "four_bar.toml").read_text())
     single = ROOT / "scenarios" / "compound_pendulum.toml"
     Path("single.toml").write_text(single.read_text())
+    Path("arm.urdf.xacro").write_text(
+        "<robot name='arm' xmlns:xacro='http://www.ros.org/wiki/xacro'><xacro:arm/></robot>"
+    )
     Path("one.csv").write_text(",".join(column_names(1, 1)) + "\n")
     Path("two.csv").write_text(",".join(column_names(2, 2)) + "\n")
     Path("empty").mkdir()
