@@ -47,14 +47,15 @@ def label(summary: Mapping[str, Any]) -> str:
 
 
 def compared_units(scenario: Scenario) -> dict[str, str]:
-    """Units of what is compared with the reference; of joints all that there are."""
+    """Units of what is compared with the reference; of joints all that there are, 1 for none."""
     of_joints = {
         "q": coordinate_units(scenario),
         "qd": velocity_units(scenario),
         "p": momentum_units(scenario),
     }
     return UNITS | {
-        name: ", ".join(dict.fromkeys(filter(None, found))) for name, found in of_joints.items()
+        name: ", ".join(dict.fromkeys(unit or "1" for unit in found))
+        for name, found in of_joints.items()
     }
 
 

@@ -89,7 +89,7 @@ def test_outcomes_and_units():
     assert list(cells) == list(failed) and {"q7", "qd6", "p6"} <= cells.keys()
     assert "qd7" not in cells and np.isnan(failed["q7"])
     assert compared_units(scenario) | {"kinetic": "J", "potential": "J"} == {
-        "q": "m",
+        "q": "m, 1",
         "qd": "m/s, rad/s",
         "p": "N s, N m s",
         "kinetic": "J",
