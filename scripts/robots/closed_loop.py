@@ -20,6 +20,8 @@ from pymodel.arith import scalars
 from pymodel.compile.schedule import bounds
 from pymodel.machine.model import START_CYCLES
 from pymodel.mechanism import urdf
+from pymodel.mechanism.robot import PRISMATIC, REVOLUTE
+from pymodel.mechanism.units import ANGLE, FORCES, LENGTH
 from pymodel.runs import robot_calls
 from pymodel.runs.closed_loop import ClosedLoop, as_floats, bent, prepare, simulate
 from pymodel.runs.files import SUMMARY, replaced
@@ -57,8 +59,7 @@ USED_BY = {
     "seed": ("SEED", (STEP,)),
 }
 PLACES = {MODEL: "the model", STEP: "the step engine"}
-#: Quantity -> its unit in an error.
-UNITS = {"q": "rad", "qd": "rad/s", "tau": "N m"}
+QUANTITIES = ("q", "qd", "tau")
 
 
 @dataclass(frozen=True)
@@ -195,7 +196,7 @@ def _finish(
     errors = {
         f"{name}_error_to_{reference}": _largest(loop, name, found, table)
         for reference, table in references.items()
-        for name in UNITS
+        for name in QUANTITIES
     }
     last = {name: column[-1] for name, column in found.items()}
     rest = max(abs(last[f"q{k}"] - x) for k, x in enumerate(loop.target))
@@ -245,13 +246,22 @@ def _largest(
     return float(max(np.abs(found[c] - expected[c][:rows]).max() for c in columns))
 
 
+def _units(loop: ClosedLoop) -> dict[str, str]:
+    """Quantity -> its unit, or both where some joints turn and others slide."""
+    kinds = {link.kind for link in loop.robot.links}
+    found = [unit for kind, unit in ((REVOLUTE, ANGLE), (PRISMATIC, LENGTH)) if kind in kinds]
+    units = found, [f"{unit}/s" for unit in found], [FORCES[unit] for unit in found]
+    return {name: " or ".join(each) for name, each in zip(QUANTITIES, units, strict=True)}
+
+
 def _print(summary: dict[str, Any], loop: ClosedLoop) -> None:
     """The table for the terminal."""
+    units = _units(loop)
     rows = [
         ("robot", str(loop.robot)),
         *(("", note) for note in loop.robot.notes),
         ("motion", f"{loop.steps} step{'s' * (loop.steps > 1)} of {1e3 * loop.step:g} ms"),
-        ("left to the target", f"{summary['left_to_the_target']:.2g} rad"),
+        ("left to the target", f"{summary['left_to_the_target']:.2g} {units['q']}"),
     ]
     if "cycles" in summary:
         step, bound = summary["cycles_of_a_step"], summary["bound_of_a_step"]
@@ -262,9 +272,9 @@ def _print(summary: dict[str, Any], loop: ClosedLoop) -> None:
             ("registers of a bank", str(summary["registers_of_a_bank"])),
         ]
     for reference in ("float64", "Pinocchio"):
-        errors = {name: summary.get(f"{name}_error_to_{reference}") for name in UNITS}
+        errors = {name: summary.get(f"{name}_error_to_{reference}") for name in QUANTITIES}
         if None not in errors.values():
-            said = ", ".join(f"{name} {x:.1e} {UNITS[name]}" for name, x in errors.items())
+            said = ", ".join(f"{name} {x:.1e} {units[name]}" for name, x in errors.items())
             rows.append((f"largest difference to {reference}", said))
     title = f"PD control, {summary['arith']} on {PLACES[summary['target']]}"
     table = Table(title=Text(title), show_header=False)

@@ -1,6 +1,7 @@
 """`make closed-loop` on the model, and what it refuses."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,22 @@ def test_a_run_on_the_model(tmp_path, capsys):
     assert len((tmp_path / MOTION).read_text().splitlines()) == 22
     assert (tmp_path / PICTURE).stat().st_size > 10_000
     assert "7 degrees of freedom" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("sliding", "units"),
+    [(7, ("m", "m/s", "N")), (3, ("rad or m", "rad/s or m/s", "N m or N"))],
+    ids=["all", "some"],
+)
+def test_units_of_prismatic_joints(tmp_path, capsys, monkeypatch, sliding, units):
+    monkeypatch.setenv("COLUMNS", "150")
+    slider = tmp_path / "slider.urdf"
+    slider.write_text(Path(IIWA).read_text().replace('"revolute"', '"prismatic"', sliding))
+    assert main(["--urdf", str(slider), "--steps", "1", "--out", str(tmp_path)]) == 0
+    out = capsys.readouterr().out
+    assert re.search(r"left to the target +│ \S+ (.*?) +│", out)[1] == units[0]
+    found = re.search(r"to float64 +│ q \S+ (.*), qd \S+ (.*), tau \S+ (.*?) +│", out)
+    assert found.groups() == units
 
 
 def test_float64_is_pinocchio(tmp_path):
