@@ -175,8 +175,14 @@ class _File:
     joints: list[UrdfJoint]
 
 
-def _parsed(source: str) -> _File:
-    """The file as the library's objects."""
+def parsed_xml(source: str) -> ElementTree.Element:
+    """The root element of a file, without the default namespace that the file may have.
+
+    Raises
+    ------
+    RobotError
+        If the file cannot be read or is no URDF.
+    """
     try:
         data = Path(source).read_bytes()
     except (OSError, ValueError) as error:  # ValueError: a path that no file can have
@@ -186,12 +192,21 @@ def _parsed(source: str) -> _File:
         tree = ElementTree.fromstring(data)
     except (ElementTree.ParseError, LookupError, ValueError) as error:  # the last two: its encoding
         raise RobotError(source, "", f"not XML: {error}") from None
-    if tree.tag != "robot":
-        raise RobotError(source, "", f"not URDF: the root element is <{tree.tag}>, not <robot>")
+    space, _, root = tree.tag.rpartition("}")
+    if root != "robot":
+        raise RobotError(source, "", f"not URDF: the root element is <{root}>, not <robot>")
     if not tree.get("name"):
         raise RobotError(source, "", "<robot> has no name")
-    if any("xacro}" in element.tag for element in tree.iter() if isinstance(element.tag, str)):
+    if any("xacro}" in element.tag for element in tree.iter()):
         raise RobotError(source, "", "has macros: make a URDF of it, `xacro <file> > robot.urdf`")
+    for element in tree.iter():
+        element.tag = element.tag.removeprefix(f"{space}}}")
+    return tree
+
+
+def _parsed(source: str) -> _File:
+    """The file as the library's objects."""
+    tree = parsed_xml(source)
     links = [_element(source, UrdfLink, element) for element in tree.findall("link")]
     joints = [_element(source, UrdfJoint, element) for element in tree.findall("joint")]
     return _File(tree.get("name"), links, joints)

@@ -44,7 +44,7 @@ def _as_read(path: str) -> str:
 
     Axes are scaled, as Pinocchio squares them; between numbers there is one space.
     """
-    file = ElementTree.parse(path).getroot()
+    file = urdf.parsed_xml(path)
     robot = ElementTree.Element("robot", file.attrib)
     for element in (*file.findall("link"), *file.findall("joint")):
         kept = ElementTree.SubElement(robot, element.tag, element.attrib)

@@ -1,6 +1,7 @@
 """Robots from URDF files: as Pinocchio reads them, and what is refused."""
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pinocchio
@@ -224,6 +225,17 @@ def test_armature_replaces_inertia(load):
 def test_products_of_inertia_that_no_body_has_are_noted():
     notes = urdf.load(ROBOTS / "atlas.urdf").notes
     assert any("a principal moment of inertia is negative: utorso (-0.653" in x for x in notes)
+
+
+@pytest.mark.parametrize("space", ["xmlns", "xmlns:xacro"])
+def test_namespaces(load, tmp_path, space):
+    """As others write them, and as xacro leaves them."""
+    plain, path = load(ARM), tmp_path / "space.urdf"
+    text = Path(plain.source).read_text()
+    path.write_text(text.replace("<robot", f"<robot {space}='http://www.ros.org/wiki'"))
+    robot = urdf.load(path)
+    assert np.array_equal(robot.links[0].inertia, plain.links[0].inertia)
+    assert_as_pinocchio(robot, np.random.default_rng(1), states=1)
 
 
 def test_the_rest_of_a_file_is_not_read(load):
