@@ -1,8 +1,9 @@
 """A robot's functions by Pinocchio, to compare with; needs the package ``pin``.
 
 Pinocchio reads the robot's file itself, but for what bears on no function: limits, without which it
-takes no joint, are made up, and meshes left out. It gets the snapped placements, the armature, and
-the configuration of a continuous joint as cosine and sine; it has no joint damping.
+takes no joint, are made up, and meshes left out. It gets the snapped placements, once its own are
+seen to be these, the armature, and the configuration of a continuous joint as cosine and sine; it
+has no joint damping.
 """
 
 from collections.abc import Iterator, Mapping
@@ -24,7 +25,13 @@ from pymodel.runs.closed_loop import ClosedLoop
 
 
 def model(robot: Robot) -> pinocchio.Model:
-    """Pinocchio's model of the file that a robot was read from, as :mod:`urdf` read it."""
+    """Pinocchio's model of the file that a robot was read from, as :mod:`urdf` read it.
+
+    Raises
+    ------
+    pymodel.mechanism.urdf.RobotError
+        If Pinocchio places a joint elsewhere, by more than snapping explains.
+    """
     base = [pinocchio.JointModelFreeFlyer()] if robot.floating else []
     found = pinocchio.buildModelFromXML(_as_read(robot.source), *base)
     for index, link in enumerate(robot.links):
@@ -32,11 +39,23 @@ def model(robot: Robot) -> pinocchio.Model:
         if link.parent != FIXED_BASE:
             parent = robot.links[link.parent].frame_rotation
         rotation = parent.T @ link.rotation @ link.frame_rotation
-        found.jointPlacements[index + 1] = pinocchio.SE3(rotation, parent.T @ link.offset)
+        placement = pinocchio.SE3(rotation, parent.T @ link.offset)
+        _check_placement(robot, link.joint, placement, found.jointPlacements[index + 1])
+        found.jointPlacements[index + 1] = placement
     found.armature = np.array(
         [0.0] * 6 * robot.floating + [x.armature for x in robot.links[robot.first :]]
     )
     return found
+
+
+def _check_placement(robot: Robot, joint: str, ours: pinocchio.SE3, theirs: pinocchio.SE3) -> None:
+    """Refuse a placement that is not Pinocchio's, but for snapped entries."""
+    turned = np.abs(ours.rotation - theirs.rotation).max()
+    shifted = np.abs(ours.translation - theirs.translation).max()
+    rounding = urdf.ROUNDING * np.abs(theirs.translation).max()
+    if turned > urdf.SNAP_ROTATION or shifted > urdf.SNAP_OFFSET + rounding:
+        reason = f"not where Pinocchio has it: turned by {turned:.3g}, shifted by {shifted:.3g} m"
+        raise urdf.RobotError(robot.source, f"joint {joint}", reason)
 
 
 def _as_read(path: str) -> str:

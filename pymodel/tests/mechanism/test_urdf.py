@@ -1,6 +1,7 @@
 """Robots from URDF files: as Pinocchio reads them, and what is refused."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -98,6 +99,25 @@ def test_snapped_placements_are_close_to_those_of_the_file():
             pinocchio_reference.model(robot).jointPlacements, file.jointPlacements, strict=True
         ):
             assert np.abs(ours.homogeneous - theirs.homogeneous).max() < 1e-5
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"offset": (0.2, 0.0, 3e-9)}, r"turned by 0, shifted by 3e-09 m$"),
+        ({"rotation": from_angles((0.0, 2e-5, 0.0))}, r"turned by 2e-05, shifted by 0 m$"),
+    ],
+    ids=["offset", "rotation"],
+)
+def test_a_misread_placement_is_not_given_to_pinocchio(load, wrong, said):
+    """It would be wrong on both sides."""
+    more = "<origin xyz='0.2 0 0'/><axis xyz='0 0 1'/>"
+    robot = load(ARM + link("c") + joint("k", "b", "c", more=more))
+    first, second = robot.links
+    second = replace(second, **{name: np.array(x) for name, x in wrong.items()})
+    robot = replace(robot, links=(first, second))
+    with pytest.raises(urdf.RobotError, match=f"joint k: not where Pinocchio has it: {said}"):
+        pinocchio_reference.model(robot)
 
 
 def test_right_angles_are_snapped_and_noted(load):
