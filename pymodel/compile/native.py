@@ -10,7 +10,6 @@ from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,7 @@ from pymodel.arith.c_build import NoCompilerError as NoCompilerError
 from pymodel.arith.c_build import check as check
 from pymodel.arith.c_build import compiler, opened, shared_library
 from pymodel.arith.fp import BINARY32
-from pymodel.arith.numbers import numbers
+from pymodel.arith.numbers import numbers, whole
 from pymodel.compile.emit_c import Emitted, emit
 from pymodel.compile.graph import Ref
 from pymodel.compile.kernel import Kernel
@@ -387,9 +386,12 @@ class NativeKernel:
         """
         if not self.kernel.carried:
             raise ValueError("a kernel that carries nothing has no steps")
-        for name, count in (("steps", steps), ("first", first), ("every", every), ("save", save)):
-            if not isinstance(count, Integral) or not 0 <= count <= _MOST:
-                raise ValueError(f"{name} is {count!r}, must be a whole number from 0 to {_MOST}")
+        counts = {"steps": steps, "first": first, "every": every, "save": save}
+        counts = {name: whole(name, count) for name, count in counts.items()}
+        for name, count in counts.items():
+            if not 0 <= count <= _MOST:
+                raise ValueError(f"{name} is {count}, must lie in 0..{_MOST}")
+        steps, first, every, save = counts.values()
         if every and self.code.special is None:
             raise ValueError("there is no special kernel for some of the steps")
         rows = _rows(state.values(), (inputs or {}).values(), (parameters or {}).values())
