@@ -133,8 +133,9 @@ RULES = """
 - A `[[spring]]` between points of two bodies, or of a body and the ground, pulls them together with
   `stiffness (L - length) + damping dL/dt`, L being their distance. One with a natural `length` must
   start with 1/16 to 16 times that: L is found by a fixed number of steps from there, for want of a
-  square root in the hardware, and is right to 2e-14 as long as it stays in that range. Without a
-  natural length, and in a damper, no square root is needed.
+  square root in the hardware, and is right to 2e-14 as long as it stays in that range. A run warns
+  where it does not and the error is beyond rounding. Without a natural length, and in a damper, no
+  square root is needed.
 
 ## The run
 

@@ -21,6 +21,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from pymodel.algorithms.bodies import Numbers
 from pymodel.algorithms.linalg import inner
 from pymodel.algorithms.sums import levers, tree_sum
@@ -29,6 +31,19 @@ from pymodel.mechanism.scenario import GROUND, Spring
 from pymodel.mechanism.topology import Topology
 
 HERON_STEPS = 8
+
+
+def length_error(stretch: np.ndarray) -> np.ndarray:
+    """Relative error of the length that Heron's method finds, without rounding.
+
+    Parameters
+    ----------
+    stretch : numpy.ndarray
+        Length divided by the natural length.
+    """
+    with np.errstate(divide="ignore", over="ignore"):
+        quotient = np.abs((stretch + 1.0) / (stretch - 1.0)) ** 2.0**HERON_STEPS
+        return 2.0 / (quotient - 1.0)
 
 
 class End(NamedTuple):

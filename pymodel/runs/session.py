@@ -16,10 +16,12 @@ from typing import Any
 import numpy as np
 
 from pymodel.algorithms.requests import BASE
+from pymodel.algorithms.springs import length_error
 from pymodel.arith import scalars
 from pymodel.arith.errors import RunError
 from pymodel.compile.native import NoCompilerError
-from pymodel.mechanism.scenario import Scenario
+from pymodel.mechanism import kinematics
+from pymodel.mechanism.scenario import STRETCH, Scenario
 from pymodel.runs import native_runs
 from pymodel.runs.files import write_run
 from pymodel.runs.finished import FinishedRun
@@ -208,6 +210,7 @@ def finish(
         if twin is None or len(twin) < len(trajectory):
             print("the float64 twin ends before the run and is left out", file=sys.stderr)
             twin = None
+    _judge_springs(run)
     if not _judge_joints(run):
         status = BROKE_OFF
     if twin is not None and not run.stopped:
@@ -217,6 +220,25 @@ def finish(
         print(f"{summary['reference_missing']}; the reference ends there", file=sys.stderr)
     print_summary(summary, out)
     return summary, status
+
+
+def _judge_springs(run: FinishedRun) -> None:
+    """Warn of springs so far from their natural length that the algorithm misses their length."""
+    scenario, trajectory = run.scenario, run.trajectory
+    lengths = kinematics.spring_lengths(scenario, trajectory.q).T
+    limit = max(length_error(STRETCH), scalars.parse(run.arithmetic).unit_roundoff)
+    for index, (spring, length) in enumerate(zip(scenario.springs, lengths, strict=True)):
+        if not (spring.length and spring.stiffness):
+            continue
+        errors = length_error(length / spring.length)
+        worst = int(errors.argmax())
+        if errors[worst] > limit:
+            print(
+                f"{scenario.source}: warning: spring[{index}] is {length[worst]:.3g} m long at "
+                f"t = {trajectory.t[worst]:.6g} s, too far from its natural {spring.length:.3g} m: "
+                f"the length that its force is computed from is off by {errors[worst]:.1e} of it",
+                file=sys.stderr,
+            )
 
 
 def _judge_joints(run: FinishedRun) -> bool:

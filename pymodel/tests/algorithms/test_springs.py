@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from pymodel.algorithms.requests import serve
+from pymodel.algorithms.springs import HERON_STEPS, length_error
 from pymodel.algorithms.step import prepare, rates
 from pymodel.arith.scalars import BitExact, Float64
 from pymodel.compile.registry import recorded
@@ -121,6 +122,18 @@ def test_lengths_by_herons_method(ratio):
     got, exact = text(scenario, [0.4], [0.0])[1], lagrangian.canonical_rates(scenario, [0.4], [0.0])
     scale = abs(10.0 * (length - natural.length)) + 10.0 * length
     assert got[0] == pytest.approx(exact[1][0], abs=1e-13 * scale)
+
+
+@pytest.mark.filterwarnings("error")
+def test_the_error_of_a_length_is_that_of_herons_method():
+    stretches = np.array([1 / 500, 1 / 60, 1 / 30, 1.0, 1.5, 30.0, 60.0, 500.0])
+    lengths = 1.0
+    for _ in range(HERON_STEPS):
+        lengths = (lengths + stretches**2 / lengths) / 2
+    errors = length_error(stretches)
+    np.testing.assert_allclose(errors, lengths / stretches - 1, rtol=1e-6, atol=1e-15)
+    assert length_error(1 / STRETCH) == pytest.approx(2.4e-14, rel=0.1)
+    assert length_error(np.array([0.0])) == np.inf
 
 
 def test_lengths_that_no_spring_has_at_the_start_are_refused():

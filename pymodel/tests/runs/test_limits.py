@@ -19,6 +19,7 @@ from pymodel.runs.simulate import simulate
 from pymodel.tests.places import SCENARIOS
 
 SHIPPED = sorted(path.stem for path in SCENARIOS.glob("*.toml"))
+ARITHMETICS = ("float32", "float64")
 HARDWARE = HardwareResult(
     simulator="icarus",
     seed=1,
@@ -48,6 +49,13 @@ def pin_on_the_ground(inertia, steps=20, others=()):
     scenario = load(SCENARIOS / "compound_pendulum.toml", steps=steps)
     bar = dataclasses.replace(scenario.bodies[0], inertia=inertia, com=(0.3, 0.2))
     return dataclasses.replace(scenario, bodies=(bar, *others))
+
+
+@pytest.fixture
+def unwritten(monkeypatch):
+    """No files and no tables, which take seconds."""
+    monkeypatch.setattr(session, "write_run", lambda *given, **more: {"reference_missing": None})
+    monkeypatch.setattr(session, "print_summary", lambda *given: None)
 
 
 def finished(scenario, arithmetic, out):
@@ -128,6 +136,33 @@ def test_an_adaptive_run_watches_the_pin_on_the_ground():
     point = dataclasses.replace(pin_on_the_ground(1e-16), integrator="RK45")
     with pytest.raises(SingularError, match="joint matrix .* too much for float64"):
         simulate(point)
+
+
+@pytest.mark.parametrize(
+    ("speed", "warns"),
+    [(10.0, {}), (20.0, {"float64": "1.6e-13"}), (400.0, dict.fromkeys(ARITHMETICS, "2.4e-02"))],
+)
+@pytest.mark.parametrize("arithmetic", ARITHMETICS)
+@pytest.mark.usefixtures("unwritten")
+def test_a_spring_far_from_its_natural_length_warns(tmp_path, capsys, arithmetic, speed, warns):
+    """Within 16 of its natural lengths, somewhat beyond, where only float64 sees it, and far."""
+    body = {"joint": "prismatic", "axis": [1.0, 0.0], "attach": [1.5, 0.0], "qd": speed}
+    body |= {"mass": 1.0, "inertia": 1.0, "com": [0.0, 0.0], "tip": [0.0, 0.0]}
+    ends = {"body": 0, "point": [0.0, 0.0], "to": "ground", "at": [0.0, 0.0]}
+    spring = ends | {"length": 0.1, "stiffness": 1e-3}
+    time = {"step": 1e-3, "end": 0.01 if speed < 100.0 else 0.025}
+    data = {"name": "s", "gravity": [0.0, 0.0], "time": time, "body": [body], "spring": [spring]}
+    assert finished(load(data), arithmetic, tmp_path)[1] == 0
+    said = capsys.readouterr().err
+    if arithmetic not in warns:
+        assert not said
+        return
+    reached = 1.5 + speed * time["end"]
+    assert said == (
+        f"<scenario>: warning: spring[0] is {reached:.3g} m long at t = {time['end']:g} s, too far "
+        "from its natural 0.1 m: the length that its force is computed from is off by "
+        f"{warns[arithmetic]} of it\n"
+    )
 
 
 @pytest.mark.parametrize("name", SHIPPED)
