@@ -64,6 +64,7 @@ those that ship.
 - The inertia is about the centre of mass: in the plane a number; in space `[xx, yy, zz]` if the
   axes of the body's frame are principal ones, otherwise the upper triangle of the matrix by rows,
   `[xx, xy, xz, yy, yz, zz]`. There xy is the matrix's entry: the negative of the integral of x y.
+  A run warns of an inertia that no body has: a principal moment beyond the sum of the others.
 
 ## Joints
 """

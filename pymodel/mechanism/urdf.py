@@ -33,6 +33,7 @@ from urdf_parser_py.xml_reflection.core import ParseError
 
 from pymodel.arith.errors import Error
 from pymodel.mechanism.decimals import decimal
+from pymodel.mechanism.moments import are_of_no_body
 from pymodel.mechanism.robot import FIXED_BASE, FREE, PRISMATIC, REVOLUTE, Link, Robot
 from pymodel.mechanism.rotations import from_angles
 
@@ -116,7 +117,8 @@ def load(
         a floating base has none about some axis. Links that resist their own joints make the mass
         matrix positive definite at all configurations; others, as a massless link between two
         joints, leave some where it is singular.
-        Products of inertia that no body has (Atlas' torso) are a note, as they are common.
+        Inertias that no body has are a note, as they are common: a principal moment that is
+        negative (Atlas' torso), or more than the sum of the others.
     """
     source = os.fspath(path)
     file = _parsed(source)
@@ -496,11 +498,15 @@ def _moments(link: Link) -> np.ndarray:
 
 
 def _inertia_notes(links: list[Link]) -> Iterator[str]:
-    """Inertias that no body has, as the products of inertia are too large."""
-    found = [
-        f"{link.name} ({lowest:.3g} kg m^2)"
-        for link in links
-        if (lowest := _moments(link)[0]) < -ROUNDING * np.trace(link.inertia[:3, :3])
-    ]
-    if found:
-        yield f"a principal moment of inertia is negative: {', '.join(found)}"
+    """Inertias that no body has."""
+    negative, uneven = [], []
+    for link in links:
+        lowest, middle, highest = moments = _moments(link)
+        if lowest < -ROUNDING * np.trace(link.inertia[:3, :3]):
+            negative.append(f"{link.name} ({lowest:.3g} kg m^2)")
+        elif are_of_no_body(moments):
+            uneven.append(f"{link.name} ({highest:.3g} > {lowest:.3g} + {middle:.3g} kg m^2)")
+    if negative:
+        yield f"a principal moment of inertia is negative: {', '.join(negative)}"
+    if uneven:
+        yield f"a principal moment of inertia is beyond the sum of the others: {', '.join(uneven)}"

@@ -21,7 +21,8 @@ from pymodel.arith import scalars
 from pymodel.arith.errors import RunError
 from pymodel.compile.native import NoCompilerError
 from pymodel.mechanism import kinematics
-from pymodel.mechanism.scenario import STRETCH, Scenario
+from pymodel.mechanism.moments import are_of_no_body
+from pymodel.mechanism.scenario import STRETCH, Scenario, inertia_matrix
 from pymodel.runs import native_runs
 from pymodel.runs.files import write_run
 from pymodel.runs.finished import FinishedRun
@@ -210,6 +211,7 @@ def finish(
         if twin is None or len(twin) < len(trajectory):
             print("the float64 twin ends before the run and is left out", file=sys.stderr)
             twin = None
+    _judge_inertias(scenario)
     _judge_springs(run)
     if not _judge_joints(run):
         status = BROKE_OFF
@@ -220,6 +222,20 @@ def finish(
         print(f"{summary['reference_missing']}; the reference ends there", file=sys.stderr)
     print_summary(summary, out)
     return summary, status
+
+
+def _judge_inertias(scenario: Scenario) -> None:
+    """Warn of moments of inertia that no body has."""
+    for index, body in enumerate(scenario.bodies if scenario.spatial else ()):
+        lowest, middle, highest = moments = np.linalg.eigvalsh(inertia_matrix(body.inertia))
+        if are_of_no_body(moments):
+            name = f" ({body.name})" if body.name else ""
+            print(
+                f"{scenario.source}: warning: body[{index}]{name}: no body has this inertia: a "
+                f"principal moment is beyond the sum of the others, {highest:.3g} > {lowest:.3g} + "
+                f"{middle:.3g} kg m^2",
+                file=sys.stderr,
+            )
 
 
 def _judge_springs(run: FinishedRun) -> None:

@@ -242,9 +242,17 @@ def test_armature_replaces_inertia(load):
     assert load(elements, armature=0.1).links[0].mass == 0
 
 
-def test_products_of_inertia_that_no_body_has_are_noted():
-    notes = urdf.load(ROBOTS / "atlas.urdf").notes
-    assert any("a principal moment of inertia is negative: utorso (-0.653" in x for x in notes)
+def test_inertias_that_no_body_has_are_noted():
+    *_, negative, uneven = urdf.load(ROBOTS / "atlas.urdf").notes
+    assert negative.startswith("a principal moment of inertia is negative: utorso (-0.653 kg m^2),")
+    said = "beyond the sum of the others: l_lglut (0.00156 > 0.000243 + 0.00122 kg m^2)"
+    assert uneven == f"a principal moment of inertia is {said}"
+
+
+@pytest.mark.parametrize(("izz", "noted"), [(2.01, False), (2.03, True)])
+def test_moments_of_inertia_are_typed_decimals(load, izz, noted):
+    """Those of a plate."""
+    assert bool(load(ARM.replace("izz='1'", f"izz='{izz}'")).notes) == noted
 
 
 @pytest.mark.parametrize("space", ["xmlns", "xmlns:xacro"])

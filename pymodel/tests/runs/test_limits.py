@@ -165,6 +165,19 @@ def test_a_spring_far_from_its_natural_length_warns(tmp_path, capsys, arithmetic
     )
 
 
+@pytest.mark.parametrize("inertia", [[1.0, 2.0, 3.02], [1.0, 2.0, 3.04]])
+@pytest.mark.usefixtures("unwritten")
+def test_an_inertia_that_no_body_has_warns(tmp_path, capsys, inertia):
+    body = {"mass": 1.0, "inertia": inertia, "com": [0.1, 0.0, 0.0], "tip": [1.0, 0.0, 0.0]}
+    body |= {"name": "bar", "axis": [0.0, 1.0, 0.0]}
+    time = {"step": 1e-3, "end": 1e-3}
+    data = {"name": "s", "gravity": [0.0, 0.0, -9.81], "time": time, "body": [body]}
+    assert finished(load(data), "float64", tmp_path)[1] == 0
+    said = "body[0] (bar): no body has this inertia: a principal moment is beyond the sum of the "
+    warning = f"<scenario>: warning: {said}others, 3.04 > 1 + 2 kg m^2\n"
+    assert capsys.readouterr().err == (warning if inertia[2] > 3.03 else "")
+
+
 @pytest.mark.parametrize("name", SHIPPED)
 def test_shipped_scenarios_do_not_warn(name):
     """Native code notes the model's conditions, which test_native_runs compares."""

@@ -1,0 +1,18 @@
+"""Principal moments of inertia, and those that no body has."""
+
+import numpy as np
+
+#: Moments are typed decimals. Those of a plate, the largest of which is the sum of the others, are
+#: off by up to 1 % with three digits.
+TYPED = 0.01
+
+
+def are_of_no_body(moments: np.ndarray) -> bool:
+    """Whether a principal moment is more than the sum of the two others, beyond typed decimals.
+
+    Parameters
+    ----------
+    moments : ndarray, shape (3,)
+        Ascending, kg m^2.
+    """
+    return bool(moments[2] > (1.0 + TYPED) * (moments[0] + moments[1]))
