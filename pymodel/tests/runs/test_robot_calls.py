@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from pymodel.arith.fp import Format
 from pymodel.machine.isa import Machine
@@ -44,6 +45,22 @@ def test_rows_that_rounding_spoils_are_named_in_one_line():
     answer = robot_calls.call(IIWA, "dFD", states, "6/4")
     (warning,) = answer.warnings
     assert warning.startswith("rows 1, 2, 3, 4, ... (8 in all): rounding changes results by up to")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rows_that_are_zero_but_for_rounding_are_not_spoiled(seed):
+    """A robot that falls, at rest: its weight cancels, and no format is wide enough."""
+    turn = Rotation.random(rng=seed)
+    state = dict.fromkeys(robot_calls.input_columns(HYQ, "ID"), np.zeros(1))
+    for k, x in enumerate(turn.as_quat()):
+        state[f"q{3 + k}"] = np.array([x])
+    for k, x in enumerate(turn.inv().apply([0.0, 0.0, -HYQ.gravity])):
+        state[f"qdd{k}"] = np.array([x])
+    answer = robot_calls.call(HYQ, "ID", state, "float32")
+    assert 0.0 < np.abs(list(answer.table.values())).max() < 1e-4
+    assert not answer.warnings
+    state["qdd2"] = state["qdd2"] + 1e-6
+    assert robot_calls.call(HYQ, "ID", state, "float32").warnings
 
 
 @pytest.mark.parametrize("target", robot_calls.TARGETS)
