@@ -646,5 +646,6 @@ def _rebased(mechanism: Mechanism, posture: Posture, p: list, t_cut: Sequence[S]
                 places = range(mechanism.nv)[mechanism.scenario.v_slices[k]]
                 joint = posture.joints[k].freedoms
                 for index, x in zip(places, space.across(joint, force, moment), strict=True):
-                    p[index] = p[index] + x if end is b else p[index] - x
+                    if x is not None:
+                        p[index] = p[index] + x if end is b else p[index] - x
     return p

@@ -355,6 +355,18 @@ def slider_crank(
     return closed(_scenario("slider-crank", gravity, bodies, (loop,), keys))
 
 
+def pivot() -> Scenario:
+    """A pendulum on a slider that a ball holds; a hinge at the same point keeps rotations only."""
+    point, y = (0.1, 0.0, 0.0), (0.0, 1.0, 0.0)
+    bodies = (
+        _bar(0.2, joint=PRISMATIC, axis=(1.0, 0.0, 0.0), q=point[0]),
+        _bar(0.2, parent=0, joint=SPHERICAL, q=(0.0, 0.0, 0.0, 1.0), qd=(0.0, 3.0, 0.0)),
+    )
+    ends = (1, (0.0, 0.0, 0.0), GROUND, point)
+    loops = (Loop(*ends, SPHERICAL), Loop(*ends, axis=y, to_axis=y))
+    return with_kept_rows(_scenario("pivot", (0.0, 0.0, -GRAVITY), bodies, loops, {}))
+
+
 def in_space(scenario: Scenario, hinges: bool = True) -> Scenario:
     """The same planar mechanism in space, in the plane of x and y; free bodies cannot be.
 
@@ -443,6 +455,7 @@ def closed_mechanisms() -> dict[str, Scenario]:
         "floating": with_loops(rng, floating, [(5, 0, SPHERICAL)]),
         "plane": with_loops(rng, planar, [(5, 2, REVOLUTE), (4, GROUND, REVOLUTE)]),
         "moving hinge": with_loops(rng, chain, [(6, 0, REVOLUTE)]),
+        "pivot": pivot(),
     }
 
 
