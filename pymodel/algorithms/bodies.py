@@ -11,10 +11,10 @@ from pymodel.algorithms.space import Column, Plane, Subspace, Twist
 from pymodel.algorithms.sums import tree_sum
 from pymodel.algorithms.two_handles import Coefficients
 from pymodel.arith.scalars import Matrix, S, SupportsArithmetic, Vector
-from pymodel.mechanism.rotations import from_angles, hinge_directions
+from pymodel.mechanism.frames import own_frame
+from pymodel.mechanism.rotations import from_angles
 from pymodel.mechanism.scenario import (
     FREEDOMS,
-    GROUND,
     PRISMATIC,
     REVOLUTE,
     Scenario,
@@ -43,14 +43,6 @@ class BodyConstants(NamedTuple):
     joint: str = REVOLUTE
     axis: tuple | None = None  # of a prismatic joint in the plane
     placement: object = None  # frame at q = 0 in the parent's: an angle, or 3x3; None if parallel
-
-
-def own_frame(scenario: Scenario, k: int) -> np.ndarray:
-    """Frame of the algorithm in that of the scenario, (3, 3), for a body in space; -1: ground."""
-    if k == GROUND or scenario.bodies[k].axis is None:
-        return np.eye(3)
-    axis = scenario.bodies[k].axis
-    return np.column_stack((*hinge_directions(axis), axis))
 
 
 class Numbers:

@@ -129,8 +129,8 @@ class Plane:
             FREE: Joint((0, 1, 2), ()),
         }[kind]
 
-    def closing(self, kind: str, directions: Sequence[Vector[S]]) -> Subspace:
-        """What a joint that closes a loop takes."""
+    def closing(self, directions: Sequence[Vector[S]], axes: Any = None) -> Subspace:
+        """What a pin that closes a loop takes."""
         return (0, 1)
 
     def columns_turn_with(self, kind: str) -> str | None:
@@ -276,9 +276,15 @@ class Space(Plane):
             FREE: Joint((*moves, *turns), ()),
         }[kind]
 
-    def closing(self, kind: str, directions: Sequence[Vector[S]]) -> Subspace:
-        """What a ball or, with two directions across its axis, a hinge takes."""
-        return (0, 1, 2, *(Twist(None, direction) for direction in directions))
+    def closing(self, directions: Sequence[Vector[S]], axes: Matrix[S] | None = None) -> Subspace:
+        """What a ball or, with two directions across its axis, a hinge takes.
+
+        Translations are along the axes of a pose, or the ground's.
+        """
+        moves = (0, 1, 2)
+        if axes is not None:
+            moves = tuple(Twist(column, None) for column in transposed(axes))
+        return (*moves, *(Twist(None, direction) for direction in directions))
 
     def columns_turn_with(self, kind: str) -> str | None:
         """What the free motions of a joint turn with: ``parent``, ``body`` or nothing."""

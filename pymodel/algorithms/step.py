@@ -32,7 +32,7 @@ from pymodel.arith.terms import Term, Terms
 from pymodel.mechanism.kinematics import joint_momenta
 from pymodel.mechanism.rotations import hinge_directions
 from pymodel.mechanism.scenario import FREE, GROUND, PRISMATIC, Scenario, ScenarioError
-from pymodel.mechanism.topology import Topology, build_tree
+from pymodel.mechanism.topology import Connection, Topology, build_tree
 
 Requests = Generator[Any, Any, Any]  #: yields requests, is sent their answers, returns a value
 
@@ -169,7 +169,8 @@ class Mechanism:
             directions = hinge
             if loop.to != GROUND:
                 directions = [self.space.rotate(poses[loop.to], v) for v in hinge]
-            whole = self.space.closing(loop.joint, directions)
+            axes = poses[loop.to] if loop.axes_turn else None
+            whole = self.space.closing(directions, axes)
             found.append(whole if loop.kept is None else tuple(whole[i] for i in loop.kept))
         return found
 
@@ -543,8 +544,11 @@ def _rates(mechanism: Mechanism, q: list, p: list, t_cut: Any, time: Any) -> Req
         + [space.moment(s_12[c], bodies[c].carried_weight) for c in topology.children[k]]
         for k in everybody
     ]
-    first = 0
-    for (a, b), subspace in zip(topology.loops, posture.closing, strict=True):
+    first, turning_forces = 0, []
+    for loop, joint, subspace in zip(
+        mechanism.scenario.loops, topology.loops, posture.closing, strict=True
+    ):
+        a, b = joint
         own, first = t_cut[first : first + len(subspace)], first + len(subspace)
         if a is not None and own:  # how the impulse of a joint that moves changes, at both ends
             force, couple = space.spread(subspace, own)
@@ -552,6 +556,9 @@ def _rates(mechanism: Mechanism, q: list, p: list, t_cut: Any, time: Any) -> Req
             if force is not None:
                 v = vector_sum(velocity[b.body], space.turned(omega[b.body], posture.arm(b)))
                 change = space.moment(v, force)
+                if loop.axes_turn:
+                    rate = space.turned(omega[a.body], force)
+                    turning_forces.append((joint, negative(rate)))
             if couple is not None:  # its directions turn with the body of a
                 change = vector_sum(change, space.moment(omega[a.body], couple))
             moments[b.body].append(negative(change))
@@ -589,6 +596,8 @@ def _rates(mechanism: Mechanism, q: list, p: list, t_cut: Any, time: Any) -> Req
             drive = (mechanism.drive(k, time) - body.spring * (x - body.rest)) - body.damping * rate
             own = [own[0] + drive]
         p_dot += own
+    for joint, force in turning_forces:
+        p_dot = _with_loop(mechanism, posture, p_dot, joint, Twist(force, None))
     pulls = springs.pulls(mechanism, poses, posture, q_dot)
     for index, terms in pulls.items():
         p_dot[index] = p_dot[index] - tree_sum(terms)
@@ -621,31 +630,40 @@ def known_impulse(
 def _rebased(mechanism: Mechanism, posture: Posture, p: list, t_cut: Sequence[S]) -> list:
     """The momenta with J_c^T t_cut added, for each loop, cut at c.
 
-    Joint k feels an impulse T_c with the moment (r_c - r_k) x T_c. Plus for joints that carry only
-    the loop's first body, minus for those that carry only the other one, nothing for those that
-    carry both. It changes no motion; with the impulses that the cut joints had a step ago it keeps
-    sigma, and with it the rounding errors, small.
+    It changes no motion; with the impulses that the cut joints had a step ago it keeps sigma, and
+    with it the rounding errors, small.
     """
-    p, topology, space = list(p), mechanism.topology, mechanism.space
-    first = 0
-    for (a, b), subspace in zip(topology.loops, posture.closing, strict=True):
+    topology, first = mechanism.topology, 0
+    for joint, subspace in zip(topology.loops, posture.closing, strict=True):
         own, first = t_cut[first : first + len(subspace)], first + len(subspace)
-        if not own:  # all that the joint takes follows from the rest
-            continue
-        force, couple = space.spread(subspace, own)
-        other = GROUND if a is None else a.body
-        for end, way in (
-            (b, topology.way(b.body, other)),
-            (a, topology.way(other, b.body)),
-        ):
-            if not way:
-                continue
-            outward = [*(posture.s_12[k] for k in way[1:]), posture.arm(end)]
-            for k, lever in zip(way, levers(outward), strict=True):
-                moment = vector_sum(force and space.moment(lever, force), couple)
-                places = range(mechanism.nv)[mechanism.scenario.v_slices[k]]
-                joint = posture.joints[k].freedoms
-                for index, x in zip(places, space.across(joint, force, moment), strict=True):
-                    if x is not None:
-                        p[index] = p[index] + x if end is b else p[index] - x
+        if own:  # else all that the joint takes follows from the rest
+            p = _with_loop(mechanism, posture, p, joint, mechanism.space.spread(subspace, own))
     return p
+
+
+def _with_loop(
+    mechanism: Mechanism, posture: Posture, values: list, joint: Connection, impulse: Twist
+) -> list:
+    """Values of all velocities with what an impulse T_c in the joint c of a loop is to them added.
+
+    Joint k feels it with the moment (r_c - r_k) x T_c. Plus for joints that carry only the loop's
+    first body, minus for those that carry only the other one, nothing for those that carry both.
+    """
+    values, topology, space = list(values), mechanism.topology, mechanism.space
+    (a, b), (force, couple) = joint, impulse
+    other = GROUND if a is None else a.body
+    for end, way in (
+        (b, topology.way(b.body, other)),
+        (a, topology.way(other, b.body)),
+    ):
+        if not way:
+            continue
+        outward = [*(posture.s_12[k] for k in way[1:]), posture.arm(end)]
+        for k, lever in zip(way, levers(outward), strict=True):
+            moment = vector_sum(force and space.moment(lever, force), couple)
+            places = range(mechanism.nv)[mechanism.scenario.v_slices[k]]
+            freedoms = posture.joints[k].freedoms
+            for index, x in zip(places, space.across(freedoms, force, moment), strict=True):
+                if x is not None:
+                    values[index] = values[index] + x if end is b else values[index] - x
+    return values

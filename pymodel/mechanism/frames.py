@@ -42,6 +42,17 @@ def _sum_over_ancestors(scenario: Scenario, values: np.ndarray) -> np.ndarray:
     return total
 
 
+def own_frame(scenario: Scenario, k: int) -> np.ndarray:
+    """Frame of the algorithm in that of the scenario, (3, 3), for a body in space; -1: ground.
+
+    Its z axis is that of a revolute or prismatic joint.
+    """
+    if k == GROUND or scenario.bodies[k].axis is None:
+        return np.eye(3)
+    axis = scenario.bodies[k].axis
+    return np.column_stack((*rotations.hinge_directions(axis), axis))
+
+
 def rotate(orientation: np.ndarray, vector: Vector) -> np.ndarray:
     """Turn ``vector``, from a body's frame to the ground's; shape (..., d).
 

@@ -325,8 +325,9 @@ def loop_angle_error(scenario: Scenario, q: np.ndarray) -> np.ndarray:
 def loop_rows(scenario: Scenario) -> list[slice]:
     """Where the constraints of each loop stand among those of all loops.
 
-    Each loop has a translation along each of the ground's axes, and a hinge in space two rotations
-    as well, about the directions of :func:`pymodel.mechanism.rotations.hinge_directions`.
+    Each loop has a translation along each of the ground's axes, or of those of its body ``to``
+    (:attr:`pymodel.mechanism.scenario.Loop.axes_turn`), and a hinge in space two rotations as well,
+    about the directions of :func:`pymodel.mechanism.rotations.hinge_directions`.
     """
     sizes = [len(scenario.gravity) + (2 if loop.axis else 0) for loop in scenario.loops]
     ends = np.cumsum(sizes).tolist()
@@ -376,7 +377,11 @@ def _constraint_rows(
     """Each loop's translation, and of a hinge the components of what is ``turned``, (..., rows)."""
     rows = [translations[..., :0, 0]]
     for index, loop in enumerate(scenario.loops):
-        rows.append(translations[..., index, :])
+        translation = translations[..., index, :]
+        if loop.axes_turn:
+            axes = turns[loop.to] @ frames.own_frame(scenario, loop.to)
+            translation = frames.times(np.swapaxes(axes, -1, -2), translation)
+        rows.append(translation)
         if loop.axis:
             vector = turned(loop)
             for direction in rotations.hinge_directions(loop.to_axis):

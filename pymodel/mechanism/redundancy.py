@@ -10,7 +10,7 @@ start, and no more as soon as the mechanism moves.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -142,11 +142,21 @@ def with_kept_rows(scenario: Scenario) -> Scenario:
         raise ScenarioError(scenario.source, "loop", "nothing can move: the loops hold all joints")
     if rank == count:
         return scenario
-    chosen = _independent(constraints, scenario.q0, rank)
+    chosen = _independent(LoopConstraints(_keeping(scenario, range(count))), scenario.q0, rank)
+    found = _keeping(scenario, chosen)
+    loops = [
+        replace(loop, kept=None) if len(loop.kept) == rows.stop - rows.start else loop
+        for loop, rows in zip(found.loops, kinematics.loop_rows(scenario), strict=True)
+    ]
+    return replace(scenario, loops=tuple(loops))
+
+
+def _keeping(scenario: Scenario, chosen: Container[int]) -> Scenario:
+    """The scenario with ``kept`` of all its loops, which gives the rows the axes that they have."""
     loops = []
     for loop, rows in zip(scenario.loops, kinematics.loop_rows(scenario), strict=True):
         kept = tuple(row - rows.start for row in range(rows.start, rows.stop) if row in chosen)
-        loops.append(replace(loop, kept=None if len(kept) == rows.stop - rows.start else kept))
+        loops.append(replace(loop, kept=kept))
     return replace(scenario, loops=tuple(loops))
 
 

@@ -214,8 +214,7 @@ class Loop:
         stay parallel.
     kept : tuple of int or None
         Which of its constraints the dynamics use, where others follow from them
-        (:mod:`pymodel.mechanism.redundancy`): 0 to 2 translations along the ground's axes, 3 and 4
-        rotations. None: all.
+        (:mod:`pymodel.mechanism.redundancy`): 0 to 2 translations, 3 and 4 rotations. None: all.
     """
 
     body: int
@@ -226,6 +225,15 @@ class Loop:
     axis: Vector | None = None
     to_axis: Vector | None = None
     kept: tuple[int, ...] | None = None
+
+    @property
+    def axes_turn(self) -> bool:
+        """Whether its translations are along axes of ``to``, not of the ground.
+
+        The rows that are kept then stay independent where the mechanism turns as a whole. The axes
+        are those of :func:`pymodel.mechanism.frames.own_frame`.
+        """
+        return self.kept is not None and self.to != GROUND
 
 
 @dataclass(frozen=True)

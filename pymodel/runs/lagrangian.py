@@ -294,8 +294,9 @@ def impulses(scenario: Scenario, q: np.ndarray, p: np.ndarray) -> np.ndarray:
     Returns
     -------
     numpy.ndarray, shape (..., loops, 2), in space (..., loops, 5)
-        N s; in space three of translations, then N m s, two of a hinge's rotations. Those of
-        constraints that the loops do not keep or have are 0.
+        N s; in space three of translations, then N m s, two of a hinge's rotations, along the axes
+        of :func:`pymodel.mechanism.kinematics.loop_rows`. Those of constraints that the loops do
+        not keep or have are 0.
 
     Raises
     ------

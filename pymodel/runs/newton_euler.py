@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pymodel.mechanism import kinematics, rotations
-from pymodel.mechanism.frames import times
+from pymodel.mechanism.frames import own_frame, times
 from pymodel.mechanism.rotations import cross, skew
 from pymodel.mechanism.scenario import (
     FREE,
@@ -165,6 +165,14 @@ class _Motion:
         rate -= skew(cross(self.rate[body], arm)) @ self.angular[body]
         return self.place[body] + arm, jacobian, rate
 
+    def along(
+        self, body: int, directions: np.ndarray, jacobian: np.ndarray, rate: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Rows of a Jacobian along directions (rows, 3) of a body's frame, and their rates."""
+        directions = directions @ self.turn[body].T
+        moving = cross(self.rate[body], directions)
+        return directions @ jacobian, moving @ jacobian + directions @ rate
+
 
 class NewtonEuler(Equations):
     """The equations of motion of any mechanism; see :class:`Equations`.
@@ -262,15 +270,18 @@ class NewtonEuler(Equations):
         for loop in scenario.loops:
             _, own, own_rate = motion.point(loop.body, _vector(loop.point))
             _, other, other_rate = motion.point(loop.to, _vector(loop.at))
-            jacobian.append((own - other)[: len(scenario.gravity)])
-            rate.append((own_rate - other_rate)[: len(scenario.gravity)])
+            parting = own - other, own_rate - other_rate
+            if loop.axes_turn:
+                parting = motion.along(loop.to, own_frame(scenario, loop.to).T, *parting)
+            jacobian.append(parting[0][: len(scenario.gravity)])
+            rate.append(parting[1][: len(scenario.gravity)])
             if loop.axis:
-                along = rotations.hinge_directions(loop.to_axis) @ motion.turn[loop.to].T
-                moving = cross(motion.rate[loop.to], along)
                 turning = motion.angular[loop.body] - motion.angular[loop.to]
                 change = motion.angular_rate[loop.body] - motion.angular_rate[loop.to]
-                jacobian.append(along @ turning)
-                rate.append(moving @ turning + along @ change)
+                directions = rotations.hinge_directions(loop.to_axis)
+                turning, change = motion.along(loop.to, directions, turning, change)
+                jacobian.append(turning)
+                rate.append(change)
         return np.concatenate(jacobian)[self.kept], np.concatenate(rate)[self.kept]
 
     def _gaps(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

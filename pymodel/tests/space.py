@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from pymodel.mechanism import kinematics, rotations
 from pymodel.mechanism.coordinates import displaced
@@ -353,6 +354,100 @@ def slider_crank(
     )
     loop = Loop(1, (rod, 0.0), 2, (0.0, 0.0))
     return closed(_scenario("slider-crank", gravity, bodies, (loop,), keys))
+
+
+def governor(q: float = 0.9, qd: float = 0.0, **keys: Any) -> Scenario:
+    """A planar flyball governor that stands still: two loops, with one freedom.
+
+    Bodies: two arms, which hang from the ground, a sleeve on the y axis, two links from the arms to
+    the sleeve.
+
+    Parameters
+    ----------
+    q, qd : float
+        How far the first arm is below the x axis, rad, and its rate, rad/s.
+    **keys
+        As for :func:`bennett`.
+
+    Returns
+    -------
+    Scenario
+        Closed to rounding.
+    """
+    length, hub = 0.2, 0.02
+    bar = {"inertia": 2e-3, "tip": (length, 0.0)}
+    arm = {"mass": 0.5, "com": (0.15, 0.0), **bar}
+    link = {"mass": 0.1, "com": (0.1, 0.0), **bar}
+    bodies = (
+        Body(**arm, attach=(hub, 0.0), q=-q, qd=-qd),
+        Body(**arm, attach=(-hub, 0.0), q=q - np.pi),
+        Body(
+            *(0.4, 1e-3, (0.0, 0.0), (hub, 0.0)),
+            joint=PRISMATIC,
+            axis=(0.0, 1.0),
+            q=float(-2.0 * length * np.sin(q)),
+        ),
+        Body(**link, parent=0, attach=(length, 0.0), q=2.0 * q - np.pi),
+        Body(**link, parent=1, attach=(length, 0.0), q=np.pi - 2.0 * q),
+    )
+    loops = (Loop(3, (length, 0.0), 2, (hub, 0.0)), Loop(4, (length, 0.0), 2, (-hub, 0.0)))
+    return closed(_scenario("governor", (0.0, -GRAVITY), bodies, loops, keys))
+
+
+def on_base(scenario: Scenario, base: Body, angles: Sequence[float]) -> Scenario:
+    """A mechanism in space on a body in place of the ground.
+
+    Parameters
+    ----------
+    scenario : Scenario
+    base : Body
+    angles : sequence of float
+        How what was the ground's frame stands in the base's: roll, pitch and yaw, rad.
+
+    Returns
+    -------
+    Scenario
+        Closed to rounding; what was at rest on the ground is at rest on the base.
+    """
+    turn = rotations.from_angles(angles)
+
+    def turned(vector: Sequence[float]) -> tuple[float, ...]:
+        return tuple((turn @ vector).tolist())
+
+    bodies = []
+    for body in scenario.bodies:
+        place = {}
+        if body.parent == GROUND:
+            whole = Rotation.from_matrix(turn @ rotations.from_angles(body.rotation))
+            rotation = tuple(whole.as_euler("xyz").tolist())
+            place = {"attach": turned(body.attach), "rotation": rotation}
+        bodies.append(dataclasses.replace(body, parent=body.parent + 1, **place))
+    loops = []
+    for loop in scenario.loops:
+        place = {"body": loop.body + 1, "to": loop.to + 1}
+        if loop.to == GROUND:
+            place |= {"at": turned(loop.at), "to_axis": loop.to_axis and turned(loop.to_axis)}
+        loops.append(dataclasses.replace(loop, **place))
+    found = dataclasses.replace(scenario, bodies=(base, *bodies), loops=tuple(loops))
+    return closed(found, held=range(1 + found.v_slices[0].stop))
+
+
+def turning_planes() -> dict[str, Scenario]:
+    """Mechanisms that are planar but for the body in space that they are on, by name.
+
+    A governor on an upright shaft, and a slider-crank, askew on a top.
+    """
+    shaft = _bar(0.3, joint=REVOLUTE, axis=(0.0, 1.0, 0.0), qd=12.0)
+    quaternion = unit(np.array([0.1, 0.4, -0.3, 0.8]))
+    top = _bar(0.4, joint=SPHERICAL, q=quaternion, qd=(7.0, -5.0, 6.0))
+    planes = {
+        "governor": (governor(qd=1.0), shaft, (0.0, 0.0, 0.0)),
+        "slider-crank on a top": (slider_crank(qd=3.0), top, (0.3, -0.8, 1.1)),
+    }
+    return {
+        name: with_kept_rows(on_base(in_space(plane), base, angles))
+        for name, (plane, base, angles) in planes.items()
+    }
 
 
 def pivot() -> Scenario:

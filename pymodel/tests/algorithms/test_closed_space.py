@@ -11,7 +11,7 @@ from pymodel.runs.newton_euler import NewtonEuler
 from pymodel.tests import space
 from pymodel.tests.chains import difference
 
-CLOSED = space.closed_mechanisms()
+CLOSED = space.closed_mechanisms() | space.turning_planes()
 
 
 @pytest.mark.parametrize("name", CLOSED)

@@ -15,6 +15,7 @@ from pymodel.mechanism.scenario_file import load
 from pymodel.tests import space
 from pymodel.tests.places import SCENARIOS
 
+PLANES = space.turning_planes()
 SINGULAR = r"depend on each other at the initial posture \(redundant or singular\)"
 
 
@@ -73,6 +74,25 @@ def test_planar_loops_of_hinges_in_space(name):
     assert kept(planar) == [None] * count
     assert kept(space.in_space(planar)) == [(0, 1)] * count
     assert kept(space.in_space(planar, hinges=False)) == [(0, 1)] * count
+
+
+@pytest.mark.parametrize("name", PLANES)
+def test_planar_loops_on_a_base_that_turns(name):
+    """They keep two translations, which are as independent wherever the base turns."""
+    scenario = PLANES[name]
+    assert [len(loop.kept) for loop in scenario.loops] == [2] * len(scenario.loops)
+    own = scenario.v_slices[0]
+
+    def least(turn):
+        step = np.zeros(scenario.nv)
+        step[own] = turn
+        jacobian = kept_jacobian(scenario, displaced(scenario, scenario.q0, step))
+        return np.linalg.svd(jacobian, compute_uv=False)[-1]
+
+    start = least(0.0)
+    assert start > 0.05
+    for turn in np.random.default_rng(3).uniform(-3, 3, (20, own.stop)):
+        assert least(turn) == pytest.approx(start, rel=1e-9)
 
 
 def test_loops_without_redundancy_keep_all():

@@ -11,6 +11,7 @@ from pymodel import cli
 from pymodel.arith.scalars import Float64
 from pymodel.compile.rivals import ALGORITHMS
 from pymodel.mechanism import kinematics
+from pymodel.mechanism.frames import own_frame
 from pymodel.mechanism.redundancy import with_kept_rows
 from pymodel.mechanism.scenario import GROUND, REVOLUTE, SPHERICAL
 from pymodel.mechanism.scenario_file import load, varied, write_scenario
@@ -101,10 +102,13 @@ def test_other_assembly_orders_in_space(shape):
 CLOSED = space.closed_mechanisms()
 
 
-@pytest.mark.parametrize("name", CLOSED)
+TURNING = space.turning_planes()
+
+
+@pytest.mark.parametrize("name", CLOSED | TURNING)
 def test_loops_in_space_against_the_reference(name):
     """Accelerations, and forces in the loops as multipliers."""
-    scenario = CLOSED[name]
+    scenario = (CLOSED | TURNING)[name]
     found, d = at_start(scenario), len(scenario.gravity)
     equations = lagrangian.equations_of(scenario)
     qdd, multipliers = equations.constrained_accelerations(scenario.q0, scenario.qd0)
@@ -114,7 +118,12 @@ def test_loops_in_space_against_the_reference(name):
     for row, value in zip(kinematics.kept_rows(scenario), multipliers, strict=True):
         (loop,) = (k for k, own in enumerate(rows) if own.start <= row < own.stop)
         forces[loop, row - rows[loop].start] = value
-    assert difference(found.loop_force[0], forces[:, :d]) < BOUND
+    forces = forces[:, :d]
+    turns = kinematics.body_rotations(scenario, scenario.q0)
+    for loop, force in zip(scenario.loops, forces, strict=True):
+        if loop.axes_turn:
+            force[:] = turns[loop.to] @ own_frame(scenario, loop.to) @ force
+    assert difference(found.loop_force[0], forces) < BOUND
 
 
 def test_planar_loops_against_the_reference():

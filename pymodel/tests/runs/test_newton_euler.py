@@ -88,7 +88,7 @@ def test_mechanisms_of_pins_against_lagrange(seed):
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10 * scale(expected))
 
 
-CLOSED = space.closed_mechanisms()
+CLOSED = space.closed_mechanisms() | space.turning_planes()
 
 
 @pytest.fixture(params=CLOSED)
