@@ -26,3 +26,12 @@ def alone_in(folder: Path) -> Iterator[None]:
         except BlockingIOError:
             raise InputError(f"another process works in {folder}: wait until it ends") from None
         yield
+
+
+@contextlib.contextmanager
+def alone_with(file: Path) -> Iterator[None]:
+    """Wait until no other process or thread changes a file, and keep them from it until the end."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with open(file.with_suffix(".lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from pymodel.arith.errors import Error
 from scripts.places import IMAGES, ROOT
 
 
-class MissingError(FileNotFoundError):
-    """Something that has to run first did not."""
+class MissingError(Error, FileNotFoundError):
+    """Something that has to run first did not, or left a damaged file."""
 
 
 def read(path: Path, command: str) -> Any:
@@ -25,11 +26,14 @@ def read(path: Path, command: str) -> Any:
     Raises
     ------
     MissingError
-        One line with the command, if there is no such file.
+        One line with the command, if there is no such file, or what is there is no JSON.
     """
     if not path.exists():
         raise MissingError(f"{path.relative_to(ROOT)} is missing: run `{command}` first")
-    return json.loads(path.read_text())
+    try:
+        return json.loads(path.read_text())
+    except ValueError:
+        raise MissingError(f"{path.relative_to(ROOT)} is damaged: run `{command}` again") from None
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[Any]], numbers: bool = True) -> str:

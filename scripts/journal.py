@@ -1,12 +1,15 @@
-"""Files of rows in JSON: a journal, one a line, that outlives its writer; a summary, one a unit."""
+"""Files of rows in JSON: a journal, one a line, that outlives its writer; a summary."""
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 from pymodel.runs.input_error import InputError
+from scripts.alone import alone_with
 
 Row = dict[str, Any]
 
@@ -53,43 +56,55 @@ def _row(line: str) -> Row | None:
         return None
 
 
-def read_units(summary: Path) -> dict[str, Row]:
-    """The rows of a summary by unit; none if it is missing.
+@dataclass(frozen=True)
+class Summary:
+    """A file with a row of each thing that was measured, which runs replace one by one.
 
-    Raises
-    ------
-    InputError
-        If the file is no summary.
-    """
-    if not summary.exists():
-        return {}
-    try:
-        return {row["unit"]: row for row in json.loads(summary.read_text())}
-    except (ValueError, KeyError, TypeError):
-        raise InputError(f"{summary} is not a summary: remove it") from None
-
-
-def replace_unit(summary: Path, unit: str, row: Row | None, order: Iterable[str]) -> None:
-    """Put a unit's row into a summary, in the place of an older one.
-
-    Parameters
+    Attributes
     ----------
-    summary
+    file
         May be missing.
-    unit
-    row
-        None: there is none any more.
     order
-        Of the units, by name. A row of none of them is left out.
-
-    Raises
-    ------
-    InputError
-        If the file is no summary.
+        Keys of the rows, in their order. A row of no other key is kept.
+    key
+        The key of a row.
+    inside
+        The file's key that holds the rows, if it is not the file itself.
     """
-    rows = read_units(summary) | {unit: row}
-    kept = [rows[name] for name in order if rows.get(name)]
-    summary.parent.mkdir(parents=True, exist_ok=True)
-    new = summary.with_suffix(".new")
-    new.write_text(json.dumps(kept, indent=1))
-    new.replace(summary)
+
+    file: Path
+    order: Iterable[Hashable]
+    key: Callable[[Row], Hashable] = itemgetter("unit")
+    inside: str = ""
+
+    def read(self) -> dict[Any, Row]:
+        """The rows by their keys; none if the file is missing.
+
+        Raises
+        ------
+        InputError
+            If the file is no summary.
+        """
+        if not self.file.exists():
+            return {}
+        try:
+            found = json.loads(self.file.read_text())
+            return {self.key(row): row for row in (found[self.inside] if self.inside else found)}
+        except (ValueError, KeyError, TypeError):
+            raise InputError(f"{self.file} is not a summary: remove it") from None
+
+    def replace(self, key: Hashable, row: Row | None) -> None:
+        """Put a row in the place of the older one of its key; None: there is none any more.
+
+        Raises
+        ------
+        InputError
+            If the file is no summary.
+        """
+        with alone_with(self.file):
+            rows = self.read() | {key: row}
+            kept = [rows[key] for key in self.order if rows.get(key)]
+            content = {self.inside: kept} if self.inside else kept
+            new = self.file.with_suffix(".new")
+            new.write_text(json.dumps(content, indent=1) + "\n")
+            new.replace(self.file)

@@ -25,7 +25,7 @@ from scripts.benchmarks.array_rows import Row, shape_of
 from scripts.benchmarks.benches import run_array
 from scripts.benchmarks.scenarios import OUT
 from scripts.cost.array import ARRAY, Shape
-from scripts.cost.summary import current, read_summary
+from scripts.cost.summary import current_rows
 from scripts.places import ROOT, scenario_file
 from scripts.robots.cases import ROBOTS, small
 from tb.cosim_array.bench import STREAMS, calls, mechanisms
@@ -141,8 +141,7 @@ def placed(shape: Shape) -> dict[str, float | None]:
         measurement is missing.
     """
     found = {"lut": None, "dsp": None, "mhz": None, "lut6": None, "dsp48": None}
-    rows, _ = read_summary()
-    for row in current(rows):
+    for row in current_rows():
         if (row["unit"], row["config"]) != (ARRAY, shape.config):
             continue
         if row["family"] == "ecp5":

@@ -10,7 +10,7 @@ from scripts.benchmarks.array_rows import NONE, Row, Rows, shape_of
 from scripts.cost.cycles import step_of
 from scripts.cost.engine import ENGINE
 from scripts.cost.job import FAMILIES
-from scripts.cost.summary import current, read_summary
+from scripts.cost.summary import current_rows
 from scripts.documents import table
 from scripts.robots.cases import small
 from scripts.robots.field import DADU_DSP, ROBOMORPHIC_US, WIDTH
@@ -26,7 +26,7 @@ def step_engine(lanes: int) -> Row | None:
     config = f"{lanes}+{lanes} lanes"
     found = {
         row["family"]: row
-        for row in current(read_summary()[0])
+        for row in current_rows()
         if row["unit"] == ENGINE and row["config"] == config
     }
     if len(found) < len(FAMILIES):

@@ -8,9 +8,9 @@ import argparse
 import sys
 from collections.abc import Iterable, Sequence
 
+from pymodel.arith.errors import Error
 from scripts.cost import formats_result, pareto
 from scripts.cost.engine import SWEEP_LANES
-from scripts.cost.errors import CostError
 from scripts.cost.formats_result import Run
 from scripts.cost.jobs import JOBS
 from scripts.cost.rows import Row, is_unit
@@ -23,7 +23,7 @@ from scripts.cost.sections.peers import peers
 from scripts.cost.sections.times import times
 from scripts.cost.sections.tops import areas, counted
 from scripts.cost.sections.units import units
-from scripts.cost.summary import current, read_summary
+from scripts.cost.summary import current_rows
 from scripts.documents import MissingError, copy_picture, read
 from scripts.places import DOCS, ROOT
 
@@ -128,13 +128,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """The command."""
     argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args(arguments)
     try:
-        rows = current(read_summary()[0])
+        rows = current_rows()
         if not rows:
             raise MissingError("no current row in build/synth/summary.json: run `make synth` first")
         text = document(rows, read(formats_result.RESULT, "make cost"))
         for name, source in PICTURES.items():
             copy_picture(name, source, "make cost")
-    except (MissingError, CostError) as error:
+    except Error as error:
         print(f"hardware_cost: {error}", file=sys.stderr)
         return 2
     DOC.write_text(text)

@@ -15,12 +15,14 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from pymodel.arith.errors import Error
 from pymodel.mechanism.scenario_file import load
 from pymodel.runs import session
-from scripts.cost.errors import CostError, positive
+from scripts.cost.errors import positive
 from scripts.cost.formats_plot import plot
 from scripts.cost.formats_result import OUT, PICTURE, RESULT, Run, arithmetics, costs
-from scripts.cost.summary import current, read_summary
+from scripts.cost.summary import current_rows
+from scripts.documents import read
 from scripts.places import DEMOS, ROOT, scenario_file
 
 #: What is kept of the summary of a run.
@@ -95,13 +97,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if options.steps is not None:
             positive("steps", options.steps)
-        if options.replot and not RESULT.exists():
-            raise CostError(f"{RESULT.relative_to(ROOT)} is missing: run without --replot")
         OUT.mkdir(parents=True, exist_ok=True)
-        rows = json.loads(RESULT.read_text()) if options.replot else run_all(options.steps)
+        rows = read(RESULT, "make cost") if options.replot else run_all(options.steps)
         RESULT.write_text(json.dumps(rows, indent=1) + "\n")
-        plot(rows, costs(current(read_summary()[0])), PICTURE)
-    except CostError as error:
+        plot(rows, costs(current_rows()), PICTURE)
+    except Error as error:
         print(f"formats: {error}", file=sys.stderr)
         return 2
     for path in (RESULT, PICTURE):

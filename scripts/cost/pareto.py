@@ -12,12 +12,12 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.table import Table
 
+from pymodel.arith.errors import Error
 from scripts.cost import points as of_engines
-from scripts.cost.errors import CostError
 from scripts.cost.measured import check
 from scripts.cost.pareto_plot import plot
 from scripts.cost.points import SCENARIO, Point
-from scripts.cost.summary import current, read_summary
+from scripts.cost.summary import current_rows
 from scripts.cost.tools import OUT
 from scripts.places import ROOT
 
@@ -51,9 +51,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """The command."""
     argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args(arguments)
     try:
-        rows = current(read_summary()[0])
+        rows = current_rows()
         check(rows)
-    except CostError as error:
+    except Error as error:
         print(f"pareto: {error}", file=sys.stderr)
         return 2
     points = of_engines.combine(rows)

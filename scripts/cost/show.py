@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.table import Table
 
 from scripts.cost.goals import GOALS
-from scripts.cost.job import Job
+from scripts.cost.job import Job, Key
 from scripts.cost.rows import Row
 from scripts.cost.tools import OUT
 
@@ -48,7 +48,7 @@ def show(rows: Sequence[Row], console: Console) -> None:
             console.print(f"  {shorten(command)}", highlight=False, markup=False, soft_wrap=True)
 
 
-def forecast(jobs: Sequence[Job], reused: int, seconds: Mapping[str, float], workers: int) -> str:
+def forecast(jobs: Sequence[Job], reused: int, before: Mapping[Key, Row], workers: int) -> str:
     """How many measurements there are, and how long they took last time, if they were made.
 
     Parameters
@@ -57,13 +57,13 @@ def forecast(jobs: Sequence[Job], reused: int, seconds: Mapping[str, float], wor
         To be measured.
     reused : int
         Rows that are at hand.
-    seconds : mapping
-        Name of a job -> seconds that it last took.
+    before : mapping
+        Key of a job -> its last row.
     workers : int
         Measurements at the same time.
     """
     text = f"{len(jobs)} measurements to make, {reused} at hand"
-    known = [seconds[job.name] for job in jobs if job.name in seconds]
+    known = [before[job.key]["seconds"] for job in jobs if job.key in before]
     if known:
         minutes = sum(known) / workers / 60
         text += f"; {len(known)} of them took about {max(minutes, 1):.0f} min here before"

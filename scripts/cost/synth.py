@@ -13,20 +13,20 @@ tool is missing or fails, or for bad input.
 import argparse
 import os
 import sys
-import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from scripts.cost.errors import CostError, positive
+from pymodel.arith.errors import Error
+from scripts.cost.errors import positive
 from scripts.cost.job import FAMILIES, SEEDS, Job
 from scripts.cost.jobs import chosen_jobs
 from scripts.cost.measure import measure
 from scripts.cost.rows import Row, key_of
 from scripts.cost.show import forecast, show
-from scripts.cost.summary import add_to_summary, current, read_summary
+from scripts.cost.summary import SUMMARY, current
 from scripts.cost.tools import OUT
 from scripts.places import ROOT
 
@@ -65,9 +65,8 @@ def measure_all(
             try:
                 for future in pending:
                     future.result()
-            except CostError:
+            finally:
                 pool.shutdown(cancel_futures=True)
-                raise
 
 
 def run(options: argparse.Namespace, console: Console) -> list[Row]:
@@ -81,17 +80,15 @@ def run(options: argparse.Namespace, console: Console) -> list[Row]:
     seeds = positive("seeds", options.seeds)
     workers = positive("jobs", options.jobs)
     jobs = chosen_jobs(options.units, options.family or FAMILIES)
-    old, seconds = read_summary()
-    rows = {key_of(row): row for row in current(old, seeds)}
+    old = SUMMARY.read()
+    rows = {key_of(row): row for row in current(old.values(), seeds)}
     todo = [job for job in jobs if options.again or job.key not in rows]
-    console.print(forecast(todo, len(jobs) - len(todo), seconds, workers), highlight=False)
+    console.print(forecast(todo, len(jobs) - len(todo), old, workers), highlight=False)
     (ROOT / OUT).mkdir(parents=True, exist_ok=True)
-    lock = threading.Lock()
 
     def keep(job: Job, row: Row) -> None:
-        with lock:
-            rows[job.key] = row
-            add_to_summary(job, row)
+        rows[job.key] = row
+        SUMMARY.replace(job.key, row)
 
     measure_all(todo, seeds, workers, console, keep)
     return [rows[job.key] for job in jobs]
@@ -110,7 +107,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     console = Console(width=None if sys.stdout.isatty() else WIDTH)
     try:
         rows = run(parser.parse_args(arguments), console)
-    except CostError as error:
+    except Error as error:
         print(f"synth: {error}", file=sys.stderr)
         return 2
     show(rows, console)

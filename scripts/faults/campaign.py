@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from pymodel.arith.errors import Error
 from scripts.journal import Journal, Row, read_rows
 from scripts.mutate.sources import sources_of
 from scripts.places import BUILD, ROOT
@@ -26,7 +27,7 @@ HANDSHAKE_SHARE = 0.2  # as many injections more into those alone
 MEMORY_SHARE = 0.2  # of the injections, where there are memories
 
 
-class FaultsError(Exception):
+class FaultsError(Error):
     """Bad input, or a simulation that fails without a flip: one line, exit status 2."""
 
 

@@ -205,7 +205,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """The command."""
     argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args(arguments)
     try:
-        rows, fuzz = read(SUMMARY, MEASURE), read(FUZZED, FUZZ)
+        rows, fuzz = read(SUMMARY.file, MEASURE), read(FUZZED.file, FUZZ)
     except MissingError as error:
         print(f"faults: {error}", file=sys.stderr)
         return 2

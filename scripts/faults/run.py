@@ -20,10 +20,10 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from pymodel.runs.input_error import InputError
+from pymodel.arith.errors import Error
 from scripts.alone import alone_in
 from scripts.faults.campaign import FOLDER, Campaign, FaultsError, Row
-from scripts.journal import read_units, replace_unit
+from scripts.journal import Summary
 from scripts.run_options import OptionParser, fill_in, whole
 from tb.common.bench import MAX_SEED
 from tb.faults.units import UNITS
@@ -31,7 +31,7 @@ from tb.faults.units import UNITS
 COUNT, SEED, WIDTH = 2500, 1, 150
 MOST_COUNT, MOST_WORKERS = 10**6, 64
 DEFAULTS = {"count": COUNT, "seed": SEED, "workers": os.cpu_count()}
-SUMMARY = FOLDER / "summary.json"
+SUMMARY = Summary(FOLDER / "summary.json", UNITS)
 SHOWN = {
     "injections": "injections",
     "masked": "masked",
@@ -131,13 +131,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.at:
             return again(options, console)
         fill_in(options, DEFAULTS)
-        read_units(SUMMARY)  # a damaged file is told before the work, not behind it
+        SUMMARY.read()  # a damaged file is told before the work, not behind it
         rows = []
         for name in options.units or UNITS:
             with alone_in(FOLDER / name):
                 rows.append(inject(Campaign(UNITS[name], options.workers), options, console))
-            replace_unit(SUMMARY, name, rows[-1], UNITS)
-    except (FaultsError, InputError) as error:
+            SUMMARY.replace(name, rows[-1])
+    except Error as error:
         print(f"faults: {error}", file=sys.stderr)
         return 2
     console.print(table(rows))

@@ -7,7 +7,6 @@ one line for bad input or a missing tool.
 
 import argparse
 import sys
-import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -16,15 +15,15 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from pymodel.arith.errors import Error
 from pymodel.arith.fp import Format
-from pymodel.runs.input_error import InputError
 from scripts.alone import alone_in
 from scripts.formal import plants
 from scripts.formal.errors import FormalError
 from scripts.formal.proof import Proof
 from scripts.formal.proofs import chosen
 from scripts.formal.sby import DISPROVED, OUT, PROVED, Outcome, end, run
-from scripts.formal.summary import is_current, read_summary, row_of, write_summary
+from scripts.formal.summary import SUMMARY, is_current, row_of
 from scripts.formal.waveform import show
 from scripts.places import ROOT
 
@@ -88,19 +87,16 @@ def prove(proofs: Sequence[Proof], again: bool, console: Console) -> int:
     FormalError
         If a tool is missing or cannot read what it is given.
     """
-    rows = read_summary()
+    rows = SUMMARY.read()
     todo = [proof for proof in proofs if again or not is_current(proof, rows)]
     console.print(f"{len(todo)} proofs to run, {len(proofs) - len(todo)} at hand")
-    lock = threading.Lock()
 
     def one(proof: Proof) -> Outcome:
         outcome = run(proof)
-        with lock:
-            rows[proof.name] = row_of(proof, outcome)
-            write_summary(rows)
-            if not console.is_terminal:
-                text = f"  {proof.name}: {outcome.status}, {outcome.seconds} s"
-                console.print(text, highlight=False)
+        SUMMARY.replace(proof.name, row_of(proof, outcome))
+        if not console.is_terminal:
+            text = f"  {proof.name}: {outcome.status}, {outcome.seconds} s"
+            console.print(text, highlight=False)
         return outcome
 
     work = [lambda proof=proof: one(proof) for proof in todo]
@@ -157,7 +153,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if options.plant:
                 return plant(options.units, console)
             return prove(chosen(options.units, options.fast), options.again, console)
-    except (FormalError, InputError) as error:
+    except Error as error:
         print(f"formal: {error}", file=sys.stderr)
         return 2
 

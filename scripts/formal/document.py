@@ -6,13 +6,15 @@ Numbers are never typed by hand. Exit status 2, after one line, when something h
 import sys
 from collections.abc import Iterable
 
+from pymodel.arith.errors import Error
 from scripts.documents import table
 from scripts.formal.errors import FormalError
 from scripts.formal.plants import read_plants
 from scripts.formal.proof import Proof
 from scripts.formal.proofs import ADDER, MORE, OTHERS, PROOFS
 from scripts.formal.sby import ENGINE
-from scripts.formal.summary import Row, is_current, read_summary
+from scripts.formal.summary import SUMMARY, is_current
+from scripts.journal import Row
 from scripts.places import DOCS
 
 DOC = DOCS / "formal.md"
@@ -27,7 +29,7 @@ def measured() -> dict[str, Row]:
     FormalError
         If one did not run on these sources, or does not hold.
     """
-    rows = read_summary()
+    rows = SUMMARY.read()
     for proof in PROOFS:
         if not is_current(proof, rows):
             raise FormalError(f"{proof.name} was not proved on these sources: run `make formal`")
@@ -145,7 +147,7 @@ def main() -> int:
     """The command."""
     try:
         DOC.write_text(document(measured()))
-    except FormalError as error:
+    except Error as error:
         print(f"formal-results: {error}", file=sys.stderr)
         return 2
     return 0

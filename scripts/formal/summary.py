@@ -1,17 +1,14 @@
 """build/formal/summary.json: what every proof found, and with which sources."""
 
-import json
-from typing import Any
+from operator import itemgetter
 
-from scripts.formal.errors import FormalError
 from scripts.formal.proof import Proof
 from scripts.formal.proofs import PROOFS
 from scripts.formal.sby import ENGINE, OUT, PROVED, Outcome, key
+from scripts.journal import Row, Summary
 from scripts.places import ROOT
 
-SUMMARY = ROOT / OUT / "summary.json"
-
-Row = dict[str, Any]
+SUMMARY = Summary(ROOT / OUT / "summary.json", [proof.name for proof in PROOFS], itemgetter("name"))
 
 
 def row_of(proof: Proof, outcome: Outcome) -> Row:
@@ -31,31 +28,6 @@ def row_of(proof: Proof, outcome: Outcome) -> Row:
         "trace": outcome.trace,
         "key": key(proof),
     }
-
-
-def read_summary() -> dict[str, Row]:
-    """Name of a proof -> its row, of all runs.
-
-    Raises
-    ------
-    FormalError
-        If the file is not a summary.
-    """
-    if not SUMMARY.exists():
-        return {}
-    try:
-        return {row["name"]: row for row in json.loads(SUMMARY.read_text())}
-    except (ValueError, KeyError, TypeError):
-        raise FormalError(f"{SUMMARY} is not a summary: remove it") from None
-
-
-def write_summary(rows: dict[str, Row]) -> None:
-    """Write the rows of the proofs that there still are, in their order."""
-    kept = [rows[proof.name] for proof in PROOFS if proof.name in rows]
-    SUMMARY.parent.mkdir(parents=True, exist_ok=True)
-    new = SUMMARY.with_suffix(".new")
-    new.write_text(json.dumps(kept, indent=1) + "\n")
-    new.replace(SUMMARY)
 
 
 def is_current(proof: Proof, rows: dict[str, Row]) -> bool:

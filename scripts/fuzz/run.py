@@ -18,8 +18,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from pymodel.runs.input_error import InputError
-from scripts.journal import Row, read_units, replace_unit
+from pymodel.arith.errors import Error
+from scripts.journal import Row, Summary
 from scripts.places import BUILD
 from scripts.run_options import OptionParser, whole
 from tb.common.bench import MAX_SEED
@@ -32,11 +32,11 @@ MOST_COUNT = 10**9
 LEAST_S = 0.1  # CPU time that makes a rate
 BENCH, TEST, SIMULATOR = "fuzz", "fuzz", "verilator"
 FOLDER = BUILD / "fuzz"
-SUMMARY = FOLDER / "summary.json"
+SUMMARY = Summary(FOLDER / "summary.json", UNITS)
 SHOWN = ("reads", "writes", "resets", "runs", "runs refused", "cycles", "cpu_s")
 
 
-class FuzzError(Exception):
+class FuzzError(Error):
     """Bad input, or a tool that fails: one line, exit status 2."""
 
 
@@ -113,7 +113,7 @@ def run(options: argparse.Namespace, console: Console) -> tuple[list[Row], list[
     for name in options.units:
         if name not in UNITS:
             raise FuzzError(f"no unit {name}; units: {', '.join(UNITS)}")
-    read_units(SUMMARY)  # a damaged file is told before the work, not behind it
+    SUMMARY.read()  # a damaged file is told before the work, not behind it
     rows, wrong = [], []
     columns = (TextColumn("{task.description:32}"), BarColumn(), MofNCompleteColumn())
     for name in options.units or UNITS:
@@ -132,7 +132,7 @@ def run(options: argparse.Namespace, console: Console) -> tuple[list[Row], list[
                 tell(options.count)
                 rows.append(row)
         if not options.waves:
-            replace_unit(SUMMARY, name, row, UNITS)
+            SUMMARY.replace(name, row)
     return rows, wrong
 
 
@@ -148,7 +148,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     console = Console(width=None if sys.stdout.isatty() else WIDTH)
     try:
         rows, wrong = run(parser.parse_args(arguments), console)
-    except (FuzzError, InputError) as error:
+    except Error as error:
         print(f"fuzz: {error}", file=sys.stderr)
         return 2
     console.print(table(rows))

@@ -141,7 +141,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """The command."""
     argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args(arguments)
     try:
-        rows = read(SUMMARY, MEASURE)
+        rows = read(SUMMARY.file, MEASURE)
     except MissingError as error:
         print(f"mutation: {error}", file=sys.stderr)
         return 2

@@ -22,13 +22,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from pymodel.runs.input_error import InputError
+from pymodel.arith.errors import Error
 from scripts.alone import alone_in
-from scripts.cost.errors import CostError
-from scripts.formal.errors import FormalError
-from scripts.journal import read_units, replace_unit
+from scripts.journal import Summary
 from scripts.mutate.campaign import FOLDER, KILLED, SURVIVED, Campaign, Row
-from scripts.mutate.errors import MutateError
 from scripts.mutate.netlist import SELECT_W
 from scripts.mutate.units import UNITS, Unit, chosen
 from scripts.run_options import OptionParser, whole
@@ -37,7 +34,7 @@ from tb.common.bench import MAX_SEED
 COUNT, SEED = 120, 1
 MOST_WORKERS = 64
 WIDTH = 150  # columns where there is no terminal
-SUMMARY = FOLDER / "summary.json"
+SUMMARY = Summary(FOLDER / "summary.json", UNITS)
 
 
 def table(rows: Sequence[Row]) -> Table:
@@ -70,7 +67,7 @@ def judge(unit: Unit, options: argparse.Namespace, console: Console) -> list[Row
         finally:
             if campaign.verdicts:
                 rows.append(campaign.summary())
-                replace_unit(SUMMARY, unit.name, rows[-1], UNITS)
+                SUMMARY.replace(unit.name, rows[-1])
     return rows
 
 
@@ -83,7 +80,7 @@ def run(options: argparse.Namespace, console: Console) -> list[Row]:
         For bad input, or when a tool fails.
     """
     rows = []
-    read_units(SUMMARY)  # a damaged file is told before the work, not behind it
+    SUMMARY.read()  # a damaged file is told before the work, not behind it
     for unit in chosen(options.units):
         with alone_in(FOLDER / unit.name):
             rows += judge(unit, options, console)
@@ -103,7 +100,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     console = Console(width=None if sys.stdout.isatty() else WIDTH)
     try:
         rows = run(parser.parse_args(arguments), console)
-    except (MutateError, CostError, FormalError, InputError) as error:
+    except Error as error:
         print(f"mutate: {error}", file=sys.stderr)
         return 2
     console.print(table(rows))

@@ -1,12 +1,15 @@
 """Files that commands keep between their runs."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
+from operator import itemgetter
 
 import pytest
 
 from pymodel.runs.input_error import InputError
+from scripts import documents
 from scripts.alone import alone_in
-from scripts.journal import read_units, replace_unit
+from scripts.journal import Summary
 
 pytestmark = pytest.mark.rtl_of()
 
@@ -15,14 +18,30 @@ ORDER = ("first", "second", "third")
 
 def test_a_summary_has_one_row_a_unit_in_their_order(tmp_path):
     file = tmp_path / "build" / "summary.json"
-    assert read_units(file) == {}
+    summary = Summary(file, ORDER)
+    assert summary.read() == {}
     for row in ({"unit": "second", "n": 1}, {"unit": "first", "n": 2}, {"unit": "second", "n": 3}):
-        replace_unit(file, row["unit"], row, ORDER)
+        summary.replace(row["unit"], row)
     assert json.loads(file.read_text()) == [{"unit": "first", "n": 2}, {"unit": "second", "n": 3}]
-    replace_unit(file, "second", None, ORDER)
-    replace_unit(file, "third", None, ORDER)
-    assert read_units(file) == {"first": {"unit": "first", "n": 2}}
-    assert [path.name for path in file.parent.iterdir()] == [file.name]
+    summary.replace("second", None)
+    summary.replace("third", None)
+    assert summary.read() == {"first": {"unit": "first", "n": 2}}
+
+
+def test_rows_of_commands_that_run_beside_each_other_are_all_kept(tmp_path):
+    names = [str(number) for number in range(40)]
+    summary = Summary(tmp_path / "summary.json", names)
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda name: summary.replace(name, {"unit": name}), names))
+    assert list(summary.read()) == names
+
+
+def test_rows_stand_inside_and_have_keys_of_their_own(tmp_path):
+    file = tmp_path / "summary.json"
+    file.write_text('{"rows": [{"name": "b"}, {"name": "gone"}], "other": 1}')
+    summary = Summary(file, ("a", "b"), itemgetter("name"), "rows")
+    summary.replace("a", {"name": "a"})
+    assert json.loads(file.read_text()) == {"rows": [{"name": "a"}, {"name": "b"}]}
 
 
 @pytest.mark.parametrize("text", ["", '[{"unit": "fir', '{"unit": 1}', "[1]"])
@@ -30,7 +49,19 @@ def test_what_is_no_summary_is_named(tmp_path, text):
     file = tmp_path / "summary.json"
     file.write_text(text)
     with pytest.raises(InputError, match=r"summary\.json is not a summary: remove it$"):
-        read_units(file)
+        Summary(file, ORDER).read()
+
+
+@pytest.mark.parametrize(
+    ("text", "is_what"), [(None, "missing"), ("", "damaged"), ("[", "damaged")]
+)
+def test_what_no_document_can_be_made_of(tmp_path, monkeypatch, text, is_what):
+    file = tmp_path / "rows.json"
+    if text is not None:
+        file.write_text(text)
+    monkeypatch.setattr(documents, "ROOT", tmp_path)
+    with pytest.raises(documents.MissingError, match=rf"^rows\.json is {is_what}: run `make it` "):
+        documents.read(file, "make it")
 
 
 def test_one_process_works_in_a_folder(tmp_path):

@@ -1,8 +1,9 @@
 """Which rows are kept."""
 
-from scripts.cost import summary
+import dataclasses
+
 from scripts.cost.source import source
-from scripts.cost.summary import add_to_summary, current, ordered, read_summary
+from scripts.cost.summary import SUMMARY, current
 from scripts.tests.cost.made import job, row
 
 
@@ -11,16 +12,16 @@ def test_rows_of_another_source_are_dropped():
     stale = row(stages=1, source="another", seeds=3)
     unknown = row(config="of an older version")
     assert current([stale, unknown, good]) == [good]
-    assert ordered([stale, unknown, good, good | {"lut": 2}])[0]["lut"] == 2
 
 
-def test_rows_are_kept_beside_those_of_other_runs(monkeypatch, tmp_path):
-    monkeypatch.setattr(summary, "SUMMARY", tmp_path / "summary.json")
-    for stages in (1, 0, 1):
-        add_to_summary(job(stages=stages), row(stages=stages, seconds=stages))
-    rows, seconds = read_summary()
-    assert [r["stages"] for r in rows] == [0, 1]
-    assert seconds == {job().name: 0, job(stages=1).name: 1}
+def test_rows_are_kept_beside_those_of_other_runs(tmp_path):
+    summary = dataclasses.replace(SUMMARY, file=tmp_path / "summary.json")
+    for stages, lut in ((1, 5), (0, 6), (1, 7)):
+        summary.replace(job(stages=stages).key, row(stages=stages, lut=lut))
+    assert {key: row["lut"] for key, row in summary.read().items()} == {
+        job(stages=0).key: 6,
+        job(stages=1).key: 7,
+    }
 
 
 def test_seeds_are_part_of_the_source_on_ecp5_alone():

@@ -1,6 +1,8 @@
 """What `make synth` prints and refuses."""
 
-from scripts.cost import summary, tools
+import dataclasses
+
+from scripts.cost import synth, tools
 from scripts.cost.show import forecast, verdicts
 from scripts.cost.synth import main
 from scripts.tests.cost.made import job, row
@@ -18,17 +20,18 @@ def test_goals():
 
 def test_time_is_only_told_if_measured():
     assert "min" not in forecast([job()], 1, {}, 1)
-    assert "about 2 min" in forecast([job()], 1, {job().name: 240}, 2)
+    assert "about 2 min" in forecast([job()], 1, {job().key: row(seconds=240)}, 2)
 
 
 def test_failures_are_one_line_and_status_2(monkeypatch, capsys, tmp_path):
-    monkeypatch.setattr(summary, "SUMMARY", tmp_path / "summary.json")
+    file = tmp_path / "summary.json"
+    monkeypatch.setattr(synth, "SUMMARY", dataclasses.replace(synth.SUMMARY, file=file))
     assert main(["fp_nothing"]) == 2
     assert main(["fp_add:nothing"]) == 2
     assert main(["fp_add", "--seeds", "0"]) == 2
     monkeypatch.setattr(tools, "BIN", tmp_path)
     assert main(["fp_add", "--family", "ecp5", "--jobs", "1"]) == 2
-    (tmp_path / "summary.json").write_text("[]")
+    file.write_text("[]")
     assert main(["fp_add"]) == 2
     unknown, config, seeds, missing, broken = capsys.readouterr().err.splitlines()
     assert "no such unit: fp_nothing" in unknown

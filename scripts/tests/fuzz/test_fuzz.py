@@ -47,7 +47,7 @@ def test_a_top_that_differs_has_no_row(tmp_path, monkeypatch, capsys):
     def differs(*_):
         raise run.MismatchError("it differs")
 
-    monkeypatch.setattr(run, "SUMMARY", file)
+    monkeypatch.setattr(run, "SUMMARY", dataclasses.replace(run.SUMMARY, file=file))
     monkeypatch.setattr(run, "fuzz", differs)
     assert run.main(["step_engine"]) == 1
     assert "it differs" in capsys.readouterr().out

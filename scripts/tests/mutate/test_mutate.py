@@ -128,7 +128,8 @@ def judged(tmp_path, monkeypatch):
         ]
 
     monkeypatch.setattr(campaign, "FOLDER", tmp_path)
-    monkeypatch.setattr(run, "SUMMARY", tmp_path / "summary.json")
+    file = tmp_path / "summary.json"
+    monkeypatch.setattr(run, "SUMMARY", dataclasses.replace(run.SUMMARY, file=file))
     monkeypatch.setattr(campaign, "Judge", Judge)
     monkeypatch.setattr(campaign.equivalence, "compare", compare)
     monkeypatch.setattr(campaign.proofs, "killed_by", lambda *_: "")
@@ -140,7 +141,7 @@ def judged(tmp_path, monkeypatch):
 
 def test_verdicts_are_counted(judged, capsys):
     assert run.main(["fp_add", "--count", "20", "--workers", "2"]) == 1  # below its goal
-    (row,) = document.read(run.SUMMARY, "")
+    (row,) = run.SUMMARY.read().values()
     counts = {name: row[name] for name in ("mutants", "killed", "equivalent", "survived")}
     assert counts == {"mutants": 20, "killed": 10, "equivalent": 2, "survived": 8}
     assert row["score"] == pytest.approx(100 * 10 / 18, abs=0.01)
@@ -154,7 +155,7 @@ def test_a_survivor_is_equivalent_where_the_unit_says_why(judged, monkeypatch):
     )
     monkeypatch.setitem(UNITS, "fp_add", unit)
     run.main(["fp_add", "--count", "4", "--workers", "1"])
-    (row,) = document.read(run.SUMMARY, "")
+    (row,) = run.SUMMARY.read().values()
     assert (row["killed"], row["equivalent"], row["survived"]) == (2, 1, 1)
     assert [one["proof"] for one in row["left"]] == ["never 1", "different"]
 
@@ -165,7 +166,7 @@ def test_a_survivor_is_killed_where_a_proof_is_red(judged, monkeypatch):
 
     monkeypatch.setattr(campaign.proofs, "killed_by", killed_by)
     run.main(["fp_add", "--count", "4", "--workers", "1"])
-    (row,) = document.read(run.SUMMARY, "")
+    (row,) = run.SUMMARY.read().values()
     assert (row["killed"], row["equivalent"], row["survived"]) == (3, 0, 1)
     by_proof = document.document([row]).split("## Killed by a proof")[1].split("## ")[0]
     assert by_proof.count("\n- ") == 1
@@ -191,7 +192,7 @@ def test_a_campaign_that_was_cut_short_leaves_its_row(judged, monkeypatch):
     monkeypatch.setattr(run.Progress, "advance", advance)
     with pytest.raises(KeyboardInterrupt):
         run.main(["fp_add", "--count", "20", "--workers", "1"])
-    (row,) = document.read(run.SUMMARY, "")
+    (row,) = run.SUMMARY.read().values()
     assert row["mutants"] == 3
 
 
