@@ -47,7 +47,7 @@ def places_of(item: pytest.Function) -> tuple[str, ...]:
     if not marks:
         return EVERYTHING
     tops = sorted({top for mark in marks for top in mark.args})
-    return (*_all_but_rtl(), *LISTS, *(file for top in tops for file in _below(top)))
+    return (*_all_but_rtl(), *LISTS, *(file for top in tops for file in rtl_below(top)))
 
 
 def bench_of(item: pytest.Function) -> Bench | None:
@@ -77,7 +77,7 @@ def _all_but_rtl() -> tuple[str, ...]:
     return tuple(sorted(names))
 
 
-def _below(top: str) -> tuple[str, ...]:
+def rtl_below(top: str) -> tuple[str, ...]:
     """The RTL files that a top level of the repository is built from."""
     return _needed(top, tuple(ROOT / file for file in rtl_files()))
 

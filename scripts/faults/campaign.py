@@ -11,6 +11,7 @@ import numpy as np
 
 from pymodel.arith.errors import Error
 from scripts.journal import Journal, Row, read_rows
+from scripts.measured_rtl import KEY, rtl_digest
 from scripts.mutate.sources import sources_of
 from scripts.places import BUILD, ROOT
 from tb.common.on_bus import MASTERS
@@ -50,6 +51,7 @@ class Campaign:
         self.listing: Row = {}
         self._journal = Journal(self.folder / "rows.jsonl")
         self._digest = self._digest_now()
+        self._rtl = rtl_digest(unit.name)
         self._listing = self.folder / f"listing-{self._digest}.json"
 
     def _digest_now(self) -> str:
@@ -232,6 +234,7 @@ class Campaign:
             total[register.kind] += register.total
         return {
             "unit": self.unit.name,
+            KEY: self._rtl,
             "params": self.unit.params,
             "seed": seed,
             "cycles": self.listing["cycles"],

@@ -13,6 +13,7 @@ from scripts.faults.campaign import HANDSHAKE_SHARE, MEMORY_SHARE, SMALL
 from scripts.faults.plot import plot
 from scripts.faults.run import SUMMARY
 from scripts.fuzz.run import SUMMARY as FUZZED
+from scripts.measured_rtl import unit_cell
 from scripts.places import DOCS, IMAGES, ROOT
 from tb.faults.registers import KINDS
 from tb.faults.verdicts import THRESHOLD
@@ -34,7 +35,7 @@ Row = Mapping[str, Any]
 
 def outcomes(rows: Sequence[Row]) -> str:
     """One line a top, and their sum."""
-    cells = [(f"`{row['unit']}`", *(row[name] for name in COLUMNS)) for row in rows]
+    cells = [(unit_cell(row, row["unit"]), *(row[name] for name in COLUMNS)) for row in rows]
     cells.append(("all", *(sum(row[name] for row in rows) for name in COLUMNS)))
     return table(("top", *COLUMNS.values()), cells)
 
@@ -86,7 +87,7 @@ def fuzzed(rows: Sequence[Row]) -> str:
         ("top", *names, *runs, "cycles", "CPU s"),
         [
             (
-                f"`{row['unit']}`",
+                unit_cell(row, row["unit"]),
                 *(row.get(name, 0) for name in (*names, *runs)),
                 row["cycles"],
                 row["cpu_s"],

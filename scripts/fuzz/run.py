@@ -20,6 +20,7 @@ from rich.table import Table
 
 from pymodel.arith.errors import Error
 from scripts.journal import Row, Summary
+from scripts.measured_rtl import KEY, rtl_digest
 from scripts.places import BUILD
 from scripts.run_options import OptionParser, whole
 from tb.common.bench import MAX_SEED
@@ -83,6 +84,7 @@ def fuzz(
         if line.startswith(PROGRESS):
             tell(int(line.removeprefix(PROGRESS)))
 
+    about = {"unit": unit.name, KEY: rtl_digest(unit.name), "params": unit.params, "seed": seed}
     settings = {"count": count, "summary": str(summary)}
     command = f"make fuzz UNITS={unit.name} COUNT={count} SEED={seed}"
     task = Task(
@@ -93,9 +95,7 @@ def fuzz(
         raise FuzzError(f"{unit.name}: {problem}")
     if not summary.exists():
         raise MismatchError(tests[0]["message"] if tests else f"{unit.name}: no test ran")
-    return {"unit": unit.name, "params": unit.params, "seed": seed} | json.loads(
-        summary.read_text()
-    )
+    return about | json.loads(summary.read_text())
 
 
 def table(rows: Sequence[Row]) -> Table:

@@ -11,6 +11,7 @@ from pathlib import Path
 from scripts.cost.modules import files_by_name, needed_files
 from scripts.formal.sby import HARNESSES
 from scripts.journal import Journal, Row
+from scripts.measured_rtl import KEY, rtl_digest
 from scripts.mutate import equivalence, known, proofs
 from scripts.mutate.errors import MutateError
 from scripts.mutate.judge import Judge, Server
@@ -60,6 +61,7 @@ class Campaign:
         self.mutations = self.netlists.mutations(count, seed)
         self._journal = Journal(self.folder / "verdicts.jsonl")
         self._digest = digest(unit)
+        self._rtl = rtl_digest(unit.module)
         self._known = self._journal.rows
         self._lock = threading.Lock()
         self._states: dict[int, list[equivalence.State]] = {}
@@ -186,6 +188,7 @@ class Campaign:
         parameters = [describe(values) for values in self.netlists.parameters]
         return {
             "unit": self.unit.name,
+            KEY: self._rtl,
             "bench": self.unit.bench,
             "config": self.unit.config,
             "parameters": parameters,

@@ -8,9 +8,11 @@ import sys
 from collections.abc import Sequence
 
 from scripts.documents import MissingError, read, table
+from scripts.measured_rtl import unit_cell
 from scripts.mutate.campaign import EQUIVALENT, KILLED, SURVIVED, Row
 from scripts.mutate.equivalence import EQUIVALENT as PROVED
 from scripts.mutate.run import SUMMARY
+from scripts.mutate.units import UNITS
 from scripts.places import DOCS, ROOT
 
 DOC = DOCS / "mutation.md"
@@ -23,9 +25,8 @@ def scores(rows: Sequence[Row]) -> str:
     for row in rows:
         met = "yes" if row["score"] >= row["goal"] else "NO"
         counts = [row[name] for name in ("mutants", KILLED, EQUIVALENT, SURVIVED)]
-        cells.append(
-            (f"`{row['unit']}`", *counts, f"{row['score']:.1f}", f"{row['goal']:.0f} {met}")
-        )
+        unit = unit_cell(row, UNITS[row["unit"]].module)
+        cells.append((unit, *counts, f"{row['score']:.1f}", f"{row['goal']:.0f} {met}"))
     head = ("unit", "mutants", "killed", "equivalent", "survived", "score, %", "goal, %")
     return table(head, cells)
 

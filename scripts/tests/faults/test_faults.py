@@ -6,6 +6,7 @@ import pytest
 
 from scripts.faults import document, run
 from scripts.faults.campaign import Campaign, FaultsError, counts, is_bad
+from scripts.measured_rtl import rtl_digest
 from scripts.places import ROOT
 from tb.faults.registers import BUS, MEMORY, Register, names_of
 from tb.faults.units import UNITS
@@ -92,7 +93,7 @@ def test_every_injection_ends_and_no_bus_hangs(tmp_path):
     summary = campaign.summary(drawn, handshakes, seed=1)
     assert len(done) == len({*drawn, *handshakes}) == len(campaign.known())
     assert (summary["injections"], summary["handshakes"]["injections"]) == (14, 6)
-    assert not summary["bad"]
+    assert not summary["bad"] and summary["rtl"] == rtl_digest(SMALL.name)
     last = f"u_control.done_q[0]@{summary['cycles'] - 1}"
     assert campaign.place(last) == Place("u_control.done_q", 0, summary["cycles"] - 1)
     beyond = f"u_control.done_q[0]@{summary['cycles']}"
@@ -131,6 +132,7 @@ def test_the_document_is_made_of_the_rows_alone():
     kinds = dict.fromkeys(("bus", "control", "arithmetic", "memory"), counts([])) | {"bus": numbers}
     top = numbers | {
         "unit": "step_engine",
+        "rtl": rtl_digest("step_engine"),
         "cycles": 12,
         "checks": "energy",
         "residual": 1e-6,
@@ -146,4 +148,7 @@ def test_the_document_is_made_of_the_rows_alone():
     assert "the reset pin in 1." in text
     assert "| `step_engine` | 12 | energy | 1.0e-06 | 1.6e-05 |" in text
     assert "- `step_engine`: hang after `a_q[0]@3`: no response" in text
-    assert "| `step_engine` | 5 | 6 | 0 | 0 | 0 | 0 | 0 | 0 | 70 | 0.8 |" in text
+    assert (
+        "| `step_engine` (RTL has changed since) | 5 | 6 | 0 | 0 | 0 | 0 | 0 | 0 | 70 | 0.8 |"
+        in text
+    )

@@ -6,6 +6,7 @@ import json
 import pytest
 
 from scripts.fuzz import run
+from scripts.measured_rtl import rtl_digest
 from scripts.places import BUILD, ROOT
 from scripts.tests.waves.values import Values, build_converter
 from scripts.waves.failure import PS, failure_group, window
@@ -65,6 +66,7 @@ TOPS |= {SMALL.name: SMALL}
 def test_a_top_is_its_model(name):
     row = run.fuzz(TOPS[name], 20_000, seed=1)
     assert row["reads"] + row["writes"] >= 20_000
+    assert row["rtl"] == rtl_digest(TOPS[name].name)
     ended = [] if name == "step_array" else ["runs ended"]  # its runs wait for calls
     for what in ("resets", "looks", "runs", "runs refused", *ended):
         assert row[what], f"no {what}"

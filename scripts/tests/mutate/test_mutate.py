@@ -14,6 +14,7 @@ from scripts.cost import tools
 from scripts.cost.modules import file_of, needed_files
 from scripts.formal.proofs import PROOFS, chosen
 from scripts.formal.sby import SBY
+from scripts.measured_rtl import rtl_digest
 from scripts.mutate import (
     campaign,
     document,
@@ -67,6 +68,7 @@ def test_a_mutation_says_where_it_is():
 def test_the_document_is_made_of_the_rows_alone():
     row = {
         "unit": "fp_add",
+        "rtl": rtl_digest("fp_add"),
         "bench": "fp_add",
         "config": "binary32",
         "parameters": ["EXP_W=8"],
@@ -94,6 +96,8 @@ def test_the_document_is_made_of_the_rows_alone():
     assert "- `fp_add` (M=1): `b`\n" in text.split("## Equivalent")[1]
     assert "- `fp_add`: `c`: it never is 1 (argued, not proved)\n" in text
     assert "97 yes" in document.document([row | {"score": 97.0}])
+    before = document.document([row | {"rtl": "another"}])
+    assert "| `fp_add` (RTL has changed since) | 21 |" in before
 
 
 @pytest.fixture
@@ -145,6 +149,7 @@ def test_verdicts_are_counted(judged, capsys):
     counts = {name: row[name] for name in ("mutants", "killed", "equivalent", "survived")}
     assert counts == {"mutants": 20, "killed": 10, "equivalent": 2, "survived": 8}
     assert row["score"] == pytest.approx(100 * 10 / 18, abs=0.01)
+    assert row["rtl"] == rtl_digest("fp_add")
     assert len(row["left"]) == 10
     assert "fp_add" in capsys.readouterr().out
 
