@@ -1,8 +1,10 @@
 """What the generated documents share: results of earlier commands, Markdown tables, pictures."""
 
+import argparse
 import json
 import shutil
-from collections.abc import Iterable, Sequence
+import sys
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -62,3 +64,27 @@ def copy_picture(name: str, source: Path, command: str) -> None:
         raise MissingError(f"{name}.png is missing: run `{command}` first")
     IMAGES.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(source, IMAGES / f"{name}.png")
+
+
+def write_document(
+    doc: Path, text: Callable[[], str], arguments: Sequence[str] | None = None
+) -> int:
+    """The command that writes a document; its exit status.
+
+    Parameters
+    ----------
+    doc : Path
+    text : callable
+        Makes its text; an `Error` is told in one line, exit status 2.
+    arguments : sequence of str, optional
+        Those of the command line: none but ``--help``.
+    """
+    argparse.ArgumentParser(description=f"Write {doc.relative_to(ROOT)}.").parse_args(arguments)
+    try:
+        written = text()
+    except Error as error:
+        print(f"{doc.stem}: {error}", file=sys.stderr)
+        return 2
+    doc.write_text(written)
+    print(doc.relative_to(ROOT))
+    return 0

@@ -4,7 +4,6 @@ Numbers are never typed by hand, but for the goals and what others print. Exit s
 line, when something has to run first.
 """
 
-import argparse
 import sys
 from collections.abc import Callable, Sequence
 
@@ -21,8 +20,8 @@ from scripts.benchmarks.array_devices import FILLED, devices
 from scripts.benchmarks.array_goals import goals, word_goals
 from scripts.benchmarks.array_others import others, single_calls
 from scripts.benchmarks.array_rows import NONE, Row, Rows, shape_of
-from scripts.documents import MissingError, copy_picture, read, table
-from scripts.places import DOCS, ROOT
+from scripts.documents import copy_picture, read, table, write_document
+from scripts.places import DOCS
 from scripts.robots.cases import small
 
 DOC = DOCS / "array_results.md"
@@ -170,18 +169,16 @@ What was tried for the clocks, and which shapes did not route:
 """
 
 
+def from_results() -> str:
+    """The text of what the commands have left, its picture copied."""
+    text = document(with_hardware(read(JSON, COMMAND)))
+    copy_picture("array", PICTURE, COMMAND)
+    return text
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command."""
-    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args(arguments)
-    try:
-        text = document(with_hardware(read(JSON, COMMAND)))
-        copy_picture("array", PICTURE, COMMAND)
-    except MissingError as error:
-        print(error, file=sys.stderr)
-        return 2
-    DOC.write_text(text)
-    print(DOC.relative_to(ROOT))
-    return 0
+    return write_document(DOC, from_results, arguments)
 
 
 if __name__ == "__main__":

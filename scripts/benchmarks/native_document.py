@@ -3,7 +3,6 @@
 Numbers are never typed by hand. Exit status 2, after one line, when something has to run first.
 """
 
-import argparse
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,8 +11,8 @@ from scripts.benchmarks import native
 from scripts.benchmarks.native_goals import PRINTED
 from scripts.benchmarks.native_work import BATCH, CALLS, CHECKED, ONE, SYSTEMS
 from scripts.benchmarks.peers import mujoco_peer, pinocchio_peer
-from scripts.documents import MissingError, copy_picture, read, table
-from scripts.places import DOCS, ROOT
+from scripts.documents import copy_picture, read, table, write_document
+from scripts.places import DOCS
 
 DOC = DOCS / "native_results.md"
 COMMAND = "make native-results"
@@ -124,19 +123,17 @@ Printed by their authors, not measured here; machines, robots and functions diff
 """
 
 
+def from_results() -> str:
+    """The text of what the command has left, its picture copied."""
+    rows = read(native.NATIVE, native.COMMAND)
+    text = document(rows, read(native.MACHINE, native.COMMAND))
+    copy_picture("native", native.PICTURE, native.COMMAND)
+    return text
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command."""
-    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args(arguments)
-    try:
-        rows = read(native.NATIVE, native.COMMAND)
-        text = document(rows, read(native.MACHINE, native.COMMAND))
-        copy_picture("native", native.PICTURE, native.COMMAND)
-    except MissingError as error:
-        print(error, file=sys.stderr)
-        return 2
-    DOC.write_text(text)
-    print(DOC.relative_to(ROOT))
-    return 0
+    return write_document(DOC, from_results, arguments)
 
 
 if __name__ == "__main__":

@@ -4,11 +4,9 @@ Run by `make cost`, after `formats` and `pareto`. Numbers are never typed by han
 others. Exit status 2, after one line, when something has to run first.
 """
 
-import argparse
 import sys
 from collections.abc import Iterable, Sequence
 
-from pymodel.arith.errors import Error
 from scripts.cost import formats_result, pareto
 from scripts.cost.engine import SWEEP_LANES
 from scripts.cost.formats_result import Run
@@ -24,7 +22,7 @@ from scripts.cost.sections.times import times
 from scripts.cost.sections.tops import areas, counted
 from scripts.cost.sections.units import units
 from scripts.cost.summary import current_rows
-from scripts.documents import MissingError, copy_picture, read
+from scripts.documents import MissingError, copy_picture, read, write_document
 from scripts.places import DOCS, ROOT
 
 DOC = DOCS / "hardware_cost.md"
@@ -124,22 +122,26 @@ def _units(rows: Iterable[Row]) -> str:
     return " ".join(dict.fromkeys(row["unit"] for row in rows))
 
 
+def from_results() -> str:
+    """The text of what the commands have left, its pictures copied.
+
+    Raises
+    ------
+    MissingError
+        If something has to run first.
+    """
+    rows = current_rows()
+    if not rows:
+        raise MissingError("no current row in build/synth/summary.json: run `make synth` first")
+    text = document(rows, read(formats_result.RESULT, "make cost"))
+    for name, source in PICTURES.items():
+        copy_picture(name, source, "make cost")
+    return text
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command."""
-    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args(arguments)
-    try:
-        rows = current_rows()
-        if not rows:
-            raise MissingError("no current row in build/synth/summary.json: run `make synth` first")
-        text = document(rows, read(formats_result.RESULT, "make cost"))
-        for name, source in PICTURES.items():
-            copy_picture(name, source, "make cost")
-    except Error as error:
-        print(f"hardware_cost: {error}", file=sys.stderr)
-        return 2
-    DOC.write_text(text)
-    print(DOC.relative_to(ROOT))
-    return 0
+    return write_document(DOC, from_results, arguments)
 
 
 if __name__ == "__main__":

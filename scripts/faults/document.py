@@ -3,18 +3,17 @@
 Numbers are never typed by hand. Exit status 2, after one line, when something has to run first.
 """
 
-import argparse
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scripts.documents import MissingError, read, table
+from scripts.documents import read, table, write_document
 from scripts.faults.campaign import HANDSHAKE_SHARE, MEMORY_SHARE, SMALL
 from scripts.faults.plot import plot
 from scripts.faults.run import SUMMARY
 from scripts.fuzz.run import SUMMARY as FUZZED
 from scripts.measured_rtl import unit_cell
-from scripts.places import DOCS, IMAGES, ROOT
+from scripts.places import DOCS, IMAGES
 from tb.faults.registers import KINDS
 from tb.faults.verdicts import THRESHOLD
 
@@ -202,18 +201,16 @@ make fuzz UNITS="step_engine" COUNT=1000000 SEED=2
 """
 
 
+def from_results() -> str:
+    """The text, and its picture, of what the commands have left."""
+    rows, fuzz = read(SUMMARY.file, MEASURE), read(FUZZED.file, FUZZ)
+    plot(rows, IMAGES / "faults.png")
+    return document(rows, fuzz)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command."""
-    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args(arguments)
-    try:
-        rows, fuzz = read(SUMMARY.file, MEASURE), read(FUZZED.file, FUZZ)
-    except MissingError as error:
-        print(f"faults: {error}", file=sys.stderr)
-        return 2
-    plot(rows, IMAGES / "faults.png")
-    DOC.write_text(document(rows, fuzz))
-    print(f"wrote {DOC.relative_to(ROOT)}")
-    return 0
+    return write_document(DOC, from_results, arguments)
 
 
 if __name__ == "__main__":

@@ -4,10 +4,9 @@ Numbers are never typed by hand. Exit status 2, after one line, when something h
 """
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from pymodel.arith.errors import Error
-from scripts.documents import table
+from scripts.documents import table, write_document
 from scripts.formal.errors import FormalError
 from scripts.formal.plants import read_plants
 from scripts.formal.proof import Proof
@@ -143,14 +142,9 @@ def _formats(forms: Iterable[tuple[int, int]]) -> str:
     return " and ".join(f"{exp_w}/{man_w}" for exp_w, man_w in forms)
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """The command."""
-    try:
-        DOC.write_text(document(measured()))
-    except Error as error:
-        print(f"formal-results: {error}", file=sys.stderr)
-        return 2
-    return 0
+    return write_document(DOC, lambda: document(measured()), arguments)
 
 
 if __name__ == "__main__":

@@ -3,17 +3,16 @@
 Numbers are never typed by hand. Exit status 2, after one line, when something has to run first.
 """
 
-import argparse
 import sys
 from collections.abc import Sequence
 
-from scripts.documents import MissingError, read, table
+from scripts.documents import read, table, write_document
 from scripts.measured_rtl import unit_cell
 from scripts.mutate.campaign import EQUIVALENT, KILLED, SURVIVED, Row
 from scripts.mutate.equivalence import EQUIVALENT as PROVED
 from scripts.mutate.run import SUMMARY
 from scripts.mutate.units import UNITS
-from scripts.places import DOCS, ROOT
+from scripts.places import DOCS
 
 DOC = DOCS / "mutation.md"
 COMMAND, MEASURE = "make mutation", "make mutate"
@@ -140,15 +139,7 @@ that matters, the line says why.
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command."""
-    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args(arguments)
-    try:
-        rows = read(SUMMARY.file, MEASURE)
-    except MissingError as error:
-        print(f"mutation: {error}", file=sys.stderr)
-        return 2
-    DOC.write_text(document(rows))
-    print(f"wrote {DOC.relative_to(ROOT)}")
-    return 0
+    return write_document(DOC, lambda: document(read(SUMMARY.file, MEASURE)), arguments)
 
 
 if __name__ == "__main__":

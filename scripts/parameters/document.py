@@ -1,10 +1,9 @@
 """`make parameters`: docs/parameters.md, which parameter values are legal and where each is run."""
 
-import argparse
 import sys
 from collections.abc import Collection, Iterable, Sequence
 
-from scripts.documents import table
+from scripts.documents import table, write_document
 from scripts.lint import modules
 from scripts.parameters.legal import NOT_RUN, SPACES, UNBOUNDED, Values
 from scripts.parameters.runs import Use, checks, defaults, files, uses
@@ -135,11 +134,8 @@ def document() -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the document."""
-    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args(arguments)
-    DOC.write_text(document())
-    print(DOC.relative_to(ROOT))
-    return 0
+    """The command."""
+    return write_document(DOC, document, arguments)
 
 
 if __name__ == "__main__":

@@ -5,9 +5,10 @@ typed by hand. Exit status 2, after one line, when something has to run first.
 """
 
 import sys
+from collections.abc import Sequence
 
-from scripts.documents import MissingError, copy_picture
-from scripts.places import BUILD, DOCS, ROOT
+from scripts.documents import copy_picture, write_document
+from scripts.places import BUILD, DOCS
 from scripts.results.sections import SECTIONS
 
 DOC = DOCS / "results.md"
@@ -35,18 +36,17 @@ def document() -> str:
     return "\n".join([head, *(section.text() for section in SECTIONS)])
 
 
-def main() -> int:
+def from_results() -> str:
+    """The text, the pictures copied."""
+    text = document()
+    for name, (source, command) in PICTURES.items():
+        copy_picture(name, BUILD / source, command)
+    return text
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
     """The command."""
-    try:
-        text = document()
-        for name, (source, command) in PICTURES.items():
-            copy_picture(name, BUILD / source, command)
-    except MissingError as error:
-        print(error, file=sys.stderr)
-        return 2
-    DOC.write_text(text)
-    print(DOC.relative_to(ROOT))
-    return 0
+    return write_document(DOC, from_results, arguments)
 
 
 if __name__ == "__main__":

@@ -3,14 +3,13 @@
 Numbers are never typed by hand. Exit status 2, after one line, when something has to run first.
 """
 
-import argparse
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pymodel.machine.isa import Machine
-from scripts.documents import MissingError, copy_picture, read, table
-from scripts.places import BUILD, DOCS, ROOT
+from scripts.documents import MissingError, copy_picture, read, table, write_document
+from scripts.places import BUILD, DOCS
 from scripts.robots.cases import (
     ARM,
     FORMATS,
@@ -232,20 +231,18 @@ to compute. Pinocchio's dFD gives the inverse of M, too.
 """
 
 
+def from_results() -> str:
+    """The text of what the commands have left, its pictures copied."""
+    tables = read(MEASURED, COMMAND)
+    text = document(tables, read(CLOSED_LOOP / "summary.json", LOOP_COMMAND))
+    copy_picture("robot_formats", PICTURE, COMMAND)
+    copy_picture("closed_loop", CLOSED_LOOP / "motion.png", LOOP_COMMAND)
+    return text
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command."""
-    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args(arguments)
-    try:
-        tables = read(MEASURED, COMMAND)
-        text = document(tables, read(CLOSED_LOOP / "summary.json", LOOP_COMMAND))
-        copy_picture("robot_formats", PICTURE, COMMAND)
-        copy_picture("closed_loop", CLOSED_LOOP / "motion.png", LOOP_COMMAND)
-    except MissingError as error:
-        print(error, file=sys.stderr)
-        return 2
-    DOC.write_text(text)
-    print(DOC.relative_to(ROOT))
-    return 0
+    return write_document(DOC, from_results, arguments)
 
 
 if __name__ == "__main__":

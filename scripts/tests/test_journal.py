@@ -7,7 +7,6 @@ from operator import itemgetter
 import pytest
 
 from pymodel.runs.input_error import InputError
-from scripts import documents
 from scripts.alone import alone_in
 from scripts.journal import Summary
 
@@ -50,18 +49,6 @@ def test_what_is_no_summary_is_named(tmp_path, text):
     file.write_text(text)
     with pytest.raises(InputError, match=r"summary\.json is not a summary: remove it$"):
         Summary(file, ORDER).read()
-
-
-@pytest.mark.parametrize(
-    ("text", "is_what"), [(None, "missing"), ("", "damaged"), ("[", "damaged")]
-)
-def test_what_no_document_can_be_made_of(tmp_path, monkeypatch, text, is_what):
-    file = tmp_path / "rows.json"
-    if text is not None:
-        file.write_text(text)
-    monkeypatch.setattr(documents, "ROOT", tmp_path)
-    with pytest.raises(documents.MissingError, match=rf"^rows\.json is {is_what}: run `make it` "):
-        documents.read(file, "make it")
 
 
 def test_one_process_works_in_a_folder(tmp_path):

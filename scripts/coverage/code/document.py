@@ -5,12 +5,12 @@ Numbers are never typed by hand. Exit status 2, after one line, when it has to r
 
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from scripts.coverage.code.command import COLUMNS, ROWS, WAIVED, by_folder, cells
 from scripts.coverage.code.waivers import GROUPS
-from scripts.documents import MissingError, read, table
+from scripts.documents import read, table, write_document
 from scripts.places import DOCS
 
 DOC = DOCS / "code_coverage.md"
@@ -64,16 +64,11 @@ def _names(files: Iterable[str]) -> str:
     return ", ".join(f"`{file}`" for file in files)
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """The command."""
-    try:
-        text = document(read(ROWS, COMMAND), read(WAIVED, COMMAND))
-    except MissingError as error:
-        print(f"code-coverage-results: {error}", file=sys.stderr)
-        return 2
-    DOC.write_text(text)
-    print(DOC.name)
-    return 0
+    return write_document(
+        DOC, lambda: document(read(ROWS, COMMAND), read(WAIVED, COMMAND)), arguments
+    )
 
 
 if __name__ == "__main__":
