@@ -146,7 +146,7 @@ code-coverage: venv ## lines, branches, toggles under Verilator, each hole expla
 	@$(SETUP) verilator
 	@$(PY) -m scripts.command scripts.coverage.code.command $(if $(WORKERS),--workers $(WORKERS))
 code-coverage-results: venv ## docs/code_coverage.md from what `make code-coverage` left in build/
-	@$(PY) -m scripts.coverage.code.document
+	@$(PY) -m scripts.command scripts.coverage.code.document
 
 .PHONY: example-robots
 example-robots: venv ## the seven functions on 40 robots of PyPI's example-robot-data, a large download
@@ -165,7 +165,7 @@ mutate: venv ## how many planted faults benches and proofs find, resumable [UNIT
 	@$(PY) -m scripts.command scripts.mutate.run $(UNITS) $(if $(COUNT),--count $(COUNT)) \
 	  $(if $(SEED),--seed $(SEED)) $(if $(WORKERS),--workers $(WORKERS))
 mutation: venv ## docs/mutation.md from what `make mutate` left in build/
-	@$(PY) -m scripts.mutate.document
+	@$(PY) -m scripts.command scripts.mutate.document
 
 .PHONY: debug
 debug: venv ## BENCH= CONFIG= SIM= SEED= TEST=, from the report: a red test again, its waveform at the failure
@@ -186,31 +186,32 @@ fuzz: venv ## random accesses of the tops' registers against a model [UNITS="ste
 	@$(PY) -m scripts.command scripts.fuzz.run $(UNITS) $(if $(COUNT),--count $(COUNT)) \
 	  $(if $(SEED),--seed $(SEED)) $(if $(filter-out 0,$(WAVES)),--waves)
 faults-results: venv ## docs/faults.md from what `make faults fuzz` left in build/
-	@$(PY) -m scripts.faults.document
+	@$(PY) -m scripts.command scripts.faults.document
 
 .PHONY: waves
 waves: venv ## BENCH=<bench> [CONFIG= FILE=]: open its last waveform with the bench's layout
 	@$(if $(BENCH),,$(error say which: make waves BENCH=<bench>; benches: $(KNOWN_BENCHES)))
-	@$(PY) -m scripts.waves $(BENCH) $(if $(FILE),--file '$(FILE)') $(if $(CONFIG),--config $(CONFIG))
+	@$(PY) -m scripts.command scripts.waves.command $(BENCH) $(if $(FILE),--file '$(FILE)') \
+	  $(if $(CONFIG),--config $(CONFIG))
 
 .PHONY: bench native-results array-results sincos longrun results reference gallery
 bench: setup ## speeds, cycles of step engine and array, native kernels, into build/bench [ONLY=native]
 	@$(if $(filter-out native,$(ONLY)),,$(SETUP) bench || true)
 	@$(PY) -m scripts.command scripts.benchmarks.bench $(if $(ONLY),--only $(ONLY))
 native-results: venv ## docs/native_results.md from what `make bench ONLY=native` left in build/
-	@$(PY) -m scripts.benchmarks.native_document
+	@$(PY) -m scripts.command scripts.benchmarks.native_document
 array-results: venv ## docs/array_results.md from what `make bench ONLY=array` left in build/
-	@$(PY) -m scripts.benchmarks.array_document
+	@$(PY) -m scripts.command scripts.benchmarks.array_document
 sincos: venv ## worst errors of sine and cosine over every binary32 angle, about a minute
-	@$(PY) -m pymodel.arith.sincos_error
+	@$(PY) -m scripts.command pymodel.arith.sincos_error
 longrun: venv ## 100 s of the four-bar, with and without re-basing, into build/longrun
-	@$(PY) -m scripts.benchmarks.longrun
+	@$(PY) -m scripts.command scripts.benchmarks.longrun
 results: venv ## docs/results.md from what `make test bench longrun` left in build/
-	@$(PY) -m scripts.results
+	@$(PY) -m scripts.command scripts.results.document
 reference: venv ## docs/scenario.md, the reference of scenario files
-	@$(PY) -m scripts.scenario_reference
+	@$(PY) -m scripts.command scripts.scenario_reference
 gallery: venv ## docs/gallery.md, all shipped scenarios in motion, half a minute
-	@$(PY) -m scripts.gallery
+	@$(PY) -m scripts.command scripts.gallery
 
 .PHONY: study
 study: venv ## docs/study.md: paper 001's study of HDCA against DCA in loops, minutes [ONLY=runs|depth]
@@ -219,17 +220,17 @@ study: venv ## docs/study.md: paper 001's study of HDCA against DCA in loops, mi
 .PHONY: robots-tables
 robots-tables: venv ## docs/robots_results.md: errors, cycles, times; after make closed-loop TARGET=step
 	@$(PY) -m scripts.command scripts.robots.measure
-	@$(PY) -m scripts.robots.document
+	@$(PY) -m scripts.command scripts.robots.document
 
 .PHONY: synth cost
 synth: venv ## area and clock of all hardware [UNITS="fp_add step_engine:2+2" FAMILY=ecp5 SEEDS=3]
 	@$(SETUP) synth
-	@$(PY) -m scripts.cost.synth $(UNITS) $(if $(FAMILY),--family $(FAMILY)) \
+	@$(PY) -m scripts.command scripts.cost.synth $(UNITS) $(if $(FAMILY),--family $(FAMILY)) \
 	  $(if $(SEEDS),--seeds $(SEEDS))
 cost: venv ## docs/hardware_cost.md from what `make synth` left in build/, errors by format
-	@$(PY) -m scripts.cost.formats
-	@$(PY) -m scripts.cost.pareto
-	@$(PY) -m scripts.cost.document
+	@$(PY) -m scripts.command scripts.cost.formats
+	@$(PY) -m scripts.command scripts.cost.pareto
+	@$(PY) -m scripts.command scripts.cost.document
 
 .PHONY: formal formal-results
 formal: venv ## proofs about the RTL, into build/formal [UNITS="fp_add axil_slave" FAST=1: what CI runs; PLANT=1: bugs]
@@ -237,16 +238,16 @@ formal: venv ## proofs about the RTL, into build/formal [UNITS="fp_add axil_slav
 	@$(PY) -m scripts.command scripts.formal.command $(UNITS) $(if $(filter-out 0,$(FAST)),--fast) \
 	  $(if $(filter-out 0,$(PLANT)),--plant)
 formal-results: venv ## docs/formal.md from what `make formal` left in build/
-	@$(PY) -m scripts.formal.document
+	@$(PY) -m scripts.command scripts.formal.document
 
 .PHONY: lint
 lint: venv ## Verilator -Wall and verible over the RTL, ruff over the Python
 	@$(SETUP) verilator
-	@$(PY) -m scripts.lint
+	@$(PY) -m scripts.command scripts.lint
 
 .PHONY: report
 report: venv ## build/report/index.html from the results at hand
-	@$(PY) -m scripts.report
+	@$(PY) -m scripts.command scripts.report.command
 
 ##@ Housekeeping
 .PHONY: setup venv

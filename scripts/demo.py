@@ -5,7 +5,6 @@ The co-processor's run goes to build/<name>, the step engine's to build/<name>/s
 """
 
 import math
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -170,7 +169,3 @@ def main(arguments: list[str] | None = None) -> int:
         return demo(name, Path(out or ROOT / "build" / name), **options)[1]
 
     return status_of(run_demo)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,7 +1,6 @@
 """Write docs/gallery.md and its pictures: every shipped scenario in motion."""
 
 import argparse
-import sys
 from itertools import takewhile
 from pathlib import Path
 
@@ -58,7 +57,3 @@ def main(arguments: list[str] | None = None) -> int:
     DOC.write_text(document())
     print(DOC.relative_to(ROOT))
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -14,7 +14,6 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
-from pymodel.commands import run_command
 from scripts import rtl_style
 from scripts.doctor.simulators import VERILATOR_NEEDED
 from scripts.doctor.versions import dotted
@@ -149,7 +148,3 @@ def main(arguments: Sequence[str] = ()) -> int:
         print(f"skipped: {name}")
     print(f"lint: {len(checks) - len(failed)} passed, {len(failed)} failed, {len(skipped)} skipped")
     return 1 if failed or (skipped and os.environ.get("CI") == "true") else 0
-
-
-if __name__ == "__main__":
-    sys.exit(run_command(__spec__.name, sys.argv[1:]))

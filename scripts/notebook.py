@@ -49,7 +49,3 @@ def main(arguments: list[str] | None = None) -> int:
     nbformat.write(notebook, out)
     print(f"all cells ran: {out}")
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -461,7 +461,3 @@ def _shape(summary: Mapping[str, Any]) -> str:
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit status."""
     return status_of(lambda: run(options_of(arguments)))
-
-
-if __name__ == "__main__":
-    sys.exit(main())

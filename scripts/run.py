@@ -87,7 +87,3 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--forces", action="store_true", help="write the joints' forces, too")
     add_options(parser)
     return status_of(lambda: run(RunOptions(**vars(parser.parse_args(arguments))))[1])
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,7 +1,8 @@
 """Write docs/scenario.md and its picture, from the schema that the parser of scenarios uses."""
 
+import argparse
 import math
-import sys
+from collections.abc import Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -432,14 +433,11 @@ def _arrow(axes: Axes, start: Vector, end: Vector, text: str, colour: str, offse
     axes.annotate(text, middle, xytext=offset, textcoords="offset points", color=colour)
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Write the text and the drawing."""
+    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args(arguments)
     DOC.write_text(document())
     draw().savefig(PICTURE, dpi=DPI)
     for path in (DOC, PICTURE):
         print(path.relative_to(ROOT))
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

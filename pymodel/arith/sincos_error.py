@@ -5,7 +5,7 @@ The angles of every narrower format are among them.
 """
 
 import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -234,7 +234,7 @@ def check(count: int, report: Callable[[str], None] = print) -> Worst:
     return total
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Print the errors."""
     parser = argparse.ArgumentParser(
         prog="python -m pymodel.arith.sincos_error", description=__doc__
@@ -246,7 +246,8 @@ def main() -> None:
         default=0,
         help="random angles to measure; 0, the default: all",
     )
-    check(parser.parse_args().count)
+    check(parser.parse_args(arguments).count)
+    return 0
 
 
 if __name__ == "__main__":

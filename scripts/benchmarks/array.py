@@ -179,7 +179,3 @@ def main() -> None:
     print_table(rows)
     for written in (JSON, PICTURE):
         print(written.relative_to(ROOT))
-
-
-if __name__ == "__main__":
-    main()

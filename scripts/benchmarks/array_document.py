@@ -4,7 +4,6 @@ Numbers are never typed by hand, but for the goals and what others print. Exit s
 line, when something has to run first.
 """
 
-import sys
 from collections.abc import Callable, Sequence
 
 from pymodel.compile.robot_kernels import operations, recorded
@@ -179,7 +178,3 @@ def from_results() -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command."""
     return write_document(DOC, from_results, arguments)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

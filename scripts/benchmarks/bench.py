@@ -20,7 +20,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for part in PARTS if only is None else [only]:
         importlib.import_module(f"scripts.benchmarks.{part}").main()
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -5,11 +5,13 @@ up to 1, 10 and 100 s (errors.json), and a plot. Some seconds as native code; ha
 C compiler.
 """
 
+import argparse
 import dataclasses
 import json
 import multiprocessing
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -84,8 +86,9 @@ def plot() -> None:
     figure.savefig(OUT / "loop_errors.png", dpi=DPI)
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> int:
     """The command."""
+    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args(arguments)
     OUT.mkdir(parents=True, exist_ok=True)
     with multiprocessing.Pool(len(REBASE)) as pool:
         rows = pool.map(run, REBASE, chunksize=1)
@@ -95,7 +98,4 @@ def main() -> None:
         for key in ERRORS:
             values = ", ".join(f"{x:.2e}" for x in row[key])
             print(f"{row['name']}: worst {key} up to 1, 10, 100 s: {values}")
-
-
-if __name__ == "__main__":
-    main()
+    return 0

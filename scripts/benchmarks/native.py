@@ -233,7 +233,3 @@ def main() -> None:
     print_table(rows, on)
     for path in (NATIVE, MACHINE, PICTURE):
         print(path.relative_to(ROOT))
-
-
-if __name__ == "__main__":
-    main()

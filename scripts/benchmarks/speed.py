@@ -53,7 +53,3 @@ def main() -> None:
     path = OUT / "speed.json"
     path.write_text(json.dumps(rows, indent=1) + "\n")
     print(path.relative_to(ROOT))
-
-
-if __name__ == "__main__":
-    main()

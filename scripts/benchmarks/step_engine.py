@@ -118,7 +118,3 @@ def main() -> None:
     print_table(rows)
     for written in (path, plot(rows), draw_schedule()):
         print(written.relative_to(ROOT))
-
-
-if __name__ == "__main__":
-    main()

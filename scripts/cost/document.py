@@ -4,7 +4,6 @@ Run by `make cost`, after `formats` and `pareto`. Numbers are never typed by han
 others. Exit status 2, after one line, when something has to run first.
 """
 
-import sys
 from collections.abc import Iterable, Sequence
 
 from scripts.cost import formats_result, pareto
@@ -142,7 +141,3 @@ def from_results() -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command."""
     return write_document(DOC, from_results, arguments)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

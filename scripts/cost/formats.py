@@ -107,7 +107,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for path in (RESULT, PICTURE):
         print(path.relative_to(ROOT))
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -63,7 +63,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for path in (JSON, PICTURE):
         print(path)
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -112,7 +112,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     show(rows, console)
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -101,7 +101,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for path in (SUMMARY, XML, PAGE):
         print(path.relative_to(ROOT))
     return 1 if merged.missing else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

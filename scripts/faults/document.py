@@ -3,7 +3,6 @@
 Numbers are never typed by hand. Exit status 2, after one line, when something has to run first.
 """
 
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -211,7 +210,3 @@ def from_results() -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command."""
     return write_document(DOC, from_results, arguments)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -144,7 +144,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
     bad = [complaint(row["unit"], one) for row in rows for one in row["bad"]]
     print("\n".join(bad), end="\n" if bad else "")
     return int(bool(bad))
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -156,7 +156,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Error as error:
         print(f"formal: {error}", file=sys.stderr)
         return 2
-
-
-if __name__ == "__main__":
-    sys.exit(main())

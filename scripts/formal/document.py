@@ -3,7 +3,6 @@
 Numbers are never typed by hand. Exit status 2, after one line, when something has to run first.
 """
 
-import sys
 from collections.abc import Iterable, Sequence
 
 from scripts.documents import table, write_document
@@ -145,7 +144,3 @@ def _formats(forms: Iterable[tuple[int, int]]) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command."""
     return write_document(DOC, lambda: document(measured()), arguments)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

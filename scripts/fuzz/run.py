@@ -154,7 +154,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
     console.print(table(rows))
     print("\n".join(wrong), end="\n" if wrong else "")
     return int(bool(wrong))
-
-
-if __name__ == "__main__":
-    sys.exit(main())

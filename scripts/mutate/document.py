@@ -3,7 +3,6 @@
 Numbers are never typed by hand. Exit status 2, after one line, when something has to run first.
 """
 
-import sys
 from collections.abc import Sequence
 
 from scripts.documents import read, table, write_document
@@ -140,7 +139,3 @@ that matters, the line says why.
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command."""
     return write_document(DOC, lambda: document(read(SUMMARY.file, MEASURE)), arguments)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -105,7 +105,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     console.print(table(rows))
     return int(any(row["score"] < row["goal"] for row in rows))
-
-
-if __name__ == "__main__":
-    sys.exit(main())

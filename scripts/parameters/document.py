@@ -1,6 +1,5 @@
 """`make parameters`: docs/parameters.md, which parameter values are legal and where each is run."""
 
-import sys
 from collections.abc import Collection, Iterable, Sequence
 
 from scripts.documents import table, write_document
@@ -136,7 +135,3 @@ def document() -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command."""
     return write_document(DOC, document, arguments)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

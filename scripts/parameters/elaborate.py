@@ -8,7 +8,6 @@ status 1 if one is not, 2 for bad input.
 
 import argparse
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -225,7 +224,3 @@ def run(options: argparse.Namespace) -> int:
             update(number, len(asked))
     print(f"{len(asked)} elaborations of {len(SPACES)} modules, {len(wrong)} wrong")
     return int(bool(wrong))
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -240,7 +240,3 @@ def run(options: argparse.Namespace) -> int:
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command."""
     return status_of(lambda: run(_parser().parse_args(arguments)))
-
-
-if __name__ == "__main__":
-    sys.exit(main())

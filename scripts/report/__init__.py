@@ -3,6 +3,6 @@
 Reads build/results/*.json (one per bench run, written by tb/common), build/report/junit.xml
 (written by pytest) and the plots in build/pendulum and build/report. Anything may be missing.
 
-    python -m scripts.report                  from the results at hand
+    make report                               from the results at hand
     pytest -p scripts.report.plugin ...       at the end of a test run, before pytest's closing line
 """

@@ -308,7 +308,3 @@ def options_of(arguments: list[str] | None) -> LoopOptions:
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit status."""
     return status_of(lambda: run(options_of(arguments)))
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -6,7 +6,6 @@ machine. Draws build/robots/formats.png, too.
 
 import argparse
 import json
-import sys
 import timeit
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -207,7 +206,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
     plot(tables["formats"], tables["closed_loop"], PICTURE)
     print(MEASURED.relative_to(ROOT))
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

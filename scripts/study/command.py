@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 from pathlib import Path
@@ -159,7 +158,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
     else:
         print(f"{page.relative_to(ROOT)} stays: it needs the other part, `{document.COMMAND}`")
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -187,7 +187,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print_failed(failed, console)
     console.print(f"{len(jobs)} formats, {len(failed)} failed", highlight=False)
     return 1 if failed else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

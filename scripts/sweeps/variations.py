@@ -5,7 +5,6 @@ variations failed, 2 bad input, 130 Ctrl-C.
 """
 
 import argparse
-import sys
 
 from pymodel.algorithms.requests import RECORDED_BASES
 from pymodel.runs.input_error import InputError
@@ -45,7 +44,3 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--sim", dest="simulator", type=one_of("SIM", AUTO, *SIMULATORS))
     parser.add_argument("--lanes", type=lanes_of, help="adders + multipliers of the step engine")
     return status_of(lambda: run(parser.parse_args(arguments)))
-
-
-if __name__ == "__main__":
-    sys.exit(main())

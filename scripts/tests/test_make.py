@@ -1,8 +1,10 @@
 """The Makefile as a user calls it: what it refuses, what it sets up, and Ctrl-C."""
 
 import os
+import re
 import signal
 import subprocess
+import sys
 import time
 
 import pytest
@@ -88,6 +90,18 @@ def test_what_is_refused_is_one_line_and_status_2(make, words, said):
     # Make adds a line of its own after a command that failed, pytest an empty one.
     lines = [line for line in done.stderr.splitlines() if line and "Error" not in line]
     assert len(lines) == 1 and said in lines[0]
+
+
+def test_a_file_that_fails_is_one_line_whatever_the_command():
+    """Of all that have a `main`, not only of those that catch it themselves."""
+    started = re.findall(r"[$][(]PY[)] -m (\S+)", (ROOT / "Makefile").read_text())
+    assert set(started) == {"pytest", "scripts.command"}
+    words = ("scripts.command", "scripts.report.command", "--build", "/dev/null")
+    done = subprocess.run(
+        [sys.executable, "-m", *words], cwd=ROOT, capture_output=True, text=True, timeout=LIMIT_S
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "/dev/null/report: Not a directory\n"
 
 
 def test_one_of_several_targets_has_a_use_for_the_variable(make):

@@ -6,7 +6,7 @@ Each module uses only those above it:
 - layout: what tb/<bench>/waves.toml names; lines: which of it a waveform has
 - failure: what was wrong in it
 - filters, gtkwave, surfer: the files that the viewers read
-- choose, viewer; __main__: the command
+- choose, viewer, command: `make waves`
 - debug: `make debug`, a red test once more with waves
 - float_filter: what GTKWave starts to show a float as a decimal
 """

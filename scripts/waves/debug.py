@@ -87,7 +87,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Problem as problem:
         print(f"debug: {problem}", file=sys.stderr)
         return 2
-
-
-if __name__ == "__main__":
-    sys.exit(main())

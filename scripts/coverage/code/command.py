@@ -192,7 +192,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for path in (ROWS, INFO, WAIVED):
         print(path.relative_to(ROOT))
     return 1 if judged.holes or judged.wrong else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -3,7 +3,6 @@
 Numbers are never typed by hand. Exit status 2, after one line, when it has to run first.
 """
 
-import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -69,7 +68,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return write_document(
         DOC, lambda: document(read(ROWS, COMMAND), read(WAIVED, COMMAND)), arguments
     )
-
-
-if __name__ == "__main__":
-    sys.exit(main())

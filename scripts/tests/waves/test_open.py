@@ -105,7 +105,7 @@ def test_no_display_is_one_line(viewers, monkeypatch):
 def test_exit_status():
     """As `make waves` runs it."""
     done = subprocess.run(
-        [sys.executable, "-m", "scripts.waves", "no_such_bench"],
+        [sys.executable, "-m", "scripts.command", "scripts.waves.command", "no_such_bench"],
         cwd=ROOT,
         capture_output=True,
         text=True,

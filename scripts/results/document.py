@@ -4,7 +4,6 @@ Run by `make results` after `make test`, `make bench` and `make longrun`. Number
 typed by hand. Exit status 2, after one line, when something has to run first.
 """
 
-import sys
 from collections.abc import Sequence
 
 from scripts.documents import copy_picture, write_document
@@ -47,7 +46,3 @@ def from_results() -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command."""
     return write_document(DOC, from_results, arguments)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

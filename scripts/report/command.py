@@ -1,7 +1,6 @@
 """`make report`: the regression report from the results at hand."""
 
 import argparse
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,7 +14,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--build", type=Path, default=BUILD, help="default: build")
     print(write_report(parser.parse_args(arguments).build))
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
