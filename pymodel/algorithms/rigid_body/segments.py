@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from pymodel.algorithms.rigid_body.branches import Branch, branches
 from pymodel.algorithms.rigid_body.derivatives import inverse_dynamics_derivatives
 from pymodel.algorithms.rigid_body.functions import (
     Arguments,
@@ -37,45 +38,6 @@ from pymodel.mechanism.robot import Robot
 FEW = 6  # columns of a group that are not worth working ahead
 KINDS = ("dq", "dqd")
 FACTORS = ("W", "D")  # beginnings of the names of what solves for a column
-
-
-class Branch(NamedTuple):
-    """A part of the tree without a fork.
-
-    Attributes
-    ----------
-    dofs : tuple of int
-        Its degrees of freedom, from the root on.
-    above, below : tuple of int
-        Those that carry it, nearest first, and those that it carries.
-    """
-
-    dofs: tuple[int, ...]
-    above: tuple[int, ...]
-    below: tuple[int, ...]
-
-    @property
-    def rows(self) -> list[int]:
-        """Torques that its motion changes."""
-        return sorted((*self.above, *self.dofs, *self.below))
-
-
-def branches(ancestors: Sequence[Sequence[int]]) -> list[Branch]:
-    """Find the branches of a tree.
-
-    Parameters
-    ----------
-    ancestors : sequence
-        Of each degree of freedom those that it hangs on, nearest first.
-    """
-    nearest = [above[0] if above else None for above in ancestors]
-    found: dict[int, list[int]] = {}  # last degree of freedom -> those of the branch
-    for k, parent in enumerate(nearest):
-        follows = parent is not None and nearest.count(parent) == 1
-        found[k] = [*(found.pop(parent) if follows else ()), k]
-    carried = {k: tuple(i for i, above in enumerate(ancestors) if k in above) for k in found}
-    parts = sorted(found.values())
-    return [Branch(tuple(x), tuple(ancestors[x[0]]), carried[x[-1]]) for x in parts]
 
 
 class Column(NamedTuple):

@@ -1,30 +1,10 @@
-"""Branches of a tree, and the columns of dFD that one segment does."""
+"""The columns of dFD that one segment does."""
 
-from pymodel.algorithms.rigid_body.segments import Branch, Column, branches, groups
+from pymodel.algorithms.rigid_body.segments import Column, groups
 from pymodel.compile.robot_kernels import recorded
 from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.urdf import load
 from pymodel.tests.robots import ROBOTS
-
-
-def found(*parents: int) -> list[Branch]:
-    ancestors = []
-    for parent in parents:
-        ancestors.append([parent, *ancestors[parent]] if parent >= 0 else [])
-    return branches(ancestors)
-
-
-def test_branches_end_where_the_tree_forks():
-    assert found(-1, 0, 1, 2, 2, 4, 1, 6) == [
-        Branch((0, 1), (), (2, 3, 4, 5, 6, 7)),
-        Branch((2,), (1, 0), (3, 4, 5)),
-        Branch((3,), (2, 1, 0), ()),
-        Branch((4, 5), (2, 1, 0), ()),
-        Branch((6, 7), (1, 0), ()),
-    ]
-    assert [x.dofs for x in found(-1, 0, 1, 2)] == [(0, 1, 2, 3)]
-    two_of_the_ground = found(-1, 0, -1, 2, 2)
-    assert [x.rows for x in two_of_the_ground] == [[0, 1], [2, 3, 4], [2, 3], [2, 4]]
 
 
 def groups_of(name: str, floating: bool = False) -> list:
