@@ -19,7 +19,7 @@ from enum import Enum
 
 from pymodel.compile import collector
 from pymodel.compile.allocate import Homes, addresses
-from pymodel.compile.kernel import Kernel, Slot, storable
+from pymodel.compile.kernel import Kernel, storable
 from pymodel.compile.placement import Issue, Placement, values_of
 from pymodel.compile.retime import retimed
 from pymodel.machine.isa import (
@@ -165,14 +165,8 @@ def _program(machine: Machine, kernels: Sequence[Kernel], homes: Homes, thorough
         outputs=homes.outputs,
         parameters=homes.parameters,
         data={k: bits for kernel in kernels for k, bits in kernel.values(machine.fmt).items()},
-        stream_in=_on_stream(kernels[0].loads),
-        stream_out=_on_stream(kernels[0].stores),
         registers=registers,
     )
-
-
-def _on_stream(slots: Mapping[str, Slot]) -> dict[str, int]:
-    return {name: slot.number for name, slot in slots.items() if not slot.scratch}
 
 
 def _check_words(machine: Machine, words: int) -> None:

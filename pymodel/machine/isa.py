@@ -482,8 +482,6 @@ class Program:
         Name -> :class:`Location` of what an evaluation computes for the next one, of context 0.
     data : dict
         Name -> bits of the parameters, as recorded: not part of what the program is.
-    stream_in, stream_out : dict
-        With streams: name -> number of the word of a call.
     registers : list of int
         Registers in use of each bank.
     """
@@ -499,8 +497,6 @@ class Program:
     prologue: int = 0
     early: dict = field(default_factory=dict)
     data: dict = field(default_factory=dict, compare=False)
-    stream_in: dict = field(default_factory=dict)
-    stream_out: dict = field(default_factory=dict)
 
     @property
     def special(self) -> int:

@@ -207,10 +207,6 @@ class Lagrangian(Equations):
         jacobian = self._by_angles(arms)[..., self.loops].swapaxes(-1, -2)
         return self._points(arms)[..., self.loops], jacobian
 
-    def jacobian_rate(self, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-        """Time derivative of J along (q, qd), m/s, (2 loops, n)."""
-        return self._by_angles(self._arm_rates(self._arms(q), qd))[:, self.loops].T
-
     def constrained_accelerations(
         self, q: np.ndarray, qd: np.ndarray, t: float = 0.0
     ) -> tuple[np.ndarray, np.ndarray]:

@@ -4,7 +4,6 @@ from typing import NamedTuple
 
 HANG, STOPPED, DETECTED, SILENT, MASKED = "hang", "stopped", "detected", "silent", "masked"
 CRASH = "crash"  # of the bench itself
-VERDICTS = (HANG, STOPPED, DETECTED, SILENT, MASKED, CRASH)
 DONE = "fault: one done"  # what the simulation prints for each
 #: Times the residual without a flip, which is rounding: what is more is taken for a fault.
 THRESHOLD = 16

@@ -11,7 +11,6 @@ from tb.common.step_engine import machine_of
 from tb.fuzz.model import RESET, RUN, WORD, Model, Programmable
 
 MAX_DELAY = 15
-BYTE = 256
 
 
 class Write(NamedTuple):

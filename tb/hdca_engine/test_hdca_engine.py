@@ -15,7 +15,7 @@ from tb.common.words import pack, unpack
 from tb.hdca_engine.bench import BENCH
 
 ASSEMBLY, DISASSEMBLY = 0, 1
-BODY_WORDS, WEIGHT_WORDS, IMPULSE_WORDS = 33, 6, 2
+BODY_WORDS, IMPULSE_WORDS = 33, 2
 IMPULSES = 64  # pairs of special ones
 EXACT = {"icarus": 4, "verilator": 32}  # runs with exact sums
 UNDERFLOWS = {"icarus": 6, "verilator": 24}  # runs with a product that is too small

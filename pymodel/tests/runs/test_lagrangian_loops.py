@@ -271,22 +271,18 @@ def gradient(function, x):
     return np.stack(columns, axis=-1)
 
 
-def test_jacobian_by_complex_steps_and_its_rate_by_differences(scenario):
+def test_jacobian_by_complex_steps(scenario):
     equations = Lagrangian(scenario)
     rng = np.random.default_rng(2)
-    q, qd = rng.uniform(-3, 3, (2, len(scenario.bodies)))  # any posture, open loops too
+    q, other = rng.uniform(-3, 3, (2, len(scenario.bodies)))  # any posture, open loops too
     gap, jacobian = equations.gaps(q)
     np.testing.assert_allclose(gap, points(scenario, q)[1], rtol=0, atol=1e-14)
     expected = gradient(lambda x: points(scenario, x)[1], q)
     np.testing.assert_allclose(jacobian, expected, rtol=0, atol=1e-14)
     np.testing.assert_allclose(jacobian, kinematics.loop_jacobian(scenario, q), rtol=0, atol=1e-14)
-    step = 1e-5
-    ahead, behind = (equations.gaps(q + sign * step * qd)[1] for sign in (1, -1))
-    rate = equations.jacobian_rate(q, qd)
-    np.testing.assert_allclose(rate, (ahead - behind) / (2 * step), rtol=0, atol=1e-7)
-    many = equations.gaps(np.stack((q, qd)))
-    np.testing.assert_array_equal(many[1][0], jacobian)
-    np.testing.assert_array_equal(many[0][1], equations.gaps(qd)[0])
+    many = equations.gaps(np.stack((other, q)))
+    np.testing.assert_array_equal(many[1][1], jacobian)
+    np.testing.assert_array_equal(many[0][0], equations.gaps(other)[0])
 
 
 def test_hamiltons_equations_by_complex_steps(scenario):

@@ -15,7 +15,6 @@ from pymodel.arith.stimulus import all_pairs
 from tb.common.coverage.point import Bin, Point
 
 CLASSES = ("zero", "subnormal", "smallest binade", "normal", "largest binade", "infinity", "NaN")
-FINITE = slice(2, 5)  # of the classes: numbers with a significand of their own
 SIGNS = ("+", "-")
 ROUNDINGS = ("exact", "below half", "tie, down to even", "tie, up to even", "above half")
 SIDES_OF_EXACT = ("exact", "rounded down", "rounded up")
