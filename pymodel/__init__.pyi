@@ -19,8 +19,8 @@ from pymodel.mechanism.scenario import ScenarioError as ScenarioError
 from pymodel.mechanism.scenario import Spring as Spring
 from pymodel.mechanism.scenario_file import load as load
 from pymodel.mechanism.scenario_file import parse as parse
-from pymodel.mechanism.scenario_file import varied as varied
-from pymodel.mechanism.scenario_file import write_scenario as write_scenario
+from pymodel.mechanism.scenario_writer import varied as varied
+from pymodel.mechanism.scenario_writer import write_scenario as write_scenario
 from pymodel.mechanism.urdf import RobotError as RobotError
 from pymodel.runs.adaptive import ToleranceError as ToleranceError
 from pymodel.runs.animation import animate as animate

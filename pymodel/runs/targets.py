@@ -20,7 +20,7 @@ from pymodel.compile.graph import RecordingError
 from pymodel.compile.kernel import Kernel
 from pymodel.machine.isa import Machine
 from pymodel.mechanism.scenario import Scenario
-from pymodel.mechanism.scenario_file import varied
+from pymodel.mechanism.scenario_writer import varied
 from pymodel.runs import engine_runs, native_runs
 from pymodel.runs import simulate as model_runs
 from pymodel.runs.input_error import InputError, require
@@ -31,7 +31,7 @@ from pymodel.runs.trajectory import Trajectory
 
 #: A kernel's evaluation: name -> float or array (N,) of every input in, array (N,) of outputs out.
 Evaluation = Callable[[Mapping[str, ArrayLike]], dict[str, np.ndarray]]
-#: A scenario's run; it takes other numbers, as :func:`pymodel.mechanism.scenario_file.varied`.
+#: A scenario's run; it takes other numbers, as :func:`pymodel.mechanism.scenario_writer.varied`.
 Run = Callable[..., Trajectory]
 #: A robot's function: the arrays of :class:`pymodel.runs.robot_model.RobotModel`'s method.
 RobotFunction = Callable[..., Any]
@@ -75,7 +75,7 @@ def simulate(
     **values
         Numbers in place of the scenario's: ``q``, shape (nq,), and ``qd``, (nv,), in the units of
         its joints, ``mass``, ``gravity`` and so on, as for
-        :func:`pymodel.mechanism.scenario_file.varied`.
+        :func:`pymodel.mechanism.scenario_writer.varied`.
 
     Returns
     -------

@@ -10,7 +10,8 @@ import pytest
 from rich.console import Console
 
 from pymodel import commands
-from pymodel.mechanism.scenario_file import load, varied, write_scenario
+from pymodel.mechanism.scenario_file import load
+from pymodel.mechanism.scenario_writer import varied, write_scenario
 from pymodel.runs.joint_forces import read_forces
 from pymodel.runs.simulate import simulate
 from pymodel.runs.trajectory import read_csv

@@ -13,7 +13,8 @@ from pymodel.arith.fp import Format
 from pymodel.arith.scalars import BitExact, Float64, parse
 from pymodel.mechanism import formula
 from pymodel.mechanism.scenario import ScenarioError, Table
-from pymodel.mechanism.scenario_file import load, varied
+from pymodel.mechanism.scenario_file import load
+from pymodel.mechanism.scenario_writer import varied
 from pymodel.tests.places import SCENARIOS
 
 FORMULAS = [

@@ -14,7 +14,8 @@ from pymodel.compile.registry import recorded
 from pymodel.machine.isa import Machine
 from pymodel.mechanism import kinematics
 from pymodel.mechanism.scenario import GROUND, STRETCH, Body, Scenario, Spring
-from pymodel.mechanism.scenario_file import load, varied
+from pymodel.mechanism.scenario_file import load
+from pymodel.mechanism.scenario_writer import varied
 from pymodel.runs import engine_runs, lagrangian, native_runs
 from pymodel.runs.joint_forces import joint_forces
 from pymodel.runs.simulate import simulate

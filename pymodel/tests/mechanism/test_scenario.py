@@ -9,7 +9,8 @@ import pytest
 
 from pymodel.mechanism.kinematics import loop_position, loop_velocity
 from pymodel.mechanism.scenario import Body, Loop, Scenario, ScenarioError, Spring, Table
-from pymodel.mechanism.scenario_file import MAX_STEPS, load, parse, varied, write_scenario
+from pymodel.mechanism.scenario_file import MAX_STEPS, load, parse
+from pymodel.mechanism.scenario_writer import varied, write_scenario
 from pymodel.tests.places import SCENARIOS
 
 HEAD = """\

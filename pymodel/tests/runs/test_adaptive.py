@@ -11,7 +11,8 @@ from pymodel.arith.scalars import BitExact
 from pymodel.compile import native
 from pymodel.compile.registry import recorded
 from pymodel.mechanism.scenario import ADAPTIVE, ScenarioError
-from pymodel.mechanism.scenario_file import load, varied, write_scenario
+from pymodel.mechanism.scenario_file import load
+from pymodel.mechanism.scenario_writer import varied, write_scenario
 from pymodel.runs import adaptive, lagrangian, native_runs, session, targets
 from pymodel.runs.backends import BACKENDS
 from pymodel.runs.simulate import simulate

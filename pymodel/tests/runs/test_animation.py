@@ -8,7 +8,8 @@ from matplotlib.animation import FFMpegWriter, PillowWriter
 from PIL import Image
 
 from pymodel.mechanism import kinematics
-from pymodel.mechanism.scenario_file import load, varied
+from pymodel.mechanism.scenario_file import load
+from pymodel.mechanism.scenario_writer import varied
 from pymodel.runs.animation import FEWEST, LONGEST_S, MOST, SHORTEST_S, animate, frame_rows
 from pymodel.runs.input_error import InputError
 from pymodel.runs.simulate import simulate

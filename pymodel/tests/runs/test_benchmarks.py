@@ -10,7 +10,8 @@ from pymodel.algorithms.requests import serve
 from pymodel.algorithms.step import prepare, rates
 from pymodel.arith.scalars import Float64
 from pymodel.mechanism import kinematics
-from pymodel.mechanism.scenario_file import load, varied
+from pymodel.mechanism.scenario_file import load
+from pymodel.mechanism.scenario_writer import varied
 from pymodel.runs import lagrangian, native_runs
 from pymodel.runs.joint_forces import joint_forces
 from pymodel.runs.simulate import simulate

@@ -10,7 +10,8 @@ from pymodel.compile.registry import recorded
 from pymodel.compile.rivals import recorded as rival
 from pymodel.machine.isa import Machine
 from pymodel.mechanism.scenario import ScenarioError
-from pymodel.mechanism.scenario_file import load, varied
+from pymodel.mechanism.scenario_file import load
+from pymodel.mechanism.scenario_writer import varied
 from pymodel.runs import engine_runs, lagrangian, native_runs
 from pymodel.runs.compiled import compile_scenario
 from pymodel.runs.ensemble import ensemble

@@ -14,7 +14,8 @@ from pymodel.mechanism import kinematics
 from pymodel.mechanism.frames import own_frame
 from pymodel.mechanism.redundancy import with_kept_rows
 from pymodel.mechanism.scenario import GROUND, REVOLUTE, SPHERICAL
-from pymodel.mechanism.scenario_file import load, varied, write_scenario
+from pymodel.mechanism.scenario_file import load
+from pymodel.mechanism.scenario_writer import varied, write_scenario
 from pymodel.runs import files, lagrangian, plots
 from pymodel.runs.force_plot import plot_forces
 from pymodel.runs.input_error import InputError
