@@ -27,8 +27,8 @@ from pymodel.runs.animation import animate as animate
 from pymodel.runs.comparison import Comparison as Comparison
 from pymodel.runs.comparison import compare as compare
 from pymodel.runs.comparison import reference as reference
+from pymodel.runs.engine_calls import prepare_call as prepare_call
 from pymodel.runs.engine_runs import fitting as fitting
-from pymodel.runs.engine_runs import prepare_call as prepare_call
 from pymodel.runs.engine_runs import prepare_run as prepare_run
 from pymodel.runs.ensemble import Normal as Normal
 from pymodel.runs.ensemble import Uniform as Uniform

@@ -15,7 +15,8 @@ from pymodel.machine.isa import Location, Machine, Program, ProgramError
 from pymodel.machine.program_image import ProgramImage, StoredProgram, identity
 from pymodel.mechanism.robot import Robot
 from pymodel.mechanism.scenario import Scenario
-from pymodel.runs.engine_runs import Library, Run, prepare, prepare_library
+from pymodel.runs.engine_calls import Library, prepare_library
+from pymodel.runs.engine_runs import Run, prepare
 from pymodel.runs.input_error import InputError
 
 STEP = "step"  # the function that is a time step

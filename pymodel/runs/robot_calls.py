@@ -33,7 +33,7 @@ from pymodel.compile.robot_kernels import recorded
 from pymodel.machine.isa import Machine
 from pymodel.mechanism.decimals import decimal
 from pymodel.mechanism.robot import Robot
-from pymodel.runs.engine_runs import Call, prepare_fitting_call
+from pymodel.runs.engine_calls import Call, prepare_fitting_call
 from pymodel.runs.input_error import InputError
 
 #: Column -> one number a row.

@@ -21,7 +21,7 @@ from pymodel.compile.kernel import Kernel
 from pymodel.machine.isa import Machine
 from pymodel.mechanism.scenario import Scenario
 from pymodel.mechanism.scenario_writer import varied
-from pymodel.runs import engine_runs, native_runs
+from pymodel.runs import engine_calls, engine_runs, native_runs
 from pymodel.runs import simulate as model_runs
 from pymodel.runs.input_error import InputError, require
 from pymodel.runs.options import algorithm_options
@@ -186,7 +186,7 @@ def compiled(
     if isinstance(what, Kernel):
         if machine is None:
             return _evaluation(native.build(what, name))
-        return engine_runs.prepare_fitting_call(machine, what).evaluate
+        return engine_calls.prepare_fitting_call(machine, what).evaluate
     require(what, Scenario, "load")
     options = algorithm_options(shape, base, rebase)
     if base not in RECORDED_BASES and what.loops:

@@ -11,7 +11,8 @@ from pymodel.mechanism import urdf
 from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.scenario_file import load
 from pymodel.runs.compiled import library_image, run_image
-from pymodel.runs.engine_runs import prepare, prepare_library
+from pymodel.runs.engine_calls import prepare_library
+from pymodel.runs.engine_runs import prepare
 from pymodel.runs.options import MAX_REBASE
 from pymodel.tests.places import ROOT, SCENARIOS
 from pymodel.tests.robots import ROBOTS

@@ -6,7 +6,7 @@ from pymodel.arith.fp import BINARY32
 from pymodel.compile.kernel import record
 from pymodel.machine.isa import Location, Machine
 from pymodel.machine.model import Twin
-from pymodel.runs.engine_runs import prepare_call
+from pymodel.runs.engine_calls import prepare_call
 from tb.common import scoreboard
 from tb.common.scoreboard import Scoreboard
 from tb.common.step_watch import Judge

@@ -11,7 +11,7 @@ from pymodel.machine.isa import Location, Machine, Program
 from pymodel.machine.model import START_CYCLES
 from pymodel.machine.program_image import on_bus
 from pymodel.machine.registers import step_engine
-from pymodel.runs.engine_runs import Call, Library
+from pymodel.runs.engine_calls import Call, Library
 from tb.common.batch import now
 from tb.common.clock import PERIOD_NS
 from tb.common.programmable import (

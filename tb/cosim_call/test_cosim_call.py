@@ -1,7 +1,7 @@
 """Functions other than time steps: every output of every call is that of the function itself."""
 
 from pymodel.arith.scalars import BitExact
-from pymodel.runs.engine_runs import prepare_call
+from pymodel.runs.engine_calls import prepare_call
 from tb.common import clock
 from tb.common.step_engine import StepEngine, machine_of
 from tb.common.step_watch import seen_from_inside

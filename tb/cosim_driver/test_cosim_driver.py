@@ -13,7 +13,8 @@ from pymodel.mechanism import urdf
 from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.scenario_file import load
 from pymodel.runs.compiled import library_image, run_image
-from pymodel.runs.engine_runs import changed, prepare, prepare_library
+from pymodel.runs.engine_calls import changed, prepare_library
+from pymodel.runs.engine_runs import prepare
 from tb.common import clock
 from tb.common.places import BUILD, ROOT
 from tb.common.step_engine import StepEngine, machine_of

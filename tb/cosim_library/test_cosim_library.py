@@ -6,7 +6,7 @@ calls of all other programs, and parameters are exchanged between calls.
 
 from pymodel.arith.scalars import BitExact
 from pymodel.machine.model import Twin
-from pymodel.runs.engine_runs import changed, prepare_library
+from pymodel.runs.engine_calls import changed, prepare_library
 from tb.common import clock
 from tb.common.step_engine import StepEngine, machine_of
 from tb.cosim_library.bench import BENCH, PROGRAMS

@@ -15,7 +15,7 @@ from pymodel.arith.scalars import BitExact
 from pymodel.compile.robot_kernels import cheapest, recorded
 from pymodel.mechanism import urdf
 from pymodel.mechanism.reduction import reduced
-from pymodel.runs.engine_runs import batched, prepare_call
+from pymodel.runs.engine_calls import batched, prepare_call
 from pymodel.runs.robot_calls import bits_of, random_states, read_table
 from tb.common import clock
 from tb.common.bench import MAX_SEED

@@ -20,7 +20,7 @@ from pymodel.mechanism.scenario import (
     ScenarioError,
     Spring,
 )
-from pymodel.runs.engine_runs import prepare_fitting_call
+from pymodel.runs.engine_calls import prepare_fitting_call
 from pymodel.runs.lagrangian import Lagrangian
 from pymodel.tests import loops, space
 from pymodel.tests.chains import difference, random_chain

@@ -11,7 +11,8 @@ from pymodel.machine.isa import Machine, ProgramError
 from pymodel.machine.program_image import ImageError, ProgramImage, identity
 from pymodel.mechanism.scenario_file import load
 from pymodel.runs.compiled import library_image, run_image
-from pymodel.runs.engine_runs import prepare, prepare_library
+from pymodel.runs.engine_calls import prepare_library
+from pymodel.runs.engine_runs import prepare
 from pymodel.tests.places import ROOT, SCENARIOS
 
 pytestmark = pytest.mark.reads("docs")

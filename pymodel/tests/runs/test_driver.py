@@ -22,7 +22,8 @@ from pymodel.machine.registers import WORD_BYTES as BUS_BYTES
 from pymodel.machine.registers import step_engine
 from pymodel.mechanism.scenario_file import load
 from pymodel.runs.compiled import library_image, run_image
-from pymodel.runs.engine_runs import prepare, prepare_library
+from pymodel.runs.engine_calls import prepare_library
+from pymodel.runs.engine_runs import prepare
 from pymodel.tests.places import ROOT, SCENARIOS
 
 pytestmark = pytest.mark.skipif(compiler() is None, reason="no C compiler")

@@ -16,7 +16,8 @@ from pymodel.machine.model import START_CYCLES, Twin
 from pymodel.mechanism.scenario import INTEGRATORS, ScenarioError
 from pymodel.mechanism.scenario_file import load
 from pymodel.runs import engine_runs
-from pymodel.runs.engine_runs import changed, fitting, prepare, prepare_call, prepare_library
+from pymodel.runs.engine_calls import changed, prepare_call, prepare_library
+from pymodel.runs.engine_runs import fitting, prepare
 from pymodel.runs.simulate import simulate
 from pymodel.tests.chains import random_chain
 from pymodel.tests.loops import random_loop
