@@ -25,8 +25,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from pymodel.mechanism.robot import FIXED_BASE, PRISMATIC, REVOLUTE, Link, Robot
-from pymodel.mechanism.urdf import moved
+from pymodel.mechanism.robot import FIXED_BASE, PRISMATIC, REVOLUTE, Link, Robot, moved
 
 ROUNDING = 1e-12  #: offsets smaller than that are rounding errors, m
 

@@ -159,3 +159,19 @@ class Robot:
     def __str__(self) -> str:
         base = "floating" if self.floating else "fixed"
         return f"{self.name}: {self.nv} degrees of freedom, {base} base"
+
+
+def moved(inertia: np.ndarray, rotation: np.ndarray, offset: np.ndarray) -> np.ndarray:
+    """Pseudo-inertia in another frame.
+
+    Parameters
+    ----------
+    inertia : ndarray, shape (4, 4)
+    rotation : ndarray, shape (3, 3)
+        From the frame of ``inertia`` to the other.
+    offset : ndarray, shape (3,)
+        Origin of the frame of ``inertia`` in the other, m.
+    """
+    placement = np.eye(4)
+    placement[:3, :3], placement[:3, 3] = rotation, offset
+    return placement @ inertia @ placement.T

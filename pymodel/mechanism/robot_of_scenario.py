@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pymodel.mechanism.robot import FIXED_BASE, Link, Robot
+from pymodel.mechanism.robot import FIXED_BASE, Link, Robot, moved
 from pymodel.mechanism.rotations import from_angles, hinge_directions
 from pymodel.mechanism.scenario import (
     FIXED,
@@ -18,7 +18,6 @@ from pymodel.mechanism.scenario import (
     ScenarioError,
     inertia_matrix,
 )
-from pymodel.mechanism.urdf import moved
 
 UP = (0.0, 0.0, 1.0)
 

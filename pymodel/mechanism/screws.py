@@ -15,8 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pymodel.mechanism.reduction import regrouped
-from pymodel.mechanism.robot import FIXED_BASE, REVOLUTE, Link, Robot
-from pymodel.mechanism.urdf import moved
+from pymodel.mechanism.robot import FIXED_BASE, REVOLUTE, Link, Robot, moved
 
 ROUNDING = 1e-12  #: of sines and of lengths, m
 QUARTER = 0.5 * np.pi  # turns that only exchange numbers

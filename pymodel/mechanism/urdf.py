@@ -34,7 +34,7 @@ from urdf_parser_py.xml_reflection.core import ParseError
 from pymodel.arith.errors import Error
 from pymodel.mechanism.decimals import decimal
 from pymodel.mechanism.moments import are_of_no_body
-from pymodel.mechanism.robot import FIXED_BASE, FREE, PRISMATIC, REVOLUTE, Link, Robot
+from pymodel.mechanism.robot import FIXED_BASE, FREE, PRISMATIC, REVOLUTE, Link, Robot, moved
 from pymodel.mechanism.rotations import from_angles
 
 ROOT_JOINT = "root_joint"  #: name of a floating base's joint
@@ -150,22 +150,6 @@ def load(
         links.append(link)
     notes += [*_joint_notes(moving, damping), *_inertia_notes(links)]
     return Robot(file.name, tuple(links), source=source, notes=tuple(notes))
-
-
-def moved(inertia: np.ndarray, rotation: np.ndarray, offset: np.ndarray) -> np.ndarray:
-    """Pseudo-inertia in another frame.
-
-    Parameters
-    ----------
-    inertia : ndarray, shape (4, 4)
-    rotation : ndarray, shape (3, 3)
-        From the frame of ``inertia`` to the other.
-    offset : ndarray, shape (3,)
-        Origin of the frame of ``inertia`` in the other, m.
-    """
-    placement = np.eye(4)
-    placement[:3, :3], placement[:3, 3] = rotation, offset
-    return placement @ inertia @ placement.T
 
 
 @dataclass
