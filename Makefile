@@ -161,9 +161,8 @@ formats: venv ## all float formats of up to 32 bits under Icarus [UNITS="fp_add"
 
 .PHONY: mutate mutation
 mutate: venv ## how many planted faults benches and proofs find, resumable [UNITS="fp_add" COUNT=120 SEED=1 WORKERS=]
-	@$(SETUP) synth formal verilator
-	@$(PY) -m scripts.command scripts.mutate.run $(UNITS) $(if $(COUNT),--count $(COUNT)) \
-	  $(if $(SEED),--seed $(SEED)) $(if $(WORKERS),--workers $(WORKERS))
+	@$(PY) -m scripts.command scripts.mutate.run --set-up "synth formal verilator" $(UNITS) \
+	  $(if $(COUNT),--count $(COUNT)) $(if $(SEED),--seed $(SEED)) $(if $(WORKERS),--workers $(WORKERS))
 mutation: venv ## docs/mutation.md from what `make mutate` left in build/
 	@$(PY) -m scripts.command scripts.mutate.document
 
@@ -224,9 +223,8 @@ robots-tables: venv ## docs/robots_results.md: errors, cycles, times; after make
 
 .PHONY: synth cost
 synth: venv ## area and clock of all hardware [UNITS="fp_add step_engine:2+2" FAMILY=ecp5 SEEDS=3]
-	@$(SETUP) synth
-	@$(PY) -m scripts.command scripts.cost.synth $(UNITS) $(if $(FAMILY),--family $(FAMILY)) \
-	  $(if $(SEEDS),--seeds $(SEEDS))
+	@$(PY) -m scripts.command scripts.cost.synth --set-up synth $(UNITS) \
+	  $(if $(FAMILY),--family $(FAMILY)) $(if $(SEEDS),--seeds $(SEEDS))
 cost: venv ## docs/hardware_cost.md from what `make synth` left in build/, errors by format
 	@$(PY) -m scripts.command scripts.cost.formats
 	@$(PY) -m scripts.command scripts.cost.pareto
@@ -234,9 +232,8 @@ cost: venv ## docs/hardware_cost.md from what `make synth` left in build/, error
 
 .PHONY: formal formal-results
 formal: venv ## proofs about the RTL, into build/formal [UNITS="fp_add axil_slave" FAST=1: what CI runs; PLANT=1: bugs]
-	@$(SETUP) formal
-	@$(PY) -m scripts.command scripts.formal.command $(UNITS) $(if $(filter-out 0,$(FAST)),--fast) \
-	  $(if $(filter-out 0,$(PLANT)),--plant)
+	@$(PY) -m scripts.command scripts.formal.command --set-up formal $(UNITS) \
+	  $(if $(filter-out 0,$(FAST)),--fast) $(if $(filter-out 0,$(PLANT)),--plant)
 formal-results: venv ## docs/formal.md from what `make formal` left in build/
 	@$(PY) -m scripts.command scripts.formal.document
 

@@ -29,6 +29,7 @@ from scripts.cost.show import forecast, show
 from scripts.cost.summary import SUMMARY, current
 from scripts.cost.tools import OUT
 from scripts.places import ROOT
+from scripts.set_up import add_set_up, set_up
 
 WIDTH = 150  # columns where there is no terminal
 
@@ -81,6 +82,7 @@ def run(options: argparse.Namespace, console: Console) -> list[Row]:
     workers = positive("jobs", options.jobs)
     jobs = chosen_jobs(options.units, options.family or FAMILIES)
     old = SUMMARY.read()
+    set_up(options.set_up)
     rows = {key_of(row): row for row in current(old.values(), seeds)}
     todo = [job for job in jobs if options.again or job.key not in rows]
     console.print(forecast(todo, len(jobs) - len(todo), old, workers), highlight=False)
@@ -104,6 +106,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="at the same time")
     parser.add_argument("--again", action="store_true", help="measure what is at hand, too")
+    add_set_up(parser)
     console = Console(width=None if sys.stdout.isatty() else WIDTH)
     try:
         rows = run(parser.parse_args(arguments), console)

@@ -26,6 +26,7 @@ from scripts.formal.sby import DISPROVED, OUT, PROVED, Outcome, end, run
 from scripts.formal.summary import SUMMARY, is_current, row_of
 from scripts.formal.waveform import show
 from scripts.places import ROOT
+from scripts.set_up import add_set_up, set_up
 
 WIDTH = 150  # columns where there is no terminal
 PARALLEL = 2
@@ -144,15 +145,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--fast", action="store_true", help="only what CI runs")
     parser.add_argument("--plant", action="store_true", help="plant bugs instead")
     parser.add_argument("--again", action="store_true", help="prove what is at hand, too")
+    add_set_up(parser)
     options = parser.parse_args(arguments)
     console = Console(width=None if sys.stdout.isatty() else WIDTH)
     try:
         if options.plant and (options.fast or options.again):
             raise FormalError("PLANT goes with UNITS only")
+        proofs = chosen(options.units, options.fast)
+        set_up(options.set_up)
         with alone_in(ROOT / OUT):
             if options.plant:
                 return plant(options.units, console)
-            return prove(chosen(options.units, options.fast), options.again, console)
+            return prove(proofs, options.again, console)
     except Error as error:
         print(f"formal: {error}", file=sys.stderr)
         return 2

@@ -29,6 +29,7 @@ from scripts.mutate.campaign import FOLDER, KILLED, SURVIVED, Campaign, Row
 from scripts.mutate.netlist import SELECT_W
 from scripts.mutate.units import UNITS, Unit, chosen
 from scripts.run_options import OptionParser, whole
+from scripts.set_up import add_set_up, set_up
 from tb.common.bench import MAX_SEED
 
 COUNT, SEED = 120, 1
@@ -79,9 +80,10 @@ def run(options: argparse.Namespace, console: Console) -> list[Row]:
     MutateError, CostError, FormalError
         For bad input, or when a tool fails.
     """
-    rows = []
+    rows, units = [], chosen(options.units)
     SUMMARY.read()  # a damaged file is told before the work, not behind it
-    for unit in chosen(options.units):
+    set_up(options.set_up)
+    for unit in units:
         with alone_in(FOLDER / unit.name):
             rows += judge(unit, options, console)
     return rows
@@ -97,6 +99,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add("--seed", type=seeds, default=SEED, help=f"they are drawn from, {SEED}")
     workers = whole("WORKERS", 1, MOST_WORKERS)
     add("--workers", type=workers, default=os.cpu_count(), help="at the same time")
+    add_set_up(parser)
     console = Console(width=None if sys.stdout.isatty() else WIDTH)
     try:
         rows = run(parser.parse_args(arguments), console)

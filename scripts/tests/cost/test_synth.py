@@ -2,6 +2,8 @@
 
 import dataclasses
 
+import pytest
+
 from scripts.cost import synth, tools
 from scripts.cost.show import forecast, verdicts
 from scripts.cost.synth import main
@@ -26,9 +28,11 @@ def test_time_is_only_told_if_measured():
 def test_failures_are_one_line_and_status_2(monkeypatch, capsys, tmp_path):
     file = tmp_path / "summary.json"
     monkeypatch.setattr(synth, "SUMMARY", dataclasses.replace(synth.SUMMARY, file=file))
+    monkeypatch.setattr(synth, "set_up", pytest.fail)
     assert main(["fp_nothing"]) == 2
     assert main(["fp_add:nothing"]) == 2
     assert main(["fp_add", "--seeds", "0"]) == 2
+    monkeypatch.setattr(synth, "set_up", lambda parts: None)
     monkeypatch.setattr(tools, "BIN", tmp_path)
     assert main(["fp_add", "--family", "ecp5", "--jobs", "1"]) == 2
     file.write_text("[]")

@@ -112,8 +112,9 @@ def test_a_plant_that_does_not_fit(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("options", [[], ["--fast"], ["--plant"]])
-def test_an_unknown_unit_is_one_line(options, capsys):
-    assert command.main(["nope", *options]) == 2
+def test_an_unknown_unit_is_one_line_before_anything_is_installed(options, capsys, monkeypatch):
+    monkeypatch.setattr(command, "set_up", pytest.fail)
+    assert command.main(["nope", *options, "--set-up", "formal"]) == 2
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 1 and "no proof of nope; there are those of fp_add" in lines[0]
 

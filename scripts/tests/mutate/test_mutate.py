@@ -51,8 +51,11 @@ UNIT = UNITS["fp_add"]
         (["--workers", "0"], "mutate: WORKERS=0: must be a whole number, 1 to 64\n"),
     ],
 )
-def test_bad_input_is_refused_in_one_line(words, said, capsys):
-    assert run.main(words) == 2
+def test_bad_input_is_refused_in_one_line_before_anything_is_installed(
+    words, said, capsys, monkeypatch
+):
+    monkeypatch.setattr(run, "set_up", pytest.fail)
+    assert run.main([*words, "--set-up", "synth"]) == 2
     out, err = capsys.readouterr()
     assert err.startswith(said)
     assert err.count("\n") == 1
