@@ -37,6 +37,8 @@ WRITE_CHANNELS, READ_CHANNELS = ("aw", "w", "b"), ("ar", "r")
 CHANNELS = (*WRITE_CHANNELS, *READ_CHANNELS)
 ANSWERS = ("b", "r")  # of these
 DRIVEN = ("awvalid", "wvalid", "bready", "arvalid", "rready")  # by who has the bus
+LANE_BITS = 8
+LANE = (1 << LANE_BITS) - 1
 ACCESS_CYCLES = 200  # a word takes at most, with every channel held back at random
 
 
@@ -96,6 +98,19 @@ class Registers:
             else:
                 channel.clear_pause_generator()
                 channel.pause = False
+
+    def fill(self, rng: np.random.Generator) -> None:
+        """Put random bits into the byte lanes that a write does not strobe, from now on."""
+        source = self._channel("w")
+        send = source.send
+
+        async def filled(beat: Any) -> None:
+            lanes = (LANE << LANE_BITS * i for i in range(WORD_BYTES) if not beat.wstrb >> i & 1)
+            if unused := sum(lanes):
+                beat.wdata |= int(rng.integers(1 << LANE_BITS * WORD_BYTES)) & unused
+            await send(beat)
+
+        source.send = filled
 
     def _let_unknown_bits_pass(self, channel: str, part: str) -> None:
         """Keep cocotbext-axi from dying of them: they pass as zeros, the one who waits fails."""

@@ -7,7 +7,7 @@ A bench says in a subclass of :class:`Bus` what its co-processor does, and names
 """
 
 import itertools
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any
 
 import cocotb
@@ -54,6 +54,7 @@ class Bus:
         self.fmt = Format(self.params["EXP_W"], self.params["MAN_W"])
         self.operand_w = self.fmt.width  # bits of an operand register that hold
         self.registers = self.driver(dut)
+        self.registers.fill(board.rng)
 
     def driver(self, dut: Any) -> Coprocessor:
         """What drives the registers of this DUT."""
@@ -143,7 +144,7 @@ class Bus:
     async def check_number(self, name: str, end: int) -> None:
         """A register that takes numbers below ``end`` reads as the last one, and that stands.
 
-        Of many numbers those of one bit, and the last one.
+        Bytes of a number are checked likewise. Of many numbers those of one bit, and the last one.
         """
         bits = [1 << bit for bit in range((end - 1).bit_length())]
         numbers = range(end) if end <= FEW_NUMBERS else [0, *bits, end - 1]
@@ -151,6 +152,25 @@ class Bus:
             await self.registers.write(name, number)
             await self.compare(name, number)
             await self.check_held([name], f"after {number}")
+        await self.check_bytes(name, numbers, lambda number: number < end)
+
+    async def check_bytes(
+        self, name: str, words: Sequence[int], fits: Callable[[int], bool]
+    ) -> None:
+        """A write of some bytes of a register keeps the others; it is refused unless that fits."""
+        rng, offset = self.board.rng, self.registers.map[name].offset
+        held = await self.registers.read(name)
+        for low, high in itertools.combinations(range(WORD_BYTES + 1), 2):
+            word = words[int(rng.integers(len(words)))]
+            data = word.to_bytes(WORD_BYTES, "little")[low:high]
+            mask = (1 << 8 * high) - (1 << 8 * low)
+            new = held & ~mask | word & mask
+            okay = await self.registers.write_bytes(offset + low, data)
+            context = f"bytes {low} to {high - 1} of {word:#x}, onto {held:#x}"
+            what = f"write of {name} is OKAY"
+            self.board.compare(what, int(okay), int(fits(new)), context=context)
+            held = new if okay else held
+            await self.compare(name, held, context=context)
 
     def too_large(self, end: int) -> list[int]:
         """Numbers of one bit that are ``end`` or larger; under Icarus some of them, by chance."""
@@ -318,6 +338,7 @@ async def _access(bus: Bus, name: str, access: str, response: str, state: str) -
 async def byte_strobes(bus: Bus) -> None:
     """Writes of one to four bytes at every offset change those bytes of operands, and no other."""
     rng = bus.board.rng
+    await _commands(bus)
     await _half_words(bus)
     await _other_words(bus)
     bus.registers.stall(rng, 0.2)
@@ -341,6 +362,26 @@ async def byte_strobes(bus: Bus) -> None:
         await bus.compare(name, want)
         held[name] = want
     await bus.compare_all(held, "after writes of all operands")
+
+
+async def _commands(bus: Bus) -> None:
+    """CTRL and STATUS heed the bytes that are strobed, and no other."""
+    registers = bus.registers
+    await bus.round(bus.random_operands(), "before commands")
+    held = await bus.read_all(("CTRL", "STATUS", "CYCLES"))
+    for name, first in (("CTRL", 1), ("STATUS", 0)):  # the first byte of CTRL has options
+        for low, high in itertools.combinations(range(first, WORD_BYTES + 1), 2):
+            if (low, high) != (0, WORD_BYTES):
+                await registers.write_bytes(registers.map[name].offset + low, bytes(high - low))
+                context = f"zeros in bytes {low} to {high - 1} of {name}"
+                await bus.compare_all(held, context)
+    flags = registers.mask("STATUS", "FLAGS")
+    low = registers.map["STATUS"].field("FLAGS").low // 8
+    await registers.write_bytes(registers.map["STATUS"].offset + low, b"\xff")
+    await bus.compare("STATUS", held["STATUS"] & ~flags, context="flags cleared by one byte")
+    reset = bytes([registers.mask("CTRL", "RESET")])
+    await registers.write_bytes(registers.map["CTRL"].offset, reset)
+    await bus.status(IDLE=1, context="RESET by one byte")
 
 
 async def _half_words(bus: Bus) -> None:

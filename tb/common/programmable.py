@@ -5,7 +5,7 @@ from typing import Any
 
 from pymodel.arith.fp import Format
 from pymodel.machine.isa import Location, Machine
-from pymodel.machine.program_image import on_bus
+from pymodel.machine.program_image import BANK_AT, on_bus
 from pymodel.machine.registers import WORD_BYTES, Map
 from tb.common.coprocessor import Coprocessor
 
@@ -54,6 +54,11 @@ class Programmable(Coprocessor):
     def __init__(self, dut: Any, map_: Map, machine: Machine) -> None:
         super().__init__(dut, map_)
         self.machine = machine
+
+    def is_location(self, word: int) -> bool:
+        """Whether a word of the bus is the location of a register."""
+        bank, address = word >> BANK_AT, word & (1 << BANK_AT) - 1
+        return bank < self.machine.banks and address < self.machine.contexts * self.machine.depth
 
     # --- memories --------------------------------------------------------------------------------
 

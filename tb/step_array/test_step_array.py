@@ -846,6 +846,9 @@ async def registers_of_the_host(dut, board):
             okay = await registers.write_bytes(registers.map["FILE_DATA"].offset + first, data)
             board.compare(f"write of {len(data)} bytes of FILE_DATA is OKAY", int(okay), 0)
         await bus.compare("FILE_ADDRESS", on_bus(here))
+    places = bus.rng.integers((machine.banks, addresses), size=(WORD_BYTES, 2)).tolist()
+    words = [on_bus(Location(*place)) for place in places]
+    await bus.check_bytes("FILE_ADDRESS", words, registers.is_location)
     await bus.check_run(bus.calls(), "after writes of the host")
     await bus.check_number("PROGRAM_STORE", machine.program_depth)
 

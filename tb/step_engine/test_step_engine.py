@@ -638,8 +638,10 @@ async def positions(dut, board):
     await bus.compare("FILE_ADDRESS", on_bus(Location(0, 1)))
     bits = (1 << bit for bit in range(8 * WORD_BYTES))
     out = [banks << 16, depth, on_bus(last) + 1, *bits, (255 << 16) | 1, ALL_BITS]
-    out = [word for word in out if not _is_location(word, machine)]
+    out = [word for word in out if not registers.is_location(word)]
     await refuse("FILE_ADDRESS", *out)
+    words = [on_bus(location) for location in bus.random_locations(WORD_BYTES)]
+    await bus.check_bytes("FILE_ADDRESS", words, registers.is_location)
     for _ in range(40):
         location = bus.random_locations(1)[0]
         await registers.write("FILE_ADDRESS", on_bus(location))
@@ -659,6 +661,7 @@ async def positions(dut, board):
     await bus.compare("TRACE_INDEX", entries - 1)
     beyond = (1 << bit for bit in range(entries.bit_length(), 8 * WORD_BYTES))
     await refuse("TRACE_INDEX", entries, ALL_BITS, *beyond)
+    await bus.check_number("TRACE_INDEX", entries)
     await registers.write("TRACE_INDEX", 0)
     for word in out:
         done = await registers.write_bytes(
@@ -703,10 +706,6 @@ async def positions(dut, board):
     await bus.check_number("PROGRAM_STORE", machine.program_depth)
 
 
-def _is_location(word, machine):
-    return word >> 16 < machine.banks and word & 0xFFFF < machine.contexts * machine.depth
-
-
 @BENCH.test(timeout_us=20_000)
 async def descriptions(dut, board):
     """Each program has a description of its own; PROGRAM keeps its range, resets are as ever."""
@@ -746,6 +745,7 @@ async def descriptions(dut, board):
                 await registers.write(name, int(word))
             want[number] = row.astype("<u4").tobytes()
         await check("whole words")
+    await bus.check_bytes("PROGRAM", range(count), lambda number: number < count)
     await registers.write("PROGRAM", count - 1)
     memory = 1 << (count - 1).bit_length()
     for word in (count, memory, memory + count - 1, 1 << 31, ALL_BITS):
