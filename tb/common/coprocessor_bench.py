@@ -27,6 +27,8 @@ from tb.common.waiting import AnswerError, Deadline, within
 ALL_BITS = 0xFFFF_FFFF
 BUS_CYCLES = 30  # a run longer than this meets the accesses that follow it on the bus
 RESETS = 48  # about so many, spread over the cycles of a run
+OPTIONS_IN = 8  # two of so many runs have the options of CTRL, the others none
+COMMAND_CYCLES = 3  # from a write, over the wait for it, to the next one
 CTRL_READS = 3  # in even and in odd cycles, however many a read takes
 CONSTANTS = ("ID", "VERSION", "CONFIG")  # registers
 UNREADY_ROUNDS, UNREADY_ACCESSES = 6, 4
@@ -185,6 +187,13 @@ class Bus:
         self.board.compare("DONE", await self.registers.read("STATUS") & done, done)
         await self.command("RESET")
         await self.status(IDLE=1, context="RESET when done")
+        await self.compare("CTRL", 0, context="RESET when done")
+
+    def options(self) -> list[str]:
+        """Fields of CTRL that are kept."""
+        commands = self.registers.mask("CTRL", "RUN", "RESET")
+        fields = self.registers.map["CTRL"].fields
+        return [field.name for field in fields if not field.mask & commands]
 
     async def command(self, *fields: str) -> None:
         """Write CTRL with these fields set."""
@@ -528,9 +537,12 @@ async def bad_addresses(bus: Bus) -> None:
 async def access_while_busy(bus: Bus) -> None:
     """A run while busy is refused and sets error; operands are locked; the run is not disturbed."""
     registers, board = bus.registers, bus.board
+    singular, _ = bus.singular_operands()
+    await bus.round(singular, "for flags that no other run raises")
+    await registers.write("STATUS", registers.mask("STATUS", "SINGULAR"))
     await bus.round(bus.random_operands(), "before")
     before = await bus.read_all((*bus.OPERANDS, *bus.RESULTS))
-    await registers.write("STATUS", ALL_BITS)
+    status, error = await registers.read("STATUS"), registers.mask("STATUS", "ERROR")
     if bus.latency() < BUS_CYCLES:
         # the bus is slower than the run: writes straight after one another, so that one meets it
         run = registers.mask("CTRL", "RUN").to_bytes(WORD_BYTES, "little")
@@ -540,30 +552,31 @@ async def access_while_busy(bus: Bus) -> None:
         )
         word = await registers.read("STATUS")
     else:
-        options = [field.name for field in registers.map["CTRL"].fields if field.low > 1]
         await bus.command("RUN")
-        await bus.command("RUN", *options)
+        await bus.command("RUN", *bus.options())
+        await bus.compare("CTRL", 0, context="after a refused run")
         name = bus.OPERANDS[0]
         okay = await registers.write_bytes(registers.map[name].offset, bytes(WORD_BYTES))
         board.compare(f"write of {name} while busy is OKAY", int(okay), 0)
         word = await registers.read("STATUS")
         board.compare("BUSY", registers.field("STATUS", "BUSY", word), 1)
+        await registers.wait_until_idle(bus.latency() + BUS_CYCLES)
+        await bus.compare("STATUS", status | error, context="after a refused run")
         await _locked(bus, name)
     board.compare("ERROR", registers.field("STATUS", "ERROR", word), 1)
     await registers.wait_until_idle(bus.latency() + BUS_CYCLES)
     await bus.compare_all(before, "after refused accesses")
     await bus.compare("CTRL", 0)
     await bus.compare("CYCLES", bus.latency())
-    await registers.write("STATUS", registers.mask("STATUS", "ERROR"))
-    word = await registers.read("STATUS")
-    board.compare("ERROR after clear", registers.field("STATUS", "ERROR", word), 0)
+    await bus.compare("STATUS", status | error, context="after refused accesses")
+    await registers.write("STATUS", error)
+    await bus.compare("STATUS", status, context="ERROR cleared")
 
 
 async def _locked(bus: Bus, name: str) -> None:
     """A write of an operand while busy sets error, with nothing else that does."""
     registers = bus.registers
-    await registers.wait_until_idle(bus.latency() + BUS_CYCLES)
-    await registers.write("STATUS", ALL_BITS)
+    await registers.write("STATUS", registers.mask("STATUS", "ERROR"))
     await bus.command("RUN")
     await registers.write_bytes(registers.map[name].offset, bytes(WORD_BYTES))
     word = await registers.read("STATUS")
@@ -580,10 +593,10 @@ async def resets(bus: Bus) -> None:
         context = f"reset {when} cycles after a run"
         await bus.round(operands, f"before reset {when}")
         held = await bus.read_all(bus.OPERANDS)
-        await bus.command("RUN")
+        await bus.command("RUN", *(bus.options() if i % OPTIONS_IN < 2 else ()))
         await ClockCycles(bus.dut.clk_i, when)
         if i % 2:
-            await bus.command("RESET", "RUN")  # reset wins
+            await bus.command("RESET", "RUN", *bus.options())  # reset wins
         else:
             held = {name: [0] * len(words) for name, words in held.items()}
             await FallingEdge(bus.dut.clk_i)
@@ -593,7 +606,7 @@ async def resets(bus: Bus) -> None:
             bus.dut.rst_ni.value = 1
         await bus.compare_all(held, context)
         await bus.status(IDLE=1, context=context)
-        for name in ("CYCLES", *bus.RESULTS):
+        for name in ("CTRL", "CYCLES", *bus.RESULTS):
             words = bus.registers.map[name].words
             await bus.compare(name, [0] * words if words > 1 else 0, context=context)
     await bus.round(operands, "after all resets")
@@ -612,6 +625,30 @@ async def singular_status(bus: Bus) -> None:
     clear = bus.registers.mask("STATUS", "SINGULAR")
     await bus.registers.write("STATUS", clear)
     await bus.status(flags | more_flags, DONE=1)
+    await bus.round(singular, "singular again")
+    await _cleared_at_the_end(bus)
+
+
+async def _cleared_at_the_end(bus: Bus) -> None:
+    """Sticky status is set although it is cleared in the very cycle, one behind the run."""
+    registers = bus.registers
+    await bus.clear()
+    await registers.run()
+    status = await registers.read("STATUS")
+    await bus.clear()
+    done, idle = registers.mask("STATUS", "DONE"), registers.mask("STATUS", "IDLE")
+    wants = {"before": status, "when": status ^ done ^ idle, "after": idle}
+    for cycles, (when, want) in enumerate(wants.items(), bus.latency() - 1):
+        if cycles < BUS_CYCLES:
+            writes = [("CTRL", [registers.mask("CTRL", "RUN")]), *[("STATUS", [0])] * cycles]
+        else:
+            writes = []
+            await bus.command("RUN")
+            await ClockCycles(bus.dut.clk_i, cycles - COMMAND_CYCLES)
+        await registers.batch().write_all([*writes, ("STATUS", [ALL_BITS])]).run()
+        await registers.wait_until_idle(BUS_CYCLES)
+        await bus.compare("STATUS", want, context=f"all cleared {when} it is set")
+        await bus.clear()
 
 
 def tests_of(bench: Bench, bus_type: type[Bus]) -> Callable[[BusTest], Any]:
