@@ -390,11 +390,11 @@ async def full_traces(dut, board):
             run.steps = run.save * saves + MANY_HELD_STEPS - number
         await bus.load(run)
         await registers.prepare(*run.arguments, start=run.start)
+        trace = _TraceWatch(depth)
+        watch = cocotb.start_soon(trace.look(dut))
         await registers.start()
-        waits = [0]
-        watch = cocotb.start_soon(_count_waits(dut, waits))
         limit = bus.deadline(run, "a full trace to hold up the run")
-        while waits[0] < 20:
+        while trace.waits < 20:
             limit.check()
             await ClockCycles(dut.clk_i, 20)
             assert int(inside(dut).busy.value), "the run ended without filling the trace"
@@ -403,15 +403,30 @@ async def full_traces(dut, board):
         outcome = await registers.finish(int(bus.rng.integers(1, 60)), taken)
         watch.cancel()
         await bus.check(run, outcome, f"run {number}")
-        board.compare("CYCLES besides waits", outcome.cycles - waits[0], bus.model.cycles)
+        board.compare("CYCLES besides waits", outcome.cycles - trace.waits, bus.model.cycles)
+        board.compare("cycles in which full is wrong", trace.wrong, 0, context=f"run {number}")
 
 
-async def _count_waits(dut, waits):
-    """Count the cycles in which the run waits for room in the trace."""
-    push, full = inside(dut).push, inside(dut).full
-    while True:
-        await FallingEdge(dut.clk_i)
-        waits[0] += int(push.value) and int(full.value)
+@dataclass
+class _TraceWatch:
+    """Looks at an empty trace from now on.
+
+    ``words`` are in it; cycles in which the run ``waits`` for room, in which full is ``wrong``.
+    """
+
+    depth: int
+    words: int = 0
+    waits: int = 0
+    wrong: int = 0
+
+    async def look(self, dut):
+        signals = [getattr(inside(dut), name) for name in ("push", "full", "pop")]
+        while True:
+            await FallingEdge(dut.clk_i)
+            push, full, pop = (int(signal.value) for signal in signals)
+            self.waits += push and full
+            self.wrong += full != (self.words == self.depth)
+            self.words += (push and not full) - pop
 
 
 @BENCH.test(timeout_us=20_000)
@@ -470,6 +485,8 @@ async def resets(dut, board):
             await FallingEdge(dut.clk_i)
             dut.rst_ni.value = 1
             held = {name: 0 for name in held if name != "PROGRAM_WORD"}
+        elif i % 3 == 1:
+            await _reset_and_look(bus, context)
         else:
             await bus.command("RESET", "RUN")  # reset wins
         bus.model.flags, bus.model.stopped = 0, False
@@ -486,6 +503,19 @@ async def resets(dut, board):
             await registers.start()
         await bus.check(run, await registers.finish(1), context)
     await bus.check_reset_when_done()
+
+
+async def _reset_and_look(bus, context):
+    """Reset by CTRL, which wins; reads that wait for it already find the trace empty."""
+    registers = bus.registers
+    command = registers.mask("CTRL", "RESET", "RUN").to_bytes(WORD_BYTES, "little")
+    reset = registers.master.init_write(registers.map["CTRL"].offset, command)
+    names = ("ID", "TRACE_COUNT", "TRACE_DATA")  # the first one is read in the cycle of the reset
+    reads = [registers.master.init_read(registers.map[name].offset, WORD_BYTES) for name in names]
+    await registers.written("CTRL", [reset])
+    _, count, word = await registers.answers("several registers", reads)
+    bus.board.compare("TRACE_COUNT", count, 0, context=f"{context}, at once")
+    bus.board.compare("read of TRACE_DATA is OKAY", int(word is not None), 0, context=context)
 
 
 @BENCH.test(timeout_us=20_000)
