@@ -181,6 +181,14 @@ class Registers:
                 pending.append(self.master.init_read(address, WORD_BYTES))
         return pending
 
+    def begin_write(self, name: str, word: int) -> Event:
+        """Start a write of a register on cocotbext-axi's master."""
+        return self.master.init_write(self.map[name].offset, word.to_bytes(WORD_BYTES, "little"))
+
+    def begin_read(self, name: str) -> Event:
+        """Start a read of a register on cocotbext-axi's master."""
+        return self.master.init_read(self.map[name].offset, WORD_BYTES)
+
     async def written(self, name: str, pending: Sequence[Event]) -> None:
         """Wait for writes that were started, each of a register's words; they must be OKAY."""
         what = self.waiting("write", name)

@@ -545,11 +545,8 @@ async def access_while_busy(bus: Bus) -> None:
     status, error = await registers.read("STATUS"), registers.mask("STATUS", "ERROR")
     if bus.latency() < BUS_CYCLES:
         # the bus is slower than the run: writes straight after one another, so that one meets it
-        run = registers.mask("CTRL", "RUN").to_bytes(WORD_BYTES, "little")
-        offset = registers.map["CTRL"].offset
-        await registers.written(
-            "CTRL", [registers.master.init_write(offset, run) for _ in range(8)]
-        )
+        run = registers.mask("CTRL", "RUN")
+        await registers.written("CTRL", [registers.begin_write("CTRL", run) for _ in range(8)])
         word = await registers.read("STATUS")
     else:
         await bus.command("RUN")

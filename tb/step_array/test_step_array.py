@@ -504,6 +504,16 @@ def _doubling(bus):
     return array_of(machine, words, segments, table, bus.tables.programs.registers())
 
 
+def _telling(bus, image):
+    """A table whose function outputs what the first register of the shared bank holds."""
+    machine, words = bus.machine, [Word()]
+    shared, output = machine.shared_bank, machine.output_lane
+    words[0].reads = {Port(shared, 0): 0}
+    words[0].issues = {output: (Operand(shared),)}
+    segments, table = [Segment(0, 1, emit=True)], [Function(0, 0, 0, 1, 1, 1)]
+    return array_of(machine, words, segments, table, image)
+
+
 def _adding(bus):
     """A table whose function outputs its first input, and stores the sum of its two inputs."""
     machine = bus.machine
@@ -645,9 +655,29 @@ async def resets(dut, board):
             await registers.store_functions(bus.array.table)
             bus.stored = set(range(len(bus.array.table)))
         await bus.check_run(calls, context)
+    await _resets_behind_writes(bus)
     if bus.watch:
         await _resets_in_packets(bus)
     await bus.check_reset_when_done()
+
+
+async def _resets_behind_writes(bus):
+    """A reset by CTRL does not stop a register that is on its way to the last datapath."""
+    registers, machine, programs = bus.registers, bus.machine, bus.tables.programs
+    array, reset = _telling(bus, programs.registers()), registers.mask("CTRL", "RESET")
+    await bus.load(True, array)
+    soonest = bus.setup + 1
+    apart = range(soonest, max(soonest, machine.datapaths) + 1)  # cycles between the writes
+    for cycles, word in zip(apart, programs.numbers(len(apart)), strict=True):
+        place = Location(machine.shared_bank, cycles % machine.contexts * machine.depth)
+        await registers.write("FILE_ADDRESS", on_bus(place))
+        stored = registers.begin_write("FILE_DATA", word)
+        await ClockCycles(bus.dut.clk_i, cycles)
+        await registers.written("CTRL", [stored, registers.begin_write("CTRL", reset)])
+        array.image[place] = word
+        bus.twin, bus.flags = array.twin(), 0
+        calls = [bus.call(0) for _ in range(machine.systems)]
+        await bus.check_run(calls, f"reset {cycles} cycles behind a write of {place}")
 
 
 async def _resets_in_packets(bus):

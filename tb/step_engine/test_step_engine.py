@@ -508,10 +508,9 @@ async def resets(dut, board):
 async def _reset_and_look(bus, context):
     """Reset by CTRL, which wins; reads that wait for it already find the trace empty."""
     registers = bus.registers
-    command = registers.mask("CTRL", "RESET", "RUN").to_bytes(WORD_BYTES, "little")
-    reset = registers.master.init_write(registers.map["CTRL"].offset, command)
+    reset = registers.begin_write("CTRL", registers.mask("CTRL", "RESET", "RUN"))
     names = ("ID", "TRACE_COUNT", "TRACE_DATA")  # the first one is read in the cycle of the reset
-    reads = [registers.master.init_read(registers.map[name].offset, WORD_BYTES) for name in names]
+    reads = [registers.begin_read(name) for name in names]
     await registers.written("CTRL", [reset])
     _, count, word = await registers.answers("several registers", reads)
     bus.board.compare("TRACE_COUNT", count, 0, context=f"{context}, at once")
@@ -558,10 +557,7 @@ async def access_while_busy(dut, board):
         await expect_error(int(register.access == READ_WRITE), f"write of {name}")
     await bus.command("RUN")
     await expect_error(1, "run")
-    clear = registers.master.init_write(
-        registers.map["STATUS"].offset, error.to_bytes(WORD_BYTES, "little")
-    )
-    read = registers.master.init_read(registers.map["FILE_DATA"].offset, WORD_BYTES)
+    clear, read = registers.begin_write("STATUS", error), registers.begin_read("FILE_DATA")
     await registers.written("STATUS", [clear])
     (word,) = await registers.answers("FILE_DATA", [read])
     board.compare("read of FILE_DATA is OKAY", int(word is not None), 0)
