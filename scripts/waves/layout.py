@@ -15,6 +15,7 @@ from scripts.places import ROOT
 from scripts.waves.problem import Problem
 
 FILE = "waves.toml"
+NUMBER = "{i}"  # of a repetition
 RADIXES = ("auto", "bin", "hex", "decimal", "signed", "float", "flags")
 
 
@@ -32,12 +33,15 @@ class Item:
         What it is called; empty: the last part of its path.
     words : tuple of str
         Shapes of the words that it is cut into, the lowest first; none: it is shown whole.
+    numbered : bool
+        Whether its path has the number of its repetition of a group.
     """
 
     path: str
     radix: str = "auto"
     name: str = ""
     words: tuple[str, ...] = ()
+    numbered: bool = False
 
 
 @dataclass(frozen=True)
@@ -84,17 +88,17 @@ def sections(layout: Mapping[str, Any]) -> Iterator[Section]:
 
 def _item(entry: str | Mapping[str, Any], shapes: Mapping[str, Sequence[str]], i: int) -> Item:
     if isinstance(entry, str):
-        return Item(_number(entry, i))
+        return Item(_number(entry, i), numbered=NUMBER in entry)
     words = entry.get("words", ())
     words = shapes[words] if isinstance(words, str) else words
     path, radix = _number(entry["path"], i), entry.get("radix", "auto")
     if radix not in RADIXES:
         raise Problem(f"{path}: no radix {radix!r}; there are {', '.join(RADIXES)}")
-    return Item(path, radix, entry.get("name", ""), tuple(words))
+    return Item(path, radix, entry.get("name", ""), tuple(words), NUMBER in entry["path"])
 
 
 def _number(text: str, i: int) -> str:
-    return text.replace("{i}", str(i))
+    return text.replace(NUMBER, str(i))
 
 
 def expand(shapes: Sequence[str], params: Mapping[str, int]) -> list[str]:

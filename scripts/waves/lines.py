@@ -49,6 +49,8 @@ class Group:
 def arrange(layout: Mapping[str, Any], wave: Waveform) -> tuple[list[Group], list[str]]:
     """The layout's groups for a waveform, and the paths that it does not have.
 
+    A repetition of a group without any signal of its own is left out; its heading stands for it.
+
     Raises
     ------
     Problem
@@ -57,8 +59,12 @@ def arrange(layout: Mapping[str, Any], wave: Waveform) -> tuple[list[Group], lis
     groups, missing = [], []
     for section in sections(layout):
         group = Group(section.name, section.closed)
-        for item in section.items:
-            lines = _lines(item, wave)
+        found = [(item, _lines(item, wave)) for item in section.items]
+        own = [lines for item, lines in found if item.numbered]
+        if own and not any(own):
+            missing.append(section.name)
+            continue
+        for item, lines in found:
             group.lines += lines
             missing += [] if lines else [item.path]
         groups += [group] if group.lines else []

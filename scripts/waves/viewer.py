@@ -18,6 +18,7 @@ from scripts.waves.waveform import Waveform
 from tb.common import times
 
 VIEWERS = ("gtkwave", "surfer")  # the first one found is used
+MISSING = 3  # names of what a waveform does not have
 
 
 def write(wave: Waveform, bench: str) -> dict[str, Path]:
@@ -37,7 +38,9 @@ def write(wave: Waveform, bench: str) -> dict[str, Path]:
     groups, missing = arrange(layout, wave) if layout else (ports(wave), [])
     groups = [*failure_group(wave), *groups]
     if missing:
-        print(f"waves: not in this waveform: {', '.join(missing)}")
+        more = len(missing) - MISSING
+        text = "; ".join(missing[:MISSING]) + (f"; {more} more" if more > 0 else "")
+        print(f"waves: not in this waveform: {text}")
     if not wave.about:
         print(f"waves: no {wave.path.with_suffix('.json').name}, so floats stay hexadecimal")
     for name, text in filter_scripts(groups, wave).items():

@@ -1,5 +1,7 @@
 """The files made from a layout and a waveform."""
 
+import re
+
 import pytest
 
 from scripts.tests.waves.made import FORMATS, scope, variable, words
@@ -9,6 +11,23 @@ from scripts.waves.layout import expand
 from scripts.waves.lines import arrange, ports
 from scripts.waves.problem import Problem
 from scripts.waves.surfer import item_number, surfer_commands
+from scripts.waves.viewer import write
+
+
+def test_repetition_that_the_waveform_lacks_is_left_out(wave):
+    lanes = (scope(f"lane[{i}]", variable("y_o", 1)) for i in range(2))
+    made = wave(8, 23, hierarchy=scope("dut", variable("clk_i", 1), *lanes))
+    signals = ["clk_i", "lane[{i}].y_o", "lane[{i}].gone"]
+    layout = {"group": [{"name": "lane {i}", "repeat": 3, "signals": signals}]}
+    groups, missing = arrange(layout, made)
+    assert [group.name for group in groups] == ["lane 0", "lane 1"]
+    assert missing == ["lane[0].gone", "lane[1].gone", "lane 2"]
+
+
+def test_much_that_a_waveform_lacks_is_one_short_line(wave, capsys):
+    write(wave(8, 23), "step_array")
+    (line,) = capsys.readouterr().out.splitlines()
+    assert re.fullmatch(r"waves: not in this waveform: (\S+; ){3}\d+ more", line)
 
 
 @pytest.mark.parametrize("fmt", FORMATS, ids=str)
