@@ -27,15 +27,16 @@ class Bus(coprocessor_bench.Bus):
 
     def singular_operands(self):
         arithmetic = BitExact(self.fmt)
-        a, b = (two_handles.to_words(bodies.physical(arithmetic, self.board.rng)) for _ in range(2))
-        regular = two_handles.from_words(a), two_handles.from_words(b)
+        is_singular = True
+        while is_singular:  # by chance, in a small format
+            regular = [bodies.physical(arithmetic, self.board.rng) for _ in range(2)]
+            *_, is_singular = two_handles.assemble(arithmetic, *regular)
+        a, b = map(two_handles.to_words, regular)
         for i in (0, 1, 3, 4):  # D^T xi_22^A D and D^T xi_11^B D
             a[18 + i] = b[i] = arithmetic.const(0.0)
         impulses = [(arithmetic.const(1.0), arithmetic.const(-1.0))] * 2
-        return (two_handles.from_words(a), two_handles.from_words(b), *impulses), (
-            *regular,
-            *impulses,
-        )
+        singular = two_handles.from_words(a), two_handles.from_words(b)
+        return (*singular, *impulses), (*regular, *impulses)
 
     async def round(self, operands, context):
         arithmetic = BitExact(self.fmt)
