@@ -158,6 +158,9 @@ class Campaign:
         states = self._states[mutation.variant]
         given = clean, unit.module, mutation
         yield equivalence.compare(*given, log, states)
+        if unit.tables:
+            tables = self.netlists.with_tables(mutation.variant)
+            yield equivalence.compare(tables, unit.module, mutation, log, states)
         if unit.zero_or_not:
             yield equivalence.compare(*given, log, known.zero_or_not(unit.zero_or_not))
         if unit.before:

@@ -100,6 +100,10 @@ class Netlists:
         """RTLIL of a variant without mutations."""
         return self.folder / f"clean_{variant}.il"
 
+    def with_tables(self, variant: int) -> Path:
+        """Likewise, with logic in place of memories that nothing writes."""
+        return self.folder / f"tables_{variant}.il"
+
     def mutated(self, variant: int) -> Path:
         """Verilog of a variant with all its mutations."""
         return self.folder / f"{self.unit.module}_mutated_{variant}.v"
@@ -120,6 +124,9 @@ class Netlists:
                 opt_clean
                 {forget}
                 write_rtlil {self.clean(variant).relative_to(ROOT)}
+                memory_map -rom-only
+                opt_clean
+                write_rtlil {self.with_tables(variant).relative_to(ROOT)}
             """
             yosys(script, self.folder / f"read_{variant}.log")
 

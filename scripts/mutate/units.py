@@ -44,6 +44,9 @@ class Unit:
         proof for any values.
     apart
         Counters that may go through other values with a fault, in the same number of steps.
+    tables
+        SAT looks at what stands in memories that nothing writes, where it sees a difference with
+        any contents.
     argued
         Part of a mutation's text -> why it is equivalent where SAT, which takes every state and
         any answer of the boxes for possible, sees a difference.
@@ -64,6 +67,7 @@ class Unit:
     zero_or_not: str = ""
     before: tuple[str, ...] = ()
     apart: tuple[str, ...] = ()
+    tables: bool = False
     argued: dict[str, str] = field(default_factory=dict)
     goal: float = FLOAT_GOAL
 
@@ -71,7 +75,8 @@ class Unit:
     def told(self) -> list[str]:
         """What SAT is told."""
         zero = [self.zero_or_not] if self.zero_or_not else []
-        return [*self.control, *self.never, *zero, *self.before, *self.apart]
+        tables = ["tables"] if self.tables else []
+        return [*self.control, *self.never, *zero, *self.before, *self.apart, *tables]
 
     def shared_bench(self) -> Bench:
         """The bench that all share, with its tests."""
@@ -118,6 +123,7 @@ UNITS = {
             "binary32",
             lanes=True,
             zero_or_not="a_i[30:23]",  # the exponent
+            tables=True,
         ),
         Unit(
             "ldup_parallel",
