@@ -9,7 +9,8 @@
 // Matrices are flat vectors, entry (i, j) at word N i + j. A `start_i` pulse begins; `a_i` must be
 // held while `busy_o`. `done_o` pulses in the last cycle of `busy_o`; results are valid after it
 // and hold until the next start or reset. `flags_o` are the flags of this run (fp_pkg order).
-// `singular_o`: a pivot is zero or an entry of the inverse is not finite.
+// `singular_o`: a pivot is zero or an entry of the inverse is not finite. That is one condition: a
+// pivot of zero has an infinite reciprocal, which is a term of an entry of the inverse.
 //
 // Resources: (N-1) N (N+1) multipliers, (N-1)^2 N adders, N reciprocals (operands out, results in).
 // Latency, in units' STAGES: one elimination step takes STEP = REC + 2 MUL + ADD. The first N - 2
@@ -88,11 +89,11 @@ module inv_ldup_parallel #(
     return transposed != 0 ? at(j, i) : at(i, j);
   endfunction
 
-  // The algorithm: from the matrix and the units' results, {inverse, a pivot is zero, operands}.
+  // The algorithm: from the matrix and the units' results, {inverse, operands}.
   // Sums are reduced by balanced trees of neighbours.
   // `x` holds A_k and the columns of L, then D^-1 on its diagonal and the inverses of L and U
   // beside it, then the product: everything in place.
-  function automatic logic [(N*N+2*NUM_MUL+2*NUM_ADD+NUM_REC)*W:0] data_path(
+  function automatic logic [(N*N+2*NUM_MUL+2*NUM_ADD+NUM_REC)*W-1:0] data_path(
     input logic [N*N*W-1:0] x, input logic [NUM_MUL*W-1:0] mul_y,
     input logic [NUM_ADD*W-1:0] add_y, input logic [NUM_REC*W-1:0] rec_y
   );
@@ -103,11 +104,9 @@ module inv_ldup_parallel #(
     logic [N*INDEX_W-1:0] pivots;
     logic [N*W-1:0] row, t;
     logic [W-1:0] word;
-    logic zero_pivot;
     int mul, add, pivot, terms;
 
     // every word of the operands gets its value below, as the counts of the units are exact
-    zero_pivot = 1'b0;
     mul = 0;
     add = 0;
 
@@ -124,7 +123,6 @@ module inv_ldup_parallel #(
       x[at(pivot, 0)+:N*W] = row;
       pivots[INDEX_W*k+:INDEX_W] = INDEX_W'(pivot);
       // (62), (75)
-      zero_pivot = zero_pivot | (x[at(k, k)+MAN_W+:EXP_W] == '0);
       rec_a[W*k+:W] = x[at(k, k)+:W];
       x[at(k, k)+:W] = rec_y[W*k+:W];
       // (66), (68)
@@ -228,13 +226,12 @@ module inv_ldup_parallel #(
       end
     end
 
-    return {x, zero_pivot, rec_a, add_b, add_a, mul_b, mul_a};
+    return {x, rec_a, add_b, add_a, mul_b, mul_a};
   endfunction
 
   logic [N*N*W-1:0] a, y;
-  logic zero_pivot;
   assign a = busy_o ? a_i : '0;
-  assign {y, zero_pivot, rec_a_o, add_b_o, add_a_o, mul_b_o, mul_a_o} =
+  assign {y, rec_a_o, add_b_o, add_a_o, mul_b_o, mul_a_o} =
       data_path(a, mul_y_i, add_y_i, rec_y_i);
 
   function automatic logic not_finite(input logic [N*N*W-1:0] m);
@@ -261,10 +258,10 @@ module inv_ldup_parallel #(
       flags_o <= '0;
     end else begin
       busy_q <= busy_q ? !done_o : start_i;
-      count_q <= busy_q && !done_o ? count_q + 1'b1 : '0;
+      count_q <= busy_q ? count_q + 1'b1 : '0;  // a cycle without a run follows each
       if (done_o) begin
         y_o <= y;
-        singular_o <= zero_pivot | not_finite(y);
+        singular_o <= not_finite(y);
         flags_o <= mul_flags_i | add_flags_i | rec_flags_i;
       end
     end

@@ -365,8 +365,7 @@ module inv_ldup_serial #(
       if (step_q == RECIPROCAL) begin
         pivots_q[INDEX_W*j_q+:INDEX_W] <= pivot;
       end
-      singular_o <= singular_o | (step_q == RECIPROCAL && rec_a_o[MAN_W+:EXP_W] == '0)
-                    | (step_q == PRODUCT && (&sum[MAN_W+:EXP_W]));
+      singular_o <= singular_o | (step_q == PRODUCT && (&sum[MAN_W+:EXP_W]));
       // Adders and multipliers may still hold what a reset cut short in the first reciprocal.
       flags_o <= flags_o | (step_q == RECIPROCAL ? rec_flags_i : mul_flags_i | add_flags_i);
     end
