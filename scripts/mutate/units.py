@@ -107,6 +107,7 @@ MEMORIES = ("step_bank", "step_program", "step_trace")
 #: each flip is made good is what `make faults` looks at.
 VOTED = "axil_held"
 OVERFLOW = "flags_o[2]"  # of a reciprocal
+INVALID = "flags_o[4]"  # likewise
 DIVISION = "flags_o[3]"  # by zero, of an adder or a multiplier
 NO_OPTION = "the bit of an option that does not exist: reset clears it, writes are masked"
 
@@ -135,8 +136,11 @@ UNITS = {
             argued={
                 "const1 $63.A[79]": "a bit of row 0, of a column in which that row is no pivot",
                 "const0 $244.S[0]": "without stages a run lasts a cycle, its last one",
-                "const1 $101.A[2]": "the reciprocal of a pivot that is zero is infinite, and so is "
-                "a term of the inverse's entry on the diagonal there",
+            }
+            | {
+                f"gen_rec[{i}].u_rec.{INVALID}": "only a signalling NaN makes a reciprocal "
+                "invalid, and what an adder gives is none"
+                for i in range(1, 4)
             },
         ),
         Unit(

@@ -114,6 +114,27 @@ def one_entry_too_large(fmt: Format, n: int) -> dict[int, list[int]]:
     return found
 
 
+def a_bit_from_infinite(fmt: Format, n: int) -> dict[str, list[int]]:
+    """Matrices whose inverses have finite entries, of infinity's exponent but for one bit.
+
+    Every entry of the inverse is reached with every bit but the lowest, as no reciprocal has that
+    exponent.
+
+    Returns
+    -------
+    dict
+        What is meant -> bit patterns of the n * n entries of the matrix.
+    """
+    found = {}
+    for shift in range(n):
+        for bit in range(1, fmt.exp_w):
+            matrix = np.roll(np.eye(n, dtype=int), shift, axis=1)
+            exponent = (1 << bit) - 1  # of the reciprocal, then: all ones but for this bit
+            bits = (matrix * exponent << fmt.man_w).ravel().tolist()
+            found[f"shift {shift}, bit {bit}"] = bits
+    return found
+
+
 def _not_finite(fmt: Format, n: int, bits: list[int]) -> list[int]:
     """Which entries of the inverse by LDUP are not finite."""
     arithmetic = BitExact(fmt)

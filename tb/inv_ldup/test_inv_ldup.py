@@ -125,6 +125,17 @@ async def one_entry_too_large(dut, board):
 
 
 @BENCH.test(timeout_us=1_000)
+async def a_bit_from_infinite(dut, board):
+    """No finite entry of an inverse is taken for an infinite one."""
+    inverter = await _start(dut, board)
+    found = list(matrices.a_bit_from_infinite(inverter.fmt, inverter.n).items())
+    stride = 1 if BENCH.simulator == "verilator" else 5
+    for text, bits in BENCH.items(board, found[::stride]):
+        singular = await inverter.check(bits, f"{text}: matrix {[hex(x) for x in bits]}")
+        board.compare("model says singular", int(singular), 0, context=text)
+
+
+@BENCH.test(timeout_us=1_000)
 async def equal_pivots(dut, board):
     """Of entries of equal magnitude the first becomes the pivot, whatever the signs."""
     inverter = await _start(dut, board)
