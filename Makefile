@@ -160,7 +160,7 @@ formats: venv ## all float formats of up to 32 bits under Icarus [UNITS="fp_add"
 	  $(if $(SEED),--seed $(SEED))
 
 .PHONY: mutate mutation
-mutate: venv ## how many planted faults benches and proofs find, resumable [UNITS="fp_add" COUNT=120 SEED=1 WORKERS=]
+mutate: venv ## how many planted faults benches and proofs find, resumable [UNITS="fp_add" COUNT=120 SEED="1 2" WORKERS=]
 	@$(PY) -m scripts.command scripts.mutate.run --set-up "synth formal verilator" $(UNITS) \
 	  $(if $(COUNT),--count $(COUNT)) $(if $(SEED),--seed $(SEED)) $(if $(WORKERS),--workers $(WORKERS))
 mutation: venv ## docs/mutation.md from what `make mutate` left in build/

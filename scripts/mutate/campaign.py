@@ -4,7 +4,7 @@ import contextlib
 import hashlib
 import queue
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -47,18 +47,18 @@ class Campaign:
     ----------
     unit
     count
-        Of mutants.
-    seed
+        Of mutants, from each seed.
+    seeds
         That they are drawn from.
     """
 
-    def __init__(self, unit: Unit, count: int, seed: int) -> None:
-        self.unit, self.seed = unit, seed
+    def __init__(self, unit: Unit, count: int, seeds: Sequence[int]) -> None:
+        self.unit, self.seeds = unit, seeds
         self.folder = FOLDER / unit.name
         self.folder.mkdir(parents=True, exist_ok=True)
         self.netlists = Netlists(unit, self.folder)
         self.netlists.read()
-        self.mutations = self.netlists.mutations(count, seed)
+        self.mutations = self.netlists.mutations(count, seeds)
         self._journal = Journal(self.folder / "verdicts.jsonl")
         self._digest = digest(unit)
         self._rtl = rtl_digest(unit.module)
@@ -195,7 +195,7 @@ class Campaign:
             "bench": self.unit.bench,
             "config": self.unit.config,
             "parameters": parameters,
-            "seed": self.seed,
+            "seeds": list(self.seeds),
             "mutants": len(rows),
             **counts,
             "score": round(100 * counts[KILLED] / judged, 2) if judged else 100.0,

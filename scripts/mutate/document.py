@@ -32,13 +32,13 @@ def scores(rows: Sequence[Row]) -> str:
 def runs(rows: Sequence[Row]) -> str:
     """How each unit was run."""
     return table(
-        ("unit", "bench", "configuration", "seed", "parameters of the netlist"),
+        ("unit", "bench", "configuration", "seeds", "parameters of the netlist"),
         [
             (
                 f"`{row['unit']}`",
                 f"`{row['bench']}`",
                 row["config"],
-                row["seed"],
+                ", ".join(map(str, row["seeds"])),
                 "; ".join(row["parameters"]),
             )
             for row in rows
@@ -91,7 +91,8 @@ registers behind it make up for those of each lane. What a unit does otherwise w
 mutated, nor are modules inside that are judged by benches of their own: float units, memories and
 engines. Nor is `axil_held` on the bus: three registers hold each bit and two decide, so no fault in
 one can be seen ([flipped bits](faults.md)). Units without a row were not measured.
-`make mutate UNITS="fp_add" COUNT=500 SEED=2` draws others; a campaign that was cut short goes on.
+`make mutate UNITS="fp_add" COUNT=500 SEED="2 3"` draws others, 500 from each seed; a campaign that
+was cut short goes on.
 
 ## Survivors
 

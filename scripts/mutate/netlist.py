@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -130,19 +131,19 @@ class Netlists:
             """
             yosys(script, self.folder / f"read_{variant}.log")
 
-    def mutations(self, count: int, seed: int) -> list[Mutation]:
+    def mutations(self, count: int, seeds: Sequence[int]) -> list[Mutation]:
         """Draw mutations, as many of each variant as of any other.
 
         Parameters
         ----------
         count
-            In all.
-        seed
-            That Yosys draws them from.
+            Of each seed.
+        seeds
+            That Yosys draws them from, one after the other; what two draw counts once.
         """
-        found: list[Mutation] = []
+        found: dict[tuple[int, str], Mutation] = {}
         variants = len(self.parameters)
-        for variant in range(variants):
+        for seed, variant in product(seeds, range(variants)):
             share = count * (variant + 1) // variants - count * variant // variants
             file = self.folder / f"list_{variant}.txt"
             script = f"""
@@ -152,8 +153,8 @@ class Netlists:
             yosys(script, self.folder / f"list_{variant}.log")
             for line in file.read_text().splitlines():
                 if not re.search(RESETS_OF_MEMORIES, line):
-                    found.append(Mutation(len(found) + 1, variant, line))
-        return found
+                    found.setdefault((variant, line), Mutation(len(found) + 1, variant, line))
+        return list(found.values())
 
     def plant(self, mutations: Sequence[Mutation]) -> list[Path]:
         """Write the mutated netlists, and the module that takes the unit's place.

@@ -26,13 +26,15 @@ from pymodel.arith.errors import Error
 from scripts.alone import alone_in
 from scripts.journal import Summary
 from scripts.mutate.campaign import FOLDER, KILLED, SURVIVED, Campaign, Row
+from scripts.mutate.errors import MutateError
 from scripts.mutate.netlist import SELECT_W
 from scripts.mutate.units import UNITS, Unit, chosen
 from scripts.run_options import OptionParser, whole
 from scripts.set_up import add_set_up, set_up
 from tb.common.bench import MAX_SEED
 
-COUNT, SEED = 120, 1
+COUNT, SEEDS = 120, (1,)
+MOST = (1 << SELECT_W) - 1  # mutants of a unit
 MOST_WORKERS = 64
 WIDTH = 150  # columns where there is no terminal
 SUMMARY = Summary(FOLDER / "summary.json", UNITS)
@@ -51,7 +53,7 @@ def table(rows: Sequence[Row]) -> Table:
 
 def judge(unit: Unit, options: argparse.Namespace, console: Console) -> list[Row]:
     """Judge a unit: its row, or none without a verdict."""
-    campaign = Campaign(unit, options.count, options.seed)
+    campaign = Campaign(unit, options.count, options.seeds)
     columns = (TextColumn("{task.description:32}"), BarColumn(), MofNCompleteColumn())
     rows = []
     with Progress(*columns, TimeElapsedColumn(), console=console) as progress:
@@ -80,7 +82,9 @@ def run(options: argparse.Namespace, console: Console) -> list[Row]:
     MutateError, CostError, FormalError
         For bad input, or when a tool fails.
     """
-    rows, units = [], chosen(options.units)
+    rows, units, most = [], chosen(options.units), MOST // len(options.seeds)
+    if options.count > most:
+        raise MutateError(f"COUNT={options.count}: at most {most} with {len(options.seeds)} seeds")
     SUMMARY.read()  # a damaged file is told before the work, not behind it
     set_up(options.set_up)
     for unit in units:
@@ -94,9 +98,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = OptionParser(prog="scripts.mutate.run", description=__doc__.splitlines()[0])
     parser.add_argument("units", nargs="*", help=f"{', '.join(UNITS)} (default: all)")
     add = parser.add_argument
-    counts, seeds = whole("COUNT", 1, (1 << SELECT_W) - 1), whole("SEED", 1, MAX_SEED)
-    add("--count", type=counts, default=COUNT, help=f"mutants a unit, {COUNT}")
-    add("--seed", type=seeds, default=SEED, help=f"they are drawn from, {SEED}")
+    counts, seeds = whole("COUNT", 1, MOST), whole("SEED", 1, MAX_SEED)
+    add("--count", type=counts, default=COUNT, help=f"mutants a unit and seed, {COUNT}")
+    add("--seed", type=seeds, nargs="+", default=SEEDS, dest="seeds", help="one or more, 1")
     workers = whole("WORKERS", 1, MOST_WORKERS)
     add("--workers", type=workers, default=os.cpu_count(), help="at the same time")
     add_set_up(parser)

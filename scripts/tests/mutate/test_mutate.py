@@ -45,6 +45,10 @@ UNIT = UNITS["fp_add"]
         (["--count", "0"], "mutate: COUNT=0: must be a whole number, 1 to 65535\n"),
         (["--count", "65536"], "mutate: COUNT=65536: must be a whole number, 1 to 65535\n"),
         (["--count", "x"], "mutate: COUNT=x: must be a whole number, 1 to 65535\n"),
+        (
+            ["--count", "30000", "--seed", "1", "2", "3"],
+            "mutate: COUNT=30000: at most 21845",
+        ),
         (["--seed", "0"], "mutate: SEED=0: must be a whole number, 1 to 2147483647\n"),
         (["--workers", "0"], "mutate: WORKERS=0: must be a whole number, 1 to 64\n"),
     ],
@@ -73,7 +77,7 @@ def test_the_document_is_made_of_the_rows_alone():
         "bench": "fp_add",
         "config": "binary32",
         "parameters": ["EXP_W=8"],
-        "seed": 3,
+        "seeds": [3, 11],
         "mutants": 21,
         "killed": 18,
         "equivalent": 1,
@@ -93,6 +97,7 @@ def test_the_document_is_made_of_the_rows_alone():
     }
     text = document.document([row])
     assert "| `fp_add` | 21 | 18 | 1 | 2 | 90.0 | 97 NO |" in text
+    assert "| `fp_add` | `fp_add` | binary32 | 3, 11 | EXP_W=8 |" in text
     assert "- `fp_add`: `a.sv:1 inv $1.Y[0]` (SAT: open)\n" in text.split("## Equivalent")[0]
     assert "- `fp_add` (M=1): `b`\n" in text.split("## Equivalent")[1]
     assert "- `fp_add`: `c`: it never is 1 (argued, not proved)\n" in text
@@ -127,7 +132,7 @@ def judged(tmp_path, monkeypatch):
     def compare(clean, module, mutation, log, states):
         return equivalence.EQUIVALENT if mutation.number % 10 == 0 else equivalence.DIFFERENT
 
-    def mutations(self, count, seed):
+    def mutations(self, count, seeds):
         return [
             Mutation(i, 0, LINE.replace("-portbit 7", f"-portbit {i}")) for i in range(1, count + 1)
         ]
@@ -484,8 +489,13 @@ MANY = 60  # faults, so that whatever the RTL is, some are where one is looked f
 def test_faults_of_a_netlist_are_planted_and_compared(folder):
     netlists = Netlists(UNIT, folder)
     netlists.read()
-    mutations = netlists.mutations(MANY, seed=1)
+    mutations = netlists.mutations(MANY, [1])
     assert [mutation.number for mutation in mutations] == [*range(1, MANY + 1)]
+    lines = [mutation.line for mutation in mutations]
+    two = netlists.mutations(MANY, [2, 1, 2])
+    assert [mutation.number for mutation in two] == [*range(1, len(two) + 1)]
+    assert MANY < len({mutation.line for mutation in two}) == len(two) <= 2 * MANY
+    assert set(lines) < {mutation.line for mutation in two}
     # Of an output, so that none is cleaned away.
     used = [mutation for mutation in mutations if "y_o" in mutation.line][:2]
     *_, wrapper = netlists.plant(used)
