@@ -1,6 +1,7 @@
 """What the benches of the matrix inverters share: matrices of every kind."""
 
 import math
+from collections.abc import Iterator
 from itertools import islice
 
 import numpy as np
@@ -112,6 +113,40 @@ def one_entry_too_large(fmt: Format, n: int) -> dict[int, list[int]]:
                 found[place] = bits
                 break
     return found
+
+
+def close_pivots(fmt: Format, n: int, rng: np.random.Generator) -> Iterator[tuple[str, list[int]]]:
+    """Matrices where a column has two numbers only, whose magnitudes differ in one bit.
+
+    Every column, pair of its rows and bit of a magnitude, in random order. In front of the column
+    stands a unit matrix, so that what is compared is what stands in the matrix.
+
+    Yields
+    ------
+    str, list of int
+        What is meant, and bit patterns of the n * n entries of the matrix.
+    """
+    pairs = [(k, i, j) for k in range(n) for i in range(k, n) for j in range(i + 1, n)]
+    cases = [(*pair, bit) for pair in pairs for bit in range(fmt.width - 1)]
+    for case in rng.permutation(len(cases)):
+        k, i, j, bit = cases[case]
+        matrix = np.eye(n)
+        matrix[k:, k:] = rng.uniform(-1, 1, size=(n - k, n - k))
+        matrix[k:, k] = 0
+        bits = [fmt.from_float(float(x)) for x in matrix.flat]
+        magnitude = _regular_with_either(fmt, bit, rng)
+        for row in rng.permutation((i, j)):
+            bits[n * row + k] = magnitude | int(rng.integers(2)) * fmt.sign_mask
+            magnitude ^= 1 << bit
+        yield f"column {k}, rows {i} and {j}, bit {bit}", bits
+
+
+def _regular_with_either(fmt: Format, bit: int, rng: np.random.Generator) -> int:
+    """A magnitude about 1 that is no zero and finite, also with a bit inverted."""
+    while True:
+        magnitude = fmt.from_float(float(rng.uniform(0.5, 4)))
+        if all(fmt.min_normal <= x <= fmt.max_finite for x in (magnitude, magnitude ^ 1 << bit)):
+            return magnitude
 
 
 def a_bit_from_infinite(fmt: Format, n: int) -> dict[str, list[int]]:

@@ -4,6 +4,7 @@ Runs ldup_engine, which links an inverter to float units and which co-processors
 """
 
 import math
+from itertools import islice
 
 import numpy as np
 from cocotb.triggers import FallingEdge
@@ -18,6 +19,7 @@ from tb.common.words import pack, unpack
 from tb.inv_ldup.bench import BENCH
 
 RUN_CYCLES = 150_000  # about so many of whole runs, one after each reset
+CLOSE_PIVOTS = 400  # runs at most; binary32 has 310 for N = 4
 HELD_CYCLES = 4  # that results are seen to stay where nothing is asked for
 
 
@@ -144,6 +146,16 @@ async def equal_pivots(dut, board):
         m = rng.choice([-1.0, 1.0, 1.0 + 2.0**-fmt.man_w], size=(n, n))
         m += np.diag(rng.integers(0, 2, size=n))
         await inverter.check([fmt.from_float(x) for x in m.flat], f"run {run}: {m.tolist()}")
+
+
+@BENCH.test(timeout_us=10_000)
+async def close_pivots(dut, board):
+    """The larger of two numbers becomes the pivot, whichever bit they differ in."""
+    inverter = await _start(dut, board)
+    cases = matrices.close_pivots(inverter.fmt, inverter.n, board.rng)
+    runs = CLOSE_PIVOTS if BENCH.simulator == "verilator" else BENCH.settings["runs"]["icarus"]
+    for text, bits in BENCH.items(board, islice(cases, runs)):
+        await inverter.check(bits, f"{text}: matrix {[hex(x) for x in bits]}")
 
 
 @BENCH.test(timeout_us=10_000)
