@@ -166,7 +166,7 @@ class Campaign:
         if unit.before:
             yield equivalence.compare(*given, log, states, before=unit.before)
         for register in unit.apart:
-            pairs = known.reached_apart(*given, register, log)
+            pairs = known.reached_apart(*given, register, log, unit.control)
             yield equivalence.compare(*given, log, pairs, apart=register)
 
     def _reached(self, clean: Path, log: Path) -> list[equivalence.State]:

@@ -14,6 +14,8 @@ EQUIVALENT, DIFFERENT, OPEN = "equivalent", "different", "open"
 YOSYS_LIMIT_S, REACHED_LIMIT_S = 60, 300
 PROVED, REFUTED = "no model found: SUCCESS!", "model found: FAIL!"
 CUT, SLOW = r"\$dff|\$mem_v2", r"\$mul"  # types of cells
+#: The commands that make gates of words, of which `opt` finds equal ones that words hide.
+GATES = "wreduce\npeepopt\nopt_expr\nopt_clean\ntechmap\nopt -share_all\n"
 REGISTER = "$driver$"  # before its name, the cell of one
 APART = "_apart"  # after the name of a register: the mutated netlist's own
 #: Signal -> its value, as binary digits: of a register, an input, an output of a module that stayed
@@ -32,11 +34,11 @@ def compare(
 ) -> str:
     """Compare a netlist with and without a mutation.
 
-    Both are cut at registers, memories, the modules that stayed as they are and, where SAT finds no
-    answer, at multipliers: what goes into these is compared as outputs, what comes from them is any
-    input, the same for both. Equal so means
-    equivalent. Where a module without registers differs so, it is different; with registers, it may
-    be that the difference needs a state that is never reached.
+    Both are cut at registers, memories and the modules that stayed as they are: what goes into
+    these is compared as outputs, what comes from them is any input, the same for both. Where SAT
+    finds no answer, it looks at gates, of which equal ones are one; and then cuts at multipliers,
+    too. Equal so means equivalent. Where a module without registers differs so, it is different;
+    with registers, it may be that the difference needs a state that is never reached.
 
     Parameters
     ----------
@@ -60,7 +62,7 @@ def compare(
         EQUIVALENT, DIFFERENT (in some state, reached or not) or OPEN.
     """
 
-    def said(types: str) -> str:
+    def said(types: str, simpler: str = "") -> str:
         names = cut_names(clean, types)
         shown, prove = (), "sat -prove trigger 0 -show-inputs miter\n"
         if before:
@@ -68,11 +70,13 @@ def compare(
             shown = ("trigger", *(f"gold_{cut}.D" for cut in kept))
             prove = f"{_later(kept, log)}sat -seq 2 -prove-skip 1 -prove trigger 0 later\n"
         miter = miter_of(clean, module, mutation, types, apart, shown)
-        each = "".join(f"design -load miter\n{_in_state(x, names)}{prove}" for x in states)
+        each = "".join(f"design -load miter\n{_in_state(x, names)}{simpler}{prove}" for x in states)
         limit_s = YOSYS_LIMIT_S if len(states) == 1 else REACHED_LIMIT_S
         return _said(f"{miter}design -save miter\n{each}", len(states), limit_s, log)
 
     found = said(CUT)
+    if found == OPEN:
+        found = said(CUT, GATES)
     if found == OPEN and len(states) == 1:
         return EQUIVALENT if said(f"{CUT}|{SLOW}") == EQUIVALENT else OPEN
     return found

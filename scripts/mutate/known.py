@@ -69,7 +69,12 @@ def reached(
 
 
 def reached_apart(
-    clean: Path, module: str, mutation: Mutation, register: str, log: Path
+    clean: Path,
+    module: str,
+    mutation: Mutation,
+    register: str,
+    log: Path,
+    control: Sequence[str] = (),
 ) -> list[State]:
     """The values that a register takes without and, at the same time, with a mutation.
 
@@ -83,25 +88,33 @@ def reached_apart(
     mutation
     register
         Its value with the mutation is that of `register` with `APART` behind.
+    control
+        Registers, or bits of them, whose values at the same time are told, too.
     """
-    cut = cut_names(clean)[f"{REGISTER}{register}"]
-    after = [f"gold_{cut}.D", f"gate_{cut}.D"]
-    now = [f"in_{cut}.Q", f"in_{cut}.Q{APART}"]
+    names = cut_names(clean)
+    cut = names[f"{REGISTER}{register}"]
+    known = [name for name in control if split_index(name)[0] != register]
+    pins = [(names[f"{REGISTER}{name}"], bit) for name, bit in map(split_index, known)]
+    after = [f"gold_{cut}.D", f"gate_{cut}.D", *(f"gold_{pin}.D{bit}" for pin, bit in pins)]
+    now = [f"in_{cut}.Q", f"in_{cut}.Q{APART}", *(f"in_{pin}.Q{bit}" for pin, bit in pins)]
     miter = log.with_suffix(".il")
-    script = miter_of(clean, module, mutation, apart=register, shown=after)
+    shown = [split_index(name)[0] for name in after]
+    script = miter_of(clean, module, mutation, apart=register, shown=shown)
     yosys(f"{script}\nwrite_rtlil {miter.relative_to(ROOT)}\n", log)
-    width = width_of(clean, register)
-    states = new = [("0" * width,) * 2]
+    widths = [width_of(clean, register)] * 2
+    widths += [1 if bit else width_of(clean, name) for name, bit in map(split_index, known)]
+    states = new = [tuple("0" * width for width in widths)]
     while new:
         script = f"read_rtlil {miter.relative_to(ROOT)}\n"
         for state in new:
             fixed = zip(now, state, strict=True)
-            given = " ".join(f"-set {pin} {width}'b{bits}" for pin, bits in fixed)
+            given = " ".join(f"-set {pin} {len(bits)}'b{bits}" for pin, bits in fixed)
             script += f"{_all(after)} {given} miter\n"
         then = [tuple(model[pin] for pin in after) for model in _models(yosys(script, log))]
         new = [state for state in dict.fromkeys(then) if state not in states]
         states = states + new
-    return [dict(zip((register, f"{register}{APART}"), state, strict=True)) for state in states]
+    told = (register, f"{register}{APART}", *known)
+    return [dict(zip(told, state, strict=True)) for state in states]
 
 
 def _all(shown: Sequence[str]) -> str:

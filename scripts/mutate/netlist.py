@@ -118,7 +118,7 @@ class Netlists:
             values = "".join(f" -G {name}={value}" for name, value in parameters.items())
             script = f"""
                 read_slang -j1 --top {self.unit.module}{values}{boxes} {files}
-                prep -top {self.unit.module}
+                prep -run coarse:  # no hierarchy: it makes equal boxes' ports equally wide
                 flatten
                 bwmuxmap  # Verilator does not know the cell
                 chtype -set $shift t:$shiftx  # zeros, where Verilog has x of its own kinds

@@ -125,6 +125,10 @@ UNITS = {
             lanes=True,
             zero_or_not="a_i[30:23]",  # the exponent
             tables=True,
+            argued={
+                "fp_sincos.sv:287 inv $65.Y[2]": "a low bit of the reduced angle: with it the "
+                "model has the same results, tried for all numbers of binary32",
+            },
         ),
         Unit(
             "ldup_parallel",
@@ -133,11 +137,9 @@ UNITS = {
             "parallel-4",
             boxes=FLOAT_BOXES,
             never=tuple(f"gen_rec[{i}].u_rec.{OVERFLOW}" for i in range(4)),
+            control=tuple(f"gen_parallel.u_inverter.{name}" for name in ("busy_q", "count_q")),
+            apart=("gen_parallel.u_inverter.count_q",),
             argued={
-                "const1 $63.A[79]": "a bit of row 0, of a column in which that row is no pivot",
-                "const0 $244.S[0]": "without stages a run lasts a cycle, its last one",
-            }
-            | {
                 f"gen_rec[{i}].u_rec.{INVALID}": "only a signalling NaN makes a reciprocal "
                 "invalid, and what an adder gives is none"
                 for i in range(1, 4)
@@ -167,6 +169,8 @@ UNITS = {
             apart=("u_disassembly.count_q", "u_assembly.count_q"),
             argued={
                 "const0 $driver$u_assembly.count_q.Q[5]": "no pass lasts for 32 cycles here",
+                "hdca_disassembly.sv:100 const1 $415.A": "an operand while the units are idle: no "
+                "result of it is stored",
             },
         ),
         Unit(
@@ -222,7 +226,6 @@ UNITS = {
             "step_array",
             "step_array",
             "two-of-2-half",
-            # array_memory is none: all boxes of a name get the ports of the first one
             boxes=(*FLOAT_BOXES, "step_bank", "array_program", VOTED),
             shows=("busy", "done_state", "parts_rst_n"),
             argued={
