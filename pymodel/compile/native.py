@@ -251,10 +251,20 @@ class NativeKernel:
             If an input is missing, a name is no input or no parameter, something is no number, or
             shapes differ; and for arrays of a parameter without ``own_parameters``.
         """
+        found, flags = self.evaluate_with_flags(inputs, parameters)
+        self.flags |= flags
+        return found
+
+    def evaluate_with_flags(
+        self, inputs: Mapping[str, Any], parameters: Mapping[str, Any] | None = None
+    ) -> tuple[dict[str, np.ndarray], int]:
+        """As :meth:`evaluate`, with the flags of this evaluation alone: threads may share it."""
         rows = _rows(inputs.values(), (parameters or {}).values())
         given = self._numbers([*self.kernel.inputs, *self.kernel.carried], inputs, rows)
-        found = self._evaluated(given, self.fixed(parameters, rows))
-        return dict(zip(self.kernel.results, self._by_name(found, rows), strict=True))
+        own = parameters or self.code.own_parameters
+        fixed = self.fixed(parameters, rows) if own else self._recorded_fixed
+        found, flags = self._evaluated(given, fixed)
+        return dict(zip(self.kernel.results, self._by_name(found, rows), strict=True)), flags
 
     def evaluate_rows(self, values: np.ndarray) -> np.ndarray:
         """Evaluate with rows of an array in place of names, and the recorded parameters.
@@ -280,16 +290,15 @@ class NativeKernel:
             raise ValueError(f"values must be those of {', '.join(names)}, parameters recorded")
         values = np.ascontiguousarray(numbers("values", values))
         table = values.reshape(len(values), -1)
-        found = self._evaluated(self._rounded(table), self._recorded_fixed)
+        found, flags = self._evaluated(self._rounded(table), self._recorded_fixed)
+        self.flags |= flags
         return self._by_name(found, table.shape[1]).reshape(-1, *values.shape[1:])
 
-    def _evaluated(self, given: np.ndarray, fixed: np.ndarray) -> np.ndarray:
-        """Results of blocks of systems, in blocks."""
+    def _evaluated(self, given: np.ndarray, fixed: np.ndarray) -> tuple[np.ndarray, int]:
+        """Results of blocks of systems, in blocks, and their flags."""
         found = np.empty((len(given), len(self.kernel.results), self.lanes), self.dtype)
-        self._checked(
-            self._library.evaluate(*map(self._pointer, (given, found, fixed)), len(given))
-        )
-        return found
+        pointers = map(self._pointer, (given, found, fixed))
+        return found, _checked(self._library.evaluate(*pointers, len(given)))
 
     def evaluate_bits(self, words: Sequence[int]) -> list[int]:
         """Evaluate one system, from bits to bits of the format.
@@ -319,7 +328,7 @@ class NativeKernel:
         )
         given = np.repeat(given, self.lanes)
         found = np.empty((len(self.kernel.results), self.lanes), self.dtype)
-        self._checked(
+        self.flags |= _checked(
             self._library.evaluate(*map(self._pointer, (given, found, self._recorded_fixed)), 1)
         )
         if single:
@@ -404,7 +413,7 @@ class NativeKernel:
         arrays = [given, before, trace, self.fixed(parameters, rows)]
         special = self.code.special
         arrays.append(self.fixed(parameters, rows, special) if special else arrays[-1])
-        self._checked(
+        self.flags |= _checked(
             self._library.advance(
                 *map(self._pointer, arrays), blocks, kept, first, steps, every, save
             )
@@ -478,9 +487,10 @@ class NativeKernel:
     def _in_blocks(self, table: np.ndarray) -> np.ndarray:
         """By block, name and system; the last system fills the last block."""
         names, rows = table.shape
-        padded = np.pad(table, ((0, 0), (0, -rows % self.lanes)), mode="edge")
-        blocks = padded.reshape(names, padded.shape[1] // self.lanes, self.lanes)
-        return np.ascontiguousarray(blocks.transpose(1, 0, 2))
+        blocks = -(-rows // self.lanes)
+        padded = np.empty((names, blocks * self.lanes), table.dtype)
+        padded[:, :rows], padded[:, rows:] = table, table[:, -1:]
+        return np.ascontiguousarray(padded.reshape(names, blocks, self.lanes).transpose(1, 0, 2))
 
     @staticmethod
     def _by_name(blocks: np.ndarray, rows: int) -> np.ndarray:
@@ -491,10 +501,12 @@ class NativeKernel:
     def _pointer(self, array: np.ndarray) -> Any:
         return self._ffi.cast(f"{self._number} *", array.ctypes.data)
 
-    def _checked(self, flags: int) -> None:
-        if flags == _NO_MEMORY:
-            raise MemoryError("native code: no memory for its workspace")
-        self.flags |= flags
+
+def _checked(flags: int) -> int:
+    """The flags that built code gives back."""
+    if flags == _NO_MEMORY:
+        raise MemoryError("native code: no memory for its workspace")
+    return flags
 
 
 def _rows(*groups: Any) -> int:

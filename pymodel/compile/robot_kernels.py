@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from typing import Any, NamedTuple
 
 from pymodel.algorithms.rigid_body import control, segments
@@ -13,7 +13,7 @@ from pymodel.compile.count import LATENCY
 from pymodel.compile.graph import OPERATIONS
 from pymodel.compile.kernel import Kernel, record
 from pymodel.compile.streams import numbered
-from pymodel.mechanism.robot import Robot
+from pymodel.mechanism.robot import Robot, kept_with_robot
 
 
 class Count(NamedTuple):
@@ -36,7 +36,7 @@ class Count(NamedTuple):
     method: str
 
 
-@cache
+@kept_with_robot
 def recorded(
     robot: Robot,
     function: str,
@@ -68,6 +68,7 @@ def recorded(
     """
     if method is None:
         method = cheapest(robot, function, external)
+        return recorded(robot, function, method, external, parameters_as_data)
 
     def text(arithmetic: Any, values: Mapping[str, Any]) -> dict[str, Any]:
         return evaluate(function, robot, arithmetic, values, method, external, parameters_as_data)
@@ -75,7 +76,7 @@ def recorded(
     return record(text, inputs(robot, function, external))
 
 
-@cache
+@kept_with_robot
 def chained(robot: Robot, external: Sequence[int] = (), parameters_as_data: bool = False) -> Chain:
     """Record dFD in segments, for an array: see :mod:`pymodel.algorithms.rigid_body.segments`.
 
@@ -164,7 +165,7 @@ def closed_loop(robot: Robot, settings: Mapping[str, float]) -> Kernel:
     return record(partial(control.closed_loop, robot), carried=carried, parameters=settings)
 
 
-@cache
+@kept_with_robot
 def cheapest(robot: Robot, function: str, external: Sequence[int] = ()) -> str:
     """Find the method with the fewest multiplications, and of these with the fewest additions."""
     methods = FUNCTIONS[function].methods

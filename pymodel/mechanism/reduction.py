@@ -25,11 +25,20 @@ from dataclasses import replace
 
 import numpy as np
 
-from pymodel.mechanism.robot import FIXED_BASE, PRISMATIC, REVOLUTE, Link, Robot, moved
+from pymodel.mechanism.robot import (
+    FIXED_BASE,
+    PRISMATIC,
+    REVOLUTE,
+    Link,
+    Robot,
+    kept_with_robot,
+    moved,
+)
 
 ROUNDING = 1e-12  #: offsets smaller than that are rounding errors, m
 
 
+@kept_with_robot
 def reduced(robot: Robot) -> Robot:
     """Robot with the same dynamics and fewer parameters.
 

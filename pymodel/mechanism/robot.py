@@ -7,8 +7,12 @@ that its dynamics cost fewer operations.
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, wraps
+from typing import ParamSpec, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -159,6 +163,32 @@ class Robot:
     def __str__(self) -> str:
         base = "floating" if self.floating else "fixed"
         return f"{self.name}: {self.nv} degrees of freedom, {base} base"
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def kept_with_robot(function: Callable[P, T]) -> Callable[P, T]:
+    """Let a function keep what it gives for a ``robot``, one of its arguments, while that lives.
+
+    What it gives must not refer to the robot, which would live for ever. The other arguments can be
+    hashed; one that is left is the same as its default.
+    """
+    signature = inspect.signature(function)
+    kept: WeakKeyDictionary[Robot, dict[Hashable, T]] = WeakKeyDictionary()
+
+    @wraps(function)
+    def keeping(*args: P.args, **kwargs: P.kwargs) -> T:
+        given = signature.bind(*args, **kwargs)
+        given.apply_defaults()
+        own = kept.setdefault(given.arguments.pop("robot"), {})
+        key = tuple(given.arguments.values())
+        if key not in own:
+            own[key] = function(*args, **kwargs)
+        return own[key]
+
+    return keeping
 
 
 def moved(inertia: np.ndarray, rotation: np.ndarray, offset: np.ndarray) -> np.ndarray:

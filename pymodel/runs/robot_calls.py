@@ -11,7 +11,6 @@ import csv
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -32,7 +31,7 @@ from pymodel.compile.kernel import Kernel
 from pymodel.compile.robot_kernels import recorded
 from pymodel.machine.isa import Machine
 from pymodel.mechanism.decimals import decimal
-from pymodel.mechanism.robot import Robot
+from pymodel.mechanism.robot import Robot, kept_with_robot
 from pymodel.runs.engine_calls import Call, prepare_fitting_call
 from pymodel.runs.input_error import InputError
 
@@ -133,9 +132,9 @@ def call(
     external = _pushed(robot, function, table)
     given, warnings = _checked(robot, function, table, external)
     rows = len(next(iter(given.values())))
-    kernel = recorded(robot, function, external=external)
     if target == NATIVE:
-        return _natively(robot, function, kernel, arithmetic, given, warnings)
+        return _natively(robot, function, external, arithmetic, given, warnings)
+    kernel = recorded(robot, function, external=external)
     exact = kernel.evaluate(scalars.Float64Arrays(), given)
     exact = {name: np.broadcast_to(x, rows) for name, x in exact.items()}
     exact = full_table(robot, function, exact, rows)
@@ -156,7 +155,7 @@ def call(
 def _natively(
     robot: Robot,
     function: str,
-    kernel: Kernel,
+    external: tuple[int, ...],
     arithmetic: scalars.Float64 | scalars.BitExact,
     given: Mapping[str, np.ndarray],
     warnings: Sequence[str],
@@ -169,14 +168,15 @@ def _natively(
         return full_table(robot, function, values, rows)
 
     try:
-        exact = table(native.build(kernel, "float64").evaluate(given))
+        exact = table(_built(robot, function, external).evaluate(given))
         if exact_only:
             return Answer(exact, warnings=(*warnings, *_spoiled(exact)))
-        code = native.build(kernel, arithmetic, flags=True)
-        values, flags = code.evaluate(given), code.flags
+        code = _built(robot, function, external, arithmetic.name)
+        values, flags = code.evaluate_with_flags(given)
     except native.NoCompilerError as error:
         lost = "" if exact_only else ", without float flags"
         warnings, by_numpy = [*warnings, f"{error}; numpy computed this{lost}"], True
+        kernel = recorded(robot, function, external=external)
         found = kernel.evaluate(scalars.Float64Arrays(), given)
         exact = table({name: np.broadcast_to(x, rows) for name, x in found.items()})
         if exact_only:
@@ -186,6 +186,15 @@ def _natively(
         values = {name: np.broadcast_to(x.values, rows) for name, x in found.items()}
     found = table({name: np.asarray(x, float) for name, x in values.items()})
     return Answer(found, flags, None, (*warnings, *_spoiled(found, exact)), by_numpy)
+
+
+@kept_with_robot
+def _built(
+    robot: Robot, function: str, external: tuple[int, ...], arithmetic: str = "float64"
+) -> native.NativeKernel:
+    """Native code of a robot's function; with float flags but in float64."""
+    kernel = recorded(robot, function, external=external)
+    return native.build(kernel, arithmetic, flags=arithmetic != "float64")
 
 
 def machine_of(lanes: str | None) -> Machine:
@@ -202,7 +211,7 @@ def machine_of(lanes: str | None) -> Machine:
         raise InputError(str(error)) from None
 
 
-@cache
+@kept_with_robot
 def prepare(
     machine: Machine,
     robot: Robot,
@@ -322,12 +331,11 @@ def _checked(
         raise InputError(f"{function} of {robot.name}: columns differ in length")
     if not len(given[names[0]]):
         raise InputError(f"{function} of {robot.name}: no row")
-    for name, x in given.items():
-        wrong = np.flatnonzero(~np.isfinite(x))
-        if len(wrong):
-            raise InputError(
-                f"row {wrong[0] + 1}: {name} is {float(x[wrong[0]])!r}, must be finite"
-            )
+    wrong = np.argwhere(~np.isfinite(list(given.values())))
+    if len(wrong):
+        column, row = wrong[0]
+        name = names[column]
+        raise InputError(f"row {row + 1}: {name} is {float(given[name][row])!r}, must be finite")
     warnings = _unit_quaternions(robot, given)
     _symmetric(robot, function, given)
     return {name: given[name] for name in inputs(robot, function, external)}, warnings
@@ -365,13 +373,12 @@ def _unit_quaternions(robot: Robot, given: dict[str, np.ndarray]) -> list[str]:
 def _symmetric(robot: Robot, function: str, given: Mapping[str, np.ndarray]) -> None:
     """Refuse a matrix that is not symmetric: only its lower triangle is read."""
     for kind in set(FUNCTIONS[function].takes) & set(SYMMETRIC):
-        for i in range(robot.nv):
-            for j in range(i):
-                low, high = given[f"{kind}{i}_{j}"], given[f"{kind}{j}_{i}"]
-                differ = np.flatnonzero(~np.isclose(low, high, rtol=1e-6, atol=1e-9))
-                if len(differ):
-                    names = f"{kind}{i}_{j} and {kind}{j}_{i}"
-                    raise InputError(f"row {differ[0] + 1}: {names} differ, must be symmetric")
+        matrix = np.array([given[name] for name in columns(robot, kind)])
+        matrix = matrix.reshape(robot.nv, robot.nv, -1)
+        close = np.isclose(matrix, matrix.transpose(1, 0, 2), rtol=1e-6, atol=1e-9)
+        for i, j, row in np.argwhere(~close):
+            names = f"{kind}{j}_{i} and {kind}{i}_{j}"
+            raise InputError(f"row {row + 1}: {names} differ, must be symmetric")
 
 
 # --- outputs --------------------------------------------------------------------------------------

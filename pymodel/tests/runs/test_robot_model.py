@@ -1,9 +1,17 @@
 """A robot's functions on arrays: shapes, batches, wrenches, arithmetics, and what is refused."""
 
+import gc
+from weakref import ref
+
 import numpy as np
 import pytest
 
+from pymodel.compile import native
+from pymodel.compile.robot_kernels import chained, recorded
+from pymodel.machine.isa import Machine
 from pymodel.mechanism import urdf
+from pymodel.mechanism.reduction import reduced
+from pymodel.runs import robot_calls
 from pymodel.runs.input_error import InputError
 from pymodel.runs.robot_model import RobotModel, load_robot
 from pymodel.tests.robots import ROBOTS, random_state
@@ -83,6 +91,44 @@ def test_the_engine_has_the_bits_of_the_model(rng):
         assert found.tobytes() == again.tobytes()
         assert (found == found.astype(np.float32)).all()
         np.testing.assert_allclose(found, getattr(exact, name)(q, qd, x), rtol=1e-4, atol=1e-3)
+
+
+def test_native_code_is_built_once_for_a_robot(rng, monkeypatch):
+    """On whatever models of it; each call has its own flags."""
+    built, build = [], native.build
+    monkeypatch.setattr(native, "build", lambda *a, **k: built.append(a[1]) or build(*a, **k))
+    model = RobotModel(urdf.load(IIWA), "5/10", "native")
+    q, qd, tau = rng.uniform(-1, 1, (3, 7))
+    model.forward_dynamics(q, qd, np.full(7, 6e4))
+    assert model.warnings
+    found = model.forward_dynamics(q, qd, tau)
+    assert not model.warnings and built == ["float64", "5/10"]
+    other = model.on("native", "5/10")
+    assert other.forward_dynamics(q, qd, tau).tobytes() == found.tobytes()
+    other.forward_dynamics(q, qd, tau, {})
+    model.on("native", "float64").forward_dynamics(q, qd, tau)
+    assert built == ["float64", "5/10"]
+    model.forward_dynamics(q, qd, tau, {"iiwa_link_3": np.zeros(6)})
+    assert built == ["float64", "5/10"] * 2
+
+
+def test_what_is_kept_goes_with_the_robot(rng):
+    model = RobotModel(urdf.load(IIWA), "float32", "native")
+    model.forward_dynamics(*rng.uniform(-1, 1, (3, 7)))
+    small = reduced(model.robot)
+    assert small is reduced(model.robot)
+    kept = [
+        recorded(small, "FD"),
+        chained(small),
+        robot_calls.prepare(Machine(), small, "ID"),
+        robot_calls._built(small, "FD", (), "float32"),
+    ]
+    assert kept[0] is recorded(small, "FD", external=())
+    assert kept[0] is recorded(small, "FD", "factors")
+    kept = [ref(thing) for thing in (model.robot, small, *kept)]
+    del model, small
+    gc.collect()
+    assert [thing() for thing in kept] == [None] * len(kept)
 
 
 def test_damping_and_armature(tmp_path, rng):
