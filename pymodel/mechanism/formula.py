@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import math
-import warnings
+import re
 from typing import NamedTuple
 
 TIME = "t"
@@ -42,6 +42,9 @@ class Operation(NamedTuple):
 
 Formula = Operation | float | str  #: a tree; its leaves are numbers and :data:`TIME`
 
+#: What no formula has, and what Python's parser would warn of: a keyword on the heels of a number,
+#: an escape in a string.
+_WARNED_OF = re.compile(r"\b\d[\w.]*?(and|else|for|if|in|is|not|or)|\\")
 _OPERATORS = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul"}
 
 
@@ -68,9 +71,9 @@ def parse(text: str) -> Formula:
     if not (text.isascii() and text.isprintable()):
         raise FormulaError("a formula is a line of ASCII characters")
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")  # of what only nearly is Python
-            tree = ast.parse(text.strip(), mode="eval")
+        if _WARNED_OF.search(text):
+            raise SyntaxError
+        tree = ast.parse(text.strip(), mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise FormulaError(f"not a formula (of {NOTATION})") from None
     return _read(tree.body, MAX_DEPTH)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
-import scipy
 
 from pymodel.mechanism.robot import FIXED_BASE, Link, Robot
+from pymodel.mechanism.rotations import to_angles
 from pymodel.mechanism.scenario import FREE, GROUND, Body, Scenario, ScenarioError
 
 
@@ -80,17 +78,9 @@ def _body(robot: Robot, index: int, link: Link) -> Body:
         attach=(0.0, 0.0, 0.0) if free else tuple(link.offset.tolist()),
         joint=link.kind,
         axis=None if free else (0.0, 0.0, 1.0),
-        rotation=(0.0, 0.0, 0.0) if free else _angles(link.rotation),
+        rotation=(0.0, 0.0, 0.0) if free else tuple(to_angles(link.rotation).tolist()),
         q=(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0) if free else 0.0,
         qd=(0.0,) * 6 if free else 0.0,
         damping=0.0 if free else link.damping,
         name=link.name,
     )
-
-
-def _angles(rotation: np.ndarray) -> tuple[float, ...]:
-    """Roll, pitch and yaw of a rotation matrix."""
-    with warnings.catch_warnings():  # where roll and yaw turn about one axis, yaw is taken as 0
-        warnings.simplefilter("ignore", UserWarning)
-        turn = scipy.spatial.transform.Rotation.from_matrix(rotation)
-        return tuple(turn.as_euler("xyz").tolist())

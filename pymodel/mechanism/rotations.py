@@ -43,6 +43,18 @@ def from_angles(angles: Sequence[float]) -> np.ndarray:
     return about_z @ about_y @ about_x
 
 
+def to_angles(rotation: np.ndarray) -> np.ndarray:
+    """Roll, pitch and yaw (3,) of a rotation (3, 3), of which :func:`from_angles` makes it again.
+
+    Where roll and yaw turn about one axis, roll is taken as the matrix has it, if only as 0.
+    """
+    forward, left, up = rotation.T + 0.0  # -0 becomes 0: no half turn of nothing
+    roll = np.arctan2(left[2], up[2])
+    pitch = np.arctan2(-forward[2], np.hypot(left[2], up[2]))
+    across = np.cos(roll) * left - np.sin(roll) * up  # y axis, turned back by the roll
+    return np.array([roll, pitch, np.arctan2(-across[0], across[1])]) + 0.0
+
+
 def about_axis(axis: Sequence[float], angle: np.ndarray) -> np.ndarray:
     """Rotations (..., 3, 3) by an angle (...), rad, about a unit vector (Rodrigues' formula)."""
     axis = np.asarray(axis, dtype=np.float64)

@@ -12,8 +12,6 @@ that is called ``root_joint``, a mimic joint as a joint of its own.
 
 from __future__ import annotations
 
-import contextlib
-import io
 import math
 import os
 import sys
@@ -29,7 +27,7 @@ from urdf_parser_py.urdf import Inertia as UrdfInertia
 from urdf_parser_py.urdf import Joint as UrdfJoint
 from urdf_parser_py.urdf import Link as UrdfLink
 from urdf_parser_py.urdf import Pose as UrdfPose
-from urdf_parser_py.xml_reflection.core import ParseError
+from urdf_parser_py.xml_reflection.core import ObjectType, ParseError
 
 from pymodel.arith.errors import Error
 from pymodel.mechanism.decimals import decimal
@@ -206,12 +204,28 @@ def _element(source: str, kind: type, element: ElementTree.Element) -> UrdfLink 
     try:
         for part in (element, *element, *element.findall("inertial/*")):
             _check_attributes(part)
-        with contextlib.redirect_stderr(io.StringIO()):  # unknown attributes
-            return kind.from_xml_string(ElementTree.tostring(element))
+        _prune(element, kind)
+        return kind().parse(ElementTree.tostring(element))
     except (ParseError, AssertionError, AttributeError, TypeError, ValueError) as error:
         name = f"{element.tag} {element.get('name', '')}".strip()
         reason = str(error.e if isinstance(error, ParseError) else error)
         raise RobotError(source, name, reason) from None
+
+
+def _prune(element: ElementTree.Element, kind: type) -> None:
+    """Remove what the library does not know or reads only once: it would print that."""
+    known = kind.XML_REFL
+    for name in element.keys() - known.attribute_map.keys():
+        del element.attrib[name]
+    seen = set()
+    for child in list(element):
+        if child.tag in seen or child.tag not in known.element_map:
+            element.remove(child)
+            continue
+        seen.add(child.tag)
+        inner = known.element_map[child.tag].value_type
+        if isinstance(inner, ObjectType):
+            _prune(child, inner.type)
 
 
 def _check_attributes(element: ElementTree.Element) -> None:

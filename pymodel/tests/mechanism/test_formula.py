@@ -1,6 +1,7 @@
 """Formulas in time: what they mean, and what is refused."""
 
 import math
+import warnings
 
 import pytest
 from hypothesis import assume, given
@@ -44,6 +45,25 @@ def test_numbers():
 def test_what_fits():
     assert value(parse("+".join(MAX_DEPTH * ["t"])), 2.0) == 2.0 * MAX_DEPTH
     assert parse((MAX_LENGTH - 1) * " " + "t") == "t"
+
+
+@pytest.mark.parametrize("keyword", ["and ", "else ", "for ", "if ", "in ", "is ", "not in ", "or"])
+@pytest.mark.parametrize("number", ["1", "1.", ".5", "1e5", "0x1f", "0b1", "0o7", "1_0", "2j"])
+def test_what_python_would_warn_of_is_refused_in_silence(number, keyword, monkeypatch):
+    """And without the filters of warnings, which are the whole process'."""
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        with monkeypatch.context() as patched:
+            patched.setattr(warnings, "catch_warnings", None)
+            for text in (
+                f"t + {number}{keyword}t",
+                rf"'\d'*{number}",
+                f'f"{{{number}{keyword}t}}"',
+            ):
+                with pytest.raises(FormulaError, match="not a formula"):
+                    parse(text)
+            assert parse("sin(0x10*2)") == math.sin(32.0)
+    assert not heard
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Robots from URDF files: as Pinocchio reads them, and what is refused."""
 
 import re
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -118,6 +119,18 @@ def test_a_misread_placement_is_not_given_to_pinocchio(load, wrong, said):
     robot = replace(robot, links=(first, second))
     with pytest.raises(urdf.RobotError, match=f"joint k: not where Pinocchio has it: {said}"):
         pinocchio_reference.model(robot)
+
+
+def test_what_is_not_read_is_passed_over_in_silence(load, monkeypatch, capsys):
+    """Without another stderr, which is the whole process'."""
+    said = lambda element: sys.stderr.write(f"{element.name} ")  # noqa: E731
+    for kind in (urdf.UrdfLink, urdf.UrdfJoint):
+        monkeypatch.setattr(kind, "check_valid", said)
+    more = "<axis xyz='0 0 1' of='it'/><axis xyz='1 0 0'/><dynamics dumping='1'/><parent link='b'/>"
+    odd = INERTIAL.replace("'2'/>", "'2' unit='kg'/><mass value='3'/><density of='it'/>")
+    found = load(link("a") + link("b", odd + odd) + joint("j", "a", "b", "revolute' to='it", more))
+    assert capsys.readouterr().err == "a b j "
+    assert found.links[0].mass == 2.0 and found.links[0].rotation.tolist() == np.eye(3).tolist()
 
 
 def test_right_angles_are_snapped_and_noted(load):
