@@ -5,6 +5,15 @@ from typing import Any
 
 import numpy as np
 
+MASKED = "has masked entries, which are no numbers: fill them"
+
+
+def masked(x: Any) -> bool:
+    """Whether some of what a caller gives is masked: numpy would take the numbers behind it."""
+    if isinstance(x, list | tuple):
+        return any(map(masked, x))
+    return bool(np.ma.is_masked(x))
+
 
 def numbers(name: str, x: Any) -> np.ndarray:
     """Take a number, or an array of numbers, as float64.
@@ -23,8 +32,8 @@ def numbers(name: str, x: Any) -> np.ndarray:
     """
     if isinstance(x, float) or (type(x) is np.ndarray and x.dtype == float):  # nearly all
         return np.asarray(x)
-    if np.ma.is_masked(x):
-        raise ValueError(f"{name}: has masked entries, which are no numbers: fill them")
+    if masked(x):
+        raise ValueError(f"{name}: {MASKED}")
     try:
         found = np.asarray(x)
         if found.dtype == object:  # such as fractions

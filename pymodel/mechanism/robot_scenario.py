@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from pymodel.arith.numbers import numbers
 from pymodel.mechanism.robot import FIXED_BASE, Link, Robot
 from pymodel.mechanism.rotations import to_angles
 from pymodel.mechanism.scenario import FREE, GROUND, Body, Scenario, ScenarioError
@@ -36,9 +37,9 @@ def scenario_of_robot(
     Raises
     ------
     ScenarioError
-        If q or qd have another shape; if a link has no mass, or its inertia is singular, or its
-        joint has an armature. An inertia that no body has, as that of Atlas' torso, is taken as it
-        is; a scenario file would be refused.
+        If q or qd are no numbers, or have another shape; if a link has no mass, or its inertia is
+        singular, or its joint has an armature. An inertia that no body has, as that of Atlas'
+        torso, is taken as it is; a scenario file would be refused.
     """
     bodies = tuple(_body(robot, index, link) for index, link in enumerate(robot.links))
     gravity = (0.0, 0.0, -robot.gravity)
@@ -48,12 +49,19 @@ def scenario_of_robot(
     )
     if q is None and qd is None:
         return scenario
-    start = scenario.q0 if q is None else np.asarray(q, dtype=float)
-    rates = scenario.qd0 if qd is None else np.asarray(qd, dtype=float)
-    for name, array, size in (("q", start, robot.nq), ("qd", rates, robot.nv)):
-        if array.shape != (size,):
-            raise ScenarioError(source, name, f"shape {array.shape}, must be ({size},)")
+    start = scenario.q0 if q is None else _vector(source, "q", q, robot.nq)
+    rates = scenario.qd0 if qd is None else _vector(source, "qd", qd, robot.nv)
     return scenario.with_state(start, rates)
+
+
+def _vector(source: str, name: str, given: np.ndarray, size: int) -> np.ndarray:
+    try:
+        array = numbers(name, given)
+    except ValueError as error:
+        raise ScenarioError(source, "", str(error)) from None
+    if array.shape != (size,):
+        raise ScenarioError(source, name, f"shape {array.shape}, must be ({size},)")
+    return array
 
 
 def _body(robot: Robot, index: int, link: Link) -> Body:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pymodel.arith.numbers import MASKED, masked
 from pymodel.mechanism import schema
 from pymodel.mechanism.scenario import FIXED, FREE, SPHERICAL, Scenario, ScenarioError, Vector
 from pymodel.mechanism.scenario_file import parse
@@ -41,8 +42,8 @@ def varied(scenario: Scenario, **values: ArrayLike) -> Scenario:
     Raises
     ------
     ScenarioError
-        If there is no such key, nothing in the mechanism has it, an array has another shape, or the
-        scenario cannot be run; also if it is no scenario.
+        If there is no such key, nothing in the mechanism has it, an array has another shape or
+        masked entries, or the scenario cannot be run; also if it is no scenario.
     """
     data = _tables(scenario)
     plain = [key for key in schema.BODY if key.name not in FIXED_KEYS]
@@ -54,6 +55,8 @@ def varied(scenario: Scenario, **values: ArrayLike) -> Scenario:
     top = [key.name for key in schema.SCENARIO if not key.kind.startswith("table")]
     times = [key.name for key in schema.TIME]
     for name, value in values.items():
+        if masked(value):
+            raise ScenarioError(scenario.source, name, MASKED)
         if name in top:
             data[name] = value
         elif name in times:

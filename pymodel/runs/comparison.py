@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from pymodel.mechanism.scenario import Scenario
 from pymodel.runs import lagrangian
-from pymodel.runs.input_error import InputError, require
+from pymodel.runs.input_error import InputError, require, require_numbers
 from pymodel.runs.trajectory import Trajectory, check_alike, check_mechanism
 
 
@@ -95,12 +95,13 @@ def reference(scenario: Scenario, t: ArrayLike | None = None) -> Trajectory:
     Raises
     ------
     InputError
-        If the times do not ascend.
+        If the times are no numbers, or do not ascend.
     NoReferenceError
         If it cannot be solved until the last time; its ``trajectory`` is the part until then.
     """
     require(scenario, Scenario, "load")
-    return lagrangian.simulate(scenario, scenario.times if t is None else np.asarray(t))
+    times = scenario.times if t is None else require_numbers("t", t)
+    return lagrangian.simulate(scenario, times)
 
 
 def with_signs_of(run: Trajectory, other: Trajectory, scenario: Scenario) -> Trajectory:

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from pymodel.arith.numbers import MASKED, masked
 from pymodel.mechanism import schema
 from pymodel.mechanism.scenario import Scenario
 from pymodel.mechanism.scenario_file import parse, without_arrays
@@ -279,6 +280,8 @@ def _axis(key: str, values: Any, known: Mapping[str, str]) -> Axis:
         hint = f", did you mean {close[0]}?" if close else ""
         raise InputError(f"--vary {key}: the scenario has no value of this name{hint}")
     axis = _parsed(key, values, known[key]) if isinstance(values, str) else values
+    if masked(axis):
+        raise InputError(f"--vary {key}: {MASKED}")
     if not isinstance(axis, Axis):
         values = np.asarray(axis, dtype=object).ravel().tolist()
         axis = Grid(tuple(x.item() if isinstance(x, np.ndarray) else x for x in values))

@@ -5,8 +5,10 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
 from pymodel.arith.errors import Error
-from pymodel.arith.numbers import whole
+from pymodel.arith.numbers import numbers, whole
 
 
 class InputError(Error, ValueError):
@@ -18,6 +20,14 @@ def require(value: object, kind: type, maker: str) -> None:
     if not isinstance(value, kind):
         found = type(value).__name__
         raise InputError(f"must be a {kind.__name__}, as pymodel.{maker} makes one, got {found}")
+
+
+def require_numbers(name: str, value: Any) -> np.ndarray:
+    """Return a number, or an array of numbers, as float64; refuse anything else."""
+    try:
+        return numbers(name, value)
+    except ValueError as error:
+        raise InputError(str(error)) from None
 
 
 def require_one_of(name: str, value: Any, known: Iterable[str]) -> str:

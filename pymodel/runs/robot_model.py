@@ -15,14 +15,13 @@ from pymodel.algorithms.rigid_body.functions import (
     columns,
     force_columns,
 )
-from pymodel.arith.numbers import numbers
 from pymodel.compile.robot_kernels import Count, count
 from pymodel.machine.isa import Machine
 from pymodel.mechanism import urdf
 from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.robot import Robot
 from pymodel.runs import robot_calls
-from pymodel.runs.input_error import InputError
+from pymodel.runs.input_error import InputError, require_numbers
 
 #: External wrenches: name of a link -> force and moment, shape (..., 6), in that link's frame.
 Wrenches = Mapping[str, np.ndarray]
@@ -238,10 +237,7 @@ class RobotModel:
 
     def _rows(self, name: str, size: int, array: np.ndarray) -> np.ndarray:
         """An array with the entries of one call in the last axis."""
-        try:
-            array = numbers(name, array)
-        except ValueError as error:
-            raise InputError(str(error)) from None
+        array = require_numbers(name, array)
         own = (self.nv, self.nv) if name in SYMMETRIC else (size,)
         batch = array.shape[: max(array.ndim - len(own), 0)]
         if array.shape != (*batch, *own):

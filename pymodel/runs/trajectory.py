@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from pymodel.arith.errors import Error
+from pymodel.arith.numbers import numbers
 from pymodel.mechanism.scenario import Scenario
 from pymodel.runs.input_error import InputError, require
 
@@ -58,9 +59,12 @@ class Trajectory:
     evaluations: int | None = None
 
     def __post_init__(self) -> None:
-        """Turn everything into float64 arrays; raises TrajectoryError if the shapes differ."""
+        """Turn everything into float64 arrays; a TrajectoryError if that or a shape is wrong."""
         for name in ("t", *JOINT_COLUMNS, *SCALAR_COLUMNS):
-            setattr(self, name, np.asarray(getattr(self, name), dtype=np.float64))
+            try:
+                setattr(self, name, numbers(name, getattr(self, name)))
+            except ValueError as error:
+                raise TrajectoryError(str(error)) from None
         if self.t.ndim != 1 or self.q.ndim != 2 or self.qd.ndim != 2:
             given = f"t {self.t.shape}, q {self.q.shape} and qd {self.qd.shape}"
             raise TrajectoryError(f"{given} must be (T,), (T, nq) and (T, nv)")

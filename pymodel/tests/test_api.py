@@ -265,6 +265,12 @@ def test_mistakes_of_a_robot_are_told_when_it_is_loaded(options):
         pymodel.load_robot(ROOT / "robots/iiwa14.urdf", **options)
 
 
+@pytest.mark.parametrize("t", ["x", [0.0, None], np.ma.array([0.0, 1e-3], mask=[0, 1])])
+def test_times_of_a_reference_that_are_no_numbers(scenario, t):
+    with pytest.raises(pymodel.InputError, match="^t: (must be a number|has masked entries)"):
+        pymodel.reference(scenario, t)
+
+
 # --- pictures -------------------------------------------------------------------------------------
 
 

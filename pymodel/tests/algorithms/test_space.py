@@ -128,6 +128,12 @@ def test_a_state_of_another_shape_is_refused(name, shape):
         scenario_of_robot(urdf.load(ROBOTS / "iiwa14.urdf"), **{name: np.zeros(shape)})
 
 
+def test_a_state_of_no_numbers_is_refused():
+    for q in ("x", [None] * 7, np.ma.masked_less(np.zeros(7), 1.0)):
+        with pytest.raises(ScenarioError, match=r"iiwa14.urdf: q: (must be a number|has masked)"):
+            scenario_of_robot(urdf.load(ROBOTS / "iiwa14.urdf"), q=q)
+
+
 def test_armature_is_refused():
     robot = urdf.load(ROBOTS / "iiwa14.urdf", armature=0.1)
     with pytest.raises(ScenarioError, match="a scenario has no armature"):

@@ -37,9 +37,12 @@ def test_what_is_no_number(x):
         numbers("x", x)
 
 
-def test_a_mask_hides_a_number():
+@pytest.mark.parametrize(
+    "x", [np.ma.array([1.0, 2.0], mask=[True, False]), np.ma.masked, [1.0, [np.ma.masked]]]
+)
+def test_a_mask_hides_a_number(x):
     with pytest.raises(ValueError, match="^x: has masked entries, which are no numbers: fill them"):
-        numbers("x", np.ma.array([1.0, 2.0], mask=[True, False]))
+        numbers("x", x)
 
 
 @pytest.mark.parametrize("x", [3, True, np.int64(-4), np.uint8(5), np.array(6)])

@@ -693,6 +693,9 @@ def test_varied_numbers():
     assert varied(closed, at=[0.4, 0.0], gravity=(0, 0)).loops == closed.loops
 
 
+MASKED = np.ma.array([1.0, 2.0], mask=[False, True])
+
+
 @pytest.mark.parametrize(
     ("values", "said"),
     [
@@ -708,6 +711,10 @@ def test_varied_numbers():
         ({"point": []}, r"point: must have the shape \(0, 2\) or \(2,\), got \(0,\)"),
         ({"stiffness": 3.0}, "double_pendulum.toml: stiffness: nothing in this mechanism has it"),
         ({"length": [7]}, "double_pendulum.toml: length: nothing in this mechanism has it"),
+        ({"mass": MASKED}, "double_pendulum.toml: mass: has masked entries, which are no numbers"),
+        ({"q": [0.0, MASKED[1]]}, "double_pendulum.toml: q: has masked entries"),
+        ({"gravity": MASKED}, "double_pendulum.toml: gravity: has masked entries"),
+        ({"step": MASKED[1]}, "double_pendulum.toml: step: has masked entries"),
     ],
 )
 def test_varied_mistakes(values, said):

@@ -107,6 +107,8 @@ def test_a_variation_is_checked_as_a_file_is():
         ({"body[0].mass": [[1, 2], [3]]}, "must be finite numbers, got [1, 2]"),
         ({"body[0].mass": [10**400]}, "must be finite numbers, got 1000"),
         ({"body[0].mass": [1j]}, "must be finite numbers, got 1j"),
+        ({"body[0].mass": np.ma.array([1.0, 2.0], mask=[0, 1])}, "mass: has masked entries"),
+        ({"body[0].mass": [1.0, np.ma.masked]}, "--vary body[0].mass: has masked entries"),
         ({"body[0].mass": []}, "--vary body[0].mass: has no values"),
         ({"body[0].mass": np.array([])}, "--vary body[0].mass: has no values"),
         ({"body[0].mass": Uniform("a", 2)}, "low must be below high, and both finite"),

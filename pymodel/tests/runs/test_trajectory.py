@@ -101,6 +101,12 @@ def test_shapes_are_checked():
         Trajectory([0, 1], [[0], [1]], [0, 1], *[np.zeros(2)] * 5)
 
 
+@pytest.mark.parametrize("p", ["p", None, [[1j], [0]], np.ma.masked_less([[0.0], [1.0]], 1.0)])
+def test_what_is_no_column(p):
+    with pytest.raises(TrajectoryError, match="^p: (must be a number|has masked entries)"):
+        Trajectory([0, 1], [[0], [1]], [[0], [1]], p, *[np.zeros(2)] * 4)
+
+
 def test_first_rows_keep_flags_and_condition_of_the_whole_run():
     run = trajectory(np.arange(24.0).reshape(3, 8), 1)
     run.flags, run.condition, run.condition_time = 5, 2e6, 8.0
