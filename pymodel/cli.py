@@ -115,7 +115,7 @@ def _check_used(
     forces: bool = False,
     shape: str = "balanced",
 ) -> None:
-    from pymodel.runs.unused_options import unused_options
+    from pymodel.algorithms.unused_options import unused_options
 
     for option, use in unused_options(scenario, base, rebase, forces, shape).items():
         raise InputError(f"--{option}: {use}")
@@ -323,14 +323,14 @@ def _kernel_options(parser: argparse.ArgumentParser) -> None:
 
 def _kernel(arguments: argparse.Namespace) -> tuple[Scenario, Kernel]:
     """Record what the options name."""
-    from pymodel.compile.registry import REGISTRY, recorded
+    from pymodel.compile.registry import REGISTRY, record_function
 
     if arguments.function not in REGISTRY:
         known = ", ".join(REGISTRY)
         raise InputError(f"--function: must be one of {known}, got {arguments.function!r}")
     scenario = load(arguments.scenario)
     _check_used(scenario, arguments.base)
-    return scenario, recorded(arguments.function, scenario, base=arguments.base or BASE)
+    return scenario, record_function(arguments.function, scenario, base=arguments.base or BASE)
 
 
 @subcommand(_kernel_options, aliases=("trace",))

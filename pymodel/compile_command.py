@@ -12,6 +12,7 @@ from rich.text import Text
 
 from pymodel.algorithms.requests import BASE, RECORDED_BASES
 from pymodel.algorithms.rigid_body.functions import FUNCTIONS
+from pymodel.algorithms.unused_options import unused_options, unused_robot_options
 from pymodel.arith import scalars
 from pymodel.compile.registry import REGISTRY
 from pymodel.machine.isa import Machine, ProgramError
@@ -24,7 +25,6 @@ from pymodel.robot_commands import is_robot, tell
 from pymodel.runs import compiled
 from pymodel.runs.input_error import InputError
 from pymodel.runs.options import algorithm_options
-from pymodel.runs.unused_options import unused_options, unused_robot_options
 
 DONE = 0
 OF_ROBOTS = ("floating", "damping", "armature", "parameters_as_data")

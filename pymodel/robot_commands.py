@@ -5,6 +5,7 @@ import contextlib
 import sys
 
 from pymodel.algorithms.rigid_body.functions import FUNCTIONS
+from pymodel.algorithms.unused_options import unused_robot_options
 from pymodel.arith.fp import flag_text
 from pymodel.compile.robot_kernels import count
 from pymodel.mechanism import urdf
@@ -14,7 +15,6 @@ from pymodel.mechanism.robot import Robot
 from pymodel.runs import robot_calls
 from pymodel.runs.input_error import InputError
 from pymodel.runs.progress import progress
-from pymodel.runs.unused_options import unused_robot_options
 
 DONE, NOT_FINITE = 0, 1  # exit status
 PATIENCE = 1.0  # s of recording without a word

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from pymodel.algorithms.requests import BASE, CLOSED_BASES, RECORDED_BASES
+from pymodel.algorithms.unused_options import unused_options
 from pymodel.arith import scalars
 from pymodel.machine.isa import MAX_LANES, Machine
 from pymodel.mechanism.scenario import Scenario
 from pymodel.mechanism.scenario_file import MAX_STEPS
 from pymodel.runs.input_error import InputError
 from pymodel.runs.options import MAX_REBASE
-from pymodel.runs.unused_options import unused_options
 from tb.common import cosim
 from tb.common.bench import DEFAULT_SEED, MAX_SEED
 from tb.common.simulators import SIMULATORS

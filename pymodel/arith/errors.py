@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 
@@ -11,6 +12,31 @@ class Error(Exception):
     What refuses data or arguments is a ``ValueError``, too; the smallest checks, of one number or
     name, raise a plain ``ValueError``.
     """
+
+
+class InputError(Error, ValueError):
+    """Arguments out of their range, or that fit no file; `str()` is the line for the user."""
+
+
+def require(value: object, kind: type, maker: str) -> None:
+    """Refuse a value of another kind than the one that a function of the package makes."""
+    if not isinstance(value, kind):
+        found = type(value).__name__
+        raise InputError(f"must be a {kind.__name__}, as pymodel.{maker} makes one, got {found}")
+
+
+def require_one_of(name: str, value: Any, known: Iterable[str]) -> str:
+    """Return a word; refuse what is none of those that are known."""
+    if not isinstance(value, str) or value not in known:
+        raise InputError(f"{name}: must be one of {', '.join(known)}, got {value!r}")
+    return value
+
+
+def require_flag(name: str, value: Any) -> bool:
+    """Return True or False; refuse anything else."""
+    if not isinstance(value, bool):
+        raise InputError(f"{name}: must be True or False, got {value!r}")
+    return value
 
 
 class RunError(Error, ArithmeticError):

@@ -1,6 +1,7 @@
 """Numbers that a caller gives."""
 
 import operator
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,47 @@ def numbers(name: str, x: Any) -> np.ndarray:
         found = np.array("")
     if found.dtype.kind not in "biuf":
         raise ValueError(f"{name}: must be a number, or an array of numbers")
-    return found.astype(float)
+    with np.errstate(over="ignore"):  # a longer float beyond the range is infinite
+        return found.astype(float)
+
+
+def number(name: str, x: Any) -> float:
+    """Take one number, as a float; a ValueError for anything else, as :func:`numbers`."""
+    found = numbers(name, x)
+    if found.ndim:
+        raise ValueError(f"{name}: must be a number, got an array")
+    return float(found)
+
+
+def check_dict(what: str, values: Any) -> None:
+    """Refuse what is no dict of numbers by their names, by a ValueError."""
+    if not isinstance(values, Mapping):
+        raise ValueError(f"{what} must be a dict, name -> number, got {type(values).__name__}")
+
+
+def check_names(what: str, values: Any, names: Collection[str], known: str = "") -> None:
+    """Refuse what is no dict of these names.
+
+    Parameters
+    ----------
+    what : str
+        What the message calls it.
+    values : dict
+    names : collection of str
+    known : str
+        What the message calls the names; they are listed unless given.
+
+    Raises
+    ------
+    ValueError
+        If it is no dict, or a name is missing or not among them.
+    """
+    check_dict(what, values)
+    if values.keys() != set(names):
+        differ = ", ".join(sorted(map(str, values.keys() ^ set(names))))
+        raise ValueError(
+            f"{what} must be {known or ', '.join(names)}; missing or unknown: {differ}"
+        )
 
 
 def whole(name: str, x: Any) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 from pymodel.algorithms import two_handles
 from pymodel.compile.graph import Graph, Ref, flatten, symbols
 from pymodel.compile.kernel import Kernel
-from pymodel.compile.registry import recorded
+from pymodel.compile.registry import record_function
 from pymodel.machine.isa import Machine
 from pymodel.mechanism.scenario import Scenario
 
@@ -110,4 +110,4 @@ def kernel(kernel: Kernel, latency: Mapping[str, int] = LATENCY) -> dict[str, An
 
 def step(scenario: Scenario, **options: Any) -> dict[str, Any]:
     """Count one time step of a scenario; the options are those of its mechanism."""
-    return kernel(recorded("step", scenario, **options))
+    return kernel(record_function("step", scenario, **options))

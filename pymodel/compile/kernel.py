@@ -16,6 +16,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from pymodel.arith.fp import Format
+from pymodel.arith.numbers import check_dict, number
 from pymodel.arith.scalars import BitExact, S, SupportsArithmetic
 from pymodel.compile import collector
 from pymodel.compile.graph import LEAVES, OPERATIONS, TRANSFERS, Graph, Node, RecordingError, Ref
@@ -265,12 +266,18 @@ def record(
     Raises
     ------
     ValueError
-        If a name is taken twice, or the function does not return a carried value.
+        If a name is taken twice, the function does not return a carried value, or an argument is of
+        another kind.
     pymodel.compile.graph.RecordingError
         If the function decides on data, computes with plain numbers, gives a parameter two values,
         or returns something else than scalars by name.
     """
-    inputs, carried, parameters = list(inputs), list(carried), parameters or {}
+    if not callable(function):
+        raise ValueError(f"function: must be one, got {type(function).__name__}")
+    inputs, carried = _names("inputs", inputs), _names("carried", carried)
+    parameters = {} if parameters is None else parameters
+    check_dict("parameters", parameters)
+    parameters = {name: number(name, x) for name, x in parameters.items()}
     names = [*inputs, *carried, *parameters]
     _refuse_twice({name for name in names if names.count(name) > 1})
     graph = Graph() if graph is None else graph
@@ -290,6 +297,13 @@ def record(
         raise ValueError(f"the function returns no new value of {', '.join(missing)}")
     transitions = {name: Carried(before[name], results.pop(name)) for name in carried}
     return Kernel(graph, {name: before[name] for name in inputs}, results, transitions)
+
+
+def _names(what: str, names: Iterable[str]) -> list[str]:
+    found = list(names) if isinstance(names, Iterable) else [None]
+    if not all(isinstance(name, str) for name in found):
+        raise ValueError(f"{what}: must be names, got {names!r}")
+    return found
 
 
 def _refuse_twice(names: Collection[str]) -> None:

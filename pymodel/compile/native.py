@@ -7,7 +7,7 @@ hardware units do. What was built once is kept in the user's cache folder, by it
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -22,7 +22,7 @@ from pymodel.arith.c_build import NoCompilerError as NoCompilerError
 from pymodel.arith.c_build import check as check
 from pymodel.arith.c_build import compiler, opened, shared_library
 from pymodel.arith.fp import BINARY32
-from pymodel.arith.numbers import numbers, whole
+from pymodel.arith.numbers import check_dict, check_names, numbers, whole
 from pymodel.compile.emit_c import Emitted, emit
 from pymodel.compile.graph import Ref
 from pymodel.compile.kernel import Kernel
@@ -259,8 +259,10 @@ class NativeKernel:
         self, inputs: Mapping[str, Any], parameters: Mapping[str, Any] | None = None
     ) -> tuple[dict[str, np.ndarray], int]:
         """As :meth:`evaluate`, with the flags of this evaluation alone: threads may share it."""
-        rows = _rows(inputs.values(), (parameters or {}).values())
-        given = self._numbers([*self.kernel.inputs, *self.kernel.carried], inputs, rows)
+        names = [*self.kernel.inputs, *self.kernel.carried]
+        arrays = _arrays(names, inputs)
+        rows = _rows(arrays, self._given(parameters))
+        given = self._numbers(arrays, rows)
         own = parameters or self.code.own_parameters
         fixed = self.fixed(parameters, rows) if own else self._recorded_fixed
         found, flags = self._evaluated(given, fixed)
@@ -403,9 +405,10 @@ class NativeKernel:
         steps, first, every, save = counts.values()
         if every and self.code.special is None:
             raise ValueError("there is no special kernel for some of the steps")
-        rows = _rows(state.values(), (inputs or {}).values(), (parameters or {}).values())
-        before = self._numbers(list(self.kernel.carried), state, rows)
-        given = self._numbers(list(self.kernel.inputs), inputs or {}, rows)
+        carried = _arrays(self.kernel.carried, state)
+        others = _arrays(self.kernel.inputs, {} if inputs is None else inputs)
+        rows = _rows(carried, others, self._given(parameters))
+        before, given = self._numbers(carried, rows), self._numbers(others, rows)
         names = [*self.kernel.carried, *self.kernel.outputs]
         kept = len(range(-first % save + first, first + steps, save)) if save else 0
         blocks = len(before)
@@ -457,23 +460,22 @@ class NativeKernel:
 
     def _given(self, parameters: Mapping[str, Any] | None) -> dict[str, np.ndarray]:
         """Parameters that somebody gives, each of one of the kernels."""
-        unknown = [name for name in parameters or {} if name not in self.parameters]
+        parameters = {} if parameters is None else parameters
+        check_dict("parameters", parameters)
+        unknown = [str(name) for name in parameters if name not in self.parameters]
         if unknown:
             raise ValueError(f"no parameters of this kernel: {', '.join(unknown)}")
-        found = {name: numbers(name, x) for name, x in (parameters or {}).items()}
+        found = {name: numbers(name, x) for name, x in parameters.items()}
         for name, x in found.items():
             if x.ndim and not self.code.own_parameters:
                 raise ValueError(f"{name}: an array, which takes own_parameters=True")
         return found
 
-    def _numbers(self, names: list[str], values: Mapping[str, Any], rows: int) -> np.ndarray:
+    def _numbers(self, arrays: Mapping[str, np.ndarray], rows: int) -> np.ndarray:
         """Numbers in blocks, rounded."""
-        if values.keys() != set(names):
-            differ = ", ".join(sorted(values.keys() ^ set(names)))
-            raise ValueError(f"values must be those of this kernel; missing or unknown: {differ}")
-        table = np.empty((len(names), rows))
-        for k, name in enumerate(names):
-            table[k] = numbers(name, values[name])
+        table = np.empty((len(arrays), rows))
+        for k, x in enumerate(arrays.values()):
+            table[k] = x
         return self._rounded(table)
 
     def _rounded(self, table: np.ndarray) -> np.ndarray:
@@ -509,9 +511,19 @@ def _checked(flags: int) -> int:
     return flags
 
 
-def _rows(*groups: Any) -> int:
+def _arrays(names: Collection[str], values: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """The values of inputs, or of what is carried, in the order of their names."""
+    check_names("values", values, names, "those of this kernel")
+    return {name: numbers(name, values[name]) for name in names}
+
+
+def _rows(*groups: Mapping[str, np.ndarray]) -> int:
     """How many systems there are in all these values."""
-    lengths = {np.size(x) for group in groups for x in group if np.ndim(x)}
-    if len(lengths) > 1:
+    lengths = set()
+    for name, x in ((name, x) for group in groups for name, x in group.items() if x.ndim):
+        if x.ndim > 1:
+            raise ValueError(f"{name}: shape {x.shape}, must be (N,)")
+        lengths.add(len(x))
+    if len(lengths - {1}) > 1:
         raise ValueError(f"arrays differ in length: {', '.join(map(str, sorted(lengths)))}")
-    return lengths.pop() if lengths else 1
+    return max(lengths - {1}, default=1)

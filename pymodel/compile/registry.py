@@ -9,11 +9,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from pymodel.algorithms.integrators import integrate
-from pymodel.algorithms.requests import serve
+from pymodel.algorithms.requests import BASE, CLOSED_BASES, serve
 from pymodel.algorithms.step import Mechanism, prepare, rates
+from pymodel.algorithms.unused_options import refuse_unused
+from pymodel.arith.errors import InputError, require, require_flag, require_one_of
 from pymodel.arith.scalars import SupportsArithmetic
 from pymodel.compile.kernel import Function, Kernel, record
 from pymodel.mechanism.scenario import Scenario
+from pymodel.mechanism.topology import SHAPES
 from pymodel.mechanism.units import (
     coordinate_units,
     force_units,
@@ -59,7 +62,15 @@ class Entry:
     function: Callable[..., Function]
 
 
-def recorded(name: str, scenario: Scenario, **options: Any) -> Kernel:
+def recorded(
+    name: str,
+    scenario: Scenario,
+    *,
+    shape: str | Sequence = "balanced",
+    base: str = BASE,
+    rebasing: bool = False,
+    rebase_now: bool = False,
+) -> Kernel:
     """Record a function of the registry.
 
     Parameters
@@ -67,9 +78,11 @@ def recorded(name: str, scenario: Scenario, **options: Any) -> Kernel:
     name : str
         A key of :data:`REGISTRY`.
     scenario : Scenario
-    options
-        ``shape``, ``base`` of :func:`pymodel.algorithms.step.prepare`; ``step`` takes ``rebasing``
-        and ``rebase_now``, too: whether the run re-bases momenta in some steps, and in this one.
+    shape, base
+        As for :func:`pymodel.algorithms.step.prepare`.
+    rebasing, rebase_now : bool
+        Of ``step``, of a mechanism with loops: whether the run re-bases momenta in some steps, and
+        in this one.
 
     Returns
     -------
@@ -77,18 +90,38 @@ def recorded(name: str, scenario: Scenario, **options: Any) -> Kernel:
 
     Raises
     ------
-    ValueError
-        If there is no such function.
+    InputError
+        If there is no such function, shape or base, or an option would change nothing.
     ScenarioError
         If it is the step of an adaptive integrator.
     pymodel.compile.graph.RecordingError
         If the function decides on data: the base ``ldup`` chooses pivots.
     """
-    if name not in REGISTRY:
-        raise ValueError(f"function {name!r}: must be one of {', '.join(REGISTRY)}")
-    entry = REGISTRY[name]
-    signature = entry.signature(scenario, **options)
-    return record(entry.function(scenario, **options), signature.inputs, signature.carried)
+    require_one_of("function", name, REGISTRY)
+    require(scenario, Scenario, "load")
+    if isinstance(shape, str) or not isinstance(shape, Sequence | int):
+        require_one_of("shape", shape, SHAPES)
+    require_one_of("base", base, CLOSED_BASES)
+    refuse_unused(scenario, shape=shape, base=base)
+    for option, given, use in (
+        ("rebasing", rebasing, name == "step" and scenario.loops),
+        ("rebase_now", rebase_now, rebasing),
+    ):
+        if require_flag(option, given) and not use:
+            where = "with rebasing" if option == "rebase_now" else "for a step with loops"
+            raise InputError(f"{option}: only {where}")
+    options = {"rebasing": True, "rebase_now": rebase_now} if rebasing else {}
+    return record_function(name, scenario, shape=shape, base=base, **options)
+
+
+def record_function(name: str, scenario: Scenario, **options: Any) -> Kernel:
+    """As :func:`recorded`, with options that are checked already, or for many scenarios.
+
+    Those of :func:`pymodel.algorithms.step.prepare` may be without an effect.
+    """
+    signature = REGISTRY[name].signature(scenario, **options)
+    function = REGISTRY[name].function(scenario, **options)
+    return record(function, signature.inputs, signature.carried)
 
 
 def _numbered(name: str, units: Sequence[str]) -> Units:

@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from enum import Enum
 
+from pymodel.arith.errors import require
 from pymodel.compile import collector
 from pymodel.compile.allocate import Homes, addresses
 from pymodel.compile.kernel import Kernel, storable
@@ -71,7 +72,10 @@ def schedule(
     ProgramError
         If the machine has too few registers or program words.
     """
-    kernels = [kernel for kernel in (main, special) if kernel is not None]
+    require(machine, Machine, "Machine")
+    kernels = [main] if special is None else [main, special]
+    for kernel in kernels:
+        require(kernel, Kernel, "record")
     program = _segments(machine, kernels, thorough)
     ahead = None if machine.streams else retimed(kernels, machine.latency)
     if ahead is not None:

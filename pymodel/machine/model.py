@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from pymodel.arith.errors import require
 from pymodel.arith.fp import INVALID
 from pymodel.machine.isa import (
     OFFERED,
@@ -144,6 +145,7 @@ class Twin:
     """
 
     def __init__(self, machine: Machine) -> None:
+        require(machine, Machine, "Machine")
         self.machine = machine
         self.file = [[None] * (machine.contexts * machine.depth) for _ in range(machine.banks)]
         self.flags = 0

@@ -124,7 +124,7 @@ def parse(
         If the scenario cannot be run, or if ``steps`` is not a whole number of 1 to
         :data:`MAX_STEPS`.
     """
-    source = printable(source)
+    source = printable(str(source))
     if not isinstance(data, Mapping):
         raise ScenarioError(source, "", f"must be a table, got {kind_of(data)}")
     top = FileTable(source, "", without_arrays(data), schema.SCENARIO)

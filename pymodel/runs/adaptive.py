@@ -19,7 +19,7 @@ from pymodel.algorithms.step import Mechanism, Rates, prepare, rates
 from pymodel.arith.errors import RunError
 from pymodel.arith.scalars import Float64, Float64Arrays
 from pymodel.compile import native
-from pymodel.compile.registry import recorded
+from pymodel.compile.registry import record_function
 from pymodel.mechanism.kinematics import joint_momenta
 from pymodel.mechanism.scenario import TOLERANCE, Scenario
 from pymodel.runs.recorder import UNSOLVABLE, NonFiniteError, Recorder
@@ -104,7 +104,7 @@ class RightHandSide:
         if options.get("base", BASE) in RECORDED_BASES or not scenario.loops:
             with suppress(native.NoCompilerError):
                 self.native = native.build(
-                    recorded("rates", scenario, **options), "float64", lanes=1
+                    record_function("rates", scenario, **options), "float64", lanes=1
                 )
 
     def __call__(self, t: float, state: np.ndarray) -> np.ndarray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -120,7 +121,7 @@ def frame_rows(t: np.ndarray, speed: float | None = None) -> tuple[np.ndarray, f
     if speed is None:
         least, most = FEWEST * SHORTEST_S, MOST * LONGEST_S
         speed = float(whole / np.clip(whole, least, most))
-    elif not (np.isfinite(speed) and speed > 0.0):
+    elif not (isinstance(speed, Real) and math.isfinite(speed) and speed > 0.0):
         raise InputError(f"speed: must be positive, got {speed!r}")
     shown = whole / speed
     frame = max(UNIT_S * math.ceil(shown / MOST / UNIT_S - ROUNDING), SHORTEST_S)

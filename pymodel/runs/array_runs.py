@@ -19,7 +19,7 @@ from pymodel.arith.fp import Format
 from pymodel.arith.scalars import BitExact
 from pymodel.compile.chains import Chain, Part, Stage
 from pymodel.compile.kernel import Kernel, apart
-from pymodel.compile.registry import clock_names, recorded
+from pymodel.compile.registry import clock_names, record_function
 from pymodel.compile.schedule import schedule_library
 from pymodel.compile.streams import first_name, first_values, numbered, sent
 from pymodel.machine.array import ArrayTwin, Function, Given, Segment
@@ -72,7 +72,7 @@ class Ensemble:
             parameters that are zero.
         """
         first = scenarios[0]
-        kernels = [recorded("step", scenario, base=base) for scenario in scenarios]
+        kernels = [record_function("step", scenario, base=base) for scenario in scenarios]
         values = [kernel.values(fmt) for kernel in kernels]
         for scenario, kernel in zip(scenarios, kernels, strict=True):
             for key in ("steps", "save"):
@@ -89,7 +89,7 @@ class Ensemble:
 
     def words(self, scenario: Scenario, fmt: Format, base: str = BASE) -> dict[str, int]:
         """Name -> bits of what a scenario's call sends: its state, and where it differs."""
-        values = recorded("step", scenario, base=base).values(fmt)
+        values = record_function("step", scenario, base=base).values(fmt)
         found = {name: values[name] for name in self.varied}
         mechanism = step.prepare(BitExact(fmt), scenario)
         for letter, vector in zip("qp", mechanism.initial_state(scenario), strict=True):

@@ -9,7 +9,7 @@ from pymodel.algorithms import step
 from pymodel.algorithms.requests import BASE
 from pymodel.arith.scalars import BitExact
 from pymodel.compile.kernel import Kernel, context_name
-from pymodel.compile.registry import clock_names, recorded
+from pymodel.compile.registry import clock_names, record_function
 from pymodel.compile.robot_kernels import recorded as robot_recorded
 from pymodel.machine.isa import Location, Machine, Program, ProgramError
 from pymodel.machine.program_image import ProgramImage, StoredProgram, identity
@@ -149,7 +149,7 @@ def compile_scenario(
     if [*functions] == [STEP]:
         run = prepare(machine.boundless, [scenario], base=base, rebase=rebase)
         return run_image(replace(run, program=_on(machine.holding(run.program), run.program)))
-    kernels = {name: recorded(name, scenario, base=base) for name in functions}
+    kernels = {name: record_function(name, scenario, base=base) for name in functions}
     mechanism = step.prepare(BitExact(machine.fmt), scenario)
     state = {
         f"{letter}[{k}]": x.bits

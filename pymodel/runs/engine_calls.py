@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pymodel.arith.numbers import numbers
+from pymodel.arith.errors import require
+from pymodel.arith.numbers import check_names, numbers
 from pymodel.compile.kernel import Kernel, apart
 from pymodel.compile.schedule import schedule, schedule_library
 from pymodel.machine.isa import Location, Machine, Program, ProgramError
@@ -175,7 +176,7 @@ class Call:
             If a result is infinite or not a number.
         """
         fmt = self.program.machine.fmt
-        _check_names(inputs, self.program.inputs, "inputs")
+        check_names("inputs", inputs, self.program.inputs)
         columns = [np.atleast_1d(numbers(name, x)) for name, x in inputs.items()]
         try:
             (count,) = np.broadcast_shapes((1,), *(column.shape for column in columns))
@@ -213,15 +214,9 @@ def _placed(
     machine, found = program.machine, {}
     for context in range(machine.contexts):
         values = contexts[min(context, len(contexts) - 1)]
-        _check_names(values, homes, what)
+        check_names(what, values, homes)
         found |= {machine.of_context(homes[name], context): values[name] for name in homes}
     return found
-
-
-def _check_names(values: Mapping[str, Any], homes: Mapping[str, Location], what: str) -> None:
-    if values.keys() != homes.keys():
-        differ = ", ".join(sorted(values.keys() ^ homes.keys()))
-        raise ValueError(f"{what} must be {', '.join(homes)}; missing or unknown: {differ}")
 
 
 def changed(before: Mapping[Location, int], after: Mapping[Location, int]) -> dict[Location, int]:
@@ -248,6 +243,8 @@ def prepare_call(machine: Machine, kernel: Kernel) -> Call:
     pymodel.machine.isa.ProgramError
         If the machine is too small for it.
     """
+    require(machine, Machine, "Machine")
+    require(kernel, Kernel, "record")
     if kernel.carried:
         raise ValueError(f"a call carries nothing, this kernel {', '.join(kernel.carried)}")
     program = schedule(machine, kernel, thorough=True)

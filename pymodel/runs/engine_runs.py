@@ -19,12 +19,13 @@ from pymodel.algorithms.requests import BASE, SingularError, serve
 from pymodel.arith.arrays import FormatArrays
 from pymodel.arith.scalars import BitExact
 from pymodel.compile.kernel import Kernel, context_name, interleave
-from pymodel.compile.registry import clock_names, recorded, t_cut_names
+from pymodel.compile.registry import clock_names, record_function, t_cut_names
 from pymodel.compile.schedule import schedule
 from pymodel.machine.isa import Location, Machine, Program, ProgramError
 from pymodel.machine.model import Twin
 from pymodel.mechanism.scenario import Scenario, ScenarioError
 from pymodel.runs.engine_calls import check_trace
+from pymodel.runs.input_error import InputError, require
 from pymodel.runs.options import algorithm_options
 from pymodel.runs.recorder import UNSOLVABLE, NonFiniteError, Recorder
 from pymodel.runs.trajectory import Trajectory
@@ -310,6 +311,7 @@ def fitting(machine: Machine, scenarios: Sequence[Scenario], **options: Any) -> 
     ScenarioError
         As for :func:`prepare`.
     """
+    require(machine, Machine, "Machine")
     return machine.holding(prepare(machine.boundless, scenarios, **options).program)
 
 
@@ -344,7 +346,12 @@ def prepare(
     pymodel.machine.isa.ProgramError
         If the machine is too small for them.
     """
+    require(machine, Machine, "Machine")
     shape, base, rebase = algorithm_options(shape, base, rebase).values()
+    if isinstance(scenarios, Scenario) or not scenarios:
+        raise InputError("scenarios: must be a list of one or more")
+    for scenario in scenarios:
+        require(scenario, Scenario, "load")
     first, *others = scenarios
     for other in others:
         for key in ("steps", "save"):
@@ -359,7 +366,7 @@ def prepare(
 
     def kernel(rebase_now: bool) -> Kernel:
         kernels = [
-            recorded(
+            record_function(
                 "step",
                 scenario,
                 rebasing=rebasing(scenario),

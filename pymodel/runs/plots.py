@@ -178,7 +178,7 @@ def plot(
     OSError
         If the file cannot be written.
     """
-    if kind not in KINDS:
+    if not isinstance(kind, str) or kind not in KINDS:
         raise InputError(f"kind {kind!r}: must be one of {', '.join(KINDS)}")
     if scenario is not None:
         check_mechanism(trajectory, scenario)
@@ -226,6 +226,8 @@ def save(figure: Figure, path: str | os.PathLike[str]) -> None:
     """
     known = figure.canvas.get_supported_filetypes()
     named = isinstance(path, str | os.PathLike)
+    if not (named or hasattr(path, "write")):
+        raise InputError(f"path: must be that of a file, or an open file, got {path!r}")
     ending = Path(path).suffix.removeprefix(".").lower() if named else ""
     if ending and ending not in known:
         raise InputError(f"{path}: must end in {', '.join(f'.{name}' for name in known)}")

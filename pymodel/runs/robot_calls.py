@@ -206,7 +206,7 @@ def machine_of(lanes: str | None) -> Machine:
         If they are written otherwise.
     """
     try:
-        return Machine.parse(lanes) if lanes else Machine()
+        return Machine() if lanes is None else Machine.parse(lanes)
     except ValueError as error:
         raise InputError(str(error)) from None
 

@@ -15,13 +15,14 @@ from pymodel.algorithms.rigid_body.functions import (
     columns,
     force_columns,
 )
+from pymodel.arith.errors import require_flag
 from pymodel.compile.robot_kernels import Count, count
 from pymodel.machine.isa import Machine
 from pymodel.mechanism import urdf
 from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.robot import Robot
 from pymodel.runs import robot_calls
-from pymodel.runs.input_error import InputError, require_numbers
+from pymodel.runs.input_error import InputError, require, require_numbers
 
 #: External wrenches: name of a link -> force and moment, shape (..., 6), in that link's frame.
 Wrenches = Mapping[str, np.ndarray]
@@ -74,8 +75,10 @@ def load_robot(
     pymodel.mechanism.urdf.RobotError
         If the file makes no robot; one line says why.
     InputError
-        If arithmetic, target or lanes are none of these; if lanes are given without an engine.
+        If an option is none of these, or lanes are given without an engine.
     """
+    for name, value in (("floating", floating), ("damping", damping)):
+        require_flag(name, value)
     machine = robot_calls.machine_of(lanes)
     if lanes is not None and target != robot_calls.STEP:
         raise InputError(f"lanes {lanes!r}: only for the target {robot_calls.STEP}")
@@ -122,6 +125,9 @@ class RobotModel:
         target: str = robot_calls.MODEL,
         machine: Machine | None = None,
     ) -> None:
+        require(robot, Robot, "mechanism.urdf.load")
+        if machine is not None:
+            require(machine, Machine, "Machine")
         robot_calls.arithmetic_on(target, arithmetic)
         self.robot, self._reduced = robot, reduced(robot)
         self.arithmetic, self.target, self.machine = arithmetic, target, machine
@@ -201,7 +207,7 @@ class RobotModel:
 
     @staticmethod
     def _check_function(name: str) -> None:
-        if name not in FUNCTIONS:
+        if not isinstance(name, str) or name not in FUNCTIONS:
             raise InputError(f"function {name!r}: must be one of {', '.join(FUNCTIONS)}")
 
     def _call(
@@ -219,6 +225,9 @@ class RobotModel:
         except ValueError:
             shapes = ", ".join(f"{name} {np.shape(array)}" for name, _, array in parts)
             raise InputError(f"batches differ: {shapes}") from None
+        if 0 in batch:
+            self.warnings = ()
+            return tuple(np.empty((*batch, *self._size(x))) for x in FUNCTIONS[function].gives)
         table = {}
         for (_, names, _), array in zip(parts, arrays, strict=True):
             flat = np.broadcast_to(array, (*batch, len(names))).reshape(-1, len(names))
@@ -247,4 +256,8 @@ class RobotModel:
     def _array(self, table: robot_calls.Table, kind: str, batch: tuple[int, ...]) -> np.ndarray:
         """A vector or matrix for each call of a batch."""
         values = np.stack([table[name] for name in columns(self.robot, kind)], axis=-1)
-        return values.reshape(*batch, *([self.nv] if kind in VECTORS else [self.nv] * 2))
+        return values.reshape(*batch, *self._size(kind))
+
+    def _size(self, kind: str) -> tuple[int, ...]:
+        """Shape of a vector or matrix."""
+        return (self.nv,) if kind in VECTORS else (self.nv, self.nv)

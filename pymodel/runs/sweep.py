@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from pymodel.algorithms.requests import BASE
+from pymodel.algorithms.unused_options import unused_options
 from pymodel.arith import scalars
 from pymodel.mechanism.scenario import ScenarioError
 from pymodel.mechanism.scenario_file import parse, read
@@ -20,7 +21,6 @@ from pymodel.runs.input_error import InputError, require_one_of, require_whole
 from pymodel.runs.options import algorithm_options
 from pymodel.runs.outcome import Outcome
 from pymodel.runs.sweep_files import Columns, Parts, joined
-from pymodel.runs.unused_options import unused_options
 from pymodel.runs.workers import Run, workers
 
 Progress = Callable[[int, int], None]  #: (variations done, variations)

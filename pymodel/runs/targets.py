@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pymodel.algorithms.requests import BASE, RECORDED_BASES
+from pymodel.algorithms.unused_options import refuse_unused
 from pymodel.arith import scalars
 from pymodel.compile import native
 from pymodel.compile.graph import RecordingError
@@ -87,15 +88,15 @@ def simulate(
     ScenarioError
         If the values do not fit the scenario, or the mechanism cannot be run.
     InputError, ValueError
-        If another argument is none of those above.
+        If another argument is none of those above, or would change nothing.
     SingularError, NonFiniteError, ToleranceError
         If the run cannot go on; the exception's ``trajectory`` holds the steps so far.
     NoCompilerError
         If the target is ``native`` and there is no C compiler.
     """
     require(scenario, Scenario, "load")
-    run = _SIMULATE[_one_of("target", target, _SIMULATE)]
-    options = algorithm_options(shape, base, rebase)
+    run = _SIMULATE[_one_of("target", target, tuple(_SIMULATE))]
+    options = _options(scenario, shape, base, rebase)
     return run(
         varied(scenario, **values), _name(arithmetic), progress=progress, limit=limit, **options
     )
@@ -164,7 +165,10 @@ def compiled(
     Raises
     ------
     InputError, ValueError
-        If the target, the arithmetic or another argument is none of those above.
+        If the target, the arithmetic or another argument is none of those above, or would change
+        nothing.
+    ScenarioError
+        If the integrator is adaptive.
     RecordingError
         If the base is ``ldup``, which decides on data.
     NoCompilerError
@@ -174,6 +178,13 @@ def compiled(
     if lanes is not None and target != STEP:
         raise InputError(f"lanes {lanes!r}: only for the target {STEP}")
     name = _name(arithmetic)
+    if not isinstance(what, Kernel | Scenario | RobotModel):
+        found = type(what).__name__
+        raise InputError(f"must be a Kernel, a Scenario or a RobotModel, got {found}")
+    if not isinstance(what, Scenario):
+        given = {"shape": shape != "balanced", "base": base != BASE, "rebase": rebase != 0}
+        for option in filter(given.get, given):
+            raise InputError(f"{option}: only for a scenario")
     if isinstance(what, RobotModel):
         if function is None:
             raise InputError("function: needed for a robot, such as FD")
@@ -187,8 +198,8 @@ def compiled(
         if machine is None:
             return _evaluation(native.build(what, name))
         return engine_calls.prepare_fitting_call(machine, what).evaluate
-    require(what, Scenario, "load")
-    options = algorithm_options(shape, base, rebase)
+    what.require_fixed_steps()
+    options = _options(what, shape, base, rebase)
     if base not in RECORDED_BASES and what.loops:
         known = ", ".join(RECORDED_BASES)
         raise RecordingError(f"base {base!r}: decides on data, as no program can; take {known}")
@@ -211,6 +222,13 @@ def _evaluation(kernel: native.NativeKernel) -> Evaluation:
     return evaluate
 
 
+def _options(scenario: Scenario, shape: str, base: str, rebase: int) -> dict[str, Any]:
+    """Options of the algorithm, all of which the scenario has a use for."""
+    options = algorithm_options(shape, base, rebase)
+    refuse_unused(scenario, **options)
+    return options
+
+
 def _name(arithmetic: str) -> str:
     return scalars.parse(str(arithmetic)).name
 
@@ -223,6 +241,6 @@ def _machine(arithmetic: str, lanes: str | None) -> Machine:
 
 
 def _one_of(what: str, name: str, allowed: Any) -> str:
-    if name not in allowed:
+    if not isinstance(name, str) or name not in allowed:
         raise InputError(f"{what} {name!r}: must be one of {', '.join(allowed)}")
     return name

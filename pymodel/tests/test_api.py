@@ -189,6 +189,9 @@ def test_a_compiled_function_of_a_robot(target):
         ((), {"limit": np.nan}, "limit: must be a number above 1, got nan"),
         ((), {"limit": "x"}, "limit: must be a number above 1, got 'x'"),
         ((), {"bases": "ldl"}, "double_pendulum.toml: bases: unknown key"),
+        ((), {"base": "blocks"}, "base: only for a chain of bodies that is closed to the ground"),
+        ((), {"rebase": 2}, "rebase: only for a mechanism with loops"),
+        ((), {"target": {}}, "target {}: must be one of model, native"),
         ((), {"q": np.zeros(3)}, r"double_pendulum.toml: q: must have the shape \(2,\)"),
         ((), {"mass": [1.0, 0.0]}, r"double_pendulum.toml: body\[1\].mass: must be positive"),
     ],
@@ -229,6 +232,8 @@ def test_a_run_of_no_scenario():
 
 
 def test_mistakes_of_compiling(scenario):
+    kernel = pymodel.record(three, inputs="abc")
+    adaptive = pymodel.varied(scenario, integrator="DOP853")
     robot = pymodel.load_robot(ROOT / "robots/iiwa14.urdf")
     for arguments, options, said in (
         ((scenario, "model"), {}, "target 'model': must be one of native, step"),
@@ -239,7 +244,15 @@ def test_mistakes_of_compiling(scenario):
         ((scenario,), {"function": "FD"}, "function 'FD': only for a robot"),
         ((robot,), {}, "function: needed for a robot, such as FD"),
         ((robot,), {"function": "F"}, "function 'F': must be one of ID, FD"),
-        ((12,), {}, "must be a Scenario, as pymodel.load makes one, got int"),
+        ((robot,), {"function": ["FD"]}, r"function \['FD'\]: must be one of ID, FD"),
+        ((robot,), {"function": "FD", "rebase": 2}, "rebase: only for a scenario"),
+        ((kernel,), {"shape": "left"}, "shape: only for a scenario"),
+        ((kernel,), {"base": "x"}, "base: only for a scenario"),
+        ((12,), {}, "must be a Kernel, a Scenario or a RobotModel, got int"),
+        ((scenario, []), {}, r"target \[\]: must be one of native, step"),
+        ((scenario,), {"base": "ldup"}, "base: only for a chain of bodies that is closed"),
+        ((scenario,), {"rebase": 3}, "rebase: only for a mechanism with loops"),
+        ((adaptive,), {}, "time.integrator: DOP853 chooses its steps"),
         ((scenario,), {"shape": "x"}, "shape: must be one of balanced, left, right, got 'x'"),
         ((scenario,), {"rebase": 1.5}, "rebase: must be a whole number of 0 to 4294967294, got"),
     ):
@@ -250,9 +263,39 @@ def test_mistakes_of_compiling(scenario):
         pymodel.compiled(closed, base="ldup")
 
 
-def test_a_base_that_an_open_chain_never_solves(scenario):
-    run = pymodel.compiled(scenario, base="ldup")()
-    assert pymodel.compare(run, pymodel.compiled(scenario)()).identical
+@pytest.mark.parametrize("target", ["native", "step"])
+def test_what_a_compiled_kernel_takes(target):
+    """Numbers and arrays of one length, by name; none where that is 0."""
+    call = pymodel.compiled(pymodel.record(three, inputs="abc"), target)
+    assert call({"a": [1.0], "b": [1.0, 2.0], "c": 0.5})["sum"].tolist() == [1.5, 2.5]
+    assert call({"a": [], "b": [], "c": 0.5})["sum"].shape == (0,)
+    for given, said in (
+        ([1.0, 2.0, 3.0], "must be a dict, name -> number, got list"),
+        (None, "must be a dict, name -> number, got NoneType"),
+        ({1: 2.0, "b": 1.0, "c": 1.0}, "missing or unknown: 1, a"),
+        ({"a": np.ones((2, 2)), "b": 1.0, "c": 1.0}, r"\(2, 2\)"),
+        ({"a": [[1.0], [1.0, 2.0]], "b": 1.0, "c": 1.0}, "a: must be a number, or an array"),
+    ):
+        with pytest.raises(ValueError, match=said) as caught:
+            call(given)
+        assert "\n" not in str(caught.value)
+
+
+def test_machines_and_kernels_of_another_kind(scenario):
+    machine, kernel = pymodel.Machine(), pymodel.record(three, inputs="abc")
+    for call, said in (
+        (lambda: pymodel.prepare_call(machine, None), "a Kernel, as pymodel.record makes one"),
+        (lambda: pymodel.prepare_call(kernel, machine), "a Machine, as pymodel.Machine makes one"),
+        (lambda: pymodel.schedule("2+2", kernel), "a Machine, as pymodel.Machine makes one, got s"),
+        (lambda: pymodel.schedule(machine, scenario), "a Kernel, as pymodel.record makes one"),
+        (lambda: pymodel.Twin(None), "a Machine, as pymodel.Machine makes one, got NoneType"),
+        (lambda: pymodel.fitting("4+4", [scenario]), "a Machine, as pymodel.Machine makes one"),
+        (lambda: pymodel.prepare_run(machine, scenario), "scenarios: must be a list of one or mo"),
+        (lambda: pymodel.prepare_run(machine, []), "scenarios: must be a list of one or more"),
+        (lambda: pymodel.fitting(machine, [None]), "a Scenario, as pymodel.load makes one, got No"),
+    ):
+        with pytest.raises(pymodel.InputError, match=said):
+            call()
 
 
 def test_a_limit_larger_than_any_float(scenario):
@@ -295,6 +338,7 @@ def test_pictures_that_cannot_be(scenario):
         ((run,), "kind 'overview': needs a scenario"),
         ((run, scenario, "loop"), "kind 'loop': needs a scenario with loops"),
         ((run, scenario, "lop"), "kind 'lop': must be one of joints, kinetic_energy, overview, c"),
+        ((run, scenario, []), r"kind \[\]: must be one of joints, kinetic_energy, overview"),
         ((run, other), "four_bar.toml: 3 coordinates, the trajectory has 2"),
         ((run, "tree"), "must be a Scenario, as pymodel.load makes one, got str"),
         (("run.csv", scenario), "must be a Trajectory, as pymodel.simulate makes one, got str"),

@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
+from pymodel.arith.errors import InputError
 from pymodel.arith.fp import BINARY32
 from pymodel.arith.scalars import BitExact, Float64
 from pymodel.compile.graph import Graph, RecordingError, Ref
@@ -45,8 +46,53 @@ def test_functions_that_cannot_be_recorded():
         record(counter, inputs=["a", "b", "x"], carried=["y"])
     with pytest.raises(RecordingError, match="without pivoting"):
         recorded("step", load(SCENARIOS / "four_bar.toml"), base="ldup")
-    with pytest.raises(ValueError, match="function 'stepp': must be one of step, rates"):
-        recorded("stepp", load(SCENARIOS / "four_bar.toml"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"function": None}, "function: must be one, got NoneType"),
+        ({"inputs": 5}, "inputs: must be names, got 5"),
+        ({"inputs": [1, 2]}, r"inputs: must be names, got \[1, 2\]"),
+        ({"carried": None}, "carried: must be names, got None"),
+        ({"parameters": [1.0]}, "parameters must be a dict, name -> number, got list"),
+        ({"parameters": {"b": "2"}}, "b: must be a number, or an array of numbers"),
+        ({"parameters": {"b": [2.0]}}, "b: must be a number, got an array"),
+    ],
+)
+def test_arguments_of_another_kind(arguments, said):
+    with pytest.raises(ValueError, match=f"^{said}$"):
+        record(**{"function": counter, "inputs": "ax", "parameters": {"b": 1.0}} | arguments)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "said"),
+    [
+        ("stepp", {}, "function: must be one of step, rates, got 'stepp'"),
+        ([], {}, r"function: must be one of step, rates, got \[\]"),
+        ("step", {"base": "x"}, "base: must be one of ldl, blocks, ldup, got 'x'"),
+        ("rates", {"base": None}, "base: must be one of ldl, blocks, ldup, got None"),
+        ("rates", {"shape": "x"}, "shape: must be one of balanced, left, right, got 'x'"),
+        ("rates", {"shape": None}, "shape: must be one of balanced, left, right, got None"),
+        ("rates", {"rebasing": True}, "rebasing: only for a step with loops"),
+        ("step", {"rebase_now": True}, "rebase_now: only with rebasing"),
+        ("step", {"rebasing": "yes"}, "rebasing: must be True or False, got 'yes'"),
+    ],
+)
+def test_options_of_a_recording(name, options, said):
+    with pytest.raises(InputError, match=f"^{said}$"):
+        recorded(name, load(SCENARIOS / "four_bar.toml"), **options)
+
+
+@pytest.mark.parametrize("options", [{"base": "blocks"}, {"rebasing": True}])
+def test_options_that_an_open_chain_has_no_use_for(options):
+    with pytest.raises(InputError, match="^(base: only for a chain of|rebasing: only for a step)"):
+        recorded("step", load(SCENARIOS / "double_pendulum.toml"), **options)
+
+
+def test_what_is_recorded_is_a_scenario():
+    with pytest.raises(InputError, match=r"a Scenario, as pymodel.load makes one, got str"):
+        recorded("step", "scenarios/four_bar.toml")
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,12 @@ def test_what_is_refused(scenario, run, tmp_path, monkeypatch):
     ):
         with pytest.raises(InputError, match=said):
             animate(*arguments, tmp_path / path)
-    for speed, said in ((0.0, "must be positive"), (np.nan, "must be"), (1e-3, "at least 0.1")):
+    for speed, said in (
+        (0.0, "must be pos"),
+        ("x", "must be pos"),
+        (np.nan, "must be"),
+        (1e-3, "at least 0.1"),
+    ):
         with pytest.raises(InputError, match=f"speed: .*{said}"):
             animate(run, scenario, tmp_path / "x.gif", speed=speed)
     monkeypatch.setattr(FFMpegWriter, "isAvailable", lambda: False)

@@ -56,6 +56,19 @@ def test_results_have_the_batch_of_the_arguments(iiwa, rng, batch):
     )
 
 
+@pytest.mark.parametrize("target", ["model", "native", "step"])
+@pytest.mark.parametrize("batch", [(0,), (3, 0)])
+def test_an_empty_batch_has_empty_results(target, batch):
+    model = load_robot(IIWA, arithmetic="float32", target=target)
+    none = np.zeros((*batch, 7))
+    assert model.forward_dynamics(none, GOOD, GOOD).shape == (*batch, 7)
+    assert model.mass_matrix(none).shape == (*batch, 7, 7)
+    found = model.inverse_dynamics_derivatives(GOOD, none, GOOD, {"iiwa_link_3": np.zeros(6)})
+    assert [part.shape for part in found] == [(*batch, 7, 7)] * 2
+    with pytest.raises(InputError, match="q: shape"):
+        model.mass_matrix(none[..., :6])
+
+
 def test_batches_broadcast(iiwa, rng):
     q, qd, tau = rng.uniform(-1, 1, (5, 7)), rng.uniform(-1, 1, 7), np.zeros((4, 1, 7))
     found = iiwa.forward_dynamics(q, qd, tau)
@@ -176,7 +189,6 @@ GOOD = np.zeros(7)
         ((GOOD, GOOD, GOOD, {"arm": np.zeros(6)}), "f_ext: no link 'arm'; those that move are"),
         ((GOOD, GOOD, GOOD, {"iiwa_link_3": np.zeros(5)}), r"f_ext of iiwa_link_3: shape \(5,\)"),
         ((GOOD, GOOD, GOOD, [1]), "f_ext: must be a dict, name of a link -> force and moment"),
-        ((np.zeros((0, 7)), GOOD, GOOD), "no row"),
         ((GOOD, None, GOOD), "qd: must be a number, or an array of numbers"),
         ((GOOD, GOOD, [[0.0], [0.0, 0.0]]), "qdd: must be a number, or an array of numbers"),
         ((GOOD, GOOD, np.ma.masked_less(GOOD, 1.0)), "qdd: has masked entries"),
@@ -202,8 +214,21 @@ def test_matrices_of_wrong_shape_and_odd_lanes(iiwa):
         ({"arithmetic": None}, "arithmetic None: must be float32, float64 or"),
         ({"arithmetic": 32}, "arithmetic 32: must be float32, float64 or"),
         ({"target": None}, "target None: must be one of"),
+        ({"lanes": "", "target": "step", "arithmetic": "float32"}, "lanes '': must be"),
+        ({"floating": "yes"}, "floating: must be True or False, got 'yes'"),
+        ({"damping": 1}, "damping: must be True or False, got 1"),
     ],
 )
 def test_options_that_are_refused(option, said):
     with pytest.raises(InputError, match=said):
         load_robot(IIWA, **option)
+
+
+def test_models_of_what_is_no_robot(iiwa):
+    with pytest.raises(InputError, match=r"a Robot, as pymodel.mechanism.urdf.load makes one"):
+        RobotModel(str(IIWA))
+    with pytest.raises(InputError, match=r"a Machine, as pymodel.Machine makes one, got str"):
+        RobotModel(iiwa.robot, "float32", "step", "2+2")
+    for name in ([], None):
+        with pytest.raises(InputError, match="must be one of ID, FD"):
+            iiwa.function(name)

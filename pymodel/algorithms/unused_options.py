@@ -1,9 +1,11 @@
 """Which options would change nothing: of the algorithm for a scenario, of a robot's functions."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+from pymodel.algorithms.requests import BASE
 from pymodel.algorithms.rigid_body.functions import FUNCTIONS
 from pymodel.algorithms.step import Chain
+from pymodel.arith.errors import InputError
 from pymodel.mechanism.robot import Robot
 from pymodel.mechanism.scenario import Scenario
 
@@ -13,7 +15,7 @@ def unused_options(
     base: str | None,
     rebase: int,
     forces: bool = False,
-    shape: str = "balanced",
+    shape: str | Sequence = "balanced",
 ) -> dict[str, str]:
     """The options that are given and that the scenario has no use for.
 
@@ -45,6 +47,21 @@ def unused_options(
     if shape != "balanced" and len(scenario.bodies) == 1:
         unused["shape"] = "only for a mechanism of two or more bodies"
     return unused
+
+
+def refuse_unused(
+    scenario: Scenario, base: str = BASE, rebase: int = 0, shape: str | Sequence = "balanced"
+) -> None:
+    """Refuse options that differ from the defaults and that the scenario has no use for.
+
+    Raises
+    ------
+    InputError
+        If there is one.
+    """
+    given = None if base == BASE else base
+    for option, use in unused_options(scenario, given, rebase, shape=shape).items():
+        raise InputError(f"{option}: {use}")
 
 
 def unused_robot_options(
