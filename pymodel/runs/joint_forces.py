@@ -28,6 +28,7 @@ from pymodel.runs.trajectory import (
     check_mechanism,
     numbered,
     read_columns,
+    same_fields,
     write_columns,
 )
 
@@ -42,7 +43,8 @@ class JointForces:
     """What the joints exert on their bodies, ground frame; the other bodies feel the opposite.
 
     Of T rows, n bodies and L loops, with d = 2 forces and m = 1 moment in the plane, 3 and 3 in
-    space. A row at a singular posture, where they are not determined, is NaN.
+    space. A row at a singular posture, where they are not determined, is NaN. Two are equal if all
+    arrays are, bit for bit.
 
     Attributes
     ----------
@@ -66,6 +68,10 @@ class JointForces:
     moment: np.ndarray
     loop_force: np.ndarray
     loop_moment: np.ndarray
+
+    def __eq__(self, other: object) -> bool:
+        """Whether all is the same, bit for bit."""
+        return same_fields(self, other) if isinstance(other, JointForces) else NotImplemented
 
     def of_joints(self, quantity: str) -> np.ndarray:
         """``force`` or ``moment`` of the bodies' joints, then of the loops', (T, n + L, ..)."""

@@ -12,8 +12,9 @@ import csv
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -41,6 +42,9 @@ class Trajectory:
     of eta, at `condition_time` s; `joint_condition` and `joint_condition_time` are those of the
     joint matrices (33), if watched; `evaluations` of the rates that an adaptive integrator asked
     for.
+
+    Two are equal if all of that is the same, arrays bit for bit: a NaN is equal to itself, 0 and -0
+    differ. :func:`pymodel.runs.comparison.compare` looks at the table alone.
     """
 
     t: np.ndarray
@@ -74,6 +78,10 @@ class Trajectory:
         for name, shape in shapes.items():
             if getattr(self, name).shape != shape:
                 raise TrajectoryError(f"{name} has shape {getattr(self, name).shape}, not {shape}")
+
+    def __eq__(self, other: object) -> bool:
+        """Whether all is the same, bit for bit."""
+        return same_fields(self, other) if isinstance(other, Trajectory) else NotImplemented
 
     def __len__(self) -> int:
         """Number of kept times."""
@@ -115,6 +123,16 @@ class Trajectory:
         for name in JOINT_COLUMNS:
             table |= {f"{name}{k}": column for k, column in enumerate(getattr(self, name).T)}
         return table | {name: getattr(self, name) for name in SCALAR_COLUMNS}
+
+
+def same_fields(one: Any, other: Any) -> bool:
+    """Whether two of one dataclass have the same fields; arrays of the same shape and bits."""
+
+    def key(value: Any) -> Any:
+        return (value.shape, value.tobytes()) if isinstance(value, np.ndarray) else value
+
+    names = [field.name for field in fields(one)]
+    return all(key(getattr(one, name)) == key(getattr(other, name)) for name in names)
 
 
 def size_text(nq: int, nv: int) -> str:

@@ -1,5 +1,7 @@
 """Tables read back bit for bit, or are refused by line."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -105,6 +107,20 @@ def test_shapes_are_checked():
 def test_what_is_no_column(p):
     with pytest.raises(TrajectoryError, match="^p: (must be a number|has masked entries)"):
         Trajectory([0, 1], [[0], [1]], [[0], [1]], p, *[np.zeros(2)] * 4)
+
+
+def test_equal_is_what_is_the_same_bit_for_bit():
+    table = np.arange(24.0).reshape(3, 8)
+    table[1, 4], table[2, 4] = np.nan, 0.0
+    run, again = trajectory(table, 1), trajectory(table, 1)
+    assert run == again and run == replace(run) and run != run.first(2) and run != "run.csv"
+    assert run != replace(run, flags=1) and run != replace(run, condition=2.0)
+    for name in ("t", "q", "kinetic"):
+        assert run != replace(run, **{name: getattr(run, name) + 1.0})
+    minus = table.copy()
+    minus[2, 4] = -0.0
+    assert run != trajectory(minus, 1)
+    assert again in [run] and [run, again].index(again) == 0
 
 
 def test_first_rows_keep_flags_and_condition_of_the_whole_run():
