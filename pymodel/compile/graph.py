@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Number
 from typing import Any, NamedTuple, NoReturn
 
+import numpy as np
+
 from pymodel.arith.errors import Error
 from pymodel.arith.scalars import S, SupportsArithmetic
 
@@ -271,6 +273,7 @@ class Graph:
 
     # --- evaluation -------------------------------------------------------------------------------
 
+    @np.errstate(over="ignore", invalid="ignore")  # what is not finite is the caller's to judge
     def evaluate(
         self,
         arithmetic: SupportsArithmetic[S],

@@ -43,6 +43,7 @@ BLOCK = {"lw": BLOCK_WIDTH, "capstyle": "butt", "zorder": 3}
 GUIDE = {"lw": 1.2, "zorder": 2}
 
 
+@np.errstate(over="ignore", invalid="ignore")  # numbers near the end of float64 may be drawn
 def animate(
     trajectory: Trajectory,
     scenario: Scenario,

@@ -165,6 +165,6 @@ def _column(left: np.ndarray, right: np.ndarray, times: np.ndarray) -> Column:
     differ = np.flatnonzero(left.view(np.uint64) != right.view(np.uint64))
     if not len(differ):
         return Column(0.0, None, 0)
-    with np.errstate(invalid="ignore"):  # inf - inf
+    with np.errstate(over="ignore", invalid="ignore"):  # inf - inf
         largest = float(np.abs(left - right).max())
     return Column(largest, float(times[differ[0]]), len(differ))

@@ -166,6 +166,7 @@ class Run:
             for context, scenario in enumerate(self.scenarios)
         ]
 
+    @np.errstate(over="ignore", invalid="ignore")  # its numbers may be beyond float64
     def _trajectory(
         self,
         context: int,
@@ -315,6 +316,7 @@ def fitting(machine: Machine, scenarios: Sequence[Scenario], **options: Any) -> 
     return machine.holding(prepare(machine.boundless, scenarios, **options).program)
 
 
+@np.errstate(over="ignore", invalid="ignore")  # a state that is not finite stops the run
 def prepare(
     machine: Machine,
     scenarios: Sequence[Scenario],

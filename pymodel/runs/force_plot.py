@@ -17,6 +17,7 @@ from pymodel.runs.plots import DASHES, JOINT_COLOURS, NAME_COLUMNS, STYLE, liter
 FEW = len(JOINT_COLOURS)  # joints with a colour each
 
 
+@np.errstate(over="ignore", invalid="ignore")  # numbers near the end of float64 may be drawn
 def plot_forces(
     forces: JointForces, scenario: Scenario, path: str | os.PathLike[str] | None = None
 ) -> Figure:

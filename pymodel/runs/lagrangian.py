@@ -321,6 +321,7 @@ def _refuse_singular(equations: Equations, q: np.ndarray) -> None:
         )
 
 
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")  # refused by their results
 def simulate(scenario: Scenario, t: np.ndarray, progress: Progress | None = None) -> Trajectory:
     """Solve the motion from the scenario's initial state.
 
@@ -355,9 +356,8 @@ def simulate(scenario: Scenario, t: np.ndarray, progress: Progress | None = None
         raise InputError("t: must be times in s, shape (T,), that ascend from 0 or later")
     equations = equations_of(scenario)
     solve = _solve_loops if equations.constraints else _solve_tree
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # refused by their results
-        trajectory, problem = solve(equations, t, progress)
-        finite = trajectory.finite_part()
+    trajectory, problem = solve(equations, t, progress)
+    finite = trajectory.finite_part()
     if len(finite) < len(trajectory):
         problem = "reference solver: an energy is not finite"
     if problem is not None:

@@ -82,6 +82,7 @@ STYLE: dict[Any, Any] = {
 }
 
 
+@np.errstate(over="ignore", invalid="ignore")  # numbers near the end of float64 may be drawn
 def plot_run(
     trajectory: Trajectory,
     reference: Trajectory | None,
@@ -133,6 +134,7 @@ def plot_run(
     return paths
 
 
+@np.errstate(over="ignore", invalid="ignore")  # numbers near the end of float64 may be drawn
 def plot(
     trajectory: Trajectory,
     scenario: Scenario | None = None,
@@ -214,6 +216,7 @@ def named(name: str) -> str:
     return literal(name, TITLE_COLUMNS)
 
 
+@np.errstate(over="ignore", invalid="ignore")  # numbers near the end of float64 may be drawn
 def save(figure: Figure, path: str | os.PathLike[str]) -> None:
     """Save a figure in the format that the file's ending says; into an open file as PNG.
 

@@ -375,7 +375,8 @@ def _symmetric(robot: Robot, function: str, given: Mapping[str, np.ndarray]) -> 
     for kind in set(FUNCTIONS[function].takes) & set(SYMMETRIC):
         matrix = np.array([given[name] for name in columns(robot, kind)])
         matrix = matrix.reshape(robot.nv, robot.nv, -1)
-        close = np.isclose(matrix, matrix.transpose(1, 0, 2), rtol=1e-6, atol=1e-9)
+        with np.errstate(over="ignore"):
+            close = np.isclose(matrix, matrix.transpose(1, 0, 2), rtol=1e-6, atol=1e-9)
         for i, j, row in np.argwhere(~close):
             names = f"{kind}{j}_{i} and {kind}{i}_{j}"
             raise InputError(f"row {row + 1}: {names} differ, must be symmetric")
@@ -405,7 +406,7 @@ def _spoiled(values: Table, exact: Table | None = None) -> list[str]:
     if exact is not None:
         reference = np.array(list(exact.values()))
         largest = np.abs(reference).max(axis=0)
-        with np.errstate(invalid="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             error = np.abs(found - reference).max(axis=0)
             spoiled = finite & (error > SPOILED * largest) & (error * ZERO < largest)
         if spoiled.any():

@@ -92,7 +92,8 @@ def differences(
     result = {}
     run = run.first(len(exact))
     for name, unit in units.items():
-        distance = np.abs(getattr(run, name) - getattr(exact, name))
+        with np.errstate(over="ignore", invalid="ignore"):  # inf - inf
+            distance = np.abs(getattr(run, name) - getattr(exact, name))
         over_time = distance.reshape(len(run), -1).max(axis=1)
         worst = int(over_time.argmax())
         result[name] = {"max": over_time[worst], "unit": unit, "time_s": run.t[worst]}

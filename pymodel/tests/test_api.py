@@ -314,6 +314,25 @@ def test_times_of_a_reference_that_are_no_numbers(scenario, t):
         pymodel.reference(scenario, t)
 
 
+@pytest.mark.filterwarnings("error")
+def test_numbers_near_the_end_of_float64_are_told_of_by_the_package_alone(scenario, tmp_path):
+    """Not by numpy, whose lines are about the package's inside."""
+    run = pymodel.simulate(scenario)
+    signs = np.where(np.arange(len(run)) % 2, 1e308, -1e308)
+    energies = dataclasses.replace(run, kinetic=signs)
+    rates = dataclasses.replace(run, qd=np.stack((signs, -signs), axis=-1))
+    other = dataclasses.replace(run, qd=-rates.qd)
+    assert pymodel.compare(rates, other).largest("qd") == np.inf
+    assert pymodel.differences(rates, other)["qd"]["max"] == np.inf
+    assert pymodel.plot(energies, scenario, "conserved", path=tmp_path / "x.png").axes
+    for change in ({"mass": 1.7e308}, {"inertia": 1.7e308}):
+        with pytest.raises(pymodel.NoReferenceError):
+            pymodel.reference(pymodel.varied(scenario, **change))
+    for change in ({"rest": 1e200, "spring": 1e200}, {"qd": 1.7e308}):
+        with pytest.raises(pymodel.NonFiniteError, match="step 0: a result is infinite"):
+            pymodel.compiled(scenario, "step")(**change)
+
+
 # --- pictures -------------------------------------------------------------------------------------
 
 

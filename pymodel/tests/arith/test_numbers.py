@@ -45,6 +45,11 @@ def test_a_mask_hides_a_number(x):
         numbers("x", x)
 
 
+@pytest.mark.filterwarnings("error")
+def test_what_float64_cannot_hold_is_infinite():
+    assert numbers("x", np.longdouble("1e4000")) == np.inf
+
+
 @pytest.mark.parametrize("x", [3, True, np.int64(-4), np.uint8(5), np.array(6)])
 def test_whole_numbers(x):
     assert whole("x", x) == x and type(whole("x", x)) is int

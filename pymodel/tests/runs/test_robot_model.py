@@ -165,6 +165,21 @@ def test_what_is_not_finite_is_warned_of(rng):
 
 
 @pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("target", ["model", "native"])
+@pytest.mark.parametrize("arithmetic", ["float64", "float32"])
+def test_numbers_too_large_are_warned_of_by_the_model_alone(arithmetic, target):
+    model = load_robot(IIWA, arithmetic=arithmetic, target=target)
+    for size in (1e200, 1.7e308):
+        large = np.where(np.arange(7) % 2, size, -size)
+        for name in ("ID", "dFD"):
+            model.function(name)(GOOD, large, large)
+            assert "row 1: a result is infinite or not a number" in model.warnings
+    skew = np.where(np.tri(7, k=-1), 1.7e308, -1.7e308)
+    with pytest.raises(InputError, match="differ, must be symmetric"):
+        model.forward_dynamics_derivatives_given(GOOD, GOOD, GOOD, skew)
+
+
+@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("length", [1e308, 1e200, 3.0, 1e-160, 5e-324])
 def test_quaternions_of_any_length_are_normalised(length):
     model = load_robot(HYQ, floating=True)
