@@ -37,13 +37,15 @@ SHARE_STAGES = 3  # registers between several datapaths and a unit that they sha
 MAX_LANES = STEP_ENGINE["LANES"].field("NUM_ADD").get(-1)  # of a kind, which a register tells
 MAX_DATAPATHS = 32
 MAX_CONTEXTS, MAX_READ_STAGES, MAX_OPERAND_STAGES = 16, 2, 1
+MAX_STAGES, MAX_SINCOS_STAGES = 6, 16  # of an adder or a multiplier; of sine and cosine
+MAX_REC_STAGES = STEP_ENGINE["CONFIG"].field("REC_STAGES").get(-1)  # which a register tells
 RARE = ("rec", "sincos")  # operations whose units the datapaths of an array share
 MANY_CONTEXTS = 4  # from here on the operand multiplexers have a register inside
 
 #: The least value of a parameter that has no largest one.
 _LEAST = dict.fromkeys(
     ("depth", "program_depth", "trace_registers", "programs", "segments", "functions"), 2
-) | dict.fromkeys(("add_stages", "mul_stages", "rec_stages", "sincos_stages"), 0)
+)
 
 
 class Source(Enum):
@@ -136,7 +138,7 @@ class Machine:
     adders, multipliers : int
         Lanes of each kind, 1 to 255; besides them there are one reciprocal and one sin/cos.
     add_stages, mul_stages, rec_stages, sincos_stages : int
-        Register stages of the float units.
+        Register stages of the float units, up to 6, 6, 7 and 16.
     depth : int
         Registers of a bank for each context, a power of two.
     program_depth : int
@@ -146,6 +148,7 @@ class Machine:
     programs : int
         Programs that its registers can describe.
     fmt : Format
+        Up to 8/23, as sine and cosine.
     contexts : int
         Contexts of the barrel, 1 to 16.
     read_stages, operand_stages : int, optional
@@ -166,9 +169,9 @@ class Machine:
     Raises
     ------
     ValueError
-        For what is no whole number, or no Format; fewer than two entries of a memory or table; a
-        depth that is no power of two; lanes of a kind, contexts, stages or datapaths out of their
-        range; datapaths or a scratch memory without streams.
+        For what is no whole number, or no Format up to 8/23; fewer than two entries of a memory or
+        table; a depth that is no power of two; lanes of a kind, contexts, stages or datapaths out
+        of their range; datapaths or a scratch memory without streams.
     """
 
     adders: int = 2
@@ -195,6 +198,8 @@ class Machine:
     def __post_init__(self) -> None:
         if not isinstance(self.fmt, Format):
             raise ValueError(f"fmt is {self.fmt!r}, must be a Format, such as Format(8, 23)")
+        if not self.fmt.has_sincos:
+            raise ValueError(f"fmt is {self.fmt}, must be at most 8/23, as sine and cosine are")
         for one in fields(self):
             value = getattr(self, one.name)
             if one.name != "fmt" and (value is not None or one.default is not None):
@@ -225,6 +230,10 @@ class Machine:
         for name, least, most in (
             ("adders", 1, MAX_LANES),
             ("multipliers", 1, MAX_LANES),
+            ("add_stages", 0, MAX_STAGES),
+            ("mul_stages", 0, MAX_STAGES),
+            ("rec_stages", 0, MAX_REC_STAGES),
+            ("sincos_stages", 0, MAX_SINCOS_STAGES),
             ("contexts", 1, MAX_CONTEXTS),
             ("read_stages", 0, MAX_READ_STAGES),
             ("operand_stages", 0, MAX_OPERAND_STAGES),

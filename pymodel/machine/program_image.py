@@ -193,13 +193,7 @@ class ProgramImage:
 
 
 def identity(machine: Machine) -> tuple[int, int, int]:
-    """CONFIG, LANES and FILE_DEPTH of an engine that is this machine.
-
-    Raises
-    ------
-    ProgramError
-        If a number of the machine has no room in them.
-    """
+    """CONFIG, LANES and FILE_DEPTH of an engine that is this machine."""
     config = {
         "EXP_W": machine.fmt.exp_w,
         "MAN_W": machine.fmt.man_w,
@@ -219,10 +213,7 @@ def identity(machine: Machine) -> tuple[int, int, int]:
     for register, values in (("CONFIG", config), ("LANES", lanes)):
         word = 0
         for name, value in values.items():
-            part = STEP_ENGINE[register].field(name)
-            if value >> part.width:
-                raise ProgramError(f"{name} is {value}, an engine has at most {part.get(-1)}")
-            word |= value << part.low
+            word |= value << STEP_ENGINE[register].field(name).low
         words.append(word)
     return (*words, machine.depth)
 

@@ -116,7 +116,7 @@ OUT = ("--out", "x")
         ([IIWA, "--function", "M", "--rebase", "2", *OUT], "--rebase: only for a scenario"),
         ([PENDULUM, "--lanes", "2", *OUT], "lanes '2': must be <adders>+<multipliers>"),
         ([PENDULUM, "--lanes", "90+90", *OUT], "an engine takes 2048"),
-        ([PENDULUM, "--stages", "8,2,6,13", *OUT], "ADD_STAGES is 8, an engine has at most 7"),
+        ([PENDULUM, "--stages", "8,2,6,13", *OUT], "add_stages is 8, must be 0 to 6"),
         ([PENDULUM, "--depth", "48", *OUT], "depth is 48, must be a power of two"),
         ([FOUR_BAR, "--depth", "4", *OUT], "--depth: the programs need"),
         ([PENDULUM, "--arith", "float64", *OUT], "--arith: the engine has no float64"),

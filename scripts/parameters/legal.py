@@ -8,20 +8,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from pymodel.machine.isa import MAX_CONTEXTS, MAX_DATAPATHS
+from pymodel.machine.isa import MAX_CONTEXTS, MAX_DATAPATHS, MAX_SINCOS_STAGES
 from pymodel.machine.registers import STEP_MAX_WORD
 from tb.common import step_array, step_engine
 from tb.common.configs import (
     FORMATS,
+    MAX_REC_STAGES,
     MAX_STAGES,
     RECIP_MAX_STAGES,
-    REGISTER_MAX_STAGES,
     WORD_W,
 )
 
 Parameters = Mapping[str, int]
 UNBOUNDED = 1 << 30  # where no check has an upper limit
-SINCOS_STAGES = 16
 SINCOS_FORMATS = ((4, 8), (2, 23))
 MAX_LANES, MAX_SEGMENTS, MAX_FUNCTIONS = 255, 4095, 255  # what fields of registers hold
 LOCATIONS = 1 << 16  # addresses of a bank that a location on the bus can name
@@ -112,7 +111,7 @@ FLOAT = {name: Values(range_[0], range_[-1]) for name, range_ in FORMATS.items()
 STAGES = Values(0, MAX_STAGES)
 LINKED = FLOAT | {"ADD_STAGES": STAGES, "MUL_STAGES": STAGES}
 LINKED |= {"REC_STAGES": Values(0, RECIP_MAX_STAGES)}
-REGISTER = {"REC_STAGES": Values(0, REGISTER_MAX_STAGES)}  # of a module with a register for them
+REGISTER = {"REC_STAGES": Values(0, MAX_REC_STAGES)}  # of a module with a register for them
 WORD = Rule(
     f"1 + EXP_W + MAN_W at most {WORD_W}, a word of the bus",
     lambda p: 1 + p["EXP_W"] + p["MAN_W"] <= WORD_W,
@@ -126,7 +125,7 @@ ENGINE = {
     "ADD_STAGES": STAGES,
     "MUL_STAGES": STAGES,
     **REGISTER,
-    "SINCOS_STAGES": Values(0, SINCOS_STAGES),
+    "SINCOS_STAGES": Values(0, MAX_SINCOS_STAGES),
     "DEPTH": Values(2, LOCATIONS, power=True, places=True),
     "PROGRAM_DEPTH": ROWS,
     "CONTEXTS": Values(1, MAX_CONTEXTS),

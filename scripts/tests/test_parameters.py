@@ -195,7 +195,10 @@ def test_what_is_beyond_a_limit_is_all_that_is_illegal(module):
 
 @pytest.mark.parametrize("module", MACHINES)
 def test_the_model_takes_as_little_as_the_rtl(module):
-    """A machine that the model takes is one that can be built, at the low end of each parameter."""
+    """A machine that the model takes can be built, at the low end of each parameter.
+
+    At the high end, too, but for memories, which the model may make larger to see what fits.
+    """
     space, machine_of = SPACES[module], MACHINES[module].machine_of
     smallest = least(space)
     machine_of(smallest)
@@ -204,6 +207,11 @@ def test_the_model_takes_as_little_as_the_rtl(module):
         machine_of(smallest | {name: value})
         with pytest.raises(ValueError, match="must"):
             machine_of(smallest | {name: value - 1})
+        most = space.values[name].most
+        if name.endswith(("_STAGES", "_W")) or name.startswith(("NUM_", "CONTEXTS", "DATAPATHS")):
+            machine_of(smallest | {name: most})
+            with pytest.raises(ValueError, match="must"):
+                machine_of(smallest | {name: most + 1})
 
 
 def test_words_for_values():

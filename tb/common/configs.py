@@ -6,17 +6,16 @@ from typing import Any
 
 import numpy as np
 
+from pymodel.machine.isa import MAX_REC_STAGES, MAX_STAGES
 from tb.common.simulators import SIMULATORS
 
 PREFIX = "random-"
 # The values that the RTL allows: formats, and stages of a float unit (fp_pkg). A register of the
 # tops holds no more stages of a reciprocal; without one it may have RECIP_MAX_STAGES.
 FORMATS = {"EXP_W": range(4, 12), "MAN_W": range(2, 53)}
-MAX_STAGES = 6
 RECIP_MAX_STAGES = 8
-REGISTER_MAX_STAGES = 7
 STAGES = dict.fromkeys(("ADD_STAGES", "MUL_STAGES"), range(MAX_STAGES + 1))
-STAGES |= {"REC_STAGES": range(REGISTER_MAX_STAGES + 1)}
+STAGES |= {"REC_STAGES": range(MAX_REC_STAGES + 1)}
 ENGINE_STAGES = STAGES | {"REC_STAGES": range(RECIP_MAX_STAGES + 1)}
 WORD_W = 32  # of the co-processors' buses
 

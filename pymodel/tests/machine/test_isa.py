@@ -15,7 +15,7 @@ from pymodel.tests.places import ROOT
 pytestmark = pytest.mark.reads("rtl")
 
 
-@pytest.mark.parametrize("package", ["step/step_pkg", "array/array_pkg"])
+@pytest.mark.parametrize("package", ["step/step_pkg", "array/array_pkg", "fp/fp_pkg"])
 def test_constants_are_those_of_the_rtl(package):
     text = (ROOT / f"rtl/{package}.sv").read_text()
     found = {}
@@ -25,11 +25,28 @@ def test_constants_are_those_of_the_rtl(package):
     assert (
         shared
         >= {
-            "step/step_pkg": {"MAX_CONTEXTS", "MAX_READ_STAGES", "MAX_OPERAND_STAGES"},
+            "step/step_pkg": {"MAX_CONTEXTS", "MAX_READ_STAGES", "MAX_OPERAND_STAGES"}
+            | {"MAX_SINCOS_STAGES"},
             "array/array_pkg": {"MAX_DATAPATHS", "LOAD_STAGES", "SHARE_STAGES"},
+            "fp/fp_pkg": {"MAX_STAGES"},
         }[package]
     )
     assert {name: found[name] for name in shared} == {name: getattr(isa, name) for name in shared}
+
+
+@pytest.mark.parametrize(("stages", "most"), [("add", 6), ("mul", 6), ("rec", 7), ("sincos", 16)])
+def test_stages_that_no_unit_has(stages, most):
+    name = f"{stages}_stages"
+    Machine(**{name: most})
+    for wrong in (most + 1, -1):
+        with pytest.raises(ValueError, match=f"{name} is {wrong}, must be 0 to {most}"):
+            Machine(**{name: wrong})
+
+
+@pytest.mark.parametrize("fmt", [Format(8, 24), Format(9, 23), Format(11, 52)])
+def test_formats_that_no_engine_has(fmt):
+    with pytest.raises(ValueError, match=f"fmt is {fmt}, must be at most 8/23"):
+        Machine(fmt=fmt)
 
 
 def test_repeats_end_where_those_of_the_rtl_do():
