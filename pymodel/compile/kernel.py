@@ -80,6 +80,10 @@ class Kernel:
     kept: frozenset[str] = frozenset()
     early: frozenset[str] = frozenset()
 
+    def __repr__(self) -> str:
+        kinds = ("inputs", "carried", "outputs", "parameters")
+        return f"<Kernel: {', '.join(f'{len(getattr(self, kind))} {kind}' for kind in kinds)}>"
+
     @property
     def parameters(self) -> dict[str, float]:
         """Name -> value of the parameters."""

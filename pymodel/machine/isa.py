@@ -507,6 +507,10 @@ class Program:
     early: dict = field(default_factory=dict)
     data: dict = field(default_factory=dict, compare=False)
 
+    def __repr__(self) -> str:
+        lanes = f"{self.machine.adders}+{self.machine.multipliers}"
+        return f"<Program: {len(self.words)} words for {lanes} lanes>"
+
     @property
     def special(self) -> int:
         """Length of the re-basing segment, words; 0 = there is none."""

@@ -45,6 +45,9 @@ class Call:
     start: int = 0
     entry: int = 0
 
+    def __repr__(self) -> str:
+        return f"<Call: {self.kernel!r} as {self.program!r}>"
+
     @property
     def outputs(self) -> dict[str, Location]:
         """Name -> Location, of context 0: what to trace after an evaluation."""

@@ -73,6 +73,10 @@ class JointForces:
         """Whether all is the same, bit for bit."""
         return same_fields(self, other) if isinstance(other, JointForces) else NotImplemented
 
+    def __repr__(self) -> str:
+        joints = self.force.shape[1] + self.loop_force.shape[1]
+        return f"<JointForces: {joints} joints, {len(self.t)} rows>"
+
     def of_joints(self, quantity: str) -> np.ndarray:
         """``force`` or ``moment`` of the bodies' joints, then of the loops', (T, n + L, ..)."""
         return np.concatenate((getattr(self, quantity), getattr(self, f"loop_{quantity}")), axis=1)
@@ -92,7 +96,11 @@ class JointForces:
             sizes = np.nan_to_num(np.linalg.norm(self.of_joints(quantity), axis=-1), posinf=0.0)
             for worst, column in zip(found.values(), sizes.T, strict=True):
                 row = int(column.argmax())
-                worst[quantity] = {"max": column[row], "unit": unit, "time_s": self.t[row]}
+                worst[quantity] = {
+                    "max": float(column[row]),
+                    "unit": unit,
+                    "time_s": float(self.t[row]),
+                }
         return found
 
     def columns(self) -> dict[str, np.ndarray]:

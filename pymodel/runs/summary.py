@@ -96,7 +96,7 @@ def differences(
             distance = np.abs(getattr(run, name) - getattr(exact, name))
         over_time = distance.reshape(len(run), -1).max(axis=1)
         worst = int(over_time.argmax())
-        result[name] = {"max": over_time[worst], "unit": unit, "time_s": run.t[worst]}
+        result[name] = {"max": float(over_time[worst]), "unit": unit, "time_s": float(run.t[worst])}
     return result
 
 

@@ -83,6 +83,10 @@ class Trajectory:
         """Whether all is the same, bit for bit."""
         return same_fields(self, other) if isinstance(other, Trajectory) else NotImplemented
 
+    def __repr__(self) -> str:
+        span = f", t = {self.t[0]:g} to {self.t[-1]:g} s" if len(self) else ""
+        return f"<Trajectory: {self.size_text}, {len(self)} rows{span}>"
+
     def __len__(self) -> int:
         """Number of kept times."""
         return len(self.t)

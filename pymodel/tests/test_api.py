@@ -333,6 +333,26 @@ def test_numbers_near_the_end_of_float64_are_told_of_by_the_package_alone(scenar
             pymodel.compiled(scenario, "step")(**change)
 
 
+def test_what_a_prompt_shows_is_a_line(scenario):
+    closed = pymodel.load(SCENARIOS / "four_bar.toml", steps=100)
+    run = pymodel.simulate(closed)
+    kernel = pymodel.recorded("rates", scenario)
+    call = pymodel.prepare_call(pymodel.Machine(), kernel)
+    shown = "<Kernel: 4 inputs, 0 carried, 4 outputs, 15 parameters>"
+    program = f"<Program: {len(call.program.words)} words for 2+2 lanes>"
+    for thing, text in (
+        (run, "<Trajectory: 3 coordinates, 101 rows, t = 0 to 0.01 s>"),
+        (run.first(0), "<Trajectory: 3 coordinates, 0 rows>"),
+        (pymodel.joint_forces(closed, run), "<JointForces: 4 joints, 101 rows>"),
+        (kernel, shown),
+        (call.program, program),
+        (call, f"<Call: {shown} as {program}>"),
+    ):
+        assert repr(thing) == text
+    found = pymodel.differences(run, run)["q"]
+    assert repr(found) == "{'max': 0.0, 'unit': 'rad', 'time_s': 0.0}"
+
+
 # --- pictures -------------------------------------------------------------------------------------
 
 
