@@ -111,10 +111,11 @@ def engine(arithmetic: str, lanes: str) -> Machine:
         If it cannot compute in this format or on these lanes.
     """
     _format_parameters(arithmetic)
-    machine = Machine.parse(lanes, fmt=scalars.parse(arithmetic).fmt)
-    check_word(machine, lanes)  # before a schedule on that many lanes
-    if not machine.fmt.has_sincos:
+    fmt = scalars.parse(arithmetic).fmt
+    if not fmt.has_sincos:
         raise InputError(f"ARITH={arithmetic}: sine and cosine end at binary32")
+    machine = Machine.parse(lanes, fmt=fmt)
+    check_word(machine, lanes)  # before a schedule on that many lanes
     return machine
 
 

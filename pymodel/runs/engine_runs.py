@@ -240,10 +240,7 @@ def _eta_conditions(
 
     Arrays do not fold, which differs in the sign of a zero, and where zero meets an infinity.
     """
-    fmt = mechanism.arithmetic.fmt
-    if not fmt.has_sincos:
-        return None
-    arrays = FormatArrays(fmt)
+    arrays = FormatArrays(mechanism.arithmetic.fmt)
     columns = ([arrays.array(x) for x in vector.T] for vector in (q, p))
     try:
         eta = _eta(mechanism.on(arrays), *columns, numbers)
