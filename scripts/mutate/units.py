@@ -136,13 +136,21 @@ UNITS = {
             "inv_ldup",
             "parallel-4",
             boxes=FLOAT_BOXES,
-            never=tuple(f"gen_rec[{i}].u_rec.{OVERFLOW}" for i in range(4)),
+            never=(
+                *(f"gen_rec[{i}].u_rec.{OVERFLOW}" for i in range(4)),
+                *(f"{units}.{DIVISION}" for units in ("u_mul", "u_add")),
+            ),
             control=tuple(f"gen_parallel.u_inverter.{name}" for name in ("busy_q", "count_q")),
             apart=("gen_parallel.u_inverter.count_q",),
             argued={
                 f"gen_rec[{i}].u_rec.{INVALID}": "only a signalling NaN makes a reciprocal "
                 "invalid, and what an adder gives is none"
                 for i in range(1, 4)
+            }
+            | {
+                f"inv_ldup_parallel.sv:241 const0 $2{cell}.": "one of the last row's entries that "
+                "are not finite only if others are: a reciprocal, times 2 at most"
+                for cell in (65, 67, 69)
             },
         ),
         Unit(

@@ -14,8 +14,9 @@ from pymodel.arith.stimulus import corners
 KINDS = ("general", "spd", "permuted", "scaled", "nearly singular", "singular", "special")
 SPECIAL_SHARE = 0.2  # entries of a special matrix that are corners of the format
 BLOCK = 4  # rows of the matrices that are searched for an inverse with one entry too large
-DRAWN = 20_000  # matrices of that search
-TRIES = 6  # of those for each entry
+DRAWN = 60_000  # matrices of that search
+TRIES = 400  # of those for each entry
+ROUNDING = 1e-9  # of an inverse in float64
 TOO_LARGE = 4  # times the reciprocal of the smallest normal number: the format overflows
 
 
@@ -87,7 +88,8 @@ def one_entry_too_large(fmt: Format, n: int) -> dict[int, list[int]]:
     """Matrices whose inverse, by LDUP, has one entry that is not finite.
 
     Products of small triangular matrices of determinant 1, rows exchanged, times the smallest
-    normal number. Entries of the last row, and some others, cannot overflow alone.
+    normal number or, where these have halves, twice that. In the last row the first entry alone can
+    overflow alone: the others are a reciprocal times 2 at most.
 
     Returns
     -------
@@ -95,11 +97,16 @@ def one_entry_too_large(fmt: Format, n: int) -> dict[int, list[int]]:
         Number of the entry, row by row -> bit patterns of the n * n entries of the matrix.
     """
     rng, size = np.random.default_rng(0), min(n, BLOCK)
-    lower = np.tril(rng.integers(-1, 2, size=(DRAWN, size, size)), -1) + np.eye(size)
-    upper = np.triu(rng.integers(-3, 4, size=(DRAWN, size, size)), 1) + np.eye(size)
+    scale = np.where(np.arange(DRAWN) % 2, 2, 1)[:, None, None]
+    lower = np.tril(rng.integers(-scale, scale + 1, size=(DRAWN, size, size)) / scale, -1)
+    upper = np.triu(rng.integers(-3, 4, size=(DRAWN, size, size)), 1)
+    lower[0], upper[0] = -np.tril(np.ones((size, size)), -1), 0  # the last row's first entry
+    lower, upper = lower + np.eye(size), upper + np.eye(size)
     order = rng.permuted(np.tile(np.arange(size), (DRAWN, 1)), axis=1)
-    blocks = np.take_along_axis(lower @ upper, order[:, :, None], axis=1)
-    large = np.abs(np.linalg.inv(blocks)).reshape(DRAWN, -1) > TOO_LARGE - 0.5  # of whole numbers
+    order[0] = np.arange(size)
+    blocks = scale * np.take_along_axis(lower @ upper, order[:, :, None], axis=1)
+    inverses = np.abs(np.linalg.inv(blocks)).reshape(DRAWN, -1)
+    large = inverses > TOO_LARGE * (1 - ROUNDING)
     found = {}
     for entry in range(size * size):
         alone = np.flatnonzero(large[:, entry] & (large.sum(axis=1) == 1))
