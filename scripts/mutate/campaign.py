@@ -166,8 +166,12 @@ class Campaign:
         if unit.before:
             yield equivalence.compare(*given, log, states, before=unit.before)
         for register in unit.apart:
-            pairs = known.reached_apart(*given, register, log, unit.control)
-            yield equivalence.compare(*given, log, pairs, apart=register)
+            zeros = dict.fromkeys(unit.never, "0")
+            start = known.zeros_apart(clean, register, unit.control) | zeros
+            if equivalence.compare(*given, log, [start], apart=register) == equivalence.EQUIVALENT:
+                pairs = known.reached_apart(*given, register, log, unit.control, unit.never)
+                pairs = [pair | zeros for pair in pairs]
+                yield equivalence.compare(*given, log, pairs, apart=register)
 
     def _reached(self, clean: Path, log: Path) -> list[equivalence.State]:
         """The states of a netlist that are compared."""

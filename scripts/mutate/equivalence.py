@@ -13,6 +13,7 @@ EQUIVALENT, DIFFERENT, OPEN = "equivalent", "different", "open"
 #: Of a proof in all states, and of one in each of the states that are reached.
 YOSYS_LIMIT_S, REACHED_LIMIT_S = 60, 300
 PROVED, REFUTED = "no model found: SUCCESS!", "model found: FAIL!"
+FEW = 4  # states, for all of which SAT looks at gates, too
 CUT, SLOW = r"\$dff|\$mem_v2", r"\$mul"  # types of cells
 #: The commands that make gates of words, of which `opt` finds equal ones that words hide.
 GATES = "wreduce\npeepopt\nopt_expr\nopt_clean\ntechmap\nopt -share_all\n"
@@ -36,9 +37,9 @@ def compare(
 
     Both are cut at registers, memories and the modules that stayed as they are: what goes into
     these is compared as outputs, what comes from them is any input, the same for both. Where SAT
-    finds no answer, it looks at gates, of which equal ones are one; and then cuts at multipliers,
-    too. Equal so means equivalent. Where a module without registers differs so, it is different;
-    with registers, it may be that the difference needs a state that is never reached.
+    finds no answer in a few states, it looks at gates, of which equal ones are one; and then cuts
+    at multipliers, too. Equal so means equivalent. Where a module without registers differs so, it
+    is different; with registers, it may be that the difference needs a state that is never reached.
 
     Parameters
     ----------
@@ -75,7 +76,7 @@ def compare(
         return _said(f"{miter}design -save miter\n{each}", len(states), limit_s, log)
 
     found = said(CUT)
-    if found == OPEN:
+    if found == OPEN and len(states) <= FEW:
         found = said(CUT, GATES)
     if found == OPEN and len(states) == 1:
         return EQUIVALENT if said(f"{CUT}|{SLOW}") == EQUIVALENT else OPEN

@@ -75,6 +75,7 @@ def reached_apart(
     register: str,
     log: Path,
     control: Sequence[str] = (),
+    never: Sequence[str] = (),
 ) -> list[State]:
     """The values that a register takes without and, at the same time, with a mutation.
 
@@ -90,10 +91,12 @@ def reached_apart(
         Its value with the mutation is that of `register` with `APART` behind.
     control
         Registers, or bits of them, whose values at the same time are told, too.
+    never
+        As for :func:`reached`.
     """
-    names = cut_names(clean)
+    start = zeros_apart(clean, register, control)
+    names, (_, _, *known) = cut_names(clean), start
     cut = names[f"{REGISTER}{register}"]
-    known = [name for name in control if split_index(name)[0] != register]
     pins = [(names[f"{REGISTER}{name}"], bit) for name, bit in map(split_index, known)]
     after = [f"gold_{cut}.D", f"gate_{cut}.D", *(f"gold_{pin}.D{bit}" for pin, bit in pins)]
     now = [f"in_{cut}.Q", f"in_{cut}.Q{APART}", *(f"in_{pin}.Q{bit}" for pin, bit in pins)]
@@ -101,20 +104,27 @@ def reached_apart(
     shown = [split_index(name)[0] for name in after]
     script = miter_of(clean, module, mutation, apart=register, shown=shown)
     yosys(f"{script}\nwrite_rtlil {miter.relative_to(ROOT)}\n", log)
-    widths = [width_of(clean, register)] * 2
-    widths += [1 if bit else width_of(clean, name) for name, bit in map(split_index, known)]
-    states = new = [tuple("0" * width for width in widths)]
+    states = new = [tuple(start.values())]
     while new:
         script = f"read_rtlil {miter.relative_to(ROOT)}\n"
         for state in new:
-            fixed = zip(now, state, strict=True)
+            zeros = [(f"in_{pin}", "0") for pin in never]
+            fixed = [*zip(now, state, strict=True), *zeros]
             given = " ".join(f"-set {pin} {len(bits)}'b{bits}" for pin, bits in fixed)
             script += f"{_all(after)} {given} miter\n"
         then = [tuple(model[pin] for pin in after) for model in _models(yosys(script, log))]
         new = [state for state in dict.fromkeys(then) if state not in states]
         states = states + new
-    told = (register, f"{register}{APART}", *known)
-    return [dict(zip(told, state, strict=True)) for state in states]
+    return [dict(zip(start, state, strict=True)) for state in states]
+
+
+def zeros_apart(clean: Path, register: str, control: Sequence[str] = ()) -> State:
+    """The state behind a reset: of a register, the same with a mutation, and others."""
+    known = [name for name in control if split_index(name)[0] != register]
+    widths = dict.fromkeys((register, f"{register}{APART}"), width_of(clean, register))
+    for name, (signal, bit) in zip(known, map(split_index, known), strict=True):
+        widths[name] = 1 if bit else width_of(clean, signal)
+    return {name: "0" * width for name, width in widths.items()}
 
 
 def _all(shown: Sequence[str]) -> str:

@@ -179,6 +179,9 @@ UNITS = {
                 "const0 $driver$u_assembly.count_q.Q[5]": "no pass lasts for 32 cycles here",
                 "hdca_disassembly.sv:100 const1 $415.A": "an operand while the units are idle: no "
                 "result of it is stored",
+                "hdca_assembly.sv:376 const1 $286.A": "likewise",
+                "inv_adjugate_2x2.sv:53 const1 $67.A": "the reciprocal of a determinant of zero is "
+                "infinite, and then no entry of the inverse is finite",
             },
         ),
         Unit(
