@@ -202,6 +202,7 @@ UNITS = {
             boxes=("hdca_engine", VOTED),
             control=("u_control.options_q[31]",),  # of an option that does not exist
             argued={
+                "cnot1 by bit 4 $driver$u_control.options_q.Q": NO_OPTION,
                 "cnot1 by bit 512 u_engine.body_a_i[832]": "no assembly reads this word, "
                 "xi_22[2][2] of body A",
             },
@@ -213,7 +214,7 @@ UNITS = {
             "step_engine",
             "least-half",
             boxes=(*FLOAT_BOXES, *MEMORIES, VOTED),
-            shows=("busy", "full", "push"),
+            shows=("busy", "full", "pop", "push"),
             # A write hits what stood there a cycle before: an address stands until it is done.
             before=(
                 "u_control.u_axil.gen_set_up.write_q",

@@ -396,7 +396,8 @@ async def _commands(bus: Bus) -> None:
 async def _half_words(bus: Bus) -> None:
     """Every bit of every operand is written and kept, as 0 and as 1, by writes of half a word.
 
-    In ascending order and in descending order: a write to a second word shows in one of them.
+    In ascending order and in descending order: a write to a second word shows in one of them. Last,
+    zeros beside a half that is all 0 or all 1: what this half adds to them shows.
     """
     registers, mask, half = bus.registers, (1 << bus.operand_w) - 1, WORD_BYTES // 2
     for name in bus.OPERANDS:
@@ -404,8 +405,12 @@ async def _half_words(bus: Bus) -> None:
         words = [int(x) for x in bus.board.rng.integers(1 << 32, size=registers.map[name].words)]
         for offset in (0, half):
             written = ((1 << 8 * half) - 1) << 8 * offset
-            for order, flip in ((1, 0), (-1, ALL_BITS)):
-                held = [word ^ flip for word in words]
+            for order, held in (
+                (1, words),
+                (-1, [word ^ ALL_BITS for word in words]),
+                (1, [written] * len(words)),
+                (1, [ALL_BITS] * len(words)),
+            ):
                 await registers.write(name, *held)
                 want = [word ^ written for word in held]
                 pending = []
