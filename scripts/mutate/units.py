@@ -226,8 +226,8 @@ UNITS = {
                 "const0 $driver$u_sequencer.entries_left_q.Q[0]": "at most two entries are traced "
                 "here; what is left is only compared with two",
                 "cnot1 by bit 0 $driver$u_sequencer.entries_left_q.Q[1]": "likewise",
-                "cnot1 by bit 12 $procmux$582.B[0]": "steps are only held so in a run of none, "
-                "which ends, and the next one sets them",
+                "step_sequencer.sv:162 cnot1 by bit 29 $procmux$1157.B": "counters are only held "
+                "so in a run of no steps, which ends, and the next one sets them",
                 "step_sequencer.sv:190 inv $859.A[1]": "behind the last item, which is executed "
                 "when two more have been fetched: none of these is",
             },
