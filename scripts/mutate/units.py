@@ -244,6 +244,9 @@ UNITS = {
                 "const1 $procmux$15.A[8]": "data of a host's word, kept where the chain stands: "
                 "such a word is there only between runs, when the chain advances in every cycle",
                 "cnot1 by bit 20 $procmux$15.B[24]": "likewise",
+                "step_array_regs.sv:292 cnot1 by bit 30 $558.A": "what other registers give to a "
+                "read: 0, as one register is read at a time",
+                "step_array_regs.sv:355 const0 $600.A": "likewise",
                 "inv $driver$u_sequencer.fetched_item_q.Q[6]": "turned back in each cycle that it "
                 "is kept: only of the first words of a run, which store nothing, not kept for one",
             },
