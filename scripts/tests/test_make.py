@@ -112,10 +112,17 @@ def test_a_target_that_does_not_exist_is_named_rather_than_its_variables(make):
     assert "No rule to make target 'fp_ad'" in make("fp_ad", "SIM=icarus").stderr
 
 
-def test_a_simulator_that_does_not_run_the_configuration(make):
-    done = make("cosim_step", "SIM=icarus", "CONFIG=half")
+@pytest.mark.parametrize(
+    ("bench", "sim", "config", "other"),
+    [
+        ("cosim_step", "icarus", "half", "verilator"),
+        ("step_array", "verilator", "two-of-2-half", "icarus"),  # a file with other tests, too
+    ],
+)
+def test_a_simulator_that_does_not_run_the_configuration(make, bench, sim, config, other):
+    done = make(bench, f"SIM={sim}", f"CONFIG={config}")
     assert done.returncode == 2
-    assert "SIM=icarus: must be verilator for CONFIG=half" in done.stderr
+    assert f"SIM={sim}: must be {other} for CONFIG={config}" in done.stderr
 
 
 @pytest.mark.parametrize(
