@@ -30,8 +30,6 @@ class Unit:
         delayed by as many clocks as the lane asks for.
     boxes
         Modules below it that stay as they are.
-    shows
-        Nets of one bit in the module that the bench reads.
     control
         Registers of few bits that tell the steps of the module apart, or bits of a register: SAT
         compares in the steps that are reached.
@@ -61,7 +59,6 @@ class Unit:
     variants: tuple[dict[str, int], ...] = ({},)
     lanes: bool = False
     boxes: tuple[str, ...] = ()
-    shows: tuple[str, ...] = ()
     control: tuple[str, ...] = ()
     never: tuple[str, ...] = ()
     zero_or_not: str = ""
@@ -82,6 +79,14 @@ class Unit:
         """The bench that all share, with its tests."""
         importlib.import_module(f"tb.{self.bench}.test_{self.bench}")
         return importlib.import_module(f"tb.{self.bench}.bench").BENCH
+
+    @property
+    def shows(self) -> tuple[str, ...]:
+        """Nets of one bit in the module that the bench reads; nothing below is there any more."""
+        device = self.shared_bench().device
+        if device.toplevel != self.module:
+            return ()
+        return tuple(name for name in device.signals if "." not in name)
 
     def parameters(self, known: Sequence[str]) -> list[dict[str, Any]]:
         """Parameters of the module, one mapping a variant.
@@ -214,7 +219,6 @@ UNITS = {
             "step_engine",
             "least-half",
             boxes=(*FLOAT_BOXES, *MEMORIES, VOTED),
-            shows=("busy", "full", "pop", "push"),
             # A write hits what stood there a cycle before: an address stands until it is done.
             before=(
                 "u_control.u_axil.gen_set_up.write_q",
@@ -239,7 +243,6 @@ UNITS = {
             "step_array",
             "two-of-2-half",
             boxes=(*FLOAT_BOXES, "step_bank", "array_program", VOTED),
-            shows=("busy", "done_state", "parts_rst_n"),
             argued={
                 "const1 $procmux$15.A[8]": "data of a host's word, kept where the chain stands: "
                 "such a word is there only between runs, when the chain advances in every cycle",

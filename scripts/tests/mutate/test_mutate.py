@@ -223,6 +223,11 @@ def test_a_verdict_depends_on_rtl_and_bench():
     assert not any(source.startswith("scripts/") for source in found)
 
 
+def test_a_netlist_shows_what_its_bench_reads_of_the_module_itself():
+    assert UNITS["step_engine"].shows == ("busy", "full", "pop", "push")
+    assert UNITS["axil_slave"].shows == UNITS["fp_add"].shows == ()  # of a module above it
+
+
 def test_a_bench_that_fails_without_a_mutation_judges_nothing(tmp_path, monkeypatch):
     """What fails in the server alone, as a parameter that it lacks, would kill all mutants."""
     simulator = SimpleNamespace(set_env=lambda: None, env={}, build_command=lambda: [["cat"]])
@@ -331,6 +336,28 @@ def test_what_differs_with_any_tables_is_equivalent_with_their_own(folder):
     assert equivalence.compare(netlists.with_tables(0), *given) == equivalence.EQUIVALENT
 
 
+@needs_yosys
+@pytest.mark.rtl_of()
+def test_where_words_have_no_answer_gates_of_a_few_states_may(netlist_of, monkeypatch):
+    said = equivalence._said
+
+    def no_words(script, *given):
+        return said(script, *given) if "techmap" in script else equivalence.OPEN
+
+    def proof(at, *states):
+        clean, log, mutation = netlist_of("counter", COUNTER.replace("AT", at))
+        return equivalence.compare(
+            clean, "counter", mutation("const0", "$eq", "Y", 0), log, states or ({},)
+        )
+
+    monkeypatch.setattr(equivalence, "_said", no_words)
+    assert proof("2") == equivalence.DIFFERENT
+    zero, one = {"count_q": "00"}, {"count_q": "01"}
+    assert proof("2", zero, one) == equivalence.EQUIVALENT
+    assert proof("1", zero, one) == equivalence.DIFFERENT
+    assert proof("2", *[zero] * equivalence.FEW, one) == equivalence.OPEN
+
+
 #: Keeps a flag of a module inside.
 KEEPER = """
 module unit(output flag_o);
@@ -378,6 +405,48 @@ def test_a_counter_may_take_as_many_steps_in_another_order(netlist_of):
 
     assert proof(1) == equivalence.EQUIVALENT  # it is seen to count 2, 1, 0, 3
     assert proof(0) == equivalence.DIFFERENT  # 1, 3
+
+
+#: Counts four clocks from `go_i` on; what it counts else, and where the flag is set, nobody sees.
+BETWEEN = """
+module unit(output flag_o);
+endmodule
+module between(input clk_i, rst_ni, go_i, output end_o);
+  logic flag, busy_q;
+  logic [1:0] count_q;
+  unit u_unit(.flag_o(flag));
+  assign end_o = busy_q && count_q == 3;
+  always_ff @(posedge clk_i) begin
+    busy_q <= rst_ni && (busy_q ? !end_o : go_i);
+    if (!rst_ni || !busy_q && go_i) count_q <= '0;
+    else count_q <= !busy_q || flag ? count_q - 1'b1 : count_q + 1'b1;
+  end
+endmodule
+"""
+
+
+@needs_yosys
+@pytest.mark.rtl_of()
+def test_a_counter_is_compared_with_the_state_that_it_stands_in(netlist_of):
+    clean, log, mutation = netlist_of("between", BETWEEN, "unit")
+    (cell,) = re.findall(r"cell \$sub (\S+)$", clean.read_text(), re.M)
+    given = clean, "between", mutation("const0", f"$sub {cell}", "Y", 0)
+    apart, flag = f"count_q{equivalence.APART}", "u_unit.flag_o[0]"
+
+    def proof(control, never):
+        pairs = known.reached_apart(*given, "count_q", log, control, never)
+        pairs = [pair | dict.fromkeys(never, "0") for pair in pairs]
+        assert pairs[0].items() >= known.zeros_apart(clean, "count_q", control).items()
+        return pairs, equivalence.compare(*given, log, pairs, apart="count_q")
+
+    start = {"count_q": "00", apart: "00", "busy_q": "0"}
+    assert known.zeros_apart(clean, "count_q", ["busy_q", "count_q[1]"]) == start
+    pairs, said = proof(["busy_q"], [flag])
+    assert said == equivalence.EQUIVALENT
+    assert any(pair["count_q"] != pair[apart] for pair in pairs)
+    assert all(pair["count_q"] == pair[apart] for pair in pairs if pair["busy_q"] == "1")
+    for control, never in (([], [flag]), (["busy_q"], [])):
+        assert proof(control, never)[1] == equivalence.DIFFERENT
 
 
 #: `both_o` is never 1, as of two registers one is given the opposite of the other.
@@ -479,6 +548,22 @@ def test_a_proof_kills_what_no_bench_counts_to(folder, monkeypatch):
     open_ = f"{lemma}, whose induction does not close"
     assert killed("const0", "$driver$cycles_q", "Q", 20) == open_
     assert killed("inv", "$driver$nothing", "D", 0) == ""
+
+
+@needs_yosys
+@pytest.mark.rtl_of("hdca_engine", "fp_sincos")
+def test_ports_of_modules_that_stay_are_as_wide_as_they_are(folder):
+    """No fault is drawn on a bit, or by a bit, that a port does not have."""
+    netlists = Netlists(UNITS["hdca_engine"], folder)
+    netlists.read()
+    text = netlists.clean(0).read_text()
+    widths = {name: int(w) for w, name in re.findall(r"^  wire width (\d+) (\S+)$", text, re.M)}
+    units = r"cell \\fp_units \S+\n((?:    parameter .*\n)+)(?:    connect .*\n)*?"
+    found = re.findall(rf"{units}    connect \\y_o (\S+)\n", text)
+    assert len(found) == text.count("cell \\fp_units ") > 1
+    for parameters, result in found:
+        values = {k: int(v) for k, v in re.findall(r"parameter \\(\S+) (\d+)", parameters)}
+        assert widths[result] == values["N"] * (1 + values["EXP_W"] + values["MAN_W"])
 
 
 MANY = 60  # faults, so that whatever the RTL is, some are where one is looked for
