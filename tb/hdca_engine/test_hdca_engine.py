@@ -16,6 +16,7 @@ from tb.hdca_engine.bench import BENCH
 
 ASSEMBLY, DISASSEMBLY = 0, 1
 BODY_WORDS, IMPULSE_WORDS = 33, 2
+XI_12, XI_10, XI_20 = 9, 27, 30  # first words
 IMPULSES = 64  # pairs of special ones
 EXACT = {"icarus": 4, "verilator": 32}  # runs with exact sums
 UNDERFLOWS = {"icarus": 6, "verilator": 24}  # runs with a product that is too small
@@ -196,12 +197,22 @@ async def exact_sums(dut, board):
         for i in (0, 4):  # xi_11 of B, the joint's matrix: its inverse is that of one
             words[1][i] = const(1.0)
         for body in words:
-            body[9:18] = [integer() for _ in range(9)]  # xi_12
-        words[1][27:29] = [integer() for _ in range(2)]  # xi_10 of B
+            body[XI_12 : XI_12 + 9] = [integer() for _ in range(9)]
+        words[1][XI_10 : XI_10 + 2] = [integer() for _ in range(2)]
         joint = await engine.assemble(*map(two_handles.from_words, words), f"run {run}")
         ones = [const(x) for x in board.rng.choice([-1.0, 1.0], size=4)]
         await engine.disassemble(joint, tuple(ones[:2]), tuple(ones[2:]), f"run {run}")
         board.compare("flags of exact sums", int(dut.flags_o.value), 0, context=f"run {run}")
+
+
+def _bodies(arithmetic, values):
+    """Bodies of zeros and some values, by body and word; the joint's matrix is that of one."""
+    words = [[arithmetic.const(0.0)] * BODY_WORDS for _ in range(2)]
+    for body, word in ((1, 0), (1, 4)):  # xi_11 of B: so is its inverse
+        words[body][word] = arithmetic.const(1.0)
+    for (body, word), value in values.items():
+        words[body][word] = arithmetic.const(value)
+    return tuple(map(two_handles.from_words, words))
 
 
 @BENCH.test(timeout_us=1_000)
@@ -209,26 +220,45 @@ async def one_product_underflows(dut, board):
     """All is exact but a few products that are too small: inexact comes from these alone."""
     engine = Engine(dut, board)
     await engine.reset()
+    least = engine.fmt.to_float(engine.fmt.min_normal)
 
     def bodies_with(tiny, half):
-        arithmetic = engine.new_arithmetic()
-        const = arithmetic.const
-        words = [[const(0.0)] * BODY_WORDS for _ in range(2)]
-        words[0][tiny], words[1][half] = arithmetic.scalar(engine.fmt.min_normal), const(0.5)
-        for i in (0, 4):  # xi_11 of B, the joint's matrix: its inverse is that of one
-            words[1][i] = const(1.0)
-        return tuple(map(two_handles.from_words, words))
+        return _bodies(engine.new_arithmetic(), {(0, tiny): least, (1, half): 0.5})
 
     def flags_with(*places):
         arithmetic = engine.new_arithmetic()
         two_handles.assemble(arithmetic, *arithmetic.adopt(bodies_with(*places)))
         return arithmetic.flags
 
-    behind = range(9, BODY_WORDS)  # xi_11
+    behind = range(XI_12, BODY_WORDS)  # xi_11
     pairs = [x for x in product(behind, behind) if flags_with(*x) == UNDERFLOW | INEXACT]
     for run in BENCH.items(board, range(UNDERFLOWS[BENCH.simulator])):
         places = pairs[board.rng.integers(len(pairs))]
         await engine.assemble(*bodies_with(*places), f"run {run}: words {places}")
+
+
+@BENCH.test(timeout_us=1_000)
+async def one_sum_underflows(dut, board):
+    """All is exact but a sum that is too small: of the first pass, the second, a disassembly."""
+    engine = Engine(dut, board)
+    await engine.reset()
+    least = engine.fmt.to_float(engine.fmt.min_normal)
+    for run in BENCH.items(board, range(UNDERFLOWS[BENCH.simulator])):
+        row, column = board.rng.integers(3), board.rng.integers(2)
+        less, more = least * board.rng.choice([(1, 1.5), (-1, -1.5), (1.5, 1), (-1.5, -1)])
+        beta_hat = {(1, XI_10 + column): -less}  # it is less
+        by_pass = [
+            {(0, XI_20 + column): more, (1, XI_10 + column): less},
+            {(0, XI_10 + row): more, (0, XI_12 + 3 * row + column): 1.0} | beta_hat,
+            {(0, XI_12 + column): -1.0} | beta_hat,  # W^A is 1
+        ]
+        where = ("the first pass", "the second pass", "the disassembly")[run % 3]
+        context = f"run {run}: a sum of {where}, row {row}, column {column}"
+        zero, impulse = (engine.new_arithmetic().const(x) for x in (0.0, more))
+        joint = await engine.assemble(*_bodies(engine.new_arithmetic(), by_pass[run % 3]), context)
+        if run % 3 == 2:
+            await engine.disassemble(joint, (impulse, zero), (zero, zero), context)
+        board.compare("flags", int(dut.flags_o.value), UNDERFLOW | INEXACT, context=context)
 
 
 @BENCH.test(timeout_us=1_000)
