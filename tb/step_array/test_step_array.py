@@ -46,6 +46,8 @@ PATIENCE = 4  # times as many tables until all must be covered
 MOST_REPEAT = (1 << 16) - 1
 MANY_CALLS = {"icarus": 8, "verilator": 70}
 MANY_SHORT_CALLS = {"icarus": 0, "verilator": 520}
+BACKWARDS = {"icarus": 4, "verilator": 16}  # tables
+CALLS_IN_TURN, MOSTLY = 60, 0.8  # of the cycles
 REPEATS = {"icarus": (33,), "verilator": (33, 65, 129, 257)}  # of a segment: each bit by itself
 WAITS = 20  # cycles
 FEW_WORDS = 4  # of a call and of its results, where only their pace matters
@@ -375,6 +377,29 @@ async def many_calls(dut, board):
 
 
 @BENCH.test(timeout_us=40_000)
+async def functions_in_turn(dut, board):
+    """Batches of a call or a few, any function behind any other: half by half each is named."""
+    bus = await _start(dut, board)
+    bus.registers.stall_streams(board.rng, 0.0, MOSTLY)
+    words = _doubling_words(bus.machine)
+    table = [Function(0, 0, 0, 1, 1, 1)] * bus.machine.functions
+    registers = bus.tables.programs.registers()
+    one = Segment(0, len(words), emit=True)
+    await bus.load(True, array_of(bus.machine, words, [one], table, registers))
+    await bus.check_run([bus.call() for _ in range(CALLS_IN_TURN)], "in turn")
+
+
+@BENCH.test(timeout_us=40_000)
+async def places_after_a_wait(dut, board):
+    """Calls that come slowly: the first word behind a wait reads and writes at any place."""
+    bus = await _start(dut, board)
+    bus.registers.stall_streams(board.rng, MOSTLY, 0.0)
+    for number in BENCH.items(board, range(BACKWARDS[BENCH.simulator])):
+        await bus.load(True, _backwards(bus))
+        await bus.check_run([bus.call(0) for _ in range(2)], f"backwards {number}")
+
+
+@BENCH.test(timeout_us=40_000)
 async def many_repeats(dut, board):
     """Counters of repeats count beyond five bits."""
     bus = await _start(dut, board)
@@ -477,6 +502,18 @@ def _filling(bus, most=ALL_BITS):
     segments = [Segment(0, len(words), outputs, out_stride=1, emit=True)]
     table = [Function(0, 0, 0, 1, inputs, outputs)]
     return array_of(machine, words, segments, table, bus.tables.programs.registers())
+
+
+def _backwards(bus):
+    """A table for :func:`_doubling_words` that begins at the last places and goes back."""
+    machine, words = bus.machine, _doubling_words(bus.machine)
+    inputs, outputs = (
+        int(bus.rng.integers(1, d + 1)) for d in (machine.in_depth, machine.out_depth)
+    )
+    back = -1 if inputs >= outputs else 0
+    segment = Segment(0, len(words), outputs, inputs - 1, back, outputs - 1, -1, emit=True)
+    table = [Function(0, 0, 0, 1, inputs, outputs)]
+    return array_of(machine, words, [segment], table, bus.tables.programs.registers())
 
 
 def _quiet_end(bus):
