@@ -165,11 +165,11 @@ class Campaign:
             yield equivalence.compare(*given, log, known.zero_or_not(unit.zero_or_not))
         if unit.before:
             yield equivalence.compare(*given, log, states, before=unit.before)
-        for register in unit.apart:
-            zeros = dict.fromkeys(unit.never, "0")
-            start = known.zeros_apart(clean, register, unit.control) | zeros
+        for register, when in unit.apart.items():
+            zeros, control = dict.fromkeys(unit.never, "0"), (*unit.control, *when)
+            start = known.zeros_apart(clean, register, control) | zeros
             if equivalence.compare(*given, log, [start], apart=register) == equivalence.EQUIVALENT:
-                pairs = known.reached_apart(*given, register, log, unit.control, unit.never)
+                pairs = known.reached_apart(*given, register, log, control, unit.never)
                 pairs = [pair | zeros for pair in pairs]
                 yield equivalence.compare(*given, log, pairs, apart=register)
 

@@ -128,8 +128,9 @@ itself:
 - `zero_or_not`: bits of an input. SAT looks at it apart where all are 0, and where one is 1.
 - `before`: registers that hold what they were given in a cycle before, in which all is free.
 - `tables`: SAT looks at what stands in memories that nothing writes, too; else it is any contents.
-- `apart`: counters. Each netlist has its own; SAT finds the pairs of values that they take, and in
-  each of these all else must be the same: the fault only changes the order of the values.
+- `apart`: counters and other registers. Each netlist has its own; SAT finds the pairs of values
+  that they take, and in each of these all else must be the same: the fault only changes the order
+  of the values, or one that nobody looks at.
 
 SAT knows neither which other states are never reached nor what else the modules inside do; where
 that matters, the line says why.

@@ -41,7 +41,9 @@ class Unit:
         Registers whose values are those that they were given in a cycle before, where SAT finds no
         proof for any values.
     apart
-        Counters that may go through other values with a fault, in the same number of steps.
+        Counters that may go through other values with a fault, in the same number of steps, or
+        registers that may hold others where nobody looks -> registers of few bits that tell when
+        that is, besides `control`.
     tables
         SAT looks at what stands in memories that nothing writes, where it sees a difference with
         any contents.
@@ -63,7 +65,7 @@ class Unit:
     never: tuple[str, ...] = ()
     zero_or_not: str = ""
     before: tuple[str, ...] = ()
-    apart: tuple[str, ...] = ()
+    apart: dict[str, tuple[str, ...]] = field(default_factory=dict)
     tables: bool = False
     argued: dict[str, str] = field(default_factory=dict)
     goal: float = FLOAT_GOAL
@@ -73,7 +75,8 @@ class Unit:
         """What SAT is told."""
         zero = [self.zero_or_not] if self.zero_or_not else []
         tables = ["tables"] if self.tables else []
-        return [*self.control, *self.never, *zero, *self.before, *self.apart, *tables]
+        apart = [name for counter, when in self.apart.items() for name in (counter, *when)]
+        return [*self.control, *self.never, *zero, *self.before, *apart, *tables]
 
     def shared_bench(self) -> Bench:
         """The bench that all share, with its tests."""
@@ -146,7 +149,7 @@ UNITS = {
                 *(f"{units}.{DIVISION}" for units in ("u_mul", "u_add")),
             ),
             control=tuple(f"gen_parallel.u_inverter.{name}" for name in ("busy_q", "count_q")),
-            apart=("gen_parallel.u_inverter.count_q",),
+            apart={"gen_parallel.u_inverter.count_q": ()},
             argued={
                 f"gen_rec[{i}].u_rec.{INVALID}": "only a signalling NaN makes a reciprocal "
                 "invalid, and what an adder gives is none"
@@ -179,7 +182,10 @@ UNITS = {
             boxes=FLOAT_BOXES,
             never=(f"u_rec.{OVERFLOW}", f"u_dis_add.{DIVISION}", f"u_dis_mul.{DIVISION}"),
             control=(f"u_disassembly.{DIVISION}",),
-            apart=("u_disassembly.count_q", "u_assembly.count_q"),
+            apart={
+                "u_disassembly.count_q": ("u_disassembly.busy_q",),
+                "u_assembly.count_q": ("u_assembly.in_pass_1_q", "u_assembly.in_pass_2_q"),
+            },
             argued={
                 "const0 $driver$u_assembly.count_q.Q[5]": "no pass lasts for 32 cycles here",
                 "hdca_disassembly.sv:100 const1 $415.A": "an operand while the units are idle: no "
@@ -243,6 +249,7 @@ UNITS = {
             "step_array",
             "two-of-2-half",
             boxes=(*FLOAT_BOXES, "step_bank", "array_program", VOTED),
+            apart={"u_drain.some_place_q": ("u_drain.full_q",)},
             argued={
                 "const1 $procmux$15.A[8]": "data of a host's word, kept where the chain stands: "
                 "such a word is there only between runs, when the chain advances in every cycle",
