@@ -157,7 +157,7 @@ class Campaign:
                 self._states[mutation.variant] = self._reached(clean, log)
         states = self._states[mutation.variant]
         given = clean, unit.module, mutation
-        yield equivalence.compare(*given, log, states)
+        yield equivalence.compare(*given, log, known.reset_or_not(clean, states))
         if unit.tables:
             tables = self.netlists.with_tables(mutation.variant)
             yield equivalence.compare(tables, unit.module, mutation, log, states)

@@ -20,6 +20,8 @@ from scripts.mutate.equivalence import (
 from scripts.mutate.netlist import Mutation, yosys
 from scripts.places import ROOT
 
+RESET = "rst_ni"
+
 
 def reached(
     clean: Path, module: str, control: Sequence[str], log: Path, never: Sequence[str] = ()
@@ -66,6 +68,16 @@ def reached(
     for state in states:  # grows
         states += [then for then in steps[state] if then not in states]
     return [dict(zip(control, state, strict=True)) for state in states]
+
+
+def reset_or_not(clean: Path, states: Sequence[State]) -> list[State]:
+    """These states where there is no reset, and any state where there is one, if there ever is.
+
+    Either is much less to prove than both.
+    """
+    if not re.search(rf"^  wire input \d+ \\{RESET}$", clean.read_text(), re.M):
+        return list(states)
+    return [{RESET: "0"}, *({RESET: "1"} | state for state in states)]
 
 
 def reached_apart(

@@ -133,10 +133,16 @@ UNITS = {
             lanes=True,
             zero_or_not="a_i[30:23]",  # the exponent
             tables=True,
-            argued={
-                "fp_sincos.sv:287 inv $65.Y[2]": "a low bit of the reduced angle: with it the "
-                "model has the same results, tried for all numbers of binary32",
-            },
+            argued=dict.fromkeys(
+                (
+                    *("fp_sincos.sv:287 inv $65.Y[2]", "fp_sincos.sv:287 const1 $65.Y[2]"),
+                    "fp_sincos.sv:287 const1 $67.Y[2]",
+                    *("fp_sincos.sv:352 const0 $75.B[0]", "fp_sincos.sv:352 const1 $75.B[3]"),
+                    "fp_sincos.sv:364 cnot1 by bit 20 $89.B[21]",
+                ),
+                "a low bit of the reduced angle: with it the model has the same results, tried "
+                "for all numbers of binary32 that are reduced",
+            ),
         ),
         Unit(
             "ldup_parallel",
@@ -172,6 +178,11 @@ UNITS = {
                 "cnot0 by bit 29 $procmux$523.Y[4]": "only where the multiplier is not used: a "
                 "subnormal times zero is what zero times zero is",
                 "cnot0 by bit 20 $procmux$381.A[24]": "likewise, of a number times zero",
+                "inv_ldup_serial.sv:254 const1 $procmux$105.A": "a term that is left out is a "
+                "negative subnormal number, which an adder takes for minus zero, as it should be",
+                "inv_ldup_serial.sv:104 cnot1 by bit 5 $21.A": "no step lasts for 32 cycles here",
+                "inv_ldup_serial.sv:315 inv $procmux$1374.Y[287]": "a sign turned in every step: "
+                "an even number of them lies between any two that use it",
             },
         ),
         Unit(

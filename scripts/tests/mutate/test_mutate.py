@@ -143,6 +143,7 @@ def judged(tmp_path, monkeypatch):
     monkeypatch.setattr(run, "SUMMARY", dataclasses.replace(run.SUMMARY, file=file))
     monkeypatch.setattr(campaign, "Judge", Judge)
     monkeypatch.setattr(campaign.equivalence, "compare", compare)
+    monkeypatch.setattr(campaign.known, "reset_or_not", lambda clean, states: states)
     monkeypatch.setattr(campaign.proofs, "killed_by", lambda *_: "")
     monkeypatch.setattr(Netlists, "read", lambda self: None)
     monkeypatch.setattr(Netlists, "mutations", mutations)
@@ -356,6 +357,21 @@ def test_where_words_have_no_answer_gates_of_a_few_states_may(netlist_of, monkey
     assert proof("2", zero, one) == equivalence.EQUIVALENT
     assert proof("1", zero, one) == equivalence.DIFFERENT
     assert proof("2", *[zero] * equivalence.FEW, one) == equivalence.OPEN
+
+
+@needs_yosys
+@pytest.mark.rtl_of()
+def test_with_and_without_a_reset_are_proved_apart(netlist_of):
+    clean, log, mutation = netlist_of("counter", COUNTER.replace("AT", "3"))
+    states = known.reset_or_not(clean, [{"count_q": "00"}, {"count_q": "01"}])
+    assert states[0] == {known.RESET: "0"}
+    assert states[1:] == [{known.RESET: "1", "count_q": bits} for bits in ("00", "01")]
+    (cell,) = re.findall(r"cell \$add (\S+)$", clean.read_text(), re.M)
+    given = clean, "counter", mutation("inv", f"$add {cell}", "Y", 0), log
+    assert equivalence.compare(*given, states[:1]) == equivalence.EQUIVALENT
+    assert equivalence.compare(*given, states[1:]) == equivalence.DIFFERENT
+    clean.write_text(clean.read_text().replace(known.RESET, "clear_ni"))
+    assert known.reset_or_not(clean, [{}]) == [{}]
 
 
 #: Keeps a flag of a module inside.
