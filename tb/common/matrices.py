@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from itertools import islice
+from itertools import islice, product
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from pymodel.arith.stimulus import corners
 KINDS = ("general", "spd", "permuted", "scaled", "nearly singular", "singular", "special")
 SPECIAL_SHARE = 0.2  # entries of a special matrix that are corners of the format
 BLOCK = 4  # rows of the matrices that are searched for an inverse with one entry too large
-DRAWN = 60_000  # matrices of that search
+DRAWN = 120_000  # matrices of that search
 TRIES = 400  # of those for each entry
 ROUNDING = 1e-9  # of an inverse in float64
 TOO_LARGE = 4  # times the reciprocal of the smallest normal number: the format overflows
@@ -84,40 +84,42 @@ def one_bit_in_the_exponent(fmt: Format) -> list[tuple[float, float, float, floa
     return found
 
 
-def one_entry_too_large(fmt: Format, n: int) -> dict[int, list[int]]:
+def one_entry_too_large(fmt: Format, n: int) -> list[tuple[int, list[int]]]:
     """Matrices whose inverse, by LDUP, has one entry that is not finite.
 
-    Products of small triangular matrices of determinant 1, rows exchanged, times the smallest
-    normal number or, where these have halves, twice that. In the last row the first entry alone can
-    overflow alone: the others are a reciprocal times 2 at most.
+    Products of small triangular matrices of determinant 1, times the smallest normal number or,
+    where these have halves, twice that. Up to two for each entry: one whose pivots stand in their
+    place, so that the entry is never moved, and one with rows exchanged. In the last row the first
+    entry alone can overflow alone: the others are a reciprocal times 2 at most. In the last column
+    none can before columns are exchanged: the other sums of its row take it up.
 
     Returns
     -------
-    dict
-        Number of the entry, row by row -> bit patterns of the n * n entries of the matrix.
+    list of tuple
+        Number of the entry, row by row, and bit patterns of the n * n entries of the matrix.
     """
     rng, size = np.random.default_rng(0), min(n, BLOCK)
-    scale = np.where(np.arange(DRAWN) % 2, 2, 1)[:, None, None]
+    scale = np.where(np.arange(DRAWN) // 2 % 2, 2, 1)[:, None, None]
     lower = np.tril(rng.integers(-scale, scale + 1, size=(DRAWN, size, size)) / scale, -1)
     upper = np.triu(rng.integers(-3, 4, size=(DRAWN, size, size)), 1)
     lower[0], upper[0] = -np.tril(np.ones((size, size)), -1), 0  # the last row's first entry
     lower, upper = lower + np.eye(size), upper + np.eye(size)
     order = rng.permuted(np.tile(np.arange(size), (DRAWN, 1)), axis=1)
-    order[0] = np.arange(size)
+    order[::2] = np.arange(size)
     blocks = scale * np.take_along_axis(lower @ upper, order[:, :, None], axis=1)
     inverses = np.abs(np.linalg.inv(blocks)).reshape(DRAWN, -1)
     large = inverses > TOO_LARGE * (1 - ROUNDING)
-    found = {}
-    for entry in range(size * size):
+    found = []
+    for entry, moved in product(range(size * size), range(2)):
         alone = np.flatnonzero(large[:, entry] & (large.sum(axis=1) == 1))
-        for block in islice(blocks[alone], TRIES):
+        for block in islice(blocks[alone[alone % 2 == moved]], TRIES):
             rows = np.sort(rng.choice(n, size=size, replace=False))
             matrix = np.eye(n)
             matrix[np.ix_(rows, rows)] = block * fmt.to_float(fmt.min_normal)
             bits = [fmt.from_float(float(x)) for x in matrix.flat]
             place = int(rows[entry // size] * n + rows[entry % size])
             if _not_finite(fmt, n, bits) == [place]:
-                found[place] = bits
+                found.append((place, bits))
                 break
     return found
 

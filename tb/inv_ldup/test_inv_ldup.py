@@ -120,7 +120,7 @@ async def one_entry_too_large(dut, board):
     """An inverse is singular if one entry of it is not finite, whichever that is."""
     inverter = await _start(dut, board)
     found = matrices.one_entry_too_large(inverter.fmt, inverter.n)
-    for entry, bits in BENCH.items(board, found.items()):
+    for entry, bits in BENCH.items(board, found):
         context = f"entry {entry} alone overflows: matrix {[hex(x) for x in bits]}"
         singular = await inverter.check(bits, context)
         board.compare("model says singular", int(singular), 1, context=context)
