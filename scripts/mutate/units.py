@@ -178,7 +178,7 @@ UNITS = {
                 "cnot0 by bit 29 $procmux$523.Y[4]": "only where the multiplier is not used: a "
                 "subnormal times zero is what zero times zero is",
                 "cnot0 by bit 20 $procmux$381.A[24]": "likewise, of a number times zero",
-                "inv_ldup_serial.sv:254 const1 $procmux$105.A": "a term that is left out is a "
+                "inv_ldup_serial.sv:254 const1 $procmux$105.A[17]": "a term that is left out is a "
                 "negative subnormal number, which an adder takes for minus zero, as it should be",
                 "inv_ldup_serial.sv:104 cnot1 by bit 5 $21.A": "no step lasts for 32 cycles here",
                 "inv_ldup_serial.sv:315 inv $procmux$1374.Y[287]": "a sign turned in every step: "
