@@ -12,7 +12,7 @@ from scripts.cost.modules import files_by_name, needed_files
 from scripts.formal.sby import HARNESSES
 from scripts.journal import Journal, Row
 from scripts.measured_rtl import KEY, rtl_digest
-from scripts.mutate import equivalence, known, proofs
+from scripts.mutate import equivalence, exhaustion, known, proofs
 from scripts.mutate.errors import MutateError
 from scripts.mutate.judge import Judge, Server
 from scripts.mutate.netlist import Mutation, Netlists, describe
@@ -22,6 +22,7 @@ from scripts.places import BUILD, ROOT
 from tb.common.bench import DEFAULT_SEED
 
 KILLED, EQUIVALENT, SURVIVED = "killed", "equivalent", "survived"
+SHOWN = equivalence.EQUIVALENT, exhaustion.SAME  # that a mutation changes nothing
 FOLDER = BUILD / "mutate"
 #: What `make formal` proves, besides the RTL.
 PROOFS = [f"{HARNESSES}/{path.name}" for path in sorted((ROOT / HARNESSES).glob("*.sv"))]
@@ -131,7 +132,7 @@ class Campaign:
         }
         if not verdict.killed:
             row["proof"] = self._proof(mutation, self.folder / f"equivalence_{worker}.log")
-            if row["proof"] == equivalence.EQUIVALENT:
+            if row["proof"] in SHOWN:
                 row["verdict"] = EQUIVALENT
             elif found := self._killed_by(mutation, worker):
                 row |= {"verdict": KILLED, "proof": found}
@@ -143,14 +144,14 @@ class Campaign:
         return proofs.killed_by(clean, mutation, f"mutant-{self.unit.name}-{worker}", FOLDER)
 
     def _proof(self, mutation: Mutation, log: Path) -> str:
-        """What SAT says of a mutation, with all that the unit knows of its states."""
+        """Whether a mutation changes anything, with all that the unit knows of its states."""
         for proof in self._proofs(mutation, log):
-            if proof == equivalence.EQUIVALENT:
+            if proof in SHOWN:
                 break
         return proof
 
     def _proofs(self, mutation: Mutation, log: Path) -> Iterator[str]:
-        """What SAT says in states that are reached, and where more is known of these."""
+        """What SAT says in states that are reached, and where more is known; what a trial says."""
         clean, unit = self.netlists.clean(mutation.variant), self.unit
         with self._lock:
             if mutation.variant not in self._states:
@@ -172,6 +173,9 @@ class Campaign:
                 pairs = known.reached_apart(*given, register, log, control, unit.never)
                 pairs = [pair | zeros for pair in pairs]
                 yield equivalence.compare(*given, log, pairs, apart=register)
+        if unit.all_inputs:
+            tables = self.netlists.with_tables(mutation.variant)
+            yield exhaustion.compare(tables, unit.module, mutation, log)
 
     def _reached(self, clean: Path, log: Path) -> list[equivalence.State]:
         """The states of a netlist that are compared."""

@@ -9,6 +9,7 @@ from scripts.documents import read, table, write_document
 from scripts.measured_rtl import unit_cell
 from scripts.mutate.campaign import EQUIVALENT, KILLED, SURVIVED, Row
 from scripts.mutate.equivalence import EQUIVALENT as PROVED
+from scripts.mutate.exhaustion import SAME
 from scripts.mutate.run import SUMMARY
 from scripts.mutate.units import UNITS
 from scripts.places import DOCS
@@ -64,6 +65,8 @@ def _why(one: Row) -> str:
         return f" (SAT: {one['proof']})"
     if one["verdict"] == KILLED:
         return f": {one['proof']}"
+    if one["proof"] == SAME:
+        return f" ({SAME})"
     return "" if one["proof"] == PROVED else f": {one['proof']} (argued, not proved)"
 
 
@@ -131,6 +134,9 @@ itself:
 - `apart`: counters and other registers. Each netlist has its own; SAT finds the pairs of values
   that they take, and in each of these all else must be the same: the fault only changes the order
   of the values, or one that nobody looks at.
+
+*All inputs tried* stands where SAT finds no proof of a unit with few bits of input (`all_inputs`):
+its gates become C, which runs both netlists with each input that there is.
 
 SAT knows neither which other states are never reached nor what else the modules inside do; where
 that matters, the line says why.

@@ -47,6 +47,8 @@ class Unit:
     tables
         SAT looks at what stands in memories that nothing writes, where it sees a difference with
         any contents.
+    all_inputs
+        Each input is tried where SAT finds no proof: all that comes in is of few bits.
     argued
         Part of a mutation's text -> why it is equivalent where SAT, which takes every state and
         any answer of the boxes for possible, sees a difference.
@@ -67,6 +69,7 @@ class Unit:
     before: tuple[str, ...] = ()
     apart: dict[str, tuple[str, ...]] = field(default_factory=dict)
     tables: bool = False
+    all_inputs: bool = False
     argued: dict[str, str] = field(default_factory=dict)
     goal: float = FLOAT_GOAL
 
@@ -133,16 +136,7 @@ UNITS = {
             lanes=True,
             zero_or_not="a_i[30:23]",  # the exponent
             tables=True,
-            argued=dict.fromkeys(
-                (
-                    *("fp_sincos.sv:287 inv $65.Y[2]", "fp_sincos.sv:287 const1 $65.Y[2]"),
-                    "fp_sincos.sv:287 const1 $67.Y[2]",
-                    *("fp_sincos.sv:352 const0 $75.B[0]", "fp_sincos.sv:352 const1 $75.B[3]"),
-                    "fp_sincos.sv:364 cnot1 by bit 20 $89.B[21]",
-                ),
-                "a low bit of the reduced angle: with it the model has the same results, tried "
-                "for all numbers of binary32 that are reduced",
-            ),
+            all_inputs=True,
         ),
         Unit(
             "ldup_parallel",

