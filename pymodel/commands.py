@@ -6,6 +6,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from types import FrameType
+from typing import TextIO
 
 #: Exit status: 128 and the number of SIGINT, of SIGPIPE.
 BAD_INPUT, INTERRUPTED, UNREAD = 2, 130, 141
@@ -31,6 +32,7 @@ def run_command(module: str, arguments: Sequence[str]) -> int:
     listens = signal.getsignal(signal.SIGINT) == signal.default_int_handler  # or it is ignored
     if listens:
         signal.signal(signal.SIGINT, _end)  # no exception: others' modules may catch it
+    sys.stdout = _kept(sys.stdout)
     main = importlib.import_module(module).main
     if listens:
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -53,6 +55,21 @@ def run_command(module: str, arguments: Sequence[str]) -> int:
         if isinstance(end.__context__, BrokenPipeError):  # rich makes it an exit
             return UNREAD
         raise
+
+
+def _kept(out: TextIO | None) -> TextIO:
+    """Stdout that keeps a line that fails, and fails once more at the end.
+
+    Without a buffer (PYTHONUNBUFFERED) it is lost, and argparse hides the error of the write since
+    about Python 3.11.3.  A closed stdout (``>&-``) is one that nobody reads.
+    """
+    if out is None:
+        return open(os.devnull, "w")
+    if not out.write_through:
+        return out
+    return open(
+        out.fileno(), "w", buffering=1, encoding=out.encoding, errors=out.errors, closefd=False
+    )
 
 
 def text_of(error: OSError) -> str:

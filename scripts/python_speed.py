@@ -12,7 +12,7 @@ from pathlib import Path
 from time import perf_counter
 
 NEEDED = (3, 11)
-ROUNDS = 5
+ROUNDS = 50  # half a second: a machine that halts for some of it changes nothing
 
 
 def can_make_venv() -> bool:

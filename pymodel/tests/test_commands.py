@@ -55,13 +55,15 @@ def test_a_command_ends_in_one_line(tmp_path, imported, run, status, said):
 
 
 @pytest.mark.parametrize("words", [["functions"], ["--help"], ["record", "scenarios/chain_8.toml"]])
-def test_a_reader_that_ends_ends_a_command_silently(words):
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_reader_that_ends_ends_a_command_silently(words, unbuffered):
     """Printed by rich, by argparse, by ourselves: as `| true` does."""
     reader, writer = os.pipe()
     os.close(reader)
     done = subprocess.run(
         [sys.executable, "-m", "pymodel", *words],
         cwd=ROOT,
+        env=os.environ | {"PYTHONUNBUFFERED": unbuffered},
         stdout=writer,
         stderr=subprocess.PIPE,
         text=True,
@@ -69,3 +71,12 @@ def test_a_reader_that_ends_ends_a_command_silently(words):
     )
     os.close(writer)
     assert (done.returncode, done.stderr) == (UNREAD, "")
+
+
+def test_a_command_without_stdout_runs():
+    """`>&-`, as some daemons start their programs."""
+    line = f"exec {sys.executable} -m pymodel functions >&-"
+    done = subprocess.run(
+        ["sh", "-c", line], cwd=ROOT, stderr=subprocess.PIPE, text=True, timeout=50
+    )
+    assert (done.returncode, done.stderr) == (0, "")
