@@ -159,11 +159,9 @@ class Campaign:
         states = self._states[mutation.variant]
         given = clean, unit.module, mutation
         yield equivalence.compare(*given, log, known.reset_or_not(clean, states))
-        if unit.tables:
+        if unit.all_inputs:
             tables = self.netlists.with_tables(mutation.variant)
-            yield equivalence.compare(tables, unit.module, mutation, log, states)
-        if unit.zero_or_not:
-            yield equivalence.compare(*given, log, known.zero_or_not(unit.zero_or_not))
+            yield exhaustion.compare(tables, unit.module, mutation, log)
         if unit.before:
             yield equivalence.compare(*given, log, states, before=unit.before)
         for register, when in unit.apart.items():
@@ -173,9 +171,6 @@ class Campaign:
                 pairs = known.reached_apart(*given, register, log, control, unit.never)
                 pairs = [pair | zeros for pair in pairs]
                 yield equivalence.compare(*given, log, pairs, apart=register)
-        if unit.all_inputs:
-            tables = self.netlists.with_tables(mutation.variant)
-            yield exhaustion.compare(tables, unit.module, mutation, log)
 
     def _reached(self, clean: Path, log: Path) -> list[equivalence.State]:
         """The states of a netlist that are compared."""

@@ -128,9 +128,7 @@ itself:
 - `control`: registers, or bits of them. SAT finds the values that they take together from zeros
   on, and looks at those alone.
 - `never`: bits of modules inside that are never 1. SAT proves it of the module.
-- `zero_or_not`: bits of an input. SAT looks at it apart where all are 0, and where one is 1.
 - `before`: registers that hold what they were given in a cycle before, in which all is free.
-- `tables`: SAT looks at what stands in memories that nothing writes, too; else it is any contents.
 - `apart`: counters and other registers. Each netlist has its own; SAT finds the pairs of values
   that they take, and in each of these all else must be the same: the fault only changes the order
   of the values, or one that nobody looks at.

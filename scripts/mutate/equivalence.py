@@ -20,7 +20,7 @@ GATES = "wreduce\npeepopt\nopt_expr\nopt_clean\ntechmap\nopt -share_all\n"
 REGISTER = "$driver$"  # before its name, the cell of one
 APART = "_apart"  # after the name of a register: the mutated netlist's own
 #: Signal -> its value, as binary digits: of a register, an input, an output of a module that stayed
-#: as it is, or of one bit or some of these (`flags_o[2]`, `a_i[30:23]`).
+#: as it is, or of one bit of these (`flags_o[2]`).
 State = dict[str, str]
 
 

@@ -5,13 +5,14 @@ vectors, each bit of which is another input.
 """
 
 import json
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from cffi import FFI
 
-from pymodel.arith.c_build import opened, shared_library
+from pymodel.arith.c_build import compiler, opened
 from scripts.mutate.equivalence import DIFFERENT, miter_of
 from scripts.mutate.errors import MutateError
 from scripts.mutate.netlist import Mutation, yosys
@@ -26,6 +27,7 @@ GATES = {
     "$_AND_": "{A} & {B}",
     "$_OR_": "{A} | {B}",
     "$_XOR_": "{A} ^ {B}",
+    "$_XNOR_": "~({A} ^ {B})",
     "$_MUX_": "({S} & {B}) | (~{S} & {A})",
 }
 DIGITS = {"0": "zeros", "1": "ones"}
@@ -58,7 +60,7 @@ def compare(netlist: Path, module: str, mutation: Mutation, log: Path) -> str:
     Raises
     ------
     MutateError
-        If what is compared depends on more than `INPUT_BITS` bits.
+        If what is compared depends on more than `INPUT_BITS` bits, or is of gates without C text.
     NoCompilerError
         If there is no C compiler.
     """
@@ -88,8 +90,11 @@ def differs(miter: "Miter") -> bool:
     """
     ffi = FFI()
     ffi.cdef(DECLARED)
-    path = shared_library({"miter.c": "\n".join(miter.program())}, OPTIONS)
-    return bool(opened(ffi, path).differs(1 << max(len(miter.inputs) - LANE_BITS, 0)))
+    files = {"miter.c": "\n".join(miter.program())}
+    with tempfile.TemporaryDirectory() as folder:  # not kept: no other mutation needs it
+        path = Path(folder, "miter.so")
+        compiler().build(files, OPTIONS, path, {})
+        return bool(opened(ffi, path).differs(1 << max(len(miter.inputs) - LANE_BITS, 0)))
 
 
 class Miter:
@@ -113,14 +118,18 @@ class Miter:
         self._drivers = {
             cell["connections"]["Y"][0]: cell
             for cell in netlist["cells"].values()
-            if cell["type"] in GATES
+            if "Y" in cell["connections"]
         }
         self.gates: dict[int, str] = {}
         self.inputs: list[int] = []
         for net in self._in_order():
             if cell := self._drivers.get(net):
                 pins = {pin: _value(bits[0]) for pin, bits in cell["connections"].items()}
+                if cell["type"] not in GATES:
+                    raise MutateError(f"all inputs: no C for a gate of type {cell['type']}")
                 self.gates[net] = GATES[cell["type"]].format(**pins)
+            elif isinstance(net, str):
+                raise MutateError(f"all inputs: a gate is given {net}")
             else:
                 self.inputs.append(net)
         if len(self.inputs) > INPUT_BITS:

@@ -181,16 +181,3 @@ def is_never_set(clean: Path, pin: str, log: Path) -> bool:
         sat -seq {stages + 1} -prove-skip {stages} -prove {port}{bit} 0 {module}
     """
     return PROVED in yosys(script, log)
-
-
-def zero_or_not(bits: str) -> list[State]:
-    """All that some bits of an input can be: all of them 0, or one of them 1.
-
-    Parameters
-    ----------
-    bits
-        As `a_i[30:23]`.
-    """
-    name, first, last = re.fullmatch(r"(\S+)\[(\d+):(\d+)\]", bits).groups()
-    ones = [{f"{name}[{i}]": "1"} for i in range(int(last), int(first) + 1)]
-    return [{bits: "0" * len(ones)}, *ones]

@@ -35,8 +35,6 @@ class Unit:
         compares in the steps that are reached.
     never
         Bits of modules inside that are never 1, as SAT has to prove of these modules first.
-    zero_or_not
-        Bits of an input, as `a_i[30:23]`: SAT looks at it apart where all of them are 0.
     before
         Registers whose values are those that they were given in a cycle before, where SAT finds no
         proof for any values.
@@ -44,9 +42,6 @@ class Unit:
         Counters that may go through other values with a fault, in the same number of steps, or
         registers that may hold others where nobody looks -> registers of few bits that tell when
         that is, besides `control`.
-    tables
-        SAT looks at what stands in memories that nothing writes, where it sees a difference with
-        any contents.
     all_inputs
         Each input is tried where SAT finds no proof: all that comes in is of few bits.
     argued
@@ -65,21 +60,18 @@ class Unit:
     boxes: tuple[str, ...] = ()
     control: tuple[str, ...] = ()
     never: tuple[str, ...] = ()
-    zero_or_not: str = ""
     before: tuple[str, ...] = ()
     apart: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    tables: bool = False
     all_inputs: bool = False
     argued: dict[str, str] = field(default_factory=dict)
     goal: float = FLOAT_GOAL
 
     @property
     def told(self) -> list[str]:
-        """What SAT is told."""
-        zero = [self.zero_or_not] if self.zero_or_not else []
-        tables = ["tables"] if self.tables else []
+        """What the proofs are told."""
+        all_inputs = ["all_inputs"] if self.all_inputs else []
         apart = [name for counter, when in self.apart.items() for name in (counter, *when)]
-        return [*self.control, *self.never, *zero, *self.before, *apart, *tables]
+        return [*self.control, *self.never, *self.before, *apart, *all_inputs]
 
     def shared_bench(self) -> Bench:
         """The bench that all share, with its tests."""
@@ -128,16 +120,7 @@ UNITS = {
         _float_unit("fp_add"),
         _float_unit("fp_mul"),
         _float_unit("fp_recip", {"METHOD": 0}, {"METHOD": 1}),
-        Unit(
-            "fp_sincos",
-            "fp_sincos",
-            "fp_sincos",
-            "binary32",
-            lanes=True,
-            zero_or_not="a_i[30:23]",  # the exponent
-            tables=True,
-            all_inputs=True,
-        ),
+        Unit("fp_sincos", "fp_sincos", "fp_sincos", "binary32", lanes=True, all_inputs=True),
         Unit(
             "ldup_parallel",
             "ldup_engine",

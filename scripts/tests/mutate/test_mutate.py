@@ -378,6 +378,7 @@ def gates(trigger, *cells):
         ("$_AND_", "AB", "0001"),
         ("$_OR_", "AB", "0111"),
         ("$_XOR_", "AB", "0110"),
+        ("$_XNOR_", "AB", "1001"),
         ("$_MUX_", "SBA", "01010011"),  # B where S is 1
     ],
 )
@@ -386,6 +387,19 @@ def test_each_gate_has_its_truth_table(kind, pins, truth):
     for bits, value in zip(itertools.product("01", repeat=len(pins)), truth, strict=True):
         miter = gates(2, (kind, 2, dict(zip(pins, bits, strict=True))))
         assert exhaustion.differs(miter) == (value == "1")
+
+
+@pytest.mark.parametrize(
+    ("kind", "pins", "said"),
+    [
+        ("$_AOI3_", {"A": 2, "B": 3, "C": 4}, r"no C for a gate of type \$_AOI3_"),
+        ("$_AND_", {"A": 2, "B": "x"}, "a gate is given x"),
+    ],
+)
+def test_what_has_no_c_text_is_refused(kind, pins, said):
+    """As an input it could tell a difference that is none, or hide one."""
+    with pytest.raises(MutateError, match=said):
+        gates(5, (kind, 5, pins))
 
 
 @pytest.mark.usefixtures("compiler")
@@ -591,10 +605,6 @@ def test_a_bit_of_a_module_inside_is_never_set(folder, flag, never):
     clean.write_text("\n".join(["  cell \\fp_recip \\u_rec[1].x", *lines, "  end", ""]))
     pin = f"u_rec[1].x.flags_o[{flag}]"
     assert known.is_never_set(clean, pin, folder / "never.log") == never
-
-
-def test_bits_are_all_zero_or_one_of_them_is_not():
-    assert known.zero_or_not("a_i[4:3]") == [{"a_i[4:3]": "00"}, {"a_i[3]": "1"}, {"a_i[4]": "1"}]
 
 
 #: A register of two bits that counts, and its name in a module above.
