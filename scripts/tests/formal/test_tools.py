@@ -48,17 +48,25 @@ def test_a_harness_that_cannot_be_read():
 
 
 @NEEDED
-@pytest.mark.parametrize("kill", [os.killpg, os.kill], ids=["terminal", "alone"])
-def test_ctrl_c_ends_all_proofs(kill):
-    """From a terminal it reaches the tools, too; otherwise they are ended."""
+def test_ctrl_c_ends_all_proofs():
+    """From a terminal it reaches the tools, too; otherwise they are ended.
+
+    One after the other, not two tests: the command works alone in its folder.
+    """
+    for kill in (os.killpg, os.kill):
+        _check_ctrl_c(kill)
+
+
+def _check_ctrl_c(kill):
     output = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
     process = subprocess.Popen(COMMAND, cwd=ROOT, start_new_session=True, **output)
     until = time.monotonic() + LIMIT_S
-    while YOSYS not in session_members(process.pid):  # which sby has started
-        assert process.poll() is None and time.monotonic() < until
-        time.sleep(0.1)
-    kill(process.pid, signal.SIGINT)
     try:
+        while YOSYS not in session_members(process.pid):  # which sby has started
+            assert process.poll() is None, process.communicate()[0]
+            assert time.monotonic() < until
+            time.sleep(0.1)
+        kill(process.pid, signal.SIGINT)
         said, _ = process.communicate(timeout=LIMIT_S)
     finally:
         if process.poll() is None:
