@@ -207,8 +207,8 @@ def _in_state(state: State, names: dict[str, str]) -> str:
 
 
 def split_index(name: str) -> tuple[str, str]:
-    """A signal and the bits of it that are meant: `flags_o[2]` is `flags_o` and `[2]`."""
-    return re.fullmatch(r"(.*?)(\[[\d:]+\])?", name).groups(default="")
+    """A signal and the bit of it that is meant: `flags_o[2]` is `flags_o` and `[2]`."""
+    return re.fullmatch(r"(.*?)(\[\d+\])?", name).groups(default="")
 
 
 def _said(script: str, proofs: int, limit_s: float, log: Path) -> str:
