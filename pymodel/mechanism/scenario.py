@@ -35,6 +35,8 @@ INTEGRATORS = ("euler", "semi-implicit", "rk4", "implicit-midpoint")
 #: Those of scipy, which choose their steps by a tolerance.
 ADAPTIVE = ("RK45", "RK23", "DOP853", "LSODA", "Radau", "BDF")
 TOLERANCE = 1e-9  #: of theirs, where a scenario says none
+#: Steps of the time grid that one of these may be long where a torque is a formula in time.
+FORMULA_STEPS = 10
 #: A spring may be so many times longer or shorter than its natural length: within that the
 #: algorithm's length of it is right to 2e-14 (:mod:`pymodel.algorithms.springs`).
 STRETCH = 16.0
@@ -326,6 +328,26 @@ class Scenario:
     def is_driven(self) -> bool:
         """Whether a torque depends on time."""
         return any(isinstance(body.torque, str | Table) for body in self.bodies)
+
+    @property
+    def corners(self) -> list[float]:
+        """Times in s after 0, ascending, at which a table of a torque has a corner.
+
+        To a millionth of a step, so that none lies just beside a time of the grid, or another one.
+        """
+        tables = [body.torque for body in self.bodies if isinstance(body.torque, Table)]
+        times = np.array([t for table in tables for t in table.times])
+        times = np.unique(np.rint(times / self.step * 1e6) / 1e6) * self.step
+        return times[times > 0.0].tolist()
+
+    @property
+    def longest_step(self) -> float:
+        """Longest step in s of an integrator that chooses its steps; infinite without formulas.
+
+        Where a formula in time is zero for long, longer ones would pass over what comes then.
+        """
+        has_formula = any(isinstance(body.torque, str) for body in self.bodies)
+        return FORMULA_STEPS * self.step if has_formula else np.inf
 
     @property
     def is_chain(self) -> bool:

@@ -6,7 +6,7 @@ steps are its interpolation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -157,12 +157,11 @@ class _Solver:
         states = np.empty((len(self.times), len(self.start)))
         states[0] = state = self.start
         method, grid, save = self.scenario.integrator, self.scenario.step, self.scenario.save
+        options = {"rtol": self.tolerance, "atol": self.absolute}
+        options["max_step"] = self.scenario.longest_step
         done, t, passed, before = 1, 0.0, 0, 0
-        for number in self._stops():
-            end = number * grid
-            solver = getattr(scipy.integrate, method)(
-                self.rates, t, state, end, rtol=self.tolerance, atol=self.absolute
-            )
+        for end, number in self._stops():
+            solver = getattr(scipy.integrate, method)(self.rates, t, state, end, **options)
             while solver.status == "running":
                 problem = _stepped(solver)
                 if not problem and self.rates.evaluations - before > PATIENCE:
@@ -177,9 +176,9 @@ class _Solver:
                 if solver.t > passed * grid:
                     passed, before = int(solver.t / grid) + 1, self.rates.evaluations
                     if progress:
-                        progress(min(passed, number), self.scenario.steps)
+                        progress(min(passed, self.scenario.steps), self.scenario.steps)
             t, state = end, solver.y
-            if self.mechanism.rebases_at(number):
+            if number and self.mechanism.rebases_at(number):
                 try:
                     state = self._rebased(t, state)
                 except SingularError as error:
@@ -188,12 +187,17 @@ class _Solver:
                     states[number // save] = state
         return states, None
 
-    def _stops(self) -> Iterator[int]:
-        """Steps of the time grid after which the integrator starts again, and the last one."""
-        steps, every = self.scenario.steps, self.mechanism.rebase
-        if every and self.mechanism.closed:
-            yield from range(every, steps, every)
-        yield steps
+    def _stops(self) -> list[tuple[float, int]]:
+        """Times at which the integrator starts again, and the end; the steps until then.
+
+        At corners of tables, between which it would pass over a short pulse, these are 0: nothing
+        is re-based there.
+        """
+        steps, every, grid = self.scenario.steps, self.mechanism.rebase, self.scenario.step
+        numbers = range(every, steps, every) if every and self.mechanism.closed else ()
+        stops = {time: 0 for time in self.scenario.corners if time < steps * grid}
+        stops |= {number * grid: number for number in (*numbers, steps)}
+        return sorted(stops.items())
 
     def _rebased(self, t: float, state: np.ndarray) -> np.ndarray:
         now = self.rates.rates(t, state)

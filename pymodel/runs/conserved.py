@@ -56,8 +56,8 @@ def conserved(scenario: Scenario) -> list[Conserved]:
     list of Conserved
         The energy, unless something dampens the motion or a torque depends on time; it counts the
         work of constant torques. In the plane the angular momentum about the pin of each tree of
-        bodies on which nothing outside has a moment about it. Of what floats, the momenta that
-        gravity leaves alone.
+        bodies on which nothing outside has a moment about it. Where nothing is held on the ground,
+        the momenta that gravity leaves alone.
     """
     return [*_energy(scenario), *_angular_momenta(scenario), *_of_floating(scenario)]
 

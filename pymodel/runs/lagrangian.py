@@ -26,6 +26,7 @@ way.
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Callable
 
 import numpy as np
@@ -58,10 +59,12 @@ DRIFT = 1e-13
 # 0.05 degrees from flat.
 SINGULAR_CONDITION = 1e6
 # Evaluations of the accelerations after which the solver gives up: so many for each result, and at
-# least so many. A second of a shipped scenario takes 850 to 6700; only motions whose frequencies
-# are far above those that the run's steps resolve come to the bound.
+# least so many; and what torques in time need. A second of a shipped scenario takes 850 to 6700;
+# only motions whose frequencies are far above those that the run's steps resolve come to the bound.
 EVALUATIONS_PER_RESULT = 10
 MIN_EVALUATIONS = 50_000
+EVALUATIONS_PER_STEP = 16  # of the solver, steps that it does again among them
+STEPS_PER_STOP = 20  # that are short, until it has found its step again
 # Halvings of a step of the solver to find the time of a singular posture in it.
 BISECTIONS = 40
 
@@ -379,7 +382,7 @@ def _solve_tree(
         )
 
     start = np.concatenate((scenario.q0, scenario.qd0))
-    states, problem = _Solver(rates, t, progress).run(start)
+    states, problem = _Solver(scenario, rates, t, progress).run(start)
     q, qd = with_unit_quaternions(scenario, states[:, :nq]), states[:, nq:]
     return _trajectory(scenario, t[: len(q)], q, qd, equations.momenta(q, qd)), problem
 
@@ -429,7 +432,7 @@ def _solve_loops(
             return None
         return np.concatenate((*equations.onto_loops(q, qd), sigma))
 
-    solver = _Solver(rates, t, progress, singular_time, mended)
+    solver = _Solver(scenario, rates, t, progress, singular_time, mended)
     states, problem = solver.run(np.concatenate((q, qd, sigma)))
     q, qd, sigma = np.split(states, parts, axis=1)
     q, qd = equations.onto_loops(q, qd)
@@ -448,6 +451,8 @@ class _Solver:
 
     Parameters
     ----------
+    scenario : Scenario
+        At the corners of its tables the solver starts again.
     rates : callable
         Time (s) and state -> the state's time derivative; raises LinAlgError in singular postures.
     t : numpy.ndarray, shape (T,)
@@ -461,6 +466,7 @@ class _Solver:
 
     def __init__(
         self,
+        scenario: Scenario,
         rates: Callable[[float, np.ndarray], np.ndarray],
         t: np.ndarray,
         progress: Progress | None = None,
@@ -472,7 +478,11 @@ class _Solver:
         self.progress = progress
         self.singular_time = singular_time
         self.mended = mended
+        self.stops = [*(corner for corner in scenario.corners if corner < t[-1]), t[-1]]
+        self.longest_step = scenario.longest_step
         self.evaluations = max(MIN_EVALUATIONS, EVALUATIONS_PER_RESULT * len(t))
+        steps = t[-1] / self.longest_step + STEPS_PER_STOP * len(scenario.corners)
+        self.evaluations += int(EVALUATIONS_PER_STEP * steps)
         self.left = self.evaluations
         self.done = int(np.searchsorted(t, 0.0, side="right"))  # results
         self.time = 0.0  # s, as far as it is solved
@@ -487,10 +497,12 @@ class _Solver:
         return self.rates(t, state) if np.isfinite(state).all() else np.full_like(state, np.nan)
 
     def _from(self, state: np.ndarray, step: float | None = None) -> scipy.integrate.DOP853:
-        tolerances = dict.fromkeys(("rtol", "atol"), TOLERANCE)
-        return scipy.integrate.DOP853(
-            self._counted_rates, self.time, state, self.t[-1], first_step=step, **tolerances
-        )
+        """A solver from the time that is reached to the next stop."""
+        end = self.stops[bisect.bisect_right(self.stops, self.time)]
+        options = dict.fromkeys(("rtol", "atol"), TOLERANCE) | {"max_step": self.longest_step}
+        if step is not None:
+            options["first_step"] = min(step, end - self.time)
+        return scipy.integrate.DOP853(self._counted_rates, self.time, state, end, **options)
 
     def run(self, start: np.ndarray) -> tuple[np.ndarray, str | None]:
         """The states at the times as far as they could be solved, and why no further.
@@ -522,7 +534,7 @@ class _Solver:
     def _fill(self, states: np.ndarray) -> str | None:
         """Write the states step by step; returns why they end early."""
         solver = self._from(states[0])
-        while solver.status == "running":
+        while self.time < self.t[-1]:
             message = solver.step()
             if solver.status == "failed":
                 return f"reference solver: {message}"
@@ -535,8 +547,11 @@ class _Solver:
                 self.done = last
             if end is not None:
                 return f"loop: singular posture at t = {end:.4g} s"
-            if solver.status == "running" and (state := self.mended(solver.y)) is not None:
-                solver = self._from(state, min(solver.step_size, self.t[-1] - self.time))
+            mended = self.mended(solver.y) if self.time < self.t[-1] else None
+            if mended is not None:
+                solver = self._from(mended, solver.step_size)
+            elif solver.status == "finished" and self.time < self.t[-1]:
+                solver = self._from(solver.y)
         return None
 
 

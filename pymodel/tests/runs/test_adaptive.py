@@ -2,6 +2,7 @@
 each step has to be the same program."""
 
 import dataclasses
+import math
 
 import numpy as np
 import pytest
@@ -17,6 +18,23 @@ from pymodel.runs import adaptive, lagrangian, native_runs, session, targets
 from pymodel.runs.backends import BACKENDS
 from pymodel.runs.simulate import simulate
 from pymodel.tests.places import SCENARIOS
+
+CART = """
+name = "cart"
+gravity = [0.0, 0.0]
+[time]
+step = 1e-3
+end = 10.0
+integrator = "rk4"
+save = 100
+[[body]]
+joint = "prismatic"
+axis = [1.0, 0.0]
+mass = 1.0
+inertia = 0.01
+com = [0.0, 0.0]
+tip = [0.0, 0.0]
+"""
 
 
 def shipped(name, integrator, **changes):
@@ -35,6 +53,60 @@ def test_a_double_pendulum_is_as_right_as_the_tolerance(integrator):
         evaluations.append(run.evaluations)
     assert worst[1] < 2e-5 and worst[0] > 10 * worst[1]
     assert 30 < evaluations[0] < evaluations[1]
+
+
+def power_of_sine(*exponents):
+    """A formula, sin(pi t / 10 s) to the product of the exponents, and its integral over 10 s."""
+    n, text = math.prod(exponents), "sin(pi*t/10)"
+    for exponent in exponents:
+        text = f"({text})**{exponent}"
+    return text, 10 * (math.comb(n, n // 2) / 2**n)
+
+
+#: Forces on a cart that are 0 for long, each with its impulse, N s.
+PULSES = {
+    "table": ({"times": [7.3003, 7.35, 7.4003], "values": [0.0, 20.0, 0.0]}, 1.0),
+    "formula": power_of_sine(8, 8),
+    "short-formula": power_of_sine(16, 16, 16),  # LSODA gives up where it is below 1e-308
+}
+PASSED_OVER = [
+    *(("table", solver) for solver in (*ADAPTIVE, "reference")),
+    ("formula", "BDF"),
+    *(("short-formula", solver) for solver in ("RK45", "DOP853", "reference")),
+]
+
+
+@pytest.mark.parametrize(("pulse", "solver"), PASSED_OVER)
+def test_a_short_pulse_is_not_passed_over(tmp_path, pulse, solver):
+    torque, impulse = PULSES[pulse]
+    file = tmp_path / "cart.toml"
+    file.write_text(CART)
+    scenario = varied(load(file), torque=torque)
+    if solver == "reference":
+        run = lagrangian.simulate(scenario, scenario.times)
+    else:
+        run = simulate(varied(scenario, integrator=solver))
+    np.testing.assert_array_equal(run.t, scenario.times)
+    assert run.qd[-1] == pytest.approx(impulse, abs=1e-6)
+
+
+def test_pulses_on_loops_that_are_rebased():
+    """Of two tables; corners are times of the grid, of re-basing, and others."""
+    tables = [
+        {"times": [0.05, 0.1, 0.1 + 1e-12, 0.113], "values": [0.0, 1.0, 1.0, 0.0]},
+        {"times": [0.05, 0.0641, 0.2], "values": [0.0, 2.0, 0.0]},
+    ]
+    torques = [*tables, *3 * [0.0]]
+    scenario = shipped("coupled_loops", "DOP853", step=1e-2, end=0.3, torque=torques)
+    assert scenario.corners == pytest.approx([0.05, 0.0641, 0.1, 0.113, 0.2], abs=1e-8)
+    exact = lagrangian.simulate(scenario, scenario.times)
+    run = simulate(scenario, rebase=5)
+    fine = native_runs.simulate(varied(scenario, integrator="rk4", step=1e-4, save=100), rebase=500)
+    for other in (run, fine):
+        np.testing.assert_allclose(other.q, exact.q, rtol=0, atol=1e-7)
+        np.testing.assert_allclose(other.qd, exact.qd, rtol=0, atol=1e-5)
+    unmoved = lagrangian.simulate(varied(scenario, torque=0.0), scenario.times)
+    assert np.abs(unmoved.q - exact.q).max() > 1e-2
 
 
 def test_loops_with_and_without_rebasing():
