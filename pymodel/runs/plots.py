@@ -353,8 +353,9 @@ def _joints(
                 for part, dash in dashes.items()
             ]
             _beside(axes, handles=shown)
-    dotted = "" if reference is None else ", dotted: reference"
-    panels[0].set_title(f"solid: {label}{dotted}")
+    drawn, other = ("in colour", "dotted in black") if many else ("solid", "dotted")
+    dotted = "" if reference is None else f", {other}: reference"
+    panels[0].set_title(f"{drawn}: {label}{dotted}")
     panels[-1].set_xlabel("time [s]")
     if many:
         figure.colorbar(scale, ax=panels, label="joint", ticks=MaxNLocator(integer=True))

@@ -79,6 +79,14 @@ def test_coordinates_of_many_joints_differ_in_their_dash():
     texts = [text.get_text() for text in rates.get_legend().get_texts()]
     assert texts == ["only one", "about x", "about y", "about z"]
     assert angle.get_legend() is None
+    assert quaternions.get_title(loc="left") == "in colour: run"
+    with_reference = plots.plot(run, scenario, "joints", reference=run).axes[0]
+    assert with_reference.get_title(loc="left") == "in colour: run, dotted in black: reference"
+
+
+def test_few_joints_are_solid(scenario, run):
+    axes = plots.plot(run, scenario, "joints", reference=run).axes[0]
+    assert axes.get_title(loc="left") == "solid: run, dotted: reference"
 
 
 def test_forces_of_many_joints_and_loops_differ():
