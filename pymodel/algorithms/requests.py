@@ -87,18 +87,18 @@ def answer(arithmetic: SupportsArithmetic, request: Any) -> Any:
     if isinstance(request, Assemble):
         compound, joint, singular = two_handles.assemble(arithmetic, request.a, request.b)
         if singular:
-            raise SingularError("joint matrix (33) is singular")
+            raise SingularError("joint matrix (33) is singular or not finite")
         return compound, joint
     if isinstance(request, ConnectBase):
         t, singular = _SOLVERS[request.base](arithmetic, request.matrix, request.rhs)
         if singular:
-            raise SingularError("the matrix of the base connection is singular")
+            raise SingularError("the matrix of the base connection is singular or not finite")
         return t
     if isinstance(request, Eliminate):
         terms = request.terms
         compound, elimination, singular = eliminate(terms or arithmetic, *request[:3])
         if singular:
-            raise SingularError("joint matrix (33) is singular")
+            raise SingularError("joint matrix (33) is singular or not finite")
         if terms is not None:  # only to be looked at
             matrix = tuple(tuple(map(terms.value, row)) for row in elimination.matrix)
             elimination = elimination._replace(matrix=matrix)

@@ -12,7 +12,6 @@ that is called ``root_joint``, a mimic joint as a joint of its own.
 
 from __future__ import annotations
 
-import math
 import os
 import sys
 from collections import Counter
@@ -305,8 +304,8 @@ def _check_joints(source: str, joints: list[UrdfJoint]) -> None:
 
 
 def _not_negative(source: str, joint: str, what: str, value: float) -> None:
-    if not (isinstance(value, Real) and math.isfinite(value) and value >= 0):
-        reason = f"its {what} must be a number that is not negative, got {value}"
+    if not (isinstance(value, Real) and 0 <= value <= LARGEST):
+        reason = f"its {what} must be a number of 0 to {LARGEST:.0e}, got {value}"
         raise RobotError(source, f"joint {joint}", reason)
 
 
