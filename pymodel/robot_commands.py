@@ -49,7 +49,8 @@ def call_options(parser: argparse.ArgumentParser) -> None:
     add("function", metavar="FUNCTION", help=names)
     joints_options(parser)
     text = "table (CSV) with a call a row and the columns that the function needs: q0.., qd0.., "
-    text += "qdd0.., tau0.., minv0_0..; fext<link>_0.. to _5 for force and moment on a link"
+    text += "qdd0.., tau0.., minv0_0..; fext0_0 to fext0_5 for force and moment on link 0, in its "
+    text += "frame, links counted as `joints` lists them"
     add("--inputs", required=True, metavar="CSV", help=text)
     add("--out", required=True, metavar="CSV", help="table to write: all outputs, a call a row")
     text = "float64 (default), float32, or <EXP_W>/<MAN_W> such as 5/10"

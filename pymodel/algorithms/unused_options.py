@@ -44,8 +44,9 @@ def unused_options(
         unused["rebase"] = "only for a mechanism with loops"
     if forces and not any(map(sum, scenario.constraints)):
         unused["forces"] = "only for a mechanism with joints that hold something"
-    if shape != "balanced" and len(scenario.bodies) == 1:
-        unused["shape"] = "only for a mechanism of two or more bodies"
+    least, number = (3, "three") if Chain.runs(scenario) else (2, "two")
+    if shape != "balanced" and len(scenario.bodies) < least:
+        unused["shape"] = f"only for a mechanism like this of {number} or more bodies"
     return unused
 
 

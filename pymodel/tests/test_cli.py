@@ -265,16 +265,20 @@ BAD = {
     "arith": (["simulate", "short.toml", "--out", "o", "--arith", "half"], "'half'"),
     "format": (["simulate", "short.toml", "--out", "o", "--arith", "3/99"], "3"),
     "shape": (
-        ["simulate", "short.toml", "--out", "o", "--shape", "round"],
+        ["simulate", "loop.toml", "--out", "o", "--shape", "round"],
         "--shape: must be one of balanced, left, right, got 'round'",
     ),
     "shape of one body": (
         ["simulate", "single.toml", "--out", "o", "--shape", "left"],
-        "--shape: only for a mechanism of two or more bodies",
+        "--shape: only for a mechanism like this of three or more bodies",
+    ),
+    "shape of a chain of two": (
+        ["simulate", "short.toml", "--out", "o", "--shape", "right"],
+        "--shape: only for a mechanism like this of three or more bodies",
     ),
     "count_one": (
         ["count", "single.toml", "--shape", "right"],
-        "--shape: only for a mechanism of two or more bodies",
+        "--shape: only for a mechanism like this of three or more bodies",
     ),
     "base": (
         ["simulate", "short.toml", "--out", "o", "--base", "ldl"],

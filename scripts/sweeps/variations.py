@@ -7,11 +7,12 @@ variations failed, 2 bad input, 130 Ctrl-C.
 import argparse
 
 from pymodel.algorithms.requests import RECORDED_BASES
+from pymodel.runs.backends import BACKENDS
 from pymodel.runs.input_error import InputError
 from pymodel.sweep_commands import sweep, sweep_options
 from scripts.hardware_run import usable_simulator
 from scripts.run import status_of
-from scripts.run_options import AUTO, LANES, OptionParser, lanes_of, one_of, refuse_unused
+from scripts.run_options import AUTO, LANES, OptionParser, either, lanes_of, one_of, refuse_unused
 from scripts.sweeps.engine import backend
 from tb.common.simulators import SIMULATORS
 
@@ -27,6 +28,9 @@ def run(arguments: argparse.Namespace) -> int:
     ValueError, OSError
         If what is asked for cannot be done, or a file cannot be read or written.
     """
+    targets = (*BACKENDS, ENGINE)
+    if arguments.target not in targets:
+        raise InputError(f"TARGET={arguments.target}: must be {either(targets)}")
     refuse_unused(arguments, USED_BY)
     if arguments.target != ENGINE:
         return sweep(arguments)

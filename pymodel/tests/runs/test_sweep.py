@@ -361,7 +361,9 @@ def test_a_scenario_in_python(tmp_path):
     want = sweep(DOUBLE_PENDULUM, {"body[0].mass": "1,2"}, steps=5, workers=0)
     assert same(found, want)
     one_body = SCENARIOS / "compound_pendulum.toml"
-    with pytest.raises(InputError, match="--shape: only for a mechanism of two or more bodies"):
+    with pytest.raises(
+        InputError, match="--shape: only for a mechanism like this of three or more bodies"
+    ):
         sweep(one_body, {"body[0].mass": "1,2"}, shape="left", workers=0)
     with pytest.raises(InputError, match="scenario: must be a file, or the dictionary"):
         sweep(pymodel.load(DOUBLE_PENDULUM), {"body[0].mass": "1,2"})

@@ -40,6 +40,7 @@ def test_rows_of_the_rtl_are_those_of_the_model(tmp_path, capsys):
     ("words", "said"),
     [
         (["--lanes", "3+3"], "LANES=3+3: only for TARGET=engine"),
+        (["--target", "step"], "TARGET=step: must be model, native or engine"),
         (["--target", "engine", "--base", "ldup"], "BASE=ldup: must be ldl or blocks"),
         (["--target", "engine", "--arith", "float64"], "ARITH=float64: not in hardware"),
         (["--target", "engine", "--sim", "vcs"], "SIM=vcs: must be auto, icarus or verilator"),
