@@ -46,15 +46,15 @@ TAKEN := $(strip $(foreach goal,$(GOALS),$(TAKES.$(goal))))
 TARGETS = $(KNOWN_BENCHES) $(shell sed -n 's/^\([a-z-]*\):.* \#\# .*/\1/p' $(firstword $(MAKEFILE_LIST)))
 $(foreach name,$(filter-out $(TAKES) $(TAKEN),$(GIVEN)),$(if $(filter-out $(TARGETS),$(GOALS)),,$(error \
   $(name)=$($(name)): make $(GOALS) takes $(or $(TAKEN),no variables))))
-$(foreach name,$(filter $(SWITCHES),$(TAKEN)),$(if $(filter-out 0 1,$($(name))),$(error \
+$(foreach name,$(filter $(SWITCHES),$(TAKEN)),$(if $(filter-out 0 1,$($(name)))$(word 2,$($(name))),$(error \
   $(name)=$($(name)): must be 0 or 1)))
 
 # What SIM needs; both simulators where it does not say which. Another one is refused in Python.
 SIMULATORS = $(if $(filter-out all auto,$(SIM)),$(filter icarus verilator,$(SIM)),icarus verilator)
 
-RUN_OPTIONS = $(if $(SIM),--sim $(SIM)) $(if $(ARITH),--arith $(ARITH)) $(if $(STEPS),--steps $(STEPS)) \
-  $(if $(REBASE),--rebase $(REBASE)) $(if $(BASE),--base $(BASE)) $(if $(LANES),--lanes $(LANES)) \
-  $(if $(SEED),--seed $(SEED)) $(if $(filter-out 0,$(WAVES)),--waves) \
+RUN_OPTIONS = $(if $(SIM),--sim '$(SIM)') $(if $(ARITH),--arith '$(ARITH)') $(if $(STEPS),--steps '$(STEPS)') \
+  $(if $(REBASE),--rebase '$(REBASE)') $(if $(BASE),--base '$(BASE)') $(if $(LANES),--lanes '$(LANES)') \
+  $(if $(SEED),--seed '$(SEED)') $(if $(filter-out 0,$(WAVES)),--waves) \
   $(if $(filter 0,$(REFERENCE)),--no-reference)
 # $(call named,FILE): its name without folder and suffix, for a folder of its own.
 space := $(subst ,, )
@@ -71,7 +71,7 @@ pendulum fourbar:
 run: venv ## SCENARIO=f.toml [TARGET=model|native|coprocessor|step SIM= ARITH= STEPS= OUT= LANES=2+2 ANIMATE=1 FORCES=1]
 	@$(if $(SCENARIO),,$(error say which: make run SCENARIO=scenarios/double_pendulum.toml))
 	@$(if $(filter coprocessor step,$(TARGET)),$(SETUP) $(SIMULATORS))
-	@$(PY) -m scripts.command scripts.run --scenario '$(SCENARIO)' --target $(or $(TARGET),model) \
+	@$(PY) -m scripts.command scripts.run --scenario '$(SCENARIO)' --target '$(or $(TARGET),model)' \
 	  --out '$(or $(OUT),build/$(call named,$(SCENARIO)))' \
 	  $(if $(filter-out 0,$(ANIMATE)),--animate) $(if $(filter-out 0,$(FORCES)),--forces) $(RUN_OPTIONS)
 
@@ -86,18 +86,18 @@ sweep: venv ## SCENARIO=f.toml VARY="body[0].mass=1:2:11" [TARGET=model|native|e
 	  VARY="body[0].q=-3:3:7 body[1].q=-3:3:7"))
 	@$(if $(filter engine,$(TARGET)),$(SETUP) $(SIMULATORS))
 	@$(PY) -m scripts.command scripts.sweeps.variations '$(SCENARIO)' $(foreach one,$(VARY),--vary '$(one)') \
-	  $(if $(COUNT),--count $(COUNT)) $(if $(TARGET),--target $(TARGET)) \
-	  $(if $(WORKERS),--workers $(WORKERS)) $(if $(SCHEDULER),--scheduler $(SCHEDULER)) $(RUN_OPTIONS) \
+	  $(if $(COUNT),--count '$(COUNT)') $(if $(TARGET),--target '$(TARGET)') \
+	  $(if $(WORKERS),--workers '$(WORKERS)') $(if $(SCHEDULER),--scheduler '$(SCHEDULER)') $(RUN_OPTIONS) \
 	  --out '$(or $(OUT),build/sweeps/$(call named,$(SCENARIO)).parquet)'
 
 .PHONY: robot
 robot: venv ## URDF=f.urdf FUNCTION=dFD [FLOATING=1 TARGET=model|step|array|native ROWS=16 SIM= ARITH= LANES=2+2 OUT=]
 	@$(if $(and $(URDF),$(FUNCTION)),,$(error say which: make robot URDF=robots/iiwa14.urdf FUNCTION=dFD))
 	@$(if $(filter step array,$(TARGET)),$(SETUP) $(SIMULATORS))
-	@$(PY) -m scripts.command scripts.robot --urdf '$(URDF)' --function $(FUNCTION) \
-	  --target $(or $(TARGET),model) $(if $(filter-out 0,$(FLOATING)),--floating) \
-	  $(if $(ROWS),--rows $(ROWS)) $(if $(CONTEXTS),--contexts $(CONTEXTS)) \
-	  $(if $(DATAPATHS),--datapaths $(DATAPATHS)) $(if $(STALLS),--stalls $(STALLS)) $(RUN_OPTIONS) \
+	@$(PY) -m scripts.command scripts.robot --urdf '$(URDF)' --function '$(FUNCTION)' \
+	  --target '$(or $(TARGET),model)' $(if $(filter-out 0,$(FLOATING)),--floating) \
+	  $(if $(ROWS),--rows '$(ROWS)') $(if $(CONTEXTS),--contexts '$(CONTEXTS)') \
+	  $(if $(DATAPATHS),--datapaths '$(DATAPATHS)') $(if $(STALLS),--stalls '$(STALLS)') $(RUN_OPTIONS) \
 	  --out '$(or $(OUT),build/robot/$(call named,$(URDF))-$(FUNCTION))'
 
 .PHONY: closed-loop
@@ -105,7 +105,7 @@ closed-loop: venv ## URDF=f.urdf [TARGET=model|step STEPS=1000 SIM= ARITH= LANES
 	@$(if $(URDF),,$(error say which: make closed-loop URDF=robots/iiwa14.urdf))
 	@$(if $(filter step,$(TARGET)),$(SETUP) $(SIMULATORS))
 	@$(PY) -m scripts.command scripts.robots.closed_loop --urdf '$(URDF)' \
-	  --target $(or $(TARGET),model) $(RUN_OPTIONS) \
+	  --target '$(or $(TARGET),model)' $(RUN_OPTIONS) \
 	  --out '$(or $(OUT),build/closed_loop/$(call named,$(URDF)))'
 
 ##@ Verification
@@ -118,23 +118,23 @@ test: setup ## whole regression, both simulators, and build/report/index.html [C
 
 .PHONY: $(KNOWN_BENCHES)
 $(KNOWN_BENCHES): setup
-	@$(PYTEST) tb/$@ $(if $(SIM),--sim=$(SIM)) $(if $(SEED),--seed=$(SEED)) \
-	  $(if $(TEST),--cocotb-test=$(TEST)) $(if $(CONFIG),--config=$(CONFIG)) \
+	@$(PYTEST) tb/$@ $(if $(SIM),--sim='$(SIM)') $(if $(SEED),--seed='$(SEED)') \
+	  $(if $(TEST),--cocotb-test='$(TEST)') $(if $(CONFIG),--config='$(CONFIG)') \
 	  $(if $(SETTINGS),--settings='$(SETTINGS)') $(if $(filter-out 0,$(WAVES)),--waves)
 
 .PHONY: regress
 regress: venv ## seeds x configurations x simulators [BENCHES="fp_add" SEEDS=10 SEED= HOURS=1 SIM= WORKERS= SCHEDULER=]
 	@$(SETUP) $(SIMULATORS)
-	@$(PY) -m scripts.command scripts.regress.command $(BENCHES) $(if $(SEEDS),--seeds $(SEEDS)) \
-	  $(if $(SEED),--seed $(SEED)) $(if $(HOURS),--hours $(HOURS)) $(if $(SIM),--sim $(SIM)) \
-	  $(if $(WORKERS),--workers $(WORKERS)) $(if $(SCHEDULER),--scheduler $(SCHEDULER))
+	@$(PY) -m scripts.command scripts.regress.command $(BENCHES) $(if $(SEEDS),--seeds '$(SEEDS)') \
+	  $(if $(SEED),--seed '$(SEED)') $(if $(HOURS),--hours '$(HOURS)') $(if $(SIM),--sim '$(SIM)') \
+	  $(if $(WORKERS),--workers '$(WORKERS)') $(if $(SCHEDULER),--scheduler '$(SCHEDULER)')
 
 .PHONY: parameters
 parameters: venv ## docs/parameters.md: legal values, where run [COUNT=20 SEED=: elaborate so many combinations instead]
 	@$(if $(SEED),$(if $(COUNT),,$(error SEED=$(SEED): only with COUNT)))
 	@$(if $(COUNT),$(SETUP) icarus)
-	@$(PY) -m scripts.command $(if $(COUNT),scripts.parameters.elaborate --count $(COUNT) \
-	  $(if $(SEED),--seed $(SEED)),scripts.parameters.document)
+	@$(PY) -m scripts.command $(if $(COUNT),scripts.parameters.elaborate --count '$(COUNT)' \
+	  $(if $(SEED),--seed '$(SEED)'),scripts.parameters.document)
 
 .PHONY: coverage
 coverage: setup ## functional coverage: what the last regression met, what is missing, into build/coverage
@@ -144,7 +144,7 @@ coverage: setup ## functional coverage: what the last regression met, what is mi
 .PHONY: code-coverage code-coverage-results
 code-coverage: venv ## lines, branches, toggles under Verilator, each hole explained; resumable, minutes [WORKERS=]
 	@$(SETUP) verilator
-	@$(PY) -m scripts.command scripts.coverage.code.command $(if $(WORKERS),--workers $(WORKERS))
+	@$(PY) -m scripts.command scripts.coverage.code.command $(if $(WORKERS),--workers '$(WORKERS)')
 code-coverage-results: venv ## docs/code_coverage.md from what `make code-coverage` left in build/
 	@$(PY) -m scripts.command scripts.coverage.code.document
 
@@ -156,13 +156,13 @@ example-robots: venv ## the seven functions on 40 robots of PyPI's example-robot
 .PHONY: formats
 formats: venv ## all float formats of up to 32 bits under Icarus [UNITS="fp_add" FORMATS="4/20 5/26"]
 	@$(SETUP) icarus
-	@$(PY) -m scripts.command scripts.sweeps.formats $(UNITS) $(if $(FORMATS),--formats "$(FORMATS)") \
-	  $(if $(SEED),--seed $(SEED))
+	@$(PY) -m scripts.command scripts.sweeps.formats $(UNITS) $(if $(FORMATS),--formats '$(FORMATS)') \
+	  $(if $(SEED),--seed '$(SEED)')
 
 .PHONY: mutate mutation
 mutate: venv ## how many planted faults benches and proofs find, resumable [UNITS="fp_add" COUNT=120 SEED="1 2" WORKERS=]
 	@$(PY) -m scripts.command scripts.mutate.run --set-up "synth formal verilator" $(UNITS) \
-	  $(if $(COUNT),--count $(COUNT)) $(if $(SEED),--seed $(SEED)) $(if $(WORKERS),--workers $(WORKERS))
+	  $(if $(COUNT),--count '$(COUNT)') $(if $(SEED),--seed $(SEED)) $(if $(WORKERS),--workers '$(WORKERS)')
 mutation: venv ## docs/mutation.md from what `make mutate` left in build/
 	@$(PY) -m scripts.command scripts.mutate.document
 
@@ -171,32 +171,32 @@ debug: venv ## BENCH= CONFIG= SIM= SEED= TEST=, from the report: a red test agai
 	@$(if $(and $(BENCH),$(CONFIG),$(SIM),$(TEST)),,$(error say which: make debug BENCH= CONFIG= SIM= TEST= [SEED=]; \
 	  the line is in build/report/index.html))
 	@$(SETUP) $(SIMULATORS)
-	@$(PY) -m scripts.command scripts.waves.debug $(BENCH) --config $(CONFIG) --sim $(SIM) --test $(TEST) \
-	  $(if $(SEED),--seed $(SEED))
+	@$(PY) -m scripts.command scripts.waves.debug '$(BENCH)' --config='$(CONFIG)' --sim='$(SIM)' \
+	  --test='$(TEST)' $(if $(SEED),--seed='$(SEED)')
 
 .PHONY: faults fuzz faults-results
 faults: venv ## flipped bits in the tops' registers, resumable [UNITS="step_engine" COUNT=2500 SEED=1 WORKERS= AT= WAVES=]
 	@$(SETUP) verilator
-	@$(PY) -m scripts.command scripts.faults.run $(UNITS) $(if $(COUNT),--count $(COUNT)) \
-	  $(if $(SEED),--seed $(SEED)) $(if $(WORKERS),--workers $(WORKERS)) $(if $(AT),--at "$(AT)") \
+	@$(PY) -m scripts.command scripts.faults.run $(UNITS) $(if $(COUNT),--count '$(COUNT)') \
+	  $(if $(SEED),--seed '$(SEED)') $(if $(WORKERS),--workers '$(WORKERS)') $(if $(AT),--at '$(AT)') \
 	  $(if $(filter-out 0,$(WAVES)),--waves)
 fuzz: venv ## random accesses of the tops' registers against a model [UNITS="step_engine" COUNT=1000000 SEED=1 WAVES=]
 	@$(SETUP) verilator
-	@$(PY) -m scripts.command scripts.fuzz.run $(UNITS) $(if $(COUNT),--count $(COUNT)) \
-	  $(if $(SEED),--seed $(SEED)) $(if $(filter-out 0,$(WAVES)),--waves)
+	@$(PY) -m scripts.command scripts.fuzz.run $(UNITS) $(if $(COUNT),--count '$(COUNT)') \
+	  $(if $(SEED),--seed '$(SEED)') $(if $(filter-out 0,$(WAVES)),--waves)
 faults-results: venv ## docs/faults.md from what `make faults fuzz` left in build/
 	@$(PY) -m scripts.command scripts.faults.document
 
 .PHONY: waves
 waves: venv ## BENCH=<bench> [CONFIG= FILE=]: open its last waveform with the bench's layout
 	@$(if $(BENCH),,$(error say which: make waves BENCH=<bench>; benches: $(KNOWN_BENCHES)))
-	@$(PY) -m scripts.command scripts.waves.command $(BENCH) $(if $(FILE),--file '$(FILE)') \
-	  $(if $(CONFIG),--config $(CONFIG))
+	@$(PY) -m scripts.command scripts.waves.command '$(BENCH)' $(if $(FILE),--file='$(FILE)') \
+	  $(if $(CONFIG),--config='$(CONFIG)')
 
 .PHONY: bench native-results array-results sincos longrun results reference gallery
 bench: setup ## speeds, cycles of step engine and array, native kernels, into build/bench [ONLY=native]
 	@$(if $(filter-out native,$(ONLY)),,$(SETUP) bench || true)
-	@$(PY) -m scripts.command scripts.benchmarks.bench $(if $(ONLY),--only $(ONLY))
+	@$(PY) -m scripts.command scripts.benchmarks.bench $(if $(ONLY),--only '$(ONLY)')
 native-results: venv ## docs/native_results.md from what `make bench ONLY=native` left in build/
 	@$(PY) -m scripts.command scripts.benchmarks.native_document
 array-results: venv ## docs/array_results.md from what `make bench ONLY=array` left in build/
@@ -214,7 +214,7 @@ gallery: venv ## docs/gallery.md, all shipped scenarios in motion, half a minute
 
 .PHONY: study
 study: venv ## docs/study.md: paper 001's study of HDCA against DCA in loops, minutes [ONLY=runs|depth]
-	@$(PY) -m scripts.command scripts.study.command $(if $(ONLY),--only $(ONLY))
+	@$(PY) -m scripts.command scripts.study.command $(if $(ONLY),--only '$(ONLY)')
 
 .PHONY: robots-tables
 robots-tables: venv ## docs/robots_results.md: errors, cycles, times; after make closed-loop TARGET=step
@@ -224,7 +224,7 @@ robots-tables: venv ## docs/robots_results.md: errors, cycles, times; after make
 .PHONY: synth cost
 synth: venv ## area and clock of all hardware [UNITS="fp_add step_engine:2+2" FAMILY=ecp5 SEEDS=3]
 	@$(PY) -m scripts.command scripts.cost.synth --set-up synth $(UNITS) \
-	  $(if $(FAMILY),--family $(FAMILY)) $(if $(SEEDS),--seeds $(SEEDS))
+	  $(if $(FAMILY),--family '$(FAMILY)') $(if $(SEEDS),--seeds '$(SEEDS)')
 cost: venv ## docs/hardware_cost.md from what `make synth` left in build/, errors by format
 	@$(PY) -m scripts.command scripts.cost.formats
 	@$(PY) -m scripts.command scripts.cost.pareto

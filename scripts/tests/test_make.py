@@ -19,6 +19,7 @@ pytestmark = pytest.mark.rtl_of()
 
 PENDULUM = "SCENARIO=scenarios/double_pendulum.toml"
 IIWA = ("URDF=robots/iiwa14.urdf", "FUNCTION=dFD")
+CASE = ("SIM=icarus", "TEST=corners")
 OF_STEP = pytest.mark.rtl_of("step_engine")
 LIMIT_S = 300
 CTRL_C_LIMIT_S = 60  # of a loaded machine; alone it takes a second
@@ -81,6 +82,17 @@ def make(environment):
         (["fp_add", "SIM=vcs"], "SIM=vcs: must be icarus, verilator or all"),
         (["fp_add", "CONFIG=nope"], "CONFIG=nope: must be one of binary32, half, "),
         (["fp_add", "TEST=nope"], "TEST=nope: must be one of corners, classes, many_operands"),
+        (["fp_add", "SIM=icarus verilator"], "SIM=icarus verilator: must be icarus, verilator or"),
+        (["fp_add", "CONFIG=half tb/fp_recip"], "CONFIG=half tb/fp_recip: must be one of binary32"),
+        (["fp_add", "CONFIG=half --co"], "CONFIG=half --co: must be one of binary32, half, "),
+        (["fp_add", "TEST=corners classes"], "TEST=corners classes: must be one of corners, "),
+        (["fp_add", "SEED=1 2"], "SEED=1 2: must be a whole number, 0 to 2147483647, or random"),
+        (["waves", "BENCH=fp_add x"], "there is no bench 'fp_add x'"),
+        (["waves", "BENCH=fp_add", "CONFIG=half x"], "no waveform of fp_add CONFIG=half x yet"),
+        (["debug", "BENCH=fp_add", "CONFIG=half x", *CASE], "CONFIG=half x: must be one of binary"),
+        (["debug", "BENCH=fp_add", "CONFIG=-x", *CASE], "CONFIG=-x: must be one of binary32, "),
+        (["run", PENDULUM, "TARGET=model step"], "TARGET=model step: must be model, native, "),
+        (["formal", "UNITS=fp_add axil_slave", "FAST=1 0"], "FAST=1 0: must be 0 or 1"),
         (["fp_add", "SEED=²"], "SEED=²: must be a whole number, 0 to 2147483647, or random"),
     ],
 )
@@ -105,7 +117,13 @@ def test_a_file_that_fails_is_one_line_whatever_the_command():
 
 
 def test_one_of_several_targets_has_a_use_for_the_variable(make):
-    assert "--family xc7" in make("-n", "synth", "cost", "FAMILY=xc7").stdout
+    assert "--family 'xc7'" in make("-n", "synth", "cost", "FAMILY=xc7").stdout
+
+
+def test_what_is_a_list_stays_one(make):
+    said = make("-n", "mutate", "UNITS=fp_add fp_mul", "SEED=1 2").stdout
+    assert " fp_add fp_mul " in said and " --seed 1 2 " in said
+    assert " fp_add fp_mul " in make("-n", "regress", "BENCHES=fp_add fp_mul").stdout
 
 
 def test_a_target_that_does_not_exist_is_named_rather_than_its_variables(make):

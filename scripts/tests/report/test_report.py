@@ -4,6 +4,7 @@ import base64
 import html
 import json
 import re
+import shlex
 import subprocess
 
 import pytest
@@ -87,9 +88,9 @@ def test_a_red_test_has_the_command_that_shows_where_it_fails(build):
         text=True,
         check=True,
     )
-    words = " ".join(done.stdout.replace("\\\n", " ").split())
+    words = " ".join(shlex.split(done.stdout.replace("\\\n", " ")))
     assert words.endswith(
-        "scripts.waves.debug fp_sub --config binary32-s0 --sim verilator --test random --seed 7"
+        "scripts.waves.debug fp_sub --config=binary32-s0 --sim=verilator --test=random --seed=7"
     )
     assert "scripts/setup.sh verilator" in words
 

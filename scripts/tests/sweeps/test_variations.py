@@ -60,8 +60,9 @@ def test_the_makefile_hands_everything_on():
     environment = outer_make.environment()
     said = subprocess.run(words, cwd=ROOT, env=environment, capture_output=True, text=True)
     for option in (
-        "--vary 'body[0].mass=1:2:3' --vary 'body[1].q=random(-1,1)' --count 3 --target engine",
-        "--workers 2 --scheduler a:1 --sim icarus --arith 5/10 --steps 7 --lanes 4+4 --seed 3",
+        "--vary 'body[0].mass=1:2:3' --vary 'body[1].q=random(-1,1)' --count '3' --target 'engine'",
+        "--workers '2' --scheduler 'a:1' --sim 'icarus' --arith '5/10' --steps '7' --lanes '4+4'",
+        "--seed '3'",
         "--out 'x.csv'",
     ):
         assert option in " ".join(said.stdout.replace("\\", "").split())
