@@ -3,20 +3,23 @@
 docs/waveforms.md describes the file.
 """
 
+import importlib
 import itertools
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from scripts.places import ROOT
 from scripts.waves.problem import Problem
 
 FILE = "waves.toml"
 NUMBER = "{i}"  # of a repetition
+KINDS = {str: "a text", int: "a whole number", list: "a list", dict: "a table"}
 RADIXES = ("auto", "bin", "hex", "decimal", "signed", "float", "flags")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -53,22 +56,32 @@ class Section:
     items: tuple[Item, ...]
 
 
-def read_layout(bench: str, toplevel: str = "", root: Path = ROOT) -> dict[str, Any] | None:
-    """What the file says: a bench's own, else that of the bench of its top level, else None.
+def layout_file(bench: str, toplevel: str = "") -> Path | None:
+    """A bench's own, else that of the bench of the same top level that is named so, else None."""
+    for name in (bench, toplevel):
+        path = ROOT / "tb" / name / FILE
+        if name and path.exists() and (name == bench or _is_of(name, toplevel)):
+            return path
+    return None
+
+
+def _is_of(bench: str, toplevel: str) -> bool:
+    """Whether that is the top level of a bench: that of fp_add holds several fp_add."""
+    return importlib.import_module(f"tb.{bench}.bench").BENCH.device.toplevel == toplevel
+
+
+def read_layout(path: Path) -> dict[str, Any]:
+    """What a file says.
 
     Raises
     ------
     Problem
-        If the file is not TOML.
+        If it is not TOML.
     """
-    for name in (bench, toplevel):
-        path = root / "tb" / name / FILE
-        if name and path.exists():
-            try:
-                return tomllib.loads(path.read_text())
-            except tomllib.TOMLDecodeError as error:
-                raise Problem(f"{path.relative_to(root)}: {error}") from error
-    return None
+    try:
+        return tomllib.loads(path.read_text())
+    except tomllib.TOMLDecodeError as error:
+        raise Problem(str(error)) from error
 
 
 def sections(layout: Mapping[str, Any]) -> Iterator[Section]:
@@ -77,24 +90,39 @@ def sections(layout: Mapping[str, Any]) -> Iterator[Section]:
     Raises
     ------
     Problem
-        For a radix that there is not.
+        For what is missing or not of its kind, a radix or words that there are not.
     """
-    shapes = layout.get("words", {})
-    for entry in layout.get("group", []):
-        for i in range(int(entry.get("repeat", 1))):
-            items = tuple(_item(item, shapes, i) for item in entry["signals"])
-            yield Section(_number(entry["name"], i), entry.get("closed", False), items)
+    shapes = _value(layout, "words", dict, "layout", {})
+    for number, entry in enumerate(_value(layout, "group", list, "layout", []), 1):
+        where = f"group {number}"
+        name, signals = _value(entry, "name", str, where), _value(entry, "signals", list, where)
+        for i in range(_value(entry, "repeat", int, where, 1)):
+            items = tuple(_item(item, shapes, i, where) for item in signals)
+            yield Section(_number(name, i), entry.get("closed", False), items)
 
 
-def _item(entry: str | Mapping[str, Any], shapes: Mapping[str, Sequence[str]], i: int) -> Item:
+def _value(table: Any, key: str, kind: type[T], where: str, default: T | None = None) -> T:
+    """The value of a key of a table; where it is, for who is told that it is wrong."""
+    if not isinstance(table, dict):
+        raise Problem(f"{where}: must be a table, not {table!r}")
+    value = table.get(key, default)
+    if not isinstance(value, kind):
+        said = f"{key} = {value!r}" if key in table else f"no {key}"
+        raise Problem(f"{where}: {said}, must be {KINDS[kind]}")
+    return value
+
+
+def _item(entry: Any, shapes: Mapping[str, Sequence[str]], i: int, where: str) -> Item:
     if isinstance(entry, str):
         return Item(_number(entry, i), numbered=NUMBER in entry)
-    words = entry.get("words", ())
-    words = shapes[words] if isinstance(words, str) else words
-    path, radix = _number(entry["path"], i), entry.get("radix", "auto")
+    plain = _value(entry, "path", str, f"{where}, a signal")
+    words, radix, path = entry.get("words", ()), entry.get("radix", "auto"), _number(plain, i)
+    if isinstance(words, str):
+        words = _value(shapes, words, list, f"{path}, words")
     if radix not in RADIXES:
         raise Problem(f"{path}: no radix {radix!r}; there are {', '.join(RADIXES)}")
-    return Item(path, radix, entry.get("name", ""), tuple(words), NUMBER in entry["path"])
+    name = _value(entry, "name", str, path, "")
+    return Item(path, radix, name, tuple(words), NUMBER in plain)
 
 
 def _number(text: str, i: int) -> str:
@@ -102,10 +130,19 @@ def _number(text: str, i: int) -> str:
 
 
 def expand(shapes: Sequence[str], params: Mapping[str, int]) -> list[str]:
-    """`["xi_10[3]", "e"]` is xi_10[0], xi_10[1], xi_10[2], e; a size may be a parameter."""
+    """`["xi_10[3]", "e"]` is xi_10[0], xi_10[1], xi_10[2], e; a size may be a parameter.
+
+    Raises
+    ------
+    Problem
+        If a size is neither a number nor a parameter.
+    """
     names = []
     for shape in shapes:
         name, *sizes = re.findall(r"[^\[\]]+", shape)
+        for size in sizes:
+            if not (size.isdecimal() or size in params):
+                raise Problem(f"words, {shape}: {size} is no parameter of the top level")
         counts = [int(params.get(size, size)) for size in sizes]
         for index in itertools.product(*map(range, counts)):
             names.append(name + "".join(f"[{i}]" for i in index))

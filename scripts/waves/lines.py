@@ -99,8 +99,8 @@ def _lines_at(path: str, item: Item, wave: Waveform) -> list[Line]:
 
 def _cut(item: Item, signal: Signal, names: list[str]) -> list[Line]:
     """A signal cut into words."""
-    width, rest = divmod(signal.width, len(names))
-    if rest:
+    width, rest = divmod(signal.width, len(names) or 1)
+    if rest or not names:
         raise Problem(f"{item.path}: {signal.width} bits are not {len(names)} words")
     return [Line(name, signal, item.radix, width * i, width) for i, name in enumerate(names)]
 

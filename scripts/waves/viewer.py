@@ -10,8 +10,8 @@ from scripts.waves.choose import shown
 from scripts.waves.failure import failure_group
 from scripts.waves.filters import filter_scripts
 from scripts.waves.gtkwave import gtkwave_save
-from scripts.waves.layout import read_layout
-from scripts.waves.lines import arrange, ports
+from scripts.waves.layout import layout_file, read_layout
+from scripts.waves.lines import Group, arrange, ports
 from scripts.waves.problem import Problem
 from scripts.waves.surfer import surfer_commands
 from scripts.waves.waveform import Waveform
@@ -34,8 +34,7 @@ def write(wave: Waveform, bench: str) -> dict[str, Path]:
     Problem
         If the layout is wrong.
     """
-    layout = read_layout(bench, wave.about.get("toplevel", ""))
-    groups, missing = arrange(layout, wave) if layout else (ports(wave), [])
+    groups, missing = _arranged(wave, bench)
     groups = [*failure_group(wave), *groups]
     if missing:
         more = len(missing) - MISSING
@@ -51,6 +50,17 @@ def write(wave: Waveform, bench: str) -> dict[str, Path]:
     files["gtkwave"].write_text(gtkwave_save(groups, wave))
     files["surfer"].write_text(surfer_commands(groups, wave))
     return files
+
+
+def _arranged(wave: Waveform, bench: str) -> tuple[list[Group], list[str]]:
+    """The groups of a bench's layout, and what it names in vain; without a layout, the ports."""
+    layout = layout_file(bench, wave.about.get("toplevel", ""))
+    if layout is None:
+        return ports(wave), []
+    try:
+        return arrange(read_layout(layout), wave)
+    except Problem as problem:
+        raise Problem(f"{shown(layout)}: {problem}") from problem
 
 
 def open_waveform(wave: Waveform, bench: str) -> int:

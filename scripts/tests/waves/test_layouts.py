@@ -8,7 +8,7 @@ import pytest
 
 from pymodel.algorithms import two_handles
 from scripts.places import ROOT
-from scripts.waves.layout import RADIXES, expand, read_layout
+from scripts.waves.layout import RADIXES, expand, layout_file, read_layout
 
 LAYOUTS = sorted((ROOT / "tb").glob("*/waves.toml"))
 
@@ -44,7 +44,7 @@ def declared(bench, toplevel: str, path: str) -> bool:
 def test_layout_names_what_the_rtl_has(path):
     name = path.parent.name
     bench = importlib.import_module(f"tb.{name}.bench").BENCH.device
-    layout = read_layout(name)
+    layout = read_layout(path)
     named = 0
     for group in layout["group"]:
         assert set(group) <= {"name", "closed", "repeat", "signals"}
@@ -71,5 +71,11 @@ def test_every_bench_has_a_layout():
 
 @pytest.mark.parametrize("bench", ["hdca_engine", "hdca_coprocessor"])
 def test_a_body_has_all_its_words(bench):
-    names = expand(read_layout(bench)["words"]["body"], {})
+    names = expand(read_layout(layout_file(bench))["words"]["body"], {})
     assert len(names) == len(set(names)) == two_handles.WORDS
+
+
+def test_another_bench_has_the_layout_only_if_it_has_the_top_level():
+    assert layout_file("cosim_step", "step_engine") == ROOT / "tb" / "step_engine" / "waves.toml"
+    assert layout_file("my_adder", "fp_add") is None  # that of fp_add is for its lanes
+    assert layout_file("my_lanes", "fp_lanes") is None

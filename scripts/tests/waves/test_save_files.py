@@ -5,6 +5,7 @@ import re
 import pytest
 
 from scripts.tests.waves.made import FORMATS, scope, variable, words
+from scripts.waves import layout
 from scripts.waves.filters import filter_scripts
 from scripts.waves.gtkwave import gtkwave_save
 from scripts.waves.layout import expand
@@ -126,10 +127,40 @@ def test_repeat_and_parameters():
 @pytest.mark.parametrize(
     ("entry", "said"),
     [
-        ({"path": "x_i", "radix": "flaot"}, "no radix 'flaot'"),
-        ({"path": "x_i", "words": ["x[5]"]}, "96 bits are not 5 words"),
+        ({"path": "x_i", "radix": "flaot"}, "x_i: no radix 'flaot'; there are auto, "),
+        ({"path": "x_i", "words": ["x[5]"]}, "x_i: 96 bits are not 5 words"),
+        ({"path": "x_i", "words": ["x[0]"]}, "x_i: 96 bits are not 0 words"),
+        ({"path": "x_i", "words": ["x[N]"]}, r"words, x\[N\]: N is no parameter of the top level"),
+        ({"path": "x_i", "words": "body"}, "x_i, words: no body, must be a list"),
+        ({"path": "x_i", "name": 1}, "x_i: name = 1, must be a text"),
+        ({"radix": "hex"}, "group 1, a signal: no path, must be a text"),
+        (3, "group 1, a signal: must be a table, not 3"),
     ],
 )
-def test_wrong_layout_is_one_line(wave, entry, said):
+def test_wrong_signal_is_one_line(wave, entry, said):
     with pytest.raises(Problem, match=said):
         arrange({"group": [{"name": "g", "signals": [entry]}]}, wave(8, 23))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[[group]]\nsignals = []", "group 1: no name, must be a text"),
+        ("[[group]]\nname = 'g'", "group 1: no signals, must be a list"),
+        (
+            "[[group]]\nname = 'g'\nsignals = []\nrepeat = 'x'",
+            "group 1: repeat = 'x', must be a whole number",
+        ),
+        ("[group]", "layout: group = {}, must be a list"),
+        ("group = [1]", "group 1: must be a table, not 1"),
+        ("[[group", "Expected ']]' at the end of an array declaration (at end of document)"),
+    ],
+)
+def test_wrong_layout_is_one_line_that_names_the_file(wave, tmp_path, monkeypatch, text, said):
+    monkeypatch.setattr(layout, "ROOT", tmp_path)
+    file = tmp_path / "tb" / "adder" / layout.FILE
+    file.parent.mkdir(parents=True)
+    file.write_text(text)
+    with pytest.raises(Problem) as caught:
+        write(wave(8, 23), "adder")
+    assert str(caught.value) == f"{file}: {said}"
