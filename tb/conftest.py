@@ -16,6 +16,13 @@ from tb.common.simulators import SIMULATORS, usable
 
 ALL = "all"
 TB = Path(__file__).resolve().parent
+LEAST = {"first": 0, "rebase": 0}  # of counts in SETTINGS, where it is not 1
+KINDS = {  # of other settings: their types, and in words
+    bool: ((bool,), "true or false"),
+    float: ((float, int), "a number"),
+    list: ((list,), "a list"),
+    str: ((str,), "a text"),
+}
 
 
 def pytest_addoption(parser):
@@ -97,11 +104,25 @@ def chosen_settings(config):
         if key not in (*own, *PART):
             known = ", ".join((*own, *PART))
             raise pytest.UsageError(f"SETTINGS: no {key!r}; CONFIG={name} has {known}")
-        if key in PART[:2] and not (type(value) is int and value >= 0):
-            refuse(f"SETTINGS, {key}", value, "a whole number, at least 0")
-        if key == "state" and not re.fullmatch(r"[0-9a-f]+(\.[0-9a-f]+)?", str(value)):
-            refuse("SETTINGS, state", value, "what `make regress` has printed")
+        check_setting(key, value, own.get(key))
     return settings
+
+
+def check_setting(key, value, own):
+    """Refuse a value that is not of the kind of the configuration's own."""
+    if key == "state":
+        if not re.fullmatch(r"[0-9a-f]+(\.[0-9a-f]+)?", str(value)):
+            refuse("SETTINGS, state", value, "what `make regress` has printed")
+    elif key in PART or type(own) in (int, dict):  # a dict has a count by simulator
+        least = LEAST.get(key, 1)
+        alike = type(own) is dict and type(value) is dict and value.keys() == own.keys()
+        counts = value.values() if alike else [value]
+        if not all(type(count) is int and count >= least for count in counts):
+            refuse(f"SETTINGS, {key}", value, f"a whole number, at least {least}")
+    elif own is not None:
+        types, kind = KINDS[type(own)]
+        if type(value) not in types:
+            refuse(f"SETTINGS, {key}", value, kind)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -1,5 +1,6 @@
 """The Makefile as a user calls it: what it refuses, what it sets up, and Ctrl-C."""
 
+import json
 import os
 import re
 import signal
@@ -23,6 +24,10 @@ CASE = ("SIM=icarus", "TEST=corners")
 OF_STEP = pytest.mark.rtl_of("step_engine")
 LIMIT_S = 300
 CTRL_C_LIMIT_S = 60  # of a loaded machine; alone it takes a second
+
+
+def set_to(bench, config, **settings):
+    return [bench, f"CONFIG={config}", f"SETTINGS={json.dumps(settings)}"]
 
 
 @pytest.fixture
@@ -79,6 +84,26 @@ def make(environment):
             ["fp_add", "CONFIG=half", 'SETTINGS={"runs": 3}'],
             "SETTINGS: no 'runs'; CONFIG=half has vectors, first, items, state",
         ),
+        (
+            set_to("fp_add", "half", first=-1),
+            "SETTINGS, first=-1: must be a whole number, at least 0",
+        ),
+        (
+            set_to("fp_add", "half", items=0),
+            "SETTINGS, items=0: must be a whole number, at least 1",
+        ),
+        (
+            set_to("step_engine", "least-half", programs="a"),
+            "SETTINGS, programs=a: must be a whole",
+        ),
+        (set_to("step_engine", "least-half", programs=2.5), "SETTINGS, programs=2.5: must be a wh"),
+        (set_to("step_engine", "least-half", programs=0), "SETTINGS, programs=0: must be a whole"),
+        (set_to("step_engine", "least-half", programs={"icarus": 3}), "SETTINGS, programs={'ica"),
+        (set_to("cosim_driver", "short", steps=0), "SETTINGS, steps=0: must be a whole number, at"),
+        (set_to("cosim_loop", "short", robot=1), "SETTINGS, robot=1: must be a text"),
+        (set_to("cosim_step", "short", runs=1), "SETTINGS, runs=1: must be a list"),
+        (set_to("cosim_array", "iiwa", stalls="a"), "SETTINGS, stalls=a: must be a number"),
+        (set_to("cosim_array", "segments", quick=1), "SETTINGS, quick=1: must be true or false"),
         (["fp_add", "SIM=vcs"], "SIM=vcs: must be icarus, verilator or all"),
         (["fp_add", "CONFIG=nope"], "CONFIG=nope: must be one of binary32, half, "),
         (["fp_add", "TEST=nope"], "TEST=nope: must be one of corners, classes, many_operands"),
@@ -102,6 +127,35 @@ def test_what_is_refused_is_one_line_and_status_2(make, words, said):
     # Make adds a line of its own after a command that failed, pytest an empty one.
     lines = [line for line in done.stderr.splitlines() if line and "Error" not in line]
     assert len(lines) == 1 and said in lines[0]
+
+
+@NEEDED
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        pytest.param(
+            (*set_to("fp_recip", "e5m2", first=10**5, items=1), "TEST=many_operands"),
+            "many_operands: AssertionError: first=100000: no item is left",
+            marks=pytest.mark.rtl_of("fp_add", "fp_mul", "fp_recip", "fp_sincos"),
+            id="vectors",
+        ),
+        pytest.param(
+            (*set_to("step_engine", "least-half", first=10**5), "TEST=random_programs"),
+            "random_programs: AssertionError: first=100000: no item is left",
+            marks=OF_STEP,
+            id="items",
+        ),
+        pytest.param(
+            (*set_to("step_engine", "least-half", first=6), "TEST=random_programs"),
+            "random_programs: AssertionError: random_programs: no transaction was checked",
+            marks=OF_STEP,
+            id="nothing checked",
+        ),
+    ],
+)
+def test_a_part_without_an_item_is_red_without_a_traceback(make, words, said):
+    done = make(*words, "SIM=icarus")
+    assert done.returncode == 2 and said in done.stdout and "Traceback" not in done.stdout
 
 
 def test_a_file_that_fails_is_one_line_whatever_the_command():

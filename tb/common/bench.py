@@ -136,6 +136,11 @@ class Bench:
             The test's; where its random numbers have been at the start of each is kept there.
         items
             All of them.
+
+        Raises
+        ------
+        AssertionError
+            If there is none behind ``first``.
         """
         given, states, window = self._task.settings, [], self.window
         part = itertools.islice(items, window.start, window.stop)
@@ -145,6 +150,12 @@ class Bench:
             states.append(state_of(board.rng))
             board.reached = {"item": number, "states": states}
             yield item
+        self.check_part(board, len(states))
+
+    def check_part(self, board: Scoreboard, count: int) -> None:
+        """Fail if the setting ``first`` has left none of a test's items: ``count`` are."""
+        first = self.window.start
+        assert count or not first, f"first={first}: no item is left\n  rerun  {board.rerun}"
 
     @property
     def window(self) -> slice:

@@ -191,6 +191,7 @@ class FloatBench(Bench):
             taken = board.rng.choice(len(operands[0]), most, replace=False)
             operands = tuple(side[taken] for side in operands)
         numbers = np.arange(len(operands[0]))[self.window]
+        self.check_part(board, len(numbers))
         operands = tuple(side[self.window] for side in operands)
         self._check_model(board, operands)
         self._cover(board, operands)

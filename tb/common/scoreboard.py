@@ -197,7 +197,8 @@ class Scoreboard:
         """Fail if no transaction was checked or a queue still holds expected values."""
         left = {channel: len(queue) for channel, queue in self._queues.items() if queue}
         assert not left, f"{self.test}: expected but never came: {left}\n  rerun  {self.rerun}"
-        assert self.transactions, f"{self.test}: no transaction was checked"
+        none = f"{self.test}: no transaction was checked\n  rerun  {self.rerun}"
+        assert self.transactions, none
         cocotb.log.info("%s: %d values checked", self.test, self.transactions)
 
     def mismatch(
