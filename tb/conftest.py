@@ -5,6 +5,7 @@ import json
 import os
 import random
 import re
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,11 @@ import pytest
 
 from tb.common import interrupt
 from tb.common.bench import DEFAULT_SEED, MAX_SEED, PART
+from tb.common.places import BUILD
 from tb.common.simulators import SIMULATORS, usable
 
 ALL = "all"
+SIM = BUILD / "sim"
 TB = Path(__file__).resolve().parent
 LEAST = {"first": 0, "rebase": 0}  # of counts in SETTINGS, where it is not 1
 KINDS = {  # of other settings: their types, and in words
@@ -41,6 +44,7 @@ def pytest_configure(config):
     config.bench_seed = chosen_seed(config)
     check_names(config)
     config.bench_settings = chosen_settings(config)
+    check_folder(SIM)
 
 
 def refuse(variable, value, allowed):
@@ -53,6 +57,15 @@ def check_simulator(name):
         refuse("SIM", name, f"{', '.join(SIMULATORS)} or {ALL}")
     if name != ALL and not usable(name):
         raise pytest.UsageError(f"SIM={name}: not installed; `make doctor` says how to get it")
+
+
+def check_folder(folder):
+    """Refuse a folder that cannot be written, in the words of the other commands."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError as error:
+        raise pytest.UsageError(f"{folder}: {error.strerror}") from None
 
 
 def chosen_seed(config):

@@ -170,6 +170,23 @@ def test_a_file_that_fails_is_one_line_whatever_the_command():
     assert done.stderr == "/dev/null/report: Not a directory\n"
 
 
+ELSEWHERE = """
+import sys
+from pathlib import Path
+import pytest
+from tb.common import places
+places.BUILD = Path("/dev/null")
+sys.exit(pytest.main(["tb/fp_recip", "--sim=icarus", "--config=e5m2"]))
+"""
+
+
+def test_a_bench_refuses_a_folder_that_cannot_be_written():
+    command = [sys.executable, "-c", ELSEWHERE]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=LIMIT_S)
+    assert done.returncode == pytest.ExitCode.USAGE_ERROR and not done.stdout
+    assert done.stderr.strip() == "ERROR: /dev/null/sim: Not a directory"
+
+
 def test_one_of_several_targets_has_a_use_for_the_variable(make):
     assert "--family 'xc7'" in make("-n", "synth", "cost", "FAMILY=xc7").stdout
 
