@@ -159,6 +159,17 @@ def test_a_check_speaks_before_a_tool_stops(module, given, said):
     assert said in answer.text
 
 
+def test_what_no_check_refuses_is_what_the_document_says():
+    bits = {(m, n) for m, space in SPACES.items() for n, v in space.values.items() if v.bit}
+    assert {name for _, name in bits} == {"PARALLEL", "SPECIALS"}
+    for module, name in bits:
+        assert elaborated(module, least(SPACES[module]) | {name: 2}).verdict == elaborate.TAKEN
+    answer = elaborated("fp_add", least(SPACES["fp_add"]) | {"MAN_W": 0})
+    assert answer.verdict == elaborate.BROKEN and "is out of order" in answer.text
+    for words in ("`PARALLEL`, `SPECIALS`", "`MAN_W` of 0"):
+        assert words in DOC.read_text()
+
+
 def test_both_kinds_of_wrong_answers_are_found():
     space = SPACES["fp_add"]
     narrow = replace(space, values=space.values | {"STAGES": Values(0, 5)})
