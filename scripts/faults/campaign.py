@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import shlex
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -192,22 +193,25 @@ class Campaign:
         self._simulate(
             lambda line: tell() if line.strip() == DONE else None,
             waves=waves,
+            at=self.text(places[0]._asdict()) if waves else "",
             listing=self._listing,
             orders=orders,
             rows=rows,
         )
 
-    def _simulate(self, watch: Callable[[str], None], waves: bool = False, **files: Path) -> None:
+    def _simulate(
+        self, watch: Callable[[str], None], waves: bool = False, at: str = "", **files: Path
+    ) -> None:
         settings = {
             "names": self.unit.device.writable,
             "workers": self.workers,
             "digest": self._digest,
             **{name: str(file) for name, file in files.items()},
         }
-        command = f"make faults UNITS={self.unit.name}"
+        words = ["make", "faults", f"UNITS={self.unit.name}", *([f"AT={at}"] if at else [])]
         task = Task(
             BENCH, self.unit.name, SIMULATOR, SIMULATION_SEED, self.unit.params, settings,
-            command=command, place=os.environ.get("PYTEST_XDIST_WORKER", ""),
+            command=shlex.join(words), place=os.environ.get("PYTEST_XDIST_WORKER", ""),
         )  # fmt: skip
         tests, problem, _ = simulate(self.unit.device, task, TEST, waves, watch)
         if problem:

@@ -1,9 +1,11 @@
 """Fault injection: registers found, input refused, rows counted, hangs named, the document."""
 
 import dataclasses
+import json
 
 import pytest
 
+from scripts.faults import campaign as campaigns
 from scripts.faults import document, run
 from scripts.faults.campaign import Campaign, FaultsError, counts, is_bad
 from scripts.measured_rtl import rtl_digest
@@ -102,6 +104,22 @@ def test_every_injection_ends_and_no_bus_hangs(tmp_path):
     campaign.run(drawn, pytest.fail)  # nothing is left to do
     with pytest.raises(FaultsError, match="ldup_coprocessor: 2 injections left no row$"):
         campaign.summary([*drawn, Place("x_q", 0, 1), Place("x_q", 0, 2)], [], seed=1)
+
+
+def test_the_waveform_of_an_injection_has_its_command(tmp_path, monkeypatch):
+    said = []
+
+    def simulate(device, task, test, waves, watch):
+        said.append(task.rerun(test, waves))
+        (tmp_path / "new.jsonl").write_text(json.dumps(row(MASKED)))
+        return [{"traceback": ""}], None, ""
+
+    monkeypatch.setattr(campaigns, "simulate", simulate)
+    campaign = Campaign(SMALL, 1, tmp_path)
+    campaign.listing = {"registers": [{"path": "u_control.done_q", "bits": 1}], "cycles": 79}
+    at = "u_control.done_q[0]@78"
+    campaign.again(campaign.place(at), waves=True)
+    assert said == [f"make faults UNITS=ldup_coprocessor 'AT={at}' WAVES=1"]
 
 
 def test_a_flip_that_hangs_the_bus_is_named(tmp_path):
