@@ -1,12 +1,14 @@
-"""Simulations of two processes that share a build folder."""
+"""Simulations that share a build folder: of two processes at once, or one after the other."""
 
 import fcntl
+import os
 import subprocess
 import sys
 from contextlib import suppress
 
 import pytest
 
+from scripts.tests.planted import planted
 from tb.common.places import ROOT
 from tb.common.simulation import build_folder
 from tb.fp_mul.bench import BENCH
@@ -59,3 +61,12 @@ def test_others_are_kept_out_while_files_are_shared(tmp_path, of_its_own):
     if of_its_own:
         kept_out = kept_out[-1:]  # there may be something to build first
     assert kept_out and set(kept_out) == {not of_its_own}
+
+
+def test_what_is_simulated_is_the_text_not_a_newer_build(tmp_path):
+    right, wrong = "mantissa = normal_q.carry ?", "mantissa = !normal_q.carry ?"
+    for changes, result in (({}, "pass"), ({right: wrong}, "fail"), ({}, "pass")):
+        bench = planted(BENCH, tmp_path, "rtl/fp/fp_mul.sv", changes)
+        os.utime(tmp_path / "fp_mul.sv", (0, 0))
+        row = bench.run(SIMULATOR, CONFIG, place="-text")
+        assert row["result"] == result and row["transactions"]
