@@ -24,6 +24,7 @@ from pymodel.commands import INTERRUPTED, MESSAGE
 from pymodel.runs.input_error import InputError
 from pymodel.runs.progress import progress
 from pymodel.runs.workers import Run, workers
+from scripts.alone import alone_in
 from scripts.journal import Row
 from scripts.regress.junit import write_junit
 from scripts.regress.minimal import minimised
@@ -199,7 +200,7 @@ def run(options: argparse.Namespace) -> int:
     Raises
     ------
     InputError
-        For bad input, or when a cluster is lost.
+        For bad input, when another regression runs, or when a cluster is lost.
     """
     console = Console(width=None if sys.stdout.isatty() else WIDTH)
     if options.scheduler and options.workers is not None:
@@ -225,16 +226,17 @@ def run(options: argparse.Namespace) -> int:
         if not total:
             raise InputError(f"SIM={options.sim}: no configuration of these benches runs there")
     regression = Regression(units_of(benches, simulators, seeds), until)
-    try:
-        with workers(options.workers, options.scheduler) as (_, run_):
-            run_all(regression, run_, total, until)
-    except InputError as error:  # by make's name
-        raise InputError(f"{error}".replace("--scheduler ", "SCHEDULER=")) from None
-    except KeyboardInterrupt:
-        kept = f"{len(regression.rows)} verdicts are kept, the same command goes on"
-        print(f"{MESSAGE}; {kept}", file=sys.stderr)
-        return INTERRUPTED
-    return report(regression, console)
+    with alone_in(FOLDER):
+        try:
+            with workers(options.workers, options.scheduler) as (_, run_):
+                run_all(regression, run_, total, until)
+        except InputError as error:  # by make's name
+            raise InputError(f"{error}".replace("--scheduler ", "SCHEDULER=")) from None
+        except KeyboardInterrupt:
+            kept = f"{len(regression.rows)} verdicts are kept, the same command goes on"
+            print(f"{MESSAGE}; {kept}", file=sys.stderr)
+            return INTERRUPTED
+        return report(regression, console)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

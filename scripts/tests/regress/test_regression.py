@@ -12,6 +12,7 @@ from itertools import islice
 import pytest
 
 from pymodel.runs.workers import workers
+from scripts.alone import alone_in
 from scripts.places import ROOT
 from scripts.regress import command, regression, units
 from scripts.regress.junit import write_junit
@@ -38,7 +39,7 @@ def found(unit, result="pass", met=""):
 
 @pytest.fixture(autouse=True)
 def folder(monkeypatch, tmp_path):
-    for module in (regression, units):
+    for module in (command, regression, units):
         monkeypatch.setattr(module, "FOLDER", tmp_path)
     monkeypatch.setattr(command, "JUNIT", tmp_path / "junit.xml")
     monkeypatch.setattr(command, "COVERED", tmp_path / "coverage.json")
@@ -142,6 +143,14 @@ def test_what_is_refused_is_one_line_and_status_2(arguments, said, capsys):
     assert command.main(arguments) == 2
     error = capsys.readouterr().err
     assert said in error and error.count("\n") == 1
+
+
+@pytest.mark.rtl_of("fp_recip_stream")
+def test_a_second_regression_is_refused(folder, monkeypatch, capsys):
+    monkeypatch.setattr(command, "run_all", lambda *_: pytest.fail("it runs"))
+    with alone_in(folder):
+        assert command.main(["fp_recip_stream", "--sim", "icarus", "--workers", "0"]) == 2
+    assert capsys.readouterr().err == f"another process works in {folder}: wait until it ends\n"
 
 
 SLOW = """
