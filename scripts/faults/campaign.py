@@ -214,9 +214,10 @@ class Campaign:
             command=shlex.join(words), place=os.environ.get("PYTEST_XDIST_WORKER", ""),
         )  # fmt: skip
         tests, problem, _ = simulate(self.unit.device, task, TEST, waves, watch)
-        if problem:
-            raise FaultsError(f"{self.unit.name}: {problem}")
-        wrong = [test["traceback"] for test in tests if test["traceback"]]
+        wrong = problem.splitlines()[:1] if problem else []
+        for test in tests:
+            if test["result"] == "fail":
+                wrong.append(" ".join(test["message"].splitlines()[:2]))
         if wrong or not tests:
             raise FaultsError(f"{self.unit.name}: {(wrong or ['no test ran'])[0]}")
 

@@ -21,6 +21,7 @@ from tb.common import clock
 from tb.common.batch import now
 from tb.common.clock import PERIOD_NS
 from tb.common.on_bus import inside
+from tb.common.results import add_note
 from tb.common.simulation import Task
 from tb.common.waiting import BusHangError, HangError
 from tb.faults import workloads
@@ -54,6 +55,7 @@ async def inject(dut: Any) -> None:
     await RisingEdge(dut.clk_i)
     await Timer(1, "ns")
     registers = dict(found_in(inside(dut), task.settings["names"]))
+    add_note(task.notes, "inject", len(registers))
     if "orders" in task.settings:
         await Injections(dut, task, workload, registers).run()
         return
