@@ -3,13 +3,14 @@
 import hashlib
 import logging
 import os
+import re
 import shutil
 import signal
 import subprocess
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import cocotb_test.simulator
 
@@ -22,6 +23,8 @@ HEADERS = ROOT / "build" / "headers"  # of Verilator, compiled
 UNFINISHED = "unfinished"  # file in a build folder while it is being built
 # Branches are counted with the lines. All bits of a vector are watched, however wide it is.
 COVERAGE_ARGS = ("--coverage-line", "--coverage-toggle", "--coverage-max-width", "65536")
+# A line that says why a build fails; to Verilator warnings are errors.
+REASON = re.compile(r"%(Error|Warning)|\berror:|syntax error")
 GRACE_S = 10  # between asking a simulator to stop and killing it
 
 
@@ -126,36 +129,43 @@ class Logged:
             for cmd in cmds:
                 if cmd is cmds[-1] and not self.compile_only and not self.built:
                     unfinished.unlink()
-                log.write(" ".join(cmd) + "\n")
-                log.flush()
-                process = subprocess.Popen(
-                    cmd,
-                    cwd=self.work_dir,
-                    env=self.env,
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.STDOUT,
-                    text=True,
-                    errors="replace",
-                )
-                expired = threading.Event()
-                watchdog = threading.Timer(self.limit_s, _stop, (process, expired))
-                watchdog.daemon = True  # Ctrl-C may come before anyone can cancel it
-                try:
-                    watchdog.start()
-                    for line in process.stdout:
-                        log.write(line)
-                        self.watch(line)
-                    status = process.wait()
-                finally:
-                    watchdog.cancel()
-                    process.kill()
-                    process.wait()
-                if expired.is_set():
-                    raise TooLongError(f"{Path(cmd[0]).name} took more than {self.limit_s} s")
-                if status:
-                    raise SystemExit(f"{Path(cmd[0]).name} ended with status {status}")
+                self._execute_one(cmd, log)
         if self.compile_only:
             unfinished.unlink()
+
+    def _execute_one(self, cmd: list[str], log: IO[str]) -> None:
+        """Run a command; SystemExit, with the first error that it names, if it fails."""
+        log.write(" ".join(cmd) + "\n")
+        log.flush()
+        process = subprocess.Popen(
+            cmd,
+            cwd=self.work_dir,
+            env=self.env,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+        )
+        expired, why = threading.Event(), ""
+        watchdog = threading.Timer(self.limit_s, _stop, (process, expired))
+        watchdog.daemon = True  # Ctrl-C may come before anyone can cancel it
+        try:
+            watchdog.start()
+            for line in process.stdout:
+                log.write(line)
+                self.watch(line)
+                if not why and REASON.search(line):
+                    why = f": {line.strip()}"
+            status = process.wait()
+        finally:
+            watchdog.cancel()
+            process.kill()
+            process.wait()
+        name = Path(cmd[1] if cmd[0] == "perl" else cmd[0]).name
+        if expired.is_set():
+            raise TooLongError(f"{name} took more than {self.limit_s} s")
+        if status:
+            raise SystemExit(f"{name} ended with status {status}{why}")
 
 
 def _stop(process: subprocess.Popen, expired: threading.Event) -> None:

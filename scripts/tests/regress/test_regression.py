@@ -20,6 +20,9 @@ from scripts.regress.met import Met
 from scripts.regress.minimal import Failure
 from scripts.regress.regression import Regression
 from scripts.regress.units import Found, Unit, chosen_benches, new_seeds, units_of
+from scripts.tests.planted import planted
+from tb.common.simulators import SIMULATORS
+from tb.fp_mul.bench import BENCH as FP_MUL
 
 SEEDS = range(3, 6)
 
@@ -151,6 +154,16 @@ def test_a_second_regression_is_refused(folder, monkeypatch, capsys):
     with alone_in(folder):
         assert command.main(["fp_recip_stream", "--sim", "icarus", "--workers", "0"]) == 2
     assert capsys.readouterr().err == f"another process works in {folder}: wait until it ends\n"
+
+
+@pytest.mark.rtl_of("fp_mul")
+@pytest.mark.parametrize("simulator", SIMULATORS)
+def test_a_build_that_fails_says_why(folder, simulator):
+    broken = planted(FP_MUL, folder, "rtl/fp/fp_mul.sv", {"  logic [W-1:0] y;": "  logic y y;"})
+    row = broken.run(simulator, "half", place="-syntax", folder=folder / "run")
+    program = {"icarus": "iverilog"}.get(simulator, simulator)
+    error = rf"{program} ended with status [0-9]+: .*fp_mul.sv:[0-9:]+ syntax error"
+    assert re.match(error, command.said(row))
 
 
 SLOW = """
