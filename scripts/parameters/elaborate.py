@@ -17,7 +17,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pymodel.runs.input_error import InputError
 from pymodel.runs.progress import progress
 from scripts.parameters.legal import SPACES, UNBOUNDED, Space, Values
 from scripts.places import ROOT
@@ -25,7 +24,7 @@ from scripts.run import status_of
 from scripts.run_options import OptionParser, whole
 from tb.common.bench import DEFAULT_SEED, MAX_SEED
 from tb.common.rtl_files import needed, rtl_files
-from tb.common.simulators import usable
+from tb.common.simulators import require_usable
 
 LIMIT_S = 120
 MOST_COUNT = 10**6  # combinations of a module
@@ -207,8 +206,7 @@ def run(options: argparse.Namespace) -> int:
     InputError
         If Icarus is not installed.
     """
-    if not usable("icarus"):
-        raise InputError("Icarus is not installed: see `make doctor`")
+    require_usable("icarus")
     asked = []
     for space in SPACES.values():
         rng = np.random.default_rng([options.seed, *space.module.encode()])

@@ -1,4 +1,4 @@
-"""A folder for a test with Yosys."""
+"""A folder for a test with Yosys, and a machine without simulators."""
 
 import tempfile
 from pathlib import Path
@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from scripts.places import BUILD
+from tb.common import simulators
 
 
 @pytest.fixture
@@ -15,3 +16,10 @@ def folder(monkeypatch):
     with tempfile.TemporaryDirectory(prefix="test-", dir=BUILD) as name:
         monkeypatch.setattr("scripts.equivalence.proof.OUT", Path(name) / "proofs")
         yield Path(name)
+
+
+@pytest.fixture
+def no_simulator(monkeypatch):
+    """As on a machine that has none."""
+    monkeypatch.setattr(simulators, "usable", lambda simulator: False)
+    simulators.require_usable.cache_clear()

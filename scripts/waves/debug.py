@@ -4,7 +4,7 @@ The regression report has the line for every test that failed. The bench runs ju
 the same configuration, seed and simulator, so that it fails at the same place.
 
 Exit status 1, after one line, where it passes or leaves no waveform; 2 where there is no such
-test, no viewer or no display.
+test, simulator, viewer or display.
 """
 
 import argparse
@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from pymodel.runs.input_error import InputError
 from scripts.places import BUILD, ROOT
 from scripts.waves.choose import shown
 from scripts.waves.problem import Problem
@@ -84,6 +85,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         wave = Waveform.read(path)
         print(f"debug: {shown(wave.path)}", flush=True)
         return open_waveform(wave, bench.name)
-    except Problem as problem:
+    except (Problem, InputError) as problem:
         print(f"debug: {problem}", file=sys.stderr)
         return 2

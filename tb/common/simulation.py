@@ -16,7 +16,13 @@ from tb.common.model_signals import outputs_of, with_model
 from tb.common.places import BUILD, ROOT
 from tb.common.results import read_notes, read_results
 from tb.common.rtl_files import needed
-from tb.common.simulators import UNFINISHED, Logged, TooLongError, make_simulator
+from tb.common.simulators import (
+    UNFINISHED,
+    Logged,
+    TooLongError,
+    make_simulator,
+    require_usable,
+)
 
 TIMESCALE = "1ns/1ps"
 TASK_ENV = "BENCH_RUN"
@@ -205,7 +211,13 @@ def simulate(
         What went wrong besides them.
     coverage : str
         The bins that were met, see :func:`tb.common.results.add_coverage`.
+
+    Raises
+    ------
+    InputError
+        If the simulator is not installed, or too old.
     """
+    require_usable(task.simulator)
     params, build = task.params, build_folder(task, waves)
     folder = Path(task.folder) if task.folder else build
     folder.mkdir(parents=True, exist_ok=True)

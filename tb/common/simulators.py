@@ -9,11 +9,13 @@ import signal
 import subprocess
 import threading
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
 import cocotb_test.simulator
 
+from pymodel.arith.errors import InputError
 from tb.common.places import ROOT
 
 SIMULATORS = ("icarus", "verilator")
@@ -45,6 +47,20 @@ def usable(simulator: str) -> bool:
     if folder and folder not in os.environ["PATH"].split(os.pathsep):
         os.environ["PATH"] = os.pathsep.join((folder, os.environ["PATH"]))
     return done.returncode == 0
+
+
+@cache
+def require_usable(simulator: str) -> None:
+    """Refuse a simulator that is not :func:`usable`; what is there is looked for once.
+
+    Raises
+    ------
+    InputError
+        If it is not.
+    """
+    if not usable(simulator):
+        name = simulator.capitalize()
+        raise InputError(f"{name} is not installed, or too old: see `make doctor`")
 
 
 def simulator_version(simulator: str) -> str:

@@ -45,6 +45,14 @@ def test_bad_input_is_refused_in_one_line(words, said, capsys):
     assert not out
 
 
+def test_without_verilator_it_is_refused_in_one_line(no_simulator, tmp_path, monkeypatch, capsys):
+    for module in ("campaign", "run"):
+        monkeypatch.setattr(f"scripts.faults.{module}.FOLDER", tmp_path)
+    assert run.main(["ldup_coprocessor", "--count", "5"]) == 2
+    said = "faults: Verilator is not installed, or too old: see `make doctor`\n"
+    assert capsys.readouterr().err == said
+
+
 def test_registers_are_what_is_assigned_at_clock_edges():
     text = """
       // old_q <= 1

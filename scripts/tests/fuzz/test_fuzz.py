@@ -41,6 +41,12 @@ def test_bad_input_is_refused_in_one_line(words, said, capsys):
     assert not out
 
 
+def test_without_verilator_it_is_refused_in_one_line(no_simulator, capsys):
+    assert run.main(["ldup_coprocessor", "--count", "5"]) == 2
+    said = "fuzz: Verilator is not installed, or too old: see `make doctor`\n"
+    assert capsys.readouterr().err == said
+
+
 def test_a_top_that_differs_has_no_row(tmp_path, monkeypatch, capsys):
     file = tmp_path / "summary.json"
     file.write_text(json.dumps([{"unit": name} for name in UNITS]))

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from pymodel.arith import c_build
+from pymodel.arith.errors import InputError
 from scripts.cost import tools
 from scripts.cost.modules import file_of, needed_files
 from scripts.formal.proofs import chosen
@@ -109,6 +110,11 @@ def test_the_document_is_made_of_the_rows_alone():
     assert "97 yes" in document.document([row | {"score": 97.0}])
     before = document.document([row | {"rtl": "another"}])
     assert "| `fp_add` (RTL has changed since) | 21 |" in before
+
+
+def test_without_verilator_no_bench_is_built(no_simulator, tmp_path):
+    with pytest.raises(InputError, match="Verilator is not installed, or too old"):
+        judge.Judge(UNIT, [tmp_path / "fp_add.v"], 1).build()
 
 
 @pytest.fixture

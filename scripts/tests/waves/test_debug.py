@@ -31,6 +31,12 @@ def test_a_case_that_there_is_not_is_one_line(capsys, given, said):
     assert capsys.readouterr().err.startswith("debug: BENCH=nope: must be one of ")
 
 
+def test_without_the_simulator_it_is_refused_in_one_line(no_simulator, capsys):
+    assert debug.main(arguments()) == 2
+    said = "debug: Icarus is not installed, or too old: see `make doctor`\n"
+    assert capsys.readouterr().err == said
+
+
 @pytest.fixture
 def ran(monkeypatch, tmp_path):
     """In place of a run: a row, and a waveform if there is a failure to put into it."""
