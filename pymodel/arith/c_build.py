@@ -166,7 +166,7 @@ class Compiler:
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             objects = list(pool.map(compiled, sources))
         library = own / "kernel.so"
-        self._run(library, "-shared", *map(str, objects), "-lm")
+        self._run(library, *options, "-shared", *map(str, objects), "-lm")
         _moved(library, path)
 
     def _run(self, made: Path, *arguments: str) -> None:

@@ -6,6 +6,7 @@ hardware units do. What was built once is kept in the user's cache folder, by it
 
 from __future__ import annotations
 
+import math
 from array import array
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -34,6 +35,9 @@ OPTIONS = (
     "-std=gnu11",
     "-fPIC",
     "-ffp-contract=off",  # a b + c keeps both roundings
+    "-fno-fast-math",  # nor does $CC change them, or the subnormals of the whole process
+    "-fno-unsafe-math-optimizations",
+    "-fwrapv",  # angles are fixed point, modulo a turn
     "-fno-math-errno",
     "-fno-tree-slp-vectorize",
     "-Wno-psabi",
@@ -75,7 +79,8 @@ def build(
     special : Kernel, optional
         What some steps do instead, with the same inputs, carried values and outputs.
     lanes : int, optional
-        Systems that are computed at once: 1, or by default as many as the machine's vectors hold.
+        Systems that are computed at once, a power of two: 1, or by default as many as the machine's
+        vectors hold.
     flags : bool
         Keep the float flags, which costs time.
     own_parameters : bool
@@ -88,16 +93,21 @@ def build(
     Raises
     ------
     ValueError
-        If the arithmetic is unknown or too wide, or the kernels do not go together.
+        If the arithmetic is unknown or too wide, the lanes are no power of two, or the kernels do
+        not go together.
     NoCompilerError
         If it cannot be built here.
     """
+    if lanes is not None and (whole("lanes", lanes) < 1 or lanes & (lanes - 1)):
+        raise ValueError(f"lanes is {lanes!r}, must be a power of two")
     code = Code(kernel, _arithmetic(arithmetic), special, lanes or 0, flags, own_parameters)
     return NativeKernel(code)
 
 
 def _arithmetic(arithmetic: str | Arithmetic) -> Arithmetic:
     found = scalars.parse(arithmetic) if isinstance(arithmetic, str) else arithmetic
+    if not isinstance(found, Arithmetic):
+        raise ValueError(f"arithmetic is {found!r}, must be a name or an arithmetic")
     if isinstance(found, scalars.BitExact) and not found.fmt.has_sincos:
         raise ValueError(f"native code of {found.name}: must be float64, or not wider than float32")
     return found
@@ -291,10 +301,11 @@ class NativeKernel:
         if len(values) != len(names) or self.code.own_parameters:
             raise ValueError(f"values must be those of {', '.join(names)}, parameters recorded")
         values = np.ascontiguousarray(numbers("values", values))
-        table = values.reshape(len(values), -1)
+        table = values.reshape(len(values), math.prod(values.shape[1:]))
         found, flags = self._evaluated(self._rounded(table), self._recorded_fixed)
         self.flags |= flags
-        return self._by_name(found, table.shape[1]).reshape(-1, *values.shape[1:])
+        found = self._by_name(found, table.shape[1])
+        return found.reshape(len(found), *values.shape[1:])
 
     def _evaluated(self, given: np.ndarray, fixed: np.ndarray) -> tuple[np.ndarray, int]:
         """Results of blocks of systems, in blocks, and their flags."""
@@ -308,7 +319,8 @@ class NativeKernel:
         Parameters
         ----------
         words : sequence of int
-            Bits of the inputs, then of the carried values; no NaN among them that signals.
+            Bits of the inputs, then of the carried values; no NaN among them that signals, and no
+            subnormal, which no unit gives.
 
         Returns
         -------
@@ -318,8 +330,11 @@ class NativeKernel:
         Raises
         ------
         ValueError
-            If there are more or fewer words, or they are no bits of the format.
+            If there are more or fewer words, they are no bits of the format, or the code is in
+            float64.
         """
+        if not isinstance(self.code.arithmetic, scalars.BitExact):
+            raise ValueError("bits are those of a format of the hardware, not of float64")
         fmt = self.code.arithmetic.fmt
         words = self._words(words, fmt.width)
         single = self.code.carrier == BINARY32.width

@@ -1,5 +1,10 @@
 """Native code has the bits and the flags of the model."""
 
+import os
+import shutil
+import subprocess
+import sys
+import textwrap
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
@@ -19,7 +24,7 @@ from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.scenario_file import load
 from pymodel.mechanism.urdf import load as load_robot
 from pymodel.runs.robot_calls import random_states
-from pymodel.tests.places import SCENARIOS
+from pymodel.tests.places import ROOT, SCENARIOS
 from pymodel.tests.robots import ROBOTS
 
 FORMATS = [Format(*widths) for widths in ((8, 23), (8, 15), (5, 10), (4, 2))]
@@ -232,6 +237,43 @@ def test_a_compiler_with_options(monkeypatch, tmp_path):
         c_build.compiler.cache_clear()
 
 
+def with_compiler(command, folder, text):
+    """What a process says that builds with another compiler."""
+    environment = os.environ | {"CC": command, c_build.CACHE_VARIABLE: str(folder)}
+    words = [sys.executable, "-c", IMPORTS + textwrap.dedent(text)]
+    done = subprocess.run(words, env=environment, cwd=ROOT, capture_output=True, text=True)
+    return done.stdout + done.stderr
+
+
+IMPORTS = """
+import numpy as np
+from pymodel.compile import native
+from pymodel.compile.kernel import record
+"""
+
+
+@pytest.mark.parametrize("option", ["-ffast-math", "-funsafe-math-optimizations"])
+def test_options_that_reorder_change_nothing(tmp_path, option):
+    """Nor the numbers next to zero of the process that loads what they made."""
+    text = """
+        kernel = record(lambda _, v: {"x": (v["a"] + v["b"]) - v["a"]}, ["a", "b"])
+        built = native.build(kernel, "float64")
+        print(built.evaluate({"a": 1e16, "b": 1.0})["x"], np.float64(1e-300) * 1e-15)
+    """
+    assert with_compiler(f"cc {option}", tmp_path, text) == "[0.] 1e-315\n"
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc with its sanitizers")
+def test_angles_are_summed_as_c_defines_it(tmp_path):
+    """They are fixed point, modulo a turn."""
+    text = """
+        kernel = record(lambda ar, v: dict(zip("sc", ar.sincos(v["a"]), strict=True)), "a")
+        native.build(kernel, lanes=1).evaluate({"a": np.linspace(-1.3e5, 1.3e5, 2001)})
+    """
+    command = "gcc -fsanitize=undefined -fno-sanitize-recover=all"
+    assert with_compiler(command, tmp_path, text) == ""
+
+
 def test_a_cache_folder_that_cannot_be(monkeypatch, tmp_path):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv(c_build.CACHE_VARIABLE, str(tmp_path / "file" / "cache"))
@@ -323,6 +365,22 @@ def test_a_compiler_that_fails(monkeypatch, tmp_path):
 def test_unknown_arithmetic(arithmetic):
     with pytest.raises(ValueError, match=arithmetic):
         native.build(OPERATIONS, arithmetic)
+
+
+@pytest.mark.parametrize("lanes", [0, 3, -1, 2.0, "4"])
+def test_wrong_lanes(lanes):
+    with pytest.raises(ValueError, match="lanes is "):
+        native.build(OPERATIONS, lanes=lanes)
+
+
+def test_no_arithmetic():
+    with pytest.raises(ValueError, match="arithmetic is None"):
+        native.build(OPERATIONS, None)
+
+
+def test_float64_has_no_bits_here():
+    with pytest.raises(ValueError, match="not of float64"):
+        native.build(OPERATIONS, "float64").evaluate_bits([0, 0])
 
 
 def test_wrong_values():
@@ -425,5 +483,8 @@ def test_rows_in_place_of_names():
     by_name = [*kernel.evaluate(dict(zip(names, rows, strict=True))).values()]
     np.testing.assert_array_equal(kernel.evaluate_rows(rows), by_name)
     np.testing.assert_array_equal(kernel.evaluate_rows(rows[:, 2]), np.array(by_name)[:, 2])
+    assert kernel.evaluate_rows(rows[:, :0]).shape == (len(by_name), 0)
     with pytest.raises(ValueError, match=r"values must be those of q\[0\]"):
         kernel.evaluate_rows(rows[1:])
+    constant = record(lambda ar, _: {"c": ar.const(2.0) * ar.parameter("m", 3.0)}, ())
+    assert native.build(constant).evaluate_rows(np.zeros((0, 3))).tolist() == [[6.0] * 3]
