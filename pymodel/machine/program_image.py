@@ -331,7 +331,7 @@ class _Reader:
     def image(self) -> ProgramImage:
         """All of it."""
         head, step = self._head, WORD_BYTES * self._bus_words
-        parameters = [*self._values(0, head["PARAMETERS"])]
+        parameters = [*self._values(0, head["VALUES"])][: head["PARAMETERS"]]
         starts: Sequence[int] = range(self._words_at, self._names_at, step)
         words = (int.from_bytes(self._data[at : at + step], "little") for at in starts)
         return ProgramImage(

@@ -590,6 +590,19 @@ def test_an_image_of_broken_words_is_refused(code, library, extra):
         ProgramImage.decode(checked(data))
 
 
+def test_a_value_that_nothing_refers_to_leads_nowhere(code, library):
+    """A parameter more than the image says it has."""
+    image, data = library[1], library[1].encode()
+    assert image.parameters
+    value = HEADER.size + PROGRAM.size * len(image.programs)
+    data = changed(data, WORD_BYTES * HEADER.index("PARAMETERS"), 0)
+    data = changed(data, value + WORD_BYTES * VALUE.index("LOCATION"), 1 << 31)
+    driver = Driver(code, lambda offset: 0, lambda offset, word: None)
+    assert driver.parse(checked(data)) == Status.DAMAGED
+    with pytest.raises(ImageError, match="leads outside"):
+        ProgramImage.decode(checked(data))
+
+
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc with its sanitizers")
 def test_damaged_images_do_no_harm(tmp_path, library):
     """Every truncation, every bit and byte: under the sanitizers of addresses and behaviour."""
