@@ -23,7 +23,7 @@ from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.scenario_file import load
 from pymodel.robot_commands import is_robot, tell
 from pymodel.runs import compiled
-from pymodel.runs.input_error import InputError
+from pymodel.runs.input_error import InputError, require_other_file
 from pymodel.runs.options import algorithm_options
 
 DONE = 0
@@ -71,6 +71,7 @@ def compile(arguments: argparse.Namespace) -> int:
         return DONE
     if not arguments.source or not arguments.out:
         raise InputError("compile: give a scenario or robot file and --out, or --show")
+    require_other_file(arguments.out, arguments.source)
     try:
         image = _compiled(arguments, _machine(arguments))
         data = image.encode()

@@ -13,7 +13,7 @@ from pymodel.mechanism.decimals import decimal
 from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.robot import Robot
 from pymodel.runs import robot_calls
-from pymodel.runs.input_error import InputError
+from pymodel.runs.input_error import InputError, require_other_file
 from pymodel.runs.progress import progress
 
 DONE, NOT_FINITE = 0, 1  # exit status
@@ -76,6 +76,7 @@ def call(arguments: argparse.Namespace) -> int:
     for option, why in unused_robot_options(robot, [function], *options).items():
         raise InputError(f"--{option}: {why}")
     table = robot_calls.read_table(arguments.inputs)
+    require_other_file(arguments.out, arguments.robot, arguments.inputs)
     with _progress(f"{function} of {robot.name}", "calls") as update:
         answer = robot_calls.call(
             reduced(robot), function, table, arguments.arith, target, machine, update

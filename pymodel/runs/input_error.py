@@ -2,6 +2,7 @@
 
 import contextlib
 import math
+import os
 from typing import Any
 
 import numpy as np
@@ -27,3 +28,16 @@ def require_whole(name: str, value: Any, lowest: int, highest: float = math.inf)
             return found
     span = f"{lowest} or more" if highest == math.inf else f"{lowest} to {highest}"
     raise InputError(f"{name}: must be a whole number of {span}, got {value!r}")
+
+
+def require_other_file(out: str, *read: str) -> None:
+    """Refuse to write a file that is read, however it is named.
+
+    Raises
+    ------
+    InputError
+        If ``out`` is one of the others.
+    """
+    files = [path for path in (out, *read) if os.path.exists(path)]
+    if out in files[:1] and any(os.path.samefile(out, path) for path in files[1:]):
+        raise InputError(f"--out: {out} is what is read")

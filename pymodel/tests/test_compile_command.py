@@ -1,5 +1,7 @@
 """`python -m pymodel compile`: images of scenarios and robots, and one line for what is refused."""
 
+from pathlib import Path
+
 import pytest
 
 from pymodel.cli import main
@@ -74,6 +76,14 @@ def test_the_driver_takes_what_is_written(tmp_path):
     compiled(IIWA, "--function", "M")
     driver = Driver(build(ROOT / "sw", tmp_path), lambda offset: 0, lambda offset, word: None)
     assert driver.parse((tmp_path / "out/x.image").read_bytes()) == Status.OK
+
+
+def test_what_is_read_is_not_overwritten(capsys):
+    text = Path(PENDULUM).read_text()
+    Path("own.toml").write_text(text)
+    assert main(["compile", "own.toml", "--out", "./own.toml"]) == 2
+    assert capsys.readouterr().err == "--out: ./own.toml is what is read\n"
+    assert Path("own.toml").read_text() == text
 
 
 OUT = ("--out", "x")

@@ -1,6 +1,7 @@
 """Subcommands about robots: tables in and out, one line for bad input, counts."""
 
 import csv
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -34,6 +35,17 @@ def inputs(function, rows=3, path=IIWA, floating=False, **changed):
 
 def call(function, *options, path=IIWA):
     return main(["call", function, path, "--inputs", "in.csv", "--out", "out.csv", *options])
+
+
+def test_what_is_read_is_not_overwritten(capsys):
+    inputs("ID")
+    before = Path("in.csv").read_bytes()
+    Path("link.csv").symlink_to("in.csv")
+    robot = shutil.copy(IIWA, "arm.urdf")
+    for out in ("in.csv", "./link.csv", "./arm.urdf"):
+        assert call("ID", "--out", out, path=robot) == 2
+        assert capsys.readouterr().err.splitlines()[-1] == f"--out: {out} is what is read"
+    assert Path("in.csv").read_bytes() == before
 
 
 @pytest.mark.parametrize("function", ["ID", "FD", "M", "Minv", "dID", "dFD", "diFD"])
