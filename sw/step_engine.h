@@ -124,7 +124,8 @@ enum step_status step_read_outputs(const struct step_engine *engine, uint32_t nu
 enum step_status step_call(const struct step_engine *engine, uint32_t number,
                            const uint32_t *inputs, uint32_t *outputs, uint32_t polls);
 
-/* Run a program for some steps, after its prologue if it has one, and take the trace of steps 0,
+/* Run a program for some steps, after its prologue if it has one (each run counts the steps until it
+ * re-bases anew: such a motion is one run), and take the trace of steps 0,
  * save, 2 save, ... as it comes: rows of the values before and after a step. `taken` counts its
  * words, also when the run fails: a run that stops leaves what was traced. */
 enum step_status step_run(const struct step_engine *engine, uint32_t number, uint32_t steps,
