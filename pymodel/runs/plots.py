@@ -38,6 +38,7 @@ Curve = tuple[str, Trajectory, str, Any, float]
 BLUE, VERMILION, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 JOINT_COLOURS = (BLUE, VERMILION, GREEN, PURPLE, "#E69F00", "#56B4E9", "#8C564B", "#999999")
 DASHES = ("-", (0, (4, 2)), (0, (1, 1.5)), (0, (6, 1.5, 1, 1.5)))
+DOTS = 24  # of a reference, along the diagonal of a panel
 DPI = 150
 TITLE_COLUMNS, NAME_COLUMNS, TITLE_LINES = 50, 24, 3  # characters of what the user has named
 INSTANTS = 9  # postures drawn in the overview
@@ -333,6 +334,9 @@ def _joints(
     many = trajectory.nq > len(JOINT_COLOURS)
     colours: Colormap = mpl.colormaps["cividis"] if many else ListedColormap(JOINT_COLOURS)
     scale = mpl.cm.ScalarMappable(Normalize(0, max(max(x.joints) for x in wanted)), colours)
+    # Dots that are far apart leave the dashes to be seen which say what a curve is.
+    dots = {"ls": "", "marker": ".", "ms": 3.0, "markevery": 1 / DOTS}
+    other = {"color": "black"} | (dots if many else {"lw": 0.9, "ls": (0, (1, 3))})
     for axes, panel in zip(panels, wanted, strict=True):
         values = getattr(trajectory, panel.quantity)
         exact = None if reference is None else getattr(reference, panel.quantity)
@@ -345,17 +349,17 @@ def _joints(
             style = {"color": colour, "lw": width, "ls": dashes.get(part, "-")}
             axes.plot(trajectory.t, values[:, k], label=name, **style)
             if exact is not None:
-                axes.plot(reference.t, exact[:, k], color="black", lw=0.9, ls=(0, (1, 3)))
+                axes.plot(reference.t, exact[:, k], **other)
         axes.set_ylabel(panel.text)
         if len(dashes) > 1:
             shown = [
-                Line2D([], [], color="black", ls=dash, label=part or "only one")
+                Line2D([], [], color="0.5", ls=dash, label=part or "only one")
                 for part, dash in dashes.items()
             ]
             _beside(axes, handles=shown)
-    drawn, other = ("in colour", "dotted in black") if many else ("solid", "dotted")
-    dotted = "" if reference is None else f", {other}: reference"
-    panels[0].set_title(f"{drawn}: {label}{dotted}")
+    drawn, otherwise = ("in colour", "black dots") if many else ("solid", "dotted")
+    also = "" if reference is None else f", {otherwise}: reference"
+    panels[0].set_title(f"{drawn}: {label}{also}")
     panels[-1].set_xlabel("time [s]")
     if many:
         figure.colorbar(scale, ax=panels, label="joint", ticks=MaxNLocator(integer=True))

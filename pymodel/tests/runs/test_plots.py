@@ -81,7 +81,7 @@ def test_coordinates_of_many_joints_differ_in_their_dash():
     assert angle.get_legend() is None
     assert quaternions.get_title(loc="left") == "in colour: run"
     with_reference = plots.plot(run, scenario, "joints", reference=run).axes[0]
-    assert with_reference.get_title(loc="left") == "in colour: run, dotted in black: reference"
+    assert with_reference.get_title(loc="left") == "in colour: run, black dots: reference"
 
 
 def test_few_joints_are_solid(scenario, run):
