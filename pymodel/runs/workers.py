@@ -7,6 +7,7 @@ import logging
 import os
 import re
 import signal
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any
@@ -65,8 +66,8 @@ def workers(count: int | None, scheduler: str | None) -> Iterator[tuple[int, Run
     with contextlib.ExitStack() as stack:
         stack.enter_context(dask.config.set(SETTINGS))
         if scheduler is None:
-            scheduler = stack.enter_context(
-                distributed.LocalCluster(
+            with _ignored_ctrl_c():
+                cluster = distributed.LocalCluster(
                     n_workers=count or os.cpu_count() or 1,
                     threads_per_worker=1,
                     memory_limit=0,
@@ -74,14 +75,27 @@ def workers(count: int | None, scheduler: str | None) -> Iterator[tuple[int, Run
                     preload=[__name__],
                     silence_logs=QUIET,
                 )
-            )
+                scheduler = stack.enter_context(cluster)
         client = stack.enter_context(_connected(distributed.Client, scheduler))
         size = sum(client.nthreads().values()) or 1
         yield size, lambda function, chunks: _on_cluster(client, function, chunks)
 
 
+@contextlib.contextmanager
+def _ignored_ctrl_c() -> Iterator[None]:
+    """Ignore it, as processes do that start meanwhile: Dask cannot be stopped half-way, seconds."""
+    if threading.current_thread() is not threading.main_thread():  # no Ctrl-C comes there
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
+
+
 def dask_setup(worker: Any) -> None:
-    """Leave Ctrl-C to the process that started this worker; Dask calls it there, by its name."""
+    """Leave Ctrl-C to who started this worker, perhaps in another's place; Dask calls it there."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 

@@ -384,6 +384,24 @@ def test_a_scheduler_that_is_not_there(monkeypatch):
         sweep(DOUBLE_PENDULUM, {"body[0].mass": "1,2"}, scheduler="tcp://127.0.0.1:9")
 
 
+def test_ctrl_c_while_workers_start_is_left_out(monkeypatch):
+    """Neither Dask nor a process that it has just started is stopped half-way."""
+
+    class StartedError(Exception):
+        pass
+
+    def start(**options):
+        os.kill(os.getpid(), signal.SIGINT)
+        code = "import signal; print(signal.getsignal(signal.SIGINT) == signal.SIG_IGN)"
+        raise StartedError(subprocess.check_output([sys.executable, "-c", code], text=True))
+
+    monkeypatch.setattr("distributed.LocalCluster", start)
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(StartedError, match="True"):
+        sweep(DOUBLE_PENDULUM, {"body[0].mass": "1,2"}, workers=1)
+    assert signal.getsignal(signal.SIGINT) == before
+
+
 def test_ctrl_c_on_the_command_line_and_going_on(tmp_path):
     """Ctrl-C reaches the workers, too: they leave it to the command."""
     out = tmp_path / "one.csv"
