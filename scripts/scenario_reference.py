@@ -129,10 +129,10 @@ RULES = """
   `"2*sin(2*pi*0.5*t) + 0.1*t"`, or as a table, such as
   `{ times = [0.0, 1.0, 2.0], values = [0.0, 1.5, 0.0] }`, with lines between its values and
   constant before and after them. A formula is made of numbers, `t`, `pi`, `+`, `-`, `*`, `/`, `**`
-  with a whole exponent of 0 to 16, parentheses, `sin` and `cos`, in Python's order. Angles of its
-  `sin` and `cos`, and those of bodies, stay below 2^17 rad in hardware's formats. Time is counted
-  in steps: float32 counts 16 777 215 of them, half precision (5/10) 2047, and longer runs are
-  refused.
+  with an exponent that is written as a whole number of 0 to 16, parentheses, `sin` and `cos`, in
+  Python's order. Angles of its `sin` and `cos`, and those of bodies, stay below 2^17 rad in
+  hardware's formats. Time is counted in steps: float32 counts 16 777 215 of them, half precision
+  (5/10) 2047, and longer runs are refused.
 - A `[[spring]]` between points of two bodies, or of a body and the ground, pulls them together with
   `stiffness (L - length) + damping dL/dt`, L being their distance. One with a natural `length` must
   start with 1/16 to 16 times that: L is found by a fixed number of steps from there, for want of a

@@ -160,7 +160,7 @@ def _power(base: Formula, exponent: ast.expr) -> Formula:
             if k == 0:
                 return 1.0
             return base if k == 1 else _operation("power", base, k)
-    raise FormulaError(f"an exponent must be a whole number of 0 to {MAX_EXPONENT}")
+    raise FormulaError(f"an exponent must be written as a whole number of 0 to {MAX_EXPONENT}")
 
 
 def _quotient(x: Formula, y: Formula) -> Formula:

@@ -90,7 +90,7 @@ def test_what_python_would_warn_of_is_refused_in_silence(number, keyword, monkey
         ("sin + 1", "sin needs one argument, in parentheses"),
         ("cos(t, t)", "cos needs one argument"),
         ("sin(x=t)", "sin needs one argument"),
-        ("t**0.5", "an exponent must be a whole number of 0 to 16"),
+        ("t**0.5", "an exponent must be written as a whole number of 0 to 16"),
         ("t**-1", "an exponent must be"),
         ("t**17", "an exponent must be"),
         ("2**t", "an exponent must be"),
