@@ -72,6 +72,11 @@ class Recover(NamedTuple):
     impulses: dict  # handle -> the same
 
 
+#: Why a run ends: the solvers see that an inverse is not finite, whichever of the two it is.
+JOINT_SINGULAR = "joint matrix (33) is singular or not finite"
+BASE_SINGULAR = "the matrix of the base connection is singular or not finite"
+
+
 class SingularError(RunError):
     """A joint or base matrix has determinant zero or a non-finite inverse."""
 
@@ -87,18 +92,18 @@ def answer(arithmetic: SupportsArithmetic, request: Any) -> Any:
     if isinstance(request, Assemble):
         compound, joint, singular = two_handles.assemble(arithmetic, request.a, request.b)
         if singular:
-            raise SingularError("joint matrix (33) is singular or not finite")
+            raise SingularError(JOINT_SINGULAR)
         return compound, joint
     if isinstance(request, ConnectBase):
         t, singular = _SOLVERS[request.base](arithmetic, request.matrix, request.rhs)
         if singular:
-            raise SingularError("the matrix of the base connection is singular or not finite")
+            raise SingularError(BASE_SINGULAR)
         return t
     if isinstance(request, Eliminate):
         terms = request.terms
         compound, elimination, singular = eliminate(terms or arithmetic, *request[:3])
         if singular:
-            raise SingularError("joint matrix (33) is singular or not finite")
+            raise SingularError(JOINT_SINGULAR)
         if terms is not None:  # only to be looked at
             matrix = tuple(tuple(map(terms.value, row)) for row in elimination.matrix)
             elimination = elimination._replace(matrix=matrix)

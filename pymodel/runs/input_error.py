@@ -38,6 +38,6 @@ def require_other_file(out: str, *read: str) -> None:
     InputError
         If ``out`` is one of the others.
     """
-    files = [path for path in (out, *read) if os.path.exists(path)]
-    if out in files[:1] and any(os.path.samefile(out, path) for path in files[1:]):
+    exists = os.path.exists
+    if exists(out) and any(exists(path) and os.path.samefile(out, path) for path in read):
         raise InputError(f"--out: {out} is what is read")

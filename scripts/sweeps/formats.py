@@ -24,7 +24,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tb.common.bench import DEFAULT_SEED, Bench
-from tb.common.simulators import usable
+from tb.common.simulators import require_usable
 from tb.fp_add.bench import BENCH as FP_ADD
 from tb.fp_mul.bench import BENCH as FP_MUL
 from tb.fp_recip.bench import BENCH as FP_RECIP
@@ -175,8 +175,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     console = Console(width=None if sys.stdout.isatty() else WIDTH)
     try:
-        if not usable("icarus"):
-            raise InputError("Icarus is not installed: see `make doctor`")
+        require_usable("icarus")
         formats = [parse_format(text) for text in options.formats.split()]
         jobs = chosen_jobs(options.units, formats, options.seed)
     except InputError as error:

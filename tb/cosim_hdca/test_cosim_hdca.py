@@ -1,7 +1,7 @@
 """Co-simulation of open two-body chains: assembly and disassembly in the RTL, every step."""
 
 from pymodel.algorithms import two_handles
-from pymodel.algorithms.requests import Assemble, Disassemble, SingularError
+from pymodel.algorithms.requests import JOINT_SINGULAR, Assemble, Disassemble, SingularError
 from tb.common import cosim
 from tb.common.hdca_coprocessor import HdcaCoprocessor
 from tb.cosim_hdca.bench import BENCH
@@ -38,7 +38,7 @@ class Hardware(cosim.Hardware):
             got = await self.coprocessor.disassemble(first, second)
             self.check("T_1B", got, self.model_answer(kind, words))
         if kind is Assemble and self.coprocessor.is_singular:
-            raise SingularError("joint matrix (33) is singular")
+            raise SingularError(JOINT_SINGULAR)
         return got
 
     def model_answer(self, kind, words):

@@ -435,6 +435,6 @@ def test_a_singular_joint_is_told():
     bodies = tuple(
         dataclasses.replace(bar, parent=body.parent, attach=body.attach) for body in scenario.bodies
     )
-    with pytest.raises(SingularError, match=r"joint matrix \(33\) is singular") as stopped:
+    with pytest.raises(SingularError, match=r"joint matrix \(33\) is singular or") as stopped:
         simulate(dataclasses.replace(scenario, bodies=bodies), BitExact(Format(5, 10)))
     assert stopped.value.trajectory is None

@@ -128,7 +128,7 @@ def test_a_joint_matrix_that_is_singular_in_advance(slider, simulate):
     time = {"step": 1e-3, "end": 0.01}
     scenario = load({"name": "slider", "gravity": gravity, "time": time, "body": [body]})
     for arithmetic in ("float64", "float32"):
-        with pytest.raises(SingularError, match=r"step 0: joint matrix \(33\) is singular"):
+        with pytest.raises(SingularError, match=r"step 0: joint matrix \(33\) is singular or"):
             simulate(scenario, arithmetic)
 
 

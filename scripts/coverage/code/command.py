@@ -29,7 +29,7 @@ from scripts.coverage.code.waivers import FILE, Judged, Sources, judge, load
 from scripts.coverage.functional import CoverageError
 from scripts.places import BUILD, ROOT
 from scripts.run_options import OptionParser, whole
-from tb.common.simulators import usable
+from tb.common.simulators import require_usable
 
 OUT = BUILD / "coverage"
 ROWS, INFO, WAIVED = OUT / "code.json", OUT / "code.info", OUT / "code-waivers.json"
@@ -169,8 +169,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     console = Console(width=None if sys.stdout.isatty() else WIDTH)
     try:
         options = parser.parse_args(arguments)
-        if not usable("verilator"):
-            raise CoverageError("Verilator is not installed: see `make doctor`")
+        require_usable("verilator")
         waivers = load(FILE)
         failed = simulate(RUNS, options.workers, console)
         if failed:

@@ -164,7 +164,7 @@ def merged_counts(tmp_path, monkeypatch):
         "RUNS": (),
         "FILE": tmp_path / "waivers.toml",
         "simulate": lambda runs, workers, console: [],
-        "usable": lambda simulator: True,
+        "require_usable": lambda simulator: None,
     }.items():
         monkeypatch.setattr(command, name, value)
 

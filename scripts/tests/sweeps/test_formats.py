@@ -48,7 +48,7 @@ def test_units_and_formats_are_chosen():
     ],
 )
 def test_bad_input_is_one_line(monkeypatch, capsys, arguments, said):
-    monkeypatch.setattr(formats, "usable", lambda simulator: True)
+    monkeypatch.setattr(formats, "require_usable", lambda simulator: None)
     assert formats.main(arguments) == 2
     error = capsys.readouterr().err
     assert error.startswith(said)
@@ -57,7 +57,7 @@ def test_bad_input_is_one_line(monkeypatch, capsys, arguments, said):
 
 def test_failed_formats_are_listed_with_the_command(monkeypatch, capsys):
     failed = [row("fp_add", "random-4.20", "fail", f"many_operands: [/x]\n{DIFFERS}")]
-    monkeypatch.setattr(formats, "usable", lambda simulator: True)
+    monkeypatch.setattr(formats, "require_usable", lambda simulator: None)
     monkeypatch.setattr(formats, "run_all", lambda jobs, workers, console: failed)
     assert formats.main(["fp_add"]) == 1
     said = capsys.readouterr().out
@@ -68,7 +68,7 @@ def test_failed_formats_are_listed_with_the_command(monkeypatch, capsys):
 
 
 def test_no_failure_is_status_0(monkeypatch):
-    monkeypatch.setattr(formats, "usable", lambda simulator: True)
+    monkeypatch.setattr(formats, "require_usable", lambda simulator: None)
     monkeypatch.setattr(formats, "run_all", lambda jobs, workers, console: [])
     assert formats.main([]) == 0
 
