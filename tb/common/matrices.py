@@ -89,9 +89,10 @@ def one_entry_too_large(fmt: Format, n: int) -> list[tuple[int, list[int]]]:
 
     Products of small triangular matrices of determinant 1, times the smallest normal number or,
     where these have halves, twice that. Up to two for each entry: one whose pivots stand in their
-    place, so that the entry is never moved, and one with rows exchanged. In the last row the first
-    entry alone can overflow alone: the others are a reciprocal times 2 at most. In the last column
-    none can before columns are exchanged: the other sums of its row take it up.
+    place, so that the entry is never moved, and one with rows exchanged. Before columns are
+    exchanged, none of the last column can overflow alone (the other sums of its row take it up),
+    and of the last row the first entry alone can: the others are a reciprocal times 2 at most. Its
+    way to other columns is that of :func:`_exchanged_in_the_last_row`.
 
     Returns
     -------
@@ -121,7 +122,25 @@ def one_entry_too_large(fmt: Format, n: int) -> list[tuple[int, list[int]]]:
             if _not_finite(fmt, n, bits) == [place]:
                 found.append((place, bits))
                 break
-    return found
+    exchanged = _exchanged_in_the_last_row(fmt, n) if n >= BLOCK else ()
+    return [*found, *exchanged]
+
+
+def _exchanged_in_the_last_row(fmt: Format, n: int) -> Iterator[tuple[int, list[int]]]:
+    """As :func:`one_entry_too_large`: the last row's first entry, which a column exchange moves.
+
+    It is the reciprocal of the last pivot times 4 where all of L is -1. So that the first pivot is
+    not in the first row, the others are smaller by one unit of the last place; their ratio rounds
+    to 1.
+    """
+    ulp = 2.0**-fmt.man_w
+    pivot, less, last = 2 - ulp, 2 - 2 * ulp, fmt.to_float(fmt.min_normal)
+    block = np.array([[pivot, 0, 0, 0], [-less, 1, 0, 0], [-less, -1, 1, 0], [-less, -1, -1, last]])
+    for column in range(n - BLOCK + 1, n):  # its first pivot stands in this row
+        matrix = np.eye(n)
+        matrix[n - BLOCK :, n - BLOCK :] = block
+        matrix[[n - BLOCK, column]] = matrix[[column, n - BLOCK]]
+        yield n * (n - 1) + column, [fmt.from_float(float(x)) for x in matrix.flat]
 
 
 def close_pivots(fmt: Format, n: int, rng: np.random.Generator) -> Iterator[tuple[str, list[int]]]:
