@@ -57,6 +57,27 @@ BENCH = Bench(
             tables=20,
             sims=SIMULATORS,
         ),
+        # Its last word's output is what the drain reads first, through the most stages: nothing
+        # hides that of `emitted_o` one comes too early.
+        _config(
+            "one-system-half",
+            Machine(
+                1,
+                1,
+                **_stages(0, 0, 0, 0),
+                read_stages=2,
+                operand_stages=1,
+                depth=4,
+                program_depth=96,
+                in_depth=4,
+                out_depth=8,
+                scratch_depth=4,
+                segments=8,
+                functions=3,
+                fmt=HALF,
+            ),
+            tables=16,
+        ),
         _config(
             "two-of-8",
             Machine(
