@@ -188,7 +188,8 @@ module coprocessor_control_formal
       status_read: assert (!read_q || read_addr_q != STATUS || rdata == status_q);
       cycles_read: assert (!read_q || read_addr_q != CYCLES || rdata == cycles_then_q);
       options_read: assert (!read_q || read_addr_q != CTRL || rdata == options_then_q);
-      operand_locked: assert (write == (access_write && write_is_operand_i && !busy_i));
+      operand_locked: assert (write ==
+                               (access_write && |write_mask && write_is_operand_i && !busy_i));
       read_locked: assert (read == (access_read && !(busy_i && read_is_operand_i)));
       run_asked: assert (run == (asks_run && runnable_i && !asks_reset));
       reset_asked: assert (rst_n == (rst_ni && !asks_reset));

@@ -470,7 +470,8 @@ def markdown(maps: Iterable[Map]) -> str:
         "",
         f"<!-- {_GENERATED} -->",
         "",
-        "AXI4-Lite, 32 bit; RO: read only, RW: read and write. Byte strobes are honoured. Unmapped "
+        "AXI4-Lite, 32 bit; RO: read only, RW: read and write. Byte strobes are honoured; "
+        "a write that strobes no byte is answered as any other, and stores nothing. Unmapped "
         "addresses and writes to read-only ones answer SLVERR and change nothing. So do accesses "
         "that are locked while busy, such as operand writes; they also set `STATUS.ERROR`, as does "
         "a refused run. `VERSION` counts what hosts can see: a host refuses another major number, "

@@ -272,7 +272,14 @@ HDCA_COPROCESSOR = Map(
             "`HDCA`",
             fault=SINGULAR,
             config=[Field("PASSES", 12, 2, "passes of the assembly")],
-            ctrl=[Field("PHASE", 2, 1, "what to run; 0: assembly, 1: disassembly")],
+            ctrl=[
+                Field(
+                    "PHASE",
+                    2,
+                    1,
+                    "what to run; 0: assembly, 1: disassembly; no write while busy changes it",
+                )
+            ],
         ),
         held("BODY_A", 0x100, "coefficients of body A", words=33, floats=True),
         held("BODY_B", 0x200, "coefficients of body B", words=33, floats=True),

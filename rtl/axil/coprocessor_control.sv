@@ -4,8 +4,9 @@
 //
 // Operands: for each write of an address that is not among these registers, the co-processor says
 // with `write_is_operand_i` whether an operand stands there. If so and nothing runs, `write_o` is
-// high for one cycle: it takes `write_data_o` where `write_mask_o` is set. An operand write while
-// busy answers SLVERR and sets STATUS.ERROR; any other address answers SLVERR.
+// high for one cycle: it takes `write_data_o` where `write_mask_o` is set. A write that strobes no
+// byte is answered as any other, without `write_o`. An operand write while busy answers SLVERR and
+// sets STATUS.ERROR; any other address answers SLVERR.
 // Reads: it answers `read_addr_o` with `read_data_i`, and with `read_hit_i` if anything is there;
 // `read_o` is high in the cycle of a read that it answers. With `read_is_operand_i` it stands
 // behind the same lock as a write: while busy SLVERR, and STATUS.ERROR.
@@ -137,7 +138,7 @@ module coprocessor_control
   assign to_status = write_addr_o == STATUS;
   assign command = write_data_o & write_mask_o;
   assign write_error = !(to_ctrl | to_status | (write_is_operand_i && !busy_i));
-  assign write_o = write && write_is_operand_i && !busy_i;
+  assign write_o = write && |write_strb && write_is_operand_i && !busy_i;
   assign run = write && to_ctrl && command[CTRL_RUN];
   assign locked = busy_i && ((write && write_is_operand_i) || (read && read_is_operand_i));
   assign refused = locked || (run && (busy_i || !runnable_i));

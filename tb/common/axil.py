@@ -153,6 +153,27 @@ class Registers:
         self.check_passed(self.name(address), "write")
         return okay(response.resp)
 
+    async def write_no_byte(self, name: str) -> bool:
+        """Write all ones to a register and strobe none of them; True if the response was OKAY.
+
+        Raises
+        ------
+        HangError
+            If the response does not come.
+        """
+        source = self._channel("w")
+        send = source.send
+
+        async def bare(beat: Any) -> None:
+            beat.wstrb = 0
+            await send(beat)
+
+        source.send = bare
+        try:
+            return await self.write_bytes(self.map[name].offset, b"\xff" * WORD_BYTES)
+        finally:
+            source.send = send
+
     async def read_bytes(self, address: int, length: int) -> tuple[bytes, bool]:
         """Read bytes anywhere: (data, True if every response was OKAY).
 

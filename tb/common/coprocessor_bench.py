@@ -174,6 +174,11 @@ class Bus:
             held = new if okay else held
             await self.compare(name, held, context=context)
 
+    async def write_no_byte(self, name: str) -> None:
+        """A write that strobes no byte is taken; what it must not do is for the caller to see."""
+        okay = await self.registers.write_no_byte(name)
+        self.board.compare(f"write of no byte of {name} is OKAY", int(okay), 1)
+
     def too_large(self, end: int) -> list[int]:
         """Numbers of one bit that are ``end`` or larger; under Icarus some of them, by chance."""
         numbers = [1 << bit for bit in range((end - 1).bit_length(), 8 * WORD_BYTES)]

@@ -184,6 +184,8 @@ class Model:
         if register.home is Home.HELD:
             self.hold(name, index, data, mask)
             return True
+        if not mask:  # no byte is strobed: judged like any other write, and nothing is done
+            return self.allowed(name, data, mask)
         return self.write_through(name, data, mask)
 
     def allowed(self, name: str, data: int, mask: int) -> bool:

@@ -916,6 +916,12 @@ async def registers_of_the_host(dut, board):
     places = bus.rng.integers((machine.banks, addresses), size=(WORD_BYTES, 2)).tolist()
     words = [on_bus(Location(*place)) for place in places]
     await bus.check_bytes("FILE_ADDRESS", words, registers.is_location)
+    # a write that strobes no byte stores nothing where the last one did
+    await registers.describe_segment(Segment(0, 1))
+    await registers.describe_function(Function(0, 0, 0, 1, 1, 1))
+    await registers.write("PROGRAM_WORD", *[0] * machine.bus_words)
+    for name in ("SEGMENT_STORE", "FUNCTION_STORE", "PROGRAM_STORE"):
+        await bus.write_no_byte(name)
     await bus.check_run(bus.calls(), "after writes of the host")
     await bus.check_number("PROGRAM_STORE", machine.program_depth)
 

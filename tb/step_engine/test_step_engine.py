@@ -712,6 +712,12 @@ async def positions(dut, board):
         board.compare(f"trace list[{i}]", g, w)
     await bus.compare("TRACE_INDEX", 0)
 
+    # a write that strobes no byte moves nothing
+    for name, position in (("FILE_DATA", "FILE_ADDRESS"), ("TRACE_ENTRY", "TRACE_INDEX")):
+        before = await registers.read(position)
+        await bus.write_no_byte(name)
+        await bus.compare(position, before, context=f"after a write of no byte of {name}")
+
     # program
     run = bus.random_run(steps=2, traced=False)
     await bus.load(run)
@@ -731,6 +737,7 @@ async def positions(dut, board):
         else:
             await registers.write("PROGRAM_STORE", address)
         await registers.write("PROGRAM_WORD", *[ALL_BITS] * machine.bus_words)
+    await bus.write_no_byte("PROGRAM_STORE")
     beyond = machine.program_depth
     memory = 1 << (beyond - 1).bit_length()
     await refuse("PROGRAM_STORE", beyond, memory + run.start, (1 << 31) + run.start, ALL_BITS)
