@@ -1,5 +1,6 @@
 """Random valid programs of the step engine and the step array, and what they cover."""
 
+import math
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from random import Random
@@ -26,6 +27,7 @@ REPAIRS = 200  # runs of the model in which a program is made healthy
 LOADED = 0.3  # part of what is loaded that a bank takes
 SCRATCH = (0.6, 0.4)  # part of the loads and outputs that are of the scratch memory
 SPECIALS = 0.04  # part of the registers that hold corners of the format
+QUARTER_TURNS = 0.02  # part of them that hold a quarter turn
 
 
 class Coverage:
@@ -167,9 +169,13 @@ class Programs:
         return dict(zip(self._locations, self.numbers(len(self._locations), specials), strict=True))
 
     def numbers(self, count: int, specials: float = SPECIALS) -> list[int]:
-        """Bits of numbers of order one, and with this probability of corners of the format."""
+        """Bits of numbers of order one, and with this probability of corners of the format.
+
+        Some are a quarter turn, whose cosine is next to nothing.
+        """
         rng, from_float = self.rng, self.machine.fmt.from_float
         values = rng.standard_normal(count) * 2.0 ** rng.integers(-3, 4, count)
+        values[rng.random(count) < QUARTER_TURNS] = math.pi / 2
         words = [from_float(value) for value in values.tolist()]
         for place in np.flatnonzero(rng.random(count) < specials).tolist():
             words[place] = self._corners[int(rng.integers(len(self._corners)))]
