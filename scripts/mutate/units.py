@@ -110,9 +110,16 @@ MEMORIES = ("step_bank", "step_program", "step_trace")
 #: each flip is made good is what `make faults` looks at.
 VOTED = "axil_held"
 OVERFLOW = "flags_o[2]"  # of a reciprocal
-INVALID = "flags_o[4]"  # likewise
+INVALID = "flags_o[4]"  # of a reciprocal
 DIVISION = "flags_o[3]"  # by zero, of an adder or a multiplier
 NO_OPTION = "the bit of an option that does not exist: reset clears it, writes are masked"
+IDLE_OPERAND = "an operand while the units are idle: no result of it is stored"
+TWO_ENTRIES = "at most two entries are traced here; what is left is only compared with two"
+HOST_WORD = (
+    "data of a host's word, kept where the chain stands: such a word is there only between runs, "
+    "when the chain advances in every cycle"
+)
+OTHER_REGISTERS = "what other registers give to a read: 0, as one register is read at a time"
 
 UNITS = {
     unit.name: unit
@@ -137,11 +144,6 @@ UNITS = {
                 f"gen_rec[{i}].u_rec.{INVALID}": "only a signalling NaN makes a reciprocal "
                 "invalid, and what an adder gives is none"
                 for i in range(1, 4)
-            }
-            | {
-                f"inv_ldup_parallel.sv:241 const0 $2{cell}.": "one of the last row's entries that "
-                "are not finite only if others are: a reciprocal, times 2 at most"
-                for cell in (65, 67, 69)
             },
         ),
         Unit(
@@ -154,7 +156,8 @@ UNITS = {
             argued={
                 "cnot0 by bit 29 $procmux$523.Y[4]": "only where the multiplier is not used: a "
                 "subnormal times zero is what zero times zero is",
-                "cnot0 by bit 20 $procmux$381.A[24]": "likewise, of a number times zero",
+                "cnot0 by bit 20 $procmux$381.A[24]": "only where the multiplier is not "
+                "used: a number times zero is what zero times zero is",
                 "inv_ldup_serial.sv:254 const1 $procmux$105.A[17]": "a term that is left out is a "
                 "negative subnormal number, which an adder takes for minus zero, as it should be",
                 "inv_ldup_serial.sv:104 cnot1 by bit 5 $21.A": "no step lasts for 32 cycles here",
@@ -176,9 +179,8 @@ UNITS = {
             },
             argued={
                 "const0 $driver$u_assembly.count_q.Q[5]": "no pass lasts for 32 cycles here",
-                "hdca_disassembly.sv:100 const1 $415.A": "an operand while the units are idle: no "
-                "result of it is stored",
-                "hdca_assembly.sv:376 const1 $286.A": "likewise",
+                "hdca_disassembly.sv:100 const1 $415.A": IDLE_OPERAND,
+                "hdca_assembly.sv:376 const1 $286.A": IDLE_OPERAND,
                 "inv_adjugate_2x2.sv:53 const1 $67.A": "the reciprocal of a determinant of zero is "
                 "infinite, and then no entry of the inverse is finite",
             },
@@ -221,9 +223,8 @@ UNITS = {
             ),
             argued={
                 "cnot1 by bit 10 $procmux$1281.B[18]": NO_OPTION,
-                "const0 $driver$u_sequencer.entries_left_q.Q[0]": "at most two entries are traced "
-                "here; what is left is only compared with two",
-                "cnot1 by bit 0 $driver$u_sequencer.entries_left_q.Q[1]": "likewise",
+                "const0 $driver$u_sequencer.entries_left_q.Q[0]": TWO_ENTRIES,
+                "cnot1 by bit 0 $driver$u_sequencer.entries_left_q.Q[1]": TWO_ENTRIES,
                 "step_sequencer.sv:162 cnot1 by bit 29 $procmux$1157.B": "counters are only held "
                 "so in a run of no steps, which ends, and the next one sets them",
                 "step_sequencer.sv:190 inv $859.A[1]": "behind the last item, which is executed "
@@ -239,12 +240,10 @@ UNITS = {
             boxes=(*FLOAT_BOXES, "step_bank", "array_program", VOTED),
             apart={"u_drain.some_place_q": ("u_drain.full_q",)},
             argued={
-                "const1 $procmux$15.A[8]": "data of a host's word, kept where the chain stands: "
-                "such a word is there only between runs, when the chain advances in every cycle",
-                "cnot1 by bit 20 $procmux$15.B[24]": "likewise",
-                "step_array_regs.sv:292 cnot1 by bit 30 $558.A": "what other registers give to a "
-                "read: 0, as one register is read at a time",
-                "step_array_regs.sv:355 const0 $600.A": "likewise",
+                "const1 $procmux$15.A[8]": HOST_WORD,
+                "cnot1 by bit 20 $procmux$15.B[24]": HOST_WORD,
+                "step_array_regs.sv:292 cnot1 by bit 30 $558.A": OTHER_REGISTERS,
+                "step_array_regs.sv:355 const0 $600.A": OTHER_REGISTERS,
                 "inv $driver$u_sequencer.fetched_item_q.Q[6]": "turned back in each cycle that it "
                 "is kept: only of the first words of a run, which store nothing, not kept for one",
             },
