@@ -421,7 +421,10 @@ enum step_status step_load(struct step_engine *engine, const struct step_image *
   struct group parameters = {0u, image->parameters};
   struct step_program program;
   enum step_status status;
-  if (image->bytes == NULL || STEP_READ(engine, STEP_ENGINE_CONFIG) != image->config ||
+  if (image->bytes == NULL) {
+    return STEP_NO_IMAGE;
+  }
+  if (STEP_READ(engine, STEP_ENGINE_CONFIG) != image->config ||
       STEP_READ(engine, STEP_ENGINE_LANES) != image->lanes ||
       STEP_READ(engine, STEP_ENGINE_FILE_DEPTH) != image->depth) {
     return STEP_OTHER_MACHINE;
@@ -452,6 +455,9 @@ enum step_status step_exchange(struct step_engine *engine, const struct step_ima
   enum step_status status;
   if (engine->image == NULL) {
     return STEP_UNKNOWN;
+  }
+  if (image->bytes == NULL) {
+    return STEP_NO_IMAGE;
   }
   if (!same_programs(engine->image, image)) {
     return STEP_OTHER_PROGRAM;

@@ -20,9 +20,13 @@
 #define STEP_WRITE(engine, offset, word) ((engine)->base[(offset) / 4u] = (word))
 #endif
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum step_status {
   STEP_OK = 0,
-  STEP_NO_IMAGE,      /* the bytes are no program image */
+  STEP_NO_IMAGE,      /* the bytes are no program image, or step_parse refused them */
   STEP_OTHER_VERSION, /* an image of another version of the format */
   STEP_CUT_SHORT,     /* the image has not as many bytes as it says */
   STEP_DAMAGED,       /* its checksum is wrong, or what it says leads outside */
@@ -147,5 +151,9 @@ struct step_report step_report(const struct step_engine *engine);
 
 /* Stop any run, empty the trace, clear the status; all that was loaded stays. */
 void step_reset(const struct step_engine *engine);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -1,6 +1,8 @@
 """The driver in C (sw/step_engine.c) loads images into an engine's twin and runs them."""
 
+import os
 import re
+import shlex
 import shutil
 import struct
 import subprocess
@@ -29,6 +31,7 @@ from pymodel.tests.places import ROOT, SCENARIOS
 pytestmark = pytest.mark.skipif(compiler() is None, reason="no C compiler")
 
 SW = ROOT / "sw"
+CXX = shlex.split(os.environ.get("CXX") or "c++")
 LOOKS = 5
 UNDEFINED = ("-fsanitize=undefined", "-fno-sanitize-recover=all")
 
@@ -184,6 +187,30 @@ enum step_status add(volatile uint32_t *base, const void *bytes, size_t size,
 }
 """
 
+#: A host in C and in C++, with registers in memory that read as an engine's. Nothing is an image.
+REFUSED = """
+#include <stdio.h>
+#include "step_engine.h"
+#include "step_engine_regs.h"
+#include "step_image.h"
+
+int main(void) {
+  static uint32_t registers[1024];
+  static struct step_image sound;
+  struct step_image image;
+  struct step_engine engine;
+  enum step_status parsed, opened, loaded, exchanged;
+  registers[STEP_ENGINE_ID / 4u] = 0x53544550u;
+  registers[STEP_ENGINE_VERSION / 4u] = 0x00010002u;
+  parsed = step_parse(&image, "none", 4u);
+  opened = step_open(&engine, registers);
+  loaded = step_load(&engine, &image);
+  engine.image = &sound; /* as if it were loaded */
+  exchanged = step_exchange(&engine, &image);
+  printf("%d %d %d %d\\n", (int)parsed, (int)opened, (int)loaded, (int)exchanged);
+  return 0;
+}
+"""
 
 #: Where the examples of the documentation stand: what they use without saying so.
 AROUND = """
@@ -634,6 +661,30 @@ def test_a_host_with_registers_in_its_memory(tmp_path):
     command += [str(source), str(SW / "step_engine.c"), "-o", str(tmp_path / "host.o")]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def check_refused(folder, source, *command):
+    """A host that is linked with the driver's object: what it says of an image that was refused."""
+    driver, host = folder / "step_engine.o", folder / "host"
+    (folder / source).write_text(REFUSED)
+    compiled = [compiler(), *STRICT, "-c", str(SW / "step_engine.c"), "-o", str(driver)]
+    linked = [*command, "-I", str(SW), str(folder / source), str(driver), "-o", str(host)]
+    for words in (compiled, linked):
+        done = subprocess.run(words, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+    said = subprocess.run([str(host)], capture_output=True, text=True, check=True).stdout
+    statuses = [Status(int(word)) for word in said.split()]
+    assert statuses == [Status.NO_IMAGE, Status.OK, Status.NO_IMAGE, Status.NO_IMAGE]
+
+
+def test_an_image_that_was_refused_is_none(tmp_path):
+    check_refused(tmp_path, "host.c", compiler(), *STRICT)
+
+
+@pytest.mark.skipif(shutil.which(CXX[0]) is None, reason="no C++ compiler")
+def test_a_host_in_cpp(tmp_path):
+    """It includes the headers as they are, and is linked with the driver compiled as C."""
+    check_refused(tmp_path, "host.cpp", *CXX, "-Wpedantic", "-Wall", "-Wextra", "-Werror")
 
 
 @pytest.mark.reads("docs")
