@@ -89,10 +89,11 @@ def check_names(config):
     (bench,) = benches
     # As a simulator does: the bench knows its tests once their module is imported.
     found = importlib.import_module(f"tb.{bench}.test_{bench}").BENCH
-    random = found.random
-    if name not in (None, *found.configs) and not (random and random.named(name)):
-        known = [*found.configs, *([random.form] if random else [])]
-        refuse("CONFIG", name, f"one of {', '.join(known)}")
+    if name is not None:
+        try:
+            found.config_named(name)
+        except KeyError as error:
+            raise pytest.UsageError(error.args[0]) from None
     if test is not None and test not in found.tests:
         refuse("TEST", test, f"one of {', '.join(found.tests)}")
 

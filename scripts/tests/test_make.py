@@ -113,7 +113,10 @@ def make(environment):
         (["fp_add", "TEST=corners classes"], "TEST=corners classes: must be one of corners, "),
         (["fp_add", "SEED=1 2"], "SEED=1 2: must be a whole number, 0 to 2147483647, or random"),
         (["waves", "BENCH=fp_add x"], "there is no bench 'fp_add x'"),
-        (["waves", "BENCH=fp_add", "CONFIG=half x"], "no waveform of fp_add CONFIG=half x yet"),
+        (
+            ["waves", "BENCH=fp_add", "CONFIG=half x"],
+            "CONFIG=half x: must be one of binary32, half",
+        ),
         (["debug", "BENCH=fp_add", "CONFIG=half x", *CASE], "CONFIG=half x: must be one of binary"),
         (["debug", "BENCH=fp_add", "CONFIG=-x", *CASE], "CONFIG=-x: must be one of binary32, "),
         (["run", PENDULUM, "TARGET=model step"], "TARGET=model step: must be model, native, "),

@@ -1,5 +1,6 @@
 """Which waveform to open."""
 
+import importlib
 import re
 from pathlib import Path
 
@@ -13,9 +14,11 @@ def choose(bench: str, config: str | None, file: str | None, root: Path = ROOT) 
     Raises
     ------
     Problem
-        If there is none.
+        If there is none, or no such bench or configuration.
     """
     folder = root / "build" / "waves" / bench
+    if file and config:
+        raise Problem("FILE and CONFIG: one of them says which")
     if file:
         for path in (Path(file), root / file, folder / file):
             if path.is_file():
@@ -28,11 +31,20 @@ def choose(bench: str, config: str | None, file: str | None, root: Path = ROOT) 
     if config:  # a name may begin with another one
         waves = [p for p in waves if re.match(rf"{re.escape(config)}-(icarus|verilator)-", p.name)]
     if not waves:
+        if config:
+            _check(bench, config)
         chosen = f" CONFIG={config}" if config else ""
         raise Problem(
             f"no waveform of {bench}{chosen} yet; get one with: make {bench} WAVES=1{chosen}"
         )
     return waves[-1]
+
+
+def _check(bench: str, config: str) -> None:
+    try:
+        importlib.import_module(f"tb.{bench}.bench").BENCH.config_named(config)
+    except KeyError as error:
+        raise Problem(error.args[0]) from None
 
 
 def shown(path: Path) -> Path:

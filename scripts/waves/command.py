@@ -2,7 +2,8 @@
 
 Which of the layout's signals a waveform has, how wide they are and which float format they hold
 depends on simulator and configuration, so GTKWave's save file and Surfer's command file are made
-from it each time, next to the waveform. Standard library only.
+from it each time, next to the waveform. Standard library only, except to say which configurations
+there are.
 
 Exit status 2, after one line, when there is nothing to open or nothing to open it with.
 """

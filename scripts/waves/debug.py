@@ -40,8 +40,8 @@ def named(name: str, simulator: str, config: str, test: str) -> Bench:
         raise Problem(f"TEST={test}: must be one of {', '.join(bench.tests)}")
     try:
         sims = bench.config_named(config).sims
-    except KeyError:
-        raise Problem(f"CONFIG={config}: must be one of {', '.join(bench.configs)}") from None
+    except KeyError as error:
+        raise Problem(error.args[0]) from None
     if simulator not in sims:
         raise Problem(f"SIM={simulator}: must be {' or '.join(sims)} for CONFIG={config}")
     return bench

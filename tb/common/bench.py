@@ -232,11 +232,12 @@ class Bench:
         Raises
         ------
         KeyError
-            If there is none.
+            If there is none; its argument says so in the Makefile's words.
         """
         config = self.configs.get(name) or (self.random and self.random.named(name))
         if config is None:
-            raise KeyError(f"{self.name} has no configuration {name}")
+            known = [*self.configs, *([self.random.form] if self.random else [])]
+            raise KeyError(f"CONFIG={name}: must be one of {', '.join(known)}")
         return config
 
     def chosen(self, seed: int, name: str | None = None) -> list[Config]:

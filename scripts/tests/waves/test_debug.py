@@ -27,6 +27,8 @@ def arguments(**given):
 def test_a_case_that_there_is_not_is_one_line(capsys, given, said):
     assert debug.main(arguments(**given)) == 2
     assert capsys.readouterr().err.startswith(f"debug: {said}")
+    assert debug.main(arguments(config="random-4.53")) == 2
+    assert capsys.readouterr().err.endswith(", e4m52, random-<EXP_W>.<MAN_W>\n")
     assert debug.main(["nope", *arguments()[1:]]) == 2
     assert capsys.readouterr().err.startswith("debug: BENCH=nope: must be one of ")
 

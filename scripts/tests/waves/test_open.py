@@ -15,11 +15,11 @@ from scripts.waves.viewer import viewer_command
 
 @pytest.fixture
 def tree(tmp_path):
-    """A repository with benches `adder` and `other`; call it to add a waveform of `adder`."""
-    for bench in ("adder", "other"):
+    """A repository with benches `fp_add` and `fp_mul`; call it to add a waveform of `fp_add`."""
+    for bench in ("fp_add", "fp_mul"):
         (tmp_path / "tb" / bench).mkdir(parents=True)
         (tmp_path / "tb" / bench / "Makefile").touch()
-    folder = tmp_path / "build" / "waves" / "adder"
+    folder = tmp_path / "build" / "waves" / "fp_add"
 
     def add(name, age):
         folder.mkdir(parents=True, exist_ok=True)
@@ -33,25 +33,30 @@ def tree(tmp_path):
 
 
 def test_newest_waveform_is_chosen(tree):
-    tree("one-icarus-first.fst", age=3)
+    tree("half-icarus-first.fst", age=3)
     newest = tree("two-verilator-first.fst", age=1)
-    half = tree("one-half-icarus-first.fst", age=2)
-    assert choose("adder", None, None, tree.root) == newest
-    assert choose("adder", "one-half", None, tree.root) == half
-    assert choose("adder", "one", None, tree.root).name == "one-icarus-first.fst"
-    assert choose("adder", None, half.name, tree.root) == half.resolve()
+    half = tree("half-half-icarus-first.fst", age=2)
+    assert choose("fp_add", None, None, tree.root) == newest
+    assert choose("fp_add", "half-half", None, tree.root) == half
+    assert choose("fp_add", "half", None, tree.root).name == "half-icarus-first.fst"
+    assert choose("fp_add", None, half.name, tree.root) == half.resolve()
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (
-            ("adder", "one", None),
-            "no waveform of adder CONFIG=one yet; .*make adder WAVES=1 CONFIG=one",
+            ("fp_add", "half", None),
+            "no waveform of fp_add CONFIG=half yet; .*make fp_add WAVES=1 CONFIG=half",
         ),
-        (("other", None, None), "no waveform of other yet; get one with: make other WAVES=1$"),
-        (("addr", None, None), "there is no bench 'addr'; benches: adder other"),
-        (("adder", None, "gone.fst"), "there is no gone.fst"),
+        (("fp_mul", None, None), "no waveform of fp_mul yet; get one with: make fp_mul WAVES=1$"),
+        (
+            ("fp_add", "zzz", None),
+            "CONFIG=zzz: must be one of binary32, half, .*, random-<EXP_W>.<MAN_W>$",
+        ),
+        (("addr", None, None), "there is no bench 'addr'; benches: fp_add fp_mul"),
+        (("fp_add", "two", "two-icarus-first.fst"), "FILE and CONFIG: one of them says which"),
+        (("fp_add", None, "gone.fst"), "there is no gone.fst"),
     ],
 )
 def test_nothing_to_open_is_one_line(tree, arguments, said):
