@@ -12,6 +12,9 @@ from typing import NamedTuple
 
 from pymodel.machine.isa import RARE, Location, Machine, ProgramError, Word
 from pymodel.machine.model import CallMemory, Twin
+from pymodel.machine.registers import STEP_ARRAY
+
+SEGMENT_FLAGS = STEP_ARRAY["SEGMENT_FLAGS"]
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,24 @@ class Segment:
     quiet: bool = False
     emit: bool = False
 
+    def registers(self, machine: Machine) -> list[int]:
+        """What is written to SEGMENT_START and the registers behind it, up to SEGMENT_FLAGS.
+
+        A negative stride is written modulo 2^n, n the bits of the number of a word that is loaded
+        (:attr:`Machine.in_w`) or output (:attr:`Machine.out_w`).
+        """
+        flags = {"QUIET": self.quiet, "EMIT": self.emit}
+        return [
+            self.start,
+            self.length,
+            self.repeat,
+            self.in_base,
+            self.in_stride % (1 << machine.in_w),
+            self.out_base,
+            self.out_stride % (1 << machine.out_w),
+            sum(SEGMENT_FLAGS.field(name).mask for name, is_set in flags.items() if is_set),
+        ]
+
 
 @dataclass(frozen=True)
 class Function:
@@ -64,6 +85,11 @@ class Function:
     loops: int
     inputs: int
     outputs: int
+
+    @property
+    def registers(self) -> list[int]:
+        """What is written to FUNCTION_FIRST and the registers behind it, up to FUNCTION_OUTPUTS."""
+        return [self.first, self.last, self.loop_from, self.loops, self.inputs, self.outputs]
 
     def chain(self, segments: Sequence[Segment]) -> Iterator[Segment]:
         """Its segments in the order in which they run."""

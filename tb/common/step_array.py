@@ -149,30 +149,12 @@ class StepArray(Programmable):
         self._account("tables", "write", 7 * len(functions))
 
     async def describe_segment(self, segment: Segment) -> None:
-        """Write what SEGMENT_STORE stores. Strides may be negative."""
-        await self.write(
-            "SEGMENT_START",
-            segment.start,
-            segment.length,
-            segment.repeat,
-            segment.in_base,
-            segment.in_stride % (1 << self.machine.in_w),
-            segment.out_base,
-            segment.out_stride % (1 << self.machine.out_w),
-            self.mask("SEGMENT_FLAGS", *_flags(segment)),
-        )
+        """Write what SEGMENT_STORE stores."""
+        await self.write("SEGMENT_START", *segment.registers(self.machine))
 
     async def describe_function(self, function: Function) -> None:
         """Write what FUNCTION_STORE stores."""
-        await self.write(
-            "FUNCTION_FIRST",
-            function.first,
-            function.last,
-            function.loop_from,
-            function.loops,
-            function.inputs,
-            function.outputs,
-        )
+        await self.write("FUNCTION_FIRST", *function.registers)
 
     async def start(self, calls: int) -> None:
         """Start a run of so many calls."""
@@ -275,7 +257,3 @@ class StepArray(Programmable):
     def _levels(self) -> str:
         names = ("s_axis_tvalid", "s_axis_tready", "m_axis_tvalid", "m_axis_tready")
         return ", ".join(f"{name} {getattr(self.dut, name).value}" for name in names)
-
-
-def _flags(segment: Segment) -> list[str]:
-    return [name for name in ("QUIET", "EMIT") if getattr(segment, name.lower())]

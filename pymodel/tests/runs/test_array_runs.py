@@ -12,8 +12,9 @@ from pymodel.compile.registry import recorded
 from pymodel.compile.robot_kernels import recorded as robot_kernel
 from pymodel.compile.schedule import schedule
 from pymodel.compile.streams import first_name, streamed
-from pymodel.machine.array import ArrayTwin, Segment
+from pymodel.machine.array import ArrayTwin, Function, Segment
 from pymodel.machine.isa import RARE, Machine, ProgramError
+from pymodel.machine.registers import STEP_ARRAY
 from pymodel.mechanism import urdf
 from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.scenario import Scenario, ScenarioError
@@ -206,6 +207,18 @@ def test_inputs_must_be_those_of_the_function():
 def test_machines_that_cannot_be(fields, message):
     with pytest.raises(ValueError, match=message):
         Machine(**fields)
+
+
+def test_tables_as_they_are_written():
+    """A word of each register, in their order; a negative stride in the bits of its number."""
+    machine = Machine(contexts=2, in_depth=16, out_depth=8, scratch_depth=4)
+    segment = Segment(3, 4, 5, in_base=1, in_stride=-1, out_base=2, out_stride=-3, emit=True)
+    assert segment.registers(machine) == [3, 4, 5, 1, 15, 2, 5, 2]
+    assert Segment(0, 1, quiet=True).registers(machine) == [0, 1, 1, 0, 0, 0, 0, 1]
+    assert Function(1, 4, 2, 7, 9, 8).registers == [1, 4, 2, 7, 9, 8]
+    for name, count in (("SEGMENT", 8), ("FUNCTION", 6)):
+        block = [r.name for r in STEP_ARRAY.registers if r.name.startswith(name)]
+        assert block.index(f"{name}_STORE") == count
 
 
 def test_words_of_every_format_have_their_streams():
