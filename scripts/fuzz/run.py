@@ -1,8 +1,9 @@
 """`make fuzz`: random accesses of the tops' registers, all compared with a model.
 
 Reads and writes of any address with any strobes overlap, all five channels are held back at random,
-resets come at any time, runs are begun, refused and cut short. Each answer is compared with the
-model's in the cycle of its access, a hang ends the run, and at the end all that can be read is.
+resets come at any time, runs are begun, refused and cut short, numbers stand at their bounds. Each
+answer is compared with the model's in the cycle of its access, a hang ends the run, and at the end
+all that can be read is.
 Writes build/fuzz/summary.json, one row a top, unless for waves.
 Exit status 1 if a top differs or hangs, 2, after one line, for bad input or when a tool fails.
 """

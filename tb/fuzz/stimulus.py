@@ -8,9 +8,11 @@ from typing import NamedTuple
 from pymodel.machine.isa import Machine, Word
 from pymodel.machine.registers import READ_WRITE, WORD_BYTES
 from tb.common.step_engine import machine_of
-from tb.fuzz.model import RESET, RUN, WORD, Model, Programmable
+from tb.fuzz.model import RESET, RUN, WORD, Array, Model, Programmable
 
 MAX_DELAY = 15
+LONG = 64  # steps: the run is still on when the next write comes
+AT_BOUNDS = 32  # writes of a batch, or some more
 
 
 class Write(NamedTuple):
@@ -66,6 +68,21 @@ def anything(rng: random.Random) -> int:
     return rng.getrandbits(32)
 
 
+def near(rng: random.Random, most: int) -> int:
+    """A number at a bound, beside it, or far from it."""
+    return rng.choice((0, 1, most - 1, most, most + 1, WORD)) & WORD
+
+
+def span(rng: random.Random, depth: int) -> tuple[int, int]:
+    """Start and length of what ends behind a memory, or seems to end in it in 32 bits.
+
+    Only a memory's last word, alone, fits it.
+    """
+    start = rng.choice((0, 1, rng.randrange(depth), depth - 1, depth, depth + 1, WORD))
+    length = rng.choice((0, 1, depth, depth + 1)) - start & WORD
+    return (start, length) if start + length > depth else (depth - 1, 1)
+
+
 @dataclass
 class Stimulus:
     """Draws accesses for a top.
@@ -100,8 +117,8 @@ class Stimulus:
 
         found: dict[str, Value] = {"FILE_ADDRESS": location, "TRACE_ENTRY": location}
         half = params["PROGRAM_DEPTH"] // 2
-        # Only words behind those that run are stored anew.
-        found["PROGRAM_STORE"] = lambda rng: half | rng.randrange(half) | high(rng)
+        # Only words behind those that run are stored anew, and not the last one, which runs, too.
+        found["PROGRAM_STORE"] = lambda rng: half | rng.randrange(half - 1) | high(rng)
         names = [register.name for register in model.map.registers]
         for name in names:
             if name.startswith(("MAIN_", "SPECIAL_")):
@@ -146,6 +163,91 @@ class Stimulus:
                 strobes |= 2  # that byte keeps it behind the words that run
         return Write(address, data, strobes, *(self.delay(share) for _ in range(3)))
 
+    def batch(self, count: int, share: float) -> list[Write]:
+        """So many writes, among them what is at bounds."""
+        found: list[Write] = []
+        if isinstance(self.model, Programmable):
+            while len(found) < AT_BOUNDS:
+                found += self.at_bounds(share)
+        others = [self.write(share) for _ in range(count - len(found))]
+        place = self.rng.randint(0, len(others))
+        return others[:place] + found + others[place:]
+
+    def at_bounds(self, share: float) -> list[Write]:
+        """Numbers that are at a bound, and what takes or refuses them; nothing runs before.
+
+        Random numbers alone seldom meet one bound while all others are kept.
+        """
+        is_array = isinstance(self.model, Array)
+        kinds = (self._segment, self._function) if is_array else (self._run,)
+        listed = self.rng.choice(kinds)()
+        return [
+            Write(self.model.map[name].offset, data, 15, *(self.delay(share) for _ in range(3)))
+            for name, data in [("CTRL", RESET), *listed]
+        ]
+
+    def _run(self) -> list[tuple[str, int]]:
+        """A run; behind it numbers that any run may have."""
+        rng, params = self.rng, self.model.params
+        depth, entries = params["PROGRAM_DEPTH"], params["TRACE_REGISTERS"]
+        kind = rng.choice(("MAIN", "SPECIAL", "TRACE"))
+
+        def segments() -> list[tuple[str, int]]:
+            return [
+                (f"{which}_{name}", rng.randint(1, depth // 4 - 1))
+                for which in ("MAIN", "SPECIAL")
+                for name in ("START", "LENGTH")
+            ]
+
+        values = dict(segments()) | {"STEPS": LONG, "EVERY": int(kind == "SPECIAL")}
+        traced = [0, 0, 0]
+        if kind == "TRACE":
+            start, length = span(rng, entries)
+            if start + length <= entries:
+                start, length = entries, 0  # nothing is ever traced
+            before = rng.choice((0, length // 2, length))
+            traced = [start, before, length - before]
+        else:
+            values[f"{kind}_START"], values[f"{kind}_LENGTH"] = span(rng, depth)
+        names = ("TRACE_START", "TRACE_BEFORE", "TRACE_AFTER")
+        values |= dict(zip(names, traced, strict=True)) | {"SAVE": int(kind == "TRACE")}
+        # A write behind the command is refused while a run is on.
+        tried = [("CTRL", RUN), ("STEPS", rng.randint(0, 3)), ("CTRL", RESET)]
+        return [*values.items(), *tried, *segments(), *((name, 0) for name in names)]
+
+    def _segment(self) -> list[tuple[str, int]]:
+        """A segment that is stored."""
+        rng, params = self.rng, self.model.params
+        start, length = span(rng, params["PROGRAM_DEPTH"])
+        values = {"SEGMENT_START": start, "SEGMENT_LENGTH": length, "SEGMENT_REPEAT": 1}
+        values["SEGMENT_STORE"] = rng.randrange(params["SEGMENTS"])
+        if rng.random() < 0.5:
+            values |= {"SEGMENT_START": 0, "SEGMENT_LENGTH": params["PROGRAM_DEPTH"]}
+            most = {"SEGMENT_REPEAT": Array.MOST, "SEGMENT_STORE": params["SEGMENTS"]}
+            name = rng.choice(list(most))
+            values[name] = near(rng, most[name])
+        return list(values.items())
+
+    def _function(self) -> list[tuple[str, int]]:
+        """A function that is stored: all its numbers fit, or all but one."""
+        rng, params = self.rng, self.model.params
+        first, loop_from, last = sorted(rng.randrange(params["SEGMENTS"]) for _ in range(3))
+        most = {
+            "FIRST": loop_from,
+            "LOOP_FROM": last,
+            "LAST": params["SEGMENTS"],
+            "LOOPS": Array.MOST,
+            "INPUTS": params["IN_DEPTH"],
+            "OUTPUTS": params["OUT_DEPTH"],
+            "STORE": params["FUNCTIONS"],
+        }
+        values = {"FIRST": first, "LOOP_FROM": loop_from, "LAST": last}
+        values |= {name: rng.randint(1, most[name]) for name in ("LOOPS", "INPUTS", "OUTPUTS")}
+        values["STORE"] = rng.randrange(most["STORE"])
+        name = rng.choice(list(most))
+        values[name] = near(rng, most[name])
+        return [(f"FUNCTION_{name}", value) for name, value in values.items()]
+
     def read(self, share: float) -> Read:
         """A read, likewise."""
         return Read(self.address(self.addresses), *(self.delay(share) for _ in range(2)))
@@ -164,7 +266,8 @@ class Stimulus:
                 word = nothing >> 32 * i & WORD
                 found.append(Write(at["PROGRAM_WORD"] + WORD_BYTES * i, word))
             depth = model.params["PROGRAM_DEPTH"]
-            found += [Write(at["PROGRAM_STORE"], address) for address in range(depth)]
+            # Address 0 last: a byte of the address that is not strobed is never the last word's.
+            found += [Write(at["PROGRAM_STORE"], address) for address in reversed(range(depth))]
             found += [Write(at["TRACE_INDEX"], 0)]
             found += [Write(at["TRACE_ENTRY"], 0)] * model.params["TRACE_REGISTERS"]
         found += [Write(at["FILE_ADDRESS"], 0)]

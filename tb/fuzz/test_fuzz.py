@@ -79,7 +79,7 @@ class Fuzzer:
             share = self.rng.choice(SHARES)
             resets = self.rng.random() < RESETS
             writes = self.stimulus.repair()
-            writes += [self.stimulus.write(share) for _ in range(OPERATIONS - len(writes))]
+            writes += self.stimulus.batch(OPERATIONS - len(writes), share)
             reads = [self.stimulus.read(share) for _ in range(OPERATIONS)]
             cycle = self.rng.randrange(RESET_CYCLES) if resets else None
             await self.batch(writes, reads, cycle)
