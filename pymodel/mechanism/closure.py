@@ -126,11 +126,14 @@ def _fitting_velocities(scenario: Scenario, free: np.ndarray, q: np.ndarray) -> 
         jacobian, units, extent = constraints.jacobian(q), constraints.units, constraints.size
         enough, least, cut = CLOSURE_TOLERANCE, TOLERANCE, SPATIAL_RANK_TOLERANCE
     else:
-        jacobian, units, extent = kinematics.loop_jacobian(scenario, q), np.ones(scenario.nv), 1.0
+        jacobian, units = kinematics.loop_jacobian(scenario, q), np.ones(scenario.nv)
         enough, least, cut = TOLERANCE, 0.0, None
 
     def slip() -> tuple[float, float]:
-        return float(np.abs(jacobian @ (qd / units)).max()), fastest(scenario, q, qd)[1] / extent
+        turn, speed = fastest(scenario, q, qd)
+        if scenario.spatial:  # axes turn, too, where all pins are in one place and none moves
+            speed = max(speed / extent, turn)
+        return float(np.abs(jacobian @ (qd / units)).max()), speed
 
     for _ in range(REFINEMENTS):
         worst, speed = slip()

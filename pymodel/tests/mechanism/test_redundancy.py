@@ -1,6 +1,7 @@
 """Loops with constraints to spare, singular postures, and what is solved from guesses in space."""
 
 import dataclasses
+import math
 
 import numpy as np
 import pytest
@@ -193,6 +194,32 @@ def test_guesses_close_a_typed_bennett():
     check_loops(solved)
     assert kinematics.loop_position(solved, solved.q0) < 1e-6
     assert with_closed_loops(solved) == solved
+
+
+@pytest.mark.parametrize("shift", [0.0, 1e-3])
+def test_guesses_close_a_spherical_four_bar(shift):
+    """Nothing of it but axes can move apart, also where its centre is the ground's origin."""
+    axes = [(math.sin(angle), 0.0, math.cos(angle)) for angle in (0.0, 0.5, 1.5)]
+    body = {"mass": 1.0, "inertia": [0.01, 0.02, 0.025], "com": [0.2, 0.05, 0.02]}
+    body |= {"tip": [0.0, 0.0, 0.0]}
+    bodies = [
+        body | {"axis": axis, "q": q, "guess": True}
+        for axis, q in zip(axes, (0.4, 0.5, 1.0), strict=True)
+    ]
+    bodies[0] |= {"guess": False, "qd": 1.0, "attach": [shift, 0.0, 0.0]}
+    loop = {"body": 2, "point": [0.0, 0.0, 0.0], "to": "ground", "at": [shift, 0.0, 0.0]}
+    loop |= {"axis": [0.0, math.sin(0.3), math.cos(0.3)]}
+    loop |= {"to_axis": [math.sin(1.2), 0.3, math.cos(1.2)]}
+    data = {"name": "spherical", "gravity": [0.0, 0.0, -9.81], "body": bodies, "loop": [loop]}
+    data |= {"time": {"step": 1e-3, "end": 0.5}}
+    solved = load(data)
+    q, qd = solved.q0, solved.qd0
+    assert kinematics.loop_tilt(solved, q) < 1e-14
+    assert np.abs(kinematics.axis_gap_velocities(solved, q, qd)).max() < 1e-14
+    assert qd[0] == 1.0 and qd.all()
+    bodies[2] |= {"q": float(q[2]), "guess": False}  # it stands still
+    with pytest.raises(ScenarioError, match="pins part at 0 m/s, axes at 0.[0-9]* rad/s"):
+        load(data)
 
 
 def test_guesses_do_not_close_with_the_axis_reversed():
