@@ -105,10 +105,11 @@ def load(
     Raises
     ------
     RobotError
-        If the file cannot be read or is no URDF; if its links do not form a tree; if a number is
-        not finite, beyond 1e30, or not in decimal digits; if no joint moves; if a joint's type is
-        not known, or planar or floating; if its axis is zero; if damping, friction or armature is
-        negative; if armature is of no joint.
+        If the file cannot be read or is no URDF; if its links do not form a tree; if an element
+        that is read stands twice in a link, joint or inertial; if a number is not finite, beyond
+        1e30, or not in decimal digits; if no joint moves; if a joint's type is not known, or planar
+        or floating; if its axis is zero; if damping, friction or armature is negative; if armature
+        is of no joint.
         If a mass or a moment of inertia (ixx, iyy, izz) is negative. If a link, with what is fixed
         to it, has no inertia about (along) its own joint's axis, unless the joint has armature; if
         a floating base has none about some axis. Links that resist their own joints make the mass
@@ -212,15 +213,23 @@ def _element(source: str, kind: type, element: ElementTree.Element) -> UrdfLink 
 
 
 def _prune(element: ElementTree.Element, kind: type) -> None:
-    """Remove what the library does not know or reads only once: it would print that."""
+    """Remove what the library does not know: it would print that.
+
+    Raises
+    ------
+    ValueError
+        If an element stands twice: the library would take the first.
+    """
     known = kind.XML_REFL
     for name in element.keys() - known.attribute_map.keys():
         del element.attrib[name]
     seen = set()
     for child in list(element):
-        if child.tag in seen or child.tag not in known.element_map:
+        if child.tag not in known.element_map:
             element.remove(child)
             continue
+        if child.tag in seen:
+            raise ValueError(f"<{element.tag}> has several <{child.tag}>")
         seen.add(child.tag)
         inner = known.element_map[child.tag].value_type
         if isinstance(inner, ObjectType):

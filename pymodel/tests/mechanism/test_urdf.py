@@ -126,9 +126,12 @@ def test_what_is_not_read_is_passed_over_in_silence(load, monkeypatch, capsys):
     said = lambda element: sys.stderr.write(f"{element.name} ")  # noqa: E731
     for kind in (urdf.UrdfLink, urdf.UrdfJoint):
         monkeypatch.setattr(kind, "check_valid", said)
-    more = "<axis xyz='0 0 1' of='it'/><axis xyz='1 0 0'/><dynamics dumping='1'/><parent link='b'/>"
-    odd = INERTIAL.replace("'2'/>", "'2' unit='kg'/><mass value='3'/><density of='it'/>")
-    found = load(link("a") + link("b", odd + odd) + joint("j", "a", "b", "revolute' to='it", more))
+    more = "<axis xyz='0 0 1' of='it'/><dynamics dumping='1'/>" + 2 * "<limit effort='1'/>"
+    odd = INERTIAL.replace("'2'/>", "'2' unit='kg'/><density of='it'/>")
+    shape = 2 * "<visual><origin/><origin/></visual>" + 2 * "<collision/>"
+    found = load(
+        link("a") + link("b", odd + shape) + joint("j", "a", "b", "revolute' to='it", more)
+    )
     assert capsys.readouterr().err == "a b j "
     assert found.links[0].mass == 2.0 and found.links[0].rotation.tolist() == np.eye(3).tolist()
 
@@ -339,6 +342,26 @@ def test_the_rest_of_a_file_is_not_read(load):
         (
             link("a") + link("b", "<inertial><mass value='1'/></inertial>") + joint("j", "a", "b"),
             "link b: a mass without moments of inertia",
+        ),
+        (link("a") + link("b", 2 * INERTIAL), "link b: <link> has several <inertial>"),
+        *(
+            (ARM.replace("<mass", f"{2 * one}<mass"), f"link a: <inertial> has several <{name}>")
+            for name, one in (
+                ("mass", "<mass value='1'/>"),
+                ("origin", "<origin/>"),
+                ("inertia", "<inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/>"),
+            )
+        ),
+        *(
+            (LINKS + joint("j", "a", "b", more=2 * one), f"joint j: <joint> has several <{name}>")
+            for name, one in (
+                ("origin", "<origin xyz='0 0 1'/>"),
+                ("axis", "<axis xyz='0 0 1'/>"),
+                ("parent", "<parent link='a'/>"),
+                ("child", "<child link='b'/>"),
+                ("dynamics", "<dynamics damping='1'/>"),
+                ("mimic", "<mimic joint='k'/>"),
+            )
         ),
         (LINKS + joint("j", "a", "b", more="<axis xyz='0 0 0'/>"), "joint j: its axis is zero"),
         (LINKS + joint("j", "a", "b", more="<axis/>"), "joint j: <axis> has no xyz"),
