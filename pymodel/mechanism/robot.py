@@ -8,8 +8,8 @@ that its dynamics cost fewer operations.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property, wraps
 from typing import ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
@@ -90,6 +90,32 @@ class Link:
 
 
 @dataclass(frozen=True, eq=False)
+class FixedLink:
+    """Where a link is that no moving joint carries.
+
+    Attributes
+    ----------
+    carrier : int
+        Index of the moving link that it is fixed to, or :data:`FIXED_BASE`.
+    rotation : ndarray, shape (3, 3)
+        From its frame to that in which external wrenches on the carrier are given.
+    offset : ndarray, shape (3,)
+        Its frame's origin in that frame, m.
+    """
+
+    carrier: int
+    rotation: np.ndarray
+    offset: np.ndarray
+
+    @np.errstate(over="ignore", invalid="ignore")  # what is not finite is refused
+    def wrench_on_carrier(self, wrench: np.ndarray) -> np.ndarray:
+        """Force and moment (..., 6) on it, in its frame, as those on the carrier, in its frame."""
+        force = wrench[..., :3] @ self.rotation.T
+        moment = wrench[..., 3:] @ self.rotation.T + np.cross(self.offset, force)
+        return np.concatenate((force, moment), axis=-1)
+
+
+@dataclass(frozen=True, eq=False)
 class Robot:
     """A tree of links; parents stand before their children.
 
@@ -104,6 +130,8 @@ class Robot:
         File that it came from.
     notes : tuple of str
         What a user should know of how it was read, a line each: snapped placements, mimic joints.
+    fixed : mapping of str to FixedLink
+        The other links of the file, by name.
     """
 
     name: str
@@ -111,6 +139,7 @@ class Robot:
     gravity: float = GRAVITY
     source: str = ""
     notes: tuple[str, ...] = ()
+    fixed: Mapping[str, FixedLink] = field(default_factory=dict)
 
     @property
     def floating(self) -> bool:

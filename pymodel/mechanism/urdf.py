@@ -31,7 +31,16 @@ from urdf_parser_py.xml_reflection.core import ObjectType, ParseError
 from pymodel.arith.errors import Error
 from pymodel.mechanism.decimals import decimal
 from pymodel.mechanism.moments import are_of_no_body
-from pymodel.mechanism.robot import FIXED_BASE, FREE, PRISMATIC, REVOLUTE, Link, Robot, moved
+from pymodel.mechanism.robot import (
+    FIXED_BASE,
+    FREE,
+    PRISMATIC,
+    REVOLUTE,
+    FixedLink,
+    Link,
+    Robot,
+    moved,
+)
 from pymodel.mechanism.rotations import from_angles
 
 ROOT_JOINT = "root_joint"  #: name of a floating base's joint
@@ -121,7 +130,7 @@ def load(
     source = os.fspath(path)
     file = _parsed(source)
     root, children = _tree(source, file)
-    bodies = _lumped(source, file, root, children, floating)
+    bodies, fixed = _lumped(source, file, root, children, floating)
     if not bodies:
         raise RobotError(source, "", "no joint moves")
     notes = [*_snap_notes(bodies)]
@@ -147,7 +156,7 @@ def load(
         _check_inertia(source, link)
         links.append(link)
     notes += [*_joint_notes(moving, damping), *_inertia_notes(links)]
-    return Robot(file.name, tuple(links), source=source, notes=tuple(notes))
+    return Robot(file.name, tuple(links), source=source, notes=tuple(notes), fixed=fixed)
 
 
 @dataclass
@@ -362,16 +371,19 @@ def _snapped(rotation: np.ndarray) -> np.ndarray:
 
 def _lumped(
     source: str, file: _File, root: str, children: dict[str, list[UrdfJoint]], floating: bool
-) -> list[_Body]:
-    """Links that move, depth first, each with those that are fixed to it."""
+) -> tuple[list[_Body], dict[str, FixedLink]]:
+    """Links that move, depth first, each with what is fixed to it; and the fixed ones by name."""
     links = {link.name: link for link in file.links}
     bodies: list[_Body] = []
+    fixed: dict[str, FixedLink] = {}
     identity = np.eye(3), np.zeros(3)
     carrier = FIXED_BASE
     inertia = _inertia(source, links[root])
     if floating:
         bodies.append(_Body(root, ROOT_JOINT, FREE, FIXED_BASE, *identity, np.eye(3), inertia))
         carrier = 0
+    else:
+        fixed[root] = FixedLink(carrier, *identity)
 
     # Joints still to come, the next one last; each with the body that carries its parent link, and
     # that link's placement in it.
@@ -382,6 +394,7 @@ def _lumped(
         rotation, offset = rotation @ turn, offset + rotation @ shift
         inertia = _inertia(source, links[joint.child])
         if joint.type == FIXED:
+            fixed[joint.child] = FixedLink(carrier, rotation, offset)
             if carrier != FIXED_BASE:
                 bodies[carrier].inertia += moved(inertia, rotation, offset)
         else:
@@ -393,7 +406,7 @@ def _lumped(
             )
             carrier, (rotation, offset) = len(bodies) - 1, identity
         pending += [(each, carrier, rotation, offset) for each in reversed(children[joint.child])]
-    return bodies
+    return bodies, fixed
 
 
 def _placement(pose: UrdfPose | None) -> tuple[np.ndarray, np.ndarray]:

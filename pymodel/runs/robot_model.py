@@ -20,11 +20,12 @@ from pymodel.compile.robot_kernels import Count, count
 from pymodel.machine.isa import Machine
 from pymodel.mechanism import urdf
 from pymodel.mechanism.reduction import reduced
-from pymodel.mechanism.robot import Robot
+from pymodel.mechanism.robot import FIXED_BASE, FixedLink, Robot
 from pymodel.runs import robot_calls
 from pymodel.runs.input_error import InputError, require, require_numbers
 
-#: External wrenches: name of a link -> force and moment, shape (..., 6), in that link's frame.
+#: External wrenches: name of a link -> force and moment, shape (..., 6), in that link's frame. The
+#: link may be fixed to one that moves.
 Wrenches = Mapping[str, np.ndarray]
 
 #: Method of :class:`RobotModel` of each function.
@@ -217,9 +218,12 @@ class RobotModel:
         if not isinstance(f_ext, Mapping | None):
             raise InputError("f_ext: must be a dict, name of a link -> force and moment")
         parts = [(name, columns(self.robot, name), array) for name, array in given.items()]
-        for link, wrench in (f_ext or {}).items():
-            parts.append((f"f_ext of {link}", force_columns([self._link(link)]), wrench))
         arrays = [self._rows(name, len(names), array) for name, names, array in parts]
+        for link, wrench in (f_ext or {}).items():
+            index, fixed = self._carrier(link)
+            parts.append((f"f_ext of {link}", force_columns([index]), wrench))
+            rows = self._rows(parts[-1][0], 6, wrench)
+            arrays.append(fixed.wrench_on_carrier(rows) if fixed else rows)
         try:
             batch = np.broadcast_shapes(*(array.shape[:-1] for array in arrays))
         except ValueError:
@@ -231,18 +235,26 @@ class RobotModel:
         table = {}
         for (_, names, _), array in zip(parts, arrays, strict=True):
             flat = np.broadcast_to(array, (*batch, len(names))).reshape(-1, len(names))
-            table.update(zip(names, flat.T, strict=True))
+            for name, column in zip(names, flat.T, strict=True):  # wrenches on a link add up
+                table[name] = table[name] + column if name in table else column
         answer = robot_calls.call(
             self._reduced, function, table, self.arithmetic, self.target, self.machine
         )
         self.warnings = answer.warnings
         return tuple(self._array(answer.table, kind, batch) for kind in FUNCTIONS[function].gives)
 
-    def _link(self, name: str) -> int:
+    def _carrier(self, name: str) -> tuple[int, FixedLink | None]:
+        """The moving link that a wrench on a link acts on, and how the link is fixed to it."""
         links = [link.name for link in self.robot.links]
-        if name not in links:
+        if name in links:
+            return links.index(name), None
+        found = self.robot.fixed.get(name)
+        if found is None:
+            links += [link for link, at in self.robot.fixed.items() if at.carrier != FIXED_BASE]
             raise InputError(f"f_ext: no link {name!r}; those that move are {', '.join(links)}")
-        return links.index(name)
+        if found.carrier == FIXED_BASE:
+            raise InputError(f"f_ext: link {name!r} stands on the ground, and does not move")
+        return found.carrier, found
 
     def _rows(self, name: str, size: int, array: np.ndarray) -> np.ndarray:
         """An array with the entries of one call in the last axis."""

@@ -4,6 +4,7 @@ import gc
 from weakref import ref
 
 import numpy as np
+import pinocchio
 import pytest
 
 from pymodel.compile import native
@@ -11,10 +12,11 @@ from pymodel.compile.robot_kernels import chained, recorded
 from pymodel.machine.isa import Machine
 from pymodel.mechanism import urdf
 from pymodel.mechanism.reduction import reduced
-from pymodel.runs import robot_calls
+from pymodel.mechanism.robot import FIXED_BASE
+from pymodel.runs import pinocchio_reference, robot_calls
 from pymodel.runs.input_error import InputError
 from pymodel.runs.robot_model import RobotModel, load_robot
-from pymodel.tests.robots import ROBOTS, random_state
+from pymodel.tests.robots import ROBOTS, random_state, random_urdf
 
 IIWA, HYQ = ROBOTS / "iiwa14.urdf", ROBOTS / "hyq.urdf"
 
@@ -89,6 +91,35 @@ def test_functions_agree(rng):
     both = zip(model.forward_dynamics_derivatives(q, qd, tau, pushed), given, strict=True)
     for found, again in both:
         np.testing.assert_allclose(found, again, atol=1e-9)
+
+
+@pytest.mark.parametrize("floating", [False, True], ids=["fixed", "floating"])
+@pytest.mark.parametrize("seed", range(4))
+def test_wrenches_on_fixed_links_as_pinocchio(seed, floating, tmp_path):
+    """On links that move and on those fixed to them, which may be the same body."""
+    rng, path = np.random.default_rng(seed), tmp_path / "robot.urdf"
+    path.write_text(random_urdf(rng))
+    model = load_robot(path, floating=floating)
+    q, qd, qdd, moving = random_state(model.robot, rng)
+    fixed = [name for name, at in model.robot.fixed.items() if at.carrier != FIXED_BASE]
+    assert fixed
+    names = [link.name for link in model.robot.links]
+    pushed = dict(zip(names, moving, strict=True))
+    pushed |= dict(zip(fixed, rng.uniform(-5, 5, (len(fixed), 6)), strict=True))
+
+    its = pinocchio_reference.model(model.robot)
+    wrenches = pinocchio.StdVec_Force()
+    wrenches.extend([pinocchio.Force.Zero() for _ in range(its.njoints)])
+    for name, wrench in pushed.items():
+        frame = its.frames[its.getFrameId(name, pinocchio.BODY)]
+        wrenches[frame.parentJoint] += frame.placement.act(pinocchio.Force(wrench))
+    at = pinocchio_reference.configuration(its, q)
+    expected = pinocchio.rnea(its, its.createData(), at, qd, qdd, wrenches)
+    found = model.inverse_dynamics(q, qd, qdd, pushed)
+    assert np.abs(found - expected).max() < 1e-12 * np.abs(expected).max()
+    batch = {name: np.tile(wrench, (2, 1, 1)) for name, wrench in pushed.items()}
+    many = model.inverse_dynamics(np.tile(q, (3, 1)), qd, qdd, batch)
+    np.testing.assert_array_equal(many, np.tile(found, (2, 3, 1)))
 
 
 def test_the_engine_has_the_bits_of_the_model(rng):
@@ -202,6 +233,8 @@ GOOD = np.zeros(7)
         ((np.zeros((2, 7)), GOOD, np.zeros((3, 7))), r"batches differ: q \(2, 7\), qd \(7,\), "),
         ((GOOD, np.full(7, np.nan), GOOD), "row 1: qd0 is nan, must be finite"),
         ((GOOD, GOOD, GOOD, {"arm": np.zeros(6)}), "f_ext: no link 'arm'; those that move are"),
+        ((GOOD, GOOD, GOOD, {"base": np.zeros(6)}), "f_ext: link 'base' stands on the ground"),
+        ((GOOD, GOOD, GOOD, {"iiwa_link_0": GOOD}), "f_ext: link 'iiwa_link_0' stands on the"),
         ((GOOD, GOOD, GOOD, {"iiwa_link_3": np.zeros(5)}), r"f_ext of iiwa_link_3: shape \(5,\)"),
         ((GOOD, GOOD, GOOD, [1]), "f_ext: must be a dict, name of a link -> force and moment"),
         ((GOOD, None, GOOD), "qd: must be a number, or an array of numbers"),
