@@ -137,17 +137,19 @@ def placed(shape: Shape) -> dict[str, float | None]:
     Returns
     -------
     dict
-        lut, dsp (MULT18X18D), mhz: placed on ecp5; lut6, dsp48: synthesised for xc7. None where a
-        measurement is missing.
+        lut, dsp (MULT18X18D), bram (DP16KD), mhz: placed on ecp5; lut6, dsp48, bram36: synthesised
+        for xc7. None where a measurement is missing.
     """
-    found = {"lut": None, "dsp": None, "mhz": None, "lut6": None, "dsp48": None}
+    found = dict.fromkeys(("lut", "dsp", "bram", "mhz", "lut6", "dsp48", "bram36"))
     for row in current_rows():
         if (row["unit"], row["config"]) != (ARRAY, shape.config):
             continue
         if row["family"] == "ecp5":
-            found |= {"lut": row["lut"], "dsp": row["dsp"], "mhz": row["fmax_mhz"]}
+            found |= {name: row[name] for name in ("lut", "dsp", "bram")}
+            found["mhz"] = row["fmax_mhz"]
         else:
-            found |= {"lut6": row["lut"] + row["lutram"], "dsp48": row["dsp"]}
+            found |= {"lut6": row["lut"] + row["lutram"]}
+            found |= {"dsp48": row["dsp"], "bram36": row["bram"]}
     return found
 
 

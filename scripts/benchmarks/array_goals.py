@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from pymodel.machine.isa import Machine
-from scripts.benchmarks.array_devices import fitting
+from scripts.benchmarks.array_devices import ECP5, fitting
 from scripts.benchmarks.array_others import step_engine
 from scripts.benchmarks.array_rows import NONE, Row, Rows
 from scripts.cost.cycles import on_engine
@@ -78,7 +78,7 @@ def goals(rows: Rows) -> str:
 
     def on_ecp5(row: Row) -> float | None:
         """Steps a second of as many datapaths as an ECP5-85k holds by count, at this clock."""
-        return row["calls_per_s"] * fitting(rows, row, LFE5U_85F, "lut", "dsp")
+        return row["calls_per_s"] / row["datapaths"] * fitting(rows, row, LFE5U_85F, ECP5)
 
     one = step_engine(Machine().adders)
     found = [

@@ -2,15 +2,17 @@
 
 import pytest
 
-from scripts.benchmarks.array_devices import fitting
+from pymodel.machine.isa import MAX_DATAPATHS
+from scripts.benchmarks.array_devices import ECP5, XC7, devices, fitting
 from scripts.benchmarks.array_document import document
 from scripts.benchmarks.array_goals import goals
 from scripts.benchmarks.array_others import others
-from scripts.cost.devices import LFE5U_85F
+from scripts.cost.devices import LFE5U_85F, ZYNQ_7020
 
 pytestmark = pytest.mark.rtl_of()
 
-PLACED = {"lut": 10_000, "dsp": 20, "mhz": 110.0, "lut6": 8_000, "dsp48": 12}
+PLACED = {"lut": 10_000, "dsp": 20, "bram": 12.0, "mhz": 110.0}
+PLACED |= {"lut6": 8_000, "dsp48": 12, "bram36": 6.5}
 MISSING = dict.fromkeys(PLACED)
 
 
@@ -57,9 +59,26 @@ def test_what_was_not_placed_has_no_rate():
 
 
 def test_datapaths_that_fit_by_what_one_more_costs():
-    few, many = row("ID", "iiwa14"), row("ID", "iiwa14", 3, lut=20_000, dsp=40, mhz=100.0,
-                                         lut6=16_000, dsp48=24)  # fmt: skip
-    count = fitting([few, many], few, LFE5U_85F, "lut", "dsp")
-    assert count == pytest.approx(min((0.8 * 83_640 - 10_000) // 5_000, (156 - 20) // 10) + 1)
-    alone = fitting([few], few, LFE5U_85F, "lut", "dsp")
-    assert alone == pytest.approx(0.8 * 83_640 / 10_000)
+    few = row("ID", "iiwa14")
+    many = row("ID", "iiwa14", 3, **PLACED | {"lut": 20_000, "dsp": 40, "bram": 16.0})
+    count = fitting([few, many], few, LFE5U_85F, ECP5)
+    assert count == min((0.8 * 83_640 - 10_000) // 5_000, (156 - 20) // 10, (208 - 12) // 2) + 1
+    assert fitting([few, many], row("ID", "iiwa14", **MISSING), LFE5U_85F, ECP5) is None
+
+
+def test_whole_arrays_fit():
+    one, pair = row("ID", "iiwa14"), row("ID", "iiwa14", datapaths=2)
+    assert fitting([one], one, LFE5U_85F, ECP5) == int(0.8 * 83_640 / 10_000) == 6
+    assert fitting([pair], pair, LFE5U_85F, ECP5) == 12
+
+
+def test_block_ram_bounds_what_fits():
+    few = row("double_pendulum", None, **PLACED | {"bram": 48.0, "bram36": 23.0})
+    assert fitting([few], few, LFE5U_85F, ECP5) == 208 // 48 == 4
+    text = goals([few])
+    assert line(text, "double pendulums on an ECP5").endswith("| 10 | 4.4 | missed, 0.44 of it |")
+    more = {"lut": 20_000, "dsp": 40, "bram": 96.0, "lut6": 8_100, "dsp48": 14, "bram36": 53.0}
+    many = row("double_pendulum", None, 3, **PLACED | more)
+    assert fitting([few, many], many, ZYNQ_7020, XC7) == (140 - 23) // 15 + 1 == 8
+    arrays = 4 * MAX_DATAPATHS + (2160 - 4 * (8 + MAX_DATAPATHS * 15) - 8) // 15
+    assert line(devices([few, many]), "2+2, C 8, V 1").endswith(f"| 8 | 7 | {arrays} |")
