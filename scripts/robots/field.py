@@ -147,7 +147,7 @@ def verdict(tables: Mapping[str, Any]) -> str:
         for row in tables["schedules"]
         if (row["robot"], row["function"], row["lanes"]) == (ARM, function, lanes)
     )
-    engine = placed(lanes)
+    engine, least = placed(lanes), min(LANES)
     slower = [
         f"{cycles / engine.mhz / float(peer.us[function]):.1f}"
         for peer in reversed(PEERS)
@@ -156,8 +156,9 @@ def verdict(tables: Mapping[str, Any]) -> str:
     text = (
         f"A single call is slower here than on the accelerators, {function} on {lanes}+{lanes} "
         f"lanes {' and '.join(slower)} times, and than Pinocchio in C++ on a desktop processor. "
-        "The accelerators are made for one robot at a time, and have up to "
-        f"{round(DADU_DSP / engine.dsp)} times the DSP. Here one engine takes any robot and any "
-        "function as a program, in any format, and every bit is checked."
+        "The accelerators are made for one robot at a time; Dadu-RBD has "
+        f"{round(DADU_DSP / engine.dsp)} times the DSP of {lanes}+{lanes} lanes, and "
+        f"{round(DADU_DSP / placed(least).dsp)} times those of {least}+{least}. Here one engine "
+        "takes any robot and any function as a program, in any format, and every bit is checked."
     )
     return textwrap.fill(text, WIDTH)

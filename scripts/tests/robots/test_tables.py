@@ -38,6 +38,13 @@ def test_engines_that_were_placed(lanes, dsp):
     assert found.dsp == dsp
 
 
+def test_the_dsp_of_others_are_compared_with_those_of_each_end_of_the_table():
+    row = {"robot": "iiwa14", "function": "diFD", "lanes": 8, "cycles": 234}
+    text = " ".join(field.verdict({"schedules": [row]}).split())
+    assert "diFD on 8+8 lanes 5.4 and 6.7 times" in text
+    assert "177 times the DSP of 8+8 lanes, and 353 times those of 2+2." in text
+
+
 def test_an_engine_that_was_not_placed():
     with pytest.raises(field.MissingError, match="no placed engine of 3"):
         field.placed(3)
