@@ -44,6 +44,9 @@ def pytest_configure(config):
     config.bench_seed = chosen_seed(config)
     check_names(config)
     config.bench_settings = chosen_settings(config)
+    # Whether simulations run as in `make test`: whole, and of the device that has no waves.
+    part = config.getoption("cocotb_test") or config.bench_settings
+    config.bench_as_usual = not part and not config.getoption("waves")
     check_folder(SIM)
 
 

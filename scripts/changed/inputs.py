@@ -94,7 +94,11 @@ def is_input(path: Path, places: Iterable[str]) -> bool:
 
 def is_made(path: Path) -> bool:
     """Whether a path below the repository's root is hidden, or made by a tool."""
-    return any(part.startswith(".") or part in MADE for part in path.relative_to(ROOT).parts)
+    return any(map(_is_made, path.relative_to(ROOT).parts))
+
+
+def _is_made(name: str) -> bool:
+    return name.startswith(".") or name in MADE
 
 
 def digest_of(item: pytest.Function, seed: int | None) -> str:
@@ -159,17 +163,20 @@ def _tools() -> list[str]:
 @functools.cache
 def _files(place: str) -> list[str]:
     """Files in a folder of the repository, or the one file that it is."""
-    start = ROOT / place
-    if start.is_file():
-        return [place]
-    if not start.is_dir():
+    if not (ROOT / place).exists():
         raise FileNotFoundError(f"a test depends on {place}, which is not there")
-    return list(_walk(start))
+    return list(walk(place))
 
 
-def _walk(start: Path) -> Iterator[str]:
-    for folder, folders, files in os.walk(start):
-        folders[:] = [name for name in folders if not is_made(Path(folder, name))]
-        for name in files:
-            if not is_made(Path(folder, name)):
-                yield Path(folder, name).relative_to(ROOT).as_posix()
+def walk(place: str) -> Iterator[str]:
+    """Files in a folder of the repository, or the one file that it is; none of what is not there.
+
+    Without what tools make.
+    """
+    if (ROOT / place).is_file():
+        yield place
+    root = f"{ROOT}{os.sep}"
+    for folder, folders, files in os.walk(root if place == "." else f"{root}{place}"):
+        folders[:] = [name for name in folders if not _is_made(name)]
+        inside = os.path.join(folder, "").removeprefix(root)
+        yield from (inside + name for name in files if not _is_made(name))

@@ -5,6 +5,9 @@ test does not run if its inputs are those that it passed with, nor does a simula
 proved to behave as that did (:mod:`scripts.changed.carried`). The benches nearest to changed RTL
 begin first; if one is red, the rest does not run.
 
+A pass is not recorded of a test whose inputs have changed since the session began, nor of a
+simulation that has run in part, or with waves.
+
 A test of the model that reads a file which is none of its inputs is red; so is one with the marker
 `rtl_of` that reads such RTL.
 """
@@ -33,16 +36,20 @@ from scripts.changed.inputs import (
 from scripts.changed.kept import Kept
 from scripts.changed.near import NearestFirst
 from scripts.changed.reading import Reads, read_files, strangers
+from scripts.changed.stamps import Stamps
 from tb.common.places import BUILD, RESULTS, ROOT
 
 PASSED = BUILD / "changed" / "passed.json"
 INPUTS = "inputs"  # property of a test's report
+CHANGED = "changed"  # likewise: an input that changed before the test had ended
 PHASES = 3  # of a test: set-up, call, tear-down
 Outcome = tuple[str, dict[str, object]]  # of a phase, with the test's properties
 
 KNOWN = pytest.StashKey[dict[str, str]]()  # what has passed: test -> digest
 OUTCOMES = pytest.StashKey[dict[str, list[Outcome]]]()  # of this session
 READ = pytest.StashKey[Reads]()
+STAMPS = pytest.StashKey[Stamps]()
+UNSURE = pytest.StashKey[dict[str, str]]()  # test -> an input that changed before it had ended
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -55,6 +62,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Read what has passed."""
     config.stash[KNOWN] = json.loads(PASSED.read_text()) if PASSED.exists() else {}
     config.stash[OUTCOMES] = {}
+    config.stash[UNSURE] = {}
+    config.stash[STAMPS] = Stamps()
     config.pluginmanager.register(_Outcomes(config.stash[OUTCOMES]), "changed-outcomes")
     if not hasattr(config, "workerinput") and config.getoption("changed"):
         _carried().unlink(missing_ok=True)
@@ -145,6 +154,9 @@ def pytest_runtest_teardown(item: pytest.Function) -> Iterator[None]:
             if not of_model:
                 said = f"this test; pytest.mark.{RTL_OF} must name what it is built from"
             pytest.fail(f"reads {', '.join(found)}: no input of {said}", pytrace=False)
+    changed = item.config.stash[STAMPS].changed(places_of(item))
+    if changed:
+        item.user_properties.append((CHANGED, changed[0]))
     return result
 
 
@@ -164,16 +176,41 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     """Write what has passed. That nothing had to run is no failure."""
     if hasattr(session.config, "workerinput"):
         return
-    known = session.config.stash[KNOWN]
+    known, unsure = session.config.stash[KNOWN], session.config.stash[UNSURE]
+    as_usual = getattr(session.config, "bench_as_usual", True)
     for test, phases in session.config.stash[OUTCOMES].items():
-        known.pop(test, None)
-        if len(phases) == PHASES and all(outcome == "passed" for outcome, _ in phases):
-            known[test] = str(phases[-1][1][INPUTS])
+        if len(phases) < PHASES or any(outcome != "passed" for outcome, _ in phases):
+            known.pop(test, None)
+            continue
+        _, properties = phases[-1]
+        digest = str(properties[INPUTS])
+        if CHANGED in properties:
+            unsure[test] = str(properties[CHANGED])
+        elif as_usual or not _of_simulation(digest):
+            known[test] = digest
     PASSED.parent.mkdir(parents=True, exist_ok=True)
     new = PASSED.with_suffix(".new")
     new.write_text(json.dumps(known, indent=0))
     new.replace(PASSED)
-    _kept().forget_all_but(digest.split()[1] for digest in known.values() if " " in digest)
+    _kept().forget_all_but(digest.split()[1] for digest in known.values() if _of_simulation(digest))
     nothing = session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED
     if nothing and session.config.getoption("changed"):
         session.exitstatus = pytest.ExitCode.OK
+
+
+def _of_simulation(digest: str) -> bool:
+    """Whether a digest is that of a simulation: it has two words."""
+    return " " in digest
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Say which passes are not recorded."""
+    unsure = config.stash[UNSURE]
+    if unsure:
+        files = sorted(set(unsure.values()))
+        more = f" and {len(files) - 1} more" if files[1:] else ""
+        terminalreporter.write_line(
+            f"changed: {len(unsure)} passes not recorded: {files[0]}{more} changed meanwhile"
+        )

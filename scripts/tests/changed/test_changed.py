@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from scripts.changed import inputs
+from scripts.changed import inputs, stamps
 from scripts.changed.reading import read_files, strangers
 from scripts.places import ROOT
 from scripts.tests.inner_pytest import pytest_of
@@ -202,3 +202,80 @@ def test_what_passed_as_it_is_does_not_run_again(tmp_path):
     status, line = run(passed, "--changed")
     assert status == 0 and f"{len(digests)} passed" in line
     assert json.loads(passed.read_text()) == digests
+
+
+def outcome(passed, text, *options):
+    """What pytest prints of a module in a file of the repository that is nobody's input."""
+    folder = ROOT / "build" / "tests" / passed.parent.name
+    folder.mkdir(parents=True)
+    try:
+        (folder / "test_inner.py").write_text(text)
+        done = pytest_of(passed, str(folder / "test_inner.py"), *options)
+    finally:
+        shutil.rmtree(folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_a_file_that_changes_is_seen(repository, monkeypatch):
+    root, _ = repository
+    monkeypatch.setattr(stamps, "ROOT", root)
+    seen = stamps.Stamps()
+    assert seen.changed(("a",)) == seen.changed(inputs.EVERYTHING) == []
+    at = (root / "a/one.py").stat()
+    (root / "a/one.py").write_text("A/ONE.PY")
+    os.utime(root / "a/one.py", ns=(at.st_atime_ns, at.st_mtime_ns))
+    (root / "build/c").write_text("made")
+    (root / "b/new.py").write_text("")
+    assert seen.changed(("a",)) == ["a/one.py"]
+    assert seen.changed(("a/one.py", "b")) == ["a/one.py", "b/new.py"]
+    (root / "b/two.py").unlink()
+    assert seen.changed(("b",)) == ["b/new.py", "b/two.py"] and seen.changed(("b/no.py",)) == []
+    assert seen.changed(inputs.EVERYTHING) == ["a/one.py", "b/new.py", "b/two.py"]
+
+
+CHANGING = """
+from types import SimpleNamespace
+import pytest
+from scripts.changed.plugin import STAMPS
+
+@pytest.mark.parametrize("number", range(3))
+def test_it(number, pytestconfig):
+    if number == 1:
+        changes = SimpleNamespace(changed=lambda places: ["docs/x.md"])
+        pytestconfig.stash[STAMPS] = changes
+"""
+
+
+@pytest.mark.rtl_of()
+def test_what_changes_before_a_test_has_ended_is_not_recorded(tmp_path):
+    """What has passed before is."""
+    passed = tmp_path / "passed.json"
+    said = outcome(passed, CHANGING)
+    assert [test[-3:] for test in json.loads(passed.read_text())] == ["[0]"]
+    assert "changed: 2 passes not recorded: docs/x.md changed meanwhile" in said
+
+
+SIMULATING = """
+from tb.fp_add.bench import BENCH
+
+def test_it(simulator, config):
+    pass
+
+test_it.bench = BENCH
+"""
+
+
+@pytest.mark.rtl_of("fp_add")
+def test_a_simulation_that_runs_in_part_is_not_recorded(tmp_path):
+    """What it has passed with as a whole stays known."""
+    passed = tmp_path / "passed.json"
+    options = ("-p", "tb.conftest", "--sim=icarus", "--config=e4m3")
+    for part in ("--cocotb-test=corners", "--waves"):
+        outcome(passed, SIMULATING, *options, part)
+        assert json.loads(passed.read_text()) == {}
+    outcome(passed, SIMULATING, *options)
+    known = json.loads(passed.read_text())
+    assert len(known) == 1
+    outcome(passed, SIMULATING, *options, "--cocotb-test=corners")
+    assert json.loads(passed.read_text()) == known
