@@ -1,8 +1,12 @@
 """What a simulation says of its tests, from made-up files."""
 
+import json
+
 import pytest
 
+from tb.common import bench
 from tb.common.results import add_note, problems_of, read_results
+from tb.fp_add.bench import BENCH
 
 ENDED = "cocotb.regression.SimFailure: the simulation ended prematurely. This could be ..."
 LOG = f"""vvp -n step_engine.vvp
@@ -81,3 +85,25 @@ def test_any_other_failure_has_its_traceback(results):
 
 def test_a_test_that_checks_nothing_is_a_problem(results):
     assert problems_of(results(a="")) == ["a: passed without a single transaction"]
+
+
+def test_a_part_adds_to_what_the_whole_has_met(tmp_path, monkeypatch):
+    """And leaves its result as it is; the next whole takes the place of both."""
+    results, covered = tmp_path / "results", tmp_path / "met"
+    monkeypatch.setattr(bench, "RESULTS", results)
+    monkeypatch.setattr(bench, "COVERED", covered)
+    passed = {"name": "a", "result": "pass", "transactions": 1, "message": "", "traceback": ""}
+    run = BENCH.pytest()
+
+    def kept(met, tests=1, testcase=None, settings=None):
+        simulated = [passed] * tests, None, met
+        monkeypatch.setattr(bench, "simulate", lambda *arguments: simulated)
+        run("icarus", "e4m3", {"testcase": testcase, "settings": settings})
+        (file,), (row,) = covered.iterdir(), results.iterdir()
+        return file.read_text(), len(json.loads(row.read_text())["tests"])
+
+    assert kept("one\n", tests=2) == ("one\n", 2)
+    assert kept("two\n", testcase="a") == ("one\ntwo\n", 2)
+    assert kept("three\n", settings={"items": 1}) == ("one\ntwo\nthree\n", 2)
+    assert kept("") == ("one\ntwo\nthree\n", 1)
+    assert kept("four\n") == ("four\n", 1)

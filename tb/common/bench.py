@@ -284,7 +284,8 @@ class Bench:
         """
 
         def test(simulator: str, config: str, bench_options: dict[str, Any]) -> None:
-            row = self.run(simulator, config, results=RESULTS, **bench_options)
+            part = bool(bench_options["testcase"] or bench_options["settings"])
+            row = self.run(simulator, config, results=RESULTS, part=part, **bench_options)
             if row["result"] != "pass":
                 pytest.fail(row["message"], pytrace=False)
 
@@ -303,6 +304,7 @@ class Bench:
         params: dict[str, Any] | None = None,
         watch: Callable[[str], None] | None = None,
         results: str | Path | None = None,
+        part: bool = False,
         command: str = "",
         place: str = "",
         folder: str | Path = "",
@@ -330,7 +332,9 @@ class Bench:
         watch
             Sees every line that the simulator prints.
         results
-            Folder that the result row is written to.
+            Folder that the result row is written to; bins that were met go to :data:`COVERED`.
+        part
+            This is less than the whole configuration, whose row stays, and whose bins are added to.
         command
             What runs it again, where that takes more than the bench.
         place, code_coverage
@@ -373,10 +377,12 @@ class Bench:
             "message": "\n\n".join([*problems, f"rerun: {rerun}"]) if problems else "",
         }
         if results:
-            Path(results).mkdir(parents=True, exist_ok=True)
             file = Path(results) / f"{self.name}-{config}-{simulator}.json"
-            file.write_text(json.dumps(row, indent=1))
-            _keep_coverage("".join(met for _, _, met in outcomes), COVERED / f"{file.stem}.jsonl")
+            if not part:
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(json.dumps(row, indent=1))
+            found, kept = "".join(met for _, _, met in outcomes), COVERED / f"{file.stem}.jsonl"
+            _keep_coverage(found, kept, part)
         return row
 
 
@@ -407,11 +413,12 @@ def set_state(rng: np.random.Generator, text: str) -> None:
     rng.bit_generator.state = state
 
 
-def _keep_coverage(found: str, kept: Path) -> None:
-    """Bins that were met, of one simulation or of one for each test."""
+def _keep_coverage(found: str, kept: Path, part: bool) -> None:
+    """Bins that were met, of one simulation or of one for each test; those of a part are added."""
     if found:
         kept.parent.mkdir(parents=True, exist_ok=True)
-        kept.write_text(found)
+        with kept.open("a" if part else "w") as file:
+            file.write(found)
 
 
 def _echo(line: str) -> None:
