@@ -16,7 +16,6 @@ from pymodel.runs.input_error import InputError
 from scripts.journal import Row
 from scripts.mutate.sources import sources_of
 from scripts.places import BUILD, ROOT
-from tb.common import on_bus
 from tb.common.bench import MAX_SEED, Bench
 from tb.common.rtl_files import needed
 from tb.common.simulation import COVERAGE
@@ -24,8 +23,10 @@ from tb.common.simulators import simulator_version
 
 FOLDER = BUILD / "regress"
 PLACE = "-regress"  # of its builds, apart from those of `make <bench>`
-#: Files besides Python and RTL that benches read.
+#: Files that benches read besides the RTL, the Python that they import, and BUILD_FILES.
 DATA = ("scenarios/*.toml", "robots/*.urdf", "sw/*", "pymodel/*/*.[ch]", "requirements.txt")
+#: What simulations are built with, besides all of tb/common that is no Python.
+BUILD_FILES = ("rtl/lint.vlt", "tb/common/once.py")
 NO_WORKER = "its worker died each time: out of memory, or a crash below Python"
 
 
@@ -109,8 +110,9 @@ def _files(bench: str) -> list[Path]:
     device = bench_named(bench).device
     python = [ROOT / file for file in sources_of(f"tb.{bench}.test_{bench}")]
     data = [path for pattern in DATA for path in sorted(ROOT.glob(pattern)) if path.is_file()]
-    masters = [ROOT / file for file in on_bus.MASTERS]
-    return [*needed(device.toplevel, device.sources), *masters, *python, *data]
+    common = sorted(path for path in (ROOT / "tb/common").glob("*.*") if path.suffix != ".py")
+    built = [*common, *(ROOT / file for file in BUILD_FILES)]
+    return [*needed(device.toplevel, device.sources), *built, *python, *data]
 
 
 @cache

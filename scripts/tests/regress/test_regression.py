@@ -92,6 +92,15 @@ def test_every_configuration_of_each_seed_under_its_simulators():
         assert {(u.config, u.simulator) for u in asked if u.seed == seed} == want
 
 
+def test_a_verdict_depends_on_what_simulations_are_built_with():
+    found = {file.relative_to(ROOT).as_posix() for file in units._files("fp_add")}
+    assert {"rtl/lint.vlt", "tb/common/axil_batch.sv", "tb/common/axis_batch.sv"} < found
+    rules = (ROOT / "tb/common/model.mk").read_text()
+    named = {f"tb/common/{name}" for name in re.findall(r"\$\(THIS\)(\w+\.\w+)", rules)}
+    assert {"tb/common/model.h", "tb/common/once.py"} <= named < found
+    assert {"tb/common/model.mk", "tb/common/fast_casts.c"} < found
+
+
 def test_the_digest_follows_the_sources(monkeypatch, tmp_path):
     before = units.digest_of("fp_add", "icarus")
     assert before != units.digest_of("fp_mul", "icarus")
