@@ -8,6 +8,7 @@ import os
 import re
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any
@@ -17,6 +18,8 @@ from pymodel.runs.input_error import InputError
 ADDRESS = r"((tcp|tls|ws|wss|ucx)://)?[^/:]+:[0-9]+"  # of a scheduler
 ANSWER_S = 5.0  # how long it may take to answer
 AHEAD = 2  # chunks of each worker that are handed out: one in work, the next at hand
+LOOK_S = 0.02  # between two looks for results
+TELL_S, GIVE_UP_S = 5.0, 60.0  # without any worker: until that is told, and until the end
 QUIET = logging.CRITICAL + 1  # errors come as exceptions
 SETTINGS = {
     "distributed.scheduler.allowed-failures": 1,  # deaths that a chunk survives
@@ -51,7 +54,7 @@ def workers(count: int | None, scheduler: str | None) -> Iterator[tuple[int, Run
     Raises
     ------
     InputError
-        If the scheduler does not answer, or Dask is not installed.
+        If the scheduler does not answer, or has no workers for long, or Dask is not installed.
     """
     if count == 0 and scheduler is None:
         yield 1, lambda function, chunks: ((chunk, function(chunk)) for chunk in chunks)
@@ -112,7 +115,8 @@ def _on_cluster(client: Any, function: Callable[[Chunk], Any], chunks: Iterable[
     """Run chunks on a cluster; Dask gives those of a worker that dies to others, a few times."""
     from distributed import CancelledError, KilledWorker, as_completed
 
-    waiting, pending, done = iter(chunks), {}, as_completed(loop=client.loop)
+    waiting, pending = iter(chunks), {}
+    done, patience = as_completed(loop=client.loop), _Patience(client)
 
     def hand_out() -> None:
         room = AHEAD * max(1, sum(client.nthreads().values())) - len(pending)
@@ -122,10 +126,14 @@ def _on_cluster(client: Any, function: Callable[[Chunk], Any], chunks: Iterable[
             done.add(future)
 
     hand_out()
-    for future in done:
+    while pending:
+        while not done.has_ready():
+            time.sleep(LOOK_S)
+            patience.look()
+        future = next(done)
         chunk = pending.pop(future)
         try:
-            result = future.result()
+            result = _result(future, patience)
         except KilledWorker:
             result = None
         except CancelledError:
@@ -139,3 +147,46 @@ def _on_cluster(client: Any, function: Callable[[Chunk], Any], chunks: Iterable[
             raise InputError(f"the workers cannot run this: {said}") from error
         yield chunk, result
         hand_out()
+
+
+def _result(future: Any, patience: _Patience) -> Any:
+    """The result of a chunk that has ended; it runs again if its worker has gone with that."""
+    while True:
+        try:
+            return future.result(timeout=GIVE_UP_S)
+        except TimeoutError:
+            if future.status == "error":  # the chunk's own
+                raise
+            patience.look()
+
+
+class _Patience:
+    """How long a cluster has had no worker."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        self._seen = self._looked = time.monotonic()
+        self._told = False
+
+    def look(self) -> None:
+        """Tell that there is no worker.
+
+        Raises
+        ------
+        InputError
+            If there has been none for long.
+        """
+        now = time.monotonic()
+        if now - self._looked < TELL_S:
+            return
+        self._looked = now
+        with contextlib.suppress(OSError):  # no answer: Dask notices, and cancels what is pending
+            if self._client.nthreads():
+                self._seen, self._told = now, False
+        address, without = self._client.scheduler.address, now - self._seen
+        if without >= TELL_S and not self._told:
+            self._told = True
+            logging.getLogger(__name__).warning("waiting for workers of %s", address)
+        if without >= GIVE_UP_S:
+            kept = "what is done is kept, the same command goes on"
+            raise InputError(f"--scheduler {address}: no worker for {GIVE_UP_S:g} s; {kept}")

@@ -384,6 +384,28 @@ def test_a_scheduler_that_is_not_there(monkeypatch):
         sweep(DOUBLE_PENDULUM, {"body[0].mass": "1,2"}, scheduler="tcp://127.0.0.1:9")
 
 
+@pytest.mark.parametrize("count", [0, 1])
+def test_a_scheduler_without_workers(count, monkeypatch, caplog):
+    """From the start, or once the last one has gone."""
+    monkeypatch.setattr("pymodel.runs.workers.TELL_S", 0.2)
+    monkeypatch.setattr("pymodel.runs.workers.GIVE_UP_S", 1.0)
+    options = {"threads_per_worker": 1, "memory_limit": 0, "dashboard_address": "localhost:0"}
+    with LocalCluster(count, **options) as found:
+        address = found.scheduler_address
+
+        def leave(done, total):
+            if done:
+                found.scale(0)
+
+        waits = rf"--scheduler {address}: no worker for 1 s; what is done is kept"
+        with pytest.raises(InputError, match=waits):
+            vary = {"body[0].mass": "1:2:100000"}
+            sweep(DOUBLE_PENDULUM, vary, steps=1, scheduler=address, progress=leave)
+    assert [record.message for record in caplog.records if record.name.startswith("pymodel")] == [
+        f"waiting for workers of {address}"
+    ]
+
+
 def test_ctrl_c_while_workers_start_is_left_out(monkeypatch):
     """Neither Dask nor a process that it has just started is stopped half-way."""
 
