@@ -7,15 +7,21 @@ from tb.common.simulators import SIMULATORS, usable
 
 COVERAGE = pytest.StashKey[list[str]]()
 SHOWN = 10  # bins that were not met
+ALL = "all"
+#: Options that leave tests out, or parts of simulations.
+SELECTING = ("keyword", "deselect", "ignore", "ignore_glob", "lf", "cocotb_test", "config")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionfinish(session: pytest.Session, exitstatus: pytest.ExitCode | int) -> None:
     """Merge functional coverage; of a green regression every bin must have been met.
 
-    Not judged where a simulator is missing: some bins are met under Verilator only.
+    Not judged where a simulator is missing: some bins are met under Verilator only. Nothing is said
+    of a selection, which need not meet all.
     """
     if hasattr(session.config, "workerinput") or exitstatus == pytest.ExitCode.INTERRUPTED:
+        return
+    if _is_selection(session.config):
         return
     from scripts.coverage.command import CoverageError, merge
 
@@ -31,6 +37,18 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: pytest.ExitCode | 
     green = session.exitstatus == pytest.ExitCode.OK
     if not complete and all(map(usable, SIMULATORS)) and green:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def _is_selection(config: pytest.Config) -> bool:
+    """Whether tests were chosen on the command line or in PYTEST_ADDOPTS, or parts of benches."""
+    given = config.option
+    usual = ("", *config.getini("addopts"))
+    return (
+        config.args_source == pytest.Config.ArgsSource.ARGS
+        or given.markexpr not in usual
+        or any(getattr(given, name, None) for name in SELECTING)
+        or getattr(given, "sim", ALL) != ALL
+    )
 
 
 def pytest_terminal_summary(

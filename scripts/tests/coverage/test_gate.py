@@ -19,9 +19,9 @@ def regression(pytester, met, monkeypatch):
     monkeypatch.setattr(plugin, "ROOT", pytester.path)
     monkeypatch.setattr(plugin, "usable", lambda simulator: True)
 
-    def run():
+    def run(*options):
         pytester.makepyfile(GREEN)
-        return pytester.runpytest_inprocess("-p", "scripts.report.plugin")
+        return pytester.runpytest_inprocess("-p", "scripts.report.plugin", *options)
 
     return run
 
@@ -55,3 +55,15 @@ def test_holes_are_not_judged_without_a_simulator(regression, met, monkeypatch):
     result = regression()
     assert result.ret == pytest.ExitCode.OK
     result.stdout.fnmatch_lines(["not met: unit, pairs: a: 2, b: 4"])
+
+
+@pytest.mark.parametrize("options", [["-k", "green"], ["-m", "not x"], ["--deselect", "x"], ["."]])
+def test_a_selection_need_not_meet_all(regression, options):
+    result = regression(*options)
+    assert result.ret == pytest.ExitCode.OK
+    result.stdout.no_fnmatch_line("*coverage*")
+
+
+def test_the_usual_marks_are_no_selection(regression, pytester):
+    pytester.makeini('[pytest]\naddopts = -m "not x"\n')
+    assert regression().ret == pytest.ExitCode.TESTS_FAILED
