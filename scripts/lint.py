@@ -17,7 +17,7 @@ from pathlib import Path
 from scripts import rtl_style
 from scripts.doctor.simulators import VERILATOR_NEEDED
 from scripts.doctor.versions import dotted
-from tb.common.rtl_files import FILE_LIST, ROOT, rtl_files
+from tb.common.rtl_files import FILE_LIST, ROOT, rtl_files, unlisted
 
 BIN = Path(sys.executable).parent
 WAIVERS = "rtl/lint.vlt"
@@ -126,6 +126,9 @@ def main(arguments: Sequence[str] = ()) -> int:
     missing = [file for file in rtl_files() if not (ROOT / file).exists()]
     if missing:
         print(f"lint: {FILE_LIST} names what is not there: {' '.join(missing)}")
+        return 1
+    if found := unlisted(ROOT):
+        print(f"lint: {FILE_LIST} does not name: {' '.join(found)}")
         return 1
     checks = [*dialect_checks(), *python_checks()]
     skipped = []

@@ -1,6 +1,7 @@
 """What lint finds to lint."""
 
 from scripts import lint
+from tb.common.rtl_files import rtl_files
 
 FP_UNIT = """// module comment (
 module fp_unit
@@ -50,3 +51,13 @@ def test_style_tells_file_and_line(tmp_path, monkeypatch):
     (tmp_path / file).write_text("module plain (\n    input logic clk_i\n);\nendmodule\n")
     good, said = lint.check_style(file)
     assert not good and said.startswith(f"{file}:2: 2 spaces")
+
+
+def test_rtl_that_is_not_in_the_list_is_named(tmp_path, monkeypatch, capsys):
+    make_tree(tmp_path)
+    monkeypatch.setattr(lint, "ROOT", tmp_path)
+    monkeypatch.setattr(lint, "rtl_files", lambda: rtl_files(tmp_path))
+    monkeypatch.setattr(lint, "find_verilator", lambda: False)
+    (tmp_path / "rtl/fp/fp_new.sv").write_text("module fp_new;\nendmodule\n")
+    assert lint.main() == 1
+    assert capsys.readouterr().out == "lint: rtl/rtl.f does not name: rtl/fp/fp_new.sv\n"

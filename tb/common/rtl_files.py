@@ -34,6 +34,12 @@ def rtl_files(root: Path = ROOT) -> list[str]:
     return [file for file in files if file]
 
 
+def unlisted(root: Path = ROOT) -> list[str]:
+    """SystemVerilog below rtl/ that rtl/rtl.f does not name, relative to the repository."""
+    found = {path.relative_to(root).as_posix() for path in root.glob("rtl/**/*.sv")}
+    return sorted(found - set(rtl_files(root)))
+
+
 def needed(top: str, files: Sequence[Path]) -> list[Path]:
     """The files that a module is built from: what the others hold cannot change it.
 
