@@ -3,6 +3,7 @@
 import dataclasses
 import functools
 import math
+import re
 from itertools import pairwise
 
 import numpy as np
@@ -11,7 +12,7 @@ from scipy.special import ellipj
 
 from pymodel.algorithms import two_handles
 from pymodel.algorithms.bodies import FreeBody, body_coefficients
-from pymodel.algorithms.integrators import ITERATIONS, integrate
+from pymodel.algorithms.integrators import INTEGRATORS, ITERATIONS, integrate
 from pymodel.algorithms.requests import (
     Assemble,
     ConnectBase,
@@ -24,7 +25,9 @@ from pymodel.algorithms.space import Plane, Twist
 from pymodel.algorithms.step import Chain, base_open
 from pymodel.arith.fp import BINARY32, DIV_BY_ZERO, INEXACT, INVALID, OVERFLOW, UNDERFLOW, Format
 from pymodel.arith.scalars import BitExact, Float64, parse
+from pymodel.mechanism import schema
 from pymodel.mechanism.kinematics import joint_momenta
+from pymodel.mechanism.scenario import INTEGRATORS as NAMES
 from pymodel.mechanism.scenario import Body, Scenario
 from pymodel.mechanism.scenario_file import load
 from pymodel.mechanism.topology import SHAPES, build_tree
@@ -286,6 +289,14 @@ STEPPERS = {
     "implicit-midpoint": implicit_midpoint,
 }
 ORDERS = {"euler": 1, "semi-implicit": 1, "rk4": 4, "implicit-midpoint": 2}
+
+
+def test_every_integrator_has_its_order():
+    """Which is tried below, and named in the reference of the scenarios."""
+    assert ORDERS.keys() == INTEGRATORS.keys() == set(NAMES), "its order in ORDERS"
+    (text,) = (key.text for key in schema.TIME if key.name == "integrator")
+    for name, order in ORDERS.items():
+        assert re.search(rf"`{name}` \([^)]*\border {order}\b", text), f"schema.TIME: {name}"
 
 
 @pytest.mark.parametrize("integrator", STEPPERS)
