@@ -1,7 +1,9 @@
 """What a test reads, seen through Python's audit events.
 
 In its own process that is every file, and the RTL that it names to a program that it starts. Of
-Python that it starts, however deep (make, a simulator), it is the RTL: :data:`SITE` tells.
+Python that it starts, however deep (make, a simulator), it is every file that it opens in the
+repository: :data:`SITE` tells. Nobody sees that a test asks only whether a file is there, or how
+old it is.
 """
 
 import contextlib
@@ -85,10 +87,10 @@ def read_files() -> Iterator[Reads]:
 
 @contextlib.contextmanager
 def _told_in(file: str) -> Iterator[None]:
-    """Have the processes that are started tell in a file what RTL they read."""
+    """Have the processes that are started tell in a file what they read of the repository."""
     before = {name: os.environ.get(name) for name in ("TOLD_READS", "TOLD_FOLDERS", "PYTHONPATH")}
     path = os.pathsep.join(filter(None, (str(SITE), before["PYTHONPATH"])))
-    os.environ.update(TOLD_READS=file, TOLD_FOLDERS=RTL, PYTHONPATH=path)
+    os.environ.update(TOLD_READS=file, TOLD_FOLDERS=f"{ROOT}{os.sep}", PYTHONPATH=path)
     try:
         yield
     finally:

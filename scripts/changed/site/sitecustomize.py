@@ -8,6 +8,7 @@ import sys
 
 _TOLD = os.environ.get("TOLD_READS")  # the file to tell it in
 _FOLDERS = tuple(filter(None, os.environ.get("TOLD_FOLDERS", "").split(os.pathsep)))
+_OWN = os.path.dirname(os.path.abspath(__file__))  # in the path of every such process
 _known = set()
 
 
@@ -15,7 +16,10 @@ def _hook(event: str, arguments: tuple) -> None:
     if event != "open" or not isinstance(arguments[0], str | bytes | os.PathLike):
         return
     path = os.path.abspath(os.fsdecode(arguments[0]))
-    if path.startswith(_FOLDERS) and path not in _known:
+    # os.open may name it from a folder that the event does not tell, as shutil.rmtree does.
+    if arguments[1] is None and not os.path.lexists(path):
+        return
+    if path.startswith(_FOLDERS) and not path.startswith(_OWN) and path not in _known:
         _known.add(path)
         with open(_TOLD, "a") as told:
             told.write(f"{path}\n")
