@@ -5,7 +5,7 @@ test does not run if its inputs are those that it passed with, nor does a simula
 proved to behave as that did (:mod:`scripts.changed.carried`). The benches nearest to changed RTL
 begin first; if one is red, the rest does not run.
 
-A pass is not recorded of a test whose inputs have changed since the session began, nor of a
+A pass is not recorded of a test whose inputs have changed while the session ran, nor of a
 simulation that has run in part, or with waves.
 
 A test of the model that reads a file which is none of its inputs is red; so is one with the marker
@@ -29,6 +29,7 @@ from scripts.changed.inputs import (
     RTL_OF,
     bench_of,
     digest_of,
+    is_input,
     places_of,
     rtl_of,
     rtl_texts,
@@ -41,7 +42,8 @@ from tb.common.places import BUILD, RESULTS, ROOT
 
 PASSED = BUILD / "changed" / "passed.json"
 INPUTS = "inputs"  # property of a test's report
-CHANGED = "changed"  # likewise: an input that changed before the test had ended
+PLACES = "places"  # likewise: what it depends on
+SEPARATOR = ":"  # of places
 PHASES = 3  # of a test: set-up, call, tear-down
 Outcome = tuple[str, dict[str, object]]  # of a phase, with the test's properties
 
@@ -49,7 +51,7 @@ KNOWN = pytest.StashKey[dict[str, str]]()  # what has passed: test -> digest
 OUTCOMES = pytest.StashKey[dict[str, list[Outcome]]]()  # of this session
 READ = pytest.StashKey[Reads]()
 STAMPS = pytest.StashKey[Stamps]()
-UNSURE = pytest.StashKey[dict[str, str]]()  # test -> an input that changed before it had ended
+UNSURE = pytest.StashKey[dict[str, str]]()  # test -> an input that changed in this session
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -104,6 +106,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Func
             _kept().keep(rtl_texts(rtl_of(bench)))
         digest, known = digest_of(item, _seed(config)), config.stash[KNOWN].get(item.nodeid)
         item.user_properties.append((INPUTS, digest))
+        item.user_properties.append((PLACES, SEPARATOR.join(places_of(item))))
         same = known == digest or equal.get(item.nodeid) == [known, digest]
         (dropped if same and again and _has_result(item) else chosen).append(item)
     config.hook.pytest_deselected(items=dropped)
@@ -154,9 +157,6 @@ def pytest_runtest_teardown(item: pytest.Function) -> Iterator[None]:
             if not of_model:
                 said = f"this test; pytest.mark.{RTL_OF} must name what it is built from"
             pytest.fail(f"reads {', '.join(found)}: no input of {said}", pytrace=False)
-    changed = item.config.stash[STAMPS].changed(places_of(item))
-    if changed:
-        item.user_properties.append((CHANGED, changed[0]))
     return result
 
 
@@ -178,14 +178,16 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         return
     known, unsure = session.config.stash[KNOWN], session.config.stash[UNSURE]
     as_usual = getattr(session.config, "bench_as_usual", True)
+    changed = session.config.stash[STAMPS].changed()
     for test, phases in session.config.stash[OUTCOMES].items():
         if len(phases) < PHASES or any(outcome != "passed" for outcome, _ in phases):
             known.pop(test, None)
             continue
         _, properties = phases[-1]
-        digest = str(properties[INPUTS])
-        if CHANGED in properties:
-            unsure[test] = str(properties[CHANGED])
+        digest, places = str(properties[INPUTS]), str(properties[PLACES]).split(SEPARATOR)
+        written = next((file for file in changed if is_input(ROOT / file, places)), None)
+        if written:
+            unsure[test] = written
         elif as_usual or not _of_simulation(digest):
             known[test] = digest
     PASSED.parent.mkdir(parents=True, exist_ok=True)
