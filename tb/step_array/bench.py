@@ -36,6 +36,16 @@ def _stages(add: int, mul: int, rec: int, sincos: int) -> dict[str, int]:
     return {"add_stages": add, "mul_stages": mul, "rec_stages": rec, "sincos_stages": sincos}
 
 
+SMALL_HALF = {
+    "depth": 4,
+    "program_depth": 96,
+    "in_depth": 4,
+    "out_depth": 8,
+    "scratch_depth": 4,
+    "segments": 8,
+    "functions": 3,
+    "fmt": HALF,
+}
 BENCH = Bench(
     __file__,
     toplevel="step_array",
@@ -67,14 +77,7 @@ BENCH = Bench(
                 **_stages(0, 0, 0, 0),
                 read_stages=2,
                 operand_stages=1,
-                depth=4,
-                program_depth=96,
-                in_depth=4,
-                out_depth=8,
-                scratch_depth=4,
-                segments=8,
-                functions=3,
-                fmt=HALF,
+                **SMALL_HALF,
             ),
             tables=16,
         ),
@@ -118,14 +121,7 @@ BENCH = Bench(
                 **_stages(1, 2, 3, 4),
                 contexts=2,
                 datapaths=2,
-                depth=4,
-                program_depth=96,
-                in_depth=4,
-                out_depth=8,
-                scratch_depth=4,
-                segments=8,
-                functions=3,
-                fmt=HALF,
+                **SMALL_HALF,
             ),
             tables=16,
             sims=("icarus",),
