@@ -3,7 +3,8 @@
 In its own process that is every file, and the RTL that it names to a program that it starts. Of
 Python that it starts, however deep (make, a simulator), it is every file that it opens in the
 repository: :data:`SITE` tells. Nobody sees that a test asks only whether a file is there, or how
-old it is.
+old it is, nor what a process of several tests (a worker of a fixture) reads when the test that
+started it is over.
 """
 
 import contextlib
@@ -77,6 +78,7 @@ def read_files() -> Iterator[Reads]:
     _WATCH.install()
     with tempfile.TemporaryDirectory(prefix="reads-") as folder:
         reads = Reads(Path(folder) / "told")
+        reads.told.touch()
         with _told_in(str(reads.told)):
             _WATCH.seen = reads.own
             try:

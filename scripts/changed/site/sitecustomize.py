@@ -21,8 +21,12 @@ def _hook(event: str, arguments: tuple) -> None:
         return
     if path.startswith(_FOLDERS) and not path.startswith(_OWN) and path not in _known:
         _known.add(path)
-        with open(_TOLD, "a") as told:
-            told.write(f"{path}\n")
+        try:
+            told = os.open(_TOLD, os.O_WRONLY | os.O_APPEND)
+        except FileNotFoundError:  # the test that would ask is over
+            return
+        os.write(told, os.fsencode(f"{path}\n"))
+        os.close(told)
 
 
 if _TOLD and _FOLDERS:

@@ -161,6 +161,39 @@ def test_what_processes_read_is_seen(tmp_path):
     assert os.environ == before
 
 
+READER = """
+import sys
+for line in sys.stdin:
+    open(line.strip()).close()
+    print(line, end="", flush=True)
+"""
+
+
+def test_a_process_goes_on_when_the_test_that_started_it_is_over():
+    """As the workers of a fixture do; what they read is of no other test."""
+
+    def read(name):
+        reader.stdin.write(f"{name}\n")
+        reader.stdin.flush()
+        assert reader.stdout.readline() == f"{name}\n"
+
+    with read_files() as first:
+        reader = subprocess.Popen(
+            [sys.executable, "-c", READER],
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        read("docs/glossary.md")
+        assert strangers(first.all(), inputs.MODEL) == ["docs/glossary.md"]
+    with read_files() as second:
+        read("docs/array.md")
+        assert strangers(second.all(), inputs.MODEL) == []
+    reader.communicate()
+    assert reader.returncode == 0
+
+
 MARKED = """
 import pytest
 from scripts.places import ROOT
