@@ -6,8 +6,8 @@ come one after the other make a *batch*, one for each system at most. A function
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import groupby, pairwise
+from dataclasses import dataclass, replace
+from itertools import chain, groupby, pairwise
 from typing import NamedTuple
 
 from pymodel.machine.isa import RARE, Location, Machine, ProgramError, Word
@@ -72,7 +72,7 @@ class Function:
     Attributes
     ----------
     first, last : int
-        Segments that its chain begins and ends with.
+        Segments that its chain begins and ends with; behind its end the outputs leave in any case.
     loop_from, loops : int
         From this segment on the chain runs so many times.
     inputs, outputs : int
@@ -91,17 +91,24 @@ class Function:
         """What is written to FUNCTION_FIRST and the registers behind it, up to FUNCTION_OUTPUTS."""
         return [self.first, self.last, self.loop_from, self.loops, self.inputs, self.outputs]
 
-    def chain(self, segments: Sequence[Segment]) -> Iterator[Segment]:
-        """Its segments in the order in which they run."""
-        yield from segments[self.first : self.loop_from]
+    def numbers(self) -> Iterator[int]:
+        """Numbers of its segments in the order in which they run."""
+        yield from range(self.first, self.loop_from)
         for _ in range(self.loops):
-            yield from segments[self.loop_from : self.last + 1]
+            yield from range(self.loop_from, self.last + 1)
+
+    def chain(self, segments: Sequence[Segment]) -> Iterator[Segment]:
+        """Its segments in the order in which they run; the last one always emits."""
+        for number, following in pairwise(chain(self.numbers(), [None])):
+            segment = segments[number]
+            yield replace(segment, emit=True) if following is None else segment
 
     def rows(self, segments: Sequence[Segment]) -> int:
         """How many times a call gives all its outputs."""
         emitted = [segment.emit for segment in segments]
         looped = sum(emitted[self.loop_from : self.last + 1])
-        return sum(emitted[self.first : self.loop_from]) + self.loops * looped
+        once = sum(emitted[self.first : self.loop_from])
+        return once + self.loops * looped + (not emitted[self.last])
 
 
 class Given(NamedTuple):

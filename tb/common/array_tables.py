@@ -34,6 +34,7 @@ FEATURES = (
     "a quiet segment that emits",
     "a segment of few cycles",
     "outputs of several segments",
+    "an end that does not say that it emits",
 )
 
 
@@ -88,9 +89,9 @@ def array_of(
 
 def passes(segments: Sequence[Segment], function: Function) -> Iterator[Pass]:
     """All repeats of the segments of a function's chain, in order."""
-    for number in function.chain(range(len(segments))):
-        for repeat in range(segments[number].repeat):
-            yield Pass(number, segments[number], repeat)
+    for number, segment in zip(function.numbers(), function.chain(segments), strict=True):
+        for repeat in range(segment.repeat):
+            yield Pass(number, segment, repeat)
 
 
 def words_of(array: Array, segment: Segment) -> list[Word]:
@@ -189,6 +190,7 @@ class StreamCoverage(Coverage):
             "outputs of several segments": any(
                 len({row[k].segment for k in range(function.outputs)}) > 1 for row in rows
             ),
+            "an end that does not say that it emits": not array.segments[function.last].emit,
         }
         seen, found, outputs, scratch = 0, {}, {}, {}
         for item in passes(array.segments, function):
@@ -375,8 +377,8 @@ class Tables:
             number = int(rng.integers(len(bodies)))
             body = bodies[number]
             repeat = int(rng.integers(1, MOST_REPEATS + 1))
-            in_base, in_stride = self._places(machine.in_depth, _loads(machine, body), repeat)
-            out_base, out_stride = self._places(machine.out_depth, _outputs(machine, body), repeat)
+            in_base, in_stride = self.places(machine.in_depth, _loads(machine, body), repeat)
+            out_base, out_stride = self.places(machine.out_depth, _outputs(machine, body), repeat)
             quiet, emit = rng.random() < 0.25, rng.random() < 0.3
             if rng.random() < 0.5:
                 out_base = out_stride = 0
@@ -397,7 +399,7 @@ class Tables:
             )
         return [*segments, Segment(starts[-1], len(bodies[-1]), emit=True)]
 
-    def _places(self, depth: int, span: int, repeat: int) -> tuple[int, int]:
+    def places(self, depth: int, span: int, repeat: int) -> tuple[int, int]:
         """Base and stride with which so many words stay inside a memory."""
         room, rng = depth - span, self.rng
         first, last = (int(x) for x in rng.integers(room + 1, size=2))
@@ -412,14 +414,15 @@ class Tables:
         """A chain of these segments that outputs something; None if none is found."""
         rng, segments = self.rng, array.segments
         for _ in range(TRIES):
-            ends = [k for k, segment in enumerate(segments) if segment.emit]
-            last = ends[-1] if rng.random() < DUMPS else int(rng.choice(ends))
+            last = len(segments) - 1
+            if rng.random() >= DUMPS:
+                last = int(rng.integers(len(segments)))
             first = 0 if rng.random() < FROM_FIRST else int(rng.integers(last + 1))
             loop_from = int(rng.integers(first, last + 1))
             loops = int(rng.integers(1, MOST_LOOPS + 1))
             function = Function(first, last, loop_from, loops, 1, 1)
             words = sum(item.segment.length for item in passes(segments, function))
-            outputs = _given(array, function) if words <= MOST_WORDS else 0
+            outputs = given(array, function) if words <= MOST_WORDS else 0
             if not outputs:
                 continue
             if rng.random() < FEWER:
@@ -523,7 +526,7 @@ def _needed(array: Array, item: Pass) -> int:
     return item.in_base + loads if loads else 0
 
 
-def _given(array: Array, function: Function) -> int:
+def given(array: Array, function: Function) -> int:
     """Outputs, from 0 on, that all rows of a function give."""
     least = array.machine.out_depth
     for row in origins(array, function):

@@ -16,13 +16,8 @@ from pymodel.arith.fp import FLAG_NAMES, INEXACT, INVALID, OVERFLOW, UNDERFLOW
 from pymodel.machine.array import Function, Segment
 from pymodel.machine.isa import (
     MAX_CONTEXTS,
-    OFFERED,
-    SIDES,
     Location,
     Machine,
-    Operand,
-    Port,
-    Word,
 )
 from pymodel.machine.program_image import on_bus
 from pymodel.machine.registers import READ_WRITE, WORD_BYTES
@@ -39,6 +34,7 @@ from tb.common.on_bus import inside
 from tb.common.programmable import COMMON
 from tb.common.step_array import StepArray, machine_of
 from tb.common.stream_rules import StreamRules
+from tb.step_array import tables
 from tb.step_array.bench import BENCH
 
 MOST_CALLS = {"icarus": 16, "verilator": 24}  # of a run, about
@@ -49,10 +45,12 @@ MANY_SHORT_CALLS = {"icarus": 0, "verilator": 520}
 BACKWARDS = {"icarus": 4, "verilator": 16}  # tables
 CALLS_IN_TURN, MOSTLY = 60, 0.8  # of the cycles
 REPEATS = {"icarus": (33,), "verilator": (33, 65, 129, 257)}  # of a segment: each bit by itself
+MOST_REPEATS = {"icarus": 1 << 9, "verilator": MOST_REPEAT}
 WAITS = 20  # cycles
 FEW_WORDS = 4  # of a call and of its results, where only their pace matters
 KINDS = SHORT, LONG, UNKNOWN = ("early", "late", "unknown")  # of malformed calls
 ATTEMPTS, RESET_CYCLES = 6, 6000  # to reset in a state of the streams
+LONG_RUN = {"icarus": 400, "verilator": 68_000}  # cycles
 RATES = ((0, 0.8), (0.8, 0), (0.5, 0.5), (0.1, 0.1), (0.7, 0.3))  # of stalls, in and out
 
 
@@ -345,6 +343,20 @@ async def random_tables(dut, board):
 
 
 @BENCH.test(timeout_us=40_000)
+async def full_tables(dut, board):
+    """Every entry of both tables: any part of the program, bases, strides, loops.
+
+    Under Verilator one chain is of more cycles than 16 bits count.
+    """
+    bus = await _start(dut, board)
+    machine, rng = bus.machine, bus.rng
+    await bus.load(True, tables.full(bus.tables, LONG_RUN[BENCH.simulator] // machine.contexts))
+    for number in BENCH.items(board, range(machine.functions)):
+        calls = int(rng.integers(1, machine.systems + 1)) if number else 1
+        await bus.check_run([bus.call(number) for _ in range(calls)], f"function {number}")
+
+
+@BENCH.test(timeout_us=40_000)
 async def stalls(dut, board):
     """Both streams held back at random, seldom and often; runs follow each other at once."""
     bus = await _start(dut, board, watched=True)
@@ -356,8 +368,8 @@ async def stalls(dut, board):
         await bus.check_run(bus.calls(), f"stalls {rates}")
         await bus.check_run([bus.call()], f"stalls {rates}, one call")
         await bus.check_run(bus.calls(), f"stalls {rates}, again")
-    for table, context in ((_filling, "full memories"), (_quiet_end, "quiet ends")):
-        await bus.load(True, table(bus))
+    for table, context in ((tables.filling, "full memories"), (tables.quiet_end, "quiet ends")):
+        await bus.load(True, table(bus.tables))
         calls = [bus.call(0) for _ in range(bus.machine.systems + 1)]
         await bus.check_run(calls, context)
     assert bus.rules.refused or not BENCH.whole, "no beat was held back"
@@ -371,7 +383,7 @@ async def many_calls(dut, board):
     await bus.check_run([bus.call() for _ in range(MANY_CALLS[BENCH.simulator])], "many")
     short = [Call(1, [bus.fmt.one])] * MANY_SHORT_CALLS[BENCH.simulator]
     if short:
-        await bus.load(True, _doubling(bus))
+        await bus.load(True, tables.doubling(bus.tables))
         await bus.check_run(short, "many short ones")
     await bus.check_held(bus.RESULTS, "after the calls")
 
@@ -381,7 +393,7 @@ async def functions_in_turn(dut, board):
     """Batches of a call or a few, any function behind any other: half by half each is named."""
     bus = await _start(dut, board)
     bus.registers.stall_streams(board.rng, 0.0, MOSTLY)
-    words = _doubling_words(bus.machine)
+    words = tables.doubling_words(bus.machine)
     table = [Function(0, 0, 0, 1, 1, 1)] * bus.machine.functions
     registers = bus.tables.programs.registers()
     one = Segment(0, len(words), emit=True)
@@ -395,7 +407,7 @@ async def places_after_a_wait(dut, board):
     bus = await _start(dut, board)
     bus.registers.stall_streams(board.rng, MOSTLY, 0.0)
     for number in BENCH.items(board, range(BACKWARDS[BENCH.simulator])):
-        await bus.load(True, _backwards(bus))
+        await bus.load(True, tables.backwards(bus.tables))
         await bus.check_run([bus.call(0) for _ in range(2)], f"backwards {number}")
 
 
@@ -403,13 +415,22 @@ async def places_after_a_wait(dut, board):
 async def many_repeats(dut, board):
     """Counters of repeats count beyond five bits."""
     bus = await _start(dut, board)
-    words = _doubling_words(bus.machine)
+    words = tables.doubling_words(bus.machine)
     registers = bus.tables.programs.registers()
     for repeat in BENCH.items(board, REPEATS[BENCH.simulator]):
         segments = [Segment(0, len(words), repeat, emit=True)]
         table = [Function(0, 0, 0, 1, 1, 1)]
         await bus.load(True, array_of(bus.machine, words, segments, table, registers))
         await bus.check_run([bus.call()], f"{repeat} times")
+
+
+@BENCH.test(timeout_us=40_000)
+async def most_repeats(dut, board):
+    """As many repeats of a segment, and loops of a function, as their registers hold."""
+    bus, most = await _start(dut, board), MOST_REPEATS[BENCH.simulator]
+    for repeat, loops in BENCH.items(board, ((most, 1), (1, most))):
+        await bus.load(True, tables.most_repeats(bus.tables, repeat, loops))
+        await bus.check_run([bus.call(k) for k in (0, 1, 0)], f"{repeat} repeats, {loops} loops")
 
 
 @BENCH.test(timeout_us=40_000)
@@ -477,100 +498,6 @@ async def malformed_calls(dut, board):
         await bus.check_run(calls, f"first and last {kind}")
 
 
-def _doubling_words(machine):
-    """Output what is loaded, and store twice that in the last word."""
-    shared, ops = machine.shared_bank, [lane.op for lane in machine.lanes]
-    adder, load, output = (ops.index(op) for op in ("add", "load", "output"))
-    arrives = machine.latency["load"]
-    words = [Word() for _ in range(arrives + machine.latency["add"] + 1)]
-    words[0].issues[load] = ()
-    both = words[arrives]
-    both.loaded = {shared}
-    both.reads = {Port(shared, side): OFFERED for side in range(SIDES)}
-    both.issues = {adder: (Operand(shared),) * 2, output: (Operand(shared),)}
-    words[-1].writes[0] = 0
-    return words
-
-
-def _filling(bus, most=ALL_BITS):
-    """A table for :func:`_doubling_words`.
-
-    Calls fill the memory of inputs, and their rows that of outputs, up to so many words.
-    """
-    machine, words = bus.machine, _doubling_words(bus.machine)
-    inputs, outputs = min(machine.in_depth, most), min(machine.out_depth, most)
-    segments = [Segment(0, len(words), outputs, out_stride=1, emit=True)]
-    table = [Function(0, 0, 0, 1, inputs, outputs)]
-    return array_of(machine, words, segments, table, bus.tables.programs.registers())
-
-
-def _backwards(bus):
-    """A table for :func:`_doubling_words` that begins at the last places and goes back."""
-    machine, words = bus.machine, _doubling_words(bus.machine)
-    inputs, outputs = (
-        int(bus.rng.integers(1, d + 1)) for d in (machine.in_depth, machine.out_depth)
-    )
-    back = -1 if inputs >= outputs else 0
-    segment = Segment(0, len(words), outputs, inputs - 1, back, outputs - 1, -1, emit=True)
-    table = [Function(0, 0, 0, 1, inputs, outputs)]
-    return array_of(machine, words, [segment], table, bus.tables.programs.registers())
-
-
-def _quiet_end(bus):
-    """A table for :func:`_doubling_words`.
-
-    Its function loops over a segment that outputs and a quiet one, behind which that leaves.
-    """
-    machine, words = bus.machine, _doubling_words(bus.machine)
-    length = len(words)
-    segments = [Segment(0, length), Segment(0, length, quiet=True, emit=True)]
-    table = [Function(0, 1, 0, 2, 1, 1)]
-    return array_of(machine, words, segments, table, bus.tables.programs.registers())
-
-
-def _doubling(bus):
-    """A table for :func:`_doubling_words`.
-
-    Function 0 does so with its first input and then with its second one, function 1 with its only
-    one twice.
-    """
-    machine, words = bus.machine, _doubling_words(bus.machine)
-    length = len(words)
-    segments = [Segment(0, length, emit=True), Segment(0, length, in_base=1, emit=True)]
-    table = [Function(0, 1, 1, 1, 2, 1), Function(0, 0, 0, 2, 1, 1)]
-    return array_of(machine, words, segments, table, bus.tables.programs.registers())
-
-
-def _telling(bus, image):
-    """A table whose function outputs what the first register of the shared bank holds."""
-    machine, words = bus.machine, [Word()]
-    shared, output = machine.shared_bank, machine.output_lane
-    words[0].reads = {Port(shared, 0): 0}
-    words[0].issues = {output: (Operand(shared),)}
-    segments, table = [Segment(0, 1, emit=True)], [Function(0, 0, 0, 1, 1, 1)]
-    return array_of(machine, words, segments, table, image)
-
-
-def _adding(bus):
-    """A table whose function outputs its first input, and stores the sum of its two inputs."""
-    machine = bus.machine
-    shared, ops = machine.shared_bank, [lane.op for lane in machine.lanes]
-    adder, load, output = (ops.index(op) for op in ("add", "load", "output"))
-    arrives = machine.latency["load"]
-    words = [Word() for _ in range(arrives + machine.latency["add"] + 2)]
-    for number in range(2):
-        words[number].issues[load] = ()
-        words[number].load = number
-        words[arrives + number].loaded = {shared}
-    words[arrives].writes[shared] = 0
-    both = words[arrives + 1]
-    both.reads = {Port(shared, 0): 0, Port(shared, 1): OFFERED}
-    both.issues = {adder: (Operand(shared),) * 2, output: (Operand(shared),)}
-    words[-1].writes[0] = 1
-    segments, table = [Segment(0, len(words), emit=True)], [Function(0, 0, 0, 1, 2, 1)]
-    return array_of(machine, words, segments, table, bus.tables.programs.registers())
-
-
 @BENCH.test(timeout_us=40_000)
 async def flags_of_one_system(dut, board):
     """Flags that one call alone raises, in each datapath."""
@@ -583,7 +510,7 @@ async def flags_of_one_system(dut, board):
         UNDERFLOW: [least + 1, fmt.neg(least)],
         INEXACT: [exact, exact + 1],
     }
-    await bus.load(True, _adding(bus))
+    await bus.load(True, tables.adding(bus.tables))
     for datapath in range(machine.datapaths):
         for flag, pair in pairs.items():
             system = datapath * machine.contexts + int(bus.rng.integers(machine.contexts))
@@ -599,7 +526,7 @@ async def partial_batches(dut, board):
     """Systems without a call raise no flags, although they compute with what they have left."""
     bus = await _start(dut, board)
     systems, largest = bus.machine.systems, bus.fmt.inf - 1
-    await bus.load(True, _doubling(bus))
+    await bus.load(True, tables.doubling(bus.tables))
     for count in {1, systems - 1, int(bus.rng.integers(1, systems + 1))} - {0}:
         overflow = [Call(1, [largest])] * (2 * systems)
         await bus.check_run(overflow, "all systems overflow")
@@ -614,7 +541,7 @@ async def partial_batches(dut, board):
 async def streams_at_full_rate(dut, board):
     """Nothing held back, a beat a cycle: the calls of two batches, the results of the first."""
     bus = await _start(dut, board)
-    await bus.load(True, _filling(bus, FEW_WORDS))
+    await bus.load(True, tables.filling(bus.tables, FEW_WORDS))
     systems = bus.machine.systems
     calls = [bus.call(0) for _ in range(2 * systems)]
     taken = cocotb.start_soon(_cycles_of(dut, 0, sum(len(call.words) for call in calls)))
@@ -639,7 +566,7 @@ async def _cycles_of(dut, stream, beats):
 async def faults(dut, board):
     """A call's fault bit tells of what was stored up to the last word of a row, and of no other."""
     bus = await _start(dut, board)
-    fmt, rng, array = bus.fmt, bus.rng, _doubling(bus)
+    fmt, rng, array = bus.fmt, bus.rng, tables.doubling(bus.tables)
     numbers = [fmt.one, fmt.inf, fmt.inf - 1]  # twice the last one is infinite
     await bus.load(True, array)
     for run in range(4):
@@ -701,7 +628,7 @@ async def resets(dut, board):
 async def _resets_behind_writes(bus):
     """A reset by CTRL does not stop a register that is on its way to the last datapath."""
     registers, machine, programs = bus.registers, bus.machine, bus.tables.programs
-    array, reset = _telling(bus, programs.registers()), registers.mask("CTRL", "RESET")
+    array, reset = tables.telling(bus.tables, programs.registers()), registers.mask("CTRL", "RESET")
     await bus.load(True, array)
     soonest = bus.setup + 1
     apart = range(soonest, max(soonest, machine.datapaths) + 1)  # cycles between the writes
@@ -720,7 +647,7 @@ async def _resets_behind_writes(bus):
 async def _resets_in_packets(bus):
     """Either reset in every state of both streams: the next run is right."""
     registers, dut = bus.registers, bus.dut
-    await bus.load(True, _filling(bus))
+    await bus.load(True, tables.filling(bus.tables))
     calls = [bus.call(0) for _ in range(3 * bus.machine.systems)]  # sent while results leave
     registers.stall_streams(bus.rng, 0.6, 0.6)  # so that a packet lasts while the bus is written
     for bin_ in streams.IN_PACKETS.bins:

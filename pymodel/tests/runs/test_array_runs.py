@@ -13,7 +13,7 @@ from pymodel.compile.robot_kernels import recorded as robot_kernel
 from pymodel.compile.schedule import schedule
 from pymodel.compile.streams import first_name, streamed
 from pymodel.machine.array import ArrayTwin, Function, Segment
-from pymodel.machine.isa import RARE, Machine, ProgramError
+from pymodel.machine.isa import RARE, Location, Machine, Operand, Port, ProgramError, Word
 from pymodel.machine.registers import STEP_ARRAY
 from pymodel.mechanism import urdf
 from pymodel.mechanism.reduction import reduced
@@ -225,3 +225,17 @@ def test_words_of_every_format_have_their_streams():
     machine = Machine(fmt=Format(5, 10), in_depth=32, out_depth=8, datapaths=2)
     plain = Machine(fmt=Format(5, 10))
     assert machine.word_w == plain.word_w + (3 + 1) + 1 + 3 + 2 + 5 + 2
+
+
+@pytest.mark.parametrize("emits", [(True, True), (True, False), (False, True), (False, False)])
+def test_a_chain_ends_with_outputs_whether_it_says_so_or_not(emits):
+    """As the hardware does: segment 0 once, segment 1 three times."""
+    machine = Machine(in_depth=2, out_depth=2)
+    word = Word({Port(0, 0): 0}, issues={machine.output_lane: (Operand(0),)})
+    segments = [Segment(0, 1, emit=emit) for emit in emits]
+    function = Function(0, 1, 1, 3, 1, 1)
+    twin = ArrayTwin(machine, [word], segments, [function])
+    twin.load({Location(0, 0): machine.fmt.one})
+    rows = emits[0] + 2 * emits[1] + 1
+    assert function.rows(segments) == rows
+    assert [row.words for row in twin.run([(0, [0])])] == [(machine.fmt.one,)] * rows
