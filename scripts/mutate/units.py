@@ -206,6 +206,8 @@ UNITS = {
                 "cnot1 by bit 4 $driver$u_control.options_q.Q": NO_OPTION,
                 "cnot1 by bit 512 u_engine.body_a_i[832]": "no assembly reads this word, "
                 "xi_22[2][2] of body A",
+                "cnot0 by bit 804 u_engine.body_a_i[206]": "no assembly reads this word, "
+                "xi_11[2][0] of body A: below the diagonal",
             },
             goal=CONTROL_GOAL,
         ),
