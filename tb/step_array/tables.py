@@ -18,7 +18,7 @@ PIECE, REST = "piece", "rest"
 LOAD, FILL, FILL_SCRATCH = "load", "fill", "fill scratch"
 TO_SCRATCH, FROM_SCRATCH = "to scratch", "from scratch"
 AGAIN, QUIET = 0.15, 0.2  # parts of the segments
-MOST_REPEATS = MOST_LOOPS = 3
+MOST_REPEATS = MOST_LOOPS = 2
 
 
 def doubling_words(machine: Machine) -> list[Word]:
@@ -122,7 +122,8 @@ def full(tables: Tables, most: int) -> Array:
     so is the program from any of them on. Behind these stand :func:`doubling_words`, words that
     fill the memory of outputs, and, if there is a scratch memory, and room, those that fill this,
     that load from there, and that output there. The segments that fill memories are the first of
-    the table, and stand again among the others; every function begins with these.
+    the table, and stand again among the others; every function begins with these. The last one
+    loops over a quiet segment, which is its end.
 
     Parameters
     ----------
@@ -167,8 +168,11 @@ def full(tables: Tables, most: int) -> Array:
         begins.append(len(segments))
         segments += fills
     del segments[machine.segments :]
+    segments[-1] = replace(segments[-1], quiet=True, emit=False)
     array = array_of(machine, words, segments, [], tables.programs.registers())
-    table = [_function(array, rng, begins, most if not k else 0) for k in range(machine.functions)]
+    table = [_function(array, rng, begins, most)]
+    table += [_function(array, rng, begins) for _ in range(machine.functions - 2)]
+    table.append(_function(array, rng, begins, to_end=True))
     return replace(array, table=table)
 
 
@@ -216,13 +220,19 @@ def _piece(rng: np.random.Generator, room: int) -> tuple[int, int]:
     return start, int(rng.integers(1, room - start + 1))
 
 
-def _function(array: Array, rng: np.random.Generator, begins: list[int], most: int) -> Function:
-    """A chain that begins with one of these segments; of about so many words, if that is more."""
+def _function(
+    array: Array, rng: np.random.Generator, begins: list[int], most: int = 0, to_end: bool = False
+) -> Function:
+    """A chain that begins with one of these segments; of about so many words, if that is more.
+
+    ``to_end``: it loops, and ends with the table's last segment.
+    """
+    segments = array.machine.segments
     while True:
         first = int(rng.choice(begins))
-        last = int(rng.integers(first, array.machine.segments))
+        last = int(rng.integers(segments - 1 if to_end else first, segments))
         loop_from = int(rng.integers(first, last + 1))
-        loops = int(rng.integers(1, MOST_LOOPS + 1))
+        loops = int(rng.integers(1 + to_end, MOST_LOOPS + 1))
         found = Function(first, last, loop_from, loops, array.machine.in_depth, 1)
         if most:
             once, twice = (_words(array, replace(found, loops=loops)) for loops in (1, 2))

@@ -354,6 +354,8 @@ async def full_tables(dut, board):
     for number in BENCH.items(board, range(machine.functions)):
         calls = int(rng.integers(1, machine.systems + 1)) if number else 1
         await bus.check_run([bus.call(number) for _ in range(calls)], f"function {number}")
+    turns = 2 * [*range(1, machine.functions)]
+    await bus.check_run([bus.call(int(k)) for k in rng.permutation(turns)], "functions in turn")
 
 
 @BENCH.test(timeout_us=40_000)

@@ -63,8 +63,8 @@ def _no_switch(bin_: Bin) -> str:
     switch, _, row_ends = bin_
     if switch == REPEAT and row_ends:
         return "a row ends with a segment's last repeat"
-    if switch in (LOOP, SAME, OTHER) and not row_ends:
-        return "the last segment of a function, and of its loop, emits"
+    if switch in (SAME, OTHER) and not row_ends:
+        return "a row ends with a function's last segment"
     return ""
 
 
