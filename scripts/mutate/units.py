@@ -114,12 +114,12 @@ INVALID = "flags_o[4]"  # of a reciprocal
 DIVISION = "flags_o[3]"  # by zero, of an adder or a multiplier
 NO_OPTION = "the bit of an option that does not exist: reset clears it, writes are masked"
 IDLE_OPERAND = "an operand while the units are idle: no result of it is stored"
+NO_STEPS = "held in a run of no steps only, which ends; the next run sets it"
 TWO_ENTRIES = "at most two entries are traced here; what is left is only compared with two"
 HOST_WORD = (
     "data of a host's word, kept where the chain stands: such a word is there only between runs, "
     "when the chain advances in every cycle"
 )
-OTHER_REGISTERS = "what other registers give to a read: 0, as one register is read at a time"
 
 UNITS = {
     unit.name: unit
@@ -217,18 +217,22 @@ UNITS = {
             "step_engine",
             "least-half",
             boxes=(*FLOAT_BOXES, *MEMORIES, VOTED),
-            # A write hits what stood there a cycle before: an address stands until it is done.
+            # A write hits what stood there a cycle before: an address stands until it is done. One
+            # register at most is read at a time.
             before=(
                 "u_control.u_axil.gen_set_up.write_q",
                 "u_control.u_axil.write_addr_q",
                 "u_registers.write_hit_q",
+                "u_registers.read_at_q",
             ),
             argued={
                 "cnot1 by bit 10 $procmux$1281.B[18]": NO_OPTION,
                 "const0 $driver$u_sequencer.entries_left_q.Q[0]": TWO_ENTRIES,
                 "cnot1 by bit 0 $driver$u_sequencer.entries_left_q.Q[1]": TWO_ENTRIES,
-                "step_sequencer.sv:162 cnot1 by bit 29 $procmux$1157.B": "counters are only held "
-                "so in a run of no steps, which ends, and the next one sets them",
+                "step_sequencer.sv:162 cnot1 by bit 29 $procmux$1157.B": NO_STEPS,
+                "step_sequencer.sv:162 const1 $procmux$1133.B[0]": NO_STEPS,
+                "step_sequencer.sv:167 const0 $838.B[7]": "a bit of a length that is 0: the "
+                "program has 96 words, and a run of a longer segment is refused",
                 "step_sequencer.sv:190 inv $859.A[1]": "behind the last item, which is executed "
                 "when two more have been fetched: none of these is",
             },
@@ -240,12 +244,11 @@ UNITS = {
             "step_array",
             "two-of-2-half",
             boxes=(*FLOAT_BOXES, "step_bank", "array_program", VOTED),
+            before=("u_registers.read_at_q",),  # one register at most is read at a time
             apart={"u_drain.some_place_q": ("u_drain.full_q",)},
             argued={
                 "const1 $procmux$15.A[8]": HOST_WORD,
                 "cnot1 by bit 20 $procmux$15.B[24]": HOST_WORD,
-                "step_array_regs.sv:292 cnot1 by bit 30 $558.A": OTHER_REGISTERS,
-                "step_array_regs.sv:355 const0 $600.A": OTHER_REGISTERS,
                 "inv $driver$u_sequencer.fetched_item_q.Q[6]": "turned back in each cycle that it "
                 "is kept: only of the first words of a run, which store nothing, not kept for one",
             },
