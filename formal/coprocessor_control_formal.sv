@@ -191,10 +191,10 @@ module coprocessor_control_formal
       operand_locked: assert (write ==
                                (access_write && |write_mask && write_is_operand_i && !busy_i));
       read_locked: assert (read == (access_read && !(busy_i && read_is_operand_i)));
-      run_asked: assert (run == (asks_run && runnable_i && !asks_reset));
+      run_asked: assert (run == (asks_run && runnable_i && !busy_i && !asks_reset));
       reset_asked: assert (rst_n == (rst_ni && !asks_reset));
       clear_asked: assert (clear == (to_status && command[STATUS_DONE]));
-      options_given: assert (!run || busy_i || !rst_ni ||
+      options_given: assert (!run || !rst_ni ||
                              options == (((options_q & ~write_mask) | command) & OPTIONS));
     end
   end

@@ -141,7 +141,8 @@ class ArrayTwin:
     Raises
     ------
     ProgramError
-        If a segment uses a unit again before all datapaths have used it.
+        If a segment uses a unit again before all datapaths have used it, or stores what its
+        contexts read in common.
     """
 
     def __init__(
@@ -157,6 +158,7 @@ class ArrayTwin:
         self.word_cycles = 0
         for segment in segments:
             self._check_turns(self._words(segment))
+            self.datapaths[0].check_common(self._words(segment))
 
     @property
     def flags(self) -> int:
@@ -183,6 +185,12 @@ class ArrayTwin:
         -------
         list of Given
             As they leave: of a batch each call's first outputs, then its second ones, ...
+
+        Raises
+        ------
+        ProgramError
+            If a call has more or fewer words than its function's inputs; if the program loads an
+            input that a call does not have, or does not give all outputs whenever it emits.
         """
         self.word_cycles, given = 0, []
         for number, group in groupby(calls, key=lambda call: call[0]):
@@ -193,6 +201,10 @@ class ArrayTwin:
 
     def _batch(self, number: int, calls: Sequence[Sequence[int]]) -> list[Given]:
         function, given = self.functions[number], []
+        for words in calls:
+            if len(words) != function.inputs:
+                said = f"a call of function {number} has {len(words)} words"
+                raise ProgramError(f"{said}, not {function.inputs}")
         memories = [CallMemory(words) for words in calls]
         healthy = [True] * len(calls)
         for segment in function.chain(self.segments):
@@ -206,8 +218,13 @@ class ArrayTwin:
                     healthy[system] &= self._pass(words, system, memory)
             if segment.emit:
                 for memory, fine in zip(memories, healthy, strict=True):
+                    missing = [k for k in range(function.outputs) if k not in memory.outputs]
+                    if missing:
+                        said = f"function {number} emits without output {missing[0]}"
+                        raise ProgramError(f"{said} of {function.outputs}")
                     found = tuple(memory.outputs[k] for k in range(function.outputs))
                     given.append(Given(number, found, not fine))
+                    memory.outputs.clear()
         return given
 
     def _pass(self, words: Sequence[Word], system: int, memory: CallMemory) -> bool:

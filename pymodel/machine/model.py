@@ -79,7 +79,7 @@ class CallMemory:
     outputs, scratch : dict
         Number of a word -> bits.
     in_base, out_base : int
-        Added to the numbers in a program word.
+        Added to the numbers in a program word, modulo the depth of the memory.
     quiet : bool
         Nothing is output but to the scratch memory.
     clock : int
@@ -100,25 +100,35 @@ class CallMemory:
 
         In hardware the stages decide whether a word loads what it outputs to the same place, or
         what was there before.
+
+        Raises
+        ------
+        ProgramError
+            For an input that the call does not have: in hardware, what an earlier call left there.
         """
         number = self.in_base + word.load
         if not word.from_scratch:
+            number %= machine.in_depth
+            if number >= len(self.inputs):
+                raise ProgramError(f"input {number} of a call that has {len(self.inputs)}")
             return self.inputs[number]
+        number %= machine.scratch_depth
         there = self.clock - self._written.get(number, self.clock) >= machine.scratch_words
         overwritten = (
             word.to_scratch
-            and self.out_base + word.output == number
+            and (self.out_base + word.output) % machine.scratch_depth == number
             and machine.output_lane in word.issues
         )
         return self.scratch[number] if there and not overwritten else None
 
-    def output(self, word: Word, bits: int) -> None:
+    def output(self, word: Word, bits: int, machine: Machine) -> None:
         """Take what a word outputs."""
         number = self.out_base + word.output
         if word.to_scratch:
+            number %= machine.scratch_depth
             self.scratch[number], self._written[number] = bits, self.clock
         elif not self.quiet:
-            self.outputs[number] = bits
+            self.outputs[number % machine.out_depth] = bits
 
 
 class Twin:
@@ -209,7 +219,14 @@ class Twin:
         -------
         list of int
             The trace. What stands after a step that stops the run is not traced.
+
+        Raises
+        ------
+        ProgramError
+            If the re-basing segment is to run, and there is none.
         """
+        if every and not program.special:
+            raise ProgramError("no re-basing segment to run every so many steps")
         trace = []
         if program.opening is not None:
             self.run(program.opening, 1)
@@ -239,7 +256,7 @@ class Twin:
 
     def step(self, words: Sequence[Word]) -> bool:
         """One pass through a segment; whether all that it stored is finite and valid."""
-        self._check_common(words)
+        self.check_common(words)
         stored, healthy, self._settled = [], True, False
         for context in range(self.machine.contexts):
             healthy &= self.run_context(words, context)
@@ -248,7 +265,7 @@ class Twin:
         self.cycles += self.machine.contexts * len(words)
         return healthy
 
-    def _check_common(self, words: Sequence[Word]) -> None:
+    def check_common(self, words: Sequence[Word]) -> None:
         """Refuse a segment that stores what its contexts have in common."""
         stored = {item for word in words for item in word.writes.items()}
         for number, word in enumerate(words):
@@ -299,7 +316,7 @@ class Twin:
                 if operate:
                     results[issue] = operate(*values), tuple(values)
                 elif values:
-                    memory.output(word, values[0])
+                    memory.output(word, values[0], self.machine)
                 else:
                     bits = memory.load(word, self.machine)
                     if bits is None:

@@ -13,9 +13,9 @@
 //
 // Engine: `run_o` and `clear_o` are one-cycle pulses, `engine_rst_no` its reset. `idle_i`, `busy_i`
 // and `done_state_i` are its states; `done_i` ends a run. A run while busy, or without
-// `runnable_i`, is refused and sets STATUS.ERROR; a reset wins over a run. `fault_i` and `flags_i`
-// are those of the run that ended, one cycle after `done_i`; they accumulate here until cleared by
-// writing 1. What a fault is, the co-processor's map says.
+// `runnable_i`, is refused: it sets STATUS.ERROR, without `run_o`. A reset wins over a run.
+// `fault_i` and `flags_i` are those of the run that ended, one cycle after `done_i`; they
+// accumulate here until cleared by writing 1. What a fault is, the co-processor's map says.
 // OPTIONS are the bits of CTRL that are kept, read back and given to the engine on `options_o`,
 // those of a write in its own cycle, together with `run_o`; of a write while busy none are kept.
 //
@@ -145,7 +145,7 @@ module coprocessor_control
 
   assign soft_reset = write && to_ctrl && command[CTRL_RESET];
   assign engine_rst_no = rst_ni && !soft_reset;
-  assign run_o = run && runnable_i && !soft_reset;
+  assign run_o = run && runnable_i && !busy_i && !soft_reset;
   assign clear_o = clear_bits[STATUS_DONE];
   assign clear_bits = write && to_status ? command : '0;
   assign options_o =
@@ -177,7 +177,7 @@ module coprocessor_control
       fault_q <= (done_q && fault_i) || (fault_q && !clear_bits[STATUS_FAULT]);
       flags_q <= (done_q ? flags_i : '0) |
                  (flags_q & ~clear_bits[STATUS_FLAGS+:fp_pkg::FLAGS_W]);
-      if (run_o && !busy_i) begin
+      if (run_o) begin
         cycles_q <= '0;
       end else if (busy_i) begin
         cycles_q <= cycles_q + 1'b1;

@@ -113,7 +113,8 @@ def origins(array: Array, function: Function) -> list[dict[int, Origin]]:
             ]
         base = item.out_base
         for cycle, output in given[item.number]:
-            found[base + output] = Origin(item.number, item.repeat, cycle)
+            number = (base + output) % array.machine.out_depth
+            found[number] = Origin(item.number, item.repeat, cycle)
         if item.segment.emit and item.last:
             rows.append(found)
             found = {}

@@ -5,6 +5,7 @@ and registers.
 """
 
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 
@@ -19,6 +20,7 @@ LOAD, FILL, FILL_SCRATCH = "load", "fill", "fill scratch"
 TO_SCRATCH, FROM_SCRATCH = "to scratch", "from scratch"
 AGAIN, QUIET = 0.15, 0.2  # parts of the segments
 MOST_REPEATS = MOST_LOOPS = 2
+TRIES = 400  # functions that are drawn until one outputs something
 
 
 def doubling_words(machine: Machine) -> list[Word]:
@@ -123,7 +125,7 @@ def full(tables: Tables, most: int) -> Array:
     fill the memory of outputs, and, if there is a scratch memory, and room, those that fill this,
     that load from there, and that output there. The segments that fill memories are the first of
     the table, and stand again among the others; every function begins with these. The last one
-    loops over a quiet segment, which is its end.
+    loops over a quiet segment, which is its end. Bases and strides lead beyond the memories.
 
     Parameters
     ----------
@@ -145,22 +147,21 @@ def full(tables: Tables, most: int) -> Array:
 
     def segment() -> Segment:
         part, repeat = str(rng.choice(pieces)), int(rng.integers(1, MOST_REPEATS + 1))
-        into = machine.scratch_depth if part == FROM_SCRATCH else machine.in_depth
-        out = machine.scratch_depth if part == TO_SCRATCH else machine.out_depth
-        loads, outputs = (tables.places(depth, 1, repeat) for depth in (into, out))
         if part == PIECE:
             piece = _piece(rng, room)
         elif part == REST:
             start = int(rng.integers(room))
-            piece, loads, outputs = (start, depth - start), (0, 0), (0, 0)
+            piece = start, depth - start
         else:
             piece = place[part]
-        return Segment(*piece, repeat, *loads, *outputs, quiet=bool(rng.random() < QUIET))
+        places = (_base_and_stride(rng, bits) for bits in (machine.in_w, machine.out_w))
+        return Segment(*piece, repeat, *chain(*places), quiet=bool(rng.random() < QUIET))
 
     fills = [Segment(*place[part]) for part in (FILL, FILL_SCRATCH) if part in parts]
     segments, begins = [], []
     while len(segments) < machine.segments:
-        if segments and rng.random() >= AGAIN:
+        is_last = len(segments) + len(fills) >= machine.segments
+        if segments and (is_last or rng.random() >= AGAIN):
             segments.append(segment())
             continue
         if segments:
@@ -214,6 +215,11 @@ def _telling_words(
     return words
 
 
+def _base_and_stride(rng: np.random.Generator, bits: int) -> tuple[int, int]:
+    """Any: numbers that they lead to count modulo the depth of the memory."""
+    return int(rng.integers(1 << bits)), int(rng.integers(1 - (1 << bits), 1 << bits))
+
+
 def _piece(rng: np.random.Generator, room: int) -> tuple[int, int]:
     """Start and length."""
     start = int(rng.integers(room))
@@ -228,7 +234,7 @@ def _function(
     ``to_end``: it loops, and ends with the table's last segment.
     """
     segments = array.machine.segments
-    while True:
+    for _ in range(TRIES):
         first = int(rng.choice(begins))
         last = int(rng.integers(segments - 1 if to_end else first, segments))
         loop_from = int(rng.integers(first, last + 1))
@@ -240,6 +246,7 @@ def _function(
         outputs = given(array, replace(found, loops=min(2, found.loops)))
         if outputs:
             return replace(found, outputs=outputs)
+    raise AssertionError(f"no function that outputs anything after {TRIES} tries")
 
 
 def _words(array: Array, function: Function) -> int:

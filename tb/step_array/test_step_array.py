@@ -47,6 +47,7 @@ CALLS_IN_TURN, MOSTLY = 60, 0.8  # of the cycles
 REPEATS = {"icarus": (33,), "verilator": (33, 65, 129, 257)}  # of a segment: each bit by itself
 MOST_REPEATS = {"icarus": 1 << 9, "verilator": MOST_REPEAT}
 WAITS = 20  # cycles
+AROUND_THE_END = 16  # cycles
 FEW_WORDS = 4  # of a call and of its results, where only their pace matters
 KINDS = SHORT, LONG, UNKNOWN = ("early", "late", "unknown")  # of malformed calls
 ATTEMPTS, RESET_CYCLES = 6, 6000  # to reset in a state of the streams
@@ -718,6 +719,36 @@ async def access_while_busy(dut, board):
     board.compare("WORD_CYCLES", outcome.word_cycles, want.word_cycles)
     await bus.status(bus.flags, DONE=1)
     await bus.check_run(bus.calls(), "after refused accesses")
+
+
+@BENCH.test(timeout_us=40_000)
+async def runs_at_the_end(dut, board):
+    """A RUN in one of the last busy cycles is refused, and none begins; behind them one does."""
+    bus = await _start(dut, board)
+    registers, calls = bus.registers, [Call(1, [bus.fmt.one])]
+    await bus.load(True, tables.doubling(bus.tables))
+    await bus.check_run(calls, "before")
+    span, refused = bus.busy_cycles, []
+    limit = registers.batch_cycles(1)
+    for after in BENCH.items(board, range(max(0, span - AROUND_THE_END), span + AROUND_THE_END)):
+        context = f"RUN {after} cycles after a call"
+        await registers.start(len(calls))
+        bus.send(calls)
+        await ClockCycles(dut.clk_i, after)
+        await bus.command("RUN")
+        await ClockCycles(dut.clk_i, WAITS + span)
+        error = registers.field("STATUS", "ERROR", await registers.read("STATUS"))
+        refused.append(error)
+        if not error:
+            bus.send(calls)
+        for run in range(2 - error):
+            for row in bus.expected(calls).rows:
+                bus.check_row(await bus.take(limit, context), row, f"{context}, run {run}")
+        await registers.wait_until_idle(limit)
+        await bus.status(bus.flags, DONE=1, ERROR=error, context=context)
+        await bus.compare("CALLS_GIVEN", 2, context=context)
+        await registers.write("STATUS", registers.mask("STATUS", "ERROR"))
+    assert len(set(refused)) == 2 or not BENCH.whole, "the end was not met"
 
 
 @BENCH.test(timeout_us=40_000)
