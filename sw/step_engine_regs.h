@@ -59,7 +59,7 @@
 #define STEP_ENGINE_TRACE_DEPTH 0x04cu /* RO: words that the trace holds */
 #define STEP_ENGINE_TRACE_REGISTERS 0x050u /* RO: entries of the trace list */
 #define STEP_ENGINE_PROGRAMS 0x054u /* RO: programs that registers describe */
-#define STEP_ENGINE_PROGRAM 0x05cu /* RW: number of the program that runs and whose registers are shown; 0 after a reset */
+#define STEP_ENGINE_PROGRAM 0x05cu /* RW: number of the program that runs and whose registers are shown; 0 after a reset by the pin */
 #define STEP_ENGINE_STEPS 0x060u /* RW: steps of a run */
 #define STEP_ENGINE_STEPS_DONE 0x064u /* RO: steps that this or the last run finished; the number of the step that stopped it */
 #define STEP_ENGINE_SAVE 0x068u /* RW: trace steps 0, SAVE, 2 SAVE, ...; 0: none */
@@ -73,10 +73,10 @@
 #define STEP_ENGINE_TRACE_COUNT 0x088u /* RO: words that can be read from TRACE_DATA */
 #define STEP_ENGINE_TRACE_DATA 0x08cu /* RO: the oldest word of the trace; a read takes it away, SLVERR if there is none */
 #define STEP_ENGINE_TRACE_INDEX 0x090u /* RW: entry of the trace list that comes next */
-#define STEP_ENGINE_TRACE_ENTRY 0x094u /* RW: a location to trace; an access moves TRACE_INDEX to the next entry */
+#define STEP_ENGINE_TRACE_ENTRY 0x094u /* RW: a location to trace; an access moves TRACE_INDEX to the next entry, a read and a write in the same cycle together */
 #define STEP_ENGINE_TRACE_START 0x098u /* RW: first entry of the trace list that a run traces */
 #define STEP_ENGINE_FILE_ADDRESS 0x0a0u /* RW: location that comes next */
-#define STEP_ENGINE_FILE_DATA 0x0a4u /* RW: the register there; an access moves FILE_ADDRESS to the same address of the next bank, after the last bank to the next address of bank 0 */
+#define STEP_ENGINE_FILE_DATA 0x0a4u /* RW: the register there; an access moves FILE_ADDRESS to the same address of the next bank, after the last bank to the next address of bank 0; a read and a write in the same cycle move it once */
 #define STEP_ENGINE_PROGRAM_STORE 0x0b0u /* RW: a write stores PROGRAM_WORD at this address of the program */
 #define STEP_ENGINE_PROGRAM_WORD 0x100u /* RW: program word, lowest bits first */
 #define STEP_ENGINE_PROGRAM_WORD_WORDS 64u

@@ -474,7 +474,8 @@ def markdown(maps: Iterable[Map]) -> str:
         "a write that strobes no byte is answered as any other, and stores nothing. Unmapped "
         "addresses and writes to read-only ones answer SLVERR and change nothing. So do accesses "
         "that are locked while busy, such as operand writes; they also set `STATUS.ERROR`, as does "
-        "a refused run. `VERSION` counts what hosts can see: a host refuses another major number, "
+        "a refused run; a write of a value that is refused sets it neither then nor when idle. "
+        "`VERSION` counts what hosts can see: a host refuses another major number, "
         "and a minor one below the one that it needs.",
     ]
     for map_ in maps:

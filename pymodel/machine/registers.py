@@ -218,7 +218,13 @@ def common_registers(
             "commands; run and reset read as 0",
             fields=(
                 Field("RUN", 0, 1, "start"),
-                Field("RESET", 1, 1, "stop any run, clear results and status; operands stay"),
+                Field(
+                    "RESET",
+                    1,
+                    1,
+                    "stop any run, clear results, status and what this register keeps; operands "
+                    "stay",
+                ),
                 *ctrl,
             ),
         ),
@@ -339,10 +345,11 @@ def step_engine(bus_words: int) -> Map:
         version=(1, 2),
         text="Runs a program for whole steps (pymodel/machine/isa.py). A location is bank << 16 | "
         "context * FILE_DEPTH + address. A segment of length 0, one that does not lie in the "
-        "program memory, and a trace longer than its list refuse a run. While busy, register "
-        "file, trace list and program can be neither read nor written; of the other registers "
-        "only CTRL and STATUS can be written. A location, index, program address or program "
-        "number that is out of range answers SLVERR and changes nothing. PROGRAM_WORD has as many"
+        "program memory, and a trace longer than its list refuse a run: the re-basing segment with "
+        "EVERY only, the trace with SAVE only. While busy, register file, trace list and program "
+        "can be neither read nor written; of the other registers only CTRL and STATUS can be "
+        "written. A location, index, program address or program number that is out of range "
+        "answers SLVERR and changes nothing. PROGRAM_WORD has as many"
         f" bus words as a program word, up to {STEP_MAX_WORD}. MAIN_START, MAIN_LENGTH, "
         "SPECIAL_START, SPECIAL_LENGTH, TRACE_BEFORE, TRACE_AFTER and TRACE_START are those of "
         "the program that PROGRAM names. A reset by CTRL empties the trace; memories and the "
@@ -382,7 +389,8 @@ def step_engine(bus_words: int) -> Map:
                 "PROGRAM",
                 0x05C,
                 READ_WRITE,
-                "number of the program that runs and whose registers are shown; 0 after a reset",
+                "number of the program that runs and whose registers are shown; 0 after a reset by "
+                "the pin",
                 checked=True,
             ),
             held("STEPS", 0x060, "steps of a run"),
@@ -427,7 +435,8 @@ def step_engine(bus_words: int) -> Map:
                 "TRACE_ENTRY",
                 0x094,
                 READ_WRITE,
-                "a location to trace; an access moves TRACE_INDEX to the next entry",
+                "a location to trace; an access moves TRACE_INDEX to the next entry, a read and a "
+                "write in the same cycle together",
                 checked=True,
                 read_acts=True,
                 locked=True,
@@ -444,7 +453,8 @@ def step_engine(bus_words: int) -> Map:
                 0x0A4,
                 READ_WRITE,
                 "the register there; an access moves FILE_ADDRESS to the same address of the next "
-                "bank, after the last bank to the next address of bank 0",
+                "bank, after the last bank to the next address of bank 0; a read and a write in "
+                "the same cycle move it once",
                 floats=True,
                 read_acts=True,
                 locked=True,

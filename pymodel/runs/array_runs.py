@@ -24,7 +24,7 @@ from pymodel.compile.schedule import schedule_library
 from pymodel.compile.streams import first_name, first_values, numbered, sent
 from pymodel.machine.array import ArrayTwin, Function, Given, Segment
 from pymodel.machine.isa import Location, Machine, Program, ProgramError, Word
-from pymodel.machine.registers import STEP_MAX_REPEAT
+from pymodel.machine.registers import STEP_ARRAY, STEP_MAX_REPEAT
 from pymodel.mechanism.scenario import Scenario, ScenarioError
 
 SHOWN = "at "  # before the name of a carried value that a row shows
@@ -363,8 +363,8 @@ def _program_name(function: str, stage: str) -> str:
 def _check(array: Array) -> None:
     machine = array.machine
     for what, needed, there in (
-        ("segments", len(array.segments), machine.segments),
-        ("functions", len(array.table), machine.functions),
+        ("segments", len(array.segments), min(machine.segments, _most("SEGMENTS"))),
+        ("functions", len(array.table), min(machine.functions, _most("FUNCTIONS"))),
         ("input words of a call", max(x.inputs for x in array.table), machine.in_depth),
         ("output words of a call", max(x.outputs for x in array.table), machine.out_depth),
         ("scratch words of a call", array.scratch, machine.scratch_depth),
@@ -401,6 +401,11 @@ def _fitted(machine: Machine, array: Array) -> Machine:
         in_depth=power_of_two(max(x.inputs for x in array.table)),
         out_depth=power_of_two(max(x.outputs for x in array.table)),
         scratch_depth=power_of_two(array.scratch) if array.scratch else 0,
-        segments=power_of_two(len(array.segments)),
-        functions=power_of_two(len(array.table)),
+        segments=min(power_of_two(len(array.segments)), _most("SEGMENTS")),
+        functions=min(power_of_two(len(array.table)), _most("FUNCTIONS")),
     )
+
+
+def _most(table: str) -> int:
+    """Entries that a table can have: its size is read from a field of this name."""
+    return (1 << STEP_ARRAY["ARRAY"].field(table).width) - 1

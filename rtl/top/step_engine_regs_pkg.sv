@@ -72,7 +72,7 @@ package step_engine_regs_pkg;
   // programs that registers describe
   localparam logic [WORD_W-1:0] PROGRAMS = 10'h15;
 
-  // number of the program that runs and whose registers are shown; 0 after a reset
+  // number of the program that runs and whose registers are shown; 0 after a reset by the pin
   localparam logic [WORD_W-1:0] PROGRAM = 10'h17;
 
   // steps of a run
@@ -114,7 +114,8 @@ package step_engine_regs_pkg;
   // entry of the trace list that comes next
   localparam logic [WORD_W-1:0] TRACE_INDEX = 10'h24;
 
-  // a location to trace; an access moves TRACE_INDEX to the next entry
+  // a location to trace; an access moves TRACE_INDEX to the next entry, a read and a write in the
+  // same cycle together
   localparam logic [WORD_W-1:0] TRACE_ENTRY = 10'h25;
 
   // first entry of the trace list that a run traces
@@ -124,7 +125,7 @@ package step_engine_regs_pkg;
   localparam logic [WORD_W-1:0] FILE_ADDRESS = 10'h28;
 
   // the register there; an access moves FILE_ADDRESS to the same address of the next bank, after
-  // the last bank to the next address of bank 0
+  // the last bank to the next address of bank 0; a read and a write in the same cycle move it once
   localparam logic [WORD_W-1:0] FILE_DATA = 10'h29;
 
   // a write stores PROGRAM_WORD at this address of the program

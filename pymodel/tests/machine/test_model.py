@@ -40,6 +40,14 @@ def test_the_model_refuses_programs_that_make_no_sense():
     attempt(Word(read, {0: twice}), *[Word()] * machine.add_stages, Word(writes={0: 1}))
 
 
+def test_a_rebasing_segment_that_is_not_there_does_not_run():
+    """The hardware refuses such a run, too."""
+    program = Program(Machine(), [Word()], main=1, registers=[])
+    Twin(Machine()).run(program, 3)
+    with pytest.raises(ProgramError, match="no re-basing segment"):
+        Twin(Machine()).run(program, 3, every=5)
+
+
 def test_what_contexts_have_in_common_is_not_stored():
     machine = Machine(contexts=8)
     reads = {Port(0, 0): 0, Port(0, 1): 0}

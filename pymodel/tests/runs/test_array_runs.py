@@ -169,6 +169,12 @@ def test_what_does_not_fit_is_refused():
     ):
         with pytest.raises(ProgramError, match=what):
             prepare_array(replace(fitted, **{key: getattr(fitted, key) // 2}), kernels)
+    simple = record(lambda arithmetic, values: {"s": values["a"] + values["b"]}, inputs="ab")
+    many = {f"f{number}": simple for number in range(256)}
+    with pytest.raises(ProgramError, match="256 functions, the array has 255"):
+        fitting_array(replace(ARRAY, functions=256), many)
+    del many["f0"]
+    assert fitting_array(replace(ARRAY, functions=256), many).machine.functions == 255
     with pytest.raises(ProgramError, match="3 functions, the array has 2"):
         three = {name: kernels["ID"] for name in ("ID", "again", "once more")}
         prepare_array(replace(fitted.boundless, functions=2), three)
@@ -227,15 +233,66 @@ def test_words_of_every_format_have_their_streams():
     assert machine.word_w == plain.word_w + (3 + 1) + 1 + 3 + 2 + 5 + 2
 
 
+def small(words, segments, function, **parameters):
+    """The model of an array, with one in its first register."""
+    machine = Machine(**{"in_depth": 2, "out_depth": 2} | parameters)
+    twin = ArrayTwin(machine, words, segments, [function])
+    twin.load({Location(0, 0): machine.fmt.one})
+    return twin
+
+
+def giving(number=0, **other):
+    """A word that outputs the first register."""
+    lane = Machine(in_depth=2, out_depth=2).output_lane
+    return Word({Port(0, 0): 0}, issues={lane: (Operand(0),)}, output=number, **other)
+
+
 @pytest.mark.parametrize("emits", [(True, True), (True, False), (False, True), (False, False)])
 def test_a_chain_ends_with_outputs_whether_it_says_so_or_not(emits):
     """As the hardware does: segment 0 once, segment 1 three times."""
-    machine = Machine(in_depth=2, out_depth=2)
-    word = Word({Port(0, 0): 0}, issues={machine.output_lane: (Operand(0),)})
     segments = [Segment(0, 1, emit=emit) for emit in emits]
     function = Function(0, 1, 1, 3, 1, 1)
-    twin = ArrayTwin(machine, [word], segments, [function])
-    twin.load({Location(0, 0): machine.fmt.one})
+    twin = small([giving()], segments, function)
     rows = emits[0] + 2 * emits[1] + 1
     assert function.rows(segments) == rows
-    assert [row.words for row in twin.run([(0, [0])])] == [(machine.fmt.one,)] * rows
+    assert [row.words for row in twin.run([(0, [0])])] == [(twin.machine.fmt.one,)] * rows
+
+
+def test_numbers_count_modulo_the_memories():
+    """As in hardware; what an earlier call would have left there is refused."""
+    load = Machine(in_depth=2, out_depth=2).output_lane - 1
+    loading = Word(issues={load: ()})
+    words = [loading, *[Word()] * Machine(in_depth=2, out_depth=2).latency["load"], giving()]
+    length = len(words)
+    there = small(words, [Segment(0, length, 2, 2, -1, 3, 1)], Function(0, 0, 0, 1, 2, 2))
+    assert there.run([(0, [0, 0])])[0].words == (there.machine.fmt.one,) * 2
+    for segment in (Segment(0, length, 1, 3), Segment(0, length, 2, 0, -1)):
+        twin = small(words, [segment], Function(0, 0, 0, 1, 1, 1))
+        with pytest.raises(ProgramError, match="input 1 of a call that has 1"):
+            twin.run([(0, [0])])
+
+
+@pytest.mark.parametrize("outputs", [1, 2])
+def test_each_row_must_give_all_outputs(outputs):
+    """Rows go through two memories in turn."""
+    segments = [Segment(0, 2, emit=True), Segment(0, 1, emit=True)]
+    twin = small([giving(), giving(1)], segments, Function(0, 1, 1, 1, 1, outputs))
+    if outputs == 1:
+        assert len(twin.run([(0, [0])])) == 2
+        return
+    with pytest.raises(ProgramError, match="function 0 emits without output 1 of 2"):
+        twin.run([(0, [0])])
+
+
+def test_a_call_has_as_many_words_as_its_function():
+    twin = small([giving()], [Segment(0, 1)], Function(0, 0, 0, 1, 2, 1))
+    with pytest.raises(ProgramError, match="a call of function 0 has 1 words, not 2"):
+        twin.run([(0, [0])])
+
+
+def test_what_contexts_have_in_common_is_not_stored():
+    adder = Machine().latency["add"]
+    twice = Word({Port(0, 0): 0}, issues={0: (Operand(0),) * 2}, common={Port(0, 0)})
+    words = [twice, *[Word()] * (adder - 1), Word(writes={0: 0})]
+    with pytest.raises(ProgramError, match="reads in common what is stored"):
+        small(words, [Segment(0, len(words))], Function(0, 0, 0, 1, 1, 1), contexts=2)
