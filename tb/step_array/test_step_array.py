@@ -489,6 +489,7 @@ async def malformed_calls(dut, board):
     assert dropped or not BENCH.whole, "no call was malformed"
     await bus.clear()
     await bus.status(IDLE=1)
+    await _reset_behind_a_dropped_call(bus)
     calls = [bus.bad_call(kind) for kind in KINDS]
     await bus.check_run(calls, "nothing but malformed calls")
     await bus.status(DONE=1, MALFORMED=1)
@@ -499,6 +500,25 @@ async def malformed_calls(dut, board):
     for kind in KINDS:
         calls = [bus.bad_call(kind), bus.call(), bus.bad_call(kind), bus.bad_call(kind)]
         await bus.check_run(calls, f"first and last {kind}")
+
+
+async def _reset_behind_a_dropped_call(bus):
+    """MALFORMED tells it at the end of a run, so not at all of one that a reset ends."""
+    registers = bus.registers
+    await registers.start(2)
+    bus.send([bus.bad_call(SHORT if bus.array.table[0].inputs > 1 else LONG)])
+    await ClockCycles(bus.dut.clk_i, registers.batch_cycles(bus.machine.in_depth))
+    await bus.compare("DROPPED", 1, context="in a run")
+    await bus.status(BUSY=1, context="a call was dropped")
+    await bus.command("RESET")
+    registers.drop()
+    await bus.status(IDLE=1, context="reset behind a dropped call")
+    await bus.compare("DROPPED", 0, context="reset behind a dropped call")
+    bus.flags = 0
+    for datapath in bus.twin.datapaths:
+        datapath.flags = 0
+    await bus.check_run([bus.call()], "behind a reset")
+    await bus.clear()
 
 
 @BENCH.test(timeout_us=40_000)
