@@ -16,34 +16,24 @@ from typing import Any
 import numpy as np
 
 from pymodel.algorithms.requests import BASE
-from pymodel.algorithms.springs import length_error
 from pymodel.arith import scalars
 from pymodel.arith.errors import RunError
 from pymodel.compile.native import NoCompilerError
-from pymodel.mechanism import kinematics
-from pymodel.mechanism.moments import are_of_no_body
-from pymodel.mechanism.scenario import STRETCH, Scenario, inertia_matrix
+from pymodel.mechanism.scenario import Scenario
 from pymodel.runs import native_runs
 from pymodel.runs.files import write_run
 from pymodel.runs.finished import FinishedRun
 from pymodel.runs.input_error import InputError
+from pymodel.runs.judgement import warnings_of
 from pymodel.runs.options import algorithm_options
 from pymodel.runs.progress import progress
-from pymodel.runs.recorder import (
-    CONDITION_WARNING,
-    JOINT_WARNING,
-    ORDINARY_JOINT,
-    joint_limit,
-)
+from pymodel.runs.recorder import joint_limit
 from pymodel.runs.summary import Summary, print_summary
 from pymodel.runs.trajectory import Trajectory
 
 MODEL, NATIVE = "model", "native"
 
 DONE, BROKE_OFF = 0, 1  # exit status of a run
-
-#: Share of the motion's largest kinetic energy above which a run warns of its rounding.
-ROUNDING_WARNING = 1e-2
 
 
 def run_model(
@@ -192,12 +182,6 @@ def finish(
     if not trajectory:
         return None, BROKE_OFF
     status = BROKE_OFF if run.stopped else DONE
-    if trajectory.condition is not None and trajectory.condition > CONDITION_WARNING:
-        print(
-            f"{scenario.source}: warning: near a singular posture, the condition of eta reaches "
-            f"{trajectory.condition:.1e} at t = {trajectory.condition_time:.6g} s",
-            file=sys.stderr,
-        )
     twin = None
     if run.arithmetic != "float64":
         title = f"{scenario.name}: float64 twin"
@@ -211,80 +195,14 @@ def finish(
         if twin is None or len(twin) < len(trajectory):
             print("the float64 twin ends before the run and is left out", file=sys.stderr)
             twin = None
-    _judge_inertias(scenario)
-    _judge_springs(run)
-    if not _judge_joints(run):
+    judged_by = None if run.stopped else twin
+    for warning in warnings_of(scenario, trajectory, run.arithmetic, judged_by):
+        print(warning, file=sys.stderr)
+    condition, roundoff = trajectory.joint_condition, scalars.parse(run.arithmetic).unit_roundoff
+    if condition is not None and not condition < joint_limit(roundoff):
         status = BROKE_OFF
-    if twin is not None and not run.stopped:
-        _judge_rounding(run, twin)
     summary = write_run(run, out, twin=twin, with_reference=with_reference, forces=forces)
     if with_reference and summary["reference_missing"]:
         print(f"{summary['reference_missing']}; the reference ends there", file=sys.stderr)
     print_summary(summary, out)
     return summary, status
-
-
-def _judge_inertias(scenario: Scenario) -> None:
-    """Warn of moments of inertia that no body has."""
-    for index, body in enumerate(scenario.bodies if scenario.spatial else ()):
-        lowest, middle, highest = moments = np.linalg.eigvalsh(inertia_matrix(body.inertia))
-        if are_of_no_body(moments):
-            name = f" ({body.name})" if body.name else ""
-            print(
-                f"{scenario.source}: warning: body[{index}]{name}: no body has this inertia: a "
-                f"principal moment is beyond the sum of the others, {highest:.3g} > {lowest:.3g} + "
-                f"{middle:.3g} kg m^2",
-                file=sys.stderr,
-            )
-
-
-def _judge_springs(run: FinishedRun) -> None:
-    """Warn of springs so far from their natural length that the algorithm misses their length."""
-    scenario, trajectory = run.scenario, run.trajectory
-    lengths = kinematics.spring_lengths(scenario, trajectory.q).T
-    limit = max(length_error(STRETCH), scalars.parse(run.arithmetic).unit_roundoff)
-    for index, (spring, length) in enumerate(zip(scenario.springs, lengths, strict=True)):
-        if not (spring.length and spring.stiffness):
-            continue
-        errors = length_error(length / spring.length)
-        worst = int(errors.argmax())
-        if errors[worst] > limit:
-            print(
-                f"{scenario.source}: warning: spring[{index}] is {length[worst]:.3g} m long at "
-                f"t = {trajectory.t[worst]:.6g} s, too far from its natural {spring.length:.3g} m: "
-                f"the length that its force is computed from is off by {errors[worst]:.1e} of it",
-                file=sys.stderr,
-            )
-
-
-def _judge_joints(run: FinishedRun) -> bool:
-    """Warn of joint matrices (33) that cost too many digits; False beyond :func:`joint_limit`."""
-    trajectory = run.trajectory
-    roundoff = scalars.parse(run.arithmetic).unit_roundoff
-    condition = trajectory.joint_condition
-    if condition is None or condition < ORDINARY_JOINT or condition**2 * roundoff < JOINT_WARNING:
-        return True
-    digits = "few digits" if condition**2 * roundoff < 1.0 else "no digits"
-    print(
-        f"{run.scenario.source}: warning: the condition of a joint matrix (33) reaches "
-        f"{condition:.1e} at t = {trajectory.joint_condition_time:.6g} s: in {run.arithmetic} "
-        f"{digits} of the velocities are left",
-        file=sys.stderr,
-    )
-    return condition < joint_limit(roundoff)
-
-
-def _judge_rounding(run: FinishedRun, twin: Trajectory) -> None:
-    """Warn if a finished run differs from its float64 twin by more than a share of its energy."""
-    kinetic = twin.kinetic[: len(run.trajectory)]
-    rounding = np.abs(run.trajectory.kinetic - kinetic).max()
-    # Of a mechanism at rest all motion is rounding: below that of its potential energy it is none.
-    noise = scalars.parse(run.arithmetic).unit_roundoff * np.abs(twin.potential).max()
-    energy = max(kinetic.max(), noise)
-    if rounding > ROUNDING_WARNING * energy:
-        print(
-            f"{run.scenario.source}: warning: rounding reaches {rounding:.3g} J, more than "
-            f"{ROUNDING_WARNING:.0%} of the motion's energy ({energy:.3g} J): "
-            f"{run.arithmetic} has too few digits for this run",
-            file=sys.stderr,
-        )

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from pymodel.algorithms.requests import BASE, RECORDED_BASES
 from pymodel.algorithms.unused_options import refuse_unused
 from pymodel.arith import scalars
+from pymodel.arith.errors import RunError
 from pymodel.compile import native
 from pymodel.compile.graph import RecordingError
 from pymodel.compile.kernel import Kernel
@@ -25,6 +26,7 @@ from pymodel.mechanism.scenario_writer import varied
 from pymodel.runs import engine_calls, engine_runs, native_runs
 from pymodel.runs import simulate as model_runs
 from pymodel.runs.input_error import InputError, require
+from pymodel.runs.judgement import warnings_of
 from pymodel.runs.options import algorithm_options
 from pymodel.runs.robot_calls import MODEL, NATIVE, STEP, machine_of
 from pymodel.runs.robot_model import RobotModel
@@ -81,7 +83,8 @@ def simulate(
     Returns
     -------
     Trajectory
-        Its ``flags`` are the sticky float flags of the run; 0 for float64.
+        Its ``flags`` are the sticky float flags of the run; 0 for float64. Its ``warnings`` say
+        what to beware of. To judge the rounding, a run that is not in float64 runs in float64, too.
 
     Raises
     ------
@@ -97,9 +100,33 @@ def simulate(
     require(scenario, Scenario, "load")
     run = _SIMULATE[_one_of("target", target, tuple(_SIMULATE))]
     options = _options(scenario, shape, base, rebase)
-    return run(
-        varied(scenario, **values), _name(arithmetic), progress=progress, limit=limit, **options
-    )
+    scenario, name = varied(scenario, **values), _name(arithmetic)
+    try:
+        found = run(scenario, name, progress=progress, limit=limit, **options)
+    except RunError as error:
+        if error.trajectory is not None:
+            error.trajectory = _judged(scenario, error.trajectory, name)
+        raise
+    twin = None
+    if name != "float64" and len(found.finite_part()) == len(found):
+        twin = _twin(run, scenario, options)
+    return _judged(scenario, found, name, twin)
+
+
+def _twin(run: Run, scenario: Scenario, options: Mapping[str, Any]) -> Trajectory | None:
+    """The same run in float64; None if it ends early."""
+    try:
+        twin = run(scenario, "float64", **options)
+    except RunError:
+        return None
+    return twin if len(twin.finite_part()) == len(twin) else None
+
+
+def _judged(
+    scenario: Scenario, run: Trajectory, arithmetic: str, twin: Trajectory | None = None
+) -> Trajectory:
+    """A run with its warnings."""
+    return replace(run, warnings=warnings_of(scenario, run, arithmetic, twin))
 
 
 @overload

@@ -12,7 +12,7 @@ import csv
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -41,10 +41,11 @@ class Trajectory:
     sticky float flags of the run, and for closed chains `condition`, the largest condition number
     of eta, at `condition_time` s; `joint_condition` and `joint_condition_time` are those of the
     joint matrices (33), if watched; `evaluations` of the rates that an adaptive integrator asked
-    for.
+    for; `warnings`, a line each, what to beware of in the run, as :func:`pymodel.simulate` finds it
+    (:func:`pymodel.runs.judgement.warnings_of`).
 
-    Two are equal if all of that is the same, arrays bit for bit: a NaN is equal to itself, 0 and -0
-    differ. :func:`pymodel.runs.comparison.compare` looks at the table alone.
+    Two are equal if all of that but the warnings is the same, arrays bit for bit: a NaN is equal to
+    itself, 0 and -0 differ. :func:`pymodel.runs.comparison.compare` looks at the table alone.
     """
 
     t: np.ndarray
@@ -61,6 +62,7 @@ class Trajectory:
     joint_condition: float | None = None
     joint_condition_time: float | None = None
     evaluations: int | None = None
+    warnings: tuple[str, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         """Turn everything into float64 arrays; a TrajectoryError if that or a shape is wrong."""
@@ -135,7 +137,7 @@ def same_fields(one: Any, other: Any) -> bool:
     def key(value: Any) -> Any:
         return (value.shape, value.tobytes()) if isinstance(value, np.ndarray) else value
 
-    names = [field.name for field in fields(one)]
+    names = [field.name for field in fields(one) if field.compare]
     return all(key(getattr(one, name)) == key(getattr(other, name)) for name in names)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import pymodel
+from pymodel.cli import main
 from pymodel.tests.places import ROOT, SCENARIOS
 
 pytestmark = pytest.mark.reads("docs")
@@ -224,6 +225,36 @@ def test_mistakes_of_an_engines_run(options, said):
     for call in (pymodel.prepare_run, pymodel.fitting):
         with pytest.raises(pymodel.InputError, match=said):
             call(pymodel.Machine(), [closed], **options)
+
+
+POINT = {"mass": 1.0, "inertia": 1e-4, "com": [0.4, 0.0], "tip": [0.4, 0.0]}
+TIME = {"step": 1e-3, "end": 0.4}
+NEAR_POINTS = {"name": "p", "gravity": [0.0, -9.81], "time": TIME, "body": [POINT, POINT]}
+
+
+@pytest.mark.parametrize("target", ["model", "native"])
+def test_a_run_that_rounding_has_spoiled_says_so_as_the_command_does(tmp_path, capsys, target):
+    path = tmp_path / "p.toml"
+    pymodel.write_scenario(path, pymodel.load(NEAR_POINTS))
+    points = pymodel.load(path)
+    run = pymodel.simulate(points, "float32", target=target)
+    digits, rounding = run.warnings
+    assert "joint matrix (33) reaches 3.2e+03" in digits and "few digits of the" in digits
+    assert "rounding reaches" in rounding and "more than 1% of the motion's energy" in rounding
+    words = ["simulate", str(path), "--target", target, "--no-reference", "--out", str(tmp_path)]
+    assert main(words) == 0
+    assert capsys.readouterr().err.splitlines() == [digits, rounding]
+    assert dataclasses.replace(run, warnings=()) == run
+    assert not pymodel.simulate(points, target=target).warnings
+
+
+def test_a_run_that_ends_early_has_its_warnings():
+    points = pymodel.load(NEAR_POINTS, steps=10)
+    worst = pymodel.simulate(points, "float32").joint_condition  # after some steps
+    with pytest.raises(pymodel.SingularError) as caught:
+        pymodel.simulate(points, "float32", limit=worst)
+    (digits,) = caught.value.trajectory.warnings
+    assert "joint matrix (33) reaches" in digits
 
 
 def test_a_run_of_no_scenario():

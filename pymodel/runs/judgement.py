@@ -1,0 +1,117 @@
+"""What to beware of in a run: the warnings of the command line, of simulate, and of sweeps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from pymodel.algorithms.springs import length_error
+from pymodel.arith import scalars
+from pymodel.mechanism import kinematics
+from pymodel.mechanism.moments import are_of_no_body
+from pymodel.mechanism.scenario import STRETCH, Scenario, inertia_matrix
+from pymodel.runs.recorder import CONDITION_WARNING, JOINT_WARNING, ORDINARY_JOINT
+from pymodel.runs.trajectory import Trajectory
+
+#: Share of the motion's largest kinetic energy above which a run warns of its rounding.
+ROUNDING_WARNING = 1e-2
+
+
+@np.errstate(over="ignore", invalid="ignore")  # its numbers may be beyond float64
+def warnings_of(
+    scenario: Scenario, trajectory: Trajectory, arithmetic: str, twin: Trajectory | None = None
+) -> tuple[str, ...]:
+    """What to beware of in a run.
+
+    Parameters
+    ----------
+    scenario
+        What was run.
+    trajectory
+        Its kept steps.
+    arithmetic
+        Name of the arithmetic that it ran in.
+    twin
+        The same run in float64, at least as long; without it nothing is said of the rounding.
+
+    Returns
+    -------
+    tuple of str
+        A line each: of a singular posture, of inertias that no body has, of springs far from their
+        natural length, of joint matrices that cost digits, of the rounding.
+    """
+    found = [
+        *_of_posture(trajectory),
+        *_of_inertias(scenario),
+        *_of_springs(scenario, trajectory, arithmetic),
+        *_of_joints(trajectory, arithmetic),
+    ]
+    if twin is not None:
+        found += _of_rounding(trajectory, arithmetic, twin)
+    return tuple(f"{scenario.source}: warning: {text}" for text in found)
+
+
+def _of_posture(trajectory: Trajectory) -> Iterator[str]:
+    """Of a matrix eta (43) that is nearly singular."""
+    if trajectory.condition is not None and trajectory.condition > CONDITION_WARNING:
+        yield (
+            f"near a singular posture, the condition of eta reaches {trajectory.condition:.1e} "
+            f"at t = {trajectory.condition_time:.6g} s"
+        )
+
+
+def _of_inertias(scenario: Scenario) -> Iterator[str]:
+    """Of moments of inertia that no body has."""
+    for index, body in enumerate(scenario.bodies if scenario.spatial else ()):
+        lowest, middle, highest = moments = np.linalg.eigvalsh(inertia_matrix(body.inertia))
+        if are_of_no_body(moments):
+            name = f" ({body.name})" if body.name else ""
+            yield (
+                f"body[{index}]{name}: no body has this inertia: a principal moment is beyond the "
+                f"sum of the others, {highest:.3g} > {lowest:.3g} + {middle:.3g} kg m^2"
+            )
+
+
+def _of_springs(scenario: Scenario, trajectory: Trajectory, arithmetic: str) -> Iterator[str]:
+    """Of springs so far from their natural length that the algorithm misses their length."""
+    lengths = kinematics.spring_lengths(scenario, trajectory.q).T
+    limit = max(length_error(STRETCH), scalars.parse(arithmetic).unit_roundoff)
+    for index, (spring, length) in enumerate(zip(scenario.springs, lengths, strict=True)):
+        if not (spring.length and spring.stiffness):
+            continue
+        errors = length_error(length / spring.length)
+        worst = int(errors.argmax())
+        if errors[worst] > limit:
+            yield (
+                f"spring[{index}] is {length[worst]:.3g} m long at t = {trajectory.t[worst]:.6g} "
+                f"s, too far from its natural {spring.length:.3g} m: the length that its force is "
+                f"computed from is off by {errors[worst]:.1e} of it"
+            )
+
+
+def _of_joints(trajectory: Trajectory, arithmetic: str) -> Iterator[str]:
+    """Of joint matrices (33) that cost too many digits."""
+    condition, roundoff = trajectory.joint_condition, scalars.parse(arithmetic).unit_roundoff
+    if condition is None or condition < ORDINARY_JOINT or condition**2 * roundoff < JOINT_WARNING:
+        return
+    digits = "few digits" if condition**2 * roundoff < 1.0 else "no digits"
+    yield (
+        f"the condition of a joint matrix (33) reaches {condition:.1e} at "
+        f"t = {trajectory.joint_condition_time:.6g} s: in {arithmetic} {digits} of the velocities "
+        "are left"
+    )
+
+
+def _of_rounding(trajectory: Trajectory, arithmetic: str, twin: Trajectory) -> Iterator[str]:
+    """Of a run that differs from its float64 twin by more than a share of its energy."""
+    kinetic = twin.kinetic[: len(trajectory)]
+    rounding = np.abs(trajectory.kinetic - kinetic).max()
+    # Of a mechanism at rest all motion is rounding: below that of its potential energy it is none.
+    noise = scalars.parse(arithmetic).unit_roundoff * np.abs(twin.potential).max()
+    energy = max(kinetic.max(), noise)
+    if rounding > ROUNDING_WARNING * energy:
+        yield (
+            f"rounding reaches {rounding:.3g} J, more than {ROUNDING_WARNING:.0%} of the motion's "
+            f"energy ({energy:.3g} J): {arithmetic} has too few digits for this run"
+        )
