@@ -104,6 +104,10 @@ def _tell(table: Columns, out: str) -> int:
     for row in failed[:1]:
         more = f" ({len(failed) - 1} more failed: column reason)" if len(failed) > 1 else ""
         print(f"variation {row} failed: {table['reason'][row]}{more}", file=sys.stderr)
+    warned = np.flatnonzero((status == "done") & (table["reason"] != ""))
+    for row in warned[:1]:
+        said = f"{len(warned)} done with a warning (column reason), variation {row} is the first"
+        print(f"{said}: {table['reason'][row]}", file=sys.stderr)
     counts = ", ".join(f"{(status == x).sum()} {x}" for x in ("done", "stopped", "failed"))
     print(f"{len(status)} variations: {counts}; {out}")
     return SOME_FAILED if len(failed) else DONE

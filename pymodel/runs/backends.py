@@ -60,9 +60,10 @@ def _model(scenarios: Sequence[Scenario], arithmetic: str, **options: Any) -> li
     found = []
     for scenario in scenarios:
         try:
-            found.append(Outcome.of(scenario, simulate.simulate(scenario, arithmetic, **options)))
+            run, stopped = simulate.simulate(scenario, arithmetic, **options), None
         except RunError as error:
-            found.append(Outcome.of(scenario, error.trajectory, str(error)))
+            run, stopped = error.trajectory, str(error)
+        found.append(Outcome.of(scenario, run, stopped, arithmetic=arithmetic))
     return found
 
 
@@ -75,9 +76,9 @@ def _check_model(scenario: Scenario, arithmetic: str, **options: Any) -> None:
 def _native(scenarios: Sequence[Scenario], arithmetic: str, **options: Any) -> list[Outcome]:
     runs = native_runs.simulate_many(scenarios, arithmetic, **options)
     return [
-        Outcome.of(scenario, run.trajectory, str(run))
+        Outcome.of(scenario, run.trajectory, str(run), arithmetic=arithmetic)
         if isinstance(run, ArithmeticError)
-        else Outcome.of(scenario, run)
+        else Outcome.of(scenario, run, arithmetic=arithmetic)
         for scenario, run in zip(scenarios, runs, strict=True)
     ]
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from pymodel.mechanism.scenario import Scenario
+from pymodel.runs.judgement import warnings_of
 from pymodel.runs.trajectory import JOINT_COLUMNS, Trajectory, joint_column_names
 
 DONE, STOPPED, FAILED = "done", "stopped", "failed"
@@ -25,7 +26,7 @@ class Outcome:
         :data:`DONE`; :data:`STOPPED`: it broke off, what is here is of the steps until then; or
         :data:`FAILED`: it did not run, and nothing else is here.
     reason
-        Why it stopped or failed, in one line.
+        Why it stopped or failed, in one line; of one that is done what to beware of, if anything.
     steps, t
         Number and time (s) of the last kept step.
     q, qd, p
@@ -62,14 +63,22 @@ class Outcome:
         trajectory: Trajectory | None,
         stopped: str | None = None,
         cycles: int = 0,
+        *,
+        arithmetic: str,
     ) -> Outcome:
-        """The outcome of a run; ``trajectory`` is None if it has kept no step."""
+        """The outcome of a run; ``trajectory`` is None if it has kept no step.
+
+        The warnings of one that is done are those that need no other run
+        (:func:`pymodel.runs.judgement.warnings_of`): nothing is said of its float64 twin.
+        """
         finite = trajectory and trajectory.finite_part()
         if finite is not None and len(finite) < len(trajectory):
             stopped = stopped or f"{scenario.source}: an energy is not finite"
         status, reason = (STOPPED, stopped) if stopped else (DONE, "")
         if not finite:
             return cls(status, reason, cycles=cycles)
+        if status == DONE:
+            reason = "; ".join(warnings_of(scenario, finite, arithmetic))
         energy = finite.kinetic + finite.potential
         return cls(
             status,

@@ -44,6 +44,19 @@ def test_failures_are_told(tmp_path, capsys):
     assert line.startswith("variation 1 failed: ") and "(1 more failed: column reason)" in line
 
 
+@pytest.mark.parametrize("target", ["model", "native"])
+def test_rows_that_rounding_has_spoiled_are_told(tmp_path, capsys, target):
+    vary = ("--vary", "body[1].inertia=0.01,1e-6,1e-6", "--target", target)
+    assert called(tmp_path, "--vary", "body[0].inertia=0.01", *vary) == 0
+    said = capsys.readouterr()
+    assert "3 variations: 3 done, 0 stopped, 0 failed" in said.out
+    table = pymodel.read_table(tmp_path / "one.csv")
+    good, bad, same = table["reason"].tolist()
+    assert not good and bad == same and "joint matrix (33) reaches" in bad
+    (line,) = said.err.splitlines()
+    assert line == f"2 done with a warning (column reason), variation 1 is the first: {bad}"
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -43,7 +43,10 @@ async def variations(dut, board):
         try:
             outcome, ((trajectory, stopped),) = await _compared(board, engine, run, asked.options)
             trajectory = trajectory and replace(trajectory, flags=outcome.flags)
-            asked.answer(Outcome.of(scenario, trajectory, stopped, outcome.cycles))
+            arithmetic = BitExact(engine.machine.fmt).name
+            asked.answer(
+                Outcome.of(scenario, trajectory, stopped, outcome.cycles, arithmetic=arithmetic)
+            )
         except HangError:
             raise
         except AssertionError as error:

@@ -84,7 +84,8 @@ def test_systems_whose_numbers_are_zero_or_one_run_apart():
 
 def test_outcomes_and_units():
     scenario = steps(floating())
-    cells = Outcome.of(scenario, simulate(scenario)).cells(scenario.nq, scenario.nv)
+    outcome = Outcome.of(scenario, simulate(scenario), arithmetic="float64")
+    cells = outcome.cells(scenario.nq, scenario.nv)
     failed = Outcome.failure("why").cells(scenario.nq, scenario.nv)
     assert list(cells) == list(failed) and {"q7", "qd6", "p6"} <= cells.keys()
     assert "qd7" not in cells and np.isnan(failed["q7"])
