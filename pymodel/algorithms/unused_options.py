@@ -51,9 +51,9 @@ def unused_options(
 
 
 def refuse_unused(
-    scenario: Scenario, base: str = BASE, rebase: int = 0, shape: str | Sequence = "balanced"
+    *scenarios: Scenario, base: str = BASE, rebase: int = 0, shape: str | Sequence = "balanced"
 ) -> None:
-    """Refuse options that differ from the defaults and that the scenario has no use for.
+    """Refuse options that differ from the defaults and that none of the scenarios has a use for.
 
     Raises
     ------
@@ -61,8 +61,10 @@ def refuse_unused(
         If there is one.
     """
     given = None if base == BASE else base
-    for option, use in unused_options(scenario, given, rebase, shape=shape).items():
-        raise InputError(f"{option}: {use}")
+    first, *others = (unused_options(one, given, rebase, shape=shape) for one in scenarios)
+    for option, use in first.items():
+        if all(option in unused for unused in others):
+            raise InputError(f"{option}: {use}")
 
 
 def unused_robot_options(

@@ -16,6 +16,7 @@ import numpy as np
 from pymodel.algorithms import step
 from pymodel.algorithms.conditions import eta_condition
 from pymodel.algorithms.requests import BASE, SingularError, serve
+from pymodel.algorithms.unused_options import refuse_unused
 from pymodel.arith.arrays import FormatArrays
 from pymodel.arith.scalars import BitExact
 from pymodel.compile.kernel import Kernel, context_name, interleave
@@ -340,6 +341,8 @@ def prepare(
 
     Raises
     ------
+    InputError
+        If an option is none of those, or would change nothing.
     ScenarioError
         If the scenarios cannot run, or not together.
     pymodel.machine.isa.ProgramError
@@ -351,6 +354,7 @@ def prepare(
         raise InputError("scenarios: must be a list of one or more")
     for scenario in scenarios:
         require(scenario, Scenario, "load")
+    refuse_unused(*scenarios, shape=shape, base=base, rebase=rebase)
     first, *others = scenarios
     for other in others:
         for key in ("steps", "save"):

@@ -257,6 +257,26 @@ def test_a_run_that_ends_early_has_its_warnings():
     assert "joint matrix (33) reaches" in digits
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"base": "blocks"}, "base: only for a chain of bodies that is closed to the ground"),
+        ({"rebase": 2}, "rebase: only for a mechanism with loops"),
+        ({"shape": "left"}, "shape: only for a mechanism like this of three or more bodies"),
+    ],
+)
+def test_options_that_change_nothing_in_an_engines_run(scenario, options, said):
+    machine = pymodel.Machine(depth=2048, program_depth=8192)
+    for call in (pymodel.prepare_run, pymodel.fitting):
+        with pytest.raises(pymodel.InputError, match=said):
+            call(machine, [scenario, scenario], **options)
+    if "rebase" in options:  # one of the systems has a use for it
+        closed = pymodel.load(SCENARIOS / "four_bar.toml", steps=4)
+        pendulum = pymodel.load(DOUBLE_PENDULUM, steps=4)
+        systems = [pendulum, pymodel.varied(closed, save=pendulum.save)]
+        assert pymodel.prepare_run(machine, systems, **options).every == 2
+
+
 def test_a_run_of_no_scenario():
     with pytest.raises(pymodel.InputError, match=r"a Scenario, as pymodel.load makes one, got str"):
         pymodel.simulate("scenarios/tree.toml")

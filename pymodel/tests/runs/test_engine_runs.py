@@ -163,7 +163,10 @@ def test_formats(fmt):
 def test_interleaved_systems_are_independent():
     systems = [scenario("double_pendulum"), scenario("five_bar"), scenario("general_chain_2")]
     mixed, _ = check(ROOMY, systems, rebase=2)
-    alone = [check(ROOMY, [one], rebase=2)[0].program.main for one in systems]
+    alone = []
+    for one in systems:
+        prepared, _ = check(ROOMY, [one], rebase=2 if one.loops else 0)
+        alone.append(prepared.program.main)
     assert max(alone) <= mixed.program.main < sum(alone)
 
 
