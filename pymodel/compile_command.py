@@ -12,7 +12,7 @@ from rich.text import Text
 
 from pymodel.algorithms.requests import BASE, RECORDED_BASES
 from pymodel.algorithms.rigid_body.functions import FUNCTIONS
-from pymodel.algorithms.unused_options import unused_options, unused_robot_options
+from pymodel.algorithms.unused_options import refuse_unused_of_robot, unused_options
 from pymodel.arith import scalars
 from pymodel.compile.registry import REGISTRY
 from pymodel.machine.isa import Machine, ProgramError
@@ -138,8 +138,7 @@ def _of_robot(arguments: argparse.Namespace, machine: Machine) -> ProgramImage:
     functions = _functions(arguments.function, [*FUNCTIONS])
     options = arguments.damping, arguments.armature or 0.0
     robot = urdf.load(arguments.source, arguments.floating, *options)
-    for option, why in unused_robot_options(robot, functions, *options).items():
-        raise InputError(f"--{option}: {why}")
+    refuse_unused_of_robot(robot, functions, *options, dashes="--")
     tell(robot)
     return compiled.compile_robot(machine, reduced(robot), functions, arguments.parameters_as_data)
 

@@ -5,7 +5,7 @@ import contextlib
 import sys
 
 from pymodel.algorithms.rigid_body.functions import FUNCTIONS
-from pymodel.algorithms.unused_options import unused_robot_options
+from pymodel.algorithms.unused_options import refuse_unused_of_robot
 from pymodel.arith.fp import flag_text
 from pymodel.compile.robot_kernels import count
 from pymodel.mechanism import urdf
@@ -73,8 +73,7 @@ def call(arguments: argparse.Namespace) -> int:
     machine = robot_calls.machine_of(arguments.lanes)
     robot = urdf.load(arguments.robot, arguments.floating, arguments.damping, arguments.armature)
     options = arguments.damping, arguments.armature
-    for option, why in unused_robot_options(robot, [function], *options).items():
-        raise InputError(f"--{option}: {why}")
+    refuse_unused_of_robot(robot, [function], *options, dashes="--")
     table = robot_calls.read_table(arguments.inputs)
     require_other_file(arguments.out, arguments.robot, arguments.inputs)
     with _progress(f"{function} of {robot.name}", "calls") as update:
@@ -127,4 +126,4 @@ def _progress(description: str, unit: str) -> contextlib.AbstractContextManager:
 
 def tell(robot: Robot, *warnings: str) -> None:
     """Say on stderr what was read, and what to beware of."""
-    print(robot, *robot.notes, *warnings, sep="\n", file=sys.stderr)
+    print(robot, *robot.notes, *robot.warnings, *warnings, sep="\n", file=sys.stderr)

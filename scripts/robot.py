@@ -333,7 +333,7 @@ def _summary(options: RobotOptions, robot: Robot, small: Robot) -> dict[str, Any
         "source": options.urdf,
         "degrees_of_freedom": robot.nv,
         "floating": robot.floating,
-        "notes": robot.notes,
+        "notes": robot.notes + robot.warnings,
         "function": options.function,
         "method": found.method,
         "target": options.target,
@@ -401,7 +401,7 @@ def _print(summary: Mapping[str, Any], robot: Robot) -> None:
     operations = summary["operations"]
     rows = [
         ("robot", str(robot)),
-        *(("", note) for note in robot.notes),
+        *(("", note) for note in robot.notes + robot.warnings),
         ("function", " by ".join(filter(None, (summary["function"], summary["method"])))),
         (
             "operations",

@@ -1,6 +1,6 @@
 """Which options would change nothing: of the algorithm for a scenario, of a robot's functions."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from pymodel.algorithms.requests import BASE
 from pymodel.algorithms.rigid_body.functions import FUNCTIONS
@@ -67,8 +67,36 @@ def refuse_unused(
             raise InputError(f"{option}: {use}")
 
 
+def refuse_unused_of_robot(
+    robot: Robot,
+    functions: Iterable[str],
+    damping: bool,
+    armature: float | Mapping[str, float],
+    dashes: str = "",
+) -> None:
+    """Refuse options that a robot's functions have no use for.
+
+    Parameters
+    ----------
+    robot, functions, damping, armature
+        As for :func:`unused_robot_options`.
+    dashes
+        What the names begin with in messages: ``--`` on a command line.
+
+    Raises
+    ------
+    InputError
+        If there is one.
+    """
+    for option, why in unused_robot_options(robot, functions, damping, armature).items():
+        raise InputError(f"{dashes}{option}: {why}")
+
+
 def unused_robot_options(
-    robot: Robot, functions: Iterable[str], damping: bool, armature: float
+    robot: Robot,
+    functions: Iterable[str],
+    damping: bool,
+    armature: float | Mapping[str, float],
 ) -> dict[str, str]:
     """The options that are given and that a robot's functions have no use for.
 
@@ -78,10 +106,11 @@ def unused_robot_options(
         As it was read with these options.
     functions
         Keys of :data:`pymodel.algorithms.rigid_body.functions.FUNCTIONS`; others are left out.
+        None where nobody says which are to come.
     damping
         Apply the joint damping of the file.
     armature
-        Inertia of each joint's drive; 0 for none.
+        Inertia of each joint's drive, of all or by the joint's name; 0 for none.
 
     Returns
     -------

@@ -129,7 +129,10 @@ class Robot:
     source : str
         File that it came from.
     notes : tuple of str
-        What a user should know of how it was read, a line each: snapped placements, mimic joints.
+        How it was read, a line each: snapped placements.
+    warnings : tuple of str
+        What of it a user may not expect, a line each: mimic joints, damping and friction that are
+        not applied, inertias that no body has.
     fixed : mapping of str to FixedLink
         The other links of the file, by name.
     """
@@ -139,6 +142,7 @@ class Robot:
     gravity: float = GRAVITY
     source: str = ""
     notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
     fixed: Mapping[str, FixedLink] = field(default_factory=dict)
 
     @property

@@ -124,7 +124,7 @@ def load(
         a floating base has none about some axis. Links that resist their own joints make the mass
         matrix positive definite at all configurations; others, as a massless link between two
         joints, leave some where it is singular.
-        Inertias that no body has are a note, as they are common: a principal moment that is
+        Inertias that no body has are a warning, as they are common: a principal moment that is
         negative (Atlas' torso), or more than the sum of the others.
     """
     source = os.fspath(path)
@@ -133,7 +133,7 @@ def load(
     bodies, fixed = _lumped(source, file, root, children, floating)
     if not bodies:
         raise RobotError(source, "", "no joint moves")
-    notes = [*_snap_notes(bodies)]
+    notes = tuple(_snap_notes(bodies))
     joints = {joint.name: joint for joint in file.joints}
     moving = [joints[body.joint] for body in bodies if body.kind != FREE]
     dampings = {joint.name: _damping(joint) for joint in moving} if damping else {}
@@ -155,8 +155,9 @@ def load(
         )
         _check_inertia(source, link)
         links.append(link)
-    notes += [*_joint_notes(moving, damping), *_inertia_notes(links)]
-    return Robot(file.name, tuple(links), source=source, notes=tuple(notes), fixed=fixed)
+    warnings = (*_joint_warnings(moving, damping), *_inertia_warnings(links))
+    told = {"notes": notes, "warnings": warnings}
+    return Robot(file.name, tuple(links), source=source, fixed=fixed, **told)
 
 
 @dataclass
@@ -459,7 +460,7 @@ def _snap_notes(bodies: list[_Body]) -> Iterator[str]:
         yield f"{sum(counts.values())} entries of placements snapped to 0, 1 or -1: {names}"
 
 
-def _joint_notes(joints: list[UrdfJoint], damping: bool) -> Iterator[str]:
+def _joint_warnings(joints: list[UrdfJoint], damping: bool) -> Iterator[str]:
     """What of the moving joints a user may not expect."""
     mimics = [f"{joint.name} ({joint.mimic.joint})" for joint in joints if joint.mimic]
     if mimics:
@@ -516,7 +517,7 @@ def _moments(link: Link) -> np.ndarray:
     return np.linalg.eigvalsh(np.trace(about_centre) * np.eye(3) - about_centre)
 
 
-def _inertia_notes(links: list[Link]) -> Iterator[str]:
+def _inertia_warnings(links: list[Link]) -> Iterator[str]:
     """Inertias that no body has."""
     negative, uneven = [], []
     for link in links:

@@ -15,6 +15,7 @@ from pymodel.algorithms.rigid_body.functions import (
     columns,
     force_columns,
 )
+from pymodel.algorithms.unused_options import refuse_unused_of_robot
 from pymodel.arith.errors import require_flag
 from pymodel.compile.robot_kernels import Count, count
 from pymodel.machine.isa import Machine
@@ -76,14 +77,17 @@ def load_robot(
     pymodel.mechanism.urdf.RobotError
         If the file makes no robot; one line says why.
     InputError
-        If an option is none of these, or lanes are given without an engine.
+        If an option is none of these, lanes are given without an engine, or the damping of a file
+        that has none is asked for.
     """
     for name, value in (("floating", floating), ("damping", damping)):
         require_flag(name, value)
     machine = robot_calls.machine_of(lanes)
     if lanes is not None and target != robot_calls.STEP:
         raise InputError(f"lanes {lanes!r}: only for the target {robot_calls.STEP}")
-    return RobotModel(urdf.load(path, floating, damping, armature), arithmetic, target, machine)
+    robot = urdf.load(path, floating, damping, armature)
+    refuse_unused_of_robot(robot, (), damping, armature)
+    return RobotModel(robot, arithmetic, target, machine)
 
 
 class RobotModel:
@@ -113,7 +117,8 @@ class RobotModel:
     joints : list of str
         Names in the order of the columns.
     warnings : tuple of str
-        Of the last call.
+        What of the robot itself a user may not expect (:attr:`Robot.warnings`), then those of the
+        last call.
 
     The class raises an InputError for an arithmetic or a target that there is not, its functions
     for arrays of wrong shape, of what is no finite number, or with masked entries.
@@ -134,7 +139,7 @@ class RobotModel:
         self.arithmetic, self.target, self.machine = arithmetic, target, machine
         self.nq, self.nv = robot.nq, robot.nv
         self.joints = [link.joint for link in robot.links]
-        self.warnings: tuple[str, ...] = ()
+        self.warnings = robot.warnings
 
     def __repr__(self) -> str:
         return f"<{self.robot}>"
@@ -230,7 +235,7 @@ class RobotModel:
             shapes = ", ".join(f"{name} {np.shape(array)}" for name, _, array in parts)
             raise InputError(f"batches differ: {shapes}") from None
         if 0 in batch:
-            self.warnings = ()
+            self.warnings = self.robot.warnings
             return tuple(np.empty((*batch, *self._size(x))) for x in FUNCTIONS[function].gives)
         table = {}
         for (_, names, _), array in zip(parts, arrays, strict=True):
@@ -240,7 +245,7 @@ class RobotModel:
         answer = robot_calls.call(
             self._reduced, function, table, self.arithmetic, self.target, self.machine
         )
-        self.warnings = answer.warnings
+        self.warnings = self.robot.warnings + answer.warnings
         return tuple(self._array(answer.table, kind, batch) for kind in FUNCTIONS[function].gives)
 
     def _carrier(self, name: str) -> tuple[int, FixedLink | None]:

@@ -259,7 +259,7 @@ def _print(summary: dict[str, Any], loop: ClosedLoop) -> None:
     units = _units(loop)
     rows = [
         ("robot", str(loop.robot)),
-        *(("", note) for note in loop.robot.notes),
+        *(("", note) for note in loop.robot.notes + loop.robot.warnings),
         ("motion", f"{loop.steps} step{'s' * (loop.steps > 1)} of {1e3 * loop.step:g} ms"),
         ("left to the target", f"{summary['left_to_the_target']:.2g} {units['q']}"),
     ]

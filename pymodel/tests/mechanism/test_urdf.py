@@ -217,7 +217,7 @@ def test_a_mimic_joint_is_a_joint_of_its_own(load):
     mimic = joint("k", "b", "c", more="<mimic joint='j'/>")
     robot = load(ARM + link("c") + mimic)
     assert robot.nv == 2
-    assert robot.notes == ("mimic joints are joints of their own: k (j)",)
+    assert robot.warnings == ("mimic joints are joints of their own: k (j)",)
 
 
 def test_quaternions_of_origins_are_refused(load):
@@ -232,9 +232,9 @@ def test_damping_of_the_file(load):
     friction = "dry friction is not applied: j"
     left_out, applied = load(elements), load(elements, damping=True)
     assert left_out.links[0].damping == 0 and applied.links[0].damping == 0.5
-    assert left_out.notes == ("damping is not applied: j", friction)
-    assert applied.notes == (friction,)
-    assert load(ARM, damping=True).notes == ("there is no joint damping to apply",)
+    assert left_out.warnings == ("damping is not applied: j", friction)
+    assert applied.warnings == (friction,)
+    assert load(ARM, damping=True).warnings == ("there is no joint damping to apply",)
 
 
 def test_armature_by_joint_and_for_all(load):
@@ -259,7 +259,7 @@ def test_armature_replaces_inertia(load):
 
 
 def test_inertias_that_no_body_has_are_noted():
-    *_, negative, uneven = urdf.load(ROBOTS / "atlas.urdf").notes
+    *_, negative, uneven = urdf.load(ROBOTS / "atlas.urdf").warnings
     assert negative.startswith("a principal moment of inertia is negative: utorso (-0.653 kg m^2),")
     said = "beyond the sum of the others: l_lglut (0.00156 > 0.000243 + 0.00122 kg m^2)"
     assert uneven == f"a principal moment of inertia is {said}"
@@ -268,7 +268,7 @@ def test_inertias_that_no_body_has_are_noted():
 @pytest.mark.parametrize(("izz", "noted"), [(2.01, False), (2.03, True)])
 def test_moments_of_inertia_are_typed_decimals(load, izz, noted):
     """Those of a plate."""
-    assert bool(load(ARM.replace("izz='1'", f"izz='{izz}'")).notes) == noted
+    assert bool(load(ARM.replace("izz='1'", f"izz='{izz}'")).warnings) == noted
 
 
 @pytest.mark.parametrize("space", ["xmlns", "xmlns:xacro"])

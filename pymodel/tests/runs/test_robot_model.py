@@ -1,12 +1,14 @@
 """A robot's functions on arrays: shapes, batches, wrenches, arithmetics, and what is refused."""
 
 import gc
+import re
 from weakref import ref
 
 import numpy as np
 import pinocchio
 import pytest
 
+from pymodel.cli import main
 from pymodel.compile import native
 from pymodel.compile.robot_kernels import chained, recorded
 from pymodel.machine.isa import Machine
@@ -173,6 +175,31 @@ def test_what_is_kept_goes_with_the_robot(rng):
     del model, small
     gc.collect()
     assert [thing() for thing in kept] == [None] * len(kept)
+
+
+def test_what_of_a_robot_one_may_not_expect_is_a_warning(tmp_path, capsys):
+    """As the command prints it, before any call and after each."""
+    path = tmp_path / "arm.urdf"
+    text = re.sub(r'izz="[^"]*"', 'izz="9"', IIWA.read_text())
+    *first, last = text.rpartition("</joint>")
+    path.write_text("".join([*first[:1], '<mimic joint="iiwa_joint_1"/></joint>', last]))
+    robot = load_robot(path)
+    assert main(["joints", str(path)]) == 0
+    told = capsys.readouterr().err.splitlines()
+    of_mimic, of_inertias = robot.warnings
+    assert of_mimic.startswith("mimic joints are joints of their own: ")
+    assert of_inertias.startswith("a principal moment of inertia is beyond the sum of the others: ")
+    assert told[-2:] == [of_mimic, of_inertias]
+    robot.mass_matrix(np.zeros((0, 7)))
+    assert robot.warnings == (of_mimic, of_inertias)
+    robot.mass_matrix(np.zeros(7))
+    assert robot.warnings == (of_mimic, of_inertias)
+
+
+def test_damping_of_a_file_that_has_none_is_refused():
+    with pytest.raises(InputError) as caught:
+        load_robot(IIWA, damping=True)
+    assert str(caught.value) == f"damping: no joint of {IIWA} has damping"
 
 
 def test_damping_and_armature(tmp_path, rng):
