@@ -10,9 +10,13 @@ the plane and 3 in space. SI units, ground frame.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from pymodel.arith.errors import InputError, require
+from pymodel.arith.numbers import numbers, whole
 from pymodel.mechanism import frames, rotations
 from pymodel.mechanism.scenario import (
     FIXED,
@@ -114,15 +118,55 @@ def point_position(scenario: Scenario, q: np.ndarray, body: int, point: Vector) 
     scenario : Scenario
     q : numpy.ndarray, shape (..., nq)
     body : int
-        Index of the body; negative for the ground.
+        Index of the body; -1 for the ground.
     point : tuple of float
         m, from handle 1 in the body's frame, or in the ground frame.
 
     Returns
     -------
     numpy.ndarray, shape (..., d)
+
+    Raises
+    ------
+    InputError
+        If an argument is none of these, or there is no such body.
     """
-    return _point_positions(scenario, q, [(body, point)])[0]
+    q = _coordinates(scenario, q)
+    return _point_positions(scenario, q, [(_body(scenario, body), _point(scenario, point))])[0]
+
+
+def _coordinates(scenario: Scenario, q: np.ndarray) -> np.ndarray:
+    """Coordinates of a scenario as float64, (..., nq); an InputError for anything else."""
+    require(scenario, Scenario, "load")
+    q = _numbers("q", q)
+    if q.shape[-1:] != (scenario.nq,):
+        raise InputError(f"q: shape {q.shape}, must end with ({scenario.nq},)")
+    return q
+
+
+def _body(scenario: Scenario, body: int) -> int:
+    """Index of a body, or of the ground; an InputError for anything else."""
+    last = len(scenario.bodies) - 1
+    with suppress(ValueError):
+        if not isinstance(body, bool) and GROUND <= (found := whole("body", body)) <= last:
+            return found
+    span = f"0 to {last}, or {GROUND} for the ground"
+    raise InputError(f"body: must be a whole number of {span}, got {body!r}")
+
+
+def _point(scenario: Scenario, point: Vector) -> np.ndarray:
+    """A point's numbers, (d,); an InputError for anything else."""
+    found, size = _numbers("point", point), len(scenario.gravity)
+    if found.shape != (size,) or not np.isfinite(found).all():
+        raise InputError(f"point: must be {size} finite numbers, got {found.tolist()}")
+    return found
+
+
+def _numbers(name: str, x: ArrayLike) -> np.ndarray:
+    try:
+        return numbers(name, x)
+    except ValueError as error:
+        raise InputError(str(error)) from None
 
 
 def _point_positions(
@@ -295,7 +339,14 @@ def loop_velocity(scenario: Scenario, q: np.ndarray, qd: np.ndarray) -> np.ndarr
 
 
 def loop_tilt(scenario: Scenario, q: np.ndarray) -> np.ndarray:
-    """Angle between the two axes of the worst hinge of a loop, rad, (...); 0 without hinges."""
+    """Angle between the two axes of the worst hinge of a loop, rad, (...); 0 without hinges.
+
+    Raises
+    ------
+    InputError
+        If it is no scenario, or the coordinates are not of its mechanism.
+    """
+    q = _coordinates(scenario, q)
     chords = np.linalg.norm(axis_gaps(scenario, q), axis=-1).max(axis=-1, initial=0.0)
     return 2.0 * np.arcsin(np.minimum(0.5 * chords, 1.0))
 

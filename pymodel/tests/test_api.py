@@ -13,6 +13,7 @@ import pytest
 
 import pymodel
 from pymodel.cli import main
+from pymodel.mechanism.kinematics import loop_tilt, point_position
 from pymodel.tests.places import ROOT, SCENARIOS
 
 pytestmark = pytest.mark.reads("docs")
@@ -275,6 +276,42 @@ def test_options_that_change_nothing_in_an_engines_run(scenario, options, said):
         pendulum = pymodel.load(DOUBLE_PENDULUM, steps=4)
         systems = [pendulum, pymodel.varied(closed, save=pendulum.save)]
         assert pymodel.prepare_run(machine, systems, **options).every == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"body": True}, r"body: must be a whole number of 0 to 1, or -1 for the ground, got True"),
+        ({"body": -2}, r"body: must be a whole number of 0 to 1, .*, got -2"),
+        ({"body": 2}, r"body: must be a whole number of 0 to 1, .*, got 2"),
+        ({"body": "bar"}, r"body: must be a whole number of 0 to 1, .*, got 'bar'"),
+        ({"body": 1.0}, r"body: must be a whole number of 0 to 1, .*, got 1\.0"),
+        ({"point": (0.1, np.nan)}, r"point: must be 2 finite numbers, got \[0\.1, nan\]"),
+        ({"point": (0.1, 0.0, 0.0)}, r"point: must be 2 finite numbers, got \[0\.1, 0\.0, 0\.0"),
+        ({"point": "tip"}, "point: must be a number, or an array of numbers"),
+        ({"q": np.zeros((5, 3))}, r"q: shape \(5, 3\), must end with \(2,\)"),
+        ({"q": 0.0}, r"q: shape \(\), must end with \(2,\)"),
+        ({"q": "x"}, "q: must be a number, or an array of numbers"),
+        ({"scenario": "tree.toml"}, "must be a Scenario, as pymodel.load makes one, got str"),
+    ],
+)
+def test_mistakes_of_places(scenario, change, said):
+    given = {"scenario": scenario, "q": np.zeros((5, 2)), "body": 1, "point": (0.1, 0.0)}
+    assert point_position(**given).shape == (5, 2)
+    assert point_position(**(given | {"body": np.int64(-1)})).tolist() == [[0.1, 0.0]] * 5
+    with pytest.raises(pymodel.InputError, match=said) as caught:
+        point_position(**(given | change))
+    assert "\n" not in str(caught.value)
+    if change.keys() <= {"scenario", "q"}:
+        arguments = (given | change)["scenario"], (given | change)["q"]
+        with pytest.raises(pymodel.InputError, match=said):
+            loop_tilt(*arguments)
+
+
+def test_tilt_of_another_mechanism():
+    bennett = pymodel.load(SCENARIOS / "bennett.toml", steps=1)
+    with pytest.raises(pymodel.InputError, match=r"q: shape \(7, 2\), must end with \(3,\)"):
+        loop_tilt(bennett, np.zeros((7, 2)))
 
 
 def test_a_run_of_no_scenario():
