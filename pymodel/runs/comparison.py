@@ -95,7 +95,7 @@ def reference(scenario: Scenario, t: ArrayLike | None = None) -> Trajectory:
     Raises
     ------
     InputError
-        If the times are no numbers, or do not ascend.
+        If the times are no finite numbers, or do not ascend.
     NoReferenceError
         If it cannot be solved until the last time; its ``trajectory`` is the part until then.
     """

@@ -348,14 +348,15 @@ def simulate(scenario: Scenario, t: np.ndarray, progress: Progress | None = None
     Raises
     ------
     InputError
-        If the times do not ascend from 0 or later.
+        If the times do not ascend from 0 or later, or are not finite.
     NoReferenceError
         If the solver gives up or has worked for too long (:data:`MIN_EVALUATIONS`), if the motion
         leaves the range of float64, if loop constraints depend on each other, or if loops pass a
         singular posture. Its ``trajectory`` is the part until then.
     """
     t = np.asarray(t, dtype=np.float64)
-    if t.ndim != 1 or not len(t) or not np.all(np.diff(t, prepend=0.0) >= 0.0):
+    usable = t.ndim == 1 and len(t) and np.isfinite(t).all()
+    if not (usable and np.all(np.diff(t, prepend=0.0) >= 0.0)):
         raise InputError("t: must be times in s, shape (T,), that ascend from 0 or later")
     equations = equations_of(scenario)
     solve = _solve_loops if equations.constraints else _solve_tree

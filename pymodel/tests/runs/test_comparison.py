@@ -83,6 +83,6 @@ def test_what_cannot_be_compared(scenario, run):
         compare(run, "run.csv")
     with pytest.raises(InputError, match="quantity 'angle': no column"):
         compare(run, run).largest("angle")
-    for t in ([0.0, 0.2, 0.1], [-0.1], [], [[0.0]], [np.nan]):
+    for t in ([0.0, 0.2, 0.1], [-0.1], [], [[0.0]], [np.nan], [0.0, np.inf], [np.inf] * 2):
         with pytest.raises(InputError, match="t: must be times in s"):
             reference(scenario, t)
