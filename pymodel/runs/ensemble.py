@@ -322,6 +322,9 @@ def _parsed(key: str, text: str, kind: str) -> Axis | list[Value]:
             for end in (first, last):
                 if not math.isfinite(float(end)):
                     raise InputError(f"--vary {key}: must be finite numbers, got {end}")
+            if not math.isfinite(float(last) - float(first)):
+                reason = f"from {first} to {last} is further than a float64 holds"
+                raise InputError(f"--vary {key}: {reason}")
             return np.linspace(float(first), float(last), int(size)).tolist()
         words = [word.strip() for word in text.split(",")]
         if kind == "torque":

@@ -100,6 +100,7 @@ def test_a_variation_is_checked_as_a_file_is():
         ({"body[0].mass": "1:2:1"}, "a range has 2 to 10000000 values, got 1"),
         ({"body[0].mass": "1:2:999999999"}, " values, got 999999999"),
         ({"body[0].mass": "1,nan"}, "must be finite numbers, got nan"),
+        ({"body[0].q": "-1e308:1e308:3"}, "--vary body[0].q: from -1e308 to 1e308 is further than"),
         ({"body[0].q": "inf:2:3"}, "--vary body[0].q: must be finite numbers, got inf"),
         ({"body[0].q": "0:-inf:3"}, "must be finite numbers, got -inf"),
         ({"body[0].mass": [True]}, "must be finite numbers, got True"),
