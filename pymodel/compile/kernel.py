@@ -9,12 +9,14 @@ which operations there are, and which parameters are zero.
 from __future__ import annotations
 
 import hashlib
+import math
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from pymodel.arith.errors import InputError, require
 from pymodel.arith.fp import Format
 from pymodel.arith.numbers import check_dict, number
 from pymodel.arith.scalars import BitExact, S, SupportsArithmetic
@@ -165,19 +167,32 @@ class Kernel:
 
         Raises
         ------
-        ValueError
-            If these are not the kernel's parameters: one that was zero when it was recorded is
-            structure, and not among them.
+        InputError
+            If that is no format, a parameter is no finite number, or these are not the kernel's
+            parameters: one that was zero when it was recorded is structure, and not among them.
         """
+        require(fmt, Format, "Format")
         arithmetic, leaves = BitExact(fmt), self.fixed_leaves
-        parameters = self.parameters if parameters is None else parameters
-        if parameters.keys() != self.parameters.keys():
-            differ = ", ".join(sorted(parameters.keys() ^ self.parameters.keys()))
-            raise ValueError(f"not the parameters of this kernel; missing or unknown: {differ}")
+        parameters = self.parameters if parameters is None else self._own(parameters)
         refs = [Ref(self.graph, index) for index in leaves]
         given = {name: arithmetic.const(x) for name, x in parameters.items()}
         scalars = self.graph.evaluate(arithmetic, {}, refs, given)
         return {name: x.bits for name, x in zip(leaves.values(), scalars, strict=True)}
+
+    def _own(self, parameters: Mapping[str, float]) -> dict[str, float]:
+        """Its parameters as floats; an InputError for anything else."""
+        try:
+            check_dict("parameters", parameters)
+            if differ := parameters.keys() ^ self.parameters.keys():
+                names = ", ".join(sorted(map(str, differ)))
+                raise InputError(f"not the parameters of this kernel; missing or unknown: {names}")
+            found = {name: number(f"parameters: {name}", x) for name, x in parameters.items()}
+        except ValueError as error:
+            raise InputError(str(error)) from None
+        for name, x in found.items():
+            if not math.isfinite(x):
+                raise InputError(f"parameters: {name}: must be finite, got {x}")
+        return found
 
     def evaluate(
         self,

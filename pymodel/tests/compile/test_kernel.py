@@ -157,6 +157,23 @@ def test_parameters_alone_are_computed_before():
     assert twin.read(program.carried["x"]) == want.bits
 
 
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((3,), "must be a Format, as pymodel.Format makes one, got int"),
+        ((BINARY32, 3), "parameters must be a dict, name -> number, got int"),
+        ((BINARY32, {"a": 1.0, 2: 1.0}), "not the parameters of this kernel; .*: 2, b"),
+        ((BINARY32, {"a": 1.0, "b": np.nan}), "parameters: b: must be finite, got nan"),
+        ((BINARY32, {"a": -np.inf, "b": 1.0}), "parameters: a: must be finite, got -inf"),
+        ((BINARY32, {"a": 1.0, "b": "x"}), "parameters: b: must be a number, or an array"),
+    ],
+)
+def test_mistakes_of_values(arguments, said):
+    kernel = record(lambda _, x: {"y": x["a"] * x["b"]}, parameters={"a": 3.0, "b": 0.1})
+    with pytest.raises(InputError, match=said):
+        kernel.values(*arguments)
+
+
 def test_two_segments_that_compute_other_values_of_parameters():
     """Each reads its own, also where both are the first node after the parameters."""
 
