@@ -169,10 +169,7 @@ def parse(
         bodies.append(_body(table, index, bodies, parents))
     count = len(bodies)
     loops = tuple(_loop(table, count) for table in top.tables("loop", schema.LOOP, numbers))
-    springs = tuple(
-        Spring(**_between(table, count, "spring", table.keys))
-        for table in top.tables("spring", schema.SPRING, numbers)
-    )
+    springs = tuple(_spring(table, count) for table in top.tables("spring", schema.SPRING, numbers))
     scenario = Scenario(
         name=name,
         gravity=gravity,
@@ -246,6 +243,8 @@ def _body(table: FileTable, index: int, earlier: list[Body], parents: list[int])
     one = ("torque", "spring", "rest", "damping")
     without = {FIXED: ("q", "qd", "guess", *one), SPHERICAL: one, FREE: ("attach", *one)}
     table.refuse(without.get(joint, ()), f"a {joint} joint has none")
+    if "spring" not in table.data:
+        table.refuse(("rest",), "there is no spring in this joint")
     plain = {
         key.name: table.get(key.name)
         for key in schema.BODY
@@ -304,6 +303,14 @@ def _loop(table: FileTable, count: int) -> Loop:
     hinge = joint == REVOLUTE and table.spatial
     axes = {key: _axis(table, key, hinge) for key in ("axis", "to_axis")}
     return Loop(**values, joint=joint, **axes)
+
+
+def _spring(table: FileTable, count: int) -> Spring:
+    """A spring, a damper, or both."""
+    values = _between(table, count, "spring", table.keys)
+    if not {"stiffness", "damping"} & table.data.keys():
+        raise table.error("stiffness", "required key is missing, unless there is damping")
+    return Spring(**values)
 
 
 def _between(table: FileTable, count: int, what: str, keys: Iterable[str]) -> dict[str, Any]:

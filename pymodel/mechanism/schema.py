@@ -201,7 +201,13 @@ BODY = (
         0.0,
     ),
     Key("spring", "number", "N m/rad", "stiffness of a spring in the joint; prismatic: N/m", 0.0),
-    Key("rest", "number", "rad", "joint angle, or displacement, at which the spring is slack", 0.0),
+    Key(
+        "rest",
+        "number",
+        "rad",
+        "joint angle, or displacement, at which the spring is slack; only with `spring`",
+        0.0,
+    ),
     Key("damping", "number", "N m s/rad", "viscous damping of the joint; prismatic: N s/m", 0.0),
     Key("name", "string", "", "a name that no other body has", "", "none"),
 )
@@ -256,9 +262,23 @@ SPRING = (
         "m",
         "that end, from handle 1 of its body, in its frame; of the ground, in the ground frame",
     ),
-    Key("stiffness", "number", "N/m", "force for each metre that the spring is stretched", 0.0),
+    Key(
+        "stiffness",
+        "number",
+        "N/m",
+        "force for each metre that the spring is stretched",
+        0.0,
+        "`0.0`, if there is `damping`",
+    ),
     Key("length", "nonnegative", "m", "natural length, at which the spring is slack", 0.0),
-    Key("damping", "number", "N s/m", "force for each m/s at which the ends part", 0.0),
+    Key(
+        "damping",
+        "number",
+        "N s/m",
+        "force for each m/s at which the ends part",
+        0.0,
+        "`0.0`, if there is `stiffness`",
+    ),
 )
 
 #: Tables of a scenario file by their headings.

@@ -492,6 +492,14 @@ MISTAKES = {
         second("guess = true"),
         "body[1].guess: there is no loop to solve it from",
     ),
+    "rest_without_spring": (
+        second("rest = 0.3"),
+        "body[1].rest: there is no spring in this joint",
+    ),
+    "spring_that_does_nothing": (
+        edit(SPRUNG, "stiffness = 10.0", "length = 1.0"),
+        "spring[0].stiffness: required key is missing, unless there is damping",
+    ),
     "guess_too_far": (
         edit(GUESSED, "at = [0.4, 0.0]", "at = [1.5, 0.0]"),
         "loop: the guesses of q close no posture: pins stay 0.725 m apart",
