@@ -12,7 +12,7 @@ from pymodel.mechanism.scenario import Scenario
 from pymodel.runs.judgement import warnings_of
 from pymodel.runs.trajectory import JOINT_COLUMNS, Trajectory, joint_column_names
 
-DONE, STOPPED, FAILED = "done", "stopped", "failed"
+STATUSES = DONE, STOPPED, FAILED = "done", "stopped", "failed"
 NAN = float("nan")
 
 

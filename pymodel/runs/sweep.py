@@ -266,7 +266,7 @@ def run(
     total, base = len(asked.ensemble), asked.ensemble.scenario
     columns = {"index": np.arange(total)} | asked.ensemble.columns()
     names = [*columns, *Outcome.failure("").cells(base.nq, base.nv)]
-    found = parts.read(names, total) if parts else []
+    found = parts.read(names, columns) if parts else []
     missing = np.ones(total, dtype=bool)
     for part in found:
         missing[part["index"]] = False

@@ -20,6 +20,7 @@ import numpy as np
 from pymodel.mechanism.scenario import Scenario
 from pymodel.mechanism.scenario_file import parse
 from pymodel.runs.input_error import InputError
+from pymodel.runs.outcome import STATUSES
 
 Columns = dict[str, np.ndarray]
 Table = tuple[list[str], list[np.ndarray]]  #: names of columns as a file has them, and the columns
@@ -78,20 +79,20 @@ class Parts:
             reason = f"of another sweep, not of this {what}: remove it, or give another --out"
             raise InputError(f"{place}: {reason}")
 
-    def read(self, names: Sequence[str], total: int) -> list[Columns]:
+    def read(self, names: Sequence[str], given: Columns) -> list[Columns]:
         """The rows that are there: those of the finished table, or of each part.
 
         Parameters
         ----------
         names
             Columns of the table.
-        total
-            How many rows it is to have.
+        given
+            Its index and varied values, of all rows that it is to have.
 
         Raises
         ------
         InputError
-            If a file is damaged, or has other columns or rows.
+            If a file is damaged, or has other columns, rows or varied values.
         """
         if self.finished:
             read, paths = read_table, [self.out]
@@ -101,7 +102,8 @@ class Parts:
         for path in paths:
             try:
                 columns = read(path)
-                _check_rows(path, columns, names, total)
+                _check_rows(path, columns, names, given)
+                _check_cells(path, columns, given)
             except InputError as error:
                 raise InputError(f"{error}: remove it, or give another --out") from None
             if columns["index"].size:
@@ -156,16 +158,49 @@ def _read_part(path: Path) -> Columns:
         raise InputError(f"{path}: not rows of a sweep") from None
 
 
-def _check_rows(path: Path, columns: Columns, names: Sequence[str], total: int) -> None:
+def _check_rows(path: Path, columns: Columns, names: Sequence[str], given: Columns) -> None:
     """Refuse what are not rows of a table, each once, by an InputError."""
     if [*columns] != [*names]:
         raise InputError(f"{path}: has other columns than this sweep's table")
     index = columns["index"]
     lengths = {column.shape for column in columns.values()}
     whole = index.dtype.kind in "iu" or not index.size
-    once = np.isin(index, np.arange(total)).all() and len(np.unique(index)) == index.size
+    once = np.isin(index, given["index"]).all() and len(np.unique(index)) == index.size
     if not (whole and once) or lengths != {(index.size,)}:
         raise InputError(f"{path}: has other rows than this sweep's table")
+
+
+def _check_cells(path: Path, columns: Columns, given: Columns) -> None:
+    """Refuse other varied values, words for numbers, and no status, by an InputError."""
+    index = columns["index"]
+    for name, column in columns.items() if index.size else ():
+        if name in given:
+            right, must = _same(column, given[name][index]), "not what this sweep varies"
+        elif name == "status":
+            right, must = np.isin(column, STATUSES), f"none of {', '.join(STATUSES)}"
+        elif name == "reason" or column.dtype.kind in "if":
+            continue
+        else:
+            right, must = [_is_number(x) for x in column.tolist()], "no number"
+        if not np.all(right):
+            row = int(np.argmin(right))
+            raise InputError(f"{path}: index {index[row]}: {name} is {column[row]}, {must}")
+
+
+def _same(column: np.ndarray, wanted: np.ndarray) -> np.ndarray | list[bool]:
+    """Whether values are those wanted; a file may hold numbers as words, and the reverse."""
+    if column.dtype.kind in "if" and wanted.dtype.kind in "if":
+        return column == wanted
+    pairs = zip(column.tolist(), wanted.tolist(), strict=True)
+    return [x == y or (_is_number(x) and _is_number(y) and float(x) == float(y)) for x, y in pairs]
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def joined(parts: list[Columns]) -> Columns:

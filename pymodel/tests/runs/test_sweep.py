@@ -267,6 +267,16 @@ def test_a_table_that_lacks_rows_is_completed(tmp_path, ending, rows):
         (lambda text: text.replace("\n0,", "\n2,"), "has other rows than this sweep's table"),
         (lambda text: text.replace("q0", "q9"), "has other columns than this sweep's table"),
         (lambda text: "", "line 1: not the header of a table"),
+        (lambda text: text.replace("\n1,2.0,", "\n1,2.5,"), r"index 1: body\[0\].mass is 2.5, not"),
+        (
+            lambda text: text.replace("\n1,2.0,", "\n1,x,"),
+            r"index 1: body\[0\].mass is x, not what",
+        ),
+        (
+            lambda text: text.replace("\n1,2.0,done", "\n1,2.0,dune"),
+            "index 1: status is dune, none of",
+        ),
+        (lambda text: text.replace("done,,3,", "done,,3?,"), r"index 0: steps is 3\?, no number"),
     ],
 )
 def test_a_damaged_table_is_refused(tmp_path, spoil, said):
@@ -276,6 +286,19 @@ def test_a_damaged_table_is_refused(tmp_path, spoil, said):
     with pytest.raises(InputError, match=f"one.csv: {said}") as caught:
         sweep(DOUBLE_PENDULUM, {"body[0].mass": "1,2"}, out, steps=3, workers=0)
     assert str(caught.value).endswith(": remove it, or give another --out")
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+@pytest.mark.parametrize("rows", [1, 2])
+def test_words_that_look_like_numbers_are_no_damage(tmp_path, ending, rows):
+    """A torque of 1 stands among formulas, and alone in a table that lacks the others."""
+    out = tmp_path / f"one{ending}"
+    asked = {"body[0].torque": [1, "sin(t)"], "time.integrator": "euler,rk4"}
+    table = sweep(DOUBLE_PENDULUM, asked, out, steps=3, workers=0)
+    assert table["status"].tolist() == ["done"] * 4
+    WRITERS[ending](out, {name: column[:rows] for name, column in table.items()})
+    found = sweep(DOUBLE_PENDULUM, asked, out, steps=3, workers=0)
+    assert found["status"].tolist() == ["done"] * 4
 
 
 @pytest.mark.parametrize("text", ["null", "[]", "{"])
