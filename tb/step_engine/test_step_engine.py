@@ -740,7 +740,8 @@ async def positions(dut, board):
     await bus.write_no_byte("PROGRAM_STORE")
     beyond = machine.program_depth
     memory = 1 << (beyond - 1).bit_length()
-    await refuse("PROGRAM_STORE", beyond, memory + run.start, (1 << 31) + run.start, ALL_BITS)
+    far = (memory + run.start, (1 << 31) + run.start, ALL_BITS, *bus.too_large(beyond))
+    await refuse("PROGRAM_STORE", beyond, *far)
     outcome = await registers.run(*run.arguments, start=run.start)
     await bus.check(run, outcome, "program written in bytes")
     await bus.status(bus.model.flags, DONE=1)
@@ -789,7 +790,7 @@ async def descriptions(dut, board):
     await bus.check_bytes("PROGRAM", range(count), lambda number: number < count)
     await registers.write("PROGRAM", count - 1)
     memory = 1 << (count - 1).bit_length()
-    for word in (count, memory, memory + count - 1, 1 << 31, ALL_BITS):
+    for word in (count, memory + count - 1, ALL_BITS, *bus.too_large(count)):
         data = word.to_bytes(WORD_BYTES, "little")
         done = await registers.write_bytes(registers.map["PROGRAM"].offset, data)
         board.compare(f"write of {word:#x} to PROGRAM is OKAY", int(done), 0)
