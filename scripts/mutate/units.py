@@ -114,12 +114,7 @@ INVALID = "flags_o[4]"  # of a reciprocal
 DIVISION = "flags_o[3]"  # by zero, of an adder or a multiplier
 NO_OPTION = "the bit of an option that does not exist: reset clears it, writes are masked"
 IDLE_OPERAND = "an operand while the units are idle: no result of it is stored"
-NO_STEPS = "held in a run of no steps only, which ends; the next run sets it"
 TWO_ENTRIES = "at most two entries are traced here; what is left is only compared with two"
-HOST_WORD = (
-    "data of a host's word, kept where the chain stands: such a word is there only between runs, "
-    "when the chain advances in every cycle"
-)
 
 UNITS = {
     unit.name: unit
@@ -154,10 +149,6 @@ UNITS = {
             boxes=FLOAT_BOXES,
             control=tuple(f"gen_serial.u_inverter.{name}" for name in ("step_q", "i_q", "j_q")),
             argued={
-                "cnot0 by bit 29 $procmux$523.Y[4]": "only where the multiplier is not used: a "
-                "subnormal times zero is what zero times zero is",
-                "cnot0 by bit 20 $procmux$381.A[24]": "only where the multiplier is not "
-                "used: a number times zero is what zero times zero is",
                 "inv_ldup_serial.sv:254 const1 $procmux$105.A[17]": "a term that is left out is a "
                 "negative subnormal number, which an adder takes for minus zero, as it should be",
                 "inv_ldup_serial.sv:104 cnot1 by bit 5 $21.A": "no step lasts for 32 cycles here",
@@ -226,15 +217,8 @@ UNITS = {
                 "u_registers.read_at_q",
             ),
             argued={
-                "cnot1 by bit 10 $procmux$1281.B[18]": NO_OPTION,
                 "const0 $driver$u_sequencer.entries_left_q.Q[0]": TWO_ENTRIES,
                 "cnot1 by bit 0 $driver$u_sequencer.entries_left_q.Q[1]": TWO_ENTRIES,
-                "step_sequencer.sv:162 cnot1 by bit 29 $procmux$1157.B": NO_STEPS,
-                "step_sequencer.sv:162 const1 $procmux$1133.B[0]": NO_STEPS,
-                "step_sequencer.sv:167 const0 $838.B[7]": "a bit of a length that is 0: the "
-                "program has 96 words, and a run of a longer segment is refused",
-                "step_sequencer.sv:190 inv $859.A[1]": "behind the last item, which is executed "
-                "when two more have been fetched: none of these is",
             },
             goal=CONTROL_GOAL,
         ),
@@ -247,8 +231,8 @@ UNITS = {
             before=("u_registers.read_at_q",),  # one register at most is read at a time
             apart={"u_drain.some_place_q": ("u_drain.full_q",)},
             argued={
-                "const1 $procmux$15.A[8]": HOST_WORD,
-                "cnot1 by bit 20 $procmux$15.B[24]": HOST_WORD,
+                "cnot1 by bit 3 $2008.B[1]": "only where a multiplier divides by zero: it never "
+                "does",
                 "inv $driver$u_sequencer.fetched_item_q.Q[6]": "turned back in each cycle that it "
                 "is kept: only of the first words of a run, which store nothing, not kept for one",
             },

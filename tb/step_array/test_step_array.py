@@ -6,6 +6,7 @@ After every run all that left on the stream, flags, faults, and the counters are
 import re
 from dataclasses import replace
 from functools import cached_property
+from itertools import cycle, islice
 
 import cocotb
 import pytest
@@ -43,7 +44,8 @@ MOST_REPEAT = (1 << 16) - 1
 MANY_CALLS = {"icarus": 8, "verilator": 70}
 MANY_SHORT_CALLS = {"icarus": 0, "verilator": 520}
 BACKWARDS = {"icarus": 4, "verilator": 16}  # tables
-CALLS_IN_TURN, MOSTLY = 60, 0.8  # of the cycles
+CALLS_IN_TURN, LOOPS_IN_TURN = 60, (1, 8)
+MOSTLY = 0.8  # of the cycles
 REPEATS = {"icarus": (33,), "verilator": (33, 65, 129, 257)}  # of a segment: each bit by itself
 MOST_REPEATS = {"icarus": 1 << 9, "verilator": MOST_REPEAT}
 WAITS = 20  # cycles
@@ -393,13 +395,17 @@ async def many_calls(dut, board):
 
 @BENCH.test(timeout_us=40_000)
 async def functions_in_turn(dut, board):
-    """Batches of a call or a few, any function behind any other: half by half each is named."""
+    """Batches of a call or a few, any function behind any other: half by half each is named.
+
+    Every second function loops: batches of the others wait for the end of its walk.
+    """
     bus = await _start(dut, board)
     bus.registers.stall_streams(board.rng, 0.0, MOSTLY)
     words = tables.doubling_words(bus.machine)
-    table = [Function(0, 0, 0, 1, 1, 1)] * bus.machine.functions
+    loops = islice(cycle(LOOPS_IN_TURN), bus.machine.functions)
+    table = [Function(0, 0, 0, count, 1, 1) for count in loops]
     registers = bus.tables.programs.registers()
-    one = Segment(0, len(words), emit=True)
+    one = Segment(0, len(words))
     await bus.load(True, array_of(bus.machine, words, [one], table, registers))
     await bus.check_run([bus.call() for _ in range(CALLS_IN_TURN)], "in turn")
 
