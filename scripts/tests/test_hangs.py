@@ -1,9 +1,15 @@
 """A handshake or a state machine that stops is found soon, by name."""
 
+import os
+import resource
+import sys
+from types import SimpleNamespace
+
 import pytest
 
 from scripts.tests.planted import planted
 from tb.common import times
+from tb.common.simulators import GRACE_S, Logged
 from tb.ldup_coprocessor.bench import BENCH
 
 pytestmark = pytest.mark.rtl_of("ldup_coprocessor")
@@ -57,3 +63,21 @@ def test_a_stop_is_found_by_name(bug, tmp_path):
         f"make ldup_coprocessor SIM=icarus CONFIG=serial SEED=1 TEST={ran[0]['name']}"
         in (row["message"])
     )
+
+
+TELLS_ITS_LIMIT = """
+import resource
+while (limit := resource.getrlimit(resource.RLIMIT_CPU)[0]) == resource.RLIM_INFINITY:
+    pass
+print(limit)
+"""
+
+
+@pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="this system has no prlimit")
+def test_a_simulation_without_an_end_has_one_without_its_runner(tmp_path):
+    """The system ends it."""
+    told = []
+    simulator = SimpleNamespace(work_dir=tmp_path, env=os.environ, limit_s=50, watch=told.append)
+    with open(tmp_path / "log", "w") as log:
+        Logged._execute_one(simulator, [sys.executable, "-c", TELLS_ITS_LIMIT], log)
+    assert told == [f"{simulator.limit_s + GRACE_S}\n"]

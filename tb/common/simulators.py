@@ -4,6 +4,7 @@ import hashlib
 import logging
 import os
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -162,6 +163,7 @@ class Logged:
             text=True,
             errors="replace",
         )
+        _limit_processor_time(process, int(self.limit_s) + GRACE_S)
         expired, why = threading.Event(), ""
         watchdog = threading.Timer(self.limit_s, _stop, (process, expired))
         watchdog.daemon = True  # Ctrl-C may come before anyone can cancel it
@@ -182,6 +184,15 @@ class Logged:
             raise TooLongError(f"{name} took more than {self.limit_s} s")
         if status:
             raise SystemExit(f"{name} ended with status {status}{why}")
+
+
+def _limit_processor_time(process: subprocess.Popen, limit_s: int) -> None:
+    """Bound what a command takes of a processor, where the system can.
+
+    One that does not end by itself then ends although who started it was killed.
+    """
+    if hasattr(resource, "prlimit"):
+        resource.prlimit(process.pid, resource.RLIMIT_CPU, (limit_s, limit_s))
 
 
 def _stop(process: subprocess.Popen, expired: threading.Event) -> None:
