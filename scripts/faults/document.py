@@ -180,10 +180,10 @@ is read and compared.
 
 What an access finds at some time in a run is not compared where the map does not say when it
 changes: results, STEPS_DONE, and the array's CYCLES. The programmable tops run words that store
-nothing; that runs compute right is for their benches. Runs trace nothing; calls do not come, so the
-array's runs end by a reset. What cannot be read, such as the program, is not compared. A read and a
-write in the same cycle that both move FILE_ADDRESS or TRACE_INDEX are of the same place and move it
-once.
+nothing; that runs compute right is for their benches. Runs trace nothing; the array's calls are all
+too long for their functions, so each is dropped. What cannot be read, such as the program, is not
+compared. A read and a write in the same cycle that both move FILE_ADDRESS or TRACE_INDEX are of the
+same place and move it once.
 
 ```
 make fuzz UNITS="step_engine" COUNT=1000000 SEED=2

@@ -23,7 +23,6 @@ from tb.common import step_array as array_driver
 from tb.common import step_engine as engine_driver
 
 WORD = 0xFFFF_FFFF
-FOREVER = 1 << 60  # cycles of a run that only a reset ends
 RUN, RESET = 1, 2  # of CTRL
 IDLE, BUSY, DONE, ERROR = 1, 2, 4, 8  # of STATUS
 FLAGS_AT, FAULT_AT, FLAGS = 8, 4, 31
@@ -46,6 +45,7 @@ class Model:
     """
 
     OPTIONS = 0  # bits of CTRL that are kept
+    NOT_COUNTED = 0  # cycles of a run that CYCLES does not count
 
     def __init__(self, map_: Map, params: dict[str, int]) -> None:
         self.map, self.params = map_, params
@@ -112,7 +112,7 @@ class Model:
             return False
         if cycle <= self.started + self.length:
             return True
-        self.cycles = self.length
+        self.cycles = self.length - self.NOT_COUNTED
         self.sticky |= self.new_sticky
         self.results |= self.new_results
         self.started, self.done = None, True
@@ -498,9 +498,11 @@ class Step(Programmable):
 
 
 class Array(Programmable):
-    """The step array without calls: a run goes on until it is reset."""
+    """The step array with calls that are too long for any function: all are dropped."""
 
     READS_FILE = False
+    NOT_COUNTED = 1  # until the array hears of a run
+    AROUND_CALLS = 4  # cycles of a run
     POSITIONS = ("FILE_ADDRESS", "PROGRAM_STORE", "SEGMENT_STORE", "FUNCTION_STORE")
     MOST = 65535  # repeats, loops
 
@@ -552,8 +554,10 @@ class Array(Programmable):
         return self.held["CALLS", 0] != 0
 
     def run(self) -> tuple[int, int, dict[tuple[str, int], int]]:
-        """No call comes."""
-        return FOREVER, 0, {}
+        """All calls are taken, a beat a cycle, and dropped."""
+        calls = self.held["CALLS", 0]
+        length = 2 * self.params["IN_DEPTH"] * calls + self.AROUND_CALLS
+        return length, 1 << FAULT_AT, {("CALLS_TAKEN", 0): calls, ("DROPPED", 0): calls}
 
     def control(self, name: str, cycle: int, busy: bool) -> tuple[int, ...] | None:
         """A run begins a few cycles behind its command, so long as nothing is on its way."""
@@ -562,6 +566,7 @@ class Array(Programmable):
         return super().control(name, cycle, busy)
 
     def given(self, name: str, index: int) -> int | None:
-        """No call was taken, none given, no word executed."""
-        none = ("CALLS_TAKEN", "CALLS_GIVEN", "DROPPED", "WORD_CYCLES")
-        return 0 if name in none else self.constant.get(name, UNKNOWN)
+        """Calls were taken and dropped, none was given, no word executed."""
+        if name in ("CALLS_TAKEN", "DROPPED"):
+            return super().given(name, index)
+        return 0 if name in ("CALLS_GIVEN", "WORD_CYCLES") else self.constant.get(name, UNKNOWN)
