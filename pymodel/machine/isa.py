@@ -32,7 +32,6 @@ from pymodel.machine.registers import BUS_W, STEP_ENGINE
 
 SIDES = 2
 LOAD_STAGES = 3  # cycles from a word to what its load lane gives
-SCRATCH_STAGES = 3  # cycles from an operand of the output lane to its word in the scratch memory
 SHARE_STAGES = 3  # registers between several datapaths and a unit that they share
 MAX_LANES = STEP_ENGINE["LANES"].field("NUM_ADD").get(-1)  # of a kind, which a register tells
 MAX_DATAPATHS = 32
@@ -325,7 +324,7 @@ class Machine:
 
         A word may not load what it outputs itself.
         """
-        return -(-(self.operand_latency + SCRATCH_STAGES) // self.contexts)
+        return -(-self.operand_latency // self.contexts)
 
     @property
     def systems(self) -> int:

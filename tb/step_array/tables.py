@@ -4,6 +4,7 @@ Most are of :func:`doubling_words`. Each is given the bench's generator, for its
 and registers.
 """
 
+from copy import deepcopy
 from dataclasses import replace
 from itertools import chain
 
@@ -115,6 +116,24 @@ def adding(tables: Tables) -> Array:
     words[-1].writes[0] = 1
     segments, table = [Segment(0, len(words), emit=True)], [Function(0, 0, 0, 1, 2, 1)]
     return array_of(machine, words, segments, table, tables.programs.registers())
+
+
+def through_scratch(tables: Tables) -> Array:
+    """A table whose function outputs its input by way of the scratch memory, as soon as it may."""
+    machine, shared = tables.machine, tables.machine.shared_bank
+    load, output = ([lane.op for lane in machine.lanes].index(op) for op in ("load", "output"))
+    arrives = machine.latency["load"]
+    passing = [Word() for _ in range(arrives + 1)]
+    passing[0].issues[load] = ()
+    passing[-1].loaded = {shared}
+    passing[-1].reads = {Port(shared, 0): OFFERED}
+    passing[-1].issues = {output: (Operand(shared),)}
+    there, back = deepcopy(passing), deepcopy(passing)
+    there[-1].to_scratch = back[0].from_scratch = True
+    there += [Word()] * (machine.scratch_words - 1)
+    segments = [Segment(0, len(there)), Segment(len(there), len(back), emit=True)]
+    table = [Function(0, 1, 0, 1, 1, 1)]
+    return array_of(machine, there + back, segments, table, tables.programs.registers())
 
 
 def full(tables: Tables, most: int) -> Array:

@@ -373,7 +373,9 @@ async def stalls(dut, board):
         await bus.check_run(bus.calls(), f"stalls {rates}")
         await bus.check_run([bus.call()], f"stalls {rates}, one call")
         await bus.check_run(bus.calls(), f"stalls {rates}, again")
-    for table, context in ((tables.filling, "full memories"), (tables.quiet_end, "quiet ends")):
+    written = {"full memories": tables.filling, "quiet ends": tables.quiet_end}
+    written |= {"through scratch": tables.through_scratch} if bus.machine.scratch else {}
+    for context, table in written.items():
         await bus.load(True, table(bus.tables))
         calls = [bus.call(0) for _ in range(bus.machine.systems + 1)]
         await bus.check_run(calls, context)

@@ -103,7 +103,7 @@ def test_a_segment_ends_when_its_scratch_words_are_there():
     array = fitting_array(machine, {"f": chain})
     (length, _) = (segment.length for segment in array.segments)
     (written,) = (k for k, word in enumerate(array.words) if word.to_scratch)
-    assert length == written + machine.scratch_words == written + 7
+    assert length == written + machine.scratch_words == written + 4
     assert [given.words for given in array.twin().run([(0, (5,))])] == [(5,)]
     to, back = array.segments
     hasty = replace(array, segments=[replace(to, length=length - 1), back])

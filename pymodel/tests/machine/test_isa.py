@@ -96,9 +96,11 @@ def test_a_scratch_memory_adds_two_bits():
         plain.encode(Word(from_scratch=True))
 
 
-@pytest.mark.parametrize(("contexts", "words"), [(1, 4), (2, 3), (4, 2), (8, 1)])
+@pytest.mark.parametrize(("contexts", "words"), [(1, 4), (2, 2), (3, 2), (4, 1), (8, 1)])
 def test_what_goes_to_the_scratch_memory_takes_some_words(contexts, words):
-    assert Machine(contexts=contexts).scratch_words == words
+    machine = Machine(contexts=contexts, read_stages=2, operand_stages=1)
+    assert machine.operand_latency == 4
+    assert machine.scratch_words == words
 
 
 @pytest.mark.parametrize(
