@@ -48,6 +48,7 @@ def check_loops(scenario: Scenario) -> None:
     hinges = [index for index, loop in enumerate(scenario.loops) if loop.axis]
     tilts = kinematics.axis_gaps(scenario, q)
     rates = kinematics.axis_gap_velocities(scenario, q, qd)
+    turn = max(turn, speed / extent if extent else 0.0)  # what slides turns by rounding
     for index, tilt, rate in zip(hinges, tilts, rates, strict=True):
         if math.hypot(*tilt) > CLOSURE_TOLERANCE:
             angle = 2.0 * math.asin(min(0.5 * math.hypot(*tilt), 1.0))

@@ -135,13 +135,20 @@ def _fitting_velocities(scenario: Scenario, free: np.ndarray, q: np.ndarray) -> 
             speed = max(speed / extent, turn)
         return float(np.abs(jacobian @ (qd / units)).max()), speed
 
-    for _ in range(REFINEMENTS):
-        worst, speed = slip()
-        if worst > TOLERANCE * speed:
-            change = np.linalg.lstsq(jacobian[:, free], jacobian @ (qd / units), rcond=cut)[0]
-            if np.abs(change).max() > least * speed:  # the rest no velocities can mend
-                qd[free] -= units[free] * change
-    worst, speed = slip()
+    def fit() -> tuple[float, float]:
+        for _ in range(REFINEMENTS):
+            worst, speed = slip()
+            if worst > TOLERANCE * speed:
+                change = np.linalg.lstsq(jacobian[:, free], jacobian @ (qd / units), rcond=cut)[0]
+                if np.abs(change).max() > least * speed:  # the rest no velocities can mend
+                    qd[free] -= units[free] * change
+        return slip()
+
+    _, guessed = slip()
+    worst, speed = fit()
+    if speed <= TOLERANCE * guessed:  # all that is left of the guesses is their rounding
+        qd[free] = 0.0
+        worst, speed = fit()
     if not worst <= enough * speed:
         pins = kinematics.loop_velocity(scenario, q, qd)
         axes = np.abs(kinematics.axis_gap_velocities(scenario, q, qd)).max(initial=0.0)

@@ -14,10 +14,14 @@ from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
-
 from pymodel.mechanism import formula, schema
-from pymodel.mechanism.scenario import ScenarioError, Table, Vector, inertia_matrix
+from pymodel.mechanism.scenario import (
+    ScenarioError,
+    Table,
+    Vector,
+    inertia_matrix,
+    is_positive_definite,
+)
 
 MAX_TABLE = 1000  # times of a torque that is a table
 LONGEST_SHOWN = 100  # characters of a file's text in a message
@@ -263,7 +267,7 @@ class FileTable:
         if len(moments) == 3:
             xx, yy, zz = moments
             moments = (xx, 0.0, 0.0, yy, 0.0, zz)
-        if not np.linalg.eigvalsh(inertia_matrix(moments))[0] > 0.0:
+        if not is_positive_definite(inertia_matrix(moments)):
             raise self.error(key, "must be positive definite")
         return moments
 

@@ -29,10 +29,11 @@ def varied(scenario: Scenario, **values: ArrayLike) -> Scenario:
     **values
         By the file's keys. Of bodies (``mass``, ``torque``, ...) shape (n,), or (n, d) of the
         vectors ``com``, ``tip`` and ``attach``, d being 2 in the plane and 3 in space; one value
-        stands for all bodies. A ``torque`` may be a formula or a table in time, as in a file. Of
-        joints ``q``, (nq,), and ``qd``, (nv,). Of loops ``point`` and ``at``, (loops, d). Of
-        springs between points ``stiffness`` and ``length``, (springs,). Of the whole ``gravity``,
-        (d,), ``step``, ``end``, ``integrator``, ``tolerance``, ``save`` and ``name``. Units are
+        stands for all bodies. In space ``inertia`` is (n, 3) or (n, 6), or that of one body. A
+        ``torque`` may be a formula or a table in time, as in a file. Of joints ``q``, (nq,), and
+        ``qd``, (nv,). Of loops ``point`` and ``at``, (loops, d). Of springs between points
+        ``stiffness`` and ``length``, (springs,). Of the whole ``gravity``, (d,), ``step``,
+        ``end``, ``integrator``, ``tolerance``, ``save`` and ``name``. Units are
         those of the file. Pins stay where ``attach`` says, also where a ``tip`` changes.
 
     Returns
@@ -151,11 +152,13 @@ def _spread(
     else:
         sizes, own = [1] * count, (dimension,) if key.kind == "vector" else ()
         if key.kind == "inertia" and scenario.spatial:
-            own = (6,)
+            own = (3,) if np.shape(value)[-1:] == (3,) else (6,)
     shape = (sum(sizes), *own)
     if not sum(sizes) and np.asarray(value, dtype=object).size:
         raise ScenarioError(scenario.source, key.name, "nothing in this mechanism has it")
     try:
+        if key.kind == "inertia" and own and not np.ndim(value):
+            raise ValueError
         rows = np.broadcast_to(np.asarray(value, dtype=object), shape).tolist()
     except ValueError:
         reason = f"must have the shape {shape} or {own}, got {np.shape(value)}"

@@ -173,6 +173,50 @@ def test_guesses_near_a_closed_posture_lead_back_to_it(name):
     assert loop_velocity(solved, solved.q0, solved.qd0) < 1e-12
 
 
+@pytest.mark.parametrize("name", ["four_bar", "slider_crank", "bennett", "andrews"])
+def test_guessed_velocities_of_what_nothing_drives_are_zero(name):
+    rng = np.random.default_rng(1)
+    data = dictionary(name)
+    data["body"][0]["qd"] = 0.0
+    for body in data["body"][1:]:
+        qd = rng.normal(size=np.shape(body.get("qd", 0.0)))
+        body |= {"qd": qd.tolist(), "guess": True}
+    assert not load(data).qd0.any()
+
+
+def test_guessed_velocities_next_to_a_slow_drive_fit_it():
+    data = dictionary("four_bar")
+    data["body"][0]["qd"] = 1e-13
+    for body in data["body"][1:]:
+        body |= {"qd": 1.0, "guess": True}
+    np.testing.assert_allclose(load(data).qd0, [1e-13, -1e-13, 1e-13], rtol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_hinge_loop_that_only_slides_closes(seed):
+    """Its carriage moves with the ground's hinge; the arm on it does not turn."""
+    qd = float(np.random.default_rng(seed).normal())
+    body = {"mass": 1.0, "inertia": [0.01, 0.012, 0.013], "com": [0.2, 0, 0], "tip": [0.4, 0, 0]}
+    carriage = body | {"name": "carriage", "joint": "prismatic", "axis": [1.0, 0, 0], "qd": 0.2}
+    arm = body | {"axis": [0, 0, 1.0], "qd": qd, "guess": True}
+    axis = [0.3, 0, 1.0]
+    loop = {"body": 1, "point": [0.4, 0, 0.1], "to": "carriage", "at": [0.8, 0, 0.1]}
+    loop |= {"axis": axis, "to_axis": axis}
+    data = {"name": "slides", "gravity": [0, 0, -9.8], "body": [carriage, arm], "loop": [loop]}
+    solved = load(data | {"time": {"step": 1e-3, "end": 0.1, "integrator": "rk4"}})
+    assert solved.qd0[0] == 0.2 and abs(solved.qd0[1]) < 1e-15
+
+
+def test_an_inertia_that_is_singular_but_for_rounding_is_refused():
+    data = dictionary("bennett")
+    for value in np.random.default_rng(1).uniform(0.0, 1.0, 50).tolist():
+        data["body"][0]["inertia"] = [value] * 6
+        with pytest.raises(ScenarioError, match=r"body\[0\].inertia: must be positive definite"):
+            load(data)
+    data["body"][0]["inertia"] = [1e-9, 0.0, 0.0, 1.0, 0.0, 1.0]  # a thin bar
+    assert load(data).bodies[0].inertia[0] == 1e-9
+
+
 def test_scenario_is_frozen():
     scenario = load(SCENARIOS / "four_bar.toml")
     with pytest.raises(dataclasses.FrozenInstanceError):
@@ -699,6 +743,17 @@ def test_varied_numbers():
     assert [body.attach for body in found.bodies] == [body.attach for body in scenario.bodies]
     closed = load(SCENARIOS / "four_bar.toml")
     assert varied(closed, at=[0.4, 0.0], gravity=(0, 0)).loops == closed.loops
+
+
+def test_varied_inertia_in_space():
+    scenario = load(SCENARIOS / "bennett.toml")
+    count, tensor = len(scenario.bodies), (0.1, 0.0, 0.0, 0.2, 0.01, 0.25)
+    for inertia in (tensor, [tensor] * count):
+        assert {body.inertia for body in varied(scenario, inertia=inertia).bodies} == {tensor}
+    principal = varied(scenario, inertia=[(0.1, 0.2, 0.25)] * count)
+    assert {body.inertia for body in principal.bodies} == {(0.1, 0.0, 0.0, 0.2, 0.0, 0.25)}
+    with pytest.raises(ScenarioError, match=r"inertia: must have the shape .* or \(6,\), got \(\)"):
+        varied(scenario, inertia=0.1)
 
 
 MASKED = np.ma.array([1.0, 2.0], mask=[False, True])
