@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import math
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
 TIME = "t"
@@ -90,6 +91,15 @@ def value(formula: Formula, t: float) -> float:
         return _VALUES[formula.name](*operands)
     except (ValueError, OverflowError, ZeroDivisionError):
         return math.nan
+
+
+def angles(formula: Formula, t: float) -> Iterator[float]:
+    """What the sines and cosines of a formula are of at the time t (s), in float64, rad."""
+    if isinstance(formula, Operation):
+        for operand in formula.operands:
+            yield from angles(operand, t)
+        if formula.name in FUNCTIONS:
+            yield value(formula.operands[0], t)
 
 
 _VALUES = {

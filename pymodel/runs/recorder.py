@@ -12,7 +12,7 @@ from pymodel.algorithms.requests import SingularError, joint_matrix
 from pymodel.arith.errors import RunError
 from pymodel.arith.scalars import BitExact, Float64
 from pymodel.arith.sincos import MAX_EXPONENT
-from pymodel.mechanism import kinematics
+from pymodel.mechanism import formula, kinematics
 from pymodel.mechanism.scenario import FREE, GROUND, REVOLUTE, Scenario
 from pymodel.runs.input_error import InputError
 from pymodel.runs.trajectory import Trajectory
@@ -97,24 +97,30 @@ class Recorder:
         return f"{self.scenario.source}: step {self.step}: {reason}"
 
     def _angle_too_large(self) -> str | None:
-        """What to say if the hardware has no sine of an angle: a body's, in space a joint's."""
+        """What to say if the hardware has no sine of an angle.
+
+        That of a body, in space of a joint, or one of a torque's formula in this step.
+        """
         arithmetic, scenario = self.arithmetic, self.scenario
         if not (isinstance(arithmetic, BitExact) and arithmetic.fmt.has_sincos):
             return None
         turning = (REVOLUTE,) if scenario.spatial else (REVOLUTE, FREE)
         what = "the sum of the joint angles up to it"
         what = "its joint's angle" if scenario.spatial else f"its angle, {what},"
+        ends = f"rad; sine and cosine end at 2^17 = {ANGLE_LIMIT:.0f} rad"
+        times = [number * scenario.step for number in (self.step, self.step + 1)]
         angles = []
         for k, body in enumerate(scenario.bodies):
             inner = 0.0 if scenario.spatial or body.parent == GROUND else angles[body.parent]
             own = self.q[scenario.q_slices[k]][-1] if body.joint in turning else 0.0
             angles.append(arithmetic.to_float(arithmetic.const(inner + own)))
+            name = f" ({body.name})" if body.name else ""
             if abs(angles[k]) >= ANGLE_LIMIT:
-                name = f" ({body.name})" if body.name else ""
-                return (
-                    f"body[{k}]{name}: {what} is {angles[k]:.9g} rad; sine and cosine end at "
-                    f"2^17 = {ANGLE_LIMIT:.0f} rad"
-                )
+                return f"body[{k}]{name}: {what} is {angles[k]:.9g} {ends}"
+            torque = formula.parse(body.torque) if isinstance(body.torque, str) else body.torque
+            largest = max((abs(x) for t in times for x in formula.angles(torque, t)), default=0.0)
+            if largest >= ANGLE_LIMIT:
+                return f"body[{k}]{name}.torque: an angle of its formula is {largest:.9g} {ends}"
         return None
 
     def begin(self, q: Sequence, p: Sequence) -> None:

@@ -102,6 +102,17 @@ def test_an_angle_that_is_too_large():
     assert "sine and cosine end at 2^17" in reason
 
 
+def test_an_angle_of_a_formula_that_is_too_large():
+    scenario = shipped("double_pendulum")
+    driven = dataclasses.replace(scenario.bodies[1], torque="cos(2 + sin(-2e7*t)) - t")
+    scenario = dataclasses.replace(scenario, bodies=(scenario.bodies[0], driven), step=1e-3)
+    _, reason = check(scenario, "float32")
+    assert reason.endswith(
+        "step 8: result is not finite: body[1].torque: an angle of its formula is 180000 rad; "
+        "sine and cosine end at 2^17 = 131072 rad"
+    )
+
+
 def test_a_singular_posture():
     """The rhombus with gravity along -y goes flat."""
     scenario = shipped("four_bar", steps=2800, gravity=(0.0, -9.80665))
