@@ -231,6 +231,8 @@ UNITS = {
             before=("u_registers.read_at_q",),  # one register at most is read at a time
             apart={"u_drain.some_place_q": ("u_drain.full_q",)},
             argued={
+                "cnot1 by bit 2 $auto$bwmuxmap.cc:60:execute$1565.Y[1]": "a count is lost when the "
+                "other half closes: by then the batch of this half has been taken",
                 "cnot1 by bit 3 $2008.B[1]": "only where a multiplier divides by zero: it never "
                 "does",
                 "inv $driver$u_sequencer.fetched_item_q.Q[6]": "turned back in each cycle that it "
