@@ -300,3 +300,11 @@ class FileTable:
         for key in keys:
             if key in self.data:
                 raise self.error(key, reason)
+
+    def refuse_idle(self, key: str, needed: str, reason: str) -> None:
+        """Refuse a number that has no effect where another one is 0.
+
+        A 0 beside a 0 that is written down is legal: files that give all keys have it.
+        """
+        if not self.get(needed) and (needed not in self.data or self.get(key)):
+            self.refuse((key,), reason)

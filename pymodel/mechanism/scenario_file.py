@@ -10,8 +10,9 @@ from __future__ import annotations
 import math
 import os
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import replace
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -220,6 +221,23 @@ def without_arrays(value: Any) -> Any:
     return value
 
 
+def drop_idle(table: dict[str, Any], name: str, given: Container[str]) -> None:
+    """Drop from a changed table the number that has no effect any more, now that another is 0.
+
+    Parameters
+    ----------
+    table : dict
+        Of a scenario file.
+    name : str
+        The key that was changed, see :data:`pymodel.mechanism.schema.IDLE`.
+    given : container of str
+        Keys that were changed with it; these stay, and :func:`parse` refuses them.
+    """
+    idle, value = schema.IDLE[name], table.get(name)
+    if idle not in given and isinstance(value, Real) and not value:
+        table.pop(idle, None)
+
+
 def _default_parent(index: int, table: FileTable) -> int:
     return GROUND if table.data.get("joint") == FREE else index - 1
 
@@ -243,8 +261,7 @@ def _body(table: FileTable, index: int, earlier: list[Body], parents: list[int])
     one = ("torque", "spring", "rest", "damping")
     without = {FIXED: ("q", "qd", "guess", *one), SPHERICAL: one, FREE: ("attach", *one)}
     table.refuse(without.get(joint, ()), f"a {joint} joint has none")
-    if "spring" not in table.data:
-        table.refuse(("rest",), "there is no spring in this joint")
+    table.refuse_idle("rest", "spring", "there is no spring in this joint")
     plain = {
         key.name: table.get(key.name)
         for key in schema.BODY

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from pymodel.arith.numbers import MASKED, masked
 from pymodel.mechanism import schema
 from pymodel.mechanism.scenario import FIXED, FREE, SPHERICAL, Scenario, ScenarioError, Vector
-from pymodel.mechanism.scenario_file import parse
+from pymodel.mechanism.scenario_file import drop_idle, parse
 
 OF_SPRINGS_ALONE = ("stiffness", "length")  # keys that bodies and loops do not have
 FIXED_KEYS = ("name", "joint", "axis", "rotation")  # that :func:`varied` leaves alone
@@ -33,8 +33,9 @@ def varied(scenario: Scenario, **values: ArrayLike) -> Scenario:
         ``torque`` may be a formula or a table in time, as in a file. Of joints ``q``, (nq,), and
         ``qd``, (nv,). Of loops ``point`` and ``at``, (loops, d). Of springs between points
         ``stiffness`` and ``length``, (springs,). Of the whole ``gravity``, (d,), ``step``,
-        ``end``, ``integrator``, ``tolerance``, ``save`` and ``name``. Units are
-        those of the file. Pins stay where ``attach`` says, also where a ``tip`` changes.
+        ``end``, ``integrator``, ``tolerance``, ``save`` and ``name``. Units are those of the file.
+        Pins stay where ``attach`` says, also where a ``tip`` changes; a joint that loses its
+        ``spring`` loses its ``rest``, too, if none is given.
 
     Returns
     -------
@@ -67,6 +68,9 @@ def varied(scenario: Scenario, **values: ArrayLike) -> Scenario:
         else:
             known = ", ".join((*top, *times, *homes))
             raise ScenarioError(scenario.source, name, f"unknown key (known: {known})")
+    for name in values.keys() & schema.IDLE.keys():
+        for table in homes[name][1]:
+            drop_idle(table, name, values)
     return parse(data, scenario.source)
 
 

@@ -205,12 +205,15 @@ BODY = (
         "rest",
         "number",
         "rad",
-        "joint angle, or displacement, at which the spring is slack; only with `spring`",
+        "joint angle, or displacement, at which the spring is slack; only with a nonzero `spring`",
         0.0,
     ),
     Key("damping", "number", "N m s/rad", "viscous damping of the joint; prismatic: N s/m", 0.0),
     Key("name", "string", "", "a name that no other body has", "", "none"),
 )
+
+#: Keys whose numbers have no effect where another one, of the same table, is 0: that one -> it.
+IDLE = {"spring": "rest"}
 
 TORQUE = (
     Key("times", "numbers", "s", "ascending from 0 or later, at least two"),

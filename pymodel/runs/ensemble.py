@@ -21,7 +21,7 @@ import numpy as np
 from pymodel.arith.numbers import MASKED, masked
 from pymodel.mechanism import schema
 from pymodel.mechanism.scenario import Scenario
-from pymodel.mechanism.scenario_file import parse, without_arrays
+from pymodel.mechanism.scenario_file import drop_idle, parse, without_arrays
 from pymodel.runs.input_error import InputError, require_whole
 
 MAX_VARIATIONS = 10_000_000
@@ -215,7 +215,7 @@ def variation(
     data, source, steps
         As for :func:`ensemble`.
     values : dict
-        Key -> value.
+        Key -> value. A joint that loses its spring loses its ``rest``, too, if none is given.
 
     Raises
     ------
@@ -229,6 +229,9 @@ def variation(
         for name in way:
             table = table[name]
         table[last] = value
+        if last in schema.IDLE:
+            prefix = key.removesuffix(last)
+            drop_idle(table, last, [other.removeprefix(prefix) for other in values])
     return parse(data, source, steps)
 
 

@@ -540,6 +540,10 @@ MISTAKES = {
         second("rest = 0.3"),
         "body[1].rest: there is no spring in this joint",
     ),
+    "rest_of_no_stiffness": (
+        second("spring = 0.0\nrest = 0.2"),
+        "body[1].rest: there is no spring in this joint",
+    ),
     "spring_that_does_nothing": (
         edit(SPRUNG, "stiffness = 10.0", "length = 1.0"),
         "spring[0].stiffness: required key is missing, unless there is damping",
@@ -783,6 +787,24 @@ MASKED = np.ma.array([1.0, 2.0], mask=[False, True])
 def test_varied_mistakes(values, said):
     with pytest.raises(ScenarioError, match=said):
         varied(load(SCENARIOS / "double_pendulum.toml"), **values)
+
+
+def test_a_rest_is_of_a_spring(tmp_path):
+    """Refused of a joint without one; 0 is what is written of such a joint."""
+    path = written(tmp_path, PLAIN + "spring = 0.0\nrest = 0\n")
+    scenario = load(path)
+    write_scenario(path, scenario)
+    assert load(path) == scenario == varied(scenario, spring=0.0, rest=0.0)
+    for values in ({"rest": 0.5}, {"rest": [0.0, 0.5], "spring": [1.0, 0.0]}):
+        with pytest.raises(ScenarioError, match=r"body\[.\].rest: there is no spring"):
+            varied(scenario, **values)
+
+
+def test_a_joint_loses_its_spring():
+    """And its rest with it; that of another joint stays."""
+    sprung = varied(load(SCENARIOS / "double_pendulum.toml"), spring=2.0, rest=[0.1, 0.2])
+    found = varied(sprung, spring=np.array([0.0, 3.0], np.float32))
+    assert [(body.spring, body.rest) for body in found.bodies] == [(0.0, 0.0), (3.0, 0.2)]
 
 
 def test_no_values_of_what_a_mechanism_has_none_of():

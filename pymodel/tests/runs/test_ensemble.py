@@ -90,6 +90,16 @@ def test_a_variation_is_checked_as_a_file_is():
         variation(read(FOUR_BAR), "file", {"body[0].q": 0.7})
 
 
+def test_a_spring_that_is_varied_down_to_none():
+    """The joint has no rest then; one that is given is refused."""
+    data = read(DOUBLE_PENDULUM)
+    data["body"][1] |= {"spring": 2.0, "rest": 0.3}
+    found = variation(data, "file", {"body[0].spring": 1.0, "body[1].spring": 0.0})
+    assert [(body.spring, body.rest) for body in found.bodies] == [(1.0, 0.0), (0.0, 0.0)]
+    with pytest.raises(ScenarioError, match=r"body\[1\].rest: there is no spring in this joint"):
+        variation(data, "file", {"body[1].spring": 0.0, "body[1].rest": 0.3})
+
+
 @pytest.mark.parametrize(
     ("vary", "said"),
     [
