@@ -327,6 +327,7 @@ def _spring(table: FileTable, count: int) -> Spring:
     values = _between(table, count, "spring", table.keys)
     if not {"stiffness", "damping"} & table.data.keys():
         raise table.error("stiffness", "required key is missing, unless there is damping")
+    table.refuse_idle("length", "stiffness", "there is no stiffness in this spring")
     return Spring(**values)
 
 

@@ -35,7 +35,8 @@ def varied(scenario: Scenario, **values: ArrayLike) -> Scenario:
         ``stiffness`` and ``length``, (springs,). Of the whole ``gravity``, (d,), ``step``,
         ``end``, ``integrator``, ``tolerance``, ``save`` and ``name``. Units are those of the file.
         Pins stay where ``attach`` says, also where a ``tip`` changes; a joint that loses its
-        ``spring`` loses its ``rest``, too, if none is given.
+        ``spring`` loses its ``rest``, too, if none is given, and a spring without ``stiffness``
+        its ``length``.
 
     Returns
     -------

@@ -213,7 +213,7 @@ BODY = (
 )
 
 #: Keys whose numbers have no effect where another one, of the same table, is 0: that one -> it.
-IDLE = {"spring": "rest"}
+IDLE = {"spring": "rest", "stiffness": "length"}
 
 TORQUE = (
     Key("times", "numbers", "s", "ascending from 0 or later, at least two"),
@@ -273,7 +273,13 @@ SPRING = (
         0.0,
         "`0.0`, if there is `damping`",
     ),
-    Key("length", "nonnegative", "m", "natural length, at which the spring is slack", 0.0),
+    Key(
+        "length",
+        "nonnegative",
+        "m",
+        "natural length, at which the spring is slack; only with a nonzero `stiffness`",
+        0.0,
+    ),
     Key(
         "damping",
         "number",

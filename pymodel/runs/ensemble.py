@@ -215,7 +215,8 @@ def variation(
     data, source, steps
         As for :func:`ensemble`.
     values : dict
-        Key -> value. A joint that loses its spring loses its ``rest``, too, if none is given.
+        Key -> value. A joint that loses its spring loses its ``rest``, too, if none is given, and
+        a spring without stiffness its ``length``.
 
     Raises
     ------

@@ -576,6 +576,14 @@ MISTAKES = {
         SPRUNG + "length = -0.1\n",
         "spring[0].length: must not be negative, got -0.1",
     ),
+    "length_without_stiffness": (
+        edit(SPRUNG, "stiffness = 10.0", "damping = 3.0\nlength = 300.0"),
+        "spring[0].length: there is no stiffness in this spring",
+    ),
+    "length_of_no_stiffness": (
+        edit(SPRUNG, "stiffness = 10.0", "damping = 3.0\nlength = 0.3\nstiffness = 0"),
+        "spring[0].length: there is no stiffness in this spring",
+    ),
     # not a scenario at all
     "not_toml": (
         "name = \n",
@@ -805,6 +813,19 @@ def test_a_joint_loses_its_spring():
     sprung = varied(load(SCENARIOS / "double_pendulum.toml"), spring=2.0, rest=[0.1, 0.2])
     found = varied(sprung, spring=np.array([0.0, 3.0], np.float32))
     assert [(body.spring, body.rest) for body in found.bodies] == [(0.0, 0.0), (3.0, 0.2)]
+
+
+def test_a_length_is_of_a_stiffness(tmp_path):
+    """Refused of a damper alone; 0 is what is written of it."""
+    path = written(tmp_path, edit(SPRUNG, "stiffness = 10.0", "damping = 3.0"))
+    scenario = load(path)
+    write_scenario(path, scenario)
+    assert load(path) == scenario == varied(scenario, stiffness=0.0, length=0.0)
+    for values in ({"length": 0.5}, {"length": 300.0, "stiffness": 0.0}):
+        with pytest.raises(ScenarioError, match=r"spring\[0\].length: there is no stiffness"):
+            varied(scenario, **values)
+    sprung = varied(scenario, stiffness=5.0, length=0.5)
+    assert varied(sprung, stiffness=0) == scenario
 
 
 def test_no_values_of_what_a_mechanism_has_none_of():

@@ -100,6 +100,16 @@ def test_a_spring_that_is_varied_down_to_none():
         variation(data, "file", {"body[1].spring": 0.0, "body[1].rest": 0.3})
 
 
+def test_a_natural_length_is_varied_of_a_stiff_spring_alone():
+    data = read(ANDREWS)
+    data["spring"][0]["damping"] = 1.0
+    assert variation(data, "file", {"spring[0].stiffness": 0.0}).springs[0].length == 0.0
+    del data["spring"][0]["stiffness"], data["spring"][0]["length"]
+    for length in (0.07, 300.0):
+        with pytest.raises(ScenarioError, match=r"spring\[0\].length: there is no stiffness in"):
+            variation(data, "file", {"spring[0].length": length})
+
+
 @pytest.mark.parametrize(
     ("vary", "said"),
     [
