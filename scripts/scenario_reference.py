@@ -137,8 +137,9 @@ RULES = """
   `stiffness (L - length) + damping dL/dt`, L being their distance. One with a natural `length` must
   start with 1/16 to 16 times that: L is found by a fixed number of steps from there, for want of a
   square root in the hardware, and is right to 2e-14 as long as it stays in that range. A run warns
-  where it does not and the error is beyond rounding. Without a natural length, and in a damper, no
-  square root is needed.
+  where it does not and the error is beyond rounding: at any step, kept or not; on the step engine
+  and with an adaptive integrator at those that are kept. Without a natural length, and in a damper,
+  no square root is needed.
 
 ## The run
 

@@ -8,7 +8,6 @@ import numpy as np
 
 from pymodel.algorithms.springs import length_error
 from pymodel.arith import scalars
-from pymodel.mechanism import kinematics
 from pymodel.mechanism.moments import are_of_no_body
 from pymodel.mechanism.scenario import STRETCH, Scenario, inertia_matrix
 from pymodel.runs.recorder import CONDITION_WARNING, JOINT_WARNING, ORDINARY_JOINT
@@ -29,7 +28,8 @@ def warnings_of(
     scenario
         What was run.
     trajectory
-        Its kept steps.
+        Its kept steps, and what was worst in all steps; of a step engine, and of an adaptive
+        integrator, in the kept ones.
     arithmetic
         Name of the arithmetic that it ran in.
     twin
@@ -75,18 +75,15 @@ def _of_inertias(scenario: Scenario) -> Iterator[str]:
 
 def _of_springs(scenario: Scenario, trajectory: Trajectory, arithmetic: str) -> Iterator[str]:
     """Of springs so far from their natural length that the algorithm misses their length."""
-    lengths = kinematics.spring_lengths(scenario, trajectory.q).T
     limit = max(length_error(STRETCH), scalars.parse(arithmetic).unit_roundoff)
-    for index, (spring, length) in enumerate(zip(scenario.springs, lengths, strict=True)):
-        if not (spring.length and spring.stiffness):
-            continue
-        errors = length_error(length / spring.length)
-        worst = int(errors.argmax())
-        if errors[worst] > limit:
+    for index, length, time in trajectory.spring_lengths or ():
+        natural = scenario.springs[index].length
+        error = length_error(length / natural)
+        if error > limit:
             yield (
-                f"spring[{index}] is {length[worst]:.3g} m long at t = {trajectory.t[worst]:.6g} "
-                f"s, too far from its natural {spring.length:.3g} m: the length that its force is "
-                f"computed from is off by {errors[worst]:.1e} of it"
+                f"spring[{index}] is {length:.3g} m long at t = {time:.6g} s, too far from its "
+                f"natural {natural:.3g} m: the length that its force is computed from is off by "
+                f"{error:.1e} of it"
             )
 
 

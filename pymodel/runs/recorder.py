@@ -9,6 +9,7 @@ import numpy as np
 
 from pymodel.algorithms.conditions import eta_condition, joint_condition
 from pymodel.algorithms.requests import SingularError, joint_matrix
+from pymodel.algorithms.springs import length_error
 from pymodel.arith.errors import RunError
 from pymodel.arith.scalars import BitExact, Float64
 from pymodel.arith.sincos import MAX_EXPONENT
@@ -40,6 +41,9 @@ ORDINARY_JOINT = 100.0
 
 #: Angles in rad from which the sine and cosine of the hardware give NaN.
 ANGLE_LIMIT = 2.0 ** (MAX_EXPONENT + 1)
+
+#: Steps whose springs are looked at together: one by one would take longer than some steps.
+STEPS_AT_ONCE = 4096
 
 
 def joint_limit(unit_roundoff: float) -> float:
@@ -87,6 +91,11 @@ class Recorder:
             self.limit = math.inf
         self.joint_condition = None  # largest condition number of a joint matrix (33) so far
         self.joint_condition_step = None
+        springs = enumerate(scenario.springs)
+        self.natural = {k: x.length for k, x in springs if x.length and x.stiffness}
+        self.spring_lengths = {}  # of these the error, length and step that were worst so far
+        self.unseen = []  # steps whose springs are still to be looked at: numbers, q
+        self.steps_unseen = 0
         self.q = scenario.q0.tolist()  # before the present step
 
     def where(self, reason: Any) -> str:
@@ -186,6 +195,7 @@ class Recorder:
         row = self.check(q, qd, p)
         if eta is not None:
             self._check_condition(self.check(*eta))
+        self._watch_springs([self.step], row[:1])
         if self.step % self.scenario.save == 0:
             self.rows.append(([self.step], *([vector] for vector in row)))
 
@@ -194,13 +204,40 @@ class Recorder:
         save = self.scenario.save
         numbers = np.arange(self.step, self.step + len(q))
         kept = slice(-self.step % save, None, save)
+        self._watch_springs(numbers, q)
         if len(numbers[kept]):
-            self.keep_all(*(column[kept].copy() for column in (numbers, q, qd, p)))
+            self.rows.append(tuple(column[kept].copy() for column in (numbers, q, qd, p)))
         self.step += len(q)
 
     def keep_all(self, numbers: np.ndarray, q: np.ndarray, qd: np.ndarray, p: np.ndarray) -> None:
         """Record steps to keep that are known to be finite: their numbers (T,), and (T, n) each."""
+        self._watch_springs(numbers, q)
         self.rows.append((numbers, q, qd, p))
+
+    def _watch_springs(self, numbers: Sequence, q: Sequence) -> None:
+        """Watch springs with a natural length in steps: their numbers (T,), and (T, nq)."""
+        if not self.natural:
+            return
+        self.unseen.append((numbers, np.array(q)))
+        self.steps_unseen += len(numbers)
+        if self.steps_unseen >= STEPS_AT_ONCE:
+            self._look_at_springs()
+
+    @np.errstate(over="ignore", invalid="ignore")  # lengths may be beyond float64
+    def _look_at_springs(self) -> None:
+        """Take note of the lengths whose error is largest."""
+        if not self.steps_unseen:
+            return
+        numbers, q = (np.concatenate(parts) for parts in zip(*self.unseen, strict=True))
+        self.unseen, self.steps_unseen = [], 0
+        lengths = kinematics.spring_lengths(self.scenario, q)
+        for index, natural in self.natural.items():
+            length = lengths[:, index]
+            error = np.nan_to_num(length_error(length / natural), nan=0.0, posinf=math.inf)
+            worst = int(error.argmax())
+            if index not in self.spring_lengths or error[worst] > self.spring_lengths[index][0]:
+                found = error[worst], length[worst], numbers[worst]
+                self.spring_lengths[index] = tuple(x.item() for x in found)
 
     def note_conditions(
         self,
@@ -243,6 +280,7 @@ class Recorder:
 
     def trajectory(self) -> Trajectory:
         """The :class:`Trajectory` of all rows kept so far; energies and loop errors in float64."""
+        self._look_at_springs()
         columns = zip(*self.rows, strict=True)
         steps, q, qd, p = (np.concatenate(parts, dtype=float) for parts in columns)
         trajectory = Trajectory(
@@ -262,6 +300,10 @@ class Recorder:
         if self.joint_condition is not None:
             trajectory.joint_condition = self.joint_condition
             trajectory.joint_condition_time = self.joint_condition_step * self.scenario.step
+        worst = self.spring_lengths.items()
+        trajectory.spring_lengths = [
+            [k, length, number * self.scenario.step] for k, (_, length, number) in worst
+        ]
         return trajectory
 
     def partial(self, error: Exception) -> Exception:

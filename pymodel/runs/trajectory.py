@@ -40,9 +40,10 @@ class Trajectory:
     loop_position m and loop_velocity m/s (T,; 0 without loops).  Not in the table: `flags`, the
     sticky float flags of the run, and for closed chains `condition`, the largest condition number
     of eta, at `condition_time` s; `joint_condition` and `joint_condition_time` are those of the
-    joint matrices (33), if watched; `evaluations` of the rates that an adaptive integrator asked
-    for; `warnings`, a line each, what to beware of in the run, as :func:`pymodel.simulate` finds it
-    (:func:`pymodel.runs.judgement.warnings_of`).
+    joint matrices (33), if watched; `spring_lengths` are [number, length in m, time in s] of each
+    spring with a natural length, when it was farthest from that, if watched; `evaluations` of the
+    rates that an adaptive integrator asked for; `warnings`, a line each, what to beware of in the
+    run, as :func:`pymodel.simulate` finds it (:func:`pymodel.runs.judgement.warnings_of`).
 
     Two are equal if all of that but the warnings is the same, arrays bit for bit: a NaN is equal to
     itself, 0 and -0 differ. :func:`pymodel.runs.comparison.compare` looks at the table alone.
@@ -61,6 +62,7 @@ class Trajectory:
     condition_time: float | None = None
     joint_condition: float | None = None
     joint_condition_time: float | None = None
+    spring_lengths: list[list[float]] | None = None
     evaluations: int | None = None
     warnings: tuple[str, ...] = field(default=(), compare=False)
 

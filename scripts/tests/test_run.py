@@ -10,6 +10,7 @@ import pytest
 from rich.console import Console
 
 from pymodel import commands
+from pymodel.mechanism.scenario import GROUND, Spring
 from pymodel.mechanism.scenario_file import load
 from pymodel.mechanism.scenario_writer import varied, write_scenario
 from pymodel.runs.joint_forces import read_forces
@@ -172,14 +173,16 @@ def test_the_comparison_of_a_demo():
 
 def test_a_run_is_handed_over_bit_for_bit(tmp_path):
     scenario = load(SCENARIOS / "four_bar.toml", steps=3)
+    spring = Spring(0, (0.4, 0.0), GROUND, (0.1, 0.0), stiffness=1.0, length=0.1)
+    scenario = replace(scenario, springs=(spring,))
     trajectory = simulate(scenario, "float32", rebase=1)
     given = Handover(3, trajectory, "why", 4, {"a run": 1}, {"a": 1}, {"a run": 2}, 5, [{"b": 6}])
     given.write(tmp_path)
     taken = Handover.read(tmp_path)
     for name, column in trajectory.columns().items():
         assert column.tobytes() == taken.trajectory.columns()[name].tobytes()
-    for name in ("flags", "condition", "condition_time"):
-        assert getattr(trajectory, name) is not None
+    for name in ("flags", "condition", "condition_time", "spring_lengths"):
+        assert getattr(trajectory, name) not in (None, [])
         assert getattr(taken.trajectory, name) == getattr(trajectory, name)
     rest = vars(given) | {"trajectory": None}
     assert vars(taken) | {"trajectory": None} == rest

@@ -18,6 +18,7 @@ from tb.common.places import BUILD
 PROGRESS = "@progress"
 PROGRESS_LINES = 200
 TABLE, ENTRIES = "run.csv", "cosim.json"
+BESIDE = ("flags", "condition", "condition_time", "spring_lengths")  # of a trajectory, not in TABLE
 
 
 def print_progress(step: int, steps: int) -> None:
@@ -105,7 +106,7 @@ class Handover:
         if run is not None:
             write_csv(folder / TABLE, run)
         entries["rows"] = 0 if run is None else len(run)
-        for name in ("flags", "condition", "condition_time"):
+        for name in BESIDE:
             entries[name] = run and getattr(run, name)
         (folder / ENTRIES).write_text(json.dumps(entries, indent=1))
 
@@ -116,7 +117,7 @@ class Handover:
             return None
         entries = json.loads((folder / ENTRIES).read_text())
         rows = entries.pop("rows")
-        beside = {name: entries.pop(name) for name in ("flags", "condition", "condition_time")}
+        beside = {name: entries.pop(name) for name in BESIDE}
         trajectory = None
         if rows:
             trajectory = read_csv(folder / TABLE)

@@ -11,9 +11,11 @@ from pymodel.algorithms.linalg import condition_2x2
 from pymodel.algorithms.requests import SingularError
 from pymodel.arith.scalars import BitExact, Float64
 from pymodel.machine.isa import Machine
+from pymodel.mechanism.kinematics import spring_lengths
 from pymodel.mechanism.scenario_file import load
-from pymodel.runs import engine_runs, native_runs, session
+from pymodel.runs import engine_runs, native_runs, recorder, session
 from pymodel.runs.finished import FinishedRun, HardwareResult
+from pymodel.runs.judgement import warnings_of
 from pymodel.runs.recorder import JOINT_WARNING, ORDINARY_JOINT
 from pymodel.runs.simulate import simulate
 from pymodel.tests.places import SCENARIOS
@@ -163,6 +165,59 @@ def test_a_spring_far_from_its_natural_length_warns(tmp_path, capsys, arithmetic
         "from its natural 0.1 m: the length that its force is computed from is off by "
         f"{warns[arithmetic]} of it\n"
     )
+
+
+def sprung_slider(**time):
+    """It passes the ground's end of its spring, 1 m long when slack, at a distance of 1 mm."""
+    body = {"joint": "prismatic", "axis": [1.0, 0.0], "q": 0.1, "qd": -1.5}
+    body |= {"mass": 1.0, "inertia": 1.0, "com": [0.0, 0.0], "tip": [0.0, 0.0]}
+    spring = {"body": 0, "point": [0.0, 0.001], "to": -1, "at": [0.0, 0.0]}
+    spring |= {"stiffness": 2.0, "length": 1.0, "damping": 3.0}
+    time = {"step": 2e-5, "end": 0.2, "integrator": "rk4"} | time
+    data = {"name": "s", "gravity": [0.0, 0.0], "time": time, "body": [body], "spring": [spring]}
+    return load(data)
+
+
+def test_a_spring_warns_of_steps_that_are_not_kept():
+    runs = {save: native_runs.simulate(sprung_slider(save=save)) for save in (1, 7, 10_000)}
+    said = [warnings_of(sprung_slider(), run, "float64") for run in runs.values()]
+    assert said == [said[0]] * 3 and len(said[0]) == 1
+    assert "spring[0] is 0.001 m long at t = " in said[0][0] and "off by 3.0e+00" in said[0][0]
+    lengths = spring_lengths(sprung_slider(), runs[1].q)[:, 0]
+    step = int(lengths.argmin())
+    assert [run.spring_lengths for run in runs.values()] == [[[0, lengths[step], step * 2e-5]]] * 3
+
+
+@pytest.mark.parametrize("steps", [1, 100])
+def test_the_model_looks_at_springs_of_all_steps(monkeypatch, steps):
+    """Together with others, or alone; so does native code, of many systems at once, too."""
+    monkeypatch.setattr(recorder, "STEPS_AT_ONCE", steps)
+    scenarios = [sprung_slider(step=1e-3, save=save, end=0.15) for save in (1, 50, 150)]
+    found = [simulate(scenario).spring_lengths for scenario in scenarios]
+    found += [run.spring_lengths for run in native_runs.simulate_many(scenarios[:1] * 2)]
+    ((number, length, time),) = found[0]
+    assert number == 0 and length < 1 / 16 and 0.0 < time < 0.15
+    assert found == [[[0, length, time]]] * 5
+
+
+def test_no_step_has_no_springs_to_look_at(monkeypatch):
+    """Native code goes no step where the first one of a chunk is wrong."""
+    monkeypatch.setattr(recorder, "STEPS_AT_ONCE", 1)
+    found = recorder.Recorder(sprung_slider(), Float64())
+    for steps in (1, 0):
+        found.extend(*(np.ones((steps, 1)),) * 3)
+    ((_, length, time),) = found.trajectory().spring_lengths
+    assert (length, time) == (math.hypot(1.0, 0.001), 0.0)
+
+
+def test_the_results_of_an_engine_and_an_adaptive_integrator_are_looked_at():
+    scenario = sprung_slider(step=1e-3, end=0.15, integrator="euler", save=5)
+    engine = engine_runs.simulate(Machine(), scenario)
+    adaptive = simulate(sprung_slider(step=1e-3, end=0.15, integrator="RK45", save=5))
+    for run in (engine, adaptive):
+        lengths = spring_lengths(scenario, run.q)[:, 0]
+        row = int(lengths.argmin())
+        assert run.spring_lengths == [[0, lengths[row], row * 5 * 1e-3]]
 
 
 @pytest.mark.parametrize("inertia", [[1.0, 2.0, 3.02], [1.0, 2.0, 3.04]])

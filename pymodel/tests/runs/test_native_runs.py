@@ -22,6 +22,7 @@ from pymodel.tests.places import SCENARIOS
 
 STEPS = 150
 NOTED = ("flags", "condition", "condition_time", "joint_condition", "joint_condition_time")
+NOTED += ("spring_lengths",)
 
 
 def shipped(name, steps=STEPS, **changes):
