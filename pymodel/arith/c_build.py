@@ -5,10 +5,13 @@ from __future__ import annotations
 import hashlib
 import os
 import shlex
+import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -21,6 +24,8 @@ from pymodel.arith.errors import Error
 
 #: Folder of what was built, instead of the user's cache folder.
 CACHE_VARIABLE = "PYMODEL_CACHE"
+BUILDING = "building-"  # how the name of a folder begins that something is built in
+LONGEST_BUILD_S = 24 * 3600.0
 
 
 class NoCompilerError(Error, RuntimeError):
@@ -118,6 +123,11 @@ class Compiler:
             return 512
         return 256 if "__AVX__" in self.identity else 128
 
+    @property
+    def float_options(self) -> tuple[str, ...]:
+        """Options by which a float operation rounds once, to its own format."""
+        return ("-mfpmath=sse",) if "__SSE2__" in self.identity else ()
+
     def build(
         self,
         files: Mapping[str, str],
@@ -128,8 +138,9 @@ class Compiler:
         """Compile files into a shared library, all at once."""
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
+            _sweep(path.parent)
             # Beside what is kept, so that it only needs another name there when it is whole.
-            folder = partial(tempfile.TemporaryDirectory, prefix="building-", dir=path.parent)
+            folder = partial(tempfile.TemporaryDirectory, prefix=BUILDING, dir=path.parent)
             with folder() as own, folder() as shared:
                 self._build(Path(own), Path(shared), files, options, path, common)
         except OSError as error:
@@ -201,6 +212,15 @@ def _whole(path: Path) -> bool:
             return file.read() == _END
     except OSError:  # there is none, or it is shorter
         return False
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what builds that were killed have left."""
+    now = time.time()
+    for left in folder.glob(f"{BUILDING}*"):
+        with suppress(OSError):  # another process does the same
+            if now - left.stat().st_mtime > LONGEST_BUILD_S:
+                shutil.rmtree(left)
 
 
 def _moved(made: Path, path: Path) -> None:

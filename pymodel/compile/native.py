@@ -46,6 +46,7 @@ _HERE = Path(__file__).parent
 _COMMON = ("native.h", "native_sincos.c")
 _RUN = "native_run.c"
 _NO_MEMORY = 0xFFFFFFFF
+MAX_LANES = 64  # more take a compiler minutes, and are no faster
 _MOST = (1 << 62) - 1  # steps: the number of the last one is of 64 bits with a sign
 
 _DECLARATIONS = """
@@ -93,13 +94,13 @@ def build(
     Raises
     ------
     ValueError
-        If the arithmetic is unknown or too wide, the lanes are no power of two, or the kernels do
-        not go together.
+        If the arithmetic is unknown or too wide, the lanes are no power of two or too many, or the
+        kernels do not go together.
     NoCompilerError
         If it cannot be built here.
     """
-    if lanes is not None and (whole("lanes", lanes) < 1 or lanes & (lanes - 1)):
-        raise ValueError(f"lanes is {lanes!r}, must be a power of two")
+    if lanes is not None and (not 1 <= whole("lanes", lanes) <= MAX_LANES or lanes & (lanes - 1)):
+        raise ValueError(f"lanes is {lanes!r}, must be a power of two, 1 to {MAX_LANES}")
     code = Code(kernel, _arithmetic(arithmetic), special, lanes or 0, flags, own_parameters)
     return NativeKernel(code)
 
@@ -191,6 +192,7 @@ class Code:
             If it cannot be built.
         """
         options = [*OPTIONS, *(f"-D{name}={value}" for name, value in self.definitions.items())]
+        options += compiler().float_options
         return shared_library(self.files, options, _common())
 
 

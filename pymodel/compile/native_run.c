@@ -23,7 +23,7 @@
 #define BARRIER __asm__ volatile("" ::: "memory")
 enum { INVALID = 16, DIV_BY_ZERO = 8, OVERFLOW = 4, UNDERFLOW = 2, INEXACT = 1 };
 
-enum { FLUSHING = CARRIER == 32 ? 0x8040 : 0 }; /* subnormal results and operands count as zero */
+enum { MAY_FLUSH = 0x8040, FLUSHING = CARRIER == 32 ? MAY_FLUSH : 0 }; /* subnormals count as zero */
 
 /* How the processor rounds, traps and flushes: as a kernel wants it, and afterwards as it was. Without
  * flags, x86's register for it is written only where it differs: a write waits for all that comes
@@ -50,8 +50,9 @@ typedef fenv_t environment;
 
 static void enter(environment *before) {
   feholdexcept(before);
-#if CARRIER == 32
-  _mm_setcsr(_mm_getcsr() | FLUSHING);
+  fesetround(FE_TONEAREST);
+#ifdef __SSE__
+  _mm_setcsr((_mm_getcsr() & ~MAY_FLUSH) | FLUSHING);
 #endif
   BARRIER;
 }

@@ -1,6 +1,9 @@
 """Native code has the bits and the flags of the model."""
 
+import ctypes
+import ctypes.util
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -237,6 +240,37 @@ def test_a_compiler_with_options(monkeypatch, tmp_path):
         c_build.compiler.cache_clear()
 
 
+def test_folders_of_builds_that_were_killed_go(monkeypatch, tmp_path):
+    monkeypatch.setenv(c_build.CACHE_VARIABLE, str(tmp_path))
+    old, new = (tmp_path / f"{c_build.BUILDING}{name}" for name in ("old", "new"))
+    for folder in (old, new):
+        folder.mkdir()
+        (folder / "piece_0.c").touch()
+    os.utime(old, (0, 0))
+    native.build(OPERATIONS)
+    assert new.exists() and not old.exists()
+
+
+ROUND_UP = {"x86_64": 0x800, "aarch64": 0x400000}.get(platform.machine())  # of <fenv.h>
+
+
+@pytest.mark.skipif(ROUND_UP is None, reason="how this processor rounds up is not known here")
+@pytest.mark.parametrize("flags", [False, True])
+@pytest.mark.parametrize("arithmetic", ["float32", "float64"])
+def test_how_the_process_rounds_changes_nothing(arithmetic, flags):
+    kernel = record(lambda _, v: {"sum": v["a"] + v["b"]}, ["a", "b"])
+    built = native.build(kernel, arithmetic, flags=flags)
+    numbers = {"a": 1.0, "b": 2.0**-60}
+    libm = ctypes.CDLL(ctypes.util.find_library("m"))
+    before = libm.fegetround()
+    assert libm.fesetround(ROUND_UP) == 0
+    try:
+        assert built.evaluate(numbers)["sum"] == 1.0
+        assert libm.fegetround() == ROUND_UP  # as it was
+    finally:
+        libm.fesetround(before)
+
+
 def with_compiler(command, folder, text):
     """What a process says that builds with another compiler."""
     environment = os.environ | {"CC": command, c_build.CACHE_VARIABLE: str(folder)}
@@ -250,6 +284,18 @@ import numpy as np
 from pymodel.compile import native
 from pymodel.compile.kernel import record
 """
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="another processor has no x87")
+def test_the_x87_is_not_used(tmp_path):
+    """It rounds twice."""
+    text = """
+        a, b = np.linspace(0.1, 1.0, 200), np.linspace(3.0, 4.0, 200)
+        kernel = record(lambda _, v: {"x": v["a"] * v["b"] * v["a"] - v["b"]}, ["a", "b"])
+        built = native.build(kernel, "float64", lanes=1)
+        print((built.evaluate({"a": a, "b": b})["x"] == a * b * a - b).all())
+    """
+    assert with_compiler("cc -mfpmath=387", tmp_path, text) == "True\n"
 
 
 @pytest.mark.parametrize("option", ["-ffast-math", "-funsafe-math-optimizations"])
@@ -367,7 +413,7 @@ def test_unknown_arithmetic(arithmetic):
         native.build(OPERATIONS, arithmetic)
 
 
-@pytest.mark.parametrize("lanes", [0, 3, -1, 2.0, "4"])
+@pytest.mark.parametrize("lanes", [0, 3, -1, 2.0, "4", 128])
 def test_wrong_lanes(lanes):
     with pytest.raises(ValueError, match="lanes is "):
         native.build(OPERATIONS, lanes=lanes)
