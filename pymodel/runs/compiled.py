@@ -12,7 +12,7 @@ from pymodel.compile.kernel import Kernel, context_name
 from pymodel.compile.registry import clock_names, record_function
 from pymodel.compile.robot_kernels import recorded as robot_recorded
 from pymodel.machine.isa import Location, Machine, Program, ProgramError
-from pymodel.machine.program_image import ProgramImage, StoredProgram, identity
+from pymodel.machine.program_image import BANK_AT, ProgramImage, StoredProgram, identity
 from pymodel.mechanism.robot import Robot
 from pymodel.mechanism.scenario import Scenario
 from pymodel.runs.engine_calls import Library, prepare_library
@@ -107,6 +107,8 @@ def _image(
 ) -> ProgramImage:
     if machine.contexts > 1:
         raise ProgramError(f"a program image is for one context, the engine has {machine.contexts}")
+    if machine.depth > 1 << BANK_AT:
+        raise ProgramError(f"depth is {machine.depth}, an engine has at most {1 << BANK_AT}")
     return ProgramImage(
         *identity(machine),
         word_w=machine.word_w,

@@ -128,6 +128,8 @@ OUT = ("--out", "x")
         ([PENDULUM, "--lanes", "90+90", *OUT], "an engine takes 2048"),
         ([PENDULUM, "--stages", "8,2,6,13", *OUT], "add_stages is 8, must be 0 to 6"),
         ([PENDULUM, "--depth", "48", *OUT], "depth is 48, must be a power of two"),
+        ([PENDULUM, "--depth", f"{1 << 17}", *OUT], "depth is 131072, an engine has at most 65536"),
+        ([PENDULUM, "--depth", f"{1 << 32}", *OUT], "depth is 4294967296, an engine has at most"),
         ([FOUR_BAR, "--depth", "4", *OUT], "--depth: the programs need"),
         ([PENDULUM, "--arith", "float64", *OUT], "--arith: the engine has no float64"),
         ([PENDULUM, "--arith", "11/52", *OUT], "--arith: the engine has no sine for the format"),
