@@ -172,16 +172,22 @@ enum step_status step_program(const struct step_image *image, uint32_t number,
   return STEP_OK;
 }
 
+/* A value that is known to be there. */
+static struct step_value value_of(const struct step_image *image, uint32_t place) {
+  size_t at = value_at(image, place);
+  struct step_value value;
+  value.name = name_at(image, word_at(image, at + WORD * STEP_IMAGE_VALUE_NAME));
+  value.location = word_at(image, at + WORD * STEP_IMAGE_VALUE_LOCATION);
+  value.bits = word_at(image, at + WORD * STEP_IMAGE_VALUE_BITS);
+  return value;
+}
+
 enum step_status step_value(const struct step_image *image, uint32_t place,
                             struct step_value *value) {
-  size_t at;
   if (place >= image->values) {
     return STEP_UNKNOWN;
   }
-  at = value_at(image, place);
-  value->name = name_at(image, word_at(image, at + WORD * STEP_IMAGE_VALUE_NAME));
-  value->location = word_at(image, at + WORD * STEP_IMAGE_VALUE_LOCATION);
-  value->bits = word_at(image, at + WORD * STEP_IMAGE_VALUE_BITS);
+  *value = value_of(image, place);
   return STEP_OK;
 }
 
@@ -243,19 +249,18 @@ static void seek(const struct step_engine *engine, uint32_t location, uint32_t *
   *next = bank < engine->banks ? bank << BANK_AT | address : address + 1u;
 }
 
-/* Write values: given bits, or without them those of the image that differ from another image. */
+/* Write values: given bits, or without them those of the image that differ from another image of
+ * the same programs. */
 static enum step_status write_values(const struct step_engine *engine,
                                      const struct step_image *image, struct group group,
                                      const uint32_t *bits, const struct step_image *before) {
   uint32_t next = UINT32_MAX;
-  struct step_value value, old;
   if (step_is_busy(engine)) {
     return STEP_BUSY;
   }
   for (uint32_t i = 0; i < group.count; i++) {
-    step_value(image, group.first + i, &value);
-    if (before != NULL && step_value(before, group.first + i, &old) == STEP_OK &&
-        old.bits == value.bits) {
+    struct step_value value = value_of(image, group.first + i);
+    if (before != NULL && value_of(before, group.first + i).bits == value.bits) {
       continue;
     }
     seek(engine, value.location, &next);
@@ -267,13 +272,11 @@ static enum step_status write_values(const struct step_engine *engine,
 static enum step_status read_values(const struct step_engine *engine, struct group group,
                                     uint32_t *bits) {
   uint32_t next = UINT32_MAX;
-  struct step_value value;
   if (step_is_busy(engine)) {
     return STEP_BUSY;
   }
   for (uint32_t i = 0; i < group.count; i++) {
-    step_value(engine->image, group.first + i, &value);
-    seek(engine, value.location, &next);
+    seek(engine, value_of(engine->image, group.first + i).location, &next);
     bits[i] = STEP_READ(engine, STEP_ENGINE_FILE_DATA);
   }
   return STEP_OK;
@@ -302,10 +305,8 @@ static struct group traced_of(const struct step_program *program) {
 }
 
 enum step_status step_set(struct step_engine *engine, const char *name, uint32_t bits) {
-  struct step_value value;
   for (uint32_t i = 0; engine->image != NULL && i < engine->image->parameters; i++) {
-    step_value(engine->image, i, &value);
-    if (same_name(value.name, name)) {
+    if (same_name(value_of(engine->image, i).name, name)) {
       struct group group = {i, 1u};
       engine->set = 1;
       return write_values(engine, engine->image, group, &bits, NULL);
@@ -388,7 +389,6 @@ void step_reset(const struct step_engine *engine) {
 static void describe(const struct step_engine *engine, const struct step_image *image,
                      uint32_t number, const struct step_program *program) {
   struct group traced = traced_of(program);
-  struct step_value value;
   STEP_WRITE(engine, STEP_ENGINE_PROGRAM, number);
   STEP_WRITE(engine, STEP_ENGINE_MAIN_START, program->start);
   STEP_WRITE(engine, STEP_ENGINE_MAIN_LENGTH, program->main);
@@ -401,8 +401,7 @@ static void describe(const struct step_engine *engine, const struct step_image *
     STEP_WRITE(engine, STEP_ENGINE_TRACE_INDEX, program->entry);
   }
   for (uint32_t i = 0; i < traced.count; i++) {
-    step_value(image, traced.first + i, &value);
-    STEP_WRITE(engine, STEP_ENGINE_TRACE_ENTRY, value.location);
+    STEP_WRITE(engine, STEP_ENGINE_TRACE_ENTRY, value_of(image, traced.first + i).location);
   }
 }
 

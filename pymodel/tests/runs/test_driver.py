@@ -663,6 +663,16 @@ def test_a_host_with_registers_in_its_memory(tmp_path):
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize("level", ["-O1", "-O2", "-O3", "-Os"])
+def test_no_level_of_optimization_has_something_to_say(tmp_path, level):
+    """What a compiler sees of a value depends on what it puts together."""
+    command = [compiler(), *STRICT, level, "-c", str(SW / "step_engine.c")]
+    done = subprocess.run(
+        [*command, "-o", str(tmp_path / "step_engine.o")], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+
+
 def check_refused(folder, source, *command):
     """A host that is linked with the driver's object: what it says of an image that was refused."""
     driver, host = folder / "step_engine.o", folder / "host"
