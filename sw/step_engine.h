@@ -80,6 +80,13 @@ struct step_report {
   uint32_t flags; /* of its floats, fflags order */
 };
 
+/* Some functions have the name of a struct, as C allows. g++ -Wshadow takes that for a mistake, and
+ * a host need not do without the option. */
+#if defined(__cplusplus) && defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
+#endif
+
 /* --- images --------------------------------------------------------------------------------- */
 
 /* Check an image of so many bytes, and find its parts. What is refused is left empty. */
@@ -151,6 +158,10 @@ struct step_report step_report(const struct step_engine *engine);
 
 /* Stop any run, empty the trace, clear the status; all that was loaded stays. */
 void step_reset(const struct step_engine *engine);
+
+#if defined(__cplusplus) && defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
 
 #ifdef __cplusplus
 }

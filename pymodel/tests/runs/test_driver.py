@@ -694,7 +694,8 @@ def test_an_image_that_was_refused_is_none(tmp_path):
 @pytest.mark.skipif(shutil.which(CXX[0]) is None, reason="no C++ compiler")
 def test_a_host_in_cpp(tmp_path):
     """It includes the headers as they are, and is linked with the driver compiled as C."""
-    check_refused(tmp_path, "host.cpp", *CXX, "-Wpedantic", "-Wall", "-Wextra", "-Werror")
+    strict = ("-Wpedantic", "-Wall", "-Wextra", "-Wshadow", "-Werror")
+    check_refused(tmp_path, "host.cpp", *CXX, *strict)
 
 
 @pytest.mark.reads("docs")
