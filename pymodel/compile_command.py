@@ -168,7 +168,9 @@ def _read(path: str) -> ProgramImage:
 
 
 def _print_names(image: ProgramImage) -> None:
-    """The values of each program, in their order."""
+    """Parameters, and the values of each program, in their order."""
+    if image.parameters:
+        print(f"parameters: {', '.join(image.parameters)}")
     for program in image.programs:
         print(f"{program.name}:")
         for name in ("inputs", "carried", "before", "after"):

@@ -117,12 +117,13 @@ list, parameters, initial values, the names of everything, and what kind of engi
 ```
 
 `compile` prints which engine (`rtl/top/step_engine.sv`) the image is for; `--depth` chooses the
-registers of a bank where the engine is there already. `--show` also lists inputs, carried values
-and traced ones in their order. Functions of a scenario or robot make one library; the first
-`--function` is program 0. A time step by itself keeps steps, saving interval and re-basing of its
-scenario and options. With other masses or lengths the same options give an image of the same
-programs, whose parameters can be exchanged on a loaded engine; a robot needs
-`--parameters-as-data` for that.
+registers of a bank where the engine is there already. `--show` also lists the parameters, and of
+each program inputs, carried values and traced ones, in their order. Functions of a scenario or
+robot make one library; the first `--function` is program 0. A time step by itself keeps steps,
+saving interval and re-basing of its scenario and options.
+
+With other masses or lengths the same options give an image of the same programs, whose parameters
+can be exchanged on a loaded engine; a robot needs `--parameters-as-data` for that.
 
 [`sw/step_engine.c`](../sw/README.md) reads images on a host, `pymodel/machine/program_image.py` in
 Python. Both refuse a file that is no image (`MAGIC`), of another `VERSION`, not `SIZE` bytes long,

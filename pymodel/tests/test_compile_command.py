@@ -44,6 +44,9 @@ def test_a_time_step(capsys):
     assert main(["compile", "--show", "out/x.image"]) == 0
     shown = capsys.readouterr().out
     assert shown.startswith(said) and shown.count("before: q[0], ") == 1
+    listed = [line for line in shown.splitlines() if line.startswith("parameters: ")]
+    assert listed == [f"parameters: {', '.join(image.parameters)}"]
+    assert "body[0].inverse_mass" in image.parameters
     assert "format 5/10, DEPTH 64" in said and "every 10" in said
 
 
@@ -67,6 +70,9 @@ def test_functions_of_a_robot(capsys):
     assert image.depth == 256 and not any("link" in name for name in image.parameters)
     named = compiled(IIWA, "--function", "M", "--parameters-as-data")
     assert len(named.parameters) > 20
+    capsys.readouterr()
+    assert main(["compile", "--show", "out/x.image"]) == 0
+    assert "iiwa_joint_4.first_moment[1], " in capsys.readouterr().out
     floating = compiled(HYQ, "--function", "ID", "--floating", "--armature", "0.1")
     assert len(floating.programs[0].after) == 18
 
