@@ -123,7 +123,9 @@ robot make one library; the first `--function` is program 0. A time step by itse
 saving interval and re-basing of its scenario and options.
 
 With other masses or lengths the same options give an image of the same programs, whose parameters
-can be exchanged on a loaded engine; a robot needs `--parameters-as-data` for that.
+can be exchanged on a loaded engine; a robot needs `--parameters-as-data` for that. The programs
+are others where a number becomes zero or stops being zero: a coordinate of a center of mass or of
+gravity, for example ([what stays the same](step_engine.md#other-parameters-the-same-program)).
 
 [`sw/step_engine.c`](../sw/README.md) reads images on a host, `pymodel/machine/program_image.py` in
 Python. Both refuse a file that is no image (`MAGIC`), of another `VERSION`, not `SIZE` bytes long,

@@ -495,6 +495,26 @@ def test_what_a_run_begins_with_is_found_anew(code):
     assert driver.run(0, 3, 1, 100, LOOKS)[0] == Status.LATE
 
 
+@pytest.mark.parametrize(
+    ("head", "gravity", "status"),
+    [
+        ({"mass": 1.5, "com": (0.25, 0.0)}, (0.0, 4.0), Status.OK),
+        ({"com": (0.0, 0.0)}, (0.0, 4.0), Status.OTHER_PROGRAM),
+        ({}, (0.125, 4.0), Status.OTHER_PROGRAM),
+    ],
+)
+def test_what_becomes_zero_or_is_no_more_is_another_program(code, head, gravity, status):
+    scenario = load(SCENARIOS / "four_bar.toml")
+    first, *rest = scenario.bodies
+    bodies = (replace(first, **head), *rest)
+    other = replace(scenario, bodies=bodies, gravity=gravity)
+    data, exchanged = (run_image(prepare(Machine(), [x])).encode() for x in (scenario, other))
+    registers = RegisterFile(Machine(), [])
+    driver = Driver(code, registers.read, registers.write)
+    assert driver.open() == driver.load(data) == Status.OK
+    assert driver.exchange(exchanged) == status
+
+
 def test_what_goes_wrong_has_a_status(code, library):
     library, image = library
     data = image.encode()
