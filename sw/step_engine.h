@@ -1,8 +1,9 @@
 /* Driver of the step engine: load a program image, write parameters and inputs, run, read.
  *
- * Portable C99 without library calls, allocation or global data. An image (docs/program_image.md)
- * stays where the host has it: all that points into it is valid as long as the image is. Floats are
- * bits in the low end of a word. Nothing waits without a limit.
+ * Portable C99 without allocation or global data. It needs no library but the compiler's runtime
+ * (libgcc or compiler-rt), and memset or memcpy where a compiler calls them. An image
+ * (docs/program_image.md) stays where the host has it: all that points into it is valid as long as
+ * the image is. Floats are bits in the low end of a word. Nothing waits without a limit.
  *
  * A host that reaches the registers otherwise than through memory compiles driver and callers with
  * STEP_ACCESS defined as the header, quotes included, that defines STEP_READ(engine, offset) and
