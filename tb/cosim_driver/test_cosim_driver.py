@@ -77,13 +77,17 @@ class _Session:
         state = await self.expect(Status.OK, "read_carried", number, len(homes))
         self.compare("carried", state, [self.twin.read(x) for x in homes], context)
 
-    async def call(self, call, rng, context):
-        """Call both with random inputs, and compare the outputs."""
+    async def call(self, call, rng, context, late=False):
+        """Call both with random inputs, and compare the outputs, also of a call that was late."""
         self.twin.flags = 0
         inputs = {name: self.fmt.from_float(float(rng.normal())) for name in call.program.inputs}
         want = call.evaluate_on(self.twin, inputs)
         size = len(call.outputs)
-        got = await self.expect(Status.OK, "call", call.number, [*inputs.values()], size, LOOKS)
+        looks, status = (1, Status.LATE) if late else (LOOKS, Status.OK)
+        got = await self.expect(status, "call", call.number, [*inputs.values()], size, looks)
+        if late:
+            await self.expect(Status.OK, "wait", LOOKS)
+            got = await self.expect(Status.OK, "read_outputs", call.number, size)
         self.compare("outputs", got, [want[name] for name in call.outputs], context)
         await self.compare_report(context)
 
@@ -122,6 +126,7 @@ async def runs(dut, board):
         await host.run(run, 0, steps, 1, scenario)
         await host.run(run, 0, steps // 4, 7, f"{scenario}, on from there")
         await host.run(run, 0, 5, 0, f"{scenario}, without a trace")
+        await host.run(run, 0, 0, 1, f"{scenario}, without a step")
         await host.expect(Status.OK, "restart", 0)
         host.twin.load(run.image)
         await host.run(run, 0, 5, 1, f"{scenario}, from the beginning")
@@ -151,6 +156,19 @@ async def runs_by_parts(dut, board):
     host.compare("trace", got, want, "by parts")
     await host.compare_report("by parts")
 
+    # nobody takes the trace: the run is late until somebody does
+    steps = BENCH.settings["steps"]
+    want = host.twin.run(run.program, steps, 0, 1, before, after)
+    assert len(want) > BENCH.params["TRACE_DEPTH"]
+    await host.expect(Status.OK, "start", 0, steps, 1)
+    await host.expect(Status.LATE, "wait", 500)
+    assert (await host.do("report")).cycles > host.twin.cycles, "looked at too early"
+    got = []
+    while len(got) < len(want):
+        got += await host.do("take", len(want))
+    await host.expect(Status.OK, "wait", LOOKS)
+    host.compare("trace", got, want, "full")
+
 
 @BENCH.test(timeout_us=50_000)
 async def calls(dut, board):
@@ -169,7 +187,7 @@ async def calls(dut, board):
         if index % 5 == 2:
             host.engine.stall(rng, float(rng.choice((0.2, 0.5, 0.8))))
         call = library.call(int(rng.integers(len(library.calls))))
-        await host.call(call, rng, f"call {index}")
+        await host.call(call, rng, f"call {index}", late=index % 3 == 1)
     call = library.call("ID")
     homes = call.program.parameters
     name = str(rng.choice(sorted(homes)))

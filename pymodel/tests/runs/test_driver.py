@@ -268,6 +268,7 @@ class RegisterFile:
         self.status = 0
         self.polls, self.busy = polls, 0
         self.moves = self.stores = 0  # writes of FILE_ADDRESS and FILE_DATA
+        self.looks = 0  # reads of STATUS
         config, lanes, depth = identity(machine)
         self.given = {
             "ID": int.from_bytes(b"STEP", "big"),
@@ -297,6 +298,7 @@ class RegisterFile:
     def read(self, offset):
         register, _ = self.name(offset)
         if register.name == "STATUS":
+            self.looks += 1
             self.busy = max(self.busy - 1, 0)
             return self.status | self.twin.flags << 8 | (2 if self.busy else 0)
         if register.name == "TRACE_COUNT":
@@ -492,7 +494,9 @@ def test_what_a_run_begins_with_is_found_anew(code):
     slow = RegisterFile(Machine(), [run.program], polls=1000)
     driver = Driver(code, slow.read, slow.write)
     assert driver.open() == driver.load(run_image(run).encode()) == Status.OK
+    slow.looks = 0
     assert driver.run(0, 3, 1, 100, LOOKS)[0] == Status.LATE
+    assert slow.looks == 1 + run.program.prologue + 16
 
 
 @pytest.mark.parametrize(
@@ -535,12 +539,15 @@ def test_what_goes_wrong_has_a_status(code, library):
     assert driver.exchange(data) == driver.set("gain", 0) == Status.UNKNOWN
     assert driver.load(data) == Status.OK
     assert driver.call(2, [one, one], 2, LOOKS)[0] == Status.UNKNOWN
+    registers.looks = 0
     assert driver.call(0, [one, one], 2, polls=3)[0] == Status.LATE
+    assert registers.looks == 2 + 3
     assert driver.call(0, [one, one], 2, LOOKS)[0] == Status.BUSY
     assert driver.load(data) == driver.restart(1) == driver.start(0, 1, 1) == Status.BUSY
     assert driver.wait(20) == Status.OK
-    assert driver.call(0, [one, 0], 2, 20)[0] == Status.STOPPED  # 1 / 0
     want = [Machine().fmt.from_float(1.75), one]
+    assert driver.read_outputs(0, 2) == (Status.OK, want)
+    assert driver.call(0, [one, 0], 2, 20)[0] == Status.STOPPED  # 1 / 0
     assert driver.call(0, [one, one], 2, 20) == (Status.OK, want)  # without the late one's trace
     other = library_image(prepare_library(Machine(), {"low pass": kernels(1.0)["low pass"]}))
     assert driver.exchange(other.encode()) == Status.OTHER_PROGRAM
