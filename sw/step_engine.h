@@ -107,14 +107,19 @@ enum step_status step_value(const struct step_image *image, uint32_t place,
 /* Find an engine. */
 enum step_status step_open(struct step_engine *engine, volatile uint32_t *base);
 
-/* Load an image: programs, trace lists, parameters, and carried values to begin with. */
+/* Load an image: programs, trace lists, parameters, and carried values to begin with. The engine
+ * keeps the pointer: the struct, not only its bytes, must stay as it is until another is loaded or
+ * exchanged. */
 enum step_status step_load(struct step_engine *engine, const struct step_image *image);
 
-/* Take the parameters of another image of the same programs. Only those that differ are written;
- * all of them where step_set was called before. */
+/* Take the parameters of another image of the same programs, such as that of a scenario with other
+ * masses. Only those that differ are written; all of them where step_set was called before. Where
+ * it succeeds, the engine keeps this pointer instead of the one before. */
 enum step_status step_exchange(struct step_engine *engine, const struct step_image *image);
 
-/* Write one parameter by its name. */
+/* Write one parameter by its name: step_value gives the names, places 0 to image->parameters - 1.
+ * They are of the numbers that the programs compute with, such as body[0].inverse_mass. A mass or a
+ * length may be in several of them: step_exchange writes all. */
 enum step_status step_set(struct step_engine *engine, const char *name, uint32_t bits);
 
 /* Give a program's carried values those of the image again. */
@@ -131,22 +136,25 @@ enum step_status step_read_carried(const struct step_engine *engine, uint32_t nu
 enum step_status step_read_outputs(const struct step_engine *engine, uint32_t number,
                                    uint32_t *bits);
 
-/* Call a program: write its inputs, run one step, and take its outputs. STEP_LATE after at most
- * `polls` reads of STATUS. */
+/* Call a program: write its inputs, run one step, and take its outputs. STEP_LATE where the run did
+ * not end within `polls` reads of STATUS; before it starts come two more, and those of a prologue:
+ * at most its words + 16. A late run goes on: step_wait, then step_read_outputs. If it traces more
+ * words than the engine's TRACE_DEPTH, it ends only if step_take takes them meanwhile. */
 enum step_status step_call(const struct step_engine *engine, uint32_t number,
                            const uint32_t *inputs, uint32_t *outputs, uint32_t polls);
 
-/* Run a program for some steps, after its prologue if it has one (each run counts the steps until it
- * re-bases anew: such a motion is one run), and take the trace of steps 0,
- * save, 2 save, ... as it comes: rows of the values before and after a step. `taken` counts its
- * words, also when the run fails: a run that stops leaves what was traced. */
+/* Run a program for some steps, after its prologue if it has one (each run counts the steps until
+ * it re-bases anew: such a motion is one run), and take the trace of steps 0, save, 2 save, ... as
+ * it comes: rows of the values before and after a step. `taken` counts its words, also when the run
+ * fails: a run that stops leaves what was traced. 0 steps are a run, too: STEP_OK and no trace,
+ * after the prologue. `polls` are as for step_call, with one read before the start. */
 enum step_status step_run(const struct step_engine *engine, uint32_t number, uint32_t steps,
                           uint32_t save, uint32_t *trace, size_t room, uint32_t polls,
                           size_t *taken);
 
 /* The parts of a run, for a host that has other things to do meanwhile, or no room for the whole
- * trace: start it; take what is there, at most so many words; wait, with at most `polls` reads of STATUS. The
- * engine waits while its trace is full, and starting empties it. */
+ * trace: start it; take what is there, at most so many words; wait, with at most `polls` reads of
+ * STATUS. The engine waits while its trace is full, and starting empties it. */
 enum step_status step_start(const struct step_engine *engine, uint32_t number, uint32_t steps,
                             uint32_t save);
 size_t step_take(const struct step_engine *engine, uint32_t *words, size_t room);
