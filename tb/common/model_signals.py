@@ -32,7 +32,7 @@ def outputs_of(source: str) -> dict[str, str]:
 
 
 def with_model(source: str, ports: Mapping[str, str], below: Mapping[str, int]) -> str:
-    """The text of a top level with the scope in it.
+    """The text of a top level with the scope in it, if the model says anything at all.
 
     Parameters
     ----------
@@ -44,6 +44,8 @@ def with_model(source: str, ports: Mapping[str, str], below: Mapping[str, int]) 
         Paths below the device with their widths in bits.
     """
     ranges = dict(ports) | {path: f"[{width - 1}:0]" for path, width in below.items()}
+    if not ranges:
+        return source
     lines = [f"  if (1) begin : {SCOPE}"]
     for path, range_ in ranges.items():
         name = signal_name(path)
@@ -54,7 +56,9 @@ def with_model(source: str, ports: Mapping[str, str], below: Mapping[str, int]) 
 
 
 class ModelSignals:
-    """Drives the scope; without one, in a simulation that dumps no waves, it does nothing.
+    """Drives the scope; without one it does nothing.
+
+    There is none in a simulation that dumps no waves, and where a device has a bus only.
 
     Parameters
     ----------
@@ -68,7 +72,7 @@ class ModelSignals:
     """
 
     def __init__(self, dut: Any = None) -> None:
-        self._scope = None if dut is None else getattr(dut, SCOPE)
+        self._scope = None if dut is None else getattr(dut, SCOPE, None)
         self._values: dict[str, int] = {}
         self.shown: set[str] = set()
 

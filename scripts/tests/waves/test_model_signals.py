@@ -2,6 +2,7 @@
 
 import shutil
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -20,6 +21,7 @@ from tb.common.model_signals import ModelSignals, outputs_of, signal_name, with_
 from tb.cosim_step.bench import BENCH as COSIM_STEP
 from tb.cosim_step.bench import SHORT
 from tb.fp_add.bench import BENCH as FP_ADD
+from tb.ldup_coprocessor.bench import BENCH as LDUP
 from tb.step_array.bench import BENCH as STEP_ARRAY
 
 PS = 1000  # in a nanosecond
@@ -162,6 +164,7 @@ def test_the_text_of_the_scope():
         f"logic {name}_differs {public}",
     ]
     assert signal_name(f"{BANK}.write_data_i") == name
+    assert with_model(text, {}, {}) == text
 
 
 class Handle:
@@ -191,6 +194,14 @@ def test_a_mismatch_is_shown_where_the_bench_said_nothing():
     assert Top.model.y_o.value == 0x01FF0304 and signals.shown == {"y_o"}
     assert not ModelSignals()
     ModelSignals().mismatch("y_o", 1)
+    assert not ModelSignals(SimpleNamespace())
+
+
+@pytest.mark.rtl_of("ldup_coprocessor")
+def test_a_device_with_nothing_but_a_bus_dumps_waves():
+    """The model says nothing of its ports."""
+    row = LDUP.run("verilator", "serial", testcase="identity", waves=True, place="-of-a-bus")
+    assert row["result"] == "pass", row["message"]
 
 
 def test_a_layout_has_the_model_below_each_signal_that_it_speaks_of(wave):
