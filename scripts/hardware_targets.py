@@ -112,8 +112,6 @@ def engine(arithmetic: str, lanes: str) -> Machine:
     """
     _format_parameters(arithmetic)
     fmt = scalars.parse(arithmetic).fmt
-    if not fmt.has_sincos:
-        raise InputError(f"ARITH={arithmetic}: sine and cosine end at binary32")
     machine = Machine.parse(lanes, fmt=fmt)
     check_word(machine, lanes)  # before a schedule on that many lanes
     return machine
@@ -134,10 +132,12 @@ def _one_run(options: RunOptions) -> dict[str, Any]:
 
 
 def _format_parameters(arithmetic: str) -> dict[str, int]:
-    """The RTL parameters of a format; refuses what a register cannot hold."""
+    """The RTL parameters of a format; refuses what has no place in a co-simulation."""
     parsed = scalars.parse(arithmetic)
     if not isinstance(parsed, scalars.BitExact):
         raise InputError("ARITH=float64: not in hardware")
     if parsed.fmt.width > BUS_W:
         raise InputError(f"ARITH={arithmetic}: wider than the {BUS_W}-bit registers")
+    if not parsed.fmt.has_sincos:  # neither the engine nor the native code beside a co-processor
+        raise InputError(f"ARITH={arithmetic}: sine and cosine end at binary32")
     return {"EXP_W": parsed.fmt.exp_w, "MAN_W": parsed.fmt.man_w}

@@ -44,6 +44,11 @@ def attempt(tmp_path, name, *options):
         ),
         ("tree", ["--target", "step", "--arith", "11/52"], "ARITH=11/52: wider than the 32-bit"),
         ("tree", ["--target", "step", "--arith", "9/20"], "ARITH=9/20: sine and cosine end at"),
+        (
+            "double_pendulum",
+            ["--target", "coprocessor", "--arith", "5/26"],
+            "ARITH=5/26: sine and cosine end at",
+        ),
         ("tree", ["--target", "step", "--arith", "x"], "ARITH=x: must be float32, float64 or"),
         ("tree", ["--target", "step", "--lanes", "2x2"], "LANES=2x2: must be <adders>+<multip"),
         ("tree", ["--target", "step", "--lanes", "0+1"], "LANES=0+1: must be <adders>+<multip"),
