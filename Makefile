@@ -213,7 +213,7 @@ gallery: venv ## docs/gallery.md, all shipped scenarios in motion, half a minute
 	@$(PY) -m scripts.command scripts.gallery
 
 .PHONY: study
-study: venv ## docs/study.md: paper 001's study of HDCA against DCA in loops, minutes [ONLY=runs|depth]
+study: venv ## docs/study.md: HDCA against DCA in loops (Chadaj, Malczyk, Fraczek 2017), minutes [ONLY=runs|depth]
 	@$(PY) -m scripts.command scripts.study.command $(if $(ONLY),--only '$(ONLY)')
 
 .PHONY: robots-tables

@@ -352,7 +352,10 @@ def _schedule_options(parser: argparse.ArgumentParser) -> None:
         help="register stages of the float units (default: the engine's)",
     )
     parser.add_argument(
-        "--contexts", type=int, default=1, help="copies that run interleaved (default: 1)"
+        "--contexts",
+        type=int,
+        default=1,
+        help="copies interleaved in one longer program, not a barrel (default: 1)",
     )
     parser.add_argument("--out", metavar="DIR", help="folder for gantt.png and program.hex")
 

@@ -55,7 +55,7 @@ those that ship.
 - Each body hangs on its parent, or on the ground, by one joint. The joint is at the body's
   **handle 1**, and at the point `attach` of the parent. Bodies are numbered from 0 in the order of
   the file; parents stand before their children. A body may have a `name`, which stands for its
-  number wherever a body is meant, and besides it in messages and plots.
+  number in `parent`, `body` and `to`, and besides it in messages and plots.
 - A body's **frame** has its origin at handle 1 and turns with the body. `com`, `tip`, `inertia`,
   `axis`, and the points of loops and springs on it are given in it. The bar from handle 1 to `tip`
   is what pictures show; its end is where the next body hangs unless that has an `attach`.
@@ -111,11 +111,11 @@ RULES = """
   mechanism's size (the lengths of `attach`, `point` and `at`, summed), and of a radian for axes:
   angles given to seven decimals are precise enough. The message for an open loop says how far it
   is open.
-- Bodies with `guess = true` have their coordinates solved from the loops, with `q` as the guess,
-  to 1e-12 of the mechanism's size; where constraints are redundant, as closely as the decimals in
-  the file allow; then their velocities, as near to `qd` as the loops allow. All others keep theirs.
-  So give what drives the mechanism, and guess the rest. Of several postures that close, a guess
-  finds one near it. A file whose guesses lead nowhere is refused.
+- With `guess = true` a body's `q` is a first guess: its coordinates are solved from the loops, to
+  1e-12 of the mechanism's size (with redundant constraints as closely as the file's decimals
+  allow). Then its velocities are solved, as near to `qd` as the loops allow. All other bodies keep
+  theirs. So give what drives the mechanism, and guess the rest. Of several postures that close, a
+  guess finds one near it. A file whose guesses lead nowhere is refused.
 - A pin takes two degrees of freedom; in space a ball takes three, a hinge five. They take fewer
   where constraints follow from others wherever the mechanism goes, as in
   [Bennett's linkage](gallery.md#bennett), or in a flat four-bar of four hinges in space. Such a
@@ -136,10 +136,13 @@ RULES = """
 - A `[[spring]]` between points of two bodies, or of a body and the ground, pulls them together with
   `stiffness (L - length) + damping dL/dt`, L being their distance. One with a natural `length` must
   start with 1/16 to 16 times that: L is found by a fixed number of steps from there, for want of a
-  square root in the hardware, and is right to 2e-14 as long as it stays in that range. A run warns
-  where it does not and the error is beyond rounding: at any step, kept or not; on the step engine
-  and with an adaptive integrator at those that are kept. Without a natural length, and in a damper,
-  no square root is needed.
+  square root in the hardware, and is right to 2e-14 as long as it stays in that range. If L
+  leaves that range and the error is beyond rounding, the run warns. It looks at every step; on the
+  step engine, and with an adaptive integrator, only at the steps that are kept. Without a natural
+  length, and in a damper, no square root is needed.
+
+Not included: contacts, Coulomb friction, limits of joints, prescribed motions, elastic bodies, and
+feedback control (of a robot: [closed loops](robots.md#in-python)).
 
 ## The run
 
@@ -149,7 +152,8 @@ RULES = """
   the scenario runs on the model in float64 alone (`ARITH=float64`). Which one to take:
   [theory](theory.md#integrators).
 - Every scenario with fixed steps runs on `TARGET=model`, `native` and `step`; `coprocessor` is for
-  planar chains of pins: of two bodies, or closed to the ground.
+  planar mechanisms of pins: an open chain of two bodies, or a chain whose end is pinned to the
+  ground.
 - Loops in float32 keep their digits if momenta are
   [re-based](theory.md#closed-loops-augmented-momenta). With `REBASE=10` the RSSR linkage below is
   9e-5 rad from the reference at worst, without it 1.5e-3 rad.
