@@ -14,20 +14,17 @@ from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
+
 from pymodel.mechanism import formula, schema
-from pymodel.mechanism.scenario import (
-    ScenarioError,
-    Table,
-    Vector,
-    inertia_matrix,
-    is_positive_definite,
-)
+from pymodel.mechanism.scenario import ScenarioError, Table, Vector, inertia_matrix
 
 MAX_TABLE = 1000  # times of a torque that is a table
 LONGEST_SHOWN = 100  # characters of a file's text in a message
 # A quaternion or an axis whose length is that near to 1 is left as it is, so that what was written
 # is read again bit for bit.
 UNIT_ROUNDING = 1e-15
+INERTIA_ROUNDING = 1e-14  # a principal moment that is less, relative to the largest, may be none
 
 
 def printable(text: str) -> str:
@@ -267,7 +264,7 @@ class FileTable:
         if len(moments) == 3:
             xx, yy, zz = moments
             moments = (xx, 0.0, 0.0, yy, 0.0, zz)
-        if not is_positive_definite(inertia_matrix(moments)):
+        if not _is_positive_definite(inertia_matrix(moments)):
             raise self.error(key, "must be positive definite")
         return moments
 
@@ -301,10 +298,21 @@ class FileTable:
             if key in self.data:
                 raise self.error(key, reason)
 
-    def refuse_idle(self, key: str, needed: str, reason: str) -> None:
-        """Refuse a number that has no effect where another one is 0.
+    def refuse_idle(self, needed: str, reason: str) -> None:
+        """Refuse a number that has no effect as another one is 0, see :data:`schema.IDLE`.
 
         A 0 beside a 0 that is written down is legal: files that give all keys have it.
         """
+        key = schema.IDLE[needed]
         if not self.get(needed) and (needed not in self.data or self.get(key)):
             self.refuse((key,), reason)
+
+
+def _is_positive_definite(inertia: np.ndarray) -> bool:
+    """Whether a matrix (3, 3) is, beyond what rounding may have made of a singular one.
+
+    The moments of a diagonal one are exact.
+    """
+    lowest, _, highest = np.linalg.eigvalsh(inertia)
+    is_diagonal = np.array_equal(inertia, np.diag(np.diag(inertia)))
+    return lowest > (0.0 if is_diagonal else INERTIA_ROUNDING * highest)

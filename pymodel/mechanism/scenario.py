@@ -41,8 +41,6 @@ FORMULA_STEPS = 10
 #: algorithm's length of it is right to 2e-14 (:mod:`pymodel.algorithms.springs`).
 STRETCH = 16.0
 
-#: A principal moment that is less, relative to the largest one, may be rounding.
-INERTIA_ROUNDING = 1e-14
 GROUND_NAME = "ground"
 
 REVOLUTE, PRISMATIC, FIXED, SPHERICAL, FREE = JOINTS = (
@@ -490,13 +488,3 @@ def _slices(sizes: list[int]) -> list[slice]:
 def _flat(values: list[float | tuple], sizes: list[Freedoms], kind: int) -> np.ndarray:
     parts = [np.atleast_1d(value)[: size[kind]] for value, size in zip(values, sizes, strict=True)]
     return np.concatenate(parts).astype(float)
-
-
-def is_positive_definite(inertia: np.ndarray) -> bool:
-    """Whether a matrix (3, 3) is, beyond what rounding may have made of a singular one.
-
-    The moments of a diagonal one are exact.
-    """
-    lowest, _, highest = np.linalg.eigvalsh(inertia)
-    is_diagonal = np.array_equal(inertia, np.diag(np.diag(inertia)))
-    return lowest > (0.0 if is_diagonal else INERTIA_ROUNDING * highest)

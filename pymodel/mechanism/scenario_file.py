@@ -261,7 +261,7 @@ def _body(table: FileTable, index: int, earlier: list[Body], parents: list[int])
     one = ("torque", "spring", "rest", "damping")
     without = {FIXED: ("q", "qd", "guess", *one), SPHERICAL: one, FREE: ("attach", *one)}
     table.refuse(without.get(joint, ()), f"a {joint} joint has none")
-    table.refuse_idle("rest", "spring", "there is no spring in this joint")
+    table.refuse_idle("spring", "there is no spring in this joint")
     plain = {
         key.name: table.get(key.name)
         for key in schema.BODY
@@ -327,7 +327,7 @@ def _spring(table: FileTable, count: int) -> Spring:
     values = _between(table, count, "spring", table.keys)
     if not {"stiffness", "damping"} & table.data.keys():
         raise table.error("stiffness", "required key is missing, unless there is damping")
-    table.refuse_idle("length", "stiffness", "there is no stiffness in this spring")
+    table.refuse_idle("stiffness", "there is no stiffness in this spring")
     return Spring(**values)
 
 
