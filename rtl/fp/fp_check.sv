@@ -1,4 +1,5 @@
-// Stops the elaboration of a float unit whose parameters are out of range. No hardware.
+// Refuses a float unit whose parameters are out of range, as all checks do: when a simulation
+// starts (Icarus 11 knows no $fatal at elaboration), and in Yosys. No hardware.
 
 module fp_check #(
   parameter int EXP_W = 8,

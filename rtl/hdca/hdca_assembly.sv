@@ -12,8 +12,9 @@
 // `flags_o` are the flags of this run (fp_pkg order); `singular_o`: the matrix in (33) has
 // determinant zero or not finite, or a non-finite inverse.
 //
-// Latency: pass 1 takes 5 ADD + 4 MUL + REC + 1 cycles, pass 2 takes 2 ADD + MUL + 1, in units'
-// STAGES. Throughput: one assembly a latency.
+// Latency: pass 1 takes 5 ADD + 4 MUL + REC + 1 busy cycles, pass 2 takes 2 ADD + MUL + 1, in
+// units' STAGES. Throughput: one assembly every latency + 1 cycles, as a start in the last busy
+// cycle does nothing.
 
 module hdca_assembly
   import hdca_pkg::*;

@@ -8,7 +8,8 @@
 // A `start_i` pulse begins; operands must be held while `busy_o`. `done_o` pulses in the last
 // cycle of `busy_o`; the result and `flags_o` (of this run) are valid after it and hold.
 //
-// Latency: 3 ADD + MUL + 1 cycles, in units' STAGES. Throughput: one disassembly a latency.
+// Latency: 3 ADD + MUL + 1 busy cycles, in units' STAGES. Throughput: one disassembly every
+// latency + 1 cycles, as a start in the last busy cycle does nothing.
 
 module hdca_disassembly
   import hdca_pkg::*;

@@ -13,12 +13,12 @@
 // pivot of zero has an infinite reciprocal, which is a term of an entry of the inverse.
 //
 // Resources: (N-1) N (N+1) multipliers, (N-1)^2 N adders, N reciprocals (operands out, results in).
-// Latency, in units' STAGES: one elimination step takes STEP = REC + 2 MUL + ADD. The first N - 2
-// are followed by the longer of
+// Latency in busy cycles, from units' STAGES: one elimination step takes STEP = REC + 2 MUL + ADD.
+// The first N - 2 are followed by the longer of
 //   STEP + REC                                                         (last pivot's reciprocal)
 //   REC + MUL + sum over m = 2 .. N-1 of (MUL + clog2(m) ADD)          (triangular inverses)
 // and then, with the cycle that stores the result, by 2 MUL + clog2(N) ADD + 1.
-// Throughput: one matrix a latency.
+// Throughput: one matrix every latency + 1 cycles, as a start in the last busy cycle does nothing.
 
 module inv_ldup_parallel #(
   parameter int N = 4,

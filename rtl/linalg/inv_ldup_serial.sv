@@ -12,10 +12,10 @@
 // there are -0, which changes no sum and raises no flag.
 //
 // Resources: N multipliers, N - 1 adders, 1 reciprocal (operands out, results in).
-// Latency, in units' STAGES, with D = clog2(N):
+// Latency in busy cycles, from units' STAGES, with D = clog2(N):
 //   N (REC + 1) + N (N-1)/2 (2 MUL + ADD + 1) + 2 (N-1) (MUL + 1)
 //   + N (2 N - 1) (MUL + D ADD + 1) + N - 1
-// Throughput: one matrix a latency.
+// Throughput: one matrix every latency + 1 cycles, as a start in the last busy cycle does nothing.
 
 module inv_ldup_serial #(
   parameter int N = 4,
