@@ -24,7 +24,8 @@ from tb.common.simulators import simulator_version
 FOLDER = BUILD / "regress"
 PLACE = "-regress"  # of its builds, apart from those of `make <bench>`
 #: Files that benches read besides the RTL, the Python that they import, and BUILD_FILES.
-DATA = ("scenarios/*.toml", "robots/*.urdf", "sw/*", "pymodel/*/*.[ch]", "requirements.txt")
+MECHANISMS = ("scenarios/*.toml", "robots/*.urdf")
+DATA = ("sw/*", "pymodel/*/*.[ch]", "requirements.txt")
 #: What simulations are built with, besides all of tb/common that is no Python.
 BUILD_FILES = ("rtl/lint.vlt", "tb/common/once.py")
 NO_WORKER = "its worker died each time: out of memory, or a crash below Python"
@@ -107,23 +108,45 @@ def chosen_benches(names: Sequence[str]) -> list[Bench]:
 
 @cache
 def _files(bench: str) -> list[Path]:
+    return [*sources_of_bench(bench), *_matching(MECHANISMS)]
+
+
+def sources_of_bench(bench: str, *modules: str) -> list[Path]:
+    """Files that a bench's simulations consist of: RTL, bench, model; not the mechanisms.
+
+    Parameters
+    ----------
+    bench
+        Its name.
+    modules
+        Python that counts, too, with all that it imports.
+    """
     device = bench_named(bench).device
-    python = [ROOT / file for file in sources_of(f"tb.{bench}.test_{bench}")]
-    data = [path for pattern in DATA for path in sorted(ROOT.glob(pattern)) if path.is_file()]
+    named = (f"tb.{bench}.test_{bench}", *modules)
+    python = sorted({ROOT / file for module in named for file in sources_of(module)})
     common = sorted(path for path in (ROOT / "tb/common").glob("*.*") if path.suffix != ".py")
     built = [*common, *(ROOT / file for file in BUILD_FILES)]
-    return [*needed(device.toplevel, device.sources), *built, *python, *data]
+    return [*needed(device.toplevel, device.sources), *built, *python, *_matching(DATA)]
+
+
+def _matching(patterns: Iterable[str]) -> list[Path]:
+    return [path for pattern in patterns for path in sorted(ROOT.glob(pattern)) if path.is_file()]
 
 
 @cache
-def _version(simulator: str) -> str:
+def version_of(simulator: str) -> str:
+    """The version of a simulator, asked for once."""
     return simulator_version(simulator)
 
 
 def digest_of(bench: str, simulator: str) -> str:
     """Of what a verdict depends on: RTL, bench, model, data, and the simulator."""
-    parts = [path.read_bytes() for path in _files(bench)]
-    parts.append(_version(simulator).encode())
+    return digest(_files(bench), version_of(simulator))
+
+
+def digest(files: Iterable[Path], *words: str) -> str:
+    """Changes with what the files hold, and with the words."""
+    parts = [path.read_bytes() for path in files] + [word.encode() for word in words]
     return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
 
 

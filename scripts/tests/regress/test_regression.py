@@ -99,6 +99,7 @@ def test_a_verdict_depends_on_what_simulations_are_built_with():
     named = {f"tb/common/{name}" for name in re.findall(r"\$\(THIS\)(\w+\.\w+)", rules)}
     assert {"tb/common/model.h", "tb/common/once.py"} <= named < found
     assert {"tb/common/model.mk", "tb/common/fast_casts.c"} < found
+    assert {"scenarios/four_bar.toml", "robots/iiwa14.urdf", "sw/step_engine.c"} < found
 
 
 def test_the_digest_follows_the_sources(monkeypatch, tmp_path):
