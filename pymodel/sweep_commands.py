@@ -67,13 +67,14 @@ def sweep(arguments: argparse.Namespace, backends: Mapping[str, Backend] | None 
         rebase=arguments.rebase,
     )
     parts = Parts(arguments.out, asked.description)
-    title, done, total = asked.ensemble.data["name"], 0, len(asked.ensemble)
+    title, total = asked.ensemble.data["name"], len(asked.ensemble)
+    done, earlier = 0, total  # all, unless it is told that some are missing
     try:
         with progress(title, "starting workers", unit="variations", patience=PATIENCE) as update:
 
             def count(now: int, all_: int) -> None:
-                nonlocal done
-                done = now
+                nonlocal done, earlier
+                done, earlier = now, min(earlier, now)
                 update(now, all_)
 
             table = sweeps.run(asked, parts, arguments.workers, arguments.scheduler, count)
@@ -81,7 +82,7 @@ def sweep(arguments: argparse.Namespace, backends: Mapping[str, Backend] | None 
         kept = f"{done} of {total} variations are kept, the same command goes on"
         print(f"{MESSAGE}; {kept}", file=sys.stderr)
         return INTERRUPTED
-    return _tell(table, arguments.out)
+    return _tell(table, earlier, arguments.out)
 
 
 def _varied(texts: list[str]) -> dict[str, str]:
@@ -97,8 +98,8 @@ def _varied(texts: list[str]) -> dict[str, str]:
     return found
 
 
-def _tell(table: Columns, out: str) -> int:
-    """Print how the variations ended."""
+def _tell(table: Columns, earlier: int, out: str) -> int:
+    """Print how the variations ended, and how many of them had before."""
     status = table["status"]
     failed = np.flatnonzero(status == "failed")
     for row in failed[:1]:
@@ -109,7 +110,8 @@ def _tell(table: Columns, out: str) -> int:
         said = f"{len(warned)} done with a warning (column reason), variation {row} is the first"
         print(f"{said}: {table['reason'][row]}", file=sys.stderr)
     counts = ", ".join(f"{(status == x).sum()} {x}" for x in ("done", "stopped", "failed"))
-    print(f"{len(status)} variations: {counts}; {out}")
+    there = f"; {earlier} of them were there already" if earlier else ""
+    print(f"{len(status)} variations: {counts}{there}; {out}")
     return SOME_FAILED if len(failed) else DONE
 
 

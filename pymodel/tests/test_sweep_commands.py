@@ -36,6 +36,17 @@ def test_a_sweep(tmp_path, capsys):
     assert table["qd1"].tolist() == again["qd1"].tolist()
 
 
+def test_what_was_there_already_is_told(tmp_path, capsys):
+    vary = ("--vary", "body[0].mass=1,2,3")
+    for there in ("", "3 of them were there already; ", "2 of them were there already; "):
+        assert called(tmp_path, *vary) == 0
+        said = capsys.readouterr().out
+        assert said == f"3 variations: 3 done, 0 stopped, 0 failed; {there}{tmp_path}/one.csv\n"
+        if there:
+            table = tmp_path / "one.csv"
+            table.write_text("".join(table.read_text().splitlines(keepends=True)[:-1]))
+
+
 def test_failures_are_told(tmp_path, capsys):
     assert called(tmp_path, "--vary", "body[0].mass=1,-1,0") == 1
     said = capsys.readouterr()
