@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from pymodel.arith import scalars
@@ -16,6 +19,9 @@ from pymodel.runs.outcome import Outcome
 
 #: (scenarios, arithmetic, **options of :func:`pymodel.runs.simulate.simulate`) -> their outcomes
 Runs = Callable[..., list[Outcome]]
+
+PACKAGE = Path(__file__).parents[1]
+CODE = (".py", ".c", ".h")  # endings of its files that compute
 
 
 @dataclass(frozen=True)
@@ -34,12 +40,17 @@ class Backend:
     check
         Refuses what it can never run, by an InputError, before workers start: it is called with the
         scenario as it stands, the arithmetic and the options.
+    identity
+        What else decides on its rows, such as a digest of what computes them, here and now: words
+        for the sweep's description. A table where they differ is another sweep's, and a worker
+        where they do ends the sweep.
     """
 
     name: str
     run: Runs
     chunk: int
     check: Callable[..., None] = lambda scenario, arithmetic, **options: None
+    identity: Callable[[], dict[str, str]] = dict
 
 
 def run_each(
@@ -95,11 +106,21 @@ def _check_native(scenario: Scenario, arithmetic: str, base: str, **options: Any
         raise InputError(f"--target native: {error}") from None
 
 
+@cache  # what a process has imported stays, whatever becomes of the files
+def _package() -> dict[str, str]:
+    """A digest of the package's files, without the command line and the tests."""
+    found = hashlib.sha256()
+    for path in sorted(PACKAGE.glob("*/*")):
+        if path.suffix in CODE and path.parent.name != "tests":
+            found.update(path.read_bytes() + b"\0")
+    return {"code": found.hexdigest()[:16]}
+
+
 #: Backends of the package, by their names.
 BACKENDS = {
     entry.name: entry
     for entry in (
-        Backend("model", _model, chunk=4, check=_check_model),
-        Backend("native", _native, chunk=64, check=_check_native),
+        Backend("model", _model, chunk=4, check=_check_model, identity=_package),
+        Backend("native", _native, chunk=64, check=_check_native, identity=_package),
     )
 }

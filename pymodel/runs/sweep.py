@@ -46,6 +46,8 @@ class Sweep:
         ``base``, ``rebase``, ``shape`` of :func:`pymodel.algorithms.step.prepare`.
     chunk
         Variations that a worker is given at once, at most.
+    identity
+        The backend's when the sweep began.
     """
 
     ensemble: Ensemble
@@ -53,12 +55,13 @@ class Sweep:
     arithmetic: str
     options: dict[str, Any]
     chunk: int
+    identity: dict[str, str]
 
     @property
     def description(self) -> dict[str, Any]:
         """What decides on the table's rows, in JSON's types."""
         about = {"target": self.backend.name, "arithmetic": self.arithmetic}
-        return self.ensemble.description | about | self.options
+        return self.ensemble.description | about | self.options | self.identity
 
     @property
     def task(self) -> Callable[[Chunk], Columns]:
@@ -73,6 +76,7 @@ class Sweep:
             backend=self.backend,
             arithmetic=self.arithmetic,
             options=self.options,
+            identity=self.identity,
         )
 
 
@@ -85,6 +89,7 @@ def rows(
     backend: Backend,
     arithmetic: str,
     options: dict[str, Any],
+    identity: dict[str, str],
 ) -> Columns:
     """Run some variations: the rows of the table.
 
@@ -96,9 +101,18 @@ def rows(
         Numbers of coordinates and velocities.
     chunk
         Index and varied values of the variations.
-    backend, arithmetic, options
+    backend, arithmetic, options, identity
         As for :class:`Sweep`.
+
+    Raises
+    ------
+    InputError
+        If the backend's identity is another one here and now.
     """
+    now = backend.identity()
+    if other := [key for key in identity if now.get(key) != identity[key]]:
+        what = " and ".join(other)
+        raise InputError(f"not the {what} that the sweep began with; what is done is kept")
     names = [name for name in chunk if name != "index"]
     outcomes, scenarios = {}, {}
     for place, values in enumerate(zip(*(chunk[name].tolist() for name in names), strict=True)):
@@ -179,8 +193,9 @@ def sweep(
     ScenarioError
         If the scenario as it stands cannot be run.
     InputError
-        If an argument makes no sense, the scheduler does not answer or is lost, or damaged files,
-        or those of another sweep, stand where the table is to be.
+        If an argument makes no sense, the scheduler does not answer or is lost, damaged files, or
+        those of another sweep, stand where the table is to be, or what computes the rows changes
+        meanwhile.
     """
     asked = prepare(
         scenario,
@@ -233,7 +248,7 @@ def prepare(
         raise InputError(str(error)) from None
     target.check(plain, arithmetic, **options)
     chunk = min(target.chunk, max(1, KEPT_STEPS // (plain.steps // plain.save + 1)))
-    return Sweep(variations, target, arithmetic, options, chunk)
+    return Sweep(variations, target, arithmetic, options, chunk, target.identity())
 
 
 def run(
@@ -257,7 +272,8 @@ def run(
     Raises
     ------
     InputError
-        If the workers make no sense or are lost, or rows that are kept are damaged.
+        If the workers make no sense or are lost, rows that are kept are damaged, or what computes
+        the others has changed since.
     """
     if count is not None:
         count = require_whole("--workers", count, 0)

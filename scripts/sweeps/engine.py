@@ -14,12 +14,14 @@ from pymodel.runs import engine_runs
 from pymodel.runs.backends import Backend
 from pymodel.runs.outcome import Outcome
 from scripts.hardware_targets import check_word, engine
+from scripts.regress.units import digest, sources_of_bench, version_of
 from tb.common.places import BUILD
 from tb.common.step_engine import rtl_parameters
 from tb.cosim_step.bench import BENCH, CONFIG
 from tb.cosim_step.variations import SETTING, TEST, Variations
 
 CHUNK = 8  # variations of one simulation
+MAKES_ROWS = ("pymodel.runs.sweep", __name__)  # besides the bench's own Python
 
 
 def backend(arithmetic: str, lanes: str, simulator: str) -> Backend:
@@ -31,7 +33,18 @@ def backend(arithmetic: str, lanes: str, simulator: str) -> Backend:
         If it cannot compute in this format or on these lanes.
     """
     engine(arithmetic, lanes)
-    return Backend(f"engine {lanes}", partial(run, lanes=lanes, simulator=simulator), CHUNK)
+    return Backend(
+        f"engine {lanes}",
+        partial(run, lanes=lanes, simulator=simulator),
+        CHUNK,
+        identity=partial(identity, simulator),
+    )
+
+
+def identity(simulator: str) -> dict[str, str]:
+    """What decides on rows: the simulator, and a digest of RTL, bench and model."""
+    files = sources_of_bench(BENCH.name, *MAKES_ROWS)
+    return {"simulator": version_of(simulator), "code": digest(files)}
 
 
 def run(

@@ -1,5 +1,6 @@
 """Sweeps: the same rows whoever runs them, resumed, and what dies or fails on the way."""
 
+import contextlib
 import json
 import os
 import signal
@@ -17,6 +18,7 @@ from distributed import LocalCluster
 import pymodel
 from pymodel.arith.c_build import CACHE_VARIABLE
 from pymodel.mechanism.scenario_file import read
+from pymodel.runs import backends
 from pymodel.runs.backends import BACKENDS, Backend
 from pymodel.runs.ensemble import variation
 from pymodel.runs.input_error import InputError
@@ -339,6 +341,51 @@ def test_files_of_another_sweep_are_left_alone(tmp_path):
     parts.add({"index": np.array([0])})
     with pytest.raises(InputError, match="two.csv.parts: of another sweep, not of this seed"):
         Parts(tmp_path / "two.csv", {"seed": 2})
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """A folder in place of the package's, as far as its digest goes."""
+    folder = tmp_path / "package"
+    monkeypatch.setattr(backends, "PACKAGE", folder)
+    yield folder
+    BACKENDS["model"].identity.cache_clear()
+
+
+@pytest.mark.parametrize("target", ["model", "native"])
+@pytest.mark.parametrize(
+    ("file", "counts"),
+    [("arith/x.py", True), ("compile/x.c", True), ("tests/x.py", False), ("x.py", False)],
+)
+def test_a_table_of_another_version_is_left_alone(tmp_path, package, target, file, counts):
+    asked = {"steps": 3, "workers": 0, "target": target}
+    (package / file).parent.mkdir(parents=True)
+    for text in ("1", "2"):
+        (package / file).write_text(text)
+        BACKENDS[target].identity.cache_clear()  # as in another process
+        refused = pytest.raises(InputError, match="one.csv: of another sweep, not of this code: ")
+        with refused if counts and text == "2" else contextlib.nullcontext():
+            sweep(DOUBLE_PENDULUM, {"body[0].mass": "1,2"}, tmp_path / "one.csv", **asked)
+
+
+@pytest.mark.parametrize("where", ["here", "cluster"])
+def test_a_worker_with_other_code_ends_a_sweep(tmp_path, cluster, where):
+    """What is done is kept, and nothing has failed."""
+    changed = tmp_path / "changed"
+
+    def change(scenario):
+        if scenario.bodies[0].mass == 2.0:
+            changed.touch()
+        return marked(scenario)
+
+    on = replace(backend(change), identity=lambda: {"code": str(changed.exists())})
+    to = {"workers": 0} if where == "here" else {"scheduler": cluster.scheduler_address}
+    out, masses = tmp_path / "one.csv", [1.0, 2.0, *np.linspace(2.1, 3.9, 40)]
+    with pytest.raises(InputError, match="not the code that the sweep began with; what is done is"):
+        sweep(DOUBLE_PENDULUM, {"body[0].mass": masses}, out, target=on, **to)
+    parts = [json.loads(file.read_text()) for file in tmp_path.glob("one.csv.parts/0*")]
+    assert {status for part in parts for status in part["status"]} <= {"done"}
+    assert where == "cluster" or len(parts) == 2
 
 
 def test_a_folder_that_cannot_be_written_is_refused_at_once(tmp_path, monkeypatch):

@@ -5,14 +5,19 @@ import subprocess
 import pytest
 
 import pymodel
+from pymodel.runs.outcome import Outcome
 from scripts.places import ROOT
+from scripts.regress import units
+from scripts.sweeps import engine
 from scripts.sweeps.variations import main
 from scripts.tests import outer_make
+from tb.common.rtl_files import needed
 
 pytestmark = pytest.mark.rtl_of()
 
 FILE = str(ROOT / "scenarios/double_pendulum.toml")
 VARY = {"body[0].mass": "1,-1,1e30", "body[1].damping": "0,0.1"}
+MASSES = ("--vary", "body[0].mass=1,2,3", "--target", "engine", "--sim", "icarus")
 
 
 def called(tmp_path, *words):
@@ -34,6 +39,89 @@ def test_rows_of_the_rtl_are_those_of_the_model(tmp_path, capsys):
     for name in ("q0", "q1", "qd0", "qd1", "p0", "p1", "energy_change", "steps"):
         assert got[name][done].tolist() == want[name][done].tolist(), name
     assert (got["cycles"][done] > 5 * 100).all()
+
+
+@pytest.fixture
+def simulated(monkeypatch):
+    """Masses of the first bodies that were asked for; nothing simulates, and 2 kg fail."""
+    masses = []
+
+    def run(scenarios, arithmetic, **options):
+        (mass,) = (scenario.bodies[0].mass for scenario in scenarios)
+        masses.append(mass)
+        return [Outcome.failure("differs") if mass == 2.0 else Outcome("done", q=[0, 0])]
+
+    monkeypatch.setattr(engine, "run", run)
+    monkeypatch.setattr("scripts.sweeps.variations.usable_simulator", lambda name: name)
+    monkeypatch.setattr(engine, "version_of", lambda name: f"{name} 1.0", raising=False)
+    return masses
+
+
+@pytest.fixture
+def datapath(monkeypatch, tmp_path):
+    """A copy of a file of the RTL, in its place."""
+    copy = tmp_path / "step_datapath.sv"
+    copy.write_text((ROOT / "rtl/step/step_datapath.sv").read_text())
+
+    def files(*asked):
+        return [copy if file.name == copy.name else file for file in needed(*asked)]
+
+    monkeypatch.setattr(units, "needed", files)
+    return copy
+
+
+def refused(tmp_path, capsys, *words):
+    """What a sweep says that is refused, and leaves its files as they are."""
+    before = {file: file.read_text() for file in tmp_path.rglob("*.*") if file.is_file()}
+    capsys.readouterr()
+    assert called(tmp_path, *words) == 2
+    out, err = capsys.readouterr()
+    assert not out and err.count("\n") == 1
+    assert before == {file: file.read_text() for file in before}
+    return err
+
+
+@pytest.mark.rtl_of("step_engine")
+def test_rows_of_other_rtl_are_refused(tmp_path, capsys, simulated, datapath):
+    for _ in range(2):  # what has failed stays, too
+        assert called(tmp_path, *MASSES) == 1 and simulated == [1.0, 2.0, 3.0]
+    datapath.write_text("")
+    said = refused(tmp_path, capsys, *MASSES)
+    assert "one.csv: of another sweep, not of this code: remove it, or give another" in said
+    (tmp_path / "one.csv").unlink()
+    assert called(tmp_path, *MASSES) == 1 and simulated == 2 * [1.0, 2.0, 3.0]
+
+
+@pytest.mark.rtl_of("step_engine")
+def test_rtl_that_changes_meanwhile_ends_a_sweep(
+    tmp_path, capsys, monkeypatch, simulated, datapath
+):
+    """It goes on with the same RTL, simulator and lanes alone."""
+    before, run = datapath.read_text(), engine.run
+
+    def change(*scenarios, **options):
+        found = run(*scenarios, **options)
+        if simulated == [1.0, 2.0]:
+            datapath.write_text("")
+        return found
+
+    monkeypatch.setattr(engine, "run", change)
+    assert called(tmp_path, *MASSES) == 2
+    said = "not the code that the sweep began with; what is done is kept\n"
+    assert capsys.readouterr().err.splitlines(keepends=True)[-1] == said
+    assert "one.csv.parts: of another sweep, not of this code" in refused(tmp_path, capsys, *MASSES)
+    datapath.write_text(before)
+    for words, other in ((("--sim", "verilator"), "simulator"), (("--lanes", "3+3"), "target")):
+        said = refused(tmp_path, capsys, *MASSES, *words)
+        assert f"one.csv.parts: of another sweep, not of this {other}: remove it, or" in said
+    assert called(tmp_path, *MASSES) == 1 and simulated == [1.0, 2.0, 3.0]
+    assert "2 done, 0 stopped, 1 failed; 2 of them were there already" in capsys.readouterr().out
+
+
+@pytest.mark.rtl_of("step_engine")
+def test_another_scenario_is_no_other_code():
+    files = {file.relative_to(ROOT).parts[0] for file in units.sources_of_bench("cosim_step")}
+    assert files == {"rtl", "tb", "pymodel", "sw", "requirements.txt"}
 
 
 @pytest.mark.parametrize(
