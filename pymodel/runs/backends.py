@@ -110,8 +110,8 @@ def _check_native(scenario: Scenario, arithmetic: str, base: str, **options: Any
 def _package() -> dict[str, str]:
     """A digest of the package's files, without the command line and the tests."""
     found = hashlib.sha256()
-    for path in sorted(PACKAGE.glob("*/*")):
-        if path.suffix in CODE and path.parent.name != "tests":
+    for path in sorted(PACKAGE.glob("*/**/*")):
+        if path.suffix in CODE and path.relative_to(PACKAGE).parts[0] != "tests":
             found.update(path.read_bytes() + b"\0")
     return {"code": found.hexdigest()[:16]}
 

@@ -355,7 +355,13 @@ def package(tmp_path, monkeypatch):
 @pytest.mark.parametrize("target", ["model", "native"])
 @pytest.mark.parametrize(
     ("file", "counts"),
-    [("arith/x.py", True), ("compile/x.c", True), ("tests/x.py", False), ("x.py", False)],
+    [
+        ("arith/x.py", True),
+        ("algorithms/rigid_body/x.py", True),
+        ("compile/x.c", True),
+        ("tests/runs/x.py", False),
+        ("x.py", False),
+    ],
 )
 def test_a_table_of_another_version_is_left_alone(tmp_path, package, target, file, counts):
     asked = {"steps": 3, "workers": 0, "target": target}
