@@ -21,13 +21,11 @@ from pymodel.runs import native_runs
 from pymodel.runs.files import RUN
 from pymodel.runs.summary import MILLI, Summary
 from pymodel.runs.trajectory import read_csv
+from scripts.places import BUILD, DEMO_SCENARIOS, scenario_file
 from scripts.run import run, status_of
 from scripts.run_options import COPROCESSOR, STEP, OptionParser, RunOptions, add_options
 
-ROOT = Path(__file__).resolve().parents[1]
-
 DIFFERS = 1  # exit status
-DEMOS = {"pendulum": "double_pendulum", "fourbar": "four_bar"}
 COLUMNS = ("model", "co-processor", "step engine")
 UNITS = {"add": "+", "mul": "×", "rec": "1/x", "sincos": "sin cos"}
 
@@ -117,7 +115,7 @@ def demo(name: str, out: Path, **options: Any) -> tuple[list[Summary], int]:
     Parameters
     ----------
     name
-        One of :data:`DEMOS`.
+        One of :data:`DEMO_SCENARIOS`.
     out
         Folder for the results.
     options
@@ -135,7 +133,7 @@ def demo(name: str, out: Path, **options: Any) -> tuple[list[Summary], int]:
     ValueError, OSError
         As for :func:`scripts.run.run`.
     """
-    scenario = str(ROOT / "scenarios" / f"{DEMOS[name]}.toml")
+    scenario = str(scenario_file(DEMO_SCENARIOS[name]))
     common = {name: value for name, value in options.items() if name not in ("base", "lanes")}
     runs = (
         RunOptions(scenario, str(out), COPROCESSOR, **common),
@@ -159,13 +157,13 @@ def demo(name: str, out: Path, **options: Any) -> tuple[list[Summary], int]:
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit status."""
     parser = OptionParser(prog="scripts.demo", description=__doc__.splitlines()[0])
-    parser.add_argument("name", choices=DEMOS)
+    parser.add_argument("name", choices=DEMO_SCENARIOS)
     parser.add_argument("--out", help="folder for the results (default: build/<name>)")
     add_options(parser)
 
     def run_demo() -> int:
         options = vars(parser.parse_args(arguments))
         name, out = options.pop("name"), options.pop("out")
-        return demo(name, Path(out or ROOT / "build" / name), **options)[1]
+        return demo(name, Path(out or BUILD / name), **options)[1]
 
     return status_of(run_demo)

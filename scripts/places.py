@@ -4,7 +4,16 @@ from pathlib import Path
 
 from tb.common.places import BUILD, ROOT
 
-__all__ = ["BUILD", "DEMOS", "DOCS", "IMAGES", "ROOT", "SCENARIOS", "scenario_file"]
+__all__ = [
+    "BUILD",
+    "DEMOS",
+    "DEMO_SCENARIOS",
+    "DOCS",
+    "IMAGES",
+    "ROOT",
+    "SCENARIOS",
+    "scenario_file",
+]
 
 DOCS = ROOT / "docs"
 IMAGES = DOCS / "img"
@@ -12,6 +21,8 @@ SCENARIOS = ROOT / "scenarios"
 
 #: The shipped scenarios of the demos.
 DEMOS = {"double_pendulum": "double pendulum", "four_bar": "four-bar"}
+#: What `make` calls the demos, and their folders in build/: the scenario of each.
+DEMO_SCENARIOS = {"pendulum": "double_pendulum", "fourbar": "four_bar"}
 
 
 def scenario_file(name: str) -> Path:

@@ -98,7 +98,7 @@ Command: `make cost`
 
 The demos in five formats, evaluated by the bit-exact model, against the reference; dashed, the same
 algorithm in float64: what is left is the truncation error of the step size. The engine has
-{SWEEP_LANES} + {SWEEP_LANES} lanes.
+{SWEEP_LANES} + {SWEEP_LANES} lanes; its LUT are without those of memories (LUTRAM).
 
 ![errors and cost by format](img/formats.png)
 

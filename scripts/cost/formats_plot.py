@@ -14,7 +14,7 @@ from scripts.places import DEMOS
 
 #: What the engine costs: text, colour.
 COST_STYLE = {
-    "lut": ("LUT", plots.BLUE),
+    "lut": ("LUT, no LUTRAM", plots.BLUE),
     "dsp": ("DSP48E1", plots.VERMILION),
     "ff": ("FF", plots.PURPLE),
     "fmax_mhz": ("MHz", plots.GREEN),

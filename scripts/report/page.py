@@ -6,17 +6,19 @@ import subprocess
 from pathlib import Path
 
 from scripts.pages import template
-from scripts.places import ROOT
+from scripts.places import DEMO_SCENARIOS, ROOT
 from scripts.report.bench_runs import read_bench_runs
 from scripts.report.pytest_files import read_junit
+from tb.common.simulators import SIMULATORS, simulator_version, usable
 
 TEMPLATE = Path(__file__).with_name("page.html")
 COVERAGE = "../coverage/index.html"  # as the page links to it
 
 
 def read_plots(build: Path) -> list[tuple[str, str]]:
-    """(caption, data URI) of the demo's plots and of those next to the report."""
-    paths = sorted((build / "pendulum").glob("*.png")) + sorted((build / "report").rglob("*.png"))
+    """(caption, data URI) of the demos' plots and of those next to the report."""
+    paths = [path for demo in DEMO_SCENARIOS for path in sorted((build / demo).glob("*.png"))]
+    paths += sorted((build / "report").rglob("*.png"))
     return [
         (
             path.relative_to(build).as_posix(),
@@ -36,12 +38,13 @@ def duration(seconds: float) -> str:
     return "0 s"
 
 
-def _first_line(*command: str) -> str:
+def _commit() -> str:
+    command = ("git", "describe", "--always", "--dirty")
     try:
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=20)
     except (OSError, subprocess.TimeoutExpired):
         return "none"
-    return (done.stdout.strip() or "none").splitlines()[0]
+    return done.stdout.strip() or "none"
 
 
 def write_report(build: Path) -> Path:
@@ -59,8 +62,8 @@ def write_report(build: Path) -> Path:
         cases=sum(len(f.failures) + f.passed for f in files),
         transactions=sum(run.transactions or 0 for run in runs),
         date=datetime.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z"),
-        commit=_first_line("git", "describe", "--always", "--dirty"),
-        tools=[_first_line("iverilog", "-V"), _first_line("verilator", "--version")],
+        commit=_commit(),
+        tools=[simulator_version(x) if usable(x) else f"no {x}" for x in SIMULATORS],
     )
     target = build / "report" / "index.html"
     target.parent.mkdir(parents=True, exist_ok=True)

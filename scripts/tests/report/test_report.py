@@ -59,11 +59,12 @@ def build(tmp_path):
     results, page = tmp_path / "results", tmp_path / "report"
     results.mkdir()
     page.mkdir()
-    (tmp_path / "pendulum").mkdir()
+    for demo in ("pendulum", "fourbar"):
+        (tmp_path / demo).mkdir()
+        (tmp_path / demo / "angles.png").write_bytes(PIXEL)
     (results / "a.json").write_text(json.dumps(PASSING))
     (results / "b.json").write_text(json.dumps(FAILING))
     (page / "junit.xml").write_text(JUNIT)
-    (tmp_path / "pendulum" / "angles.png").write_bytes(PIXEL)
     return tmp_path
 
 
@@ -74,6 +75,11 @@ def test_failed_run_comes_first_and_is_open(build):
     assert "y_o &lt;x&gt;" in page
     assert "make fp_sub SIM=verilator SEED=7" in page
     assert "40,000 transactions" in page
+
+
+def test_plots_of_both_demos_are_shown(build):
+    page = write_report(build).read_text()
+    assert all(f'alt="{demo}/angles.png"' in page for demo in ("pendulum", "fourbar"))
 
 
 def test_a_red_test_has_the_command_that_shows_where_it_fails(build):
