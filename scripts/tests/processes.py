@@ -22,3 +22,10 @@ def session_members(session: int) -> list[str]:
     form = re.compile(r"\d+ \((.*)\) (\S) -?\d+ -?\d+ (-?\d+) ", re.S)
     found = [match for text in stats if (match := form.match(text))]
     return [match[1] for match in found if match[2] != "Z" and int(match[3]) == session]
+
+
+def children(process: int) -> list[int]:
+    """The processes that the main thread of one has started; none of one that has ended."""
+    with contextlib.suppress(OSError):
+        return list(map(int, Path(f"/proc/{process}/task/{process}/children").read_text().split()))
+    return []

@@ -92,6 +92,8 @@ class Injections:
     async def run(self) -> None:
         """One session, and at each cycle that is asked for the processes that differ from it."""
         orders = json.loads(Path(self.task.settings["orders"]).read_text())
+        if not self.task.waves:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)  # of all processes that are forked, too
         session, cycle = cocotb.start_soon(self.workload.session()), 0
         for place in sorted((Place(*order) for order in orders), key=lambda x: x.cycle):
             if place.cycle > cycle:
@@ -100,26 +102,31 @@ class Injections:
             if self.task.waves:
                 await self.one(place, session)
                 return
-            if self.forked(place):
-                await self.one(place, session)
-                os._exit(0)
+            await self.forked(place, session)
         while self.running:
             self.reap()
         assert await session == self.clean, "the session without a flip differs from the listing"
 
-    def forked(self, place: Place) -> bool:
-        """Start a process; whether this is it."""
+    async def forked(self, place: Place, session: Any) -> None:
+        """Do an injection in a process of its own.
+
+        It leaves past the simulator's exit, which would wait for threads that only this one has.
+        """
         while len(self.running) >= self.task.settings["workers"]:
             self.reap()
         process = os.fork()
         if process:
             self.running.append((process, place))
-            return False
-        signal.alarm(LIMIT_S)
-        nothing = os.open(os.devnull, os.O_RDWR)
-        for stream in (0, 1, 2):
-            os.dup2(nothing, stream)
-        return True
+            return
+        try:
+            signal.alarm(LIMIT_S)
+            nothing = os.open(os.devnull, os.O_RDWR)
+            for stream in (0, 1, 2):
+                os.dup2(nothing, stream)
+            await self.one(place, session)
+            os._exit(0)
+        finally:  # another task's failure, or a $finish, has cancelled this one
+            os._exit(1)
 
     def reap(self) -> None:
         """Wait for the process that was started first."""

@@ -1,7 +1,10 @@
 """Fault injection: registers found, input refused, rows counted, hangs named, the document."""
 
+import contextlib
 import dataclasses
 import json
+import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -11,9 +14,10 @@ from scripts.faults import document, run
 from scripts.faults.campaign import Campaign, FaultsError, counts, is_bad
 from scripts.measured_rtl import rtl_digest
 from scripts.places import ROOT
+from scripts.tests import processes
 from tb.faults.registers import BUS, MEMORY, Register, names_of
 from tb.faults.units import UNITS
-from tb.faults.verdicts import DETECTED, HANG, MASKED, SILENT, STOPPED, Place
+from tb.faults.verdicts import CRASH, DETECTED, HANG, MASKED, SILENT, STOPPED, Place
 
 FORMAT = {"EXP_W": 5, "MAN_W": 10}
 STAGES = {"ADD_STAGES": 0, "MUL_STAGES": 0, "REC_STAGES": 0}
@@ -113,6 +117,25 @@ def test_every_injection_ends_and_no_bus_hangs(tmp_path):
     campaign.run(drawn, pytest.fail)  # nothing is left to do
     with pytest.raises(FaultsError, match="ldup_coprocessor: 2 injections left no row$"):
         campaign.summary([*drawn, Place("x_q", 0, 1), Place("x_q", 0, 2)], [], seed=1)
+
+
+@processes.NEEDED
+def test_a_process_that_ctrl_c_meets_ends_at_once(tmp_path):
+    """It must not take the simulator's exit, which waits for threads that it does not have."""
+    campaign = Campaign(SMALL, workers=2, folder=tmp_path)
+    campaign.look()
+    places = campaign.draw(40, seed=1)
+
+    def interrupt():
+        for simulator in processes.children(os.getpid()):
+            for process in processes.children(simulator):
+                with contextlib.suppress(ProcessLookupError):  # it has ended meanwhile
+                    os.kill(process, signal.SIGINT)
+
+    campaign.run(places, interrupt)
+    rows = campaign.known().values()
+    why = {row["why"] for row in rows if row["verdict"] == CRASH}
+    assert len(rows) == len(set(places)) and why == {f"status -{signal.SIGINT:d}"}
 
 
 def test_the_waveform_of_an_injection_has_its_command(tmp_path, monkeypatch):
