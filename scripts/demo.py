@@ -23,7 +23,7 @@ from pymodel.runs.summary import MILLI, Summary
 from pymodel.runs.trajectory import read_csv
 from scripts.places import BUILD, DEMO_SCENARIOS, scenario_file
 from scripts.run import run, status_of
-from scripts.run_options import COPROCESSOR, STEP, OptionParser, RunOptions, add_options
+from scripts.run_options import COPROCESSOR, STEP, OptionParser, RunOptions, add_options, one_of
 
 DIFFERS = 1  # exit status
 COLUMNS = ("model", "co-processor", "step engine")
@@ -157,7 +157,7 @@ def demo(name: str, out: Path, **options: Any) -> tuple[list[Summary], int]:
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit status."""
     parser = OptionParser(prog="scripts.demo", description=__doc__.splitlines()[0])
-    parser.add_argument("name", choices=DEMO_SCENARIOS)
+    parser.add_argument("name", type=one_of("demo", *DEMO_SCENARIOS))
     parser.add_argument("--out", help="folder for the results (default: build/<name>)")
     add_options(parser)
 

@@ -6,7 +6,6 @@ build/formats/formats.json and, with the costs that build/synth/summary.json has
 Exit status 2, after one line, for bad input.
 """
 
-import argparse
 import contextlib
 import io
 import json
@@ -16,14 +15,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from pymodel.arith.errors import Error
-from pymodel.mechanism.scenario_file import load
+from pymodel.mechanism.scenario_file import MAX_STEPS, load
 from pymodel.runs import session
-from scripts.cost.errors import positive
 from scripts.cost.formats_plot import plot
 from scripts.cost.formats_result import OUT, PICTURE, RESULT, Run, arithmetics, costs
 from scripts.cost.summary import current_rows
 from scripts.documents import read
 from scripts.places import DEMOS, ROOT, scenario_file
+from scripts.run_options import OptionParser, whole
 
 #: What is kept of the summary of a run.
 KEPT = (
@@ -90,13 +89,12 @@ def run_all(steps: int | None) -> list[Run]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--steps", type=int, help="run this many steps instead of until the end")
+    parser = OptionParser(prog="scripts.cost.formats", description=__doc__.splitlines()[0])
+    text = "run this many steps instead of until the end"
+    parser.add_argument("--steps", type=whole("--steps", 1, MAX_STEPS), help=text)
     parser.add_argument("--replot", action="store_true", help="draw what earlier runs left")
-    options = parser.parse_args(arguments)
     try:
-        if options.steps is not None:
-            positive("steps", options.steps)
+        options = parser.parse_args(arguments)
         OUT.mkdir(parents=True, exist_ok=True)
         rows = read(RESULT, "make cost") if options.replot else run_all(options.steps)
         RESULT.write_text(json.dumps(rows, indent=1) + "\n")

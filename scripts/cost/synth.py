@@ -20,7 +20,6 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from pymodel.arith.errors import Error
-from scripts.cost.errors import positive
 from scripts.cost.job import FAMILIES, SEEDS, Job
 from scripts.cost.jobs import chosen_jobs
 from scripts.cost.measure import measure
@@ -29,8 +28,10 @@ from scripts.cost.show import forecast, show
 from scripts.cost.summary import SUMMARY, current
 from scripts.cost.tools import OUT
 from scripts.places import ROOT
+from scripts.run_options import OptionParser, one_of, whole
 from scripts.set_up import add_set_up, set_up
 
+MOST_SEEDS, MOST_JOBS = 1000, 64
 WIDTH = 150  # columns where there is no terminal
 
 
@@ -78,8 +79,7 @@ def run(options: argparse.Namespace, console: Console) -> list[Row]:
     CostError
         If a tool is missing or fails, or for bad input.
     """
-    seeds = positive("seeds", options.seeds)
-    workers = positive("jobs", options.jobs)
+    seeds, workers = options.seeds, options.jobs
     jobs = chosen_jobs(options.units, options.family or FAMILIES)
     old = SUMMARY.read()
     set_up(options.set_up)
@@ -98,14 +98,15 @@ def run(options: argparse.Namespace, console: Console) -> list[Row]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = OptionParser(prog="scripts.cost.synth", description=__doc__.splitlines()[0])
     parser.add_argument("units", nargs="*", help="module[:part of a config or name] (default: all)")
-    parser.add_argument("--family", choices=FAMILIES, action="append", help="only this flow")
-    parser.add_argument(
-        "--seeds", type=int, default=SEEDS, help=f"placements on ecp5 (default {SEEDS})"
-    )
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="at the same time")
-    parser.add_argument("--again", action="store_true", help="measure what is at hand, too")
+    add = parser.add_argument
+    family, seeds = one_of("FAMILY", *FAMILIES), whole("SEEDS", 1, MOST_SEEDS)
+    add("--family", type=family, action="append", help=f"only this flow: {', '.join(FAMILIES)}")
+    add("--seeds", type=seeds, default=SEEDS, help=f"placements on ecp5 (default {SEEDS})")
+    jobs = whole("--jobs", 1, MOST_JOBS)
+    add("--jobs", type=jobs, default=os.cpu_count(), help="at the same time")
+    add("--again", action="store_true", help="measure what is at hand, too")
     add_set_up(parser)
     console = Console(width=None if sys.stdout.isatty() else WIDTH)
     try:

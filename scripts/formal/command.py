@@ -5,7 +5,6 @@ build/formal/summary.json. Exit status 1 if a proof fails or a planted bug is no
 one line for bad input or a missing tool.
 """
 
-import argparse
 import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -26,6 +25,7 @@ from scripts.formal.sby import DISPROVED, OUT, PROVED, Outcome, end, run
 from scripts.formal.summary import SUMMARY, is_current, row_of
 from scripts.formal.waveform import show
 from scripts.places import ROOT
+from scripts.run_options import OptionParser
 from scripts.set_up import add_set_up, set_up
 
 WIDTH = 150  # columns where there is no terminal
@@ -140,15 +140,15 @@ def plant(units: Sequence[str], console: Console) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = OptionParser(prog="scripts.formal.command", description=__doc__.splitlines()[0])
     parser.add_argument("units", nargs="*", help="modules (default: all that have proofs)")
     parser.add_argument("--fast", action="store_true", help="only what CI runs")
     parser.add_argument("--plant", action="store_true", help="plant bugs instead")
     parser.add_argument("--again", action="store_true", help="prove what is at hand, too")
     add_set_up(parser)
-    options = parser.parse_args(arguments)
     console = Console(width=None if sys.stdout.isatty() else WIDTH)
     try:
+        options = parser.parse_args(arguments)
         if options.plant and (options.fast or options.again):
             raise FormalError("PLANT goes with UNITS only")
         proofs = chosen(options.units, options.fast)

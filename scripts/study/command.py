@@ -7,8 +7,8 @@ algorithm (CSV), pictures; and the page with its pictures. Two processes, some m
 
 from __future__ import annotations
 
-import argparse
 import json
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 from pathlib import Path
@@ -20,7 +20,9 @@ from pymodel.compile import count
 from pymodel.compile.rivals import recorded
 from pymodel.mechanism import kinematics
 from pymodel.runs import lagrangian
+from pymodel.runs.input_error import InputError
 from scripts.places import BUILD, DOCS, IMAGES, ROOT
+from scripts.run_options import OptionParser, one_of
 from scripts.study import depth, document, plots
 from scripts.study.cases import CASES, CONTESTANTS, METHODS, SHOWN, TOLERANCES
 from scripts.study.runs import Job, Series, right_hand_side, solved
@@ -146,9 +148,14 @@ def study(parts: Iterable[str]) -> dict[str, Any]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", choices=PARTS, help="the part that is measured")
-    only = parser.parse_args(arguments).only
+    parser = OptionParser(prog="scripts.study.command", description=__doc__.splitlines()[0])
+    parts = one_of("ONLY", *PARTS)
+    parser.add_argument("--only", type=parts, help=f"one part: {', '.join(PARTS)}")
+    try:
+        only = parser.parse_args(arguments).only
+    except InputError as error:
+        print(error, file=sys.stderr)
+        return 2
     results = study([only] if only else PARTS)
     print(OUT.relative_to(ROOT))
     page = DOCS / "study.md"

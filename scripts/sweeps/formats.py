@@ -5,7 +5,6 @@ vectors and the unit's other parameters are random ones from the seed. Prints a 
 failed, with the commands that run them again. Exit status 1 if any failed, 2 for bad input.
 """
 
-import argparse
 import contextlib
 import io
 import multiprocessing
@@ -23,7 +22,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from tb.common.bench import DEFAULT_SEED, Bench
+from pymodel.runs.input_error import InputError
+from scripts.run_options import OptionParser, whole
+from tb.common.bench import DEFAULT_SEED, MAX_SEED, Bench
 from tb.common.simulators import require_usable
 from tb.fp_add.bench import BENCH as FP_ADD
 from tb.fp_mul.bench import BENCH as FP_MUL
@@ -37,10 +38,6 @@ WIDTH = 120  # columns where there is no terminal
 UNITS = {bench.name: bench for bench in (FP_ADD, FP_MUL, FP_RECIP, FP_SINCOS)}
 
 Format = tuple[int, int]
-
-
-class InputError(ValueError):
-    """What was asked for does not exist."""
 
 
 class Job(NamedTuple):
@@ -168,13 +165,14 @@ def _first_problem(row: dict[str, Any]) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = OptionParser(prog="scripts.sweeps.formats", description=__doc__.splitlines()[0])
     parser.add_argument("units", nargs="*", help=f"of {', '.join(UNITS)} (default: all)")
     parser.add_argument("--formats", default="", help="only these, such as '4/16 5/26'")
-    parser.add_argument("--seed", type=int, default=DEFAULT_SEED, help="of the vectors")
-    options = parser.parse_args(arguments)
+    seeds = whole("SEED", 0, MAX_SEED)
+    parser.add_argument("--seed", type=seeds, default=DEFAULT_SEED, help="of the vectors")
     console = Console(width=None if sys.stdout.isatty() else WIDTH)
     try:
+        options = parser.parse_args(arguments)
         require_usable("icarus")
         formats = [parse_format(text) for text in options.formats.split()]
         jobs = chosen_jobs(options.units, formats, options.seed)

@@ -66,7 +66,7 @@ def make(environment):
             "STEPS=3: make robot takes URDF FUNCTION FLOATING TARGET ROWS",
         ),
         (["run", PENDULUM, "ROWS=3"], "ROWS=3: make run takes SCENARIO TARGET SIM ARITH"),
-        (["bench", "ONLY=all"], "ONLY=all: must be one of speed, step_engine, array, native"),
+        (["bench", "ONLY=all"], "ONLY=all: must be speed, step_engine, array or native"),
         (["test", "SIM=icarus"], "SIM=icarus: make test takes CHANGED"),
         (["run", PENDULUM, "STEP=5"], "STEP=5: make run takes SCENARIO TARGET SIM ARITH"),
         (["lint", "SIM=icarus"], "SIM=icarus: make lint takes no variables"),

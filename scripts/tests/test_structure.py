@@ -1,5 +1,7 @@
 """The files import each other in one direction only: tests, scripts, tb, pymodel and its packages.
 
+And what a command of make is given is refused in make's words.
+
 Read from the syntax trees of all Python files, imports inside functions included.
 """
 
@@ -184,7 +186,20 @@ def waivers(sources: Sources) -> list[str]:
     return said
 
 
-RULES = (cycles, imports_of_tests, upward_imports, path_edits, waivers)
+def plain_options(sources: Sources) -> list[str]:
+    """Options whose refusals argparse words: with its usage, not as make names the variable."""
+    said = []
+    for file, tree in sources.trees.items():
+        if not file.startswith("scripts/") or "add_argument" not in sources.texts[file]:
+            continue
+        for node in (keyword for keyword in ast.walk(tree) if isinstance(keyword, ast.keyword)):
+            plain = isinstance(node.value, ast.Name) and node.value.id in ("int", "float")
+            if node.arg == "choices" or (node.arg == "type" and plain):
+                said.append(f"{file}:{node.value.lineno}: {node.arg} of argparse")
+    return said
+
+
+RULES = (cycles, imports_of_tests, upward_imports, path_edits, waivers, plain_options)
 
 
 @pytest.fixture(scope="module")
@@ -255,6 +270,16 @@ PLANTED = {
     ),
     "path": (path_edits, {"scripts/a.py": "import sys\nsys.path[:0] = ['x']"}, "2: sys.path"),
     "path by name": (path_edits, {"tb/a.py": "from sys import path"}, "tb/a.py:1: sys.path"),
+    "number": (
+        plain_options,
+        {"scripts/a.py": "parser.add_argument('--seed', type=int)"},
+        "scripts/a.py:1: type of argparse",
+    ),
+    "choice": (
+        plain_options,
+        {"scripts/a.py": "parser.add_argument('--only', choices=['a'])"},
+        "scripts/a.py:1: choices of argparse",
+    ),
     "waiver": (waivers, {"tb/a.py": "x = 1\nimport b  # noqa: E402"}, "tb/a.py:2: # noqa"),
 }
 

@@ -7,9 +7,7 @@ Exit status 1, after one line, where it passes or leaves no waveform; 2 where th
 test, simulator, viewer or display.
 """
 
-import argparse
 import importlib
-import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,6 +15,7 @@ from typing import Any
 
 from pymodel.runs.input_error import InputError
 from scripts.places import BUILD, ROOT
+from scripts.run_options import OptionParser, whole
 from scripts.waves.choose import shown
 from scripts.waves.problem import Problem
 from scripts.waves.viewer import open_waveform
@@ -60,20 +59,19 @@ def again(bench: Bench, simulator: str, config: str, seed: int, test: str) -> di
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command."""
-    parser = argparse.ArgumentParser(description="A red test once more, with waves.")
+    text = "A red test once more, with waves."
+    parser = OptionParser(prog="scripts.waves.debug", description=text)
     parser.add_argument("bench")
     parser.add_argument("--config", required=True)
     parser.add_argument("--sim", required=True)
     parser.add_argument("--test", required=True)
-    parser.add_argument("--seed", default=str(DEFAULT_SEED))
-    options = parser.parse_args(arguments)
-    case = (options.sim, options.config)
+    parser.add_argument("--seed", type=whole("SEED", 0, MAX_SEED), default=DEFAULT_SEED)
     try:
-        if not re.fullmatch("[0-9]{1,10}", options.seed) or int(options.seed) > MAX_SEED:
-            raise Problem(f"SEED={options.seed}: must be a whole number, 0 to {MAX_SEED}")
+        options = parser.parse_args(arguments)
+        case = (options.sim, options.config)
         bench = named(options.bench, *case, options.test)
         print(f"debug: {bench.name} {' '.join(case)} {options.test}, built with waves", flush=True)
-        row = again(bench, *case, int(options.seed), options.test)
+        row = again(bench, *case, options.seed, options.test)
         if row["result"] == "pass":
             print("debug: it passes now", file=sys.stderr)
             return 1

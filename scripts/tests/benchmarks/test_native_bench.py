@@ -51,7 +51,7 @@ ROWS = [
 def test_an_unknown_part_is_refused(capsys):
     assert bench.main(["--only", "all"]) == 2
     said = capsys.readouterr().err
-    assert said == "ONLY=all: must be one of speed, step_engine, array, native\n"
+    assert said == "ONLY=all: must be speed, step_engine, array or native\n"
 
 
 def test_goals():

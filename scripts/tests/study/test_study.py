@@ -19,6 +19,11 @@ pytestmark = pytest.mark.rtl_of()
 SIZES = {"1": (4, 1), "2": (8, 1), "3": (8, 2)}
 
 
+def test_a_part_that_there_is_not_is_refused_in_one_line(capsys):
+    assert command.main(["--only", "nope"]) == 2
+    assert capsys.readouterr().err == "ONLY=nope: must be runs or depth\n"
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_cases_are_symmetric_at_rest_and_far_from_singular(case):
     _, scenario, point, middle = CASES[case]

@@ -45,6 +45,8 @@ def test_units_and_formats_are_chosen():
         (["--formats", "4-2"], "formats: format '4-2': must be <EXP_W>/<MAN_W>, such as 5/10"),
         (["--formats", "4/20 4/28"], "formats: 4/28: no format of up to 32 bits of these units"),
         (["fp_sincos", "--formats", "9/5"], "formats: 9/5: no format of up to 32 bits of"),
+        (["--seed", "-1"], "formats: SEED=-1: must be a whole number, 0 to 2147483647"),
+        (["--seed", "x"], "formats: SEED=x: must be a whole number, 0 to 2147483647"),
     ],
 )
 def test_bad_input_is_one_line(monkeypatch, capsys, arguments, said):
