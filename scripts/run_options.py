@@ -154,11 +154,20 @@ class RunOptions:
         return {"base": self.base or BASES[self.target][0], "rebase": self.rebase}
 
 
+class _Store(argparse.Action):
+    """Stores a value, or a list without what stands in it already."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option: Any = None) -> None:
+        merged = list(dict.fromkeys(values)) if isinstance(values, list) else values
+        setattr(namespace, self.dest, merged)
+
+
 class OptionParser(argparse.ArgumentParser):
-    """Raises an InputError for what it refuses, in one line."""
+    """Raises an InputError for what it refuses, in one line; merges what a list has twice."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(exit_on_error=False, **options)
+        self.register("action", None, _Store)
 
     def parse_args(self, *arguments: Any) -> argparse.Namespace:
         """Parse; a refused value's message is that of its type alone."""

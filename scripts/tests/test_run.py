@@ -17,7 +17,7 @@ from pymodel.runs.joint_forces import read_forces
 from pymodel.runs.simulate import simulate
 from pymodel.runs.trajectory import read_csv
 from scripts import demo, gallery, hardware_run, run
-from scripts.run_options import BASES
+from scripts.run_options import BASES, OptionParser, whole
 from tb.common import simulators
 from tb.common.handover import Handover, print_progress, read_progress
 
@@ -288,3 +288,12 @@ def test_a_simulator_without_a_commit_has_no_empty_brackets(monkeypatch):
     done = SimpleNamespace(stdout="Icarus Verilog version 11.0 (stable) ()\n\nmore\n")
     monkeypatch.setattr(simulators.subprocess, "run", lambda *_, **__: done)
     assert simulators.simulator_version("icarus") == "Icarus Verilog version 11.0 (stable)"
+
+
+def test_of_a_list_what_stands_twice_counts_once():
+    parser = OptionParser()
+    parser.add_argument("units", nargs="*")
+    parser.add_argument("--seed", type=whole("SEED", 1, 9), nargs="+", default=(1,))
+    words = ["fp_mul", "fp_add", "fp_mul", "--seed", "7", "2", "7"]
+    assert vars(parser.parse_args(words)) == {"units": ["fp_mul", "fp_add"], "seed": [7, 2]}
+    assert vars(parser.parse_args([])) == {"units": [], "seed": (1,)}
