@@ -117,9 +117,15 @@ def _on_cluster(client: Any, function: Callable[[Chunk], Any], chunks: Iterable[
 
     waiting, pending = iter(chunks), {}
     done, patience = as_completed(loop=client.loop), _Patience(client)
+    kept = "the connection is lost; what is done is kept, the same command goes on"
+    lost = InputError(f"--scheduler {client.scheduler.address}: {kept}")
 
     def hand_out() -> None:
-        room = AHEAD * max(1, sum(client.nthreads().values())) - len(pending)
+        try:
+            size = sum(client.nthreads().values())
+        except OSError:
+            raise lost from None
+        room = AHEAD * max(1, size) - len(pending)
         for chunk in islice(waiting, max(0, room)):
             future = client.submit(function, chunk, pure=False)
             pending[future] = chunk
@@ -137,8 +143,7 @@ def _on_cluster(client: Any, function: Callable[[Chunk], Any], chunks: Iterable[
         except KilledWorker:
             result = None
         except CancelledError:
-            reason = "the connection is lost; what is done is kept, the same command goes on"
-            raise InputError(f"--scheduler: {reason}") from None
+            raise lost from None
         except Exception as error:  # of scheduler or worker, as a package that it does not have
             cause = error.__cause__ or error
             said = (f"{cause}".splitlines() or [type(cause).__name__])[0]

@@ -482,6 +482,19 @@ def test_a_scheduler_without_workers(count, monkeypatch, caplog):
     ]
 
 
+def test_a_scheduler_that_is_lost():
+    with LocalCluster(1, threads_per_worker=1, dashboard_address="localhost:0") as found:
+        address = found.scheduler_address
+
+        def close(done, total):
+            found.close()
+
+        lost = f"--scheduler {address}: the connection is lost; what is done is kept"
+        with pytest.raises(InputError, match=lost):
+            vary = {"body[0].mass": "1:2:100000"}
+            sweep(DOUBLE_PENDULUM, vary, steps=1, scheduler=address, progress=close)
+
+
 def test_ctrl_c_while_workers_start_is_left_out(monkeypatch):
     """Neither Dask nor a process that it has just started is stopped half-way."""
 
