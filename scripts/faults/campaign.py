@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import shlex
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -119,18 +120,27 @@ class Campaign:
         Raises
         ------
         FaultsError
-            If there is none.
+            If there is none; it says which part is wrong.
         """
+        unit, cycles = self.unit.name, self.listing["cycles"]
+        if not re.fullmatch(r".+\[[0-9]+\]@[0-9]+", text):
+            form = "register[bit]@cycle, such as u_control.done_q[0]@78"
+            raise FaultsError(f"AT={text}: must be {form}")
         name, _, cycle = text.rpartition("@")
-        cycles = self.listing["cycles"]
-        if cycle.isdecimal() and int(cycle) < cycles:
-            for register in self.registers:
-                if name.startswith(register.path):
-                    for number in range(register.total):
-                        if register.place(number) == name:
-                            return Place(register.path, number, int(cycle))
-        what = f"no such register, bit and cycle, its session has {cycles}"
-        raise FaultsError(f"AT={text}: {self.unit.name} has {what}")
+        found = {
+            register.place(number): Place(register.path, number, int(cycle))
+            for register in self.registers
+            if name.startswith(f"{register.path}[")
+            for number in range(register.total)
+        }
+        if not found:
+            raise FaultsError(f"AT={text}: {unit} has no such register")
+        if name not in found:
+            *_, last = found
+            raise FaultsError(f"AT={text}: no such bit, the register of {unit} ends at {last}")
+        if int(cycle) >= cycles:
+            raise FaultsError(f"AT={text}: no such cycle, the session of {unit} has {cycles}")
+        return found[name]
 
     def text(self, row: Row) -> str:
         """What :meth:`place` takes, for a row."""

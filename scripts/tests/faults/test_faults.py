@@ -4,6 +4,7 @@ import contextlib
 import dataclasses
 import json
 import os
+import re
 import signal
 from pathlib import Path
 
@@ -111,9 +112,15 @@ def test_every_injection_ends_and_no_bus_hangs(tmp_path):
     assert not summary["bad"] and summary["rtl"] == rtl_digest(SMALL.name)
     last = f"u_control.done_q[0]@{summary['cycles'] - 1}"
     assert campaign.place(last) == Place("u_control.done_q", 0, summary["cycles"] - 1)
-    beyond = f"u_control.done_q[0]@{summary['cycles']}"
-    with pytest.raises(FaultsError, match=f"has {summary['cycles']}$"):
-        campaign.place(beyond)
+    for at, said in {
+        "nope": r"must be register\[bit\]@cycle, such as u_control.done_q\[0\]@78$",
+        "u_control.done_q[0]@x": "must be register",
+        "u_nope.done_q[0]@78": "ldup_coprocessor has no such register$",
+        "u_control.done_q[9]@78": r"bit, .* of ldup_coprocessor ends at u_control.done_q\[0\]$",
+        f"u_control.done_q[0]@{summary['cycles']}": f"no such cycle, .* has {summary['cycles']}$",
+    }.items():
+        with pytest.raises(FaultsError, match=f"^AT={re.escape(at)}: .*{said}"):
+            campaign.place(at)
     campaign.run(drawn, pytest.fail)  # nothing is left to do
     with pytest.raises(FaultsError, match="ldup_coprocessor: 2 injections left no row$"):
         campaign.summary([*drawn, Place("x_q", 0, 1), Place("x_q", 0, 2)], [], seed=1)
