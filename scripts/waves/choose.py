@@ -17,6 +17,9 @@ def choose(bench: str, config: str | None, file: str | None, root: Path = ROOT) 
         If there is none, or no such bench or configuration.
     """
     folder = root / "build" / "waves" / bench
+    known = sorted(path.parent.name for path in (root / "tb").glob("*/Makefile"))
+    if bench not in known:
+        raise Problem(f"there is no bench {bench!r}; benches: {' '.join(known)}")
     if file and config:
         raise Problem("FILE and CONFIG: one of them says which")
     if file:
@@ -24,9 +27,6 @@ def choose(bench: str, config: str | None, file: str | None, root: Path = ROOT) 
             if path.is_file():
                 return path.resolve()
         raise Problem(f"there is no {file}")
-    known = sorted(path.parent.name for path in (root / "tb").glob("*/Makefile"))
-    if bench not in known:
-        raise Problem(f"there is no bench {bench!r}; benches: {' '.join(known)}")
     waves = sorted(folder.glob(f"{config or '*'}-*.fst"), key=lambda path: path.stat().st_mtime)
     if config:  # a name may begin with another one
         waves = [p for p in waves if re.match(rf"{re.escape(config)}-(icarus|verilator)-", p.name)]

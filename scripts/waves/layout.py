@@ -60,12 +60,12 @@ def layout_file(bench: str, toplevel: str = "") -> Path | None:
     """A bench's own, else that of the bench of the same top level that is named so, else None."""
     for name in (bench, toplevel):
         path = ROOT / "tb" / name / FILE
-        if name and path.exists() and (name == bench or _is_of(name, toplevel)):
+        if name and path.exists() and (name == bench or is_of(name, toplevel)):
             return path
     return None
 
 
-def _is_of(bench: str, toplevel: str) -> bool:
+def is_of(bench: str, toplevel: str) -> bool:
     """Whether that is the top level of a bench: that of fp_add holds several fp_add."""
     return importlib.import_module(f"tb.{bench}.bench").BENCH.device.toplevel == toplevel
 

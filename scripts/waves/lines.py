@@ -49,7 +49,7 @@ class Group:
 def arrange(layout: Mapping[str, Any], wave: Waveform) -> tuple[list[Group], list[str]]:
     """The layout's groups for a waveform, and the paths that it does not have.
 
-    A repetition of a group without any signal of its own is left out; its heading stands for it.
+    A repetition of a group without any signal of its own is left out: the configuration lacks it.
 
     Raises
     ------
@@ -62,7 +62,6 @@ def arrange(layout: Mapping[str, Any], wave: Waveform) -> tuple[list[Group], lis
         found = [(item, _lines(item, wave)) for item in section.items]
         own = [lines for item, lines in found if item.numbered]
         if own and not any(own):
-            missing.append(section.name)
             continue
         for item, lines in found:
             group.lines += lines

@@ -10,7 +10,7 @@ from scripts.waves.choose import shown
 from scripts.waves.failure import failure_group
 from scripts.waves.filters import filter_scripts
 from scripts.waves.gtkwave import gtkwave_save
-from scripts.waves.layout import layout_file, read_layout
+from scripts.waves.layout import is_of, layout_file, read_layout
 from scripts.waves.lines import Group, arrange, ports
 from scripts.waves.problem import Problem
 from scripts.waves.surfer import surfer_commands
@@ -32,8 +32,9 @@ def write(wave: Waveform, bench: str) -> dict[str, Path]:
     Raises
     ------
     Problem
-        If the layout is wrong.
+        If it is of another top level, or the layout is wrong.
     """
+    _check_bench(wave, bench)
     groups, missing = _arranged(wave, bench)
     groups = [*failure_group(wave), *groups]
     if missing:
@@ -50,6 +51,13 @@ def write(wave: Waveform, bench: str) -> dict[str, Path]:
     files["gtkwave"].write_text(gtkwave_save(groups, wave))
     files["surfer"].write_text(surfer_commands(groups, wave))
     return files
+
+
+def _check_bench(wave: Waveform, bench: str) -> None:
+    """Refuse the waveform of another top level, whose signals the bench's layout does not name."""
+    own, toplevel = wave.about.get("bench", bench), wave.about.get("toplevel", "")
+    if own != bench and not is_of(bench, toplevel):
+        raise Problem(f"{shown(wave.path)}: is of {own} (top level {toplevel}), not of {bench}")
 
 
 def _arranged(wave: Waveform, bench: str) -> tuple[list[Group], list[str]]:

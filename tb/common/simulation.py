@@ -117,6 +117,8 @@ class Device:
         either.
     writable
         What the tests write besides those ports: ``<module>.<name>``. Only for Verilator.
+    instance
+        In a top level around a device: the device, whose signals a waveform's layout names.
     """
 
     toplevel: str
@@ -125,6 +127,7 @@ class Device:
     wall_limit_s: float
     modelled: Callable[[Mapping[str, Any]], Mapping[str, int]] | None = lambda params: {}
     writable: tuple[str, ...] = ()
+    instance: str = ""
 
     @property
     def public(self) -> list[str]:
@@ -287,7 +290,7 @@ def _keep_wave(
         "config": task.config,
         "simulator": task.simulator,
         "test": testcase,
-        "toplevel": device.toplevel,
+        "toplevel": device.instance or device.toplevel,
         "params": task.params,
         "seed": task.seed,
         "rerun": task.rerun(testcase, waves=True),

@@ -196,7 +196,7 @@ class Fuzzer:
             f"{what} of {access.address:#05x} ({name}){sent} differs at {ns} ns\n"
             f"  got       {got}\n  expected  {want}",
             ns,
-            {"signal": signal, "got": got, "expected": want},
+            {"signal": f"s_axil_{signal}", "got": got, "expected": want},
         )
 
     def fail(self, why: str, ns: float, shown: Mapping[str, str] | None = None) -> None:

@@ -42,6 +42,7 @@ class Unit:
         return replace(
             device,
             toplevel=file.stem,
+            instance=self.name,
             sources=(*sources, ROOT / MASTER, file),
             signals=(),
             modelled=None,

@@ -11,6 +11,7 @@ from scripts.measured_rtl import rtl_digest
 from scripts.places import BUILD, ROOT
 from scripts.tests.waves.values import Values, build_converter
 from scripts.waves.failure import PS, failure_group, window
+from scripts.waves.viewer import write
 from scripts.waves.waveform import Waveform
 from tb.fuzz.units import UNITS
 from tb.ldup_coprocessor.bench import BENCH
@@ -109,7 +110,7 @@ def test_a_bound_that_is_missed_by_one_number_is_found(tmp_path, name, right, wr
 
 
 @pytest.mark.rtl_of("ldup_coprocessor")
-def test_strobes_that_are_ignored_are_found(tmp_path):
+def test_strobes_that_are_ignored_are_found(tmp_path, capsys):
     sources = planted(tmp_path, FILE, RIGHT, WRONG)
     with pytest.raises(run.MismatchError) as found:
         run.fuzz(SMALL, 20_000, seed=1, sources=sources, waves=True)
@@ -121,6 +122,8 @@ def test_strobes_that_are_ignored_are_found(tmp_path):
     failure = wave.about["failure"]
     assert f"differs at {failure['ns']} ns\n  got       {failure['got']}\n" in said
     assert window(wave)[1] == failure["ns"] * PS
+    write(wave, SMALL.name)
+    assert "not in this waveform" not in capsys.readouterr().out
     clock, rdata = failure_group(wave)[0].lines
     values = Values(build_converter(tmp_path), wave.path)
     edge = failure["ns"] * PS

@@ -57,6 +57,7 @@ def test_newest_waveform_is_chosen(tree):
         (("addr", None, None), "there is no bench 'addr'; benches: fp_add fp_mul"),
         (("fp_add", "two", "two-icarus-first.fst"), "FILE and CONFIG: one of them says which"),
         (("fp_add", None, "gone.fst"), "there is no gone.fst"),
+        (("addr", None, "two-icarus-first.fst"), "there is no bench 'addr'; benches: fp_add"),
     ],
 )
 def test_nothing_to_open_is_one_line(tree, arguments, said):
