@@ -107,7 +107,7 @@ def chosen_settings(config):
     if not text:
         return {}
     try:
-        settings = json.loads(text)
+        settings = json.loads(text, object_pairs_hook=different)
     except ValueError:
         settings = None
     if not isinstance(settings, dict):
@@ -123,6 +123,16 @@ def chosen_settings(config):
             raise pytest.UsageError(f"SETTINGS: no {key!r}; CONFIG={name} has {known}")
         check_setting(key, value, own.get(key))
     return settings
+
+
+def different(pairs):
+    """An object of JSON; refuse a key that is twice, of which Python would take the last."""
+    found = {}
+    for key, value in pairs:
+        if key in found:
+            raise pytest.UsageError(f"SETTINGS: {key!r} is given twice")
+        found[key] = value
+    return found
 
 
 def check_setting(key, value, own):

@@ -93,6 +93,7 @@ def test_a_part_adds_to_what_the_whole_has_met(tmp_path, monkeypatch):
     monkeypatch.setattr(bench, "RESULTS", results)
     monkeypatch.setattr(bench, "COVERED", covered)
     passed = {"name": "a", "result": "pass", "transactions": 1, "message": "", "traceback": ""}
+    passed["read"] = ["items"]
     run = BENCH.pytest()
 
     def kept(met, tests=1, testcase=None, settings=None):
@@ -105,5 +106,7 @@ def test_a_part_adds_to_what_the_whole_has_met(tmp_path, monkeypatch):
     assert kept("one\n", tests=2) == ("one\n", 2)
     assert kept("two\n", testcase="a") == ("one\ntwo\n", 2)
     assert kept("three\n", settings={"items": 1}) == ("one\ntwo\nthree\n", 2)
+    with pytest.raises(pytest.fail.Exception, match="^SETTINGS: first not used by a$"):
+        kept("", settings={"first": 1, "items": 1})
     assert kept("") == ("one\ntwo\nthree\n", 1)
     assert kept("four\n") == ("four\n", 1)

@@ -85,6 +85,10 @@ def make(environment):
             "SETTINGS: no 'runs'; CONFIG=half has vectors, first, items, state",
         ),
         (
+            ["fp_add", "CONFIG=half", 'SETTINGS={"items": 3, "first": 1, "items": 4}'],
+            "SETTINGS: 'items' is given twice",
+        ),
+        (
             set_to("fp_add", "half", first=-1),
             "SETTINGS, first=-1: must be a whole number, at least 0",
         ),
@@ -147,6 +151,12 @@ def test_what_is_refused_is_one_line_and_status_2(make, words, said):
             "random_programs: AssertionError: first=100000: no item is left",
             marks=OF_STEP,
             id="items",
+        ),
+        pytest.param(
+            (*set_to("step_engine", "least-half", first=5, items=1), "TEST=every_access"),
+            "SETTINGS: first, items not used by every_access",
+            marks=OF_STEP,
+            id="no items",
         ),
         pytest.param(
             (*set_to("step_engine", "least-half", first=6), "TEST=random_programs"),

@@ -54,6 +54,23 @@ TestBody = Callable[[Any, Scoreboard], Awaitable[None]]
 Item = TypeVar("Item")
 
 
+class Settings(Mapping[str, Any]):
+    """Settings that keep the names of those that have been read, in a set."""
+
+    def __init__(self, values: Mapping[str, Any], read: set[str]) -> None:
+        self._values, self._read = values, read
+
+    def __getitem__(self, name: str) -> Any:
+        self._read.add(name)
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+
 class Bench:
     """A bench: see the module's docstring.
 
@@ -100,6 +117,7 @@ class Bench:
             gc.set_threshold(*COLLECTOR_THRESHOLDS)
             atexit.register(gc.freeze)  # looking through all objects at the end takes time, too
         self._hang = ""  # the test that has met one
+        self._read: set[str] = set()  # names of settings
 
     # --- inside the simulator -------------------------------------------------------------------
 
@@ -114,10 +132,11 @@ class Bench:
         return self._task.params
 
     @property
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> Settings:
         """The configuration's settings, with those given to :meth:`run` on top."""
-        settings = self.config.settings
-        return settings | for_simulator(settings, self._task.settings, self._task.simulator)
+        own = self.config.settings
+        given = for_simulator(own, self._task.settings, self._task.simulator)
+        return Settings(own | given, self._read)
 
     @property
     def whole(self) -> bool:
@@ -142,7 +161,7 @@ class Bench:
         AssertionError
             If there is none behind ``first``.
         """
-        given, states, window = self._task.settings, [], self.window
+        given, states, window = Settings(self._task.settings, self._read), [], self.window
         part = itertools.islice(items, window.start, window.stop)
         for number, item in enumerate(part, window.start):
             if not states and "state" in given:
@@ -160,7 +179,7 @@ class Bench:
     @property
     def window(self) -> slice:
         """The part of a test's items that the settings ``first`` and ``items`` leave, or all."""
-        given = self._task.settings
+        given = Settings(self._task.settings, self._read)
         first, count = given.get("first", 0), given.get("items")
         return slice(first, None if count is None else first + count)
 
@@ -214,6 +233,7 @@ class Bench:
                         "failure": failure,
                         "model": board.model.shown,
                         "reached": board.reached,
+                        "read": self._read & self._task.settings.keys(),
                     }
                     add_note(task.notes, name, board.transactions, **note)
                     add_coverage(Path(task.notes).with_name(COVERAGE), board.covered)
@@ -288,6 +308,11 @@ class Bench:
             row = self.run(simulator, config, results=RESULTS, part=part, **bench_options)
             if row["result"] != "pass":
                 pytest.fail(row["message"], pytrace=False)
+            tests, given = row["tests"], bench_options["settings"] or {}
+            unread = [name for name in given if not any(name in test["read"] for test in tests)]
+            if unread:
+                names = ", ".join(test["name"] for test in tests)
+                pytest.fail(f"SETTINGS: {', '.join(unread)} not used by {names}", pytrace=False)
 
         test.bench = self
         return test

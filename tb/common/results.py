@@ -31,6 +31,7 @@ def add_note(
     failure: dict[str, Any] | None = None,
     model: Iterable[str] = (),
     reached: dict[str, Any] | None = None,
+    read: Iterable[str] = (),
 ) -> None:
     """Add to a file, as one JSON line, what a test has checked.
 
@@ -48,8 +49,11 @@ def add_note(
         Paths in the RTL of which the waveform has the model's values, too.
     reached
         How far it was then: :attr:`tb.common.scoreboard.Scoreboard.reached`.
+    read
+        Names of those settings, of the ones given, that the bench has read so far.
     """
     note = {"transactions": transactions, "message": skipped, "failure": failure}
+    note |= {"read": sorted(read)}
     note |= {"model": sorted(model)} | ({"reached": reached} if failure else {})
     with open(file, "a") as lines:
         lines.write(json.dumps([test, note]) + "\n")
@@ -83,15 +87,16 @@ def read_results(junit: Path, notes: Path, log: Path) -> list[dict[str, Any]]:
     -------
     list of dict
         For each test: ``name``, ``result`` ("pass", "fail" or "skip"), ``wall_s``, ``sim_ns``,
-        ``transactions``, ``message`` (why it failed or was skipped) and ``traceback``; of one that
-        a check has failed, ``why`` (in one line) and ``reached``.
+        ``transactions``, ``message`` (why it failed or was skipped), ``read`` (names of given
+        settings) and ``traceback``; of one that a check has failed, ``why`` (in one line) and
+        ``reached``.
     """
     if not junit.exists():
         return []
     noted = read_notes(notes)
     tests = []
     for case in ET.parse(junit).iter("testcase"):
-        note = noted.get(case.get("name"), {"transactions": 0, "message": ""})
+        note = noted.get(case.get("name"), {"transactions": 0, "message": "", "read": []})
         result, message, traceback = "pass", "", ""
         if case.find("skipped") is not None:
             result, message = "skip", note["message"]
@@ -104,6 +109,7 @@ def read_results(junit: Path, notes: Path, log: Path) -> list[dict[str, Any]]:
                 "wall_s": float(case.get("time") or 0),
                 "sim_ns": _sim_ns(case),
                 "transactions": note["transactions"],
+                "read": note["read"],
                 "message": message,
                 "traceback": traceback,
             }
