@@ -69,7 +69,9 @@ def workers(count: int | None, scheduler: str | None) -> Iterator[tuple[int, Run
     with contextlib.ExitStack() as stack:
         stack.enter_context(dask.config.set(SETTINGS))
         if scheduler is None:
-            with _ignored_ctrl_c():
+            stack.enter_context(_on(signal.SIGTERM, _end_once))
+            # Meanwhile Dask cannot be stopped half-way, seconds.
+            with _on(signal.SIGINT, signal.SIG_IGN), _on(signal.SIGTERM, signal.SIG_DFL):
                 cluster = distributed.LocalCluster(
                     n_workers=count or os.cpu_count() or 1,
                     threads_per_worker=1,
@@ -85,16 +87,25 @@ def workers(count: int | None, scheduler: str | None) -> Iterator[tuple[int, Run
 
 
 @contextlib.contextmanager
-def _ignored_ctrl_c() -> Iterator[None]:
-    """Ignore it, as processes do that start meanwhile: Dask cannot be stopped half-way, seconds."""
-    if threading.current_thread() is not threading.main_thread():  # no Ctrl-C comes there
+def _on(number: int, handler: Any) -> Iterator[None]:
+    """Handle a signal; what is ignored is so by processes that start meanwhile, too."""
+    if threading.current_thread() is not threading.main_thread():  # no signal comes there
         yield
         return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    before = signal.signal(number, handler)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
+        signal.signal(number, signal.SIG_DFL if before is None else before)
+
+
+def _end_once(number: int, frame: Any) -> None:
+    """End as Ctrl-C does: killed, it would leave semaphores behind, which Python tells at length.
+
+    Whoever ends a group of processes, as ``timeout`` does with make, may do so several times.
+    """
+    signal.signal(number, signal.SIG_IGN)
+    raise KeyboardInterrupt
 
 
 def dask_setup(worker: Any) -> None:

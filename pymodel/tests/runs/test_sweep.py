@@ -513,8 +513,9 @@ def test_ctrl_c_while_workers_start_is_left_out(monkeypatch):
     assert signal.getsignal(signal.SIGINT) == before
 
 
-def test_ctrl_c_on_the_command_line_and_going_on(tmp_path):
-    """Ctrl-C reaches the workers, too: they leave it to the command."""
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_on_the_command_line_and_going_on(tmp_path, number):
+    """It reaches the workers, too: they leave Ctrl-C to the command."""
     out = tmp_path / "one.csv"
     command = [sys.executable, "-m", "pymodel", "sweep", str(DOUBLE_PENDULUM), "--steps", "2"]
     command += ["--vary", "body[0].mass=1:2:5000", "--workers", "1", "--out", str(out)]
@@ -525,7 +526,7 @@ def test_ctrl_c_on_the_command_line_and_going_on(tmp_path):
     while not list(tmp_path.glob("one.csv.parts/0*")):
         assert process.poll() is None and time.monotonic() < until
         time.sleep(0.05)
-    os.killpg(process.pid, signal.SIGINT)
+    os.killpg(process.pid, number)
     _, said = process.communicate(timeout=60)
     assert process.returncode == 130 and said.count("\n") == 1
     assert said.startswith("ended by Ctrl-C; ") and "of 5000 variations are kept" in said
