@@ -40,6 +40,7 @@ def serve(orders: dict[str, Any]) -> None:
         shares with others, so that they are imported once. ``tests``: names of the bench's tests.
         ``limit_s``: a mutant that takes longer is stopped, and found.
     """
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # an exit of a new process would not end, either
     for module in orders["imports"]:
         importlib.import_module(module)
     folder = Path(orders["folder"])
