@@ -30,5 +30,5 @@ def test_what_a_module_needs(tmp_path):
         file.write_text(text)
     assert [file.stem for file in needed("top", files)] == ["units_pkg", "leaf", "top"]
     assert [file.stem for file in needed("other", files)] == ["units_pkg", "leaf", "other"]
-    with pytest.raises(KeyError):
+    with pytest.raises(KeyError, match=r"no module nothing: is its file in rtl/rtl\.f\?"):
         needed("nothing", files)

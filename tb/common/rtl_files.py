@@ -64,6 +64,8 @@ def needed(top: str, files: Sequence[Path]) -> list[Path]:
         When none of the files holds the module.
     """
     by_name = {file.stem: file for file in files}
+    if top not in by_name:
+        raise KeyError(f"no module {top}: is its file in {FILE_LIST}?")
     found, new = set(), {top}
     while new:
         found |= new

@@ -37,7 +37,7 @@ COMBINATIONAL = replace(
 )
 VERILATOR, ICARUS = ("verilator",), ("icarus",)
 COARSE = 1e-3  # s: ten times the step of most scenarios
-SHIPPED = [  # the whole motion of what scenarios/ has, in 1000 steps; test_demo has the two demos
+SHIPPED = [  # whole motions of scenarios/, in 1000 steps; the two demos have a test_demo each
     _run("general_four_bar", step=COARSE, rebase=1),
     _run("five_bar", step=COARSE, rebase=7, base="blocks", save=5),
     _run("compound_pendulum", step=COARSE),
@@ -50,6 +50,7 @@ SHIPPED = [  # the whole motion of what scenarios/ has, in 1000 steps; test_demo
     _run("bennett", integrator="euler", rebase=1),
 ]
 OTHER = [
+    _run("andrews", steps=20),
     _run("general_four_bar", steps=200, integrator="rk4"),
     _run("general_chain_2", steps=300, integrator="semi-implicit"),
     _run("general_four_bar", steps=100, integrator="implicit-midpoint", rebase=3),

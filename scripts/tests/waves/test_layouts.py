@@ -1,4 +1,4 @@
-"""The layouts of the benches."""
+"""The layouts of the benches, and what their tests read below the top level."""
 
 import importlib
 import re
@@ -11,6 +11,7 @@ from scripts.places import ROOT
 from scripts.waves.layout import RADIXES, expand, layout_file, read_layout
 
 LAYOUTS = sorted((ROOT / "tb").glob("*/waves.toml"))
+BENCHES = sorted(path.parent.name for path in (ROOT / "tb").glob("*/Makefile"))
 
 
 def module_text(bench, name: str) -> str:
@@ -38,6 +39,15 @@ def declared(bench, toplevel: str, path: str) -> bool:
             return False
         text = module_text(bench, instance[1])
     return re.search(rf"\blogic\b[^;()]*\b{name}\b", text) is not None
+
+
+@pytest.mark.parametrize("name", BENCHES)
+def test_what_is_read_below_the_top_level_is_in_the_rtl(name):
+    """Some of it is read only to say what went wrong: no green run would miss it."""
+    device = importlib.import_module(f"tb.{name}.bench").BENCH.device
+    for signal in device.public:
+        module, own = signal.split(".")
+        assert declared(device, module, own), f"{module} has no {own}, which {name} reads"
 
 
 @pytest.mark.parametrize("path", LAYOUTS, ids=lambda path: path.parent.name)
