@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -28,15 +29,15 @@ def varied(scenario: Scenario, **values: ArrayLike) -> Scenario:
     scenario : Scenario
     **values
         By the file's keys. Of bodies (``mass``, ``torque``, ...) shape (n,), or (n, d) of the
-        vectors ``com``, ``tip`` and ``attach``, d being 2 in the plane and 3 in space; one value
-        stands for all bodies. In space ``inertia`` is (n, 3) or (n, 6), or that of one body. A
-        ``torque`` may be a formula or a table in time, as in a file. Of joints ``q``, (nq,), and
-        ``qd``, (nv,). Of loops ``point`` and ``at``, (loops, d). Of springs between points
-        ``stiffness`` and ``length``, (springs,). Of the whole ``gravity``, (d,), ``step``,
-        ``end``, ``integrator``, ``tolerance``, ``save`` and ``name``. Units are those of the file.
-        Pins stay where ``attach`` says, also where a ``tip`` changes; a joint that loses its
-        ``spring`` loses its ``rest``, too, if none is given, and a spring without ``stiffness``
-        its ``length``.
+        vectors ``com``, ``tip`` and ``attach``, d being 2 in the plane and 3 in space. In space
+        ``inertia`` is (n, 3) or (n, 6). A ``torque`` may be a formula or a table in time, as in a
+        file. Of joints ``q``, (nq,), and ``qd``, (nv,). Of loops ``point`` and ``at``, (loops, d).
+        Of springs between points ``stiffness`` and ``length``, (springs,). What a single one of
+        them has stands for all; of ``q`` and ``qd`` only if no joint has several. No other shape is
+        broadcast. Of the whole ``gravity``, (d,), ``step``, ``end``, ``integrator``, ``tolerance``,
+        ``save`` and ``name``. Units are those of the file. Pins stay where ``attach`` says, also
+        where a ``tip`` changes; a joint that loses its ``spring`` loses its ``rest``, too, if none
+        is given, and a spring without ``stiffness`` its ``length``.
 
     Returns
     -------
@@ -61,6 +62,9 @@ def varied(scenario: Scenario, **values: ArrayLike) -> Scenario:
         if masked(value):
             raise ScenarioError(scenario.source, name, MASKED)
         if name in top:
+            if name == "gravity":  # of another length it would be another mechanism's
+                given = _array(scenario, name, value)
+                _check_shape(scenario, name, given, [np.shape(scenario.gravity)])
             data[name] = value
         elif name in times:
             data["time"][name] = value
@@ -156,19 +160,33 @@ def _spread(
         sizes, own = [size.v for size in scenario.freedoms], ()
     else:
         sizes, own = [1] * count, (dimension,) if key.kind == "vector" else ()
-        if key.kind == "inertia" and scenario.spatial:
-            own = (3,) if np.shape(value)[-1:] == (3,) else (6,)
+    given = _array(scenario, key.name, value)
+    if key.kind == "inertia" and scenario.spatial:
+        own = (3,) if given.shape[-1:] == (3,) else (6,)
     shape = (sum(sizes), *own)
-    if not sum(sizes) and np.asarray(value, dtype=object).size:
+    if not sum(sizes) and given.size:
         raise ScenarioError(scenario.source, key.name, "nothing in this mechanism has it")
-    try:
-        if key.kind == "inertia" and own and not np.ndim(value):
-            raise ValueError
-        rows = np.broadcast_to(np.asarray(value, dtype=object), shape).tolist()
-    except ValueError:
-        reason = f"must have the shape {shape} or {own}, got {np.shape(value)}"
-        raise ScenarioError(scenario.source, key.name, reason) from None
+    shapes = [shape, own] if max(sizes, default=1) <= 1 else [shape]
+    _check_shape(scenario, key.name, given, shapes)
+    rows = np.broadcast_to(given, shape).tolist()
     for table, size in zip(tables, sizes, strict=True):
         mine, rows = rows[:size], rows[size:]
         if size:
             table[key.name] = mine[0] if size == 1 else mine
+
+
+def _array(scenario: Scenario, name: str, value: ArrayLike) -> np.ndarray:
+    """A key's value as an array of whatever it is given as; formulas and tables are scalars."""
+    try:
+        return np.asarray(value, dtype=object)
+    except ValueError:  # arrays in it of different shapes
+        raise ScenarioError(scenario.source, name, "must be an array with a shape") from None
+
+
+def _check_shape(
+    scenario: Scenario, name: str, given: np.ndarray, shapes: Sequence[tuple[int, ...]]
+) -> None:
+    """Refuse all other shapes, also those that numpy would broadcast."""
+    if given.shape not in shapes:
+        reason = f"must have the shape {' or '.join(map(str, shapes))}, got {given.shape}"
+        raise ScenarioError(scenario.source, name, reason)

@@ -776,6 +776,13 @@ MASKED = np.ma.array([1.0, 2.0], mask=[False, True])
     [
         ({"q": [1, 2, 3]}, r"q: must have the shape \(2,\) or \(\), got \(3,\)"),
         ({"com": [1, 2, 3]}, r"com: must have the shape \(2, 2\) or \(2,\), got \(3,\)"),
+        ({"com": [[0.1], [0.2]]}, r"com: must have the shape .* or \(2,\), got \(2, 1\)"),
+        ({"com": 0.3}, r"com: must have the shape \(2, 2\) or \(2,\), got \(\)"),
+        ({"tip": [0.3]}, r"tip: must have the shape \(2, 2\) or \(2,\), got \(1,\)"),
+        ({"mass": [3.0]}, r"mass: must have the shape \(2,\) or \(\), got \(1,\)"),
+        ({"q": [0.1]}, r"q: must have the shape \(2,\) or \(\), got \(1,\)"),
+        ({"gravity": [0, 0, 0]}, r"toml: gravity: must have the shape \(2,\), got \(3,\)"),
+        ({"tip": [np.ones((2, 2)), np.ones((2, 3))]}, "tip: must be an array with a shape"),
         ({"q": [1, [2, 3]]}, r"body\[1\].q: must be a number, got an array"),
         ({"mass": [1, "2"]}, r"body\[1\].mass: must be a number, got a string"),
         ({"mass": -1}, r"body\[0\].mass: must be positive, got -1.0"),
@@ -795,6 +802,16 @@ MASKED = np.ma.array([1.0, 2.0], mask=[False, True])
 def test_varied_mistakes(values, said):
     with pytest.raises(ScenarioError, match=said):
         varied(load(SCENARIOS / "double_pendulum.toml"), **values)
+
+
+def test_no_number_is_that_of_all_coordinates_of_a_free_joint():
+    body = {"mass": 1.0, "inertia": [1.0, 1.0, 1.0], "com": [0.0] * 3, "tip": [1.0, 0.0, 0.0]}
+    time = {"step": 1e-3, "end": 1.0}
+    free = {"name": "free", "gravity": [0.0] * 3, "time": time, "body": [body | {"joint": "free"}]}
+    for name, size in (("q", 7), ("qd", 6)):
+        with pytest.raises(ScenarioError, match=rf"{name}: must have the shape \({size},\), got"):
+            varied(load(free), **{name: 0.5})
+    assert varied(load(free), qd=np.arange(6)).qd0.tolist() == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
 
 
 def test_a_rest_is_of_a_spring(tmp_path):
