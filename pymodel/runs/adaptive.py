@@ -74,7 +74,7 @@ def simulate(
     try:
         _keep(recorder, solver.mechanism, prepare(Float64Arrays(), scenario, **options), states)
     except SingularError as found:
-        error = SingularError(recorder.where(found))
+        error = recorder.stopped(found)
     except NonFiniteError as found:
         error = found
     trajectory = recorder.trajectory() if recorder.rows else None

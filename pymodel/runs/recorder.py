@@ -20,7 +20,10 @@ from pymodel.runs.trajectory import Trajectory
 
 
 class NonFiniteError(RunError):
-    """A step gave a result that is not a number, or infinite."""
+    """A step gave a result that is not a number, or infinite.
+
+    Also where an angle has no sine in the hardware, see :data:`ANGLE_LIMIT`.
+    """
 
 
 #: Above this condition number of eta a mechanism is near a singular posture: in binary32 three
@@ -104,6 +107,11 @@ class Recorder:
             # Of NaN for sine and cosine the joint matrices look singular, which they are not.
             reason = angle if isinstance(reason, SingularError) else f"{reason}: {angle}"
         return f"{self.scenario.source}: step {self.step}: {reason}"
+
+    def stopped(self, error: SingularError) -> RunError:
+        """The error of a run that a matrix ends; of a sine that is NaN no matrix is singular."""
+        kind = NonFiniteError if self._angle_too_large() else SingularError
+        return kind(self.where(error))
 
     def _angle_too_large(self) -> str | None:
         """What to say if the hardware has no sine of an angle.

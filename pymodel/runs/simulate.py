@@ -127,7 +127,7 @@ def completed(
         steps = run(mechanism, scenario, recorder, progress, start)
         serve(mechanism.arithmetic, steps, recorder.watch)
     except SingularError as error:
-        raise recorder.partial(SingularError(recorder.where(error))) from None
+        raise recorder.partial(recorder.stopped(error)) from None
     except NonFiniteError as error:
         raise recorder.partial(error) from None
     return recorder.trajectory()

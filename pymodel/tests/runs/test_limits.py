@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import math
+import re
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from pymodel.mechanism.scenario_file import load
 from pymodel.runs import engine_runs, native_runs, recorder, session
 from pymodel.runs.finished import FinishedRun, HardwareResult
 from pymodel.runs.judgement import warnings_of
-from pymodel.runs.recorder import JOINT_WARNING, ORDINARY_JOINT
+from pymodel.runs.recorder import JOINT_WARNING, ORDINARY_JOINT, NonFiniteError
 from pymodel.runs.simulate import simulate
 from pymodel.tests.places import SCENARIOS
 
@@ -291,6 +292,9 @@ def test_an_angle_beyond_the_sine_is_named(tmp_path, capsys, angles):
     (line,) = capsys.readouterr().err.splitlines()
     assert f"step 0: {said}" in line and "sine and cosine end at 2^17 = 131072 rad" in line
     assert len(simulate(scenario, Float64())) == 21
+    for run in (simulate, native_runs.simulate):
+        with pytest.raises(NonFiniteError, match=rf"step 0: {re.escape(said)}"):
+            run(scenario, "float32")
 
     machine = engine_runs.fitting(Machine.parse("2+2"), [scenario])
     ((trajectory, stopped),), twin = engine_runs.prepare(machine, [scenario]).on_twin()
