@@ -282,10 +282,12 @@ def print_summary(
         if key in summary:
             table.add_row(key, str(summary[key]), "")
     table.add_row("float flags", " ".join(summary["flags"]) or "none", "")
+    rounding = "run - float64 (rounding)"
+    alone = summary["kinetic_difference_max_J"] is None
     for key, text in (
         ("kinetic_difference_max_J", "kinetic energy: run - reference"),
         ("kinetic_difference_float64_max_J", "of this float64 - reference"),
-        ("kinetic_rounding_max_J", "and run - float64 (rounding)"),
+        ("kinetic_rounding_max_J", f"{'kinetic energy:' if alone else 'and'} {rounding}"),
     ):
         if summary[key] is not None:
             table.add_row(text, f"{MILLI * summary[key]:.4g}", "mJ")

@@ -138,6 +138,13 @@ def test_unknown_parts_are_null_and_old_files_go(tmp_path, scenario, exact):
     assert left == ALL_FILES - {"lagrangian.csv", "float64.csv"}
 
 
+def test_the_rounding_is_named_fully_where_it_stands_alone(tmp_path, scenario, exact):
+    twin = shifted(exact, "kinetic", 50, 1e-3)
+    for with_reference, name in ((True, "and run -"), (False, "kinetic energy: run -")):
+        summary = finish(scenario, exact, tmp_path, twin=twin, with_reference=with_reference)
+        assert f" {name} float64 (rounding)" in printed(summary, tmp_path)
+
+
 def test_a_run_that_stopped_early_is_compared_as_far_as_it_went(tmp_path, scenario, exact):
     summary = finish(scenario, exact.first(80), tmp_path, twin=exact)
     assert summary["rows"] == 80 and summary["kinetic_rounding_max_J"] == 0.0
