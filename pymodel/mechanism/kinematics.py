@@ -352,11 +352,12 @@ def loop_tilt(scenario: Scenario, q: np.ndarray) -> np.ndarray:
 
 
 def loop_angle_error(scenario: Scenario, q: np.ndarray) -> np.ndarray:
-    """Error of the sum of the inner angles of the first loop, rad, (...).
+    """Error of the sum of the inner angles of a loop, of several the largest, rad, (...).
 
     The inner angles of a closed polygon add up; here the last one is measured at the pin that the
     loop should end in, so the error is the angle, seen from handle 1 of the last body, between
-    that body's own pin and the pin that it should be on. In space it has no sign.
+    that body's own pin and the pin that it should be on. In space, and of several loops, it has no
+    sign.
 
     Raises
     ------
@@ -364,7 +365,11 @@ def loop_angle_error(scenario: Scenario, q: np.ndarray) -> np.ndarray:
         If there is no loop.
     """
     q = np.asarray(q, dtype=np.float64)
-    loop = scenario.loops[0]
+    errors = [_angle_error(scenario, q, loop) for loop in scenario.loops]
+    return np.max(np.abs(errors), axis=0) if len(errors) > 1 else errors[0]
+
+
+def _angle_error(scenario: Scenario, q: np.ndarray, loop: Loop) -> np.ndarray:
     handle = handle_positions(scenario, q)[..., loop.body, :]
     own = point_position(scenario, q, loop.body, loop.point) - handle
     wanted = point_position(scenario, q, loop.to, loop.at) - handle

@@ -331,9 +331,15 @@ def _joints(
     figure = Figure(figsize=(9, max(6, 2.4 * len(wanted))), layout="constrained")
     figure.suptitle(f"{title}: joint motion")
     panels = figure.subplots(len(wanted), 1, sharex=True, squeeze=False)[:, 0]
-    many = trajectory.nq > len(JOINT_COLOURS)
-    colours: Colormap = mpl.colormaps["cividis"] if many else ListedColormap(JOINT_COLOURS)
-    scale = mpl.cm.ScalarMappable(Normalize(0, max(max(x.joints) for x in wanted)), colours)
+    joints = sorted({k for panel in wanted for k in panel.joints})
+    many = trajectory.nq > len(JOINT_COLOURS)  # a colour for each joint, a dash for each component
+    scaled = len(joints) > len(JOINT_COLOURS)
+    colours: Colormap = mpl.colormaps["cividis"] if scaled else ListedColormap(JOINT_COLOURS)
+    scale = mpl.cm.ScalarMappable(Normalize(0, joints[-1]), colours)
+
+    def colour_of(joint: int) -> Any:
+        return scale.to_rgba(joint) if scaled else colours(joints.index(joint))
+
     # Dots that are far apart leave the dashes to be seen which say what a curve is.
     dots = {"ls": "", "marker": ".", "ms": 3.0, "markevery": 1 / DOTS}
     other = {"color": "black"} | (dots if many else {"lw": 0.9, "ls": (0, (1, 3))})
@@ -344,7 +350,7 @@ def _joints(
         parts = sorted(dict.fromkeys(panel.parts), key=bool) if many else []
         dashes = dict(zip(parts, DASHES, strict=False))
         for k, name, joint, part in zip(*panel[2:], strict=True):
-            colour = scale.to_rgba(joint) if many else colours(k)
+            colour = colour_of(joint) if many else colours(k)
             width = STYLE["lines.linewidth"] * (1.0 if many else 2.5 - 1.5 * (k + 1) / count)
             style = {"color": colour, "lw": width, "ls": dashes.get(part, "-")}
             axes.plot(trajectory.t, values[:, k], label=name, **style)
@@ -361,8 +367,15 @@ def _joints(
     also = "" if reference is None else f", {otherwise}: reference"
     panels[0].set_title(f"{drawn}: {label}{also}")
     panels[-1].set_xlabel("time [s]")
-    if many:
+    if scaled:
         figure.colorbar(scale, ax=panels, label="joint", ticks=MaxNLocator(integer=True))
+    elif many and scenario is not None:
+        names = [literal(scenario.joint_name(k), NAME_COLUMNS) for k in joints]
+        shown = [
+            Line2D([], [], color=colour_of(k), label=name)
+            for k, name in zip(joints, names, strict=True)
+        ]
+        figure.legend(handles=shown, loc="outside lower center", ncols=3)
     else:
         for k, axes in enumerate(panels):
             if not k or wanted[k].names != wanted[0].names:

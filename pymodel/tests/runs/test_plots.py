@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
+from pymodel.mechanism.kinematics import loop_angle_error
 from pymodel.mechanism.scenario import REVOLUTE, SPHERICAL
 from pymodel.mechanism.scenario_file import load
 from pymodel.runs import plots
@@ -82,6 +83,41 @@ def test_coordinates_of_many_joints_differ_in_their_dash():
     assert quaternions.get_title(loc="left") == "in colour: run"
     with_reference = plots.plot(run, scenario, "joints", reference=run).axes[0]
     assert with_reference.get_title(loc="left") == "in colour: run, black dots: reference"
+
+
+def test_few_joints_of_many_coordinates_have_colours_of_their_own():
+    """A hub in space with an arm: eleven coordinates, of two joints."""
+    body = {"mass": 1.0, "inertia": [1.0] * 3, "com": [0.0] * 3, "tip": [1.0, 0.0, 0.0]}
+    joints = [{"joint": "free", "name": "hub"}, {"joint": "spherical"}]
+    time = {"step": 1e-3, "end": 2e-3}
+    bodies = [body | joint for joint in joints]
+    satellite = load({"name": "satellite", "gravity": [0.0] * 3, "time": time, "body": bodies})
+    figure = plots.plot(simulate(satellite, "float64"), satellite, "joints")
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == [
+        "joint 0 (hub)",
+        "joint 1",
+    ]
+    assert "joint" not in {axes.get_ylabel() for axes in figure.axes}  # no bar of colours
+    drawn = {line.get_color() for axes in figure.axes for line in axes.lines}
+    assert len(drawn) == 2
+    looks = [
+        {(line.get_color(), str(line._unscaled_dash_pattern)) for line in axes.lines}
+        for axes in figure.axes
+    ]
+    assert [len(own) for own in looks] == [len(axes.lines) for axes in figure.axes]
+
+
+def test_the_angle_of_loops_is_that_of_the_worst():
+    scenario = load(SCENARIOS / "coupled_loops.toml", steps=1)
+    run = simulate(scenario, "float64")
+    scenario = replace(scenario, loops=scenario.loops[::-1])  # the worst one last
+    q = run.q + [[0.0], [1e-3]]
+    opened = replace(run, q=q)
+    alone = [abs(loop_angle_error(replace(scenario, loops=(loop,)), q)) for loop in scenario.loops]
+    assert len(alone) > 1 and alone[0][1] < alone[1][1]
+    figure = plots.plot(opened, scenario, "loop")
+    (line,) = figure.axes[-1].lines
+    assert line.get_ydata().tolist() == np.max(alone, axis=0).tolist()
 
 
 def test_few_joints_are_solid(scenario, run):
