@@ -136,7 +136,7 @@ RULES = """
 - A `[[spring]]` between points of two bodies, or of a body and the ground, pulls them together with
   `stiffness (L - length) + damping dL/dt`, L being their distance. One with a natural `length` must
   start with 1/16 to 16 times that: L is found by a fixed number of steps from there, for want of a
-  square root in the hardware, and is right to 2e-14 as long as it stays in that range. If L
+  square root in the hardware, and is right to 2.5e-14 as long as it stays in that range. If L
   leaves that range and the error is beyond rounding, the run warns. It looks at every step; on the
   step engine, and with an adaptive integrator, only at the steps that are kept. Without a natural
   length, and in a damper, no square root is needed.

@@ -14,7 +14,7 @@ one, Heron's method finds L in so many steps, from L_0 on:
     L <- L / 2 + (d.d / 2) (1 / L)
 
 It never overshoots below L, and squares the relative error in each step near it. Eight are right
-to 2e-14 for L between L_0 / 16 and 16 L_0.
+to 2.5e-14 for L between L_0 / 16 and 16 L_0.
 """
 
 from collections import defaultdict

@@ -38,7 +38,7 @@ TOLERANCE = 1e-9  #: of theirs, where a scenario says none
 #: Steps of the time grid that one of these may be long where a torque is a formula in time.
 FORMULA_STEPS = 10
 #: A spring may be so many times longer or shorter than its natural length: within that the
-#: algorithm's length of it is right to 2e-14 (:mod:`pymodel.algorithms.springs`).
+#: algorithm's length of it is right to 2.5e-14 (:mod:`pymodel.algorithms.springs`).
 STRETCH = 16.0
 
 GROUND_NAME = "ground"
