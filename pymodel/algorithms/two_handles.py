@@ -6,7 +6,8 @@ tuples of rows. The symmetric matrices xi_11 and xi_22 of a compound body are co
 upper triangle and mirrored; xi_21 is the transpose of xi_12 and never stored.
 
 Each function below is one sub-design of section 4.3; :data:`SUBDESIGNS` names them and the pass
-of the paper's resource sharing that runs each.
+that runs each. Two passes share units as in the paper, where 21 multipliers always belong to its
+sub-designs 1, 2 and 11; here the disassembly alone keeps units of its own.
 """
 
 from collections.abc import Sequence

@@ -64,7 +64,7 @@ def subdesign_operands(graph: Graph, function: Callable, shapes: Sequence) -> li
 
 
 def pool(rows: list[dict[str, Any]]) -> dict[str, dict[str, int]]:
-    """Count the units of the paper's sharing: the larger pass, and what is always connected."""
+    """Count the units of a sharing in two passes: the larger pass, and what is always connected."""
     total = {}
     for op in ("add", "mul", "rec"):
         per_pass = [sum(row[op] for row in rows if row["pass"] == p) for p in (0, 1, 2)]
