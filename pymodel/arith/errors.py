@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from typing import Any
 
@@ -30,6 +31,18 @@ def require_one_of(name: str, value: Any, known: Iterable[str]) -> str:
     if not isinstance(value, str) or value not in known:
         raise InputError(f"{name}: must be one of {', '.join(known)}, got {value!r}")
     return value
+
+
+def require_path(name: str, value: Any) -> None:
+    """Refuse what names no file; also a number, which Python takes for an open one."""
+    if not isinstance(value, str | os.PathLike):
+        raise InputError(f"{name}: must be that of a file, got {value!r}")
+
+
+def require_function(name: str, value: Any) -> None:
+    """Refuse what cannot be called; None is that there is nothing to call."""
+    if value is not None and not callable(value):
+        raise InputError(f"{name}: must be a function, got {value!r}")
 
 
 def require_flag(name: str, value: Any) -> bool:

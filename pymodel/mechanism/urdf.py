@@ -28,7 +28,7 @@ from urdf_parser_py.urdf import Link as UrdfLink
 from urdf_parser_py.urdf import Pose as UrdfPose
 from urdf_parser_py.xml_reflection.core import ObjectType, ParseError
 
-from pymodel.arith.errors import Error
+from pymodel.arith.errors import Error, InputError, require_path
 from pymodel.mechanism.decimals import decimal
 from pymodel.mechanism.moments import are_of_no_body
 from pymodel.mechanism.robot import (
@@ -117,8 +117,7 @@ def load(
         If the file cannot be read or is no URDF; if its links do not form a tree; if an element
         that is read stands twice in a link, joint or inertial; if a number is not finite, beyond
         1e30, or not in decimal digits; if no joint moves; if a joint's type is not known, or planar
-        or floating; if its axis is zero; if damping, friction or armature is negative; if armature
-        is of no joint.
+        or floating; if its axis is zero; if damping or friction is negative.
         If a mass or a moment of inertia (ixx, iyy, izz) is negative. If a link, with what is fixed
         to it, has no inertia about (along) its own joint's axis, unless the joint has armature; if
         a floating base has none about some axis. Links that resist their own joints make the mass
@@ -126,7 +125,10 @@ def load(
         joints, leave some where it is singular.
         Inertias that no body has are a warning, as they are common: a principal moment that is
         negative (Atlas' torso), or more than the sum of the others.
+    InputError
+        If the path is none; if armature is negative, no number, or of no joint.
     """
+    require_path("path", path)
     source = os.fspath(path)
     file = _parsed(source)
     root, children = _tree(source, file)
@@ -318,14 +320,16 @@ def _check_joints(source: str, joints: list[UrdfJoint]) -> None:
     for joint in joints:
         if joint.type not in (FIXED, *KINDS):
             raise RobotError(source, f"joint {joint.name}", f"unknown type {joint.type}")
-        _not_negative(source, joint.name, "damping", _damping(joint))
-        _not_negative(source, joint.name, "friction", _friction(joint))
+        for what, value in (("damping", _damping(joint)), ("friction", _friction(joint))):
+            if fault := _fault(what, value):
+                raise RobotError(source, f"joint {joint.name}", fault)
 
 
-def _not_negative(source: str, joint: str, what: str, value: float) -> None:
-    if not (isinstance(value, Real) and 0 <= value <= LARGEST):
-        reason = f"its {what} must be a number of 0 to {LARGEST:.0e}, got {value}"
-        raise RobotError(source, f"joint {joint}", reason)
+def _fault(what: str, value: float) -> str | None:
+    """What is wrong with a number of a joint that is to resist it."""
+    if isinstance(value, Real) and 0 <= value <= LARGEST:
+        return None
+    return f"its {what} must be a number of 0 to {LARGEST:.0e}, got {value}"
 
 
 @dataclass
@@ -490,8 +494,9 @@ def _armature(
     drives = dict(armature if isinstance(armature, Mapping) else dict.fromkeys(joints, armature))
     for name, value in drives.items():
         if name not in joints:
-            raise RobotError(source, "armature", f"there is no moving joint {name}")
-        _not_negative(source, name, "armature", value)
+            raise InputError(f"{source}: armature: there is no moving joint {name}")
+        if fault := _fault("armature", value):
+            raise InputError(f"{source}: joint {name}: {fault}")
     return drives
 
 

@@ -77,8 +77,8 @@ def load_robot(
     pymodel.mechanism.urdf.RobotError
         If the file makes no robot; one line says why.
     InputError
-        If an option is none of these, lanes are given without an engine, or the damping of a file
-        that has none is asked for.
+        If the path is none, an option is none of these, an armature is negative or of no joint,
+        lanes are given without an engine, or the damping of a file that has none is asked for.
     """
     for name, value in (("floating", floating), ("damping", damping)):
         require_flag(name, value)

@@ -9,6 +9,7 @@ import numpy as np
 import pinocchio
 import pytest
 
+from pymodel.arith.errors import InputError
 from pymodel.mechanism import urdf
 from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.robot import FREE, PRISMATIC, REVOLUTE
@@ -455,6 +456,18 @@ def test_the_largest_numbers_are_read(load):
         (ARM, {"armature": {"j": None}}, "joint j: its armature must be a number of 0 to"),
         (ARM, {"armature": float("nan")}, "joint j: its armature must be a number of 0 to"),
         (ARM, {"armature": {"k": 1.0}}, "armature: there is no moving joint k"),
+    ],
+)
+def test_a_bad_armature_is_refused_in_one_line(load, elements, options, message):
+    """It is the caller's, not the file's."""
+    with pytest.raises(InputError) as caught:
+        load(elements, **options)
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("elements", "options", "message"),
+    [
         (
             link("a", "") + link("b") + joint("j", "a", "b"),
             {"floating": True},
