@@ -116,6 +116,20 @@ def bent(robot: Robot, steps: int = round(SECONDS / STEP), step: float = STEP) -
 
     The gains are scaled with the diagonal of the mass matrix M at the start: as M is at most nv
     times its diagonal, no mode has less than 1 / sqrt(nv) of a single joint's damping there.
+
+    Parameters
+    ----------
+    robot : Robot
+        With a fixed base.
+    steps : int
+        Number of steps.
+    step : float
+        Time step, s.
+
+    Raises
+    ------
+    InputError
+        If the base floats; if the number of steps or the step is none, as for :class:`ClosedLoop`.
     """
     start = np.where(np.arange(robot.nv) % 2, -BENT, BENT)
     if robot.floating:
