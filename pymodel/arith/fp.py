@@ -161,8 +161,18 @@ class Format:
         return a ^ self.sign_mask
 
     def from_float(self, x: float) -> int:
-        """Round ``x`` to the format, under the rules of its operations; returns the bits."""
-        if math.isnan(x):
+        """Round ``x`` to the format, under the rules of its operations; returns the bits.
+
+        Raises
+        ------
+        ValueError
+            If it is no number, or a whole one beyond float64.
+        """
+        try:
+            is_nan = math.isnan(x)
+        except (TypeError, OverflowError):
+            raise ValueError(f"must be a number that float64 holds, got {x!r}") from None
+        if is_nan:
             return self.canonical_nan
         sign = self.sign_mask if math.copysign(1.0, x) < 0 else 0
         if math.isinf(x):

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from pymodel.arith.errors import Error
+from pymodel.arith.numbers import number
 from pymodel.arith.scalars import S, SupportsArithmetic
 
 OPERATIONS = ("add", "mul", "rec", "sincos")
@@ -162,7 +163,10 @@ class Graph:
         ------
         RecordingError
             If the name has another value already.
+        ValueError
+            If it is no number.
         """
+        number(f"parameter {name!r}", x)
         self._take(name, x)
         if self.fold and x == 0:
             return self._constant(0.0, True)

@@ -215,7 +215,15 @@ class Kernel:
         -------
         dict
             Name -> scalar of the carried values after it, and of the outputs.
+
+        Raises
+        ------
+        InputError
+            If the arithmetic is none.
         """
+        if not hasattr(arithmetic, "recip"):
+            known = "an arithmetic of pymodel.arith.scalars"
+            raise InputError(f"arithmetic: must be {known}, got {arithmetic!r}")
         results = self.results
         values = self.graph.evaluate(arithmetic, inputs, results.values(), parameters)
         return dict(zip(results, values, strict=True))

@@ -25,7 +25,7 @@ from enum import Enum
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from pymodel.arith.errors import Error
+from pymodel.arith.errors import Error, require
 from pymodel.arith.fp import BINARY32, Format
 from pymodel.arith.numbers import whole
 from pymodel.machine.registers import BUS_W, STEP_ENGINE
@@ -275,7 +275,15 @@ class Machine:
         return found
 
     def holding(self, *programs: "Program") -> "Machine":
-        """The machine with its memories enlarged to hold some programs at once."""
+        """The machine with its memories enlarged to hold some programs at once.
+
+        Raises
+        ------
+        InputError
+            If one is no program.
+        """
+        for program in programs:
+            require(program, Program, "schedule")
 
         def power_of_two(least: int) -> int:
             return 1 << (least - 1).bit_length()

@@ -9,8 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from pymodel.arith.errors import require
+from pymodel.arith.errors import InputError, require
 from pymodel.arith.fp import INVALID
+from pymodel.arith.numbers import whole
 from pymodel.machine.isa import (
     OFFERED,
     Location,
@@ -167,8 +168,12 @@ class Twin:
         self._codes: dict[tuple[int, ...], tuple[Sequence[Word], list]] = {}  # see _decoded
 
     def load(self, registers: Mapping[Location, int]) -> None:
-        """Store bits: {Location: bits}."""
-        for (bank, address), bits in registers.items():
+        """Store bits: {Location: bits}; an InputError if it is something else."""
+        if not isinstance(registers, Mapping):
+            found = type(registers).__name__
+            raise InputError(f"registers: must be a dict, Location -> bits, got {found}")
+        for location, bits in registers.items():
+            bank, address = _location(location)
             self.file[bank][address] = bits
 
     @property
@@ -187,8 +192,9 @@ class Twin:
         return list(map(Store._make, self._stored))
 
     def read(self, location: Location) -> int | None:
-        """Bits of a register."""
-        return self.file[location.bank][location.address]
+        """Bits of a register; an InputError if it is no location."""
+        bank, address = _location(location)
+        return self.file[bank][address]
 
     def run(
         self,
@@ -224,7 +230,15 @@ class Twin:
         ------
         ProgramError
             If the re-basing segment is to run, and there is none.
+        InputError
+            If it is no program.
+        ValueError
+            If a number of steps is no whole number, or negative.
         """
+        require(program, Program, "schedule")
+        for name, number in (("steps", steps), ("every", every), ("save", save)):
+            if whole(name, number) < 0:
+                raise ValueError(f"{name}: must be 0 or more, got {number}")
         if every and not program.special:
             raise ProgramError("no re-basing segment to run every so many steps")
         trace = []
@@ -399,6 +413,12 @@ def _offered(machine: Machine, words: Sequence[Word], number: int, bank: int) ->
     issued = number - machine.latency[machine.lanes[lane].op]
     there = issued >= 0 and lane in words[issued].issues
     return Origin((lane, issued), part) if there else None
+
+
+def _location(given: Location) -> Location:
+    if not (isinstance(given, tuple) and len(given) == len(Location._fields)):
+        raise InputError(f"must be the Location of a register, got {given!r}")
+    return given
 
 
 def _at(context: int, number: int) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pymodel.arith.errors import require_path
 from pymodel.arith.numbers import MASKED, masked
 from pymodel.mechanism import schema
 from pymodel.mechanism.scenario import FIXED, FREE, SPHERICAL, Scenario, ScenarioError, Vector
@@ -95,8 +96,11 @@ def write_scenario(path: str | os.PathLike[str], scenario: Scenario) -> None:
         If the file cannot be written.
     ScenarioError
         If it is no scenario.
+    InputError
+        If the path is none.
     """
     data = _tables(scenario)
+    require_path("path", path)
     parts = [
         (f"[[{name}]]", table) for name in ("body", "loop", "spring") for table in data.pop(name)
     ]

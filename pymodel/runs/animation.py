@@ -18,7 +18,7 @@ from matplotlib.lines import Line2D
 
 from pymodel.mechanism.scenario import Scenario
 from pymodel.runs import skeleton
-from pymodel.runs.input_error import InputError
+from pymodel.runs.input_error import InputError, require_path
 from pymodel.runs.plots import (
     BLOCK_WIDTH,
     BLUE,
@@ -72,11 +72,13 @@ def animate(
     Raises
     ------
     InputError
-        If the file has another ending, ffmpeg is missing, the trajectory is not of this mechanism,
-        has less than two rows or places that are not finite, or the speed is not positive.
+        If the path is none, the file has another ending, ffmpeg is missing, the trajectory is not
+        of this mechanism, has less than two rows or places that are not finite, or the speed is not
+        positive.
     OSError
         If the file cannot be written.
     """
+    require_path("path", path)
     path = Path(path)
     if path.suffix not in WRITERS:
         raise InputError(f"{path}: must end in {' or '.join(WRITERS)}")

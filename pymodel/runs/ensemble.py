@@ -287,7 +287,10 @@ def _axis(key: str, values: Any, known: Mapping[str, str]) -> Axis:
     if masked(axis):
         raise InputError(f"--vary {key}: {MASKED}")
     if not isinstance(axis, Axis):
-        values = np.asarray(axis, dtype=object).ravel().tolist()
+        values = np.asarray(axis, dtype=object)
+        if values.ndim > 1:
+            raise InputError(f"--vary {key}: must be one sequence of values, got {values.shape}")
+        values = values.ravel().tolist()
         axis = Grid(tuple(x.item() if isinstance(x, np.ndarray) else x for x in values))
     if isinstance(axis, Grid):
         if not axis.values:

@@ -9,7 +9,9 @@ import numpy as np
 
 from pymodel.arith.errors import InputError as InputError
 from pymodel.arith.errors import require as require
+from pymodel.arith.errors import require_function as require_function
 from pymodel.arith.errors import require_one_of as require_one_of
+from pymodel.arith.errors import require_path as require_path
 from pymodel.arith.numbers import numbers, whole
 
 

@@ -17,7 +17,12 @@ from pymodel.mechanism.scenario import ScenarioError
 from pymodel.mechanism.scenario_file import parse, read
 from pymodel.runs.backends import BACKENDS, Backend, run_each
 from pymodel.runs.ensemble import Ensemble, Vary, ensemble, variation
-from pymodel.runs.input_error import InputError, require_one_of, require_whole
+from pymodel.runs.input_error import (
+    InputError,
+    require_function,
+    require_one_of,
+    require_whole,
+)
 from pymodel.runs.options import algorithm_options
 from pymodel.runs.outcome import Outcome
 from pymodel.runs.sweep_files import Columns, Parts, joined
@@ -209,6 +214,7 @@ def sweep(
         rebase=rebase,
         shape=shape,
     )
+    require_function("progress", progress)
     parts = Parts(out, asked.description) if out else None
     return run(asked, parts, workers, scheduler, progress)
 

@@ -25,7 +25,7 @@ from pymodel.mechanism.scenario import Scenario
 from pymodel.mechanism.scenario_writer import varied
 from pymodel.runs import engine_calls, engine_runs, native_runs
 from pymodel.runs import simulate as model_runs
-from pymodel.runs.input_error import InputError, require
+from pymodel.runs.input_error import InputError, require, require_function
 from pymodel.runs.judgement import warnings_of
 from pymodel.runs.options import algorithm_options
 from pymodel.runs.robot_calls import MODEL, NATIVE, STEP, machine_of
@@ -99,6 +99,7 @@ def simulate(
         If the target is ``native`` and there is no C compiler.
     """
     require(scenario, Scenario, "load")
+    require_function("progress", progress)
     run = _SIMULATE[_one_of("target", target, tuple(_SIMULATE))]
     options = _options(scenario, shape, base, rebase)
     scenario, name = varied(scenario, **values), _name(arithmetic)

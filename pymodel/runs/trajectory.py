@@ -21,7 +21,7 @@ import numpy as np
 from pymodel.arith.errors import Error
 from pymodel.arith.numbers import numbers
 from pymodel.mechanism.scenario import Scenario
-from pymodel.runs.input_error import InputError, require
+from pymodel.runs.input_error import InputError, require, require_path, require_whole
 
 JOINT_COLUMNS = ("q", "qd", "p")
 SCALAR_COLUMNS = ("kinetic", "potential", "loop_position", "loop_velocity")
@@ -111,7 +111,14 @@ class Trajectory:
         return size_text(self.nq, self.nv)
 
     def first(self, count: int) -> Trajectory:
-        """Its first rows, with the flags and the conditions of the whole run."""
+        """Its first rows, with the flags and the conditions of the whole run.
+
+        Raises
+        ------
+        InputError
+            If the count is no whole number of 0 or more.
+        """
+        count = require_whole("count", count, 0)
         if len(self) <= count:
             return self
         names = ("t", *JOINT_COLUMNS, *SCALAR_COLUMNS)
@@ -190,7 +197,7 @@ def write_csv(path: str | os.PathLike[str], trajectory: Trajectory) -> None:
     Raises
     ------
     InputError
-        If it is no trajectory.
+        If it is no trajectory, or the path is none.
     OSError
         If the file cannot be written.
     """
@@ -200,6 +207,7 @@ def write_csv(path: str | os.PathLike[str], trajectory: Trajectory) -> None:
 
 def write_columns(path: str | os.PathLike[str], columns: Mapping[str, np.ndarray]) -> None:
     """Write a table of float64 columns (T,) by their names; an OSError if that fails."""
+    require_path("path", path)
     # tolist() gives Python floats, whose repr is the bare number.
     rows = zip(*(column.tolist() for column in columns.values()), strict=True)
     with open(path, "w", encoding="ascii", newline="") as file:
@@ -223,6 +231,8 @@ def read_csv(path: str | os.PathLike[str]) -> Trajectory:
     ------
     TrajectoryError
         If it is not one: one line with file, line and reason.
+    InputError
+        If the path is none.
     """
     nq = nv = 0
 
@@ -266,7 +276,10 @@ def read_columns(
     ------
     TrajectoryError
         If it is not one: one line with file, line and reason.
+    InputError
+        If the path is none.
     """
+    require_path("path", path)
     try:
         text = Path(path).read_text(encoding="ascii")
     except OSError as error:

@@ -516,3 +516,78 @@ def test_differences_that_cannot_be(scenario):
     ):
         with pytest.raises(pymodel.InputError, match=said):
             pymodel.differences(*arguments)
+
+
+# --- arguments that are nothing of the kind -------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda s, run: pymodel.read_csv(None), "path: must be that of a file, got None"),
+        (lambda s, run: pymodel.write_csv(None, run), "path: must be that of a file, got None"),
+        (lambda s, run: pymodel.write_scenario(None, s), "path: must be that of a file, got None"),
+        (lambda s, run: pymodel.load_robot(None), "path: must be that of a file, got None"),
+        (lambda s, run: pymodel.animate(run, s, None), "path: must be that of a file, got None"),
+        (lambda s, run: pymodel.simulate(s, progress=5), "progress: must be a function, got 5"),
+        (
+            lambda s, run: pymodel.sweep(DOUBLE_PENDULUM, {"body[0].mass": [1.0]}, progress=5),
+            "progress: must be a function, got 5",
+        ),
+        (
+            lambda s, run: pymodel.sweep(DOUBLE_PENDULUM, {"body[0].mass": [[1.0, 2.0]]}),
+            r"body\[0\].mass: must be one sequence of values, got \(1, 2\)",
+        ),
+        (lambda s, run: run.first(-1), "count: must be a whole number of 0 or more, got -1"),
+        (lambda s, run: run.first(1.5), "count: must be a whole number of 0 or more, got 1.5"),
+        (
+            lambda s, run: pymodel.Format(8, 23).from_float("a"),
+            "must be a number that float64 holds, got 'a'",
+        ),
+        (
+            lambda s, run: pymodel.Format(8, 23).from_float(10**400),
+            "must be a number that float64 holds, got 1000",
+        ),
+        (
+            lambda s, run: pymodel.Machine().holding([]),
+            "must be a Program, as pymodel.schedule makes one, got list",
+        ),
+        (
+            lambda s, run: pymodel.Twin(pymodel.Machine()).run(None, 1),
+            "must be a Program, as pymodel.schedule makes one, got NoneType",
+        ),
+        (
+            lambda s, run: pymodel.Twin(pymodel.Machine()).read(None),
+            "must be the Location of a register, got None",
+        ),
+        (
+            lambda s, run: pymodel.Twin(pymodel.Machine()).load(None),
+            "registers: must be a dict, Location -> bits, got NoneType",
+        ),
+        (
+            lambda s, run: pymodel.Twin(pymodel.Machine()).load({"a": 1}),
+            "must be the Location of a register, got 'a'",
+        ),
+        (
+            lambda s, run: pymodel.record(three, inputs="abc").evaluate(None, {}),
+            "arithmetic: must be an arithmetic of pymodel.arith.scalars, got None",
+        ),
+        (
+            lambda s, run: pymodel.record(lambda a, v: {"y": a.parameter("m", "q")}, inputs="a"),
+            "parameter 'm': must be a number",
+        ),
+    ],
+)
+def test_arguments_of_another_kind(scenario, call, said):
+    with pytest.raises(ValueError, match=said) as caught:
+        call(scenario, pymodel.simulate(scenario))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("option", ["steps", "every", "save"])
+def test_a_twin_runs_no_negative_steps(scenario, option):
+    kernel = pymodel.recorded("step", scenario)
+    machine = pymodel.fitting(pymodel.Machine(), [scenario])
+    program = pymodel.schedule(machine, kernel)
+    with pytest.raises(ValueError, match=f"{option}: must be 0 or more, got -1"):
+        pymodel.Twin(machine).run(program, **{"steps": 1} | {option: -1})
