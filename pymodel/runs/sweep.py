@@ -200,7 +200,7 @@ def sweep(
     InputError
         If an argument makes no sense, the scheduler does not answer or is lost, damaged files, or
         those of another sweep, stand where the table is to be, or what computes the rows changes
-        meanwhile.
+        meanwhile. Messages name an argument as the command line does, ``--count``.
     """
     asked = prepare(
         scenario,
