@@ -4,11 +4,20 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pymodel.machine.registers import Map
+from pymodel.machine.registers import Map, Register
 from tb.common.axil import Registers
 from tb.common.batch import now
 
 RUN_CYCLES = 20_000  # more than any run of a co-processor takes
+#: Registers that show a parameter of another name, and its name.
+OF_OTHER_NAME = {"FILE_DEPTH": "DEPTH"}
+
+
+def parameter_word(register: Register, params: Mapping[str, int]) -> int:
+    """What a register reads as that shows parameters: one in each field, or the one of its name."""
+    if not register.fields:
+        return params[OF_OTHER_NAME.get(register.name, register.name)]
+    return sum(int(params[field.name]) << field.low for field in register.fields)
 
 
 class Coprocessor(Registers):

@@ -14,12 +14,12 @@ import cocotb
 from cocotb.triggers import ClockCycles, FallingEdge
 
 from pymodel.arith.fp import Format
-from pymodel.machine.registers import READ_WRITE, WORD_BYTES
+from pymodel.machine.registers import READ_WRITE, WORD_BYTES, Home, Map
 from tb.common import clock
 from tb.common.axil import ACCESS_CYCLES, limit_of, okay
 from tb.common.batch import REFUSED
 from tb.common.bench import Bench
-from tb.common.coprocessor import RUN_CYCLES, Coprocessor
+from tb.common.coprocessor import RUN_CYCLES, Coprocessor, parameter_word
 from tb.common.coverage import bus as coverage
 from tb.common.scoreboard import Scoreboard
 from tb.common.waiting import AnswerError, Deadline, within
@@ -31,6 +31,12 @@ OPTIONS_IN = 8  # two of so many runs have the options of CTRL, the others none
 COMMAND_CYCLES = 3  # from a write, over the wait for it, to the next one
 CTRL_READS = 3  # in even and in odd cycles, however many a read takes
 CONSTANTS = ("ID", "VERSION", "CONFIG")  # registers
+#: Lists of a bench's :class:`Bus`, by where a register's value lives; one of them names it.
+JUDGED = {
+    Home.HELD: ("OPERANDS",),
+    Home.GIVEN: ("RESULTS", "PARAMETERS"),
+    Home.THROUGH: ("ACTIVE",),
+}
 UNREADY_ROUNDS, UNREADY_ACCESSES = 6, 4
 RATE_ACCESSES = 12  # one behind the other
 UNREADY_CYCLES = 8  # that responses wait in: more than the set-up of the next accesses
@@ -41,13 +47,18 @@ ICARUS_TAKES = 8  # one in so many numbers of one bit
 class Bus:
     """A co-processor, the model's expectation of it, and the scoreboard.
 
-    Attributes that a subclass gives: ``IDENTITY`` (four bytes), ``OPERANDS`` and ``RESULTS``
-    (names of registers), and the methods that raise NotImplementedError here.
+    Attributes that a subclass gives: ``IDENTITY`` (four bytes), names of registers, and the methods
+    that raise NotImplementedError here. Every register of the map but those that all tops have is
+    named once: in ``OPERANDS`` what software writes; in ``RESULTS`` what the hardware gives and the
+    bench compares with its model; in ``PARAMETERS`` what shows parameters of the instance
+    (:func:`identity` compares it); in ``ACTIVE`` what acts, which tests of its own judge.
     """
 
     IDENTITY = b"????"
     OPERANDS = ()
     RESULTS = ()
+    PARAMETERS = ()
+    ACTIVE = ()
     setup = 0  # cycles that address and data stand for before an access
 
     def __init__(self, bench: Bench, dut: Any, board: Scoreboard) -> None:
@@ -281,13 +292,38 @@ async def _handshakes(dut: Any, levels: list[int]) -> None:
         levels.append(int(dut.handshakes_o.value))
 
 
+def not_judged(map_: Map, bus_type: type[Bus]) -> list[str]:
+    """What is wrong with the names of registers that a kind of bus gives; each in a few words."""
+    named: dict[str, list[str]] = {}
+    for list_ in itertools.chain(*JUDGED.values()):
+        for name in getattr(bus_type, list_):
+            named.setdefault(name, []).append(list_)
+    wrong = []
+    for register in map_.registers:
+        lists = named.pop(register.name, [])
+        if register.home in JUDGED and (len(lists) != 1 or lists[0] not in JUDGED[register.home]):
+            where = " or ".join(JUDGED[register.home])
+            wrong.append(
+                f"{register.name}: must be in {where}, is in {' and '.join(lists) or 'none'}"
+            )
+    return wrong + [f"{name}: no register of {map_.name}" for name in named]
+
+
 async def identity(bus: Bus) -> None:
-    """ID, VERSION and CONFIG say what this instance is; no command of CTRL stays."""
+    """What shows parameters says what this instance is; no command of CTRL stays.
+
+    Every register of the map is one that the bench judges.
+    """
+    wrong = not_judged(bus.registers.map, type(bus))
+    assert not wrong, f"no list of {type(bus).__module__}.Bus judges {'; '.join(wrong)}"
     await bus.compare("ID", int.from_bytes(bus.IDENTITY, "big"))
     await bus.compare("VERSION", bus.registers.map.version_word)
-    word = await bus.registers.read("CONFIG")
-    for field in bus.registers.map["CONFIG"].fields:
-        bus.board.compare(f"CONFIG.{field.name}", field.get(word), bus.params[field.name])
+    for name in ("CONFIG", *bus.PARAMETERS):
+        register, word = bus.registers.map[name], await bus.registers.read(name)
+        want = parameter_word(register, bus.params)
+        for field in register.fields:
+            bus.board.compare(f"{name}.{field.name}", field.get(word), field.get(want))
+        bus.board.compare(name, word, want)
     for cycles in range(1, CTRL_READS + 1):
         await bus.compare("CTRL", 0)
         await ClockCycles(bus.dut.clk_i, cycles)

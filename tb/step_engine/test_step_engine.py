@@ -77,6 +77,23 @@ class Bus(coprocessor_bench.Bus):
     )
     OPERANDS = ("STEPS", "SAVE", "EVERY", *DESCRIPTION, "PROGRAM_WORD")
     RESULTS = ("CYCLES", "STEPS_DONE", "TRACE_COUNT")
+    PARAMETERS = (
+        "LANES",
+        "FILE_DEPTH",
+        "PROGRAM_DEPTH",
+        "TRACE_DEPTH",
+        "TRACE_REGISTERS",
+        "PROGRAMS",
+    )
+    ACTIVE = (
+        "PROGRAM",
+        "TRACE_DATA",
+        "TRACE_INDEX",
+        "TRACE_ENTRY",
+        "FILE_ADDRESS",
+        "FILE_DATA",
+        "PROGRAM_STORE",
+    )
 
     def __init__(self, bench, dut, board):
         super().__init__(bench, dut, board)
@@ -764,10 +781,6 @@ async def descriptions(dut, board):
                 word = int.from_bytes(want[number][WORD_BYTES * i :][:WORD_BYTES], "little")
                 await bus.compare(name, word, context=f"program {number}, {context}")
 
-    lanes = await registers.read("LANES")
-    for part in registers.map["LANES"].fields:
-        board.compare(f"LANES.{part.name}", part.get(lanes), bus.params[part.name])
-    await bus.compare("PROGRAMS", count)
     await bus.compare("PROGRAM", 0)
     await check("before any write")
     for _ in range(8 * count):
