@@ -21,13 +21,19 @@ from pymodel.machine.registers import (
 )
 from tb.common import step_array as array_driver
 from tb.common import step_engine as engine_driver
+from tb.common.coprocessor import parameter_word
 
 WORD = 0xFFFF_FFFF
 RUN, RESET = 1, 2  # of CTRL
 IDLE, BUSY, DONE, ERROR = 1, 2, 4, 8  # of STATUS
 FLAGS_AT, FAULT_AT, FLAGS = 8, 4, 31
-#: What hardware of one configuration reads as; not known here, but the same in every read.
-CONSTANTS = ("ID", "VERSION", "CONFIG", "LANES", "ARRAY", "SCRATCH_DEPTH", "TRACE_DEPTH")
+_DEFAULT = "no parameter of the unit: the default of the RTL, which the top's bench compares"
+#: What hardware of one configuration reads as; not known here, but the same in every read; and why.
+CONSTANTS = {
+    "ID": "the top's bench says which letters",
+    "SCRATCH_DEPTH": _DEFAULT,
+    "TRACE_DEPTH": _DEFAULT,
+}
 UNKNOWN = None  # a word that may be anything
 
 
@@ -44,6 +50,8 @@ class Model:
         Of the module.
     """
 
+    PARAMETERS: tuple[str, ...] = ()  # registers that show parameters, besides CONFIG
+    RESULTS: tuple[str, ...] = ()  # registers that :meth:`run` gives, 0 before
     OPTIONS = 0  # bits of CTRL that are kept
     NOT_COUNTED = 0  # cycles of a run that CYCLES does not count
 
@@ -55,7 +63,10 @@ class Model:
             for register in map_.registers
             for i in range(register.words)
         }
-        self.constant: dict[str, int] = {}  # what GIVEN registers and the first three read as
+        self.constant = {  # what reads as the same at all times
+            name: parameter_word(map_[name], params) for name in ("CONFIG", *self.PARAMETERS)
+        }
+        self.constant["VERSION"] = map_.version_word
         self.seen: dict[str, int] = {}  # constants as they were read first
         self.now = 0  # cycle of the access
         self.met: Counter[str] = Counter()  # runs that were begun, ended, refused, aborted
@@ -93,8 +104,27 @@ class Model:
         return True
 
     def given(self, name: str, index: int) -> int | None:
-        """What a register of the hardware reads as."""
-        return self.results.get((name, index), 0)
+        """What a register of the hardware reads as.
+
+        Raises
+        ------
+        KeyError
+            If nothing here says so.
+        """
+        if name in self.RESULTS:
+            return self.results.get((name, index), 0)
+        return self.same(name)
+
+    def same(self, name: str) -> int | None:
+        """What a register reads as at all times; raises like :meth:`given`."""
+        if name in self.constant:
+            return self.constant[name]
+        if name not in CONSTANTS:
+            raise KeyError(
+                f"{name} of {self.map.name}: tb/fuzz/model.py does not say what it reads as, nor "
+                "CONSTANTS there why that is not known"
+            )
+        return UNKNOWN
 
     def read_through(self, name: str) -> tuple[bool, int | None]:
         """Response and word of a register that a read acts on."""
@@ -154,7 +184,8 @@ class Model:
             return (self.sticky | state,)
         if name == "CYCLES":
             return (cycle - self.started - 1 if busy else self.cycles,)
-        return (self.constant[name],) if name in self.constant else None
+        word = self.same(name)
+        return None if word is UNKNOWN else (word,)
 
     def write(self, cycle: int, address: int, data: int, strobes: int) -> bool:
         """Do a write; whether the answer is OKAY."""
@@ -225,6 +256,7 @@ class Model:
 class Hdca(Model):
     """Assembly and disassembly."""
 
+    RESULTS = ("COMPOUND", "T_1B", "WEIGHT_A", "WEIGHT_B", "BETA_HAT")
     OPTIONS = 4
     PHASE = 4
 
@@ -270,6 +302,8 @@ class Hdca(Model):
 class Ldup(Model):
     """Inverses."""
 
+    RESULTS = ("INVERSE",)
+
     def __init__(self, params: dict[str, int]) -> None:
         super().__init__(ldup_coprocessor(params["N"]), params)
 
@@ -293,16 +327,6 @@ class Programmable(Model):
     def __init__(self, map_: Map, params: dict[str, int]) -> None:
         self.file: dict[int, int | None] = {}
         super().__init__(map_, params)
-        words = {
-            "FILE_DEPTH": "DEPTH",
-            "PROGRAM_DEPTH": "PROGRAM_DEPTH",
-            "TRACE_DEPTH": "TRACE_DEPTH",
-            "TRACE_REGISTERS": "TRACE_REGISTERS",
-            "PROGRAMS": "PROGRAMS",
-            "IN_DEPTH": "IN_DEPTH",
-            "OUT_DEPTH": "OUT_DEPTH",
-        }
-        self.constant |= {name: params[of] for name, of in words.items() if of in params}
 
     def reset(self, pending: tuple[int, int, int] | None = None) -> None:
         """The file stays; a write of it in that cycle may have come through."""
@@ -384,6 +408,7 @@ class Programmable(Model):
 class Step(Programmable):
     """The step engine, with a program of words that store nothing; runs trace nothing."""
 
+    PARAMETERS = ("LANES", "FILE_DEPTH", "PROGRAM_DEPTH", "TRACE_REGISTERS", "PROGRAMS")
     POSITIONS = ("FILE_ADDRESS", "PROGRAM_STORE", "PROGRAM", "TRACE_INDEX")
     PER_PROGRAM = (
         "MAIN_START",
@@ -494,12 +519,14 @@ class Step(Programmable):
         """No word is traced."""
         if name == "STEPS_DONE":
             return self.steps_done
-        return 0 if name == "TRACE_COUNT" else self.constant.get(name, UNKNOWN)
+        return 0 if name == "TRACE_COUNT" else super().given(name, index)
 
 
 class Array(Programmable):
     """The step array with calls that are too long for any function: all are dropped."""
 
+    PARAMETERS = ("LANES", "FILE_DEPTH", "PROGRAM_DEPTH", "IN_DEPTH", "OUT_DEPTH", "ARRAY")
+    RESULTS = ("CALLS_TAKEN", "DROPPED")
     READS_FILE = False
     NOT_COUNTED = 1  # until the array hears of a run
     AROUND_CALLS = 4  # cycles of a run
@@ -567,6 +594,4 @@ class Array(Programmable):
 
     def given(self, name: str, index: int) -> int | None:
         """Calls were taken and dropped, none was given, no word executed."""
-        if name in ("CALLS_TAKEN", "DROPPED"):
-            return super().given(name, index)
-        return 0 if name in ("CALLS_GIVEN", "WORD_CYCLES") else self.constant.get(name, UNKNOWN)
+        return 0 if name in ("CALLS_GIVEN", "WORD_CYCLES") else super().given(name, index)

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from pymodel.machine import registers
+from pymodel.machine.registers import COPROCESSOR, MAPS, Home
 from scripts.fuzz import run
 from scripts.measured_rtl import rtl_digest
 from scripts.places import BUILD, ROOT
@@ -13,6 +15,7 @@ from scripts.tests.waves.values import Values, build_converter
 from scripts.waves.failure import PS, failure_group, window
 from scripts.waves.viewer import write
 from scripts.waves.waveform import Waveform
+from tb.fuzz import model as models
 from tb.fuzz.units import UNITS
 from tb.ldup_coprocessor.bench import BENCH
 
@@ -61,6 +64,42 @@ def test_a_top_that_differs_has_no_row(tmp_path, monkeypatch, capsys):
     assert run.main(["step_engine"]) == 1
     assert "it differs" in capsys.readouterr().out
     assert {row["unit"] for row in json.loads(file.read_text())} == UNITS.keys() - {"step_engine"}
+
+
+@pytest.mark.rtl_of()
+def test_every_top_with_registers_is_fuzzed():
+    assert {map_.name for map_ in MAPS} - {COPROCESSOR.name} == UNITS.keys()
+
+
+#: What stands in a memory that nothing resets.
+IN_MEMORY = {"FILE_DATA", "TRACE_ENTRY"}
+
+
+@pytest.mark.rtl_of()
+@pytest.mark.parametrize("name", UNITS)
+def test_the_model_knows_every_register(name):
+    """What each reads as after a reset, but of those that it says why not."""
+    unit = UNITS[name]
+    model = getattr(models, unit.model)(unit.params)
+    unknown = {
+        register.name
+        for cycle, (address, (register, _)) in enumerate(model.at.items())
+        if model.read(cycle, address)[1] is None
+    }
+    assert unknown - IN_MEMORY <= models.CONSTANTS.keys()
+
+
+@pytest.mark.rtl_of()
+@pytest.mark.parametrize("name", UNITS)
+@pytest.mark.parametrize("home", [Home.GIVEN, Home.CONTROL], ids=lambda home: home.name)
+def test_a_register_that_the_model_does_not_know_is_an_error(name, home):
+    """It is not taken for one that may be anything."""
+    unit = UNITS[name]
+    model = getattr(models, unit.model)(unit.params)
+    new = dataclasses.replace(registers.given("RUNS", 0xFFC, "runs"), home=home)
+    model.at[new.offset] = new, 0
+    with pytest.raises(KeyError, match=f"RUNS of {name}: .* does not say what it reads as"):
+        model.read(0, new.offset)
 
 
 # HDCA has the bus and the control of LDUP, and takes longest to build.
