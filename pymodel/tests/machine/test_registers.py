@@ -1,5 +1,8 @@
 """Register maps: consistent in themselves, and everything generated from them is up to date."""
 
+import dataclasses
+import hashlib
+import json
 import math
 import re
 import shutil
@@ -30,8 +33,8 @@ every_map = pytest.mark.parametrize("map_", MAPS, ids=lambda map_: map_.name)
 
 @pytest.mark.parametrize("path", register_files.generated_files())
 def test_generated_files_are_up_to_date(path):
-    """`python -m pymodel.machine.register_files` writes them."""
-    assert (ROOT / path).read_text() == register_files.generated_files()[path]
+    same = (ROOT / path).read_text() == register_files.generated_files()[path]
+    assert same, f"{path} is stale or was edited: `python -m pymodel.machine.register_files`"
 
 
 def test_each_map_becomes_constants_header_documentation_and_a_block():
@@ -195,6 +198,71 @@ def test_the_version_is_that_of_the_rtl(map_):
     assert f"| 0x004 | VERSION | RO | 1 | major << 16 \\| minor: 0x{word:08x} |" in (
         register_files.markdown([map_])
     )
+
+
+#: Version of each map, and digest of what hosts see of it.
+PINNED = {
+    "hdca_coprocessor": ((1, 0), "529fbf1378f62d76"),
+    "ldup_coprocessor": ((1, 0), "5cad6907ab04377e"),
+    "step_engine": ((1, 2), "5456c8c9d26ba317"),
+    "step_array": ((1, 0), "13fdff2391d1360e"),
+}
+
+
+def seen_by_hosts(map_):
+    """Digest of a map without its texts, and without where in the hardware its values live."""
+    registers_ = []
+    for register in map_.registers:
+        shape = dataclasses.asdict(register)
+        del shape["text"], shape["home"]
+        fields = [(field.name, field.low, field.width, field.bits) for field in register.fields]
+        registers_.append(shape | {"fields": fields})
+    parameters = [(name, value) for name, value, _ in map_.parameters]
+    letters = map_["ID"].text
+    text = json.dumps([map_.name, map_.addr_w, letters, parameters, registers_], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+@pytest.mark.parametrize("map_", MAPS[1:], ids=lambda map_: map_.name)
+def test_what_hosts_see_counts_as_a_version(map_):
+    """Hosts tell maps apart by VERSION: another map of the same version is none."""
+    version, digest = PINNED[map_.name]
+    seen = seen_by_hosts(map_)
+    assert (map_.version != version) or (digest == seen), (
+        f"hosts see another {map_.name} than version {version}: raise `version=` in "
+        "pymodel/machine/registers.py (the minor number if hosts of the old map still work, else "
+        f"the major one) and VERSION_VALUE in rtl/top/{map_.name}.sv, write the files again by "
+        "`python -m pymodel.machine.register_files`, put the new version here with digest "
+        f"{seen!r}"
+    )
+    assert (map_.version, seen) == (version, digest), (
+        f"PINNED has version {version} of {map_.name}: put {(map_.version, seen)} there"
+    )
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"name": "OTHER"},
+        {"offset": 0x800},
+        {"access": READ_WRITE},
+        {"words": 2},
+        {"locked": True},
+        {"fields": (registers.Field("X", 0, 2, ""),)},
+    ],
+    ids=lambda change: next(iter(change)),
+)
+def test_what_counts_as_a_version(change):
+    """Whatever software could come to know; texts are no part of it."""
+    map_ = registers.STEP_ENGINE
+    *others, last = (*map_.registers, registers.given("NEW", 0x900, "new"))
+
+    def digest(**changes):
+        changed = dataclasses.replace(last, **changes)
+        return seen_by_hosts(dataclasses.replace(map_, registers=(*others, changed)))
+
+    assert digest(**change) != digest() != seen_by_hosts(map_)
+    assert digest(text="other", home=Home.THROUGH) == digest()
 
 
 @every_map
