@@ -35,7 +35,7 @@ from pymodel.runs import lagrangian, native_runs
 from pymodel.runs.recorder import NonFiniteError
 from pymodel.runs.simulate import simulate
 from pymodel.tests.chains import difference, evaluate, random_assembly, random_chain
-from pymodel.tests.places import SCENARIOS
+from pymodel.tests.places import ROOT, SCENARIOS
 
 SIZES = (1, 2, 3, 5, 7, 8, 16, 33, 64)
 SEEDS = range(5)
@@ -291,12 +291,35 @@ STEPPERS = {
 ORDERS = {"euler": 1, "semi-implicit": 1, "rk4": 4, "implicit-midpoint": 2}
 
 
+def test_every_integrator_is_tried():
+    """By its order, and step by step against the textbook; both below."""
+    lists = {
+        "pymodel.algorithms.integrators.INTEGRATORS": INTEGRATORS,
+        "pymodel.mechanism.scenario.INTEGRATORS": NAMES,
+        "STEPPERS here": STEPPERS,
+        "ORDERS here": ORDERS,
+    }
+    every = set().union(*lists.values())
+    lacking = {text: sorted(every.difference(names)) for text, names in lists.items()}
+    wrong = [f"{text} lacks {', '.join(names)}" for text, names in lacking.items() if names]
+    assert not wrong, "; ".join(wrong)
+
+
 def test_every_integrator_has_its_order():
-    """Which is tried below, and named in the reference of the scenarios."""
-    assert ORDERS.keys() == INTEGRATORS.keys() == set(NAMES), "its order in ORDERS"
+    """Which is named in the reference of the scenarios."""
     (text,) = (key.text for key in schema.TIME if key.name == "integrator")
     for name, order in ORDERS.items():
         assert re.search(rf"`{name}` \([^)]*\border {order}\b", text), f"schema.TIME: {name}"
+
+
+@pytest.mark.reads("docs")
+def test_the_theory_has_every_integrator():
+    """The table of docs/theory.md, with its orders."""
+    section = (ROOT / "docs/theory.md").read_text().partition("\n## Integrators\n")[2]
+    table = section[section.index("| `integrator` |") :].partition("\n\n")[0]
+    rows = re.findall(r"^\| `([\w-]+)` \|.*\| (\d) \| \w+ \| \d+ \|$", table, re.M)
+    found = {name: int(order) for name, order in rows}
+    assert found == ORDERS, "docs/theory.md, Integrators: names and orders of its table"
 
 
 @pytest.mark.parametrize("integrator", STEPPERS)
