@@ -145,6 +145,19 @@ def test_links_lead_somewhere():
     assert not lost
 
 
+@pytest.mark.rtl_of()
+def test_readme_has_every_bench():
+    """The table of its benches: every folder that `make <bench>` takes."""
+    section = (ROOT / README).read_text().partition("\n## Benches\n")[2]
+    first_cells = re.findall(r"^\| (`[^|]*) \|", section.partition("\n```")[0], re.M)
+    rows = re.findall(r"`(\w+)`", " ".join(first_cells))
+    benches = {file.parent.name for file in (ROOT / "tb").glob("*/Makefile")}
+    lacking, others = sorted(benches - set(rows)), sorted(set(rows) - benches)
+    assert not lacking, f"README.md, Benches: no row for {lacking}"
+    assert not others, f"README.md, Benches: {others} are no folders of tb with a Makefile"
+    assert len(rows) == len(benches), "README.md, Benches: two rows for one"
+
+
 def texts():
     """What names files of the repository: documents, RTL, the Makefile."""
     tops = [ROOT / name for name in (README, "CONTRIBUTING.md", "Makefile")]
