@@ -17,7 +17,8 @@ pytestmark = pytest.mark.rtl_of()
 
 def test_the_reference_is_not_stale():
     """`make reference` writes it."""
-    assert scenario_reference.DOC.read_text() == scenario_reference.document()
+    stale = f"{scenario_reference.DOC.name} is stale or was edited: `make reference` writes it"
+    assert scenario_reference.DOC.read_text() == scenario_reference.document(), stale
 
 
 EXAMPLES = re.findall(r"```toml\n(.*?)```", scenario_reference.document(), re.S)

@@ -233,7 +233,8 @@ def test_demo_files():
     names = sorted(path.stem for path in SCENARIOS.glob("*.toml"))
     assert {"chain_8", "compound_pendulum", "double_pendulum", "four_bar"} <= set(names)
     for name in names:
-        assert load(SCENARIOS / f"{name}.toml").name == name
+        said = load(SCENARIOS / f"{name}.toml").name
+        assert said == name, f"scenarios/{name}.toml: its `name` is {said!r}, must be the file's"
     pendulum = load(SCENARIOS / "double_pendulum.toml")
     assert pendulum.steps == 10_000 and len(pendulum.bodies) == 2 and pendulum.is_chain
     linkage = load(SCENARIOS / "four_bar.toml")
