@@ -1,7 +1,8 @@
 """The order of float operations, phase by phase, as formulas that one can read.
 
 Each phase of the algorithm text runs on symbols, nothing shared or folded, and every quantity that
-it gives is written with all its brackets. ``operation_order.txt`` holds these formulas as they are
+it gives is written with all its brackets. What is too long for that is written function by function
+(:mod:`pymodel.tests.operation_texts`). ``operation_order.txt`` holds these formulas as they are
 meant to be; after a change on purpose,
 
     python -m pymodel.tests.operation_order
@@ -28,6 +29,7 @@ from pymodel.compile.count import Unpivoted, subdesign_operands
 from pymodel.compile.graph import Graph, Ref, symbols
 from pymodel.mechanism.scenario import Loop, Table
 from pymodel.mechanism.topology import build_tree
+from pymodel.tests import operation_texts
 from pymodel.tests.chains import random_chain
 from pymodel.tests.mechanisms import hang
 
@@ -336,13 +338,15 @@ def formulas(phase: str) -> Formulas:
     Parameters
     ----------
     phase : str
-        A key of :data:`PHASES`.
+        A key of :data:`PHASES` or of :data:`pymodel.tests.operation_texts.TEXTS`.
 
     Returns
     -------
     dict
-        Name of each quantity -> its formula.
+        Name of each quantity, or of a function's operation -> its formula.
     """
+    if phase in operation_texts.TEXTS:
+        return operation_texts.formulas(phase)
     return write(*PHASES[phase]())
 
 
@@ -351,10 +355,21 @@ def assembly_trees() -> Formulas:
     return {f"chain of {n}": repr(build_tree("balanced", n)) for n in range(2, 9)}
 
 
+#: What stands in the file besides: the balanced assembly trees.
+TREES = "order of assembly: topology.build_tree"
+
+
 def everything() -> dict[str, Formulas]:
     """Write the formulas of all phases, and the assembly trees."""
-    found = {phase: formulas(phase) for phase in PHASES}
-    return found | {"order of assembly: topology.build_tree": assembly_trees()}
+    found = {phase: formulas(phase) for phase in (*PHASES, *operation_texts.TEXTS)}
+    return found | {TREES: assembly_trees()}
+
+
+def recorders() -> Iterator[Callable[[], Any]]:
+    """List what runs the text of each phase, first what shares least with others."""
+    yield from PHASES.values()
+    for texts in operation_texts.TEXTS.values():
+        yield from reversed(texts.values())
 
 
 # --- the file -------------------------------------------------------------------------------------
