@@ -111,7 +111,9 @@ def _package() -> dict[str, str]:
     """A digest of the package's files, without the command line and the tests."""
     found = hashlib.sha256()
     for path in sorted(PACKAGE.glob("*/**/*")):
-        if path.suffix in CODE and path.relative_to(PACKAGE).parts[0] != "tests":
+        own = path.relative_to(PACKAGE).parts
+        hidden = any(part.startswith(".") for part in own)  # of an editor or a notebook
+        if path.suffix in CODE and own[0] != "tests" and not hidden:
             found.update(path.read_bytes() + b"\0")
     return {"code": found.hexdigest()[:16]}
 

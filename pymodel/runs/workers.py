@@ -69,9 +69,12 @@ def workers(count: int | None, scheduler: str | None) -> Iterator[tuple[int, Run
     with contextlib.ExitStack() as stack:
         stack.enter_context(dask.config.set(SETTINGS))
         if scheduler is None:
-            stack.enter_context(_on(signal.SIGTERM, _end_once))
+            stack.enter_context(_on(signal.SIGTERM, _end_once, signal.SIG_DFL))
             # Meanwhile Dask cannot be stopped half-way, seconds.
-            with _on(signal.SIGINT, signal.SIG_IGN), _on(signal.SIGTERM, signal.SIG_DFL):
+            with (
+                _on(signal.SIGINT, signal.SIG_IGN),
+                _on(signal.SIGTERM, signal.SIG_DFL, _end_once),
+            ):
                 cluster = distributed.LocalCluster(
                     n_workers=count or os.cpu_count() or 1,
                     threads_per_worker=1,
@@ -87,9 +90,13 @@ def workers(count: int | None, scheduler: str | None) -> Iterator[tuple[int, Run
 
 
 @contextlib.contextmanager
-def _on(number: int, handler: Any) -> Iterator[None]:
-    """Handle a signal; what is ignored is so by processes that start meanwhile, too."""
-    if threading.current_thread() is not threading.main_thread():  # no signal comes there
+def _on(number: int, handler: Any, instead_of: Any = None) -> Iterator[None]:
+    """Handle a signal; what is ignored is so by processes that start meanwhile, too.
+
+    With ``instead_of``, only where this is its handler: somebody else's stays.
+    """
+    elsewhere = threading.current_thread() is not threading.main_thread()  # no signal comes there
+    if elsewhere or instead_of not in (None, signal.getsignal(number)):
         yield
         return
     before = signal.signal(number, handler)

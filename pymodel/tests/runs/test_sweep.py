@@ -25,6 +25,7 @@ from pymodel.runs.input_error import InputError
 from pymodel.runs.outcome import Outcome
 from pymodel.runs.sweep import KILLED, sweep
 from pymodel.runs.sweep_files import WRITERS, Parts, read_table
+from pymodel.runs.workers import workers
 from pymodel.tests.places import ROOT, SCENARIOS
 
 DOUBLE_PENDULUM, FOUR_BAR = SCENARIOS / "double_pendulum.toml", SCENARIOS / "four_bar.toml"
@@ -360,6 +361,8 @@ def package(tmp_path, monkeypatch):
         ("algorithms/rigid_body/x.py", True),
         ("compile/x.c", True),
         ("tests/runs/x.py", False),
+        ("runs/.#x.py", False),
+        ("runs/.checkpoints/x.py", False),
         ("x.py", False),
     ],
 )
@@ -511,6 +514,17 @@ def test_ctrl_c_while_workers_start_is_left_out(monkeypatch):
     with pytest.raises(StartedError, match="True"):
         sweep(DOUBLE_PENDULUM, {"body[0].mass": "1,2"}, workers=1)
     assert signal.getsignal(signal.SIGINT) == before
+
+
+@pytest.mark.parametrize("handler", [signal.SIG_IGN, lambda number, frame: None])
+def test_a_program_that_handles_sigterm_does_so_during_a_sweep(handler):
+    before = signal.signal(signal.SIGTERM, handler)
+    try:
+        with workers(1, None):
+            assert signal.getsignal(signal.SIGTERM) is handler
+        assert signal.getsignal(signal.SIGTERM) is handler
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
