@@ -21,6 +21,7 @@ IIWA, HYQ = str(ROBOTS / "iiwa14.urdf"), str(ROBOTS / "hyq.urdf")
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("pymodel.robot_commands.PATIENCE", 3600.0)  # a busy machine says no more
 
 
 def inputs(function, rows=3, path=IIWA, floating=False, **changed):

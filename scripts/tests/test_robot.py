@@ -23,7 +23,9 @@ IIWA = str(ROOT / "robots" / "iiwa14.urdf")
 
 
 @pytest.fixture
-def attempt(tmp_path):
+def attempt(tmp_path, monkeypatch):
+    monkeypatch.setattr(robot, "PATIENCE", 3600.0)  # a busy machine says no more
+
     def run(function, *options, urdf=IIWA):
         words = ["--urdf", urdf, "--function", function, "--out", str(tmp_path / "out")]
         return robot.main([*words, *options])

@@ -542,6 +542,8 @@ def test_ctrl_c_on_the_command_line_and_going_on(tmp_path, number):
         time.sleep(0.05)
     os.killpg(process.pid, number)
     _, said = process.communicate(timeout=60)
-    assert process.returncode == 130 and said.count("\n") == 1
-    assert said.startswith("ended by Ctrl-C; ") and "of 5000 variations are kept" in said
+    *progress, last = said.splitlines()  # a busy machine has time for some
+    assert process.returncode == 130
+    assert all(line.startswith("double_pendulum: ") for line in progress), said
+    assert last.startswith("ended by Ctrl-C; ") and "of 5000 variations are kept" in last
     assert json.loads((tmp_path / "one.csv.parts" / "sweep.json").read_text())["steps"] == 2
