@@ -47,8 +47,7 @@ class FormatArrays:
 
     def _to_binary32(self, x: np.ndarray) -> np.ndarray:
         """As the host rounds, who has subnormal numbers in place of flushing to zero."""
-        magnitude = np.abs(x)
-        if np.any((magnitude < self._least) & (magnitude > 0.0)):
+        if not ((np.abs(x) >= self._least) | (x == 0.0)).all():  # too small, or a NaN
             return self._by_bits(x)
         with np.errstate(over="ignore", invalid="ignore"):
             return x.astype(np.float32).astype(float)
@@ -62,7 +61,7 @@ class FormatArrays:
         found = (((bits + half) >> shift) << shift).view(float)
         found = np.where(np.abs(found) < self._least, np.copysign(0.0, x), found)
         found = np.where(np.abs(found) > self._largest, np.copysign(np.inf, x), found)
-        return np.where(np.isfinite(x), found, x)
+        return np.where(np.isfinite(x), found, np.where(np.isnan(x), np.nan, x))
 
     def array(self, x: np.ndarray | float) -> Rounded:
         """Round numbers once, to a scalar."""
@@ -92,6 +91,10 @@ class FormatArrays:
             for some in zip(*found, strict=True)
         )
         return Rounded(self, sin), Rounded(self, cos)
+
+    def canonical(self, x: Rounded) -> Rounded:
+        """Return x with the one NaN of operations in place of a negated one."""
+        return Rounded(self, np.where(np.isnan(x.values), np.nan, x.values))
 
     def is_zero(self, x: Rounded) -> bool:
         """Return whether an entry is zero."""

@@ -213,6 +213,10 @@ class BitExact:
             return self.const(math.nan), self.const(math.nan)
         return self.const(math.sin(angle)), self.const(math.cos(angle))
 
+    def canonical(self, x: Any) -> Any:
+        """Return x, or the one NaN of operations in place of any other."""
+        return self.scalar(self.fmt.canonical_nan) if self.fmt.is_nan(x.bits) else x
+
     def is_zero(self, x: Any) -> bool:
         """Return whether x is zero of either sign."""
         return self.to_float(x) == 0.0

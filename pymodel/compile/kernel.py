@@ -214,7 +214,8 @@ class Kernel:
         Returns
         -------
         dict
-            Name -> scalar of the carried values after it, and of the outputs.
+            Name -> scalar of the carried values after it, and of the outputs. In the hardware's
+            formats a NaN is the one that operations give, also where a result is negated.
 
         Raises
         ------
@@ -226,7 +227,13 @@ class Kernel:
             raise InputError(f"arithmetic: must be {known}, got {arithmetic!r}")
         results = self.results
         values = self.graph.evaluate(arithmetic, inputs, results.values(), parameters)
-        return dict(zip(results, values, strict=True))
+        found = dict(zip(results, values, strict=True))
+        canonical = getattr(
+            arithmetic, "canonical", None
+        )  # other arithmetics have NaNs of any kind
+        if canonical is None:
+            return found
+        return {n: canonical(x) if results[n].negative else x for n, x in found.items()}
 
     @property
     def structure(self) -> tuple:

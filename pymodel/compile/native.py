@@ -321,8 +321,8 @@ class NativeKernel:
         Parameters
         ----------
         words : sequence of int
-            Bits of the inputs, then of the carried values; no NaN among them that signals, and no
-            subnormal, which no unit gives.
+            Bits of the inputs, then of the carried values; a NaN among them is the canonical one,
+            and none is subnormal: the units give no others.
 
         Returns
         -------

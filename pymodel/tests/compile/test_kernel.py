@@ -5,8 +5,9 @@ import dataclasses
 import numpy as np
 import pytest
 
+from pymodel.arith.arrays import FormatArrays
 from pymodel.arith.errors import InputError
-from pymodel.arith.fp import BINARY32
+from pymodel.arith.fp import BINARY32, INVALID
 from pymodel.arith.scalars import BitExact, Float64
 from pymodel.compile.graph import Graph, RecordingError, Ref
 from pymodel.compile.kernel import Carried, Kernel, interleave, listing, record, storable
@@ -255,6 +256,29 @@ def test_segments_agree_on_their_outputs():
     for kernel in stored:
         assert {kernel.graph.nodes[ref.node].op for ref in kernel.outputs.values()} == {"add"}
     assert [len(k.operations) for k in stored] == [4, 3]
+
+
+def test_a_negated_result_has_the_one_nan():
+    """The units have no other; what the engine stores is a copy that one of them gives."""
+
+    def negated(arithmetic, values):
+        a, b = values["a"], values["b"]
+        sin, cos = arithmetic.sincos(a)
+        found = {"sum": -(a + b), "product": -(a * (b + a)), "input": -values["c"]}
+        return found | {"x": -sin, "cosine": -cos, "plain": values["c"]}
+
+    kernel = record(negated, "abc", "x")
+    given = {"a": np.inf, "b": -np.inf, "c": np.nan, "x": 0.0}
+    for form in (kernel, *storable([kernel])):
+        exact, arrays = BitExact(), FormatArrays(BINARY32)
+        found = form.evaluate(exact, {name: exact.const(x) for name, x in given.items()})
+        assert {name: x.bits for name, x in found.items()} == dict.fromkeys(found, 0x7FC00000)
+        assert exact.flags == INVALID
+        found = form.evaluate(
+            arrays, {name: arrays.array(np.full(2, x)) for name, x in given.items()}
+        )
+        for name, x in found.items():
+            assert np.isnan(x.values).all() and not np.signbit(x.values).any(), name
 
 
 @pytest.mark.parametrize("seed", range(60))
