@@ -73,9 +73,7 @@ class _Emitter:
         self.home = {node: k for k, chunk in enumerate(self.chunks) for node in chunk}
         self.stores: dict[int, list[str]] = {}  # operation, or leaf -> its statements
         for place, ref in enumerate(kernel.results.values()):
-            value = self._operand(ref.node, False)
-            if value.startswith("K"):
-                value = f"SPREAD({value})"
+            value = self._spread(ref.node, False)
             value = f"-{value}" if ref.negative else value
             if ref.negative or ref.node not in self.leaves:
                 value = f"RESULT({value})"
@@ -95,6 +93,15 @@ class _Emitter:
         op, args = self.nodes[node]
         own = f"{op[0]}{args[0][0]}" if op in ("sin", "cos") else f"x{node}"
         return ("-" if negative else "") + self.leaves.get(node, own)
+
+    def _stays(self, node: int) -> bool:
+        """Whether a value is one of the fixed leaves, of which all systems may have the same."""
+        return self.leaves.get(node, "").startswith("K")
+
+    def _spread(self, node: int, negative: bool) -> str:
+        """An operand as a number of each system, also what all systems have in common."""
+        value = self._operand(node, negative)
+        return f"SPREAD({value})" if self._stays(node) else value
 
     def _read(self, chunk: Sequence[int]) -> set[int]:
         """Values, no leaves, that some operations read."""
@@ -119,7 +126,8 @@ class _Emitter:
         return slots, used
 
     def pieces(self) -> Iterator[str]:
-        """The functions."""
+        """The functions; a result that none of them stores is a bug here."""
+        stored = 0
         for number, chunk in enumerate(self.chunks):
             lines = [f"void {self.name}_{number}(PIECE_ARGUMENTS) {{"]
             for node in sorted(self._read(chunk)):
@@ -131,11 +139,15 @@ class _Emitter:
             if number == 0:  # results that are there before anything is computed
                 for leaf in self.leaves:
                     lines += self.stores.get(leaf, ())
+            stored += sum(line.startswith("  OUT(") for line in lines)
             yield "\n".join([*lines, "}", ""])
+        assert stored == len(self.kernel.results), f"{self.name}: {stored} results are stored"
 
     def _operation(self, index: int) -> Iterator[str]:
         op, args = self.nodes[index]
-        operands = ", ".join(self._operand(*arg) for arg in args)
+        alone = all(self._stays(node) for node, _ in args)
+        first = self._spread(*args[0]) if alone else self._operand(*args[0])
+        operands = ", ".join([first, *(self._operand(*arg) for arg in args[1:])])
         if op == "sincos":
             yield f"  real s{index}, c{index};"
             yield f"  SINCOS({operands}, s{index}, c{index});"

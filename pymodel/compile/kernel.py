@@ -107,6 +107,7 @@ class Kernel:
         nodes, found = self.graph.nodes, set()
         computed = {new.node for _, new in self.carried.values()}
         computed |= {self.outputs[name].node for name in self.kept}
+        computed |= {nodes[i].args[0][0] for i in computed if nodes[i].op in ("sin", "cos")}
         for index in self.needed:
             moved = nodes[index].op in ("input", *TRANSFERS)
             if moved or (index in computed and nodes[index].op not in LEAVES):
