@@ -8,9 +8,16 @@
  * rounding, as the hardware units do). Narrower formats are computed in double and rounded, which is
  * as if rounded once (Figueroa, When is double rounding innocuous?, 1995). EXP_W = 11 is double as
  * the processor has it, with the C library's sine and cosine. */
+#include <float.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
+/* Each operation rounds to its own type: 0, or 16 where that is so of half precision, too; 1 takes
+ * double for float. */
+#if FLT_EVAL_METHOD != 0 && FLT_EVAL_METHOD != 16 && (FLT_EVAL_METHOD != 1 || CARRIER == 32)
+#error "the floats of this compiler are rounded twice; on x86 they need SSE2"
+#endif
 
 #if CARRIER == 32
 typedef float number;

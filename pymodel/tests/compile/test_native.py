@@ -298,6 +298,21 @@ def test_the_x87_is_not_used(tmp_path):
     assert with_compiler("cc -mfpmath=387", tmp_path, text) == "True\n"
 
 
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="another processor has no SSE2")
+@pytest.mark.parametrize("arithmetic", ["float32", "float64", "5/10"])
+def test_a_compiler_without_sse2_is_refused(tmp_path, arithmetic):
+    """All that is left is the x87, which keeps more digits."""
+    text = f"""
+        kernel = record(lambda _, v: {{"x": v["a"] * v["b"] * v["a"] - v["b"]}}, ["a", "b"])
+        try:
+            native.build(kernel, "{arithmetic}")
+        except native.NoCompilerError as error:
+            print(str(error).partition("native code: ")[2])
+    """
+    said = with_compiler("cc -mno-sse2", tmp_path, text)
+    assert said.count("\n") == 1 and "floats of this compiler are rounded twice" in said
+
+
 @pytest.mark.parametrize("option", ["-ffast-math", "-funsafe-math-optimizations"])
 def test_options_that_reorder_change_nothing(tmp_path, option):
     """Nor the numbers next to zero of the process that loads what they made."""
