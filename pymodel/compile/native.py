@@ -47,6 +47,9 @@ _COMMON = ("native.h", "native_sincos.c")
 _RUN = "native_run.c"
 _NO_MEMORY = 0xFFFFFFFF
 MAX_LANES = 64  # more take a compiler minutes, and are no faster
+_CALL = 10_000_000  # operations of a call that takes steps, for Ctrl-C: some hundredths of a second
+_SINE = 20  # of those that a sine takes as long as
+_SOME = 100  # steps of a call at least, if there are as many: what systems leave stays in the cache
 _MOST = (1 << 62) - 1  # steps: the number of the last one is of 64 bits with a sign
 
 _DECLARATIONS = """
@@ -383,6 +386,8 @@ class NativeKernel:
     ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
         """Evaluate a kernel with carried values so many times, one after the other.
 
+        Ctrl-C ends it, as Python code.
+
         Parameters
         ----------
         state : dict
@@ -427,21 +432,48 @@ class NativeKernel:
         rows = _rows(carried, others, self._given(parameters))
         before, given = self._numbers(carried, rows), self._numbers(others, rows)
         names = [*self.kernel.carried, *self.kernel.outputs]
-        kept = len(range(-first % save + first, first + steps, save)) if save else 0
+        kept = _kept(first, steps, save)
         blocks = len(before)
         trace = np.empty((blocks, kept, len(names), self.lanes), self.dtype)
-        arrays = [given, before, trace, self.fixed(parameters, rows)]
-        special = self.code.special
-        arrays.append(self.fixed(parameters, rows, special) if special else arrays[-1])
-        self.flags |= _checked(
-            self._library.advance(
-                *map(self._pointer, arrays), blocks, kept, first, steps, every, save
-            )
-        )
+        fixed = [self.fixed(parameters, rows)]
+        if self.code.special is not None:
+            fixed.append(self.fixed(parameters, rows, self.code.special))
+        size, length = self._call(blocks, steps)
+        for block in range(0, blocks, size):
+            some = slice(block, block + size)
+            own = [x[some] if self.code.own_parameters else x for x in (fixed[0], fixed[-1])]
+            for step in range(first, first + steps, length):
+                arrays = given[some], before[some], trace[some, _kept(first, step - first, save) :]
+                self.flags |= _checked(
+                    self._library.advance(
+                        *map(self._pointer, (*arrays, *own)),
+                        len(before[some]),
+                        kept,
+                        step,
+                        min(length, first + steps - step),
+                        every,
+                        save,
+                    )
+                )
         after = dict(zip(self.kernel.carried, self._by_name(before, rows), strict=True))
         shape = len(names), kept, blocks * self.lanes
         columns = trace.transpose(2, 1, 0, 3).reshape(shape)[..., :rows]
         return after, dict(zip(names, columns, strict=True))
+
+    def _call(self, blocks: int, steps: int) -> tuple[int, int]:
+        """Blocks and steps of a call: Python looks for Ctrl-C between calls only."""
+        size = max(_CALL // (self._work * max(min(steps, _SOME), 1)), 1)
+        return size, max(_CALL // (self._work * max(min(blocks, size), 1)), 1)
+
+    @cached_property
+    def _work(self) -> int:
+        """Operations of a step at most, a sine as many, and what a step moves."""
+        kernels = filter(None, (self.kernel, self.code.special))
+        counts = [(kernel, kernel.graph.count(kernel.results.values())) for kernel in kernels]
+        return max(
+            sum(found.values()) + _SINE * found["sincos"] + len(kernel.results)
+            for kernel, found in counts
+        )
 
     def address(self, function: str) -> int:
         """Address of a function of ``native_run.c``, for callers in C."""
@@ -526,6 +558,11 @@ def _checked(flags: int) -> int:
     if flags == _NO_MEMORY:
         raise MemoryError("native code: no memory for its workspace")
     return flags
+
+
+def _kept(first: int, steps: int, save: int) -> int:
+    """How many of these steps leave a row."""
+    return len(range(-first % save + first, first + steps, save)) if save else 0
 
 
 def _arrays(names: Collection[str], values: Mapping[str, Any]) -> dict[str, np.ndarray]:

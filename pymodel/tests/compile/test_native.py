@@ -176,6 +176,48 @@ def test_steps(arithmetic):
         }
 
 
+@pytest.mark.parametrize("own_parameters", [False, True])
+@pytest.mark.parametrize("most", [1, 3000, 10**9])
+def test_calls_of_few_operations_change_nothing(monkeypatch, most, own_parameters):
+    """One step of one block each, some of some, or all at once."""
+    scenario, rows = load(SCENARIOS / "four_bar.toml"), 7
+    kernels = [recorded("step", scenario, rebasing=True, rebase_now=now) for now in (False, True)]
+    code = native.build(kernels[0], "float64", kernels[1], lanes=2, own_parameters=own_parameters)
+    rng = np.random.default_rng(4)
+    state = {name: 1.0 + 0.1 * rng.normal(size=rows) for name in kernels[0].carried}
+    given = {}
+    if own_parameters:
+        given = {
+            name: x * rng.uniform(0.9, 1.1, rows) for name, x in code.kernel.parameters.items()
+        }
+    options = {"first": 3, "every": 4, "save": 3, "parameters": given}
+    want = code.advance(state, 1, **options | {"first": 3, "save": 0})[0]
+    for step in range(4, 14):
+        want = code.advance(want, 1, **options | {"first": step, "save": 0})[0]
+    monkeypatch.setattr(native, "_CALL", most)
+    found, trace = code.advance(state, 11, **options)
+    for name in want:
+        np.testing.assert_array_equal(found[name], want[name])
+    for row, step in enumerate((3, 6, 9, 12)):
+        before = code.advance(state, step - 3, **options | {"save": 0})[0]
+        again = code.advance(before, 1, **options | {"first": step, "save": 1})[1]
+        for name, x in again.items():
+            np.testing.assert_array_equal(trace[name][row], x[0])
+
+
+def test_steps_end_with_control_c(tmp_path):
+    text = """
+        import os, signal, threading
+        kernel = native.build(record(lambda _, v: {"x": v["x"] + v["x"]}, carried="x"))
+        threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+        try:
+            kernel.advance({"x": 1.0}, 10**13, save=0)
+        except KeyboardInterrupt:
+            print("ended")
+    """
+    assert with_compiler("cc", tmp_path, text) == "ended\n"
+
+
 @pytest.mark.parametrize("arithmetic", ["float32", "5/10"])
 def test_systems_with_parameters_of_their_own(arithmetic):
     scenario, exact = load(SCENARIOS / "double_pendulum.toml"), scalars.parse(arithmetic)
@@ -271,11 +313,16 @@ def test_how_the_process_rounds_changes_nothing(arithmetic, flags):
         libm.fesetround(before)
 
 
+LONG_S = 60.0
+
+
 def with_compiler(command, folder, text):
     """What a process says that builds with another compiler."""
     environment = os.environ | {"CC": command, c_build.CACHE_VARIABLE: str(folder)}
     words = [sys.executable, "-c", IMPORTS + textwrap.dedent(text)]
-    done = subprocess.run(words, env=environment, cwd=ROOT, capture_output=True, text=True)
+    done = subprocess.run(
+        words, env=environment, cwd=ROOT, capture_output=True, text=True, timeout=LONG_S
+    )
     return done.stdout + done.stderr
 
 
