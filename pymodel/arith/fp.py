@@ -163,6 +163,8 @@ class Format:
     def from_float(self, x: float) -> int:
         """Round ``x`` to the format, under the rules of its operations; returns the bits.
 
+        It is a float; another number is taken as the nearest one.
+
         Raises
         ------
         ValueError

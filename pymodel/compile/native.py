@@ -22,6 +22,7 @@ from pymodel.arith.arrays import FormatArrays
 from pymodel.arith.c_build import NoCompilerError as NoCompilerError
 from pymodel.arith.c_build import check as check
 from pymodel.arith.c_build import compiler, opened, shared_library
+from pymodel.arith.errors import require_flag
 from pymodel.arith.fp import BINARY32
 from pymodel.arith.numbers import check_dict, check_names, numbers, whole
 from pymodel.compile.emit_c import Emitted, emit
@@ -97,15 +98,17 @@ def build(
     Raises
     ------
     ValueError
-        If the arithmetic is unknown or too wide, the lanes are no power of two or too many, or the
-        kernels do not go together.
+        If the arithmetic is unknown or too wide, the lanes are no power of two or too many, the
+        kernels do not go together, or flags or own_parameters is neither True nor False.
     NoCompilerError
         If it cannot be built here.
     """
-    if lanes is not None and (not 1 <= whole("lanes", lanes) <= MAX_LANES or lanes & (lanes - 1)):
-        raise ValueError(f"lanes is {lanes!r}, must be a power of two, 1 to {MAX_LANES}")
-    code = Code(kernel, _arithmetic(arithmetic), special, lanes or 0, flags, own_parameters)
-    return NativeKernel(code)
+    if lanes is not None:
+        lanes = whole("lanes", lanes)
+        if not 1 <= lanes <= MAX_LANES or lanes & (lanes - 1):
+            raise ValueError(f"lanes is {lanes}, must be a power of two, 1 to {MAX_LANES}")
+    switches = require_flag("flags", flags), require_flag("own_parameters", own_parameters)
+    return NativeKernel(Code(kernel, _arithmetic(arithmetic), special, lanes or 0, *switches))
 
 
 def _arithmetic(arithmetic: str | Arithmetic) -> Arithmetic:
@@ -249,8 +252,9 @@ class NativeKernel:
         Parameters
         ----------
         inputs : dict
-            Name -> float, or array of shape (N,), of every input and carried value. A number is
-            rounded once; a single one is the same for all.
+            Name -> float, or array of shape (N,), of every input and carried value. A float is
+            rounded once, and a whole number taken as the nearest float64; a single one is the same
+            for all.
         parameters : dict, optional
             Name -> float, or array (N,) if systems have their own, in place of the recorded ones.
 
@@ -303,9 +307,10 @@ class NativeKernel:
             of their own.
         """
         names = [*self.kernel.inputs, *self.kernel.carried]
-        if len(values) != len(names) or self.code.own_parameters:
+        values = numbers("values", values)
+        if np.shape(values)[:1] != (len(names),) or self.code.own_parameters:
             raise ValueError(f"values must be those of {', '.join(names)}, parameters recorded")
-        values = np.ascontiguousarray(numbers("values", values))
+        values = np.ascontiguousarray(values)
         table = values.reshape(len(values), math.prod(values.shape[1:]))
         found, flags = self._evaluated(self._rounded(table), self._recorded_fixed)
         self.flags |= flags
@@ -361,7 +366,7 @@ class NativeKernel:
         """Words of all inputs and carried values, which must be numbers of so many bits."""
         inputs, carried = self.kernel.inputs, self.kernel.carried
         try:
-            found = array("I", words)
+            found = array("I", list(words))  # a list: of bytes it would take the memory
             if len(found) == len(inputs) + len(carried) and not max(found, default=0) >> width:
                 return found
         except (TypeError, OverflowError):  # something is no whole number, negative, or too large

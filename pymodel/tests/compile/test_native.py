@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import textwrap
+from array import array
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
@@ -475,6 +476,26 @@ def test_unknown_arithmetic(arithmetic):
         native.build(OPERATIONS, arithmetic)
 
 
+def test_lanes_of_other_types_are_numbers():
+    """True is 1; the compiler knows no True."""
+    for lanes in (True, np.int8(1)):
+        assert native.build(OPERATIONS, lanes=lanes).lanes == 1
+
+
+@pytest.mark.parametrize("name", ["flags", "own_parameters"])
+@pytest.mark.parametrize("value", ["no", None, 1.0, 2])
+def test_switches_of_another_type(name, value):
+    with pytest.raises(ValueError, match=f"{name}: must be True or False, got {value!r}"):
+        native.build(OPERATIONS, **{name: value})
+
+
+@pytest.mark.parametrize("values", [3.0, None, "12", [[1.0], [2.0, 3.0]], {"a": 1.0, "b": 2.0}])
+def test_rows_that_are_none(values):
+    with pytest.raises(ValueError, match=r"^values(:| must be those of a, b)"):
+        native.build(OPERATIONS).evaluate_rows(values)
+    assert np.array_equal(*map(native.build(OPERATIONS).evaluate_rows, ([1.0, 2.0], (1, 2))))
+
+
 @pytest.mark.parametrize("lanes", [0, 3, -1, 2.0, "4", 128])
 def test_wrong_lanes(lanes):
     with pytest.raises(ValueError, match="lanes is "):
@@ -508,7 +529,11 @@ def test_wrong_values():
 
 
 @pytest.mark.parametrize(
-    "words", [[0], [0, 0, 0], [], [-1, 0], [0, 1 << 32], [0, 1.5], [0, 1 << 64], [0, None]]
+    "words",
+    [
+        *([0], [0, 0, 0], [], [-1, 0], [0, 1 << 32], [0, 1.5], [0, 1 << 64], [0, None]),
+        *(b"\x01", bytes(8), "ab", None, 3, np.zeros((2, 1), int), array("d", [0.0, 0.0])),
+    ],
 )
 @pytest.mark.parametrize("arithmetic", ["float32", "5/10"])
 def test_wrong_bits(words, arithmetic):
