@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -27,6 +28,7 @@ from pymodel.runs.input_error import InputError, require_other_file
 from pymodel.runs.options import algorithm_options
 
 DONE = 0
+WIDTH = 150  # columns of a table where there is no terminal
 OF_ROBOTS = ("floating", "damping", "armature", "parameters_as_data")
 OF_SCENARIOS = ("base", "rebase")
 
@@ -78,8 +80,11 @@ def compile(arguments: argparse.Namespace) -> int:
     except ProgramError as error:
         raise InputError(f"{arguments.source}: {error}") from None
     out = Path(arguments.out)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_bytes(data)
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.write_bytes(data)
+    except OSError as error:
+        raise InputError(f"{out}: cannot write: {error.strerror or error}") from None
     _print(arguments.out, image)
     return DONE
 
@@ -184,7 +189,8 @@ def _print(path: str, image: ProgramImage) -> None:
     table = Table(title=Text(path))
     columns = ("program", "cycles", "prologue", "inputs", "carried", "traced", "steps", "re-basing")
     for name in columns:
-        table.add_column(name, justify="left" if name == "program" else "right")
+        justify = "left" if name == "program" else "right"
+        table.add_column(name, justify=justify, overflow="fold")  # no digit is cut
     for program in image.programs:
         counts = (program.main, program.prologue, len(program.inputs), len(program.carried))
         table.add_row(
@@ -192,8 +198,7 @@ def _print(path: str, image: ProgramImage) -> None:
             *map(str, (*counts, program.traced, program.steps)),
             f"every {program.every}" if program.every else "",
         )
-    console = Console()
-    console.print(table)
+    Console(width=None if sys.stdout.isatty() else WIDTH).print(table)
     machine = image.machine
     stages = (machine.add_stages, machine.mul_stages, machine.rec_stages, machine.sincos_stages)
     print(f"{len(image.words)} words of {image.word_w} bits, {len(image.parameters)} parameters")

@@ -55,6 +55,25 @@ def test_the_largest_numbers_fit():
     assert step.every == MAX_REBASE
 
 
+@pytest.mark.parametrize("width", [None, "50"])
+def test_no_digit_is_cut(capsys, monkeypatch, width):
+    """Where there is no terminal."""
+    if width:
+        monkeypatch.setenv("COLUMNS", width)
+    compiled(FOUR_BAR, "--rebase", str(MAX_REBASE))
+    said = capsys.readouterr().out
+    assert f"every {MAX_REBASE}" in said and "…" not in said
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+@pytest.mark.parametrize("out", ["/dev/full", "file/x.image", "."])
+def test_images_that_cannot_be_written(folder, capsys, out):
+    (folder / "file").touch()
+    assert main(["compile", PENDULUM, "--out", out]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"{out}: cannot write: ")
+
+
 def test_functions_of_a_scenario_have_its_state():
     image = compiled(FOUR_BAR, "--function", "rates", "--function", "step", "--lanes", "3+4")
     rates, step = image.programs
