@@ -141,7 +141,8 @@ class _Emitter:
                     lines += self.stores.get(leaf, ())
             stored += sum(line.startswith("  OUT(") for line in lines)
             yield "\n".join([*lines, "}", ""])
-        assert stored == len(self.kernel.results), f"{self.name}: {stored} results are stored"
+        results = len(self.kernel.results)
+        assert stored == results, f"{self.name}: {stored} of {results} results are stored"
 
     def _operation(self, index: int) -> Iterator[str]:
         op, args = self.nodes[index]

@@ -124,3 +124,11 @@ def test_a_carried_value_that_stays_after_the_first_step(pair):
         return {"c": carried, "o": v["c"] * other, "again": carried}
 
     check(record(text, "a", "c", {"p": 2.0}), BINARY32)
+
+
+def test_a_result_that_nothing_stores_is_no_code(monkeypatch):
+    """It would be whatever its memory held before."""
+    kernel = record(lambda _, v: {"x": v["a"] + v["b"], "y": v["a"] * v["b"]}, "ab")
+    monkeypatch.setattr(emit_c, "in_order", lambda kernel: kernel.operations[:-1])
+    with pytest.raises(AssertionError, match="x: 1 of 2 results are stored"):
+        emit_c.emit(kernel, "x")
