@@ -229,10 +229,8 @@ class Kernel:
         results = self.results
         values = self.graph.evaluate(arithmetic, inputs, results.values(), parameters)
         found = dict(zip(results, values, strict=True))
-        canonical = getattr(
-            arithmetic, "canonical", None
-        )  # other arithmetics have NaNs of any kind
-        if canonical is None:
+        canonical = getattr(arithmetic, "canonical", None)
+        if canonical is None:  # an arithmetic with NaNs of any kind
             return found
         return {n: canonical(x) if results[n].negative else x for n, x in found.items()}
 
