@@ -240,13 +240,13 @@ static int same_programs(const struct step_image *a, const struct step_image *b)
 /* --- registers of the file -------------------------------------------------------------------- */
 
 /* Move FILE_ADDRESS to a location if it stands elsewhere; `next` is where it stands after the
- * access that follows. */
+ * access that follows: behind the last address that 16 bits hold comes the first. */
 static void seek(const struct step_engine *engine, uint32_t location, uint32_t *next) {
   uint32_t bank = (location >> BANK_AT) + 1u, address = location & ADDRESS_MASK;
   if (location != *next) {
     STEP_WRITE(engine, STEP_ENGINE_FILE_ADDRESS, location);
   }
-  *next = bank < engine->banks ? bank << BANK_AT | address : address + 1u;
+  *next = bank < engine->banks ? bank << BANK_AT | address : (address + 1u) & ADDRESS_MASK;
 }
 
 /* Write values: given bits, or without them those of the image that differ from another image of

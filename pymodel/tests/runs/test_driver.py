@@ -292,7 +292,8 @@ class RegisterFile:
         location = Location(word >> 16, word & 0xFFFF)
         position = location.address * self.machine.banks + location.bank + 1
         address, bank = divmod(position, self.machine.banks)
-        self.held["FILE_ADDRESS"] = bank << 16 | address
+        addresses = self.machine.contexts * self.machine.depth
+        self.held["FILE_ADDRESS"] = bank << 16 | address % addresses
         return location
 
     def read(self, offset):
@@ -595,6 +596,26 @@ def test_values_in_any_order(code):
         assert driver.write_inputs(0, bits) == Status.OK
         assert [registers.twin.read(location) for location in inputs.values()] == bits
         assert registers.moves == gaps
+
+
+def test_behind_the_last_register_comes_the_first(code):
+    """An engine of the most registers: its last address has no other behind it in 16 bits."""
+    names, machine = ["a", "b", "c"], Machine(depth=1 << 16)
+    kernel = record(lambda _, values: {"sum": values["a"] + values["b"] * values["c"]}, names)
+    library = prepare_library(machine, {"sum": kernel})
+    image, (last, mask) = library_image(library), (machine.banks - 1, machine.depth - 1)
+    registers, driver = made(code, library)
+    (program,) = image.programs
+    for bank in (1, 0):  # (0, 0) is where the engine moves on to, (1, 0) is not
+        homes = (Location(last, mask), Location(bank, 0), Location(bank, 5))
+        other = replace(
+            image, programs=(replace(program, inputs=dict(zip(names, homes, strict=True))),)
+        )
+        assert driver.load(other.encode()) == Status.OK
+        registers.moves = 0
+        assert driver.write_inputs(0, [1, 2, 3]) == Status.OK
+        assert [registers.twin.read(home) for home in homes] == [1, 2, 3]
+        assert registers.moves == 2 + bank
 
 
 def checked(data):
