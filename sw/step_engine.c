@@ -137,6 +137,9 @@ enum step_status step_parse(struct step_image *image, const void *bytes, size_t 
   static const struct step_image empty = {0};
   enum step_status status;
   *image = empty;
+  if (bytes == NULL) {
+    return STEP_NULL;
+  }
   image->bytes = bytes;
   image->size = size;
   status = parse(image);
@@ -201,6 +204,9 @@ static int same_name(const char *a, const char *b) {
 
 enum step_status step_find(const struct step_image *image, const char *name, uint32_t *number) {
   struct step_program program;
+  if (name == NULL) {
+    return STEP_NULL;
+  }
   for (uint32_t i = 0; step_program(image, i, &program) == STEP_OK; i++) {
     if (same_name(program.name, name)) {
       *number = i;
@@ -249,8 +255,13 @@ static void seek(const struct step_engine *engine, uint32_t location, uint32_t *
   *next = bank < engine->banks ? bank << BANK_AT | address : (address + 1u) & ADDRESS_MASK;
 }
 
+/* Whether a host gave nothing for so many words. */
+static int lacks(const uint32_t *bits, uint64_t count) {
+  return bits == NULL && count != 0u;
+}
+
 /* Write values: given bits, or without them those of the image that differ from another image of
- * the same programs. */
+ * the same programs. Bits of a host are looked at before: see `lacks`. */
 static enum step_status write_values(const struct step_engine *engine,
                                      const struct step_image *image, struct group group,
                                      const uint32_t *bits, const struct step_image *before) {
@@ -272,6 +283,9 @@ static enum step_status write_values(const struct step_engine *engine,
 static enum step_status read_values(const struct step_engine *engine, struct group group,
                                     uint32_t *bits) {
   uint32_t next = UINT32_MAX;
+  if (lacks(bits, group.count)) {
+    return STEP_NULL;
+  }
   if (step_is_busy(engine)) {
     return STEP_BUSY;
   }
@@ -305,6 +319,9 @@ static struct group traced_of(const struct step_program *program) {
 }
 
 enum step_status step_set(struct step_engine *engine, const char *name, uint32_t bits) {
+  if (name == NULL) {
+    return STEP_NULL;
+  }
   for (uint32_t i = 0; engine->image != NULL && i < engine->image->parameters; i++) {
     if (same_name(value_of(engine->image, i).name, name)) {
       struct group group = {i, 1u};
@@ -315,26 +332,33 @@ enum step_status step_set(struct step_engine *engine, const char *name, uint32_t
   return STEP_UNKNOWN;
 }
 
+/* Write bits that a host gives. */
+static enum step_status write_given(const struct step_engine *engine, struct group group,
+                                    const uint32_t *bits) {
+  return lacks(bits, group.count) ? STEP_NULL
+                                  : write_values(engine, engine->image, group, bits, NULL);
+}
+
 enum step_status step_write_inputs(const struct step_engine *engine, uint32_t number,
                                    const uint32_t *bits) {
   struct step_program program;
   enum step_status status = loaded(engine, number, &program);
-  return status != STEP_OK
-             ? status
-             : write_values(engine, engine->image, inputs_of(&program), bits, NULL);
+  return status != STEP_OK ? status : write_given(engine, inputs_of(&program), bits);
 }
 
 enum step_status step_write_carried(const struct step_engine *engine, uint32_t number,
                                     const uint32_t *bits) {
   struct step_program program;
   enum step_status status = loaded(engine, number, &program);
-  return status != STEP_OK
-             ? status
-             : write_values(engine, engine->image, carried_of(&program), bits, NULL);
+  return status != STEP_OK ? status : write_given(engine, carried_of(&program), bits);
 }
 
 enum step_status step_restart(const struct step_engine *engine, uint32_t number) {
-  return step_write_carried(engine, number, NULL);
+  struct step_program program;
+  enum step_status status = loaded(engine, number, &program);
+  return status != STEP_OK
+             ? status
+             : write_values(engine, engine->image, carried_of(&program), NULL, NULL);
 }
 
 enum step_status step_read_carried(const struct step_engine *engine, uint32_t number,
@@ -527,6 +551,7 @@ enum step_status step_start(const struct step_engine *engine, uint32_t number, u
 
 size_t step_take(const struct step_engine *engine, uint32_t *words, size_t room) {
   size_t count = STEP_READ(engine, STEP_ENGINE_TRACE_COUNT);
+  room = words != NULL ? room : 0u;
   count = count < room ? count : room;
   for (size_t i = 0; i < count; i++) {
     words[i] = STEP_READ(engine, STEP_ENGINE_TRACE_DATA);
@@ -573,15 +598,20 @@ enum step_status step_run(const struct step_engine *engine, uint32_t number, uin
   struct step_program program;
   enum step_status status = loaded(engine, number, &program);
   uint32_t rows = save != 0u ? steps / save + (steps % save != 0u ? 1u : 0u) : 0u;
+  uint64_t words;
   *taken = 0u;
   if (status != STEP_OK) {
     return status;
   }
-  if (rows * ((uint64_t)program.before + program.after) > room) {
+  words = rows * ((uint64_t)program.before + program.after);
+  if (words > room) {
     return STEP_NO_ROOM;
   }
+  if (lacks(trace, words)) {
+    return STEP_NULL;
+  }
   status = start(engine, number, &program, steps, save, program.every);
-  return status == STEP_OK ? collect(engine, 0u, trace, room, polls, taken) : status;
+  return status == STEP_OK ? collect(engine, 0u, trace, (size_t)words, polls, taken) : status;
 }
 
 enum step_status step_call(const struct step_engine *engine, uint32_t number,
@@ -589,8 +619,11 @@ enum step_status step_call(const struct step_engine *engine, uint32_t number,
   struct step_program program;
   size_t taken = 0u;
   enum step_status status = loaded(engine, number, &program);
+  if (status == STEP_OK && lacks(outputs, program.after)) {
+    status = STEP_NULL;
+  }
   if (status == STEP_OK) {
-    status = step_write_inputs(engine, number, inputs);
+    status = write_given(engine, inputs_of(&program), inputs);
   }
   if (status == STEP_OK) {
     status = start(engine, number, &program, 1u, 1u, 0u);

@@ -40,7 +40,8 @@ enum step_status {
   STEP_BUSY,          /* a run is going on */
   STEP_REFUSED,       /* the engine refused to run */
   STEP_LATE,          /* the run did not end within the limit; it goes on, a prologue does not */
-  STEP_STOPPED        /* a result was infinite, not a number or invalid */
+  STEP_STOPPED,       /* a result was infinite, not a number or invalid */
+  STEP_NULL           /* NULL for words, bytes or a name that are needed */
 };
 
 /* A program image. Made by step_parse. */
@@ -126,7 +127,8 @@ enum step_status step_set(struct step_engine *engine, const char *name, uint32_t
 enum step_status step_restart(const struct step_engine *engine, uint32_t number);
 
 /* All inputs or carried values of a program, in the order of the image. Outputs are those of the
- * program that ran last. */
+ * program that ran last. NULL is for a program that has none: here, for inputs and outputs of
+ * step_call, and for a trace without words. */
 enum step_status step_write_inputs(const struct step_engine *engine, uint32_t number,
                                    const uint32_t *bits);
 enum step_status step_write_carried(const struct step_engine *engine, uint32_t number,
@@ -153,8 +155,8 @@ enum step_status step_run(const struct step_engine *engine, uint32_t number, uin
                           size_t *taken);
 
 /* The parts of a run, for a host that has other things to do meanwhile, or no room for the whole
- * trace: start it; take what is there, at most so many words; wait, with at most `polls` reads of
- * STATUS. The engine waits while its trace is full, and starting empties it. */
+ * trace: start it; take what is there, at most so many words (none into NULL); wait, with at most
+ * `polls` reads of STATUS. The engine waits while its trace is full, and starting empties it. */
 enum step_status step_start(const struct step_engine *engine, uint32_t number, uint32_t steps,
                             uint32_t save);
 size_t step_take(const struct step_engine *engine, uint32_t *words, size_t room);

@@ -55,6 +55,7 @@ class Status(IntEnum):
     REFUSED = 12
     LATE = 13
     STOPPED = 14
+    NULL = 15
 
 
 def _words(*names: str) -> list[tuple[str, type]]:
