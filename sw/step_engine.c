@@ -32,15 +32,20 @@ static uint32_t header(const struct step_image *image, uint32_t field) {
   return word_at(image, WORD * (size_t)field);
 }
 
-static uint32_t checksum(const uint8_t *bytes, size_t size) {
-  uint32_t crc = UINT32_MAX;
+/* Whether the bytes of an image are those that were parsed. */
+static int stands(const struct step_image *image) {
+  return header(image, STEP_IMAGE_HEADER_CHECK) == image->check;
+}
+
+/* The remainder of CRC-32, which begins with all ones and ends inverted, after more bytes. */
+static uint32_t remainder_of(uint32_t crc, const uint8_t *bytes, size_t size) {
   for (size_t i = 0; i < size; i++) {
     crc ^= bytes[i];
     for (int bit = 0; bit < 8; bit++) {
       crc = crc >> 1 ^ ((crc & 1u) != 0u ? POLYNOMIAL : 0u);
     }
   }
-  return ~crc;
+  return crc;
 }
 
 static uint32_t banks_of(uint32_t lanes) {
@@ -65,6 +70,7 @@ static int sections_fill(struct step_image *image) {
   uint32_t names = header(image, STEP_IMAGE_HEADER_NAMES);
   uint64_t at = WORD * (uint64_t)STEP_IMAGE_HEADER_LENGTH;
   uint32_t bits = header(image, STEP_IMAGE_HEADER_WORD_W);
+  image->check = header(image, STEP_IMAGE_HEADER_CHECK);
   image->config = header(image, STEP_IMAGE_HEADER_CONFIG);
   image->lanes = header(image, STEP_IMAGE_HEADER_LANES);
   image->depth = header(image, STEP_IMAGE_HEADER_FILE_DEPTH);
@@ -127,7 +133,7 @@ static enum step_status parse(struct step_image *image) {
     return STEP_CUT_SHORT;
   }
   if (header(image, STEP_IMAGE_HEADER_CHECK) !=
-      checksum(image->bytes + CHECKED_FROM, image->size - CHECKED_FROM)) {
+      ~remainder_of(UINT32_MAX, image->bytes + CHECKED_FROM, image->size - CHECKED_FROM)) {
     return STEP_DAMAGED;
   }
   return sections_fill(image) && records_are_inside(image) ? STEP_OK : STEP_DAMAGED;
@@ -154,6 +160,9 @@ enum step_status step_program(const struct step_image *image, uint32_t number,
   uint32_t word[STEP_IMAGE_PROGRAM_LENGTH];
   if (number >= image->programs) {
     return STEP_UNKNOWN;
+  }
+  if (!stands(image)) {
+    return STEP_CHANGED;
   }
   for (uint32_t k = 0; k < STEP_IMAGE_PROGRAM_LENGTH; k++) {
     word[k] = word_at(image, program_at(number) + WORD * (size_t)k);
@@ -190,6 +199,9 @@ enum step_status step_value(const struct step_image *image, uint32_t place,
   if (place >= image->values) {
     return STEP_UNKNOWN;
   }
+  if (!stands(image)) {
+    return STEP_CHANGED;
+  }
   *value = value_of(image, place);
   return STEP_OK;
 }
@@ -204,16 +216,17 @@ static int same_name(const char *a, const char *b) {
 
 enum step_status step_find(const struct step_image *image, const char *name, uint32_t *number) {
   struct step_program program;
+  enum step_status status;
   if (name == NULL) {
     return STEP_NULL;
   }
-  for (uint32_t i = 0; step_program(image, i, &program) == STEP_OK; i++) {
+  for (uint32_t i = 0; (status = step_program(image, i, &program)) == STEP_OK; i++) {
     if (same_name(program.name, name)) {
       *number = i;
       return STEP_OK;
     }
   }
-  return STEP_UNKNOWN;
+  return status;
 }
 
 /* Whether a word of an image may differ between images of the same programs. */
@@ -231,12 +244,28 @@ static int is_number(const struct step_image *image, size_t at) {
   return at < image->words_at && field == STEP_IMAGE_VALUE_BITS;
 }
 
-static int same_programs(const struct step_image *a, const struct step_image *b) {
-  if (a->size != b->size) {
+/* A checksum of the other words. */
+static uint32_t common_of(const struct step_image *image) {
+  uint32_t crc = UINT32_MAX;
+  for (size_t at = 0; at < image->size; at += WORD) {
+    if (!is_number(image, at)) {
+      crc = remainder_of(crc, image->bytes + at, WORD);
+    }
+  }
+  return ~crc;
+}
+
+/* Whether an image is of the programs that the engine holds. */
+static int same_programs(const struct step_engine *engine, const struct step_image *image) {
+  const struct step_image *held = &engine->image;
+  if (held->size != image->size) {
     return 0;
   }
-  for (size_t at = 0; at < a->size; at += WORD) {
-    if (word_at(a, at) != word_at(b, at) && !is_number(a, at)) {
+  if (!stands(held)) {
+    return engine->common == common_of(image);
+  }
+  for (size_t at = 0; at < image->size; at += WORD) {
+    if (word_at(held, at) != word_at(image, at) && !is_number(image, at)) {
       return 0;
     }
   }
@@ -290,7 +319,7 @@ static enum step_status read_values(const struct step_engine *engine, struct gro
     return STEP_BUSY;
   }
   for (uint32_t i = 0; i < group.count; i++) {
-    seek(engine, value_of(engine->image, group.first + i).location, &next);
+    seek(engine, value_of(&engine->image, group.first + i).location, &next);
     bits[i] = STEP_READ(engine, STEP_ENGINE_FILE_DATA);
   }
   return STEP_OK;
@@ -299,7 +328,7 @@ static enum step_status read_values(const struct step_engine *engine, struct gro
 /* A program of what was loaded. */
 static enum step_status loaded(const struct step_engine *engine, uint32_t number,
                                struct step_program *program) {
-  return engine->image == NULL ? STEP_UNKNOWN : step_program(engine->image, number, program);
+  return engine->loaded ? step_program(&engine->image, number, program) : STEP_UNKNOWN;
 }
 
 static struct group inputs_of(const struct step_program *program) {
@@ -322,11 +351,17 @@ enum step_status step_set(struct step_engine *engine, const char *name, uint32_t
   if (name == NULL) {
     return STEP_NULL;
   }
-  for (uint32_t i = 0; engine->image != NULL && i < engine->image->parameters; i++) {
-    if (same_name(value_of(engine->image, i).name, name)) {
+  if (!engine->loaded) {
+    return STEP_UNKNOWN;
+  }
+  if (!stands(&engine->image)) {
+    return STEP_CHANGED;
+  }
+  for (uint32_t i = 0; i < engine->image.parameters; i++) {
+    if (same_name(value_of(&engine->image, i).name, name)) {
       struct group group = {i, 1u};
       engine->set = 1;
-      return write_values(engine, engine->image, group, &bits, NULL);
+      return write_values(engine, &engine->image, group, &bits, NULL);
     }
   }
   return STEP_UNKNOWN;
@@ -336,7 +371,7 @@ enum step_status step_set(struct step_engine *engine, const char *name, uint32_t
 static enum step_status write_given(const struct step_engine *engine, struct group group,
                                     const uint32_t *bits) {
   return lacks(bits, group.count) ? STEP_NULL
-                                  : write_values(engine, engine->image, group, bits, NULL);
+                                  : write_values(engine, &engine->image, group, bits, NULL);
 }
 
 enum step_status step_write_inputs(const struct step_engine *engine, uint32_t number,
@@ -358,7 +393,7 @@ enum step_status step_restart(const struct step_engine *engine, uint32_t number)
   enum step_status status = loaded(engine, number, &program);
   return status != STEP_OK
              ? status
-             : write_values(engine, engine->image, carried_of(&program), NULL, NULL);
+             : write_values(engine, &engine->image, carried_of(&program), NULL, NULL);
 }
 
 enum step_status step_read_carried(const struct step_engine *engine, uint32_t number,
@@ -387,7 +422,7 @@ enum step_status step_read_outputs(const struct step_engine *engine, uint32_t nu
 enum step_status step_open(struct step_engine *engine, volatile uint32_t *base) {
   uint32_t version;
   engine->base = base;
-  engine->image = NULL;
+  engine->loaded = 0;
   engine->banks = 0u;
   engine->set = 0;
   if (STEP_READ(engine, STEP_ENGINE_ID) != ID) {
@@ -447,6 +482,9 @@ enum step_status step_load(struct step_engine *engine, const struct step_image *
   if (image->bytes == NULL) {
     return STEP_NO_IMAGE;
   }
+  if (!stands(image)) {
+    return STEP_CHANGED;
+  }
   if (STEP_READ(engine, STEP_ENGINE_CONFIG) != image->config ||
       STEP_READ(engine, STEP_ENGINE_LANES) != image->lanes ||
       STEP_READ(engine, STEP_ENGINE_FILE_DEPTH) != image->depth) {
@@ -460,7 +498,7 @@ enum step_status step_load(struct step_engine *engine, const struct step_image *
   if (step_is_busy(engine)) {
     return STEP_BUSY;
   }
-  engine->image = NULL;
+  engine->loaded = 0;
   store_words(engine, image);
   status = write_values(engine, image, parameters, NULL, NULL);
   for (uint32_t i = 0; status == STEP_OK && i < image->programs; i++) {
@@ -468,26 +506,35 @@ enum step_status step_load(struct step_engine *engine, const struct step_image *
     describe(engine, image, i, &program);
     status = write_values(engine, image, carried_of(&program), NULL, NULL);
   }
-  engine->image = status == STEP_OK ? image : NULL;
-  engine->set = 0;
+  if (status == STEP_OK) {
+    engine->image = *image;
+    engine->common = common_of(image);
+    engine->loaded = 1;
+    engine->set = 0;
+  }
   return status;
 }
 
 enum step_status step_exchange(struct step_engine *engine, const struct step_image *image) {
   struct group parameters = {0u, image->parameters};
   enum step_status status;
-  if (engine->image == NULL) {
+  int all;
+  if (!engine->loaded) {
     return STEP_UNKNOWN;
   }
   if (image->bytes == NULL) {
     return STEP_NO_IMAGE;
   }
-  if (!same_programs(engine->image, image)) {
+  if (!stands(image)) {
+    return STEP_CHANGED;
+  }
+  if (!same_programs(engine, image)) {
     return STEP_OTHER_PROGRAM;
   }
-  status = write_values(engine, image, parameters, NULL, engine->set ? NULL : engine->image);
+  all = engine->set || !stands(&engine->image);
+  status = write_values(engine, image, parameters, NULL, all ? NULL : &engine->image);
   if (status == STEP_OK) {
-    engine->image = image;
+    engine->image = *image;
     engine->set = 0;
   }
   return status;

@@ -41,7 +41,8 @@ enum step_status {
   STEP_REFUSED,       /* the engine refused to run */
   STEP_LATE,          /* the run did not end within the limit; it goes on, a prologue does not */
   STEP_STOPPED,       /* a result was infinite, not a number or invalid */
-  STEP_NULL           /* NULL for words, bytes or a name that are needed */
+  STEP_NULL,          /* NULL for words, bytes or a name that are needed */
+  STEP_CHANGED        /* the image's bytes are others than when it was parsed */
 };
 
 /* A program image. Made by step_parse. */
@@ -51,6 +52,7 @@ struct step_image {
   uint32_t words, bus_words;     /* program words, and bus words of each */
   uint32_t entries;              /* of the trace list */
   uint32_t programs, parameters, values;
+  uint32_t check; /* CHECK of its bytes, as long as they are those that were parsed */
   size_t values_at, words_at, names_at, size; /* bytes */
 };
 
@@ -70,8 +72,10 @@ struct step_value {
 
 struct step_engine {
   volatile uint32_t *base; /* where the registers are mapped */
-  const struct step_image *image;
+  struct step_image image; /* what it holds, if `loaded` */
   uint32_t banks;
+  uint32_t common; /* checksum of what images of the same programs have in common */
+  int loaded;
   int set; /* some parameter is not that of the image */
 };
 
@@ -109,13 +113,16 @@ enum step_status step_value(const struct step_image *image, uint32_t place,
 enum step_status step_open(struct step_engine *engine, volatile uint32_t *base);
 
 /* Load an image: programs, trace lists, parameters, and carried values to begin with. The engine
- * keeps the pointer: the struct, not only its bytes, must stay as it is until another is loaded or
- * exchanged. */
+ * copies the struct, and goes on reading the bytes, which must not be freed. Where they hold
+ * another image, what needs them returns STEP_CHANGED and does nothing, until one is exchanged or
+ * loaded. */
 enum step_status step_load(struct step_engine *engine, const struct step_image *image);
 
 /* Take the parameters of another image of the same programs, such as that of a scenario with other
- * masses. Only those that differ are written; all of them where step_set was called before. Where
- * it succeeds, the engine keeps this pointer instead of the one before. */
+ * masses. Only those that differ are written; all of them where step_set was called before, and
+ * where the bytes of the image before are gone, as in a host's only buffer: there a checksum of 32
+ * bits tells whether the programs are the same. Where it succeeds, the engine reads these bytes
+ * instead of those before. */
 enum step_status step_exchange(struct step_engine *engine, const struct step_image *image);
 
 /* Write one parameter by its name: step_value gives the names, places 0 to image->parameters - 1.

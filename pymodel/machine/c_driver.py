@@ -56,6 +56,7 @@ class Status(IntEnum):
     LATE = 13
     STOPPED = 14
     NULL = 15
+    CHANGED = 16
 
 
 def _words(*names: str) -> list[tuple[str, type]]:
@@ -66,7 +67,7 @@ class _Image(ctypes.Structure):
     _fields_ = [
         ("bytes", ctypes.c_void_p),
         *_words("config", "lanes", "depth", "words", "bus_words", "entries"),
-        *_words("programs", "parameters", "values"),
+        *_words("programs", "parameters", "values", "check"),
         *((name, ctypes.c_size_t) for name in ("values_at", "words_at", "names_at", "size")),
     ]
 
@@ -82,8 +83,9 @@ class _Program(ctypes.Structure):
 class _Engine(ctypes.Structure):
     _fields_ = [
         ("base", ctypes.c_void_p),
-        ("image", ctypes.c_void_p),
-        *_words("banks"),
+        ("image", _Image),
+        *_words("banks", "common"),
+        ("loaded", ctypes.c_int),
         ("set", ctypes.c_int),
     ]
 
@@ -214,9 +216,11 @@ class Driver:
 
     def find(self, name: str) -> int | None:
         """Number of a program; None if there is none of this name."""
-        number, image = ctypes.c_uint32(), ctypes.c_void_p(self._engine.image)
-        unknown = not image or self._code.step_find(image, name.encode(), ctypes.byref(number))
-        return None if unknown else number.value
+        number, image = ctypes.c_uint32(), ctypes.byref(self._engine.image)
+        known = self._engine.loaded and not self._code.step_find(
+            image, name.encode(), ctypes.byref(number)
+        )
+        return number.value if known else None
 
     def restart(self, number: int) -> Status:
         """Write a program's initial carried values."""

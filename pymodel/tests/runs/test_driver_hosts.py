@@ -1,12 +1,14 @@
 """Hosts of the driver in C (sw/step_engine.c) that give it nothing, and use their memory again."""
 
+import ctypes
+import re
 import shutil
 import subprocess
 
 import pytest
 
 from pymodel.compile.kernel import record
-from pymodel.machine.c_driver import STRICT, Status
+from pymodel.machine.c_driver import STRICT, Report, Status, _Engine, _Image, _Program, compiler
 from pymodel.machine.isa import Machine
 from pymodel.runs.compiled import library_image
 from pymodel.runs.engine_calls import prepare_library
@@ -35,8 +37,8 @@ ENGINE = """
 enum { BANKS = 6, ROOM = 4096 };
 
 static uint32_t file[BANKS][64], bank, address, identity[3], stores, runs;
-static uint8_t first[ROOM], second[ROOM], third[ROOM];
-static size_t first_size, second_size, third_size;
+static uint8_t images[3][ROOM], buffer[ROOM];
+static size_t sizes[3];
 
 uint32_t host_read(uint32_t offset) {
   switch (offset) {
@@ -82,8 +84,10 @@ static void say(enum step_status status) {
   stores = runs = 0u;
 }
 
+/* Load the first image out of a buffer that the host may use again. */
 static void load(void) {
-  if (step_parse(&image, first, first_size) != STEP_OK) exit(2);
+  memcpy(buffer, images[0], ROOM);
+  if (step_parse(&image, buffer, sizes[0]) != STEP_OK) exit(2);
   identity[0] = image.config;
   identity[1] = image.lanes;
   identity[2] = image.depth;
@@ -94,9 +98,7 @@ static void load(void) {
 static void tell(void);
 
 int main(int count, char **names) {
-  if (count > 1) first_size = contents(names[1], first);
-  if (count > 2) second_size = contents(names[2], second);
-  if (count > 3) third_size = contents(names[3], third);
+  for (int i = 1; i < count; i++) sizes[i - 1] = contents(names[i], images[i - 1]);
   tell();
   return 0;
 }
@@ -109,7 +111,7 @@ static void tell(void) {
   uint32_t words[9] = {0}, number;
   size_t taken;
   load();
-  say(step_parse(&none, NULL, first_size));
+  say(step_parse(&none, NULL, sizes[0]));
   say(step_find(&image, NULL, &number));
   say(step_set(&engine, NULL, 0u));
   say(step_write_inputs(&engine, 0u, NULL));
@@ -130,19 +132,89 @@ static void tell(void) {
 """
 
 
+#: Image 1 has another gain, 2 has other programs of the same size.
+REUSED = """
+/* Whether both parameters are in their registers. */
+static void check(void) {
+  struct step_value value;
+  for (uint32_t i = 0; i < image.parameters; i++) {
+    if (step_value(&image, i, &value) != STEP_OK) exit(6);
+    if (file[value.location >> 16][value.location & 0xffffu] != value.bits) exit(7);
+  }
+  if (image.parameters != 2u) exit(8);
+}
+
+/* Exchange in the same struct. */
+static void exchange(void *bytes, int number) {
+  memmove(bytes, images[number], ROOM);
+  if (step_parse(&image, bytes, sizes[number]) != STEP_OK) exit(9);
+  say(step_exchange(&engine, &image));
+}
+
+static void tell(void) {
+  static uint8_t other[ROOM];
+  struct step_program program;
+  struct step_value value;
+  uint32_t number;
+  load();
+  exchange(other, 1);
+  check();
+  memset(&image, 0xff, sizeof image);
+  say(step_restart(&engine, 1u));
+  load();
+  exchange(other, 2);
+  say(step_restart(&engine, 1u));
+
+  load();
+  exchange(buffer, 1);
+  check();
+  say(step_restart(&engine, 1u));
+  exchange(buffer, 0);
+  check();
+  exchange(buffer, 2);
+  say(step_restart(&engine, 1u));
+  say(step_load(&engine, &image));
+  say(step_restart(&engine, 1u));
+
+  load();
+  say(step_exchange(&engine, &engine.image));
+  say(step_set(&engine, "gain", 0u));
+  say(step_exchange(&engine, &engine.image));
+  check();
+  say(step_load(&engine, &engine.image));
+  say(step_restart(&engine, 1u));
+
+  load();
+  memcpy(buffer, images[1], ROOM); /* and nobody parses it */
+  say(step_program(&image, 0u, &program));
+  say(step_value(&image, 0u, &value));
+  say(step_find(&image, "scaled", &number));
+  say(step_load(&engine, &image));
+  say(step_exchange(&engine, &image));
+  say(step_set(&engine, "gain", 0u));
+  say(step_restart(&engine, 1u));
+  say(step_start(&engine, 1u, 1u, 1u));
+}
+"""
+
+
 def scaled(_, values):
     return {"sum": values["gain"] * values["a"] + values["b"]}
 
 
 def low_pass(_, values):
-    return {"x": values["x"] * values["gain"] + values["a"], "before": values["x"] + values["a"]}
+    return {"x": values["x"] * values["gain"] + values["a"], "shown": values["x"] * values["k"]}
+
+
+def high_pass(_, values):
+    return {"x": values["x"] * values["gain"] - values["a"], "shown": values["x"] * values["k"]}
 
 
 def image(gain, x=0.5, second=low_pass):
     """The bytes of two programs with a parameter, the second one with a carried value."""
     kernels = {
         "scaled": record(scaled, "ab", parameters={"gain": gain}),
-        "low pass": record(second, "a", "x", {"gain": gain}),
+        "low pass": record(second, "a", "x", {"gain": gain, "k": 2.0}),
     }
     library = prepare_library(Machine(), kernels)
     bits = {"low pass": {"x": Machine().fmt.from_float(x)}}
@@ -174,3 +246,46 @@ def test_null_is_refused_where_something_is_needed(tmp_path):
     assert unknown == (Status.UNKNOWN, 0, 0)
     assert written == read == (Status.OK, 0, 0)  # of no values
     assert run == (Status.OK, 0, 1) and restarted == (Status.OK, 1, 0)
+
+
+def test_memory_is_used_again(tmp_path):
+    """Struct or bytes of what was loaded hold another image, of the same programs or of others."""
+    images = image(0.75), image(0.4), image(0.75, second=high_pass)
+    assert len({len(data) for data in images}) == 1
+    ok, other, changed = Status.OK, Status.OTHER_PROGRAM, Status.CHANGED
+    rows = said(tmp_path, REUSED, *images)
+    struct, rows = rows[:4], rows[4:]
+    assert struct == [(ok, 1, 0), (ok, 1, 0), (other, 0, 0), (ok, 1, 0)]
+    again, rows = rows[:7], rows[7:]
+    assert again[:3] == [(ok, 2, 0), (ok, 1, 0), (ok, 2, 0)]  # nobody knows which ones differ
+    assert again[3:5] == [(other, 0, 0), (changed, 0, 0)]
+    assert again[5:] == [(ok, 3, 0), (ok, 1, 0)]
+    own, stale = rows[:5], rows[5:]
+    assert own == [(ok, 0, 0), (ok, 1, 0), (ok, 2, 0), (ok, 3, 0), (ok, 1, 0)]
+    assert stale == [(changed, 0, 0)] * 8
+
+
+def test_the_structs_are_those_of_the_header(tmp_path):
+    """Python's have the fields of the C ones, in their places."""
+    mirrored = {"step_image": _Image, "step_program": _Program, "step_engine": _Engine}
+    mirrored["step_report"] = Report
+    header = re.sub(r"/\*.*?\*/", "", (SW / "step_engine.h").read_text(), flags=re.S)
+    lines, want = [], []
+    for name, mirror in mirrored.items():
+        members = re.search(rf"struct {name} {{(.*?)}};", header, re.S)[1]
+        names = re.findall(r"(\w+)\s*[,;]", members)
+        assert names == [field for field, *_ in mirror._fields_]
+        lines.append(f"(unsigned)sizeof(struct {name})")
+        want.append(ctypes.sizeof(mirror))
+        for field, *_ in mirror._fields_:
+            lines.append(f"(unsigned)offsetof(struct {name}, {field})")
+            want.append(getattr(mirror, field).offset)
+    body = "".join(f'  printf("%u\\n", {line});\n' for line in lines)
+    source, host = tmp_path / "host.c", tmp_path / "host"
+    source.write_text(
+        f'#include <stdio.h>\n#include "step_engine.h"\nint main(void) {{\n{body}}}\n'
+    )
+    command = [compiler(), *STRICT, "-I", str(SW), str(source), "-o", str(host)]
+    subprocess.run(command, check=True)
+    printed = subprocess.run([str(host)], capture_output=True, text=True, check=True).stdout
+    assert [int(word) for word in printed.split()] == want
