@@ -485,6 +485,9 @@ enum step_status step_load(struct step_engine *engine, const struct step_image *
   if (!stands(image)) {
     return STEP_CHANGED;
   }
+  if (engine->banks == 0u) {
+    return STEP_NO_ENGINE;
+  }
   if (STEP_READ(engine, STEP_ENGINE_CONFIG) != image->config ||
       STEP_READ(engine, STEP_ENGINE_LANES) != image->lanes ||
       STEP_READ(engine, STEP_ENGINE_FILE_DEPTH) != image->depth) {

@@ -37,12 +37,13 @@ ENGINE = """
 enum { BANKS = 6, ROOM = 4096 };
 
 static uint32_t file[BANKS][64], bank, address, identity[3], stores, runs;
+static int is_engine = 1;
 static uint8_t images[3][ROOM], buffer[ROOM];
 static size_t sizes[3];
 
 uint32_t host_read(uint32_t offset) {
   switch (offset) {
-    case STEP_ENGINE_ID: return 0x53544550u;
+    case STEP_ENGINE_ID: return is_engine ? 0x53544550u : 0u;
     case STEP_ENGINE_VERSION: return 0x00010001u;
     case STEP_ENGINE_CONFIG: return identity[0];
     case STEP_ENGINE_LANES: return identity[1];
@@ -131,6 +132,19 @@ static void tell(void) {
 }
 """
 
+
+#: What is no engine is not used.
+UNOPENED = """
+static void tell(void) {
+  static uint32_t words[9];
+  load();
+  is_engine = 0;
+  if (step_open(&engine, NULL) != STEP_NO_ENGINE) exit(10);
+  say(step_load(&engine, &image));
+  say(step_exchange(&engine, &image));
+  say(step_call(&engine, 0u, words, words, 5u));
+}
+"""
 
 #: Image 1 has another gain, 2 has other programs of the same size.
 REUSED = """
@@ -263,6 +277,12 @@ def test_memory_is_used_again(tmp_path):
     own, stale = rows[:5], rows[5:]
     assert own == [(ok, 0, 0), (ok, 1, 0), (ok, 2, 0), (ok, 3, 0), (ok, 1, 0)]
     assert stale == [(changed, 0, 0)] * 8
+
+
+def test_what_was_not_opened_is_not_loaded(tmp_path):
+    """Its registers read as the machine of the image, but say that it is none."""
+    rows = said(tmp_path, UNOPENED, image(0.75))
+    assert rows == [(Status.NO_ENGINE, 0, 0), (Status.UNKNOWN, 0, 0), (Status.UNKNOWN, 0, 0)]
 
 
 def test_the_structs_are_those_of_the_header(tmp_path):
