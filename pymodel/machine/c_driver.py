@@ -23,17 +23,16 @@ _WRITE = ctypes.CFUNCTYPE(None, ctypes.c_uint32, ctypes.c_uint32)
 #: What ships is compiled with all warnings as errors.
 STRICT = ("-std=c99", "-Wpedantic", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror")
 
+#: An engine's base is where its accesses are.
 _ACCESS = """\
 #include <stdint.h>
-extern uint32_t (*bus_read)(uint32_t offset);
-extern void (*bus_write)(uint32_t offset, uint32_t word);
-#define STEP_READ(engine, offset) ((void)(engine), bus_read(offset))
-#define STEP_WRITE(engine, offset, word) ((void)(engine), bus_write(offset, word))
-"""
-_BUS = """\
-#include "access.h"
-uint32_t (*bus_read)(uint32_t offset);
-void (*bus_write)(uint32_t offset, uint32_t word);
+struct bus {
+  uint32_t (*read)(uint32_t offset);
+  void (*write)(uint32_t offset, uint32_t word);
+};
+#define STEP_BUS(engine) ((const struct bus *)(uintptr_t)(engine)->base)
+#define STEP_READ(engine, offset) (STEP_BUS(engine)->read(offset))
+#define STEP_WRITE(engine, offset, word) (STEP_BUS(engine)->write(offset, word))
 """
 
 
@@ -61,6 +60,10 @@ class Status(IntEnum):
 
 def _words(*names: str) -> list[tuple[str, type]]:
     return [(name, ctypes.c_uint32) for name in names]
+
+
+class _Bus(ctypes.Structure):
+    _fields_ = [("read", _READ), ("write", _WRITE)]
 
 
 class _Image(ctypes.Structure):
@@ -125,13 +128,12 @@ def build(sources: Path, folder: Path, *options: str) -> Path:
     """
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "access.h").write_text(_ACCESS)
-    (folder / "bus.c").write_text(_BUS)
     found = compiler()
     if found is None:
         raise RuntimeError("no C compiler")
     target = folder / "step_engine.so"
     command = [found, *STRICT, "-O2", "-shared", "-fPIC", '-DSTEP_ACCESS="access.h"', *options]
-    command += ["-I", str(folder), str(sources / "step_engine.c"), str(folder / "bus.c")]
+    command += ["-I", str(folder), str(sources / "step_engine.c")]
     done = subprocess.run([*command, "-o", str(target)], capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(done.stderr)
@@ -144,7 +146,7 @@ class Driver:
     Parameters
     ----------
     library : Path
-        What :func:`build` gave; its accesses are those of the :class:`Driver` made last.
+        What :func:`build` gave; any number of drivers may use it.
     read, write : callable
         Read the register at a byte offset; write a word to it. What they raise, the call of the
         driver raises that made the access.
@@ -155,12 +157,9 @@ class Driver:
         self._code.step_take.restype = ctypes.c_size_t
         self._code.step_report.restype = Report
         self._error: BaseException | None = None
-        self._engine = _Engine()
+        self._bus = _Bus(_READ(self._guarded(read)), _WRITE(self._guarded(write)))
+        self._engine = _Engine(base=ctypes.addressof(self._bus))
         self._images: list[tuple[Any, _Image]] = []  # the engine points to them
-        self._read, self._write = _READ(self._guarded(read)), _WRITE(self._guarded(write))
-        for name, function in (("bus_read", self._read), ("bus_write", self._write)):
-            address = ctypes.cast(function, ctypes.c_void_p)
-            ctypes.c_void_p.in_dll(self._code, name).value = address.value
 
     def _guarded(self, access: Callable[..., Any]) -> Callable[..., Any]:
         """An access that keeps what it raises, which C cannot pass on; nothing is accessed then."""
@@ -198,7 +197,7 @@ class Driver:
 
     def open(self) -> Status:
         """Find the engine."""
-        return self._call("step_open", None)
+        return self._call("step_open", ctypes.c_void_p(self._engine.base))
 
     def load(self, data: bytes) -> Status:
         """Check an image, and load it."""
