@@ -14,11 +14,18 @@ from enum import IntEnum
 from pathlib import Path
 from typing import Any
 
+from pymodel.arith.numbers import whole
+
 Read = Callable[[int], int]
 Write = Callable[[int, int], None]
 
 _READ = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint32)
 _WRITE = ctypes.CFUNCTYPE(None, ctypes.c_uint32, ctypes.c_uint32)
+
+_MOST = (1 << 32) - 1  # of a word
+
+#: Values of a program, by the name of their count in ``struct step_program``.
+_GROUPS = {"inputs": "inputs", "carried": "carried values", "after": "outputs"}
 
 #: What ships is compiled with all warnings as errors.
 STRICT = ("-std=c99", "-Wpedantic", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror")
@@ -150,6 +157,13 @@ class Driver:
     read, write : callable
         Read the register at a byte offset; write a word to it. What they raise, the call of the
         driver raises that made the access.
+
+    Raises
+    ------
+    ValueError
+        By all that take numbers or words, before any access: if one is no whole number of 32 bits;
+        if the words are not as many as the program that is loaded has. By :meth:`set` and
+        :meth:`find`: if the name has a zero byte.
     """
 
     def __init__(self, library: Path, read: Read, write: Write) -> None:
@@ -159,7 +173,7 @@ class Driver:
         self._error: BaseException | None = None
         self._bus = _Bus(_READ(self._guarded(read)), _WRITE(self._guarded(write)))
         self._engine = _Engine(base=ctypes.addressof(self._bus))
-        self._images: list[tuple[Any, _Image]] = []  # the engine points to them
+        self._memory: Any = None  # what the engine's image points to
 
     def _guarded(self, access: Callable[..., Any]) -> Callable[..., Any]:
         """An access that keeps what it raises, which C cannot pass on; nothing is accessed then."""
@@ -184,16 +198,40 @@ class Driver:
         if error is not None:
             raise error
 
-    def _image(self, data: bytes) -> tuple[Status, _Image]:
-        memory = ctypes.create_string_buffer(data, max(len(data), 1))
-        image = _Image()
-        status = Status(self._code.step_parse(ctypes.byref(image), memory, _size(len(data))))
-        self._images.append((memory, image))
-        return status, image
+    def _parsed(self, data: bytes) -> tuple[Status, _Image, Any]:
+        """An image, and the memory that it points to."""
+        memory, image = ctypes.create_string_buffer(data, max(len(data), 1)), _Image()
+        size = ctypes.c_size_t(len(data))
+        return Status(self._code.step_parse(ctypes.byref(image), memory, size)), image, memory
+
+    def _take_image(self, name: str, data: bytes) -> Status:
+        """Parse an image, give it to a function, and keep its bytes if the engine reads them."""
+        status, image, memory = self._parsed(data)
+        if status != Status.OK:
+            return status
+        try:
+            return self._call(name, ctypes.byref(image))
+        finally:
+            if self._engine.image.bytes == ctypes.addressof(memory):
+                self._memory = memory
+
+    def _program(self, number: ctypes.c_uint32) -> _Program | None:
+        """A program of what is loaded; None without it, which all that needs it says, too."""
+        found, image = _Program(), ctypes.byref(self._engine.image)
+        if not self._engine.loaded or self._code.step_program(image, number, ctypes.byref(found)):
+            return None
+        return found
+
+    def _require(self, number: ctypes.c_uint32, **counts: int) -> None:
+        """Compare counts of words with those of a program, as C takes arrays of any length."""
+        program = self._program(number)
+        for name, count in counts.items():
+            if program is not None and count != (needed := getattr(program, name)):
+                raise ValueError(f"{_GROUPS[name]} are {count} words, must be {needed}")
 
     def parse(self, data: bytes) -> Status:
         """Check an image."""
-        return self._image(data)[0]
+        return self._parsed(data)[0]
 
     def open(self) -> Status:
         """Find the engine."""
@@ -201,79 +239,94 @@ class Driver:
 
     def load(self, data: bytes) -> Status:
         """Check an image, and load it."""
-        status, image = self._image(data)
-        return self._call("step_load", ctypes.byref(image)) if status == Status.OK else status
+        return self._take_image("step_load", data)
 
     def exchange(self, data: bytes) -> Status:
         """Check an image, and take its parameters."""
-        status, image = self._image(data)
-        return self._call("step_exchange", ctypes.byref(image)) if status == Status.OK else status
+        return self._take_image("step_exchange", data)
 
     def set(self, name: str, bits: int) -> Status:
         """Write a parameter."""
-        return self._call("step_set", name.encode(), _word(bits))
+        return self._call("step_set", _name(name), _word("bits", bits))
 
     def find(self, name: str) -> int | None:
         """Number of a program; None if there is none of this name."""
         number, image = ctypes.c_uint32(), ctypes.byref(self._engine.image)
-        known = self._engine.loaded and not self._code.step_find(
-            image, name.encode(), ctypes.byref(number)
-        )
+        arguments = (image, _name(name), ctypes.byref(number))
+        known = self._engine.loaded and not self._code.step_find(*arguments)
         return number.value if known else None
 
     def restart(self, number: int) -> Status:
         """Write a program's initial carried values."""
-        return self._call("step_restart", _word(number))
+        return self._call("step_restart", _word("number", number))
 
     def write_inputs(self, number: int, bits: Sequence[int]) -> Status:
         """Write all inputs of a program."""
-        return self._call("step_write_inputs", _word(number), _array(bits))
+        chosen, words = _word("number", number), _words_of(bits)
+        self._require(chosen, inputs=len(words))
+        return self._call("step_write_inputs", chosen, words)
 
     def write_carried(self, number: int, bits: Sequence[int]) -> Status:
         """Write all carried values of a program."""
-        return self._call("step_write_carried", _word(number), _array(bits))
+        chosen, words = _word("number", number), _words_of(bits)
+        self._require(chosen, carried=len(words))
+        return self._call("step_write_carried", chosen, words)
 
     def read_carried(self, number: int, count: int) -> tuple[Status, list[int]]:
         """Read all carried values of a program."""
-        found = _array([0] * count)
-        return self._call("step_read_carried", _word(number), found), list(found)
+        chosen, size = _word("number", number), _word("count", count).value
+        self._require(chosen, carried=size)
+        found = _room(size)
+        return self._call("step_read_carried", chosen, found), list(found)
 
     def read_outputs(self, number: int, count: int) -> tuple[Status, list[int]]:
         """Read all outputs of the program that ran last."""
-        found = _array([0] * count)
-        return self._call("step_read_outputs", _word(number), found), list(found)
+        chosen, size = _word("number", number), _word("count", count).value
+        self._require(chosen, after=size)
+        found = _room(size)
+        return self._call("step_read_outputs", chosen, found), list(found)
 
     def call(
         self, number: int, inputs: Sequence[int], outputs: int, polls: int
     ) -> tuple[Status, list[int]]:
         """Evaluate a program once: its outputs."""
-        found = _array([0] * outputs)
-        arguments = (_word(number), _array(inputs), found, _word(polls))
-        return self._call("step_call", *arguments), list(found)
+        chosen, words = _word("number", number), _words_of(inputs)
+        size, looks = _word("outputs", outputs).value, _word("polls", polls)
+        self._require(chosen, inputs=len(words), after=size)
+        found = _room(size)
+        return self._call("step_call", chosen, words, found, looks), list(found)
 
     def run(
         self, number: int, steps: int, save: int, room: int, polls: int
     ) -> tuple[Status, list[int]]:
-        """Run a program: its trace."""
-        trace, taken = _array([0] * room), ctypes.c_size_t()
-        arguments = (_word(number), _word(steps), _word(save), trace, _size(room), _word(polls))
+        """Run a program: its trace, for which there must be room."""
+        chosen, size = _word("number", number), _word("room", room).value
+        counts, looks = (_word("steps", steps), _word("save", save)), _word("polls", polls)
+        program = self._program(chosen)
+        columns = program.before + program.after if program is not None else 0
+        rows = -(-counts[0].value // counts[1].value) if counts[1].value else 0
+        size = min(size, rows * columns)
+        trace, taken = _room(size), ctypes.c_size_t()
+        arguments = (chosen, *counts, trace, ctypes.c_size_t(size), looks)
         status = self._call("step_run", *arguments, ctypes.byref(taken))
         return status, trace[: taken.value]
 
     def start(self, number: int, steps: int, save: int) -> Status:
         """Start a run."""
-        return self._call("step_start", _word(number), _word(steps), _word(save))
+        arguments = (_word("number", number), _word("steps", steps), _word("save", save))
+        return self._call("step_start", *arguments)
 
     def take(self, room: int) -> list[int]:
         """Take words of the trace, at most so many."""
-        words = _array([0] * room)
-        count = self._code.step_take(ctypes.byref(self._engine), words, _size(room))
+        words = _room(_word("room", room).value)
+        size = ctypes.c_size_t(len(words))
+        count = self._code.step_take(ctypes.byref(self._engine), words, size)
         self._raise()
         return words[:count]
 
     def wait(self, polls: int) -> Status:
         """Wait for the end of a run."""
-        return self._call("step_wait", _word(polls))
+        return self._call("step_wait", _word("polls", polls))
 
     def report(self) -> Report:
         """What the last run left behind."""
@@ -287,13 +340,24 @@ class Driver:
         self._raise()
 
 
-def _word(number: int) -> ctypes.c_uint32:
-    return ctypes.c_uint32(number)
+def _word(name: str, number: int) -> ctypes.c_uint32:
+    found = whole(name, number)
+    if not 0 <= found <= _MOST:
+        raise ValueError(f"{name} is {found}, must lie in 0..{_MOST}")
+    return ctypes.c_uint32(found)
 
 
-def _size(number: int) -> ctypes.c_size_t:
-    return ctypes.c_size_t(number)
+def _name(name: str) -> bytes:
+    found = name.encode()
+    if b"\0" in found:
+        raise ValueError(f"{name!r} has a zero byte, where C ends a name")
+    return found
 
 
-def _array(words: Sequence[int]) -> Any:
+def _room(count: int) -> Any:
+    return (ctypes.c_uint32 * count)()
+
+
+def _words_of(bits: Sequence[int]) -> Any:
+    words = [_word(f"bits[{index}]", word) for index, word in enumerate(bits)]
     return (ctypes.c_uint32 * len(words))(*words)
