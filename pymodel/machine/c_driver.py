@@ -156,7 +156,7 @@ class Driver:
         What :func:`build` gave; any number of drivers may use it.
     read, write : callable
         Read the register at a byte offset; write a word to it. What they raise, the call of the
-        driver raises that made the access.
+        driver raises that made the access. Where a write was left out, nothing is loaded any more.
 
     Raises
     ------
@@ -171,22 +171,30 @@ class Driver:
         self._code.step_take.restype = ctypes.c_size_t
         self._code.step_report.restype = Report
         self._error: BaseException | None = None
-        self._bus = _Bus(_READ(self._guarded(read)), _WRITE(self._guarded(write)))
+        self._lost = False  # a write
+        self._read, self._write = read, write
+        self._bus = _Bus(_READ(self._guarded_read), _WRITE(self._guarded_write))
         self._engine = _Engine(base=ctypes.addressof(self._bus))
         self._memory: Any = None  # what the engine's image points to
 
-    def _guarded(self, access: Callable[..., Any]) -> Callable[..., Any]:
-        """An access that keeps what it raises, which C cannot pass on; nothing is accessed then."""
+    # C cannot pass on what an access raises: it is kept, and nothing more is accessed.
 
-        def guarded(*arguments: int) -> int:
-            if self._error is None:
-                try:
-                    return access(*arguments) or 0
-                except BaseException as error:
-                    self._error = error
-            return 0
+    def _guarded_read(self, offset: int) -> int:
+        if self._error is None:
+            try:
+                return _word("what was read", self._read(offset)).value
+            except BaseException as error:
+                self._error = error
+        return 0
 
-        return guarded
+    def _guarded_write(self, offset: int, word: int) -> None:
+        if self._error is None:
+            try:
+                self._write(offset, word)
+                return
+            except BaseException as error:
+                self._error = error
+        self._lost = True
 
     def _call(self, name: str, *arguments: Any) -> Status:
         found = getattr(self._code, name)(ctypes.byref(self._engine), *arguments)
@@ -195,6 +203,8 @@ class Driver:
 
     def _raise(self) -> None:
         error, self._error = self._error, None
+        if self._lost:  # C does not know: it holds for written what was not
+            self._lost, self._engine.loaded = False, 0
         if error is not None:
             raise error
 

@@ -43,12 +43,17 @@ class Registers:
         }
         self.written = []
         self.reads = 0
+        self.broken = ()  # names of accesses that raise
 
     def read(self, offset):
         self.reads += 1
+        if "read" in self.broken:
+            raise OSError("no bus")
         return self.given.get(self.names.get(offset), 0)
 
     def write(self, offset, word):
+        if "write" in self.broken:
+            raise OSError("no bus")
         self.written.append((self.names.get(offset), word))
 
 
@@ -62,10 +67,14 @@ def code(tmp_path_factory):
     return build(ROOT / "sw", tmp_path_factory.mktemp("driver"), "-fsanitize=undefined")
 
 
+def image(gain):
+    kernels = {"two": record(two, "ab", "x", {"gain": gain})}
+    return library_image(prepare_library(MACHINE, kernels), {"two": {"x": 0}}).encode()
+
+
 @pytest.fixture(scope="module")
 def data():
-    kernels = {"two": record(two, "ab", "x", {"gain": 0.75})}
-    return library_image(prepare_library(MACHINE, kernels), {"two": {"x": 0}}).encode()
+    return image(0.75)
 
 
 @pytest.fixture
@@ -171,3 +180,33 @@ def test_each_driver_has_its_own_accesses(code, driver, registers):
     gc.collect()
     assert driver.wait(3) == Status.OK and driver.set("gain", 1) == Status.OK
     assert others.reads == seen and registers.written[-1] == ("FILE_DATA", 1)
+
+
+def test_after_a_write_that_was_lost_all_is_loaded_again(driver, registers, data):
+    """What the engine holds is not known then; a read that was lost changes nothing."""
+    registers.broken = ("read",)
+    with pytest.raises(OSError, match="no bus"):
+        driver.wait(3)
+    registers.broken = ()
+    assert driver.call(0, [1, 2], 2, LOOKS)[0] == Status.OK
+    changed = image(0.5)
+    registers.broken = ("write",)
+    with pytest.raises(OSError, match="no bus"):
+        driver.exchange(changed)
+    registers.broken = ()
+    assert driver.exchange(changed) == Status.UNKNOWN
+    assert driver.call(0, [1, 2], 2, LOOKS)[0] == driver.set("gain", 1) == Status.UNKNOWN
+    assert driver.find("two") is None
+    assert driver.load(changed) == Status.OK
+    registers.broken = ("write",)
+    with pytest.raises(OSError, match="no bus"):
+        driver.load(data)
+    registers.broken = ()
+    assert driver.call(0, [1, 2], 2, LOOKS)[0] == Status.UNKNOWN
+
+
+@pytest.mark.parametrize("word", [-1, 2**32, 1.0, "1", None])
+def test_what_is_read_must_be_a_word(driver, registers, word):
+    registers.given["STATUS"] = word
+    with pytest.raises(ValueError, match="what was read is"):
+        driver.wait(3)
