@@ -1,19 +1,24 @@
 """The lists of proofs and planted bugs, and what is made of SymbiYosys' output."""
 
 import re
+from dataclasses import replace
 
 import pytest
+from rich.console import Console
 
 from pymodel.arith.fp import Format
 from pymodel.machine.registers import Home
-from scripts.formal import command, plants, sby
+from scripts.formal import command, document, plants, sby, summary
 from scripts.formal.errors import FormalError
 from scripts.formal.maps import MAPS, map_module
 from scripts.formal.ports import ports_module
+from scripts.formal.proof import BOUNDED, INDUCTION
 from scripts.formal.proofs import PROOFS, UNITS, chosen, proof_named
 from scripts.formal.waveform import show
 from scripts.places import ROOT
 
+PROOF = "axil_slave_formal-axil_slave-SETUP0"
+QUIET = Console(quiet=True)
 PROPERTY = re.compile(r"^\s*(\w+): assert\b", re.M)
 LEMMA = "lemma_"
 
@@ -27,6 +32,13 @@ OPEN = """\
 SBY 1:02:03 [x] summary: counterexample trace [induction]: build/formal/x/engine_0/trace_induct.vcd
 SBY 1:02:03 [x] summary:   failed assertion x_formal.b_stable at a.sv:1.2-3.4
 SBY 1:02:03 [x] DONE (UNKNOWN, rc=4)
+"""
+NO_TIME = """\
+SBY 1:02:03 [x] engine_0: terminating process
+SBY 1:02:03 [x] DONE (TIMEOUT, rc=8)
+"""
+KILLED = """\
+SBY 1:02:03 [x] engine_0: ##   0:00:00  Status: passed
 """
 BROKEN = """\
 SBY 1:02:03 [x] base: a.sv:97: ERROR: expected identifier
@@ -126,7 +138,7 @@ def test_a_property_that_fails(tmp_path, monkeypatch):
     (tmp_path / found.trace).parent.mkdir(parents=True)
     (tmp_path / found.trace).write_text(TRACE)
     monkeypatch.setattr(command, "ROOT", tmp_path)
-    proof = proof_named("axil_slave_formal-axil_slave-SETUP0")
+    proof = proof_named(PROOF)
     head, *signals = command.explain(proof, found)
     assert head == (
         f"{proof.name}: b_stable fails in step 7; waveform: {found.trace}; "
@@ -138,13 +150,79 @@ def test_a_property_that_fails(tmp_path, monkeypatch):
 def test_an_induction_that_does_not_close_is_no_proof():
     found = sby.outcome(OPEN, 1.5, "build/formal/x")
     assert (found.status, found.failed) == (sby.UNKNOWN, ("b_stable",))
-    lines = command.explain(proof_named("axil_slave_formal-axil_slave-SETUP0"), found)
+    lines = command.explain(proof_named(PROOF), found)
     assert "unknown, does not follow: b_stable; waveform of the induction" in lines[0]
 
 
-def test_what_the_tool_cannot_read():
-    with pytest.raises(FormalError, match=r"a\.sv:97: ERROR: expected identifier"):
-        sby.outcome(BROKEN, 1.5, "build/formal/x")
+def test_a_proof_without_time_left_is_no_proof():
+    assert sby.outcome(NO_TIME, 1.5, "build/formal/x").status == sby.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (BROKEN, r"a\.sv:97: ERROR: expected identifier"),
+        (KILLED, "engine_0: ## .* Status: passed"),
+        ("", "it said nothing"),
+    ],
+    ids=["cannot be read", "killed", "said nothing"],
+)
+def test_without_a_result_nothing_is_proved(said, told):
+    with pytest.raises(FormalError, match=rf"{told} \(build/formal/x.log\)$"):
+        sby.outcome(said, 1.5, "build/formal/x")
+
+
+@pytest.fixture
+def outcome_of_all(monkeypatch, tmp_path):
+    """Gives every proof that is run this outcome; what is kept of it is kept elsewhere."""
+    for module in (command, document):
+        kept = replace(summary.SUMMARY, file=tmp_path / "summary.json")
+        monkeypatch.setattr(module, "SUMMARY", kept)
+
+    def give(*outcome):
+        monkeypatch.setattr(command, "run", lambda proof: sby.Outcome(*outcome))
+
+    return give
+
+
+@pytest.mark.parametrize("status", [sby.DISPROVED, sby.UNKNOWN])
+def test_a_proof_that_does_not_hold_is_red_until_it_does(status, outcome_of_all, monkeypatch):
+    monkeypatch.setattr(document, "PROOFS", [proof_named(PROOF)])
+    outcome_of_all(status, 1.0, ("b_stable",), 3)
+    for _ in range(2):
+        assert command.prove([proof_named(PROOF)], False, QUIET) == 1
+        with pytest.raises(FormalError, match=f"{PROOF} was not proved on these sources"):
+            document.measured()
+    outcome_of_all(sby.PROVED, 1.0)
+    assert command.prove([proof_named(PROOF)], False, QUIET) == 0
+    assert document.measured().keys() == {PROOF}
+
+
+@pytest.mark.parametrize(
+    ("outcome", "status"),
+    [
+        ((sby.DISPROVED, 1.0, ("a_bug", "b_stable"), 3), 0),
+        ((sby.DISPROVED, 1.0, ("a_bug",), 3), 1),
+        ((sby.UNKNOWN, 1.0, ("b_stable",)), 1),
+        ((sby.PROVED, 1.0), 1),
+    ],
+    ids=["found", "another property", "unknown", "proved"],
+)
+def test_a_plant_is_found_where_its_property_fails(outcome, status, monkeypatch):
+    bug = plants.Plant(1, PROOF, "b_stable", "rtl/axil/axil_slave.sv", "", "")
+    monkeypatch.setattr(plants, "read_plants", lambda units: [bug])
+    found = (proof_named(PROOF), sby.Outcome(*outcome))
+    monkeypatch.setattr(plants, "check", lambda plant: found)
+    assert command.plant([], QUIET) == status
+
+
+@pytest.mark.parametrize("mode", [BOUNDED, INDUCTION])
+def test_the_tool_is_told_how_and_how_far_to_prove(mode):
+    proof = next(proof for proof in PROOFS if proof.mode == mode)
+    told = sby.script(proof).splitlines()
+    assert {f"mode {mode}", f"depth {proof.depth}"} <= set(told)
+    others = [replace(proof, mode="live"), replace(proof, depth=proof.depth + 1)]
+    assert sby.key(proof) not in map(sby.key, others)
 
 
 def test_signals_of_a_counterexample(tmp_path):
@@ -157,7 +235,7 @@ def test_signals_of_a_counterexample(tmp_path):
 
 
 def test_a_change_of_the_source_is_proved_again(tmp_path, monkeypatch):
-    proof = proof_named("axil_slave_formal-axil_slave-SETUP0")
+    proof = proof_named(PROOF)
     before = sby.key(proof)
     for file in [*sby.sources(proof), sby.REQUIREMENTS]:
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
