@@ -1,6 +1,7 @@
 """pytest in a test, with what has passed kept in a file of its own."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -26,3 +27,19 @@ def pytest_of(passed: Path, *words: str) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         text=True,
     )
+
+
+def pytest_of_module(passed: Path, text: str, *words: str) -> subprocess.CompletedProcess[str]:
+    """:func:`pytest_of` on a module of this text, in a file that is nobody's input."""
+    module = module_of(passed)
+    module.parent.mkdir(parents=True)
+    try:
+        module.write_text(text)
+        return pytest_of(passed, str(module), *words)
+    finally:
+        shutil.rmtree(module.parent)
+
+
+def module_of(passed: Path) -> Path:
+    """Where :func:`pytest_of_module` writes it: in the repository, as all tests are."""
+    return ROOT / "build" / "tests" / passed.parent.name / "test_inner.py"

@@ -1,5 +1,6 @@
 import json
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -7,10 +8,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from scripts.changed import inputs, stamps
+from scripts.changed import inputs, plugin, stamps
 from scripts.changed.reading import read_files, strangers
 from scripts.places import ROOT
-from scripts.tests.inner_pytest import pytest_of
+from scripts.tests.inner_pytest import module_of, pytest_of, pytest_of_module
 from tb.fp_add.bench import BENCH as FP_ADD
 from tb.step_engine.bench import BENCH as STEP_ENGINE
 
@@ -61,9 +62,9 @@ def repository(tmp_path, monkeypatch):
         for cached in (inputs._digest, inputs._files, inputs._content, inputs._text):
             cached.cache_clear()
 
-    def digest(simulates=False):
+    def digest(simulates=False, seed=1):
         clear()
-        return inputs._digest(("a",), 1, simulates)
+        return inputs._digest(("a",), seed, simulates)
 
     yield tmp_path, digest
     clear()
@@ -117,6 +118,21 @@ def test_comments_in_rtl_are_no_inputs_of_a_simulation(repository):
     (root / "a/one.py").write_text("# other")
     (root / "a/m.sv").write_text(RTL_TEXT)
     assert digest(True) != simulation
+
+
+def test_a_digest_changes_with_the_seed_and_the_tools(repository, monkeypatch):
+    _, digest = repository
+    versions = {"icarus": "11"}
+    monkeypatch.setattr(inputs, "_tools", inputs._tools.__wrapped__)
+    monkeypatch.setattr(inputs, "usable", lambda simulator: simulator in versions)
+    monkeypatch.setattr(inputs, "simulator_version", lambda simulator: versions[simulator])
+    digests = [digest(), digest(seed=2)]
+    for name, version in (("icarus", "12"), ("verilator", "5")):
+        versions[name] = version
+        digests.append(digest())
+    monkeypatch.setattr(platform, "python_version", lambda: "3.99")
+    digests.append(digest())
+    assert len(set(digests)) == len(digests)
 
 
 def test_a_place_that_is_not_there_is_an_error(repository):
@@ -197,7 +213,6 @@ def test_a_process_goes_on_when_the_test_that_started_it_is_over():
 MARKED = """
 import pytest
 from scripts.places import ROOT
-from scripts.tests.inner_pytest import pytest_of
 
 @pytest.mark.rtl_of("fp_mul")
 @pytest.mark.parametrize("name", ["fp_mul", "fp_add"])
@@ -207,16 +222,24 @@ def test_it(name):
 
 
 def test_a_test_that_reads_other_rtl_than_it_says_is_red(tmp_path):
-    """In a file of the repository that is nobody's input."""
-    folder = ROOT / "build" / "tests" / tmp_path.name
-    folder.mkdir(parents=True)
-    try:
-        (folder / "test_marked.py").write_text(MARKED)
-        done = pytest_of(tmp_path / "passed.json", str(folder / "test_marked.py"))
-    finally:
-        shutil.rmtree(folder)
+    done = pytest_of_module(tmp_path / "passed.json", MARKED)
     assert done.returncode == 1 and done.stdout.count("ERROR at teardown of ") == 1
     assert "reads rtl/fp/fp_add.sv: no input of this test; pytest.mark.rtl_of must" in done.stdout
+
+
+def test_a_test_of_the_model_that_reads_what_is_no_input_of_it_is_red():
+    path = f"{inputs.MODEL_TESTS}/machine/test_isa.py"
+    test = item(path=path)
+    test.nodeid, test.getparent = f"{path}::test_it", lambda kind: test
+    test.get_closest_marker = lambda name: None
+    with read_files() as reads:
+        (ROOT / "docs" / "glossary.md").read_text()
+        test.stash = {plugin.READ: reads}
+        judging = plugin.pytest_runtest_teardown(test)
+        next(judging)
+        said = r"^reads docs/glossary.md: .* add pytest.mark.reads\('docs/glossary.md'\)$"
+        with pytest.raises(pytest.fail.Exception, match=said):
+            judging.send(None)
 
 
 def run(passed, *options):
@@ -238,15 +261,73 @@ def test_what_passed_as_it_is_does_not_run_again(tmp_path):
     assert json.loads(passed.read_text()) == digests
 
 
+NOT_PASSED = """
+import pytest
+
+def test_green():
+    pass
+
+def test_red():
+    assert False
+
+def test_skipped():
+    pytest.skip("no")
+
+@pytest.fixture
+def red_at_its_end():
+    yield
+    assert False
+
+def test_red_at_its_end(red_at_its_end):
+    pass
+
+def test_cut_short():
+    raise KeyboardInterrupt
+"""
+
+
+@pytest.mark.rtl_of()
+def test_only_what_passed_as_a_whole_is_known(tmp_path):
+    """Any other test is forgotten, also one that had passed before."""
+    passed = tmp_path / "passed.json"
+    module = module_of(passed).relative_to(ROOT)
+    names = ("green", "red", "skipped", "red_at_its_end", "cut_short")
+    tests = {name: f"{module}::test_{name}" for name in names}
+    passed.write_text(json.dumps(dict.fromkeys(tests.values(), "before")))
+    done = pytest_of_module(passed, NOT_PASSED)
+    assert done.returncode == pytest.ExitCode.INTERRUPTED, done.stdout + done.stderr
+    known = json.loads(passed.read_text())
+    assert list(known) == [tests["green"]] and known[tests["green"]] != "before"
+
+
+@pytest.mark.rtl_of("fp_add")
+def test_a_simulation_without_its_result_runs_again(tmp_path, monkeypatch):
+    """The report is made from it."""
+    monkeypatch.setattr(plugin, "PASSED", tmp_path / "passed.json")
+    monkeypatch.setattr(plugin, "RESULTS", tmp_path)
+    test, dropped = item(FP_ADD), []
+    test.nodeid, test.user_properties = "test_it", []
+    test.callspec = SimpleNamespace(params={"config": "half", "simulator": "icarus"})
+    config = SimpleNamespace(
+        getoption=lambda name: True,
+        stash={plugin.KNOWN: {"test_it": inputs.digest_of(test, None)}},
+        hook=SimpleNamespace(pytest_deselected=lambda items: dropped.extend(items)),
+    )
+
+    def runs():
+        items, dropped[:] = [test], []
+        plugin.pytest_collection_modifyitems(config, items)
+        assert [*items, *dropped] == [test]
+        return bool(items)
+
+    assert runs()
+    (tmp_path / "fp_add-half-icarus.json").touch()
+    assert not runs()
+
+
 def outcome(passed, text, *options):
-    """What pytest prints of a module in a file of the repository that is nobody's input."""
-    folder = ROOT / "build" / "tests" / passed.parent.name
-    folder.mkdir(parents=True)
-    try:
-        (folder / "test_inner.py").write_text(text)
-        done = pytest_of(passed, str(folder / "test_inner.py"), *options)
-    finally:
-        shutil.rmtree(folder)
+    """What pytest prints of a module that is green."""
+    done = pytest_of_module(passed, text, *options)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
