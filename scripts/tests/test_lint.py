@@ -1,8 +1,14 @@
 """What lint finds to lint."""
 
+from functools import partial
+
+import pytest
+
 from scripts import lint
 from tb.common.rtl_files import rtl_files
+from tb.common.simulators import usable
 
+KINDS = ("verilator_checks", "dialect_checks", "python_checks")
 FP_UNIT = """// module comment (
 module fp_unit
   import fp_pkg::*;
@@ -51,6 +57,42 @@ def test_style_tells_file_and_line(tmp_path, monkeypatch):
     (tmp_path / file).write_text("module plain (\n    input logic clk_i\n);\nendmodule\n")
     good, said = lint.check_style(file)
     assert not good and said.startswith(f"{file}:2: 2 spaces")
+
+
+@pytest.fixture
+def checks(monkeypatch):
+    """No checks, no Verilator, and not in CI."""
+    for kind in KINDS:
+        monkeypatch.setattr(lint, kind, list)
+    monkeypatch.setattr(lint, "find_verilator", lambda: False)
+    monkeypatch.delenv("CI", raising=False)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("tool", "status"), [("true", 0), ("false", 1)])
+def test_a_check_that_fails_is_red(kind, tool, status, checks, monkeypatch, capsys):
+    monkeypatch.setattr(lint, "find_verilator", lambda: True)
+    monkeypatch.setattr(lint, kind, lambda: [("a tool", partial(lint.run, [tool]))])
+    assert lint.main() == status
+    assert ("FAIL a tool\n" in capsys.readouterr().out) == (status == 1)
+
+
+@pytest.mark.parametrize(("ci", "status"), [("", 0), ("true", 1)])
+def test_without_verilator_it_is_red_in_ci(ci, status, checks, monkeypatch, capsys):
+    monkeypatch.setenv("CI", ci)
+    assert lint.main() == status
+    assert "skipped: verilator (" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(not usable("verilator"), reason="no Verilator, or too old")
+def test_verilator_tells_what_only_its_warnings_find(tmp_path, monkeypatch):
+    make_tree(tmp_path)
+    (tmp_path / lint.WAIVERS).write_text("`verilator_config\n")
+    monkeypatch.setattr(lint, "ROOT", tmp_path)
+    monkeypatch.setattr(lint, "lint_jobs", lambda: [("plain", ["--top-module", "plain"])])
+    ((_, check),) = lint.verilator_checks()
+    good, said = check()
+    assert not good and "UNUSEDSIGNAL" in said
 
 
 def test_rtl_that_is_not_in_the_list_is_named(tmp_path, monkeypatch, capsys):

@@ -182,6 +182,15 @@ def test_both_kinds_of_wrong_answers_are_found():
     assert "STAGES=7: legal, refused: " in problem(wide, given | {"STAGES": 7})
 
 
+@pytest.mark.parametrize(("said", "status"), [("", 0), ("fp_add STAGES=7: illegal, taken", 1)])
+def test_a_wrong_answer_is_status_1(said, status, monkeypatch, capsys):
+    monkeypatch.setattr(elaborate, "SPACES", {"fp_add": SPACES["fp_add"]})
+    monkeypatch.setattr(elaborate, "require_usable", lambda simulator: None)
+    monkeypatch.setattr(elaborate, "problem", lambda space, parameters: said)
+    assert elaborate.main(["--count", "1"]) == status
+    assert said in capsys.readouterr().out
+
+
 def test_limits_and_what_is_beyond():
     tried = {parameters["N"] for parameters in limits(SPACES["ldup_engine"])}
     assert tried == {1, 2, 8, 9}

@@ -7,6 +7,7 @@ import os
 import re
 import signal
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -97,6 +98,22 @@ def test_rows_are_counted_and_some_are_bad():
     assert [found[name] for name in ("silent", "undetected_with_residual")] == [2, 1]
     assert [found[name] for name in ("stopped", "by_pin", "hangs")] == [2, 1, 1]
     assert list(map(is_bad, rows)) == [False] * 5 + [True] * 2
+
+
+@pytest.mark.parametrize(("verdict", "status"), [(MASKED, 0), (HANG, 1)])
+def test_a_flip_that_is_bad_is_status_1(verdict, status, tmp_path, monkeypatch, capsys):
+    """In a campaign, and where it is done again alone."""
+    one = row(verdict, at="a_q[0]@3", why="no response", bad=bool(status))
+    bad = [one] if status else []
+    monkeypatch.setattr(run, "FOLDER", tmp_path)
+    monkeypatch.setattr(run, "SUMMARY", dataclasses.replace(run.SUMMARY, file=tmp_path / "s.json"))
+    monkeypatch.setattr(run, "inject", lambda campaign, *_: campaign.found)
+    found = counts([one]) | {"unit": "step_engine", "bad": bad}
+    campaign = SimpleNamespace(found=found, look=lambda: None, place=str, again=lambda *_: one)
+    monkeypatch.setattr(run, "Campaign", lambda *_: campaign)
+    assert run.main(["step_engine"]) == status
+    assert run.main(["step_engine", "--at", one["at"]]) == status
+    assert capsys.readouterr().out.count("step_engine: hang after a flip") == len(bad)
 
 
 def test_every_injection_ends_and_no_bus_hangs(tmp_path):

@@ -10,6 +10,7 @@ import xml.etree.ElementTree as ET
 from itertools import islice
 
 import pytest
+from rich.console import Console
 
 from pymodel.runs.workers import workers
 from scripts.alone import alone_in
@@ -70,6 +71,15 @@ def test_a_unit_whose_workers_died_runs_again():
         assert first.add(one, None)["result"] == "fail"
     assert first.failed and not first.failures
     assert list(Regression([unit(3)], None).todo()) == [unit(3)]
+
+
+@pytest.mark.parametrize(("results", "status"), [(["pass"], 0), (["pass", "fail"], 1)])
+def test_a_unit_that_failed_is_status_1(results, status, monkeypatch):
+    monkeypatch.setattr(regression, "all_points", lambda: [])
+    some = Regression(map(unit, range(len(results))), None)
+    for one, result in zip(some.todo(), results, strict=True):
+        some.add(one, found(one, result))
+    assert command.report(some, Console(quiet=True)) == status
 
 
 def test_nothing_is_begun_after_the_time_is_over():
