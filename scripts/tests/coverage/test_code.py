@@ -5,8 +5,9 @@ import json
 from collections import Counter
 
 import pytest
+from rich.console import Console
 
-from scripts.coverage.code import command
+from scripts.coverage.code import command, runs
 from scripts.coverage.code.points import BRANCH, LINE, TOGGLE, Place, merged, read
 from scripts.coverage.code.runs import RUNS
 from scripts.coverage.code.waivers import FILE, Sources, judge, load
@@ -199,6 +200,34 @@ def test_a_run_that_fails_is_red(monkeypatch, merged_counts, capsys):
     monkeypatch.setattr(command, "simulate", lambda runs, workers, console: ["m failed: y is 3"])
     assert merged_counts({}) == 1
     assert "m failed: y is 3" in capsys.readouterr().out
+
+
+class Simulation:
+    """Ends with a message, or passes."""
+
+    def __init__(self, name, message="", done=False):
+        self.name, self.message, self.done = name, message, done
+
+    def is_done(self):
+        return self.done
+
+    def do(self):
+        return self.message
+
+
+def test_what_fails_of_the_runs_is_told():
+    some = [Simulation("a"), Simulation("b", "y is 3"), Simulation("c", "not again", done=True)]
+    assert command.simulate(some, 1, Console(quiet=True)) == ["b failed: y is 3"]
+
+
+def test_a_run_is_done_again_on_other_rtl(tmp_path, monkeypatch):
+    file, keys = tmp_path / "m.sv", set()
+    monkeypatch.setattr(runs, "needed", lambda toplevel, sources: [file])
+    monkeypatch.setattr(runs, "_verilator", lambda: "5")
+    for text in ("one", "other"):
+        file.write_text(text)
+        keys.add(RUNS[0].key())
+    assert len(keys) == 2
 
 
 def test_the_shipped_runs_and_waivers():

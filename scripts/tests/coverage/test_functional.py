@@ -1,6 +1,7 @@
 """Merging of what simulations met, on points made up for it; and the points that there are."""
 
 import json
+from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -13,7 +14,7 @@ from scripts.coverage import command
 from scripts.coverage.functional import CoverageError, by_unit, fill, holes, read_met, rows
 from scripts.coverage.units import all_points
 from scripts.tests.coverage.made import NEVER, POINT
-from tb.common.coverage import bus, engine, float_units, pivots
+from tb.common.coverage import assembly, bus, engine, float_units, pivots, streams
 from tb.common.results import add_coverage
 
 pytestmark = pytest.mark.rtl_of()
@@ -176,3 +177,61 @@ def test_answers_of_registers_are_the_maps():
 
 def test_distances():
     assert [engine.distance_of(x) for x in (0, 1, 2, 3, 9)] == ["0", "1", "2", "more", "more"]
+
+
+def bins_told(cover, *arguments):
+    """What a function tells, in its order: (name of the point, bin)."""
+    told = []
+    cover(lambda point, bin_: told.append((point.name, bin_)), *arguments)
+    return told
+
+
+def test_a_word_of_a_result_is_one_bin():
+    params = {"PASSES": 2, "ADD_STAGES": 0, "MUL_STAGES": 1, "REC_STAGES": 0}
+    for number, value in ((-1.5, "number"), (-0.0, "zero"), (float("nan"), "not finite")):
+        words = [SimpleNamespace(bits=SMALL.from_float(number))]
+        told = bins_told(assembly.cover_words, params, "disassembly", SMALL, words)
+        assert told == [("results", (2, "disassembly", "some", value))]
+
+
+def test_a_run_is_one_bin_of_each_of_its_points():
+    told = bins_told(engine.cover_run, 1, 0, 3, 2, 0, True)
+    assert told == [
+        ("segments of a run", ("none", "one", "stopped")),
+        ("trace of a run", ("every other step or less", "registers", "empty")),
+    ]
+
+
+def test_a_cycle_of_a_stream_is_one_handshake(monkeypatch):
+    """And a beat that moves has waited before, or not."""
+    monkeypatch.setattr(streams.cocotb, "start_soon", lambda running: running.close())
+    monkeypatch.setattr(streams, "inside", lambda dut: dut)
+    ports = [
+        f"{prefix}_t{name}"
+        for prefix in ("s_axis", "m_axis")
+        for name in ("valid", "ready", "last")
+    ]
+    names = ("clk_i", "rst_ni", "parts_rst_n", "busy", "done_state", *ports)
+    dut, told = SimpleNamespace(**{name: SimpleNamespace(value=0) for name in names}), []
+    watch = streams.Watch(dut, (4, 4), lambda point, bin_: told.append((point.name, *bin_)))
+
+    def cycle(**values):
+        for name, value in values.items():
+            getattr(dut, name).value = value
+        told.clear()
+        watch._cycle()
+        return told
+
+    assert cycle() == [
+        ("handshakes", "calls", streams.QUIET, bus.IDLE),
+        ("handshakes", "results", streams.QUIET, bus.IDLE),
+    ]
+    assert cycle(busy=1, s_axis_tvalid=1, m_axis_tready=1) == [
+        ("handshakes", "calls", streams.HELD, bus.BUSY),
+        ("handshakes", "results", streams.STARVED, bus.BUSY),
+    ]
+    assert cycle(s_axis_tready=1) == [
+        ("handshakes", "calls", streams.MOVES, bus.BUSY),
+        ("beats held back", "calls", "first", True),
+    ]
+    assert cycle(s_axis_tlast=1) == [("beats held back", "calls", "last", False)]

@@ -5,6 +5,7 @@ import dataclasses
 import itertools
 import json
 import re
+import subprocess
 from types import SimpleNamespace
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from pymodel.arith import c_build
 from pymodel.arith.errors import InputError
 from scripts.cost import tools
+from scripts.cost.errors import CostError
 from scripts.cost.modules import file_of, needed_files
 from scripts.formal.proofs import chosen
 from scripts.formal.sby import SBY
@@ -228,6 +230,15 @@ def test_a_verdict_does_not_outlive_what_it_was_made_of(judged, monkeypatch):
     assert judged == [1, 2, 3]
 
 
+def test_a_verdict_depends_on_configuration_and_proofs(monkeypatch):
+    """And on what equivalence is told of the unit."""
+    others = [{}, {"config": "half"}, {"control": ("state_q",)}]
+    digests = [campaign.digest(dataclasses.replace(UNIT, **other)) for other in others]
+    monkeypatch.setattr(campaign, "PROOFS", campaign.PROOFS[1:])
+    digests.append(campaign.digest(UNIT))
+    assert len(set(digests)) == len(digests)
+
+
 def test_a_verdict_depends_on_rtl_and_bench():
     found = sources.sources_of("tb.fp_add.test_fp_add")
     assert {"tb/common/fp_bench.py", "tb/common/bench.py", "tb/fp_add/bench.py"} <= set(found)
@@ -254,6 +265,26 @@ def test_a_bench_that_fails_without_a_mutation_judges_nothing(tmp_path, monkeypa
         pass
     told = json.loads(simulator.env[TASK_ENV])
     assert told["params"]["STEPS"] > 1
+
+
+def test_a_bench_that_fails_when_it_is_built_judges_nothing(tmp_path):
+    judging = judge.Judge(UNIT, [tmp_path / "fp_add.sv"], 1)
+    row = {"result": "fail", "message": "corners: y_o differs\nmore"}
+    judging._bench = SimpleNamespace(run=lambda *_, **__: row)
+    message = "^fp_add: its bench fails without a mutation: corners: y_o differs$"
+    with pytest.raises(MutateError, match=message):
+        judging.build()
+
+
+@pytest.mark.parametrize(
+    "error", [CostError("no such register"), subprocess.TimeoutExpired("yosys", 1.0)]
+)
+def test_a_proof_without_an_end_is_open(error, tmp_path, monkeypatch):
+    def yosys(*_):
+        raise error
+
+    monkeypatch.setattr(equivalence, "yosys", yosys)
+    assert equivalence._said("", 0, 1.0, tmp_path / "proof.log") == equivalence.OPEN
 
 
 def test_what_a_mutant_left_says_who_found_it(tmp_path):
