@@ -6,13 +6,14 @@ import math
 import re
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from scripts.benches import all_benches
 from scripts.changed import carried as carried_module
 from scripts.changed import kept as kept_module
-from scripts.changed.carried import cases, main, nearest, nearest_to_changes
+from scripts.changed.carried import EQUAL, Case, cases, main, nearest, nearest_to_changes
 from scripts.changed.inputs import digest_of_bench, rtl_of, rtl_texts
 from scripts.changed.kept import LISTS, Kept, key_of
 from scripts.cost import tools
@@ -219,6 +220,22 @@ def test_with_pytest(folder):
     passed.write_text(json.dumps({INVERTED: ""}))  # nothing that can be compared
     said = run("--changed")
     assert "changed: the RTL could not be compared; all" in said and "1 passed" in said
+
+
+@pytest.mark.parametrize(
+    ("said", "is_carried"),
+    [((EQUAL, EQUAL), True), ((EQUAL, "differs"), False), ((EQUAL,), False)],
+    ids=["all hold", "one does not", "one is left out"],
+)
+def test_a_simulation_is_carried_where_all_its_proofs_hold(said, is_carried, monkeypatch):
+    proofs = [Proof(f"m{i}", (), (), ()) for i in range(2)]
+    answers = dict(zip(proofs, said, strict=False))
+    monkeypatch.setattr(carried_module, "_proofs", lambda *_: set(proofs))
+    monkeypatch.setattr(carried_module, "_answers", lambda *_: answers)
+    kept = SimpleNamespace(places=lambda key: {})
+    todo = [Case(INVERTED, INVERTER, "icarus", "e4m3", "rest before", "rest now")]
+    want = {INVERTED: ["rest before", "rest now"]} if is_carried else {}
+    assert carried_module.carried(todo, kept, [], print) == want
 
 
 def test_proofs_end_where_many_do_not_hold(monkeypatch):

@@ -56,10 +56,13 @@ def test_failures_are_told_apart_by_what_they_say():
 
 
 class Bench:
-    """A test of so many items, of which one fails, or needs others before it."""
+    """A test of so many items, of which one fails, or needs others before it.
 
-    def __init__(self, needs=1, item=9, settings=None, waves=True):
-        self.needs, self.item, self.waves = needs, item, waves
+    Of fewer than `same` items, it fails otherwise.
+    """
+
+    def __init__(self, needs=1, item=9, settings=None, waves=True, same=0):
+        self.needs, self.item, self.waves, self.same = needs, item, waves, same
         self.settings = settings or {}
 
     def config_named(self, name):
@@ -71,7 +74,8 @@ class Bench:
         if "steps" in settings:
             fails = settings["steps"] >= 5
         fails &= self.waves or not waves
-        test = {"name": testcase, "result": "fail" if fails else "pass", "message": "y differs"}
+        said = "y differs" if count >= self.same else "flags differ"
+        test = {"name": testcase, "result": "fail" if fails else "pass", "message": said}
         test["sim_ns"] = 100.0 * settings.get("steps", 8)
         if not self.settings:
             states = [f"{number:x}" for number in range(first, self.item + 1)]
@@ -96,6 +100,11 @@ def test_as_many_items_as_it_takes(shortest, needs, item):
     state = {"state": f"{first:x}"} if first else {}
     assert row["settings"] == {"first": first, "items": needs} | state
     assert row["runs"] <= 16
+
+
+def test_what_fails_otherwise_is_another_failure(shortest):
+    row = shortest(Bench(same=5))
+    assert row["settings"]["items"] == 5 and row["why"] == "y differs"
 
 
 def test_counts_as_small_as_can_be(shortest):

@@ -112,16 +112,19 @@ def test_a_verdict_depends_on_what_simulations_are_built_with():
     assert {"scenarios/four_bar.toml", "robots/iiwa14.urdf", "sw/step_engine.c"} < found
 
 
-def test_the_digest_follows_the_sources(monkeypatch, tmp_path):
+def test_the_digest_follows_the_sources_and_the_simulator(monkeypatch, tmp_path):
     before = units.digest_of("fp_add", "icarus")
     assert before != units.digest_of("fp_mul", "icarus")
     changed = tmp_path / "fp_add.sv"
     changed.write_text((ROOT / "rtl/fp/fp_add.sv").read_text() + "\n")
     files = [changed if x.name == "fp_add.sv" else x for x in units._files("fp_add")]
     monkeypatch.setattr(units, "_files", lambda bench: files)
-    assert units.digest_of("fp_add", "icarus") != before
+    now = units.digest_of("fp_add", "icarus")
+    assert now != before
     with pytest.raises(ValueError, match="sources of fp_add have changed"):
         units.run_unit(unit(3, digest=before))
+    monkeypatch.setattr(units, "version_of", lambda simulator: "another")
+    assert units.digest_of("fp_add", "icarus") != now
 
 
 def test_bins_are_merged(folder):
@@ -144,6 +147,15 @@ def test_junit_says_how_to_run_it_again(folder):
     assert one.find("failure").get("message") == "y_o differs at 3 ns"
     text = one.find("failure").text
     assert "make fp_add TEST=corners" in text and "make it WAVES=1" in text and "x.fst" in text
+
+
+def test_junit_has_what_went_wrong_besides_the_tests(folder):
+    row = found(unit(3), "fail").row | {"problems": ["vvp ended with status 1"]}
+    write_junit(folder / "junit.xml", [row], {})
+    root = ET.parse(folder / "junit.xml").getroot()
+    failures = [failure.get("message") for failure in root.iter("failure")]
+    assert failures == ["y_o differs at 3 ns", "vvp ended with status 1"]
+    assert (root.get("tests"), root.get("failures")) == ("2", "2")
 
 
 @pytest.mark.parametrize(
