@@ -1,10 +1,12 @@
 """What a simulation says of its tests, from made-up files."""
 
 import json
+import sys
+from types import SimpleNamespace
 
 import pytest
 
-from tb.common import bench
+from tb.common import bench, simulation
 from tb.common.results import add_note, problems_of, read_results
 from tb.fp_add.bench import BENCH
 
@@ -42,8 +44,8 @@ def results(tmp_path):
     return read
 
 
-def failure(text):
-    return f"<failure>{text}</failure>"
+def failure(text, tag="failure"):
+    return f"<{tag}>{text}</{tag}>"
 
 
 def test_what_the_simulator_said_at_its_end_is_shown_once(results):
@@ -70,8 +72,9 @@ def test_a_skipped_test_says_why(results, tmp_path):
     assert problems_of(tests) == ["a: AssertionError: hang", "not run, as a hangs: b"]
 
 
-def test_a_mismatch_is_shown_without_traceback(results):
-    (test,) = results(a=failure(MISMATCH))
+@pytest.mark.parametrize("tag", ["failure", "error"])
+def test_a_mismatch_is_shown_without_traceback(results, tag):
+    (test,) = results(a=failure(MISMATCH, tag))
     assert test["message"].startswith("AssertionError: y_o differs")
     assert test["traceback"].startswith("Traceback")
     assert problems_of([test]) == [f"a: {test['message']}"]
@@ -85,6 +88,18 @@ def test_any_other_failure_has_its_traceback(results):
 
 def test_a_test_that_checks_nothing_is_a_problem(results):
     assert problems_of(results(a="")) == ["a: passed without a single transaction"]
+
+
+def test_results_of_an_earlier_simulation_count_for_nothing(tmp_path, results, monkeypatch):
+    add_note(tmp_path / "notes.jsonl", "a", transactions=3)
+    results(a="")  # whose files are left there
+    simulator = SimpleNamespace(run=lambda: sys.exit("vvp ended with status 1"))
+    monkeypatch.setattr(simulation, "make_simulator", lambda *_, **__: simulator)
+    monkeypatch.setattr(simulation, "require_usable", lambda simulator: None)
+    monkeypatch.setattr(simulation, "BUILD", tmp_path)
+    task = BENCH.task("e4m3", "icarus", 1, folder=str(tmp_path))
+    tests, problem, _ = simulation.simulate(BENCH.device, task, None, False, print)
+    assert tests == [] and problem.startswith("vvp ended with status 1\n")
 
 
 def test_a_part_adds_to_what_the_whole_has_met(tmp_path, monkeypatch):

@@ -9,7 +9,7 @@ import pytest
 
 from scripts.tests.planted import planted
 from tb.common import times
-from tb.common.simulators import GRACE_S, Logged
+from tb.common.simulators import GRACE_S, Logged, TooLongError
 from tb.ldup_coprocessor.bench import BENCH
 
 pytestmark = pytest.mark.rtl_of("ldup_coprocessor")
@@ -81,3 +81,11 @@ def test_a_simulation_without_an_end_has_one_without_its_runner(tmp_path):
     with open(tmp_path / "log", "w") as log:
         Logged._execute_one(simulator, [sys.executable, "-c", TELLS_ITS_LIMIT], log)
     assert told == [f"{simulator.limit_s + GRACE_S}\n"]
+
+
+def test_a_simulation_that_takes_too_long_is_red_however_it_ends(tmp_path):
+    """Some end well, asked to."""
+    command = ["sh", "-c", "trap 'exit 0' INT; while :; do sleep 0.05; done"]
+    simulator = SimpleNamespace(work_dir=tmp_path, env=os.environ, limit_s=0.3, watch=print)
+    with open(tmp_path / "log", "w") as log, pytest.raises(TooLongError, match=r"more than 0.3 s$"):
+        Logged._execute_one(simulator, command, log)

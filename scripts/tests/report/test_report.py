@@ -47,6 +47,8 @@ JUNIT = """<?xml version="1.0"?><testsuites><testsuite name="pytest">
 <testcase classname="pymodel.tests.test_arith.TestMul" name="test_b" time="0.25" />
 <testcase classname="tb.fp_sub.test_fp_sub" name="test_run" time="1"><failure
  message="short">AssertionError: long text</failure></testcase>
+<testcase classname="scripts.tests.test_e" name="test_e" time="0"><error
+ message="at setup">OSError: x</error></testcase>
 <testcase classname="scripts.tests.test_x" name="test_s" time="0"><skipped message="" /></testcase>
 </testsuite></testsuites>"""
 PIXEL = base64.b64decode(
@@ -132,7 +134,8 @@ def test_pytest_cases_are_summed_per_file(build):
     arith = files["pymodel/tests/test_arith.py"]
     assert (arith.passed, arith.seconds, arith.failed) == (2, 0.75, False)
     assert files["scripts/tests/test_x.py"].skipped == 1
-    assert next(iter(files)) == "tb/fp_sub/test_fp_sub.py"
+    assert files["scripts/tests/test_e.py"].failures == [("test_e", "at setup", "OSError: x")]
+    assert [*files][:2] == ["scripts/tests/test_e.py", "tb/fp_sub/test_fp_sub.py"]
     assert files["tb/fp_sub/test_fp_sub.py"].failures[0][1:] == (
         "short",
         "AssertionError: long text",
