@@ -41,5 +41,8 @@ def pytest_of_module(passed: Path, text: str, *words: str) -> subprocess.Complet
 
 
 def module_of(passed: Path) -> Path:
-    """Where :func:`pytest_of_module` writes it: in the repository, as all tests are."""
-    return ROOT / "build" / "tests" / passed.parent.name / "test_inner.py"
+    """Where :func:`pytest_of_module` writes it: in the repository, as all tests are.
+
+    The session and its worker are in the name: another one may run a test of the same name.
+    """
+    return ROOT / "build" / "tests" / "-".join(passed.parent.parts[-3:]) / "test_inner.py"
