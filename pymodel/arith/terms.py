@@ -11,6 +11,7 @@ no arithmetic changes, so that every arithmetic gives the same bits:
 * a sum of many terms adds what is ready first (:func:`total`), constants before all.
 """
 
+import bisect
 import heapq
 from collections.abc import Iterable
 from typing import Any, Generic
@@ -21,9 +22,9 @@ from pymodel.arith.scalars import S, SupportsArithmetic
 #: specification, and does not follow the latencies of a particular machine.
 DELAY = {"add": 4, "mul": 3, "rec": 7, "sincos": 14}
 
-#: Numbers that differ by less, relatively, are one: products of a model's rotations leave dust.
-SAME_NUMBER = 1e-12
-_DIGITS = 13
+#: Numbers that differ by less, relatively, are one: products of a model's rotations leave dust of a
+#: few roundings. What differs by more stays apart: a small mass on a large one is no dust.
+SAME_NUMBER = 4e-15
 
 ZERO, ONE = 0, 1  # nodes
 Signed = tuple[int, bool]  # a node, and whether its sign is turned
@@ -89,6 +90,7 @@ class Terms(Generic[S]):
         self._sums: dict[int, tuple[Signed, Signed]] = {}  # sum -> its operands
         self._read: set[int] = set()  # by other operations
         self._known: dict[tuple, int] = {}
+        self._numbers: list[float] = []  # magnitudes of numbers, in order
         for number in (0.0, 1.0):  # ZERO and ONE
             self.const(number)
 
@@ -135,13 +137,15 @@ class Terms(Generic[S]):
 
     def const(self, x: float) -> Term:
         """Give a number of the text; 0 and +-1 are structure."""
-        magnitude = 1.0 if _is_one(x) else abs(float(x))
-        key = ("number", f"{magnitude:.{_DIGITS}g}")
-        node = self._known.get(key)
-        if node is None:
-            value = self.arithmetic.const(magnitude)
-            return self._signed(self._node(key, value, 0, magnitude, number=True), x < 0)
-        return self._signed(Term(self, node), x < 0)
+        magnitude = abs(float(x))
+        place = bisect.bisect_left(self._numbers, magnitude)
+        for near in self._numbers[max(place - 1, 0) : place + 1]:
+            if near == magnitude or abs(near - magnitude) < SAME_NUMBER * magnitude:
+                return self._signed(Term(self, self._known["number", near]), x < 0)
+        self._numbers.insert(place, magnitude)
+        value = self.arithmetic.const(magnitude)
+        found = self._node(("number", magnitude), value, 0, magnitude, number=True)
+        return self._signed(found, x < 0)
 
     def parameter(self, name: str, x: float) -> Term:
         """Give a parameter of the model; 0 and +-1 are structure."""

@@ -82,6 +82,16 @@ def test_small_numbers_are_not_zero():
     assert "1e-15" in formula(lambda t, a, b, c, d: t.const(1e-15) * a)
 
 
+@pytest.mark.parametrize(("apart", "same"), [(4e-16, True), (3e-15, True), (1e-14, False)])
+@pytest.mark.parametrize("number", [0.7, 0.4999999999999998, 3e-9, 1.0])
+def test_numbers_few_roundings_apart_are_one(number, apart, same):
+    """Wherever their decimals end. What is farther apart, a model means."""
+    terms = Terms(Float64())
+    one, other = terms.const(number), terms.const(-number * (1 + apart))
+    assert (one.node == other.node) == same
+    assert (one + other).is_zero == same
+
+
 def test_parameters_as_data_keep_their_names():
     found = formula(
         lambda t, a, b, c, d: t.parameter("m", 2.5) * (t.parameter("k", 3.0) * a),

@@ -43,3 +43,29 @@ def test_segments_as_pinocchio(name, floating):
     found = {key: row.get(key, zero) + zero for key in expected}
     assert row.keys() <= expected.keys()
     assert relative_error(found, expected) < SAME
+
+
+def test_masses_that_grow_outward(tmp_path):
+    """Each a hundred times the one before: a small inertia added to a large one is no rounding."""
+    inertia = "<inertia ixx='{}' iyy='{}' izz='{}' ixy='0' ixz='0' iyz='0'/>"
+    parts = ["<link name='l0'/>"]
+    for i in range(6):
+        numbers = inertia.format(100**i / 120, 100**i / 12, 100**i / 12)
+        parts += [f"<link name='l{i + 1}'><inertial><origin xyz='0.5 0 0'/>"]
+        parts += [f"<mass value='{100**i}'/>{numbers}</inertial></link>"]
+        parts += [f"<joint name='j{i}' type='continuous'><parent link='l{i}'/><axis xyz='0 1 0'/>"]
+        parts += [f"<child link='l{i + 1}'/><origin xyz='{min(i, 1)} 0 0'/></joint>"]
+    path = tmp_path / "grows.urdf"
+    path.write_text(f"<robot name='grows'>{''.join(parts)}</robot>")
+    robot = load(path)
+    table = robot_calls.random_states(reduced(robot), "ID", STATES, seed=9)
+    table |= pinocchio_reference.call(robot, "ID", table)  # torques of known accelerations
+    wanted = {name: table.pop(name) for name in [*table] if name.startswith("qdd")}
+    errors = [
+        np.median([np.abs(found[name] - wanted[name]) for name in wanted])
+        for found in (
+            robot_calls.call(reduced(robot), "FD", table).table,
+            pinocchio_reference.call(robot, "FD", table),
+        )
+    ]
+    assert errors[0] < 10 * errors[1], errors
