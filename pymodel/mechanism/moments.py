@@ -5,14 +5,18 @@ import numpy as np
 #: Moments are typed decimals. Those of a plate, the largest of which is the sum of the others, are
 #: off by up to 1 % with three digits.
 TYPED = 0.01
+#: What is smaller than this share of what it is a part of comes from rounding.
+ROUNDING = 1e-12
 
 
-def are_of_no_body(moments: np.ndarray) -> bool:
+def are_of_no_body(moments: np.ndarray, rounding: float = 0.0) -> bool:
     """Whether a principal moment is more than the sum of the two others, beyond typed decimals.
 
     Parameters
     ----------
     moments : ndarray, shape (3,)
         Ascending, kg m^2.
+    rounding : float
+        By how much more it may be in any case, kg m^2.
     """
-    return bool(moments[2] > (1.0 + TYPED) * (moments[0] + moments[1]))
+    return bool(moments[2] > (1.0 + TYPED) * (moments[0] + moments[1]) + rounding)

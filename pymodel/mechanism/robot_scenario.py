@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from pymodel.arith.errors import InputError
 from pymodel.arith.numbers import numbers
+from pymodel.mechanism.moments import ROUNDING
 from pymodel.mechanism.robot import FIXED_BASE, Link, Robot
 from pymodel.mechanism.rotations import to_angles
 from pymodel.mechanism.scenario import FREE, GROUND, Body, Scenario, ScenarioError
 
 
 def scenario_of_robot(
-    robot: Robot,
+    robot: Any,
     step: float = 1e-3,
     end: float = 1.0,
     q: np.ndarray | None = None,
@@ -22,7 +26,7 @@ def scenario_of_robot(
 
     Parameters
     ----------
-    robot : Robot
+    robot : Robot or RobotModel
         As it is read from its URDF, not reduced: every link that moves has a mass.
     step, end : float
         s.
@@ -36,11 +40,17 @@ def scenario_of_robot(
 
     Raises
     ------
+    InputError
+        If the robot is none.
     ScenarioError
         If q or qd are no numbers, or have another shape; if a link has no mass, or its inertia is
         singular, or its joint has an armature. An inertia that no body has, as that of Atlas'
         torso, is taken as it is; a scenario file would be refused.
     """
+    found = getattr(robot, "robot", robot)  # a RobotModel, of a package above this one, has one
+    if not isinstance(found, Robot):
+        raise InputError(f"robot: must be a Robot or a RobotModel, got {robot!r}")
+    robot = found
     bodies = tuple(_body(robot, index, link) for index, link in enumerate(robot.links))
     gravity = (0.0, 0.0, -robot.gravity)
     source = robot.source or "<robot>"
@@ -75,7 +85,8 @@ def _body(robot: Robot, index: int, link: Link) -> Body:
     second = link.inertia[:3, :3] - mass * np.outer(com, com)
     inertia = np.trace(second) * np.eye(3) - second
     # One that no body has is kept, as of Atlas' feet: load_robot warns of it.
-    if not np.linalg.cond(inertia) * np.finfo(float).eps < 1.0:
+    moments = np.linalg.eigvalsh(inertia)
+    if not np.abs(moments).min() > ROUNDING * np.trace(link.inertia[:3, :3]):
         raise ScenarioError(robot.source, key, "its inertia must not be singular")
     free = link.kind == FREE
     return Body(

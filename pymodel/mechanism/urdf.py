@@ -30,7 +30,7 @@ from urdf_parser_py.xml_reflection.core import ObjectType, ParseError
 
 from pymodel.arith.errors import Error, InputError, require_path
 from pymodel.mechanism.decimals import decimal
-from pymodel.mechanism.moments import are_of_no_body
+from pymodel.mechanism.moments import ROUNDING, are_of_no_body
 from pymodel.mechanism.robot import (
     FIXED_BASE,
     FREE,
@@ -50,7 +50,6 @@ KINDS = {"revolute": REVOLUTE, "continuous": REVOLUTE, "prismatic": PRISMATIC}
 
 SNAP_ROTATION = 1e-5  #: entries of a placement's rotation that lie so near 0 become that
 SNAP_OFFSET = 1e-9  #: entries of a placement's offset that are smaller become 0, m
-ROUNDING = 1e-12  #: what is smaller comes from rounding
 
 #: Elements of links and joints that bear on dynamics; the rest (meshes, limits) is not parsed.
 READ = ("inertial", "origin", "parent", "child", "axis", "dynamics", "mimic")
@@ -507,9 +506,9 @@ def _check_inertia(source: str, link: Link) -> None:
         if not (link.mass > 0 and abs(_moments(link)[0]) > ROUNDING * spread):
             raise RobotError(source, element, "a floating base without inertia")
         return
-    about_axis = link.inertia[0, 0] + link.inertia[1, 1]
+    about_axis = link.inertia[0, 0] + link.inertia[1, 1] - ROUNDING * spread
     resisting = link.mass if link.kind == PRISMATIC else about_axis
-    if resisting <= ROUNDING * spread and not link.armature > 0:
+    if not (resisting > 0 or link.armature > 0):
         reason = f"no inertia, with what is fixed to it, that resists joint {link.joint}"
         raise RobotError(source, element, reason)
 
@@ -527,9 +526,10 @@ def _inertia_warnings(links: list[Link]) -> Iterator[str]:
     negative, uneven = [], []
     for link in links:
         lowest, middle, highest = moments = _moments(link)
-        if lowest < -ROUNDING * np.trace(link.inertia[:3, :3]):
+        rounding = ROUNDING * np.trace(link.inertia[:3, :3])
+        if lowest < -rounding:
             negative.append(f"{link.name} ({lowest:.3g} kg m^2)")
-        elif are_of_no_body(moments):
+        elif are_of_no_body(moments, rounding):
             uneven.append(f"{link.name} ({highest:.3g} > {lowest:.3g} + {middle:.3g} kg m^2)")
     if negative:
         yield f"a principal moment of inertia is negative: {', '.join(negative)}"

@@ -6,8 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import pymodel
 from pymodel.algorithms.requests import serve
 from pymodel.algorithms.step import Mechanism, rates
+from pymodel.arith.errors import InputError
 from pymodel.arith.fp import BINARY32
 from pymodel.arith.scalars import BitExact, Float64
 from pymodel.machine.isa import Machine
@@ -138,6 +140,26 @@ def test_armature_is_refused():
     robot = urdf.load(ROBOTS / "iiwa14.urdf", armature=0.1)
     with pytest.raises(ScenarioError, match="a scenario has no armature"):
         scenario_of_robot(robot)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_points_are_refused_whatever_rounding_leaves_of_their_moments(seed, tmp_path):
+    mass, *com = np.random.default_rng(seed).uniform(-1, 1, 4)
+    (tmp_path / "point.urdf").write_text(
+        "<robot name='point'><link name='base'/><link name='bob'><inertial>"
+        f"<origin xyz='{com[0]} {com[1]} {com[2]}'/><mass value='{abs(mass)}'/>"
+        "<inertia ixx='0' ixy='0' ixz='0' iyy='0' iyz='0' izz='0'/></inertial></link>"
+        "<joint name='j' type='continuous'><parent link='base'/><child link='bob'/></joint></robot>"
+    )
+    with pytest.raises(ScenarioError, match="link bob: its inertia must not be singular"):
+        scenario_of_robot(urdf.load(tmp_path / "point.urdf"))
+
+
+def test_a_robot_is_taken_with_its_functions_or_without():
+    path = ROBOTS / "iiwa14.urdf"
+    assert scenario_of_robot(pymodel.load_robot(path)) == scenario_of_robot(urdf.load(path))
+    with pytest.raises(InputError, match="robot: must be a Robot or a RobotModel, got 'x'"):
+        scenario_of_robot("x")
 
 
 def test_quaternions_of_any_length():

@@ -245,6 +245,11 @@ def test_armature_by_joint_and_for_all(load):
         assert [link.armature for link in robot.links] == [0.0, *want]
 
 
+def test_a_small_mass_far_from_a_slider_resists_it(load):
+    far = INERTIAL.replace("<mass", "<origin xyz='0 2e6 0'/><mass")
+    assert load(link("a") + link("b", far) + joint("j", "a", "b", "prismatic")).links[0].mass == 2
+
+
 def test_any_joint_may_be_called_as_the_base(load):
     more = "<dynamics damping='0.5'/>"
     robot = load(LINKS + joint("root_joint", "a", "b", more=more), damping=True, armature=0.1)
@@ -264,6 +269,14 @@ def test_inertias_that_no_body_has_are_noted():
     assert negative.startswith("a principal moment of inertia is negative: utorso (-0.653 kg m^2),")
     said = "beyond the sum of the others: l_lglut (0.00156 > 0.000243 + 0.00122 kg m^2)"
     assert uneven == f"a principal moment of inertia is {said}"
+
+
+@pytest.mark.parametrize("com", ["0.31 0.17 -0.23", "0.3 0.1 -0.2", "1e6 2e6 3e6"])
+def test_the_moments_of_a_point_are_zero_but_for_rounding(load, com):
+    point = INERTIAL.replace("'1'", "'0'").replace("'2'", "'0.7'")
+    point = point.replace("<mass", f"<origin xyz='{com}'/><mass")
+    arm = joint("j", "a", "b", "continuous", "<axis xyz='0 1 0'/>")
+    assert not load(link("a") + link("b", point) + arm).warnings
 
 
 @pytest.mark.parametrize(("izz", "noted"), [(2.01, False), (2.03, True)])
