@@ -60,8 +60,9 @@ NUMBERS = {
     "mass": {"value": 1},
     "inertia": dict.fromkeys(UrdfInertia.KEYS, 1),
     "dynamics": {"damping": 1, "friction": 1},
+    "mimic": {"multiplier": 1, "offset": 1},
 }
-NEEDED = {"axis": "xyz", "mass": "value", "parent": "link", "child": "link"}
+NEEDED = {"axis": "xyz", "mass": "value", "parent": "link", "child": "link", "mimic": "joint"}
 #: No number but an axis', which is scaled, is larger: SI units; products of ten are finite.
 LARGEST = 1e30
 
@@ -79,12 +80,17 @@ class RobotError(Error, ValueError):
     """
 
     def __init__(self, source: str, element: str, reason: str) -> None:
-        self.source, self.element, self.reason = source, element, " ".join(reason.split())
+        self.source, self.element, self.reason = source, _one_line(element), _one_line(reason)
         super().__init__(source, element, reason)
 
     def __str__(self) -> str:
         """The line; its parts are the arguments, from which pickle makes the error again."""
         return ": ".join(filter(None, (self.source, self.element, self.reason)))
+
+
+def _one_line(text: str) -> str:
+    """A text whose names may have line breaks."""
+    return " ".join(text.split())
 
 
 def load(
@@ -116,7 +122,8 @@ def load(
         If the file cannot be read or is no URDF; if its links do not form a tree; if an element
         that is read stands twice in a link, joint or inertial; if a number is not finite, beyond
         1e30, or not in decimal digits; if no joint moves; if a joint's type is not known, or planar
-        or floating; if its axis is zero; if damping or friction is negative.
+        or floating; if its axis is zero; if damping or friction is negative; if it mimics a joint
+        that is not there.
         If a mass or a moment of inertia (ixx, iyy, izz) is negative. If a link, with what is fixed
         to it, has no inertia about (along) its own joint's axis, unless the joint has armature; if
         a floating base has none about some axis. Links that resist their own joints make the mass
@@ -134,7 +141,7 @@ def load(
     bodies, fixed = _lumped(source, file, root, children, floating)
     if not bodies:
         raise RobotError(source, "", "no joint moves")
-    notes = tuple(_snap_notes(bodies))
+    notes = tuple(map(_one_line, _snap_notes(bodies)))
     joints = {joint.name: joint for joint in file.joints}
     moving = [joints[body.joint] for body in bodies if body.kind != FREE]
     dampings = {joint.name: _damping(joint) for joint in moving} if damping else {}
@@ -157,7 +164,7 @@ def load(
         _check_inertia(source, link)
         links.append(link)
     warnings = (*_joint_warnings(moving, damping), *_inertia_warnings(links))
-    told = {"notes": notes, "warnings": warnings}
+    told = {"notes": notes, "warnings": tuple(map(_one_line, warnings))}
     return Robot(file.name, tuple(links), source=source, fixed=fixed, **told)
 
 
@@ -310,18 +317,22 @@ def _tree(source: str, file: _File) -> tuple[str, dict[str, list[UrdfJoint]]]:
 
 
 def _check_joints(source: str, joints: list[UrdfJoint]) -> None:
-    """Refuse types that are no single degree of freedom, and damping and friction that drive."""
+    """Refuse types that are no single degree of freedom, what drives, and mimics of nothing."""
     for kind in ("planar", "floating"):
         found = [joint.name for joint in joints if joint.type == kind]
         if found:
-            names = ", ".join(found)
-            raise RobotError(source, f"joint {names}", f"a {kind} joint inside the tree")
+            where = f"joint {', '.join(found)}"
+            raise RobotError(source, where, f"a {kind} joint inside the tree")
+    names = {joint.name for joint in joints}
     for joint in joints:
         if joint.type not in (FIXED, *KINDS):
             raise RobotError(source, f"joint {joint.name}", f"unknown type {joint.type}")
         for what, value in (("damping", _damping(joint)), ("friction", _friction(joint))):
             if fault := _fault(what, value):
                 raise RobotError(source, f"joint {joint.name}", fault)
+        if joint.mimic and joint.mimic.joint not in names:
+            reason = f"mimics joint {joint.mimic.joint}, which is not there"
+            raise RobotError(source, f"joint {joint.name}", reason)
 
 
 def _fault(what: str, value: float) -> str | None:

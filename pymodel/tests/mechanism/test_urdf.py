@@ -221,6 +221,16 @@ def test_a_mimic_joint_is_a_joint_of_its_own(load):
     assert robot.warnings == ("mimic joints are joints of their own: k (j)",)
 
 
+def test_names_of_several_lines_stay_in_one_line(load):
+    more = "<dynamics damping='1'/><mimic joint='j&#10;k'/>"
+    robot = load(LINKS + joint("j&#10;k", "a", "b", more=more))
+    assert robot.links[0].joint == "j\nk"
+    assert robot.warnings == (
+        "mimic joints are joints of their own: j k (j k)",
+        "damping is not applied: j k",
+    )
+
+
 def test_quaternions_of_origins_are_refused(load):
     """They are of URDF 1.1; Pinocchio reads them."""
     turned = joint("j", "a", "b", more="<origin xyz='1 0 0' quat_xyzw='0.6 0 0 0.8'/>")
@@ -312,6 +322,7 @@ def test_the_rest_of_a_file_is_not_read(load):
         (LINKS + joint("j", "a", "b", "fixed"), "no joint moves"),
         (LINKS + joint("j", "a", "b", "floating"), "joint j: a floating joint inside the tree"),
         (LINKS + joint("j", "a", "b", "planar"), "joint j: a planar joint inside the tree"),
+        (LINKS + joint("j&#10;k", "a", "b", "planar"), "joint j k: a planar joint inside the tree"),
         (LINKS + joint("j", "a", "b", "unknown"), "joint j: unknown type unknown"),
         (LINKS + joint("j", "a", "b", "ball"), "joint j: Invalid joint type: ball"),
         (LINKS + joint("j", "a", "x"), "joint j: there is no link x"),
@@ -377,6 +388,11 @@ def test_the_rest_of_a_file_is_not_read(load):
                 ("mimic", "<mimic joint='k'/>"),
             )
         ),
+        (
+            LINKS + joint("j", "a", "b", more="<mimic joint='k'/>"),
+            "joint j: mimics joint k, which is not there",
+        ),
+        (LINKS + joint("j", "a", "b", more="<mimic/>"), "joint j: <mimic> has no joint"),
         (LINKS + joint("j", "a", "b", more="<axis xyz='0 0 0'/>"), "joint j: its axis is zero"),
         (LINKS + joint("j", "a", "b", more="<axis/>"), "joint j: <axis> has no xyz"),
         (ARM.replace("<parent link='a'/>", "<parent/>"), "joint j: <parent> has no link"),
@@ -396,6 +412,8 @@ NUMBERS = [
     ("inertia", "ixy", "{}", "a number, at most 1e+30 in size"),
     ("dynamics", "damping", "{}", "a number, at most 1e+30 in size"),
     ("dynamics", "friction", "{}", "a number, at most 1e+30 in size"),
+    ("mimic", "multiplier", "{}", "a number, at most 1e+30 in size"),
+    ("mimic", "offset", "{}", "a number, at most 1e+30 in size"),
     ("origin", "xyz", "{} 1 0", "3 numbers, at most 1e+30 in size"),
     ("origin", "rpy", "{} 1 0", "3 numbers, at most 1e+30 in size"),
     ("axis", "xyz", "{} 1 0", "3 numbers, at most 1.8e+308 in size"),
@@ -406,13 +424,15 @@ NUMBERS = [
 @pytest.mark.parametrize("word", ["two", "1_0", "٢", "２", "0x10", "", "nan", "inf", "1e400"])
 @pytest.mark.parametrize(("tag", "name", "text", "want"), NUMBERS)
 def test_numbers_that_are_none_are_named(load, tag, name, text, want, word):
-    elements = LINKS + joint("j", "a", "b", more="<origin/><axis xyz='0 0 1'/><dynamics/>")
+    more = "<origin/><axis xyz='0 0 1'/><dynamics/><mimic joint='j'/>"
+    elements = LINKS + joint("j", "a", "b", more=more)
     broken = text.format(word)
     if tag in ("mass", "inertia"):
         elements = re.sub(f"(<{tag} [^>]*{name})='[^']*'", rf"\1='{broken}'", elements, count=1)
         where = "link a"
     else:
-        elements = re.sub(f"<{tag}[^>]*/>", f"<{tag} {name}='{broken}'/>", elements)
+        own = "joint='j' " if tag == "mimic" else ""
+        elements = re.sub(f"<{tag}[^>]*/>", f"<{tag} {own}{name}='{broken}'/>", elements)
         where = "joint j"
     with pytest.raises(urdf.RobotError) as caught:
         load(elements)
