@@ -383,24 +383,32 @@ def base_closed(compound: two_handles.Coefficients, base: str) -> ConnectBase:
 
 def _assembly(tree: Any, leaves: Sequence) -> Requests:
     """Assemble a tree; returns its coefficients and a tree of the joints, for the way back."""
-    if isinstance(tree, int):
-        return leaves[tree], None
-    a, joints_a = yield from _assembly(tree[0], leaves)
-    b, joints_b = yield from _assembly(tree[1], leaves)
-    compound, joint = yield Assemble(a, b)
-    return compound, (joint, joints_a, joints_b)
+    found, todo = [], [(tree, False)]  # not recursive: a tree may be as deep as it has bodies
+    while todo:
+        part, has_both = todo.pop()
+        if isinstance(part, int):
+            found.append((leaves[part], None))
+        elif has_both:
+            (b, joints_b), (a, joints_a) = found.pop(), found.pop()
+            compound, joint = yield Assemble(a, b)
+            found.append((compound, (joint, joints_a, joints_b)))
+        else:
+            todo += [(part, True), (part[1], False), (part[0], False)]
+    return found.pop()
 
 
 def _disassembly(tree: Any, joints: Any, t_1: tuple, t_2: tuple, impulses: list) -> Requests:
     """Fill ``impulses[k] = (T_1, T_2)`` for every body of a tree, (45) and (46)."""
-    if isinstance(tree, int):
-        impulses[tree] = (t_1, t_2)
-        return
-    joint, joints_a, joints_b = joints
-    t_1b = yield Disassemble(joint, t_1, t_2)
-    t_2a = tuple(-t for t in t_1b)
-    yield from _disassembly(tree[0], joints_a, t_1, t_2a, impulses)
-    yield from _disassembly(tree[1], joints_b, t_1b, t_2, impulses)
+    todo = [(tree, joints, t_1, t_2)]
+    while todo:
+        tree, joints, t_1, t_2 = todo.pop()
+        if isinstance(tree, int):
+            impulses[tree] = (t_1, t_2)
+            continue
+        joint, joints_a, joints_b = joints
+        t_1b = yield Disassemble(joint, t_1, t_2)
+        t_2a = tuple(-t for t in t_1b)
+        todo += [(tree[1], joints_b, t_1b, t_2), (tree[0], joints_a, t_1, t_2a)]
 
 
 def rates(

@@ -257,4 +257,11 @@ def _balanced(first: int, last: int) -> int | tuple:
 
 
 def _leaves(tree: int | tuple) -> list[int]:
-    return [tree] if isinstance(tree, int) else _leaves(tree[0]) + _leaves(tree[1])
+    found, todo = [], [tree]  # not recursive: a tree may be as deep as it has bodies
+    while todo:
+        part = todo.pop()
+        if isinstance(part, int):
+            found.append(part)
+        else:
+            todo += [part[1], part[0]]
+    return found

@@ -119,6 +119,13 @@ def test_every_assembly_tree_gives_the_same(n):
             assert difference(value, expected) < rounding(n)
 
 
+@pytest.mark.parametrize("shape", ["left", "right", build_tree("left", 1200)])
+def test_an_assembly_tree_has_any_depth(shape):
+    scenario = random_chain(np.random.default_rng(1), 1200)
+    q_dot, *_ = evaluate(Float64(), scenario, *state(scenario), shape)
+    assert len(q_dot) == 1200
+
+
 def test_initial_momenta():
     """p = M q-dot, rounded once to the format."""
     for n in SIZES:
