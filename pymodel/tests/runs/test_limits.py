@@ -116,7 +116,7 @@ def test_the_pin_on_the_ground_is_watched(tmp_path, capsys, simulate):
 
 
 SLIDERS = {
-    "plane": {"inertia": 1e-14, "com": [0.3, 0.2], "axis": [1.0, 0.0]},
+    "plane": {"inertia": 1e-16, "com": [0.3, 0.2], "axis": [1.0, 0.0]},
     "space": {"inertia": [1e15, 0.01, 0.01], "com": [0.0, 0.0, 0.0], "axis": [1.0, 0.0, 0.0]}
     | {"rotation": [0.0, 0.5, 0.0]},
 }
