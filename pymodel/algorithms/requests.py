@@ -73,12 +73,17 @@ class Recover(NamedTuple):
 
 
 #: Why a run ends: the solvers see that an inverse is not finite, whichever of the two it is.
+NOT_FINITE = "result is not finite"
 JOINT_SINGULAR = "joint matrix (33) is singular or not finite"
 BASE_SINGULAR = "the matrix of the base connection is singular or not finite"
 
 
 class SingularError(RunError):
     """A joint or base matrix has determinant zero or a non-finite inverse."""
+
+
+class NonFiniteMatrixError(SingularError):
+    """A joint or base matrix is not finite itself, as where a step diverges."""
 
 
 def answer(arithmetic: SupportsArithmetic, request: Any) -> Any:
@@ -92,18 +97,18 @@ def answer(arithmetic: SupportsArithmetic, request: Any) -> Any:
     if isinstance(request, Assemble):
         compound, joint, singular = two_handles.assemble(arithmetic, request.a, request.b)
         if singular:
-            raise SingularError(JOINT_SINGULAR)
+            raise _singular(arithmetic, JOINT_SINGULAR, request.a.xi_22, request.b.xi_11)
         return compound, joint
     if isinstance(request, ConnectBase):
         t, singular = _SOLVERS[request.base](arithmetic, request.matrix, request.rhs)
         if singular:
-            raise SingularError(BASE_SINGULAR)
+            raise _singular(arithmetic, BASE_SINGULAR, request.matrix)
         return t
     if isinstance(request, Eliminate):
         terms = request.terms
         compound, elimination, singular = eliminate(terms or arithmetic, *request[:3])
         if singular:
-            raise SingularError(JOINT_SINGULAR)
+            raise _singular(terms or arithmetic, JOINT_SINGULAR, elimination.matrix)
         if terms is not None:  # only to be looked at
             matrix = tuple(tuple(map(terms.value, row)) for row in elimination.matrix)
             elimination = elimination._replace(matrix=matrix)
@@ -111,6 +116,12 @@ def answer(arithmetic: SupportsArithmetic, request: Any) -> Any:
     if isinstance(request, Recover):
         return recover(*request)
     return two_handles.disassemble(*request)
+
+
+def _singular(arithmetic: Any, reason: str, *matrices: Matrix[Any]) -> SingularError:
+    """The error of a matrix, or of the sum of some, that cannot be inverted."""
+    finite = all(arithmetic.is_finite(x) for matrix in matrices for row in matrix for x in row)
+    return SingularError(reason) if finite else NonFiniteMatrixError(NOT_FINITE)
 
 
 def joint_matrix(request: Any, reply: Any) -> list[Matrix[Any]] | None:

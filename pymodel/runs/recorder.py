@@ -8,7 +8,12 @@ from typing import Any
 import numpy as np
 
 from pymodel.algorithms.conditions import eta_condition, joint_condition
-from pymodel.algorithms.requests import SingularError, joint_matrix
+from pymodel.algorithms.requests import (
+    NOT_FINITE,
+    NonFiniteMatrixError,
+    SingularError,
+    joint_matrix,
+)
 from pymodel.algorithms.springs import length_error
 from pymodel.arith.errors import RunError
 from pymodel.arith.scalars import BitExact, Float64
@@ -109,9 +114,9 @@ class Recorder:
         return f"{self.scenario.source}: step {self.step}: {reason}"
 
     def stopped(self, error: SingularError) -> RunError:
-        """The error of a run that a matrix ends; of a sine that is NaN no matrix is singular."""
-        kind = NonFiniteError if self._angle_too_large() else SingularError
-        return kind(self.where(error))
+        """The error of a run that a matrix ends; one that is not finite is not singular."""
+        finite = not (isinstance(error, NonFiniteMatrixError) or self._angle_too_large())
+        return (SingularError if finite else NonFiniteError)(self.where(error))
 
     def _angle_too_large(self) -> str | None:
         """What to say if the hardware has no sine of an angle.
@@ -182,7 +187,7 @@ class Recorder:
         """
         floats = [[self.arithmetic.to_float(x) for x in vector] for vector in vectors]
         if not all(math.isfinite(x) for values in floats for x in values):
-            raise NonFiniteError(self.where("result is not finite"))
+            raise NonFiniteError(self.where(NOT_FINITE))
         return floats
 
     def keep(self, q: Sequence, qd: Sequence, p: Sequence, eta: Sequence | None) -> None:

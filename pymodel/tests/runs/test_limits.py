@@ -135,6 +135,27 @@ def test_a_joint_matrix_that_is_singular_in_advance(slider, simulate):
             simulate(scenario, arithmetic)
 
 
+TOO_FAST = {
+    "space": {"inertia": [0.01, 0.01, 0.002], "joint": "spherical"}
+    | {"q": [0.2, 0.0, 0.0, 0.98], "qd": [0.0, 0.0, 2e4]},
+    "plane": {"inertia": 0.01, "qd": 1e9, "spring": 1e6},
+}
+
+
+@pytest.mark.parametrize("arithmetic", ARITHMETICS)
+@pytest.mark.parametrize("simulate", [simulate, native_runs.simulate])
+@pytest.mark.parametrize("case", TOO_FAST)
+def test_a_step_that_diverges_is_not_said_to_be_singular(case, simulate, arithmetic):
+    """The state before it is finite, those between it and the next are not."""
+    gravity = [0.0, 0.0, -9.81][-2 if case == "plane" else -3 :]
+    places = {name: [0.0] * (len(gravity) - 1) + [0.3] for name in ("com", "tip")}
+    body = {"mass": 1.0} | places | TOO_FAST[case]
+    time = {"step": 1e-3, "end": 1.0, "integrator": "rk4"}
+    scenario = load({"name": "fast", "gravity": gravity, "time": time, "body": [body]})
+    with pytest.raises(NonFiniteError, match=r"step \d+: result is not finite$"):
+        simulate(scenario, arithmetic)
+
+
 def test_an_adaptive_run_watches_the_pin_on_the_ground():
     point = dataclasses.replace(pin_on_the_ground(1e-16), integrator="RK45")
     with pytest.raises(SingularError, match="joint matrix .* too much for float64"):
