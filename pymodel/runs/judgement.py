@@ -13,6 +13,9 @@ from pymodel.mechanism.scenario import STRETCH, Scenario, inertia_matrix
 from pymodel.runs.recorder import CONDITION_WARNING, JOINT_WARNING, ORDINARY_JOINT
 from pymodel.runs.trajectory import Trajectory
 
+#: Why a run ends whose angles are finite.
+ENERGY_NOT_FINITE = "an energy is not finite"
+
 #: Share of the motion's largest kinetic energy above which a run warns of its rounding.
 ROUNDING_WARNING = 1e-2
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pymodel.mechanism.scenario import Scenario
-from pymodel.runs.judgement import warnings_of
+from pymodel.runs.judgement import ENERGY_NOT_FINITE, warnings_of
 from pymodel.runs.trajectory import JOINT_COLUMNS, Trajectory, joint_column_names
 
 STATUSES = DONE, STOPPED, FAILED = "done", "stopped", "failed"
@@ -73,7 +73,7 @@ class Outcome:
         """
         finite = trajectory and trajectory.finite_part()
         if finite is not None and len(finite) < len(trajectory):
-            stopped = stopped or f"{scenario.source}: an energy is not finite"
+            stopped = stopped or f"{scenario.source}: {ENERGY_NOT_FINITE}"
         status, reason = (STOPPED, stopped) if stopped else (DONE, "")
         if not finite:
             return cls(status, reason, cycles=cycles)

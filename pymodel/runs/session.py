@@ -24,7 +24,7 @@ from pymodel.runs import native_runs
 from pymodel.runs.files import write_run
 from pymodel.runs.finished import FinishedRun
 from pymodel.runs.input_error import InputError
-from pymodel.runs.judgement import warnings_of
+from pymodel.runs.judgement import ENERGY_NOT_FINITE, warnings_of
 from pymodel.runs.options import algorithm_options
 from pymodel.runs.progress import progress
 from pymodel.runs.recorder import joint_limit
@@ -143,7 +143,7 @@ def _simulate(
     except RunError as error:
         stopped, trajectory = str(error), error.trajectory
     if trajectory is not None and len(finite := trajectory.finite_part()) < len(trajectory):
-        stopped = stopped or f"{scenario.source}: an energy is not finite"
+        stopped = stopped or f"{scenario.source}: {ENERGY_NOT_FINITE}"
         trajectory = finite
     return trajectory, stopped
 

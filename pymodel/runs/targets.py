@@ -26,8 +26,9 @@ from pymodel.mechanism.scenario_writer import varied
 from pymodel.runs import engine_calls, engine_runs, native_runs
 from pymodel.runs import simulate as model_runs
 from pymodel.runs.input_error import InputError, require, require_function
-from pymodel.runs.judgement import warnings_of
+from pymodel.runs.judgement import ENERGY_NOT_FINITE, warnings_of
 from pymodel.runs.options import algorithm_options
+from pymodel.runs.recorder import NonFiniteError
 from pymodel.runs.robot_calls import MODEL, NATIVE, STEP, machine_of
 from pymodel.runs.robot_model import RobotModel
 from pymodel.runs.trajectory import Trajectory
@@ -104,16 +105,25 @@ def simulate(
     options = _options(scenario, shape, base, rebase)
     scenario, name = varied(scenario, **values), _name(arithmetic)
     try:
-        found = run(scenario, name, progress=progress, limit=limit, **options)
+        found = _finite(scenario, run(scenario, name, progress=progress, limit=limit, **options))
     except RunError as error:
         if error.trajectory is not None:
             error.trajectory = _judged(scenario, error.trajectory, name)
         raise
     twin = None
-    complete = len(found.finite_part()) == len(found)
-    if name != "float64" and target == MODEL and complete:  # elsewhere it would double the time
+    if name != "float64" and target == MODEL:  # elsewhere it would double the time
         twin = _twin(run, scenario, options)
     return _judged(scenario, found, name, twin)
+
+
+def _finite(scenario: Scenario, run: Trajectory) -> Trajectory:
+    """A run with all its energies; a NonFiniteError, with what is before, if one is not finite."""
+    finite = run.finite_part()
+    if len(finite) == len(run):
+        return run
+    error = NonFiniteError(f"{scenario.source}: {ENERGY_NOT_FINITE}")
+    error.trajectory = finite if len(finite) else None
+    raise error
 
 
 def _twin(run: Run, scenario: Scenario, options: Mapping[str, Any]) -> Trajectory | None:
@@ -237,8 +247,8 @@ def compiled(
     def run(**values: ArrayLike) -> Trajectory:
         scenario = varied(what, **values)
         if machine is None:
-            return native_runs.simulate(scenario, name, **options)
-        return engine_runs.simulate(machine, scenario, **options)
+            return _finite(scenario, native_runs.simulate(scenario, name, **options))
+        return _finite(scenario, engine_runs.simulate(machine, scenario, **options))
 
     return run
 

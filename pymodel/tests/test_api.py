@@ -260,6 +260,28 @@ def test_a_run_that_ends_early_has_its_warnings():
     assert "joint matrix (33) reaches" in digits
 
 
+@pytest.mark.parametrize("target", ["model", "native"])
+def test_a_run_ends_where_an_energy_is_not_finite(tmp_path, capsys, target):
+    """As the command's does."""
+    bar = {"mass": 1.0, "inertia": 1.0, "com": [0.0, 0.0], "tip": [0.2, 0.0], "qd": 1e160}
+    bar = pymodel.load({"name": "f", "gravity": [0.0, 0.0], "time": TIME, "body": [bar]})
+    runs = [pymodel.compiled(bar, target="native", arithmetic="float64")]
+    for run in (lambda: pymodel.simulate(bar, target=target), *runs):
+        with pytest.raises(pymodel.NonFiniteError, match="<scenario>: an energy is not finite"):
+            run()
+    slider = POINT | {"joint": "prismatic", "axis": [0.0, 1.0]}
+    path = tmp_path / "s.toml"
+    time = {"step": 0.2, "end": 0.4}
+    falling = {"name": "s", "gravity": [0.0, -1e155], "time": time, "body": [slider]}
+    pymodel.write_scenario(path, pymodel.load(falling))
+    with pytest.raises(pymodel.NonFiniteError) as caught:
+        pymodel.simulate(pymodel.load(path), target=target)
+    assert caught.value.trajectory.kinetic == [0.0]
+    words = ["simulate", str(path), "--target", target, "--no-reference", "--out", str(tmp_path)]
+    assert main([*words, "--arith", "float64"]) == 1
+    assert capsys.readouterr().err.splitlines()[0] == f"{caught.value}; the run ends there"
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
