@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from pymodel.arith.errors import InputError, require
 from pymodel.arith.fp import Format
@@ -302,8 +302,9 @@ def record(
         If a name is taken twice, the function does not return a carried value, or an argument is of
         another kind.
     pymodel.compile.graph.RecordingError
-        If the function decides on data, computes with plain numbers, gives a parameter two values,
-        or returns something else than scalars by name.
+        If the function decides on data, computes with plain numbers or by numpy's functions, reads
+        a scalar that it does not have, gives a parameter two values, or returns something else than
+        scalars by name.
     """
     if not callable(function):
         raise ValueError(f"function: must be one, got {type(function).__name__}")
@@ -316,7 +317,13 @@ def record(
     graph = Graph() if graph is None else graph
     before = {name: graph.input(name) for name in (*inputs, *carried)}
     given = {name: graph.parameter(name, x) for name, x in parameters.items()}
-    returned = function(graph, before | given)
+    try:
+        returned = function(graph, _Scalars(before | given))
+    except TypeError as error:
+        if isinstance(error, RecordingError) or "ufunc" not in str(error):
+            raise  # not of numpy, which does not know what a Ref is
+        reason = "the function calls numpy with recorded scalars: take those of the arithmetic"
+        raise RecordingError(f"{reason} ({error})") from None
     try:
         results = dict(returned)
     except (TypeError, ValueError):
@@ -330,6 +337,14 @@ def record(
         raise ValueError(f"the function returns no new value of {', '.join(missing)}")
     transitions = {name: Carried(before[name], results.pop(name)) for name in carried}
     return Kernel(graph, {name: before[name] for name in inputs}, results, transitions)
+
+
+class _Scalars(dict[str, Ref]):
+    """The scalars of a function by name, which says so where there is none."""
+
+    def __missing__(self, name: Any) -> NoReturn:
+        known = ", ".join(self) or "there are none"
+        raise RecordingError(f"the function reads {name!r}, which is none of its scalars: {known}")
 
 
 def _names(what: str, names: Iterable[str]) -> list[str]:

@@ -105,12 +105,22 @@ def test_what_is_recorded_is_a_scenario():
         (lambda _, v: v["a"], "the function returns a Ref, must be a dict of scalars by name"),
         (lambda _, v: None, "the function returns a NoneType, must be a dict of scalars by name"),
         (lambda _, v: {"x": _.const(0.0) if v["a"] == v["a"] * v["a"] else v["a"]}, "compare"),
+        (lambda _, v: {"x": v["b"]}, "the function reads 'b', which is none of its scalars: a$"),
+        (lambda _, v: {"x": np.sin(v["a"])}, "the function calls numpy with recorded scalars: "),
+        (lambda _, v: {"x": np.linalg.det([[v["a"]]])}, "the function calls numpy with recorded"),
         (lambda _, v: {"x": _.parameter("k", 3.0) + _.parameter("k", 4.0)}, "parameter k has the"),
     ],
 )
 def test_what_a_recording_refuses(function, reason):
     with pytest.raises(RecordingError, match=reason):
         record(function, inputs="a")
+
+
+def test_mistakes_of_the_function_itself_stay():
+    for mistake, kind in ((lambda _, v: len(3), TypeError), (lambda _, v: {}["b"], KeyError)):
+        with pytest.raises(kind) as caught:
+            record(mistake, inputs="a")
+        assert caught.type is kind
 
 
 def test_results_may_come_in_pairs():
