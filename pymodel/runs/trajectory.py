@@ -285,7 +285,8 @@ def read_columns(
     except OSError as error:
         raise TrajectoryError(f"{path}: cannot read: {error.strerror or error}") from None
     except UnicodeDecodeError as error:
-        raise TrajectoryError(f"{path}: not a table of a run: {error.reason}") from None
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise TrajectoryError(f"{path}: line {line}: not ASCII text") from None
     lines = csv.reader(text.splitlines())
     header = next(lines, [])
     if header != names(header):

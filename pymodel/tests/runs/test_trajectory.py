@@ -140,6 +140,7 @@ BROKEN = {
         ",".join(column_names(1, 1)) + "\n" + "1,2,3,4,5,6,7,8\n" + "1,2,3,x,5,6,7,8\n",
         "line 3: could not convert string to float: 'x'",
     ),
+    "letter": (",".join(column_names(1, 1)) + "\n1,2,3,\u00e4,5,6,7,8\n", "line 2: not ASCII text"),
 }
 
 
@@ -147,7 +148,7 @@ BROKEN = {
 def test_broken_tables_are_refused_in_one_line(tmp_path, kind):
     text, reason = BROKEN[kind]
     path = tmp_path / "run.csv"
-    path.write_text(text)
+    path.write_text(text, encoding="utf-8")
     with pytest.raises(TrajectoryError) as caught:
         read_csv(path)
     assert str(caught.value) == f"{path}: {reason}"
