@@ -200,7 +200,13 @@ BODY = (
         "depending on time, see above",
         0.0,
     ),
-    Key("spring", "number", "N m/rad", "stiffness of a spring in the joint; prismatic: N/m", 0.0),
+    Key(
+        "spring",
+        "number",
+        "N m/rad",
+        "stiffness of a spring in the joint; prismatic: N/m; negative: it pushes away from `rest`",
+        0.0,
+    ),
     Key(
         "rest",
         "number",
@@ -208,7 +214,13 @@ BODY = (
         "joint angle, or displacement, at which the spring is slack; only with a nonzero `spring`",
         0.0,
     ),
-    Key("damping", "number", "N m s/rad", "viscous damping of the joint; prismatic: N s/m", 0.0),
+    Key(
+        "damping",
+        "nonnegative",
+        "N m s/rad",
+        "viscous damping of the joint; prismatic: N s/m",
+        0.0,
+    ),
     Key("name", "string", "", "a name that no other body has", "", "none"),
 )
 
@@ -269,7 +281,7 @@ SPRING = (
         "stiffness",
         "number",
         "N/m",
-        "force for each metre that the spring is stretched",
+        "force for each metre that the spring is stretched; negative: it pushes the ends apart",
         0.0,
         "`0.0`, if there is `damping`",
     ),
@@ -282,7 +294,7 @@ SPRING = (
     ),
     Key(
         "damping",
-        "number",
+        "nonnegative",
         "N s/m",
         "force for each m/s at which the ends part",
         0.0,

@@ -545,6 +545,10 @@ MISTAKES = {
         second("spring = 0.0\nrest = 0.2"),
         "body[1].rest: there is no spring in this joint",
     ),
+    "damping_that_drives": (
+        second("damping = -0.5"),
+        "body[1].damping: must not be negative, got -0.5",
+    ),
     "spring_that_does_nothing": (
         edit(SPRUNG, "stiffness = 10.0", "length = 1.0"),
         "spring[0].stiffness: required key is missing, unless there is damping",
@@ -576,6 +580,10 @@ MISTAKES = {
     "spring_length": (
         SPRUNG + "length = -0.1\n",
         "spring[0].length: must not be negative, got -0.1",
+    ),
+    "damper_that_drives": (
+        edit(SPRUNG, "stiffness = 10.0", "damping = -3.0"),
+        "spring[0].damping: must not be negative, got -3.0",
     ),
     "length_without_stiffness": (
         edit(SPRUNG, "stiffness = 10.0", "damping = 3.0\nlength = 300.0"),
