@@ -10,14 +10,19 @@ from pymodel.algorithms.springs import length_error
 from pymodel.arith import scalars
 from pymodel.mechanism.moments import are_of_no_body
 from pymodel.mechanism.scenario import STRETCH, Scenario, inertia_matrix
+from pymodel.mechanism.units import ANGLE, coordinate_units
 from pymodel.runs.recorder import CONDITION_WARNING, JOINT_WARNING, ORDINARY_JOINT
 from pymodel.runs.trajectory import Trajectory
 
 #: Why a run ends whose angles are finite.
 ENERGY_NOT_FINITE = "an energy is not finite"
 
-#: Share of the motion's largest kinetic energy above which a run warns of its rounding.
+#: Share of the motion's largest kinetic energy above which a run warns of its rounding; also that
+#: of what a step moves a joint.
 ROUNDING_WARNING = 1e-2
+
+#: Coordinates in rad or m below which what a step moves is not judged: a joint at rest has dust.
+FAR = 1e6
 
 
 @np.errstate(over="ignore", invalid="ignore")  # its numbers may be beyond float64
@@ -42,13 +47,15 @@ def warnings_of(
     -------
     tuple of str
         A line each: of a singular posture, of inertias that no body has, of springs far from their
-        natural length, of joint matrices that cost digits, of the rounding.
+        natural length, of joint matrices that cost digits, of coordinates too large to move, of the
+        rounding.
     """
     found = [
         *_of_posture(trajectory),
         *_of_inertias(scenario),
         *_of_springs(scenario, trajectory, arithmetic),
         *_of_joints(trajectory, arithmetic),
+        *_of_coordinates(scenario, trajectory, arithmetic),
     ]
     if twin is not None:
         found += _of_rounding(trajectory, arithmetic, twin)
@@ -101,6 +108,27 @@ def _of_joints(trajectory: Trajectory, arithmetic: str) -> Iterator[str]:
         f"t = {trajectory.joint_condition_time:.6g} s: in {arithmetic} {digits} of the velocities "
         "are left"
     )
+
+
+def _of_coordinates(scenario: Scenario, trajectory: Trajectory, arithmetic: str) -> Iterator[str]:
+    """Of coordinates so large that the arithmetic loses what a step adds to them."""
+    units = coordinate_units(scenario)
+    for index, size in enumerate(scenario.freedoms):
+        if size.q != size.v:  # a quaternion, or beside one
+            continue
+        name = scenario.bodies[index].name
+        own, rates = scenario.q_slices[index], scenario.v_slices[index]
+        largest = np.abs(trajectory.q[:, own]).max(axis=0)
+        moved = scenario.step * np.abs(trajectory.qd[:, rates]).max(axis=0)
+        for unit, far, most in zip(units[own], largest, moved, strict=True):
+            spacing = 2.0 * scalars.parse(arithmetic).unit_roundoff * far
+            if far >= FAR and spacing > ROUNDING_WARNING * most > 0.0:
+                yield (
+                    f"body[{index}]{f' ({name})' if name else ''}: its joint reaches {far:.3g} "
+                    f"{unit}, where {arithmetic} counts by {spacing:.3g} {unit}, and "
+                    f"{'turns' if unit == ANGLE else 'moves'} by at most {most:.3g} {unit} a step: "
+                    "few digits of the motion are left"
+                )
 
 
 def _of_rounding(trajectory: Trajectory, arithmetic: str, twin: Trajectory) -> Iterator[str]:

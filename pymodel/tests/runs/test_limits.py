@@ -19,6 +19,7 @@ from pymodel.runs.finished import FinishedRun, HardwareResult
 from pymodel.runs.judgement import warnings_of
 from pymodel.runs.recorder import JOINT_WARNING, ORDINARY_JOINT, NonFiniteError
 from pymodel.runs.simulate import simulate
+from pymodel.runs.targets import simulate as api_simulate
 from pymodel.tests.places import SCENARIOS
 
 SHIPPED = sorted(path.stem for path in SCENARIOS.glob("*.toml"))
@@ -133,6 +134,39 @@ def test_a_joint_matrix_that_is_singular_in_advance(slider, simulate):
     for arithmetic in ("float64", "float32"):
         with pytest.raises(SingularError, match=r"step 0: joint matrix \(33\) is singular or"):
             simulate(scenario, arithmetic)
+
+
+@pytest.mark.parametrize(
+    ("joint", "q", "said"),
+    [
+        (
+            {},
+            1e13,
+            "reaches 1e+13 rad, where float64 counts by 0.00222 rad, and turns by at most 0.",
+        ),
+        ({}, 1e10, None),
+        (
+            {"axis": [0.0, 1.0]},
+            -1e15,
+            "reaches 1e+15 m, where float64 counts by 0.222 m, and moves by",
+        ),
+        ({"axis": [0.0, 1.0]}, 1e9, None),
+    ],
+)
+def test_a_coordinate_that_steps_hardly_change_warns(joint, q, said):
+    """The body at rest does not, however large its angle."""
+    kind = {"joint": "prismatic"} | joint if joint else {}
+    body = {"mass": 1.0, "inertia": 0.01, "com": [0.1, 0.0], "tip": [0.2, 0.0]}
+    still = body | {"parent": "ground", "q": -math.pi / 2}
+    time = {"step": 1e-2, "end": 0.3, "integrator": "rk4"}
+    moving = {"name": "far", "gravity": [0.0, -9.81], "time": time}
+    run = api_simulate(load(moving | {"body": [body | kind | {"q": q}, still]}))
+    if said is None:
+        assert not run.warnings
+    else:
+        (warning,) = run.warnings
+        assert f"warning: body[0]: its joint {said}" in warning
+        assert warning.endswith(" a step: few digits of the motion are left")
 
 
 TOO_FAST = {
