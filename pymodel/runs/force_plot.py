@@ -15,6 +15,7 @@ from pymodel.runs.joint_forces import UNITS, JointForces, joint_names
 from pymodel.runs.plots import DASHES, JOINT_COLOURS, NAME_COLUMNS, STYLE, literal, named, save
 
 FEW = len(JOINT_COLOURS)  # joints with a colour each
+TALL, LEGEND_WIDTH = 20, 1.5  # names in a column of the legend; its width, inches
 
 
 @np.errstate(over="ignore", invalid="ignore")  # numbers near the end of float64 may be drawn
@@ -48,28 +49,30 @@ def plot_forces(
     counts = len(scenario.bodies), len(scenario.loops)
     if (forces.force.shape[1], forces.loop_force.shape[1]) != counts:
         raise InputError(f"{scenario.source}: not the mechanism of these forces")
-    many = len(names) > FEW
+    columns = -(-len(names) // TALL)
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(9, 6), layout="constrained")
+        figure = Figure(figsize=(9 + LEGEND_WIDTH * (columns - 1), 6), layout="constrained")
         figure.suptitle(f"{named(scenario.name)}: what the joints exert")
         panels = figure.subplots(2, 1, sharex=True)
+        drawn = {}  # joint -> a curve of it
         for axes, (quantity, unit) in zip(panels, UNITS.items(), strict=True):
             sizes = np.linalg.norm(forces.of_joints(quantity), axis=-1)
             for k, (name, column) in enumerate(zip(names, sizes.T, strict=True)):
                 if np.any(column):
                     style = {"color": JOINT_COLOURS[k % FEW], "ls": _dash(k, counts[0])}
-                    axes.plot(forces.t, column, label=literal(name, NAME_COLUMNS), **style)
+                    label = literal(name, NAME_COLUMNS)
+                    (drawn[k],) = axes.plot(forces.t, column, label=label, **style)
             axes.set_ylabel(f"{quantity} [{unit}]")
-            if axes.lines:
-                axes.legend(
-                    loc="upper left",
-                    bbox_to_anchor=(1.01, 1.0),
-                    borderaxespad=0.0,
-                    fontsize="xx-small" if many else None,
-                )
-            else:
+            if not axes.lines:
                 axes.set_title(f"no joint has a {quantity}")
                 axes.set_yticks([])
+        if drawn:  # one legend for both panels: that of one may be higher than the panel
+            figure.legend(
+                handles=[curve for _, curve in sorted(drawn.items())],
+                loc="outside right upper",
+                ncols=columns,
+                fontsize="xx-small" if len(names) > FEW else None,
+            )
         panels[-1].set_xlabel("time [s]")
         if len(forces.t) > 1:
             panels[-1].set_xlim(forces.t[0], forces.t[-1])

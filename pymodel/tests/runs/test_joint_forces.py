@@ -407,3 +407,22 @@ def test_a_picture_of_many_joints():
     figure = plot_forces(at_start(scenario), scenario)
     assert [axes.get_ylabel() for axes in figure.axes] == ["force [N]", "moment [N m]"]
     assert len(figure.axes[0].lines) == 12
+
+
+@pytest.mark.parametrize("count", [3, 8, 14, 45])
+def test_one_legend_names_every_joint_and_pushes_no_panel_apart(count):
+    scenario = random_tree(np.random.default_rng(1), count)
+    named = [
+        dataclasses.replace(body, name=f"a rather long name {k}")
+        for k, body in enumerate(scenario.bodies)
+    ]
+    scenario = dataclasses.replace(scenario, bodies=tuple(named))
+    figure = plot_forces(at_start(scenario), scenario)
+    figure.draw_without_rendering()
+    (legend,) = [*figure.legends, *(axes.legend_ for axes in figure.axes if axes.legend_)]
+    assert len(legend.get_texts()) == count
+    whole, box = figure.bbox, legend.get_window_extent()
+    assert box.y0 >= 0 and box.y1 <= whole.height and box.x1 <= whole.width
+    upper, lower = (axes.get_tightbbox() for axes in figure.axes)
+    assert 0 <= upper.y0 - lower.y1 < 0.05 * whole.height
+    assert max(upper.x1, lower.x1) <= box.x0 and upper.width > 0.4 * whole.width
