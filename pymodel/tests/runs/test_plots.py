@@ -69,6 +69,19 @@ def test_small_and_large_mechanisms_have_room_for_their_numbers(metres):
     assert all(left.x1 < right.x0 for left, right in zip(boxes, boxes[1:], strict=False))
 
 
+def test_a_thousand_is_written_as_its_neighbours():
+    """Not as 1e+03 beside 500."""
+    data = {"name": "fast", "gravity": [0.0, 0.0], "time": {"step": 1e-3, "end": 2e-3}}
+    bar = {"mass": 1.0, "inertia": 1.0, "com": [0.0, 0.0], "tip": [0.1, 0.0]}
+    fast = load(data | {"body": [bar]})
+    run = simulate(fast, "float64")
+    figure = plots.plot(replace(run, kinetic=np.array([0.0, 500.0, 1800.0])), fast)
+    figure.draw_without_rendering()
+    (energy,) = (axes for axes in figure.axes if axes.get_ylabel() == "energy [J]")
+    shown = [label.get_text() for label in energy.get_yticklabels()]
+    assert {"500", "1000"} <= set(shown)
+
+
 def test_coordinates_of_many_joints_differ_in_their_dash():
     """A colour is a joint's, a dash a component's."""
     scenario = every_joint((SPHERICAL, SPHERICAL, SPHERICAL, REVOLUTE))
