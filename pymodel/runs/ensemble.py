@@ -46,6 +46,11 @@ class Uniform:
     low: float
     high: float
 
+    def __post_init__(self) -> None:
+        finite = _is_finite(self.low) and _is_finite(self.high)
+        if not (finite and 0.0 < self.high - self.low < math.inf):
+            raise InputError("low must be below high, and both finite")
+
     def draw(self, rng: np.random.Generator, count: int) -> np.ndarray:
         """Draw so many, shape (count,)."""
         return rng.uniform(self.low, self.high, count)
@@ -53,10 +58,15 @@ class Uniform:
 
 @dataclass(frozen=True)
 class Normal:
-    """Numbers drawn from a normal distribution of this mean and standard deviation."""
+    """Numbers drawn from a normal distribution of this mean and standard deviation, above 0."""
 
     mean: float
     deviation: float
+
+    def __post_init__(self) -> None:
+        finite = _is_finite(self.mean) and _is_finite(self.deviation)
+        if not (finite and 0.0 < self.deviation):
+            raise InputError("std must be positive, and both finite")
 
     def draw(self, rng: np.random.Generator, count: int) -> np.ndarray:
         """Draw so many, shape (count,)."""
@@ -298,12 +308,6 @@ def _axis(key: str, values: Any, known: Mapping[str, str]) -> Axis:
         return Grid(tuple(_checked(key, value, known[key]) for value in axis.values))
     if known[key] not in REAL:
         raise InputError(f"--vary {key}: takes no random values")
-    uniform = isinstance(axis, Uniform)
-    if not all(map(_is_finite, vars(axis).values())) or not (
-        0.0 < (axis.high - axis.low if uniform else axis.deviation) < math.inf
-    ):
-        what = "low must be below high" if uniform else "std must be positive"
-        raise InputError(f"--vary {key}: {what}, and both finite")
     return type(axis)(*map(float, vars(axis).values()))
 
 
@@ -320,7 +324,11 @@ def _parsed(key: str, text: str, kind: str) -> Axis | list[Value]:
     try:
         if drawn := re.fullmatch(r"\s*(random|normal)\(([^,]*),([^,]*)\)\s*", text):
             law = Uniform if drawn[1] == "random" else Normal
-            return law(float(drawn[2]), float(drawn[3]))
+            first, second = float(drawn[2]), float(drawn[3])
+            try:
+                return law(first, second)
+            except InputError as error:
+                raise InputError(f"--vary {key}: {error}") from None
         if ":" in text:
             first, last, size = text.split(":")
             if not 2 <= int(size) <= MAX_VARIATIONS:

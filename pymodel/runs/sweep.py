@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -200,23 +202,33 @@ def sweep(
     InputError
         If an argument makes no sense, the scheduler does not answer or is lost, damaged files, or
         those of another sweep, stand where the table is to be, or what computes the rows changes
-        meanwhile. Messages name an argument as the command line does, ``--count``.
+        meanwhile.
     """
-    asked = prepare(
-        scenario,
-        vary,
-        count=count,
-        seed=seed,
-        steps=steps,
-        arithmetic=arithmetic,
-        target=target,
-        base=base,
-        rebase=rebase,
-        shape=shape,
-    )
-    require_function("progress", progress)
-    parts = Parts(out, asked.description) if out else None
-    return run(asked, parts, workers, scheduler, progress)
+    with _naming_arguments():
+        asked = prepare(
+            scenario,
+            vary,
+            count=count,
+            seed=seed,
+            steps=steps,
+            arithmetic=arithmetic,
+            target=target,
+            base=base,
+            rebase=rebase,
+            shape=shape,
+        )
+        require_function("progress", progress)
+        parts = Parts(out, asked.description) if out else None
+        return run(asked, parts, workers, scheduler, progress)
+
+
+@contextlib.contextmanager
+def _naming_arguments() -> Iterator[None]:
+    """Let errors name arguments of :func:`sweep`, not options of the command: without dashes."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(re.sub(r"(?<!\S)--(?=[a-z])", "", str(error))) from error.__cause__
 
 
 def prepare(
@@ -232,7 +244,7 @@ def prepare(
     rebase: int = 0,
     shape: str = "balanced",
 ) -> Sweep:
-    """Check what a sweep is to do; arguments and errors are those of :func:`sweep`."""
+    """Check what a sweep is to do; as :func:`sweep`, but errors name the command's options."""
     if not isinstance(scenario, str | os.PathLike | dict):
         found = type(scenario).__name__
         raise InputError(f"scenario: must be a file, or the dictionary that it holds, got {found}")

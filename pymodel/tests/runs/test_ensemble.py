@@ -136,15 +136,13 @@ def test_a_natural_length_is_varied_of_a_stiff_spring_alone():
         ({"body[0].mass": [1.0, np.ma.masked]}, "--vary body[0].mass: has masked entries"),
         ({"body[0].mass": []}, "--vary body[0].mass: has no values"),
         ({"body[0].mass": np.array([])}, "--vary body[0].mass: has no values"),
-        ({"body[0].mass": Uniform("a", 2)}, "low must be below high, and both finite"),
-        ({"body[0].mass": Normal(1, None)}, "std must be positive, and both finite"),
         ({1: [1]}, "--vary 1: the scenario has no value of this name"),
         (["body[0].mass"], "--vary: say what to vary"),
         ({"time.save": "1,2.5"}, "must be whole numbers, got 2.5"),
         ({"time.integrator": [1]}, "must be words, got 1"),
         ({"time.save": "random(1,9)"}, "takes no random values"),
-        ({"body[0].q": "random(2,1)"}, "low must be below high, and both finite"),
-        ({"body[0].q": "normal(0,0)"}, "std must be positive, and both finite"),
+        ({"body[0].q": "random(2,1)"}, "--vary body[0].q: low must be below high, and both finite"),
+        ({"body[0].q": "normal(0,0)"}, "--vary body[0].q: std must be positive, and both finite"),
         ({"body[0].q": "random(0,1)"}, "--count: say how many to draw, body[0].q is random"),
         ({"body[0].q": "0:1:9999", "body[1].q": "0:1:9999"}, "99980001 variations, of at most"),
     ],
@@ -153,6 +151,20 @@ def test_what_makes_no_sense_is_refused(vary, said):
     with pytest.raises(InputError) as caught:
         made(vary)
     assert said in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "numbers", [(2, 1), (1, 1), ("a", 2), (0.0, np.inf), (np.nan, 1), (1, None)]
+)
+def test_a_uniform_law_is_refused_when_it_is_made(numbers):
+    with pytest.raises(InputError, match="^low must be below high, and both finite$"):
+        Uniform(*numbers)
+
+
+@pytest.mark.parametrize("numbers", [(0, -1), (0, 0.0), ("a", 2), (0.0, np.inf), (1, None)])
+def test_a_normal_law_is_refused_when_it_is_made(numbers):
+    with pytest.raises(InputError, match="^std must be positive, and both finite$"):
+        Normal(*numbers)
 
 
 def test_a_scenario_with_tuples_and_arrays():

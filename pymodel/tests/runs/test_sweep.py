@@ -157,7 +157,7 @@ def test_native_code_gives_the_same_table(table):
 
 
 def test_what_has_no_native_code_is_refused():
-    with pytest.raises(InputError, match="--target native: no code for 11/52"):
+    with pytest.raises(InputError, match="target native: no code for 11/52"):
         sweep(DOUBLE_PENDULUM, {"body[0].q": "1,2"}, arithmetic="11/52", target="native")
 
 
@@ -165,7 +165,7 @@ def test_native_code_that_cannot_be_built_is_refused(tmp_path, monkeypatch):
     """At once, not in every row."""
     (tmp_path / "file").write_text("")
     monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "file" / "cache"))
-    with pytest.raises(InputError, match="--target native: no folder for native code: .*file/cach"):
+    with pytest.raises(InputError, match="target native: no folder for native code: .*file/cach"):
         sweep(DOUBLE_PENDULUM, {"body[0].q": "1,2"}, target="native", workers=0)
 
 
@@ -288,7 +288,7 @@ def test_a_damaged_table_is_refused(tmp_path, spoil, said):
     out.write_text(spoil(out.read_text()))
     with pytest.raises(InputError, match=f"one.csv: {said}") as caught:
         sweep(DOUBLE_PENDULUM, {"body[0].mass": "1,2"}, out, steps=3, workers=0)
-    assert str(caught.value).endswith(": remove it, or give another --out")
+    assert str(caught.value).endswith(": remove it, or give another out")
 
 
 @pytest.mark.parametrize("ending", [".csv", ".parquet"])
@@ -410,22 +410,27 @@ def test_a_folder_that_cannot_be_written_is_refused_at_once(tmp_path, monkeypatc
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"out": "one.xls"}, "--out one.xls: must end in .parquet or .csv"),
-        ({"target": "fpga"}, "--target: must be one of model"),
-        ({"target": None}, "--target: must be one of model"),
-        ({"shape": "round"}, "--shape: must be one of balanced"),
-        ({"shape": None}, "--shape: must be one of balanced"),
-        ({"vary": {"time.end": "0.1,0.2"}, "steps": 9}, "--vary time.end: would change nothing"),
-        ({"base": "ldl"}, "--base: only for a chain of bodies that is closed to the ground"),
-        ({"base": "lu"}, "--base: must be one of "),
-        ({"rebase": 3}, "--rebase: only for a mechanism with loops"),
-        ({"rebase": -1}, "--rebase: must be a whole number of 0 to "),
+        ({"out": "one.xls"}, "out one.xls: must end in .parquet or .csv"),
+        ({"target": "fpga"}, "target: must be one of model"),
+        ({"target": None}, "target: must be one of model"),
+        ({"shape": "round"}, "shape: must be one of balanced"),
+        ({"shape": None}, "shape: must be one of balanced"),
+        (
+            {"vary": {"time.end": "0.1,0.2"}, "steps": 9},
+            "vary time.end: would change nothing, steps says how long a run is",
+        ),
+        ({"vary": {"body[5].mass": [1]}}, "vary body[5].mass: the scenario has no value of this"),
+        ({"count": 4}, "count: only with random values, here all are on a grid"),
+        ({"base": "ldl"}, "base: only for a chain of bodies that is closed to the ground"),
+        ({"base": "lu"}, "base: must be one of "),
+        ({"rebase": 3}, "rebase: only for a mechanism with loops"),
+        ({"rebase": -1}, "rebase: must be a whole number of 0 to "),
         ({"arithmetic": "float31"}, "arithmetic 'float31': must be float32"),
         ({"arithmetic": None}, "arithmetic 'None': must be float32"),
-        ({"workers": -1}, "--workers: must be a whole number of 0 or more, got -1"),
-        ({"workers": 1.5}, "--workers: must be a whole number of 0 or more, got 1.5"),
-        ({"workers": 1, "scheduler": "tcp://localhost:1"}, "--workers: the scheduler's are used"),
-        ({"workers": None, "scheduler": "here"}, "--scheduler here: must be an address"),
+        ({"workers": -1}, "workers: must be a whole number of 0 or more, got -1"),
+        ({"workers": 1.5}, "workers: must be a whole number of 0 or more, got 1.5"),
+        ({"workers": 1, "scheduler": "tcp://localhost:1"}, "workers: the scheduler's are used"),
+        ({"workers": None, "scheduler": "here"}, "scheduler here: must be an address"),
     ],
 )
 def test_what_makes_no_sense_is_refused(options, said):
@@ -441,7 +446,7 @@ def test_a_scenario_in_python(tmp_path):
     assert same(found, want)
     one_body = SCENARIOS / "compound_pendulum.toml"
     with pytest.raises(
-        InputError, match="--shape: only for a mechanism like this of three or more bodies"
+        InputError, match="shape: only for a mechanism like this of three or more bodies"
     ):
         sweep(one_body, {"body[0].mass": "1,2"}, shape="left", workers=0)
     with pytest.raises(InputError, match="scenario: must be a file, or the dictionary"):
@@ -459,7 +464,7 @@ def test_numbers_may_be_numpys(tmp_path):
 
 def test_a_scheduler_that_is_not_there(monkeypatch):
     monkeypatch.setattr("pymodel.runs.workers.ANSWER_S", 0.5)
-    with pytest.raises(InputError, match="--scheduler tcp://127.0.0.1:9: no answer within 0.5 s"):
+    with pytest.raises(InputError, match="scheduler tcp://127.0.0.1:9: no answer within 0.5 s"):
         sweep(DOUBLE_PENDULUM, {"body[0].mass": "1,2"}, scheduler="tcp://127.0.0.1:9")
 
 
@@ -476,7 +481,7 @@ def test_a_scheduler_without_workers(count, monkeypatch, caplog):
             if done:
                 found.scale(0)
 
-        waits = rf"--scheduler {address}: no worker for 1 s; what is done is kept"
+        waits = rf"scheduler {address}: no worker for 1 s; what is done is kept"
         with pytest.raises(InputError, match=waits):
             vary = {"body[0].mass": "1:2:100000"}
             sweep(DOUBLE_PENDULUM, vary, steps=1, scheduler=address, progress=leave)
@@ -492,7 +497,7 @@ def test_a_scheduler_that_is_lost():
         def close(done, total):
             found.close()
 
-        lost = f"--scheduler {address}: the connection is lost; what is done is kept"
+        lost = f"scheduler {address}: the connection is lost; what is done is kept"
         with pytest.raises(InputError, match=lost):
             vary = {"body[0].mass": "1:2:100000"}
             sweep(DOUBLE_PENDULUM, vary, steps=1, scheduler=address, progress=close)
