@@ -238,3 +238,8 @@ def moved(inertia: np.ndarray, rotation: np.ndarray, offset: np.ndarray) -> np.n
     placement = np.eye(4)
     placement[:3, :3], placement[:3, 3] = rotation, offset
     return placement @ inertia @ placement.T
+
+
+def one_line(text: object) -> str:
+    """A text of names, which may have line breaks in a URDF."""
+    return " ".join(str(text).split())

@@ -9,7 +9,7 @@ import numpy as np
 from pymodel.arith.errors import InputError
 from pymodel.arith.numbers import numbers
 from pymodel.mechanism.moments import ROUNDING
-from pymodel.mechanism.robot import FIXED_BASE, Link, Robot
+from pymodel.mechanism.robot import FIXED_BASE, Link, Robot, one_line
 from pymodel.mechanism.rotations import to_angles
 from pymodel.mechanism.scenario import FREE, GROUND, Body, Scenario, ScenarioError
 
@@ -76,7 +76,8 @@ def _vector(source: str, name: str, given: np.ndarray, size: int) -> np.ndarray:
 
 def _body(robot: Robot, index: int, link: Link) -> Body:
     mass = link.mass
-    key = f"link {link.name}"
+    name = one_line(link.name)
+    key = f"link {name}"
     if not mass > 0.0:
         raise ScenarioError(robot.source, key, "a body needs a mass")
     if link.armature:
@@ -102,5 +103,5 @@ def _body(robot: Robot, index: int, link: Link) -> Body:
         q=(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0) if free else 0.0,
         qd=(0.0,) * 6 if free else 0.0,
         damping=0.0 if free else link.damping,
-        name=link.name,
+        name=name,
     )

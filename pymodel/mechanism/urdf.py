@@ -40,6 +40,7 @@ from pymodel.mechanism.robot import (
     Link,
     Robot,
     moved,
+    one_line,
 )
 from pymodel.mechanism.rotations import from_angles
 
@@ -80,17 +81,12 @@ class RobotError(Error, ValueError):
     """
 
     def __init__(self, source: str, element: str, reason: str) -> None:
-        self.source, self.element, self.reason = source, _one_line(element), _one_line(reason)
+        self.source, self.element, self.reason = source, one_line(element), one_line(reason)
         super().__init__(source, element, reason)
 
     def __str__(self) -> str:
         """The line; its parts are the arguments, from which pickle makes the error again."""
         return ": ".join(filter(None, (self.source, self.element, self.reason)))
-
-
-def _one_line(text: str) -> str:
-    """A text whose names may have line breaks."""
-    return " ".join(text.split())
 
 
 def load(
@@ -141,7 +137,7 @@ def load(
     bodies, fixed = _lumped(source, file, root, children, floating)
     if not bodies:
         raise RobotError(source, "", "no joint moves")
-    notes = tuple(map(_one_line, _snap_notes(bodies)))
+    notes = tuple(map(one_line, _snap_notes(bodies)))
     joints = {joint.name: joint for joint in file.joints}
     moving = [joints[body.joint] for body in bodies if body.kind != FREE]
     dampings = {joint.name: _damping(joint) for joint in moving} if damping else {}
@@ -164,7 +160,7 @@ def load(
         _check_inertia(source, link)
         links.append(link)
     warnings = (*_joint_warnings(moving, damping), *_inertia_warnings(links))
-    told = {"notes": notes, "warnings": tuple(map(_one_line, warnings))}
+    told = {"notes": notes, "warnings": tuple(map(one_line, warnings))}
     return Robot(file.name, tuple(links), source=source, fixed=fixed, **told)
 
 
@@ -504,9 +500,9 @@ def _armature(
     drives = dict(armature if isinstance(armature, Mapping) else dict.fromkeys(joints, armature))
     for name, value in drives.items():
         if name not in joints:
-            raise InputError(f"{source}: armature: there is no moving joint {name}")
+            raise InputError(f"{source}: armature: there is no moving joint {one_line(name)}")
         if fault := _fault("armature", value):
-            raise InputError(f"{source}: joint {name}: {fault}")
+            raise InputError(f"{source}: joint {one_line(name)}: {fault}")
     return drives
 
 

@@ -13,7 +13,9 @@ from pymodel.arith.errors import InputError
 from pymodel.mechanism import urdf
 from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.robot import FREE, PRISMATIC, REVOLUTE
+from pymodel.mechanism.robot_scenario import scenario_of_robot
 from pymodel.mechanism.rotations import from_angles
+from pymodel.mechanism.scenario import ScenarioError
 from pymodel.runs import pinocchio_reference
 from pymodel.tests.robots import (
     NAMES,
@@ -229,6 +231,13 @@ def test_names_of_several_lines_stay_in_one_line(load):
         "mimic joints are joints of their own: j k (j k)",
         "damping is not applied: j k",
     )
+    for armature in ({"x\ny": 1.0}, {"j\nk": -1.0}):
+        with pytest.raises(InputError, match=r"^[^\n]*robot.urdf: [^\n]*\Z"):
+            load(LINKS + joint("j&#10;k", "a", "b"), armature=armature)
+    arm = LINKS.replace("'b'", "'b&#10;c'") + joint("j", "a", "b&#10;c")
+    assert scenario_of_robot(load(arm)).bodies[0].name == "b c"
+    with pytest.raises(ScenarioError, match="link b c: a scenario has no armature"):
+        scenario_of_robot(load(arm, armature=1.0))
 
 
 def test_quaternions_of_origins_are_refused(load):
