@@ -1,0 +1,98 @@
+"""A test of a bench: its random numbers are those of the run's seed, and it has an end."""
+
+import asyncio
+
+import pytest
+
+from tb.common import bench as benches
+from tb.common import simulation
+from tb.common.bench import Bench
+from tb.common.configs import Config
+from tb.common.waiting import HangError
+
+pytestmark = pytest.mark.rtl_of()
+
+CONFIG = "only"
+
+
+@pytest.fixture
+def run_in_simulator(monkeypatch, sim_time, tmp_path):
+    """Run a test's body as a simulator would."""
+    monkeypatch.setattr(benches.cocotb, "test", lambda: lambda body: body)
+    monkeypatch.setattr(benches, "get_sim_time", lambda unit: sim_time[0])
+
+    def run(body, seed=1):
+        bench = Bench("tb/fp_add/bench.py", "fp_lanes", [Config(CONFIG, {})])
+        bench._task = bench.task(CONFIG, "icarus", seed, notes=str(tmp_path / "notes.jsonl"))
+        asyncio.run(bench.test(timeout_us=3)(body)(None))
+
+    return run
+
+
+async def at_once(cycles, awaitable, what):
+    return await awaitable
+
+
+def test_the_seed_of_the_run_reaches_the_stimulus(run_in_simulator, monkeypatch):
+    """And the name of the test: a test run alone sees the same."""
+    drawn = []
+
+    async def first(dut, board):
+        drawn.append(int(board.rng.integers(1 << 62)))
+        board.compare("y_o", 1, 1)
+
+    async def second(dut, board):
+        await first(dut, board)
+
+    monkeypatch.setattr(benches, "within", at_once)
+    for seed, body in ((1, first), (1, first), (2, first), (1, second)):
+        run_in_simulator(body, seed)
+    assert drawn[0] == drawn[1] and len(set(drawn)) == 3
+
+
+def test_the_seed_of_the_run_reaches_the_simulator(monkeypatch, tmp_path):
+    """It draws the start values of registers."""
+    seeds = []
+
+    class Simulator:
+        def __init__(self, *_, seed, **options):
+            seeds.append(seed)
+
+        def run(self):
+            raise SystemExit(1)
+
+    monkeypatch.setattr(simulation, "require_usable", lambda name: None)
+    monkeypatch.setattr(simulation, "make_simulator", Simulator)
+    monkeypatch.setattr(simulation, "build_folder", lambda *_: tmp_path / "build")
+    bench = Bench("tb/fp_add/bench.py", "fp_lanes", [Config(CONFIG, {})])
+    monkeypatch.setattr(type(bench.device), "simulated", lambda *_: ("fp_lanes", ()))
+    for seed in (3, 4):
+        assert bench.run("icarus", CONFIG, seed)["result"] == "fail"
+    assert seeds == [3, 4]
+
+
+def test_a_test_that_never_ends_has_an_end(run_in_simulator, monkeypatch):
+    """After its cycles it hangs, and is red."""
+    told = []
+
+    async def too_late(cycles, awaitable, what):
+        awaitable.close()
+        told.append(cycles)
+        raise HangError(what(), cycles)
+
+    async def body(dut, board):
+        board.compare("y_o", 1, 1)
+
+    monkeypatch.setattr(benches, "within", too_late)
+    with pytest.raises(AssertionError, match="after 300 cycles: the end of the test"):
+        run_in_simulator(body)
+    assert told == [3 * benches.CYCLES_PER_US]
+
+
+def test_a_test_that_checks_nothing_is_red(run_in_simulator, monkeypatch):
+    async def body(dut, board):
+        pass
+
+    monkeypatch.setattr(benches, "within", at_once)
+    with pytest.raises(AssertionError, match="no transaction was checked"):
+        run_in_simulator(body)
