@@ -17,7 +17,7 @@ from pymodel.runs.joint_forces import read_forces
 from pymodel.runs.simulate import simulate
 from pymodel.runs.trajectory import read_csv
 from scripts import demo, gallery, hardware_run, run
-from scripts.run_options import BASES, OptionParser, whole
+from scripts.run_options import BASES, COPROCESSOR, STEP, OptionParser, whole
 from tb.common import simulators
 from tb.common.handover import Handover, print_progress, read_progress
 
@@ -141,20 +141,23 @@ def test_a_demo_that_cannot_run_stops_there(tmp_path, capsys, options):
     assert len(capsys.readouterr().err.splitlines()) == 1
 
 
+COMPARED = {
+    "in_hardware": "assembly",
+    "cycles": 50,
+    "cycles_computing": 10,
+    "registers_traced": 0,
+    "registers_moved": {"a": 5},
+    "evaluations": 10,
+    "float_units": {"add": 41, "mul": 54, "rec": 1},
+    "identical_to_model": True,
+    "identical_to_native": "yes",
+    "kinetic_difference_max_J": 9.1e-3,
+    "kinetic_difference_float64_max_J": 9e-3,
+}
+
+
 def test_the_comparison_of_a_demo():
-    coprocessor = {
-        "in_hardware": "assembly",
-        "cycles": 50,
-        "cycles_computing": 10,
-        "registers_traced": 0,
-        "registers_moved": {"a": 5},
-        "evaluations": 10,
-        "float_units": {"add": 41, "mul": 54, "rec": 1},
-        "identical_to_model": True,
-        "identical_to_native": "yes",
-        "kinetic_difference_max_J": 9.1e-3,
-        "kinetic_difference_float64_max_J": 9e-3,
-    }
+    coprocessor = COMPARED
     step = coprocessor | {"float_units": {"add": 2, "sincos": 1}, "identical_to_model": False}
     both = coprocessor, step
     step["registers_traced"] = 60
@@ -174,6 +177,46 @@ def test_the_comparison_of_a_demo():
     console.print(demo.comparison(*({"scenario": "[b]x[/i]", "steps": 9} | s for s in both)))
     shown = console.file.getvalue()
     assert "[b]x[/i]: 9 steps" in shown and "kinetic energy - reference [mJ]" in shown
+
+
+@pytest.mark.parametrize("target", [COPROCESSOR, STEP])
+@pytest.mark.parametrize(
+    ("native", "status"), [("yes", 0), ("no C compiler", 0), ("NO", demo.DIFFERS)]
+)
+def test_a_demo_that_is_not_native_code_is_status_1(
+    tmp_path, capsys, monkeypatch, native, status, target
+):
+    """Whichever of its runs it is."""
+
+    def compared(options):
+        return native if options.target == target else "yes"
+
+    summary = COMPARED | {"scenario": "x", "steps": 9}
+    monkeypatch.setattr(demo, "run", lambda options: (summary, 0))
+    monkeypatch.setattr(demo, "identical_to_native", compared)
+    assert demo.main(["pendulum", "--out", str(tmp_path)]) == status
+    assert native in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("result", "status"), [("pass", 0), ("fail", hardware_run.DIFFERS)])
+def test_a_run_that_differs_from_the_model_is_status_1(
+    tmp_path, capsys, monkeypatch, result, status
+):
+    """It is not called identical, neither on the terminal nor in its summary."""
+    trajectory = simulate(load(SCENARIOS / "double_pendulum.toml", steps=3), "float32")
+    left = Handover(3, trajectory, None, 4, {"a run": 9}, {"a": 5}, {"a run": 6}, 77)
+    row = {"result": result, "message": "" if result == "pass" else "q0 differs\nrerun: make run"}
+    monkeypatch.setattr("pymodel.runs.plots.plot_run", lambda *_, **__: None)
+    monkeypatch.setattr(hardware_run, "_cosimulate", lambda *_: (row, left))
+    monkeypatch.setattr(hardware_run, "usable_simulator", lambda name: "icarus")
+    monkeypatch.setattr(hardware_run, "simulator_version", lambda name: "1")
+    options = ("--target", "coprocessor", "--steps", "3", "--no-reference")
+    assert attempt(tmp_path, "double_pendulum", *options) == status
+    out, err = capsys.readouterr()
+    assert ("4 rows, 77 words: bit-identical to the model" in out) == (result == "pass")
+    assert err == (f"{row['message']}\n" if row["message"] else "")
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert summary["identical_to_model"] is (result == "pass")
 
 
 def test_a_run_is_handed_over_bit_for_bit(tmp_path):
