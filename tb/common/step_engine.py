@@ -8,7 +8,7 @@ from typing import Any
 from cocotb.triggers import Timer
 
 from pymodel.machine.isa import Location, Machine, Program
-from pymodel.machine.model import START_CYCLES
+from pymodel.machine.model import START_CYCLES, Twin
 from pymodel.machine.program_image import on_bus
 from pymodel.machine.registers import step_engine
 from pymodel.runs.engine_calls import Call, Library
@@ -21,6 +21,7 @@ from tb.common.programmable import (
     neighbours,
     parameters_of,
 )
+from tb.common.scoreboard import Scoreboard
 from tb.common.waiting import HangError
 
 MARGIN_CYCLES = 100  # between a run's word in the trace, or its end, and what the bus shows of it
@@ -64,6 +65,14 @@ class Outcome:
     status: int
     stopped: bool
     flags: int
+
+
+def compare_end(board: Scoreboard, outcome: Outcome, model: Twin, context: str) -> None:
+    """Check how a run ended, and what flags it raised, against the model, which has run, too."""
+    compare = board.compare
+    compare("STEPS_DONE", outcome.steps_done, model.steps_done, context=context)
+    compare("STOPPED", int(outcome.stopped), int(model.stopped), context=context)
+    compare("FLAGS", outcome.flags, model.flags, context=context)
 
 
 class StepEngine(Programmable):

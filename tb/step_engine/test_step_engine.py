@@ -28,7 +28,7 @@ from tb.common.coprocessor_bench import ALL_BITS
 from tb.common.coverage import bus as accesses
 from tb.common.coverage import engine as coverage
 from tb.common.on_bus import inside
-from tb.common.step_engine import StepEngine, machine_of, on_bus, rtl_parameters
+from tb.common.step_engine import StepEngine, compare_end, machine_of, on_bus, rtl_parameters
 from tb.common.step_programs import Programs
 from tb.common.step_watch import seen_from_inside
 from tb.common.waiting import Deadline
@@ -244,18 +244,11 @@ class Bus(coprocessor_bench.Bus):
 
     async def check_outcome(self, outcome, trace, context):
         """Check what a run left behind against the model, which has run, too."""
-        self.check_status(outcome, context)
+        compare_end(self.board, outcome, self.model, context)
         self.board.compare_all("trace", outcome.trace, trace, self.fmt, context)
         if len(trace) <= self.params["TRACE_DEPTH"]:  # otherwise the trace may have been full
             self.board.compare("CYCLES", outcome.cycles, self.model.cycles, context=context)
         await self.check_file(context)
-
-    def check_status(self, outcome, context):
-        """Check how a run ended, and what flags it raised."""
-        compare = self.board.compare
-        compare("STEPS_DONE", outcome.steps_done, self.model.steps_done, context=context)
-        compare("STOPPED", int(outcome.stopped), int(self.model.stopped), context=context)
-        compare("FLAGS", outcome.flags, self.model.flags, context=context)
 
     async def check_file(self, context):
         for b, (got, want) in enumerate(
@@ -385,7 +378,8 @@ async def one_bank_alone(dut, board):
             outcome = await bus.registers.run(*run.arguments)
             bus.model.run(*run.arguments)
             words = [fmt.to_float(word) for word in pair]
-            bus.check_status(outcome, f"{op} of {words} to bank {bank}, context {chosen}")
+            said = f"{op} of {words} to bank {bank}, context {chosen}"
+            compare_end(board, outcome, bus.model, said)
 
 
 @BENCH.test(timeout_us=20_000)
