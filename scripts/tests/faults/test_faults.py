@@ -91,13 +91,33 @@ def test_rows_are_counted_and_some_are_bad():
         row(STOPPED, recovered="rst_ni"),
         row(STOPPED, recovered=""),
         row(HANG),
+        row(CRASH),
     ]
     found = counts(rows)
     assert found["injections"] == len(rows)
     assert [found[name] for name in ("masked", "detected", "alarms")] == [1, 1, 1]
     assert [found[name] for name in ("silent", "undetected_with_residual")] == [2, 1]
-    assert [found[name] for name in ("stopped", "by_pin", "hangs")] == [2, 1, 1]
-    assert list(map(is_bad, rows)) == [False] * 5 + [True] * 2
+    assert [found[name] for name in ("stopped", "by_pin", "hangs", "crashes")] == [2, 1, 1, 1]
+    assert list(map(is_bad, rows)) == [False] * 5 + [True] * 3
+
+
+@pytest.mark.parametrize("of_handshakes", [False, True])
+@pytest.mark.parametrize("verdict", [HANG, CRASH])
+def test_a_summary_names_what_is_bad(tmp_path, verdict, of_handshakes):
+    """Among the injections that were drawn, and among those into handshakes."""
+    campaign = Campaign(SMALL, 1, tmp_path)
+    register = {"path": "u_control.done_q", "bits": 1}
+    campaign.listing = {"registers": [register], "cycles": 9, "checks": "", "residual": 0.0}
+    places = [Place(register["path"], 0, cycle) for cycle in range(2)]
+    rows = [row(MASKED), row(verdict, why="no response")]
+    lines = [
+        json.dumps(one | place._asdict() | {"digest": campaign._digest})
+        for one, place in zip(rows, places, strict=True)
+    ]
+    (tmp_path / "new.jsonl").write_text("\n".join(lines) + "\n")
+    drawn, handshakes = (places[:1], places[1:]) if of_handshakes else (places, [])
+    bad = campaign.summary(drawn, handshakes, seed=1)["bad"]
+    assert bad == [{"at": "u_control.done_q[0]@1", "verdict": verdict, "why": "no response"}]
 
 
 @pytest.mark.parametrize(("verdict", "status"), [(MASKED, 0), (HANG, 1)])
