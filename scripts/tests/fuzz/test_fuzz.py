@@ -90,6 +90,18 @@ def test_the_model_knows_every_register(name):
 
 
 @pytest.mark.rtl_of()
+def test_the_model_knows_what_was_written_to_a_memory():
+    """A register of the step engine's file: another one stays unknown."""
+    unit = UNITS["step_engine"]
+    model = getattr(models, unit.model)(unit.params)
+    address, data = (model.map[name].offset for name in ("FILE_ADDRESS", "FILE_DATA"))
+    for cycle, (at, word) in enumerate([(address, 1), (data, 0x1234_5678), (address, 1)]):
+        assert model.write(cycle, at, word, 0b1111)
+    assert model.read(3, data) == (True, (0x1234_5678,))
+    assert model.read(4, data) == (True, None)
+
+
+@pytest.mark.rtl_of()
 @pytest.mark.parametrize("name", UNITS)
 @pytest.mark.parametrize("home", [Home.GIVEN, Home.CONTROL], ids=lambda home: home.name)
 def test_a_register_that_the_model_does_not_know_is_an_error(name, home):
