@@ -16,7 +16,8 @@
 //   [ cycle | 0 | response ]                                 [ cycle | 0 | response | data ]
 //
 // With `reset_i` the batch ends in cycle `reset_cycle_i`, in which `rst_no` is low, and one more.
-// Otherwise the bus is watched for TAIL cycles after the last response.
+// Otherwise the bus is watched for TAIL cycles after the last response. A response of nothing ends
+// the batch, too: taken again and again, it would never be quiet.
 //
 // Latency: the first request is valid in the cycle after the start. Throughput: that of the bus.
 
@@ -189,10 +190,10 @@ module axil_fuzz #(
         read_answers_o[WRITE_W*r_q[INDEX_W-1:0]+:WRITE_W] <=
             {now_q, 6'b0, m_axil_rresp, m_axil_rdata};
       end
-      if (over || resets || quiet_q == STAMP_W'(LIMIT)) begin
+      if (over || resets || extra_o != '0 || quiet_q == STAMP_W'(LIMIT)) begin
         active_q <= 1'b0;
         done_o <= start_i;
-        hung_o <= !over && !resets;
+        hung_o <= !over && !resets && extra_o == '0;
       end
     end
   end

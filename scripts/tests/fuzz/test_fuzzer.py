@@ -199,13 +199,13 @@ module alone;
     if ((aw && w) || (bug == "b early" && now == 0)) bvalid <= bug != "b never";
     if (aw && w) begin aw <= 0; w <= 0; end
     if (bvalid) begin
-      if (bready) bvalid <= 0;
+      if (bready) bvalid <= bug == "b stays";
       else b_waits = b_waits + 1;
       if (bug == "b falls") bvalid <= 0;
       if (bug == "bresp changes") bresp <= bresp ^ 2;
     end
     if (rvalid) begin
-      if (rready) rvalid <= 0;
+      if (rready) rvalid <= bug == "r stays";
       else r_waits = r_waits + 1;
       if (bug == "r falls") rvalid <= 0;
       if (bug == "rresp changes") rresp <= rresp ^ 2;
@@ -262,6 +262,8 @@ def test_the_master_holds_each_channel_back_as_long_as_it_is_told(master):
         ("r never", "1 00 00"),
         ("b early", "0 01 00"),
         ("r early", "0 10 00"),
+        ("b stays", "0 01 00"),
+        ("r stays", "0 10 00"),
         ("b falls", "1 00 01"),
         ("bresp changes", "0 00 01"),
         ("r falls", "1 00 10"),
