@@ -1,7 +1,8 @@
 // array_sequencer: each batch that it takes becomes exactly the words of its function, with the
 // batch's tokens: the first word marked, the last one releasing it and ending an output half that
 // was taken for it. Its states exclude each other, and while nothing is in its way words follow
-// within IDLE cycles.
+// within IDLE cycles. While a write of the host travels the chain advances in each cycle, and no
+// segment begins.
 //
 // The program is cut out (box): its words are free. Before the run both entries of both tables are
 // stored, of segments of at most two words, repeats and loops of at most two. Bounded.
@@ -106,12 +107,13 @@ module array_sequencer_formal #(
   localparam int BATCHES = 8;
   localparam int BATCH_W = $clog2(BATCHES);
   localparam int IDLE = 10 + CONTEXTS;
+  localparam int DRAINED = 8;  // cycles of a hold: the words of a segment, and of the pipeline
 
   logic [BATCHES-1:0] function_q, half_q;
   logic [BATCHES-1:0][LIVE_W-1:0] count_q;
   logic [BATCH_W-1:0] taken_q, released_q, ends_q, out_takes_q;
   logic [WORDS_W-1:0] executed_q;
-  logic [STEP_W-1:0] idle_q;
+  logic [STEP_W-1:0] idle_q, hold_q;
   logic executes, was_reset_q, was_busy_q, was_read_q, was_done_q, was_run_q, was_command_q;
   logic offered_q, offer_half_q, offer_function_q;
   logic [LIVE_W-1:0] offer_count_q;
@@ -124,6 +126,7 @@ module array_sequencer_formal #(
     was_done_q <= done;
     was_run_q <= run_i;
     was_command_q <= run_i || clear_i;
+    hold_q <= !rst_ni || !hold_i ? '0 : hold_q + STEP_W'(hold_q != '1);
     offered_q <= rst_ni && batch_valid_i && !batch_take;
     offer_half_q <= batch_half_i;
     offer_function_q <= batch_function_i;
@@ -197,6 +200,8 @@ module array_sequencer_formal #(
       end_of_taken_half: assert (!executes || !emit_end ||
                                  (ends_q != out_takes_q && out_half == ends_q[0]));
       no_bubble_without_reason: assert (idle_q <= STEP_W'(IDLE));
+      hold_advances: assert (hold_q == '0 || advance);
+      hold_begins_nothing: assert (hold_q <= STEP_W'(DRAINED) || !executes);
     end
   end
 

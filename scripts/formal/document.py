@@ -100,7 +100,8 @@ harness's signals there, and the waveform; exit status 1.
 - **AXI4-Stream** of the step array: `array_loader_formal` (calls in) and `array_drain_formal`
   (results out): each beat once and in order, packets of the right length, a payload that stands,
   FIFO never overrun, an end when all is done. `array_sequencer_formal`: of each batch exactly the
-  words of its function, with its tokens, without a bubble that nothing explains.
+  words of its function, with its tokens, without a bubble that nothing explains; no segment begins
+  while a write of the host travels.
 - **FIFO** of the trace (`step_trace_formal`), **sequencer** of the step engine
   (`step_sequencer_formal`), **state machines** of both co-processors' engines (`engine_formal`):
   every run ends, after exactly the cycles that its header promises. `fp_recip_stream_formal`: every
