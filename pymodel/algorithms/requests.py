@@ -83,7 +83,7 @@ class SingularError(RunError):
 
 
 class NonFiniteMatrixError(SingularError):
-    """A joint or base matrix is not finite itself, as where a step diverges."""
+    """A joint or base matrix, or a summand of it, is not finite, as where a step diverges."""
 
 
 def answer(arithmetic: SupportsArithmetic, request: Any) -> Any:
@@ -97,18 +97,18 @@ def answer(arithmetic: SupportsArithmetic, request: Any) -> Any:
     if isinstance(request, Assemble):
         compound, joint, singular = two_handles.assemble(arithmetic, request.a, request.b)
         if singular:
-            raise _singular(arithmetic, JOINT_SINGULAR, request.a.xi_22, request.b.xi_11)
+            raise singular_error(arithmetic, JOINT_SINGULAR, request.a.xi_22, request.b.xi_11)
         return compound, joint
     if isinstance(request, ConnectBase):
         t, singular = _SOLVERS[request.base](arithmetic, request.matrix, request.rhs)
         if singular:
-            raise _singular(arithmetic, BASE_SINGULAR, request.matrix)
+            raise singular_error(arithmetic, BASE_SINGULAR, request.matrix)
         return t
     if isinstance(request, Eliminate):
         terms = request.terms
         compound, elimination, singular = eliminate(terms or arithmetic, *request[:3])
         if singular:
-            raise _singular(terms or arithmetic, JOINT_SINGULAR, elimination.matrix)
+            raise singular_error(terms or arithmetic, JOINT_SINGULAR, elimination.matrix)
         if terms is not None:  # only to be looked at
             matrix = tuple(tuple(map(terms.value, row)) for row in elimination.matrix)
             elimination = elimination._replace(matrix=matrix)
@@ -118,8 +118,18 @@ def answer(arithmetic: SupportsArithmetic, request: Any) -> Any:
     return two_handles.disassemble(*request)
 
 
-def _singular(arithmetic: Any, reason: str, *matrices: Matrix[Any]) -> SingularError:
-    """The error of a matrix, or of the sum of some, that cannot be inverted."""
+def singular_error(arithmetic: Any, reason: str, *matrices: Matrix[Any]) -> SingularError:
+    """The error of a matrix, or of the sum of some, that cannot be inverted.
+
+    Parameters
+    ----------
+    arithmetic
+        What the entries belong to.
+    reason
+        What to say if all entries are finite: their sum may be infinite, too.
+    *matrices
+        The matrix, or its summands.
+    """
     finite = all(arithmetic.is_finite(x) for matrix in matrices for row in matrix for x in row)
     return SingularError(reason) if finite else NonFiniteMatrixError(NOT_FINITE)
 

@@ -18,8 +18,9 @@ def _config(
     sims: tuple[str, ...] = SIMULATORS,
     params: dict[str, int] | None = None,
     long: bool = False,
+    folder: str = "scenarios",
 ) -> Config:
-    settings = {"scenario": f"scenarios/{scenario}.toml", "steps": steps}
+    settings = {"scenario": f"{folder}/{scenario}.toml", "steps": steps}
     return Config(name, params or {}, settings, sims, long)
 
 
@@ -31,6 +32,7 @@ BENCH = Bench(
         _config("double_pendulum-short", "double_pendulum", steps=100, sims=("icarus",)),
         _config("general_chain_2", "general_chain_2", steps=20),
         _config("driven_arm", "driven_arm", steps=10, sims=("icarus",)),
+        _config("diverging", "diverging", sims=("icarus",), folder="tb/cosim_hdca"),
         _config(
             "pipelined",
             "double_pendulum",

@@ -1,7 +1,7 @@
 """Co-simulation of open two-body chains: assembly and disassembly in the RTL, every step."""
 
 from pymodel.algorithms import two_handles
-from pymodel.algorithms.requests import JOINT_SINGULAR, Assemble, Disassemble, SingularError
+from pymodel.algorithms.requests import JOINT_SINGULAR, Assemble, Disassemble, singular_error
 from tb.common import cosim
 from tb.common.hdca_coprocessor import HdcaCoprocessor
 from tb.cosim_hdca.bench import BENCH
@@ -38,7 +38,8 @@ class Hardware(cosim.Hardware):
             got = await self.coprocessor.disassemble(first, second)
             self.check("T_1B", got, self.model_answer(kind, words))
         if kind is Assemble and self.coprocessor.is_singular:
-            raise SingularError(JOINT_SINGULAR)
+            a, b = (two_handles.from_words(self.scalars(body)) for body in (first, second))
+            raise singular_error(self.processor, JOINT_SINGULAR, a.xi_22, b.xi_11)
         return got
 
     def model_answer(self, kind, words):

@@ -19,8 +19,9 @@ def _config(
     params: dict[str, int] | None = None,
     rebase: int = 0,
     long: bool = False,
+    folder: str = "scenarios",
 ) -> Config:
-    settings = {"scenario": f"scenarios/{scenario}.toml", "steps": steps, "rebase": rebase}
+    settings = {"scenario": f"{folder}/{scenario}.toml", "steps": steps, "rebase": rebase}
     return Config(name, {"N": SIZE} | (params or {}), settings, sims, long)
 
 
@@ -32,6 +33,7 @@ BENCH = Bench(
         _config("four_bar-short", "four_bar", steps=150, sims=("icarus",)),
         _config("general_four_bar", "general_four_bar", steps=150),
         _config("five_bar-rebased", "five_bar", steps=150, rebase=10),
+        _config("diverging", "diverging", sims=("icarus",), folder="tb/cosim_ldup"),
         _config(
             "pipelined", "four_bar", steps=100, params=PIPELINED.parameters(), sims=("verilator",)
         ),

@@ -1,7 +1,7 @@
 """Co-simulation of closed chains: the RTL inverts the matrix eta of the base, every step."""
 
 from pymodel.algorithms import linalg
-from pymodel.algorithms.requests import BASE_SINGULAR, ConnectBase, SingularError
+from pymodel.algorithms.requests import BASE_SINGULAR, ConnectBase, singular_error
 from tb.common import cosim
 from tb.common.ldup_coprocessor import LdupCoprocessor
 from tb.cosim_ldup.bench import BENCH, SIZE
@@ -29,7 +29,7 @@ class Hardware(cosim.Hardware):
         names = [f"eta^-1[{i}][{j}]" for i in range(SIZE) for j in range(SIZE)]
         self.check("INVERSE", got, self.model_answer(kind, words), names)
         if self.coprocessor.is_singular:
-            raise SingularError(BASE_SINGULAR)
+            raise singular_error(self.processor, BASE_SINGULAR, _rows(self.scalars(words)))
         return got
 
     def model_answer(self, kind, words):
