@@ -76,7 +76,7 @@ def _vector(source: str, name: str, given: np.ndarray, size: int) -> np.ndarray:
 
 def _body(robot: Robot, index: int, link: Link) -> Body:
     mass = link.mass
-    name = one_line(link.name)
+    name = link.name if link.name.isprintable() else one_line(link.name)
     key = f"link {name}"
     if not mass > 0.0:
         raise ScenarioError(robot.source, key, "a body needs a mass")

@@ -114,13 +114,12 @@ def _of_coordinates(scenario: Scenario, trajectory: Trajectory, arithmetic: str)
     """Of coordinates so large that the arithmetic loses what a step adds to them."""
     units = coordinate_units(scenario)
     for index, size in enumerate(scenario.freedoms):
-        if size.q != size.v:  # a quaternion, or beside one
-            continue
+        count = size.v if size.q == size.v else size.v - 3  # a quaternion, the last, is never large
         name = scenario.bodies[index].name
         own, rates = scenario.q_slices[index], scenario.v_slices[index]
-        largest = np.abs(trajectory.q[:, own]).max(axis=0)
-        moved = scenario.step * np.abs(trajectory.qd[:, rates]).max(axis=0)
-        for unit, far, most in zip(units[own], largest, moved, strict=True):
+        largest = np.abs(trajectory.q[:, own]).max(axis=0)[:count]
+        moved = scenario.step * np.abs(trajectory.qd[:, rates]).max(axis=0)[:count]
+        for unit, far, most in zip(units[own][:count], largest, moved, strict=True):
             spacing = 2.0 * scalars.parse(arithmetic).unit_roundoff * far
             if far >= FAR and spacing > ROUNDING_WARNING * most > 0.0:
                 yield (

@@ -236,6 +236,8 @@ def test_names_of_several_lines_stay_in_one_line(load):
             load(LINKS + joint("j&#10;k", "a", "b"), armature=armature)
     arm = LINKS.replace("'b'", "'b&#10;c'") + joint("j", "a", "b&#10;c")
     assert scenario_of_robot(load(arm)).bodies[0].name == "b c"
+    blanks = arm.replace("b&#10;c", "b  c")  # another link may be named with one
+    assert scenario_of_robot(load(blanks)).bodies[0].name == "b  c"
     with pytest.raises(ScenarioError, match="link b c: a scenario has no armature"):
         scenario_of_robot(load(arm, armature=1.0))
 

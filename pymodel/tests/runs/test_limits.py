@@ -169,6 +169,16 @@ def test_a_coordinate_that_steps_hardly_change_warns(joint, q, said):
         assert warning.endswith(" a step: few digits of the motion are left")
 
 
+def test_a_free_body_in_space_that_steps_hardly_move_warns():
+    """Its quaternion is never large."""
+    body = {"mass": 1.0, "inertia": [0.01, 0.02, 0.03], "com": [0.0, 0.0, 0.0]}
+    body |= {"tip": [0.0, 0.0, 0.1], "joint": "free", "q": [0.0, 1e17, 0.0, 0.0, 0.0, 0.0, 1.0]}
+    body |= {"qd": [1.0, 1.0, 1.0, 0.0, 0.0, 1.0]}
+    scenario = {"name": "far", "gravity": [0.0, 0.0, 0.0], "time": {"step": 1e-2, "end": 0.1}}
+    (warning,) = api_simulate(load(scenario | {"body": [body]})).warnings
+    assert "reaches 1e+17 m, where float64 counts by 22.2 m, and moves by at most 0.01 m" in warning
+
+
 TOO_FAST = {
     "space": {"inertia": [0.01, 0.01, 0.002], "joint": "spherical"}
     | {"q": [0.2, 0.0, 0.0, 0.98], "qd": [0.0, 0.0, 2e4]},
