@@ -43,7 +43,7 @@ DPI = 150
 TITLE_COLUMNS, NAME_COLUMNS, TITLE_LINES = 50, 24, 3  # characters of what the user has named
 INSTANTS = 9  # postures drawn in the overview
 FAINTEST = 0.3  # opacity of the first of them
-SMALL_NUMBERS = "{x:.4g}"  # each tick whole: a common factor above the axes hits the legend
+SMALL_NUMBERS = "{x:.6g}"  # each tick whole: a common factor above the axes hits the legend
 # Time runs from light to dark, without the palest end, which vanishes on white.
 TIME_COLOURS = ListedColormap(mpl.colormaps["cividis_r"](np.linspace(0.12, 1.0, 256)))
 BLOCK_WIDTH = 11.0  # of a drawn slider, points

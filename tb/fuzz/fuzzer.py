@@ -19,7 +19,7 @@ from tb.fuzz.stimulus import Read, Stimulus, Write
 from tb.fuzz.top import OPERATIONS, PROGRESS
 from tb.fuzz.units import UNITS
 
-TEST = "fuzz"  # the cocotb test
+TEST = "fuzz"  # name of the cocotb test
 SHARES = (0.0, 0.0, 0.1, 0.5, 0.9)  # of the accesses that a channel is held back in
 RESETS, LOOKS = 0.1, 0.05  # of the batches that end in a reset, that are behind by a look at all
 RESET_CYCLES = 1500  # that one comes within

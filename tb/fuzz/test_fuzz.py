@@ -12,10 +12,10 @@ import cocotb
 
 from tb.common.clock import hold_reset, release_reset
 from tb.common.simulation import Task
-from tb.fuzz.fuzzer import Fuzzer
+from tb.fuzz.fuzzer import TEST, Fuzzer
 
 
-@cocotb.test()
+@cocotb.test(name=TEST)
 async def fuzz(dut: Any) -> None:
     """See the module's docstring."""
     task = Task.told()
