@@ -49,9 +49,8 @@ def plot_forces(
     counts = len(scenario.bodies), len(scenario.loops)
     if (forces.force.shape[1], forces.loop_force.shape[1]) != counts:
         raise InputError(f"{scenario.source}: not the mechanism of these forces")
-    columns = -(-len(names) // TALL)
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(9 + LEGEND_WIDTH * (columns - 1), 6), layout="constrained")
+        figure = Figure(figsize=(9, 6), layout="constrained")
         figure.suptitle(f"{named(scenario.name)}: what the joints exert")
         panels = figure.subplots(2, 1, sharex=True)
         drawn = {}  # joint -> a curve of it
@@ -67,11 +66,13 @@ def plot_forces(
                 axes.set_title(f"no joint has a {quantity}")
                 axes.set_yticks([])
         if drawn:  # one legend for both panels: that of one may be higher than the panel
+            columns = -(-len(drawn) // TALL)
+            figure.set_figwidth(9 + LEGEND_WIDTH * (columns - 1))
             figure.legend(
                 handles=[curve for _, curve in sorted(drawn.items())],
                 loc="outside right upper",
                 ncols=columns,
-                fontsize="xx-small" if len(names) > FEW else None,
+                fontsize="xx-small" if len(drawn) > FEW else None,
             )
         panels[-1].set_xlabel("time [s]")
         if len(forces.t) > 1:
