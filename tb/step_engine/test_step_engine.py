@@ -42,6 +42,7 @@ NEAR_STEPS = 9  # of a run whose intervals are far longer
 BEYOND = 4, 5  # counters that lose the high bit count these to the end
 FAR_STEPS, FAR_CYCLES = 1 << 10, 100  # so many steps take more than so many cycles
 MANY_HELD_STEPS = 129  # less than this are left in a run that its trace holds up
+BEFORE_THE_END = 20  # cycles
 
 
 @dataclass
@@ -577,6 +578,46 @@ async def access_while_busy(dut, board):
     await bus.compare_all(held, "after refused accesses")
     await bus.check(run, outcome, "with refused accesses")
     await bus.status(bus.model.flags, DONE=1)
+
+
+@BENCH.test(timeout_us=20_000)
+async def accesses_at_the_end(dut, board):
+    """Reads of a memory are refused or find what the run left; DONE cleared before is set."""
+    bus = await _start(dut, board)
+    await bus.define_memories()
+    registers, listed = bus.registers, on_bus(Location(bus.machine.banks - 1, 1))
+    run = bus.random_run(steps=1, apart=True, traced=False, length=BEFORE_THE_END)
+    run.every = 0
+    await bus.check_run(run, "before")
+    await registers.prepare(*run.arguments, start=run.start)
+    await registers.write("TRACE_INDEX", 1)
+    await registers.write("TRACE_ENTRY", listed)
+    span, done = bus.model.cycles, registers.mask("STATUS", "DONE")
+    for name in ("FILE_DATA", "TRACE_ENTRY", "STATUS"):
+        met = set()
+        for when in range(max(0, span - BEFORE_THE_END), span):
+            context = f"{when} cycles after a run began"
+            (place,) = bus.random_locations(1)
+            await registers.write("FILE_ADDRESS", on_bus(place))
+            await registers.write("TRACE_INDEX", 1)
+            await registers.start()
+            bus.model.run(*run.arguments)
+            await ClockCycles(dut.clk_i, when)
+            read = registers.begin_read(name)
+            if name == "STATUS":  # the read tells the cycle of the write
+                await registers.written(name, [registers.begin_write(name, done)])
+            (word,) = await registers.answers(name, [read])
+            await registers.wait_until_idle(RUN_CYCLES)
+            busy = word is None
+            if name == "STATUS":
+                busy = bool(registers.field(name, "BUSY", word))
+                is_done = registers.field(name, "DONE", registers.status)
+                board.compare("DONE", is_done, int(busy), context=context)
+            elif not busy:
+                want = bus.model.read(place) if name == "FILE_DATA" else listed
+                board.compare(name, word, want, context=context)
+            met.add(busy)
+        assert len(met) == 2, f"{name}: the end was not met"
 
 
 @BENCH.test(timeout_us=20_000)
