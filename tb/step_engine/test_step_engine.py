@@ -770,6 +770,39 @@ async def positions(dut, board):
         await bus.write_no_byte(name)
         await bus.compare(position, before, context=f"after a write of no byte of {name}")
 
+    # a read in the cycle of a write of its position is of the old one, then of the new one
+    places = [on_bus(x) for x in (*bus.random_locations(1), last)]
+    for name, position, (old, new) in (
+        ("FILE_DATA", "FILE_ADDRESS", places),
+        ("TRACE_ENTRY", "TRACE_INDEX", (0, entries - 1)),
+    ):
+        words = []
+        for at in (old, new):
+            await registers.write(position, at)
+            words.append(await registers.read(name))
+        for later in range(bus.setup + 2):
+            await registers.write(position, old)
+            write = registers.begin_write(position, new)
+            if later:
+                await ClockCycles(dut.clk_i, later)
+            read = registers.begin_read(name)
+            await registers.written(position, [write])
+            (word,) = await registers.answers(name, [read])
+            context = f"{later} cycles after a write of {position}"
+            board.compare(name, word, words[later > 0], context=context)
+            await bus.compare(position, 0 if later else new, context=context)
+    # a byte that is written behind a read joins those of the next place
+    for later in range(1, bus.setup + 2):
+        await registers.write("FILE_ADDRESS", on_bus(last))
+        read, byte = registers.begin_read("FILE_DATA"), rng.bytes(1)
+        await ClockCycles(dut.clk_i, later)
+        await registers.write_bytes(registers.map["FILE_DATA"].offset, byte)
+        await registers.answers("FILE_DATA", [read])
+        word = bus.model.read(Location(0, 0)) & ~0xFF | byte[0]
+        bus.model.load({Location(0, 0): word})
+        await registers.write("FILE_ADDRESS", 0)
+        await bus.compare("FILE_DATA", word, context=f"a byte {later} cycles after a read")
+
     # program
     run = bus.random_run(steps=2, traced=False)
     await bus.load(run)
