@@ -790,6 +790,28 @@ async def runs_at_the_end(dut, board):
 
 
 @BENCH.test(timeout_us=40_000)
+async def resets_at_the_end(dut, board):
+    """A RESET around the end of a run that dropped a call leaves nothing in STATUS."""
+    bus = await _start(dut, board)
+    registers, reset = bus.registers, bus.registers.mask("CTRL", "RESET")
+    await bus.load(True, tables.doubling(bus.tables))
+    calls = [Call(1, [bus.fmt.one]), Call(1, [bus.fmt.one] * FEW_WORDS)]
+    await bus.check_run(calls, "before")
+    span, met = bus.busy_cycles, set()
+    for after in BENCH.items(board, range(max(0, span - AROUND_THE_END), span)):
+        await registers.start(len(calls))
+        bus.send(calls)
+        await ClockCycles(dut.clk_i, after)
+        write, read = registers.begin_write("CTRL", reset), registers.begin_read("STATUS")
+        await registers.written("CTRL", [write])
+        met.add(registers.field("STATUS", "BUSY", *await registers.answers("STATUS", [read])))
+        registers.drop()
+        await bus.status(IDLE=1, context=f"RESET {after} cycles after calls")
+    await bus.check_run(calls, "behind all resets")
+    assert len(met) == 2 or not BENCH.whole, "the end was not met"
+
+
+@BENCH.test(timeout_us=40_000)
 async def refused_tables(dut, board):
     """What cannot be stored is refused, and so is a run of no calls; what is at the edge is not."""
     bus = await _start(dut, board)
