@@ -67,8 +67,8 @@ BENCH = Bench(
             tables=20,
             sims=SIMULATORS,
         ),
-        # Its last word's output is what the drain reads first, through the most stages: nothing
-        # hides that of `emitted_o` one comes too early.
+        # Its last word's output is what the drain reads first, through the most stages: it shows
+        # an `emitted_o` that comes two cycles too early. The drain's `full_q` hides a single one.
         _config(
             "one-system-half",
             Machine(
