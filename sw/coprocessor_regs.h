@@ -38,6 +38,6 @@
 #define COPROCESSOR_STATUS_OF_MASK 0x00000400u
 #define COPROCESSOR_STATUS_DZ_MASK 0x00000800u
 #define COPROCESSOR_STATUS_NV_MASK 0x00001000u
-#define COPROCESSOR_CYCLES 0x014u /* RO: length of the last run, clock cycles */
+#define COPROCESSOR_CYCLES 0x014u /* RO: length of the last run, clock cycles, modulo 2^32 */
 
 #endif

@@ -44,7 +44,7 @@
 #define HDCA_COPROCESSOR_STATUS_OF_MASK 0x00000400u
 #define HDCA_COPROCESSOR_STATUS_DZ_MASK 0x00000800u
 #define HDCA_COPROCESSOR_STATUS_NV_MASK 0x00001000u
-#define HDCA_COPROCESSOR_CYCLES 0x014u /* RO: length of the last run, clock cycles */
+#define HDCA_COPROCESSOR_CYCLES 0x014u /* RO: length of the last run, clock cycles, modulo 2^32 */
 #define HDCA_COPROCESSOR_BODY_A 0x100u /* RW: coefficients of body A */
 #define HDCA_COPROCESSOR_BODY_A_WORDS 33u
 #define HDCA_COPROCESSOR_BODY_B 0x200u /* RW: coefficients of body B */

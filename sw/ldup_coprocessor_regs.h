@@ -44,7 +44,7 @@
 #define LDUP_COPROCESSOR_STATUS_OF_MASK 0x00000400u
 #define LDUP_COPROCESSOR_STATUS_DZ_MASK 0x00000800u
 #define LDUP_COPROCESSOR_STATUS_NV_MASK 0x00001000u
-#define LDUP_COPROCESSOR_CYCLES 0x014u /* RO: length of the last run, clock cycles */
+#define LDUP_COPROCESSOR_CYCLES 0x014u /* RO: length of the last run, clock cycles, modulo 2^32 */
 #define LDUP_COPROCESSOR_MATRIX 0x100u /* RW: matrix to invert */
 #define LDUP_COPROCESSOR_MATRIX_WORDS 64u
 #define LDUP_COPROCESSOR_INVERSE 0x300u /* RO: its inverse, when done */

@@ -42,7 +42,7 @@
 #define STEP_ARRAY_STATUS_OF_MASK 0x00000400u
 #define STEP_ARRAY_STATUS_DZ_MASK 0x00000800u
 #define STEP_ARRAY_STATUS_NV_MASK 0x00001000u
-#define STEP_ARRAY_CYCLES 0x014u /* RO: length of the last run, clock cycles */
+#define STEP_ARRAY_CYCLES 0x014u /* RO: length of the last run, clock cycles, modulo 2^32 */
 #define STEP_ARRAY_LANES 0x040u /* RO: parameters of this instance */
 #define STEP_ARRAY_LANES_NUM_ADD_SHIFT 0u
 #define STEP_ARRAY_LANES_NUM_ADD_MASK 0x000000ffu
@@ -70,7 +70,7 @@
 #define STEP_ARRAY_CALLS_TAKEN 0x064u /* RO: calls that this or the last run took, dropped ones too */
 #define STEP_ARRAY_CALLS_GIVEN 0x068u /* RO: packets of results that this or the last run gave */
 #define STEP_ARRAY_DROPPED 0x06cu /* RO: calls that this or the last run dropped */
-#define STEP_ARRAY_WORD_CYCLES 0x070u /* RO: cycles of this or the last run in which the first datapath executed a program word */
+#define STEP_ARRAY_WORD_CYCLES 0x070u /* RO: cycles of this or the last run in which the first datapath executed a program word, modulo 2^32 */
 #define STEP_ARRAY_SEGMENT_START 0x080u /* RW: program address of a segment's first word */
 #define STEP_ARRAY_SEGMENT_LENGTH 0x084u /* RW: its words */
 #define STEP_ARRAY_SEGMENT_REPEAT 0x088u /* RW: how many times it is run */

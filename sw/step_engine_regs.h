@@ -42,7 +42,7 @@
 #define STEP_ENGINE_STATUS_OF_MASK 0x00000400u
 #define STEP_ENGINE_STATUS_DZ_MASK 0x00000800u
 #define STEP_ENGINE_STATUS_NV_MASK 0x00001000u
-#define STEP_ENGINE_CYCLES 0x014u /* RO: length of the last run, clock cycles */
+#define STEP_ENGINE_CYCLES 0x014u /* RO: length of the last run, clock cycles, modulo 2^32 */
 #define STEP_ENGINE_LANES 0x040u /* RO: parameters of this instance */
 #define STEP_ENGINE_LANES_NUM_ADD_SHIFT 0u
 #define STEP_ENGINE_LANES_NUM_ADD_MASK 0x000000ffu

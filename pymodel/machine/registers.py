@@ -256,7 +256,13 @@ def common_registers(
                 ),
             ),
         ),
-        Register("CYCLES", CYCLES, READ_ONLY, Home.CONTROL, "length of the last run, clock cycles"),
+        Register(
+            "CYCLES",
+            CYCLES,
+            READ_ONLY,
+            Home.CONTROL,
+            "length of the last run, clock cycles, modulo 2^32",
+        ),
     )
 
 
@@ -551,7 +557,7 @@ def step_array(bus_words: int) -> Map:
                 "WORD_CYCLES",
                 0x070,
                 "cycles of this or the last run in which the first datapath executed a program "
-                "word",
+                "word, modulo 2^32",
             ),
             held("SEGMENT_START", 0x080, "program address of a segment's first word"),
             held("SEGMENT_LENGTH", 0x084, "its words"),

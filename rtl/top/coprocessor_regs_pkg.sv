@@ -40,7 +40,7 @@ package coprocessor_regs_pkg;
   localparam int STATUS_FLAGS = 8;
   localparam int STATUS_FLAGS_W = 5;
 
-  // length of the last run, clock cycles
+  // length of the last run, clock cycles, modulo 2^32
   localparam logic [WORD_W-1:0] CYCLES = 10'h5;
 
 endpackage

@@ -42,7 +42,7 @@ package step_array_regs_pkg;
   localparam int STATUS_FLAGS = 8;
   localparam int STATUS_FLAGS_W = 5;
 
-  // length of the last run, clock cycles
+  // length of the last run, clock cycles, modulo 2^32
   localparam logic [WORD_W-1:0] CYCLES = 10'h5;
 
   // parameters of this instance
@@ -93,7 +93,7 @@ package step_array_regs_pkg;
   // calls that this or the last run dropped
   localparam logic [WORD_W-1:0] DROPPED = 10'h1b;
 
-  // cycles of this or the last run in which the first datapath executed a program word
+  // cycles of this or the last run in which the first datapath executed a program word, modulo 2^32
   localparam logic [WORD_W-1:0] WORD_CYCLES = 10'h1c;
 
   // program address of a segment's first word
