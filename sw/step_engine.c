@@ -32,11 +32,6 @@ static uint32_t header(const struct step_image *image, uint32_t field) {
   return word_at(image, WORD * (size_t)field);
 }
 
-/* Whether the bytes of an image are those that were parsed. */
-static int stands(const struct step_image *image) {
-  return header(image, STEP_IMAGE_HEADER_CHECK) == image->check;
-}
-
 /* The remainder of CRC-32, which begins with all ones and ends inverted, after more bytes. */
 static uint32_t remainder_of(uint32_t crc, const uint8_t *bytes, size_t size) {
   for (size_t i = 0; i < size; i++) {
@@ -48,9 +43,38 @@ static uint32_t remainder_of(uint32_t crc, const uint8_t *bytes, size_t size) {
   return crc;
 }
 
+/* A sum of the program records, short enough for every call, as the checksum of all is not. */
+static uint32_t sum_of_programs(const struct step_image *image) {
+  uint32_t sum = 0u;
+  for (size_t at = WORD * (size_t)STEP_IMAGE_HEADER_LENGTH; at < image->values_at; at += WORD) {
+    sum = (sum << 7 | sum >> 25) + word_at(image, at);
+  }
+  return sum;
+}
+
+static uint32_t checksum_of(const struct step_image *image) {
+  return ~remainder_of(UINT32_MAX, image->bytes + CHECKED_FROM, image->size - CHECKED_FROM);
+}
+
+/* Whether an image's bytes are those that were parsed, as far as a look tells: CHECK and program
+ * records are the same, so that counts are those that the host knows, and the last name ends. */
+static int stands(const struct step_image *image) {
+  return header(image, STEP_IMAGE_HEADER_CHECK) == image->check &&
+         image->bytes[image->size - 1u] == 0u && sum_of_programs(image) == image->described;
+}
+
+/* Whether all of them are. */
+static int is_whole(const struct step_image *image) {
+  return stands(image) && checksum_of(image) == image->check;
+}
+
 static uint32_t banks_of(uint32_t lanes) {
   return FIELD(lanes, STEP_ENGINE_LANES_NUM_ADD) + FIELD(lanes, STEP_ENGINE_LANES_NUM_MUL) +
          MAIN_BANKS;
+}
+
+static int is_name(const struct step_image *image, uint32_t place) {
+  return place < image->size - image->names_at;
 }
 
 static const char *name_at(const struct step_image *image, uint32_t place) {
@@ -93,28 +117,68 @@ static int sections_fill(struct step_image *image) {
   return at + names == image->size && image->bytes[image->size - 1u] == 0u;
 }
 
+/* A program that is known to be there. STEP_CHANGED where its record leads outside of a section, as
+ * none does that was parsed. */
+static enum step_status program_of(const struct step_image *image, uint32_t number,
+                                   struct step_program *program) {
+  uint32_t word[STEP_IMAGE_PROGRAM_LENGTH];
+  for (uint32_t k = 0; k < STEP_IMAGE_PROGRAM_LENGTH; k++) {
+    word[k] = word_at(image, program_at(number) + WORD * (size_t)k);
+  }
+  if (!is_name(image, word[STEP_IMAGE_PROGRAM_NAME])) {
+    return STEP_CHANGED;
+  }
+  program->name = name_at(image, word[STEP_IMAGE_PROGRAM_NAME]);
+  program->start = word[STEP_IMAGE_PROGRAM_START];
+  program->main = word[STEP_IMAGE_PROGRAM_MAIN];
+  program->special = word[STEP_IMAGE_PROGRAM_SPECIAL];
+  program->prologue = word[STEP_IMAGE_PROGRAM_PROLOGUE];
+  program->every = word[STEP_IMAGE_PROGRAM_EVERY];
+  program->steps = word[STEP_IMAGE_PROGRAM_STEPS];
+  program->save = word[STEP_IMAGE_PROGRAM_SAVE];
+  program->entry = word[STEP_IMAGE_PROGRAM_ENTRY];
+  program->first = word[STEP_IMAGE_PROGRAM_FIRST];
+  program->inputs = word[STEP_IMAGE_PROGRAM_INPUTS];
+  program->carried = word[STEP_IMAGE_PROGRAM_CARRIED];
+  program->before = word[STEP_IMAGE_PROGRAM_BEFORE];
+  program->after = word[STEP_IMAGE_PROGRAM_AFTER];
+  return (uint64_t)program->start + program->main + program->special + program->prologue <=
+                     image->words &&
+                 (uint64_t)program->entry + program->before + program->after <= image->entries &&
+                 (uint64_t)program->first + program->inputs + program->carried + program->before +
+                         program->after <= image->values
+             ? STEP_OK
+             : STEP_CHANGED;
+}
+
+/* A value that is known to be there. STEP_CHANGED where its record leads outside of the names or of
+ * the machine. */
+static enum step_status value_of(const struct step_image *image, uint32_t place,
+                                 struct step_value *value) {
+  size_t at = value_at(image, place);
+  uint32_t name = word_at(image, at + WORD * STEP_IMAGE_VALUE_NAME);
+  uint32_t location = word_at(image, at + WORD * STEP_IMAGE_VALUE_LOCATION);
+  if (!is_name(image, name) || location >> BANK_AT >= banks_of(image->lanes) ||
+      (location & ADDRESS_MASK) >= image->depth) {
+    return STEP_CHANGED;
+  }
+  value->name = name_at(image, name);
+  value->location = location;
+  value->bits = word_at(image, at + WORD * STEP_IMAGE_VALUE_BITS);
+  return STEP_OK;
+}
+
 /* Whether every record stays inside of its section and of the machine. */
 static int records_are_inside(const struct step_image *image) {
-  uint32_t names = header(image, STEP_IMAGE_HEADER_NAMES), banks = banks_of(image->lanes);
   struct step_program program;
+  struct step_value value;
   for (uint32_t i = 0; i < image->values; i++) {
-    size_t at = value_at(image, i);
-    uint32_t location = word_at(image, at + WORD * STEP_IMAGE_VALUE_LOCATION);
-    if (word_at(image, at + WORD * STEP_IMAGE_VALUE_NAME) >= names ||
-        location >> BANK_AT >= banks || (location & ADDRESS_MASK) >= image->depth) {
+    if (value_of(image, i, &value) != STEP_OK) {
       return 0;
     }
   }
   for (uint32_t i = 0; i < image->programs; i++) {
-    if (word_at(image, program_at(i) + WORD * STEP_IMAGE_PROGRAM_NAME) >= names) {
-      return 0;
-    }
-    step_program(image, i, &program);
-    if ((uint64_t)program.start + program.main + program.special + program.prologue >
-            image->words ||
-        (uint64_t)program.entry + program.before + program.after > image->entries ||
-        (uint64_t)program.first + program.inputs + program.carried + program.before +
-            program.after > image->values) {
+    if (program_of(image, i, &program) != STEP_OK) {
       return 0;
     }
   }
@@ -132,11 +196,12 @@ static enum step_status parse(struct step_image *image) {
       header(image, STEP_IMAGE_HEADER_SIZE) != image->size) {
     return STEP_CUT_SHORT;
   }
-  if (header(image, STEP_IMAGE_HEADER_CHECK) !=
-      ~remainder_of(UINT32_MAX, image->bytes + CHECKED_FROM, image->size - CHECKED_FROM)) {
+  if (header(image, STEP_IMAGE_HEADER_CHECK) != checksum_of(image) || !sections_fill(image) ||
+      !records_are_inside(image)) {
     return STEP_DAMAGED;
   }
-  return sections_fill(image) && records_are_inside(image) ? STEP_OK : STEP_DAMAGED;
+  image->described = sum_of_programs(image);
+  return STEP_OK;
 }
 
 enum step_status step_parse(struct step_image *image, const void *bytes, size_t size) {
@@ -157,41 +222,10 @@ enum step_status step_parse(struct step_image *image, const void *bytes, size_t 
 
 enum step_status step_program(const struct step_image *image, uint32_t number,
                               struct step_program *program) {
-  uint32_t word[STEP_IMAGE_PROGRAM_LENGTH];
   if (number >= image->programs) {
     return STEP_UNKNOWN;
   }
-  if (!stands(image)) {
-    return STEP_CHANGED;
-  }
-  for (uint32_t k = 0; k < STEP_IMAGE_PROGRAM_LENGTH; k++) {
-    word[k] = word_at(image, program_at(number) + WORD * (size_t)k);
-  }
-  program->name = name_at(image, word[STEP_IMAGE_PROGRAM_NAME]);
-  program->start = word[STEP_IMAGE_PROGRAM_START];
-  program->main = word[STEP_IMAGE_PROGRAM_MAIN];
-  program->special = word[STEP_IMAGE_PROGRAM_SPECIAL];
-  program->prologue = word[STEP_IMAGE_PROGRAM_PROLOGUE];
-  program->every = word[STEP_IMAGE_PROGRAM_EVERY];
-  program->steps = word[STEP_IMAGE_PROGRAM_STEPS];
-  program->save = word[STEP_IMAGE_PROGRAM_SAVE];
-  program->entry = word[STEP_IMAGE_PROGRAM_ENTRY];
-  program->first = word[STEP_IMAGE_PROGRAM_FIRST];
-  program->inputs = word[STEP_IMAGE_PROGRAM_INPUTS];
-  program->carried = word[STEP_IMAGE_PROGRAM_CARRIED];
-  program->before = word[STEP_IMAGE_PROGRAM_BEFORE];
-  program->after = word[STEP_IMAGE_PROGRAM_AFTER];
-  return STEP_OK;
-}
-
-/* A value that is known to be there. */
-static struct step_value value_of(const struct step_image *image, uint32_t place) {
-  size_t at = value_at(image, place);
-  struct step_value value;
-  value.name = name_at(image, word_at(image, at + WORD * STEP_IMAGE_VALUE_NAME));
-  value.location = word_at(image, at + WORD * STEP_IMAGE_VALUE_LOCATION);
-  value.bits = word_at(image, at + WORD * STEP_IMAGE_VALUE_BITS);
-  return value;
+  return stands(image) ? program_of(image, number, program) : STEP_CHANGED;
 }
 
 enum step_status step_value(const struct step_image *image, uint32_t place,
@@ -199,11 +233,7 @@ enum step_status step_value(const struct step_image *image, uint32_t place,
   if (place >= image->values) {
     return STEP_UNKNOWN;
   }
-  if (!stands(image)) {
-    return STEP_CHANGED;
-  }
-  *value = value_of(image, place);
-  return STEP_OK;
+  return stands(image) ? value_of(image, place, value) : STEP_CHANGED;
 }
 
 static int same_name(const char *a, const char *b) {
@@ -216,17 +246,21 @@ static int same_name(const char *a, const char *b) {
 
 enum step_status step_find(const struct step_image *image, const char *name, uint32_t *number) {
   struct step_program program;
-  enum step_status status;
+  enum step_status status = STEP_OK;
   if (name == NULL) {
     return STEP_NULL;
   }
-  for (uint32_t i = 0; (status = step_program(image, i, &program)) == STEP_OK; i++) {
-    if (same_name(program.name, name)) {
+  if (image->programs != 0u && !stands(image)) {
+    return STEP_CHANGED;
+  }
+  for (uint32_t i = 0; status == STEP_OK && i < image->programs; i++) {
+    status = program_of(image, i, &program);
+    if (status == STEP_OK && same_name(program.name, name)) {
       *number = i;
       return STEP_OK;
     }
   }
-  return status;
+  return status == STEP_OK ? STEP_UNKNOWN : status;
 }
 
 /* Whether a word of an image may differ between images of the same programs. */
@@ -255,13 +289,14 @@ static uint32_t common_of(const struct step_image *image) {
   return ~crc;
 }
 
-/* Whether an image is of the programs that the engine holds. */
-static int same_programs(const struct step_engine *engine, const struct step_image *image) {
+/* Whether an image is of the programs that the engine holds, whose own image is whole or not. */
+static int same_programs(const struct step_engine *engine, const struct step_image *image,
+                         int whole) {
   const struct step_image *held = &engine->image;
   if (held->size != image->size) {
     return 0;
   }
-  if (!stands(held)) {
+  if (!whole) {
     return engine->common == common_of(image);
   }
   for (size_t at = 0; at < image->size; at += WORD) {
@@ -295,34 +330,38 @@ static enum step_status write_values(const struct step_engine *engine,
                                      const struct step_image *image, struct group group,
                                      const uint32_t *bits, const struct step_image *before) {
   uint32_t next = UINT32_MAX;
-  if (step_is_busy(engine)) {
-    return STEP_BUSY;
-  }
-  for (uint32_t i = 0; i < group.count; i++) {
-    struct step_value value = value_of(image, group.first + i);
-    if (before != NULL && value_of(before, group.first + i).bits == value.bits) {
-      continue;
+  enum step_status status = step_is_busy(engine) ? STEP_BUSY : STEP_OK;
+  for (uint32_t i = 0; status == STEP_OK && i < group.count; i++) {
+    struct step_value value, old;
+    status = value_of(image, group.first + i, &value);
+    if (status == STEP_OK && before != NULL) {
+      status = value_of(before, group.first + i, &old);
     }
-    seek(engine, value.location, &next);
-    STEP_WRITE(engine, STEP_ENGINE_FILE_DATA, bits != NULL ? bits[i] : value.bits);
+    if (status == STEP_OK && (before == NULL || old.bits != value.bits)) {
+      seek(engine, value.location, &next);
+      STEP_WRITE(engine, STEP_ENGINE_FILE_DATA, bits != NULL ? bits[i] : value.bits);
+    }
   }
-  return STEP_OK;
+  return status;
 }
 
 static enum step_status read_values(const struct step_engine *engine, struct group group,
                                     uint32_t *bits) {
   uint32_t next = UINT32_MAX;
+  enum step_status status;
   if (lacks(bits, group.count)) {
     return STEP_NULL;
   }
-  if (step_is_busy(engine)) {
-    return STEP_BUSY;
+  status = step_is_busy(engine) ? STEP_BUSY : STEP_OK;
+  for (uint32_t i = 0; status == STEP_OK && i < group.count; i++) {
+    struct step_value value;
+    status = value_of(&engine->image, group.first + i, &value);
+    if (status == STEP_OK) {
+      seek(engine, value.location, &next);
+      bits[i] = STEP_READ(engine, STEP_ENGINE_FILE_DATA);
+    }
   }
-  for (uint32_t i = 0; i < group.count; i++) {
-    seek(engine, value_of(&engine->image, group.first + i).location, &next);
-    bits[i] = STEP_READ(engine, STEP_ENGINE_FILE_DATA);
-  }
-  return STEP_OK;
+  return status;
 }
 
 /* A program of what was loaded. */
@@ -348,6 +387,8 @@ static struct group traced_of(const struct step_program *program) {
 }
 
 enum step_status step_set(struct step_engine *engine, const char *name, uint32_t bits) {
+  struct step_value value;
+  enum step_status status = STEP_OK;
   if (name == NULL) {
     return STEP_NULL;
   }
@@ -357,14 +398,15 @@ enum step_status step_set(struct step_engine *engine, const char *name, uint32_t
   if (!stands(&engine->image)) {
     return STEP_CHANGED;
   }
-  for (uint32_t i = 0; i < engine->image.parameters; i++) {
-    if (same_name(value_of(&engine->image, i).name, name)) {
+  for (uint32_t i = 0; status == STEP_OK && i < engine->image.parameters; i++) {
+    status = value_of(&engine->image, i, &value);
+    if (status == STEP_OK && same_name(value.name, name)) {
       struct group group = {i, 1u};
       engine->set = 1;
       return write_values(engine, &engine->image, group, &bits, NULL);
     }
   }
-  return STEP_UNKNOWN;
+  return status == STEP_OK ? STEP_UNKNOWN : status;
 }
 
 /* Write bits that a host gives. */
@@ -445,9 +487,11 @@ void step_reset(const struct step_engine *engine) {
 }
 
 /* Write what describes a program, and its part of the trace list. */
-static void describe(const struct step_engine *engine, const struct step_image *image,
-                     uint32_t number, const struct step_program *program) {
+static enum step_status describe(const struct step_engine *engine,
+                                 const struct step_image *image, uint32_t number,
+                                 const struct step_program *program) {
   struct group traced = traced_of(program);
+  enum step_status status = STEP_OK;
   STEP_WRITE(engine, STEP_ENGINE_PROGRAM, number);
   STEP_WRITE(engine, STEP_ENGINE_MAIN_START, program->start);
   STEP_WRITE(engine, STEP_ENGINE_MAIN_LENGTH, program->main);
@@ -459,9 +503,14 @@ static void describe(const struct step_engine *engine, const struct step_image *
   if (traced.count != 0u) {
     STEP_WRITE(engine, STEP_ENGINE_TRACE_INDEX, program->entry);
   }
-  for (uint32_t i = 0; i < traced.count; i++) {
-    STEP_WRITE(engine, STEP_ENGINE_TRACE_ENTRY, value_of(image, traced.first + i).location);
+  for (uint32_t i = 0; status == STEP_OK && i < traced.count; i++) {
+    struct step_value value;
+    status = value_of(image, traced.first + i, &value);
+    if (status == STEP_OK) {
+      STEP_WRITE(engine, STEP_ENGINE_TRACE_ENTRY, value.location);
+    }
   }
+  return status;
 }
 
 static void store_words(const struct step_engine *engine, const struct step_image *image) {
@@ -482,7 +531,7 @@ enum step_status step_load(struct step_engine *engine, const struct step_image *
   if (image->bytes == NULL) {
     return STEP_NO_IMAGE;
   }
-  if (!stands(image)) {
+  if (!is_whole(image)) {
     return STEP_CHANGED;
   }
   if (engine->banks == 0u) {
@@ -505,9 +554,13 @@ enum step_status step_load(struct step_engine *engine, const struct step_image *
   store_words(engine, image);
   status = write_values(engine, image, parameters, NULL, NULL);
   for (uint32_t i = 0; status == STEP_OK && i < image->programs; i++) {
-    step_program(image, i, &program);
-    describe(engine, image, i, &program);
-    status = write_values(engine, image, carried_of(&program), NULL, NULL);
+    status = program_of(image, i, &program);
+    if (status == STEP_OK) {
+      status = describe(engine, image, i, &program);
+    }
+    if (status == STEP_OK) {
+      status = write_values(engine, image, carried_of(&program), NULL, NULL);
+    }
   }
   if (status == STEP_OK) {
     engine->image = *image;
@@ -521,21 +574,22 @@ enum step_status step_load(struct step_engine *engine, const struct step_image *
 enum step_status step_exchange(struct step_engine *engine, const struct step_image *image) {
   struct group parameters = {0u, image->parameters};
   enum step_status status;
-  int all;
+  int whole; /* what it holds */
   if (!engine->loaded) {
     return STEP_UNKNOWN;
   }
   if (image->bytes == NULL) {
     return STEP_NO_IMAGE;
   }
-  if (!stands(image)) {
+  if (!is_whole(image)) {
     return STEP_CHANGED;
   }
-  if (!same_programs(engine, image)) {
+  whole = is_whole(&engine->image);
+  if (!same_programs(engine, image, whole)) {
     return STEP_OTHER_PROGRAM;
   }
-  all = engine->set || !stands(&engine->image);
-  status = write_values(engine, image, parameters, NULL, all ? NULL : &engine->image);
+  status = write_values(engine, image, parameters, NULL,
+                        whole && !engine->set ? &engine->image : NULL);
   if (status == STEP_OK) {
     engine->image = *image;
     engine->set = 0;

@@ -52,7 +52,7 @@ struct step_image {
   uint32_t words, bus_words;     /* program words, and bus words of each */
   uint32_t entries;              /* of the trace list */
   uint32_t programs, parameters, values;
-  uint32_t check; /* CHECK of its bytes, as long as they are those that were parsed */
+  uint32_t check, described; /* CHECK, and a sum of the program records, when it was parsed */
   size_t values_at, words_at, names_at, size; /* bytes */
 };
 
@@ -115,14 +115,21 @@ enum step_status step_open(struct step_engine *engine, volatile uint32_t *base);
 /* Load an image: programs, trace lists, parameters, and carried values to begin with. The engine
  * copies the struct, and goes on reading the bytes, which must not be freed. Where they hold
  * another image, what needs them returns STEP_CHANGED and does nothing, until one is exchanged or
- * loaded. */
+ * loaded.
+ *
+ * CHECK and a sum of the program records tell, at every call; the checksum of all bytes only here
+ * and in step_exchange. So after a step_parse of those bytes that was not STEP_OK, as where the
+ * same image came again with an error, only step_load and step_exchange of a good image mean
+ * something. Until then others may succeed with wrong values, or find the error at a later value,
+ * and return STEP_CHANGED with those before it written; but nothing is read or written outside of
+ * the image, the words that a host gives and the registers of the machine. */
 enum step_status step_load(struct step_engine *engine, const struct step_image *image);
 
 /* Take the parameters of another image of the same programs, such as that of a scenario with other
  * masses. Only those that differ are written; all of them where step_set was called before, and
- * where the bytes of the image before are gone, as in a host's only buffer: there a checksum of 32
- * bits tells whether the programs are the same. Where it succeeds, the engine reads these bytes
- * instead of those before. */
+ * where the bytes of the image before are gone or damaged, as in a host's only buffer: there a
+ * checksum of 32 bits tells whether the programs are the same. Where it succeeds, the engine reads
+ * these bytes instead of those before. */
 enum step_status step_exchange(struct step_engine *engine, const struct step_image *image);
 
 /* Write one parameter by its name: step_value gives the names, places 0 to image->parameters - 1.

@@ -77,7 +77,7 @@ class _Image(ctypes.Structure):
     _fields_ = [
         ("bytes", ctypes.c_void_p),
         *_words("config", "lanes", "depth", "words", "bus_words", "entries"),
-        *_words("programs", "parameters", "values", "check"),
+        *_words("programs", "parameters", "values", "check", "described"),
         *((name, ctypes.c_size_t) for name in ("values_at", "words_at", "names_at", "size")),
     ]
 

@@ -212,6 +212,116 @@ static void tell(void) {
 """
 
 
+#: The image that was loaded comes again into its buffer, with an error behind its header: CHECK is
+#: the same. Buffer and words have the room that they need, no more, so that the sanitizers see what
+#: leads outside.
+RECEIVED = """
+enum { PROGRAMS = 2 };
+
+static uint8_t *bytes;
+static struct step_program programs[PROGRAMS];
+static size_t letters;
+
+static uint32_t *words(uint32_t count) {
+  uint32_t *made = calloc(count, sizeof *made);
+  if (made == NULL) exit(20);
+  return made;
+}
+
+/* All that reads the image: what needs program records says that they are others. */
+static void use(uint32_t number, int described) {
+  const struct step_program *known = &programs[number];
+  uint32_t columns = known->before + known->after, *inputs = words(known->inputs);
+  uint32_t *carried = words(known->carried), *outputs = words(known->after);
+  uint32_t *trace = words(2u * columns);
+  struct step_program program;
+  size_t taken;
+  enum step_status statuses[] = {
+    step_program(&engine.image, number, &program),
+    step_call(&engine, number, inputs, outputs, 5u),
+    step_run(&engine, number, 2u, 1u, trace, 2u * columns, 5u, &taken),
+    step_start(&engine, number, 1u, 1u),
+    step_write_inputs(&engine, number, inputs),
+    step_write_carried(&engine, number, carried),
+    step_read_carried(&engine, number, carried),
+    step_read_outputs(&engine, number, outputs),
+    step_restart(&engine, number),
+  };
+  for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++) {
+    if (statuses[i] != STEP_CHANGED && (!described || statuses[i] != STEP_OK)) exit(21);
+  }
+  if (statuses[0] == STEP_OK) letters += strlen(program.name);
+  free(inputs);
+  free(carried);
+  free(outputs);
+  free(trace);
+}
+
+static void use_all(int described) {
+  struct step_value value;
+  uint32_t number;
+  for (uint32_t i = 0; i < engine.image.values; i++) {
+    if (step_value(&engine.image, i, &value) == STEP_OK) letters += strlen(value.name);
+  }
+  for (uint32_t i = 0; i < PROGRAMS; i++) use(i, described);
+  step_find(&engine.image, "nothing", &number);
+  step_find(&engine.image, "scaled", &number);
+  step_set(&engine, "nothing", 1u);
+  step_set(&engine, "gain", 1u);
+  stores = 0u;
+  if (step_load(&engine, &image) != STEP_CHANGED) exit(22);
+  if (step_exchange(&engine, &image) != STEP_CHANGED) exit(23);
+  if (step_exchange(&engine, &engine.image) != STEP_CHANGED || stores != 0u) exit(24);
+}
+
+/* A whole image is there again, elsewhere: it is exchanged, with what the damage hid. */
+static void recover(void) {
+  struct step_image good;
+  struct step_value value;
+  if (step_parse(&good, images[1], sizes[1]) != STEP_OK) exit(25);
+  if (step_exchange(&engine, &good) != STEP_OK) exit(26);
+  for (uint32_t i = 0; i < good.parameters; i++) {
+    if (step_value(&good, i, &value) != STEP_OK) exit(27);
+    if (file[value.location >> 16][value.location & 0xffffu] != value.bits) exit(28);
+  }
+}
+
+static void spoil(size_t at, uint32_t flips) {
+  struct step_image again;
+  memcpy(bytes, images[0], sizes[0]);
+  if (step_parse(&image, bytes, sizes[0]) != STEP_OK) exit(29);
+  if (step_load(&engine, &image) != STEP_OK) exit(30);
+  for (size_t i = 0; i < 4u; i++) bytes[at + i] ^= (uint8_t)(flips >> 8u * i);
+  if (step_parse(&again, bytes, sizes[0]) != STEP_DAMAGED) exit(31);
+  use_all(at >= image.values_at);
+  recover();
+}
+
+static void tell(void) {
+  size_t at = 4u * 14u;
+  load();
+  for (uint32_t i = 0; i < PROGRAMS; i++) {
+    if (step_program(&image, i, &programs[i]) != STEP_OK) exit(32);
+  }
+  bytes = malloc(sizes[0]);
+  if (bytes == NULL || image.programs != PROGRAMS) exit(33);
+  for (; at < sizes[0]; at += 4u) {
+    for (uint32_t bit = 0; bit < 32u; bit++) spoil(at, 1u << bit);
+    spoil(at, UINT32_MAX);
+    spoil(at, image.names_at > at ? 3u : 0x01010101u);
+    if (at >= image.values_at && at < image.words_at) { /* what image 1 has there */
+      uint32_t flips = 0u;
+      for (size_t i = 4u; i-- > 0u;) flips = flips << 8 | (images[0][at + i] ^ images[1][at + i]);
+      if (flips != 0u) spoil(at, flips);
+    }
+  }
+  free(bytes);
+  stores = runs = 0u;
+  say(letters != 0u ? STEP_OK : STEP_DAMAGED);
+}
+"""
+
+
 def scaled(_, values):
     return {"sum": values["gain"] * values["a"] + values["b"]}
 
@@ -277,6 +387,11 @@ def test_memory_is_used_again(tmp_path):
     own, stale = rows[:5], rows[5:]
     assert own == [(ok, 0, 0), (ok, 1, 0), (ok, 2, 0), (ok, 3, 0), (ok, 1, 0)]
     assert stale == [(changed, 0, 0)] * 8
+
+
+def test_a_damaged_copy_in_the_buffer_leads_nowhere(tmp_path):
+    """Every bit and word behind the header, with the CHECK of what is loaded."""
+    assert said(tmp_path, RECEIVED, image(0.75), image(0.4)) == [(Status.OK, 0, 0)]
 
 
 def test_what_was_not_opened_is_not_loaded(tmp_path):
