@@ -156,7 +156,8 @@ class Driver:
         What :func:`build` gave; any number of drivers may use it.
     read, write : callable
         Read the register at a byte offset; write a word to it. What they raise, the call of the
-        driver raises that made the access. Where a write was left out, nothing is loaded any more.
+        driver raises that made the access, and nothing more is accessed in it. Where that left out
+        a write, also behind a read that raised, nothing is loaded any more.
 
     Raises
     ------
@@ -203,7 +204,7 @@ class Driver:
 
     def _raise(self) -> None:
         error, self._error = self._error, None
-        if self._lost:  # C does not know: it holds for written what was not
+        if self._lost:  # C holds for written what was not: in a run, where the main segment stands
             self._lost, self._engine.loaded = False, 0
         if error is not None:
             raise error

@@ -183,12 +183,7 @@ def test_each_driver_has_its_own_accesses(code, driver, registers):
 
 
 def test_after_a_write_that_was_lost_all_is_loaded_again(driver, registers, data):
-    """What the engine holds is not known then; a read that was lost changes nothing."""
-    registers.broken = ("read",)
-    with pytest.raises(OSError, match="no bus"):
-        driver.wait(3)
-    registers.broken = ()
-    assert driver.call(0, [1, 2], 2, LOOKS)[0] == Status.OK
+    """What the engine holds is not known then."""
     changed = image(0.5)
     registers.broken = ("write",)
     with pytest.raises(OSError, match="no bus"):
@@ -203,6 +198,24 @@ def test_after_a_write_that_was_lost_all_is_loaded_again(driver, registers, data
         driver.load(data)
     registers.broken = ()
     assert driver.call(0, [1, 2], 2, LOOKS)[0] == Status.UNKNOWN
+
+
+def test_a_read_that_was_lost_loses_the_writes_behind_it(driver, registers, data):
+    """Then nothing is loaded any more; where none come behind it, as in waiting, all stays."""
+    registers.broken = ("read",)
+    with pytest.raises(OSError, match="no bus"):
+        driver.wait(3)
+    registers.broken = ()
+    assert driver.call(0, [1, 2], 2, LOOKS)[0] == Status.OK
+    registers.written.clear()
+    registers.broken = ("read",)
+    with pytest.raises(OSError, match="no bus"):
+        driver.call(0, [1, 2], 2, LOOKS)
+    registers.broken = ()
+    assert not registers.written
+    assert driver.call(0, [1, 2], 2, LOOKS)[0] == driver.restart(0) == Status.UNKNOWN
+    assert driver.load(data) == Status.OK
+    assert driver.call(0, [1, 2], 2, LOOKS)[0] == Status.OK
 
 
 @pytest.mark.parametrize("word", [-1, 2**32, 1.0, "1", None])
