@@ -160,14 +160,15 @@ class _System:
         """What systems that run at once have in common: all but their numbers.
 
         With other joints than planar pins the step depends on some numbers, too, those that are 0
-        or 1: there the recorded steps are compared.
+        or 1: there the recorded steps are compared. The order of assembly follows from the wiring
+        and the options, which all have in common.
         """
         scenario, mechanism = self.scenario, self.mechanism
         topology = mechanism.topology
         kept = scenario.steps, scenario.save, scenario.integrator
         springs = [spring.structure for spring in mechanism.springs]
         drives = {k: drive.structure for k, drive in mechanism.drives.items()}
-        wiring = topology.parents, topology.joints, mechanism.assembly, springs, drives
+        wiring = topology.parents, topology.joints, springs, drives
         if not scenario.pins_only:
             wiring += tuple(step and step.kernel.structure for step in self.steps(options))
         return repr((type(mechanism).__name__, *kept, *wiring))

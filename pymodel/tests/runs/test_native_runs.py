@@ -16,6 +16,7 @@ from pymodel.compile import native
 from pymodel.compile.graph import RecordingError
 from pymodel.machine.isa import Machine
 from pymodel.mechanism.scenario_file import load
+from pymodel.mechanism.topology import SHAPES
 from pymodel.runs import engine_runs, native_runs, session
 from pymodel.runs.simulate import simulate
 from pymodel.tests.places import SCENARIOS
@@ -208,6 +209,17 @@ def test_many_at_once(monkeypatch, name, options, arithmetic):
             got = found.columns()[column]
             assert np.array_equal(got.view(np.uint64), expected.view(np.uint64)), (k, column)
         assert [getattr(found, x) for x in NOTED] == [getattr(want, x) for x in NOTED], k
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_systems_of_any_depth_run_at_once(shape):
+    """Whether two have the same structure is asked without going down their trees."""
+    pendulum = shipped("double_pendulum")
+    links = [dataclasses.replace(pendulum.bodies[1], parent=k - 1) for k in range(1200)]
+    scenario = dataclasses.replace(pendulum, bodies=tuple(links))
+    other = dataclasses.replace(scenario, save=2)
+    grouped = native_runs._several([scenario, other, scenario], "float64", 1e30, {"shape": shape})
+    assert [[x.number for x in group.systems] for group in grouped] == [[0, 2], [1]]
 
 
 class Units:
