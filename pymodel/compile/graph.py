@@ -32,6 +32,12 @@ class RecordingError(Error, TypeError):
     """What cannot be recorded: a course that depends on data, or what is no recorded scalar."""
 
 
+def numpy_called(error: Exception) -> RecordingError:
+    """The error that tells what numpy says of functions that recorded scalars do not have."""
+    reason = "the function calls numpy with recorded scalars: take those of the arithmetic"
+    return RecordingError(f"{reason} ({error})")
+
+
 def _refuses(what: str) -> Callable[..., NoReturn]:
     """A method that refuses what Python asks of a scalar, with one line that says why."""
 
@@ -92,6 +98,16 @@ class Ref:
         "has no quotients and remainders: they take courses that depend on data"
     )
     __pow__ = __rpow__ = _refuses("has no powers: multiply")
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+        """Numpy's functions of scalars and arrays: sums, products and signs, as above."""
+        arrays = [np.array(x, object) if isinstance(x, Ref) else x for x in inputs]
+        try:
+            return getattr(ufunc, method)(*arrays, **options)
+        except RecordingError:
+            raise
+        except (TypeError, AttributeError) as error:
+            raise numpy_called(error) from error
 
     @property
     def key(self) -> tuple[int, bool]:

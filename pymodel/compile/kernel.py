@@ -16,12 +16,23 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple, NoReturn
 
+import numpy as np
+
 from pymodel.arith.errors import InputError, require
 from pymodel.arith.fp import Format
 from pymodel.arith.numbers import check_dict, number
 from pymodel.arith.scalars import BitExact, S, SupportsArithmetic
 from pymodel.compile import collector
-from pymodel.compile.graph import LEAVES, OPERATIONS, TRANSFERS, Graph, Node, RecordingError, Ref
+from pymodel.compile.graph import (
+    LEAVES,
+    OPERATIONS,
+    TRANSFERS,
+    Graph,
+    Node,
+    RecordingError,
+    Ref,
+    numpy_called,
+)
 
 RESULTS = ("add", "mul", "rec", "sin", "cos")  # nodes that a lane's own bank stores
 LONG_NAME, DIGEST = 120, 16  # characters: a longer formula is named by so many of its digest
@@ -319,11 +330,12 @@ def record(
     given = {name: graph.parameter(name, x) for name, x in parameters.items()}
     try:
         returned = function(graph, _Scalars(before | given))
-    except TypeError as error:
-        if isinstance(error, RecordingError) or "ufunc" not in str(error):
-            raise  # not of numpy, which does not know what a Ref is
-        reason = "the function calls numpy with recorded scalars: take those of the arithmetic"
-        raise RecordingError(f"{reason} ({error})") from None
+    except RecordingError:
+        raise
+    except (TypeError, AttributeError) as error:
+        if _is_of_numpy(error):
+            raise numpy_called(error) from error
+        raise
     try:
         results = dict(returned)
     except (TypeError, ValueError):
@@ -345,6 +357,18 @@ class _Scalars(dict[str, Ref]):
     def __missing__(self, name: Any) -> NoReturn:
         known = ", ".join(self) or "there are none"
         raise RecordingError(f"the function reads {name!r}, which is none of its scalars: {known}")
+
+
+def _is_of_numpy(error: TypeError | AttributeError) -> bool:
+    """Whether it is what numpy says of lists and arrays of scalars, not knowing what a Ref is.
+
+    It asks each for a method of the function's name, or casts the array to one of floats.
+    """
+    if isinstance(error, AttributeError):
+        named = getattr(np, error.name or "", None)
+        return isinstance(error.obj, Ref) and isinstance(named, np.ufunc)
+    asked = f" of type {Ref.__name__} which has no callable " in str(error)
+    return asked or getattr(error, "from_", None) == np.dtype(object)
 
 
 def _names(what: str, names: Iterable[str]) -> list[str]:
