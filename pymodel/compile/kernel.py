@@ -241,9 +241,15 @@ class Kernel:
         values = self.graph.evaluate(arithmetic, inputs, results.values(), parameters)
         found = dict(zip(results, values, strict=True))
         canonical = getattr(arithmetic, "canonical", None)
-        if canonical is None:  # an arithmetic with NaNs of any kind
-            return found
-        return {n: canonical(x) if results[n].negative else x for n, x in found.items()}
+        if canonical is not None:  # otherwise an arithmetic with NaNs of any kind
+            for name in self._negative:
+                found[name] = canonical(found[name])
+        return found
+
+    @cached_property
+    def _negative(self) -> tuple[str, ...]:
+        """Names of the results that are the negative of a node."""
+        return tuple(name for name, ref in self.results.items() if ref.negative)
 
     @property
     def structure(self) -> tuple:

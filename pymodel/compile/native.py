@@ -467,8 +467,16 @@ class NativeKernel:
 
     def _call(self, blocks: int, steps: int) -> tuple[int, int]:
         """Blocks and steps of a call: Python looks for Ctrl-C between calls only."""
+        if self._most_work * blocks * steps <= _CALL:  # all in one, nothing is counted
+            return max(blocks, 1), max(steps, 1)
         size = max(_CALL // (self._work * max(min(steps, _SOME), 1)), 1)
         return size, max(_CALL // (self._work * max(min(blocks, size), 1)), 1)
+
+    @cached_property
+    def _most_work(self) -> int:
+        """No less than :attr:`_work`, which takes longer to count."""
+        kernels = filter(None, (self.kernel, self.code.special))
+        return sum((1 + _SINE) * len(x.graph.nodes) + len(x.results) for x in kernels)
 
     @cached_property
     def _work(self) -> int:

@@ -206,6 +206,17 @@ def test_calls_of_few_operations_change_nothing(monkeypatch, most, own_parameter
             np.testing.assert_array_equal(trace[name][row], x[0])
 
 
+@pytest.mark.parametrize("name", ["double_pendulum", "four_bar"])
+def test_few_steps_are_one_call_without_counting_its_work(name):
+    scenario = load(SCENARIOS / f"{name}.toml")
+    special = recorded("step", scenario, rebasing=True, rebase_now=True) if scenario.loops else None
+    kernel = recorded("step", scenario, rebasing=True) if special else recorded("step", scenario)
+    code = native.build(kernel, "float64", special, lanes=2)
+    code.advance(dict.fromkeys(kernel.carried, 0.1), 5)
+    assert "_work" not in vars(code)
+    assert code._most_work >= code._work
+
+
 def test_steps_end_with_control_c(tmp_path):
     text = """
         import os, signal, threading
