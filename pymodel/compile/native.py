@@ -444,26 +444,32 @@ class NativeKernel:
         if self.code.special is not None:
             fixed.append(self.fixed(parameters, rows, self.code.special))
         size, length = self._call(blocks, steps)
-        for block in range(0, blocks, size):
-            some = slice(block, block + size)
-            own = [x[some] if self.code.own_parameters else x for x in (fixed[0], fixed[-1])]
-            for step in range(first, first + steps, length):
-                arrays = given[some], before[some], trace[some, _kept(first, step - first, save) :]
-                self.flags |= _checked(
-                    self._library.advance(
-                        *map(self._pointer, (*arrays, *own)),
-                        len(before[some]),
-                        kept,
-                        step,
-                        min(length, first + steps - step),
-                        every,
-                        save,
-                    )
-                )
+        if size >= blocks and length >= steps:
+            self._take(given, before, trace, fixed, (kept, first, steps, every, save))
+        else:
+            for block in range(0, blocks, size):
+                some = slice(block, block + size)
+                own = [x[some] for x in fixed] if self.code.own_parameters else fixed
+                for step in range(first, first + steps, length):
+                    rest = trace[some, _kept(first, step - first, save) :]
+                    counts = kept, step, min(length, first + steps - step), every, save
+                    self._take(given[some], before[some], rest, own, counts)
         after = dict(zip(self.kernel.carried, self._by_name(before, rows), strict=True))
         shape = len(names), kept, blocks * self.lanes
         columns = trace.transpose(2, 1, 0, 3).reshape(shape)[..., :rows]
         return after, dict(zip(names, columns, strict=True))
+
+    def _take(
+        self,
+        given: np.ndarray,
+        state: np.ndarray,
+        trace: np.ndarray,
+        fixed: Sequence[np.ndarray],
+        counts: tuple[int, ...],
+    ) -> None:
+        """Take steps of blocks of systems: rows of the trace, first, how many, every, save."""
+        pointers = map(self._pointer, (given, state, trace, fixed[0], fixed[-1]))
+        self.flags |= _checked(self._library.advance(*pointers, len(state), *counts))
 
     def _call(self, blocks: int, steps: int) -> tuple[int, int]:
         """Blocks and steps of a call: Python looks for Ctrl-C between calls only."""

@@ -196,6 +196,7 @@ def test_calls_of_few_operations_change_nothing(monkeypatch, most, own_parameter
     for step in range(4, 14):
         want = code.advance(want, 1, **options | {"first": step, "save": 0})[0]
     monkeypatch.setattr(native, "_CALL", most)
+    monkeypatch.setattr(native, "_SOME", 2)  # two steps of two blocks where it is 3000
     found, trace = code.advance(state, 11, **options)
     for name in want:
         np.testing.assert_array_equal(found[name], want[name])
