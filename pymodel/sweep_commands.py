@@ -26,7 +26,8 @@ def sweep_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("scenario", help="scenario file (TOML)")
     text = "a key of the file, as body[0].mass, and its values: <first>:<last>:<count>, "
-    text += "<value>,<value>.., random(<low>,<high>) or normal(<mean>,<std>); once for each key"
+    text += "<value>,<value>.., random(<low>,<high>) or normal(<mean>,<deviation>); "
+    text += "once for each key"
     add("--vary", action="append", required=True, metavar="KEY=VALUES", help=text)
     text = "draw so many random values, at each point of the grid if there is one"
     add("--count", type=int, metavar="N", help=text)

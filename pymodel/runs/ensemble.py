@@ -26,7 +26,8 @@ from pymodel.runs.input_error import InputError, require_whole
 
 MAX_VARIATIONS = 10_000_000
 DEFAULT_SEED = 1
-NOTATION = "<first>:<last>:<count>, <value>,<value>.., random(<low>,<high>) or normal(<mean>,<std>)"
+NOTATION = "<first>:<last>:<count>, <value>,<value>.., random(<low>,<high>)"
+NOTATION += " or normal(<mean>,<deviation>)"
 
 Value = float | int | str
 Place = tuple[str | int, ...]  #: way to a value in the dictionary of a scenario file
@@ -41,7 +42,13 @@ class Grid:
 
 @dataclass(frozen=True)
 class Uniform:
-    """Numbers drawn from low to high, each as likely as any other."""
+    """Numbers drawn from low to high, each as likely as any other.
+
+    Raises
+    ------
+    InputError
+        Unless low is below high, and both are finite numbers.
+    """
 
     low: float
     high: float
@@ -49,7 +56,8 @@ class Uniform:
     def __post_init__(self) -> None:
         finite = _is_finite(self.low) and _is_finite(self.high)
         if not (finite and 0.0 < self.high - self.low < math.inf):
-            raise InputError("low must be below high, and both finite")
+            given = f"{self.low!r} and {self.high!r}"
+            raise InputError(f"low must be below high, both finite, got {given}")
 
     def draw(self, rng: np.random.Generator, count: int) -> np.ndarray:
         """Draw so many, shape (count,)."""
@@ -58,7 +66,13 @@ class Uniform:
 
 @dataclass(frozen=True)
 class Normal:
-    """Numbers drawn from a normal distribution of this mean and standard deviation, above 0."""
+    """Numbers drawn from a normal distribution of this mean and standard deviation.
+
+    Raises
+    ------
+    InputError
+        Unless the deviation is above 0, and both are finite numbers.
+    """
 
     mean: float
     deviation: float
@@ -66,7 +80,8 @@ class Normal:
     def __post_init__(self) -> None:
         finite = _is_finite(self.mean) and _is_finite(self.deviation)
         if not (finite and 0.0 < self.deviation):
-            raise InputError("std must be positive, and both finite")
+            given = f"{self.mean!r} and {self.deviation!r}"
+            raise InputError(f"deviation must be positive, both finite, got {given}")
 
     def draw(self, rng: np.random.Generator, count: int) -> np.ndarray:
         """Draw so many, shape (count,)."""

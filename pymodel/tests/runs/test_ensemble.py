@@ -141,8 +141,8 @@ def test_a_natural_length_is_varied_of_a_stiff_spring_alone():
         ({"time.save": "1,2.5"}, "must be whole numbers, got 2.5"),
         ({"time.integrator": [1]}, "must be words, got 1"),
         ({"time.save": "random(1,9)"}, "takes no random values"),
-        ({"body[0].q": "random(2,1)"}, "--vary body[0].q: low must be below high, and both finite"),
-        ({"body[0].q": "normal(0,0)"}, "--vary body[0].q: std must be positive, and both finite"),
+        ({"body[0].q": "random(2,1)"}, "--vary body[0].q: low must be below high, both finite"),
+        ({"body[0].q": "normal(0,0)"}, "--vary body[0].q: deviation must be positive, both finite"),
         ({"body[0].q": "random(0,1)"}, "--count: say how many to draw, body[0].q is random"),
         ({"body[0].q": "0:1:9999", "body[1].q": "0:1:9999"}, "99980001 variations, of at most"),
     ],
@@ -157,14 +157,16 @@ def test_what_makes_no_sense_is_refused(vary, said):
     "numbers", [(2, 1), (1, 1), ("a", 2), (0.0, np.inf), (np.nan, 1), (1, None)]
 )
 def test_a_uniform_law_is_refused_when_it_is_made(numbers):
-    with pytest.raises(InputError, match="^low must be below high, and both finite$"):
+    with pytest.raises(InputError, match="^low must be below high, both finite, got ") as caught:
         Uniform(*numbers)
+    assert str(caught.value).endswith("got {!r} and {!r}".format(*numbers))
 
 
 @pytest.mark.parametrize("numbers", [(0, -1), (0, 0.0), ("a", 2), (0.0, np.inf), (1, None)])
 def test_a_normal_law_is_refused_when_it_is_made(numbers):
-    with pytest.raises(InputError, match="^std must be positive, and both finite$"):
+    with pytest.raises(InputError, match="^deviation must be positive, both finite, ") as caught:
         Normal(*numbers)
+    assert str(caught.value).endswith("got {!r} and {!r}".format(*numbers))
 
 
 def test_a_scenario_with_tuples_and_arrays():
