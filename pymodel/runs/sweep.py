@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -224,11 +225,16 @@ def sweep(
 
 @contextlib.contextmanager
 def _naming_arguments() -> Iterator[None]:
-    """Let errors name arguments of :func:`sweep`, not options of the command: without dashes."""
+    """Let errors name arguments of :func:`sweep`, not options of the command: without dashes.
+
+    Dashes of anything else, such as in a file's name, stay.
+    """
     try:
         yield
     except InputError as error:
-        raise InputError(re.sub(r"(?<!\S)--(?=[a-z])", "", str(error))) from error.__cause__
+        names = "|".join(inspect.signature(sweep).parameters)
+        said = re.sub(rf"(?<!\S)--(?=({names})(?![^\s:,;]))", "", str(error))
+        raise InputError(said) from error.__cause__
 
 
 def prepare(

@@ -411,6 +411,8 @@ def test_a_folder_that_cannot_be_written_is_refused_at_once(tmp_path, monkeypatc
     ("options", "said"),
     [
         ({"out": "one.xls"}, "out one.xls: must end in .parquet or .csv"),
+        ({"out": "a --b.xls"}, "out a --b.xls: must end in .parquet or .csv"),
+        ({"out": "a --out.xls"}, "out a --out.xls: must end in .parquet or .csv"),
         ({"target": "fpga"}, "target: must be one of model"),
         ({"target": None}, "target: must be one of model"),
         ({"shape": "round"}, "shape: must be one of balanced"),
