@@ -24,7 +24,7 @@ from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.scenario_file import load
 from pymodel.robot_commands import is_robot, tell
 from pymodel.runs import compiled
-from pymodel.runs.input_error import InputError, require_other_file
+from pymodel.runs.input_error import InputError, cannot_write, require_other_file
 from pymodel.runs.options import algorithm_options
 
 DONE = 0
@@ -84,7 +84,7 @@ def compile(arguments: argparse.Namespace) -> int:
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_bytes(data)
     except OSError as error:
-        raise InputError(f"{out}: cannot write: {error.strerror or error}") from None
+        raise cannot_write(out, error) from None
     _print(arguments.out, image)
     return DONE
 

@@ -1,6 +1,7 @@
 """What a command line refuses."""
 
 import contextlib
+import errno
 import math
 import os
 from typing import Any
@@ -43,3 +44,11 @@ def require_other_file(out: str, *read: str) -> None:
     exists = os.path.exists
     if exists(out) and any(exists(path) and os.path.samefile(out, path) for path in read):
         raise InputError(f"--out: {out} is what is read")
+
+
+def cannot_write(path: str | os.PathLike[str], error: OSError) -> InputError:
+    """The error that says why a file, for which folders are made, cannot be written."""
+    reason = error.strerror or error
+    if isinstance(error, FileExistsError):  # of mkdir: a file stands where a folder is to be
+        reason = os.strerror(errno.ENOTDIR)
+    return InputError(f"{path}: cannot write: {reason}")

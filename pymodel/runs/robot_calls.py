@@ -33,7 +33,7 @@ from pymodel.machine.isa import Machine
 from pymodel.mechanism.decimals import decimal
 from pymodel.mechanism.robot import Robot, kept_with_robot
 from pymodel.runs.engine_calls import Call, prepare_fitting_call
-from pymodel.runs.input_error import InputError
+from pymodel.runs.input_error import InputError, cannot_write
 
 #: Column -> one number a row.
 Table = dict[str, np.ndarray]
@@ -477,7 +477,7 @@ def write_table(path: str | Path, table: Table) -> None:
                 [repr(float(x)) for x in row] for row in zip(*table.values(), strict=True)
             )
     except OSError as error:
-        raise InputError(f"{path}: cannot write: {error.strerror or error}") from None
+        raise cannot_write(path, error) from None
 
 
 # --- random states --------------------------------------------------------------------------------

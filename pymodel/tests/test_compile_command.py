@@ -66,12 +66,20 @@ def test_no_digit_is_cut(capsys, monkeypatch, width):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
-@pytest.mark.parametrize("out", ["/dev/full", "file/x.image", "."])
-def test_images_that_cannot_be_written(folder, capsys, out):
+@pytest.mark.parametrize(
+    ("out", "why"),
+    [
+        ("/dev/full", "No space left on device"),
+        ("file/x.image", "Not a directory"),
+        ("file/new/x.image", "Not a directory"),
+        (".", "Is a directory"),
+    ],
+)
+def test_images_that_cannot_be_written(folder, capsys, out, why):
     (folder / "file").touch()
     assert main(["compile", PENDULUM, "--out", out]) == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith(f"{out}: cannot write: ")
+    assert line == f"{out}: cannot write: {why}"
 
 
 def test_functions_of_a_scenario_have_its_state():
