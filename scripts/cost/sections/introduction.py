@@ -11,8 +11,9 @@ flows:
   place-and-route tool packs several of them into one slice, or leaves parts of slices empty.
   LUT is LUT1 to LUT6; inverters (INV) are told apart. Delays are those of the logic alone, from
   Yosys' `sta`; those of wires come on top.
-- **ecp5**: a clock with wires, placed and routed on the LFE5U-85F, speed grade 6, best of some
-  seeds. Its LUTs have 4 inputs and its multipliers are 18 × 18, so a product of two 24-bit
+- **ecp5**: a clock with wires, placed and routed on the LFE5U-85F, speed grade 6: the best of three
+  seeds for units, engines of 1+1 and 2+2 lanes in binary32, and the smallest array; all else was
+  placed once. Its LUTs have 4 inputs and its multipliers are 18 × 18, so a product of two 24-bit
   significands takes more of them than DSP48E1s. Units are measured between registers, which count.
 
 The units are correctly rounded, with infinities, NaN and flush to zero; flags that nobody connects
