@@ -24,7 +24,7 @@ from scripts.benchmarks.array_plot import plot
 from scripts.benchmarks.array_rows import Row, shape_of
 from scripts.benchmarks.benches import run_array
 from scripts.benchmarks.scenarios import OUT
-from scripts.cost.array import ARRAY, Shape
+from scripts.cost.array import ARRAY, SHAPES, Shape
 from scripts.cost.summary import current_rows
 from scripts.places import ROOT, scenario_file
 from scripts.robots.cases import ROBOTS, small
@@ -151,6 +151,22 @@ def placed(shape: Shape) -> dict[str, float | None]:
             found |= {"lut6": row["lut"] + row["lutram"]}
             found |= {"dsp48": row["dsp"], "bram36": row["bram"]}
     return found
+
+
+def other_shapes(rows: Sequence[Row]) -> list[Row]:
+    """Lanes, contexts, datapaths and costs of the shapes of `make synth` that no row has."""
+    found = set(map(shape_of, rows))
+    shapes = (
+        {
+            "adders": shape.lanes,
+            "multipliers": shape.lanes,
+            "contexts": shape.contexts,
+            "datapaths": shape.datapaths,
+        }
+        | placed(shape)
+        for shape in SHAPES
+    )
+    return [shape for shape in shapes if shape_of(shape) not in found]
 
 
 def print_table(rows: Sequence[Row]) -> None:

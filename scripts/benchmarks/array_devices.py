@@ -48,12 +48,13 @@ def fitting(
     return next(n for n in itertools.count() if any(cost(x, n + 1) > room[x] for x in room))
 
 
-def devices(rows: Rows) -> str:
-    """What fits some devices by count."""
+def devices(rows: Rows, besides: Rows = ()) -> str:
+    """What fits some devices by count; `besides` are costs of shapes that are not shown."""
+    measured = [*rows, *besides]
     body = []
     for row in {shape_of(row): row for row in rows}.values():
         found = [
-            fitting(rows, row, device, columns)
+            fitting(measured, row, device, columns)
             for device, columns in ((ZYNQ_7020, XC7), (LFE5U_85F, ECP5), (XCVU9P, XC7))
         ]
         body.append((shape_of(row), *(NONE if count is None else count for count in found)))

@@ -65,7 +65,8 @@ def others(rows: Rows) -> str:
     """The array beside published accelerators, by DSP."""
     low, high = (times / ROBOMORPHIC_US * 1e3 / DADU_DSP for times in DADU_TIMES)
     ours = [
-        f"{row['calls_per_s'] / row['dsp48'] / 1e3:.1f} on {shape_of(row)}"
+        f"{row['calls_per_s'] / row['dsp48'] / 1e3:.1f} on {shape_of(row)} "
+        f"({row['calls_per_s'] / row['dsp'] / 1e3:.1f} by multiplier of the ECP5)"
         for row in rows
         if (row["robot"], row["kernel"]) == (ARM, "diFD")
         and None not in (row["calls_per_s"], row["dsp48"])
@@ -77,7 +78,8 @@ def others(rows: Rows) -> str:
         f"one another there, Dadu-RBD's {DADU_DSP} DSP give {low:.1f} to {high:.1f} thousand per "
         "second and per DSP: our estimate, not their figure. Here thousand diFD per second and per "
         f"DSP48E1 at the placed clock: {'; '.join(ours) or 'not placed'}. "
-        "The FPGAs are of different families; theirs ran at 125 MHz on an XCVU9P. One call alone "
+        "This divides the clock of one device by the DSP of another. The FPGAs are of different "
+        "families; theirs ran at 125 MHz on an XCVU9P. One call alone "
         "is slower here ([robots](robots_results.md))."
     )
     return textwrap.fill(text, WIDTH, break_on_hyphens=False)

@@ -48,7 +48,7 @@ def test_goals_say_by_how_much_they_are_missed():
 def test_rates_by_dsp_stand_beside_those_of_others():
     text = " ".join(others([row("diFD", "iiwa14", cycles=1000.0)]).split())
     assert "2.4 to 2.7 thousand per second and per DSP: our estimate" in text
-    assert "9.2 on 2+2, C 8, V 1." in text
+    assert "9.2 on 2+2, C 8, V 1 (5.5 by multiplier of the ECP5)." in text
 
 
 def test_what_was_not_placed_has_no_rate():
@@ -82,3 +82,12 @@ def test_block_ram_bounds_what_fits():
     assert fitting([few, many], many, ZYNQ_7020, XC7) == (140 - 23) // 15 + 1 == 8
     arrays = 4 * MAX_DATAPATHS + (2160 - 4 * (8 + MAX_DATAPATHS * 15) - 8) // 15
     assert line(devices([few, many]), "2+2, C 8, V 1").endswith(f"| 8 | 7 | {arrays} |")
+
+
+def test_a_shape_on_which_nothing_ran_says_what_one_datapath_more_costs():
+    """4 + 4 lanes as in docs/hardware_cost.md."""
+    cost = {"lut6": 15350, "dsp48": 24, "bram36": 37.5}
+    pair = row("ID", "iiwa14", 2, lanes=4, **MISSING | cost)
+    one = row("ID", "iiwa14", 1, lanes=4, **MISSING | {"lut6": 9846, "dsp48": 16, "bram36": 24.5})
+    assert line(devices([pair]), "4+4, C 8, V 2").endswith("| 4 | – | 114 |")
+    assert line(devices([pair], [one]), "4+4, C 8, V 2").endswith("| 6 | – | 160 |")
