@@ -303,6 +303,7 @@ def _answer(rows: Rows) -> str:
         follows = (
             f"Even n/2 + n/2 lanes are too few for it: cycles are up to {enough - 1:.0%} above"
         )
+    helps = "would not help it" if waits <= CLEAR else "could save that at most"
     gains = ", ".join(f"{gain(rows, longest, 'hdca', lanes):.2f} on {lanes}" for lanes in ENGINES)
     return f"""**When does log n win?** {_short(rows)}. By lanes, at least
 {CLEAR - 1:.0%} faster than the better recursive algorithm:
@@ -316,7 +317,7 @@ end, as recursion does, so that HDCA wins a factor there and not an order.
 
 Recursion waits for its own results. From {several[0]} lanes on its cycles are within
 {waits - 1:.0%} of its longest path, which grows with n however a body's own sums are ordered: more
-lanes or a better scheduler would not help it. HDCA's and DCA's cycles are at most {above - 1:.0%}
+lanes or a better scheduler {helps}. HDCA's and DCA's cycles are at most {above - 1:.0%}
 above what no schedule can go below (the path, or operations by lanes)."""
 
 

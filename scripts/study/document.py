@@ -23,6 +23,7 @@ from scripts.study.cases import (
     SHOWN,
     TOLERANCES,
 )
+from scripts.study.runs import MEASURED
 
 COMMAND = "make study"
 EQUAL = 1e-4  # J, of the energy, at which evaluations are compared
@@ -363,7 +364,8 @@ DCA's constraints, as in the paper.
 
 ![the three cases](img/study_cases.png)
 
-Bars of m = {MASS:g} kg, l = {LENGTH:g} m, J = {INERTIA:g} kg m² about the middle,
+All three are planar:
+bars of m = {MASS:g} kg, l = {LENGTH:g} m, J = {INERTIA:g} kg m² about the middle,
 g = {-GRAVITY[1]:g} m/s², symmetric, at rest, {END:g} s. The paper draws the starting postures, in a
 figure that its text does not describe. These are ours, as angles of the left bars to the
 horizontal: {_left("four")} degrees in case 1, {_left("eight")} in case 2; in case 3 those of case 1
@@ -375,7 +377,7 @@ scipy's integrators, relative tolerance = absolute tolerance = δ from {TOLERANC
 {TOLERANCES[-1]:g}: RK45 as ode45, RK23 as ode23; as ode113 LSODA, and VODE's Adams method, since
 LSODA may change to backward differences. Errors are the largest at the integrator's own steps.
 Right-hand sides are native code in float64; times are those of the process and mostly of Python's,
-which calls them.
+which calls them and converts their arrays.
 
 ## What the paper says, and what is seen here
 
@@ -402,7 +404,8 @@ Efficiency (figures 10, 11): above 1 HDCA is better.
 ## One right-hand side
 
 Operations as recorded, the longest path in cycles of the step engine's latencies
-({depth.latencies()}), and the time of the native code for one state:
+({depth.latencies()}), and the time of the native code for one state.
+It is a share of a call for {MEASURED} states, which converts their arrays, too:
 
 {_evaluations(results["evaluations"])}
 
