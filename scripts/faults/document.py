@@ -142,8 +142,9 @@ session's end.
 
 {residuals(rows)}
 
-Without a flip a residual is rounding only; more than {THRESHOLD} times that is taken for a
-fault. What is undetected changes the residual by less, or changes what it does not show.
+Without a flip a residual is rounding only, but for the step engine's: that is mostly what Euler's
+steps cost. More than {THRESHOLD} times the residual without a flip is taken for a fault. What is
+undetected changes the residual by less, or changes what it does not show.
 
 {by_kind(rows)}
 

@@ -59,6 +59,12 @@ def left(rows: Sequence[Row], verdict: str) -> str:
     return "\n".join(lines) or "None."
 
 
+def _by_proof(rows: Sequence[Row]) -> str:
+    """How many mutants of each unit a proof kills."""
+    found = {row["unit"]: sum(x["verdict"] == KILLED for x in row["left"]) for row in rows}
+    return ", ".join(f"{n} of `{unit}`" for unit, n in found.items() if n) or "none here"
+
+
 def _why(one: Row) -> str:
     """What SAT says of a survivor, or why SAT is not enough, or what kills it."""
     if one["verdict"] == SURVIVED:
@@ -84,8 +90,9 @@ and checks, and ends at the first check that fails: the mutant is killed.
 
 {scores(rows)}
 
-A score is killed / (mutants - equivalent); what a proof kills, below, counts. A mutant is
-equivalent if nothing that can be seen changes.
+A score is killed / (mutants - equivalent); killed includes what only a proof finds, no bench
+({_by_proof(rows)}), below. A mutant is equivalent if nothing that can be
+seen changes.
 
 {runs(rows)}
 
@@ -116,11 +123,12 @@ any more.
 
 ## Equivalent mutants
 
-Proved by SAT: the netlists with and without the fault, cut at registers, memories and the modules
-inside, give the same outputs and next states for all inputs and all states. Where SAT finds no
-answer it cuts at multipliers, too. Most are of three kinds: the bit is not used (an output of an
-adder, or a place of a shift that always holds the same), another condition decides already (a flag
-is masked, a multiplexer's other input is chosen), or both values lead to the same result.
+Proved by SAT, but for those marked *argued, not proved*: the netlists with and without the fault,
+cut at registers, memories and the modules inside, give the same outputs and next states for all
+inputs and all states. Where SAT finds no answer it cuts at multipliers, too. Most are of three
+kinds: the bit is not used (an output of an adder, or a place of a shift that always holds the
+same), another condition decides already (a flag is masked, a multiplexer's other input is chosen),
+or both values lead to the same result.
 
 Some need more than that, which a unit names in `scripts/mutate/units.py` and SAT proves or finds
 itself:
