@@ -189,8 +189,8 @@ A second of the arm under control, plant and controller in the format, against f
 {loop_formats(tables["closed_loop"])}
 
 A robot's masses and frictions are rarely known to a percent: for a controller that is no better
-than its model, the first row above says how many bits are enough. The exponent's bits hardly
-matter: 5/10 and 8/10 differ little.
+than its model, the row of 0.01 in the table of bounds says how many bits are enough. The exponent's
+bits hardly matter: 5/10 and 8/10 differ little.
 
 ## Operations
 
@@ -222,7 +222,9 @@ with {Machine().depth} registers a bank and {Machine().program_depth} program wo
 placed. Its DSP are DSP48E1 of a 7 series. Times are those of computing: words of inputs and outputs
 pass the bus besides. The last rows were measured in the same run as this table, on one core, called
 in a loop from Python; what the calling alone takes is a call for a robot of one joint, with nothing
-to compute. Pinocchio's dFD gives the inverse of M, too.
+to compute. The rest is not the time in C++: it includes the return of the results' matrices through
+Python, and the wheel is built without `-march=native`. [Native results](native_results.md) have the
+time in C++. Pinocchio's dFD gives the inverse of M, too.
 
 {field(tables)}
 
