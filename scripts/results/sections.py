@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from pymodel.machine.isa import Machine
+from scripts.benchmarks import longrun
 from scripts.results.accuracy import four_bar, long_run, pendulum
 from scripts.results.benchmarks import speed, step_engine
 from scripts.results.cycles import four_bar_cycles, pendulum_cycles, side_by_side
@@ -79,7 +80,8 @@ SECTIONS = (
         "Four-bar on the model: 100 s",
         long_run,
         "make longrun",
-        "![loop errors](img/loop_errors.png)",
+        "![loop errors](img/loop_errors.png)\n\n"
+        f"Errors are the largest of every {longrun.SAVE}th step.",
     ),
     Section(
         "Co-processors and step engine side by side",
@@ -108,10 +110,15 @@ SECTIONS = (
         "Operations of a whole time step",
         operations,
         "make results",
-        "Chain of bars, explicit Euler; terms shared, zeros folded. "
+        "Chain of bars in the plane, explicit Euler; terms shared, zeros folded. "
         "The paths are those of the step as it is written; programs of the step engine are "
         "[retimed](step_engine.md#over-the-steps-end-retiming), which makes most of them shorter.",
     ),
     Section("Regression", regression, "make test"),
-    Section("Speed of the simulations", speed, "make bench"),
+    Section(
+        "Speed of the simulations",
+        speed,
+        "make bench",
+        "Each was timed once, so that the machine's other work counts.",
+    ),
 )
