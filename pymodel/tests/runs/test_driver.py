@@ -19,18 +19,18 @@ from pymodel.machine.c_driver import STRICT, Driver, Status, build, compiler
 from pymodel.machine.image_format import HEADER, PROGRAM, VALUE, WORD_BYTES
 from pymodel.machine.isa import Location, Machine, Program
 from pymodel.machine.model import Twin
-from pymodel.machine.program_image import CHECKED_FROM, ImageError, ProgramImage, identity
+from pymodel.machine.program_image import CHECKED_FROM, ImageError, ProgramImage
 from pymodel.machine.registers import WORD_BYTES as BUS_BYTES
 from pymodel.machine.registers import step_engine
 from pymodel.mechanism.scenario_file import load
 from pymodel.runs.compiled import library_image, run_image
 from pymodel.runs.engine_calls import prepare_library
 from pymodel.runs.engine_runs import prepare
+from pymodel.tests.driver import SW, constants, sanitized
 from pymodel.tests.places import ROOT, SCENARIOS
 
 pytestmark = pytest.mark.skipif(compiler() is None, reason="no C compiler")
 
-SW = ROOT / "sw"
 CXX = shlex.split(os.environ.get("CXX") or "c++")
 LOOKS = 5
 UNDEFINED = ("-fsanitize=undefined", "-fno-sanitize-recover=all")
@@ -268,17 +268,7 @@ class RegisterFile:
         self.polls, self.busy = polls, 0
         self.moves = self.stores = 0  # writes of FILE_ADDRESS and FILE_DATA
         self.looks = 0  # reads of STATUS
-        config, lanes, depth = identity(machine)
-        self.given = {
-            "ID": int.from_bytes(b"STEP", "big"),
-            "VERSION": 0x0001_0001,
-            "CONFIG": config,
-            "LANES": lanes,
-            "FILE_DEPTH": depth,
-            "PROGRAM_DEPTH": machine.program_depth,
-            "TRACE_REGISTERS": machine.trace_registers,
-            "PROGRAMS": machine.programs,
-        }
+        self.given = constants(machine)
 
     def name(self, offset):
         for register in self.map.registers:
@@ -684,20 +674,8 @@ def test_damaged_images_do_no_harm(tmp_path, library):
         lambda _, values: {"sum": values["a"] * values["k"]}, "a", parameters={"k": 2.0}
     )
     small = library_image(prepare_library(Machine(1, 1), {"sum": kernel}))
-    (tmp_path / "small.image").write_bytes(small.encode())
-    (tmp_path / "spoiler.c").write_text(SPOILER)
-    (tmp_path / "access.h").write_text(SPOILER_ACCESS)
-    command = ["gcc", *STRICT, "-O1", "-g", '-DSTEP_ACCESS="access.h"']
-    command += ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
-    command += ["-I", str(tmp_path), "-I", str(SW), "-o", str(tmp_path / "spoiler")]
-    command += [str(tmp_path / "spoiler.c"), str(SW / "step_engine.c")]
-    compiled = subprocess.run(command, capture_output=True, text=True)
-    assert compiled.returncode == 0, compiled.stderr
-    done = subprocess.run(
-        [str(tmp_path / "spoiler"), str(tmp_path / "small.image")], capture_output=True, text=True
-    )
-    assert done.returncode == 0, (done.returncode, done.stderr)
-    assert int(done.stdout) > 1000  # those with a right checksum that hold together
+    said = sanitized(tmp_path, SPOILER, SPOILER_ACCESS, [small.encode()])
+    assert int(said) > 1000  # those with a right checksum that hold together
 
 
 def test_a_host_with_registers_in_its_memory(tmp_path):

@@ -8,11 +8,10 @@ import pytest
 from pymodel.compile.kernel import record
 from pymodel.machine.c_driver import Driver, Status, build, compiler
 from pymodel.machine.isa import Machine
-from pymodel.machine.program_image import identity
 from pymodel.machine.registers import step_engine
 from pymodel.runs.compiled import library_image
 from pymodel.runs.engine_calls import prepare_library
-from pymodel.tests.places import ROOT
+from pymodel.tests.driver import SW, constants
 
 pytestmark = pytest.mark.skipif(compiler() is None, reason="no C compiler")
 
@@ -24,18 +23,9 @@ class Registers:
     """Those of an engine that is never busy, and whose results are 7; it keeps what is written."""
 
     def __init__(self):
-        config, lanes, depth = identity(MACHINE)
         names = {r.name: r.offset for r in step_engine(MACHINE.bus_words).registers}
         self.names = {offset: name for name, offset in names.items()}
-        self.given = {
-            "ID": int.from_bytes(b"STEP", "big"),
-            "VERSION": 0x0001_0001,
-            "CONFIG": config,
-            "LANES": lanes,
-            "FILE_DEPTH": depth,
-            "PROGRAM_DEPTH": MACHINE.program_depth,
-            "TRACE_REGISTERS": MACHINE.trace_registers,
-            "PROGRAMS": MACHINE.programs,
+        self.given = constants(MACHINE) | {
             "STATUS": 4,
             "TRACE_COUNT": 4,
             "TRACE_DATA": 7,
@@ -64,7 +54,7 @@ def two(_, values):
 
 @pytest.fixture(scope="module")
 def code(tmp_path_factory):
-    return build(ROOT / "sw", tmp_path_factory.mktemp("driver"), "-fsanitize=undefined")
+    return build(SW, tmp_path_factory.mktemp("driver"), "-fsanitize=undefined")
 
 
 def image(gain):

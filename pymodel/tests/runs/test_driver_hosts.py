@@ -12,11 +12,10 @@ from pymodel.machine.c_driver import STRICT, Report, Status, _Engine, _Image, _P
 from pymodel.machine.isa import Machine
 from pymodel.runs.compiled import library_image
 from pymodel.runs.engine_calls import prepare_library
-from pymodel.tests.places import ROOT
+from pymodel.tests.driver import SW, sanitized
 
 pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc with its sanitizers")
 
-SW = ROOT / "sw"
 
 ACCESS = """
 #include "step_engine_regs.h"
@@ -347,20 +346,8 @@ def image(gain, x=0.5, second=low_pass):
 
 def said(folder, text, *images):
     """What a host says under the sanitizers: statuses, with registers written and runs begun."""
-    (folder / "access.h").write_text(ACCESS)
-    (folder / "host.c").write_text(ENGINE + text)
-    names = [str(folder / f"{k}.image") for k in range(len(images))]
-    for name, data in zip(names, images, strict=True):
-        (folder / name).write_bytes(data)
-    command = ["gcc", *STRICT, "-O1", "-g", '-DSTEP_ACCESS="access.h"']
-    command += ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
-    command += ["-I", str(folder), "-I", str(SW), "-o", str(folder / "host")]
-    command += [str(folder / "host.c"), str(SW / "step_engine.c")]
-    compiled = subprocess.run(command, capture_output=True, text=True)
-    assert compiled.returncode == 0, compiled.stderr
-    done = subprocess.run([str(folder / "host"), *names], capture_output=True, text=True)
-    assert done.returncode == 0, (done.returncode, done.stdout, done.stderr)
-    rows = [[int(word) for word in line.split()] for line in done.stdout.splitlines()]
+    printed = sanitized(folder, ENGINE + text, ACCESS, images)
+    rows = [[int(word) for word in line.split()] for line in printed.splitlines()]
     return [(Status(status), *counts) for status, *counts in rows]
 
 
