@@ -255,6 +255,16 @@ def test_the_model_needs_no_simulator(make):
     assert "icarus" not in said and "verilator" not in said
 
 
+@pytest.mark.parametrize("words", [(), ("CHANGED=1",)], ids=["all", "changed"])
+def test_tools_that_are_installed_are_set_up_before_tests_run_them(make, words):
+    said = make("-n", "test", *words).stdout.splitlines()
+    installed = {tool for tool in ("formal", "synth") if (ROOT / f".venv/.stamp-{tool}").exists()}
+    tools = sorted(installed | ({"formal"} if words else set()))
+    line = f"scripts/setup.sh {' '.join(tools)} || true"
+    assert said.count(line) == bool(tools)
+    assert not tools or said.index(line) < len(said) - 2  # two lines of pytest
+
+
 @NEEDED
 @pytest.mark.parametrize(
     "words",
