@@ -253,7 +253,9 @@ report: venv ## build/report/index.html from the results at hand
 
 ##@ Housekeeping
 .PHONY: setup venv
-setup: venv ## Python packages and simulators (done by the others when needed)
+setup: venv ## Python packages and simulators (done by the others when needed) [SIM=]
+	@$(if $(filter setup,$(GOALS)),$(if $(filter-out icarus verilator all,$(SIM)),$(error \
+	  SIM=$(SIM): must be icarus, verilator or all)))
 	@$(SETUP) $(SIMULATORS)
 venv:
 	@$(SETUP) venv

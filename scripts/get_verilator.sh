@@ -21,6 +21,9 @@ version() { "$1" --version 2>/dev/null | awk '$1 == "Verilator" { print $2; exit
 enough() { [ -n "$1" ] && [ "$(printf '%s\n%s\n' "$need" "$1" | sort -V | head -n 1)" = "$need" ]; }
 fetched() { [ -x "$dest/usr/bin/verilator" ] && enough "$(version "$dest/usr/bin/verilator")"; }
 
+case $root in
+  *[[:space:]]*) say "it cannot build in a folder with a space in its path: $root"; exit 1 ;;
+esac
 for tool in perl make g++; do
   command -v "$tool" >/dev/null || { say "Verilator needs $tool: apt-get install -y $tool"; exit 1; }
 done

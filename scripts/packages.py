@@ -57,6 +57,13 @@ def _weight(line: str) -> int:
     return {"global": 0, ":env:": 2}.get(place, 1)
 
 
+def reason(said: str) -> str:
+    """The line that says why a command failed: the first that is no warning of another try."""
+    lines = said.strip().splitlines()
+    errors = (line for line in lines if not line.startswith("WARNING"))
+    return next(errors, lines[0] if lines else "no reason given")
+
+
 def install(requirements: Sequence[str], given: Mapping[str, str] = os.environ) -> int:
     """Install what files of requirements list; returns pip's exit status if it comes to that."""
     files = [word for name in requirements for word in ("-r", name)]
@@ -65,8 +72,7 @@ def install(requirements: Sequence[str], given: Mapping[str, str] = os.environ) 
     for command in ([*PIP, "install", "-qq", "-r", OF_UV], [*UV, "-q", *files]):
         done = subprocess.run(command, env=told, capture_output=True, text=True)
         if done.returncode:
-            why = (done.stderr.strip().splitlines() or ["no reason given"])[0]
-            print(f"set-up: pip goes on without uv: {why}", file=sys.stderr)
+            print(f"set-up: pip goes on without uv: {reason(done.stderr)}", file=sys.stderr)
             return subprocess.run([*PIP, "install", "-qq", *files]).returncode
     return 0
 

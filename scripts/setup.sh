@@ -151,9 +151,10 @@ if [ "$*" = python ]; then
   find_python
   exit
 fi
-mkdir -p .tools
-if command -v flock >/dev/null; then
-  exec 8>.tools/setup.lock
+# Where nothing can be written, what is there can still be run.
+if command -v flock >/dev/null && mkdir -p .tools 2>/dev/null &&
+  (: >>.tools/setup.lock) 2>/dev/null; then
+  exec 8>>.tools/setup.lock
   flock 8
 fi
 for part in "$@"; do

@@ -33,6 +33,9 @@ def check_verilator(root: Path = ROOT) -> "list[Finding]":
     if stale:
         said = f"set to {stale}: make ignores it, other commands may refuse to run"
         findings.append(Finding("VERILATOR_ROOT", NOTE, said, "unset VERILATOR_ROOT"))
+    if len(str(root).split()) > 1:  # as in scripts/get_verilator.sh
+        said = "builds in no folder with a space in its path; Icarus alone is slower"
+        return [*findings, Finding("Verilator", NOTE, said, "move this folder")]
     environment = {k: v for k, v in os.environ.items() if k != "VERILATOR_ROOT"}
     own = root / ".tools" / "verilator" / "usr" / "bin" / "verilator"
     on_path = shutil.which("verilator")

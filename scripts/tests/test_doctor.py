@@ -2,6 +2,7 @@
 
 import ast
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -56,6 +57,24 @@ def test_fetched_verilator_is_found_beside_an_old_one(machine, tmp_path):
     machine("new", "Verilator 5.048 2026-04-26").rename(own / "verilator")
     (finding,) = check_verilator(tmp_path)
     assert finding.state == OK and "5.048" in finding.found
+
+
+def test_no_verilator_builds_where_a_path_has_a_space(machine, tmp_path):
+    machine("verilator", "Verilator 5.048 2026-04-26")
+    place = tmp_path / "with a space"
+    (finding,) = check_verilator(place)
+    assert finding.state == NOTE and "a space in its path" in finding.found
+
+
+def test_no_verilator_is_looked_for_where_a_path_has_a_space(tmp_path):
+    place = tmp_path / "with a space"
+    (place / "scripts").mkdir(parents=True)
+    shutil.copy(ROOT / "scripts" / "get_verilator.sh", place / "scripts")
+    script = [place / "scripts" / "get_verilator.sh"]
+    for words in ([], ["--check"]):
+        done = subprocess.run([*script, *words], capture_output=True, text=True)
+        said = f"get_verilator: it cannot build in a folder with a space in its path: {place}\n"
+        assert (done.returncode, done.stdout, done.stderr) == (1, "", said)
 
 
 def test_stale_verilator_root_is_noted(machine, tmp_path, monkeypatch):

@@ -70,6 +70,18 @@ def test_pip_does_what_uv_cannot(commands, fails, capfd):
     assert capfd.readouterr().err == "set-up: pip goes on without uv: broken\n"
 
 
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ("WARNING: Retrying\nWARNING: Retrying\nERROR: none found\nmore\n", "ERROR: none found"),
+        ("WARNING: only this\nWARNING: and this", "WARNING: only this"),
+        (" \n", "no reason given"),
+    ],
+)
+def test_a_reason_is_no_warning_of_another_try(said, why):
+    assert packages.reason(said) == why
+
+
 def test_that_nothing_was_installed_is_said(commands, capfd):
     status, _ = commands(BY_UV, BY_PIP)
     assert status == 1 and capfd.readouterr().err.endswith("broken\nvery\n")

