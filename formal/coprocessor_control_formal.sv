@@ -104,9 +104,11 @@ module coprocessor_control_formal
   logic error_q, fault_q, fault;
   logic [fp_pkg::FLAGS_W-1:0] flags_q, flags;
   logic [DATA_W-1:0] cycles_q, options_q, command, status;
+  logic [STRB_W-1:0] strb;
 
   assign access_write = u_dut.write;
   assign access_read = u_dut.read;
+  assign strb = u_dut.u_axil.write_strb_o;  // axil_slave's harness follows it from the bus on
   assign command = write_data & write_mask;
   assign to_ctrl = access_write && write_addr == CTRL;
   assign to_status = access_write && write_addr == STATUS;
@@ -177,6 +179,8 @@ module coprocessor_control_formal
 
   always_comb begin
     if (later_q) begin
+      mask_of_strobes: assert (write_mask == {{8{strb[3]}}, {8{strb[2]}}, {8{strb[1]}},
+                                              {8{strb[0]}}});
       write_answer: assert (!wrote_q || (bvalid && bresp == (write_ok_q ? OKAY : SLVERR)));
       read_answer: assert (!read_q || common ||
                            (rvalid && rresp == (read_ok_q ? OKAY : SLVERR) &&

@@ -56,22 +56,22 @@ module top_formal #(
       chosen_now = '0;
       for (int i = 0; i < hdca_coprocessor_regs_pkg::BODY_A_WORDS; i++) begin
         if (chosen_q == hdca_coprocessor_regs_pkg::BODY_A + WORD_W'(i)) begin
-          chosen_now = DATA_W'(u_dut.u_registers.body_a_q[FLOAT_W*i+:FLOAT_W]);
+          chosen_now = DATA_W'(u_dut.u_registers.body_a_o[FLOAT_W*i+:FLOAT_W]);
         end
       end
       for (int i = 0; i < hdca_coprocessor_regs_pkg::BODY_B_WORDS; i++) begin
         if (chosen_q == hdca_coprocessor_regs_pkg::BODY_B + WORD_W'(i)) begin
-          chosen_now = DATA_W'(u_dut.u_registers.body_b_q[FLOAT_W*i+:FLOAT_W]);
+          chosen_now = DATA_W'(u_dut.u_registers.body_b_o[FLOAT_W*i+:FLOAT_W]);
         end
       end
       for (int i = 0; i < hdca_coprocessor_regs_pkg::T_1C_WORDS; i++) begin
         if (chosen_q == hdca_coprocessor_regs_pkg::T_1C + WORD_W'(i)) begin
-          chosen_now = DATA_W'(u_dut.u_registers.t_1c_q[FLOAT_W*i+:FLOAT_W]);
+          chosen_now = DATA_W'(u_dut.u_registers.t_1c_o[FLOAT_W*i+:FLOAT_W]);
         end
       end
       for (int i = 0; i < hdca_coprocessor_regs_pkg::T_2C_WORDS; i++) begin
         if (chosen_q == hdca_coprocessor_regs_pkg::T_2C + WORD_W'(i)) begin
-          chosen_now = DATA_W'(u_dut.u_registers.t_2c_q[FLOAT_W*i+:FLOAT_W]);
+          chosen_now = DATA_W'(u_dut.u_registers.t_2c_o[FLOAT_W*i+:FLOAT_W]);
         end
       end
     end
@@ -92,7 +92,7 @@ module top_formal #(
       chosen_now = '0;
       for (int i = 0; i < 4; i++) begin
         if (chosen_q == ldup_coprocessor_regs_pkg::MATRIX + WORD_W'(i)) begin
-          chosen_now = DATA_W'(u_dut.u_registers.matrix_q[FLOAT_W*i+:FLOAT_W]);
+          chosen_now = DATA_W'(u_dut.u_registers.matrix_o[FLOAT_W*i+:FLOAT_W]);
         end
       end
     end
@@ -115,17 +115,17 @@ module top_formal #(
     always_comb begin
       chosen_now = '0;
       if (chosen_q == step_engine_regs_pkg::STEPS) begin
-        chosen_now = u_dut.u_registers.steps_q;
+        chosen_now = u_dut.u_registers.steps_o;
       end
       if (chosen_q == step_engine_regs_pkg::SAVE) begin
-        chosen_now = u_dut.u_registers.save_q;
+        chosen_now = u_dut.u_registers.save_o;
       end
       if (chosen_q == step_engine_regs_pkg::EVERY) begin
-        chosen_now = u_dut.u_registers.every_q;
+        chosen_now = u_dut.u_registers.every_o;
       end
       for (int i = 0; i < PROGRAM_WORDS; i++) begin
         if (chosen_q == step_engine_regs_pkg::PROGRAM_WORD + WORD_W'(i)) begin
-          chosen_now = u_dut.u_registers.program_word_q[DATA_W*i+:DATA_W];
+          chosen_now = u_dut.u_registers.program_word_o[DATA_W*i+:DATA_W];
         end
       end
     end
@@ -151,53 +151,53 @@ module top_formal #(
     always_comb begin
       chosen_now = '0;
       if (chosen_q == step_array_regs_pkg::CALLS) begin
-        chosen_now = u_dut.u_registers.calls_q;
+        chosen_now = u_dut.u_registers.calls_o;
       end
       if (chosen_q == step_array_regs_pkg::SEGMENT_START) begin
-        chosen_now = u_dut.u_registers.segment_start_q;
+        chosen_now = u_dut.u_registers.segment_start_o;
       end
       if (chosen_q == step_array_regs_pkg::SEGMENT_LENGTH) begin
-        chosen_now = u_dut.u_registers.segment_length_q;
+        chosen_now = u_dut.u_registers.segment_length_o;
       end
       if (chosen_q == step_array_regs_pkg::SEGMENT_REPEAT) begin
-        chosen_now = u_dut.u_registers.segment_repeat_q;
+        chosen_now = u_dut.u_registers.segment_repeat_o;
       end
       if (chosen_q == step_array_regs_pkg::SEGMENT_IN_BASE) begin
-        chosen_now = u_dut.u_registers.segment_in_base_q;
+        chosen_now = u_dut.u_registers.segment_in_base_o;
       end
       if (chosen_q == step_array_regs_pkg::SEGMENT_IN_STRIDE) begin
-        chosen_now = u_dut.u_registers.segment_in_stride_q;
+        chosen_now = u_dut.u_registers.segment_in_stride_o;
       end
       if (chosen_q == step_array_regs_pkg::SEGMENT_OUT_BASE) begin
-        chosen_now = u_dut.u_registers.segment_out_base_q;
+        chosen_now = u_dut.u_registers.segment_out_base_o;
       end
       if (chosen_q == step_array_regs_pkg::SEGMENT_OUT_STRIDE) begin
-        chosen_now = u_dut.u_registers.segment_out_stride_q;
+        chosen_now = u_dut.u_registers.segment_out_stride_o;
       end
       if (chosen_q == step_array_regs_pkg::SEGMENT_FLAGS) begin
-        chosen_now = u_dut.u_registers.segment_flags_q;
+        chosen_now = u_dut.u_registers.segment_flags_o;
       end
       if (chosen_q == step_array_regs_pkg::FUNCTION_FIRST) begin
-        chosen_now = u_dut.u_registers.function_first_q;
+        chosen_now = u_dut.u_registers.function_first_o;
       end
       if (chosen_q == step_array_regs_pkg::FUNCTION_LAST) begin
-        chosen_now = u_dut.u_registers.function_last_q;
+        chosen_now = u_dut.u_registers.function_last_o;
       end
       if (chosen_q == step_array_regs_pkg::FUNCTION_LOOP_FROM) begin
-        chosen_now = u_dut.u_registers.function_loop_from_q;
+        chosen_now = u_dut.u_registers.function_loop_from_o;
       end
       if (chosen_q == step_array_regs_pkg::FUNCTION_LOOPS) begin
-        chosen_now = u_dut.u_registers.function_loops_q;
+        chosen_now = u_dut.u_registers.function_loops_o;
       end
       if (chosen_q == step_array_regs_pkg::FUNCTION_INPUTS) begin
-        chosen_now = u_dut.u_registers.function_inputs_q;
+        chosen_now = u_dut.u_registers.function_inputs_o;
       end
       if (chosen_q == step_array_regs_pkg::FUNCTION_OUTPUTS) begin
-        chosen_now = u_dut.u_registers.function_outputs_q;
+        chosen_now = u_dut.u_registers.function_outputs_o;
       end
       for (int i = 0; i < PROGRAM_WORDS; i++) begin
         if (chosen_q == step_array_regs_pkg::PROGRAM_WORD + WORD_W'(i)) begin
-          chosen_now = u_dut.u_registers.program_word_q[DATA_W*i+:DATA_W];
+          chosen_now = u_dut.u_registers.program_word_o[DATA_W*i+:DATA_W];
         end
       end
     end

@@ -31,6 +31,8 @@ RTL_OF = "rtl_of"
 RTL = "rtl"
 LISTS = ("rtl/rtl.f", "rtl/lint.vlt")  # of the RTL, for everybody
 MADE = ("build", "sim_build", "__pycache__")  # what tools make is nobody's input
+#: All other hidden names are of tools, too.
+HIDDEN = (".ci", ".github", ".gitignore", ".pre-commit-config.yaml", ".rules.verible_lint")
 # A line that is a comment, says nothing to a tool, and neither begins nor ends a longer one.
 COMMENT = re.compile(r"\s*//(?!\s*(?:verilator|synthesis)\b)(?!.*(?:/\*|\*/))")
 
@@ -93,12 +95,12 @@ def is_input(path: Path, places: Iterable[str]) -> bool:
 
 
 def is_made(path: Path) -> bool:
-    """Whether a path below the repository's root is hidden, or made by a tool."""
+    """Whether a path below the repository's root is made by a tool, as hidden ones are."""
     return any(map(_is_made, path.relative_to(ROOT).parts))
 
 
 def _is_made(name: str) -> bool:
-    return name.startswith(".") or name in MADE
+    return name in MADE or (name.startswith(".") and name not in HIDDEN)
 
 
 def digest_of(item: pytest.Function, seed: int | None) -> str:

@@ -8,13 +8,16 @@ from typing import Any
 
 from scripts.equivalence.elaboration import PACKAGE, Instance, instances, members, packages_of
 from scripts.equivalence.errors import EquivalenceError
+from scripts.equivalence.order import check_order
 from scripts.equivalence.proof import Proof
 from tb.common.rtl_files import needed
 
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 #: Comments that Yosys obeys, directives, and what it passes over or takes for something else.
 PRAGMA = re.compile(r"(?://|/\*)\s*(?:synthesis|synopsys|pragma|translate_o)")
-UNREADABLE = re.compile(r"`|\b(?:(?:final|wait|fork)\b|always\s*@)")
+UNREADABLE = re.compile(
+    r"`|\b(?:(?:final|wait|fork|unique0?|priority|wand|wor|triand|trior)\b|always\s*@)"
+)
 
 
 def proofs_of(
@@ -119,6 +122,7 @@ def check_readable(name: str, old: str, new: str) -> None:
             raise EquivalenceError(f"{name} is no file of the one module of this name")
         if found := PRAGMA.search(text) or UNREADABLE.search(COMMENT.sub("", text)):
             raise EquivalenceError(f"{name} has {found[0]!r}")
+        check_order(name, text)
 
 
 def _means_the_same(

@@ -123,8 +123,8 @@ def _part_proofs() -> list[Proof]:
         engine("hdca_engine", 34, ENGINE=0, PASSES=2),
         engine("ldup_engine", 36, ENGINE=1, N=2),
         engine("ldup_engine", 30, ENGINE=2, N=2),
-        *several("step_sequencer", 15, {"CONTEXTS": 1}),
-        *several("step_sequencer", 20, {"CONTEXTS": 2}, fast=False),
+        *several("step_sequencer", 17, {"CONTEXTS": 1}),
+        *several("step_sequencer", 22, {"CONTEXTS": 2}, fast=False),
         counts("step_sequencer", mode=INDUCTION),
         *several(
             "step_trace",

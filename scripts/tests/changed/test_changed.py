@@ -53,7 +53,7 @@ def test_of_the_rtl_a_test_depends_on_the_top_levels_that_it_names():
 @pytest.fixture
 def repository(tmp_path, monkeypatch):
     """A small one, and the digest of its folder `a` with a seed of 1, of a simulation or not."""
-    for name in ("a/one.py", "a/__pycache__/one.pyc", "b/two.py", "a/.hidden", "build/c"):
+    for name in ("a/one.py", "a/__pycache__/one.pyc", "b/two.py", "a/.hidden", ".ci/run", "build/c"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(name)
     monkeypatch.setattr(inputs, "ROOT", tmp_path)
@@ -85,6 +85,14 @@ def test_a_digest_changes_with_its_files_only(repository, file, changes):
     before = digest()
     (root / file).write_text("changed")
     assert (digest() != before) == changes
+
+
+def test_what_is_kept_in_git_is_somebodys_input():
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True).stdout
+    files = [ROOT / name for name in listed.splitlines()]
+    assert not [path for path in files if inputs.is_made(path)]
+    if files:  # it is a clone
+        assert ".ci" in inputs.places_of(item(rtl_of=("fp_add",)))
 
 
 RTL_TEXT = """\
