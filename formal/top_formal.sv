@@ -277,7 +277,7 @@ module top_formal #(
       if (!later_q) begin
         assume (held);
       end else begin
-        lemma_held: assert (value_q == gen_top.chosen_now);
+        held_given: assert (value_q == gen_top.chosen_now);
         lemma_chosen: assert (held_q);
         held_value: assert (!chosen_read_q || (rresp == 2'b00 && rdata == value_then_q));
       end

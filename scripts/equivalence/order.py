@@ -63,9 +63,7 @@ def _declared(block: Any) -> set[str]:
     """Variables that a block declares itself."""
     from pyslang.syntax import SyntaxKind
 
-    return {
-        node.name.valueText for node in _nodes(block) if node.kind == SyntaxKind.Declarator
-    }
+    return {node.name.valueText for node in _nodes(block) if node.kind == SyntaxKind.Declarator}
 
 
 def _accesses(node: Any) -> Iterator[tuple[str, bool]]:

@@ -53,7 +53,14 @@ def test_of_the_rtl_a_test_depends_on_the_top_levels_that_it_names():
 @pytest.fixture
 def repository(tmp_path, monkeypatch):
     """A small one, and the digest of its folder `a` with a seed of 1, of a simulation or not."""
-    for name in ("a/one.py", "a/__pycache__/one.pyc", "b/two.py", "a/.hidden", ".ci/run", "build/c"):
+    for name in (
+        "a/one.py",
+        "a/__pycache__/one.pyc",
+        "b/two.py",
+        "a/.hidden",
+        ".ci/run",
+        "build/c",
+    ):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(name)
     monkeypatch.setattr(inputs, "ROOT", tmp_path)
