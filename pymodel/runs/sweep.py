@@ -219,7 +219,7 @@ def sweep(
             shape=shape,
         )
         require_function("progress", progress)
-        parts = Parts(out, asked.description) if out else None
+        parts = Parts(out, asked.description) if out is not None else None
         return run(asked, parts, workers, scheduler, progress)
 
 

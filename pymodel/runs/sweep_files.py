@@ -53,7 +53,7 @@ class Parts:
         self._about = self.folder / "sweep.json"
         self.description = json.loads(json.dumps(description))
         self.finished = False
-        if self._about.exists():
+        if self._about.exists() or self._parts():  # which are of nothing that is known
             self._compare(self._about)
         elif self.out.exists():
             self._compare(self._beside)
@@ -62,6 +62,9 @@ class Parts:
         if not self.finished and not self.folder.exists():
             self.folder.mkdir()  # refused now, not after the first chunk
             self.folder.rmdir()
+
+    def _parts(self) -> list[Path]:
+        return sorted(self.folder.glob("[0-9]*.json"))
 
     def _compare(self, path: Path) -> None:
         place = self.folder if path == self._about else self.out
@@ -82,6 +85,8 @@ class Parts:
     def read(self, names: Sequence[str], given: Columns) -> list[Columns]:
         """The rows that are there: those of the finished table, or of each part.
 
+        A table that lacked rows, and was not completed yet, still has all others.
+
         Parameters
         ----------
         names
@@ -94,21 +99,28 @@ class Parts:
         InputError
             If a file is damaged, or has other columns, rows or varied values.
         """
-        if self.finished:
-            read, paths = read_table, [self.out]
-        else:
-            read, paths = _read_part, sorted(self.folder.glob("[0-9]*.json"))
-        found = []
+        paths = [] if self.finished else self._parts()
+        if self.out.exists() and self._is_described():
+            paths.append(self.out)
+        found: list[Columns] = []
         for path in paths:
             try:
-                columns = read(path)
+                columns = (read_table if path == self.out else _read_part)(path)
                 _check_rows(path, columns, names, given)
                 _check_cells(path, columns, given)
             except InputError as error:
                 raise InputError(f"{error}: remove it, or give another --out") from None
-            if columns["index"].size:
-                found.append(columns)
+            new = ~np.isin(columns["index"], [x for one in found for x in one["index"]])
+            if new.any():
+                found.append({name: column[new] for name, column in columns.items()})
         return found
+
+    def _is_described(self) -> bool:
+        """Whether the table that is there is of this sweep."""
+        try:
+            return bool(json.loads(self._beside.read_text()) == self.description)
+        except (OSError, ValueError):
+            return False
 
     def add(self, columns: Columns) -> None:
         """Keep the rows of a chunk."""
@@ -123,8 +135,11 @@ class Parts:
         partial = self.out.with_name(f".{self.out.name}")
         WRITERS[self.out.suffix](partial, columns)
         os.replace(partial, self.out)
-        os.replace(self._about, self._beside)
-        shutil.rmtree(self.folder)
+        _write(self._beside, self._about.read_text())
+        gone = self.folder.with_name(f".{self.folder.name}")
+        shutil.rmtree(gone, ignore_errors=True)  # of one that was killed here
+        os.replace(self.folder, gone)  # parts without their description would be anybody's
+        shutil.rmtree(gone)
 
 
 def check_ending(path: Path, name: str) -> None:
@@ -256,7 +271,7 @@ def _write_csv(path: Path, columns: Columns) -> None:
 
 def _read_csv(path: Path) -> Table:
     try:
-        with open(path, encoding="utf-8", newline="") as file:
+        with open(path, encoding="utf-8-sig", newline="") as file:  # spreadsheets mark it
             header, *rows = [*csv.reader(file)] or [[]]
     except (ValueError, csv.Error) as error:
         raise InputError(f"{path}: not a table: {error}") from None

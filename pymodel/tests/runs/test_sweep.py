@@ -251,6 +251,60 @@ def test_an_interrupted_sweep_goes_on(table, tmp_path):
     assert same(sweep(DOUBLE_PENDULUM, VARY, out, **asked), table) and len(ran) == 6
 
 
+def test_what_a_table_has_is_kept_while_it_is_completed(tmp_path):
+    out, asked = tmp_path / "one.csv", {"body[0].mass": "1,2,3,4"}
+    ran = []
+
+    def counted(scenarios, arithmetic, **options):
+        ran.extend(scenario.bodies[0].mass for scenario in scenarios)
+        return BACKENDS["model"].run(scenarios, arithmetic, **options)
+
+    def interrupt(done, total):
+        if len(ran) == 5:
+            raise KeyboardInterrupt
+
+    again = {"target": Backend("model", counted, chunk=1), "steps": 3, "workers": 0}
+    table = sweep(DOUBLE_PENDULUM, asked, out, **again)
+    WRITERS[".csv"](out, {name: column[2:] for name, column in table.items()})
+    with pytest.raises(KeyboardInterrupt):
+        sweep(DOUBLE_PENDULUM, asked, out, progress=interrupt, **again)
+    assert same(sweep(DOUBLE_PENDULUM, asked, out, **again), table)
+    assert ran == [1, 2, 3, 4, 1, 2]
+
+
+def test_parts_of_a_sweep_that_was_killed_at_its_end_are_no_other_sweeps(tmp_path, monkeypatch):
+    out = tmp_path / "one.csv"
+
+    def stop(folder, **options):
+        if folder.exists():
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("pymodel.runs.sweep_files.shutil.rmtree", stop)
+        with pytest.raises(KeyboardInterrupt):
+            sweep(DOUBLE_PENDULUM, {"body[0].mass": "1,2"}, out, steps=3, workers=0)
+    out.unlink()
+    found = sweep(DOUBLE_PENDULUM, {"body[0].mass": "1,2,3"}, out, steps=5, workers=0)
+    assert found["steps"].tolist() == [5, 5, 5]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["one.csv", "one.csv.json"]
+
+
+def test_parts_that_say_nothing_of_their_sweep_are_refused(tmp_path):
+    out = tmp_path / "one.csv"
+    (tmp_path / "one.csv.parts").mkdir()
+    (tmp_path / "one.csv.parts" / "00000000.json").write_text("{}")
+    with pytest.raises(InputError, match="one.csv.parts: is there, and sweep.json does not say"):
+        sweep(DOUBLE_PENDULUM, {"body[0].mass": "1,2"}, out, steps=3, workers=0)
+
+
+def test_a_table_that_a_spreadsheet_has_marked_is_read(tmp_path):
+    out = tmp_path / "one.csv"
+    table = sweep(DOUBLE_PENDULUM, {"body[0].mass": "1,2"}, out, steps=3, workers=0)
+    out.write_text(out.read_text(), encoding="utf-8-sig")
+    assert same(read_table(out), table)
+    assert same(sweep(DOUBLE_PENDULUM, {"body[0].mass": "1,2"}, out, steps=3, workers=0), table)
+
+
 @pytest.mark.parametrize("rows", [0, 2])
 @pytest.mark.parametrize("ending", [".csv", ".parquet"])
 def test_a_table_that_lacks_rows_is_completed(tmp_path, ending, rows):
