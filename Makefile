@@ -48,6 +48,8 @@ $(foreach name,$(filter-out $(TAKES) $(TAKEN),$(GIVEN)),$(if $(filter-out $(TARG
   $(name)=$($(name)): make $(GOALS) takes $(or $(TAKEN),no variables))))
 $(foreach name,$(filter $(SWITCHES),$(TAKEN)),$(if $(filter-out 0 1,$($(name)))$(word 2,$($(name))),$(error \
   $(name)=$($(name)): must be 0 or 1)))
+$(foreach name,$(TAKEN),$(if $(findstring ',$($(name))),$(error \
+  $(name)=$($(name)): must be without an apostrophe)))
 
 # What SIM needs; both simulators where it does not say which. Another one is refused in Python.
 SIMULATORS = $(if $(filter-out all auto,$(SIM)),$(filter icarus verilator,$(SIM)),icarus verilator)

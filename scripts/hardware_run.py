@@ -133,6 +133,7 @@ def _cosimulate(
             params=target.params,
             settings=target.settings | {"out": str(out)},
             results=options.results,
+            command=options.command(simulator),
         )
     except KeyboardInterrupt:
         Handover.forget(out)

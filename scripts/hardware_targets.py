@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pymodel.algorithms import drives
 from pymodel.algorithms.step import Chain
 from pymodel.arith import scalars
 from pymodel.machine.isa import BUS_W, Machine
@@ -51,7 +52,7 @@ def coprocessor(scenario: Scenario, options: RunOptions) -> Target:
 
     Raises
     ------
-    InputError
+    InputError, ScenarioError
         If there is none, or it cannot compute in this format.
     """
     is_chain = Chain.runs(scenario)
@@ -65,10 +66,13 @@ def coprocessor(scenario: Scenario, options: RunOptions) -> Target:
             reason = "the co-processors run planar mechanisms of pins"
         raise InputError(f"{scenario.source}: body: {reason}")
     algorithm = options.algorithm(scenario)
+    params = _format_parameters(options.arithmetic)
+    arithmetic = scalars.parse(options.arithmetic)
+    drives.check(arithmetic, scenario, drives.prepare(arithmetic, scenario))  # before it builds
     return Target(
         bench=chosen.BENCH,
         config=chosen.CONFIG,
-        params=_format_parameters(options.arithmetic),
+        params=params,
         settings=_one_run(options) | algorithm,
         in_hardware=chosen.IN_HARDWARE,
         float_units=chosen.FLOAT_UNITS,

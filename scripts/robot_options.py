@@ -1,6 +1,5 @@
 """What a robot's function is asked for: the options of ``make robot``."""
 
-import shlex
 from dataclasses import dataclass
 
 from pymodel.algorithms.rigid_body.functions import FUNCTIONS
@@ -13,6 +12,7 @@ from scripts.run_options import (
     OptionParser,
     add_engine_options,
     fill_in,
+    make_command,
     one_of,
     refuse_unused,
     whole,
@@ -95,7 +95,7 @@ class RobotOptions:
         words |= {"FLOATING": 1} if self.floating else {}
         if self.target == ARRAY:
             words |= {name.upper(): getattr(self, name) for name in ARRAY_DEFAULTS}
-        return shlex.join(["make", "robot", *(f"{name}={x}" for name, x in words.items())])
+        return make_command("robot", words)
 
 
 def options_of(arguments: list[str] | None) -> RobotOptions:

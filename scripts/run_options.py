@@ -5,6 +5,7 @@ Messages name an option as the Makefile does: ``STEPS=0: must be ...``.
 
 import argparse
 import re
+import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -65,6 +66,12 @@ def refuse_unused(options: Any, used_by: Mapping[str, tuple[str, tuple[str, ...]
         if given not in (None, False) and options.target not in targets:
             word = f"{name}={1 if given is True else given}"
             raise InputError(f"{word}: only for TARGET={' or '.join(targets)}")
+
+
+def make_command(goal: str, words: Mapping[str, Any]) -> str:
+    """A line for a shell that calls make: variable -> its value, left out where that is None."""
+    given = [f"{name}={value}" for name, value in words.items() if value is not None]
+    return shlex.join(["make", goal, *given]).replace("$", "$$")
 
 
 def fill_in(options: Any, defaults: Mapping[str, Any] = DEFAULTS) -> None:
@@ -140,6 +147,21 @@ class RunOptions:
             raise InputError(f"BASE={self.base}: {allowed}")
         fill_in(self)
 
+    def command(self, simulator: str) -> str:
+        """The command that does the same in hardware, under a simulator."""
+        words = {
+            "SCENARIO": self.scenario,
+            "TARGET": self.target,
+            "LANES": self.lanes if self.target == STEP else None,
+            "ARITH": self.arithmetic,
+            "SIM": simulator,
+            "SEED": self.seed,
+            "STEPS": self.steps,
+            "REBASE": self.rebase or None,
+            "BASE": self.base,
+        }
+        return make_command("run", words)
+
     def algorithm(self, scenario: Scenario) -> dict[str, Any]:
         """The options of the algorithm, ``base`` and ``rebase``.
 
@@ -174,7 +196,8 @@ class OptionParser(argparse.ArgumentParser):
         try:
             return super().parse_args(*arguments)
         except argparse.ArgumentError as error:
-            raise InputError(error.message) from None
+            own = error.message.startswith("invalid ")  # argparse's, which names no option
+            raise InputError(str(error) if own else error.message) from None
 
     def error(self, message: str) -> NoReturn:
         """Refuse what is not one option's value."""

@@ -19,6 +19,7 @@ from pymodel.arith.numbers import whole
 
 INVALID, DIV_BY_ZERO, OVERFLOW, UNDERFLOW, INEXACT = 16, 8, 4, 2, 1
 FLAG_NAMES = {INVALID: "NV", DIV_BY_ZERO: "DZ", OVERFLOW: "OF", UNDERFLOW: "UF", INEXACT: "NX"}
+NOT_FINITE = INVALID | DIV_BY_ZERO | OVERFLOW  # of these comes an infinity, or no number
 
 Binary = Callable[[int, int], tuple[int, int]]
 Unary = Callable[[int], tuple[int, int]]

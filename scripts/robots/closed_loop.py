@@ -40,6 +40,7 @@ from scripts.run_options import (
     RunOptions,
     add_engine_options,
     fill_in,
+    make_command,
     one_of,
     refuse_unused,
     whole,
@@ -96,6 +97,19 @@ class LoopOptions:
     def __post_init__(self) -> None:
         refuse_unused(self, USED_BY)
         fill_in(self)
+
+    def command(self, simulator: str) -> str:
+        """The command that does the same on the engine, under a simulator."""
+        words = {
+            "URDF": self.urdf,
+            "TARGET": self.target,
+            "LANES": self.lanes,
+            "ARITH": self.arithmetic,
+            "SIM": simulator,
+            "SEED": self.seed,
+            "STEPS": self.steps,
+        }
+        return make_command("closed-loop", words)
 
 
 def run(options: LoopOptions) -> int:
@@ -157,6 +171,7 @@ def _on_engine(
         waves=options.waves,
         params=rtl_parameters(machine),
         settings=settings,
+        command=options.command(simulator),
     )
     left = LoopHandover.read(out)
     if left is None:

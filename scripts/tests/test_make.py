@@ -125,6 +125,7 @@ def make(environment):
         (["debug", "BENCH=fp_add", "CONFIG=-x", *CASE], "CONFIG=-x: must be one of binary32, "),
         (["run", PENDULUM, "TARGET=model step"], "TARGET=model step: must be model, native, "),
         (["formal", "UNITS=fp_add axil_slave", "FAST=1 0"], "FAST=1 0: must be 0 or 1"),
+        (["run", "SCENARIO=it's.toml"], "SCENARIO=it's.toml: must be without an apostrophe"),
         (["setup", "SIM=vcs"], "SIM=vcs: must be icarus, verilator or all"),
         (["fp_add", "SEED=²"], "SEED=²: must be a whole number, 0 to 2147483647, or random"),
     ],

@@ -2,6 +2,8 @@
 
 import io
 import json
+import shlex
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,7 +19,10 @@ from pymodel.runs.joint_forces import read_forces
 from pymodel.runs.simulate import simulate
 from pymodel.runs.trajectory import read_csv
 from scripts import demo, gallery, hardware_run, run
-from scripts.run_options import BASES, COPROCESSOR, STEP, OptionParser, whole
+from scripts.places import ROOT
+from scripts.robots.closed_loop import LoopOptions
+from scripts.run_options import BASES, COPROCESSOR, STEP, OptionParser, RunOptions, whole
+from scripts.tests import outer_make
 from tb.common import simulators
 from tb.common.handover import Handover, print_progress, read_progress
 
@@ -48,6 +53,11 @@ def attempt(tmp_path, name, *options):
             "double_pendulum",
             ["--target", "coprocessor", "--arith", "5/26"],
             "ARITH=5/26: sine and cosine end at",
+        ),
+        (
+            "driven_arm",
+            ["--target", "coprocessor", "--arith", "4/2", "--steps", "20"],
+            "time.end: 4/2 cannot count 20 steps",
         ),
         ("tree", ["--target", "step", "--arith", "x"], "ARITH=x: must be float32, float64 or"),
         ("tree", ["--target", "step", "--lanes", "2x2"], "LANES=2x2: must be <adders>+<multip"),
@@ -217,6 +227,56 @@ def test_a_run_that_differs_from_the_model_is_status_1(
     assert err == (f"{row['message']}\n" if row["message"] else "")
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     assert summary["identical_to_model"] is (result == "pass")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        RunOptions("a$b c.toml", "out", COPROCESSOR, arithmetic="4/2", steps=3, seed=7),
+        RunOptions("a.toml", "out", STEP, lanes="1+3", rebase=2, base="blocks", seed=7),
+        LoopOptions("a$b c.urdf", "out", STEP, arithmetic="5/10", lanes="1+3", steps=9, seed=7),
+    ],
+    ids=["coprocessor", "step", "closed loop"],
+)
+def test_the_command_that_runs_it_again_asks_for_the_same(options):
+    words = options.command("icarus").split(" ", 1)
+    done = subprocess.run(
+        f"{words[0]} -n {words[1]} WAVES=1",
+        shell=True,
+        cwd=ROOT,
+        env=outer_make.environment(),
+        capture_output=True,
+        text=True,
+    )
+    (line,) = [one for one in shell_lines(done.stdout) if "scripts.command" in one]
+    given = shlex.split(line)
+    asked = vars(options) | {"simulator": "icarus", "waves": True}
+    for name, value in asked.items():
+        option = {"arithmetic": "--arith", "simulator": "--sim"}.get(name, f"--{name}")
+        if name == "out" or option == "--reference":
+            continue
+        if value in (None, False, 0) or (name == "lanes" and options.target == COPROCESSOR):
+            assert option not in given
+        else:
+            assert option in given
+            assert value is True or given[given.index(option) + 1] == str(value)
+
+
+def shell_lines(text):
+    """What is printed, continued lines made one."""
+    return text.replace("\\\n", " ").splitlines()
+
+
+def test_a_run_leaves_the_command_that_runs_it_again(tmp_path, monkeypatch):
+    """Not that of the bench, which has other settings and parameters."""
+    asked = []
+    monkeypatch.setattr(
+        hardware_run, "watched", lambda *_, **options: asked.append(options) or {"message": "no"}
+    )
+    monkeypatch.setattr(hardware_run, "usable_simulator", lambda name: "icarus")
+    assert attempt(tmp_path, "double_pendulum", "--target", "step", "--steps", "3") == 1
+    (only,) = asked
+    assert only["command"].startswith("make run SCENARIO=") and "STEPS=3" in only["command"]
 
 
 def test_a_run_is_handed_over_bit_for_bit(tmp_path):

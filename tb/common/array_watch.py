@@ -420,6 +420,7 @@ async def seen_from_inside(
         judge = Judge(engine, array, calls, stored, board.model)
         run = cocotb.start_soon(_end_of(again()))
         wrong = await watched(engine.dut.clk_i, run, judge.cycle, board.model) or judge.end()
+        engine.sink.assert_reset(True)  # of what comes while waves go on, nothing is to be taken
         first, *rest = str(error).splitlines()
         if wrong is None:
             text = "done once more, all stores and outputs are right: look at tokens and streams"

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from pymodel.arith.fp import Format
 from pymodel.compile.chains import Chain
 from pymodel.compile.kernel import Kernel
 from pymodel.compile.robot_kernels import chained, recorded
@@ -129,6 +130,12 @@ BENCH = Bench(
             CONFIG,
             rtl_parameters(SHORT),
             {"jobs": [calls("iiwa14", ("ID", "FD"), rows=3)], "stalls": 0.3},
+            ("icarus",),
+        ),
+        Config(
+            "not-finite",
+            rtl_parameters(replace(SHORT, fmt=Format(4, 3))),
+            {"jobs": [calls("iiwa14", ("FD", "ID"), rows=3)], "stalls": 0.3},
             ("icarus",),
         ),
         Config(

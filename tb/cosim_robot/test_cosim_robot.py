@@ -10,7 +10,7 @@ import numpy as np
 
 from pymodel.algorithms.rigid_body.functions import evaluate
 from pymodel.arith.arrays import FormatArrays
-from pymodel.arith.fp import DIV_BY_ZERO, INVALID, OVERFLOW
+from pymodel.arith.fp import NOT_FINITE
 from pymodel.arith.scalars import BitExact
 from pymodel.compile.robot_kernels import cheapest, recorded
 from pymodel.mechanism import urdf
@@ -24,8 +24,6 @@ from tb.common.places import ROOT
 from tb.common.step_engine import StepEngine, machine_of
 from tb.cosim_robot.bench import BENCH
 from tb.cosim_robot.handover import Calls
-
-NOT_FINITE = INVALID | DIV_BY_ZERO | OVERFLOW  # flags of what the engine stops at
 
 
 @BENCH.test(timeout_us=20_000_000)

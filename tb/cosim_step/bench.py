@@ -79,6 +79,12 @@ BENCH = Bench(
             {"runs": ENSEMBLES},
             VERILATOR,
         ),
+        Config(  # which ends in what comes before the first step: nothing is traced
+            "prologue",
+            rtl_parameters(replace(DEFAULT, fmt=Format(4, 2))),
+            {"runs": [_run("slider_crank", steps=20)]},
+            ICARUS,
+        ),
         Config("combinational", rtl_parameters(COMBINATIONAL), {"runs": MIXED}, VERILATOR),
     ],
     signals=step_watch.SIGNALS,
