@@ -2,7 +2,8 @@
 // is taken is written once, in order, at its place in the call, or it is of a function that is not
 // stored or behind the function's inputs; a call is placed if it has the inputs of a stored
 // function, no more and no fewer; nothing is written into a half that is in use; a batch is offered
-// once, of calls that were written, and all that was taken comes to an end.
+// once, of calls that were written. Which function it is offered as, and in which system a call is
+// put, is not looked at.
 //
 // The sequencer takes a batch that is offered, and releases those that it took, in order. Beats and
 // the table of functions are free. Bounded, from a start.

@@ -1,8 +1,8 @@
-// array_sequencer: each batch that it takes becomes exactly the words of its function, with the
-// batch's tokens: the first word marked, the last one releasing it and ending an output half that
-// was taken for it. Its states exclude each other, and while nothing is in its way words follow
-// within IDLE cycles. While a write of the host travels the chain advances in each cycle, and no
-// segment begins.
+// array_sequencer: each batch that it takes becomes exactly as many words as its function has, with
+// the batch's tokens: the first word marked, the last one releasing it and ending an output half
+// that was taken for it. Which words these are is not looked at. Its states exclude each other, and
+// while nothing is in its way words follow within IDLE cycles. While a write of the host travels the
+// chain advances in each cycle, and no segment begins.
 //
 // The program is cut out (box): its words are free. Before the run both entries of both tables are
 // stored, of segments of at most two words, repeats and loops of at most two. Bounded.
