@@ -110,9 +110,12 @@ class Parts:
                 _check_cells(path, columns, given)
             except InputError as error:
                 raise InputError(f"{error}: remove it, or give another --out") from None
-            new = ~np.isin(columns["index"], [x for one in found for x in one["index"]])
-            if new.any():
-                found.append({name: column[new] for name, column in columns.items()})
+            if path == self.out and found:  # whose other rows are in parts by now
+                in_parts = np.concatenate([one["index"] for one in found])
+                new = ~np.isin(columns["index"], in_parts)
+                columns = {name: column[new] for name, column in columns.items()}
+            if columns["index"].size:
+                found.append(columns)
         return found
 
     def _is_described(self) -> bool:
