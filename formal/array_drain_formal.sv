@@ -1,6 +1,7 @@
 // array_drain: the rules of AXI4-Stream, and what it gives is what it read, each word once, in
-// order; per half that was taken one packet for each call, of the function's outputs, TLAST with
-// the last.
+// order and at its place in the memories; per half that was taken one packet for each call, of the
+// function's outputs, TLAST with the last. A half that is complete is given without a bubble longer
+// than IDLE cycles, and all is finished when, and only when, all is given.
 //
 // The sequencer keeps to what array_sequencer does: it takes a half that is free, the other one
 // than before, and says once of a half that was taken that it is complete. Words read and fault
@@ -13,6 +14,8 @@ module array_drain_formal #(
   localparam int OUT_DEPTH = 2,
   localparam int FUNCTIONS = 2,
   localparam int LIVE_W = array_pkg::live_w(DATAPATHS, CONTEXTS),
+  localparam int V_W = array_pkg::datapath_w(DATAPATHS),
+  localparam int ADDRESS_W = array_pkg::stream_address_w(CONTEXTS, OUT_DEPTH),
   localparam int DATA_W = 32
 ) (
   input logic              clk_i,
@@ -32,6 +35,8 @@ module array_drain_formal #(
   logic finished, emitted_half_q, tlast, tvalid, take_half_q;
   logic [DATA_W-1:0] given, tdata;
   logic [1:0] free, tuser;
+  logic [V_W-1:0] read_datapath;
+  logic [ADDRESS_W-1:0] read_address;
 
   array_drain #(
     .W(W), .CONTEXTS(CONTEXTS), .DATAPATHS(DATAPATHS), .OUT_DEPTH(OUT_DEPTH),
@@ -40,9 +45,9 @@ module array_drain_formal #(
     .clk_i, .clear_i, .start_i(1'b0), .finished_o(finished), .given_o(given),
     .function_store_i, .function_number_i, .function_outputs_i, .free_o(free), .take_i,
     .take_half_i(take_half_q), .take_function_i, .take_count_i, .emitted_i,
-    .emitted_half_i(emitted_half_q), .read_datapath_o(), .read_address_o(), .read_data_i,
-    .read_fault_i, .m_axis_tdata(tdata), .m_axis_tuser(tuser), .m_axis_tlast(tlast),
-    .m_axis_tvalid(tvalid), .m_axis_tready(tready_i)
+    .emitted_half_i(emitted_half_q), .read_datapath_o(read_datapath),
+    .read_address_o(read_address), .read_data_i, .read_fault_i, .m_axis_tdata(tdata),
+    .m_axis_tuser(tuser), .m_axis_tlast(tlast), .m_axis_tvalid(tvalid), .m_axis_tready(tready_i)
   );
 
   localparam int NUMBER_W = 6;
@@ -110,9 +115,18 @@ module array_drain_formal #(
   logic [TAKES-1:0][1:0] outputs_of_q;
   logic [TAKES-1:0][LIVE_W-1:0] calls_of_q;
   logic [TAKES-1:0] function_of_q;
-  logic [TAKE_W-1:0] take_q, give_q;
-  logic [1:0] beat_q;
-  logic [LIVE_W-1:0] call_q;
+  logic [TAKE_W-1:0] take_q, emit_q, read_take_q, give_q;
+  logic [1:0] beat_q, read_beat_q;
+  logic [LIVE_W-1:0] call_q, read_call_q;
+
+  // Cycles without a beat although a half is complete; the place of the word that is read next.
+  localparam int IDLE = LATENCY + 2;
+  localparam int IDLE_W = $clog2(IDLE + 2);
+  logic [IDLE_W-1:0] idle_q;
+  logic [ADDRESS_W-1:0] place;
+  assign place = ADDRESS_W'(
+      (32'(read_take_q[0]) * CONTEXTS + 32'(read_call_q) % CONTEXTS) * OUT_DEPTH +
+      32'(read_beat_q));
 
   always_ff @(posedge clk_i) begin
     chosen_q <= chosen_q;  // any number, which stays
@@ -129,6 +143,11 @@ module array_drain_formal #(
       calls_q <= '0;
       chosen_came_q <= 1'b0;
       take_q <= '0;
+      emit_q <= '0;
+      idle_q <= '0;
+      read_take_q <= '0;
+      read_beat_q <= '0;
+      read_call_q <= '0;
       give_q <= '0;
       beat_q <= '0;
       call_q <= '0;
@@ -146,6 +165,19 @@ module array_drain_formal #(
       if (u_dut.arrives && arrived_q == chosen_q) begin
         chosen_word_q <= {read_data_i, read_fault_i};
         chosen_came_q <= 1'b1;
+      end
+      emit_q <= emit_q + TAKE_W'(emitted_i);
+      idle_q <= emit_q == give_q || tvalid ? '0 : idle_q + 1'b1;
+      if (u_dut.read) begin
+        read_beat_q <= read_beat_q + 1'b1;
+        if (read_beat_q + 1'b1 == outputs_of_q[read_take_q]) begin
+          read_beat_q <= '0;
+          read_call_q <= read_call_q + 1'b1;
+          if (read_call_q + 1'b1 == calls_of_q[read_take_q]) begin
+            read_call_q <= '0;
+            read_take_q <= read_take_q + 1'b1;
+          end
+        end
       end
       beats_q <= beats_q + NUMBER_W'(taken);
       calls_q <= calls_q + NUMBER_W'(taken && tlast);
@@ -176,6 +208,10 @@ module array_drain_formal #(
       packet_of_function: assert (!tvalid || tuser[0] == function_of_q[give_q]);
       calls_counted: assert (given == DATA_W'(calls_q));
       finished_when_given: assert (!finished || (beats_q == due_q && calls_q == calls_due_q));
+      finished_at_once: assert (finished || take_q != give_q);
+      moves_on: assert (idle_q <= IDLE_W'(IDLE));
+      place_of_read: assert (!u_dut.read || (32'(read_datapath) == 32'(read_call_q) / CONTEXTS &&
+                                             read_address == place));
       reads_arrive: assert (read_q - arrived_q <= NUMBER_W'(LATENCY));
     end
   end
