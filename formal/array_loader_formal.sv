@@ -1,9 +1,10 @@
 // array_loader: beats are taken only during a run and of no more calls than it has; every beat that
 // is taken is written once, in order, at its place in the call, or it is of a function that is not
 // stored or behind the function's inputs; a call is placed if it has the inputs of a stored
-// function, no more and no fewer; nothing is written into a half that is in use; a batch is offered
-// once, of calls that were written. Which function it is offered as, and in which system a call is
-// put, is not looked at.
+// function, no more and no fewer, in the system behind those of the calls before it; nothing is
+// written into a half that is in use; the halves take turns; a batch is offered once, as the
+// function of each of its calls, with all calls that were written, and not before it is complete;
+// what nothing hinders moves on, to the end of the run.
 //
 // The sequencer takes a batch that is offered, and releases those that it took, in order. Beats and
 // the table of functions are free. Bounded, from a start.
@@ -43,6 +44,7 @@ module array_loader_formal #(
   logic finished, tready, write, batch_valid, batch_half, batch_function;
   logic [DATA_W-1:0] taken, dropped;
   logic [V_W-1:0] write_datapath;
+  logic [NUMBER_W-1:0] system;
   logic [ADDRESS_W-1:0] write_address;
   logic [W-1:0] write_data;
   logic [LIVE_W-1:0] batch_count;
@@ -64,12 +66,17 @@ module array_loader_formal #(
   // ---------------------------------------------------------------------------------------------
   logic later_q = 1'b0;
   logic running_q, waits_q, tuser_q, tlast_q, take, consume, offered_q, offer_half_q;
-  logic chosen_now, chosen_came_q;
+  logic chosen_now, chosen_came_q, chosen_waits_q;  // waits: its call is placed, not taken
   logic [DATA_W-1:0] tdata_q;
   logic [1:0] calls_q, in_use_q;  // in use: from the taking to the release
   logic [1:0] running_batches_q;  // taken and not released
   logic [NUMBER_W-1:0] beats_q, consumed_q, ends_q, chosen_q, placed_q, run_calls_q, idle_q;
   logic [LIVE_W-1:0] offered_count_q;
+  logic [1:0][NUMBER_W-1:0] half_calls_q;  // placed in each half, and not taken
+  logic offer_function_q, half_now_q;  // half of the next offer
+  logic write_half, write_half_q, any_written_q;  // half of the write, of the one before
+  logic [LIVE_W-1:0] batch_calls, batch_calls_q;  // of the batch that was offered last
+  logic batch_of, batch_of_q;
   logic [W-1:0] chosen_word_q;
   logic release_half_q;
   logic [FUNCTIONS-1:0] stored_q;  // the table
@@ -77,11 +84,26 @@ module array_loader_formal #(
   logic first_q, call_function_q, call_function;  // of the beat that is offered
   logic [PLACE_W-1:0] place_q, chosen_place_q;  // in its call
   logic is_input, chosen_is_input_q, chosen_ends_q;  // ends: a call that is right
+  logic chosen_function_q, chosen_half_q, moves_not;
   assign call_function = first_q ? tuser_i : call_function_q;
   assign is_input = stored_q[call_function] && place_q < inputs_q[call_function];
   assign take = tvalid_i && tready;
   assign consume = u_dut.consume;
   assign chosen_now = consume && consumed_q == chosen_q;
+  assign write_half = write_address[ADDRESS_W-1];
+  assign batch_calls = batch_valid ? batch_count : batch_calls_q;
+  assign batch_of = batch_valid ? batch_function : batch_of_q;
+  if (CONTEXTS == 1) begin : gen_system
+    assign system = NUMBER_W'(write_datapath);
+  end else begin : gen_systems
+    assign system = NUMBER_W'(write_datapath) * NUMBER_W'(CONTEXTS) +
+                    NUMBER_W'(write_address[ADDRESS_W-2:IN_W]);
+  end
+  // Nothing hinders: beats that were taken, a batch that is complete, the end of the run
+  assign moves_not = running_q && !consume && !batch_valid && in_use_q != '1 &&
+                     (beats_q != consumed_q || half_calls_q[half_now_q] == NUMBER_W'(SYSTEMS) ||
+                      (ends_q == NUMBER_W'(calls_q) && !finished &&
+                       (in_use_q == '0 || half_calls_q[half_now_q] != '0)));
 
   always_ff @(posedge clk_i) begin
     later_q <= 1'b1;
@@ -93,6 +115,9 @@ module array_loader_formal #(
     offered_q <= rst_ni && !start_i && batch_valid && !batch_take_i;
     offer_half_q <= batch_half;
     offered_count_q <= batch_count;
+    offer_function_q <= batch_function;
+    batch_calls_q <= batch_calls;
+    batch_of_q <= batch_of;
     if (!rst_ni) begin
       stored_q <= '0;
     end else if (function_store_i) begin
@@ -116,6 +141,11 @@ module array_loader_formal #(
       placed_q <= '0;
       run_calls_q <= '0;
       chosen_came_q <= 1'b0;
+      chosen_waits_q <= 1'b0;
+      half_calls_q <= '0;
+      half_now_q <= 1'b0;
+      write_half_q <= 1'b0;
+      any_written_q <= 1'b0;
       in_use_q <= '0;
       running_batches_q <= '0;
       release_half_q <= 1'b0;
@@ -130,20 +160,33 @@ module array_loader_formal #(
         chosen_word_q <= tdata_i[W-1:0];
         chosen_place_q <= place_q;
         chosen_is_input_q <= is_input;
+        chosen_function_q <= call_function;
         chosen_ends_q <= is_input && tlast_i && place_q + 1'b1 == inputs_q[call_function];
         chosen_came_q <= 1'b1;
       end
       if (batch_take_i) begin
         in_use_q[batch_half] <= 1'b1;
+        half_calls_q[batch_half] <= '0;
+        half_now_q <= !half_now_q;
+        chosen_waits_q <= chosen_waits_q && chosen_half_q != batch_half;
+      end
+      if (write) begin
+        write_half_q <= write_half;
+        any_written_q <= 1'b1;
+      end
+      if (u_dut.placed) begin
+        half_calls_q[write_half] <= half_calls_q[write_half] + 1'b1;
+      end
+      if (chosen_now && u_dut.placed) begin
+        chosen_waits_q <= 1'b1;
+        chosen_half_q <= write_half;
       end
       if (released_i) begin
         in_use_q[release_half_q] <= 1'b0;
         release_half_q <= !release_half_q;
       end
       running_batches_q <= running_batches_q + 2'(batch_take_i) - 2'(released_i);
-      // Cycles that nothing hinders what was taken
-      idle_q <= beats_q != consumed_q && !consume && in_use_q == '0 && !batch_valid
-                ? idle_q + 1'b1 : '0;
+      idle_q <= moves_not ? idle_q + 1'b1 : '0;
     end
   end
 
@@ -174,14 +217,23 @@ module array_loader_formal #(
       at_its_place: assert (!chosen_now || !write ||
                             PLACE_W'(write_address[IN_W-1:0]) == chosen_place_q);
       right_calls: assert (!chosen_now || u_dut.placed == chosen_ends_q);
-      not_in_use: assert (!write || (!in_use_q[write_address[ADDRESS_W-1]] &&
-                                     !(batch_valid && batch_half == write_address[ADDRESS_W-1])));
+      in_its_system: assert (!write || system == half_calls_q[write_half]);
+      not_in_use: assert (!write || (!in_use_q[write_half] &&
+                                     !(batch_valid && batch_half == write_half)));
       offer_stands: assert (!offered_q || (batch_valid && batch_half == offer_half_q &&
-                                           batch_count == offered_count_q));
-      batch_has_calls: assert (!batch_valid || (batch_count != '0 &&
-                                                32'(batch_count) <= SYSTEMS));
-      calls_of_batches: assert (run_calls_q + (batch_valid ? NUMBER_W'(batch_count) : '0) <=
-                                placed_q);
+                                           batch_count == offered_count_q &&
+                                           batch_function == offer_function_q));
+      halves_in_turn: assert (!batch_valid || batch_half == half_now_q);
+      batch_has_calls: assert (!batch_valid || batch_count != '0);
+      calls_of_batch: assert (!batch_valid ||
+                              NUMBER_W'(batch_count) == half_calls_q[batch_half]);
+      function_of_calls: assert (!batch_valid || !chosen_waits_q ||
+                                 chosen_half_q != batch_half ||
+                                 batch_function == chosen_function_q);
+      // Another half is filled: the batch before has all systems, or is of another function
+      complete_batch: assert (!chosen_now || !write || !any_written_q ||
+                              write_half == write_half_q ||
+                              batch_calls == LIVE_W'(SYSTEMS) || batch_of != chosen_function_q);
       moves_on: assert (idle_q <= NUMBER_W'(2));
       finished_when_run: assert (!finished || !running_q || start_i ||
                                  (ends_q == NUMBER_W'(calls_q) && run_calls_q == placed_q &&
