@@ -99,10 +99,11 @@ harness's signals there, and the waveform; exit status 1.
   write makes of it, with any strobes, is what the hardware is told.
 - **AXI4-Stream** of the step array: `array_loader_formal` (calls in) and `array_drain_formal`
   (results out): each beat once and in order, packets of the right length, a payload that stands,
-  FIFO never overrun, no end before all is done; of the drain also an end when all is given, and
-  without a bubble. `array_sequencer_formal`: of each batch exactly as many words as its function
-  has, with its tokens, without a bubble that nothing explains; no segment begins while a write of
-  the host travels.
+  FIFO never overrun, an end when all is done and not before; each call is put into its system, in a
+  batch of its function. `array_sequencer_formal`: each batch becomes the words of its function, in
+  order, with their places in the streams, its tokens, and a half for its results that the drain is
+  told of, without a bubble that nothing explains; no segment begins while a write of the host
+  travels.
 - **FIFO** of the trace (`step_trace_formal`), **sequencer** of the step engine
   (`step_sequencer_formal`), **state machines** of both co-processors' engines (`engine_formal`):
   every run ends, after exactly the cycles that its header promises. `fp_recip_stream_formal`: every
@@ -123,10 +124,8 @@ argues why these suffice.
 - Other parameters of the tops than those of `formal/top_formal.sv`, whose memories are small; the
   engines' other depths, matrices larger than 2 x 2. The streams at the step array's ports are those
   of its loader and drain, which are proved on their own.
-- Of the array's sequencer and loader: which words of a function run (program counter, places in
-  the streams), which calls the drain is told of, which function a batch is offered as and the
-  system that a call is put into; and that the loader comes to its end. These show in words and
-  numbers of calls, which the benches compare.
+- Of the array's units, what takes more than two functions, inputs of a call, segments, words of a
+  segment, repeats or loops (their counting is proved), or more steps than the table gives.
 
 ## Planted bugs
 

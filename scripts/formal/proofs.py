@@ -137,8 +137,14 @@ def _part_proofs() -> list[Proof]:
         *several("array_loader", 14, {"CONTEXTS": 2, "DATAPATHS": 1}, fast=False),
         counts("array_loader", mode=INDUCTION),
         counts("array_sequencer", boxes=("array_program",), complete=True),
-        *several("array_sequencer", 20, {"CONTEXTS": 1}, boxes=("array_program",), fast=False),
-        *several("array_sequencer", 20, {"CONTEXTS": 2}, boxes=("array_program",), fast=False),
+        *several("array_sequencer", 22, {"CONTEXTS": 1}, fast=False),
+        *several(
+            "array_sequencer",
+            18,
+            {"CONTEXTS": 2},
+            {"CONTEXTS": 1, "SCRATCH_DEPTH": 4},
+            fast=False,
+        ),
         *several(
             "array_drain",
             14,
