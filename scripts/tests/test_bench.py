@@ -1,6 +1,7 @@
 """A test of a bench: its random numbers are those of the run's seed, and it has an end."""
 
 import asyncio
+import contextlib
 
 import pytest
 
@@ -87,6 +88,35 @@ def test_a_test_that_never_ends_has_an_end(run_in_simulator, monkeypatch):
     with pytest.raises(AssertionError, match="after 300 cycles: the end of the test"):
         run_in_simulator(body)
     assert told == [3 * benches.CYCLES_PER_US]
+
+
+@pytest.mark.parametrize("passes", [True, False])
+def test_bins_count_only_if_the_test_passes(run_in_simulator, monkeypatch, tmp_path, passes):
+    """What a red test has told of may not have been compared."""
+
+    async def body(dut, board):
+        board.cover("unit", "point", [(1,)])
+        board.compare("y_o", 1, 1)
+        board.compare("y_o", int(passes), 1)
+
+    monkeypatch.setattr(benches, "within", at_once)
+    with contextlib.nullcontext() if passes else pytest.raises(AssertionError, match="y_o"):
+        run_in_simulator(body)
+    assert (tmp_path / simulation.COVERAGE).exists() == passes
+
+
+def test_a_whole_configuration_replaces_what_it_had_met(monkeypatch, tmp_path):
+    """Also with nothing, as where it no longer builds; a part leaves it."""
+    monkeypatch.setattr(benches, "COVERED", tmp_path / "met")
+    monkeypatch.setattr(benches, "simulate", lambda *_: ([], "does not build", ""))
+    bench = Bench("tb/fp_add/bench.py", "fp_lanes", [Config(CONFIG, {})])
+    kept = tmp_path / "met" / f"fp_add-{CONFIG}-icarus.jsonl"
+    kept.parent.mkdir()
+    kept.write_text("[]\n")
+    bench.run("icarus", CONFIG, 1, results=tmp_path, part=True)
+    assert kept.exists()
+    bench.run("icarus", CONFIG, 1, results=tmp_path)
+    assert not kept.exists()
 
 
 def test_a_test_that_checks_nothing_is_red(run_in_simulator, monkeypatch):

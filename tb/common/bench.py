@@ -228,6 +228,8 @@ class Bench:
                     elif not isinstance(error, AnswerError):
                         raise
                     raise AssertionError(f"{error}\n  rerun  {rerun}") from None
+                else:  # only where all was compared that the bins were told for
+                    add_coverage(Path(task.notes).with_name(COVERAGE), board.covered)
                 finally:
                     note = {
                         "failure": failure,
@@ -236,7 +238,6 @@ class Bench:
                         "read": self._read & self._task.settings.keys(),
                     }
                     add_note(task.notes, name, board.transactions, **note)
-                    add_coverage(Path(task.notes).with_name(COVERAGE), board.covered)
 
             functools.update_wrapper(body, function)
             del body.__wrapped__  # cocotb must see the signature (dut)
@@ -439,11 +440,13 @@ def set_state(rng: np.random.Generator, text: str) -> None:
 
 
 def _keep_coverage(found: str, kept: Path, part: bool) -> None:
-    """Bins that were met, of one simulation or of one for each test; those of a part are added."""
+    """Bins that a configuration has met; they replace those before, those of a part are added."""
     if found:
         kept.parent.mkdir(parents=True, exist_ok=True)
         with kept.open("a" if part else "w") as file:
             file.write(found)
+    elif not part:
+        kept.unlink(missing_ok=True)
 
 
 def _echo(line: str) -> None:

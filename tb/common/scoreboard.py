@@ -29,7 +29,8 @@ class Scoreboard:
     transactions : int
         Values checked so far.
     covered : dict
-        Unit and name of a point -> its bins that were met (:mod:`tb.common.coverage`).
+        Unit and name of a point -> its bins that were met (:mod:`tb.common.coverage`). They count
+        if the test passes.
     failures : dict
         First line of a mismatch -> what it was and when, for the waveform; see
         :func:`scripts.waves.failure.failure_group`.
