@@ -5,8 +5,8 @@ Verdicts are kept in build/regress/<bench>/journal.jsonl as soon as they are the
 of RTL, bench, model and data: a regression that was cut short goes on with the same command. Of
 each test that failed the shortest stimulus is searched that still fails, and its waveform kept.
 
-Writes build/regress/junit.xml, coverage.json and the waveforms. Exit status 1 if a unit failed, 2,
-after one line, for bad input, 130 for Ctrl-C.
+Writes build/regress/junit.xml, coverage.json and the waveforms. Exit status 1 if a unit failed or
+a bench was never begun, 2, after one line, for bad input, 130 for Ctrl-C.
 """
 
 import argparse
@@ -66,6 +66,7 @@ def run_all(regression: Regression, run: Run, total: int | None, until: float | 
             if row["result"] != "pass":
                 console.print(Text(f"failed: {unit.name}: {said(row)}"), soft_wrap=True)
             tell()
+    write(regression)  # the search may take long
     known = regression.minimal()
     left = [failure for failure in regression.failures if failure.key not in known]
     if left:
@@ -73,6 +74,12 @@ def run_all(regression: Regression, run: Run, total: int | None, until: float | 
             for number, (failure, found) in enumerate(run(minimised, left), 1):
                 regression.keep(failure, found)
                 update(number, len(left))
+
+
+def write(regression: Regression) -> None:
+    """Write what is known now."""
+    write_junit(JUNIT, regression.found, regression.minimal())
+    COVERED.write_text(json.dumps(regression.coverage(), indent=1) + "\n")
 
 
 def said(row: Row) -> str:
@@ -83,26 +90,26 @@ def said(row: Row) -> str:
     return row["message"].splitlines()[0]
 
 
-def report(regression: Regression, console: Console) -> int:
-    """Print and write what was found; the exit status."""
-    minimal = regression.minimal()
-    found = [regression.rows[unit.key] for unit in regression.asked if unit.key in regression.rows]
-    write_junit(JUNIT, found, minimal)
-    covered = regression.coverage()
-    COVERED.write_text(json.dumps(covered, indent=1) + "\n")
+def report(regression: Regression, benches: Sequence[str], console: Console) -> int:
+    """Print and write what was found of these benches; the exit status."""
+    write(regression)
+    minimal, found, covered = regression.minimal(), regression.found, regression.coverage()
     _print_benches(found, console)
     failed = regression.failed
     if failed:
         _print_failed(regression, minimal, console)
     bins, hit = (sum(row[name] for row in covered) for name in ("bins", "hit"))
     covers = f"coverage: {hit} of {bins} bins of {', '.join(row['unit'] for row in covered)}"
+    begun = {unit.bench for unit in regression.asked}
+    never = [name for name in benches if name not in begun]
     for line in (
         *([covers] if covered else []),
+        *([f"never begun, HOURS was too short: {', '.join(never)}"] if never else []),
         *(str(shown(path)) for path in (JUNIT, COVERED)),
         f"{len(found)} runs, {regression.known} of them from the journal, {len(failed)} failed",
     ):
         console.print(line, highlight=False, soft_wrap=True)
-    return int(bool(failed))
+    return int(bool(failed or never))
 
 
 def _print_benches(found: Sequence[Row], console: Console) -> None:
@@ -219,7 +226,8 @@ def run(options: argparse.Namespace) -> int:
             raise InputError("SEEDS: say how many, or how many HOURS")
         seeds, until = new_seeds(seed), time.time() + options.hours * HOUR_S
         text = f"new seeds drawn from {seed}, until {time.strftime('%H:%M', time.localtime(until))}"
-    console.print(f"regress: {len(benches)} benches, {text}", highlight=False)
+    many = f"{len(benches)} bench{'es' if len(benches) > 1 else ''}"
+    console.print(f"regress: {many}, {text}", highlight=False)
     total = None
     if until is None:
         total = sum(1 for _ in units_of(benches, simulators, seeds))
@@ -227,16 +235,19 @@ def run(options: argparse.Namespace) -> int:
             raise InputError(f"SIM={options.sim}: no configuration of these benches runs there")
     regression = Regression(units_of(benches, simulators, seeds), until)
     with alone_in(FOLDER):
+        for old in (JUNIT, COVERED):
+            old.unlink(missing_ok=True)
         try:
             with workers(options.workers, options.scheduler) as (_, run_):
                 run_all(regression, run_, total, until)
         except InputError as error:  # by make's name
             raise InputError(f"{error}".replace("--scheduler ", "SCHEDULER=")) from None
         except KeyboardInterrupt:
+            write(regression)
             kept = f"{len(regression.rows)} verdicts are kept, the same command goes on"
             print(f"{MESSAGE}; {kept}", file=sys.stderr)
             return INTERRUPTED
-        return report(regression, console)
+        return report(regression, [bench.name for bench in benches], console)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -55,15 +55,24 @@ class Regression:
                 self.rows[unit.key] = row
 
     def add(self, unit: Unit, found: Found | None) -> Row:
-        """Keep what a unit found; None: its workers died, and it runs again next time."""
+        """Keep what a unit found.
+
+        It runs again next time if its workers died (None), or its simulator was killed.
+        """
         if found is None:
             row, met = dead(unit)
         else:
             row, met = found
             self._met_by(unit.bench, unit.digest).add(met)
-            self.journal(unit.bench).add(row)
+            if not row.get("killed"):
+                self.journal(unit.bench).add(row)
         self.rows[unit.key] = row
         return row
+
+    @property
+    def found(self) -> list[Row]:
+        """The rows that there are of what was asked, in this order."""
+        return [self.rows[unit.key] for unit in self.asked if unit.key in self.rows]
 
     @property
     def failed(self) -> list[Unit]:

@@ -26,6 +26,8 @@ PLACE = "-regress"  # of its builds, apart from those of `make <bench>`
 #: Files that benches read besides the RTL, the Python that they import, and BUILD_FILES.
 MECHANISMS = ("scenarios/*.toml", "robots/*.urdf")
 DATA = ("sw/*", "pymodel/*/*.[ch]", "requirements.txt")
+#: Of a bench's folder, what its simulations do not read.
+NOT_READ = ("Makefile", "waves.toml")
 #: What simulations are built with, besides all of tb/common that is no Python.
 BUILD_FILES = ("rtl/lint.vlt", "tb/common/once.py")
 NO_WORKER = "its worker died each time: out of memory, or a crash below Python"
@@ -126,7 +128,12 @@ def sources_of_bench(bench: str, *modules: str) -> list[Path]:
     python = sorted({ROOT / file for module in named for file in sources_of(module)})
     common = sorted(path for path in (ROOT / "tb/common").glob("*.*") if path.suffix != ".py")
     built = [*common, *(ROOT / file for file in BUILD_FILES)]
-    return [*needed(device.toplevel, device.sources), *built, *python, *_matching(DATA)]
+    own = sorted(
+        path
+        for path in (ROOT / "tb" / bench).glob("*.*")
+        if path.suffix not in (".py", ".sv") and path.name not in NOT_READ
+    )
+    return [*own, *needed(device.toplevel, device.sources), *built, *python, *_matching(DATA)]
 
 
 def _matching(patterns: Iterable[str]) -> list[Path]:

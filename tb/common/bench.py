@@ -41,6 +41,7 @@ from tb.common.results import add_coverage, add_note, problems_of
 from tb.common.rtl_files import rtl_files
 from tb.common.scoreboard import Scoreboard
 from tb.common.simulation import COVERAGE, Device, Task, simulate
+from tb.common.simulators import WAS_KILLED
 from tb.common.waiting import AnswerError, HangError, within
 
 DEFAULT_SEED, MAX_SEED = 1, 2**31 - 1
@@ -400,6 +401,7 @@ class Bench:
             "wall_s": round(time.monotonic() - start, 2),
             "result": "fail" if problems else "pass",
             "problems": outside,
+            "killed": any(WAS_KILLED in problem for problem in outside),
             "message": "\n\n".join([*problems, f"rerun: {rerun}"]) if problems else "",
         }
         if results:

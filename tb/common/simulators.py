@@ -28,6 +28,7 @@ UNFINISHED = "unfinished"  # file in a build folder while it is being built
 COVERAGE_ARGS = ("--coverage-line", "--coverage-toggle", "--coverage-max-width", "65536")
 # A line that says why a build fails; to Verilator warnings are errors.
 REASON = re.compile(r"%(Error|Warning)|\berror:|syntax error")
+WAS_KILLED = "was killed from outside, as a system without memory does"
 GRACE_S = 10  # between asking a simulator to stop and killing it
 
 
@@ -195,6 +196,8 @@ class Logged:
         name = Path(cmd[1] if cmd[0] == "perl" else cmd[0]).name
         if expired.is_set():
             raise TooLongError(f"{name} took more than {self.limit_s} s")
+        if status == -signal.SIGKILL:
+            raise SystemExit(f"{name} {WAS_KILLED}")
         if status:
             raise SystemExit(f"{name} ended with status {status}{why}")
 

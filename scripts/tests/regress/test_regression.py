@@ -73,13 +73,33 @@ def test_a_unit_whose_workers_died_runs_again():
     assert list(Regression([unit(3)], None).todo()) == [unit(3)]
 
 
+def test_a_unit_whose_simulator_was_killed_runs_again():
+    """By the system that had no memory left, say: that is no verdict on the sources."""
+    first = Regression([unit(3)], None)
+    for one in first.todo():
+        row, met = found(one, "fail")
+        assert first.add(one, Found(row | {"killed": True}, met))["result"] == "fail"
+    assert first.failed and list(Regression([unit(3)], None).todo()) == [unit(3)]
+
+
 @pytest.mark.parametrize(("results", "status"), [(["pass"], 0), (["pass", "fail"], 1)])
 def test_a_unit_that_failed_is_status_1(results, status, monkeypatch):
     monkeypatch.setattr(regression, "all_points", lambda: [])
     some = Regression(map(unit, range(len(results))), None)
     for one, result in zip(some.todo(), results, strict=True):
         some.add(one, found(one, result))
-    assert command.report(some, Console(quiet=True)) == status
+    assert command.report(some, ["fp_add"], Console(quiet=True)) == status
+    assert json.loads(command.COVERED.read_text()) == []
+    assert command.JUNIT.exists()
+
+
+def test_a_bench_that_was_never_begun_is_named_and_status_1(monkeypatch, capsys):
+    monkeypatch.setattr(regression, "all_points", lambda: [])
+    some = Regression([unit(3)], None)
+    for one in some.todo():
+        some.add(one, found(one))
+    assert command.report(some, ["fp_add", "fp_mul"], Console(width=100)) == 1
+    assert "never begun, HOURS was too short: fp_mul" in capsys.readouterr().out
 
 
 def test_nothing_is_begun_after_the_time_is_over():
@@ -110,6 +130,20 @@ def test_a_verdict_depends_on_what_simulations_are_built_with():
     assert {"tb/common/model.h", "tb/common/once.py"} <= named < found
     assert {"tb/common/model.mk", "tb/common/fast_casts.c"} < found
     assert {"scenarios/four_bar.toml", "robots/iiwa14.urdf", "sw/step_engine.c"} < found
+
+
+def test_a_verdict_depends_on_the_data_of_the_bench():
+    """All files in its folder but those that no simulation reads."""
+    listed = subprocess.run(
+        ["git", "ls-files", "tb"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.split()
+    data = [
+        file for file in listed if not file.endswith((".py", ".sv", "/Makefile", "/waves.toml"))
+    ]
+    own = [file for file in data if file.split("/")[1] in units.bench_names()]
+    assert "tb/cosim_hdca/diverging.toml" in own
+    for file in own:
+        assert ROOT / file in units.sources_of_bench(file.split("/")[1])
 
 
 def test_the_digest_follows_the_sources_and_the_simulator(monkeypatch, tmp_path):
@@ -222,6 +256,7 @@ def test_a_killed_regression_goes_on(folder, number):
     process = subprocess.Popen(
         [sys.executable, "-c", SLOW, str(folder)], cwd=ROOT, stderr=subprocess.PIPE, text=True
     )
+    (folder / "junit.xml").write_text("nothing of old")
     journal, until = folder / "fp_recip_stream" / "journal.jsonl", time.monotonic() + 60
     while not journal.exists() or journal.read_text().count("\n") < 2:
         assert process.poll() is None and time.monotonic() < until
@@ -231,6 +266,7 @@ def test_a_killed_regression_goes_on(folder, number):
     if number == signal.SIGINT:
         assert process.returncode == 130 and "Traceback" not in error
         assert re.search(r"ended by Ctrl-C; [0-9]+ verdicts are kept, the same command", error)
+        assert "nothing of old" not in (folder / "junit.xml").read_text()
     kept = journal.read_text().count("\n")
     assert 2 <= kept < 24
     done = subprocess.run(
