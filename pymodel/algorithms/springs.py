@@ -33,14 +33,15 @@ from pymodel.mechanism.topology import Topology
 HERON_STEPS = 8
 
 
-def length_error(stretch: np.ndarray) -> np.ndarray:
+def length_error(stretch: np.ndarray | float) -> np.ndarray:
     """Relative error of the length that Heron's method finds, without rounding.
 
     Parameters
     ----------
-    stretch : numpy.ndarray
+    stretch : numpy.ndarray or float
         Length divided by the natural length.
     """
+    stretch = np.asarray(stretch, np.float64)  # a float of Python cannot be divided by 0
     with np.errstate(divide="ignore", over="ignore"):
         quotient = np.abs((stretch + 1.0) / (stretch - 1.0)) ** 2.0**HERON_STEPS
         return 2.0 / (quotient - 1.0)

@@ -18,6 +18,7 @@ from pymodel.mechanism.scenario_file import load
 from pymodel.mechanism.scenario_writer import varied
 from pymodel.runs import engine_runs, lagrangian, native_runs
 from pymodel.runs.joint_forces import joint_forces
+from pymodel.runs.judgement import warnings_of
 from pymodel.runs.simulate import simulate
 from pymodel.runs.summary import is_conservative
 from pymodel.tests.chains import difference, random_chain
@@ -135,6 +136,26 @@ def test_the_error_of_a_length_is_that_of_herons_method():
     np.testing.assert_allclose(errors, lengths / stretches - 1, rtol=1e-6, atol=1e-15)
     assert length_error(1 / STRETCH) == pytest.approx(2.4e-14, rel=0.1)
     assert length_error(np.array([0.0])) == np.inf
+    assert length_error(1.0) == 0.0
+
+
+def test_a_spring_that_keeps_its_natural_length_is_no_warning():
+    """Its force is zero all the time, its length right."""
+    scenario = load(
+        {
+            "name": "slack",
+            "gravity": [0, 0],
+            "time": {"step": 1e-2, "end": 0.1},
+            "body": [{"mass": 1, "inertia": 1, "com": [0, 0], "tip": [1, 0]}],
+            "spring": [
+                {"body": 0, "point": [1, 0], "to": -1, "at": [1, 0.5], "stiffness": 10}
+                | {"length": 0.5}
+            ],
+        }
+    )
+    trajectory = simulate(scenario, Float64())
+    assert not [*warnings_of(scenario, trajectory, "float64")]
+    assert abs(trajectory.q[-1][0]) < 1e-12
 
 
 def test_lengths_that_no_spring_has_at_the_start_are_refused():
