@@ -15,6 +15,7 @@ import re
 import sys
 import time
 from collections.abc import Sequence
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -76,10 +77,12 @@ def run_all(regression: Regression, run: Run, total: int | None, until: float | 
                 update(number, len(left))
 
 
-def write(regression: Regression) -> None:
-    """Write what is known now."""
+def write(regression: Regression) -> list[dict[str, Any]]:
+    """Write what is known now; the rows of coverage."""
     write_junit(JUNIT, regression.found, regression.minimal())
-    COVERED.write_text(json.dumps(regression.coverage(), indent=1) + "\n")
+    covered = regression.coverage()
+    COVERED.write_text(json.dumps(covered, indent=1) + "\n")
+    return covered
 
 
 def said(row: Row) -> str:
@@ -92,8 +95,8 @@ def said(row: Row) -> str:
 
 def report(regression: Regression, benches: Sequence[str], console: Console) -> int:
     """Print and write what was found of these benches; the exit status."""
-    write(regression)
-    minimal, found, covered = regression.minimal(), regression.found, regression.coverage()
+    covered = write(regression)
+    minimal, found = regression.minimal(), regression.found
     _print_benches(found, console)
     failed = regression.failed
     if failed:

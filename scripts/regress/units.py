@@ -128,11 +128,11 @@ def sources_of_bench(bench: str, *modules: str) -> list[Path]:
     python = sorted({ROOT / file for module in named for file in sources_of(module)})
     common = sorted(path for path in (ROOT / "tb/common").glob("*.*") if path.suffix != ".py")
     built = [*common, *(ROOT / file for file in BUILD_FILES)]
-    own = sorted(
+    own = [
         path
-        for path in (ROOT / "tb" / bench).glob("*.*")
+        for path in _matching([f"tb/{bench}/*"])
         if path.suffix not in (".py", ".sv") and path.name not in NOT_READ
-    )
+    ]
     return [*own, *needed(device.toplevel, device.sources), *built, *python, *_matching(DATA)]
 
 
