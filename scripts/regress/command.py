@@ -14,7 +14,7 @@ import json
 import re
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -42,7 +42,7 @@ from scripts.run import status_of
 from scripts.run_options import OptionParser, one_of, whole
 from scripts.waves.choose import shown
 from tb.common import times
-from tb.common.bench import DEFAULT_SEED, MAX_SEED
+from tb.common.bench import DEFAULT_SEED, MAX_SEED, Bench
 from tb.common.simulators import SIMULATORS, usable
 
 JUNIT, COVERED = FOLDER / "junit.xml", FOLDER / "coverage.json"
@@ -93,8 +93,13 @@ def said(row: Row) -> str:
     return row["message"].splitlines()[0]
 
 
+def owed(benches: Iterable[Bench], simulators: Collection[str]) -> list[str]:
+    """Those of some benches that have a configuration for some simulators, by name."""
+    return [b.name for b in benches if any({*c.sims} & {*simulators} for c in b.configs.values())]
+
+
 def report(regression: Regression, benches: Sequence[str], console: Console) -> int:
-    """Print and write what was found of these benches; the exit status."""
+    """Print and write what was found; the exit status, 1 too if one of these never began."""
     covered = write(regression)
     minimal, found = regression.minimal(), regression.found
     _print_benches(found, console)
@@ -250,7 +255,7 @@ def run(options: argparse.Namespace) -> int:
             kept = f"{len(regression.rows)} verdicts are kept, the same command goes on"
             print(f"{MESSAGE}; {kept}", file=sys.stderr)
             return INTERRUPTED
-        return report(regression, [bench.name for bench in benches], console)
+        return report(regression, owed(benches, simulators) if until else [], console)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -8,6 +8,7 @@ import sys
 import time
 import xml.etree.ElementTree as ET
 from itertools import islice
+from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
@@ -100,6 +101,13 @@ def test_a_bench_that_was_never_begun_is_named_and_status_1(monkeypatch, capsys)
         some.add(one, found(one))
     assert command.report(some, ["fp_add", "fp_mul"], Console(width=100)) == 1
     assert "never begun, HOURS was too short: fp_mul" in capsys.readouterr().out
+
+
+def test_a_bench_without_a_simulator_is_not_owed():
+    benches = chosen_benches(["fp_add", "cosim_array"])
+    only = SimpleNamespace(name="one", configs={"a": SimpleNamespace(sims=("verilator",))})
+    assert command.owed([*benches, only], ["verilator"]) == ["fp_add", "cosim_array", "one"]
+    assert command.owed([only], ["icarus"]) == []
 
 
 def test_nothing_is_begun_after_the_time_is_over():
