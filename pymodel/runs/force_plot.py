@@ -15,7 +15,7 @@ from pymodel.runs.joint_forces import UNITS, JointForces, joint_names
 from pymodel.runs.plots import DASHES, JOINT_COLOURS, NAME_COLUMNS, STYLE, literal, named, save
 
 FEW = len(JOINT_COLOURS)  # joints with a colour each
-TALL, LEGEND_WIDTH = 20, 1.5  # names in a column of the legend; its width, inches
+TALL, LEGEND_WIDTH = 24, 2.2  # lines in a column of the legend; its width, inches
 
 
 @np.errstate(over="ignore", invalid="ignore")  # numbers near the end of float64 may be drawn
@@ -66,13 +66,14 @@ def plot_forces(
                 axes.set_title(f"no joint has a {quantity}")
                 axes.set_yticks([])
         if drawn:  # one legend for both panels: that of one may be higher than the panel
-            columns = -(-len(drawn) // TALL)
+            lines = sum(1 + curve.get_label().count("\n") for curve in drawn.values())
+            columns = -(-lines // TALL)
             figure.set_figwidth(9 + LEGEND_WIDTH * (columns - 1))
             figure.legend(
                 handles=[curve for _, curve in sorted(drawn.items())],
                 loc="outside right upper",
                 ncols=columns,
-                fontsize="xx-small" if len(drawn) > FEW else None,
+                fontsize="small" if len(drawn) > FEW else None,
             )
         panels[-1].set_xlabel("time [s]")
         if len(forces.t) > 1:

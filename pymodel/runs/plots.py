@@ -378,7 +378,7 @@ def _joints(
         figure.legend(handles=shown, loc="outside lower center", ncols=3)
     else:
         for k, axes in enumerate(panels):
-            if not k or wanted[k].names != wanted[0].names:
+            if not k or wanted[k].names != wanted[k - 1].names:
                 _beside(axes)
     _limit_time(panels, trajectory)
     return figure

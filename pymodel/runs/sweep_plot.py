@@ -9,16 +9,17 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
+from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from pymodel.mechanism.scenario import Scenario
-from pymodel.mechanism.units import coordinate_units, momentum_units, velocity_units
+from pymodel.mechanism.units import coordinate_units, key_unit, momentum_units, velocity_units
 from pymodel.runs import plots
 from pymodel.runs.input_error import InputError
 from pymodel.runs.sweep_files import Columns
 from pymodel.runs.trajectory import joint_column_names
 
-NO_VALUE = "#999999"
+NO_VALUE = {"facecolor": "white", "edgecolor": "#999999", "hatch": "////", "linewidth": 0.0}
 UNEVEN = 4.0  # ratio of the gaps of a key's values from which cells are drawn of one size
 UNITS = {"t": "s", "energy_change": "J", "loop_position": "m", "loop_velocity": "m/s"}
 OF_PINS = {
@@ -29,10 +30,7 @@ OF_PINS = {
 
 
 def unit_of(column: str, scenario: Scenario | None = None) -> str:
-    """Unit of a column, empty without one; where no scenario says otherwise joints are pins.
-
-    Of the varied keys only those of joints with one coordinate have one.
-    """
+    """Unit of a column, empty without one; where no scenario says otherwise joints are pins."""
     if column in UNITS:
         return UNITS[column]
     if scenario is None:
@@ -42,11 +40,7 @@ def unit_of(column: str, scenario: Scenario | None = None) -> str:
     found = dict(
         zip((x for own in names for x in own), (x for own in units for x in own), strict=True)
     )
-    for k, (own, size) in enumerate(zip(scenario.v_slices, scenario.freedoms, strict=True)):
-        if size.q == size.v == 1:
-            found[f"body[{k}].q"] = units[1][own][0].removesuffix("/s")
-            found[f"body[{k}].qd"] = units[1][own][0]
-    return found.get(column, "")
+    return found[column] if column in found else key_unit(scenario, column)
 
 
 def _label(column: str, scenario: Scenario | None) -> str:
@@ -62,7 +56,7 @@ def plot_map(
     title: str,
     scenario: Scenario | None = None,
 ) -> None:
-    """Draw a column over a grid of two keys; variations without a value are grey.
+    """Draw a column over a grid of two keys; variations without a value are hatched.
 
     Parameters
     ----------
@@ -108,13 +102,16 @@ def plot_map(
     with mpl.rc_context(plots.STYLE | {"axes.grid": False}):
         figure = Figure(figsize=(6.6, 5.4), layout="constrained")
         axes = figure.subplots()
-        axes.set_facecolor(NO_VALUE)
+        axes.patch.set(**NO_VALUE)
         places = _places(axes.xaxis, x), _places(axes.yaxis, y)
         mesh = axes.pcolormesh(*places, colours, shading="nearest", rasterized=True, **style)
         figure.colorbar(mesh, label=plots.literal(label))
         axes.set_xlabel(plots.literal(_label(keys[0], scenario)))
         axes.set_ylabel(plots.literal(_label(keys[1], scenario)))
         axes.set_title(plots.named(title))
+        if not np.isfinite(colours).all():
+            key = Patch(label="no value", **NO_VALUE)
+            figure.legend(handles=[key], loc="outside lower right")
         plots.save(figure, path)
 
 

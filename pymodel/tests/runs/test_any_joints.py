@@ -99,9 +99,30 @@ def test_outcomes_and_units():
     assert (unit_of("q0", scenario), unit_of("q3", scenario)) == ("m", "")
     assert (unit_of("p6", scenario), unit_of("t", scenario), unit_of("q3")) == ("N s", "s", "rad")
     crank = load(SCENARIOS / "slider_crank.toml")
-    keys = ("body[0].q", "body[2].q", "body[2].qd", "body[0].mass")
-    assert [unit_of(key, crank) for key in keys] == ["rad", "m", "m/s", ""]
-    assert (unit_of("body[0].q", scenario), unit_of("body[1].qd")) == ("", "rad/s")
+    units = {
+        "body[0].q": "rad",
+        "body[2].q": "m",
+        "body[2].qd": "m/s",
+        "body[0].mass": "kg",
+        "body[0].com[1]": "m",
+        "body[1].torque": "N m",
+        "body[2].torque": "N",
+        "body[2].spring": "N/m",
+        "body[0].damping": "N m s/rad",
+        "body[2].damping": "N s/m",
+        "body[2].rotation": "rad",
+        "gravity[1]": "m/s²",
+        "time.step": "s",
+        "loop[0].at[0]": "m",
+        "spring[3].stiffness": "N/m",
+        "body[9].mass": "kg",
+        "status": "",
+        "body[0].what": "",
+        "no.such": "",
+    }
+    assert {key: unit_of(key, crank) for key in units} == units
+    free = [unit_of(f"body[0].q[{k}]", scenario) for k in (0, 2, 3, 7)]
+    assert (free, unit_of("body[1].qd")) == (["m", "m", "", ""], "rad/s")
 
 
 def test_numbers_of_joints_may_be_varied():

@@ -138,6 +138,14 @@ def test_few_joints_are_solid(scenario, run):
     assert axes.get_title(loc="left") == "solid: run, dotted: reference"
 
 
+def test_each_panel_of_joints_names_its_curves():
+    """Where the panel above has others: those of the slider are not the pins'."""
+    crank = load(SCENARIOS / "slider_crank.toml", steps=2)
+    legends = [axes.get_legend() for axes in plots.plot(simulate(crank), crank, "joints").axes]
+    names = [[text.get_text() for text in legend.get_texts()] for legend in legends]
+    assert names == 2 * [["joint 0 (crank)", "joint 1 (rod)"], ["joint 2 (slider)"]]
+
+
 def test_forces_of_many_joints_and_loops_differ():
     scenario = load(SCENARIOS / "andrews.toml", steps=1)
     run = simulate(scenario, "float64")
@@ -159,7 +167,7 @@ def test_forces_of_many_joints_and_loops_differ():
 def test_a_map_of_angles(monkeypatch, angles, label, limits):
     """Small ones are not lost in a whole turn; cells of uneven values are of one size."""
     x, y = (grid.ravel() for grid in np.meshgrid([1e-3, 1.0, 1e3], [0.0, 1.0]))
-    table = {"x": x, "y": y, "q0": np.array(2 * angles), "status": np.full(6, "done")}
+    table = {"x": x, "y": y, "q0": np.array(2 * angles), "status": np.full(6, "done", "<U6")}
     drawn = []
     monkeypatch.setattr(Figure, "savefig", lambda figure, *_, **__: drawn.append(figure))
     plot_map(table, ("x", "y"), "q0", "map.png", MARKUP)
@@ -168,3 +176,8 @@ def test_a_map_of_angles(monkeypatch, angles, label, limits):
     assert (bar.get_ylabel(), axes.collections[0].get_clim()) == (label, limits)
     assert [text.get_text() for text in axes.get_xticklabels()] == ["", "0.001", "1", "1000", ""]
     assert axes.get_ylim() == (-0.5, 1.5)
+    assert not drawn[0].legends
+    table["status"][4] = "failed"
+    plot_map(table, ("x", "y"), "q0", "map.png", MARKUP)
+    (legend,) = drawn[1].legends
+    assert [text.get_text() for text in legend.get_texts()] == ["no value"]
