@@ -202,7 +202,5 @@ def finish(
     if condition is not None and not condition < joint_limit(roundoff):
         status = BROKE_OFF
     summary = write_run(run, out, twin=twin, with_reference=with_reference, forces=forces)
-    if with_reference and summary["reference_missing"]:
-        print(f"{summary['reference_missing']}; the reference ends there", file=sys.stderr)
     print_summary(summary, out)
     return summary, status

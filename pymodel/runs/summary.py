@@ -302,7 +302,10 @@ def print_summary(
     table.add_row(ENERGY_NAMES[summary["conservative"]], energy, "mJ")
     for name, worst in summary["conserved_change_max"].items():
         if name != ENERGY:
-            table.add_row(f"worst drift of {name}", f"{worst['max']:.4g}", worst["unit"])
+            size, unit = worst["max"], worst["unit"]
+            if unit == "J":  # as the other energies
+                size, unit = MILLI * size, "mJ"
+            table.add_row(f"worst drift of {name}", f"{size:.4g}", unit)
     if summary["loop_position_max_m"] or summary["loop_velocity_max_m_s"]:
         table.add_row("worst loop gap", f"{summary['loop_position_max_m']:.3g}", "m")
         table.add_row("worst loop velocity", f"{summary['loop_velocity_max_m_s']:.3g}", "m/s")

@@ -76,6 +76,13 @@ def test_the_screen_says_why_the_reference_ends_and_names_the_energy(
         assert name in text
 
 
+def test_the_screen_has_one_unit_for_energies(tmp_path):
+    arm = load(SCENARIOS / "driven_arm.toml", steps=4)
+    text = printed(finish(arm, simulate(arm), tmp_path, "float64"), tmp_path)
+    rows = [line.replace("│", "|").split("|") for line in text.splitlines() if "energy" in line]
+    assert len(rows) > 1 and {row[3].strip() for row in rows} == {"mJ"}
+
+
 def printed(summary, out):
     """What a user sees of a summary."""
     console = Console(file=io.StringIO(), width=100)
