@@ -233,8 +233,8 @@ synth: venv ## area and clock of all hardware [UNITS="fp_add step_engine:2+2" FA
 	@$(PY) -m scripts.command scripts.cost.synth --set-up synth $(UNITS) \
 	  $(if $(FAMILY),--family '$(FAMILY)') $(if $(SEEDS),--seeds '$(SEEDS)')
 cost: venv ## docs/hardware_cost.md from what `make synth` left in build/, errors by format
-	@$(PY) -m scripts.command scripts.cost.formats
 	@$(PY) -m scripts.command scripts.cost.pareto
+	@$(PY) -m scripts.command scripts.cost.formats
 	@$(PY) -m scripts.command scripts.cost.document
 
 .PHONY: formal formal-results

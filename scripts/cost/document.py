@@ -1,6 +1,6 @@
 """Write docs/hardware_cost.md and its pictures from what `make synth` left in build/.
 
-Run by `make cost`, after `formats` and `pareto`. Numbers are never typed by hand, but for those of
+Run by `make cost`, after `pareto` and `formats`. Numbers are never typed by hand, but for those of
 others. Exit status 2, after one line, when something has to run first.
 """
 

@@ -1,12 +1,14 @@
 """What the tables of robots are about, and where their numbers are kept."""
 
 from functools import cache
+from typing import Any
 
 from pymodel.algorithms.rigid_body.functions import FUNCTIONS
 from pymodel.arith.fp import BINARY32, Format
 from pymodel.mechanism import urdf
 from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.robot import Robot
+from scripts.documents import MissingError, read
 from scripts.places import BUILD, ROOT
 
 OUT = BUILD / "robots"
@@ -26,6 +28,8 @@ LOOP_FORMATS = tuple(Format(*widths) for widths in ((5, 10), (8, 12), (8, 15), (
 STATES, SEED = 200, 1
 NAMES = tuple(FUNCTIONS)
 LOOP = "PD control"  #: besides the functions: a step of the robot under it
+CLOSED_LOOP = BUILD / "closed_loop" / ARM
+LOOP_COMMAND = f"make closed-loop URDF=robots/{ARM}.urdf TARGET=step"
 
 
 @cache
@@ -38,3 +42,17 @@ def robot(name: str) -> Robot:
 def small(name: str) -> Robot:
     """A robot as its functions are recorded."""
     return reduced(robot(name))
+
+
+def closed_loop_summary() -> dict[str, Any]:
+    """What the robot did under PD control in RTL.
+
+    Raises
+    ------
+    MissingError
+        If it did not run, or ran on the model.
+    """
+    summary = read(CLOSED_LOOP / "summary.json", LOOP_COMMAND)
+    if summary["target"] != "step":
+        raise MissingError(f"the closed loop ran on the model: run `{LOOP_COMMAND}` first")
+    return summary

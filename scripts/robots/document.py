@@ -7,27 +7,28 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pymodel.machine.isa import Machine
-from scripts.documents import MissingError, copy_picture, read, table, write_document
-from scripts.places import BUILD, DOCS
+from scripts.documents import copy_picture, read, table, write_document
+from scripts.places import DOCS
 from scripts.robots.cases import (
     ARM,
+    CLOSED_LOOP,
     FORMATS,
     LANES,
     LOOP,
+    LOOP_COMMAND,
     LOOP_FORMATS,
     MEASURED,
     NAMES,
     PICTURE,
     ROBOTS,
     STATES,
+    closed_loop_summary,
     robot,
 )
 from scripts.robots.field import field, placed, verdict
 
 DOC = DOCS / "robots_results.md"
 COMMAND = "make robots-tables"
-CLOSED_LOOP = BUILD / "closed_loop" / ARM
-LOOP_COMMAND = f"make closed-loop URDF=robots/{ARM}.urdf TARGET=step"
 NONE = "–"
 #: Errors that formats are judged by, relative to the largest entry.
 GOALS = (1e-2, 1e-3, 1e-4, 1e-5)
@@ -131,8 +132,6 @@ def schedules(rows: Rows) -> str:
 
 def closed_loop(summary: Mapping[str, Any]) -> str:
     """The run in RTL."""
-    if summary["target"] != "step":
-        raise MissingError(f"the closed loop ran on the model: run `{LOOP_COMMAND}` first")
     clock = placed(int(summary["lanes"].partition("+")[0])).mhz
     step = summary["cycles_of_a_step"]
     rows = [
@@ -235,7 +234,7 @@ time in C++. Pinocchio's dFD gives the inverse of M, too.
 def from_results() -> str:
     """The text of what the commands have left, its pictures copied."""
     tables = read(MEASURED, COMMAND)
-    text = document(tables, read(CLOSED_LOOP / "summary.json", LOOP_COMMAND))
+    text = document(tables, closed_loop_summary())
     copy_picture("robot_formats", PICTURE, COMMAND)
     copy_picture("closed_loop", CLOSED_LOOP / "motion.png", LOOP_COMMAND)
     return text

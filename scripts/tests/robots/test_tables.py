@@ -4,7 +4,8 @@ import pytest
 
 from pymodel.arith.fp import BINARY32, Format
 from pymodel.runs import robot_calls
-from scripts.robots import document, field
+from scripts import documents
+from scripts.robots import cases, document, field, measure
 from scripts.robots.cases import FORMATS, LOOP, NAMES, ROBOTS, STATES, robot, small
 from scripts.robots.measure import errors, jobs
 
@@ -58,6 +59,22 @@ def test_formats_that_are_enough():
     ]
     first, *_ = document.enough(rows).splitlines()[2:]
     assert first.startswith("| 0.01 | 5/10 |")
+
+
+@pytest.mark.parametrize(
+    ("text", "why"), [(None, "is missing"), ('{"target": "model"}', "ran on the model")]
+)
+def test_what_has_to_run_first_is_missed_before_minutes_of_work(
+    tmp_path, monkeypatch, capsys, text, why
+):
+    if text:
+        (tmp_path / "summary.json").write_text(text)
+    monkeypatch.setattr(documents, "ROOT", tmp_path)
+    monkeypatch.setattr(cases, "CLOSED_LOOP", tmp_path)
+    monkeypatch.setattr(measure, "jobs", lambda: pytest.fail("measured"))
+    assert measure.main([]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert why in line and "make closed-loop" in line
 
 
 def test_the_document_is_that_of_the_robots():
