@@ -146,9 +146,9 @@ def version_of(simulator: str) -> str:
     return simulator_version(simulator)
 
 
-def digest_of(bench: str, simulator: str) -> str:
-    """Of what a verdict depends on: RTL, bench, model, data, and the simulator."""
-    return digest(_files(bench), version_of(simulator))
+def digest_of(bench: str, simulator: str, *words: str) -> str:
+    """Of what a verdict depends on: RTL, bench, model, data, the simulator, and the words."""
+    return digest(_files(bench), version_of(simulator), *words)
 
 
 def digest(files: Iterable[Path], *words: str) -> str:

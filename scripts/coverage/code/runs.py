@@ -5,24 +5,21 @@ formats, few lanes, every schedule and every method.
 """
 
 import contextlib
-import hashlib
 import importlib
 import io
 import json
 import resource
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-from scripts.places import BUILD, ROOT
+from scripts.places import BUILD
+from scripts.regress.units import digest_of
 from tb.common.bench import Bench
-from tb.common.rtl_files import needed
-from tb.common.simulators import COVERAGE_ARGS, simulator_version
+from tb.common.simulators import COVERAGE_ARGS
 
 FOLDER = BUILD / "coverage" / "code"
-#: What a simulation depends on besides the RTL and its bench.
-SHARED = ("pymodel", "tb/common")
+SIMULATOR = "verilator"
 
 
 @dataclass(frozen=True)
@@ -64,15 +61,7 @@ class Run:
 
     def key(self) -> str:
         """Hash of all that the counts depend on."""
-        device = self.of_bench.device
-        files = [*needed(device.toplevel, device.sources), ROOT / "rtl" / "lint.vlt"]
-        for folder in (*SHARED, f"tb/{self.bench}"):
-            files += sorted(p for p in (ROOT / folder).rglob("*") if p.suffix in (".py", ".sv"))
-        found = hashlib.sha256(repr((self, COVERAGE_ARGS, _verilator())).encode())
-        for file in files:
-            if "tests" not in file.parts:
-                found.update(file.read_bytes())
-        return found.hexdigest()
+        return digest_of(self.bench, SIMULATOR, repr((self, COVERAGE_ARGS)))
 
     def is_done(self) -> bool:
         """Whether its file is there, and of what there is now."""
@@ -87,7 +76,7 @@ class Run:
         self.about.unlink(missing_ok=True)
         with contextlib.redirect_stderr(io.StringIO()):  # cocotb-test names what failed there
             row = self.of_bench.run(
-                "verilator",
+                SIMULATOR,
                 self.config,
                 settings=self.settings,
                 params=self.params,
@@ -105,17 +94,12 @@ def _cpu_s() -> float:
     return used.ru_utime + used.ru_stime
 
 
-@cache
-def _verilator() -> str:
-    return simulator_version("verilator")
-
-
 def _vectors(count: int) -> dict[str, Any]:
-    return {"vectors": {"verilator": count}}
+    return {"vectors": {SIMULATOR: count}}
 
 
 def _of(what: str, count: int) -> dict[str, Any]:
-    return {what: {"verilator": count}}
+    return {what: {SIMULATOR: count}}
 
 
 HALF, SMALL = {"EXP_W": 5, "MAN_W": 10}, {"EXP_W": 5, "MAN_W": 4}

@@ -7,12 +7,13 @@ from collections import Counter
 import pytest
 from rich.console import Console
 
-from scripts.coverage.code import command, runs
+from scripts.coverage.code import command
 from scripts.coverage.code.points import BRANCH, LINE, TOGGLE, Place, merged, read
 from scripts.coverage.code.runs import RUNS
 from scripts.coverage.code.waivers import FILE, Sources, judge, load
 from scripts.coverage.functional import CoverageError
 from scripts.places import ROOT
+from scripts.regress import units
 from tb.common.rtl_files import rtl_files
 
 SOURCE = """module m;
@@ -222,8 +223,8 @@ def test_what_fails_of_the_runs_is_told():
 
 def test_a_run_is_done_again_on_other_rtl(tmp_path, monkeypatch):
     file, keys = tmp_path / "m.sv", set()
-    monkeypatch.setattr(runs, "needed", lambda toplevel, sources: [file])
-    monkeypatch.setattr(runs, "_verilator", lambda: "5")
+    monkeypatch.setattr(units, "_files", lambda bench: [file])
+    monkeypatch.setattr(units, "version_of", lambda simulator: "5")
     for text in ("one", "other"):
         file.write_text(text)
         keys.add(RUNS[0].key())
