@@ -50,6 +50,7 @@ class Fuzzer:
         self.stimulus = Stimulus(self.model, self.rng)
         self.started = 0
         self.counts: Counter[str] = Counter()
+        self.complete: int | None = None  # accesses before the last look
         self.seconds = 0.0
 
     async def run(self, count: int) -> None:
@@ -57,7 +58,7 @@ class Fuzzer:
         start = time.process_time()
         await self.all(self.stimulus.preamble(), [])
         batch = 0
-        while self.counts["reads"] + self.counts["writes"] < count:
+        while self.accesses < count:
             share = self.rng.choice(SHARES)
             resets = self.rng.random() < RESETS
             writes = self.stimulus.repair()
@@ -69,9 +70,15 @@ class Fuzzer:
                 await self.look()
             batch += 1
             if batch % TOLD == 0:
-                print(f"{PROGRESS}{self.counts['reads'] + self.counts['writes']}", flush=True)
+                print(f"{PROGRESS}{self.accesses}", flush=True)
+        self.complete = self.accesses
         await self.look()
         self.seconds = time.process_time() - start
+
+    @property
+    def accesses(self) -> int:
+        """Done so far."""
+        return self.counts["reads"] + self.counts["writes"]
 
     async def look(self) -> None:
         """Stop whatever runs, and read all that can be read."""
@@ -187,8 +194,8 @@ class Fuzzer:
         """Name the command that does it again, and mark the time in the waveform."""
         failure = {"ns": ns, "why": why.partition("\n")[0]} | dict(shown or {})
         add_note(self.task.notes, TEST, failure=failure)
-        done = self.counts["reads"] + self.counts["writes"]
-        command = f"make fuzz UNITS={self.task.config} COUNT={done + 1} SEED={self.task.seed}"
+        count = self.accesses + 1 if self.complete is None else self.complete
+        command = f"make fuzz UNITS={self.task.config} COUNT={count} SEED={self.task.seed}"
         raise AssertionError(f"{self.task.config}: {why}\n  rerun     {command} WAVES=1")
 
     def summary(self) -> dict[str, Any]:

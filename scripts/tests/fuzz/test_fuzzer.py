@@ -1,6 +1,7 @@
 """The fuzzer is red for each wrong answer; it holds channels back, and looks at all at the end."""
 
 import asyncio
+import re
 import subprocess
 from collections import Counter
 from contextlib import nullcontext
@@ -39,7 +40,10 @@ def field(word, low, width):
 
 
 class Top:
-    """A top that answers as its model does, but for ``bug``, and keeps what it was asked."""
+    """A top that answers as its model does, but for ``bug``, and keeps what it was asked.
+
+    A number is that of the first batch with wrong words.
+    """
 
     def __init__(self, time, bug):
         self.time, self.bug = time, bug
@@ -82,7 +86,8 @@ class Top:
         okay, words = self.model.read(base + stamp - 1, address)
         wrong = self.bug == "read" and not okay
         response = OKAY if okay or wrong else SLVERR
-        data = (words or (0,))[-1] ^ (self.bug == "word" and okay)
+        spoilt = self.bug == "word" or (isinstance(self.bug, int) and len(self.batches) >= self.bug)
+        data = (words or (0,))[-1] ^ (spoilt and okay)
         return stamp << 40 | response << 32 | data
 
     def write(self, op, base, stamp):
@@ -95,11 +100,11 @@ class Top:
 @pytest.fixture
 def made(monkeypatch, sim_time, tmp_path):
     """A fuzzer of a top that may have a bug."""
-    sim_time[0] = 5 * PERIOD_NS
     monkeypatch.setattr(fuzzers, "get_sim_time", lambda unit: sim_time[0])
     monkeypatch.setattr(fuzzers, "FallingEdge", lambda clock: Now())
 
     def make(bug=None):
+        sim_time[0] = 5 * PERIOD_NS
         top = Top(sim_time, bug)
         monkeypatch.setattr(fuzzers, "ValueChange", lambda port: top.run() or Now())
         notes = str(tmp_path / "notes.jsonl")
@@ -124,6 +129,21 @@ def test_an_answer_that_is_not_the_models_is_red(made, bug):
     with pytest.raises(AssertionError, match=said) if said else nullcontext():
         asyncio.run(fuzzer.run(2000))
     assert bool(fuzzer.counts["resets"]) == (bug is None)
+
+
+def test_the_rerun_meets_the_same_mismatch(made):
+    """Also where it is the last look that meets it: no other batch may come before."""
+    fuzzer, top = made()
+    asyncio.run(fuzzer.run(2000))
+    for first in (0, len(top.batches) // 2, len(top.batches) - 1):
+        count, said = 2000, []
+        for _ in range(2):
+            fuzzer, _ = made(bug=first)
+            with pytest.raises(AssertionError) as caught:
+                asyncio.run(fuzzer.run(count))
+            said.append(str(caught.value))
+            count = int(re.search(r"COUNT=(\d+)", said[0])[1])
+        assert said[0] == said[1]
 
 
 @pytest.mark.parametrize(
