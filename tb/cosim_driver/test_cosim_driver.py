@@ -21,9 +21,14 @@ from tb.common.step_engine import StepEngine, machine_of
 from tb.cosim_driver.bench import BENCH
 from tb.cosim_driver.host import Host
 
-LOOKS = 5000  # at STATUS, before a run is late
+CALL_LOOKS, STEP_LOOKS = 200, 50  # at STATUS, before a call, and each step of a run, is late
 ROBOT = "robots/iiwa14.urdf"
 RUNS = (("double_pendulum", 0), ("four_bar", 3))  # scenario, re-basing every so many steps
+
+
+def looks(steps):
+    """At STATUS, before a run is late: a few times what it takes, so a hang is soon red."""
+    return CALL_LOOKS + STEP_LOOKS * steps
 
 
 class _Session:
@@ -70,12 +75,21 @@ class _Session:
         self.twin.flags = 0  # the driver begins a run with none
         before, after = run.before.values(), run.after.values()
         want = self.twin.run(run.program, steps, run.every, save, before, after)
-        got = await self.expect(Status.OK, "run", number, steps, save, len(want), LOOKS)
+        got = await self.expect(Status.OK, "run", number, steps, save, len(want), looks(steps))
         self.compare("trace", got, want, context)
         await self.compare_report(context)
         homes = run.program.carried.values()
         state = await self.expect(Status.OK, "read_carried", number, len(homes))
         self.compare("carried", state, [self.twin.read(x) for x in homes], context)
+
+    async def take(self, count, steps, room):
+        """A run's trace, at most ``room()`` words at a time, until it has ``count`` or is late."""
+        words = []
+        for _ in range(looks(steps)):
+            words += await self.do("take", room())
+            if len(words) >= count:
+                break
+        return words
 
     async def call(self, call, rng, context, late=False):
         """Call both with random inputs, and compare the outputs, also of a call that was late."""
@@ -83,10 +97,10 @@ class _Session:
         inputs = {name: self.fmt.from_float(float(rng.normal())) for name in call.program.inputs}
         want = call.evaluate_on(self.twin, inputs)
         size = len(call.outputs)
-        looks, status = (1, Status.LATE) if late else (LOOKS, Status.OK)
-        got = await self.expect(status, "call", call.number, [*inputs.values()], size, looks)
+        polls, status = (1, Status.LATE) if late else (CALL_LOOKS, Status.OK)
+        got = await self.expect(status, "call", call.number, [*inputs.values()], size, polls)
         if late:
-            await self.expect(Status.OK, "wait", LOOKS)
+            await self.expect(Status.OK, "wait", CALL_LOOKS)
             got = await self.expect(Status.OK, "read_outputs", call.number, size)
         self.compare("outputs", got, [want[name] for name in call.outputs], context)
         await self.compare_report(context)
@@ -148,10 +162,8 @@ async def runs_by_parts(dut, board):
     before, after = run.before.values(), run.after.values()
     want = host.twin.run(run.program, steps, 0, 1, before, after)
     await host.expect(Status.OK, "start", 0, steps, 1)
-    got = []
-    while len(got) < len(want):
-        got += await host.do("take", int(board.rng.integers(1, 20)))
-    await host.expect(Status.OK, "wait", LOOKS)
+    got = await host.take(len(want), steps, lambda: int(board.rng.integers(1, 20)))
+    await host.expect(Status.OK, "wait", CALL_LOOKS)
     assert not await host.do("take", 1), "more words than steps"
     host.compare("trace", got, want, "by parts")
     await host.compare_report("by parts")
@@ -163,10 +175,8 @@ async def runs_by_parts(dut, board):
     await host.expect(Status.OK, "start", 0, steps, 1)
     await host.expect(Status.LATE, "wait", 500)
     assert (await host.do("report")).cycles > host.twin.cycles, "looked at too early"
-    got = []
-    while len(got) < len(want):
-        got += await host.do("take", len(want))
-    await host.expect(Status.OK, "wait", LOOKS)
+    got = await host.take(len(want), steps, lambda: len(want))
+    await host.expect(Status.OK, "wait", CALL_LOOKS)
     host.compare("trace", got, want, "full")
 
 
@@ -215,8 +225,8 @@ async def refusals(dut, board):
     four_bar = run_image(_run_of(machine, *RUNS[1])).encode()
     await host.expect(Status.OTHER_PROGRAM, "exchange", four_bar)
     await host.expect(Status.UNKNOWN, "set", "mass of nothing", 0)
-    await host.expect(Status.UNKNOWN, "run", 1, 1, 1, 100, LOOKS)
-    await host.expect(Status.NO_ROOM, "run", 0, 2, 1, 11, LOOKS)
+    await host.expect(Status.UNKNOWN, "run", 1, 1, 1, 100, CALL_LOOKS)
+    await host.expect(Status.NO_ROOM, "run", 0, 2, 1, 11, CALL_LOOKS)
     await host.run(run, 0, 3, 1, "after refusals")
 
     await host.expect(Status.LATE, "run", 0, 10_000, 0, 0, 3)
@@ -235,14 +245,14 @@ async def refusals(dut, board):
     host.twin.load(state)
     host.twin.flags = 0
     want = host.twin.run(run.program, 4, 0, 1, run.before.values(), run.after.values())
-    got = await host.expect(Status.STOPPED, "run", 0, 4, 1, 100, LOOKS)
+    got = await host.expect(Status.STOPPED, "run", 0, 4, 1, 100, CALL_LOOKS)
     host.compare("trace", got, want, "stopped")
     await host.compare_report("stopped")
     host.twin.stopped = False
 
     await host.expect(Status.OK, "restart", 0)
     await host.engine.write("TRACE_AFTER", machine.trace_registers + 1)
-    await host.expect(Status.REFUSED, "run", 0, 1, 1, 100, LOOKS)
+    await host.expect(Status.REFUSED, "run", 0, 1, 1, 100, CALL_LOOKS)
     await host.expect(Status.OK, "load", data)
     host.twin.load(run.image)
     await host.run(run, 0, 3, 1, "loaded again")
