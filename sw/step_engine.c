@@ -676,7 +676,8 @@ enum step_status step_wait(const struct step_engine *engine, uint32_t polls) {
   return STEP_LATE;
 }
 
-/* Wait for the end of a run and take its trace as it comes, without its first words. */
+/* Wait for the end of a run and take its trace as it comes, without its first words: `room` words,
+ * if the run ends well. */
 static enum step_status collect(const struct step_engine *engine, size_t skip, uint32_t *words,
                                 size_t room, uint32_t polls, size_t *taken) {
   enum step_status status = STEP_LATE;
@@ -693,7 +694,7 @@ static enum step_status collect(const struct step_engine *engine, size_t skip, u
       }
     }
   }
-  return status;
+  return status == STEP_OK && *taken < room ? STEP_LOST : status;
 }
 
 enum step_status step_run(const struct step_engine *engine, uint32_t number, uint32_t steps,
@@ -703,6 +704,9 @@ enum step_status step_run(const struct step_engine *engine, uint32_t number, uin
   enum step_status status = loaded(engine, number, &program);
   uint32_t rows = save != 0u ? steps / save + (steps % save != 0u ? 1u : 0u) : 0u;
   uint64_t words;
+  if (taken == NULL) {
+    return STEP_NULL;
+  }
   *taken = 0u;
   if (status != STEP_OK) {
     return status;

@@ -38,11 +38,12 @@ enum step_status {
   STEP_UNKNOWN,       /* there is no such program or value, or nothing was loaded */
   STEP_NO_ROOM,       /* the run would trace more words than there is room for */
   STEP_BUSY,          /* a run is going on */
-  STEP_REFUSED,       /* the engine refused to run */
+  STEP_REFUSED,       /* it refused to run, or an access meanwhile, after which a run goes on */
   STEP_LATE,          /* the run did not end within the limit; it goes on, a prologue does not */
   STEP_STOPPED,       /* a result was infinite, not a number or invalid */
-  STEP_NULL,          /* NULL for words, bytes or a name that are needed */
-  STEP_CHANGED        /* the image's bytes are others than when it was parsed */
+  STEP_NULL,          /* NULL for words, bytes, a name or a count that are needed */
+  STEP_CHANGED,       /* the image's bytes are others than when it was parsed */
+  STEP_LOST           /* the run ended, and fewer words came: somebody else took some */
 };
 
 /* A program image. Made by step_parse. */

@@ -63,6 +63,7 @@ class Status(IntEnum):
     STOPPED = 14
     NULL = 15
     CHANGED = 16
+    LOST = 17
 
 
 def _words(*names: str) -> list[tuple[str, type]]:

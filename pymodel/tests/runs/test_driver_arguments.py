@@ -143,6 +143,16 @@ def test_what_does_not_fit_is_refused(driver, registers, function, arguments, me
     assert not registers.written and not registers.reads
 
 
+@pytest.mark.parametrize("count", [0, 1, 2])
+def test_words_that_do_not_come_are_missed(driver, registers, count):
+    """Another host on the bus may take some of a trace, or write STEPS."""
+    size = len(driver.run(0, 1, 1, 9, LOOKS)[1])
+    assert size > count
+    registers.given["TRACE_COUNT"] = count
+    assert driver.run(0, 1, 1, 9, LOOKS) == (Status.LOST, count * [7])
+    assert driver.call(0, [1, 2], 2, LOOKS)[0] == Status.LOST
+
+
 def test_counts_are_those_of_what_is_loaded_now(code, driver, data):
     """Of no program none are known: the driver says so, and touches no words."""
     assert driver.call(1, [1, 2, 3], 1, LOOKS)[0] == Status.UNKNOWN

@@ -121,6 +121,7 @@ static void tell(void) {
   say(step_call(&engine, 0u, NULL, words, 5u));
   say(step_call(&engine, 0u, words, NULL, 5u));
   say(step_run(&engine, 1u, 1u, 1u, NULL, 100u, 5u, &taken));
+  say(step_run(&engine, 1u, 1u, 0u, words, 100u, 5u, NULL));
   say(step_write_inputs(&engine, 2u, NULL));
   if (step_take(&engine, NULL, 5u) != 0u) exit(4);
   say(step_write_carried(&engine, 0u, NULL));
@@ -353,7 +354,7 @@ def said(folder, text, *images):
 
 def test_null_is_refused_where_something_is_needed(tmp_path):
     *refused, unknown, written, read, run, restarted = said(tmp_path, NOTHING, image(0.75))
-    assert refused == [(Status.NULL, 0, 0)] * 10
+    assert refused == [(Status.NULL, 0, 0)] * 11
     assert unknown == (Status.UNKNOWN, 0, 0)
     assert written == read == (Status.OK, 0, 0)  # of no values
     assert run == (Status.OK, 0, 1) and restarted == (Status.OK, 1, 0)
