@@ -214,8 +214,8 @@ class BitExact:
         return self.const(math.sin(angle)), self.const(math.cos(angle))
 
     def canonical(self, x: Any) -> Any:
-        """Return x, or the one NaN of operations in place of any other."""
-        return self.scalar(self.fmt.canonical_nan) if self.fmt.is_nan(x.bits) else x
+        """Return x as an operation gives it: of NaNs the one, of subnormal numbers zero."""
+        return self.scalar(self.fmt.mul(x.bits, self.fmt.one)[0])
 
     def is_zero(self, x: Any) -> bool:
         """Return whether x is zero of either sign."""

@@ -227,7 +227,9 @@ class Kernel:
         -------
         dict
             Name -> scalar of the carried values after it, and of the outputs. In the hardware's
-            formats a NaN is the one that operations give, also where a result is negated.
+            formats a result that is the negative of something is as operations give it: a NaN is
+            the one of theirs, and a subnormal input zero. (A step array's own outputs only flip the
+            sign.)
 
         Raises
         ------

@@ -17,6 +17,7 @@ from pymodel.compile.schedule import schedule
 from pymodel.machine.isa import Machine
 from pymodel.machine.model import Twin
 from pymodel.mechanism.scenario_file import load
+from pymodel.runs.engine_calls import prepare_call
 from pymodel.tests.places import SCENARIOS
 from pymodel.tests.recordings import random_kernel
 
@@ -333,6 +334,17 @@ def test_a_negated_result_has_the_one_nan():
         )
         for name, x in found.items():
             assert np.isnan(x.values).all() and not np.signbit(x.values).any(), name
+
+
+@pytest.mark.parametrize("bits", [1, 0x80000001, 0x007FFFFF, 0x80000000])
+def test_a_negated_input_is_what_the_engine_stores(bits):
+    """Also of bits that no operation gives: a subnormal number becomes zero."""
+    kernel = record(lambda _, x: {"minus": -x["a"], "product": x["a"] * x["b"]}, "ab", "")
+    given = {"a": bits, "b": BINARY32.one}
+    (found,), _ = prepare_call(Machine(), kernel).on_twin([given])
+    exact = BitExact()
+    want = kernel.evaluate(exact, {name: exact.scalar(x) for name, x in given.items()})
+    assert found == {name: x.bits for name, x in want.items()}
 
 
 @pytest.mark.parametrize("seed", range(60))
