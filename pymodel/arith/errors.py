@@ -6,6 +6,8 @@ import os
 from collections.abc import Iterable
 from typing import Any
 
+IS_TEXT = "a text of many lines"  #: where a path is needed, see :func:`is_text`
+
 
 class Error(Exception):
     """Something that this package refuses or cannot do; ``str()`` is one line that says why.
@@ -37,6 +39,13 @@ def require_path(name: str, value: Any) -> None:
     """Refuse what names no file; also a number, which Python takes for an open one."""
     if not isinstance(value, str | os.PathLike):
         raise InputError(f"{name}: must be that of a file, got {value!r}")
+    if is_text(value):
+        raise InputError(f"{name}: must be that of a file, got {IS_TEXT}")
+
+
+def is_text(path: str | os.PathLike[str]) -> bool:
+    """Whether what should be a file's path is rather what stands in a file."""
+    return "\n" in str(path)
 
 
 def require_function(name: str, value: Any) -> None:

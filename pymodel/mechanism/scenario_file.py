@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from pymodel.arith.errors import IS_TEXT, is_text
 from pymodel.mechanism import schema
 from pymodel.mechanism.checks import check_loops, check_springs
 from pymodel.mechanism.closure import with_closed_loops
@@ -90,6 +91,8 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     ScenarioError
         If the file cannot be read, or is not TOML.
     """
+    if is_text(path):
+        raise ScenarioError("<scenario>", "", f"must be the path of a file, got {IS_TEXT}")
     source = printable(os.fspath(path))
     try:
         return tomllib.loads(Path(path).read_bytes().decode("utf-8"))

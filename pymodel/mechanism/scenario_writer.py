@@ -50,7 +50,7 @@ def varied(scenario: Scenario, **values: ArrayLike) -> Scenario:
         If there is no such key, nothing in the mechanism has it, an array has another shape or
         masked entries, or the scenario cannot be run; also if it is no scenario.
     """
-    data = _tables(scenario)
+    data = tables(scenario)
     plain = [key for key in schema.BODY if key.name not in FIXED_KEYS]
     homes = {key.name: (key, data["body"]) for key in plain}
     homes |= {key.name: (key, data["loop"]) for key in schema.LOOP if key.kind == "vector"}
@@ -99,7 +99,7 @@ def write_scenario(path: str | os.PathLike[str], scenario: Scenario) -> None:
     InputError
         If the path is none.
     """
-    data = _tables(scenario)
+    data = tables(scenario)
     require_path("path", path)
     parts = [
         (f"[[{name}]]", table) for name in ("body", "loop", "spring") for table in data.pop(name)
@@ -120,7 +120,7 @@ def _toml(value: str | float | Vector | dict[str, Any]) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _tables(scenario: Scenario) -> dict[str, Any]:
+def tables(scenario: Scenario) -> dict[str, Any]:
     """The dictionary of a scenario's file, all keys given."""
     if not isinstance(scenario, Scenario):
         reason = f"must be a Scenario, as pymodel.load makes one, got {type(scenario).__name__}"

@@ -214,7 +214,12 @@ def ensemble(
     if not vary or not isinstance(vary, Mapping):
         raise InputError("--vary: say what to vary, as body[0].mass=0.5:2.0:11")
     known = kinds(data, scenario)
-    varied = {key: _axis(key, values, known) for key, values in vary.items()}
+    for key in vary:
+        if key not in known:
+            close = difflib.get_close_matches(_numbered(str(key), scenario), known, n=1)
+            hint = f", did you mean {close[0]}?" if close else ""
+            raise InputError(f"--vary {key}: the scenario has no value of this name{hint}")
+    varied = {key: _axis(key, values, known[key]) for key, values in vary.items()}
     drawn = [key for key, axis in varied.items() if not isinstance(axis, Grid)]
     for option, given in (("count", count), ("seed", seed)):
         if given is not None and not drawn:
@@ -303,12 +308,17 @@ def _tables(data: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], tuple[s
             yield f"{name}[{index}].", table, keys
 
 
-def _axis(key: str, values: Any, known: Mapping[str, str]) -> Axis:
-    if key not in known:
-        close = difflib.get_close_matches(str(key), known, n=1)
-        hint = f", did you mean {close[0]}?" if close else ""
-        raise InputError(f"--vary {key}: the scenario has no value of this name{hint}")
-    axis = _parsed(key, values, known[key]) if isinstance(values, str) else values
+def _numbered(key: str, scenario: Scenario) -> str:
+    """The key that is meant where a body stands with its name: keys have its number."""
+    found = re.fullmatch(r"body\[(.*?)\](.*)", key)
+    names = [body.name for body in scenario.bodies]
+    if found and found[1] in names:
+        return f"body[{names.index(found[1])}]{found[2]}"
+    return key
+
+
+def _axis(key: str, values: Any, kind: str) -> Axis:
+    axis = _parsed(key, values, kind) if isinstance(values, str) else values
     if masked(axis):
         raise InputError(f"--vary {key}: {MASKED}")
     if not isinstance(axis, Axis):
@@ -320,8 +330,8 @@ def _axis(key: str, values: Any, known: Mapping[str, str]) -> Axis:
     if isinstance(axis, Grid):
         if not axis.values:
             raise InputError(f"--vary {key}: has no values")
-        return Grid(tuple(_checked(key, value, known[key]) for value in axis.values))
-    if known[key] not in REAL:
+        return Grid(tuple(_checked(key, value, kind) for value in axis.values))
+    if kind not in REAL:
         raise InputError(f"--vary {key}: takes no random values")
     return type(axis)(*map(float, vars(axis).values()))
 

@@ -89,6 +89,7 @@ class Recorder:
         self.rows = []  # of the kept steps, one or many at once: numbers, q, qd, p
         self.condition = None  # largest condition number of eta (43) so far
         self.condition_step = None
+        self.limited = limit is not None  # by the caller, and not by the arithmetic
         if limit is None:
             limit = joint_limit(arithmetic.unit_roundoff)
         elif not isinstance(limit, numbers.Real) or not limit > 1.0:  # which no matrix is below
@@ -172,10 +173,9 @@ class Recorder:
         if self.joint_condition is None or condition > self.joint_condition:
             self.joint_condition, self.joint_condition_step = condition, self.step
         if condition >= self.limit:
-            raise SingularError(
-                f"joint matrix (33) has condition {condition:.1e}, "
-                f"too much for {self.arithmetic.name}"
-            )
+            name = self.arithmetic.name
+            most = f"the limit is {self.limit:g}" if self.limited else f"too much for {name}"
+            raise SingularError(f"joint matrix (33) has condition {condition:.1e}, {most}")
 
     def check(self, *vectors: Sequence) -> list[list[float]]:
         """The vectors as floats.

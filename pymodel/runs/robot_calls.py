@@ -31,9 +31,10 @@ from pymodel.compile.kernel import Kernel
 from pymodel.compile.robot_kernels import recorded
 from pymodel.machine.isa import Machine
 from pymodel.mechanism.decimals import decimal
-from pymodel.mechanism.robot import Robot, kept_with_robot
+from pymodel.mechanism.robot import REVOLUTE, Robot, kept_with_robot
 from pymodel.runs.engine_calls import Call, prepare_fitting_call
 from pymodel.runs.input_error import InputError, cannot_write
+from pymodel.runs.recorder import ANGLE_LIMIT
 
 #: Column -> one number a row.
 Table = dict[str, np.ndarray]
@@ -147,9 +148,10 @@ def call(
         cycles = engine.program.main
     else:
         found, flags, cycles = *_on_model(kernel, arithmetic, batch), None
+    angles = _angles(robot, arithmetic.fmt, given)
     values = floats_of(arithmetic.fmt, kernel.outputs, found)
     table = full_table(robot, function, values, rows)
-    return Answer(table, flags, cycles, (*warnings, *_spoiled(table, exact)))
+    return Answer(table, flags, cycles, (*warnings, *_spoiled(table, exact, angles)))
 
 
 def _natively(
@@ -184,8 +186,9 @@ def _natively(
         arrays, flags = FormatArrays(arithmetic.fmt), 0
         found = kernel.evaluate(arrays, {name: arrays.array(x) for name, x in given.items()})
         values = {name: np.broadcast_to(x.values, rows) for name, x in found.items()}
+    angles = _angles(robot, arithmetic.fmt, given)
     found = table({name: np.asarray(x, float) for name, x in values.items()})
-    return Answer(found, flags, None, (*warnings, *_spoiled(found, exact)), by_numpy)
+    return Answer(found, flags, None, (*warnings, *_spoiled(found, exact, angles)), by_numpy)
 
 
 @kept_with_robot
@@ -396,13 +399,31 @@ def full_table(robot: Robot, function: str, values: Mapping[str, np.ndarray], ro
     return {name: values.get(name, zero) for name in outputs(robot, function)}
 
 
-def _spoiled(values: Table, exact: Table | None = None) -> list[str]:
+def _angles(robot: Robot, fmt: Format, given: Mapping[str, np.ndarray]) -> Table:
+    """Columns of the inputs that the hardware takes sine and cosine of."""
+    turning = [
+        f"q{robot.dof(k) + robot.floating}"  # a floating base has one coordinate more
+        for k, link in enumerate(robot.links)
+        if link.kind == REVOLUTE
+    ]
+    return {name: given[name] for name in turning if name in given} if fmt.has_sincos else {}
+
+
+def _spoiled(
+    values: Table, exact: Table | None = None, angles: Mapping[str, np.ndarray] | None = None
+) -> list[str]:
     """Warn of rows that are not finite, and of those that rounding has spoiled."""
     found = np.array(list(values.values()))
     finite = np.isfinite(found).all(axis=0)
     warnings = []
-    if not finite.all():
-        warnings.append(f"{_rows(~finite)}: a result is infinite or not a number")
+    without = {name: ~finite & (abs(x) >= ANGLE_LIMIT) for name, x in (angles or {}).items()}
+    beyond = np.any([*without.values(), np.zeros_like(finite)], axis=0)
+    if beyond.any():
+        names = _some([name for name, rows in without.items() if rows.any()])
+        ends = f"beyond 2^17 = {ANGLE_LIMIT:.0f} rad, where sine and cosine end"
+        warnings.append(f"{_rows(beyond)}: a result is not a number, as {names} is {ends}")
+    if not (finite | beyond).all():
+        warnings.append(f"{_rows(~(finite | beyond))}: a result is infinite or not a number")
     if exact is not None:
         reference = np.array(list(exact.values()))
         largest = np.abs(reference).max(axis=0)

@@ -16,8 +16,9 @@ import numpy as np
 from pymodel.algorithms.requests import BASE
 from pymodel.algorithms.unused_options import unused_options
 from pymodel.arith import scalars
-from pymodel.mechanism.scenario import ScenarioError
+from pymodel.mechanism.scenario import Scenario, ScenarioError
 from pymodel.mechanism.scenario_file import parse, read
+from pymodel.mechanism.scenario_writer import tables
 from pymodel.runs.backends import BACKENDS, Backend, run_each
 from pymodel.runs.ensemble import Ensemble, Vary, ensemble, variation
 from pymodel.runs.input_error import (
@@ -141,7 +142,7 @@ def _table(chunk: Chunk, outcomes: Sequence[Outcome], size: tuple[int, int]) -> 
 
 
 def sweep(
-    scenario: str | os.PathLike[str] | dict[str, Any],
+    scenario: Scenario | str | os.PathLike[str] | dict[str, Any],
     vary: Vary,
     out: str | os.PathLike[str] | None = None,
     *,
@@ -165,8 +166,8 @@ def sweep(
 
     Parameters
     ----------
-    scenario : str, path-like or dict
-        Scenario file, or what such a file holds.
+    scenario : Scenario, str, path-like or dict
+        Scenario, its file, or what such a file holds.
     vary : dict
         Key of the file, as ``body[0].mass``, -> its values: a sequence of them, or a text:
         ``0.5:2.0:11`` (first, last, how many), ``random(-3.1,3.1)``, ``normal(1.0,0.1)``.
@@ -238,7 +239,7 @@ def _naming_arguments() -> Iterator[None]:
 
 
 def prepare(
-    scenario: str | os.PathLike[str] | dict[str, Any],
+    scenario: Scenario | str | os.PathLike[str] | dict[str, Any],
     vary: Vary,
     *,
     count: int | None = None,
@@ -251,12 +252,15 @@ def prepare(
     shape: str = "balanced",
 ) -> Sweep:
     """Check what a sweep is to do; as :func:`sweep`, but errors name the command's options."""
-    if not isinstance(scenario, str | os.PathLike | dict):
-        found = type(scenario).__name__
-        raise InputError(f"scenario: must be a file, or the dictionary that it holds, got {found}")
-    in_file = not isinstance(scenario, dict)
-    data = read(scenario) if in_file else scenario
-    source = os.fspath(scenario) if in_file else "<scenario>"
+    if isinstance(scenario, Scenario):
+        data, source = tables(scenario), scenario.source
+    elif isinstance(scenario, dict):
+        data, source = scenario, "<scenario>"
+    elif isinstance(scenario, str | os.PathLike):
+        data, source = read(scenario), os.fspath(scenario)
+    else:
+        known = "a Scenario, a file, or the dictionary that it holds"
+        raise InputError(f"scenario: must be {known}, got {type(scenario).__name__}")
     variations = ensemble(data, source, vary, count, seed, steps)
     if steps is not None and "time.end" in variations.varied:
         raise InputError("--vary time.end: would change nothing, --steps says how long a run is")

@@ -626,6 +626,8 @@ def test_no_such_file(tmp_path):
     assert str(caught.value) == f"{tmp_path / 'none.toml'}: cannot read: No such file or directory"
     with pytest.raises(ScenarioError, match="cannot read: Is a directory$"):
         load(tmp_path)
+    with pytest.raises(ScenarioError, match="the path of a file, got a text of many lines$"):
+        load('name = "x"\ngravity = [0, 0]\n')
 
 
 @pytest.mark.parametrize(

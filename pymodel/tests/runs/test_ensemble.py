@@ -33,6 +33,16 @@ def test_texts_and_objects_mean_the_same():
     assert made(written, 5) == made(built, 5)
 
 
+def test_the_number_of_a_body_that_was_named_is_told():
+    """Not that of the body whose key is spelt most like it."""
+    data = read(DOUBLE_PENDULUM)
+    for k, name in enumerate(("bob", "arm")):
+        data["body"][k]["name"] = name
+    for k, name in enumerate(("bob", "arm")):
+        with pytest.raises(InputError, match=rf"did you mean body\[{k}\]\.mass\?"):
+            ensemble(data, "file", {f"body[{name}].mass": "1"}, None, None)
+
+
 def test_a_larger_count_only_adds_and_keys_do_not_disturb_each_other():
     few = made({"body[0].q": "random(-1,2)", "body[0].mass": "1,2"}, 10, 7).columns()
     many = made({"body[1].q": "normal(0,1)", "body[0].q": "random(-1,2)"}, 50, 7).columns()

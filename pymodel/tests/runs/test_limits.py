@@ -107,6 +107,8 @@ def test_the_pin_on_the_ground_is_watched(tmp_path, capsys, simulate):
         simulate(pin_on_the_ground(1e-16))
     with pytest.raises(SingularError, match="step 0: joint matrix .*, too much for float32"):
         simulate(pin_on_the_ground(1e-8), "float32")
+    with pytest.raises(SingularError, match=r"joint matrix .* condition .*, the limit is 1\.5$"):
+        simulate(point, limit=1.5)
     bar = load(SCENARIOS / "compound_pendulum.toml").bodies[0]
     at_tip = pin_on_the_ground(1e-10, others=[bar])
     first = dataclasses.replace(at_tip.bodies[0], com=at_tip.bodies[0].tip)

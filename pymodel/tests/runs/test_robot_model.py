@@ -222,6 +222,18 @@ def test_what_is_not_finite_is_warned_of(rng):
     assert any("a result is infinite or not a number" in line for line in model.warnings)
 
 
+@pytest.mark.parametrize("target", ["model", "native", "step"])
+def test_angles_without_a_sine_are_named(target):
+    """Of joints that turn, also behind a floating base's seven coordinates."""
+    model = load_robot(HYQ, floating=True, arithmetic="float32", target=target)
+    assert model.nq == 19
+    q = np.zeros((3, 19))
+    q[:, 6], q[1, 8], q[2, 7] = 1.0, -(2.0**17), 131071.0
+    model.mass_matrix(q)
+    said = "row 2: a result is not a number, as q8 is beyond 2^17 = 131072 rad"
+    assert model.warnings[-1] == f"{said}, where sine and cosine end"
+
+
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("target", ["model", "native"])
 @pytest.mark.parametrize("arithmetic", ["float64", "float32"])

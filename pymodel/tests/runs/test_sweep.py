@@ -505,8 +505,10 @@ def test_a_scenario_in_python(tmp_path):
         InputError, match="shape: only for a mechanism like this of three or more bodies"
     ):
         sweep(one_body, {"body[0].mass": "1,2"}, shape="left", workers=0)
-    with pytest.raises(InputError, match="scenario: must be a file, or the dictionary"):
-        sweep(pymodel.load(DOUBLE_PENDULUM), {"body[0].mass": "1,2"})
+    loaded = pymodel.load(DOUBLE_PENDULUM)
+    assert same(sweep(loaded, {"body[0].mass": "1,2"}, steps=5, workers=0), want)
+    with pytest.raises(InputError, match="scenario: must be a Scenario, a file, or the dictionary"):
+        sweep([loaded], {"body[0].mass": "1,2"})
 
 
 def test_numbers_may_be_numpys(tmp_path):
