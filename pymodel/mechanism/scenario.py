@@ -425,12 +425,16 @@ class Scenario:
     def joint_names(self) -> list[str]:
         """What the joints are called in plots: by number, and by their bodies' names if any.
 
-        One name for each velocity; a joint with many is named by their axes, too.
+        One name for each velocity; a joint with many is named by their axes, too, in space those of
+        the body.
         """
         names = []
         for k, (body, size) in enumerate(zip(self.bodies, self.freedoms, strict=True)):
             own = self.joint_name(k)
-            axes = ("x", "y", "z", "about x", "about y", "about z")
+            axes = (
+                *(f"along own {axis}" for axis in "xyz"),
+                *(f"about own {axis}" for axis in "xyz"),
+            )
             if not self.spatial:
                 axes = ("x", "y", "angle")
             elif body.joint == SPHERICAL:
@@ -442,11 +446,11 @@ class Scenario:
     def coordinate_names(self) -> list[str]:
         """As :attr:`joint_names`, one name for each coordinate."""
         names = []
-        for size, own in zip(self.freedoms, self.v_slices, strict=True):
+        for k, (size, own) in enumerate(zip(self.freedoms, self.v_slices, strict=True)):
             rates = self.joint_names[own]
             if size.q > size.v:  # three turns, of which the coordinates are a quaternion
-                of_body = rates[-1].removesuffix(" about z")
-                rates[-3:] = [f"{of_body} quaternion {part}" for part in "xyzw"]
+                axes = *"xyz"[: size.v - 3], *(f"quaternion {part}" for part in "xyzw")
+                rates = [f"{self.joint_name(k)} {axis}" for axis in axes]
             names += rates
         return names
 

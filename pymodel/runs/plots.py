@@ -55,8 +55,8 @@ QUANTITIES = {
     "rad": "joint angle $q$ [rad]",
     "m": "joint displacement $q$ [m]",
     "": "quaternion $q$",
-    "rad/s": r"joint velocity $\dot q$ [rad/s]",
-    "m/s": r"joint velocity $\dot q$ [m/s]",
+    "rad/s": "joint velocity [rad/s]",  # of a free joint in space not the rate of q
+    "m/s": "joint velocity [m/s]",
 }
 #: What is drawn of loops: text of an axis -> values of (scenario, run).
 LOOP_CURVES: dict[str, Callable[[Scenario, Trajectory], np.ndarray]] = {
@@ -359,7 +359,7 @@ def _joints(
         axes.set_ylabel(panel.text)
         if len(dashes) > 1:
             shown = [
-                Line2D([], [], color="0.5", ls=dash, label=part or "only one")
+                Line2D([], [], color="0.5", ls=dash, label=part or "single axis")
                 for part, dash in dashes.items()
             ]
             _beside(axes, handles=shown)

@@ -566,7 +566,5 @@ def test_files_that_are_no_urdf(tmp_path):
         urdf.load(tmp_path)
     with pytest.raises(urdf.RobotError, match="cannot read: embedded null byte$"):
         urdf.load("a\0b")
-    with pytest.raises(
-        InputError, match="^path: .* got a text of many lines$"
-    ):
+    with pytest.raises(InputError, match="^path: .* got a text of many lines$"):
         urdf.load("<robot name='r'>\n</robot>")

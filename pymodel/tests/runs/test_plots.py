@@ -91,7 +91,7 @@ def test_coordinates_of_many_joints_differ_in_their_dash():
         looks = {(str(line.get_color()), str(line._unscaled_dash_pattern)) for line in axes.lines}
         assert len(looks) == len(axes.lines) == count
     texts = [text.get_text() for text in rates.get_legend().get_texts()]
-    assert texts == ["only one", "about x", "about y", "about z"]
+    assert texts == ["single axis", *(f"about own {axis}" for axis in "xyz")]
     assert angle.get_legend() is None
     assert quaternions.get_title(loc="left") == "in colour: run"
     with_reference = plots.plot(run, scenario, "joints", reference=run).axes[0]
