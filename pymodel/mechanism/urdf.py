@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from numbers import Real
 from pathlib import Path
@@ -29,6 +29,7 @@ from urdf_parser_py.urdf import Pose as UrdfPose
 from urdf_parser_py.xml_reflection.core import ObjectType, ParseError
 
 from pymodel.arith.errors import Error, InputError, require_path
+from pymodel.mechanism.articulated import resistances
 from pymodel.mechanism.decimals import decimal
 from pymodel.mechanism.moments import ROUNDING, are_of_no_body
 from pymodel.mechanism.robot import (
@@ -51,6 +52,7 @@ KINDS = {"revolute": REVOLUTE, "continuous": REVOLUTE, "prismatic": PRISMATIC}
 
 SNAP_ROTATION = 1e-5  #: entries of a placement's rotation that lie so near 0 become that
 SNAP_OFFSET = 1e-9  #: entries of a placement's offset that are smaller become 0, m
+RESISTING = 1e-9  #: of :func:`resistances`, above which more than rounding resists a joint
 
 #: Elements of links and joints that bear on dynamics; the rest (meshes, limits) is not parsed.
 READ = ("inertial", "origin", "parent", "child", "axis", "dynamics", "mimic")
@@ -118,13 +120,13 @@ def load(
         If the file cannot be read or is no URDF; if its links do not form a tree; if an element
         that is read stands twice in a link, joint or inertial; if a number is not finite, beyond
         1e30, or not in decimal digits; if no joint moves; if a joint's type is not known, or planar
-        or floating; if its axis is zero; if damping or friction is negative; if it mimics a joint
-        that is not there.
-        If a mass or a moment of inertia (ixx, iyy, izz) is negative. If a link, with what is fixed
-        to it, has no inertia about (along) its own joint's axis, unless the joint has armature; if
-        a floating base has none about some axis. Links that resist their own joints make the mass
-        matrix positive definite at all configurations; others, as a massless link between two
-        joints, leave some where it is singular.
+        or floating; if its axis is zero; if damping or friction is negative.
+        If a mass or a moment of inertia (ixx, iyy, izz) is negative. If neither armature nor the
+        inertia of what a joint carries resists it in any configuration, as where a massless link is
+        the last one; if a floating base has no inertia about some axis. Links that resist their own
+        joints, with what is fixed to them, make the mass matrix positive definite at all
+        configurations; others, as a massless link between two joints, may leave some where it is
+        singular, which is a warning.
         Inertias that no body has are a warning, as they are common: a principal moment that is
         negative (Atlas' torso), or more than the sum of the others.
     InputError
@@ -157,9 +159,9 @@ def load(
             armature=armatures.get(body.joint, 0.0),
             frame_rotation=body.frame.T,
         )
-        _check_inertia(source, link)
         links.append(link)
-    warnings = (*_joint_warnings(moving, damping), *_inertia_warnings(links))
+    odd = (*_check_inertia(source, links), *_inertia_warnings(links))
+    warnings = (*_joint_warnings(moving, joints, damping), *odd)
     told = {"notes": notes, "warnings": tuple(map(one_line, warnings))}
     return Robot(file.name, tuple(links), source=source, fixed=fixed, **told)
 
@@ -313,22 +315,18 @@ def _tree(source: str, file: _File) -> tuple[str, dict[str, list[UrdfJoint]]]:
 
 
 def _check_joints(source: str, joints: list[UrdfJoint]) -> None:
-    """Refuse types that are no single degree of freedom, what drives, and mimics of nothing."""
+    """Refuse types that are no single degree of freedom, and what drives."""
     for kind in ("planar", "floating"):
         found = [joint.name for joint in joints if joint.type == kind]
         if found:
             where = f"joint {', '.join(found)}"
             raise RobotError(source, where, f"a {kind} joint inside the tree")
-    names = {joint.name for joint in joints}
     for joint in joints:
         if joint.type not in (FIXED, *KINDS):
             raise RobotError(source, f"joint {joint.name}", f"unknown type {joint.type}")
         for what, value in (("damping", _damping(joint)), ("friction", _friction(joint))):
             if fault := _fault(what, value):
                 raise RobotError(source, f"joint {joint.name}", fault)
-        if joint.mimic and joint.mimic.joint not in names:
-            reason = f"mimics joint {joint.mimic.joint}, which is not there"
-            raise RobotError(source, f"joint {joint.name}", reason)
 
 
 def _fault(what: str, value: float) -> str | None:
@@ -470,11 +468,15 @@ def _snap_notes(bodies: list[_Body]) -> Iterator[str]:
         yield f"{sum(counts.values())} entries of placements snapped to 0, 1 or -1: {names}"
 
 
-def _joint_warnings(joints: list[UrdfJoint], damping: bool) -> Iterator[str]:
-    """What of the moving joints a user may not expect."""
-    mimics = [f"{joint.name} ({joint.mimic.joint})" for joint in joints if joint.mimic]
+def _joint_warnings(joints: list[UrdfJoint], names: Container[str], damping: bool) -> Iterator[str]:
+    """What of the moving joints a user may not expect; `names` are those of all joints."""
+    mimics = {joint.name: joint.mimic.joint for joint in joints if joint.mimic}
     if mimics:
-        yield f"mimic joints are joints of their own: {', '.join(mimics)}"
+        pairs = ", ".join(f"{name} ({other})" for name, other in mimics.items())
+        yield f"mimic joints are joints of their own: {pairs}"
+    missing = [f"{name} ({other})" for name, other in mimics.items() if other not in names]
+    if missing:
+        yield f"what a mimic joint mimics is not there: {', '.join(missing)}"
     damped = [joint.name for joint in joints if _damping(joint)]
     if damped and not damping:
         yield f"damping is not applied: {', '.join(damped)}"
@@ -506,18 +508,26 @@ def _armature(
     return drives
 
 
-def _check_inertia(source: str, link: Link) -> None:
-    """Refuse a link that leaves its joint without inertia."""
-    element, spread = f"link {link.name}", np.trace(link.inertia[:3, :3])
-    if link.kind == FREE:
-        if not (link.mass > 0 and abs(_moments(link)[0]) > ROUNDING * spread):
-            raise RobotError(source, element, "a floating base without inertia")
-        return
-    about_axis = link.inertia[0, 0] + link.inertia[1, 1] - ROUNDING * spread
-    resisting = link.mass if link.kind == PRISMATIC else about_axis
-    if not (resisting > 0 or link.armature > 0):
-        reason = f"no inertia, with what is fixed to it, that resists joint {link.joint}"
-        raise RobotError(source, element, reason)
+def _check_inertia(source: str, links: list[Link]) -> Iterator[str]:
+    """Refuse what leaves a joint without inertia; warn where its own link has none."""
+    shares, carried = resistances(links), []
+    for link, share in zip(links, shares, strict=True):
+        element, spread = f"link {link.name}", np.trace(link.inertia[:3, :3])
+        if link.kind == FREE:
+            if not (link.mass > 0 and abs(_moments(link)[0]) > ROUNDING * spread):
+                raise RobotError(source, element, "a floating base without inertia")
+            continue
+        about_axis = link.inertia[0, 0] + link.inertia[1, 1] - ROUNDING * spread
+        resisting = link.mass if link.kind == PRISMATIC else about_axis
+        if resisting > 0 or link.armature > 0:
+            continue
+        if not share > RESISTING:
+            reason = f"no inertia, with all that it carries, that resists joint {link.joint}"
+            raise RobotError(source, element, f"{reason}; armature would")
+        carried.append(f"{link.name} ({link.joint})")
+    if carried:
+        what = "resisted by what hangs on the link only, so M may become singular"
+        yield f"{what}: {', '.join(carried)}"
 
 
 def _moments(link: Link) -> np.ndarray:

@@ -30,9 +30,6 @@ MOST = 25  # degrees of freedom; recording derivatives of larger robots takes mi
 
 MASSLESS = "that resists joint"
 REFUSED = {
-    "human.urdf": MASSLESS,
-    "icub.urdf": MASSLESS,
-    "icub_reduced.urdf": MASSLESS,
     "romeo.urdf": MASSLESS,
     "romeo_laas_small.urdf": MASSLESS,
     "ur3.urdf": "<robot> has no name",  # Pinocchio refuses it, too

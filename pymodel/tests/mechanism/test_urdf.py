@@ -17,6 +17,7 @@ from pymodel.mechanism.robot_scenario import scenario_of_robot
 from pymodel.mechanism.rotations import from_angles
 from pymodel.mechanism.scenario import ScenarioError
 from pymodel.runs import pinocchio_reference
+from pymodel.runs.robot_model import RobotModel
 from pymodel.tests.robots import (
     NAMES,
     ROBOTS,
@@ -223,6 +224,49 @@ def test_a_mimic_joint_is_a_joint_of_its_own(load):
     assert robot.warnings == ("mimic joints are joints of their own: k (j)",)
 
 
+def test_a_mimic_of_nothing_is_warned_of(load):
+    """As in Alex of example-robot-data, which Pinocchio reads, too."""
+    robot = load(LINKS + joint("j", "a", "b", more="<mimic joint='k'/>"))
+    assert robot.warnings[1:] == ("what a mimic joint mimics is not there: j (k)",)
+
+
+def hinges(*axes, last=INERTIAL):
+    """A chain of joints at one point, with massless links between them."""
+    names = [f"l{k}" for k in range(len(axes) + 1)]
+    between = "".join(link(name, "") for name in names[1:-1])
+    joints = (
+        joint(f"j{k}", names[k], names[k + 1], more=f"<axis xyz='{axis}'/>")
+        for k, axis in enumerate(axes)
+    )
+    return link("l0") + between + link(names[-1], last) + "".join(joints)
+
+
+@pytest.mark.parametrize("floating", [False, True])
+def test_a_universal_joint_has_a_link_without_inertia(load, floating):
+    robot = load(hinges("1 0 0", "0 1 0"), floating=floating)
+    said = "resisted by what hangs on the link only, so M may become singular"
+    assert robot.warnings == (f"{said}: l1 (j0)",)
+    model, rng = pinocchio_reference.model(robot), np.random.default_rng(1)
+    q, qd, tau, _ = random_state(robot, rng)
+    want = pinocchio.aba(model, model.createData(), q, qd, tau)
+    found = RobotModel(robot).forward_dynamics(q, qd, tau)
+    assert np.abs(found - want).max() < 1e-12 * np.abs(want).max()
+    assert not load(hinges("1 0 0", "0 1 0"), floating=floating, armature=0.1).warnings
+
+
+@pytest.mark.parametrize(
+    ("axes", "joint_"),
+    [
+        (("1 0 0", "1 0 0"), "j0"),  # the two are one axis
+        (("1 0 0", "0 1 0", "0 0 1", "1 1 0"), "j0"),  # a body at a point has three turns
+        (("0 1 0", "1 0 0", "0 1 0", "0 0 1", "1 1 0"), "j0"),
+    ],
+)
+def test_joints_that_nothing_resists_in_any_configuration(load, axes, joint_):
+    with pytest.raises(urdf.RobotError, match=f"no inertia, .* that resists joint {joint_}; arm"):
+        load(hinges(*axes))
+
+
 def test_names_of_several_lines_stay_in_one_line(load):
     more = "<dynamics damping='1'/><mimic joint='j&#10;k'/>"
     robot = load(LINKS + joint("j&#10;k", "a", "b", more=more))
@@ -359,15 +403,15 @@ def test_the_rest_of_a_file_is_not_read(load):
         (link("a") + link("b", "") + joint("j", "a", "b"), "link b: no inertia"),
         (
             link("a") + link("b", "") + link("c") + joint("j", "a", "b") + joint("k", "b", "c"),
-            "link b: no inertia, with what is fixed to it, that resists joint j",
+            "link b: no inertia, with all that it carries, that resists joint j; armature would",
         ),
         (
             link("a") + link("b", "") + joint("j", "a", "b", "prismatic"),
-            "link b: no inertia, with what is fixed to it, that resists joint j",
+            "link b: no inertia, with all that it carries, that resists joint j; armature would",
         ),
         (
             link("a") + link("b", INERTIAL.replace("'1'", "'0'")) + joint("j", "a", "b"),
-            "link b: no inertia, with what is fixed to it, that resists joint j",
+            "link b: no inertia, with all that it carries, that resists joint j; armature would",
         ),
         (ARM.replace("value='2'", "value='-2'"), "link a: its mass is negative: -2.0"),
         (ARM.replace("ixx='1'", "ixx='-1'"), "link a: its moment of inertia is negative: -1.0"),
@@ -398,10 +442,6 @@ def test_the_rest_of_a_file_is_not_read(load):
                 ("dynamics", "<dynamics damping='1'/>"),
                 ("mimic", "<mimic joint='k'/>"),
             )
-        ),
-        (
-            LINKS + joint("j", "a", "b", more="<mimic joint='k'/>"),
-            "joint j: mimics joint k, which is not there",
         ),
         (LINKS + joint("j", "a", "b", more="<mimic/>"), "joint j: <mimic> has no joint"),
         (LINKS + joint("j", "a", "b", more="<axis xyz='0 0 0'/>"), "joint j: its axis is zero"),
