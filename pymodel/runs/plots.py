@@ -526,11 +526,11 @@ def _draw_motion(figure: Figure, axes: Axes, run: Trajectory, scenario: Scenario
         bar = {"color": colours(times(run.t[row])), "alpha": fade, "zorder": 2 + place}
         for points in ends:
             axes.plot(*points[place].T, lw=5, solid_capstyle="round", **bar)
-        thin = {"color": "black", "alpha": fade, "lw": 1.0, "zorder": 1.8}
+        thin = {"alpha": fade, "lw": 1.0, "zorder": 1.8}
         for spring in springs:
-            axes.plot(*spring[place].T, **thin)
+            axes.plot(*spring[place].T, color=bar["color"], **thin)
         for slider in sliders:
-            axes.plot(*slider.guide[place].T, **thin)
+            axes.plot(*slider.guide[place].T, color="black", **thin)
             axes.plot(*slider.block[place].T, lw=BLOCK_WIDTH, solid_capstyle="butt", **bar)
         pins = {"mfc": "white", "mec": "black", "alpha": fade, "zorder": 3 + place}
         axes.plot(*of_bodies[place].T, "o", ms=5, **pins)
