@@ -13,6 +13,11 @@ BAD_INPUT, INTERRUPTED, UNREAD = 2, 130, 141
 MESSAGE = "ended by Ctrl-C"
 
 
+def ended_by(interrupt: KeyboardInterrupt) -> str:
+    """What to say of a command that was ended: by Ctrl-C, if the exception says no other."""
+    return str(interrupt) or MESSAGE
+
+
 def run_command(module: str, arguments: Sequence[str]) -> int:
     """Import a module, which takes most of a second, and run its ``main``.
 
@@ -41,8 +46,8 @@ def run_command(module: str, arguments: Sequence[str]) -> int:
             return main(arguments)
         finally:
             sys.stdout.flush()
-    except KeyboardInterrupt:
-        print(MESSAGE, file=sys.stderr)
+    except KeyboardInterrupt as error:
+        print(ended_by(error), file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
         _print_nothing_more()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pymodel.commands import INTERRUPTED, MESSAGE
+from pymodel.commands import INTERRUPTED, ended_by
 from pymodel.runs.input_error import InputError
 from pymodel.runs.progress import progress
 
@@ -79,9 +79,9 @@ def sweep(arguments: argparse.Namespace, backends: Mapping[str, Backend] | None 
                 update(now, all_)
 
             table = sweeps.run(asked, parts, arguments.workers, arguments.scheduler, count)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as error:
         kept = f"{done} of {total} variations are kept, the same command goes on"
-        print(f"{MESSAGE}; {kept}", file=sys.stderr)
+        print(f"{ended_by(error)}; {kept}", file=sys.stderr)
         return INTERRUPTED
     return _tell(table, earlier, arguments.out)
 

@@ -7,7 +7,7 @@ Exit status: 0 done, 1 the run broke off or the hardware differed from the model
 import sys
 from collections.abc import Callable
 
-from pymodel.commands import BAD_INPUT, INTERRUPTED, MESSAGE, text_of
+from pymodel.commands import BAD_INPUT, INTERRUPTED, ended_by, text_of
 from pymodel.mechanism.scenario import Scenario
 from pymodel.mechanism.scenario_file import load
 from pymodel.runs.files import animate_run
@@ -67,8 +67,8 @@ def status_of(command: Callable[[], int]) -> int:
         raise  # no file's: what is printed is not read
     except OSError as error:
         print(text_of(error), file=sys.stderr)
-    except KeyboardInterrupt:
-        print(f"{MESSAGE}; this run leaves no files", file=sys.stderr)
+    except KeyboardInterrupt as error:
+        print(f"{ended_by(error)}; this run leaves no files", file=sys.stderr)
         return INTERRUPTED
     return BAD_INPUT
 

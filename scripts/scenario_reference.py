@@ -119,9 +119,11 @@ RULES = """
 - A pin takes two degrees of freedom; in space a ball takes three, a hinge five. They take fewer
   where constraints follow from others wherever the mechanism goes, as in
   [Bennett's linkage](gallery.md#bennett), or in a flat four-bar of four hinges in space. Such a
-  loop is recognised, and runs with as many constraints as are independent
-  ([theory](theory.md#redundant-constraints)). In the plane redundant loops are refused. So are a
-  posture from which the mechanism can move in two ways, and a mechanism that cannot move.
+  loop is recognised, and runs with as many constraints as are independent at the start. Later they
+  may depend on each other although the posture is not singular; there the run is stopped, in narrow
+  formats sooner ([theory](theory.md#redundant-constraints)). In the plane redundant loops are
+  refused. So are a posture from which the mechanism can move in two ways, and a mechanism that
+  cannot move.
 
 ## Torques and springs
 

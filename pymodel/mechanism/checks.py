@@ -39,9 +39,9 @@ def check_loops(scenario: Scenario) -> None:
         if not math.isfinite(distance + slip + extent):
             reason = "lengths or velocities are too large: where its pins are overflows float64"
         elif distance > CLOSURE_TOLERANCE * extent:
-            reason = f"does not close at the initial posture: the pins are {distance:.3g} m apart"
+            reason = f"does not close at the initial posture: its ends are {distance:.3g} m apart"
         elif slip > CLOSURE_TOLERANCE * speed:
-            reason = f"initial velocities do not fit: the pins part at {slip:.3g} m/s"
+            reason = f"initial velocities do not fit: its ends part at {slip:.3g} m/s"
         else:
             continue
         raise ScenarioError(scenario.source, f"loop[{index}]", reason)

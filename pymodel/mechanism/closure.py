@@ -152,7 +152,7 @@ def _fitting_velocities(scenario: Scenario, free: np.ndarray, q: np.ndarray) -> 
     if not worst <= enough * speed:
         pins = kinematics.loop_velocity(scenario, q, qd)
         axes = np.abs(kinematics.axis_gap_velocities(scenario, q, qd)).max(initial=0.0)
-        reason = f"pins part at {pins:.3g} m/s" + (f", axes at {axes:.3g} rad/s" if axes else "")
+        reason = f"ends part at {pins:.3g} m/s" + (f", axes at {axes:.3g} rad/s" if axes else "")
         raise ScenarioError(
             scenario.source,
             "loop",

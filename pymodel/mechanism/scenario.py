@@ -307,10 +307,17 @@ class Scenario:
         """Whether the integrator chooses its steps."""
         return self.integrator in ADAPTIVE
 
+    @property
+    def singular(self) -> str:
+        """What a posture is called where the constraints that are kept depend on each other."""
+        if all(loop.kept is None for loop in self.loops):
+            return "singular posture"
+        return "singular posture, or the constraints kept of redundant loops no longer suffice"
+
     def require_fixed_steps(self) -> None:
         """Refuse an adaptive integrator where each step is the same program, by a ScenarioError."""
         if self.adaptive:
-            needed = "only for the model in float64 (ARITH=float64, --arith float64)"
+            needed = "only for the model in float64 (TARGET=model, no --target; and ARITH=float64)"
             reason = f"{self.integrator} chooses its steps: {needed}"
             raise ScenarioError(self.source, "time.integrator", reason)
 

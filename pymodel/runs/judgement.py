@@ -51,7 +51,7 @@ def warnings_of(
         rounding.
     """
     found = [
-        *_of_posture(trajectory),
+        *_of_posture(scenario, trajectory),
         *_of_inertias(scenario),
         *_of_springs(scenario, trajectory, arithmetic),
         *_of_joints(trajectory, arithmetic),
@@ -62,11 +62,11 @@ def warnings_of(
     return tuple(f"{scenario.source}: warning: {text}" for text in found)
 
 
-def _of_posture(trajectory: Trajectory) -> Iterator[str]:
+def _of_posture(scenario: Scenario, trajectory: Trajectory) -> Iterator[str]:
     """Of a matrix eta (43) that is nearly singular."""
     if trajectory.condition is not None and trajectory.condition > CONDITION_WARNING:
         yield (
-            f"near a singular posture, the condition of eta reaches {trajectory.condition:.1e} "
+            f"near a {scenario.singular}: the condition of eta reaches {trajectory.condition:.1e} "
             f"at t = {trajectory.condition_time:.6g} s"
         )
 

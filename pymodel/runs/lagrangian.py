@@ -474,6 +474,7 @@ class _Solver:
         singular_time: Callable[[scipy.integrate.DenseOutput], float | None] = lambda _: None,
         mended: Callable[[np.ndarray], np.ndarray | None] = lambda _: None,
     ) -> None:
+        self.scenario = scenario
         self.rates = rates
         self.t = t
         self.progress = progress
@@ -547,7 +548,7 @@ class _Solver:
                 states[self.done : last] = motion(self.t[self.done : last]).T
                 self.done = last
             if end is not None:
-                return f"loop: singular posture at t = {end:.4g} s"
+                return f"loop: {self.scenario.singular} at t = {end:.4g} s"
             mended = self.mended(solver.y) if self.time < self.t[-1] else None
             if mended is not None:
                 solver = self._from(mended, solver.step_size)

@@ -287,7 +287,7 @@ class Recorder:
             self.condition, self.condition_step = condition, self.step
         if not condition * self.arithmetic.unit_roundoff < UNSOLVABLE:
             raise SingularError(
-                f"singular posture: eta (43) has condition {condition:.1e}, "
+                f"{self.scenario.singular}: eta (43) has condition {condition:.1e}, "
                 f"too much for {self.arithmetic.name}"
             )
 

@@ -112,7 +112,7 @@ def _end_once(number: int, frame: Any) -> None:
     Whoever ends a group of processes, as ``timeout`` does with make, may do so several times.
     """
     signal.signal(number, signal.SIG_IGN)
-    raise KeyboardInterrupt
+    raise KeyboardInterrupt("ended by SIGTERM")
 
 
 def dask_setup(worker: Any) -> None:

@@ -21,7 +21,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from pymodel.commands import INTERRUPTED, MESSAGE
+from pymodel.commands import INTERRUPTED, ended_by
 from pymodel.runs.input_error import InputError
 from pymodel.runs.progress import progress
 from pymodel.runs.workers import Run, workers
@@ -250,10 +250,10 @@ def run(options: argparse.Namespace) -> int:
                 run_all(regression, run_, total, until)
         except InputError as error:  # by make's name
             raise InputError(f"{error}".replace("--scheduler ", "SCHEDULER=")) from None
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as error:
             write(regression)
             kept = f"{len(regression.rows)} verdicts are kept, the same command goes on"
-            print(f"{MESSAGE}; {kept}", file=sys.stderr)
+            print(f"{ended_by(error)}; {kept}", file=sys.stderr)
             return INTERRUPTED
         return report(regression, owed(benches, simulators) if until else [], console)
 

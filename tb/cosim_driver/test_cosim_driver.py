@@ -22,6 +22,7 @@ from tb.cosim_driver.bench import BENCH
 from tb.cosim_driver.host import Host
 
 CALL_LOOKS, STEP_LOOKS = 200, 50  # at STATUS, before a call, and each step of a run, is late
+CYCLES_OF_A_LOOK = 4  # at STATUS, at least
 ROBOT = "robots/iiwa14.urdf"
 RUNS = (("double_pendulum", 0), ("four_bar", 3))  # scenario, re-basing every so many steps
 
@@ -173,7 +174,7 @@ async def runs_by_parts(dut, board):
     want = host.twin.run(run.program, steps, 0, 1, before, after)
     assert len(want) > BENCH.params["TRACE_DEPTH"]
     await host.expect(Status.OK, "start", 0, steps, 1)
-    await host.expect(Status.LATE, "wait", 500)
+    await host.expect(Status.LATE, "wait", host.twin.cycles // CYCLES_OF_A_LOOK)
     assert (await host.do("report")).cycles > host.twin.cycles, "looked at too early"
     got = await host.take(len(want), steps, lambda: len(want))
     await host.expect(Status.OK, "wait", CALL_LOOKS)

@@ -218,7 +218,7 @@ def test_guesses_close_a_spherical_four_bar(shift):
     assert np.abs(kinematics.axis_gap_velocities(solved, q, qd)).max() < 1e-14
     assert qd[0] == 1.0 and qd.all()
     bodies[2] |= {"q": float(q[2]), "guess": False}  # it stands still
-    with pytest.raises(ScenarioError, match="pins part at 0 m/s, axes at 0.[0-9]* rad/s"):
+    with pytest.raises(ScenarioError, match="ends part at 0 m/s, axes at 0.[0-9]* rad/s"):
         load(data)
 
 

@@ -517,11 +517,11 @@ MISTAKES = {
     ),
     "loop_open": (
         edit(CLOSED, "at = [0.4, 0.0]", "at = [0.4, 0.01]"),
-        "loop[0]: does not close at the initial posture: the pins are 0.01 m apart",
+        "loop[0]: does not close at the initial posture: its ends are 0.01 m apart",
     ),
     "loop_slips": (
         edit(CLOSED, "q = 1.570796327", "q = 1.570796327\nqd = 1.0"),
-        "loop[0]: initial velocities do not fit: the pins part at 0.4 m/s",
+        "loop[0]: initial velocities do not fit: its ends part at 0.4 m/s",
     ),
     "loop_redundant": (
         CLOSED + LOOP,
@@ -561,7 +561,7 @@ MISTAKES = {
         edit(CLOSED, "q = 1.570796327", "guess = true\nq = 1.570796327")
         .replace("1.570796327", repr(math.pi / 2))
         .replace("[[loop]]", "qd = 1.0\n[[loop]]"),
-        "loop: no velocities of the guessed joints fit the others: pins part at 0.4 m/s",
+        "loop: no velocities of the guessed joints fit the others: ends part at 0.4 m/s",
     ),
     # springs
     "unknown_spring": (
