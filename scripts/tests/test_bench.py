@@ -21,6 +21,7 @@ def run_in_simulator(monkeypatch, sim_time, tmp_path):
     """Run a test's body as a simulator would."""
     monkeypatch.setattr(benches.cocotb, "test", lambda: lambda body: body)
     monkeypatch.setattr(benches, "get_sim_time", lambda unit: sim_time[0])
+    monkeypatch.setattr(benches.Pulse, "start", lambda pulse: None)
 
     def run(body, seed=1):
         bench = Bench("tb/fp_add/bench.py", "fp_lanes", [Config(CONFIG, {})])

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from scripts.tests.planted import planted
-from tb.common import times
+from tb.common import simulators, standstill, times
 from tb.common.simulators import GRACE_S, Logged, TooLongError
 from tb.ldup_coprocessor.bench import BENCH
 
@@ -63,6 +63,38 @@ def test_a_stop_is_found_by_name(bug, tmp_path):
         f"make ldup_coprocessor SIM=icarus CONFIG=serial SEED=1 TEST={ran[0]['name']}"
         in (row["message"])
     )
+
+
+def test_a_loop_of_signals_without_delay_is_ended(tmp_path, monkeypatch):
+    """No limit of simulated time can see it."""
+    monkeypatch.setattr(standstill, "LIMIT", 3)
+    changes = {"write_due = aw_full_q": "write_due = !s_axil_wready && aw_full_q"}
+    row = planted(BENCH, tmp_path, BUS, changes).run("icarus", "serial", place="-loop")
+    assert row["result"] == "fail"
+    assert "vvp is ended: simulated time stands still for 3 s, at " in row["message"]
+    assert "SIM=icarus CONFIG=serial SEED=1" in row["message"]
+
+
+@pytest.mark.parametrize(
+    ("limit", "beats", "said"),
+    [
+        (20, "while :; do sleep 0.05; done", "sh is ended: .* stands still for 2 s, at 7.5 ns or"),
+        (
+            1.0,
+            "while :; do sleep 0.05; echo 1 $((n += 1)) >pulse; done",
+            "sh took more than 1.0 s$",
+        ),
+        (1.0, "rm pulse; while :; do sleep 0.05; done", "sh took more than 1.0 s$"),
+    ],
+    ids=["none", "beating", "not yet or no more"],
+)
+def test_a_simulation_without_a_pulse_is_ended(tmp_path, monkeypatch, limit, beats, said):
+    monkeypatch.setattr(standstill, "LIMIT", 2)
+    monkeypatch.setattr(simulators, "LOOK_S", 0.2)
+    command = ["sh", "-c", f"echo 1 7.5 >pulse; trap 'exit 0' INT; {beats}"]
+    simulator = SimpleNamespace(work_dir=tmp_path, env=os.environ, limit_s=limit, watch=print)
+    with open(tmp_path / "log", "w") as log, pytest.raises(TooLongError, match=said):
+        Logged._execute_one(simulator, command, log)
 
 
 TELLS_ITS_LIMIT = """

@@ -135,7 +135,7 @@ def test_a_broken_rule_is_named(rules, packets):
         ({}, UNKNOWN, "was unknown"),
     ],
 )
-def test_what_is_left_on_a_stream_is_red(state, status, said):
+def test_what_is_left_on_a_stream_is_red(sim_time, state, status, said):
     blocks = StreamBlocks.__new__(StreamBlocks)
     blocks._dut = SimpleNamespace(
         take_status_o=Port(value=status), stream_handshakes_o=Port(value="0101")

@@ -419,11 +419,13 @@ async def seen_from_inside(
         await engine.write_registers(array.image)
         judge = Judge(engine, array, calls, stored, board.model)
         run = cocotb.start_soon(_end_of(again()))
-        wrong = await watched(engine.dut.clk_i, run, judge.cycle, board.model) or judge.end()
+        wrong, part = await watched(engine.dut.clk_i, run, judge.cycle, board.model)
+        wrong = wrong or judge.end()
         engine.sink.assert_reset(True)  # of what comes while waves go on, nothing is to be taken
         first, *rest = str(error).splitlines()
         if wrong is None:
-            text = "done once more, all stores and outputs are right: look at tokens and streams"
+            right = f"all that {part} stores and puts out is right"
+            text = f"done once more, {right}: look at tokens and streams"
             rest = rest or [f"  rerun     {board.rerun}"]
             raise AssertionError("\n".join([first, *rest, f"  inside    {text}"])) from None
         raise AssertionError(wrong.told(board, first)) from None

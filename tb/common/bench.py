@@ -42,6 +42,7 @@ from tb.common.rtl_files import rtl_files
 from tb.common.scoreboard import Scoreboard
 from tb.common.simulation import COVERAGE, Device, Task, simulate
 from tb.common.simulators import WAS_KILLED
+from tb.common.standstill import FILE, Pulse
 from tb.common.waiting import AnswerError, HangError, within
 
 DEFAULT_SEED, MAX_SEED = 1, 2**31 - 1
@@ -121,6 +122,10 @@ class Bench:
         self._read: set[str] = set()  # names of settings
 
     # --- inside the simulator -------------------------------------------------------------------
+
+    @functools.cached_property
+    def _pulse(self) -> Pulse:
+        return Pulse(Path(self._task.notes).with_name(FILE))
 
     @property
     def config(self) -> Config:
@@ -215,6 +220,7 @@ class Bench:
                 rerun = task.rerun(name, waves=True)
                 board = Scoreboard(name, rng, rerun, ModelSignals(dut if task.waves else None))
                 cocotb.log.info("seed %d: %s", task.seed, rerun)
+                self._pulse.start()
                 failure = None
                 try:
                     await within(limit, function(dut, board), lambda: "the end of the test")
@@ -232,6 +238,7 @@ class Bench:
                 else:  # only where all was compared that the bins were told for
                     add_coverage(Path(task.notes).with_name(COVERAGE), board.covered)
                 finally:
+                    self._pulse.stop()
                     note = {
                         "failure": failure,
                         "model": board.model.shown,

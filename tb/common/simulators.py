@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import threading
+import time
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -18,6 +19,7 @@ import cocotb_test.simulator
 
 from pymodel.arith.errors import InputError
 from tb.common.places import ROOT
+from tb.common.standstill import FILE, Watch
 
 SIMULATORS = ("icarus", "verilator")
 PORTS = ("*_i", "*_ni", "*_o", "s_axil_*", "*_axis_*")  # of every top level
@@ -29,6 +31,7 @@ COVERAGE_ARGS = ("--coverage-line", "--coverage-toggle", "--coverage-max-width",
 # A line that says why a build fails; to Verilator warnings are errors.
 REASON = re.compile(r"%(Error|Warning)|\berror:|syntax error")
 WAS_KILLED = "was killed from outside, as a system without memory does"
+LOOK_S = 1.0  # between two looks at a simulator's pulse
 GRACE_S = 10  # between asking a simulator to stop and killing it
 
 
@@ -168,6 +171,7 @@ class Logged:
         """Run a command; SystemExit, with the first error that it names, if it fails."""
         log.write(" ".join(cmd) + "\n")
         log.flush()
+        pulse = Watch(Path(self.work_dir) / FILE)
         process = subprocess.Popen(
             cmd,
             cwd=self.work_dir,
@@ -178,9 +182,12 @@ class Logged:
             errors="replace",
         )
         _limit_processor_time(process, int(self.limit_s) + GRACE_S)
-        expired, why = threading.Event(), ""
-        watchdog = threading.Timer(self.limit_s, _stop, (process, expired))
-        watchdog.daemon = True  # Ctrl-C may come before anyone can cancel it
+        over, reasons, why = threading.Event(), [], ""
+        watchdog = threading.Thread(
+            target=_watch_over,
+            args=(process, self.limit_s, pulse, over, reasons),
+            daemon=True,  # Ctrl-C may come before anyone can end it
+        )
         try:
             watchdog.start()
             for line in process.stdout:
@@ -190,16 +197,35 @@ class Logged:
                     why = f": {line.strip()}"
             status = process.wait()
         finally:
-            watchdog.cancel()
+            over.set()
             process.kill()
             process.wait()
         name = Path(cmd[1] if cmd[0] == "perl" else cmd[0]).name
-        if expired.is_set():
-            raise TooLongError(f"{name} took more than {self.limit_s} s")
+        if reasons:
+            raise TooLongError(f"{name} {reasons[0]}")
         if status == -signal.SIGKILL:
             raise SystemExit(f"{name} {WAS_KILLED}")
         if status:
             raise SystemExit(f"{name} ended with status {status}{why}")
+
+
+def _watch_over(
+    process: subprocess.Popen,
+    limit_s: float,
+    pulse: Watch,
+    over: threading.Event,
+    reasons: list[str],
+) -> None:
+    """End a command that takes too long, or whose simulated time stands still, and say why."""
+    end = time.monotonic() + limit_s
+    while not over.wait(max(0.0, min(LOOK_S, end - time.monotonic()))):
+        if time.monotonic() >= end:
+            reasons.append(f"took more than {limit_s} s")
+        elif pulse.stands():
+            reasons.append(f"is ended: {pulse}")
+        if reasons:
+            _stop(process)
+            return
 
 
 def _limit_processor_time(process: subprocess.Popen, limit_s: int) -> None:
@@ -211,9 +237,8 @@ def _limit_processor_time(process: subprocess.Popen, limit_s: int) -> None:
         resource.prlimit(process.pid, resource.RLIMIT_CPU, (limit_s, limit_s))
 
 
-def _stop(process: subprocess.Popen, expired: threading.Event) -> None:
-    """End a command that takes too long, gently at first: its waveform is then complete."""
-    expired.set()
+def _stop(process: subprocess.Popen) -> None:
+    """End a command, gently at first: its waveform is then complete."""
     process.send_signal(signal.SIGINT)
     try:
         process.wait(GRACE_S)

@@ -22,7 +22,7 @@ from tb.common.programmable import (
     parameters_of,
 )
 from tb.common.scoreboard import Scoreboard
-from tb.common.waiting import HangError
+from tb.common.waiting import HangError, TraceError
 
 MARGIN_CYCLES = 100  # between a run's word in the trace, or its end, and what the bus shows of it
 
@@ -179,15 +179,13 @@ class StepEngine(Programmable):
 
         Raises
         ------
-        AssertionError
+        TraceError
             If that are more than the run traces.
         """
         count = await self.read("TRACE_COUNT")
         if len(trace) + count > self._words:
-            raise AssertionError(
-                f"TRACE_COUNT {count} at {now() * PERIOD_NS} ns, after {len(trace)} words; "
-                f"the run traces {self._words}"
-            )
+            taken = len(trace)
+            raise TraceError(f"{count}, after {taken} words; the run traces {self._words}")
         trace += await self.read_each("TRACE_DATA", count)
         return count
 

@@ -7,6 +7,7 @@ the model's, cycle by cycle, up to the first that differs. A green run pays noth
 A waveform shows the model's stores beside the banks' own meanwhile, :mod:`tb.common.model_signals`.
 """
 
+import time
 from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -25,7 +26,7 @@ from tb.common.model_signals import ModelSignals
 from tb.common.on_bus import inside
 from tb.common.scoreboard import Scoreboard
 from tb.common.step_engine import StepEngine, machine_of
-from tb.common.waiting import HangError
+from tb.common.waiting import HangError, TraceError
 
 #: What is read below the top level.
 SIGNALS = (
@@ -37,6 +38,7 @@ SIGNALS = (
     "step_bank.write_data_i",
 )
 WORDS = 1  # executed_q of a program word
+WATCH_S = 15.0  # wall-clock seconds for the look from inside, where nobody asked for waves
 SEEN_CYCLES = 50  # that a waveform shows after a wrong store
 
 #: Bits of a signal; None if they are not all known.
@@ -361,7 +363,7 @@ async def seen_from_inside(
     """
     try:
         yield
-    except HangError:
+    except (HangError, TraceError):
         raise
     except AssertionError as error:
         if not hasattr(inside(engine.dut), "u_sequencer"):  # a netlist in the engine's place
@@ -370,11 +372,12 @@ async def seen_from_inside(
         await engine.write("CTRL", engine.mask("CTRL", "RESET"))
         await engine.write_registers(registers)
         run = cocotb.start_soon(_end_of(engine.run(program, steps, every, **arguments)))
-        wrong = await _first_wrong_store(engine, judge, run, board.model)
+        wrong, part = await _first_wrong_store(engine, judge, run, board.model)
         first, *rest = str(error).splitlines()
         if wrong is None:
-            text = "done once more, the run stores nothing wrong: look at trace, sequencer and bus"
+            text = f"done once more, {part} stores nothing wrong: look at trace, sequencer and bus"
             rest = rest or [f"  rerun     {board.rerun}"]
+            await _end_in_reset(engine.dut)
             raise AssertionError("\n".join([first, f"  inside    {text}", *rest])) from None
         text = wrong.told(board, first)
         await _end_in_reset(engine.dut)
@@ -398,7 +401,7 @@ async def _end_of(run: Awaitable[Any]) -> None:
 
 async def _first_wrong_store(
     engine: StepEngine, judge: Judge, run: Any, model: ModelSignals
-) -> WrongStore | None:
+) -> tuple[WrongStore | None, str]:
     """Watch a run, until it ends or stores what is wrong."""
     probe, banks = _Probe(engine), engine.machine.banks
 
@@ -416,8 +419,8 @@ async def _first_wrong_store(
 
 async def watched(
     clk: Any, run: Any, cycle: Callable[[], WrongStore | None], model: ModelSignals
-) -> WrongStore | None:
-    """Watch a run, until it ends or stores what is wrong.
+) -> tuple[WrongStore | None, str]:
+    """Watch a run, until it ends or stores what is wrong; without waves for :data:`WATCH_S`.
 
     Parameters
     ----------
@@ -431,11 +434,17 @@ async def watched(
 
     Returns
     -------
-    WrongStore or None
+    wrong : WrongStore or None
         Returned in the middle of the cycle that it is in.
+    part : str
+        What was watched.
     """
-    wrong = None
+    wrong, part, cycles, end = None, "the run", 0, time.monotonic() + WATCH_S
     while wrong is None and not run.done():
+        if not model and time.monotonic() > end:
+            part = f"its beginning ({cycles} cycles; with WAVES=1 all of it is watched)"
+            break
+        cycles += 1
         await RisingEdge(clk)
         await ReadWrite()
         wrong = cycle()
@@ -443,4 +452,4 @@ async def watched(
     if wrong:
         model.differs([wrong.signal])
         await FallingEdge(clk)
-    return wrong
+    return wrong, part

@@ -10,7 +10,7 @@ from cocotb.triggers import ValueChange
 from tb.common import wide
 from tb.common.batch import OCTETS, packed
 from tb.common.on_bus import BEATS, OPERATION_W
-from tb.common.waiting import HangError
+from tb.common.waiting import AnswerError, HangError
 
 # The bits of a beat
 USER_AT, LAST_AT = 32, 63
@@ -105,17 +105,20 @@ class StreamBlocks:
             places = range(len(text) - OPERATION_W, -1, -OPERATION_W)
             beats = [text[i : i + OPERATION_W] for i in places]
             wrong = next(beat for beat in beats if set(beat) - {"0", "1"})
-            raise AssertionError(f"a beat of m_axis has unknown bits, {wrong}") from None
+            raise AnswerError("beat", "m_axis", f"unknown bits, {wrong}") from None
         return memoryview(octets).cast("Q").tolist()
 
     def check_over(self) -> None:
         """All has been sent, and no more has come than was to be taken."""
         over = self._sender is None and not self._begun and not self._status() & STRAY
-        assert over, f"more came, or less was taken ({self._levels()})"
+        if not over:
+            raise AnswerError("beats", "m_axis", f"more came, or less was taken ({self._levels()})")
 
     def _status(self) -> int:
         status = int(self._dut.take_status_o.value)
-        assert not status & UNKNOWN, f"s_axis_tready or m_axis_tvalid was unknown: {self._levels()}"
+        if status & UNKNOWN:
+            what = f"s_axis_tready or m_axis_tvalid was unknown: {self._levels()}"
+            raise AnswerError("handshake", "streams", what)
         return status
 
     def _levels(self) -> str:

@@ -50,6 +50,13 @@ class AnswerError(AssertionError):
         super().__init__(f"{access} of {name} at {times.text(get_sim_time('ns'))}: {what}")
 
 
+class TraceError(AnswerError):
+    """The trace of a run has more words than it should: no wrong store explains that."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__("read", "TRACE_COUNT", what)
+
+
 class Deadline:
     """The limit of a wait that is a loop.
 

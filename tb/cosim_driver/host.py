@@ -9,6 +9,7 @@ from pymodel.machine.c_driver import Driver, build
 from pymodel.machine.registers import WORD_BYTES
 from tb.common.places import ROOT
 from tb.common.step_engine import StepEngine
+from tb.common.waiting import AnswerError
 
 POSTED = 256  # writes that may be on their way
 
@@ -53,7 +54,8 @@ class Host:
     async def _read_word(self, offset: int) -> int:
         await self._finish_writes()
         data, okay = await self._engine.read_bytes(offset, WORD_BYTES)
-        assert okay, f"read of {offset:#x}: SLVERR"
+        if not okay:
+            raise AnswerError("read", self._engine.name(offset), "SLVERR")
         return int.from_bytes(data, "little")
 
     async def _finish_writes(self) -> None:

@@ -16,8 +16,10 @@ from pymodel.runs.compiled import library_image, run_image
 from pymodel.runs.engine_calls import changed, prepare_library
 from pymodel.runs.engine_runs import prepare
 from tb.common import clock
+from tb.common.batch import now
 from tb.common.places import BUILD, ROOT
 from tb.common.step_engine import StepEngine, machine_of
+from tb.common.waiting import AnswerError, HangError, TraceError
 from tb.cosim_driver.bench import BENCH
 from tb.cosim_driver.host import Host
 
@@ -49,15 +51,22 @@ class _Session:
 
     async def expect(self, status, function, *arguments):
         """Call the driver, and compare what it says of it."""
+        start = now()
         found = await self.do(function, *arguments)
         found, values = found if isinstance(found, tuple) else (found, None)
-        assert found == status, f"{function}: {found.name}, expected {status.name}"
+        if found in (Status.LATE, Status.BUSY) and found != status:
+            self.engine.status = await self.engine.read("STATUS")
+            what = f"{function} to be {status.name}, it is {found.name}, {self.engine.state()}"
+            raise HangError(what, now() - start)
+        if found != status:
+            raise AnswerError("call", function, f"{found.name}, expected {status.name}")
         self._board.compare(f"status of {function}", found, status)
         return values
 
     def compare(self, what, got, want, context):
         """Compare words, one by one."""
-        assert len(got) == len(want), f"{context}: {len(got)} words of {what}, not {len(want)}"
+        if len(got) != len(want):
+            raise AnswerError("read", what, f"{len(got)} words, not {len(want)}, {context}")
         for index, (word, expected) in enumerate(zip(got, want, strict=True)):
             self._board.compare(f"{what}[{index}]", word, expected, self.fmt, context=context)
 
@@ -165,7 +174,8 @@ async def runs_by_parts(dut, board):
     await host.expect(Status.OK, "start", 0, steps, 1)
     got = await host.take(len(want), steps, lambda: int(board.rng.integers(1, 20)))
     await host.expect(Status.OK, "wait", CALL_LOOKS)
-    assert not await host.do("take", 1), "more words than steps"
+    if await host.do("take", 1):
+        raise TraceError("more words than the run traces")
     host.compare("trace", got, want, "by parts")
     await host.compare_report("by parts")
 
