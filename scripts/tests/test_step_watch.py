@@ -1,5 +1,9 @@
 """What is said of a store of the step engine that is not the model's."""
 
+import asyncio
+import re
+from types import SimpleNamespace
+
 import pytest
 
 from pymodel.arith.fp import BINARY32
@@ -7,9 +11,10 @@ from pymodel.compile.kernel import record
 from pymodel.machine.isa import Location, Machine
 from pymodel.machine.model import Twin
 from pymodel.runs.engine_calls import prepare_call
-from tb.common import scoreboard
+from tb.common import scoreboard, step_watch
 from tb.common.scoreboard import Scoreboard
-from tb.common.step_watch import Judge
+from tb.common.step_watch import Judge, seen_from_inside, watched
+from tb.common.waiting import TraceError
 
 NUMBERS = {"a": 1.5, "b": -2.0, "c": 0.25}
 
@@ -190,3 +195,28 @@ def test_a_late_time_has_all_its_digits():
     assert "differs at 1180465 ns\n" in board.mismatch("y_o", 1, 2, ns=1180465.0)
     assert "differs at 20000056.001 ns\n" in board.mismatch("y_o", 1, 2, ns=20000056.001)
     assert "differs at 0 ns\n" in board.mismatch("y_o", 1, 2, ns=0.0)
+
+
+@pytest.mark.parametrize(
+    ("waves", "part"), [(False, r"its beginning \(0 cycles"), (True, "the run$")]
+)
+def test_a_look_from_inside_has_an_end(monkeypatch, waves, part):
+    """A long run is watched to its end only by who debugs it."""
+    monkeypatch.setattr(step_watch, "WATCH_S", -1.0)
+    monkeypatch.setattr(step_watch, "RisingEdge", lambda clk: asyncio.sleep(0))
+    monkeypatch.setattr(step_watch, "ReadWrite", lambda: asyncio.sleep(0))
+    cycles = iter(range(100))
+    run = SimpleNamespace(done=lambda: next(cycles, None) is None, cancel=lambda: None)
+    wrong, found = asyncio.run(watched(None, run, lambda: None, waves))
+    assert wrong is None and re.match(part, found)
+
+
+def test_a_trace_with_too_many_words_is_not_looked_at_from_inside(sim_time):
+    """No store can explain it, so the whole run would be watched for nothing."""
+
+    async def run():
+        async with seen_from_inside(None, None, {}, None, 1):
+            raise TraceError("7, after 5 words; the run traces 11")
+
+    with pytest.raises(TraceError, match="^read of TRACE_COUNT at .*: 7, after 5 words; the run"):
+        asyncio.run(run())
