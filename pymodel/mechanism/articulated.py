@@ -16,6 +16,7 @@ TURNING, SLIDING = slice(0, 3), slice(3, 6)  # of a motion: angular, then linear
 Z = (0.0, 0.0, 1.0)  # a joint's axis in its link's frame
 
 
+@np.errstate(over="ignore", invalid="ignore")  # a robot of 1e30: what is no number resists nothing
 def resistances(links: Sequence[Link]) -> np.ndarray:
     """What resists each joint, as a share of the inertia of all that it carries.
 

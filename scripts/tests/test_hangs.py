@@ -78,7 +78,11 @@ def test_a_loop_of_signals_without_delay_is_ended(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("limit", "beats", "said"),
     [
-        (20, "while :; do sleep 0.05; done", "sh is ended: .* stands still for 2 s, at 7.5 ns or"),
+        (
+            20,
+            "while :; do sleep 0.05; done",
+            "sh is ended: .* still for 2 s, at 7.5 ns or soon",
+        ),
         (
             1.0,
             "while :; do sleep 0.05; echo 1 $((n += 1)) >pulse; done",
