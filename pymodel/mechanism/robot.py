@@ -132,7 +132,7 @@ class Robot:
         How it was read, a line each: snapped placements.
     warnings : tuple of str
         What of it a user may not expect, a line each: mimic joints, damping and friction that are
-        not applied, inertias that no body has.
+        not applied, joints that their own link does not resist, inertias that no body has.
     fixed : mapping of str to FixedLink
         The other links of the file, by name.
     """

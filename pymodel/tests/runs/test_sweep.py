@@ -590,8 +590,10 @@ def test_a_program_that_handles_sigterm_does_so_during_a_sweep(handler):
         signal.signal(signal.SIGTERM, before)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_ctrl_c_on_the_command_line_and_going_on(tmp_path, number):
+@pytest.mark.parametrize(
+    ("number", "name"), [(signal.SIGINT, "Ctrl-C"), (signal.SIGTERM, "SIGTERM")]
+)
+def test_ctrl_c_on_the_command_line_and_going_on(tmp_path, number, name):
     """It reaches the workers, too: they leave Ctrl-C to the command."""
     out = tmp_path / "one.csv"
     command = [sys.executable, "-m", "pymodel", "sweep", str(DOUBLE_PENDULUM), "--steps", "2"]
@@ -608,5 +610,5 @@ def test_ctrl_c_on_the_command_line_and_going_on(tmp_path, number):
     *progress, last = said.splitlines()  # a busy machine has time for some
     assert process.returncode == 130
     assert all(line.startswith("double_pendulum: ") for line in progress), said
-    assert last.startswith("ended by Ctrl-C; ") and "of 5000 variations are kept" in last
+    assert last.startswith(f"ended by {name}; ") and "of 5000 variations are kept" in last
     assert json.loads((tmp_path / "one.csv.parts" / "sweep.json").read_text())["steps"] == 2
