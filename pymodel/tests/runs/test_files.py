@@ -77,8 +77,9 @@ def test_the_screen_says_why_the_reference_ends_and_names_the_energy(
 
 
 def test_the_screen_has_one_unit_for_energies(tmp_path):
-    arm = load(SCENARIOS / "driven_arm.toml", steps=4)
-    text = printed(finish(arm, simulate(arm), tmp_path, "float64"), tmp_path)
+    driven = load(SCENARIOS / "andrews.toml", steps=4)
+    text = printed(finish(driven, simulate(driven), tmp_path, "float64"), tmp_path)
+    assert "worst drift of energy less work" in text
     rows = [line.replace("│", "|").split("|") for line in text.splitlines() if "energy" in line]
     assert len(rows) > 1 and {row[3].strip() for row in rows} == {"mJ"}
 
