@@ -1,6 +1,6 @@
 """Units of the coordinates, velocities and momenta of a scenario's joints."""
 
-import re
+from collections.abc import Sequence
 
 from pymodel.mechanism import schema
 from pymodel.mechanism.scenario import FREE, PRISMATIC, Scenario
@@ -9,7 +9,12 @@ ANGLE, LENGTH = "rad", "m"
 MOMENTA = {ANGLE: "N m s", LENGTH: "N s"}  #: unit of a motion -> that of its momentum
 FORCES = {ANGLE: "N m", LENGTH: "N"}  #: unit of a motion -> that of its force
 #: Unit of a number of a joint that turns -> the same of one that slides.
-SLIDING = {ANGLE: LENGTH, "N m": "N", "N m/rad": "N/m", "N m s/rad": "N s/m"}
+SLIDING = {
+    ANGLE: LENGTH,
+    FORCES[ANGLE]: FORCES[LENGTH],
+    f"{FORCES[ANGLE]}/{ANGLE}": f"{FORCES[LENGTH]}/{LENGTH}",
+    f"{MOMENTA[ANGLE]}/{ANGLE}": f"{MOMENTA[LENGTH]}/{LENGTH}",
+}
 
 
 def motions(scenario: Scenario) -> list[str]:
@@ -45,31 +50,32 @@ def force_units(scenario: Scenario) -> list[str]:
     return [FORCES[unit] for unit in motions(scenario)]
 
 
-def key_unit(scenario: Scenario, key: str) -> str:
+def key_unit(scenario: Scenario, place: Sequence[str | int]) -> str:
     """Unit of a number in a scenario file, empty without one.
 
     Parameters
     ----------
     scenario : Scenario
         What the file says.
-    key : str
-        As in messages about the file: ``body[0].com[1]``, ``gravity[1]``, ``time.step``.
+    place : sequence of str and int
+        Way to the number: ("body", 0, "com", 1), ("gravity", 1), ("time", "step").
     """
-    found = re.fullmatch(r"(?:(time)\.|(\w+)\[(\d+)\]\.)?(\w+)(?:\[(\d+)\])?", key)
-    if not found:
-        return ""
-    table, tables, index, name, element = found.groups()
-    heading = f"[{table}]" if table else f"[[{tables}]]" if tables else ""
-    unit = next((one.unit for one in schema.TABLES.get(heading, ()) if one.name == name), "")
-    if tables != "body" or int(index) >= len(scenario.bodies):
+    if place[0] == "time":
+        heading, name = "[time]", place[-1]
+    elif len(place) > 2:
+        heading, name = f"[[{place[0]}]]", place[2]
+    else:
+        heading, name = "", place[0]
+    unit = next((key.unit for key in schema.TABLES.get(heading, ()) if key.name == name), "")
+    if heading != "[[body]]":
         return unit
+    _, k, _, *element = place
     own = {
         "q": (coordinate_units(scenario), scenario.q_slices),
         "qd": (velocity_units(scenario), scenario.v_slices),
     }
     if name in own:
         units, slices = own[name]
-        mine = units[slices[int(index)]]
-        return mine[int(element or 0)] if int(element or 0) < len(mine) else ""
-    slides = scenario.bodies[int(index)].joint == PRISMATIC and name != "rotation"
+        return units[slices[k]][element[0] if element else 0]
+    slides = scenario.bodies[k].joint == PRISMATIC and name != "rotation"
     return SLIDING.get(unit, unit) if slides else unit

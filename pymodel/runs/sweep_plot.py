@@ -15,6 +15,7 @@ from matplotlib.ticker import MaxNLocator
 from pymodel.mechanism.scenario import Scenario
 from pymodel.mechanism.units import coordinate_units, key_unit, momentum_units, velocity_units
 from pymodel.runs import plots
+from pymodel.runs.ensemble import place_of
 from pymodel.runs.input_error import InputError
 from pymodel.runs.sweep_files import Columns
 from pymodel.runs.trajectory import joint_column_names
@@ -40,7 +41,7 @@ def unit_of(column: str, scenario: Scenario | None = None) -> str:
     found = dict(
         zip((x for own in names for x in own), (x for own in units for x in own), strict=True)
     )
-    return found[column] if column in found else key_unit(scenario, column)
+    return found[column] if column in found else key_unit(scenario, place_of(column))
 
 
 def _label(column: str, scenario: Scenario | None) -> str:
