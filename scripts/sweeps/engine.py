@@ -2,25 +2,32 @@
 
 import contextlib
 import fcntl
+import hashlib
 import io
 import itertools
 import tempfile
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from pymodel.algorithms.requests import BASE
 from pymodel.mechanism.scenario import Scenario
+from pymodel.mechanism.scenario_writer import tables, write_scenario
 from pymodel.runs import engine_runs
 from pymodel.runs.backends import Backend
-from pymodel.runs.outcome import Outcome
+from pymodel.runs.outcome import FAILED, Outcome
 from scripts.hardware_targets import check_word, engine
 from scripts.regress.units import digest, sources_of_bench, version_of
-from tb.common.places import BUILD
+from scripts.run_options import STEP, RunOptions
+from tb.common.places import BUILD, ROOT
 from tb.common.step_engine import rtl_parameters
 from tb.cosim_step.bench import BENCH, CONFIG
 from tb.cosim_step.variations import SETTING, TEST, Variations
 
 CHUNK = 8  # variations of one simulation
+FAILURES = BUILD / "sweeps" / "failed"  # scenarios that have failed
+DIGITS = 16  # of the digest that names such a file
 MAKES_ROWS = ("pymodel.runs.sweep", __name__)  # besides the bench's own Python
 
 
@@ -81,7 +88,30 @@ def run(
             )
         found = asked.answers()
     missing = Outcome.failure(row["message"].strip() or "its simulation has ended")
-    return found + [missing] * (len(scenarios) - len(found))
+    found += [missing] * (len(scenarios) - len(found))
+    again = partial(
+        RunOptions,
+        out="",
+        target=STEP,
+        arithmetic=arithmetic,
+        lanes=lanes,
+        rebase=options.get("rebase", 0),
+        base=None if options.get("base", BASE) == BASE else options["base"],
+    )
+    for number, (scenario, outcome) in enumerate(zip(scenarios, found, strict=True)):
+        if outcome.status == FAILED:
+            command = f"{again(_kept(scenario)).command(simulator)} WAVES=1"
+            found[number] = replace(outcome, reason=f"{outcome.reason}; rerun: {command}")
+    return found
+
+
+def _kept(scenario: Scenario) -> str:
+    """Write the file of a scenario that has failed: its path."""
+    name = hashlib.sha256(repr(tables(scenario)).encode()).hexdigest()[:DIGITS]
+    FAILURES.mkdir(parents=True, exist_ok=True)
+    file = FAILURES / f"{name}.toml"
+    write_scenario(file, scenario)
+    return str(file.relative_to(ROOT))
 
 
 @contextlib.contextmanager

@@ -1,5 +1,6 @@
 """`make sweep` on the step engine's RTL: the rows of the model, and what is refused."""
 
+import shlex
 import subprocess
 
 import pytest
@@ -39,6 +40,26 @@ def test_rows_of_the_rtl_are_those_of_the_model(tmp_path, capsys):
     for name in ("q0", "q1", "qd0", "qd1", "p0", "p1", "energy_change", "steps"):
         assert got[name][done].tolist() == want[name][done].tolist(), name
     assert (got["cycles"][done] > 5 * 100).all()
+
+
+@pytest.mark.rtl_of("step_engine")
+def test_a_variation_that_differs_says_how_to_run_it_alone(tmp_path, monkeypatch):
+    """Its file is that of the variation, as far as a sweep of so many steps runs it."""
+    failed = {"result": "fail", "message": "q0: 1 for 2\n\nrerun: make cosim_step"}
+    monkeypatch.setattr(engine.BENCH, "run", lambda *words, **options: failed)
+    monkeypatch.setattr(engine, "FAILURES", engine.FAILURES / tmp_path.name)
+    on = engine.backend("5/10", "3+3", "icarus")
+    vary = {"body[0].mass": "2,3"}
+    found = pymodel.sweep(FILE, vary, steps=5, arithmetic="5/10", target=on, workers=0, rebase=0)
+    for mass, reason in zip((2.0, 3.0), found["reason"], strict=True):
+        said, command = reason.split("; rerun: ")
+        make, goal, *words = shlex.split(command)
+        given = dict(word.split("=") for word in words)
+        again = pymodel.load(ROOT / given.pop("SCENARIO"))
+        assert (said, make, goal) == ("q0: 1 for 2", "make", "run")
+        assert (again.bodies[0].mass, again.steps) == (mass, 5)
+        expected = {"TARGET": "step", "LANES": "3+3", "ARITH": "5/10", "SIM": "icarus"}
+        assert given.items() >= (expected | {"WAVES": "1"}).items()
 
 
 @pytest.fixture
