@@ -25,6 +25,7 @@ from pymodel.machine.model import Twin
 from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.robot import Robot
 from pymodel.runs.input_error import InputError, require_whole
+from pymodel.runs.judgement import ROUNDING_WARNING
 from pymodel.runs.recorder import NonFiniteError
 from pymodel.runs.robot_calls import Table
 from pymodel.runs.robot_model import RobotModel
@@ -33,6 +34,7 @@ STEP = 1e-3  # s
 SECONDS = 1.0
 BENT = 0.2  # rad or m, of the joints at the start, in turn to either side; the target mirrors it
 FREQUENCY = 12.0  # rad/s, of a joint that its own inertia alone holds back
+AWAY = 1e-3  # rad or m farther from the target than at the start: no noise of a joint at rest
 DAMPING = 1.5  # of the critical, of such a joint
 
 
@@ -178,6 +180,43 @@ def simulate(
 def as_floats(arithmetic: SupportsArithmetic[S], rows: Sequence[Sequence[S]]) -> Iterator[list]:
     """Rows of scalars as rows of Python floats."""
     return ([arithmetic.to_float(x) for x in row] for row in rows)
+
+
+def warnings_of(loop: ClosedLoop, found: Table, exact: Table, arithmetic: str) -> list[str]:
+    """What to beware of in a run: its rounding, and a control that leads away from the target.
+
+    Parameters
+    ----------
+    loop : ClosedLoop
+    found, exact : dict
+        The run and its float64 twin, which may be longer, as :meth:`ClosedLoop.table` gives them.
+    arithmetic : str
+        Name of the run's arithmetic.
+
+    Returns
+    -------
+    list of str
+        A line each.
+    """
+    rows = len(found["t"])
+    q, twin = (
+        np.array([table[f"q{k}"][:rows] for k in range(loop.robot.nv)]) for table in (found, exact)
+    )
+    before, after = (np.abs(at - loop.target).max() for at in (loop.start, twin[:, -1]))
+    rounding, moved = np.abs(q - twin).max(), np.abs(twin - loop.start[:, None]).max()
+    moved = max(moved, before)  # of few steps, what they are on the way to
+    texts = []
+    if rounding > ROUNDING_WARNING * moved > 0.0:
+        texts.append(
+            f"rounding reaches {rounding:.3g}, more than {ROUNDING_WARNING:.0%} of the motion "
+            f"({moved:.3g} rad or m): {arithmetic} has too few digits for this run"
+        )
+    if after > before + AWAY:
+        texts.append(
+            f"a joint ends {after:.3g} from its target, at most {before:.3g} rad or m at the "
+            "start: gains or step do not fit what the joints move"
+        )
+    return [f"{loop.robot.source}: warning: {text}" for text in texts]
 
 
 # --- on an engine ---------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from pymodel.mechanism import urdf
 from pymodel.mechanism.robot import PRISMATIC, REVOLUTE
 from pymodel.mechanism.units import ANGLE, FORCES, LENGTH
 from pymodel.runs import robot_calls
-from pymodel.runs.closed_loop import ClosedLoop, as_floats, bent, prepare, simulate
+from pymodel.runs.closed_loop import ClosedLoop, as_floats, bent, prepare, simulate, warnings_of
 from pymodel.runs.files import SUMMARY, replaced
 from pymodel.runs.input_error import InputError
 from pymodel.runs.progress import progress
@@ -233,6 +233,8 @@ def _finish(
     title = f"{loop.robot.name} under PD control, {options.arithmetic} on {PLACES[options.target]}"
     plot(loop, found, reference, label, title, out / PICTURE)
     _print(summary, loop)
+    for warning in warnings_of(loop, found, references["float64"], options.arithmetic):
+        print(warning, file=sys.stderr)
     if "words_compared" not in summary:
         return DONE
     if summary["identical"]:

@@ -1,18 +1,19 @@
 """A robot under control: model, engine and Pinocchio take the same steps."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from pymodel.algorithms.rigid_body.control import closed_loop
-from pymodel.arith.fp import Format
+from pymodel.arith.fp import BINARY32, Format
 from pymodel.arith.scalars import BitExact, Float64
 from pymodel.machine.isa import Machine
 from pymodel.mechanism import urdf
 from pymodel.mechanism.reduction import reduced
 from pymodel.runs import pinocchio_reference
-from pymodel.runs.closed_loop import as_floats, bent, prepare, simulate
+from pymodel.runs.closed_loop import as_floats, bent, prepare, simulate, warnings_of
 from pymodel.runs.input_error import InputError
 from pymodel.runs.robot_model import RobotModel
 from pymodel.tests.robots import ROBOTS
@@ -45,6 +46,34 @@ def test_float32_follows_float64():
     found, exact = motion(loop, BitExact()), motion(loop, Float64())
     assert largest_difference(loop, "q", found, exact) < 1e-6
     assert largest_difference(loop, "qd", found, exact) < 1e-5
+
+
+@pytest.mark.parametrize(
+    ("fmt", "changed", "said"),
+    [
+        (BINARY32, {}, []),
+        (BINARY32, {"steps": 0}, []),
+        (BINARY32, {"target": bent(IIWA).start, "steps": 2}, []),
+        (
+            Format(6, 6),
+            {"steps": 400},
+            [r"rounding reaches 0\.\d+, more than 1% of .* 6/6"],
+        ),
+        (
+            BINARY32,
+            {"kp": -bent(IIWA).kp},
+            [r"a joint ends \d.* from its target, at most 0.4"],
+        ),
+    ],
+    ids=["settles", "no step", "stays", "too few digits", "pushed away"],
+)
+def test_warnings(fmt, changed, said):
+    arithmetic, loop = BitExact(fmt), replace(bent(IIWA, steps=100), **changed)
+    found = motion(loop, arithmetic)
+    warnings = warnings_of(loop, found, motion(loop, Float64()), arithmetic.name)
+    assert len(warnings) == len(said)
+    for pattern, warning in zip(said, warnings, strict=True):
+        assert re.search(f"iiwa14.urdf: warning: {pattern}", warning)
 
 
 def test_it_settles_at_the_target():

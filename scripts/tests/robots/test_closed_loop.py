@@ -43,6 +43,12 @@ def test_units_of_prismatic_joints(tmp_path, capsys, monkeypatch, sliding, units
     assert found.groups() == units
 
 
+def test_a_motion_that_rounding_has_spoiled(tmp_path, capsys):
+    assert main(["--urdf", IIWA, "--arith", "6/6", "--steps", "400", "--out", str(tmp_path)]) == 0
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert said.startswith(f"{IIWA}: warning: rounding reaches 0.")
+
+
 def test_float64_is_pinocchio(tmp_path):
     assert main(["--urdf", IIWA, "--arith", "float64", "--out", str(tmp_path)]) == 0
     summary = json.loads((tmp_path / "summary.json").read_text())
