@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pymodel.arith.errors import Error
+from scripts.journal import Row, Summary
 from scripts.places import IMAGES, ROOT
 
 
@@ -36,6 +37,38 @@ def read(path: Path, command: str) -> Any:
         return json.loads(path.read_text())
     except ValueError:
         raise MissingError(f"{path.relative_to(ROOT)} is damaged: run `{command}` again") from None
+
+
+def read_all(
+    summary: Summary, command: str, least: int, what: str, count: Callable[[Row], int]
+) -> list[Row]:
+    """The rows of a summary that has all of them: a page of a trial would replace a whole one.
+
+    Parameters
+    ----------
+    summary : Summary
+    command : str
+        What makes the file.
+    least : int
+        Size of a row's sample that its figures need.
+    what : str
+        What the sample is of.
+    count : callable
+        Size of a row's sample.
+
+    Raises
+    ------
+    MissingError
+        One line with the command, if there is no such file, rows are missing, or are too small.
+    """
+    rows = read(summary.file, command)
+    sizes = {summary.key(row): count(row) for row in rows}
+    small = {str(unit): sizes.get(unit, 0) for unit in summary.order if sizes.get(unit, 0) < least}
+    if small:
+        said = ", ".join(f"{unit} has {size}" for unit, size in small.items())
+        again = f'{command} UNITS="{" ".join(small)}"'
+        raise MissingError(f"{said} of {least} {what} or more: run `{again}` first")
+    return rows
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[Any]], numbers: bool = True) -> str:

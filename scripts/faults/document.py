@@ -6,10 +6,11 @@ Numbers are never typed by hand. Exit status 2, after one line, when something h
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scripts.documents import read, table, write_document
+from scripts.documents import read_all, table, write_document
 from scripts.faults.campaign import HANDSHAKE_SHARE, MEMORY_SHARE, SMALL
 from scripts.faults.plot import plot
-from scripts.faults.run import SUMMARY
+from scripts.faults.run import COUNT, SUMMARY
+from scripts.fuzz.run import COUNT as ACCESSES
 from scripts.fuzz.run import SUMMARY as FUZZED
 from scripts.measured_rtl import unit_cell
 from scripts.places import DOCS, IMAGES
@@ -203,7 +204,8 @@ make fuzz UNITS="step_engine" COUNT=1000000 SEED=2
 
 def from_results() -> str:
     """The text, and its picture, of what the commands have left."""
-    rows, fuzz = read(SUMMARY.file, MEASURE), read(FUZZED.file, FUZZ)
+    rows = read_all(SUMMARY, MEASURE, COUNT, "injections", lambda row: row["injections"])
+    fuzz = read_all(FUZZED, FUZZ, ACCESSES, "accesses", lambda row: row["reads"] + row["writes"])
     plot(rows, IMAGES / "faults.png")
     return document(rows, fuzz)
 

@@ -5,7 +5,7 @@ Numbers are never typed by hand. Exit status 2, after one line, when something h
 
 from collections.abc import Sequence
 
-from scripts.documents import read, table, write_document
+from scripts.documents import read_all, table, write_document
 from scripts.measured_rtl import unit_cell
 from scripts.mutate.campaign import EQUIVALENT, KILLED, SURVIVED, Row
 from scripts.mutate.equivalence import EQUIVALENT as PROVED
@@ -16,6 +16,7 @@ from scripts.places import DOCS
 
 DOC = DOCS / "mutation.md"
 COMMAND, MEASURE = "make mutation", "make mutate"
+FEWEST = 100  # mutants of a unit: a score of fewer says little
 
 
 def scores(rows: Sequence[Row]) -> str:
@@ -151,6 +152,17 @@ that matters, the line says why.
 """
 
 
+def measured() -> list[Row]:
+    """The rows of all units.
+
+    Raises
+    ------
+    MissingError
+        If one was not measured, or with few mutants.
+    """
+    return read_all(SUMMARY, MEASURE, FEWEST, "mutants", lambda row: row["mutants"])
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command."""
-    return write_document(DOC, lambda: document(read(SUMMARY.file, MEASURE)), arguments)
+    return write_document(DOC, lambda: document(measured()), arguments)
