@@ -120,9 +120,22 @@ def dask_setup(worker: Any) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _connected(client_type: type, scheduler: Any) -> Any:
-    if isinstance(scheduler, str) and not re.fullmatch(ADDRESS, scheduler):
+def address(scheduler: str) -> str:
+    """A scheduler's address, as it is given.
+
+    Raises
+    ------
+    InputError
+        If it is none.
+    """
+    if not re.fullmatch(ADDRESS, scheduler):
         raise InputError(f"--scheduler {scheduler}: must be an address, as tcp://host:8786")
+    return scheduler
+
+
+def _connected(client_type: type, scheduler: Any) -> Any:
+    if isinstance(scheduler, str):
+        address(scheduler)
     try:
         return client_type(scheduler, timeout=ANSWER_S, set_as_default=False)
     except OSError:

@@ -24,7 +24,7 @@ from rich.text import Text
 from pymodel.commands import INTERRUPTED, ended_by
 from pymodel.runs.input_error import InputError
 from pymodel.runs.progress import progress
-from pymodel.runs.workers import Run, workers
+from pymodel.runs.workers import Run, address, workers
 from scripts.alone import alone_in
 from scripts.journal import Row
 from scripts.regress.junit import write_junit
@@ -188,7 +188,12 @@ def _parser() -> OptionParser:
     add("--sim", default=ALL, type=one_of("SIM", *SIMULATORS, ALL), help="only this simulator")
     text = "at the same time (default: one a core; 0: all in this process)"
     add("--workers", type=whole("WORKERS", 0, MOST_WORKERS), help=text)
-    add("--scheduler", metavar="ADDRESS", help="Dask scheduler whose workers run it instead")
+    add(
+        "--scheduler",
+        type=_scheduler,
+        metavar="ADDRESS",
+        help="Dask scheduler whose workers run it instead",
+    )
     return parser
 
 
@@ -207,6 +212,18 @@ def _simulators(sim: str, console: Console) -> list[str]:
     for name in set(wanted) - set(there):
         console.print(f"without {name}, which is not installed")
     return there
+
+
+def _scheduler(text: str) -> str:
+    """A type of argparse: a scheduler's address."""
+    try:
+        return address(text)
+    except InputError as error:
+        raise argparse.ArgumentTypeError(_as_make_says(error)) from None
+
+
+def _as_make_says(error: InputError) -> str:
+    return f"{error}".replace("--scheduler ", "SCHEDULER=")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -249,7 +266,7 @@ def run(options: argparse.Namespace) -> int:
             with workers(options.workers, options.scheduler) as (_, run_):
                 run_all(regression, run_, total, until)
         except InputError as error:  # by make's name
-            raise InputError(f"{error}".replace("--scheduler ", "SCHEDULER=")) from None
+            raise InputError(_as_make_says(error)) from None
         except KeyboardInterrupt as error:
             write(regression)
             kept = f"{len(regression.rows)} verdicts are kept, the same command goes on"
