@@ -25,7 +25,7 @@ class NearestFirst:
         self.modules = tuple(f"tb/{name}/test_{name}.py::" for name in near)
         self.session: pytest.Session | None = None
         self.left: set[str] = set()
-        self.red = False
+        self.red = self.stopped = False
 
     def pytest_sessionstart(self, session: pytest.Session) -> None:
         """Without workers it is the session that is stopped."""
@@ -52,10 +52,10 @@ class NearestFirst:
             self.left.discard(report.nodeid)
         if self.red and not self.left:
             loop = self.config.pluginmanager.get_plugin("dsession") or self.session
-            loop.shouldstop = self.STOPPED
+            loop.shouldstop, self.stopped = self.STOPPED, True
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """A session that was stopped here has failed; it was not interrupted by the user."""
-        if self.red:
+        if self.stopped:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED

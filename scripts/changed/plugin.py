@@ -37,10 +37,11 @@ from scripts.changed.inputs import (
 from scripts.changed.kept import Kept
 from scripts.changed.near import NearestFirst
 from scripts.changed.reading import Reads, read_files, strangers
+from scripts.changed.session import FOLDER, begin, leave_out, left_out
 from scripts.changed.stamps import Stamps
 from tb.common.places import BUILD, RESULTS, ROOT
 
-PASSED = BUILD / "changed" / "passed.json"
+PASSED = BUILD / FOLDER / "passed.json"
 INPUTS = "inputs"  # property of a test's report
 PLACES = "places"  # likewise: what it depends on
 SEPARATOR = ":"  # of places
@@ -66,6 +67,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[OUTCOMES] = {}
     config.stash[UNSURE] = {}
     config.stash[STAMPS] = Stamps()
+    if not hasattr(config, "workerinput"):
+        begin(PASSED.parent, everything=not config.getoption("changed"))
     config.pluginmanager.register(_Outcomes(config.stash[OUTCOMES]), "changed-outcomes")
     if not hasattr(config, "workerinput") and config.getoption("changed"):
         _carried().unlink(missing_ok=True)
@@ -110,6 +113,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Func
         same = known == digest or equal.get(item.nodeid) == [known, digest]
         (dropped if same and again and _has_result(item) else chosen).append(item)
     config.hook.pytest_deselected(items=dropped)
+    if again:
+        rows = [_result(item).stem for item in dropped if bench_of(item)]
+        leave_out(PASSED.parent, [item.nodeid for item in dropped], rows)
     items[:] = sorted(chosen, key=lambda item: _name(item) not in near)
 
 
@@ -121,11 +127,12 @@ def _name(item: pytest.Function) -> str | None:
 
 def _has_result(item: pytest.Function) -> bool:
     """Whether the result of a simulation, which the report is made from, is there still."""
-    bench = bench_of(item)
-    if bench is None:
-        return True
+    return bench_of(item) is None or _result(item).exists()
+
+
+def _result(item: pytest.Function) -> Path:
     case = item.callspec.params
-    return (RESULTS / f"{bench.name}-{case['config']}-{case['simulator']}.json").exists()
+    return RESULTS / f"{_name(item)}-{case['config']}-{case['simulator']}.json"
 
 
 @pytest.hookimpl(wrapper=True)
@@ -208,7 +215,14 @@ def _of_simulation(digest: str) -> bool:
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
-    """Say which passes are not recorded."""
+    """Say how many tests are left out, and which passes are not recorded."""
+    if hasattr(config, "workerinput"):
+        return
+    if count := len(left_out(PASSED.parent)["tests"]):
+        terminalreporter.write_line(
+            f"changed: {count} tests left out: they have passed with the same inputs, or with RTL "
+            "that is proved to behave like this"
+        )
     unsure = config.stash[UNSURE]
     if unsure:
         files = sorted(set(unsure.values()))

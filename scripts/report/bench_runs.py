@@ -1,6 +1,7 @@
 """Results of the benches, build/results/*.json: one file a run."""
 
 import json
+from collections.abc import Collection
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,8 @@ from typing import Any
 class BenchRun:
     """One build of a bench simulated once, with all of its tests.
 
-    The attributes are those of a result row of tb/common/bench.py.
+    The attributes are those of a result row of tb/common/bench.py, and whether the row is older
+    than the last session of `make test CHANGED=1`, which has not run this.
     """
 
     bench: str
@@ -25,6 +27,7 @@ class BenchRun:
     rerun: str = ""
     problems: list[str] = field(default_factory=list)
     message: str = ""
+    earlier: bool = False
 
     @property
     def failed(self) -> bool:
@@ -49,14 +52,18 @@ class BenchRun:
         return sorted(self.tests, key=lambda t: t.get("result") == "pass")
 
 
-def read_bench_runs(folder: Path) -> list[BenchRun]:
-    """Bench runs, failed ones first; a file that cannot be read is a failed run."""
+def read_bench_runs(folder: Path, earlier: Collection[str] = ()) -> list[BenchRun]:
+    """Bench runs, failed ones first; a file that cannot be read is a failed run.
+
+    ``earlier`` are names of rows that the last session has neither made nor shown to hold.
+    """
     known = {field.name for field in fields(BenchRun)}
     runs = []
     for path in sorted(folder.glob("*.json")):
         try:
             data = json.loads(path.read_text())
-            runs.append(BenchRun(**{k: v for k, v in data.items() if k in known}))
+            row = {k: v for k, v in data.items() if k in known}
+            runs.append(BenchRun(**row | {"earlier": path.stem in earlier}))
         except (OSError, ValueError, TypeError, AttributeError) as error:
             runs.append(BenchRun(bench=path.stem, problems=[f"{path.name} is unreadable: {error}"]))
-    return sorted(runs, key=lambda r: (not r.failed, r.bench, r.config, r.simulator))
+    return sorted(runs, key=lambda r: (not r.failed, r.earlier, r.bench, r.config, r.simulator))

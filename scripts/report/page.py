@@ -5,6 +5,7 @@ import datetime
 import subprocess
 from pathlib import Path
 
+from scripts.changed.session import FOLDER, of_earlier_sessions
 from scripts.pages import template
 from scripts.places import DEMO_SCENARIOS, ROOT
 from scripts.report.bench_runs import read_bench_runs
@@ -49,7 +50,8 @@ def _commit() -> str:
 
 def write_report(build: Path) -> Path:
     """Write `build`/report/index.html and return its path."""
-    runs = read_bench_runs(build / "results")
+    results = build / "results"
+    runs = read_bench_runs(results, of_earlier_sessions(build / FOLDER, results))
     files = read_junit(build / "report" / "junit.xml")
     page = template(TEMPLATE, duration=duration).render(
         runs=runs,
@@ -58,9 +60,10 @@ def write_report(build: Path) -> Path:
         plots=read_plots(build),
         coverage=COVERAGE if (build / "report" / COVERAGE).exists() else None,
         failed_runs=sum(run.failed for run in runs),
+        earlier_runs=sum(run.earlier for run in runs),
         failed_cases=sum(len(file.failures) for file in files),
         cases=sum(len(f.failures) + f.passed for f in files),
-        transactions=sum(run.transactions or 0 for run in runs),
+        transactions=sum(run.transactions or 0 for run in runs if not run.earlier),
         date=datetime.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z"),
         commit=_commit(),
         tools=[simulator_version(x) if usable(x) else f"no {x}" for x in SIMULATORS],

@@ -5,6 +5,7 @@ import pytest
 from scripts.places import BUILD, ROOT
 from tb.common.simulators import SIMULATORS, usable
 
+SESSION = pytest.StashKey[pytest.Session]()
 COVERAGE = pytest.StashKey[list[str]]()
 SHOWN = 10  # bins that were not met
 ALL = "all"
@@ -19,9 +20,10 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: pytest.ExitCode | 
     Not judged where a simulator is missing: some bins are met under Verilator only. Nothing is said
     of a selection, which need not meet all.
     """
-    if hasattr(session.config, "workerinput") or exitstatus == pytest.ExitCode.INTERRUPTED:
+    if hasattr(session.config, "workerinput"):
         return
-    if _is_selection(session.config):
+    session.config.stash[SESSION] = session
+    if exitstatus == pytest.ExitCode.INTERRUPTED or _is_selection(session.config):
         return
     from scripts.coverage.command import CoverageError, merge
 
@@ -51,16 +53,18 @@ def _is_selection(config: pytest.Config) -> bool:
     )
 
 
-def pytest_terminal_summary(
-    terminalreporter: pytest.TerminalReporter, exitstatus: pytest.ExitCode | int
-) -> None:
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Write it: by now junit.xml is written, and the closing line is still to come.
 
-    There is none of a regression that was interrupted.
+    There is none of a regression that was interrupted. One that ends because a bench is red has
+    failed by now, whatever pytest took it for.
     """
+    if SESSION not in terminalreporter.config.stash:  # a worker's
+        return
     for line in terminalreporter.config.stash.get(COVERAGE, []):
         terminalreporter.write_line(line)
-    if exitstatus == pytest.ExitCode.INTERRUPTED:
+    session = terminalreporter.config.stash[SESSION]
+    if session.exitstatus == pytest.ExitCode.INTERRUPTED:
         (BUILD / "report" / "junit.xml").unlink(missing_ok=True)
         terminalreporter.write_line("report: not written, the regression was interrupted")
         return

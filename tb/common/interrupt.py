@@ -1,20 +1,25 @@
-"""Ctrl-C under pytest: one line instead of the place in the code that it happened to meet."""
+"""Ctrl-C or SIGTERM under pytest: one line instead of the place in the code that it met."""
 
 import signal
 import threading
 from types import FrameType
 from typing import NoReturn
 
+NAMES = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM"}
+
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C was pressed; pytest ends, and prints this instead of a traceback."""
+    """Pytest is ended, and prints this instead of a traceback; what has passed is kept."""
 
 
 def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
-    raise Interrupted("ended by Ctrl-C")
+    if number == signal.SIGTERM:  # who ends a group of processes may do so several times
+        signal.signal(number, signal.SIG_IGN)
+    raise Interrupted(f"ended by {NAMES[number]}")
 
 
 def install() -> None:
-    """Raise :class:`Interrupted` at Ctrl-C, which only the main thread can do."""
+    """Raise :class:`Interrupted` at these signals, which only the main thread can do."""
     if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, _interrupt)
+        for number in NAMES:
+            signal.signal(number, _interrupt)

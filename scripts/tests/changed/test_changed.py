@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from scripts.changed import inputs, plugin, stamps
+from scripts.changed import inputs, plugin, session, stamps
 from scripts.changed.reading import read_files, strangers
 from scripts.places import ROOT
 from scripts.tests.inner_pytest import module_of, pytest_of, pytest_of_module
@@ -257,22 +257,20 @@ def test_a_test_of_the_model_that_reads_what_is_no_input_of_it_is_red():
             judging.send(None)
 
 
-def run(passed, *options):
-    """pytest's status and last line."""
-    done = pytest_of(passed, TESTS, *options)
-    return done.returncode, done.stdout.strip().splitlines()[-1]
-
-
 @pytest.mark.rtl_of()
 def test_what_passed_as_it_is_does_not_run_again(tmp_path):
     passed = tmp_path / "passed.json"
-    assert run(passed)[0] == 0
-    status, line = run(passed, "--changed")
-    assert status == 0 and "deselected" in line and " passed" not in line
+    assert pytest_of(passed, TESTS).returncode == 0
+    done = pytest_of(passed, TESTS, "--changed")
+    *_, said, line = done.stdout.strip().splitlines()
+    assert done.returncode == 0 and "deselected" in line and " passed" not in line
+    count = len(json.loads(passed.read_text()))
+    assert said.startswith(f"changed: {count} tests left out: they have passed with the same ")
     digests = json.loads(passed.read_text())
     passed.write_text(json.dumps(dict.fromkeys(digests, "other inputs")))
-    status, line = run(passed, "--changed")
-    assert status == 0 and f"{len(digests)} passed" in line
+    done = pytest_of(passed, TESTS, "--changed")
+    assert done.returncode == 0 and f"{len(digests)} passed" in done.stdout.splitlines()[-1]
+    assert "left out" not in done.stdout
     assert json.loads(passed.read_text()) == digests
 
 
@@ -313,6 +311,48 @@ def test_only_what_passed_as_a_whole_is_known(tmp_path):
     assert done.returncode == pytest.ExitCode.INTERRUPTED, done.stdout + done.stderr
     known = json.loads(passed.read_text())
     assert list(known) == [tests["green"]] and known[tests["green"]] != "before"
+
+
+TERMINATED = """
+import os
+import signal
+import time
+
+def test_green():
+    pass
+
+def test_ended_from_outside():
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(60)
+"""
+
+
+@pytest.mark.rtl_of()
+def test_sigterm_keeps_what_has_passed(tmp_path):
+    passed = tmp_path / "passed.json"
+    done = pytest_of_module(passed, TERMINATED, "-p", "tb.conftest")
+    assert done.returncode == pytest.ExitCode.INTERRUPTED
+    assert "ended by SIGTERM" in done.stdout and "1 passed" in done.stdout.splitlines()[-1]
+    (known,) = json.loads(passed.read_text())
+    assert known.endswith("::test_green")
+
+
+def test_rows_of_earlier_sessions_are_known(tmp_path):
+    results = tmp_path / "results"
+    results.mkdir()
+    for name in ("old", "same", "new"):
+        (results / f"{name}.json").touch()
+    assert session.of_earlier_sessions(tmp_path, results) == set()
+    for name in ("old", "same"):
+        os.utime(results / f"{name}.json", (1, 1))
+    session.begin(tmp_path, everything=False)
+    session.leave_out(tmp_path, ["test_same"], ["same"])
+    (results / "new.json").touch()
+    assert session.of_earlier_sessions(tmp_path, results) == {"old"}
+    assert session.left_out(tmp_path)["tests"] == ["test_same"]
+    session.begin(tmp_path, everything=True)
+    assert session.of_earlier_sessions(tmp_path, results) == set()
+    assert session.left_out(tmp_path)["tests"] == []
 
 
 @pytest.mark.rtl_of("fp_add")

@@ -3,12 +3,14 @@
 import base64
 import html
 import json
+import os
 import re
 import shlex
 import subprocess
 
 import pytest
 
+from scripts.changed.session import begin
 from scripts.places import ROOT
 from scripts.report.bench_runs import BenchRun, read_bench_runs
 from scripts.report.page import duration, write_report
@@ -77,6 +79,19 @@ def test_failed_run_comes_first_and_is_open(build):
     assert "y_o &lt;x&gt;" in page
     assert "make fp_sub SIM=verilator SEED=7" in page
     assert "40,000 transactions" in page
+
+
+def test_what_the_last_session_has_not_run_is_marked(build):
+    assert "earlier" not in write_report(build).read_text()
+    for name in ("a", "b"):
+        os.utime(build / "results" / f"{name}.json", (1, 1))
+    (build / "results" / "c.json").write_text(json.dumps(PASSING | {"bench": "fp_new"}))
+    begin(build / "changed", everything=False)
+    os.utime(build / "results" / "c.json")
+    page = write_report(build).read_text()
+    assert "3 bench runs" in page and "2 of earlier sessions, which this one has not run" in page
+    assert page.count(">earlier: pass</td>") == page.count(">earlier: fail</td>") == 1
+    assert "20,000 transactions" in page and "40,000" not in page
 
 
 def test_plots_of_both_demos_are_shown(build):
