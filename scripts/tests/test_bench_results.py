@@ -7,7 +7,8 @@ from types import SimpleNamespace
 import pytest
 
 from tb.common import bench, simulation
-from tb.common.results import add_note, problems_of, read_results
+from tb.common.results import add_note, read_results
+from tb.common.results import problems_of as problems_with
 from tb.fp_add.bench import BENCH
 
 ENDED = "cocotb.regression.SimFailure: the simulation ended prematurely. This could be ..."
@@ -35,11 +36,12 @@ AssertionError: y_o differs at 5 ns
 def results(tmp_path):
     """Results of tests whose outcomes are given as elements of cocotb's file."""
 
-    def read(log="", **outcomes):
+    def read(log="", ended="", **outcomes):
         cases = (f'<testcase name="{name}">{text}</testcase>' for name, text in outcomes.items())
         (tmp_path / "results.xml").write_text(f"<testsuites>{''.join(cases)}</testsuites>")
         (tmp_path / "sim.log").write_text(log)
-        return read_results(*(tmp_path / name for name in ("results.xml", "notes", "sim.log")))
+        files = (tmp_path / name for name in ("results.xml", "notes", "sim.log"))
+        return read_results(*files, ended)
 
     return read
 
@@ -48,12 +50,17 @@ def failure(text, tag="failure"):
     return f"<{tag}>{text}</{tag}>"
 
 
+def problems_of(tests):
+    return problems_with(tests, lambda name: f"make it TEST={name}")
+
+
 def test_what_the_simulator_said_at_its_end_is_shown_once(results):
     problems = problems_of(results(LOG, a=failure(ENDED), b=failure(ENDED), c=failure(ENDED)))
     assert problems == [
         "a: the simulator ended the run:\n"
         "FATAL: step_trace.sv:28: step_engine.u_trace: DEPTH 3 must be a power of two\n"
-        "       Time: 0 Scope: step_engine.u_trace",
+        "       Time: 0 Scope: step_engine.u_trace\n"
+        "  rerun  make it TEST=a",
         "not run, as the simulator had ended in a: b, c",
     ]
 
@@ -61,7 +68,14 @@ def test_what_the_simulator_said_at_its_end_is_shown_once(results):
 def test_a_simulator_that_ends_without_a_word(results):
     log = "".join(line + "\n" for line in LOG.splitlines() if "FATAL" not in line)
     log = log.replace("       Time: 0 Scope: step_engine.u_trace\n", "")
-    assert problems_of(results(log, a=failure(ENDED)))[0].endswith("it said nothing")
+    said = problems_of(results(log, a=failure(ENDED)))[0]
+    assert said.endswith("it said nothing\n  rerun  make it TEST=a")
+
+
+def test_a_simulator_that_is_ended_from_outside(results):
+    tests = results(LOG, "vvp is ended: time stands still\nlast lines", a=failure(ENDED))
+    said = "the simulator ended the run:\nvvp is ended: time stands still"
+    assert problems_of(tests) == [f"a: {said}\n  rerun  make it TEST=a"]
 
 
 def test_a_skipped_test_says_why(results, tmp_path):
@@ -69,7 +83,8 @@ def test_a_skipped_test_says_why(results, tmp_path):
     add_note(tmp_path / "notes", "b", skipped="a hangs")
     tests = results(a=failure("AssertionError: hang"), b="<skipped/>")
     assert [(t["result"], t["transactions"]) for t in tests] == [("fail", 3), ("skip", 0)]
-    assert problems_of(tests) == ["a: AssertionError: hang", "not run, as a hangs: b"]
+    said = "a: AssertionError: hang\n  rerun  make it TEST=a"
+    assert problems_of(tests) == [said, "not run, as a hangs: b"]
 
 
 @pytest.mark.parametrize("tag", ["failure", "error"])
@@ -80,14 +95,18 @@ def test_a_mismatch_is_shown_without_traceback(results, tag):
     assert problems_of([test]) == [f"a: {test['message']}"]
 
 
-def test_any_other_failure_has_its_traceback(results):
+def test_any_other_failure_has_its_time_its_command_and_its_traceback(results, tmp_path):
     error = MISMATCH.partition("AssertionError")[0] + "ValueError: no such register"
+    failed = {"ns": 1_234_567.5, "why": "no such register"}
+    add_note(tmp_path / "notes", "a", failure=failed, reached={})
     (test,) = results(a=failure(error))
-    assert problems_of([test]) == ["a: ValueError: no such register", test["traceback"]]
+    said = "a: ValueError: no such register\n  at     1234567.5 ns\n  rerun  make it TEST=a"
+    assert problems_of([test]) == [said, test["traceback"]]
 
 
 def test_a_test_that_checks_nothing_is_a_problem(results):
-    assert problems_of(results(a="")) == ["a: passed without a single transaction"]
+    said = "a: passed without a single transaction\n  rerun  make it TEST=a"
+    assert problems_of(results(a="")) == [said]
 
 
 def test_results_of_an_earlier_simulation_count_for_nothing(tmp_path, results, monkeypatch):

@@ -395,7 +395,7 @@ class Bench:
         outside = [problem for _, problem, _ in outcomes if problem]
         if not tests and not outside:
             outside = [f"no such test; {self.name} has {', '.join(self.tests)}"]
-        problems = outside + problems_of(tests)
+        problems = outside + problems_of(tests, functools.partial(task.rerun, waves=True))
         row = {
             "bench": self.name,
             "config": config,

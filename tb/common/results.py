@@ -6,7 +6,7 @@ Three files have it: cocotb's JUnit file, the notes that the tests leave, and th
 import json
 import re
 import xml.etree.ElementTree as ET
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +71,7 @@ def add_coverage(file: str | Path, covered: Mapping[tuple[str, str], Iterable[Bi
             lines.write(json.dumps([unit, point, sorted(bins, key=repr)]) + "\n")
 
 
-def read_results(junit: Path, notes: Path, log: Path) -> list[dict[str, Any]]:
+def read_results(junit: Path, notes: Path, log: Path, ended: str = "") -> list[dict[str, Any]]:
     """The tests of a simulation.
 
     Parameters
@@ -82,14 +82,16 @@ def read_results(junit: Path, notes: Path, log: Path) -> list[dict[str, Any]]:
         What :func:`add_note` wrote; may be missing.
     log
         The output of the simulator.
+    ended
+        Why it was ended from outside, if it was; the first line counts.
 
     Returns
     -------
     list of dict
         For each test: ``name``, ``result`` ("pass", "fail" or "skip"), ``wall_s``, ``sim_ns``,
         ``transactions``, ``message`` (why it failed or was skipped), ``read`` (names of given
-        settings) and ``traceback``; of one that a check has failed, ``why`` (in one line) and
-        ``reached``.
+        settings) and ``traceback``; of one that a check has failed, ``why`` (in one line), ``ns``
+        (when) and ``reached``.
     """
     if not junit.exists():
         return []
@@ -115,10 +117,11 @@ def read_results(junit: Path, notes: Path, log: Path) -> list[dict[str, Any]]:
             }
         )
         if note.get("failure"):
-            tests[-1] |= {"why": note["failure"]["why"], "reached": note["reached"]}
+            failure = note["failure"]
+            tests[-1] |= {key: failure[key] for key in ("why", "ns")} | {"reached": note["reached"]}
         if result == "pass" and not note["transactions"]:
             tests[-1] |= {"result": "fail", "message": "passed without a single transaction"}
-    _explain_end(tests, log)
+    _explain_end(tests, log, ended)
     return tests
 
 
@@ -129,11 +132,12 @@ def _reason(bad: ET.Element) -> tuple[str, str]:
     return (found[1], text[found.end() :]) if found else ("", text)
 
 
-def _explain_end(tests: list[dict[str, Any]], log: Path) -> None:
-    """Where the simulator ended by itself: its message for one test, the others are skipped."""
+def _explain_end(tests: list[dict[str, Any]], log: Path, why: str) -> None:
+    """Where the simulator ended: why, or its own message, for one test; the others are skipped."""
     ended = [test for test in tests if ENDED in test["message"]]
     for test in ended[:1]:
-        test["message"] = f"the simulator ended the run:\n{last_words(log.read_text())}"
+        words = why.partition("\n")[0] or last_words(log.read_text())
+        test["message"] = f"the simulator ended the run:\n{words}"
     for test in ended[1:]:
         test |= {"result": "skip", "message": f"the simulator had ended in {ended[0]['name']}"}
 
@@ -154,16 +158,21 @@ def _sim_ns(case: ET.Element) -> float:
     return float(properties.get("sim_time_duration") or 0) * unit
 
 
-def problems_of(tests: list[dict[str, Any]]) -> list[str]:
+def problems_of(tests: list[dict[str, Any]], rerun: Callable[[str], str]) -> list[str]:
     """What is wrong with tests: those that failed or were skipped.
 
-    A mismatch and a hang say by themselves where to look; any other failure has its traceback.
+    A mismatch and a hang say by themselves where to look, when, and how to run them again; to any
+    other failure that is added, and its traceback. ``rerun`` gives the command of a test.
     """
     failed = []
     for test in (t for t in tests if t["result"] == "fail"):
-        failed.append(f"{test['name']}: {test['message']}")
-        if test["traceback"] and "rerun" not in test["message"]:
-            failed.append(test["traceback"])
+        said = f"{test['name']}: {test['message']}"
+        if "rerun" in said:
+            failed.append(said)
+            continue
+        lines = [said, *([f"  at     {test['ns']} ns"] if "ns" in test else [])]
+        failed.append("\n".join([*lines, f"  rerun  {rerun(test['name'])}"]))
+        failed += [test["traceback"]] if test["traceback"] else []
     skipped: dict[str, list[str]] = {}
     for test in (t for t in tests if t["result"] == "skip"):
         skipped.setdefault(test["message"], []).append(test["name"])

@@ -53,8 +53,9 @@ class Pulse:
             before = time.monotonic()
             await Timer(cycles * PERIOD_NS, "ns")
             fast = time.monotonic() - before < BEAT_S / 4
+            begins = fast and cycles < MOST_CYCLES  # the time is known from the first cycles on
             cycles = min(2 * cycles, MOST_CYCLES) if fast else max(cycles // 2, 1)
-            if time.monotonic() - self._last > BEAT_S:
+            if begins or time.monotonic() - self._last > BEAT_S:
                 self._stamp()
 
     def _beat_in_python(self) -> None:
