@@ -21,6 +21,7 @@ from pymodel.runs import native_runs
 from pymodel.runs.files import RUN
 from pymodel.runs.summary import MILLI, Summary
 from pymodel.runs.trajectory import read_csv
+from scripts.hardware_run import trial
 from scripts.places import BUILD, DEMO_SCENARIOS, scenario_file
 from scripts.run import run, status_of
 from scripts.run_options import COPROCESSOR, STEP, OptionParser, RunOptions, add_options, one_of
@@ -141,6 +142,9 @@ def demo(name: str, out: Path, **options: Any) -> tuple[list[Summary], int]:
     )
     for each in runs:
         each.algorithm(load(scenario))  # refuses before the first run what the second cannot use
+    for each in runs:  # what does not answer is known before the other one has run
+        if status := trial(each):
+            return [], status
     summaries = []
     for each in runs:
         summary, status = run(each)

@@ -1,6 +1,8 @@
 """A scenario with the RTL doing its part, or all of it, under a simulator."""
 
 import sys
+import tempfile
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -19,13 +21,14 @@ from pymodel.runs.progress import progress
 from pymodel.runs.session import finish
 from pymodel.runs.summary import Summary
 from scripts.hardware_targets import TARGETS, Target
-from scripts.run_options import AUTO, RunOptions
+from scripts.run_options import AUTO, STEP, RunOptions
 from tb.common.bench import Bench
 from tb.common.cosim import TEST
 from tb.common.handover import Handover, read_progress
 from tb.common.simulators import simulator_version, usable
 
 DIFFERS = 1  # exit status
+TRIAL_STEPS = 2
 
 
 def run_hardware(options: RunOptions) -> tuple[Summary | None, int]:
@@ -139,6 +142,30 @@ def _cosimulate(
         Handover.forget(out)
         raise
     return row, Handover.read(out)
+
+
+def trial(options: RunOptions) -> int:
+    """Simulate a few steps, and say what is wrong; the exit status.
+
+    So hardware that does not answer is known before something else runs for minutes.
+
+    Raises
+    ------
+    InputError, ScenarioError, ValueError
+        If what is asked for cannot be done.
+    """
+    steps = min(TRIAL_STEPS, options.steps or TRIAL_STEPS)
+    lanes = options.lanes if options.target == STEP else None
+    with tempfile.TemporaryDirectory() as out:
+        changed = {"out": out, "steps": steps, "waves": False, "results": None}
+        short = replace(options, **changed, lanes=lanes)
+        scenario = load(short.scenario, steps)
+        target = TARGETS[short.target](scenario, short)
+        row, _ = _cosimulate(scenario, usable_simulator(short.simulator), short, target)
+    if row["result"] == "pass":
+        return 0
+    print(row["message"], file=sys.stderr)
+    return DIFFERS
 
 
 def watched(

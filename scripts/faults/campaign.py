@@ -70,10 +70,14 @@ class Campaign:
         Raises
         ------
         FaultsError
-            If that fails.
+            If that fails; it names the command of the unit's bench, with waves.
         """
         if not self._listing.exists():
-            self._simulate(lambda line: None, listing=self._listing)
+            try:
+                self._simulate(lambda line: None, listing=self._listing)
+            except FaultsError as error:
+                rerun = f"make {self.unit.name} SIM={SIMULATOR} WAVES=1"
+                raise FaultsError(f"{error} (without a flip); rerun: {rerun}") from None
         try:
             self.listing = json.loads(self._listing.read_text())
         except ValueError:

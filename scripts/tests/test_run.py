@@ -202,10 +202,29 @@ def test_a_demo_that_is_not_native_code_is_status_1(
         return native if options.target == target else "yes"
 
     summary = COMPARED | {"scenario": "x", "steps": 9}
+    monkeypatch.setattr(demo, "trial", lambda options: 0)
     monkeypatch.setattr(demo, "run", lambda options: (summary, 0))
     monkeypatch.setattr(demo, "identical_to_native", compared)
     assert demo.main(["pendulum", "--out", str(tmp_path)]) == status
     assert native in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("target", [COPROCESSOR, STEP])
+def test_a_demo_whose_hardware_hangs_says_so_before_it_runs(tmp_path, capsys, monkeypatch, target):
+    """Whichever of the two it is: the other one takes minutes under Icarus."""
+    asked = []
+
+    def watched(bench, simulator, config, name, **options):
+        hangs = (bench.name == "cosim_step") == (target == STEP)
+        asked.append((bench.name, "STEPS=2 " in f"{options['command']} "))
+        return {"result": "fail" if hangs else "pass", "message": "hang"}
+
+    monkeypatch.setattr(hardware_run, "watched", watched)
+    monkeypatch.setattr(hardware_run, "usable_simulator", lambda name: "icarus")
+    monkeypatch.setattr(demo, "run", lambda options: pytest.fail("it runs"))
+    assert demo.main(["pendulum", "--out", str(tmp_path)]) == demo.DIFFERS
+    assert capsys.readouterr().err == "hang\n"
+    assert asked == [("cosim_hdca", True), ("cosim_step", True)][: 1 + (target == STEP)]
 
 
 @pytest.mark.parametrize(("result", "status"), [("pass", 0), ("fail", hardware_run.DIFFERS)])

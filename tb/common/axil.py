@@ -8,7 +8,7 @@ by address: bytes, and what answers with an error. The two drive the bus alike, 
 import itertools
 import logging
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -135,7 +135,9 @@ class Registers:
     def check_passed(self, name: str, access: str) -> None:
         """Raise AnswerError if an answer of such an access had unknown bits since the last time."""
         unknown, self._unknown[access] = self._unknown[access], ""
-        self.check_known(name, unknown, access)
+        if unknown:
+            levels = listed(self.levels())
+            raise AnswerError(access, name, f"unknown bits, {unknown} (valid/ready: {levels})")
 
     async def write_bytes(self, address: int, data: bytes) -> bool:
         """Write bytes anywhere; True if every response was OKAY, False after a SLVERR.
@@ -287,15 +289,18 @@ class Registers:
         channels = WRITE_CHANNELS if access == "write" else READ_CHANNELS
 
         def what() -> str:
-            ends = iter(str(self.dut.handshakes_o.value))
-            state = {channel: (next(ends), next(ends)) for channel in CHANNELS}
+            state = self.levels()
             *requests, answer = channels
             waits = [c.upper() for c in requests if state[c][0] == "1" != state[c][1]]
             stuck = ", ".join(waits or [answer.upper()])
-            levels = ", ".join(f"{c} {valid}/{ready}" for c, (valid, ready) in state.items())
-            return f"{access} of {name}, channel {stuck} (valid/ready: {levels})"
+            return f"{access} of {name}, channel {stuck} (valid/ready: {listed(state)})"
 
         return what
+
+    def levels(self) -> dict[str, tuple[str, str]]:
+        """Channel -> bits of its valid and ready."""
+        ends = iter(str(self.dut.handshakes_o.value))
+        return {channel: (next(ends), next(ends)) for channel in CHANNELS}
 
     def unfinished(self, name: str, word: int) -> str:
         """What a poll waits for, the word that it has read last."""
@@ -308,6 +313,11 @@ class Registers:
     def mask(self, register: str, *fields: str) -> int:
         """Bits of some fields of a register."""
         return sum(self.map[register].field(field).mask for field in fields)
+
+
+def listed(levels: Mapping[str, tuple[str, str]]) -> str:
+    """Levels of channels as messages have them."""
+    return ", ".join(f"{channel} {valid}/{ready}" for channel, (valid, ready) in levels.items())
 
 
 def limit_of(length: int) -> int:

@@ -278,7 +278,7 @@ def simulate(
                 problem = f"{error.code}\n{_tail(log)}"
         if waves and testcase:
             _keep_wave(folder, device, task, testcase, read_notes(notes).get(testcase, {}))
-        return read_results(junit, notes, log, problem), problem, _text(coverage)
+        return read_results(junit, notes, log, problem or ""), problem, _text(coverage)
 
 
 def _keep_wave(

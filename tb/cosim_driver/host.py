@@ -11,6 +11,7 @@ from tb.common.places import ROOT
 from tb.common.step_engine import StepEngine
 from tb.common.waiting import AnswerError
 
+STATUS = "STATUS"
 POSTED = 256  # writes that may be on their way
 
 
@@ -27,11 +28,17 @@ class Host:
         Whose bus it uses.
     folder
         Where the driver is compiled.
+
+    Attributes
+    ----------
+    busy : int or None
+        STATUS as the driver has last found it of an engine that runs.
     """
 
     def __init__(self, engine: StepEngine, folder: Path) -> None:
         self._engine = engine
         self._posted: list[tuple[int, int]] = []
+        self.busy: int | None = None
         self._driver = Driver(build(ROOT / "sw", folder), self._read, self._write)
 
     async def call(self, function: str, *arguments: Any) -> Any:
@@ -56,7 +63,10 @@ class Host:
         data, okay = await self._engine.read_bytes(offset, WORD_BYTES)
         if not okay:
             raise AnswerError("read", self._engine.name(offset), "SLVERR")
-        return int.from_bytes(data, "little")
+        word = int.from_bytes(data, "little")
+        if self._engine.name(offset) == STATUS and self._engine.field(STATUS, "BUSY", word):
+            self.busy = word
+        return word
 
     async def _finish_writes(self) -> None:
         posted, self._posted = self._posted, []

@@ -55,9 +55,9 @@ class _Session:
         found = await self.do(function, *arguments)
         found, values = found if isinstance(found, tuple) else (found, None)
         if found in (Status.LATE, Status.BUSY) and found != status:
-            self.engine.status = await self.engine.read("STATUS")
-            what = f"{function} to be {status.name}, it is {found.name}, {self.engine.state()}"
-            raise HangError(what, now() - start)
+            self.engine.status = self._host.busy  # the driver may have reset it since
+            said = f"`{function}` of the driver is {found.name}, not {status.name}"
+            raise HangError(f"a run to end, {self.engine.state()}; {said}", now() - start)
         if found != status:
             raise AnswerError("call", function, f"{found.name}, expected {status.name}")
         self._board.compare(f"status of {function}", found, status)

@@ -219,7 +219,9 @@ def broken(folder, file, right, wrong):
 def test_a_top_that_fails_without_a_flip_is_told_in_one_line(right, wrong, said, tmp_path):
     with pytest.raises(FaultsError, match=said) as error:
         broken(tmp_path, "rtl/axil/axil_slave.sv", right, wrong).look()
-    assert "\n" not in str(error.value)
+    said = str(error.value)
+    assert "\n" not in said
+    assert said.endswith("(without a flip); rerun: make ldup_coprocessor SIM=verilator WAVES=1")
 
 
 def test_a_flip_that_hangs_the_bus_is_named(tmp_path):
