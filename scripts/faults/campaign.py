@@ -231,7 +231,8 @@ class Campaign:
         wrong = problem.splitlines()[:1] if problem else []
         for test in tests:
             if test["result"] == "fail":
-                wrong.append(" ".join(test["message"].splitlines()[:2]))
+                said = " ".join(test["message"].splitlines()[:2])
+                wrong.append(re.sub(r"^(\w+\.)+", "", said))  # an exception's module
         if wrong or not tests:
             raise FaultsError(f"{self.unit.name}: {(wrong or ['no test ran'])[0]}")
 
