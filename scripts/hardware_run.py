@@ -28,7 +28,7 @@ from tb.common.handover import Handover, read_progress
 from tb.common.simulators import simulator_version, usable
 
 DIFFERS = 1  # exit status
-TRIAL_STEPS = 2
+TRIAL_STEPS = 2  # of hardware, before a run of minutes
 
 
 def run_hardware(options: RunOptions) -> tuple[Summary | None, int]:
