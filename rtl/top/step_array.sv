@@ -302,16 +302,22 @@ module step_array
     .program_store_merged_o(merged_pc)
   );
 
-  // What was stored last, and the location that moves with each write
+  // What was stored last, and the location that moves with each write. A function may have segments
+  // that were stored one after the other, from 0 on: what others hold is not known.
+  localparam int SEGMENTS_W = $clog2(SEGMENTS + 1);
+  logic [SEGMENTS_W-1:0] segments_q;
+
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       segment_q <= '0;
+      segments_q <= '0;
       function_q <= '0;
       store_pc_q <= '0;
       file_q <= '0;
     end else begin
       if (store_segment) begin
         segment_q <= new_segment[SEGMENT_W-1:0];
+        segments_q <= segments_q + SEGMENTS_W'(new_segment == DATA_W'(segments_q));
       end
       if (store_function) begin
         function_q <= new_function[FUNCTION_W-1:0];
@@ -346,7 +352,8 @@ module step_array
     segment_end_q <= (PC_W + 2)'(segment_start[PC_W-1:0]) + (PC_W + 2)'(segment_length[PC_W:0]);
     segment_ok_q <= segment_counts_q && 32'(segment_end_q) <= PROGRAM_DEPTH;
     function_order_q <= function_first <= function_loop_from &&
-                        function_loop_from <= function_last && function_last < SEGMENTS;
+                        function_loop_from <= function_last &&
+                        function_last < DATA_W'(segments_q);
     function_loops_q <= is_count(function_loops, MAX_REPEAT);
     function_sizes_q <= is_count(function_inputs, IN_DEPTH) &&
                         is_count(function_outputs, OUT_DEPTH);

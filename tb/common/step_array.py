@@ -124,13 +124,17 @@ class StepArray(Programmable):
         """Load program, parameters and tables."""
         await self.load_program(array.encoded)
         await self.write_registers(array.image)
-        await self.store_segments(array.segments)
-        await self.store_functions(array.table)
+        await self.store_tables(array)
         self.rows = [entry.rows(array.segments) for entry in array.table]
         self._outputs = max(entry.outputs for entry in array.table)
         self._longest = self.machine.contexts * max(
             sum(s.length * s.repeat for s in entry.chain(array.segments)) for entry in array.table
         )
+
+    async def store_tables(self, array: Array) -> None:
+        """Store segments and functions; after the reset pin there are none."""
+        await self.store_segments(array.segments)
+        await self.store_functions(array.table)
 
     async def store_segments(self, segments: Sequence[Segment]) -> None:
         """Store the segments 0, 1, ... of the table."""

@@ -536,7 +536,20 @@ class Array(Programmable):
     def __init__(self, params: dict[str, int]) -> None:
         machine = array_driver.machine_of(params)
         self.banks, self.addresses = machine.banks, machine.contexts * machine.depth
+        self.segments = 0  # stored one after the other, from 0 on
         super().__init__(step_array(machine.bus_words), params)
+
+    def reset(self, pending: tuple[int, int, int] | None = None) -> None:
+        """No segment is stored any more."""
+        super().reset(pending)
+        self.segments = 0
+
+    def write_through(self, name: str, data: int, mask: int) -> bool:
+        """Count the segments that are stored."""
+        done = super().write_through(name, data, mask)
+        if done and mask and name == "SEGMENT_STORE":
+            self.segments += self.position[name] == self.segments
+        return done
 
     def allowed(self, name: str, data: int, mask: int) -> bool:
         """Whether a write could be, if nothing ran."""
@@ -570,7 +583,7 @@ class Array(Programmable):
             for name in ("FIRST", "LAST", "LOOP_FROM", "LOOPS", "INPUTS", "OUTPUTS")
         )
         return (
-            first <= loop_from <= last < self.params["SEGMENTS"]
+            first <= loop_from <= last < self.segments
             and 1 <= loops <= self.MOST
             and 1 <= inputs <= self.params["IN_DEPTH"]
             and 1 <= outputs <= self.params["OUT_DEPTH"]

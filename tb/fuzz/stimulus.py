@@ -220,7 +220,9 @@ class Stimulus:
         rng, params = self.rng, self.model.params
         start, length = span(rng, params["PROGRAM_DEPTH"])
         values = {"SEGMENT_START": start, "SEGMENT_LENGTH": length, "SEGMENT_REPEAT": 1}
-        values["SEGMENT_STORE"] = rng.randrange(params["SEGMENTS"])
+        values["SEGMENT_STORE"] = min(self.model.segments, params["SEGMENTS"] - 1)
+        if rng.random() < 0.5:
+            values["SEGMENT_STORE"] = rng.randrange(params["SEGMENTS"])
         if rng.random() < 0.5:
             values |= {"SEGMENT_START": 0, "SEGMENT_LENGTH": params["PROGRAM_DEPTH"]}
             most = {"SEGMENT_REPEAT": Array.MOST, "SEGMENT_STORE": params["SEGMENTS"]}
@@ -231,11 +233,12 @@ class Stimulus:
     def _function(self) -> list[tuple[str, int]]:
         """A function that is stored: all its numbers fit, or all but one."""
         rng, params = self.rng, self.model.params
-        first, loop_from, last = sorted(rng.randrange(params["SEGMENTS"]) for _ in range(3))
+        segments = max(self.model.segments, 1)
+        first, loop_from, last = sorted(rng.randrange(segments) for _ in range(3))
         most = {
             "FIRST": loop_from,
             "LOOP_FROM": last,
-            "LAST": params["SEGMENTS"],
+            "LAST": segments,
             "LOOPS": Array.MOST,
             "INPUTS": params["IN_DEPTH"],
             "OUTPUTS": params["OUT_DEPTH"],

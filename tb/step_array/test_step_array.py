@@ -622,7 +622,7 @@ async def faults(dut, board):
 async def resets(dut, board):
     """Reset by CTRL and by the pin, in the cycles of a run: idle, clean, the next run right.
 
-    That may follow at once. After the pin no function is stored.
+    That may follow at once. After the pin no function is stored, and no segment.
     """
     bus = await _start(dut, board, watched=True)
     registers, rng = bus.registers, bus.rng
@@ -657,7 +657,9 @@ async def resets(dut, board):
             await bus.compare_all(held, context)
         if number % 3 == 0:
             await bus.check_run([bus.call()], f"{context}, no function is stored")
-            await registers.store_functions(bus.array.table)
+            await registers.describe_function(bus.array.table[0])
+            await bus.refuse("FUNCTION_STORE", 0, f"{context}, no segment is stored")
+            await registers.store_tables(bus.array)
             bus.stored = set(range(len(bus.array.table)))
         await bus.check_run(calls, context)
     await _resets_behind_writes(bus)
@@ -702,7 +704,7 @@ async def _resets_in_packets(bus):
                 await bus.command("RESET")
             else:
                 await _pin_reset(dut, 1)
-                await registers.store_functions(bus.array.table)
+                await registers.store_tables(bus.array)
             registers.drop()
             bus.flags = 0
             for datapath in bus.twin.datapaths:
@@ -885,6 +887,15 @@ async def refused_tables(dut, board):
     await bus.status(bus.flags, DONE=1, ERROR=1, context="no calls")
     await registers.write("STATUS", registers.mask("STATUS", "ERROR"))
     await bus.check_run(bus.calls(), "after a refused run")
+    # --- the segments of a function are stored, one after the other
+    await registers.describe_segment(Segment(0, 1))
+    for stored in range(len(bus.array.segments), machine.segments):
+        await registers.describe_function(replace(fine, first=0, loop_from=0, last=stored))
+        for number in {stored - 1, last_segment} - {stored}:  # again, and too early
+            await registers.write("SEGMENT_STORE", number)
+        await bus.refuse("FUNCTION_STORE", 0, f"{stored} segments are stored")
+        await registers.write("SEGMENT_STORE", stored)
+        await registers.write("FUNCTION_STORE", last_function)
     # --- what was stored last is read back
     await registers.describe_segment(Segment(0, 1))
     await bus.check_number("SEGMENT_STORE", machine.segments)

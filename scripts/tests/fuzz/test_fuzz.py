@@ -140,7 +140,7 @@ def planted(folder, file, right, wrong):
 
 
 BOUNDS = [
-    ("step_array", "function_last < SEGMENTS", "function_last <= SEGMENTS"),
+    ("step_array", "function_last < DATA_W'(segments_q)", "function_last <= DATA_W'(segments_q)"),
     (
         "step_engine",
         "fits({1'b0, trace_start} + {1'b0, trace_before},",
