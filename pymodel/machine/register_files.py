@@ -474,7 +474,10 @@ def markdown(maps: Iterable[Map]) -> str:
         "a write that strobes no byte is answered as any other, and stores nothing. Unmapped "
         "addresses and writes to read-only ones answer SLVERR and change nothing. So do accesses "
         "that are locked while busy, such as operand writes; they also set `STATUS.ERROR`, as does "
-        "a refused run; a write of a value that is refused sets it neither then nor when idle. "
+        "a refused run, whose write of CTRL is OKAY; a write of a value that is refused sets it "
+        "neither then nor when idle. The two low bits of an address are not looked at. After "
+        "`rst_ni` registers read as 0, but for PROGRAM_WORD and constants, and what is in memories "
+        "is to be loaded again. "
         "`VERSION` counts what hosts can see: a host refuses another major number, "
         "and a minor one below the one that it needs.",
     ]

@@ -352,9 +352,10 @@ def step_engine(bus_words: int) -> Map:
         text="Runs a program for whole steps (pymodel/machine/isa.py). A location is bank << 16 | "
         "context * FILE_DEPTH + address. A segment of length 0, one that does not lie in the "
         "program memory, and a trace longer than its list refuse a run: the re-basing segment with "
-        "EVERY only, the trace with SAVE only. While busy, register file, trace list and program "
-        "can be neither read nor written; of the other registers only CTRL and STATUS can be "
-        "written. A location, index, program address or program number that is out of range "
+        "EVERY only, the trace with SAVE only. While busy, register file and trace list can be "
+        "neither read nor written; of the other registers only CTRL and STATUS can be written. "
+        "Words of the trace that are not read stay for the next run, which waits for their "
+        "places. A location, index, program address or program number that is out of range "
         "answers SLVERR and changes nothing. PROGRAM_WORD has as many"
         f" bus words as a program word, up to {STEP_MAX_WORD}. MAIN_START, MAIN_LENGTH, "
         "SPECIAL_START, SPECIAL_LENGTH, TRACE_BEFORE, TRACE_AFTER and TRACE_START are those of "
@@ -510,8 +511,8 @@ def step_array(bus_words: int) -> Map:
         "streams as rst_ni does, so reset both their ends with it: a result that is offered is "
         "withdrawn, a packet that has begun gets no TLAST, and the rest of a call that has begun "
         "counts as a call of the next run. Memories, segments, functions and the registers "
-        "written here stay. FLAGS are those of stored results; whether one of a call was "
-        "infinite, not a number or invalid, TUSER of its results says.",
+        "written here stay. FLAGS are those of stored results, set at the end of a run; whether "
+        "one of a call was infinite, not a number or invalid, TUSER of its results says.",
         parameters=(("BUS_WORDS", bus_words, "bus words of a program word"),),
         registers=(
             *common_registers(
