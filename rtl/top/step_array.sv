@@ -304,7 +304,7 @@ module step_array
 
   // What was stored last, and the location that moves with each write. A function may have segments
   // that were stored one after the other, from 0 on: what others hold is not known.
-  localparam int SEGMENTS_W = $clog2(SEGMENTS + 1);
+  localparam int SEGMENTS_W = step_pkg::index_w(SEGMENTS + 1);
   logic [SEGMENTS_W-1:0] segments_q;
 
   always_ff @(posedge clk_i) begin
