@@ -21,7 +21,7 @@ from scripts.benchmarks.array_devices import FILLED, devices
 from scripts.benchmarks.array_goals import goals, word_goals
 from scripts.benchmarks.array_others import others, single_calls
 from scripts.benchmarks.array_rows import NONE, Row, Rows, shape_of
-from scripts.documents import copy_picture, read, table, write_document
+from scripts.documents import MissingError, copy_picture, read, table, write_document
 from scripts.places import DOCS
 from scripts.robots.cases import small
 
@@ -208,8 +208,17 @@ What was tried for the clocks, and which shapes did not route:
 
 
 def from_results() -> str:
-    """The text of what the commands have left, its picture copied."""
+    """The text of what the commands have left, its picture copied.
+
+    Raises
+    ------
+    MissingError
+        If there are no results, or no shape was placed: a page without clocks would replace one
+        that has them.
+    """
     rows = with_hardware(read(JSON, COMMAND))
+    if not any(row["mhz"] for row in rows):
+        raise MissingError("no shape was placed: run `make synth UNITS=step_array` first")
     text = document(rows, other_shapes(rows))
     copy_picture("array", PICTURE, COMMAND)
     return text

@@ -3,11 +3,13 @@
 import pytest
 
 from pymodel.machine.isa import MAX_DATAPATHS
+from scripts.benchmarks import array_document
 from scripts.benchmarks.array_devices import ECP5, XC7, devices, fitting
 from scripts.benchmarks.array_document import document
 from scripts.benchmarks.array_goals import goals
 from scripts.benchmarks.array_others import others
 from scripts.cost.devices import LFE5U_85F, ZYNQ_7020
+from scripts.documents import MissingError
 
 pytestmark = pytest.mark.rtl_of()
 
@@ -49,6 +51,14 @@ def test_rates_by_dsp_stand_beside_those_of_others():
     text = " ".join(others([row("diFD", "iiwa14", cycles=1000.0)]).split())
     assert "2.4 to 2.7 thousand per second and per DSP: our estimate" in text
     assert "9.2 on 2+2, C 8, V 1 (5.5 by multiplier of the ECP5)." in text
+
+
+def test_a_page_without_clocks_replaces_none(monkeypatch):
+    rows = [row("ID", "iiwa14", **MISSING)]
+    monkeypatch.setattr(array_document, "read", lambda *words: rows)
+    monkeypatch.setattr(array_document, "with_hardware", lambda rows: rows)
+    with pytest.raises(MissingError, match="no shape was placed: run `make synth UNITS=step_array"):
+        array_document.from_results()
 
 
 def test_what_was_not_placed_has_no_rate():
