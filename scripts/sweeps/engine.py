@@ -2,7 +2,6 @@
 
 import contextlib
 import fcntl
-import hashlib
 import io
 import itertools
 import tempfile
@@ -17,6 +16,7 @@ from pymodel.mechanism.scenario_writer import tables, write_scenario
 from pymodel.runs import engine_runs
 from pymodel.runs.backends import Backend
 from pymodel.runs.outcome import FAILED, Outcome
+from scripts.changed import kept
 from scripts.hardware_targets import check_word, engine
 from scripts.regress.units import digest, sources_of_bench, version_of
 from scripts.run_options import STEP, RunOptions
@@ -107,7 +107,7 @@ def run(
 
 def _kept(scenario: Scenario) -> str:
     """Write the file of a scenario that has failed: its path."""
-    name = hashlib.sha256(repr(tables(scenario)).encode()).hexdigest()[:DIGITS]
+    name = kept.digest(repr(tables(scenario)))[:DIGITS]
     FAILURES.mkdir(parents=True, exist_ok=True)
     file = FAILURES / f"{name}.toml"
     write_scenario(file, scenario)
