@@ -1,11 +1,20 @@
-"""C built by the machine's compiler into shared libraries, which are kept by their content."""
+"""C built by the machine's compiler into shared libraries, which are kept by their content.
+
+What is kept is run as code: every file ends in a checksum of all of it, which is compared before
+each use, and folder and files must be the user's own, which nobody else can write.
+"""
 
 from __future__ import annotations
 
+import errno
+import grp
 import hashlib
 import os
+import pwd
+import re
 import shlex
 import shutil
+import stat
 import subprocess
 import tempfile
 import time
@@ -26,6 +35,8 @@ from pymodel.arith.errors import Error
 CACHE_VARIABLE = "PYMODEL_CACHE"
 BUILDING = "building-"  # how the name of a folder begins that something is built in
 LONGEST_BUILD_S = 24 * 3600.0
+SYSTEM_USERS = 0, 65534  # root; nobody, as whom a container may show it
+ROOM = 1 << 20  # bytes that a disk has not that a compiler has filled
 
 
 class NoCompilerError(Error, RuntimeError):
@@ -59,6 +70,7 @@ def shared_library(
         If it cannot be built.
     """
     path = cache_folder() / f"{_digest(options, files, common)}.so"
+    _require_own_folder(path.parent)
     if not _whole(path):
         compiler().build(files, options, path, common)
     return path
@@ -137,7 +149,8 @@ class Compiler:
     ) -> None:
         """Compile files into a shared library, all at once."""
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            for folder in (*reversed(path.parent.parents), path.parent):
+                folder.mkdir(mode=0o700, exist_ok=True)
             _sweep(path.parent)
             # Beside what is kept, so that it only needs another name there when it is whole.
             folder = partial(tempfile.TemporaryDirectory, prefix=BUILDING, dir=path.parent)
@@ -181,16 +194,18 @@ class Compiler:
         _moved(library, path)
 
     def _run(self, made: Path, *arguments: str) -> None:
-        """Let the compiler make a file, in its folder."""
+        """Let the compiler make a file, in its folder, where all that it writes meanwhile goes."""
         done = subprocess.run(
             [*shlex.split(self.command), *arguments, "-o", made.name],
             cwd=made.parent,
+            env=os.environ | {"TMPDIR": str(made.parent), "LC_ALL": "C"},
             capture_output=True,
             text=True,
             check=False,
         )
         lines = done.stderr.splitlines()
         if done.returncode:
+            _require_room(made.parent, done.stderr)
             reason = ([line for line in lines if "error" in line] or lines or ["failed"])[0]
         elif not made.exists():
             reason = "it makes no file"
@@ -199,19 +214,89 @@ class Compiler:
         raise NoCompilerError(f"{self.command} cannot build native code: {reason}")
 
 
-#: The last bytes of what is kept, which linkers and loaders never read: a file that was cut has
-#: lost them, and loading it could end the process.
-_END = b"\nwhole\n"
+def _require_room(folder: Path, said: str) -> None:
+    """Raise the OSError of a full disk, if that is why the compiler failed and whatever it said."""
+    for number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        if os.strerror(number) in said:
+            raise OSError(number, os.strerror(number))
+    with tempfile.TemporaryFile(dir=folder) as file:
+        file.write(bytes(ROOM))
+
+
+_CHECKSUM = re.compile(rb"\nsha256 [0-9a-f]{64}\n")
+_CHECKSUM_LENGTH = len("\nsha256 \n") + 64
+
+
+def _checksum(name: str, content: bytes) -> bytes:
+    """The last bytes of what is kept under a name, which linkers and loaders never read."""
+    found = hashlib.sha256(name.encode() + b"\0" + content).hexdigest()
+    return f"\nsha256 {found}\n".encode()
 
 
 def _whole(path: Path) -> bool:
-    """Whether a file is kept, with all its bytes."""
+    """Whether a file is kept, with all the bytes that it was kept with.
+
+    Raises
+    ------
+    NoCompilerError
+        If it is, but is somebody else's, or others can write it.
+    """
     try:
         with path.open("rb") as file:
-            file.seek(-len(_END), os.SEEK_END)
-            return file.read() == _END
-    except OSError:  # there is none, or it is shorter
+            status, data = os.fstat(file.fileno()), file.read()
+    except OSError:  # there is none, or it cannot be read: it is made again
         return False
+    content, end = data[:-_CHECKSUM_LENGTH], data[-_CHECKSUM_LENGTH:]
+    if not _CHECKSUM.fullmatch(end) or end != _checksum(path.name, content):
+        return False
+    _require_own(path, status)
+    return True
+
+
+def _require_own_folder(folder: Path) -> None:
+    """Refuse a folder that is another user's, or that others can replace or write into.
+
+    Raises
+    ------
+    NoCompilerError
+        Naming it, or the one above it.
+    """
+    folder = Path(os.path.realpath(folder))
+    for place in (folder, *folder.parents):
+        with suppress(OSError):  # it is still to be made, in one of those above it
+            _require_own(place, place.stat(), above=place != folder)
+
+
+def _require_own(path: Path, status: os.stat_result, above: bool = False) -> None:
+    """Refuse what is another user's, or what others can write.
+
+    A folder above that of the libraries may be the system's, too, or one like /tmp, where nobody
+    can rename what another user has, or writable by a group of which nobody else is.
+    """
+    if status.st_uid not in (os.geteuid(), *(SYSTEM_USERS if above else ())):
+        reason = "it is another user's"
+    elif _others_write(status) and not (above and _harmless(status)):
+        reason = "others can write it (chmod go-w)"
+    else:
+        return
+    said = f"native code is not loaded: {path}: {reason}; {CACHE_VARIABLE} names another folder"
+    raise NoCompilerError(said)
+
+
+def _others_write(status: os.stat_result) -> bool:
+    return bool(status.st_mode & (stat.S_IWGRP | stat.S_IWOTH))
+
+
+def _harmless(status: os.stat_result) -> bool:
+    """Whether others that can write into a folder cannot rename what is this user's there."""
+    if status.st_mode & stat.S_ISVTX:
+        return True
+    try:
+        user, group = pwd.getpwuid(os.geteuid()), grp.getgrgid(status.st_gid)
+    except KeyError:
+        return False
+    alone = group.gr_name == user.pw_name and {*group.gr_mem} <= {user.pw_name}
+    return alone and not status.st_mode & stat.S_IWOTH
 
 
 def _sweep(folder: Path) -> None:
@@ -225,8 +310,10 @@ def _sweep(folder: Path) -> None:
 
 def _moved(made: Path, path: Path) -> None:
     """Move a file to where others may look for it: whoever else makes the same leaves the same."""
+    content = made.read_bytes()
     with made.open("ab") as file:
-        file.write(_END)
+        file.write(_checksum(path.name, content))
+    made.chmod(0o600)  # whatever the umask lets others do
     made.replace(path)
 
 

@@ -1,9 +1,12 @@
 """Native code has the bits and the flags of the model."""
 
+import contextlib
 import ctypes
 import ctypes.util
 import os
 import platform
+import pwd
+import re
 import shutil
 import subprocess
 import sys
@@ -11,6 +14,7 @@ import textwrap
 from array import array
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -449,6 +453,133 @@ def test_what_was_cut_is_built_again(monkeypatch, tmp_path, kind, left):
     ffi.cdef("int one(void); int two(void);")
     found = c_build.opened(ffi, path)
     assert (found.one(), found.two()) == (1, 2)
+
+
+@pytest.mark.parametrize("kind", ["*.so", "*.o"])
+@pytest.mark.parametrize("place", [0.0, 0.3, 0.6, 0.9, -1])
+def test_what_was_changed_is_built_again(monkeypatch, tmp_path, kind, place):
+    """A bit of it, anywhere, or another library under its name."""
+    monkeypatch.setenv(c_build.CACHE_VARIABLE, str(tmp_path))
+    common = {"two.c": "int two(void) { return 2; }\n"}
+    path = c_build.shared_library(SMALL, ["-fPIC"], common)
+    (changed,) = tmp_path.glob(kind)
+    whole = changed.read_bytes()
+    data = bytearray(whole)
+    data[int(place * len(data)) if place >= 0 else -1] ^= 1
+    changed.write_bytes(data)
+    if kind == "*.o":
+        path.unlink()
+    assert c_build.shared_library(SMALL, ["-fPIC"], common) == path
+    assert changed.read_bytes() == whole
+    other = c_build.shared_library({"one.c": "int one(void) { return 3; }\n"}, ["-fPIC"], common)
+    path.write_bytes(other.read_bytes())
+    c_build.shared_library(SMALL, ["-fPIC"], common)
+    ffi = FFI()
+    ffi.cdef("int one(void);")
+    assert c_build.opened(ffi, path).one() == 1
+
+
+@pytest.mark.parametrize("mode", [0o770, 0o707])
+@pytest.mark.parametrize("which", ["folder", "above", "link", "library", "object"])
+def test_what_others_can_write_is_refused(monkeypatch, tmp_path, which, mode):
+    folder = tmp_path / "above" / "cache"
+    if which == "link":
+        folder.mkdir(0o700, parents=True)
+        (tmp_path / "link").symlink_to(folder)
+    monkeypatch.setattr(c_build.grp, "getgrgid", lambda gid: SimpleNamespace(gr_name="staff"))
+    monkeypatch.setenv(
+        c_build.CACHE_VARIABLE, str(tmp_path / "link" if which == "link" else folder)
+    )
+    common = {"two.c": "int two(void) { return 2; }\n"}
+    path = c_build.shared_library(SMALL, ["-fPIC"], common)
+    assert folder.stat().st_mode & 0o777 == 0o700 and path.stat().st_mode & 0o777 == 0o600
+    (kept,) = folder.glob("*.o")
+    bad = {"above": folder.parent, "library": path, "object": kept}.get(which, folder)
+    bad.chmod(mode)
+    if which == "object":
+        path.unlink()
+    refused = re.escape(f"not loaded: {bad}: others can write it (chmod go-w); PYMODEL_CACHE")
+    with pytest.raises(native.NoCompilerError, match=refused):
+        c_build.shared_library(SMALL, ["-fPIC"], common)
+    bad.chmod(mode | 0o1000)
+    with contextlib.nullcontext() if which == "above" else pytest.raises(native.NoCompilerError):
+        c_build.shared_library(SMALL, ["-fPIC"], common)  # nobody renames what is in such a one
+
+
+@pytest.mark.parametrize(("members", "mode"), [((), 0o770), (("eve",), 0o770), ((), 0o777)])
+def test_a_group_of_the_user_alone(monkeypatch, tmp_path, members, mode):
+    """It may write above the cache, as it does where the umask is 002."""
+    name = pwd.getpwuid(os.geteuid()).pw_name
+    group = SimpleNamespace(gr_name=name, gr_mem=[name, *members])
+    monkeypatch.setattr(c_build.grp, "getgrgid", lambda gid: group)
+    monkeypatch.setenv(c_build.CACHE_VARIABLE, str(tmp_path / "above" / "cache"))
+    (tmp_path / "above").mkdir()
+    (tmp_path / "above").chmod(mode)
+    refused = members or mode == 0o777
+    with pytest.raises(native.NoCompilerError) if refused else contextlib.nullcontext():
+        c_build.shared_library(SMALL, ["-fPIC"])
+
+
+@pytest.mark.parametrize("which", ["folder", "above", "library"])
+def test_what_is_another_users_is_refused(monkeypatch, tmp_path, which):
+    folder = tmp_path / "above" / "cache"
+    monkeypatch.setenv(c_build.CACHE_VARIABLE, str(folder))
+    path = c_build.shared_library(SMALL, ["-fPIC"])
+    bad = {"above": folder.parent, "library": path}.get(which, folder)
+    stranger = os.geteuid() + 1
+
+    def owned(status):
+        return os.stat_result((*status[:4], stranger, *status[5:]))
+
+    theirs, stat, fstat = os.stat(bad).st_ino, c_build.Path.stat, os.fstat
+    monkeypatch.setattr(
+        c_build.Path, "stat", lambda p: owned(stat(p)) if stat(p).st_ino == theirs else stat(p)
+    )
+    monkeypatch.setattr(
+        c_build.os, "fstat", lambda f: owned(fstat(f)) if fstat(f).st_ino == theirs else fstat(f)
+    )
+    refused = re.escape(f"not loaded: {bad}: it is another user's; PYMODEL_CACHE")
+    with pytest.raises(native.NoCompilerError, match=refused):
+        c_build.shared_library(SMALL, ["-fPIC"])
+
+
+@pytest.mark.parametrize("limit", [1 << 10, 12 << 10])
+def test_a_full_disk(tmp_path, limit):
+    """Whatever the compiler says of it, it is told by its name, and nothing is left."""
+    text = f"""
+        import resource
+        native.compiler()  # which asks the compiler what it is
+        resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))
+        try:
+            native.build(record(lambda _, v: {{"x": v["a"] * v["b"]}}, ["a", "b"]))
+        except native.NoCompilerError as error:
+            print(error)
+    """
+    said = with_compiler("cc", tmp_path, text)
+    assert said == f"no folder for native code: {tmp_path}: File too large; {NAMES_ANOTHER}\n"
+    assert not list(tmp_path.glob("*.so"))
+
+
+NAMES_ANOTHER = "PYMODEL_CACHE names another folder"
+
+
+@pytest.mark.parametrize("said", ["ld: final link failed: No space left on device", "ld died"])
+def test_a_full_disk_that_the_compiler_meets(monkeypatch, tmp_path, said):
+    """By its words, or, where it says nothing, by what else can be written there."""
+    monkeypatch.setenv(c_build.CACHE_VARIABLE, str(tmp_path))
+    script = tmp_path / "cc"
+    script.write_text(f"#!/bin/sh\necho '{said}' >&2\necho 'error: ld returned 1' >&2\nexit 1\n")
+    script.chmod(0o700)
+    monkeypatch.setattr(c_build, "compiler", lambda: c_build.Compiler(str(script), "a compiler"))
+    if said == "ld died":
+
+        def full(dir):
+            raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr(c_build.tempfile, "TemporaryFile", full)
+    text = f"no folder for native code: {tmp_path}: No space left on device; {NAMES_ANOTHER}"
+    with pytest.raises(native.NoCompilerError, match=text):
+        c_build.check()
 
 
 def test_what_cannot_be_loaded(tmp_path):
