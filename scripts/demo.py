@@ -22,7 +22,7 @@ from pymodel.runs.files import RUN
 from pymodel.runs.summary import MILLI, Summary
 from pymodel.runs.trajectory import read_csv
 from scripts.hardware_run import trial
-from scripts.places import BUILD, DEMO_SCENARIOS, scenario_file
+from scripts.kernel.places import BUILD, DEMO_SCENARIOS, scenario_file
 from scripts.run import run, status_of
 from scripts.run_options import COPROCESSOR, STEP, OptionParser, RunOptions, add_options, one_of
 

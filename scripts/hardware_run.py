@@ -11,6 +11,10 @@ from rich.console import Console
 from rich.table import Table
 
 from pymodel.arith import scalars
+from pymodel.hardware.bench import Bench
+from pymodel.hardware.cosim import TEST
+from pymodel.hardware.handover import Handover, read_progress
+from pymodel.hardware.simulators import simulator_version, usable
 from pymodel.mechanism.scenario import Scenario
 from pymodel.mechanism.scenario_file import load
 from pymodel.runs.files import replaced
@@ -22,10 +26,6 @@ from pymodel.runs.session import finish
 from pymodel.runs.summary import Summary
 from scripts.hardware_targets import TARGETS, Target
 from scripts.run_options import AUTO, STEP, RunOptions
-from tb.common.bench import Bench
-from tb.common.cosim import TEST
-from tb.common.handover import Handover, read_progress
-from tb.common.simulators import simulator_version, usable
 
 DIFFERS = 1  # exit status
 TRIAL_STEPS = 2  # of hardware, before a run of minutes
@@ -180,7 +180,7 @@ def watched(
     name, unit
         What its progress is of, and what it counts.
     options
-        Further ones of :meth:`tb.common.bench.Bench.run`.
+        Further ones of :meth:`pymodel.hardware.bench.Bench.run`.
     """
     building = f"building {bench.device.toplevel}"
     with progress(f"{name}: {simulator}", building, unit=unit) as update:

@@ -7,14 +7,14 @@ from typing import Any
 from pymodel.algorithms import drives
 from pymodel.algorithms.step import Chain
 from pymodel.arith import scalars
+from pymodel.hardware.bench import Bench
+from pymodel.hardware.step_engine import rtl_parameters
 from pymodel.machine.isa import BUS_W, Machine
 from pymodel.machine.registers import STEP_MAX_WORD
 from pymodel.mechanism.scenario import Scenario
 from pymodel.runs import engine_runs
 from pymodel.runs.input_error import InputError
 from scripts.run_options import COPROCESSOR, STEP, RunOptions
-from tb.common.bench import Bench
-from tb.common.step_engine import rtl_parameters
 from tb.cosim_hdca import bench as cosim_hdca
 from tb.cosim_ldup import bench as cosim_ldup
 from tb.cosim_step import bench as cosim_step

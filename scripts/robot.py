@@ -21,6 +21,10 @@ from rich.text import Text
 from pymodel.arith.fp import Format
 from pymodel.compile.robot_kernels import count, recorded
 from pymodel.compile.schedule import bounds
+from pymodel.hardware.bench import Bench
+from pymodel.hardware.simulators import simulator_version
+from pymodel.hardware.step_array import rtl_parameters as array_parameters
+from pymodel.hardware.step_engine import rtl_parameters
 from pymodel.machine.isa import Machine
 from pymodel.mechanism import urdf
 from pymodel.mechanism.reduction import reduced
@@ -36,10 +40,6 @@ from scripts.hardware_targets import check_word, engine
 from scripts.robot_options import RobotOptions, options_of
 from scripts.run import status_of
 from scripts.run_options import ARRAY, NATIVE, STEP
-from tb.common.bench import Bench
-from tb.common.simulators import simulator_version
-from tb.common.step_array import rtl_parameters as array_parameters
-from tb.common.step_engine import rtl_parameters
 from tb.cosim_array import bench as cosim_array
 from tb.cosim_robot import bench as cosim_robot
 from tb.cosim_robot.handover import FILE, Calls

@@ -13,14 +13,14 @@ from typing import Any, NoReturn
 from pymodel.algorithms.requests import BASE, CLOSED_BASES, RECORDED_BASES
 from pymodel.algorithms.unused_options import unused_options
 from pymodel.arith import scalars
+from pymodel.hardware import cosim
+from pymodel.hardware.bench import DEFAULT_SEED, MAX_SEED
+from pymodel.hardware.simulators import SIMULATORS
 from pymodel.machine.isa import MAX_LANES, Machine
 from pymodel.mechanism.scenario import Scenario
 from pymodel.mechanism.scenario_file import MAX_STEPS
 from pymodel.runs.input_error import InputError
 from pymodel.runs.options import MAX_REBASE
-from tb.common import cosim
-from tb.common.bench import DEFAULT_SEED, MAX_SEED
-from tb.common.simulators import SIMULATORS
 
 AUTO = "auto"  # the fastest simulator that is there
 MODEL, NATIVE, COPROCESSOR, STEP = "model", "native", "coprocessor", "step"
@@ -105,7 +105,7 @@ class RunOptions:
     lanes
         Adders + multipliers of the step engine; default :data:`LANES`.
     seed
-        Start values of the simulator; default :data:`tb.common.bench.DEFAULT_SEED`.
+        Start values of the simulator; default :data:`pymodel.hardware.bench.DEFAULT_SEED`.
     waves
         Write an FST into build/waves.
     results

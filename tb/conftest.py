@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
+from pymodel.hardware.bench import DEFAULT_SEED, MAX_SEED, PART
+from pymodel.hardware.places import BUILD
+from pymodel.hardware.simulators import SIMULATORS, usable
 from tb.common import interrupt
-from tb.common.bench import DEFAULT_SEED, MAX_SEED, PART
-from tb.common.places import BUILD
-from tb.common.simulators import SIMULATORS, usable
 
 ALL = "all"
 SIM = BUILD / "sim"
@@ -213,7 +213,7 @@ def pytest_collection_modifyitems(config, items):
 
 @pytest.fixture
 def bench_options(request: pytest.FixtureRequest) -> dict[str, Any]:
-    """Options of :meth:`tb.common.bench.Bench.run`, from the command line."""
+    """Options of :meth:`pymodel.hardware.bench.Bench.run`, from the command line."""
     config = request.config
     return {
         "seed": config.bench_seed,

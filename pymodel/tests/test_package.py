@@ -18,7 +18,8 @@ PACKAGE = ROOT / "pymodel"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 OPTIONAL = [line for lines in PROJECT["optional-dependencies"].values() for line in lines]
 DEPENDENCIES = [Requirement(line) for line in (*PROJECT["dependencies"], *OPTIONAL)]
-MODULES = {"pin": "pinocchio"}  # of packages that are not called as they are imported
+#: Modules of packages that are not called as they are imported.
+MODULES = {"pin": "pinocchio", "cocotb-test": "cocotb_test", "cocotbext-axi": "cocotbext"}
 PARTS = {"mpl_toolkits": "matplotlib"}  # modules that come with another one's package
 SOURCES = [path for path in sorted(PACKAGE.rglob("*.py")) if PACKAGE / "tests" not in path.parents]
 

@@ -11,17 +11,17 @@ from functools import partial
 from pathlib import Path
 
 from pymodel.algorithms.requests import BASE
+from pymodel.hardware.places import BUILD, ROOT
+from pymodel.hardware.step_engine import rtl_parameters
 from pymodel.mechanism.scenario import Scenario
 from pymodel.mechanism.scenario_writer import tables, write_scenario
 from pymodel.runs import engine_runs
 from pymodel.runs.backends import Backend
 from pymodel.runs.outcome import FAILED, Outcome
-from scripts.changed import kept
 from scripts.hardware_targets import check_word, engine
-from scripts.regress.units import digest, sources_of_bench, version_of
+from scripts.kernel.digest import digest as digest_of_text
+from scripts.kernel.simulations import digest, sources_of_bench, version_of
 from scripts.run_options import STEP, RunOptions
-from tb.common.places import BUILD, ROOT
-from tb.common.step_engine import rtl_parameters
 from tb.cosim_step.bench import BENCH, CONFIG
 from tb.cosim_step.variations import SETTING, TEST, Variations
 
@@ -107,7 +107,7 @@ def run(
 
 def _kept(scenario: Scenario) -> str:
     """Write the file of a scenario that has failed: its path."""
-    name = kept.digest(repr(tables(scenario)))[:DIGITS]
+    name = digest_of_text(repr(tables(scenario)))[:DIGITS]
     FAILURES.mkdir(parents=True, exist_ok=True)
     file = FAILURES / f"{name}.toml"
     write_scenario(file, scenario)

@@ -8,17 +8,16 @@ import cocotb
 import numpy as np
 import pytest
 
-from scripts.places import BUILD
-from tb.common import scoreboard, simulators, waiting
-from tb.common.scoreboard import Scoreboard
+from pymodel.hardware import scoreboard, simulators, waiting
+from pymodel.hardware.scoreboard import Scoreboard
+from scripts.kernel.places import BUILD
 
 
 @pytest.fixture
-def folder(monkeypatch):
-    """For one test alone, with the answers of its proofs; Yosys sees the repository only."""
+def folder():
+    """For one test alone; Yosys sees the repository only."""
     BUILD.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="test-", dir=BUILD) as name:
-        monkeypatch.setattr("scripts.equivalence.proof.OUT", Path(name) / "proofs")
         yield Path(name)
 
 

@@ -6,15 +6,15 @@ import subprocess
 import sys
 from pathlib import Path
 
-from scripts.places import ROOT
+from scripts.kernel.places import ROOT
 
 COMMAND = """
 import sys
 from pathlib import Path
 import pytest
-from scripts.changed import plugin
+from scripts.dev.changed import plugin
 plugin.PASSED = Path(sys.argv[1])
-sys.exit(pytest.main(["-q", "-p", "scripts.changed.plugin", *sys.argv[2:]]))
+sys.exit(pytest.main(["-q", "-p", "scripts.dev.changed.plugin", *sys.argv[2:]]))
 """
 
 

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from scripts.places import ROOT
-from tb.common.bench import Bench
+from pymodel.hardware.bench import Bench
+from scripts.kernel.places import ROOT
 
 
 def planted(bench: Bench, folder: Path, file: str, changes: Mapping[str, str]) -> Bench:

@@ -5,11 +5,11 @@ import contextlib
 
 import pytest
 
-from tb.common import bench as benches
-from tb.common import simulation
-from tb.common.bench import Bench
-from tb.common.configs import Config
-from tb.common.waiting import HangError
+from pymodel.hardware import bench as benches
+from pymodel.hardware import simulation
+from pymodel.hardware.bench import Bench
+from pymodel.hardware.configs import Config
+from pymodel.hardware.waiting import HangError
 
 pytestmark = pytest.mark.rtl_of()
 

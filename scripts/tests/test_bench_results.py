@@ -6,9 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from tb.common import bench, simulation
-from tb.common.results import add_note, read_results
-from tb.common.results import problems_of as problems_with
+from pymodel.hardware import bench, simulation
+from pymodel.hardware.results import add_note, read_results
+from pymodel.hardware.results import problems_of as problems_with
 from tb.fp_add.bench import BENCH
 
 ENDED = "cocotb.regression.SimFailure: the simulation ended prematurely. This could be ..."

@@ -6,13 +6,14 @@ from types import SimpleNamespace
 
 import pytest
 
+from pymodel.hardware import axil, batch
+from pymodel.hardware.axil import AxiResp, Registers
+from pymodel.hardware.batch import RESPONSE_AT, SLVERR, Batch
+from pymodel.hardware.waiting import AnswerError
 from pymodel.machine.registers import ldup_coprocessor
 from scripts.tests.planted import planted
-from tb.common import axil, batch, coprocessor_bench
-from tb.common.axil import AxiResp, Registers
-from tb.common.batch import RESPONSE_AT, SLVERR, Batch
+from tb.common import coprocessor_bench
 from tb.common.coprocessor_bench import Bus, not_judged
-from tb.common.waiting import AnswerError
 from tb.ldup_coprocessor.bench import BENCH
 
 pytestmark = pytest.mark.rtl_of("ldup_coprocessor")

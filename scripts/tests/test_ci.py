@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from scripts.places import ROOT
+from scripts.kernel.places import ROOT
 from scripts.tests import outer_make
 from scripts.tests.inner_pytest import pytest_of_module
 
@@ -15,7 +15,7 @@ PYTHON = """#!/bin/sh
 echo "$@"
 case " $* " in *" $RED "*) exit 1;; esac
 """
-STEPS = ("scripts.lint", "scripts.formal.command", "pytest")
+STEPS = ("scripts.dev.lint", "scripts.evidence.formal.command", "pytest")
 
 
 @pytest.mark.parametrize("red", ["nothing", *STEPS])
@@ -24,7 +24,7 @@ def test_ci_runs_all_and_ends_red_if_something_is(red, tmp_path):
     for file, text in {
         ".ci/run": (ROOT / ".ci" / "run").read_text(),
         "Makefile": (ROOT / "Makefile").read_text(),
-        "scripts/setup.sh": "#!/bin/sh\n",
+        "scripts/dev/setup.sh": "#!/bin/sh\n",
         ".venv/bin/python": PYTHON,
     }.items():
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
@@ -35,9 +35,9 @@ def test_ci_runs_all_and_ends_red_if_something_is(red, tmp_path):
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     lint, formal, test = done.stdout.splitlines()
     assert (done.returncode == 0) == (red == "nothing"), done.stderr
-    assert lint.endswith("scripts.lint") and "scripts.formal.command" in formal
+    assert lint.endswith("scripts.dev.lint") and "scripts.evidence.formal.command" in formal
     assert "--fast" in formal and test.startswith("-m pytest ")
-    assert {"scripts.report.plugin", "scripts.changed.plugin"} <= set(test.split())
+    assert {"scripts.dev.report.plugin", "scripts.dev.changed.plugin"} <= set(test.split())
 
 
 WITHOUT = """

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from pymodel.arith.fp import BINARY32
+from pymodel.hardware.cosim import Hardware, compare
 from pymodel.mechanism.scenario_file import load
 from pymodel.runs.simulate import simulate
-from scripts.places import ROOT
-from tb.common.cosim import Hardware, compare
+from scripts.kernel.places import ROOT
 
 pytestmark = pytest.mark.rtl_of()
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from scripts.places import SCENARIOS
+from scripts.kernel.places import SCENARIOS
 from tb.cosim_step.bench import BENCH
 
 

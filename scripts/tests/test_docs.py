@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from pymodel.hardware.simulators import usable
 from pymodel.machine.isa import Machine
-from scripts.cost.sections.lanes import CHOICE
-from tb.common.simulators import usable
+from scripts.evidence.cost.sections.lanes import CHOICE
 
 ROOT = Path(__file__).resolve().parents[2]
 DEFAULT = Machine()

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from scripts.doctor.finding import MISSING, NOTE, OK
-from scripts.doctor.python import check_packages, pinned
-from scripts.doctor.simulators import VERILATOR_NEEDED, check_icarus, check_verilator
-from scripts.doctor.versions import dotted
-from scripts.places import ROOT
+from scripts.dev.doctor.finding import MISSING, NOTE, OK
+from scripts.dev.doctor.python import check_packages, pinned
+from scripts.dev.doctor.simulators import VERILATOR_NEEDED, check_icarus, check_verilator
+from scripts.dev.doctor.versions import dotted
+from scripts.kernel.places import ROOT
 
 pytestmark = pytest.mark.rtl_of()
 
@@ -40,7 +40,7 @@ def test_old_verilator_is_caught(machine, tmp_path):
     (finding,) = check_verilator(tmp_path)
     assert finding.state == NOTE
     assert "too old: 5.006" in finding.found and "5.044" in finding.found
-    assert finding.fix == "scripts/get_verilator.sh"
+    assert finding.fix == "scripts/dev/get_verilator.sh"
 
 
 @pytest.mark.parametrize("version", ["5.044", "5.048", "6.000"])
@@ -68,9 +68,9 @@ def test_no_verilator_builds_where_a_path_has_a_space(machine, tmp_path):
 
 def test_no_verilator_is_looked_for_where_a_path_has_a_space(tmp_path):
     place = tmp_path / "with a space"
-    (place / "scripts").mkdir(parents=True)
-    shutil.copy(ROOT / "scripts" / "get_verilator.sh", place / "scripts")
-    script = [place / "scripts" / "get_verilator.sh"]
+    (place / "scripts" / "dev").mkdir(parents=True)
+    shutil.copy(ROOT / "scripts" / "dev" / "get_verilator.sh", place / "scripts" / "dev")
+    script = [place / "scripts" / "dev" / "get_verilator.sh"]
     for words in ([], ["--check"]):
         done = subprocess.run([*script, *words], capture_output=True, text=True)
         said = f"get_verilator: it cannot build in a folder with a space in its path: {place}\n"
@@ -117,7 +117,7 @@ def test_requirements_are_all_pinned():
 def test_exit_status_without_icarus(machine):
     """As `make doctor` runs it."""
     done = subprocess.run(
-        [sys.executable, "-m", "scripts.doctor"],
+        [sys.executable, "-m", "scripts.dev.doctor"],
         env={"PATH": os.environ["PATH"]},
         cwd=ROOT,
         capture_output=True,
@@ -130,12 +130,14 @@ def test_exit_status_without_icarus(machine):
 
 def test_the_oldest_verilators_agree():
     needed = dotted(VERILATOR_NEEDED)
-    assert f"need={needed} " in (ROOT / "scripts/get_verilator.sh").read_text()
+    assert f"need={needed} " in (ROOT / "scripts/dev/get_verilator.sh").read_text()
     assert f"Verilator >= {needed} " in (ROOT / "CONTRIBUTING.md").read_text()
 
 
 @pytest.mark.parametrize(
-    "path", [ROOT / "scripts/places.py", *sorted((ROOT / "scripts/doctor").glob("*.py"))], ids=str
+    "path",
+    [ROOT / "scripts/kernel/places.py", *sorted((ROOT / "scripts/dev/doctor").glob("*.py"))],
+    ids=str,
 )
 def test_old_pythons_can_read_it(path):
     ast.parse(path.read_text(), feature_version=(3, 6))

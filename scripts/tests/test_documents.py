@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from scripts import documents
-from scripts.journal import Summary
+from scripts.kernel import documents
+from scripts.kernel.journal import Summary
 
 pytestmark = pytest.mark.rtl_of()
 

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from pymodel.arith import c_build
-from tb.common import fast_casts
+from pymodel.hardware import fast_casts
 
 pytestmark = pytest.mark.rtl_of()
 

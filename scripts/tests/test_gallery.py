@@ -2,8 +2,8 @@
 
 from PIL import Image
 
-from scripts import gallery
-from scripts.places import ROOT
+from scripts.evidence import gallery
+from scripts.kernel.places import ROOT
 
 BYTES, BYTES_OF_ALL = 400_000, 3_000_000  # of pictures, which every clone has to load
 

@@ -8,9 +8,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from pymodel.hardware import simulators, standstill, times
+from pymodel.hardware.simulators import GRACE_S, Logged, TooLongError
 from scripts.tests.planted import planted
-from tb.common import simulators, standstill, times
-from tb.common.simulators import GRACE_S, Logged, TooLongError
 from tb.ldup_coprocessor.bench import BENCH
 
 pytestmark = pytest.mark.rtl_of("ldup_coprocessor")

@@ -7,8 +7,8 @@ from operator import itemgetter
 import pytest
 
 from pymodel.runs.input_error import InputError
-from scripts.alone import alone_in
-from scripts.journal import Summary
+from scripts.kernel.alone import alone_in
+from scripts.kernel.journal import Summary
 
 pytestmark = pytest.mark.rtl_of()
 

@@ -4,9 +4,9 @@ from functools import partial
 
 import pytest
 
-from scripts import lint
-from tb.common.rtl_files import rtl_files
-from tb.common.simulators import usable
+from pymodel.hardware.rtl_files import rtl_files
+from pymodel.hardware.simulators import usable
+from scripts.dev import lint
 
 KINDS = ("verilator_checks", "dialect_checks", "python_checks")
 FP_UNIT = """// module comment (

@@ -10,11 +10,11 @@ import time
 
 import pytest
 
-from scripts.places import BUILD, ROOT
+from pymodel.hardware.on_bus import name_of
+from pymodel.hardware.simulators import UNFINISHED
+from scripts.kernel.places import BUILD, ROOT
 from scripts.tests import outer_make
 from scripts.tests.processes import NEEDED, session_members
-from tb.common.on_bus import name_of
-from tb.common.simulators import UNFINISHED
 
 pytestmark = pytest.mark.rtl_of()
 
@@ -176,8 +176,8 @@ def test_a_part_without_an_item_is_red_without_a_traceback(make, words, said):
 def test_a_file_that_fails_is_one_line_whatever_the_command():
     """Of all that have a `main`, not only of those that catch it themselves."""
     started = re.findall(r"[$][(]PY[)] -m (\S+)", (ROOT / "Makefile").read_text())
-    assert set(started) == {"pytest", "scripts.command"}
-    words = ("scripts.command", "scripts.report.command", "--build", "/dev/null")
+    assert set(started) == {"pytest", "scripts.kernel.start"}
+    words = ("scripts.kernel.start", "scripts.dev.report.command", "--build", "/dev/null")
     done = subprocess.run(
         [sys.executable, "-m", *words], cwd=ROOT, capture_output=True, text=True, timeout=LIMIT_S
     )
@@ -189,7 +189,7 @@ ELSEWHERE = """
 import sys
 from pathlib import Path
 import pytest
-from tb.common import places
+from pymodel.hardware import places
 places.BUILD = Path("/dev/null")
 sys.exit(pytest.main(["tb/fp_recip", "--sim=icarus", "--config=e5m2"]))
 """
@@ -249,7 +249,7 @@ def test_a_simulator_that_does_not_run_the_configuration(make, bench, sim, confi
 )
 def test_only_the_simulator_that_runs_is_set_up(make, words, variables, parts):
     said = make("-n", *words, *variables).stdout.splitlines()
-    assert f"scripts/setup.sh {parts}" in said
+    assert f"scripts/dev/setup.sh {parts}" in said
 
 
 def test_the_model_needs_no_simulator(make):
@@ -260,9 +260,8 @@ def test_the_model_needs_no_simulator(make):
 @pytest.mark.parametrize("words", [(), ("CHANGED=1",)], ids=["all", "changed"])
 def test_tools_that_are_installed_are_set_up_before_tests_run_them(make, words):
     said = make("-n", "test", *words).stdout.splitlines()
-    installed = {tool for tool in ("formal", "synth") if (ROOT / f".venv/.stamp-{tool}").exists()}
-    tools = sorted(installed | ({"formal"} if words else set()))
-    line = f"scripts/setup.sh {' '.join(tools)} || true"
+    tools = [tool for tool in ("formal", "synth") if (ROOT / f".venv/.stamp-{tool}").exists()]
+    line = f"scripts/dev/setup.sh {' '.join(tools)} || true"
     assert said.count(line) == bool(tools)
     assert not tools or said.index(line) < len(said) - 2  # two lines of pytest
 

@@ -1,7 +1,7 @@
 """What tells that the RTL has changed since something was measured on it."""
 
-from scripts import measured_rtl
-from scripts.measured_rtl import rtl_digest, unit_cell
+from scripts.kernel import measured_rtl
+from scripts.kernel.measured_rtl import rtl_digest, unit_cell
 
 
 def test_a_row_is_marked_where_the_rtl_of_its_unit_has_changed(monkeypatch):

@@ -3,7 +3,7 @@
 import nbformat
 import pytest
 
-from scripts.notebook import NOTEBOOK, executed
+from scripts.evidence.notebook import NOTEBOOK, executed
 
 pytestmark = pytest.mark.rtl_of("step_engine")
 

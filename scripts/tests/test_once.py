@@ -2,7 +2,7 @@
 
 import pytest
 
-from tb.common.once import once
+from pymodel.hardware.once import once
 
 pytestmark = pytest.mark.rtl_of()
 

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from scripts import packages
+from scripts.dev import packages
 
 SETTINGS = """\
 :env:.index-url='https://own/simple'

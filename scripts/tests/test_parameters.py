@@ -9,10 +9,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from scripts.benches import all_benches
-from scripts.parameters import elaborate, runs
-from scripts.parameters.document import DOC, document, gaps, missing, spans
-from scripts.parameters.elaborate import (
+from pymodel.hardware import step_array, step_engine
+from pymodel.hardware.simulators import SIMULATORS
+from scripts.evidence.parameters import elaborate, runs
+from scripts.evidence.parameters.document import DOC, document, gaps, missing, spans
+from scripts.evidence.parameters.elaborate import (
     beyond,
     combinations,
     edges,
@@ -21,10 +22,9 @@ from scripts.parameters.elaborate import (
     limits,
     problem,
 )
-from scripts.parameters.legal import MAX_LANES, NOT_RUN, SPACES, UNBOUNDED, Values
-from tb.common import step_array, step_engine
+from scripts.evidence.parameters.legal import MAX_LANES, NOT_RUN, SPACES, UNBOUNDED, Values
+from scripts.kernel.benches import all_benches
 from tb.common.fp_bench import FloatBench
-from tb.common.simulators import SIMULATORS
 
 RANDOM = [bench for bench in all_benches() if bench.random]
 #: Tops whose parameters make a machine of the model.

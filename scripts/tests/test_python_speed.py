@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from tb.common.places import ROOT
+from pymodel.hardware.places import ROOT
 
 pytestmark = pytest.mark.rtl_of()
 
@@ -23,7 +23,7 @@ def chosen(tmp_path):
             python.write_text(f"#!/bin/sh\n{'exit 1' if speed is None else f'echo {speed}'}\n")
             python.chmod(0o755)
         path = ":".join([*map(str, folders), "/usr/bin", "/bin"])
-        command = [ROOT / "scripts" / "setup.sh", "python"]
+        command = [ROOT / "scripts" / "dev" / "setup.sh", "python"]
         # Those of the machine take thousands.
         said = subprocess.run(
             command, env={"PATH": path}, capture_output=True, text=True, check=True
@@ -42,6 +42,6 @@ def test_one_that_cannot_make_a_venv_is_not(chosen):
 
 
 def test_this_python_tells_its_speed():
-    script = ROOT / "scripts" / "python_speed.py"
+    script = ROOT / "scripts" / "dev" / "python_speed.py"
     said = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
     assert int(said.stdout) > 0

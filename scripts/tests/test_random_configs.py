@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tb.common.configs import RandomConfigs
+from pymodel.hardware.configs import RandomConfigs
 from tb.fp_add.bench import BENCH as FP_ADD
 from tb.fp_mul.bench import BENCH as FP_MUL
 from tb.fp_sincos.bench import BENCH as FP_SINCOS

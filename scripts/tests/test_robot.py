@@ -14,7 +14,7 @@ from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.urdf import load
 from pymodel.runs import robot_calls
 from scripts import robot
-from scripts.places import ROOT
+from scripts.kernel.places import ROOT
 from tb.cosim_robot.handover import Calls
 
 pytestmark = pytest.mark.rtl_of()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tb.common.rtl_files import ROOT, needed, rtl_files, unlisted
+from pymodel.hardware.rtl_files import ROOT, needed, rtl_files, unlisted
 
 
 def test_list_without_comments(tmp_path):

@@ -1,4 +1,5 @@
-"""Each rule of the RTL dialect is seen red: those of scripts.rtl_style, and those of verible."""
+"""Each rule of the RTL dialect is seen red: those of scripts.dev.rtl_style, and those of
+verible."""
 
 import subprocess
 import sys
@@ -6,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from scripts.lint import ROOT, VERIBLE_RULES
-from scripts.rtl_style import violations
+from scripts.dev.lint import ROOT, VERIBLE_RULES
+from scripts.dev.rtl_style import violations
 
 GOOD = """// A good module.
 module good #(

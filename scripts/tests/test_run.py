@@ -12,19 +12,20 @@ import pytest
 from rich.console import Console
 
 from pymodel import commands
+from pymodel.hardware import simulators
+from pymodel.hardware.handover import Handover, print_progress, read_progress
 from pymodel.mechanism.scenario import GROUND, Spring
 from pymodel.mechanism.scenario_file import load
 from pymodel.mechanism.scenario_writer import varied, write_scenario
 from pymodel.runs.joint_forces import read_forces
 from pymodel.runs.simulate import simulate
 from pymodel.runs.trajectory import read_csv
-from scripts import demo, gallery, hardware_run, run
-from scripts.places import ROOT
-from scripts.robots.closed_loop import LoopOptions
+from scripts import demo, hardware_run, run
+from scripts.evidence import gallery
+from scripts.evidence.robots.closed_loop import LoopOptions
+from scripts.kernel.places import ROOT
 from scripts.run_options import BASES, COPROCESSOR, STEP, OptionParser, RunOptions, whole
 from scripts.tests import outer_make
-from tb.common import simulators
-from tb.common.handover import Handover, print_progress, read_progress
 
 pytestmark = pytest.mark.rtl_of()
 
@@ -267,7 +268,7 @@ def test_the_command_that_runs_it_again_asks_for_the_same(options):
         capture_output=True,
         text=True,
     )
-    (line,) = [one for one in shell_lines(done.stdout) if "scripts.command" in one]
+    (line,) = [one for one in shell_lines(done.stdout) if "scripts.kernel.start" in one]
     given = shlex.split(line)
     asked = vars(options) | {"simulator": "icarus", "waves": True}
     for name, value in asked.items():

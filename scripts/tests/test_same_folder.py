@@ -8,9 +8,9 @@ from contextlib import suppress
 
 import pytest
 
+from pymodel.hardware.places import ROOT
+from pymodel.hardware.simulation import build_folder
 from scripts.tests.planted import planted
-from tb.common.places import ROOT
-from tb.common.simulation import build_folder
 from tb.fp_mul.bench import BENCH
 
 pytestmark = pytest.mark.rtl_of("fp_mul")

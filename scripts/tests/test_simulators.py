@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from tb.common.simulators import ccache_runs
+from pymodel.hardware.simulators import ccache_runs
 
 pytestmark = pytest.mark.rtl_of()
 

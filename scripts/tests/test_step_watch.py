@@ -8,13 +8,13 @@ import pytest
 
 from pymodel.arith.fp import BINARY32
 from pymodel.compile.kernel import record
+from pymodel.hardware import scoreboard, step_watch
+from pymodel.hardware.scoreboard import Scoreboard
+from pymodel.hardware.step_watch import Judge, seen_from_inside, watched
+from pymodel.hardware.waiting import TraceError
 from pymodel.machine.isa import Location, Machine
 from pymodel.machine.model import Twin
 from pymodel.runs.engine_calls import prepare_call
-from tb.common import scoreboard, step_watch
-from tb.common.scoreboard import Scoreboard
-from tb.common.step_watch import Judge, seen_from_inside, watched
-from tb.common.waiting import TraceError
 
 NUMBERS = {"a": 1.5, "b": -2.0, "c": 0.25}
 

@@ -6,9 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from pymodel.hardware.stream_blocks import STRAY, UNKNOWN, StreamBlocks
 from tb.common import stream, stream_rules
 from tb.common.stream import STALL_CYCLES, Stream
-from tb.common.stream_blocks import STRAY, UNKNOWN, StreamBlocks
 from tb.common.stream_rules import StreamRules
 
 pytestmark = pytest.mark.rtl_of()

@@ -28,9 +28,19 @@ FLOORS = (
     "pymodel/machine/",
     "pymodel/compile/",
     "pymodel/runs/",
+    "pymodel/hardware/",
     "pymodel/",  # the command line
     "tb/common/",
     "tb/",
+    "scripts/kernel/",
+    "scripts/run_options",  # these move into the package's command
+    "scripts/hardware_",
+    "scripts/run.py",
+    "scripts/robot_options",
+    "scripts/robot.py",
+    "scripts/demo",
+    "scripts/evidence/",
+    "scripts/dev/",
     "scripts/",
 )
 

@@ -7,13 +7,13 @@ from types import SimpleNamespace
 
 import pytest
 
+from pymodel.hardware import step_engine as engines
+from pymodel.hardware import waiting
+from pymodel.hardware.clock import PERIOD_NS
+from pymodel.hardware.step_engine import MARGIN_CYCLES, Outcome, StepEngine, compare_end
+from pymodel.hardware.waiting import Deadline, HangError, follow_run
 from pymodel.machine.isa import Machine
 from pymodel.machine.registers import step_engine
-from tb.common import step_engine as engines
-from tb.common import waiting
-from tb.common.clock import PERIOD_NS
-from tb.common.step_engine import MARGIN_CYCLES, Outcome, StepEngine, compare_end
-from tb.common.waiting import Deadline, HangError, follow_run
 
 pytestmark = pytest.mark.rtl_of()
 

@@ -15,18 +15,26 @@ from typing import Any
 
 import cocotb
 
+from pymodel.hardware.model_signals import ModelSignals
+from pymodel.hardware.on_bus import inside
+from pymodel.hardware.scoreboard import Scoreboard
+from pymodel.hardware.step_array import StepArray, machine_of
+from pymodel.hardware.step_watch import (
+    Bits,
+    WrongStore,
+    bits_of,
+    said,
+    value_text,
+    watched,
+    write_ports,
+)
+from pymodel.hardware.waiting import HangError
 from pymodel.machine.array import ArrayTwin
 from pymodel.machine.isa import OFFERED, Lane, Location, Machine, Operand, Port, Word
 from pymodel.machine.model import CallMemory, Store, Twin
 from pymodel.runs.array_runs import Array
 from tb.common.array_calls import Call, batches_of
 from tb.common.array_tables import Pass, passes
-from tb.common.model_signals import ModelSignals
-from tb.common.on_bus import inside
-from tb.common.scoreboard import Scoreboard
-from tb.common.step_array import StepArray, machine_of
-from tb.common.step_watch import Bits, WrongStore, bits_of, said, value_text, watched, write_ports
-from tb.common.waiting import HangError
 
 #: What is read below the top level.
 SIGNALS = (

@@ -14,15 +14,15 @@ import cocotb
 from cocotb.triggers import ClockCycles, FallingEdge
 
 from pymodel.arith.fp import Format
+from pymodel.hardware import clock
+from pymodel.hardware.axil import ACCESS_CYCLES, limit_of, okay
+from pymodel.hardware.batch import REFUSED
+from pymodel.hardware.bench import Bench
+from pymodel.hardware.coprocessor import RUN_CYCLES, Coprocessor, parameter_word
+from pymodel.hardware.scoreboard import Scoreboard
+from pymodel.hardware.waiting import AnswerError, Deadline, within
 from pymodel.machine.registers import READ_WRITE, WORD_BYTES, Home, Map
-from tb.common import clock
-from tb.common.axil import ACCESS_CYCLES, limit_of, okay
-from tb.common.batch import REFUSED
-from tb.common.bench import Bench
-from tb.common.coprocessor import RUN_CYCLES, Coprocessor, parameter_word
 from tb.common.coverage import bus as coverage
-from tb.common.scoreboard import Scoreboard
-from tb.common.waiting import AnswerError, Deadline, within
 
 ALL_BITS = 0xFFFF_FFFF
 BUS_CYCLES = 30  # a run longer than this meets the accesses that follow it on the bus

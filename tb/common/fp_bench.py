@@ -18,13 +18,13 @@ from cocotb.utils import get_sim_time
 from pymodel.arith import float_units
 from pymodel.arith.fp import Format, flag_text
 from pymodel.arith.stimulus import ALL_PAIRS_MAX_WIDTH, all_pairs, corner_pairs, random_pairs
-from tb.common import wide
-from tb.common.bench import Bench
-from tb.common.clock import PERIOD_NS
-from tb.common.configs import FORMATS as LEGAL_FORMATS
-from tb.common.configs import MAX_STAGES, Config, RandomConfigs
+from pymodel.hardware import wide
+from pymodel.hardware.bench import Bench
+from pymodel.hardware.clock import PERIOD_NS
+from pymodel.hardware.configs import FORMATS as LEGAL_FORMATS
+from pymodel.hardware.configs import MAX_STAGES, Config, RandomConfigs
+from pymodel.hardware.scoreboard import Scoreboard
 from tb.common.coverage.float_units import sample
-from tb.common.scoreboard import Scoreboard
 
 TOP = "fp_lanes"
 UNITS = ("fp_add", "fp_mul", "fp_recip", "fp_sincos")

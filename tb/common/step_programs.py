@@ -8,6 +8,7 @@ from random import Random
 import numpy as np
 
 from pymodel.arith.stimulus import corners
+from pymodel.hardware.scoreboard import Scoreboard
 from pymodel.machine.isa import (
     OFFERED,
     RARE,
@@ -21,7 +22,6 @@ from pymodel.machine.isa import (
 )
 from pymodel.machine.model import Twin
 from tb.common.coverage import engine
-from tb.common.scoreboard import Scoreboard
 
 REPAIRS = 200  # runs of the model in which a program is made healthy
 LOADED = 0.3  # part of what is loaded that a bank takes

@@ -7,9 +7,9 @@ import numpy as np
 from cocotb.triggers import FallingEdge, Timer
 
 from pymodel.arith.fp import Format
-from tb.common.clock import PERIOD_NS
-from tb.common.scoreboard import Scoreboard
-from tb.common.waiting import HangError
+from pymodel.hardware.clock import PERIOD_NS
+from pymodel.hardware.scoreboard import Scoreboard
+from pymodel.hardware.waiting import HangError
 
 IDLE_CYCLES = 8  # after the last result, for what must not come
 STALL_CYCLES = 1000  # without a handshake: far more than any latency, and than both ends pause

@@ -6,8 +6,8 @@ import cocotb
 from cocotb.triggers import Event, FallingEdge, ValueChange
 from cocotb.utils import get_sim_time
 
-from tb.common import times
-from tb.common.on_bus import inside
+from pymodel.hardware import times
+from pymodel.hardware.on_bus import inside
 
 HANDSHAKE, PAYLOAD = ("tvalid", "tready"), ("tdata", "tuser", "tlast")
 IDLE = "00", "01"  # valid and ready where no rule can be broken between packets

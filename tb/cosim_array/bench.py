@@ -19,6 +19,10 @@ from pymodel.arith.fp import Format
 from pymodel.compile.chains import Chain
 from pymodel.compile.kernel import Kernel
 from pymodel.compile.robot_kernels import chained, recorded
+from pymodel.hardware.bench import Bench
+from pymodel.hardware.configs import Config
+from pymodel.hardware.places import ROOT
+from pymodel.hardware.step_array import rtl_parameters
 from pymodel.machine.isa import Machine
 from pymodel.mechanism import urdf
 from pymodel.mechanism.coordinates import displaced
@@ -26,10 +30,6 @@ from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.robot import Robot
 from pymodel.mechanism.scenario import Scenario
 from pymodel.mechanism.scenario_file import load
-from tb.common.bench import Bench
-from tb.common.configs import Config
-from tb.common.places import ROOT
-from tb.common.step_array import rtl_parameters
 
 CONFIG = "short"  # the configuration that calls of other robots derive from
 TEST = "jobs"  # its cocotb test

@@ -15,13 +15,13 @@ from pymodel.compile.native import NoCompilerError
 from pymodel.compile.registry import recorded
 from pymodel.compile.robot_kernels import cheapest
 from pymodel.compile.streams import first_name
+from pymodel.hardware import clock
+from pymodel.hardware.bench import MAX_SEED
+from pymodel.hardware.cosim import DIRECT_STEPS
+from pymodel.hardware.handover import print_progress
+from pymodel.hardware.step_array import StepArray, machine_of
 from pymodel.runs.array_runs import SHOWN, Ensemble, prepare_array
 from pymodel.runs.robot_calls import bits_of, random_states, read_table
-from tb.common import clock
-from tb.common.bench import MAX_SEED
-from tb.common.cosim import DIRECT_STEPS
-from tb.common.handover import print_progress
-from tb.common.step_array import StepArray, machine_of
 from tb.cosim_array.bench import BENCH, kernels, robot_of, scenarios
 from tb.cosim_array.handover import Pace, write_paces
 from tb.cosim_robot.handover import Calls

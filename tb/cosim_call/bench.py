@@ -12,13 +12,13 @@ from pymodel.arith.fp import Format
 from pymodel.arith.scalars import SupportsArithmetic
 from pymodel.compile.kernel import Kernel, record
 from pymodel.compile.registry import recorded
+from pymodel.hardware import step_watch
+from pymodel.hardware.bench import Bench
+from pymodel.hardware.configs import Config
+from pymodel.hardware.places import ROOT
+from pymodel.hardware.step_engine import rtl_parameters
 from pymodel.machine.isa import Machine
 from pymodel.mechanism.scenario_file import load
-from tb.common import step_watch
-from tb.common.bench import Bench
-from tb.common.configs import Config
-from tb.common.places import ROOT
-from tb.common.step_engine import rtl_parameters
 
 
 def three(arithmetic: SupportsArithmetic, values: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,10 +1,10 @@
 """Functions other than time steps: every output of every call is that of the function itself."""
 
 from pymodel.arith.scalars import BitExact
+from pymodel.hardware import clock
+from pymodel.hardware.step_engine import StepEngine, machine_of
+from pymodel.hardware.step_watch import seen_from_inside
 from pymodel.runs.engine_calls import prepare_call
-from tb.common import clock
-from tb.common.step_engine import StepEngine, machine_of
-from tb.common.step_watch import seen_from_inside
 from tb.cosim_call.bench import BENCH, kernel_of
 
 

@@ -3,10 +3,10 @@
 Settings: ``steps`` of the longest run, ``functions`` of a robot, and ``calls`` of them (how many).
 """
 
+from pymodel.hardware.bench import Bench
+from pymodel.hardware.configs import Config
+from pymodel.hardware.step_engine import rtl_parameters
 from pymodel.machine.isa import Machine
-from tb.common.bench import Bench
-from tb.common.configs import Config
-from tb.common.step_engine import rtl_parameters
 
 TRACE_DEPTH = 32  # fewer words than the longest run traces: the engine waits for the driver
 BENCH = Bench(

@@ -5,11 +5,11 @@ from typing import Any
 
 from cocotb.task import bridge, resume
 
+from pymodel.hardware.places import ROOT
+from pymodel.hardware.step_engine import StepEngine
+from pymodel.hardware.waiting import AnswerError
 from pymodel.machine.c_driver import Driver, build
 from pymodel.machine.registers import WORD_BYTES
-from tb.common.places import ROOT
-from tb.common.step_engine import StepEngine
-from tb.common.waiting import AnswerError
 
 STATUS = "STATUS"
 POSTED = 256  # writes that may be on their way

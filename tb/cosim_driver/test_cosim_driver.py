@@ -7,6 +7,11 @@ cycles and flags.
 from dataclasses import replace
 
 from pymodel.compile.robot_kernels import recorded
+from pymodel.hardware import clock
+from pymodel.hardware.batch import now
+from pymodel.hardware.places import BUILD, ROOT
+from pymodel.hardware.step_engine import StepEngine, machine_of
+from pymodel.hardware.waiting import AnswerError, HangError, TraceError
 from pymodel.machine.c_driver import Status
 from pymodel.machine.model import Twin
 from pymodel.mechanism import urdf
@@ -15,11 +20,6 @@ from pymodel.mechanism.scenario_file import load
 from pymodel.runs.compiled import library_image, run_image
 from pymodel.runs.engine_calls import changed, prepare_library
 from pymodel.runs.engine_runs import prepare
-from tb.common import clock
-from tb.common.batch import now
-from tb.common.places import BUILD, ROOT
-from tb.common.step_engine import StepEngine, machine_of
-from tb.common.waiting import AnswerError, HangError, TraceError
 from tb.cosim_driver.bench import BENCH
 from tb.cosim_driver.host import Host
 

@@ -2,9 +2,9 @@
 
 from pymodel.compile import count
 from pymodel.compile.latency import PIPELINED
-from tb.common.bench import Bench
-from tb.common.configs import Config
-from tb.common.simulators import SIMULATORS
+from pymodel.hardware.bench import Bench
+from pymodel.hardware.configs import Config
+from pymodel.hardware.simulators import SIMULATORS
 
 IN_HARDWARE = "assembly, disassembly"
 FLOAT_UNITS = {op: row["two_passes"] for op, row in count.pool(count.subdesigns()).items()}

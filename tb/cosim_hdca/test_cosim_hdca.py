@@ -2,8 +2,8 @@
 
 from pymodel.algorithms import two_handles
 from pymodel.algorithms.requests import JOINT_SINGULAR, Assemble, Disassemble, singular_error
-from tb.common import cosim
-from tb.common.hdca_coprocessor import HdcaCoprocessor
+from pymodel.hardware import cosim
+from pymodel.hardware.hdca_coprocessor import HdcaCoprocessor
 from tb.cosim_hdca.bench import BENCH
 
 

@@ -1,9 +1,9 @@
 """Co-simulation of closed chains with the LDUP co-processor."""
 
 from pymodel.compile.latency import PIPELINED
-from tb.common.bench import Bench
-from tb.common.configs import Config
-from tb.common.simulators import SIMULATORS
+from pymodel.hardware.bench import Bench
+from pymodel.hardware.configs import Config
+from pymodel.hardware.simulators import SIMULATORS
 
 CONFIG = "four_bar"  # the configuration that runs of other scenarios derive from
 SIZE = 4  # eta of a planar chain with both ends on the ground

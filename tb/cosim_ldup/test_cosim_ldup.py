@@ -2,8 +2,8 @@
 
 from pymodel.algorithms import linalg
 from pymodel.algorithms.requests import BASE_SINGULAR, ConnectBase, singular_error
-from tb.common import cosim
-from tb.common.ldup_coprocessor import LdupCoprocessor
+from pymodel.hardware import cosim
+from pymodel.hardware.ldup_coprocessor import LdupCoprocessor
 from tb.cosim_ldup.bench import BENCH, SIZE
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
+from pymodel.hardware.places import BUILD, RESULTS
 from scripts.demo import demo
 from tb.common.demo import judge
-from tb.common.places import BUILD, RESULTS
 from tb.cosim_ldup.bench import CONFIG
 
 

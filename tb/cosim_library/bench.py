@@ -13,15 +13,15 @@ from pymodel.arith.scalars import SupportsArithmetic
 from pymodel.compile import robot_kernels
 from pymodel.compile.kernel import Function, Kernel, record
 from pymodel.compile.registry import recorded
+from pymodel.hardware.bench import Bench
+from pymodel.hardware.configs import Config
+from pymodel.hardware.places import ROOT
+from pymodel.hardware.step_engine import rtl_parameters
 from pymodel.machine.isa import Machine
 from pymodel.mechanism import urdf
 from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.scenario import Scenario
 from pymodel.mechanism.scenario_file import load
-from tb.common.bench import Bench
-from tb.common.configs import Config
-from tb.common.places import ROOT
-from tb.common.step_engine import rtl_parameters
 
 
 class Source(NamedTuple):

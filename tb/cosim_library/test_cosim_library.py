@@ -5,10 +5,10 @@ calls of all other programs, and parameters are exchanged between calls.
 """
 
 from pymodel.arith.scalars import BitExact
+from pymodel.hardware import clock
+from pymodel.hardware.step_engine import StepEngine, machine_of
 from pymodel.machine.model import Twin
 from pymodel.runs.engine_calls import changed, prepare_library
-from tb.common import clock
-from tb.common.step_engine import StepEngine, machine_of
 from tb.cosim_library.bench import BENCH, PROGRAMS
 
 FACTORS = (0.5, 0.8, 1.0, 1.25)

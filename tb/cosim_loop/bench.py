@@ -6,11 +6,11 @@ Settings: ``robot`` (path), ``steps``, and ``out`` (folder for what the run hand
 from dataclasses import replace
 
 from pymodel.arith.fp import Format
+from pymodel.hardware import step_watch
+from pymodel.hardware.bench import Bench
+from pymodel.hardware.configs import Config
+from pymodel.hardware.step_engine import rtl_parameters
 from pymodel.machine.isa import Machine
-from tb.common import step_watch
-from tb.common.bench import Bench
-from tb.common.configs import Config
-from tb.common.step_engine import rtl_parameters
 
 CONFIG = "second"  # the configuration that runs of other robots derive from
 TEST = "closed_loop"  # the cocotb test

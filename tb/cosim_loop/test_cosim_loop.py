@@ -4,13 +4,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from pymodel.arith.scalars import BitExact
+from pymodel.hardware import clock
+from pymodel.hardware.handover import print_progress
+from pymodel.hardware.places import ROOT
+from pymodel.hardware.step_engine import StepEngine, machine_of
+from pymodel.hardware.step_watch import seen_from_inside
 from pymodel.mechanism import urdf
 from pymodel.runs.closed_loop import bent, prepare, simulate
-from tb.common import clock
-from tb.common.handover import print_progress
-from tb.common.places import ROOT
-from tb.common.step_engine import StepEngine, machine_of
-from tb.common.step_watch import seen_from_inside
 from tb.cosim_loop.bench import BENCH
 from tb.cosim_loop.handover import LoopHandover
 

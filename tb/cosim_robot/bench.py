@@ -9,10 +9,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from pymodel.algorithms.rigid_body.functions import FUNCTIONS
+from pymodel.hardware.bench import Bench
+from pymodel.hardware.configs import Config
+from pymodel.hardware.step_engine import rtl_parameters
 from pymodel.machine.isa import Machine
-from tb.common.bench import Bench
-from tb.common.configs import Config
-from tb.common.step_engine import rtl_parameters
 
 CONFIG = "narrow"  # the configuration that calls of other robots derive from
 TEST = "calls"  # its cocotb test

@@ -13,15 +13,15 @@ from pymodel.arith.arrays import FormatArrays
 from pymodel.arith.fp import NOT_FINITE
 from pymodel.arith.scalars import BitExact
 from pymodel.compile.robot_kernels import cheapest, recorded
+from pymodel.hardware import clock
+from pymodel.hardware.bench import MAX_SEED
+from pymodel.hardware.handover import print_progress
+from pymodel.hardware.places import ROOT
+from pymodel.hardware.step_engine import StepEngine, machine_of
 from pymodel.mechanism import urdf
 from pymodel.mechanism.reduction import reduced
 from pymodel.runs.engine_calls import batched, prepare_call
 from pymodel.runs.robot_calls import bits_of, random_states, read_table
-from tb.common import clock
-from tb.common.bench import MAX_SEED
-from tb.common.handover import print_progress
-from tb.common.places import ROOT
-from tb.common.step_engine import StepEngine, machine_of
 from tb.cosim_robot.bench import BENCH
 from tb.cosim_robot.handover import Calls
 

@@ -12,15 +12,15 @@ from typing import Any
 import numpy as np
 
 from pymodel.arith.fp import Format
+from pymodel.hardware import step_watch
+from pymodel.hardware.bench import Bench
+from pymodel.hardware.configs import Config
+from pymodel.hardware.places import ROOT
+from pymodel.hardware.step_engine import rtl_parameters
 from pymodel.machine.isa import Machine
 from pymodel.mechanism.coordinates import displaced
 from pymodel.mechanism.scenario import Scenario
 from pymodel.mechanism.scenario_file import load
-from tb.common import step_watch
-from tb.common.bench import Bench
-from tb.common.configs import Config
-from tb.common.places import ROOT
-from tb.common.step_engine import rtl_parameters
 
 IN_HARDWARE = "the whole step"
 CONFIG = "programs"  # the configuration that runs of other scenarios derive from

@@ -3,13 +3,13 @@
 from dataclasses import replace
 
 from pymodel.arith.scalars import BitExact
+from pymodel.hardware import clock, cosim
+from pymodel.hardware.handover import Handover, folder_of, print_progress
+from pymodel.hardware.step_engine import StepEngine, machine_of
+from pymodel.hardware.step_watch import seen_from_inside
+from pymodel.hardware.waiting import HangError
 from pymodel.runs import engine_runs
 from pymodel.runs.outcome import Outcome
-from tb.common import clock, cosim
-from tb.common.handover import Handover, folder_of, print_progress
-from tb.common.step_engine import StepEngine, machine_of
-from tb.common.step_watch import seen_from_inside
-from tb.common.waiting import HangError
 from tb.cosim_step.bench import BENCH, systems
 from tb.cosim_step.variations import Variations
 

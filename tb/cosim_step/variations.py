@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from pymodel.hardware.bench import Bench
 from pymodel.mechanism.scenario import Scenario
 from pymodel.runs.outcome import Outcome
-from tb.common.bench import Bench
 from tb.cosim_step.bench import systems
 
 TEST = "variations"  # the cocotb test

@@ -9,9 +9,9 @@ from typing import Any
 import cocotb
 from cocotb.triggers import ClockCycles, FallingEdge, Timer
 
-from tb.common.clock import PERIOD_NS
-from tb.common.simulation import Task
-from tb.common.waiting import BusHangError, HangError
+from pymodel.hardware.clock import PERIOD_NS
+from pymodel.hardware.simulation import Task
+from pymodel.hardware.waiting import BusHangError, HangError
 from tb.faults.registers import flip
 from tb.faults.verdicts import (
     CRASH,

@@ -15,11 +15,11 @@ from typing import Any
 import cocotb
 from cocotb.triggers import RisingEdge, Timer
 
-from tb.common import clock
-from tb.common.batch import now
-from tb.common.on_bus import inside
-from tb.common.results import add_note
-from tb.common.simulation import Task
+from pymodel.hardware import clock
+from pymodel.hardware.batch import now
+from pymodel.hardware.on_bus import inside
+from pymodel.hardware.results import add_note
+from pymodel.hardware.simulation import Task
 from tb.faults import workloads
 from tb.faults.injections import IDENTITY, Injections
 from tb.faults.registers import found_in

@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+from pymodel.hardware import step_array, step_engine
+from pymodel.hardware.rtl_files import RULES, needed
+from pymodel.hardware.simulation import Device
 from pymodel.machine.isa import Machine
-from tb.common import step_array, step_engine
-from tb.common.rtl_files import RULES, needed
-from tb.common.simulation import Device
 from tb.faults.registers import registers_of
 
 

@@ -10,6 +10,16 @@ import numpy as np
 from pymodel.algorithms import two_handles
 from pymodel.arith.fp import Format
 from pymodel.arith.scalars import BitExact
+from pymodel.hardware.axil import Registers
+from pymodel.hardware.coprocessor import Coprocessor
+from pymodel.hardware.hdca_coprocessor import HdcaCoprocessor
+from pymodel.hardware.ldup_coprocessor import LdupCoprocessor
+from pymodel.hardware.places import ROOT
+from pymodel.hardware.programmable import ALL_BITS
+from pymodel.hardware.step_array import StepArray
+from pymodel.hardware.step_array import machine_of as array_of
+from pymodel.hardware.step_engine import StepEngine
+from pymodel.hardware.step_engine import machine_of as engine_of
 from pymodel.mechanism import kinematics
 from pymodel.mechanism.scenario import Scenario
 from pymodel.mechanism.scenario_file import load
@@ -17,16 +27,6 @@ from pymodel.runs import engine_runs
 from pymodel.runs.array_runs import SHOWN, Ensemble, prepare_array
 from pymodel.runs.conserved import conserved
 from tb.common import bodies
-from tb.common.axil import Registers
-from tb.common.coprocessor import Coprocessor
-from tb.common.hdca_coprocessor import HdcaCoprocessor
-from tb.common.ldup_coprocessor import LdupCoprocessor
-from tb.common.places import ROOT
-from tb.common.programmable import ALL_BITS
-from tb.common.step_array import StepArray
-from tb.common.step_array import machine_of as array_of
-from tb.common.step_engine import StepEngine
-from tb.common.step_engine import machine_of as engine_of
 
 Registers.alone = True  # the host of a session accesses whole words only
 SEED = 1  # of what a session computes; the injections have another

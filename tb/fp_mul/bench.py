@@ -1,6 +1,6 @@
 """The float multiplier, in lanes of every number of stages."""
 
-from tb.common.configs import FORMATS
+from pymodel.hardware.configs import FORMATS
 from tb.common.fp_bench import FloatBench
 
 VARIANTS = {

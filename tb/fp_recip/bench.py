@@ -3,7 +3,7 @@
 Each lane divides by both methods side by side (``z_o`` is the table's result).
 """
 
-from tb.common.configs import FORMATS, RECIP_MAX_STAGES
+from pymodel.hardware.configs import FORMATS, RECIP_MAX_STAGES
 from tb.common.fp_bench import FloatBench
 
 # A product is cut in two where a significand is wider than DSP_W.

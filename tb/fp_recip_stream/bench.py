@@ -1,8 +1,8 @@
 """The reciprocal between handshakes, by every method."""
 
-from tb.common.bench import Bench
-from tb.common.configs import FORMATS, RECIP_MAX_STAGES, Config, RandomConfigs
-from tb.common.simulators import SIMULATORS
+from pymodel.hardware.bench import Bench
+from pymodel.hardware.configs import FORMATS, RECIP_MAX_STAGES, Config, RandomConfigs
+from pymodel.hardware.simulators import SIMULATORS
 
 ARRAY, TABLE, ITERATIVE = 0, 1, 2  # METHOD
 TABLE_MAX_MAN_W = 23

@@ -4,7 +4,7 @@ import numpy as np
 
 from pymodel.arith.fp import Format
 from pymodel.arith.stimulus import corners, random_pairs
-from tb.common import clock
+from pymodel.hardware import clock
 from tb.common.stream import Stream
 from tb.fp_recip_stream.bench import BENCH, ITERATIVE
 

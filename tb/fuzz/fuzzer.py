@@ -9,11 +9,11 @@ from typing import Any
 from cocotb.triggers import FallingEdge, ValueChange
 from cocotb.utils import get_sim_time
 
-from tb.common import times
-from tb.common.axil import CHANNELS
-from tb.common.clock import PERIOD_NS
-from tb.common.results import add_note
-from tb.common.simulation import Task
+from pymodel.hardware import times
+from pymodel.hardware.axil import CHANNELS
+from pymodel.hardware.clock import PERIOD_NS
+from pymodel.hardware.results import add_note
+from pymodel.hardware.simulation import Task
 from tb.fuzz import model as models
 from tb.fuzz.stimulus import Read, Stimulus, Write
 from tb.fuzz.top import OPERATIONS, PROGRESS

@@ -8,6 +8,9 @@ from pymodel.algorithms.linalg import inv_ldup
 from pymodel.arith.fp import Format
 from pymodel.arith.scalars import BitExact
 from pymodel.compile import latency
+from pymodel.hardware import step_array as array_driver
+from pymodel.hardware import step_engine as engine_driver
+from pymodel.hardware.coprocessor import parameter_word
 from pymodel.machine.model import START_CYCLES
 from pymodel.machine.registers import (
     HDCA_COPROCESSOR,
@@ -19,9 +22,6 @@ from pymodel.machine.registers import (
     step_array,
     step_engine,
 )
-from tb.common import step_array as array_driver
-from tb.common import step_engine as engine_driver
-from tb.common.coprocessor import parameter_word
 
 WORD = 0xFFFF_FFFF
 RUN, RESET = 1, 2  # of CTRL

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from pymodel.hardware.step_engine import machine_of
 from pymodel.machine.isa import Machine, Word
 from pymodel.machine.registers import READ_WRITE, WORD_BYTES
-from tb.common.step_engine import machine_of
 from tb.fuzz.model import RESET, RUN, WORD, Array, Model, Programmable
 
 MAX_DELAY = 15

@@ -10,8 +10,8 @@ from typing import Any
 
 import cocotb
 
-from tb.common.clock import hold_reset, release_reset
-from tb.common.simulation import Task
+from pymodel.hardware.clock import hold_reset, release_reset
+from pymodel.hardware.simulation import Task
 from tb.fuzz.fuzzer import TEST, Fuzzer
 
 

@@ -4,10 +4,10 @@ import importlib
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from pymodel.hardware import step_array, step_engine
+from pymodel.hardware.places import BUILD, ROOT
+from pymodel.hardware.simulation import Device
 from pymodel.machine.isa import Machine
-from tb.common import step_array, step_engine
-from tb.common.places import BUILD, ROOT
-from tb.common.simulation import Device
 from tb.fuzz.top import MASTER, name_of, text_of
 
 

@@ -1,8 +1,8 @@
 """The HDCA co-processor behind its bus."""
 
 from pymodel.compile.latency import Stages
-from tb.common.bench import Bench
-from tb.common.configs import FORMATS, STAGES, Config, RandomConfigs, fits_word
+from pymodel.hardware.bench import Bench
+from pymodel.hardware.configs import FORMATS, STAGES, Config, RandomConfigs, fits_word
 
 
 def _config(

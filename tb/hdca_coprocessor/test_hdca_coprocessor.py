@@ -3,8 +3,8 @@
 from pymodel.algorithms import two_handles
 from pymodel.arith.scalars import BitExact
 from pymodel.compile import latency
+from pymodel.hardware.hdca_coprocessor import HdcaCoprocessor
 from tb.common import bodies, coprocessor_bench
-from tb.common.hdca_coprocessor import HdcaCoprocessor
 from tb.hdca_coprocessor.bench import BENCH
 
 

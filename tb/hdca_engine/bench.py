@@ -1,9 +1,9 @@
 """The HDCA engine: assembly, disassembly, unit pool."""
 
 from pymodel.compile.latency import Stages
-from tb.common.bench import Bench
-from tb.common.configs import ENGINE_STAGES, FORMATS, Config, RandomConfigs, fits_word
-from tb.common.simulators import SIMULATORS
+from pymodel.hardware.bench import Bench
+from pymodel.hardware.configs import ENGINE_STAGES, FORMATS, Config, RandomConfigs, fits_word
+from pymodel.hardware.simulators import SIMULATORS
 
 ICARUS_RUNS = 100  # at most: a run takes it 0.1 s
 

@@ -8,9 +8,10 @@ from pymodel.algorithms import two_handles
 from pymodel.arith.fp import INEXACT, UNDERFLOW, Format
 from pymodel.arith.scalars import BitExact
 from pymodel.compile import latency
-from tb.common import bodies, clock, matrices
+from pymodel.hardware import clock
+from pymodel.hardware.waiting import Deadline, follow_run
+from tb.common import bodies, matrices
 from tb.common.coverage import assembly
-from tb.common.waiting import Deadline, follow_run
 from tb.common.words import pack, unpack
 from tb.hdca_engine.bench import BENCH
 

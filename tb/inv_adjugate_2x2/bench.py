@@ -1,8 +1,8 @@
 """The 2x2 inverter, linked to float units."""
 
 from pymodel.compile.latency import Stages
-from tb.common.bench import Bench
-from tb.common.configs import ENGINE_STAGES, FORMATS, Config, RandomConfigs
+from pymodel.hardware.bench import Bench
+from pymodel.hardware.configs import ENGINE_STAGES, FORMATS, Config, RandomConfigs
 
 
 def _config(

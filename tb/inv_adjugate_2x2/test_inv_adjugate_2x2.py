@@ -11,8 +11,8 @@ from pymodel.algorithms import linalg
 from pymodel.arith.fp import Format
 from pymodel.arith.scalars import BitExact
 from pymodel.arith.stimulus import corners
+from pymodel.hardware.clock import PERIOD_NS
 from tb.common import matrices
-from tb.common.clock import PERIOD_NS
 from tb.common.words import pack, unpack
 from tb.inv_adjugate_2x2.bench import BENCH
 

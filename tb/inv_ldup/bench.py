@@ -4,9 +4,9 @@ Builds ldup_engine, which links an inverter to float units and which co-processo
 """
 
 from pymodel.compile.latency import Stages
-from tb.common.bench import Bench
-from tb.common.configs import ENGINE_STAGES, FORMATS, Config, RandomConfigs
-from tb.common.simulators import SIMULATORS
+from pymodel.hardware.bench import Bench
+from pymodel.hardware.configs import ENGINE_STAGES, FORMATS, Config, RandomConfigs
+from pymodel.hardware.simulators import SIMULATORS
 
 
 def _config(

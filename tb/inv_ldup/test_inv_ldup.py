@@ -12,9 +12,10 @@ from cocotb.triggers import FallingEdge
 from pymodel.algorithms.linalg import inv_ldup
 from pymodel.arith.fp import Format
 from pymodel.compile import latency
-from tb.common import clock, matrices
+from pymodel.hardware import clock
+from pymodel.hardware.waiting import Deadline, follow_run
+from tb.common import matrices
 from tb.common.coverage import pivots
-from tb.common.waiting import Deadline, follow_run
 from tb.common.words import pack, unpack
 from tb.inv_ldup.bench import BENCH
 

@@ -1,9 +1,9 @@
 """The LDUP co-processor behind its bus."""
 
 from pymodel.compile.latency import Stages
-from tb.common.bench import Bench
-from tb.common.configs import FORMATS, STAGES, Config, RandomConfigs, fits_word
-from tb.common.simulators import SIMULATORS
+from pymodel.hardware.bench import Bench
+from pymodel.hardware.configs import FORMATS, STAGES, Config, RandomConfigs, fits_word
+from pymodel.hardware.simulators import SIMULATORS
 
 
 def _config(

@@ -5,8 +5,8 @@ import numpy as np
 from pymodel.algorithms.linalg import inv_ldup
 from pymodel.arith.scalars import BitExact
 from pymodel.compile import latency
+from pymodel.hardware.ldup_coprocessor import LdupCoprocessor
 from tb.common import coprocessor_bench, matrices
-from tb.common.ldup_coprocessor import LdupCoprocessor
 from tb.ldup_coprocessor.bench import BENCH
 
 

@@ -4,12 +4,12 @@ Settings: ``tables``, so many random programs with their tables run, by simulato
 """
 
 from pymodel.arith.fp import Format
+from pymodel.hardware.bench import Bench
+from pymodel.hardware.configs import STAGES, Config, RandomConfigs
+from pymodel.hardware.simulators import SIMULATORS
+from pymodel.hardware.step_array import rtl_parameters
 from pymodel.machine.isa import Machine
 from tb.common import array_watch
-from tb.common.bench import Bench
-from tb.common.configs import STAGES, Config, RandomConfigs
-from tb.common.simulators import SIMULATORS
-from tb.common.step_array import rtl_parameters
 
 HALF = Format(5, 10)
 LANES = range(1, 5)

@@ -14,6 +14,11 @@ from cocotb.triggers import ClockCycles, FallingEdge, First, RisingEdge
 from cocotb.utils import get_sim_time
 
 from pymodel.arith.fp import FLAG_NAMES, INEXACT, INVALID, OVERFLOW, UNDERFLOW
+from pymodel.hardware.bench import ROOT
+from pymodel.hardware.clock import PERIOD_NS
+from pymodel.hardware.on_bus import inside
+from pymodel.hardware.programmable import COMMON
+from pymodel.hardware.step_array import StepArray, machine_of
 from pymodel.machine.array import Function, Segment
 from pymodel.machine.isa import (
     MAX_CONTEXTS,
@@ -26,14 +31,9 @@ from tb.common import coprocessor_bench
 from tb.common.array_calls import Call, expected
 from tb.common.array_tables import SPECIALS, Origin, Tables, array_of, origins
 from tb.common.array_watch import seen_from_inside
-from tb.common.bench import ROOT
-from tb.common.clock import PERIOD_NS
 from tb.common.coprocessor_bench import ALL_BITS
 from tb.common.coverage import streams
 from tb.common.coverage.engine import CONFIGS
-from tb.common.on_bus import inside
-from tb.common.programmable import COMMON
-from tb.common.step_array import StepArray, machine_of
 from tb.common.stream_rules import StreamRules
 from tb.step_array import tables
 from tb.step_array.bench import BENCH

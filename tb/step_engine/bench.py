@@ -1,12 +1,12 @@
 """The step engine behind its bus."""
 
 from pymodel.arith.fp import Format
+from pymodel.hardware import step_watch
+from pymodel.hardware.bench import Bench
+from pymodel.hardware.configs import STAGES, Config, RandomConfigs
+from pymodel.hardware.simulators import SIMULATORS
+from pymodel.hardware.step_engine import rtl_parameters
 from pymodel.machine.isa import Machine
-from tb.common import step_watch
-from tb.common.bench import Bench
-from tb.common.configs import STAGES, Config, RandomConfigs
-from tb.common.simulators import SIMULATORS
-from tb.common.step_engine import rtl_parameters
 
 HALF = Format(5, 10)
 BARREL = {"CONTEXTS": range(1, 17), "READ_STAGES": range(3), "OPERAND_STAGES": range(2)}

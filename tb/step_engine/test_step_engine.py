@@ -11,6 +11,11 @@ import cocotb
 import pytest
 from cocotb.triggers import ClockCycles, FallingEdge
 
+from pymodel.hardware.bench import ROOT
+from pymodel.hardware.on_bus import inside
+from pymodel.hardware.step_engine import StepEngine, compare_end, machine_of, on_bus, rtl_parameters
+from pymodel.hardware.step_watch import seen_from_inside
+from pymodel.hardware.waiting import Deadline
 from pymodel.machine.isa import (
     MAX_CONTEXTS,
     Location,
@@ -23,15 +28,10 @@ from pymodel.machine.isa import (
 from pymodel.machine.model import START_CYCLES, Twin
 from pymodel.machine.registers import READ_WRITE, WORD_BYTES
 from tb.common import coprocessor_bench
-from tb.common.bench import ROOT
 from tb.common.coprocessor_bench import ALL_BITS
 from tb.common.coverage import bus as accesses
 from tb.common.coverage import engine as coverage
-from tb.common.on_bus import inside
-from tb.common.step_engine import StepEngine, compare_end, machine_of, on_bus, rtl_parameters
 from tb.common.step_programs import Programs
-from tb.common.step_watch import seen_from_inside
-from tb.common.waiting import Deadline
 from tb.step_engine.bench import BENCH
 
 PATIENCE = 4  # times the programs, until hazards are covered

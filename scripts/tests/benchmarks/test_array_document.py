@@ -3,13 +3,13 @@
 import pytest
 
 from pymodel.machine.isa import MAX_DATAPATHS
-from scripts.benchmarks import array_document
-from scripts.benchmarks.array_devices import ECP5, XC7, devices, fitting
-from scripts.benchmarks.array_document import document
-from scripts.benchmarks.array_goals import goals
-from scripts.benchmarks.array_others import others
-from scripts.cost.devices import LFE5U_85F, ZYNQ_7020
-from scripts.documents import MissingError
+from scripts.evidence.benchmarks import array_document
+from scripts.evidence.benchmarks.array_devices import ECP5, XC7, devices, fitting
+from scripts.evidence.benchmarks.array_document import document
+from scripts.evidence.benchmarks.array_goals import goals
+from scripts.evidence.benchmarks.array_others import others
+from scripts.evidence.cost.devices import LFE5U_85F, ZYNQ_7020
+from scripts.kernel.documents import MissingError
 
 pytestmark = pytest.mark.rtl_of()
 

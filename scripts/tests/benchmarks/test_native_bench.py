@@ -9,13 +9,13 @@ import pytest
 from pymodel.compile import native as native_code
 from pymodel.mechanism.scenario_file import load
 from pymodel.runs.lagrangian import Lagrangian
-from scripts.benchmarks import bench, native, native_document, native_plot, native_work
-from scripts.benchmarks.native_goals import goal, pinocchio_call
-from scripts.benchmarks.peers import building
-from scripts.benchmarks.peers.building import PeerError
-from scripts.benchmarks.peers.mjcf import mjcf
-from scripts.benchmarks.peers.states import accelerations, moving
-from scripts.places import scenario_file
+from scripts.evidence.benchmarks import bench, native, native_document, native_plot, native_work
+from scripts.evidence.benchmarks.native_goals import goal, pinocchio_call
+from scripts.evidence.benchmarks.peers import building
+from scripts.evidence.benchmarks.peers.building import PeerError
+from scripts.evidence.benchmarks.peers.mjcf import mjcf
+from scripts.evidence.benchmarks.peers.states import accelerations, moving
+from scripts.kernel.places import scenario_file
 
 pytestmark = pytest.mark.rtl_of()
 

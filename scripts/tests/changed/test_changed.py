@@ -8,9 +8,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from scripts.changed import inputs, plugin, session, stamps
-from scripts.changed.reading import read_files, strangers
-from scripts.places import ROOT
+from scripts.dev.changed import plugin, session, stamps
+from scripts.dev.changed.reading import read_files, strangers
+from scripts.kernel import inputs
+from scripts.kernel.places import ROOT
 from scripts.tests.inner_pytest import module_of, pytest_of, pytest_of_module
 from tb.fp_add.bench import BENCH as FP_ADD
 from tb.step_engine.bench import BENCH as STEP_ENGINE
@@ -30,7 +31,7 @@ def test_a_simulation_depends_on_its_own_rtl():
     small, large = (inputs.places_of(item(bench)) for bench in (FP_ADD, STEP_ENGINE))
     assert "rtl/fp/fp_add.sv" in small and "rtl/step/step_bank.sv" not in small
     assert {"rtl/fp/fp_mul.sv", "rtl/step/step_bank.sv", "rtl/axil/axil_slave.sv"} < set(large)
-    assert {"tb", "pymodel", "sw", "tb/common/axil_batch.sv"} < {*small, *large}
+    assert {"tb", "pymodel", "sw", "pymodel/hardware/axil_batch.sv"} < {*small, *large}
     assert not any(place.startswith("rtl/hdca") for place in large)
 
 
@@ -227,7 +228,7 @@ def test_a_process_goes_on_when_the_test_that_started_it_is_over():
 
 MARKED = """
 import pytest
-from scripts.places import ROOT
+from scripts.kernel.places import ROOT
 
 @pytest.mark.rtl_of("fp_mul")
 @pytest.mark.parametrize("name", ["fp_mul", "fp_add"])
@@ -405,7 +406,7 @@ def test_a_file_that_changes_is_seen(repository, monkeypatch):
 CHANGING = """
 from types import SimpleNamespace
 import pytest
-from scripts.changed.plugin import STAMPS
+from scripts.dev.changed.plugin import STAMPS
 
 @pytest.mark.rtl_of()
 def test_of_all_but_rtl(pytestconfig):

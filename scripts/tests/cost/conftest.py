@@ -3,7 +3,7 @@
 import pytest
 
 from pymodel.machine.isa import Machine
-from scripts.cost.points import combine
+from scripts.evidence.cost.points import combine
 from scripts.tests.cost.made import measured_rows
 
 

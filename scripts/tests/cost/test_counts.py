@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from scripts.cost.counts import ecp5_counts, logic_delay, placed, xc7_counts
-from scripts.cost.devices import LFE5U_85F, ZYNQ_7020, too_much
-from scripts.cost.errors import CostError
-from scripts.cost.tools import complaint
+from scripts.evidence.cost.counts import ecp5_counts, logic_delay, placed, xc7_counts
+from scripts.evidence.cost.devices import LFE5U_85F, ZYNQ_7020, too_much
+from scripts.kernel.errors import CostError
+from scripts.kernel.tools import complaint
 from scripts.tests.cost.made import ECP5_STAT
 
 STAT = """{"modules": {"\\\\bench": {"num_cells_by_type": {"LUT2": 999}}},

@@ -4,13 +4,13 @@ import dataclasses
 import json
 import re
 
-from scripts.cost import document, formats, pareto, summary
-from scripts.cost.coprocessors import NOT_TIMED
-from scripts.cost.formats_plot import plot
-from scripts.cost.formats_result import arithmetics, costs
-from scripts.cost.jobs import JOBS
-from scripts.cost.sections import lanes
-from scripts.places import BUILD, DEMOS
+from scripts.evidence.cost import document, formats, pareto, summary
+from scripts.evidence.cost.coprocessors import NOT_TIMED
+from scripts.evidence.cost.formats_plot import plot
+from scripts.evidence.cost.formats_result import arithmetics, costs
+from scripts.evidence.cost.jobs import JOBS
+from scripts.evidence.cost.sections import lanes
+from scripts.kernel.places import BUILD, DEMOS
 from scripts.tests.cost.made import measured_rows
 
 

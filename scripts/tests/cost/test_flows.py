@@ -5,12 +5,13 @@ import subprocess
 
 import pytest
 
-from scripts.cost import boxes, tools
-from scripts.cost.boxes import fill_boxes
-from scripts.cost.coprocessors import NOT_TIMED
-from scripts.cost.counts import ecp5_counts
-from scripts.cost.nextpnr import place_and_route
-from scripts.cost.yosys import find_delay
+from scripts.evidence.cost import boxes
+from scripts.evidence.cost.boxes import fill_boxes
+from scripts.evidence.cost.coprocessors import NOT_TIMED
+from scripts.evidence.cost.counts import ecp5_counts
+from scripts.evidence.cost.nextpnr import place_and_route
+from scripts.evidence.cost.yosys import find_delay
+from scripts.kernel import tools
 from scripts.tests.cost.made import BOXED, ECP5_STAT, TOP, job
 
 

@@ -2,15 +2,15 @@
 
 import pytest
 
-from scripts.cost.coprocessors import box_jobs
-from scripts.cost.errors import CostError
-from scripts.cost.job import FAMILIES, Job
-from scripts.cost.jobs import JOBS, chosen_jobs
-from scripts.cost.modules import needed_files
-from scripts.cost.units import BINARY, RECIP_TABLE, Ports, unit_jobs
-from scripts.cost.wrapper import wrapper
-from scripts.cost.yosys import synthesis_script
-from scripts.places import ROOT
+from scripts.evidence.cost.coprocessors import box_jobs
+from scripts.evidence.cost.job import FAMILIES, Job
+from scripts.evidence.cost.jobs import JOBS, chosen_jobs
+from scripts.evidence.cost.units import BINARY, RECIP_TABLE, Ports, unit_jobs
+from scripts.evidence.cost.wrapper import wrapper
+from scripts.evidence.cost.yosys import synthesis_script
+from scripts.kernel.errors import CostError
+from scripts.kernel.modules import needed_files
+from scripts.kernel.places import ROOT
 from scripts.tests.cost.made import ADD, BOXED, TOP
 
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from scripts.cost.errors import CostError
-from scripts.cost.measured import check
-from scripts.cost.pareto_plot import plot
-from scripts.cost.points import front, told
+from scripts.evidence.cost.measured import check
+from scripts.evidence.cost.pareto_plot import plot
+from scripts.evidence.cost.points import front, told
+from scripts.kernel.errors import CostError
 from scripts.tests.cost.made import measured_rows
 
 

@@ -2,8 +2,8 @@
 
 import dataclasses
 
-from scripts.cost.source import source
-from scripts.cost.summary import SUMMARY, current
+from scripts.evidence.cost.source import source
+from scripts.evidence.cost.summary import SUMMARY, current
 from scripts.tests.cost.made import job, row
 
 

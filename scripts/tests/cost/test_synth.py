@@ -4,9 +4,10 @@ import dataclasses
 
 import pytest
 
-from scripts.cost import synth, tools
-from scripts.cost.show import forecast, verdicts
-from scripts.cost.synth import main
+from scripts.evidence.cost import synth
+from scripts.evidence.cost.show import forecast, verdicts
+from scripts.evidence.cost.synth import main
+from scripts.kernel import tools
 from scripts.tests.cost.made import job, row
 
 

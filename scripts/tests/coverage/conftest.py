@@ -2,7 +2,7 @@
 
 import pytest
 
-from scripts.coverage import command
+from scripts.evidence.coverage import command
 from scripts.tests.coverage.made import POINT
 
 

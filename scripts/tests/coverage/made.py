@@ -1,6 +1,6 @@
 """A point, made up."""
 
-from tb.common.coverage.point import Point
+from pymodel.hardware.coverage_point import Point
 
 NEVER = "2 and 3 never meet"
 POINT = Point(

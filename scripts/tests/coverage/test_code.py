@@ -7,14 +7,14 @@ from collections import Counter
 import pytest
 from rich.console import Console
 
-from scripts.coverage.code import command
-from scripts.coverage.code.points import BRANCH, LINE, TOGGLE, Place, merged, read
-from scripts.coverage.code.runs import RUNS
-from scripts.coverage.code.waivers import FILE, Sources, judge, load
-from scripts.coverage.functional import CoverageError
-from scripts.places import ROOT
-from scripts.regress import units
-from tb.common.rtl_files import rtl_files
+from pymodel.hardware.rtl_files import rtl_files
+from scripts.evidence.coverage.code import command
+from scripts.evidence.coverage.code.points import BRANCH, LINE, TOGGLE, Place, merged, read
+from scripts.evidence.coverage.code.runs import RUNS
+from scripts.evidence.coverage.code.waivers import FILE, Sources, judge, load
+from scripts.evidence.coverage.functional import CoverageError
+from scripts.kernel import simulations as units
+from scripts.kernel.places import ROOT
 
 SOURCE = """module m;
   assign y = a ? b : c ? d : e;

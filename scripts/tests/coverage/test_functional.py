@@ -9,13 +9,13 @@ import pytest
 
 from pymodel.algorithms.linalg import inv_ldup
 from pymodel.arith.fp import Format
+from pymodel.hardware.results import add_coverage
 from pymodel.machine.registers import MAPS
-from scripts.coverage import command
-from scripts.coverage.functional import CoverageError, by_unit, fill, holes, read_met, rows
-from scripts.coverage.units import all_points
+from scripts.evidence.coverage import command
+from scripts.evidence.coverage.functional import CoverageError, by_unit, fill, holes, read_met, rows
+from scripts.evidence.coverage.units import all_points
 from scripts.tests.coverage.made import NEVER, POINT
 from tb.common.coverage import assembly, bus, engine, float_units, pivots, streams
-from tb.common.results import add_coverage
 
 pytestmark = pytest.mark.rtl_of()
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from scripts.report import plugin
-from tb.common.results import add_coverage
+from pymodel.hardware.results import add_coverage
+from scripts.dev.report import plugin
 
 pytestmark = pytest.mark.rtl_of()
 
@@ -21,7 +21,7 @@ def regression(pytester, met, monkeypatch):
 
     def run(*options):
         pytester.makepyfile(GREEN)
-        return pytester.runpytest_inprocess("-p", "scripts.report.plugin", *options)
+        return pytester.runpytest_inprocess("-p", "scripts.dev.report.plugin", *options)
 
     return run
 

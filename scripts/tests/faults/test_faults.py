@@ -11,11 +11,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from scripts.faults import campaign as campaigns
-from scripts.faults import document, run
-from scripts.faults.campaign import Campaign, FaultsError, counts, is_bad
-from scripts.measured_rtl import rtl_digest
-from scripts.places import ROOT
+from scripts.evidence.faults import campaign as campaigns
+from scripts.evidence.faults import document, run
+from scripts.evidence.faults.campaign import Campaign, FaultsError, counts, is_bad
+from scripts.kernel.measured_rtl import rtl_digest
+from scripts.kernel.places import ROOT
 from scripts.tests import processes
 from tb.faults.registers import BUS, MEMORY, Register, names_of
 from tb.faults.units import UNITS
@@ -53,7 +53,7 @@ def test_bad_input_is_refused_in_one_line(words, said, capsys):
 
 def test_without_verilator_it_is_refused_in_one_line(no_simulator, tmp_path, monkeypatch, capsys):
     for module in ("campaign", "run"):
-        monkeypatch.setattr(f"scripts.faults.{module}.FOLDER", tmp_path)
+        monkeypatch.setattr(f"scripts.evidence.faults.{module}.FOLDER", tmp_path)
     assert run.main(["ldup_coprocessor", "--count", "5"]) == 2
     said = "faults: Verilator is not installed, or too old: see `make doctor`\n"
     assert capsys.readouterr().err == said

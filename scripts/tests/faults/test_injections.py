@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tb.common.waiting import BusHangError, HangError
+from pymodel.hardware.waiting import BusHangError, HangError
 from tb.faults import injections
 from tb.faults.injections import IDENTITY, Injections
 from tb.faults.registers import CONTROL, Register

@@ -8,14 +8,14 @@ from rich.console import Console
 
 from pymodel.arith.fp import Format
 from pymodel.machine.registers import Home
-from scripts.formal import command, document, plants, sby, summary
-from scripts.formal.errors import FormalError
-from scripts.formal.maps import MAPS, map_module
-from scripts.formal.ports import ports_module
-from scripts.formal.proof import BOUNDED, INDUCTION
-from scripts.formal.proofs import PROOFS, UNITS, chosen, proof_named
-from scripts.formal.waveform import show
-from scripts.places import ROOT
+from scripts.evidence.formal import command, document, plants, sby, summary
+from scripts.evidence.formal.errors import FormalError
+from scripts.evidence.formal.maps import MAPS, map_module
+from scripts.evidence.formal.ports import ports_module
+from scripts.evidence.formal.proof import BOUNDED, INDUCTION
+from scripts.evidence.formal.proofs import PROOFS, UNITS, chosen, proof_named
+from scripts.evidence.formal.waveform import show
+from scripts.kernel.places import ROOT
 
 PROOF = "axil_slave_formal-axil_slave-SETUP0"
 QUIET = Console(quiet=True)

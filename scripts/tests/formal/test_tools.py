@@ -9,14 +9,21 @@ import time
 import pytest
 
 from pymodel.commands import INTERRUPTED
-from scripts.cost.tools import YOSYS
-from scripts.formal import command, plants, sby
-from scripts.formal.proofs import proof_named
-from scripts.places import ROOT
+from scripts.evidence.formal import command, plants, sby
+from scripts.evidence.formal.proofs import proof_named
+from scripts.kernel.places import ROOT
+from scripts.kernel.tools import YOSYS
 from scripts.tests.processes import NEEDED, session_members
 
 PROOF = "axil_slave_formal-axil_slave-SETUP0"
-COMMAND = (sys.executable, "-m", "scripts.command", "scripts.formal.command", "fp_add", "--again")
+COMMAND = (
+    sys.executable,
+    "-m",
+    "scripts.kernel.start",
+    "scripts.evidence.formal.command",
+    "fp_add",
+    "--again",
+)
 LIMIT_S = 60  # of a loaded machine; alone it takes a second
 
 pytestmark = pytest.mark.skipif(

@@ -8,13 +8,13 @@ import pytest
 
 from pymodel.machine import registers
 from pymodel.machine.registers import COPROCESSOR, MAPS, Home
-from scripts.fuzz import run
-from scripts.measured_rtl import rtl_digest
-from scripts.places import BUILD, ROOT
+from scripts.dev.waves.failure import PS, failure_group, window
+from scripts.dev.waves.viewer import write
+from scripts.dev.waves.waveform import Waveform
+from scripts.evidence.fuzz import run
+from scripts.kernel.measured_rtl import rtl_digest
+from scripts.kernel.places import BUILD, ROOT
 from scripts.tests.waves.values import Values, build_converter
-from scripts.waves.failure import PS, failure_group, window
-from scripts.waves.viewer import write
-from scripts.waves.waveform import Waveform
 from tb.fuzz import model as models
 from tb.fuzz.units import UNITS
 from tb.ldup_coprocessor.bench import BENCH

@@ -9,10 +9,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from scripts.places import ROOT
-from tb.common.axil import CHANNELS
-from tb.common.clock import PERIOD_NS
-from tb.common.simulation import Task
+from pymodel.hardware.axil import CHANNELS
+from pymodel.hardware.clock import PERIOD_NS
+from pymodel.hardware.simulation import Task
+from scripts.kernel.places import ROOT
 from tb.fuzz import fuzzer as fuzzers
 from tb.fuzz import model as models
 from tb.fuzz.fuzzer import OKAY, SLVERR, Fuzzer

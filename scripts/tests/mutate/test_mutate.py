@@ -12,13 +12,10 @@ import pytest
 
 from pymodel.arith import c_build
 from pymodel.arith.errors import InputError
-from scripts.cost import tools
-from scripts.cost.errors import CostError
-from scripts.cost.modules import file_of, needed_files
-from scripts.formal.proofs import chosen
-from scripts.formal.sby import SBY
-from scripts.measured_rtl import rtl_digest
-from scripts.mutate import (
+from pymodel.hardware.simulation import TASK_ENV
+from scripts.evidence.formal.proofs import chosen
+from scripts.evidence.formal.sby import SBY
+from scripts.evidence.mutate import (
     campaign,
     document,
     equivalence,
@@ -28,14 +25,16 @@ from scripts.mutate import (
     proofs,
     run,
     server,
-    sources,
 )
-from scripts.mutate.errors import MutateError
-from scripts.mutate.judge import Verdict
-from scripts.mutate.netlist import Mutation, Netlists, yosys
-from scripts.mutate.units import UNITS
-from scripts.places import ROOT
-from tb.common.simulation import TASK_ENV
+from scripts.evidence.mutate.errors import MutateError
+from scripts.evidence.mutate.judge import Verdict
+from scripts.evidence.mutate.netlist import Mutation, Netlists, yosys
+from scripts.evidence.mutate.units import UNITS
+from scripts.kernel import sources, tools
+from scripts.kernel.errors import CostError
+from scripts.kernel.measured_rtl import rtl_digest
+from scripts.kernel.modules import file_of, needed_files
+from scripts.kernel.places import ROOT
 
 LINE = (
     "mutate -mode cnot1 -module fp_add -cell $328 -port Y -portbit 7 -ctrlbit 18 -wire y_o "
@@ -241,7 +240,9 @@ def test_a_verdict_depends_on_configuration_and_proofs(monkeypatch):
 
 def test_a_verdict_depends_on_rtl_and_bench():
     found = sources.sources_of("tb.fp_add.test_fp_add")
-    assert {"tb/common/fp_bench.py", "tb/common/bench.py", "tb/fp_add/bench.py"} <= set(found)
+    assert {"tb/common/fp_bench.py", "pymodel/hardware/bench.py", "tb/fp_add/bench.py"} <= set(
+        found
+    )
     assert "pymodel/arith/stimulus.py" in found
     assert not any(source.startswith("scripts/") for source in found)
 

@@ -2,7 +2,7 @@
 
 import json
 
-from scripts.journal import Journal
+from scripts.kernel.journal import Journal
 
 
 def test_rows_are_read_again(tmp_path):

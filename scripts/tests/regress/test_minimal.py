@@ -7,11 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from scripts.places import ROOT
-from scripts.regress import minimal, units
-from scripts.regress.minimal import Failure, kind_of, least, minimised
-from scripts.regress.units import Unit, digest_of
-from tb.common.bench import for_simulator, set_state, state_of
+from pymodel.hardware.bench import for_simulator, set_state, state_of
+from scripts.dev.regress import minimal
+from scripts.dev.regress.minimal import Failure, kind_of, least, minimised
+from scripts.kernel import simulations as units
+from scripts.kernel.places import ROOT
+from scripts.kernel.simulations import Unit, digest_of
 from tb.fp_add.bench import BENCH as FP_ADD
 from tb.inv_adjugate_2x2.bench import BENCH as INVERTER
 

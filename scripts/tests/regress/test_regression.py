@@ -13,17 +13,18 @@ from types import SimpleNamespace
 import pytest
 from rich.console import Console
 
+from pymodel.hardware.simulators import SIMULATORS
 from pymodel.runs.workers import workers
-from scripts.alone import alone_in
-from scripts.places import ROOT
-from scripts.regress import command, regression, units
-from scripts.regress.junit import write_junit
-from scripts.regress.met import Met
-from scripts.regress.minimal import Failure
-from scripts.regress.regression import Regression
-from scripts.regress.units import Found, Unit, chosen_benches, new_seeds, units_of
+from scripts.dev.regress import command, regression
+from scripts.dev.regress.junit import write_junit
+from scripts.dev.regress.met import Met
+from scripts.dev.regress.minimal import Failure
+from scripts.dev.regress.regression import Regression
+from scripts.kernel import simulations as units
+from scripts.kernel.alone import alone_in
+from scripts.kernel.places import ROOT
+from scripts.kernel.simulations import Found, Unit, chosen_benches, new_seeds, units_of
 from scripts.tests.planted import planted
-from tb.common.simulators import SIMULATORS
 from tb.fp_mul.bench import BENCH as FP_MUL
 
 SEEDS = range(3, 6)
@@ -132,11 +133,15 @@ def test_every_configuration_of_each_seed_under_its_simulators():
 
 def test_a_verdict_depends_on_what_simulations_are_built_with():
     found = {file.relative_to(ROOT).as_posix() for file in units._files("fp_add")}
-    assert {"rtl/lint.vlt", "tb/common/axil_batch.sv", "tb/common/axis_batch.sv"} < found
-    rules = (ROOT / "tb/common/model.mk").read_text()
-    named = {f"tb/common/{name}" for name in re.findall(r"\$\(THIS\)(\w+\.\w+)", rules)}
-    assert {"tb/common/model.h", "tb/common/once.py"} <= named < found
-    assert {"tb/common/model.mk", "tb/common/fast_casts.c"} < found
+    assert {
+        "rtl/lint.vlt",
+        "pymodel/hardware/axil_batch.sv",
+        "pymodel/hardware/axis_batch.sv",
+    } < found
+    rules = (ROOT / "pymodel/hardware/model.mk").read_text()
+    named = {f"pymodel/hardware/{name}" for name in re.findall(r"\$\(THIS\)(\w+\.\w+)", rules)}
+    assert {"pymodel/hardware/model.h", "pymodel/hardware/once.py"} <= named < found
+    assert {"pymodel/hardware/model.mk", "pymodel/hardware/fast_casts.c"} < found
     assert {"scenarios/four_bar.toml", "robots/iiwa14.urdf", "sw/step_engine.c"} < found
 
 
@@ -243,7 +248,8 @@ def test_a_build_that_fails_says_why(folder, simulator):
 SLOW = """
 import sys, time
 from pathlib import Path
-from scripts.regress import command, regression, units
+from scripts.dev.regress import command, regression
+from scripts.kernel import simulations as units
 folder = Path(sys.argv[1])
 command.FOLDER = regression.FOLDER = units.FOLDER = folder
 command.JUNIT, command.COVERED = folder / "junit.xml", folder / "coverage.json"

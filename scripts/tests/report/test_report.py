@@ -10,11 +10,11 @@ import subprocess
 
 import pytest
 
-from scripts.changed.session import begin
-from scripts.places import ROOT
-from scripts.report.bench_runs import BenchRun, read_bench_runs
-from scripts.report.page import duration, write_report
-from scripts.report.pytest_files import read_junit
+from scripts.dev.changed.session import begin
+from scripts.dev.report.bench_runs import BenchRun, read_bench_runs
+from scripts.dev.report.page import duration, write_report
+from scripts.dev.report.pytest_files import read_junit
+from scripts.kernel.places import ROOT
 from scripts.tests import outer_make
 
 pytestmark = pytest.mark.rtl_of()
@@ -113,9 +113,9 @@ def test_a_red_test_has_the_command_that_shows_where_it_fails(build):
     )
     words = " ".join(shlex.split(done.stdout.replace("\\\n", " ")))
     assert words.endswith(
-        "scripts.waves.debug fp_sub --config=binary32-s0 --sim=verilator --test=random --seed=7"
+        "scripts.dev.waves.debug fp_sub --config=binary32-s0 --sim=verilator --test=random --seed=7"
     )
-    assert "scripts/setup.sh verilator" in words
+    assert "scripts/dev/setup.sh verilator" in words
 
 
 def test_functional_coverage_is_linked_where_it_is(build):

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from scripts.places import ROOT
-from scripts.robots import closed_loop
-from scripts.robots.closed_loop import MOTION, PICTURE, main
+from scripts.evidence.robots import closed_loop
+from scripts.evidence.robots.closed_loop import MOTION, PICTURE, main
+from scripts.kernel.places import ROOT
 from tb.cosim_loop.handover import LoopHandover
 
 pytestmark = pytest.mark.rtl_of()

@@ -4,10 +4,10 @@ import pytest
 
 from pymodel.arith.fp import BINARY32, Format
 from pymodel.runs import robot_calls
-from scripts import documents
-from scripts.robots import cases, document, field, measure
-from scripts.robots.cases import FORMATS, LOOP, NAMES, ROBOTS, STATES, robot, small
-from scripts.robots.measure import errors, jobs
+from scripts.evidence.robots import cases, document, field, measure
+from scripts.evidence.robots.cases import FORMATS, LOOP, NAMES, ROBOTS, STATES, robot, small
+from scripts.evidence.robots.measure import errors, jobs
+from scripts.kernel import documents
 
 
 def test_errors_are_those_of_calls():

@@ -10,9 +10,9 @@ from pymodel.arith.scalars import Float64
 from pymodel.compile.rivals import ALGORITHMS
 from pymodel.mechanism import kinematics
 from pymodel.runs.lagrangian import Lagrangian
-from scripts.study import command, depth, document
-from scripts.study.cases import CASES, CONTESTANTS, END, METHODS, TOLERANCES, hinged_chain
-from scripts.study.runs import Job, right_hand_side, solved
+from scripts.evidence.study import command, depth, document
+from scripts.evidence.study.cases import CASES, CONTESTANTS, END, METHODS, TOLERANCES, hinged_chain
+from scripts.evidence.study.runs import Job, right_hand_side, solved
 
 pytestmark = pytest.mark.rtl_of()
 

@@ -3,7 +3,7 @@
 import pytest
 from rich.console import Console
 
-from scripts.sweeps import formats
+from scripts.evidence import formats
 
 DIFFERS = "AssertionError: y_o[3] differs at cycle 7\n  got 0x1"
 

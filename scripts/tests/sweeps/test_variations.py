@@ -6,13 +6,13 @@ import subprocess
 import pytest
 
 import pymodel
+from pymodel.hardware.rtl_files import needed
 from pymodel.runs.outcome import Outcome
-from scripts.places import ROOT
-from scripts.regress import units
+from scripts.kernel import simulations as units
+from scripts.kernel.places import ROOT
 from scripts.sweeps import engine
 from scripts.sweeps.variations import main
 from scripts.tests import outer_make
-from tb.common.rtl_files import needed
 
 pytestmark = pytest.mark.rtl_of()
 

@@ -5,8 +5,8 @@ import json
 
 import pytest
 
+from scripts.dev.waves.waveform import Waveform
 from scripts.tests.waves.made import HIERARCHY, SIZE, block
-from scripts.waves.waveform import Waveform
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from scripts.dev.waves import debug
 from scripts.tests.waves.made import SIZE, block, lz4, words
-from scripts.waves import debug
 from tb.fp_add.bench import BENCH
 
 CASE = {"--config": "half", "--sim": "icarus", "--test": "corners"}

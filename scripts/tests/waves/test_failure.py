@@ -2,11 +2,11 @@
 
 import pytest
 
+from scripts.dev.waves.failure import failure_group, window
+from scripts.dev.waves.gtkwave import gtkwave_save
+from scripts.dev.waves.lines import arrange
+from scripts.dev.waves.surfer import surfer_commands
 from scripts.tests.waves.made import scope, variable, words
-from scripts.waves.failure import failure_group, window
-from scripts.waves.gtkwave import gtkwave_save
-from scripts.waves.lines import arrange
-from scripts.waves.surfer import surfer_commands
 
 FAILURE = {
     "ns": 425.0,

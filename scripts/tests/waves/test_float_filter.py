@@ -7,9 +7,9 @@ import sys
 import pytest
 
 from pymodel.arith.fp import Format
-from scripts.places import ROOT
+from scripts.dev.waves.float_filter import translator
+from scripts.kernel.places import ROOT
 from scripts.tests.waves.made import FORMATS
-from scripts.waves.float_filter import translator
 
 
 @pytest.mark.parametrize("fmt", FORMATS, ids=str)
@@ -50,7 +50,7 @@ def test_filter_digits():
 
 def test_filter_answers_line_by_line():
     """As GTKWave uses it: the next value is sent after the answer."""
-    command = [sys.executable, "-m", "scripts.waves.float_filter", "5", "10"]
+    command = [sys.executable, "-m", "scripts.dev.waves.float_filter", "5", "10"]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     with subprocess.Popen(command, cwd=ROOT, **pipes) as process:
         for value, text in (("3C00", "1"), ("C000", "-2"), ("xxxx", "x")):

@@ -4,11 +4,11 @@ import gzip
 
 import pytest
 
+from scripts.dev.waves.fst import signals
+from scripts.dev.waves.lz4 import lz4_block
+from scripts.dev.waves.problem import Problem
+from scripts.dev.waves.waveform import Waveform
 from scripts.tests.waves.made import HIERARCHY, SIZE, block, lz4
-from scripts.waves.fst import signals
-from scripts.waves.lz4 import lz4_block
-from scripts.waves.problem import Problem
-from scripts.waves.waveform import Waveform
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from pymodel.algorithms import two_handles
-from scripts.places import ROOT
-from scripts.waves.layout import RADIXES, expand, layout_file, read_layout
+from scripts.dev.waves.layout import RADIXES, expand, layout_file, read_layout
+from scripts.kernel.places import ROOT
 
 LAYOUTS = sorted((ROOT / "tb").glob("*/waves.toml"))
 BENCHES = sorted(path.parent.name for path in (ROOT / "tb").glob("*/Makefile"))

@@ -6,18 +6,18 @@ from types import SimpleNamespace
 
 import pytest
 
-from scripts.places import BUILD, ROOT
+from pymodel.hardware import times
+from pymodel.hardware.clock import PERIOD_NS
+from pymodel.hardware.model_signals import ModelSignals, outputs_of, signal_name, with_model
+from scripts.dev.waves.failure import failure_group, window
+from scripts.dev.waves.gtkwave import gtkwave_save
+from scripts.dev.waves.lines import arrange
+from scripts.dev.waves.surfer import surfer_commands
+from scripts.dev.waves.waveform import Waveform
+from scripts.kernel.places import BUILD, ROOT
 from scripts.tests.planted import planted
 from scripts.tests.waves.made import scope, variable
 from scripts.tests.waves.values import Values, build_converter
-from scripts.waves.failure import failure_group, window
-from scripts.waves.gtkwave import gtkwave_save
-from scripts.waves.lines import arrange
-from scripts.waves.surfer import surfer_commands
-from scripts.waves.waveform import Waveform
-from tb.common import times
-from tb.common.clock import PERIOD_NS
-from tb.common.model_signals import ModelSignals, outputs_of, signal_name, with_model
 from tb.cosim_step.bench import BENCH as COSIM_STEP
 from tb.cosim_step.bench import SHORT
 from tb.fp_add.bench import BENCH as FP_ADD

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from scripts.places import ROOT
-from scripts.waves.choose import choose
-from scripts.waves.problem import Problem
-from scripts.waves.viewer import viewer_command
+from scripts.dev.waves.choose import choose
+from scripts.dev.waves.problem import Problem
+from scripts.dev.waves.viewer import viewer_command
+from scripts.kernel.places import ROOT
 
 
 @pytest.fixture
@@ -111,7 +111,13 @@ def test_no_display_is_one_line(viewers, monkeypatch):
 def test_exit_status():
     """As `make waves` runs it."""
     done = subprocess.run(
-        [sys.executable, "-m", "scripts.command", "scripts.waves.command", "no_such_bench"],
+        [
+            sys.executable,
+            "-m",
+            "scripts.kernel.start",
+            "scripts.dev.waves.command",
+            "no_such_bench",
+        ],
         cwd=ROOT,
         capture_output=True,
         text=True,

@@ -4,15 +4,15 @@ import re
 
 import pytest
 
+from scripts.dev.waves import layout
+from scripts.dev.waves.filters import filter_scripts
+from scripts.dev.waves.gtkwave import gtkwave_save
+from scripts.dev.waves.layout import expand
+from scripts.dev.waves.lines import arrange, ports
+from scripts.dev.waves.problem import Problem
+from scripts.dev.waves.surfer import item_number, surfer_commands
+from scripts.dev.waves.viewer import write
 from scripts.tests.waves.made import FORMATS, scope, variable, words
-from scripts.waves import layout
-from scripts.waves.filters import filter_scripts
-from scripts.waves.gtkwave import gtkwave_save
-from scripts.waves.layout import expand
-from scripts.waves.lines import arrange, ports
-from scripts.waves.problem import Problem
-from scripts.waves.surfer import item_number, surfer_commands
-from scripts.waves.viewer import write
 
 
 def test_repetition_that_the_waveform_lacks_is_left_out(wave):
@@ -60,7 +60,7 @@ def test_gtkwave_save(wave, fmt):
         left = (2 - i) * width
         assert bits.split() == [f"#{{v[{i}]}}", *(f"({left + b}){full}" for b in range(width))]
     (script,) = filter_scripts(groups, made).values()
-    assert script.endswith(f"-m scripts.waves.float_filter {fmt[0]} {fmt[1]}\n")
+    assert script.endswith(f"-m scripts.dev.waves.float_filter {fmt[0]} {fmt[1]}\n")
 
 
 def test_every_radix(wave):

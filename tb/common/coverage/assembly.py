@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pymodel.arith.fp import Format
-from tb.common.coverage.point import Bin, Point
+from pymodel.hardware.coverage_point import Bin, Point
 
 UNIT = "hdca_engine"
 PASSES = (1, 2)

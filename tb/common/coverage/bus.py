@@ -1,7 +1,7 @@
 """Points of the register bus: every register, every access, every answer, in every state."""
 
+from pymodel.hardware.coverage_point import Bin, Point
 from pymodel.machine.registers import MAPS, READ_WRITE, Home, Map
-from tb.common.coverage.point import Bin, Point
 
 ACCESSES = ("read", "write", "write of one byte")
 OKAY, SLVERR = RESPONSES = ("OKAY", "SLVERR")

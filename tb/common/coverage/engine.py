@@ -5,8 +5,8 @@ Paths and stores are those of one configuration; the benches ask them of every o
 
 from collections.abc import Callable, Iterable
 
+from pymodel.hardware.coverage_point import Bin, Point
 from pymodel.machine.isa import Machine
-from tb.common.coverage.point import Bin, Point
 
 ENGINE, ARRAY = "step_engine", "step_array"
 #: The configuration whose paths and stores are the bins.

@@ -12,7 +12,7 @@ import numpy as np
 from pymodel.arith import float_units
 from pymodel.arith.fp import OVERFLOW, UNDERFLOW, Format
 from pymodel.arith.stimulus import all_pairs
-from tb.common.coverage.point import Bin, Point
+from pymodel.hardware.coverage_point import Bin, Point
 
 CLASSES = ("zero", "subnormal", "smallest binade", "normal", "largest binade", "infinity", "NaN")
 SIGNS = ("+", "-")

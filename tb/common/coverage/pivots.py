@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pymodel.arith.scalars import BitExact
-from tb.common.coverage.point import Bin, Point
+from pymodel.hardware.coverage_point import Bin, Point
 
 UNIT = "inv_ldup"
 WHOLE_ORDERS = 4  # sizes of which every sequence of pivots is asked for

@@ -11,12 +11,12 @@ from typing import Any
 import cocotb
 from cocotb.triggers import FallingEdge
 
+from pymodel.hardware.coverage_point import Bin, Point
+from pymodel.hardware.on_bus import inside
 from pymodel.runs.array_runs import Array
 from tb.common.array_calls import Call, batches_of
 from tb.common.array_tables import passes
 from tb.common.coverage.bus import BUSY, DONE, IDLE, STATES
-from tb.common.coverage.point import Bin, Point
-from tb.common.on_bus import inside
 
 UNIT = "step_array"
 CALLS, RESULTS = STREAMS = ("calls", "results")

@@ -1,8 +1,0 @@
-"""``python -m scripts.command scripts.run ...``: a command that Ctrl-C ends in one line."""
-
-import sys
-
-from pymodel.commands import run_command
-
-if __name__ == "__main__":
-    sys.exit(run_command(sys.argv[1], sys.argv[2:]))

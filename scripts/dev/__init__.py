@@ -1,0 +1,1 @@
+"""What developers use: lint, quick checks, regressions, reports, waveforms, set-up."""

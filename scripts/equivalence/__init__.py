@@ -1,1 +1,0 @@
-"""Whether changed RTL behaves as before, for inputs and registers without unknown bits."""

@@ -1,0 +1,1 @@
+"""What proves the claims in docs: cost, proofs, mutants, faults, coverage, benchmarks, studies."""

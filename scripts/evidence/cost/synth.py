@@ -1,0 +1,118 @@
+"""`make synth`: what the hardware costs, measured with Yosys and nextpnr.
+
+Two flows. xc7: `synth_xilinx`, cells (not sites) and the logic delay that Yosys' `sta` finds, wires
+not counted. ecp5: place and route on the LFE5U-85F of speed grade 6, the best clock of some seeds,
+of one seed for large tops. A unit is measured inside a generated module (`wrapper`); on ecp5 that
+module's registers are in the count. Co-processors are counted in parts (`boxes`).
+
+Writes summary.json into build/synth: one row a measurement, as soon as it is there. A row is kept
+as long as what the tools were given is the same (`source`). Exit status 2, after one line, when a
+tool is missing or fails, or for bad input.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from pymodel.arith.errors import Error
+from scripts.evidence.cost.job import FAMILIES, SEEDS, Job
+from scripts.evidence.cost.jobs import chosen_jobs
+from scripts.evidence.cost.measure import measure
+from scripts.evidence.cost.rows import Row, key_of
+from scripts.evidence.cost.show import forecast, show
+from scripts.evidence.cost.summary import SUMMARY, current
+from scripts.kernel.places import ROOT
+from scripts.kernel.set_up import add_set_up, set_up
+from scripts.kernel.tools import OUT
+from scripts.run_options import OptionParser, one_of, whole
+
+MOST_SEEDS, MOST_JOBS = 1000, 64
+WIDTH = 150  # columns where there is no terminal
+
+
+def measure_all(
+    jobs: Sequence[Job],
+    seeds: int,
+    workers: int,
+    console: Console,
+    keep: Callable[[Job, Row], None],
+) -> None:
+    """Measure jobs, some at the same time, each row handed to `keep` as soon as it is there.
+
+    Raises
+    ------
+    CostError
+        At the first measurement that fails; those that run are finished.
+    """
+    columns = (TextColumn("{task.description:48}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, TimeElapsedColumn(), console=console) as progress:
+        task = progress.add_task("", total=len(jobs))
+
+        def one(job: Job) -> None:
+            progress.update(task, description=job.name)
+            row = measure(job, seeds)
+            keep(job, row)
+            progress.advance(task)
+            if not console.is_terminal:
+                said = row["note"] or f"LUT {row['lut']}, MHz {row['fmax_mhz']}"
+                console.print(f"  {job.name}: {said}, {row['seconds']} s", highlight=False)
+
+        with ThreadPoolExecutor(workers) as pool:
+            pending = [pool.submit(one, job) for job in jobs]
+            try:
+                for future in pending:
+                    future.result()
+            finally:
+                pool.shutdown(cancel_futures=True)
+
+
+def run(options: argparse.Namespace, console: Console) -> list[Row]:
+    """The rows of the jobs that are asked for, measured where none is at hand.
+
+    Raises
+    ------
+    CostError
+        If a tool is missing or fails, or for bad input.
+    """
+    seeds, workers = options.seeds, options.jobs
+    jobs = chosen_jobs(options.units, options.family or FAMILIES)
+    old = SUMMARY.read()
+    set_up(options.set_up)
+    rows = {key_of(row): row for row in current(old.values(), seeds)}
+    todo = [job for job in jobs if options.again or job.key not in rows]
+    console.print(forecast(todo, len(jobs) - len(todo), old, workers), highlight=False)
+    (ROOT / OUT).mkdir(parents=True, exist_ok=True)
+
+    def keep(job: Job, row: Row) -> None:
+        rows[job.key] = row
+        SUMMARY.replace(job.key, row)
+
+    measure_all(todo, seeds, workers, console, keep)
+    return [rows[job.key] for job in jobs]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command."""
+    parser = OptionParser(prog="scripts.evidence.cost.synth", description=__doc__.splitlines()[0])
+    parser.add_argument("units", nargs="*", help="module[:part of a config or name] (default: all)")
+    add = parser.add_argument
+    family, seeds = one_of("FAMILY", *FAMILIES), whole("SEEDS", 1, MOST_SEEDS)
+    add("--family", type=family, action="append", help=f"only this flow: {', '.join(FAMILIES)}")
+    add("--seeds", type=seeds, default=SEEDS, help=f"placements on ecp5 (default {SEEDS})")
+    jobs = whole("--jobs", 1, MOST_JOBS)
+    add("--jobs", type=jobs, default=os.cpu_count(), help="at the same time")
+    add("--again", action="store_true", help="measure what is at hand, too")
+    add_set_up(parser)
+    console = Console(width=None if sys.stdout.isatty() else WIDTH)
+    try:
+        rows = run(parser.parse_args(arguments), console)
+    except Error as error:
+        print(f"synth: {error}", file=sys.stderr)
+        return 2
+    show(rows, console)
+    return 0

@@ -1,0 +1,60 @@
+"""Where the cycles of a step go."""
+
+from collections.abc import Mapping
+
+from pymodel.compile.latency import PIPELINED
+from scripts import demo as demos
+from scripts.kernel.documents import read, table
+from scripts.kernel.places import BUILD, DEMOS
+
+PIPELINED_UNITS = f"{PIPELINED.text} stages"
+
+
+def _cycles(hardware: str, folders: Mapping[str, str]) -> str:
+    """Where the cycles of a step go; `folders`: which hardware -> its co-simulation."""
+    runs = {name: read(BUILD / path / "cosim.json", "make test") for name, path in folders.items()}
+    rows = []
+    for name, run in runs.items():
+        n = run["evaluations"]
+        total = sum(run["bus_and_run_cycles"].values())
+        for part, spent in run["bus_and_run_cycles"].items():
+            words = run["registers_moved"][part] / n
+            rows.append((name, part, f"{words:.0f}", f"{spent / n:.1f}", f"{spent / total:.0%}"))
+        busy = sum(run["engine_cycles"].values())
+        rows.append((name, "**total**", "", f"**{total / n:.1f}**", "100%"))
+        rows.append((name, "of it computing", "", f"{busy / n:.1f}", f"{busy / total:.0%}"))
+    return table((hardware, "part", "words a step", "cycles a step", "share"), rows)
+
+
+def pendulum_cycles() -> str:
+    """Our version of the paper's table 6."""
+    return _cycles(
+        "float units",
+        {
+            "combinational": "pendulum",
+            f"{PIPELINED_UNITS} (add, mul, rec)": "cosim_hdca/pipelined-verilator",
+        },
+    )
+
+
+def four_bar_cycles() -> str:
+    """Our version of the paper's table 7."""
+    return _cycles(
+        "inverter, float units",
+        {
+            "serial, combinational": "fourbar",
+            f"serial, {PIPELINED_UNITS} (add, mul, rec)": "cosim_ldup/pipelined-verilator",
+            f"parallel, {PIPELINED_UNITS}": "cosim_ldup/parallel-pipelined-verilator",
+        },
+    )
+
+
+def side_by_side() -> str:
+    """The demos on everything that runs them."""
+    parts = []
+    for demo in demos.DEMOS:
+        folders = (BUILD / demo, BUILD / demo / "step")
+        pair = (read(folder / "summary.json", f"make {demo}") for folder in folders)
+        head = (DEMOS[demos.DEMOS[demo]], *demos.COLUMNS)
+        parts.append(table(head, demos.rows(*pair)))
+    return "\n\n".join(parts)

@@ -1,0 +1,329 @@
+"""A robot under PD control, on the model or the simulated engine: what `make closed-loop` calls.
+
+From bent joints to the mirrored posture; compared with float64, and with Pinocchio where it is
+installed. Leaves motion.csv, motion.png and summary.json.
+
+Exit status: 0 done, 1 the run broke off or the hardware differs, 2 bad input, 130 Ctrl-C.
+"""
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from pymodel.arith import scalars
+from pymodel.compile.schedule import bounds
+from pymodel.hardware.simulators import simulator_version
+from pymodel.hardware.step_engine import rtl_parameters
+from pymodel.machine.model import START_CYCLES
+from pymodel.mechanism import urdf
+from pymodel.mechanism.robot import PRISMATIC, REVOLUTE
+from pymodel.mechanism.units import ANGLE, FORCES, LENGTH
+from pymodel.runs import robot_calls
+from pymodel.runs.closed_loop import ClosedLoop, as_floats, bent, prepare, simulate, warnings_of
+from pymodel.runs.files import SUMMARY, replaced
+from pymodel.runs.input_error import InputError
+from pymodel.runs.progress import progress
+from pymodel.runs.recorder import NonFiniteError
+from pymodel.runs.summary import flag_names, write_summary
+from scripts.evidence.robots.closed_loop_plot import plot
+from scripts.hardware_run import usable_simulator, watched
+from scripts.hardware_targets import check_word, engine
+from scripts.run import status_of
+from scripts.run_options import (
+    MODEL,
+    STEP,
+    OptionParser,
+    RunOptions,
+    add_engine_options,
+    fill_in,
+    make_command,
+    one_of,
+    refuse_unused,
+    whole,
+)
+from tb.cosim_loop import bench as cosim_loop
+from tb.cosim_loop.handover import FILE, LoopHandover
+
+MOTION, PICTURE = "motion.csv", "motion.png"
+MAX_STEPS = 100_000
+DONE, NO = 0, 1  # exit status
+USED_BY = {
+    "simulator": ("SIM", (STEP,)),
+    "waves": ("WAVES", (STEP,)),
+    "lanes": ("LANES", (STEP,)),
+    "seed": ("SEED", (STEP,)),
+}
+PLACES = {MODEL: "the model", STEP: "the step engine"}
+QUANTITIES = ("q", "qd", "tau")
+
+
+@dataclass(frozen=True)
+class LoopOptions:
+    """A closed loop.
+
+    Attributes
+    ----------
+    urdf, out
+        Robot file, and folder for the results.
+    target
+        Where it runs: ``model`` or ``step``.
+    steps
+        Of 1 ms; default one second.
+    simulator, arithmetic, lanes, seed, waves
+        As for :class:`scripts.run_options.RunOptions`.
+
+    Raises
+    ------
+    InputError
+        If the target cannot use an option that is given.
+    """
+
+    urdf: str
+    out: str
+    target: str = MODEL
+    steps: int = ClosedLoop.steps
+    simulator: str | None = None
+    arithmetic: str = RunOptions.arithmetic
+    lanes: str | None = None
+    seed: int | None = None
+    waves: bool = False
+
+    def __post_init__(self) -> None:
+        refuse_unused(self, USED_BY)
+        fill_in(self)
+
+    def command(self, simulator: str) -> str:
+        """The command that does the same on the engine, under a simulator."""
+        words = {
+            "URDF": self.urdf,
+            "TARGET": self.target,
+            "LANES": self.lanes,
+            "ARITH": self.arithmetic,
+            "SIM": simulator,
+            "SEED": self.seed,
+            "STEPS": self.steps,
+        }
+        return make_command("closed-loop", words)
+
+
+def run(options: LoopOptions) -> int:
+    """Run, compare, print and leave the files.
+
+    Returns
+    -------
+    int
+        The exit status.
+
+    Raises
+    ------
+    ValueError, OSError
+        If what is asked for cannot be done, or a file cannot be read or written.
+    """
+    loop = bent(urdf.load(options.urdf), options.steps)
+    out = Path(options.out)
+    out.mkdir(parents=True, exist_ok=True)
+    with replaced(out, (MOTION, PICTURE, SUMMARY, FILE)):
+        try:
+            if options.target == MODEL:
+                found, figures = _on_model(options, loop)
+            else:
+                found, figures = _on_engine(options, loop, out)
+        except NonFiniteError as error:
+            print(error, file=sys.stderr)
+            return NO
+        return _finish(options, loop, out, found, figures)
+
+
+def _on_model(options: LoopOptions, loop: ClosedLoop) -> tuple[robot_calls.Table, dict[str, Any]]:
+    arithmetic = scalars.parse(options.arithmetic)
+    with progress(loop.robot.name) as update:
+        rows = simulate(loop, arithmetic, update)
+    return loop.table(list(as_floats(arithmetic, rows))), {"flags": flag_names(arithmetic.flags)}
+
+
+def _on_engine(
+    options: LoopOptions, loop: ClosedLoop, out: Path
+) -> tuple[robot_calls.Table, dict[str, Any]]:
+    """Simulate the engine, which compares every state and torque with the model."""
+    simulator = usable_simulator(options.simulator)
+    machine = engine(options.arithmetic, options.lanes)
+    machine = machine.holding(prepare(machine.boundless, loop).program)
+    check_word(machine, options.lanes)
+    program = prepare(machine, loop).program
+    settings = {
+        "robot": str(Path(options.urdf).resolve()),
+        "steps": options.steps,
+        "out": str(out.resolve()),
+    }
+    row = watched(
+        cosim_loop.BENCH,
+        simulator,
+        cosim_loop.CONFIG,
+        loop.robot.name,
+        seed=options.seed,
+        testcase=cosim_loop.TEST,
+        waves=options.waves,
+        params=rtl_parameters(machine),
+        settings=settings,
+        command=options.command(simulator),
+    )
+    left = LoopHandover.read(out)
+    if left is None:
+        raise InputError(row["message"])
+    LoopHandover.forget(out)
+    if len(left.rows) < loop.steps + 1:
+        simulate(loop, scalars.BitExact(machine.fmt))  # says so where the model breaks off, too
+    if not left.rows:
+        raise InputError(row["message"])
+    to_float = machine.fmt.to_float
+    figures = {
+        "flags": flag_names(left.flags),
+        "simulator": simulator_version(simulator),
+        "lanes": options.lanes,
+        "cycles_of_a_step": program.main,
+        "bound_of_a_step": bounds(machine, loop.kernel)["both"],
+        "cycles": left.cycles,
+        "cycles_computing": left.steps * program.main + START_CYCLES,
+        "registers_of_a_bank": max(program.registers),
+        "words_compared": sum(map(len, left.rows)),
+        "identical": row["result"] == "pass",
+        "problem": "" if row["result"] == "pass" else row["message"],
+    }
+    return loop.table([[to_float(x) for x in bits] for bits in left.rows]), figures
+
+
+def _finish(
+    options: LoopOptions,
+    loop: ClosedLoop,
+    out: Path,
+    found: robot_calls.Table,
+    figures: dict[str, Any],
+) -> int:
+    """Compare, plot and print."""
+    exact = scalars.Float64()
+    references = {"float64": loop.table(simulate(loop, exact))} | _pinocchio(loop)
+    errors = {
+        f"{name}_error_to_{reference}": _largest(loop, name, found, table)
+        for reference, table in references.items()
+        for name in QUANTITIES
+    }
+    last = {name: column[-1] for name, column in found.items()}
+    rest = max(abs(last[f"q{k}"] - x) for k, x in enumerate(loop.target))
+    summary = {
+        "robot": loop.robot.name,
+        "source": options.urdf,
+        "degrees_of_freedom": loop.robot.nv,
+        "target": options.target,
+        "arith": options.arithmetic,
+        "steps": loop.steps,
+        "step_s": loop.step,
+        "left_to_the_target": rest,
+        **errors,
+        **figures,
+    }
+    robot_calls.write_table(out / MOTION, found)
+    write_summary(out / SUMMARY, summary)
+    (label, reference), *_ = reversed(references.items())
+    title = f"{loop.robot.name} under PD control, {options.arithmetic} on {PLACES[options.target]}"
+    plot(loop, found, reference, label, title, out / PICTURE)
+    _print(summary, loop)
+    for warning in warnings_of(loop, found, references["float64"], options.arithmetic):
+        print(warning, file=sys.stderr)
+    if "words_compared" not in summary:
+        return DONE
+    if summary["identical"]:
+        words = summary["words_compared"]
+        print(f"{loop.steps} steps, {words} words: bit-identical to the model")
+        return DONE
+    print(summary["problem"], file=sys.stderr)
+    return NO
+
+
+def _pinocchio(loop: ClosedLoop) -> dict[str, robot_calls.Table]:
+    """The loop by Pinocchio, if it is installed."""
+    try:
+        from pymodel.runs import pinocchio_reference
+    except ModuleNotFoundError:
+        return {}
+    return {"Pinocchio": pinocchio_reference.closed_loop(loop)}
+
+
+def _largest(
+    loop: ClosedLoop, name: str, found: robot_calls.Table, expected: robot_calls.Table
+) -> float:
+    """Largest difference of a quantity, of all joints and steps."""
+    columns = [f"{name}{k}" for k in range(loop.robot.nv)]
+    rows = len(found["t"])
+    return float(max(np.abs(found[c] - expected[c][:rows]).max() for c in columns))
+
+
+def _units(loop: ClosedLoop) -> dict[str, str]:
+    """Quantity -> its unit, or both where some joints turn and others slide."""
+    kinds = {link.kind for link in loop.robot.links}
+    found = [unit for kind, unit in ((REVOLUTE, ANGLE), (PRISMATIC, LENGTH)) if kind in kinds]
+    units = found, [f"{unit}/s" for unit in found], [FORCES[unit] for unit in found]
+    return {name: " or ".join(each) for name, each in zip(QUANTITIES, units, strict=True)}
+
+
+def _print(summary: dict[str, Any], loop: ClosedLoop) -> None:
+    """The table for the terminal."""
+    units = _units(loop)
+    rows = [
+        ("robot", str(loop.robot)),
+        *(("", note) for note in loop.robot.notes + loop.robot.warnings),
+        ("motion", f"{loop.steps} step{'s' * (loop.steps > 1)} of {1e3 * loop.step:g} ms"),
+        ("left to the target", f"{summary['left_to_the_target']:.2g} {units['q']}"),
+    ]
+    if "cycles" in summary:
+        step, bound = summary["cycles_of_a_step"], summary["bound_of_a_step"]
+        rows += [
+            ("lanes", summary["lanes"]),
+            ("cycles of a step", f"{step}, at least {bound}"),
+            ("cycles", f"{summary['cycles']}, of it tracing {_tracing(summary)}"),
+            ("registers of a bank", str(summary["registers_of_a_bank"])),
+        ]
+    for reference in ("float64", "Pinocchio"):
+        errors = {name: summary.get(f"{name}_error_to_{reference}") for name in QUANTITIES}
+        if None not in errors.values():
+            said = ", ".join(f"{name} {x:.1e} {units[name]}" for name, x in errors.items())
+            rows.append((f"largest difference to {reference}", said))
+    title = f"PD control, {summary['arith']} on {PLACES[summary['target']]}"
+    table = Table(title=Text(title), show_header=False)
+    for row in rows:
+        table.add_row(*map(Text, row))
+    Console().print(table)
+
+
+def _tracing(summary: dict[str, Any]) -> int:
+    return summary["cycles"] - summary["cycles_computing"]
+
+
+def options_of(arguments: list[str] | None) -> LoopOptions:
+    """Read the command line.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read.
+    """
+    parser = OptionParser(
+        prog="scripts.evidence.robots.closed_loop", description="A robot under control."
+    )
+    add = parser.add_argument
+    add("--urdf", required=True, help="robot file (URDF)")
+    add("--target", type=one_of("TARGET", MODEL, STEP), default=LoopOptions.target)
+    add("--out", required=True, help="folder for the results")
+    add("--steps", type=whole("STEPS", 1, MAX_STEPS), default=LoopOptions.steps, help="of 1 ms")
+    add_engine_options(parser)
+    return LoopOptions(**vars(parser.parse_args(arguments)))
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line and return its exit status."""
+    return status_of(lambda: run(options_of(arguments)))

@@ -1,0 +1,245 @@
+"""Write docs/robots_results.md from what `scripts.evidence.robots.measure` left in build/robots.
+
+Numbers are never typed by hand. Exit status 2, after one line, when something has to run first.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from pymodel.machine.isa import Machine
+from scripts.evidence.robots.cases import (
+    ARM,
+    CLOSED_LOOP,
+    FORMATS,
+    LANES,
+    LOOP,
+    LOOP_COMMAND,
+    LOOP_FORMATS,
+    MEASURED,
+    NAMES,
+    PICTURE,
+    ROBOTS,
+    STATES,
+    closed_loop_summary,
+    robot,
+)
+from scripts.evidence.robots.field import field, placed, verdict
+from scripts.kernel.documents import copy_picture, read, table, write_document
+from scripts.kernel.places import DOCS
+
+DOC = DOCS / "robots_results.md"
+COMMAND = "make robots-tables"
+NONE = "–"
+#: Errors that formats are judged by, relative to the largest entry.
+GOALS = (1e-2, 1e-3, 1e-4, 1e-5)
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+def _title(name: str) -> str:
+    return f"{name} ({robot(name).nv})"
+
+
+def _by_robot(rows: Rows, cell: Callable[[Mapping[str, Any]], str], title: str) -> str:
+    """A table of functions by robots."""
+    found = {(row["robot"], row["function"]): cell(row) for row in rows}
+    return table(
+        (title, *map(_title, ROBOTS)),
+        [(function, *(found[name, function] for name in ROBOTS)) for function in NAMES],
+    )
+
+
+def errors(rows: Rows) -> str:
+    """Worst and median errors in float32."""
+    return _by_robot(rows, lambda row: f"{row['worst']:.1e} / {row['median']:.1e}", "float32")
+
+
+def formats(rows: Rows) -> str:
+    """Worst and median errors by format."""
+    found = {(row["format"], row["function"]): row for row in rows}
+
+    def cell(row: Mapping[str, Any]) -> str:
+        median = NONE if row["median"] is None else f"{row['median']:.1e}"
+        return f"{row['worst']:.1e} / {median}"
+
+    return table(
+        (f"{ARM}: format", *NAMES),
+        [(str(fmt), *(cell(found[str(fmt), function]) for function in NAMES)) for fmt in FORMATS],
+    )
+
+
+def enough(rows: Rows) -> str:
+    """The narrowest format whose worst error is below a bound."""
+    found = {(row["format"], row["function"]): row for row in rows}
+
+    def narrowest(function: str, bound: float) -> str:
+        for fmt in sorted(FORMATS, key=lambda fmt: fmt.width):
+            row = found[str(fmt), function]
+            if row["finite"] == STATES and row["worst"] < bound:
+                return str(fmt)
+        return NONE
+
+    return table(
+        ("worst error below", *NAMES),
+        [(f"{bound:g}", *(narrowest(function, bound) for function in NAMES)) for bound in GOALS],
+    )
+
+
+def loop_formats(rows: Rows) -> str:
+    """Errors of the closed loop by format."""
+    found = {row["format"]: row for row in rows}
+    return table(
+        (f"{ARM} under control: format", "joint angles [rad]", "torques, by the largest"),
+        [
+            (str(fmt), *(f"{found[str(fmt)][key]:.1e}" for key in ("q", "tau")))
+            for fmt in LOOP_FORMATS
+        ],
+    )
+
+
+def counts(rows: Rows) -> str:
+    """Operations and longest paths."""
+
+    def cell(row: Mapping[str, Any]) -> str:
+        return f"{row['mul']} + {row['add']} ({row['rec']}; {row['path']})"
+
+    return _by_robot(rows, cell, "× and + (1/x; path)")
+
+
+def schedules(rows: Rows) -> str:
+    """Cycles by lanes, and the memory that the programs need."""
+    found = {(row["robot"], row["function"], row["lanes"]): row for row in rows}
+
+    def cells(name: str, function: str) -> list[str]:
+        some = [found[name, function, lanes] for lanes in LANES]
+        cycles = [
+            f"{row['cycles']} ({row['bound']}, +{row['cycles'] / row['bound'] - 1:.1%})"
+            for row in some
+        ]
+        return [*cycles, *(str(row["registers"]) for row in some)]
+
+    named = [(name, function) for name in ROBOTS for function in NAMES] + [(ARM, LOOP)]
+    lanes = [f"{n}+{n}" for n in LANES]
+    return table(
+        (
+            "robot, function",
+            *(f"cycles on {x}" for x in lanes),
+            *(f"registers, {x}" for x in lanes),
+        ),
+        [(f"{name} {function}", *cells(name, function)) for name, function in named],
+    )
+
+
+def closed_loop(summary: Mapping[str, Any]) -> str:
+    """The run in RTL."""
+    clock = placed(int(summary["lanes"].partition("+")[0])).mhz
+    step = summary["cycles_of_a_step"]
+    rows = [
+        ("robot", f"{summary['robot']}, {summary['degrees_of_freedom']} degrees of freedom"),
+        ("steps", f"{summary['steps']} of {1e3 * summary['step_s']:g} ms"),
+        ("identical to the model, bit for bit", "yes" if summary["identical"] else "NO"),
+        ("words compared", summary["words_compared"]),
+        (
+            f"cycles of a step, {summary['lanes']} lanes",
+            f"{step}, at least {summary['bound_of_a_step']}",
+        ),
+        (f"of a step at {clock:g} MHz (placed, an estimate)", f"{step / clock:.2f} µs"),
+        ("registers of a bank", summary["registers_of_a_bank"]),
+        ("left to the target [rad]", f"{summary['left_to_the_target']:.2g}"),
+        *(
+            (f"{name}, largest difference to Pinocchio [{unit}]", f"{found:.1e}")
+            for name, unit in (("q", "rad"), ("qd", "rad/s"), ("tau", "N m"))
+            for found in [summary[f"{name}_error_to_Pinocchio"]]
+        ),
+    ]
+    return table(("PD control with gravity compensation, float32, RTL", "value"), rows)
+
+
+def document(tables: Mapping[str, Rows], loop: Mapping[str, Any]) -> str:
+    """The text."""
+    return f"""# Results: rigid-body functions of robots
+Generated by `{COMMAND}`; do not edit. What the functions are: [robots](robots.md).
+
+The number behind a robot's name is that of its degrees of freedom; {_title("hyq")} and
+{_title("atlas")} float.
+
+## Errors in float32
+
+Worst / median over {STATES} random states, against the same text in float64 (which is within 1e-12
+of Pinocchio). The error of a state is relative to the largest entry of its result; the rounding of
+the inputs is included.
+
+{errors(tables["errors"])}
+
+## How many bits do controllers need?
+
+The same for the arm in other formats, exponent/mantissa bits:
+
+![errors by format](img/robot_formats.png)
+
+{formats(tables["formats"])}
+
+The narrowest format of these that keeps every state below a bound:
+
+{enough(tables["formats"])}
+
+A second of the arm under control, plant and controller in the format, against float64:
+
+{loop_formats(tables["closed_loop"])}
+
+A robot's masses and frictions are rarely known to a percent: for a controller that is no better
+than its model, the row of 0.01 in the table of bounds says how many bits are enough. The exponent's
+bits hardly matter: 5/10 and 8/10 differ little.
+
+## Operations
+
+Multiplications + additions of one evaluation (reciprocals; longest path in cycles at the default
+stages), robots' numbers as constants:
+
+{counts(tables["counts"])}
+
+## Cycles and memory
+
+Cycles of one call, in brackets the bound of path and lanes and how far above it the schedule is;
+a program has a word for each cycle. Registers: of the fullest bank.
+
+{schedules(tables["schedules"])}
+
+## PD control in RTL
+
+![robot under PD control](img/closed_loop.png)
+
+{closed_loop(loop)}
+
+Command: `{LOOP_COMMAND}`
+
+## Next to others
+
+Time of one call for the arm. The engine's clock is an estimate of place and route, of an engine
+with {Machine().depth} registers a bank and {Machine().program_depth} program words
+([hardware cost](hardware_cost.md)); programs that need more take larger memories, which were not
+placed. Its DSP are DSP48E1 of a 7 series. Times are those of computing: words of inputs and outputs
+pass the bus besides. The last rows were measured in the same run as this table, on one core, called
+in a loop from Python; what the calling alone takes is a call for a robot of one joint, with nothing
+to compute. The rest is not the time in C++: it includes the return of the results' matrices through
+Python, and the wheel is built without `-march=native`. [Native results](native_results.md) have the
+time in C++. Pinocchio's dFD gives the inverse of M, too.
+
+{field(tables)}
+
+{verdict(tables)}
+"""
+
+
+def from_results() -> str:
+    """The text of what the commands have left, its pictures copied."""
+    tables = read(MEASURED, COMMAND)
+    text = document(tables, closed_loop_summary())
+    copy_picture("robot_formats", PICTURE, COMMAND)
+    copy_picture("closed_loop", CLOSED_LOOP / "motion.png", LOOP_COMMAND)
+    return text
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command."""
+    return write_document(DOC, from_results, arguments)

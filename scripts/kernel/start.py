@@ -1,0 +1,8 @@
+"""``python -m scripts.kernel.start scripts.run ...``: a command that Ctrl-C ends in one line."""
+
+import sys
+
+from pymodel.commands import run_command
+
+if __name__ == "__main__":
+    sys.exit(run_command(sys.argv[1], sys.argv[2:]))
