@@ -199,6 +199,10 @@ waves: venv ## BENCH=<bench> [CONFIG= FILE=]: open its last waveform with the be
 	@$(PY) -m scripts.kernel.start scripts.dev.waves.command '$(BENCH)' $(if $(FILE),--file='$(FILE)') \
 	  $(if $(CONFIG),--config='$(CONFIG)')
 
+.PHONY: manifests
+manifests: venv ## hdca.core (FuseSoC), Bender.yml, rtl/hdca.f, from rtl/rtl.f
+	@$(PY) -m scripts.command scripts.manifests
+
 .PHONY: bench native-results array-results sincos longrun results reference gallery
 bench: setup ## speeds, cycles of step engine and array, native kernels, into build/bench [ONLY=native]
 	@$(if $(filter-out native,$(ONLY)),,$(SETUP) bench || true)
