@@ -248,7 +248,7 @@ formal-results: venv ## docs/formal.md from what `make formal` left in build/
 	@$(PY) -m scripts.kernel.start scripts.evidence.formal.document
 
 .PHONY: lint
-lint: venv ## Verilator -Wall and verible over the RTL, ruff over the Python
+lint: venv ## Verilator -Wall and verible over the RTL, ruff over the Python, mypy over pymodel
 	@$(SETUP) verilator
 	@$(PY) -m scripts.kernel.start scripts.dev.lint
 

@@ -37,5 +37,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """List the public names, besides what every module has."""
-    return sorted([*globals(), *_HOMES])
+    """List the public names alone."""
+    return sorted(__all__)

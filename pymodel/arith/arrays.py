@@ -40,7 +40,7 @@ class FormatArrays:
         self._least = fmt.to_float(fmt.min_normal)
         self._largest = fmt.to_float(fmt.max_finite)
 
-    def rounded(self, x: np.ndarray) -> np.ndarray:
+    def rounded(self, x: np.ndarray | float) -> np.ndarray:
         """Round float64 numbers to the format, to nearest and ties to even."""
         x = np.asarray(x, float)
         return self._to_binary32(x) if self.fmt == BINARY32 else self._by_bits(x)

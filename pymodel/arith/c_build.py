@@ -153,8 +153,8 @@ class Compiler:
                 folder.mkdir(mode=0o700, exist_ok=True)
             _sweep(path.parent)
             # Beside what is kept, so that it only needs another name there when it is whole.
-            folder = partial(tempfile.TemporaryDirectory, prefix=BUILDING, dir=path.parent)
-            with folder() as own, folder() as shared:
+            new_folder = partial(tempfile.TemporaryDirectory, prefix=BUILDING, dir=path.parent)
+            with new_folder() as own, new_folder() as shared:
                 self._build(Path(own), Path(shared), files, options, path, common)
         except OSError as error:
             said = (

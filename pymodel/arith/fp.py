@@ -24,6 +24,7 @@ NOT_FINITE = INVALID | DIV_BY_ZERO | OVERFLOW  # of these comes an infinity, or 
 Binary = Callable[[int, int], tuple[int, int]]
 Unary = Callable[[int], tuple[int, int]]
 Rotation = Callable[[int], tuple[int, int, int]]
+Rounder = Callable[[int, int, int], tuple[int, int]]
 
 
 def flag_text(flags: int) -> str:
@@ -67,9 +68,7 @@ class Format:
     mul: Binary = field(init=False, repr=False, compare=False)
     recip: Unary = field(init=False, repr=False, compare=False)
     sincos: Rotation = field(init=False, repr=False, compare=False)
-    _round: Callable[[int, int, int], tuple[int, int]] = field(
-        init=False, repr=False, compare=False
-    )
+    _round: Rounder = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for name in ("exp_w", "man_w"):
@@ -85,7 +84,7 @@ class Format:
         for name, function in functions.items():
             object.__setattr__(self, name, function)  # the dataclass is frozen
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[type["Format"], tuple[int, int]]:
         return Format, (self.exp_w, self.man_w)  # the operations are closures: build them anew
 
     def __str__(self) -> str:
@@ -224,7 +223,7 @@ class Format:
         return -magnitude if bits & self.sign_mask else magnitude
 
 
-def _rounder(fmt: Format) -> Callable[[int, int, int], tuple[int, int]]:
+def _rounder(fmt: Format) -> Rounder:
     """Build ``round(sign, significand, exponent) -> (bits, flags)``, used by every operation.
 
     ``sign`` is 0 or the sign bit in its place. The magnitude is
@@ -255,7 +254,7 @@ def _rounder(fmt: Format) -> Callable[[int, int, int], tuple[int, int]]:
     return round_
 
 
-def _operations(fmt: Format, round_: Callable) -> tuple[Binary, Binary, Unary]:
+def _operations(fmt: Format, round_: Rounder) -> tuple[Binary, Binary, Unary]:
     """Build ``add``, ``mul`` and ``recip`` of a format, its constants bound for speed."""
     man_w, bias, sign_mask = fmt.man_w, fmt.bias, fmt.sign_mask
     inf, nan = fmt.inf, fmt.canonical_nan
@@ -319,7 +318,7 @@ def _operations(fmt: Format, round_: Callable) -> tuple[Binary, Binary, Unary]:
     return add, mul, recip
 
 
-def _sincos(fmt: Format, round_: Callable) -> Rotation:
+def _sincos(fmt: Format, round_: Rounder) -> Rotation:
     """Build ``sincos`` of a format."""
     man_w, bias, sign_mask = fmt.man_w, fmt.bias, fmt.sign_mask
     inf, nan, one = fmt.inf, fmt.canonical_nan, fmt.one

@@ -10,8 +10,8 @@ operations in the text is the specification; an arithmetic never reorders them.
 
 import math
 import re
-from collections.abc import Sequence
-from typing import Any, Protocol, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -19,12 +19,12 @@ from pymodel.arith.fp import BINARY32, Format
 
 
 class SupportsScalar(Protocol):
-    """What the text does with a scalar."""
+    """What the text does with a scalar: floats, arrays and numpy's numbers have it, too."""
 
-    def __add__(self, other: Any) -> Any: ...
-    def __sub__(self, other: Any) -> Any: ...
-    def __mul__(self, other: Any) -> Any: ...
-    def __neg__(self) -> Any: ...
+    def __add__(self, other: Self, /) -> Self: ...
+    def __sub__(self, other: Self, /) -> Self: ...
+    def __mul__(self, other: Self, /) -> Self: ...
+    def __neg__(self) -> Self: ...
 
 
 S = TypeVar("S", bound=SupportsScalar)  #: a scalar of an arithmetic
@@ -33,17 +33,15 @@ Matrix = Sequence[Sequence[S]]  #: rows
 
 
 class SupportsArithmetic(Protocol[S]):
-    """What the text asks an arithmetic for.
+    """What the text asks an arithmetic for."""
 
-    Attributes
-    ----------
-    name : str
-    flags : int
-        Sticky float flags of all operations so far (bits 4..0 as in ``fflags``).
-    """
+    @property
+    def name(self) -> str:
+        """As :func:`parse` takes it."""
 
-    name: str
-    flags: int
+    @property
+    def flags(self) -> int:
+        """Sticky float flags of all operations so far (bits 4..0 as in ``fflags``)."""
 
     def const(self, x: float) -> S:
         """Round a Python float to a scalar."""
@@ -66,8 +64,16 @@ class SupportsArithmetic(Protocol[S]):
     def is_finite(self, x: S) -> bool:
         """Whether x is finite: for a status, never to choose operations."""
 
+
+class SupportsPivoting(SupportsArithmetic[S], Protocol[S]):
+    """What the solvers ask an arithmetic for, besides."""
+
     def larger(self, x: S, y: S) -> bool:
         """|x| > |y|: for pivoting, which a recording refuses."""
+
+
+class SupportsValues(SupportsArithmetic[S], Protocol[S]):
+    """What reading a scalar asks an arithmetic for, besides."""
 
     def to_float(self, x: S) -> float:
         """The scalar's value as a Python float; a recording has none."""
@@ -115,13 +121,31 @@ class Float64:
         return x
 
 
-class Float64Arrays(Float64):
-    """Arrays of float64 as scalars: many evaluations of the text at once."""
+class Float64Arrays:
+    """Arrays of float64 as scalars: many evaluations of the text at once.
+
+    What is the same for all of them may be a Python float.
+    """
+
+    name = Float64.name
+    flags = 0
+    unit_roundoff = Float64.unit_roundoff
+
+    def const(self, x: float) -> Any:
+        """Return x."""
+        return float(x)
+
+    def parameter(self, name: str, x: float) -> Any:
+        """Return x."""
+        return float(x)
+
+    structural = parameter
 
     def recip(self, x: np.ndarray) -> np.ndarray:
         """Return 1 / x; infinite for zero."""
         with np.errstate(divide="ignore"):
-            return np.divide(1.0, x)
+            found: np.ndarray = np.divide(1.0, x)
+        return found
 
     def sincos(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return (sin x, cos x): the C library's, not numpy's own, which differ by processor.
@@ -130,7 +154,7 @@ class Float64Arrays(Float64):
         """
         if np.iscomplexobj(x):
             return np.sin(x), np.cos(x)
-        found = [super(Float64Arrays, self).sincos(angle) for angle in np.ravel(x).tolist()]
+        found = [Float64().sincos(angle) for angle in np.ravel(x).tolist()]
         sin, cos = np.array(found).reshape(-1, 2).T
         return sin.reshape(np.shape(x)), cos.reshape(np.shape(x))
 
@@ -141,6 +165,30 @@ class Float64Arrays(Float64):
     def is_finite(self, x: np.ndarray) -> bool:
         """Return whether all entries are finite."""
         return bool(np.all(np.isfinite(x)))
+
+    def larger(self, x: np.ndarray, y: np.ndarray) -> bool:
+        """Return |x| > |y|, of one number each."""
+        return bool(np.abs(x) > np.abs(y))
+
+    def to_float(self, x: np.ndarray) -> Any:
+        """Return x."""
+        return x
+
+
+class BitScalar(Protocol):
+    """A scalar of :class:`BitExact`.
+
+    Attributes
+    ----------
+    bits : int
+    """
+
+    bits: int
+
+    def __add__(self, other: "BitScalar", /) -> "BitScalar": ...
+    def __sub__(self, other: "BitScalar", /) -> "BitScalar": ...
+    def __mul__(self, other: "BitScalar", /) -> "BitScalar": ...
+    def __neg__(self) -> "BitScalar": ...
 
 
 class BitExact:
@@ -167,23 +215,23 @@ class BitExact:
         self.fold = fold
         self.flags = 0
         self.unit_roundoff = 2.0 ** -(fmt.man_w + 1)
-        self.scalar = _scalar_type(self)
-        self._zero, self._one = _structural_scalars(self)
+        self.scalar: Callable[[int], BitScalar]
+        self.scalar, self._zero, self._one = _scalar_type(self)
 
     @property
     def name(self) -> str:
         """``float32`` or ``<EXP_W>/<MAN_W>``."""
         return "float32" if self.fmt == BINARY32 else f"{self.fmt.exp_w}/{self.fmt.man_w}"
 
-    def const(self, x: float) -> Any:
+    def const(self, x: float) -> BitScalar:
         """Round x once."""
         return self.scalar(self.fmt.from_float(float(x)))
 
-    def parameter(self, name: str, x: float) -> Any:
+    def parameter(self, name: str, x: float) -> BitScalar:
         """Round x once; a zero is structure if this arithmetic folds."""
         return self._zero if self.fold and x == 0 else self.const(x)
 
-    def structural(self, name: str, x: float) -> Any:
+    def structural(self, name: str, x: float) -> BitScalar:
         """Round x once; 0 and +-1 are structure if this arithmetic folds."""
         if self.fold and abs(x) == 1:
             return self._one if x == 1 else -self._one
@@ -196,13 +244,13 @@ class BitExact:
         adopted = map(self.adopt, values)
         return values._make(adopted) if hasattr(values, "_make") else tuple(adopted)
 
-    def recip(self, x: Any) -> Any:
+    def recip(self, x: BitScalar) -> BitScalar:
         """Return 1 / x, correctly rounded."""
         bits, flags = self.fmt.recip(x.bits)
         self.flags |= flags
         return self.scalar(bits)
 
-    def sincos(self, x: Any) -> tuple[Any, Any]:
+    def sincos(self, x: BitScalar) -> tuple[BitScalar, BitScalar]:
         """Evaluate as `fp_sincos`; float64's values rounded once, where the format is too wide."""
         if self.fmt.has_sincos:
             sin, cos, flags = self.fmt.sincos(x.bits)
@@ -213,30 +261,34 @@ class BitExact:
             return self.const(math.nan), self.const(math.nan)
         return self.const(math.sin(angle)), self.const(math.cos(angle))
 
-    def canonical(self, x: Any) -> Any:
+    def canonical(self, x: BitScalar) -> BitScalar:
         """Return x as an operation gives it: of NaNs the one, of subnormal numbers zero."""
         return self.scalar(self.fmt.mul(x.bits, self.fmt.one)[0])
 
-    def is_zero(self, x: Any) -> bool:
+    def is_zero(self, x: BitScalar) -> bool:
         """Return whether x is zero of either sign."""
         return self.to_float(x) == 0.0
 
-    def is_finite(self, x: Any) -> bool:
+    def is_finite(self, x: BitScalar) -> bool:
         """Return whether x is neither infinite nor a NaN."""
         return math.isfinite(self.to_float(x))
 
-    def larger(self, x: Any, y: Any) -> bool:
+    def larger(self, x: BitScalar, y: BitScalar) -> bool:
         """Compare the bits without the sign, as hardware does: a NaN is larger than infinity."""
         magnitude = self.fmt.sign_mask - 1
         return x.bits & magnitude > y.bits & magnitude
 
-    def to_float(self, x: Any) -> float:
+    def to_float(self, x: BitScalar) -> float:
         """Return the value of x."""
         return self.fmt.to_float(x.bits)
 
 
-def _scalar_type(arithmetic: BitExact) -> type:
-    """A scalar class bound to one arithmetic (closures keep an operation to a few calls)."""
+def _scalar_type(arithmetic: BitExact) -> tuple[Callable[[int], BitScalar], BitScalar, BitScalar]:
+    """The scalars of one arithmetic, and the zero and the one that are never computed with.
+
+    A class for each arithmetic: closures keep an operation to a few calls. What is structure is of
+    subclasses, so that its reflected operators come first.
+    """
     add, mul, sign = arithmetic.fmt.add, arithmetic.fmt.mul, arithmetic.fmt.sign_mask
 
     class Scalar:
@@ -245,68 +297,58 @@ def _scalar_type(arithmetic: BitExact) -> type:
         def __init__(self, bits: int) -> None:
             self.bits = bits
 
-        def __add__(self, other: Any) -> Any:
+        def __add__(self, other: BitScalar) -> BitScalar:
             bits, flags = add(self.bits, other.bits)
             arithmetic.flags |= flags
             return Scalar(bits)
 
-        def __sub__(self, other: Any) -> Any:
+        def __sub__(self, other: BitScalar) -> BitScalar:
             bits, flags = add(self.bits, other.bits ^ sign)
             arithmetic.flags |= flags
             return Scalar(bits)
 
-        def __mul__(self, other: Any) -> Any:
+        def __mul__(self, other: BitScalar) -> BitScalar:
             bits, flags = mul(self.bits, other.bits)
             arithmetic.flags |= flags
             return Scalar(bits)
 
-        def __neg__(self) -> Any:
+        def __neg__(self) -> BitScalar:
             return Scalar(self.bits ^ sign)
 
         def __repr__(self) -> str:
             return f"Scalar({self.bits:#x} = {arithmetic.to_float(self)!r})"
 
-    return Scalar
-
-
-def _structural_scalars(arithmetic: BitExact) -> tuple[Any, Any]:
-    """The zero and the one that are never computed with.
-
-    As subclasses of the scalars their reflected operators come first.
-    """
-    scalar, fmt = arithmetic.scalar, arithmetic.fmt
-
-    class StructuralZero(scalar):
+    class StructuralZero(Scalar):
         __slots__ = ()
 
-        def __add__(self, other: Any) -> Any:
+        def __add__(self, other: BitScalar) -> BitScalar:
             return other
 
         __radd__ = __rsub__ = __add__
 
-        def __sub__(self, other: Any) -> Any:
+        def __sub__(self, other: BitScalar) -> BitScalar:
             return -other
 
-        def __mul__(self, other: Any) -> Any:
+        def __mul__(self, other: BitScalar) -> BitScalar:
             return self
 
         __rmul__ = __mul__
 
-        def __neg__(self) -> Any:
+        def __neg__(self) -> BitScalar:
             return self
 
-    class StructuralOne(scalar):
+    class StructuralOne(Scalar):
         __slots__ = ()
 
-        def __mul__(self, other: Any) -> Any:
-            return -other if self.bits & fmt.sign_mask else other
+        def __mul__(self, other: BitScalar) -> BitScalar:
+            return -other if self.bits & sign else other
 
         __rmul__ = __mul__
 
-        def __neg__(self) -> Any:
-            return StructuralOne(self.bits ^ fmt.sign_mask)
+        def __neg__(self) -> BitScalar:
+            return StructuralOne(self.bits ^ sign)
 
-    return StructuralZero(0), StructuralOne(fmt.from_float(1.0))
+    return Scalar, StructuralZero(0), StructuralOne(arithmetic.fmt.from_float(1.0))
 
 
 def parse(name: str, fold: bool = False) -> Float64 | BitExact:

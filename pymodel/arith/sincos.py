@@ -22,7 +22,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, overload
 
 if TYPE_CHECKING:  # numbers one by one do without numpy
     import numpy as np
@@ -51,7 +51,10 @@ NORMAL_W = 29  # bits of r, normalised
 FACTOR_F = 27  # fraction bits of g
 
 
-class Tables(NamedTuple):
+Column = TypeVar("Column", bound="Sequence[int] | np.ndarray")
+
+
+class Tables(NamedTuple, Generic[Column]):
     """Everything that is looked up, as tuples of ints or as numpy arrays; all are unsigned.
 
     Attributes
@@ -67,13 +70,13 @@ class Tables(NamedTuple):
         Half the second derivative.
     """
 
-    multiples: tuple[tuple[int, ...] | np.ndarray, ...]
-    cos_value: tuple[int, ...] | np.ndarray
-    cos_slope: tuple[int, ...] | np.ndarray
-    cos_quadratic: tuple[int, ...] | np.ndarray
-    sinc_value: tuple[int, ...] | np.ndarray
-    sinc_slope: tuple[int, ...] | np.ndarray
-    sinc_quadratic: tuple[int, ...] | np.ndarray
+    multiples: tuple[Column, ...]
+    cos_value: Column
+    cos_slope: Column
+    cos_quadratic: Column
+    sinc_value: Column
+    sinc_slope: Column
+    sinc_quadratic: Column
 
 
 # --- the evaluation ------------------------------------------------------------------------------
@@ -83,13 +86,25 @@ def _choose(condition: bool, yes: int, no: int) -> int:
     return yes if condition else no
 
 
+@overload
 def fixed_point(
-    significand: int | np.ndarray,
-    exponent: int | np.ndarray,
-    tables: Tables,
-    bit_length: Callable = int.bit_length,
-    choose: Callable = _choose,
-) -> tuple[int | np.ndarray, ...]:
+    significand: int, exponent: int, tables: Tables[tuple[int, ...]]
+) -> tuple[int, int, int, int, int]: ...
+@overload
+def fixed_point(
+    significand: np.ndarray,
+    exponent: np.ndarray,
+    tables: Tables[np.ndarray],
+    bit_length: Callable[[np.ndarray], np.ndarray],
+    choose: Callable[..., np.ndarray],
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]: ...
+def fixed_point(
+    significand: Any,
+    exponent: Any,
+    tables: Tables[Any],
+    bit_length: Callable[[Any], Any] = int.bit_length,
+    choose: Callable[..., Any] = _choose,
+) -> tuple[Any, Any, Any, Any, Any]:
     """Sine and cosine of the reduced argument.
 
     Parameters
@@ -199,7 +214,7 @@ def _sin_cos(x: int) -> tuple[int, int]:
 
 
 @functools.cache
-def tables() -> Tables:
+def tables() -> Tables[tuple[int, ...]]:
     """Compute the tables, once, as tuples of ints."""
     modulus = 2 << ANGLE_F
     multiples = []

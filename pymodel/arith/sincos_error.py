@@ -5,7 +5,7 @@ The angles of every narrower format are among them.
 """
 
 import argparse
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -212,7 +212,7 @@ def check(count: int, report: Callable[[str], None] = print) -> Worst:
     Worst
         The errors of all sets together.
     """
-    sets = {
+    sets: dict[str, Iterable[np.ndarray]] = {
         "near multiples of pi/2": [near_multiples()],
         "convergents": [convergents()],
         "ends of binades": [tiny_and_large()],

@@ -35,8 +35,8 @@ def corners(fmt: Format) -> list[int]:
             if exponent > place:
                 ulp = (exponent - place) << man_w
                 positive += [ulp, ulp | quiet, ulp + 1, ulp - 1]
-    positive = dict.fromkeys(positive)
-    return [*positive, *(fmt.neg(x) for x in positive)]
+    distinct = dict.fromkeys(positive)
+    return [*distinct, *(fmt.neg(x) for x in distinct)]
 
 
 def all_pairs(fmt: Format) -> tuple[np.ndarray, np.ndarray]:

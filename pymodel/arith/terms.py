@@ -28,6 +28,7 @@ SAME_NUMBER = 4e-15
 
 ZERO, ONE = 0, 1  # nodes
 Signed = tuple[int, bool]  # a node, and whether its sign is turned
+Key = tuple[str | int | float, ...]  # what a node is: an operation and its operands
 
 
 class Term:
@@ -35,7 +36,7 @@ class Term:
 
     __slots__ = ("negative", "node", "terms")
 
-    def __init__(self, terms: "Terms", node: int, negative: bool = False) -> None:
+    def __init__(self, terms: "Terms[Any]", node: int, negative: bool = False) -> None:
         self.terms = terms
         self.node = node
         self.negative = negative
@@ -81,7 +82,7 @@ class Terms(Generic[S]):
         self.arithmetic = arithmetic
         self.parameters_as_data = parameters_as_data
         self.name = arithmetic.name
-        self._values: list[Any] = []  # of each node: the scalar; what follows likewise
+        self._values: list[S] = []  # of each node: the scalar; what follows likewise
         self._ready: list[int] = []
         self._fixed: list[float | None] = []  # what depends on numbers and parameters alone
         self._is_number: list[bool] = []  # what depends on numbers alone
@@ -89,7 +90,7 @@ class Terms(Generic[S]):
         self._factor: dict[int, tuple[int, int]] = {}  # product with something fixed -> both
         self._sums: dict[int, tuple[Signed, Signed]] = {}  # sum -> its operands
         self._read: set[int] = set()  # by other operations
-        self._known: dict[tuple, int] = {}
+        self._known: dict[Key, int] = {}
         self._numbers: list[float] = []  # magnitudes of numbers, in order
         for number in (0.0, 1.0):  # ZERO and ONE
             self.const(number)
@@ -116,8 +117,8 @@ class Terms(Generic[S]):
 
     def _node(
         self,
-        key: tuple,
-        value: Any,
+        key: Key,
+        value: S,
         ready: int,
         fixed: float | None = None,
         number: bool = False,
@@ -177,10 +178,11 @@ class Terms(Generic[S]):
             return a
         if a.node == b.node and a.negative != b.negative:
             return self.zero
-        fixed = self._signed_value(a), self._signed_value(b)
-        whole = None if None in fixed else fixed[0] + fixed[1]
-        if whole is not None:
-            if abs(whole) < SAME_NUMBER * max(abs(fixed[0]), abs(fixed[1])):
+        p, q = self._signed_value(a), self._signed_value(b)
+        whole = None
+        if p is not None and q is not None:
+            whole = p + q
+            if abs(whole) < SAME_NUMBER * max(abs(p), abs(q)):
                 return self.zero
             if self._is_number[a.node] and self._is_number[b.node]:
                 return self.const(whole)
@@ -211,10 +213,9 @@ class Terms(Generic[S]):
         if b.node == ONE:
             return Term(self, a.node, negative)
         first, second = sorted((a.node, b.node))
-        fixed = self._fixed[first], self._fixed[second]
-        whole = None if None in fixed else fixed[0] * fixed[1]
-        numbers = self._is_number[first], self._is_number[second]
-        if all(numbers):
+        p, q = self._fixed[first], self._fixed[second]
+        whole = None if p is None or q is None else p * q
+        if whole is not None and self._is_number[first] and self._is_number[second]:
             return self._signed(self.const(whole), negative)
         key = ("mul", first, second)
         node = self._known.get(key)
@@ -229,8 +230,8 @@ class Terms(Generic[S]):
         self._read |= {first, second}
         ready = max(self._ready[first], self._ready[second]) + DELAY["mul"]
         product = self._node(key, self._values[first] * self._values[second], ready, whole)
-        if whole is None and fixed != (None, None):
-            c, x = (first, second) if fixed[0] is not None else (second, first)
+        if (p is None) != (q is None):
+            c, x = (first, second) if p is not None else (second, first)
             self._factor[product.node] = c, x
         return self._signed(product, negative)
 

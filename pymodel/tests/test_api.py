@@ -55,6 +55,13 @@ def test_public_name_is_on_the_page(name):
     assert re.search(rf"\b{name}\b", PAGE)
 
 
+def test_names_listed_are_the_public_ones():
+    """Also where modules were imported, which Python keeps as names of the package, too."""
+    assert "cli" in vars(pymodel) and "arith" in vars(pymodel)
+    assert dir(pymodel) == sorted(pymodel.__all__)
+    assert not [name for name in dir(pymodel) if name.startswith("_")]
+
+
 def test_unknown_name():
     with pytest.raises(AttributeError, match="no attribute 'simulat'"):
         pymodel.simulat  # noqa: B018, the look-up is the test

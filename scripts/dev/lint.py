@@ -1,5 +1,7 @@
 """`make lint`: the RTL under Verilator -Wall, verible and scripts.dev.rtl_style, Python under ruff.
 
+The types of pymodel are checked by mypy; pyproject.toml says how strictly.
+
 Each module of rtl/rtl.f is linted as top, with its default parameters and, in rtl/fp, with the
 corner parameter sets of `FP_SETS` (only the parameters that a module has). One line a failure,
 then what the tools said, then a closing count. Exit status 1 when anything failed.
@@ -99,10 +101,16 @@ def dialect_checks() -> list[Check]:
     return checks
 
 
+def mypy(*files: Path) -> tuple[bool, str]:
+    """Whether types are right, of files or else of all of pymodel, and what mypy says."""
+    return run([str(BIN / "mypy"), "--no-error-summary", *map(str, files)])
+
+
 def python_checks() -> list[Check]:
-    """Ruff, for what the Python says and for its format."""
+    """Mypy, and ruff for what the Python says and for its format."""
     ruff = str(BIN / "ruff")
     return [
+        ("mypy: pymodel", mypy),
         ("ruff: Python", partial(run, [ruff, "check", "--quiet", "."])),
         ("ruff: format", partial(run, [ruff, "format", "--check", "--quiet", "."])),
     ]

@@ -1,5 +1,7 @@
 """What lint finds to lint."""
 
+import ast
+import tomllib
 from functools import partial
 
 import pytest
@@ -75,6 +77,38 @@ def test_a_check_that_fails_is_red(kind, tool, status, checks, monkeypatch, caps
     monkeypatch.setattr(lint, kind, lambda: [("a tool", partial(lint.run, [tool]))])
     assert lint.main() == status
     assert ("FAIL a tool\n" in capsys.readouterr().out) == (status == 1)
+
+
+PLANTED = """import pymodel
+
+run = pymodel.simulate(pymodel.load("x.toml"), "float32")
+run.t.shape
+run.duration
+pymodel.write_csv(12, run)
+pymodel.load()
+"""
+
+
+def test_mypy_tells_what_is_wrong_in_a_use_of_the_package(tmp_path):
+    """It takes the package's own types: neither calls nor names are Any."""
+    file = tmp_path / "use.py"
+    file.write_text(PLANTED)
+    good, said = lint.mypy(file)
+    assert not good
+    lines = [line.partition(": error: ")[2] for line in said.splitlines() if ": error: " in line]
+    wrong = ('"Trajectory" has no attribute "duration"', 'Argument 1 to "write_csv"', "Missing pos")
+    assert len(lines) == len(wrong)
+    for line, start in zip(lines, wrong, strict=True):
+        assert line.startswith(start)
+
+
+def test_the_public_modules_are_checked_strictly():
+    """All modules that pymodel/__init__.pyi names, and those alone."""
+    tree = ast.parse((lint.ROOT / "pymodel/__init__.pyi").read_text())
+    public = {node.module for node in tree.body if isinstance(node, ast.ImportFrom)}
+    settings = tomllib.loads((lint.ROOT / "pyproject.toml").read_text())["tool"]["mypy"]
+    (strict,) = (part for part in settings["overrides"] if part.get("disallow_any_generics"))
+    assert set(strict["module"]) == public
 
 
 @pytest.mark.parametrize(("ci", "status"), [("", 0), ("true", 1)])
