@@ -97,7 +97,7 @@ def check_springs(scenario: Scenario) -> None:
 def size(scenario: Scenario) -> float:
     """Sum the arms: a length in m that no pin of the mechanism can be away from the first one."""
     arms = [body.attach for body in scenario.bodies]
-    arms += [(body.q,) for body in scenario.bodies if body.joint == PRISMATIC]
+    arms += [tuple(np.atleast_1d(body.q)) for body in scenario.bodies if body.joint == PRISMATIC]
     arms += [arm for loop in scenario.loops for arm in (loop.point, loop.at)]
     return sum(math.hypot(*arm) for arm in arms)
 

@@ -41,7 +41,7 @@ def coordinate_rates(scenario: Scenario, q: np.ndarray, qd: np.ndarray) -> np.nd
     for body, own, mine in _quaternions(scenario):
         rates[..., own] = rotations.quaternion_rate(q[..., own], qd[..., mine])
         if body.joint == FREE:
-            turn = rotations.from_angles(body.rotation) @ rotations.from_quaternion(q[..., own])
+            turn = rotations.from_angles(body.turn) @ rotations.from_quaternion(q[..., own])
             velocity = qd[..., mine.start - 3 : mine.start]
             rates[..., own.start - 3 : own.start] = frames.times(turn, velocity)
     return rates

@@ -9,11 +9,11 @@ from __future__ import annotations
 import ast
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 TIME = "t"
-NAMES = {TIME: TIME, "pi": math.pi}
+NAMES: dict[str, float | str] = {TIME: TIME, "pi": math.pi}
 FUNCTIONS = ("sin", "cos")
 NOTATION = "numbers, t, pi, + - * / **, parentheses, sin() and cos()"
 MAX_LENGTH = 1000  # characters
@@ -38,7 +38,7 @@ class Operation(NamedTuple):
     """
 
     name: str
-    operands: tuple
+    operands: tuple[Formula, ...]
 
 
 Formula = Operation | float | str  #: a tree; its leaves are numbers and :data:`TIME`
@@ -46,7 +46,7 @@ Formula = Operation | float | str  #: a tree; its leaves are numbers and :data:`
 #: What no formula has, and what Python's parser would warn of: a keyword on the heels of a number,
 #: an escape in a string.
 _WARNED_OF = re.compile(r"\b\d[\w.]*?(and|else|for|if|in|is|not|or)|\\")
-_OPERATORS = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul"}
+_OPERATORS: dict[type[ast.operator], str] = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul"}
 
 
 def parse(text: str) -> Formula:
@@ -82,7 +82,7 @@ def parse(text: str) -> Formula:
 
 def value(formula: Formula, t: float) -> float:
     """The value of a formula at the time t (s), in float64; inf or NaN where it has none."""
-    if formula == TIME:
+    if isinstance(formula, str):  # TIME
         return t
     if not isinstance(formula, Operation):
         return formula
@@ -102,7 +102,7 @@ def angles(formula: Formula, t: float) -> Iterator[float]:
             yield value(formula.operands[0], t)
 
 
-_VALUES = {
+_VALUES: dict[str, Callable[..., float]] = {
     "add": lambda x, y: x + y,
     "sub": lambda x, y: x - y,
     "mul": lambda x, y: x * y,
@@ -141,8 +141,8 @@ def _read(node: ast.expr, depth: int) -> Formula:
         case ast.BinOp(x, ast.Div(), y):
             return _quotient(_read(x, depth - 1), _read(y, depth - 1))
         case ast.BinOp(x, operator, y) if type(operator) in _OPERATORS:
-            name = _OPERATORS[type(operator)]
-            return _operation(name, _read(x, depth - 1), _read(y, depth - 1))
+            which = _OPERATORS[type(operator)]
+            return _operation(which, _read(x, depth - 1), _read(y, depth - 1))
     raise FormulaError(f"not a formula (of {NOTATION})")
 
 

@@ -49,11 +49,11 @@ def own_frame(scenario: Scenario, k: int) -> np.ndarray:
     """
     if k == GROUND or scenario.bodies[k].axis is None:
         return np.eye(3)
-    axis = scenario.bodies[k].axis
+    axis = scenario.bodies[k].direction
     return np.column_stack((*rotations.hinge_directions(axis), axis))
 
 
-def rotate(orientation: np.ndarray, vector: Vector) -> np.ndarray:
+def rotate(orientation: np.ndarray, vector: Vector | np.ndarray) -> np.ndarray:
     """Turn ``vector``, from a body's frame to the ground's; shape (..., d).
 
     The orientation is an angle (...) in the plane and a rotation matrix (..., 3, 3) in space.
@@ -98,11 +98,11 @@ def orientations(scenario: Scenario, q: np.ndarray) -> list[np.ndarray]:
         angles = planar_angles(scenario, q)
         return [angles[..., k] for k in range(len(scenario.bodies))]
     q = np.asarray(q, dtype=np.float64)
-    found = []
+    found: list[np.ndarray] = []
     for body, own in zip(scenario.bodies, scenario.q_slices, strict=True):
-        turn = rotations.from_angles(body.rotation)
+        turn = rotations.from_angles(body.turn)
         if body.joint == REVOLUTE:
-            turn = turn @ rotations.about_axis(body.axis, q[..., own.start])
+            turn = turn @ rotations.about_axis(body.direction, q[..., own.start])
         elif body.joint in (SPHERICAL, FREE):
             turn = turn @ rotations.from_quaternion(q[..., own][..., -4:])
         else:
@@ -119,7 +119,7 @@ def arm_to(scenario: Scenario, q: np.ndarray, orientations: list[np.ndarray], k:
     parent = body.parent
     arm = body.attach if parent == GROUND else rotate(orientations[parent], body.attach)
     if body.joint == PRISMATIC:
-        arm = arm + rotate(orientations[k], body.axis) * own
+        arm = arm + rotate(orientations[k], body.direction) * own
     return np.asarray(arm)
 
 
@@ -137,11 +137,11 @@ def turning(scenario: Scenario, orientations: list[np.ndarray], qd: np.ndarray) 
         own = _own_turns(scenario, qd, scenario.v_slices)
         return _sum_over_ancestors(scenario, own)[..., None]
     qd = np.asarray(qd, dtype=np.float64)
-    found = []
+    found: list[np.ndarray] = []
     for k, turn in enumerate(orientations):
         body, own = scenario.bodies[k], qd[..., scenario.v_slices[k]]
         if body.joint == REVOLUTE:
-            rate = rotate(turn, body.axis) * own
+            rate = rotate(turn, body.direction) * own
         elif body.joint in (SPHERICAL, FREE):
             rate = times(turn, own[..., -3:])
         else:

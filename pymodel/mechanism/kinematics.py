@@ -75,7 +75,7 @@ def handle_velocities(scenario: Scenario, q: np.ndarray, qd: np.ndarray) -> np.n
             velocity[..., k, :] = velocity[..., parent, :] + frames.cross(rate[..., parent, :], arm)
         own = qd[..., scenario.v_slices[k]]
         if body.joint == PRISMATIC:
-            velocity[..., k, :] += frames.rotate(orientations[k], body.axis) * own
+            velocity[..., k, :] += frames.rotate(orientations[k], body.direction) * own
         elif body.joint == FREE and scenario.spatial:
             velocity[..., k, :] = frames.times(orientations[k], own[..., :3])
         elif body.joint == FREE:
@@ -170,7 +170,7 @@ def _numbers(name: str, x: ArrayLike) -> np.ndarray:
 
 
 def _point_positions(
-    scenario: Scenario, q: np.ndarray, points: list[tuple[int, Vector]]
+    scenario: Scenario, q: np.ndarray, points: Sequence[tuple[int, Vector | np.ndarray]]
 ) -> list[np.ndarray]:
     """Positions of points, given by body and place on it, as of :func:`point_position`."""
     q = np.asarray(q, dtype=np.float64)
@@ -210,7 +210,7 @@ def _spins(scenario: Scenario, q: np.ndarray, rate: np.ndarray) -> np.ndarray:
     """Angular momenta about the centres of mass at the rates of :func:`frames.turning`."""
     if not scenario.spatial:
         return np.array([[body.inertia] for body in scenario.bodies]) * rate
-    inertia = np.array([inertia_matrix(body.inertia) for body in scenario.bodies])
+    inertia = np.array([inertia_matrix(body.moments) for body in scenario.bodies])
     turns = body_rotations(scenario, q)
     return frames.times(turns @ inertia @ np.swapaxes(turns, -1, -2), rate)
 
@@ -299,7 +299,8 @@ def axis_gaps(scenario: Scenario, q: np.ndarray) -> np.ndarray:
     q = np.asarray(q, dtype=np.float64)
     turns = frames.orientations(scenario, q)
     found = [
-        _direction(turns, loop.body, loop.axis) - _direction(turns, loop.to, loop.to_axis)
+        _direction(turns, loop.body, loop.directions[0])
+        - _direction(turns, loop.to, loop.directions[1])
         for loop in scenario.loops
         if loop.axis
     ]
@@ -314,9 +315,10 @@ def axis_gap_velocities(scenario: Scenario, q: np.ndarray, qd: np.ndarray) -> np
     found = []
     for loop in scenario.loops:
         if loop.axis:
-            change = frames.cross(rate[..., loop.body, :], _direction(turns, loop.body, loop.axis))
+            own, other = loop.directions
+            change = frames.cross(rate[..., loop.body, :], _direction(turns, loop.body, own))
             if loop.to != GROUND:
-                axis = _direction(turns, loop.to, loop.to_axis)
+                axis = _direction(turns, loop.to, other)
                 change = change - frames.cross(rate[..., loop.to, :], axis)
             found.append(change)
     return _stacked(found, scenario, q)
@@ -406,8 +408,9 @@ def loop_errors(scenario: Scenario, q: np.ndarray) -> np.ndarray:
     turns, gaps = frames.orientations(scenario, q), loop_gaps(scenario, q)
 
     def turned(loop: Loop) -> np.ndarray:
-        axis = _direction(turns, loop.body, loop.axis)
-        return rotations.cross(_direction(turns, loop.to, loop.to_axis), axis)
+        own, other = loop.directions
+        axis = _direction(turns, loop.body, own)
+        return rotations.cross(_direction(turns, loop.to, other), axis)
 
     return _constraint_rows(scenario, turns, gaps, turned)
 
@@ -440,7 +443,7 @@ def _constraint_rows(
         rows.append(translation)
         if loop.axis:
             vector = turned(loop)
-            for direction in rotations.hinge_directions(loop.to_axis):
+            for direction in rotations.hinge_directions(loop.directions[1]):
                 along = _direction(turns, loop.to, direction)
                 rows.append((along * vector).sum(axis=-1, keepdims=True))
     return np.concatenate(rows, axis=-1)
@@ -499,13 +502,14 @@ def joint_momenta(scenario: Scenario, q: np.ndarray, q_dot: np.ndarray) -> np.nd
     for k, turn in enumerate(frames.orientations(scenario, q)):
         body, force, moment = scenario.bodies[k], forces[..., k, :], moments[..., k, :]
         if body.joint == PRISMATIC:
-            found.append((frames.rotate(turn, body.axis) * force).sum(axis=-1, keepdims=True))
+            found.append((frames.rotate(turn, body.direction) * force).sum(axis=-1, keepdims=True))
         elif body.joint == REVOLUTE and scenario.spatial:
-            found.append((frames.rotate(turn, body.axis) * moment).sum(axis=-1, keepdims=True))
+            axis = frames.rotate(turn, body.direction)
+            found.append((axis * moment).sum(axis=-1, keepdims=True))
         elif body.joint == REVOLUTE:
             found.append(moment)
         elif body.joint != FIXED:
-            parts = (moment,) if body.joint == SPHERICAL else (force, moment)
+            parts = [moment] if body.joint == SPHERICAL else [force, moment]
             if scenario.spatial:
                 parts = [frames.times(np.swapaxes(turn, -1, -2), part) for part in parts]
             found += parts

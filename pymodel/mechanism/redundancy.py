@@ -145,7 +145,7 @@ def with_kept_rows(scenario: Scenario) -> Scenario:
     chosen = _independent(LoopConstraints(_keeping(scenario, range(count))), scenario.q0, rank)
     found = _keeping(scenario, chosen)
     loops = [
-        replace(loop, kept=None) if len(loop.kept) == rows.stop - rows.start else loop
+        replace(loop, kept=None) if len(loop.kept or ()) == rows.stop - rows.start else loop
         for loop, rows in zip(found.loops, kinematics.loop_rows(scenario), strict=True)
     ]
     return replace(scenario, loops=tuple(loops))
@@ -232,9 +232,10 @@ def _walk(
 ) -> Iterator[np.ndarray]:
     """Postures that the loops allow, from q as straight on as they let it move."""
     for _ in range(WALK_STEPS):
-        q = constraints.moved(q, WALK_STEP * direction)
-        if q is None:
+        moved = constraints.moved(q, WALK_STEP * direction)
+        if moved is None:
             return
+        q = moved
         yield q
         free = constraints.freedom(q, rank)
         direction = free.T @ (free @ direction)

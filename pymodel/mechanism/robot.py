@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, wraps
+from functools import cached_property, partial, wraps
 from typing import ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -69,14 +69,8 @@ class Link:
     damping: float = 0.0
     armature: float = 0.0
     zero: float = 0.0
-    frame_rotation: np.ndarray = None
-    frame_offset: np.ndarray = None
-
-    def __post_init__(self) -> None:
-        if self.frame_rotation is None:
-            object.__setattr__(self, "frame_rotation", np.eye(3))
-        if self.frame_offset is None:
-            object.__setattr__(self, "frame_offset", np.zeros(3))
+    frame_rotation: np.ndarray = field(default_factory=partial(np.eye, 3))
+    frame_offset: np.ndarray = field(default_factory=partial(np.zeros, 3))
 
     @property
     def mass(self) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -56,11 +56,12 @@ def robot_of(scenario: Scenario) -> Robot:
     gravity = _in_space(scenario.gravity)
     strength = float(np.linalg.norm(gravity))
     ground = _frame_along(-gravity / strength).T if strength else np.eye(3)
-    places, links = {GROUND: _Place(FIXED_BASE, ground, np.zeros(3))}, []
+    places = {GROUND: _Place(FIXED_BASE, ground, np.zeros(3))}
+    links: list[dict[str, Any]] = []
     for k, body in enumerate(scenario.bodies):
         parent, rotation, offset = places[body.parent]
         offset = offset + rotation @ _in_space(body.attach)
-        turn = body.rotation if scenario.spatial else (0.0, 0.0, body.rotation)
+        turn = body.rotation if isinstance(body.rotation, tuple) else (0.0, 0.0, body.rotation)
         rotation = rotation @ from_angles(turn)
         if body.joint == FIXED:
             places[k] = _Place(parent, rotation, offset)

@@ -57,9 +57,9 @@ def to_angles(rotation: np.ndarray) -> np.ndarray:
 
 def about_axis(axis: Sequence[float], angle: np.ndarray) -> np.ndarray:
     """Rotations (..., 3, 3) by an angle (...), rad, about a unit vector (Rodrigues' formula)."""
-    axis = np.asarray(axis, dtype=np.float64)
+    along = np.asarray(axis, dtype=np.float64)
     cosine, sine = np.cos(angle)[..., None, None], np.sin(angle)[..., None, None]
-    return cosine * _UNIT + sine * skew(axis) + (1.0 - cosine) * (axis[:, None] * axis)
+    return cosine * _UNIT + sine * skew(along) + (1.0 - cosine) * (along[:, None] * along)
 
 
 def from_quaternion(quaternion: np.ndarray) -> np.ndarray:
@@ -91,7 +91,7 @@ def turned(quaternion: np.ndarray, turn: np.ndarray) -> np.ndarray:
     return found / np.linalg.norm(found, axis=-1, keepdims=True)
 
 
-def hinge_directions(to_axis: Sequence[float]) -> np.ndarray:
+def hinge_directions(to_axis: Sequence[float] | np.ndarray) -> np.ndarray:
     """The directions about which a hinge does not let its bodies turn against each other.
 
     Parameters

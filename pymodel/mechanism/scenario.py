@@ -195,6 +195,24 @@ class Body:
     damping: float = 0.0
     name: str = ""
 
+    @property
+    def direction(self) -> Vector:
+        """The axis of a joint that has one."""
+        assert self.axis is not None
+        return self.axis
+
+    @property
+    def turn(self) -> tuple[float, ...]:
+        """The rotation of a body in space: roll, pitch and yaw."""
+        assert not isinstance(self.rotation, float)
+        return self.rotation
+
+    @property
+    def moments(self) -> tuple[float, ...]:
+        """The inertia of a body in space."""
+        assert not isinstance(self.inertia, float)
+        return self.inertia
+
 
 @dataclass(frozen=True)
 class Loop:
@@ -227,6 +245,12 @@ class Loop:
     axis: Vector | None = None
     to_axis: Vector | None = None
     kept: tuple[int, ...] | None = None
+
+    @property
+    def directions(self) -> tuple[Vector, Vector]:
+        """The axes of a spatial revolute joint, on ``body`` and on ``to``."""
+        assert self.axis is not None and self.to_axis is not None
+        return self.axis, self.to_axis
 
     @property
     def axes_turn(self) -> bool:
@@ -345,7 +369,8 @@ class Scenario:
         tables = [body.torque for body in self.bodies if isinstance(body.torque, Table)]
         times = np.array([t for table in tables for t in table.times])
         times = np.unique(np.rint(times / self.step * 1e6) / 1e6) * self.step
-        return times[times > 0.0].tolist()
+        found: list[float] = times[times > 0.0].tolist()
+        return found
 
     @property
     def longest_step(self) -> float:
@@ -496,6 +521,6 @@ def _slices(sizes: list[int]) -> list[slice]:
     return [slice(end - size, end) for end, size in zip(ends, sizes, strict=True)]
 
 
-def _flat(values: list[float | tuple], sizes: list[Freedoms], kind: int) -> np.ndarray:
+def _flat(values: list[float | tuple[float, ...]], sizes: list[Freedoms], kind: int) -> np.ndarray:
     parts = [np.atleast_1d(value)[: size[kind]] for value, size in zip(values, sizes, strict=True)]
     return np.concatenate(parts).astype(float)

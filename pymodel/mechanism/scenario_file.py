@@ -206,7 +206,7 @@ def _tolerance(time: FileTable, integrator: str) -> float | None:
     if integrator not in ADAPTIVE:
         known = ", ".join(ADAPTIVE)
         raise time.error("tolerance", f"only for an adaptive integrator ({known})")
-    tolerance = time.get("tolerance")
+    tolerance: float = time.get("tolerance")
     lowest, highest = TOLERANCES
     if not lowest <= tolerance <= highest:
         raise time.error("tolerance", f"must lie in {lowest:g}..{highest:g}, got {tolerance!r}")
@@ -283,10 +283,10 @@ def _body(table: FileTable, index: int, earlier: list[Body], parents: list[int])
 
 
 def _joint(table: FileTable, known: tuple[str, ...]) -> str:
-    joint = table.get("joint")
-    known = [name for name in known if table.spatial or name != SPHERICAL]
-    if joint not in known:
-        raise table.error("joint", f"must be one of {', '.join(known)}, got {quote(joint)}")
+    joint: str = table.get("joint")
+    names = [name for name in known if table.spatial or name != SPHERICAL]
+    if joint not in names:
+        raise table.error("joint", f"must be one of {', '.join(names)}, got {quote(joint)}")
     return joint
 
 
@@ -294,7 +294,8 @@ def _axis(table: FileTable, key: str, needed: bool) -> Vector | None:
     if needed:
         if key not in table.data:
             raise table.error(key, "required key is missing")
-        return table.get(key)
+        axis: Vector = table.get(key)
+        return axis
     table.refuse((key,), "this joint has none")
     return None
 
@@ -307,6 +308,7 @@ def _coordinates(table: FileTable, joint: str, count: int) -> float | tuple[floa
     values = table.numbers_of("q", count, (*(0.0,) * (count - 1), 1.0 if turns else 0.0))
     if not turns:
         return values
+    assert isinstance(values, tuple)
     quaternion = values[-4:]
     length = math.hypot(*quaternion)
     if not 0.0 < length < math.inf:
@@ -321,8 +323,8 @@ def _loop(table: FileTable, count: int) -> Loop:
     values = _between(table, count, "loop", [key for key in table.keys if key in LOOP_ENDS])
     joint = _joint(table, LOOP_JOINTS)
     hinge = joint == REVOLUTE and table.spatial
-    axes = {key: _axis(table, key, hinge) for key in ("axis", "to_axis")}
-    return Loop(**values, joint=joint, **axes)
+    axis, to_axis = (_axis(table, key, hinge) for key in ("axis", "to_axis"))
+    return Loop(**values, joint=joint, axis=axis, to_axis=to_axis)
 
 
 def _spring(table: FileTable, count: int) -> Spring:

@@ -158,6 +158,7 @@ def _spread(
 ) -> None:
     """Give each table its own value of a key."""
     dimension, count = len(scenario.gravity), len(tables)
+    own: tuple[int, ...]
     if key.kind == "coordinates":
         sizes, own = [size.q for size in scenario.freedoms], ()
     elif key.kind == "velocities":

@@ -107,8 +107,11 @@ def about(axis: int, angle: float) -> np.ndarray:
 
 def sine_and_cosine(angle: float) -> tuple[float, float]:
     """Sine and cosine; of quarter turns they are 0 and +-1."""
-    found = np.sin(angle), np.cos(angle)
-    return tuple(float(np.round(x)) if abs(x - np.round(x)) < ROUNDING else float(x) for x in found)
+    return _rounded(np.sin(angle)), _rounded(np.cos(angle))
+
+
+def _rounded(x: np.floating) -> float:
+    return float(np.round(x)) if abs(x - np.round(x)) < ROUNDING else float(x)
 
 
 def is_quarter_turn(angle: float) -> bool:

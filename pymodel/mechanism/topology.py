@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import reduce
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from pymodel.mechanism.scenario import GROUND, PRISMATIC, Scenario, Vector
 
 SHAPES = ("balanced", "left", "right")
+
+Tree: TypeAlias = "int | tuple[Tree, Tree]"  #: an assembly tree: nested pairs of bodies
 
 
 class Handle(NamedTuple):
@@ -100,10 +102,10 @@ class Topology:
         self.carried = [[k] for k in range(n)]
         for k in reversed(range(n)):  # parents stand before their children
             self.carried[k] += sorted(j for c in self.children[k] for j in self.carried[c])
-        self.points = [[] for _ in bodies]
+        self.points: list[list[Point]] = [[] for _ in bodies]
         self.joints = [
             Connection(
-                self._handle(
+                self._handle_or_ground(
                     body.parent, Point(body.attach, k if body.joint == PRISMATIC else None), k
                 ),
                 Handle(k, 0, k),
@@ -112,12 +114,12 @@ class Topology:
         ]
         self.joints += [
             Connection(
-                self._handle(loop.to, Point(loop.at), j),
+                self._handle_or_ground(loop.to, Point(loop.at), j),
                 self._handle(loop.body, Point(loop.point), j),
             )
             for j, loop in enumerate(scenario.loops, start=n)
         ]
-        self.handles = [[] for _ in bodies]
+        self.handles: list[list[Handle]] = [[] for _ in bodies]
         for handle in sorted(h for joint in self.joints for h in joint if h is not None):
             self.handles[handle.body].append(handle)
         heavy = [max(c, key=lambda k: len(self.carried[k])) if c else None for c in self.children]
@@ -128,12 +130,13 @@ class Topology:
                 while (outer := heavy[self.paths[-1][-1]]) is not None:
                     self.paths[-1].append(outer)
 
-    def _handle(self, body: int, point: Point, joint: int) -> Handle | None:
-        if body == GROUND:
-            return None
+    def _handle(self, body: int, point: Point, joint: int) -> Handle:
         if point not in self.points[body]:
             self.points[body].append(point)
         return Handle(body, 1 + self.points[body].index(point), joint)
+
+    def _handle_or_ground(self, body: int, point: Point, joint: int) -> Handle | None:
+        return None if body == GROUND else self._handle(body, point, joint)
 
     @property
     def loops(self) -> list[Connection]:
@@ -215,7 +218,7 @@ class Topology:
         return cuts[::-1]
 
 
-def build_tree(shape: str | int | tuple, n: int) -> int | tuple:
+def build_tree(shape: str | Tree, n: int) -> Tree:
     """Build the binary assembly tree over the bodies of a chain.
 
     Parameters
@@ -237,27 +240,30 @@ def build_tree(shape: str | int | tuple, n: int) -> int | tuple:
         If ``shape`` is unknown, or its leaves are not 0..n-1 in order.
     """
     if isinstance(shape, str):
+        first: Tree = 0
+        last: Tree = n - 1
         if shape == "balanced":
             return _balanced(0, n)
         if shape == "left":
-            return reduce(lambda tree, k: (tree, k), range(1, n), 0)
+            return reduce(lambda tree, k: (tree, k), range(1, n), first)
         if shape == "right":
-            return reduce(lambda tree, k: (k, tree), reversed(range(n - 1)), n - 1)
+            return reduce(lambda tree, k: (k, tree), reversed(range(n - 1)), last)
         raise ValueError(f"shape {shape!r}: must be one of {', '.join(SHAPES)}")
     if _leaves(shape) != list(range(n)):
         raise ValueError(f"shape: leaves must be 0..{n - 1} in order")
     return shape
 
 
-def _balanced(first: int, last: int) -> int | tuple:
+def _balanced(first: int, last: int) -> Tree:
     if last - first == 1:
         return first
     middle = (first + last + 1) // 2
     return _balanced(first, middle), _balanced(middle, last)
 
 
-def _leaves(tree: int | tuple) -> list[int]:
-    found, todo = [], [tree]  # not recursive: a tree may be as deep as it has bodies
+def _leaves(tree: Tree) -> list[int]:
+    found: list[int] = []
+    todo = [tree]  # not recursive: a tree may be as deep as it has bodies
     while todo:
         part = todo.pop()
         if isinstance(part, int):

@@ -1,6 +1,7 @@
 """Units of the coordinates, velocities and momenta of a scenario's joints."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from pymodel.mechanism import schema
 from pymodel.mechanism.scenario import FREE, PRISMATIC, Scenario
@@ -50,7 +51,7 @@ def force_units(scenario: Scenario) -> list[str]:
     return [FORCES[unit] for unit in motions(scenario)]
 
 
-def key_unit(scenario: Scenario, place: Sequence[str | int]) -> str:
+def key_unit(scenario: Scenario, place: Sequence[Any]) -> str:
     """Unit of a number in a scenario file, empty without one.
 
     Parameters

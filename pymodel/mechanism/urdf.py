@@ -19,6 +19,7 @@ from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from numbers import Real
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -162,8 +163,14 @@ def load(
         links.append(link)
     odd = (*_check_inertia(source, links), *_inertia_warnings(links))
     warnings = (*_joint_warnings(moving, joints, damping), *odd)
-    told = {"notes": notes, "warnings": tuple(map(one_line, warnings))}
-    return Robot(file.name, tuple(links), source=source, fixed=fixed, **told)
+    return Robot(
+        file.name,
+        tuple(links),
+        source=source,
+        fixed=fixed,
+        notes=notes,
+        warnings=tuple(map(one_line, warnings)),
+    )
 
 
 @dataclass
@@ -209,7 +216,7 @@ def _parsed(source: str) -> _File:
     tree = parsed_xml(source)
     links = [_element(source, UrdfLink, element) for element in tree.findall("link")]
     joints = [_element(source, UrdfJoint, element) for element in tree.findall("joint")]
-    return _File(tree.get("name"), links, joints)
+    return _File(tree.attrib["name"], links, joints)
 
 
 def _element(source: str, kind: type, element: ElementTree.Element) -> UrdfLink | UrdfJoint:
@@ -228,7 +235,7 @@ def _element(source: str, kind: type, element: ElementTree.Element) -> UrdfLink 
         raise RobotError(source, name, reason) from None
 
 
-def _prune(element: ElementTree.Element, kind: type) -> None:
+def _prune(element: ElementTree.Element, kind: Any) -> None:
     """Remove what the library does not know: it would print that.
 
     Raises
