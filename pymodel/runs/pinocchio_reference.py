@@ -23,6 +23,8 @@ from pymodel.mechanism import urdf
 from pymodel.mechanism.robot import FIXED_BASE, Robot
 from pymodel.runs.closed_loop import ClosedLoop
 
+SQUARED = 100  # a number of up to 2 to this power, or down to its inverse, can be squared
+
 
 def model(robot: Robot) -> pinocchio.Model:
     """Pinocchio's model of the file that a robot was read from, as :mod:`urdf` read it.
@@ -61,7 +63,9 @@ def _check_placement(robot: Robot, joint: str, ours: pinocchio.SE3, theirs: pino
 def _as_read(path: str) -> str:
     """What :mod:`urdf` reads of a robot's file, with a limit of each joint that needs one.
 
-    Axes are scaled, as Pinocchio squares them; between numbers there is one space.
+    Axes of extreme length are scaled, as Pinocchio squares them; all others stay as they are, since
+    Pinocchio has quicker joints for axes that are 1 along x, y or z. Between numbers there is one
+    space.
     """
     file = urdf.parsed_xml(path)
     robot = ElementTree.Element("robot", file.attrib)
@@ -75,7 +79,8 @@ def _as_read(path: str) -> str:
         for axis in kept.findall("axis"):
             numbers = np.array(axis.attrib["xyz"].split(), float)
             _, exponent = np.frexp(np.abs(numbers).max())
-            axis.set("xyz", " ".join(map(repr, np.ldexp(numbers, -exponent).tolist())))
+            if abs(exponent) > SQUARED:
+                axis.set("xyz", " ".join(map(repr, np.ldexp(numbers, -exponent).tolist())))
         if element.get("type") in ("revolute", "prismatic"):
             ElementTree.SubElement(kept, "limit", effort="0", velocity="0")
     return ElementTree.tostring(robot, encoding="unicode")

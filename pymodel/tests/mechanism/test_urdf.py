@@ -106,6 +106,16 @@ def test_snapped_placements_are_close_to_those_of_the_file():
             assert np.abs(ours.homogeneous - theirs.homogeneous).max() < 1e-5
 
 
+def test_pinocchio_has_the_joints_that_the_file_gives_it():
+    """An axis along z has a joint of its own, quicker than one along any axis."""
+    for name in NAMES:
+        robot = urdf.load(ROBOTS / f"{name}.urdf", floating=True)
+        file = pinocchio.buildModelFromUrdf(robot.source, pinocchio.JointModelFreeFlyer())
+        kinds = [joint.shortname() for joint in pinocchio_reference.model(robot).joints]
+        assert kinds == [joint.shortname() for joint in file.joints]
+        assert "JointModelRZ" in kinds
+
+
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
