@@ -2,6 +2,6 @@
 
 import sys
 
-from pymodel.commands import run_command
+from pymodel.app.start import run_command
 
-sys.exit(run_command("pymodel.cli", sys.argv[1:]))
+sys.exit(run_command("pymodel.app.command", sys.argv[1:]))

@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from pymodel.app.options import COPROCESSOR, STEP, OptionParser, RunOptions, add_options, one_of
 from pymodel.arith import scalars
 from pymodel.compile.native import NoCompilerError
 from pymodel.mechanism.scenario_file import load
@@ -24,7 +25,6 @@ from pymodel.runs.trajectory import read_csv
 from scripts.hardware_run import trial
 from scripts.kernel.places import BUILD, DEMO_SCENARIOS, scenario_file
 from scripts.run import run, status_of
-from scripts.run_options import COPROCESSOR, STEP, OptionParser, RunOptions, add_options, one_of
 
 DIFFERS = 1  # exit status
 COLUMNS = ("model", "co-processor", "step engine")
@@ -120,7 +120,7 @@ def demo(name: str, out: Path, **options: Any) -> tuple[list[Summary], int]:
     out
         Folder for the results.
     options
-        Further ones of :class:`scripts.run_options.RunOptions`.
+        Further ones of :class:`pymodel.app.options.RunOptions`.
 
     Returns
     -------

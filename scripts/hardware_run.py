@@ -10,6 +10,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from pymodel.app.options import AUTO, STEP, RunOptions
 from pymodel.arith import scalars
 from pymodel.hardware.bench import Bench
 from pymodel.hardware.cosim import TEST
@@ -25,7 +26,6 @@ from pymodel.runs.progress import progress
 from pymodel.runs.session import finish
 from pymodel.runs.summary import Summary
 from scripts.hardware_targets import TARGETS, Target
-from scripts.run_options import AUTO, STEP, RunOptions
 
 DIFFERS = 1  # exit status
 TRIAL_STEPS = 2  # of hardware, before a run of minutes

@@ -6,6 +6,7 @@ from typing import Any
 
 from pymodel.algorithms import drives
 from pymodel.algorithms.step import Chain
+from pymodel.app.options import COPROCESSOR, STEP, RunOptions
 from pymodel.arith import scalars
 from pymodel.hardware.bench import Bench
 from pymodel.hardware.step_engine import rtl_parameters
@@ -14,7 +15,6 @@ from pymodel.machine.registers import STEP_MAX_WORD
 from pymodel.mechanism.scenario import Scenario
 from pymodel.runs import engine_runs
 from pymodel.runs.input_error import InputError
-from scripts.run_options import COPROCESSOR, STEP, RunOptions
 from tb.cosim_hdca import bench as cosim_hdca
 from tb.cosim_ldup import bench as cosim_ldup
 from tb.cosim_step import bench as cosim_step

@@ -18,6 +18,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from pymodel.app.options import ARRAY, NATIVE, STEP
+from pymodel.app.robot_options import RobotOptions, options_of
 from pymodel.arith.fp import Format
 from pymodel.compile.robot_kernels import count, recorded
 from pymodel.compile.schedule import bounds
@@ -37,9 +39,7 @@ from pymodel.runs.progress import progress
 from pymodel.runs.summary import flag_names, write_summary
 from scripts.hardware_run import usable_simulator, watched
 from scripts.hardware_targets import check_word, engine
-from scripts.robot_options import RobotOptions, options_of
 from scripts.run import status_of
-from scripts.run_options import ARRAY, NATIVE, STEP
 from tb.cosim_array import bench as cosim_array
 from tb.cosim_robot import bench as cosim_robot
 from tb.cosim_robot.handover import FILE, Calls

@@ -7,7 +7,8 @@ Exit status: 0 done, 1 the run broke off or the hardware differed from the model
 import sys
 from collections.abc import Callable
 
-from pymodel.commands import BAD_INPUT, INTERRUPTED, ended_by, text_of
+from pymodel.app.options import MODEL, NATIVE, OptionParser, RunOptions, add_options, either, one_of
+from pymodel.app.start import BAD_INPUT, INTERRUPTED, ended_by, text_of
 from pymodel.mechanism.scenario import Scenario
 from pymodel.mechanism.scenario_file import load
 from pymodel.runs.files import animate_run
@@ -16,7 +17,6 @@ from pymodel.runs.session import run_model
 from pymodel.runs.summary import Summary
 from scripts.hardware_run import run_hardware
 from scripts.hardware_targets import TARGETS
-from scripts.run_options import MODEL, NATIVE, OptionParser, RunOptions, add_options, either, one_of
 
 
 def run(options: RunOptions) -> tuple[Summary | None, int]:

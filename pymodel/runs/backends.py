@@ -113,7 +113,7 @@ def _package() -> dict[str, str]:
     for path in sorted(PACKAGE.glob("*/**/*")):
         own = path.relative_to(PACKAGE).parts
         hidden = any(part.startswith(".") for part in own)  # of an editor or a notebook
-        if path.suffix in CODE and own[0] != "tests" and not hidden:
+        if path.suffix in CODE and own[0] not in ("app", "tests") and not hidden:
             found.update(path.read_bytes() + b"\0")
     return {"code": found.hexdigest()[:16]}
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import pymodel
-from pymodel.cli import main
+from pymodel.app.command import main
 from pymodel.mechanism.kinematics import loop_tilt, point_position
 from pymodel.tests.places import ROOT, SCENARIOS
 

@@ -22,10 +22,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
+from pymodel.app.options import OptionParser, whole
 from pymodel.hardware.bench import DEFAULT_SEED, MAX_SEED, Bench
 from pymodel.hardware.simulators import require_usable
 from pymodel.runs.input_error import InputError
-from scripts.run_options import OptionParser, whole
 from tb.fp_add.bench import BENCH as FP_ADD
 from tb.fp_mul.bench import BENCH as FP_MUL
 from tb.fp_recip.bench import BENCH as FP_RECIP

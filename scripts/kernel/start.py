@@ -2,7 +2,7 @@
 
 import sys
 
-from pymodel.commands import run_command
+from pymodel.app.start import run_command
 
 if __name__ == "__main__":
     sys.exit(run_command(sys.argv[1], sys.argv[2:]))

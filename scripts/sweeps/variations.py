@@ -7,13 +7,13 @@ variations failed, 2 bad input, 130 Ctrl-C.
 import argparse
 
 from pymodel.algorithms.requests import RECORDED_BASES
+from pymodel.app.options import AUTO, LANES, OptionParser, either, lanes_of, one_of, refuse_unused
+from pymodel.app.sweep import sweep, sweep_options
 from pymodel.hardware.simulators import SIMULATORS
 from pymodel.runs.backends import BACKENDS
 from pymodel.runs.input_error import InputError
-from pymodel.sweep_commands import sweep, sweep_options
 from scripts.hardware_run import usable_simulator
 from scripts.run import status_of
-from scripts.run_options import AUTO, LANES, OptionParser, either, lanes_of, one_of, refuse_unused
 from scripts.sweeps.engine import backend
 
 ENGINE = "engine"

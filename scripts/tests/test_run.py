@@ -12,6 +12,7 @@ import pytest
 from rich.console import Console
 
 from pymodel import commands
+from pymodel.app.options import BASES, COPROCESSOR, STEP, OptionParser, RunOptions, whole
 from pymodel.hardware import simulators
 from pymodel.hardware.handover import Handover, print_progress, read_progress
 from pymodel.mechanism.scenario import GROUND, Spring
@@ -24,7 +25,6 @@ from scripts import demo, hardware_run, run
 from scripts.evidence import gallery
 from scripts.evidence.robots.closed_loop import LoopOptions
 from scripts.kernel.places import ROOT
-from scripts.run_options import BASES, COPROCESSOR, STEP, OptionParser, RunOptions, whole
 from scripts.tests import outer_make
 
 pytestmark = pytest.mark.rtl_of()

@@ -29,14 +29,13 @@ FLOORS = (
     "pymodel/compile/",
     "pymodel/runs/",
     "pymodel/hardware/",
-    "pymodel/",  # the command line
+    "pymodel/app/",
+    "pymodel/",  # what starts it
     "tb/common/",
     "tb/",
     "scripts/kernel/",
-    "scripts/run_options",  # these move into the package's command
-    "scripts/hardware_",
+    "scripts/hardware_",  # these move into the package's command
     "scripts/run.py",
-    "scripts/robot_options",
     "scripts/robot.py",
     "scripts/demo",
     "scripts/evidence/",

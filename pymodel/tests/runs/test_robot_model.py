@@ -8,7 +8,7 @@ import numpy as np
 import pinocchio
 import pytest
 
-from pymodel.cli import main
+from pymodel.app.command import main
 from pymodel.compile import native
 from pymodel.compile.robot_kernels import chained, recorded
 from pymodel.machine.isa import Machine

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from pymodel.app.options import OptionParser, whole
 from pymodel.hardware.bench import DEFAULT_SEED, MAX_SEED, Bench
 from pymodel.runs.input_error import InputError
 from scripts.dev.waves.choose import shown
@@ -20,7 +21,6 @@ from scripts.dev.waves.problem import Problem
 from scripts.dev.waves.viewer import open_waveform
 from scripts.dev.waves.waveform import Waveform
 from scripts.kernel.places import BUILD, ROOT
-from scripts.run_options import OptionParser, whole
 
 
 def named(name: str, simulator: str, config: str, test: str) -> Bench:

@@ -4,8 +4,8 @@ import importlib
 import sys
 from collections.abc import Sequence
 
+from pymodel.app.options import OptionParser, one_of
 from pymodel.runs.input_error import InputError
-from scripts.run_options import OptionParser, one_of
 
 #: Parts in the order in which they run; each is a module beside this with a `main`.
 PARTS = ("speed", "step_engine", "array", "native")

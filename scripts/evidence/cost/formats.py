@@ -14,6 +14,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from pymodel.app.options import OptionParser, whole
 from pymodel.arith.errors import Error
 from pymodel.mechanism.scenario_file import MAX_STEPS, load
 from pymodel.runs import session
@@ -22,7 +23,6 @@ from scripts.evidence.cost.formats_result import OUT, PICTURE, RESULT, Run, arit
 from scripts.evidence.cost.summary import current_rows
 from scripts.kernel.documents import read
 from scripts.kernel.places import DEMOS, ROOT, scenario_file
-from scripts.run_options import OptionParser, whole
 
 #: What is kept of the summary of a run.
 KEPT = (

@@ -19,6 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from pymodel.app.options import OptionParser, one_of, whole
 from pymodel.arith.errors import Error
 from scripts.evidence.cost.job import FAMILIES, SEEDS, Job
 from scripts.evidence.cost.jobs import chosen_jobs
@@ -29,7 +30,6 @@ from scripts.evidence.cost.summary import SUMMARY, current
 from scripts.kernel.places import ROOT
 from scripts.kernel.set_up import add_set_up, set_up
 from scripts.kernel.tools import OUT
-from scripts.run_options import OptionParser, one_of, whole
 
 MOST_SEEDS, MOST_JOBS = 1000, 64
 WIDTH = 150  # columns where there is no terminal

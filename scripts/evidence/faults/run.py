@@ -20,12 +20,12 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from pymodel.app.options import OptionParser, fill_in, whole
 from pymodel.arith.errors import Error
 from pymodel.hardware.bench import MAX_SEED
 from scripts.evidence.faults.campaign import FOLDER, Campaign, FaultsError, Row
 from scripts.kernel.alone import alone_in
 from scripts.kernel.journal import Summary
-from scripts.run_options import OptionParser, fill_in, whole
 from tb.faults.units import UNITS
 
 COUNT, SEED, WIDTH = 2500, 1, 150

@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from pymodel.app.options import OptionParser
 from pymodel.arith.errors import Error
 from pymodel.arith.fp import Format
 from scripts.evidence.formal import plants
@@ -26,7 +27,6 @@ from scripts.evidence.formal.waveform import show
 from scripts.kernel.alone import alone_in
 from scripts.kernel.places import ROOT
 from scripts.kernel.set_up import add_set_up, set_up
-from scripts.run_options import OptionParser
 
 WIDTH = 150  # columns where there is no terminal
 PARALLEL = 2

@@ -19,13 +19,13 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from pymodel.app.options import OptionParser, whole
 from pymodel.arith.errors import Error
 from pymodel.hardware.bench import MAX_SEED
 from pymodel.hardware.simulation import Task, simulate
 from scripts.kernel.journal import Row, Summary
 from scripts.kernel.measured_rtl import KEY, rtl_digest
 from scripts.kernel.places import BUILD
-from scripts.run_options import OptionParser, whole
 from tb.fuzz.top import PROGRESS
 from tb.fuzz.units import UNITS, Unit
 

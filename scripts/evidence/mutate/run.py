@@ -22,6 +22,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
+from pymodel.app.options import OptionParser, whole
 from pymodel.arith.errors import Error
 from pymodel.hardware.bench import MAX_SEED
 from scripts.evidence.mutate.campaign import FOLDER, KILLED, SURVIVED, Campaign, Row
@@ -31,7 +32,6 @@ from scripts.evidence.mutate.units import UNITS, Unit, chosen
 from scripts.kernel.alone import alone_in
 from scripts.kernel.journal import Summary
 from scripts.kernel.set_up import add_set_up, set_up
-from scripts.run_options import OptionParser, whole
 
 COUNT, SEEDS = 120, (1,)
 MOST = (1 << SELECT_W) - 1  # mutants of a unit

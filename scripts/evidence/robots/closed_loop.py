@@ -16,6 +16,18 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from pymodel.app.options import (
+    MODEL,
+    STEP,
+    OptionParser,
+    RunOptions,
+    add_engine_options,
+    fill_in,
+    make_command,
+    one_of,
+    refuse_unused,
+    whole,
+)
 from pymodel.arith import scalars
 from pymodel.compile.schedule import bounds
 from pymodel.hardware.simulators import simulator_version
@@ -35,18 +47,6 @@ from scripts.evidence.robots.closed_loop_plot import plot
 from scripts.hardware_run import usable_simulator, watched
 from scripts.hardware_targets import check_word, engine
 from scripts.run import status_of
-from scripts.run_options import (
-    MODEL,
-    STEP,
-    OptionParser,
-    RunOptions,
-    add_engine_options,
-    fill_in,
-    make_command,
-    one_of,
-    refuse_unused,
-    whole,
-)
 from tb.cosim_loop import bench as cosim_loop
 from tb.cosim_loop.handover import FILE, LoopHandover
 
@@ -76,7 +76,7 @@ class LoopOptions:
     steps
         Of 1 ms; default one second.
     simulator, arithmetic, lanes, seed, waves
-        As for :class:`scripts.run_options.RunOptions`.
+        As for :class:`pymodel.app.options.RunOptions`.
 
     Raises
     ------

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from pymodel.app.options import OptionParser, one_of
 from pymodel.compile import count
 from pymodel.compile.rivals import recorded
 from pymodel.mechanism import kinematics
@@ -26,7 +27,6 @@ from scripts.evidence.study.cases import CASES, CONTESTANTS, METHODS, SHOWN, TOL
 from scripts.evidence.study.runs import Job, Series, right_hand_side, solved
 from scripts.evidence.study.workers import in_parallel
 from scripts.kernel.places import BUILD, DOCS, IMAGES, ROOT
-from scripts.run_options import OptionParser, one_of
 
 OUT = BUILD / "study"
 RESULTS = OUT / "study.json"

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from pymodel.commands import INTERRUPTED
+from pymodel.app.start import INTERRUPTED
 from scripts.evidence.formal import command, plants, sby
 from scripts.evidence.formal.proofs import proof_named
 from scripts.kernel.places import ROOT

@@ -22,6 +22,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from pymodel.app.options import OptionParser, whole
 from pymodel.hardware.simulators import require_usable
 from pymodel.runs.input_error import InputError
 from scripts.evidence.coverage.code.points import BRANCH, LINE, TOGGLE, Place, merged, read
@@ -29,7 +30,6 @@ from scripts.evidence.coverage.code.runs import FOLDER, RUNS, Run
 from scripts.evidence.coverage.code.waivers import FILE, Judged, Sources, judge, load
 from scripts.evidence.coverage.functional import CoverageError
 from scripts.kernel.places import BUILD, ROOT
-from scripts.run_options import OptionParser, whole
 
 OUT = BUILD / "coverage"
 ROWS, INFO, WAIVED = OUT / "code.json", OUT / "code.info", OUT / "code-waivers.json"

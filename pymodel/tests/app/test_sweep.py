@@ -7,7 +7,7 @@ import pytest
 from pyarrow import parquet
 
 import pymodel
-from pymodel.cli import main
+from pymodel.app.command import main
 from pymodel.tests.places import SCENARIOS
 
 FILE = str(SCENARIOS / "double_pendulum.toml")

@@ -14,6 +14,7 @@ from rich.text import Text
 from pymodel.algorithms.requests import BASE, RECORDED_BASES
 from pymodel.algorithms.rigid_body.functions import FUNCTIONS
 from pymodel.algorithms.unused_options import refuse_unused_of_robot, unused_options
+from pymodel.app.call import is_robot, tell
 from pymodel.arith import scalars
 from pymodel.compile.registry import REGISTRY
 from pymodel.machine.isa import Machine, ProgramError
@@ -22,7 +23,6 @@ from pymodel.mechanism import urdf
 from pymodel.mechanism.decimals import decimal
 from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.scenario_file import load
-from pymodel.robot_commands import is_robot, tell
 from pymodel.runs import compiled
 from pymodel.runs.input_error import InputError, cannot_write, require_other_file
 from pymodel.runs.options import algorithm_options

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pymodel.cli import main
+from pymodel.app.command import main
 from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.urdf import load
 from pymodel.runs.robot_calls import call as call_table
@@ -21,7 +21,7 @@ IIWA, HYQ = str(ROBOTS / "iiwa14.urdf"), str(ROBOTS / "hyq.urdf")
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("pymodel.robot_commands.PATIENCE", 3600.0)  # a busy machine says no more
+    monkeypatch.setattr("pymodel.app.call.PATIENCE", 3600.0)  # a busy machine says no more
 
 
 def inputs(function, rows=3, path=IIWA, floating=False, **changed):

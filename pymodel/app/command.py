@@ -19,9 +19,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from pymodel import compile_command, robot_commands, sweep_commands
 from pymodel.algorithms.requests import BASE, CLOSED_BASES, RECORDED_BASES
-from pymodel.commands import BAD_INPUT, text_of
+from pymodel.app import call as robot_commands
+from pymodel.app import compile as compile_command
+from pymodel.app import sweep as sweep_commands
+from pymodel.app.start import BAD_INPUT, text_of
 from pymodel.compile.kernel import Kernel
 from pymodel.mechanism import urdf
 from pymodel.mechanism.scenario import Scenario, ScenarioError

@@ -6,10 +6,10 @@ import sys
 
 import pytest
 
-from pymodel.commands import BAD_INPUT, INTERRUPTED, MESSAGE, UNREAD
+from pymodel.app.start import BAD_INPUT, INTERRUPTED, MESSAGE, UNREAD
 from pymodel.tests.places import ROOT
 
-START = "import sys; from pymodel.commands import run_command; sys.exit(run_command('one', [7]))"
+START = "import sys; from pymodel.app.start import run_command; sys.exit(run_command('one', [7]))"
 CTRL_C = "os.kill(os.getpid(), signal.SIGINT)"
 FULL = "sys.stdout = open('/dev/full', 'w'); print(1)"
 CAUGHT = f"""

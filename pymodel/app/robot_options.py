@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 
 from pymodel.algorithms.rigid_body.functions import FUNCTIONS
-from pymodel.machine.isa import MAX_CONTEXTS, MAX_DATAPATHS
-from scripts.run_options import (
+from pymodel.app.options import (
     ARRAY,
     MODEL,
     NATIVE,
@@ -17,9 +16,10 @@ from scripts.run_options import (
     refuse_unused,
     whole,
 )
+from pymodel.machine.isa import MAX_CONTEXTS, MAX_DATAPATHS
 
 MAX_ROWS = 1_000_000
-#: Options that only the simulated engine can use, as :data:`scripts.run_options.USED_BY`.
+#: Options that only the simulated engine can use, as :data:`pymodel.app.options.USED_BY`.
 USED_BY = {
     "simulator": ("SIM", (STEP, ARRAY)),
     "waves": ("WAVES", (STEP, ARRAY)),
@@ -50,7 +50,7 @@ class RobotOptions:
     rows
         Number of states.
     simulator, arithmetic, lanes, seed, waves
-        As for :class:`scripts.run_options.RunOptions`; the seed is that of the states, too.
+        As for :class:`pymodel.app.options.RunOptions`; the seed is that of the states, too.
     contexts, datapaths, stalls
         Of the array; default :data:`ARRAY_DEFAULTS`.
 

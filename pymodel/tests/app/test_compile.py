@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pymodel.cli import main
+from pymodel.app.command import main
 from pymodel.compile.robot_kernels import recorded
 from pymodel.machine.c_driver import Driver, Status, build, compiler
 from pymodel.machine.isa import Machine

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pymodel.cli import main
+from pymodel.app.command import main
 from pymodel.mechanism.scenario_file import load
 from pymodel.runs.simulate import simulate
 from pymodel.runs.trajectory import column_names, read_csv, write_csv

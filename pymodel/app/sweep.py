@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pymodel.commands import INTERRUPTED, ended_by
+from pymodel.app.start import INTERRUPTED, ended_by
 from pymodel.runs.input_error import InputError
 from pymodel.runs.progress import progress
 
