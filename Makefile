@@ -201,7 +201,7 @@ waves: venv ## BENCH=<bench> [CONFIG= FILE=]: open its last waveform with the be
 
 .PHONY: manifests
 manifests: venv ## hdca.core (FuseSoC), Bender.yml, rtl/hdca.f, from rtl/rtl.f
-	@$(PY) -m scripts.command scripts.manifests
+	@$(PY) -m scripts.kernel.start scripts.dev.manifests
 
 .PHONY: bench native-results array-results sincos longrun results reference gallery
 bench: setup ## speeds, cycles of step engine and array, native kernels, into build/bench [ONLY=native]

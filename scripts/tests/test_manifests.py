@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from scripts import manifests
-from tb.common.rtl_files import ROOT, rtl_files
-from tb.common.simulators import usable
+from pymodel.hardware.rtl_files import ROOT, rtl_files
+from pymodel.hardware.simulators import usable
+from scripts.dev import manifests
 
 FILES = [ROOT / file for file in rtl_files()]
 CORE = yaml.safe_load((ROOT / manifests.CORE).read_text())

@@ -12,8 +12,8 @@ from typing import Any
 
 import yaml
 
-from tb.common.places import ROOT
-from tb.common.rtl_files import FILE_LIST, rtl_files
+from pymodel.hardware.places import ROOT
+from pymodel.hardware.rtl_files import FILE_LIST, rtl_files
 
 NAME = "hdca"
 CORE, BENDER, LIST = f"{NAME}.core", "Bender.yml", f"rtl/{NAME}.f"
