@@ -16,7 +16,7 @@ OPERATIONS = 64  # of a batch at most
 OPERATION_W = 64  # bits of one, and of its answer
 BEATS = 64  # of a block at most
 PAUSES = 997  # cycles after which stalls of streams repeat; a prime, as calls have no such length
-_PORT = re.compile(r"^ *(input|output) +logic +(\[[^\]]*\] +)?(\w+),?$", re.M)
+_PORT = re.compile(r"^ *(input|output) +logic +(\[[^\]]*\] +)?(\w+),? *(?://.*)?$", re.M)
 _PARAMETER = re.compile(r"^ *parameter +\w+ +(\w+) *=", re.M)
 _BUS, _IN, _OUT = "s_axil_", "s_axis_", "m_axis_"
 

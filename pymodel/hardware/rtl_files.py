@@ -8,6 +8,7 @@ from pymodel.hardware.places import ROOT
 
 FILE_LIST = "rtl/rtl.f"
 RULES = ".vlt"
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 
 
 def rtl_files(root: Path = ROOT) -> list[str]:
@@ -69,6 +70,6 @@ def needed(top: str, files: Sequence[Path]) -> list[Path]:
     found, new = set(), {top}
     while new:
         found |= new
-        texts = (re.sub("//.*", "", by_name[name].read_text()) for name in new)
+        texts = (_COMMENT.sub(" ", by_name[name].read_text()) for name in new)
         new = {word for text in texts for word in re.findall(r"\w+", text)} & by_name.keys() - found
     return [file for file in files if file.stem in found or file.suffix == RULES]

@@ -1,10 +1,8 @@
 """What a test depends on: its files, and a digest of them."""
 
 import functools
-import hashlib
 import os
 import platform
-import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -15,7 +13,7 @@ from pymodel.hardware.on_bus import MASTERS
 from pymodel.hardware.places import ROOT
 from pymodel.hardware.rtl_files import needed, rtl_files
 from pymodel.hardware.simulators import SIMULATORS, simulator_version, usable
-from scripts.kernel.digest import digest, key_of
+from scripts.kernel.digest import bytes_digest, digest, file_digest, key_of, rtl_text
 
 #: Tests of the model are below it.
 MODEL_TESTS = "pymodel/tests"
@@ -33,8 +31,6 @@ LISTS = ("rtl/rtl.f", "rtl/lint.vlt")  # of the RTL, for everybody
 MADE = ("build", "sim_build", "__pycache__")  # what tools make is nobody's input
 #: All other hidden names are of tools, too.
 HIDDEN = (".ci", ".github", ".gitignore", ".pre-commit-config.yaml", ".rules.verible_lint")
-# A line that is a comment, says nothing to a tool, and neither begins nor ends a longer one.
-COMMENT = re.compile(r"\s*//(?!\s*(?:verilator|synthesis)\b)(?!.*(?:/\*|\*/))")
 
 
 def places_of(item: pytest.Function) -> tuple[str, ...]:
@@ -106,7 +102,7 @@ def _is_made(name: str) -> bool:
 def digest_of(item: pytest.Function, seed: int | None) -> str:
     """Changes with the files that a test depends on, with the tools, and with the seed.
 
-    That of a simulation does not change with lines of comment in its RTL; see
+    That of a simulation does not change with comments and layout of its RTL; see
     :func:`digest_of_bench`.
     """
     bench = bench_of(item)
@@ -118,17 +114,13 @@ def digest_of_bench(bench: Bench, seed: int | None) -> str:
 
     The key is that of :func:`scripts.kernel.digest.key_of`.
     """
-    return f"{_digest(_beside(bench), seed, True)} {key_of(rtl_texts(rtl_of(bench)))}"
-
-
-def rtl_texts(files: Iterable[str]) -> dict[str, str]:
-    """Files of the RTL -> their texts, without lines of comment."""
-    return {file: _text(file) for file in files}
+    rest = digest(f"{_digest(_beside(bench), seed, True)}\n{rtl_text(bench.device.around())}")
+    return f"{rest} {key_of(rtl_of(bench))}"
 
 
 def rtl_digests(files: Iterable[str]) -> dict[str, str]:
-    """Files of the RTL -> digests of their texts, without lines of comment."""
-    return {file: digest(text) for file, text in rtl_texts(files).items()}
+    """Files of the RTL -> digests of what they hold."""
+    return {file: file_digest(file) for file in files}
 
 
 @functools.cache
@@ -136,29 +128,8 @@ def _digest(places: tuple[str, ...], seed: int | None, simulates: bool) -> str:
     files = sorted({file for place in places for file in _files(place)})
     words = [str(seed), *_tools()]
     for file in files:
-        words += [file, _content(file, simulates and file.endswith(".sv"))]
-    return hashlib.sha256("\n".join(words).encode()).hexdigest()
-
-
-@functools.cache
-def _content(file: str, as_rtl: bool) -> str:
-    content = _text(file).encode() if as_rtl else (ROOT / file).read_bytes()
-    return hashlib.sha256(content).hexdigest()
-
-
-@functools.cache
-def _text(file: str) -> str:
-    return without_comments((ROOT / file).read_text())
-
-
-def without_comments(text: str) -> str:
-    """SystemVerilog without lines that are empty, or comments that no tool reads.
-
-    A comment behind something stays: who reads ports off the text (:mod:`pymodel.hardware.on_bus`)
-    may see it.
-    """
-    lines = text.splitlines()
-    return "\n".join(line for line in lines if line.strip() and not COMMENT.match(line))
+        words += [file, file_digest(ROOT / file) if simulates else bytes_digest(ROOT / file)]
+    return digest("\n".join(words))
 
 
 @functools.cache

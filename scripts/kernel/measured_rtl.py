@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from scripts.kernel.digest import key_of
-from scripts.kernel.inputs import rtl_below, rtl_texts
+from scripts.kernel.inputs import rtl_below
 
 KEY = "rtl"  # of a row
 
 
 def rtl_digest(top: str) -> str:
-    """Changes with the RTL that a module is built from, lines of comment left out."""
-    return key_of(rtl_texts(rtl_below(top)))[:16]
+    """Changes with the RTL that a module is built from."""
+    return key_of(rtl_below(top))[:16]
 
 
 def unit_cell(row: Mapping[str, Any], top: str) -> str:

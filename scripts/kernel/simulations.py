@@ -1,7 +1,6 @@
 """What a regression consists of: one configuration of a bench, a simulator, a seed."""
 
 import contextlib
-import hashlib
 import importlib
 import io
 import shutil
@@ -15,8 +14,9 @@ import numpy as np
 from pymodel.hardware.bench import MAX_SEED, Bench
 from pymodel.hardware.rtl_files import needed
 from pymodel.hardware.simulation import COVERAGE
-from pymodel.hardware.simulators import simulator_version
+from pymodel.hardware.simulators import simulator_version, usable
 from pymodel.runs.input_error import InputError
+from scripts.kernel.digest import key_of, rtl_text
 from scripts.kernel.journal import Row
 from scripts.kernel.places import BUILD, ROOT
 from scripts.kernel.sources import sources_of
@@ -143,19 +143,19 @@ def _matching(patterns: Iterable[str]) -> list[Path]:
 
 @cache
 def version_of(simulator: str) -> str:
-    """The version of a simulator, asked for once."""
-    return simulator_version(simulator)
+    """The version of a simulator, asked for once; "none" if it is not there."""
+    return simulator_version(simulator) if usable(simulator) else "none"
 
 
 def digest_of(bench: str, simulator: str, *words: str) -> str:
     """Of what a verdict depends on: RTL, bench, model, data, the simulator, and the words."""
-    return digest(_files(bench), version_of(simulator), *words)
+    around = rtl_text(bench_named(bench).device.around())
+    return digest(_files(bench), version_of(simulator), around, *words)
 
 
 def digest(files: Iterable[Path], *words: str) -> str:
     """Changes with what the files hold, and with the words."""
-    parts = [path.read_bytes() for path in files] + [word.encode() for word in words]
-    return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
+    return key_of(files, *words)[:16]
 
 
 def first_seeds(seed: int, count: int) -> Iterable[int]:

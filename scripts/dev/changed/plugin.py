@@ -36,7 +36,6 @@ from scripts.kernel.inputs import (
     places_of,
     rtl_digests,
     rtl_of,
-    rtl_texts,
 )
 
 PASSED = BUILD / FOLDER / "passed.json"
@@ -188,7 +187,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
             known[test] = digest
     PASSED.parent.mkdir(parents=True, exist_ok=True)
     keys = {digest.split()[1] for digest in known.values() if _of_simulation(digest)}
-    sets = _sets() | {key_of(rtl_texts(rtl_of(x))): rtl_digests(rtl_of(x)) for x in all_benches()}
+    sets = _sets() | {key_of(rtl_of(x)): rtl_digests(rtl_of(x)) for x in all_benches()}
     _replace(PASSED.with_name(SETS), {key: sets[key] for key in keys & sets.keys()})
     _replace(PASSED, known)
     nothing = session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED

@@ -5,7 +5,7 @@ import subprocess
 
 from scripts.evidence.cost.coprocessors import BOXES
 from scripts.evidence.cost.counts import Counts, ecp5_counts, logic_delay, xc7_counts
-from scripts.evidence.cost.files import path_of
+from scripts.evidence.cost.files import path_of, read_output
 from scripts.evidence.cost.job import AREA, Job
 from scripts.evidence.cost.wrapper import TOP, wrapper
 from scripts.kernel import tools
@@ -95,7 +95,7 @@ def synthesise(job: Job) -> Counts:
 
 def stat(job: Job) -> dict:
     """What Yosys' `stat` says of the netlist of a job."""
-    return json.loads(tools.read_output(job, "stat.json"))
+    return json.loads(read_output(job, "stat.json"))
 
 
 def find_delay(job: Job) -> float | None:
@@ -111,4 +111,4 @@ def find_delay(job: Job) -> float | None:
         tools.run(YOSYS, _arguments(delay_script(job)), log, STA_LIMIT_S)
     except subprocess.TimeoutExpired:
         return None
-    return logic_delay(tools.read_output(job, "sta.txt"))
+    return logic_delay(read_output(job, "sta.txt"))

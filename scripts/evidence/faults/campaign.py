@@ -1,6 +1,5 @@
 """The injections of one top; a campaign that was cut short goes on."""
 
-import hashlib
 import json
 import os
 import re
@@ -14,9 +13,11 @@ import numpy as np
 from pymodel.arith.errors import Error
 from pymodel.hardware.on_bus import MASTERS
 from pymodel.hardware.simulation import Task, simulate
+from scripts.kernel.digest import key_of, rtl_text
 from scripts.kernel.journal import Journal, Row, read_rows
 from scripts.kernel.measured_rtl import KEY, rtl_digest
 from scripts.kernel.places import BUILD, ROOT
+from scripts.kernel.simulations import version_of
 from scripts.kernel.sources import sources_of
 from tb.faults.registers import BUS, KINDS, MEMORY, Register
 from tb.faults.units import Unit
@@ -61,8 +62,8 @@ class Campaign:
         files = [*self.unit.device.sources]
         files += [ROOT / file for file in sources_of(f"tb.{BENCH}.test_{BENCH}")]
         files += [ROOT / file for file in MASTERS]
-        text = "\0".join([*(file.read_text() for file in files), repr(self.unit)])
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
+        around = rtl_text(self.unit.device.around())
+        return key_of(files, version_of(SIMULATOR), around, repr(self.unit))[:16]
 
     def look(self) -> None:
         """Simulate once without a flip: which registers there are, how long a session takes.

@@ -1,7 +1,6 @@
 """Running SymbiYosys: what it is given, and what it says."""
 
 import functools
-import hashlib
 import os
 import re
 import subprocess
@@ -16,6 +15,7 @@ from scripts.evidence.formal.errors import FormalError
 from scripts.evidence.formal.maps import map_module
 from scripts.evidence.formal.ports import ports_module
 from scripts.evidence.formal.proof import Proof
+from scripts.kernel.digest import key_of, pinned, rtl_text
 from scripts.kernel.modules import files_by_name
 from scripts.kernel.places import ROOT
 from scripts.kernel.tools import BIN, YOSYS
@@ -167,10 +167,8 @@ def write_generated(proof: Proof) -> None:
 
 def key(proof: Proof) -> str:
     """Changes with all that the tools are given."""
-    files = [*sources(proof), REQUIREMENTS]
-    given = [script(proof), *(GENERATED[name](proof.map) for name in generated(proof))]
-    content = [(ROOT / file).read_bytes() for file in files]
-    return hashlib.sha256(b"\0".join([*content, *map(str.encode, given)])).hexdigest()[:16]
+    made = (rtl_text(GENERATED[name](proof.map)) for name in generated(proof))
+    return key_of(sources(proof), pinned(REQUIREMENTS), script(proof), *made)[:16]
 
 
 def run(

@@ -1,7 +1,6 @@
 """The mutants of one unit, judged one by one; a campaign that was cut short goes on."""
 
 import contextlib
-import hashlib
 import queue
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -12,14 +11,18 @@ from pymodel.hardware.bench import DEFAULT_SEED
 from scripts.evidence.formal.sby import HARNESSES
 from scripts.evidence.mutate import equivalence, exhaustion, known, proofs
 from scripts.evidence.mutate.errors import MutateError
-from scripts.evidence.mutate.judge import Judge, Server
+from scripts.evidence.mutate.judge import SIMULATOR, Judge, Server
 from scripts.evidence.mutate.netlist import Mutation, Netlists, describe
 from scripts.evidence.mutate.units import Unit
+from scripts.kernel.digest import digest as digest_of_text
+from scripts.kernel.digest import key_of, pinned
 from scripts.kernel.journal import Journal, Row
 from scripts.kernel.measured_rtl import KEY, rtl_digest
 from scripts.kernel.modules import files_by_name, needed_files
 from scripts.kernel.places import BUILD, ROOT
+from scripts.kernel.simulations import version_of
 from scripts.kernel.sources import sources_of
+from scripts.kernel.tools import REQUIREMENTS
 
 KILLED, EQUIVALENT, SURVIVED = "killed", "equivalent", "survived"
 SHOWN = equivalence.EQUIVALENT, exhaustion.SAME  # that a mutation changes nothing
@@ -36,9 +39,8 @@ def digest(unit: Unit) -> str:
     files += sources_of(f"tb.{unit.bench}.test_{unit.bench}")
     files += ["tb/common/fp_lanes.sv"] if unit.lanes else []
     files += PROOFS
-    texts = [(ROOT / file).read_text() for file in files]
-    told = [unit.config, *unit.told]
-    return hashlib.sha256("\0".join([*texts, *told]).encode()).hexdigest()
+    versions = pinned(REQUIREMENTS), version_of(SIMULATOR)
+    return key_of(files, *versions, unit.config, *unit.told)
 
 
 class Campaign:
@@ -59,9 +61,9 @@ class Campaign:
         self.folder.mkdir(parents=True, exist_ok=True)
         self.netlists = Netlists(unit, self.folder)
         self.netlists.read()
-        self.mutations = self.netlists.mutations(count, seeds)
-        self._journal = Journal(self.folder / "verdicts.jsonl")
         self._digest = digest(unit)
+        self.mutations = self.netlists.mutations(count, seeds, self._digest)
+        self._journal = Journal(self.folder / "verdicts.jsonl")
         self._rtl = rtl_digest(unit.module)
         self._known = self._journal.rows
         self._lock = threading.Lock()
@@ -69,7 +71,7 @@ class Campaign:
 
     def _key(self, mutation: Mutation) -> str:
         parts = (self._digest, str(mutation.variant), mutation.line)
-        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+        return digest_of_text("\0".join(parts))[:16]
 
     @property
     def todo(self) -> list[Mutation]:

@@ -10,6 +10,7 @@ from typing import Any
 from scripts.evidence.mutate.server import NUMBER_FILE
 from scripts.evidence.mutate.units import Unit
 from scripts.kernel import tools
+from scripts.kernel.journal import Journal
 from scripts.kernel.modules import file_of, needed_files, parameters_of
 from scripts.kernel.places import ROOT
 
@@ -131,7 +132,7 @@ class Netlists:
             """
             yosys(script, self.folder / f"read_{variant}.log")
 
-    def mutations(self, count: int, seeds: Sequence[int]) -> list[Mutation]:
+    def mutations(self, count: int, seeds: Sequence[int], digest: str) -> list[Mutation]:
         """Draw mutations, as many of each variant as of any other.
 
         Parameters
@@ -140,21 +141,31 @@ class Netlists:
             Of each seed.
         seeds
             That Yosys draws them from, one after the other; what two draw counts once.
+        digest
+            Of what the netlists are made of. What was drawn of it stays, whatever its lines are.
         """
         found: dict[tuple[int, str], Mutation] = {}
         variants = len(self.parameters)
         for seed, variant in product(seeds, range(variants)):
             share = count * (variant + 1) // variants - count * variant // variants
+            for line in self._drawn(variant, share, seed, digest):
+                if not re.search(RESETS_OF_MEMORIES, line):
+                    found.setdefault((variant, line), Mutation(len(found) + 1, variant, line))
+        return list(found.values())
+
+    def _drawn(self, variant: int, share: int, seed: int, digest: str) -> list[str]:
+        """Yosys' commands that plant the mutations drawn from a seed."""
+        kept = Journal(self.folder / "drawn.jsonl")
+        key = f"{digest} {variant} {share} {seed}"
+        if key not in kept.rows:
             file = self.folder / f"list_{variant}.txt"
             script = f"""
                 read_rtlil {self.clean(variant).relative_to(ROOT)}
                 mutate -list {share} -seed {seed} -o {file.relative_to(ROOT)}
             """
             yosys(script, self.folder / f"list_{variant}.log")
-            for line in file.read_text().splitlines():
-                if not re.search(RESETS_OF_MEMORIES, line):
-                    found.setdefault((variant, line), Mutation(len(found) + 1, variant, line))
-        return list(found.values())
+            kept.add({"key": key, "lines": file.read_text().splitlines()})
+        return kept.rows[key]["lines"]
 
     def plant(self, mutations: Sequence[Mutation]) -> list[Path]:
         """Write the mutated netlists, and the module that takes the unit's place.

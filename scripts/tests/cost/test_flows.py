@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from scripts.evidence.cost import boxes
+from scripts.evidence.cost import boxes, yosys
 from scripts.evidence.cost.boxes import fill_boxes
 from scripts.evidence.cost.coprocessors import NOT_TIMED
 from scripts.evidence.cost.counts import ecp5_counts
@@ -22,7 +22,7 @@ def test_own_logic_and_so_many_units(monkeypatch, multipliers, note):
     own = {"LUT4": 100, "MULT18X18D": 4, "fp_mul": multipliers, "fp_recip": 1}
     stat = json.dumps({"design": {"num_cells_by_type": own}})
     each = {"lut": 30, "dsp": 8, "ff": 5, "lutram": 0, "bram": 0.0}
-    monkeypatch.setattr(tools, "read_output", lambda job, ending: stat)
+    monkeypatch.setattr(yosys, "read_output", lambda job, ending: stat)
     monkeypatch.setattr(
         boxes, "count_box", lambda box: each if box.unit == "fp_mul" else each | {"dsp": 0}
     )

@@ -9,6 +9,7 @@ from rich.console import Console
 
 from pymodel.hardware.rtl_files import rtl_files
 from scripts.evidence.coverage.code import command
+from scripts.evidence.coverage.code.moved import Moved, moved_counts
 from scripts.evidence.coverage.code.points import BRANCH, LINE, TOGGLE, Place, merged, read
 from scripts.evidence.coverage.code.runs import RUNS
 from scripts.evidence.coverage.code.waivers import FILE, Sources, judge, load
@@ -110,6 +111,23 @@ def test_words_of_a_memory_are_one(tmp_path):
     counts = {place.what: n for place, n in merged(read(data, tmp_path)).items()}
     packed = {f"gen[2].packed_q[{word}][5]:0->1": word for word in range(2)}
     assert counts == {"gen[2].memory_q[*][5]:0->1": 1} | packed
+
+
+def test_counts_follow_what_they_counted(tmp_path):
+    now = "// A comment.\n" + SOURCE.replace(" b : c", "\n    // why\n    b : c")
+    counts = (
+        point("m.sv", 2, 3, "line", "block", "2,4-5", 1)
+        + point("m.sv", 2, 22, "branch", "cond_then", "2", 2)
+        + point("m.sv", 6, 10, "toggle", "z:0->1", count=3)
+        + point("other.sv", 2, 3, "line", "block", "2", 4)
+    )
+    moved = moved_counts(counts, {"m.sv": Moved(SOURCE, now)})
+    assert moved == (
+        point("m.sv", 3, 3, "line", "block", "3,5,7,8", 1)
+        + point("m.sv", 5, 9, "branch", "cond_then", "3,5", 2)
+        + point("m.sv", 9, 10, "toggle", "z:0->1", count=3)
+        + point("other.sv", 2, 3, "line", "block", "2", 4)
+    )
 
 
 def test_two_waivers_of_a_place_are_wrong(waivers):

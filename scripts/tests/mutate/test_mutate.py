@@ -144,7 +144,7 @@ def judged(tmp_path, monkeypatch):
     def compare(clean, module, mutation, log, states):
         return equivalence.EQUIVALENT if mutation.number % 10 == 0 else equivalence.DIFFERENT
 
-    def mutations(self, count, seeds):
+    def mutations(self, count, seeds, digest):
         return [
             Mutation(i, 0, LINE.replace("-portbit 7", f"-portbit {i}")) for i in range(1, count + 1)
         ]
@@ -731,10 +731,10 @@ MANY = 60  # faults, so that whatever the RTL is, some are where one is looked f
 def test_faults_of_a_netlist_are_planted_and_compared(folder):
     netlists = Netlists(UNIT, folder)
     netlists.read()
-    mutations = netlists.mutations(MANY, [1])
+    mutations = netlists.mutations(MANY, [1], "a")
     assert [mutation.number for mutation in mutations] == [*range(1, MANY + 1)]
     lines = [mutation.line for mutation in mutations]
-    two = netlists.mutations(MANY, [2, 1, 2])
+    two = netlists.mutations(MANY, [2, 1, 2], "a")
     assert [mutation.number for mutation in two] == [*range(1, len(two) + 1)]
     assert MANY < len({mutation.line for mutation in two}) == len(two) <= 2 * MANY
     assert set(lines) < {mutation.line for mutation in two}

@@ -66,7 +66,7 @@ def _do(run: Run) -> tuple[str, str]:
 def merge(runs: Sequence[Run]) -> Counter[Place]:
     """The counts of all runs; writes code.info."""
     whole = FOLDER / "merged.data"
-    files = [str(run.data) for run in runs]
+    files = [str(run.counts) for run in runs]
     for option, target in (("--write", whole), ("--write-info", INFO)):
         command = ["verilator_coverage", option, str(target), *files]
         done = subprocess.run(command, capture_output=True, text=True)

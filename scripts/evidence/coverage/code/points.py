@@ -72,7 +72,7 @@ def _places(fields: Mapping[str, str], root: Path) -> Iterator[Place]:
             what = re.sub(rf"\b{memory}\[\d+\]", f"{memory}[*]", what, count=1)
         yield Place(name, line, int(fields["n"]), kind, what)
     if kind != TOGGLE:
-        yield from (Place(name, line, 0, LINE, "") for line in _lines(fields.get("S", "")))
+        yield from (Place(name, line, 0, LINE, "") for line in lines_of(fields.get("S", "")))
 
 
 @cache
@@ -82,7 +82,7 @@ def _memories(file: Path) -> dict[int, str]:
     return {number: found[1] for number, text in lines if (found := _MEMORY.search(text))}
 
 
-def _lines(text: str) -> Iterator[int]:
+def lines_of(text: str) -> Iterator[int]:
     """The lines of ``12-14,17``."""
     for part in filter(None, text.split(",")):
         first, _, last = part.partition("-")

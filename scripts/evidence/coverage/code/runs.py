@@ -15,10 +15,13 @@ from typing import Any
 
 from pymodel.hardware.bench import Bench
 from pymodel.hardware.simulators import COVERAGE_ARGS
-from scripts.kernel.places import BUILD
+from scripts.evidence.coverage.code.moved import Moved, keep, moved_counts
+from scripts.kernel.inputs import rtl_of
+from scripts.kernel.places import BUILD, ROOT
 from scripts.kernel.simulations import digest_of
 
 FOLDER = BUILD / "coverage" / "code"
+SOURCES = FOLDER / "sources"  # what was simulated, for the places of its counts
 SIMULATOR = "verilator"
 
 
@@ -51,8 +54,24 @@ class Run:
 
     @property
     def about(self) -> Path:
-        """JSON: ``key`` of what was simulated, and ``cpu_s`` that it took."""
+        """JSON: ``key`` of what was simulated, its ``sources``, and ``cpu_s`` that it took."""
         return self.data.with_suffix(".json")
+
+    @property
+    def counts(self) -> Path:
+        """What Verilator counted, by the lines of the RTL of today."""
+        kept: dict[str, str] = json.loads(self.about.read_text())["sources"]
+        now = keep(kept, SOURCES)
+        old = {file: name for file, name in kept.items() if now[file] != name}
+        if not old:
+            return self.data
+        moves = {
+            str(ROOT / file): Moved((SOURCES / name).read_text(), (ROOT / file).read_text())
+            for file, name in old.items()
+        }
+        file = self.data.with_suffix(".moved")
+        file.write_text(moved_counts(self.data.read_text(), moves))
+        return file
 
     @property
     def of_bench(self) -> Bench:
@@ -72,7 +91,7 @@ class Run:
     def do(self) -> str:
         """Simulate; returns why it failed, nothing if it passed."""
         key, before = self.key(), _cpu_s()
-        FOLDER.mkdir(parents=True, exist_ok=True)
+        sources = keep(rtl_of(self.of_bench), SOURCES)
         self.about.unlink(missing_ok=True)
         with contextlib.redirect_stderr(io.StringIO()):  # cocotb-test names what failed there
             row = self.of_bench.run(
@@ -83,7 +102,7 @@ class Run:
                 code_coverage=self.data,
             )
         if row["result"] == "pass":
-            about = {"key": key, "cpu_s": round(_cpu_s() - before, 1)}
+            about = {"key": key, "sources": sources, "cpu_s": round(_cpu_s() - before, 1)}
             self.about.write_text(json.dumps(about) + "\n")
         return row["message"]
 
