@@ -252,6 +252,10 @@ lint: venv ## Verilator -Wall and verible over the RTL, ruff over the Python, my
 	@$(SETUP) verilator
 	@$(PY) -m scripts.kernel.start scripts.dev.lint
 
+.PHONY: docs
+docs: venv ## build/site, the pages of docs/ with search and an API reference; links are checked
+	@$(PY) -m sphinx -q -W --keep-going -c docs -b html . build/site && echo build/site/index.html
+
 .PHONY: report
 report: venv ## build/report/index.html from the results at hand
 	@$(PY) -m scripts.kernel.start scripts.dev.report.command

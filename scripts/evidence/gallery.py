@@ -40,9 +40,9 @@ def document() -> str:
     """The text of the gallery."""
     parts = [INTRO]
     for path in scenario_files():
-        link = f"[{path.stem}](../{path.relative_to(ROOT)})"
+        file = path.relative_to(ROOT)
         motion = f"![{path.stem} in motion]({motion_of(path).relative_to(DOCS)})"
-        parts.append(f"## {link}\n\n{about(path)}\n\n{motion}\n")
+        parts.append(f"## {path.stem}\n\n{about(path)}\n\n{motion}\n\n[`{file}`](../{file})\n")
     return "\n".join(parts)
 
 

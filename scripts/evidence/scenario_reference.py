@@ -339,7 +339,7 @@ path = point_position(scenario, run.q, 1, (0.15, 0.0))  # shape (T, 2), m, groun
 print(path[0], path[-1])
 ```
 
-Shipped examples stand in [`scenarios/`](../scenarios); the [gallery](gallery.md) shows them in
+Shipped examples stand in `scenarios/`; the [gallery](gallery.md) shows them in
 motion.
 
 ## A benchmark
