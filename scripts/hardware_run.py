@@ -13,7 +13,7 @@ from rich.table import Table
 from pymodel.app.options import AUTO, STEP, RunOptions
 from pymodel.arith import scalars
 from pymodel.hardware.bench import Bench
-from pymodel.hardware.cosim import TEST
+from pymodel.hardware.cosim.co_simulation import TEST
 from pymodel.hardware.handover import Handover, read_progress
 from pymodel.hardware.simulators import simulator_version, usable
 from pymodel.mechanism.scenario import Scenario

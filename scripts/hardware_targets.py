@@ -9,15 +9,15 @@ from pymodel.algorithms.step import Chain
 from pymodel.app.options import COPROCESSOR, STEP, RunOptions
 from pymodel.arith import scalars
 from pymodel.hardware.bench import Bench
+from pymodel.hardware.cosim import hdca as cosim_hdca
+from pymodel.hardware.cosim import ldup as cosim_ldup
+from pymodel.hardware.cosim import step as cosim_step
 from pymodel.hardware.step_engine import rtl_parameters
 from pymodel.machine.isa import BUS_W, Machine
 from pymodel.machine.registers import STEP_MAX_WORD
 from pymodel.mechanism.scenario import Scenario
 from pymodel.runs import engine_runs
 from pymodel.runs.input_error import InputError
-from tb.cosim_hdca import bench as cosim_hdca
-from tb.cosim_ldup import bench as cosim_ldup
-from tb.cosim_step import bench as cosim_step
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,9 @@ from pymodel.arith.fp import Format
 from pymodel.compile.robot_kernels import count, recorded
 from pymodel.compile.schedule import bounds
 from pymodel.hardware.bench import Bench
+from pymodel.hardware.cosim import array as cosim_array
+from pymodel.hardware.cosim import robot as cosim_robot
+from pymodel.hardware.cosim.calls import FILE, Calls
 from pymodel.hardware.simulators import simulator_version
 from pymodel.hardware.step_array import rtl_parameters as array_parameters
 from pymodel.hardware.step_engine import rtl_parameters
@@ -40,9 +43,6 @@ from pymodel.runs.summary import flag_names, write_summary
 from scripts.hardware_run import usable_simulator, watched
 from scripts.hardware_targets import check_word, engine
 from scripts.run import status_of
-from tb.cosim_array import bench as cosim_array
-from tb.cosim_robot import bench as cosim_robot
-from tb.cosim_robot.handover import FILE, Calls
 
 INPUTS, OUTPUTS = "inputs.csv", "outputs.csv"
 DONE, NO = 0, 1  # exit status

@@ -13,8 +13,8 @@ from typing import Any, NoReturn
 from pymodel.algorithms.requests import BASE, CLOSED_BASES, RECORDED_BASES
 from pymodel.algorithms.unused_options import unused_options
 from pymodel.arith import scalars
-from pymodel.hardware import cosim
 from pymodel.hardware.bench import DEFAULT_SEED, MAX_SEED
+from pymodel.hardware.cosim import co_simulation as cosim
 from pymodel.hardware.simulators import SIMULATORS
 from pymodel.machine.isa import MAX_LANES, Machine
 from pymodel.mechanism.scenario import Scenario

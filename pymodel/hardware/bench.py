@@ -78,8 +78,8 @@ class Bench:
 
     Parameters
     ----------
-    file
-        The ``__file__`` of its bench.py.
+    name
+        Its name, or the ``__file__`` of its bench.py, whose folder has it.
     toplevel
         Top-level module.
     configs
@@ -95,11 +95,13 @@ class Bench:
         A simulation that takes longer is killed and has failed.
     modelled
         As for :class:`pymodel.hardware.simulation.Device`.
+    module
+        The module with its cocotb tests; ``tb.<name>.test_<name>`` unless given.
     """
 
     def __init__(
         self,
-        file: str,
+        name: str,
         toplevel: str,
         configs: Sequence[Config],
         random: RandomConfigs | None = None,
@@ -107,8 +109,10 @@ class Bench:
         signals: tuple[str, ...] = (),
         wall_limit_s: float = 900,
         modelled: Callable[[Mapping[str, Any]], Mapping[str, int]] = lambda params: {},
+        module: str = "",
     ) -> None:
-        self.name = Path(file).parent.name
+        self.name = Path(name).parent.name or name
+        self.module = module or f"tb.{self.name}.test_{self.name}"
         self.configs = {config.name: config for config in configs}
         self.random = random
         files = (*(ROOT / file for file in rtl_files()), *(ROOT / source for source in sources))
@@ -248,6 +252,7 @@ class Bench:
                     add_note(task.notes, name, board.transactions, **note)
 
             functools.update_wrapper(body, function)
+            body.__qualname__ = name  # by which cocotb calls it, wherever it is defined
             del body.__wrapped__  # cocotb must see the signature (dut)
             return cocotb.test()(body)
 
@@ -299,7 +304,7 @@ class Bench:
         """A simulation of a configuration; arguments as of :meth:`run`, ``more`` of the task."""
         chosen = self.config_named(config)
         params = chosen.params | self.simulated_params(simulator, waves) | (params or {})
-        asked = (self.name, config, simulator, seed, params, settings or {})
+        asked = (self.name, config, simulator, seed, params, settings or {}, self.module)
         return Task(*asked, long=chosen.long, **more)
 
     def simulated_params(self, simulator: str, waves: bool) -> dict[str, int]:

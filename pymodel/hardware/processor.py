@@ -54,7 +54,7 @@ class NativeProcessor:
     arithmetic : BitExact
         Whose bits and flags the steps have.
     hardware : type
-        A subclass of :class:`pymodel.hardware.cosim.Hardware`.
+        A subclass of :class:`pymodel.hardware.cosim.co_simulation.Hardware`.
     options
         ``base`` and ``rebase`` of :func:`pymodel.algorithms.step.prepare`.
     """

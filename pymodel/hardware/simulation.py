@@ -48,6 +48,8 @@ class Task:
         Parameters of the top-level module.
     settings
         Settings of the configuration that are overridden.
+    module
+        The module with the cocotb tests.
     notes
         File that the tests add to, see :func:`pymodel.hardware.results.add_note`.
     waves
@@ -70,6 +72,7 @@ class Task:
     seed: int
     params: dict[str, Any]
     settings: dict[str, Any]
+    module: str
     notes: str = ""
     waves: bool = False
     command: str = ""
@@ -239,7 +242,7 @@ def simulate(
             code_coverage=task.code_coverage,
             long=task.long,
             toplevel=toplevel,
-            module=f"tb.{task.bench}.test_{task.bench}",
+            module=task.module,
             python_search=[str(ROOT)],
             verilog_sources=[str(source) for source in sources],
             parameters=params,

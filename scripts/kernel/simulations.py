@@ -125,7 +125,7 @@ def sources_of_bench(bench: str, *modules: str) -> list[Path]:
         Python that counts, too, with all that it imports.
     """
     device = bench_named(bench).device
-    named = (f"tb.{bench}.test_{bench}", *modules)
+    named = (bench_named(bench).module, *modules)
     python = sorted({ROOT / file for module in named for file in sources_of(module)})
     common = [path for path in _matching(KIT) if path.suffix != ".py"]
     built = [*common, *(ROOT / file for file in BUILD_FILES)]

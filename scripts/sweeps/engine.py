@@ -12,6 +12,8 @@ from pathlib import Path
 
 from pymodel.algorithms.requests import BASE
 from pymodel.app.options import STEP, RunOptions
+from pymodel.hardware.cosim.step import BENCH, CONFIG
+from pymodel.hardware.cosim.variations import SETTING, TEST, Variations
 from pymodel.hardware.places import BUILD, ROOT
 from pymodel.hardware.step_engine import rtl_parameters
 from pymodel.mechanism.scenario import Scenario
@@ -22,8 +24,6 @@ from pymodel.runs.outcome import FAILED, Outcome
 from scripts.hardware_targets import check_word, engine
 from scripts.kernel.digest import digest as digest_of_text
 from scripts.kernel.simulations import digest, sources_of_bench, version_of
-from tb.cosim_step.bench import BENCH, CONFIG
-from tb.cosim_step.variations import SETTING, TEST, Variations
 
 CHUNK = 8  # variations of one simulation
 FAILURES = BUILD / "sweeps" / "failed"  # scenarios that have failed

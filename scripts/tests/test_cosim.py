@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from pymodel.arith.fp import BINARY32
-from pymodel.hardware.cosim import Hardware, compare
+from pymodel.hardware.cosim.co_simulation import Hardware, compare
 from pymodel.mechanism.scenario_file import load
 from pymodel.runs.simulate import simulate
 from scripts.kernel.places import ROOT

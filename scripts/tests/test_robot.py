@@ -10,12 +10,12 @@ import pytest
 
 from pymodel.arith import c_build
 from pymodel.arith.fp import BINARY32
+from pymodel.hardware.cosim.calls import Calls
 from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.urdf import load
 from pymodel.runs import robot_calls
 from scripts import robot
 from scripts.kernel.places import ROOT
-from tb.cosim_robot.handover import Calls
 
 pytestmark = pytest.mark.rtl_of()
 

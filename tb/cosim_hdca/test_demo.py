@@ -2,10 +2,10 @@
 
 import pytest
 
+from pymodel.hardware.cosim.hdca import CONFIG
 from pymodel.hardware.places import BUILD, RESULTS
 from scripts.demo import demo
 from tb.common.demo import judge
-from tb.cosim_hdca.bench import CONFIG
 
 
 @pytest.mark.rtl_of("hdca_coprocessor", "step_engine")

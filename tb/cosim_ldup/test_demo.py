@@ -2,10 +2,10 @@
 
 import pytest
 
+from pymodel.hardware.cosim.ldup import CONFIG
 from pymodel.hardware.places import BUILD, RESULTS
 from scripts.demo import demo
 from tb.common.demo import judge
-from tb.cosim_ldup.bench import CONFIG
 
 
 @pytest.mark.rtl_of("ldup_coprocessor", "step_engine")

@@ -1,28 +1,20 @@
-"""Rigid-body functions of robots on the step engine, call by call.
-
-Settings: ``calls``, each with a ``robot`` (path), a ``function`` and ``rows`` (how many calls, on
-random states), and as wanted ``floating`` and ``method``; ``inputs`` (path of a table) instead of
-``rows``; and ``out`` (folder for what the last function hands over).
-"""
+"""Rigid-body functions of robots; settings are those of :mod:`pymodel.hardware.cosim.robot`."""
 
 from collections.abc import Iterable
 from typing import Any
 
 from pymodel.algorithms.rigid_body.functions import FUNCTIONS
-from pymodel.hardware.bench import Bench
 from pymodel.hardware.configs import Config
+from pymodel.hardware.cosim import robot
 from pymodel.hardware.step_engine import rtl_parameters
 from pymodel.machine.isa import Machine
 
-CONFIG = "narrow"  # the configuration that calls of other robots derive from
-TEST = "calls"  # its cocotb test
-
 
 def _calls(
-    robot: str, functions: Iterable[str] = FUNCTIONS, rows: int = 16, floating: bool = False
+    name: str, functions: Iterable[str] = FUNCTIONS, rows: int = 16, floating: bool = False
 ) -> list[dict[str, Any]]:
     """Functions of a robot, all unless named."""
-    path = f"robots/{robot}.urdf"
+    path = f"robots/{name}.urdf"
     return [
         {"robot": path, "function": function, "rows": rows, "floating": floating}
         for function in functions
@@ -44,11 +36,9 @@ BARRELS = {  # contexts -> functions; two evaluations of 4, one of 8
     8: _calls("iiwa14", rows=8),
 }
 VERILATOR, ICARUS = ("verilator",), ("icarus",)
-BENCH = Bench(
-    __file__,
-    toplevel="step_engine",
-    configs=[
-        Config(CONFIG, rtl_parameters(NARROW), {"calls": IIWA + HYQ}, VERILATOR),
+BENCH = robot.bench(
+    [
+        Config(robot.CONFIG, rtl_parameters(NARROW), {"calls": IIWA + HYQ}, VERILATOR),
         Config("wide", rtl_parameters(WIDE), {"calls": IIWA + HYQ + ATLAS}, VERILATOR),
         *(
             Config(
@@ -60,5 +50,5 @@ BENCH = Bench(
             for n, calls in BARRELS.items()
         ),
         Config("short", rtl_parameters(SHORT), {"calls": _calls("iiwa14", rows=2)}, ICARUS),
-    ],
+    ]
 )

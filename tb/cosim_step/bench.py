@@ -1,29 +1,13 @@
-"""Whole runs on the step engine.
-
-Settings: ``runs``, each with a ``scenario`` (path), and as wanted ``steps``, ``step`` (s),
-``save``, ``integrator`` (default: the scenario's), ``contexts`` (copies that run interleaved),
-``base`` and ``rebase``; ``out`` (folder for what the last run hands over); ``variations`` (folder
-of :class:`tb.cosim_step.variations.Variations`).
-"""
+"""Whole runs on the step engine; settings are those of :mod:`pymodel.hardware.cosim.step`."""
 
 from dataclasses import replace
-from typing import Any
-
-import numpy as np
 
 from pymodel.arith.fp import Format
-from pymodel.hardware import step_watch
-from pymodel.hardware.bench import Bench
 from pymodel.hardware.configs import Config
-from pymodel.hardware.places import ROOT
+from pymodel.hardware.cosim import step
+from pymodel.hardware.cosim.step import CONFIG
 from pymodel.hardware.step_engine import rtl_parameters
 from pymodel.machine.isa import Machine
-from pymodel.mechanism.coordinates import displaced
-from pymodel.mechanism.scenario import Scenario
-from pymodel.mechanism.scenario_file import load
-
-IN_HARDWARE = "the whole step"
-CONFIG = "programs"  # the configuration that runs of other scenarios derive from
 
 
 def _run(name: str, **settings: int | float | str) -> dict[str, int | float | str]:
@@ -64,10 +48,8 @@ ENSEMBLES = [
 ]
 SHORT = [_run("double_pendulum", steps=4), _run("four_bar", steps=3, rebase=2)]
 SHORT += [_run(name, steps=5, integrator="euler") for name in ("driven_arm", "slider_crank")]
-BENCH = Bench(
-    __file__,
-    toplevel="step_engine",
-    configs=[
+BENCH = step.bench(
+    [
         Config(CONFIG, rtl_parameters(ROOMY), {"runs": SHIPPED + OTHER}, VERILATOR, long=True),
         Config("short", rtl_parameters(DEFAULT), {"runs": SHORT}, ICARUS),
         Config(
@@ -86,26 +68,5 @@ BENCH = Bench(
             ICARUS,
         ),
         Config("combinational", rtl_parameters(COMBINATIONAL), {"runs": MIXED}, VERILATOR),
-    ],
-    signals=step_watch.SIGNALS,
-    modelled=step_watch.modelled,
-)
-
-#: Systems of one run start this far apart, rad or m: each has a trajectory of its own.
-APART = 0.01
-
-
-def systems(settings: dict[str, Any]) -> list[Scenario]:
-    """The scenarios of a run: copies of one, the first joint moved a little in each but the first.
-
-    Where it has many coordinates it moves along the first of its velocities.
-    """
-    first = load(ROOT / settings["scenario"], settings.get("steps"))
-    given = {key: settings[key] for key in ("step", "save", "integrator") if settings.get(key)}
-    first = replace(first, **given)
-    unit = np.eye(first.nv)[0]
-    others = [
-        first.with_state(displaced(first, first.q0, APART * context * unit), first.qd0)
-        for context in range(1, settings.get("contexts") or 1)
     ]
-    return [first, *others]
+)

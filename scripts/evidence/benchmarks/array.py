@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 from pymodel.compile.robot_kernels import recorded
+from pymodel.hardware.cosim.array import STREAMS
 from pymodel.machine.isa import Machine
 from pymodel.mechanism.scenario_file import load
 from pymodel.runs.array_runs import Array, Ensemble, fitting_array
@@ -28,7 +29,7 @@ from scripts.evidence.cost.array import ARRAY, SHAPES, Shape
 from scripts.evidence.cost.summary import current_rows
 from scripts.evidence.robots.cases import ROBOTS, small
 from scripts.kernel.places import ROOT, scenario_file
-from tb.cosim_array.bench import STREAMS, calls, mechanisms
+from tb.cosim_array.bench import calls, mechanisms
 
 JSON, PICTURE = OUT / "array.json", OUT / "array.png"
 COMMAND = "make bench ONLY=array"

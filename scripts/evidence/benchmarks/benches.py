@@ -5,18 +5,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pymodel.hardware.cosim import TEST
+from pymodel.hardware.cosim import array, hdca, step
+from pymodel.hardware.cosim.co_simulation import TEST
+from pymodel.hardware.cosim.paces import Pace, read_paces
 from pymodel.hardware.simulators import usable
 from pymodel.hardware.step_array import rtl_parameters as array_parameters
 from pymodel.hardware.step_engine import rtl_parameters
 from pymodel.machine.isa import Machine
-from tb.cosim_array.bench import BENCH as ARRAY_BENCH
-from tb.cosim_array.bench import CONFIG as ARRAY_CONFIG
-from tb.cosim_array.handover import Pace, read_paces
 from tb.cosim_hdca.bench import BENCH as HDCA_BENCH
-from tb.cosim_hdca.bench import CONFIG as HDCA_CONFIG
-from tb.cosim_step.bench import BENCH as STEP_BENCH
-from tb.cosim_step.bench import CONFIG as STEP_CONFIG
 
 SIMULATORS = ("verilator", "icarus")
 
@@ -39,7 +35,7 @@ def run_hdca(simulator: str, steps: int) -> float:
     SystemExit
         If the hardware differs from the model.
     """
-    row = HDCA_BENCH.run(simulator, HDCA_CONFIG, settings={"steps": steps})
+    row = HDCA_BENCH.run(simulator, hdca.CONFIG, settings={"steps": steps})
     _check(row)
     return sum(test["wall_s"] for test in row["tests"])
 
@@ -67,9 +63,9 @@ def run_step_engine(
     SystemExit
         If the hardware differs from the model.
     """
-    row = STEP_BENCH.run(
+    row = step.BENCH.run(
         "verilator",
-        STEP_CONFIG,
+        step.CONFIG,
         testcase=TEST,
         params=rtl_parameters(machine),
         settings={"runs": list(runs), "out": str(out)},
@@ -100,9 +96,9 @@ def run_array(machine: Machine, jobs: Sequence[dict[str, Any]], out: Path) -> li
         If the hardware differs from the text.
     """
     out.mkdir(parents=True, exist_ok=True)
-    row = ARRAY_BENCH.run(
+    row = array.BENCH.run(
         "verilator",
-        ARRAY_CONFIG,
+        array.CONFIG,
         params=array_parameters(machine),
         settings={"jobs": list(jobs), "stalls": 0, "out": str(out)},
     )

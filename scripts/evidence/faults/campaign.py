@@ -25,6 +25,7 @@ from tb.faults.verdicts import CRASH, DETECTED, DONE, HANG, MASKED, SILENT, STOP
 
 FOLDER = BUILD / "faults"
 BENCH, TEST, SIMULATOR = "faults", "inject", "verilator"
+MODULE = f"tb.{BENCH}.test_{BENCH}"
 SIMULATION_SEED = 1  # of the registers' first values
 SMALL = 5  # bits of a register of the bus that holds handshakes, not a word
 HANDSHAKE_SHARE = 0.2  # as many injections more into those alone
@@ -60,7 +61,7 @@ class Campaign:
     def _digest_now(self) -> str:
         """Of all that a verdict depends on besides its place."""
         files = [*self.unit.device.sources]
-        files += [ROOT / file for file in sources_of(f"tb.{BENCH}.test_{BENCH}")]
+        files += [ROOT / file for file in sources_of(MODULE)]
         files += [ROOT / file for file in MASTERS]
         around = rtl_text(self.unit.device.around())
         return key_of(files, version_of(SIMULATOR), around, repr(self.unit))[:16]
@@ -226,7 +227,7 @@ class Campaign:
         words = ["make", "faults", f"UNITS={self.unit.name}", *([f"AT={at}"] if at else [])]
         task = Task(
             BENCH, self.unit.name, SIMULATOR, SIMULATION_SEED, self.unit.params, settings,
-            command=shlex.join(words), place=os.environ.get("PYTEST_XDIST_WORKER", ""),
+            MODULE, command=shlex.join(words), place=os.environ.get("PYTEST_XDIST_WORKER", ""),
         )  # fmt: skip
         tests, problem, _ = simulate(self.unit.device, task, TEST, waves, watch)
         wrong = problem.splitlines()[:1] if problem else []

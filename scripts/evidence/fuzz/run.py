@@ -33,6 +33,7 @@ COUNT, SEED, WIDTH = 1_000_000, 1, 150
 MOST_COUNT = 10**9
 LEAST_S = 0.1  # CPU time that makes a rate
 BENCH, TEST, SIMULATOR = "fuzz", "fuzz", "verilator"
+MODULE = f"tb.{BENCH}.test_{BENCH}"
 FOLDER = BUILD / "fuzz"
 SUMMARY = Summary(FOLDER / "summary.json", UNITS)
 SHOWN = ("reads", "writes", "resets", "runs", "runs refused", "cycles", "cpu_s")
@@ -88,9 +89,8 @@ def fuzz(
     about = {"unit": unit.name, KEY: rtl_digest(unit.name), "params": unit.params, "seed": seed}
     settings = {"count": count, "summary": str(summary)}
     command = f"make fuzz UNITS={unit.name} COUNT={count} SEED={seed}"
-    task = Task(
-        BENCH, unit.name, SIMULATOR, seed, unit.params, settings, command=command, place=place
-    )
+    told = (unit.name, SIMULATOR, seed, unit.params, settings, MODULE)
+    task = Task(BENCH, *told, command=command, place=place)
     tests, problem, _ = simulate(unit.device(sources), task, TEST, waves, watch)
     if problem:
         raise FuzzError(f"{unit.name}: {problem}")

@@ -113,7 +113,7 @@ class Judge:
             If it does not pass without a mutation.
         """
         bench, folder = self._bench, self._built.parent / name
-        tests = f"tb.{bench.name}.test_{bench.name}"
+        tests = bench.module
         imports = [module_of(file) for file in sources_of(tests)]
         orders = {
             "folder": str(folder),

@@ -30,6 +30,8 @@ from pymodel.app.options import (
 )
 from pymodel.arith import scalars
 from pymodel.compile.schedule import bounds
+from pymodel.hardware.cosim import loop as cosim_loop
+from pymodel.hardware.cosim.loop_handover import FILE, LoopHandover
 from pymodel.hardware.simulators import simulator_version
 from pymodel.hardware.step_engine import rtl_parameters
 from pymodel.machine.model import START_CYCLES
@@ -47,8 +49,6 @@ from scripts.evidence.robots.closed_loop_plot import plot
 from scripts.hardware_run import usable_simulator, watched
 from scripts.hardware_targets import check_word, engine
 from scripts.run import status_of
-from tb.cosim_loop import bench as cosim_loop
-from tb.cosim_loop.handover import FILE, LoopHandover
 
 MOTION, PICTURE = "motion.csv", "motion.png"
 MAX_STEPS = 100_000

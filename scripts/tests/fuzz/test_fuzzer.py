@@ -108,7 +108,7 @@ def made(monkeypatch, sim_time, tmp_path):
         top = Top(sim_time, bug)
         monkeypatch.setattr(fuzzers, "ValueChange", lambda port: top.run() or Now())
         notes = str(tmp_path / "notes.jsonl")
-        task = Task("fuzz", UNIT.name, "verilator", SEED, PARAMS, {}, notes=notes)
+        task = Task("fuzz", UNIT.name, "verilator", SEED, PARAMS, {}, "", notes=notes)
         return Fuzzer(top, task), top
 
     return make

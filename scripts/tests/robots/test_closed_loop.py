@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from pymodel.hardware.cosim.loop_handover import LoopHandover
 from scripts.evidence.robots import closed_loop
 from scripts.evidence.robots.closed_loop import MOTION, PICTURE, main
 from scripts.kernel.places import ROOT
-from tb.cosim_loop.handover import LoopHandover
 
 pytestmark = pytest.mark.rtl_of()
 

@@ -9,15 +9,37 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from pymodel.hardware.bench import Bench
+from pymodel.hardware.places import ROOT
+from pymodel.mechanism.coordinates import displaced
 from pymodel.mechanism.scenario import Scenario
+from pymodel.mechanism.scenario_file import load
 from pymodel.runs.outcome import Outcome
-from tb.cosim_step.bench import systems
 
 TEST = "variations"  # the cocotb test
 SETTING = "variations"  # the setting with the folder
 SCENARIOS, OUTCOMES = "scenarios.pickle", "outcomes.pickle"
 SHORT_STEPS = 3  # of what the regression runs
+#: Systems of one run start this far apart, rad or m: each has a trajectory of its own.
+APART = 0.01
+
+
+def systems(settings: dict[str, Any]) -> list[Scenario]:
+    """The scenarios of a run: copies of one, the first joint moved a little in each but the first.
+
+    Where it has many coordinates it moves along the first of its velocities.
+    """
+    first = load(ROOT / settings["scenario"], settings.get("steps"))
+    given = {key: settings[key] for key in ("step", "save", "integrator") if settings.get(key)}
+    first = replace(first, **given)
+    unit = np.eye(first.nv)[0]
+    others = [
+        first.with_state(displaced(first, first.q0, APART * context * unit), first.qd0)
+        for context in range(1, settings.get("contexts") or 1)
+    ]
+    return [first, *others]
 
 
 @dataclass(frozen=True)
