@@ -25,8 +25,8 @@ from scripts.evidence.benchmarks.array_plot import plot
 from scripts.evidence.benchmarks.array_rows import Row, shape_of
 from scripts.evidence.benchmarks.benches import run_array
 from scripts.evidence.benchmarks.scenarios import OUT
-from scripts.evidence.cost.array import ARRAY, SHAPES, Shape
-from scripts.evidence.cost.summary import current_rows
+from scripts.evidence.cost.jobs import ARRAY, SHAPES, Shape
+from scripts.evidence.cost.measure import current_rows
 from scripts.evidence.robots.cases import ROBOTS, small
 from scripts.kernel.places import ROOT, scenario_file
 from tb.cosim_array.bench import calls, mechanisms

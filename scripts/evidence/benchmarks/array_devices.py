@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from pymodel.machine.isa import MAX_DATAPATHS
 from scripts.evidence.benchmarks.array_rows import NONE, Row, Rows, shape_of
-from scripts.evidence.cost.devices import LFE5U_85F, ZYNQ_7020
+from scripts.evidence.cost.counts import LFE5U_85F, ZYNQ_7020
 from scripts.kernel.documents import table
 
 XCVU9P = {"lut": 1_182_240, "dsp": 6840, "bram": 2160}

@@ -7,8 +7,8 @@ from pymodel.machine.isa import Machine
 from scripts.evidence.benchmarks.array_devices import ECP5, fitting
 from scripts.evidence.benchmarks.array_others import step_engine
 from scripts.evidence.benchmarks.array_rows import NONE, Row, Rows, shape_of
-from scripts.evidence.cost.cycles import on_engine
-from scripts.evidence.cost.devices import LFE5U_85F
+from scripts.evidence.cost.counts import LFE5U_85F
+from scripts.evidence.cost.points import on_engine
 from scripts.kernel.documents import table
 
 MULTIPLIERS = 8  # of all datapaths together, where shapes are compared

@@ -7,10 +7,10 @@ from pymodel.compile.schedule import schedule
 from pymodel.machine.isa import Machine
 from scripts.evidence.benchmarks.array import FUNCTIONS, MECHANISMS
 from scripts.evidence.benchmarks.array_rows import NONE, Row, Rows, shape_of
-from scripts.evidence.cost.cycles import step_of
-from scripts.evidence.cost.engine import ENGINE
 from scripts.evidence.cost.job import FAMILIES
-from scripts.evidence.cost.summary import current_rows
+from scripts.evidence.cost.jobs import ENGINE
+from scripts.evidence.cost.measure import current_rows
+from scripts.evidence.cost.points import step_of
 from scripts.evidence.robots.cases import small
 from scripts.evidence.robots.field import DADU_DSP, ROBOMORPHIC_US, WIDTH
 from scripts.kernel.documents import table

@@ -2,12 +2,8 @@
 
 Each module uses only those above it:
 
-- errors, float_formats, devices
-- job, rows; units, engine, coprocessors: what can be measured; jobs: the list of it
-- tools, rtl, wrapper, counts; yosys, nextpnr: the flows; boxes, measure: a row
-- source, summary: rows of earlier runs
-- goals, show; synth: the command of `make synth`
-- formats_result, formats_plot; formats: the first command of `make cost`
-- cycles, measured, points, pareto_plot; pareto: the second
-- sections; document: the third
+- job: one measurement, and its row; jobs: the list of them; counts: what tools say; goals
+- yosys, nextpnr: the flows; measure: a row, whether it is that of today
+- synth: the command of `make synth`
+- formats: the first command of `make cost`; points, pareto: the second; document: the third
 """

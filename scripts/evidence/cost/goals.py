@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from scripts.evidence.cost.job import AREA, SPEED, config_of
-from scripts.evidence.cost.rows import Row
-from scripts.evidence.cost.units import TABLE, ZERO_ONLY
+from scripts.evidence.cost.job import AREA, SPEED, Row, config_of
+from scripts.evidence.cost.jobs import TABLE, ZERO_ONLY
 
 LABELS = {"lut": "LUT ≤", "cells": "LUT + INV ≤", "dsp": "DSP ≤", "fmax_mhz": "MHz ≥"}
 #: What is compared with limits, by flow.

@@ -1,9 +1,36 @@
-"""One measurement."""
+"""One measurement, its files and its row."""
 
 import re
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
-from scripts.evidence.cost.float_formats import BINARY32, FloatFormat, width
+from scripts.kernel.places import ROOT
+from scripts.kernel.tools import OUT
+
+FloatFormat = tuple[int, int]
+
+BINARY32 = (8, 23)
+#: Formats of the arithmetic sweep.
+FORMATS = (BINARY32, (8, 19), (8, 15), (5, 10), (8, 7))
+NAMES = {BINARY32: "binary32", (5, 10): "half", (8, 7): "bfloat16"}
+
+
+def arithmetic(fmt: FloatFormat) -> str:
+    """As the model's command line takes it: `8/23`."""
+    exp_w, man_w = fmt
+    return f"{exp_w}/{man_w}"
+
+
+def format_name(fmt: FloatFormat) -> str:
+    """`binary32`, `half`, or `8/19` for a format without a name."""
+    return NAMES.get(fmt, arithmetic(fmt))
+
+
+def width(fmt: FloatFormat) -> int:
+    """Bits of a number."""
+    return 1 + sum(fmt)
+
 
 FAMILIES = ("xc7", "ecp5")
 AREA, SPEED = "area", "speed"
@@ -89,3 +116,38 @@ class Job:
             name, _, bits = port.partition(":")
             found[name] = int(bits or PORT_WIDTHS.get(name, width(self.fmt)))
         return found
+
+
+#: Of build/synth/summary.json, one a measurement, with the keys of `measure.measure`.
+Row = dict[str, Any]
+
+
+def row_key(row: Row) -> Key:
+    """The key of the row's job."""
+    return row["unit"], row["config"], row["stages"], row["family"]
+
+
+def mode_and_variant(row: Row) -> tuple[str, list[str]]:
+    """What a row of a unit was optimised for, and what else its config says."""
+    mode, *variant = row["config"].split(", ")
+    return mode, variant
+
+
+def in_binary32(row: Row) -> bool:
+    """Whether the row's format is binary32."""
+    return row["format"] == list(BINARY32)
+
+
+def is_unit(row: Row) -> bool:
+    """Whether the row is of a float unit, not of a top."""
+    return row["unit"].startswith("fp_")
+
+
+def path_of(job: Job, ending: str) -> Path:
+    """A file of a job, relative to ROOT: `build/synth/fp_add-area-0-xc7.stat.json`."""
+    return OUT / f"{job.name}.{ending}"
+
+
+def read_output(job: Job, ending: str) -> str:
+    """What stands in a file of a job."""
+    return (ROOT / path_of(job, ending)).read_text()

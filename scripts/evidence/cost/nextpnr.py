@@ -5,10 +5,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from scripts.evidence.cost.counts import Counts, placed
-from scripts.evidence.cost.devices import ecp5_note
-from scripts.evidence.cost.files import path_of
-from scripts.evidence.cost.job import Job
+from scripts.evidence.cost.counts import Counts, ecp5_note, placed
+from scripts.evidence.cost.job import Job, path_of
 from scripts.kernel import tools
 from scripts.kernel.errors import CostError
 from scripts.kernel.places import ROOT

@@ -12,24 +12,83 @@ tool is missing or fails, or for bad input.
 
 import argparse
 import os
+import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
 
 from pymodel.app.options import OptionParser, one_of, whole
 from pymodel.arith.errors import Error
-from scripts.evidence.cost.job import FAMILIES, SEEDS, Job
+from scripts.evidence.cost.goals import GOALS
+from scripts.evidence.cost.job import FAMILIES, SEEDS, Job, Key, Row, row_key
 from scripts.evidence.cost.jobs import chosen_jobs
-from scripts.evidence.cost.measure import measure
-from scripts.evidence.cost.rows import Row, key_of
-from scripts.evidence.cost.show import forecast, show
-from scripts.evidence.cost.summary import SUMMARY, current
+from scripts.evidence.cost.measure import SUMMARY, current, measure
 from scripts.kernel.places import ROOT
 from scripts.kernel.set_up import add_set_up, set_up
 from scripts.kernel.tools import OUT
+
+COLUMNS = ("stages", "family", "lut", "dsp", "ff", "lutram", "bram", "logic_ns", "fmax_mhz")
+LEGEND = f"""\
+xc7: Yosys cells (LUT1-6, inverters not counted), delay of the logic alone.
+ecp5: nextpnr on LFE5U-85F-6, registers of the wrapper included.
+Co-processors: own logic, and each float unit counted as that unit alone.
+Commands: in {OUT}/summary.json and in each log of {OUT}, for example"""
+
+
+def verdicts(row: Row) -> str:
+    """What the goals say about a row, with the markup of rich: `LUT ≤ 330 met`."""
+    words = {True: "[green]met[/]", False: "[red]missed[/]"}
+    mine = [goal for goal in GOALS if goal.is_for(row)]
+    return ", ".join(f"{text} {words[met]}" for goal in mine for text, met in goal.judge(row))
+
+
+def shorten(command: str) -> str:
+    """A command without the list of RTL files."""
+    return re.sub(r"rtl/\S+\.sv( rtl/\S+\.sv)+", "<its files of rtl/rtl.f>", command)
+
+
+def show(rows: Sequence[Row], console: Console) -> None:
+    """Print rows as a table, and commands of one of each flow."""
+    table = Table("unit", "config", "stages", "family", title="Cost of the hardware")
+    for head in ("LUT", "DSP", "FF", "LUTRAM", "BRAM", "logic ns", "MHz"):
+        table.add_column(head, justify="right")
+    table.add_column("goal, note")
+    for row in rows:
+        cells = ["" if row[name] is None else f"{row[name]}" for name in COLUMNS]
+        table.add_row(row["unit"], row["config"], *cells, row["note"] or verdicts(row))
+    console.print(table)
+    for line in LEGEND.splitlines():
+        console.print(line)
+    for row in {row["family"]: row for row in reversed(rows)}.values():
+        for command in row["commands"][:2]:
+            console.print(f"  {shorten(command)}", highlight=False, markup=False, soft_wrap=True)
+
+
+def forecast(jobs: Sequence[Job], reused: int, before: Mapping[Key, Row], workers: int) -> str:
+    """How many measurements there are, and how long they took last time, if they were made.
+
+    Parameters
+    ----------
+    jobs : sequence of Job
+        To be measured.
+    reused : int
+        Rows that are at hand.
+    before : mapping
+        Key of a job -> its last row.
+    workers : int
+        Measurements at the same time.
+    """
+    text = f"{len(jobs)} measurements to make, {reused} at hand"
+    known = [before[job.key]["seconds"] for job in jobs if job.key in before]
+    if known:
+        minutes = sum(known) / workers / 60
+        text += f"; {len(known)} of them took about {max(minutes, 1):.0f} min here before"
+    return text
+
 
 MOST_SEEDS, MOST_JOBS = 1000, 64
 WIDTH = 150  # columns where there is no terminal
@@ -83,7 +142,7 @@ def run(options: argparse.Namespace, console: Console) -> list[Row]:
     jobs = chosen_jobs(options.units, options.family or FAMILIES)
     old = SUMMARY.read()
     set_up(options.set_up)
-    rows = {key_of(row): row for row in current(old.values(), seeds)}
+    rows = {row_key(row): row for row in current(old.values(), seeds)}
     todo = [job for job in jobs if options.again or job.key not in rows]
     console.print(forecast(todo, len(jobs) - len(todo), old, workers), highlight=False)
     (ROOT / OUT).mkdir(parents=True, exist_ok=True)

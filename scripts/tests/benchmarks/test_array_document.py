@@ -8,7 +8,7 @@ from scripts.evidence.benchmarks.array_devices import ECP5, XC7, devices, fittin
 from scripts.evidence.benchmarks.array_document import document
 from scripts.evidence.benchmarks.array_goals import goals
 from scripts.evidence.benchmarks.array_others import others
-from scripts.evidence.cost.devices import LFE5U_85F, ZYNQ_7020
+from scripts.evidence.cost.counts import LFE5U_85F, ZYNQ_7020
 from scripts.kernel.documents import MissingError
 
 pytestmark = pytest.mark.rtl_of()

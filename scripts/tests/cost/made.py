@@ -2,11 +2,9 @@
 
 from typing import Any
 
-from scripts.evidence.cost.coprocessors import NOT_TIMED
-from scripts.evidence.cost.job import Job
-from scripts.evidence.cost.jobs import JOBS
-from scripts.evidence.cost.rows import Row
-from scripts.evidence.cost.source import source
+from scripts.evidence.cost.job import Job, Row
+from scripts.evidence.cost.jobs import JOBS, NOT_TIMED
+from scripts.evidence.cost.measure import source
 
 ADD = Job("fp_add", "speed", "xc7", 3, ("a_i", "b_i"), ("y_o",), {"STAGES": 3})
 TOP = Job("step_engine", "2+2 lanes", "ecp5", parameters={"NUM_ADD": 2})

@@ -4,8 +4,15 @@ import json
 
 import pytest
 
-from scripts.evidence.cost.counts import ecp5_counts, logic_delay, placed, xc7_counts
-from scripts.evidence.cost.devices import LFE5U_85F, ZYNQ_7020, too_much
+from scripts.evidence.cost.counts import (
+    LFE5U_85F,
+    ZYNQ_7020,
+    ecp5_counts,
+    logic_delay,
+    placed,
+    too_much,
+    xc7_counts,
+)
 from scripts.kernel.errors import CostError
 from scripts.kernel.tools import complaint
 from scripts.tests.cost.made import ECP5_STAT

@@ -2,7 +2,7 @@
 
 from pymodel.compile.latency import COMBINATIONAL, PIPELINED
 from pymodel.machine.isa import Machine
-from scripts.evidence.cost.cycles import on_engine, on_hdca_coprocessor, on_ldup_coprocessor
+from scripts.evidence.cost.points import on_engine, on_hdca_coprocessor, on_ldup_coprocessor
 
 
 def test_cycles_are_those_that_the_benches_measure():

@@ -4,12 +4,9 @@ import dataclasses
 import json
 import re
 
-from scripts.evidence.cost import document, formats, pareto, summary
-from scripts.evidence.cost.coprocessors import NOT_TIMED
-from scripts.evidence.cost.formats_plot import plot
-from scripts.evidence.cost.formats_result import arithmetics, costs
-from scripts.evidence.cost.jobs import JOBS
-from scripts.evidence.cost.sections import lanes
+from scripts.evidence.cost import document, formats, measure, pareto
+from scripts.evidence.cost.formats import arithmetics, costs, plot
+from scripts.evidence.cost.jobs import JOBS, NOT_TIMED
 from scripts.kernel.places import BUILD, DEMOS
 from scripts.tests.cost.made import measured_rows
 
@@ -43,7 +40,7 @@ def swept():
 def test_document_holds_every_top_and_goal(monkeypatch, tmp_path, points):
     rows = measured_rows()
     (tmp_path / "pareto.json").write_text(json.dumps(points))
-    monkeypatch.setattr(lanes, "JSON", tmp_path / "pareto.json")
+    monkeypatch.setattr(document, "JSON", tmp_path / "pareto.json")
     text = document.document(rows, swept())
     for name in {one.unit for one in JOBS}:
         assert f"`{name}`" in text
@@ -69,7 +66,7 @@ def test_the_picture_is_drawn(tmp_path):
 
 def test_what_has_to_run_first_is_one_line_and_status_2(monkeypatch, capsys, tmp_path):
     file = tmp_path / "summary.json"
-    monkeypatch.setattr(summary, "SUMMARY", dataclasses.replace(summary.SUMMARY, file=file))
+    monkeypatch.setattr(measure, "SUMMARY", dataclasses.replace(measure.SUMMARY, file=file))
     monkeypatch.setattr(formats, "RESULT", BUILD / "nothing.json")
     assert pareto.main([]) == 2
     assert document.main([]) == 2

@@ -5,10 +5,10 @@ import subprocess
 
 import pytest
 
-from scripts.evidence.cost import boxes, yosys
-from scripts.evidence.cost.boxes import fill_boxes
-from scripts.evidence.cost.coprocessors import NOT_TIMED
+from scripts.evidence.cost import measure, yosys
 from scripts.evidence.cost.counts import ecp5_counts
+from scripts.evidence.cost.jobs import NOT_TIMED
+from scripts.evidence.cost.measure import fill_boxes
 from scripts.evidence.cost.nextpnr import place_and_route
 from scripts.evidence.cost.yosys import find_delay
 from scripts.kernel import tools
@@ -24,7 +24,7 @@ def test_own_logic_and_so_many_units(monkeypatch, multipliers, note):
     each = {"lut": 30, "dsp": 8, "ff": 5, "lutram": 0, "bram": 0.0}
     monkeypatch.setattr(yosys, "read_output", lambda job, ending: stat)
     monkeypatch.setattr(
-        boxes, "count_box", lambda box: each if box.unit == "fp_mul" else each | {"dsp": 0}
+        measure, "count_box", lambda box: each if box.unit == "fp_mul" else each | {"dsp": 0}
     )
     found, commands = fill_boxes(BOXED, ecp5_counts(json.loads(stat)))
     assert found["units"] == {"fp_add": 0, "fp_mul": multipliers, "fp_recip": 1}

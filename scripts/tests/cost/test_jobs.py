@@ -2,12 +2,17 @@
 
 import pytest
 
-from scripts.evidence.cost.coprocessors import box_jobs
 from scripts.evidence.cost.job import FAMILIES, Job
-from scripts.evidence.cost.jobs import JOBS, chosen_jobs
-from scripts.evidence.cost.units import BINARY, RECIP_TABLE, Ports, unit_jobs
-from scripts.evidence.cost.wrapper import wrapper
-from scripts.evidence.cost.yosys import synthesis_script
+from scripts.evidence.cost.jobs import (
+    BINARY,
+    JOBS,
+    RECIP_TABLE,
+    Ports,
+    box_jobs,
+    chosen_jobs,
+    unit_jobs,
+)
+from scripts.evidence.cost.yosys import synthesis_script, wrapper
 from scripts.kernel.errors import CostError
 from scripts.kernel.modules import needed_files
 from scripts.kernel.places import ROOT

@@ -2,9 +2,8 @@
 
 import pytest
 
-from scripts.evidence.cost.measured import check
-from scripts.evidence.cost.pareto_plot import plot
-from scripts.evidence.cost.points import front, told
+from scripts.evidence.cost.pareto import plot
+from scripts.evidence.cost.points import check, front, told
 from scripts.kernel.errors import CostError
 from scripts.tests.cost.made import measured_rows
 

@@ -2,8 +2,7 @@
 
 import dataclasses
 
-from scripts.evidence.cost.source import source
-from scripts.evidence.cost.summary import SUMMARY, current
+from scripts.evidence.cost.measure import SUMMARY, current, source
 from scripts.tests.cost.made import job, row
 
 

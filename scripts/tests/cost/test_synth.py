@@ -5,8 +5,7 @@ import dataclasses
 import pytest
 
 from scripts.evidence.cost import synth
-from scripts.evidence.cost.show import forecast, verdicts
-from scripts.evidence.cost.synth import main
+from scripts.evidence.cost.synth import forecast, main, verdicts
 from scripts.kernel import tools
 from scripts.tests.cost.made import job, row
 

@@ -8,7 +8,7 @@ import pytest
 
 from pymodel.hardware.rtl_files import rtl_files
 from scripts.evidence.cost.jobs import JOBS
-from scripts.evidence.cost.source import source
+from scripts.evidence.cost.measure import source
 from scripts.evidence.coverage.code.runs import RUNS
 from scripts.evidence.faults.campaign import Campaign
 from scripts.evidence.formal import sby

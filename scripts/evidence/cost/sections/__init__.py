@@ -1,1 +1,0 @@
-"""Sections of docs/hardware_cost.md; each function gives Markdown."""
