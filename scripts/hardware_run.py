@@ -18,7 +18,7 @@ from pymodel.hardware.handover import Handover, read_progress
 from pymodel.hardware.simulators import simulator_version, usable
 from pymodel.mechanism.scenario import Scenario
 from pymodel.mechanism.scenario_file import load
-from pymodel.runs.files import replaced
+from pymodel.runs.files import run_folder
 from pymodel.runs.finished import FinishedRun, HardwareResult
 from pymodel.runs.input_error import InputError
 from pymodel.runs.options import algorithm_options
@@ -51,17 +51,15 @@ def run_hardware(options: RunOptions) -> tuple[Summary | None, int]:
     scenario.require_fixed_steps()
     target = TARGETS[options.target](scenario, options)
     simulator = usable_simulator(options.simulator)
-    out = Path(options.out)
-    out.mkdir(parents=True, exist_ok=True)
-    with replaced(out):
-        return _run(scenario, simulator, options, target)
+    with run_folder(options.out, scenario) as new:
+        return _run(scenario, simulator, options, target, new)
 
 
 def _run(
-    scenario: Scenario, simulator: str, options: RunOptions, target: Target
+    scenario: Scenario, simulator: str, options: RunOptions, target: Target, new: Path
 ) -> tuple[Summary | None, int]:
     """The run itself: co-simulate, finish, print what it cost."""
-    row, left = _cosimulate(scenario, simulator, options, target)
+    row, left = _cosimulate(scenario, simulator, options, target, new)
     if left is None or left.trajectory is None:
         print(row["message"] or f"{left.stopped}; the run ends there", file=sys.stderr)
         return None, DIFFERS
@@ -119,29 +117,23 @@ def usable_simulator(name: str) -> str:
 
 
 def _cosimulate(
-    scenario: Scenario, simulator: str, options: RunOptions, target: Target
+    scenario: Scenario, simulator: str, options: RunOptions, target: Target, folder: Path
 ) -> tuple[dict[str, Any], Handover | None]:
     """Run the co-simulation bench: its result row, and what its simulator's process left."""
-    out = Path(options.out).resolve()
-    Handover.forget(out)
-    try:
-        row = watched(
-            target.bench,
-            simulator,
-            target.config,
-            scenario.name,
-            seed=options.seed,
-            testcase=TEST,
-            waves=options.waves,
-            params=target.params,
-            settings=target.settings | {"out": str(out)},
-            results=options.results,
-            command=options.command(simulator),
-        )
-    except KeyboardInterrupt:
-        Handover.forget(out)
-        raise
-    return row, Handover.read(out)
+    row = watched(
+        target.bench,
+        simulator,
+        target.config,
+        scenario.name,
+        seed=options.seed,
+        testcase=TEST,
+        waves=options.waves,
+        params=target.params,
+        settings=target.settings | {"out": str(folder.resolve())},
+        results=options.results,
+        command=options.command(simulator),
+    )
+    return row, Handover.read(folder)
 
 
 def trial(options: RunOptions) -> int:
@@ -161,7 +153,8 @@ def trial(options: RunOptions) -> int:
         short = replace(options, **changed, lanes=lanes)
         scenario = load(short.scenario, steps)
         target = TARGETS[short.target](scenario, short)
-        row, _ = _cosimulate(scenario, usable_simulator(short.simulator), short, target)
+        simulator = usable_simulator(short.simulator)
+        row, _ = _cosimulate(scenario, simulator, short, target, Path(out))
     if row["result"] == "pass":
         return 0
     print(row["message"], file=sys.stderr)

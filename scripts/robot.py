@@ -36,10 +36,11 @@ from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.robot import Robot
 from pymodel.runs import robot_calls
 from pymodel.runs.array_runs import Array, fitting_array
-from pymodel.runs.files import SUMMARY, replaced
+from pymodel.runs.files import SUMMARY
 from pymodel.runs.input_error import InputError
 from pymodel.runs.progress import progress
 from pymodel.runs.summary import flag_names, write_summary
+from pymodel.runs.whole import replacing
 from scripts.hardware_run import usable_simulator, watched
 from scripts.hardware_targets import check_word, engine
 from scripts.run import status_of
@@ -100,10 +101,9 @@ def run(options: RobotOptions) -> int:
     if options.target in (STEP, ARRAY):
         machine = engine(options.arithmetic, options.lanes)
         hardware = Hardware(machine, usable_simulator(options.simulator))
-    out = Path(options.out)
-    out.mkdir(parents=True, exist_ok=True)
-    with replaced(out, (INPUTS, OUTPUTS, SUMMARY, FILE)):
-        return _run(options, robot, hardware, out)
+    names = (INPUTS, OUTPUTS, SUMMARY, FILE)
+    with replacing(Path(options.out), names, last=SUMMARY) as new:
+        return _run(options, robot, hardware, new)
 
 
 def _run(options: RobotOptions, robot: Robot, hardware: Hardware | None, out: Path) -> int:

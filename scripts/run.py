@@ -11,7 +11,7 @@ from pymodel.app.options import MODEL, NATIVE, OptionParser, RunOptions, add_opt
 from pymodel.app.start import BAD_INPUT, INTERRUPTED, ended_by, text_of
 from pymodel.mechanism.scenario import Scenario
 from pymodel.mechanism.scenario_file import load
-from pymodel.runs.files import animate_run
+from pymodel.runs.files import animate_run, run_folder
 from pymodel.runs.input_error import InputError
 from pymodel.runs.session import run_model
 from pymodel.runs.summary import Summary
@@ -37,9 +37,10 @@ def run(options: RunOptions) -> tuple[Summary | None, int]:
     scenario = load(options.scenario, options.steps)
     if options.animate and len(scenario.times) < 2:
         raise InputError("ANIMATE=1: only for a run that keeps more than its start (save, STEPS)")
-    summary, status = _run(scenario, options)
-    if options.animate and summary and summary["rows"] > 1:
-        print(f"motion in {animate_run(options.out, scenario)}")
+    with run_folder(options.out, scenario):  # what comes last, too, belongs to the files
+        summary, status = _run(scenario, options)
+        if options.animate and summary and summary["rows"] > 1:
+            print(f"motion in {animate_run(options.out, scenario)}")
     return summary, status
 
 

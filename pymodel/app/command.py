@@ -30,7 +30,8 @@ from pymodel.mechanism.scenario import Scenario, ScenarioError
 from pymodel.mechanism.scenario_file import load
 from pymodel.runs.input_error import InputError
 from pymodel.runs.options import algorithm_options
-from pymodel.runs.trajectory import TrajectoryError, read_csv
+from pymodel.runs.trajectory import TrajectoryError
+from pymodel.runs.whole import replacing
 
 DONE, NO = 0, 1
 
@@ -133,8 +134,9 @@ def compare(arguments: argparse.Namespace) -> int:
     """Compare two run.csv column by column; exit status 1 if any bit differs."""
     # Here, because the others need no reference solver.
     from pymodel.runs.comparison import compare as compare_runs
+    from pymodel.runs.files import read_table
 
-    a, b = read_csv(arguments.a), read_csv(arguments.b)
+    a, b = read_table(arguments.a), read_table(arguments.b)
     if (a.nq, a.nv) != (b.nq, b.nv):
         raise InputError(f"{arguments.b}: {b.size_text}, but {arguments.a} has {a.size_text}")
     found = compare_runs(a, b)
@@ -413,13 +415,16 @@ def schedule(arguments: argparse.Namespace) -> int:
         print(f"the last {program.prologue} words are a prologue, which runs once before each run")
     if arguments.out:
         out = Path(arguments.out)
-        out.mkdir(parents=True, exist_ok=True)
-        gantt.plot(
-            program, out / "gantt.png", f"{title}: {found['cycles']} cycles a {arguments.function}"
-        )
         digits = -(-found["word_bits"] // 4)
         words = (f"{word:0{digits}x}\n" for word in program.encoded())
-        (out / "program.hex").write_text("".join(words))
+        files = ("gantt.png", "program.hex")
+        with replacing(out, files, last="program.hex") as new:
+            gantt.plot(
+                program,
+                new / "gantt.png",
+                f"{title}: {found['cycles']} cycles a {arguments.function}",
+            )
+            (new / "program.hex").write_text("".join(words))
         print(out / "gantt.png", out / "program.hex", sep="\n")
     return DONE
 

@@ -26,6 +26,7 @@ from pymodel.mechanism.scenario_file import load
 from pymodel.runs import compiled
 from pymodel.runs.input_error import InputError, cannot_write, require_other_file
 from pymodel.runs.options import algorithm_options
+from pymodel.runs.whole import whole_file
 
 DONE = 0
 WIDTH = 150  # columns of a table where there is no terminal
@@ -82,7 +83,8 @@ def compile(arguments: argparse.Namespace) -> int:
     out = Path(arguments.out)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_bytes(data)
+        with whole_file(out) as beside:
+            beside.write_bytes(data)
     except OSError as error:
         raise cannot_write(out, error) from None
     _print(arguments.out, image)

@@ -44,7 +44,7 @@ def sweep_options(parser: argparse.ArgumentParser) -> None:
     add("--rebase", type=int, default=0, metavar="K", help=text)
     text = "processes (default: one a core; 0: all in this process)"
     add("--workers", type=int, metavar="N", help=text)
-    text = "Dask scheduler whose workers are used instead, as tcp://host:8786"
+    text = "Dask scheduler whose workers are used instead, as tls://host:8786"
     add("--scheduler", metavar="ADDRESS", help=text)
 
 
@@ -67,11 +67,13 @@ def sweep(arguments: argparse.Namespace, backends: Mapping[str, Backend] | None 
         base=arguments.base,
         rebase=arguments.rebase,
     )
-    parts = Parts(arguments.out, asked.description)
     title, total = asked.ensemble.data["name"], len(asked.ensemble)
     done, earlier = 0, total  # all, unless it is told that some are missing
     try:
-        with progress(title, "starting workers", unit="variations", patience=PATIENCE) as update:
+        with (
+            Parts.alone(arguments.out, asked.description) as parts,
+            progress(title, "starting workers", unit="variations", patience=PATIENCE) as update,
+        ):
 
             def count(now: int, all_: int) -> None:
                 nonlocal done, earlier

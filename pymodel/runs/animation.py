@@ -30,6 +30,7 @@ from pymodel.runs.plots import (
     square_limits,
 )
 from pymodel.runs.trajectory import Trajectory, check_mechanism
+from pymodel.runs.whole import whole_file
 
 WRITERS = {".gif": PillowWriter, ".mp4": FFMpegWriter}
 UNIT_S = 0.01  # in which a GIF counts the time of a frame
@@ -93,8 +94,8 @@ def animate(
             f"{path}: q is not finite in all rows; take the trajectory's finite_part()"
         )
     rows, frame, speed = frame_rows(trajectory.t, speed)
-    with mpl.rc_context(STYLE):
-        _write(writer(fps=1.0 / frame), trajectory, scenario, rows, speed, path)
+    with mpl.rc_context(STYLE), whole_file(path) as beside:
+        _write(writer(fps=1.0 / frame), trajectory, scenario, rows, speed, beside)
     return path
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy as np
 from pymodel.mechanism.scenario import Scenario
 from pymodel.mechanism.scenario_file import load
 from pymodel.runs import lagrangian, pictures
+from pymodel.runs.alone import alone_in
 from pymodel.runs.comparison import with_signs_of
 from pymodel.runs.finished import FinishedRun
 from pymodel.runs.input_error import InputError
@@ -21,12 +23,16 @@ from pymodel.runs.joint_forces import joint_forces, read_forces, write_forces
 from pymodel.runs.progress import progress
 from pymodel.runs.summary import Summary, label, summarise, write_summary
 from pymodel.runs.trajectory import Trajectory, TrajectoryError, read_csv, write_csv
+from pymodel.runs.whole import replacing
 
 RUN, REFERENCE, TWIN = "run.csv", "lagrangian.csv", "float64.csv"
 SUMMARY, SCENARIO = "summary.json", "scenario.toml"
+DIGEST = "scenario_sha256"  # of the copy, by which it is told from a file of the user's own
 FORCES, FORCE_PLOT, ANIMATION = "forces.csv", "forces.png", "animation.gif"
 ON_REQUEST = (FORCES, FORCE_PLOT, ANIMATION)
-OF_A_RUN = (RUN, REFERENCE, TWIN, SUMMARY, *pictures.FILES, *pictures.FILES_OF_SOME, *ON_REQUEST)
+HANDOVER = "cosim.json"  # what a simulator tells of it
+TABLES = (RUN, REFERENCE, TWIN, SUMMARY, HANDOVER)
+OF_A_RUN = (*TABLES, *pictures.FILES, *pictures.FILES_OF_SOME, *ON_REQUEST)
 
 
 def write_run(
@@ -67,65 +73,96 @@ def write_run(
     TrajectoryError
         If a number is not finite.
     """
-    out = Path(out_dir)
-    out.mkdir(parents=True, exist_ok=True)
-    with replaced(out):
-        return _write_run(run, out, twin, with_reference, forces)
+    with run_folder(out_dir, run.scenario) as new:
+        return _write_run(run, Path(out_dir), new, twin, with_reference, forces)
 
 
 @contextlib.contextmanager
-def replaced(out: Path, names: Iterable[str] = OF_A_RUN) -> Iterator[None]:
-    """Replace files, those of a run: remove the earlier ones now.
+def run_folder(out_dir: str | os.PathLike[str], scenario: Scenario) -> Iterator[Path]:
+    """A folder to write the files of a run into, which replace those of an earlier one at its end.
 
-    Where Ctrl-C or an InputError ends the run, none of its files is left.
+    :func:`write_run` and :func:`animate_run` inside it write there, too. See
+    :func:`pymodel.runs.whole.replacing`.
+
+    Raises
+    ------
+    InputError
+        If another process works there, or a file of the user's own would be replaced.
     """
-    _remove(out, names)
+    out = Path(out_dir)
+    copied = (SCENARIO,) if _is_copy(out) else ()
+    with replacing(out, (*OF_A_RUN, *copied), last=SUMMARY) as new:
+        if not _is_free(out, scenario):
+            reason = "is of no earlier run there, and would be replaced: move it away, or give"
+            raise InputError(f"{out / SCENARIO}: {reason} another folder")
+        yield new
+
+
+def _is_free(out: Path, scenario: Scenario) -> bool:
+    """Whether a copy of the scenario can be put into a folder, or is not needed there."""
+    kept, source = out / SCENARIO, Path(scenario.source)
+    if not os.path.lexists(kept) or not source.is_file():
+        return True
+    if kept.exists() and kept.samefile(source):
+        return True
+    return _is_copy(out) or not kept.is_symlink() and kept.read_bytes() == source.read_bytes()
+
+
+def _is_copy(out: Path) -> bool:
+    """Whether the scenario in a folder is what an earlier run has put there."""
+    kept = out / SCENARIO
+    if kept.is_symlink() or not kept.is_file():
+        return False
     try:
-        yield
-    except (KeyboardInterrupt, InputError):
-        _remove(out, names)
-        raise
+        return bool(read_summary(out).get(DIGEST, _digest(kept)) == _digest(kept))
+    except TrajectoryError:
+        return False
 
 
-def _remove(out: Path, names: Iterable[str]) -> None:
-    for name in names:
-        (out / name).unlink(missing_ok=True)
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def _write_run(
-    run: FinishedRun, out: Path, twin: Trajectory | None, with_reference: bool, forces: bool
+    run: FinishedRun,
+    out: Path,
+    new: Path,
+    twin: Trajectory | None,
+    with_reference: bool,
+    forces: bool,
 ) -> Summary:
     from pymodel.runs import force_plot, plots  # slow to import, and most commands draw nothing
 
-    source = Path(run.scenario.source)
+    source, digest = Path(run.scenario.source), None
     if source.is_file() and source.resolve() != (out / SCENARIO).resolve():
-        shutil.copyfile(source, out / SCENARIO)
+        shutil.copyfile(source, new / SCENARIO)
+        digest = _digest(new / SCENARIO)
 
-    write_csv(out / RUN, run.trajectory)
+    write_csv(new / RUN, run.trajectory)
     if twin is not None:
         twin = twin.first(len(run.trajectory))
-        write_csv(out / TWIN, twin)
+        write_csv(new / TWIN, twin)
     exact, missing = None, "not asked for"
     if with_reference:
         exact, missing = _reference(run)
         if exact is not None:
-            write_csv(out / REFERENCE, exact)
+            write_csv(new / REFERENCE, exact)
     found = None
     if forces:
         found = joint_forces(run.scenario, run.trajectory)
-        write_forces(out / FORCES, found)
-        force_plot.plot_forces(found, run.scenario, path=out / FORCE_PLOT)
-    summary = summarise(run, exact, missing, twin, found)
-    write_summary(out / SUMMARY, summary)
+        write_forces(new / FORCES, found)
+        force_plot.plot_forces(found, run.scenario, path=new / FORCE_PLOT)
+    summary = summarise(run, exact, missing, twin, found) | {DIGEST: digest}
     plots.plot_run(
         run.trajectory,
         exact,
-        out,
+        new,
         run.scenario.name,
         label=label(summary),
         twin=twin,
         scenario=run.scenario,
     )
+    write_summary(new / SUMMARY, summary)
     return summary
 
 
@@ -140,25 +177,76 @@ def _reference(run: FinishedRun) -> tuple[Trajectory | None, str | None]:
 
 
 def animate_run(out_dir: str | os.PathLike[str], scenario: Scenario) -> Path:
-    """Animate the run that :func:`write_run` left in a folder; Ctrl-C removes all its files.
+    """Animate the run that :func:`write_run` left in a folder.
 
     Raises
     ------
+    TrajectoryError
+        If it is not whole.
     OSError
         If the file cannot be written.
     """
     from pymodel.runs import animation
 
-    out = Path(out_dir)
+    with run_folder(out_dir, scenario) as new:
+        here = new if (new / SUMMARY).exists() else Path(out_dir)
+        animation.animate(read_run(here), scenario, here / ANIMATION)
+    return Path(out_dir) / ANIMATION
+
+
+def read_summary(folder: Path) -> Summary:
+    """Read the summary of a run, which a run writes last.
+
+    Raises
+    ------
+    TrajectoryError
+        If there is none, or it is damaged.
+    """
+    path = folder / SUMMARY
     try:
-        return animation.animate(read_csv(out / RUN), scenario, out / ANIMATION)
-    except KeyboardInterrupt:
-        _remove(out, OF_A_RUN)
-        raise
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        reason = f"the run in {folder} is not whole: it has no {SUMMARY}"
+        raise TrajectoryError(f"{reason}, which is written last") from None
+    except (OSError, ValueError):
+        found = None
+    if not isinstance(found, dict) or not isinstance(found.get("rows"), int):
+        raise TrajectoryError(f"{path}: not the summary of a run")
+    return found
+
+
+def read_run(folder: Path) -> Trajectory:
+    """Read the table of a run that is whole.
+
+    Raises
+    ------
+    TrajectoryError
+        If the folder has none, or one with other rows than its summary says.
+    """
+    run = read_csv(folder / RUN)
+    summary = read_summary(folder)
+    if len(run) != summary["rows"]:
+        reason = f"{len(run)} rows, {SUMMARY} says {summary['rows']}: the run is not whole"
+        raise TrajectoryError(f"{folder / RUN}: {reason}")
+    return run
+
+
+def read_table(path: str | os.PathLike[str]) -> Trajectory:
+    """Read any table of a run; one that is of a folder of a run must be whole.
+
+    Raises
+    ------
+    TrajectoryError
+        If it is no table, or not whole.
+    """
+    path = Path(path)
+    if path.name == RUN and path.is_file():
+        return read_run(path.parent)
+    return read_csv(path)
 
 
 def replot(out_dir: str | os.PathLike[str]) -> list[Path]:
-    """Plot again what :func:`write_run` left in a folder; only run.csv is required.
+    """Plot again what :func:`write_run` left in a folder: run.csv and summary.json are required.
 
     Returns
     -------
@@ -168,27 +256,35 @@ def replot(out_dir: str | os.PathLike[str]) -> list[Path]:
     Raises
     ------
     TrajectoryError, ScenarioError
-        If a file is broken, or not of this run.
+        If a file is broken, not of this run, or the run not whole.
+    InputError
+        If another process works there.
     """
+    out = Path(out_dir)
+    run, summary = read_run(out), read_summary(out)
+    with alone_in(out):
+        return _replot(out, run, summary)
+
+
+def _replot(out: Path, run: Trajectory, summary: Summary) -> list[Path]:
     from pymodel.runs import force_plot, plots
 
-    out = Path(out_dir)
-    run, *others = (
-        read_csv(out / name) if name == RUN or (out / name).exists() else None
-        for name in (RUN, REFERENCE, TWIN)
+    exact, twin = (
+        read_csv(out / name) if (out / name).exists() else None for name in (REFERENCE, TWIN)
     )
     if not len(run):
         raise TrajectoryError(f"{out / RUN}: has no rows, there is nothing to draw")
-    for name, other in zip((REFERENCE, TWIN), others, strict=True):
+    for name, other in ((REFERENCE, exact), (TWIN, twin)):
         # the reference may end before the run
         times = run.t if other is None or name == TWIN else run.t[: len(other)]
         if other is not None and not np.array_equal(other.t, times):
             raise TrajectoryError(f"{out / name}: not at the times of {RUN}")
-    exact, twin = others
+    if exact is not None and summary.get("reference_end_s", exact.t[-1]) != exact.t[-1]:
+        end = f"{summary['reference_end_s']} s, as {SUMMARY} says"
+        raise TrajectoryError(f"{out / REFERENCE}: does not end at {end}: the run is not whole")
     try:
-        summary = json.loads((out / SUMMARY).read_text(encoding="utf-8"))
         title, name = summary["scenario"], label(summary)
-    except (OSError, ValueError, KeyError, TypeError):
+    except (KeyError, TypeError):
         title, name = out.resolve().name, "run"
     scenario = load(out / SCENARIO) if (out / SCENARIO).exists() else None
     if scenario is not None and (scenario.nq, scenario.nv) != (run.nq, run.nv):

@@ -6,6 +6,7 @@ cover each other also differ in dash and width. Legends stand next to the axes, 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import textwrap
 from collections.abc import Callable, Sequence
@@ -31,6 +32,7 @@ from pymodel.runs.input_error import InputError, require
 from pymodel.runs.pictures import CONSERVED, JOINTS, KINETIC, LOOP, OVERVIEW
 from pymodel.runs.summary import MILLI
 from pymodel.runs.trajectory import Trajectory, check_alike, check_mechanism
+from pymodel.runs.whole import whole_file
 
 #: A run with its name, colour, dash and width.
 Curve = tuple[str, Trajectory, str, Any, float]
@@ -131,7 +133,9 @@ def plot_run(
     paths = [out / f"{kind}.png" for kind in kinds]
     with mpl.rc_context(STYLE):
         for kind, path in zip(kinds, paths, strict=True):
-            KINDS[kind](curves, reference, named(title), scenario).savefig(path, dpi=DPI)
+            figure = KINDS[kind](curves, reference, named(title), scenario)
+            with whole_file(path) as beside:
+                figure.savefig(beside, dpi=DPI)
     return paths
 
 
@@ -235,7 +239,8 @@ def save(figure: Figure, path: str | os.PathLike[str]) -> None:
     ending = Path(path).suffix.removeprefix(".").lower() if named else ""
     if ending and ending not in known:
         raise InputError(f"{path}: must end in {', '.join(f'.{name}' for name in known)}")
-    figure.savefig(path, dpi=DPI)
+    with whole_file(path) if named else contextlib.nullcontext(path) as beside:
+        figure.savefig(beside, dpi=DPI)
 
 
 def _curves(

@@ -35,6 +35,7 @@ from pymodel.mechanism.robot import REVOLUTE, Robot, kept_with_robot
 from pymodel.runs.engine_calls import Call, prepare_fitting_call
 from pymodel.runs.input_error import InputError, cannot_write
 from pymodel.runs.recorder import ANGLE_LIMIT
+from pymodel.runs.whole import whole_file
 
 #: Column -> one number a row.
 Table = dict[str, np.ndarray]
@@ -491,7 +492,7 @@ def write_table(path: str | Path, table: Table) -> None:
     path = Path(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("w", newline="") as file:
+        with whole_file(path) as beside, beside.open("w", newline="") as file:
             writer = csv.writer(file)
             writer.writerow(table)
             writer.writerows(

@@ -10,7 +10,6 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from pymodel.arith.errors import RunError
 from pymodel.compile.native import NoCompilerError
 from pymodel.mechanism.scenario import Scenario
 from pymodel.runs import native_runs
-from pymodel.runs.files import write_run
+from pymodel.runs.files import run_folder, write_run
 from pymodel.runs.finished import FinishedRun
 from pymodel.runs.input_error import InputError
 from pymodel.runs.judgement import ENERGY_NOT_FINITE, warnings_of
@@ -70,7 +69,8 @@ def run_model(
     Raises
     ------
     InputError
-        If the arithmetic is unknown or has no native code, or an option is out of its range.
+        If the arithmetic is unknown or has no native code, an option is out of its range, or the
+        folder is another process's, or has a file of the user's own.
     ScenarioError
         If the integrator is adaptive, but not the target the model in float64.
     OSError
@@ -79,9 +79,9 @@ def run_model(
     if target == NATIVE or _name(arithmetic) != "float64":
         scenario.require_fixed_steps()
     algorithm_options(shape, base, rebase, dashes="--")
-    Path(out).mkdir(parents=True, exist_ok=True)
-    run = simulated(scenario, arithmetic, shape, base, rebase, target)
-    return finish(run, out, with_reference=with_reference, forces=forces)
+    with run_folder(out, scenario):
+        run = simulated(scenario, arithmetic, shape, base, rebase, target)
+        return finish(run, out, with_reference=with_reference, forces=forces)
 
 
 def simulated(

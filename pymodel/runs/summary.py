@@ -7,7 +7,6 @@ import math
 import os
 import platform
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,7 @@ from pymodel.runs.finished import FinishedRun, HardwareResult
 from pymodel.runs.input_error import InputError
 from pymodel.runs.joint_forces import JointForces
 from pymodel.runs.trajectory import Trajectory, TrajectoryError, check_alike
+from pymodel.runs.whole import whole_file
 
 Summary = dict[str, Any]
 
@@ -235,7 +235,8 @@ def write_summary(path: str | os.PathLike[str], summary: Mapping[str, Any]) -> N
         has no JSON form; then nothing is written.
     """
     text = json.dumps(_jsonable(summary, ""), indent=2, allow_nan=False, ensure_ascii=False)
-    Path(path).write_text(text + "\n", encoding="utf-8")
+    with whole_file(path) as beside:
+        beside.write_text(text + "\n", encoding="utf-8")
 
 
 def _jsonable(value: Any, key: str) -> Any:

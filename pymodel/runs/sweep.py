@@ -220,8 +220,10 @@ def sweep(
             shape=shape,
         )
         require_function("progress", progress)
-        parts = Parts(out, asked.description) if out is not None else None
-        return run(asked, parts, workers, scheduler, progress)
+        if out is None:
+            return run(asked, None, workers, scheduler, progress)
+        with Parts.alone(out, asked.description) as parts:
+            return run(asked, parts, workers, scheduler, progress)
 
 
 @contextlib.contextmanager

@@ -7,11 +7,12 @@ Columns are arrays of one length. A table ``sweep.parquet`` or ``sweep.csv`` is 
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
 import os
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +20,15 @@ import numpy as np
 
 from pymodel.mechanism.scenario import Scenario
 from pymodel.mechanism.scenario_file import parse
+from pymodel.runs.alone import alone_at
 from pymodel.runs.input_error import InputError
 from pymodel.runs.outcome import STATUSES
+from pymodel.runs.whole import whole_file
 
 Columns = dict[str, np.ndarray]
 Table = tuple[list[str], list[np.ndarray]]  #: names of columns as a file has them, and the columns
 ENDINGS = (".parquet", ".csv")
+EXTRA = "pip install 'hdca-accelerator[sweeps]'"
 
 
 class Parts:
@@ -62,6 +66,20 @@ class Parts:
         if not self.finished and not self.folder.exists():
             self.folder.mkdir()  # refused now, not after the first chunk
             self.folder.rmdir()
+
+    @classmethod
+    @contextlib.contextmanager
+    def alone(cls, out: str | os.PathLike[str], description: Mapping[str, Any]) -> Iterator[Parts]:
+        """The rows that a sweep has, for the time of a ``with``, in which no other can add any.
+
+        Raises
+        ------
+        InputError, OSError
+            As above, and if another process writes this table.
+        """
+        check_ending(Path(out), f"--out {out}")
+        with alone_at(Path(out)):
+            yield cls(out, description)
 
     def _parts(self) -> list[Path]:
         return sorted(self.folder.glob("[0-9]*.json"))
@@ -126,19 +144,35 @@ class Parts:
             return False
 
     def add(self, columns: Columns) -> None:
-        """Keep the rows of a chunk."""
-        if not self._about.exists():
+        """Keep the rows of a chunk.
+
+        Raises
+        ------
+        InputError
+            If what is there has become another sweep's, whose files are left alone.
+        """
+        if self._about.exists() or self._parts():
+            self._compare(self._about)
+        else:
             self.folder.mkdir(exist_ok=True)
             _write(self._about, json.dumps(self.description, indent=1))
         values = {name: column.tolist() for name, column in columns.items()}
         _write(self.folder / f"{values['index'][0]:08d}.json", json.dumps(values))
 
     def finish(self, columns: Columns) -> None:
-        """Write the table in place of the parts, and of one that lacked rows."""
-        partial = self.out.with_name(f".{self.out.name}")
-        WRITERS[self.out.suffix](partial, columns)
-        os.replace(partial, self.out)
-        _write(self._beside, self._about.read_text())
+        """Write the table in place of the parts, and of one that lacked rows.
+
+        Raises
+        ------
+        InputError
+            If what is there has become another sweep's, whose files are left alone.
+        """
+        self._compare(self._about)
+        if self.out.exists():
+            self._compare(self._beside)
+        with whole_file(self.out) as beside:
+            WRITERS[self.out.suffix](beside, columns)
+            _write(self._beside, json.dumps(self.description, indent=1))
         gone = self.folder.with_name(f".{self.folder.name}")
         shutil.rmtree(gone, ignore_errors=True)  # of one that was killed here
         os.replace(self.folder, gone)  # parts without their description would be anybody's
@@ -158,15 +192,14 @@ def import_pyarrow() -> Any:
     try:
         from pyarrow import parquet
     except ImportError:
-        raise InputError("a .parquet table needs pyarrow: pip install pyarrow") from None
+        raise InputError(f"a .parquet table needs pyarrow: {EXTRA}; a .csv needs nothing") from None
     return parquet
 
 
 def _write(path: Path, text: str) -> None:
     """Write a file that appears whole or not at all."""
-    partial = path.with_name(f".{path.name}")
-    partial.write_text(text)
-    os.replace(partial, path)
+    with whole_file(path) as beside:
+        beside.write_text(text)
 
 
 def _read_part(path: Path) -> Columns:

@@ -22,6 +22,7 @@ from pymodel.arith.errors import Error
 from pymodel.arith.numbers import numbers
 from pymodel.mechanism.scenario import Scenario
 from pymodel.runs.input_error import InputError, require, require_path, require_whole
+from pymodel.runs.whole import whole_file
 
 JOINT_COLUMNS = ("q", "qd", "p")
 SCALAR_COLUMNS = ("kinetic", "potential", "loop_position", "loop_velocity")
@@ -210,7 +211,7 @@ def write_columns(path: str | os.PathLike[str], columns: Mapping[str, np.ndarray
     require_path("path", path)
     # tolist() gives Python floats, whose repr is the bare number.
     rows = zip(*(column.tolist() for column in columns.values()), strict=True)
-    with open(path, "w", encoding="ascii", newline="") as file:
+    with whole_file(path) as beside, open(beside, "w", encoding="ascii", newline="") as file:
         file.write(",".join(columns) + "\n")
         file.writelines(",".join(map(repr, row)) + "\n" for row in rows)
 

@@ -1,4 +1,9 @@
-"""Processes that the chunks of a sweep go to, here or on a cluster, through Dask distributed."""
+"""Processes that the chunks of a sweep go to: here, through pipes, or a cluster's, through Dask.
+
+A Dask scheduler runs whatever anybody sends it who can connect. So there is none of our own, and
+one that is named should ask for certificates: an address ``tls://``, with what Dask's configuration
+says of certificates and key.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +19,7 @@ from itertools import islice
 from typing import Any
 
 from pymodel.runs.input_error import InputError
+from pymodel.runs.pool import Pool
 
 ADDRESS = r"((tcp|tls|ws|wss|ucx)://)?[^/:]+:[0-9]+"  # of a scheduler
 ANSWER_S = 5.0  # how long it may take to answer
@@ -40,7 +46,8 @@ def workers(count: int | None, scheduler: str | None) -> Iterator[tuple[int, Run
     count
         Processes of this machine; None for as many as it has cores, 0 for none: all runs here.
     scheduler
-        Address of a Dask scheduler whose workers are used instead.
+        Address of a Dask scheduler whose workers are used instead. What Dask's configuration says
+        of TLS counts.
 
     Yields
     ------
@@ -54,36 +61,27 @@ def workers(count: int | None, scheduler: str | None) -> Iterator[tuple[int, Run
     Raises
     ------
     InputError
-        If the scheduler does not answer, or has no workers for long, or Dask is not installed.
+        If the scheduler does not answer, or has no workers for long, its certificates are missing,
+        or Dask is not installed; from ``run``, if the workers cannot run this.
     """
     if count == 0 and scheduler is None:
         yield 1, lambda function, chunks: ((chunk, function(chunk)) for chunk in chunks)
+        return
+    if scheduler is None:
+        size = count or os.cpu_count() or 1
+        with _on(signal.SIGTERM, _end_once, signal.SIG_DFL), Pool(size) as pool:
+            yield size, pool.run
         return
     try:
         import dask
         import distributed
     except ImportError:
-        raise InputError("several workers need Dask: pip install distributed") from None
+        needs = "--scheduler needs Dask: pip install 'hdca-accelerator[sweeps]'"
+        raise InputError(f"{needs}; --workers needs nothing else") from None
     for name in ("distributed", "distributed.client"):
         logging.getLogger(name).setLevel(QUIET)
     with contextlib.ExitStack() as stack:
         stack.enter_context(dask.config.set(SETTINGS))
-        if scheduler is None:
-            stack.enter_context(_on(signal.SIGTERM, _end_once, signal.SIG_DFL))
-            # Meanwhile Dask cannot be stopped half-way, seconds.
-            with (
-                _on(signal.SIGINT, signal.SIG_IGN),
-                _on(signal.SIGTERM, signal.SIG_DFL, _end_once),
-            ):
-                cluster = distributed.LocalCluster(
-                    n_workers=count or os.cpu_count() or 1,
-                    threads_per_worker=1,
-                    memory_limit=0,
-                    dashboard_address="localhost:0",
-                    preload=[__name__],
-                    silence_logs=QUIET,
-                )
-                scheduler = stack.enter_context(cluster)
         client = stack.enter_context(_connected(distributed.Client, scheduler))
         size = sum(client.nthreads().values()) or 1
         yield size, lambda function, chunks: _on_cluster(client, function, chunks)
@@ -115,11 +113,6 @@ def _end_once(number: int, frame: Any) -> None:
     raise KeyboardInterrupt("ended by SIGTERM")
 
 
-def dask_setup(worker: Any) -> None:
-    """Leave Ctrl-C to who started this worker, perhaps in another's place; Dask calls it there."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
 def address(scheduler: str) -> str:
     """A scheduler's address, as it is given.
 
@@ -129,17 +122,23 @@ def address(scheduler: str) -> str:
         If it is none.
     """
     if not re.fullmatch(ADDRESS, scheduler):
-        raise InputError(f"--scheduler {scheduler}: must be an address, as tcp://host:8786")
+        raise InputError(f"--scheduler {scheduler}: must be an address, as tls://host:8786")
     return scheduler
 
 
-def _connected(client_type: type, scheduler: Any) -> Any:
-    if isinstance(scheduler, str):
-        address(scheduler)
+def _connected(client_type: type, scheduler: str) -> Any:
+    address(scheduler)
     try:
         return client_type(scheduler, timeout=ANSWER_S, set_as_default=False)
-    except OSError:
-        raise InputError(f"--scheduler {scheduler}: no answer within {ANSWER_S:g} s") from None
+    except OSError as error:
+        # Of TLS that one side does not have, or a certificate that the other does not know.
+        said = f"; {error.__cause__}".splitlines()[0] if "SSL" in f"{error.__cause__}" else ""
+        raise InputError(
+            f"--scheduler {scheduler}: no answer within {ANSWER_S:g} s{said}"
+        ) from None
+    except (TypeError, ValueError) as error:
+        said = "Dask's configuration names no certificate, key and authority for TLS"
+        raise InputError(f"--scheduler {scheduler}: {said} (docs/sweeps.md)") from error
 
 
 def _on_cluster(client: Any, function: Callable[[Chunk], Any], chunks: Iterable[Chunk]) -> Results:

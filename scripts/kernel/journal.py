@@ -8,8 +8,8 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
+from pymodel.runs.alone import alone_with
 from pymodel.runs.input_error import InputError
-from scripts.kernel.alone import alone_with
 
 Row = dict[str, Any]
 

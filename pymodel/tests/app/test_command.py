@@ -308,6 +308,14 @@ BAD = {
     "no_urdf": (["joints", "short.toml"], "short.toml: not XML: "),
     "no_rows": (["plot", "empty"], "empty/run.csv: has no rows, there is nothing to draw"),
     "no_dir": (["plot", "nowhere"], "nowhere/run.csv: cannot read: No such file"),
+    "cut": (
+        ["plot", "cut"],
+        "the run in cut is not whole: it has no summary.json, which is written",
+    ),
+    "cut_a": (
+        ["compare", "cut/run.csv", "one.csv"],
+        "the run in cut is not whole: it has no summary",
+    ),
     "mistake": (
         ["simulate", "bad.toml", "--out", "o"],
         'bad.toml: body[0].mas: unknown key, did you mean "mass"? (known: mass, inertia, com, ',
@@ -328,7 +336,10 @@ def test_bad_input_is_one_line_and_status_2(scenario, tmp_path, monkeypatch, cap
     Path("one.csv").write_text(",".join(column_names(1, 1)) + "\n")
     Path("two.csv").write_text(",".join(column_names(2, 2)) + "\n")
     Path("empty").mkdir()
+    Path("cut").mkdir()
+    Path("cut/run.csv").write_text(Path("one.csv").read_text())
     Path("empty/run.csv").write_text(Path("one.csv").read_text())
+    Path("empty/summary.json").write_text('{"rows": 0}')
     arguments, text = BAD[kind]
     assert main(arguments) == 2
     err = lines(capsys)

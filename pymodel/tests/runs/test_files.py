@@ -12,6 +12,7 @@ from rich.console import Console
 from pymodel.mechanism.scenario_file import load
 from pymodel.runs import files, lagrangian, pictures, plots
 from pymodel.runs.finished import FinishedRun, HardwareResult
+from pymodel.runs.input_error import InputError
 from pymodel.runs.simulate import simulate
 from pymodel.runs.summary import print_summary
 from pymodel.runs.trajectory import Trajectory, TrajectoryError, read_csv
@@ -202,7 +203,7 @@ def test_numbers_that_are_not_finite_are_refused_by_name(tmp_path, scenario, exa
     run = shifted(exact, "kinetic", 3, np.nan)
     with pytest.raises(TrajectoryError, match="^summary: energy_change_max_J: nan is not"):
         finish(scenario, run, tmp_path)
-    assert np.isnan(read_csv(tmp_path / "run.csv").kinetic[3])
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("shape", ["chain", "tree"])
@@ -230,14 +231,93 @@ def test_replot(tmp_path, scenario, exact):
     assert {name: (tmp_path / name).read_bytes() for name in PLOTS} == before
 
 
-def test_replot_needs_the_table_only(tmp_path, scenario, exact):
+def test_replot_needs_table_and_summary_only(tmp_path, scenario, exact):
     finish(scenario, exact, tmp_path)
-    for name in ALL_FILES - {"run.csv"}:
+    for name in ALL_FILES - {"run.csv", "summary.json"}:
         (tmp_path / name).unlink(missing_ok=True)
     assert len(files.replot(tmp_path)) == 2
     (tmp_path / "scenario.toml").write_text((SCENARIOS / "four_bar.toml").read_text())
     with pytest.raises(TrajectoryError, match="scenario.toml: not the mechanism of run.csv$"):
         files.replot(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "read", [files.replot, files.read_run, lambda out: files.read_table(out / "run.csv")]
+)
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (
+            lambda out: (out / "summary.json").unlink(),
+            "is not whole: it has no summary.json",
+        ),
+        (lambda out: cut(out / "run.csv", 3), "run.csv: 198 rows, summary.json says 201: the run"),
+        (lambda out: (out / "summary.json").write_text("{"), "summary.json: not the summary of"),
+        (lambda out: (out / "summary.json").write_text("[]"), "summary.json: not the summary of"),
+        (lambda out: (out / "run.csv").unlink(), "run.csv: cannot read: No such file"),
+    ],
+)
+def test_what_is_not_whole_is_refused(tmp_path, scenario, exact, spoil, said, read):
+    finish(scenario, exact, tmp_path)
+    spoil(tmp_path)
+    with pytest.raises(TrajectoryError, match=said):
+        read(tmp_path)
+
+
+def cut(path, rows):
+    """Cut a table, at the end of a row."""
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[:-rows]))
+
+
+def test_a_reference_that_was_cut_is_refused(tmp_path, scenario, exact):
+    finish(scenario, exact, tmp_path)
+    cut(tmp_path / "lagrangian.csv", 3)
+    with pytest.raises(TrajectoryError, match="lagrangian.csv: does not end at 0.02 s, as"):
+        files.replot(tmp_path)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError(28, "No space left on device")])
+@pytest.mark.parametrize("moment", ["write_csv", "write_summary", "joint_forces"])
+def test_an_earlier_run_stays_until_the_new_one_is_whole(
+    tmp_path, scenario, exact, monkeypatch, moment, error
+):
+    finish(scenario, exact, tmp_path)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+
+    def fails(*arguments, **options):
+        raise error
+
+    monkeypatch.setattr(files, moment, fails)
+    with pytest.raises(BaseException) as caught:
+        finish(scenario, exact.first(9), tmp_path, forces=True)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+    if isinstance(error, OSError):
+        assert caught.value.filename == str(tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["file", "link", "dangling", "run.csv"])
+def test_a_file_of_the_users_own_is_not_replaced(tmp_path, scenario, exact, kind):
+    out, own = tmp_path / "out", tmp_path / "own.toml"
+    out.mkdir()
+    place = out / ("run.csv" if kind == "run.csv" else "scenario.toml")
+    if kind != "dangling":
+        own.write_text("# mine\n")
+    place.write_text("# mine\n") if kind == "file" else place.symlink_to(own)
+    with pytest.raises(InputError, match=f"{place.name}: is .*and would be replaced: "):
+        finish(scenario, exact, out)
+    assert place.is_symlink() == (kind != "file") and len(list(out.iterdir())) == 1
+    assert kind == "dangling" or place.read_text() == "# mine\n"
+    place.unlink()
+    finish(scenario, exact, out)
+    other = dataclasses.replace(load(SCENARIOS / "compound_pendulum.toml"), end=0.01)
+    finish(other, simulate(other), out, "float64")  # what a run has left is replaced
+    assert (out / "scenario.toml").read_text() == (SCENARIOS / "compound_pendulum.toml").read_text()
+    (out / "scenario.toml").write_text((out / "scenario.toml").read_text() + "# edited\n")
+    with pytest.raises(InputError, match="scenario.toml: is of no earlier run there"):
+        finish(scenario, exact, out)
+    own_run = load(out / "scenario.toml", 3)
+    finish(own_run, simulate(own_run), out, "float64")
+    assert (out / "scenario.toml").read_text().endswith("# edited\n")
 
 
 def test_the_table_shows_millijoules(tmp_path, scenario, exact):

@@ -3,6 +3,8 @@
 import contextlib
 import json
 import os
+import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,7 +15,7 @@ from pathlib import Path
 import dask
 import numpy as np
 import pytest
-from distributed import LocalCluster
+from distributed import LocalCluster, Security
 
 import pymodel
 from pymodel.arith.c_build import CACHE_VARIABLE
@@ -289,6 +291,41 @@ def test_parts_of_a_sweep_that_was_killed_at_its_end_are_no_other_sweeps(tmp_pat
     assert sorted(path.name for path in tmp_path.iterdir()) == ["one.csv", "one.csv.json"]
 
 
+def test_a_second_sweep_of_one_table_is_refused(tmp_path):
+    """However it differs, with the number of the process that runs the first."""
+    out, vary = tmp_path / "one.csv", {"body[0].mass": "1,2,3"}
+    refused = []
+
+    def second(done, total):
+        with pytest.raises(InputError, match=f"^process {os.getpid()} writes {out}: wait until"):
+            sweep(DOUBLE_PENDULUM, vary, out, steps=4, workers=0)
+        refused.append(done)
+
+    found = sweep(DOUBLE_PENDULUM, vary, out, steps=3, workers=0, progress=second)
+    assert found["steps"].tolist() == [3, 3, 3] and len(refused) > 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["one.csv", "one.csv.json"]
+
+
+@pytest.mark.parametrize("moment", ["add", "finish"])
+def test_parts_that_have_become_another_sweeps_are_left_alone(tmp_path, moment):
+    """Where locks do not keep others out, as on some network drives."""
+    out, one, two = tmp_path / "one.csv", {"index": np.array([0])}, {"index": np.array([1])}
+    first = Parts(out, {"steps": 1})
+    first.add(one)
+    shutil.rmtree(first.folder)
+    other = Parts(out, {"steps": 2})
+    other.add(one)
+    if moment == "finish":
+        other.finish(one)
+        first.folder.mkdir()
+        (first.folder / "sweep.json").write_text('{"steps": 1}')
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*.*") if path.is_file()}
+    with pytest.raises(InputError, match="of another sweep, not of this steps: remove it, or"):
+        first.add(two) if moment == "add" else first.finish(two)
+    now = {path: path.read_bytes() for path in tmp_path.rglob("*.*") if path.is_file()}
+    assert now == before
+
+
 def test_parts_that_say_nothing_of_their_sweep_are_refused(tmp_path):
     out = tmp_path / "one.csv"
     (tmp_path / "one.csv.parts").mkdir()
@@ -561,24 +598,6 @@ def test_a_scheduler_that_is_lost():
             sweep(DOUBLE_PENDULUM, vary, steps=1, scheduler=address, progress=close)
 
 
-def test_ctrl_c_while_workers_start_is_left_out(monkeypatch):
-    """Neither Dask nor a process that it has just started is stopped half-way."""
-
-    class StartedError(Exception):
-        pass
-
-    def start(**options):
-        os.kill(os.getpid(), signal.SIGINT)
-        code = "import signal; print(signal.getsignal(signal.SIGINT) == signal.SIG_IGN)"
-        raise StartedError(subprocess.check_output([sys.executable, "-c", code], text=True))
-
-    monkeypatch.setattr("distributed.LocalCluster", start)
-    before = signal.getsignal(signal.SIGINT)
-    with pytest.raises(StartedError, match="True"):
-        sweep(DOUBLE_PENDULUM, {"body[0].mass": "1,2"}, workers=1)
-    assert signal.getsignal(signal.SIGINT) == before
-
-
 @pytest.mark.parametrize("handler", [signal.SIG_IGN, lambda number, frame: None])
 def test_a_program_that_handles_sigterm_does_so_during_a_sweep(handler):
     before = signal.signal(signal.SIGTERM, handler)
@@ -588,6 +607,180 @@ def test_a_program_that_handles_sigterm_does_so_during_a_sweep(handler):
         assert signal.getsignal(signal.SIGTERM) is handler
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def test_a_plain_install_has_workers_and_csv(tmp_path):
+    """Neither Dask nor pyarrow; what needs them says so in a line."""
+    code = "import sys; sys.modules |= dict.fromkeys(['dask', 'distributed', 'pyarrow'])\n"
+    code += "from pymodel.app.command import main; sys.exit(main(sys.argv[1:]))"
+    command = [sys.executable, "-c", code, "sweep", str(DOUBLE_PENDULUM), "--steps", "2"]
+    command += ["--vary", "body[0].mass=1:2:9"]
+    for workers_, out in ((["--workers", "2"], "a.csv"), (["--workers", "0"], "b.csv")):
+        subprocess.run([*command, *workers_, "--out", tmp_path / out], cwd=ROOT, check=True)
+    assert (tmp_path / "a.csv").read_text() == (tmp_path / "b.csv").read_text()
+    for more, said in (
+        (
+            ["--out", "c.parquet"],
+            "a .parquet table needs pyarrow: pip install 'hdca-accelerator[swe",
+        ),
+        (
+            ["--out", "c.csv", "--scheduler", "tls://a:1"],
+            "--scheduler needs Dask: pip install 'hdc",
+        ),
+    ):
+        done = subprocess.run([*command, *more], cwd=ROOT, capture_output=True, text=True)
+        assert done.returncode == 2 and done.stderr.splitlines()[-1].startswith(said), done.stderr
+
+
+def sockets_that_listen(process):
+    """Internet and named local sockets of a process and its descendants."""
+    own = [process]
+    for one in own:
+        own += children(one)
+    inodes = {
+        os.readlink(link)
+        for one in own
+        for link in Path(f"/proc/{one}/fd").iterdir()
+        if os.readlink(link).startswith("socket:")
+    }
+    found = []
+    for name in ("tcp", "tcp6", "udp", "udp6"):
+        rows = [line.split() for line in Path(f"/proc/net/{name}").read_text().splitlines()[1:]]
+        found += [row[1] for row in rows if f"socket:[{row[9]}]" in inodes]
+    rows = [line.split() for line in Path("/proc/net/unix").read_text().splitlines()[1:]]
+    return found + [row[7] for row in rows if f"socket:[{row[6]}]" in inodes and len(row) > 7]
+
+
+def children(process):
+    return list(map(int, Path(f"/proc/{process}/task/{process}/children").read_text().split()))
+
+
+@pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="looks sockets up in /proc")
+def test_nobody_can_reach_the_workers():
+    """They have no socket that anybody could connect to."""
+    with workers(2, None) as (size, run):
+        assert size == 2 and [x for _, x in run(abs, [-1])] == [1]
+        started = children(os.getpid())
+        assert len(started) >= 2
+        assert [sockets_that_listen(one) for one in started] == [[]] * len(started)
+
+
+def die(chunk):
+    """A chunk that its worker dies of, or that waits, or has an answer."""
+    if chunk == "dies":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if chunk == "raises":
+        raise ZeroDivisionError("by zero\nand more")
+    if isinstance(chunk, Path):
+        chunk.touch()
+        time.sleep(60)
+    return chunk
+
+
+def test_what_kills_its_local_worker_twice_has_no_result():
+    with workers(2, None) as (_, run):
+        found = list(run(die, ["a", "dies", "b", "c", "dies", "d"]))
+        assert sorted(found, key=str) == sorted(
+            [(x, x) for x in "abcd"] + [("dies", None)] * 2, key=str
+        )
+        with pytest.raises(InputError, match="^the workers cannot run this: by zero$"):
+            list(run(die, ["a", "raises", "b"]))
+        assert [x for _, x in run(die, ["a"])] == ["a"]  # they work on
+        with pytest.raises(InputError, match="^the workers cannot be sent this: .*lambda"):
+            list(run(lambda chunk: chunk, ["a"]))
+
+
+def test_a_local_worker_that_is_killed_loses_nothing():
+    with workers(1, None) as (_, run):
+        killed, found = [], []
+        for chunk, result in run(abs, range(0, -30, -1)):
+            found.append(result)
+            if chunk in (-5, -12):
+                (one,) = [x for x in children(os.getpid()) if b"spawn_main" in cmdline(x)]
+                os.kill(one, signal.SIGKILL)
+                killed.append(one)
+        assert found == list(range(30)) and len({*killed}) == 2
+
+
+def cmdline(process):
+    return Path(f"/proc/{process}/cmdline").read_bytes()
+
+
+def test_workers_that_do_not_start_are_told(monkeypatch):
+    monkeypatch.setattr("pymodel.runs.pool._work", len)  # which takes no pipe
+    with (
+        pytest.raises(InputError, match="^the workers do not start: exit status 1$"),
+        workers(1, None) as (_, run),
+    ):
+        list(run(abs, [1]))
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_no_worker_outlives_its_command(tmp_path, number):
+    """Nor what a worker has started, however the command ends."""
+    code = "import signal, subprocess, sys\nfrom pathlib import Path\n"
+    code += (
+        "from pymodel.runs.workers import workers\nfrom pymodel.tests.runs.test_sweep import die\n"
+    )
+    code += "if __name__ == '__main__':\n with workers(2, None) as (_, run):\n"
+    code += "  list(run(die, [Path(x) for x in sys.argv[1:]]))\n"
+    marks = [str(tmp_path / name) for name in "ab"]
+    (tmp_path / "main.py").write_text(code)
+    process = subprocess.Popen(
+        [sys.executable, tmp_path / "main.py", *marks],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        stderr=subprocess.DEVNULL,
+    )
+    until = time.monotonic() + 60
+    while not all(map(os.path.exists, marks)):
+        assert process.poll() is None and time.monotonic() < until
+        time.sleep(0.05)
+    started = children(process.pid)
+    process.send_signal(number)
+    process.wait(timeout=30)
+    until = time.monotonic() + 30
+    while any(is_running(one) for one in started):
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
+def is_running(process):
+    try:
+        return ") Z " not in Path(f"/proc/{process}/stat").read_text()
+    except OSError:
+        return False
+
+
+def test_a_scheduler_with_tls(tmp_path):
+    """Whoever has no certificate of its authority is told that."""
+    security = certificates(tmp_path)
+    options = {"threads_per_worker": 1, "memory_limit": 0, "dashboard_address": "localhost:0"}
+    with LocalCluster(1, security=Security(**security), **options) as found:
+        address = found.scheduler_address
+        assert address.startswith("tls://")
+        with pytest.raises(
+            InputError, match=f"^scheduler {address}: Dask's configuration names no"
+        ):
+            sweep(DOUBLE_PENDULUM, {"body[0].mass": "1,2"}, steps=3, scheduler=address)
+        tls = {
+            "ca-file": security["tls_ca_file"],
+            "client": {"cert": security["tls_client_cert"], "key": security["tls_client_key"]},
+        }
+        with dask.config.set({"distributed.comm.tls": tls}):
+            table = sweep(DOUBLE_PENDULUM, {"body[0].mass": "1,2"}, steps=3, scheduler=address)
+    assert table["status"].tolist() == ["done"] * 2
+
+
+def certificates(folder):
+    """A certificate that signs itself, and its key, by the commands of docs/sweeps.md."""
+    page = (ROOT / "docs" / "sweeps.md").read_text()
+    command = next(line for line in page.splitlines() if line.startswith("openssl req"))
+    subprocess.run(shlex.split(command), cwd=folder, check=True, capture_output=True)
+    cert, key = str(folder / "cluster.crt"), str(folder / "cluster.key")
+    both = {f"tls_{who}_cert": cert for who in ("scheduler", "worker", "client")}
+    both |= {f"tls_{who}_key": key for who in ("scheduler", "worker", "client")}
+    return both | {"tls_ca_file": cert, "require_encryption": True}
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ from pymodel.app.start import INTERRUPTED, ended_by
 from pymodel.hardware import times
 from pymodel.hardware.bench import DEFAULT_SEED, MAX_SEED, Bench
 from pymodel.hardware.simulators import SIMULATORS, usable
+from pymodel.runs.alone import alone_in
 from pymodel.runs.input_error import InputError
 from pymodel.runs.progress import progress
 from pymodel.runs.workers import Run, address, workers
@@ -33,7 +34,6 @@ from scripts.dev.regress.junit import write_junit
 from scripts.dev.regress.minimal import minimised
 from scripts.dev.regress.regression import Regression
 from scripts.dev.waves.choose import shown
-from scripts.kernel.alone import alone_in
 from scripts.kernel.journal import Row
 from scripts.kernel.simulations import (
     FOLDER,

@@ -23,8 +23,8 @@ from rich.table import Table
 from pymodel.app.options import OptionParser, fill_in, whole
 from pymodel.arith.errors import Error
 from pymodel.hardware.bench import MAX_SEED
+from pymodel.runs.alone import alone_in
 from scripts.evidence.faults.campaign import FOLDER, Campaign, FaultsError, Row
-from scripts.kernel.alone import alone_in
 from scripts.kernel.journal import Summary
 from tb.faults.units import UNITS
 

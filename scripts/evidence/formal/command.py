@@ -17,6 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from pymodel.app.options import OptionParser
 from pymodel.arith.errors import Error
 from pymodel.arith.fp import Format
+from pymodel.runs.alone import alone_in
 from scripts.evidence.formal import plants
 from scripts.evidence.formal.errors import FormalError
 from scripts.evidence.formal.proof import Proof
@@ -24,7 +25,6 @@ from scripts.evidence.formal.proofs import chosen
 from scripts.evidence.formal.sby import DISPROVED, OUT, PROVED, Outcome, end, run
 from scripts.evidence.formal.summary import SUMMARY, is_current, row_of
 from scripts.evidence.formal.waveform import show
-from scripts.kernel.alone import alone_in
 from scripts.kernel.places import ROOT
 from scripts.kernel.set_up import add_set_up, set_up
 

@@ -25,11 +25,11 @@ from rich.text import Text
 from pymodel.app.options import OptionParser, whole
 from pymodel.arith.errors import Error
 from pymodel.hardware.bench import MAX_SEED
+from pymodel.runs.alone import alone_in
 from scripts.evidence.mutate.campaign import FOLDER, KILLED, SURVIVED, Campaign, Row
 from scripts.evidence.mutate.errors import MutateError
 from scripts.evidence.mutate.netlist import SELECT_W
 from scripts.evidence.mutate.units import UNITS, Unit, chosen
-from scripts.kernel.alone import alone_in
 from scripts.kernel.journal import Summary
 from scripts.kernel.set_up import add_set_up, set_up
 

@@ -40,11 +40,12 @@ from pymodel.mechanism.robot import PRISMATIC, REVOLUTE
 from pymodel.mechanism.units import ANGLE, FORCES, LENGTH
 from pymodel.runs import robot_calls
 from pymodel.runs.closed_loop import ClosedLoop, as_floats, bent, prepare, simulate, warnings_of
-from pymodel.runs.files import SUMMARY, replaced
+from pymodel.runs.files import SUMMARY
 from pymodel.runs.input_error import InputError
 from pymodel.runs.progress import progress
 from pymodel.runs.recorder import NonFiniteError
 from pymodel.runs.summary import flag_names, write_summary
+from pymodel.runs.whole import replacing
 from scripts.evidence.robots.closed_loop_plot import plot
 from scripts.hardware_run import usable_simulator, watched
 from scripts.hardware_targets import check_word, engine
@@ -126,18 +127,17 @@ def run(options: LoopOptions) -> int:
         If what is asked for cannot be done, or a file cannot be read or written.
     """
     loop = bent(urdf.load(options.urdf), options.steps)
-    out = Path(options.out)
-    out.mkdir(parents=True, exist_ok=True)
-    with replaced(out, (MOTION, PICTURE, SUMMARY, FILE)):
+    names = (MOTION, PICTURE, SUMMARY, FILE)
+    with replacing(Path(options.out), names, last=SUMMARY) as new:
         try:
             if options.target == MODEL:
                 found, figures = _on_model(options, loop)
             else:
-                found, figures = _on_engine(options, loop, out)
+                found, figures = _on_engine(options, loop, new)
         except NonFiniteError as error:
             print(error, file=sys.stderr)
             return NO
-        return _finish(options, loop, out, found, figures)
+        return _finish(options, loop, new, found, figures)
 
 
 def _on_model(options: LoopOptions, loop: ClosedLoop) -> tuple[robot_calls.Table, dict[str, Any]]:

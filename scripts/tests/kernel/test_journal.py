@@ -1,13 +1,14 @@
 """Files that commands keep between their runs."""
 
 import json
+import os
 from concurrent.futures import ThreadPoolExecutor
 from operator import itemgetter
 
 import pytest
 
+from pymodel.runs.alone import alone_in
 from pymodel.runs.input_error import InputError
-from scripts.kernel.alone import alone_in
 from scripts.kernel.journal import Summary
 
 pytestmark = pytest.mark.rtl_of()
@@ -57,9 +58,10 @@ def test_one_process_works_in_a_folder(tmp_path):
         with alone_in(folder / "other"):
             pass
         with (
-            pytest.raises(InputError, match="another process works in .*build: wait until"),
+            pytest.raises(InputError, match=f"process {os.getpid()} works in .*build: wait until"),
             alone_in(folder),
         ):
             pass
+    assert not (folder / ".lock").exists()
     with alone_in(folder):
         pass

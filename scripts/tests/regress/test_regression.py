@@ -1,6 +1,7 @@
 """A regression hands out what has no verdict, keeps what comes, and goes on where it was."""
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -14,6 +15,7 @@ import pytest
 from rich.console import Console
 
 from pymodel.hardware.simulators import SIMULATORS
+from pymodel.runs.alone import alone_in
 from pymodel.runs.workers import workers
 from scripts.dev.regress import command, regression
 from scripts.dev.regress.junit import write_junit
@@ -21,7 +23,6 @@ from scripts.dev.regress.met import Met
 from scripts.dev.regress.minimal import Failure
 from scripts.dev.regress.regression import Regression
 from scripts.kernel import simulations as units
-from scripts.kernel.alone import alone_in
 from scripts.kernel.places import ROOT
 from scripts.kernel.simulations import Found, Unit, chosen_benches, new_seeds, units_of
 from scripts.tests.planted import planted
@@ -232,7 +233,8 @@ def test_a_second_regression_is_refused(folder, monkeypatch, capsys):
     monkeypatch.setattr(command, "run_all", lambda *_: pytest.fail("it runs"))
     with alone_in(folder):
         assert command.main(["fp_recip_stream", "--sim", "icarus", "--workers", "0"]) == 2
-    assert capsys.readouterr().err == f"another process works in {folder}: wait until it ends\n"
+    said = f"process {os.getpid()} works in {folder}: wait until it ends\n"
+    assert capsys.readouterr().err == said
 
 
 @pytest.mark.rtl_of("fp_mul")
