@@ -11,7 +11,7 @@ from pymodel.compile.robot_kernels import count
 from pymodel.mechanism import urdf
 from pymodel.mechanism.decimals import decimal
 from pymodel.mechanism.reduction import reduced
-from pymodel.mechanism.robot import Robot
+from pymodel.mechanism.robot import Robot, shown
 from pymodel.runs import robot_calls
 from pymodel.runs.input_error import InputError, require_other_file
 from pymodel.runs.progress import progress
@@ -38,7 +38,7 @@ def joints(arguments: argparse.Namespace) -> int:
     robot = urdf.load(arguments.robot, arguments.floating)
     tell(robot)
     for link in robot.links:
-        print(link.joint)
+        print(shown(link.joint))
     return DONE
 
 
@@ -77,9 +77,12 @@ def call(arguments: argparse.Namespace) -> int:
     table = robot_calls.read_table(arguments.inputs)
     require_other_file(arguments.out, arguments.robot, arguments.inputs)
     with _progress(f"{function} of {robot.name}", "calls") as update:
-        answer = robot_calls.call(
-            reduced(robot), function, table, arguments.arith, target, machine, update
-        )
+        try:
+            answer = robot_calls.call(
+                reduced(robot), function, table, arguments.arith, target, machine, update
+            )
+        except robot_calls.RowError as error:
+            raise InputError(f"{arguments.inputs}: {error}") from None
     robot_calls.write_table(arguments.out, answer.table)
     tell(robot, *answer.warnings)
     rows = len(next(iter(answer.table.values())))

@@ -22,6 +22,7 @@ from pymodel.machine.program_image import ProgramImage, identity
 from pymodel.mechanism import urdf
 from pymodel.mechanism.decimals import decimal
 from pymodel.mechanism.reduction import reduced
+from pymodel.mechanism.robot import shown
 from pymodel.mechanism.scenario_file import load
 from pymodel.runs import compiled
 from pymodel.runs.input_error import InputError, cannot_write, require_other_file
@@ -177,13 +178,13 @@ def _read(path: str) -> ProgramImage:
 def _print_names(image: ProgramImage) -> None:
     """Parameters, and the values of each program, in their order."""
     if image.parameters:
-        print(f"parameters: {', '.join(image.parameters)}")
+        print(f"parameters: {', '.join(map(shown, image.parameters))}")
     for program in image.programs:
         print(f"{program.name}:")
         for name in ("inputs", "carried", "before", "after"):
             values = getattr(program, name)
             if values:
-                print(f"  {name}: {', '.join(values)}")
+                print(f"  {name}: {', '.join(map(shown, values))}")
 
 
 def _print(path: str, image: ProgramImage) -> None:

@@ -1,6 +1,7 @@
 """How a command starts, and how Ctrl-C or the end of its reader, as ``| head``, ends it."""
 
 import importlib
+import io
 import os
 import signal
 import sys
@@ -38,6 +39,8 @@ def run_command(module: str, arguments: Sequence[str]) -> int:
     if listens:
         signal.signal(signal.SIGINT, _end)  # no exception: others' modules may catch it
     sys.stdout = _kept(sys.stdout)
+    if isinstance(sys.stdout, io.TextIOWrapper):  # a name that a terminal cannot show
+        sys.stdout.reconfigure(errors="backslashreplace")
     main = importlib.import_module(module).main
     if listens:
         signal.signal(signal.SIGINT, signal.default_int_handler)

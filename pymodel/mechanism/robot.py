@@ -235,5 +235,11 @@ def moved(inertia: np.ndarray, rotation: np.ndarray, offset: np.ndarray) -> np.n
 
 
 def one_line(text: object) -> str:
-    """A text of names, which may have line breaks in a URDF."""
-    return " ".join(str(text).split())
+    """A text of names, which may have line breaks in a URDF, and what no terminal shows."""
+    line = " ".join(str(text).split())
+    return line if line.isprintable() else line.encode("unicode_escape").decode("ascii")
+
+
+def shown(name: str) -> str:
+    """A name as it is printed: as it stands, unless that would break the line."""
+    return name if name.isprintable() else one_line(name)

@@ -48,6 +48,7 @@ from pymodel.mechanism.scenario import (
 MAX_STEPS = 2**32 - 2  # the step engine counts them, and one evaluation more, in 32 bits
 # Relative deviation of the end of a run from whole steps that passes for rounding.
 END_TOLERANCE = 1e-9
+MAX_DEPTH = 50  # of tables and arrays inside each other; a scenario has 4
 LOOP_ENDS = ("body", "point", "to", "at")  # keys that say what a loop joins
 TOLERANCES = (1e-13, 0.1)  # of adaptive integrators, least and greatest
 
@@ -95,13 +96,32 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
         raise ScenarioError("<scenario>", "", f"must be the path of a file, got {IS_TEXT}")
     source = printable(os.fspath(path))
     try:
-        return tomllib.loads(Path(path).read_bytes().decode("utf-8"))
+        found = tomllib.loads(Path(path).read_bytes().decode("utf-8-sig"))  # some editors mark it
     except OSError as error:
         raise ScenarioError(source, "", f"cannot read: {error.strerror or error}") from None
     except UnicodeDecodeError as error:
         raise ScenarioError(source, "", f"not TOML: byte {error.start} is not UTF-8 text") from None
     except (tomllib.TOMLDecodeError, ValueError, RecursionError) as error:
         raise ScenarioError(source, "", f"not TOML: {printable(str(error))}") from None
+    require_shallow(found, source)
+    return found
+
+
+def require_shallow(data: Any, source: str) -> None:
+    """Refuse tables in tables without end, which no scenario has, by a ScenarioError."""
+    inside, depth = [("", data)], 0
+    while inside:
+        if depth > MAX_DEPTH:
+            reason = f"tables inside each other, more than {MAX_DEPTH} of them"
+            raise ScenarioError(source, inside[0][0], reason)
+        depth += 1
+        found: list[tuple[str, Any]] = []
+        for name, value in inside:
+            if isinstance(value, Mapping):
+                found += [(name or short(printable(str(key))), x) for key, x in value.items()]
+            elif isinstance(value, list | tuple):
+                found += [(name, x) for x in value if isinstance(x, Mapping | list | tuple)]
+        inside = found
 
 
 def parse(
@@ -131,6 +151,7 @@ def parse(
     source = printable(str(source))
     if not isinstance(data, Mapping):
         raise ScenarioError(source, "", f"must be a table, got {kind_of(data)}")
+    require_shallow(data, source)
     top = FileTable(source, "", without_arrays(data), schema.SCENARIO)
     name = top.get("name")
     if not name.strip() or not name.isprintable():

@@ -43,6 +43,7 @@ from pymodel.mechanism.robot import (
     Robot,
     moved,
     one_line,
+    shown,
 )
 from pymodel.mechanism.rotations import from_angles
 
@@ -216,7 +217,7 @@ def _parsed(source: str) -> _File:
     tree = parsed_xml(source)
     links = [_element(source, UrdfLink, element) for element in tree.findall("link")]
     joints = [_element(source, UrdfJoint, element) for element in tree.findall("joint")]
-    return _File(tree.attrib["name"], links, joints)
+    return _File(shown(tree.attrib["name"]), links, joints)
 
 
 def _element(source: str, kind: type, element: ElementTree.Element) -> UrdfLink | UrdfJoint:

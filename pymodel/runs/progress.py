@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 BAR_INTERVAL = 0.1  # s between updates of the progress bar
-LINE_INTERVAL = 30.0  # s between progress lines where there is no terminal
+LINE_INTERVAL = 5.0  # s between progress lines where there is no terminal
 
 
 @contextlib.contextmanager
@@ -25,7 +25,7 @@ def progress(
 ) -> Iterator[Callable[..., None]]:
     """A progress callback `update(done, total)` for the time of a run.
 
-    A bar on a terminal; elsewhere a plain line every half minute, none for short runs.
+    A bar on a terminal; elsewhere a plain line every few seconds, none for short runs.
 
     Parameters
     ----------
@@ -41,7 +41,8 @@ def progress(
         Seconds until ``before`` is told where there is no terminal; never if all ends sooner.
     """
     console = console or Console(file=sys.stderr)
-    last = time.monotonic()
+    last = start = time.monotonic()
+    first: int | None = None  # done when it began: what an earlier command has left
     if not console.is_terminal:
         text = f"{description}: {before}"
         timer = threading.Timer(patience, _print, (console, text))
@@ -51,12 +52,15 @@ def progress(
             _print(console, text)
 
         def line(done: int, total: int) -> None:
-            nonlocal last
+            nonlocal first, last, start
             timer.cancel()
             now = time.monotonic()
+            if first is None:
+                first, start = done, now
             if now - last >= LINE_INTERVAL:
                 last = now
-                _print(console, f"{description}: {done} of {total} {unit}")
+                left = _left(now - start, done - first, total - done)
+                _print(console, f"{description}: {done} of {total} {unit}{left}")
 
         try:
             yield line
@@ -81,6 +85,16 @@ def progress(
                 bars.update(task, completed=done, total=total, state=state)
 
         yield bar
+
+
+def _left(passed: float, done: int, rest: int) -> str:
+    """How long it takes still, if that is known."""
+    if done <= 0 or rest <= 0:
+        return ""
+    seconds = round(passed / done * rest)
+    hours, minutes = seconds // 3600, seconds // 60 % 60
+    about = f"{hours} h {minutes} min" if hours else f"{minutes} min" if minutes else ""
+    return f", {about or f'{seconds} s'} left"
 
 
 def _print(console: Console, text: str) -> None:

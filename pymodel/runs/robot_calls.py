@@ -52,6 +52,10 @@ ZERO = 2.0**-24
 UNIT = 1e-6
 
 
+class RowError(InputError):
+    """A row of a table that makes no call; whoever has read the table knows its file."""
+
+
 @dataclass(frozen=True)
 class Answer:
     """What a batch of calls gave.
@@ -126,7 +130,8 @@ def call(
     Raises
     ------
     InputError
-        If the function, the arithmetic or the target is unknown, or the inputs make no call.
+        If the function, the arithmetic or the target is unknown, or the inputs make no call; a
+        :class:`RowError` names the row.
     """
     if function not in FUNCTIONS:
         raise InputError(f"function {function!r}: must be one of {', '.join(FUNCTIONS)}")
@@ -339,7 +344,8 @@ def _checked(
     if len(wrong):
         column, row = wrong[0]
         name = names[column]
-        raise InputError(f"row {row + 1}: {name} is {float(given[name][row])!r}, must be finite")
+        value = float(given[name][row])
+        raise RowError(f"row {row + 1}: {name} is {value!r}, must be finite")
     warnings = _unit_quaternions(robot, given)
     _symmetric(robot, function, given)
     return {name: given[name] for name in inputs(robot, function, external)}, warnings
@@ -358,7 +364,7 @@ def _unit_quaternions(robot: Robot, given: dict[str, np.ndarray]) -> list[str]:
     entries = np.array([given[name] for name in names])
     if not entries.any(axis=0).all():
         row = int(np.argmin(entries.any(axis=0)))
-        raise InputError(f"row {row + 1}: the quaternion q3..q6 is zero")
+        raise RowError(f"row {row + 1}: the quaternion q3..q6 is zero")
     _, exponent = np.frexp(np.abs(entries).max(axis=0))
     entries = np.ldexp(entries, -exponent)  # their squares are no longer 0 or infinite
     length = np.sqrt((entries**2).sum(axis=0))
@@ -383,7 +389,7 @@ def _symmetric(robot: Robot, function: str, given: Mapping[str, np.ndarray]) -> 
             close = np.isclose(matrix, matrix.transpose(1, 0, 2), rtol=1e-6, atol=1e-9)
         for i, j, row in np.argwhere(~close):
             names = f"{kind}{j}_{i} and {kind}{i}_{j}"
-            raise InputError(f"row {row + 1}: {names} differ, must be symmetric")
+            raise RowError(f"row {row + 1}: {names} differ, must be symmetric")
 
 
 # --- outputs --------------------------------------------------------------------------------------

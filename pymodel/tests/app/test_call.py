@@ -159,8 +159,8 @@ BAD = {
     "half a wrench": ({"fext2_0": 1.0}, "FD", [], "missing columns fext2_1, fext2_2, fext2_3, "),
     "wrench on no link": ({"fext7_0": 1.0}, "FD", [], "unknown columns fext7_0"),
     "useless wrench": ({"fext2_0": 1.0}, "M", [], "M of iiwa14: unknown columns fext2_0"),
-    "not a number": ({"q0": np.nan}, "FD", [], "row 1: q0 is nan, must be finite"),
-    "infinite": ({"q0": np.inf}, "FD", [], "row 1: q0 is inf, must be finite"),
+    "not a number": ({"q0": np.nan}, "FD", [], "in.csv: row 1: q0 is nan, must be finite"),
+    "infinite": ({"q0": np.inf}, "FD", [], "in.csv: row 1: q0 is inf, must be finite"),
     "not symmetric": (
         {"minv2_1": 9.0},
         "diFD",
@@ -268,3 +268,23 @@ def test_count_prints_all_functions(capsys):
     )
     assert main(["count", "--floating"]) == 2
     assert "only for a robot file" in capsys.readouterr().err
+
+
+def test_names_are_lines(capsys):
+    """With a line break they would break those of what is printed."""
+    inertial = "<inertial><mass value='1'/><inertia ixx='1' ixy='0' ixz='0' iyy='1' iyz='0' "
+    inertial += "izz='1'/></inertial>"
+    Path("arm.urdf").write_text(
+        f"<robot name='a&#10;r'><link name='base'/><link name='l&#10;m'>{inertial}</link>"
+        f"<link name='&#x9d;n'>{inertial}</link>"
+        "<joint name='b&#10;j' type='revolute'><parent link='base'/><child link='l&#10;m'/></joint>"
+        "<joint name='b&#x9d;k' type='revolute'><parent link='l&#10;m'/><child link='&#x9d;n'/>"
+        "<mimic joint='b&#10;j'/></joint></robot>"
+    )
+    assert main(["joints", "arm.urdf"]) == 0
+    out, err = capsys.readouterr()
+    assert out == "b j\nb\\x9dk\n" and err.startswith("a r: 2 degrees of freedom")
+    assert main(["compile", "arm.urdf", "--function", "ID", "--out", "a.img"]) == 0
+    out, err = capsys.readouterr()
+    assert main(["compile", "--show", "a.img"]) == 0
+    assert all(line.isprintable() for line in (out + err + capsys.readouterr().out).splitlines())

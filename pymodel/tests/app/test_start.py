@@ -80,3 +80,21 @@ def test_a_command_without_stdout_runs():
         ["sh", "-c", line], cwd=ROOT, stderr=subprocess.PIPE, text=True, timeout=50
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_name_that_a_terminal_cannot_show(tmp_path):
+    """It is shown as well as that can be, on both streams."""
+    (tmp_path / "one.py").write_text(
+        "import sys\nfrom rich.console import Console\ndef main(arguments):\n"
+        "    print('\\u5186')\n    Console().print('\\u5186')\n"
+        "    print('\\u5186', file=sys.stderr)\n    return 0\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", START],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": f"{ROOT}:{tmp_path}", "PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stderr) == (0, "\\u5186\n"), done.stderr
+    assert done.stdout == "\\u5186\n" * 2

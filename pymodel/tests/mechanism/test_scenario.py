@@ -9,7 +9,7 @@ import pytest
 
 from pymodel.mechanism.kinematics import loop_position, loop_velocity
 from pymodel.mechanism.scenario import Body, Loop, Scenario, ScenarioError, Spring, Table
-from pymodel.mechanism.scenario_file import MAX_STEPS, load, parse
+from pymodel.mechanism.scenario_file import MAX_STEPS, load, parse, read
 from pymodel.mechanism.scenario_writer import varied, write_scenario
 from pymodel.tests.places import SCENARIOS
 
@@ -870,3 +870,22 @@ def test_what_is_no_scenario(tmp_path):
 def test_an_initial_state_that_opens_a_loop_is_refused():
     with pytest.raises(ScenarioError, match=r"loop\[0\]: does not close at the initial posture"):
         varied(load(SCENARIOS / "four_bar.toml"), q=0.0)
+
+
+def test_a_file_that_an_editor_has_marked(tmp_path):
+    """With a byte order mark, as tables may have one."""
+    path, plain = tmp_path / "marked.toml", SCENARIOS / "double_pendulum.toml"
+    path.write_text(plain.read_text(), encoding="utf-8-sig")
+    assert read(path) == read(plain)
+
+
+@pytest.mark.parametrize("text", [f"x{'.y' * 5000} = 1", f"x = {'[{y=' * 60}0{'}]' * 60}"])
+def test_tables_in_tables_without_end(tmp_path, text):
+    path = tmp_path / "deep.toml"
+    path.write_text(text)
+    with pytest.raises(ScenarioError, match="deep.toml: x: tables inside each other, more than 50"):
+        load(path)
+    endless = {}
+    endless["x"] = endless
+    with pytest.raises(ScenarioError, match="<scenario>: x: tables inside each other, more than"):
+        parse(endless)

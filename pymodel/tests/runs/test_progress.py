@@ -15,11 +15,29 @@ def test_progress_prints_plain_lines_now_and_then(monkeypatch):
     console = Console(file=io.StringIO(), width=40)
     with progress.progress("a run whose name is longer than the line", console=console) as update:
         for done in range(1, 13):
-            now[0] += 6.0
+            now[0] += 2.0
             update(done, 12)
     name = "a run whose name is longer than the line"
-    expected = [f"{name}: 5 of 12 steps", f"{name}: 10 of 12 steps"]
+    expected = [f"{name}: {done} of 12 steps, {24 - 2 * done} s left" for done in (3, 6, 9)]
+    expected.append(f"{name}: 12 of 12 steps")
     assert console.file.getvalue().splitlines() == expected
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [(7, "7 s"), (59, "59 s"), (61, "1 min"), (3599, "59 min"), (7300, "2 h 1 min")],
+)
+def test_progress_says_how_long_it_takes_still(monkeypatch, seconds, said):
+    """By the pace since it began: what was there already took no time."""
+    now = [0.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    console = Console(file=io.StringIO(), width=80)
+    with progress.progress("sweep", console=console) as update:
+        update(500, 1000)
+        now[0] += seconds
+        update(750, 1000)
+    found = console.file.getvalue()
+    assert found == f"sweep: 750 of 1000 steps, {said} left\n"
 
 
 def test_progress_bar_on_a_terminal_leaves_nothing_behind():
