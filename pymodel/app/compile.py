@@ -33,6 +33,7 @@ DONE = 0
 WIDTH = 150  # columns of a table where there is no terminal
 OF_ROBOTS = ("floating", "damping", "armature", "parameters_as_data")
 OF_SCENARIOS = ("base", "rebase")
+OF_ENGINE = ("depth", "read_stages", "operand_stages")  # numbers of the machine by their names
 
 
 def options(parser: argparse.ArgumentParser) -> None:
@@ -45,6 +46,10 @@ def options(parser: argparse.ArgumentParser) -> None:
     add("--lanes", help="adders + multipliers (default: 2+2)")
     text = "register stages of the float units (default: the engine's)"
     add("--stages", metavar="ADD,MUL,REC,SINCOS", help=text)
+    text = "registers behind the engine's banks: 1 or 2 for block RAM (default: 0)"
+    add("--read-stages", type=int, metavar="N", help=text)
+    text = "registers inside the engine's operand multiplexers: 0 or 1 (default: 0)"
+    add("--operand-stages", type=int, metavar="N", help=text)
     text = "registers of a bank of the engine (default: 64, or what the programs need)"
     add("--depth", type=int, metavar="N", help=text)
     text = "float32 (default), or <EXP_W>/<MAN_W> such as 5/10"
@@ -106,16 +111,20 @@ def _refuse(arguments: argparse.Namespace, names: Iterable[str], why: str) -> No
 
 
 def _machine(arguments: argparse.Namespace) -> Machine:
-    """The machine of the options, with the memories that it has at least."""
+    """The machine of the options, with the memories that it has at least.
+
+    The stages that an option gives are in the image: CONFIG and LANES tell them of an engine.
+    """
     try:
         arithmetic = scalars.parse(arguments.arith or "float32")
         if isinstance(arithmetic, scalars.Float64):
             raise InputError("--arith: the engine has no float64; take float32 or such as 5/10")
         if not arithmetic.fmt.has_sincos:
             raise InputError(f"--arith: the engine has no sine for the format {arguments.arith}")
-        memories = {} if arguments.depth is None else {"depth": arguments.depth}
+        given = {name: getattr(arguments, name) for name in OF_ENGINE}
+        given = {name: value for name, value in given.items() if value is not None}
         lanes = arguments.lanes or "2+2"
-        return Machine.parse(lanes, arguments.stages, fmt=arithmetic.fmt, **memories)
+        return Machine.parse(lanes, arguments.stages, fmt=arithmetic.fmt, **given)
     except ValueError as error:
         raise InputError(str(error)) from None
 
@@ -207,6 +216,7 @@ def _print(path: str, image: ProgramImage) -> None:
     print(f"{len(image.words)} words of {image.word_w} bits, {len(image.parameters)} parameters")
     print(
         f"for {machine.adders}+{machine.multipliers} lanes, stages {','.join(map(str, stages))}, "
+        f"READ_STAGES {machine.read_stages}, OPERAND_STAGES {machine.operand_stages}, "
         f"format {machine.fmt.exp_w}/{machine.fmt.man_w}, DEPTH {machine.depth}, "
         f"PROGRAM_DEPTH {machine.program_depth}, TRACE_REGISTERS {machine.trace_registers}, "
         f"PROGRAMS {machine.programs}"

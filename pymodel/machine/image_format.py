@@ -116,11 +116,12 @@ list, parameters, initial values, the names of everything, and what kind of engi
 .venv/bin/python -m pymodel compile --show build/arm
 ```
 
-`compile` prints which engine (`rtl/top/step_engine.sv`) the image is for; `--depth` chooses the
-registers of a bank where the engine is there already. `--show` also lists the parameters, and of
-each program inputs, carried values and traced ones, in their order. Functions of a scenario or
-robot make one library; the first `--function` is program 0. A time step by itself keeps steps,
-saving interval and re-basing of its scenario and options.
+`compile` prints which engine (`rtl/top/step_engine.sv`) the image is for. Where the engine is there
+already, `--lanes`, `--stages`, `--read-stages`, `--operand-stages`, `--arith` and `--depth` are its
+parameters; the header has all of them. `--show` also lists the parameters, and of each program
+inputs, carried values and traced ones, in their order. Functions of a scenario or robot make one
+library; the first `--function` is program 0. A time step by itself keeps steps, saving interval and
+re-basing of its scenario and options.
 
 With other masses or lengths the same options give an image of the same programs, whose parameters
 can be exchanged on a loaded engine; a robot needs `--parameters-as-data` for that. The programs

@@ -2,9 +2,10 @@
 // port on each side, one copy each. A port with `take_i` gives what the bank is offered in this
 // cycle instead of a register. Nothing is reset.
 //
-// READ_STAGES 0 is for distributed RAM; with one register, or two of which the second may be the
-// output register of a block RAM, it is block RAM if BLOCK. With WRITE_STAGES a register stands
-// before the write port; then a register must not be read while it is on its way.
+// With READ_STAGES 0 the tool chooses: distributed RAM where the family has it, else flip-flops.
+// With one register, or two of which the second may be the output register of a block RAM, it is
+// block RAM if BLOCK, else distributed RAM. With WRITE_STAGES a register stands before the write
+// port; then a register must not be read while it is on its way.
 //
 // Latency: READ_STAGES from an address to its data; what is written can be read 1 + WRITE_STAGES
 // cycles later. Throughput: one write and two reads a cycle.
@@ -44,7 +45,7 @@ module step_bank #(
 
   // verilator lint_off UNUSEDPARAM  // it ignores attributes
   // verilog_lint: waive-start explicit-parameter-storage-type  // a string
-  localparam STYLE = BLOCK != 0 ? "block" : "distributed";
+  localparam STYLE = BLOCK != 0 ? "block" : READ_STAGES != 0 ? "distributed" : "auto";
   // verilog_lint: waive-stop explicit-parameter-storage-type
   localparam int NEVER_BOTH = WRITE_STAGES > 0 ? 1 : 0;  // read and written in the same cycle
   // verilator lint_on UNUSEDPARAM

@@ -82,6 +82,19 @@ def test_images_that_cannot_be_written(folder, capsys, out, why):
     assert line == f"{out}: cannot write: {why}"
 
 
+def test_stages_of_the_register_file(capsys):
+    """A host finds them in LANES, an older image's are 0."""
+    plain = compiled(PENDULUM)
+    assert (plain.machine.read_stages, plain.machine.operand_stages) == (0, 0)
+    capsys.readouterr()
+    image = compiled(PENDULUM, "--read-stages", "2", "--operand-stages", "1")
+    assert "13, READ_STAGES 2, OPERAND_STAGES 1, format 8/23, " in capsys.readouterr().out
+    machine = Machine(read_stages=2, operand_stages=1)
+    assert image.machine == machine and image.lanes != plain.lanes
+    assert image == run_image(prepare(machine, [load(PENDULUM)]))
+    assert image.programs[0].main > plain.programs[0].main
+
+
 def test_functions_of_a_scenario_have_its_state():
     image = compiled(FOUR_BAR, "--function", "rates", "--function", "step", "--lanes", "3+4")
     rates, step = image.programs
@@ -160,6 +173,9 @@ OUT = ("--out", "x")
         ([PENDULUM, "--lanes", "2", *OUT], "lanes '2': must be <adders>+<multipliers>"),
         ([PENDULUM, "--lanes", "90+90", *OUT], "an engine takes 2048"),
         ([PENDULUM, "--stages", "8,2,6,13", *OUT], "add_stages is 8, must be 0 to 6"),
+        ([PENDULUM, "--read-stages", "3", *OUT], "read_stages is 3, must be 0 to 2"),
+        ([PENDULUM, "--operand-stages", "-1", *OUT], "operand_stages is -1, must be 0 to 1"),
+        (["--show", "x", "--read-stages", "0"], "--read-stages: not with --show"),
         ([PENDULUM, "--depth", "48", *OUT], "depth is 48, must be a power of two"),
         ([PENDULUM, "--depth", f"{1 << 17}", *OUT], "depth is 131072, an engine has at most 65536"),
         ([PENDULUM, "--depth", f"{1 << 32}", *OUT], "depth is 4294967296, an engine has at most"),

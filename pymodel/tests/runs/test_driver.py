@@ -19,7 +19,7 @@ from pymodel.machine.c_driver import STRICT, Driver, Status, build, compiler
 from pymodel.machine.image_format import HEADER, PROGRAM, VALUE, WORD_BYTES
 from pymodel.machine.isa import Location, Machine, Program
 from pymodel.machine.model import Twin
-from pymodel.machine.program_image import CHECKED_FROM, ImageError, ProgramImage
+from pymodel.machine.program_image import CHECKED_FROM, ImageError, ProgramImage, identity
 from pymodel.machine.registers import WORD_BYTES as BUS_BYTES
 from pymodel.machine.registers import step_engine
 from pymodel.mechanism.scenario_file import load
@@ -517,6 +517,8 @@ def test_what_goes_wrong_has_a_status(code, library):
     for name, value, status in (
         ("CONFIG", 0, Status.OTHER_MACHINE),
         ("LANES", 0x0102, Status.OTHER_MACHINE),
+        ("LANES", identity(Machine(read_stages=1))[1], Status.OTHER_MACHINE),
+        ("LANES", identity(Machine(operand_stages=1))[1], Status.OTHER_MACHINE),
         ("FILE_DEPTH", 32, Status.OTHER_MACHINE),
         ("PROGRAM_DEPTH", len(image.words) - 1, Status.TOO_LARGE),
         ("TRACE_REGISTERS", image.entries - 1, Status.TOO_LARGE),
