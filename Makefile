@@ -33,6 +33,7 @@ TAKES.fuzz := UNITS COUNT SEED WAVES
 TAKES.bench := ONLY
 TAKES.study := ONLY
 TAKES.synth := UNITS FAMILY SEEDS
+TAKES.families := FAMILY
 TAKES.formal := UNITS FAST PLANT
 TAKES.setup := SIM
 # What any target takes: where tools are, and what they read from the environment.
@@ -230,6 +231,10 @@ study: venv ## docs/study.md: HDCA against DCA in loops (Chadaj, Malczyk, Fracze
 robots-tables: venv ## docs/robots_results.md: errors, cycles, times; after make closed-loop TARGET=step
 	@$(PY) -m scripts.kernel.start scripts.evidence.robots.measure
 	@$(PY) -m scripts.kernel.start scripts.evidence.robots.document
+
+.PHONY: families
+families: venv ## the step engine through Yosys for xilinx, ecp5, nexus, gowin, gatemate, ice40, efinix, polarfire [FAMILY=]
+	@$(PY) -m scripts.kernel.start scripts.evidence.families --set-up synth $(if $(FAMILY),--family '$(FAMILY)')
 
 .PHONY: synth cost
 synth: venv ## area and clock of all hardware [UNITS="fp_add step_engine:2+2" FAMILY=ecp5 SEEDS=3]
