@@ -144,6 +144,14 @@ def test_names_of_a_design_are_free(tmp_path):
     command += ["-f", "rtl/rtl.f", str(tmp_path / "own_design.sv")]
     status, said = run(ROOT, *command)
     assert status == 0, said
+    hiding = "function automatic logic f(input logic x); return !x; endfunction\nendmodule"
+    changed = DESIGN.replace(".rst_ni(x[0])", ".rst_ni(f(x[0]))").replace("endmodule", hiding)
+    (tmp_path / "own_design.sv").write_text(changed)
+    status, said = run(ROOT, *command)
+    assert status != 0 and re.findall(r"%Warning-(.*?):\d", said) == [
+        f"VARHIDDEN: {tmp_path}/own_design.sv"
+    ]
+    (tmp_path / "own_design.sv").write_text(DESIGN)
     status, said = run(ROOT, *command, "-DLINT_ALONE")
     assert status != 0 and set(re.findall(r"%Warning-(\w+)", said)) == {"VARHIDDEN"}
 
