@@ -15,8 +15,8 @@ from pymodel.hardware.rtl_files import needed, rtl_files
 from pymodel.hardware.simulators import SIMULATORS, simulator_version, usable
 from scripts.kernel.digest import bytes_digest, digest, file_digest, key_of, rtl_text
 
-#: Tests of the model are below it.
-MODEL_TESTS = "pymodel/tests"
+#: Tests of the model are below it, but for those of the bench kit, which may use any bench.
+MODEL_TESTS, KIT_TESTS = "pymodel/tests/", "pymodel/tests/hardware/"
 SETUP = ("pyproject.toml", "requirements.txt")
 MODEL = (*SETUP, "pymodel", "robots", "scenarios", "sw")
 #: Of every simulation besides its RTL.
@@ -38,7 +38,7 @@ def places_of(item: pytest.Function) -> tuple[str, ...]:
     bench = bench_of(item)
     if bench is not None:
         return (*_beside(bench), *rtl_of(bench))
-    if item.path.relative_to(ROOT).as_posix().startswith(f"{MODEL_TESTS}/"):
+    if is_of_model(item.path.relative_to(ROOT).as_posix()):
         marks = item.iter_markers(READS)
         return (*MODEL, *(place for mark in marks for place in mark.args))
     marks = list(item.iter_markers(RTL_OF))
@@ -46,6 +46,11 @@ def places_of(item: pytest.Function) -> tuple[str, ...]:
         return EVERYTHING
     tops = sorted({top for mark in marks for top in mark.args})
     return (*_all_but_rtl(), *LISTS, *(file for top in tops for file in rtl_below(top)))
+
+
+def is_of_model(file: str) -> bool:
+    """Whether a file of the repository has tests of the model, or a test is one, by its name."""
+    return file.startswith(MODEL_TESTS) and not file.startswith(KIT_TESTS)
 
 
 def bench_of(item: pytest.Function) -> Bench | None:

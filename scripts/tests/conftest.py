@@ -1,15 +1,11 @@
-"""A folder for a test with Yosys, a machine without simulators, and time without one."""
+"""A folder for a test with Yosys, and a machine without simulators."""
 
-import logging
 import tempfile
 from pathlib import Path
 
-import cocotb
-import numpy as np
 import pytest
 
-from pymodel.hardware import scoreboard, simulators, waiting
-from pymodel.hardware.scoreboard import Scoreboard
+from pymodel.hardware import simulators
 from scripts.kernel.places import BUILD
 
 
@@ -26,19 +22,3 @@ def no_simulator(monkeypatch):
     """As on a machine that has none."""
     monkeypatch.setattr(simulators, "usable", lambda simulator: False)
     simulators.require_usable.cache_clear()
-
-
-@pytest.fixture
-def sim_time(monkeypatch):
-    """What stands for the simulated time in a checker: a list of one number, ns."""
-    time = [5.0]
-    monkeypatch.setattr(cocotb, "log", logging.getLogger("cocotb"), raising=False)
-    for module in (scoreboard, waiting):
-        monkeypatch.setattr(module, "get_sim_time", lambda unit: time[0])
-    return time
-
-
-@pytest.fixture
-def board(sim_time):
-    """A scoreboard without a simulator."""
-    return Scoreboard("runs", np.random.default_rng(1), "make it")

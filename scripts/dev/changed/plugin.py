@@ -26,13 +26,13 @@ from scripts.dev.changed.stamps import Stamps
 from scripts.kernel.benches import all_benches
 from scripts.kernel.digest import key_of
 from scripts.kernel.inputs import (
-    MODEL_TESTS,
     READS,
     RTL,
     RTL_OF,
     bench_of,
     digest_of,
     is_input,
+    is_of_model,
     places_of,
     rtl_digests,
     rtl_of,
@@ -141,7 +141,7 @@ def pytest_runtest_protocol(item: pytest.Function) -> Iterator[None]:
 def pytest_runtest_teardown(item: pytest.Function) -> Iterator[None]:
     """Judge what a test has read whose inputs are less than everything."""
     result = yield
-    of_model = item.nodeid.startswith(f"{MODEL_TESTS}/")
+    of_model = is_of_model(item.nodeid)
     if of_model or item.get_closest_marker(RTL_OF):
         module = item.getparent(pytest.Module)
         found = strangers(item.stash[READ].all() | module.stash[READ].all(), places_of(item))
