@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from pymodel.algorithms.linalg import inner, symmetric, transposed, vector_sum
 from pymodel.algorithms.space import Column, Plane, Subspace, Twist
 from pymodel.algorithms.sums import tree_sum
 from pymodel.algorithms.two_handles import Coefficients
-from pymodel.arith.scalars import Matrix, S, SupportsArithmetic, Vector
+from pymodel.arith.scalars import Matrix, S, Scalar, SupportsArithmetic, Vector
 from pymodel.mechanism.frames import own_frame
 from pymodel.mechanism.rotations import from_angles
 from pymodel.mechanism.scenario import (
@@ -30,19 +30,19 @@ class BodyConstants(NamedTuple):
     that of a revolute or prismatic joint.
     """
 
-    inverse_mass: object  # 1/kg
-    inverse_inertia: object  # 1/(kg m^2), about the centre of mass; 3x3 in space
-    com: tuple  # m, handle 1 to centre of mass
-    handles: tuple  # m, handle 1 to handle 2 and further ones
-    weight: tuple  # N, ground frame
-    carried_weight: tuple  # N, of this body and all that it carries
-    torque: object  # N m; None if it depends on time, or there is none
-    spring: object  # N m/rad
-    rest: object  # rad
-    damping: object  # N m s/rad
+    inverse_mass: Scalar  # 1/kg
+    inverse_inertia: Any  # 1/(kg m^2), about the centre of mass; 3x3 in space
+    com: Vector[Scalar]  # m, handle 1 to centre of mass
+    handles: Sequence[Vector[Scalar]]  # m, handle 1 to handle 2 and further ones
+    weight: Vector[Scalar]  # N, ground frame
+    carried_weight: Vector[Scalar]  # N, of this body and all that it carries
+    torque: Scalar | None  # N m; None if it depends on time, or there is none
+    spring: Scalar  # N m/rad
+    rest: Scalar  # rad
+    damping: Scalar  # N m s/rad
     joint: str = REVOLUTE
-    axis: tuple | None = None  # of a prismatic joint in the plane
-    placement: object = None  # frame at q = 0 in the parent's: an angle, or 3x3; None if parallel
+    axis: Vector[Scalar] | None = None  # of a prismatic joint in the plane
+    placement: Any = None  # frame at q = 0 in the parent's: an angle, or 3x3; None if parallel
 
 
 class Numbers:
@@ -54,28 +54,28 @@ class Numbers:
     scenario : Scenario
     """
 
-    def __init__(self, arithmetic: SupportsArithmetic, scenario: Scenario) -> None:
+    def __init__(self, arithmetic: SupportsArithmetic[Any], scenario: Scenario) -> None:
         self.arithmetic = arithmetic
         self.scenario = scenario
         self.axes = "xyz" if scenario.spatial else "xy"
 
-    def scalar(self, name: str, x: float) -> Any:
+    def scalar(self, name: str, x: float) -> Scalar:
         """A number."""
         return self.arithmetic.parameter(name, float(x))
 
-    def vector(self, name: str, v: Sequence[float]) -> tuple:
+    def vector(self, name: str, v: Sequence[float]) -> tuple[Scalar, ...]:
         """A vector."""
         pairs = zip(self.axes, v, strict=True)
         return tuple(self.scalar(f"{name}.{axis}", x) for axis, x in pairs)
 
-    def matrix(self, name: str, m: np.ndarray) -> Matrix:
+    def matrix(self, name: str, m: np.ndarray) -> Matrix[Scalar]:
         """A matrix."""
         return tuple(
             tuple(self.scalar(f"{name}[{i}][{j}]", x) for j, x in enumerate(row))
             for i, row in enumerate(m)
         )
 
-    def on_body(self, k: int, name: str, v: Sequence[float]) -> tuple:
+    def on_body(self, k: int, name: str, v: Sequence[float]) -> tuple[Scalar, ...]:
         """A vector of a body, in the frame that the algorithm gives it; of the ground if k is."""
         if self.scenario.spatial:
             v = own_frame(self.scenario, k).T @ np.asarray(v)
@@ -110,38 +110,38 @@ class Numbers:
             **drive,
             joint=body.joint,
             axis=(
-                self.vector(f"body[{k}].axis", body.axis)
+                self.vector(f"body[{k}].axis", body.direction)
                 if body.joint == PRISMATIC and not scenario.spatial
                 else None
             ),
             placement=self._placement(k),
         )
 
-    def inertia(self, k: int) -> Matrix:
+    def inertia(self, k: int) -> Matrix[Scalar]:
         """Inertia of a body in space about its centre of mass, in its frame, kg m^2."""
         frame = own_frame(self.scenario, k)
-        found = frame.T @ inertia_matrix(self.scenario.bodies[k].inertia) @ frame
+        found = frame.T @ inertia_matrix(self.scenario.bodies[k].moments) @ frame
         return self._symmetric(f"body[{k}].inertia", found)
 
-    def _symmetric(self, name: str, m: np.ndarray) -> Matrix:
+    def _symmetric(self, name: str, m: np.ndarray) -> Matrix[Scalar]:
         m = np.where(np.abs(m) < ROUNDING * np.abs(m).max(), 0.0, m)
         return symmetric(3, lambda i, j: self.scalar(f"{name}[{i}][{j}]", m[i, j]))
 
     def _inverse_inertia(self, k: int) -> Any:
-        inertia = self.scenario.bodies[k].inertia
+        body = self.scenario.bodies[k]
         name = f"body[{k}].inverse_inertia"
-        if not self.scenario.spatial:
-            return self.scalar(name, 1.0 / inertia)
+        if not isinstance(body.inertia, tuple):
+            return self.scalar(name, 1.0 / body.inertia)
         frame = own_frame(self.scenario, k)
-        return self._symmetric(name, frame.T @ np.linalg.inv(inertia_matrix(inertia)) @ frame)
+        return self._symmetric(name, frame.T @ np.linalg.inv(inertia_matrix(body.moments)) @ frame)
 
     def _placement(self, k: int) -> Any:
         body = self.scenario.bodies[k]
         name = f"body[{k}].placement"
-        if not self.scenario.spatial:
+        if not isinstance(body.rotation, tuple):
             return self.scalar(name, body.rotation) if body.rotation else None
         before, own = own_frame(self.scenario, body.parent), own_frame(self.scenario, k)
-        found = before.T @ from_angles(body.rotation) @ own
+        found = before.T @ from_angles(body.turn) @ own
         found = np.where(np.abs(found - np.round(found)) < ROUNDING, np.round(found), found)
         return self.matrix(name, found + 0.0)
 
@@ -159,7 +159,7 @@ def _is_one(rows: Subspace, columns: Subspace) -> bool:
     return rows is columns or (frame and rows == columns)
 
 
-class FreeBody:
+class FreeBody(Generic[S]):
     """(13)-(19): a body alone, for any number of handles, numbered from 0.
 
     Its velocities are xi_gh = S_gC^-T M_C^-1 S_hC^-1 times impulses, and biases xi_g0; they are
@@ -203,13 +203,19 @@ class FreeBody:
         self.known = known
         self.drifts = drifts
         self.drifts_of_joints = drifts_of_joints
+        self.pose: Matrix[S]
+        self.local_inverse: Matrix[S]
         self.pose, self.local_inverse = frame or ((), ())
-        self.own = {Twist(None, axis): i for i, axis in enumerate(transposed(self.pose))}
+        axes = enumerate(transposed(self.pose))
+        self.own: dict[Column, int] = {Twist(None, axis): i for i, axis in axes}
         self._found_spin: Vector[S] | None = None
         self.turnings = [space.turnings(s, inverse_inertia) for s in levers]
 
     def _total(self, terms: Sequence[S]) -> S:
-        return tree_sum(terms) if terms else self.space.arithmetic.const(0.0)
+        if terms:
+            return tree_sum(terms)
+        zero: S = self.space.arithmetic.const(0.0)
+        return zero
 
     def _turning(self, g: int, column: Column) -> Vector[S]:
         """Angular velocity that a unit impulse along a column gives at handle g."""
@@ -219,7 +225,7 @@ class FreeBody:
         if column in self.own:
             return self.space.rotate(self.pose, self.local_inverse[self.own[column]])
         linear, angular = column
-        terms = []
+        terms: list[Vector[S]] = []
         if linear is not None:
             columns = zip(*self.turnings[g], strict=True)
             terms.append([inner(linear, entries) for entries in columns])
@@ -258,7 +264,7 @@ class FreeBody:
             return turning[column - d]
         if isinstance(column, int) and isinstance(row, int) and row >= d:
             return self.turnings[h][column][row - d]
-        parts = []
+        parts: list[S] = []
         linear = None if isinstance(column, int) else column.linear
         if isinstance(column, int):
             parts += self._shared(row, column)
@@ -294,7 +300,7 @@ class FreeBody:
 
     def _bias(self, g: int, row: Column, joint: int | None) -> S:
         force, moment = self.known
-        parts = []
+        parts: list[S] = []
         if force is not None:
             if not isinstance(row, int):
                 parts += self._common(row, force)
@@ -303,7 +309,7 @@ class FreeBody:
         if moment is not None:
             parts.append(inner(moment, self._turning(g, row)))
         drifts = [*self.drifts[g : g + 1]]
-        if joint in self.drifts_of_joints:
+        if joint is not None and joint in self.drifts_of_joints:
             drifts.append(self.drifts_of_joints[joint])
         parts += [x for drift in drifts if (x := self.space.along(row, *drift)) is not None]
         return self._total(parts)
@@ -314,13 +320,13 @@ class FreeBody:
         xi_11, xi_12, xi_22 = (
             self.block(g, everything, h, everything) for g, h in ((0, 0), (0, 1), (1, 1))
         )
-        biases = (self.bias(g, everything, joint) for g, joint in enumerate(joints))
-        return Coefficients(xi_11, xi_12, xi_22, *biases)
+        xi_10, xi_20 = (self.bias(g, everything, joint) for g, joint in enumerate(joints))
+        return Coefficients(xi_11, xi_12, xi_22, xi_10, xi_20)
 
     def _spin(self) -> Vector[S]:
         """Rotation part of xi_10: the angular velocity that the known impulse alone gives."""
         if self._found_spin is None:
-            moment = self.known.angular
+            moment: Vector[S] = self.known.angular or ()
             self._found_spin = tuple(inner(moment, row) for row in self.inverse_inertia)
         return self._found_spin
 
@@ -329,14 +335,14 @@ class FreeBody:
         moments = [twist.angular for twist in impulses if twist.angular is not None]
         if moments and self.known.angular is not None:
             moments.append(self.known.angular)
-        found = []
+        found: list[S] = []
         for i, row in enumerate(self.inverse_inertia):
             terms = [
                 inner(twist.linear, [entry[i] for entry in self.turnings[h]])
                 for h, twist in enumerate(impulses)
                 if twist.linear is not None
             ]
-            parts = [tree_sum(terms)] if terms else []
+            parts: list[S] = [tree_sum(terms)] if terms else []
             if moments:
                 parts.append(inner(vector_sum(*moments), row))
             elif self.known.angular is not None:
@@ -361,4 +367,5 @@ def body_coefficients(
     """Coefficients of a free planar body between two pins; ``net_momentum`` = p_1 - p_2."""
     inverse_inertia = Plane.inverse_inertia(None, body.inverse_inertia)
     known = Twist(None, (net_momentum,))
-    return FreeBody(Plane, body.inverse_mass, inverse_inertia, (s_1c, s_2c), known).coefficients()
+    space: Any = Plane  # not of an arithmetic: no number is needed
+    return FreeBody(space, body.inverse_mass, inverse_inertia, (s_1c, s_2c), known).coefficients()

@@ -17,16 +17,16 @@ of the table: t_i is met to T times a few units of the last place.
 
 from collections.abc import Callable
 from itertools import count, pairwise
-from typing import Any
+from typing import Any, Generic
 
 from pymodel.algorithms.sums import tree_sum
-from pymodel.arith.scalars import S, SupportsArithmetic
+from pymodel.arith.scalars import S, SupportsArithmetic, SupportsValues
 from pymodel.arith.terms import Terms
 from pymodel.mechanism import formula
 from pymodel.mechanism.formula import Formula, Operation
 from pymodel.mechanism.scenario import Scenario, ScenarioError, Table
 
-_OPERATIONS = {
+_OPERATIONS: dict[str, Callable[..., Any]] = {
     "add": lambda arithmetic, x, y: x + y,
     "sub": lambda arithmetic, x, y: x - y,
     "mul": lambda arithmetic, x, y: x * y,
@@ -38,7 +38,7 @@ _OPERATIONS = {
 }
 
 
-class FormulaDrive:
+class FormulaDrive(Generic[S]):
     """A torque that is a formula in time; its numbers are each rounded once from float64.
 
     Parameters
@@ -87,7 +87,7 @@ def _power(x: S, exponent: int) -> S:
     return root * root * x if exponent % 2 else root * root
 
 
-class TableDrive:
+class TableDrive(Generic[S]):
     """A torque that is a table in time: lines between its values, constant before and after.
 
     Parameters and attributes are those of :class:`FormulaDrive`.
@@ -138,12 +138,12 @@ def _large(arithmetic: SupportsArithmetic[S]) -> S:
     return arithmetic.const(1.5) * arithmetic.recip(unit)
 
 
-Drive = FormulaDrive | TableDrive
+Drive = FormulaDrive[S] | TableDrive[S]
 
 
-def prepare(arithmetic: SupportsArithmetic[S], scenario: Scenario) -> dict[int, Drive]:
+def prepare(arithmetic: SupportsArithmetic[S], scenario: Scenario) -> dict[int, Drive[S]]:
     """The drives of a scenario by their bodies; constant torques are none."""
-    found: dict[int, Drive] = {}
+    found: dict[int, Drive[S]] = {}
     for k, body in enumerate(scenario.bodies):
         name = f"body[{k}].torque"
         if isinstance(body.torque, Table):
@@ -153,7 +153,7 @@ def prepare(arithmetic: SupportsArithmetic[S], scenario: Scenario) -> dict[int, 
     return found
 
 
-def check(arithmetic: SupportsArithmetic[S], scenario: Scenario, drives: dict[int, Drive]) -> None:
+def check(arithmetic: SupportsValues[S], scenario: Scenario, drives: dict[int, Drive[S]]) -> None:
     """Refuse a run that is too long for its format, and tables where that has too few exponents.
 
     Raises

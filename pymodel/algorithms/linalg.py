@@ -1,11 +1,12 @@
 """Small dense linear algebra, part of the algorithm text (generic over its scalars)."""
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import overload
 
 import numpy as np
 
 from pymodel.algorithms.sums import tree_sum
-from pymodel.arith.scalars import Matrix, S, SupportsArithmetic, Vector
+from pymodel.arith.scalars import Matrix, S, SupportsArithmetic, SupportsPivoting, Vector
 
 
 def dot(a: Vector[S], b: Vector[S]) -> S:
@@ -23,10 +24,14 @@ def negative(v: Vector[S]) -> Vector[S]:
     return tuple(-x for x in v)
 
 
+@overload
+def vector_sum(first: Vector[S], /, *vectors: Vector[S] | None) -> Vector[S]: ...
+@overload
+def vector_sum(*vectors: Vector[S] | None) -> Vector[S] | None: ...
 def vector_sum(*vectors: Vector[S] | None) -> Vector[S] | None:
     """Sum of vectors; None counts as zero."""
-    vectors = [v for v in vectors if v is not None]
-    return tuple(map(tree_sum, zip(*vectors, strict=True))) if vectors else None
+    some = [v for v in vectors if v is not None]
+    return tuple(map(tree_sum, zip(*some, strict=True))) if some else None
 
 
 def difference(v: Vector[S], w: Vector[S] | None) -> Vector[S]:
@@ -146,17 +151,17 @@ def solve_ldl(
         A pivot is zero or not finite.
     """
     n = len(b)
-    a = [list(row) for row in a]
-    lower = [[None] * n for _ in range(n)]
+    rest = [list(row) for row in a]
+    lower: list[list[S]] = [[] for _ in range(n)]
     reciprocals, singular = [], False
     for k in range(n):
-        singular |= _degenerate(arithmetic, a[k][k])
-        reciprocals.append(arithmetic.recip(a[k][k]))
+        singular |= _degenerate(arithmetic, rest[k][k])
+        reciprocals.append(arithmetic.recip(rest[k][k]))
         for i in range(k + 1, n):
-            lower[i][k] = a[i][k] * reciprocals[k]
+            lower[i].append(rest[i][k] * reciprocals[k])
         for i in range(k + 1, n):
             for j in range(k + 1, i + 1):
-                a[i][j] = a[i][j] - lower[i][k] * a[j][k]
+                rest[i][j] = rest[i][j] - lower[i][k] * rest[j][k]
     x = list(b)
     for i in range(n):
         for j in range(i):
@@ -207,7 +212,7 @@ def _finite(arithmetic: SupportsArithmetic[S], values: Iterable[S]) -> bool:
     return all(map(arithmetic.is_finite, values))
 
 
-def inv_ldup(arithmetic: SupportsArithmetic[S], a: Matrix[S]) -> tuple[Matrix[S], bool]:
+def inv_ldup(arithmetic: SupportsPivoting[S], a: Matrix[S]) -> tuple[Matrix[S], bool]:
     """Inverse of an n x n matrix by LDUP factorisation with partial pivoting, paper 000 (60)-(82).
 
     P A = L D U, A^-1 = U^-1 D^-1 L^-1 P. (74) is read as P A = L A_{n-1}, and the row of
@@ -245,14 +250,13 @@ def inv_ldup(arithmetic: SupportsArithmetic[S], a: Matrix[S]) -> tuple[Matrix[S]
     u_transposed = [[c[j] * x[j][i] for j in range(i)] for i in range(n)]  # (77)
     l_hat = _inv_unit_lower(x)
     u_hat_transposed = _inv_unit_lower(u_transposed)  # (79)
-    b = [
-        [None] * i + [c[i]] + [u_hat_transposed[j][i] * c[j] for j in range(i + 1, n)]
-        for i in range(n)
-    ]  # (80)
+    b = [  # (80), each row from its diagonal on
+        [c[i]] + [u_hat_transposed[j][i] * c[j] for j in range(i + 1, n)] for i in range(n)
+    ]
 
     def y(i: int, j: int) -> S:  # (81)
-        products = [b[i][k] * l_hat[k][j] for k in reversed(range(max(i, j + 1), n))]
-        return tree_sum(products + [b[i][j]] if i <= j else products)
+        products = [b[i][k - i] * l_hat[k][j] for k in reversed(range(max(i, j + 1), n))]
+        return tree_sum(products + [b[i][j - i]] if i <= j else products)
 
     inverse = [[y(i, j) for j in range(n)] for i in range(n)]
     for k, pivot in reversed(list(enumerate(pivots))):  # (82)
@@ -263,7 +267,7 @@ def inv_ldup(arithmetic: SupportsArithmetic[S], a: Matrix[S]) -> tuple[Matrix[S]
 
 
 def solve_ldup(
-    arithmetic: SupportsArithmetic[S], a: Matrix[S], b: Vector[S]
+    arithmetic: SupportsPivoting[S], a: Matrix[S], b: Vector[S]
 ) -> tuple[Vector[S], bool]:
     """x = a^-1 b by the inverse of :func:`inv_ldup`, as the paper does it.
 
@@ -282,10 +286,10 @@ def product(matrix: Matrix[S], vector: Vector[S]) -> Vector[S]:
     return tuple(tree_sum([x * y for x, y in zip(row, vector, strict=True)]) for row in matrix)
 
 
-def _inv_unit_lower(m: Matrix[S]) -> list[list[S]]:
+def _inv_unit_lower(m: Matrix[S]) -> list[dict[int, S]]:
     """(78): inverse of a lower triangular matrix with ones on its diagonal, which are not read."""
     n = len(m)
-    hat = [[None] * i for i in range(n)]
+    hat: list[dict[int, S]] = [{} for _ in range(n)]
     for i in range(n):
         for j in reversed(range(i)):
             products = [hat[i][k] * m[k][j] for k in range(j + 1, i)]

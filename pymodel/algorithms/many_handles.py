@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from pymodel.algorithms.linalg import inner, inv_up_to_2x2, symmetric, transposed
 from pymodel.algorithms.sums import tree_sum
-from pymodel.arith.scalars import Matrix, S, SupportsArithmetic, Vector
+from pymodel.arith.scalars import Matrix, S, Scalar, SupportsArithmetic, Vector
 
 
 class Compound(NamedTuple):
@@ -22,10 +22,10 @@ class Compound(NamedTuple):
     Handles are sortable keys; xi_hg is the transpose of xi_gh and stored for g <= h only.
     """
 
-    xi: dict  # (g, h) -> D_g^T xi_gh D_h, 1/kg of translations
-    xi_0: dict  # g -> D_g^T xi_g0, m/s
+    xi: Mapping[tuple[Any, Any], Matrix[Scalar] | None]  # (g, h) -> D_g^T xi_gh D_h; 1/kg of moves
+    xi_0: Mapping[Any, Vector[Scalar]]  # g -> D_g^T xi_g0, m/s
 
-    def block(self, g: Any, h: Any) -> Matrix | None:
+    def block(self, g: Any, h: Any) -> Matrix[Scalar] | None:
         """xi_gh; None, for zero, across two compounds and for the ground (None)."""
         if g is None or h is None:
             return None
@@ -38,10 +38,10 @@ class Compound(NamedTuple):
 class Elimination(NamedTuple):
     """What the disassembly needs of a joint that was eliminated, two constraints at a time."""
 
-    matrix: tuple  # c x c of a joint with c constraints, the bracket in (33)
-    weights: dict  # h -> W_h, a row for each of the first two constraints
-    beta_hat: tuple  # of these
-    own: tuple = ()  # W of the joint's other constraints, likewise
+    matrix: Matrix[Scalar]  # c x c of a joint with c constraints, the bracket in (33)
+    weights: Mapping[Any, Matrix[Scalar]]  # h -> W_h, a row for each of the first two constraints
+    beta_hat: Vector[Scalar]  # of these
+    own: Matrix[Scalar] = ()  # W of the joint's other constraints, likewise
     others: "Elimination | None" = None  # these
 
 
@@ -74,10 +74,10 @@ def eliminate(
         {key: bias for part in parts for key, bias in part.xi_0.items()},
     )
 
-    def relative(h: Any) -> Matrix[S] | None:  # G_h; None for the ground
+    def relative(h: Any) -> Any:  # G_h; None for the ground
         return _difference(whole.block(h, b), whole.block(h, a))
 
-    matrix = _difference(relative(b), relative(a), mirrored=True)
+    matrix: Any = _difference(relative(b), relative(a), mirrored=True)
 
     def bias() -> Vector[S]:
         own = whole.xi_0[b]

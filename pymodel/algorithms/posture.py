@@ -4,26 +4,32 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from pymodel.algorithms.linalg import vector_sum
-from pymodel.arith.scalars import S, Vector
+from pymodel.algorithms.space import Joint, Pose, Subspace
+from pymodel.arith.scalars import S, Scalar, Vector
 from pymodel.mechanism.scenario import FREE, PRISMATIC
+from pymodel.mechanism.topology import Handle
 
 
 class Posture(NamedTuple):
     """Where everything is, ground frame."""
 
-    joints: list  # of each body: Joint
-    closing: list  # of each loop: what its joint takes
-    s_1c: list  # of each body: from handle 1 to the centre of mass, m
-    arms: list  # of each body: from handle 1 to its other handles, m
-    s_12: dict  # body on another one -> from handle 1 of the parent to its own, m
-    start: dict  # body that moves along the ground -> from where it is attached to handle 1, m
+    joints: list[Joint]  # of each body: Joint
+    closing: list[Subspace]  # of each loop: what its joint takes
+    s_1c: list[Vector[Scalar]]  # of each body: from handle 1 to the centre of mass, m
+    arms: list[list[Vector[Scalar]]]  # of each body: from handle 1 to its other handles, m
+    s_12: dict[
+        int, Vector[Scalar]
+    ]  # body on another one -> from handle 1 of the parent to its own, m
+    start: dict[
+        int, Vector[Scalar]
+    ]  # body that moves along the ground -> from where it is attached to handle 1, m
 
-    def arm(self, handle: Any) -> Vector:
+    def arm(self, handle: Handle) -> Vector[Scalar]:
         """From handle 1 of its body to a handle elsewhere."""
         return self.arms[handle.body][handle.place - 1]
 
 
-def posture_of(mechanism: Any, poses: Sequence, q: Sequence[S]) -> Posture:
+def posture_of(mechanism: Any, poses: Sequence[Pose], q: Sequence[S]) -> Posture:
     """Where everything is.
 
     Parameters
@@ -41,13 +47,13 @@ def posture_of(mechanism: Any, poses: Sequence, q: Sequence[S]) -> Posture:
     everybody = range(mechanism.size)
     joints = [space.joint(bodies[k].joint, poses[k], bodies[k].axis) for k in everybody]
 
-    def slid(k: int) -> Vector:  # along the axis of a prismatic joint
+    def slid(k: int) -> Vector[Scalar]:  # along the axis of a prismatic joint
         (column,) = joints[k].freedoms
         (x,) = mechanism.coordinates(k, q)
         return tuple(entry * x for entry in column.linear)
 
-    def place(k: int, index: int) -> Vector:
-        arm = space.rotate(poses[k], bodies[k].handles[index])
+    def place(k: int, index: int) -> Vector[Scalar]:
+        arm: Vector[Scalar] = space.rotate(poses[k], bodies[k].handles[index])
         points = topology.points[k]
         slide = points[index].slide if points else None
         return arm if slide is None else vector_sum(arm, slid(slide))

@@ -5,13 +5,13 @@ steps, so that the same text runs on the model alone (:func:`serve`) and with th
 (the co-simulation benches).
 """
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pymodel.algorithms import linalg, two_handles
-from pymodel.algorithms.many_handles import Elimination, eliminate, recover
+from pymodel.algorithms.many_handles import Compound, Elimination, eliminate, recover
 from pymodel.arith.errors import RunError
-from pymodel.arith.scalars import Matrix, SupportsArithmetic
+from pymodel.arith.scalars import Matrix, Scalar, SupportsArithmetic, SupportsPivoting, Vector
 from pymodel.arith.terms import Terms
 
 #: How the base of a closed chain is connected where nobody says otherwise.
@@ -22,7 +22,7 @@ RECORDED_BASES = (BASE, "blocks")
 CLOSED_BASES = (*RECORDED_BASES, "ldup")
 
 #: name -> (arithmetic, matrix, right-hand side) -> (x, singular); ``adjugate`` is for open chains.
-_SOLVERS = {
+_SOLVERS: dict[str, Callable[..., tuple[Vector[Any], bool]]] = {
     "adjugate": linalg.solve_adjugate_2x2,
     "ldup": linalg.solve_ldup,
     "ldl": linalg.solve_ldl,
@@ -41,8 +41,8 @@ class Disassemble(NamedTuple):
     """Request: impulses of the joint inside a compound body; the answer is T_1^B (2-vector)."""
 
     joint: two_handles.Joint
-    t_1c: tuple
-    t_2c: tuple
+    t_1c: Vector[Scalar]
+    t_2c: Vector[Scalar]
 
 
 class ConnectBase(NamedTuple):
@@ -51,25 +51,25 @@ class ConnectBase(NamedTuple):
     The answer is t with matrix t = rhs: the impulses t_1, or t_1 and t_2, in one tuple.
     """
 
-    matrix: tuple  # 2x2, or eta (43), 4x4
-    rhs: tuple  # 2 or 4
+    matrix: Matrix[Scalar]  # 2x2, or eta (43), 4x4
+    rhs: Vector[Scalar]  # 2 or 4
     base: str  # how: adjugate, or one of CLOSED_BASES
 
 
 class Eliminate(NamedTuple):
     """Request: eliminate the joint between two handles; the answer is (Compound, Elimination)."""
 
-    parts: tuple  # compounds of the handles; one if it is the same or a is the ground
-    a: tuple | None  # handle, None for the ground
-    b: tuple
-    terms: Terms | None = None  # what its scalars belong to, if not to the run's arithmetic
+    parts: Sequence[Compound]  # of the handles; one if it is the same or a is the ground
+    a: Any  # handle, None for the ground
+    b: Any
+    terms: Terms[Any] | None = None  # what its scalars belong to, if not to the run's arithmetic
 
 
 class Recover(NamedTuple):
     """Request: impulse on handle b of a joint that was eliminated, along what the joint takes."""
 
     elimination: Elimination
-    impulses: dict  # handle -> the same
+    impulses: Mapping[Any, Vector[Scalar]]  # handle -> the same
 
 
 #: Why a run ends: the solvers see that an inverse is not finite, whichever of the two it is.
@@ -86,7 +86,7 @@ class NonFiniteMatrixError(SingularError):
     """A joint or base matrix, or a summand of it, is not finite, as where a step diverges."""
 
 
-def answer(arithmetic: SupportsArithmetic, request: Any) -> Any:
+def answer(arithmetic: SupportsPivoting[Any], request: Any) -> Any:
     """The model's own answer to one request.
 
     Raises
@@ -95,10 +95,10 @@ def answer(arithmetic: SupportsArithmetic, request: Any) -> Any:
         If a joint's matrix, or that of the closed base, cannot be inverted.
     """
     if isinstance(request, Assemble):
-        compound, joint, singular = two_handles.assemble(arithmetic, request.a, request.b)
+        both, joint, singular = two_handles.assemble(arithmetic, request.a, request.b)
         if singular:
             raise singular_error(arithmetic, JOINT_SINGULAR, request.a.xi_22, request.b.xi_11)
-        return compound, joint
+        return both, joint
     if isinstance(request, ConnectBase):
         t, singular = _SOLVERS[request.base](arithmetic, request.matrix, request.rhs)
         if singular:
@@ -106,9 +106,10 @@ def answer(arithmetic: SupportsArithmetic, request: Any) -> Any:
         return t
     if isinstance(request, Eliminate):
         terms = request.terms
-        compound, elimination, singular = eliminate(terms or arithmetic, *request[:3])
+        own: SupportsArithmetic[Any] = terms or arithmetic
+        compound, elimination, singular = eliminate(own, request.parts, request.a, request.b)
         if singular:
-            raise singular_error(terms or arithmetic, JOINT_SINGULAR, elimination.matrix)
+            raise singular_error(own, JOINT_SINGULAR, elimination.matrix)
         if terms is not None:  # only to be looked at
             matrix = tuple(tuple(map(terms.value, row)) for row in elimination.matrix)
             elimination = elimination._replace(matrix=matrix)
@@ -118,7 +119,9 @@ def answer(arithmetic: SupportsArithmetic, request: Any) -> Any:
     return two_handles.disassemble(*request)
 
 
-def singular_error(arithmetic: Any, reason: str, *matrices: Matrix[Any]) -> SingularError:
+def singular_error(
+    arithmetic: SupportsArithmetic[Any], reason: str, *matrices: Matrix[Any]
+) -> SingularError:
     """The error of a matrix, or of the sum of some, that cannot be inverted.
 
     Parameters
@@ -151,8 +154,8 @@ def joint_matrix(request: Any, reply: Any) -> list[Matrix[Any]] | None:
 
 
 def serve(
-    arithmetic: SupportsArithmetic,
-    generator: Generator,
+    arithmetic: SupportsPivoting[Any],
+    generator: Generator[Any, Any, Any],
     watch: Callable[[Any, Any], None] = lambda request, reply: None,
 ) -> Any:
     """Run a generator of requests to its end with the model answering; returns its value.

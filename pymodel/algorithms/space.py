@@ -12,23 +12,25 @@ finds.
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from pymodel.algorithms.linalg import cross, inner, multiplied, rotate, transposed
 from pymodel.algorithms.sums import outward_sums, tree_sum
-from pymodel.arith.scalars import Matrix, S, SupportsArithmetic, Vector
+from pymodel.arith.scalars import Matrix, S, Scalar, SupportsArithmetic, Vector
 from pymodel.mechanism.scenario import FIXED, FREE, PRISMATIC, REVOLUTE, SPHERICAL
 
 
 class Twist(NamedTuple):
     """A translation (or force) and a rotation (or moment); None is zero."""
 
-    linear: Vector | None
-    angular: Vector | None
+    linear: Vector[Scalar] | None
+    angular: Vector[Scalar] | None
 
 
 Column = int | Twist
 Subspace = tuple[Column, ...]
+#: How a body stands in the ground frame: (cos, sin) in the plane, a rotation matrix in space.
+Pose: TypeAlias = Sequence[Any]
 
 
 class Joint(NamedTuple):
@@ -55,7 +57,7 @@ class Plane:
 
     dimension, angles, axes = 2, 1, "xy"
 
-    def __init__(self, arithmetic: SupportsArithmetic) -> None:
+    def __init__(self, arithmetic: SupportsArithmetic[Scalar]) -> None:
         self.arithmetic = arithmetic
 
     # --- vectors ----------------------------------------------------------------------------------
@@ -82,7 +84,7 @@ class Plane:
 
     # --- bodies -----------------------------------------------------------------------------------
 
-    def poses(self, mechanism: Any, q: Sequence[S]) -> list[Vector[S]]:
+    def poses(self, mechanism: Any, q: Sequence[S]) -> list[Pose]:
         """(cos, sin) of the angle of each body to the ground."""
         angles = []
         for k, body in enumerate(mechanism.bodies):
@@ -91,7 +93,7 @@ class Plane:
             if body.placement is not None:
                 angle = [*angle, body.placement]
             angles.append(tree_sum(angle) if angle else None)
-        found = []
+        found: list[Pose] = []
         for theta in outward_sums(mechanism.topology, angles):
             if theta is None:
                 found.append((self.arithmetic.const(1.0), self.arithmetic.const(0.0)))
@@ -101,12 +103,12 @@ class Plane:
         return found
 
     @staticmethod
-    def rotate(pose: Vector[S], v: Vector[S]) -> Vector[S]:
+    def rotate(pose: Pose, v: Vector[S]) -> Vector[S]:
         """A body-frame vector in the ground frame."""
         return rotate(pose, v)
 
     @staticmethod
-    def inverse_inertia(pose: Vector[S], inverse: S) -> Matrix[S]:
+    def inverse_inertia(pose: Pose | None, inverse: Any) -> Matrix[Scalar]:
         """Inverse of the inertia about the centre of mass, ground frame, 1/(kg m^2)."""
         return ((inverse,),)
 
@@ -118,9 +120,9 @@ class Plane:
 
     # --- joints -----------------------------------------------------------------------------------
 
-    def joint(self, kind: str, pose: Vector[S], axis: Vector[S] | None) -> Joint:
+    def joint(self, kind: str, pose: Pose, axis: Vector[Scalar] | None) -> Joint:
         """The subspaces of a joint; ``pose`` is that of its body, ``axis`` stands in its frame."""
-        if kind == PRISMATIC:
+        if kind == PRISMATIC and axis is not None:
             x, y = self.rotate(pose, axis)
             return Joint((Twist((x, y), None),), (Twist((-y, x), None), 2))
         return {
@@ -146,9 +148,9 @@ class Plane:
     # --- subspaces --------------------------------------------------------------------------------
 
     def across(
-        self, subspace: Subspace, linear: Vector[S] | None, angular: Vector[S] | None
-    ) -> list[S]:
-        """Components of a twist or wrench along each column."""
+        self, subspace: Subspace, linear: Vector[Scalar] | None, angular: Vector[Scalar] | None
+    ) -> list[Scalar]:
+        """Components of a twist or wrench along each column; None of those that are zero."""
         return [self.along(column, linear, angular) for column in subspace]
 
     def along(
@@ -159,14 +161,14 @@ class Plane:
             vector, axis = (
                 (linear, column) if column < self.dimension else (angular, column - self.dimension)
             )
-            return vector and vector[axis]
+            return None if vector is None else vector[axis]
         pairs = zip(column, (linear, angular), strict=True)
         parts = [inner(a, b) for a, b in pairs if a is not None and b is not None]
         return tree_sum(parts) if parts else None
 
     def spread(self, subspace: Subspace, values: Sequence[S]) -> Twist:
         """The twist or wrench that has these components along the columns."""
-        terms: list[list] = [[] for _ in range(self.dimension + self.angles)]
+        terms: list[list[S]] = [[] for _ in range(self.dimension + self.angles)]
         for column, x in zip(subspace, values, strict=True):
             if isinstance(column, int):
                 terms[column].append(x)
@@ -178,7 +180,7 @@ class Plane:
                 first += size
         return Twist(self._sums(terms[: self.dimension]), self._sums(terms[self.dimension :]))
 
-    def _sums(self, terms: Sequence[list]) -> Vector[S] | None:
+    def _sums(self, terms: Sequence[list[S]]) -> Vector[S] | None:
         if not any(terms):
             return None
         return tuple(tree_sum(t) if t else self.arithmetic.const(0.0) for t in terms)
@@ -213,9 +215,9 @@ class Space(Plane):
         """a x omega."""
         return Space.moment(a, omega)
 
-    def poses(self, mechanism: Any, q: Sequence[S]) -> list[Matrix[S]]:
+    def poses(self, mechanism: Any, q: Sequence[S]) -> list[Pose]:
         """Rotation matrices, by a scan of the products along each path."""
-        local = []
+        local: list[Pose] = []
         for k, body in enumerate(mechanism.bodies):
             placement, own = body.placement, mechanism.coordinates(k, q)
             if body.joint == REVOLUTE:
@@ -246,13 +248,14 @@ class Space(Plane):
         )
 
     @staticmethod
-    def rotate(pose: Matrix[S], v: Vector[S]) -> Vector[S]:
+    def rotate(pose: Pose, v: Vector[S]) -> Vector[S]:
         """A body-frame vector in the ground frame."""
         return tuple(inner(row, v) for row in pose)
 
     @staticmethod
-    def inverse_inertia(pose: Matrix[S], inverse: Matrix[S]) -> Matrix[S]:
+    def inverse_inertia(pose: Pose | None, inverse: Any) -> Matrix[Scalar]:
         """R J^-1 R^T."""
+        assert pose is not None
         half = multiplied(pose, inverse)
         upper = {(i, j): inner(half[i], pose[j]) for i in range(3) for j in range(i, 3)}
         return tuple(tuple(upper[min(i, j), max(i, j)] for j in range(3)) for i in range(3))
@@ -263,7 +266,7 @@ class Space(Plane):
         columns = [Space.moment(s, row) for row in inverse]
         return list(transposed(columns))
 
-    def joint(self, kind: str, pose: Matrix[S], axis: None) -> Joint:
+    def joint(self, kind: str, pose: Pose, axis: Vector[Scalar] | None) -> Joint:
         """The subspaces of a joint; ``pose`` is that of its body."""
         columns = transposed(pose)
         moves = tuple(Twist(column, None) for column in columns)
@@ -281,7 +284,7 @@ class Space(Plane):
 
         Translations are along the axes of a pose, or the ground's.
         """
-        moves = (0, 1, 2)
+        moves: Subspace = (0, 1, 2)
         if axes is not None:
             moves = tuple(Twist(column, None) for column in transposed(axes))
         return (*moves, *(Twist(None, direction) for direction in directions))
@@ -301,4 +304,5 @@ class Space(Plane):
         omega = [half * x for x in q_dot[-3:]]
         turning = self.moment(v, omega)
         rates = [w * omega[i] + turning[i] for i in range(3)]
-        return [*(velocity if kind == FREE else ()), *rates, -inner(v, omega)]
+        moves = velocity if kind == FREE and velocity is not None else ()
+        return [*moves, *rates, -inner(v, omega)]

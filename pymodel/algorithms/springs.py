@@ -26,7 +26,7 @@ import numpy as np
 from pymodel.algorithms.bodies import Numbers
 from pymodel.algorithms.linalg import inner
 from pymodel.algorithms.sums import levers, tree_sum
-from pymodel.arith.scalars import S, SupportsArithmetic, Vector
+from pymodel.arith.scalars import S, Scalar, SupportsArithmetic, Vector
 from pymodel.mechanism.scenario import GROUND, Spring
 from pymodel.mechanism.topology import Topology
 
@@ -51,17 +51,17 @@ class End(NamedTuple):
     """One end of a spring, on a body."""
 
     body: int
-    way: list  # the joints that move this end and not the other one, outward
-    point: tuple  # m, from handle 1 of the body, body frame
+    way: list[int]  # the joints that move this end and not the other one, outward
+    point: Vector[Scalar]  # m, from handle 1 of the body, body frame
 
 
 class NaturalLength(NamedTuple):
     """What a natural length needs; each value rounded once from float64."""
 
-    half: object  # 1/2
-    half_length: object  # m, L_0 / 2
-    half_inverse: object  # 1/m, 1 / (2 L_0)
-    force: object  # N, stiffness L_0
+    half: Scalar  # 1/2
+    half_length: Scalar  # m, L_0 / 2
+    half_inverse: Scalar  # 1/m, 1 / (2 L_0)
+    force: Scalar  # N, stiffness L_0
 
 
 class SpringConstants(NamedTuple):
@@ -69,13 +69,13 @@ class SpringConstants(NamedTuple):
 
     body: End
     to: End | None  # None on the ground
-    offset: tuple | None  # m, ground frame, where both ends' ways start; None on one body
-    stiffness: object  # N/m
+    offset: Vector[Scalar] | None  # m, ground frame, where both ends' ways start; None on one body
+    stiffness: Scalar  # N/m
     natural: NaturalLength | None  # None without
-    damping: object | None  # N s/m, None without
+    damping: Scalar | None  # N s/m, None without
 
     @property
-    def structure(self) -> tuple:
+    def structure(self) -> tuple[Any, ...]:
         """What springs of the same operations have in common: all but their numbers."""
         ends = [end and end[:2] for end in (self.body, self.to)]
         return (*ends, *(x is None for x in (self.offset, self.natural, self.damping)))
@@ -103,17 +103,18 @@ def _constants(numbers: Numbers, topology: Topology, index: int, spring: Spring)
     def scalar(name: str, x: float) -> Any:
         return numbers.scalar(f"spring[{index}].{name}", x)
 
-    ends, starts = [], []
+    ends: dict[str, End] = {}
+    starts = []
     for name, body, other, point in (
         ("point", spring.body, spring.to, spring.point),
         ("at", spring.to, spring.body, spring.at),
     ):
         way = topology.way(body, other)
-        arm = numbers.on_body(body, f"spring[{index}].{name}", point) if body != GROUND else None
-        ends.append(None if body == GROUND else End(body, way, arm))
         if body == GROUND:
             starts.append(point)
-        elif way and topology.parents[way[0]] == GROUND:
+            continue
+        ends[name] = End(body, way, numbers.on_body(body, f"spring[{index}].{name}", point))
+        if way and topology.parents[way[0]] == GROUND:
             starts.append(scenario.bodies[way[0]].attach)
     offset = None
     if starts:
@@ -128,7 +129,8 @@ def _constants(numbers: Numbers, topology: Topology, index: int, spring: Spring)
             force=scalar("stiffness length", spring.stiffness * spring.length),
         )
     damping = scalar("damping", spring.damping) if spring.damping else None
-    return SpringConstants(*ends, offset, scalar("stiffness", spring.stiffness), natural, damping)
+    stiffness = scalar("stiffness", spring.stiffness)
+    return SpringConstants(ends["point"], ends.get("at"), offset, stiffness, natural, damping)
 
 
 def pulls(
@@ -164,8 +166,8 @@ class Pull(NamedTuple):
     """What a spring exerts on a body, ground frame."""
 
     body: int
-    arm: tuple  # m, from handle 1 to its end
-    force: tuple  # N
+    arm: Vector[Scalar]  # m, from handle 1 to its end
+    force: Vector[Scalar]  # N
 
 
 def forces(mechanism: Any, poses: Sequence[Any], posture: Any, q_dot: Sequence[S]) -> list[Pull]:
@@ -185,17 +187,17 @@ def forces(mechanism: Any, poses: Sequence[Any], posture: Any, q_dot: Sequence[S
 
 def _stretch(
     mechanism: Any, spring: SpringConstants, poses: Sequence[Any], posture: Any
-) -> tuple[Vector, dict]:
+) -> tuple[Vector[Scalar], dict[int, Scalar]]:
     """The vector d, and {index of a velocity: g_k}."""
     space = mechanism.space
     d, outward = _reach(spring.body, space, poses, posture)
-    opposite = []
+    opposite: list[tuple[int, Vector[Scalar]]] = []
     if spring.to is not None:
         reach, opposite = _reach(spring.to, space, poses, posture)
         d = tuple(x - y for x, y in zip(d, reach, strict=True))
     if spring.offset is not None:
         d = tuple(x + y for x, y in zip(d, spring.offset, strict=True))
-    slopes = {}
+    slopes: dict[int, Scalar] = {}
     for ends, way in ((1, outward), (-1, opposite)):
         for k, lever in way:
             places = range(mechanism.nv)[mechanism.scenario.v_slices[k]]
@@ -205,7 +207,9 @@ def _stretch(
     return d, slopes
 
 
-def _reach(end: End, space: Any, poses: Sequence[Any], posture: Any) -> tuple[Vector, list]:
+def _reach(
+    end: End, space: Any, poses: Sequence[Any], posture: Any
+) -> tuple[Vector[Scalar], list[tuple[int, Vector[Scalar]]]]:
     """An end's vector from the start of its way, and [(joint of the way, vector from there)]."""
     arm = space.rotate(poses[end.body], end.point)
     if not end.way:
@@ -227,7 +231,8 @@ def _force_by_length(
     q_dot: Sequence[S],
 ) -> S:
     """(k (L - L_0) + c L-dot) / L, N/m; ``square`` is L L."""
-    scale, natural = spring.stiffness, spring.natural
+    scale: S = spring.stiffness
+    natural = spring.natural
     if natural is not None:
         half_square = natural.half * square
         length = natural.half_length + square * natural.half_inverse

@@ -17,38 +17,47 @@ they find the impulses of the joints, and share everything else.
 
 import copy
 from collections.abc import Callable, Generator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from pymodel.algorithms import drives, linalg, springs, two_handles
 from pymodel.algorithms.bodies import BodyConstants, FreeBody, Numbers
 from pymodel.algorithms.linalg import difference, negative, vector_sum
-from pymodel.algorithms.many_handles import Compound
+from pymodel.algorithms.many_handles import Compound, Elimination
 from pymodel.algorithms.posture import Posture, posture_of
 from pymodel.algorithms.requests import BASE, Assemble, ConnectBase, Disassemble, Eliminate, Recover
-from pymodel.algorithms.space import Plane, Space, Subspace, Twist
+from pymodel.algorithms.space import Plane, Pose, Space, Subspace, Twist
 from pymodel.algorithms.sums import inward_sums, levers, outward_sums, tree_sum
-from pymodel.arith.scalars import S, SupportsArithmetic, Vector
+from pymodel.arith.scalars import (
+    Matrix,
+    S,
+    Scalar,
+    SupportsArithmetic,
+    SupportsValues,
+    Vector,
+)
 from pymodel.arith.terms import Term, Terms
 from pymodel.mechanism.kinematics import joint_momenta
 from pymodel.mechanism.rotations import hinge_directions
 from pymodel.mechanism.scenario import FREE, GROUND, PRISMATIC, Scenario, ScenarioError
-from pymodel.mechanism.topology import Connection, Topology, build_tree
+from pymodel.mechanism.topology import Connection, Handle, Topology, build_tree
 
 Requests = Generator[Any, Any, Any]  #: yields requests, is sent their answers, returns a value
+A = TypeVar("A", bound=SupportsArithmetic[Any])
+V = TypeVar("V", bound=SupportsValues[Any])
 
 
 class Rates(NamedTuple):
     """What one evaluation gives, for nv velocities and nq coordinates."""
 
-    q_dot: list  # nv: rad/s and m/s
-    p_dot: list  # nv: N m and N
-    p: list  # nv: N m s and N s; the momenta it belongs to, re-based if that was asked for
-    t_cut: tuple  # impulses of the loops' joints on their bodies, one for each constraint
-    eta: tuple | None  # matrix that connects what closes the loops, None without
-    q_rate: list | None = None  # nq: dq/dt, which is q_dot unless there are quaternions
+    q_dot: list[Scalar]  # nv: rad/s and m/s
+    p_dot: list[Scalar]  # nv: N m and N
+    p: list[Scalar]  # nv: N m s and N s; the momenta it belongs to, re-based if that was asked for
+    t_cut: tuple[Scalar, ...]  # impulses of the loops' joints on their bodies, one a constraint
+    eta: Matrix[Scalar] | None  # matrix that connects what closes the loops, None without
+    q_rate: list[Scalar]  # nq: dq/dt, which is q_dot unless there are quaternions
 
 
-class Mechanism:
+class Mechanism(Generic[A]):
     """A scenario's mechanism, prepared for one arithmetic and one order of assembly.
 
     Any tree of bodies on the ground, with any loops. Joints are eliminated one by one
@@ -78,9 +87,9 @@ class Mechanism:
 
     def __init__(
         self,
-        arithmetic: SupportsArithmetic,
+        arithmetic: A,
         scenario: Scenario,
-        shape: str | Sequence = "balanced",
+        shape: str | Sequence[Any] = "balanced",
         rebase: int = 0,
     ) -> None:
         self.scenario = scenario
@@ -93,7 +102,7 @@ class Mechanism:
         self.integrator = scenario.integrator
         self._give_numbers(arithmetic)
 
-    def _give_numbers(self, arithmetic: SupportsArithmetic) -> None:
+    def _give_numbers(self, arithmetic: A) -> None:
         """Prepare what is made of scalars."""
         scenario = self.scenario
         self.arithmetic = arithmetic
@@ -116,13 +125,13 @@ class Mechanism:
         ]
         self.springs = springs.prepare(numbers, self.topology)
 
-    def on(self, arithmetic: SupportsArithmetic) -> "Mechanism":
+    def on(self, arithmetic: SupportsArithmetic[Any]) -> "Mechanism[Any]":
         """The same mechanism on another arithmetic."""
-        other = copy.copy(self)
+        other: Mechanism[Any] = copy.copy(self)
         other._give_numbers(arithmetic)
         return other
 
-    def _assembly(self, shape: str | Sequence) -> Any:
+    def _assembly(self, shape: str | Sequence[Any]) -> Any:
         return self.topology.assembly_order(shape)
 
     def _points(self, k: int) -> list[Sequence[float]]:
@@ -141,15 +150,18 @@ class Mechanism:
         """t of the step of this number, s; None if no torque depends on time."""
         return number * self.step if self.drives else None
 
-    def drive(self, k: int, time: S | None) -> S:
+    def drive(self, k: int, time: Scalar | None) -> Scalar:
         """The torque of joint k, N m, at a time in s."""
-        return self.drives[k].torque(time) if k in self.drives else self.bodies[k].torque
+        torque: Any = self.drives[k].torque(time) if k in self.drives else self.bodies[k].torque
+        return torque
 
     def rebases_at(self, step: int) -> bool:
         """Whether the momenta are to be re-based before this step."""
         return bool(self.closed and self.rebase and step % self.rebase == 0)
 
-    def initial_state(self, scenario: Scenario) -> tuple[list, list]:
+    def initial_state(
+        self: "Mechanism[V]", scenario: Scenario
+    ) -> tuple[list[Scalar], list[Scalar]]:
         """(q, p) at t = 0, computed in float64 and rounded once.
 
         Raises
@@ -160,13 +172,13 @@ class Mechanism:
         drives.check(self.arithmetic, scenario, self.drives)
         momenta = joint_momenta(scenario, scenario.q0, scenario.qd0)
         const = self.arithmetic.const
-        return tuple([const(x) for x in values] for values in (scenario.q0, momenta))
+        return [const(x) for x in scenario.q0], [const(x) for x in momenta]
 
-    def closing(self, poses: Sequence) -> list[Subspace]:
+    def closing(self, poses: Sequence[Pose]) -> list[Subspace]:
         """What the joints of the loops take."""
         found = []
         for loop, hinge in zip(self.scenario.loops, self.hinges, strict=True):
-            directions = hinge
+            directions: Sequence[Vector[Scalar]] = hinge
             if loop.to != GROUND:
                 directions = [self.space.rotate(poses[loop.to], v) for v in hinge]
             axes = poses[loop.to] if loop.axes_turn else None
@@ -174,7 +186,7 @@ class Mechanism:
             found.append(whole if loop.kept is None else tuple(whole[i] for i in loop.kept))
         return found
 
-    def leaf(self, k: int, body: FreeBody, taken: Sequence[Subspace]) -> Any:
+    def leaf(self, k: int, body: FreeBody[Any], taken: Sequence[Subspace]) -> Any:
         """What the assembly needs of a free body; ``taken`` as for :meth:`impulses`."""
         handles = [handle for handle in self.topology.handles[k] if taken[handle.joint]]
         return leaf(body, handles, taken)
@@ -203,17 +215,19 @@ class Mechanism:
         """
         topology, arithmetic = self.topology, self._of_requests()
         order = [index for index in self.assembly if taken[index]]
-        part = {}  # handle -> the compound that it is on
+        part: dict[Handle, Compound] = {}  # handle -> the compound that it is on
         for own in leaves:
             part |= dict.fromkeys(own.xi_0, own)
-        eliminated = {}
+        eliminated: dict[int, Elimination] = {}
         for index in order:
             a, b = topology.joints[index]
             parts = (part[b],) if a is None or part[a] is part[b] else (part[a], part[b])
             compound, eliminated[index] = yield Eliminate(parts, a, b, arithmetic)
             part |= dict.fromkeys(compound.xi_0, compound)
 
-        found = {}  # handle -> impulse on it, along what its joint takes
+        found: dict[
+            Handle, Vector[Scalar]
+        ] = {}  # handle -> impulse on it, along what its joint takes
         for index in reversed(order):
             a, b = topology.joints[index]
             elimination = eliminated[index]
@@ -239,16 +253,17 @@ class Mechanism:
         matrices = [eliminated[handle.joint].matrix for handle in closing]
         return impulses, t_cut, linalg.block_diagonal(matrices, self.zero) if matrices else None
 
-    def _of_requests(self) -> SupportsArithmetic | None:
+    def _of_requests(self) -> Terms[Any] | None:
         """What requests name as their arithmetic: None for that of the run."""
         return self.arithmetic if isinstance(self.arithmetic, Terms) else None
 
     @staticmethod
     def _total(twists: Sequence[Twist]) -> Twist:
-        return Twist(*(vector_sum(*vectors) for vectors in zip((None, None), *twists, strict=True)))
+        linear, angular = zip((None, None), *twists, strict=True)
+        return Twist(vector_sum(*linear), vector_sum(*angular))
 
 
-class Chain(Mechanism):
+class Chain(Mechanism[A]):
     """Each body on the one before it, the last one free or pinned to the ground again.
 
     Bodies have two handles: the paper's assembly, base and disassembly, (27)-(46).
@@ -271,9 +286,9 @@ class Chain(Mechanism):
 
     def __init__(
         self,
-        arithmetic: SupportsArithmetic,
+        arithmetic: A,
         scenario: Scenario,
-        shape: str | Sequence = "balanced",
+        shape: str | Sequence[Any] = "balanced",
         base: str = BASE,
         rebase: int = 0,
     ) -> None:
@@ -296,13 +311,13 @@ class Chain(Mechanism):
             and ends in ([], [(len(scenario.bodies) - 1, GROUND)])
         )
 
-    def _assembly(self, shape: str | Sequence) -> Any:
+    def _assembly(self, shape: Any) -> Any:
         return build_tree(shape, self.size)
 
     def _points(self, k: int) -> list[Sequence[float]]:
         return super()._points(k) or [self.scenario.bodies[k].tip]
 
-    def leaf(self, k: int, body: FreeBody, taken: Sequence[Subspace]) -> Any:
+    def leaf(self, k: int, body: FreeBody[Any], taken: Sequence[Subspace]) -> Any:
         """The coefficients of a body with two handles."""
         return body.coefficients((k, self.size if self.closed and k == self.size - 1 else None))
 
@@ -318,19 +333,19 @@ class Chain(Mechanism):
         else:
             t_1 = yield base_open(compound)
             t_2 = (self.zero, self.zero)
-        impulses = [None] * self.size
+        impulses: dict[int, tuple[Vector[Scalar], Vector[Scalar]]] = {}
         yield from _disassembly(self.assembly, joints, t_1, t_2, impulses)
-        on_bodies = [[Twist(t, None) for t in pair] for pair in impulses]
+        on_bodies = [[Twist(t, None) for t in impulses[k]] for k in range(self.size)]
         return on_bodies, t_2, eta
 
 
 def prepare(
-    arithmetic: SupportsArithmetic,
+    arithmetic: A,
     scenario: Scenario,
-    shape: str | Sequence = "balanced",
+    shape: str | Sequence[Any] = "balanced",
     base: str = BASE,
     rebase: int = 0,
-) -> Mechanism:
+) -> Mechanism[A]:
     """A scenario prepared for one arithmetic, as a :class:`Chain` or a :class:`Mechanism`.
 
     Parameters
@@ -346,8 +361,8 @@ def prepare(
 
 
 def free_body(
-    body: BodyConstants, space: Plane, pose: Any, levers: Sequence[Vector[S]], known: Twist
-) -> FreeBody:
+    body: BodyConstants, space: Plane, pose: Pose, levers: Sequence[Vector[S]], known: Twist
+) -> FreeBody[S]:
     """(13)-(19): inverse inertias of a free body at its handles, and its bias velocities.
 
     ``levers`` (m): from each handle to the centre of mass, ground frame; ``known``: the impulse of
@@ -358,7 +373,7 @@ def free_body(
     return FreeBody(space, body.inverse_mass, inverse_inertia, levers, known, frame=frame)
 
 
-def leaf(body: FreeBody, handles: Sequence, taken: Sequence[Subspace]) -> Compound:
+def leaf(body: FreeBody[Any], handles: Sequence[Handle], taken: Sequence[Subspace]) -> Compound:
     """A free body as a compound, at the handles of its joints."""
     pairs = [(g, h) for g in handles for h in handles if g <= h]
     xi = {(g, h): body.block(g.place, taken[g.joint], h.place, taken[h.joint]) for g, h in pairs}
@@ -381,9 +396,10 @@ def base_closed(compound: two_handles.Coefficients, base: str) -> ConnectBase:
     return ConnectBase((*upper, *lower), tuple(-x for x in bias), base)
 
 
-def _assembly(tree: Any, leaves: Sequence) -> Requests:
+def _assembly(tree: Any, leaves: Sequence[two_handles.Coefficients]) -> Requests:
     """Assemble a tree; returns its coefficients and a tree of the joints, for the way back."""
-    found, todo = [], [(tree, False)]  # not recursive: a tree may be as deep as it has bodies
+    found: list[tuple[two_handles.Coefficients, Any]] = []
+    todo = [(tree, False)]  # not recursive: a tree may be as deep as it has bodies
     while todo:
         part, has_both = todo.pop()
         if isinstance(part, int):
@@ -397,7 +413,13 @@ def _assembly(tree: Any, leaves: Sequence) -> Requests:
     return found.pop()
 
 
-def _disassembly(tree: Any, joints: Any, t_1: tuple, t_2: tuple, impulses: list) -> Requests:
+def _disassembly(
+    tree: Any,
+    joints: Any,
+    t_1: Vector[Scalar],
+    t_2: Vector[Scalar],
+    impulses: dict[int, tuple[Vector[Scalar], Vector[Scalar]]],
+) -> Requests:
     """Fill ``impulses[k] = (T_1, T_2)`` for every body of a tree, (45) and (46)."""
     todo = [(tree, joints, t_1, t_2)]
     while todo:
@@ -412,7 +434,11 @@ def _disassembly(tree: Any, joints: Any, t_1: tuple, t_2: tuple, impulses: list)
 
 
 def rates(
-    mechanism: Mechanism, q: list, p: list, t_cut: Any = None, time: S | None = None
+    mechanism: Mechanism[Any],
+    q: Sequence[Scalar],
+    p: Sequence[Scalar],
+    t_cut: Any = None,
+    time: S | None = None,
 ) -> Requests:
     """q-dot and p-dot of a mechanism: (13)-(19), (27)-(51).
 
@@ -445,7 +471,7 @@ def rates(
     return (yield from on_terms(_rates, mechanism, q, p, t_cut, time))
 
 
-def on_terms(text: Callable[..., Requests], mechanism: Mechanism, *given: Any) -> Requests:
+def on_terms(text: Callable[..., Requests], mechanism: Mechanism[Any], *given: Any) -> Requests:
     """Run a text on the scalars as they are, or on terms of them.
 
     Parameters
@@ -461,7 +487,7 @@ def on_terms(text: Callable[..., Requests], mechanism: Mechanism, *given: Any) -
     """
     if mechanism.scenario.pins_only:
         return (yield from text(mechanism, *given))
-    terms = Terms(mechanism.arithmetic, parameters_as_data=True)
+    terms: Terms[Any] = Terms(mechanism.arithmetic, parameters_as_data=True)
 
     def as_terms(part: Any) -> Any:
         if isinstance(part, list | tuple):
@@ -491,7 +517,9 @@ def flat_terms(parts: Any) -> list[Term]:
     return []
 
 
-def _rates(mechanism: Mechanism, q: list, p: list, t_cut: Any, time: Any) -> Requests:
+def _rates(
+    mechanism: Mechanism[Any], q: list[Scalar], p: list[Scalar], t_cut: Any, time: Any
+) -> Requests:
     bodies, topology, space = mechanism.bodies, mechanism.topology, mechanism.space
     everybody, parents = range(mechanism.size), topology.parents
     # body update
@@ -514,7 +542,8 @@ def _rates(mechanism: Mechanism, q: list, p: list, t_cut: Any, time: Any) -> Req
 
     # (49): q-dot; velocity of handle 1 of each body
     omega = [free[k].angular_velocity(impulses[k]) for k in everybody]
-    q_dot, slips = [], {}
+    q_dot: list[Scalar] = []
+    slips: dict[int, Vector[Scalar]] = {}
     for k in everybody:
         a, b = topology.joints[k]
         turn = omega[k] if a is None else difference(omega[k], omega[a.body])
@@ -524,9 +553,9 @@ def _rates(mechanism: Mechanism, q: list, p: list, t_cut: Any, time: Any) -> Req
                 on_parent = free[a.body].velocity(a.place, impulses[a.body], omega[a.body])
                 slips[k] = difference(slips[k], on_parent)
         q_dot += space.across(joints[k].freedoms, slips.get(k), turn)
-    moving = {k: space.turned(omega[parents[k]], s_12[k]) for k in s_12}
+    moving: dict[int, Any] = {k: space.turned(omega[parents[k]], s_12[k]) for k in s_12}
     for k in slips:
-        sliding = slips[k]
+        sliding: Any = slips[k]
         if bodies[k].joint == PRISMATIC:
             sliding, _ = space.spread(joints[k].freedoms, mechanism.velocities(k, q_dot))
         moving[k] = vector_sum(moving.get(k), sliding)
@@ -544,7 +573,7 @@ def _rates(mechanism: Mechanism, q: list, p: list, t_cut: Any, time: Any) -> Req
         outward_sums(topology, [moving[k][axis] if k in moving else None for k in everybody])
         for axis in range(space.dimension)
     ]
-    velocity = [None if v[0] is None else v for v in zip(*axes, strict=True)]
+    velocity: list[Any] = [None if v[0] is None else v for v in zip(*axes, strict=True)]
 
     # (38), (39), (47): moment of the articulated loads, summed over the carried bodies
     moments = [
@@ -560,9 +589,9 @@ def _rates(mechanism: Mechanism, q: list, p: list, t_cut: Any, time: Any) -> Req
         own, first = t_cut[first : first + len(subspace)], first + len(subspace)
         if a is not None and own:  # how the impulse of a joint that moves changes, at both ends
             force, couple = space.spread(subspace, own)
-            change = None
+            change: Any = None
             if force is not None:
-                v = vector_sum(velocity[b.body], space.turned(omega[b.body], posture.arm(b)))
+                v: Any = vector_sum(velocity[b.body], space.turned(omega[b.body], posture.arm(b)))
                 change = space.moment(v, force)
                 if loop.axes_turn:
                     rate = space.turned(omega[a.body], force)
@@ -586,13 +615,15 @@ def _rates(mechanism: Mechanism, q: list, p: list, t_cut: Any, time: Any) -> Req
     p_dot = []
     for k, body in enumerate(bodies):
         force = _or(impulses[k][0].linear, known[k].linear)
-        moment = load[k]
+        moment: Vector[Scalar] = load[k]
         if velocity[k] is not None and force is not None:
             moment = difference(moment, space.moment(velocity[k], force))
         carried = body.carried_weight
-        turning = {"parent": omega[parents[k]] if k in s_12 else None, "body": omega[k]}.get(
-            space.columns_turn_with(body.joint)
-        )
+        turns_with: dict[str | None, Any] = {
+            "parent": omega[parents[k]] if k in s_12 else None,
+            "body": omega[k],
+        }
+        turning = turns_with.get(space.columns_turn_with(body.joint))
         if turning is not None:
             couple = _or(impulses[k][0].angular, known[k].angular)
             moment = vector_sum(moment, couple and space.gyroscopic(couple, turning))
@@ -617,25 +648,29 @@ def _or(v: Vector[S] | None, w: Vector[S] | None) -> Vector[S] | None:
 
 
 def known_impulse(
-    mechanism: Mechanism, known: Sequence[Twist], levers: Sequence[Vector[S]], k: int
+    mechanism: Mechanism[Any], known: Sequence[Twist], levers: Sequence[Vector[S]], k: int
 ) -> Twist:
     """Of the momenta of the joints on body k: about its centre of mass."""
     space, topology = mechanism.space, mechanism.topology
-    children = [(known[c], levers[topology.joints[c].a.place]) for c in topology.children[k]]
+    children = [
+        (known[c], levers[topology.joints[c].on_parent.place]) for c in topology.children[k]
+    ]
     outer = vector_sum(*(child.angular for child, _ in children))
     moment = known[k].angular
     if outer is not None:
         moment = negative(outer) if moment is None else difference(moment, outer)
-    forces = [(known[k].linear, levers[0])]
-    forces += [(child.linear and negative(child.linear), lever) for child, lever in children]
-    forces = [(force, lever) for force, lever in forces if force is not None]
+    linear = [(known[k].linear, levers[0])]
+    linear += [(child.linear and negative(child.linear), lever) for child, lever in children]
+    forces = [(force, lever) for force, lever in linear if force is not None]
     for force, lever in forces:  # a force at a handle, about the centre of mass
         arm = space.moment(lever, force)
         moment = negative(arm) if moment is None else difference(moment, arm)
     return Twist(vector_sum(*(force for force, _ in forces)), moment)
 
 
-def _rebased(mechanism: Mechanism, posture: Posture, p: list, t_cut: Sequence[S]) -> list:
+def _rebased(
+    mechanism: Mechanism[Any], posture: Posture, p: list[Scalar], t_cut: Sequence[S]
+) -> list[Scalar]:
     """The momenta with J_c^T t_cut added, for each loop, cut at c.
 
     It changes no motion; with the impulses that the cut joints had a step ago it keeps sigma, and
@@ -650,8 +685,12 @@ def _rebased(mechanism: Mechanism, posture: Posture, p: list, t_cut: Sequence[S]
 
 
 def _with_loop(
-    mechanism: Mechanism, posture: Posture, values: list, joint: Connection, impulse: Twist
-) -> list:
+    mechanism: Mechanism[Any],
+    posture: Posture,
+    values: list[Scalar],
+    joint: Connection,
+    impulse: Twist,
+) -> list[Scalar]:
     """Values of all velocities with what an impulse T_c in the joint c of a loop is to them added.
 
     Joint k feels it with the moment (r_c - r_k) x T_c. Plus for joints that carry only the loop's
@@ -664,7 +703,7 @@ def _with_loop(
         (b, topology.way(b.body, other)),
         (a, topology.way(other, b.body)),
     ):
-        if not way:
+        if end is None or not way:
             continue
         outward = [*(posture.s_12[k] for k in way[1:]), posture.arm(end)]
         for k, lever in zip(way, levers(outward), strict=True):

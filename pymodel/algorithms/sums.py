@@ -2,16 +2,17 @@
 
 import operator
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from pymodel.arith.scalars import S, Vector
 from pymodel.mechanism.scenario import GROUND
 from pymodel.mechanism.topology import Topology
 
+T = TypeVar("T")
 Combine = Callable[[Any, Any], Any]  #: of two values, in this order
 
 
-def prefix_sums(values: Sequence[S], combine: Combine = operator.add) -> list[S]:
+def prefix_sums(values: Sequence[T], combine: Combine = operator.add) -> list[T]:
     """Inclusive prefix sums of scalars in logarithmic depth (Sklansky's scan).
 
     ``combine`` may be another associative operation, as the product of matrices.
@@ -43,14 +44,14 @@ def levers(arms: Sequence[Vector[S]]) -> list[Vector[S]]:
 
 
 def outward_sums(
-    topology: Topology, values: Sequence[S | None], combine: Combine = operator.add
-) -> list[S | None]:
+    topology: Topology, values: Sequence[T], combine: Combine = operator.add
+) -> list[T]:
     """Sum of each body's scalar and those of all it hangs on; None does not count.
 
     Where nothing counts the sum is None. A prefix sum on every path: additions in a row grow with
     the logarithm of its length. With another operation it goes from the ground outward.
     """
-    sums = [None] * topology.size
+    sums: list[Any] = [None] * topology.size
     for path in topology.paths:
         parent = topology.parents[path[0]]
         before = None if parent == GROUND else sums[parent]
@@ -65,7 +66,7 @@ def outward_sums(
 
 def inward_sums(topology: Topology, values: Sequence[S]) -> list[S]:
     """Sum of each body's scalar and those of all that it carries, by suffix sums of paths."""
-    sums = [None] * topology.size
+    sums: dict[int, S] = {}
     for path in reversed(topology.paths):
         own = [
             tree_sum([values[k], *(sums[c] for c in topology.children[k] if c not in path)])
@@ -73,4 +74,4 @@ def inward_sums(topology: Topology, values: Sequence[S]) -> list[S]:
         ]
         for k, x in zip(path[::-1], prefix_sums(own[::-1]), strict=True):
             sums[k] = x
-    return sums
+    return [sums[k] for k in range(topology.size)]

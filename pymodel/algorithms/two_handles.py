@@ -11,20 +11,20 @@ sub-designs 1, 2 and 11; here the disassembly alone keeps units of its own.
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pymodel.algorithms.linalg import dot, inv_adjugate_2x2, symmetric
-from pymodel.arith.scalars import Matrix, S, SupportsArithmetic, Vector
+from pymodel.arith.scalars import Matrix, S, Scalar, SupportsArithmetic, Vector
 
 
 class Coefficients(NamedTuple):
     """Articulated-body coefficients of (11), (12): V_i = xi_i1 T_1 + xi_i2 T_2 + xi_i0."""
 
-    xi_11: tuple  # 3x3, 1/kg .. 1/(kg m^2)
-    xi_12: tuple  # 3x3
-    xi_22: tuple  # 3x3
-    xi_10: tuple  # 3, m/s and rad/s
-    xi_20: tuple  # 3
+    xi_11: Matrix[Scalar]  # 3x3, 1/kg .. 1/(kg m^2)
+    xi_12: Matrix[Scalar]  # 3x3
+    xi_22: Matrix[Scalar]  # 3x3
+    xi_10: Vector[Scalar]  # 3, m/s and rad/s
+    xi_20: Vector[Scalar]  # 3
 
 
 WORDS = 33  # scalars in a body's coefficients
@@ -37,26 +37,26 @@ WORD_NAMES = (
 )
 
 
-def to_words(coefficients: Coefficients) -> list[Any]:
+def to_words(coefficients: Coefficients) -> list[Scalar]:
     """The 33 scalars in the order of the registers: row by row, xi_11 first."""
     matrices = (entry for m in coefficients[:3] for row in m for entry in row)
     return [*matrices, *coefficients.xi_10, *coefficients.xi_20]
 
 
-def from_words(words: Sequence[Any]) -> Coefficients:
+def from_words(words: Sequence[Scalar]) -> Coefficients:
     """The inverse of :func:`to_words`."""
-    matrices = (
+    xi_11, xi_12, xi_22 = (
         tuple(tuple(words[9 * m + 3 * i : 9 * m + 3 * i + 3]) for i in range(3)) for m in range(3)
     )
-    return Coefficients(*matrices, tuple(words[27:30]), tuple(words[30:33]))
+    return Coefficients(xi_11, xi_12, xi_22, tuple(words[27:30]), tuple(words[30:33]))
 
 
 class Joint(NamedTuple):
     """What the disassembly needs of the joint that an assembly eliminated."""
 
-    W_A: tuple  # 2x3
-    W_B: tuple  # 2x3
-    beta_hat: tuple  # 2, N s
+    W_A: Matrix[Scalar]  # 2x3
+    W_B: Matrix[Scalar]  # 2x3
+    beta_hat: Vector[Scalar]  # 2, N s
 
 
 def joint_inverse(

@@ -11,7 +11,7 @@ operations in the text is the specification; an arithmetic never reorders them.
 import math
 import re
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Protocol, Self, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -27,6 +27,8 @@ class SupportsScalar(Protocol):
     def __neg__(self) -> Self: ...
 
 
+#: A scalar of whatever arithmetic, in records that hold those of any.
+Scalar: TypeAlias = Any
 S = TypeVar("S", bound=SupportsScalar)  #: a scalar of an arithmetic
 Vector = Sequence[S]
 Matrix = Sequence[Sequence[S]]  #: rows

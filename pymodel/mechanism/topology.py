@@ -65,6 +65,12 @@ class Connection(NamedTuple):
     a: Handle | None
     b: Handle
 
+    @property
+    def on_parent(self) -> Handle:
+        """Handle a of a joint between two bodies."""
+        assert self.a is not None
+        return self.a
+
 
 class Topology:
     """The tree and the joints of a scenario.

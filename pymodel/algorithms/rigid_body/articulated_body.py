@@ -102,7 +102,7 @@ def rigid_body(
 
 def gathered_body(bodies: Sequence[ArticulatedBody]) -> ArticulatedBody:
     """Sum of bodies; biases are summed when all are there."""
-    A, H, M = (tuple(bodies[0][k]) for k in range(3))
+    A, H, M, _ = bodies[0]
     for body in bodies[1:]:
         A, H, M = sum_of(A, body.A), sum_of(H, body.H), sum_of(M, body.M)
     return ArticulatedBody(A, H, M, sum_of_wrenches(*(body.bias for body in bodies)))
@@ -142,11 +142,11 @@ def through_joint(
 
 def _reduced(m: Matrix3, a: Vector3, b: Vector3, symmetric: bool = False) -> Matrix3:
     """M - a b^T."""
-    found = [[None] * 3 for _ in range(3)]
+    found: list[list[Term]] = [[] for _ in range(3)]
     for r in range(3):
         for c in range(3):
             mirrored = symmetric and c < r
-            found[r][c] = found[c][r] if mirrored else m[r][c] - a[r] * b[c]
+            found[r].append(found[c][r] if mirrored else m[r][c] - a[r] * b[c])
     return found
 
 

@@ -53,8 +53,8 @@ def branches(ancestors: Sequence[Sequence[int]]) -> list[Branch]:
     nearest = [above[0] if above else None for above in ancestors]
     found: dict[int, list[int]] = {}  # last degree of freedom -> those of the branch
     for k, parent in enumerate(nearest):
-        follows = parent in found and nearest.count(parent) == 1
-        found[k] = [*(found.pop(parent) if follows else ()), k]
+        follows = parent is not None and parent in found and nearest.count(parent) == 1
+        found[k] = [*(found.pop(parent) if parent is not None and follows else ()), k]
     parts = sorted(found.values())
     return [Branch(tuple(x), tuple(ancestors[x[0]]), tuple(carried[x[-1]])) for x in parts]
 
@@ -81,7 +81,8 @@ def blocks(parts: Sequence[Branch], factors: Factors) -> list[Block]:
     L, d = factors
     found = []
     for branch in parts:
-        dofs, G = branch.dofs, {}
+        dofs = branch.dofs
+        G: dict[tuple[int, int], Term] = {}
         own = {(i, j): L[dofs[i], dofs[j]] for i in range(len(dofs)) for j in range(i)}
         for i, k in enumerate(dofs):
             for c in branch.above:

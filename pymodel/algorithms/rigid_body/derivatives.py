@@ -127,9 +127,11 @@ def _start(tree: Tree, j: int, body: Composite, change: Perturbation, wrench: Wr
     turned = Wrench(z_cross(wrench.moment), z_cross(wrench.force))
     if tree.slides[j]:
         dq = Wrench(add(cross(first, change.a), turned.force), scale(mass, change.a))
+        assert change.rate_a is not None
         dqd = Wrench(cross(first, change.rate_a), scale(mass, change.rate_a))
         return _Climber(dq, dqd, unit, double(cross_z(body.p)))
     inertia, Q = trace_minus(second), trace_minus(body.P)
+    assert change.alpha is not None and change.rate_alpha is not None
     dq = Wrench(
         add(
             apply(Q, change.rate_alpha),
@@ -200,9 +202,12 @@ def _couple(
     found.dq[above, k] = tree.along(ancestor, at.dq)
     found.dqd[above, k] = tree.along(ancestor, at.dqd)
     if tree.slides[ancestor]:
+        assert change.rate_a is not None
         found.dq[k, above] = dot(at.unit.force, change.a)
         found.dqd[k, above] = dot(at.unit.force, change.rate_a)
         return
+    assert change.velocity is not None
+    assert change.alpha is not None and change.rate_alpha is not None
     found.dq[k, above] = dot(
         (*at.functional, *at.unit.moment, *at.unit.force),
         (*change.velocity, *change.alpha, *change.a),

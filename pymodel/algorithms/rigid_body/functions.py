@@ -297,7 +297,7 @@ def _accelerations(
     tree: Tree, found: Derivatives, solve: Callable[[list[Term]], list[Term]]
 ) -> dict[str, Term]:
     """-M^-1 dtau: derivatives of qdd; those by a floating base's own motion are known."""
-    result = {}
+    result: dict[str, Term] = {}
     for name, matrix in (("dqdd_dq", found.dq), ("dqdd_dqd", found.dqd)):
         for k in range(tree.nv):
             known = known_column(tree, name, k)

@@ -18,12 +18,12 @@ def link_wrenches(
     for i, wrench in (external or {}).items():
         moment, force = tree.external_wrench(i, wrench)
         gathered[i].append(Wrench(tuple(-x for x in moment), tuple(-x for x in force)))
-    found = [None] * len(gathered)
+    found: dict[int, Wrench] = {}
     for i in reversed(tree.links):
         found[i] = sum_of_wrenches(*gathered[i])
         if i in tree.joints and not tree.on_ground(i):
             gathered[tree.parent[i]] += tree.wrenches_at_parent(i, found[i])
-    return found
+    return [found[i] for i in tree.links]
 
 
 def torques(tree: Tree, qdd: Sequence[Term], wrenches: Sequence[Wrench]) -> list[Term]:

@@ -87,7 +87,8 @@ def unit_wrench(tree: Tree, i: int, inertia: Inertia) -> Wrench:
 
 def mass_matrix(tree: Tree) -> Sparse:
     """M by composite bodies: columns of wrenches climb to the base."""
-    found, bodies = {}, composites(tree)
+    found: Sparse = {}
+    bodies = composites(tree)
     for j in tree.joints:
         wrench, i = unit_wrench(tree, j, bodies[j]), j
         set_diagonal(tree, found, j, wrench)
@@ -142,7 +143,8 @@ def factorised(ancestors: Sequence[Sequence[int]], matrix: Sparse) -> Factors:
         M's lower triangle.
     """
     entries = defaultdict(list, {place: [x] for place, x in matrix.items()})
-    L, d = {}, [None] * len(ancestors)
+    L: Sparse = {}
+    d: dict[int, Term] = {}
     for k in reversed(range(len(ancestors))):
         above = ancestors[k]
         row = {i: total(entries[k, i]) for i in (k, *above)}
@@ -152,7 +154,7 @@ def factorised(ancestors: Sequence[Sequence[int]], matrix: Sparse) -> Factors:
         for i in above:
             for j in (i, *ancestors[i]):
                 entries[i, j].append(-(L[k, i] * row[j]))
-    return Factors(L, d)
+    return Factors(L, [d[k] for k in range(len(ancestors))])
 
 
 def solved(ancestors: Sequence[Sequence[int]], factors: Factors, b: Sequence[Term]) -> list[Term]:
@@ -170,7 +172,7 @@ def solved(ancestors: Sequence[Sequence[int]], factors: Factors, b: Sequence[Ter
 
 def inverse_of_L(tree: Tree, L: Sparse) -> Sparse:
     """W = L^-1, with its diagonal of ones."""
-    W = {}
+    W: Sparse = {}
     for k in range(tree.nv):
         above = tree.ancestors[k]
         for c in above:
@@ -186,7 +188,7 @@ def solved_by_inverse(tree: Tree, W: Sparse, d: Sequence[Term], b: Sequence[Term
 
 def gathered(ancestors: Sequence[Sequence[int]], W: Sparse, b: Sequence[Term]) -> Iterator[Term]:
     """W^T b, entry by entry: what each degree of freedom feels of b."""
-    found = [[] for _ in b]
+    found: list[list[Term]] = [[] for _ in b]
     for i, x in enumerate(b):
         for k in (i, *ancestors[i]):
             found[k].append(W[i, k] * x)

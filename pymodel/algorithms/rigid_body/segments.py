@@ -113,7 +113,7 @@ def groups(robot: Robot, entries: Collection[str]) -> list[Group]:
     for branch in branches(ancestors):
         carried = tuple(len(ancestors[k]) for k in branch.below)
         alike.setdefault((branch.above, len(branch.dofs), carried), []).append(branch)
-    found = []
+    found: list[Group] = []
     for members in alike.values():
         columns = [
             [Column(kind, branch.dofs[at]) for branch in members]
@@ -242,7 +242,9 @@ def repeated(
     W = {(i, k): entry(f"W{i}_{k}") for i, above in enumerate(ancestors) for k in above}
     W |= {(i, i): terms.one for i in range(robot.nv)}
     d = [entry(f"D{k}") for k in range(robot.nv)]
-    carried, results, names = {}, {}, range(robot.nv)
+    carried: dict[str, Term] = {}
+    results: dict[str, Term] = {}
+    names = range(robot.nv)
     for m, (column, branch) in enumerate(zip(group.columns[0], group.members, strict=True)):
         rows = branch.rows
         b = [entry(group.taken(0, m, row)) if row in rows else terms.zero for row in names]

@@ -6,7 +6,7 @@ functions do not depend on it (Galilean invariance).
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -81,7 +81,7 @@ class Tree:
     """
 
     def __init__(
-        self, terms: Terms, robot: Robot, q: Sequence[Term], qd: Sequence[Term] | None = None
+        self, terms: Terms[Any], robot: Robot, q: Sequence[Term], qd: Sequence[Term] | None = None
     ) -> None:
         self.terms, self.robot = terms, robot
         self.zero, self.one = terms.zero, terms.one
@@ -110,7 +110,7 @@ class Tree:
         self._turn = {}  # link -> sine and cosine of its joint's angle
         self.arm = {}  # link -> its origin, in the parent's frame
         for i in self.joints:
-            offset = self._numbers(i, "offset", robot.links[i].offset)
+            offset: Vector3 = self._numbers(i, "offset", robot.links[i].offset)
             x = q[i - robot.first + 7 * robot.floating]
             if self.slides[i]:
                 offset = add(offset, scale(x, column(self.rotation[i], 2)))
@@ -122,7 +122,7 @@ class Tree:
     def _number(self, link: int, name: str, x: float) -> Term:
         return self.terms.parameter(f"{self.robot.links[link].joint}.{name}", float(x))
 
-    def _numbers(self, link: int, name: str, x: np.ndarray) -> tuple:
+    def _numbers(self, link: int, name: str, x: np.ndarray) -> tuple[Any, ...]:
         if x.ndim > 1:
             return tuple(self._numbers(link, f"{name}[{k}]", row) for k, row in enumerate(x))
         return tuple(self._number(link, f"{name}[{k}]", entry) for k, entry in enumerate(x))
@@ -214,18 +214,21 @@ class Tree:
 
     def motions(self, qdd: Sequence[Term]) -> list[Motion]:
         """Outward recursion of velocities and accelerations."""
-        found = []
+        found: list[Motion] = []
         for i in self.links:
             if i < self.robot.first:
-                w, alpha = tuple(self.qd[3:6]), tuple(qdd[3:6])
+                w: Vector3 = tuple(self.qd[3:6])
+                alpha: Vector3 = tuple(qdd[3:6])
                 a = add(qdd[:3], cross(w, self.qd[:3]), self.gravity)
             else:
                 w, alpha, a = self._joint_motion(i, found, qdd[self.dof[i]])
             found.append(Motion(w, alpha, a, point_accelerations(w, alpha)))
         return found
 
-    def _joint_motion(self, i: int, found: list[Motion], qdd: Term) -> tuple:
+    def _joint_motion(self, i: int, found: list[Motion], qdd: Term) -> tuple[Vector3, ...]:
         qd = self.qd[self.dof[i]]
+        w: Vector3
+        alpha: Vector3
         if self.on_ground(i):
             w = alpha = self.origin
             a = self.down(i, self.gravity)

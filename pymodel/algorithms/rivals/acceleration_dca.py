@@ -21,19 +21,25 @@ from pymodel.algorithms.rivals.common import joint_torques
 from pymodel.algorithms.space import Twist
 from pymodel.algorithms.step import Mechanism, Requests, known_impulse, on_terms
 from pymodel.algorithms.sums import outward_sums
-from pymodel.arith.scalars import S, Vector
+from pymodel.arith.scalars import S, Scalar, Vector
 from pymodel.mechanism.scenario import FREE, PRISMATIC, REVOLUTE, SPHERICAL
 
 
 class Accelerations(NamedTuple):
     """What the algorithm gives."""
 
-    q_ddot: list  # nv: rad/s^2 and m/s^2
-    forces: list  # Twist of N and N m on each body, of its joint to the parent, at its handle 1
-    closing: list  # the same of the joints that close loops, on their bodies, at their points
+    q_ddot: list[Scalar]  # nv: rad/s^2 and m/s^2
+    forces: list[
+        Twist
+    ]  # Twist of N and N m on each body, of its joint to the parent, at its handle 1
+    closing: list[
+        Twist
+    ]  # the same of the joints that close loops, on their bodies, at their points
 
 
-def accelerations(mechanism: Mechanism, q: list, q_dot: list, time: Any = None) -> Requests:
+def accelerations(
+    mechanism: Mechanism[Any], q: Sequence[Scalar], q_dot: Sequence[Scalar], time: Any = None
+) -> Requests:
     """Joint accelerations of a mechanism: chains, trees, any loops, in the plane and in space.
 
     Gravity is an acceleration of the ground: the frame falls freely, so that only the joints on the
@@ -61,7 +67,9 @@ def accelerations(mechanism: Mechanism, q: list, q_dot: list, time: Any = None) 
     return (yield from on_terms(_accelerations, mechanism, q, q_dot, time))
 
 
-def _accelerations(mechanism: Mechanism, q: list, q_dot: list, time: Any) -> Requests:
+def _accelerations(
+    mechanism: Mechanism[Any], q: list[Scalar], q_dot: list[Scalar], time: Any
+) -> Requests:
     bodies, topology, space = mechanism.bodies, mechanism.topology, mechanism.space
     everybody = range(mechanism.size)
     numbers = Numbers(mechanism.arithmetic, mechanism.scenario)
@@ -76,7 +84,7 @@ def _accelerations(mechanism: Mechanism, q: list, q_dot: list, time: Any) -> Req
         space.spread(joints[k].freedoms, tau[k]) if tau[k] else Twist(None, None) for k in everybody
     ]
     ground = Twist(gravity, None)
-    drifts_of_joints = [{} for _ in everybody]
+    drifts_of_joints: list[dict[int, Twist]] = [{} for _ in everybody]
     for index, (a, b) in enumerate(topology.joints):
         if a is None:
             drifts_of_joints[b.body][index] = ground
@@ -86,7 +94,8 @@ def _accelerations(mechanism: Mechanism, q: list, q_dot: list, time: Any) -> Req
         elif bodies[index].joint in (REVOLUTE, PRISMATIC):
             drifts_of_joints[b.body][index] = _transport(space, omega[a.body], relative[index])
     pulls = springs.forces(mechanism, poses, posture, q_dot)
-    free, centripetal = [], []
+    free: list[FreeBody[Any]] = []
+    centripetal: list[list[Any]] = []
     for k in everybody:
         s_1c, w = posture.s_1c[k], omega[k]
         levers = [s_1c, *(difference(s_1c, s) for s in posture.arms[k])]
@@ -124,8 +133,10 @@ def _accelerations(mechanism: Mechanism, q: list, q_dot: list, time: Any) -> Req
 
     alpha = [free[k].angular_velocity(forces[k]) for k in everybody]
 
-    def at(handle: Any) -> Vector:
-        linear = free[handle.body].velocity(handle.place, forces[handle.body], alpha[handle.body])
+    def at(handle: Any) -> Vector[Scalar]:
+        linear: Vector[Scalar] = free[handle.body].velocity(
+            handle.place, forces[handle.body], alpha[handle.body]
+        )
         return vector_sum(linear, centripetal[handle.body][handle.place])
 
     found = []
@@ -133,13 +144,14 @@ def _accelerations(mechanism: Mechanism, q: list, q_dot: list, time: Any) -> Req
         a, b = topology.joints[k]
         kind = bodies[k].joint
         turn = alpha[k] if a is None else difference(alpha[k], alpha[a.body])
-        slip = None
+        slip: Any = None
         if kind == SPHERICAL and a is not None:
             turn = vector_sum(turn, _cross(space, omega[k], omega[a.body]))
         if kind in (PRISMATIC, FREE):
             slip = vector_sum(at(b), gravity) if a is None else difference(at(b), at(a))
         if kind == FREE and space.angles > 1:
-            slip = difference(slip, space.turned(omega[k], relative[k].linear))
+            velocity: Any = relative[k].linear
+            slip = difference(slip, space.turned(omega[k], velocity))
         found += space.across(joints[k].freedoms, slip, turn)
     reactions = [  # with the drive's part
         Twist(*map(vector_sum, forces[k][0], driven[k])) for k in everybody
@@ -151,7 +163,7 @@ def _accelerations(mechanism: Mechanism, q: list, q_dot: list, time: Any) -> Req
     return Accelerations(found, reactions, closing)
 
 
-def _angular_velocities(mechanism: Mechanism, relative: Sequence[Twist]) -> list[Vector | None]:
+def _angular_velocities(mechanism: Mechanism[Any], relative: Sequence[Twist]) -> list[Any]:
     axes = [
         outward_sums(mechanism.topology, [twist.angular and twist.angular[i] for twist in relative])
         for i in range(mechanism.space.angles)

@@ -1,6 +1,7 @@
 """What the rivals share: the torques of the joints, and what they refuse."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from pymodel.algorithms.step import Mechanism
 from pymodel.arith.scalars import S
@@ -20,13 +21,13 @@ def refuse_springs(scenario: Scenario) -> None:
 
 
 def joint_torques(
-    mechanism: Mechanism, q: Sequence[S], q_dot: Sequence[S], time: S | None = None
+    mechanism: Mechanism[Any], q: Sequence[S], q_dot: Sequence[S], time: S | None = None
 ) -> list[list[S]]:
     """Torque, or force, of each joint on its body, N m or N; the parent gets the opposite.
 
     Empty for joints that have none: those with another number of coordinates than one.
     """
-    found = []
+    found: list[list[S]] = []
     for k, body in enumerate(mechanism.bodies):
         if body.spring is None:
             found.append([])

@@ -17,7 +17,7 @@ from pymodel.algorithms.linalg import cross, dot, rotate
 from pymodel.algorithms.rivals.common import joint_torques, refuse_springs
 from pymodel.algorithms.space import Plane
 from pymodel.algorithms.step import Mechanism
-from pymodel.arith.scalars import Matrix, S, SupportsArithmetic, Vector
+from pymodel.arith.scalars import Matrix, S, Scalar, SupportsArithmetic, Vector
 from pymodel.mechanism.scenario import Scenario, ScenarioError
 
 
@@ -25,11 +25,11 @@ class Link(NamedTuple):
     """Parameter-only values of a body's inertia about its handle 1."""
 
     mass: Any  # kg
-    first_moment: tuple  # kg m, mass times the vector to the centre of mass, body frame
+    first_moment: Vector[Scalar]  # kg m, mass times the vector to the centre of mass, body frame
     inertia: Any  # kg m^2, about handle 1
 
 
-class Linkage(Mechanism):
+class Linkage(Mechanism[SupportsArithmetic[Any]]):
     """A tree of bodies, prepared for the recursive algorithms.
 
     Parameters
@@ -49,7 +49,7 @@ class Linkage(Mechanism):
         If the mechanism has loops, springs between points, or joints other than pins.
     """
 
-    def __init__(self, arithmetic: SupportsArithmetic, scenario: Scenario) -> None:
+    def __init__(self, arithmetic: SupportsArithmetic[Any], scenario: Scenario) -> None:
         if scenario.loops:
             raise ScenarioError(scenario.source, "loop", "recursive algorithms take trees only")
         if not scenario.pins_only:
@@ -60,6 +60,7 @@ class Linkage(Mechanism):
         self.links = []
         for k, body in enumerate(scenario.bodies):
             x, y = body.com
+            assert isinstance(body.inertia, float)
             values = {
                 "mass": body.mass,
                 "first_moment.x": body.mass * x,
@@ -75,25 +76,31 @@ class Linkage(Mechanism):
 class _Posture(NamedTuple):
     """Vectors of a posture, ground frame."""
 
-    moments: list  # of each body: mass times the vector from handle 1 to the centre of mass
-    arms: list  # from handle 1 of the parent to that of each body; None on the ground
+    moments: list[
+        Vector[Scalar]
+    ]  # of each body: mass times the vector from handle 1 to the centre of mass
+    arms: list[Any]  # from handle 1 of the parent to that of each body; None on the ground
 
 
 def _posture(linkage: Linkage, q: Sequence[S]) -> _Posture:
-    headings, moments, arms = [], [], []
+    headings, moments = [], []
+    arms: list[Any] = []
     for k, angle in enumerate(_outward(linkage, q)):
         sin, cos = linkage.arithmetic.sincos(angle)
         headings.append((cos, sin))
         moments.append(rotate((cos, sin), linkage.links[k].first_moment))
         at = linkage.topology.joints[k].a
-        point = at and linkage.bodies[at.body].handles[at.place - 1]
-        arms.append(at and rotate(headings[at.body], point))
+        if at is None:
+            arms.append(None)
+        else:
+            point = linkage.bodies[at.body].handles[at.place - 1]
+            arms.append(rotate(headings[at.body], point))
     return _Posture(moments, arms)
 
 
 def _outward(linkage: Linkage, values: Sequence[S]) -> list[S]:
     """Sum of each body's scalar and those of all it hangs on, one after the other."""
-    sums = []
+    sums: list[S] = []
     for k, x in enumerate(values):
         sums.append(x if _on_ground(linkage, k) else sums[linkage.topology.parents[k]] + x)
     return sums
@@ -106,15 +113,17 @@ def _on_ground(linkage: Linkage, k: int) -> bool:
 class _Joint(NamedTuple):
     """What the way outward, and the terms of the way inward, need of a joint."""
 
-    reduced: Matrix  # M', 2x2, kg: force by velocity of the pin when the joint gives way (47)
-    coupling: Vector  # kg m, moment by velocity and force by turning
-    weights: Vector  # 1/m, coupling by joint inertia
+    reduced: Matrix[
+        Scalar
+    ]  # M', 2x2, kg: force by velocity of the pin when the joint gives way (47)
+    coupling: Vector[Scalar]  # kg m, moment by velocity and force by turning
+    weights: Vector[Scalar]  # 1/m, coupling by joint inertia
     inverse: Any  # 1/(kg m^2), of the joint inertia M_j (46)
 
 
 def _joints(linkage: Linkage, posture: _Posture) -> list[_Joint]:
     """Articulated inertias from the tips inward, (43), (46), (47)."""
-    joints = [None] * linkage.size
+    joints: dict[int, _Joint] = {}
     for k in reversed(range(linkage.size)):
         mass, _, inertia = linkage.links[k]
         x, y = posture.moments[k]
@@ -134,10 +143,10 @@ def _joints(linkage: Linkage, posture: _Posture) -> list[_Joint]:
             (xy, yy - weights[1] * coupling[1]),
         )
         joints[k] = _Joint(reduced, coupling, weights, inverse)
-    return joints
+    return [joints[k] for k in range(linkage.size)]
 
 
-def _through(joint: _Joint, force: Vector, moment: Any) -> tuple[Vector, Any]:
+def _through(joint: _Joint, force: Vector[Scalar], moment: Scalar) -> tuple[Vector[Scalar], Scalar]:
     """Force of a joint that gives way until its moment has grown by so much; and the turn."""
     turn = joint.inverse * moment
     return tuple(force[i] + joint.coupling[i] * turn for i in range(2)), turn
@@ -166,9 +175,10 @@ def articulated_body(linkage: Linkage, q: Sequence[S], q_dot: Sequence[S]) -> li
         arm and tuple(squares[topology.parents[k]] * x for x in arm)
         for k, arm in enumerate(posture.arms)
     ]
-    turns, felt = [None] * linkage.size, [None] * linkage.size
+    turns: dict[int, Scalar] = {}
+    felt: dict[int, Vector[Scalar]] = {}
     for k in reversed(range(linkage.size)):
-        force = tuple(-(squares[k] * x) for x in posture.moments[k])
+        force: Vector[Scalar] = tuple(-(squares[k] * x) for x in posture.moments[k])
         moment = zero
         for c in topology.children[k]:
             force = force[0] + felt[c][0], force[1] + felt[c][1]
@@ -177,10 +187,12 @@ def articulated_body(linkage: Linkage, q: Sequence[S], q_dot: Sequence[S]) -> li
         if inward[k]:
             force = tuple(force[i] - dot(joints[k].reduced[i], inward[k]) for i in range(2))
         felt[k] = force
-    alpha, pins, found = [], [], []
+    alpha: list[S] = []
+    pins: list[Vector[S]] = []
+    found = []
     for k in range(linkage.size):
         if _on_ground(linkage, k):
-            pin = tuple(-x for x in linkage.gravity)  # the frame falls freely
+            pin: Vector[S] = tuple(-x for x in linkage.gravity)  # the frame falls freely
         else:
             parent = topology.parents[k]
             carried = Plane.turned((alpha[parent],), posture.arms[k])
@@ -208,9 +220,12 @@ def canonical_momenta(linkage: Linkage, q: Sequence[S], p: Sequence[S]) -> tuple
     topology, zero = linkage.topology, linkage.zero
     posture = _posture(linkage, q)
     joints = _joints(linkage, posture)
-    turns, remainders, loads = ([None] * linkage.size for _ in range(3))
+    turns: dict[int, Scalar] = {}
+    remainders: dict[int, Vector[Scalar]] = {}
+    loads: dict[int, Scalar] = {}
     for k in reversed(range(linkage.size)):
-        force, moment = (zero, zero), zero  # D_K, (44)
+        force: Vector[Scalar] = (zero, zero)
+        moment = zero  # D_K, (44)
         loads[k] = cross(posture.moments[k], linkage.gravity)  # T*_K about the joint, (27)
         for c in topology.children[k]:
             outer = remainders[c]
@@ -219,11 +234,13 @@ def canonical_momenta(linkage: Linkage, q: Sequence[S], p: Sequence[S]) -> tuple
             weight = linkage.bodies[c].carried_weight
             loads[k] = loads[k] + (loads[c] + cross(posture.arms[c], weight))
         remainders[k], turns[k] = _through(joints[k], force, p[k] - moment)  # D'_K, (48)
-    omega, pins, q_dot, rates = [], [], [], []
+    omega: list[S] = []
+    pins: list[Vector[S]] = []
+    q_dot, rates = [], []
     for k in range(linkage.size):
         rate = loads[k]
         if _on_ground(linkage, k):
-            pin = zero, zero
+            pin: Vector[S] = (zero, zero)
             omega.append(turns[k])
         else:
             parent = topology.parents[k]

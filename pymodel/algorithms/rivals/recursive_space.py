@@ -7,6 +7,7 @@ for few operations, and the inertias are base parameters (:func:`pymodel.mechani
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 from pymodel.algorithms.rigid_body.articulated_body import (
     forward_dynamics,
@@ -49,9 +50,9 @@ def articulated_body(
         If the scenario is something else.
     """
     terms = Terms(arithmetic)
-    q, q_dot = ([terms.given(x) for x in values] for values in (q, q_dot))
-    tree = ScrewTree(terms, _robot(scenario), q, q_dot)
-    found = forward_dynamics(tree, _drives(terms, scenario, q), at_parent=tree.at_parent)
+    place, rates = ([terms.given(x) for x in values] for values in (q, q_dot))
+    tree = ScrewTree(terms, _robot(scenario), place, rates)
+    found = forward_dynamics(tree, _drives(terms, scenario, place), at_parent=tree.at_parent)
     return terms.results(found)
 
 
@@ -78,10 +79,10 @@ def canonical_momenta(
         If the scenario is something else.
     """
     terms = Terms(arithmetic)
-    q, p = ([terms.given(x) for x in values] for values in (q, p))
-    tree = ScrewTree(terms, _robot(scenario), q)
-    q_dot, p_dot = _canonical_rates(tree, p)
-    for i, drive in enumerate(_drives(terms, scenario, q)):
+    place, momenta = ([terms.given(x) for x in values] for values in (q, p))
+    tree = ScrewTree(terms, _robot(scenario), place)
+    q_dot, p_dot = _canonical_rates(tree, momenta)
+    for i, drive in enumerate(_drives(terms, scenario, place)):
         p_dot[i] = total([p_dot[i], drive, -(tree.damping[i] * q_dot[i])])
     found = terms.results([*q_dot, *p_dot])
     return found[: tree.nv], found[tree.nv :]
@@ -92,9 +93,9 @@ def _robot(scenario: Scenario) -> Robot:
     return aligned(robot_of(scenario))
 
 
-def _drives(terms: Terms, scenario: Scenario, q: Sequence[Term]) -> list[Term]:
+def _drives(terms: Terms[Any], scenario: Scenario, q: Sequence[Term]) -> list[Term]:
     """Torque or force of each joint, less its damping."""
-    found = []
+    found: list[Term] = []
     for k, (body, size) in enumerate(zip(scenario.bodies, scenario.freedoms, strict=True)):
         if size.v:
             torque, spring, rest = (
@@ -120,9 +121,11 @@ def _canonical_rates(tree: ScrewTree, p: Sequence[Term]) -> tuple[list[Term], li
         if not tree.on_ground(i):
             gathered[tree.parent[i]].append(tree.at_parent(i, bodies[i], tree.origin))
     loads = _loads(tree)
-    q_dot, p_dot, moving = [], [], []
+    q_dot, p_dot = [], []
+    moving: list[tuple[Vector3, Vector3]] = []
     for i in tree.joints:
-        omega = v = tree.origin
+        omega: Vector3 = tree.origin
+        v: Vector3 = tree.origin
         rate = loads[i]
         if not tree.on_ground(i):
             omega, v = tree.velocity_of(i, *moving[tree.parent[i]])
