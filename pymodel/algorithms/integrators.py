@@ -24,13 +24,17 @@ def _advance(x: Sequence[S], step: S, slope: Sequence[S]) -> list[S]:
     return [x[k] + step * slope[k] for k in range(len(x))]
 
 
-def _euler(mechanism: Mechanism, q: list, p: list, t_cut: Any, time: Any) -> Requests:
+def _euler(
+    mechanism: Mechanism[Any], q: list[Any], p: list[Any], t_cut: Any, time: Any
+) -> Requests:
     """Explicit Euler: order 1."""
     now = yield from rates(mechanism, q, p, t_cut, time)
     return _advance(q, mechanism.step, now.q_rate), _advance(now.p, mechanism.step, now.p_dot), now
 
 
-def _semi_implicit(mechanism: Mechanism, q: list, p: list, t_cut: Any, time: Any) -> Requests:
+def _semi_implicit(
+    mechanism: Mechanism[Any], q: list[Any], p: list[Any], t_cut: Any, time: Any
+) -> Requests:
     """Momenta first; then the angles, with the velocities of the new momenta: order 1.
 
     It is not symplectic Euler, which takes p-dot at the new momenta: here it is that of the old
@@ -42,7 +46,7 @@ def _semi_implicit(mechanism: Mechanism, q: list, p: list, t_cut: Any, time: Any
     return _advance(q, mechanism.step, new.q_rate), p_new, now
 
 
-def _rk4(mechanism: Mechanism, q: list, p: list, t_cut: Any, time: Any) -> Requests:
+def _rk4(mechanism: Mechanism[Any], q: list[Any], p: list[Any], t_cut: Any, time: Any) -> Requests:
     """The classical Runge-Kutta method of order 4."""
     half, step, sixth = mechanism.half_step, mechanism.step, mechanism.sixth_step
     k1 = yield from rates(mechanism, q, p, t_cut, time)
@@ -56,7 +60,7 @@ def _rk4(mechanism: Mechanism, q: list, p: list, t_cut: Any, time: Any) -> Reque
     k3 = yield from after(half, k2)
     k4 = yield from after(step, k3)
 
-    def combine(a: list, b: list, c: list, d: list) -> list:
+    def combine(a: list[S], b: list[S], c: list[S], d: list[S]) -> list[S]:
         return [(w + z) + ((x + x) + (y + y)) for w, x, y, z in zip(a, b, c, d, strict=True)]
 
     slopes = k1, k2, k3, k4
@@ -65,7 +69,9 @@ def _rk4(mechanism: Mechanism, q: list, p: list, t_cut: Any, time: Any) -> Reque
     return _advance(q, sixth, q_slope), _advance(p, sixth, p_slope), k1
 
 
-def _implicit_midpoint(mechanism: Mechanism, q: list, p: list, t_cut: Any, time: Any) -> Requests:
+def _implicit_midpoint(
+    mechanism: Mechanism[Any], q: list[Any], p: list[Any], t_cut: Any, time: Any
+) -> Requests:
     """Implicit midpoint, x' = x + h f((x + x') / 2) with x = (q, p): order 2, symplectic.
 
     :data:`ITERATIONS` of k = f(x + h k / 2), from f(x) on, find the slope. What they leave of it is
@@ -90,7 +96,7 @@ INTEGRATORS = {
 
 
 def integrate(
-    mechanism: Mechanism, q: list, p: list, t_cut: Any = None, time: S | None = None
+    mechanism: Mechanism[Any], q: list[Any], p: list[Any], t_cut: Any = None, time: S | None = None
 ) -> Requests:
     """One time step with the mechanism's integrator.
 

@@ -1,6 +1,7 @@
 """Which options would change nothing: of the algorithm for a scenario, of a robot's functions."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from pymodel.algorithms.requests import BASE
 from pymodel.algorithms.rigid_body.functions import FUNCTIONS
@@ -15,7 +16,7 @@ def unused_options(
     base: str | None,
     rebase: int,
     forces: bool = False,
-    shape: str | Sequence = "balanced",
+    shape: str | Sequence[Any] = "balanced",
 ) -> dict[str, str]:
     """The options that are given and that the scenario has no use for.
 
@@ -51,7 +52,7 @@ def unused_options(
 
 
 def refuse_unused(
-    *scenarios: Scenario, base: str = BASE, rebase: int = 0, shape: str | Sequence = "balanced"
+    *scenarios: Scenario, base: str = BASE, rebase: int = 0, shape: str | Sequence[Any] = "balanced"
 ) -> None:
     """Refuse options that differ from the defaults and that none of the scenarios has a use for.
 

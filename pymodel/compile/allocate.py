@@ -42,13 +42,15 @@ class Homes:
     def __init__(self, machine: Machine, kernels: Sequence[Kernel]) -> None:
         self.machine, self.banks = machine, machine.banks
         self._used = [0] * machine.banks
-        self._results = Counter()  # kind -> results that have a home
+        self._results: Counter[str] = Counter()  # kind -> results that have a home
         kept = {(kernel.owner, name) for kernel in kernels for name in kernel.kept}
         names = dict.fromkeys(
             name for kernel in kernels for name in kernel.inputs if (kernel.owner, name) not in kept
         )
         self.inputs = {name: self._take(k % machine.banks) for k, name in enumerate(names)}
-        self._owned = {}  # owner and name -> Location of carried values, and of what is kept
+        self._owned: dict[
+            tuple[str, str], Location
+        ] = {}  # owner and name -> Location of carried values, and of what is kept
         for kernel in kernels:
             kinds = result_kinds(kernel)
             for name in kernel.results:
@@ -56,7 +58,9 @@ class Homes:
                     continue
                 if (kernel.owner, name) not in self._owned:
                     self._owned[kernel.owner, name] = self._take_result(kinds[name])
-        self.carried, self.kept, self.outputs = {}, {}, {}
+        self.carried: dict[str, Location] = {}
+        self.kept: dict[str, Location] = {}
+        self.outputs: dict[str, Location] = {}
         self.parameters = self._spread(machine, kernels)
 
     def of_program(self, kernels: Sequence[Kernel]) -> "Homes":
@@ -107,7 +111,8 @@ class Homes:
 
     def _spread(self, machine: Machine, kernels: Sequence[Kernel]) -> dict[str, Location]:
         """Parameters go to the banks that are read least."""
-        reads, results = Counter(), Counter()
+        reads: Counter[str] = Counter()
+        results: Counter[str] = Counter()
         load = [0.0] * machine.banks
         for kernel in kernels:
             nodes, leaves, parameters = kernel.graph.nodes, kernel.leaves, kernel.fixed_leaves
@@ -169,7 +174,7 @@ def addresses(placement: Placement, homes: Homes) -> tuple[dict[int, int], list[
         Registers in use of each bank.
     """
     kernel, arrival = placement.kernel, placement.arrival
-    last_read = defaultdict(int)
+    last_read: defaultdict[int, int] = defaultdict(int)
     for issue in placement.issues:
         for arg, _ in issue.args:
             if arrival[arg] != issue.cycle:
@@ -185,7 +190,8 @@ def addresses(placement: Placement, homes: Homes) -> tuple[dict[int, int], list[
                 temporary[placement.bank[value]].append((arrival[value], value))
     used = [homes.first_free(bank) for bank in range(homes.banks)]
     for bank, values in temporary.items():
-        busy, free = [], []  # heaps: (last read, address), addresses
+        busy: list[tuple[int, int]] = []  # heap: (last read, address)
+        free: list[int] = []  # heap of addresses
         for first, value in sorted(values):
             while busy and busy[0][0] <= first:
                 heapq.heappush(free, heapq.heappop(busy)[1])

@@ -152,7 +152,10 @@ class Chain:
         KeyError
             If a stage reads what no stage has stored before, or has data of a call as a parameter.
         """
-        registers, scratch, given, rows = {}, {}, {}, []
+        registers: dict[str, S] = {}
+        scratch: dict[int, S] = {}
+        given: dict[str, S] = {}
+        rows = []
         for part in self.order():
             stage = self.stages[part.stage]
             if stage.varied:

@@ -38,7 +38,9 @@ def subdesigns() -> list[dict[str, Any]]:
 _JOINT_SHAPES = {"W_A": (2, 3), "W_B": (2, 3), "beta_hat": (2,)}
 
 
-def subdesign_operands(graph: Graph, function: Callable, shapes: Sequence) -> list[Any]:
+def subdesign_operands(
+    graph: Graph, function: Callable[..., Any], shapes: Sequence[Any]
+) -> list[Any]:
     """Make the operands of a sub-design: inputs of a graph, named as the function's arguments.
 
     Parameters

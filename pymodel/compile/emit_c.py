@@ -116,7 +116,8 @@ class _Emitter:
             if self.home[self._source(node)] != k
         }
         slots: dict[int, int] = {}
-        free, used = [], 0
+        free: list[int] = []
+        used = 0
         for k in range(len(self.chunks)):
             for node in sorted(node for node in last if self.home[self._source(node)] == k):
                 if not free:

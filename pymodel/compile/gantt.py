@@ -59,7 +59,7 @@ def plot(program: Program, path: str | os.PathLike[str], title: str) -> None:
 
     machine = program.machine
     names = []
-    numbers = Counter()
+    numbers: Counter[str] = Counter()
     for lane in machine.lanes:
         numbers[lane.op] += 1
         single = lane.op in ("rec", "sincos")

@@ -119,7 +119,9 @@ class Node(NamedTuple):
     """An operation or a leaf."""
 
     op: str  # const, parameter, input, add, mul, rec, sincos, sin, cos, load, output
-    args: tuple  # of (node, negative); const: (value, is it structure?); leaves, load: (name,)
+    args: tuple[
+        Any, ...
+    ]  # of (node, negative); const: (value, is it structure?); leaves, load: (name,)
 
 
 class Graph:
@@ -324,17 +326,19 @@ class Graph:
         """
         outputs = list(outputs)
         parameters = parameters or {}
-        operations = {
+        operations: dict[str, Callable[..., Any]] = {
             "rec": arithmetic.recip,
             "sincos": arithmetic.sincos,
             "sin": operator.itemgetter(0),
             "cos": operator.itemgetter(1),
             "output": lambda x: x,
         }
-        nodes, values = self.nodes, [None] * len(self.nodes)
+        nodes = self.nodes
+        values: list[Any] = [None] * len(nodes)
 
         def value(node: int, negative: bool) -> S:
-            return -values[node] if negative else values[node]
+            found: S = values[node]
+            return -found if negative else found
 
         for index in self.reachable(outputs):
             op, args = nodes[index]

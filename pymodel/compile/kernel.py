@@ -142,7 +142,7 @@ class Kernel:
                 found[arg].append(index)
         return dict(found)
 
-    def arguments(self, index: int) -> tuple:
+    def arguments(self, index: int) -> tuple[tuple[int, bool], ...]:
         """Operands of an operation, (node, negative) each; a load has none."""
         node = self.graph.nodes[index]
         return () if node.op == "load" else node.args
@@ -150,7 +150,8 @@ class Kernel:
     @cached_property
     def leaves(self) -> dict[int, str]:
         """Node -> name of all values that are there before an evaluation."""
-        nodes, names = self.graph.nodes, {}
+        nodes = self.graph.nodes
+        names: dict[int, str] = {}
         for index in self.needed:
             if nodes[index].op == "input" or index in self.fixed:
                 names[index] = formula(nodes[index], names, self.owner)
@@ -254,7 +255,7 @@ class Kernel:
         return tuple(name for name, ref in self.results.items() if ref.negative)
 
     @property
-    def structure(self) -> tuple:
+    def structure(self) -> tuple[Any, ...]:
         """What a program is made of; kernels that have it in common differ in parameters only."""
         return (
             [(index, self.graph.nodes[index]) for index in self.needed],
@@ -276,9 +277,9 @@ def formula(node: Node, names: Mapping[int, str], owner: str) -> str:
         In front of the names of parameters.
     """
     if node.op == "input":
-        return node.args[0]
+        return str(node.args[0])
     if node.op == "parameter":
-        return owner + node.args[0]
+        return f"{owner}{node.args[0]}"
     if node.op == "const":
         return repr(node.args[0])
     operands = ", ".join(("-" if negative else "") + names[arg] for arg, negative in node.args)
@@ -437,7 +438,9 @@ def result_kinds(kernel: Kernel) -> dict[str, str]:
 
     An owner is the leaf or the earlier result that the result is equal to.
     """
-    nodes, leaves, owners, kinds = kernel.graph.nodes, kernel.leaves, {}, {}
+    nodes, leaves = kernel.graph.nodes, kernel.leaves
+    owners: dict[int, str] = {}
+    kinds: dict[str, str] = {}
     for name, ref in kernel.results.items():
         if ref.node in leaves:
             kinds[name] = f"name:{leaves[ref.node]}"
@@ -557,7 +560,8 @@ def interleave(kernels: Sequence[Kernel]) -> Kernel:
 
 
 def _add_system(whole: Kernel, kernel: Kernel, context: int) -> None:
-    graph, moved = whole.graph, {}
+    graph = whole.graph
+    moved: dict[int, int] = {}
 
     def ref(old: Ref) -> Ref:
         return Ref(graph, moved[old.node], old.negative)

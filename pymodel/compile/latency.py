@@ -13,6 +13,9 @@ from pymodel.algorithms.linalg import inv_ldup
 from pymodel.compile.count import Unpivoted
 from pymodel.compile.graph import flatten, symbols
 
+#: The RTL parameters of :class:`Stages`.
+STAGE_PARAMETERS = ("ADD_STAGES", "MUL_STAGES", "REC_STAGES")
+
 
 class Stages(NamedTuple):
     """Register stages of a co-processor's adders, multipliers and reciprocals."""
@@ -21,17 +24,14 @@ class Stages(NamedTuple):
     mul: int
     rec: int
 
-    # The RTL parameters with them. Not annotated: it is no field.
-    PARAMETERS = ("ADD_STAGES", "MUL_STAGES", "REC_STAGES")
-
     @classmethod
     def of(cls, parameters: Mapping[str, int]) -> Stages:
         """Stages from RTL parameters; those that are not set are 0, as in the RTL."""
-        return cls(*(parameters.get(name, 0) for name in cls.PARAMETERS))
+        return cls(*(parameters.get(name, 0) for name in STAGE_PARAMETERS))
 
     def parameters(self) -> dict[str, int]:
         """The RTL parameters."""
-        return dict(zip(self.PARAMETERS, self, strict=True))
+        return dict(zip(STAGE_PARAMETERS, self, strict=True))
 
     @property
     def text(self) -> str:

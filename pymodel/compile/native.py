@@ -359,7 +359,8 @@ class NativeKernel:
             self._library.evaluate(*map(self._pointer, (given, found, self._recorded_fixed)), 1)
         )
         if single:
-            return found[:, 0].view(np.uint32).tolist()
+            bits: list[int] = found[:, 0].view(np.uint32).tolist()
+            return bits
         return [fmt.from_float(x) for x in found[:, 0].tolist()]
 
     def _words(self, words: Sequence[int], width: int) -> array[int]:
@@ -452,8 +453,8 @@ class NativeKernel:
                 own = [x[some] for x in fixed] if self.code.own_parameters else fixed
                 for step in range(first, first + steps, length):
                     rest = trace[some, _kept(first, step - first, save) :]
-                    counts = kept, step, min(length, first + steps - step), every, save
-                    self._take(given[some], before[some], rest, own, counts)
+                    part = kept, step, min(length, first + steps - step), every, save
+                    self._take(given[some], before[some], rest, own, part)
         after = dict(zip(self.kernel.carried, self._by_name(before, rows), strict=True))
         shape = len(names), kept, blocks * self.lanes
         columns = trace.transpose(2, 1, 0, 3).reshape(shape)[..., :rows]
@@ -506,7 +507,8 @@ class NativeKernel:
         kernel: Kernel | None = None,
     ) -> np.ndarray:
         """What depends on parameters and constants alone, as the built code takes it."""
-        kernel, arithmetic = kernel or self.kernel, self.code.arithmetic
+        kernel = kernel or self.kernel
+        arithmetic: Any = self.code.arithmetic
         parameters = kernel.parameters | {
             name: x for name, x in self._given(parameters).items() if name in kernel.parameters
         }

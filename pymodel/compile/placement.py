@@ -12,7 +12,7 @@ class Issue(NamedTuple):
     cycle: int
     lane: int
     node: int
-    args: tuple  # its operands, (node, negative), in the order of the lane's
+    args: tuple[tuple[int, bool], ...]  # its operands, (node, negative), in the order of the lane's
 
 
 @dataclass(frozen=True)
@@ -33,16 +33,17 @@ class Placement:
     """
 
     kernel: Kernel
-    issues: list
-    values: dict
-    bank: dict
-    arrival: dict
+    issues: list[Issue]
+    values: dict[int, list[int]]
+    bank: dict[int, int]
+    arrival: dict[int, int]
     length: int
 
 
 def values_of(kernel: Kernel) -> dict[int, list[int]]:
     """Map each operation of a kernel to the values that it gives, as far as they are needed."""
-    nodes, found = kernel.graph.nodes, {index: [] for index in kernel.operations}
+    nodes = kernel.graph.nodes
+    found: dict[int, list[int]] = {index: [] for index in kernel.operations}
     for index in kernel.needed:
         op, args = nodes[index]
         operation = args[0][0] if op in ("sin", "cos") else index

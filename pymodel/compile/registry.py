@@ -13,7 +13,7 @@ from pymodel.algorithms.requests import BASE, CLOSED_BASES, serve
 from pymodel.algorithms.step import Mechanism, prepare, rates
 from pymodel.algorithms.unused_options import refuse_unused
 from pymodel.arith.errors import InputError, require, require_flag, require_one_of
-from pymodel.arith.scalars import SupportsArithmetic
+from pymodel.arith.scalars import S, SupportsPivoting
 from pymodel.compile.kernel import Function, Kernel, record
 from pymodel.mechanism.scenario import Scenario
 from pymodel.mechanism.topology import SHAPES
@@ -66,7 +66,7 @@ def recorded(
     name: str,
     scenario: Scenario,
     *,
-    shape: str | Sequence = "balanced",
+    shape: str | Sequence[Any] = "balanced",
     base: str = BASE,
     rebasing: bool = False,
     rebase_now: bool = False,
@@ -138,7 +138,7 @@ def state_names(scenario: Scenario) -> list[str]:
 
 
 def _t_cut(scenario: Scenario) -> Units:
-    found = {}
+    found: Units = {}
     held = scenario.constraints[len(scenario.bodies) :]
     for loop, (translations, rotations) in enumerate(held):
         units = ["N s"] * translations + ["N m s"] * rotations
@@ -157,18 +157,18 @@ def t_cut_names(scenario: Scenario) -> list[str]:
     return list(_t_cut(scenario))
 
 
-def split_state(scenario: Scenario, state: Sequence) -> tuple[list, list]:
+def split_state(scenario: Scenario, state: Sequence[S]) -> tuple[list[S], list[S]]:
     """Split a state in the order of :func:`state_names` into q and p."""
     return list(state[: scenario.nq]), list(state[scenario.nq : scenario.nq + scenario.nv])
 
 
-def _vectors(scenario: Scenario, values: Mapping[str, Any]) -> tuple[list, list]:
+def _vectors(scenario: Scenario, values: Mapping[str, Any]) -> tuple[list[Any], list[Any]]:
     """q and p of a dict of scalars."""
     return split_state(scenario, [values[name] for name in state_names(scenario)])
 
 
 def clock(
-    mechanism: Mechanism, scenario: Scenario, values: Mapping[str, Any]
+    mechanism: Mechanism[Any], scenario: Scenario, values: Mapping[str, Any]
 ) -> tuple[Any, dict[str, Any]]:
     """The time of a step from its number, None without one; the number of the next step by name."""
     if not scenario.is_driven:
@@ -196,7 +196,7 @@ def _step_function(
 ) -> Function:
     scenario.require_fixed_steps()
 
-    def step(arithmetic: SupportsArithmetic, values: Mapping[str, Any]) -> dict[str, Any]:
+    def step(arithmetic: SupportsPivoting[Any], values: Mapping[str, Any]) -> dict[str, Any]:
         mechanism = prepare(arithmetic, scenario, **options)
         q, p = _vectors(scenario, values)
         names = t_cut_names(scenario) if rebasing else []
@@ -225,7 +225,7 @@ def _rates_signature(scenario: Scenario, **options: Any) -> Signature:
 
 
 def _rates_function(scenario: Scenario, **options: Any) -> Function:
-    def evaluate(arithmetic: SupportsArithmetic, values: Mapping[str, Any]) -> dict[str, Any]:
+    def evaluate(arithmetic: SupportsPivoting[Any], values: Mapping[str, Any]) -> dict[str, Any]:
         mechanism = prepare(arithmetic, scenario, **options)
         q, p = _vectors(scenario, values)
         now = serve(arithmetic, rates(mechanism, q, p, time=values.get("t")))

@@ -99,7 +99,7 @@ class _Paths:
 
     def _paths(self, moved: Collection[int]) -> tuple[dict[int, int], int]:
         """When each node is there, words after the begin; the longest path."""
-        arrival = {}
+        arrival: dict[int, int] = {}
         for index in self.kernel.needed:
             operands = self.graph.operands(index)
             latest = max((arrival[arg] for arg in operands), default=0)
@@ -113,7 +113,7 @@ class _Paths:
 
 def _formulas(kernel: Kernel) -> dict[int, str]:
     """Node -> name of its value."""
-    names = {}
+    names: dict[int, str] = {}
     for index in kernel.needed:
         names[index] = formula(kernel.graph.nodes[index], names, kernel.owner)
     return names
@@ -129,7 +129,8 @@ class _Copy:
     """
 
     def __init__(self, graphs: Iterable[Graph]) -> None:
-        self.graph, self.context = Graph(), {}
+        self.graph = Graph()
+        self.context: dict[int, int] = {}
         self._fixed: dict[Node, Ref] = {}
         for graph in graphs:
             self.graph.parameters.update(graph.parameters)
@@ -174,7 +175,8 @@ def _with_early(
     kernel: Kernel, main: Kernel, moved: Collection[int], early: Mapping[str, int]
 ) -> Kernel:
     """The kernel that finds the early values, and leaves those of the next evaluation."""
-    copy, taken, names = _Copy((main.graph, kernel.graph)), {}, _formulas(kernel)
+    copy, names = _Copy((main.graph, kernel.graph)), _formulas(kernel)
+    taken: dict[int, Ref] = {}
     old = {name: copy.input(name, main.context.get(index)) for name, index in early.items()}
     taken |= {index: old[name] for index, name in names.items() if name in old}
     given = {

@@ -8,7 +8,7 @@ from pymodel.algorithms.rivals import recursive_space
 from pymodel.algorithms.rivals.acceleration_dca import accelerations
 from pymodel.algorithms.rivals.recursive import Linkage, articulated_body, canonical_momenta
 from pymodel.algorithms.step import prepare, rates
-from pymodel.arith.scalars import S, SupportsArithmetic
+from pymodel.arith.scalars import S, SupportsPivoting
 from pymodel.compile.kernel import Kernel, record
 from pymodel.mechanism.scenario import Scenario, ScenarioError
 
@@ -37,21 +37,21 @@ class Algorithm(NamedTuple):
 
 
 def _hdca(
-    arithmetic: SupportsArithmetic[S], scenario: Scenario, q: list, p: list, shape: Any
+    arithmetic: SupportsPivoting[S], scenario: Scenario, q: list[S], p: list[S], shape: Any
 ) -> Results:
     now = serve(arithmetic, rates(prepare(arithmetic, scenario, shape), q, p))
     return {"qd": now.q_dot, "pd": now.p_dot}
 
 
 def _dca(
-    arithmetic: SupportsArithmetic[S], scenario: Scenario, q: list, q_dot: list, shape: Any
+    arithmetic: SupportsPivoting[S], scenario: Scenario, q: list[S], q_dot: list[S], shape: Any
 ) -> Results:
     mechanism = prepare(arithmetic, scenario, shape)
     return {"qdd": serve(arithmetic, accelerations(mechanism, q, q_dot)).q_ddot}
 
 
 def _aba(
-    arithmetic: SupportsArithmetic[S], scenario: Scenario, q: list, q_dot: list, _: Any
+    arithmetic: SupportsPivoting[S], scenario: Scenario, q: list[S], q_dot: list[S], _: Any
 ) -> Results:
     if scenario.pins_only:
         return {"qdd": articulated_body(Linkage(arithmetic, scenario), q, q_dot)}
@@ -59,7 +59,7 @@ def _aba(
 
 
 def _naudet(
-    arithmetic: SupportsArithmetic[S], scenario: Scenario, q: list, p: list, _: Any
+    arithmetic: SupportsPivoting[S], scenario: Scenario, q: list[S], p: list[S], _: Any
 ) -> Results:
     if scenario.pins_only:
         q_dot, p_dot = canonical_momenta(Linkage(arithmetic, scenario), q, p)
@@ -76,7 +76,7 @@ ALGORITHMS = {
 }
 
 
-def recorded(name: str, scenario: Scenario, shape: str | Sequence = "balanced") -> Kernel:
+def recorded(name: str, scenario: Scenario, shape: str | Sequence[Any] = "balanced") -> Kernel:
     """Record a right-hand side.
 
     Parameters
@@ -103,7 +103,7 @@ def recorded(name: str, scenario: Scenario, shape: str | Sequence = "balanced") 
     sizes = {"q": scenario.nq, algorithm.state: scenario.nv}
     names = {kind: [f"{kind}[{k}]" for k in range(size)] for kind, size in sizes.items()}
 
-    def text(arithmetic: SupportsArithmetic[S], values: Mapping[str, S]) -> dict[str, S]:
+    def text(arithmetic: SupportsPivoting[S], values: Mapping[str, S]) -> dict[str, S]:
         q, x = ([values[name] for name in some] for some in names.values())
         found = algorithm.evaluate(arithmetic, scenario, q, x, shape)
         return {f"{kind}[{k}]": x for kind, all_x in found.items() for k, x in enumerate(all_x)}

@@ -179,7 +179,7 @@ def cheapest(robot: Robot, function: str, external: Sequence[int] = ()) -> str:
     return min(methods, key=cost)
 
 
-def operations(kernel: Kernel) -> Counter:
+def operations(kernel: Kernel) -> Counter[str]:
     """Count the operations of an evaluation; not those on numbers and parameters alone."""
     found = Counter(kernel.graph.nodes[index].op for index in kernel.operations)
     return Counter({op: found[op] for op in OPERATIONS})
@@ -191,4 +191,4 @@ def count(robot: Robot, function: str, parameters_as_data: bool = False) -> Coun
     kernel = recorded(robot, function, method, parameters_as_data=parameters_as_data)
     path, _ = kernel.graph.critical_path(list(kernel.outputs.values()), LATENCY)
     found = operations(kernel)
-    return Count(*(found[op] for op in ("mul", "add", "rec", "sincos")), path, method)
+    return Count(found["mul"], found["add"], found["rec"], found["sincos"], path, method)

@@ -35,6 +35,8 @@ from pymodel.machine.isa import (
     Word,
 )
 
+Read = tuple[int, int]  #: (bank, value)
+
 #: How far a system runs ahead of the next one, in cycles of its longest path: all are tried.
 STAGGERS = (0, 2, 4, 6, 8, 10, 12, 14, 17, 20, 24, 30, 40)
 STAGGERS_WHEN_LARGE = (10,)
@@ -129,7 +131,7 @@ def schedule_library(
     ProgramError
         If the machine has too few registers, program words, or programs.
     """
-    carried = {kernel.owner: set() for kernel in kernels.values()}
+    carried: dict[str, set[str]] = {kernel.owner: set() for kernel in kernels.values()}
     for kernel in kernels.values():
         carried[kernel.owner] |= kernel.carried.keys()
     members = {name: storable([x], carried[x.owner]) for name, x in kernels.items()}
@@ -199,7 +201,8 @@ def _bounds(machine: Machine, kernel: Kernel) -> dict[str, int]:
     (kernel,) = storable([kernel])
     nodes, latency = kernel.graph.nodes, machine.latency
     lanes = Counter(lane.op for lane in machine.lanes)
-    head, tail = defaultdict(int), defaultdict(int)  # cycles before a node's issue, and from it on
+    head: defaultdict[int, int] = defaultdict(int)  # cycles before a node's issue
+    tail: defaultdict[int, int] = defaultdict(int)  # from it on
     members = set(kernel.operations)
     for index in kernel.needed:
         own = latency[nodes[index].op] if index in members else 0
@@ -233,16 +236,23 @@ class _Sides:
     """
 
     def __init__(self) -> None:
-        self.turned = {}  # operation -> are its operands exchanged?
-        self._group = {}  # operation -> list of the operations in its group, shared by them
-        self._fixed = []
-        self._readers = defaultdict(list)  # bank -> [(value, operation, side if not turned)]
-        self._given = defaultdict(set)  # bank -> values that its ports give
-        self.full = {}  # bank without a port left -> values that its ports give
+        self.turned: dict[int, bool] = {}  # operation -> are its operands exchanged?
+        self._group: dict[
+            int, list[int]
+        ] = {}  # operation -> list of the operations in its group, shared by them
+        self._fixed: list[int] = []
+        # bank -> [(value, operation, side if not turned)]
+        self._readers: defaultdict[int, list[tuple[int, int, int]]] = defaultdict(list)
+        self._given: defaultdict[int, set[int]] = defaultdict(set)  # bank -> values of its ports
+        self.full: dict[
+            int, set[int]
+        ] = {}  # bank without a port left -> values that its ports give
 
-    def take(self, operation: int, sides: Sequence[int], values: Sequence[tuple]) -> bool:
+    def take(self, operation: int, sides: Sequence[int], values: Sequence[Read]) -> bool:
         """Give an operation the ports for its values, [(bank, value)], if that is possible."""
-        turns = {}  # id of a group -> the group, must it be turned?
+        turns: dict[
+            int, tuple[list[int], bool]
+        ] = {}  # id of a group -> the group, must it be turned?
         for side, (bank, value) in zip(sides, values, strict=True):
             for other_value, other, other_side in self._readers[bank]:
                 if other_value != value:
@@ -328,7 +338,9 @@ class _Problem:
 
     def _heights(self) -> tuple[dict[int, int], dict[int, int]]:
         """Operation -> the longest way to the end, without and with outputs that come after it."""
-        kernel, height, urgency, behind = self.kernel, {}, {}, self._behind()
+        kernel, behind = self.kernel, self._behind()
+        height: dict[int, int] = {}
+        urgency: dict[int, int] = {}
         for index in reversed(kernel.operations):
             below = [
                 reader for value in self.values[index] for reader in kernel.readers.get(value, ())
@@ -389,16 +401,18 @@ class _ListScheduler:
         self.in_order = problem.in_order(stagger, order)
         # The work in progress.
         self.used = dict.fromkeys(RARE, -problem.apart)  # operation -> its last cycle
-        self.read = Counter()  # rare bank -> reads of what was loaded there
+        self.read: Counter[int] = Counter()  # rare bank -> reads of what was loaded there
         self.bank = dict(problem.bank)
         self.arrival = dict.fromkeys(problem.bank, -1)
         self.missing = dict(problem.missing)
         self.unread = dict(problem.unread)  # carried value (node) -> readers that are not placed
-        self.issues = []  # (cycle, lane, operation)
-        self.sides = []  # of each cycle
-        self.load = Counter()  # lane -> reads of what it gives
-        self.taken = set()  # (bank, cycle) in which a bank of several lanes stores something
-        self.ready_at = defaultdict(list)
+        self.issues: list[tuple[int, int, int]] = []  # (cycle, lane, operation)
+        self.sides: list[_Sides] = []  # of each cycle
+        self.load: Counter[int] = Counter()  # lane -> reads of what it gives
+        self.taken: set[tuple[int | None, int]] = (
+            set()
+        )  # (bank, cycle) in which a bank of several lanes stores something
+        self.ready_at: defaultdict[int, list[int]] = defaultdict(list)
         for index, missing in self.missing.items():
             if not missing:
                 self.ready_at[0].append(index)
@@ -408,8 +422,8 @@ class _ListScheduler:
         in_order, lanes, height = self.in_order, self.problem.lanes, self.problem.height
         apart, latency = self.problem.apart, self.machine.latency
         rank = {index: position for position, index in enumerate(in_order)}
-        reads = {}  # operation -> [(bank, value)], where its operands are
-        ready = {op: [] for op in lanes}  # ranks, in order
+        reads: dict[int, list[Read]] = {}  # operation -> [(bank, value)], where its operands are
+        ready: dict[str, list[int]] = {op: [] for op in lanes}  # ranks, in order
         left, cycle = Counter(self.problem.of_kind), 0
         while left:
             for index in self.ready_at.pop(cycle, ()):
@@ -451,7 +465,10 @@ class _ListScheduler:
                 if not left[op]:
                     del left[op]
             cycle += 1
-        issues = [Issue(*issue, self._arguments(issue)) for issue in self.issues]
+        issues = [
+            Issue(cycle, lane, index, self._arguments(index, cycle))
+            for cycle, lane, index in self.issues
+        ]
         length = max(1 + max(self.arrival.values(), default=0), *self._ends())
         if length >= shorter_than:
             return None
@@ -460,14 +477,14 @@ class _ListScheduler:
     def _ends(self) -> tuple[int, ...]:
         """Cycles in which it may end: all is output, and in the scratch memory; units are free."""
         last = max((cycle for cycle, *_ in self.issues), default=0)
-        outputs, stores = self.kernel.outputs, self.kernel.stores
-        stores = {outputs[name].node for name, slot in stores.items() if slot.scratch}
+        outputs, slots = self.kernel.outputs, self.kernel.stores
+        stores = {outputs[name].node for name, slot in slots.items() if slot.scratch}
         written = (cycle for cycle, _, index in self.issues if index in stores)
         there = max(written, default=-self.machine.scratch_words) + self.machine.scratch_words
         return last + 1, max(self.used.values()) + self.problem.apart, there
 
     def _issue(
-        self, index: int, cycle: int, free: list[int], sides: _Sides, reads: Sequence[tuple]
+        self, index: int, cycle: int, free: list[int], sides: _Sides, reads: Sequence[Read]
     ) -> bool:
         """Issue an operation that reads [(bank, value)] in a cycle if that is possible."""
         node, machine, readers = self.nodes[index], self.machine, self.kernel.readers
@@ -478,7 +495,8 @@ class _ListScheduler:
         done = cycle + machine.latency[node.op]
         banks = [self._bank_of(value, lane, done) for value in values]
         taken = {(bank, done) for bank in banks if bank in self.problem.rare}
-        if None in banks or taken & self.taken:
+        given = [bank for bank in banks if bank is not None]
+        if len(given) < len(banks) or taken & self.taken:
             return False
         if not sides.take(index, machine.lanes[lane].sides, reads):
             return False
@@ -489,13 +507,13 @@ class _ListScheduler:
         if node.op in self.used:
             self.used[node.op] = cycle
         if node.op == "load":
-            self.read[banks[0]] += self.problem.wanted[index]
+            self.read[given[0]] += self.problem.wanted[index]
         self.issues.append((cycle, lane, index))
         if self.unread:
             for old in {value for _, value in reads} & self.unread.keys():
                 if old not in overwrites:
                     self.unread[old] -= 1
-        for value, bank in zip(values, banks, strict=True):
+        for value, bank in zip(values, given, strict=True):
             self.bank[value], self.arrival[value] = bank, done
             for reader in readers.get(value, ()):
                 self.missing[reader] -= 1
@@ -504,9 +522,8 @@ class _ListScheduler:
                     self.ready_at[max(self.arrival[arg] for arg in args)].append(reader)
         return True
 
-    def _arguments(self, issue: tuple[int, int, int]) -> tuple:
-        """Operands of an operation in the order of its lane's."""
-        cycle, _, index = issue
+    def _arguments(self, index: int, cycle: int) -> tuple[tuple[int, bool], ...]:
+        """Operands of an operation that is issued in a cycle, in the order of its lane's."""
         args = self.kernel.arguments(index)
         return args[::-1] if self.sides[cycle].turned[index] else args
 
@@ -534,17 +551,20 @@ def _best_placement(machine: Machine, kernel: Kernel, homes: Homes, thorough: bo
     contexts = len(set(kernel.context.values()))
     staggers = STAGGERS_WHEN_LARGE if len(kernel.operations) > LARGE else STAGGERS
     barrel = machine.contexts > 1  # lanes and ports are what is short: every order helps somewhere
-    tries, orders = TRIES, (_Order.FIRST,)
+    tries: tuple[int, ...] = TRIES
+    orders: tuple[_Order, ...] = (_Order.FIRST,)
     if thorough and len(kernel.operations) > HUGE:
         tries = TRIES_OF_SEGMENTS if kernel.kept else TRIES_WHEN_HUGE
         orders = (_Order.FRESH,) if barrel else orders
     elif thorough:
         tries = TRIES_WHEN_THOROUGH
         orders = tuple(_Order) if barrel else (_Order.FIRST, _Order.LAST)
-    problem, best = _Problem(machine, kernel, homes), None
+    problem = _Problem(machine, kernel, homes)
+    best: Placement | None = None
     for choice in itertools.product(staggers if contexts > 1 else (0,), tries, orders):
         shortest = best.length if best else math.inf
         best = _ListScheduler(problem, *choice).place(shorter_than=shortest) or best
+    assert best is not None
     return best
 
 

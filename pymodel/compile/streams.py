@@ -38,7 +38,8 @@ def streamed(
     Kernel
         With the same results in value. What is carried stays so.
     """
-    graph, moved = Graph(kernel.graph.fold), {}
+    graph = Graph(kernel.graph.fold)
+    moved: dict[int, int] = {}
     graph.parameters.update(kernel.parameters)
     names = kernel.leaves
     loads = numbered(sent(kernel, varied)) if loads is None else dict(loads)

@@ -13,7 +13,7 @@ from typing import Any
 from pymodel.algorithms.integrators import integrate
 from pymodel.algorithms.requests import joint_matrix, serve
 from pymodel.algorithms.step import prepare
-from pymodel.arith.scalars import SupportsArithmetic
+from pymodel.arith.scalars import SupportsPivoting
 from pymodel.compile.graph import Graph, Ref
 from pymodel.compile.kernel import Kernel, record
 from pymodel.compile.registry import clock, clock_names, split_state, state_names, t_cut_names
@@ -64,10 +64,10 @@ class WatchedStep:
     """
 
     kernel: Kernel
-    joint: list
-    eta: list
-    nonzero: list
-    finite: list
+    joint: list[list[list[list[str]]]]
+    eta: list[list[str]]
+    nonzero: list[str]
+    finite: list[str]
 
 
 def watched_step(
@@ -97,7 +97,9 @@ def watched_step(
         If the step decides on data: the base ``ldup`` chooses pivots.
     """
     scenario.require_fixed_steps()
-    graph, watched, names = AskedGraph(fold), {}, {"joint": [], "eta": []}
+    graph = AskedGraph(fold)
+    watched: dict[str, Ref] = {}
+    names: dict[str, list[Any]] = {"joint": [], "eta": []}
 
     def noted(name: str, x: Ref) -> str:
         watched[name] = x
@@ -117,7 +119,7 @@ def watched_step(
                 ]
             )
 
-    def step(arithmetic: SupportsArithmetic, values: Mapping[str, Any]) -> dict[str, Any]:
+    def step(arithmetic: SupportsPivoting[Any], values: Mapping[str, Any]) -> dict[str, Any]:
         mechanism = prepare(arithmetic, scenario, **options)
         q, p = split_state(scenario, [values[name] for name in states])
         t_cut = tuple(values[name] for name in cuts) if rebase_now else None

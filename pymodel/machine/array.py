@@ -7,7 +7,7 @@ come one after the other make a *batch*, one for each system at most. A function
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, groupby, pairwise
+from itertools import groupby, pairwise
 from typing import NamedTuple
 
 from pymodel.machine.isa import RARE, Location, Machine, ProgramError, Word
@@ -99,9 +99,13 @@ class Function:
 
     def chain(self, segments: Sequence[Segment]) -> Iterator[Segment]:
         """Its segments in the order in which they run; the last one always emits."""
-        for number, following in pairwise(chain(self.numbers(), [None])):
-            segment = segments[number]
-            yield replace(segment, emit=True) if following is None else segment
+        before: int | None = None
+        for number in self.numbers():
+            if before is not None:
+                yield segments[before]
+            before = number
+        if before is not None:
+            yield replace(segments[before], emit=True)
 
     def rows(self, segments: Sequence[Segment]) -> int:
         """How many times a call gives all its outputs."""
@@ -115,7 +119,7 @@ class Given(NamedTuple):
     """What leaves on the stream for a call: all its outputs, once."""
 
     function: int
-    words: tuple
+    words: tuple[int, ...]
     fault: bool  # a result was infinite, not a number or invalid
 
 
@@ -201,9 +205,9 @@ class ArrayTwin:
 
     def _batch(self, number: int, calls: Sequence[Sequence[int]]) -> list[Given]:
         function, given = self.functions[number], []
-        for words in calls:
-            if len(words) != function.inputs:
-                said = f"a call of function {number} has {len(words)} words"
+        for call in calls:
+            if len(call) != function.inputs:
+                said = f"a call of function {number} has {len(call)} words"
                 raise ProgramError(f"{said}, not {function.inputs}")
         memories = [CallMemory(words) for words in calls]
         healthy = [True] * len(calls)

@@ -34,7 +34,7 @@ class Record(NamedTuple):
         """Bytes that it takes."""
         return WORD_BYTES * len(self.fields)
 
-    def index(self, name: str) -> int:
+    def place(self, name: str) -> int:
         """Place of a field."""
         return next(k for k, field in enumerate(self.fields) if field.name == name)
 

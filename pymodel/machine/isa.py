@@ -64,10 +64,10 @@ class Lane(NamedTuple):
     """A float unit with its operand registers."""
 
     op: str  # add, mul, rec, sincos, load, output
-    sides: tuple  # of the read ports that feed its operands, one each
+    sides: tuple[int, ...]  # of the read ports that feed its operands, one each
     #: Where its results go: one bank, for sincos those of the sine and the cosine; for load these
     #: two, one of which or both take it.
-    banks: tuple
+    banks: tuple[int, ...]
 
 
 class Location(NamedTuple):
@@ -116,14 +116,14 @@ class Word:
         The load lane reads, and the output lane writes, the scratch memory instead.
     """
 
-    reads: dict = field(default_factory=dict)
-    issues: dict = field(default_factory=dict)
-    writes: dict = field(default_factory=dict)
+    reads: dict[Port, int | Source] = field(default_factory=dict)
+    issues: dict[int, Any] = field(default_factory=dict)
+    writes: dict[int, Any] = field(default_factory=dict)
     sine: bool = False
-    common: set = field(default_factory=set)
+    common: set[Port] = field(default_factory=set)
     load: int = 0
     output: int = 0
-    loaded: set = field(default_factory=set)
+    loaded: set[int] = field(default_factory=set)
     from_scratch: bool = False
     to_scratch: bool = False
 
@@ -185,8 +185,9 @@ class Machine:
     programs: int = 16
     fmt: Format = BINARY32
     contexts: int = 1
-    read_stages: int | None = None
-    operand_stages: int | None = None
+    # None stands for what suits the contexts, which a machine then has.
+    read_stages: int = None  # type: ignore[assignment] # see above
+    operand_stages: int = None  # type: ignore[assignment] # see above
     datapaths: int = 1
     in_depth: int = 0
     out_depth: int = 0
@@ -357,7 +358,7 @@ class Machine:
     @cached_property
     def result_banks(self) -> dict[str, list[int]]:
         """Banks that the results of a kind of operation go to: {add, mul, rec, sin, cos: banks}."""
-        banks = {"add": [], "mul": [], "rec": []}
+        banks: dict[str, list[int]] = {"add": [], "mul": [], "rec": []}
         for lane in self.lanes:
             if lane.op == "sincos":
                 banks["sin"], banks["cos"] = [lane.banks[0]], [lane.banks[1]]
@@ -503,16 +504,16 @@ class Program:
     """
 
     machine: Machine
-    words: list
+    words: list[Word]
     main: int
-    registers: list
-    inputs: dict = field(default_factory=dict)
-    carried: dict = field(default_factory=dict)
-    outputs: dict = field(default_factory=dict)
-    parameters: dict = field(default_factory=dict)
+    registers: list[int]
+    inputs: dict[str, Location] = field(default_factory=dict)
+    carried: dict[str, Location] = field(default_factory=dict)
+    outputs: dict[str, Location] = field(default_factory=dict)
+    parameters: dict[str, Location] = field(default_factory=dict)
     prologue: int = 0
-    early: dict = field(default_factory=dict)
-    data: dict = field(default_factory=dict, compare=False)
+    early: dict[str, Location] = field(default_factory=dict)
+    data: dict[str, int] = field(default_factory=dict, compare=False)
 
     def __repr__(self) -> str:
         lanes = f"{self.machine.adders}+{self.machine.multipliers}"
@@ -557,4 +558,4 @@ class Program:
             :attr:`data`.
         """
         homes = self.parameters | self.inputs | self.carried
-        return {homes[name]: bits for name, bits in (self.data | values).items()}
+        return {homes[name]: bits for name, bits in (self.data | dict(values)).items()}

@@ -5,9 +5,9 @@ after every run. It also is the judge of a schedule: a program that stores what 
 reads what was never stored, is refused.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pymodel.arith.errors import InputError, require
 from pymodel.arith.fp import INVALID
@@ -52,8 +52,8 @@ class Action(NamedTuple):
     """
 
     word: Word
-    issues: list
-    writes: list
+    issues: list[Any]
+    writes: list[Any]
 
 
 class Store(NamedTuple):
@@ -66,7 +66,7 @@ class Store(NamedTuple):
     bank: int
     address: int
     bits: int
-    operands: tuple
+    operands: tuple[int, ...]
     context: int = 0
 
 
@@ -88,13 +88,13 @@ class CallMemory:
     """
 
     inputs: Sequence[int]
-    outputs: dict = field(default_factory=dict)
-    scratch: dict = field(default_factory=dict)
+    outputs: dict[int, int] = field(default_factory=dict)
+    scratch: dict[int, int] = field(default_factory=dict)
     in_base: int = 0
     out_base: int = 0
     quiet: bool = False
     clock: int = 0
-    _written: dict = field(default_factory=dict)  # number of a scratch word -> clock
+    _written: dict[int, int] = field(default_factory=dict)  # number of a scratch word -> clock
 
     def load(self, word: Word, machine: Machine) -> int | None:
         """Give what a word loads; None: nothing is there, not yet, or it is just overwritten.
@@ -158,14 +158,15 @@ class Twin:
     def __init__(self, machine: Machine) -> None:
         require(machine, Machine, "Machine")
         self.machine = machine
-        self.file = [[None] * (machine.contexts * machine.depth) for _ in range(machine.banks)]
+        size = machine.contexts * machine.depth
+        self.file: list[list[int | None]] = [[None] * size for _ in range(machine.banks)]
         self.flags = 0
         self.stopped = False
         self.steps_done = 0
         self.cycles = 0
-        self._stored: list[tuple] = []  # the stores: most runs make many, and show none
+        self._stored: list[tuple[Any, ...]] = []  # the stores: most runs make many, and show none
         self._settled = True  # all that was stored can be traced
-        self._codes: dict[tuple[int, ...], tuple[Sequence[Word], list]] = {}  # see _decoded
+        self._codes: dict[tuple[int, ...], tuple[Sequence[Word], list[Any]]] = {}  # see _decoded
 
     def load(self, registers: Mapping[Location, int]) -> None:
         """Store bits: {Location: bits}; an InputError if it is something else."""
@@ -202,9 +203,9 @@ class Twin:
         steps: int,
         every: int = 0,
         save: int = 0,
-        before: Iterable[Location] = (),
-        after: Iterable[Location] = (),
-    ) -> list[int]:
+        before: Collection[Location] = (),
+        after: Collection[Location] = (),
+    ) -> list[int | None]:
         """Run a program for some steps: evaluations of its kernel, one after the other.
 
         A program with a prologue runs that before; what it stores stops the run, too.
@@ -241,7 +242,7 @@ class Twin:
                 raise ValueError(f"{name}: must be 0 or more, got {number}")
         if every and not program.special:
             raise ProgramError("no re-basing segment to run every so many steps")
-        trace = []
+        trace: list[int | None] = []
         if program.opening is not None:
             self.run(program.opening, 1)
             if not self.steps_done:
@@ -261,7 +262,7 @@ class Twin:
             self.steps_done += 1
         return trace
 
-    def _trace(self, locations: Iterable[Location], trace: list[int]) -> None:
+    def _trace(self, locations: Collection[Location], trace: list[int | None]) -> None:
         trace += [self.read(location) for location in locations]
         self.cycles += len(locations)
         if locations and not self._settled:  # the last store is still on its way
@@ -313,7 +314,9 @@ class Twin:
         fmt, file, healthy = self.machine.fmt, self.file, True
         base, magnitude_mask, inf = context * self.machine.depth, ~fmt.sign_mask, fmt.inf
         stored = self._stored = []
-        results = {}  # (lane, number of the word that issued) -> what its unit gave, operands
+        # (lane, number of the word that issued) -> what its unit gave, operands
+        results: dict[tuple[int, int], tuple[Any, tuple[int, ...]]] = {}
+        call: Any = memory  # with streams there is one
         for number, (word, issues, writes) in enumerate(self._decoded(words)):
             for issue, operate, operands in issues:
                 values = []
@@ -330,12 +333,12 @@ class Twin:
                 if operate:
                     results[issue] = operate(*values), tuple(values)
                 elif values:
-                    memory.output(word, values[0], self.machine)
+                    call.output(word, values[0], self.machine)
                 else:
-                    bits = memory.load(word, self.machine)
+                    bits = call.load(word, self.machine)
                     if bits is None:
                         where = f"{_at(context, number)}: scratch word"
-                        raise ProgramError(f"{where} {memory.in_base + word.load} not there")
+                        raise ProgramError(f"{where} {call.in_base + word.load} not there")
                     results[issue] = (bits, 0), ()
             for bank, address, origin in writes:
                 if not origin:

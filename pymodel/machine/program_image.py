@@ -26,7 +26,7 @@ from pymodel.machine.registers import BUS_W, STEP_ENGINE, STEP_MAX_WORD
 
 BANK_AT = 16  # of a location on the bus: bank << 16 | address
 ADDRESS_MASK = (1 << BANK_AT) - 1
-CHECKED_FROM = WORD_BYTES * (HEADER.index("CHECK") + 1)
+CHECKED_FROM = WORD_BYTES * (HEADER.place("CHECK") + 1)
 
 #: Value records: name, location, bits.
 Value = tuple[str, Location, int]
@@ -209,13 +209,14 @@ def identity(machine: Machine) -> tuple[int, int, int]:
         "READ_STAGES": machine.read_stages,
         "OPERAND_STAGES": machine.operand_stages,
     }
-    words = []
-    for register, values in (("CONFIG", config), ("LANES", lanes)):
-        word = 0
+
+    def word(register: str, values: dict[str, int]) -> int:
+        found = 0
         for name, value in values.items():
-            word |= value << STEP_ENGINE[register].field(name).low
-        words.append(word)
-    return (*words, machine.depth)
+            found |= value << STEP_ENGINE[register].field(name).low
+        return found
+
+    return word("CONFIG", config), word("LANES", lanes), machine.depth
 
 
 def on_bus(location: Location) -> int:
@@ -240,7 +241,8 @@ class _Names:
     """The section of names, each name in it once."""
 
     def __init__(self) -> None:
-        self._places, self._bytes = {}, b""
+        self._places: dict[str, int] = {}
+        self._bytes = b""
 
     def place(self, name: str) -> int:
         """Where a name begins."""
@@ -260,7 +262,7 @@ class _Reader:
 
     def __init__(self, data: bytes) -> None:
         def word(name: str) -> int | None:
-            found = data[WORD_BYTES * HEADER.index(name) :][:WORD_BYTES]
+            found = data[WORD_BYTES * HEADER.place(name) :][:WORD_BYTES]
             return int.from_bytes(found, "little") if len(found) == WORD_BYTES else None
 
         if word("MAGIC") not in (MAGIC, None):
@@ -323,10 +325,20 @@ class _Reader:
         for count in ("INPUTS", "CARRIED", "BEFORE", "AFTER"):
             groups.append([*self._values(first, found[count])])
             first += found[count]
-        homes = [{name: location for name, location, _ in group} for group in groups]
+        inputs, carried, before, after = (
+            {name: location for name, location, _ in group} for group in groups
+        )
         initial = {name: bits for name, _, bits in groups[1]}
-        numbers = [found[name.upper()] for name in _NUMBERS]
-        return StoredProgram(self._name(found["NAME"]), *numbers, *homes, initial)
+        numbers = {name: found[name.upper()] for name in _NUMBERS}
+        return StoredProgram(
+            self._name(found["NAME"]),
+            inputs=inputs,
+            carried=carried,
+            before=before,
+            after=after,
+            initial=initial,
+            **numbers,
+        )
 
     def image(self) -> ProgramImage:
         """All of it."""

@@ -8,6 +8,7 @@ headers and the documentation.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 from pymodel.arith.fp import DIV_BY_ZERO, FLAG_NAMES, INEXACT, INVALID, OVERFLOW, UNDERFLOW
 
@@ -126,6 +127,7 @@ class Map:
     @property
     def version_word(self) -> int:
         """What VERSION reads as."""
+        assert self.version is not None
         major, minor = self.version
         return major << MAJOR_AT | minor
 
@@ -133,23 +135,17 @@ class Map:
         return next(register for register in self.registers if register.name == name)
 
 
-def held(
-    name: str, offset: int, text: str, **shape: int | bool | str | tuple[Field, ...]
-) -> Register:
+def held(name: str, offset: int, text: str, **shape: Any) -> Register:
     """A register of the block: software writes it, the hardware reads it."""
     return Register(name, offset, READ_WRITE, Home.HELD, text, **shape)
 
 
-def given(
-    name: str, offset: int, text: str, **shape: int | bool | str | tuple[Field, ...]
-) -> Register:
+def given(name: str, offset: int, text: str, **shape: Any) -> Register:
     """A register that the hardware only shows."""
     return Register(name, offset, READ_ONLY, Home.GIVEN, text, **shape)
 
 
-def through(
-    name: str, offset: int, access: str, text: str, **shape: int | bool | str | tuple[Field, ...]
-) -> Register:
+def through(name: str, offset: int, access: str, text: str, **shape: Any) -> Register:
     """A register through which software acts on the hardware."""
     return Register(name, offset, access, Home.THROUGH, text, **shape)
 

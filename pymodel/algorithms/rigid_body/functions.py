@@ -194,7 +194,7 @@ class Arguments:
         Those with external wrenches.
     """
 
-    terms: Terms
+    terms: Terms[Any]
     robot: Robot
     given: Mapping[str, Term]
     links: Sequence[int]

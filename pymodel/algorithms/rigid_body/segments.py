@@ -13,7 +13,7 @@ one stands a column of zeros.
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pymodel.algorithms.rigid_body.branches import Branch, branches
 from pymodel.algorithms.rigid_body.derivatives import inverse_dynamics_derivatives
@@ -109,7 +109,7 @@ def groups(robot: Robot, entries: Collection[str]) -> list[Group]:
         Names of the entries of dtau/dq and dtau/dqd that are not zero by structure.
     """
     ancestors = [robot.ancestors(k) for k in range(robot.nv)]
-    alike: dict[tuple, list[Branch]] = {}
+    alike: dict[Any, list[Branch]] = {}
     for branch in branches(ancestors):
         carried = tuple(len(ancestors[k]) for k in branch.below)
         alike.setdefault((branch.above, len(branch.dofs), carried), []).append(branch)

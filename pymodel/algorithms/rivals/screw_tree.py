@@ -5,7 +5,7 @@ about a coordinate axis and a shift along it.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pymodel.algorithms.rigid_body.articulated_body import ArticulatedBody
 from pymodel.algorithms.rigid_body.tree import Tree
@@ -44,7 +44,7 @@ class ScrewTree(Tree):
     """
 
     def __init__(
-        self, terms: Terms, robot: Robot, q: Sequence[Term], qd: Sequence[Term] | None = None
+        self, terms: Terms[Any], robot: Robot, q: Sequence[Term], qd: Sequence[Term] | None = None
     ) -> None:
         super().__init__(terms, robot, q, qd)
         self.screws = [list(self._screws(i, q[i])) for i in self.links]

@@ -46,7 +46,7 @@ def evaluate(scenario, q, p, t_cut=None, arithmetic=None, kind=Mechanism, **opti
     found = serve(arithmetic, rates(mechanism, *state, t_cut))
     values = (found.q_dot, found.p_dot, found.p, found.t_cut)
     floats = ([arithmetic.to_float(x) for x in vector] for vector in values)
-    return Rates(*map(np.array, floats), found.eta)
+    return Rates(*map(np.array, floats), found.eta, found.q_rate)
 
 
 def state(rng, scenario):

@@ -120,4 +120,4 @@ def test_the_format_is_as_documented():
             assert f"| {number} | {field.name} | {text} |" in page
             assert re.search(rf"STEP_IMAGE_{record_.name}_{field.name} {number}u ", header)
     assert struct.pack("<I", 0x49505453) == b"STPI" and "0x49505453u" in header
-    assert HEADER.index("CHECK") == 3
+    assert HEADER.place("CHECK") == 3

@@ -647,7 +647,7 @@ def test_python_and_c_refuse_the_same(code, library):
 def test_an_image_of_broken_words_is_refused(code, library, extra):
     data = library[1].encode() + bytes(extra)
     for name in ("SIZE", "NAMES"):
-        at = WORD_BYTES * HEADER.index(name)
+        at = WORD_BYTES * HEADER.place(name)
         (before,) = struct.unpack_from("<I", data, at)
         data = changed(data, at, before + extra)
     driver = Driver(code, lambda offset: 0, lambda offset, word: None)
@@ -661,7 +661,7 @@ def test_a_value_that_nothing_refers_to_leads_nowhere(code, library):
     image, data = library[1], library[1].encode()
     assert image.parameters
     value = HEADER.size + PROGRAM.size * len(image.programs)
-    data = changed(data, WORD_BYTES * HEADER.index("PARAMETERS"), 0)
+    data = changed(data, WORD_BYTES * HEADER.place("PARAMETERS"), 0)
     data = changed(data, value + WORD_BYTES * VALUE.index("LOCATION"), 1 << 31)
     driver = Driver(code, lambda offset: 0, lambda offset, word: None)
     assert driver.parse(checked(data)) == Status.DAMAGED
