@@ -33,7 +33,7 @@ from pymodel.mechanism.topology import Topology
 HERON_STEPS = 8
 
 
-def length_error(stretch: np.ndarray | float) -> np.ndarray:
+def length_error(stretch: np.ndarray | float) -> Any:
     """Relative error of the length that Heron's method finds, without rounding.
 
     Parameters

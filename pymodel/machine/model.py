@@ -205,7 +205,7 @@ class Twin:
         save: int = 0,
         before: Collection[Location] = (),
         after: Collection[Location] = (),
-    ) -> list[int | None]:
+    ) -> list[int]:
         """Run a program for some steps: evaluations of its kernel, one after the other.
 
         A program with a prologue runs that before; what it stores stops the run, too.
@@ -242,7 +242,7 @@ class Twin:
                 raise ValueError(f"{name}: must be 0 or more, got {number}")
         if every and not program.special:
             raise ProgramError("no re-basing segment to run every so many steps")
-        trace: list[int | None] = []
+        trace: list[Any] = []  # bits; None where nothing was stored
         if program.opening is not None:
             self.run(program.opening, 1)
             if not self.steps_done:
@@ -262,7 +262,7 @@ class Twin:
             self.steps_done += 1
         return trace
 
-    def _trace(self, locations: Collection[Location], trace: list[int | None]) -> None:
+    def _trace(self, locations: Collection[Location], trace: list[Any]) -> None:
         trace += [self.read(location) for location in locations]
         self.cycles += len(locations)
         if locations and not self._settled:  # the last store is still on its way

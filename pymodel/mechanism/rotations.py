@@ -55,7 +55,7 @@ def to_angles(rotation: np.ndarray) -> np.ndarray:
     return np.array([roll, pitch, np.arctan2(-across[0], across[1])]) + 0.0
 
 
-def about_axis(axis: Sequence[float], angle: np.ndarray) -> np.ndarray:
+def about_axis(axis: Sequence[float] | np.ndarray, angle: np.ndarray) -> np.ndarray:
     """Rotations (..., 3, 3) by an angle (...), rad, about a unit vector (Rodrigues' formula)."""
     along = np.asarray(axis, dtype=np.float64)
     cosine, sine = np.cos(angle)[..., None, None], np.sin(angle)[..., None, None]

@@ -382,6 +382,11 @@ class Scenario:
         return FORMULA_STEPS * self.step if has_formula else np.inf
 
     @property
+    def pairs(self) -> tuple[Loop | Spring, ...]:
+        """What joins two bodies, or a body and the ground, beside the tree: loops, then springs."""
+        return (*self.loops, *self.springs)
+
+    @property
     def is_chain(self) -> bool:
         """Whether each body hangs on the one before (anywhere on it), the first on the ground."""
         return all(body.parent == k - 1 for k, body in enumerate(self.bodies))

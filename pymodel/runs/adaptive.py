@@ -70,7 +70,7 @@ def simulate(
     solver = _Solver(scenario, rebase, options)
     states, problem = solver.run(progress)
     recorder = Recorder(scenario, Float64(), limit)
-    error = ToleranceError(f"{scenario.source}: {problem}") if problem else None
+    error: Any = ToleranceError(f"{scenario.source}: {problem}") if problem else None
     try:
         _keep(recorder, solver.mechanism, prepare(Float64Arrays(), scenario, **options), states)
     except SingularError as found:
@@ -83,6 +83,7 @@ def simulate(
     if error is not None:
         error.trajectory = trajectory
         raise error
+    assert trajectory is not None
     return trajectory
 
 
@@ -97,7 +98,7 @@ class RightHandSide:
         Calls so far.
     """
 
-    def __init__(self, scenario: Scenario, mechanism: Mechanism, **options: Any) -> None:
+    def __init__(self, scenario: Scenario, mechanism: Mechanism[Any], **options: Any) -> None:
         self.mechanism = mechanism
         self.evaluations = 0
         self.native = None
@@ -130,10 +131,11 @@ class RightHandSide:
     def rates(self, t: float, state: np.ndarray, t_cut: Any = None) -> Rates:
         """The model's own rates; raises SingularError."""
         q, p = _parts(self.mechanism, state.tolist())
-        return serve(self.mechanism.arithmetic, rates(self.mechanism, q, p, t_cut, t))
+        now: Rates = serve(self.mechanism.arithmetic, rates(self.mechanism, q, p, t_cut, t))
+        return now
 
 
-def _parts(mechanism: Mechanism, state: Any) -> tuple[Any, Any]:
+def _parts(mechanism: Mechanism[Any], state: Any) -> tuple[Any, Any]:
     """q and p of a state."""
     return state[: mechanism.nq], state[mechanism.nq :]
 
@@ -208,7 +210,7 @@ class _Solver:
 def _stepped(solver: scipy.integrate.OdeSolver) -> str | None:
     """Do a step; says why if there is none."""
     try:
-        message = solver.step()
+        message: str | None = solver.step()
     except (ValueError, np.linalg.LinAlgError):  # a Jacobian that is not finite
         message = "Rates are not finite."
     if message is None and not np.isfinite(solver.y).all():
@@ -219,7 +221,9 @@ def _stepped(solver: scipy.integrate.OdeSolver) -> str | None:
 # --- what is looked at at the results -------------------------------------------------------------
 
 
-def _keep(recorder: Recorder, mechanism: Mechanism, many: Mechanism, states: np.ndarray) -> None:
+def _keep(
+    recorder: Recorder, mechanism: Mechanism[Any], many: Mechanism[Any], states: np.ndarray
+) -> None:
     """Keep the results: blocks of them at once, and those with anything wrong one by one.
 
     Raises
@@ -244,17 +248,17 @@ def _keep(recorder: Recorder, mechanism: Mechanism, many: Mechanism, states: np.
 
 
 def _kept_at_once(
-    recorder: Recorder, mechanism: Mechanism, numbers: np.ndarray, states: np.ndarray
+    recorder: Recorder, mechanism: Mechanism[Any], numbers: np.ndarray, states: np.ndarray
 ) -> bool:
     """Keep a block of results if nothing is wrong with any of them."""
-    conditions = []  # of the joint matrices
+    conditions: list[Any] = []  # of the joint matrices
 
     def watch(request: Any, reply: Any) -> None:
         parts = joint_matrix(request, reply)
         if parts is not None:
             rows = [[sum(x) for x in zip(*row, strict=True)] for row in zip(*parts, strict=True)]
-            rows = [[whole(x) for x in row] for row in rows]
-            conditions.append(joint_condition(recorder.scenario, rows))
+            whole_rows: Any = [[whole(x) for x in row] for row in rows]
+            conditions.append(joint_condition(recorder.scenario, whole_rows))
 
     def whole(x: Any) -> np.ndarray:
         return np.broadcast_to(x, len(states))
@@ -266,7 +270,7 @@ def _kept_at_once(
     except SingularError:
         return False
     joint = np.max(conditions, axis=0) if conditions else None
-    eta = None
+    eta: Any = None
     if now.eta is not None:
         entries = np.array([[*map(whole, row)] for row in now.eta])
         eta = eta_condition(recorder.scenario, np.moveaxis(entries, -1, 0))

@@ -14,7 +14,6 @@ import numpy as np
 from matplotlib.animation import FFMpegWriter, PillowWriter
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from pymodel.mechanism.scenario import Scenario
 from pymodel.runs import skeleton
@@ -83,7 +82,7 @@ def animate(
     path = Path(path)
     if path.suffix not in WRITERS:
         raise InputError(f"{path}: must end in {' or '.join(WRITERS)}")
-    writer = WRITERS[path.suffix]
+    writer: Any = WRITERS[path.suffix]
     if not writer.isAvailable():
         raise InputError(f"{path}: needs ffmpeg, which is not installed; a .gif does not")
     check_mechanism(trajectory, scenario)
@@ -158,7 +157,7 @@ def _write(
     _fit(axes, [*(ends for _, ends in members), *springs, *guides, *blocks], tip)
     for place in skeleton.ground_pins(scenario):
         axes.plot(*np.transpose([place]), "^", ms=11, color="black", zorder=2)
-    nowhere = [[]] * len(scenario.gravity)
+    nowhere: list[list[float]] = [[]] * len(scenario.gravity)
     (trace,) = axes.plot(*nowhere, color=BLUE, lw=1.0, zorder=1)
     moving = [_Moving(axes, [ends for _, ends in members], _colours(k for k, _ in members), BAR)]
     if sliders:
@@ -216,7 +215,7 @@ def _colours(bodies: Iterable[int]) -> list[str]:
     return [JOINT_COLOURS[(1 + body) % len(JOINT_COLOURS)] for body in bodies]
 
 
-def _move(line: Line2D, points: np.ndarray) -> None:
+def _move(line: Any, points: np.ndarray) -> None:
     """Give a line other points, (ends, d)."""
     if points.shape[-1] == 2:
         line.set_data(*points.T)

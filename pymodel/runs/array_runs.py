@@ -236,7 +236,7 @@ class Array:
         list of list of dict
             For each call, for each of its rows: bits of every output by name.
         """
-        found = [[] for _ in names]
+        found: list[list[dict[str, int]]] = [[] for _ in names]
         for call, item in zip(self.order(names), given, strict=True):
             found[call].append(self.functions[names[call]].results(item.words))
         return found
@@ -301,7 +301,9 @@ def prepare_array(
         If the machine is too small for them.
     """
     chains = {name: _chain(name, function) for name, function in functions.items()}
-    kernels, given_owners, kept = {}, {}, {}
+    kernels: dict[str, Kernel] = {}
+    given_owners: dict[str, str] = {}
+    kept: dict[tuple[str, str], str] = {}
     for name, chain in chains.items():
         owner = (owners or {}).get(name, name)
         for value in {value for stage in chain.stages.values() for value in stage.kept}:
@@ -311,12 +313,16 @@ def prepare_array(
         kernels |= {key: stage.streamed for key, stage in stages.items()}
         given_owners |= dict.fromkeys(stages, owner)
     programs = schedule_library(machine, apart(kernels, given_owners), thorough)
-    words, starts, image = [], {}, {}
+    words: list[Word] = []
+    starts: dict[str, int] = {}
+    image: dict[Location, int] = {}
     for name, program in programs.items():
         starts[name] = len(words)
         words += program.words
         image |= program.image({})
-    segments, table, found = [], [], {}
+    segments: list[Segment] = []
+    table: list[Function] = []
+    found: dict[str, ArrayFunction] = {}
     for name, chain in chains.items():
         first = len(segments)
         for stage, *fields in chain.parts:
@@ -329,8 +335,8 @@ def prepare_array(
                     repeat,
                     in_stride=in_stride,
                     out_stride=out_stride,
-                    quiet=quiet,
-                    emit=emit,
+                    quiet=bool(quiet),
+                    emit=bool(emit),
                 )
             )
         last = len(segments) - 1

@@ -88,7 +88,7 @@ def _native(scenarios: Sequence[Scenario], arithmetic: str, **options: Any) -> l
     runs = native_runs.simulate_many(scenarios, arithmetic, **options)
     return [
         Outcome.of(scenario, run.trajectory, str(run), arithmetic=arithmetic)
-        if isinstance(run, ArithmeticError)
+        if isinstance(run, RunError)
         else Outcome.of(scenario, run, arithmetic=arithmetic)
         for scenario, run in zip(scenarios, runs, strict=True)
     ]

@@ -16,7 +16,7 @@ import numpy as np
 
 from pymodel.algorithms.rigid_body import control
 from pymodel.arith.numbers import numbers
-from pymodel.arith.scalars import S, SupportsArithmetic
+from pymodel.arith.scalars import S, SupportsArithmetic, SupportsValues
 from pymodel.compile.kernel import Kernel
 from pymodel.compile.robot_kernels import closed_loop
 from pymodel.compile.schedule import schedule
@@ -177,7 +177,7 @@ def simulate(
     return rows
 
 
-def as_floats(arithmetic: SupportsArithmetic[S], rows: Sequence[Sequence[S]]) -> Iterator[list]:
+def as_floats(arithmetic: SupportsValues[S], rows: Sequence[Sequence[S]]) -> Iterator[list[float]]:
     """Rows of scalars as rows of Python floats."""
     return ([arithmetic.to_float(x) for x in row] for row in rows)
 

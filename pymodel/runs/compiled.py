@@ -72,7 +72,9 @@ def library_image(
     ProgramError
         If an engine's trace list or registers are too small for it.
     """
-    programs, parameters, entry = [], {}, 0
+    programs = []
+    parameters: dict[str, Location] = {}
+    entry = 0
     for name, call in library.calls.items():
         program = call.program
         start = dict.fromkeys(program.carried, 0) | dict((initial or {}).get(name, {}))

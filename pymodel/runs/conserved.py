@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -64,7 +65,8 @@ def conserved(scenario: Scenario) -> list[Conserved]:
 
 def has_dampers(scenario: Scenario) -> bool:
     """Whether the energy of a motion changes by viscous damping."""
-    return any(x.damping for x in (*scenario.bodies, *scenario.springs))
+    dampings = [x.damping for x in scenario.bodies] + [x.damping for x in scenario.springs]
+    return any(dampings)
 
 
 def _energy(scenario: Scenario) -> list[Conserved]:
@@ -73,7 +75,8 @@ def _energy(scenario: Scenario) -> list[Conserved]:
     torques = np.zeros(scenario.nq)
     for body, own in zip(scenario.bodies, scenario.q_slices, strict=True):
         if own.stop - own.start == 1:
-            torques[own] = body.torque
+            constant: Any = body.torque  # as nothing is driven
+            torques[own] = constant
 
     def values(run: Trajectory) -> np.ndarray:
         return run.kinetic + run.potential - run.q @ torques
@@ -93,7 +96,7 @@ def _angular_momenta(scenario: Scenario) -> list[Conserved]:
         roots.append(k if body.parent == GROUND else roots[body.parent])
     ends = [
         {GROUND if body == GROUND else roots[body] for body in (pair.body, pair.to)}
-        for pair in (*scenario.loops, *scenario.springs)
+        for pair in scenario.pairs
     ]
     found = []
     for k, body in enumerate(scenario.bodies):
@@ -130,12 +133,11 @@ def _angular_momentum(scenario: Scenario, root: int, bodies: list[int]) -> Conse
 
 def _of_floating(scenario: Scenario) -> list[Conserved]:
     """Momenta of a mechanism that nothing holds on the ground."""
-    pairs = (*scenario.loops, *scenario.springs)
     held = any(body.parent == GROUND and body.joint != FREE for body in scenario.bodies)
-    if held or any(GROUND in (pair.body, pair.to) for pair in pairs):
+    if held or any(GROUND in (pair.body, pair.to) for pair in scenario.pairs):
         return []
     gravity = np.array(scenario.gravity)
-    down = gravity / np.linalg.norm(gravity) if gravity.any() else None
+    down: Any = gravity / np.linalg.norm(gravity) if gravity.any() else None
     found = []
     for axis, name in enumerate("xyz"[: len(gravity)]):
         if not gravity.any() or down[axis] == 0.0:

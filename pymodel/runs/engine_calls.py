@@ -214,7 +214,8 @@ def _placed(
     contexts: Sequence[Mapping[str, int]],
     what: str,
 ) -> dict[Location, int]:
-    machine, found = program.machine, {}
+    machine = program.machine
+    found: dict[Location, int] = {}
     for context in range(machine.contexts):
         values = contexts[min(context, len(contexts) - 1)]
         check_names(what, values, homes)
@@ -291,7 +292,7 @@ class Library:
     calls: dict[str, Call]
 
     def __post_init__(self) -> None:
-        image = {}
+        image: dict[Location, int] = {}
         for name, call in self.calls.items():
             for parameter, location in call.program.parameters.items():
                 bits = call.image[location]

@@ -92,10 +92,12 @@ class Run:
         if not twin.stopped:
             return self.trajectories(words), twin
         stopped_at, again = twin.steps_done, deepcopy(twin)
-        if self.may_lack(words, map(again.read, self.results)):
+        carried: Any = map(again.read, self.results)
+        if self.program.opening is not None and self.may_lack(words, carried):
             again.run(self.program.opening, 1)
             if not again.steps_done:
-                words += map(twin.read, self.lacking(stopped_at))
+                missing: Any = map(twin.read, self.lacking(stopped_at))
+                words += missing
                 stopped_at += 1
                 again.step(self.program.segment(stopped_at, self.every))
                 twin.flags = again.flags
@@ -212,7 +214,7 @@ class Run:
 
 def _keep_right(
     recorder: Recorder,
-    mechanism: step.Mechanism,
+    mechanism: step.Mechanism[Any],
     numbers: np.ndarray,
     q: np.ndarray,
     p: np.ndarray,
@@ -235,25 +237,25 @@ def _keep_right(
 
 
 def _eta_conditions(
-    mechanism: step.Mechanism, numbers: np.ndarray, q: np.ndarray, p: np.ndarray
+    mechanism: step.Mechanism[Any], numbers: np.ndarray, q: np.ndarray, p: np.ndarray
 ) -> np.ndarray | None:
     """Condition numbers (T,) of the eta of rows; None if the rows are to be looked at one by one.
 
     Arrays do not fold, which differs in the sign of a zero, and where zero meets an infinity.
     """
     arrays = FormatArrays(mechanism.arithmetic.fmt)
-    columns = ([arrays.array(x) for x in vector.T] for vector in (q, p))
+    place, momenta = ([arrays.array(x) for x in vector.T] for vector in (q, p))
     try:
-        eta = _eta(mechanism.on(arrays), *columns, numbers)
+        eta = _eta(mechanism.on(arrays), place, momenta, numbers)
     except SingularError:  # of one of them
         return None
     if eta is None:  # all constraints of the loops are redundant
         return None
-    matrices = [[np.broadcast_to(x.values, len(numbers)) for x in row] for row in eta]
-    return eta_condition(mechanism.scenario, np.moveaxis(matrices, (0, 1), (-2, -1)))
+    matrices = np.array([[np.broadcast_to(x.values, len(numbers)) for x in row] for row in eta])
+    return np.asarray(eta_condition(mechanism.scenario, np.moveaxis(matrices, (0, 1), (-2, -1))))
 
 
-def _eta(mechanism: step.Mechanism, q: list, p: list, number: Any) -> Any:
+def _eta(mechanism: step.Mechanism[Any], q: list[Any], p: list[Any], number: Any) -> Any:
     """The matrix eta of the loop closures, which the engine does not show; None without loops."""
     if not mechanism.closed:
         return None

@@ -154,7 +154,7 @@ class Ensemble:
         mesh = (np.tile(x.ravel(), self.count) for x in np.meshgrid(*values, indexing="ij"))
         found = dict(zip(grids, mesh, strict=True))
         for key, axis in self.varied.items():
-            if key not in grids:
+            if not isinstance(axis, Grid):
                 rng = np.random.default_rng([self.seed, *key.encode()])
                 found[key] = axis.draw(rng, len(self))
         return {key: found[key] for key in self.varied}
@@ -256,7 +256,7 @@ def variation(
     data = without_arrays(data)
     for key, value in values.items():
         *way, last = place_of(key)
-        table = data
+        table: Any = data
         for name in way:
             table = table[name]
         table[last] = value
@@ -284,7 +284,7 @@ def kinds(data: dict[str, Any], scenario: Scenario) -> dict[str, str]:
     scenario : Scenario
         What it says.
     """
-    found = {}
+    found: dict[str, str] = {}
     for prefix, table, keys in _tables(data):
         for key in keys:
             value = table.get(key.name, key.default)
@@ -355,21 +355,22 @@ def _parsed(key: str, text: str, kind: str) -> Axis | list[Value]:
             except InputError as error:
                 raise InputError(f"--vary {key}: {error}") from None
         if ":" in text:
-            first, last, size = text.split(":")
+            start, stop, size = text.split(":")
             if not 2 <= int(size) <= MAX_VARIATIONS:
                 at_most = f"2 to {MAX_VARIATIONS} values"
                 raise InputError(f"--vary {key}: a range has {at_most}, got {size}")
-            for end in (first, last):
+            for end in (start, stop):
                 if not math.isfinite(float(end)):
                     raise InputError(f"--vary {key}: must be finite numbers, got {end}")
-            if not math.isfinite(float(last) - float(first)):
-                reason = f"from {first} to {last} is further than a float64 holds"
+            if not math.isfinite(float(stop) - float(start)):
+                reason = f"from {start} to {stop} is further than a float64 holds"
                 raise InputError(f"--vary {key}: {reason}")
-            return np.linspace(float(first), float(last), int(size)).tolist()
+            values: list[Value] = np.linspace(float(start), float(stop), int(size)).tolist()
+            return values
         words = [word.strip() for word in text.split(",")]
         if kind == "torque":
             return [_number_or_formula(word) for word in words]
-        return words if kind == "string" else [float(word) for word in words]
+        return [*words] if kind == "string" else [float(word) for word in words]
     except InputError:
         raise
     except ValueError:

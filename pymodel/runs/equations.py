@@ -168,7 +168,8 @@ class Equations(ABC):
         """
         if q.ndim > 1 and len(q) > 1 and q.size > CHUNK:
             parts = [self.gaps(part) for part in np.array_split(q, 2)]
-            return tuple(np.concatenate(part) for part in zip(*parts, strict=True))
+            gap, jacobian = (np.concatenate(part) for part in zip(*parts, strict=True))
+            return gap, jacobian
         return self._gaps(q)
 
     @abstractmethod

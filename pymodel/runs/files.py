@@ -138,23 +138,24 @@ def _write_run(
         shutil.copyfile(source, new / SCENARIO)
         digest = _digest(new / SCENARIO)
 
-    write_csv(new / RUN, run.trajectory)
+    write_csv(new / RUN, run.kept)
     if twin is not None:
-        twin = twin.first(len(run.trajectory))
+        twin = twin.first(len(run.kept))
         write_csv(new / TWIN, twin)
-    exact, missing = None, "not asked for"
+    exact: Trajectory | None = None
+    missing: str | None = "not asked for"
     if with_reference:
         exact, missing = _reference(run)
         if exact is not None:
             write_csv(new / REFERENCE, exact)
     found = None
     if forces:
-        found = joint_forces(run.scenario, run.trajectory)
+        found = joint_forces(run.scenario, run.kept)
         write_forces(new / FORCES, found)
         force_plot.plot_forces(found, run.scenario, path=new / FORCE_PLOT)
     summary = summarise(run, exact, missing, twin, found) | {DIGEST: digest}
     plots.plot_run(
-        run.trajectory,
+        run.kept,
         exact,
         new,
         run.scenario.name,
@@ -168,12 +169,15 @@ def _write_run(
 
 def _reference(run: FinishedRun) -> tuple[Trajectory | None, str | None]:
     """The reference as far as it goes, and why no further."""
+    exact: Trajectory | None
+    missing: str | None
     try:
         with progress(f"{run.scenario.name}: reference", unit="rows") as update:
-            exact, missing = lagrangian.simulate(run.scenario, run.trajectory.t, update), None
+            exact = lagrangian.simulate(run.scenario, run.kept.t, update)
+        missing = None
     except lagrangian.NoReferenceError as error:
         exact, missing = error.trajectory, str(error)
-    return exact and with_signs_of(run.trajectory, exact, run.scenario), missing
+    return exact and with_signs_of(run.kept, exact, run.scenario), missing
 
 
 def animate_run(out_dir: str | os.PathLike[str], scenario: Scenario) -> Path:

@@ -95,3 +95,9 @@ class FinishedRun:
     arithmetic: str = "float32"
     options: Mapping[str, Any] = field(default_factory=dict)
     hardware: HardwareResult | None = None
+
+    @property
+    def kept(self) -> Trajectory:
+        """The trajectory of a run that has kept a step."""
+        assert self.trajectory is not None
+        return self.trajectory

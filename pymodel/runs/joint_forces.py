@@ -153,7 +153,7 @@ def joint_forces(scenario: Scenario, trajectory: Trajectory) -> JointForces:
 
 
 def _evaluated(
-    mechanism: Mechanism, trajectory: Trajectory, rows: np.ndarray
+    mechanism: Mechanism[Any], trajectory: Trajectory, rows: np.ndarray
 ) -> tuple[np.ndarray, ...]:
     """The arrays of a :class:`JointForces` after ``t``, of some rows."""
     scenario, space = mechanism.scenario, mechanism.space
@@ -176,7 +176,7 @@ def _evaluated(
     return tuple(arrays)
 
 
-def _columns(vector: Vector | None, count: int, size: int) -> np.ndarray:
+def _columns(vector: Vector[Any] | None, count: int, size: int) -> np.ndarray:
     if not vector:
         return np.zeros((count, size))
     return np.stack([np.broadcast_to(x, count) for x in vector], axis=-1)
@@ -225,16 +225,17 @@ def read_forces(path: str | os.PathLike[str]) -> JointForces:
     TrajectoryError
         If it is not one: one line with file, line and reason.
     """
-    sizes = (0, 0, 0, False)
+    nv = bodies = loops = 0
+    spatial = False
 
     def names(header: list[str]) -> list[str]:
-        nonlocal sizes
+        nonlocal nv, bodies, loops, spatial
         patterns = (r"qdd\d+", r"joint\d+_force_x", r"loop\d+_force_x")
-        sizes = (*(numbered(header, name) for name in patterns), "joint0_force_z" in header)
-        return _column_names(*sizes)
+        nv, bodies, loops = (numbered(header, name) for name in patterns)
+        spatial = "joint0_force_z" in header
+        return _column_names(nv, bodies, loops, spatial)
 
     columns = read_columns(path, names, "joint forces (t, qdd0.., joint0_force_x, ..)")
-    nv, bodies, loops, spatial = sizes
     t, *values = columns.values()
     rates, rest = np.split(np.array(values).T, [nv], axis=1)
     components = sum(len(axes[spatial]) for axes in AXES.values())

@@ -74,7 +74,7 @@ def _of_posture(scenario: Scenario, trajectory: Trajectory) -> Iterator[str]:
 def _of_inertias(scenario: Scenario) -> Iterator[str]:
     """Of moments of inertia that no body has."""
     for index, body in enumerate(scenario.bodies if scenario.spatial else ()):
-        lowest, middle, highest = moments = np.linalg.eigvalsh(inertia_matrix(body.inertia))
+        lowest, middle, highest = moments = np.linalg.eigvalsh(inertia_matrix(body.moments))
         if are_of_no_body(moments):
             name = f" ({body.name})" if body.name else ""
             yield (
@@ -87,7 +87,7 @@ def _of_springs(scenario: Scenario, trajectory: Trajectory, arithmetic: str) -> 
     """Of springs so far from their natural length that the algorithm misses their length."""
     limit = max(length_error(STRETCH), scalars.parse(arithmetic).unit_roundoff)
     for index, length, time in trajectory.spring_lengths or ():
-        natural = scenario.springs[index].length
+        natural = scenario.springs[int(index)].length
         error = length_error(length / natural)
         if error > limit:
             yield (

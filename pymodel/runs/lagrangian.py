@@ -97,7 +97,7 @@ class Lagrangian(Equations):
 
     def __init__(self, scenario: Scenario) -> None:
         super().__init__(scenario)
-        bodies, pairs = scenario.bodies, (*scenario.loops, *scenario.springs)
+        bodies, pairs = scenario.bodies, scenario.pairs
         n = len(bodies)
         self.mass = np.repeat([body.mass for body in bodies], 2)
         self.weight = self.mass * np.tile(scenario.gravity, n)
@@ -132,15 +132,18 @@ class Lagrangian(Equations):
 
     def _arms(self, q: np.ndarray) -> np.ndarray:
         """The arms (..., arms) in the ground frame, m, for q (..., n)."""
-        return self.arms * np.exp(1j * (self.turns @ q[..., None])[..., 0])
+        found: np.ndarray = self.arms * np.exp(1j * (self.turns @ q[..., None])[..., 0])
+        return found
 
     def _arm_rates(self, arms: np.ndarray, qd: np.ndarray) -> np.ndarray:
         """Time derivatives of the arms, m/s, (arms,)."""
-        return 1j * (self.turns @ qd) * arms
+        found: np.ndarray = 1j * (self.turns @ qd) * arms
+        return found
 
     def _points(self, arms: np.ndarray) -> np.ndarray:
         """Centres of mass, gaps of loops and vectors along springs, m, (..., 2 points)."""
-        return (self.points @ arms[..., None])[..., 0].view(np.float64)
+        found: np.ndarray = (self.points @ arms[..., None])[..., 0].view(np.float64)
+        return found
 
     def _by_angles(self, arms: np.ndarray) -> np.ndarray:
         """Derivative of :meth:`_points` by the joint angles, m, (..., n, 2 points).
@@ -148,11 +151,13 @@ class Lagrangian(Equations):
         Of the arms' rates its time derivative.
         """
         turned = 1j * self.turns.T * arms[..., None, :]
-        return (turned @ self.points.T).view(np.float64)
+        found: np.ndarray = (turned @ self.points.T).view(np.float64)
+        return found
 
     def _mass_matrix(self, derivative: np.ndarray) -> np.ndarray:
         centres = derivative[:, self.centres]
-        return (centres * self.mass) @ centres.T + self.rotary
+        found: np.ndarray = (centres * self.mass) @ centres.T + self.rotary
+        return found
 
     def mass_matrix(self, q: np.ndarray) -> np.ndarray:
         """Joint-space mass matrix M(q), kg m^2, (n, n), symmetric positive definite."""
@@ -166,7 +171,8 @@ class Lagrangian(Equations):
         self, arms: np.ndarray, derivative: np.ndarray, q: np.ndarray, qd: np.ndarray, t: float
     ) -> np.ndarray:
         gravity = derivative[:, self.centres] @ self.weight
-        joints = gravity + self.torque(t) - self.spring * (q - self.rest) - self.damping * qd
+        drives = self.spring * (q - self.rest)
+        joints: np.ndarray = gravity + self.torque(t) - drives - self.damping * qd
         if not self.scenario.springs:
             return joints
         # J^T f of the springs' ends.
@@ -174,7 +180,8 @@ class Lagrangian(Equations):
         vectors = self._points(arms)[self.springs].reshape(-1, 2)
         rates = (qd @ along).reshape(-1, 2)
         each = zip(self.scenario.springs, vectors, rates, strict=True)
-        return joints + along @ np.concatenate([spring_force(*one) for one in each])
+        joints += along @ np.concatenate([spring_force(*one) for one in each])
+        return joints
 
     def forces(self, q: np.ndarray, qd: np.ndarray, t: float = 0.0) -> np.ndarray:
         """Gravity, springs, dampers and joint torques by joint at the time t (s), N m, (n,)."""
@@ -197,7 +204,10 @@ class Lagrangian(Equations):
         arms, derivative, rate = motion
         # Momenta of the centres of mass would change by this much at qdd = 0.
         change = self.mass * (qd @ rate[:, self.centres])
-        return self._forces(arms, derivative, q, qd, t) - derivative[:, self.centres] @ change
+        found: np.ndarray = (
+            self._forces(arms, derivative, q, qd, t) - derivative[:, self.centres] @ change
+        )
+        return found
 
     def accelerations(self, q: np.ndarray, qd: np.ndarray, t: float = 0.0) -> np.ndarray:
         """Accelerations qdd = M^-1 (f - h) of the tree at the time t (s), rad/s^2, (n,)."""
@@ -223,7 +233,8 @@ class Lagrangian(Equations):
         centres = self._by_angles(self._arms(q))[..., self.centres]
         # M qd without forming M: that of the centres' momenta, and the constant part for rotation.
         momenta = (qd[..., None, :] @ centres) * self.mass
-        return (centres @ momenta.swapaxes(-1, -2))[..., 0] + qd @ self.rotary
+        found: np.ndarray = (centres @ momenta.swapaxes(-1, -2))[..., 0] + qd @ self.rotary
+        return found
 
     def canonical_rates(
         self, q: np.ndarray, p: np.ndarray, t: float = 0.0
@@ -565,12 +576,12 @@ def _singular_time(equations: Equations, motion: scipy.integrate.DenseOutput) ->
     passes zero.
     """
     nq = equations.scenario.nq
-    before, after = motion.t_old, motion.t
+    before, after = float(motion.t_old), float(motion.t)
     _, jacobian = equations.gaps(motion(before)[:nq])
     free = np.linalg.svd(jacobian)[2][len(jacobian) :]
 
     def side(jacobian: np.ndarray) -> float:
-        return np.linalg.slogdet(np.concatenate((jacobian, free)))[0]
+        return float(np.linalg.slogdet(np.concatenate((jacobian, free)))[0])
 
     start = side(jacobian)
 

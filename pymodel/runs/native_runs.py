@@ -17,6 +17,7 @@ from pymodel.algorithms.conditions import eta_condition, joint_condition
 from pymodel.algorithms.requests import BASE, RECORDED_BASES, SingularError
 from pymodel.algorithms.step import Mechanism, prepare
 from pymodel.arith import scalars
+from pymodel.arith.errors import RunError
 from pymodel.arith.fp import INEXACT
 from pymodel.compile import native
 from pymodel.compile.registry import clock_names, split_state, state_names, t_cut_names
@@ -103,7 +104,7 @@ def simulate_many(
     arithmetic: str | scalars.Float64 | scalars.BitExact = "float64",
     limit: float | None = None,
     **options: Any,
-) -> list[Trajectory | ArithmeticError]:
+) -> list[Trajectory | RunError]:
     """Run many scenarios as native code, those of one structure at once.
 
     Parameters
@@ -123,7 +124,7 @@ def simulate_many(
     ScenarioError, ValueError, RecordingError, NoCompilerError
         As :func:`simulate`.
     """
-    found: dict[int, Trajectory | ArithmeticError] = {}
+    found: dict[int, Trajectory | RunError] = {}
     for group in _several(scenarios, arithmetic, limit, options):
         if len(group.systems) > 1:
             group.run(None)
@@ -138,7 +139,7 @@ class _System:
 
     number: int
     scenario: Scenario
-    mechanism: Mechanism
+    mechanism: Mechanism[Any]
     recorder: Recorder
     state: State
 
@@ -168,14 +169,14 @@ class _System:
         kept = scenario.steps, scenario.save, scenario.integrator
         springs = [spring.structure for spring in mechanism.springs]
         drives = {k: drive.structure for k, drive in mechanism.drives.items()}
-        wiring = topology.parents, topology.joints, springs, drives
+        wiring: tuple[Any, ...] = topology.parents, topology.joints, springs, drives
         if not scenario.pins_only:
             wiring += tuple(step and step.kernel.structure for step in self.steps(options))
         return repr((type(mechanism).__name__, *kept, *wiring))
 
     def finished(
-        self, group: _NativeSteps, arithmetic: Any, limit: float | None, options: Mapping
-    ) -> Trajectory | ArithmeticError:
+        self, group: _NativeSteps, arithmetic: Any, limit: float | None, options: Mapping[str, Any]
+    ) -> Trajectory | RunError:
         """Its trajectory, or the error that ended it."""
         try:
             if len(group.systems) > 1 and group.flags in (0, INEXACT):
@@ -260,14 +261,14 @@ class _NativeSteps:
             if progress:
                 progress(step, steps)
         for k in np.flatnonzero(running) if not self.alone else [0]:
-            self._leave(k, {name: column[k] for name, column in state.items()}, step)
+            self._leave(int(k), {name: column[k] for name, column in state.items()}, step)
 
     def _build(self) -> None:
         self.main, special = self.systems[0].steps(self.options)
         self.kernel = native.build(
             self.main.kernel,
             self.arithmetic,
-            special and special.kernel,
+            None if special is None else special.kernel,
             lanes=1 if self.alone else None,
             flags=isinstance(self.arithmetic, scalars.BitExact),
             own_parameters=not self.alone,
@@ -298,7 +299,7 @@ class _NativeSteps:
         self, state: Mapping[str, np.ndarray], first: int, steps: int, running: np.ndarray
     ) -> tuple[dict[str, np.ndarray], np.ndarray]:
         """Run a chunk and keep it, as far as everything is right; steps done, of each system."""
-        again = {"first": first, "every": self.every, "parameters": self.parameters}
+        again: dict[str, Any] = {"first": first, "every": self.every, "parameters": self.parameters}
         self.kernel.flags = 0
         after, trace = self.kernel.advance(state, steps, **again)
         trace = {name: column.astype(float) for name, column in trace.items()}
@@ -321,19 +322,21 @@ class _NativeSteps:
             recorder.extend(*(kind[:, kept, k].T for kind in kinds))
         return after, done
 
-    def _conditions(self, trace: Mapping[str, np.ndarray]) -> tuple:
+    def _conditions(self, trace: Mapping[str, np.ndarray]) -> tuple[Any, Any]:
         """Largest condition numbers (T, N) of eta and of the joint matrices; None without any."""
-        eta = joint = None
+        eta: Any = None
+        joint: Any = None
         if self.main.eta:
             matrices = np.array([[trace[name] for name in row] for row in self.main.eta])
             eta = eta_condition(self.scenario, np.moveaxis(matrices, (0, 1), (-2, -1)))
         if self.main.joint:
-            matrices = [self._sum(parts, trace) for parts in self.main.joint]
-            joint = np.max([joint_condition(self.scenario, matrix) for matrix in matrices], 0)
+            sums: list[Any] = [self._sum(parts, trace) for parts in self.main.joint]
+            found: list[Any] = [joint_condition(self.scenario, matrix) for matrix in sums]
+            joint = np.max(found, 0)
         return eta, joint
 
     @staticmethod
-    def _sum(parts: Sequence, trace: Mapping[str, np.ndarray]) -> np.ndarray:
+    def _sum(parts: Sequence[Any], trace: Mapping[str, np.ndarray]) -> np.ndarray:
         return np.sum([[[trace[name] for name in row] for row in part] for part in parts], axis=0)
 
     def _right(
@@ -341,7 +344,7 @@ class _NativeSteps:
     ) -> np.ndarray:
         """Whether the model would go on after each step, (T, N)."""
         judged = [x for name, x in trace.items() if not name.startswith("joint")]
-        right = np.isfinite(judged).all(axis=0)
+        right: Any = np.isfinite(judged).all(axis=0)
         for name in self.main.nonzero:
             right &= trace[name] != 0.0
         if joint is not None:

@@ -46,7 +46,7 @@ from pymodel.runs.equations import (
 UP = np.array([0.0, 0.0, 1.0])
 
 
-def _vector(values: Sequence[float]) -> np.ndarray:
+def _vector(values: Sequence[float] | np.ndarray) -> np.ndarray:
     """A vector of the plane or of space as one of space."""
     return np.array((*values, 0.0)[:3])
 
@@ -63,7 +63,7 @@ class _Joint:
 
     @classmethod
     def of(cls, body: Body, spatial: bool) -> _Joint:
-        angles = body.rotation if spatial else (0.0, 0.0, body.rotation)
+        angles = body.rotation if isinstance(body.rotation, tuple) else (0.0, 0.0, body.rotation)
         attach = np.zeros(3) if body.joint == FREE else _vector(body.attach)
         axis = UP if body.axis is None else _vector(body.axis)
         return cls(body, spatial, attach, rotations.from_angles(angles), axis)
@@ -190,7 +190,7 @@ class NewtonEuler(Equations):
         self.mass = np.array([body.mass for body in bodies])
         self.inertia = np.array(
             [
-                inertia_matrix(body.inertia) if spatial else np.diag((0.0, 0.0, body.inertia))
+                inertia_matrix(body.moments) if spatial else np.diag((0.0, 0.0, body.inertia))
                 for body in bodies
             ]
         )
@@ -278,7 +278,7 @@ class NewtonEuler(Equations):
             if loop.axis:
                 turning = motion.angular[loop.body] - motion.angular[loop.to]
                 change = motion.angular_rate[loop.body] - motion.angular_rate[loop.to]
-                directions = rotations.hinge_directions(loop.to_axis)
+                directions = rotations.hinge_directions(loop.directions[1])
                 turning, change = motion.along(loop.to, directions, turning, change)
                 jacobian.append(turning)
                 rate.append(change)

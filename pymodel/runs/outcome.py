@@ -71,8 +71,8 @@ class Outcome:
         The warnings of one that is done are those that need no other run
         (:func:`pymodel.runs.judgement.warnings_of`): nothing is said of its float64 twin.
         """
-        finite = trajectory and trajectory.finite_part()
-        if finite is not None and len(finite) < len(trajectory):
+        finite = None if trajectory is None else trajectory.finite_part()
+        if finite is not None and trajectory is not None and len(finite) < len(trajectory):
             stopped = stopped or f"{scenario.source}: {ENERGY_NOT_FINITE}"
         status, reason = (STOPPED, stopped) if stopped else (DONE, "")
         if not finite:

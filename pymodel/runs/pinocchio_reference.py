@@ -6,7 +6,7 @@ seen to be these, the armature, and the configuration of a continuous joint as c
 has no joint damping.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from xml.etree import ElementTree
 
@@ -20,6 +20,7 @@ from pymodel.algorithms.rigid_body.functions import (
     force_columns,
 )
 from pymodel.mechanism import urdf
+from pymodel.mechanism.moments import ROUNDING
 from pymodel.mechanism.robot import FIXED_BASE, Robot
 from pymodel.runs.closed_loop import ClosedLoop
 
@@ -54,7 +55,7 @@ def _check_placement(robot: Robot, joint: str, ours: pinocchio.SE3, theirs: pino
     """Refuse a placement that is not Pinocchio's, but for snapped entries."""
     turned = np.abs(ours.rotation - theirs.rotation).max()
     shifted = np.abs(ours.translation - theirs.translation).max()
-    rounding = urdf.ROUNDING * np.abs(theirs.translation).max()
+    rounding = ROUNDING * np.abs(theirs.translation).max()
     if turned > urdf.SNAP_ROTATION or shifted > urdf.SNAP_OFFSET + rounding:
         reason = f"not where Pinocchio has it: turned by {turned:.3g}, shifted by {shifted:.3g} m"
         raise urdf.RobotError(robot.source, f"joint {joint}", reason)
@@ -88,13 +89,13 @@ def _as_read(path: str) -> str:
 
 def configuration(model: pinocchio.Model, q: np.ndarray) -> np.ndarray:
     """A configuration as Pinocchio has it: a continuous joint by cosine and sine."""
-    q, found = list(q), []
+    left, found = list(q), []
     for joint in list(model.joints)[1:]:
         if joint.nq == 2:
-            angle = q.pop(0)
+            angle = left.pop(0)
             found += [np.cos(angle), np.sin(angle)]
         else:
-            found += [q.pop(0) for _ in range(joint.nq)]
+            found += [left.pop(0) for _ in range(joint.nq)]
     return np.array(found)
 
 
@@ -207,7 +208,7 @@ def _forward_derivatives_given(
 
 
 #: Function -> its results, as a sequence of arrays.
-_EVALUATE = {
+_EVALUATE: dict[str, Callable[..., Any]] = {
     "ID": lambda *given: [pinocchio.rnea(*given)],
     "FD": lambda *given: [pinocchio.aba(*given)],
     "M": lambda *given: [_mass_matrix(*given[:3])],

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -340,7 +340,7 @@ def _joints(
     many = trajectory.nq > len(JOINT_COLOURS)  # a colour for each joint, a dash for each component
     scaled = len(joints) > len(JOINT_COLOURS)
     colours: Colormap = mpl.colormaps["cividis"] if scaled else ListedColormap(JOINT_COLOURS)
-    scale = mpl.cm.ScalarMappable(Normalize(0, joints[-1]), colours)
+    scale: Any = mpl.cm.ScalarMappable(Normalize(0, joints[-1]), colours)
 
     def colour_of(joint: int) -> Any:
         return scale.to_rgba(joint) if scaled else colours(joints.index(joint))
@@ -359,7 +359,7 @@ def _joints(
             width = STYLE["lines.linewidth"] * (1.0 if many else 2.5 - 1.5 * (k + 1) / count)
             style = {"color": colour, "lw": width, "ls": dashes.get(part, "-")}
             axes.plot(trajectory.t, values[:, k], label=name, **style)
-            if exact is not None:
+            if reference is not None and exact is not None:
                 axes.plot(reference.t, exact[:, k], **other)
         axes.set_ylabel(panel.text)
         if len(dashes) > 1:
@@ -528,16 +528,17 @@ def _draw_motion(figure: Figure, axes: Axes, run: Trajectory, scenario: Scenario
     of_bodies = skeleton.pins(scenario, q)
     for place, row in enumerate(drawn):
         fade = FAINTEST + (1 - FAINTEST) * (place / max(len(drawn) - 1, 1)) ** 2
-        bar = {"color": colours(times(run.t[row])), "alpha": fade, "zorder": 2 + place}
+        colour = colours(times(run.t[row]))
+        bar: dict[str, Any] = {"color": colour, "alpha": fade, "zorder": 2 + place}
         for points in ends:
             axes.plot(*points[place].T, lw=5, solid_capstyle="round", **bar)
-        thin = {"alpha": fade, "lw": 1.0, "zorder": 1.8}
+        thin: dict[str, Any] = {"alpha": fade, "lw": 1.0, "zorder": 1.8}
         for spring in springs:
             axes.plot(*spring[place].T, color=bar["color"], **thin)
         for slider in sliders:
             axes.plot(*slider.guide[place].T, color="black", **thin)
             axes.plot(*slider.block[place].T, lw=BLOCK_WIDTH, solid_capstyle="butt", **bar)
-        pins = {"mfc": "white", "mec": "black", "alpha": fade, "zorder": 3 + place}
+        pins: dict[str, Any] = {"mfc": "white", "mec": "black", "alpha": fade, "zorder": 3 + place}
         axes.plot(*of_bodies[place].T, "o", ms=5, **pins)
     for path in skeleton.traced_points(scenario, run):
         segments = np.stack((path[:-1], path[1:]), axis=1)
@@ -549,11 +550,11 @@ def _draw_motion(figure: Figure, axes: Axes, run: Trajectory, scenario: Scenario
     square_limits(axes)
     axes.set_title("bars at equal intervals of time, and the path of the tip")
     scale = mpl.cm.ScalarMappable(times, colours)
-    pad = {"pad": 0.1} if scenario.spatial else {}
+    pad: dict[str, Any] = {"pad": 0.1} if scenario.spatial else {}
     figure.colorbar(scale, ax=axes, label="time [s]", shrink=0.8, aspect=40, **pad)
 
 
-def mechanism_axes(figure: Figure, place: Any, scenario: Scenario) -> Axes:
+def mechanism_axes(figure: Figure, place: Any, scenario: Scenario) -> Any:
     """Axes for a picture of a mechanism; in space what gravity is along the most points upwards.
 
     Parameters
@@ -565,19 +566,21 @@ def mechanism_axes(figure: Figure, place: Any, scenario: Scenario) -> Axes:
     """
     if not scenario.spatial:
         return figure.add_subplot(place)
-    space = {"projection": "3d", "proj_type": "ortho", "computed_zorder": False}
-    axes = figure.add_subplot(place, **space)
+    space: dict[str, Any] = {"projection": "3d", "proj_type": "ortho", "computed_zorder": False}
+    axes: Any = figure.add_subplot(place, **space)
     pull = np.abs(scenario.gravity)
     axes.view_init(*VIEW, vertical_axis="xyz"[pull.argmax() if pull.any() else -1])
     return axes
 
 
-def lines(axes: Axes, segments: Sequence[np.ndarray], **style: Any) -> LineCollection:
+def lines(axes: Any, segments: Any, **style: Any) -> LineCollection:
     """Draw lines, shape (ends, d) each, as one artist; axes of a plane or of space."""
     if axes.name != "3d":
-        return axes.add_collection(LineCollection(segments, **style))
+        flat: LineCollection = axes.add_collection(LineCollection(segments, **style))
+        return flat
     axes.auto_scale_xyz(*np.concatenate(segments).T, had_data=axes.has_data())
-    return axes.add_collection3d(Line3DCollection(segments, **style))
+    found: LineCollection = axes.add_collection3d(Line3DCollection(segments, **style))
+    return found
 
 
 def square_limits(axes: Axes) -> None:
@@ -598,7 +601,7 @@ def square_limits(axes: Axes) -> None:
     axes.set_ylabel("y [m]")
 
 
-def _box_limits(axes: Axes) -> None:
+def _box_limits(axes: Any) -> None:
     """Set equal scales in a box that is not too flat."""
     limits = np.array([getattr(axes, f"get_{name}lim")() for name in "xyz"])
     halves = np.ptp(limits, axis=1) / 2

@@ -86,9 +86,10 @@ class Recorder:
         self.scenario = scenario
         self.arithmetic = arithmetic
         self.step = 0  # the one being computed
-        self.rows = []  # of the kept steps, one or many at once: numbers, q, qd, p
-        self.condition = None  # largest condition number of eta (43) so far
-        self.condition_step = None
+        # Of the kept steps, one or many at once: numbers, q, qd, p.
+        self.rows: list[tuple[Any, ...]] = []
+        self.condition: float | None = None  # largest condition number of eta (43) so far
+        self.condition_step = 0  # of that one
         self.limited = limit is not None  # by the caller, and not by the arithmetic
         if limit is None:
             limit = joint_limit(arithmetic.unit_roundoff)
@@ -98,12 +99,15 @@ class Recorder:
             self.limit = float(limit)
         except OverflowError:
             self.limit = math.inf
-        self.joint_condition = None  # largest condition number of a joint matrix (33) so far
-        self.joint_condition_step = None
+        # Largest condition number of a joint matrix (33) so far.
+        self.joint_condition: float | None = None
+        self.joint_condition_step = 0  # of that one
         springs = enumerate(scenario.springs)
         self.natural = {k: x.length for k, x in springs if x.length and x.stiffness}
-        self.spring_lengths = {}  # of these the error, length and step that were worst so far
-        self.unseen = []  # steps whose springs are still to be looked at: numbers, q
+        # Of these the error, length and step that were worst so far.
+        self.spring_lengths: dict[int, tuple[Any, ...]] = {}
+        # Steps whose springs are still to be looked at: numbers, q.
+        self.unseen: list[tuple[Any, np.ndarray]] = []
         self.steps_unseen = 0
         self.q = scenario.q0.tolist()  # before the present step
 
@@ -132,7 +136,7 @@ class Recorder:
         what = "its joint's angle" if scenario.spatial else f"its angle, {what},"
         ends = f"rad; sine and cosine end at 2^17 = {ANGLE_LIMIT:.0f} rad"
         times = [number * scenario.step for number in (self.step, self.step + 1)]
-        angles = []
+        angles: list[float] = []
         for k, body in enumerate(scenario.bodies):
             inner = 0.0 if scenario.spatial or body.parent == GROUND else angles[body.parent]
             own = self.q[scenario.q_slices[k]][-1] if body.joint in turning else 0.0
@@ -140,13 +144,13 @@ class Recorder:
             name = f" ({body.name})" if body.name else ""
             if abs(angles[k]) >= ANGLE_LIMIT:
                 return f"body[{k}]{name}: {what} is {angles[k]:.9g} {ends}"
-            torque = formula.parse(body.torque) if isinstance(body.torque, str) else body.torque
+            torque = formula.parse(body.torque) if isinstance(body.torque, str) else 0.0
             largest = max((abs(x) for t in times for x in formula.angles(torque, t)), default=0.0)
             if largest >= ANGLE_LIMIT:
                 return f"body[{k}]{name}.torque: an angle of its formula is {largest:.9g} {ends}"
         return None
 
-    def begin(self, q: Sequence, p: Sequence) -> None:
+    def begin(self, q: Sequence[Any], p: Sequence[Any]) -> None:
         """Take the state before the present step.
 
         Raises
@@ -167,7 +171,7 @@ class Recorder:
         parts = joint_matrix(request, reply)
         if parts is None:
             return
-        to_float = self.arithmetic.to_float
+        to_float: Any = self.arithmetic.to_float
         floats = [[[to_float(x) for x in row] for row in part] for part in parts]
         condition = float(joint_condition(self.scenario, np.sum(floats, axis=0)))
         if self.joint_condition is None or condition > self.joint_condition:
@@ -177,7 +181,7 @@ class Recorder:
             most = f"the limit is {self.limit:g}" if self.limited else f"too much for {name}"
             raise SingularError(f"joint matrix (33) has condition {condition:.1e}, {most}")
 
-    def check(self, *vectors: Sequence) -> list[list[float]]:
+    def check(self, *vectors: Sequence[Any]) -> list[list[float]]:
         """The vectors as floats.
 
         Raises
@@ -190,7 +194,9 @@ class Recorder:
             raise NonFiniteError(self.where(NOT_FINITE))
         return floats
 
-    def keep(self, q: Sequence, qd: Sequence, p: Sequence, eta: Sequence | None) -> None:
+    def keep(
+        self, q: Sequence[Any], qd: Sequence[Any], p: Sequence[Any], eta: Sequence[Any] | None
+    ) -> None:
         """Record the state before the present step, if it is one of those to keep.
 
         Parameters
@@ -227,7 +233,9 @@ class Recorder:
         self._watch_springs(numbers, q)
         self.rows.append((numbers, q, qd, p))
 
-    def _watch_springs(self, numbers: Sequence, q: Sequence) -> None:
+    def _watch_springs(
+        self, numbers: Sequence[int] | np.ndarray, q: Sequence[Any] | np.ndarray
+    ) -> None:
         """Watch springs with a natural length in steps: their numbers (T,), and (T, nq)."""
         if not self.natural:
             return
@@ -282,7 +290,7 @@ class Recorder:
                 self.joint_condition_step = number(worst)
 
     def _check_condition(self, eta: Sequence[Sequence[float]]) -> None:
-        condition = float(eta_condition(self.scenario, eta))
+        condition = float(eta_condition(self.scenario, np.asarray(eta)))
         if self.condition is None or not condition <= self.condition:
             self.condition, self.condition_step = condition, self.step
         if not condition * self.arithmetic.unit_roundoff < UNSOLVABLE:
@@ -319,7 +327,7 @@ class Recorder:
         ]
         return trajectory
 
-    def partial(self, error: Exception) -> Exception:
+    def partial(self, error: RunError) -> RunError:
         """The error, with what there is so far as its ``trajectory`` (None if nothing)."""
         error.trajectory = self.trajectory() if self.rows else None
         return error

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -135,27 +136,27 @@ def call(
     """
     if function not in FUNCTIONS:
         raise InputError(f"function {function!r}: must be one of {', '.join(FUNCTIONS)}")
-    arithmetic = arithmetic_on(target, arithmetic)
+    ar = arithmetic_on(target, arithmetic)
     external = _pushed(robot, function, table)
     given, warnings = _checked(robot, function, table, external)
     rows = len(next(iter(given.values())))
     if target == NATIVE:
-        return _natively(robot, function, external, arithmetic, given, warnings)
+        return _natively(robot, function, external, ar, given, warnings)
     kernel = recorded(robot, function, external=external)
     exact = kernel.evaluate(scalars.Float64Arrays(), given)
     exact = {name: np.broadcast_to(x, rows) for name, x in exact.items()}
     exact = full_table(robot, function, exact, rows)
-    if isinstance(arithmetic, scalars.Float64) or not kernel.outputs:
+    if isinstance(ar, scalars.Float64) or not kernel.outputs:
         return Answer(exact, warnings=(*warnings, *_spoiled(exact)))
-    batch = _counted(watch, bits_of(arithmetic.fmt, given))
+    batch = _counted(watch, bits_of(ar.fmt, given))
     if target == STEP:
-        engine = prepare(machine or Machine(), robot, function, arithmetic.fmt, external)
+        engine = prepare(machine or Machine(), robot, function, ar.fmt, external)
         found, flags = _on_engine(engine, batch)
         cycles = engine.program.main
     else:
-        found, flags, cycles = *_on_model(kernel, arithmetic, batch), None
-    angles = _angles(robot, arithmetic.fmt, given)
-    values = floats_of(arithmetic.fmt, kernel.outputs, found)
+        found, flags, cycles = *_on_model(kernel, ar, batch), None
+    angles = _angles(robot, ar.fmt, given)
+    values = floats_of(ar.fmt, kernel.outputs, found)
     table = full_table(robot, function, values, rows)
     return Answer(table, flags, cycles, (*warnings, *_spoiled(table, exact, angles)))
 
@@ -170,29 +171,30 @@ def _natively(
 ) -> Answer:
     """A batch as native code, and in float64 beside it."""
     rows = len(next(iter(given.values())))
-    exact_only, by_numpy = isinstance(arithmetic, scalars.Float64), False
+    fmt = None if isinstance(arithmetic, scalars.Float64) else arithmetic.fmt
+    by_numpy = False
 
     def table(values: Mapping[str, np.ndarray]) -> Table:
         return full_table(robot, function, values, rows)
 
     try:
         exact = table(_built(robot, function, external).evaluate(given))
-        if exact_only:
+        if fmt is None:
             return Answer(exact, warnings=(*warnings, *_spoiled(exact)))
         code = _built(robot, function, external, arithmetic.name)
         values, flags = code.evaluate_with_flags(given)
     except native.NoCompilerError as error:
-        lost = "" if exact_only else ", without float flags"
+        lost = "" if fmt is None else ", without float flags"
         warnings, by_numpy = [*warnings, f"{error}; numpy computed this{lost}"], True
         kernel = recorded(robot, function, external=external)
         found = kernel.evaluate(scalars.Float64Arrays(), given)
         exact = table({name: np.broadcast_to(x, rows) for name, x in found.items()})
-        if exact_only:
+        if fmt is None:
             return Answer(exact, warnings=(*warnings, *_spoiled(exact)), by_numpy=True)
-        arrays, flags = FormatArrays(arithmetic.fmt), 0
+        arrays, flags = FormatArrays(fmt), 0
         found = kernel.evaluate(arrays, {name: arrays.array(x) for name, x in given.items()})
         values = {name: np.broadcast_to(x.values, rows) for name, x in found.items()}
-    angles = _angles(robot, arithmetic.fmt, given)
+    angles = _angles(robot, fmt, given)
     found = table({name: np.asarray(x, float) for name, x in values.items()})
     return Answer(found, flags, None, (*warnings, *_spoiled(found, exact, angles)), by_numpy)
 
@@ -276,9 +278,9 @@ def arithmetic_on(target: str, name: str) -> scalars.Float64 | scalars.BitExact:
         raise InputError(str(error)) from None
     if target == STEP and isinstance(found, scalars.Float64):
         raise InputError("target step: the engine has no float64; take float32 or such as 5/10")
-    if target == STEP and not found.fmt.has_sincos:
-        raise InputError(f"target step: the engine has no sine for the format {name}")
     wide = isinstance(found, scalars.BitExact) and not found.fmt.has_sincos
+    if target == STEP and wide:
+        raise InputError(f"target step: the engine has no sine for the format {name}")
     if target == NATIVE and wide:
         raise InputError(f"target native: no format wider than 8/23, such as {name}")
     return found
@@ -293,9 +295,10 @@ def _counted(
         yield row
 
 
-def _on_engine(engine: Call, batch: Iterator[Mapping[str, int]]) -> tuple[list, int]:
+def _on_engine(engine: Call, batch: Iterator[Mapping[str, int]]) -> tuple[list[Any], int]:
     """Evaluate a batch on the engine's twin; a row that is not finite is None."""
-    found, flags, stopped = [], 0, True
+    found: list[Any] = []
+    flags, stopped = 0, True
     while stopped:
         results, twin = engine.on_twin(batch)
         stopped, flags = twin.stopped, flags | twin.flags
@@ -305,7 +308,7 @@ def _on_engine(engine: Call, batch: Iterator[Mapping[str, int]]) -> tuple[list, 
 
 def _on_model(
     kernel: Kernel, arithmetic: scalars.BitExact, batch: Iterator[Mapping[str, int]]
-) -> tuple[list, int]:
+) -> tuple[list[Any], int]:
     found = []
     for row in batch:
         given = {name: arithmetic.scalar(bits) for name, bits in row.items()}
@@ -319,8 +322,8 @@ def _on_model(
 
 def _pushed(robot: Robot, function: str, table: Mapping[str, np.ndarray]) -> tuple[int, ...]:
     """Links on which a table has external wrenches; a function that has no use for them none."""
-    found = {re.fullmatch(r"fext([0-9]{1,4})_[0-5]", name) for name in table} - {None}
-    links = {int(match[1]) for match in found} if FUNCTIONS[function].forces else set()
+    found = [re.fullmatch(r"fext([0-9]{1,4})_[0-5]", name) for name in table]
+    links = {int(match[1]) for match in found if match} if FUNCTIONS[function].forces else set()
     return tuple(sorted(links & set(range(len(robot.links)))))
 
 

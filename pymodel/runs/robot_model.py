@@ -237,7 +237,7 @@ class RobotModel:
         if 0 in batch:
             self.warnings = self.robot.warnings
             return tuple(np.empty((*batch, *self._size(x))) for x in FUNCTIONS[function].gives)
-        table = {}
+        table: dict[str, np.ndarray] = {}
         for (_, names, _), array in zip(parts, arrays, strict=True):
             flat = np.broadcast_to(array, (*batch, len(names))).reshape(-1, len(names))
             for name, column in zip(names, flat.T, strict=True):  # wrenches on a link add up

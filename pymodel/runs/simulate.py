@@ -28,14 +28,14 @@ class State(NamedTuple):
     step : int
     """
 
-    q: list
-    p: list
-    t_cut: tuple | None = None
+    q: list[Any]
+    p: list[Any]
+    t_cut: tuple[Any, ...] | None = None
     step: int = 0
 
 
 def run(
-    mechanism: Mechanism,
+    mechanism: Mechanism[Any],
     scenario: Scenario,
     recorder: Recorder,
     progress: Progress | None = None,
@@ -116,7 +116,7 @@ def simulate(
 
 
 def completed(
-    mechanism: Mechanism,
+    mechanism: Mechanism[Any],
     scenario: Scenario,
     recorder: Recorder,
     progress: Progress | None = None,

@@ -54,7 +54,7 @@ def bars(scenario: Scenario, q: np.ndarray) -> list[tuple[int, np.ndarray]]:
         held = body.parent >= 0 and body.joint != FREE
         if held and body.attach not in points[body.parent]:
             points[body.parent].append(body.attach)
-    for pair in (*scenario.loops, *scenario.springs):
+    for pair in scenario.pairs:
         for index, point in ((pair.body, pair.point), (pair.to, pair.at)):
             if index >= 0 and point not in points[index]:
                 points[index].append(point)
@@ -119,7 +119,7 @@ def sliders(scenario: Scenario, q: np.ndarray) -> list[Slider]:
     for k in joints:
         body = scenario.bodies[k]
         way = q[:, scenario.q_slices[k]]
-        along = (point_position(scenario, q, k, body.axis) - starts[:, k])[:, None]
+        along = (point_position(scenario, q, k, body.direction) - starts[:, k])[:, None]
         base = point_position(scenario, q, body.parent, body.attach)[:, None]
         block = starts[:, k, None] + np.array([[-half], [half]]) * along
         if body.parent >= 0:  # which carries the guide
@@ -150,7 +150,7 @@ def ground_pins(scenario: Scenario) -> list[tuple[float, ...]]:
     """
     unheld = (FREE, PRISMATIC)
     found = [x.attach for x in scenario.bodies if x.parent < 0 and x.joint not in unheld]
-    return found + [pair.at for pair in (*scenario.loops, *scenario.springs) if pair.to < 0]
+    return found + [pair.at for pair in scenario.pairs if pair.to < 0]
 
 
 def traced_points(scenario: Scenario, run: Trajectory) -> list[np.ndarray]:

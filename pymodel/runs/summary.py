@@ -133,7 +133,7 @@ def summarise(
     ValueError
         If an option of the run has the name of another entry.
     """
-    trajectory = run.trajectory
+    trajectory = run.kept
     own_twin = trajectory if twin is None and run.arithmetic == "float64" else twin
     versions = {"python": platform.python_version(), "numpy": np.__version__}
     versions["scipy"] = scipy.__version__
@@ -190,7 +190,7 @@ def _of_adaptive(run: FinishedRun) -> Summary:
     if not run.scenario.adaptive:
         return {}
     tolerance = run.scenario.tolerance or TOLERANCE
-    return {"tolerance": tolerance, "evaluations": run.trajectory.evaluations}
+    return {"tolerance": tolerance, "evaluations": run.kept.evaluations}
 
 
 def _of_hardware(result: HardwareResult) -> Summary:
@@ -314,7 +314,7 @@ def print_summary(
         found = summary.get("joint_forces_max", {})
         sizes = {joint: worst[quantity]["max"] for joint, worst in found.items()}
         if sizes := {joint: size for joint, size in sizes.items() if size}:
-            joint = max(sizes, key=sizes.get)
+            joint = max(sizes, key=sizes.__getitem__)
             table.add_row(Text(f"largest {quantity}: {joint}"), f"{sizes[joint]:.4g}", unit)
     console.print(table)
     if reason := summary["reference_missing"]:

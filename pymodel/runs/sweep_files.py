@@ -241,7 +241,8 @@ def _check_cells(path: Path, columns: Columns, given: Columns) -> None:
 def _same(column: np.ndarray, wanted: np.ndarray) -> np.ndarray | list[bool]:
     """Whether values are those wanted; a file may hold numbers as words, and the reverse."""
     if column.dtype.kind in "if" and wanted.dtype.kind in "if":
-        return column == wanted
+        same: np.ndarray = column == wanted
+        return same
     pairs = zip(column.tolist(), wanted.tolist(), strict=True)
     return [x == y or (_is_number(x) and _is_number(y) and float(x) == float(y)) for x, y in pairs]
 

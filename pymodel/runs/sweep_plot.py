@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -20,7 +21,12 @@ from pymodel.runs.input_error import InputError
 from pymodel.runs.sweep_files import Columns
 from pymodel.runs.trajectory import joint_column_names
 
-NO_VALUE = {"facecolor": "white", "edgecolor": "#999999", "hatch": "////", "linewidth": 0.0}
+NO_VALUE: dict[str, Any] = {
+    "facecolor": "white",
+    "edgecolor": "#999999",
+    "hatch": "////",
+    "linewidth": 0.0,
+}
 UNEVEN = 4.0  # ratio of the gaps of a key's values from which cells are drawn of one size
 UNITS = {"t": "s", "energy_change": "J", "loop_position": "m", "loop_velocity": "m/s"}
 OF_PINS = {
@@ -94,7 +100,8 @@ def plot_map(
         raise InputError(f"{keys[0]}, {keys[1]}: not a grid with one variation at each point")
     colours = np.full((len(y), len(x)), np.nan)
     colours[rows, columns] = np.where(table["status"] == "failed", np.nan, table[value])
-    label, style = _label(value, scenario), {"cmap": "cividis"}
+    label = _label(value, scenario)
+    style: dict[str, Any] = {"cmap": "cividis"}
     shown = colours[np.isfinite(colours)]
     if unit_of(value, scenario) == "rad" and shown.size and np.ptp(shown) > np.pi:
         label += ", turned into ±π" if np.abs(shown).max() > np.pi else ""
@@ -121,7 +128,7 @@ def _places(axis: Axis, values: np.ndarray) -> np.ndarray:
     gaps = np.diff(values)
     if gaps.max() <= UNEVEN * gaps.min():
         return values
-    names = {place: f"{value:g}" for place, value in enumerate(values)}
+    names = {float(place): f"{value:g}" for place, value in enumerate(values)}
     axis.set_major_locator(MaxNLocator(integer=True))
     axis.set_major_formatter(lambda place, _: names.get(place, ""))
     return np.arange(len(values))

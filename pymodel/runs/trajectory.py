@@ -78,7 +78,8 @@ class Trajectory:
             given = f"t {self.t.shape}, q {self.q.shape} and qd {self.qd.shape}"
             raise TrajectoryError(f"{given} must be (T,), (T, nq) and (T, nv)")
         rows = len(self.t)
-        shapes = {"q": (rows, self.nq), "qd": (rows, self.nv), "p": (rows, self.nv)}
+        shapes: dict[str, tuple[int, ...]] = {"q": (rows, self.nq)}
+        shapes |= {"qd": (rows, self.nv), "p": (rows, self.nv)}
         shapes |= dict.fromkeys(SCALAR_COLUMNS, (rows,))
         for name, shape in shapes.items():
             if getattr(self, name).shape != shape:
@@ -99,12 +100,12 @@ class Trajectory:
     @property
     def nq(self) -> int:
         """Number of coordinates."""
-        return self.q.shape[1]
+        return int(self.q.shape[1])
 
     @property
     def nv(self) -> int:
         """Number of velocities and momenta."""
-        return self.qd.shape[1]
+        return int(self.qd.shape[1])
 
     @property
     def size_text(self) -> str:
@@ -243,11 +244,12 @@ def read_csv(path: str | os.PathLike[str]) -> Trajectory:
         return column_names(nq, nv)
 
     columns = read_columns(path, names, "a run (t, q0.., qd0.., p0.., ..)")
-    joint = {
+    arrays: dict[str, Any] = {
         name: np.array([columns[own] for own in names]).reshape(len(names), len(columns["t"])).T
         for name, names in joint_column_names(nq, nv).items()
     }
-    return Trajectory(columns["t"], **joint, **{name: columns[name] for name in SCALAR_COLUMNS})
+    arrays |= {name: columns[name] for name in SCALAR_COLUMNS}
+    return Trajectory(columns["t"], **arrays)
 
 
 def numbered(header: list[str], pattern: str) -> int:

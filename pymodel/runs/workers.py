@@ -145,7 +145,8 @@ def _on_cluster(client: Any, function: Callable[[Chunk], Any], chunks: Iterable[
     """Run chunks on a cluster; Dask gives those of a worker that dies to others, a few times."""
     from distributed import CancelledError, KilledWorker, as_completed
 
-    waiting, pending = iter(chunks), {}
+    waiting = iter(chunks)
+    pending: dict[Any, Chunk] = {}
     done, patience = as_completed(loop=client.loop), _Patience(client)
     kept = "the connection is lost; what is done is kept, the same command goes on"
     lost = InputError(f"--scheduler {client.scheduler.address}: {kept}")
