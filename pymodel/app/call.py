@@ -3,6 +3,7 @@
 import argparse
 import contextlib
 import sys
+from typing import Any
 
 from pymodel.algorithms.rigid_body.functions import FUNCTIONS
 from pymodel.algorithms.unused_options import refuse_unused_of_robot
@@ -123,7 +124,7 @@ def operations(path: str, floating: bool, as_data: bool) -> tuple[str, list[tupl
     return f"{robot}{', parameters as data' if as_data else ''}", rows
 
 
-def _progress(description: str, unit: str) -> contextlib.AbstractContextManager:
+def _progress(description: str, unit: str) -> contextlib.AbstractContextManager[Any]:
     return progress(description, "recording", unit=unit, patience=PATIENCE)
 
 

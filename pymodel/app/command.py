@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from rich.console import Console
 from rich.table import Table
@@ -276,10 +276,12 @@ def _subdesign_tables() -> list[TableData]:
     ]
 
 
-def _formula(function: Callable) -> str:
+def _formula(function: Callable[..., Any]) -> str:
     """The equation in the first line of a sub-design's docstring, without the words behind it."""
     line = (function.__doc__ or "").partition("\n")[0]
-    return re.match(r"\(\d+\): (.*?)(?:[;,] .*| \(symmetric\))?\.$", line).group(1)
+    found = re.match(r"\(\d+\): (.*?)(?:[;,] .*| \(symmetric\))?\.$", line)
+    assert found is not None
+    return found[1]
 
 
 def _step_table(scenario: Scenario, shape: str) -> TableData:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from rich.console import Console
+from rich.console import Console, JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
@@ -201,7 +201,7 @@ def _print(path: str, image: ProgramImage) -> None:
     table = Table(title=Text(path))
     columns = ("program", "cycles", "prologue", "inputs", "carried", "traced", "steps", "re-basing")
     for name in columns:
-        justify = "left" if name == "program" else "right"
+        justify: JustifyMethod = "left" if name == "program" else "right"
         table.add_column(name, justify=justify, overflow="fold")  # no digit is cut
     for program in image.programs:
         counts = (program.main, program.prologue, len(program.inputs), len(program.carried))

@@ -191,7 +191,7 @@ class OptionParser(argparse.ArgumentParser):
         super().__init__(exit_on_error=False, **options)
         self.register("action", None, _Store)
 
-    def parse_args(self, *arguments: Any) -> argparse.Namespace:
+    def parse_args(self, *arguments: Any) -> argparse.Namespace:  # type: ignore[override] # of all
         """Parse; a refused value's message is that of its type alone."""
         try:
             return super().parse_args(*arguments)

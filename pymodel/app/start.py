@@ -73,7 +73,7 @@ def _kept(out: TextIO | None) -> TextIO:
     """
     if out is None:
         return open(os.devnull, "w")
-    if not out.write_through:
+    if not (isinstance(out, io.TextIOWrapper) and out.write_through):
         return out
     return open(
         out.fileno(), "w", buffering=1, encoding=out.encoding, errors=out.errors, closefd=False

@@ -17,7 +17,7 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)  # cocotbext-axi under cocotb 2
     from cocotbext.axi import AxiLiteBus, AxiLiteMaster, AxiResp
 
-from cocotb.triggers import Event, ValueChange
+from cocotb.triggers import ValueChange
 
 from pymodel.hardware import wide
 from pymodel.hardware.batch import (
@@ -192,7 +192,7 @@ class Registers:
         self.check_passed(self.name(address), "read")
         return response.data, okay(response.resp)
 
-    def begin(self, operations: Iterable[int]) -> list[Event]:
+    def begin(self, operations: Iterable[int]) -> list[Any]:
         """Start accesses of one word each on cocotbext-axi's master, as operations of a batch."""
         pending = []
         for operation in operations:
@@ -204,15 +204,15 @@ class Registers:
                 pending.append(self.master.init_read(address, WORD_BYTES))
         return pending
 
-    def begin_write(self, name: str, word: int) -> Event:
+    def begin_write(self, name: str, word: int) -> Any:
         """Start a write of a register on cocotbext-axi's master."""
         return self.master.init_write(self.map[name].offset, word.to_bytes(WORD_BYTES, "little"))
 
-    def begin_read(self, name: str) -> Event:
+    def begin_read(self, name: str) -> Any:
         """Start a read of a register on cocotbext-axi's master."""
         return self.master.init_read(self.map[name].offset, WORD_BYTES)
 
-    async def written(self, name: str, pending: Sequence[Event]) -> None:
+    async def written(self, name: str, pending: Sequence[Any]) -> None:
         """Wait for writes that were started, each of a register's words; they must be OKAY."""
         what = self.waiting("write", name)
         limit = limit_of(self.map[name].words * WORD_BYTES)
@@ -222,7 +222,7 @@ class Registers:
             if not okay(write.data.resp):
                 raise AnswerError("write", name, REFUSED)
 
-    async def answers(self, name: str, pending: Sequence[Event]) -> list[int | None]:
+    async def answers(self, name: str, pending: Sequence[Any]) -> list[int | None]:
         """Wait for reads that were started, each of one word: the words, None after a SLVERR."""
         what = self.waiting("read", name)
         words = []
@@ -241,7 +241,7 @@ class Registers:
         """Write consecutive words from the start of a register."""
         await self.batch().write(name, *words).run()
 
-    async def read(self, name: str) -> int | list[int]:
+    async def read(self, name: str) -> Any:
         """All words of a register: an int, or a list if the map says that it has several."""
         (words,) = await self.batch().read(name).run()
         return words if self.map[name].words > 1 else words[0]

@@ -155,7 +155,7 @@ class Batch:
             self._groups.append(group)
         return self
 
-    async def run(self, timed: bool = False) -> list[list[int | None]]:
+    async def run(self, timed: bool = False) -> list[list[Any]]:
         """Do all of them.
 
         Parameters
@@ -180,7 +180,7 @@ class Batch:
         """
         if not self._registers.batches:
             return await self._run_over_master()
-        found: list[list[int]] = [[] for _ in self._groups]
+        found: list[list[Any]] = [[] for _ in self._groups]
         self.ends = [0] * len(self._groups)
         for spans, operations in self._parts():
             cycles = max(self._groups[n].poll_cycles for n, _ in spans)
@@ -245,8 +245,8 @@ class Batch:
             each, unknown = answers.each()
             for word in unknown[answers.answered :][:1]:
                 self._registers.check_known(group.name, word)
-            word = each[answers.answered] & WORD_MASK
-            raise HangError(self._registers.unfinished(group.name, word), group.poll_cycles)
+            last = each[answers.answered] & WORD_MASK
+            raise HangError(self._registers.unfinished(group.name, last), group.poll_cycles)
         what = self._registers.waiting(_access(group), group.name)()
         if answers.early:
             raise BusHangError(f"{what}, answered before it was taken", taken)

@@ -118,14 +118,21 @@ class Bench:
         files = (*(ROOT / file for file in rtl_files()), *(ROOT / source for source in sources))
         self.device = Device(toplevel, files, signals, wall_limit_s, modelled)
         self.tests: list[str] = []
-        self._task = Task.told()
-        if self._task:
+        told = Task.told()
+        self._told = told
+        if told:
             gc.set_threshold(*COLLECTOR_THRESHOLDS)
             atexit.register(gc.freeze)  # looking through all objects at the end takes time, too
         self._hang = ""  # the test that has met one
         self._read: set[str] = set()  # names of settings
 
     # --- inside the simulator -------------------------------------------------------------------
+
+    @property
+    def _task(self) -> Task:
+        """What this simulation was told to do."""
+        assert self._told is not None
+        return self._told
 
     @functools.cached_property
     def _pulse(self) -> Pulse:
@@ -171,7 +178,8 @@ class Bench:
         AssertionError
             If there is none behind ``first``.
         """
-        given, states, window = Settings(self._task.settings, self._read), [], self.window
+        given, window = Settings(self._task.settings, self._read), self.window
+        states: list[str] = []
         part = itertools.islice(items, window.start, window.stop)
         for number, item in enumerate(part, window.start):
             if not states and "state" in given:
@@ -243,7 +251,7 @@ class Bench:
                     add_coverage(Path(task.notes).with_name(COVERAGE), board.covered)
                 finally:
                     self._pulse.stop()
-                    note = {
+                    note: dict[str, Any] = {
                         "failure": failure,
                         "model": board.model.shown,
                         "reached": board.reached,
@@ -251,10 +259,10 @@ class Bench:
                     }
                     add_note(task.notes, name, board.transactions, **note)
 
-            functools.update_wrapper(body, function)
-            body.__qualname__ = name  # by which cocotb calls it, wherever it is defined
-            del body.__wrapped__  # cocotb must see the signature (dut)
-            return cocotb.test()(body)
+            wrapper: Any = functools.update_wrapper(body, function)
+            wrapper.__qualname__ = name  # by which cocotb calls it, wherever it is defined
+            del wrapper.__wrapped__  # cocotb must see the signature (dut)
+            return cocotb.test()(wrapper)
 
         return decorate
 
@@ -268,7 +276,7 @@ class Bench:
         KeyError
             If there is none; its argument says so in the Makefile's words.
         """
-        config = self.configs.get(name) or (self.random and self.random.named(name))
+        config = self.configs.get(name) or (self.random.named(name) if self.random else None)
         if config is None:
             known = [*self.configs, *([self.random.form] if self.random else [])]
             raise KeyError(f"CONFIG={name}: must be one of {', '.join(known)}")
@@ -328,8 +336,9 @@ class Bench:
                 names = ", ".join(test["name"] for test in tests)
                 pytest.fail(f"SETTINGS: {', '.join(unread)} not used by {names}", pytrace=False)
 
-        test.bench = self
-        return test
+        marked: Any = test
+        marked.bench = self
+        return marked
 
     def run(
         self,
@@ -387,7 +396,7 @@ class Bench:
             The result row: ``result`` is "pass" or "fail", ``problems`` are those besides the
             tests, ``message`` says all that failed and how to run it again.
         """
-        extra = {"folder": str(folder), "code_coverage": str(code_coverage)}
+        extra: dict[str, Any] = {"folder": str(folder), "code_coverage": str(code_coverage)}
         shape = (config, simulator, seed, waves, params, settings)
         task = self.task(*shape, command=command, place=place, **extra)
         rerun = task.rerun(testcase)
@@ -447,7 +456,7 @@ def state_of(rng: np.random.Generator) -> str:
 def set_state(rng: np.random.Generator, text: str) -> None:
     """Put a generator where :func:`state_of` has found one of the same seed."""
     number, _, half = text.partition(".")
-    state = rng.bit_generator.state
+    state: Any = rng.bit_generator.state
     state["state"]["state"] = int(number, 16)
     state |= {"has_uint32": int(bool(half)), "uinteger": int(half or "0", 16)}
     rng.bit_generator.state = state

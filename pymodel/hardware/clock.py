@@ -16,7 +16,8 @@ async def hold_reset(dut: Any, cycles: int = 2) -> None:
         dut.batch_start_i.value = 0
     if hasattr(dut, "blocks_i"):
         dut.blocks_i.value = dut.send_start_i.value = dut.take_start_i.value = 0
-    cocotb.start_soon(Clock(dut.clk_i, PERIOD_NS, unit="ns", impl="gpi").start())
+    clock: Any = Clock(dut.clk_i, PERIOD_NS, unit="ns", impl="gpi")
+    cocotb.start_soon(clock.start())
     await ClockCycles(dut.clk_i, cycles)
 
 

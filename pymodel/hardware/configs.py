@@ -102,7 +102,7 @@ class RandomConfigs:
 
     def draw(self, rng: np.random.Generator) -> list[Config]:
         """Different configurations, as many as `count`."""
-        drawn = {}
+        drawn: dict[str, Config] = {}
         while len(drawn) < self.count:
             config = self.draw_one(rng)
             drawn[config.name] = config

@@ -38,10 +38,10 @@ class Coprocessor(Registers):
 
     def __init__(self, dut: Any, map_: Map) -> None:
         super().__init__(dut, map_)
-        self.cycles = Counter()
-        self.words = Counter()
-        self.engine_cycles = Counter()
-        self.runs = Counter()
+        self.cycles: Counter[str] = Counter()
+        self.words: Counter[str] = Counter()
+        self.engine_cycles: Counter[str] = Counter()
+        self.runs: Counter[str] = Counter()
         self.status = 0
         self._since = 0
 

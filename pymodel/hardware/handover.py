@@ -6,6 +6,7 @@ through files: the trajectory as run.csv, all else as cosim.json.
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -83,7 +84,7 @@ class Handover:
         stopped: str | None,
         evaluations: int,
         words_compared: int,
-        runs: list[dict[str, Any]] = (),
+        runs: Sequence[dict[str, Any]] = (),
     ) -> "Handover":
         """The run of a co-processor, which has counted what it cost."""
         return cls(

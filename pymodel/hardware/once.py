@@ -34,14 +34,16 @@ def once(texts: Sequence[str]) -> str:
     body = {function["name"]: DEBUG.sub("", function["body"]) for function in found}
 
     # All are taken for free first; then those are not that use their instance, or call such ones.
-    free, before = {name: name for name in head}, {}
+    free: dict[str, str] = {name: name for name in head}
+    before: dict[str, str] = {}
     while len(free) != len(before):
         before = free
         free = {name: name for name in free if not OF_INSTANCE.search(_calling(body[name], before))}
     # All are taken for different first; then those are the same that call the same ones.
     called, before = free, {}
     while called != before:
-        first, before = {}, called
+        first: dict[tuple[str, str], str] = {}
+        before = called
         called = {
             name: first.setdefault((head[name], _calling(body[name], before)), name)
             for name in free

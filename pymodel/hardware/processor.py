@@ -60,7 +60,7 @@ class NativeProcessor:
     """
 
     def __init__(
-        self, scenario: Scenario, arithmetic: BitExact, hardware: type, options: Mapping[str, Any]
+        self, scenario: Scenario, arithmetic: BitExact, hardware: Any, options: Mapping[str, Any]
     ) -> None:
         self.scenario, self.arithmetic = scenario, arithmetic
         self.hardware, self.options = hardware, options
@@ -130,7 +130,8 @@ class _NativeStep:
         return dict(zip(self.names, found, strict=True))
 
     def _record(self, processor: NativeProcessor, state: list[str], rebases: bool) -> Kernel:
-        graph, hardware, sent = Graph(fold=False), processor.hardware, {}
+        graph, hardware = Graph(fold=False), processor.hardware
+        sent: dict[str, Any] = {}
         answers: list[str] = []
 
         def reply_to(request: Any) -> Any:
@@ -158,7 +159,7 @@ class _NativeStep:
                 except StopIteration as stop:
                     q, p, now = stop.value
                     break
-            found = {}
+            found: dict[str, Any] = {}
             for name, vector in (("q", q), ("p", p), ("qd", now.q_dot), ("p_used", now.p)):
                 found |= {f"{name}[{k}]": x for k, x in enumerate(vector)}
             if self.cuts:

@@ -93,7 +93,8 @@ class Programmable(Coprocessor):
 
 def neighbours(locations: Iterable[Location], banks: int) -> list[list[Location]]:
     """Put locations into groups that FILE_ADDRESS passes without being written: bank after bank."""
-    groups, expected = [], None
+    groups: list[list[Location]] = []
+    expected: int | None = None
     for position in sorted({x.address * banks + x.bank for x in locations}):
         if position != expected:
             groups.append([])

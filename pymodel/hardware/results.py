@@ -98,7 +98,7 @@ def read_results(junit: Path, notes: Path, log: Path, ended: str = "") -> list[d
     noted = read_notes(notes)
     tests = []
     for case in ET.parse(junit).iter("testcase"):
-        note = noted.get(case.get("name"), {"transactions": 0, "message": "", "read": []})
+        note = noted.get(case.get("name", ""), {"transactions": 0, "message": "", "read": []})
         result, message, traceback = "pass", "", ""
         if case.find("skipped") is not None:
             result, message = "skip", note["message"]
@@ -145,7 +145,7 @@ def _explain_end(tests: list[dict[str, Any]], log: Path, why: str) -> None:
 def last_words(log: str) -> str:
     """What a simulator printed last before cocotb noticed that it had ended."""
     before = log[: log.find(ENDED)].splitlines()[:-2]  # cocotb names the test, then the failure
-    words = []
+    words: list[str] = []
     while before and not COCOTB_LINE.match(before[-1]):
         words.insert(0, before.pop())
     return "\n".join(words) or "it said nothing"
@@ -154,7 +154,7 @@ def last_words(log: str) -> str:
 def _sim_ns(case: ET.Element) -> float:
     """Simulated time of a test case, which cocotb 2.1 keeps in two properties."""
     properties = {p.get("name"): p.get("value") for p in case.iter("property")}
-    unit = NANOSECONDS.get(properties.get("sim_time_unit"), 0.0)
+    unit = NANOSECONDS.get(properties.get("sim_time_unit") or "", 0.0)
     return float(properties.get("sim_time_duration") or 0) * unit
 
 

@@ -58,7 +58,7 @@ class Scoreboard:
         self.model = ModelSignals() if model is None else model
         self.reached: dict[str, Any] = {}
         self.covered: dict[tuple[str, str], set[Bin]] = defaultdict(set)
-        self._queues = defaultdict(deque)
+        self._queues: defaultdict[str, deque[Any]] = defaultdict(deque)
 
     def compare(
         self,
@@ -234,7 +234,7 @@ class Scoreboard:
         """
         ns = get_sim_time("ns") if ns is None else ns
         lines = [f"{signal} differs {_when(cycle, ns)}{f' ({context})' if context else ''}"]
-        bits = bits or (fmt and fmt.width)
+        bits = bits or (None if fmt is None else fmt.width)
         self.model.mismatch(signal, want, bits)
         self.failures[lines[0]] = {
             "ns": ns,

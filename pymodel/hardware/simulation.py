@@ -180,7 +180,7 @@ class Device:
 
 def build_folder(task: Task, waves: bool = False) -> Path:
     """Where a task is built: what another build is needed for has another folder."""
-    built_for = (sorted(task.params.items()), waves)
+    built_for: tuple[Any, ...] = (sorted(task.params.items()), waves)
     if task.code_coverage:
         built_for = (*built_for, "code coverage")
     if task.long:

@@ -47,7 +47,7 @@ def usable(simulator: str) -> bool:
     """
     if simulator == "icarus":
         return shutil.which("iverilog") is not None
-    check = [ROOT / "scripts" / "dev" / "get_verilator.sh", "--check"]
+    check = [str(ROOT / "scripts" / "dev" / "get_verilator.sh"), "--check"]
     done = subprocess.run(check, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     folder = done.stdout.strip()
     if folder and folder not in os.environ["PATH"].split(os.pathsep):
@@ -127,6 +127,16 @@ class Logged:
         Arguments of cocotb-test's class.
     """
 
+    # What cocotb-test's classes have, which this is mixed into.
+    compile_only: bool
+    env: dict[str, str]
+    logger: logging.Logger
+    old_sigint_h: Any
+    old_sigterm_h: Any
+    run: Callable[[], Any]
+    sim_dir: str
+    work_dir: str
+
     def __init__(
         self,
         log: Path,
@@ -183,7 +193,8 @@ class Logged:
             errors="replace",
         )
         _limit_processor_time(process, int(self.limit_s) + GRACE_S)
-        over, reasons, why = threading.Event(), [], ""
+        over, why = threading.Event(), ""
+        reasons: list[str] = []
         watchdog = threading.Thread(
             target=_watch_over,
             args=(process, self.limit_s, pulse, over, reasons),
@@ -191,7 +202,7 @@ class Logged:
         )
         try:
             watchdog.start()
-            for line in process.stdout:
+            for line in process.stdout or ():
                 log.write(line)
                 self.watch(line)
                 if not why and REASON.search(line):

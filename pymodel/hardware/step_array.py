@@ -192,13 +192,13 @@ class StepArray(Programmable):
 
     def _given(self, users: Iterable[int], words: Iterable[int]) -> Given:
         """What left, from TUSER and TDATA of its beats."""
-        users = set(users)
-        assert len(users) == 1, f"m_axis_tuser changes within a call: {sorted(users)}"
-        (user,) = users
+        found = set(users)
+        assert len(found) == 1, f"m_axis_tuser changes within a call: {sorted(found)}"
+        (user,) = found
         faults = 1 << len(self.dut.s_axis_tuser)
         return Given(user & (faults - 1), tuple(words), bool(user & faults))
 
-    async def run(
+    async def run(  # type: ignore[override] # a run takes calls, not fields of CTRL
         self,
         calls: Sequence[tuple[int, Sequence[int]]],
         watch: Callable[[int], None] = lambda done: None,
@@ -212,7 +212,7 @@ class StepArray(Programmable):
             self.send(function, words)
         rows = sum(self.rows[function] for function, _ in calls)
         limit = self.batch_cycles(max(len(words) for _, words in calls))
-        given = []
+        given: list[Given] = []
         watch(0)
         while len(given) < rows:
             some = await self._take_some(rows - len(given), limit)

@@ -89,7 +89,7 @@ class StepEngine(Programmable):
     def __init__(self, dut: Any, machine: Machine) -> None:
         super().__init__(dut, step_engine(machine.bus_words), machine)
         self.trace_depth = 0  # read from the hardware when first needed
-        self._lists = ((), ())  # None: those of a library
+        self._lists: tuple[tuple[Location, ...], ...] | None = ((), ())  # None: those of a library
         self._pace = 0  # cycles in which the run that was prepared traces something, or ends
         self._words = 0  # that it traces at most
 
@@ -239,7 +239,7 @@ class StepEngine(Programmable):
         flags = self.field("STATUS", "FLAGS", self.status)
         return Outcome(trace, cycles, steps_done, self.status, stopped, flags)
 
-    async def run(
+    async def run(  # type: ignore[override] # a run takes a program, not fields of CTRL
         self,
         program: Program,
         steps: int,
@@ -280,6 +280,7 @@ class StepEngine(Programmable):
 
     async def _open(self, program: Program, start: int) -> Outcome:
         """Run the prologue of a program that was loaded at ``start``."""
+        assert program.opening is not None
         await self.prepare(program.opening, 1, start=start + program.main + program.special)
         await self.start()
         return await self.finish(program.prologue)

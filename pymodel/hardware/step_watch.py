@@ -130,7 +130,7 @@ class Judge:
         self.machine = program.machine
         self._twin = Twin(self.machine)
         self._twin.load(registers)
-        self._names = defaultdict(dict)
+        self._names: defaultdict[Location, dict[str, None]] = defaultdict(dict)
         self._numbers = {id(word): number for number, word in enumerate(program.words)}
         for homes in (
             *(program.carried, program.early, program.outputs),
@@ -188,10 +188,10 @@ class Judge:
 
     def _next_step(self) -> None:
         self._step, self._tick = self._step + 1, 0
-        opening = self._step < 0
-        self._words = (
-            self.program.opening.words if opening else self.program.segment(self._step, self.every)
-        )
+        if self._step < 0 and self.program.opening is not None:
+            self._words = self.program.opening.words
+        else:
+            self._words = self.program.segment(self._step, self.every)
         self._wanted, self._operands = defaultdict(dict), []
         # Behind the end of a run its next word may be there for a cycle: it stores nothing.
         if self._healthy and self._step < self.steps:
@@ -221,7 +221,8 @@ class Judge:
             return WrongStore(_port(bank, port), got, want, fmt, context, details)
 
         if got is None or want is None:
-            return None if got is want else wrong("write_i", int(want is None), int(got is None))
+            neither = got is None and want is None
+            return None if neither else wrong("write_i", int(want is None), int(got is None))
         address, bits = got
         if address != want.address:
             return wrong("write_address_i", address, want.address)
@@ -263,7 +264,7 @@ class Judge:
         """Where an operand comes from."""
         bank, negative = operand
         word, port = self._words[cycle], Port(bank, side)
-        address = word.reads[port]
+        address: Any = word.reads[port]
         fresh = address is OFFERED
         if fresh and bank not in word.writes:
             return f"what bank {bank} is offered"

@@ -78,7 +78,9 @@ class Pool:
                     if job is None:
                         break
                     worker.give(function, job)
-                busy = {worker.pipe: worker for worker in self._workers if worker.job is not None}
+                busy: dict[Any, _Worker] = {
+                    worker.pipe: worker for worker in self._workers if worker.job is not None
+                }
                 if not busy:
                     return
                 for pipe in connection.wait(list(busy)):
@@ -103,9 +105,10 @@ class Pool:
         """Put another in the place of a worker that has died; the job that it had."""
         self._workers.remove(worker)
         worker.end(now=False)
-        if not worker.started and worker.process.exitcode > 0:  # Python has said why
+        if not worker.started and (worker.process.exitcode or 0) > 0:  # Python has said why
             raise InputError(f"the workers do not start: exit status {worker.process.exitcode}")
         self._fill()
+        assert worker.job is not None
         return worker.job
 
 
@@ -141,6 +144,7 @@ class _Worker:
             self.started = True
             return None
         good, result = said
+        assert self.job is not None
         (chunk, _), self.job = self.job, None
         if not good:
             raise InputError(f"the workers cannot run this: {result}")
@@ -151,7 +155,7 @@ class _Worker:
         self.pipe.close()
         if not now:
             self.process.join(END_S)
-        if self.process.is_alive():
+        if self.process.pid is not None and self.process.is_alive():
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.process.pid, signal.SIGKILL)
             self.process.kill()

@@ -57,7 +57,7 @@ def test_public_name_is_on_the_page(name):
 
 def test_names_listed_are_the_public_ones():
     """Also where modules were imported, which Python keeps as names of the package, too."""
-    assert "cli" in vars(pymodel) and "arith" in vars(pymodel)
+    assert "app" in vars(pymodel) and "arith" in vars(pymodel)
     assert dir(pymodel) == sorted(pymodel.__all__)
     assert not [name for name in dir(pymodel) if name.startswith("_")]
 

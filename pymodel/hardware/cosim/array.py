@@ -187,8 +187,9 @@ async def _calls(
 
 
 def _hand_over(rows: list[list[dict[str, int]]], outcome: Outcome, out: Path) -> None:
-    results = [only for (only,) in rows]
-    found = Calls(results, sum(map(len, results)), outcome.cycles, outcome.flags)
+    results: list[Mapping[str, int] | None] = [only for (only,) in rows]
+    words = sum(len(only) for (only,) in rows)
+    found = Calls(results, words, outcome.cycles, outcome.flags)
     found.write(out)
 
 

@@ -10,7 +10,7 @@ A bench's settings: ``scenario`` (path), ``steps`` (default: the scenario's), ``
 
 import math
 import re
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -19,9 +19,10 @@ import numpy as np
 
 from pymodel.algorithms.requests import SingularError, answer
 from pymodel.algorithms.step import Chain
+from pymodel.arith.c_build import compiler
 from pymodel.arith.fp import Format
 from pymodel.arith.scalars import BitExact
-from pymodel.compile.native import NoCompilerError, compiler
+from pymodel.compile.native import NoCompilerError
 from pymodel.hardware import clock
 from pymodel.hardware.bench import Bench
 from pymodel.hardware.coprocessor import Coprocessor
@@ -57,13 +58,13 @@ class Hardware:
 
     ANSWERS: tuple[type, ...] = ()
 
-    def __init__(self, board: Scoreboard, coprocessor: Coprocessor, fmt: Format) -> None:
+    def __init__(self, board: Scoreboard, coprocessor: Any, fmt: Format) -> None:
         self.board = board
-        self.coprocessor = coprocessor
+        self.coprocessor = coprocessor  # None if only its model is asked
         self.fmt = fmt
         self.processor = BitExact(fmt)
         self.model = BitExact(fmt)
-        self.recorder: Recorder | None = None
+        self.recorder: Any = None  # that of the run
         self.is_native = False
         self._functions: dict[Function, NativeFunction] = {}
 
@@ -105,7 +106,7 @@ class Hardware:
         return found
 
     @staticmethod
-    def words_to_send(request: Any) -> Sequence:
+    def words_to_send(request: Any) -> Sequence[Any]:
         """Scalars that a request sends."""
         raise TypeError(f"no words of {type(request).__name__}")
 
@@ -115,11 +116,11 @@ class Hardware:
         raise TypeError(f"no words of {type(request).__name__}")
 
     @staticmethod
-    def reply(request: Any, words: tuple) -> Any:
+    def reply(request: Any, words: tuple[Any, ...]) -> Any:
         """The algorithm's answer, from the scalars that came back."""
         raise TypeError(f"no reply to {type(request).__name__}")
 
-    def scalars(self, words: Iterable[int]) -> tuple:
+    def scalars(self, words: Iterable[int]) -> tuple[Any, ...]:
         """Words from the hardware, as the processor's scalars."""
         return tuple(self.processor.scalar(word) for word in words)
 
@@ -131,7 +132,7 @@ class Hardware:
         self.board.compare_all(name, got, want, self.fmt, context, names)
 
 
-def bits(scalars: Iterable) -> list[int]:
+def bits(scalars: Iterable[Any]) -> list[int]:
     """Words to send."""
     return [scalar.bits for scalar in scalars]
 
@@ -141,12 +142,12 @@ async def co_simulate(
     dut: Any,
     board: Scoreboard,
     hardware_type: type[Hardware],
-    coprocessor_type: type[Coprocessor],
+    coprocessor_type: Callable[[Any], Coprocessor],
 ) -> None:
     """The body of a co-simulation test: a whole run, compared with that of the model."""
     settings = bench.settings
     scenario = load(ROOT / settings["scenario"], settings.get("steps"))
-    options = {"rebase": settings.get("rebase") or 0, "base": BASE}
+    options: dict[str, Any] = {"rebase": settings.get("rebase") or 0, "base": BASE}
     fmt = Format(bench.params.get("EXP_W", 8), bench.params.get("MAN_W", 23))
     await clock.hold_reset(dut)
     coprocessor = coprocessor_type(dut)
@@ -156,7 +157,7 @@ async def co_simulate(
     recorder = hardware.recorder = Recorder(scenario, hardware.processor)
     chain = Chain(hardware.processor, scenario, **options)
     stopped = None
-    steps = {}
+    steps: dict[str, Any] = {}
     with suppress(NoCompilerError):
         compiler()
         processor = NativeProcessor(scenario, hardware.processor, hardware_type, options)
@@ -187,6 +188,7 @@ async def co_simulate(
         model, model_stopped = all_model(scenario, BitExact(fmt), **options)
     assert stopped == model_stopped, f"hardware: {stopped}; all-model run: {model_stopped}"
     if model is not None:
+        assert run is not None
         compare(board, run, model, fmt)
         board.compare("float flags of the run", hardware.processor.flags | flags, model.flags)
 

@@ -92,7 +92,7 @@ async def _motion(
     size = len(loop.columns)
     await engine.forget()
     await engine.write_registers(run.image)
-    arguments = {
+    arguments: dict[str, Any] = {
         "program": run.program,
         "steps": run.steps,
         "every": 0,

@@ -109,7 +109,8 @@ async def _in_hardware(engine: StepEngine, call: Call, batch: Sequence[Mapping[s
     await engine.forget()
     await engine.load_program(call.program.encoded())
     await engine.write_registers(call.image)
-    results, flags, outcome = [], 0, None
+    results: list[Mapping[str, int] | None] = []
+    flags = cycles = 0
     for together in batched(batch, engine.machine.contexts):
         print_progress(len(results), len(batch))
         await engine.forget()
@@ -119,9 +120,9 @@ async def _in_hardware(engine: StepEngine, call: Call, batch: Sequence[Mapping[s
             results += [None] * len(together)
         else:
             results += call.results_of_contexts(outcome.trace)[: len(together)]
-        flags |= outcome.flags
+        flags, cycles = flags | outcome.flags, outcome.cycles
     words = sum(len(row) for row in results if row)
-    return Calls(results, words, outcome.cycles, flags)
+    return Calls(results, words, cycles, flags)
 
 
 BENCH = bench([Config(CONFIG)], __name__)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from pymodel.algorithms.requests import BASE
 from pymodel.arith.fp import Format
 from pymodel.arith.scalars import BitExact
 from pymodel.hardware import clock, step_watch
@@ -103,8 +104,8 @@ async def _one(
 ) -> None:
     """One run; what it cost is added to ``done``."""
     scenarios = systems(settings)
-    options = {
-        "base": settings.get("base") or engine_runs.BASE,
+    options: dict[str, Any] = {
+        "base": settings.get("base") or BASE,
         "rebase": settings.get("rebase") or 0,
     }
     run = engine_runs.prepare(engine.machine, scenarios, **options)
@@ -126,7 +127,7 @@ async def _compared(
     before: Callable[[Outcome, list[Found]], None] = lambda outcome, found: None,
 ) -> tuple[Outcome, list[Found]]:
     """Run what is loaded, and compare it with the model; ``before`` that, it is told what came."""
-    arguments = {
+    arguments: dict[str, Any] = {
         "program": run.program,
         "steps": run.steps,
         "every": run.every,
@@ -209,6 +210,7 @@ def _check(
         assert got is None, f"{scenario.name}: {len(got)} rows, the model has none"
     else:
         # The engine's last row needs a whole step; the model keeps it before the step's end.
+        assert got is not None, f"{scenario.name}: no rows"
         missing = len(model) - len(got)
         allowed = (0, 1) if stopped else (0,)
         assert missing in allowed, f"{scenario.name}: {missing} rows missing"

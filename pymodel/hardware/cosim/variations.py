@@ -70,10 +70,15 @@ class Variations:
         scenarios = [one for run in runs for one in systems(run)]
         return cls([replace(x, end=SHORT_STEPS * x.step, save=1) for x in scenarios], {})
 
+    @property
+    def _files(self) -> Path:
+        assert self.folder is not None
+        return self.folder
+
     def ask(self) -> None:
         """Write the scenarios, for the simulator's process."""
         asked = (list(self.scenarios), self.options)
-        (self.folder / SCENARIOS).write_bytes(pickle.dumps(asked))
+        (self._files / SCENARIOS).write_bytes(pickle.dumps(asked))
 
     def answer(self, outcome: Outcome) -> None:
         """Add the outcome of the next scenario."""
@@ -83,7 +88,7 @@ class Variations:
 
     def answers(self) -> list[Outcome]:
         """The outcomes, of the first scenarios if the simulation has ended early."""
-        path, found = self.folder / OUTCOMES, []
+        path, found = self._files / OUTCOMES, []
         if not path.exists():
             return []
         with open(path, "rb") as file:

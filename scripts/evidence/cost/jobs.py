@@ -4,7 +4,7 @@ import functools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from pymodel.compile.latency import PIPELINED, Stages
+from pymodel.compile.latency import PIPELINED, STAGE_PARAMETERS, Stages
 from pymodel.machine.isa import Machine
 from scripts.evidence.cost.job import (
     AREA,
@@ -199,7 +199,7 @@ def array_jobs(shape: Shape) -> Iterator[Job]:
 
 HDCA, LDUP = "hdca_coprocessor", "ldup_coprocessor"
 #: Float units that are boxes, and the co-processor's parameter with their STAGES.
-BOXES = dict(zip(("fp_add", "fp_mul", "fp_recip"), Stages.PARAMETERS, strict=True))
+BOXES = dict(zip(("fp_add", "fp_mul", "fp_recip"), STAGE_PARAMETERS, strict=True))
 NOT_TIMED = "not timed: float units counted apart"
 
 
