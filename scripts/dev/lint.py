@@ -2,9 +2,9 @@
 
 The types of pymodel are checked by mypy; pyproject.toml says how strictly.
 
-Each module of rtl/rtl.f is linted as top, with its default parameters and, in rtl/fp, with the
-corner parameter sets of `FP_SETS` (only the parameters that a module has). One line a failure,
-then what the tools said, then a closing count. Exit status 1 when anything failed.
+Each module of rtl/rtl.f is linted as top, with its default parameters and with those of `lint` in
+its record (units/). One line a failure, then what the tools said, then a closing count. Exit status
+1 when anything failed, 2 for a record that cannot be read.
 """
 
 import os
@@ -20,6 +20,7 @@ from scripts.dev import rtl_style
 from scripts.dev.doctor.simulators import VERILATOR_NEEDED
 from scripts.dev.doctor.versions import dotted
 from scripts.kernel.modules import bench_files, modules
+from scripts.kernel.units import records
 
 BIN = Path(sys.executable).parent
 WAIVERS = "rtl/lint.vlt"
@@ -30,34 +31,13 @@ VERIBLE_RULES = ".rules.verible_lint"
 #: What is checked, and how: whether all is well, and what there is to say.
 Check = tuple[str, Callable[[], tuple[bool, str]]]
 
-# The smallest and the largest format of the specification, no and most register stages.
-FP_SETS = [
-    {"EXP_W": 4, "MAN_W": 2},
-    {"EXP_W": 11, "MAN_W": 52},
-    {"STAGES": 0},
-    {"STAGES": 6},
-]
-# Modules with sets of their own, instead of these.
-OWN_SETS: dict[str, list[dict[str, int]]] = {
-    "fp_recip_table": [*FP_SETS[:1], {"CUTS": 5}],  # formats up to binary32
-    "fp_sincos": [*FP_SETS[:1], {"STAGES": 0}, {"STAGES": 16}],  # formats up to binary32
-    "step_engine": [{"CONTEXTS": 3}, {"CONTEXTS": 16}],
-    "step_array": [
-        {"CONTEXTS": 1, "DATAPATHS": 1},
-        {"CONTEXTS": 3, "DATAPATHS": 5},
-        {"SCRATCH_DEPTH": 256},
-    ],
-}
-
 
 def lint_jobs(root: Path = ROOT) -> list[tuple[str, list[str]]]:
     """(label, verilator arguments) for each module and parameter set."""
-    jobs = []
+    jobs, known = [], records(root)
     for file in rtl_files(root):
-        for module, has in modules(root / file).items():
-            corners = FP_SETS if file.startswith("rtl/fp/") else []
-            sets = [{}, *OWN_SETS.get(module, corners)]
-            for chosen in [s for s in sets if set(s) <= has]:
+        for module in modules(root / file):
+            for chosen in [{}, *(known[module].lint if module in known else ())]:
                 values = [f"{name}={value}" for name, value in chosen.items()]
                 arguments = ["--top-module", module, *(f"-G{value}" for value in values)]
                 jobs.append((" ".join([module, *values]), arguments))

@@ -63,4 +63,5 @@ def modules(path: Path) -> dict[str, set[str]]:
 
 def bench_files(root: Path = ROOT) -> list[str]:
     """The wrappers around devices under test, which rtl/rtl.f does not name."""
-    return sorted(str(path.relative_to(root)) for path in root.glob("tb/*/*.sv"))
+    found = (*root.glob("pymodel/hardware/*.sv"), *root.glob("tb/*/*.sv"))
+    return sorted(str(path.relative_to(root)) for path in found)

@@ -1,6 +1,7 @@
 """Flips registers of a top while a host uses it, and says what the host has seen.
 
-Settings: ``names`` (registers of the top's modules), ``listing`` (file). Without ``orders`` the
+Settings: ``workload`` (class of :mod:`tb.faults.workloads`), ``names`` (registers of the top's
+modules), ``listing`` (file). Without ``orders`` the
 listing is written: the registers, the session's cycles and results. With ``orders`` (file), a list
 of [path, number of the bit, cycle], each of them is done in a process of its own, forked from the
 simulation in that cycle; ``rows`` (file) gets a line of JSON for each, ``workers`` run at once.
@@ -23,7 +24,6 @@ from pymodel.hardware.simulation import Task
 from tb.faults import workloads
 from tb.faults.injections import IDENTITY, Injections
 from tb.faults.registers import found_in
-from tb.faults.units import UNITS
 
 
 @cocotb.test()
@@ -31,7 +31,7 @@ async def inject(dut: Any) -> None:
     """See the module's docstring."""
     task = Task.told()
     await clock.hold_reset(dut)
-    workload = getattr(workloads, UNITS[task.config].workload)(dut, task.params)
+    workload = getattr(workloads, task.settings["workload"])(dut, task.params)
     await clock.release_reset(dut)
     await workload.load()
     await RisingEdge(dut.clk_i)

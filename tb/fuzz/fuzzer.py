@@ -17,7 +17,6 @@ from pymodel.hardware.simulation import Task
 from tb.fuzz import model as models
 from tb.fuzz.stimulus import Read, Stimulus, Write
 from tb.fuzz.top import OPERATIONS, PROGRESS
-from tb.fuzz.units import UNITS
 
 TEST = "fuzz"  # name of the cocotb test
 SHARES = (0.0, 0.0, 0.1, 0.5, 0.9)  # of the accesses that a channel is held back in
@@ -43,10 +42,9 @@ class Fuzzer:
     """A top, its model, and what is sent; the arguments are those of the cocotb test."""
 
     def __init__(self, dut: Any, task: Task) -> None:
-        unit = UNITS[task.config]
         self.dut, self.task = dut, task
-        self.rng = random.Random(f"{task.seed} {unit.name}")
-        self.model = getattr(models, unit.model)(task.params)
+        self.rng = random.Random(f"{task.seed} {task.config}")
+        self.model = getattr(models, task.settings["model"])(task.params)
         self.stimulus = Stimulus(self.model, self.rng)
         self.started = 0
         self.counts: Counter[str] = Counter()

@@ -1,7 +1,8 @@
 """Random accesses of a top's registers, all compared with the model, in batches.
 
-Settings: ``count`` (accesses), ``summary`` (file). Every batch holds its channels back in another
-part of the accesses; some end in a reset by the pin, and behind some all that can be read is.
+Settings: ``model`` (class of :mod:`tb.fuzz.model`), ``count`` (accesses), ``summary`` (file).
+Every batch holds its channels back in another part of the accesses; some end in a reset by the
+pin, and behind some all that can be read is.
 """
 
 import json

@@ -1,13 +1,11 @@
-"""The tops that are fuzzed, each in one configuration."""
+"""A top that is fuzzed, in one configuration."""
 
 import importlib
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pymodel.hardware import step_array, step_engine
 from pymodel.hardware.places import BUILD, ROOT
 from pymodel.hardware.simulation import Device
-from pymodel.machine.isa import Machine
 from tb.fuzz.top import MASTER, name_of, text_of
 
 
@@ -47,29 +45,3 @@ class Unit:
             signals=(),
             modelled=None,
         )
-
-
-FORMAT = {"EXP_W": 8, "MAN_W": 23}
-STAGES = {"ADD_STAGES": 1, "MUL_STAGES": 1, "REC_STAGES": 2}
-ENGINE = Machine(1, 1, depth=16, program_depth=512, trace_registers=16, programs=2)
-ARRAY = Machine(
-    1,
-    1,
-    contexts=2,
-    datapaths=2,
-    depth=16,
-    program_depth=512,
-    in_depth=8,
-    out_depth=8,
-    segments=8,
-    functions=4,
-)
-UNITS = {
-    unit.name: unit
-    for unit in (
-        Unit("hdca_coprocessor", "Hdca", FORMAT | {"PASSES": 2} | STAGES),
-        Unit("ldup_coprocessor", "Ldup", FORMAT | {"N": 3, "PARALLEL": 0} | STAGES),
-        Unit("step_engine", "Step", step_engine.rtl_parameters(ENGINE)),
-        Unit("step_array", "Array", step_array.rtl_parameters(ARRAY)),
-    )
-}

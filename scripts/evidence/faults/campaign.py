@@ -219,6 +219,7 @@ class Campaign:
         self, watch: Callable[[str], None], waves: bool = False, at: str = "", **files: Path
     ) -> None:
         settings = {
+            "workload": self.unit.workload,
             "names": self.unit.device.writable,
             "workers": self.workers,
             "digest": self._digest,

@@ -25,8 +25,8 @@ from pymodel.arith.errors import Error
 from pymodel.hardware.bench import MAX_SEED
 from pymodel.runs.alone import alone_in
 from scripts.evidence.faults.campaign import FOLDER, Campaign, FaultsError, Row
+from scripts.evidence.faults.units import UNITS
 from scripts.kernel.journal import Summary
-from tb.faults.units import UNITS
 
 COUNT, SEED, WIDTH = 2500, 1, 150
 MOST_COUNT, MOST_WORKERS = 10**6, 64

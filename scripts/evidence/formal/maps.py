@@ -1,26 +1,20 @@
 """Register maps as a module that harnesses ask: what the documentation says of an address."""
 
 from pymodel.machine.isa import Machine
-from pymodel.machine.registers import (
-    HDCA_COPROCESSOR,
-    READ_WRITE,
-    WORD_BYTES,
-    Home,
-    ldup_coprocessor,
-    step_array,
-    step_engine,
-)
+from pymodel.machine.registers import READ_WRITE, WORD_BYTES, Home, Map
+from scripts.kernel.units import RegisterMap, named, records
 
-#: What formal/top_formal.sv gives the step engine and the step array.
-ENGINE = Machine(adders=1, multipliers=1, depth=8)
-ARRAY = Machine(adders=1, multipliers=1, depth=8, contexts=2, datapaths=2, in_depth=4, out_depth=4)
-#: Maps of the instances that it has: `ldup_coprocessor` of N = 2.
-MAPS = {
-    "hdca_coprocessor": HDCA_COPROCESSOR,
-    "ldup_coprocessor": ldup_coprocessor(2),
-    "step_engine": step_engine(ENGINE.bus_words),
-    "step_array": step_array(ARRAY.bus_words),
-}
+
+def _map(given: RegisterMap) -> Map:
+    found = named(given.of)
+    if isinstance(found, Map):
+        return found
+    words = (Machine(**given.machine).bus_words,) if given.machine else ()
+    return found(*given.arguments, *words)
+
+
+#: Maps of the instances that formal/top_formal.sv has.
+MAPS = {top: _map(record.register_map) for top, record in records().items() if record.register_map}
 
 
 def map_module(name: str) -> str:

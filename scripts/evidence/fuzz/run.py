@@ -23,11 +23,12 @@ from pymodel.app.options import OptionParser, whole
 from pymodel.arith.errors import Error
 from pymodel.hardware.bench import MAX_SEED
 from pymodel.hardware.simulation import Task, simulate
+from scripts.evidence.fuzz.units import UNITS
 from scripts.kernel.journal import Row, Summary
 from scripts.kernel.measured_rtl import KEY, rtl_digest
 from scripts.kernel.places import BUILD
 from tb.fuzz.top import PROGRESS
-from tb.fuzz.units import UNITS, Unit
+from tb.fuzz.units import Unit
 
 COUNT, SEED, WIDTH = 1_000_000, 1, 150
 MOST_COUNT = 10**9
@@ -87,7 +88,7 @@ def fuzz(
             tell(int(line.removeprefix(PROGRESS)))
 
     about = {"unit": unit.name, KEY: rtl_digest(unit.name), "params": unit.params, "seed": seed}
-    settings = {"count": count, "summary": str(summary)}
+    settings = {"count": count, "model": unit.model, "summary": str(summary)}
     command = f"make fuzz UNITS={unit.name} COUNT={count} SEED={seed}"
     told = (unit.name, SIMULATOR, seed, unit.params, settings, MODULE)
     task = Task(BENCH, *told, command=command, place=place)

@@ -27,9 +27,8 @@ from scripts.kernel.tools import REQUIREMENTS
 KILLED, EQUIVALENT, SURVIVED = "killed", "equivalent", "survived"
 SHOWN = equivalence.EQUIVALENT, exhaustion.SAME  # that a mutation changes nothing
 FOLDER = BUILD / "mutate"
-#: What `make formal` proves, besides the RTL.
-PROOFS = [f"{HARNESSES}/{path.name}" for path in sorted((ROOT / HARNESSES).glob("*.sv"))]
-PROOFS += ["scripts/evidence/formal/proofs.py"]
+#: What `make formal` proves the RTL with.
+HARNESS_FILES = [f"{HARNESSES}/{path.name}" for path in sorted((ROOT / HARNESSES).glob("*.sv"))]
 
 
 def digest(unit: Unit) -> str:
@@ -38,9 +37,10 @@ def digest(unit: Unit) -> str:
     files = needed_files(top if top in files_by_name() else unit.module)
     files += sources_of(f"tb.{unit.bench}.test_{unit.bench}")
     files += ["tb/common/fp_lanes.sv"] if unit.lanes else []
-    files += PROOFS
+    files += HARNESS_FILES
     versions = pinned(REQUIREMENTS), version_of(SIMULATOR)
-    return key_of(files, *versions, unit.config, *unit.told)
+    told = [unit.config, *unit.told, *map(repr, proofs.PROOFS)]
+    return key_of(files, *versions, *told)
 
 
 class Campaign:

@@ -131,8 +131,7 @@ kinds: the bit is not used (an output of an adder, or a place of a shift that al
 same), another condition decides already (a flag is masked, a multiplexer's other input is chosen),
 or both values lead to the same result.
 
-Some need more than that, which a unit names in `scripts/evidence/mutate/units.py` and SAT proves or
-finds itself:
+Some need more than that, which a unit's record (`units/`) names and SAT proves or finds itself:
 
 - `control`: registers, or bits of them. SAT finds the values that they take together from zeros
   on, and looks at those alone.

@@ -31,6 +31,7 @@ def make_tree(root):
         "rtl/fp/fp_unit.sv": FP_UNIT,
         "rtl/top/plain.sv": "module plain (\n  input logic clk_i\n);\nendmodule\n",
         "rtl/rtl.f": "rtl/fp/fp_pkg.sv\nrtl/fp/fp_unit.sv\nrtl/top/plain.sv\n",
+        "units/fp_unit.toml": "lint = [{ EXP_W = 4, MAN_W = 2 }, { EXP_W = 11, MAN_W = 52 }]\n",
     }.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -43,7 +44,7 @@ def test_modules_and_their_parameters(tmp_path):
     assert lint.modules(tmp_path / "rtl/fp/fp_pkg.sv") == {}
 
 
-def test_corner_parameters_only_where_a_module_has_them(tmp_path):
+def test_parameters_are_those_of_a_module_s_record(tmp_path):
     make_tree(tmp_path)
     jobs = dict(lint.lint_jobs(tmp_path))
     names = ["fp_unit", "fp_unit EXP_W=4 MAN_W=2", "fp_unit EXP_W=11 MAN_W=52", "plain"]

@@ -1,5 +1,6 @@
 """Points of the register bus: every register, every access, every answer, in every state."""
 
+from pymodel.hardware.bench import Bench
 from pymodel.hardware.coverage_point import Bin, Point
 from pymodel.machine.registers import MAPS, READ_WRITE, Home, Map
 
@@ -54,7 +55,6 @@ def point(map_: Map) -> Point:
     return Point(map_.name, POINT, parts, why_not)
 
 
-def points() -> list[Point]:
-    """Those of all top-level modules; the first map has what all of them share."""
-    _, *maps = MAPS
-    return [point(map_) for map_ in maps]
+def of_bench(bench: Bench) -> Point:
+    """That of the top-level module of a bench."""
+    return point(next(map_ for map_ in MAPS if map_.name == bench.device.toplevel))

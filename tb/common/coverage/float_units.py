@@ -6,6 +6,7 @@ ten bits is sampled, and what none of them reaches is unreachable in formats of 
 
 from collections.abc import Iterator, Sequence
 from functools import cache
+from typing import Protocol
 
 import numpy as np
 
@@ -85,10 +86,17 @@ def _points(unit: str, stages: int) -> dict[str, Point]:
     return {name: Point(unit, name, values) for name, values in parts.items()}
 
 
-def points(unit: str, stages: int) -> list[Point]:
-    """The points of a unit that has up to so many register stages."""
-    found = []
-    for name, point in _points(unit, stages).items():
+class FloatUnit(Protocol):
+    """What a bench tells of its float unit: its name, and the most register stages."""
+
+    unit: str
+    max_stages: int
+
+
+def of_bench(bench: FloatUnit) -> list[Point]:
+    """The points of a bench's unit."""
+    found, unit = [], bench.unit
+    for name, point in _points(unit, bench.max_stages).items():
         if name == "operands":
             found.append(point)
             continue

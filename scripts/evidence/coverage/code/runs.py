@@ -9,9 +9,7 @@ import importlib
 import io
 import json
 import resource
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from pymodel.hardware.bench import Bench
 from pymodel.hardware.simulators import COVERAGE_ARGS
@@ -19,28 +17,15 @@ from scripts.evidence.coverage.code.moved import Moved, keep, moved_counts
 from scripts.kernel.inputs import rtl_of
 from scripts.kernel.places import BUILD, ROOT
 from scripts.kernel.simulations import digest_of
+from scripts.kernel.units import CodeRun, records
 
 FOLDER = BUILD / "coverage" / "code"
 SOURCES = FOLDER / "sources"  # what was simulated, for the places of its counts
 SIMULATOR = "verilator"
 
 
-@dataclass(frozen=True)
-class Run:
-    """A simulation.
-
-    Attributes
-    ----------
-    bench, config
-        Names.
-    settings, params
-        What differs from the configuration.
-    """
-
-    bench: str
-    config: str
-    settings: dict[str, Any] = field(default_factory=dict)
-    params: dict[str, int] = field(default_factory=dict)
+class Run(CodeRun):
+    """A simulation."""
 
     @property
     def name(self) -> str:
@@ -113,47 +98,4 @@ def _cpu_s() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def _vectors(count: int) -> dict[str, Any]:
-    return {"vectors": {SIMULATOR: count}}
-
-
-def _of(what: str, count: int) -> dict[str, Any]:
-    return {what: {SIMULATOR: count}}
-
-
-HALF, SMALL = {"EXP_W": 5, "MAN_W": 10}, {"EXP_W": 5, "MAN_W": 4}
-#: Of units that take long to compile and to simulate: those with more stages are left out.
-FEW_LANES = {"LANES": 4, "MAX_STAGES": 3}
-MANY, FEWER, SOME = 1 << 14, 1 << 12, 1 << 10
-RUNS = (
-    # Formats of the float units at which their shifts, counts and products differ in shape.
-    Run("fp_add", "e5m12", _vectors(MANY)),
-    Run("fp_add", "e4m3", _vectors(MANY)),
-    Run("fp_mul", "half", _vectors(MANY)),
-    Run("fp_mul", "e4m3-finite", _vectors(MANY)),
-    Run("fp_mul", "binary32-dsp18", _vectors(MANY)),
-    Run("fp_recip", "half", _vectors(FEWER), FEW_LANES),
-    Run("fp_recip", "binary32-dsp18", _vectors(FEWER), FEW_LANES | {"EXP_W": 5, "MAN_W": 18}),
-    Run("fp_recip_stream", "array", _vectors(SOME), HALF),
-    Run("fp_recip_stream", "table", _vectors(SOME), HALF),
-    Run("fp_recip_stream", "iterative", _vectors(SOME), HALF),
-    Run("fp_sincos", "half", _vectors(FEWER)),
-    Run("fp_sincos", "binary32-dsp18", _vectors(FEWER), FEW_LANES),
-    # Inverters of either schedule, with and without stages.
-    Run("inv_adjugate_2x2", "half", _of("runs", SOME)),
-    Run("inv_ldup", "serial-3", _of("runs", 500)),
-    Run("inv_ldup", "serial-4-pipelined", _of("runs", 200), HALF),
-    Run("inv_ldup", "parallel-3-5.10-pipelined", params={"EXP_W": 4, "MAN_W": 5}),
-    Run("ldup_coprocessor", "serial"),
-    Run("ldup_coprocessor", "half-2-parallel-pipelined"),
-    Run("hdca_engine", "pipelined", params=SMALL),
-    Run("hdca_engine", "one-pass", _of("runs", 100), SMALL),
-    # Engines without stages, with different ones, with contexts; arrays of two systems and more.
-    Run("step_engine", "least-half"),
-    Run("step_engine", "mixed-stages"),
-    Run("step_engine", "barrel-of-4"),
-    Run("step_array", "least-half"),
-    Run("step_array", "two-of-2-half", _of("tables", 16)),
-    Run("step_array", "two-of-8"),
-    Run("hdca_coprocessor", "two-passes"),
-)
+RUNS = tuple(Run(**vars(run)) for record in records().values() for run in record.code_coverage)

@@ -12,11 +12,11 @@ from scripts.dev.waves.failure import PS, failure_group, window
 from scripts.dev.waves.viewer import write
 from scripts.dev.waves.waveform import Waveform
 from scripts.evidence.fuzz import run
+from scripts.evidence.fuzz.units import UNITS
 from scripts.kernel.measured_rtl import rtl_digest
 from scripts.kernel.places import BUILD, ROOT
 from scripts.tests.dev.waves.values import Values, build_converter
 from tb.fuzz import model as models
-from tb.fuzz.units import UNITS
 from tb.ldup_coprocessor.bench import BENCH
 
 FORMAT = {"EXP_W": 5, "MAN_W": 10}

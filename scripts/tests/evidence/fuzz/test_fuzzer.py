@@ -12,13 +12,13 @@ import pytest
 from pymodel.hardware.axil import CHANNELS
 from pymodel.hardware.clock import PERIOD_NS
 from pymodel.hardware.simulation import Task
+from scripts.evidence.fuzz.units import UNITS
 from scripts.kernel.places import ROOT
 from tb.fuzz import fuzzer as fuzzers
 from tb.fuzz import model as models
 from tb.fuzz.fuzzer import OKAY, SLVERR, Fuzzer
 from tb.fuzz.stimulus import Read, Write
 from tb.fuzz.top import MASTER
-from tb.fuzz.units import UNITS
 
 pytestmark = pytest.mark.rtl_of()
 
@@ -108,7 +108,8 @@ def made(monkeypatch, sim_time, tmp_path):
         top = Top(sim_time, bug)
         monkeypatch.setattr(fuzzers, "ValueChange", lambda port: top.run() or Now())
         notes = str(tmp_path / "notes.jsonl")
-        task = Task("fuzz", UNIT.name, "verilator", SEED, PARAMS, {}, "", notes=notes)
+        settings = {"model": UNIT.model}
+        task = Task("fuzz", UNIT.name, "verilator", SEED, PARAMS, settings, "", notes=notes)
         return Fuzzer(top, task), top
 
     return make

@@ -233,8 +233,9 @@ def test_a_verdict_depends_on_configuration_and_proofs(monkeypatch):
     """And on what equivalence is told of the unit."""
     others = [{}, {"config": "half"}, {"control": ("state_q",)}]
     digests = [campaign.digest(dataclasses.replace(UNIT, **other)) for other in others]
-    monkeypatch.setattr(campaign, "PROOFS", campaign.PROOFS[1:])
-    digests.append(campaign.digest(UNIT))
+    for where, name in ((campaign, "HARNESS_FILES"), (campaign.proofs, "PROOFS")):
+        monkeypatch.setattr(where, name, getattr(where, name)[1:])
+        digests.append(campaign.digest(UNIT))
     assert len(set(digests)) == len(digests)
 
 
