@@ -276,7 +276,7 @@ venv:
 
 .PHONY: doctor
 doctor: ## what is installed, what is missing, how to get it
-	@python=$$($(SETUP) python || command -v python3) && $$python -m scripts.dev.doctor
+	@python=$$($(SETUP) python) && $$python -m pymodel.app.doctor
 
 .PHONY: clean distclean
 clean: ## remove build/

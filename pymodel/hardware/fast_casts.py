@@ -5,9 +5,9 @@ import sys
 from functools import cache
 
 from pymodel.arith.c_build import NoCompilerError, shared_library
-from pymodel.hardware.places import ROOT
+from pymodel.hardware.places import HARDWARE
 
-SOURCE = ROOT / "pymodel" / "hardware" / "fast_casts.c"
+SOURCE = HARDWARE / "fast_casts.c"
 OPTIONS = ("-O2", "-fPIC", "-ftls-model=initial-exec")  # loaded with the program, not later
 VARIABLE = "LD_PRELOAD"
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 #: Files of what stands beside a device.
-MASTERS = ("pymodel/hardware/axil_batch.sv", "pymodel/hardware/axis_batch.sv")
+MASTERS = ("axil_batch.sv", "axis_batch.sv")  # beside this file
 OPERATIONS = 64  # of a batch at most
 OPERATION_W = 64  # bits of one, and of its answer
 BEATS = 64  # of a block at most

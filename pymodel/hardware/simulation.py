@@ -13,7 +13,7 @@ from typing import IO, Any
 
 from pymodel.hardware import fast_casts, on_bus
 from pymodel.hardware.model_signals import outputs_of, with_model
-from pymodel.hardware.places import BUILD, ROOT
+from pymodel.hardware.places import BUILD, HARDWARE, PACKAGE, outputs, shown
 from pymodel.hardware.results import read_notes, read_results
 from pymodel.hardware.rtl_files import needed
 from pymodel.hardware.simulators import (
@@ -161,7 +161,7 @@ class Device:
         name, text = self.toplevel, self.around()
         if text:
             name = on_bus.name_of(name)
-            sources = (*sources, *(ROOT / file for file in on_bus.MASTERS))
+            sources = (*sources, *(HARDWARE / file for file in on_bus.MASTERS))
         if params is not None and self.modelled:
             own = self._own.read_text()
             text = with_model(text or own, outputs_of(own), self.modelled(params))
@@ -243,7 +243,7 @@ def simulate(
             long=task.long,
             toplevel=toplevel,
             module=task.module,
-            python_search=[str(ROOT)],
+            python_search=[str(PACKAGE.parent)],
             verilog_sources=[str(source) for source in sources],
             parameters=params,
             sim_build=str(build),
@@ -299,7 +299,7 @@ def _keep_wave(
         "rerun": task.rerun(testcase, waves=True),
     }
     about |= {key: note[key] for key in ("failure", "model") if note.get(key)}
-    waves = Path(task.folder) if task.folder else BUILD / "waves" / task.bench
+    waves = Path(task.folder) if task.folder else outputs() / "waves" / task.bench
     waves.mkdir(parents=True, exist_ok=True)
     wave = waves / f"{task.config}-{task.simulator}-{testcase}.fst"
     for dump in (*folder.glob(f"{device.toplevel}*.fst"), folder / "dump.fst"):
@@ -307,7 +307,7 @@ def _keep_wave(
             shutil.move(dump, wave)
             wave.with_suffix(".json").write_text(json.dumps(about, indent=1))
             if not task.folder:
-                print(f"waveform: {wave.relative_to(ROOT)}")
+                print(f"waveform: {shown(wave)}")
 
 
 def _tail(log: Path, lines: int = 25) -> str:
@@ -323,7 +323,7 @@ def _wait_for(alone: IO[str], watch: Callable[[str], None]) -> None:
     try:
         fcntl.flock(alone, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        folder = Path(alone.name).with_suffix("").relative_to(ROOT)
+        folder = shown(Path(alone.name).with_suffix(""))
         watch(f"waiting for another simulation in {folder}\n")
         fcntl.flock(alone, fcntl.LOCK_EX)
 

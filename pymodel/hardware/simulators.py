@@ -18,14 +18,15 @@ from typing import IO, Any
 import cocotb_test.simulator
 
 from pymodel.arith.errors import InputError
-from pymodel.hardware.places import ROOT
+from pymodel.hardware import verilator
+from pymodel.hardware.places import BUILD, HARDWARE, IS_CHECKOUT, ROOT
 from pymodel.hardware.standstill import FILE, Watch
 
 SIMULATORS = ("icarus", "verilator")
 NOT_RTL = ("tb", "pymodel", "build")  # what is simulated besides it
 PORTS = ("*_i", "*_ni", "*_o", "s_axil_*", "*_axis_*")  # of every top level
-MODEL_RULES = ROOT / "pymodel" / "hardware" / "model.mk"
-HEADERS = ROOT / "build" / "headers"  # of Verilator, compiled
+MODEL_RULES = HARDWARE / "model.mk"
+HEADERS = BUILD / "headers"  # of Verilator, compiled
 UNFINISHED = "unfinished"  # file in a build folder while it is being built
 # Branches are counted with the lines. All bits of a vector are watched, however wide it is.
 COVERAGE_ARGS = ("--coverage-line", "--coverage-toggle", "--coverage-max-width", "65536")
@@ -47,12 +48,10 @@ def usable(simulator: str) -> bool:
     """
     if simulator == "icarus":
         return shutil.which("iverilog") is not None
-    check = [str(ROOT / "scripts" / "dev" / "get_verilator.sh"), "--check"]
-    done = subprocess.run(check, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    folder = done.stdout.strip()
+    folder = verilator.found()
     if folder and folder not in os.environ["PATH"].split(os.pathsep):
         os.environ["PATH"] = os.pathsep.join((folder, os.environ["PATH"]))
-    return done.returncode == 0
+    return bool(folder)
 
 
 @cache
@@ -66,7 +65,15 @@ def require_usable(simulator: str) -> None:
     """
     if not usable(simulator):
         name = simulator.capitalize()
-        raise InputError(f"{name} is not installed, or too old: see `make doctor`")
+        raise InputError(f"{name} is not installed, or too old: {how_to_get(simulator)}")
+
+
+def how_to_get(simulator: str) -> str:
+    """What to do where a simulator is not installed."""
+    if IS_CHECKOUT:
+        return "see `make doctor`"
+    command = {"icarus": "sudo apt-get install iverilog", "verilator": verilator.GET}[simulator]
+    return f"get it by `{command}`"
 
 
 def ccache_runs() -> bool:

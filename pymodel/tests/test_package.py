@@ -1,6 +1,7 @@
 """What pyproject.toml says of the package, compared with its files and with the pinned versions."""
 
 import ast
+import os
 import shutil
 import subprocess
 import sys
@@ -15,7 +16,8 @@ from packaging.requirements import Requirement
 from pymodel.tests.places import ROOT
 
 PACKAGE = ROOT / "pymodel"
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PROJECT = PYPROJECT["project"]
 OPTIONAL = [line for lines in PROJECT["optional-dependencies"].values() for line in lines]
 DEPENDENCIES = [Requirement(line) for line in (*PROJECT["dependencies"], *OPTIONAL)]
 #: Modules of packages that are not called as they are imported.
@@ -56,6 +58,12 @@ def test_every_folder_of_the_package_is_installed():
     folders = {path.parent for path in SOURCES}
     assert len(folders) > 5
     assert not [folder for folder in folders if not (folder / "__init__.py").exists()]
+    names = {".".join(folder.relative_to(ROOT).parts) for folder in folders}
+    listed = PYPROJECT["tool"]["setuptools"]["packages"]
+    assert names == {name for name in listed if not name.startswith("pymodel.data.")}
+
+
+DATA = ("rtl", "sw", "scenarios", "robots")  # folders of the repository that are installed
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +71,8 @@ def installed(tmp_path_factory):
     """The Python of a fresh environment with the package, and with what it depends on."""
     work = tmp_path_factory.mktemp("package")
     source = work / "source"  # pip leaves files where it builds
-    shutil.copytree(PACKAGE, source / "pymodel", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pymodel", *DATA):
+        shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "pyproject.toml", source)
     env = work / "env"
     venv.create(env, symlinks=True)
@@ -102,3 +111,73 @@ def test_the_installed_package_is_marked_as_typed(installed):
     (package,) = installed.parents[1].glob("lib/python*/site-packages/pymodel")
     assert (package / "py.typed").exists() and (package / "__init__.pyi").exists()
     assert not (package / "tests").exists()
+
+
+def contents(folder):
+    """Of all files below a folder: name, time of change, size."""
+    found = (path for path in folder.rglob("*") if path.is_file())
+    return {path: (path.stat().st_mtime_ns, path.stat().st_size) for path in found}
+
+
+def test_all_hardware_is_installed(installed):
+    (data,) = installed.parents[1].glob("lib/python*/site-packages/pymodel/data")
+    for folder in DATA:
+        wanted = [path for path in (ROOT / folder).rglob("*") if path.is_file()]
+        assert wanted
+        for path in wanted:
+            assert (data / path.relative_to(ROOT)).read_bytes() == path.read_bytes()
+
+
+RUNS = """
+from pathlib import Path
+from pymodel.hardware.cosim import robot, step
+from pymodel.hardware.places import robot_file, scenario_file
+from pymodel.hardware.step_engine import rtl_parameters
+from pymodel.machine.isa import Machine
+settings = {
+    step: {"runs": [{"scenario": scenario_file("double_pendulum"), "steps": 3}]},
+    robot: {"calls": [{"robot": robot_file("iiwa14"), "function": "FD", "rows": 1}]},
+}
+machine = Machine(depth=256)
+for bench, given in settings.items():
+    out = Path("build/runs", bench.CONFIG).absolute()
+    out.mkdir(parents=True)
+    row = bench.BENCH.run(
+        "icarus",
+        bench.CONFIG,
+        testcase=getattr(bench, "TEST", "co_simulation"),
+        params=rtl_parameters(machine),
+        settings=given | {"out": str(out)},
+    )
+    print(row["result"], row["transactions"] > 0, row["message"])
+"""
+
+
+@pytest.mark.skipif(shutil.which("iverilog") is None, reason="Icarus is not installed")
+def test_the_installed_package_runs_its_hardware_in_an_empty_folder(installed, tmp_path):
+    """And writes nothing where it is installed."""
+    empty, cache = tmp_path / "empty", tmp_path / "cache"
+    empty.mkdir()
+    before = contents(installed.parents[1])
+    done = subprocess.run(
+        [installed, "-I", "-c", RUNS],
+        cwd=empty,
+        env={"PATH": os.defpath, "HOME": str(tmp_path), "XDG_CACHE_HOME": str(cache)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["pass True "] * 2
+    assert (empty / "build/runs/programs/run.csv").exists()
+    assert (empty / "build/runs/narrow/calls.json").exists()
+    assert [path.name for path in empty.iterdir()] == ["build"]
+    assert contents(installed.parents[1]) == before
+    assert list(cache.glob("pymodel/build-*/sim/cosim_step/*"))
+
+
+def test_the_installed_package_says_how_to_get_a_simulator(installed, tmp_path):
+    asked = "from pymodel.hardware.simulators import require_usable; require_usable('verilator')"
+    env = {"PATH": str(tmp_path), "HOME": str(tmp_path)}
+    done = subprocess.run([installed, "-I", "-c", asked], env=env, capture_output=True, text=True)
+    last = done.stderr.splitlines()[-1]
+    assert last.endswith("or too old: get it by `hdca doctor --get verilator`")

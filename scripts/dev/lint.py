@@ -15,10 +15,9 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
+from pymodel.app.doctor import VERILATOR_NEEDED, dotted
 from pymodel.hardware.rtl_files import FILE_LIST, ROOT, rtl_files, unlisted
 from scripts.dev import rtl_style
-from scripts.dev.doctor.simulators import VERILATOR_NEEDED
-from scripts.dev.doctor.versions import dotted
 from scripts.kernel.modules import bench_files, modules
 from scripts.kernel.units import records
 
@@ -58,7 +57,7 @@ def check_style(file: str) -> tuple[bool, str]:
 
 def find_verilator() -> bool:
     """Whether there is a Verilator that is new enough."""
-    return run(["scripts/dev/get_verilator.sh", "--check"])[0]
+    return run(["pymodel/hardware/get_verilator.sh", "--check"])[0]
 
 
 def verilator_checks() -> list[Check]:

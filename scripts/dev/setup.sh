@@ -16,6 +16,8 @@ cd "$(dirname "$0")/../.."
 # The Makefile puts .venv/bin first on PATH; .venv must not be made with itself.
 PATH=$(printf %s "$PATH" | tr : '\n' | grep -vxF "$PWD/.venv/bin" | paste -sd: -)
 
+get_verilator=pymodel/hardware/get_verilator.sh
+
 say() { printf 'set-up: %s\n' "$*" >&2; }
 need() { say "$1 is missing. Install it with:"; printf '  %s\n' "$2" >&2; exit 2; }
 
@@ -122,9 +124,9 @@ failed_lately() { [ -n "$(find ".tools/$1.failed" -mtime -1 2>/dev/null)" ]; }
 
 setup_verilator() {
   if [ "${CI:-}" != true ] && failed_lately verilator; then
-    scripts/dev/get_verilator.sh --check >/dev/null 2>&1 ||
-      { say 'no Verilator (scripts/dev/get_verilator.sh tries again)'; return; }
-  elif ! scripts/dev/get_verilator.sh >/dev/null; then
+    $get_verilator --check >/dev/null 2>&1 ||
+      { say "no Verilator ($get_verilator tries again)"; return; }
+  elif ! $get_verilator >/dev/null; then
     if [ "${CI:-}" = true ]; then
       say 'Verilator is required in CI'
       exit 2

@@ -71,7 +71,7 @@ def rtl_of(bench: Bench) -> tuple[str, ...]:
 def _beside(bench: Bench) -> tuple[str, ...]:
     """What its simulations depend on besides the RTL."""
     others = (file for file in sources_of(bench) if not file.startswith(f"{RTL}/"))
-    return (*BENCH, *MASTERS, *others)
+    return (*BENCH, *(f"pymodel/hardware/{file}" for file in MASTERS), *others)
 
 
 @functools.cache

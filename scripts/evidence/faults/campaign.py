@@ -12,6 +12,7 @@ import numpy as np
 
 from pymodel.arith.errors import Error
 from pymodel.hardware.on_bus import MASTERS
+from pymodel.hardware.places import HARDWARE
 from pymodel.hardware.simulation import Task, simulate
 from scripts.kernel.digest import key_of, rtl_text
 from scripts.kernel.journal import Journal, Row, read_rows
@@ -62,7 +63,7 @@ class Campaign:
         """Of all that a verdict depends on besides its place."""
         files = [*self.unit.device.sources]
         files += [ROOT / file for file in sources_of(MODULE)]
-        files += [ROOT / file for file in MASTERS]
+        files += [HARDWARE / file for file in MASTERS]
         around = rtl_text(self.unit.device.around())
         return key_of(files, version_of(SIMULATOR), around, repr(self.unit))[:16]
 

