@@ -203,7 +203,7 @@ def test_every_segment_is_there_and_nothing_leaves_its_width():
 
 
 def test_package_is_up_to_date():
-    """`python -m pymodel.arith.sincos` writes it."""
+    """`python -m scripts.dev.generate` writes it."""
     assert (ROOT / sincos.PACKAGE).read_text() == sincos.package()
 
 

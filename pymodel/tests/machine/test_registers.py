@@ -34,7 +34,7 @@ every_map = pytest.mark.parametrize("map_", MAPS, ids=lambda map_: map_.name)
 @pytest.mark.parametrize("path", register_files.generated_files())
 def test_generated_files_are_up_to_date(path):
     same = (ROOT / path).read_text() == register_files.generated_files()[path]
-    assert same, f"{path} is stale or was edited: `python -m pymodel.machine.register_files`"
+    assert same, f"{path} is stale or was edited: `python -m scripts.dev.generate`"
 
 
 def test_each_map_becomes_constants_header_documentation_and_a_block():
@@ -232,7 +232,7 @@ def test_what_hosts_see_counts_as_a_version(map_):
         f"hosts see another {map_.name} than version {version}: raise `version=` in "
         "pymodel/machine/registers.py (the minor number if hosts of the old map still work, else "
         f"the major one) and VERSION_VALUE in rtl/top/{map_.name}.sv, write the files again by "
-        "`python -m pymodel.machine.register_files`, put the new version here with digest "
+        "`python -m scripts.dev.generate`, put the new version here with digest "
         f"{seen!r}"
     )
     assert (map_.version, seen) == (version, digest), (
@@ -299,11 +299,3 @@ def test_overlaps_would_be_noticed():
     ):
         with pytest.raises(AssertionError, match="overlaps"):
             check(wrong)
-
-
-def test_as_a_program(tmp_path, monkeypatch, capsys):
-    """The generator writes below the folder that it is given."""
-    register_files.main(tmp_path)
-    files = register_files.generated_files()
-    assert capsys.readouterr().out.split() == list(files)
-    assert all((tmp_path / path).read_text() == text for path, text in files.items())
