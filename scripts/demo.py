@@ -54,15 +54,15 @@ def rows(coprocessor: Summary, step: Summary) -> list[tuple[str, ...]]:
     model = milli(coprocessor["kinetic_difference_float64_max_J"])
     return [
         ("in hardware", "nothing", *each(lambda s: s["in_hardware"])),
-        ("cycles a step, bus included", "", *a_step(lambda s: s["cycles"])),
-        ("of it computing", "", *a_step(lambda s: s["cycles_computing"])),
-        ("of it tracing registers", "", *a_step(lambda s: s["registers_traced"])),
-        ("bus words a step", "", *a_step(lambda s: sum(s["registers_moved"].values()))),
+        ("cycles per step, bus included", "", *a_step(lambda s: s["cycles"])),
+        ("of which computing", "", *a_step(lambda s: s["cycles_computing"])),
+        ("of which tracing registers", "", *a_step(lambda s: s["registers_traced"])),
+        ("bus words per step", "", *a_step(lambda s: sum(s["registers_moved"].values()))),
         ("float units", "", *each(units)),
         ("identical to the model", "", *each(lambda s: "yes" if s["identical_to_model"] else "NO")),
         *native,
         (
-            "kinetic energy - reference [mJ]",
+            "max kinetic energy error [mJ]",
             f"{model} (float64)" if model else "",
             *each(lambda s: milli(s["kinetic_difference_max_J"])),
         ),

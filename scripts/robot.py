@@ -39,7 +39,7 @@ from pymodel.runs.array_runs import Array, fitting_array
 from pymodel.runs.files import SUMMARY
 from pymodel.runs.input_error import InputError
 from pymodel.runs.progress import progress
-from pymodel.runs.summary import flag_names, write_summary
+from pymodel.runs.summary import exceptions, flag_names, write_summary
 from pymodel.runs.whole import replacing
 from scripts.hardware_run import usable_simulator, watched
 from scripts.hardware_targets import check_word, engine
@@ -414,9 +414,9 @@ def _print(summary: Mapping[str, Any], robot: Robot) -> None:
         rows += [
             ("lanes", summary["lanes"]),
             ("cycles", f"{summary['cycles']} ({traced} with start and trace)"),
-            ("no schedule is shorter than", str(both)),
+            ("lower bound of any schedule", str(both)),
             (
-                "program word, registers of a bank",
+                "program word, registers per bank",
                 f"{summary['word_bits']} bits, {summary['registers_of_a_bank']}",
             ),
         ]
@@ -425,27 +425,31 @@ def _print(summary: Mapping[str, Any], robot: Robot) -> None:
         rows += [
             ("lanes, contexts, datapaths", _shape(summary)),
             ("program words", str(summary["words"])),
-            ("cycles a call, batches full", f"{summary['cycles_per_call_of_full_batches']:.1f}"),
+            ("cycles per call, full batches", f"{summary['cycles_per_call_of_full_batches']:.1f}"),
             (
-                "cycles a call, first word in to last one out",
+                "cycles per call, first word in to last word out",
                 f"{summary['cycles_per_call']:.1f} (streams held back in {stalled})",
             ),
             (
-                "program word, registers of a bank",
+                "program word, registers per bank",
                 f"{summary['word_bits']} bits, {summary['registers_of_a_bank']}",
             ),
         ]
     arithmetic = summary["arith"]
     by_numpy = summary.get("by_numpy", False)
-    rows.append(("flags", "not kept" if by_numpy else " ".join(summary["flags"]) or "none"))
+    rows.append(("float exceptions", "not kept" if by_numpy else exceptions(summary["flags"])))
     for key, text in (
-        ("error_to_float64", f"{arithmetic} - float64, largest"),
-        ("error_to_pinocchio", f"{arithmetic} - Pinocchio, largest"),
-        ("float64_error_to_pinocchio", "float64 - Pinocchio, largest"),
+        ("error_to_float64", f"max error, {arithmetic} - float64"),
+        ("error_to_pinocchio", f"max error, {arithmetic} - Pinocchio"),
+        ("float64_error_to_pinocchio", "max error, float64 - Pinocchio"),
     ):
         if key in summary:
             error = summary[key]
-            said = "no call is finite" if error is None else f"{error:.2g} of the largest entry"
+            said = (
+                "no call is finite"
+                if error is None
+                else f"{error:.2g}, relative to the largest entry"
+            )
             rows.append((text, said))
     title = f"{summary['rows']} calls, {arithmetic} on {'numpy' if by_numpy else summary['target']}"
     table = Table(title=Text(title), show_header=False)

@@ -396,8 +396,8 @@ def schedule(arguments: argparse.Namespace) -> int:
         table.add_row("a system", f"{found['cycles'] / arguments.contexts:.1f}")
     for name, text in (
         ("dependencies", "longest path, retimed" if program.prologue else "longest path"),
-        ("lanes", "operations by lanes"),
-        ("both", "no schedule is shorter than"),
+        ("lanes", "operations / lanes"),
+        ("both", "lower bound of any schedule"),
     ):
         table.add_row(text, str(found["bounds"][name]))
     console = Console()

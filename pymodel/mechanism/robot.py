@@ -123,7 +123,7 @@ class Robot:
     source : str
         File that it came from.
     notes : tuple of str
-        How it was read, a line each: snapped placements.
+        How it was read, a line each: entries of joint transforms that were rounded to 0, 1 or -1.
     warnings : tuple of str
         What of it a user may not expect, a line each: mimic joints, damping and friction that are
         not applied, joints that their own link does not resist, inertias that no body has.

@@ -473,7 +473,7 @@ def _snap_notes(bodies: list[_Body]) -> Iterator[str]:
     counts = {body.joint: body.snap() for body in bodies}
     if any(counts.values()):
         names = ", ".join(f"{name} ({count})" for name, count in counts.items() if count)
-        yield f"{sum(counts.values())} entries of placements snapped to 0, 1 or -1: {names}"
+        yield f"{sum(counts.values())} entries of joint transforms rounded to 0, 1 or -1: {names}"
 
 
 def _joint_warnings(joints: list[UrdfJoint], names: Container[str], damping: bool) -> Iterator[str]:

@@ -25,7 +25,7 @@ from pymodel.runs.summary import Summary, label, summarise, write_summary
 from pymodel.runs.trajectory import Trajectory, TrajectoryError, read_csv, write_csv
 from pymodel.runs.whole import replacing
 
-RUN, REFERENCE, TWIN = "run.csv", "lagrangian.csv", "float64.csv"
+RUN, REFERENCE, TWIN = "run.csv", "reference.csv", "float64.csv"
 SUMMARY, SCENARIO = "summary.json", "scenario.toml"
 DIGEST = "scenario_sha256"  # of the copy, by which it is told from a file of the user's own
 FORCES, FORCE_PLOT, ANIMATION = "forces.csv", "forces.png", "animation.gif"
@@ -45,7 +45,7 @@ def write_run(
 ) -> Summary:
     """Write everything that a run leaves behind into a folder and return its summary.
 
-    Files: run.csv, lagrangian.csv and float64.csv (where known), summary.json, scenario.toml,
+    Files: run.csv, reference.csv and float64.csv (where known), summary.json, scenario.toml,
     joints.png, kinetic_energy.png, overview.png; conserved.png for a mechanism that conserves its
     energy or a momentum, loop.png for one with loops; forces.csv and forces.png on request. Those
     of an earlier run are replaced or removed.

@@ -1,9 +1,9 @@
 """A robot's functions by Pinocchio, to compare with; needs the package ``pin``.
 
 Pinocchio reads the robot's file itself, but for what bears on no function: limits, without which it
-takes no joint, are made up, and meshes left out. It gets the snapped placements, once its own are
-seen to be these, the armature, and the configuration of a continuous joint as cosine and sine; it
-has no joint damping.
+takes no joint, are made up, and meshes left out. It gets the placements as :mod:`urdf` rounded
+them, once its own are seen to be these, the armature, and the configuration of a continuous joint
+as cosine and sine; it has no joint damping.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -52,7 +52,7 @@ def model(robot: Robot) -> pinocchio.Model:
 
 
 def _check_placement(robot: Robot, joint: str, ours: pinocchio.SE3, theirs: pinocchio.SE3) -> None:
-    """Refuse a placement that is not Pinocchio's, but for snapped entries."""
+    """Refuse a placement that is not Pinocchio's, but for entries rounded to 0, 1 or -1."""
     turned = np.abs(ours.rotation - theirs.rotation).max()
     shifted = np.abs(ours.translation - theirs.translation).max()
     rounding = ROUNDING * np.abs(theirs.translation).max()

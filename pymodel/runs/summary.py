@@ -6,7 +6,7 @@ import json
 import math
 import os
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,16 +28,30 @@ from pymodel.runs.whole import whole_file
 
 Summary = dict[str, Any]
 
+NO_UNIT = "dimensionless (quaternion)"
 #: Units of what is compared with the reference, of a mechanism of pins.
 UNITS = {"q": "rad", "qd": "rad/s", "p": "N m s", "kinetic": "J", "potential": "J"}
 MILLI = 1e3
 # What the change of kinetic and potential energy is called: an error only where both are conserved.
-ENERGY_NAMES = {True: "worst drift of energy", False: "change of energy (motors, dampers)"}
+ENERGY_NAMES = {True: "max drift of energy", False: "max change of energy (motors, dampers)"}
+#: Name of a float flag -> what it means.
+EXCEPTIONS = {
+    "NV": "invalid",
+    "DZ": "division by zero",
+    "OF": "overflow",
+    "UF": "underflow",
+    "NX": "inexact",
+}
 
 
 def flag_names(flags: int) -> list[str]:
     """Names of the sticky float flags that are set, as in the RISC-V `fflags`."""
     return [name for bit, name in FLAG_NAMES.items() if flags & bit]
+
+
+def exceptions(flags: Sequence[str]) -> str:
+    """Float flags for the screen: what each of them means, and its name."""
+    return ", ".join(f"{EXCEPTIONS[name]} ({name})" for name in flags) or "none"
 
 
 def label(summary: Mapping[str, Any]) -> str:
@@ -47,14 +61,14 @@ def label(summary: Mapping[str, Any]) -> str:
 
 
 def compared_units(scenario: Scenario) -> dict[str, str]:
-    """Units of what is compared with the reference; of joints all that there are, 1 for none."""
+    """Units of what is compared with the reference; of joints all that there are."""
     of_joints = {
         "q": coordinate_units(scenario),
         "qd": velocity_units(scenario),
         "p": momentum_units(scenario),
     }
     return UNITS | {
-        name: ", ".join(dict.fromkeys(unit or "1" for unit in found))
+        name: " or ".join(dict.fromkeys(unit or NO_UNIT for unit in found))
         for name, found in of_joints.items()
     }
 
@@ -282,19 +296,21 @@ def print_summary(
     for key in ("cycles", "seed"):
         if key in summary:
             table.add_row(key, str(summary[key]), "")
-    table.add_row("float flags", " ".join(summary["flags"]) or "none", "")
-    rounding = "run - float64 (rounding)"
-    alone = summary["kinetic_difference_max_J"] is None
+    table.add_row("float exceptions", exceptions(summary["flags"]), "")
+    error = "max kinetic energy error"
+    part = error if summary["kinetic_difference_max_J"] is None else "- part"
     for key, text in (
-        ("kinetic_difference_max_J", "kinetic energy: run - reference"),
-        ("kinetic_difference_float64_max_J", "of this float64 - reference"),
-        ("kinetic_rounding_max_J", f"{'kinetic energy:' if alone else 'and'} {rounding}"),
+        ("kinetic_difference_max_J", f"{error} (run - reference)"),
+        ("kinetic_difference_float64_max_J", f"{part} of the integrator (float64 - reference)"),
+        ("kinetic_rounding_max_J", f"{part} of rounding (run - float64)"),
     ):
         if summary[key] is not None:
             table.add_row(text, f"{MILLI * summary[key]:.4g}", "mJ")
     for name, worst in (summary["differences_to_reference"] or {}).items():
         if name in ("q", "qd", "p"):
-            table.add_row(f"worst {name} - reference", f"{worst['max']:.3g}", worst["unit"])
+            table.add_row(
+                f"max error of {name} (run - reference)", f"{worst['max']:.3g}", worst["unit"]
+            )
     if summary["reference"] is None:
         table.add_row("reference", "none", "")
     elif summary["reference_missing"]:
@@ -306,10 +322,10 @@ def print_summary(
             size, unit = worst["max"], worst["unit"]
             if unit == "J":  # as the other energies
                 size, unit = MILLI * size, "mJ"
-            table.add_row(f"worst drift of {name}", f"{size:.4g}", unit)
+            table.add_row(f"max drift of {name}", f"{size:.4g}", unit)
     if summary["loop_position_max_m"] or summary["loop_velocity_max_m_s"]:
-        table.add_row("worst loop gap", f"{summary['loop_position_max_m']:.3g}", "m")
-        table.add_row("worst loop velocity", f"{summary['loop_velocity_max_m_s']:.3g}", "m/s")
+        table.add_row("max loop closure error", f"{summary['loop_position_max_m']:.3g}", "m")
+        table.add_row("max loop velocity error", f"{summary['loop_velocity_max_m_s']:.3g}", "m/s")
     for quantity, unit in (("force", "N"), ("moment", "N m")):
         found = summary.get("joint_forces_max", {})
         sizes = {joint: worst[quantity]["max"] for joint, worst in found.items()}

@@ -261,7 +261,7 @@ def test_count_prints_all_functions(capsys):
     assert headings == "| function | method | x | + | 1/x | sincos | longest path [cycles] |"
     assert rows[0] == "| ID |  | 220 | 197 | 0 | 6 | 152 |" and len(rows) == 7
     assert rows[1] == "| FD | factors | 440 | 374 | 5 | 6 | 194 |"
-    assert "7 degrees of freedom" in err and "snapped" in err
+    assert "7 degrees of freedom" in err and "rounded" in err
     assert main(["count", IIWA, "--floating", "--parameters-as-data"]) == 0
     assert "iiwa14: 13 degrees of freedom, floating base, parameters as data" in " ".join(
         capsys.readouterr().out.split()

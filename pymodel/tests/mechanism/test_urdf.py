@@ -156,7 +156,7 @@ def test_right_angles_are_snapped_and_noted(load):
     # The default axis is x; our frame is (y, z, x).
     assert robot.links[0].rotation.tolist() == [[0, 0, 1], [0, -1, 0], [1, 0, 0]]
     assert robot.links[0].offset.tolist() == [0, 0, 1]
-    assert robot.notes == ("5 entries of placements snapped to 0, 1 or -1: j (5)",)
+    assert robot.notes == ("5 entries of joint transforms rounded to 0, 1 or -1: j (5)",)
 
 
 def test_angles_as_they_should_be_are_not_noted(load):
@@ -187,7 +187,7 @@ def test_a_placement_that_is_not_round_is_kept(load, angles):
 def test_a_right_angle_beside_a_small_one_is_snapped(load):
     placement = "<origin rpy='0.004 0 1.5708'/><axis xyz='0 0 1'/>"
     robot = load(LINKS + joint("j", "a", "b", more=placement))
-    assert robot.notes == ("5 entries of placements snapped to 0, 1 or -1: j (5)",)
+    assert robot.notes == ("5 entries of joint transforms rounded to 0, 1 or -1: j (5)",)
     rotation = robot.links[0].rotation @ robot.links[0].frame_rotation
     assert np.abs(rotation - from_angles((0.004, 0, np.pi / 2))).max() < 1e-15
 

@@ -19,7 +19,7 @@ from pymodel.runs.trajectory import Trajectory, TrajectoryError, read_csv
 from pymodel.tests.places import SCENARIOS
 
 PLOTS = {*pictures.FILES, pictures.CONSERVED_FILE}  # of a double pendulum, which is conservative
-ALL_FILES = PLOTS | {"run.csv", "lagrangian.csv", "float64.csv", "summary.json", "scenario.toml"}
+ALL_FILES = PLOTS | {"run.csv", "reference.csv", "float64.csv", "summary.json", "scenario.toml"}
 
 
 def shifted(run, name, row, amount):
@@ -70,7 +70,10 @@ def test_the_screen_says_why_the_reference_ends_and_names_the_energy(
     monkeypatch.setattr(lagrangian, "simulate", ends)
     damped = dataclasses.replace(scenario.bodies[0], damping=0.1)
     driven = dataclasses.replace(scenario, bodies=(damped, *scenario.bodies[1:]))
-    for system, name in ((scenario, "worst drift of energy"), (driven, "change of energy (motors")):
+    for system, name in (
+        (scenario, "max drift of energy"),
+        (driven, "max change of energy (motors"),
+    ):
         print_summary(finish(system, exact, tmp_path), tmp_path)
         text = capsys.readouterr().out
         assert "the reference ends early: [singular] posture" in text
@@ -80,7 +83,7 @@ def test_the_screen_says_why_the_reference_ends_and_names_the_energy(
 def test_the_screen_has_one_unit_for_energies(tmp_path):
     driven = load(SCENARIOS / "andrews.toml", steps=4)
     text = printed(finish(driven, simulate(driven), tmp_path, "float64"), tmp_path)
-    assert "worst drift of energy less work" in text
+    assert "max drift of energy less work" in text
     rows = [line.replace("│", "|").split("|") for line in text.splitlines() if "energy" in line]
     assert len(rows) > 1 and {row[3].strip() for row in rows} == {"mJ"}
 
@@ -122,7 +125,7 @@ def test_files_and_the_parts_of_the_kinetic_difference(tmp_path, scenario, exact
 
 def test_the_reference_stands_at_exactly_the_kept_times(tmp_path, scenario, exact):
     finish(scenario, exact, tmp_path)
-    run, other = read_csv(tmp_path / "run.csv"), read_csv(tmp_path / "lagrangian.csv")
+    run, other = read_csv(tmp_path / "run.csv"), read_csv(tmp_path / "reference.csv")
     assert run.t.tobytes() == other.t.tobytes() == scenario.times.tobytes()
 
 
@@ -144,14 +147,14 @@ def test_unknown_parts_are_null_and_old_files_go(tmp_path, scenario, exact):
     assert summary["kinetic_difference_max_J"] is None
     assert summary["kinetic_rounding_max_J"] is None
     left = {path.name for path in tmp_path.iterdir()}
-    assert left == ALL_FILES - {"lagrangian.csv", "float64.csv"}
+    assert left == ALL_FILES - {"reference.csv", "float64.csv"}
 
 
 def test_the_rounding_is_named_fully_where_it_stands_alone(tmp_path, scenario, exact):
     twin = shifted(exact, "kinetic", 50, 1e-3)
-    for with_reference, name in ((True, "and run -"), (False, "kinetic energy: run -")):
+    for with_reference, name in ((True, "- part"), (False, "max kinetic energy error")):
         summary = finish(scenario, exact, tmp_path, twin=twin, with_reference=with_reference)
-        assert f" {name} float64 (rounding)" in printed(summary, tmp_path)
+        assert f" {name} of rounding (run - float64)" in printed(summary, tmp_path)
 
 
 def test_a_run_that_stopped_early_is_compared_as_far_as_it_went(tmp_path, scenario, exact):
@@ -177,7 +180,7 @@ def test_a_reference_that_ends_at_a_singular_posture_is_kept_until_there(tmp_pat
     scenario = dataclasses.replace(scenario, gravity=(0.0, -9.80665), step=1e-3, end=0.3)
     run = simulate(scenario)
     summary = finish(scenario, run, tmp_path, "float64")
-    exact = read_csv(tmp_path / "lagrangian.csv")
+    exact = read_csv(tmp_path / "reference.csv")
     assert len(run) == 301 and len(exact) == 262
     assert exact.t.tobytes() == run.t[:262].tobytes()
     assert summary["reference_end_s"] == exact.t[-1]
@@ -323,5 +326,9 @@ def test_a_file_of_the_users_own_is_not_replaced(tmp_path, scenario, exact, kind
 def test_the_table_shows_millijoules(tmp_path, scenario, exact):
     run = shifted(exact, "kinetic", 50, 9.125e-3)
     summary = finish(scenario, run, tmp_path, twin=exact)
-    lines = [line for line in printed(summary, tmp_path).splitlines() if "run - " in line]
+    lines = [
+        line
+        for line in printed(summary, tmp_path).splitlines()
+        if "(run - " in line and "energy" in line or "rounding" in line
+    ]
     assert len(lines) == 2 and all("9.125" in line and "mJ" in line for line in lines)

@@ -415,7 +415,7 @@ def test_write_run_compares_loops_with_the_reference(tmp_path):
     summary = write_run(FinishedRun(scenario, run, arithmetic="float64"), tmp_path)
     assert summary["reference_missing"] is None
     assert summary["differences_to_reference"]["p"]["max"] == 0.0
-    exact = read_csv(tmp_path / "lagrangian.csv")
+    exact = read_csv(tmp_path / "reference.csv")
     assert exact.p.tobytes() == run.p.tobytes() and exact.loop_position.max() < 1e-15
     # Re-basing gives the same motion other momenta.
     based = summarise(

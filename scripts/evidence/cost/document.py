@@ -429,7 +429,7 @@ FORMATS = (
     "FF",
     "MHz",
     "energy − reference [mJ]",
-    "of it rounding [mJ]",
+    "of which rounding [mJ]",
     "angle − reference [rad]",
     "loop gap [m]",
     "stops",

@@ -22,8 +22,8 @@ def _cycles(hardware: str, folders: Mapping[str, str]) -> str:
             rows.append((name, part, f"{words:.0f}", f"{spent / n:.1f}", f"{spent / total:.0%}"))
         busy = sum(run["engine_cycles"].values())
         rows.append((name, "**total**", "", f"**{total / n:.1f}**", "100%"))
-        rows.append((name, "of it computing", "", f"{busy / n:.1f}", f"{busy / total:.0%}"))
-    return table((hardware, "part", "words a step", "cycles a step", "share"), rows)
+        rows.append((name, "of which computing", "", f"{busy / n:.1f}", f"{busy / total:.0%}"))
+    return table((hardware, "part", "words per step", "cycles per step", "share"), rows)
 
 
 def pendulum_cycles() -> str:

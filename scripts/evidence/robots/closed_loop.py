@@ -278,21 +278,21 @@ def _print(summary: dict[str, Any], loop: ClosedLoop) -> None:
         ("robot", str(loop.robot)),
         *(("", note) for note in loop.robot.notes + loop.robot.warnings),
         ("motion", f"{loop.steps} step{'s' * (loop.steps > 1)} of {1e3 * loop.step:g} ms"),
-        ("left to the target", f"{summary['left_to_the_target']:.2g} {units['q']}"),
+        ("distance to the target", f"{summary['left_to_the_target']:.2g} {units['q']}"),
     ]
     if "cycles" in summary:
         step, bound = summary["cycles_of_a_step"], summary["bound_of_a_step"]
         rows += [
             ("lanes", summary["lanes"]),
-            ("cycles of a step", f"{step}, at least {bound}"),
-            ("cycles", f"{summary['cycles']}, of it tracing {_tracing(summary)}"),
-            ("registers of a bank", str(summary["registers_of_a_bank"])),
+            ("cycles per step", f"{step}, lower bound {bound}"),
+            ("cycles", f"{summary['cycles']}, of which tracing {_tracing(summary)}"),
+            ("registers per bank", str(summary["registers_of_a_bank"])),
         ]
     for reference in ("float64", "Pinocchio"):
         errors = {name: summary.get(f"{name}_error_to_{reference}") for name in QUANTITIES}
         if None not in errors.values():
             said = ", ".join(f"{name} {x:.1e} {units[name]}" for name, x in errors.items())
-            rows.append((f"largest difference to {reference}", said))
+            rows.append((f"max difference to {reference}", said))
     title = f"PD control, {summary['arith']} on {PLACES[summary['target']]}"
     table = Table(title=Text(title), show_header=False)
     for row in rows:

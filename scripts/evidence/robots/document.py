@@ -140,12 +140,12 @@ def closed_loop(summary: Mapping[str, Any]) -> str:
         ("identical to the model, bit for bit", "yes" if summary["identical"] else "NO"),
         ("words compared", summary["words_compared"]),
         (
-            f"cycles of a step, {summary['lanes']} lanes",
-            f"{step}, at least {summary['bound_of_a_step']}",
+            f"cycles per step, {summary['lanes']} lanes",
+            f"{step}, lower bound {summary['bound_of_a_step']}",
         ),
-        (f"of a step at {clock:g} MHz (placed, an estimate)", f"{step / clock:.2f} µs"),
-        ("registers of a bank", summary["registers_of_a_bank"]),
-        ("left to the target [rad]", f"{summary['left_to_the_target']:.2g}"),
+        (f"time per step at {clock:g} MHz (placed, an estimate)", f"{step / clock:.2f} µs"),
+        ("registers per bank", summary["registers_of_a_bank"]),
+        ("distance to the target [rad]", f"{summary['left_to_the_target']:.2g}"),
         *(
             (f"{name}, largest difference to Pinocchio [{unit}]", f"{found:.1e}")
             for name, unit in (("q", "rad"), ("qd", "rad/s"), ("tau", "N m"))

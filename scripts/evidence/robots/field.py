@@ -133,7 +133,7 @@ def field(tables: Mapping[str, Any]) -> str:
             for peer in PEERS
         ),
         row(f"Pinocchio {pinocchio['version']} from Python", here),
-        row("of it the calling", calling),
+        row("of which the calling", calling),
     ]
     head = ("what", "part", "clock", "DSP", *(f"{f} [µs]" for f in COMPARED), "from")
     return table(head, rows)

@@ -38,7 +38,7 @@ def test_units_of_prismatic_joints(tmp_path, capsys, monkeypatch, sliding, units
     slider.write_text(Path(IIWA).read_text().replace('"revolute"', '"prismatic"', sliding))
     assert main(["--urdf", str(slider), "--steps", "1", "--out", str(tmp_path)]) == 0
     out = capsys.readouterr().out
-    assert re.search(r"left to the target +│ \S+ (.*?) +│", out)[1] == units[0]
+    assert re.search(r"distance to the target +│ \S+ (.*?) +│", out)[1] == units[0]
     found = re.search(r"to float64 +│ q \S+ (.*), qd \S+ (.*), tau \S+ (.*?) +│", out)
     assert found.groups() == units
 
