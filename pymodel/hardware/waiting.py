@@ -1,9 +1,9 @@
 """Waits that end: what does not come in time is named, and fails the test at once."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 
-from cocotb.triggers import FallingEdge, SimTimeoutError, with_timeout
+from cocotb.triggers import FallingEdge, RisingEdge, SimTimeoutError, with_timeout
 from cocotb.utils import get_sim_time
 
 from pymodel.hardware import times
@@ -101,7 +101,13 @@ async def within(cycles: int, awaitable: Awaitable[Value], what: Callable[[], st
         raise HangError(what(), cycles) from None
 
 
-async def follow_run(dut: Any, board: Scoreboard, cycles: int, context: str = "") -> None:
+async def follow_run(
+    dut: Any,
+    board: Scoreboard,
+    cycles: int,
+    context: str = "",
+    results: Mapping[str, int] | None = None,
+) -> None:
     """Wait for the end of an engine's run, which says that it is done in its last cycle alone.
 
     Parameters
@@ -114,6 +120,9 @@ async def follow_run(dut: Any, board: Scoreboard, cycles: int, context: str = ""
         For how many it is to be busy.
     context
         What led to it.
+    results
+        Output -> what the model says of it, shown in a waveform from the clock edge that ends the
+        run: the outputs have their values since then.
 
     Raises
     ------
@@ -129,6 +138,9 @@ async def follow_run(dut: Any, board: Scoreboard, cycles: int, context: str = ""
             raise HangError("a run to end, busy_o 1" + (f" ({context})" if context else ""), taken)
         taken += 1
         board.compare("done_o", int(done.value), int(taken == cycles), cycle=taken, context=context)
+        if taken == cycles and board.model and results:
+            await RisingEdge(dut.clk_i)
+            board.model.show(results)
         await edge
     board.compare("busy cycles", taken, cycles, context=context)
     board.compare("read_o", int(dut.read_o.value), 1, context=context)

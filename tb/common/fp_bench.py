@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import cocotb
 import numpy as np
 from cocotb.clock import Clock
-from cocotb.triggers import FallingEdge, Timer
+from cocotb.triggers import FallingEdge, RisingEdge, Timer
 from cocotb.utils import get_sim_time
 
 from pymodel.arith import float_units
@@ -204,7 +204,8 @@ class FloatBench(Bench):
         await edge
         await edge
         dut.start_i.value = 0
-        for moved, cycle in zip(self._steps(operands), itertools.count(0, steps), strict=False):
+        pairs = itertools.pairwise(itertools.chain(self._steps(operands), [None]))
+        for (moved, following), cycle in zip(pairs, itertools.count(0, steps), strict=False):
             for port, word in zip(ports, moved.driven, strict=True):
                 wide.put(port, word)
             if cycle >= self.max_stages:
@@ -215,8 +216,24 @@ class FloatBench(Bench):
                 await edge
             if cycle + steps > self.max_stages:
                 self._check(dut, board, moved, cycle, ns, numbers)
+            if board.model and following and cycle + 1 >= self.max_stages:
+                await RisingEdge(dut.clk_i)
+                board.model.show(self._registered(moved, following))
             if steps == 1:
                 await edge
+
+    def _registered(self, moved: Steps, following: Steps) -> dict[str, int]:
+        """What the outputs show in a step from the rising edge on, before its operands change.
+
+        Lanes with registers have what the following step is compared with, the others what this is.
+        """
+        said = {}
+        words = zip(self.outputs, moved.wanted, following.wanted, self._shapes, strict=True)
+        for port, now, then, (width, _) in words:
+            lanes = range(0, self.params["LANES"], self.max_stages + 1)  # without registers
+            mask = sum(((1 << width) - 1) << width * lane for lane in lanes)
+            said[port] = now & mask | then & ~mask
+        return said
 
     def _cover(self, board: Scoreboard, operands: Sequence[np.ndarray]) -> None:
         """Tell what the operands meet, each in the lane that it goes to."""

@@ -56,17 +56,20 @@ class Engine:
         await FallingEdge(self.dut.clk_i)
         self.dut.run_i.value = 0
 
-    async def run(self, phase):
+    async def run(self, phase, results=None):
         """One run to its end; its length is checked, and that done comes in the last cycle."""
         await self.start(phase)
-        await follow_run(self.dut, self.board, self.latency(phase))
+        width = self.fmt.width
+        said = {
+            port: pack([x.bits for x in words], width) for port, words in (results or {}).items()
+        }
+        await follow_run(self.dut, self.board, self.latency(phase), results=said)
 
     def put(self, port, words):
         getattr(self.dut, port).value = pack([word.bits for word in words], self.fmt.width)
 
     def check(self, port, words, context="", names=None):
         got = unpack(int(getattr(self.dut, port).value), len(words), self.fmt.width)
-        self.board.model.show({port: pack([word.bits for word in words], self.fmt.width)})
         for i, (value, word) in enumerate(zip(got, words, strict=True)):
             signal = f"{port}[{i}]" + (f" = {names[i]}" if names else "")
             self.board.compare(signal, value, word.bits, self.fmt, context=context)
@@ -78,7 +81,6 @@ class Engine:
         compound, joint, singular = two_handles.assemble(arithmetic, a, b)
         self.put("body_a_i", two_handles.to_words(a))
         self.put("body_b_i", two_handles.to_words(b))
-        await self.run(ASSEMBLY)
         weights = [[*weight[0], *weight[1]] for weight in (joint.W_A, joint.W_B)]
         results = {
             "weight_a_o": weights[0],
@@ -86,6 +88,7 @@ class Engine:
             "beta_hat_o": joint.beta_hat,
             "compound_o": two_handles.to_words(compound),
         }
+        await self.run(ASSEMBLY, results)
         await self.check_results(results, arithmetic.flags, int(singular), context)
         self.cover("(35) W^A", weights[0])
         self.cover("(36) W^B", weights[1])
@@ -107,7 +110,7 @@ class Engine:
         t_1b = two_handles.disassemble(*arithmetic.adopt((joint, t_1c, t_2c)))
         self.put("t_1c_i", t_1c)
         self.put("t_2c_i", t_2c)
-        await self.run(DISASSEMBLY)
+        await self.run(DISASSEMBLY, {"t_1b_o": t_1b})
         await self.check_results({"t_1b_o": t_1b}, arithmetic.flags, 0, context)
         self.cover("disassembly", t_1b)
 

@@ -34,10 +34,10 @@ class Inverter:
         self.dut.a_i.value = pack(bits, self.fmt.width)
         if self.latency:
             await ClockCycles(self.dut.clk_i, self.latency)
-        await Timer(1, "ns")
-        got = unpack(int(self.dut.y_o.value), 4, self.fmt.width)
         wants = [entry.bits for row in inverse for entry in row]
         self.board.model.show({"y_o": pack(wants, self.fmt.width)})
+        await Timer(1, "ns")
+        got = unpack(int(self.dut.y_o.value), 4, self.fmt.width)
         for i, want in enumerate(wants):
             self.board.compare(f"y_o[{i}]", got[i], want, self.fmt, context=context)
         self.board.compare(

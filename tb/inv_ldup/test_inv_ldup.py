@@ -49,15 +49,15 @@ class Inverter:
     async def check(self, bits, context):
         """Invert one matrix given as n * n bit patterns; returns whether it is singular."""
         n, board = self.n, self.board
-        await self.start(bits)
-        await follow_run(self.dut, board, self.latency, context)
         arithmetic = pivots.Watched(self.fmt)
         scalars = [arithmetic.scalar(x) for x in bits]
         rows = [scalars[n * i : n * i + n] for i in range(n)]
         inverse, singular = inv_ldup(arithmetic, rows)
-        got = unpack(int(self.dut.y_o.value), n * n, self.fmt.width)
         wants = [entry.bits for row in inverse for entry in row]
-        board.model.show({"y_o": pack(wants, self.fmt.width)})
+        await self.start(bits)
+        said = {"y_o": pack(wants, self.fmt.width)}
+        await follow_run(self.dut, board, self.latency, context, said)
+        got = unpack(int(self.dut.y_o.value), n * n, self.fmt.width)
         for i, want in enumerate(wants):
             board.compare(
                 f"y_o[{i}] = y[{i // n}][{i % n}]", got[i], want, self.fmt, context=context
