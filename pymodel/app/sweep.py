@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,9 +17,11 @@ from pymodel.runs.progress import progress
 
 if TYPE_CHECKING:
     from pymodel.runs.backends import Backend
+    from pymodel.runs.ensemble import Ensemble
     from pymodel.runs.sweep_files import Columns
 
 DONE, SOME_FAILED = 0, 1  # exit status
+MAP_COMMAND = "python -m pymodel sweep-map"  # as it is typed
 PATIENCE = 10.0  # s that workers may take to start without a word
 
 
@@ -85,7 +89,9 @@ def sweep(arguments: argparse.Namespace, backends: Mapping[str, Backend] | None 
         kept = f"{done} of {total} variations are kept, the same command goes on"
         print(f"{ended_by(error)}; {kept}", file=sys.stderr)
         return INTERRUPTED
-    return _tell(table, earlier, arguments.out)
+    status = _tell(table, earlier, arguments.out)
+    _tell_of_map(asked.ensemble, arguments.out)
+    return status
 
 
 def _varied(texts: list[str]) -> dict[str, str]:
@@ -118,6 +124,19 @@ def _tell(table: Columns, earlier: int, out: str) -> int:
     return SOME_FAILED if len(failed) else DONE
 
 
+def _tell_of_map(ensemble: Ensemble, out: str) -> None:
+    """Say how the variations can be drawn, if they are a grid of two keys with numbers."""
+    keys = list(ensemble.grids)
+    numbers = all(
+        len(set(grid.values)) > 1 and not any(isinstance(x, str) for x in grid.values)
+        for grid in ensemble.grids.values()
+    )
+    if len(keys) == len(ensemble.varied) == 2 and numbers:
+        words = ["--x", keys[0], "--y", keys[1], "--value", "q0"]
+        words += ["--out", str(Path(out).with_suffix(".png"))]
+        print(f"to draw it: {MAP_COMMAND} {shlex.join([out, *words])}")
+
+
 def sweep_map_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of :func:`sweep_map`."""
     add = parser.add_argument
@@ -127,7 +146,7 @@ def sweep_map_options(parser: argparse.ArgumentParser) -> None:
     text = "column that the colours show, as q0 or energy_change"
     add("--value", required=True, metavar="COLUMN", help=text)
     add("--out", required=True, metavar="PNG", help="picture to write")
-    add("--title", default="", help="stands above it")
+    add("--title", default="", help="stands above it (default: what is shown)")
 
 
 def sweep_map(arguments: argparse.Namespace) -> int:

@@ -18,15 +18,12 @@ from matplotlib.figure import Figure
 from pymodel.mechanism.scenario import Scenario
 from pymodel.runs import skeleton
 from pymodel.runs.input_error import InputError, require_path
+from pymodel.runs.mechanism_plot import fill, lines, panel_of
 from pymodel.runs.plots import (
     BLOCK_WIDTH,
-    BLUE,
     JOINT_COLOURS,
     STYLE,
-    lines,
     literal,
-    mechanism_axes,
-    square_limits,
 )
 from pymodel.runs.trajectory import Trajectory, check_mechanism
 from pymodel.runs.whole import whole_file
@@ -51,7 +48,7 @@ def animate(
     *,
     speed: float | None = None,
 ) -> Path:
-    """Draw the mechanism in motion, with the path of its last tip that moves.
+    """Draw the mechanism in motion, with the paths of its tips.
 
     Parameters
     ----------
@@ -150,15 +147,20 @@ def _write(
     sliders = skeleton.sliders(scenario, q)
     guides, blocks = [x.guide for x in sliders], [x.block for x in sliders]
     pins = np.concatenate((skeleton.pins(scenario, q), skeleton.loop_pins(scenario, q)), axis=1)
-    tip = skeleton.traced_points(scenario, trajectory)[-1]
+    paths = skeleton.traced_tips(scenario, trajectory)
 
     figure = Figure(figsize=(SIZE_INCHES, SIZE_INCHES), layout="constrained")
-    axes = mechanism_axes(figure, 111, scenario)
-    _fit(axes, [*(ends for _, ends in members), *springs, *guides, *blocks], tip)
+    panel = panel_of(figure, 111, scenario)
+    axes = panel.axes
+    tips = [path for _, path in paths]
+    drawn = [*(ends for _, ends in members), *springs, *guides, *blocks, *tips]
+    (ghost,) = axes.plot(*_points(drawn), ",")  # limits that fit at any time
+    axes.margins(0.08)
     for place in skeleton.ground_pins(scenario):
         axes.plot(*np.transpose([place]), "^", ms=11, color="black", zorder=2)
     nowhere: list[list[float]] = [[]] * len(scenario.gravity)
-    (trace,) = axes.plot(*nowhere, color=BLUE, lw=1.0, zorder=1)
+    colours = _colours(body for body, _ in paths)
+    traces = [axes.plot(*nowhere, color=colour, lw=1.0, zorder=1)[0] for colour in colours]
     moving = [_Moving(axes, [ends for _, ends in members], _colours(k for k, _ in members), BAR)]
     if sliders:
         moving.append(_Moving(axes, guides, "black", GUIDE))
@@ -167,7 +169,9 @@ def _write(
     (dots,) = axes.plot(*nowhere, "o", ms=5, mfc="white", mec="black", zorder=4)
     digits = _digits(np.diff(trajectory.t[np.unique(rows)]).min())
     texts = [_title(scenario.name, f"{t:.{digits}f} s", speed) for t in trajectory.t[rows]]
-    title = axes.set_title(max(texts, key=len))
+    title = panel.frame.set_title(max(texts, key=len))
+    fill(panel)
+    ghost.remove()
     figure.draw_without_rendering()
     figure.set_layout_engine("none")  # the frames must not move
     with writer.saving(figure, str(path), DPI):
@@ -177,7 +181,8 @@ def _write(
             for zigzag, corners in zip(zigzags, springs, strict=True):
                 _move(zigzag, corners[frame])
             _move(dots, pins[frame])
-            _move(trace, tip[: row + 1])
+            for trace, tip in zip(traces, tips, strict=True):
+                _move(trace, tip[: row + 1])
             title.set_text(text)
             writer.grab_frame()
 
@@ -223,10 +228,6 @@ def _move(line: Any, points: np.ndarray) -> None:
         line.set_data_3d(*points.T)
 
 
-def _fit(axes: Axes, members: list[np.ndarray], tip: np.ndarray) -> None:
-    """Fit the axes to all that is drawn at any time."""
-    points = np.concatenate([ends.reshape(-1, tip.shape[-1]) for ends in (*members, tip)])
-    (ghost,) = axes.plot(*points.T, ",")
-    axes.margins(0.08)
-    square_limits(axes)
-    ghost.remove()
+def _points(paths: list[np.ndarray]) -> np.ndarray:
+    """All points of arrays (..., d), by coordinate."""
+    return np.concatenate([path.reshape(-1, path.shape[-1]) for path in paths]).T

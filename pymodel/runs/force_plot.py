@@ -10,6 +10,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from pymodel.mechanism.scenario import Scenario
+from pymodel.runs import legends
 from pymodel.runs.input_error import InputError, require
 from pymodel.runs.joint_forces import UNITS, JointForces, joint_names
 from pymodel.runs.plots import DASHES, JOINT_COLOURS, NAME_COLUMNS, STYLE, literal, named, save
@@ -22,7 +23,7 @@ TALL, LEGEND_WIDTH = 24, 2.2  # lines in a column of the legend; its width, inch
 def plot_forces(
     forces: JointForces, scenario: Scenario, path: str | os.PathLike[str] | None = None
 ) -> Figure:
-    """Draw the magnitudes of all joints' forces and moments over time.
+    """Draw the magnitudes of all joints' forces over time, and of their moments if there are any.
 
     Parameters
     ----------
@@ -50,22 +51,27 @@ def plot_forces(
     if (forces.force.shape[1], forces.loop_force.shape[1]) != counts:
         raise InputError(f"{scenario.source}: not the mechanism of these forces")
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(9, 6), layout="constrained")
-        figure.suptitle(f"{named(scenario.name)}: what the joints exert")
-        panels = figure.subplots(2, 1, sharex=True)
+        sizes = {x: np.linalg.norm(forces.of_joints(x), axis=-1) for x in UNITS}
+        wanted = [x for x in UNITS if sizes[x].any()] or [*UNITS][:1]
+        figure = Figure(figsize=(9, 0.6 + 2.7 * len(wanted)), layout="constrained")
+        figure.suptitle(f"{named(scenario.name)}: magnitudes of joint forces and moments")
+        panels = figure.subplots(len(wanted), 1, sharex=True, squeeze=False)[:, 0]
         drawn = {}  # joint -> a curve of it
-        for axes, (quantity, unit) in zip(panels, UNITS.items(), strict=True):
-            sizes = np.linalg.norm(forces.of_joints(quantity), axis=-1)
-            for k, (name, column) in enumerate(zip(names, sizes.T, strict=True)):
+        for axes, quantity in zip(panels, wanted, strict=True):
+            for k, (name, column) in enumerate(zip(names, sizes[quantity].T, strict=True)):
                 if np.any(column):
                     style = {"color": JOINT_COLOURS[k % FEW], "ls": _dash(k, counts[0])}
                     label = literal(name, NAME_COLUMNS)
                     (drawn[k],) = axes.plot(forces.t, column, label=label, **style)
-            axes.set_ylabel(f"{quantity} [{unit}]")
-            if not axes.lines:
-                axes.set_title(f"no joint has a {quantity}")
-                axes.set_yticks([])
-        if drawn:  # one legend for both panels: that of one may be higher than the panel
+            axes.set_ylabel(f"|{quantity}| [{UNITS[quantity]}]")
+        if len(wanted) < len(UNITS):
+            panels[0].set_title("no joint exerts a moment")
+        panels[-1].set_xlabel("time [s]")
+        if len(forces.t) > 1:
+            panels[-1].set_xlim(forces.t[0], forces.t[-1])
+        if 0 < len(drawn) <= FEW:
+            legends.place(figure, [(panels[0], [curve for _, curve in sorted(drawn.items())])])
+        elif drawn:  # one legend for both panels: that of one may be higher than the panel
             lines = sum(1 + curve.get_label().count("\n") for curve in drawn.values())
             columns = -(-lines // TALL)
             figure.set_figwidth(9 + LEGEND_WIDTH * (columns - 1))
@@ -73,11 +79,8 @@ def plot_forces(
                 handles=[curve for _, curve in sorted(drawn.items())],
                 loc="outside right upper",
                 ncols=columns,
-                fontsize="small" if len(drawn) > FEW else None,
+                fontsize="small",
             )
-        panels[-1].set_xlabel("time [s]")
-        if len(forces.t) > 1:
-            panels[-1].set_xlim(forces.t[0], forces.t[-1])
         if path is not None:
             save(figure, path)
     return figure

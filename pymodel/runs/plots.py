@@ -1,7 +1,7 @@
 """Plots of a run as PNG files: joint motion, energies and their error, and an overview.
 
 Colours are those of Okabe and Ito, which stay apart for colour-blind readers; curves that may
-cover each other also differ in dash and width. Legends stand next to the axes, never on the data.
+cover each other also differ in dash and width. Legends stand inside their axes, never on the data.
 """
 
 from __future__ import annotations
@@ -9,26 +9,25 @@ from __future__ import annotations
 import contextlib
 import os
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.collections import LineCollection
 from matplotlib.colors import Colormap, ListedColormap, Normalize
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
-from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
 from pymodel.mechanism.kinematics import loop_angle_error, loop_tilt
 from pymodel.mechanism.scenario import Scenario
 from pymodel.mechanism.units import coordinate_units, velocity_units
-from pymodel.runs import skeleton
+from pymodel.runs import legends, skeleton
 from pymodel.runs.conserved import conserved
 from pymodel.runs.input_error import InputError, require
+from pymodel.runs.mechanism_plot import Panel, fill, panel_of
 from pymodel.runs.pictures import CONSERVED, JOINTS, KINETIC, LOOP, OVERVIEW
 from pymodel.runs.summary import MILLI
 from pymodel.runs.trajectory import Trajectory, check_alike, check_mechanism
@@ -38,6 +37,7 @@ from pymodel.runs.whole import whole_file
 Curve = tuple[str, Trajectory, str, Any, float]
 
 BLUE, VERMILION, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
+PATH_COLOURS = (VERMILION, GREEN, PURPLE, "#56B4E9")  # that the bars have not
 JOINT_COLOURS = (BLUE, VERMILION, GREEN, PURPLE, "#E69F00", "#56B4E9", "#8C564B", "#999999")
 DASHES = ("-", (0, (4, 2)), (0, (1, 1.5)), (0, (6, 1.5, 1, 1.5)))
 DOTS = 24  # of a reference, along the diagonal of a panel
@@ -49,9 +49,10 @@ SMALL_NUMBERS = "{x:.6g}"  # each tick whole: a common factor above the axes hit
 # Time runs from light to dark, without the palest end, which vanishes on white.
 TIME_COLOURS = ListedColormap(mpl.colormaps["cividis_r"](np.linspace(0.12, 1.0, 256)))
 BLOCK_WIDTH = 11.0  # of a drawn slider, points
-# In space: elevation and azimuth in degrees, intervals of the longest axis, how far names stand
-# from the axes, height of the box as a share of its largest side at least, how large it is drawn.
-VIEW, INTERVALS, NAME_PAD, FLATTEST, ZOOM = (22.0, -55.0), 5, 12.0, 0.5, 0.72
+PATH: dict[str, Any] = {
+    "lw": 1.4,
+    "zorder": INSTANTS + 3,
+}  # of a tip: above the bars, below the ground's pins
 #: Unit of coordinates or velocities -> what they are called.
 QUANTITIES = {
     "rad": "joint angle $q$ [rad]",
@@ -62,8 +63,8 @@ QUANTITIES = {
 }
 #: What is drawn of loops: text of an axis -> values of (scenario, run).
 LOOP_CURVES: dict[str, Callable[[Scenario, Trajectory], np.ndarray]] = {
-    "vector loop length [m]": lambda scenario, run: run.loop_position,
-    "its velocity [m/s]": lambda scenario, run: run.loop_velocity,
+    "position error [m]": lambda scenario, run: run.loop_position,
+    "velocity error [m/s]": lambda scenario, run: run.loop_velocity,
 }
 HINGE_CURVES: dict[str, Callable[[Scenario, Trajectory], np.ndarray]] = {
     "angle between the axes [rad]": lambda scenario, run: loop_tilt(scenario, run.q),
@@ -275,18 +276,6 @@ def _drawn(kind: str, scenario: Scenario | None) -> bool:
     return kind != "overview" or scenario is not None
 
 
-def _beside(axes: Axes, **options: Any) -> None:
-    """Put the legend to the right of the axes."""
-    axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, **options)
-
-
-def _above(axes: Axes) -> None:
-    """Put the legend as one line on top of the axes, where a title would be."""
-    axes.legend(
-        loc="lower left", bbox_to_anchor=(0.0, 1.0), borderaxespad=0.2, ncols=4, borderpad=0.0
-    )
-
-
 class _Panel(NamedTuple):
     """Columns of q or qd that have one unit."""
 
@@ -347,6 +336,7 @@ def _joints(
 
     # Dots that are far apart leave the dashes to be seen which say what a curve is.
     dots = {"ls": "", "marker": ".", "ms": 3.0, "markevery": 1 / DOTS}
+    named_curves = []
     other = {"color": "black"} | (dots if many else {"lw": 0.9, "ls": (0, (1, 3))})
     for axes, panel in zip(panels, wanted, strict=True):
         values = getattr(trajectory, panel.quantity)
@@ -367,7 +357,7 @@ def _joints(
                 Line2D([], [], color="0.5", ls=dash, label=part or "single axis")
                 for part, dash in dashes.items()
             ]
-            _beside(axes, handles=shown)
+            named_curves.append((axes, shown))
     drawn, otherwise = ("in colour", "black dots") if many else ("solid", "dotted")
     also = "" if reference is None else f", {otherwise}: reference"
     panels[0].set_title(f"{drawn}: {label}{also}")
@@ -384,9 +374,15 @@ def _joints(
     else:
         for k, axes in enumerate(panels):
             if not k or wanted[k].names != wanted[k - 1].names:
-                _beside(axes)
+                named_curves.append((axes, axes.get_legend_handles_labels()[0]))
     _limit_time(panels, trajectory)
+    legends.place(figure, named_curves)
     return figure
+
+
+def _legends(figure: Figure, panels: Iterable[Axes]) -> None:
+    """Name the curves of panels in each of them."""
+    legends.place(figure, [(axes, axes.get_legend_handles_labels()[0]) for axes in panels])
 
 
 def _limit_time(panels: np.ndarray | list[Axes], trajectory: Trajectory) -> None:
@@ -418,7 +414,7 @@ def _kinetic(
             reference.t, reference.kinetic, color="black", ls=(0, (2, 3)), lw=1.2, label="reference"
         )
         _plot_differences(panels[1], curves, reference)
-        panels[1].set_title("difference to the reference")
+        panels[1].set_title("error")
     panels[0].set_ylabel("kinetic energy [J]")
     if len(curves) > 1:
         twin_label, twin, *_ = curves[1]
@@ -430,12 +426,11 @@ def _kinetic(
             label=f"{label} - {twin_label}",
         )
         panels[-1].yaxis.set_major_formatter(SMALL_NUMBERS)
-        panels[-1].set_title("part of it that is rounding")
+        panels[-1].set_title("rounding error")
         panels[-1].set_ylabel(f"kinetic energy\n- {twin_label} [mJ]")
-    for axes in panels:
-        _beside(axes)
     panels[-1].set_xlabel("time [s]")
     _limit_time(panels, run)
+    _legends(figure, panels)
     return figure
 
 
@@ -455,9 +450,9 @@ def _conserved(
         axes.set_title(literal(about))
         axes.set_ylabel(f"change [{quantity.unit}]")
         axes.yaxis.set_major_formatter(SMALL_NUMBERS)
-    _beside(panels[0])
     panels[-1].set_xlabel("time [s]")
     _limit_time(panels, curves[0][1])
+    _legends(figure, panels[:1])
     return figure
 
 
@@ -470,7 +465,7 @@ def _loop(
     elif any(loop.axis for loop in scenario.loops):
         drawn |= HINGE_CURVES
     figure = Figure(figsize=(9, 2.5 * len(drawn)), layout="constrained")
-    figure.suptitle(f"{title}: closure of the loop")
+    figure.suptitle(f"{title}: loop closure")
     panels = figure.subplots(len(drawn), 1, sharex=True)
     for axes, (text, values) in zip(panels, drawn.items(), strict=True):
         for label, run, colour, dash, width in curves:
@@ -478,9 +473,9 @@ def _loop(
             axes.plot(run.t, values(scenario, run), **style)
         axes.set_ylabel(text)
         axes.yaxis.set_major_formatter(SMALL_NUMBERS)
-    _beside(panels[0])
     panels[-1].set_xlabel("time [s]")
     _limit_time(panels, curves[0][1])
+    _legends(figure, panels[:1])
     return figure
 
 
@@ -491,7 +486,8 @@ def _overview(
     figure = Figure(figsize=(12, 5.6), layout="constrained")
     figure.suptitle(f"{title} ({label})", fontsize=13)
     grid = figure.add_gridspec(2, 2, width_ratios=(1.15, 1.0))
-    _draw_motion(figure, mechanism_axes(figure, grid[:, 0], scenario), run, scenario)
+    motion = panel_of(figure, grid[:, 0], scenario)
+    paths = _draw_motion(motion, run, scenario)
 
     energy = figure.add_subplot(grid[0, 1])
     energy.plot(run.t, run.kinetic, color=VERMILION, label="kinetic")
@@ -499,26 +495,30 @@ def _overview(
     energy.plot(run.t, run.kinetic + run.potential, color="black", ls=(0, (1, 1.5)), label="sum")
     energy.set_ylabel("energy [J]")
     energy.yaxis.set_major_formatter(SMALL_NUMBERS)
-    _above(energy)
 
     error = figure.add_subplot(grid[1, 1], sharex=energy)
     if reference is not None:
         _plot_differences(error, curves, reference)
     elif scenario.loops:
-        error.plot(run.t, MILLI * run.loop_position, color=colour, lw=width, label="loop gap")
-        error.set_ylabel("gap of the loops [mm]")
+        error.plot(
+            run.t, MILLI * run.loop_position, color=colour, lw=width, label="loop closure error"
+        )
+        error.set_ylabel("position error [mm]")
     else:
         total = run.kinetic + run.potential
         error.plot(run.t, MILLI * (total - total[0]), color=colour, lw=width, label=label)
-        error.set_ylabel("gain of the sum [mJ]")
+        error.set_ylabel("energy drift [mJ]")
     error.yaxis.set_major_formatter(SMALL_NUMBERS)
-    _above(error)
     error.set_xlabel("time [s]")
     _limit_time([energy, error], run)
+    _legends(figure, [energy, error])
+    fill(motion, paths)
     return figure
 
 
-def _draw_motion(figure: Figure, axes: Axes, run: Trajectory, scenario: Scenario) -> None:
+def _draw_motion(panel: Panel, run: Trajectory, scenario: Scenario) -> list[Line2D]:
+    """Draw bars and paths; return what a legend names the paths by."""
+    axes = panel.axes
     times = Normalize(run.t[0], run.t[-1] if len(run) > 1 else run.t[0] + 1.0)
     colours = TIME_COLOURS
     drawn = np.unique(np.linspace(0, len(run) - 1, INSTANTS).round().astype(int))
@@ -540,77 +540,21 @@ def _draw_motion(figure: Figure, axes: Axes, run: Trajectory, scenario: Scenario
             axes.plot(*slider.block[place].T, lw=BLOCK_WIDTH, solid_capstyle="butt", **bar)
         pins: dict[str, Any] = {"mfc": "white", "mec": "black", "alpha": fade, "zorder": 3 + place}
         axes.plot(*of_bodies[place].T, "o", ms=5, **pins)
-    for path in skeleton.traced_points(scenario, run):
-        segments = np.stack((path[:-1], path[1:]), axis=1)
-        trace = lines(axes, segments, cmap=colours, norm=times, lw=1.4, zorder=1.5)
-        trace.set_array(run.t[:-1])
+    handles = []
+    for place, (body, path) in enumerate(skeleton.traced_tips(scenario, run)):
+        style: dict[str, Any] = {"color": PATH_COLOURS[place % len(PATH_COLOURS)]}
+        style["ls"] = DASHES[place // len(PATH_COLOURS) % len(DASHES)]
+        axes.plot(*path.T, **style, **PATH)
+        name = literal(skeleton.tip_name(scenario, body), NAME_COLUMNS)
+        handles.append(Line2D([], [], label=name, **style))
     for pin in skeleton.ground_pins(scenario):
         axes.plot(*np.transpose([pin]), "^", ms=12, color="black", zorder=INSTANTS + 4)
     axes.margins(0.06)
-    square_limits(axes)
-    axes.set_title("bars at equal intervals of time, and the path of the tip")
+    panel.frame.set_title("bars at equal intervals of time, paths of tips")
     scale = mpl.cm.ScalarMappable(times, colours)
-    pad: dict[str, Any] = {"pad": 0.1} if scenario.spatial else {}
-    figure.colorbar(scale, ax=axes, label="time [s]", shrink=0.8, aspect=40, **pad)
-
-
-def mechanism_axes(figure: Figure, place: Any, scenario: Scenario) -> Any:
-    """Axes for a picture of a mechanism; in space what gravity is along the most points upwards.
-
-    Parameters
-    ----------
-    figure : matplotlib.figure.Figure
-    place
-        As :meth:`matplotlib.figure.Figure.add_subplot` takes it.
-    scenario : Scenario
-    """
-    if not scenario.spatial:
-        return figure.add_subplot(place)
-    space: dict[str, Any] = {"projection": "3d", "proj_type": "ortho", "computed_zorder": False}
-    axes: Any = figure.add_subplot(place, **space)
-    pull = np.abs(scenario.gravity)
-    axes.view_init(*VIEW, vertical_axis="xyz"[pull.argmax() if pull.any() else -1])
-    return axes
-
-
-def lines(axes: Any, segments: Any, **style: Any) -> LineCollection:
-    """Draw lines, shape (ends, d) each, as one artist; axes of a plane or of space."""
-    if axes.name != "3d":
-        flat: LineCollection = axes.add_collection(LineCollection(segments, **style))
-        return flat
-    axes.auto_scale_xyz(*np.concatenate(segments).T, had_data=axes.has_data())
-    found: LineCollection = axes.add_collection3d(Line3DCollection(segments, **style))
-    return found
-
-
-def square_limits(axes: Axes) -> None:
-    """Name the axes of a mechanism, and set equal scales, in the plane in a square box.
-
-    Constrained layout loses labels when it adapts a box.
-    """
-    if axes.name == "3d":
-        _box_limits(axes)
-        return
-    (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
-    half = max(right - left, top - bottom) / 2
-    axes.set_xlim((left + right) / 2 - half, (left + right) / 2 + half)
-    axes.set_ylim((bottom + top) / 2 - half, (bottom + top) / 2 + half)
-    axes.set_aspect("equal", adjustable="box")
-    axes.ticklabel_format(scilimits=(-3, 5))  # of small ones a factor: long ones hit each other
-    axes.set_xlabel("x [m]")
-    axes.set_ylabel("y [m]")
-
-
-def _box_limits(axes: Any) -> None:
-    """Set equal scales in a box that is not too flat."""
-    limits = np.array([getattr(axes, f"get_{name}lim")() for name in "xyz"])
-    halves = np.ptp(limits, axis=1) / 2
-    halves = np.maximum(halves, FLATTEST * halves.max())
-    for name, middle, half in zip("xyz", limits.mean(axis=1), halves, strict=True):
-        getattr(axes, f"set_{name}lim")(middle - half, middle + half)
-        getattr(axes, f"set_{name}label")(f"{name} [m]", labelpad=NAME_PAD)
-        axes.locator_params(axis=name, nbins=max(2, round(INTERVALS * half / halves.max())))
-    axes.set_box_aspect(halves, zoom=ZOOM)
+    bar: dict[str, Any] = {"label": "time [s]", "shrink": 0.8, "aspect": 40}
+    panel.frame.figure.colorbar(scale, ax=panel.frame, **bar)
+    return handles
 
 
 #: What is drawn of a run: (curves, reference, title, scenario) -> figure.

@@ -15,7 +15,8 @@ from pymodel.runs.trajectory import Trajectory
 
 COIL_CORNERS, COIL_WIDTH = 12, 0.08  # of a drawn spring; half its width as a share of its length
 BLOCK = 0.04  # half a slider's length as a share of the mechanism's extent
-# A tip that travels less than this share of the mechanism's extent is a fixed pin.
+# Share of the farthest travel of a tip: one that travels less is a fixed pin, and tips that stay as
+# near to each other have one path.
 FIXED_SHARE = 1e-2
 
 
@@ -153,11 +154,31 @@ def ground_pins(scenario: Scenario) -> list[tuple[float, ...]]:
     return found + [pair.at for pair in scenario.pairs if pair.to < 0]
 
 
-def traced_points(scenario: Scenario, run: Trajectory) -> list[np.ndarray]:
-    """Paths (T, d) worth drawing: moving free tips; without one, the farthest-going tip."""
+def traced_tips(scenario: Scenario, run: Trajectory) -> list[tuple[int, np.ndarray]]:
+    """Find the paths worth drawing: of tips that move, each place once.
+
+    Of an open chain or tree those of its ends, of a mechanism with loops those of all bodies.
+
+    Returns
+    -------
+    list of (int, numpy.ndarray)
+        The body, and the path of its tip, shape (T, d); at least one.
+    """
     tips = tip_positions(scenario, run.q)
-    parents = {body.parent for body in scenario.bodies}
     travel = np.ptp(tips, axis=0).max(axis=-1)
-    free = [k for k in range(len(scenario.bodies)) if k not in parents]
-    moving = [k for k in free if travel[k] > FIXED_SHARE * travel.max()]
-    return [tips[:, k] for k in moving or [int(travel.argmax())]]
+    carrying = set() if scenario.loops else {body.parent for body in scenario.bodies}
+    found: list[tuple[int, np.ndarray]] = []
+    near = FIXED_SHARE * travel.max()
+    for k in range(len(scenario.bodies)):
+        path = tips[:, k]
+        known = any(np.abs(path - other).max() <= near for _, other in found)
+        if k not in carrying and travel[k] > near and not known:
+            found.append((k, path))
+    farthest = int(travel.argmax())
+    return found or [(farthest, tips[:, farthest])]
+
+
+def tip_name(scenario: Scenario, body: int) -> str:
+    """What a body's tip is called in plots: by number, and by the body's name if any."""
+    name = scenario.bodies[body].name
+    return f"tip of body {body} ({name})" if name else f"tip of body {body}"

@@ -29,6 +29,13 @@ NO_VALUE: dict[str, Any] = {
 }
 UNEVEN = 4.0  # ratio of the gaps of a key's values from which cells are drawn of one size
 UNITS = {"t": "s", "energy_change": "J", "loop_position": "m", "loop_velocity": "m/s"}
+#: Column -> what it is called above a map.
+SHOWN = {
+    "t": "time of the last step",
+    "energy_change": "largest change of energy",
+    "loop_position": "largest loop closure error",
+    "loop_velocity": "largest loop velocity error",
+}
 OF_PINS = {
     r"q[0-9]+|body\[[0-9]+\]\.q": "rad",
     r"qd[0-9]+|body\[[0-9]+\]\.qd": "rad/s",
@@ -55,12 +62,19 @@ def _label(column: str, scenario: Scenario | None) -> str:
     return f"{column} [{unit}]" if unit else column
 
 
+def _title(value: str, scenario: Scenario | None) -> str:
+    """What a map shows, and of which scenario."""
+    at_the_end = re.fullmatch(r"(q|qd|p)[0-9]+", value)
+    shown = f"{value} at the end" if at_the_end else SHOWN.get(value, value)
+    return f"{scenario.name}: {shown}" if scenario else shown
+
+
 def plot_map(
     table: Columns,
     keys: tuple[str, str],
     value: str,
     path: str | os.PathLike[str],
-    title: str,
+    title: str = "",
     scenario: Scenario | None = None,
 ) -> None:
     """Draw a column over a grid of two keys; variations without a value are hatched.
@@ -76,7 +90,8 @@ def plot_map(
         -pi to pi.
     path : str or path-like
         The picture; the ending says in which format.
-    title : str
+    title : str, optional
+        By default what is shown, and of which scenario.
     scenario : Scenario, optional
         What was varied. Without it joints count as pins.
 
@@ -116,7 +131,7 @@ def plot_map(
         figure.colorbar(mesh, label=plots.literal(label))
         axes.set_xlabel(plots.literal(_label(keys[0], scenario)))
         axes.set_ylabel(plots.literal(_label(keys[1], scenario)))
-        axes.set_title(plots.named(title))
+        axes.set_title(plots.named(title or _title(value, scenario)))
         if not np.isfinite(colours).all():
             key = Patch(label="no value", **NO_VALUE)
             figure.legend(handles=[key], loc="outside lower right")

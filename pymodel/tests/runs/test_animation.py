@@ -13,7 +13,7 @@ from pymodel.mechanism.scenario_writer import varied
 from pymodel.runs.animation import FEWEST, LONGEST_S, MOST, SHORTEST_S, animate, frame_rows
 from pymodel.runs.input_error import InputError
 from pymodel.runs.simulate import simulate
-from pymodel.runs.skeleton import bars, coils, ground_pins, traced_points
+from pymodel.runs.skeleton import bars, coils, ground_pins, traced_tips
 from pymodel.tests.places import SCENARIOS
 
 
@@ -125,11 +125,33 @@ def test_what_stands_above_a_frame(
     assert inside and width > 200
 
 
-def test_a_tip_that_moves_is_traced():
-    """The last tip of a four-bar is on the ground: another one has a path."""
+@pytest.mark.parametrize(
+    ("name", "bodies"),
+    [("four_bar", [0, 1]), ("double_pendulum", [1]), ("tree", [3, 4, 5])],
+)
+def test_tips_that_move_are_traced(name, bodies):
+    """The last tip of a four-bar is on the ground, and has no path."""
+    scenario = coarse(name)
+    found = traced_tips(scenario, simulate(scenario))
+    assert [body for body, _ in found] == bodies
+    for _, path in found:
+        assert path.shape == (101, 2) and np.ptp(path, axis=0).max() > 0.1
+
+
+def test_an_animation_draws_each_path(tmp_path, monkeypatch):
     scenario = coarse("four_bar")
-    path = traced_points(scenario, simulate(scenario))[-1]
-    assert path.shape == (101, 2) and np.ptp(path, axis=0).max() > 0.1
+    run = simulate(scenario)
+    frames = []
+
+    def look(writer):
+        frames.append([np.transpose(line.get_data()) for line in writer.fig.axes[0].lines])
+
+    monkeypatch.setattr(PillowWriter, "grab_frame", look)
+    monkeypatch.setattr(PillowWriter, "finish", lambda writer: None)
+    animate(run, scenario, tmp_path / "x.gif")
+    for _, path in traced_tips(scenario, run):
+        assert any(np.array_equal(line, path) for line in frames[-1])
+        assert not any(np.array_equal(line, path) for line in frames[0])
 
 
 def test_bars_of_a_mechanism(scenario, run):

@@ -5,13 +5,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from mpl_toolkits.mplot3d import proj3d
 
-from pymodel.mechanism.kinematics import loop_angle_error
+from pymodel.mechanism.kinematics import loop_angle_error, tip_positions
 from pymodel.mechanism.scenario import REVOLUTE, SPHERICAL
 from pymodel.mechanism.scenario_file import load
-from pymodel.runs import plots
+from pymodel.mechanism.scenario_writer import varied
+from pymodel.runs import legends, plots, sweep_plot
 from pymodel.runs.force_plot import plot_forces
 from pymodel.runs.joint_forces import joint_forces
+from pymodel.runs.mechanism_plot import extent
 from pymodel.runs.simulate import simulate
 from pymodel.runs.sweep_plot import plot_map
 from pymodel.tests.every_joint import every_joint
@@ -181,3 +184,148 @@ def test_a_map_of_angles(monkeypatch, angles, label, limits):
     plot_map(table, ("x", "y"), "q0", "map.png", MARKUP)
     (legend,) = drawn[1].legends
     assert [text.get_text() for text in legend.get_texts()] == ["no value"]
+
+
+def legends_of(figure):
+    """Axes with a legend, and its box."""
+    figure.draw_without_rendering()
+    for axes in figure.axes:
+        if legend := axes.get_legend():
+            yield axes, legend.get_window_extent()
+
+
+def simulated(name, **changes):
+    scenario = load(SCENARIOS / f"{name}.toml", **changes)
+    return scenario, simulate(scenario, "float64")
+
+
+def reached(axes):
+    """Pixels that lines of axes reach, of those with units of the data."""
+    return np.concatenate(
+        [
+            axes.transData.transform(
+                np.column_stack([np.asarray(x, float) for x in line.get_data()])
+            )
+            for line in axes.lines
+            if line.get_transform() == axes.transData
+        ]
+    )
+
+
+@pytest.mark.parametrize("name", ["four_bar", "slider_crank", "bennett", "tree", "andrews"])
+def test_legends_stand_inside_their_axes_and_hide_nothing(name):
+    scenario, run = simulated(name, steps=20)
+    kinds = [kind for kind in plots.KINDS if plots._drawn(kind, scenario)]
+    drawn = [plots.plot(run, scenario, kind, reference=run) for kind in kinds]
+    for figure in (*drawn, plot_forces(joint_forces(scenario, run), scenario)):
+        found = list(legends_of(figure))
+        for axes, box in found:
+            frame = axes.get_window_extent()
+            assert frame.x0 <= box.x0 and box.x1 <= frame.x1, axes.get_ylabel()
+            assert frame.y0 <= box.y0 and box.y1 <= frame.y1, axes.get_ylabel()
+            if axes.lines and axes.axison:
+                assert reached(axes)[:, 1].max() <= box.y0 + 1, axes.get_ylabel()
+        assert found or figure.legends
+
+
+def test_a_legend_that_is_too_high_stands_beside():
+    figure = Figure(figsize=(8, 2), layout="constrained")
+    axes = figure.subplots()
+    curves = [
+        axes.plot([0, 1], [k, 1], label="a long name of a curve" + 20 * "x")[0] for k in "abcdefgh"
+    ]
+    legends.place(figure, [(axes, curves)])
+    ((_, box),) = legends_of(figure)
+    assert box.x0 >= axes.get_window_extent().x1
+
+
+@pytest.mark.parametrize("name", ["bennett", "every joint", "ball chain"])
+def test_a_mechanism_in_space_fills_its_panel(name):
+    if name == "bennett":
+        scenario = varied(load(SCENARIOS / "bennett.toml"), step=0.025, end=0.5)
+    elif name == "every joint":
+        scenario = every_joint((SPHERICAL, REVOLUTE, SPHERICAL))
+        scenario = replace(scenario, end=scenario.step * 50)
+    else:
+        bar = {"mass": 1.0, "inertia": [0.1] * 3, "com": [0.5, 0.0, 0.0], "tip": [1.0, 0.0, 0.0]}
+        bodies = [bar | {"joint": "spherical", "qd": [0.0, 1.0, 2.0]}] * 2
+        time = {"step": 1e-2, "end": 0.5}
+        scenario = load(
+            {"name": "balls", "gravity": [0.0, 0.0, -9.8], "time": time, "body": bodies}
+        )
+    figure = plots.plot(simulate(scenario, "float64"), scenario)
+    figure.draw_without_rendering()
+    panel, legend = next(legends_of(figure))
+    (axes,) = (axes for axes in figure.axes if axes.name == "3d")
+    frame = panel.get_window_extent()
+    drawn = extent(axes)
+    assert frame.x0 - 1 <= drawn.x0 and drawn.x1 <= frame.x1 + 1
+    assert frame.y0 - 1 <= drawn.y0 and drawn.y1 <= legend.y0 + 1
+    whole = max(drawn.width / frame.width, drawn.height / (legend.y0 - frame.y0))
+    assert whole > 0.98
+    x, y, _ = proj3d.proj_transform(
+        *np.concatenate([np.transpose(line.get_data_3d()) for line in axes.lines]).T,
+        axes.get_proj(),
+    )
+    mechanism = np.ptp(axes.transData.transform(np.column_stack((x, y))), axis=0)
+    assert np.prod(mechanism / frame.size) > 0.18  # of the area: a box hangs over its diagonal
+
+
+@pytest.mark.parametrize(
+    ("name", "tips"),
+    [
+        ("double_pendulum", ["tip of body 1"]),
+        ("tree", ["tip of body 3", "tip of body 4", "tip of body 5"]),
+        ("four_bar", ["tip of body 0", "tip of body 1"]),
+        ("slider_crank", ["tip of body 0 (crank)", "tip of body 1 (rod)"]),
+        ("bennett", ["tip of body 0 (crank)", "tip of body 1 (coupler)"]),
+    ],
+)
+def test_paths_of_tips_are_drawn_and_named(name, tips):
+    scenario, run = simulated(name, steps=50)
+    figure = plots.plot(run, scenario)
+    panel, _ = next(legends_of(figure))
+    legend = panel.get_legend()
+    assert [text.get_text() for text in legend.get_texts()] == tips
+    axes = next((axes for axes in figure.axes if axes.name == "3d"), panel)
+    places = tip_positions(scenario, run.q)
+    for text, handle in zip(tips, legend.get_lines(), strict=True):
+        body = int(text.split()[3])
+        get = "get_data_3d" if scenario.spatial else "get_data"
+        paths = [
+            np.transpose(getattr(line, get)())
+            for line in axes.lines
+            if (line.get_color(), line.get_linestyle())
+            == (handle.get_color(), handle.get_linestyle())
+        ]
+        assert any(np.array_equal(path, places[:, body]) for path in paths)
+
+
+def test_forces_say_that_they_are_magnitudes():
+    scenario, run = simulated("bennett", steps=10)
+    figure = plot_forces(joint_forces(scenario, run), scenario)
+    assert "magnitudes" in figure.get_suptitle()
+    assert [axes.get_ylabel() for axes in figure.axes] == ["|force| [N]", "|moment| [N m]"]
+    scenario, run = simulated("slider_crank", steps=10)
+    figure = plot_forces(joint_forces(scenario, run), scenario)
+    assert figure.axes[0].get_title(loc="left") == "no joint exerts a moment"
+    assert [axes.get_ylabel() for axes in figure.axes] == ["|force| [N]"]
+
+
+@pytest.mark.parametrize(
+    ("value", "title"),
+    [
+        ("q0", "double_pendulum: q0 at the end"),
+        ("energy_change", "double_pendulum: largest change of energy"),
+    ],
+)
+def test_a_map_has_a_title(monkeypatch, value, title):
+    x, y = (grid.ravel() for grid in np.meshgrid([0.0, 1.0], [0.0, 1.0]))
+    table = {"x": x, "y": y, value: x + y, "status": np.full(4, "done", "<U6")}
+    drawn = []
+    monkeypatch.setattr(Figure, "savefig", lambda figure, *_, **__: drawn.append(figure))
+    scenario = load(SCENARIOS / "double_pendulum.toml")
+    monkeypatch.setattr(sweep_plot, "unit_of", lambda column, scenario: "")
+    plot_map(table, ("x", "y"), value, "map.png", scenario=scenario)
+    plot_map(table, ("x", "y"), value, "map.png", "given", scenario)
+    assert [figure.axes[0].get_title(loc="left") for figure in drawn] == [title, "given"]
