@@ -38,7 +38,7 @@ class Panel(NamedTuple):
     """
 
     frame: Axes
-    axes: Axes
+    axes: Any  # no types for those in space
     vertical: str = ""
 
     @property
@@ -62,14 +62,14 @@ def panel_of(figure: Figure, place: Any, scenario: Scenario) -> Panel:
     if not scenario.spatial:
         return Panel(frame, frame)
     frame.set_axis_off()
-    space = {"projection": "3d", "proj_type": "ortho", "computed_zorder": False}
+    space: dict[str, Any] = {"projection": "3d", "proj_type": "ortho", "computed_zorder": False}
     axes = figure.add_axes((0.0, 0.0, 1.0, 1.0), **space)  # the layout would shrink them
     axes.patch.set_visible(False)
     pull = np.abs(scenario.gravity)
     return Panel(frame, axes, "xyz"[pull.argmax() if pull.any() else -1])
 
 
-def lines(axes: Axes, segments: Sequence[np.ndarray], **style: Any) -> LineCollection:
+def lines(axes: Any, segments: Sequence[np.ndarray], **style: Any) -> LineCollection:
     """Draw lines, shape (ends, d) each, as one artist; axes of a plane or of space."""
     if axes.name != "3d":
         return axes.add_collection(LineCollection(segments, **style))
@@ -89,7 +89,7 @@ def fill(panel: Panel, handles: Sequence[Artist] = ()) -> None:
     handles : sequence of matplotlib.artist.Artist
         What its legend names, if it has one; it stands above the mechanism.
     """
-    figure = panel.frame.figure
+    figure: Any = panel.frame.figure
     if panel.spatial:
         _box_limits(panel.axes)
         figure.draw_without_rendering()
@@ -119,7 +119,7 @@ def _square_limits(axes: Axes, drawn: tuple[tuple[float, float], ...], share: fl
     axes.ticklabel_format(scilimits=(-3, 5))  # of small ones a factor: long ones hit each other
 
 
-def _box_limits(axes: Axes) -> None:
+def _box_limits(axes: Any) -> None:
     """Set equal scales in a box that is not too flat."""
     limits = np.array([getattr(axes, f"get_{name}lim")() for name in "xyz"])
     halves = np.ptp(limits, axis=1) / 2
@@ -131,31 +131,31 @@ def _box_limits(axes: Axes) -> None:
     axes.set_box_aspect(halves)
 
 
-def _turn(axes: Axes, vertical: str, room: Bbox) -> None:
+def _turn(axes: Any, vertical: str, room: Bbox) -> None:
     """Look from where the mechanism is seen largest in a room, once its box fills that."""
     mechanism = np.concatenate([np.transpose(line.get_data_3d()) for line in axes.lines])
 
     def size(azimuth: float) -> float:
         axes.view_init(ELEVATION, azimuth, vertical_axis=vertical)
         box, drawn = (np.ptp(_seen(axes, x), axis=0) for x in (_corners(axes), mechanism))
-        return float(np.prod(drawn) * min(room.size / box) ** 2)
+        return float(np.prod(drawn) * np.min(_size(room) / box) ** 2)
 
     size(max(AZIMUTHS, key=size))
 
 
-def _corners(axes: Axes) -> np.ndarray:
+def _corners(axes: Any) -> np.ndarray:
     """Those of the box of axes in space, shape (8, 3)."""
     limits = axes.get_xlim(), axes.get_ylim(), axes.get_zlim()
     return np.transpose(np.meshgrid(*limits)).reshape(-1, 3)
 
 
-def _seen(axes: Axes, points: np.ndarray) -> np.ndarray:
+def _seen(axes: Any, points: np.ndarray) -> np.ndarray:
     """Where points (n, 3) are in the figure, pixels, shape (n, 2)."""
     x, y, _ = proj3d.proj_transform(*points.T, axes.get_proj())
     return axes.transData.transform(np.column_stack((x, y)))
 
 
-def extent(axes: Axes) -> Bbox:
+def extent(axes: Any) -> Bbox:
     """What axes in space take of the figure: their box with its ticks and names, pixels."""
     box = Bbox.null()
     box.update_from_data_xy(_seen(axes, _corners(axes)))
@@ -163,17 +163,21 @@ def extent(axes: Axes) -> Bbox:
     return Bbox.union([box, *names])
 
 
-def _fit(axes: Axes, room: Bbox) -> None:
+def _fit(axes: Any, room: Bbox) -> None:
     """Scale and move axes in space, until they fill a room."""
     for _ in range(ROUNDS):  # letters do not grow with the axes
         axes.figure.draw_without_rendering()
         drawn, box = extent(axes), axes.bbox
-        factor = min(room.size / drawn.size)
+        factor = np.min(_size(room) / _size(drawn))
         centre = _centre(room) + factor * (_centre(box) - _centre(drawn))
-        half = factor * box.size / 2
+        half = factor * _size(box) / 2
         place = Bbox([centre - half, centre + half])
         axes.set_position(place.transformed(axes.figure.transFigure.inverted()))
 
 
+def _size(box: Bbox) -> np.ndarray:
+    return np.array(box.size)
+
+
 def _centre(box: Bbox) -> np.ndarray:
-    return (box.min + box.max) / 2
+    return np.mean(box.get_points(), axis=0)

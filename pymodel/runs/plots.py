@@ -552,8 +552,8 @@ def _draw_motion(panel: Panel, run: Trajectory, scenario: Scenario) -> list[Line
     axes.margins(0.06)
     panel.frame.set_title("bars at equal intervals of time, paths of tips")
     scale = mpl.cm.ScalarMappable(times, colours)
-    bar: dict[str, Any] = {"label": "time [s]", "shrink": 0.8, "aspect": 40}
-    panel.frame.figure.colorbar(scale, ax=panel.frame, **bar)
+    options: dict[str, Any] = {"label": "time [s]", "shrink": 0.8, "aspect": 40}
+    panel.frame.figure.colorbar(scale, ax=panel.frame, **options)
     return handles
 
 

@@ -60,7 +60,7 @@ def show(paths: Sequence[str | os.PathLike[str]]) -> None:
 def _windows() -> bool:
     """Whether matplotlib can open windows here."""
     from matplotlib import pyplot
-    from matplotlib.backends import BackendFilter, backend_registry
+    from matplotlib.backends.registry import BackendFilter, backend_registry
 
     known = {name.lower() for name in backend_registry.list_builtin(BackendFilter.INTERACTIVE)}
     return pyplot.get_backend().lower() in known

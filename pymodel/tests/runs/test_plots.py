@@ -172,7 +172,7 @@ def test_a_map_of_angles(monkeypatch, angles, label, limits):
     x, y = (grid.ravel() for grid in np.meshgrid([1e-3, 1.0, 1e3], [0.0, 1.0]))
     table = {"x": x, "y": y, "q0": np.array(2 * angles), "status": np.full(6, "done", "<U6")}
     drawn = []
-    monkeypatch.setattr(Figure, "savefig", lambda figure, *_, **__: drawn.append(figure))
+    monkeypatch.setattr(plots, "save", lambda figure, _: drawn.append(figure))
     plot_map(table, ("x", "y"), "q0", "map.png", MARKUP)
     drawn[0].draw_without_rendering()
     axes, bar = drawn[0].axes
@@ -323,7 +323,7 @@ def test_a_map_has_a_title(monkeypatch, value, title):
     x, y = (grid.ravel() for grid in np.meshgrid([0.0, 1.0], [0.0, 1.0]))
     table = {"x": x, "y": y, value: x + y, "status": np.full(4, "done", "<U6")}
     drawn = []
-    monkeypatch.setattr(Figure, "savefig", lambda figure, *_, **__: drawn.append(figure))
+    monkeypatch.setattr(plots, "save", lambda figure, _: drawn.append(figure))
     scenario = load(SCENARIOS / "double_pendulum.toml")
     monkeypatch.setattr(sweep_plot, "unit_of", lambda column, scenario: "")
     plot_map(table, ("x", "y"), value, "map.png", scenario=scenario)
