@@ -34,6 +34,7 @@ WORDS = {
     "code_coverage": "no simulation that code coverage is merged from",
     "proofs": "no proof",
     "mutation": "no mutation campaign",
+    "cost": "no cost configuration",
     "fuzz": "a register bus that is not fuzzed",
     "faults": "registers behind a bus that no fault is injected into",
 }
@@ -183,6 +184,7 @@ class Checker:
             yield f"parameters: {name} of {module} has no legal values"
         given = {"parameters": legal}
         given |= {f"lint[{i}]": some.keys() for i, some in enumerate(record.lint, 1)}
+        given |= {f"cost[{i}]": some.parameters.keys() for i, some in enumerate(record.cost, 1)}
         given |= {
             f"mutation.variants[{i}]": values.keys()
             for some in record.mutation

@@ -1,4 +1,4 @@
-"""The record of each module of the RTL: ``units/<module>.toml``, how it is verified.
+"""The record of each module of the RTL: ``units/<module>.toml``, how it is verified and measured.
 
 A record says it itself, or is ``part_of`` units that are built from the module and have it, or
 gives the reason in its table ``without``. What has none of the three is missing:
@@ -24,7 +24,7 @@ from scripts.kernel.places import ROOT
 
 FOLDER = "units"
 #: What every record has, is part of, or gives a reason for not having.
-ASPECTS = ("benches", "parameters", "coverage", "code_coverage", "proofs", "mutation")
+ASPECTS = ("benches", "parameters", "coverage", "code_coverage", "proofs", "mutation", "cost")
 #: The same, of a module with a register bus at its ports.
 BUS_ASPECTS = ("fuzz", "faults")
 
@@ -214,6 +214,38 @@ class Mutants:
 
 
 @dataclass(frozen=True)
+class Cost:
+    """Configurations whose area and clock are measured, on every family.
+
+    Attributes
+    ----------
+    config
+        Its name; of a float unit, what the names have besides `speed` and `area`.
+    parameters
+        Of the module besides the format.
+    stages
+        Of a float unit, the values of STAGES that are measured; none: it has no such parameter.
+    inputs, outputs
+        Ports of a float unit besides `clk_i` and `flags_o`; none for a top.
+    format
+        EXP_W and MAN_W.
+    boxed
+        Float units are black boxes, each counted as that unit alone.
+    seeds
+        Placements at most.
+    """
+
+    config: str = ""
+    parameters: Numbers = field(default_factory=dict)
+    stages: tuple[int, ...] = ()
+    inputs: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
+    format: tuple[int, ...] = (8, 23)
+    boxed: bool = False
+    seeds: int = 3
+
+
+@dataclass(frozen=True)
 class Fuzz:
     """How a top's registers are fuzzed: a class of :mod:`tb.fuzz.model`, the top's parameters."""
 
@@ -248,8 +280,8 @@ class Record:
     coverage
         Dotted names of points of functional coverage: a point, some, or a function that gives them,
         of the first bench.
-    code_coverage, proofs, mutation
-        Simulations, proofs and campaigns.
+    code_coverage, proofs, mutation, cost
+        Simulations, proofs, campaigns and measurements.
     register_map
         Of a top.
     fuzz, faults
@@ -267,6 +299,7 @@ class Record:
     code_coverage: tuple[CodeRun, ...] = ()
     proofs: tuple[Proofs, ...] = ()
     mutation: tuple[Mutants, ...] = ()
+    cost: tuple[Cost, ...] = ()
     register_map: RegisterMap | None = None
     fuzz: Fuzz | None = None
     faults: Faults | None = None

@@ -7,12 +7,13 @@ from typing import Any
 
 from scripts.kernel.places import ROOT
 from scripts.kernel.tools import OUT
+from scripts.kernel.units import records
 
 FloatFormat = tuple[int, int]
 
 BINARY32 = (8, 23)
 #: Formats of the arithmetic sweep.
-FORMATS = (BINARY32, (8, 19), (8, 15), (5, 10), (8, 7))
+FORMATS = tuple(dict.fromkeys((x.format[0], x.format[1]) for x in records()["step_engine"].cost))
 NAMES = {BINARY32: "binary32", (5, 10): "half", (8, 7): "bfloat16"}
 
 

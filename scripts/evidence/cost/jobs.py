@@ -1,17 +1,15 @@
-"""All that is measured: float units, engines, arrays, co-processors whose units are boxes."""
+"""All that is measured, of the records in units/: float units, and tops of them."""
 
 import functools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from pymodel.compile.latency import PIPELINED, STAGE_PARAMETERS, Stages
+from pymodel.compile.latency import STAGE_PARAMETERS, Stages
 from pymodel.machine.isa import Machine
 from scripts.evidence.cost.job import (
     AREA,
     BINARY32,
     FAMILIES,
-    FORMATS,
-    SEEDS,
     SPEED,
     FloatFormat,
     Job,
@@ -19,14 +17,14 @@ from scripts.evidence.cost.job import (
     format_name,
 )
 from scripts.kernel.errors import CostError
+from scripts.kernel.units import Cost, records
 
 #: The configuration with the flags connected.
 FLAGS = "flags"
 #: A multiplier without infinities and NaN.
 ZERO_ONLY = "zero only"
-#: Name and METHOD of the reciprocal by table: fp_pkg::RECIP_TABLE.
+#: The reciprocal by table.
 TABLE = "table"
-RECIP_TABLE = 1
 
 
 class Ports(NamedTuple):
@@ -34,12 +32,6 @@ class Ports(NamedTuple):
 
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
-
-
-UNARY = Ports(("a_i",), ("y_o",))
-BINARY = Ports(("a_i", "b_i"), ("y_o",))
-SINCOS = Ports(("a_i",), ("sin_o", "cos_o"))
-HANDSHAKE = Ports(("rst_ni", "valid_i", "a_i", "ready_i"), ("ready_o", "valid_o", "y_o"))
 
 
 def unit_jobs(
@@ -84,15 +76,12 @@ ENGINE = "step_engine"
 LANE_UNITS = {"add": "fp_add", "mul": "fp_mul", "rec": "fp_recip", "sincos": "fp_sincos"}
 #: Variants of the units that the step engine has (see `units.unit_jobs`).
 LANE_VARIANTS = dict.fromkeys(LANE_UNITS, "") | {"rec": TABLE}
+#: What records say that the step engine is measured with.
+_ENGINES = records()[ENGINE].cost
 #: Adders, and as many multipliers, that engines are measured with.
-ENGINE_LANES = (1, 2, 4, 8)
-#: The same of the arithmetic sweep; larger engines are placed once.
-SWEEP_LANES = 2
-#: A barrel: its contexts, and stages that they hide.
-BARREL_CONTEXTS = 8
-BARREL_STAGES = {"add": 6, "mul": 3, "rec": 6, "sincos": 16}
-#: Adders, and as many multipliers, that barrels are measured with.
-BARREL_LANES = (2, 4, 8)
+ENGINE_LANES = tuple(sorted({some.parameters["NUM_ADD"] for some in _ENGINES}))
+#: The same of the arithmetic sweep.
+(SWEEP_LANES,) = {some.parameters["NUM_ADD"] for some in _ENGINES if some.format != BINARY32}
 
 
 def stages_parameter(op: str) -> str:
@@ -126,32 +115,7 @@ def lanes_for(op: str, lanes: int) -> int:
     return lanes if op in ("add", "mul") else 1
 
 
-def engine_jobs(lanes: int, fmt: FloatFormat = BINARY32) -> Iterator[Job]:
-    """The engine with so many adders and multipliers, its stages the defaults of `Machine`."""
-    config = f"{lanes}+{lanes} lanes"
-    if fmt != BINARY32:
-        config += f", {format_name(fmt)}"
-    machine = Machine()
-    stages = {stages_parameter(op): getattr(machine, f"{op}_stages") for op in LANE_UNITS}
-    values = {"NUM_ADD": lanes, "NUM_MUL": lanes} | stages
-    most_seeds = 1 if fmt != BINARY32 or lanes > SWEEP_LANES else SEEDS
-    for family in FAMILIES:
-        yield Job(ENGINE, config, family, parameters=values, fmt=fmt, most_seeds=most_seeds)
-
-
-def barrel_jobs(lanes: int) -> Iterator[Job]:
-    """The engine with so many adders and multipliers as a barrel."""
-    config = f"{lanes}+{lanes} lanes, {BARREL_CONTEXTS} contexts"
-    values = {"NUM_ADD": lanes, "NUM_MUL": lanes, "CONTEXTS": BARREL_CONTEXTS}
-    values |= {stages_parameter(op): n for op, n in BARREL_STAGES.items()}
-    for family in FAMILIES:
-        yield Job(ENGINE, config, family, parameters=values, most_seeds=1)
-
-
 ARRAY = "step_array"
-WORDS = 1024  # of the program: dFD on 2 + 2 lanes
-IN_DEPTH, OUT_DEPTH = 64, 128  # diFD takes 49 words, gives 91
-DEPTHS = {2: 128, 4: 64, 8: 64}  # lanes of a kind -> registers of a bank that these functions need
 
 
 class Shape(NamedTuple):
@@ -167,59 +131,16 @@ class Shape(NamedTuple):
         return f"{self.lanes}+{self.lanes} lanes, C {self.contexts}, V {self.datapaths}"
 
 
-SHAPES = (
-    Shape(2, 8, 1),
-    Shape(2, 8, 2),
-    Shape(2, 8, 4),
-    Shape(2, 8, 8),
-    Shape(4, 8, 1),
-    Shape(4, 8, 2),
-    Shape(8, 8, 1),
+SHAPES = tuple(
+    Shape(some.parameters["NUM_ADD"], some.parameters["CONTEXTS"], some.parameters["DATAPATHS"])
+    for some in records()[ARRAY].cost
 )
-
-
-def array_jobs(shape: Shape) -> Iterator[Job]:
-    """The array of a shape, its stages the defaults of `Machine`; large ones are placed once."""
-    machine = Machine()
-    values = {stages_parameter(op): getattr(machine, f"{op}_stages") for op in LANE_UNITS}
-    values |= {
-        "NUM_ADD": shape.lanes,
-        "NUM_MUL": shape.lanes,
-        "CONTEXTS": shape.contexts,
-        "DATAPATHS": shape.datapaths,
-        "DEPTH": DEPTHS[shape.lanes],
-        "PROGRAM_DEPTH": WORDS,
-        "IN_DEPTH": IN_DEPTH,
-        "OUT_DEPTH": OUT_DEPTH,
-    }
-    seeds = SEEDS if shape == SHAPES[0] else 1
-    for family in FAMILIES:
-        yield Job(ARRAY, shape.config, family, parameters=values, most_seeds=seeds)
 
 
 HDCA, LDUP = "hdca_coprocessor", "ldup_coprocessor"
 #: Float units that are boxes, and the co-processor's parameter with their STAGES.
 BOXES = dict(zip(("fp_add", "fp_mul", "fp_recip"), STAGE_PARAMETERS, strict=True))
 NOT_TIMED = "not timed: float units counted apart"
-
-
-def coprocessor_jobs(unit: str, variant: str = "", **parameters: int) -> Iterator[Job]:
-    """One with combinational units, and one with registers in them.
-
-    Parameters
-    ----------
-    unit : str
-        The module.
-    variant : str
-        What its configurations are called besides the stages.
-    parameters
-        Others of the module, with their values.
-    """
-    stages = {"combinational": {}, f"{PIPELINED.text} stages": PIPELINED.parameters()}
-    for text, values in stages.items():
-        for family in FAMILIES:
-            config = config_of(variant, text) if variant else text
-            yield Job(unit, config, family, parameters=parameters | values, boxed=True)
 
 
 def box_stages(parameters: Mapping[str, int]) -> dict[str, int]:
@@ -236,24 +157,43 @@ def box_jobs(job: Job) -> Iterator[Job]:
         yield Job(unit, config, job.family, stages, parameters={"STAGES": stages})
 
 
-REC_STAGES, SINCOS_STAGES = Machine().rec_stages, Machine().sincos_stages
+def jobs_of(unit: str, some: Cost) -> Iterator[Job]:
+    """The measurements that a record asks for.
 
-JOBS = [
-    *unit_jobs("fp_add", BINARY, range(7)),
-    *unit_jobs("fp_mul", BINARY, range(7)),
-    *unit_jobs("fp_mul", BINARY, (0,), ZERO_ONLY, SPECIALS=0),
-    *unit_jobs("fp_recip", UNARY, (0, 6)),
-    *unit_jobs("fp_recip", UNARY, sorted({0, 6, 8, REC_STAGES}), TABLE, METHOD=RECIP_TABLE),
-    *unit_jobs("fp_recip_iterative", HANDSHAKE, (None,)),
-    *unit_jobs("fp_sincos", SINCOS, sorted({0, 12, 16, SINCOS_STAGES})),
-    *(job for lanes in ENGINE_LANES for job in engine_jobs(lanes)),
-    *(job for lanes in BARREL_LANES for job in barrel_jobs(lanes)),
-    *(job for fmt in FORMATS[1:] for job in engine_jobs(SWEEP_LANES, fmt)),
-    *(job for shape in SHAPES for job in array_jobs(shape)),
-    *coprocessor_jobs(HDCA),
-    *coprocessor_jobs(LDUP, "serial", PARALLEL=0),
-    *coprocessor_jobs(LDUP, "parallel", PARALLEL=1),
-]
+    Parameters
+    ----------
+    unit : str
+        The module.
+    some : Cost
+    """
+    fmt = (some.format[0], some.format[1])
+    if some.inputs:
+        ports = Ports(some.inputs, some.outputs)
+        stages = some.stages or (None,)
+        yield from unit_jobs(unit, ports, stages, some.config, fmt, **some.parameters)
+        return
+    for family in FAMILIES:
+        yield Job(
+            unit,
+            some.config,
+            family,
+            parameters=some.parameters,
+            fmt=fmt,
+            boxed=some.boxed,
+            most_seeds=some.seeds,
+        )
+
+
+#: All; those whose float units are counted apart come last.
+JOBS = sorted(
+    (
+        job
+        for unit, record in records().items()
+        for some in record.cost
+        for job in jobs_of(unit, some)
+    ),
+    key=lambda job: job.boxed,
+)
 
 
 def chosen_jobs(names: Sequence[str], families: Collection[str]) -> list[Job]:

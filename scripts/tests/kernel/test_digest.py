@@ -11,6 +11,7 @@ from scripts.evidence.cost.jobs import JOBS
 from scripts.evidence.cost.measure import source
 from scripts.evidence.coverage.code.runs import RUNS
 from scripts.evidence.faults.campaign import Campaign
+from scripts.evidence.faults.units import UNITS as FLIPPED
 from scripts.evidence.formal import sby
 from scripts.evidence.formal.proofs import PROOFS
 from scripts.evidence.mutate import campaign as mutants
@@ -19,7 +20,6 @@ from scripts.kernel import digest, inputs, simulations
 from scripts.kernel.digest import key_of, pinned, rtl_text, tokens
 from scripts.kernel.measured_rtl import rtl_digest
 from scripts.kernel.places import ROOT
-from tb.faults.units import UNITS as FLIPPED
 from tb.fp_add.bench import BENCH
 
 ADDER = "rtl/fp/fp_add.sv"
