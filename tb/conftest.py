@@ -5,6 +5,7 @@ import json
 import os
 import random
 import re
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -150,6 +151,28 @@ def check_setting(key, value, own):
         types, kind = KINDS[type(own)]
         if type(value) not in types:
             refuse(f"SETTINGS, {key}", value, kind)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_cmdline_main(config):
+    """Tell what is refused in one line, with the status of other commands."""
+    try:
+        return (yield)
+    except pytest.UsageError as error:
+        print(*error.args, file=sys.stderr)
+        return 2
+
+
+def pytest_runtest_logreport(report):
+    """Show a failure as it happens, not after all configurations."""
+    if report.failed:
+        print(f"\n{report.nodeid}\n{report.longreprtext}", flush=True)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish(session):
+    """Failures have been shown."""
+    session.config.option.tbstyle = "no"
 
 
 @pytest.hookimpl(tryfirst=True)

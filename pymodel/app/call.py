@@ -1,16 +1,15 @@
-"""Subcommands about robots: what `python -m pymodel` does with a URDF file."""
+"""The subcommands `call` and `joints`, and what `count` says of a robot."""
 
-import argparse
 import contextlib
 import sys
 from typing import Any
 
 from pymodel.algorithms.rigid_body.functions import FUNCTIONS
 from pymodel.algorithms.unused_options import refuse_unused_of_robot
+from pymodel.app.options import TWIN, Asked
 from pymodel.arith.fp import flag_text
 from pymodel.compile.robot_kernels import count
 from pymodel.mechanism import urdf
-from pymodel.mechanism.decimals import decimal
 from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.robot import Robot, shown
 from pymodel.runs import robot_calls
@@ -28,66 +27,35 @@ def is_robot(path: str) -> bool:
     return path.lower().endswith((".urdf", ".xacro"))
 
 
-def joints_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of :func:`joints`."""
-    parser.add_argument("robot", help="robot file (URDF)")
-    parser.add_argument("--floating", action="store_true", help="let the base float")
-
-
-def joints(arguments: argparse.Namespace) -> int:
+def joints(arguments: Asked) -> int:
     """List the joints of a robot in the order of the columns; on stderr what was read."""
-    robot = urdf.load(arguments.robot, arguments.floating)
+    robot = urdf.load(arguments.urdf, arguments.floating)
     tell(robot)
     for link in robot.links:
         print(shown(link.joint))
     return DONE
 
 
-def call_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of :func:`call`."""
-    add = parser.add_argument
-    names = "; ".join(f"{entry.name}: {entry.text}" for entry in FUNCTIONS.values())
-    add("function", metavar="FUNCTION", help=names)
-    joints_options(parser)
-    text = "table (CSV) with a call a row and the columns that the function needs: q0.., qd0.., "
-    text += "qdd0.., tau0.., minv0_0..; fext0_0 to fext0_5 for force and moment on link 0, in its "
-    text += "frame, links counted as `joints` lists them"
-    add("--inputs", required=True, metavar="CSV", help=text)
-    add("--out", required=True, metavar="CSV", help="table to write: all outputs, a call a row")
-    text = "float64 (default), float32, or <EXP_W>/<MAN_W> such as 5/10"
-    add("--arith", default="float64", metavar="FORMAT", help=text)
-    text = "model (default), or step: the cycle-accurate model of the step engine, which gives the "
-    text += "bits of the hardware (`make robot TARGET=step` simulates the hardware itself), or "
-    text += "native: C code, with the same bits"
-    add("--target", default=robot_calls.MODEL, metavar="model|step|native", help=text)
-    add("--lanes", help="adders + multipliers of the step engine (default: 2+2)")
-    add("--damping", action="store_true", help="apply the joint damping of the file")
-    text = "inertia of each joint's drive, kg m^2 or kg (default: 0)"
-    add("--armature", type=decimal, default=0.0, metavar="X", help=text)
-
-
-def call(arguments: argparse.Namespace) -> int:
+def call(arguments: Asked) -> int:
     """Evaluate a function of a robot, once for each row of a table."""
     target, function = arguments.target, arguments.function
-    if arguments.lanes and target != robot_calls.STEP:
-        raise InputError("--lanes: only for --target step")
-    machine = robot_calls.machine_of(arguments.lanes)
-    robot = urdf.load(arguments.robot, arguments.floating, arguments.damping, arguments.armature)
+    machine = None if target != TWIN else robot_calls.machine_of(arguments.lanes)
+    robot = urdf.load(arguments.urdf, arguments.floating, arguments.damping, arguments.armature)
     options = arguments.damping, arguments.armature
     refuse_unused_of_robot(robot, [function], *options, dashes="--")
     table = robot_calls.read_table(arguments.inputs)
-    require_other_file(arguments.out, arguments.robot, arguments.inputs)
+    require_other_file(arguments.out, arguments.urdf, arguments.inputs)
     with _progress(f"{function} of {robot.name}", "calls") as update:
         try:
             answer = robot_calls.call(
-                reduced(robot), function, table, arguments.arith, target, machine, update
+                reduced(robot), function, table, arguments.arithmetic, target, machine, update
             )
         except robot_calls.RowError as error:
             raise InputError(f"{arguments.inputs}: {error}") from None
     robot_calls.write_table(arguments.out, answer.table)
     tell(robot, *answer.warnings)
     rows = len(next(iter(answer.table.values())))
-    told = [f"{rows} calls of {function}", arguments.arith]
+    told = [f"{rows} calls of {function}", arguments.arithmetic]
     told += [f"flags {flag_text(answer.flags)}"] if answer.flags else []
     told += [f"{answer.cycles} cycles each"] if answer.cycles else []
     print(f"{arguments.out}: {', '.join(told)}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -11,64 +10,33 @@ from rich.console import Console, JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
-from pymodel.algorithms.requests import BASE, RECORDED_BASES
+from pymodel.algorithms.requests import BASE
 from pymodel.algorithms.rigid_body.functions import FUNCTIONS
-from pymodel.algorithms.unused_options import refuse_unused_of_robot, unused_options
+from pymodel.algorithms.unused_options import refuse_unused_of_robot
 from pymodel.app.call import is_robot, tell
+from pymodel.app.checks import require_used
+from pymodel.app.options import Asked
 from pymodel.arith import scalars
 from pymodel.compile.registry import REGISTRY
 from pymodel.machine.isa import Machine, ProgramError
 from pymodel.machine.program_image import ProgramImage, identity
 from pymodel.mechanism import urdf
-from pymodel.mechanism.decimals import decimal
 from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.robot import shown
 from pymodel.mechanism.scenario_file import load
 from pymodel.runs import compiled
 from pymodel.runs.input_error import InputError, cannot_write, require_other_file
-from pymodel.runs.options import algorithm_options
 from pymodel.runs.whole import whole_file
 
 DONE = 0
+OPTIONS = {"arithmetic": "arith"}  # where an option is not called as its value
 WIDTH = 150  # columns of a table where there is no terminal
 OF_ROBOTS = ("floating", "damping", "armature", "parameters_as_data")
 OF_SCENARIOS = ("base", "rebase")
 OF_ENGINE = ("depth", "read_stages", "operand_stages")  # numbers of the machine by their names
 
 
-def options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of :func:`compile`."""
-    add = parser.add_argument
-    add("source", nargs="?", help="scenario file (TOML) or robot file (.urdf)")
-    text = "what to compile, again for each program of a library: of a scenario, see `functions` "
-    text += f"(default: step); of a robot {', '.join(FUNCTIONS)}"
-    add("--function", action="append", metavar="NAME", help=text)
-    add("--lanes", help="adders + multipliers (default: 2+2)")
-    text = "register stages of the float units (default: the engine's)"
-    add("--stages", metavar="ADD,MUL,REC,SINCOS", help=text)
-    text = "registers behind the engine's banks: 1 or 2 for block RAM (default: 0)"
-    add("--read-stages", type=int, metavar="N", help=text)
-    text = "registers inside the engine's operand multiplexers: 0 or 1 (default: 0)"
-    add("--operand-stages", type=int, metavar="N", help=text)
-    text = "registers of a bank of the engine (default: 64, or what the programs need)"
-    add("--depth", type=int, metavar="N", help=text)
-    text = "float32 (default), or <EXP_W>/<MAN_W> such as 5/10"
-    add("--arith", metavar="FORMAT", help=text)
-    text = f"how the base of a closed chain is solved (default: {BASE})"
-    add("--base", choices=RECORDED_BASES, help=text)
-    text = "re-base the momenta of a mechanism with loops every K steps (default: never)"
-    add("--rebase", type=int, metavar="K", help=text)
-    add("--floating", action="store_true", help="let a robot's base float")
-    add("--damping", action="store_true", help="apply the joint damping of a robot's file")
-    text = "inertia of each joint's drive, kg m^2 or kg (default: 0)"
-    add("--armature", type=decimal, metavar="X", help=text)
-    text = "take a robot's numbers as data instead of constants, to exchange them"
-    add("--parameters-as-data", action="store_true", help=text)
-    add("--out", metavar="FILE", help="program image to write")
-    add("--show", metavar="FILE", help="program image to show; nothing is compiled")
-
-
-def compile(arguments: argparse.Namespace) -> int:
+def compile(arguments: Asked) -> int:
     """Compile functions of a scenario or robot into a program image, or show one."""
     if arguments.show:
         _refuse(
@@ -98,29 +66,33 @@ def compile(arguments: argparse.Namespace) -> int:
 
 
 #: What does not ask for anything in the presence of ``--show``.
-_PASSIVE = ("show", "command", "run")
+_PASSIVE = ("show", "command")
 
 
-def _refuse(arguments: argparse.Namespace, names: Iterable[str], why: str) -> None:
+def _refuse(arguments: Asked, names: Iterable[str], why: str) -> None:
     """Refuse options that have no effect, if they are given."""
     for name in names:
         value = getattr(arguments, name)
         if value is not None and value is not False:
-            text = name if name == "source" else f"--{name.replace('_', '-')}"
+            text = (
+                "SOURCE" if name == "source" else f"--{OPTIONS.get(name, name).replace('_', '-')}"
+            )
             raise InputError(f"{text}: {why}")
 
 
-def _machine(arguments: argparse.Namespace) -> Machine:
+def _machine(arguments: Asked) -> Machine:
     """The machine of the options, with the memories that it has at least.
 
     The stages that an option gives are in the image: CONFIG and LANES tell them of an engine.
     """
     try:
-        arithmetic = scalars.parse(arguments.arith or "float32")
+        arithmetic = scalars.parse(arguments.arithmetic or "float32")
         if isinstance(arithmetic, scalars.Float64):
             raise InputError("--arith: the engine has no float64; take float32 or such as 5/10")
         if not arithmetic.fmt.has_sincos:
-            raise InputError(f"--arith: the engine has no sine for the format {arguments.arith}")
+            raise InputError(
+                f"--arith: the engine has no sine for the format {arguments.arithmetic}"
+            )
         given = {name: getattr(arguments, name) for name in OF_ENGINE}
         given = {name: value for name, value in given.items() if value is not None}
         lanes = arguments.lanes or "2+2"
@@ -129,7 +101,7 @@ def _machine(arguments: argparse.Namespace) -> Machine:
         raise InputError(str(error)) from None
 
 
-def _compiled(arguments: argparse.Namespace, machine: Machine) -> ProgramImage:
+def _compiled(arguments: Asked, machine: Machine) -> ProgramImage:
     robot = is_robot(arguments.source)
     others, whose = (OF_SCENARIOS, "a scenario") if robot else (OF_ROBOTS, "a robot file (.urdf)")
     _refuse(arguments, others, f"only for {whose}")
@@ -149,7 +121,7 @@ def _functions(names: list[str], known: list[str]) -> list[str]:
     return names
 
 
-def _of_robot(arguments: argparse.Namespace, machine: Machine) -> ProgramImage:
+def _of_robot(arguments: Asked, machine: Machine) -> ProgramImage:
     if not arguments.function:
         raise InputError(f"--function: give one or more of {', '.join(FUNCTIONS)}")
     functions = _functions(arguments.function, [*FUNCTIONS])
@@ -160,16 +132,14 @@ def _of_robot(arguments: argparse.Namespace, machine: Machine) -> ProgramImage:
     return compiled.compile_robot(machine, reduced(robot), functions, arguments.parameters_as_data)
 
 
-def _of_scenario(arguments: argparse.Namespace, machine: Machine) -> ProgramImage:
+def _of_scenario(arguments: Asked, machine: Machine) -> ProgramImage:
     asked = arguments.function or [compiled.STEP]
     for name in set(asked) & FUNCTIONS.keys():
         raise InputError(f"--function: {name} is of a robot, whose file must end with .urdf")
     functions = _functions(asked, [*REGISTRY])
     scenario = load(arguments.source)
     rebase = arguments.rebase or 0
-    algorithm_options(rebase=rebase, dashes="--")
-    for option, use in unused_options(scenario, arguments.base, rebase).items():
-        raise InputError(f"--{option}: {use}")
+    require_used(scenario, arguments.base, arguments.rebase)
     if rebase and functions != [compiled.STEP]:
         raise InputError("--rebase: only for the function step by itself")
     return compiled.compile_scenario(machine, scenario, functions, arguments.base or BASE, rebase)

@@ -5,7 +5,7 @@ import io
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import TextIO
 
@@ -63,6 +63,22 @@ def run_command(module: str, arguments: Sequence[str]) -> int:
         if isinstance(end.__context__, BrokenPipeError):  # rich makes it an exit
             return UNREAD
         raise
+
+
+def status_of(command: Callable[[], int]) -> int:
+    """Run a command to its exit status; bad input and Ctrl-C are told on stderr in one line."""
+    try:
+        return command()
+    except ValueError as error:
+        print(error, file=sys.stderr)
+    except BrokenPipeError:
+        raise  # no file's: what is printed is not read
+    except OSError as error:
+        print(text_of(error), file=sys.stderr)
+    except KeyboardInterrupt as error:
+        print(f"{ended_by(error)}; this run leaves no files", file=sys.stderr)
+        return INTERRUPTED
+    return BAD_INPUT
 
 
 def _kept(out: TextIO | None) -> TextIO:

@@ -1,17 +1,20 @@
-"""Subcommands about many runs: what `python -m pymodel sweep` and `make sweep` do, and its map."""
+"""The subcommands `sweep` and `sweep-map`: many runs, and a map of them."""
 
 from __future__ import annotations
 
-import argparse
 import shlex
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pymodel.app import words
+from pymodel.app.engines import engine
+from pymodel.app.options import ENGINE, TWIN, Asked
 from pymodel.app.start import INTERRUPTED, ended_by
+from pymodel.runs import show
+from pymodel.runs.backends import twin_backend
 from pymodel.runs.input_error import InputError
 from pymodel.runs.progress import progress
 
@@ -21,52 +24,22 @@ if TYPE_CHECKING:
     from pymodel.runs.sweep_files import Columns
 
 DONE, SOME_FAILED = 0, 1  # exit status
-MAP_COMMAND = "python -m pymodel sweep-map"  # as it is typed
 PATIENCE = 10.0  # s that workers may take to start without a word
 
 
-def sweep_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of :func:`sweep`."""
-    add = parser.add_argument
-    add("scenario", help="scenario file (TOML)")
-    text = "a key of the file, as body[0].mass, and its values: <first>:<last>:<count>, "
-    text += "<value>,<value>.., random(<low>,<high>) or normal(<mean>,<deviation>); "
-    text += "once for each key"
-    add("--vary", action="append", required=True, metavar="KEY=VALUES", help=text)
-    text = "draw so many random values, at each point of the grid if there is one"
-    add("--count", type=int, metavar="N", help=text)
-    add("--seed", type=int, metavar="N", help="of the random values (default: 1)")
-    text = "table to write, .parquet or .csv; the same command goes on after an interruption"
-    add("--out", required=True, metavar="TABLE", help=text)
-    text = "where each runs: model (default), native (compiled C), or engine (simulated RTL, only "
-    add("--target", default="model", help=text + "by `make sweep`)")
-    text = "float32 (default), float64, or <EXP_W>/<MAN_W> such as 5/10"
-    add("--arith", default="float32", metavar="FORMAT", help=text)
-    add("--steps", type=int, help="run this many steps instead of until the end")
-    add("--base", help="how the base of a closed chain is solved")
-    text = "re-base the momenta of a mechanism with loops every K steps (default: never)"
-    add("--rebase", type=int, default=0, metavar="K", help=text)
-    text = "processes (default: one a core; 0: all in this process)"
-    add("--workers", type=int, metavar="N", help=text)
-    text = "Dask scheduler whose workers are used instead, as tls://host:8786"
-    add("--scheduler", metavar="ADDRESS", help=text)
-
-
-def sweep(arguments: argparse.Namespace, backends: Mapping[str, Backend] | None = None) -> int:
+def sweep(arguments: Asked) -> int:
     """Run variations of a scenario, on a grid or at random, on all cores or a cluster."""
     from pymodel.runs import sweep as sweeps
     from pymodel.runs.sweep_files import Parts
 
-    target = (backends or {}).get(arguments.target, arguments.target)
-    if target == "engine":
-        raise InputError("--target engine: simulates the RTL, by `make sweep TARGET=engine`")
+    target = _backend(arguments)
     asked = sweeps.prepare(
         arguments.scenario,
         _varied(arguments.vary),
         count=arguments.count,
         seed=arguments.seed,
         steps=arguments.steps,
-        arithmetic=arguments.arith,
+        arithmetic=arguments.arithmetic,
         target=target,
         base=arguments.base,
         rebase=arguments.rebase,
@@ -92,6 +65,21 @@ def sweep(arguments: argparse.Namespace, backends: Mapping[str, Backend] | None 
     status = _tell(table, earlier, arguments.out)
     _tell_of_map(asked.ensemble, arguments.out)
     return status
+
+
+def _backend(asked: Asked) -> str | Backend:
+    """Where the variations run."""
+    if asked.target == TWIN:
+        engine(asked.arithmetic, asked.lanes)  # refuses what it can never run
+        return twin_backend(asked.lanes)
+    if asked.target != ENGINE:
+        return asked.target
+    from pymodel.app import sweep_engine  # cocotb takes a second
+    from pymodel.app.hardware_run import usable_simulator
+
+    engine(asked.arithmetic, asked.lanes)
+    simulator = usable_simulator(asked.simulator)
+    return sweep_engine.backend(asked.arithmetic, asked.lanes, simulator)
 
 
 def _varied(texts: list[str]) -> dict[str, str]:
@@ -132,30 +120,22 @@ def _tell_of_map(ensemble: Ensemble, out: str) -> None:
         for grid in ensemble.grids.values()
     )
     if len(keys) == len(ensemble.varied) == 2 and numbers:
-        words = ["--x", keys[0], "--y", keys[1], "--value", "q0"]
-        words += ["--out", str(Path(out).with_suffix(".png"))]
-        print(f"to draw it: {MAP_COMMAND} {shlex.join([out, *words])}")
+        options = ["--x", keys[0], "--y", keys[1], "--value", "q0"]
+        options += ["--out", str(Path(out).with_suffix(".png"))]
+        print(f"to draw it: {words.program()} sweep-map {shlex.join([out, *options])}")
 
 
-def sweep_map_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of :func:`sweep_map`."""
-    add = parser.add_argument
-    add("table", help="table of a sweep, .parquet or .csv")
-    add("--x", required=True, metavar="KEY", help="varied key to the right")
-    add("--y", required=True, metavar="KEY", help="varied key upwards")
-    text = "column that the colours show, as q0 or energy_change"
-    add("--value", required=True, metavar="COLUMN", help=text)
-    add("--out", required=True, metavar="PNG", help="picture to write")
-    add("--title", default="", help="stands above it (default: what is shown)")
-
-
-def sweep_map(arguments: argparse.Namespace) -> int:
+def sweep_map(arguments: Asked) -> int:
     """Draw a column of a sweep's table as colours over two of the varied keys."""
     from pymodel.runs.sweep_files import read_table, scenario_of
     from pymodel.runs.sweep_plot import plot_map
 
+    if arguments.show:
+        show.require_display()
     keys = (arguments.x, arguments.y)
     table, scenario = read_table(arguments.table), scenario_of(arguments.table)
-    plot_map(table, keys, arguments.value, arguments.out, arguments.title, scenario)
+    plot_map(table, keys, arguments.value, arguments.out, arguments.title or "", scenario)
     print(arguments.out)
+    if arguments.show:
+        show.show([arguments.out])
     return DONE

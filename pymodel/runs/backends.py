@@ -5,15 +5,17 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+from pymodel.algorithms.requests import RECORDED_BASES
 from pymodel.arith import scalars
 from pymodel.arith.errors import RunError
 from pymodel.compile import native
+from pymodel.machine.isa import Machine
 from pymodel.mechanism.scenario import Scenario
-from pymodel.runs import native_runs, simulate
+from pymodel.runs import engine_runs, native_runs, simulate
 from pymodel.runs.input_error import InputError
 from pymodel.runs.outcome import Outcome
 
@@ -106,8 +108,45 @@ def _check_native(scenario: Scenario, arithmetic: str, base: str, **options: Any
         raise InputError(f"--target native: {error}") from None
 
 
+def twin_backend(lanes: str) -> Backend:
+    """The cycle-accurate model of the engine of some lanes, such as ``2+2``."""
+    return Backend(
+        f"twin {lanes}",
+        partial(_on_twin, lanes=lanes),
+        chunk=4,
+        check=_check_twin,
+        identity=package,
+    )
+
+
+def _on_twin(
+    scenarios: Sequence[Scenario], arithmetic: str, lanes: str, **options: Any
+) -> list[Outcome]:
+    parsed = scalars.parse(arithmetic)
+    assert isinstance(parsed, scalars.BitExact)  # as checked
+    machine = Machine.parse(lanes, fmt=parsed.fmt)
+    found = []
+    for scenario in scenarios:
+        fitted = engine_runs.fitting(machine, [scenario], **options)
+        ((run, stopped),), twin = engine_runs.prepare(fitted, [scenario], **options).on_twin()
+        if run is not None:
+            run.flags = twin.flags
+        found.append(Outcome.of(scenario, run, stopped, twin.cycles, arithmetic=arithmetic))
+    return found
+
+
+def _check_twin(scenario: Scenario, arithmetic: str, base: str, **options: Any) -> None:
+    """Refuse what has no program, by an InputError or a ScenarioError."""
+    scenario.require_fixed_steps()
+    parsed = scalars.parse(arithmetic)
+    if not isinstance(parsed, scalars.BitExact) or not parsed.fmt.has_sincos:
+        raise InputError(f"--target twin: the engine has formats up to 8/23, not {arithmetic}")
+    if base not in RECORDED_BASES:
+        raise InputError(f"--target twin: the base must be {' or '.join(RECORDED_BASES)}")
+
+
 @cache  # what a process has imported stays, whatever becomes of the files
-def _package() -> dict[str, str]:
+def package() -> dict[str, str]:
     """A digest of the package's files, without the command line and the tests."""
     found = hashlib.sha256()
     for path in sorted(PACKAGE.glob("*/**/*")):
@@ -122,7 +161,7 @@ def _package() -> dict[str, str]:
 BACKENDS = {
     entry.name: entry
     for entry in (
-        Backend("model", _model, chunk=4, check=_check_model, identity=_package),
-        Backend("native", _native, chunk=64, check=_check_native, identity=_package),
+        Backend("model", _model, chunk=4, check=_check_model, identity=package),
+        Backend("native", _native, chunk=64, check=_check_native, identity=package),
     )
-}
+} | {"twin": twin_backend("2+2")}

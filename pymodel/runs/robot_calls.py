@@ -41,8 +41,9 @@ from pymodel.runs.whole import whole_file
 #: Column -> one number a row.
 Table = dict[str, np.ndarray]
 
-MODEL, STEP, NATIVE = "model", "step", "native"
-TARGETS = (MODEL, STEP, NATIVE)
+MODEL, NATIVE, TWIN = "model", "native", "twin"
+TARGETS = (MODEL, NATIVE, TWIN)
+OLD_NAMES = {"step": TWIN}  # of targets, as calls named them before
 
 #: Difference to float64, relative to the largest entry of the row, above which a row is warned of.
 SPOILED = 0.01
@@ -117,7 +118,7 @@ def call(
     arithmetic : str
         ``float64``, ``float32`` or ``<EXP_W>/<MAN_W>``.
     target : str
-        ``model``: directly; ``step``: on the cycle-accurate model of the step engine, which has no
+        ``model``: directly; ``twin``: on the cycle-accurate model of the step engine, which has no
         float64; ``native``: as native code, or by numpy where there is no C compiler.
     machine : Machine, optional
         Lanes of the engine; its memories are made as large as the program needs.
@@ -136,6 +137,7 @@ def call(
     """
     if function not in FUNCTIONS:
         raise InputError(f"function {function!r}: must be one of {', '.join(FUNCTIONS)}")
+    target = OLD_NAMES.get(target, target)
     ar = arithmetic_on(target, arithmetic)
     external = _pushed(robot, function, table)
     given, warnings = _checked(robot, function, table, external)
@@ -149,7 +151,7 @@ def call(
     if isinstance(ar, scalars.Float64) or not kernel.outputs:
         return Answer(exact, warnings=(*warnings, *_spoiled(exact)))
     batch = _counted(watch, bits_of(ar.fmt, given))
-    if target == STEP:
+    if target == TWIN:
         engine = prepare(machine or Machine(), robot, function, ar.fmt, external)
         found, flags = _on_engine(engine, batch)
         cycles = engine.program.main
@@ -276,11 +278,11 @@ def arithmetic_on(target: str, name: str) -> scalars.Float64 | scalars.BitExact:
         found = scalars.parse(name)
     except ValueError as error:
         raise InputError(str(error)) from None
-    if target == STEP and isinstance(found, scalars.Float64):
-        raise InputError("target step: the engine has no float64; take float32 or such as 5/10")
+    if target == TWIN and isinstance(found, scalars.Float64):
+        raise InputError("target twin: the engine has no float64; take float32 or such as 5/10")
     wide = isinstance(found, scalars.BitExact) and not found.fmt.has_sincos
-    if target == STEP and wide:
-        raise InputError(f"target step: the engine has no sine for the format {name}")
+    if target == TWIN and wide:
+        raise InputError(f"target twin: the engine has no sine for the format {name}")
     if target == NATIVE and wide:
         raise InputError(f"target native: no format wider than 8/23, such as {name}")
     return found

@@ -64,7 +64,7 @@ def load_robot(
     arithmetic : str
         ``float64``, ``float32`` or ``<EXP_W>/<MAN_W>``.
     target : str
-        ``model``; ``native``: compiled C; ``step``: the cycle-accurate model of the engine.
+        ``model``; ``native``: compiled C; ``twin``: the cycle-accurate model of the engine.
     lanes : str, optional
         Adders + multipliers of the engine, as ``8+8``; default 2+2.
 
@@ -82,9 +82,9 @@ def load_robot(
     """
     for name, value in (("floating", floating), ("damping", damping)):
         require_flag(name, value)
-    machine = robot_calls.machine_of(lanes)
-    if lanes is not None and target != robot_calls.STEP:
-        raise InputError(f"lanes {lanes!r}: only for the target {robot_calls.STEP}")
+    machine, target = robot_calls.machine_of(lanes), robot_calls.OLD_NAMES.get(target, target)
+    if lanes is not None and target != robot_calls.TWIN:
+        raise InputError(f"lanes {lanes!r}: only for the target {robot_calls.TWIN}")
     robot = urdf.load(path, floating, damping, armature)
     refuse_unused_of_robot(robot, (), damping, armature)
     return RobotModel(robot, arithmetic, target, machine)
@@ -105,7 +105,7 @@ class RobotModel:
     arithmetic : str
         ``float64``, ``float32`` or ``<EXP_W>/<MAN_W>``.
     target : str
-        ``model``; ``native``: compiled C; ``step``: the cycle-accurate model of the engine.
+        ``model``; ``native``: compiled C; ``twin``: the cycle-accurate model of the engine.
     machine : Machine, optional
         Lanes of the engine.
 

@@ -29,7 +29,7 @@ from pymodel.runs.input_error import InputError, require, require_function
 from pymodel.runs.judgement import ENERGY_NOT_FINITE, warnings_of
 from pymodel.runs.options import algorithm_options
 from pymodel.runs.recorder import NonFiniteError
-from pymodel.runs.robot_calls import MODEL, NATIVE, STEP, machine_of
+from pymodel.runs.robot_calls import MODEL, NATIVE, OLD_NAMES, TWIN, machine_of
 from pymodel.runs.robot_model import RobotModel
 from pymodel.runs.trajectory import Trajectory
 
@@ -183,7 +183,7 @@ def compiled(
     ----------
     what : Kernel, Scenario or RobotModel
     target : str
-        ``native`` for C, or ``step`` for a program on the cycle-accurate model of the step engine,
+        ``native`` for C, or ``twin`` for a program on the cycle-accurate model of the step engine,
         whose memories are made as large as the program needs. Both give the same bits.
     arithmetic : str
         ``float32`` or ``<EXP_W>/<MAN_W>`` up to 8/23; ``native`` has ``float64``, too.
@@ -214,9 +214,9 @@ def compiled(
     NoCompilerError
         If the target is ``native`` and there is no C compiler.
     """
-    _one_of("target", target, (NATIVE, STEP))
-    if lanes is not None and target != STEP:
-        raise InputError(f"lanes {lanes!r}: only for the target {STEP}")
+    target = _one_of("target", OLD_NAMES.get(target, target), (NATIVE, TWIN))
+    if lanes is not None and target != TWIN:
+        raise InputError(f"lanes {lanes!r}: only for the target {TWIN}")
     name = _name(arithmetic)
     if not isinstance(what, Kernel | Scenario | RobotModel):
         found = type(what).__name__
@@ -233,7 +233,7 @@ def compiled(
         raise InputError(f"function {function!r}: only for a robot")
     if not native_runs.narrow(scalars.parse(name)):
         raise InputError(f"arithmetic {name!r}: native code and the engine have formats up to 8/23")
-    machine = _machine(name, lanes) if target == STEP else None
+    machine = _machine(name, lanes) if target == TWIN else None
     if isinstance(what, Kernel):
         if machine is None:
             return _evaluation(native.build(what, name))

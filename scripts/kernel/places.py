@@ -1,7 +1,6 @@
 """Where things stand: the folders that scripts read and write."""
 
-from pathlib import Path
-
+from pymodel.app.shipped import DEMO_SCENARIOS, scenario_file
 from pymodel.hardware.places import BUILD, ROOT
 
 __all__ = [
@@ -21,10 +20,3 @@ SCENARIOS = ROOT / "scenarios"
 
 #: The shipped scenarios of the demos.
 DEMOS = {"double_pendulum": "double pendulum", "four_bar": "four-bar"}
-#: What `make` calls the demos, and their folders in build/: the scenario of each.
-DEMO_SCENARIOS = {"pendulum": "double_pendulum", "fourbar": "four_bar"}
-
-
-def scenario_file(name: str) -> Path:
-    """The file of a shipped scenario, by its name."""
-    return SCENARIOS / f"{name}.toml"

@@ -1,4 +1,4 @@
-"""``python -m scripts.kernel.start scripts.run ...``: a command that Ctrl-C ends in one line."""
+"""``python -m scripts.kernel.start <module> ...``: a command that Ctrl-C ends in one line."""
 
 import sys
 

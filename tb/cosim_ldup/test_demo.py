@@ -2,9 +2,9 @@
 
 import pytest
 
+from pymodel.app.demo import demo
 from pymodel.hardware.cosim.ldup import CONFIG
 from pymodel.hardware.places import BUILD, RESULTS
-from scripts.demo import demo
 from tb.common.demo import judge
 
 

@@ -1,5 +1,6 @@
 """The command line: what the subcommands do, their exit status, and one line for bad input."""
 
+import importlib
 import json
 import re
 import subprocess
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 from pymodel.app.command import main
+from pymodel.app.table import COMMANDS
 from pymodel.mechanism.scenario_file import load
 from pymodel.runs.simulate import simulate
 from pymodel.runs.trajectory import column_names, read_csv, write_csv
@@ -84,13 +86,13 @@ def test_schedule_reports_and_draws(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("option", "value", "said"),
     [
-        ("--lanes", "2", "lanes '2': must be <adders>+<multipliers>, such as 2+2"),
-        ("--lanes", "0+2", "adders is 0, must be 1 to 255"),
-        ("--lanes", "9999+1", "adders is 9999, must be 1 to 255"),
-        ("--lanes", "1+256", "multipliers is 256, must be 1 to 255"),
+        *(
+            ("--lanes", text, f"--lanes {text}: must be <adders>+<multipliers>, 1+1 to 255+255")
+            for text in ("2", "0+2", "9999+1", "1+256")
+        ),
         ("--stages", "1,2", "stages '1,2': must be four numbers, such as 3,2,6,13"),
-        ("--contexts", "0", "--contexts: must be 1 to 16, got 0"),
-        ("--contexts", "17", "--contexts: must be 1 to 16, got 17"),
+        ("--contexts", "0", "--contexts 0: must be a whole number, 1 to 16"),
+        ("--contexts", "17", "--contexts 17: must be a whole number, 1 to 16"),
     ],
 )
 def test_machines_that_make_no_sense(scenario, capsys, option, value, said):
@@ -252,7 +254,10 @@ def test_count_draws_the_same_tables(capsys, monkeypatch):
 
 
 BAD = {
-    "count_tree": (["count", "short.toml", "--shape", "bushy"], "--shape: must be one of balanced"),
+    "count_tree": (
+        ["count", "short.toml", "--shape", "bushy"],
+        "--shape bushy: must be balanced, left or right",
+    ),
     "count_no_file": (["count", "--shape", "left"], "--shape: only for a scenario"),
     "count_robot": (["count", "arm.urdf", "--shape", "balanced"], "--shape: only for a scenario"),
     "count_macros": (["count", "arm.urdf.xacro"], "arm.urdf.xacro: has macros: make a URDF of it"),
@@ -262,43 +267,49 @@ BAD = {
     ),
     "count_none": (["count", "none.toml"], "none.toml: cannot read: No such file"),
     "no_file": (["simulate", "none.toml", "--out", "o"], "none.toml: cannot read: No such file"),
-    "arith": (["simulate", "short.toml", "--out", "o", "--arith", "half"], "'half'"),
-    "format": (["simulate", "short.toml", "--out", "o", "--arith", "3/99"], "3"),
+    "arith": (
+        ["simulate", "short.toml", "--out", "o", "--arith", "half"],
+        "--arith half: must be float32, ",
+    ),
+    "format": (
+        ["simulate", "short.toml", "--out", "o", "--arith", "3/99"],
+        "--arith 3/99: must be float32, ",
+    ),
     "shape": (
         ["simulate", "loop.toml", "--out", "o", "--shape", "round"],
-        "--shape: must be one of balanced, left, right, got 'round'",
+        "--shape round: must be balanced, left or right",
     ),
     "shape of one body": (
         ["simulate", "single.toml", "--out", "o", "--shape", "left"],
-        "--shape: only for a mechanism like this of three or more bodies",
+        "--shape left: only for a mechanism like this of three or more bodies",
     ),
     "shape of a chain of two": (
         ["simulate", "short.toml", "--out", "o", "--shape", "right"],
-        "--shape: only for a mechanism like this of three or more bodies",
+        "--shape right: only for a mechanism like this of three or more bodies",
     ),
     "count_one": (
         ["count", "single.toml", "--shape", "right"],
-        "--shape: only for a mechanism like this of three or more bodies",
+        "--shape right: only for a mechanism like this of three or more bodies",
     ),
     "base": (
         ["simulate", "short.toml", "--out", "o", "--base", "ldl"],
-        "--base: only for a chain of bodies that is closed to the ground",
+        "--base ldl: only for a chain of bodies that is closed to the ground",
     ),
     "base of a schedule": (
         ["schedule", "short.toml", "--base", "blocks"],
-        "--base: only for a chain of bodies that is closed to the ground",
+        "--base blocks: only for a chain of bodies that is closed to the ground",
     ),
     "rebase": (
         ["simulate", "short.toml", "--out", "o", "--rebase", "3"],
-        "--rebase: only for a mechanism with loops",
+        "--rebase 3: only for a mechanism with loops",
     ),
     "rebase beyond 32 bits": (
         ["simulate", "loop.toml", "--out", "o", "--rebase", "9" * 23],
-        "--rebase: must be a whole number of 0 to 4294967294, got 99999",
+        "--rebase 99999999999999999999999: must be a whole number, 0 to 4294967294",
     ),
     "rebase beyond 32 bits, native": (
         ["simulate", "loop.toml", "--out", "o", "--rebase", "9" * 23, "--target", "native"],
-        "--rebase: must be a whole number of 0 to 4294967294, got 99999",
+        "--rebase 99999999999999999999999: must be a whole number, 0 to 4294967294",
     ),
     "out": (["simulate", "short.toml", "--out", "short.toml"], "short.toml: File exists"),
     "no_run": (["compare", "none.csv", "none.csv"], "none.csv: cannot read: No such file"),
@@ -347,13 +358,75 @@ def test_bad_input_is_one_line_and_status_2(scenario, tmp_path, monkeypatch, cap
     assert not (tmp_path / "o").exists()
 
 
-@pytest.mark.parametrize("arguments", [[], ["simulate", "short.toml"], ["fly"]])
-def test_wrong_arguments_are_one_line_and_status_2(capsys, arguments):
-    with pytest.raises(SystemExit) as caught:
-        main(arguments)
-    assert caught.value.code == 2
-    err = lines(capsys)
-    assert len(err) == 1 and err[0].startswith("python -m pymodel")
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "python -m pymodel: say what to do (see --help)"),
+        (["run"], "run: say SCENARIO: python -m pymodel run scenarios/double_pendulum.toml"),
+        (["compare", "a.csv"], "compare: say B"),
+        (["fly"], "python -m pymodel: fly: no such subcommand (see --help)"),
+        (["sweeep"], "python -m pymodel: sweeep: no such subcommand, did you mean sweep? (see"),
+        (["run", "x.toml", "--flap"], "unrecognized arguments: --flap"),
+        (["run", "x.toml", "--steps"], "argument --steps: expected one argument"),
+        (["run", "x.toml", "--step", "3"], "unrecognized arguments: --step 3"),
+    ],
+)
+def test_wrong_arguments_are_one_line_and_status_2(capsys, arguments, said):
+    assert main(arguments) == 2
+    (line,) = lines(capsys)
+    assert line.startswith(said)
+
+
+def test_the_overview_names_every_subcommand_once(capsys):
+    assert main(["--help"]) == 0
+    out = capsys.readouterr().out
+    for command in COMMANDS:
+        assert re.search(rf"^  {command.name} +{re.escape(command.help)}$", out, re.M)
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_every_subcommand_is_there(command, capsys):
+    """Its help names all that it takes; what runs it is a function."""
+    with pytest.raises(SystemExit, match="0"):
+        main([command.name, "--help"])
+    out = capsys.readouterr().out
+    assert "``" not in out
+    for option in command.options:
+        assert (f"--{option.name}" in out) == (not option.hidden)
+    module, _, function = command.runs.partition(":")
+    assert callable(getattr(importlib.import_module(module), function))
+
+
+def test_help_has_choices_and_defaults(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    with pytest.raises(SystemExit):
+        main(["run", "--help"])
+    out = capsys.readouterr().out
+    for said in (
+        "where it runs: model, native, twin, coprocessor or engine (default: model)",
+        "auto, icarus or verilator; only for coprocessor or engine (default: auto",
+        "ldl, blocks or ldup",
+    ):
+        assert said in out
+
+
+def test_the_version(capsys):
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("hdca ")
+
+
+QUICK = """
+import sys
+from pymodel.app.command import main
+from pymodel.app.table import COMMANDS
+assert main(["run", "x.toml", "--steps", "0"]) == 2 and main(["--help"]) == 0
+print([name for name in ("cocotb", "matplotlib", "scipy", "dask") if name in sys.modules])
+"""
+
+
+def test_a_mistake_is_told_before_anything_large_is_imported():
+    done = subprocess.run([sys.executable, "-c", QUICK], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0 and done.stdout.splitlines()[-1] == "[]"
 
 
 def test_joints_are_one_a_line(capsys):

@@ -1,6 +1,5 @@
 """`python -m pymodel sweep`: what it prints, its exit status, and one line for bad input."""
 
-import shlex
 from pathlib import Path
 
 import pyarrow
@@ -83,24 +82,17 @@ def test_what_is_refused_is_one_line_and_status_2(tmp_path, capsys, words, said)
     assert not out and err.count("\n") == 1 and said in err
 
 
-def test_the_rtl_needs_the_repository(tmp_path, capsys):
-    assert called(tmp_path, "--vary", "body[0].mass=1,2", "--target", "engine") == 2
-    assert "by `make sweep TARGET=engine`" in capsys.readouterr().err
-
-
-def test_a_sweep_names_the_command_that_draws_it(tmp_path, capsys):
-    grid = ("--vary", "body[0].mass=1,2", "--vary", "body[1].q=-1:1:3")
-    assert called(tmp_path, *grid, out="a table.csv") == 0
-    *_, line = capsys.readouterr().out.splitlines()
-    said, _, command = line.partition(": ")
-    assert said == "to draw it" and command.startswith("python -m pymodel sweep-map ")
-    assert main(shlex.split(command)[3:]) == 0
-    assert (tmp_path / "a table.png").stat().st_size > 10_000
-    capsys.readouterr()
-    none = grid[:2], (*grid, "--vary", "gravity[0]=0,1"), (*grid[:2], "--vary", "gravity[0]=0")
-    for number, others in enumerate(none):
-        assert called(tmp_path, *others, out=f"{number}.csv") == 0
-        assert "sweep-map" not in capsys.readouterr().out
+def test_rows_of_the_twin_are_those_of_the_model(tmp_path, capsys):
+    """And cycles; what cannot run is a row, too."""
+    vary = ("--vary", "body[0].mass=1,2,-1", "--arith", "5/10")
+    assert called(tmp_path, *vary, "--target", "twin", "--lanes", "1+2") == 1
+    found = pymodel.read_table(tmp_path / "one.csv")
+    assert called(tmp_path, *vary, out="model.csv") == 1
+    want = pymodel.read_table(tmp_path / "model.csv")
+    assert found["status"].tolist() == ["done", "done", "failed"]
+    for name in ("q0", "q1", "qd0", "qd1", "p0", "p1", "energy_change"):
+        assert found[name][:2].tolist() == want[name][:2].tolist()
+    assert (found["cycles"][:2] > 5 * 100).all() and not want["cycles"].any()
 
 
 def test_a_map(tmp_path, capsys):

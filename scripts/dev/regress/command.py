@@ -22,7 +22,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pymodel.app.options import OptionParser, one_of, whole
-from pymodel.app.start import INTERRUPTED, ended_by
+from pymodel.app.start import INTERRUPTED, ended_by, status_of
 from pymodel.hardware import times
 from pymodel.hardware.bench import DEFAULT_SEED, MAX_SEED, Bench
 from pymodel.hardware.simulators import SIMULATORS, usable
@@ -43,7 +43,6 @@ from scripts.kernel.simulations import (
     run_unit,
     units_of,
 )
-from scripts.run import status_of
 
 JUNIT, COVERED = FOLDER / "junit.xml", FOLDER / "coverage.json"
 MOST_SEEDS, MOST_HOURS, MOST_WORKERS = 10**6, 1000, 1024

@@ -18,13 +18,13 @@ from typing import NamedTuple
 import numpy as np
 
 from pymodel.app.options import OptionParser, whole
+from pymodel.app.start import status_of
 from pymodel.hardware.bench import DEFAULT_SEED, MAX_SEED
 from pymodel.hardware.rtl_files import needed, rtl_files
 from pymodel.hardware.simulators import require_usable
 from pymodel.runs.progress import progress
 from scripts.evidence.parameters.legal import SPACES, UNBOUNDED, Space, Values
 from scripts.kernel.places import ROOT
-from scripts.run import status_of
 
 LIMIT_S = 120
 MOST_COUNT = 10**6  # combinations of a module

@@ -28,8 +28,8 @@ LOOP_FORMATS = tuple(Format(*widths) for widths in ((5, 10), (8, 12), (8, 15), (
 STATES, SEED = 200, 1
 NAMES = tuple(FUNCTIONS)
 LOOP = "PD control"  #: besides the functions: a step of the robot under it
-CLOSED_LOOP = BUILD / "closed_loop" / ARM
-LOOP_COMMAND = f"make closed-loop URDF=robots/{ARM}.urdf TARGET=step"
+CLOSED_LOOP = BUILD / "runs" / "loop" / ARM
+LOOP_COMMAND = f"make closed-loop URDF=robots/{ARM}.urdf TARGET=engine"
 
 
 @cache
@@ -53,6 +53,6 @@ def closed_loop_summary() -> dict[str, Any]:
         If it did not run, or ran on the model.
     """
     summary = read(CLOSED_LOOP / "summary.json", LOOP_COMMAND)
-    if summary["target"] != "step":
+    if summary["target"] != "engine":
         raise MissingError(f"the closed loop ran on the model: run `{LOOP_COMMAND}` first")
     return summary

@@ -1,5 +1,6 @@
 """The Makefile as a user calls it: what it refuses, what it sets up, and Ctrl-C."""
 
+import importlib.util
 import json
 import os
 import re
@@ -10,8 +11,10 @@ import time
 
 import pytest
 
+from pymodel.app.table import COMMANDS
 from pymodel.hardware.on_bus import name_of
 from pymodel.hardware.simulators import UNFINISHED
+from scripts.dev import make_front as front
 from scripts.kernel.places import BUILD, ROOT
 from scripts.tests import outer_make
 from scripts.tests.processes import NEEDED, session_members
@@ -54,21 +57,21 @@ def make(environment):
     ("words", "said"),
     [
         (["run", PENDULUM, "STEPS=0"], "STEPS=0: must be a whole number, 1 to 4294967294"),
-        (["run", PENDULUM, "LANES=3+3"], "LANES=3+3: only for TARGET=step"),
-        (["run", PENDULUM, "TEST=x"], "TEST=x: make run takes SCENARIO TARGET SIM ARITH"),
-        (["fourbar", "BASE=ldup"], "BASE=ldup: must be ldl or blocks for TARGET=step"),
-        (["fourbar", "TARGET=model"], "TARGET=model: make fourbar takes SIM ARITH STEPS"),
-        (["fourbar", "ANIMATE=1"], "ANIMATE=1: make fourbar takes SIM ARITH STEPS"),
-        (["fourbar", "FORCES=1"], "FORCES=1: make fourbar takes SIM ARITH STEPS"),
-        (["robot", *IIWA, "LANES=2+2"], "LANES=2+2: only for TARGET=step"),
+        (["run", PENDULUM, "LANES=3+3"], "LANES=3+3: only for TARGET=twin or engine"),
+        (["run", PENDULUM, "TEST=x"], "TEST=x: make run takes SCENARIO TARGET OUT ARITH"),
+        (["fourbar", "BASE=ldup"], "BASE=ldup: must be ldl or blocks"),
+        (["fourbar", "TARGET=model"], "TARGET=model: make fourbar takes OUT ARITH STEPS"),
+        (["fourbar", "ANIMATE=1"], "ANIMATE=1: make fourbar takes OUT ARITH STEPS"),
+        (["fourbar", "FORCES=1"], "FORCES=1: make fourbar takes OUT ARITH STEPS"),
+        (["robot", *IIWA, "LANES=2+2"], "LANES=2+2: only for TARGET=twin, engine or array"),
         (
             ["robot", *IIWA, "STEPS=3"],
-            "STEPS=3: make robot takes URDF FUNCTION FLOATING TARGET ROWS",
+            "STEPS=3: make robot takes URDF FUNCTION TARGET OUT FLOATING ROWS",
         ),
-        (["run", PENDULUM, "ROWS=3"], "ROWS=3: make run takes SCENARIO TARGET SIM ARITH"),
+        (["run", PENDULUM, "ROWS=3"], "ROWS=3: make run takes SCENARIO TARGET OUT ARITH"),
         (["bench", "ONLY=all"], "ONLY=all: must be speed, step_engine, array or native"),
         (["test", "SIM=icarus"], "SIM=icarus: make test takes CHANGED"),
-        (["run", PENDULUM, "STEP=5"], "STEP=5: make run takes SCENARIO TARGET SIM ARITH"),
+        (["run", PENDULUM, "STEP=5"], "STEP=5: make run takes SCENARIO TARGET OUT ARITH"),
         (["lint", "SIM=icarus"], "SIM=icarus: make lint takes no variables"),
         (["synth", "cost", "UNIT=x"], "UNIT=x: make synth cost takes UNITS FAMILY SEEDS"),
         (["run", PENDULUM, "REFERENCE=no"], "REFERENCE=no: must be 0 or 1"),
@@ -123,9 +126,12 @@ def make(environment):
         ),
         (["debug", "BENCH=fp_add", "CONFIG=half x", *CASE], "CONFIG=half x: must be one of binary"),
         (["debug", "BENCH=fp_add", "CONFIG=-x", *CASE], "CONFIG=-x: must be one of binary32, "),
-        (["run", PENDULUM, "TARGET=model step"], "TARGET=model step: must be model, native, "),
+        (
+            ["run", PENDULUM, "TARGET=model step"],
+            "TARGET=model step: must be model, native, twin, ",
+        ),
         (["formal", "UNITS=fp_add axil_slave", "FAST=1 0"], "FAST=1 0: must be 0 or 1"),
-        (["run", "SCENARIO=it's.toml"], "SCENARIO=it's.toml: must be without an apostrophe"),
+        (["run", "SCENARIO=it's $v.toml"], "it's $v.toml: cannot read: No such file"),
         (["setup", "SIM=vcs"], "SIM=vcs: must be icarus, verilator or all"),
         (["fp_add", "SEED=²"], "SEED=²: must be a whole number, 0 to 2147483647, or random"),
     ],
@@ -133,8 +139,8 @@ def make(environment):
 def test_what_is_refused_is_one_line_and_status_2(make, words, said):
     done = make(*words)
     assert done.returncode == 2 and not done.stdout
-    # Make adds a line of its own after a command that failed, pytest an empty one.
-    lines = [line for line in done.stderr.splitlines() if line and "Error" not in line]
+    # Make adds a line of its own after a command that failed.
+    lines = [line for line in done.stderr.splitlines() if not line.startswith("make")]
     assert len(lines) == 1 and said in lines[0]
 
 
@@ -173,10 +179,8 @@ def test_a_part_without_an_item_is_red_without_a_traceback(make, words, said):
     assert done.returncode == 2 and said in done.stdout and "Traceback" not in done.stdout
 
 
-def test_a_file_that_fails_is_one_line_whatever_the_command():
-    """Of all that have a `main`, not only of those that catch it themselves."""
-    started = re.findall(r"[$][(]PY[)] -m (\S+)", (ROOT / "Makefile").read_text())
-    assert set(started) == {"pytest", "scripts.kernel.start"}
+def test_a_file_that_fails_is_one_line_whatever_the_command(make, tmp_path):
+    """Of all that are run, not only of those that catch it themselves."""
     words = ("scripts.kernel.start", "scripts.dev.report.command", "--build", "/dev/null")
     done = subprocess.run(
         [sys.executable, "-m", *words], cwd=ROOT, capture_output=True, text=True, timeout=LIMIT_S
@@ -198,22 +202,134 @@ sys.exit(pytest.main(["tb/fp_recip", "--sim=icarus", "--config=e5m2"]))
 def test_a_bench_refuses_a_folder_that_cannot_be_written():
     command = [sys.executable, "-c", ELSEWHERE]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=LIMIT_S)
-    assert done.returncode == pytest.ExitCode.USAGE_ERROR and not done.stdout
-    assert done.stderr.strip() == "ERROR: /dev/null/sim: Not a directory"
+    assert done.returncode == 2 and not done.stdout
+    assert done.stderr == "/dev/null/sim: Not a directory\n"
 
 
-def test_one_of_several_targets_has_a_use_for_the_variable(make):
-    assert "--family 'xc7'" in make("-n", "synth", "cost", "FAMILY=xc7").stdout
+@pytest.fixture
+def done(monkeypatch):
+    """What a target does: parts that are set up, programs with their words, pytest, subcommands."""
+    found = []
+
+    def note(kind, status=0):
+        return lambda *words: found.append((kind, *words)) or status
+
+    monkeypatch.setattr(front, "set_up", note("set up"))
+    monkeypatch.setattr(front, "program", note("program"))
+    monkeypatch.setattr(front, "pytest", note("pytest"))
+    monkeypatch.setattr(front, "remove", note("remove"))
+    monkeypatch.setattr(front.subprocess, "run", lambda words, **_: found.append(("also", *words)))
+    for command in COMMANDS:
+        module, _, function = command.runs.partition(":")
+        run = note("hdca")
+        monkeypatch.setattr(f"{module}.{function}", lambda asked, run=run: run(asked) or 0)
+    return found
 
 
-def test_what_is_a_list_stays_one(make):
-    said = make("-n", "mutate", "UNITS=fp_add fp_mul", "SEED=1 2").stdout
-    assert " fp_add fp_mul " in said and " --seed 1 2 " in said
-    assert " fp_add fp_mul " in make("-n", "regress", "BENCHES=fp_add fp_mul").stdout
+def goal(monkeypatch, name, *words):
+    """Run a target as the Makefile does."""
+    given = dict(word.split("=", 1) for word in words)
+    for variable, value in given.items():
+        monkeypatch.setenv(variable, value)
+    return front.target_named(name).run(front.given_to(name, [name], list(given)))
+
+
+def test_one_of_several_targets_has_a_use_for_the_variable(monkeypatch):
+    monkeypatch.setenv("FAMILY", "xc7")
+    assert front.given_to("synth", ["synth", "cost"], ["FAMILY"]) == {"FAMILY": "xc7"}
+    assert front.given_to("cost", ["synth", "cost"], ["FAMILY"]) == {}
+    with pytest.raises(front.RefusedError, match="FAMILY=xc7: make cost takes no variables"):
+        front.given_to("cost", ["cost"], ["FAMILY"])
+
+
+@pytest.mark.parametrize(
+    ("words", "ran"),
+    [
+        (
+            ("mutate", "UNITS=fp_add fp_mul", "SEED=1 2", "WORKERS=3"),
+            "scripts.evidence.mutate.run --set-up=synth formal verilator --workers=3 fp_add fp_mul"
+            " --seed 1 2",
+        ),
+        (("regress", "BENCHES=fp_add fp_mul"), "scripts.dev.regress.command fp_add fp_mul"),
+        (("synth", "FAMILY=xc7"), "scripts.evidence.cost.synth --set-up=synth --family=xc7"),
+        (("formal", "FAST=1", "PLANT=0"), "scripts.evidence.formal.command --set-up=formal --fast"),
+        (("waves", "BENCH=fp_add", "FILE=-x"), "scripts.dev.waves.command --file=-x -- fp_add"),
+        (("parameters", "COUNT=3"), "scripts.evidence.parameters.elaborate --count=3"),
+        (("parameters",), "scripts.evidence.parameters.document"),
+    ],
+)
+def test_what_a_target_hands_on(monkeypatch, done, words, ran):
+    assert goal(monkeypatch, *words) == 0
+    kind, module, arguments = done[-1]
+    assert kind == "program" and " ".join([module, *arguments]) == ran
+
+
+def test_a_bench_gets_all_that_is_asked_for(monkeypatch, done):
+    words = ("SIM=icarus", "SEED=3", "TEST=corners", "CONFIG=half", "WAVES=1", "FIRST=1")
+    goal(monkeypatch, "fp_add", *words, 'SETTINGS={"items": 3}')
+    assert done == [
+        ("set up", "icarus"),
+        (
+            "pytest",
+            "tb/fp_add",
+            "--sim=icarus",
+            "--seed=3",
+            "--config=half",
+            "--waves",
+            '--settings={"items": 3}',
+            "--cocotb-test=corners",
+            "--exitfirst",
+        ),
+    ]
+
+
+def test_every_program_that_a_target_runs_is_there():
+    """Also what `make help` says: no target without a text."""
+    text = (ROOT / "scripts/dev/make_front.py").read_text()
+    modules = set(re.findall(r'"((?:scripts|pymodel)\.[\w.]+)"', text))
+    modules |= {f"scripts.evidence.{name}" for name in re.findall(r'\{_E\}([\w.]+)"', text)}
+    assert len(modules) > 30
+    for module in modules - {"scripts.evidence."}:
+        assert importlib.util.find_spec(module), module
+    assert all(target.text for target in front.TARGETS.values())
+
+
+def test_the_makefile_is_a_table_of_nothing():
+    assert (ROOT / "Makefile").stat().st_size <= 6000
 
 
 def test_a_target_that_does_not_exist_is_named_rather_than_its_variables(make):
-    assert "No rule to make target 'fp_ad'" in make("fp_ad", "SIM=icarus").stderr
+    assert "fp_ad: no such target" in make("fp_ad", "SIM=icarus").stderr
+
+
+HOSTILE = ["a$(shell touch {0}).toml", "arm$v2.toml", 'it\'s "a b".toml', "`touch {0}`;x#y.toml"]
+
+
+@pytest.mark.parametrize("name", HOSTILE, ids=["shell", "dollar", "quotes", "backticks"])
+@pytest.mark.parametrize("by", ["file", "folder", "variable"])
+def test_what_stands_in_a_variable_is_data(make, environment, tmp_path, name, by):
+    """It is neither expanded nor run, by make or a shell, from the bench's folder, too."""
+    ran = tmp_path / "ran"
+    name = name.format(os.path.relpath(ran, ROOT).replace("/", "/"))
+    if by == "variable":
+        done = subprocess.run(
+            ["make", f"CONFIG={name}"],
+            cwd=ROOT / "tb" / "fp_add",
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=LIMIT_S,
+        )
+        assert done.returncode == 2 and f"CONFIG={name}: must be one of" in done.stderr
+    else:
+        base = name.rpartition("/")[2] if by == "file" else name.replace("/", "_")
+        file = tmp_path / base if by == "file" else tmp_path / base / "x.toml"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text((ROOT / "scenarios/double_pendulum.toml").read_text())
+        done = make("run", f"SCENARIO={file}", "STEPS=2", "REFERENCE=0", f"OUT={file.parent}/out")
+        assert done.returncode == 0, done.stderr
+        assert json.loads((file.parent / "out/summary.json").read_text())["steps"] == 2
+    assert not ran.exists()
 
 
 @pytest.mark.parametrize(
@@ -232,10 +348,9 @@ def test_a_simulator_that_does_not_run_the_configuration(make, bench, sim, confi
 @pytest.mark.parametrize(
     ("variables", "parts"),
     [
-        ((), "icarus verilator"),
-        (("SIM=all",), "icarus verilator"),
-        (("SIM=icarus",), "icarus"),
-        (("SIM=verilator",), "verilator"),
+        ((), ("icarus", "verilator")),
+        (("SIM=icarus",), ("icarus",)),
+        (("SIM=verilator",), ("verilator",)),
     ],
 )
 @pytest.mark.parametrize(
@@ -244,26 +359,31 @@ def test_a_simulator_that_does_not_run_the_configuration(make, bench, sim, confi
         ("fp_add",),
         ("pendulum",),
         ("run", PENDULUM, "TARGET=step"),
-        ("robot", *IIWA, "TARGET=step"),
+        ("run", PENDULUM, "TARGET=coprocessor"),
+        ("robot", *IIWA, "TARGET=array"),
+        ("closed-loop", IIWA[0], "TARGET=engine"),
     ],
 )
-def test_only_the_simulator_that_runs_is_set_up(make, words, variables, parts):
-    said = make("-n", *words, *variables).stdout.splitlines()
-    assert f"scripts/dev/setup.sh {parts}" in said
+def test_only_the_simulator_that_runs_is_set_up(monkeypatch, done, words, variables, parts):
+    assert not goal(monkeypatch, *words, *variables)
+    assert done[0] == ("set up", *parts) and len(done) == 2
 
 
-def test_the_model_needs_no_simulator(make):
-    said = make("-n", "run", PENDULUM).stdout + make("-n", "robot", *IIWA).stdout
-    assert "icarus" not in said and "verilator" not in said
+@pytest.mark.parametrize("target", ["model", "native", "twin"])
+def test_the_others_need_no_simulator(monkeypatch, done, target):
+    goal(monkeypatch, "run", PENDULUM, f"TARGET={target}")
+    goal(monkeypatch, "robot", *IIWA, f"TARGET={target}")
+    assert [kind for kind, *_ in done] == ["hdca", "hdca"]
 
 
 @pytest.mark.parametrize("words", [(), ("CHANGED=1",)], ids=["all", "changed"])
-def test_tools_that_are_installed_are_set_up_before_tests_run_them(make, words):
-    said = make("-n", "test", *words).stdout.splitlines()
+def test_tools_that_are_installed_are_set_up_before_tests_run_them(monkeypatch, done, words):
+    goal(monkeypatch, "test", *words)
     tools = [tool for tool in ("formal", "synth") if (ROOT / f".venv/.stamp-{tool}").exists()]
-    line = f"scripts/dev/setup.sh {' '.join(tools)} || true"
-    assert said.count(line) == bool(tools)
-    assert not tools or said.index(line) < len(said) - 2  # two lines of pytest
+    kinds = [kind for kind, *_ in done if kind != "remove"]
+    assert kinds == ["set up", *(["also"] if tools else []), "pytest"]
+    assert ("--changed" in done[-1]) == bool(words)
+    assert bool(words) != any(kind == "remove" for kind, *_ in done)
 
 
 @NEEDED

@@ -1,11 +1,12 @@
 """A made-up waveform with its JSON."""
 
+import gzip
 import json
 
 import pytest
 
 from scripts.dev.waves.waveform import Waveform
-from scripts.tests.dev.waves.made import HIERARCHY, write
+from scripts.tests.dev.waves.made import HIERARCHY, SIZE, block
 
 
 @pytest.fixture
@@ -17,7 +18,7 @@ def wave(tmp_path):
 
     def make(exp_w, man_w, hierarchy=HIERARCHY, **more):
         path = tmp_path / "small-icarus-first.fst"
-        write(path, hierarchy)
+        path.write_bytes(block(0, bytes(321)) + block(4, SIZE + gzip.compress(hierarchy)))
         about = {
             "toplevel": "dut",
             "params": {"EXP_W": exp_w, "MAN_W": man_w},

@@ -1,9 +1,8 @@
-"""What `make run` and the demos refuse, and how they say it; the runs themselves are benches'."""
+"""What `hdca run` and the demos refuse, and how they say it; runs in hardware are benches'."""
 
 import io
 import json
 import shlex
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,9 +10,13 @@ from types import SimpleNamespace
 import pytest
 from rich.console import Console
 
-from pymodel import commands
-from pymodel.app.options import BASES, COPROCESSOR, STEP, OptionParser, RunOptions, whole
+from pymodel.algorithms.requests import CLOSED_BASES, RECORDED_BASES
+from pymodel.app import demo, hardware_run, start, words
+from pymodel.app.command import main, of_make
+from pymodel.app.options import COPROCESSOR, ENGINE, SIMULATED, OptionParser, whole
+from pymodel.app.table import BASES, NAMED
 from pymodel.hardware import simulators
+from pymodel.hardware.cosim import co_simulation
 from pymodel.hardware.handover import Handover, print_progress, read_progress
 from pymodel.mechanism.scenario import GROUND, Spring
 from pymodel.mechanism.scenario_file import load
@@ -21,20 +24,13 @@ from pymodel.mechanism.scenario_writer import varied, write_scenario
 from pymodel.runs.joint_forces import read_forces
 from pymodel.runs.simulate import simulate
 from pymodel.runs.trajectory import read_csv
-from scripts import demo, hardware_run, run
-from scripts.evidence import gallery
-from scripts.evidence.robots.closed_loop import LoopOptions
-from scripts.kernel.places import ROOT
-from scripts.tests import outer_make
+from pymodel.tests.places import SCENARIOS
 
-pytestmark = pytest.mark.rtl_of()
-
-SCENARIOS = Path(__file__).parents[2] / "scenarios"
+BAD_INPUT, DIFFERS = 2, 1
 
 
 def attempt(tmp_path, name, *options):
-    words = ["--scenario", str(SCENARIOS / f"{name}.toml"), "--out", str(tmp_path / "out")]
-    return run.main([*words, *options])
+    return main(["run", str(SCENARIOS / f"{name}.toml"), "--out", str(tmp_path / "out"), *options])
 
 
 @pytest.mark.parametrize(
@@ -45,68 +41,84 @@ def attempt(tmp_path, name, *options):
         ("coupled_loops", ["--target", "coprocessor"], "the co-processors run open chains of two"),
         (
             "tree",
-            ["--target", "step", "--arith", "float64"],
-            "ARITH=float64: not in hardware",
+            ["--target", "engine", "--arith", "float64"],
+            "--arith float64: not in hardware",
         ),
-        ("tree", ["--target", "step", "--arith", "11/52"], "ARITH=11/52: wider than the 32-bit"),
-        ("tree", ["--target", "step", "--arith", "9/20"], "ARITH=9/20: sine and cosine end at"),
+        (
+            "tree",
+            ["--target", "engine", "--arith", "11/52"],
+            "--arith 11/52: wider than the 32-bit",
+        ),
+        ("tree", ["--target", "engine", "--arith", "9/20"], "--arith 9/20: sine and cosine end at"),
         (
             "double_pendulum",
             ["--target", "coprocessor", "--arith", "5/26"],
-            "ARITH=5/26: sine and cosine end at",
+            "--arith 5/26: sine and cosine end at",
         ),
         (
             "driven_arm",
             ["--target", "coprocessor", "--arith", "4/2", "--steps", "20"],
             "time.end: 4/2 cannot count 20 steps",
         ),
-        ("tree", ["--target", "step", "--arith", "x"], "ARITH=x: must be float32, float64 or"),
-        ("tree", ["--target", "step", "--lanes", "2x2"], "LANES=2x2: must be <adders>+<multip"),
-        ("tree", ["--target", "step", "--lanes", "0+1"], "LANES=0+1: must be <adders>+<multip"),
-        ("tree", ["--target", "step", "--lanes", "30+30"], "LANES=30+30: a program word of 2"),
+        ("tree", ["--target", "engine", "--arith", "x"], "--arith x: must be float32, float64 or"),
+        ("tree", ["--target", "engine", "--lanes", "2x2"], "--lanes 2x2: must be <adders>+<multip"),
+        ("tree", ["--target", "engine", "--lanes", "0+1"], "--lanes 0+1: must be <adders>+<multip"),
+        ("tree", ["--target", "engine", "--lanes", "30+30"], "--lanes 30+30: a program word of 2"),
         (
             "tree",
-            ["--target", "step", "--lanes", f"{10**30}+1"],
+            ["--target", "engine", "--lanes", f"{10**30}+1"],
             "must be <adders>+<multipliers>, 1+1 to 255",
         ),
-        ("tree", ["--target", "fpga"], "TARGET=fpga: must be model, native, coprocessor or step"),
-        ("tree", ["--steps", "0"], "STEPS=0: must be a whole number, 1 to 4294967294"),
-        ("tree", ["--steps", "-1"], "STEPS=-1: must be a whole number, 1 to"),
-        ("tree", ["--steps", "9" * 300], f"STEPS={'9' * 300}: must be a whole number, 1 to"),
-        ("tree", ["--steps", "١"], "STEPS=١: must be a whole number, 1 to"),
-        ("tree", ["--arith", "٨/٢٣"], "ARITH=٨/٢٣: must be float32, float64 or"),
-        ("tree", ["--lanes", "2+2"], "LANES=2+2: only for TARGET=step"),
-        ("tree", ["--seed", "2"], "SEED=2: only for TARGET=coprocessor or step"),
-        ("tree", ["--sim", "icarus"], "SIM=icarus: only for TARGET=coprocessor or step"),
-        ("tree", ["--sim", "vcs"], "SIM=vcs: must be auto, icarus or verilator"),
-        ("tree", ["--waves"], "WAVES=1: only for TARGET=coprocessor or step"),
-        ("tree", ["--base", "qr"], "BASE=qr: must be ldl, blocks or ldup for TARGET=model"),
-        ("tree", ["--target", "step", "--base", "ldup"], "BASE=ldup: must be ldl or blocks for"),
-        ("four_bar", ["--target", "coprocessor", "--base", "ldl"], "BASE=ldl: must be ldup for"),
-        ("four_bar", ["--target", "coprocessor", "--lanes", "2+2"], "LANES=2+2: only for TARGET"),
-        ("tree", ["--base", "blocks"], "BASE=blocks: only for a chain of bodies that is closed"),
-        ("coupled_loops", ["--base", "ldl"], "BASE=ldl: only for a chain of bodies that is"),
-        ("tree", ["--rebase", "3"], "REBASE=3: only for a mechanism with loops"),
+        (
+            "tree",
+            ["--target", "fpga"],
+            "--target fpga: must be model, native, twin, coprocessor or",
+        ),
+        ("tree", ["--steps", "0"], "--steps 0: must be a whole number, 1 to 4294967294"),
+        ("tree", ["--steps", "-1"], "--steps -1: must be a whole number, 1 to"),
+        ("tree", ["--steps", "9" * 300], f"--steps {'9' * 300}: must be a whole number, 1 to"),
+        ("tree", ["--steps", "١"], "--steps ١: must be a whole number, 1 to"),
+        ("tree", ["--arith", "٨/٢٣"], "--arith ٨/٢٣: must be float32, float64 or"),
+        ("tree", ["--lanes", "2+2"], "--lanes 2+2: only for --target twin or engine"),
+        ("tree", ["--seed", "2"], "--seed 2: only for --target coprocessor or engine"),
+        ("tree", ["--sim", "icarus"], "--sim icarus: only for --target coprocessor or engine"),
+        ("tree", ["--sim", "vcs"], "--sim vcs: must be auto, icarus or verilator"),
+        ("tree", ["--waves"], "--waves: only for --target coprocessor or engine"),
+        ("tree", ["--base", "qr"], "--base qr: must be ldl, blocks or ldup for --target model"),
+        (
+            "tree",
+            ["--target", "engine", "--base", "ldup"],
+            "--base ldup: must be ldl or blocks for",
+        ),
+        ("four_bar", ["--target", "coprocessor", "--base", "ldl"], "--base ldl: must be ldup for"),
+        (
+            "four_bar",
+            ["--target", "coprocessor", "--lanes", "2+2"],
+            "--lanes 2+2: only for --target",
+        ),
+        ("tree", ["--base", "blocks"], "--base blocks: only for a chain of bodies that is closed"),
+        ("coupled_loops", ["--base", "ldl"], "--base ldl: only for a chain of bodies that is"),
+        ("tree", ["--rebase", "3"], "--rebase 3: only for a mechanism with loops"),
         (
             "double_pendulum",
             ["--target", "coprocessor", "--base", "ldup"],
-            "BASE=ldup: only for a chain of bodies",
+            "--base ldup: only for a chain of bodies",
         ),
         (
             "double_pendulum",
-            ["--target", "step", "--rebase", "1"],
-            "REBASE=1: only for a mechanism with loops",
+            ["--target", "engine", "--rebase", "1"],
+            "--rebase 1: only for a mechanism with loops",
         ),
         ("four_bar", ["two", "words"], "unrecognized arguments: two words"),
         (
             "four_bar",
-            ["--target", "step", "--rebase", "-1"],
-            "REBASE=-1: must be a whole number, 0 to",
+            ["--target", "engine", "--rebase", "-1"],
+            "--rebase -1: must be a whole number, 0 to",
         ),
     ],
 )
 def test_what_cannot_run_is_one_line_and_status_2(tmp_path, capsys, name, options, said):
-    assert attempt(tmp_path, name, *options) == run.BAD_INPUT
+    assert attempt(tmp_path, name, *options) == BAD_INPUT
     out, err = capsys.readouterr()
     assert not out and said in err and len(err.splitlines()) == 1
     assert not (tmp_path / "out").exists()
@@ -118,14 +130,14 @@ def test_the_model_takes_every_base_and_names_it(tmp_path, base):
     options = ["--steps", "20", *(["--base", base] if base else [])]
     assert attempt(tmp_path, "four_bar", *options) == 0
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
-    assert summary["base"] == (base or BASES["step"][0])
+    assert summary["base"] == (base or BASES[ENGINE][0])
     scenario = load(SCENARIOS / "four_bar.toml", steps=20)
     expected = simulate(scenario, "float32", base=base or "ldl")
     assert read_csv(tmp_path / "out" / "run.csv").q.tobytes() == expected.q.tobytes()
 
 
 MOMENTS = (
-    "scripts.run.run_model",
+    "pymodel.app.run.run_model",
     "pymodel.runs.plots.plot_run",
     "pymodel.runs.animation.animate",
 )
@@ -138,7 +150,7 @@ def test_ctrl_c_leaves_no_files(tmp_path, capsys, monkeypatch, moment):
 
     monkeypatch.setattr(moment, interrupt)
     status = attempt(tmp_path, "double_pendulum", "--steps", "3", "--no-reference", "--animate")
-    assert status == commands.INTERRUPTED == 130
+    assert status == start.INTERRUPTED == 130
     assert capsys.readouterr().err == "ended by Ctrl-C; this run leaves no files\n"
     assert not list(tmp_path.rglob("*.csv")) and not list(tmp_path.rglob("*.json"))
 
@@ -147,8 +159,7 @@ def test_ctrl_c_leaves_no_files(tmp_path, capsys, monkeypatch, moment):
     "options", [("--arith", "float64"), ("--base", "blocks"), ("--rebase", "2")]
 )
 def test_a_demo_that_cannot_run_stops_there(tmp_path, capsys, options):
-    words = ["pendulum", "--out", str(tmp_path / "out"), *options]
-    assert demo.main(words) == run.BAD_INPUT
+    assert main(["demo", "pendulum", "--out", str(tmp_path / "out"), *options]) == BAD_INPUT
     assert len(capsys.readouterr().err.splitlines()) == 1
 
 
@@ -190,7 +201,7 @@ def test_the_comparison_of_a_demo():
     assert "[b]x[/i]: 9 steps" in shown and "max kinetic energy error [mJ]" in shown
 
 
-@pytest.mark.parametrize("target", [COPROCESSOR, STEP])
+@pytest.mark.parametrize("target", [COPROCESSOR, ENGINE])
 @pytest.mark.parametrize(
     ("native", "status"), [("yes", 0), ("no C compiler", 0), ("NO", demo.DIFFERS)]
 )
@@ -204,28 +215,28 @@ def test_a_demo_that_is_not_native_code_is_status_1(
 
     summary = COMPARED | {"scenario": "x", "steps": 9}
     monkeypatch.setattr(demo, "trial", lambda options: 0)
-    monkeypatch.setattr(demo, "run", lambda options: (summary, 0))
+    monkeypatch.setattr(demo, "run_and_tell", lambda options: (summary, 0))
     monkeypatch.setattr(demo, "identical_to_native", compared)
-    assert demo.main(["pendulum", "--out", str(tmp_path)]) == status
+    assert main(["demo", "pendulum", "--out", str(tmp_path)]) == status
     assert native in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("target", [COPROCESSOR, STEP])
+@pytest.mark.parametrize("target", [COPROCESSOR, ENGINE])
 def test_a_demo_whose_hardware_hangs_says_so_before_it_runs(tmp_path, capsys, monkeypatch, target):
     """Whichever of the two it is: the other one takes minutes under Icarus."""
     asked = []
 
     def watched(bench, simulator, config, name, **options):
-        hangs = (bench.name == "cosim_step") == (target == STEP)
-        asked.append((bench.name, "STEPS=2 " in f"{options['command']} "))
+        hangs = (bench.name == "cosim_step") == (target == ENGINE)
+        asked.append((bench.name, "--steps 2 " in f"{options['command']} "))
         return {"result": "fail" if hangs else "pass", "message": "hang"}
 
     monkeypatch.setattr(hardware_run, "watched", watched)
     monkeypatch.setattr(hardware_run, "usable_simulator", lambda name: "icarus")
-    monkeypatch.setattr(demo, "run", lambda options: pytest.fail("it runs"))
-    assert demo.main(["pendulum", "--out", str(tmp_path)]) == demo.DIFFERS
+    monkeypatch.setattr(demo, "run_and_tell", lambda options: pytest.fail("it runs"))
+    assert main(["demo", "pendulum", "--out", str(tmp_path)]) == DIFFERS
     assert capsys.readouterr().err == "hang\n"
-    assert asked == [("cosim_hdca", True), ("cosim_step", True)][: 1 + (target == STEP)]
+    assert asked == [("cosim_hdca", True), ("cosim_step", True)][: 1 + (target == ENGINE)]
 
 
 @pytest.mark.parametrize(("result", "status"), [("pass", 0), ("fail", hardware_run.DIFFERS)])
@@ -235,7 +246,7 @@ def test_a_run_that_differs_from_the_model_is_status_1(
     """It is not called identical, neither on the terminal nor in its summary."""
     trajectory = simulate(load(SCENARIOS / "double_pendulum.toml", steps=3), "float32")
     left = Handover(3, trajectory, None, 4, {"a run": 9}, {"a": 5}, {"a run": 6}, 77)
-    row = {"result": result, "message": "" if result == "pass" else "q0 differs\nrerun: make run"}
+    row = {"result": result, "message": "" if result == "pass" else "q0 differs\nrerun: it"}
     monkeypatch.setattr("pymodel.runs.plots.plot_run", lambda *_, **__: None)
     monkeypatch.setattr(hardware_run, "_cosimulate", lambda *_: (row, left))
     monkeypatch.setattr(hardware_run, "usable_simulator", lambda name: "icarus")
@@ -249,42 +260,61 @@ def test_a_run_that_differs_from_the_model_is_status_1(
     assert summary["identical_to_model"] is (result == "pass")
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        RunOptions("a$b c.toml", "out", COPROCESSOR, arithmetic="4/2", steps=3, seed=7),
-        RunOptions("a.toml", "out", STEP, lanes="1+3", rebase=2, base="blocks", seed=7),
-        LoopOptions("a$b c.urdf", "out", STEP, arithmetic="5/10", lanes="1+3", steps=9, seed=7),
-    ],
-    ids=["coprocessor", "step", "closed loop"],
-)
-def test_the_command_that_runs_it_again_asks_for_the_same(options):
-    words = options.command("icarus").split(" ", 1)
-    done = subprocess.run(
-        f"{words[0]} -n {words[1]} WAVES=1",
-        shell=True,
-        cwd=ROOT,
-        env=outer_make.environment(),
-        capture_output=True,
-        text=True,
+RERUN = {
+    "coprocessor": (
+        "run",
+        dict(scenario="a$b c.toml", target=COPROCESSOR, arithmetic="4/2", steps=3, seed=7),
+    ),
+    "engine": (
+        "run",
+        dict(scenario="a.toml", target=ENGINE, lanes="1+3", rebase=2, base="blocks", seed=7),
+    ),
+    "no reference": (
+        "run",
+        dict(scenario="it's.toml", target=ENGINE, reference=False, forces=True),
+    ),
+    "twin": ("run", dict(scenario="-a.toml", target="twin", shape="left")),
+    "robot": (
+        "robot",
+        dict(urdf="a$b.urdf", function="FD", target="array", floating=True, contexts=3, stalls=0),
+    ),
+    "loop": (
+        "loop",
+        dict(urdf="a$b c.urdf", target=ENGINE, arithmetic="5/10", lanes="1+3", steps=9, seed=7),
+    ),
+    "sweep": ("sweep", dict(scenario="a.toml", vary=["x=1:2:3", "y=random(1,2)"], count=3)),
+    "call": (
+        "call",
+        dict(function="FD", urdf="a.urdf", inputs="i.csv", armature=0.5, target="twin"),
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", RERUN)
+def test_the_command_that_runs_it_again_asks_for_the_same(kind):
+    """Of hdca, and of make, whose variables are data."""
+    name, values = RERUN[kind]
+    command = NAMED[name]
+    asked = command.asked(**values)
+    changed = {"simulator": "icarus", "waves": True} if asked.target in SIMULATED else {}
+    changed = {key: x for key, x in changed.items() if key in vars(asked)}
+    program, python, module, own, *texts = shlex.split(
+        asked.again(**changed).replace("-a.", "./-a.")
     )
-    (line,) = [one for one in shell_lines(done.stdout) if "scripts.kernel.start" in one]
-    given = shlex.split(line)
-    asked = vars(options) | {"simulator": "icarus", "waves": True}
-    for name, value in asked.items():
-        option = {"arithmetic": "--arith", "simulator": "--sim"}.get(name, f"--{name}")
-        if name == "out" or option == "--reference":
-            continue
-        if value in (None, False, 0) or (name == "lanes" and options.target == COPROCESSOR):
-            assert option not in given
-        else:
-            assert option in given
-            assert value is True or given[given.index(option) + 1] == str(value)
-
-
-def shell_lines(text):
-    """What is printed, continued lines made one."""
-    return text.replace("\\\n", " ").splitlines()
+    assert (program, python, module, own) == ("python", "-m", "pymodel", name)
+    expected = {key: x for key, x in vars(asked.but(**changed)).items() if key != "command"}
+    again = vars(command.parse(texts))
+    assert {key: str(again[key]).replace("./", "") for key in expected} == {
+        key: str(x) for key, x in expected.items()
+    }
+    spoke = words.speak_as(words.MAKE)
+    try:
+        make, goal, *texts = shlex.split(asked.again(**changed))
+        assert (make, goal) == ("make", name)
+        again = vars(command.of_make(dict(text.split("=", 1) for text in texts)))
+    finally:
+        words.speak_as(spoke)
+    assert {key: again[key] for key in expected} == expected
 
 
 def test_a_run_leaves_the_command_that_runs_it_again(tmp_path, monkeypatch):
@@ -294,9 +324,9 @@ def test_a_run_leaves_the_command_that_runs_it_again(tmp_path, monkeypatch):
         hardware_run, "watched", lambda *_, **options: asked.append(options) or {"message": "no"}
     )
     monkeypatch.setattr(hardware_run, "usable_simulator", lambda name: "icarus")
-    assert attempt(tmp_path, "double_pendulum", "--target", "step", "--steps", "3") == 1
+    assert attempt(tmp_path, "double_pendulum", "--target", "engine", "--steps", "3") == 1
     (only,) = asked
-    assert only["command"].startswith("make run SCENARIO=") and "STEPS=3" in only["command"]
+    assert only["command"].startswith("python -m pymodel run ") and "--steps 3" in only["command"]
 
 
 def test_a_run_is_handed_over_bit_for_bit(tmp_path):
@@ -342,18 +372,18 @@ def test_forces_of_a_free_body_are_refused(tmp_path, capsys):
     pendulum = load(SCENARIOS / "compound_pendulum.toml")
     thrown = replace(pendulum.bodies[0], joint="free", q=(0.0,) * 3, qd=(0.0,) * 3)
     write_scenario(tmp_path / "thrown.toml", replace(pendulum, bodies=(thrown,)))
-    words = ["--scenario", str(tmp_path / "thrown.toml"), "--out", str(tmp_path / "out")]
-    for target in ("model", "step"):
-        assert run.main([*words, "--forces", "--target", target]) == run.BAD_INPUT
-        assert capsys.readouterr().err.startswith("FORCES=1: only for a mechanism with joints that")
+    words = ["run", str(tmp_path / "thrown.toml"), "--out", str(tmp_path / "out")]
+    for target in ("model", "twin", "engine"):
+        assert main([*words, "--forces", "--target", target]) == BAD_INPUT
+        assert capsys.readouterr().err.startswith("--forces: only for a mechanism with joints that")
 
 
 def test_an_animation_of_a_start_is_refused(tmp_path, capsys):
     scenario = varied(load(SCENARIOS / "four_bar.toml"), save=10)
     write_scenario(tmp_path / "start.toml", scenario)
-    words = ["--scenario", str(tmp_path / "start.toml"), "--out", str(tmp_path / "out")]
-    assert run.main([*words, "--steps", "9", "--animate"]) == run.BAD_INPUT
-    assert capsys.readouterr().err.startswith("ANIMATE=1: only for a run that keeps more than its")
+    words = ["run", str(tmp_path / "start.toml"), "--out", str(tmp_path / "out")]
+    assert main([*words, "--steps", "9", "--animate"]) == BAD_INPUT
+    assert capsys.readouterr().err.startswith("--animate: only for a run that keeps more than its")
     assert not (tmp_path / "out").exists()
 
 
@@ -371,25 +401,74 @@ def test_the_reference_can_be_left_out(tmp_path, capsys):
     assert not (tmp_path / "out" / "reference.csv").exists()
 
 
-@pytest.mark.parametrize("main", [run.main, demo.main, gallery.main])
-def test_help_is_plain_text(main, capsys):
-    with pytest.raises(SystemExit):
-        main(["--help"])
-    out = capsys.readouterr().out
-    assert out.startswith("usage: ") and "``" not in out
+def test_the_twin_gives_the_bits_of_the_model(tmp_path, capsys):
+    """And the engine's flags, which are those of the operations alone."""
+    options = ("--steps", "5", "--no-reference", "--rebase", "2", "--base", "blocks")
+    assert attempt(tmp_path, "four_bar", *options, "--target", "twin", "--lanes", "1+2") == 0
+    assert "four_bar: float32 on twin" in capsys.readouterr().out
+    found = read_csv(tmp_path / "out" / "run.csv")
+    scenario = load(SCENARIOS / "four_bar.toml", steps=5)
+    expected = simulate(scenario, "float32", rebase=2, base="blocks")
+    for name, column in expected.columns().items():
+        assert column.tobytes() == found.columns()[name].tobytes(), name
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert (summary["target"], summary["base"]) == ("twin", "blocks")
 
 
-def test_help_has_choices_and_defaults(capsys, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "200")
-    with pytest.raises(SystemExit):
-        run.main(["--help"])
-    out = capsys.readouterr().out
-    for said in (
-        "where it runs: model, native, coprocessor or step (default: model)",
-        "auto, icarus or verilator (default: auto",
-        "ldl, blocks or ldup",
-    ):
-        assert said in out
+def test_a_run_that_breaks_off_on_the_twin_keeps_what_it_has(tmp_path, capsys):
+    text = (SCENARIOS / "double_pendulum.toml").read_text().replace("step = 1e-4", "step = 1e-3")
+    (tmp_path / "stiff.toml").write_text(text + "spring = 1e4\nrest = 1.0\n")
+    words = ["run", str(tmp_path / "stiff.toml"), "--out", str(tmp_path / "out"), "--no-reference"]
+    assert main([*words, "--arith", "5/10", "--target", "twin", "--steps", "50"]) == 1
+    assert "the run ends there" in capsys.readouterr().err
+    assert 0 < len(read_csv(tmp_path / "out" / "run.csv")) < 51
+
+
+def test_results_go_below_build_runs_by_default(tmp_path, monkeypatch, capsys):
+    """So that no name of a scenario replaces what another command of make has left."""
+    (tmp_path / "synth.toml").write_text((SCENARIOS / "double_pendulum.toml").read_text())
+    monkeypatch.chdir(tmp_path)
+    assert main(["run", "synth.toml", "--steps", "3", "--no-reference"]) == 0
+    assert {path.parent for path in Path().rglob("*.csv")} == {Path("build/runs/synth")}
+
+
+def test_pictures_are_shown_on_request(tmp_path, monkeypatch, capsys):
+    shown = []
+    monkeypatch.setattr("pymodel.runs.show.show", shown.extend)
+    options = ("--steps", "3", "--no-reference", "--show")
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    assert attempt(tmp_path, "four_bar", *options) == BAD_INPUT
+    assert capsys.readouterr().err.startswith("no display")
+    assert not (tmp_path / "out").exists()
+    monkeypatch.setenv("DISPLAY", ":0")
+    assert attempt(tmp_path, "four_bar", *options) == 0
+    assert {path.name for path in shown} >= {"joints.png", "kinetic_energy.png", "overview.png"}
+
+
+@pytest.mark.parametrize(
+    ("variables", "said"),
+    [
+        ({"STEPS": "0"}, "STEPS=0: must be a whole number, 1 to 4294967294"),
+        ({"STEPS": "3 --waves"}, "STEPS=3 --waves: must be a whole number"),
+        ({"WAVES": "1"}, "WAVES=1: only for TARGET=coprocessor or engine"),
+        ({"WAVES": "yes"}, "WAVES=yes: must be 0 or 1"),
+        ({"FORCES": "1", "SCENARIO": "thrown.toml"}, "FORCES=1: only for a mechanism with joints"),
+        ({"REBASE": "2"}, "REBASE=2: only for a mechanism with loops"),
+        ({"TARGET": "step", "ARITH": "float64"}, "ARITH=float64: not in hardware"),
+        ({"TARGET": "array"}, "TARGET=array: must be model, native, twin, coprocessor or engine"),
+        ({"SCENARIO": ""}, "run: say SCENARIO: make run SCENARIO=scenarios/double_pendulum.toml"),
+    ],
+)
+def test_make_is_answered_in_its_words(tmp_path, monkeypatch, capsys, variables, said):
+    pendulum = load(SCENARIOS / "compound_pendulum.toml")
+    thrown = replace(pendulum.bodies[0], joint="free", q=(0.0,) * 3, qd=(0.0,) * 3)
+    write_scenario(tmp_path / "thrown.toml", replace(pendulum, bodies=(thrown,)))
+    monkeypatch.chdir(tmp_path)
+    variables = {"SCENARIO": str(SCENARIOS / "double_pendulum.toml")} | variables
+    assert of_make("run", variables) == BAD_INPUT
+    out, err = capsys.readouterr()
+    assert not out and err.startswith(said) and err.count("\n") == 1
 
 
 def test_a_narrow_terminal_folds_the_table_of_cycles():
@@ -420,3 +499,8 @@ def test_of_a_list_what_stands_twice_counts_once():
     words = ["fp_mul", "fp_add", "fp_mul", "--seed", "7", "2", "7"]
     assert vars(parser.parse_args(words)) == {"units": ["fp_mul", "fp_add"], "seed": [7, 2]}
     assert vars(parser.parse_args([])) == {"units": [], "seed": (1,)}
+
+
+def test_bases_are_those_of_the_algorithm_and_the_hardware():
+    assert BASES["model"] == CLOSED_BASES and BASES[COPROCESSOR] == (co_simulation.BASE,)
+    assert {BASES[name] for name in ("native", "twin", ENGINE)} == {RECORDED_BASES}

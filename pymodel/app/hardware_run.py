@@ -2,15 +2,16 @@
 
 import sys
 import tempfile
-from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, JustifyMethod
 from rich.table import Table
 
-from pymodel.app.options import AUTO, STEP, RunOptions
+from pymodel.app.hardware_targets import TARGETS, Target
+from pymodel.app.options import Asked
+from pymodel.app.table import AUTO
 from pymodel.arith import scalars
 from pymodel.hardware.bench import Bench
 from pymodel.hardware.cosim.co_simulation import TEST
@@ -21,17 +22,15 @@ from pymodel.mechanism.scenario_file import load
 from pymodel.runs.files import run_folder
 from pymodel.runs.finished import FinishedRun, HardwareResult
 from pymodel.runs.input_error import InputError
-from pymodel.runs.options import algorithm_options
 from pymodel.runs.progress import progress
 from pymodel.runs.session import finish
 from pymodel.runs.summary import Summary
-from scripts.hardware_targets import TARGETS, Target
 
 DIFFERS = 1  # exit status
 TRIAL_STEPS = 2  # of hardware, before a run of minutes
 
 
-def run_hardware(options: RunOptions) -> tuple[Summary | None, int]:
+def run_hardware(options: Asked) -> tuple[Summary | None, int]:
     """Run a scenario on a co-processor or the step engine.
 
     Returns
@@ -46,7 +45,6 @@ def run_hardware(options: RunOptions) -> tuple[Summary | None, int]:
     InputError, ScenarioError, ValueError
         If what is asked for cannot be done.
     """
-    algorithm_options(rebase=options.rebase, dashes="--")
     scenario = load(options.scenario, options.steps)
     scenario.require_fixed_steps()
     target = TARGETS[options.target](scenario, options)
@@ -56,12 +54,13 @@ def run_hardware(options: RunOptions) -> tuple[Summary | None, int]:
 
 
 def _run(
-    scenario: Scenario, simulator: str, options: RunOptions, target: Target, new: Path
+    scenario: Scenario, simulator: str, options: Asked, target: Target, new: Path
 ) -> tuple[Summary | None, int]:
     """The run itself: co-simulate, finish, print what it cost."""
     row, left = _cosimulate(scenario, simulator, options, target, new)
     if left is None or left.trajectory is None:
-        print(row["message"] or f"{left.stopped}; the run ends there", file=sys.stderr)
+        stopped = "" if left is None else f"{left.stopped}; the run ends there"
+        print(row["message"] or stopped, file=sys.stderr)
         return None, DIFFERS
     hardware = HardwareResult(
         simulator=simulator,
@@ -112,12 +111,12 @@ def usable_simulator(name: str) -> str:
     if name == AUTO:
         name = "verilator" if usable("verilator") else "icarus"
     if not usable(name):
-        raise InputError(f"SIM={name}: not installed; `make doctor` says how to get it")
+        raise InputError(f"--sim {name}: not installed; `make doctor` says how to get it")
     return name
 
 
 def _cosimulate(
-    scenario: Scenario, simulator: str, options: RunOptions, target: Target, folder: Path
+    scenario: Scenario, simulator: str, options: Asked, target: Target, folder: Path
 ) -> tuple[dict[str, Any], Handover | None]:
     """Run the co-simulation bench: its result row, and what its simulator's process left."""
     row = watched(
@@ -131,12 +130,12 @@ def _cosimulate(
         params=target.params,
         settings=target.settings | {"out": str(folder.resolve())},
         results=options.results,
-        command=options.command(simulator),
+        command=options.again(simulator=simulator),
     )
     return row, Handover.read(folder)
 
 
-def trial(options: RunOptions) -> int:
+def trial(options: Asked) -> int:
     """Simulate a few steps, and say what is wrong; the exit status.
 
     So hardware that does not answer is known before something else runs for minutes.
@@ -147,10 +146,8 @@ def trial(options: RunOptions) -> int:
         If what is asked for cannot be done.
     """
     steps = min(TRIAL_STEPS, options.steps or TRIAL_STEPS)
-    lanes = options.lanes if options.target == STEP else None
     with tempfile.TemporaryDirectory() as out:
-        changed = {"out": out, "steps": steps, "waves": False, "results": None}
-        short = replace(options, **changed, lanes=lanes)
+        short = options.but(out=out, steps=steps, waves=False, results=None)
         scenario = load(short.scenario, steps)
         target = TARGETS[short.target](scenario, short)
         simulator = usable_simulator(short.simulator)
@@ -189,15 +186,15 @@ def _print_cycles(hardware: HardwareResult, console: Console) -> None:
     """Our measurement of what the paper's table 6 measures: where the cycles go."""
     table = Table(title="clock cycles (our bus; `run` includes starting and polling)")
     for name in ("phase", "part", "words/evaluation", "cycles/evaluation", "cycles"):
-        justify = "left" if name in ("phase", "part") else "right"
+        justify: JustifyMethod = "left" if name in ("phase", "part") else "right"
         table.add_column(name, justify=justify, overflow="fold")  # where a terminal is narrow
     evaluations, moved = hardware.evaluations, hardware.registers_moved
     for part, cycles in hardware.cycles_by_part.items():
         words = f"{moved[part] / evaluations:.1f}"
         table.add_row(*part.split(), words, f"{cycles / evaluations:.1f}", str(cycles))
     table.add_section()
-    words, total = sum(moved.values()), hardware.cycles
-    cells = (f"{words / evaluations:.1f}", f"{total / evaluations:.1f}", str(total))
+    all_words, total = sum(moved.values()), hardware.cycles
+    cells = (f"{all_words / evaluations:.1f}", f"{total / evaluations:.1f}", str(total))
     table.add_row("total", "", *cells)
     for part, cycles in (("computing", hardware.computing), ("tracing", hardware.registers_traced)):
         if cycles:

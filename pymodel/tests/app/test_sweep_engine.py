@@ -1,20 +1,17 @@
-"""`make sweep` on the step engine's RTL: the rows of the model, and what is refused."""
+"""`hdca sweep` on the step engine's RTL: the rows of the model, and what is refused."""
 
 import shlex
-import subprocess
 
 import pytest
 
 import pymodel
+from pymodel.app import sweep_engine as engine
+from pymodel.app.command import main
 from pymodel.hardware.rtl_files import needed
 from pymodel.runs.outcome import Outcome
-from scripts.kernel import simulations as units
-from scripts.kernel.places import ROOT
-from scripts.sweeps import engine
-from scripts.sweeps.variations import main
-from scripts.tests import outer_make
+from pymodel.tests.places import ROOT
 
-pytestmark = pytest.mark.rtl_of()
+pytestmark = pytest.mark.reads("rtl")
 
 FILE = str(ROOT / "scenarios/double_pendulum.toml")
 VARY = {"body[0].mass": "1,-1,1e30", "body[1].damping": "0,0.1"}
@@ -22,10 +19,9 @@ MASSES = ("--vary", "body[0].mass=1,2,3", "--target", "engine", "--sim", "icarus
 
 
 def called(tmp_path, *words):
-    return main([FILE, "--workers", "0", "--out", str(tmp_path / "one.csv"), *words])
+    return main(["sweep", FILE, "--workers", "0", "--out", str(tmp_path / "one.csv"), *words])
 
 
-@pytest.mark.rtl_of("step_engine")
 def test_rows_of_the_rtl_are_those_of_the_model(tmp_path, capsys):
     """With another mass, what does not run, what stops, and another program in one simulation."""
     vary = [word for key, values in VARY.items() for word in ("--vary", f"{key}={values}")]
@@ -42,7 +38,6 @@ def test_rows_of_the_rtl_are_those_of_the_model(tmp_path, capsys):
     assert (got["cycles"][done] > 5 * 100).all()
 
 
-@pytest.mark.rtl_of("step_engine")
 def test_a_variation_that_differs_says_how_to_run_it_alone(tmp_path, monkeypatch):
     """Its file is that of the variation, as far as a sweep of so many steps runs it."""
     failed = {"result": "fail", "message": "q0: 1 for 2\n\nrerun: make cosim_step"}
@@ -53,13 +48,15 @@ def test_a_variation_that_differs_says_how_to_run_it_alone(tmp_path, monkeypatch
     found = pymodel.sweep(FILE, vary, steps=5, arithmetic="5/10", target=on, workers=0, rebase=0)
     for mass, reason in zip((2.0, 3.0), found["reason"], strict=True):
         said, command = reason.split("; rerun: ")
-        make, goal, *words = shlex.split(command)
-        given = dict(word.split("=") for word in words)
-        again = pymodel.load(ROOT / given.pop("SCENARIO"))
-        assert (said, make, goal) == ("q0: 1 for 2", "make", "run")
+        python, module, program, goal, file, *words = shlex.split(command)
+        again = pymodel.load(ROOT / file)
+        assert (said, python, module, program, goal) == (
+            "q0: 1 for 2",
+            *["python", "-m", "pymodel", "run"],
+        )
         assert (again.bodies[0].mass, again.steps) == (mass, 5)
-        expected = {"TARGET": "step", "LANES": "3+3", "ARITH": "5/10", "SIM": "icarus"}
-        assert given.items() >= (expected | {"WAVES": "1"}).items()
+        asked = "--target engine --arith 5/10 --lanes 3+3 --sim icarus --waves"
+        assert words == asked.split()
 
 
 @pytest.fixture
@@ -73,7 +70,7 @@ def simulated(monkeypatch):
         return [Outcome.failure("differs") if mass == 2.0 else Outcome("done", q=[0, 0])]
 
     monkeypatch.setattr(engine, "run", run)
-    monkeypatch.setattr("scripts.sweeps.variations.usable_simulator", lambda name: name)
+    monkeypatch.setattr("pymodel.app.hardware_run.usable_simulator", lambda name: name)
     monkeypatch.setattr(engine, "version_of", lambda name: f"{name} 1.0", raising=False)
     return masses
 
@@ -87,7 +84,7 @@ def datapath(monkeypatch, tmp_path):
     def files(*asked):
         return [copy if file.name == copy.name else file for file in needed(*asked)]
 
-    monkeypatch.setattr(units, "needed", files)
+    monkeypatch.setattr(engine, "needed", files)
     return copy
 
 
@@ -102,7 +99,6 @@ def refused(tmp_path, capsys, *words):
     return err
 
 
-@pytest.mark.rtl_of("step_engine")
 def test_rows_of_other_rtl_are_refused(tmp_path, capsys, simulated, datapath):
     for _ in range(2):  # what has failed stays, too
         assert called(tmp_path, *MASSES) == 1 and simulated == [1.0, 2.0, 3.0]
@@ -113,7 +109,6 @@ def test_rows_of_other_rtl_are_refused(tmp_path, capsys, simulated, datapath):
     assert called(tmp_path, *MASSES) == 1 and simulated == 2 * [1.0, 2.0, 3.0]
 
 
-@pytest.mark.rtl_of("step_engine")
 def test_rtl_that_changes_meanwhile_ends_a_sweep(
     tmp_path, capsys, monkeypatch, simulated, datapath
 ):
@@ -139,20 +134,14 @@ def test_rtl_that_changes_meanwhile_ends_a_sweep(
     assert "2 done, 0 stopped, 1 failed; 2 of them were there already" in capsys.readouterr().out
 
 
-@pytest.mark.rtl_of("step_engine")
-def test_another_scenario_is_no_other_code():
-    files = {file.relative_to(ROOT).parts[0] for file in units.sources_of_bench("cosim_step")}
-    assert files == {"rtl", "tb", "pymodel", "sw", "requirements.txt"}
-
-
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--lanes", "3+3"], "LANES=3+3: only for TARGET=engine"),
-        (["--target", "step"], "TARGET=step: must be model, native or engine"),
-        (["--target", "engine", "--base", "ldup"], "BASE=ldup: must be ldl or blocks"),
-        (["--target", "engine", "--arith", "float64"], "ARITH=float64: not in hardware"),
-        (["--target", "engine", "--sim", "vcs"], "SIM=vcs: must be auto, icarus or verilator"),
+        (["--lanes", "3+3"], "--lanes 3+3: only for --target twin or engine"),
+        (["--target", "engine"], "--target engine: must be model, native, twin or engine"),
+        (["--target", "engine", "--base", "ldup"], "--base ldup: must be ldl or blocks"),
+        (["--target", "engine", "--arith", "float64"], "--arith float64: not in hardware"),
+        (["--target", "engine", "--sim", "vcs"], "--sim vcs: must be auto, icarus or verilator"),
         (["--scheduler", "here"], "--workers: the scheduler's are used"),
     ],
 )
@@ -160,18 +149,3 @@ def test_what_is_refused_is_one_line_and_status_2(tmp_path, capsys, words, said)
     assert called(tmp_path, "--vary", "body[0].mass=1,2", *words) == 2
     out, err = capsys.readouterr()
     assert not out and err.count("\n") == 1 and said in err
-
-
-def test_the_makefile_hands_everything_on():
-    words = ["make", "-n", "sweep", f"SCENARIO={FILE}", "COUNT=3", "OUT=x.csv", "TARGET=engine"]
-    words += ["VARY=body[0].mass=1:2:3 body[1].q=random(-1,1)", "WORKERS=2", "SCHEDULER=a:1"]
-    words += ["SIM=icarus", "LANES=4+4", "SEED=3", "STEPS=7", "ARITH=5/10"]
-    environment = outer_make.environment()
-    said = subprocess.run(words, cwd=ROOT, env=environment, capture_output=True, text=True)
-    for option in (
-        "--vary 'body[0].mass=1:2:3' --vary 'body[1].q=random(-1,1)' --count '3' --target 'engine'",
-        "--workers '2' --scheduler 'a:1' --sim 'icarus' --arith '5/10' --steps '7' --lanes '4+4'",
-        "--seed '3'",
-        "--out 'x.csv'",
-    ):
-        assert option in " ".join(said.stdout.replace("\\", "").split())

@@ -2,19 +2,20 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from pymodel.algorithms import drives
 from pymodel.algorithms.step import Chain
-from pymodel.app.options import COPROCESSOR, STEP, RunOptions
+from pymodel.app.checks import algorithm as algorithm_of
+from pymodel.app.engines import check_word, engine, format_parameters
+from pymodel.app.options import COPROCESSOR, ENGINE, Asked
 from pymodel.arith import scalars
 from pymodel.hardware.bench import Bench
 from pymodel.hardware.cosim import hdca as cosim_hdca
 from pymodel.hardware.cosim import ldup as cosim_ldup
 from pymodel.hardware.cosim import step as cosim_step
 from pymodel.hardware.step_engine import rtl_parameters
-from pymodel.machine.isa import BUS_W, Machine
-from pymodel.machine.registers import STEP_MAX_WORD
 from pymodel.mechanism.scenario import Scenario
 from pymodel.runs import engine_runs
 from pymodel.runs.input_error import InputError
@@ -47,7 +48,7 @@ class Target:
     options: dict[str, Any]
 
 
-def coprocessor(scenario: Scenario, options: RunOptions) -> Target:
+def coprocessor(scenario: Scenario, options: Asked) -> Target:
     """The co-processor that has a part in this mechanism.
 
     Raises
@@ -56,6 +57,7 @@ def coprocessor(scenario: Scenario, options: RunOptions) -> Target:
         If there is none, or it cannot compute in this format.
     """
     is_chain = Chain.runs(scenario)
+    chosen: ModuleType
     if is_chain and scenario.loops:
         chosen = cosim_ldup
     elif is_chain and len(scenario.bodies) == 2:
@@ -65,8 +67,8 @@ def coprocessor(scenario: Scenario, options: RunOptions) -> Target:
         if not scenario.pins_only:
             reason = "the co-processors run planar mechanisms of pins"
         raise InputError(f"{scenario.source}: body: {reason}")
-    algorithm = options.algorithm(scenario)
-    params = _format_parameters(options.arithmetic)
+    algorithm = algorithm_of(options, scenario)
+    params = format_parameters(options.arithmetic)
     arithmetic = scalars.parse(options.arithmetic)
     drives.check(arithmetic, scenario, drives.prepare(arithmetic, scenario))  # before it builds
     return Target(
@@ -80,7 +82,7 @@ def coprocessor(scenario: Scenario, options: RunOptions) -> Target:
     )
 
 
-def step_engine(scenario: Scenario, options: RunOptions) -> Target:
+def step_engine(scenario: Scenario, options: Asked) -> Target:
     """The step engine, its memories as large as the scenario's program needs.
 
     Raises
@@ -89,7 +91,7 @@ def step_engine(scenario: Scenario, options: RunOptions) -> Target:
         If it cannot compute in this format or on these lanes.
     """
     machine = engine(options.arithmetic, options.lanes)
-    algorithm = options.algorithm(scenario)
+    algorithm = algorithm_of(options, scenario)
     machine = engine_runs.fitting(machine, [scenario], **algorithm)
     check_word(machine, options.lanes)
     return Target(
@@ -103,45 +105,8 @@ def step_engine(scenario: Scenario, options: RunOptions) -> Target:
     )
 
 
-TARGETS = {COPROCESSOR: coprocessor, STEP: step_engine}
+TARGETS = {COPROCESSOR: coprocessor, ENGINE: step_engine}
 
 
-def engine(arithmetic: str, lanes: str) -> Machine:
-    """The step engine of a format and lanes, its memories the usual ones.
-
-    Raises
-    ------
-    InputError, ValueError
-        If it cannot compute in this format or on these lanes.
-    """
-    _format_parameters(arithmetic)
-    fmt = scalars.parse(arithmetic).fmt
-    machine = Machine.parse(lanes, fmt=fmt)
-    check_word(machine, lanes)  # before a schedule on that many lanes
-    return machine
-
-
-def check_word(machine: Machine, lanes: str) -> None:
-    """Refuse lanes and banks that make program words wider than the registers for one."""
-    if machine.bus_words > STEP_MAX_WORD:
-        most = STEP_MAX_WORD * BUS_W
-        raise InputError(
-            f"LANES={lanes}: a program word of {machine.word_w} bits, of at most {most}: "
-            "must be fewer lanes"
-        )
-
-
-def _one_run(options: RunOptions) -> dict[str, Any]:
+def _one_run(options: Asked) -> dict[str, Any]:
     return {"scenario": str(Path(options.scenario).resolve()), "steps": options.steps}
-
-
-def _format_parameters(arithmetic: str) -> dict[str, int]:
-    """The RTL parameters of a format; refuses what has no place in a co-simulation."""
-    parsed = scalars.parse(arithmetic)
-    if not isinstance(parsed, scalars.BitExact):
-        raise InputError("ARITH=float64: not in hardware")
-    if parsed.fmt.width > BUS_W:
-        raise InputError(f"ARITH={arithmetic}: wider than the {BUS_W}-bit registers")
-    if not parsed.fmt.has_sincos:  # neither the engine nor the native code beside a co-processor
-        raise InputError(f"ARITH={arithmetic}: sine and cosine end at binary32")
-    return {"EXP_W": parsed.fmt.exp_w, "MAN_W": parsed.fmt.man_w}

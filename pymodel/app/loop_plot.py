@@ -1,6 +1,7 @@
 """The picture of a robot under PD control: joints on their way, torques, and the errors."""
 
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -35,7 +36,7 @@ def plot(
         PNG file.
     """
     robot, time = loop.robot, found["t"]
-    colours = mpl.colormaps["cividis"](np.linspace(0.0, 0.9, robot.nv))
+    colours: Any = mpl.colormaps["cividis"](np.linspace(0.0, 0.9, robot.nv))
     if robot.nv <= len(plots.JOINT_COLOURS):
         colours = plots.JOINT_COLOURS
     units = [LENGTH if link.kind == PRISMATIC else ANGLE for link in robot.links]

@@ -1,4 +1,4 @@
-"""A robot under PD control, on the model or the simulated engine: what `make closed-loop` calls.
+"""The subcommand `loop`: a robot under PD control.
 
 From bent joints to the mirrored posture; compared with float64, and with Pinocchio where it is
 installed. Leaves motion.csv, motion.png and summary.json.
@@ -7,7 +7,7 @@ Exit status: 0 done, 1 the run broke off or the hardware differs, 2 bad input, 1
 """
 
 import sys
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,29 +16,23 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from pymodel.app.options import (
-    MODEL,
-    STEP,
-    OptionParser,
-    RunOptions,
-    add_engine_options,
-    fill_in,
-    make_command,
-    one_of,
-    refuse_unused,
-    whole,
-)
+from pymodel.app.engines import check_word, engine
+from pymodel.app.hardware_run import usable_simulator, watched
+from pymodel.app.loop_plot import plot
+from pymodel.app.options import ENGINE, MODEL, NATIVE, TWIN, Asked
 from pymodel.arith import scalars
+from pymodel.compile import native
 from pymodel.compile.schedule import bounds
 from pymodel.hardware.cosim import loop as cosim_loop
 from pymodel.hardware.cosim.loop_handover import FILE, LoopHandover
 from pymodel.hardware.simulators import simulator_version
 from pymodel.hardware.step_engine import rtl_parameters
+from pymodel.machine.isa import Machine, Program
 from pymodel.machine.model import START_CYCLES
 from pymodel.mechanism import urdf
 from pymodel.mechanism.robot import PRISMATIC, REVOLUTE
 from pymodel.mechanism.units import ANGLE, FORCES, LENGTH
-from pymodel.runs import robot_calls
+from pymodel.runs import robot_calls, show
 from pymodel.runs.closed_loop import ClosedLoop, as_floats, bent, prepare, simulate, warnings_of
 from pymodel.runs.files import SUMMARY
 from pymodel.runs.input_error import InputError
@@ -46,74 +40,19 @@ from pymodel.runs.progress import progress
 from pymodel.runs.recorder import NonFiniteError
 from pymodel.runs.summary import flag_names, write_summary
 from pymodel.runs.whole import replacing
-from scripts.evidence.robots.closed_loop_plot import plot
-from scripts.hardware_run import usable_simulator, watched
-from scripts.hardware_targets import check_word, engine
-from scripts.run import status_of
 
 MOTION, PICTURE = "motion.csv", "motion.png"
-MAX_STEPS = 100_000
 DONE, NO = 0, 1  # exit status
-USED_BY = {
-    "simulator": ("SIM", (STEP,)),
-    "waves": ("WAVES", (STEP,)),
-    "lanes": ("LANES", (STEP,)),
-    "seed": ("SEED", (STEP,)),
+PLACES = {
+    MODEL: "the model",
+    NATIVE: "native code",
+    TWIN: "the engine's model",
+    ENGINE: "the step engine",
 }
-PLACES = {MODEL: "the model", STEP: "the step engine"}
 QUANTITIES = ("q", "qd", "tau")
 
 
-@dataclass(frozen=True)
-class LoopOptions:
-    """A closed loop.
-
-    Attributes
-    ----------
-    urdf, out
-        Robot file, and folder for the results.
-    target
-        Where it runs: ``model`` or ``step``.
-    steps
-        Of 1 ms; default one second.
-    simulator, arithmetic, lanes, seed, waves
-        As for :class:`pymodel.app.options.RunOptions`.
-
-    Raises
-    ------
-    InputError
-        If the target cannot use an option that is given.
-    """
-
-    urdf: str
-    out: str
-    target: str = MODEL
-    steps: int = ClosedLoop.steps
-    simulator: str | None = None
-    arithmetic: str = RunOptions.arithmetic
-    lanes: str | None = None
-    seed: int | None = None
-    waves: bool = False
-
-    def __post_init__(self) -> None:
-        refuse_unused(self, USED_BY)
-        fill_in(self)
-
-    def command(self, simulator: str) -> str:
-        """The command that does the same on the engine, under a simulator."""
-        words = {
-            "URDF": self.urdf,
-            "TARGET": self.target,
-            "LANES": self.lanes,
-            "ARITH": self.arithmetic,
-            "SIM": simulator,
-            "SEED": self.seed,
-            "STEPS": self.steps,
-        }
-        return make_command("closed-loop", words)
-
-
-def run(options: LoopOptions) -> int:
+def run(options: Asked) -> int:
     """Run, compare, print and leave the files.
 
     Returns
@@ -126,29 +65,106 @@ def run(options: LoopOptions) -> int:
     ValueError, OSError
         If what is asked for cannot be done, or a file cannot be read or written.
     """
+    if options.show:
+        show.require_display()
     loop = bent(urdf.load(options.urdf), options.steps)
+    if options.target in (TWIN, ENGINE):
+        engine(options.arithmetic, options.lanes)  # refuses before anything is written
     names = (MOTION, PICTURE, SUMMARY, FILE)
     with replacing(Path(options.out), names, last=SUMMARY) as new:
         try:
-            if options.target == MODEL:
-                found, figures = _on_model(options, loop)
-            else:
+            if options.target == ENGINE:
                 found, figures = _on_engine(options, loop, new)
+            elif options.target == TWIN:
+                found, figures = _on_twin(options, loop)
+            elif options.target == NATIVE:
+                found, figures = _natively(options, loop)
+            else:
+                found, figures = _on_model(options, loop)
         except NonFiniteError as error:
             print(error, file=sys.stderr)
             return NO
-        return _finish(options, loop, new, found, figures)
+        status = _finish(options, loop, new, found, figures)
+    if options.show:
+        show.show([Path(options.out) / PICTURE])
+    return status
 
 
-def _on_model(options: LoopOptions, loop: ClosedLoop) -> tuple[robot_calls.Table, dict[str, Any]]:
-    arithmetic = scalars.parse(options.arithmetic)
+def _on_model(options: Asked, loop: ClosedLoop) -> tuple[robot_calls.Table, dict[str, Any]]:
+    arithmetic: Any = scalars.parse(options.arithmetic)
     with progress(loop.robot.name) as update:
-        rows = simulate(loop, arithmetic, update)
+        rows: list[list[Any]] = simulate(loop, arithmetic, update)
     return loop.table(list(as_floats(arithmetic, rows))), {"flags": flag_names(arithmetic.flags)}
 
 
+def _natively(options: Asked, loop: ClosedLoop) -> tuple[robot_calls.Table, dict[str, Any]]:
+    """Evaluate as native code, step by step, and compare with the model bit for bit."""
+    arithmetic: Any = scalars.parse(options.arithmetic)
+    if isinstance(arithmetic, scalars.BitExact) and not arithmetic.fmt.has_sincos:
+        raise InputError(f"--arith {options.arithmetic}: native code ends at 8/23")
+    code = native.build(loop.kernel, options.arithmetic, flags=options.arithmetic != "float64")
+    start = (arithmetic.to_float(arithmetic.const(x)) for x in loop.initial.values())
+    state, rows, flags = dict(zip(loop.initial, start, strict=True)), [], 0
+    with progress(loop.robot.name) as update:
+        for step in range(loop.steps + 1):
+            if options.arithmetic == "float64":
+                found = code.evaluate(state)
+            else:
+                found, raised = code.evaluate_with_flags(state)
+                flags |= raised
+            values = {name: float(x[0]) for name, x in found.items()}
+            if not np.isfinite([*values.values()]).all():
+                raise NonFiniteError(f"step {step}: a result is infinite or not a number")
+            rows.append([*state.values(), *(values[name] for name in loop.kernel.outputs)])
+            state = {name: values[name] for name in state}
+            update(step, loop.steps)
+    figures = {"flags": flag_names(flags)} | _identical(loop, arithmetic, rows)
+    return loop.table(rows), figures
+
+
+def _identical(
+    loop: ClosedLoop, arithmetic: Any, rows: Sequence[Sequence[float]]
+) -> dict[str, Any]:
+    """What the comparison of rows with the model gives."""
+    model = list(as_floats(arithmetic, simulate(loop, arithmetic)))
+    same = np.array_equal(np.array(rows).view(np.uint64), np.array(model).view(np.uint64))
+    return {
+        "words_compared": sum(map(len, rows)),
+        "identical": same,
+        "problem": "" if same else "a state or torque differs from the model",
+    }
+
+
+def _on_twin(options: Asked, loop: ClosedLoop) -> tuple[robot_calls.Table, dict[str, Any]]:
+    """Run on the cycle-accurate model of the engine, and compare with the model bit for bit."""
+    machine = engine(options.arithmetic, options.lanes)
+    machine = machine.holding(prepare(machine.boundless, loop).program)
+    check_word(machine, options.lanes)
+    run = prepare(machine, loop)
+    arithmetic = scalars.BitExact(machine.fmt)
+    with progress(loop.robot.name, "running", patience=1.0):
+        bits, twin = run.on_twin()
+    if len(bits) < loop.steps + 1:
+        simulate(loop, arithmetic)  # says so where the model breaks off, too
+        raise NonFiniteError(f"step {len(bits)}: a result is infinite or not a number")
+    rows = [[machine.fmt.to_float(x) for x in row] for row in bits]
+    figures = {"flags": flag_names(twin.flags), "lanes": options.lanes}
+    figures |= _cycles(machine, loop, run.program) | {"cycles": twin.cycles}
+    return loop.table(rows), figures | _identical(loop, arithmetic, rows)
+
+
+def _cycles(machine: Machine, loop: ClosedLoop, program: Program) -> dict[str, int]:
+    """What a step takes on an engine."""
+    return {
+        "cycles_of_a_step": program.main,
+        "bound_of_a_step": bounds(machine, loop.kernel)["both"],
+        "cycles_computing": (loop.steps + 1) * program.main + START_CYCLES,
+        "registers_of_a_bank": max(program.registers),
+    }
+
+
 def _on_engine(
-    options: LoopOptions, loop: ClosedLoop, out: Path
+    options: Asked, loop: ClosedLoop, out: Path
 ) -> tuple[robot_calls.Table, dict[str, Any]]:
     """Simulate the engine, which compares every state and torque with the model."""
     simulator = usable_simulator(options.simulator)
@@ -171,7 +187,7 @@ def _on_engine(
         waves=options.waves,
         params=rtl_parameters(machine),
         settings=settings,
-        command=options.command(simulator),
+        command=options.again(simulator=simulator),
     )
     left = LoopHandover.read(out)
     if left is None:
@@ -186,11 +202,9 @@ def _on_engine(
         "flags": flag_names(left.flags),
         "simulator": simulator_version(simulator),
         "lanes": options.lanes,
-        "cycles_of_a_step": program.main,
-        "bound_of_a_step": bounds(machine, loop.kernel)["both"],
+        **_cycles(machine, loop, program),
         "cycles": left.cycles,
         "cycles_computing": left.steps * program.main + START_CYCLES,
-        "registers_of_a_bank": max(program.registers),
         "words_compared": sum(map(len, left.rows)),
         "identical": row["result"] == "pass",
         "problem": "" if row["result"] == "pass" else row["message"],
@@ -199,7 +213,7 @@ def _on_engine(
 
 
 def _finish(
-    options: LoopOptions,
+    options: Asked,
     loop: ClosedLoop,
     out: Path,
     found: robot_calls.Table,
@@ -302,28 +316,3 @@ def _print(summary: dict[str, Any], loop: ClosedLoop) -> None:
 
 def _tracing(summary: dict[str, Any]) -> int:
     return summary["cycles"] - summary["cycles_computing"]
-
-
-def options_of(arguments: list[str] | None) -> LoopOptions:
-    """Read the command line.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read.
-    """
-    parser = OptionParser(
-        prog="scripts.evidence.robots.closed_loop", description="A robot under control."
-    )
-    add = parser.add_argument
-    add("--urdf", required=True, help="robot file (URDF)")
-    add("--target", type=one_of("TARGET", MODEL, STEP), default=LoopOptions.target)
-    add("--out", required=True, help="folder for the results")
-    add("--steps", type=whole("STEPS", 1, MAX_STEPS), default=LoopOptions.steps, help="of 1 ms")
-    add_engine_options(parser)
-    return LoopOptions(**vars(parser.parse_args(arguments)))
-
-
-def main(arguments: list[str] | None = None) -> int:
-    """Run the command line and return its exit status."""
-    return status_of(lambda: run(options_of(arguments)))

@@ -1,30 +1,31 @@
-"""A demo on everything that can run it, side by side: `make pendulum`, `make fourbar`.
+"""The subcommand `demo`: on everything that can run it, side by side, as `make pendulum`.
 
-The co-processor's run goes to build/<name>, the step engine's to build/<name>/step. ``BASE`` and
-``LANES`` are the step engine's: the co-processor's are fixed.
+The co-processor's run goes to build/<name>, the step engine's to build/<name>/step. The base and
+the lanes are the step engine's: the co-processor's are fixed.
 """
 
 import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from pymodel.app.options import COPROCESSOR, STEP, OptionParser, RunOptions, add_options, one_of
+from pymodel.app.checks import algorithm
+from pymodel.app.hardware_run import trial
+from pymodel.app.options import COPROCESSOR, ENGINE, Asked
+from pymodel.app.run import run_and_tell
+from pymodel.app.shipped import DEMO_SCENARIOS, scenario_file
+from pymodel.app.table import NAMED
 from pymodel.arith import scalars
 from pymodel.compile.native import NoCompilerError
 from pymodel.mechanism.scenario_file import load
-from pymodel.runs import native_runs
+from pymodel.runs import native_runs, show
 from pymodel.runs.files import RUN
 from pymodel.runs.summary import MILLI, Summary
 from pymodel.runs.trajectory import read_csv
-from scripts.hardware_run import trial
-from scripts.kernel.places import BUILD, DEMO_SCENARIOS, scenario_file
-from scripts.run import run, status_of
 
 DIFFERS = 1  # exit status
 COLUMNS = ("model", "co-processor", "step engine")
@@ -69,21 +70,21 @@ def rows(coprocessor: Summary, step: Summary) -> list[tuple[str, ...]]:
     ]
 
 
-def identical_to_native(options: RunOptions) -> str:
+def identical_to_native(options: Asked) -> str:
     """Whether the trajectory that a run left is that of native code, bit for bit."""
     scenario = load(options.scenario, options.steps)
-    algorithm = options.algorithm(scenario)
+    found = algorithm(options, scenario)
     # The engine's program leaves out what is zero by structure.
-    arithmetic = scalars.parse(options.arithmetic, fold=options.target == STEP)
-    if not native_runs.possible(scenario, arithmetic, algorithm["base"]):
+    arithmetic = scalars.parse(options.arithmetic, fold=options.target == ENGINE)
+    if not native_runs.possible(scenario, arithmetic, found["base"]):
         return "not native: pivots"
     try:
-        native = native_runs.simulate(scenario, arithmetic, limit=math.inf, **algorithm)
+        native = native_runs.simulate(scenario, arithmetic, limit=math.inf, **found)
     except NoCompilerError:
         return "no C compiler"
-    found = read_csv(Path(options.out) / RUN).columns()
+    kept = read_csv(Path(options.out) / RUN).columns()
     same = all(
-        np.array_equal(found[name].view(np.uint64), column.view(np.uint64))
+        np.array_equal(kept[name].view(np.uint64), column.view(np.uint64))
         for name, column in native.columns().items()
     )
     return "yes" if same else "NO"
@@ -110,17 +111,13 @@ def note(step: Summary) -> str:
     )
 
 
-def demo(name: str, out: Path, **options: Any) -> tuple[list[Summary], int]:
+def demo(asked: Asked) -> tuple[list[Summary], int]:
     """Run a demo and print the comparison.
 
     Parameters
     ----------
-    name
-        One of :data:`DEMO_SCENARIOS`.
-    out
-        Folder for the results.
-    options
-        Further ones of :class:`pymodel.app.options.RunOptions`.
+    asked
+        Of the subcommand ``demo``.
 
     Returns
     -------
@@ -132,23 +129,27 @@ def demo(name: str, out: Path, **options: Any) -> tuple[list[Summary], int]:
     Raises
     ------
     ValueError, OSError
-        As for :func:`scripts.run.run`.
+        As for :func:`pymodel.app.run.run_and_tell`.
     """
-    scenario = str(scenario_file(DEMO_SCENARIOS[name]))
+    scenario = str(scenario_file(DEMO_SCENARIOS[asked.name]))
+    kept = {option.key for option in NAMED["run"].options} - {"show", "target", "out"}
+    options = {name: value for name, value in vars(asked).items() if name in kept}
     common = {name: value for name, value in options.items() if name not in ("base", "lanes")}
+    out = Path(asked.out)
+    ask = NAMED["run"].asked
     runs = (
-        RunOptions(scenario, str(out), COPROCESSOR, **common),
-        RunOptions(scenario, str(out / "step"), STEP, **options),
+        ask(scenario=scenario, out=str(out), target=COPROCESSOR, **common),
+        ask(scenario=scenario, out=str(out / "step"), target=ENGINE, **options),
     )
     for each in runs:
-        each.algorithm(load(scenario))  # refuses before the first run what the second cannot use
+        algorithm(each, load(scenario))  # refuses before the first what the second cannot use
     for each in runs:  # what does not answer is known before the other one has run
         if status := trial(each):
             return [], status
-    summaries = []
+    summaries: list[Summary] = []
     for each in runs:
-        summary, status = run(each)
-        if status:
+        summary, status = run_and_tell(each)
+        if status or summary is None:
             return summaries, status
         summaries.append(summary | {"identical_to_native": identical_to_native(each)})
     console = Console()
@@ -158,16 +159,11 @@ def demo(name: str, out: Path, **options: Any) -> tuple[list[Summary], int]:
     return summaries, DIFFERS if differs else 0
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run the command line and return its exit status."""
-    parser = OptionParser(prog="scripts.demo", description=__doc__.splitlines()[0])
-    parser.add_argument("name", type=one_of("demo", *DEMO_SCENARIOS))
-    parser.add_argument("--out", help="folder for the results (default: build/<name>)")
-    add_options(parser)
-
-    def run_demo() -> int:
-        options = vars(parser.parse_args(arguments))
-        name, out = options.pop("name"), options.pop("out")
-        return demo(name, Path(out or BUILD / name), **options)[1]
-
-    return status_of(run_demo)
+def run_demo(asked: Asked) -> int:
+    """Run the subcommand; the exit status."""
+    if asked.show:
+        show.require_display()
+    _, status = demo(asked)
+    if asked.show:
+        show.show(sorted(Path(asked.out).rglob("*.png")))
+    return status

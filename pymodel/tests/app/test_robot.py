@@ -1,4 +1,4 @@
-"""What `make robot` refuses, and how the model's results are compared; the engine is a bench's."""
+"""What `hdca robot` refuses, and how results are compared; the engine is a bench's."""
 
 import json
 import math
@@ -8,16 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pymodel.app import robot
+from pymodel.app.command import main
+from pymodel.app.table import NAMED
 from pymodel.arith import c_build
 from pymodel.arith.fp import BINARY32
 from pymodel.hardware.cosim.calls import Calls
 from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.urdf import load
 from pymodel.runs import robot_calls
-from scripts import robot
-from scripts.kernel.places import ROOT
-
-pytestmark = pytest.mark.rtl_of()
+from pymodel.tests.places import ROOT
 
 IIWA = str(ROOT / "robots" / "iiwa14.urdf")
 
@@ -27,8 +27,8 @@ def attempt(tmp_path, monkeypatch):
     monkeypatch.setattr(robot, "PATIENCE", 3600.0)  # a busy machine says no more
 
     def run(function, *options, urdf=IIWA):
-        words = ["--urdf", urdf, "--function", function, "--out", str(tmp_path / "out")]
-        return robot.main([*words, *options])
+        words = ["robot", urdf, "--function", function, "--out", str(tmp_path / "out")]
+        return main([*words, *options])
 
     return run
 
@@ -36,20 +36,20 @@ def attempt(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["IK"], "FUNCTION=IK: must be ID, FD, M, Minv, dID, dFD or diFD"),
-        (["ID", "--target", "gpu"], "TARGET=gpu: must be model, step, array or native"),
-        (["ID", "--rows", "0"], "ROWS=0: must be a whole number, 1 to 1000000"),
-        (["ID", "--lanes", "8+8"], "LANES=8+8: only for TARGET=step"),
-        (["ID", "--sim", "icarus"], "SIM=icarus: only for TARGET=step"),
-        (["ID", "--waves"], "WAVES=1: only for TARGET=step"),
-        (["ID", "--stalls", "20", "--target", "step"], "STALLS=20: only for TARGET=array"),
-        (["ID", "--contexts", "17", "--target", "array"], "CONTEXTS=17: must be a whole number"),
-        (["ID", "--datapaths", "0", "--target", "array"], "DATAPATHS=0: must be a whole number"),
-        (["ID", "--lanes", "8x8", "--target", "step"], "LANES=8x8: must be <adders>+<multip"),
-        (["ID", "--arith", "half"], "ARITH=half: must be float32, float64 or"),
-        (["ID", "--arith", "float64", "--target", "step"], "ARITH=float64: not in hardware"),
-        (["ID", "--arith", "9/20", "--target", "step"], "ARITH=9/20: sine and cosine end at"),
-        (["ID", "--lanes", "200+200", "--target", "step"], "LANES=200+200: a program word of"),
+        (["IK"], "--function IK: must be ID, FD, M, Minv, dID, dFD or diFD"),
+        (["ID", "--target", "gpu"], "--target gpu: must be model, native, twin, engine or array"),
+        (["ID", "--rows", "0"], "--rows 0: must be a whole number, 1 to 1000000"),
+        (["ID", "--lanes", "8+8"], "--lanes 8+8: only for --target twin, engine or array"),
+        (["ID", "--sim", "icarus"], "--sim icarus: only for --target engine or array"),
+        (["ID", "--waves"], "--waves: only for --target engine or array"),
+        (["ID", "--stalls", "20", "--target", "engine"], "--stalls 20: only for --target array"),
+        (["ID", "--contexts", "17", "--target", "array"], "--contexts 17: must be a whole number"),
+        (["ID", "--datapaths", "0", "--target", "array"], "--datapaths 0: must be a whole number"),
+        (["ID", "--lanes", "8x8", "--target", "engine"], "--lanes 8x8: must be <adders>+<multip"),
+        (["ID", "--arith", "half"], "--arith half: must be float32, float64 or"),
+        (["ID", "--arith", "float64", "--target", "engine"], "--arith float64: not in hardware"),
+        (["ID", "--arith", "9/20", "--target", "engine"], "--arith 9/20: sine and cosine end at"),
+        (["ID", "--lanes", "200+200", "--target", "engine"], "--lanes 200+200: a program word of"),
     ],
 )
 def test_what_cannot_run_is_one_line_and_status_2(attempt, tmp_path, capsys, options, said):
@@ -163,6 +163,28 @@ def test_native_code_says_what_was_compared_and_what_computed(
     assert json.loads((tmp_path / "out" / "summary.json").read_text())["by_numpy"]
 
 
+def test_the_twin_says_what_was_compared_and_its_cycles(attempt, tmp_path, capsys):
+    assert attempt("FD", "--target", "twin", "--rows", "20", "--lanes", "4+4") == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[-1] == "20 calls, the 112 words of the first 16: identical to the model"
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert summary["identical"] and summary["bounds"]["both"] <= summary["cycles"]
+
+
+def test_a_twin_that_differs_is_status_1(attempt, capsys, monkeypatch):
+    call = robot_calls.call
+
+    def wrong(*arguments, **options):
+        answer = call(*arguments, **options)
+        if "twin" in arguments:
+            answer.table["qdd3"][1] = np.nextafter(answer.table["qdd3"][1], 9.0)
+        return answer
+
+    monkeypatch.setattr(robot_calls, "call", wrong)
+    assert attempt("FD", "--target", "twin", "--rows", "2") == 1
+    assert "the engine's model differs from the model" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("compiler", [None, "no-such-compiler"])
 def test_native_code_is_the_model_where_results_are_no_numbers(
     attempt, capsys, monkeypatch, compiler
@@ -180,7 +202,7 @@ def test_native_code_is_the_model_where_results_are_no_numbers(
     assert "28 words of the first 4: identical to the model" in found.out
 
 
-STEP = ("--target", "step", "--lanes", "4+4", "--rows", "2")
+ENGINE = ("--target", "engine", "--lanes", "4+4", "--rows", "2")
 
 
 @pytest.fixture
@@ -202,7 +224,7 @@ def test_results_that_are_zero_by_structure(attempt, slide, capsys, target):
     assert "none" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("target", ["step", "array"])
+@pytest.mark.parametrize("target", ["twin", "engine", "array"])
 def test_results_that_are_zero_are_no_program(attempt, simulated, slide, tmp_path, capsys, target):
     assert attempt("dID", "--target", target, urdf=slide) == 2
     assert "dID of slide: all results are zero" in capsys.readouterr().err
@@ -210,15 +232,15 @@ def test_results_that_are_zero_are_no_program(attempt, simulated, slide, tmp_pat
 
 
 def test_the_engine_is_identical(attempt, simulated, tmp_path, capsys):
-    assert attempt("ID", *STEP) == 0
+    assert attempt("ID", *ENGINE) == 0
     assert capsys.readouterr().out.splitlines()[-1] == "2 calls, 14 words: identical to the text"
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     assert summary["identical"] and summary["cycles_with_start_and_trace"] == 400
     assert summary["bounds"]["both"] <= summary["cycles"]
     assert summary["error_to_float64"] < 1e-5
     assert simulated["command"] == (
-        f"make robot URDF={IIWA} FUNCTION=ID TARGET=step LANES=4+4 ARITH=float32 SIM=verilator "
-        "SEED=1 ROWS=2"
+        f"python -m pymodel robot {IIWA} --function ID --target engine --rows 2 --lanes 4+4 "
+        "--sim verilator"
     )
 
 
@@ -230,14 +252,14 @@ def test_the_array_is_identical(attempt, simulated, tmp_path, capsys):
     assert summary["identical"] and summary["cycles_per_call"] == 200
     assert summary["cycles_per_call_of_full_batches"] == summary["words"] / 3
     assert simulated["command"] == (
-        f"make robot URDF={IIWA} FUNCTION=ID TARGET=array LANES=1+2 ARITH=float32 SIM=verilator "
-        "SEED=1 ROWS=2 CONTEXTS=4 DATAPATHS=3 STALLS=0"
+        f"python -m pymodel robot {IIWA} --function ID --target array --rows 2 --lanes 1+2 "
+        "--sim verilator --contexts 4 --datapaths 3 --stalls 0"
     )
 
 
 def test_the_engine_differs(attempt, simulated, tmp_path, capsys):
     simulated |= {"result": "fail", "message": "tau0 differs\nrerun: make robot ..."}
-    assert attempt("ID", *STEP) == 1
+    assert attempt("ID", *ENGINE) == 1
     out, err = capsys.readouterr()
     assert "identical" not in out and err.endswith("tau0 differs\nrerun: make robot ...\n")
     assert not json.loads((tmp_path / "out" / "summary.json").read_text())["identical"]
@@ -245,7 +267,7 @@ def test_the_engine_differs(attempt, simulated, tmp_path, capsys):
 
 def test_a_simulation_that_fails_is_told(attempt, simulated, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(robot, "watched", lambda *arguments, **options: {"message": "no build"})
-    assert attempt("ID", *STEP) == 1
+    assert attempt("ID", *ENGINE) == 1
     assert capsys.readouterr().err.splitlines()[-1] == "no build"
     assert not (tmp_path / "out" / "outputs.csv").exists()
 
@@ -255,7 +277,7 @@ def test_ctrl_c_leaves_no_files(attempt, simulated, tmp_path, capsys, monkeypatc
         raise KeyboardInterrupt
 
     monkeypatch.setattr(robot, "watched", interrupt)
-    assert attempt("ID", *STEP) == 130
+    assert attempt("ID", *ENGINE) == 130
     assert capsys.readouterr().err == "ended by Ctrl-C; this run leaves no files\n"
     assert not list((tmp_path / "out").iterdir())
 
@@ -269,7 +291,7 @@ def test_errors_are_those_of_the_worst_row():
 
 
 def test_a_comparison_of_no_finite_call_is_a_verdict(capsys):
-    options = robot.RobotOptions(IIWA, "FD", "out")
+    options = NAMED["robot"].asked(urdf=IIWA, function="FD", out="out")
     summary = {"float64_error_to_pinocchio": None}
     assert robot._verdict(options, summary, robot.Found({}, 0, {}), finite=False) == 1
     said = "out/outputs.csv: a result is infinite or not a number\n"

@@ -1,24 +1,22 @@
-"""`make closed-loop` on the model, and what it refuses."""
+"""`hdca loop` on what needs no simulator, and what it refuses."""
 
 import json
 import re
 from pathlib import Path
 
 import pytest
-from matplotlib.figure import Figure
 
+from pymodel.app import loop as closed_loop
+from pymodel.app.command import main
+from pymodel.app.loop import MOTION, PICTURE
 from pymodel.hardware.cosim.loop_handover import LoopHandover
-from scripts.evidence.robots import closed_loop
-from scripts.evidence.robots.closed_loop import MOTION, PICTURE, main
-from scripts.kernel.places import ROOT
-
-pytestmark = pytest.mark.rtl_of()
+from pymodel.tests.places import ROOT
 
 IIWA = str(ROOT / "robots" / "iiwa14.urdf")
 
 
 def test_a_run_on_the_model(tmp_path, capsys):
-    assert main(["--urdf", IIWA, "--steps", "20", "--out", str(tmp_path)]) == 0
+    assert main(["loop", IIWA, "--steps", "20", "--out", str(tmp_path)]) == 0
     summary = json.loads((tmp_path / "summary.json").read_text())
     assert summary["degrees_of_freedom"] == 7
     assert 0 < summary["q_error_to_float64"] < 1e-6
@@ -35,38 +33,51 @@ def test_a_run_on_the_model(tmp_path, capsys):
 )
 def test_units_of_prismatic_joints(tmp_path, capsys, monkeypatch, sliding, units):
     monkeypatch.setenv("COLUMNS", "150")
-    drawn, save = [], Figure.savefig
-    monkeypatch.setattr(
-        Figure, "savefig", lambda figure, *x, **y: drawn.append(figure) or save(figure, *x, **y)
-    )
     slider = tmp_path / "slider.urdf"
     slider.write_text(Path(IIWA).read_text().replace('"revolute"', '"prismatic"', sliding))
-    assert main(["--urdf", str(slider), "--steps", "1", "--out", str(tmp_path)]) == 0
+    assert main(["loop", str(slider), "--steps", "1", "--out", str(tmp_path)]) == 0
     out = capsys.readouterr().out
     assert re.search(r"distance to the target +│ \S+ (.*?) +│", out)[1] == units[0]
     found = re.search(r"to float64 +│ q \S+ (.*), qd \S+ (.*), tau \S+ (.*?) +│", out)
     assert found.groups() == units
-    labels = [axes.get_ylabel() for axes in drawn[0].axes]
-    kinds = {"m": ("displacement", "force"), "rad": ("angle", "torque")}
-    of_each = list(zip(*(unit.split(" or ") for unit in units), strict=True))
-    for unit, _, effort in of_each:
-        motion, force = kinds[unit]
-        assert {f"joint {motion} [{unit}]", f"{force} [{effort}]", f"|difference| [{unit}]"} <= {
-            *labels
-        }
-    assert len(labels) == 3 * len(of_each)
 
 
 def test_a_motion_that_rounding_has_spoiled(tmp_path, capsys):
-    assert main(["--urdf", IIWA, "--arith", "6/6", "--steps", "400", "--out", str(tmp_path)]) == 0
+    assert main(["loop", IIWA, "--arith", "6/6", "--steps", "400", "--out", str(tmp_path)]) == 0
     said = capsys.readouterr().err.splitlines()[-1]
     assert said.startswith(f"{IIWA}: warning: rounding reaches 0.")
 
 
 def test_float64_is_pinocchio(tmp_path):
-    assert main(["--urdf", IIWA, "--arith", "float64", "--out", str(tmp_path)]) == 0
+    assert main(["loop", IIWA, "--arith", "float64", "--out", str(tmp_path)]) == 0
     summary = json.loads((tmp_path / "summary.json").read_text())
     assert summary["q_error_to_Pinocchio"] < 1e-12
+
+
+@pytest.mark.parametrize("target", ["native", "twin"])
+def test_other_targets_give_the_bits_of_the_model(tmp_path, capsys, target):
+    words = ["loop", IIWA, "--steps", "10", "--arith", "5/10"]
+    for name in ("model", target):
+        assert main([*words, "--target", name, "--out", str(tmp_path / name)]) == 0
+    assert "10 steps, 231 words: bit-identical to the model" in capsys.readouterr().out
+    tables = [(tmp_path / name / MOTION).read_text() for name in ("model", target)]
+    assert tables[0] == tables[1]
+    summary = json.loads((tmp_path / target / "summary.json").read_text())
+    assert summary["identical"] and summary["target"] == target
+
+
+@pytest.mark.parametrize("target", ["native", "twin"])
+def test_a_target_that_differs_is_status_1(tmp_path, capsys, monkeypatch, target):
+    def wrong(loop, *arguments):
+        rows = simulate(loop, *arguments)
+        rows[3][2] = rows[3][1]
+        return rows
+
+    simulate = closed_loop.simulate
+    monkeypatch.setattr(closed_loop, "simulate", wrong)
+    words = ["loop", IIWA, "--steps", "5", "--target", target, "--out", str(tmp_path)]
+    assert main(words) == 1
+    assert "a state or torque differs from the model" in capsys.readouterr().err
 
 
 @pytest.fixture
@@ -90,8 +101,8 @@ def engine(monkeypatch):
 )
 def test_an_engine_that_takes_no_step(engine, tmp_path, capsys, arithmetic, status, said):
     """As the model, which breaks off; or the engine is wrong."""
-    arguments = ["--steps", "5", "--target", "step", "--arith", arithmetic]
-    assert main(["--urdf", IIWA, "--out", str(tmp_path), *arguments]) == status
+    arguments = ["--steps", "5", "--target", "engine", "--arith", arithmetic]
+    assert main(["loop", IIWA, "--out", str(tmp_path), *arguments]) == status
     assert capsys.readouterr().err == f"{said}\n"
     assert not list(tmp_path.iterdir())
 
@@ -99,17 +110,20 @@ def test_an_engine_that_takes_no_step(engine, tmp_path, capsys, arithmetic, stat
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--lanes", "2+2"], "LANES=2+2: only for TARGET=step"),
-        (["--steps", "0"], "STEPS=0: must be a whole number, 1 to 100000"),
-        (["--target", "coprocessor"], "TARGET=coprocessor: must be model or step"),
-        (["--target", "step", "--arith", "float64"], "ARITH=float64: not in hardware"),
+        (["--lanes", "2+2"], "--lanes 2+2: only for --target twin or engine"),
+        (["--steps", "0"], "--steps 0: must be a whole number, 1 to 100000"),
+        (
+            ["--target", "coprocessor"],
+            "--target coprocessor: must be model, native, twin or engine",
+        ),
+        (["--target", "engine", "--arith", "float64"], "--arith float64: not in hardware"),
     ],
 )
 def test_refused_in_one_line(tmp_path, capsys, arguments, said):
-    assert main(["--urdf", IIWA, "--out", str(tmp_path), *arguments]) == 2
+    assert main(["loop", IIWA, "--out", str(tmp_path), *arguments]) == 2
     assert capsys.readouterr().err == f"{said}\n"
 
 
 def test_a_missing_robot(tmp_path, capsys):
-    assert main(["--urdf", "none.urdf", "--out", str(tmp_path)]) == 2
+    assert main(["loop", "none.urdf", "--out", str(tmp_path)]) == 2
     assert capsys.readouterr().err.startswith("none.urdf: cannot read")

@@ -1,7 +1,8 @@
-"""Evaluate a robot's function on random states and compare: what `make robot` calls.
+"""The subcommand `robot`: a function of a robot on random states, compared.
 
-The model is compared with float64, the simulated step engine and array with the text bit for bit,
-all with Pinocchio where it is installed. Leaves inputs.csv, outputs.csv and summary.json.
+The model is compared with float64, native code and the engine's model with the model, the simulated
+step engine and array with the text bit for bit, all with Pinocchio where it is installed. Leaves
+inputs.csv, outputs.csv and summary.json.
 
 Exit status: 0 done, 1 a result is not finite or the hardware differs, 2 bad input, 130 Ctrl-C.
 """
@@ -11,15 +12,16 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from pymodel.app.options import ARRAY, NATIVE, STEP
-from pymodel.app.robot_options import RobotOptions, options_of
+from pymodel.app.engines import check_word, engine
+from pymodel.app.hardware_run import usable_simulator, watched
+from pymodel.app.options import ARRAY, ENGINE, NATIVE, TWIN, Asked
 from pymodel.arith.fp import Format
 from pymodel.compile.robot_kernels import count, recorded
 from pymodel.compile.schedule import bounds
@@ -41,9 +43,6 @@ from pymodel.runs.input_error import InputError
 from pymodel.runs.progress import progress
 from pymodel.runs.summary import exceptions, flag_names, write_summary
 from pymodel.runs.whole import replacing
-from scripts.hardware_run import usable_simulator, watched
-from scripts.hardware_targets import check_word, engine
-from scripts.run import status_of
 
 INPUTS, OUTPUTS = "inputs.csv", "outputs.csv"
 DONE, NO = 0, 1  # exit status
@@ -83,7 +82,7 @@ class Found:
     problem: str = ""
 
 
-def run(options: RobotOptions) -> int:
+def run(options: Asked) -> int:
     """Evaluate, compare, print and leave the files.
 
     Returns
@@ -98,22 +97,27 @@ def run(options: RobotOptions) -> int:
     """
     robot = urdf.load(options.urdf, options.floating)
     hardware = None
-    if options.target in (STEP, ARRAY):
+    if options.target in (ENGINE, ARRAY):
         machine = engine(options.arithmetic, options.lanes)
         hardware = Hardware(machine, usable_simulator(options.simulator))
+    elif options.target == TWIN:
+        engine(options.arithmetic, options.lanes)  # refuses before anything is written
     names = (INPUTS, OUTPUTS, SUMMARY, FILE)
     with replacing(Path(options.out), names, last=SUMMARY) as new:
         return _run(options, robot, hardware, new)
 
 
-def _run(options: RobotOptions, robot: Robot, hardware: Hardware | None, out: Path) -> int:
+def _run(options: Asked, robot: Robot, hardware: Hardware | None, out: Path) -> int:
     small, function = reduced(robot), options.function
     with _progress(options, "recording"):
         states = robot_calls.random_states(small, function, options.rows, options.seed)
         robot_calls.write_table(out / INPUTS, states)
         exact = robot_calls.call(small, function, states).table
+    found: Found | None
     if options.target == NATIVE:
         found = _natively(options, small, states)
+    elif options.target == TWIN:
+        found = _on_twin(options, small, states)
     elif hardware is None:
         found = _on_model(options, small, states)
     elif options.target == ARRAY:
@@ -133,13 +137,13 @@ def _run(options: RobotOptions, robot: Robot, hardware: Hardware | None, out: Pa
 
 
 def _progress(
-    options: RobotOptions, before: str
+    options: Asked, before: str
 ) -> contextlib.AbstractContextManager[Callable[[int, int], None]]:
     name = f"{options.function} of {Path(options.urdf).name}"
     return progress(name, before, unit="calls", patience=PATIENCE)
 
 
-def _verdict(options: RobotOptions, summary: Mapping[str, Any], found: Found, finite: bool) -> int:
+def _verdict(options: Asked, summary: Mapping[str, Any], found: Found, finite: bool) -> int:
     """The last lines, and the exit status."""
     problems = [found.problem] if found.problem else []
     if not finite:
@@ -152,22 +156,22 @@ def _verdict(options: RobotOptions, summary: Mapping[str, Any], found: Found, fi
     return NO if problems else DONE
 
 
-def _compared(options: RobotOptions, summary: Mapping[str, Any]) -> str:
+def _compared(options: Asked, summary: Mapping[str, Any]) -> str:
     words = f"{summary['words_compared']} words"
-    if options.target in (STEP, ARRAY):
+    if options.target in (ENGINE, ARRAY):
         return f"{words}: identical to the text"
     first = min(options.rows, ROWS_COMPARED)
     return f"the {words} of the first {first}: identical to the model"
 
 
-def _on_model(options: RobotOptions, robot: Robot, states: robot_calls.Table) -> Found:
+def _on_model(options: Asked, robot: Robot, states: robot_calls.Table) -> Found:
     """Evaluate on the model."""
     with _progress(options, "recording") as update:
         answer = robot_calls.call(robot, options.function, states, options.arithmetic, watch=update)
     return Found(answer.table, answer.flags, {})
 
 
-def _natively(options: RobotOptions, robot: Robot, states: robot_calls.Table) -> Found:
+def _natively(options: Asked, robot: Robot, states: robot_calls.Table) -> Found:
     """Evaluate as native code; the first rows are compared with the model, bit for bit."""
     asked = (robot, options.function)
     answer = robot_calls.call(*asked, states, options.arithmetic, target=NATIVE)
@@ -184,12 +188,41 @@ def _natively(options: RobotOptions, robot: Robot, states: robot_calls.Table) ->
     return Found(answer.table, answer.flags, figures, problem)
 
 
+def _on_twin(options: Asked, robot: Robot, states: robot_calls.Table) -> Found:
+    """Evaluate on the engine's model; the first rows are compared with the text, bit for bit."""
+    machine = engine(options.arithmetic, options.lanes)
+    with _progress(options, "scheduling") as update:
+        call = robot_calls.prepare(machine, robot, options.function, machine.fmt)
+        check_word(call.program.machine, options.lanes)
+        asked = (robot, options.function)
+        answer = robot_calls.call(*asked, states, options.arithmetic, TWIN, machine, update)
+        first = {name: column[:ROWS_COMPARED] for name, column in states.items()}
+        model = robot_calls.call(*asked, first, options.arithmetic, watch=update).table
+    print(*answer.warnings, sep="\n", end="\n" * bool(answer.warnings), file=sys.stderr)
+    expected = np.array([*model.values()])
+    found = np.array([answer.table[name][:ROWS_COMPARED] for name in model])
+    finite = np.isfinite(expected).all(axis=0)  # the engine ends a call at what is not
+    same = np.array_equal(found[:, finite].view(np.uint64), expected[:, finite].view(np.uint64))
+    same = same and np.array_equal(np.isfinite(found).all(axis=0), finite)
+    figures = {
+        "lanes": options.lanes,
+        "words_compared": int(finite.sum()) * len(model),
+        "identical": same,
+        "cycles": call.program.main,
+        "bounds": bounds(machine, call.kernel),
+        "registers_of_a_bank": max(call.program.registers),
+        "word_bits": call.program.machine.word_w,
+    }
+    problem = "" if same else "the engine's model differs from the model"
+    return Found(answer.table, answer.flags, figures, problem)
+
+
 def _bits(column: np.ndarray) -> np.ndarray:
     """Bits of float64 numbers; a NaN is a NaN, as a processor gives it any sign."""
     return np.where(np.isnan(column), np.nan, column).view(np.uint64)
 
 
-def _on_engine(options: RobotOptions, robot: Robot, hardware: Hardware, out: Path) -> Found | None:
+def _on_engine(options: Asked, robot: Robot, hardware: Hardware, out: Path) -> Found | None:
     """Simulate the engine, which compares every word with the text; None if that fails."""
     fmt = hardware.machine.fmt
     with _progress(options, "scheduling"):
@@ -219,13 +252,13 @@ def _on_engine(options: RobotOptions, robot: Robot, hardware: Hardware, out: Pat
     return _found(options, robot, call.outputs, fmt, calls, figures, problem)
 
 
-def _on_array(options: RobotOptions, robot: Robot, hardware: Hardware, out: Path) -> Found | None:
+def _on_array(options: Asked, robot: Robot, hardware: Hardware, out: Path) -> Found | None:
     """Stream the calls through the simulated array; None if that fails."""
     machine = replace(
         hardware.machine,
         contexts=options.contexts,
         datapaths=options.datapaths,
-        **cosim_array.STREAMS,
+        **cast(dict[str, Any], cosim_array.STREAMS),
     )
     with _progress(options, "scheduling"):
         kernel = recorded(robot, options.function)
@@ -262,7 +295,7 @@ def _on_array(options: RobotOptions, robot: Robot, hardware: Hardware, out: Path
     return _found(options, robot, outputs, machine.fmt, calls, figures, problem)
 
 
-def _job(options: RobotOptions, out: Path) -> dict[str, Any]:
+def _job(options: Asked, out: Path) -> dict[str, Any]:
     """What both benches of robots are told."""
     return {
         "robot": str(Path(options.urdf).resolve()),
@@ -272,7 +305,7 @@ def _job(options: RobotOptions, out: Path) -> dict[str, Any]:
 
 
 def _simulated(
-    options: RobotOptions,
+    options: Asked,
     robot: Robot,
     hardware: Hardware,
     out: Path,
@@ -293,7 +326,7 @@ def _simulated(
         waves=options.waves,
         params=params,
         settings={**settings, "out": str(out.resolve())},
-        command=options.command(hardware.simulator),
+        command=options.again(simulator=hardware.simulator),
     )
     calls = Calls.read(out)
     if calls is None:
@@ -312,7 +345,7 @@ def _simulated(
 
 
 def _found(
-    options: RobotOptions,
+    options: Asked,
     robot: Robot,
     outputs: Iterable[str],
     fmt: Format,
@@ -325,7 +358,7 @@ def _found(
     return Found(table, calls.flags, figures, problem)
 
 
-def _summary(options: RobotOptions, robot: Robot, small: Robot) -> dict[str, Any]:
+def _summary(options: Asked, robot: Robot, small: Robot) -> dict[str, Any]:
     """What was evaluated, and what it costs."""
     found = count(small, options.function)
     return {
@@ -387,12 +420,12 @@ def _error(found: robot_calls.Table, expected: robot_calls.Table, scale: float) 
     A row of what rounding leaves of terms that cancel is zero: its error is relative to these, of
     size `scale`. None if no row is finite.
     """
-    found, expected = (np.array([table[name] for name in expected]) for table in (found, expected))
-    finite = np.isfinite(found).all(axis=0)
+    rows, wanted = (np.array([table[name] for name in expected]) for table in (found, expected))
+    finite = np.isfinite(rows).all(axis=0)
     if not finite.any():
         return None
-    error = np.abs(found - expected)[:, finite].max(axis=0)
-    largest = np.abs(expected)[:, finite].max(axis=0) if found.any() else np.ones_like(error)
+    error = np.abs(rows - wanted)[:, finite].max(axis=0)
+    largest = np.abs(wanted)[:, finite].max(axis=0) if rows.any() else np.ones_like(error)
     return float((error / np.where(largest > SAME * scale, largest, scale)).max())
 
 
@@ -410,10 +443,11 @@ def _print(summary: Mapping[str, Any], robot: Robot) -> None:
         ("longest path [cycles]", str(summary["longest_path"])),
     ]
     if "cycles" in summary:
-        both, traced = summary["bounds"]["both"], summary["cycles_with_start_and_trace"]
+        both, traced = summary["bounds"]["both"], summary.get("cycles_with_start_and_trace")
+        more = f" ({traced} with start and trace)" if traced else ""
         rows += [
             ("lanes", summary["lanes"]),
-            ("cycles", f"{summary['cycles']} ({traced} with start and trace)"),
+            ("cycles", f"{summary['cycles']}{more}"),
             ("lower bound of any schedule", str(both)),
             (
                 "program word, registers per bank",
@@ -460,8 +494,3 @@ def _print(summary: Mapping[str, Any], robot: Robot) -> None:
 
 def _shape(summary: Mapping[str, Any]) -> str:
     return f"{summary['lanes']}, {summary['contexts']}, {summary['datapaths']}"
-
-
-def main(arguments: list[str] | None = None) -> int:
-    """Run the command line and return its exit status."""
-    return status_of(lambda: run(options_of(arguments)))

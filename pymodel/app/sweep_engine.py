@@ -2,33 +2,34 @@
 
 import contextlib
 import fcntl
+import hashlib
 import io
 import itertools
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 from pymodel.algorithms.requests import BASE
-from pymodel.app.options import STEP, RunOptions
+from pymodel.app.engines import check_word, engine
+from pymodel.app.options import ENGINE
+from pymodel.app.table import NAMED
 from pymodel.hardware.cosim.step import BENCH, CONFIG
 from pymodel.hardware.cosim.variations import SETTING, TEST, Variations
-from pymodel.hardware.places import BUILD, ROOT
+from pymodel.hardware.places import BUILD, shown
+from pymodel.hardware.rtl_files import needed
+from pymodel.hardware.simulators import simulator_version
 from pymodel.hardware.step_engine import rtl_parameters
 from pymodel.mechanism.scenario import Scenario
 from pymodel.mechanism.scenario_writer import tables, write_scenario
 from pymodel.runs import engine_runs
-from pymodel.runs.backends import Backend
+from pymodel.runs.backends import Backend, package
 from pymodel.runs.outcome import FAILED, Outcome
-from scripts.hardware_targets import check_word, engine
-from scripts.kernel.digest import digest as digest_of_text
-from scripts.kernel.simulations import digest, sources_of_bench, version_of
 
 CHUNK = 8  # variations of one simulation
 FAILURES = BUILD / "sweeps" / "failed"  # scenarios that have failed
 DIGITS = 16  # of the digest that names such a file
-MAKES_ROWS = ("pymodel.runs.sweep", __name__)  # besides the bench's own Python
 
 
 def backend(arithmetic: str, lanes: str, simulator: str) -> Backend:
@@ -50,8 +51,16 @@ def backend(arithmetic: str, lanes: str, simulator: str) -> Backend:
 
 def identity(simulator: str) -> dict[str, str]:
     """What decides on rows: the simulator, and a digest of RTL, bench and model."""
-    files = sources_of_bench(BENCH.name, *MAKES_ROWS)
-    return {"simulator": version_of(simulator), "code": digest(files)}
+    found = hashlib.sha256(package()["code"].encode())
+    for file in needed(BENCH.device.toplevel, BENCH.device.sources):
+        found.update(file.read_bytes() + b"\0")
+    return {"simulator": version_of(simulator), "code": found.hexdigest()[:DIGITS]}
+
+
+@cache
+def version_of(simulator: str) -> str:
+    """The version of a simulator, asked for once."""
+    return simulator_version(simulator)
 
 
 def run(
@@ -90,9 +99,8 @@ def run(
     missing = Outcome.failure(row["message"].strip() or "its simulation has ended")
     found += [missing] * (len(scenarios) - len(found))
     again = partial(
-        RunOptions,
-        out="",
-        target=STEP,
+        NAMED["run"].asked,
+        target=ENGINE,
         arithmetic=arithmetic,
         lanes=lanes,
         rebase=options.get("rebase", 0),
@@ -100,18 +108,19 @@ def run(
     )
     for number, (scenario, outcome) in enumerate(zip(scenarios, found, strict=True)):
         if outcome.status == FAILED:
-            command = f"{again(_kept(scenario)).command(simulator)} WAVES=1"
+            alone = again(scenario=_kept(scenario))
+            command = alone.again(simulator=simulator, waves=True)
             found[number] = replace(outcome, reason=f"{outcome.reason}; rerun: {command}")
     return found
 
 
 def _kept(scenario: Scenario) -> str:
     """Write the file of a scenario that has failed: its path."""
-    name = digest_of_text(repr(tables(scenario)))[:DIGITS]
+    name = hashlib.sha256(repr(tables(scenario)).encode()).hexdigest()[:DIGITS]
     FAILURES.mkdir(parents=True, exist_ok=True)
     file = FAILURES / f"{name}.toml"
     write_scenario(file, scenario)
-    return str(file.relative_to(ROOT))
+    return str(shown(file))
 
 
 @contextlib.contextmanager

@@ -1,1 +1,0 @@
-"""Benches run over whole ranges of parameters, too long for the regression."""
