@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from matplotlib.figure import Figure
 
 from pymodel.app import loop as closed_loop
 from pymodel.app.command import main
@@ -33,6 +34,10 @@ def test_a_run_on_the_model(tmp_path, capsys):
 )
 def test_units_of_prismatic_joints(tmp_path, capsys, monkeypatch, sliding, units):
     monkeypatch.setenv("COLUMNS", "150")
+    drawn, save = [], Figure.savefig
+    monkeypatch.setattr(
+        Figure, "savefig", lambda figure, *x, **y: drawn.append(figure) or save(figure, *x, **y)
+    )
     slider = tmp_path / "slider.urdf"
     slider.write_text(Path(IIWA).read_text().replace('"revolute"', '"prismatic"', sliding))
     assert main(["loop", str(slider), "--steps", "1", "--out", str(tmp_path)]) == 0
@@ -40,6 +45,15 @@ def test_units_of_prismatic_joints(tmp_path, capsys, monkeypatch, sliding, units
     assert re.search(r"distance to the target +│ \S+ (.*?) +│", out)[1] == units[0]
     found = re.search(r"to float64 +│ q \S+ (.*), qd \S+ (.*), tau \S+ (.*?) +│", out)
     assert found.groups() == units
+    labels = [axes.get_ylabel() for axes in drawn[0].axes]
+    kinds = {"m": ("displacement", "force"), "rad": ("angle", "torque")}
+    of_each = list(zip(*(unit.split(" or ") for unit in units), strict=True))
+    for unit, _, effort in of_each:
+        motion, force = kinds[unit]
+        assert {f"joint {motion} [{unit}]", f"{force} [{effort}]", f"|difference| [{unit}]"} <= {
+            *labels
+        }
+    assert len(labels) == 3 * len(of_each)
 
 
 def test_a_motion_that_rounding_has_spoiled(tmp_path, capsys):

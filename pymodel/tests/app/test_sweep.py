@@ -1,5 +1,6 @@
 """`python -m pymodel sweep`: what it prints, its exit status, and one line for bad input."""
 
+import shlex
 from pathlib import Path
 
 import pyarrow
@@ -93,6 +94,21 @@ def test_rows_of_the_twin_are_those_of_the_model(tmp_path, capsys):
     for name in ("q0", "q1", "qd0", "qd1", "p0", "p1", "energy_change"):
         assert found[name][:2].tolist() == want[name][:2].tolist()
     assert (found["cycles"][:2] > 5 * 100).all() and not want["cycles"].any()
+
+
+def test_a_sweep_names_the_command_that_draws_it(tmp_path, capsys):
+    grid = ("--vary", "body[0].mass=1,2", "--vary", "body[1].q=-1:1:3")
+    assert called(tmp_path, *grid, out="a table.csv") == 0
+    *_, line = capsys.readouterr().out.splitlines()
+    said, _, command = line.partition(": ")
+    assert said == "to draw it" and command.startswith("python -m pymodel sweep-map ")
+    assert main(shlex.split(command)[3:]) == 0
+    assert (tmp_path / "a table.png").stat().st_size > 10_000
+    capsys.readouterr()
+    none = grid[:2], (*grid, "--vary", "gravity[0]=0,1"), (*grid[:2], "--vary", "gravity[0]=0")
+    for number, others in enumerate(none):
+        assert called(tmp_path, *others, out=f"{number}.csv") == 0
+        assert "sweep-map" not in capsys.readouterr().out
 
 
 def test_a_map(tmp_path, capsys):

@@ -3,12 +3,13 @@
 import base64
 import datetime
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 from pymodel.hardware.simulators import SIMULATORS, simulator_version, usable
 from scripts.dev.changed.session import FOLDER, of_earlier_sessions
-from scripts.dev.report.bench_runs import read_bench_runs
-from scripts.dev.report.pytest_files import read_junit
+from scripts.dev.report.bench_runs import BenchRun, read_bench_runs
+from scripts.dev.report.pytest_files import PytestFile, read_junit
 from scripts.kernel.pages import template
 from scripts.kernel.places import DEMO_SCENARIOS, ROOT
 
@@ -48,12 +49,25 @@ def _commit() -> str:
     return done.stdout.strip() or "none"
 
 
+def title_of(runs: Sequence[BenchRun], files: Sequence[PytestFile]) -> str:
+    """What a report is of: without cases of pytest it is not of a regression, but of benches."""
+    benches = list(dict.fromkeys(run.bench for run in runs))
+    if files or not benches:
+        return "Regression report"
+    return (
+        f"Report of bench {benches[0]}"
+        if len(benches) == 1
+        else f"Report of {len(benches)} benches"
+    )
+
+
 def write_report(build: Path) -> Path:
     """Write `build`/report/index.html and return its path."""
     results = build / "results"
     runs = read_bench_runs(results, of_earlier_sessions(build / FOLDER, results))
     files = read_junit(build / "report" / "junit.xml")
     page = template(TEMPLATE, duration=duration).render(
+        title=title_of(runs, files),
         runs=runs,
         files=files,
         told={run.message.strip() for run in runs},

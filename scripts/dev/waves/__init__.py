@@ -2,7 +2,7 @@
 
 Each module uses only those above it:
 
-- problem, lz4, fst: the signals of a waveform; waveform: those and what its simulation was
+- problem, fst: the signals of a waveform; waveform: those and what its simulation was
 - layout: what tb/<bench>/waves.toml names; lines: which of it a waveform has
 - failure: what was wrong in it
 - filters, gtkwave, surfer: the files that the viewers read

@@ -1,26 +1,18 @@
-"""The signal hierarchy of an FST waveform, without a viewer or its libraries.
+"""The signals of an FST waveform, read by GTKWave's own library.
 
-Only the blocks that hold the hierarchy are read, never the values. The format is that of GTKWave's
-`fstapi`, which Icarus and Verilator both use to write.
+Of others, pywellen gives the elements of Verilator's unpacked arrays other names: `memory.[3]` for
+`memory.memory[3]`, and of two dimensions `wide.[0].wide.[0].`, which ends with no name.
 """
 
-import gzip
 import re
-import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from scripts.dev.waves.lz4 import lz4_block
-
-# Types of blocks.
-HIERARCHY_GZIP, HIERARCHY_LZ4, HIERARCHY_LZ4_TWICE, WHOLE_FILE_GZIP = 4, 6, 7, 254
-HEAD = 9  # bytes of a block before its body: type and length
-SIZE = 8  # bytes of a size, in front of compressed data
-# Tags in the hierarchy; a smaller one is the kind of a variable.
-ATTRIBUTE_BEGIN, ATTRIBUTE_END, SCOPE, UPSCOPE = 252, 253, 254, 255
-PARAMETERS = (2, 4)  # kinds: integer and real
+from pylibfst import ffi, lib, string
 
 RANGE = re.compile(r" ?\[(-?\d+)(?::(-?\d+))?\]$")
+PARAMETERS = (lib.FST_VT_VCD_PARAMETER, lib.FST_VT_VCD_REAL_PARAMETER)
 
 
 class FstError(Exception):
@@ -70,81 +62,33 @@ def signals(path: Path) -> dict[str, Signal]:
     FstError
         If the file is not a complete waveform.
     """
+    reader = lib.fstReaderOpen(str(path).encode())
+    if reader == ffi.NULL:
+        raise FstError(f"{path} is not a complete FST waveform")
     try:
-        return _Hierarchy(_hierarchy(path.read_bytes())).signals()
-    except (IndexError, EOFError, OSError, ValueError, zlib.error) as error:
-        raise FstError(f"{path} is not a complete FST waveform ({error})") from error
-
-
-def _hierarchy(file: bytes) -> bytes:
-    """The uncompressed hierarchy in the bytes of a file."""
-    data = memoryview(file)
-    position = 0
-    while position + HEAD <= len(data):
-        kind = data[position]
-        length = int.from_bytes(data[position + 1 : position + HEAD], "big")
-        body = data[position + HEAD : position + 1 + length]
-        if kind == WHOLE_FILE_GZIP:
-            return _hierarchy(gzip.decompress(body[SIZE:]))
-        if kind == HIERARCHY_GZIP:
-            return gzip.decompress(body[SIZE:])
-        if kind == HIERARCHY_LZ4:
-            return lz4_block(body[SIZE:])
-        if kind == HIERARCHY_LZ4_TWICE:
-            return lz4_block(lz4_block(body[2 * SIZE :]))
-        if length < SIZE:
-            break
-        position += 1 + length
-    raise ValueError("no signal hierarchy in it")
-
-
-class _Hierarchy:
-    """Reads an uncompressed hierarchy."""
-
-    def __init__(self, data: bytes) -> None:
-        self.data, self.position = data, 0
-
-    def signals(self) -> dict[str, Signal]:
         found: dict[str, Signal] = {}
-        scopes: list[str] = []
-        while self.position < len(self.data):
-            tag = self._byte()
-            if tag == SCOPE:
-                self.position += 1  # its kind
-                scopes.append(self._text())
-                self._text()  # the module's name
-            elif tag == UPSCOPE:
-                scopes.pop()
-            elif tag == ATTRIBUTE_BEGIN:
-                self.position += 2  # its type and subtype
-                self._text()
-                self._number()
-            elif tag != ATTRIBUTE_END:
-                self.position += 1  # its direction
-                name, width, _ = self._text(), self._number(), self._number()
-                if tag not in PARAMETERS:
-                    signal = _signal(scopes, name, width)
-                    found.setdefault(signal.path, signal)
-        return found
+        for scopes, name, width in _variables(reader):
+            signal = _signal(scopes, name, width)
+            found.setdefault(signal.path, signal)
+    except (IndexError, ValueError) as error:
+        raise FstError(f"{path} is not a complete FST waveform ({error})") from error
+    finally:
+        lib.fstReaderClose(reader)
+    if not found:
+        raise FstError(f"{path} is not a complete FST waveform (no signals in it)")
+    return found
 
-    def _byte(self) -> int:
-        self.position += 1
-        return self.data[self.position - 1]
 
-    def _text(self) -> str:
-        """Up to the next zero."""
-        start, end = self.position, self.data.index(0, self.position)
-        self.position = end + 1
-        return self.data[start:end].decode("utf-8", "replace")
-
-    def _number(self) -> int:
-        """Seven bits a byte, the lowest first; the last byte is below 128."""
-        value, shift, byte = 0, 0, 128
-        while byte >= 128:
-            byte = self._byte()
-            value |= (byte & 127) << shift
-            shift += 7
-        return value
+def _variables(reader: ffi.CData) -> Iterator[tuple[list[str], str, int]]:
+    """Scopes, name and bits of each variable that is no parameter."""
+    scopes: list[str] = []
+    while (item := lib.fstReaderIterateHier(reader)) != ffi.NULL:
+        if item.htyp == lib.FST_HT_SCOPE:
+            scopes.append(string(item.u.scope.name))
+        elif item.htyp == lib.FST_HT_UPSCOPE:
+            scopes.pop()
+        elif item.htyp == lib.FST_HT_VAR and item.u.var.typ not in PARAMETERS:
+            yield scopes, string(item.u.var.name), item.u.var.length
 
 
 def _signal(scopes: list[str], name: str, width: int) -> Signal:

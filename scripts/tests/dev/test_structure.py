@@ -1,5 +1,7 @@
 """The files import each other in one direction only: tests, scripts, tb, pymodel and its packages.
 
+Inside scripts the folders have no circle and few floors.
+
 And what a command of make is given is refused in make's words.
 
 Read from the syntax trees of all Python files, imports inside functions included.
@@ -7,6 +9,7 @@ Read from the syntax trees of all Python files, imports inside functions include
 
 import ast
 import functools
+import graphlib
 import io
 import tokenize
 from collections.abc import Iterator
@@ -38,6 +41,10 @@ FLOORS = (
     "scripts/dev/",
     "scripts/",
 )
+
+
+#: Of the folders of scripts, one above the other.
+MOST_FLOORS = 6
 
 
 @dataclass(frozen=True)
@@ -168,6 +175,28 @@ def upward_imports(sources: Sources) -> list[str]:
     ]
 
 
+def rooms(sources: Sources) -> list[str]:
+    """Folders of scripts that import each other in a circle, or stand on too many floors."""
+    below: dict[str, set[str]] = {}
+    for found in sources.all_imports:
+        source, target = (file.rpartition("/")[0] for file in (found.source, found.target))
+        inside = source.startswith("scripts") and target.startswith("scripts")
+        if inside and source != target and not of_tests(found.source):
+            below.setdefault(source, set()).add(target)
+    try:
+        order = list(graphlib.TopologicalSorter(below).static_order())
+    except graphlib.CycleError as error:
+        return [f"circle of rooms: {', '.join(error.args[1])}"]
+    towers: dict[str, list[str]] = {}  # room -> the longest way down from it
+    for room in order:
+        under = max((towers[other] for other in below.get(room, ())), key=len, default=[])
+        towers[room] = [room, *under]
+    highest = max(towers.values(), key=len, default=[])
+    if len(highest) <= MOST_FLOORS:
+        return []
+    return [f"{len(highest)} floors, at most {MOST_FLOORS}: {', '.join(highest)}"]
+
+
 def path_edits(sources: Sources) -> list[str]:
     """Uses of sys.path: scripts run with ``-m``, pytest has its setting."""
     said = []
@@ -206,7 +235,7 @@ def plain_options(sources: Sources) -> list[str]:
     return said
 
 
-RULES = (cycles, imports_of_tests, upward_imports, path_edits, waivers, plain_options)
+RULES = (cycles, imports_of_tests, upward_imports, rooms, path_edits, waivers, plain_options)
 
 
 @pytest.fixture(scope="module")
@@ -283,6 +312,22 @@ PLANTED = {
         upward_imports,
         {"pymodel/tests/test_a.py": "import tb.common.b", "tb/common/b.py": ""},
         "pymodel/tests/test_a.py:1: imports tb/common/b.py, which stands above",
+    ),
+    "circle of rooms": (
+        rooms,
+        {
+            "scripts/dev/a/b.py": "import scripts.dev.c.d",
+            "scripts/dev/a/e.py": "",
+            "scripts/dev/c/d.py": "",
+            "scripts/dev/c/f.py": "from scripts.dev.a.e import g",
+        },
+        "circle of rooms: scripts/dev/",
+    ),
+    "too many floors": (
+        rooms,
+        {f"scripts/r{i}/a.py": f"import scripts.r{i + 1}.a" for i in range(7)}
+        | {"scripts/r7/a.py": ""},
+        "8 floors, at most 6: scripts/r0, scripts/r1, scripts/r2",
     ),
     "path": (path_edits, {"scripts/a.py": "import sys\nsys.path[:0] = ['x']"}, "2: sys.path"),
     "path by name": (path_edits, {"tb/a.py": "from sys import path"}, "tb/a.py:1: sys.path"),

@@ -81,6 +81,20 @@ def test_failed_run_comes_first_and_is_open(build):
     assert "40,000 transactions" in page
 
 
+def test_a_report_is_titled_by_what_it_is_of(build):
+    def title():
+        (found,) = re.findall("<title>(.*)</title>", page := write_report(build).read_text())
+        assert f"<h1>{found}</h1>" in page
+        return found
+
+    (build / "report" / "junit.xml").write_text(JUNIT)
+    assert title() == "Regression report"
+    (build / "report" / "junit.xml").unlink()
+    assert title() == "Report of 2 benches"
+    (build / "results" / "b.json").unlink()
+    assert title() == "Report of bench fp_mul"
+
+
 def test_what_the_last_session_has_not_run_is_marked(build):
     assert "earlier" not in write_report(build).read_text()
     for name in ("a", "b"):

@@ -1,12 +1,11 @@
 """A made-up waveform with its JSON."""
 
-import gzip
 import json
 
 import pytest
 
 from scripts.dev.waves.waveform import Waveform
-from scripts.tests.dev.waves.made import HIERARCHY, SIZE, block
+from scripts.tests.dev.waves.made import HIERARCHY, write
 
 
 @pytest.fixture
@@ -18,7 +17,7 @@ def wave(tmp_path):
 
     def make(exp_w, man_w, hierarchy=HIERARCHY, **more):
         path = tmp_path / "small-icarus-first.fst"
-        path.write_bytes(block(0, bytes(321)) + block(4, SIZE + gzip.compress(hierarchy)))
+        write(path, hierarchy)
         about = {
             "toplevel": "dut",
             "params": {"EXP_W": exp_w, "MAN_W": man_w},

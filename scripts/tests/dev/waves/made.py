@@ -1,51 +1,60 @@
 """A made-up waveform."""
 
+from pathlib import Path
+
+from pylibfst import ffi, lib
+
 # Float formats of all sizes.
 FORMATS = [(8, 23), (5, 10), (8, 7), (11, 52), (4, 3), (5, 2), (4, 2)]
 
-
-def variable(name: str, width: int, kind: int = 16) -> bytes:
-    """A variable in a hierarchy; kind 16 is a wire."""
-    return bytes([kind, 0]) + name.encode() + b"\0" + varint(width) + b"\0"
+#: Variables (name, bits, kind) and scopes (name, what is inside).
+Hierarchy = list[tuple]
 
 
-def varint(value: int) -> bytes:
-    """Seven bits a byte, the lowest first."""
-    out = bytearray()
-    while value > 127:
-        out.append(value & 127 | 128)
-        value >>= 7
-    return bytes([*out, value])
+def variable(name: str, width: int, kind: int = lib.FST_VT_VCD_WIRE) -> Hierarchy:
+    """A variable in a hierarchy."""
+    return [(name, width, kind)]
 
 
-def scope(name: str, *inside: bytes) -> bytes:
+def scope(name: str, *inside: Hierarchy) -> Hierarchy:
     """A scope in a hierarchy."""
-    return b"\xfe\0" + name.encode() + b"\0\0" + b"".join(inside) + b"\xff"
+    return [(name, [item for some in inside for item in some])]
 
 
-def block(kind: int, body: bytes) -> bytes:
-    """A block of an FST file."""
-    return bytes([kind]) + (len(body) + 8).to_bytes(8, "big") + body
+def write(path: Path, hierarchy: Hierarchy) -> None:
+    """Write a waveform of which one value is known, of a parameter."""
+    writer = lib.fstWriterCreate(str(path).encode(), 1)
+    _write(writer, hierarchy)
+    changes = lib.fstWriterCreateVar(
+        writer, lib.FST_VT_VCD_PARAMETER, lib.FST_VD_IMPLICIT, 1, b"changes", 0
+    )
+    lib.fstWriterEmitTimeChange(writer, 0)
+    lib.fstWriterEmitValueChange(writer, changes, ffi.new("char[]", b"1"))  # a file needs one
+    lib.fstWriterEmitTimeChange(writer, 1)
+    lib.fstWriterClose(writer)
 
 
-def lz4(data: bytes) -> bytes:
-    """As an LZ4 block of literals only."""
-    assert len(data) >= 15
-    rest = len(data) - 15
-    return b"\xf0" + b"\xff" * (rest // 255) + bytes([rest % 255]) + data
+def _write(writer: ffi.CData, hierarchy: Hierarchy) -> None:
+    for name, *about in hierarchy:
+        if isinstance(about[0], int):
+            width, kind = about
+            lib.fstWriterCreateVar(writer, kind, lib.FST_VD_IMPLICIT, width, name.encode(), 0)
+        else:
+            lib.fstWriterSetScope(writer, lib.FST_ST_VCD_MODULE, name.encode(), ffi.NULL)
+            _write(writer, about[0])
+            lib.fstWriterSetUpscope(writer)
 
 
-SIZE = bytes(8)  # of the uncompressed data, not needed
 HIERARCHY = scope(
     "dut",
     variable("clk_i", 1),
-    variable("EXP_W [31:0]", 32, kind=2),
+    variable("EXP_W [31:0]", 32, kind=lib.FST_VT_VCD_PARAMETER),
     variable("x_i [95:0]", 96),
     scope("u_add", variable("y_o [31:0]", 32), variable("memory[3] [7:0]", 8)),
 ) + scope("$rootio", variable("clk_i", 1))
 
 
-def words(exp_w: int, man_w: int, count: int = 3) -> bytes:
+def words(exp_w: int, man_w: int, count: int = 3) -> Hierarchy:
     """The hierarchy with count floats in x_i."""
     width = count * (1 + exp_w + man_w)
     return scope("dut", variable("clk_i", 1), variable(f"x_i [{width - 1}:0]", width))

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from scripts.dev.waves import debug
-from scripts.tests.dev.waves.made import SIZE, block, lz4, words
+from scripts.tests.dev.waves.made import words, write
 from tb.fp_add.bench import BENCH
 
 CASE = {"--config": "half", "--sim": "icarus", "--test": "corners"}
@@ -53,7 +53,7 @@ def ran(monkeypatch, tmp_path):
                 folder = tmp_path / "build" / "waves" / "fp_add"
                 folder.mkdir(parents=True)
                 path = folder / "half-icarus-corners.fst"
-                path.write_bytes(block(0, bytes(321)) + block(6, SIZE + lz4(words(5, 10))))
+                write(path, words(5, 10))
                 about = {"toplevel": "dut", "rerun": "make it", "params": {"LANES": 1}}
                 about["failure"] = failure
                 path.with_suffix(".json").write_text(json.dumps(about))

@@ -17,7 +17,7 @@ from scripts.dev.waves.surfer import surfer_commands
 from scripts.dev.waves.waveform import Waveform
 from scripts.kernel.places import BUILD, ROOT
 from scripts.tests.dev.waves.made import scope, variable
-from scripts.tests.dev.waves.values import Values, build_converter
+from scripts.tests.dev.waves.values import Values
 from tb.cosim_step.bench import BENCH as COSIM_STEP
 from tb.cosim_step.bench import SHORT
 from tb.fp_add.bench import BENCH as FP_ADD
@@ -38,11 +38,6 @@ NO_FORWARDING = {
     "{word_i[SECOND_AT+ADDRESS_W],": "{word_i[SECOND_AT+ADDRESS_W] && FORWARDS,",
 }
 ROUNDING = {"sticky || mantissa[0]};": "1'b1};"}
-
-
-@pytest.fixture(scope="module")
-def converter(tmp_path_factory):
-    return build_converter(tmp_path_factory.mktemp("converter"))
 
 
 def red(bench, folder, test, config, file, changes, simulator="icarus", **options):
@@ -67,11 +62,11 @@ RUNS = {
 
 
 @pytest.mark.parametrize("run", [pytest.param(top, marks=pytest.mark.rtl_of(top)) for top in RUNS])
-def test_a_red_run(tmp_path, converter, run):
+def test_a_red_run(tmp_path, run):
     """Every store of every bank is the model's up to the mismatch, which is where the marker is."""
     bench, test, config, file, changes, options = RUNS[run]
     message, wave = red(bench, tmp_path, test, config, file, changes, **options)
-    failure, values = wave.about["failure"], Values(converter, wave.path)
+    failure, values = wave.about["failure"], Values(wave.path)
     failed = round(failure["ns"] * PS)
     assert f"{failure['signal']} differs at {times.text(failure['ns'])}" in message
     assert window(wave)[1] == failed
@@ -128,10 +123,10 @@ def test_what_follows_a_wrong_store_runs(tmp_path):
 
 @pytest.mark.rtl_of("fp_add", "fp_mul", "fp_recip", "fp_sincos")
 @pytest.mark.parametrize("simulator", ["icarus", "verilator"])
-def test_a_red_unit(tmp_path, converter, simulator):
+def test_a_red_unit(tmp_path, simulator):
     """Of a vector of lanes the one that differs is shown, with the model's below it."""
     _, wave = red(FP_ADD, tmp_path, "corners", "e5m2", ADDER, ROUNDING, simulator)
-    failure, values = wave.about["failure"], Values(converter, wave.path)
+    failure, values = wave.about["failure"], Values(wave.path)
     (group,) = failure_group(wave)
     clock, rtl, model, differs = group.lines
     assert (clock.name, model.name, differs.name) == ("clk_i", "model", "differs")
