@@ -251,8 +251,6 @@ def test_a_run_is_done_again_on_other_rtl(tmp_path, monkeypatch):
 
 def test_the_shipped_runs_and_waivers():
     assert len({run.name for run in RUNS}) == len(RUNS)
-    for run in RUNS:
-        assert run.of_bench.config_named(run.config)
     waivers = load(FILE)
     sources = Sources(ROOT, ())
     for waiver in waivers:
