@@ -19,7 +19,6 @@ from typing import Any
 from pymodel.arith.errors import Error
 from pymodel.hardware.rtl_files import rtl_files
 from scripts.kernel import expression
-from scripts.kernel.modules import modules
 from scripts.kernel.places import ROOT
 
 FOLDER = "units"
@@ -321,7 +320,7 @@ def records(root: Path = ROOT) -> Mapping[str, Record]:
         If one cannot be read.
     """
     known = files(root)
-    names = (name for file in rtl_files(root) for name in modules(root / file))
+    names = (Path(file).stem for file in rtl_files(root))  # of their modules, too
     return {name: read(known[name]) for name in names if name in known}
 
 
