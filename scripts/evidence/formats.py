@@ -12,13 +12,11 @@ import os
 import re
 import signal
 import sys
-import time
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -26,15 +24,14 @@ from pymodel.app.options import OptionParser, whole
 from pymodel.hardware.bench import DEFAULT_SEED, MAX_SEED, Bench
 from pymodel.hardware.simulators import require_usable
 from pymodel.runs.input_error import InputError
+from scripts.kernel.campaign import bar, wide_console
 from tb.fp_add.bench import BENCH as FP_ADD
 from tb.fp_mul.bench import BENCH as FP_MUL
 from tb.fp_recip.bench import BENCH as FP_RECIP
 from tb.fp_sincos.bench import BENCH as FP_SINCOS
 
 MAX_WIDTH = 32
-LINE_INTERVAL_S = 10.0  # between lines of progress where there is no terminal
 ASSERTION = "AssertionError: "
-WIDTH = 120  # columns where there is no terminal
 UNITS = {bench.name: bench for bench in (FP_ADD, FP_MUL, FP_RECIP, FP_SINCOS)}
 
 Format = tuple[int, int]
@@ -125,18 +122,13 @@ def _die_of_interrupts() -> None:
 
 def _shown(rows: Iterable[dict[str, Any]], total: int, console: Console) -> list[dict[str, Any]]:
     """The rows, their number shown while they come, failed ones by name."""
-    columns = (TextColumn("formats"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    done, last = [], time.monotonic()
-    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
-        task = progress.add_task("", total=total)
+    done = []
+    with bar(console, "formats", total) as shown:
         for row in rows:
             done.append(row)
-            progress.advance(task)
+            shown.advance()
             if row["result"] != "pass":
                 console.print(Text(f"failed: {row['bench']} {row['config']}"))
-            if not console.is_terminal and time.monotonic() - last > LINE_INTERVAL_S:
-                last = time.monotonic()
-                console.print(f"formats: {len(done)} of {total}", highlight=False)
     return done
 
 
@@ -170,7 +162,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--formats", default="", help="only these, such as '4/16 5/26'")
     seeds = whole("SEED", 0, MAX_SEED)
     parser.add_argument("--seed", type=seeds, default=DEFAULT_SEED, help="of the vectors")
-    console = Console(width=None if sys.stdout.isatty() else WIDTH)
+    console = wide_console()
     try:
         options = parser.parse_args(arguments)
         require_usable("icarus")

@@ -15,10 +15,9 @@ import os
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from pymodel.app.options import OptionParser, one_of, whole
@@ -27,6 +26,7 @@ from scripts.evidence.cost.goals import GOALS
 from scripts.evidence.cost.job import FAMILIES, SEEDS, Job, Key, Row, row_key
 from scripts.evidence.cost.jobs import chosen_jobs
 from scripts.evidence.cost.measure import SUMMARY, current, measure
+from scripts.kernel.campaign import bar, in_threads, wide_console
 from scripts.kernel.places import ROOT
 from scripts.kernel.set_up import add_set_up, set_up
 from scripts.kernel.tools import OUT
@@ -91,7 +91,6 @@ def forecast(jobs: Sequence[Job], reused: int, before: Mapping[Key, Row], worker
 
 
 MOST_SEEDS, MOST_JOBS = 1000, 64
-WIDTH = 150  # columns where there is no terminal
 
 
 def measure_all(
@@ -108,26 +107,18 @@ def measure_all(
     CostError
         At the first measurement that fails; those that run are finished.
     """
-    columns = (TextColumn("{task.description:48}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, TimeElapsedColumn(), console=console) as progress:
-        task = progress.add_task("", total=len(jobs))
+    with bar(console, "measurements", len(jobs)) as shown:
 
         def one(job: Job) -> None:
-            progress.update(task, description=job.name)
+            shown.name(job.name)
             row = measure(job, seeds)
             keep(job, row)
-            progress.advance(task)
+            shown.advance()
             if not console.is_terminal:
                 said = row["note"] or f"LUT {row['lut']}, MHz {row['fmax_mhz']}"
                 console.print(f"  {job.name}: {said}, {row['seconds']} s", highlight=False)
 
-        with ThreadPoolExecutor(workers) as pool:
-            pending = [pool.submit(one, job) for job in jobs]
-            try:
-                for future in pending:
-                    future.result()
-            finally:
-                pool.shutdown(cancel_futures=True)
+        in_threads([partial(one, job) for job in jobs], workers)
 
 
 def run(options: argparse.Namespace, console: Console) -> list[Row]:
@@ -167,7 +158,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add("--jobs", type=jobs, default=os.cpu_count(), help="at the same time")
     add("--again", action="store_true", help="measure what is at hand, too")
     add_set_up(parser)
-    console = Console(width=None if sys.stdout.isatty() else WIDTH)
+    console = wide_console()
     try:
         rows = run(parser.parse_args(arguments), console)
     except Error as error:

@@ -17,7 +17,6 @@ import sys
 from collections.abc import Sequence
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from pymodel.app.options import OptionParser, fill_in, whole
@@ -26,9 +25,10 @@ from pymodel.hardware.bench import MAX_SEED
 from pymodel.runs.alone import alone_in
 from scripts.evidence.faults.campaign import FOLDER, Campaign, FaultsError, Row
 from scripts.evidence.faults.units import UNITS
+from scripts.kernel.campaign import bar, wide_console
 from scripts.kernel.journal import Summary
 
-COUNT, SEED, WIDTH = 2500, 1, 150
+COUNT, SEED = 2500, 1
 MOST_COUNT, MOST_WORKERS = 10**6, 64
 DEFAULTS = {"count": COUNT, "seed": SEED, "workers": os.cpu_count()}
 SUMMARY = Summary(FOLDER / "summary.json", UNITS)
@@ -71,12 +71,9 @@ def inject(campaign: Campaign, options: argparse.Namespace, console: Console) ->
     drawn = campaign.draw(options.count, options.seed)
     handshakes = [] if options.drawn else campaign.handshakes(options.count, options.seed)
     todo = [*drawn, *handshakes]
-    columns = (TextColumn("{task.description:32}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, TimeElapsedColumn(), console=console) as progress:
-        known = campaign.known()
-        task = progress.add_task(name, total=len(set(todo)))
-        progress.update(task, completed=len(set(todo) & known.keys()))
-        campaign.run(todo, lambda: progress.advance(task))
+    done = len(set(todo) & campaign.known().keys())
+    with bar(console, name, len(set(todo)), done) as shown:
+        campaign.run(todo, shown.advance)
     return campaign.summary(drawn, handshakes, options.seed)
 
 
@@ -124,7 +121,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add("--drawn", action="store_true", help="without those of the handshakes")
     add("--at", help="only <register>[<bit>]@<cycle>, as messages show it")
     add("--waves", action="store_true", help="of that, into build/waves/faults")
-    console = Console(width=None if sys.stdout.isatty() else WIDTH)
+    console = wide_console()
     try:
         options = parser.parse_args(arguments)
         checked(options)

@@ -7,12 +7,11 @@ one line for bad input or a missing tool.
 
 import sys
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from pymodel.app.options import OptionParser
 from pymodel.arith.errors import Error
@@ -25,10 +24,10 @@ from scripts.evidence.formal.proofs import chosen
 from scripts.evidence.formal.sby import DISPROVED, OUT, PROVED, Outcome, end, run
 from scripts.evidence.formal.summary import SUMMARY, is_current, row_of
 from scripts.evidence.formal.waveform import show
+from scripts.kernel.campaign import bar, in_threads, wide_console
 from scripts.kernel.places import ROOT
 from scripts.kernel.set_up import add_set_up, set_up
 
-WIDTH = 150  # columns where there is no terminal
 PARALLEL = 2
 
 
@@ -40,25 +39,16 @@ def run_all(names: Sequence[str], work: Sequence[Callable[[], Any]], console: Co
     FormalError
         The first one of the work; what runs is finished. Ctrl-C ends it.
     """
-    columns = (TextColumn("{task.description:60}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, TimeElapsedColumn(), console=console) as progress:
-        task = progress.add_task("", total=len(work))
+    with bar(console, "proofs", len(work)) as shown:
 
         def one(name: str, do: Callable[[], Any]) -> Any:
-            progress.update(task, description=name)
+            shown.name(name)
             done = do()
-            progress.advance(task)
+            shown.advance()
             return done
 
-        with ThreadPoolExecutor(PARALLEL) as pool:
-            try:
-                pending = [pool.submit(one, *pair) for pair in zip(names, work, strict=True)]
-                return [future.result() for future in pending]
-            except KeyboardInterrupt:
-                end()
-                raise
-            finally:
-                pool.shutdown(cancel_futures=True)
+        pairs = zip(names, work, strict=True)
+        return in_threads([partial(one, *pair) for pair in pairs], PARALLEL, end)
 
 
 def explain(proof: Proof, outcome: Outcome) -> list[str]:
@@ -148,7 +138,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--plant", action="store_true", help="plant bugs instead")
     parser.add_argument("--again", action="store_true", help="prove what is at hand, too")
     add_set_up(parser)
-    console = Console(width=None if sys.stdout.isatty() else WIDTH)
+    console = wide_console()
     try:
         options = parser.parse_args(arguments)
         if options.plant and (options.fast or options.again):

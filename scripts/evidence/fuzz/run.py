@@ -16,7 +16,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from pymodel.app.options import OptionParser, whole
@@ -24,13 +23,14 @@ from pymodel.arith.errors import Error
 from pymodel.hardware.bench import MAX_SEED
 from pymodel.hardware.simulation import Task, simulate
 from scripts.evidence.fuzz.units import UNITS
+from scripts.kernel.campaign import bar, wide_console
 from scripts.kernel.journal import Row, Summary
 from scripts.kernel.measured_rtl import KEY, rtl_digest
 from scripts.kernel.places import BUILD
 from tb.fuzz.top import PROGRESS
 from tb.fuzz.units import Unit
 
-COUNT, SEED, WIDTH = 1_000_000, 1, 150
+COUNT, SEED = 1_000_000, 1
 MOST_COUNT = 10**9
 LEAST_S = 0.1  # CPU time that makes a rate
 BENCH, TEST, SIMULATOR = "fuzz", "fuzz", "verilator"
@@ -117,21 +117,15 @@ def run(options: argparse.Namespace, console: Console) -> tuple[list[Row], list[
             raise FuzzError(f"no unit {name}; units: {', '.join(UNITS)}")
     SUMMARY.read()  # a damaged file is told before the work, not behind it
     rows, wrong = [], []
-    columns = (TextColumn("{task.description:32}"), BarColumn(), MofNCompleteColumn())
     for name in options.units or UNITS:
-        with Progress(*columns, TimeElapsedColumn(), console=console) as progress:
-            task = progress.add_task(name, total=options.count)
-
-            def tell(done: int, progress: Progress = progress, task: int = task) -> None:
-                progress.update(task, completed=done)
-
+        with bar(console, name, options.count) as shown:
             try:
-                row = fuzz(UNITS[name], options.count, options.seed, tell, options.waves)
+                row = fuzz(UNITS[name], options.count, options.seed, shown.reach, options.waves)
             except MismatchError as error:
                 wrong.append(str(error))
                 row = None
             else:
-                tell(options.count)
+                shown.reach(options.count)
                 rows.append(row)
         if not options.waves:
             SUMMARY.replace(name, row)
@@ -147,7 +141,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add("--count", type=counts, default=COUNT, help=f"accesses a top, {COUNT}")
     add("--seed", type=seeds, default=SEED, help=f"they are drawn from, {SEED}")
     add("--waves", action="store_true", help="dump waves into build/waves/fuzz")
-    console = Console(width=None if sys.stdout.isatty() else WIDTH)
+    console = wide_console()
     try:
         rows, wrong = run(parser.parse_args(arguments), console)
     except Error as error:

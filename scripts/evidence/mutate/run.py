@@ -18,7 +18,6 @@ import sys
 from collections.abc import Sequence
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -30,13 +29,13 @@ from scripts.evidence.mutate.campaign import FOLDER, KILLED, SURVIVED, Campaign,
 from scripts.evidence.mutate.errors import MutateError
 from scripts.evidence.mutate.netlist import SELECT_W
 from scripts.evidence.mutate.units import UNITS, Unit, chosen
+from scripts.kernel.campaign import bar, wide_console
 from scripts.kernel.journal import Summary
 from scripts.kernel.set_up import add_set_up, set_up
 
 COUNT, SEEDS = 120, (1,)
 MOST = (1 << SELECT_W) - 1  # mutants of a unit
 MOST_WORKERS = 64
-WIDTH = 150  # columns where there is no terminal
 SUMMARY = Summary(FOLDER / "summary.json", UNITS)
 
 
@@ -54,14 +53,11 @@ def table(rows: Sequence[Row]) -> Table:
 def judge(unit: Unit, options: argparse.Namespace, console: Console) -> list[Row]:
     """Judge a unit: its row, or none without a verdict."""
     campaign = Campaign(unit, options.count, options.seeds)
-    columns = (TextColumn("{task.description:32}"), BarColumn(), MofNCompleteColumn())
     rows = []
-    with Progress(*columns, TimeElapsedColumn(), console=console) as progress:
-        task = progress.add_task(unit.name, total=len(campaign.mutations))
-        progress.update(task, completed=len(campaign.verdicts))
+    with bar(console, unit.name, len(campaign.mutations), len(campaign.verdicts)) as shown:
 
         def tell(row: Row) -> None:
-            progress.advance(task)
+            shown.advance()
             if row["verdict"] != KILLED:
                 console.print(f"  {row['verdict']}: {row['mutation']}", highlight=False)
 
@@ -104,7 +100,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     workers = whole("WORKERS", 1, MOST_WORKERS)
     add("--workers", type=workers, default=os.cpu_count(), help="at the same time")
     add_set_up(parser)
-    console = Console(width=None if sys.stdout.isatty() else WIDTH)
+    console = wide_console()
     try:
         rows = run(parser.parse_args(arguments), console)
     except Error as error:

@@ -19,7 +19,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from pymodel.app.options import OptionParser, whole
@@ -29,6 +28,7 @@ from scripts.evidence.coverage.code.points import BRANCH, LINE, TOGGLE, Place, m
 from scripts.evidence.coverage.code.runs import FOLDER, RUNS, Run
 from scripts.evidence.coverage.code.waivers import FILE, Judged, Sources, judge, load
 from scripts.evidence.coverage.functional import CoverageError
+from scripts.kernel.campaign import bar, wide_console
 from scripts.kernel.places import BUILD, ROOT
 
 OUT = BUILD / "coverage"
@@ -36,7 +36,6 @@ ROWS, INFO, WAIVED = OUT / "code.json", OUT / "code.info", OUT / "code-waivers.j
 COLUMNS = {LINE: "lines", BRANCH: "branches", TOGGLE: "toggles"}
 MOST_WORKERS = 64
 QUIETLY = (signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends a worker without a traceback
-WIDTH = 150  # columns where there is no terminal
 INDEX = re.compile(r"\[\d+\]")
 
 
@@ -44,14 +43,12 @@ def simulate(runs: Sequence[Run], workers: int, console: Console) -> list[str]:
     """Do the runs that are not done; what failed, in words."""
     left = [run for run in runs if not run.is_done()]
     failed = []
-    columns = (TextColumn("simulations"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with (
         multiprocessing.Pool(workers, signal.signal, QUIETLY) as pool,
-        Progress(*columns, console=console, disable=not console.is_terminal) as progress,
+        bar(console, "simulations", len(runs), len(runs) - len(left)) as shown,
     ):
-        task = progress.add_task("", total=len(runs), completed=len(runs) - len(left))
         for number, (name, message) in enumerate(pool.imap_unordered(_do, left), 1):
-            progress.advance(task)
+            shown.advance()
             if not console.is_terminal:
                 console.print(f"simulation {number} of {len(left)}: {name}", highlight=False)
             if message:
@@ -168,7 +165,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     workers = whole("WORKERS", 1, MOST_WORKERS)
     parser.add_argument("--workers", type=workers, default=os.cpu_count(), help="at the same time")
-    console = Console(width=None if sys.stdout.isatty() else WIDTH)
+    console = wide_console()
     try:
         options = parser.parse_args(arguments)
         require_usable("verilator")

@@ -15,7 +15,7 @@ from scripts.evidence.fuzz import run
 from scripts.evidence.fuzz.units import UNITS
 from scripts.kernel.measured_rtl import rtl_digest
 from scripts.kernel.places import BUILD, ROOT
-from scripts.tests.dev.waves.values import Values, build_converter
+from scripts.tests.dev.waves.values import Values
 from tb.fuzz import model as models
 from tb.ldup_coprocessor.bench import BENCH
 
@@ -176,7 +176,7 @@ def test_strobes_that_are_ignored_are_found(tmp_path, capsys):
     write(wave, SMALL.name)
     assert "not in this waveform" not in capsys.readouterr().out
     clock, rdata = failure_group(wave)[0].lines
-    values = Values(build_converter(tmp_path), wave.path)
+    values = Values(wave.path)
     edge = failure["ns"] * PS
     assert edge in values.times(clock.signal.path) and not values.at(clock.signal.path, edge)
     assert f"{values.at(rdata.signal.path, edge):#010x}" == failure["got"]

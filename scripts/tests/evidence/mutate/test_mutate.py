@@ -31,6 +31,7 @@ from scripts.evidence.mutate.judge import Verdict
 from scripts.evidence.mutate.netlist import Mutation, Netlists, yosys
 from scripts.evidence.mutate.units import UNITS
 from scripts.kernel import sources, tools
+from scripts.kernel.campaign import Bar
 from scripts.kernel.errors import CostError
 from scripts.kernel.measured_rtl import rtl_digest
 from scripts.kernel.modules import file_of, needed_files
@@ -210,11 +211,11 @@ def test_a_campaign_goes_on_where_it_was(judged):
 
 
 def test_a_campaign_that_was_cut_short_leaves_its_row(judged, monkeypatch):
-    def advance(progress, task):
+    def advance(bar):
         if len(judged) == 3:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(run.Progress, "advance", advance)
+    monkeypatch.setattr(Bar, "advance", advance)
     with pytest.raises(KeyboardInterrupt):
         run.main(["fp_add", "--count", "20", "--workers", "1"])
     (row,) = run.SUMMARY.read().values()
