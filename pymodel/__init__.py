@@ -17,6 +17,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+__version__ = "0.1.0"
+
 #: Public name -> module, and its name there.
 _HOMES = {
     alias.asname: (node.module, alias.name)

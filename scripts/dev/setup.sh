@@ -3,10 +3,10 @@
 #
 #   scripts/dev/setup.sh python      print the Python that .venv is made with
 #   scripts/dev/setup.sh venv        .venv with the packages of requirements.txt
-#   scripts/dev/setup.sh synth       the synthesis tools of requirements-synth.txt, into .venv too
-#   scripts/dev/setup.sh formal      the proof tools of requirements-formal.txt, likewise
-#   scripts/dev/setup.sh robots      the robots of requirements-robots.txt, likewise
-#   scripts/dev/setup.sh bench       the peers of requirements-bench.txt, likewise
+#   scripts/dev/setup.sh synth       the synthesis tools, group synth of pyproject.toml, into .venv too
+#   scripts/dev/setup.sh formal      the proof tools of the group formal, likewise
+#   scripts/dev/setup.sh robots      the robots of the group robots, likewise
+#   scripts/dev/setup.sh bench       the peers of the group bench, likewise
 #   scripts/dev/setup.sh icarus      Icarus Verilog, installed with apt when that is possible
 #   scripts/dev/setup.sh verilator   Verilator, optional: Icarus alone runs everything, only slower
 #                                (CI=true makes it required); and ccache, for quicker builds
@@ -44,28 +44,36 @@ apt_install() {
 
 sudo_word() { if [ "$(id -u)" -ne 0 ]; then echo 'sudo '; fi; }
 
-# The quickest of those that are there: Debian's takes 60 to 90 % of the time of one that was built
-# without profile-guided optimisation, as pyenv does.
+# The first that can make .venv: new enough, with the module for it, and with the shared library that
+# simulators load. The system's first: it is quicker than one that pyenv has built.
 find_python() {
-  for name in ${PYTHON:-python3.11 python3 python3.12 python3.13}; do
-    found=$({ command -v "$name"; which -a "$name"; } 2>/dev/null | xargs -r readlink -f | sort -u |
-      while read -r candidate; do
-        if speed=$("$candidate" scripts/dev/python_speed.py 2>/dev/null); then
-          echo "$speed $candidate"
-        fi
-      done | sort -n | head -n 1)
-    if [ -n "$found" ]; then
-      echo "${found#* }"
-      return
-    fi
+  for name in ${PYTHON:-/usr/bin/python3.11 /usr/bin/python3 python3.11 python3 python3.12 python3.13}; do
+    if "$name" - <<'CHECK' 2>/dev/null; then command -v "$name"; return; fi
+import ensurepip, os, sys, sysconfig, venv
+library = os.path.join(*map(str, map(sysconfig.get_config_var, ("LIBDIR", "INSTSONAME"))))
+sys.exit(sys.version_info < (3, 11) or library.endswith(".a") or not os.path.exists(library))
+CHECK
   done
-  for candidate in ${PYTHON:-} python3.11 python3 python3.12 python3.13; do
-    if "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
-      command -v "$candidate"
+  for name in ${PYTHON:-python3.11 python3 python3.12 python3.13}; do
+    if "$name" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+      command -v "$name"
       return
     fi
   done
   need 'Python >= 3.11' "$(sudo_word)apt-get install -y python3 python3-venv"
+}
+
+# install ARGUMENT...: what pip and uv take alike, into .venv. uv takes seconds where pip takes most
+# of a minute, but does not read pip's settings: it is told pip's index, and where it fails pip goes on.
+install() {
+  pip='.venv/bin/python -m pip --disable-pip-version-check'
+  index=$($pip config get :env:.index-url 2>/dev/null || $pip config get global.index-url 2>/dev/null ||
+    $pip config get user.index-url 2>/dev/null || true)
+  if $pip install -qq "$(grep '^uv==' requirements.txt)" >&2 &&
+    UV_DEFAULT_INDEX=${UV_DEFAULT_INDEX:-${index:-https://pypi.org/simple}} \
+      .venv/bin/python -m uv pip install -q --python .venv/bin/python "$@" >&2; then return; fi
+  say 'pip goes on without uv'
+  $pip install -qq 'pip>=25.1' && $pip install -qq "$@" # older ones know no groups
 }
 
 setup_venv() {
@@ -81,18 +89,17 @@ setup_venv() {
   if ! .venv/bin/python -m pip --version >/dev/null 2>&1; then
     "$python" -m venv --clear .venv || exit 2
   fi
-  .venv/bin/python -m scripts.dev.packages requirements.txt ||
+  install -r requirements.txt ||
     { say 'pip could not install requirements.txt (see above)'; exit 2; }
   touch .venv/.stamp
 }
 
-# setup_more NAME WHAT: the packages of requirements-NAME.txt
+# setup_more NAME WHAT: the packages of a group of pyproject.toml
 setup_more() {
   stamp=.venv/.stamp-$1
-  if [ -f "$stamp" ] && [ ! "requirements-$1.txt" -nt "$stamp" ]; then return; fi
+  if [ -f "$stamp" ] && [ ! pyproject.toml -nt "$stamp" ]; then return; fi
   say "$2 into .venv (once)"
-  .venv/bin/python -m scripts.dev.packages "requirements-$1.txt" ||
-    { say "pip could not install requirements-$1.txt (see above)"; exit 2; }
+  install --group "$1" || { say "pip could not install the group $1 of pyproject.toml (see above)"; exit 2; }
   touch "$stamp"
 }
 

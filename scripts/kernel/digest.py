@@ -14,6 +14,7 @@ counts as it stands.
 import functools
 import hashlib
 import re
+import tomllib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -141,7 +142,15 @@ def _name(file: str | Path) -> str:
     return path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else path.as_posix()
 
 
-def pinned(requirements: str) -> str:
-    """The versions that a file of requirements pins, without its comments."""
-    lines = (ROOT / requirements).read_text().splitlines()
-    return "\n".join(filter(None, (line.partition("#")[0].strip() for line in lines)))
+def pinned(group: str, project: Path = ROOT / "pyproject.toml") -> str:
+    """The versions that a dependency group of pyproject.toml pins, one a line."""
+    groups = tomllib.loads(project.read_text())["dependency-groups"]
+
+    def lines(name: str) -> Iterator[str]:
+        for one in groups[name]:
+            if isinstance(one, str):
+                yield one
+            else:
+                yield from lines(one["include-group"])
+
+    return "\n".join(lines(group))

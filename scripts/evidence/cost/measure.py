@@ -22,7 +22,7 @@ from scripts.kernel.errors import CostError
 from scripts.kernel.journal import Summary
 from scripts.kernel.modules import needed_files
 from scripts.kernel.places import ROOT
-from scripts.kernel.tools import OUT, REQUIREMENTS
+from scripts.kernel.tools import GROUP, OUT
 
 _lock = threading.Lock()
 
@@ -82,7 +82,7 @@ def source(job: Job, seeds: int) -> str:
     given += map(synthesis_script, box_jobs(job))
     if job.family == "ecp5":
         given.append(f"{place_options(job)} {seeds}")
-    return key_of(needed_files(job.unit), pinned(REQUIREMENTS), *given)[:16]
+    return key_of(needed_files(job.unit), pinned(GROUP), *given)[:16]
 
 
 SUMMARY = Summary(ROOT / OUT / "summary.json", [job.key for job in JOBS], row_key, "rows")

@@ -21,7 +21,7 @@ from scripts.kernel.places import ROOT
 from scripts.kernel.tools import BIN, YOSYS
 
 SBY = "yowasp-sby"
-REQUIREMENTS = "requirements-formal.txt"
+GROUP = "formal"  # of pyproject.toml, which pins the tools
 ENGINE = "smtbmc yices"
 #: Where it works. The tools see no path outside the folder they run in: it is relative to ROOT.
 OUT = Path("build/formal")
@@ -168,7 +168,7 @@ def write_generated(proof: Proof) -> None:
 def key(proof: Proof) -> str:
     """Changes with all that the tools are given."""
     made = (rtl_text(GENERATED[name](proof.map)) for name in generated(proof))
-    return key_of(sources(proof), pinned(REQUIREMENTS), script(proof), *made)[:16]
+    return key_of(sources(proof), pinned(GROUP), script(proof), *made)[:16]
 
 
 def run(
@@ -205,7 +205,7 @@ def run(
         said = _said(command, environment)
     except OSError:
         raise FormalError(
-            f"{SBY} is missing: run `make formal`, or pip install -r {REQUIREMENTS}"
+            f"{SBY} is missing: run `make formal`, or uv pip install --group {GROUP}"
         ) from None
     log.write_text(said)
     return outcome(said, round(time.monotonic() - started, 1), str(folder))

@@ -22,7 +22,7 @@ from scripts.kernel.modules import files_by_name, needed_files
 from scripts.kernel.places import BUILD, ROOT
 from scripts.kernel.simulations import version_of
 from scripts.kernel.sources import sources_of
-from scripts.kernel.tools import REQUIREMENTS
+from scripts.kernel.tools import GROUP
 
 KILLED, EQUIVALENT, SURVIVED = "killed", "equivalent", "survived"
 SHOWN = equivalence.EQUIVALENT, exhaustion.SAME  # that a mutation changes nothing
@@ -38,7 +38,7 @@ def digest(unit: Unit) -> str:
     files += sources_of(f"tb.{unit.bench}.test_{unit.bench}")
     files += ["tb/common/fp_lanes.sv"] if unit.lanes else []
     files += HARNESS_FILES
-    versions = pinned(REQUIREMENTS), version_of(SIMULATOR)
+    versions = pinned(GROUP), version_of(SIMULATOR)
     told = [unit.config, *unit.told, *map(repr, proofs.PROOFS)]
     return key_of(files, *versions, *told)
 

