@@ -487,9 +487,9 @@ TARGETS = {
     ),
     "reference": Target(
         PROOF,
-        "docs/scenario.md, the reference of scenario files",
+        "docs/scenario.md and docs/commands.md, the references of files and commands",
         "",
-        programs(f"{_E}scenario_reference"),
+        programs(f"{_E}scenario_reference", "scripts.dev.commands_page"),
     ),
     "gallery": Target(
         PROOF,

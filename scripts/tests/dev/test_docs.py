@@ -9,24 +9,29 @@ import pytest
 
 from pymodel.hardware.simulators import usable
 from pymodel.machine.isa import Machine
+from scripts.dev import commands_page
 from scripts.evidence.cost.document import PAGE
 
 ROOT = Path(__file__).resolve().parents[3]
 DEFAULT = Machine()
 STAGES = (DEFAULT.add_stages, DEFAULT.mul_stages, DEFAULT.rec_stages, DEFAULT.sincos_stages)
 README, RESULTS, COST = "README.md", "docs/results.md", "docs/hardware_cost.md"
-NATIVE = "docs/native_results.md"
+NATIVE, BENCHES = "docs/native_results.md", "docs/benches.md"
 
 #: (what README says, the number in it in groups), (where it stands, too), as regular expressions.
 QUOTED = [
     (r"([\d.]+) mJ from .* at worst", RESULTS, r"run − reference, largest \[mJ\] \| ([\d.]+)"),
-    (r"of which ([\d.]+) mJ is rounding and", RESULTS, r"that is rounding \[mJ\] \| ([\d.]+)"),
+    (r"of which ([\d.]+) mJ is\s+rounding and", RESULTS, r"that is rounding \[mJ\] \| ([\d.]+)"),
     (r"closed to ([\d.e-]+) m\.", RESULTS, r"vector loop length, largest \[m\] \| ([\d.e-]+)"),
     (r"step costs (\d+) bus", RESULTS, r"bus included \|  \| ([\d.]+)"),
-    (r"engine needs (\d+) for", RESULTS, r"\| double_pendulum \| 1 \|(?:[^|]*\|){2} ([\d.]+)"),
+    (
+        r"takes the engine (\d+) cycles",
+        RESULTS,
+        r"\| double_pendulum \| 1 \|(?:[^|]*\|){2} ([\d.]+)",
+    ),
     (r"lanes take ([\d.]+) each", RESULTS, r"\| double_pendulum \| 8 \|(?:[^|]*\|){3} ([\d.]+)"),
     (r"estimates (\d+) MHz", COST, r"- 2\+2 lanes: ([\d.]+) MHz"),
-    (r"counts (\d+)\s+DSP48E1", COST, r"- 2\+2 lanes: (\d+) DSP48E1"),
+    (r"counts\s+(\d+)\s+DSP48E1", COST, r"- 2\+2 lanes: (\d+) DSP48E1"),
     (r"DSP48E1 and (\d\d)00 LUT", COST, r"- 2\+2 lanes: (\d\d)\d\d LUT"),
 ]
 
@@ -83,7 +88,7 @@ def test_the_choice_is_that_of_the_defaults():
 
 EXAMPLES = [
     pytest.param(path, code, id=f"{path.stem}-{number}")
-    for path in (*sorted((ROOT / "docs").glob("*.md")), ROOT / "sw/README.md")
+    for path in (*sorted((ROOT / "docs").glob("*.md")), ROOT / README, ROOT / "sw/README.md")
     for number, code in enumerate(re.findall(r"```python\n(.*?)```", path.read_text(), re.S))
 ]
 
@@ -147,16 +152,24 @@ def test_links_lead_somewhere():
 
 
 @pytest.mark.rtl_of()
-def test_readme_has_every_bench():
-    """The table of its benches: every folder that `make <bench>` takes."""
-    section = (ROOT / README).read_text().partition("\n## Benches\n")[2]
+def test_the_page_of_benches_has_every_one():
+    """Its table: every folder that `make <bench>` takes."""
+    section = (ROOT / BENCHES).read_text().partition("\n## The benches\n")[2]
     first_cells = re.findall(r"^\| (`[^|]*) \|", section.partition("\n```")[0], re.M)
     rows = re.findall(r"`(\w+)`", " ".join(first_cells))
     benches = {file.parent.name for file in (ROOT / "tb").glob("*/Makefile")}
     lacking, others = sorted(benches - set(rows)), sorted(set(rows) - benches)
-    assert not lacking, f"README.md, Benches: no row for {lacking}"
-    assert not others, f"README.md, Benches: {others} are no folders of tb with a Makefile"
-    assert len(rows) == len(benches), "README.md, Benches: two rows for one"
+    assert not lacking, f"{BENCHES}: no row for {lacking}"
+    assert not others, f"{BENCHES}: {others} are no folders of tb with a Makefile"
+    assert len(rows) == len(benches), f"{BENCHES}: two rows for one"
+
+
+def test_the_page_of_commands_is_that_of_the_options():
+    assert commands_page.PAGE.read_text() == commands_page.document(), "stale: make reference"
+
+
+def test_readme_is_short():
+    assert (ROOT / README).stat().st_size <= 6500
 
 
 def texts():
