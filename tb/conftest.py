@@ -36,6 +36,7 @@ def pytest_addoption(parser):
     group.addoption("--cocotb-test", help="run only this cocotb test of the bench")
     group.addoption("--config", help="run only this configuration of the bench")
     group.addoption("--waves", action="store_true", help="write one FST a test to build/waves")
+    group.addoption("--quick", action="store_true", help="of each bench its quickest case alone")
     group.addoption("--settings", default="", help="settings of the configuration to change, JSON")
 
 
@@ -196,13 +197,28 @@ def pytest_generate_tests(metafunc):
     bench = getattr(metafunc.function, "bench", None)
     if bench is None:
         return
-    chosen = bench.chosen(metafunc.config.bench_seed, metafunc.config.getoption("config"))
-    cases = [
-        pytest.param(simulator, config.name, id=f"{simulator}-{config.name}")
-        for config in chosen
-        for simulator in config.sims
-    ]
+    if metafunc.config.getoption("quick"):
+        found = [quickest(bench)]
+    else:
+        chosen = bench.chosen(metafunc.config.bench_seed, metafunc.config.getoption("config"))
+        found = [(simulator, config.name) for config in chosen for simulator in config.sims]
+    cases = [pytest.param(*case, id="-".join(case)) for case in found]
     metafunc.parametrize(("simulator", "config"), cases)
+
+
+def quickest(bench):
+    """A bench's case of `make check`: under Icarus, which builds in no time, if that is possible.
+
+    The configuration that is called short, or the one of the narrowest format.
+    """
+    icarus = [config for config in bench.configs.values() if "icarus" in config.sims]
+
+    def cost(config):
+        width = config.params.get("EXP_W", 8) + config.params.get("MAN_W", 23)
+        return config.name != "short", width
+
+    config = min(icarus or bench.configs.values(), key=cost)
+    return ("icarus" if icarus else config.sims[0]), config.name
 
 
 def case_of(item):
@@ -212,6 +228,10 @@ def case_of(item):
 
 
 def pytest_collection_modifyitems(config, items):
+    if config.getoption("quick"):  # nothing that simulates more than one case of a bench
+        left = [x for x in items if hasattr(x.function, "bench") or not x.path.is_relative_to(TB)]
+        config.hook.pytest_deselected(items=[x for x in items if x not in left])
+        items[:] = left
     sim, name = config.getoption("sim"), config.getoption("config")
     have = {simulator: usable(simulator) for simulator in SIMULATORS}
     chosen, dropped = [], []
