@@ -16,7 +16,7 @@ from pymodel.arith import scalars
 from pymodel.hardware.bench import Bench
 from pymodel.hardware.cosim.co_simulation import TEST
 from pymodel.hardware.handover import Handover, read_progress
-from pymodel.hardware.simulators import simulator_version, usable
+from pymodel.hardware.simulators import how_to_get, simulator_version, usable
 from pymodel.mechanism.scenario import Scenario
 from pymodel.mechanism.scenario_file import load
 from pymodel.runs.files import run_folder
@@ -111,7 +111,7 @@ def usable_simulator(name: str) -> str:
     if name == AUTO:
         name = "verilator" if usable("verilator") else "icarus"
     if not usable(name):
-        raise InputError(f"--sim {name}: not installed; `make doctor` says how to get it")
+        raise InputError(f"--sim {name}: not installed; {how_to_get(name)}")
     return name
 
 

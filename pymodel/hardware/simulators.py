@@ -71,7 +71,7 @@ def require_usable(simulator: str) -> None:
 def how_to_get(simulator: str) -> str:
     """What to do where a simulator is not installed."""
     if IS_CHECKOUT:
-        return "see `make doctor`"
+        return "`make doctor` says how to get it"
     command = {"icarus": "sudo apt-get install iverilog", "verilator": verilator.GET}[simulator]
     return f"get it by `{command}`"
 

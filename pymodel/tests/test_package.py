@@ -128,56 +128,38 @@ def test_all_hardware_is_installed(installed):
             assert (data / path.relative_to(ROOT)).read_bytes() == path.read_bytes()
 
 
-RUNS = """
-from pathlib import Path
-from pymodel.hardware.cosim import robot, step
-from pymodel.hardware.places import robot_file, scenario_file
-from pymodel.hardware.step_engine import rtl_parameters
-from pymodel.machine.isa import Machine
-settings = {
-    step: {"runs": [{"scenario": scenario_file("double_pendulum"), "steps": 3}]},
-    robot: {"calls": [{"robot": robot_file("iiwa14"), "function": "FD", "rows": 1}]},
-}
-machine = Machine(depth=256)
-for bench, given in settings.items():
-    out = Path("build/runs", bench.CONFIG).absolute()
-    out.mkdir(parents=True)
-    row = bench.BENCH.run(
-        "icarus",
-        bench.CONFIG,
-        testcase=getattr(bench, "TEST", "co_simulation"),
-        params=rtl_parameters(machine),
-        settings=given | {"out": str(out)},
-    )
-    print(row["result"], row["transactions"] > 0, row["message"])
-"""
+RUNS = (
+    ("run", "double_pendulum", "--target", "engine", "--steps", "5", "--no-reference"),
+    ("robot", "iiwa14", "--function", "FD", "--target", "engine", "--rows", "1"),
+)
 
 
 @pytest.mark.skipif(shutil.which("iverilog") is None, reason="Icarus is not installed")
-def test_the_installed_package_runs_its_hardware_in_an_empty_folder(installed, tmp_path):
+def test_the_installed_command_runs_its_hardware_in_an_empty_folder(installed, tmp_path):
     """And writes nothing where it is installed."""
     empty, cache = tmp_path / "empty", tmp_path / "cache"
     empty.mkdir()
+    env = {"PATH": os.defpath, "HOME": str(tmp_path), "XDG_CACHE_HOME": str(cache)}
     before = contents(installed.parents[1])
-    done = subprocess.run(
-        [installed, "-I", "-c", RUNS],
-        cwd=empty,
-        env={"PATH": os.defpath, "HOME": str(tmp_path), "XDG_CACHE_HOME": str(cache)},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == ["pass True "] * 2
-    assert (empty / "build/runs/programs/run.csv").exists()
-    assert (empty / "build/runs/narrow/calls.json").exists()
+    said = []
+    for words in RUNS:
+        command = [installed, "-I", "-m", "pymodel", *words, "--sim", "icarus"]
+        done = subprocess.run(command, cwd=empty, env=env, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        said.append(done.stdout.splitlines()[-1])
+    assert said[0].endswith(": bit-identical to the model")
+    assert said[1] == "1 calls, 7 words: identical to the text"
+    assert (empty / "build/runs/double_pendulum/run.csv").exists()
     assert [path.name for path in empty.iterdir()] == ["build"]
     assert contents(installed.parents[1]) == before
     assert list(cache.glob("pymodel/build-*/sim/cosim_step/*"))
 
 
 def test_the_installed_package_says_how_to_get_a_simulator(installed, tmp_path):
-    asked = "from pymodel.hardware.simulators import require_usable; require_usable('verilator')"
     env = {"PATH": str(tmp_path), "HOME": str(tmp_path)}
-    done = subprocess.run([installed, "-I", "-c", asked], env=env, capture_output=True, text=True)
-    last = done.stderr.splitlines()[-1]
-    assert last.endswith("or too old: get it by `hdca doctor --get verilator`")
+    ways = {"icarus": "sudo apt-get install iverilog", "verilator": "hdca doctor --get verilator"}
+    for name, way in ways.items():
+        command = [installed, "-I", "-m", "pymodel", *RUNS[0], "--sim", name]
+        done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True)
+        said = f"--sim {name}: not installed; get it by `{way}`\n"
+        assert (done.returncode, done.stderr) == (2, said)
