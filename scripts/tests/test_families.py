@@ -66,6 +66,12 @@ def test_unknown_families_are_refused(capsys):
     assert "acme" in line and "gatemate" in line
 
 
+def test_the_page_has_all_families():
+    page = (ROOT / "docs/integrate.md").read_text()
+    rows = re.findall(r"^\| `(\w+)` \| `(synth_[^`]*)` \|", page, re.M)
+    assert rows == [(name, family.flow) for name, family in families.FAMILIES.items()]
+
+
 def test_the_nightly_runs_them():
     assert "make families" in (ROOT / ".github/workflows/nightly.yml").read_text()
 
