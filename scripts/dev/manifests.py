@@ -12,6 +12,7 @@ from typing import Any
 
 import yaml
 
+import pymodel
 from pymodel.hardware.places import ROOT
 from pymodel.hardware.rtl_files import FILE_LIST, rtl_files
 
@@ -27,8 +28,9 @@ WIDTH = 100
 
 
 def project(root: Path = ROOT) -> dict[str, Any]:
-    """Name, version and description of pyproject.toml."""
-    return tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    """Name and description of pyproject.toml, and the version of the package."""
+    about = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    return about | {"version": pymodel.__version__}
 
 
 def tops(files: Sequence[str]) -> list[str]:
