@@ -1,6 +1,7 @@
 """Animations: what is drawn, how fast, and what is refused."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -117,7 +118,7 @@ def test_what_stands_above_a_frame(
         shown.append((axes.get_title(loc="left").replace(r"\$", "$"), inside, axes.bbox.width))
 
     monkeypatch.setattr(PillowWriter, "grab_frame", look)
-    monkeypatch.setattr(PillowWriter, "finish", lambda writer: None)
+    monkeypatch.setattr(PillowWriter, "finish", lambda writer: Path(writer.outfile).touch())
     two = replace(run.first(2), t=np.array([0.0, seconds]))
     animate(two, replace(scenario, name=name), tmp_path / "x.gif", speed=speed)
     text, inside, width = shown[-1]
@@ -147,7 +148,7 @@ def test_an_animation_draws_each_path(tmp_path, monkeypatch):
         frames.append([np.transpose(line.get_data()) for line in writer.fig.axes[0].lines])
 
     monkeypatch.setattr(PillowWriter, "grab_frame", look)
-    monkeypatch.setattr(PillowWriter, "finish", lambda writer: None)
+    monkeypatch.setattr(PillowWriter, "finish", lambda writer: Path(writer.outfile).touch())
     animate(run, scenario, tmp_path / "x.gif")
     for _, path in traced_tips(scenario, run):
         assert any(np.array_equal(line, path) for line in frames[-1])

@@ -274,8 +274,8 @@ def cut(path, rows):
 
 def test_a_reference_that_was_cut_is_refused(tmp_path, scenario, exact):
     finish(scenario, exact, tmp_path)
-    cut(tmp_path / "lagrangian.csv", 3)
-    with pytest.raises(TrajectoryError, match="lagrangian.csv: does not end at 0.02 s, as"):
+    cut(tmp_path / "reference.csv", 3)
+    with pytest.raises(TrajectoryError, match="reference.csv: does not end at 0.02 s, as"):
         files.replot(tmp_path)
 
 
