@@ -21,6 +21,7 @@ from scripts.tests.dev.waves.values import Values
 from tb.cosim_step.bench import BENCH as COSIM_STEP
 from tb.cosim_step.bench import SHORT
 from tb.fp_add.bench import BENCH as FP_ADD
+from tb.inv_ldup.bench import BENCH as INV_LDUP
 from tb.ldup_coprocessor.bench import BENCH as LDUP
 from tb.step_array.bench import BENCH as STEP_ARRAY
 
@@ -147,6 +148,25 @@ def test_a_red_unit(tmp_path, simulator):
     assert [pair for pair in pairs if pair[1] != pair[2]] == []
     said = [time for time in values.times(model.signal.path) if begin < time < last]
     assert set(said) <= set(before)
+
+
+@pytest.mark.rtl_of("inv_ldup")
+def test_the_results_of_an_engine_stand_where_they_are_the_models(tmp_path):
+    """From the clock edge that ends a run, not from where the bench compares them."""
+    options = {"place": "-model", "testcase": "random_matrices", "waves": True}
+    row = INV_LDUP.run("icarus", "serial-4", **options)
+    assert row["result"] == "pass"
+    for ending in ("fst", "json"):
+        name = f"serial-4-icarus-random_matrices.{ending}"
+        shutil.move(BUILD / "waves" / INV_LDUP.name / name, tmp_path / name)
+    wave = Waveform.read(tmp_path / "serial-4-icarus-random_matrices.fst")
+    values, (said, _) = Values(wave.path), wave.modelled("y_o")
+    rtl, done = f"{wave.top}.y_o", f"{wave.top}.done_o"
+    changes = [time for time in values.times(said) if time]
+    assert len(changes) > LEAST_CHANGES
+    ends = {time for time in values.times(done) if time and not values.at(done, time)}
+    assert set(changes) <= ends
+    assert all(values.at(rtl, time) == values.at(said, time) for time in changes)
 
 
 def test_the_text_of_the_scope():
