@@ -25,7 +25,7 @@ def run_in_simulator(monkeypatch, sim_time, tmp_path):
 
     def run(body, seed=1):
         bench = Bench("tb/fp_add/bench.py", "fp_lanes", [Config(CONFIG, {})])
-        bench._task = bench.task(CONFIG, "icarus", seed, notes=str(tmp_path / "notes.jsonl"))
+        bench._told = bench.task(CONFIG, "icarus", seed, notes=str(tmp_path / "notes.jsonl"))
         asyncio.run(bench.test(timeout_us=3)(body)(None))
 
     return run

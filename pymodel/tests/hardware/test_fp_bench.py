@@ -53,7 +53,7 @@ def stream(monkeypatch, sim_time, board):
 
     def run(simulator, wrong=(0, "")):
         bench = copy.copy(BENCH)
-        bench._task = bench.task("e4m3", simulator, 1)
+        bench._told = bench.task("e4m3", simulator, 1)
         operands = bench.every_class(np.random.default_rng(1))
         lanes = Lanes(bench, operands, wrong)
         monkeypatch.setattr(fp_bench, "wide", lanes)

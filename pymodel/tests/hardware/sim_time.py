@@ -1,0 +1,26 @@
+"""Time without a simulator."""
+
+import logging
+
+import cocotb
+import numpy as np
+import pytest
+
+from pymodel.hardware import scoreboard, waiting
+from pymodel.hardware.scoreboard import Scoreboard
+
+
+@pytest.fixture
+def sim_time(monkeypatch):
+    """What stands for the simulated time in a checker: a list of one number, ns."""
+    time = [5.0]
+    monkeypatch.setattr(cocotb, "log", logging.getLogger("cocotb"), raising=False)
+    for module in (scoreboard, waiting):
+        monkeypatch.setattr(module, "get_sim_time", lambda unit: time[0])
+    return time
+
+
+@pytest.fixture
+def board(sim_time):
+    """A scoreboard without a simulator."""
+    return Scoreboard("runs", np.random.default_rng(1), "make it")
