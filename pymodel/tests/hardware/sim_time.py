@@ -1,4 +1,4 @@
-"""Time without a simulator."""
+"""Fixtures of time without a simulator, which several folders of tests share."""
 
 import logging
 
@@ -11,7 +11,7 @@ from pymodel.hardware.scoreboard import Scoreboard
 
 
 @pytest.fixture
-def sim_time(monkeypatch):
+def sim_time(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """What stands for the simulated time in a checker: a list of one number, ns."""
     time = [5.0]
     monkeypatch.setattr(cocotb, "log", logging.getLogger("cocotb"), raising=False)
@@ -21,6 +21,6 @@ def sim_time(monkeypatch):
 
 
 @pytest.fixture
-def board(sim_time):
+def board(sim_time: list[float]) -> Scoreboard:
     """A scoreboard without a simulator."""
     return Scoreboard("runs", np.random.default_rng(1), "make it")
