@@ -3,6 +3,7 @@
 import pytest
 
 from pymodel.app.demo import demo
+from pymodel.app.table import NAMED
 from pymodel.hardware.cosim.hdca import CONFIG
 from pymodel.hardware.places import BUILD, RESULTS
 from tb.common.demo import judge
@@ -13,13 +14,14 @@ from tb.common.demo import judge
 def test_demo(simulator, config, bench_options):
     """What `make pendulum` does: 9.1 mJ is Euler's truncation error, rounding adds about 1 %."""
     out = BUILD / "pendulum"
-    summaries, status = demo(
-        "pendulum",
-        out,
+    asked = NAMED["demo"].asked(
+        name="pendulum",
+        out=str(out),
         simulator=simulator,
         seed=bench_options["seed"],
         waves=bench_options["waves"],
         results=str(RESULTS),
     )
+    summaries, status = demo(asked)
     assert status == 0
     judge(summaries, (out, out / "step"), difference_j=9.1e-3, rounding_below_j=0.1e-3)

@@ -3,6 +3,7 @@
 import pytest
 
 from pymodel.app.demo import demo
+from pymodel.app.table import NAMED
 from pymodel.hardware.cosim.ldup import CONFIG
 from pymodel.hardware.places import BUILD, RESULTS
 from tb.common.demo import judge
@@ -13,13 +14,14 @@ from tb.common.demo import judge
 def test_demo(simulator, config, bench_options):
     """What `make fourbar` does: Euler's truncation is 5.8 mJ, rounding adds less than 0.1 mJ."""
     out = BUILD / "fourbar"
-    summaries, status = demo(
-        "fourbar",
-        out,
+    asked = NAMED["demo"].asked(
+        name="fourbar",
+        out=str(out),
         simulator=simulator,
         seed=bench_options["seed"],
         waves=bench_options["waves"],
         results=str(RESULTS),
     )
+    summaries, status = demo(asked)
     assert status == 0
     judge(summaries, (out, out / "step"), difference_j=5.8e-3, rounding_below_j=0.1e-3)
