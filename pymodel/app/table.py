@@ -95,7 +95,7 @@ ARITH = Option(
 STEPS = Option(
     "steps",
     "run this many steps instead of until the end",
-    Whole(1, "pymodel.mechanism.scenario_file:MAX_STEPS"),
+    Whole(1, "pymodel.mechanism.limits:MAX_STEPS"),
     "N",
 )
 REBASE = Option(
@@ -136,7 +136,7 @@ LANE = Option(
 SIM = Option(
     "sim",
     "simulator, auto is the fastest that is there",
-    OneOf(AUTO, of="pymodel.hardware.simulators:SIMULATORS"),
+    OneOf(AUTO, of="pymodel.hardware.names:SIMULATORS"),
     "NAME",
     AUTO,
     used_by=SIMULATED,
@@ -145,7 +145,7 @@ SIM = Option(
 SEED = Option(
     "seed",
     "of random numbers and start values",
-    Whole(0, "pymodel.hardware.bench:MAX_SEED"),
+    Whole(0, "pymodel.hardware.names:MAX_SEED"),
     "N",
     1,
 )

@@ -36,6 +36,7 @@ from cocotb.utils import get_sim_time
 from pymodel.hardware.clock import PERIOD_NS
 from pymodel.hardware.configs import Config, RandomConfigs
 from pymodel.hardware.model_signals import ModelSignals
+from pymodel.hardware.names import MAX_SEED as MAX_SEED
 from pymodel.hardware.places import COVERED, RESULTS, ROOT
 from pymodel.hardware.results import add_coverage, add_note, problems_of
 from pymodel.hardware.rtl_files import rtl_files
@@ -45,7 +46,7 @@ from pymodel.hardware.simulators import WAS_KILLED
 from pymodel.hardware.standstill import FILE, Pulse
 from pymodel.hardware.waiting import AnswerError, HangError, within
 
-DEFAULT_SEED, MAX_SEED = 1, 2**31 - 1
+DEFAULT_SEED = 1
 PART = ("first", "items", "state")  # settings of every bench: see Bench.items
 CYCLES_PER_US = 1000 // PERIOD_NS
 TAIL_NS = 50 * PERIOD_NS  # of a waveform behind a failure: a viewer's window must not end there

@@ -19,10 +19,10 @@ import cocotb_test.simulator
 
 from pymodel.arith.errors import InputError
 from pymodel.hardware import verilator
+from pymodel.hardware.names import SIMULATORS as SIMULATORS
 from pymodel.hardware.places import BUILD, HARDWARE, IS_CHECKOUT, ROOT
 from pymodel.hardware.standstill import FILE, Watch
 
-SIMULATORS = ("icarus", "verilator")
 NOT_RTL = ("tb", "pymodel", "build")  # what is simulated besides it
 PORTS = ("*_i", "*_ni", "*_o", "s_axil_*", "*_axis_*")  # of every top level
 MODEL_RULES = HARDWARE / "model.mk"

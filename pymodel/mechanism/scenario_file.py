@@ -23,6 +23,7 @@ from pymodel.mechanism import schema
 from pymodel.mechanism.checks import check_loops, check_springs
 from pymodel.mechanism.closure import with_closed_loops
 from pymodel.mechanism.file_table import UNIT_ROUNDING, FileTable, kind_of, printable, quote, short
+from pymodel.mechanism.limits import MAX_STEPS as MAX_STEPS
 from pymodel.mechanism.redundancy import with_kept_rows
 from pymodel.mechanism.scenario import (
     ADAPTIVE,
@@ -45,7 +46,6 @@ from pymodel.mechanism.scenario import (
     Vector,
 )
 
-MAX_STEPS = 2**32 - 2  # the step engine counts them, and one evaluation more, in 32 bits
 # Relative deviation of the end of a run from whole steps that passes for rounding.
 END_TOLERANCE = 1e-9
 MAX_DEPTH = 50  # of tables and arrays inside each other; a scenario has 4

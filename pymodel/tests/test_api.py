@@ -355,10 +355,10 @@ def test_mistakes_of_compiling(scenario):
     adaptive = pymodel.varied(scenario, integrator="DOP853")
     robot = pymodel.load_robot(ROOT / "robots/iiwa14.urdf")
     for arguments, options, said in (
-        ((scenario, "model"), {}, "target 'model': must be one of native, step"),
+        ((scenario, "model"), {}, "target 'model': must be one of native, twin"),
         ((scenario, "step", "float64"), {}, "arithmetic 'float64': the engine has formats up to"),
         ((scenario, "native", "11/52"), {}, "'11/52': native code and the engine have formats up"),
-        ((scenario, "native"), {"lanes": "2+2"}, r"lanes '2\+2': only for the target step"),
+        ((scenario, "native"), {"lanes": "2+2"}, r"lanes '2\+2': only for the target twin"),
         ((scenario, "step"), {"lanes": "2x2"}, "lanes '2x2': must be <adders>"),
         ((scenario,), {"function": "FD"}, "function 'FD': only for a robot"),
         ((robot,), {}, "function: needed for a robot, such as FD"),
@@ -368,7 +368,7 @@ def test_mistakes_of_compiling(scenario):
         ((kernel,), {"shape": "left"}, "shape: only for a scenario"),
         ((kernel,), {"base": "x"}, "base: only for a scenario"),
         ((12,), {}, "must be a Kernel, a Scenario or a RobotModel, got int"),
-        ((scenario, []), {}, r"target \[\]: must be one of native, step"),
+        ((scenario, []), {}, r"target \[\]: must be one of native, twin"),
         ((scenario,), {"base": "ldup"}, "base: only for a chain of bodies that is closed"),
         ((scenario,), {"rebase": 3}, "rebase: only for a mechanism with loops"),
         ((adaptive,), {}, "time.integrator: DOP853 chooses its steps"),

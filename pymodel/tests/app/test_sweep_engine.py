@@ -138,7 +138,7 @@ def test_rtl_that_changes_meanwhile_ends_a_sweep(
     ("words", "said"),
     [
         (["--lanes", "3+3"], "--lanes 3+3: only for --target twin or engine"),
-        (["--target", "engine"], "--target engine: must be model, native, twin or engine"),
+        (["--target", "array"], "--target array: must be model, native, twin or engine"),
         (["--target", "engine", "--base", "ldup"], "--base ldup: must be ldl or blocks"),
         (["--target", "engine", "--arith", "float64"], "--arith float64: not in hardware"),
         (["--target", "engine", "--sim", "vcs"], "--sim vcs: must be auto, icarus or verilator"),

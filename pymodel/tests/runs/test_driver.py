@@ -662,7 +662,7 @@ def test_a_value_that_nothing_refers_to_leads_nowhere(code, library):
     assert image.parameters
     value = HEADER.size + PROGRAM.size * len(image.programs)
     data = changed(data, WORD_BYTES * HEADER.place("PARAMETERS"), 0)
-    data = changed(data, value + WORD_BYTES * VALUE.index("LOCATION"), 1 << 31)
+    data = changed(data, value + WORD_BYTES * VALUE.place("LOCATION"), 1 << 31)
     driver = Driver(code, lambda offset: 0, lambda offset, word: None)
     assert driver.parse(checked(data)) == Status.DAMAGED
     with pytest.raises(ImageError, match="leads outside"):

@@ -296,8 +296,8 @@ def test_matrices_of_wrong_shape_and_odd_lanes(iiwa):
     [
         ({"lanes": "8"}, "lanes '8': must be"),
         ({"lanes": 2}, "lanes 2: must be"),
-        ({"lanes": "8+8"}, r"lanes '8\+8': only for the target step"),
-        ({"lanes": "8+8", "target": "native"}, r"lanes '8\+8': only for the target step"),
+        ({"lanes": "8+8"}, r"lanes '8\+8': only for the target twin"),
+        ({"lanes": "8+8", "target": "native"}, r"lanes '8\+8': only for the target twin"),
         ({"arithmetic": None}, "arithmetic None: must be float32, float64 or"),
         ({"arithmetic": 32}, "arithmetic 32: must be float32, float64 or"),
         ({"target": None}, "target None: must be one of"),
