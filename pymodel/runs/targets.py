@@ -214,7 +214,8 @@ def compiled(
     NoCompilerError
         If the target is ``native`` and there is no C compiler.
     """
-    target = _one_of("target", OLD_NAMES.get(target, target), (NATIVE, TWIN))
+    named = OLD_NAMES.get(target, target) if isinstance(target, str) else target
+    target = _one_of("target", named, (NATIVE, TWIN))
     if lanes is not None and target != TWIN:
         raise InputError(f"lanes {lanes!r}: only for the target {TWIN}")
     name = _name(arithmetic)

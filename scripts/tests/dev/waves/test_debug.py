@@ -37,7 +37,7 @@ def test_a_case_that_there_is_not_is_one_line(capsys, given, said):
 
 def test_without_the_simulator_it_is_refused_in_one_line(no_simulator, capsys):
     assert debug.main(arguments()) == 2
-    said = "debug: Icarus is not installed, or too old: see `make doctor`\n"
+    said = "debug: Icarus is not installed, or too old: `make doctor` says how to get it\n"
     assert capsys.readouterr().err == said
 
 

@@ -55,7 +55,7 @@ def test_without_verilator_it_is_refused_in_one_line(no_simulator, tmp_path, mon
     for module in ("campaign", "run"):
         monkeypatch.setattr(f"scripts.evidence.faults.{module}.FOLDER", tmp_path)
     assert run.main(["ldup_coprocessor", "--count", "5"]) == 2
-    said = "faults: Verilator is not installed, or too old: see `make doctor`\n"
+    said = "faults: Verilator is not installed, or too old: `make doctor` says how to get it\n"
     assert capsys.readouterr().err == said
 
 

@@ -48,7 +48,7 @@ def test_bad_input_is_refused_in_one_line(words, said, capsys):
 
 def test_without_verilator_it_is_refused_in_one_line(no_simulator, capsys):
     assert run.main(["ldup_coprocessor", "--count", "5"]) == 2
-    said = "fuzz: Verilator is not installed, or too old: see `make doctor`\n"
+    said = "fuzz: Verilator is not installed, or too old: `make doctor` says how to get it\n"
     assert capsys.readouterr().err == said
 
 
