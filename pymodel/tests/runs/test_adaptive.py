@@ -7,7 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from pymodel import cli
+from pymodel.app import command as cli
+from pymodel.app.start import BAD_INPUT
 from pymodel.arith.scalars import BitExact
 from pymodel.compile import native
 from pymodel.compile.registry import recorded
@@ -216,7 +217,7 @@ def test_fixed_programs_refuse_it():
 def test_the_command_line_refuses_it_in_one_line(tmp_path, capsys, options):
     path, out = tmp_path / "adaptive.toml", tmp_path / "out"
     write_scenario(path, shipped("double_pendulum", "BDF", step=1e-2))
-    assert cli.main(["simulate", str(path), "--out", str(out), *options]) == cli.BAD_INPUT
+    assert cli.main(["simulate", str(path), "--out", str(out), *options]) == BAD_INPUT
     said = capsys.readouterr().err
     assert "time.integrator: BDF chooses its steps: only" in said and len(said.splitlines()) == 1
     assert not out.exists()

@@ -7,7 +7,8 @@ import numpy as np
 import pinocchio
 import pytest
 
-from pymodel import cli
+from pymodel.app import command as cli
+from pymodel.app.start import BAD_INPUT
 from pymodel.arith.scalars import Float64
 from pymodel.compile.rivals import ALGORITHMS
 from pymodel.mechanism import kinematics
@@ -396,7 +397,7 @@ def test_where_nothing_is_held(tmp_path, capsys):
     scenario = load({"name": "thrown", "gravity": [0.0, -10.0], "time": time, "body": [body]})
     write_scenario(tmp_path / "thrown.toml", scenario)
     words = ["simulate", str(tmp_path / "thrown.toml"), "--forces", "--out", str(tmp_path / "out")]
-    assert cli.main(words) == cli.BAD_INPUT
+    assert cli.main(words) == BAD_INPUT
     error = "--forces: only for a mechanism with joints that hold something\n"
     assert capsys.readouterr().err == error
     assert not (tmp_path / "out").exists()

@@ -5,7 +5,7 @@ import io
 import pytest
 from rich.console import Console
 
-from pymodel import cli
+from pymodel.app import command as cli
 from pymodel.runs.progress import progress
 from pymodel.tests.places import SCENARIOS
 

@@ -764,10 +764,11 @@ def test_a_scheduler_with_tls(tmp_path):
         ):
             sweep(DOUBLE_PENDULUM, {"body[0].mass": "1,2"}, steps=3, scheduler=address)
         tls = {
-            "ca-file": security["tls_ca_file"],
-            "client": {"cert": security["tls_client_cert"], "key": security["tls_client_key"]},
+            "distributed.comm.tls.ca-file": security["tls_ca_file"],
+            "distributed.comm.tls.client.cert": security["tls_client_cert"],
+            "distributed.comm.tls.client.key": security["tls_client_key"],
         }
-        with dask.config.set({"distributed.comm.tls": tls}):
+        with dask.config.set(tls):
             table = sweep(DOUBLE_PENDULUM, {"body[0].mass": "1,2"}, steps=3, scheduler=address)
     assert table["status"].tolist() == ["done"] * 2
 
