@@ -369,9 +369,7 @@ TARGETS = {
         "CHANGED",
         test,
     ),
-    "check": Target(
-        PROOF, "every unit once, under 3 minutes, the first failure at once", "", check
-    ),
+    "check": Target(PROOF, "a quick case of every bench, the first failure at once", "", check),
     "regress": Target(
         PROOF,
         'seeds x configurations x simulators [BENCHES="fp_add" SEEDS=10 SEED= HOURS=1 SIM=]',
