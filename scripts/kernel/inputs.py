@@ -45,7 +45,11 @@ def places_of(item: pytest.Function) -> tuple[str, ...]:
     if not marks:
         return EVERYTHING
     tops = sorted({top for mark in marks for top in mark.args})
-    return (*_all_but_rtl(), *LISTS, *(file for top in tops for file in rtl_below(top)))
+    try:
+        rtl = [file for top in tops for file in rtl_below(top)]
+    except KeyError as error:
+        raise pytest.UsageError(f"{item.path}, {RTL_OF}: {error.args[0]}") from None
+    return (*_all_but_rtl(), *LISTS, *rtl)
 
 
 def is_of_model(file: str) -> bool:

@@ -150,7 +150,7 @@ def test_a_red_unit(tmp_path, simulator):
     assert set(said) <= set(before)
 
 
-@pytest.mark.rtl_of("inv_ldup")
+@pytest.mark.rtl_of("ldup_engine")
 def test_the_results_of_an_engine_stand_where_they_are_the_models(tmp_path):
     """From the clock edge that ends a run, not from where the bench compares them."""
     options = {"place": "-model", "testcase": "random_matrices", "waves": True}
