@@ -1,8 +1,9 @@
-"""A red run of the step engine, seen from inside: its first store that is not the model's.
+"""A red run of the step engine, seen from inside: where it first leaves the model.
 
 A run is judged by what the bus shows of it: trace, registers, status. Where that is wrong, the
-same run is done once more in the same simulation, and every store of every bank is compared with
-the model's, cycle by cycle, up to the first that differs. A green run pays nothing for it.
+same run is done once more in the same simulation, and compared with the model cycle by cycle, up to
+the first that differs: every store of every bank, and behind every step whether the run goes on. A
+green run pays nothing for it.
 
 A waveform shows the model's stores beside the banks' own meanwhile,
 :mod:`pymodel.hardware.model_signals`.
@@ -12,12 +13,13 @@ import time
 from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
-from typing import Any
+from typing import Any, NamedTuple
 
 import cocotb
 from cocotb.triggers import ClockCycles, FallingEdge, ReadWrite, RisingEdge
+from cocotb.utils import get_sim_time
 
 from pymodel.arith.fp import Format
 from pymodel.hardware import clock
@@ -31,6 +33,10 @@ from pymodel.machine.model import Store, Twin
 
 #: What is read below the top level.
 SIGNALS = (
+    "step_sequencer.busy_q",
+    "step_sequencer.stop",
+    "step_sequencer.fault_i",
+    "step_sequencer.steps_done_q",
     "step_sequencer.executed_valid_q",
     "step_sequencer.executed_q",
     "step_datapath.operand_q",
@@ -38,7 +44,8 @@ SIGNALS = (
     "step_bank.write_address_i",
     "step_bank.write_data_i",
 )
-WORDS = 1  # executed_q of a program word
+BEFORE, WORDS, AFTER, END = range(4)  # executed_q: a traced register, a program word, ..., the end
+STOP, BUSY = "u_sequencer.stop", "u_sequencer.busy_q"
 WATCH_S = 15.0  # wall-clock seconds for the look from inside, where nobody asked for waves
 SEEN_CYCLES = 50  # that a waveform shows after a wrong store
 
@@ -47,9 +54,10 @@ Bits = int | None
 
 
 def modelled(params: Mapping[str, Any]) -> dict[str, int]:
-    """The write ports of the banks with their widths, by parameters of the module step_engine."""
+    """What is compared, with widths, by parameters of the module step_engine."""
     machine = machine_of(params)
-    return write_ports(map(_bank_path, range(machine.banks)), machine, machine.depth)
+    ports = write_ports(map(_bank_path, range(machine.banks)), machine, machine.depth)
+    return {STOP: 1, BUSY: 1} | ports
 
 
 def write_ports(memories: Iterable[str], machine: Machine, depth: int) -> dict[str, int]:
@@ -82,8 +90,8 @@ def said(path: Callable[[int], str], stores: Mapping[int, Store], banks: int) ->
 
 
 @dataclass(frozen=True)
-class WrongStore:
-    """A store that is not the model's: arguments of :meth:`Scoreboard.mismatch`."""
+class Wrong:
+    """What is not as in the model, such as a store: arguments of :meth:`Scoreboard.mismatch`."""
 
     signal: str
     got: Bits
@@ -91,6 +99,7 @@ class WrongStore:
     fmt: Format | None
     context: str
     details: Sequence[tuple[str, str]] = ()
+    ns: float | None = None
 
     def told(self, board: Scoreboard, seen_as: str) -> str:
         """The text of the mismatch; ``seen_as`` says how the run showed it."""
@@ -102,11 +111,56 @@ class WrongStore:
             context=self.context,
             details=self.details,
             seen_as=seen_as,
+            ns=self.ns,
         )
 
 
+class Sequencer(NamedTuple):
+    """What stands in the sequencer in a cycle.
+
+    Attributes
+    ----------
+    busy, stop, fault, steps_done
+        ``busy_q``; ``stop``, by which a run ends behind a step that is spoiled; ``fault_i``;
+        ``steps_done_q``.
+    item
+        What is executed: :data:`WORDS` and the like; None for nothing.
+    """
+
+    busy: Bits
+    stop: Bits
+    fault: Bits
+    steps_done: Bits
+    item: Bits
+
+    @property
+    def does(self) -> str:
+        """What the run does."""
+        if not self.busy:
+            return f"the run has ended, with {self.steps_done} steps done"
+        items = ("traces a register", "executes a program word", "traces a register", "ends")
+        does = "fetches" if self.item is None else items[self.item]
+        return f"the run goes on: it {does}, with {self.steps_done} steps done"
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """How the model stopped.
+
+    Attributes
+    ----------
+    where
+        Step, cycle and program word of what stopped it.
+    why
+        What was stored, and where it comes from: lines as of :meth:`Scoreboard.mismatch`.
+    """
+
+    where: str
+    why: Sequence[tuple[str, str]]
+
+
 class Judge:
-    """Compares what the banks store with the model.
+    """Compares with the model what the banks store, and where the run ends.
 
     Parameters
     ----------
@@ -121,6 +175,10 @@ class Judge:
     ----------
     wanted : dict
         Bank -> Store of the model in the last cycle that was judged.
+    stopped : Stopped or None
+        How the model stopped, if it has.
+    missed : Sequencer or None
+        What stood there in the cycle of a decision that was not the model's.
     """
 
     def __init__(
@@ -142,6 +200,10 @@ class Judge:
         self._tick, self._healthy = 0, True  # tick: cycle of the step
         self._words: list[Word] = []
         self.wanted: Mapping[int, Store] = {}
+        self.stopped: Stopped | None = None
+        self._behind = False  # the last cycle was a step's last one
+        self._step_behind = ""  # the last step that ended
+        self.missed: Sequencer | None = None
         self._wanted: dict[int, dict[int, Store]] = {}
         self._operands: list[Mapping[int, Bits]] = []
         counts = [len(lane.sides) for lane in self.machine.lanes]
@@ -154,9 +216,54 @@ class Judge:
         lanes = self._words[tick // self.machine.contexts].issues if tick >= 0 else ()
         return [i for lane in lanes for i in range(self._first[lane], self._first[lane + 1])]
 
+    @property
+    def ends(self) -> dict[str, int]:
+        """What the model says of the end of the run in the cycle that :meth:`sequencer` judges."""
+        return {STOP: int((self._behind or self.missed is not None) and self.stopped is not None)}
+
+    def sequencer(self, seen: Sequencer) -> Wrong | None:
+        """Judge whether the run goes on; before :meth:`word` or :meth:`no_word` of the cycle.
+
+        A wrong decision behind a step is told a cycle later, with what came of it.
+        """
+        if self.missed is not None:
+            return self._decided(self.missed, seen)
+        behind, self._behind = self._behind, False
+        if behind:
+            if seen.stop != (self.stopped is not None):
+                self.missed = seen
+        elif self.stopped and seen.busy:
+            where = f"the model had stopped in {self.stopped.where}"
+            return Wrong(BUSY, seen.busy, 0, None, where, self._told(("RTL", seen.does)))
+        elif not self.stopped and not seen.busy and self._under_way:
+            where = f"in {self._where}, cycle {self._tick // self.machine.contexts}"
+            where += f" of {len(self._words)}, the model goes on"
+            return Wrong(BUSY, seen.busy, 1, None, where, [("RTL", seen.does)])
+        return None
+
+    @property
+    def _under_way(self) -> bool:
+        """Whether the model is inside a step, or between two."""
+        inside = 0 < self._tick < self.machine.contexts * len(self._words)
+        return inside or 0 <= self._step < self.steps - 1
+
+    def _decided(self, then: Sequencer, now: Sequencer) -> Wrong:
+        """A decision behind a step that is not the model's: what was seen then, and what next."""
+        told = {0: "0: it was told of no fault", 1: "1: it was told of a fault", None: "unknown"}
+        rtl = [("fault_i", told[then.fault]), ("RTL", f"a cycle later {now.does}")]
+        if self.stopped:
+            where = f"the model had stopped in {self.stopped.where}"
+            return Wrong(STOP, then.stop, 1, None, where, self._told(*rtl))
+        where = f"behind {self._step_behind} of {self.steps} steps, the model goes on"
+        return Wrong(STOP, then.stop, 0, None, where, rtl)
+
+    def _told(self, *rtl: tuple[str, str]) -> list[tuple[str, str]]:
+        """Why the model stopped, and what the RTL did."""
+        return [*(self.stopped.why if self.stopped else ()), *rtl]
+
     def word(
         self, stores: Mapping[int, tuple[Bits, Bits]], operands: Mapping[int, Bits]
-    ) -> WrongStore | None:
+    ) -> Wrong | None:
         """Judge the cycle of a program word.
 
         Parameters
@@ -168,6 +275,9 @@ class Judge:
         """
         if self._tick == self.machine.contexts * len(self._words):
             self._next_step()
+            if self._step >= self.steps and not self.stopped:
+                where = f"the model had ended: {self.steps} steps are done"
+                return Wrong(BUSY, 1, 0, None, where, [("RTL", "it executes a program word")])
         self._operands.append(operands)
         self.wanted = wanted = self._wanted[self._tick]
         found = (
@@ -176,15 +286,36 @@ class Judge:
         )
         wrong = next(filter(None, found), None)
         self._tick += 1
+        if self._tick == self.machine.contexts * len(self._words) and not self.stopped:
+            self._behind, self._step_behind = True, self._where
+            if not self._healthy:
+                self.stopped = self._stop()
         return wrong
 
-    def no_word(self, stores: Mapping[int, tuple[Bits, Bits]]) -> WrongStore | None:
+    def _stop(self) -> Stopped:
+        """How the model stops behind the step whose operands were seen."""
+        spoils = (store for store in self._twin.stores if store.spoils)
+        store = min(spoils, key=lambda store: (store.cycle, store.context, store.bank))
+        fmt = self.machine.fmt
+        infinite = store.bits & ~fmt.sign_mask == fmt.inf
+        what = "not a number" if fmt.is_nan(store.bits) else "infinite" if infinite else "invalid"
+        return Stopped(
+            self._place(store.cycle, store.context),
+            [("stopped", f"it ends the run behind its step, as what it stores is {what}")]
+            + self._details(store),
+        )
+
+    def _place(self, cycle: int, context: int) -> str:
+        """Step, cycle and program word."""
+        first = self._numbers[id(self._words[0])]
+        text = f"{self._where}, cycle {cycle} of {len(self._words)}, program word {first + cycle}"
+        return f"{text}, context {context}" if self.machine.contexts > 1 else text
+
+    def no_word(self, stores: Mapping[int, tuple[Bits, Bits]]) -> Wrong | None:
         """Judge a cycle without one: nothing may be stored."""
         self.wanted = {}
         where = f"after {self._where}, no program word is executed"
-        return next(
-            (WrongStore(_port(bank, "write_i"), 1, 0, None, where) for bank in stores), None
-        )
+        return next((Wrong(_port(bank, "write_i"), 1, 0, None, where) for bank in stores), None)
 
     def _next_step(self) -> None:
         self._step, self._tick = self._step + 1, 0
@@ -204,21 +335,13 @@ class Judge:
     def _where(self) -> str:
         return f"step {self._step}" if self._step >= 0 else "the prologue"
 
-    def _bank(
-        self, bank: int, got: tuple[Bits, Bits] | None, want: Store | None
-    ) -> WrongStore | None:
+    def _bank(self, bank: int, got: tuple[Bits, Bits] | None, want: Store | None) -> Wrong | None:
         """What is wrong with what a bank does in this cycle."""
-        first = self._numbers[id(self._words[0])]
-        cycle, number = divmod(self._tick, self.machine.contexts)
-        context = (
-            f"{self._where}, cycle {cycle} of {len(self._words)}, program word {first + cycle}"
-        )
-        if self.machine.contexts > 1:
-            context += f", context {number}"
+        context = self._place(*divmod(self._tick, self.machine.contexts))
         details = self._details(want) if want else ()
 
-        def wrong(port: str, got: Bits, want: int, fmt: Format | None = None) -> WrongStore:
-            return WrongStore(_port(bank, port), got, want, fmt, context, details)
+        def wrong(port: str, got: Bits, want: int, fmt: Format | None = None) -> Wrong:
+            return Wrong(_port(bank, port), got, want, fmt, context, details)
 
         if got is None or want is None:
             neither = got is None and want is None
@@ -315,10 +438,12 @@ class _Probe:
         self._operands = [dut.u_datapath.gen_operand[i].operand_q for i in operands]
 
     @property
-    def executes(self) -> bool:
-        """Whether it is the cycle of a program word."""
-        sequencer = self._sequencer
-        return bits_of(sequencer.executed_valid_q) == 1 and bits_of(sequencer.executed_q) == WORDS
+    def sequencer(self) -> Sequencer:
+        """What stands in the sequencer."""
+        it = self._sequencer
+        item = bits_of(it.executed_q) if bits_of(it.executed_valid_q) == 1 else None
+        busy, stop, fault, done = map(bits_of, (it.busy_q, it.stop, it.fault_i, it.steps_done_q))
+        return Sequencer(busy, stop, fault, done, item)
 
     @property
     def stores(self) -> dict[int, tuple[Bits, Bits]]:
@@ -352,7 +477,7 @@ async def seen_from_inside(
     every: int = 0,
     **arguments: Any,
 ) -> AsyncIterator[None]:
-    """Around a run and its checks: where they fail, report the first store that is wrong.
+    """Around a run and its checks: where they fail, report what is wrong first.
 
     Parameters
     ----------
@@ -374,10 +499,12 @@ async def seen_from_inside(
         await engine.write("CTRL", engine.mask("CTRL", "RESET"))
         await engine.write_registers(registers)
         run = cocotb.start_soon(_end_of(engine.run(program, steps, every, **arguments)))
-        wrong, part = await _first_wrong_store(engine, judge, run, board.model)
+        wrong, part = await _first_wrong(engine, judge, run, board.model)
         first, *rest = str(error).splitlines()
         if wrong is None:
-            text = f"done once more, {part} stores nothing wrong: look at trace, sequencer and bus"
+            text = (
+                f"done once more, {part} stores nothing wrong and ends right: look at trace and bus"
+            )
             rest = rest or [f"  rerun     {board.rerun}"]
             await _end_in_reset(engine.dut)
             raise AssertionError("\n".join([first, f"  inside    {text}", *rest])) from None
@@ -401,15 +528,24 @@ async def _end_of(run: Awaitable[Any]) -> None:
         await run
 
 
-async def _first_wrong_store(
+async def _first_wrong(
     engine: StepEngine, judge: Judge, run: Any, model: ModelSignals
-) -> tuple[WrongStore | None, str]:
-    """Watch a run, until it ends or stores what is wrong."""
+) -> tuple[Wrong | None, str]:
+    """Watch a run, until it ends or does what is wrong."""
     probe, banks = _Probe(engine), engine.machine.banks
+    missed_at = None
 
-    def cycle() -> WrongStore | None:
-        stores = probe.stores
-        if probe.executes:
+    def cycle() -> Wrong | None:
+        nonlocal missed_at
+        stores, sequencer = probe.stores, probe.sequencer
+        model.show(judge.ends)
+        wrong = judge.sequencer(sequencer)
+        if wrong:
+            return replace(wrong, ns=missed_at)
+        if judge.missed:
+            missed_at = get_sim_time("ns")
+            model.differs([STOP])
+        if sequencer.item == WORDS:
             wrong = judge.word(stores, probe.operands(judge.issued))
         else:
             wrong = judge.no_word(stores)
@@ -420,9 +556,9 @@ async def _first_wrong_store(
 
 
 async def watched(
-    clk: Any, run: Any, cycle: Callable[[], WrongStore | None], model: ModelSignals
-) -> tuple[WrongStore | None, str]:
-    """Watch a run, until it ends or stores what is wrong; without waves for :data:`WATCH_S`.
+    clk: Any, run: Any, cycle: Callable[[], Wrong | None], model: ModelSignals
+) -> tuple[Wrong | None, str]:
+    """Watch a run, until it ends or does what is wrong; without waves for :data:`WATCH_S`.
 
     Parameters
     ----------
@@ -436,7 +572,7 @@ async def watched(
 
     Returns
     -------
-    wrong : WrongStore or None
+    wrong : Wrong or None
         Returned in the middle of the cycle that it is in.
     part : str
         What was watched.

@@ -60,6 +60,7 @@ class Store(NamedTuple):
     """What a word stores in a bank, and the operands that it was computed from.
 
     ``cycle`` counts the words of the step; ``address`` is that in the bank, with the context.
+    ``spoils``: it is infinite, not a number or invalid, which stops a run.
     """
 
     cycle: int
@@ -68,6 +69,7 @@ class Store(NamedTuple):
     bits: int
     operands: tuple[int, ...]
     context: int = 0
+    spoils: bool = False
 
 
 @dataclass
@@ -347,10 +349,12 @@ class Twin:
                 given, operands = results[source]
                 bits, flags = given[part], given[-1]
                 file[bank][base + address] = bits
-                stored.append((number, bank, base + address, bits, operands, context))
                 self.flags |= flags
-                if bits & magnitude_mask >= inf or flags & INVALID:
-                    healthy &= bank in word.loaded
+                spoils = bits & magnitude_mask >= inf or flags & INVALID
+                spoils = bool(spoils) and bank not in word.loaded
+                stored.append((number, bank, base + address, bits, operands, context, spoils))
+                if spoils:
+                    healthy = False
             if memory is not None:
                 memory.clock += 1
         lanes, latency = self.machine.lanes, self.machine.latency

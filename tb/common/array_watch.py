@@ -21,7 +21,7 @@ from pymodel.hardware.scoreboard import Scoreboard
 from pymodel.hardware.step_array import StepArray, machine_of
 from pymodel.hardware.step_watch import (
     Bits,
-    WrongStore,
+    Wrong,
     bits_of,
     said,
     value_text,
@@ -179,6 +179,7 @@ class Judge:
     ) -> None:
         self._array, self._machine, self._model = array, array.machine, model
         self._stores, self._outputs = events_of(array, calls, stored)
+        self._last: dict[tuple[str, int], Event] = {}  # that the model stored, or put out
         counts = [len(lane.sides) for lane in self._machine.lanes]
         self._first = list(accumulate(counts, initial=0))  # operand register of each lane
         core = inside(engine.dut).u_core
@@ -186,7 +187,7 @@ class Judge:
             _Datapath(core.gen_datapath[v], self._machine) for v in range(self._machine.datapaths)
         ]
 
-    def cycle(self) -> WrongStore | None:
+    def cycle(self) -> Wrong | None:
         """Judge what stands in the array now."""
         found = []
         for v, datapath in enumerate(self._datapaths):
@@ -194,7 +195,7 @@ class Judge:
             found += [self._store(v, datapath), self._output(v, datapath)]
         return next(filter(None, found), None)
 
-    def end(self) -> WrongStore | None:
+    def end(self) -> Wrong | None:
         """Judge the end of the run: nothing may be missing."""
         for what, events in (("stores", self._stores), ("outputs", self._outputs)):
             for system, left in sorted(events.items()):
@@ -202,10 +203,10 @@ class Judge:
                     v, context = divmod(system, self._machine.contexts)
                     where = f"{what} that never came, or while live_q said that there is no call: "
                     where += self._where(left[0], v, context)
-                    return WrongStore(_path(v, "live_q"), 0, len(left), None, where)
+                    return Wrong(_path(v, "live_q"), 0, len(left), None, where)
         return None
 
-    def _store(self, v: int, datapath: "_Datapath") -> WrongStore | None:
+    def _store(self, v: int, datapath: "_Datapath") -> Wrong | None:
         context, live = datapath.seen[-1]
         got = datapath.stores
         self._show(v, {})
@@ -213,10 +214,9 @@ class Judge:
             return None
         events = self._stores[self._machine.contexts * v + context]
         if not events:
-            bank = min(got)
-            where = f"nothing is left to be stored: datapath {v}, context {context}"
-            return WrongStore(_bank(v, bank, "write_i"), 1, 0, None, where)
-        event = events.popleft()
+            where = self._ended("stored", v, context)
+            return Wrong(_bank(v, min(got), "write_i"), 1, 0, None, where)
+        event = self._last["stored", self._machine.contexts * v + context] = events.popleft()
         self._show(v, event.stores)
         for bank in sorted(got.keys() | event.stores.keys()):
             wrong = self._bank(v, context, bank, got.get(bank), event, datapath)
@@ -236,21 +236,21 @@ class Judge:
         got: tuple[Bits, Bits] | None,
         event: Event,
         datapath: "_Datapath",
-    ) -> WrongStore | None:
+    ) -> Wrong | None:
         want, where = event.stores.get(bank), self._where(event, v, context)
         details = self._details(event, want, datapath) if want else ()
         if got is None or want is None:
             args = (int(want is None), int(want is not None), None, where, details)
-            return WrongStore(_bank(v, bank, "write_i"), *args)
+            return Wrong(_bank(v, bank, "write_i"), *args)
         for port, one, other, fmt in (
             ("write_address_i", got[0], want.address, None),
             ("write_data_i", got[1], want.bits, self._machine.fmt),
         ):
             if one != other:
-                return WrongStore(_bank(v, bank, port), one, other, fmt, where, details)
+                return Wrong(_bank(v, bank, port), one, other, fmt, where, details)
         return None
 
-    def _output(self, v: int, datapath: "_Datapath") -> WrongStore | None:
+    def _output(self, v: int, datapath: "_Datapath") -> Wrong | None:
         machine = self._machine
         context, live = datapath.seen[-1 - min(machine.operand_latency, len(datapath.seen) - 1)]
         ports = _path(v, OUTPUTS)
@@ -260,9 +260,9 @@ class Judge:
         events = self._outputs[machine.contexts * v + context]
         address, bits = datapath.output
         if not events:
-            where = f"nothing is left to be output: datapath {v}, context {context}"
-            return WrongStore(f"{ports}.write_i", 1, 0, None, where)
-        event = events.popleft()
+            where = self._ended("output", v, context)
+            return Wrong(f"{ports}.write_i", 1, 0, None, where)
+        event = self._last["output", machine.contexts * v + context] = events.popleft()
         where, fmt = self._where(event, v, context), machine.fmt
         place = None if address is None else address % (machine.contexts * machine.out_depth)
         want = context * machine.out_depth + event.output % machine.out_depth
@@ -277,11 +277,18 @@ class Judge:
         ]
         if place != want:
             name = f"{ports}.write_address_i"
-            return WrongStore(name, place, want, None, f"{where}, without its half", details)
+            return Wrong(name, place, want, None, f"{where}, without its half", details)
         if bits != event.bits:
             name = f"{ports}.write_data_i"
-            return WrongStore(name, bits, event.bits, fmt, where, details)
+            return Wrong(name, bits, event.bits, fmt, where, details)
         return None
+
+    def _ended(self, what: str, v: int, context: int) -> str:
+        """Where the model did the last of what the RTL goes on to do."""
+        last = self._last.get((what, self._machine.contexts * v + context))
+        if last is None:
+            return f"the model has no call there: datapath {v}, context {context}"
+        return f"the model {what} its last word in {self._where(last, v, context)}"
 
     def _where(self, event: Event, v: int, context: int) -> str:
         segment, cycle = event.item.segment, event.cycle

@@ -10,7 +10,7 @@ from pymodel.arith.fp import BINARY32
 from pymodel.compile.kernel import record
 from pymodel.hardware import scoreboard, step_watch
 from pymodel.hardware.scoreboard import Scoreboard
-from pymodel.hardware.step_watch import Judge, seen_from_inside, watched
+from pymodel.hardware.step_watch import END, WORDS, Judge, Sequencer, seen_from_inside, watched
 from pymodel.hardware.waiting import TraceError
 from pymodel.machine.isa import Location, Machine
 from pymodel.machine.model import Twin
@@ -163,6 +163,81 @@ def test_a_store_without_a_word(call):
     wrong = judge.no_word({3: (0, 0)})
     assert wrong.signal == "u_datapath.gen_bank[3].u_bank.write_i"
     assert (wrong.got, wrong.want) == (1, 0)
+
+
+GOES_ON = Sequencer(busy=1, stop=0, fault=0, steps_done=0, item=WORDS)
+
+
+def behind_a_step(call, c, seen, steps=2, ran=1):
+    """The judge of ``ran`` right steps, with this input, and what it says of the next cycle."""
+    machine, program = call.program.machine, call.program
+    inputs = {name: BINARY32.from_float(x) for name, x in (NUMBERS | {"c": c}).items()}
+    registers = call.image | call.registers(inputs)
+    judge, twin = Judge(program, registers, steps, every=0), Twin(machine)
+    twin.load(registers)
+    for _ in range(ran):
+        twin.step(program.words)
+        for cycle in range(len(program.words)):
+            stores = {s.bank: (s.address, s.bits) for s in twin.stores if s.cycle == cycle}
+            assert judge.sequencer(GOES_ON) is None
+            operands = {i: s for i, s in zip(judge.issued, [0] * len(judge.issued), strict=True)}
+            assert judge.word(stores, operands) is None
+    return judge, judge.sequencer(seen)
+
+
+def test_a_run_that_does_not_stop_is_told_by_what_stops_the_model(call):
+    """1/0 is stored in the first step; the sequencer hears of it, and goes on."""
+    judge, wrong = behind_a_step(call, 0.0, GOES_ON._replace(fault=1))
+    assert wrong is None and judge.ends == {"u_sequencer.stop": 1}
+    wrong = judge.sequencer(GOES_ON._replace(steps_done=1))
+    cycle, (bank, address) = home(call, "reciprocal")
+    length = len(call.program.words)
+    where = f"step 0, cycle {cycle} of {length}, program word {cycle}"
+    assert (wrong.signal, wrong.got, wrong.want) == ("u_sequencer.stop", 0, 1)
+    assert wrong.context == f"the model had stopped in {where}"
+    details = dict(wrong.details)
+    assert details["stopped"] == "it ends the run behind its step, as what it stores is infinite"
+    assert details["stores"] == f"0x7f800000 (inf) in register {address} of bank {bank}"
+    assert details["operand a"].startswith("c = 0x0 (0.0)")
+    assert details["fault_i"] == "1: it was told of a fault"
+    assert details["RTL"] == (
+        "a cycle later the run goes on: it executes a program word, with 1 steps done"
+    )
+
+
+@pytest.mark.parametrize(("fault", "said"), [(0, "0: it was told of no fault"), (None, "unknown")])
+def test_a_fault_that_the_sequencer_is_not_told_of(call, fault, said):
+    judge, _ = behind_a_step(call, 0.0, GOES_ON._replace(fault=fault), steps=1)
+    wrong = judge.sequencer(Sequencer(busy=0, stop=0, fault=0, steps_done=1, item=None))
+    assert dict(wrong.details)["fault_i"] == said
+    assert dict(wrong.details)["RTL"] == "a cycle later the run has ended, with 1 steps done"
+
+
+def test_a_run_that_stays_busy_after_its_stop(call):
+    stops = GOES_ON._replace(stop=1, fault=1)
+    judge, wrong = behind_a_step(call, 0.0, stops)
+    assert wrong is None and judge.no_word({}) is None
+    wrong = judge.sequencer(GOES_ON._replace(item=END))
+    assert (wrong.signal, wrong.got, wrong.want) == ("u_sequencer.busy_q", 1, 0)
+    assert dict(wrong.details)["RTL"] == "the run goes on: it ends, with 0 steps done"
+
+
+def test_a_run_that_stops_where_the_model_goes_on(call):
+    judge, wrong = behind_a_step(call, 0.25, GOES_ON._replace(stop=1, fault=1))
+    assert wrong is None and judge.ends == {"u_sequencer.stop": 0}
+    wrong = judge.sequencer(GOES_ON._replace(busy=0))
+    assert (wrong.signal, wrong.got, wrong.want) == ("u_sequencer.stop", 1, 0)
+    assert wrong.context == "behind step 0 of 2 steps, the model goes on"
+    judge, wrong = behind_a_step(call, 0.25, GOES_ON)
+    wrong = judge.sequencer(GOES_ON._replace(busy=0))
+    assert (wrong.signal, wrong.got, wrong.want) == ("u_sequencer.busy_q", 0, 1)
+
+
+def test_a_step_behind_the_last_one(call):
+    judge, wrong = behind_a_step(call, 0.25, GOES_ON, steps=1)
+    assert wrong is None
+    wrong = judge.word({}, {})
+    assert wrong.context == "the model had ended: 1 steps are done"
 
 
 def test_text(monkeypatch):
