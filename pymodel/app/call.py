@@ -2,13 +2,14 @@
 
 import contextlib
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from pymodel.algorithms.rigid_body.functions import FUNCTIONS
 from pymodel.algorithms.unused_options import refuse_unused_of_robot
 from pymodel.app.options import TWIN, Asked
 from pymodel.arith.fp import flag_text
-from pymodel.compile.robot_kernels import count
+from pymodel.compile.robot_kernels import count, require_recordable, watched
 from pymodel.mechanism import urdf
 from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.robot import Robot, shown
@@ -45,7 +46,7 @@ def call(arguments: Asked) -> int:
     refuse_unused_of_robot(robot, [function], *options, dashes="--")
     table = robot_calls.read_table(arguments.inputs)
     require_other_file(arguments.out, arguments.urdf, arguments.inputs)
-    with _progress(f"{function} of {robot.name}", "calls") as update:
+    with _progress(f"{function} of {robot.name}", "calls") as update, _recording(update):
         try:
             answer = robot_calls.call(
                 reduced(robot), function, table, arguments.arithmetic, target, machine, update
@@ -82,7 +83,9 @@ def operations(path: str, floating: bool, as_data: bool) -> tuple[str, list[tupl
     """
     robot = urdf.load(path, floating)
     small, rows = reduced(robot), []
-    with _progress(robot.name, "functions") as update:
+    with _progress(robot.name, "functions") as update, _recording(update):
+        for function in FUNCTIONS:  # before minutes are spent on others
+            require_recordable(small, function)
         for done, function in enumerate(FUNCTIONS):
             update(done, len(FUNCTIONS))
             found = count(small, function, parameters_as_data=as_data)
@@ -94,6 +97,10 @@ def operations(path: str, floating: bool, as_data: bool) -> tuple[str, list[tupl
 
 def _progress(description: str, unit: str) -> contextlib.AbstractContextManager[Any]:
     return progress(description, "recording", unit=unit, patience=PATIENCE)
+
+
+def _recording(update: Callable[..., None]) -> contextlib.AbstractContextManager[None]:
+    return watched(lambda done, expected: update(done, expected, "operations recorded"))
 
 
 def tell(robot: Robot, *warnings: str) -> None:

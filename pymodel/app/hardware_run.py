@@ -49,7 +49,7 @@ def run_hardware(options: Asked) -> tuple[Summary | None, int]:
     scenario.require_fixed_steps()
     target = TARGETS[options.target](scenario, options)
     simulator = usable_simulator(options.simulator)
-    with run_folder(options.out, scenario) as new:
+    with run_folder(options.out, scenario, tables=3 + options.reference) as new:
         return _run(scenario, simulator, options, target, new)
 
 

@@ -21,6 +21,7 @@ from pymodel.arith.errors import Error
 from pymodel.arith.numbers import number
 from pymodel.arith.scalars import S, SupportsArithmetic
 
+WATCHED = 1 << 14  # nodes between two that a graph's watch is told of
 OPERATIONS = ("add", "mul", "rec", "sincos")
 #: What moves a value between a stream and the registers: it computes nothing.
 TRANSFERS = ("load", "output")
@@ -149,6 +150,7 @@ class Graph:
         self.parameters: dict[str, float] = {}
         self.nodes: list[Node] = []
         self.given: dict[str, float] = {}  # parameters, those that folded too
+        self.watch: Callable[[int], None] | None = None  # told the number of nodes now and then
         self._known: dict[Node, int] = {}
         self._reachable: dict[frozenset[int], list[int]] = {}  # nodes never change
 
@@ -162,6 +164,8 @@ class Graph:
         """Add a node as it is, nothing shared or folded; returns its index."""
         self.nodes.append(node)
         self._known[node] = len(self.nodes) - 1
+        if self.watch and not len(self.nodes) % WATCHED:
+            self.watch(len(self.nodes))
         return len(self.nodes) - 1
 
     # --- leaves -----------------------------------------------------------------------------------
@@ -412,19 +416,20 @@ class Graph:
         operations : dict
             {op: count} on it.
         """
-        longest: dict[int, tuple[int, tuple[str, ...]]] = {}
+        longest: dict[int, int] = {}
+        before: dict[int, int | None] = {}  # the operand that it is waited for longest
         for index in self.reachable(outputs):  # operands have smaller indices
             op = self.nodes[index].op
-            length, path = max(
-                (longest[arg] for arg in self.operands(index)), default=(0, ()), key=lambda x: x[0]
-            )
-            if op in OPERATIONS:
-                length, path = length + latency[op], (*path, op)
-            longest[index] = length, path
-        length, path = max(
-            (longest[ref.node] for ref in outputs), default=(0, ()), key=lambda x: x[0]
-        )
-        return length, {op: path.count(op) for op in OPERATIONS}
+            last = max(self.operands(index), default=None, key=longest.__getitem__)
+            own = latency[op] if op in OPERATIONS else 0
+            longest[index] = (0 if last is None else longest[last]) + own
+            before[index] = last
+        last = max((ref.node for ref in outputs), default=None, key=longest.__getitem__)
+        length, path = 0 if last is None else longest[last], Counter[str]()
+        while last is not None:
+            path[self.nodes[last].op] += 1
+            last = before[last]
+        return length, {op: path[op] for op in OPERATIONS}
 
 
 def symbols(graph: Graph, name: str, shape: tuple[int, ...]) -> Any:

@@ -1,19 +1,31 @@
 """Kernels of a robot's rigid-body functions, and the formulation with the fewest operations."""
 
+import contextlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from pymodel.algorithms.rigid_body import control, segments
 from pymodel.algorithms.rigid_body.functions import FUNCTIONS, columns, evaluate, inputs
+from pymodel.arith.errors import InputError
 from pymodel.compile.chains import Chain, Part, Stage
 from pymodel.compile.count import LATENCY
-from pymodel.compile.graph import OPERATIONS
+from pymodel.compile.graph import OPERATIONS, Graph
 from pymodel.compile.kernel import Kernel, record
 from pymodel.compile.streams import numbered
-from pymodel.mechanism.robot import Robot, kept_with_robot
+from pymodel.mechanism.robot import Robot, kept_with_robot, one_line
+
+#: Operations that are recorded at most, and what they take.
+MOST, EACH = 2_000_000, "1 GB of memory"
+#: Links up to which a function is recorded without an estimate, and those that it is made from.
+FEW, FIRST = 64, (8, 16, 24, 32)
+
+_told: ContextVar[Callable[[int, int], None] | None] = ContextVar("told", default=None)
 
 
 class Count(NamedTuple):
@@ -65,15 +77,73 @@ def recorded(
     Kernel
         Its outputs are the columns that are not zero by structure; of a symmetric matrix the lower
         triangle.
+
+    Raises
+    ------
+    InputError
+        If it has more than :data:`MOST` operations, by an estimate for robots of many links.
     """
     if method is None:
         method = cheapest(robot, function, external)
         return recorded(robot, function, method, external, parameters_as_data)
+    expected = estimated(robot, function, method, external, parameters_as_data)
+    _require_few(robot, function, expected)
 
     def text(arithmetic: Any, values: Mapping[str, Any]) -> dict[str, Any]:
         return evaluate(function, robot, arithmetic, values, method, external, parameters_as_data)
 
-    return record(text, inputs(robot, function, external))
+    graph, told = Graph(), _told.get()
+    if told is not None and expected:
+        graph.watch = lambda nodes: told(nodes, max(nodes, expected))
+    return record(text, inputs(robot, function, external), graph=graph)
+
+
+def require_recordable(robot: Robot, function: str) -> None:
+    """Refuse a function of too many operations by every method, as :func:`recorded` does."""
+    methods = FUNCTIONS[function].methods
+    _require_few(robot, function, min(estimated(robot, function, method) for method in methods))
+
+
+def _require_few(robot: Robot, function: str, expected: int) -> None:
+    if expected > MOST:
+        reason = f"about {expected:.2g} operations, at most {MOST:.2g} are recorded ({EACH})"
+        raise InputError(f"{function} of {one_line(robot.name)}: {reason}")
+
+
+@contextlib.contextmanager
+def watched(told: Callable[[int, int], None]) -> Iterator[None]:
+    """Tell how far the recording for a robot of many links is: operations so far, and expected."""
+    before = _told.set(told)
+    try:
+        yield
+    finally:
+        _told.reset(before)
+
+
+@kept_with_robot
+def estimated(
+    robot: Robot,
+    function: str,
+    method: str,
+    external: Sequence[int] = (),
+    parameters_as_data: bool = False,
+) -> int:
+    """Operations of a function of a robot of many links; 0 if it has few, which are just recorded.
+
+    Their number is a polynomial of the number of links, of degree 3 at most, that goes through
+    those of the robot's first :data:`FIRST` links: exact for a chain of equal joints.
+    """
+    links = len(robot.links)
+    if links <= FEW:
+        return 0
+    counts = []
+    for size in FIRST:
+        first = replace(robot, links=robot.links[:size])
+        own = tuple(link for link in external if link < size)
+        kernel = recorded(first, function, method, own, parameters_as_data)
+        counts.append(len(kernel.graph.nodes))
+    found = np.polyval(np.polyfit(FIRST, counts, 3), links)
+    return max(round(float(found)), counts[-1] * links // FIRST[-1])
 
 
 @kept_with_robot
@@ -169,14 +239,16 @@ def closed_loop(robot: Robot, settings: Mapping[str, float]) -> Kernel:
 def cheapest(robot: Robot, function: str, external: Sequence[int] = ()) -> str:
     """Find the method with the fewest multiplications, and of these with the fewest additions."""
     methods = FUNCTIONS[function].methods
-    if len(methods) == 1:
-        return methods[0]
+    expected = {method: estimated(robot, function, method, external) for method in methods}
+    possible = [method for method in methods if expected[method] <= MOST]
+    if len(possible) < 2:
+        return min(possible or methods, key=lambda method: expected[method])
 
     def cost(method: str) -> tuple[int, int]:
         found = operations(recorded(robot, function, method, external))
         return found["mul"], found["add"]
 
-    return min(methods, key=cost)
+    return min(possible, key=cost)
 
 
 def operations(kernel: Kernel) -> Counter[str]:

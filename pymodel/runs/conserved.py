@@ -13,6 +13,7 @@ import numpy as np
 
 from pymodel.mechanism import kinematics
 from pymodel.mechanism.scenario import FREE, GROUND, Scenario
+from pymodel.runs import columns
 from pymodel.runs.trajectory import Trajectory
 
 ENERGY = "energy"
@@ -39,10 +40,17 @@ class Conserved:
     scale: Callable[[Trajectory], float]
     scale_name: str
 
+    def size(self, run: Trajectory) -> float:
+        """What a change of it is to be compared with, in the same unit."""
+        return max(self.scale(part) for part in run.parts())
+
     def change(self, run: Trajectory) -> np.ndarray:
         """What the run has changed of it since its start, shape (T,)."""
-        values = self.values(run)
-        return values - values[0]
+        values = columns.empty(len(run))
+        for here, part in zip(columns.blocks(len(run)), run.parts(), strict=True):
+            values[here] = self.values(part)
+        values -= values[0].copy()
+        return values
 
 
 def conserved(scenario: Scenario) -> list[Conserved]:

@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import json
 import os
+import resource
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +15,7 @@ import numpy as np
 
 from pymodel.mechanism.scenario import Scenario
 from pymodel.mechanism.scenario_file import load
-from pymodel.runs import lagrangian, pictures
+from pymodel.runs import columns, lagrangian, pictures
 from pymodel.runs.alone import alone_in
 from pymodel.runs.comparison import with_signs_of
 from pymodel.runs.finished import FinishedRun
@@ -27,6 +28,7 @@ from pymodel.runs.whole import replacing
 
 RUN, REFERENCE, TWIN = "run.csv", "reference.csv", "float64.csv"
 SUMMARY, SCENARIO = "summary.json", "scenario.toml"
+NUMBER, ZERO, GIGA = 19, 4, 1e9  # bytes of a number in a table, of 0.0; of a gigabyte
 DIGEST = "scenario_sha256"  # of the copy, by which it is told from a file of the user's own
 FORCES, FORCE_PLOT, ANIMATION = "forces.csv", "forces.png", "animation.gif"
 ON_REQUEST = (FORCES, FORCE_PLOT, ANIMATION)
@@ -77,17 +79,50 @@ def write_run(
         return _write_run(run, Path(out_dir), new, twin, with_reference, forces)
 
 
-@contextlib.contextmanager
-def run_folder(out_dir: str | os.PathLike[str], scenario: Scenario) -> Iterator[Path]:
-    """A folder to write the files of a run into, which replace those of an earlier one at its end.
+def require_room(out: Path, scenario: Scenario, tables: int) -> None:
+    """Refuse a run whose tables would not fit where they go.
 
-    :func:`write_run` and :func:`animate_run` inside it write there, too. See
-    :func:`pymodel.runs.whole.replacing`.
+    Parameters
+    ----------
+    out
+        The folder; it is there.
+    scenario
+        What is run.
+    tables
+        How many are written: of the run, its twin, its reference.
 
     Raises
     ------
     InputError
-        If another process works there, or a file of the user's own would be replaced.
+        Naming how much it takes, and how much there is.
+    """
+    rows = scenario.steps // scenario.save + 1
+    of_joints, of_loops = 3 + scenario.nq + 2 * scenario.nv, 2
+    text = NUMBER * of_joints + (NUMBER if scenario.loops else ZERO) * of_loops
+    waiting = 8 * (1 + of_joints + of_loops) if rows >= columns.LONG else 0
+    free, (most, _) = shutil.disk_usage(out).free, resource.getrlimit(resource.RLIMIT_FSIZE)
+    need = rows * (text + waiting) * tables
+    if need > free or most != resource.RLIM_INFINITY and rows * text > most:
+        there = f"{free / GIGA:.3g} GB are free" if need > free else f"a file has {most / GIGA:.3g}"
+        reason = f"the tables of {rows} rows take about {need / GIGA:.3g} GB, {there}"
+        raise InputError(f"{out}: {reason}: keep fewer steps (time.save), or give another folder")
+
+
+@contextlib.contextmanager
+def run_folder(
+    out_dir: str | os.PathLike[str], scenario: Scenario, tables: int = 0
+) -> Iterator[Path]:
+    """A folder to write the files of a run into, which replace those of an earlier one at its end.
+
+    :func:`write_run` and :func:`animate_run` inside it write there, too. See
+    :func:`pymodel.runs.whole.replacing`. It is given how many ``tables`` there will be if that is
+    known before they are computed.
+
+    Raises
+    ------
+    InputError
+        If another process works there, a file of the user's own would be replaced, or the tables
+        do not fit.
     """
     out = Path(out_dir)
     copied = (SCENARIO,) if _is_copy(out) else ()
@@ -95,7 +130,9 @@ def run_folder(out_dir: str | os.PathLike[str], scenario: Scenario) -> Iterator[
         if not _is_free(out, scenario):
             reason = "is of no earlier run there, and would be replaced: move it away, or give"
             raise InputError(f"{out / SCENARIO}: {reason} another folder")
-        yield new
+        require_room(out, scenario, tables)
+        with columns.on_disk(new):
+            yield new
 
 
 def _is_free(out: Path, scenario: Scenario) -> bool:

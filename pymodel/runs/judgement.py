@@ -11,6 +11,7 @@ from pymodel.arith import scalars
 from pymodel.mechanism.moments import are_of_no_body
 from pymodel.mechanism.scenario import STRETCH, Scenario, inertia_matrix
 from pymodel.mechanism.units import ANGLE, coordinate_units
+from pymodel.runs.columns import blocks
 from pymodel.runs.recorder import CONDITION_WARNING, JOINT_WARNING, ORDINARY_JOINT
 from pymodel.runs.trajectory import Trajectory
 
@@ -117,8 +118,8 @@ def _of_coordinates(scenario: Scenario, trajectory: Trajectory, arithmetic: str)
         count = size.v if size.q == size.v else size.v - 3  # a quaternion, the last, is never large
         name = scenario.bodies[index].name
         own, rates = scenario.q_slices[index], scenario.v_slices[index]
-        largest = np.abs(trajectory.q[:, own]).max(axis=0)[:count]
-        moved = scenario.step * np.abs(trajectory.qd[:, rates]).max(axis=0)[:count]
+        largest = _largest(trajectory.q[:, own])[:count]
+        moved = scenario.step * _largest(trajectory.qd[:, rates])[:count]
         for unit, far, most in zip(units[own][:count], largest, moved, strict=True):
             spacing = 2.0 * scalars.parse(arithmetic).unit_roundoff * far
             if far >= FAR and spacing > ROUNDING_WARNING * most > 0.0:
@@ -130,12 +131,18 @@ def _of_coordinates(scenario: Scenario, trajectory: Trajectory, arithmetic: str)
                 )
 
 
+def _largest(columns: np.ndarray) -> np.ndarray:
+    """Largest magnitude of each column, (T, n) -> (n,)."""
+    return np.max([np.abs(columns[here]).max(axis=0) for here in blocks(len(columns))], axis=0)
+
+
 def _of_rounding(trajectory: Trajectory, arithmetic: str, twin: Trajectory) -> Iterator[str]:
     """Of a run that differs from its float64 twin by more than a share of its energy."""
     kinetic = twin.kinetic[: len(trajectory)]
-    rounding = np.abs(trajectory.kinetic - kinetic).max()
+    pairs = ((trajectory.kinetic[x], kinetic[x]) for x in blocks(len(trajectory)))
+    rounding = np.max([np.abs(own - exact).max() for own, exact in pairs])
     # Of a mechanism at rest all motion is rounding: below that of its potential energy it is none.
-    noise = scalars.parse(arithmetic).unit_roundoff * np.abs(twin.potential).max()
+    noise = scalars.parse(arithmetic).unit_roundoff * _largest(twin.potential[:, None])[0]
     energy = max(kinetic.max(), noise)
     if rounding > ROUNDING_WARNING * energy:
         yield (

@@ -41,6 +41,7 @@ PATH_COLOURS = (VERMILION, GREEN, PURPLE, "#56B4E9")  # that the bars have not
 JOINT_COLOURS = (BLUE, VERMILION, GREEN, PURPLE, "#E69F00", "#56B4E9", "#8C564B", "#999999")
 DASHES = ("-", (0, (4, 2)), (0, (1, 1.5)), (0, (6, 1.5, 1, 1.5)))
 DOTS = 24  # of a reference, along the diagonal of a panel
+MOST_DRAWN = 1 << 17  # rows; of a longer run evenly spaced ones, all of it being in its tables
 DPI = 150
 TITLE_COLUMNS, NAME_COLUMNS, TITLE_LINES = 50, 24, 3  # characters of what the user has named
 INSTANTS = 9  # postures drawn in the overview
@@ -129,6 +130,10 @@ def plot_run(
         If a file cannot be written.
     """
     out = Path(out_dir)
+    if len(trajectory) > MOST_DRAWN:
+        rows = np.unique(np.linspace(0, len(trajectory) - 1, MOST_DRAWN).astype(int))
+        reference, twin = (x and x.taken(rows) for x in (reference, twin))
+        trajectory = trajectory.taken(rows)
     curves = _curves(trajectory, reference, label, twin, twin_label)
     kinds = [kind for kind in KINDS if _drawn(kind, scenario)]
     paths = [out / f"{kind}.png" for kind in kinds]
@@ -445,7 +450,7 @@ def _conserved(
         for label, run, colour, dash, width in curves:
             change = quantity.change(run)
             axes.plot(run.t, change, color=colour, ls=dash, lw=0.6 * width, label=label)
-        scale = f"{quantity.scale(curves[0][1]):.3g} {quantity.unit}"
+        scale = f"{quantity.size(curves[0][1]):.3g} {quantity.unit}"
         about = f"{quantity.name} ({quantity.scale_name} up to {scale})"
         axes.set_title(literal(about))
         axes.set_ylabel(f"change [{quantity.unit}]")

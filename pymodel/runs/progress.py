@@ -25,6 +25,8 @@ def progress(
 ) -> Iterator[Callable[..., None]]:
     """A progress callback `update(done, total)` for the time of a run.
 
+    A third argument names what is counted instead of ``unit``, as what goes on before.
+
     A bar on a terminal; elsewhere a plain line every few seconds, none for short runs.
 
     Parameters
@@ -42,6 +44,7 @@ def progress(
     """
     console = console or Console(file=sys.stderr)
     last = start = time.monotonic()
+    what = unit  # is counted now
     first: int | None = None  # done when it began: what an earlier command has left
     if not console.is_terminal:
         text = f"{description}: {before}"
@@ -51,16 +54,16 @@ def progress(
         elif before:
             _print(console, text)
 
-        def line(done: int, total: int) -> None:
-            nonlocal first, last, start
+        def line(done: int, total: int, counted: str = unit) -> None:
+            nonlocal first, last, start, what
             timer.cancel()
             now = time.monotonic()
-            if first is None:
-                first, start = done, now
+            if first is None or counted != what:
+                first, start, what = done, now, counted
             if now - last >= LINE_INTERVAL:
                 last = now
                 left = _left(now - start, done - first, total - done)
-                _print(console, f"{description}: {done} of {total} {unit}{left}")
+                _print(console, f"{description}: {done} of {total} {counted}{left}")
 
         try:
             yield line
@@ -76,12 +79,12 @@ def progress(
     with Progress(*columns, console=console, transient=True) as bars:
         task = bars.add_task(description, total=None, state=before)
 
-        def bar(done: int, total: int) -> None:
+        def bar(done: int, total: int, counted: str = unit) -> None:
             nonlocal last
             now = time.monotonic()
             if now - last >= BAR_INTERVAL or done == total:
                 last = now
-                state = f"{done} of {total} {unit}"
+                state = f"{done} of {total} {counted}"
                 bars.update(task, completed=done, total=total, state=state)
 
         yield bar

@@ -20,6 +20,7 @@ from pymodel.arith.scalars import BitExact, Float64
 from pymodel.arith.sincos import MAX_EXPONENT
 from pymodel.mechanism import formula, kinematics
 from pymodel.mechanism.scenario import FREE, GROUND, REVOLUTE, Scenario
+from pymodel.runs import columns
 from pymodel.runs.input_error import InputError
 from pymodel.runs.trajectory import Trajectory
 
@@ -86,8 +87,10 @@ class Recorder:
         self.scenario = scenario
         self.arithmetic = arithmetic
         self.step = 0  # the one being computed
-        # Of the kept steps, one or many at once: numbers, q, qd, p.
-        self.rows: list[tuple[Any, ...]] = []
+        # Of the kept steps: numbers, q, qd, p; rows of them that are there; those after them.
+        self._columns: tuple[np.ndarray, ...] = ()
+        self._stored = 0
+        self._last: list[tuple[Any, ...]] = []
         self.condition: float | None = None  # largest condition number of eta (43) so far
         self.condition_step = 0  # of that one
         self.limited = limit is not None  # by the caller, and not by the arithmetic
@@ -216,7 +219,9 @@ class Recorder:
             self._check_condition(self.check(*eta))
         self._watch_springs([self.step], row[:1])
         if self.step % self.scenario.save == 0:
-            self.rows.append(([self.step], *([vector] for vector in row)))
+            self._last.append((self.step, *row))
+            if len(self._last) >= STEPS_AT_ONCE:
+                self._store()
 
     def extend(self, q: np.ndarray, qd: np.ndarray, p: np.ndarray) -> None:
         """Record steps that are known to be finite, from the present one on: (T, nq), (T, nv)."""
@@ -225,13 +230,40 @@ class Recorder:
         kept = slice(-self.step % save, None, save)
         self._watch_springs(numbers, q)
         if len(numbers[kept]):
-            self.rows.append(tuple(column[kept].copy() for column in (numbers, q, qd, p)))
+            self._add(*(column[kept] for column in (numbers, q, qd, p)))
         self.step += len(q)
 
     def keep_all(self, numbers: np.ndarray, q: np.ndarray, qd: np.ndarray, p: np.ndarray) -> None:
         """Record steps to keep that are known to be finite: their numbers (T,), and (T, n) each."""
         self._watch_springs(numbers, q)
-        self.rows.append((numbers, q, qd, p))
+        self._add(numbers, q, qd, p)
+
+    @property
+    def rows(self) -> int:
+        """Number of rows that are kept so far."""
+        return self._stored + len(self._last)
+
+    def _store(self) -> None:
+        """Put the last rows where the others are."""
+        if self._last:
+            last, self._last = self._last, []
+            self._add(*(np.array(part, dtype=float) for part in zip(*last, strict=True)))
+
+    def _add(self, numbers: np.ndarray, q: np.ndarray, qd: np.ndarray, p: np.ndarray) -> None:
+        """Add rows behind the others."""
+        self._store()
+        rows = self._stored + len(numbers)
+        if not self._columns or rows > len(self._columns[0]):
+            sizes = (), (self.scenario.nq,), (self.scenario.nv,), (self.scenario.nv,)
+            room = max(rows, self.scenario.steps // self.scenario.save + 1)
+            larger = tuple(columns.empty(room, *size) for size in sizes)
+            for new, old in zip(larger, self._columns, strict=False):
+                new[: self._stored] = old[: self._stored]
+            self._columns = larger
+        for column, new in zip(self._columns, (numbers, q, qd, p), strict=True):
+            column[self._stored : rows] = new
+        self._stored = rows
+        columns.release()
 
     def _watch_springs(
         self, numbers: Sequence[int] | np.ndarray, q: Sequence[Any] | np.ndarray
@@ -302,18 +334,18 @@ class Recorder:
     def trajectory(self) -> Trajectory:
         """The :class:`Trajectory` of all rows kept so far; energies and loop errors in float64."""
         self._look_at_springs()
-        columns = zip(*self.rows, strict=True)
-        steps, q, qd, p = (np.concatenate(parts, dtype=float) for parts in columns)
-        trajectory = Trajectory(
-            t=steps * self.scenario.step,
-            q=q,
-            qd=qd,
-            p=p,
-            kinetic=kinematics.kinetic_energy(self.scenario, q, qd),
-            potential=kinematics.potential_energy(self.scenario, q),
-            loop_position=kinematics.loop_position(self.scenario, q),
-            loop_velocity=kinematics.loop_velocity(self.scenario, q, qd),
-        )
+        self._store()
+        scenario, rows = self.scenario, self._stored
+        steps, q, qd, p = (column[:rows] for column in self._columns)
+        t, kinetic, potential, position, velocity = (columns.empty(rows) for _ in range(5))
+        for here in columns.blocks(rows):
+            state = scenario, q[here], qd[here]
+            t[here] = steps[here] * scenario.step
+            kinetic[here] = kinematics.kinetic_energy(*state)
+            potential[here] = kinematics.potential_energy(*state[:2])
+            position[here] = kinematics.loop_position(*state[:2])
+            velocity[here] = kinematics.loop_velocity(*state)
+        trajectory = Trajectory(t, q, qd, p, kinetic, potential, position, velocity)
         trajectory.flags = self.arithmetic.flags
         if self.condition is not None:
             trajectory.condition = self.condition

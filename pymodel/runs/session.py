@@ -79,7 +79,8 @@ def run_model(
     if target == NATIVE or _name(arithmetic) != "float64":
         scenario.require_fixed_steps()
     algorithm_options(shape, base, rebase, dashes="--")
-    with run_folder(out, scenario):
+    tables = 1 + (_name(arithmetic) != "float64") + with_reference
+    with run_folder(out, scenario, tables):
         run = simulated(scenario, arithmetic, shape, base, rebase, target)
         return finish(run, out, with_reference=with_reference, forces=forces)
 

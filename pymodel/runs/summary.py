@@ -19,6 +19,7 @@ from pymodel.arith.fp import FLAG_NAMES
 from pymodel.mechanism.scenario import TOLERANCE, Scenario
 from pymodel.mechanism.units import coordinate_units, momentum_units, velocity_units
 from pymodel.runs import lagrangian
+from pymodel.runs.columns import blocks
 from pymodel.runs.conserved import ENERGY, conserved, has_dampers
 from pymodel.runs.finished import FinishedRun, HardwareResult
 from pymodel.runs.input_error import InputError
@@ -151,7 +152,9 @@ def summarise(
     own_twin = trajectory if twin is None and run.arithmetic == "float64" else twin
     versions = {"python": platform.python_version(), "numpy": np.__version__}
     versions["scipy"] = scipy.__version__
-    energy = trajectory.kinetic + trajectory.potential
+    start = trajectory.kinetic[0] + trajectory.potential[0]
+    energies = (part.kinetic + part.potential for part in trajectory.parts())
+    energy_change = float(np.max([np.abs(energy - start).max() for energy in energies]))
     compared = compared_units(run.scenario)
     if run.options.get("rebase") and run.scenario.loops:
         # Re-basing gives the same motion other momenta, which those of the reference are not.
@@ -170,7 +173,7 @@ def summarise(
         "versions": versions | dict(run.hardware.versions if run.hardware else {}),
         **_of_adaptive(run),
         "conservative": is_conservative(run.scenario),
-        "energy_change_max_J": float(np.abs(energy - energy[0]).max()),
+        "energy_change_max_J": energy_change,
         "conserved_change_max": {
             quantity.name: {"max": np.abs(quantity.change(trajectory)).max(), "unit": quantity.unit}
             for quantity in conserved(run.scenario)
@@ -234,7 +237,8 @@ def _finite(condition: float | None) -> float | None:
 def _worst_kinetic(run: Trajectory | None, other: Trajectory | None) -> float | None:
     if run is None or other is None:
         return None
-    return float(np.abs(run.kinetic[: len(other)] - other.kinetic).max())
+    found = [np.abs(run.kinetic[x] - other.kinetic[x]).max() for x in blocks(len(other))]
+    return float(np.max(found))
 
 
 def write_summary(path: str | os.PathLike[str], summary: Mapping[str, Any]) -> None:

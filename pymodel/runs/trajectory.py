@@ -11,9 +11,9 @@ from __future__ import annotations
 import csv
 import os
 import re
-from collections.abc import Callable, Mapping
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,10 +21,12 @@ import numpy as np
 from pymodel.arith.errors import Error
 from pymodel.arith.numbers import numbers
 from pymodel.mechanism.scenario import Scenario
+from pymodel.runs.columns import blocks, release
 from pymodel.runs.input_error import InputError, require, require_path, require_whole
 from pymodel.runs.whole import whole_file
 
 JOINT_COLUMNS = ("q", "qd", "p")
+WRITTEN = 1 << 12  # rows that are written together
 SCALAR_COLUMNS = ("kinetic", "potential", "loop_position", "loop_velocity")
 
 
@@ -131,8 +133,26 @@ class Trajectory:
 
         A run that explodes ends with finite angles whose energies are beyond float64.
         """
-        finite = np.all([np.isfinite(column) for column in self.columns().values()], axis=0)
-        return self if finite.all() else self.first(int(finite.argmin()))
+        for here in blocks(len(self)):
+            columns = self.columns().values()
+            finite = np.all([np.isfinite(column[here]) for column in columns], axis=0)
+            if not finite.all():
+                return self.first(here.start + int(finite.argmin()))
+        return self
+
+    def parts(self) -> Iterator[Trajectory]:
+        """Its rows in parts, so that what is computed of each needs little memory."""
+        names = ("t", *JOINT_COLUMNS, *SCALAR_COLUMNS)
+        for here in blocks(len(self)):
+            yield replace(self, **{name: getattr(self, name)[here] for name in names})
+
+    def taken(self, rows: np.ndarray) -> Trajectory:
+        """Some rows of it, as far as it has them."""
+        rows, found = rows[rows < len(self)], {}
+        for name in ("t", *JOINT_COLUMNS, *SCALAR_COLUMNS):
+            found[name] = getattr(self, name)[rows]
+            release()
+        return replace(self, **found)
 
     def columns(self) -> dict[str, np.ndarray]:
         """The columns of the table by name, in their order, each of shape (T,)."""
@@ -210,11 +230,12 @@ def write_csv(path: str | os.PathLike[str], trajectory: Trajectory) -> None:
 def write_columns(path: str | os.PathLike[str], columns: Mapping[str, np.ndarray]) -> None:
     """Write a table of float64 columns (T,) by their names; an OSError if that fails."""
     require_path("path", path)
-    # tolist() gives Python floats, whose repr is the bare number.
-    rows = zip(*(column.tolist() for column in columns.values()), strict=True)
     with whole_file(path) as beside, open(beside, "w", encoding="ascii", newline="") as file:
         file.write(",".join(columns) + "\n")
-        file.writelines(",".join(map(repr, row)) + "\n" for row in rows)
+        for some in blocks(max(map(len, columns.values()), default=0), WRITTEN):
+            # tolist() gives Python floats, whose repr is the bare number.
+            rows = zip(*(column[some].tolist() for column in columns.values()), strict=True)
+            file.writelines(",".join(map(repr, row)) + "\n" for row in rows)
 
 
 def read_csv(path: str | os.PathLike[str]) -> Trajectory:
@@ -283,26 +304,33 @@ def read_columns(
         If the path is none.
     """
     require_path("path", path)
+    values, number = array("d"), 1
     try:
-        text = Path(path).read_text(encoding="ascii")
+        with open(path, encoding="ascii", errors="surrogateescape", newline="") as file:
+            lines = csv.reader(_whole_lines(file, path))
+            header = next(lines, [])
+            if header != names(header):
+                raise TrajectoryError(f"{path}: line 1: not the header of {what}")
+            for number, row in enumerate(lines, start=2):
+                if len(row) != len(header):
+                    said = f"{len(row)} values for {len(header)} columns"
+                    raise TrajectoryError(f"{path}: line {number}: {said}")
+                values.extend([float(item) for item in row])
     except OSError as error:
         raise TrajectoryError(f"{path}: cannot read: {error.strerror or error}") from None
-    except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        raise TrajectoryError(f"{path}: line {line}: not ASCII text") from None
-    lines = csv.reader(text.splitlines())
-    header = next(lines, [])
-    if header != names(header):
-        raise TrajectoryError(f"{path}: line 1: not the header of {what}")
-    values = []
-    for number, row in enumerate(lines, start=2):
-        if len(row) != len(header):
-            raise TrajectoryError(
-                f"{path}: line {number}: {len(row)} values for {len(header)} columns"
-            )
-        try:
-            values.append([float(item) for item in row])
-        except ValueError as error:
-            raise TrajectoryError(f"{path}: line {number}: {error}") from None
-    table = np.array(values).reshape(len(values), len(header))
-    return dict(zip(header, table.T.copy(), strict=True))
+    except ValueError as error:
+        if isinstance(error, TrajectoryError):
+            raise
+        raise TrajectoryError(f"{path}: line {number}: {error}") from None
+    table = np.frombuffer(values).reshape(-1, len(header)).copy()
+    return dict(zip(header, table.T, strict=True))
+
+
+def _whole_lines(file: Iterable[str], path: str | os.PathLike[str]) -> Iterator[str]:
+    """The lines of a table; a TrajectoryError for one that was cut, or is not ASCII."""
+    for number, line in enumerate(file, start=1):
+        if not line.isascii():
+            raise TrajectoryError(f"{path}: line {number}: not ASCII text")
+        if not line.endswith("\n"):
+            raise TrajectoryError(f"{path}: line {number}: has no end: the file was cut")
+        yield line

@@ -3,6 +3,9 @@
 import numpy as np
 import pytest
 
+from pymodel.algorithms.rigid_body.functions import FUNCTIONS
+from pymodel.arith.errors import InputError
+from pymodel.compile import graph, robot_kernels
 from pymodel.compile.robot_kernels import cheapest, count, recorded
 from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.urdf import load
@@ -64,3 +67,43 @@ def test_other_masses_leave_the_program():
     assert one.graph.nodes == other.graph.nodes
     assert one.parameters != other.parameters
     assert one.parameters.keys() == other.parameters.keys()
+
+
+@pytest.mark.parametrize("function", ["FD", "ID", "Minv"])
+def test_operations_of_a_long_chain_are_estimated(monkeypatch, tmp_path, function):
+    robot = load(chain(tmp_path, 40))
+    monkeypatch.setattr(robot_kernels, "FEW", 33)
+    for method in FUNCTIONS[function].methods:
+        expected = robot_kernels.estimated(robot, function, method)
+        told = []
+        monkeypatch.setattr(graph, "WATCHED", 1000)
+        with robot_kernels.watched(lambda done, all_, told=told: told.append((done, all_))):
+            found = len(recorded(robot, function, method).graph.nodes)
+        assert expected == pytest.approx(found, rel=0.02)
+        assert [done for done, _ in told] == list(range(1000, found + 1, 1000))
+        assert all(all_ == max(done, expected) for done, all_ in told)
+    cheapest = robot_kernels.cheapest(robot, function)
+    fewest = min(robot_kernels.estimated(robot, function, x) for x in FUNCTIONS[function].methods)
+    fresh = load(tmp_path / "chain.urdf")
+    monkeypatch.setattr(robot_kernels, "MOST", fewest + 1)
+    assert robot_kernels.cheapest(fresh, function) == cheapest
+    monkeypatch.setattr(robot_kernels, "MOST", fewest - 1)
+    for refuses in (recorded, robot_kernels.require_recordable):
+        with pytest.raises(InputError) as caught:
+            refuses(load(tmp_path / "chain.urdf"), function)
+    assert str(caught.value).startswith(f"{function} of chain: about {fewest:.2g} operations, at ")
+
+
+def chain(folder, links):
+    """A chain of equal links whose axes alternate."""
+    inertial = "<inertial><origin xyz='0.1 0 0.05'/><mass value='1'/><inertia ixx='0.1' ixy='0.01' "
+    inertial += "ixz='0' iyy='0.1' iyz='0' izz='0.1'/></inertial>"
+    parts = [
+        f"<link name='l{k}'>{inertial}</link><joint name='j{k}' type='revolute'>"
+        f"<parent link='l{k - 1}'/><child link='l{k}'/><origin xyz='0.1 0.02 0.2' rpy='0.3 0 0'/>"
+        f"<axis xyz='{'1 0 0' if k % 2 else '0 0 1'}'/></joint>"
+        for k in range(1, links + 1)
+    ]
+    path = folder / "chain.urdf"
+    path.write_text(f"<robot name='chain'><link name='l0'/>{''.join(parts)}</robot>")
+    return path

@@ -4,13 +4,14 @@ import dataclasses
 import io
 import json
 import struct
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from rich.console import Console
 
 from pymodel.mechanism.scenario_file import load
-from pymodel.runs import files, lagrangian, pictures, plots
+from pymodel.runs import files, lagrangian, pictures, plots, session
 from pymodel.runs.finished import FinishedRun, HardwareResult
 from pymodel.runs.input_error import InputError
 from pymodel.runs.simulate import simulate
@@ -332,3 +333,26 @@ def test_the_table_shows_millijoules(tmp_path, scenario, exact):
         if "(run - " in line and "energy" in line or "rounding" in line
     ]
     assert len(lines) == 2 and all("9.125" in line and "mJ" in line for line in lines)
+
+
+@pytest.mark.parametrize("where", ["disk", "file"])
+def test_what_does_not_fit_is_refused_before_it_starts(tmp_path, monkeypatch, where, capsys):
+    """By the size that its tables turn out to have."""
+    scenario = load(SCENARIOS / "double_pendulum.toml", 2000)
+    session.run_model(scenario, "float32", tmp_path / "a")
+    sizes = [(tmp_path / "a" / name).stat().st_size for name in files.TABLES[:3]]
+
+    def run(room):
+        there = (sum(sizes), max(sizes)) if where == "disk" else (10**12, max(sizes))
+        free, most = (round(room * size) for size in there)
+        usage = SimpleNamespace(free=free if where == "disk" else 10**12)
+        monkeypatch.setattr(files.shutil, "disk_usage", lambda path: usage)
+        limit = (most if where == "file" else files.resource.RLIM_INFINITY, 0)
+        monkeypatch.setattr(files.resource, "getrlimit", lambda kind: limit)
+        return session.run_model(scenario, "float32", tmp_path / "b")
+
+    monkeypatch.setattr(session, "simulated", lambda *_: pytest.fail("it starts"))
+    with pytest.raises(InputError, match="b: the tables of 2001 rows take about .* GB, .*: keep f"):
+        run(0.85)
+    monkeypatch.undo()
+    assert run(1.15)[1] == session.DONE
