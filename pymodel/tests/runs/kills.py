@@ -1,9 +1,9 @@
 """Commands that are killed at random times, on a disk that is full now and then: what they leave.
 
-Each attempt starts a run, a call or a sweep where an earlier attempt has left its files, and kills
-it (SIGKILL) at a time that is drawn. In a fifth of them files cannot grow beyond a size that is
-drawn, too. Then every file that a later command would take for a whole one must be whole: that of
-one run, old or new, not of both.
+Each attempt starts a run, calls, a sweep or a regression where an earlier attempt has left its
+files, and kills it (SIGKILL) at a time that is drawn. In a fifth of them files cannot grow beyond a
+size that is drawn, too. Then every file that a later command would take for a whole one must be
+whole: that of one variant of the command, not of both.
 
     .venv/bin/python -m pymodel.tests.runs.kills --count 200 --seed 1
 """
@@ -11,14 +11,17 @@ one run, old or new, not of both.
 from __future__ import annotations
 
 import argparse
-import contextlib
+import json
+import os
 import random
+import re
 import resource
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
+import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,6 +31,7 @@ from pymodel.runs import files, robot_calls
 from pymodel.runs.sweep_files import read_table
 from pymodel.runs.trajectory import TrajectoryError
 from pymodel.tests.places import ROOT, SCENARIOS
+from pymodel.tests.processes import session_members
 from pymodel.tests.robots import ROBOTS
 
 FULL = 0.2  # share of the attempts whose disk is full
@@ -43,25 +47,46 @@ class Kind:
     ----------
     folder
         Where it writes.
+
+    Attributes
+    ----------
+    whole
+        What each variant leaves.
+    seconds
+        That a variant takes at most.
+    largest
+        Size of the largest file that one writes, bytes.
     """
 
     name = ""
+    keeps_old = True  # until the new one takes its place
+    goes_on = False  # where it was killed, with the same variant
+    said_of_full_disk = r"File too large|a file has"
+    refused = (2,)  # exit statuses where the disk is full
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.folder.mkdir()
+        self.environment = os.environ | {"PYTHONPATH": str(ROOT)}
         self.whole: list[object] = []
         self.seconds, self.largest = 0.0, 0
         for variant in (0, 1):
             start = time.monotonic()
-            subprocess.run(self.words(variant), cwd=ROOT, check=True, capture_output=True)
+            self.done(variant)
             self.seconds = max(self.seconds, time.monotonic() - start)
             self.whole.append(self.found())
             sizes = [path.stat().st_size for path in folder.rglob("*") if path.is_file()]
             self.largest = max(self.largest, *sizes)
             self.clear()
+        assert None not in self.whole and self.whole[0] != self.whole[1], self.name
 
-    def clear(self) -> None:
+    def done(self, variant: int) -> None:
+        """Run the command, undisturbed."""
+        subprocess.run(
+            self.words(variant), cwd=ROOT, env=self.environment, check=True, capture_output=True
+        )
+
+    def clear(self, killed: bool = False) -> None:
         """Remove what would keep the other variant out."""
 
     def words(self, variant: int) -> list[str]:
@@ -82,11 +107,12 @@ class Run(Kind):
     """Files of a run; they are compared without what they say of the machine."""
 
     name = "run"
+    keeps_old = False  # where it is killed as files are renamed the next command completes them
 
     def words(self, variant: int) -> list[str]:
         """The command."""
         steps = ("60", "90")[variant]
-        return pymodel("simulate", PENDULUM, "--steps", steps, "--forces", "--out", self.folder)
+        return pymodel("run", PENDULUM, "--steps", steps, "--forces", "--out", self.folder)
 
     def found(self) -> object:
         """What a later command would take for whole."""
@@ -103,9 +129,10 @@ class Run(Kind):
 
 
 class Call(Kind):
-    """The table of calls."""
+    """The table of calls, and the cache of native code that they run as."""
 
     name = "call"
+    said_of_full_disk = r"File too large|file size|a file has"
 
     def __init__(self, folder: Path) -> None:
         self.inputs = [folder.with_name(f"in{k}.csv") for k in (0, 1)]
@@ -117,19 +144,26 @@ class Call(Kind):
 
     def words(self, variant: int) -> list[str]:
         """The command."""
+        self.environment["PYMODEL_CACHE"] = str(self.folder / "cache")
         given, out = self.inputs[variant], self.folder / "out.csv"
-        return pymodel("call", "ID", ARM, "--inputs", given, "--out", out)
+        return pymodel("call", "ID", ARM, "--inputs", given, "--out", out, "--target", "native")
 
     def found(self) -> object:
         """What a later command would take for whole."""
         path = self.folder / "out.csv"
         return path.read_bytes() if path.exists() else None
 
+    def clear(self, killed: bool = False) -> None:
+        """Build again, unless there is what a kill has left."""
+        if not killed:
+            shutil.rmtree(self.folder / "cache", ignore_errors=True)
+
 
 class Sweep(Kind):
     """A sweep's table, its description, and the rows that it has so far."""
 
     name = "sweep"
+    goes_on = True
 
     def words(self, variant: int) -> list[str]:
         """The command."""
@@ -145,61 +179,102 @@ class Sweep(Kind):
         assert len(read_table(path)["index"]) == 60
         return path.read_bytes(), path.with_name("a.csv.json").read_bytes()
 
-    def clear(self) -> None:
+    def clear(self, killed: bool = False) -> None:
         """A sweep goes on until its table is there; the next one begins."""
         if (self.folder / "a.csv").exists():
             shutil.rmtree(self.folder)
             self.folder.mkdir()
 
 
+#: A regression whose files are all in a folder: verdicts, builds, what a unit leaves.
+REGRESS = """
+import sys
+from pathlib import Path
+from pymodel.hardware import simulation
+from scripts.dev.regress import command, regression
+from scripts.kernel import simulations
+folder = Path(sys.argv[1])
+command.FOLDER = regression.FOLDER = simulations.FOLDER = folder
+command.JUNIT, command.COVERED = folder / "junit.xml", folder / "coverage.json"
+simulation.BUILD = folder / "build"
+if __name__ == "__main__":  # workers import it, too
+    sys.exit(command.main(sys.argv[2:]))
+"""
+
+
+class Regress(Kind):
+    """Verdicts of a regression, and what it reports of them."""
+
+    name = "regress"
+    keeps_old, goes_on = False, True
+    refused = (1, 2)  # units fail, too
+    said_of_full_disk = ""
+
+    def __init__(self, folder: Path) -> None:
+        self.program = folder.with_name("regression.py")
+        self.program.write_text(REGRESS)
+        super().__init__(folder)
+
+    def words(self, variant: int) -> list[str]:
+        """The command."""
+        words = ["fp_recip_stream", "--sim", "icarus", "--workers", "1", "--seed", str(variant + 1)]
+        return [sys.executable, str(self.program), str(self.folder), *words]
+
+    def found(self) -> object:
+        """What a later command would take for whole."""
+        journal = self.folder / "fp_recip_stream" / "journal.jsonl"
+        for line in journal.read_text().split("\n")[:-1] if journal.exists() else []:
+            row = json.loads(line) if line.endswith("}") else {"result": "pass"}
+            assert row["result"] == "pass", f"a verdict of a full disk: {row}"
+        for name in ("coverage.json", "junit.xml"):
+            if not (self.folder / name).exists():
+                return None
+        covered = json.loads((self.folder / "coverage.json").read_text())
+        cases = ET.parse(self.folder / "junit.xml").iter("testcase")
+        tests = [(x.get("classname"), x.get("name"), x.find("failure") is None) for x in cases]
+        return (covered, tests) if all(passed for *_, passed in tests) else None
+
+    def clear(self, killed: bool = False) -> None:
+        """Begin again where all units of a variant have a verdict."""
+        if self.found() in self.whole:
+            shutil.rmtree(self.folder)
+            self.folder.mkdir()
+
+
 def attempt(kind: Kind, variant: int, rng: random.Random) -> str:
     """Kill a command; how it ended."""
-    limit = rng.randrange(kind.largest) if rng.random() < FULL else resource.RLIM_INFINITY
+    full = rng.random() < FULL
+    limit = rng.randrange(kind.largest) if full else resource.RLIM_INFINITY
     after = rng.uniform(0.0, 1.1 * kind.seconds)
-
-    def full() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-
     process = subprocess.Popen(
         kind.words(variant),
         cwd=ROOT,
+        env=kind.environment,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
-        preexec_fn=full,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
         start_new_session=True,
     )
     try:
         _, said = process.communicate(timeout=after)
         ended = "done" if process.returncode == 0 else "refused"
-        assert "Traceback" not in said and process.returncode in (0, 2), said
+        assert "Traceback" not in said, said
         if ended == "refused":
-            assert limit != resource.RLIM_INFINITY, said
-            assert "File too large" in said or "a file has" in said, said
+            assert full and process.returncode in kind.refused, said
+            assert re.search(kind.said_of_full_disk, said), said
     except subprocess.TimeoutExpired:
         process.kill()
         process.communicate()
         ended = "killed"
     until = time.monotonic() + END_S
-    while members(process.pid):
+    while session_members(process.pid):
         assert time.monotonic() < until, "workers outlive their command"
         time.sleep(0.05)
-    return ended if limit == resource.RLIM_INFINITY else f"{ended}, full disk"
+    return f"{ended}, full disk" if full else ended
 
 
-def members(session: int) -> list[str]:
-    """Processes of a session that still run."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):
-            name, _, rest = path.read_text().rpartition(")")
-            state, _, _, own = rest.split()[:4]
-            if state != "Z" and int(own) == session:
-                found.append(name)
-    return found
-
-
-def campaign(count: int, seed: int, kinds: Sequence[type[Kind]] = (Run, Call, Sweep)) -> Counter:
+def campaign(count: int, seed: int, kinds: Sequence[type[Kind]]) -> Counter[str]:
     """Kill so many commands; how they ended, by kind.
 
     Raises
@@ -218,15 +293,19 @@ def campaign(count: int, seed: int, kinds: Sequence[type[Kind]] = (Run, Call, Sw
             ends[f"{kind.name}: {ended}"] += 1
             found = kind.found()
             assert found in (None, *kind.whole), f"{kind.name}: {ended}: not whole"
-            assert found is not None or before is None or kind.name == "run", "the old one is gone"
-            if kind.name != "sweep" or found is not None:
-                variants[kind.name] = 1 - variant
-            kind.clear()
+            assert found is not None or before is None or not kind.keeps_old, "the old one is gone"
+            if kind.goes_on and found is None:
+                continue
+            variants[kind.name] = 1 - variant
+            kind.clear("done" not in ended)
         for kind in all_:  # whatever is left, the next command does its work
             variant = variants[kind.name]
-            subprocess.run(kind.words(variant), cwd=ROOT, check=True, capture_output=True)
+            kind.done(variant)
             assert kind.found() == kind.whole[variant], f"{kind.name}: the next is not whole"
     return ends
+
+
+KINDS = {kind.name: kind for kind in (Run, Call, Sweep, Regress)}
 
 
 def main() -> None:
@@ -234,8 +313,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--kinds", nargs="*", choices=KINDS, default=list(KINDS))
     options = parser.parse_args()
-    for ended, number in sorted(campaign(options.count, options.seed).items()):
+    kinds = [KINDS[name] for name in options.kinds]
+    for ended, number in sorted(campaign(options.count, options.seed, kinds).items()):
         print(f"{number:4d} {ended}")
     print("every file that a later command would take for a whole one is whole")
 

@@ -14,10 +14,10 @@ import pytest
 from pymodel.app.table import COMMANDS
 from pymodel.hardware.on_bus import name_of
 from pymodel.hardware.simulators import UNFINISHED
+from pymodel.tests.processes import NEEDED, session_members
 from scripts.dev import make_front as front
 from scripts.kernel.places import BUILD, ROOT
 from scripts.tests import outer_make
-from scripts.tests.processes import NEEDED, session_members
 
 pytestmark = pytest.mark.rtl_of()
 

@@ -11,13 +11,13 @@ from types import SimpleNamespace
 
 import pytest
 
+from pymodel.tests import processes
 from scripts.evidence.faults import campaign as campaigns
 from scripts.evidence.faults import document, run
 from scripts.evidence.faults.campaign import Campaign, FaultsError, counts, is_bad
 from scripts.evidence.faults.units import UNITS
 from scripts.kernel.measured_rtl import rtl_digest
 from scripts.kernel.places import ROOT
-from scripts.tests import processes
 from tb.faults.registers import BUS, MEMORY, Register, names_of
 from tb.faults.verdicts import CRASH, DETECTED, HANG, MASKED, SILENT, STOPPED, Place
 

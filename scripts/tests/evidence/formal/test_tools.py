@@ -9,11 +9,11 @@ import time
 import pytest
 
 from pymodel.app.start import INTERRUPTED
+from pymodel.tests.processes import NEEDED, session_members
 from scripts.evidence.formal import command, plants, sby
 from scripts.evidence.formal.proofs import proof_named
 from scripts.kernel.places import ROOT
 from scripts.kernel.tools import YOSYS
-from scripts.tests.processes import NEEDED, session_members
 
 PROOF = "axil_slave_formal-axil_slave-SETUP0"
 COMMAND = (
