@@ -132,6 +132,20 @@ class Registers:
         if bits.strip("01"):
             raise AnswerError(access, name, f"unknown bits, {bits}")
 
+    def answered(self, name: str, access: str, response: Any) -> Any:
+        """The response of cocotbext-axi's master to an access that has ended.
+
+        Raises
+        ------
+        AnswerError
+            If an answer of such an access had unknown bits since the last time, or there is none:
+            the reset pin has ended the access.
+        """
+        self.check_passed(name, access)
+        if response is None:
+            raise AnswerError(access, name, "no response: rst_ni fell")
+        return response
+
     def check_passed(self, name: str, access: str) -> None:
         """Raise AnswerError if an answer of such an access had unknown bits since the last time."""
         unknown, self._unknown[access] = self._unknown[access], ""
@@ -147,13 +161,12 @@ class Registers:
         HangError
             If the response does not come.
         AnswerError
-            If it has unknown bits.
+            As :meth:`answered`.
         """
         write = self.master.write(address, data)
         what = self.waiting("write", self.name(address))
         response = await within(limit_of(len(data)), write, what)
-        self.check_passed(self.name(address), "write")
-        return okay(response.resp)
+        return okay(self.answered(self.name(address), "write", response).resp)
 
     async def write_no_byte(self, name: str) -> bool:
         """Write all ones to a register and strobe none of them; True if the response was OKAY.
@@ -184,12 +197,12 @@ class Registers:
         HangError
             If the response does not come.
         AnswerError
-            If it has unknown bits.
+            As :meth:`answered`.
         """
         read = self.master.read(address, length)
         what = self.waiting("read", self.name(address))
-        response = await within(limit_of(length), read, what)
-        self.check_passed(self.name(address), "read")
+        found = await within(limit_of(length), read, what)
+        response = self.answered(self.name(address), "read", found)
         return response.data, okay(response.resp)
 
     def begin(self, operations: Iterable[int]) -> list[Any]:
@@ -218,8 +231,7 @@ class Registers:
         limit = limit_of(self.map[name].words * WORD_BYTES)
         for write in pending:
             await within(limit, write.wait(), what)
-            self.check_passed(name, "write")
-            if not okay(write.data.resp):
+            if not okay(self.answered(name, "write", write.data).resp):
                 raise AnswerError("write", name, REFUSED)
 
     async def answers(self, name: str, pending: Sequence[Any]) -> list[int | None]:
@@ -228,9 +240,9 @@ class Registers:
         words = []
         for read in pending:
             await within(limit_of(WORD_BYTES), read.wait(), what)
-            self.check_passed(name, "read")
-            word = int.from_bytes(read.data.data, "little")
-            words.append(word if okay(read.data.resp) else None)
+            response = self.answered(name, "read", read.data)
+            word = int.from_bytes(response.data, "little")
+            words.append(word if okay(response.resp) else None)
         return words
 
     def batch(self) -> Batch:

@@ -239,8 +239,8 @@ class Scoreboard:
         self.failures[lines[0]] = {
             "ns": ns,
             "signal": signal,
-            "got": " = ".join(dict.fromkeys(_readings(got, fmt)[:2])),
-            "expected": " = ".join(_readings(want, fmt)[:2]),
+            "got": reading(got, fmt),
+            "expected": reading(want, fmt),
             "float": fmt is not None,
             "bits": bits,
             "details": [f"{label}: {text}" for label, text in details],
@@ -255,6 +255,11 @@ class Scoreboard:
         details = [*details, ("seen as", seen_as)] if seen_as else details
         lines += [f"  {label:<10}{text}" for label, text in (*details, ("rerun", self.rerun))]
         return "\n".join(lines)
+
+
+def reading(bits: int | None, fmt: Format | None = None) -> str:
+    """A value in a line: hexadecimal, and decimal, of a float that of the real number."""
+    return " = ".join(dict.fromkeys(_readings(bits, fmt)[:2]))
 
 
 def _readings(bits: int | None, fmt: Format | None) -> list[str]:

@@ -15,6 +15,7 @@ with warnings.catch_warnings():
 
 from pymodel.hardware.on_bus import PAUSES
 from pymodel.hardware.programmable import COMMON, Programmable, machine_from, parameters_of
+from pymodel.hardware.scoreboard import reading
 from pymodel.hardware.stream_blocks import DATA_MASK, USER_AT, USER_MASK, StreamBlocks
 from pymodel.hardware.waiting import within
 from pymodel.machine.array import Function, Given, Segment
@@ -193,7 +194,8 @@ class StepArray(Programmable):
     def _given(self, users: Iterable[int], words: Iterable[int]) -> Given:
         """What left, from TUSER and TDATA of its beats."""
         found = set(users)
-        assert len(found) == 1, f"m_axis_tuser changes within a call: {sorted(found)}"
+        said = ", ".join(map(reading, sorted(found)))
+        assert len(found) == 1, f"m_axis_tuser changes within a call: {said}"
         (user,) = found
         faults = 1 << len(self.dut.s_axis_tuser)
         return Given(user & (faults - 1), tuple(words), bool(user & faults))

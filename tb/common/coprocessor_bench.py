@@ -511,9 +511,9 @@ async def unready_master(bus: Bus) -> None:
         registers.refuse(False)
         for i, (address, write) in enumerate(zip(to, writes, strict=True)):
             await within(limit_of(WORD_BYTES), write.wait(), waits["bvalid"])
-            registers.check_passed(registers.name(address), "write")
+            response = registers.answered(registers.name(address), "write", write.data)
             what = f"write {i} of round {number}, of {registers.name(address)}, is OKAY"
-            board.compare(what, int(okay(write.data.resp)), int(address == operand))
+            board.compare(what, int(okay(response.resp)), int(address == operand))
         for i, (address, word) in enumerate(
             zip(of, await registers.answers("several registers", reads), strict=True)
         ):
@@ -537,8 +537,7 @@ async def full_rate(bus: Bus) -> None:
         for event in pending:
             what = registers.waiting(access, bus.OPERANDS[0])
             await within(limit_of(WORD_BYTES * RATE_ACCESSES), event.wait(), what)
-            registers.check_passed(bus.OPERANDS[0], access)
-            if not okay(event.data.resp):
+            if not okay(registers.answered(bus.OPERANDS[0], access, event.data).resp):
                 raise AnswerError(access, bus.OPERANDS[0], REFUSED)
         watch.cancel()
         took = [end - before for before, end in itertools.pairwise(ends)]
@@ -642,18 +641,45 @@ async def resets(bus: Bus) -> None:
             await bus.command("RESET", "RUN", *bus.options())  # reset wins
         else:
             held = {name: [0] * len(words) for name, words in held.items()}
-            await FallingEdge(bus.dut.clk_i)
-            bus.dut.rst_ni.value = 0
-            await ClockCycles(bus.dut.clk_i, 2)
-            await FallingEdge(bus.dut.clk_i)
-            bus.dut.rst_ni.value = 1
+            await _reset_by_pin(bus.dut)
         await bus.compare_all(held, context)
         await bus.status(IDLE=1, context=context)
         for name in ("CTRL", "CYCLES", *bus.RESULTS):
             words = bus.registers.map[name].words
             await bus.compare(name, [0] * words if words > 1 else 0, context=context)
     await bus.round(operands, "after all resets")
+    await _reset_within_accesses(bus)
+    await bus.round(operands, "after a reset within accesses")
     await bus.check_reset_when_done()
+
+
+async def _reset_by_pin(dut: Any) -> None:
+    await FallingEdge(dut.clk_i)
+    dut.rst_ni.value = 0
+    await ClockCycles(dut.clk_i, 2)
+    await FallingEdge(dut.clk_i)
+    dut.rst_ni.value = 1
+
+
+async def _reset_within_accesses(bus: Bus) -> None:
+    """The pin ends accesses whose responses are not taken yet: who waits for them is told."""
+    registers, name = bus.registers, bus.OPERANDS[0]
+    registers.refuse(True)
+    await FallingEdge(bus.dut.clk_i)
+    write, read = registers.begin_write(name, ALL_BITS), registers.begin_read(name)
+    await ClockCycles(bus.dut.clk_i, UNREADY_CYCLES)
+    await _reset_by_pin(bus.dut)
+    registers.refuse(False)
+    for access, answer in (
+        ("write", registers.written(name, [write])),
+        ("read", registers.answers(name, [read])),
+    ):
+        try:
+            await answer
+            told = ""
+        except AnswerError as error:
+            told = f"{error}"
+        bus.board.compare(f"{access}s that a reset has ended", "rst_ni fell" in told, True)
 
 
 async def singular_status(bus: Bus) -> None:

@@ -6,8 +6,10 @@ import cocotb
 from cocotb.triggers import Event, FallingEdge, ValueChange
 from cocotb.utils import get_sim_time
 
+from pymodel.arith.fp import Format
 from pymodel.hardware import times
 from pymodel.hardware.on_bus import inside
+from pymodel.hardware.scoreboard import reading
 
 HANDSHAKE, PAYLOAD = ("tvalid", "tready"), ("tdata", "tuser", "tlast")
 IDLE = "00", "01"  # valid and ready where no rule can be broken between packets
@@ -30,6 +32,8 @@ class StreamRules:
         Of the stream's ports.
     reset
         Signal of the module that is low in a reset of a run, which may end a packet.
+    fmt
+        Of the float in the low bits of TDATA.
 
     Attributes
     ----------
@@ -39,7 +43,8 @@ class StreamRules:
         Set when a rule is broken; which one, and when.
     """
 
-    def __init__(self, dut: Any, prefix: str, reset: str) -> None:
+    def __init__(self, dut: Any, prefix: str, reset: str, fmt: Format) -> None:
+        self._fmt = fmt
         self._dut, self._prefix, self._reset = dut, prefix, getattr(inside(dut), reset)
         self._wires = {name: getattr(dut, f"{prefix}_{name}") for name in ("tvalid", *PAYLOAD)}
         self.refused = 0
@@ -67,16 +72,24 @@ class StreamRules:
         if self._held and not valid:
             self._fail("tvalid fell before its beat was taken")
         elif self._held and beat != self._held:
-            self._fail(f"{PAYLOAD} {beat}, {self._held} before they were taken")
+            self._fail("; ".join(map(self._change, PAYLOAD, beat or (), self._held)))
         if not beat:
             return
         _, user, last = beat
         if self._user is not None and user != self._user:
-            self._fail(f"tuser {user:#x}, {self._user:#x} in the same packet before")
+            said = f"tuser {reading(user)}, {reading(self._user)} in the same packet before"
+            self._fail(said)
         self._held = None if ready else beat
         self.refused += not ready
         if ready:
             self._user = None if last else user
+
+    def _change(self, name: str, now: int, before: int) -> str:
+        """How a wire of a beat that was not taken has changed."""
+        fmt = self._fmt if name == "tdata" and not (now | before) >> self._fmt.width else None
+        if now == before:
+            return f"{name} {reading(now, fmt)}"
+        return f"{name} {reading(now, fmt)}, {reading(before, fmt)} before it was taken"
 
     def _known(self, name: str, bits: str) -> int:
         if bits.strip("01"):

@@ -98,7 +98,7 @@ class Bus(coprocessor_bench.Bus):
         self.operand_w = 8 * WORD_BYTES
         self.rng = board.rng
         self.tables = Tables(self.machine, board.rng)
-        self.rules = StreamRules(dut, "m_axis", "parts_rst_n")
+        self.rules = StreamRules(dut, "m_axis", "parts_rst_n", self.fmt)
         self.array = self.twin = None
         self.flags = 0  # sticky, since the last clear
         self.stored = set()  # functions

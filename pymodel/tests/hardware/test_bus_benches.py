@@ -199,6 +199,31 @@ def test_a_response_is_okay_or_slverr():
             axil.okay(response)
 
 
+@pytest.mark.parametrize("access", ["write", "read"])
+@pytest.mark.parametrize("way", ["bytes", "word"])
+def test_an_access_that_a_reset_ends_is_told(registers, monkeypatch, access, way):
+    """Cocotbext-axi gives None instead of its response."""
+
+    async def none(*_):
+        return None
+
+    async def at_once(limit, answer, what):
+        return await answer
+
+    monkeypatch.setattr(axil, "within", at_once)
+    registers._unknown = {"write": "", "read": ""}
+    registers.master = SimpleNamespace(write=none, read=none)
+    pending = [SimpleNamespace(wait=none, data=None)]
+    calls = {
+        ("write", "bytes"): lambda: registers.write_bytes(MAP["CTRL"].offset, bytes(4)),
+        ("read", "bytes"): lambda: registers.read_bytes(MAP["CTRL"].offset, 4),
+        ("write", "word"): lambda: registers.written("CTRL", pending),
+        ("read", "word"): lambda: registers.answers("CTRL", pending),
+    }
+    with pytest.raises(AnswerError, match=f"{access} of CTRL at .*: no response: rst_ni fell"):
+        asyncio.run(calls[access, way]())
+
+
 def given(registers, response):
     """Registers whose next batch has that response to its one access."""
 

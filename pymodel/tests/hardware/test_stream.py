@@ -6,6 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from pymodel.arith.fp import Format
+from pymodel.hardware.step_array import StepArray
 from pymodel.hardware.stream_blocks import STRAY, UNKNOWN, StreamBlocks
 from tb.common import stream, stream_rules
 from tb.common.stream import STALL_CYCLES, Stream
@@ -92,11 +94,21 @@ PACKETS = {
         "",
     ),
     "fell": ([(1, 0, 1, 2, 0), (0, 1, 0, 0, 0)], "tvalid fell before its beat was taken"),
-    "data changed": ([(1, 0, 1, 2, 0), (1, 1, 9, 2, 0)], "before they were taken"),
-    "last changed": ([(1, 0, 1, 2, 0), (1, 1, 1, 2, 1)], "before they were taken"),
+    "data changed": (
+        [(1, 0, 0x3C00, 12, 0), (1, 1, 0xC000, 12, 0)],
+        "tdata 0xc000 = -2.0, 0x3c00 = 1.0 before it was taken; tuser 0xc = 12; tlast 0x0 = 0",
+    ),
+    "wide data changed": (
+        [(1, 0, 0x1_3C00, 12, 0), (1, 1, 0xC000, 12, 0)],
+        "tdata 0xc000 = 49152, 0x13c00 = 80896 before it was taken; tuser",
+    ),
+    "last changed": (
+        [(1, 0, 0, 2, 0), (1, 1, 0, 2, 1)],
+        "tdata 0x0 = 0.0; tuser 0x2 = 2; tlast 0x1 = 1, 0x0 = 0 before it was taken",
+    ),
     "another user": (
-        [(1, 1, 1, 2, 0), (1, 1, 3, 4, 1)],
-        "tuser 0x4, 0x2 in the same packet before",
+        [(1, 1, 1, 10, 0), (1, 1, 3, 4, 1)],
+        "tuser 0x4 = 4, 0xa = 10 in the same packet before",
     ),
     "unknown data": ([(1, 1, "x", 2, 0)], "tdata has unknown bits, x"),
 }
@@ -110,7 +122,7 @@ def rules(monkeypatch, sim_time):
     monkeypatch.setattr(StreamRules, "_watch", lambda self: None)
     monkeypatch.setattr(stream_rules.cocotb, "start_soon", lambda task: None)
     wires = {f"m_axis_{name}": Port(value="0") for name in ("tvalid", "tdata", "tuser", "tlast")}
-    return StreamRules(SimpleNamespace(**wires), "m_axis", "reset")
+    return StreamRules(SimpleNamespace(**wires), "m_axis", "reset", Format(5, 10))
 
 
 @pytest.mark.parametrize("packets", PACKETS)
@@ -143,3 +155,11 @@ def test_what_is_left_on_a_stream_is_red(sim_time, state, status, said):
     vars(blocks).update({"_sender": None, "_begun": []} | state)
     with pytest.raises(AssertionError, match=said) if said else nullcontext():
         blocks.check_over()
+
+
+def test_a_call_of_two_users_is_red():
+    array = StepArray.__new__(StepArray)
+    array.dut = SimpleNamespace(s_axis_tuser=Port())
+    assert array._given([18, 18], [3, 4]) == (2, (3, 4), True)
+    with pytest.raises(AssertionError, match="changes within a call: 0x2 = 2, 0x12 = 18"):
+        array._given([18, 2], [3, 4])
