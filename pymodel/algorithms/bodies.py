@@ -180,9 +180,6 @@ class FreeBody(Generic[S]):
         Velocity of each handle that no impulse gives.
     drifts_of_joints : dict, optional
         Index of a joint -> the same of its handle on this body.
-    frame : tuple, optional
-        In space the body's pose and its inverse inertia in its own frame. Moments about the frame's
-        axes then need no turning there and back.
     """
 
     def __init__(
@@ -194,7 +191,6 @@ class FreeBody(Generic[S]):
         known: Twist,
         drifts: Sequence[Twist] = (),
         drifts_of_joints: Mapping[int, Twist] = MappingProxyType({}),
-        frame: tuple[Matrix[S], Matrix[S]] | None = None,
     ) -> None:
         self.space = space
         self.inverse_mass = inverse_mass
@@ -203,13 +199,12 @@ class FreeBody(Generic[S]):
         self.known = known
         self.drifts = drifts
         self.drifts_of_joints = drifts_of_joints
-        self.pose: Matrix[S]
-        self.local_inverse: Matrix[S]
-        self.pose, self.local_inverse = frame or ((), ())
-        axes = enumerate(transposed(self.pose))
-        self.own: dict[Column, int] = {Twist(None, axis): i for i, axis in axes}
         self._found_spin: Vector[S] | None = None
-        self.turnings = [space.turnings(s, inverse_inertia) for s in levers]
+        self.turnings = self._turnings()
+
+    def _turnings(self) -> list[list[Vector[S]]]:
+        """Of each handle: angular velocities that unit impulses along the axes give."""
+        return [self.space.turnings(s, self.inverse_inertia) for s in self.levers]
 
     def _total(self, terms: Sequence[S]) -> S:
         if terms:
@@ -222,8 +217,6 @@ class FreeBody(Generic[S]):
         if isinstance(column, int):
             d = self.space.dimension
             return self.turnings[g][column] if column < d else self.inverse_inertia[column - d]
-        if column in self.own:
-            return self.space.rotate(self.pose, self.local_inverse[self.own[column]])
         linear, angular = column
         terms: list[Vector[S]] = []
         if linear is not None:
@@ -252,14 +245,9 @@ class FreeBody(Generic[S]):
         """Velocity along a row at handle g that an impulse along a column at handle h gives.
 
         As xi is symmetric, it is the velocity along the column that an impulse along the row gives,
-        which turns the body by ``turning``. Where the column is a moment, the other way is shorter.
+        which turns the body by ``turning``.
         """
         d = self.space.dimension
-        if isinstance(column, Twist) and column.linear is None:
-            if isinstance(row, int) and row < d:
-                return self.space.shifted(self.levers[g], self._turning(h, column), row)
-            if {row, column} <= self.own.keys():
-                return self.local_inverse[self.own[row]][self.own[column]]
         if isinstance(column, int) and column >= d:
             return turning[column - d]
         if isinstance(column, int) and isinstance(row, int) and row >= d:
@@ -359,6 +347,100 @@ class FreeBody(Generic[S]):
             return tuple(turning)
         momentum = vector_sum(*forces)
         return tuple(self.inverse_mass * momentum[i] + turning[i] for i in shifts)
+
+
+class SpatialBody(FreeBody[S]):
+    """The same in space, with all that turns in the axes of the body's frame.
+
+    There its inertia is constant, often diagonal, and so are its levers. A thin body's own axis has
+    a small moment of inertia: in its own axes what turns about that axis is small by itself; in the
+    ground's it is a difference of large numbers, whose rounding the inverse moment magnifies.
+
+    Parameters
+    ----------
+    space, inverse_mass, levers, drifts, drifts_of_joints
+        As for :class:`FreeBody`.
+    pose : matrix
+        From the body's frame to the ground's.
+    inverse_inertia : matrix
+        About the centre of mass, 1/(kg m^2), in the body's frame.
+    local_levers : sequence of vectors
+        The levers in the body's frame.
+    known : Twist
+        Impulse that is known beforehand: the force in the ground's axes, the moment about the
+        centre of mass in the body's.
+    """
+
+    def __init__(
+        self,
+        space: Plane,
+        inverse_mass: S,
+        pose: Matrix[S],
+        inverse_inertia: Matrix[S],
+        levers: Sequence[Vector[S]],
+        local_levers: Sequence[Vector[S]],
+        known: Twist,
+        drifts: Sequence[Twist] = (),
+        drifts_of_joints: Mapping[int, Twist] = MappingProxyType({}),
+    ) -> None:
+        super().__init__(
+            space, inverse_mass, inverse_inertia, levers, known, drifts, drifts_of_joints
+        )
+        self.pose, self.to_own = pose, transposed(pose)
+        axes = enumerate(self.to_own)
+        self.own: dict[Column, int] = {Twist(None, axis): i for i, axis in axes}
+        #: Of each handle: moments about the centre of mass of unit impulses along ground axes.
+        self.moments = [[space.moment(row, s) for row in pose] for s in local_levers]
+
+    def _turnings(self) -> list[list[Vector[S]]]:
+        return []  # what turns is found from moments
+
+    def _moment(self, g: int, column: Column) -> Vector[S]:
+        """Moment about the centre of mass of a unit impulse along a column at handle g."""
+        d = self.space.dimension
+        if isinstance(column, int):
+            return self.moments[g][column] if column < d else self.pose[column - d]
+        found: Vector[S] = self._felt(g, column)
+        return found
+
+    def _felt(self, g: int, impulse: Twist) -> Any:
+        """The same of an impulse at handle g; None of none."""
+        force, couple = impulse
+        arm = None
+        if force is not None:
+            arm = tuple(inner(force, entries) for entries in zip(*self.moments[g], strict=True))
+        return vector_sum(arm, couple and self.space.rotate(self.to_own, couple))
+
+    def _turned_by(self, moment: Vector[S]) -> Vector[S]:
+        return self.space.rotate(self.inverse_inertia, moment)
+
+    def _turning(self, g: int, column: Column) -> Vector[S]:
+        if column in self.own:
+            return self.inverse_inertia[self.own[column]]
+        return self._turned_by(self._moment(g, column))
+
+    def _entry(self, g: int, row: Column, turning: Vector[S], h: int, column: Column) -> S:
+        if column in self.own:
+            return turning[self.own[column]]
+        parts: list[S] = []
+        if not isinstance(column, int):
+            parts += [] if column.linear is None else self._common(row, column.linear)
+        elif column < self.space.dimension:
+            parts += self._shared(row, column)
+        parts.append(inner(self._moment(h, column), turning))
+        return self._total(parts)
+
+    def local_angular_velocity(self, impulses: Sequence[Twist]) -> Vector[S]:
+        """Rotation part of (11) in the body's axes."""
+        felt = [self._felt(h, twist) for h, twist in enumerate(impulses)]
+        moment: Any = vector_sum(self.known.angular, *felt)
+        if moment is None:
+            return tuple(self.space.arithmetic.const(0.0) for _ in range(self.space.angles))
+        return self._turned_by(moment)
+
+    def angular_velocity(self, impulses: Sequence[Twist]) -> Vector[S]:
+        """The same in the ground's axes."""
+        return self.space.rotate(self.pose, self.local_angular_velocity(impulses))
 
 
 def body_coefficients(

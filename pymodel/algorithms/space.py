@@ -215,6 +215,24 @@ class Space(Plane):
         """a x omega."""
         return Space.moment(a, omega)
 
+    @staticmethod
+    def gyroscopic_rate(inertia: Matrix[S], omega: Vector[S]) -> Vector[S]:
+        """(J omega) x omega, with differences of moments: what is round by structure has none."""
+        found = []
+        for i in range(3):
+            j, k = (i + 1) % 3, (i + 2) % 3
+            found.append(
+                tree_sum(
+                    [
+                        (inertia[j][j] - inertia[k][k]) * (omega[j] * omega[k]),
+                        inertia[i][j] * (omega[i] * omega[k]),
+                        -(inertia[i][k] * (omega[i] * omega[j])),
+                        inertia[j][k] * (omega[k] * omega[k] - omega[j] * omega[j]),
+                    ]
+                )
+            )
+        return tuple(found)
+
     def poses(self, mechanism: Any, q: Sequence[S]) -> list[Pose]:
         """Rotation matrices, by a scan of the products along each path."""
         local: list[Pose] = []
@@ -252,20 +270,6 @@ class Space(Plane):
         """A body-frame vector in the ground frame."""
         return tuple(inner(row, v) for row in pose)
 
-    @staticmethod
-    def inverse_inertia(pose: Pose | None, inverse: Any) -> Matrix[Scalar]:
-        """R J^-1 R^T."""
-        assert pose is not None
-        half = multiplied(pose, inverse)
-        upper = {(i, j): inner(half[i], pose[j]) for i in range(3) for j in range(i, 3)}
-        return tuple(tuple(upper[min(i, j), max(i, j)] for j in range(3)) for i in range(3))
-
-    @staticmethod
-    def turnings(s: Vector[S], inverse: Matrix[S]) -> list[Vector[S]]:
-        """[s x] J^-1, row by row; J^-1 is symmetric, so column j of it is its row j."""
-        columns = [Space.moment(s, row) for row in inverse]
-        return list(transposed(columns))
-
     def joint(self, kind: str, pose: Pose, axis: Vector[Scalar] | None) -> Joint:
         """The subspaces of a joint; ``pose`` is that of its body."""
         columns = transposed(pose)
@@ -291,7 +295,25 @@ class Space(Plane):
 
     def columns_turn_with(self, kind: str) -> str | None:
         """What the free motions of a joint turn with: ``parent``, ``body`` or nothing."""
-        return "parent" if kind in (REVOLUTE, PRISMATIC) else "body"
+        found = {REVOLUTE: "parent", PRISMATIC: "parent", SPHERICAL: "body", FREE: "body"}
+        return found.get(kind)
+
+    def own_twist(self, kind: str, values: Sequence[S]) -> Twist:
+        """The motion, or impulse, of a joint with these values, in the axes of its body."""
+        zero: Any = self.arithmetic.const(0.0)
+        return {
+            REVOLUTE: lambda: Twist(None, (zero, zero, *values)),
+            PRISMATIC: lambda: Twist((zero, zero, *values), None),
+            FIXED: lambda: Twist(None, None),
+            SPHERICAL: lambda: Twist(None, tuple(values)),
+            FREE: lambda: Twist(tuple(values[:3]), tuple(values[3:])),
+        }[kind]()
+
+    @staticmethod
+    def parted(freedoms: Subspace) -> tuple[Subspace, Subspace]:
+        """Columns that move, and those that turn."""
+        moves = sum(isinstance(column, Twist) and column.angular is None for column in freedoms)
+        return freedoms[:moves], freedoms[moves:]
 
     def coordinate_rates(
         self, kind: str, q: Sequence[S], q_dot: Sequence[S], velocity: Vector[S] | None

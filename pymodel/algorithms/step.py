@@ -20,8 +20,8 @@ from collections.abc import Callable, Generator, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from pymodel.algorithms import drives, linalg, springs, two_handles
-from pymodel.algorithms.bodies import BodyConstants, FreeBody, Numbers
-from pymodel.algorithms.linalg import difference, negative, vector_sum
+from pymodel.algorithms.bodies import BodyConstants, FreeBody, Numbers, SpatialBody
+from pymodel.algorithms.linalg import difference, negative, transposed, vector_sum
 from pymodel.algorithms.many_handles import Compound, Elimination
 from pymodel.algorithms.posture import Posture, posture_of
 from pymodel.algorithms.requests import BASE, Assemble, ConnectBase, Disassemble, Eliminate, Recover
@@ -124,6 +124,13 @@ class Mechanism(Generic[A]):
             for index, loop in enumerate(scenario.loops)
         ]
         self.springs = springs.prepare(numbers, self.topology)
+        #: Of bodies whose momenta stand in their own axes, with no joint but their own: the inertia
+        #: about the centre of mass, kg m^2.
+        self.inertias = {
+            k: numbers.inertia(k)
+            for k, body in enumerate(self.bodies)
+            if self.space.columns_turn_with(body.joint) == "body" and not self.topology.points[k]
+        }
 
     def on(self, arithmetic: SupportsArithmetic[Any]) -> "Mechanism[Any]":
         """The same mechanism on another arithmetic."""
@@ -369,8 +376,7 @@ def free_body(
     the momenta of all joints on the body, about its centre of mass.
     """
     inverse_inertia = space.inverse_inertia(pose, body.inverse_inertia)
-    frame = (pose, body.inverse_inertia) if space.angles > 1 else None
-    return FreeBody(space, body.inverse_mass, inverse_inertia, levers, known, frame=frame)
+    return FreeBody(space, body.inverse_mass, inverse_inertia, levers, known)
 
 
 def leaf(body: FreeBody[Any], handles: Sequence[Handle], taken: Sequence[Subspace]) -> Compound:
@@ -520,7 +526,8 @@ def flat_terms(parts: Any) -> list[Term]:
 def _rates(
     mechanism: Mechanism[Any], q: list[Scalar], p: list[Scalar], t_cut: Any, time: Any
 ) -> Requests:
-    bodies, topology, space = mechanism.bodies, mechanism.topology, mechanism.space
+    bodies, topology = mechanism.bodies, mechanism.topology
+    space: Any = mechanism.space
     everybody, parents = range(mechanism.size), topology.parents
     # body update
     poses = space.poses(mechanism, q)
@@ -534,25 +541,46 @@ def _rates(
     for k in everybody:
         s_1c = posture.s_1c[k]
         levers = [s_1c, *(difference(s_1c, s) for s in posture.arms[k])]
-        momentum = known_impulse(mechanism, known, levers, k)
-        free.append(free_body(bodies[k], space, poses[k], levers, momentum))
+        if space.angles == 1:
+            momentum = known_impulse(mechanism, known, levers, k)
+            free.append(free_body(bodies[k], space, poses[k], levers, momentum))
+        else:
+            own = space.own_twist(bodies[k].joint, mechanism.velocities(k, p))
+            local = local_levers(mechanism, poses[k], levers, k)
+            momentum = known_in_axes(mechanism, poses[k], own, known, local, k)
+            inverse = bodies[k].inverse_mass, poses[k], bodies[k].inverse_inertia
+            free.append(SpatialBody(space, *inverse, levers, local, momentum))
         leaves.append(mechanism.leaf(k, free[k], taken))
 
     impulses, t_cut, eta = yield from mechanism.impulses(leaves, taken)
 
     # (49): q-dot; velocity of handle 1 of each body
-    omega = [free[k].angular_velocity(impulses[k]) for k in everybody]
+    own_omega: dict[int, Vector[Scalar]] = {}  # in space: in the body's axes
+    omega = []
+    for k, one in enumerate(free):
+        if isinstance(one, SpatialBody):
+            own_omega[k] = one.local_angular_velocity(impulses[k])
+            omega.append(space.rotate(poses[k], own_omega[k]))
+        else:
+            omega.append(one.angular_velocity(impulses[k]))
     q_dot: list[Scalar] = []
     slips: dict[int, Vector[Scalar]] = {}
     for k in everybody:
         a, b = topology.joints[k]
-        turn = omega[k] if a is None else difference(omega[k], omega[a.body])
+        before = None if a is None else omega[a.body]
         if bodies[k].joint in (PRISMATIC, FREE):
             slips[k] = free[k].velocity(b.place, impulses[k], omega[k])
             if a is not None:
                 on_parent = free[a.body].velocity(a.place, impulses[a.body], omega[a.body])
                 slips[k] = difference(slips[k], on_parent)
-        q_dot += space.across(joints[k].freedoms, slips.get(k), turn)
+        freedoms = joints[k].freedoms
+        if k in own_omega:
+            moves, turns = space.parted(freedoms)
+            own = own_omega[k][space.angles - len(turns) :]
+            shared = None if before is None else tuple(space.across(turns, None, before))
+            q_dot += [*space.across(moves, slips.get(k), None), *difference(own, shared)]
+        else:
+            q_dot += space.across(freedoms, slips.get(k), difference(omega[k], before))
     moving: dict[int, Any] = {k: space.turned(omega[parents[k]], s_12[k]) for k in s_12}
     for k in slips:
         sliding: Any = slips[k]
@@ -618,18 +646,33 @@ def _rates(
         moment: Vector[Scalar] = load[k]
         if velocity[k] is not None and force is not None:
             moment = difference(moment, space.moment(velocity[k], force))
-        carried = body.carried_weight
+        carried: Any = body.carried_weight
         turns_with: dict[str | None, Any] = {
             "parent": omega[parents[k]] if k in s_12 else None,
             "body": omega[k],
         }
         turning = turns_with.get(space.columns_turn_with(body.joint))
+        own_axes = space.columns_turn_with(body.joint) == "body"
         if turning is not None:
             couple = _or(impulses[k][0].angular, known[k].angular)
-            moment = vector_sum(moment, couple and space.gyroscopic(couple, turning))
+            if couple is not None and not own_axes:
+                moment = vector_sum(moment, space.gyroscopic(couple, turning))
             if force is not None:
                 carried = difference(carried, space.turned(turning, force))
-        own = space.across(joints[k].freedoms, carried, moment)
+        if own_axes:
+            moves, turns = space.parted(joints[k].freedoms)
+            own = space.across(moves, carried, None)
+            if k in mechanism.inertias:  # about its own centre of mass, from its own inertia
+                moved = tuple(own) if own else space.rotate(transposed(poses[k]), carried)
+                turned = space.moment(body.com, moved)
+                gyroscopic = space.gyroscopic_rate(mechanism.inertias[k], own_omega[k])
+            else:
+                turned = space.across(turns, None, moment)
+                momenta = mechanism.velocities(k, p)[-space.angles :]
+                gyroscopic = space.gyroscopic(tuple(momenta), own_omega[k])
+            own += vector_sum(tuple(turned), gyroscopic)
+        else:
+            own = space.across(joints[k].freedoms, carried, moment)
         if len(own) == 1:
             (x,), (rate,) = mechanism.coordinates(k, q), mechanism.velocities(k, q_dot)
             drive = (mechanism.drive(k, time) - body.spring * (x - body.rest)) - body.damping * rate
@@ -666,6 +709,52 @@ def known_impulse(
         arm = space.moment(lever, force)
         moment = negative(arm) if moment is None else difference(moment, arm)
     return Twist(vector_sum(*(force for force, _ in forces)), moment)
+
+
+def local_levers(
+    mechanism: Mechanism[Any], pose: Pose, levers: Sequence[Vector[S]], k: int
+) -> list[Vector[S]]:
+    """Levers of body k, from its handles to its centre of mass, in its own frame.
+
+    They are constants but where a joint slides.
+    """
+    body, points = mechanism.bodies[k], mechanism.topology.points[k]
+    return [
+        body.com,
+        *(
+            difference(body.com, at)
+            if point.slide is None
+            else mechanism.space.rotate(transposed(pose), lever)
+            for at, point, lever in zip(body.handles, points, levers[1:], strict=True)
+        ),
+    ]
+
+
+def known_in_axes(
+    mechanism: Mechanism[Any],
+    pose: Pose,
+    own: Twist,
+    known: Sequence[Twist],
+    local: Sequence[Vector[S]],
+    k: int,
+) -> Twist:
+    """As :func:`known_impulse` in space: the force in the ground's axes, the moment in the body's.
+
+    ``own``: what the momenta of its own joint are in the body's axes; ``local``: its levers.
+    """
+    space, topology, to_own = mechanism.space, mechanism.topology, transposed(pose)
+    force, moments = known[k].linear, [own.angular]
+    if own.linear is not None:
+        moments.append(space.moment(own.linear, local[0]))
+    for c in topology.children[k]:
+        pull, couple = known[c]
+        if pull is not None:
+            force = negative(pull) if force is None else difference(force, pull)
+            lever = local[topology.joints[c].on_parent.place]
+            moments.append(space.moment(lever, space.rotate(to_own, pull)))
+        if couple is not None:
+            moments.append(negative(space.rotate(to_own, couple)))
+    return Twist(force, vector_sum(*moments))
 
 
 def _rebased(

@@ -14,12 +14,19 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from pymodel.algorithms import springs
-from pymodel.algorithms.bodies import FreeBody, Numbers
+from pymodel.algorithms.bodies import FreeBody, Numbers, SpatialBody
 from pymodel.algorithms.linalg import difference, negative, transposed, vector_sum
 from pymodel.algorithms.posture import posture_of
 from pymodel.algorithms.rivals.common import joint_torques
 from pymodel.algorithms.space import Twist
-from pymodel.algorithms.step import Mechanism, Requests, known_impulse, on_terms
+from pymodel.algorithms.step import (
+    Mechanism,
+    Requests,
+    known_impulse,
+    known_in_axes,
+    local_levers,
+    on_terms,
+)
 from pymodel.algorithms.sums import outward_sums
 from pymodel.arith.scalars import S, Scalar, Vector
 from pymodel.mechanism.scenario import FREE, PRISMATIC, REVOLUTE, SPHERICAL
@@ -70,7 +77,8 @@ def accelerations(
 def _accelerations(
     mechanism: Mechanism[Any], q: list[Scalar], q_dot: list[Scalar], time: Any
 ) -> Requests:
-    bodies, topology, space = mechanism.bodies, mechanism.topology, mechanism.space
+    bodies, topology = mechanism.bodies, mechanism.topology
+    space: Any = mechanism.space
     everybody = range(mechanism.size)
     numbers = Numbers(mechanism.arithmetic, mechanism.scenario)
     gravity = numbers.vector("gravity", mechanism.scenario.gravity)
@@ -94,38 +102,38 @@ def _accelerations(
         elif bodies[index].joint in (REVOLUTE, PRISMATIC):
             drifts_of_joints[b.body][index] = _transport(space, omega[a.body], relative[index])
     pulls = springs.forces(mechanism, poses, posture, q_dot)
+    body: FreeBody[Any]
     free: list[FreeBody[Any]] = []
     centripetal: list[list[Any]] = []
     for k in everybody:
         s_1c, w = posture.s_1c[k], omega[k]
         levers = [s_1c, *(difference(s_1c, s) for s in posture.arms[k])]
-        force, moment = known_impulse(mechanism, driven, levers, k)
-        if w is not None and space.angles > 1:
-            frame = transposed(poses[k])
-            spin = space.rotate(frame, w)
-            momentum = space.rotate(numbers.inertia(k), spin)
-            felt = space.rotate(poses[k], space.moment(momentum, spin))
-            moment = vector_sum(moment, felt)
+        spatial = space.angles > 1
+        to_own = transposed(poses[k]) if spatial else ()
+        if spatial:
+            own = space.own_twist(bodies[k].joint, tau[k]) if tau[k] else Twist(None, None)
+            local = local_levers(mechanism, poses[k], levers, k)
+            force, moment = known_in_axes(mechanism, poses[k], own, driven, local, k)
+            if w is not None:
+                spin = space.rotate(to_own, w)
+                moment = vector_sum(moment, space.gyroscopic_rate(numbers.inertia(k), spin))
+        else:
+            force, moment = known_impulse(mechanism, driven, levers, k)
         for pull in pulls:
             if pull.body == k:
                 force = vector_sum(force, pull.force)
-                arm = difference(pull.arm, s_1c)
-                moment = vector_sum(moment, space.moment(arm, pull.force))
+                felt = space.moment(difference(pull.arm, s_1c), pull.force)
+                moment = vector_sum(moment, space.rotate(to_own, felt) if spatial else felt)
         drifts = [Twist(None if w is None else _inward(space, w, s), None) for s in levers]
-        inverse_inertia = space.inverse_inertia(poses[k], bodies[k].inverse_inertia)
         centripetal.append([drift.linear for drift in drifts])
-        free.append(
-            FreeBody(
-                space,
-                bodies[k].inverse_mass,
-                inverse_inertia,
-                levers,
-                Twist(force, moment),
-                drifts,
-                drifts_of_joints[k],
-                (poses[k], bodies[k].inverse_inertia) if space.angles > 1 else None,
-            )
-        )
+        known, drifting = Twist(force, moment), (drifts, drifts_of_joints[k])
+        mass, inertia = bodies[k].inverse_mass, bodies[k].inverse_inertia
+        if spatial:
+            body = SpatialBody(space, mass, poses[k], inertia, levers, local, known, *drifting)
+        else:
+            inverse = space.inverse_inertia(poses[k], inertia)
+            body = FreeBody(space, mass, inverse, levers, known, *drifting)
+        free.append(body)
 
     taken = [joint.constraints for joint in joints] + posture.closing
     leaves = [mechanism.leaf(k, free[k], taken) for k in everybody]
