@@ -114,7 +114,7 @@ def test_what_has_nothing_to_gain_stays():
 @pytest.mark.parametrize(("name", "rebase"), [("double_pendulum", 0), ("four_bar", 3)])
 def test_a_run_is_that_of_the_text(monkeypatch, name, rebase, contexts):
     """Traces, states and flags of the engine with and without; it ends sooner."""
-    machine = dataclasses.dataclasses.replace(MACHINE, adders=4, multipliers=4, contexts=contexts)
+    machine = dataclasses.replace(MACHINE, adders=4, multipliers=4, contexts=contexts)
     machine = dataclasses.replace(machine, read_stages=None, operand_stages=None)
     scenario = load(SCENARIOS / f"{name}.toml", steps=40)
 
