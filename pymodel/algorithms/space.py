@@ -131,9 +131,12 @@ class Plane:
             FREE: Joint((0, 1, 2), ()),
         }[kind]
 
-    def closing(self, directions: Sequence[Vector[S]], axes: Any = None) -> Subspace:
-        """What a pin that closes a loop takes."""
-        return (0, 1)
+    def closing(self, directions: Sequence[Vector[S]], axes: Pose | None = None) -> Subspace:
+        """What a pin that closes a loop takes, along the axes of a pose, or the ground's."""
+        if axes is None:
+            return (0, 1)
+        c, s = axes
+        return (Twist((c, s), None), Twist((-s, c), None))
 
     def columns_turn_with(self, kind: str) -> str | None:
         """What the free motions of a joint turn with: ``parent``, ``body`` or nothing."""

@@ -65,7 +65,7 @@ def coprocessor(scenario: Scenario, options: Asked) -> Target:
     else:
         reason = "the co-processors run open chains of two bodies and closed chains"
         if not scenario.pins_only:
-            reason = "the co-processors run planar mechanisms of pins"
+            reason = "the co-processors run planar mechanisms of pins, none of them redundant"
         raise InputError(f"{scenario.source}: body: {reason}")
     algorithm = algorithm_of(options, scenario)
     params = format_parameters(options.arithmetic)

@@ -438,8 +438,7 @@ def _constraint_rows(
     for index, loop in enumerate(scenario.loops):
         translation = translations[..., index, :]
         if loop.axes_turn:
-            axes = turns[loop.to] @ frames.own_frame(scenario, loop.to)
-            translation = frames.times(np.swapaxes(axes, -1, -2), translation)
+            translation = frames.along_axes(scenario, loop.to, turns[loop.to], translation)
         rows.append(translation)
         if loop.axis:
             vector = turned(loop)

@@ -1,8 +1,9 @@
 """Which constraints of the loops the dynamics use, where others follow from them.
 
-A loop in space may be over-constrained by its geometry: Bennett's linkage moves although its hinge
-has 5 constraints for 3 joints, of which only 2 are independent wherever it stands. The dynamics
-then use as many as are independent. In the plane such loops are refused.
+A loop may be over-constrained by its geometry: Bennett's linkage moves although its hinge has 5
+constraints for 3 joints, of which only 2 are independent wherever it stands, and three parallel
+cranks in the plane turn although each holds the rod. The dynamics then use as many as are
+independent.
 
 That must be told from a posture that is singular: constraints that depend on each other at the
 start, and no more as soon as the mechanism moves.
@@ -123,7 +124,7 @@ def with_kept_rows(scenario: Scenario) -> Scenario:
     Raises
     ------
     ScenarioError
-        If the start is singular, planar constraints depend on each other, or nothing can move.
+        If the start is singular, or nothing can move.
     """
     if not scenario.nv:
         raise ScenarioError(scenario.source, "body", "nothing can move: all joints are fixed")
@@ -132,11 +133,11 @@ def with_kept_rows(scenario: Scenario) -> Scenario:
     constraints = LoopConstraints(scenario)
     jacobian = constraints.jacobian(scenario.q0)
     count, rank = len(jacobian), constraints.rank(jacobian)
-    if rank < count and (not scenario.spatial or _is_singular(constraints, scenario.q0, rank)):
+    if rank < count and _is_singular(constraints, scenario.q0, rank):
         raise ScenarioError(
             scenario.source,
             "loop",
-            "constraints depend on each other at the initial posture (redundant or singular)",
+            "constraints depend on each other at the initial posture (a singular one)",
         )
     if rank == scenario.nv:
         raise ScenarioError(scenario.source, "loop", "nothing can move: the loops hold all joints")

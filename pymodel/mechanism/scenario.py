@@ -398,10 +398,10 @@ class Scenario:
 
     @cached_property
     def pins_only(self) -> bool:
-        """Whether it is planar and all its joints are pins, its frames parallel at q = 0."""
-        return not self.spatial and all(
-            body.joint == REVOLUTE and not body.rotation for body in self.bodies
-        )
+        """Whether it is planar, all its joints are whole pins, and frames parallel at q = 0."""
+        whole = all(loop.kept is None for loop in self.loops)
+        pins = all(body.joint == REVOLUTE and not body.rotation for body in self.bodies)
+        return not self.spatial and whole and pins
 
     @cached_property
     def freedoms(self) -> list[Freedoms]:

@@ -12,12 +12,13 @@ from pymodel.mechanism.closure import with_closed_loops
 from pymodel.mechanism.coordinates import displaced
 from pymodel.mechanism.redundancy import with_kept_rows
 from pymodel.mechanism.scenario import FREE, GROUND, REVOLUTE, SPHERICAL, Loop, ScenarioError
-from pymodel.mechanism.scenario_file import load
+from pymodel.mechanism.scenario_file import load, parse
+from pymodel.runs import lagrangian, native_runs
 from pymodel.tests import space
 from pymodel.tests.places import SCENARIOS
 
 PLANES = space.turning_planes()
-SINGULAR = r"depend on each other at the initial posture \(redundant or singular\)"
+SINGULAR = r"depend on each other at the initial posture \(a singular one\)"
 
 
 def kept(scenario):
@@ -65,6 +66,40 @@ def test_a_typed_bennett_keeps_two_of_five():
     assert 1e-8 < kinematics.loop_position(typed, typed.q0) < 1e-6
     check_loops(typed)
     assert len(kept(typed)[0]) == 2
+
+
+def locomotive():
+    """Three parallel cranks and their rod, in the plane: one constraint follows from the others."""
+    wheel = {"mass": 2.0, "inertia": 0.05, "com": [0.0, 0.0], "tip": [0.2, 0.0], "q": 1.0}
+    rod = {"mass": 3.0, "inertia": 0.4, "com": [0.6, 0.0], "tip": [1.2, 0.0], "q": -1.0}
+    middle, rear = (wheel | {"parent": -1, "attach": [x, 0.0]} for x in (0.6, 1.2))
+    loops = [
+        {"body": 1, "point": [x, 0.0], "to": to, "at": [0.2, 0.0]} for x, to in ((0.6, 2), (1.2, 3))
+    ]
+    bodies = [wheel | {"torque": 0.5}, rod, middle, rear]
+    time = {"step": 1e-3, "end": 0.3, "integrator": "rk4"}
+    return parse(
+        {"name": "locomotive", "gravity": [0.0, -9.81], "time": time, "body": bodies, "loop": loops}
+    )
+
+
+@pytest.mark.parametrize("arithmetic", ["float64", "float32"])
+def test_parallel_cranks_run_in_the_plane_as_in_space(arithmetic):
+    planar = locomotive()
+    assert sorted(map(str, kept(planar))) == ["(1,)", "None"]
+    spatial = with_kept_rows(space.in_space(planar))
+    runs = [native_runs.simulate(one, arithmetic) for one in (planar, spatial)]
+    bound = 1e-12 if arithmetic == "float64" else 2e-5
+    assert np.abs(runs[0].q - runs[1].q).max() < bound
+    exact = lagrangian.simulate(planar, planar.times)
+    assert np.abs(runs[0].q - exact.q).max() < max(bound, 1e-9)
+    assert np.ptp(exact.q[:, 0]) > 0.1
+
+
+def test_a_pin_that_is_there_twice_is_held_once():
+    four_bar = load(SCENARIOS / "four_bar.toml")
+    twice = with_kept_rows(dataclasses.replace(four_bar, loops=2 * four_bar.loops))
+    assert sum(len(loop.kept if loop.kept is not None else (0, 1)) for loop in twice.loops) == 2
 
 
 @pytest.mark.parametrize("name", ["four_bar", "five_bar", "coupled_loops"])

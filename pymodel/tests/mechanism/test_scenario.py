@@ -523,13 +523,9 @@ MISTAKES = {
         edit(CLOSED, "q = 1.570796327", "q = 1.570796327\nqd = 1.0"),
         "loop[0]: initial velocities do not fit: its ends part at 0.4 m/s",
     ),
-    "loop_redundant": (
-        CLOSED + LOOP,
-        "loop: constraints depend on each other at the initial posture (redundant or singular)",
-    ),
     "loop_flat": (
         HEAD + TIME + BODY + BODY + BODY + "q = 3.14159265358979\n" + LOOP,
-        "loop: constraints depend on each other at the initial posture (redundant or singular)",
+        "loop: constraints depend on each other at the initial posture (a singular one)",
     ),
     # guesses
     "guess_number": (second("guess = 1"), "body[1].guess: must be true or false, got an integer"),
