@@ -36,6 +36,7 @@ CACHE_VARIABLE = "PYMODEL_CACHE"
 BUILDING = "building-"  # how the name of a folder begins that something is built in
 LONGEST_BUILD_S = 24 * 3600.0
 SYSTEM_USERS = 0, 65534  # root; nobody, as whom a container may show it
+SIZE_LIMIT = "File size limit exceeded"  # a shell's words for a program that this has ended
 ROOM = 1 << 20  # bytes that a disk has not that a compiler has filled
 
 
@@ -205,7 +206,7 @@ class Compiler:
         )
         lines = done.stderr.splitlines()
         if done.returncode:
-            _require_room(made.parent, done.stderr)
+            require_room(made.parent, done.stderr)
             reason = ([line for line in lines if "error" in line] or lines or ["failed"])[0]
         elif not made.exists():
             reason = "it makes no file"
@@ -214,10 +215,10 @@ class Compiler:
         raise NoCompilerError(f"{self.command} cannot build native code: {reason}")
 
 
-def _require_room(folder: Path, said: str) -> None:
-    """Raise the OSError of a full disk, if that is why the compiler failed and whatever it said."""
+def require_room(folder: Path, said: str) -> None:
+    """Raise the OSError of a full disk, if that is why a program failed and whatever it said."""
     for number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        if os.strerror(number) in said:
+        if os.strerror(number) in said or number == errno.EFBIG and SIZE_LIMIT in said:
             raise OSError(number, os.strerror(number))
     with tempfile.TemporaryFile(dir=folder) as file:
         file.write(bytes(ROOM))

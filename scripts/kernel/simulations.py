@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pymodel.arith.c_build import require_room
 from pymodel.hardware.bench import MAX_SEED, Bench
 from pymodel.hardware.rtl_files import needed
 from pymodel.hardware.simulation import COVERAGE
@@ -210,8 +211,21 @@ def simulated(unit: Unit, folder: Path, **options: Any) -> Row:
 
 
 def run_unit(unit: Unit) -> Found:
-    """Run a unit; what it leaves in its folder stays only if it fails."""
+    """Run a unit; what it leaves in its folder stays only if it fails.
+
+    Raises
+    ------
+    InputError
+        If the sources are others than those that it is to run on.
+    OSError
+        If it fails where the disk is full: that is no verdict on the sources.
+    """
     row = simulated(unit, unit.folder)
+    if row["result"] != "pass":
+        try:
+            require_room(unit.folder, row["message"])
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(unit.folder)) from None
     for test in row["tests"]:
         test.pop("reached", None)  # long, and found again by who needs it
     met = unit.folder / COVERAGE

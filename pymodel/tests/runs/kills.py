@@ -34,7 +34,7 @@ from pymodel.tests.places import ROOT, SCENARIOS
 from pymodel.tests.processes import session_members
 from pymodel.tests.robots import ROBOTS
 
-FULL = 0.2  # share of the attempts whose disk is full
+FULL = 5  # attempts, of which the disk is full in one
 END_S = 20.0  # how long workers may take to notice
 PNG_END = b"IEND\xaeB`\x82"
 PENDULUM, ARM = str(SCENARIOS / "double_pendulum.toml"), str(ROBOTS / "iiwa14.urdf")
@@ -241,9 +241,8 @@ class Regress(Kind):
             self.folder.mkdir()
 
 
-def attempt(kind: Kind, variant: int, rng: random.Random) -> str:
-    """Kill a command; how it ended."""
-    full = rng.random() < FULL
+def attempt(kind: Kind, variant: int, rng: random.Random, full: bool) -> str:
+    """Kill a command, whose disk may be full; how it ended."""
     limit = rng.randrange(kind.largest) if full else resource.RLIM_INFINITY
     after = rng.uniform(0.0, 1.1 * kind.seconds)
     process = subprocess.Popen(
@@ -286,10 +285,10 @@ def campaign(count: int, seed: int, kinds: Sequence[type[Kind]]) -> Counter[str]
     with tempfile.TemporaryDirectory() as folder:
         all_ = [kind(Path(folder) / kind.name) for kind in kinds]
         variants = dict.fromkeys((kind.name for kind in all_), 0)
-        for _ in range(count):
+        for number in range(count):
             kind = rng.choice(all_)
             before, variant = kind.found(), variants[kind.name]
-            ended = attempt(kind, variant, rng)
+            ended = attempt(kind, variant, rng, full=number % FULL == FULL - 1)
             ends[f"{kind.name}: {ended}"] += 1
             found = kind.found()
             assert found in (None, *kind.whole), f"{kind.name}: {ended}: not whole"

@@ -29,6 +29,7 @@ from pymodel.hardware.simulators import SIMULATORS, usable
 from pymodel.runs.alone import alone_in
 from pymodel.runs.input_error import InputError
 from pymodel.runs.progress import progress
+from pymodel.runs.whole import whole_file
 from pymodel.runs.workers import Run, address, workers
 from scripts.dev.regress.junit import write_junit
 from scripts.dev.regress.minimal import minimised
@@ -80,7 +81,8 @@ def write(regression: Regression) -> list[dict[str, Any]]:
     """Write what is known now; the rows of coverage."""
     write_junit(JUNIT, regression.found, regression.minimal())
     covered = regression.coverage()
-    COVERED.write_text(json.dumps(covered, indent=1) + "\n")
+    with whole_file(COVERED) as beside:
+        beside.write_text(json.dumps(covered, indent=1) + "\n")
     return covered
 
 

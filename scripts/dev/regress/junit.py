@@ -4,6 +4,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from pymodel.runs.whole import whole_file
 from scripts.kernel.journal import Row
 
 OUTSIDE = "simulation"  # the case of what went wrong besides the tests
@@ -49,7 +50,8 @@ def write_junit(path: Path, rows: Sequence[Row], minimal: Mapping[str, Row]) -> 
         suite.set("skipped", str(len(list(suite.iter("skipped")))))
     path.parent.mkdir(parents=True, exist_ok=True)
     ET.indent(root)
-    ET.ElementTree(root).write(path, encoding="utf-8", xml_declaration=True)
+    with whole_file(path) as beside:
+        ET.ElementTree(root).write(beside, encoding="utf-8", xml_declaration=True)
 
 
 def _case(suite: ET.Element, unit: str, test: str, seconds: float) -> ET.Element:

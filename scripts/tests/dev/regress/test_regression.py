@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from types import SimpleNamespace
 import pytest
 from rich.console import Console
 
+from pymodel.arith import c_build
 from pymodel.hardware.simulators import SIMULATORS
 from pymodel.runs.alone import alone_in
 from pymodel.runs.workers import workers
@@ -83,6 +85,24 @@ def test_a_unit_whose_simulator_was_killed_runs_again():
         row, met = found(one, "fail")
         assert first.add(one, Found(row | {"killed": True}, met))["result"] == "fail"
     assert first.failed and list(Regression([unit(3)], None).todo()) == [unit(3)]
+
+
+@pytest.mark.parametrize("said", ["No space left on device", "File size limit exceeded", "other"])
+def test_a_unit_that_fails_on_a_full_disk_has_no_verdict(said, folder, monkeypatch):
+    unit(3).folder.mkdir(parents=True)
+    row = {"result": "fail", "tests": [], "message": f"vvp ended with status 153\n{said}"}
+    monkeypatch.setattr(units, "simulated", lambda *_: row)
+    if said == "other":
+        assert units.run_unit(unit(3)).row["result"] == "fail"
+        monkeypatch.setattr(c_build, "ROOM", 1 << 10)
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 9, hard))
+    try:
+        with pytest.raises(OSError, match=re.escape(f"{unit(3).folder}")):
+            units.run_unit(unit(3))
+    finally:
+        if said == "other":
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 @pytest.mark.parametrize(("results", "status"), [(["pass"], 0), (["pass", "fail"], 1)])
