@@ -1,6 +1,6 @@
 """What the processor does with the step engine: loads a program, runs it, takes its trace."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, MutableSequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
@@ -59,7 +59,7 @@ class Outcome:
         Sticky float flags, those of earlier runs included unless cleared.
     """
 
-    trace: list[int]
+    trace: MutableSequence[int]
     cycles: int
     steps_done: int
     status: int
@@ -174,8 +174,8 @@ class StepEngine(Programmable):
         """Start the run that was prepared."""
         await self.write("CTRL", self.mask("CTRL", "RUN"))
 
-    async def take(self, trace: list[int]) -> int:
-        """Take what the trace holds, onto the end of a list; returns the number of words.
+    async def take(self, trace: MutableSequence[int]) -> int:
+        """Take what the trace holds, onto the end of another; returns the number of words.
 
         Raises
         ------
@@ -186,13 +186,13 @@ class StepEngine(Programmable):
         if len(trace) + count > self._words:
             taken = len(trace)
             raise TraceError(f"{count}, after {taken} words; the run traces {self._words}")
-        trace += await self.read_each("TRACE_DATA", count)
+        trace.extend(await self.read_each("TRACE_DATA", count))
         return count
 
     async def finish(
         self,
         interval: int = 64,
-        trace: list[int] | None = None,
+        trace: MutableSequence[int] | None = None,
         watch: Callable[[int], None] | None = None,
     ) -> Outcome:
         """Wait for the end of a run, taking its trace meanwhile.
@@ -249,6 +249,7 @@ class StepEngine(Programmable):
         after: Collection[Location] = (),
         start: int = 0,
         watch: Callable[[int], None] | None = None,
+        trace: MutableSequence[int] | None = None,
     ) -> Outcome:
         """Prepare, start and finish a run; the arguments are those of the model's engine.
 
@@ -263,7 +264,7 @@ class StepEngine(Programmable):
         await self.prepare(program, steps, every, save, before, after, start)
         await self.start()
         interval = self.interval(program, steps, save, len(before) + len(after))
-        return await self.finish(interval, watch=watch)
+        return await self.finish(interval, trace, watch)
 
     async def opens(self, program: Program) -> bool:
         """Whether the prologue of a program at the beginning of the memory runs to its end."""

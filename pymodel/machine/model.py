@@ -5,7 +5,7 @@ after every run. It also is the judge of a schedule: a program that stores what 
 reads what was never stored, is refused.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, MutableSequence, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -207,7 +207,8 @@ class Twin:
         save: int = 0,
         before: Collection[Location] = (),
         after: Collection[Location] = (),
-    ) -> list[int]:
+        trace: MutableSequence[Any] | None = None,
+    ) -> Any:
         """Run a program for some steps: evaluations of its kernel, one after the other.
 
         A program with a prologue runs that before; what it stores stops the run, too.
@@ -223,10 +224,12 @@ class Twin:
             Trace steps 0, save, 2 save, ...; 0: none.
         before, after : sequence of Location
             Registers to trace before and after such a step.
+        trace : list or array of int, optional
+            What the trace is added to; by default a new list.
 
         Returns
         -------
-        list of int
+        list or array of int
             The trace. What stands after a step that stops the run is not traced.
 
         Raises
@@ -244,7 +247,7 @@ class Twin:
                 raise ValueError(f"{name}: must be 0 or more, got {number}")
         if every and not program.special:
             raise ProgramError("no re-basing segment to run every so many steps")
-        trace: list[Any] = []  # bits; None where nothing was stored
+        trace = [] if trace is None else trace  # bits; None where nothing was stored
         if program.opening is not None:
             self.run(program.opening, 1)
             if not self.steps_done:
@@ -264,8 +267,8 @@ class Twin:
             self.steps_done += 1
         return trace
 
-    def _trace(self, locations: Collection[Location], trace: list[Any]) -> None:
-        trace += [self.read(location) for location in locations]
+    def _trace(self, locations: Collection[Location], trace: MutableSequence[Any]) -> None:
+        trace.extend([self.read(location) for location in locations])
         self.cycles += len(locations)
         if locations and not self._settled:  # the last store is still on its way
             self.cycles += self.machine.contexts > 1

@@ -22,6 +22,7 @@ from pymodel.compile import native
 from pymodel.compile.registry import record_function
 from pymodel.mechanism.kinematics import joint_momenta
 from pymodel.mechanism.scenario import TOLERANCE, Scenario
+from pymodel.runs import columns
 from pymodel.runs.recorder import UNSOLVABLE, NonFiniteError, Recorder
 from pymodel.runs.trajectory import Trajectory
 
@@ -156,7 +157,7 @@ class _Solver:
 
     def run(self, progress: Callable[[int, int], None] | None) -> tuple[np.ndarray, str | None]:
         """The states at the times of results, (T, s), as far as they go, and why no further."""
-        states = np.empty((len(self.times), len(self.start)))
+        states = columns.empty(len(self.times), len(self.start))
         states[0] = state = self.start
         method, grid, save = self.scenario.integrator, self.scenario.step, self.scenario.save
         options = {"rtol": self.tolerance, "atol": self.absolute}

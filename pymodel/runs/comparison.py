@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pymodel.mechanism.scenario import Scenario
-from pymodel.runs import lagrangian
+from pymodel.runs import columns, lagrangian
 from pymodel.runs.input_error import InputError, require, require_numbers
 from pymodel.runs.trajectory import Trajectory, check_alike, check_mechanism
 
@@ -118,11 +118,15 @@ def with_signs_of(run: Trajectory, other: Trajectory, scenario: Scenario) -> Tra
     Trajectory
         ``other`` with negated quaternions where that is nearer to ``run``.
     """
-    rows = slice(min(len(run), len(other)))
-    q = other.q.copy()
-    for own in scenario.quaternions:
-        away = np.vecdot(q[rows, own], run.q[rows, own]) < 0.0
-        q[rows, own][away] *= -1.0
+    if not scenario.quaternions:
+        return other
+    q = columns.empty(*other.q.shape)
+    for here in columns.blocks(len(other)):
+        own, theirs = other.q[here].copy(), run.q[here]
+        for part in scenario.quaternions:
+            away = np.vecdot(own[: len(theirs), part], theirs[:, part]) < 0.0
+            own[: len(theirs), part][away] *= -1.0
+        q[here] = own
     return replace(other, q=q)
 
 

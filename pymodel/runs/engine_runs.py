@@ -6,6 +6,7 @@ here depends on whether the engine is the model (:class:`pymodel.machine.model.T
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
@@ -81,13 +82,15 @@ class Run:
         """
         twin = Twin(self.program.machine)
         twin.load(self.image)
-        words = twin.run(
+        words = array("Q")  # of a long run: it takes less memory than a list
+        twin.run(
             self.program,
             self.steps,
             self.every,
             self.save,
             self.before.values(),
             self.after.values(),
+            words,
         )
         if not twin.stopped:
             return self.trajectories(words), twin
@@ -97,7 +100,7 @@ class Run:
             again.run(self.program.opening, 1)
             if not again.steps_done:
                 missing: Any = map(twin.read, self.lacking(stopped_at))
-                words += missing
+                words.extend(missing)
                 stopped_at += 1
                 again.step(self.program.segment(stopped_at, self.every))
                 twin.flags = again.flags
@@ -158,14 +161,15 @@ class Run:
             (trajectory or None, reason to stop or None) of each system.
         """
         names = [*self.before, *self.after]
-        size, fmt = len(names), self.program.machine.fmt
-        whole = range(0, len(words) - size + 1, size)  # a step that stops leaves half a row
-        rows = [dict(zip(names, words[i : i + size], strict=True)) for i in whole]
-        half = dict(zip(names, words[len(rows) * size :], strict=False))
-        if not words:  # stopped by the prologue
+        places, fmt = {name: place for place, name in enumerate(names)}, self.program.machine.fmt
+        table = np.asarray(words, dtype=np.uint64)
+        table, rest = np.split(table, [len(table) // len(names) * len(names)])
+        half = dict(zip(names, rest.tolist(), strict=False))  # a step that stops leaves half a row
+        if not len(words):  # stopped by the prologue
             half = {name: self.image[location] for name, location in self.before.items()}
+        given = places, table.reshape(-1, len(names)), half
         return [
-            self._trajectory(context, scenario, rows, half, BitExact(fmt), stopped_at)
+            self._trajectory(context, scenario, *given, BitExact(fmt), stopped_at)
             for context, scenario in enumerate(self.scenarios)
         ]
 
@@ -174,32 +178,34 @@ class Run:
         self,
         context: int,
         scenario: Scenario,
-        rows: Sequence[Mapping[str, int]],
+        places: Mapping[str, int],
+        table: np.ndarray,
         half: Mapping[str, int],
         arithmetic: BitExact,
         stopped_at: int | None,
     ) -> tuple[Trajectory | None, str | None]:
+        """Of one system: what a row of the table has at which place, the table, half a row."""
         recorder, fmt = Recorder(scenario, arithmetic), arithmetic.fmt
         momenta = "p_used" if self.every and scenario.loops else "p"
         sizes = {"q": scenario.nq, momenta: scenario.nv, "qd": scenario.nv}
         vectors = [
-            [context_name(context, f"{name}[{k}]") for k in range(size)]
+            [places[context_name(context, f"{name}[{k}]")] for k in range(size)]
             for name, size in sizes.items()
         ]
         mechanism = step.prepare(BitExact(fmt, fold=True), scenario)
         stopped = None
         try:
-            for first in range(0, len(rows), ROWS_AT_ONCE):
-                some = rows[first : first + ROWS_AT_ONCE]
+            for first in range(0, len(table), ROWS_AT_ONCE):
+                some = table[first : first + ROWS_AT_ONCE].tolist()
                 numbers = np.arange(first, first + len(some)) * scenario.save
                 floats = [
-                    np.array([[fmt.to_float(row[name]) for name in names] for row in some])
-                    for names in vectors
+                    np.array([[fmt.to_float(row[place]) for place in vector] for row in some])
+                    for vector in vectors
                 ]
                 right = _keep_right(recorder, mechanism, numbers, *floats)
                 for number, row in zip(numbers[right:].tolist(), some[right:], strict=True):
                     recorder.step = number
-                    q, p, qd = ([arithmetic.scalar(row[x]) for x in names] for names in vectors)
+                    q, p, qd = ([arithmetic.scalar(row[x]) for x in vector] for vector in vectors)
                     recorder.keep(q, qd, p, _eta(mechanism, q, p, number))
         except SingularError as error:
             stopped = recorder.where(error)

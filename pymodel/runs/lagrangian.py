@@ -36,6 +36,7 @@ from pymodel.arith.errors import Error
 from pymodel.mechanism import kinematics
 from pymodel.mechanism.coordinates import coordinate_rates, with_unit_quaternions
 from pymodel.mechanism.scenario import Scenario
+from pymodel.runs import columns
 from pymodel.runs.equations import (
     Equations,
     Saddle,
@@ -45,7 +46,7 @@ from pymodel.runs.equations import (
 )
 from pymodel.runs.input_error import InputError
 from pymodel.runs.newton_euler import NewtonEuler
-from pymodel.runs.trajectory import Trajectory
+from pymodel.runs.trajectory import Trajectory, of_states
 
 Progress = Callable[[int, int], None]  #: (results done, results)
 
@@ -393,25 +394,28 @@ def _solve_tree(
             (coordinate_rates(scenario, q, qd), equations.accelerations(q, qd, t))
         )
 
+    def finished(states: np.ndarray) -> tuple[np.ndarray, ...]:
+        q, qd = with_unit_quaternions(scenario, states[:, :nq]), states[:, nq:]
+        return q, qd, equations.momenta(q, qd)
+
     start = np.concatenate((scenario.q0, scenario.qd0))
     states, problem = _Solver(scenario, rates, t, progress).run(start)
-    q, qd = with_unit_quaternions(scenario, states[:, :nq]), states[:, nq:]
-    return _trajectory(scenario, t[: len(q)], q, qd, equations.momenta(q, qd)), problem
+    return _trajectory(scenario, t, states, finished), problem
 
 
 def _trajectory(
-    scenario: Scenario, t: np.ndarray, q: np.ndarray, qd: np.ndarray, p: np.ndarray
+    scenario: Scenario,
+    t: np.ndarray,
+    states: np.ndarray,
+    finished: Callable[[np.ndarray], tuple[np.ndarray, ...]],
 ) -> Trajectory:
-    return Trajectory(
-        t=t,
-        q=q,
-        qd=qd,
-        p=p,
-        kinetic=kinematics.kinetic_energy(scenario, q, qd),
-        potential=kinematics.potential_energy(scenario, q),
-        loop_position=kinematics.loop_position(scenario, q),
-        loop_velocity=kinematics.loop_velocity(scenario, q, qd),
-    )
+    """The trajectory of the solver's states; ``finished`` gives q, qd and p of some of them."""
+    rows = len(states)
+    found = [columns.empty(rows, size) for size in (scenario.nq, scenario.nv, scenario.nv)]
+    for here in columns.blocks(rows):
+        for column, values in zip(found, finished(states[here]), strict=True):
+            column[here] = values
+    return of_states(scenario, t[:rows], *found)
 
 
 def _solve_loops(
@@ -444,14 +448,16 @@ def _solve_loops(
             return None
         return np.concatenate((*equations.onto_loops(q, qd), sigma))
 
+    def finished(states: np.ndarray) -> tuple[np.ndarray, ...]:
+        q, qd, sigma = np.split(states, parts, axis=1)
+        q, qd = equations.onto_loops(q, qd)
+        _, jacobian = equations.gaps(q)
+        pull = np.einsum("tck,tc->tk", jacobian, sigma)
+        return q, qd, equations.momenta(q, qd) - pull
+
     solver = _Solver(scenario, rates, t, progress, singular_time, mended)
     states, problem = solver.run(np.concatenate((q, qd, sigma)))
-    q, qd, sigma = np.split(states, parts, axis=1)
-    q, qd = equations.onto_loops(q, qd)
-    _, jacobian = equations.gaps(q)
-    pull = np.einsum("tck,tc->tk", jacobian, sigma)
-    p = equations.momenta(q, qd) - pull
-    return _trajectory(scenario, t[: len(q)], q, qd, p), problem
+    return _trajectory(scenario, t, states, finished), problem
 
 
 class _TooMuchWorkError(Exception):
@@ -530,11 +536,12 @@ class _Solver:
         states : numpy.ndarray, shape (up to T, s)
         problem : str or None
         """
-        states = np.repeat(start[None], len(self.t), axis=0)
+        states = columns.empty(len(self.t), len(start))
+        states[: self.done] = start
         if not self.t.any():
             return states, None
         try:
-            problem = self._fill(states)
+            problem = self._fill(states, start)
         except np.linalg.LinAlgError:
             problem = f"the equations of motion are singular after t = {self.time:.4g} s"
         except _TooMuchWorkError:
@@ -544,9 +551,9 @@ class _Solver:
             )
         return (states if problem is None else states[: self.done]), problem
 
-    def _fill(self, states: np.ndarray) -> str | None:
+    def _fill(self, states: np.ndarray, start: np.ndarray) -> str | None:
         """Write the states step by step; returns why they end early."""
-        solver = self._from(states[0])
+        solver = self._from(start)
         while self.time < self.t[-1]:
             message = solver.step()
             if solver.status == "failed":
@@ -556,7 +563,9 @@ class _Solver:
             self.time = solver.t
             last = int(np.searchsorted(self.t, self.time if end is None else end, side="right"))
             if last > self.done:
-                states[self.done : last] = motion(self.t[self.done : last]).T
+                for here in columns.blocks(last - self.done):
+                    own = slice(self.done + here.start, self.done + here.stop)
+                    states[own] = motion(self.t[own]).T
                 self.done = last
             if end is not None:
                 return f"loop: {self.scenario.singular} at t = {end:.4g} s"

@@ -22,7 +22,7 @@ from pymodel.mechanism import formula, kinematics
 from pymodel.mechanism.scenario import FREE, GROUND, REVOLUTE, Scenario
 from pymodel.runs import columns
 from pymodel.runs.input_error import InputError
-from pymodel.runs.trajectory import Trajectory
+from pymodel.runs.trajectory import Trajectory, of_states
 
 
 class NonFiniteError(RunError):
@@ -335,17 +335,11 @@ class Recorder:
         """The :class:`Trajectory` of all rows kept so far; energies and loop errors in float64."""
         self._look_at_springs()
         self._store()
-        scenario, rows = self.scenario, self._stored
-        steps, q, qd, p = (column[:rows] for column in self._columns)
-        t, kinetic, potential, position, velocity = (columns.empty(rows) for _ in range(5))
-        for here in columns.blocks(rows):
-            state = scenario, q[here], qd[here]
-            t[here] = steps[here] * scenario.step
-            kinetic[here] = kinematics.kinetic_energy(*state)
-            potential[here] = kinematics.potential_energy(*state[:2])
-            position[here] = kinematics.loop_position(*state[:2])
-            velocity[here] = kinematics.loop_velocity(*state)
-        trajectory = Trajectory(t, q, qd, p, kinetic, potential, position, velocity)
+        steps, q, qd, p = (column[: self._stored] for column in self._columns)
+        t = columns.empty(self._stored)
+        for here in columns.blocks(self._stored):
+            t[here] = steps[here] * self.scenario.step
+        trajectory = of_states(self.scenario, t, q, qd, p)
         trajectory.flags = self.arithmetic.flags
         if self.condition is not None:
             trajectory.condition = self.condition

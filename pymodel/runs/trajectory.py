@@ -11,17 +11,18 @@ from __future__ import annotations
 import csv
 import os
 import re
-from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from pymodel.arith.errors import Error
 from pymodel.arith.numbers import numbers
+from pymodel.mechanism import kinematics
 from pymodel.mechanism.scenario import Scenario
-from pymodel.runs.columns import blocks, release
+from pymodel.runs.columns import blocks, empty, release
 from pymodel.runs.input_error import InputError, require, require_path, require_whole
 from pymodel.runs.whole import whole_file
 
@@ -162,6 +163,19 @@ class Trajectory:
         return table | {name: getattr(self, name) for name in SCALAR_COLUMNS}
 
 
+def of_states(
+    scenario: Scenario, t: np.ndarray, q: np.ndarray, qd: np.ndarray, p: np.ndarray
+) -> Trajectory:
+    """The trajectory of states: energies and errors of loops follow from them, in float64."""
+    kinetic, potential, position, velocity = (empty(len(t)) for _ in SCALAR_COLUMNS)
+    for here in blocks(len(t)):
+        kinetic[here] = kinematics.kinetic_energy(scenario, q[here], qd[here])
+        potential[here] = kinematics.potential_energy(scenario, q[here])
+        position[here] = kinematics.loop_position(scenario, q[here])
+        velocity[here] = kinematics.loop_velocity(scenario, q[here], qd[here])
+    return Trajectory(t, q, qd, p, kinetic, potential, position, velocity)
+
+
 def same_fields(one: Any, other: Any) -> bool:
     """Whether two of one dataclass have the same fields; arrays of the same shape and bits."""
 
@@ -264,13 +278,9 @@ def read_csv(path: str | os.PathLike[str]) -> Trajectory:
         nq, nv = (numbered(header, rf"{name}\d+") for name in ("q", "qd"))
         return column_names(nq, nv)
 
-    columns = read_columns(path, names, "a run (t, q0.., qd0.., p0.., ..)")
-    arrays: dict[str, Any] = {
-        name: np.array([columns[own] for own in names]).reshape(len(names), len(columns["t"])).T
-        for name, names in joint_column_names(nq, nv).items()
-    }
-    arrays |= {name: columns[name] for name in SCALAR_COLUMNS}
-    return Trajectory(columns["t"], **arrays)
+    _, table = _read_table(path, names, "a run (t, q0.., qd0.., p0.., ..)")
+    t, q, qd, p, scalars = np.split(table, np.cumsum((1, nq, nv, nv)), axis=1)
+    return Trajectory(t[:, 0], q, qd, p, *scalars.T)
 
 
 def numbered(header: list[str], pattern: str) -> int:
@@ -303,27 +313,40 @@ def read_columns(
     InputError
         If the path is none.
     """
+    header, table = _read_table(path, names, what)
+    return dict(zip(header, table.T, strict=True))
+
+
+def _read_table(
+    path: str | os.PathLike[str], names: Callable[[list[str]], list[str]], what: str
+) -> tuple[list[str], np.ndarray]:
+    """The header of a table and its values (T, columns), as :func:`read_columns` has them."""
     require_path("path", path)
-    values, number = array("d"), 1
+    number = 1
     try:
         with open(path, encoding="ascii", errors="surrogateescape", newline="") as file:
+            rows = max(sum(1 for _ in file) - 1, 0)
+            file.seek(0)
             lines = csv.reader(_whole_lines(file, path))
             header = next(lines, [])
             if header != names(header):
                 raise TrajectoryError(f"{path}: line 1: not the header of {what}")
-            for number, row in enumerate(lines, start=2):
-                if len(row) != len(header):
-                    said = f"{len(row)} values for {len(header)} columns"
-                    raise TrajectoryError(f"{path}: line {number}: {said}")
-                values.extend([float(item) for item in row])
+            table = empty(rows, len(header))
+            for here in blocks(rows, WRITTEN):
+                for number, row in enumerate(islice(lines, here.stop - here.start), here.start + 2):
+                    if len(row) != len(header):
+                        said = f"{len(row)} values for {len(header)} columns"
+                        raise TrajectoryError(f"{path}: line {number}: {said}")
+                    table[number - 2] = [float(item) for item in row]
+            if number <= rows:
+                raise TrajectoryError(f"{path}: line {number}: a value has a line break")
     except OSError as error:
         raise TrajectoryError(f"{path}: cannot read: {error.strerror or error}") from None
     except ValueError as error:
         if isinstance(error, TrajectoryError):
             raise
         raise TrajectoryError(f"{path}: line {number}: {error}") from None
-    table = np.frombuffer(values).reshape(-1, len(header)).copy()
-    return dict(zip(header, table.T, strict=True))
+    return header, table
 
 
 def _whole_lines(file: Iterable[str], path: str | os.PathLike[str]) -> Iterator[str]:

@@ -34,6 +34,7 @@ from pymodel.hardware.scoreboard import Scoreboard
 from pymodel.mechanism.scenario import Scenario
 from pymodel.mechanism.scenario_file import load
 from pymodel.runs import native_runs, simulate
+from pymodel.runs.columns import blocks
 from pymodel.runs.recorder import NonFiniteError, Recorder
 from pymodel.runs.trajectory import Trajectory
 
@@ -249,7 +250,12 @@ def compare(
     for name, column in run.columns().items():
         want = model.columns()[name][:rows]
         assert len(column) == len(want), f"{len(column)} rows, all-model run {len(want)}"
-        differ = np.flatnonzero(column.view(np.uint64) != want.view(np.uint64))
+        bits = column.view(np.uint64), want.view(np.uint64)
+        found = [
+            here.start + np.flatnonzero(np.not_equal(*(x[here] for x in bits)))
+            for here in blocks(len(column))
+        ]
+        differ = np.concatenate([*found, []]).astype(int)
         first = int(differ[0]) if len(differ) else 0
         own = fmt if re.fullmatch(r"(q|qd|p)\d+", name) else BINARY64
         board.transactions += len(column) - 1  # and one more by the comparison

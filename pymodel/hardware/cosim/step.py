@@ -6,6 +6,7 @@ Settings: ``runs``, each with a ``scenario`` (path), and as wanted ``steps``, ``
 of :class:`pymodel.hardware.cosim.variations.Variations`).
 """
 
+from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -24,7 +25,7 @@ from pymodel.hardware.step_engine import Outcome, StepEngine, machine_of
 from pymodel.hardware.step_watch import seen_from_inside
 from pymodel.hardware.waiting import HangError
 from pymodel.mechanism.scenario import Scenario
-from pymodel.runs import engine_runs
+from pymodel.runs import columns, engine_runs
 from pymodel.runs import outcome as outcomes
 from pymodel.runs.trajectory import Trajectory
 
@@ -114,9 +115,12 @@ async def _one(
 
     def hand_over(outcome: Outcome, found: list[Found]) -> None:
         handover = _handover(engine, scenarios, outcome, found[0], done)
-        handover.write(folder_of(bench))
+        handover.write(folder)
 
-    await _compared(board, engine, run, options, hand_over)
+    folder = folder_of(bench)
+    folder.mkdir(parents=True, exist_ok=True)
+    with columns.on_disk(folder):
+        await _compared(board, engine, run, options, hand_over)
 
 
 async def _compared(
@@ -140,6 +144,7 @@ async def _compared(
         outcome = await engine.run(
             **arguments,
             watch=lambda taken: print_progress(run.steps_traced(taken), run.scenarios[0].steps),
+            trace=array("Q"),  # of a long run: it takes less memory than a list
         )
         assert outcome.stopped or outcome.steps_done == run.steps, "the engine refused the run"
         outcome = await _completed(engine, run, outcome)
@@ -159,8 +164,8 @@ async def _completed(engine: StepEngine, run: engine_runs.Run, outcome: Outcome)
         rest, number = run.lacking(outcome.steps_done), outcome.steps_done + 1
         found = await engine.read_registers(rest)
         last = await engine.step(run.program, number, run.every)
-        trace = [*outcome.trace, *(found[x] for x in rest)]
-        return replace(outcome, trace=trace, steps_done=number, flags=last.flags)
+        outcome.trace.extend(found[x] for x in rest)
+        return replace(outcome, steps_done=number, flags=last.flags)
     return outcome
 
 
