@@ -2,23 +2,21 @@
 
 import contextlib
 import sys
-from collections.abc import Callable
 from typing import Any
 
 from pymodel.algorithms.rigid_body.functions import FUNCTIONS
 from pymodel.algorithms.unused_options import refuse_unused_of_robot
 from pymodel.app.options import TWIN, Asked
 from pymodel.arith.fp import flag_text
-from pymodel.compile.robot_kernels import count, require_recordable, watched
+from pymodel.compile.robot_kernels import count, require_recordable
 from pymodel.mechanism import urdf
 from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.robot import Robot, shown
 from pymodel.runs import robot_calls
 from pymodel.runs.input_error import InputError, require_other_file
-from pymodel.runs.progress import progress
+from pymodel.runs.progress import PATIENCE, progress
 
 DONE, NOT_FINITE = 0, 1  # exit status
-PATIENCE = 1.0  # s of recording without a word
 
 HEADINGS = ("function", "method", "x", "+", "1/x", "sincos", "longest path [cycles]")
 
@@ -46,7 +44,7 @@ def call(arguments: Asked) -> int:
     refuse_unused_of_robot(robot, [function], *options, dashes="--")
     table = robot_calls.read_table(arguments.inputs)
     require_other_file(arguments.out, arguments.urdf, arguments.inputs)
-    with _progress(f"{function} of {robot.name}", "calls") as update, _recording(update):
+    with _progress(f"{function} of {robot.name}", "calls") as update:
         try:
             answer = robot_calls.call(
                 reduced(robot), function, table, arguments.arithmetic, target, machine, update
@@ -83,7 +81,7 @@ def operations(path: str, floating: bool, as_data: bool) -> tuple[str, list[tupl
     """
     robot = urdf.load(path, floating)
     small, rows = reduced(robot), []
-    with _progress(robot.name, "functions") as update, _recording(update):
+    with _progress(robot.name, "functions") as update:
         for function in FUNCTIONS:  # before minutes are spent on others
             require_recordable(small, function)
         for done, function in enumerate(FUNCTIONS):
@@ -97,10 +95,6 @@ def operations(path: str, floating: bool, as_data: bool) -> tuple[str, list[tupl
 
 def _progress(description: str, unit: str) -> contextlib.AbstractContextManager[Any]:
     return progress(description, "recording", unit=unit, patience=PATIENCE)
-
-
-def _recording(update: Callable[..., None]) -> contextlib.AbstractContextManager[None]:
-    return watched(lambda done, expected: update(done, expected, "operations recorded"))
 
 
 def tell(robot: Robot, *warnings: str) -> None:

@@ -16,6 +16,7 @@ from pymodel.app.options import Asked
 from pymodel.mechanism.scenario import Scenario
 from pymodel.mechanism.scenario_file import load
 from pymodel.runs.input_error import InputError
+from pymodel.runs.progress import PATIENCE, progress
 
 DONE = 0  # exit status
 
@@ -118,7 +119,8 @@ def _step_table(scenario: Scenario, shape: str) -> TableData:
     """Operations and the longest dependency path of one whole step."""
     from pymodel.compile import count as counting
 
-    step = counting.step(scenario, shape=shape)
+    with progress(scenario.name, "recording", patience=PATIENCE):
+        step = counting.step(scenario, shape=shape)
     rows = [
         (OPERATION_SIGNS.get(op, op), *map(str, (step["operations"][op], step["path"][op], cycles)))
         for op, cycles in counting.LATENCY.items()

@@ -22,7 +22,7 @@ from pymodel.mechanism.scenario_file import load
 from pymodel.runs.files import run_folder
 from pymodel.runs.finished import FinishedRun, HardwareResult
 from pymodel.runs.input_error import InputError
-from pymodel.runs.progress import progress
+from pymodel.runs.progress import PATIENCE, progress
 from pymodel.runs.session import finish
 from pymodel.runs.summary import Summary
 
@@ -47,7 +47,8 @@ def run_hardware(options: Asked) -> tuple[Summary | None, int]:
     """
     scenario = load(options.scenario, options.steps)
     scenario.require_fixed_steps()
-    target = TARGETS[options.target](scenario, options)
+    with progress(scenario.name, "recording", patience=PATIENCE):
+        target = TARGETS[options.target](scenario, options)
     simulator = usable_simulator(options.simulator)
     with run_folder(options.out, scenario, tables=3 + options.reference) as new:
         return _run(scenario, simulator, options, target, new)

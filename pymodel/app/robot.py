@@ -40,13 +40,12 @@ from pymodel.runs import robot_calls
 from pymodel.runs.array_runs import Array, fitting_array
 from pymodel.runs.files import SUMMARY
 from pymodel.runs.input_error import InputError
-from pymodel.runs.progress import progress
+from pymodel.runs.progress import PATIENCE, progress
 from pymodel.runs.summary import exceptions, flag_names, write_summary
 from pymodel.runs.whole import replacing
 
 INPUTS, OUTPUTS = "inputs.csv", "outputs.csv"
 DONE, NO = 0, 1  # exit status
-PATIENCE = 1.0  # s of recording without a word
 SAME = 1e-9  # relative difference of float64 to Pinocchio that rounding explains
 ROWS_COMPARED = 16  # calls of native code that are compared with the model
 #: Function -> the one whose results' size is that of the terms in it.

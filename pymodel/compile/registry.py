@@ -5,7 +5,7 @@ it; the rest of the compile path needs nothing else.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pymodel.algorithms.integrators import integrate
@@ -14,7 +14,11 @@ from pymodel.algorithms.step import Mechanism, prepare, rates
 from pymodel.algorithms.unused_options import refuse_unused
 from pymodel.arith.errors import InputError, require, require_flag, require_one_of
 from pymodel.arith.scalars import S, SupportsPivoting
+from pymodel.compile import recording_limit
+from pymodel.compile.graph import Graph
 from pymodel.compile.kernel import Function, Kernel, record
+from pymodel.compile.recording_limit import extrapolated, limited
+from pymodel.mechanism.robot import one_line
 from pymodel.mechanism.scenario import Scenario
 from pymodel.mechanism.topology import SHAPES
 from pymodel.mechanism.units import (
@@ -23,6 +27,8 @@ from pymodel.mechanism.units import (
     momentum_units,
     velocity_units,
 )
+
+FIRST = (32, 64)  #: bodies whose operations those of many are estimated from
 
 Units = dict[str, str]  #: name of a value -> its unit
 
@@ -119,9 +125,55 @@ def record_function(name: str, scenario: Scenario, **options: Any) -> Kernel:
 
     Those of :func:`pymodel.algorithms.step.prepare` may be without an effect.
     """
+
+    def recorded(first: Scenario, **alike: Any) -> Kernel:
+        return record_function(name, first, **alike)
+
     signature = REGISTRY[name].signature(scenario, **options)
     function = REGISTRY[name].function(scenario, **options)
-    return record(function, signature.inputs, signature.carried)
+    graph = limited(Graph(), *expected_operations(name, scenario, recorded, options))
+    return record(function, signature.inputs, signature.carried, graph=graph)
+
+
+def expected_operations(
+    name: str,
+    scenario: Scenario,
+    recorded: Callable[..., Kernel],
+    options: Mapping[str, Any],
+) -> tuple[str, int]:
+    """Estimate the operations of a function of a mechanism by those of its first bodies.
+
+    Those of its loops are not in the estimate.
+
+    Parameters
+    ----------
+    name, scenario
+        The function, and the mechanism.
+    recorded
+        Records it for another mechanism, with such options.
+    options
+        Those for this one.
+
+    Returns
+    -------
+    what : str
+        Whose operations they are, in words.
+    count : int
+        0 if it has few bodies, which are just recorded.
+    """
+    what, bodies = f"{name} of {one_line(scenario.name)}", len(scenario.bodies)
+    if bodies <= recording_limit.FEW:
+        return what, 0
+    of_all = {"shape": str, "base": str}  # a tree is of these bodies
+    alike = {x: options[x] for x, kind in of_all.items() if isinstance(options.get(x), kind)}
+    counts = [len(recorded(_first(scenario, size), **alike).graph.nodes) for size in FIRST]
+    return what, extrapolated(FIRST, counts, bodies)
+
+
+def _first(scenario: Scenario, size: int) -> Scenario:
+    """The mechanism of its first bodies, whose loops are open."""
+    springs = tuple(x for x in scenario.springs if max(x.body, x.to) < size)
+    return replace(scenario, bodies=scenario.bodies[:size], loops=(), springs=springs)
 
 
 def _numbered(name: str, units: Sequence[str]) -> Units:

@@ -1,31 +1,24 @@
 """Kernels of a robot's rigid-body functions, and the formulation with the fewest operations."""
 
-import contextlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextvars import ContextVar
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from pymodel.algorithms.rigid_body import control, segments
 from pymodel.algorithms.rigid_body.functions import FUNCTIONS, columns, evaluate, inputs
-from pymodel.arith.errors import InputError
+from pymodel.compile import recording_limit
 from pymodel.compile.chains import Chain, Part, Stage
 from pymodel.compile.count import LATENCY
 from pymodel.compile.graph import OPERATIONS, Graph
 from pymodel.compile.kernel import Kernel, record
+from pymodel.compile.recording_limit import limited
 from pymodel.compile.streams import numbered
 from pymodel.mechanism.robot import Robot, kept_with_robot, one_line
 
-#: Operations that are recorded at most, and what they take.
-MOST, EACH = 2_000_000, "1 GB of memory"
-#: Links up to which a function is recorded without an estimate, and those that it is made from.
-FEW, FIRST = 64, (8, 16, 24, 32)
-
-_told: ContextVar[Callable[[int, int], None] | None] = ContextVar("told", default=None)
+#: Links whose operations those of many are estimated from: they are of degree 3 at most.
+FIRST = (8, 16, 24, 32)
 
 
 class Count(NamedTuple):
@@ -80,44 +73,30 @@ def recorded(
 
     Raises
     ------
-    InputError
-        If it has more than :data:`MOST` operations, by an estimate for robots of many links.
+    pymodel.compile.recording_limit.TooManyOperationsError
+        If it has too many operations, by an estimate for robots of many links.
     """
     if method is None:
         method = cheapest(robot, function, external)
         return recorded(robot, function, method, external, parameters_as_data)
-    expected = estimated(robot, function, method, external, parameters_as_data)
-    _require_few(robot, function, expected)
 
     def text(arithmetic: Any, values: Mapping[str, Any]) -> dict[str, Any]:
         return evaluate(function, robot, arithmetic, values, method, external, parameters_as_data)
 
-    graph, told = Graph(), _told.get()
-    if told is not None and expected:
-        graph.watch = lambda nodes: told(nodes, max(nodes, expected))
+    expected = estimated(robot, function, method, external, parameters_as_data)
+    graph = limited(Graph(), _named(robot, function), expected)
     return record(text, inputs(robot, function, external), graph=graph)
 
 
 def require_recordable(robot: Robot, function: str) -> None:
     """Refuse a function of too many operations by every method, as :func:`recorded` does."""
     methods = FUNCTIONS[function].methods
-    _require_few(robot, function, min(estimated(robot, function, method) for method in methods))
+    expected = min(estimated(robot, function, method) for method in methods)
+    recording_limit.require_few(_named(robot, function), expected)
 
 
-def _require_few(robot: Robot, function: str, expected: int) -> None:
-    if expected > MOST:
-        reason = f"about {expected:.2g} operations, at most {MOST:.2g} are recorded ({EACH})"
-        raise InputError(f"{function} of {one_line(robot.name)}: {reason}")
-
-
-@contextlib.contextmanager
-def watched(told: Callable[[int, int], None]) -> Iterator[None]:
-    """Tell how far the recording for a robot of many links is: operations so far, and expected."""
-    before = _told.set(told)
-    try:
-        yield
-    finally:
-        _told.reset(before)
+def _named(robot: Robot, function: str) -> str:
+    return f"{function} of {one_line(robot.name)}"
 
 
 @kept_with_robot
@@ -130,11 +109,10 @@ def estimated(
 ) -> int:
     """Operations of a function of a robot of many links; 0 if it has few, which are just recorded.
 
-    Their number is a polynomial of the number of links, of degree 3 at most, that goes through
-    those of the robot's first :data:`FIRST` links: exact for a chain of equal joints.
+    By those of the robot's first links: exact for a chain of equal joints.
     """
     links = len(robot.links)
-    if links <= FEW:
+    if links <= recording_limit.FEW:
         return 0
     counts = []
     for size in FIRST:
@@ -142,8 +120,7 @@ def estimated(
         own = tuple(link for link in external if link < size)
         kernel = recorded(first, function, method, own, parameters_as_data)
         counts.append(len(kernel.graph.nodes))
-    found = np.polyval(np.polyfit(FIRST, counts, 3), links)
-    return max(round(float(found)), counts[-1] * links // FIRST[-1])
+    return recording_limit.extrapolated(FIRST, counts, links)
 
 
 @kept_with_robot
@@ -240,7 +217,7 @@ def cheapest(robot: Robot, function: str, external: Sequence[int] = ()) -> str:
     """Find the method with the fewest multiplications, and of these with the fewest additions."""
     methods = FUNCTIONS[function].methods
     expected = {method: estimated(robot, function, method, external) for method in methods}
-    possible = [method for method in methods if expected[method] <= MOST]
+    possible = [method for method in methods if expected[method] <= recording_limit.MOST]
     if len(possible) < 2:
         return min(possible or methods, key=lambda method: expected[method])
 

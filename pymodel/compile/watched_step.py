@@ -16,7 +16,15 @@ from pymodel.algorithms.step import prepare
 from pymodel.arith.scalars import SupportsPivoting
 from pymodel.compile.graph import Graph, Ref
 from pymodel.compile.kernel import Kernel, record
-from pymodel.compile.registry import clock, clock_names, split_state, state_names, t_cut_names
+from pymodel.compile.recording_limit import limited
+from pymodel.compile.registry import (
+    clock,
+    clock_names,
+    expected_operations,
+    split_state,
+    state_names,
+    t_cut_names,
+)
 from pymodel.mechanism.scenario import Scenario
 
 
@@ -97,7 +105,12 @@ def watched_step(
         If the step decides on data: the base ``ldup`` chooses pivots.
     """
     scenario.require_fixed_steps()
-    graph = AskedGraph(fold)
+
+    def recorded(first: Scenario, **alike: Any) -> Kernel:
+        return watched_step(first, fold=fold, **alike).kernel
+
+    expected = expected_operations("step", scenario, recorded, options)
+    graph = limited(AskedGraph(fold), *expected)
     watched: dict[str, Ref] = {}
     names: dict[str, list[Any]] = {"joint": [], "eta": []}
 

@@ -19,6 +19,7 @@ from pymodel.algorithms.step import Mechanism, Rates, prepare, rates
 from pymodel.arith.errors import RunError
 from pymodel.arith.scalars import Float64, Float64Arrays
 from pymodel.compile import native
+from pymodel.compile.recording_limit import TooManyOperationsError
 from pymodel.compile.registry import record_function
 from pymodel.mechanism.kinematics import joint_momenta
 from pymodel.mechanism.scenario import TOLERANCE, Scenario
@@ -104,7 +105,7 @@ class RightHandSide:
         self.evaluations = 0
         self.native = None
         if options.get("base", BASE) in RECORDED_BASES or not scenario.loops:
-            with suppress(native.NoCompilerError):
+            with suppress(native.NoCompilerError, TooManyOperationsError):
                 self.native = native.build(
                     record_function("rates", scenario, **options), "float64", lanes=1
                 )

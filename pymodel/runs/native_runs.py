@@ -20,6 +20,7 @@ from pymodel.arith import scalars
 from pymodel.arith.errors import RunError
 from pymodel.arith.fp import INEXACT
 from pymodel.compile import native
+from pymodel.compile.recording_limit import TooManyOperationsError
 from pymodel.compile.registry import clock_names, split_state, state_names, t_cut_names
 from pymodel.compile.watched_step import WatchedStep, watched_step
 from pymodel.mechanism.scenario import Scenario
@@ -50,7 +51,7 @@ def fastest(
     """
     ar = scalars.parse(arithmetic) if isinstance(arithmetic, str) else arithmetic
     if scenario.steps >= WORTH_BUILDING and possible(scenario, ar, options.get("base", BASE)):
-        with suppress(native.NoCompilerError):
+        with suppress(native.NoCompilerError, TooManyOperationsError):
             return simulate(scenario, ar, progress, limit, **options)
     return model.simulate(scenario, ar, progress, limit, **options)
 

@@ -7,10 +7,15 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+from pymodel.compile.recording_limit import watched
+
+RECORDED = "operations recorded"
+PATIENCE = 1.0  # s of recording without a word
 BAR_INTERVAL = 0.1  # s between updates of the progress bar
 LINE_INTERVAL = 5.0  # s between progress lines where there is no terminal
 
@@ -25,7 +30,8 @@ def progress(
 ) -> Iterator[Callable[..., None]]:
     """A progress callback `update(done, total)` for the time of a run.
 
-    A third argument names what is counted instead of ``unit``, as what goes on before.
+    A third argument names what is counted instead of ``unit``: operations, while what is run is
+    recorded.
 
     A bar on a terminal; elsewhere a plain line every few seconds, none for short runs.
 
@@ -66,7 +72,8 @@ def progress(
                 _print(console, f"{description}: {done} of {total} {counted}{left}")
 
         try:
-            yield line
+            with watched(partial(line, counted=RECORDED)):
+                yield line
         finally:
             timer.cancel()
         return
@@ -87,7 +94,8 @@ def progress(
                 state = f"{done} of {total} {counted}"
                 bars.update(task, completed=done, total=total, state=state)
 
-        yield bar
+        with watched(partial(bar, counted=RECORDED)):
+            yield bar
 
 
 def _left(passed: float, done: int, rest: int) -> str:

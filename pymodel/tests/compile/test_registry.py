@@ -2,8 +2,19 @@
 
 from dataclasses import replace
 
-from pymodel.compile.registry import REGISTRY, split_state, state_names, t_cut_names
-from pymodel.mechanism.scenario import FREE, PRISMATIC, REVOLUTE, SPHERICAL
+import pytest
+
+from pymodel.compile import graph, recording_limit, registry
+from pymodel.compile.recording_limit import TooManyOperationsError
+from pymodel.compile.registry import (
+    REGISTRY,
+    record_function,
+    split_state,
+    state_names,
+    t_cut_names,
+)
+from pymodel.compile.watched_step import watched_step
+from pymodel.mechanism.scenario import FREE, PRISMATIC, REVOLUTE, SPHERICAL, Spring
 from pymodel.mechanism.scenario_file import load
 from pymodel.mechanism.units import coordinate_units, motions
 from pymodel.tests.every_joint import every_joint
@@ -75,3 +86,51 @@ def test_names_of_coordinates():
     ]
     planar = load(SCENARIOS / "andrews.toml")
     assert planar.coordinate_names == planar.joint_names
+
+
+RECORDINGS = {
+    "step": lambda scenario: record_function("step", scenario, shape="balanced").graph,
+    "rates": lambda scenario: record_function("rates", scenario).graph,
+    "watched": lambda scenario: watched_step(scenario, base="adjugate").kernel.graph,
+}
+
+
+@pytest.fixture
+def long_chain(monkeypatch):
+    """One whose recording is estimated, and told of; with springs between bodies far apart."""
+    monkeypatch.setattr(recording_limit, "FEW", 9)
+    monkeypatch.setattr(registry, "FIRST", (4, 8))
+    monkeypatch.setattr(graph, "WATCHED", 500)
+    scenario = load(SCENARIOS / "chain_8.toml")
+    bodies = [replace(scenario.bodies[k % 8], parent=k - 1) for k in range(24)]
+    springs = [
+        Spring(body=b, to=a, point=(0.1, 0), at=(0, 0), stiffness=1.0) for a, b in ((1, 6), (2, 20))
+    ]
+    return replace(scenario, name="a\nchain", bodies=tuple(bodies), springs=tuple(springs))
+
+
+@pytest.mark.parametrize("name", RECORDINGS)
+def test_operations_of_many_bodies_are_estimated_told_and_limited(long_chain, monkeypatch, name):
+    record, told = RECORDINGS[name], []
+    with recording_limit.watched(lambda *now: told.append(now)):
+        found = len(record(long_chain).nodes)
+    (expected,) = {expected for done, expected in told if expected != done}
+    assert expected == pytest.approx(found, rel=0.1)
+    assert [done for done, _ in told] == list(range(500, found + 1, 500))
+    monkeypatch.setattr(recording_limit, "MOST", expected - 1)
+    said = "rates" if name == "rates" else "step"
+    with pytest.raises(TooManyOperationsError) as caught:
+        record(long_chain)
+    assert str(caught.value).startswith(f"{said} of a chain: about {expected:.2g} operations, at ")
+    few = replace(long_chain, bodies=long_chain.bodies[:9], springs=())
+    monkeypatch.setattr(recording_limit, "MOST", 1)  # few bodies are just recorded
+    assert record(few).nodes
+
+
+def test_what_an_estimate_is_below_is_limited_all_the_same(long_chain, monkeypatch):
+    monkeypatch.setattr(registry, "extrapolated", lambda *_: 1000)
+    monkeypatch.setattr(recording_limit, "MOST", 3000)
+    with pytest.raises(
+        TooManyOperationsError, match=r"more than 3.5e\+03 operations, at most 3e\+03"
+    ):
+        record_function("step", long_chain)

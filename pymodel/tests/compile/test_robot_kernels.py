@@ -5,7 +5,7 @@ import pytest
 
 from pymodel.algorithms.rigid_body.functions import FUNCTIONS
 from pymodel.arith.errors import InputError
-from pymodel.compile import graph, robot_kernels
+from pymodel.compile import graph, recording_limit, robot_kernels
 from pymodel.compile.robot_kernels import cheapest, count, recorded
 from pymodel.mechanism.reduction import reduced
 from pymodel.mechanism.urdf import load
@@ -72,12 +72,12 @@ def test_other_masses_leave_the_program():
 @pytest.mark.parametrize("function", ["FD", "ID", "Minv"])
 def test_operations_of_a_long_chain_are_estimated(monkeypatch, tmp_path, function):
     robot = load(chain(tmp_path, 40))
-    monkeypatch.setattr(robot_kernels, "FEW", 33)
+    monkeypatch.setattr(recording_limit, "FEW", 33)
     for method in FUNCTIONS[function].methods:
         expected = robot_kernels.estimated(robot, function, method)
         told = []
         monkeypatch.setattr(graph, "WATCHED", 1000)
-        with robot_kernels.watched(lambda done, all_, told=told: told.append((done, all_))):
+        with recording_limit.watched(lambda done, all_, told=told: told.append((done, all_))):
             found = len(recorded(robot, function, method).graph.nodes)
         assert expected == pytest.approx(found, rel=0.02)
         assert [done for done, _ in told] == list(range(1000, found + 1, 1000))
@@ -85,9 +85,9 @@ def test_operations_of_a_long_chain_are_estimated(monkeypatch, tmp_path, functio
     cheapest = robot_kernels.cheapest(robot, function)
     fewest = min(robot_kernels.estimated(robot, function, x) for x in FUNCTIONS[function].methods)
     fresh = load(tmp_path / "chain.urdf")
-    monkeypatch.setattr(robot_kernels, "MOST", fewest + 1)
+    monkeypatch.setattr(recording_limit, "MOST", fewest + 1)
     assert robot_kernels.cheapest(fresh, function) == cheapest
-    monkeypatch.setattr(robot_kernels, "MOST", fewest - 1)
+    monkeypatch.setattr(recording_limit, "MOST", fewest - 1)
     for refuses in (recorded, robot_kernels.require_recordable):
         with pytest.raises(InputError) as caught:
             refuses(load(tmp_path / "chain.urdf"), function)

@@ -11,6 +11,7 @@ from pymodel.app import command as cli
 from pymodel.app.start import BAD_INPUT
 from pymodel.arith.scalars import BitExact
 from pymodel.compile import native
+from pymodel.compile.recording_limit import TooManyOperationsError
 from pymodel.compile.registry import recorded
 from pymodel.mechanism.scenario import ADAPTIVE, ScenarioError
 from pymodel.mechanism.scenario_file import load
@@ -127,8 +128,15 @@ def test_loops_with_and_without_rebasing():
 def test_the_model_without_a_compiler_has_the_same_bits(monkeypatch, name):
     scenario = shipped(name, "RK45", step=1e-2, end=0.1, tolerance=1e-6)
     compiled = simulate(scenario)
-    monkeypatch.setattr(native, "build", lambda *a, **o: no_compiler())
+    with monkeypatch.context() as without:
+        without.setattr(native, "build", lambda *a, **o: no_compiler())
+        assert_same(simulate(scenario), compiled)
+    monkeypatch.setattr(adaptive, "record_function", too_many)
     assert_same(simulate(scenario), compiled)
+
+
+def too_many(*_, **options):
+    raise TooManyOperationsError("rates of it: about 3e6 operations")
 
 
 def no_compiler():

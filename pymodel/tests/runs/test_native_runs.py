@@ -14,6 +14,7 @@ from pymodel.arith.fp import BINARY32
 from pymodel.arith.scalars import BitExact
 from pymodel.compile import native
 from pymodel.compile.graph import RecordingError
+from pymodel.compile.recording_limit import TooManyOperationsError
 from pymodel.machine.isa import Machine
 from pymodel.mechanism.scenario_file import load
 from pymodel.runs import engine_runs, native_runs, session
@@ -156,6 +157,13 @@ def test_the_fastest_way(monkeypatch):
     monkeypatch.setattr(native, "build", lambda *a, **o: no_compiler())
     native_runs.fastest(shipped("four_bar", steps=20))
     assert ran[4:] == ["native", "model"]
+    monkeypatch.setattr(native_runs, "watched_step", too_many)
+    native_runs.fastest(shipped("four_bar", steps=20))
+    assert ran[6:] == ["native", "model"]
+
+
+def too_many(*_, **options):
+    raise TooManyOperationsError("step of it: about 3e6 operations")
 
 
 def no_compiler():

@@ -6,6 +6,8 @@ import threading
 import pytest
 from rich.console import Console
 
+from pymodel.compile.graph import Graph
+from pymodel.compile.recording_limit import limited
 from pymodel.runs import progress
 
 
@@ -38,6 +40,17 @@ def test_progress_says_how_long_it_takes_still(monkeypatch, seconds, said):
         update(750, 1000)
     found = console.file.getvalue()
     assert found == f"sweep: 750 of 1000 steps, {said} left\n"
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_progress_says_how_far_a_recording_is(monkeypatch, terminal):
+    now = [0.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    console = Console(file=io.StringIO(), width=80, force_terminal=terminal)
+    with progress.progress("run", console=console):
+        now[0] += 6.0
+        limited(Graph(), "step of it", 1000).watch(500)
+    assert "500 of 1000 operations recorded" in console.file.getvalue()
 
 
 def test_progress_bar_on_a_terminal_leaves_nothing_behind():
