@@ -1,6 +1,7 @@
 """Bodies of a mechanism: their numbers, prepared for one arithmetic, and (13)-(19) of paper 000."""
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Generic, NamedTuple
 
@@ -12,6 +13,7 @@ from pymodel.algorithms.sums import tree_sum
 from pymodel.algorithms.two_handles import Coefficients
 from pymodel.arith.scalars import Matrix, S, Scalar, SupportsArithmetic, Vector
 from pymodel.mechanism.frames import own_frame
+from pymodel.mechanism.lending import Lending, lent
 from pymodel.mechanism.rotations import from_angles
 from pymodel.mechanism.scenario import (
     FREEDOMS,
@@ -48,6 +50,9 @@ class BodyConstants(NamedTuple):
 class Numbers:
     """A scenario's numbers as scalars of an arithmetic, known by their names.
 
+    Masses, centres of mass and inertias are those after the bodies have lent each other what
+    :mod:`pymodel.mechanism.lending` says.
+
     Parameters
     ----------
     arithmetic : SupportsArithmetic
@@ -58,6 +63,11 @@ class Numbers:
         self.arithmetic = arithmetic
         self.scenario = scenario
         self.axes = "xyz" if scenario.spatial else "xy"
+
+    @cached_property
+    def lending(self) -> Lending:
+        """What the bodies have lent each other."""
+        return lent(self.scenario)
 
     def scalar(self, name: str, x: float) -> Scalar:
         """A number."""
@@ -84,8 +94,9 @@ class Numbers:
     def body(self, topology: Topology, k: int, handles: Sequence[Sequence[float]]) -> BodyConstants:
         """All of a body; ``handles`` are its points other than handle 1."""
         scenario = self.scenario
-        body, gravity = scenario.bodies[k], scenario.gravity
+        body, gravity = self.lending.bodies[k], scenario.gravity
         carried_mass = sum(scenario.bodies[j].mass for j in topology.carried[k])
+        carried_mass += self.lending.masses[k]
         if FREEDOMS[body.joint, scenario.spatial].v == 1:
             names = ("torque", "spring", "rest", "damping")
             values = {name: getattr(body, name) for name in names}
@@ -120,15 +131,30 @@ class Numbers:
     def inertia(self, k: int) -> Matrix[Scalar]:
         """Inertia of a body in space about its centre of mass, in its frame, kg m^2."""
         frame = own_frame(self.scenario, k)
-        found = frame.T @ inertia_matrix(self.scenario.bodies[k].moments) @ frame
+        found = frame.T @ inertia_matrix(self.lending.bodies[k].moments) @ frame
         return self._symmetric(f"body[{k}].inertia", found)
+
+    def lent_mass(self, k: int) -> Scalar | None:
+        """What a body has got over its joint as a point mass at its handle 1, kg; None if none."""
+        mass = self.lending.masses[k]
+        return self.scalar(f"body[{k}].lent_mass", mass) if mass else None
+
+    def lent_moments(self, k: int) -> Matrix[Scalar] | None:
+        """The same as moments of inertia, kg m^2, in its frame; None if none."""
+        moments, name = self.lending.moments[k], f"body[{k}].lent_moments"
+        if moments is None:
+            return None
+        if not self.scenario.spatial:
+            return ((self.scalar(name, moments[2, 2]),),)
+        frame = own_frame(self.scenario, k)
+        return self._symmetric(name, frame.T @ moments @ frame)
 
     def _symmetric(self, name: str, m: np.ndarray) -> Matrix[Scalar]:
         m = np.where(np.abs(m) < ROUNDING * np.abs(m).max(), 0.0, m)
         return symmetric(3, lambda i, j: self.scalar(f"{name}[{i}][{j}]", m[i, j]))
 
     def _inverse_inertia(self, k: int) -> Any:
-        body = self.scenario.bodies[k]
+        body = self.lending.bodies[k]
         name = f"body[{k}].inverse_inertia"
         if not isinstance(body.inertia, tuple):
             return self.scalar(name, 1.0 / body.inertia)

@@ -11,7 +11,9 @@ from pymodel.arith.scalars import Matrix
 from pymodel.mechanism.scenario import Scenario
 
 
-def joint_condition(scenario: Scenario, matrix: Matrix[float]) -> float | np.ndarray:
+def joint_condition(
+    scenario: Scenario, matrix: Matrix[float], definite: bool = True
+) -> float | np.ndarray:
     """Condition number of a joint matrix (33); infinite if it is not positive definite.
 
     Where not all joints are planar pins it is that of the matrix with its diagonal scaled to one,
@@ -22,6 +24,9 @@ def joint_condition(scenario: Scenario, matrix: Matrix[float]) -> float | np.nda
     scenario : Scenario
     matrix : c x c
         Symmetric. Entries may be arrays of one shape: many matrices at once.
+    definite : bool
+        False: the bodies' lent inertias are not (:class:`pymodel.mechanism.lending.Lending`), so
+        that the matrix need not be either; signs then do not count.
 
     Returns
     -------
@@ -29,14 +34,17 @@ def joint_condition(scenario: Scenario, matrix: Matrix[float]) -> float | np.nda
         Of the entries' shape.
     """
     if scenario.pins_only:
-        return condition_2x2(matrix)
+        return condition_2x2(matrix, definite)
     matrices = np.moveaxis(np.array(matrix), (0, 1), (-2, -1))
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        weights = 1.0 / np.sqrt(np.diagonal(matrices, axis1=-2, axis2=-1))
+        diagonal = np.diagonal(matrices, axis1=-2, axis2=-1)
+        weights = 1.0 / np.sqrt(diagonal if definite else np.abs(diagonal))
         matrices = weights[..., :, None] * matrices * weights[..., None, :]
     finite = np.isfinite(matrices).all(axis=(-2, -1))
     found = np.full(finite.shape, np.inf)
     values = np.linalg.eigvalsh(matrices[finite])
+    if not definite:
+        values = np.sort(np.abs(values), axis=-1)
     least, largest = values[..., 0], values[..., -1]
     found[finite] = np.divide(largest, least, where=least > 0.0, out=np.full(least.shape, np.inf))
     return found[()]

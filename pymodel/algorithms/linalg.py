@@ -84,15 +84,19 @@ def adjugate_determinant_2x2(m: Matrix[S]) -> tuple[Matrix[S], S]:
     return ((d, -b), (-c, a)), a * d - b * c
 
 
-def condition_2x2(m: Matrix[float]) -> float | np.ndarray:
-    """Condition number of a symmetric positive definite 2x2 matrix; infinite if it is not.
+def condition_2x2(m: Matrix[float], definite: bool = True) -> float | np.ndarray:
+    """Condition number of a symmetric 2x2 matrix.
 
-    Entries may be arrays of one shape: many matrices at once.
+    Infinite if it is singular, or not positive definite where it must be. Entries may be arrays of
+    one shape: many matrices at once.
     """
     (a, b), (_, c) = m
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         determinant = a * c - b * b
-        largest = 0.5 * (a + c + np.sqrt((a - c) * (a - c) + 4.0 * b * b))  # eigenvalue
+        trace = a + c
+        if not definite:
+            determinant, trace = np.abs(determinant), np.abs(trace)
+        largest = 0.5 * (trace + np.sqrt((a - c) * (a - c) + 4.0 * b * b))  # eigenvalue
         return np.where(determinant > 0.0, largest * np.divide(largest, determinant), np.inf)[()]
 
 

@@ -14,9 +14,8 @@ from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
-
 from pymodel.mechanism import formula, schema
+from pymodel.mechanism.moments import least
 from pymodel.mechanism.scenario import ScenarioError, Table, Vector, inertia_matrix
 
 MAX_TABLE = 1000  # times of a torque that is a table
@@ -24,7 +23,6 @@ LONGEST_SHOWN = 100  # characters of a file's text in a message
 # A quaternion or an axis whose length is that near to 1 is left as it is, so that what was written
 # is read again bit for bit.
 UNIT_ROUNDING = 1e-15
-INERTIA_ROUNDING = 1e-14  # a principal moment that is less, relative to the largest, may be none
 
 
 def printable(text: str) -> str:
@@ -259,13 +257,13 @@ class FileTable:
         if not self.spatial:
             if isinstance(value, list):  # of a mechanism that is meant to be spatial
                 raise self.error(key, "must be a number: a gravity of two numbers is planar")
-            return self._positive(key, value)
+            return self._nonnegative(key, value)
         moments = self._list(key, value, "a list of", 3, 6)
         if len(moments) == 3:
             xx, yy, zz = moments
             moments = (xx, 0.0, 0.0, yy, 0.0, zz)
-        if not _is_positive_definite(inertia_matrix(moments)):
-            raise self.error(key, "must be positive definite")
+        if least(inertia_matrix(moments)) < 0.0:
+            raise self.error(key, "must be positive semidefinite: no moment may be negative")
         return moments
 
     def _rotation(self, key: str, value: Any) -> float | tuple[float, ...]:
@@ -306,13 +304,3 @@ class FileTable:
         key = schema.IDLE[needed]
         if not self.get(needed) and (needed not in self.data or self.get(key)):
             self.refuse((key,), reason)
-
-
-def _is_positive_definite(inertia: np.ndarray) -> bool:
-    """Whether a matrix (3, 3) is, beyond what rounding may have made of a singular one.
-
-    The moments of a diagonal one are exact.
-    """
-    lowest, _, highest = np.linalg.eigvalsh(inertia)
-    is_diagonal = np.array_equal(inertia, np.diag(np.diag(inertia)))
-    return lowest > (0.0 if is_diagonal else INERTIA_ROUNDING * highest)

@@ -23,6 +23,7 @@ from pymodel.mechanism import schema
 from pymodel.mechanism.checks import check_loops, check_springs
 from pymodel.mechanism.closure import with_closed_loops
 from pymodel.mechanism.file_table import UNIT_ROUNDING, FileTable, kind_of, printable, quote, short
+from pymodel.mechanism.lending import lent
 from pymodel.mechanism.limits import MAX_STEPS as MAX_STEPS
 from pymodel.mechanism.redundancy import with_kept_rows
 from pymodel.mechanism.scenario import (
@@ -212,6 +213,7 @@ def parse(
     check_loops(scenario)
     scenario = with_kept_rows(scenario)
     check_springs(scenario)
+    lent(scenario)
     if steps is None:
         return scenario
     if isinstance(steps, bool) or not isinstance(steps, int | np.integer):

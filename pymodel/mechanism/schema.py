@@ -120,7 +120,8 @@ BODY = (
         "inertia",
         "kg m²",
         "moment of inertia about the centre of mass; in space three principal moments, or xx, xy, "
-        "xz, yy, yz, zz, in the body frame",
+        "xz, yy, yz, zz, in the body frame; 0 of a point mass, or about the axis of a thin rod, if "
+        "the body's joints let it turn about no axis without inertia",
     ),
     Key("com", "vector", "m", "centre of mass, from handle 1, body frame"),
     Key("tip", "vector", "m", "handle 2, from handle 1, body frame"),

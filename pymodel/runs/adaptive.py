@@ -260,7 +260,7 @@ def _kept_at_once(
         if parts is not None:
             rows = [[sum(x) for x in zip(*row, strict=True)] for row in zip(*parts, strict=True)]
             whole_rows: Any = [[whole(x) for x in row] for row in rows]
-            conditions.append(joint_condition(recorder.scenario, whole_rows))
+            conditions.append(joint_condition(recorder.scenario, whole_rows, recorder.definite))
 
     def whole(x: Any) -> np.ndarray:
         return np.broadcast_to(x, len(states))

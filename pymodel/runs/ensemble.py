@@ -92,7 +92,7 @@ Axis = Grid | Uniform | Normal
 REAL = ("number", "positive", "nonnegative", "torque")  # kinds of keys that may be drawn
 #: Kinds of keys that may be one number or many -> the kind of the one.
 NUMBERS = {
-    "inertia": "positive",
+    "inertia": "nonnegative",
     "rotation": "number",
     "coordinates": "number",
     "velocities": "number",

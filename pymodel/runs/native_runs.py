@@ -332,7 +332,11 @@ class _NativeSteps:
             eta = eta_condition(self.scenario, np.moveaxis(matrices, (0, 1), (-2, -1)))
         if self.main.joint:
             sums: list[Any] = [self._sum(parts, trace) for parts in self.main.joint]
-            found: list[Any] = [joint_condition(self.scenario, matrix) for matrix in sums]
+            found: list[Any] = [joint_condition(self.scenario, x) for x in sums]
+            definite = [system.recorder.definite for system in self.systems]
+            if not all(definite):
+                signless = [joint_condition(self.scenario, x, False) for x in sums]
+                found = [np.where(definite, *pair) for pair in zip(found, signless, strict=True)]
             joint = np.max(found, 0)
         return eta, joint
 

@@ -19,6 +19,7 @@ from pymodel.arith.errors import RunError
 from pymodel.arith.scalars import BitExact, Float64
 from pymodel.arith.sincos import MAX_EXPONENT
 from pymodel.mechanism import formula, kinematics
+from pymodel.mechanism.lending import lent
 from pymodel.mechanism.scenario import FREE, GROUND, REVOLUTE, Scenario
 from pymodel.runs import columns
 from pymodel.runs.input_error import InputError
@@ -86,6 +87,7 @@ class Recorder:
     ) -> None:
         self.scenario = scenario
         self.arithmetic = arithmetic
+        self.definite = lent(scenario).definite  # the inertias that it computes with
         self.step = 0  # the one being computed
         # Of the kept steps: numbers, q, qd, p; rows of them that are there; those after them.
         self._columns: tuple[np.ndarray, ...] = ()
@@ -176,7 +178,7 @@ class Recorder:
             return
         to_float: Any = self.arithmetic.to_float
         floats = [[[to_float(x) for x in row] for row in part] for part in parts]
-        condition = float(joint_condition(self.scenario, np.sum(floats, axis=0)))
+        condition = float(joint_condition(self.scenario, np.sum(floats, axis=0), self.definite))
         if self.joint_condition is None or condition > self.joint_condition:
             self.joint_condition, self.joint_condition_step = condition, self.step
         if condition >= self.limit:

@@ -3,9 +3,23 @@
 import gc
 import sys
 
+import pytest
+
+from pymodel.mechanism import lending
+
 #: Allocations before a collection of the youngest objects, and such collections before one of the
 #: next generation. With Python's own, 700, 10 and 10, a third of the time goes into what stays.
 THRESHOLDS = 50_000, 20, 20
+
+
+@pytest.fixture
+def unlent(monkeypatch):
+    """Bodies lend each other nothing: joints lose the digits that the watch is there for."""
+    monkeypatch.setattr(lending, "NEEDS", float("inf"))
+    lending.forget()
+    yield
+    monkeypatch.undo()
+    lending.forget()
 
 
 def pytest_configure():

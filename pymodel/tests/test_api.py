@@ -241,6 +241,7 @@ NEAR_POINTS = {"name": "p", "gravity": [0.0, -9.81], "time": TIME, "body": [POIN
 
 
 @pytest.mark.parametrize("target", ["model", "native"])
+@pytest.mark.usefixtures("unlent")
 def test_a_run_that_rounding_has_spoiled_says_so_as_the_command_does(tmp_path, capsys, target):
     path = tmp_path / "p.toml"
     pymodel.write_scenario(path, pymodel.load(NEAR_POINTS))
@@ -258,6 +259,7 @@ def test_a_run_that_rounding_has_spoiled_says_so_as_the_command_does(tmp_path, c
     assert not pymodel.simulate(points, target=target).warnings
 
 
+@pytest.mark.usefixtures("unlent")
 def test_a_run_that_ends_early_has_its_warnings():
     points = pymodel.load(NEAR_POINTS, steps=10)
     worst = pymodel.simulate(points, "float32").joint_condition  # after some steps

@@ -31,7 +31,7 @@ KINDS = {
     "body": "name or integer",
     "vector": "[x, y] or [x, y, z]",
     "unit": "[x, y] or [x, y, z]",
-    "inertia": "number > 0 or list",
+    "inertia": "number ≥ 0 or list",
     "rotation": "number or [roll, pitch, yaw]",
     "coordinates": "number or list",
     "velocities": "number or list",

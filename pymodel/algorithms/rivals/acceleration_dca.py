@@ -161,14 +161,37 @@ def _accelerations(
             velocity: Any = relative[k].linear
             slip = difference(slip, space.turned(omega[k], velocity))
         found += space.across(joints[k].freedoms, slip, turn)
-    reactions = [  # with the drive's part
-        Twist(*map(vector_sum, forces[k][0], driven[k])) for k in everybody
-    ]
+    reactions = []
+    for k in everybody:  # with the drive's part, without what only moves inertia that is lent
+        force, moment = map(vector_sum, forces[k][0], driven[k])
+        mass, moments = numbers.lent_mass(k), numbers.lent_moments(k)
+        if mass is not None:
+            felt = tuple(mass * x for x in at(topology.joints[k].b))
+            force = negative(felt) if force is None else difference(force, felt)
+        if moments is not None:
+            felt = _moment_of(space, poses[k], moments, omega[k], alpha[k])
+            moment = negative(felt) if moment is None else difference(moment, felt)
+        reactions.append(Twist(force, moment))
     closing, cut = [], list(cut)
     for subspace in posture.closing:
         closing.append(space.spread(subspace, cut[: len(subspace)]))
         del cut[: len(subspace)]
     return Accelerations(found, reactions, closing)
+
+
+def _moment_of(
+    space: Any, pose: Any, moments: Any, omega: Vector[S] | None, alpha: Vector[S]
+) -> Vector[S]:
+    """Moment that turns an inertia, given in a body's frame."""
+    if space.angles == 1:
+        return tuple(moments[0][0] * x for x in alpha)
+    frame = transposed(pose)
+    found: Vector[S] = space.rotate(moments, space.rotate(frame, alpha))
+    if omega is not None:
+        spin = space.rotate(frame, omega)
+        found = vector_sum(found, space.moment(spin, space.rotate(moments, spin)))
+    rotated: Vector[S] = space.rotate(pose, found)
+    return rotated
 
 
 def _angular_velocities(mechanism: Mechanism[Any], relative: Sequence[Twist]) -> list[Any]:

@@ -56,9 +56,10 @@ class Linkage(Mechanism[SupportsArithmetic[Any]]):
             raise ScenarioError(scenario.source, "joint", "this text takes planar pins only")
         refuse_springs(scenario)
         super().__init__(arithmetic, scenario)
-        self.gravity = Numbers(arithmetic, scenario).vector("gravity", scenario.gravity)
+        numbers = Numbers(arithmetic, scenario)
+        self.gravity = numbers.vector("gravity", scenario.gravity)
         self.links = []
-        for k, body in enumerate(scenario.bodies):
+        for k, body in enumerate(numbers.lending.bodies):
             x, y = body.com
             assert isinstance(body.inertia, float)
             values = {

@@ -77,6 +77,7 @@ def test_condition_of_2x2_matrices():
 
 
 @pytest.mark.parametrize(("arithmetic", "inertia"), [("float32", 4e-6), ("float64", 1e-10)])
+@pytest.mark.usefixtures("unlent")
 def test_near_point_masses_warn(tmp_path, capsys, arithmetic, inertia):
     summary, _ = finished(near_points(inertia), arithmetic, tmp_path)
     expected = 1 + 2 * 0.4**2 / inertia  # of the pin on the ground
@@ -88,6 +89,7 @@ def test_near_point_masses_warn(tmp_path, capsys, arithmetic, inertia):
     assert first.endswith(f"in {arithmetic} no digits of the velocities are left")
 
 
+@pytest.mark.usefixtures("unlent")
 def test_a_joint_that_the_format_cannot_bear_stops_the_run():
     with pytest.raises(
         SingularError, match=r"step 0: joint matrix \(33\) has condition 8\.\de\+06"
@@ -97,6 +99,7 @@ def test_a_joint_that_the_format_cannot_bear_stops_the_run():
 
 
 @pytest.mark.parametrize("simulate", [simulate, native_runs.simulate])
+@pytest.mark.usefixtures("unlent")
 def test_the_pin_on_the_ground_is_watched(tmp_path, capsys, simulate):
     """It alone turns the first body: no other joint of an open chain sees that inertia."""
     point = pin_on_the_ground(1e-13)
@@ -127,6 +130,7 @@ SLIDERS = {
 
 @pytest.mark.parametrize("simulate", [simulate, native_runs.simulate])
 @pytest.mark.parametrize("slider", SLIDERS.values(), ids=SLIDERS)
+@pytest.mark.usefixtures("unlent")
 def test_a_joint_matrix_that_is_singular_in_advance(slider, simulate):
     """It depends on no coordinate, so its determinant is known before any step."""
     body = {"joint": "prismatic", "mass": 1.0, "tip": slider["com"]} | slider
@@ -202,6 +206,7 @@ def test_a_step_that_diverges_is_not_said_to_be_singular(case, simulate, arithme
         simulate(scenario, arithmetic)
 
 
+@pytest.mark.usefixtures("unlent")
 def test_an_adaptive_run_watches_the_pin_on_the_ground():
     point = dataclasses.replace(pin_on_the_ground(1e-16), integrator="RK45")
     with pytest.raises(SingularError, match="joint matrix .* too much for float64"):
@@ -311,6 +316,7 @@ def test_shipped_scenarios_do_not_warn(name):
 
 
 @pytest.mark.parametrize(("inertia", "status"), [(4e-6, 0), (1e-8, 1)])
+@pytest.mark.usefixtures("unlent")
 def test_hardware_is_watched_by_its_twin(tmp_path, capsys, inertia, status):
     scenario = near_points(inertia)
     limited = simulate(scenario, BitExact(fold=True), limit=math.inf)
