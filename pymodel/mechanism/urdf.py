@@ -21,6 +21,7 @@ from numbers import Real
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
+from xml.parsers import expat
 
 import numpy as np
 from urdf_parser_py.urdf import Inertia as UrdfInertia
@@ -68,6 +69,7 @@ NUMBERS = {
     "mimic": {"multiplier": 1, "offset": 1},
 }
 NEEDED = {"axis": "xyz", "mass": "value", "parent": "link", "child": "link", "mimic": "joint"}
+UNBOUND_PREFIX = expat.errors.codes[expat.errors.XML_ERROR_UNBOUND_PREFIX]
 #: No number but an axis', which is scaled, is larger: SI units; products of ten are finite.
 LARGEST = 1e30
 
@@ -141,7 +143,9 @@ def load(
     bodies, fixed = _lumped(source, file, root, children, floating)
     if not bodies:
         raise RobotError(source, "", "no joint moves")
-    notes = tuple(map(one_line, _snap_notes(bodies)))
+    said = "is not declared: what has it is not read"
+    prefixes = [f"prefix {name} {said}" for name in file.undeclared]
+    notes = tuple(map(one_line, (*prefixes, *_snap_notes(bodies))))
     joints = {joint.name: joint for joint in file.joints}
     moving = [joints[body.joint] for body in bodies if body.kind != FREE]
     dampings = {joint.name: _damping(joint) for joint in moving} if damping else {}
@@ -181,6 +185,7 @@ class _File:
     name: str
     links: list[UrdfLink]
     joints: list[UrdfJoint]
+    undeclared: list[str]  # prefixes
 
 
 def parsed_xml(source: str) -> ElementTree.Element:
@@ -197,7 +202,7 @@ def parsed_xml(source: str) -> ElementTree.Element:
         reason = getattr(error, "strerror", None) or error
         raise RobotError(source, "", f"cannot read: {reason}") from None
     try:
-        tree = ElementTree.fromstring(data)
+        tree = _tree_of(data)
     except (ElementTree.ParseError, LookupError, ValueError) as error:  # the last two: its encoding
         raise RobotError(source, "", f"not XML: {error}") from None
     space, _, root = tree.tag.rpartition("}")
@@ -212,12 +217,48 @@ def parsed_xml(source: str) -> ElementTree.Element:
     return tree
 
 
+def _tree_of(data: bytes) -> ElementTree.Element:
+    """The root element; a prefix p that nobody declares stands for a namespace ``:p``.
+
+    Files that are published have such prefixes, as Drake's, and readers of URDF do not mind.
+    """
+    try:
+        return ElementTree.fromstring(data)
+    except ElementTree.ParseError as error:
+        if error.code != UNBOUND_PREFIX:
+            raise
+    events = expat.ParserCreate()
+    builder = ElementTree.TreeBuilder()
+    declared = {"xml": "xml"}
+
+    def name(text: str) -> str:
+        prefix, colon, local = text.partition(":")
+        return f"{{{declared.get(prefix, f':{prefix}')}}}{local}" if colon else text
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        for key, value in attributes.items():
+            if key.startswith("xmlns:"):
+                declared[key.removeprefix("xmlns:")] = value
+        builder.start(name(tag), {name(key): value for key, value in attributes.items()})
+
+    events.StartElementHandler = start
+    events.EndElementHandler = lambda tag: builder.end(name(tag))
+    events.CharacterDataHandler = builder.data
+    try:
+        events.Parse(data, True)
+    except expat.ExpatError as error:
+        raise ElementTree.ParseError(str(error)) from None
+    return builder.close()
+
+
 def _parsed(source: str) -> _File:
     """The file as the library's objects."""
     tree = parsed_xml(source)
+    names = [name for part in tree.iter() for name in (part.tag, *part.keys())]
+    undeclared = {name[2:].partition("}")[0] for name in names if name.startswith("{:")}
     links = [_element(source, UrdfLink, element) for element in tree.findall("link")]
     joints = [_element(source, UrdfJoint, element) for element in tree.findall("joint")]
-    return _File(shown(tree.attrib["name"]), links, joints)
+    return _File(shown(tree.attrib["name"]), links, joints, sorted(undeclared))
 
 
 def _element(source: str, kind: type, element: ElementTree.Element) -> UrdfLink | UrdfJoint:
@@ -395,7 +436,7 @@ def _lumped(
     fixed: dict[str, FixedLink] = {}
     identity = np.eye(3), np.zeros(3)
     carrier = FIXED_BASE
-    inertia = _inertia(source, links[root])
+    inertia = _inertia(source, links[root], not floating)
     if floating:
         bodies.append(_Body(root, ROOT_JOINT, FREE, FIXED_BASE, *identity, np.eye(3), inertia))
         carrier = 0
@@ -409,7 +450,7 @@ def _lumped(
         joint, carrier, rotation, offset = pending.pop()
         turn, shift = _placement(joint.origin)
         rotation, offset = rotation @ turn, offset + rotation @ shift
-        inertia = _inertia(source, links[joint.child])
+        inertia = _inertia(source, links[joint.child], joint.type == FIXED)
         if joint.type == FIXED:
             fixed[joint.child] = FixedLink(carrier, rotation, offset)
             if carrier != FIXED_BASE:
@@ -433,14 +474,19 @@ def _placement(pose: UrdfPose | None) -> tuple[np.ndarray, np.ndarray]:
     return from_angles(pose.rpy or (0, 0, 0)), np.array(pose.xyz or (0, 0, 0), float)
 
 
-def _inertia(source: str, link: UrdfLink) -> np.ndarray:
-    """Pseudo-inertia about the origin of URDF's link frame, shape (4, 4); zero if it has none."""
+def _inertia(source: str, link: UrdfLink, held: bool) -> np.ndarray:
+    """Pseudo-inertia about the origin of URDF's link frame, shape (4, 4); zero if it has none.
+
+    A mass without moments of inertia is a point mass if the link is ``held``: by the ground, or by
+    a link that is to have inertia. All others would have to turn by themselves.
+    """
     inertial, element = link.inertial, f"link {link.name}"
     if inertial is None:
         return np.zeros((4, 4))
-    if inertial.inertia is None:
+    if inertial.inertia is None and not held:
         raise RobotError(source, element, "a mass without moments of inertia")
-    mass, moments = inertial.mass, np.array(inertial.inertia.to_matrix())
+    given = inertial.inertia
+    mass, moments = inertial.mass, np.array(given.to_matrix() if given else np.zeros((3, 3)))
     least = moments.diagonal().min()
     for what, value, rounding in (("mass", mass, 0.0), ("moment of inertia", least, ROUNDING)):
         if value < -rounding:

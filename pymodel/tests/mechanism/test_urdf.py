@@ -371,6 +371,34 @@ def test_namespaces(load, tmp_path, space):
     assert_as_pinocchio(robot, np.random.default_rng(1), states=1)
 
 
+def test_prefixes_that_nobody_declares(load):
+    """Those of Drake, as published files have them; Pinocchio takes them, too."""
+    plain = load(ARM)
+    limit = "<limit drake:acceleration='3' effort='4' lower='-3' upper='3' velocity='2'/>"
+    group = "<drake:group name='g'><drake:member link='a'/></drake:group>"
+    robot = load(ARM.replace("</joint>", f"{limit}</joint>") + group)
+    assert robot.notes == ("prefix drake is not declared: what has it is not read",)
+    assert np.array_equal(robot.links[0].inertia, plain.links[0].inertia)
+    with pytest.raises(urdf.RobotError, match="has macros: make a URDF of it"):
+        load(ARM + "<xacro:arm/>")
+    with pytest.raises(urdf.RobotError, match="not XML: "):
+        load(ARM + "<drake:group><link></drake:group>")
+
+
+@pytest.mark.parametrize("on", ["a", "b"])
+def test_a_mass_without_moments_where_something_holds_it(load, on):
+    """It is a point mass: on the ground nobody feels it, on a link it adds its own."""
+    mass = "<inertial><origin xyz='0 0.5 0'/><mass value='3'/></inertial>"
+    robot, plain = load(ARM + link("tool", mass) + joint("k", on, "tool", "fixed")), load(ARM)
+    if on == "b":
+        body = plain.links[0]
+        point = body.frame_rotation @ [0.0, 0.5, 0.0]
+        added = 3 * np.outer([*point, 1.0], [*point, 1.0])
+        assert np.abs(robot.links[0].inertia - body.inertia - added).max() < 1e-14
+    else:
+        assert np.array_equal(robot.links[0].inertia, plain.links[0].inertia)
+
+
 def test_the_rest_of_a_file_is_not_read(load):
     robot = load(
         ARM + "<gazebo><x/></gazebo><transmission name='t'/><material name='m'><y/></material>"
