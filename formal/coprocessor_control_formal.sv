@@ -40,7 +40,7 @@ module coprocessor_control_formal
   localparam logic [1:0] OKAY = 2'b00;
   localparam logic [1:0] SLVERR = 2'b10;
 
-  logic awready, wready, bvalid, arready, rvalid, write, read, rst_n, run, clear;
+  logic awready, wready, bvalid, arready, rvalid, write, read, rst_n, run, clear, irq;
   logic [1:0] bresp, rresp;
   logic [DATA_W-1:0] rdata, write_data, write_mask, options;
   logic [WORD_W-1:0] write_addr, read_addr;
@@ -73,6 +73,7 @@ module coprocessor_control_formal
     .s_axil_rresp(rresp),
     .s_axil_rvalid(rvalid),
     .s_axil_rready(rready_i),
+    .irq_o(irq),
     .write_o(write),
     .write_addr_o(write_addr),
     .write_data_o(write_data),
@@ -130,6 +131,22 @@ module coprocessor_control_formal
     status[STATUS_FLAGS+:fp_pkg::FLAGS_W] = flags;
   end
 
+  // Interrupt: a mask that the pin clears, and what STATUS has of it, a cycle later
+  localparam logic [DATA_W-1:0] IRQ_BITS =
+      (1 << STATUS_DONE) | (1 << STATUS_ERROR) | (1 << STATUS_FAULT);
+  logic [DATA_W-1:0] enable_q, enable_then_q;
+  logic irq_then_q;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      enable_q <= '0;
+    end else if (access_write && write_addr == IRQ_ENABLE) begin
+      enable_q <= ((enable_q & ~write_mask) | command) & IRQ_BITS;
+    end
+    irq_then_q <= rst_ni && (status & enable_q) != '0;
+    enable_then_q <= enable_q;
+  end
+
   // What happens in a cycle is kept even if it is cleared in the same one.
   always_ff @(posedge clk_i) begin
     later_q <= 1'b1;
@@ -163,7 +180,8 @@ module coprocessor_control_formal
 
   always_ff @(posedge clk_i) begin
     wrote_q <= rst_ni && access_write;
-    write_ok_q <= write_addr == CTRL || write_addr == STATUS || (write_is_operand_i && !busy_i);
+    write_ok_q <= write_addr == CTRL || write_addr == STATUS || write_addr == IRQ_ENABLE ||
+                  (write_is_operand_i && !busy_i);
     read_q <= rst_ni && access_read;
     read_ok_q <= read_hit_i && !(busy_i && read_is_operand_i);
     read_addr_q <= read_addr;
@@ -175,7 +193,8 @@ module coprocessor_control_formal
 
   logic common;
   assign common = read_addr_q == ID || read_addr_q == VERSION || read_addr_q == CONFIG ||
-                  read_addr_q == CTRL || read_addr_q == STATUS || read_addr_q == CYCLES;
+                  read_addr_q == CTRL || read_addr_q == STATUS || read_addr_q == CYCLES ||
+                  read_addr_q == IRQ_ENABLE;
 
   always_comb begin
     if (later_q) begin
@@ -192,6 +211,8 @@ module coprocessor_control_formal
       status_read: assert (!read_q || read_addr_q != STATUS || rdata == status_q);
       cycles_read: assert (!read_q || read_addr_q != CYCLES || rdata == cycles_then_q);
       options_read: assert (!read_q || read_addr_q != CTRL || rdata == options_then_q);
+      enable_read: assert (!read_q || read_addr_q != IRQ_ENABLE || rdata == enable_then_q);
+      irq_level: assert (irq == irq_then_q);
       operand_locked: assert (write ==
                                (access_write && |write_mask && write_is_operand_i && !busy_i));
       read_locked: assert (read == (access_read && !(busy_i && read_is_operand_i)));
@@ -211,6 +232,7 @@ module coprocessor_control_formal
       lemma_status: assert (u_dut.error_q == error_q && u_dut.fault_q == fault_q &&
                             u_dut.flags_q == flags_q && u_dut.done_q == ended_q);
       lemma_counts: assert (u_dut.cycles_q == cycles_q && u_dut.options_q == options_q);
+      lemma_enable: assert (DATA_W'(u_dut.irq_enable_q) << STATUS_DONE == enable_q);
     end else begin
       assume (!rst_ni);
     end

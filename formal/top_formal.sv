@@ -48,7 +48,7 @@ module top_formal #(
       .s_axil_bvalid(bvalid), .s_axil_bready(bready_i), .s_axil_araddr(araddr_i),
       .s_axil_arprot(3'b000), .s_axil_arvalid(arvalid_i), .s_axil_arready(arready),
       .s_axil_rdata(rdata), .s_axil_rresp(rresp), .s_axil_rvalid(rvalid),
-      .s_axil_rready(rready_i)
+      .s_axil_rready(rready_i), .irq_o()
     );
 
     logic [DATA_W-1:0] chosen_now;  // what the chosen register holds
@@ -84,7 +84,7 @@ module top_formal #(
       .s_axil_bvalid(bvalid), .s_axil_bready(bready_i), .s_axil_araddr(araddr_i),
       .s_axil_arprot(3'b000), .s_axil_arvalid(arvalid_i), .s_axil_arready(arready),
       .s_axil_rdata(rdata), .s_axil_rresp(rresp), .s_axil_rvalid(rvalid),
-      .s_axil_rready(rready_i)
+      .s_axil_rready(rready_i), .irq_o()
     );
 
     logic [DATA_W-1:0] chosen_now;  // what the chosen register holds
@@ -108,7 +108,7 @@ module top_formal #(
       .s_axil_bvalid(bvalid), .s_axil_bready(bready_i), .s_axil_araddr(araddr_i),
       .s_axil_arprot(3'b000), .s_axil_arvalid(arvalid_i), .s_axil_arready(arready),
       .s_axil_rdata(rdata), .s_axil_rresp(rresp), .s_axil_rvalid(rvalid),
-      .s_axil_rready(rready_i)
+      .s_axil_rready(rready_i), .irq_o()
     );
 
     logic [DATA_W-1:0] chosen_now;  // what the chosen register holds
@@ -141,7 +141,7 @@ module top_formal #(
       .s_axil_bvalid(bvalid), .s_axil_bready(bready_i), .s_axil_araddr(araddr_i),
       .s_axil_arprot(3'b000), .s_axil_arvalid(arvalid_i), .s_axil_arready(arready),
       .s_axil_rdata(rdata), .s_axil_rresp(rresp), .s_axil_rvalid(rvalid),
-      .s_axil_rready(rready_i),
+      .s_axil_rready(rready_i), .irq_o(),
       .s_axis_tdata('0), .s_axis_tuser('0), .s_axis_tlast(1'b0), .s_axis_tvalid(1'b0),
       .s_axis_tready(), .m_axis_tdata(), .m_axis_tuser(), .m_axis_tlast(), .m_axis_tvalid(),
       .m_axis_tready(1'b0)

@@ -39,5 +39,12 @@
 #define COPROCESSOR_STATUS_DZ_MASK 0x00000800u
 #define COPROCESSOR_STATUS_NV_MASK 0x00001000u
 #define COPROCESSOR_CYCLES 0x014u /* RO: length of the last run, clock cycles, modulo 2^32 */
+#define COPROCESSOR_IRQ_ENABLE 0x018u /* RW: what raises irq_o: it is high while a bit of STATUS is set whose bit here is; can be written at any time, and a reset by CTRL keeps it */
+#define COPROCESSOR_IRQ_ENABLE_DONE_SHIFT 2u
+#define COPROCESSOR_IRQ_ENABLE_DONE_MASK 0x00000004u
+#define COPROCESSOR_IRQ_ENABLE_ERROR_SHIFT 3u
+#define COPROCESSOR_IRQ_ENABLE_ERROR_MASK 0x00000008u
+#define COPROCESSOR_IRQ_ENABLE_FAULT_SHIFT 4u
+#define COPROCESSOR_IRQ_ENABLE_FAULT_MASK 0x00000010u
 
 #endif

@@ -5,7 +5,7 @@
 #define STEP_ENGINE_ID 0x000u /* RO: ASCII `STEP` */
 #define STEP_ENGINE_VERSION 0x004u /* RO: major << 16 | minor */
 #define STEP_ENGINE_VERSION_MAJOR 1u
-#define STEP_ENGINE_VERSION_MINOR 2u
+#define STEP_ENGINE_VERSION_MINOR 3u
 #define STEP_ENGINE_CONFIG 0x008u /* RO: parameters of this instance */
 #define STEP_ENGINE_CONFIG_EXP_W_SHIFT 0u
 #define STEP_ENGINE_CONFIG_EXP_W_MASK 0x0000000fu
@@ -43,6 +43,13 @@
 #define STEP_ENGINE_STATUS_DZ_MASK 0x00000800u
 #define STEP_ENGINE_STATUS_NV_MASK 0x00001000u
 #define STEP_ENGINE_CYCLES 0x014u /* RO: length of the last run, clock cycles, modulo 2^32 */
+#define STEP_ENGINE_IRQ_ENABLE 0x018u /* RW: what raises irq_o: it is high while a bit of STATUS is set whose bit here is; can be written at any time, and a reset by CTRL keeps it */
+#define STEP_ENGINE_IRQ_ENABLE_DONE_SHIFT 2u
+#define STEP_ENGINE_IRQ_ENABLE_DONE_MASK 0x00000004u
+#define STEP_ENGINE_IRQ_ENABLE_ERROR_SHIFT 3u
+#define STEP_ENGINE_IRQ_ENABLE_ERROR_MASK 0x00000008u
+#define STEP_ENGINE_IRQ_ENABLE_STOPPED_SHIFT 4u
+#define STEP_ENGINE_IRQ_ENABLE_STOPPED_MASK 0x00000010u
 #define STEP_ENGINE_LANES 0x040u /* RO: parameters of this instance */
 #define STEP_ENGINE_LANES_NUM_ADD_SHIFT 0u
 #define STEP_ENGINE_LANES_NUM_ADD_MASK 0x000000ffu

@@ -174,11 +174,24 @@ class StepArray(Programmable):
             return
         self.source.send_nowait(AxiStreamFrame(list(words), tuser=function))
 
-    def drop(self) -> None:
-        """Forget all that is in line or half sent, and what came: after a reset by CTRL."""
-        for end in (self.source, self.sink):
+    def drop(self, calls: bool = True) -> None:
+        """Forget what came, after a reset by CTRL; ``calls``: also what is in line or half sent."""
+        for end in (self.source, self.sink) if calls else (self.sink,):
             end.clear()
             end.assert_reset()
+
+    async def abort(self, discard: bool = False) -> None:
+        """End a run by CTRL.RESET, and forget what came.
+
+        Parameters
+        ----------
+        discard
+            With CTRL.DISCARD: the source goes on, the array drops what is left of a call that has
+            begun. Otherwise all calls in line are forgotten, too.
+        """
+        fields = ("RESET", "DISCARD") if discard else ("RESET",)
+        await self.write("CTRL", self.mask("CTRL", *fields))
+        self.drop(calls=not discard)
 
     async def take(self, limit: int, what: str = RESULTS) -> Given:
         """Take what leaves next; ``what`` says what that should be.

@@ -150,7 +150,7 @@ def through(name: str, offset: int, access: str, text: str, **shape: Any) -> Reg
     return Register(name, offset, access, Home.THROUGH, text, **shape)
 
 
-ID, VERSION, CONFIG, CTRL, STATUS, CYCLES = range(0x000, 0x018, WORD_BYTES)
+ID, VERSION, CONFIG, CTRL, STATUS, CYCLES, IRQ_ENABLE = range(0x000, 0x01C, WORD_BYTES)
 ADDR_W = 12
 
 FLAGS_AT = 8  # in STATUS
@@ -259,6 +259,19 @@ def common_registers(
             Home.CONTROL,
             "length of the last run, clock cycles, modulo 2^32",
         ),
+        Register(
+            "IRQ_ENABLE",
+            IRQ_ENABLE,
+            READ_WRITE,
+            Home.CONTROL,
+            "what raises irq_o: it is high while a bit of STATUS is set whose bit here is; can be "
+            "written at any time, and a reset by CTRL keeps it",
+            fields=(
+                Field("DONE", 2, 1, "STATUS.DONE raises irq_o"),
+                Field("ERROR", 3, 1, "STATUS.ERROR raises irq_o"),
+                Field(fault[0], 4, 1, f"STATUS.{fault[0]} raises irq_o"),
+            ),
+        ),
     )
 
 
@@ -272,7 +285,7 @@ COPROCESSOR = Map(
 HDCA_COPROCESSOR = Map(
     "hdca_coprocessor",
     addr_w=ADDR_W,
-    version=(1, 0),
+    version=(1, 1),
     text="Assembly and disassembly of two bodies (Turno and Malczyk, 2022, 4.3). "
     "Matrices row by row: xi_11, xi_12, xi_22 (9 words each), xi_10, xi_20 (3 each).",
     registers=(
@@ -309,7 +322,7 @@ def ldup_coprocessor(n: int) -> Map:
     return Map(
         "ldup_coprocessor",
         addr_w=ADDR_W,
-        version=(1, 0),
+        version=(1, 1),
         text="Inverse of an N x N matrix by LDUP factorisation (Turno and Malczyk, 2022, 3.2). "
         f"CONFIG holds N, up to {LDUP_MAX_N}. Matrices row by row; words after the first N * N are "
         "not mapped.",
@@ -344,12 +357,13 @@ def step_engine(bus_words: int) -> Map:
     return Map(
         "step_engine",
         addr_w=ADDR_W,
-        version=(1, 2),
+        version=(1, 3),
         text="Runs a program for whole steps (pymodel/machine/isa.py). A location is bank << 16 | "
         "context * FILE_DEPTH + address. A segment of length 0, one that does not lie in the "
         "program memory, and a trace longer than its list refuse a run: the re-basing segment with "
         "EVERY only, the trace with SAVE only. While busy, register file and trace list can be "
-        "neither read nor written; of the other registers only CTRL and STATUS can be written. "
+        "neither read nor written; of the other registers only CTRL, STATUS and IRQ_ENABLE can be "
+        "written. "
         "Words of the trace that are not read stay for the next run, which waits for their "
         "places. A location, index, program address or program number that is out of range "
         "answers SLVERR and changes nothing. PROGRAM_WORD has as many"
@@ -488,7 +502,7 @@ def step_array(bus_words: int) -> Map:
     return Map(
         "step_array",
         addr_w=ADDR_W,
-        version=(1, 0),
+        version=(1, 1),
         text="Runs recorded kernels for streams of calls: DATAPATHS datapaths of several contexts "
         "each execute one program, every context for a call of its own. A location is bank << "
         "16 | context * FILE_DEPTH + address, in every datapath. SEGMENT_START to "
@@ -501,18 +515,30 @@ def step_array(bus_words: int) -> Map:
         "streams; repeats, loops, inputs and outputs are at least 1, repeats and loops at most "
         f"{STEP_MAX_REPEAT}. What is refused answers SLVERR and changes nothing, and so does a "
         "location, program address, segment or function number that is out of range. CALLS = "
-        "0 refuses a run. While busy only CTRL and STATUS can be written. PROGRAM_WORD has as "
-        f"many bus words as a program word, up to {STEP_MAX_WORD}. A reset by CTRL resets the "
-        "streams as rst_ni does, so reset both their ends with it: a result that is offered is "
-        "withdrawn, a packet that has begun gets no TLAST, and the rest of a call that has begun "
-        "counts as a call of the next run. Memories, segments, functions and the registers "
-        "written here stay. FLAGS are those of stored results, set at the end of a run; whether "
-        "one of a call was infinite, not a number or invalid, TUSER of its results says.",
+        "0 refuses a run. While busy only CTRL, STATUS and IRQ_ENABLE can be written. "
+        f"PROGRAM_WORD has as many bus words as a program word, up to {STEP_MAX_WORD}. A reset by "
+        "CTRL resets the streams as rst_ni does: a result that is offered is withdrawn, a packet "
+        "of results that has begun gets no TLAST, and the rest of a call that has begun counts as "
+        "a call of the next run. So reset both ends of the streams with it; or, where the source "
+        "of the calls goes on, write CTRL.DISCARD with it: the rest of that call is then taken at "
+        "once and dropped, up to its TLAST, and counted nowhere. Memories, segments, functions and "
+        "the registers written here stay. FLAGS are those of stored results, set at the end of a "
+        "run; whether one of a call was infinite, not a number or invalid, TUSER of its results "
+        "says.",
         parameters=(("BUS_WORDS", bus_words, "bus words of a program word"),),
         registers=(
             *common_registers(
                 "`SARR`",
                 config=[Field("CONTEXTS", 27, 5, "contexts of a datapath")],
+                ctrl=[
+                    Field(
+                        "DISCARD",
+                        2,
+                        1,
+                        "with RESET: drop what is left of a call that has begun on the stream, up "
+                        "to its TLAST; a RESET without it ends that, too; reads as 0",
+                    )
+                ],
                 fault=(
                     "MALFORMED",
                     "sticky: a call was dropped, of a function that is not stored or with its "

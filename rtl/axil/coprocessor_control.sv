@@ -1,6 +1,6 @@
-// What every co-processor has: the AXI4-Lite bus, and the registers that all maps begin with (ID,
-// VERSION, CONFIG, CTRL, STATUS, CYCLES; docs/register_map.md). The co-processor adds its operands
-// and results, and its engine.
+// What every co-processor has: the AXI4-Lite bus, the registers that all maps begin with (ID,
+// VERSION, CONFIG, CTRL, STATUS, CYCLES, IRQ_ENABLE; docs/register_map.md), and the interrupt. The
+// co-processor adds its operands and results, and its engine.
 //
 // Operands: for each write of an address that is not among these registers, the co-processor says
 // with `write_is_operand_i` whether an operand stands there. If so and nothing runs, `write_o` is
@@ -18,6 +18,9 @@
 // accumulate here until cleared by writing 1. What a fault is, the co-processor's map says.
 // OPTIONS are the bits of CTRL that are kept, read back and given to the engine on `options_o`,
 // those of a write in its own cycle, together with `run_o`; of a write while busy none are kept.
+//
+// Interrupt: `irq_o` is a level, high in the cycle after one in which STATUS has a bit that
+// IRQ_ENABLE has. It falls when these bits are cleared, or masked. `rst_ni` masks all.
 //
 // The co-processor may take SETUP cycles for its answers (axil_slave), also behind a run.
 //
@@ -54,6 +57,7 @@ module coprocessor_control
   output logic [1:0]        s_axil_rresp,
   output logic              s_axil_rvalid,
   input  logic              s_axil_rready,
+  output logic              irq_o,
 
   output logic              write_o,
   output logic [WORD_W-1:0] write_addr_o,
@@ -132,12 +136,13 @@ module coprocessor_control
   // ---------------------------------------------------------------------------------------------
   // Writes; reset wins over run
   // ---------------------------------------------------------------------------------------------
-  logic to_ctrl, to_status, run, locked, refused, soft_reset;
+  logic to_ctrl, to_status, to_enable, run, locked, refused, soft_reset;
   logic [DATA_W-1:0] command, clear_bits, options_q;
   assign to_ctrl = write_addr_o == CTRL;
   assign to_status = write_addr_o == STATUS;
+  assign to_enable = write_addr_o == IRQ_ENABLE;
   assign command = write_data_o & write_mask_o;
-  assign write_error = !(to_ctrl | to_status | (write_is_operand_i && !busy_i));
+  assign write_error = !(to_ctrl | to_status | to_enable | (write_is_operand_i && !busy_i));
   assign write_o = write && |write_strb && write_is_operand_i && !busy_i;
   assign run = write && to_ctrl && command[CTRL_RUN];
   assign locked = busy_i && ((write && write_is_operand_i) || (read && read_is_operand_i));
@@ -186,10 +191,31 @@ module coprocessor_control
   end
 
   // ---------------------------------------------------------------------------------------------
+  // Interrupt: fields of IRQ_ENABLE stand where those of STATUS do
+  // ---------------------------------------------------------------------------------------------
+  localparam int IRQ_AT = STATUS_DONE;
+  localparam int IRQ_W = STATUS_FAULT - STATUS_DONE + 1;  // done, error, fault
+
+  logic [DATA_W-1:0] status;
+  logic [IRQ_W-1:0] irq_enable_q;
+  logic irq_q;
+  assign irq_o = irq_q;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      irq_enable_q <= '0;
+      irq_q <= 1'b0;
+    end else begin
+      if (write && to_enable) begin
+        irq_enable_q <= (irq_enable_q & ~write_mask_o[IRQ_AT+:IRQ_W]) | command[IRQ_AT+:IRQ_W];
+      end
+      irq_q <= |(status[IRQ_AT+:IRQ_W] & irq_enable_q);
+    end
+  end
+
+  // ---------------------------------------------------------------------------------------------
   // Reads
   // ---------------------------------------------------------------------------------------------
-  logic [DATA_W-1:0] status;
-
   always_comb begin
     status = '0;
     status[STATUS_IDLE] = idle_i;
@@ -214,6 +240,8 @@ module coprocessor_control
       read_data = status;
     end else if (read_addr_o == CYCLES) begin
       read_data = cycles_q;
+    end else if (read_addr_o == IRQ_ENABLE) begin
+      read_data = DATA_W'(irq_enable_q) << IRQ_AT;
     end else begin
       read_data = read_data_i;
       read_error = !read_hit_i || (busy_i && read_is_operand_i);

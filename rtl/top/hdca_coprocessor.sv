@@ -43,7 +43,9 @@ module hdca_coprocessor
   output logic [DATA_W-1:0] s_axil_rdata,
   output logic [1:0]        s_axil_rresp,
   output logic              s_axil_rvalid,
-  input  logic              s_axil_rready
+  input  logic              s_axil_rready,
+
+  output logic irq_o
 );
 
   localparam logic [DATA_W-1:0] CONFIG_VALUE =
@@ -70,7 +72,7 @@ module hdca_coprocessor
 
   coprocessor_control #(
     .ID_VALUE("HDCA"),
-    .VERSION_VALUE(32'h0001_0000),
+    .VERSION_VALUE(32'h0001_0001),
     .CONFIG_VALUE(CONFIG_VALUE),
     .OPTIONS(32'h1 << CTRL_PHASE)
   ) u_control (
@@ -95,6 +97,7 @@ module hdca_coprocessor
     .s_axil_rresp,
     .s_axil_rvalid,
     .s_axil_rready,
+    .irq_o,
     .write_o(write),
     .write_addr_o(write_addr),
     .write_data_o(write_data),

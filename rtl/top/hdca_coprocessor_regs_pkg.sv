@@ -46,6 +46,13 @@ package hdca_coprocessor_regs_pkg;
   // length of the last run, clock cycles, modulo 2^32
   localparam logic [WORD_W-1:0] CYCLES = 10'h5;
 
+  // what raises irq_o: it is high while a bit of STATUS is set whose bit here is; can be written at
+  // any time, and a reset by CTRL keeps it
+  localparam logic [WORD_W-1:0] IRQ_ENABLE = 10'h6;
+  localparam int IRQ_ENABLE_DONE = 2;
+  localparam int IRQ_ENABLE_ERROR = 3;
+  localparam int IRQ_ENABLE_SINGULAR = 4;
+
   // coefficients of body A
   localparam logic [WORD_W-1:0] BODY_A = 10'h40;
   localparam int BODY_A_WORDS = 33;

@@ -40,7 +40,9 @@ module ldup_coprocessor
   output logic [DATA_W-1:0] s_axil_rdata,
   output logic [1:0]        s_axil_rresp,
   output logic              s_axil_rvalid,
-  input  logic              s_axil_rready
+  input  logic              s_axil_rready,
+
+  output logic irq_o
 );
 
   localparam int WORDS = N * N;
@@ -71,7 +73,7 @@ module ldup_coprocessor
 
   coprocessor_control #(
     .ID_VALUE("LDUP"),
-    .VERSION_VALUE(32'h0001_0000),
+    .VERSION_VALUE(32'h0001_0001),
     .CONFIG_VALUE(CONFIG_VALUE)
   ) u_control (
     .clk_i,
@@ -95,6 +97,7 @@ module ldup_coprocessor
     .s_axil_rresp,
     .s_axil_rvalid,
     .s_axil_rready,
+    .irq_o,
     .write_o(write),
     .write_addr_o(write_addr),
     .write_data_o(write_data),

@@ -68,6 +68,8 @@ module step_array
   output logic              s_axil_rvalid,
   input  logic              s_axil_rready,
 
+  output logic irq_o,
+
   input  logic [DATA_W-1:0]     s_axis_tdata,
   input  logic [FUNCTION_W-1:0] s_axis_tuser,
   input  logic                  s_axis_tlast,
@@ -151,7 +153,7 @@ module step_array
 
   coprocessor_control #(
     .ID_VALUE("SARR"),
-    .VERSION_VALUE(32'h0001_0000),
+    .VERSION_VALUE(32'h0001_0001),
     .CONFIG_VALUE(CONFIG_VALUE),
     .SETUP(SETUP)
   ) u_control (
@@ -176,6 +178,7 @@ module step_array
     .s_axil_rresp,
     .s_axil_rvalid,
     .s_axil_rready,
+    .irq_o,
     .write_o(write),
     .write_addr_o(write_addr),
     .write_data_o(write_data),
@@ -413,6 +416,23 @@ module step_array
   logic advance, in_half, out_half, first, emit_end, release_half;
   logic [WORD_BITS-1:0] word;
 
+  // The rest of a packet that a reset with CTRL.DISCARD cut is taken and dropped. The command
+  // stands beside the reset's register, so that the last beat that the loader takes is counted.
+  logic in_packet_d, in_packet_q, discard_q, discarding_q, loader_ready;
+  assign s_axis_tready = loader_ready || discarding_q;
+  assign in_packet_d = s_axis_tvalid && s_axis_tready ? !s_axis_tlast : in_packet_q;
+
+  always_ff @(posedge clk_i) begin
+    discard_q <= write_data[CTRL_DISCARD] && write_mask[CTRL_DISCARD];
+    if (!rst_ni) begin
+      in_packet_q <= 1'b0;
+      discarding_q <= 1'b0;
+    end else begin
+      in_packet_q <= in_packet_d;
+      discarding_q <= (reset_q ? discard_q : discarding_q) && in_packet_d;
+    end
+  end
+
   array_loader #(
     .W(W),
     .CONTEXTS(CONTEXTS),
@@ -434,8 +454,8 @@ module step_array
     .s_axis_tdata,
     .s_axis_tuser,
     .s_axis_tlast,
-    .s_axis_tvalid,
-    .s_axis_tready,
+    .s_axis_tvalid(s_axis_tvalid && !discarding_q),
+    .s_axis_tready(loader_ready),
     .write_o(in_write),
     .write_datapath_o(in_datapath),
     .write_address_o(in_address),

@@ -31,6 +31,7 @@ package step_array_regs_pkg;
   localparam logic [WORD_W-1:0] CTRL = 10'h3;
   localparam int CTRL_RUN = 0;
   localparam int CTRL_RESET = 1;
+  localparam int CTRL_DISCARD = 2;
 
   // state and sticky status
   localparam logic [WORD_W-1:0] STATUS = 10'h4;
@@ -44,6 +45,13 @@ package step_array_regs_pkg;
 
   // length of the last run, clock cycles, modulo 2^32
   localparam logic [WORD_W-1:0] CYCLES = 10'h5;
+
+  // what raises irq_o: it is high while a bit of STATUS is set whose bit here is; can be written at
+  // any time, and a reset by CTRL keeps it
+  localparam logic [WORD_W-1:0] IRQ_ENABLE = 10'h6;
+  localparam int IRQ_ENABLE_DONE = 2;
+  localparam int IRQ_ENABLE_ERROR = 3;
+  localparam int IRQ_ENABLE_MALFORMED = 4;
 
   // parameters of this instance
   localparam logic [WORD_W-1:0] LANES = 10'h10;

@@ -66,7 +66,9 @@ module step_engine
   output logic [DATA_W-1:0] s_axil_rdata,
   output logic [1:0]        s_axil_rresp,
   output logic              s_axil_rvalid,
-  input  logic              s_axil_rready
+  input  logic              s_axil_rready,
+
+  output logic irq_o
 );
 
   localparam int BANKS = step_pkg::num_banks(NUM_ADD, NUM_MUL);
@@ -128,7 +130,7 @@ module step_engine
 
   coprocessor_control #(
     .ID_VALUE("STEP"),
-    .VERSION_VALUE(32'h0001_0002),
+    .VERSION_VALUE(32'h0001_0003),
     .CONFIG_VALUE(CONFIG_VALUE),
     .SETUP(SETUP)
   ) u_control (
@@ -153,6 +155,7 @@ module step_engine
     .s_axil_rresp,
     .s_axil_rvalid,
     .s_axil_rready,
+    .irq_o,
     .write_o(write),
     .write_addr_o(write_addr),
     .write_data_o(write_data),

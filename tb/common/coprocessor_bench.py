@@ -39,6 +39,8 @@ JUDGED = {
 }
 UNREADY_ROUNDS, UNREADY_ACCESSES = 6, 4
 RATE_ACCESSES = 12  # one behind the other
+BVALID = 5  # of handshakes_o
+IRQ_CYCLES = 4  # that irq_o is watched for behind a write
 UNREADY_CYCLES = 8  # that responses wait in: more than the set-up of the next accesses
 FEW_NUMBERS = 64  # of segments or functions: all are stored
 ICARUS_TAKES = 8  # one in so many numbers of one bit
@@ -60,6 +62,7 @@ class Bus:
     PARAMETERS = ()
     ACTIVE = ()
     setup = 0  # cycles that address and data stand for before an access
+    started = 0  # cycles from the command of a run to the first that CYCLES counts
 
     def __init__(self, bench: Bench, dut: Any, board: Scoreboard) -> None:
         self.bench, self.dut, self.board = bench, dut, board
@@ -84,6 +87,30 @@ class Bus:
     async def clear(self) -> None:
         """Clear all of STATUS, and what the model has of it."""
         await self.registers.write("STATUS", ALL_BITS)
+
+    async def spoil(self) -> None:
+        """A run that sets the fault bit of STATUS."""
+        singular, _ = self.singular_operands()
+        await self.round(singular, "singular")
+
+    async def refused_run(self) -> None:
+        """A run that is refused: while another one is on, straight behind its command."""
+        run = self.registers.mask("CTRL", "RUN")
+        await self.registers.written(
+            "CTRL", [self.registers.begin_write("CTRL", run) for _ in range(8)]
+        )
+        await self.registers.wait_until_idle(self.latency() + BUS_CYCLES)
+
+    async def ready(self) -> None:
+        """Prepare a run that needs nothing but its command."""
+
+    async def reset_by_pin(self) -> None:
+        """Reset by the pin for two cycles, and what the model has of STATUS."""
+        await FallingEdge(self.dut.clk_i)
+        self.dut.rst_ni.value = 0
+        await ClockCycles(self.dut.clk_i, 2)
+        await clock.release_reset(self.dut)
+        await self.clear()
 
     async def begin(self) -> None:
         """Have a run that the next two accesses find busy: a new one."""
@@ -128,11 +155,17 @@ class Bus:
             self.board.compare(f"{name}[{i}]", g, w.bits, self.fmt, context=context)
 
     async def status(self, flags: int = 0, context: str = "", **fields: int) -> None:
-        """Check STATUS: the flags, and the fields given (all others 0)."""
+        """Check STATUS: the flags, and the fields given (all others 0); and irq_o."""
         want = flags << self.registers.map["STATUS"].field("FLAGS").low
         for name, value in fields.items():
             want |= self.registers.mask("STATUS", name) if value else 0
         await self.compare("STATUS", want, context=context)
+        enabled = await self.registers.read("IRQ_ENABLE")
+        self.interrupt(want & enabled != 0, f"{context}, IRQ_ENABLE {enabled:#x}")
+
+    def interrupt(self, want: bool, context: str) -> None:
+        """Check irq_o as it is now."""
+        self.board.compare("irq_o", int(self.dut.irq_o.value), int(want), context=context)
 
     async def read_all(self, names: Iterable[str]) -> dict[str, int | list[int]]:
         """What registers read as, by name."""
@@ -220,10 +253,12 @@ BusTest = Callable[[Bus], Awaitable[None]]
 
 
 async def start(bench: Bench, bus_type: type[Bus], dut: Any, board: Scoreboard) -> Bus:
-    """Clock, reset, and the bus, an instance of ``bus_type``."""
+    """Clock, reset, and the bus, an instance of ``bus_type``; some interrupts are enabled."""
     await clock.hold_reset(dut)
     bus = bus_type(bench, dut, board)
     await clock.release_reset(dut)
+    enabled = int(board.rng.spawn(1)[0].integers(ALL_BITS))  # the tests' numbers stay
+    await bus.registers.write("IRQ_ENABLE", enabled)
     return bus
 
 
@@ -255,6 +290,93 @@ async def stalled_runs(bus: Bus) -> None:
         new_flags, new_singular = await bus.round(bus.random_operands(), f"run {run}")
         flags, singular = flags | new_flags, singular or new_singular
     await bus.status(flags, DONE=1, SINGULAR=singular)
+
+
+async def interrupts(bus: Bus) -> None:
+    """irq_o is high while STATUS has a bit that IRQ_ENABLE has: each bit, all masks, each cycle.
+
+    The pin masks all; a reset by CTRL keeps what is enabled.
+    """
+    registers, board, map_ = bus.registers, bus.board, bus.registers.map
+    names = [field.name for field in map_["IRQ_ENABLE"].fields]
+    every, offset = registers.mask("IRQ_ENABLE", *names), map_["IRQ_ENABLE"].offset
+    board.compare("IRQ_ENABLE has bits of STATUS", every, registers.mask("STATUS", *names))
+    await bus.round(bus.random_operands(), "first")
+    await bus.reset_by_pin()
+    await bus.compare("IRQ_ENABLE", 0, context="after the pin")
+    await registers.write("IRQ_ENABLE", ALL_BITS)
+    await bus.compare("IRQ_ENABLE", every, context="all bits were written")
+    await bus.write_no_byte("IRQ_ENABLE")
+    await registers.write_bytes(offset + 1, bytes(WORD_BYTES - 1))
+    await bus.compare("IRQ_ENABLE", every, context="the other bytes were written")
+    await registers.write_bytes(offset, bytes(1))
+    await bus.compare("IRQ_ENABLE", 0, context="its byte was written")
+    bits = [registers.mask("STATUS", name) for name in names]
+    masks = [sum(bit for i, bit in enumerate(bits) if k >> i & 1) for k in range(1 << len(bits))]
+    for name, bit in zip(names, bits, strict=True):
+        await bus.round(bus.random_operands(), f"before {name}")
+        await {"DONE": _nothing, "ERROR": bus.refused_run}.get(name, bus.spoil)()
+        await registers.write("STATUS", ALL_BITS & ~bit)
+        alone = await registers.read("STATUS") & every
+        board.compare(f"STATUS.{name} alone", alone, bit)
+        for mask in masks:
+            await registers.write("IRQ_ENABLE", mask)
+            await bus.compare("IRQ_ENABLE", mask)
+            bus.interrupt(mask & bit != 0, f"STATUS.{name}, IRQ_ENABLE {mask:#x}")
+        await _moves(bus, "masked", "IRQ_ENABLE", every & ~bit, falls=True)
+        await _moves(bus, "enabled", "IRQ_ENABLE", bit, falls=False)
+        await _moves(bus, f"STATUS.{name} cleared", "STATUS", bit, falls=True)
+    done = registers.mask("IRQ_ENABLE", "DONE")
+    await registers.write("IRQ_ENABLE", done)
+    await bus.clear()
+    await _rises_with_done(bus)
+    await bus.command("RESET")
+    await bus.status(IDLE=1, context="RESET")
+    await bus.compare("IRQ_ENABLE", done, context="RESET")
+    await bus.clear()
+    await bus.round(bus.random_operands(), "before the pin")
+    bus.interrupt(True, "before the pin")
+    await bus.reset_by_pin()
+    await bus.status(IDLE=1, context="after the pin")
+    await bus.compare("IRQ_ENABLE", 0, context="after the pin")
+
+
+async def _nothing() -> None:
+    """After a run STATUS.DONE is set."""
+
+
+async def _levels(dut: Any, levels: list[tuple[int, int]]) -> None:
+    """Keep bvalid and irq_o, cycle by cycle."""
+    while True:
+        await FallingEdge(dut.clk_i)
+        levels.append((int(dut.handshakes_o.value) >> BVALID & 1, int(dut.irq_o.value)))
+
+
+async def _moves(bus: Bus, context: str, name: str, word: int, falls: bool) -> None:
+    """A write moves irq_o in the cycle behind the first of its response: not before, not later."""
+    levels: list[tuple[int, int]] = []
+    watch = cocotb.start_soon(_levels(bus.dut, levels))
+    await bus.registers.write(name, word)
+    await ClockCycles(bus.dut.clk_i, IRQ_CYCLES)
+    watch.cancel()
+    answered = [bvalid for bvalid, _ in levels].index(1)
+    want = [int((cycle > answered) != falls) for cycle in range(len(levels))]
+    bus.board.compare_all("irq_o in cycle", [irq for _, irq in levels], want, context=context)
+
+
+async def _rises_with_done(bus: Bus) -> None:
+    """At the end of a run irq_o rises a cycle behind STATUS.DONE."""
+    levels: list[tuple[int, int]] = []
+    await bus.ready()
+    watch = cocotb.start_soon(_levels(bus.dut, levels))
+    await bus.command("RUN")
+    await bus.registers.wait_until_idle(RUN_CYCLES)
+    await ClockCycles(bus.dut.clk_i, IRQ_CYCLES)
+    watch.cancel()
+    run = await bus.registers.read("CYCLES")
+    rises = [bvalid for bvalid, _ in levels].index(1) + bus.started + run + 1
+    want = [int(cycle >= rises) for cycle in range(len(levels))]
+    bus.board.compare_all("irq_o in cycle", [irq for _, irq in levels], want, context="a run")
 
 
 async def masters(bus: Bus) -> None:

@@ -10,10 +10,10 @@
 //   [ 0  | B   |  W  |  AW  | strb | address | data ]   [  0  | R  |  AR  | address ]
 //
 // Answers, as many as `written_o` and `read_o` say: the cycle of the batch in which the response
-// was there first.
+// was there first, and the interrupt in that cycle.
 //
-//   31   8 7  2 1      0                                     63  40 39 34 33     32 31   0
-//   [ cycle | 0 | response ]                                 [ cycle | 0 | response | data ]
+//   31   8 7  3  2   1      0                          63  40 39 35 34  33     32 31   0
+//   [ cycle | 0 | irq | response ]                     [ cycle | 0 | irq | response | data ]
 //
 // With `reset_i` the batch ends in cycle `reset_cycle_i`, in which `rst_no` is low, and one more.
 // Otherwise the bus is watched for TAIL cycles after the last response. A response of nothing ends
@@ -55,6 +55,8 @@ module axil_fuzz #(
   output logic [COUNT_W-1:0]     read_o,
   output logic [OPS*READ_W-1:0]  write_answers_o,
   output logic [OPS*WRITE_W-1:0] read_answers_o,
+
+  input  logic irq_i,
 
   output logic [ADDR_W-1:0] m_axil_awaddr,
   output logic [2:0]        m_axil_awprot,
@@ -184,11 +186,11 @@ module axil_fuzz #(
       rresp_q <= m_axil_rresp;
       rdata_q <= m_axil_rdata;
       if (m_axil_bvalid && !b_held_q && b_q < writes_i) begin
-        write_answers_o[READ_W*b_q[INDEX_W-1:0]+:READ_W] <= {now_q, 6'b0, m_axil_bresp};
+        write_answers_o[READ_W*b_q[INDEX_W-1:0]+:READ_W] <= {now_q, 5'b0, irq_i, m_axil_bresp};
       end
       if (m_axil_rvalid && !r_held_q && r_q < reads_i) begin
         read_answers_o[WRITE_W*r_q[INDEX_W-1:0]+:WRITE_W] <=
-            {now_q, 6'b0, m_axil_rresp, m_axil_rdata};
+            {now_q, 5'b0, irq_i, m_axil_rresp, m_axil_rdata};
       end
       if (over || resets || extra_o != '0 || quiet_q == STAMP_W'(LIMIT)) begin
         active_q <= 1'b0;

@@ -136,11 +136,13 @@ class Fuzzer:
         events = []
         dut, self.writes_seen = self.dut, int(self.dut.written_o.value)
         for i, word in enumerate(answers(dut.write_answers_o.value, 4, self.writes_seen)):
-            events.append((word >> 8, 1, i, word & 3, 0))
+            events.append((word >> 8, 1, i, word & 3, word >> 2 & 1, 0))
         for i, word in enumerate(answers(dut.read_answers_o.value, 8, int(dut.read_o.value))):
-            events.append((word >> 40, 0, i, word >> 32 & 3, word & models.WORD))
-        for stamp, is_write, i, response, data in sorted(events):
+            head, data = word >> 32, word & models.WORD
+            events.append((head >> 8, 0, i, head & 3, head >> 2 & 1, data))
+        for stamp, is_write, i, response, irq, data in sorted(events):
             cycle = base + stamp - 1  # the response is there a cycle behind the access
+            self.same_interrupt(writes[i] if is_write else reads[i], irq, cycle)
             if is_write:
                 write = writes[i]
                 want = self.model.write(cycle, write.address, write.data, write.strobes)
@@ -155,6 +157,14 @@ class Fuzzer:
                 self.counts["read errors"] += not want
                 self.same_word(read, data, words, base + stamp)
 
+    def same_interrupt(self, access: Write | Read, got: int, cycle: int) -> None:
+        """A cycle behind an access ``irq_o`` is what STATUS and IRQ_ENABLE were in its cycle."""
+        want = int(self.model.interrupt(cycle))
+        self.counts["interrupts"] += want
+        if got != want:
+            what = "write" if isinstance(access, Write) else "read"
+            self.mismatch(f"irq_o behind a {what}", "irq_o", access, str(got), str(want), cycle + 1)
+
     def same_response(
         self, what: str, signal: str, access: Write | Read, got: int, okay: bool, cycle: int
     ) -> None:
@@ -162,7 +172,7 @@ class Fuzzer:
         want = OKAY if okay else SLVERR
         if got != want:
             texts = [NAMES.get(x, f"response {x}") for x in (got, want)]
-            self.mismatch(what, signal, access, *texts, cycle)
+            self.mismatch(what, f"s_axil_{signal}", access, *texts, cycle)
 
     def same_word(self, read: Read, got: int, words: tuple[int, ...] | None, cycle: int) -> None:
         """The word is one that the model allows; a constant that of its first read."""
@@ -171,7 +181,7 @@ class Fuzzer:
             words = (self.model.seen.setdefault(register.name, got),)
         if words is not None and got not in words:
             want = " or ".join(f"{word:#010x}" for word in dict.fromkeys(words))
-            self.mismatch("read", "rdata", read, f"{got:#010x}", want, cycle)
+            self.mismatch("read", "s_axil_rdata", read, f"{got:#010x}", want, cycle)
 
     def mismatch(
         self, what: str, signal: str, access: Write | Read, got: str, want: str, cycle: int
@@ -179,13 +189,14 @@ class Fuzzer:
         """Say what differs."""
         register, index = self.model.at.get(access.address & -4, (None, 0))
         name = f"{register.name}[{index}]" if register else "no register"
-        sent = f" of {access.data:#010x}, strobes {access.strobes:04b}," if what == "write" else ""
+        written = isinstance(access, Write)
+        sent = f" of {access.data:#010x}, strobes {access.strobes:04b}," if written else ""
         ns = (cycle + 1) * PERIOD_NS + PERIOD_NS // 2  # the falling edge that shows it
         self.fail(
             f"{what} of {access.address:#05x} ({name}){sent} differs at {ns} ns\n"
             f"  got       {got}\n  expected  {want}",
             ns,
-            {"signal": f"s_axil_{signal}", "got": got, "expected": want},
+            {"signal": signal, "got": got, "expected": want},
         )
 
     def fail(self, why: str, ns: float, shown: Mapping[str, str] | None = None) -> None:

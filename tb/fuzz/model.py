@@ -27,6 +27,8 @@ WORD = 0xFFFF_FFFF
 RUN, RESET = 1, 2  # of CTRL
 IDLE, BUSY, DONE, ERROR = 1, 2, 4, 8  # of STATUS
 FLAGS_AT, FAULT_AT, FLAGS = 8, 4, 31
+IRQ = DONE | ERROR | 1 << FAULT_AT  # of IRQ_ENABLE
+DISCARD = 4  # of the step array's CTRL
 _DEFAULT = "no parameter of the unit: the default of the RTL, which the top's bench compares"
 #: What hardware of one configuration reads as; not known here, but the same in every read; and why.
 CONSTANTS = {
@@ -69,11 +71,13 @@ class Model:
         self.constant["VERSION"] = map_.version_word
         self.seen: dict[str, int] = {}  # constants as they were read first
         self.now = 0  # cycle of the access
+        self.raises = (-1, False)  # a cycle, and whether irq_o is high behind it
         self.met: Counter[str] = Counter()  # runs that were begun, ended, refused, aborted
         self.reset()
 
     def reset(self, pending: tuple[int, int, int] | None = None) -> None:
         """By the pin; ``pending`` is a write that may have come through in that cycle."""
+        self.enabled = 0  # IRQ_ENABLE
         self.held = {
             (register.name, i): 0 for register, i in self.at.values() if register.home is Home.HELD
         }
@@ -175,13 +179,24 @@ class Model:
             return True, None  # it changes at some time in the run, perhaps more than once
         return True, (word,)
 
+    def status(self, busy: bool) -> int:
+        """What STATUS reads as."""
+        return self.sticky | (BUSY if busy else DONE if self.done else IDLE)
+
+    def interrupt(self, cycle: int) -> bool:
+        """Whether irq_o is high in the cycle behind this one, to be asked before its accesses."""
+        if self.raises[0] != cycle:  # an access of the same cycle changes nothing yet
+            self.raises = cycle, self.status(self.advance(cycle)) & self.enabled != 0
+        return self.raises[1]
+
     def control(self, name: str, cycle: int, busy: bool) -> tuple[int, ...] | None:
         """The registers that all tops have."""
         if name == "CTRL":
             return (self.options,)
         if name == "STATUS":
-            state = BUSY if busy else DONE if self.done else IDLE
-            return (self.sticky | state,)
+            return (self.status(busy),)
+        if name == "IRQ_ENABLE":
+            return (self.enabled,)
         if name == "CYCLES":
             return (cycle - self.started - 1 if busy else self.cycles,)
         word = self.same(name)
@@ -206,6 +221,9 @@ class Model:
             new = self.new_sticky if cycle == self.settled else 0
             new |= ERROR if cycle == self.refused else 0
             self.sticky = (self.sticky & kept) | new
+            return True
+        if name == "IRQ_ENABLE":
+            self.enabled = ((self.enabled & ~mask) | (data & mask)) & IRQ
             return True
         if busy:
             # A write that would be refused anyway is no access to what is locked.
@@ -530,6 +548,7 @@ class Array(Programmable):
     READS_FILE = False
     NOT_COUNTED = 1  # until the array hears of a run
     AROUND_CALLS = 4  # cycles of a run
+    FIRST_BEAT = 2  # cycles from its command on
     POSITIONS = ("FILE_ADDRESS", "PROGRAM_STORE", "SEGMENT_STORE", "FUNCTION_STORE")
     MOST = 65535  # repeats, loops
 
@@ -537,12 +556,39 @@ class Array(Programmable):
         machine = array_driver.machine_of(params)
         self.banks, self.addresses = machine.banks, machine.contexts * machine.depth
         self.segments = 0  # stored one after the other, from 0 on
+        self.beats = 2 * params["IN_DEPTH"]  # of a call
         super().__init__(step_array(machine.bus_words), params)
 
     def reset(self, pending: tuple[int, int, int] | None = None) -> None:
-        """No segment is stored any more."""
+        """No segment is stored any more, no packet has begun."""
         super().reset(pending)
         self.segments = 0
+        self.in_packet = False  # the last beat that was taken was no packet's last one
+        self.first_beat = 0  # cycle, of this or the last run
+        self.discarded = -1  # cycle of the last beat that is, or was, discarded
+
+    def command(self, cycle: int, bits: int, mask: int, busy: bool) -> None:
+        """A reset may cut a packet."""
+        if bits & RESET:
+            self.cut(cycle + 1, bool(bits & DISCARD), busy)
+        super().command(cycle, bits, mask, busy)
+
+    def cut(self, last: int, discard: bool, busy: bool) -> None:
+        """End the run and what is discarded behind this cycle, the last one that takes a beat.
+
+        The source begins a packet anew when it is not asked for beats.
+        """
+        left = self.beats
+        taken = min(last - self.first_beat + 1, self.beats * self.held["CALLS", 0]) if busy else 0
+        if self.discarded > last:
+            self.in_packet, left = True, self.discarded - last
+        elif taken > 0:
+            self.in_packet = taken % self.beats != 0
+            left = self.beats - taken % self.beats
+        self.discarded = -1
+        if discard and self.in_packet:
+            self.in_packet, self.discarded = False, last + left
+            self.met["packets discarded"] += 1
 
     def write_through(self, name: str, data: int, mask: int) -> bool:
         """Count the segments that are stored."""
@@ -596,7 +642,10 @@ class Array(Programmable):
     def run(self) -> tuple[int, int, dict[tuple[str, int], int]]:
         """All calls are taken, a beat a cycle, and dropped."""
         calls = self.held["CALLS", 0]
-        length = 2 * self.params["IN_DEPTH"] * calls + self.AROUND_CALLS
+        opened = self.now + self.FIRST_BEAT
+        self.first_beat = max(opened, self.discarded + 1)
+        self.in_packet = False  # at the end
+        length = self.first_beat - opened + self.beats * calls + self.AROUND_CALLS
         return length, 1 << FAULT_AT, {("CALLS_TAKEN", 0): calls, ("DROPPED", 0): calls}
 
     def control(self, name: str, cycle: int, busy: bool) -> tuple[int, ...] | None:

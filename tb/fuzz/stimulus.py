@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from pymodel.hardware.step_engine import machine_of
 from pymodel.machine.isa import Machine, Word
-from pymodel.machine.registers import READ_WRITE, WORD_BYTES
-from tb.fuzz.model import RESET, RUN, WORD, Array, Model, Programmable
+from pymodel.machine.registers import READ_WRITE, WORD_BYTES, Home
+from tb.fuzz.model import DISCARD, RESET, RUN, WORD, Array, Model, Programmable
 
 MAX_DELAY = 15
 LONG = 64  # steps: the run is still on when the next write comes
@@ -100,10 +100,12 @@ class Stimulus:
     def __post_init__(self) -> None:
         map_, words = self.model.map, self.model.at
         self.addresses = list(words)
-        self.often = [map_[name].offset for name in ("CTRL", "STATUS", "STATUS", "CYCLES")]
+        often = ("CTRL", "STATUS", "STATUS", "CYCLES", "IRQ_ENABLE")
+        self.often = [map_[name].offset for name in often]
         self.writable = [a for a, (x, _) in words.items() if x.access == READ_WRITE]
-        singles = [x for x in map_.registers if x.words == 1 and x.access == READ_WRITE]
-        self.acting = [x.offset for x in singles[2:]] or self.writable  # without CTRL, STATUS
+        own = (x for x in map_.registers if x.home is not Home.CONTROL)
+        singles = [x.offset for x in own if x.words == 1 and x.access == READ_WRITE]
+        self.acting = singles or self.writable
         self.values = self._values()
 
     def _values(self) -> dict[str, Value]:
@@ -179,7 +181,7 @@ class Stimulus:
         Random numbers alone seldom meet one bound while all others are kept.
         """
         is_array = isinstance(self.model, Array)
-        kinds = (self._segment, self._function) if is_array else (self._run,)
+        kinds = (self._segment, self._function, self._abort) if is_array else (self._run,)
         listed = self.rng.choice(kinds)()
         return [
             Write(self.model.map[name].offset, data, 15, *(self.delay(share) for _ in range(3)))
@@ -229,6 +231,19 @@ class Stimulus:
             name = rng.choice(list(most))
             values[name] = near(rng, most[name])
         return list(values.items())
+
+    def _abort(self) -> list[tuple[str, int]]:
+        """A reset somewhere in a call, perhaps another one soon, and a run at once.
+
+        Writes behind its command are refused as long as it is on: they tell when it ends.
+        """
+        rng = self.rng
+        found = [("CALLS", rng.randint(1, 2)), ("CTRL", RUN)]
+        for _ in range(rng.randint(1, 2)):
+            found += [("CALLS", 1)] * rng.choice((0, 0, 1, 2, 6))
+            found.append(("CTRL", RESET | rng.choice((0, DISCARD, DISCARD))))
+        found += [("CALLS", 1)] * rng.choice((0, 0, 1, 2))
+        return [*found, ("CTRL", RUN), *[("CALLS", 1)] * 12]
 
     def _function(self) -> list[tuple[str, int]]:
         """A function that is stored: all its numbers fit, or all but one."""

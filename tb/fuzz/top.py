@@ -34,7 +34,7 @@ module {name} #(
   output logic [64*OPS-1:0]        read_answers_o
 );
 
-  logic rst_n;
+  logic rst_n, irq;
 {declarations}
 
   axil_fuzz u_fuzz (
@@ -57,6 +57,7 @@ module {name} #(
     .read_o,
     .write_answers_o,
     .read_answers_o,
+    .irq_i(irq),
 {master}
   );
 
@@ -80,7 +81,8 @@ _CALLS = """
   always_ff @(posedge clk_i) begin  // a reset ends a call
     beat_q <= s_axis_tready ? beat_q + 1'b1 : '0;
   end"""
-_STREAM = {
+_CONNECTED = {
+    "irq_o": "irq",
     "s_axis_tready": "s_axis_tready",
     "s_axis_tvalid": "1'b1",
     "s_axis_tlast": "&beat_q",
@@ -115,7 +117,7 @@ def text_of(device: str, source: str, params: Mapping[str, int]) -> str:
             ports.append(f"    .{name}({wire})")
         else:
             nothing = "'0" if way == "input" else ""
-            ports.append(f"    .{name}({_STREAM.get(name, nothing)})")
+            ports.append(f"    .{name}({_CONNECTED.get(name, nothing)})")
     if "s_axis_tready" in header:
         declarations.append(_CALLS)
     return _TEMPLATE.format(

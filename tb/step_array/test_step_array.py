@@ -19,6 +19,7 @@ from pymodel.hardware.clock import PERIOD_NS
 from pymodel.hardware.on_bus import inside
 from pymodel.hardware.programmable import COMMON
 from pymodel.hardware.step_array import StepArray, machine_of
+from pymodel.hardware.waiting import Deadline
 from pymodel.machine.array import Function, Segment
 from pymodel.machine.isa import (
     MAX_CONTEXTS,
@@ -54,6 +55,7 @@ FEW_WORDS = 4  # of a call and of its results, where only their pace matters
 KINDS = SHORT, LONG, UNKNOWN = ("early", "late", "unknown")  # of malformed calls
 ATTEMPTS, RESET_CYCLES = 6, 6000  # to reset in a state of the streams
 LONG_RUN = {"icarus": 400, "verilator": 68_000}  # cycles
+DISCARDS = {"icarus": 8, "verilator": 40}
 RATES = ((0, 0.8), (0.8, 0), (0.5, 0.5), (0.1, 0.1), (0.7, 0.3))  # of stalls, in and out
 
 
@@ -81,6 +83,7 @@ class Bus(coprocessor_bench.Bus):
     )
     OPERANDS = ("CALLS", *SEGMENT, *FUNCTION, "PROGRAM_WORD")
     setup = 3
+    started = 1  # the parts hear of a run a cycle later
     RESULTS = ("CYCLES", "CALLS_TAKEN", "CALLS_GIVEN", "DROPPED", "WORD_CYCLES")
     PARAMETERS = (
         "LANES",
@@ -126,6 +129,29 @@ class Bus(coprocessor_bench.Bus):
 
     def latency(self):
         return ALL_BITS  # a run has any number of calls
+
+    async def spoil(self):
+        await self.check_run([self.bad_call()], "malformed")
+
+    async def refused_run(self):
+        await self.registers.write("CALLS", 0)
+        await self.command("RUN")
+
+    async def ready(self):
+        await self.load(apart=False)
+        call = self.call(0)
+        self.send([call])
+        await self.registers.write("CALLS", 1)
+        rows = self.registers.rows[0]
+        cocotb.start_soon(self._take_all(rows, self.registers.batch_cycles(len(call.words))))
+
+    async def _take_all(self, rows, limit):
+        for _ in range(rows):
+            await self.registers.take(limit)
+
+    async def reset_by_pin(self):
+        await super().reset_by_pin()
+        self.stored = set()
 
     async def begin(self):
         word = await self.registers.read("STATUS")
@@ -714,6 +740,105 @@ async def _resets_in_packets(bus):
                 break
 
 
+class _Packets:
+    """Counts the packets that begin at the pins, and the beats that were taken of one."""
+
+    def __init__(self, dut):
+        self.begun = self.taken = 0
+        self.end = lambda: f"the end of a packet, {self.taken} beats taken"
+        cocotb.start_soon(self._count(dut))
+
+    async def _count(self, dut):
+        while True:
+            await FallingEdge(dut.clk_i)
+            if str(dut.stream_handshakes_o.value)[:2] == "11":
+                self.begun += not self.taken
+                self.taken = 0 if int(dut.s_axis_tlast.value) else self.taken + 1
+
+
+@BENCH.test(timeout_us=40_000)
+async def discards(dut, board):
+    """CTRL.DISCARD drops what is left of a packet that RESET cut, and no other; RESET alone none.
+
+    The source goes on all the time. The next run begins at once, or when all has been dropped.
+    """
+    bus = await _start(dut, board)
+    registers, rng, packets = bus.registers, bus.rng, _Packets(dut)
+    await bus.load(True, tables.filling(bus.tables))
+    cut = {True: 0, False: 0}  # attempts, by whether a packet was cut
+    attempts = DISCARDS[BENCH.simulator]
+    for number in BENCH.items(board, range(attempts)):
+        context = f"discard {number}"
+        registers.stall_streams(rng, float(rng.choice((0, 0.3, 0.8))), 0.3)
+        calls = [bus.call(0) for _ in range(bus.machine.systems + 3)]
+        await registers.start(len(calls))
+        packets.begun = 0
+        bus.send(calls)
+        words = len(calls) * len(calls[0].words)
+        await ClockCycles(dut.clk_i, int(rng.integers(words)))
+        await registers.abort(discard=True)
+        cut[bool(packets.taken)] += 1
+        await bus.status(IDLE=1, context=context)
+        if rng.random() < 0.5:
+            limit = Deadline(registers.batch_cycles(bus.machine.in_depth), packets.end)
+            while packets.taken:
+                limit.check()
+                await FallingEdge(dut.clk_i)
+        await _go_on(bus, calls[packets.begun :], context)
+    assert all(cut.values()) or not BENCH.whole, f"cut, not cut: {cut}"
+    for resets in (["RESET"], ["DISCARD"], ["RESET", "DISCARD"], ["DISCARD", "RESET"]):
+        await _reset_in_a_packet(bus, packets, resets)
+    await bus.clear()
+    await bus.check_run(bus.calls(), "after all discards")
+
+
+async def _go_on(bus, calls, context):
+    """A run of calls that the source has in line, and one more."""
+    more = [bus.call(0)]
+    bus.flags = 0
+    for datapath in bus.twin.datapaths:
+        datapath.flags = 0
+    await bus.registers.start(len(calls) + 1)
+    want = bus.expected([*calls, *more])
+    outcome = await bus.proceed(more, want.rows, context, waiting=calls)
+    compare = bus.board.compare
+    compare("DROPPED", outcome.dropped, want.dropped, context=context)
+    compare("FLAGS", outcome.flags, bus.flags, context=context)
+    await bus.compare("CALLS_TAKEN", len(calls) + 1, context=context)
+
+
+async def _reset_in_a_packet(bus, packets, resets):
+    """Resets while the source waits in a packet, and a run.
+
+    The last of them decides whether what is left of it is dropped, or is a call of its own.
+    """
+    registers, dut, context = bus.registers, bus.dut, f"in a packet: {', '.join(resets)}"
+    for _ in range(ATTEMPTS):
+        registers.stall_streams(bus.rng, 0.9, 0)
+        calls = [bus.call(0), bus.call(0)]
+        await registers.start(len(calls))
+        packets.begun = 0
+        bus.send(calls)
+        limit = Deadline(registers.batch_cycles(1), lambda: "a packet to begin")
+        while not packets.begun:
+            limit.check()
+            await FallingEdge(dut.clk_i)
+        registers.source.clear_pause_generator()
+        registers.source.pause = True
+        await ClockCycles(dut.clk_i, WAITS)
+        if packets.taken:
+            break
+        await registers.abort()
+    bus.board.compare("a packet is under way", int(packets.taken > 0), 1, context=context)
+    rest = replace(calls[0], words=calls[0].words[packets.taken :])
+    for reset in resets:
+        await bus.command(*dict.fromkeys(["RESET", reset]))
+    registers.drop(calls=False)
+    registers.source.pause = False
+    dropped = resets[-1] == "DISCARD"
+    await _go_on(bus, calls[1:] if dropped else [rest, calls[1]], context)
+
+
 async def _pin_reset(dut, cycles):
     await FallingEdge(dut.clk_i)
     dut.rst_ni.value = 0
@@ -742,7 +867,7 @@ async def access_while_busy(dut, board):
 
     for register in registers.map.registers:
         name = register.name
-        if name in ("CTRL", "STATUS"):
+        if name in ("CTRL", "STATUS", "IRQ_ENABLE"):
             continue
         _, done = await registers.read_bytes(register.offset, WORD_BYTES)
         board.compare(f"read of {name} is OKAY", int(done), 1)
@@ -949,6 +1074,7 @@ async def registers_of_the_host(dut, board):
 
 of_bus = coprocessor_bench.tests_of(BENCH, Bus)
 masters = of_bus(coprocessor_bench.masters)
+interrupts = of_bus(coprocessor_bench.interrupts)
 identity = of_bus(coprocessor_bench.identity)
 byte_strobes = of_bus(coprocessor_bench.byte_strobes)
 unready_master = of_bus(coprocessor_bench.unready_master)

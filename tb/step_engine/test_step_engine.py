@@ -131,6 +131,20 @@ class Bus(coprocessor_bench.Bus):
     def latency(self):
         return ALL_BITS  # a run has any number of steps
 
+    async def spoil(self):
+        await self.define_memories()
+        await self.check_run(self.stopping_run(0), "to stop")
+
+    async def refused_run(self):
+        await self.registers.write("MAIN_LENGTH", 0)
+        await self.command("RUN")
+
+    async def ready(self):
+        run = self.random_run(traced=False)
+        await self.define_memories()
+        await self.load(run)
+        await self.registers.prepare(*run.arguments, start=run.start)
+
     async def begin(self):
         word = await self.registers.read("STATUS")
         if not self.registers.field("STATUS", "BUSY", word):
@@ -558,7 +572,7 @@ async def access_while_busy(dut, board):
         limit.check()
     for register in registers.map.registers:
         name = register.name
-        if name in ("CTRL", "STATUS", "TRACE_DATA"):
+        if name in ("CTRL", "STATUS", "IRQ_ENABLE", "TRACE_DATA"):
             continue
         _, done = await registers.read_bytes(register.offset, WORD_BYTES)
         locked = name in ("FILE_DATA", "TRACE_ENTRY")
@@ -1013,6 +1027,7 @@ async def trace_data_in_every_state(dut, board):
 
 of_bus = coprocessor_bench.tests_of(BENCH, Bus)
 masters = of_bus(coprocessor_bench.masters)
+interrupts = of_bus(coprocessor_bench.interrupts)
 identity = of_bus(coprocessor_bench.identity)
 byte_strobes = of_bus(coprocessor_bench.byte_strobes)
 unready_master = of_bus(coprocessor_bench.unready_master)

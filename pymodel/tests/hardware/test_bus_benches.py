@@ -33,7 +33,7 @@ PLANTED = {
             "    if (read_o) begin\n      rdata_q": "    if (ar_full_q) begin\n      rdata_q",
         },
         {
-            *("byte_strobes", "every_access"),  # of the first bug
+            *("byte_strobes", "every_access", "interrupts"),  # of the first bug
             *("full_rate", "bad_addresses", "stalled_runs", "unready_master"),  # of the others
         },
     ),

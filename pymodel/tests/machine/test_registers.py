@@ -26,6 +26,7 @@ CONTRACT = [
     ("CTRL", 0x0C, READ_WRITE),
     ("STATUS", 0x10, READ_WRITE),
     ("CYCLES", 0x14, READ_ONLY),
+    ("IRQ_ENABLE", 0x18, READ_WRITE),
 ]
 
 every_map = pytest.mark.parametrize("map_", MAPS, ids=lambda map_: map_.name)
@@ -202,10 +203,10 @@ def test_the_version_is_that_of_the_rtl(map_):
 
 #: Version of each map, and digest of what hosts see of it.
 PINNED = {
-    "hdca_coprocessor": ((1, 0), "529fbf1378f62d76"),
-    "ldup_coprocessor": ((1, 0), "5cad6907ab04377e"),
-    "step_engine": ((1, 2), "5456c8c9d26ba317"),
-    "step_array": ((1, 0), "13fdff2391d1360e"),
+    "hdca_coprocessor": ((1, 1), "16ff4f9d6c9142a0"),
+    "ldup_coprocessor": ((1, 1), "1045764ffbfd6942"),
+    "step_engine": ((1, 3), "acc64c77a4ea777e"),
+    "step_array": ((1, 1), "c26d4555bc23452a"),
 }
 
 
