@@ -30,7 +30,7 @@ DESIGN = """module own_design (
   output logic [4:0]  flags,
   output logic [4:0]  bits,
   output logic [4:0]  all,
-  output logic [8:0]  rows
+  output logic [9:0]  rows
 );
   fp_add #(.STAGES(2)) u_add (.clk_i(clk), .a_i(a), .b_i(b), .y_o(y), .flags_o(flags));
   fp_mul #(.STAGES(1)) u_mul (.clk_i(clk), .a_i(a), .b_i(x), .y_o(word), .flags_o(bits));
@@ -42,7 +42,7 @@ DESIGN = """module own_design (
     .s_axil_wready(rows[1]), .s_axil_bresp(rows[3:2]), .s_axil_bvalid(rows[4]),
     .s_axil_bready(x[3]), .s_axil_araddr(a[11:0]), .s_axil_arprot(3'b000),
     .s_axil_arvalid(x[4]), .s_axil_arready(rows[5]), .s_axil_rdata(data),
-    .s_axil_rresp(rows[7:6]), .s_axil_rvalid(rows[8]), .s_axil_rready(x[5]), .irq_o()
+    .s_axil_rresp(rows[7:6]), .s_axil_rvalid(rows[8]), .s_axil_rready(x[5]), .irq_o(rows[9])
   );
 endmodule
 """
