@@ -29,6 +29,7 @@ hdca/hdca_disassembly.sv
 hdca/hdca_engine.sv
 top/coprocessor_regs_pkg.sv
 axil/address_pkg.sv
+axil/axil_copy.sv
 axil/axil_held.sv
 axil/axil_slave.sv
 axil/coprocessor_control.sv

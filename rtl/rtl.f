@@ -28,6 +28,7 @@ rtl/hdca/hdca_disassembly.sv
 rtl/hdca/hdca_engine.sv
 rtl/top/coprocessor_regs_pkg.sv
 rtl/axil/address_pkg.sv
+rtl/axil/axil_copy.sv
 rtl/axil/axil_held.sv
 rtl/axil/axil_slave.sv
 rtl/axil/coprocessor_control.sv

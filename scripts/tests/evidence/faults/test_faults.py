@@ -228,7 +228,7 @@ def test_a_flip_that_hangs_the_bus_is_named(tmp_path):
     """One copy of what waits on the bus alone, without a vote: a lost bit is a lost response."""
     campaign = broken(tmp_path, HELD, VOTE, "plain_q | (inverse & turned & '0)")
     campaign.look()
-    register = "u_control.u_axil.u_held.plain_q"
+    register = "u_control.u_axil.u_held.u_plain.data_q"
     places = [Place(register, bit, cycle) for bit in range(5) for cycle in (4, 5)]
     campaign.run(places, lambda: None)
     bad = campaign.summary(places, [], seed=1)["bad"]
