@@ -28,6 +28,7 @@ from pymodel.runs.outcome import Outcome
 from pymodel.runs.sweep import KILLED, sweep
 from pymodel.runs.sweep_files import WRITERS, Parts, read_table
 from pymodel.runs.workers import workers
+from pymodel.tests import processes
 from pymodel.tests.places import ROOT, SCENARIOS
 
 DOUBLE_PENDULUM, FOUR_BAR = SCENARIOS / "double_pendulum.toml", SCENARIOS / "four_bar.toml"
@@ -632,37 +633,33 @@ def test_a_plain_install_has_workers_and_csv(tmp_path):
         assert done.returncode == 2 and done.stderr.splitlines()[-1].startswith(said), done.stderr
 
 
-def sockets_that_listen(process):
-    """Internet and named local sockets of a process and its descendants."""
-    own = [process]
-    for one in own:
-        own += children(one)
-    inodes = {
-        os.readlink(link)
-        for one in own
-        for link in Path(f"/proc/{one}/fd").iterdir()
-        if os.readlink(link).startswith("socket:")
-    }
-    found = []
-    for name in ("tcp", "tcp6", "udp", "udp6"):
-        rows = [line.split() for line in Path(f"/proc/net/{name}").read_text().splitlines()[1:]]
-        found += [row[1] for row in rows if f"socket:[{row[9]}]" in inodes]
-    rows = [line.split() for line in Path("/proc/net/unix").read_text().splitlines()[1:]]
-    return found + [row[7] for row in rows if f"socket:[{row[6]}]" in inodes and len(row) > 7]
+@processes.NEEDED
+def test_nobody_can_reach_the_workers(tmp_path):
+    """They have no socket that anybody could connect to, nor has who has started them."""
+    words = ["--vary", "body[0].q=-3:3:200", "--steps", "3000", "--workers", "2", "--out", "a.csv"]
+    command = [sys.executable, "-m", "pymodel", "sweep", str(SCENARIOS / "double_pendulum.toml")]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    process = subprocess.Popen(
+        [*command, *words], cwd=tmp_path, env=environment, stderr=subprocess.DEVNULL
+    )
+    try:
+        assert processes.sockets_of_work(process, 2) == []
+    finally:
+        process.terminate()
+        process.wait()
 
 
-def children(process):
-    return list(map(int, Path(f"/proc/{process}/task/{process}/children").read_text().split()))
-
-
-@pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="looks sockets up in /proc")
-def test_nobody_can_reach_the_workers():
-    """They have no socket that anybody could connect to."""
-    with workers(2, None) as (size, run):
-        assert size == 2 and [x for _, x in run(abs, [-1])] == [1]
-        started = children(os.getpid())
-        assert len(started) >= 2
-        assert [sockets_that_listen(one) for one in started] == [[]] * len(started)
+@processes.NEEDED
+def test_sockets_that_anybody_can_reach_are_seen(tmp_path):
+    code = "import socket, sys; a = socket.create_server(('127.0.0.1', 0)); "
+    code += "b = socket.socket(socket.AF_UNIX); b.bind(sys.argv[1]); b.listen(); "
+    code += "print(a.getsockname()[1], flush=True); sys.stdin.read()"
+    listens = [sys.executable, "-c", code, str(tmp_path / "named")]
+    shell = ["sh", "-c", '"$@"; true', "sh", *listens]
+    with subprocess.Popen(shell, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as one:
+        port = int(one.stdout.readline())
+        found = processes.sockets_that_listen(one.pid)
+    assert found == [f"0100007F:{port:04X}", str(tmp_path / "named")]
 
 
 def die(chunk):
@@ -696,7 +693,7 @@ def test_a_local_worker_that_is_killed_loses_nothing():
         for chunk, result in run(abs, range(0, -30, -1)):
             found.append(result)
             if chunk in (-5, -12):
-                (one,) = [x for x in children(os.getpid()) if b"spawn_main" in cmdline(x)]
+                (one,) = [x for x in processes.children(os.getpid()) if b"spawn_main" in cmdline(x)]
                 os.kill(one, signal.SIGKILL)
                 killed.append(one)
         assert found == list(range(30)) and len({*killed}) == 2
@@ -736,7 +733,7 @@ def test_no_worker_outlives_its_command(tmp_path, number):
     while not all(map(os.path.exists, marks)):
         assert process.poll() is None and time.monotonic() < until
         time.sleep(0.05)
-    started = children(process.pid)
+    started = processes.children(process.pid)
     process.send_signal(number)
     process.wait(timeout=30)
     until = time.monotonic() + 30

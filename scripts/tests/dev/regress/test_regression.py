@@ -19,6 +19,7 @@ from pymodel.arith import c_build
 from pymodel.hardware.simulators import SIMULATORS
 from pymodel.runs.alone import alone_in
 from pymodel.runs.workers import workers
+from pymodel.tests import processes
 from pymodel.tests.hardware.planted import planted
 from scripts.dev.regress import command, regression
 from scripts.dev.regress.junit import write_junit
@@ -282,16 +283,38 @@ def run_unit(unit):
     return units.Found(row | {"tests": [test], "problems": [], "rerun": "", "message": ""}, "")
 command.run_unit = run_unit
 command.all_points = regression.all_points = lambda: []
-sys.exit(command.main(["fp_recip_stream", "--sim", "icarus", "--seeds", "2", "--workers", "0"]))
+if __name__ == "__main__":
+    words = ["fp_recip_stream", "--sim", "icarus", "--seeds", "2", "--workers", *sys.argv[2:]]
+    sys.exit(command.main(words))
 """
+
+
+def slow(folder, workers):
+    program = folder / "slow.py"
+    program.write_text(SLOW)
+    return {
+        "args": [sys.executable, str(program), str(folder), str(workers)],
+        "cwd": ROOT,
+        "env": os.environ | {"PYTHONPATH": str(ROOT)},
+        "text": True,
+    }
+
+
+@processes.NEEDED
+@pytest.mark.rtl_of("fp_recip_stream")
+def test_nobody_can_reach_the_workers(folder):
+    process = subprocess.Popen(**slow(folder, 2), stdout=subprocess.DEVNULL)
+    try:
+        assert processes.sockets_of_work(process, 2) == []
+    finally:
+        process.terminate()
+        process.wait()
 
 
 @pytest.mark.rtl_of("fp_recip_stream")
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 def test_a_killed_regression_goes_on(folder, number):
-    process = subprocess.Popen(
-        [sys.executable, "-c", SLOW, str(folder)], cwd=ROOT, stderr=subprocess.PIPE, text=True
-    )
+    process = subprocess.Popen(**slow(folder, 0), stderr=subprocess.PIPE)
     (folder / "junit.xml").write_text("nothing of old")
     journal, until = folder / "fp_recip_stream" / "journal.jsonl", time.monotonic() + 60
     while not journal.exists() or journal.read_text().count("\n") < 2:
@@ -305,9 +328,7 @@ def test_a_killed_regression_goes_on(folder, number):
         assert "nothing of old" not in (folder / "junit.xml").read_text()
     kept = journal.read_text().count("\n")
     assert 2 <= kept < 24
-    done = subprocess.run(
-        [sys.executable, "-c", SLOW, str(folder)], cwd=ROOT, capture_output=True, text=True
-    )
+    done = subprocess.run(**slow(folder, 0), capture_output=True)
     assert done.returncode == 0, done.stderr
     assert f"24 runs, {kept} of them from the journal, 0 failed" in done.stdout
     keys = [json.loads(line)["key"] for line in journal.read_text().splitlines()]
