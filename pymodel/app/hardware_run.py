@@ -50,7 +50,7 @@ def run_hardware(options: Asked) -> tuple[Summary | None, int]:
     with progress(scenario.name, "recording", patience=PATIENCE):
         target = TARGETS[options.target](scenario, options)
     simulator = usable_simulator(options.simulator)
-    with run_folder(options.out, scenario, tables=3 + options.reference) as new:
+    with run_folder(options.out, scenario, 3 + options.reference, options.forces) as new:
         return _run(scenario, simulator, options, target, new)
 
 

@@ -88,8 +88,8 @@ def _run_twin(
     scenario.require_fixed_steps()
     machine = engine(asked.arithmetic, asked.lanes)
     stopped = None
-    tables = 2 + asked.reference
-    with run_folder(asked.out, scenario, tables):  # before the run, which may take a while
+    # before the run, which may take a while
+    with run_folder(asked.out, scenario, 2 + asked.reference, asked.forces):
         with progress(f"{scenario.name}: {TWIN}", "running", patience=1.0):
             try:
                 trajectory = engine_runs.simulate(machine, scenario, **options)

@@ -79,7 +79,7 @@ def write_run(
         return _write_run(run, Path(out_dir), new, twin, with_reference, forces)
 
 
-def require_room(out: Path, scenario: Scenario, tables: int) -> None:
+def require_room(out: Path, scenario: Scenario, tables: int, forces: bool = False) -> None:
     """Refuse a run whose tables would not fit where they go.
 
     Parameters
@@ -90,6 +90,8 @@ def require_room(out: Path, scenario: Scenario, tables: int) -> None:
         What is run.
     tables
         How many are written: of the run, its twin, its reference.
+    forces
+        Whether the forces of the joints are written, too.
 
     Raises
     ------
@@ -98,25 +100,32 @@ def require_room(out: Path, scenario: Scenario, tables: int) -> None:
     """
     rows = scenario.steps // scenario.save + 1
     of_joints, of_loops = 3 + scenario.nq + 2 * scenario.nv, 2
-    text = NUMBER * of_joints + (NUMBER if scenario.loops else ZERO) * of_loops
-    waiting = 8 * (1 + of_joints + of_loops) if rows >= columns.LONG else 0
+    zeros = 0 if scenario.loops else of_loops
+    sizes = [(of_joints + of_loops, zeros)] * tables  # numbers in a row, and how many are 0
+    if forces:
+        joints = len(scenario.bodies) + len(scenario.loops)
+        sizes.append((1 + scenario.nv + joints * (6 if scenario.spatial else 3), 0))
+    texts = [rows * (NUMBER * (count - zeros) + ZERO * zeros) for count, zeros in sizes]
+    waiting = [rows * 8 * (count + 1) if rows >= columns.LONG else 0 for count, _ in sizes]
     free, (most, _) = shutil.disk_usage(out).free, resource.getrlimit(resource.RLIMIT_FSIZE)
-    need = rows * (text + waiting) * tables
-    if need > free or most != resource.RLIM_INFINITY and rows * text > most:
-        there = f"{free / GIGA:.3g} GB are free" if need > free else f"a file has {most / GIGA:.3g}"
+    need, largest = sum(texts) + sum(waiting), max(texts, default=0)
+    if need > free or most != resource.RLIM_INFINITY and largest > most:
+        there = f"{free / GIGA:.3g} GB are free"
+        if need <= free:
+            there = f"one of {largest / GIGA:.3g} GB: a file has at most {most / GIGA:.3g} GB here"
         reason = f"the tables of {rows} rows take about {need / GIGA:.3g} GB, {there}"
         raise InputError(f"{out}: {reason}: keep fewer steps (time.save), or give another folder")
 
 
 @contextlib.contextmanager
 def run_folder(
-    out_dir: str | os.PathLike[str], scenario: Scenario, tables: int = 0
+    out_dir: str | os.PathLike[str], scenario: Scenario, tables: int = 0, forces: bool = False
 ) -> Iterator[Path]:
     """A folder to write the files of a run into, which replace those of an earlier one at its end.
 
     :func:`write_run` and :func:`animate_run` inside it write there, too. See
     :func:`pymodel.runs.whole.replacing`. It is given how many ``tables`` there will be if that is
-    known before they are computed.
+    known before they are computed, and whether there will be ``forces``.
 
     Raises
     ------
@@ -130,7 +139,7 @@ def run_folder(
         if not _is_free(out, scenario):
             reason = "is of no earlier run there, and would be replaced: move it away, or give"
             raise InputError(f"{out / SCENARIO}: {reason} another folder")
-        require_room(out, scenario, tables)
+        require_room(out, scenario, tables, forces)
         with columns.on_disk(new):
             yield new
 

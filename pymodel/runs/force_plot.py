@@ -13,7 +13,16 @@ from pymodel.mechanism.scenario import Scenario
 from pymodel.runs import legends
 from pymodel.runs.input_error import InputError, require
 from pymodel.runs.joint_forces import UNITS, JointForces, joint_names
-from pymodel.runs.plots import DASHES, JOINT_COLOURS, NAME_COLUMNS, STYLE, literal, named, save
+from pymodel.runs.plots import (
+    DASHES,
+    JOINT_COLOURS,
+    NAME_COLUMNS,
+    STYLE,
+    drawn_rows,
+    literal,
+    named,
+    save,
+)
 
 FEW = len(JOINT_COLOURS)  # joints with a colour each
 TALL, LEGEND_WIDTH = 24, 2.2  # lines in a column of the legend; its width, inches
@@ -50,6 +59,8 @@ def plot_forces(
     counts = len(scenario.bodies), len(scenario.loops)
     if (forces.force.shape[1], forces.loop_force.shape[1]) != counts:
         raise InputError(f"{scenario.source}: not the mechanism of these forces")
+    if (rows := drawn_rows(len(forces.t))) is not None:
+        forces = forces.taken(rows)
     with mpl.rc_context(STYLE):
         sizes = {x: np.linalg.norm(forces.of_joints(x), axis=-1) for x in UNITS}
         wanted = [x for x in UNITS if sizes[x].any()] or [*UNITS][:1]

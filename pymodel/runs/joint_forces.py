@@ -10,9 +10,8 @@ number of its body, `joint0_force_x`, `joint0_force_y`, `joint0_moment_z`, and o
 
 from __future__ import annotations
 
-import math
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from pymodel.algorithms.rivals.acceleration_dca import accelerations
 from pymodel.algorithms.step import Mechanism
 from pymodel.arith.scalars import Float64Arrays, Vector
 from pymodel.mechanism.scenario import Scenario
+from pymodel.runs import columns
 from pymodel.runs.input_error import InputError, require
 from pymodel.runs.trajectory import (
     Trajectory,
@@ -93,24 +93,34 @@ class JointForces:
             raise InputError("joint forces of no rows: none is the largest")
         found: dict[str, Any] = {name: {} for name in joint_names(scenario)}
         for quantity, unit in UNITS.items():
-            sizes = np.nan_to_num(np.linalg.norm(self.of_joints(quantity), axis=-1), posinf=0.0)
-            for worst, column in zip(found.values(), sizes.T, strict=True):
-                row = int(column.argmax())
-                worst[quantity] = {
-                    "max": float(column[row]),
-                    "unit": unit,
-                    "time_s": float(self.t[row]),
-                }
+            most, when = np.full(len(found), -np.inf), np.zeros(len(found), dtype=int)
+            for here in columns.blocks(len(self.t)):
+                vectors = self.taken(here).of_joints(quantity)
+                sizes = np.nan_to_num(np.linalg.norm(vectors, axis=-1), posinf=0.0)
+                more = sizes.max(axis=0) > most
+                when[more] = here.start + sizes.argmax(axis=0)[more]
+                most[more] = sizes.max(axis=0)[more]
+            for worst, size, row in zip(found.values(), most.tolist(), when.tolist(), strict=True):
+                worst[quantity] = {"max": size, "unit": unit, "time_s": float(self.t[row])}
         return found
+
+    def taken(self, rows: slice | np.ndarray) -> JointForces:
+        """Some rows of them."""
+        found = {}
+        for one in fields(self):
+            found[one.name] = getattr(self, one.name)[rows]
+            if not isinstance(rows, slice):  # which copies
+                columns.release()
+        return JointForces(**found)
 
     def columns(self) -> dict[str, np.ndarray]:
         """The columns of the table by name, in their order, each of shape (T,)."""
-        (rows, bodies, dimension), loops = self.force.shape, self.loop_force.shape[1]
+        (_, bodies, dimension), loops = self.force.shape, self.loop_force.shape[1]
         names = _column_names(self.acceleration.shape[1], bodies, loops, dimension == 3)
-        joints = np.concatenate([self.of_joints(quantity) for quantity in AXES], axis=2)
-        own = joints.reshape(rows, math.prod(joints.shape[1:]))  # there may be no rows
-        table = np.column_stack((self.t, self.acceleration, own))
-        return dict(zip(names, table.T, strict=True))
+        own = [*zip(self.force.swapaxes(0, 1), self.moment.swapaxes(0, 1), strict=True)]
+        own += zip(self.loop_force.swapaxes(0, 1), self.loop_moment.swapaxes(0, 1), strict=True)
+        found = [column for joint in own for quantity in joint for column in quantity.T]
+        return dict(zip(names, [self.t, *self.acceleration.T, *found], strict=True))
 
 
 def joint_names(scenario: Scenario) -> list[str]:
@@ -144,12 +154,21 @@ def joint_forces(scenario: Scenario, trajectory: Trajectory) -> JointForces:
     """
     check_mechanism(trajectory, scenario)
     mechanism = Mechanism(Float64Arrays(), scenario)
-    rows = np.arange(len(trajectory))
-    parts = [
-        _evaluated(mechanism, trajectory, chunk)
-        for chunk in np.array_split(rows, max(1, -(-len(rows) // CHUNK)))
-    ]
-    return JointForces(trajectory.t, *map(np.concatenate, zip(*parts, strict=True)))
+    rows = len(trajectory)
+    found = [columns.empty(rows, *shape) for shape in _shapes(mechanism)]
+    for here in columns.blocks(rows, CHUNK):
+        part = _evaluated(mechanism, trajectory, np.arange(here.start, here.stop))
+        for array, values in zip(found, part, strict=True):
+            array[here] = values
+    return JointForces(trajectory.t, *found)
+
+
+def _shapes(mechanism: Mechanism[Any]) -> list[tuple[int, ...]]:
+    """Of a row, the shapes of the arrays of a :class:`JointForces` after ``t``."""
+    scenario, space = mechanism.scenario, mechanism.space
+    joints = len(scenario.bodies), len(scenario.loops)
+    each = [(count, size) for count in joints for size in (space.dimension, space.angles)]
+    return [(scenario.nv,), *each]
 
 
 def _evaluated(
@@ -165,9 +184,7 @@ def _evaluated(
         if len(rows) > 1:
             halves = (_evaluated(mechanism, trajectory, half) for half in np.array_split(rows, 2))
             return tuple(map(np.concatenate, zip(*halves, strict=True)))
-        joints = (len(scenario.bodies), len(scenario.loops))
-        shapes = [(scenario.nv,), *((count, size) for count in joints for size in sizes.values())]
-        return tuple(np.full((1, *shape), np.nan) for shape in shapes)
+        return tuple(np.full((1, *shape), np.nan) for shape in _shapes(mechanism))
     arrays = [_columns(found.q_ddot, len(rows), scenario.nv)]
     for twists in (found.forces, found.closing):
         for part, size in sizes.items():
@@ -235,8 +252,8 @@ def read_forces(path: str | os.PathLike[str]) -> JointForces:
         spatial = "joint0_force_z" in header
         return _column_names(nv, bodies, loops, spatial)
 
-    columns = read_columns(path, names, "joint forces (t, qdd0.., joint0_force_x, ..)")
-    t, *values = columns.values()
+    found = read_columns(path, names, "joint forces (t, qdd0.., joint0_force_x, ..)")
+    t, *values = found.values()
     rates, rest = np.split(np.array(values).T, [nv], axis=1)
     components = sum(len(axes[spatial]) for axes in AXES.values())
     joints = rest.reshape(len(t), bodies + loops, components)

@@ -87,6 +87,13 @@ STYLE: dict[Any, Any] = {
 }
 
 
+def drawn_rows(count: int) -> np.ndarray | None:
+    """Which rows of a run are drawn, evenly spaced; None for all."""
+    if count <= MOST_DRAWN:
+        return None
+    return np.unique(np.linspace(0, count - 1, MOST_DRAWN).astype(int))
+
+
 @np.errstate(over="ignore", invalid="ignore")  # numbers near the end of float64 may be drawn
 def plot_run(
     trajectory: Trajectory,
@@ -130,8 +137,7 @@ def plot_run(
         If a file cannot be written.
     """
     out = Path(out_dir)
-    if len(trajectory) > MOST_DRAWN:
-        rows = np.unique(np.linspace(0, len(trajectory) - 1, MOST_DRAWN).astype(int))
+    if (rows := drawn_rows(len(trajectory))) is not None:
         reference, twin = (x and x.taken(rows) for x in (reference, twin))
         trajectory = trajectory.taken(rows)
     curves = _curves(trajectory, reference, label, twin, twin_label)

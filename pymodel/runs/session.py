@@ -80,7 +80,7 @@ def run_model(
         scenario.require_fixed_steps()
     algorithm_options(shape, base, rebase, dashes="--")
     tables = 1 + (_name(arithmetic) != "float64") + with_reference
-    with run_folder(out, scenario, tables):
+    with run_folder(out, scenario, tables, forces):
         run = simulated(scenario, arithmetic, shape, base, rebase, target)
         return finish(run, out, with_reference=with_reference, forces=forces)
 

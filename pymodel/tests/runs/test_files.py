@@ -335,24 +335,27 @@ def test_the_table_shows_millijoules(tmp_path, scenario, exact):
     assert len(lines) == 2 and all("9.125" in line and "mJ" in line for line in lines)
 
 
+@pytest.mark.parametrize("forces", [False, True])
 @pytest.mark.parametrize("where", ["disk", "file"])
-def test_what_does_not_fit_is_refused_before_it_starts(tmp_path, monkeypatch, where, capsys):
+def test_what_does_not_fit_is_refused_before_it_starts(tmp_path, monkeypatch, where, forces):
     """By the size that its tables turn out to have."""
     scenario = load(SCENARIOS / "double_pendulum.toml", 2000)
-    session.run_model(scenario, "float32", tmp_path / "a")
-    sizes = [(tmp_path / "a" / name).stat().st_size for name in files.TABLES[:3]]
+    monkeypatch.setattr(plots, "plot_run", lambda *arguments, **options: [])
+    session.run_model(scenario, "float32", tmp_path / "a", forces=forces)
+    names = [*files.TABLES[:3], *([files.FORCES] if forces else [])]
+    sizes = [(tmp_path / "a" / name).stat().st_size for name in names]
 
-    def run(room):
+    def run(room, monkeypatch):
         there = (sum(sizes), max(sizes)) if where == "disk" else (10**12, max(sizes))
         free, most = (round(room * size) for size in there)
         usage = SimpleNamespace(free=free if where == "disk" else 10**12)
         monkeypatch.setattr(files.shutil, "disk_usage", lambda path: usage)
         limit = (most if where == "file" else files.resource.RLIM_INFINITY, 0)
         monkeypatch.setattr(files.resource, "getrlimit", lambda kind: limit)
-        return session.run_model(scenario, "float32", tmp_path / "b")
+        return session.run_model(scenario, "float32", tmp_path / "b", forces=forces)
 
-    monkeypatch.setattr(session, "simulated", lambda *_: pytest.fail("it starts"))
-    with pytest.raises(InputError, match="b: the tables of 2001 rows take about .* GB, .*: keep f"):
-        run(0.85)
-    monkeypatch.undo()
-    assert run(1.15)[1] == session.DONE
+    said = "b: the tables of 2001 rows take about .* GB, .*: keep f"
+    with monkeypatch.context() as refused, pytest.raises(InputError, match=said):
+        refused.setattr(session, "simulated", lambda *_: pytest.fail("it starts"))
+        run(0.85, refused)
+    assert run(1.15, monkeypatch)[1] == session.DONE
